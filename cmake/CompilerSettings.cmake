@@ -1,0 +1,49 @@
+# What every target of the project is compiled with: the interface library stagewise_settings.
+
+if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "Kind of build" FORCE)
+endif()
+
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+
+add_library(stagewise_settings INTERFACE)
+target_compile_options(stagewise_settings INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion
+                                                    -Wno-sign-conversion -Wno-missing-field-initializers
+                                                    -Wno-restrict) # false alarms of g++ 12
+
+# The vector instructions of the machine that builds. Neither -Ofast nor -ffast-math: they would
+# take the meaning out of NaN checks and of "the same order of additions".
+if(STAGEWISE_NATIVE)
+  target_compile_options(stagewise_settings INTERFACE -march=native)
+endif()
+
+if(STAGEWISE_SANITIZER STREQUAL "address")
+  set(sanitizers -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
+elseif(STAGEWISE_SANITIZER STREQUAL "thread")
+  set(sanitizers -fsanitize=thread)
+elseif(NOT STAGEWISE_SANITIZER STREQUAL "")
+  message(FATAL_ERROR "STAGEWISE_SANITIZER is '${STAGEWISE_SANITIZER}', but must be address, thread "
+                      "or empty.")
+endif()
+if(STAGEWISE_FUZZ)
+  if(NOT CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+    message(FATAL_ERROR "STAGEWISE_FUZZ needs libFuzzer, which comes with clang: configure with "
+                        "-DCMAKE_CXX_COMPILER=clang++ (sudo apt install clang).")
+  elseif(sanitizers)
+    message(FATAL_ERROR "STAGEWISE_FUZZ brings its own sanitizers: leave STAGEWISE_SANITIZER empty.")
+  endif()
+  set(sanitizers -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  target_compile_options(stagewise_settings INTERFACE -fsanitize=fuzzer-no-link)
+endif()
+if(sanitizers)
+  target_compile_options(stagewise_settings INTERFACE ${sanitizers} -g)
+  target_link_options(stagewise_settings INTERFACE ${sanitizers})
+endif()
+
+if(STAGEWISE_COVERAGE)
+  target_compile_options(stagewise_settings INTERFACE --coverage)
+  target_link_options(stagewise_settings INTERFACE --coverage)
+endif()

@@ -1,0 +1,25 @@
+# What ./run.sh builds for the tour: every program but tests and benchmarks.
+add_custom_target(tour_programs)
+
+# add_floor(NAME SOURCES... DEPENDS...): one floor of common/ as a static library. A floor may use
+# only itself and what it names behind DEPENDS; tests/unit/check_floors.cmake checks the includes.
+function(add_floor name)
+  cmake_parse_arguments(arg "" "" "SOURCES;DEPENDS" ${ARGN})
+  add_library(stagewise_${name} STATIC ${arg_SOURCES})
+  target_include_directories(stagewise_${name} PUBLIC ${PROJECT_SOURCE_DIR}/common)
+  target_link_libraries(stagewise_${name} PUBLIC stagewise_settings ${arg_DEPENDS})
+endfunction()
+
+# add_stage(PROGRAM FOLDER SOURCES... DEPENDS...): a stage as a library, which tests, benchmarks and
+# later stages use, and its program.
+function(add_stage program folder)
+  cmake_parse_arguments(arg "" "" "SOURCES;DEPENDS" ${ARGN})
+  list(TRANSFORM arg_SOURCES PREPEND ${folder}/)
+  add_library(${program}_library STATIC ${arg_SOURCES})
+  target_include_directories(${program}_library PUBLIC ${PROJECT_SOURCE_DIR}/stages)
+  target_link_libraries(${program}_library PUBLIC stagewise_backend stagewise_settings
+                                                  ${arg_DEPENDS})
+  add_executable(${program} ${folder}/main.cpp)
+  target_link_libraries(${program} PRIVATE ${program}_library stagewise_app)
+  add_dependencies(tour_programs ${program})
+endfunction()
