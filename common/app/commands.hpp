@@ -1,0 +1,23 @@
+/// @file
+/// The subcommands that every stage offers.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "app/options.hpp"
+#include "app/stage.hpp"
+
+namespace stagewise {
+
+/// `train`: trains a model, prints a line an epoch and a summary.
+/// @param command the command line as it was given, for the report.
+void run_train(const Stage& stage, RunOptions options, const std::vector<std::string>& command);
+
+/// `evaluate`: loss and accuracy of a checkpoint on a data set.
+void run_evaluate(const Stage& stage, RunOptions options, const std::vector<std::string>& command);
+
+/// `info`: what the program runs on; with `primitives`, which file computes what.
+void run_info(const Stage& stage, bool primitives);
+
+}  // namespace stagewise

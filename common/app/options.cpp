@@ -1,0 +1,436 @@
+#include "app/options.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <functional>
+#include <limits>
+#include <vector>
+
+#include "app/table_encoding.hpp"
+#include "app/text.hpp"
+#include "app/values.hpp"
+#include "tensor/error.hpp"
+
+namespace stagewise {
+namespace {
+
+// ------------------------------------------------------------------ values and their written form
+
+std::vector<std::string> split(const std::string& text, char separator) {
+  std::vector<std::string> parts(1);
+  for (const char c : text) {
+    if (c == separator) {
+      parts.emplace_back();
+    } else {
+      parts.back() += c;
+    }
+  }
+  return parts;
+}
+
+std::vector<Index> parse_hidden(const std::string& text) {
+  std::vector<Index> widths;
+  if (text.empty() || text == "none" || text == "0") return widths;
+  constexpr Index widest = 1 << 24;
+  for (const std::string& part : split(text, ',')) {
+    try {
+      widths.push_back(parse_count(part, 1, widest));
+    } catch (const UsageError& error) {
+      throw UsageError(std::string(error.what()) +
+                       "; expected are the widths of the layers, such as 256,128, or none");
+    }
+  }
+  return widths;
+}
+
+std::string list(const std::vector<Index>& numbers) {
+  if (numbers.empty()) return "none";
+  std::vector<std::string> names;
+  for (const Index number : numbers) names.push_back(std::to_string(number));
+  return list_of(names, ",");
+}
+
+// ----------------------------------------------------------------------------- a table of settings
+
+/// A setting that a checkpoint stores and an option of the same name sets.
+struct Setting {
+  std::string name;
+  bool of_network;  ///< part of the network, or of its training
+  std::function<std::string(const RunOptions&)> write;
+  std::function<void(const std::string&, RunOptions&)> read;
+};
+
+const std::vector<std::string> precisions = {"float", "double"};
+
+std::string write_optional(const std::optional<Index>& value) {
+  return value ? std::to_string(*value) : "all";
+}
+
+std::optional<Index> read_optional(const std::string& text) {
+  if (text == "all") return std::nullopt;
+  return parse_count(text, 1);
+}
+
+const std::vector<Setting>& settings() {
+  static const std::vector<Setting> table = {
+      {"hidden", true, [](const auto& o) { return list(o.model.hidden); },
+       [](const auto& text, auto& o) { o.model.hidden = parse_hidden(text); }},
+      {"activation", true, [](const auto& o) { return to_string(o.model.activation); },
+       [](const auto& text, auto& o) { o.model.activation = parse_activation(text); }},
+      {"biases", true, [](const auto& o) { return o.model.biases ? "on" : "off"; },
+       [](const auto& text, auto& o) { o.model.biases = parse_switch(text); }},
+      {"loss", true, [](const auto& o) { return to_string(o.model.loss); },
+       [](const auto& text, auto& o) { o.model.loss = parse_loss(text); }},
+      {"dataset", false, [](const auto& o) { return o.data.name; },
+       [](const auto& text, auto& o) { o.data.name = text; }},
+      {"format", false, [](const auto& o) { return o.data.format; },
+       [](const auto& text, auto& o) { o.data.format = text; }},
+      {"train-limit", false, [](const auto& o) { return write_optional(o.data.train_limit); },
+       [](const auto& text, auto& o) { o.data.train_limit = read_optional(text); }},
+      {"validation", false, [](const auto& o) { return std::to_string(o.data.validation); },
+       [](const auto& text, auto& o) { o.data.validation = parse_count(text, 0); }},
+      {"batch-size", false, [](const auto& o) { return std::to_string(o.training.batch_size); },
+       [](const auto& text, auto& o) { o.training.batch_size = parse_count(text, 1); }},
+      {"learning-rate", false, [](const auto& o) { return shortest(o.training.sgd.learning_rate); },
+       [](const auto& text, auto& o) { o.training.sgd.learning_rate = parse_real(text, false); }},
+      {"l2", false, [](const auto& o) { return shortest(o.training.sgd.l2); },
+       [](const auto& text, auto& o) { o.training.sgd.l2 = parse_real(text, true); }},
+      {"workers", false, [](const auto& o) { return std::to_string(o.workers.workers); },
+       [](const auto& text, auto& o) {
+         constexpr std::int64_t most = 1 << 16;
+         o.workers.workers = static_cast<int>(parse_count(text, 1, most));
+       }},
+      {"average", false,
+       [](const auto& o) {
+         return o.workers.average == Average::weights ? "weights" : "gradients";
+       },
+       [](const auto& text, auto& o) {
+         o.workers.average = parse_choice(text, {"gradients", "weights"}) == "weights"
+                                 ? Average::weights
+                                 : Average::gradients;
+       }},
+      {"average-every", false,
+       [](const auto& o) { return std::to_string(o.workers.average_every); },
+       [](const auto& text, auto& o) { o.workers.average_every = parse_count(text, 1); }},
+      {"label", false, [](const auto& o) { return o.data.label; },
+       [](const auto& text, auto& o) { o.data.label = text; }},
+      {"features", false, [](const auto& o) { return std::to_string(o.data.gaussian.features); },
+       [](const auto& text, auto& o) { o.data.gaussian.features = parse_count(text, 1); }},
+      {"classes", false, [](const auto& o) { return std::to_string(o.data.gaussian.classes); },
+       [](const auto& text, auto& o) {
+         constexpr std::int64_t most = 1 << 24;
+         o.data.gaussian.classes = static_cast<int>(parse_count(text, 2, most));
+       }},
+      {"samples", false, [](const auto& o) { return std::to_string(o.data.gaussian.samples); },
+       [](const auto& text, auto& o) { o.data.gaussian.samples = parse_count(text, 1); }},
+      {"spacing", false, [](const auto& o) { return shortest(o.data.gaussian.spacing); },
+       [](const auto& text, auto& o) { o.data.gaussian.spacing = parse_real(text, true); }},
+      {"deviation", false, [](const auto& o) { return shortest(o.data.gaussian.deviation); },
+       [](const auto& text, auto& o) { o.data.gaussian.deviation = parse_real(text, true); }},
+      {"shuffle", false, [](const auto& o) { return o.training.shuffle ? "on" : "off"; },
+       [](const auto& text, auto& o) { o.training.shuffle = parse_switch(text); }},
+  };
+  return table;
+}
+
+/// What the checkpoint says about an option.
+void adopt(const std::string& name, const std::string& written, const std::string& stored,
+           const std::filesystem::path& file, RunOptions& options, const std::string& remedy,
+           const std::function<void()>& take) {
+  if (!options.given.contains(name)) {
+    try {
+      take();
+    } catch (const Error& error) {
+      throw Error("the checkpoint " + file.string() + " is of no use: of its '" + name + "', " +
+                  error.what());
+    }
+  } else if (written != stored) {
+    throw Error("--" + name + " " + written + " contradicts the checkpoint " + file.string() +
+                ", which has " + (stored.empty() ? "none" : stored) + "; " + remedy);
+  }
+}
+
+void adopt_settings(bool of_network, const Checkpoint& checkpoint,
+                    const std::filesystem::path& file, RunOptions& options,
+                    const std::string& remedy) {
+  for (const Setting& setting : settings()) {
+    if (setting.of_network != of_network) continue;
+    const auto stored = checkpoint.settings.find(setting.name);
+    if (stored == checkpoint.settings.end()) continue;
+    // One file can be named in many ways; that its data fit is checked when they are loaded.
+    if (setting.name == "dataset" && !options.data.format.empty() &&
+        options.given.contains("dataset")) {
+      continue;
+    }
+    adopt(setting.name, setting.write(options), stored->second, file, options, remedy,
+          [&] { setting.read(stored->second, options); });
+  }
+}
+
+// ----------------------------------------------------------------------------------------- options
+
+/// Declares `--name VALUE` and takes note if it is written.
+CLI::Option* add(CLI::App& command, RunOptions& options, const std::string& name,
+                 const std::string& value, const std::string& description,
+                 const std::string& default_text,
+                 const std::function<void(const std::string&)>& read) {
+  return add_value(command, name, value, description, default_text,
+                   [name, read, &options](const std::string& text) {
+                     read(text);
+                     options.given.insert(name);
+                   });
+}
+
+void add_setting(CLI::App& command, RunOptions& options, const std::string& name,
+                 const std::string& value, const std::string& description) {
+  for (const Setting& setting : settings()) {
+    if (setting.name != name) continue;
+    add(command, options, name, value, description, setting.write(options),
+        [&setting, &options](const std::string& text) { setting.read(text, options); });
+  }
+}
+
+void add_common_options(CLI::App& command, const Stage& stage, RunOptions& options) {
+  command.option_defaults()->group("Data");
+  add(command, options, "dataset", "NAME", list_of(dataset_names()) + ", or a path with --format",
+      options.data.name, [&](const std::string& text) { options.data.name = parse_name(text); });
+  add(command, options, "format", "NAME",
+      "format of the file that --dataset names: " + list_of(format_names()), "",
+      [&](const std::string& text) { options.data.format = parse_name(text); });
+  add(command, options, "data-dir", "DIR", "folder that holds mnist/, ...",
+      "STAGEWISE_DATA_DIR, else datasets",
+      [&](const std::string& text) { options.data.data_dir = parse_name(text); });
+  add_setting(command, options, "label", "NAME", "csv: the column that holds the class");
+  add(command, options, "test-limit", "N", "use the first N test samples", "",
+      [&](const std::string& text) { options.data.test_limit = parse_count(text, 1); });
+
+  command.option_defaults()->group("Generated data (gaussian)");
+  add_setting(command, options, "features", "N", "features of a sample");
+  add_setting(command, options, "classes", "N", "classes");
+  add_setting(command, options, "samples", "N", "training samples; a fifth as many for testing");
+  add_setting(command, options, "spacing", "X", "between the means of neighbouring classes");
+  add_setting(command, options, "deviation", "X", "of a feature around its class's mean");
+
+  command.option_defaults()->group("Network");
+  add(command, options, "model", "NAME", list_of(model_names()), options.model.name,
+      [&](const std::string& text) { options.model.name = parse_choice(text, model_names()); });
+  add(command, options, "precision", "NAME", list_of(precisions), options.precision,
+      [&](const std::string& text) { options.precision = parse_choice(text, precisions); });
+
+  command.option_defaults()->group("Results");
+  add(command, options, "report", "FILE", "write the results as JSON", "",
+      [&](const std::string& text) { options.report = parse_name(text); });
+
+  options.program = stage.program;
+  command.option_defaults()->group("This stage");
+  for (const StageOption& option : stage.options) {
+    options.stage[option.name] = option.default_choice;
+    add(command, options, option.name, "NAME", option.description + ": " + list_of(option.choices),
+        option.default_choice, [&options, option](const std::string& text) {
+          options.stage[option.name] = parse_choice(text, option.choices);
+        });
+  }
+  command.option_defaults()->group("Options");
+}
+
+/// Options of other stages are refused with a sentence that says where to find them.
+void refuse_options_of_other_stages(CLI::App& command, const Stage& stage) {
+  const std::vector<std::pair<std::string, std::string>> elsewhere = {
+      {"block-size", "stage02_naive_cuda"},
+      {"memory", "stage02_naive_cuda"},
+      {"workers", "stage04_minibatch and stage05_mpi"},
+      {"average", "stage04_minibatch and stage05_mpi"},
+      {"average-every", "stage04_minibatch and stage05_mpi"},
+      {"strategy", "stage05_mpi"},
+      {"transport", "stage05_mpi"},
+  };
+  for (const auto& [name, stages] : elsewhere) {
+    if (command.get_option_no_throw("--" + name) != nullptr) continue;
+    const bool is_offered_by_train = stage.has_workers && stages.starts_with("stage04");
+    if (is_offered_by_train) continue;
+    const std::string sentence =
+        "--" + name + " is offered by " + stages + ", not by " + stage.program;
+    command
+        .add_option_function<std::string>(
+            "--" + name, [sentence](const std::string&) { throw UsageError(sentence); })
+        ->expected(0, 1)
+        ->group("");
+  }
+}
+
+}  // namespace
+
+void add_train_options(CLI::App& command, const Stage& stage, RunOptions& options) {
+  add_common_options(command, stage, options);
+
+  command.option_defaults()->group("Data");
+  add(command, options, "train-limit", "N", "use the first N training samples", "",
+      [&](const std::string& text) { options.data.train_limit = parse_count(text, 1); });
+  add_setting(command, options, "validation", "N", "hold out the last N training samples");
+
+  command.option_defaults()->group("Network");
+  add_setting(command, options, "hidden", "LIST", "widths of the hidden layers; none for none");
+  add_setting(command, options, "activation", "NAME", "relu, sigmoid");
+  add_setting(command, options, "loss", "NAME", "cross-entropy, squared-error");
+  add_setting(command, options, "biases", "on|off", "whether layers have biases");
+
+  command.option_defaults()->group("Training");
+  add_setting(command, options, "batch-size", "N", "samples a step");
+  add(command, options, "epochs", "N", "passes through the data, in all",
+      std::to_string(options.training.epochs), [&](const std::string& text) {
+        constexpr std::int64_t most = 1'000'000'000;  // so that a count of steps stays a number
+        options.training.epochs = parse_count(text, 0, most);
+      });
+  add_setting(command, options, "learning-rate", "X", "how far a step goes");
+  add_setting(command, options, "l2", "X", "weight decay");
+  add(command, options, "seed", "N", "of initial weights and sample order",
+      std::to_string(options.training.seed),
+      [&](const std::string& text) { options.training.seed = parse_seed(text); });
+  add_setting(command, options, "shuffle", "on|off", "new sample order in every epoch");
+
+  if (stage.has_workers) {
+    command.option_defaults()->group("Workers");
+    add_setting(command, options, "workers", "W", "share every batch among W workers");
+    add_setting(command, options, "average", "NAME", "of gradients or weights");
+    add_setting(command, options, "average-every", "K", "steps between two means of weights");
+  }
+
+  command.option_defaults()->group("Checkpoints");
+  add(command, options, "load", "FILE", "start from these parameters", "",
+      [&](const std::string& text) { options.load = parse_name(text); });
+  add(command, options, "save", "FILE", "write a checkpoint at the end", "",
+      [&](const std::string& text) { options.save = parse_name(text); });
+  add(command, options, "save-every", "K", "and also every K epochs", "",
+      [&](const std::string& text) { options.save_every = parse_count(text, 1); });
+  add(command, options, "resume", "FILE", "continue exactly where this checkpoint stopped", "",
+      [&](const std::string& text) { options.resume = parse_name(text); });
+
+  command.option_defaults()->group("Results");
+  command.add_flag("--timings", options.timings, "print a table of time per operation")
+      ->disable_flag_override();
+  refuse_options_of_other_stages(command, stage);
+}
+
+void add_evaluate_options(CLI::App& command, const Stage& stage, RunOptions& options) {
+  add_common_options(command, stage, options);
+  command.option_defaults()->group("Network");
+  add(command, options, "load", "FILE", "the checkpoint to evaluate", "",
+      [&](const std::string& text) { options.load = parse_name(text); })
+      ->required();
+  add_setting(command, options, "batch-size", "N", "samples at a time");
+  command.option_defaults()->group("Results");
+  command.add_flag("--latency", options.latency, "measure how long one batch takes")
+      ->disable_flag_override();
+  refuse_options_of_other_stages(command, stage);
+}
+
+std::map<std::string, std::string> settings_of(const RunOptions& options) {
+  std::map<std::string, std::string> result;
+  for (const Setting& setting : settings()) result[setting.name] = setting.write(options);
+  std::vector<Index> sample;
+  for (int i = 0; i < options.model.sample.rank(); ++i) sample.push_back(options.model.sample[i]);
+  result["sample-shape"] = list(sample);
+  result["class-count"] = std::to_string(options.model.classes);
+  for (const auto& [name, value] : options.stage) result[options.program + "." + name] = value;
+  if (options.encoding) result["table"] = to_text(*options.encoding);
+  return result;
+}
+
+void adopt_model(const Checkpoint& checkpoint, const std::filesystem::path& file,
+                 RunOptions& options) {
+  const std::string remedy = "leave the option out, or name another checkpoint";
+  if (checkpoint.model.empty()) {  // a foreign file says nothing but which parameters there are
+    options.model.biases =
+        std::any_of(checkpoint.parameters.begin(), checkpoint.parameters.end(),
+                    [](const auto& parameter) { return parameter.name.ends_with("/bias"); });
+  }
+  if (!checkpoint.model.empty()) {
+    adopt("model", options.model.name, checkpoint.model, file, options, remedy,
+          [&] { options.model.name = parse_choice(checkpoint.model, model_names()); });
+  }
+  adopt("precision", options.precision, checkpoint.precision, file, options, remedy,
+        [&] { options.precision = checkpoint.precision; });
+  adopt_settings(true, checkpoint, file, options, remedy);
+  const auto table = checkpoint.settings.find("table");
+  if (table == checkpoint.settings.end()) return;
+  try {
+    options.encoding = parse_table_encoding(table->second);
+  } catch (const Error& error) {
+    throw Error("the checkpoint " + file.string() + " is of no use: " + error.what());
+  }
+}
+
+void adopt_training(const Checkpoint& checkpoint, const std::filesystem::path& file,
+                    RunOptions& options) {
+  if (checkpoint.model.empty() || !checkpoint.settings.contains("batch-size")) {
+    throw Error("the checkpoint " + file.string() +
+                " does not say how it was trained, so its training cannot be resumed; start a new "
+                "one from its parameters with --load");
+  }
+  adopt_model(checkpoint, file, options);
+  const std::string remedy =
+      "leave the option out, or start a new training from these parameters with --load";
+  adopt("seed", std::to_string(options.training.seed), std::to_string(checkpoint.seed), file,
+        options, remedy, [&] { options.training.seed = checkpoint.seed; });
+  adopt_settings(false, checkpoint, file, options, remedy);
+  for (auto& [name, value] : options.stage) {  // only this stage knows what these mean
+    const auto stored = checkpoint.settings.find(options.program + "." + name);
+    if (stored == checkpoint.settings.end()) continue;
+    adopt(name, value, stored->second, file, options, remedy, [&] { value = stored->second; });
+  }
+}
+
+void refuse_idle_options(const RunOptions& options) {
+  const auto refuse = [&](const std::string& name, const std::string& reason) {
+    if (options.given.contains(name)) throw UsageError("--" + name + " is for " + reason);
+  };
+  if (options.model.name == "cnn") refuse("hidden", "--model mlp: the layers of cnn are fixed");
+  if (options.model.name == "neuron") {
+    const std::string reason = "--model mlp: a neuron is one sigmoid unit with a squared error";
+    refuse("hidden", reason);
+    refuse("biases", reason);
+    if (options.model.activation != Activation::sigmoid) refuse("activation", reason);
+    if (options.model.loss != LossKind::squared_error) refuse("loss", reason);
+  }
+  if (options.data.name != "gaussian") {
+    for (const char* const name : {"features", "classes", "samples", "spacing", "deviation"}) {
+      refuse(name, "--dataset gaussian");
+    }
+  }
+}
+
+bool read_data_shape(const Checkpoint& checkpoint, Shape& sample, int& classes) {
+  const auto stored_sample = checkpoint.settings.find("sample-shape");
+  const auto stored_classes = checkpoint.settings.find("class-count");
+  if (stored_sample == checkpoint.settings.end() || stored_classes == checkpoint.settings.end()) {
+    return false;
+  }
+  const std::vector<std::string> parts = split(stored_sample->second, ',');
+  try {
+    Shape shape;
+    for (std::size_t i = parts.size(); i-- > 0;) shape = shape.batched(parse_count(parts[i], 1));
+    constexpr int most = std::numeric_limits<int>::max();
+    classes = static_cast<int>(parse_count(stored_classes->second, 1, most));
+    sample = shape;
+    return true;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+std::string describe(const ModelOptions& model) {
+  const std::string inputs = std::to_string(model.sample.elements());
+  if (model.name == "neuron") return "neuron " + inputs + "-1, sigmoid, squared-error";
+  const std::string without = model.biases ? "" : ", no biases";
+  if (model.name == "cnn") {
+    return "cnn conv 5x5x32, conv 5x5x64, fc 128, fc " + std::to_string(model.classes) + ", " +
+           to_string(model.loss) + without;
+  }
+  std::string text = model.name + " " + inputs;
+  for (const Index width : model.hidden) text += "-" + std::to_string(width);
+  text += "-" + std::to_string(model.classes);
+  if (!model.hidden.empty()) text += ", " + to_string(model.activation);
+  return text + ", " + to_string(model.loss) + without;
+}
+
+}  // namespace stagewise

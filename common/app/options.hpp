@@ -1,0 +1,72 @@
+/// @file
+/// The options of `train` and `evaluate`, and what a checkpoint has to say about them.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <set>
+#include <string>
+
+#include "app/program.hpp"
+#include "app/stage.hpp"
+#include "data/load.hpp"
+#include "io/checkpoint.hpp"
+#include "models/model.hpp"
+#include "training/trainer.hpp"
+#include "training/worker_step.hpp"
+
+namespace stagewise {
+
+/// Everything that can be said on the command line, with the defaults for what was not.
+struct RunOptions {
+  DatasetOptions data;
+  ModelOptions model;  ///< sample and classes follow from the data or the checkpoint
+  std::string precision = "float";
+  TrainingOptions training;
+  WorkerOptions workers;
+  std::optional<TableEncoding> encoding;  ///< of the table that the network was trained on
+  std::filesystem::path load;
+  std::filesystem::path save;
+  std::filesystem::path resume;
+  std::filesystem::path report;
+  std::int64_t save_every = 0;  ///< epochs; 0: only at the end
+  bool timings = false;
+  bool latency = false;
+  StageOptions stage;
+  std::string program;          ///< "stage01_serial"
+  std::set<std::string> given;  ///< names, without dashes, of the options that were written
+};
+
+/// Declares the options of `train` on `command`; `options` receives them and must outlive it.
+void add_train_options(CLI::App& command, const Stage& stage, RunOptions& options);
+
+/// Declares the options of `evaluate` on `command`.
+void add_evaluate_options(CLI::App& command, const Stage& stage, RunOptions& options);
+
+/// The settings that decide how a training continues, as a checkpoint stores them.
+std::map<std::string, std::string> settings_of(const RunOptions& options);
+
+/// Takes from the checkpoint every setting of the network that was not written on the command line:
+/// model, hidden layers, activation, loss, precision.
+/// @throws Error if what was written contradicts the checkpoint.
+void adopt_model(const Checkpoint& checkpoint, const std::filesystem::path& file,
+                 RunOptions& options);
+
+/// Takes over all settings, those of the training included, so that it continues exactly.
+/// @throws Error if what was written contradicts the checkpoint, or the checkpoint does not say how
+///         it was trained.
+void adopt_training(const Checkpoint& checkpoint, const std::filesystem::path& file,
+                    RunOptions& options);
+
+/// @throws UsageError for an option that was written although the chosen model or data set takes no
+///         notice of it.
+void refuse_idle_options(const RunOptions& options);
+
+/// The shape of a sample and the number of classes that the checkpoint's network was built for.
+/// @return false if the checkpoint does not say.
+bool read_data_shape(const Checkpoint& checkpoint, Shape& sample, int& classes);
+
+/// "784-256-10, relu, cross-entropy".
+std::string describe(const ModelOptions& model);
+
+}  // namespace stagewise

@@ -1,0 +1,107 @@
+#include "app/program.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <exception>
+#include <iostream>
+#include <memory>
+#include <new>
+#include <vector>
+
+#include "app/help.hpp"
+#include "tensor/error.hpp"
+
+namespace stagewise {
+namespace {
+
+/// One line, without the line breaks that a library's message may have, nor anything else from a
+/// file that could lead a terminal astray.
+std::string sentence(std::string text) {
+  while (!text.empty() && (text.back() == '\n' || text.back() == '.')) text.pop_back();
+  std::replace(text.begin(), text.end(), '\n', ' ');
+  std::replace_if(
+      text.begin(), text.end(), [](unsigned char c) { return std::iscntrl(c) != 0; }, '?');
+  return text + ".";
+}
+
+int fail(const CLI::App& app, const std::string& text, int exit_code) {
+  std::cout.flush();
+  std::cerr << app.get_name() << ": " << sentence(text) << '\n';
+  return exit_code;
+}
+
+/// The command that the user got as far as: "stage01_serial train".
+std::string command_of(const CLI::App& app) {
+  std::string name = app.get_name();
+  for (const CLI::App* const command : app.get_subcommands()) name += " " + command->get_name();
+  return name;
+}
+
+/// What the library says about a word that no option and no command takes, said better.
+std::string describe(const CLI::App& app, const CLI::ExtrasError& error) {
+  const std::vector<std::string> words = app.remaining(true);
+  if (words.empty()) return error.what();
+  const std::string kind = words.front().starts_with("-") ? "option" : "argument";
+  return kind + " '" + words.front() + "' is unknown; " + command_of(app) +
+         " --help lists what there is";
+}
+
+/// What the library says about an option with too few or too many values, said better.
+std::string describe(const CLI::ArgumentMismatch& error) {
+  std::string text = error.what();
+  std::string name = text.substr(0, text.find_first_of(": "));
+  if (name.size() > 1 && !name.starts_with("-")) name = "--" + name;  // of a flag
+  const auto says = [&](const char* part) { return text.find(part) != std::string::npos; };
+  if (says(" missing")) return name + " needs a value";
+  if (says("At Most 1 ")) return name + " is given more than once";
+  if (says("flag override")) return name + " takes no value";
+  return text;
+}
+
+/// The same look and the same -h, at the end of the list, for a program and its commands.
+void set_help(CLI::App& app) {
+  app.formatter(std::make_shared<HelpFormatter>());
+  app.set_help_flag("-h,--help", "print this text")->group("Options");
+  for (CLI::App* const command : app.get_subcommands({})) {
+    if (!command->get_group().empty()) set_help(*command);
+  }
+}
+
+}  // namespace
+
+int run_program(CLI::App& app, int argc, const char* const* argv,
+                const std::function<int()>& body) {
+  // Whoever redirects the output to a full disk must not be told that all went well.
+  const auto finish = [&app](int code) {
+    std::cout.flush();
+    return std::cout ? code : fail(app, "standard output could not be written to", 1);
+  };
+  try {
+    app.set_version_flag("--version", version_text(), "print the version");
+    set_help(app);
+    app.parse(argc, argv);
+    return finish(body());
+  } catch (const CLI::Success& request) {  // --help and --version
+    return finish(app.exit(request));
+  } catch (const CLI::ExtrasError& error) {
+    return fail(app, describe(app, error), 2);
+  } catch (const CLI::ArgumentMismatch& error) {
+    return fail(app, describe(error), 2);
+  } catch (const CLI::ParseError& error) {
+    return fail(app, error.what(), 2);
+  } catch (const UsageError& error) {
+    return fail(app, error.what(), 2);
+  } catch (const Error& error) {
+    return fail(app, error.what(), 1);
+  } catch (const std::bad_alloc&) {
+    return fail(app, "there is not enough memory for this", 1);
+  } catch (const std::exception& error) {
+    return fail(app, std::string("an unforeseen error ended the program: ") + error.what(), 1);
+  }
+}
+
+std::string version_text() {
+  return "Stagewise " STAGEWISE_VERSION " (" STAGEWISE_BUILD_TYPE " build, " STAGEWISE_COMPILER ")";
+}
+
+}  // namespace stagewise

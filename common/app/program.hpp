@@ -1,0 +1,21 @@
+/// @file
+/// What every program of the project does around its own work: parse options, report errors.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <functional>
+#include <string>
+
+namespace stagewise {
+
+/// Parses the command line and runs `body`, turning every failure into one sentence on standard
+/// error and an exit code: 2 for wrong usage, 1 for a run-time failure. Help texts go to standard
+/// output with exit code 0.
+/// @param app the options, already declared; `app.get_name()` begins every error.
+/// @param body the program's work; its result is the exit code.
+int run_program(CLI::App& app, int argc, const char* const* argv, const std::function<int()>& body);
+
+/// What `--version` prints: name and version of the project, compiler and build type.
+std::string version_text();
+
+}  // namespace stagewise

@@ -1,0 +1,45 @@
+/// @file
+/// What a training shows while it runs.
+#pragma once
+
+#include <chrono>
+#include <string>
+
+#include "tensor/shape.hpp"
+
+namespace stagewise {
+
+/// A bar that fills while an epoch runs, with samples a second and the time left of the whole
+/// training, on standard error. Shows nothing where that is no terminal, and allocates nothing, so
+/// that it may be called in every step.
+class ProgressBar {
+ public:
+  /// @param samples_per_epoch how many samples fill the bar.
+  /// @param first_epoch, last_epoch the epochs that will run, counted from 1.
+  /// @param unit what a sample is called: "images".
+  ProgressBar(Index samples_per_epoch, std::int64_t first_epoch, std::int64_t last_epoch,
+              std::string unit);
+  ~ProgressBar() { clear(); }
+  ProgressBar(const ProgressBar&) = delete;
+  ProgressBar& operator=(const ProgressBar&) = delete;
+
+  /// Redraws, at most ten times a second.
+  void show(std::int64_t epoch, Index samples);
+
+  /// Removes the bar, so that a line can be printed in its place.
+  void clear();
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  Index samples_per_epoch_;
+  std::int64_t first_epoch_;
+  std::int64_t last_epoch_;
+  std::string unit_;
+  bool on_terminal_;
+  bool visible_ = false;
+  Clock::time_point start_ = Clock::now();
+  Clock::time_point last_drawn_;
+};
+
+}  // namespace stagewise

@@ -1,0 +1,77 @@
+#include <algorithm>
+#include <array>
+#include <fstream>
+#include <iostream>
+
+#include "app/commands.hpp"
+#include "app/program.hpp"
+#include "app/stage.hpp"
+#include "tensor/error.hpp"
+
+namespace stagewise {
+
+std::string processor_name() {
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line);) {
+    if (!line.starts_with("model name")) continue;
+    const std::size_t colon = line.find(": ");
+    if (colon != std::string::npos) return line.substr(colon + 2);
+  }
+  return "unknown processor";
+}
+
+void run_info(const Stage& stage, bool primitives) {
+  std::cout << stage.program << ": " << stage.summary << '\n'
+            << "runs on    " << stage.device() << '\n'
+            << "version    " << version_text() << '\n';
+  for (const std::string& library : stage.libraries()) {
+    std::cout << "library    " << library << '\n';
+  }
+  if (!primitives) return;
+  std::size_t width = 0;
+  for (const PrimitiveSource& row : stage.primitives) width = std::max(width, row.primitive.size());
+  std::cout << '\n';
+  for (const PrimitiveSource& row : stage.primitives) {
+    std::cout << row.primitive << std::string(width - row.primitive.size() + 2, ' ') << row.file
+              << '\n';
+  }
+}
+
+int run_stage(const Stage& stage, int argc, const char* const* argv) {
+  CLI::App app(stage.summary, stage.program);
+  app.require_subcommand(0, 1);
+
+  RunOptions train_options;
+  RunOptions evaluate_options;
+  bool primitives = false;
+  CLI::App& train = *app.add_subcommand("train", "train a model");
+  CLI::App& evaluate =
+      *app.add_subcommand("evaluate", "accuracy and loss of a checkpoint on a data set");
+  CLI::App& info = *app.add_subcommand("info", "what this program runs on");
+  add_train_options(train, stage, train_options);
+  add_evaluate_options(evaluate, stage, evaluate_options);
+  for (const char* const ladder : {"gemm", "reduce", "transpose"}) {
+    app.add_subcommand(ladder)->group("")->prefix_command()->callback([&stage, ladder] {
+      throw UsageError(std::string(ladder) + " is offered by stage03_shared_memory, not by " +
+                       stage.program);
+    });
+  }
+  info.add_flag("--primitives", primitives, "which file computes what")->disable_flag_override();
+
+  const std::vector<std::string> command(argv, argv + argc);
+  return run_program(app, argc, argv, [&] {
+    if (train.parsed()) {
+      run_train(stage, train_options, command);
+    } else if (evaluate.parsed()) {
+      run_evaluate(stage, evaluate_options, command);
+    } else if (info.parsed()) {
+      run_info(stage, primitives);
+    } else {
+      throw UsageError("say what to do: train, evaluate or info (see " + stage.program +
+                       " --help)");
+    }
+    return 0;
+  });
+}
+
+}  // namespace stagewise

@@ -1,0 +1,72 @@
+/// @file
+/// What a stage tells the common command line about itself.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "backend/backend.hpp"
+
+namespace stagewise {
+
+/// Values of a stage's own options, by name without dashes.
+using StageOptions = std::map<std::string, std::string>;
+
+/// An option of one stage, with a fixed list of values.
+struct StageOption {
+  std::string name;         ///< "gemm", for `--gemm`
+  std::string description;  ///< for the help text
+  std::vector<std::string> choices;
+  std::string default_choice;
+};
+
+/// Where a primitive is computed, for `info --primitives`.
+struct PrimitiveSource {
+  std::string primitive;
+  std::string file;
+};
+
+/// A stage, as the command line sees it. Its program's main() fills one and calls run_stage().
+struct Stage {
+  std::string program;  ///< "stage01_serial"
+  std::string summary;  ///< one line: how this stage computes
+
+  /// What the work runs on: the kind of device, then which one: "CPU (AMD EPYC, one core)".
+  std::function<std::string()> device;
+
+  /// Whether kernels run through CUDA on the CPU, so that times mean nothing about GPUs.
+  bool cuda_on_cpu = false;
+
+  bool has_workers = false;  ///< whether it offers --workers and its companions
+
+  std::vector<StageOption> options;
+  std::function<std::unique_ptr<Backend<float>>(const StageOptions&)> make_float_backend;
+  std::function<std::unique_ptr<Backend<double>>(const StageOptions&)> make_double_backend;
+
+  std::vector<PrimitiveSource> primitives;
+
+  /// Libraries that the stage computes with, each with its version.
+  std::function<std::vector<std::string>()> libraries;
+
+  /// The backend for precision `T`.
+  template <typename T>
+  std::unique_ptr<Backend<T>> make_backend(const StageOptions& values) const {
+    if constexpr (sizeof(T) == sizeof(float)) {
+      return make_float_backend(values);
+    } else {
+      return make_double_backend(values);
+    }
+  }
+};
+
+/// The whole program of a stage: `train`, `evaluate` and `info`.
+/// @return the exit code: 0 done, 1 a run-time failure, 2 wrong usage.
+int run_stage(const Stage& stage, int argc, const char* const* argv);
+
+/// Name of the processor, as the system gives it.
+std::string processor_name();
+
+}  // namespace stagewise

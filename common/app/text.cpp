@@ -1,0 +1,71 @@
+#include "app/text.hpp"
+
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <cstdio>
+
+namespace stagewise {
+
+std::string with_thousands(std::int64_t number) {
+  const std::string digits = std::to_string(number);
+  std::string text;
+  for (std::size_t i = 0; i < digits.size(); ++i) {
+    const std::size_t left = digits.size() - i;
+    if (left % 3 == 0 && i > 0 && digits[i - 1] != '-') text += ',';
+    text += digits[i];
+  }
+  return text;
+}
+
+std::string count_of(std::int64_t number, std::string_view singular) {
+  return with_thousands(number) + " " + std::string(singular) + (number == 1 ? "" : "s");
+}
+
+std::string fixed(double value, int digits) {
+  std::array<char, 400> text{};
+  std::snprintf(text.data(), text.size(), "%.*f", digits, value);
+  return text.data();
+}
+
+std::string duration(double seconds) {
+  struct Unit {
+    double seconds;
+    const char* name;
+  };
+  constexpr std::array units = {Unit{1, "s"}, Unit{1e-3, "ms"}, Unit{1e-6, "us"}};
+  Unit unit = units.back();
+  for (const Unit& candidate : units) {
+    if (seconds >= 0.9995 * candidate.seconds) {
+      unit = candidate;
+      break;
+    }
+  }
+  const double value = seconds / unit.seconds;
+  const int digits = value < 9.995 ? 2 : value < 99.95 ? 1 : 0;
+  return fixed(value, digits) + " " + unit.name;
+}
+
+std::string rate(double value) {
+  if (value < 9999.5) return with_thousands(std::llround(value));
+  const bool millions = value >= 999.5e3;
+  value /= millions ? 1e6 : 1e3;
+  return fixed(value, value < 9.995 ? 2 : value < 99.95 ? 1 : 0) + (millions ? " M" : " k");
+}
+
+std::string shortest(double value) {
+  std::array<char, 64> text{};
+  const auto end = std::to_chars(text.data(), text.data() + text.size(), value).ptr;
+  return {text.data(), end};
+}
+
+std::string by_times(const Shape& shape) {
+  std::string text;
+  for (int i = 0; i < shape.rank(); ++i) {
+    if (i > 0) text += 'x';
+    text += std::to_string(shape[i]);
+  }
+  return text;
+}
+
+}  // namespace stagewise

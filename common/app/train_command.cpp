@@ -1,0 +1,302 @@
+#include <iostream>
+#include <memory>
+
+#include "app/commands.hpp"
+#include "app/progress.hpp"
+#include "app/text.hpp"
+#include "io/file.hpp"
+#include "models/initialize.hpp"
+#include "tensor/error.hpp"
+#include "training/evaluate.hpp"
+#include "training/parameters.hpp"
+
+namespace stagewise {
+namespace {
+
+std::string unit_of(const Dataset& dataset) {
+  return dataset.sample_shape().rank() == 3 ? "images" : "samples";
+}
+
+std::string describe_sample(const Shape& sample) {
+  return sample.rank() == 3 ? by_times(sample) : count_of(sample.elements(), "feature");
+}
+
+/// The parameters as a checkpoint that says where training stands.
+Checkpoint make_checkpoint(const RunOptions& options, std::int64_t epoch, std::int64_t steps,
+                           std::vector<ParameterValues> parameters, const Step& step) {
+  return {.model = options.model.name,
+          .precision = options.precision,
+          .seed = options.training.seed,
+          .epoch = epoch,
+          .step = steps,
+          .settings = settings_of(options),
+          .parameters = std::move(parameters),
+          .workers = step.worker_parameters()};
+}
+
+/// Prints a line an epoch, saves checkpoints, collects what the report will say.
+class Narrator final : public TrainingObserver {
+ public:
+  Narrator(const RunOptions& options, const Dataset& training_set, const Step& step,
+           std::int64_t first_epoch)
+      : options_(&options),
+        step_(&step),
+        unit_(unit_of(training_set)),
+        progress_(training_set.size(), first_epoch, options.training.epochs, unit_) {}
+
+  void on_step(std::int64_t epoch, Index samples) override { progress_.show(epoch, samples); }
+
+  void on_epoch(const EpochReport& report, std::int64_t steps,
+                const std::vector<ParameterValues>& parameters) override {
+    progress_.clear();
+    epochs_.push_back(report);
+    std::cout << "epoch " << report.epoch << '/' << options_->training.epochs << "  loss "
+              << fixed(report.train_loss, 6) << "  accuracy " << fixed(report.train_accuracy, 4);
+    if (report.validation_accuracy) {
+      std::cout << "  val " << fixed(*report.validation_accuracy, 4);
+    }
+    std::cout << "  " << duration(report.seconds) << "  " << rate(report.images_per_second) << ' '
+              << unit_ << "/s" << std::endl;  // flushed: somebody may be waiting for this line
+
+    const bool is_last = report.epoch == options_->training.epochs;
+    const bool is_due = options_->save_every > 0 && report.epoch % options_->save_every == 0;
+    if (!options_->save.empty() && (is_last || is_due)) {
+      save_checkpoint(options_->save,
+                      make_checkpoint(*options_, report.epoch, steps, parameters, *step_));
+    }
+  }
+
+  const std::vector<EpochReport>& epochs() const { return epochs_; }
+
+ private:
+  const RunOptions* options_;
+  const Step* step_;
+  std::string unit_;
+  ProgressBar progress_;
+  std::vector<EpochReport> epochs_;
+};
+
+void print_timings(const std::vector<TimingReport>& timings) {
+  double all = 0;
+  for (const TimingReport& row : timings) all += row.forward_seconds + row.backward_seconds;
+  std::cout << "\noperation                        calls     forward    backward   share\n";
+  for (const TimingReport& row : timings) {
+    const double seconds = row.forward_seconds + row.backward_seconds;
+    std::string line = row.operation;
+    const auto column = [&](const std::string& text, std::size_t end) {
+      const std::size_t wanted = end > text.size() ? end - text.size() : 0;
+      if (line.size() < wanted) line.resize(wanted, ' ');
+      line += text;
+    };
+    column(" " + with_thousands(row.calls), 38);
+    column(" " + duration(row.forward_seconds), 50);
+    column(row.backward_seconds > 0 ? duration(row.backward_seconds) : "-", 62);
+    column(fixed(all > 0 ? 100 * seconds / all : 0, 1) + " %", 70);
+    std::cout << line << '\n';
+  }
+}
+
+/// Rows that cost something, the step's own work first.
+std::vector<TimingReport> collect_timings(const std::vector<Timing>& step,
+                                          const std::vector<Timing>& graph) {
+  std::vector<TimingReport> rows;
+  const auto add = [&](const Timing& timing) {
+    rows.push_back({.operation = timing.operation,
+                    .calls = timing.calls,
+                    .forward_seconds = timing.forward_seconds,
+                    .backward_seconds = timing.backward_seconds});
+  };
+  if (!step.empty()) add(step.front());
+  for (const Timing& timing : graph) {
+    const bool computes = !timing.operation.ends_with("(placeholder)") &&
+                          !timing.operation.ends_with("(parameter)") &&
+                          !timing.operation.ends_with("(flatten)");
+    if (computes) add(timing);
+  }
+  for (std::size_t i = 1; i < step.size(); ++i) add(step[i]);
+  return rows;
+}
+
+void check_batch_size(const RunOptions& options, const Dataset& training_set) {
+  if (options.training.batch_size > training_set.size()) {
+    throw UsageError("--batch-size " + std::to_string(options.training.batch_size) +
+                     " is larger than the training set of " +
+                     count_of(training_set.size(), "sample"));
+  }
+}
+
+void check_workers(const RunOptions& options) {
+  const WorkerOptions& workers = options.workers;
+  if (workers.workers > options.training.batch_size) {
+    throw UsageError("--workers " + std::to_string(workers.workers) +
+                     " is more than a batch has samples: --batch-size is " +
+                     std::to_string(options.training.batch_size));
+  }
+  if (workers.average_every > 1 && workers.average == Average::gradients) {
+    throw UsageError(
+        "--average-every is for --average weights: gradients are averaged in every step");
+  }
+}
+
+/// The eager step, or the one that simulates workers where they were asked for.
+template <typename T>
+std::unique_ptr<Step> make_step(Network<T>& network, const Dataset& training_set,
+                                const RunOptions& options, const Checkpoint* start,
+                                std::int64_t steps_done) {
+  const bool asked = options.given.contains("workers") || options.given.contains("average") ||
+                     options.workers.workers > 1 || options.workers.average == Average::weights;
+  if (!asked) return std::make_unique<EagerStep<T>>(network, training_set, options.training.sgd);
+
+  std::vector<std::vector<ParameterValues>> starts;
+  if (options.workers.average == Average::weights) {
+    if (!options.resume.empty()) {
+      starts = start->workers;
+      if (starts.size() != static_cast<std::size_t>(options.workers.workers)) {
+        throw Error("the checkpoint " + options.resume.string() + " holds the parameters of " +
+                    std::to_string(starts.size()) + " workers, but its training had " +
+                    std::to_string(options.workers.workers));
+      }
+    }
+    for (int worker = static_cast<int>(starts.size()); worker < options.workers.workers; ++worker) {
+      if (start == nullptr) {
+        initialize_parameters(network, options.model, options.training.seed,
+                              static_cast<std::uint64_t>(worker));
+      }
+      starts.push_back(copy_parameters_out(network.graph));
+    }
+  }
+  return std::make_unique<WorkerStep<T>>(network, training_set, options.training.sgd,
+                                         options.workers, starts, steps_done);
+}
+
+template <typename T>
+void train_with(const Stage& stage, RunOptions options, const Checkpoint* start,
+                const std::filesystem::path& start_file, const std::vector<std::string>& command) {
+  Split data = load_for_training(options.data);
+  const Dataset& training_set = data.train;
+  check_batch_size(options, training_set);
+  check_workers(options);
+  options.encoding = data.encoding;
+  options.model.sample = training_set.sample_shape();
+  options.model.classes = training_set.classes();
+
+  const auto backend = stage.make_backend<T>(options.stage);
+  const auto network =
+      build_model(*backend, options.model, options.training.batch_size, GraphMode::training);
+  std::int64_t epochs_done = 0;
+  if (start == nullptr) {
+    initialize_parameters(*network, options.model, options.training.seed);
+  } else {
+    copy_parameters_in(network->graph, start->parameters, "the checkpoint " + start_file.string());
+    if (!options.resume.empty()) epochs_done = start->epoch;
+  }
+  const Index steps_per_epoch =
+      (training_set.size() + options.training.batch_size - 1) / options.training.batch_size;
+  if (epochs_done > options.training.epochs) {
+    throw UsageError("--epochs " + std::to_string(options.training.epochs) +
+                     " is the total, but the checkpoint " + start_file.string() + " already has " +
+                     count_of(epochs_done, "epoch"));
+  }
+  if (!options.resume.empty() && start->step != epochs_done * steps_per_epoch) {
+    throw Error("the checkpoint " + start_file.string() + " stopped after " +
+                count_of(start->step, "step") + " in " + count_of(start->epoch, "epoch") +
+                ", which does not fit " + count_of(training_set.size(), "training sample") +
+                "; it was trained on other data");
+  }
+
+  std::int64_t parameter_count = 0;
+  for (const auto* parameter : network->graph.parameters())
+    parameter_count += parameter->elements();
+  std::cout << stage.program << " on " << stage.device() << '\n'
+            << "data   " << options.data.name << ": " << with_thousands(training_set.size())
+            << " training and " << with_thousands(data.test.size()) << " test "
+            << unit_of(training_set) << " of " << describe_sample(training_set.sample_shape())
+            << ", " << training_set.classes() << " classes\n"
+            << "model  " << describe(options.model) << ", " << options.precision << ", "
+            << count_of(parameter_count, "parameter") << '\n';
+  if (stage.cuda_on_cpu) {
+    std::cout << "note   kernels run on the CPU here: times mean nothing about GPUs\n";
+  }
+  if (epochs_done > 0) {
+    std::cout << "resume " << start_file.string() << ", after epoch " << epochs_done << '\n';
+  }
+  std::cout << std::flush;
+
+  const std::unique_ptr<Step> step_owner =
+      make_step(*network, training_set, options, start, epochs_done * steps_per_epoch);
+  Step& step = *step_owner;
+  if (options.timings) network->graph.enable_timings();
+  Narrator narrator(options, training_set, step, epochs_done + 1);
+  train(*network, step, training_set, data.validation, options.training, epochs_done + 1, narrator);
+
+  Report report{.stage = stage.program,
+                .device = stage.device(),
+                .cuda_on_cpu = stage.cuda_on_cpu,
+                .command = command,
+                .model = describe(options.model),
+                .dataset = options.data.name,
+                .precision = options.precision,
+                .batch_size = options.training.batch_size,
+                .seed = options.training.seed,
+                .epochs = narrator.epochs()};
+  report.timings = collect_timings(step.timings(), network->graph.timings());
+
+  // An epoch's checkpoint was saved with the epoch; without an epoch, nothing has been saved yet.
+  if (!options.save.empty() && narrator.epochs().empty()) {
+    save_checkpoint(options.save,
+                    make_checkpoint(options, epochs_done, epochs_done * steps_per_epoch,
+                                    copy_parameters_out(network->graph), step));
+  }
+  if (!report.timings.empty()) print_timings(report.timings);
+
+  const Evaluation test = evaluate(*network, data.test);
+  report.test_loss = test.loss;
+  report.test_accuracy = test.accuracy;
+  std::cout << "test   loss " << fixed(test.loss, 6) << "  accuracy " << fixed(test.accuracy, 4)
+            << "  (" << with_thousands(test.correct) << " of " << with_thousands(test.samples)
+            << ")\n";
+  if (!options.save.empty()) std::cout << "saved  " << options.save.string() << '\n';
+  if (!options.report.empty()) write_report(options.report, report);
+}
+
+}  // namespace
+
+void run_train(const Stage& stage, RunOptions options, const std::vector<std::string>& command) {
+  if (!options.resume.empty() && !options.load.empty()) {
+    throw UsageError(
+        "--resume and --load exclude one another: the first continues a training, the second "
+        "begins a new one");
+  }
+  if (options.save_every > 0 && options.save.empty()) {
+    throw UsageError("--save-every " + std::to_string(options.save_every) +
+                     " needs --save, which names the file");
+  }
+
+  Checkpoint start;
+  const std::filesystem::path start_file = options.resume.empty() ? options.load : options.resume;
+  if (!start_file.empty()) {
+    start = load_checkpoint(start_file);
+    if (options.resume.empty()) {
+      adopt_model(start, start_file, options);
+    } else {
+      adopt_training(start, start_file, options);
+    }
+  }
+  refuse_idle_options(options);
+  if (!options.save.empty() && !options.report.empty() &&
+      std::filesystem::weakly_canonical(options.save) ==
+          std::filesystem::weakly_canonical(options.report)) {
+    throw UsageError("--save and --report name the same file, " + options.save.string());
+  }
+  if (!options.save.empty()) check_writable(options.save, "checkpoint");
+  if (!options.report.empty()) check_writable(options.report, "report");
+
+  const Checkpoint* const given = start_file.empty() ? nullptr : &start;
+  if (options.precision == "double") {
+    train_with<double>(stage, options, given, start_file, command);
+  } else {
+    train_with<float>(stage, options, given, start_file, command);
+  }
+}
+
+}  // namespace stagewise

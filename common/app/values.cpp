@@ -1,0 +1,97 @@
+#include "app/values.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <system_error>
+
+#include "tensor/error.hpp"
+
+namespace stagewise {
+namespace {
+
+std::string quoted(const std::string& text) {
+  return "'" + text + "'";
+}
+
+/// Whether all of the text is a number.
+/// @throws UsageError if it is one that no variable can hold.
+template <typename Number>
+bool parse_number(const std::string& text, Number& number) {
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, number);
+  if (error == std::errc::result_out_of_range && stop == end) {
+    throw UsageError(quoted(text) + " is beyond the numbers that can be computed with");
+  }
+  return error == std::errc() && stop == end;
+}
+
+}  // namespace
+
+CLI::Option* add_value(CLI::App& command, const std::string& name, const std::string& value,
+                       const std::string& description, const std::string& default_text,
+                       const std::function<void(const std::string&)>& read) {
+  const auto read_and_name = [name, read](const std::string& text) {
+    try {
+      read(text);
+    } catch (const UsageError& error) {
+      throw UsageError("--" + name + ": " + error.what());
+    }
+  };
+  const std::string remark = default_text.empty() ? "" : " [" + default_text + "]";
+  return command.add_option_function<std::string>("--" + name, read_and_name, description + remark)
+      ->type_name(value)
+      ->allow_extra_args(false);
+}
+
+std::int64_t parse_count(const std::string& text, std::int64_t least, std::int64_t most) {
+  std::int64_t number = 0;
+  if (!parse_number(text, number) || number < least || number > most) {
+    const bool is_open = most == std::numeric_limits<std::int64_t>::max();
+    throw UsageError(quoted(text) + " is not a whole number " +
+                     (is_open ? "of at least " + std::to_string(least)
+                              : "from " + std::to_string(least) + " to " + std::to_string(most)));
+  }
+  return number;
+}
+
+std::uint64_t parse_seed(const std::string& text) {
+  std::uint64_t number = 0;
+  if (!parse_number(text, number)) {
+    throw UsageError(quoted(text) + " is not a whole number from 0 to 2^64 - 1");
+  }
+  return number;
+}
+
+double parse_real(const std::string& text, bool zero_allowed) {
+  double number = 0;
+  if (!parse_number(text, number) || !std::isfinite(number) || number < 0 ||
+      (number == 0 && !zero_allowed)) {
+    throw UsageError(quoted(text) + " is not a " +
+                     (zero_allowed ? "number of at least 0" : "number greater than 0"));
+  }
+  return number;
+}
+
+bool parse_switch(const std::string& text) {
+  if (text != "on" && text != "off") throw UsageError(quoted(text) + " is neither on nor off");
+  return text == "on";
+}
+
+std::string parse_choice(const std::string& text, const std::vector<std::string>& choices) {
+  if (std::find(choices.begin(), choices.end(), text) != choices.end()) return text;
+  throw UsageError(quoted(text) + " is not one of " + list_of(choices));
+}
+
+std::string parse_name(const std::string& text) {
+  if (text.empty()) throw UsageError("a name was expected, but it is empty");
+  return text;
+}
+
+std::string list_of(const std::vector<std::string>& names, const std::string& separator) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : separator) + name;
+  return text;
+}
+
+}  // namespace stagewise

@@ -1,0 +1,93 @@
+#include "backend/backend.hpp"
+
+namespace stagewise {
+//! [linear]
+template <typename T>
+void Backend<T>::linear(const LinearProblem<T>& layer) {
+  const Index n = layer.rows * layer.out;
+  gemm({.m = layer.rows,
+        .n = layer.out,
+        .k = layer.in,
+        .a = layer.input,
+        .b = layer.weight,
+        .c = layer.output});
+  if (layer.bias != nullptr) {
+    add_bias(layer.rows, layer.out, layer.output, layer.bias, layer.output);
+  }
+  switch (layer.activation) {
+    case Activation::none:
+      break;
+    case Activation::relu:
+      relu(n, layer.output, layer.output);
+      break;
+    case Activation::sigmoid:
+      sigmoid(n, layer.output, layer.output);
+      break;
+  }
+}
+//! [linear]
+
+//! [linear_backward]
+template <typename T>
+void Backend<T>::linear_backward(const LinearBackwardProblem<T>& layer) {
+  const LinearProblem<T>& forward = layer.forward;
+  const Index n = forward.rows * forward.out;
+  switch (forward.activation) {  // from the output's gradient to the one before the activation
+    case Activation::none:
+      break;
+    case Activation::relu:
+      relu_backward(n, forward.output, layer.doutput, layer.doutput);
+      break;
+    case Activation::sigmoid:
+      sigmoid_backward(n, forward.output, layer.doutput, layer.doutput);
+      break;
+  }
+  if (layer.dinput != nullptr) {  // before an update at once could change the weights
+    gemm({.op_b = Transpose::yes,
+          .m = forward.rows,
+          .n = forward.in,
+          .k = forward.out,
+          .a = layer.doutput,
+          .b = forward.weight,
+          .c = layer.dinput});
+  }
+  if (layer.weight.gradient != nullptr) {
+    gemm({.op_a = Transpose::yes,
+          .m = forward.in,
+          .n = forward.out,
+          .k = forward.rows,
+          .a = forward.input,
+          .b = layer.doutput,
+          .c = layer.weight.gradient});
+    deliver(forward.in * forward.out, layer.weight);
+  }
+  if (layer.bias.gradient != nullptr) {
+    sum_rows(forward.rows, forward.out, layer.doutput, layer.bias.gradient);
+    deliver(forward.out, layer.bias);
+  }
+}
+//! [linear_backward]
+
+template <typename T>
+void Backend<T>::deliver(Index n, const GradientSink<T>& sink) {
+  if (sink.parameter == nullptr) return;
+  sgd_update(n, sink.learning_rate, sink.l2, sink.gradient, sink.parameter);
+}
+
+//! [convolution_relu_pool]
+template <typename T>
+void Backend<T>::convolution_relu_pool(const ConvolutionReluPoolProblem<T>& layer) {
+  const ConvolutionProblem& p = layer.convolution;
+  convolution(p, layer.input, layer.filter, layer.activated);
+  if (layer.bias != nullptr) {
+    add_bias(p.output_pixels(), p.out, layer.activated, layer.bias, layer.activated);
+  }
+  relu(p.output_pixels() * p.out, layer.activated, layer.activated);
+  average_pool(layer.pooling(), layer.activated, layer.output);
+}
+//! [convolution_relu_pool]
+
+template class Backend<float>;
+template class Backend<double>;
+
+}  // namespace stagewise

@@ -1,0 +1,83 @@
+#include "data/dataset.hpp"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "tensor/error.hpp"
+
+namespace stagewise {
+
+Dataset::Dataset(const Shape& sample, int classes, std::vector<std::uint8_t> pixels,
+                 std::vector<std::int32_t> labels)
+    : sample_(sample), classes_(classes), features_(std::move(pixels)), labels_(std::move(labels)) {
+  check(std::get<0>(features_).size());
+}
+
+Dataset::Dataset(const Shape& sample, int classes, std::vector<double> features,
+                 std::vector<std::int32_t> labels)
+    : sample_(sample),
+      classes_(classes),
+      features_(std::move(features)),
+      labels_(std::move(labels)) {
+  check(std::get<1>(features_).size());
+}
+
+void Dataset::check(std::size_t feature_count) const {
+  if (feature_count != static_cast<std::size_t>(sample_.batched(size()).elements())) {
+    throw Error("a data set of " + std::to_string(size()) + " labels with samples of shape " +
+                sample_.to_string() + " cannot hold " + std::to_string(feature_count) +
+                " feature values");
+  }
+  for (std::size_t i = 0; i < labels_.size(); ++i) {
+    if (labels_[i] < 0 || labels_[i] >= classes_) {
+      throw Error("the label of sample " + std::to_string(i) + " is " + std::to_string(labels_[i]) +
+                  ", but the classes are 0 to " + std::to_string(classes_ - 1));
+    }
+  }
+}
+
+template <typename T>
+void Dataset::gather(std::span<const std::uint32_t> samples, T* features) const {
+  const auto width = static_cast<std::size_t>(sample_.elements());
+  if (const auto* bytes = pixels()) {
+    for (const std::uint32_t sample : samples) {
+      const std::uint8_t* const from = bytes->data() + sample * width;
+      for (std::size_t j = 0; j < width; ++j) features[j] = static_cast<T>(from[j]) / T{255};
+      features += width;
+    }
+  } else {
+    const std::vector<double>& values = std::get<1>(features_);
+    for (const std::uint32_t sample : samples) {
+      const double* const from = values.data() + sample * width;
+      for (std::size_t j = 0; j < width; ++j) features[j] = static_cast<T>(from[j]);
+      features += width;
+    }
+  }
+}
+
+template void Dataset::gather(std::span<const std::uint32_t>, float*) const;
+template void Dataset::gather(std::span<const std::uint32_t>, double*) const;
+
+void Dataset::gather_labels(std::span<const std::uint32_t> samples, std::int32_t* labels) const {
+  for (const std::uint32_t sample : samples) *labels++ = labels_[sample];
+}
+
+Dataset Dataset::slice(Index first, Index count) const {
+  if (first < 0 || count < 0 || first > size() - count) {
+    throw Error(std::to_string(count) + " samples from number " + std::to_string(first) +
+                " on were asked for, but the data set has " + std::to_string(size()));
+  }
+  const Index width = sample_.elements();
+  const auto cut = [&](const auto& values, Index scale) {
+    return std::decay_t<decltype(values)>(values.begin() + first * scale,
+                                          values.begin() + (first + count) * scale);
+  };
+  return std::visit(
+      [&](const auto& features) {
+        return Dataset(sample_, classes_, cut(features, width), cut(labels_, 1));
+      },
+      features_);
+}
+
+}  // namespace stagewise

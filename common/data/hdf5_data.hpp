@@ -1,0 +1,22 @@
+/// @file
+/// Data sets in HDF5 files, as report 001 has them: samples in `/x`, classes in `/y`.
+#pragma once
+
+#include <filesystem>
+
+#include "data/dataset.hpp"
+
+namespace stagewise {
+
+/// Reads samples and classes from an HDF5 file. `/x` is [N, features] or [N, height, width,
+/// channels], `/y` either one-hot, [N, classes], or made of class numbers, [N] or [N, 1]; both may
+/// hold integers of any size, floats or doubles, stored in one piece. The values are used as they
+/// are: images should come in [0, 1].
+/// @return samples of shape [features] or [height, width, channels]; as many classes as a one-hot
+///         `/y` has columns, else the largest class number plus one.
+/// @throws Error naming the file and what is wrong with it: missing, not HDF5, damaged, sets that
+///         are missing, misshapen, of the wrong type or of different lengths, rows that are not
+///         one-hot, values that are not finite.
+Dataset read_hdf5(const std::filesystem::path& path);
+
+}  // namespace stagewise

@@ -1,0 +1,248 @@
+#include "data/idx.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdint>
+#include <cstdio>
+#include <limits>
+#include <span>
+#include <string>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "data/input_file.hpp"
+#include "tensor/error.hpp"
+
+namespace stagewise {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// The first four bytes of a file: two zeros, 8 for "unsigned bytes", the number of dimensions.
+constexpr std::uint32_t images_magic = 0x00000803;
+constexpr std::uint32_t labels_magic = 0x00000801;
+
+std::string hexadecimal(std::uint32_t value) {
+  std::array<char, 11> text{};
+  std::snprintf(text.data(), text.size(), "0x%08x", value);
+  return text.data();
+}
+
+/// The next four bytes as a big-endian number.
+std::uint32_t read_number(InputFile& file) {
+  const std::vector<std::uint8_t> bytes = file.read(4);
+  if (bytes.size() < 4) throw Error(file.path().string() + " ends within its IDX header");
+  //! [big_endian]
+  std::uint32_t value = 0;
+  for (const std::uint8_t byte : bytes) value = (value << 8U) | byte;
+  //! [big_endian]
+  return value;
+}
+
+std::string kind_of(std::uint32_t magic) {
+  return magic == images_magic ? "images" : "labels";
+}
+
+void expect_magic(InputFile& file, std::uint32_t expected) {
+  const std::uint32_t found = read_number(file);
+  if (found == expected) return;
+  const bool is_other_kind = found == images_magic || found == labels_magic;
+  throw Error(file.path().string() + " is not an IDX file of " + kind_of(expected) +
+              (is_other_kind ? " but one of " + kind_of(found) : "") + ": it begins with " +
+              hexadecimal(found) + " where " + hexadecimal(expected) + " was expected");
+}
+
+/// The product, or the largest number if that is too small for it: a header may claim anything.
+std::uint64_t saturating_product(std::uint64_t a, std::uint64_t b) {
+  constexpr std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
+  return b != 0 && a > most / b ? most : a * b;
+}
+
+/// Everything behind the header, which must be exactly `count` bytes.
+/// @param announced what the header says is there, for the error's sentence.
+std::vector<std::uint8_t> read_body(InputFile& file, std::uint64_t count,
+                                    const std::string& announced) {
+  std::vector<std::uint8_t> body = file.read(count);
+  if (body.size() < count) {
+    throw Error(file.path().string() + " is cut short: its header announces " + announced +
+                ", but only " + std::to_string(body.size()) + " bytes follow it");
+  }
+  if (!file.at_end()) {
+    throw Error(file.path().string() + " is longer than its header says, which announces " +
+                announced);
+  }
+  return body;
+}
+
+struct Images {
+  Index count;
+  Index height;
+  Index width;
+  std::vector<std::uint8_t> pixels;
+};
+
+Images read_images(const fs::path& path) {
+  InputFile file(path);
+  expect_magic(file, images_magic);
+  const std::uint32_t count = read_number(file);
+  const std::uint32_t height = read_number(file);
+  const std::uint32_t width = read_number(file);
+  const std::string announced = std::to_string(count) + " images of " + std::to_string(height) +
+                                " x " + std::to_string(width) + " pixels";
+  if (count == 0 || height == 0 || width == 0) {
+    throw Error(path.string() + " holds nothing to learn from: its header announces " + announced);
+  }
+  const std::uint64_t bytes = saturating_product(saturating_product(height, width), count);
+  return {count, height, width, read_body(file, bytes, announced)};
+}
+
+std::vector<std::int32_t> read_labels(const fs::path& path) {
+  InputFile file(path);
+  expect_magic(file, labels_magic);
+  const std::uint32_t count = read_number(file);
+  const auto body = read_body(file, count, std::to_string(count) + " labels");
+  return {body.begin(), body.end()};
+}
+
+/// The number of classes to use.
+/// @param classes as for read_idx().
+int check_labels(const std::vector<std::int32_t>& labels, int classes, const fs::path& path) {
+  if (classes == 0) return 1 + *std::max_element(labels.begin(), labels.end());
+  const auto wrong = std::find_if(labels.begin(), labels.end(),
+                                  [&](std::int32_t label) { return label >= classes; });
+  if (wrong != labels.end()) {
+    throw Error("label " + std::to_string(wrong - labels.begin()) + " (counted from 0) in " +
+                path.string() + " is " + std::to_string(*wrong) + ", but the classes are 0 to " +
+                std::to_string(classes - 1));
+  }
+  return classes;
+}
+
+void append_number(std::vector<std::uint8_t>& bytes, Index value) {
+  for (const unsigned shift : {24U, 16U, 8U, 0U}) {
+    bytes.push_back(static_cast<std::uint8_t>(static_cast<std::uint64_t>(value) >> shift));
+  }
+}
+
+/// A file under a temporary name until it is complete: whoever finds the final name finds all of
+/// it.
+class NewFile {
+ public:
+  explicit NewFile(const fs::path& target)
+      : target_(target), temporary_(target.string() + ".part") {
+    std::error_code ignored;
+    const fs::file_status status = fs::status(target, ignored);
+    if (fs::exists(status) && !fs::is_regular_file(status)) {
+      throw Error("cannot write " + target.string() + ": it exists and is not a regular file");
+    }
+    file_ = std::fopen(temporary_.c_str(), "wb");
+    if (file_ == nullptr) fail();
+  }
+
+  ~NewFile() {
+    if (file_ != nullptr) std::fclose(file_);
+    std::error_code ignored;
+    if (!done_) fs::remove(temporary_, ignored);
+  }
+
+  NewFile(const NewFile&) = delete;
+  NewFile& operator=(const NewFile&) = delete;
+
+  void write(std::span<const std::uint8_t> bytes) {
+    if (std::fwrite(bytes.data(), 1, bytes.size(), file_) != bytes.size()) fail();
+  }
+
+  /// Makes sure that everything has been written; a full disk may show only here.
+  void close() {
+    if (std::fclose(std::exchange(file_, nullptr)) != 0) fail();
+  }
+
+  /// Gives the file its final name.
+  void publish() {
+    std::error_code error;
+    fs::rename(temporary_, target_, error);
+    if (error) throw Error("cannot write " + target_.string() + ": " + error.message());
+    done_ = true;
+  }
+
+ private:
+  [[noreturn]] void fail() const {
+    throw Error("cannot write " + target_.string() + ": " + std::generic_category().message(errno));
+  }
+
+  fs::path target_;
+  fs::path temporary_;
+  std::FILE* file_ = nullptr;
+  bool done_ = false;
+};
+
+/// Replaces `from`, which must be in the text, by `to`.
+bool replace(std::string& text, const std::string& from, const std::string& to) {
+  const std::size_t place = text.find(from);
+  if (place == std::string::npos) return false;
+  text.replace(place, from.size(), to);
+  return true;
+}
+
+}  // namespace
+
+Dataset read_idx(const fs::path& images, const fs::path& labels, int classes) {
+  Images read = read_images(images);
+  std::vector<std::int32_t> classes_read = read_labels(labels);
+  if (static_cast<std::uint64_t>(read.count) != classes_read.size()) {
+    throw Error(images.string() + " holds " + std::to_string(read.count) + " images, but " +
+                labels.string() + " holds " + std::to_string(classes_read.size()) + " labels");
+  }
+  const int count = check_labels(classes_read, classes, labels);
+  return Dataset({read.height, read.width, 1}, count, std::move(read.pixels),
+                 std::move(classes_read));
+}
+
+void write_idx(const Dataset& dataset, const fs::path& images, const fs::path& labels) {
+  const Shape& sample = dataset.sample_shape();
+  if (dataset.pixels() == nullptr || sample.rank() != 3 || sample[2] != 1) {
+    throw Error("cannot write " + images.string() +
+                ": IDX files hold grey images, not samples of "
+                "shape " +
+                sample.to_string());
+  }
+  if (dataset.classes() > 256) {
+    throw Error("cannot write " + labels.string() +
+                ": a label of an IDX file is one byte, but there "
+                "are " +
+                std::to_string(dataset.classes()) + " classes");
+  }
+  std::vector<std::uint8_t> header;
+  append_number(header, images_magic);
+  for (const Index length : {dataset.size(), sample[0], sample[1]}) append_number(header, length);
+  NewFile images_file(images);
+  images_file.write(header);
+  images_file.write(*dataset.pixels());
+  images_file.close();
+
+  std::vector<std::uint8_t> all_labels;
+  append_number(all_labels, labels_magic);
+  append_number(all_labels, dataset.size());
+  all_labels.insert(all_labels.end(), dataset.labels().begin(), dataset.labels().end());
+  NewFile labels_file(labels);
+  labels_file.write(all_labels);
+  labels_file.close();
+
+  images_file.publish();
+  labels_file.publish();
+}
+
+fs::path idx_labels_path(const fs::path& images) {
+  std::string name = images.filename().string();
+  if (!replace(name, "images", "labels")) {
+    throw Error("cannot tell which labels belong to " + images.string() +
+                ": the name of an IDX images file has \"images\" in it, "
+                "as in train-images-idx3-ubyte");
+  }
+  replace(name, "idx3", "idx1");
+  return images.parent_path() / name;
+}
+
+}  // namespace stagewise

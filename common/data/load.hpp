@@ -1,0 +1,58 @@
+/// @file
+/// From the options of the command line to data ready for training.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "data/csv.hpp"
+#include "data/dataset.hpp"
+#include "data/generators.hpp"
+
+namespace stagewise {
+
+/// What `--dataset` and its companions say.
+struct DatasetOptions {
+  std::string name = "digits";  ///< a known name, or a path if `format` is given
+  std::string format;           ///< empty for a known name
+  std::string data_dir;         ///< empty: STAGEWISE_DATA_DIR, else "datasets"
+  std::optional<Index> train_limit;
+  std::optional<Index> test_limit;
+  Index validation = 0;
+  std::string label;         ///< the column of a CSV file that holds the class
+  GaussianOptions gaussian;  ///< used if `name` is "gaussian"
+};
+
+/// The three parts of a data set; `validation` is empty unless asked for.
+struct Split {
+  Dataset train;
+  Dataset validation;
+  Dataset test;
+  /// How a table became numbers; the three parts are standardized with it. Empty for other formats.
+  std::optional<TableEncoding> encoding;
+};
+
+/// The names that `--dataset` accepts, in the order in which help texts list them.
+const std::vector<std::string>& dataset_names();
+
+/// The formats that `--format` accepts.
+const std::vector<std::string>& format_names();
+
+/// Loads or generates the data for training: limits applied, validation samples held out. A set
+/// that comes in a single file is split, its last fifth being the test set. The features of a table
+/// are standardized with mean and deviation of the samples that are left for training.
+/// @throws UsageError for an unknown name, format or column or a limit the data cannot meet; Error
+///         for files that are missing or wrong.
+Split load_for_training(const DatasetOptions& options);
+
+/// Loads or generates the data for evaluation: the test set; all of a single-file set.
+/// @param encoding of the table that the network was trained on, as load_for_training() returned
+///        it; ignored if the data are not a table. Without, a table is standardized with its own
+///        mean and deviation, which suits no network that was trained on another.
+/// @throws as load_for_training().
+Dataset load_for_evaluation(const DatasetOptions& options,
+                            const std::optional<TableEncoding>& encoding = {});
+
+}  // namespace stagewise

@@ -1,0 +1,407 @@
+#include "io/checkpoint.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <utility>
+
+#include "io/file.hpp"
+#include "io/hdf5.hpp"
+#include "io/hdf5_numbers.hpp"
+#include "tensor/error.hpp"
+
+namespace stagewise {
+namespace {
+
+namespace fs = std::filesystem;
+using hdf5::Handle;
+
+// ---------------------------------------------------------------------------------------- writing
+
+/// The library's answer to a call that can only fail for want of memory, as the file being written
+/// lives there.
+hid_t made(hid_t id) {
+  if (id < 0) throw Error("there is not enough memory to put the checkpoint together");
+  return id;
+}
+
+void done(herr_t status) {
+  made(status);
+}
+
+void write_attribute(const Handle& object, const std::string& name, const Handle& type,
+                     const void* value) {
+  const Handle space(made(H5Screate(H5S_SCALAR)), H5Sclose);
+  const Handle attribute(
+      made(H5Acreate2(object.id(), name.c_str(), type.id(), space.id(), H5P_DEFAULT, H5P_DEFAULT)),
+      H5Aclose);
+  done(H5Awrite(attribute.id(), type.id(), value));
+}
+
+/// As many bytes as the text has: texts of variable length live in a part of the file that has no
+/// checksum.
+void write_text(const Handle& object, const std::string& name, const std::string& value) {
+  const Handle type(made(H5Tcopy(H5T_C_S1)), H5Tclose);
+  done(H5Tset_size(type.id(), std::max<std::size_t>(1, value.size())));
+  done(H5Tset_strpad(type.id(), H5T_STR_NULLPAD));
+  done(H5Tset_cset(type.id(), H5T_CSET_UTF8));
+  write_attribute(object, name, type, value.c_str());
+}
+
+void write_number(const Handle& object, const std::string& name, hid_t type, const void* value) {
+  write_attribute(object, name, Handle(made(H5Tcopy(type)), H5Tclose), value);
+}
+
+/// Properties for creating an object that does not record when: the same contents give the same
+/// bytes.
+Handle without_times(hid_t kind) {
+  Handle creation(made(H5Pcreate(kind)), H5Pclose);
+  done(H5Pset_obj_track_times(creation.id(), false));
+  return creation;
+}
+
+/// Creates a group unless it exists, and those above it.
+void make_group(const Handle& root, const std::string& path) {
+  const Handle creation = without_times(H5P_GROUP_CREATE);
+  for (std::size_t end = path.find('/');; end = path.find('/', end + 1)) {
+    const std::string name = path.substr(0, end);
+    if (H5Lexists(root.id(), name.c_str(), H5P_DEFAULT) <= 0) {
+      const Handle group(
+          made(H5Gcreate2(root.id(), name.c_str(), H5P_DEFAULT, creation.id(), H5P_DEFAULT)),
+          H5Gclose);
+    }
+    if (end == std::string::npos) return;
+  }
+}
+
+void write_parameter(const Handle& root, const std::string& path, const ParameterValues& parameter,
+                     hid_t stored_type) {
+  std::array<hsize_t, Shape::max_rank> dimensions{};
+  for (int i = 0; i < parameter.shape.rank(); ++i) {
+    dimensions[i] = static_cast<hsize_t>(parameter.shape[i]);
+  }
+  const Handle space(made(H5Screate_simple(parameter.shape.rank(), dimensions.data(), nullptr)),
+                     H5Sclose);
+  make_group(root, path.substr(0, path.rfind('/')));
+  const Handle creation = without_times(H5P_DATASET_CREATE);
+  const Handle set(made(H5Dcreate2(root.id(), path.c_str(), stored_type, space.id(), H5P_DEFAULT,
+                                   creation.id(), H5P_DEFAULT)),
+                   H5Dclose);
+  done(H5Dwrite(set.id(), H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT,
+                parameter.values.data()));
+}
+
+/// The file's bytes. HDF5 builds it in memory: writing it out is then one plain operation, whose
+/// failure (a full disk) is noticed in time and leaves no half-open file behind in the library.
+std::vector<std::byte> file_image(const Checkpoint& checkpoint) {
+  constexpr std::size_t growth = 1 << 20;
+  const Handle access(made(H5Pcreate(H5P_FILE_ACCESS)), H5Pclose);
+  done(H5Pset_fapl_core(access.id(), growth, false));
+  // The format since 2008 has a checksum on every header. Without, a damaged file can make the
+  // library crash instead of telling.
+  done(H5Pset_libver_bounds(access.id(), H5F_LIBVER_V18, H5F_LIBVER_V18));
+  const Handle file(made(H5Fcreate("checkpoint", H5F_ACC_TRUNC, without_times(H5P_FILE_CREATE).id(),
+                                   access.id())),
+                    H5Fclose);
+
+  write_text(file, "model", checkpoint.model);
+  write_text(file, "precision", checkpoint.precision);
+  write_number(file, "seed", H5T_NATIVE_UINT64, &checkpoint.seed);
+  write_number(file, "epoch", H5T_NATIVE_INT64, &checkpoint.epoch);
+  write_number(file, "step", H5T_NATIVE_INT64, &checkpoint.step);
+  for (const auto& [name, value] : checkpoint.settings) write_text(file, name, value);
+
+  const hid_t stored_type = checkpoint.precision == "float" ? H5T_IEEE_F32LE : H5T_IEEE_F64LE;
+  make_group(file, "parameters");  // there also if it stays empty
+  for (const ParameterValues& parameter : checkpoint.parameters) {
+    write_parameter(file, "parameters/" + parameter.name, parameter, stored_type);
+  }
+  for (std::size_t worker = 0; worker < checkpoint.workers.size(); ++worker) {
+    for (const ParameterValues& parameter : checkpoint.workers[worker]) {
+      write_parameter(file, "workers/" + std::to_string(worker + 1) + "/" + parameter.name,
+                      parameter, stored_type);
+    }
+  }
+
+  done(H5Fflush(file.id(), H5F_SCOPE_GLOBAL));
+  const ssize_t size = H5Fget_file_image(file.id(), nullptr, 0);
+  done(size < 0 ? -1 : 0);
+  // Not H5Fget_file_image(): it clears a flag in the header and forgets the header's checksum.
+  void* memory = nullptr;
+  done(H5Fget_vfd_handle(file.id(), access.id(), &memory));
+  const std::byte* const begin = *static_cast<std::byte**>(memory);
+  return {begin, begin + size};
+}
+
+// ---------------------------------------------------------------------------------------- reading
+
+/// Reads one file; every failure becomes a sentence with the file's name.
+class Reader {
+ public:
+  explicit Reader(fs::path path) : path_(std::move(path)), file_(open()) {}
+
+  Checkpoint read() {
+    Checkpoint checkpoint;
+    read_attributes(checkpoint);
+    if (has_group("parameters")) {
+      read_group("/parameters", "", checkpoint.parameters);
+      if (has_group("workers")) read_workers(checkpoint);
+    } else {
+      read_foreign(checkpoint);
+    }
+    if (checkpoint.parameters.empty()) throw failure("it holds no parameters");
+    if (checkpoint.precision.empty()) checkpoint.precision = stored_precision_;
+    if (checkpoint.precision != stored_precision_) {
+      throw failure("its precision is " + checkpoint.precision + ", but its parameters are " +
+                    stored_precision_);
+    }
+    return checkpoint;
+  }
+
+ private:
+  Error failure(const std::string& reason) const {
+    return Error("the checkpoint " + path_.string() + " cannot be read: " + reason);
+  }
+
+  Handle open() const {
+    std::error_code error;
+    const fs::file_status status = fs::status(path_, error);
+    if (!fs::exists(status)) throw failure("there is no such file");
+    if (!fs::is_regular_file(status)) throw failure("it is not a regular file");
+    const htri_t is_hdf5 = H5Fis_hdf5(path_.c_str());
+    if (is_hdf5 == 0) throw failure("it is not an HDF5 file");
+    Handle file = hdf5::open_file(path_);
+    if (!file) throw failure("it is damaged, cut short, or may not be opened");
+    return file;
+  }
+
+  /// Names of what is below a group (links) or on the root (attributes), in the library's order.
+  std::vector<std::string> names_in(const std::string& group) const {
+    std::vector<std::string> names;
+    const Handle handle(H5Gopen2(file_.id(), group.c_str(), H5P_DEFAULT), H5Gclose);
+    if (!handle) throw failure("it has no group " + group);
+    const auto collect = [](hid_t, const char* name, const H5L_info_t*, void* into) -> herr_t {
+      static_cast<std::vector<std::string>*>(into)->emplace_back(name);
+      return 0;
+    };
+    if (H5Literate(handle.id(), H5_INDEX_NAME, H5_ITER_INC, nullptr, collect, &names) < 0) {
+      throw failure("the group " + group + " is damaged");
+    }
+    return names;
+  }
+
+  void read_attributes(Checkpoint& checkpoint) const {
+    std::vector<std::string> names;
+    const auto collect = [](hid_t, const char* name, const H5A_info_t*, void* into) -> herr_t {
+      static_cast<std::vector<std::string>*>(into)->emplace_back(name);
+      return 0;
+    };
+    if (H5Aiterate2(file_.id(), H5_INDEX_NAME, H5_ITER_INC, nullptr, collect, &names) < 0) {
+      throw failure("its attributes are damaged");
+    }
+    for (const std::string& name : names) {
+      if (name == "seed") {
+        read_number(name, H5T_NATIVE_UINT64, &checkpoint.seed);
+      } else if (name == "epoch") {
+        read_number(name, H5T_NATIVE_INT64, &checkpoint.epoch);
+      } else if (name == "step") {
+        read_number(name, H5T_NATIVE_INT64, &checkpoint.step);
+      } else if (name == "model") {
+        checkpoint.model = read_text(name);
+      } else if (name == "precision") {
+        checkpoint.precision = read_text(name);
+      } else {
+        checkpoint.settings[name] = read_text(name);
+      }
+    }
+    if (!checkpoint.precision.empty() && checkpoint.precision != "float" &&
+        checkpoint.precision != "double") {
+      throw failure("its precision is '" + checkpoint.precision + "', but must be float or double");
+    }
+    if (checkpoint.epoch < 0 || checkpoint.step < 0) {
+      throw failure("its epoch or step is negative");
+    }
+  }
+
+  /// Opens a scalar attribute whose type is of the given class.
+  Handle open_attribute(const std::string& name, H5T_class_t type_class, const char* kind) const {
+    Handle attribute(H5Aopen(file_.id(), name.c_str(), H5P_DEFAULT), H5Aclose);
+    const Handle type(attribute ? H5Aget_type(attribute.id()) : -1, H5Tclose);
+    const Handle space(attribute ? H5Aget_space(attribute.id()) : -1, H5Sclose);
+    if (!type || !space || H5Tget_class(type.id()) != type_class ||
+        H5Sget_simple_extent_npoints(space.id()) != 1) {
+      throw failure("its attribute '" + name + "' is not " + kind);
+    }
+    return attribute;
+  }
+
+  void read_number(const std::string& name, hid_t type, void* value) const {
+    const Handle attribute = open_attribute(name, H5T_INTEGER, "a whole number");
+    if (H5Aread(attribute.id(), type, value) < 0) {
+      throw failure("its attribute '" + name + "' is damaged");
+    }
+  }
+
+  std::string read_text(const std::string& name) const {
+    const Handle attribute = open_attribute(name, H5T_STRING, "a text");
+    const Handle type(H5Aget_type(attribute.id()), H5Tclose);
+    if (H5Tis_variable_str(type.id()) > 0) {
+      char* text = nullptr;
+      if (H5Aread(attribute.id(), type.id(), &text) < 0 || text == nullptr) {
+        throw failure("its attribute '" + name + "' is damaged");
+      }
+      const std::unique_ptr<char, herr_t (*)(void*)> owner(text, H5free_memory);
+      return text;
+    }
+    std::string text(H5Tget_size(type.id()), '\0');
+    if (H5Aread(attribute.id(), type.id(), text.data()) < 0) {
+      throw failure("its attribute '" + name + "' is damaged");
+    }
+    text.resize(std::min(text.size(), text.find('\0')));
+    return text;
+  }
+
+  bool has_group(const char* name) const { return H5Lexists(file_.id(), name, H5P_DEFAULT) > 0; }
+
+  void read_workers(Checkpoint& checkpoint) {
+    const std::size_t count = names_in("/workers").size();
+    for (std::size_t worker = 1; worker <= count; ++worker) {
+      const std::string group = "/workers/" + std::to_string(worker);
+      read_group(group, "", checkpoint.workers.emplace_back());
+    }
+  }
+
+  /// Report 001's layout: "conv1" and "fc1" at the root, no attributes, no biases.
+  void read_foreign(Checkpoint& checkpoint) {
+    read_group("", "", checkpoint.parameters);
+    for (ParameterValues& parameter : checkpoint.parameters) {
+      if (parameter.name.find('/') != std::string::npos) {
+        throw failure("it has neither a group /parameters nor its parameters at the root");
+      }
+      parameter.name += parameter.name.starts_with("conv") ? "/filter" : "/weight";
+    }
+  }
+
+  void read_group(const std::string& group, const std::string& prefix,
+                  std::vector<ParameterValues>& parameters) {
+    constexpr std::size_t deepest = 200;  // links may form a loop
+    if (group.size() > deepest) throw failure("its groups are nested too deeply");
+    for (const std::string& name : names_in(group.empty() ? "/" : group)) {
+      const std::string path = group + "/" + name;
+      const Handle object(H5Oopen(file_.id(), path.c_str(), H5P_DEFAULT), H5Oclose);
+      if (!object) throw failure(path + " is damaged");
+      const H5I_type_t kind = H5Iget_type(object.id());
+      if (kind == H5I_GROUP) {
+        read_group(path, prefix + name + "/", parameters);
+      } else if (kind == H5I_DATASET) {
+        parameters.push_back(read_parameter(path, prefix + name));
+      } else {
+        throw failure(path + " is neither a group nor a data set");
+      }
+    }
+  }
+
+  ParameterValues read_parameter(const std::string& path, const std::string& name) {
+    const Handle set(H5Dopen2(file_.id(), path.c_str(), H5P_DEFAULT), H5Dclose);
+    const Handle type(set ? H5Dget_type(set.id()) : -1, H5Tclose);
+    const Handle space(set ? H5Dget_space(set.id()) : -1, H5Sclose);
+    if (!type || !space) throw failure(path + " is damaged");
+    if (H5Tget_class(type.id()) != H5T_FLOAT) {
+      throw failure(path + " does not hold floating-point numbers");
+    }
+    const std::string precision = H5Tget_size(type.id()) == sizeof(float) ? "float" : "double";
+    if (!stored_precision_.empty() && stored_precision_ != precision) {
+      throw failure("some of its parameters are float, others double");
+    }
+    stored_precision_ = precision;
+
+    const int rank = H5Sget_simple_extent_ndims(space.id());
+    if (rank < 0 || rank > Shape::max_rank) {
+      throw failure(path + " has " + std::to_string(rank) + " dimensions, but at most 4 are used");
+    }
+    std::array<hsize_t, Shape::max_rank> dimensions{};
+    H5Sget_simple_extent_dims(space.id(), dimensions.data(), nullptr);
+    const Shape shape =
+        shape_of(path, std::span(dimensions.data(), static_cast<std::size_t>(rank)));
+
+    // A damaged header can claim any size: believe it only as far as the file has room for it.
+    // Even numbers of 0 bytes are among what it can claim.
+    const std::uintmax_t bytes = std::max<std::size_t>(1, H5Tget_size(type.id()));
+    if (static_cast<std::uintmax_t>(shape.elements()) > fs::file_size(path_) / bytes) {
+      throw failure(path + " claims to be larger than the file");
+    }
+
+    const std::string objection = hdf5::objection_to(set, fs::file_size(path_));
+    if (!objection.empty()) throw failure(path + " " + objection);
+
+    ParameterValues parameter{.name = name, .shape = shape, .values = {}};
+    parameter.values.resize(static_cast<std::size_t>(shape.elements()));
+    if (H5Dread(set.id(), H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT,
+                parameter.values.data()) < 0) {
+      throw failure("the values of " + path + " are damaged or cut short");
+    }
+    return parameter;
+  }
+
+  /// @throws Error naming the file where Shape's sentence could not.
+  Shape shape_of(const std::string& path, std::span<const hsize_t> dimensions) const {
+    Shape shape;
+    try {
+      for (std::size_t i = dimensions.size(); i-- > 0;) {
+        shape = shape.batched(static_cast<Index>(dimensions[i]));
+      }
+    } catch (const Error&) {
+      throw failure(path + " claims to be larger than the file");
+    }
+    return shape;
+  }
+
+  fs::path path_;
+  Handle file_;
+  std::string stored_precision_;
+};
+
+/// Whether `a` comes before `b` when runs of digits count as numbers: fc2 before fc10.
+bool natural_less(const std::string& a, const std::string& b) {
+  const auto key = [](const std::string& text) {
+    std::string padded;
+    std::string digits;
+    const auto flush = [&] {
+      if (!digits.empty())
+        padded += std::string(20 - std::min<std::size_t>(20, digits.size()), '0');
+      padded += digits;
+      digits.clear();
+    };
+    for (const char c : text) {
+      if (std::isdigit(static_cast<unsigned char>(c)) != 0) {
+        digits += c;
+      } else {
+        flush();
+        padded += c;
+      }
+    }
+    flush();
+    return padded;
+  };
+  return key(a) < key(b);
+}
+
+}  // namespace
+
+void save_checkpoint(const fs::path& path, const Checkpoint& checkpoint) {
+  const hdf5::Quiet quiet;
+  write_file(path, file_image(checkpoint), "checkpoint");
+}
+
+Checkpoint load_checkpoint(const fs::path& path) {
+  const hdf5::Quiet quiet;
+  Checkpoint checkpoint = Reader(path).read();
+  std::stable_sort(checkpoint.parameters.begin(), checkpoint.parameters.end(),
+                   [](const auto& a, const auto& b) { return natural_less(a.name, b.name); });
+  return checkpoint;
+}
+
+}  // namespace stagewise

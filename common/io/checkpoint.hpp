@@ -1,0 +1,53 @@
+/// @file
+/// Checkpoints: the parameters of a network, and where its training stood, in an HDF5 file.
+///
+/// Layout: a data set for each parameter under `/parameters` (`/parameters/fc1/weight`, float32 or
+/// float64), attributes of the root for the rest. `h5dump` and h5py read it.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "tensor/shape.hpp"
+
+namespace stagewise {
+
+/// The values of a parameter on the host, in double whatever they were computed in: every float is
+/// a double.
+struct ParameterValues {
+  std::string name;  ///< "fc1/weight"
+  Shape shape;
+  std::vector<double> values;
+};
+
+/// The contents of a checkpoint file.
+struct Checkpoint {
+  std::string model;      ///< "mlp"; empty in a file that this project did not write
+  std::string precision;  ///< "float" or "double": how the values are stored
+  std::uint64_t seed = 0;
+  std::int64_t epoch = 0;  ///< epochs completed
+  std::int64_t step = 0;   ///< steps completed, over all epochs
+  /// Everything else that decides how training continues, by the option's name without dashes:
+  /// "hidden" -> "256,128", "learning-rate" -> "0.1".
+  std::map<std::string, std::string> settings;
+  std::vector<ParameterValues> parameters;
+  /// Where workers have parameters of their own: those of each, under `/workers/1`, `/workers/2`,
+  /// ...
+  std::vector<std::vector<ParameterValues>> workers;
+};
+
+/// Writes the file as a whole or not at all; the same contents give the same bytes.
+/// @throws Error naming the file and the reason.
+void save_checkpoint(const std::filesystem::path& path, const Checkpoint& checkpoint);
+
+/// Reads a checkpoint, or a file as report 001's `model.hdf5`, which has its data sets at the root
+/// and nothing else: `conv1`, ... are then filters and `fc1`, ... weights ("conv1/filter",
+/// "fc1/weight").
+/// @throws Error naming the file and what is wrong with it: missing, not HDF5, damaged, no
+///         parameters, a parameter that is not made of floating-point numbers.
+Checkpoint load_checkpoint(const std::filesystem::path& path);
+
+}  // namespace stagewise

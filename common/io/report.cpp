@@ -1,0 +1,102 @@
+#include "io/report.hpp"
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "io/file.hpp"
+
+namespace stagewise {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+template <typename Value>
+void put(Json& json, const char* key, const std::optional<Value>& value) {
+  if (value) json[key] = *value;
+}
+
+Json to_json(const EpochReport& epoch) {
+  Json json = {{"epoch", epoch.epoch},
+               {"train_loss", epoch.train_loss},
+               {"train_accuracy", epoch.train_accuracy}};
+  put(json, "validation_loss", epoch.validation_loss);
+  put(json, "validation_accuracy", epoch.validation_accuracy);
+  json["seconds"] = epoch.seconds;
+  json["images_per_second"] = epoch.images_per_second;
+  return json;
+}
+
+Json to_json(const TimingReport& timing) {
+  return {{"operation", timing.operation},
+          {"calls", timing.calls},
+          {"forward_seconds", timing.forward_seconds},
+          {"backward_seconds", timing.backward_seconds}};
+}
+
+template <typename Item>
+Json to_json(const std::vector<Item>& items) {
+  Json json = Json::array();
+  for (const Item& item : items) json.push_back(to_json(item));
+  return json;
+}
+
+/// The command as one would type it, words with unusual characters in quotes.
+std::string command_line(const std::vector<std::string>& words) {
+  const std::string usual =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./=,:+";
+  std::string line;
+  for (const std::string& word : words) {
+    if (!line.empty()) line += ' ';
+    if (!word.empty() && word.find_first_not_of(usual) == std::string::npos) {
+      line += word;
+      continue;
+    }
+    line += '\'';
+    for (const char c : word) line += c == '\'' ? std::string("'\\''") : std::string(1, c);
+    line += '\'';
+  }
+  return line;
+}
+
+}  // namespace
+
+std::int64_t peak_memory_bytes() {
+  // getrusage() would count what the parent process had resident when it started this one.
+  std::ifstream status("/proc/self/status");
+  for (std::string word; status >> word;) {
+    if (word != "VmHWM:") continue;
+    std::int64_t kilobytes = 0;
+    status >> kilobytes;
+    return kilobytes * 1024;
+  }
+  return 0;
+}
+
+void write_report(const std::filesystem::path& path, const Report& report) {
+  Json json = {{"stage", report.stage},
+               {"device", report.device},
+               {"cuda_on_cpu", report.cuda_on_cpu},
+               {"command", command_line(report.command)},
+               {"model", report.model},
+               {"dataset", report.dataset},
+               {"precision", report.precision},
+               {"batch_size", report.batch_size},
+               {"seed", report.seed}};
+  json["epochs"] = to_json(report.epochs);
+  put(json, "test_loss", report.test_loss);
+  put(json, "test_accuracy", report.test_accuracy);
+  if (report.latency) {
+    json["latency"] = {{"samples", report.latency->samples},
+                       {"median_seconds", report.latency->median_seconds},
+                       {"p5_seconds", report.latency->p5_seconds},
+                       {"p95_seconds", report.latency->p95_seconds}};
+  }
+  json["timings"] = to_json(report.timings);
+  json["peak_memory_bytes"] = peak_memory_bytes();
+
+  // A path on the command line may be any bytes; JSON is UTF-8.
+  const std::string text = json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  write_file(path, std::as_bytes(std::span(text)), "report");
+}
+
+}  // namespace stagewise

@@ -1,0 +1,30 @@
+/// @file
+/// How a network's parameters start.
+#pragma once
+
+#include <cstdint>
+
+#include "models/model.hpp"
+
+namespace stagewise {
+
+/// Gives every parameter its starting value, drawn in double and rounded to `T`, from a stream of
+/// its own for each parameter: the same numbers in either precision and on every stage.
+///
+/// Biases start at 0. Weights and filters start uniform in +-sqrt(6 / (in + out)) (Glorot and
+/// Bengio, 2010), or +-sqrt(6 / in) before a relu (He et al., 2015), where in and out count the
+/// connections of a unit.
+///
+/// In a relu mlp with cross-entropy, the last two layers start otherwise. How fast the hidden layer
+/// learns is proportional to the squares of the weights behind it, so those start large (length 8
+/// for each output). Large random outputs would be large random mistakes, though, that first have
+/// to be unlearned: therefore hidden units start as pairs whose contributions cancel, and the
+/// network as the zero function (Chizat, Oyallon and Bach, 2019). Orthogonal weights (Saxe,
+/// McClelland and Ganguli, 2014) keep units and outputs from starting alike. On MNIST, five epochs
+/// at the default learning rate of 0.1 end at 97.6% instead of 96.5%.
+/// @param worker which worker's parameters (weight averaging starts each from its own); 0 else.
+template <typename T>
+void initialize_parameters(Network<T>& network, const ModelOptions& options, std::uint64_t seed,
+                           std::uint64_t worker = 0);
+
+}  // namespace stagewise

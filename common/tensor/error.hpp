@@ -1,0 +1,23 @@
+/// @file
+/// The two exceptions of the project. Each carries one sentence for the reader; the programs print
+/// it on standard error and end with the exception's exit code.
+#pragma once
+
+#include <stdexcept>
+
+namespace stagewise {
+
+/// A run-time failure: a file that is missing or wrong, a comparison beyond its bound (exit code
+/// 1).
+class Error : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// Wrong usage: an unknown option, data set or value (exit code 2).
+class UsageError : public Error {
+ public:
+  using Error::Error;
+};
+
+}  // namespace stagewise

@@ -1,0 +1,76 @@
+/// @file
+/// Memory and the tensor that owns a piece of it.
+#pragma once
+
+#include <cstddef>
+#include <utility>
+
+#include "tensor/shape.hpp"
+
+namespace stagewise {
+
+/// Where tensors live. Every backend has one: the host's for stage 01, a GPU's from stage 02 on.
+class Memory {
+ public:
+  virtual ~Memory() = default;
+
+  /// At least `bytes` bytes, aligned to 64; contents undefined. Never null, also for 0 bytes.
+  /// @throws Error naming the number of bytes if there are not enough.
+  virtual void* allocate(std::size_t bytes) = 0;
+
+  /// Gives back what allocate() returned.
+  virtual void release(void* pointer) noexcept = 0;
+};
+
+/// The process's ordinary memory.
+Memory& host_memory();
+
+/// A row-major array of `T` with a shape, in some Memory. Owns its elements; movable, not copyable,
+/// because a copy between memories is the backend's work and should be seen where it happens.
+template <typename T>
+class Tensor {
+ public:
+  /// Holds nothing: no elements, a null pointer.
+  Tensor() = default;
+
+  /// Allocates `shape.elements()` elements; their values are undefined.
+  /// @param memory must outlive the tensor.
+  explicit Tensor(const Shape& shape, Memory& memory = host_memory())
+      : shape_(shape),
+        memory_(&memory),
+        data_(static_cast<T*>(
+            memory.allocate(static_cast<std::size_t>(shape.elements()) * sizeof(T)))) {}
+
+  Tensor(Tensor&& other) noexcept
+      : shape_(std::exchange(other.shape_, Shape{0})),
+        memory_(std::exchange(other.memory_, nullptr)),
+        data_(std::exchange(other.data_, nullptr)) {}
+
+  Tensor& operator=(Tensor&& other) noexcept {
+    std::swap(shape_, other.shape_);
+    std::swap(memory_, other.memory_);
+    std::swap(data_, other.data_);
+    return *this;
+  }
+
+  Tensor(const Tensor&) = delete;
+  Tensor& operator=(const Tensor&) = delete;
+
+  ~Tensor() {
+    if (memory_ != nullptr) memory_->release(data_);
+  }
+
+  const Shape& shape() const { return shape_; }
+  Index elements() const { return shape_.elements(); }
+
+  /// The first element; on a GPU's memory the host must not follow this pointer.
+  T* data() { return data_; }
+  const T* data() const { return data_; }
+
+ private:
+  Shape shape_{0};
+  Memory* memory_ = nullptr;
+  T* data_ = nullptr;
+};
+
+}  // namespace stagewise

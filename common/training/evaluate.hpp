@@ -1,0 +1,32 @@
+/// @file
+/// Loss and accuracy of a network on a data set.
+#pragma once
+
+#include <functional>
+
+#include "data/dataset.hpp"
+#include "io/report.hpp"
+#include "models/model.hpp"
+
+namespace stagewise {
+
+/// What a network achieves on a data set.
+struct Evaluation {
+  double loss = 0;      ///< mean over the samples, l2 not included
+  double accuracy = 0;  ///< fraction of samples whose prediction is their label
+  std::int64_t correct = 0;
+  std::int64_t samples = 0;
+};
+
+/// Runs the network forward over all samples, in batches as large as it was built for.
+/// @throws Error if the data set is empty or the loss is not finite.
+template <typename T>
+Evaluation evaluate(Network<T>& network, const Dataset& dataset);
+
+/// How long a batch takes from features in the host's memory to predictions in the host's memory.
+/// Runs over the data set's full batches, at least 200 times, after 20 more to warm up.
+/// @throws Error if the data set holds no full batch.
+template <typename T>
+LatencyReport measure_latency(Network<T>& network, const Dataset& dataset);
+
+}  // namespace stagewise

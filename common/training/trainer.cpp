@@ -1,0 +1,112 @@
+#include "training/trainer.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <numeric>
+#include <sstream>
+
+#include "tensor/error.hpp"
+#include "tensor/random.hpp"
+#include "training/evaluate.hpp"
+#include "training/parameters.hpp"
+
+namespace stagewise {
+namespace {
+
+/// Throws if a step of this epoch had a loss that is not a number one can descend on.
+void check_loss(const Totals& totals, std::int64_t epoch, const TrainingOptions& options) {
+  if (totals.first_bad_step < 0) return;
+  std::ostringstream text;
+  text << "the loss became " << (std::isnan(totals.loss) ? "NaN" : "infinite") << " in epoch "
+       << epoch << ", step " << totals.first_bad_step
+       << ", and training stopped there; a learning rate smaller than " << options.sgd.learning_rate
+       << " may help";
+  throw Error(text.str());
+}
+
+/// The totals of the batch that the network holds, with the parameters as they are now.
+template <typename T>
+Totals totals_of_current_batch(Network<T>& network, std::int64_t step) {
+  Backend<T>& backend = network.graph.backend();
+  auto on_device = backend.template allocate<Totals>({1});
+  Totals totals;
+  backend.copy_in(on_device.data(), &totals, sizeof(totals));
+  network.graph.forward(false);
+  backend.accumulate(network.graph.rows(), network.loss->value(), network.prediction->predictions(),
+                     network.labels.data(), step, on_device.data());
+  backend.copy_out(&totals, on_device.data(), sizeof(totals));
+  return totals;
+}
+
+}  // namespace
+
+void order_of_epoch(Index count, std::uint64_t seed, std::int64_t epoch, bool shuffle,
+                    std::vector<std::uint32_t>& order) {
+  order.resize(static_cast<std::size_t>(count));
+  std::iota(order.begin(), order.end(), 0U);
+  if (!shuffle) return;
+  Random random(seed, Purpose::shuffle, static_cast<std::uint64_t>(epoch));
+  stagewise::shuffle(order, random);
+}
+
+template <typename T>
+void train(Network<T>& network, Step& step, const Dataset& training_set, const Dataset& validation,
+           const TrainingOptions& options, std::int64_t first_epoch, TrainingObserver& observer) {
+  const Index count = training_set.size();
+  const Index steps_per_epoch = (count + options.batch_size - 1) / options.batch_size;
+  const bool reading_is_free = network.graph.backend().host_accessible();
+
+  std::vector<std::uint32_t> order;
+  for (std::int64_t epoch = first_epoch; epoch <= options.epochs; ++epoch) {
+    const auto start = std::chrono::steady_clock::now();
+    order_of_epoch(count, options.seed, epoch, options.shuffle, order);
+    step.begin_epoch(order);
+    for (Index first = 0; first < count; first += options.batch_size) {
+      const Index rows = std::min(options.batch_size, count - first);
+      step.run(first, rows);
+      if (reading_is_free) check_loss(step.totals(), epoch, options);
+      observer.on_step(epoch, first + rows);
+    }
+    const Totals totals = step.totals();
+    const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
+    check_loss(totals, epoch, options);
+    step.end_epoch();
+
+    // The last update of the epoch is in no loss yet: look at its result itself.
+    const std::vector<ParameterValues> parameters = copy_parameters_out(network.graph);
+    if (const ParameterValues* bad = find_non_finite(parameters)) {
+      throw Error("the parameter '" + bad->name + "' became NaN or infinite in epoch " +
+                  std::to_string(epoch) + ", step " + std::to_string(steps_per_epoch) +
+                  ", and training stopped there");
+    }
+
+    check_loss(totals_of_current_batch(network, steps_per_epoch), epoch, options);
+
+    EpochReport report;
+    report.epoch = epoch;
+    report.train_loss = totals.loss / static_cast<double>(count) +
+                        options.sgd.l2 / 2 * squared_norm_of_weights(parameters);
+    if (!std::isfinite(report.train_loss)) {
+      throw Error("the loss became infinite at the end of epoch " + std::to_string(epoch) +
+                  ", step " + std::to_string(steps_per_epoch) +
+                  ", with the share of l2 added, and training stopped there");
+    }
+    report.train_accuracy = static_cast<double>(totals.correct) / static_cast<double>(count);
+    report.seconds = elapsed.count();
+    report.images_per_second = static_cast<double>(count) / elapsed.count();
+    if (validation.size() > 0) {
+      const Evaluation evaluation = evaluate(network, validation);
+      report.validation_loss = evaluation.loss;
+      report.validation_accuracy = evaluation.accuracy;
+    }
+    observer.on_epoch(report, epoch * steps_per_epoch, parameters);
+  }
+}
+
+template void train(Network<float>&, Step&, const Dataset&, const Dataset&, const TrainingOptions&,
+                    std::int64_t, TrainingObserver&);
+template void train(Network<double>&, Step&, const Dataset&, const Dataset&, const TrainingOptions&,
+                    std::int64_t, TrainingObserver&);
+
+}  // namespace stagewise

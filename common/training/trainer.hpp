@@ -1,0 +1,61 @@
+/// @file
+/// The loop over epochs and minibatches.
+#pragma once
+
+#include <cstdint>
+
+#include "data/dataset.hpp"
+#include "io/checkpoint.hpp"
+#include "io/report.hpp"
+#include "models/model.hpp"
+#include "training/sgd.hpp"
+#include "training/step.hpp"
+
+namespace stagewise {
+
+/// What decides the course of a training, besides network and data.
+struct TrainingOptions {
+  Index batch_size = 100;
+  std::int64_t epochs = 5;  ///< in total, those before a resumption included
+  Sgd sgd;
+  std::uint64_t seed = 1;
+  bool shuffle = true;
+};
+
+/// Who watches a training.
+class TrainingObserver {
+ public:
+  TrainingObserver() = default;
+  virtual ~TrainingObserver() = default;
+  TrainingObserver(const TrainingObserver&) = delete;
+  TrainingObserver& operator=(const TrainingObserver&) = delete;
+
+  /// After each step. @param samples of this epoch that are done.
+  virtual void on_step(std::int64_t epoch, Index samples) = 0;
+
+  /// After each epoch.
+  /// @param steps completed over all epochs.
+  /// @param parameters at the epoch's end, all finite.
+  virtual void on_epoch(const EpochReport& report, std::int64_t steps,
+                        const std::vector<ParameterValues>& parameters) = 0;
+};
+
+/// The order in which an epoch visits `count` samples. Depends on its arguments only, so that a
+/// resumed training continues as if it had never stopped.
+/// @param epoch counted from 1.
+/// @param order receives the indices; its capacity is reused.
+void order_of_epoch(Index count, std::uint64_t seed, std::int64_t epoch, bool shuffle,
+                    std::vector<std::uint32_t>& order);
+
+/// Trains the network.
+/// @param network built for training and for batches of `options.batch_size`; parameters set.
+/// @param validation evaluated after every epoch unless empty.
+/// @param first_epoch the first epoch to run, counted from 1: 1 more than a checkpoint's.
+/// @throws Error naming epoch and step if the loss becomes NaN or infinite; the observer has then
+/// not
+///         been told of that epoch.
+template <typename T>
+void train(Network<T>& network, Step& step, const Dataset& training_set, const Dataset& validation,
+           const TrainingOptions& options, std::int64_t first_epoch, TrainingObserver& observer);
+
+}  // namespace stagewise
