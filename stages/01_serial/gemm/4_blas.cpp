@@ -1,0 +1,64 @@
+/// @file
+/// GEMM, form 4: OpenBLAS on one thread.
+///
+/// Reports 000 and 002 compare their GPUs with slow loops, which flatters a GPU a good hundredfold.
+/// This is what one core can really do: the library picks, at run time, assembly written for the
+/// processor it finds. Everything the later stages claim over "the CPU" is to be read against it.
+///
+/// Run it: `stage01_serial train --gemm blas`.
+
+#include <algorithm>
+#include <limits>
+#include <mutex>
+#include <string>
+
+#include <cblas.h>
+
+#include "01_serial/gemm.hpp"
+#include "tensor/error.hpp"
+
+namespace stagewise::serial {
+namespace {
+
+blasint to_blas(Index dimension) {
+  if (dimension > std::numeric_limits<blasint>::max()) {
+    throw Error("OpenBLAS takes dimensions up to " +
+                std::to_string(std::numeric_limits<blasint>::max()) + ", but one is " +
+                std::to_string(dimension) + "; use another --gemm");
+  }
+  return static_cast<blasint>(dimension);
+}
+
+CBLAS_TRANSPOSE to_blas(Transpose op) {
+  return op == Transpose::yes ? CblasTrans : CblasNoTrans;
+}
+
+}  // namespace
+
+template <typename T>
+void gemm_blas(const GemmProblem<T>& p) {
+  static std::once_flag one_thread;
+  std::call_once(one_thread, [] { openblas_set_num_threads(1); });
+  if (p.m == 0 || p.n == 0) return;
+
+  const blasint m = to_blas(p.m);
+  const blasint n = to_blas(p.n);
+  const blasint k = to_blas(p.k);
+  // The distance between rows as stored; at least 1, also where a matrix has no column.
+  const blasint a_stride = std::max<blasint>(1, p.op_a == Transpose::yes ? m : k);
+  const blasint b_stride = std::max<blasint>(1, p.op_b == Transpose::yes ? k : n);
+  const auto multiply = [&](auto routine) {
+    routine(CblasRowMajor, to_blas(p.op_a), to_blas(p.op_b), m, n, k, p.alpha, p.a, a_stride, p.b,
+            b_stride, p.beta, p.c, n);
+  };
+  if constexpr (sizeof(T) == sizeof(float)) {
+    multiply(cblas_sgemm);
+  } else {
+    multiply(cblas_dgemm);
+  }
+}
+
+template void gemm_blas(const GemmProblem<float>&);
+template void gemm_blas(const GemmProblem<double>&);
+
+}  // namespace stagewise::serial
