@@ -1,0 +1,152 @@
+#include "cli/command_line.hpp"
+
+#include <algorithm>
+#include <fstream>
+#include <limits>
+#include <map>
+#include <sstream>
+
+#include <sys/stat.h>
+
+#include "io/checkpoint.hpp"
+
+namespace stagewise {
+namespace {
+
+namespace fs = std::filesystem;
+
+const std::map<std::string, std::string> programs = {
+    {"stage01_serial", STAGEWISE_STAGE01},
+    {"compare_checkpoints", STAGEWISE_COMPARE_CHECKPOINTS},
+    {"make_dataset", STAGEWISE_MAKE_DATASET},
+    {"tour", STAGEWISE_TOUR},
+};
+
+}  // namespace
+
+CommandLine::CommandLine() {
+  surroundings_.folder = folder_.path();
+  surroundings_.variables["STAGEWISE_DATA_DIR"] = std::nullopt;
+}
+
+std::vector<std::string> CommandLine::resolve(const std::string& command) {
+  std::vector<std::string> words = words_of(command);
+  words.at(0) = programs.at(words.at(0));
+  return words;
+}
+
+Outcome CommandLine::run(const std::vector<std::string>& words) {
+  return stagewise::run(words, surroundings_);
+}
+
+Outcome CommandLine::run(const std::string& command) {
+  for (const std::string& word : words_of(command)) make_input(word.substr(0, word.find('/')));
+  return run(resolve(command));
+}
+
+std::string CommandLine::run_well(const std::string& command) {
+  const Outcome outcome = run(command);
+  EXPECT_EQ(outcome.exit_code, 0) << command;
+  EXPECT_EQ(outcome.err, "") << command;
+  return outcome.out;
+}
+
+void CommandLine::expect_failure(const std::string& command, int exit_code,
+                                 const std::string& sentence) {
+  const Outcome outcome = run(command);
+  EXPECT_EQ(outcome.signal, 0) << command;
+  EXPECT_EQ(outcome.exit_code, exit_code) << command;
+  const std::string program = words_of(command).at(0);
+  if (sentence.ends_with("...")) {
+    const std::string begin = program + ": " + sentence.substr(0, sentence.size() - 3);
+    EXPECT_EQ(outcome.err.substr(0, begin.size()), begin) << command;
+    EXPECT_TRUE(outcome.err.ends_with(".\n")) << outcome.err;
+    EXPECT_EQ(lines_of(outcome.err).size(), 1U) << outcome.err;
+  } else {
+    EXPECT_EQ(outcome.err, program + ": " + sentence + ".\n") << command;
+  }
+}
+
+void CommandLine::make_input(const std::string& name) {
+  const fs::path place = path(name);
+  if (name.empty() || fs::exists(place)) return;
+  const auto make = [&](const std::string& command) {
+    const Outcome outcome = run(resolve(command));
+    ASSERT_EQ(outcome.exit_code, 0) << command << '\n' << outcome.err;
+  };
+  if (name == "digits.h5") {
+    make(short_training + " --epochs 2 --save " + name);
+  } else if (name == "double.h5") {
+    make(short_training + " --epochs 2 --precision double --save " + name);
+  } else if (name == "neuron.h5") {
+    make(
+        "stage01_serial train --model neuron --dataset step --train-limit 50 --test-limit 20 "
+        "--batch-size 10 --epochs 2 --save " +
+        name);
+  } else if (name == "other.h5") {
+    make_input("digits.h5");
+    const Checkpoint whole = load_checkpoint(path("digits.h5"));
+    save_checkpoint(place, {.precision = "float", .parameters = whole.parameters});
+  } else if (name == "nan.h5") {
+    make_input("digits.h5");
+    Checkpoint checkpoint = load_checkpoint(path("digits.h5"));
+    checkpoint.parameters.back().values.back() = std::numeric_limits<double>::quiet_NaN();
+    save_checkpoint(place, checkpoint);
+  } else if (name == "cut.h5") {
+    make_input("digits.h5");
+    Bytes bytes = read_file(path("digits.h5"));
+    bytes.resize(bytes.size() / 2);
+    write_file(place, bytes);
+  } else if (name == "text.h5") {
+    write_file(place, {'h', 'e', 'l', 'l', 'o', '\n'});
+  } else if (name == "empty.h5") {
+    write_file(place, {});
+  } else if (name == "folder") {
+    fs::create_directory(place);
+  } else if (name == "fifo") {
+    ASSERT_EQ(::mkfifo(place.c_str(), 0666), 0);
+  } else if (name == "locked") {
+    fs::create_directory(place);
+    fs::permissions(place, fs::perms::owner_read | fs::perms::owner_exec);
+  } else if (name == "locked.h5") {
+    make_input("digits.h5");
+    fs::copy_file(path("digits.h5"), place);
+    fs::permissions(place, fs::perms::owner_read);
+  } else if (name == "digits") {
+    make("make_dataset --train 50 --test 20 --output digits");
+  }
+}
+
+std::string CommandLine::text(const std::string& name) const {
+  std::ifstream file(path(name));
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::istringstream stream(text);
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  return lines;
+}
+
+std::string test_name(std::string text) {
+  std::replace_if(
+      text.begin(), text.end(), [](char c) { return c == '-' || c == ' '; }, '_');
+  return text;
+}
+
+std::string between(const std::string& text, const std::string& before, const std::string& after) {
+  const std::size_t begin = text.find(before);
+  const std::size_t end =
+      begin == std::string::npos ? begin : text.find(after, begin + before.size());
+  if (end == std::string::npos) {
+    ADD_FAILURE() << "'" << text << "' has nothing between '" << before << "' and '" << after
+                  << "'";
+    return "";
+  }
+  return text.substr(begin + before.size(), end - begin - before.size());
+}
+
+}  // namespace stagewise

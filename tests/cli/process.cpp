@@ -1,0 +1,152 @@
+#include "cli/process.hpp"
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <stdexcept>
+
+#include <fcntl.h>
+#include <pty.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace stagewise {
+namespace {
+
+constexpr int cannot_start = 127;
+
+/// Never returns.
+void become(const std::vector<std::string>& words, const Surroundings& surroundings) {
+  if (!surroundings.folder.empty() && ::chdir(surroundings.folder.c_str()) != 0) {
+    ::_exit(cannot_start);
+  }
+  for (const auto& [name, value] : surroundings.variables) {
+    if (value) {
+      ::setenv(name.c_str(), value->c_str(), 1);
+    } else {
+      ::unsetenv(name.c_str());
+    }
+  }
+  if (!surroundings.standard_output.empty()) {
+    const int file = ::open(surroundings.standard_output.c_str(), O_WRONLY);
+    if (file < 0) ::_exit(cannot_start);
+    ::dup2(file, STDOUT_FILENO);
+    ::close(file);
+  }
+  if (surroundings.closed_standard_output) ::close(STDOUT_FILENO);
+  if (surroundings.largest_file) {
+    // Without the signal, writing beyond the limit fails like writing to a full disk.
+    std::signal(SIGXFSZ, SIG_IGN);
+    const rlimit limit = {*surroundings.largest_file, *surroundings.largest_file};
+    ::setrlimit(RLIMIT_FSIZE, &limit);
+  }
+  if (surroundings.heeds_permissions) {
+    constexpr int override_permissions = 1;  // CAP_DAC_OVERRIDE of <linux/capability.h>
+    constexpr int override_reading = 2;      // CAP_DAC_READ_SEARCH
+    ::prctl(PR_CAPBSET_DROP, override_permissions, 0, 0, 0);
+    ::prctl(PR_CAPBSET_DROP, override_reading, 0, 0, 0);
+  }
+  ::alarm(surroundings.longest_run);
+  std::vector<char*> arguments;
+  for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
+  arguments.push_back(nullptr);
+  ::execv(arguments[0], arguments.data());
+  ::_exit(cannot_start);
+}
+
+std::string contents(int file) {
+  std::string text;
+  std::array<char, 65536> buffer;
+  ::lseek(file, 0, SEEK_SET);
+  for (ssize_t n = 0; (n = ::read(file, buffer.data(), buffer.size())) > 0;) {
+    text.append(buffer.data(), static_cast<std::size_t>(n));
+  }
+  return text;
+}
+
+int wait_for(pid_t child) {
+  int status = 0;
+  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  return status;
+}
+
+}  // namespace
+
+Process::Process(const std::vector<std::string>& words, const Surroundings& surroundings)
+    : out_(::memfd_create("out", MFD_CLOEXEC)), err_(::memfd_create("err", MFD_CLOEXEC)) {
+  child_ = ::fork();
+  if (out_ < 0 || err_ < 0 || child_ < 0) throw std::runtime_error("no process can be started");
+  if (child_ == 0) {
+    ::dup2(out_, STDOUT_FILENO);
+    ::dup2(err_, STDERR_FILENO);
+    become(words, surroundings);
+  }
+}
+
+Process::~Process() {
+  if (child_ >= 0) {
+    kill();
+    wait_for(child_);
+  }
+  ::close(out_);
+  ::close(err_);
+}
+
+void Process::kill() {
+  if (child_ >= 0) ::kill(child_, SIGKILL);
+}
+
+Outcome Process::wait() {
+  const int status = wait_for(child_);
+  child_ = -1;
+  Outcome outcome{.out = contents(out_), .err = contents(err_)};
+  if (WIFEXITED(status)) outcome.exit_code = WEXITSTATUS(status);
+  if (WIFSIGNALED(status)) outcome.signal = WTERMSIG(status);
+  return outcome;
+}
+
+Outcome run(const std::vector<std::string>& words, const Surroundings& surroundings) {
+  return Process(words, surroundings).wait();
+}
+
+TerminalOutcome run_on_terminal(const std::vector<std::string>& words,
+                                const Surroundings& surroundings) {
+  const winsize size = {.ws_row = 24, .ws_col = 80, .ws_xpixel = 0, .ws_ypixel = 0};
+  int terminal = -1;
+  const pid_t child = ::forkpty(&terminal, nullptr, nullptr, &size);
+  if (child < 0) throw std::runtime_error("no terminal can be had");
+  if (child == 0) become(words, surroundings);
+
+  TerminalOutcome outcome;
+  std::array<char, 4096> buffer;
+  for (;;) {
+    const ssize_t n = ::read(terminal, buffer.data(), buffer.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) break;  // the program has ended
+    outcome.bytes.append(buffer.data(), static_cast<std::size_t>(n));
+  }
+  const int status = wait_for(child);
+  ::close(terminal);
+  if (WIFEXITED(status)) outcome.exit_code = WEXITSTATUS(status);
+  return outcome;
+}
+
+std::vector<std::string> words_of(const std::string& command) {
+  std::vector<std::string> words;
+  std::size_t end = 0;
+  while (end < command.size()) {
+    const std::size_t begin = command.find_first_not_of(' ', end);
+    if (begin == std::string::npos) break;
+    end = std::min(command.find(' ', begin), command.size());
+    const std::string word = command.substr(begin, end - begin);
+    words.push_back(word == "''" ? "" : word);
+  }
+  return words;
+}
+
+}  // namespace stagewise

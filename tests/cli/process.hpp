@@ -1,0 +1,83 @@
+/// @file
+/// Runs a program as a user would, and keeps what it says.
+#pragma once
+
+#include <chrono>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <sys/types.h>
+
+namespace stagewise {
+
+/// What a program finds around it.
+struct Surroundings {
+  std::filesystem::path folder;  ///< the working directory
+
+  /// Environment variables to set, or to unset where there is no value.
+  std::map<std::string, std::optional<std::string>> variables;
+
+  /// A file that standard output goes to; empty: it is kept.
+  std::string standard_output;
+
+  bool closed_standard_output = false;
+
+  /// No file may grow beyond so many bytes, as if the disk were full there.
+  std::optional<std::uint64_t> largest_file;
+
+  /// Seconds after which SIGALRM ends the program, so that none hangs the tests.
+  unsigned longest_run = 300;
+
+  /// Also root must ask for permission. Others must anyway.
+  bool heeds_permissions = false;
+};
+
+/// How a program ended.
+struct Outcome {
+  int exit_code = -1;  ///< -1 if a signal ended it
+  int signal = 0;
+  std::string out;
+  std::string err;
+};
+
+/// A running program.
+class Process {
+ public:
+  /// @param words the program's path and its arguments.
+  Process(const std::vector<std::string>& words, const Surroundings& surroundings);
+  ~Process();
+  Process(const Process&) = delete;
+  Process& operator=(const Process&) = delete;
+
+  /// SIGKILL; does nothing if the program has ended.
+  void kill();
+
+  /// Waits for the end.
+  Outcome wait();
+
+ private:
+  pid_t child_ = -1;
+  int out_ = -1;
+  int err_ = -1;
+};
+
+/// Runs a program to its end.
+Outcome run(const std::vector<std::string>& words, const Surroundings& surroundings);
+
+/// A program's output on a terminal of 24 lines of 80 columns.
+struct TerminalOutcome {
+  int exit_code = -1;
+  std::string bytes;  ///< everything it wrote to standard output and standard error
+};
+
+/// Runs a program whose standard output and standard error are a terminal.
+TerminalOutcome run_on_terminal(const std::vector<std::string>& words,
+                                const Surroundings& surroundings);
+
+/// The words of a command line; '' stands for an empty one.
+std::vector<std::string> words_of(const std::string& command);
+
+}  // namespace stagewise

@@ -1,0 +1,56 @@
+// Help texts: complete, and readable on a terminal of 80 columns.
+
+#include <string>
+#include <vector>
+
+#include "cli/command_line.hpp"
+
+namespace stagewise {
+namespace {
+
+class Help : public CommandLine, public testing::WithParamInterface<const char*> {};
+
+TEST_P(Help, FitsOnATerminal) {
+  const std::string program = GetParam();
+  const std::string help = run_well(program + " --help");
+  EXPECT_NE(help.find("\nUsage: " + program), std::string::npos) << help;
+  for (const std::string& line : lines_of(help)) {
+    EXPECT_LE(line.size(), 80U) << line;
+    EXPECT_FALSE(line.ends_with(' ')) << "'" << line << "'";
+  }
+  EXPECT_EQ(help.find("\n\n\n"), std::string::npos) << help;
+  EXPECT_FALSE(help.ends_with("\n\n")) << help;
+  EXPECT_EQ(run_well(program + " -h"), help);
+}
+
+INSTANTIATE_TEST_SUITE_P(Programs, Help,
+                         testing::Values("stage01_serial", "stage01_serial train",
+                                         "stage01_serial evaluate", "stage01_serial info",
+                                         "compare_checkpoints", "make_dataset", "tour"),
+                         [](const auto& test) { return test_name(test.param); });
+
+TEST_F(CommandLine, HelpNamesEveryOption) {
+  const std::string help = run_well("stage01_serial train --help");
+  for (const std::string option :
+       {"--dataset NAME",    "--format NAME",     "--data-dir DIR",   "--train-limit N",
+        "--validation N",    "--test-limit N",    "--model NAME",     "--hidden LIST",
+        "--activation NAME", "--loss NAME",       "--precision NAME", "--batch-size N",
+        "--epochs N",        "--learning-rate X", "--l2 X",           "--seed N",
+        "--shuffle on|off",  "--load FILE",       "--save FILE",      "--save-every K",
+        "--resume FILE",     "--report FILE",     "--timings",        "--gemm NAME"}) {
+    EXPECT_NE(help.find("\n  " + option + " "), std::string::npos) << option << help;
+  }
+  EXPECT_EQ(help.find("--transport"), std::string::npos) << "other stages' options are not shown";
+}
+
+TEST_F(CommandLine, EveryProgramSaysItsVersion) {
+  for (const std::string program :
+       {"stage01_serial", "compare_checkpoints", "make_dataset", "tour"}) {
+    const std::string version = run_well(program + " --version");
+    EXPECT_TRUE(version.starts_with("Stagewise ")) << version;
+    EXPECT_EQ(lines_of(version).size(), 1U) << version;
+  }
+}
+
+}  // namespace
+}  // namespace stagewise

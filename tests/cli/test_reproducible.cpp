@@ -1,0 +1,164 @@
+// The same command gives the same bytes, also if it is killed on the way and resumed.
+
+#include <chrono>
+#include <random>
+#include <string>
+#include <system_error>
+#include <thread>
+
+#include "cli/command_line.hpp"
+#include "io/checkpoint.hpp"
+
+namespace stagewise {
+namespace {
+
+namespace fs = std::filesystem;
+using Clock = std::chrono::steady_clock;
+using Seconds = std::chrono::duration<double>;
+
+class Reproducible : public CommandLine {
+ protected:
+  /// Starts a command and kills it after a random part of `longest`, unless it ends before.
+  /// @return whether it was killed.
+  bool run_and_kill(const std::string& command, Seconds longest) {
+    Process process(resolve(command), surroundings_);
+    std::this_thread::sleep_for(random_fraction() * longest);
+    process.kill();
+    return process.wait().signal == SIGKILL;
+  }
+
+  double random_fraction() { return std::uniform_real_distribution(0.0, 1.0)(random_); }
+
+  Seconds time_of(const std::string& command) {
+    const auto start = Clock::now();
+    run_well(command);
+    return Clock::now() - start;
+  }
+
+ private:
+  std::mt19937 random_{1};
+};
+
+TEST_F(Reproducible, TheSameCommandGivesTheSameBytes) {
+  for (const std::string options :
+       {"", " --precision double", " --shuffle off", " --validation 20", " --gemm blas",
+        " --activation sigmoid --loss squared-error --l2 0.01", " --workers 3",
+        " --workers 3 --average weights --average-every 2"}) {
+    run_well(short_training + options + " --save a.h5");
+    run_well(short_training + options + " --save b.h5");
+    EXPECT_EQ(read_file(path("a.h5")), read_file(path("b.h5"))) << options;
+  }
+}
+
+TEST_F(Reproducible, TheSeedMatters) {
+  run_well(short_training + " --save a.h5");
+  run_well(short_training + " --seed 2 --save b.h5");
+  EXPECT_EQ(run("compare_checkpoints a.h5 b.h5 --tolerance 1e-3").exit_code, 1);
+}
+
+TEST_F(Reproducible, ContinuesWhereAShorterTrainingStopped) {
+  run_well(short_training + " --epochs 5 --save whole.h5");
+  run_well(short_training + " --epochs 2 --save part.h5");
+  const std::string output =
+      run_well("stage01_serial train --resume part.h5 --epochs 5 --save rest.h5 --test-limit 20");
+  EXPECT_NE(output.find("\nresume part.h5, after epoch 2\nepoch 3/5 "), std::string::npos)
+      << output;
+  EXPECT_EQ(read_file(path("rest.h5")), read_file(path("whole.h5")));
+
+  // Nothing left to do, and nothing done.
+  run_well("stage01_serial train --resume whole.h5 --epochs 5 --save same.h5");
+  EXPECT_EQ(read_file(path("same.h5")), read_file(path("whole.h5")));
+}
+
+TEST_F(Reproducible, ContinuesWithTheOptionsRepeated) {
+  const std::string command = short_training + " --seed 3 --l2 0.001 --learning-rate 0.05";
+  run_well(command + " --epochs 4 --save whole.h5");
+  run_well(command + " --epochs 1 --save part.h5");
+  run_well(command + " --epochs 4 --resume part.h5 --save part.h5");
+  EXPECT_EQ(read_file(path("part.h5")), read_file(path("whole.h5")));
+}
+
+struct Setting {
+  const char* name;
+  const char* options;
+};
+
+class Killed : public Reproducible, public testing::WithParamInterface<Setting> {};
+
+TEST_P(Killed, TrainingContinuesExactly) {
+  const std::string options = GetParam().options;
+  const std::string training =
+      "stage01_serial train --train-limit 300 --test-limit 20 --hidden 64 --batch-size 7 "
+      "--epochs 8 --save-every 1 " +
+      options;
+  const Seconds whole_time = time_of(training + " --save whole.h5");
+  const Bytes whole = read_file(path("whole.h5"));
+
+  int kills = 0;
+  int resumptions = 0;
+  for (int repetition = 0; repetition < 4; ++repetition) {
+    fs::remove(path("part.h5"));
+    const auto next = [&] {
+      const bool resumes = fs::exists(path("part.h5"));
+      if (resumes) ++resumptions;
+      return resumes ? "stage01_serial train --test-limit 20 --epochs 8 --save-every 1 "
+                       "--save part.h5 --resume part.h5"
+                     : training + " --save part.h5";
+    };
+    for (int i = 0; i < 3 && run_and_kill(next(), whole_time); ++i) ++kills;
+    run_well(next());
+    EXPECT_EQ(read_file(path("part.h5")), whole) << "repetition " << repetition;
+  }
+  EXPECT_GT(kills, 0);
+  EXPECT_GT(resumptions, 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Options, Killed,
+    testing::Values(Setting{"shuffled", "--shuffle on"}, Setting{"in_order", "--shuffle off"},
+                    Setting{"with_validation", "--validation 50"},
+                    Setting{"with_workers", "--workers 3"},
+                    Setting{"averaging_weights", "--workers 2 --average weights --average-every 4"},
+                    Setting{"in_double", "--precision double --l2 0.001"}),
+    [](const auto& test) { return std::string(test.param.name); });
+
+/// Whether something is in the file yet: an empty one is also made before training starts, to see
+/// whether it can be.
+bool is_being_written(const fs::path& path) {
+  std::error_code is_absent;
+  const std::uintmax_t size = fs::file_size(path, is_absent);
+  return !is_absent && size > 0;
+}
+
+TEST_F(Reproducible, AKillWhileSavingLeavesTheCheckpointBefore) {
+  // Little to compute and much to write.
+  const std::string training =
+      "stage01_serial train --train-limit 1 --test-limit 1 --batch-size 1 --hidden 1000 "
+      "--save model.h5 ";
+  run_well(training + "--epochs 1");
+  const fs::path partial = path("model.h5.partial");
+  int interrupted = 0;  // how often a file was half written, or written but not yet renamed
+  for (int repetition = 0; repetition < 12; ++repetition) {
+    fs::remove(partial);
+    Process process(resolve(training + "--epochs 100000 --save-every 1"), surroundings_);
+    const auto start = Clock::now();
+    while (!is_being_written(partial) && Clock::now() - start < Seconds(30)) {
+    }
+    ASSERT_LT(Clock::now() - start, Seconds(30)) << "nothing is written beside the checkpoint";
+    std::this_thread::sleep_for(random_fraction() * Seconds(0.004));
+    process.kill();
+    ASSERT_EQ(process.wait().signal, SIGKILL);
+    if (fs::exists(partial)) ++interrupted;
+    const Outcome outcome = run("stage01_serial evaluate --load model.h5 --test-limit 1");
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  }
+  EXPECT_GT(interrupted, 0) << "no kill fell into the time of saving";
+
+  // What a kill leaves behind bothers nobody.
+  write_file(partial, {1, 2, 3});
+  run_well(training + "--epochs 1");
+  EXPECT_FALSE(fs::exists(partial));
+}
+
+}  // namespace
+}  // namespace stagewise

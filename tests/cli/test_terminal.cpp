@@ -1,0 +1,138 @@
+// What a training shows on a terminal, and that it shows it nowhere else.
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "cli/command_line.hpp"
+
+namespace stagewise {
+namespace {
+
+constexpr std::size_t columns = 80;
+
+/// As much of a terminal as the programs use: characters, line breaks, a return to the line's
+/// begin, and the erasure of its rest. Remembers everything that a line has shown.
+class Screen {
+ public:
+  explicit Screen(const std::string& bytes) {
+    const std::string erase = "\033[K";
+    for (std::size_t i = 0; i < bytes.size(); ++i) {
+      if (bytes.compare(i, erase.size(), erase) == 0) {
+        remember();
+        line_.resize(column_, ' ');
+        i += erase.size() - 1;
+      } else if (bytes[i] == '\r') {
+        remember();
+        column_ = 0;
+      } else if (bytes[i] == '\n') {
+        remember();
+        lines_.push_back(line_);
+        line_.clear();
+        column_ = 0;
+      } else {
+        EXPECT_EQ(bytes[i] & '\x80', 0) << "more than ASCII may count as more than one column";
+        EXPECT_GE(bytes[i], ' ') << "a control character";
+        if (line_.size() <= column_) line_.resize(column_ + 1, ' ');
+        line_[column_++] = bytes[i];
+      }
+    }
+    remember();
+    if (!line_.empty()) lines_.push_back(line_);
+  }
+
+  /// What can be read in the end.
+  const std::vector<std::string>& lines() const { return lines_; }
+
+  /// Every state of a line that was overwritten or ended.
+  const std::vector<std::string>& shown() const { return shown_; }
+
+ private:
+  void remember() {
+    if (!line_.empty()) shown_.push_back(line_);
+  }
+
+  std::string line_;
+  std::size_t column_ = 0;
+  std::vector<std::string> lines_;
+  std::vector<std::string> shown_;
+};
+
+class Terminal : public CommandLine {
+ protected:
+  Screen screen_of(const std::string& command) {
+    const TerminalOutcome outcome = run_on_terminal(resolve(command), surroundings_);
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.bytes;
+    return Screen(outcome.bytes);
+  }
+};
+
+bool is_bar(const std::string& line) {
+  return line.find(" left") != std::string::npos && line.find('[') != std::string::npos;
+}
+
+// Long enough for several bars.
+const std::string long_training =
+    "stage01_serial train --train-limit 800 --test-limit 20 --hidden 256 --batch-size 10 "
+    "--epochs 3 --gemm naive";
+
+TEST_F(Terminal, ShowsABarAndTakesItBack) {
+  const Screen screen = screen_of(long_training);
+  std::size_t bars = 0;
+  for (const std::string& line : screen.shown()) {
+    if (!is_bar(line)) continue;
+    ++bars;
+    EXPECT_LT(line.size(), columns) << line;
+    EXPECT_NE(line.find("/3 ["), std::string::npos) << line;
+    EXPECT_NE(line.find(" images/s  "), std::string::npos) << line;
+  }
+  EXPECT_GE(bars, 3U);
+
+  // In the end only what a file would have received is left: lines, one after another.
+  ASSERT_EQ(screen.lines().size(), 7U);
+  for (const std::string& line : screen.lines()) EXPECT_FALSE(is_bar(line)) << line;
+  for (std::size_t i = 3; i < 6; ++i) {
+    EXPECT_TRUE(screen.lines()[i].starts_with("epoch " + std::to_string(i - 2) + "/3  loss "))
+        << screen.lines()[i];
+  }
+  EXPECT_TRUE(screen.lines()[6].starts_with("test   loss "));
+}
+
+TEST_F(Terminal, NeedsNoMoreColumnsThanThereAre) {
+  // Few steps, so that no epoch ends, and numbers that leave the bar no room.
+  surroundings_.longest_run = sanitized ? 6 : 2;
+  const TerminalOutcome outcome = run_on_terminal(
+      resolve("stage01_serial train --train-limit 5000 --batch-size 1 --gemm naive --hidden 512 "
+              "--epochs 1000000000"),
+      surroundings_);
+  const Screen screen(outcome.bytes);
+  std::size_t bars = 0;
+  for (const std::string& line : screen.shown()) {
+    if (line.find("/1000000000 [") == std::string::npos) continue;
+    ++bars;
+    EXPECT_LT(line.size(), columns) << "a line that wraps cannot be taken back: " << line;
+  }
+  EXPECT_GT(bars, 0U) << outcome.bytes;
+}
+
+TEST_F(Terminal, RemovesTheBarBeforeAnError) {
+  const TerminalOutcome outcome = run_on_terminal(
+      resolve("stage01_serial train --learning-rate 1e30 --train-limit 200"), surroundings_);
+  EXPECT_EQ(outcome.exit_code, 1);
+  const Screen screen(outcome.bytes);
+  std::string sentence;
+  for (std::size_t i = 3; i < screen.lines().size(); ++i) sentence += screen.lines()[i];
+  EXPECT_TRUE(sentence.starts_with("stage01_serial: the loss became NaN in epoch 1, step 2,"))
+      << sentence;
+}
+
+TEST_F(Terminal, IsNotAssumed) {
+  const Outcome outcome = run(long_training);
+  EXPECT_EQ(outcome.exit_code, 0);
+  EXPECT_EQ(outcome.err, "");
+  EXPECT_EQ(outcome.out.find('\r'), std::string::npos);
+  EXPECT_EQ(outcome.out.find('\033'), std::string::npos);
+}
+
+}  // namespace
+}  // namespace stagewise

@@ -1,0 +1,315 @@
+// `train` as it should go.
+
+#include <cmath>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <regex>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "cli/command_line.hpp"
+#include "io/checkpoint.hpp"
+#include "verify/compare.hpp"
+
+namespace stagewise {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+/// The last number of the line "test   loss 0.1  accuracy 0.9  (...)".
+double test_accuracy(const std::string& output) {
+  return std::stod(between(output.substr(output.find("\ntest ")), "accuracy ", " "));
+}
+
+class Train : public CommandLine {
+ protected:
+  /// Runs a training with --report.
+  json report_of(const std::string& command) {
+    run_well(command + " --report report.json");
+    return json::parse(text("report.json"));
+  }
+
+  Checkpoint checkpoint_of(const std::string& command) {
+    run_well(command + " --save saved.h5");
+    return load_checkpoint(path("saved.h5"));
+  }
+};
+
+std::set<std::string> keys_of(const json& object) {
+  std::set<std::string> keys;
+  for (const auto& item : object.items()) keys.insert(item.key());
+  return keys;
+}
+
+TEST_F(Train, LearnsDigitsWithoutAnyOption) {
+  const std::string output = run_well("stage01_serial train");
+  const std::vector<std::string> lines = lines_of(output);
+  ASSERT_EQ(lines.size(), 9U) << output;
+  EXPECT_TRUE(lines[0].starts_with("stage01_serial on CPU (")) << lines[0];
+  EXPECT_EQ(lines[1],
+            "data   digits: 10,000 training and 2,000 test images of 28x28x1, 10 classes");
+  EXPECT_EQ(lines[2], "model  mlp 784-256-10, relu, cross-entropy, float, 203,530 parameters");
+  const std::regex epoch(
+      R"(epoch [1-5]/5  loss 0\.\d{6}  accuracy 0\.\d{4}  \S+ m?s  [\d,.]+( [kM])? images/s)");
+  for (std::size_t i = 3; i < 8; ++i) {
+    EXPECT_TRUE(std::regex_match(lines[i], epoch)) << lines[i];
+    EXPECT_LE(lines[i].size(), 80U) << lines[i];
+  }
+  const std::regex test(R"(test   loss 0\.\d{6}  accuracy 0\.\d{4}  \([\d,]+ of 2,000\))");
+  EXPECT_TRUE(std::regex_match(lines[8], test)) << lines[8];
+  EXPECT_GT(test_accuracy(output), 0.93);
+  EXPECT_LT(test_accuracy(output), 0.995);
+}
+
+TEST_F(Train, ReportsWhatTheContractSays) {
+  const json report = report_of(short_training + " --epochs 3 --seed 7 --timings");
+  EXPECT_EQ(keys_of(report),
+            (std::set<std::string>{"stage", "device", "cuda_on_cpu", "command", "model", "dataset",
+                                   "precision", "batch_size", "seed", "epochs", "test_loss",
+                                   "test_accuracy", "timings", "peak_memory_bytes"}));
+  EXPECT_EQ(report.at("stage"), "stage01_serial");
+  EXPECT_TRUE(report.at("device").get<std::string>().starts_with("CPU ("));
+  EXPECT_EQ(report.at("cuda_on_cpu"), false);
+  EXPECT_NE(report.at("command").get<std::string>().find("stage01_serial train --train-limit 60"),
+            std::string::npos);
+  EXPECT_EQ(report.at("model"), "mlp 784-8-10, relu, cross-entropy");
+  EXPECT_EQ(report.at("dataset"), "digits");
+  EXPECT_EQ(report.at("precision"), "float");
+  EXPECT_EQ(report.at("batch_size"), 20);
+  EXPECT_EQ(report.at("seed"), 7);
+  EXPECT_GT(report.at("peak_memory_bytes"), 1'000'000);
+
+  ASSERT_EQ(report.at("epochs").size(), 3U);
+  for (std::size_t i = 0; i < 3; ++i) {
+    const json& epoch = report.at("epochs").at(i);
+    EXPECT_EQ(keys_of(epoch), (std::set<std::string>{"epoch", "train_loss", "train_accuracy",
+                                                     "seconds", "images_per_second"}));
+    EXPECT_EQ(epoch.at("epoch"), i + 1);
+    EXPECT_GT(epoch.at("train_loss"), 0);
+    EXPECT_LT(epoch.at("train_loss"), 10);
+    const double correct = 60 * epoch.at("train_accuracy").get<double>();
+    EXPECT_NEAR(correct, std::round(correct), 1e-9) << "an accuracy is a fraction of counts";
+    const double seconds = epoch.at("seconds");
+    EXPECT_GT(seconds, 0);
+    EXPECT_NEAR(epoch.at("images_per_second"), 60 / seconds, 1e-6 * 60 / seconds);
+  }
+  EXPECT_LT(report.at("epochs").at(2).at("train_loss"), report.at("epochs").at(0).at("train_loss"));
+  EXPECT_GT(report.at("test_loss"), 0);
+  const double correct = 20 * report.at("test_accuracy").get<double>();
+  EXPECT_NEAR(correct, std::round(correct), 1e-9);
+
+  ASSERT_GT(report.at("timings").size(), 4U);
+  for (const json& row : report.at("timings")) {
+    EXPECT_EQ(keys_of(row),
+              (std::set<std::string>{"operation", "calls", "forward_seconds", "backward_seconds"}));
+    EXPECT_EQ(row.at("calls"), 9) << row;  // 3 epochs of 3 steps
+    EXPECT_GT(row.at("forward_seconds"), 0) << row;
+    EXPECT_GE(row.at("backward_seconds"), 0) << row;
+  }
+}
+
+TEST_F(Train, ReportsNoTimingsUnlessAsked) {
+  EXPECT_EQ(report_of(short_training).at("timings"), json::array());
+}
+
+TEST_F(Train, ReportsACommandThatAShellUnderstands) {
+  const json report =
+      report_of("stage01_serial train --train-limit 20 --test-limit 5 --batch-size 5 --hidden ''");
+  EXPECT_TRUE(report.at("command").get<std::string>().ends_with("--hidden '' --report report.json"))
+      << report.at("command");
+}
+
+TEST_F(Train, PrintsATableOfTimings) {
+  const std::string output = run_well(short_training + " --epochs 1 --timings");
+  const std::vector<std::string> lines = lines_of(output.substr(output.find("\noperation") + 1));
+  ASSERT_GE(lines.size(), 7U) << output;
+  double share = 0;
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    EXPECT_LE(lines[i].size(), 80U) << lines[i];
+    if (i == 0 || !lines[i].ends_with(" %")) continue;
+    EXPECT_EQ(lines[i].size(), lines[1].size()) << "columns are not aligned:\n" << output;
+    share += std::stod(lines[i].substr(lines[i].size() - 8));
+  }
+  EXPECT_NEAR(share, 100, 0.5) << output;
+  EXPECT_NE(output.find("\nfc1 (linear) "), std::string::npos) << output;
+  EXPECT_NE(output.find("\nfc2 (linear) "), std::string::npos) << output;
+}
+
+TEST_F(Train, HoldsValidationSamplesOut) {
+  const std::string command = short_training + " --epochs 2 --validation 20";
+  const json report = report_of(command);
+  ASSERT_EQ(report.at("epochs").size(), 2U);
+  for (const json& epoch : report.at("epochs")) {
+    const double correct = 20 * epoch.at("validation_accuracy").get<double>();
+    EXPECT_NEAR(correct, std::round(correct), 1e-9);
+    EXPECT_GT(epoch.at("validation_loss"), 0);
+  }
+  const std::string output = run_well(command);
+  EXPECT_NE(output.find("digits: 40 training and 20 test images"), std::string::npos) << output;
+  EXPECT_NE(output.find("  val 0."), std::string::npos) << output;
+}
+
+TEST_F(Train, ValidationSamplesAreTheLast) {
+  const std::string small = "stage01_serial train --test-limit 10 --hidden 8 --batch-size 20";
+  const Checkpoint held_out = checkpoint_of(small + " --train-limit 60 --validation 20");
+  const Checkpoint limited = checkpoint_of(small + " --train-limit 40");
+  EXPECT_EQ(largest_difference(compare_parameters(held_out.parameters, limited.parameters)), 0);
+}
+
+TEST_F(Train, UsesTheFirstTestSamples) {
+  const std::string output = run_well(short_training + " --epochs 1");
+  EXPECT_NE(output.find("digits: 60 training and 20 test images"), std::string::npos) << output;
+  EXPECT_NE(output.find(" of 20)\n"), std::string::npos) << output;
+}
+
+TEST_F(Train, BuildsTheLayersThatAreAskedFor) {
+  const std::string small =
+      "stage01_serial train --train-limit 20 --test-limit 10 --batch-size 20 ";
+  for (const std::string none : {"none", "0", "''"}) {
+    const std::string output = run_well(small + "--epochs 1 --hidden " + none);
+    EXPECT_NE(output.find("model  mlp 784-10, cross-entropy, float, 7,850 parameters\n"),
+              std::string::npos)
+        << output;
+  }
+  const Checkpoint deep = checkpoint_of(small + "--epochs 1 --hidden 4,3,5");
+  std::vector<std::string> shapes;
+  for (const ParameterValues& parameter : deep.parameters) {
+    shapes.push_back(parameter.name + " " + parameter.shape.to_string());
+  }
+  EXPECT_EQ(shapes,
+            (std::vector<std::string>{"fc1/bias [4]", "fc1/weight [784, 4]", "fc2/bias [3]",
+                                      "fc2/weight [4, 3]", "fc3/bias [5]", "fc3/weight [3, 5]",
+                                      "fc4/bias [10]", "fc4/weight [5, 10]"}));
+}
+
+TEST_F(Train, ComputesInDoubleIfAsked) {
+  const Checkpoint narrow = checkpoint_of(short_training);
+  const Checkpoint wide = checkpoint_of(short_training + " --precision double");
+  EXPECT_EQ(narrow.precision, "float");
+  EXPECT_EQ(wide.precision, "double");
+  const double difference =
+      largest_difference(compare_parameters(narrow.parameters, wide.parameters));
+  EXPECT_GT(difference, 0);
+  EXPECT_LT(difference, 1e-3);
+}
+
+TEST_F(Train, SavesWhereTrainingStands) {
+  const Checkpoint checkpoint = checkpoint_of(short_training + " --epochs 3 --seed 9");
+  EXPECT_EQ(checkpoint.model, "mlp");
+  EXPECT_EQ(checkpoint.seed, 9U);
+  EXPECT_EQ(checkpoint.epoch, 3);
+  EXPECT_EQ(checkpoint.step, 9);
+  EXPECT_EQ(checkpoint.settings.at("hidden"), "8");
+  EXPECT_EQ(checkpoint.settings.at("batch-size"), "20");
+}
+
+TEST_F(Train, SavesInitialParametersWithoutAnEpoch) {
+  const Checkpoint checkpoint = checkpoint_of(short_training + " --epochs 0");
+  EXPECT_EQ(checkpoint.epoch, 0);
+  EXPECT_EQ(checkpoint.step, 0);
+  for (const ParameterValues& parameter : checkpoint.parameters) {
+    double sum = 0;
+    for (const double value : parameter.values) sum += std::abs(value);
+    if (parameter.name.ends_with("bias")) {
+      EXPECT_EQ(sum, 0) << parameter.name;
+    } else {
+      EXPECT_GT(sum, 0) << parameter.name;
+    }
+  }
+}
+
+TEST_F(Train, StartsFromLoadedParameters) {
+  run_well(short_training + " --epochs 0 --save start.h5");
+  run_well(short_training + " --epochs 2 --save direct.h5");
+  run_well(short_training + " --epochs 2 --load start.h5 --save loaded.h5");
+  EXPECT_EQ(read_file(path("loaded.h5")), read_file(path("direct.h5")));
+
+  // The seed now decides the order only, and --load says what the network is.
+  run_well(short_training + " --epochs 0 --seed 5 --load start.h5 --save again.h5");
+  run_well("compare_checkpoints --tolerance 0 again.h5 start.h5");
+  run_well("stage01_serial train --epochs 0 --load double.h5 --save again.h5");
+  run_well("compare_checkpoints --tolerance 0 again.h5 double.h5");
+}
+
+TEST_F(Train, StartsFromParametersOfAnotherProject) {
+  run_well("stage01_serial train --load other.h5 --hidden 8 --epochs 0 --save again.h5");
+  run_well("compare_checkpoints --tolerance 0 again.h5 digits.h5");
+}
+
+TEST_F(Train, EveryFormOfTheMatrixProductLearnsTheSame) {
+  const Checkpoint reordered = checkpoint_of(short_training + " --precision double");
+  for (const std::string form : {"naive", "blocked", "blas"}) {
+    const Checkpoint other = checkpoint_of(short_training + " --precision double --gemm " + form);
+    EXPECT_LE(largest_difference(compare_parameters(other.parameters, reordered.parameters)), 1e-10)
+        << form;
+  }
+}
+
+TEST_F(Train, ReadsFilesOfMakeDataset) {
+  make_input("digits");
+  const std::string small = "stage01_serial train --hidden 8 --batch-size 10 --epochs 2 ";
+  const std::string file = "--format idx --dataset digits/train-images-idx3-ubyte";
+  const std::string output = run_well(small + file);
+  EXPECT_NE(output.find("40 training and 10 test images of 28x28x1, 10 classes"), std::string::npos)
+      << output;
+
+  // These files hold what the generator makes: training cannot tell the difference.
+  run_well(small + file + " --save file.h5");
+  run_well(small + "--train-limit 40 --test-limit 10 --save memory.h5");
+  run_well("compare_checkpoints --tolerance 0 file.h5 memory.h5");
+}
+
+class DataFolder : public Train {
+ protected:
+  DataFolder() {
+    run_well("make_dataset --train 40 --test 10 --output here/mnist");
+    run_well("make_dataset --train 80 --test 10 --output there/mnist");
+  }
+
+  const std::string command_ =
+      "stage01_serial train --dataset mnist --hidden 8 --batch-size 10 --epochs 1";
+};
+
+TEST_F(DataFolder, IsNamedByTheOptionElseTheVariable) {
+  EXPECT_NE(run_well(command_ + " --data-dir here").find("mnist: 40 training"), std::string::npos);
+  surroundings_.variables["STAGEWISE_DATA_DIR"] = "there";
+  EXPECT_NE(run_well(command_).find("mnist: 80 training"), std::string::npos);
+  EXPECT_NE(run_well(command_ + " --data-dir here").find("mnist: 40 training"), std::string::npos);
+  surroundings_.variables["STAGEWISE_DATA_DIR"] = "";
+  fs::rename(path("here"), path("datasets"));
+  EXPECT_NE(run_well(command_).find("mnist: 40 training"), std::string::npos);
+}
+
+TEST_F(DataFolder, MayHoldCompressedFiles) {
+  run_well(command_ + " --data-dir here --save plain.h5");
+  const std::string gzip = "/bin/gzip";
+  if (!fs::exists(gzip)) GTEST_SKIP() << "there is no " << gzip;
+  for (const auto& entry : fs::directory_iterator(path("here/mnist"))) {
+    ASSERT_EQ(run({gzip, entry.path().string()}).exit_code, 0);
+  }
+  run_well(command_ + " --data-dir here --save compressed.h5");
+  EXPECT_EQ(read_file(path("compressed.h5")), read_file(path("plain.h5")));
+
+  // Compressed, but under the name of a plain file.
+  std::vector<fs::path> files;
+  for (const auto& entry : fs::directory_iterator(path("here/mnist"))) files.push_back(entry);
+  for (const fs::path& file : files) {
+    fs::path plain = file;
+    fs::rename(file, plain.replace_extension());
+  }
+  run_well(command_ + " --data-dir here --save disguised.h5");
+  EXPECT_EQ(read_file(path("disguised.h5")), read_file(path("plain.h5")));
+}
+
+TEST_F(Train, LearnsTheStep) {
+  const std::string output = run_well("stage01_serial train --model neuron --dataset step");
+  EXPECT_NE(output.find("model  neuron 1-1, sigmoid, squared-error, float, 2 parameters\n"),
+            std::string::npos)
+      << output;
+  EXPECT_GE(test_accuracy(output), 0.97) << output;
+}
+
+}  // namespace
+}  // namespace stagewise

@@ -1,0 +1,251 @@
+#!/usr/bin/env python3
+"""Tests of datasets/download.sh, with small files from a server on this machine."""
+
+import gzip
+import hashlib
+import http.server
+import io
+import os
+import pathlib
+import re
+import socket
+import subprocess
+import tarfile
+import tempfile
+import threading
+import unittest
+
+SCRIPT = pathlib.Path(__file__).resolve().parents[2] / "datasets" / "download.sh"
+TABLE = b"Channel,Region,Fresh\n1,2,3\n2,1,4\n" * 100
+NAMES = [
+    "train-images-idx3-ubyte",
+    "train-labels-idx1-ubyte",
+    "t10k-images-idx3-ubyte",
+    "t10k-labels-idx1-ubyte",
+]
+
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    """Serves what is in server.files, also from the middle on, as a download that continues asks."""
+
+    def do_GET(self):
+        content = self.server.files.get(self.path)
+        span = self.headers.get("Range")
+        self.server.requests.append((self.path, span))
+        if content is None:
+            return self.send_error(404)
+        begin = 0
+        if span and self.server.continues:
+            begin = int(re.fullmatch(r"bytes=(\d+)-", span).group(1))
+            if begin >= len(content):
+                return self.send_error(416)
+            self.send_response(206)
+            self.send_header("Content-Range", f"bytes {begin}-{len(content) - 1}/{len(content)}")
+        else:
+            self.send_response(200)
+        self.send_header("Content-Length", str(len(content) - begin))
+        self.end_headers()
+        self.wfile.write(content[begin:])
+
+    def log_message(self, *_):
+        pass
+
+
+class Server:
+    def __init__(self, files, continues=True):
+        self.http = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.http.files = files
+        self.http.requests = []
+        self.http.continues = continues
+        threading.Thread(target=self.http.serve_forever, daemon=True).start()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.http.shutdown()
+        self.http.server_close()
+
+    @property
+    def url(self):
+        return f"http://127.0.0.1:{self.http.server_port}"
+
+    @property
+    def requests(self):
+        return self.http.requests
+
+
+def unused_url():
+    """An address where nobody listens."""
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return f"http://127.0.0.1:{listener.getsockname()[1]}"
+
+
+def mnist(name="mnist"):
+    return {f"/{name}/{file}.gz": gzip.compress(file.encode() * 1000) for file in NAMES}
+
+
+def archive():
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w:gz") as tar:
+        info = tarfile.TarInfo("cifar-10-batches-bin/test_batch.bin")
+        info.size = 5
+        tar.addfile(info, io.BytesIO(b"abcde"))
+    return buffer.getvalue()
+
+
+class Download(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.dir = pathlib.Path(folder.name) / "data"
+        self.sums = pathlib.Path(folder.name) / "sums.txt"
+        self.sums.write_text("# none\n")
+
+    def know(self, files):
+        """Writes the list of checksums; of a name without .gz, that of the contents."""
+        lines = [f"{hashlib.sha256(data).hexdigest()}  {name}" for name, data in files.items()]
+        self.sums.write_text("# a comment\n" + "\n".join(lines) + "\n")
+
+    def run_script(self, *arguments, code=0):
+        environment = {k: v for k, v in os.environ.items() if not k.lower().endswith("_proxy")}
+        result = subprocess.run(
+            [SCRIPT, "--dir", self.dir, "--checksums", self.sums, *arguments],
+            capture_output=True, text=True, env=environment, check=False)
+        self.assertEqual(result.returncode, code, result.stdout + result.stderr)
+        return result
+
+    def test_complete_download(self):
+        files = mnist() | mnist("fashion-mnist")
+        files |= {"/wholesale/wholesale-customers.csv": TABLE,
+                  "/cifar10/cifar-10-binary.tar.gz": archive()}
+        self.know({k[1:-3]: gzip.decompress(v) for k, v in mnist().items()}
+                  | {k[1:]: v for k, v in mnist("fashion-mnist").items()})
+        with Server(files) as server:
+            result = self.run_script("--base-url", server.url)
+            self.assertIn("All there", result.stdout)
+            for path, content in files.items():
+                self.assertEqual((self.dir / path[1:]).read_bytes(), content)
+            unpacked = self.dir / "cifar10/cifar-10-batches-bin/test_batch.bin"
+            self.assertEqual(unpacked.read_bytes(), b"abcde")
+            self.assertEqual(list(self.dir.rglob("*.part")), [])
+            # Once more: nothing is fetched again.
+            before = len(server.requests)
+            self.run_script("--base-url", server.url, "mnist", "wholesale")
+            self.assertEqual(len(server.requests), before)
+
+    def test_partial_file_is_continued(self):
+        self.know({"wholesale/wholesale-customers.csv": TABLE})
+        (self.dir / "wholesale").mkdir(parents=True)
+        part = self.dir / "wholesale/wholesale-customers.csv.part"
+        part.write_bytes(TABLE[:1000])
+        with Server({"/wholesale/wholesale-customers.csv": TABLE}) as server:
+            self.run_script("--base-url", server.url, "wholesale")
+            self.assertEqual(server.requests[0][1], "bytes=1000-")
+            self.assertEqual(len(server.requests), 1)
+        self.assertEqual((self.dir / "wholesale/wholesale-customers.csv").read_bytes(), TABLE)
+        self.assertFalse(part.exists())
+
+    def test_partial_file_that_does_not_fit_is_fetched_again(self):
+        self.know({"wholesale/wholesale-customers.csv": TABLE})
+        for left_over in (b"x" * 1000, b"x" * len(TABLE), TABLE + b"more"):
+            for continues in (True, False):
+                with self.subTest(size=len(left_over), continues=continues):
+                    (self.dir / "wholesale").mkdir(parents=True, exist_ok=True)
+                    target = self.dir / "wholesale/wholesale-customers.csv"
+                    target.unlink(missing_ok=True)
+                    target.with_name(target.name + ".part").write_bytes(left_over)
+                    files = {"/wholesale/wholesale-customers.csv": TABLE}
+                    with Server(files, continues) as server:
+                        self.run_script("--base-url", server.url, "wholesale")
+                    self.assertEqual(target.read_bytes(), TABLE)
+
+    def test_wrong_checksum_is_refused_and_removed(self):
+        self.know({"wholesale/wholesale-customers.csv": TABLE})
+        with Server({"/wholesale/wholesale-customers.csv": TABLE[:-1]}) as server:
+            result = self.run_script("--base-url", server.url, "wholesale", code=1)
+        self.assertIn("wholesale/wholesale-customers.csv could not be fetched", result.stderr)
+        self.assertIn("the SHA-256 of wholesale/wholesale-customers.csv is", result.stderr)
+        self.assertIn(hashlib.sha256(TABLE).hexdigest() + " was expected", result.stderr)
+        self.assertEqual(list((self.dir / "wholesale").iterdir()), [])
+
+    def test_wrong_contents_of_compressed_files_are_refused(self):
+        files = mnist()
+        self.know({k[1:-3]: gzip.decompress(v) for k, v in files.items()})
+        # The same contents, compressed in another way, are right; others, and no gzip, are not.
+        last = f"/mnist/{NAMES[3]}.gz"
+        files[last] = gzip.compress(NAMES[3].encode() * 1000, 1)
+        with Server(files) as server:
+            self.run_script("--base-url", server.url, "mnist")
+        for bad in (gzip.compress(b"other"), files[last][:-9], b"<html>"):
+            (self.dir / last[1:]).unlink(missing_ok=True)
+            with Server(files | {last: bad}) as server:
+                result = self.run_script("--base-url", server.url, "mnist", code=1)
+            self.assertIn(f"the SHA-256 of mnist/{NAMES[3]} is", result.stderr)
+            self.assertFalse((self.dir / last[1:]).exists())
+
+    def test_file_that_has_become_wrong_is_fetched_again(self):
+        self.know({"wholesale/wholesale-customers.csv": TABLE})
+        (self.dir / "wholesale").mkdir(parents=True)
+        target = self.dir / "wholesale/wholesale-customers.csv"
+        target.write_bytes(TABLE[:-5])
+        with Server({"/wholesale/wholesale-customers.csv": TABLE}) as server:
+            result = self.run_script("--base-url", server.url, "wholesale")
+        self.assertIn("it is fetched again", result.stdout)
+        self.assertEqual(target.read_bytes(), TABLE)
+
+    def test_second_mirror_is_used(self):
+        self.know({"wholesale/wholesale-customers.csv": TABLE})
+        good = {"/wholesale/wholesale-customers.csv": TABLE}
+        bad = {"/wholesale/wholesale-customers.csv": b"x" * 5000}
+        with Server(good) as second, Server({}) as empty, Server(bad) as wrong:
+            for first in (unused_url(), empty.url, wrong.url):
+                with self.subTest(first=first):
+                    target = self.dir / "wholesale/wholesale-customers.csv"
+                    target.unlink(missing_ok=True)
+                    self.run_script("--base-url", first, "--base-url", second.url, "wholesale")
+                    self.assertEqual(target.read_bytes(), TABLE)
+
+    def test_offline_is_said_in_a_sentence(self):
+        result = self.run_script("--base-url", unused_url(), "mnist", code=1)
+        lines = result.stderr.splitlines()
+        self.assertRegex(
+            lines[0],
+            r"^download\.sh: mnist/train-images-idx3-ubyte\.gz could not be fetched \(http.*: the "
+            r"host could not be reached\); is this machine online\?$")
+        self.assertEqual(lines[1:], ["download.sh: not complete: mnist"])
+
+    def test_first_download_is_remembered(self):
+        path = "/wholesale/wholesale-customers.csv"
+        target = self.dir / path[1:]
+        with Server({path: TABLE}) as server:
+            result = self.run_script("--base-url", server.url, "wholesale")
+            self.assertIn("no checksum is known", result.stdout)
+            self.assertEqual((self.dir / "first-download.txt").read_text(),
+                             f"{hashlib.sha256(TABLE).hexdigest()}  {path[1:]}\n")
+        target.unlink()
+        with Server({path: TABLE + b"1,1,1\n"}) as server:
+            self.run_script("--base-url", server.url, "wholesale", code=1)
+        self.assertFalse(target.exists())
+
+    def test_error_page_is_no_table(self):
+        with Server({"/wholesale/wholesale-customers.csv": b"<html>please log in</html>"}) as server:
+            result = self.run_script("--base-url", server.url, "wholesale", code=1)
+        self.assertIn("does not begin with the names of the columns", result.stderr)
+        self.assertFalse((self.dir / "first-download.txt").exists())
+
+    def test_wrong_usage(self):
+        for arguments, sentence in [
+            (["minst"], "download.sh: minst is not a data set that can be fetched; those are mnist "
+                        "fashion-mnist cifar10 wholesale"),
+            (["--mirror"], "download.sh: --mirror is not an option; --help lists what is"),
+            (["--dir"], "download.sh: --dir needs a value"),
+            (["--base-url", ""], "download.sh: --base-url needs a value"),
+        ]:
+            self.assertEqual(self.run_script(*arguments, code=2).stderr, sentence + "\n")
+        self.assertIn("--base-url URL", self.run_script("--help").stdout)
+
+
+if __name__ == "__main__":
+    unittest.main()

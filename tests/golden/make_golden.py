@@ -1,0 +1,325 @@
+#!/usr/bin/env python3
+"""Creates the golden values: what PyTorch computes for a few small trainings in float64.
+
+Run it with Debian's PyTorch, in this folder:
+
+    sudo apt install python3-torch python3-h5py
+    /usr/bin/python3 make_golden.py
+
+Each training becomes one HDF5 file in the layout of our checkpoints (common/io/checkpoint.hpp):
+attributes of the root say how to train, and "parameters" are
+
+    data/x            [samples, ...]  the features
+    data/labels       [samples]       the classes
+    initial/fc1/...                   the network's parameters before
+    expected/fc1/...                  and after the training
+    expected/losses   [epochs]        the loss that each epoch reports
+
+The parameters of the cnn are too many for a small file. Its training starts from numbers that both
+sides compute (lehmer() below, in C++ std::minstd_rand), and of what PyTorch arrives at the file
+holds a summary of each parameter: its length, its scalar product with numbers of lehmer(), to
+which every element contributes in its own way, and a few of its elements. See cnn.hpp.
+
+    gradient/conv1/...   the summaries of the first step's gradients
+    expected/conv1/...   and of the parameters after all steps
+    expected/losses      [steps]
+
+The training of workers with their own weights has the parameters that each starts from and ends
+with, and the mean of the latter:
+
+    start/1/fc1/...  end/1/fc1/...  expected/fc1/...
+
+Everything that PyTorch does here it does with its own tools (modules, automatic differentiation,
+torch.optim.SGD), none of it with our formulas: that is what makes the comparison worth something.
+"""
+
+import copy
+
+import h5py
+import torch
+
+SAMPLES = 23
+BATCH_SIZE = 5  # the last batch of an epoch has 3 samples
+EPOCHS = 3
+
+CASES = {
+    # name: (model, shape of a sample, classes, hidden, activation, loss, learning rate, l2)
+    "relu_cross_entropy_l2": ("mlp", (3, 2, 2), 4, [6, 5], "relu", "cross-entropy", 0.3, 0.01),
+    "sigmoid_cross_entropy": ("mlp", (7,), 3, [6], "sigmoid", "cross-entropy", 0.8, 0.0),
+    "sigmoid_squared_error": ("mlp", (7,), 3, [6], "sigmoid", "squared-error", 0.7, 0.0),
+    "relu_squared_error_l2": ("mlp", (5,), 3, [8], "relu", "squared-error", 0.1, 0.02),
+    "no_hidden_layer_l2": ("mlp", (7,), 3, [], "relu", "cross-entropy", 0.5, 0.05),
+    "neuron": ("neuron", (3,), 2, [], "sigmoid", "squared-error", 1.5, 0.0),
+}
+
+
+def build_network(model, sample, classes, hidden, activation, loss):
+    """The network as a PyTorch module, and its linear layers from first to last."""
+    features = torch.Size(sample).numel()
+    widths = [features, *hidden, 1 if model == "neuron" else classes]
+    unit = {"relu": torch.nn.ReLU, "sigmoid": torch.nn.Sigmoid}[activation]
+    layers = [torch.nn.Linear(i, o, dtype=torch.float64) for i, o in zip(widths, widths[1:])]
+    modules = [torch.nn.Flatten()]
+    for layer in layers:
+        modules += [layer, unit()]
+    # Logits have no activation; squared error has one only where it is a sigmoid.
+    if not (loss == "squared-error" and activation == "sigmoid"):
+        modules.pop()
+    return torch.nn.Sequential(*modules), layers
+
+
+def data_loss(outputs, labels, loss):
+    """The mean over the batch."""
+    if loss == "cross-entropy":
+        return torch.nn.functional.cross_entropy(outputs, labels)
+    if outputs.shape[1] == 1:  # the neuron: its one output should be the label itself
+        target = labels.to(outputs.dtype).unsqueeze(1)
+    else:
+        target = torch.nn.functional.one_hot(labels, outputs.shape[1]).to(outputs.dtype)
+    return torch.nn.functional.mse_loss(outputs, target, reduction="sum") / len(labels)
+
+
+def parameters_of(layers):
+    """Copies of all parameters under our names; our weights are [in, out], PyTorch's [out, in]."""
+    values = {}
+    for i, layer in enumerate(layers, start=1):
+        values[f"fc{i}/weight"] = layer.weight.detach().t().contiguous().clone()
+        values[f"fc{i}/bias"] = layer.bias.detach().clone()
+    return values
+
+
+def make_case(number, name, model, sample, classes, hidden, activation, loss, rate, l2):
+    torch.manual_seed(number)
+    x = torch.randn(SAMPLES, *sample, dtype=torch.float64)
+    labels = torch.randint(classes, (SAMPLES,))
+    network, layers = build_network(model, sample, classes, hidden, activation, loss)
+    initial = parameters_of(layers)
+
+    weights = [layer.weight for layer in layers]
+    optimizer = torch.optim.SGD(
+        [
+            {"params": weights, "weight_decay": l2},
+            {"params": [layer.bias for layer in layers], "weight_decay": 0},
+        ],
+        lr=rate,
+    )
+    losses = []
+    for _ in range(EPOCHS):
+        total = 0.0
+        for x_batch, label_batch in zip(x.split(BATCH_SIZE), labels.split(BATCH_SIZE)):
+            optimizer.zero_grad()
+            batch_loss = data_loss(network(x_batch), label_batch, loss)
+            batch_loss.backward()
+            optimizer.step()
+            total += batch_loss.item() * len(label_batch)
+        penalty = l2 / 2 * sum((w.detach() ** 2).sum().item() for w in weights)
+        losses.append(total / SAMPLES + penalty)
+
+    with h5py.File(f"{name}.h5", "w") as file:
+        file.attrs["model"] = model
+        file.attrs["precision"] = "double"
+        file.attrs["seed"] = number
+        file.attrs["epoch"] = EPOCHS
+        file.attrs["step"] = EPOCHS * -(-SAMPLES // BATCH_SIZE)
+        file.attrs["hidden"] = ",".join(map(str, hidden))
+        file.attrs["classes"] = str(classes)
+        file.attrs["activation"] = activation
+        file.attrs["loss"] = loss
+        file.attrs["learning-rate"] = repr(rate)
+        file.attrs["l2"] = repr(l2)
+        file.attrs["batch-size"] = str(BATCH_SIZE)
+        file.attrs["made-by"] = f"PyTorch {torch.__version__}"
+        group = file.create_group("parameters")
+        group["data/x"] = x.numpy()
+        group["data/labels"] = labels.to(torch.float64).numpy()
+        for key, value in initial.items():
+            group[f"initial/{key}"] = value.numpy()
+        for key, value in parameters_of(layers).items():
+            group[f"expected/{key}"] = value.numpy()
+        group["expected/losses"] = losses
+    print(f"{name}: losses {', '.join(f'{value:.6f}' for value in losses)}")
+
+
+CNN_SAMPLE = (20, 24, 2)  # height, width, channels; 2x3 pixels are left for the first linear layer
+CNN_CLASSES = 3
+CNN_BATCH_SIZE = 2
+CNN_STEPS = 3
+CNN_RATE = 0.02
+CNN_L2 = 0.01
+CNN_SAMPLED = 60  # elements of each parameter in its summary
+
+
+def lehmer(seed, count):
+    """The numbers of std::minstd_rand(seed): exactly the same integers on any machine."""
+    numbers = []
+    for _ in range(count):
+        seed = seed * 48271 % 2147483647
+        numbers.append(seed)
+    return numbers
+
+
+def uniform(seed, count):
+    """In (-1, 1)."""
+    return 2 * (torch.tensor(lehmer(seed, count), dtype=torch.float64) / 2147483647) - 1
+
+
+def summary(number, values):
+    """Of the parameter with this number, in our order of elements."""
+    flat = values.contiguous().flatten()
+    sampled = [n % len(flat) for n in lehmer(200 + number, CNN_SAMPLED)]
+    weights = uniform(300 + number, len(flat))
+    return torch.cat([flat.norm().view(1), (flat * weights).sum().view(1), flat[sampled]])
+
+
+def make_cnn(name, biases):
+    conv1 = torch.nn.Conv2d(CNN_SAMPLE[2], 32, 5, bias=biases)
+    conv2 = torch.nn.Conv2d(32, 64, 5, bias=biases)
+    fc1 = torch.nn.Linear(2 * 3 * 64, 128, bias=biases)
+    fc2 = torch.nn.Linear(128, CNN_CLASSES, bias=biases)
+    layers = {"conv1": conv1, "conv2": conv2, "fc1": fc1, "fc2": fc2}
+    torch.nn.ModuleList(layers.values()).double()
+
+    # PyTorch's images are [channel, height, width], its filters [out, in, height, width].
+    def ours(value):
+        return value.permute(2, 3, 1, 0) if value.dim() == 4 else value.t()
+
+    def parameters():
+        """Name, PyTorch's tensor, and how it looks in our order of dimensions."""
+        for layer, module in layers.items():
+            kind = "filter" if layer.startswith("conv") else "weight"
+            yield f"{layer}/{kind}", module.weight, ours
+            if biases:
+                yield f"{layer}/bias", module.bias, lambda value: value
+
+    with torch.no_grad():
+        for number, (key, tensor, view) in enumerate(parameters(), start=1):
+            mine = view(tensor)
+            inputs = tensor.numel() // mine.shape[-1]
+            limit = 0.1 if key.endswith("bias") else (6 / inputs) ** 0.5
+            mine.copy_(limit * uniform(number, tensor.numel()).view(mine.shape))
+
+    def network(images):
+        hidden = images.permute(0, 3, 1, 2)
+        for layer in (conv1, conv2):
+            hidden = torch.nn.functional.avg_pool2d(torch.relu(layer(hidden)), 2)
+        # Our pixels have their channels innermost when they become one row.
+        return fc2(torch.relu(fc1(hidden.permute(0, 2, 3, 1).flatten(1))))
+
+    count = CNN_BATCH_SIZE * CNN_STEPS
+    x = uniform(100, count * torch.Size(CNN_SAMPLE).numel()).view(count, *CNN_SAMPLE)
+    labels = torch.tensor([2, 0, 1, 1, 0, 2])
+    weights = [layer.weight for layer in layers.values()]
+    groups = [{"params": weights, "weight_decay": CNN_L2}]
+    if biases:
+        groups.append({"params": [layer.bias for layer in layers.values()], "weight_decay": 0})
+    optimizer = torch.optim.SGD(groups, lr=CNN_RATE)
+
+    losses, stored = [], {}
+    for x_batch, label_batch in zip(x.split(CNN_BATCH_SIZE), labels.split(CNN_BATCH_SIZE)):
+        optimizer.zero_grad()
+        loss = data_loss(network(x_batch), label_batch, "cross-entropy")
+        loss.backward()
+        if not losses:
+            for number, (key, tensor, view) in enumerate(parameters(), start=1):
+                stored[f"gradient/{key}"] = summary(number, view(tensor.grad))
+        optimizer.step()
+        losses.append(loss.item())
+    for number, (key, tensor, view) in enumerate(parameters(), start=1):
+        stored[f"expected/{key}"] = summary(number, view(tensor.detach()))
+    stored["expected/losses"] = torch.tensor(losses, dtype=torch.float64)
+    stored["data/labels"] = labels.double()
+
+    with h5py.File(f"{name}.h5", "w") as file:
+        file.attrs["model"] = "cnn"
+        file.attrs["precision"] = "double"
+        file.attrs["seed"] = 0
+        file.attrs["epoch"] = 1
+        file.attrs["step"] = CNN_STEPS
+        file.attrs["biases"] = "on" if biases else "off"
+        file.attrs["height"], file.attrs["width"], file.attrs["channels"] = map(str, CNN_SAMPLE)
+        file.attrs["classes"] = str(CNN_CLASSES)
+        file.attrs["learning-rate"] = repr(CNN_RATE)
+        file.attrs["l2"] = repr(CNN_L2)
+        file.attrs["batch-size"] = str(CNN_BATCH_SIZE)
+        file.attrs["made-by"] = f"PyTorch {torch.__version__}"
+        for key, value in stored.items():
+            file[f"parameters/{key}"] = value.numpy()
+    print(f"{name}: losses {', '.join(f'{value:.6f}' for value in losses)}")
+
+
+def make_workers(name, workers=3, every=2, sample=(5,), classes=3, hidden=6, rate=0.6, l2=0.01):
+    """Workers with their own weights, whose mean is taken after every second step."""
+    torch.manual_seed(77)
+    x = torch.randn(SAMPLES, *sample, dtype=torch.float64)
+    labels = torch.randint(classes, (SAMPLES,))
+    built = [
+        build_network("mlp", sample, classes, [hidden], "sigmoid", "cross-entropy")
+        for _ in range(workers)
+    ]
+    stored = {"data/x": x, "data/labels": labels.double()}
+    optimizers = []
+    for i, (_, layers) in enumerate(built, start=1):
+        stored.update({f"start/{i}/{k}": v for k, v in parameters_of(layers).items()})
+        groups = [
+            {"params": [layer.weight for layer in layers], "weight_decay": l2},
+            {"params": [layer.bias for layer in layers], "weight_decay": 0},
+        ]
+        optimizers.append(torch.optim.SGD(groups, lr=rate))
+
+    def mean_state():
+        states = [network.state_dict() for network, _ in built]
+        return {key: torch.stack([s[key] for s in states]).mean(0) for key in states[0]}
+
+    mean_network, mean_layers = copy.deepcopy(built[0])
+    steps, losses = 0, []
+    for _ in range(EPOCHS):
+        total = 0.0
+        for x_batch, label_batch in zip(x.split(BATCH_SIZE), labels.split(BATCH_SIZE)):
+            x_shards = torch.tensor_split(x_batch, workers)
+            label_shards = torch.tensor_split(label_batch, workers)
+            for (network, _), optimizer, xs, ls in zip(built, optimizers, x_shards, label_shards):
+                optimizer.zero_grad()
+                loss = data_loss(network(xs), ls, "cross-entropy")
+                loss.backward()
+                optimizer.step()
+                total += loss.item() * len(ls)
+            steps += 1
+            if steps % every == 0:
+                mean = mean_state()
+                for network, _ in built:
+                    network.load_state_dict(mean)
+        mean_network.load_state_dict(mean_state())
+        mean_layers = [m for m in mean_network if isinstance(m, torch.nn.Linear)]
+        penalty = l2 / 2 * sum((m.weight.detach() ** 2).sum().item() for m in mean_layers)
+        losses.append(total / SAMPLES + penalty)
+    for i, (_, layers) in enumerate(built, start=1):
+        stored.update({f"end/{i}/{k}": v for k, v in parameters_of(layers).items()})
+    stored.update({f"expected/{k}": v for k, v in parameters_of(mean_layers).items()})
+    stored["expected/losses"] = torch.tensor(losses, dtype=torch.float64)
+
+    with h5py.File(f"{name}.h5", "w") as file:
+        file.attrs["model"] = "mlp"
+        file.attrs["precision"] = "double"
+        file.attrs["seed"] = 77
+        file.attrs["epoch"] = EPOCHS
+        file.attrs["step"] = steps
+        file.attrs["hidden"] = str(hidden)
+        file.attrs["classes"] = str(classes)
+        file.attrs["activation"] = "sigmoid"
+        file.attrs["loss"] = "cross-entropy"
+        file.attrs["learning-rate"] = repr(rate)
+        file.attrs["l2"] = repr(l2)
+        file.attrs["batch-size"] = str(BATCH_SIZE)
+        file.attrs["workers"] = str(workers)
+        file.attrs["average-every"] = str(every)
+        file.attrs["made-by"] = f"PyTorch {torch.__version__}"
+        for key, value in stored.items():
+            file[f"parameters/{key}"] = value.numpy()
+    print(f"{name}: losses {', '.join(f'{value:.6f}' for value in losses)}")
+
+
+for case_number, (case_name, case) in enumerate(CASES.items(), start=1):
+    make_case(case_number, case_name, *case)
+make_cnn("cnn_with_biases", True)
+make_cnn("cnn_without_biases", False)
+make_workers("workers_average_weights")

@@ -1,0 +1,446 @@
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <csignal>
+#include <cstdint>
+#include <filesystem>
+#include <limits>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "io/checkpoint.hpp"
+#include "io/hdf5.hpp"
+#include "support.hpp"
+#include "unit/temporary_folder.hpp"
+
+namespace stagewise {
+namespace {
+
+namespace fs = std::filesystem;
+using hdf5::Handle;
+
+ParameterValues parameter(const std::string& name, const Shape& shape, std::uint64_t seed) {
+  return {.name = name, .shape = shape, .values = random_values<double>(shape.elements(), seed)};
+}
+
+/// In the order in which load_checkpoint() gives parameters back.
+Checkpoint example() {
+  return {.model = "mlp",
+          .precision = "double",
+          .seed = 18446744073709551615U,
+          .epoch = 7,
+          .step = Index{1} << 40,
+          .settings = {{"hidden", "256,128"}, {"learning-rate", "0.1"}, {"label", ""}},
+          .parameters = {parameter("conv1/filter", {5, 3, 1, 2}, 1), parameter("fc1/bias", {7}, 2),
+                         parameter("fc1/weight", {4, 7}, 3)}};
+}
+
+void expect_equal(const Checkpoint& actual, const Checkpoint& expected) {
+  EXPECT_EQ(actual.model, expected.model);
+  EXPECT_EQ(actual.precision, expected.precision);
+  EXPECT_EQ(actual.seed, expected.seed);
+  EXPECT_EQ(actual.epoch, expected.epoch);
+  EXPECT_EQ(actual.step, expected.step);
+  EXPECT_EQ(actual.settings, expected.settings);
+  ASSERT_EQ(actual.parameters.size(), expected.parameters.size());
+  for (std::size_t i = 0; i < expected.parameters.size(); ++i) {
+    EXPECT_EQ(actual.parameters[i].name, expected.parameters[i].name);
+    EXPECT_EQ(actual.parameters[i].shape, expected.parameters[i].shape);
+    EXPECT_EQ(actual.parameters[i].values, expected.parameters[i].values);
+  }
+}
+
+class CheckpointFile : public testing::Test {
+ protected:
+  std::string refusal() const {
+    return sentence_of([&] { load_checkpoint(path_); });
+  }
+
+  void expect_refused(const std::string& reason) const {
+    EXPECT_EQ(refusal(), "the checkpoint " + path_.string() + " cannot be read: " + reason);
+  }
+
+  TemporaryFolder folder_;
+  fs::path path_ = folder_ / "model.h5";
+};
+
+TEST_F(CheckpointFile, GivesBackInDoubleWhatWasSaved) {
+  save_checkpoint(path_, example());
+  expect_equal(load_checkpoint(path_), example());
+}
+
+TEST_F(CheckpointFile, GivesBackInFloatWhatWasSaved) {
+  Checkpoint checkpoint = example();
+  checkpoint.precision = "float";
+  for (ParameterValues& parameter : checkpoint.parameters) {
+    for (double& value : parameter.values) value = static_cast<float>(value);
+  }
+  save_checkpoint(path_, checkpoint);
+  expect_equal(load_checkpoint(path_), checkpoint);
+}
+
+TEST_F(CheckpointFile, FloatTakesHalfTheRoom) {
+  Checkpoint checkpoint = example();
+  checkpoint.parameters = {parameter("fc1/weight", {100, 100}, 1)};
+  save_checkpoint(path_, checkpoint);
+  EXPECT_GT(fs::file_size(path_), 80'000U);
+  checkpoint.precision = "float";
+  save_checkpoint(path_, checkpoint);
+  EXPECT_LT(fs::file_size(path_), 60'000U);
+}
+
+TEST_F(CheckpointFile, EmptyTextsScalarsAndExtremeValuesSurvive) {
+  Checkpoint checkpoint;
+  checkpoint.precision = "double";
+  checkpoint.settings = {{"empty", ""}, {"umlaut", "größer"}, {"spaces", "  a b  "}};
+  checkpoint.parameters = {
+      {.name = "extremes",
+       .shape = Shape{4},
+       .values = {std::numeric_limits<double>::max(), std::numeric_limits<double>::denorm_min(),
+                  -0.0, std::numeric_limits<double>::infinity()}},
+      {.name = "scalar", .shape = Shape{}, .values = {0.1}}};
+  save_checkpoint(path_, checkpoint);
+  expect_equal(load_checkpoint(path_), checkpoint);
+}
+
+TEST_F(CheckpointFile, NumbersInNamesCountAsNumbers) {
+  Checkpoint checkpoint = example();
+  checkpoint.parameters.clear();
+  std::vector<std::string> names;
+  for (int i = 1; i <= 12; ++i) {
+    for (const char* const kind : {"bias", "weight"}) {
+      names.push_back("fc" + std::to_string(i) + "/" + kind);
+      checkpoint.parameters.push_back(parameter(names.back(), {2}, 1));
+    }
+  }
+  save_checkpoint(path_, checkpoint);
+  std::vector<std::string> loaded;
+  for (const ParameterValues& p : load_checkpoint(path_).parameters) loaded.push_back(p.name);
+  EXPECT_EQ(loaded, names);
+}
+
+TEST_F(CheckpointFile, SameContentsGiveTheSameBytesUnderAnyNameAtAnyTime) {
+  save_checkpoint(path_, example());
+  const Bytes first = read_file(path_);
+  std::this_thread::sleep_for(std::chrono::milliseconds(1100));  // HDF5 counts time in seconds
+  const fs::path other = folder_ / "a much longer name.hdf5";
+  save_checkpoint(other, example());
+  EXPECT_EQ(read_file(other), first);
+  EXPECT_EQ(folder_.entries(), 2);
+}
+
+TEST_F(CheckpointFile, CannotBeSavedWhereAFolderIs) {
+  fs::create_directory(path_);
+  EXPECT_EQ(sentence_of([&] { save_checkpoint(path_, example()); }),
+            "the checkpoint " + path_.string() + " cannot be written: it is a folder");
+}
+
+// ------------------------------------------------------------------------------------ damaged
+// files
+
+TEST_F(CheckpointFile, ThatIsMissingIsRefused) {
+  expect_refused("there is no such file");
+}
+
+TEST_F(CheckpointFile, ThatIsAFolderIsRefused) {
+  fs::create_directory(path_);
+  expect_refused("it is not a regular file");
+}
+
+TEST_F(CheckpointFile, ThatIsNoHdf5IsRefused) {
+  for (const std::string text : {"", "x", "a text file\n", "\x89HDF\r\n"}) {
+    write_file(path_, Bytes(text.begin(), text.end()));
+    expect_refused("it is not an HDF5 file");
+  }
+  write_file(path_, Bytes(100'000, 0));
+  expect_refused("it is not an HDF5 file");
+}
+
+TEST_F(CheckpointFile, CutAnywhereIsRefused) {
+  save_checkpoint(path_, example());
+  const Bytes whole = read_file(path_);
+  std::vector<std::size_t> lengths = {1, 7, 8, 9, 95, whole.size() - 8, whole.size() - 1};
+  for (std::size_t length = 0; length < whole.size(); length += 64) lengths.push_back(length);
+  for (const std::size_t length : lengths) {
+    write_file(path_, Bytes(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(length)));
+    expect_contains(refusal(), "the checkpoint " + path_.string() + " cannot be read: ");
+  }
+}
+
+/// Loads in a process of its own, which may crash or hang without harm to the test. @return "" if
+/// the file was read or refused with a sentence that names it; else what happened.
+std::string misbehaviour_in_loading(const fs::path& path) {
+  const pid_t child = fork();
+  if (child < 0) return "no process could be started";
+  if (child == 0) {
+    alarm(20);  // ends the process
+    const std::string sentence = sentence_of([&] { load_checkpoint(path); });
+    _exit(sentence.empty() || sentence.find(path.string()) != std::string::npos ? 0 : 1);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  if (WIFSIGNALED(status)) return "signal " + std::to_string(WTERMSIG(status));
+  return WEXITSTATUS(status) == 0 ? "" : "a sentence without the file's name";
+}
+
+TEST_F(CheckpointFile, WithABlockOfZerosIsReadOrRefused) {
+  save_checkpoint(path_, example());
+  const Bytes whole = read_file(path_);
+  for (std::size_t begin = 0; begin < whole.size(); begin += 64) {
+    Bytes damaged = whole;
+    const std::size_t end = std::min(begin + 64, damaged.size());
+    std::fill(damaged.begin() + static_cast<std::ptrdiff_t>(begin),
+              damaged.begin() + static_cast<std::ptrdiff_t>(end), std::uint8_t{0});
+    write_file(path_, damaged);
+    EXPECT_EQ(misbehaviour_in_loading(path_), "") << "with zeros from byte " << begin << " on";
+  }
+}
+
+/// Files that another program might have written, made with the HDF5 library itself.
+class ForeignFile : public CheckpointFile {
+ protected:
+  /// Writes a file whose root and group /parameters are handed to `fill`.
+  template <typename Fill>
+  void make(const Fill& fill) const {
+    const Handle file(H5Fcreate(path_.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT), H5Fclose);
+    const Handle group(H5Gcreate2(file.id(), "parameters", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT),
+                       H5Gclose);
+    fill(file.id(), group.id());
+  }
+
+  /// Adds a data set of zeros.
+  static void add_data(hid_t group, const char* name, hid_t type,
+                       const std::vector<hsize_t>& dimensions,
+                       H5D_alloc_time_t allocation = H5D_ALLOC_TIME_EARLY) {
+    const Handle space(
+        H5Screate_simple(static_cast<int>(dimensions.size()), dimensions.data(), nullptr),
+        H5Sclose);
+    const Handle creation(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
+    H5Pset_alloc_time(creation.id(), allocation);
+    const Handle set(
+        H5Dcreate2(group, name, type, space.id(), H5P_DEFAULT, creation.id(), H5P_DEFAULT),
+        H5Dclose);
+    EXPECT_TRUE(set) << "the test could not make the data set " << name;
+  }
+
+  static void add_attribute(hid_t object, const char* name, hid_t type, const void* value,
+                            hsize_t count = 1) {
+    const Handle space(H5Screate_simple(1, &count, nullptr), H5Sclose);
+    const Handle attribute(H5Acreate2(object, name, type, space.id(), H5P_DEFAULT, H5P_DEFAULT),
+                           H5Aclose);
+    EXPECT_GE(H5Awrite(attribute.id(), type, value), 0);
+  }
+
+  /// A text attribute of fixed length, the way h5py writes bytes.
+  static void add_text(hid_t object, const char* name, const std::string& text) {
+    const Handle type(H5Tcopy(H5T_C_S1), H5Tclose);
+    H5Tset_size(type.id(), text.size());
+    add_attribute(object, name, type.id(), text.data());
+  }
+};
+
+TEST_F(ForeignFile, IsReadWithoutAnyAttribute) {
+  make([](hid_t, hid_t group) {
+    const Handle inner(H5Gcreate2(group, "fc1", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), H5Gclose);
+    add_data(inner.id(), "weight", H5T_IEEE_F32BE, {2, 3});
+  });
+  const Checkpoint checkpoint = load_checkpoint(path_);
+  EXPECT_EQ(checkpoint.model, "");
+  EXPECT_EQ(checkpoint.precision, "float");
+  ASSERT_EQ(checkpoint.parameters.size(), 1U);
+  EXPECT_EQ(checkpoint.parameters[0].name, "fc1/weight");
+  EXPECT_EQ(checkpoint.parameters[0].shape, (Shape{2, 3}));
+  EXPECT_EQ(checkpoint.parameters[0].values, std::vector<double>(6, 0));
+}
+
+TEST_F(ForeignFile, IsReadWithTextsOfFixedLength) {
+  make([](hid_t file, hid_t group) {
+    add_text(file, "model", "mlp");
+    add_text(file, "hidden", std::string("256\0\0\0", 6));
+    add_data(group, "w", H5T_IEEE_F64LE, {1});
+  });
+  const Checkpoint checkpoint = load_checkpoint(path_);
+  EXPECT_EQ(checkpoint.model, "mlp");
+  EXPECT_EQ(checkpoint.settings.at("hidden"), "256");
+}
+
+TEST_F(ForeignFile, WithoutAnythingIsRefused) {
+  { const Handle file(H5Fcreate(path_.c_str(), H5F_ACC_TRUNC, 0, 0), H5Fclose); }
+  expect_refused("it holds no parameters");
+}
+
+TEST_F(ForeignFile, WithParametersElsewhereIsRefused) {
+  {
+    const Handle file(H5Fcreate(path_.c_str(), H5F_ACC_TRUNC, 0, 0), H5Fclose);
+    const Handle group(H5Gcreate2(file.id(), "weights", 0, 0, 0), H5Gclose);
+    add_data(group.id(), "w", H5T_IEEE_F32LE, {2});
+  }
+  expect_refused("it has neither a group /parameters nor its parameters at the root");
+}
+
+TEST_F(ForeignFile, WithParametersAtTheRootIsRead) {
+  {
+    const Handle file(H5Fcreate(path_.c_str(), H5F_ACC_TRUNC, 0, 0), H5Fclose);
+    add_data(file.id(), "conv1", H5T_IEEE_F32LE, {5, 5, 1, 2});
+    add_data(file.id(), "fc1", H5T_IEEE_F32LE, {3, 2});
+  }
+  const Checkpoint checkpoint = load_checkpoint(path_);
+  ASSERT_EQ(checkpoint.parameters.size(), 2U);
+  EXPECT_EQ(checkpoint.parameters[0].name, "conv1/filter");
+  EXPECT_EQ(checkpoint.parameters[1].name, "fc1/weight");
+  EXPECT_EQ(checkpoint.parameters[1].shape, (Shape{3, 2}));
+  EXPECT_EQ(checkpoint.model, "");
+  EXPECT_EQ(checkpoint.precision, "float");
+}
+
+TEST_F(ForeignFile, WithoutParametersIsRefused) {
+  make([](hid_t, hid_t) {});
+  expect_refused("it holds no parameters");
+}
+
+TEST_F(ForeignFile, WithIntegersIsRefused) {
+  make([](hid_t, hid_t group) { add_data(group, "w", H5T_STD_I32LE, {2}); });
+  expect_refused("/parameters/w does not hold floating-point numbers");
+}
+
+TEST_F(ForeignFile, WithMixedPrecisionIsRefused) {
+  make([](hid_t, hid_t group) {
+    add_data(group, "a", H5T_IEEE_F32LE, {2});
+    add_data(group, "b", H5T_IEEE_F64LE, {2});
+  });
+  expect_refused("some of its parameters are float, others double");
+}
+
+TEST_F(ForeignFile, WithTooManyDimensionsIsRefused) {
+  make([](hid_t, hid_t group) { add_data(group, "w", H5T_IEEE_F32LE, {1, 2, 1, 2, 1}); });
+  expect_refused("/parameters/w has 5 dimensions, but at most 4 are used");
+}
+
+TEST_F(ForeignFile, ThatClaimsMoreThanItHoldsIsRefused) {
+  constexpr hsize_t one = 1;
+  // Never written, with its memory allocated late, a data set can claim any size.
+  // The last one has no elements, but dimensions that no Shape can have.
+  for (const std::vector<hsize_t>& dimensions :
+       std::vector<std::vector<hsize_t>>{{1'000'000'000},
+                                         {one << 31U, one << 29U},
+                                         {one << 20U, one << 20U, one << 20U},
+                                         {0, one << 40U, one << 40U}}) {
+    make([&](hid_t, hid_t group) {
+      add_data(group, "w", H5T_IEEE_F32LE, dimensions, H5D_ALLOC_TIME_LATE);
+    });
+    expect_refused("/parameters/w claims to be larger than the file");
+  }
+}
+
+TEST_F(ForeignFile, WithWrongAttributesIsRefused) {
+  const double number = 1.5;
+  const std::array<std::int64_t, 2> numbers = {-1, 3};
+  const auto with = [&](const char* name, hid_t type, const void* value, hsize_t count = 1) {
+    make([&](hid_t file, hid_t group) {
+      add_attribute(file, name, type, value, count);
+      add_data(group, "w", H5T_IEEE_F64LE, {1});
+    });
+  };
+  with("epoch", H5T_NATIVE_DOUBLE, &number);
+  expect_refused("its attribute 'epoch' is not a whole number");
+  with("step", H5T_NATIVE_INT64, numbers.data(), 2);
+  expect_refused("its attribute 'step' is not a whole number");
+  with("epoch", H5T_NATIVE_INT64, numbers.data());
+  expect_refused("its epoch or step is negative");
+  with("model", H5T_NATIVE_INT64, numbers.data());
+  expect_refused("its attribute 'model' is not a text");
+  with("hidden", H5T_NATIVE_DOUBLE, &number);
+  expect_refused("its attribute 'hidden' is not a text");
+  make([](hid_t file, hid_t group) {
+    add_text(file, "precision", "half");
+    add_data(group, "w", H5T_IEEE_F64LE, {1});
+  });
+  expect_refused("its precision is 'half', but must be float or double");
+}
+
+TEST_F(ForeignFile, WhosePrecisionIsNotWhatItSaysIsRefused) {
+  make([](hid_t file, hid_t group) {
+    add_text(file, "precision", "float");
+    add_data(group, "w", H5T_IEEE_F64LE, {1});
+  });
+  expect_refused("its precision is float, but its parameters are double");
+}
+
+TEST_F(ForeignFile, WithGroupsInALoopIsRefused) {
+  make([](hid_t, hid_t group) {
+    H5Lcreate_hard(group, ".", group, "again", H5P_DEFAULT, H5P_DEFAULT);
+  });
+  expect_refused("its groups are nested too deeply");
+}
+
+TEST_F(ForeignFile, WithADanglingLinkIsRefused) {
+  make([](hid_t, hid_t group) {
+    H5Lcreate_soft("/nowhere", group, "link", H5P_DEFAULT, H5P_DEFAULT);
+  });
+  expect_refused("/parameters/link is damaged");
+}
+
+TEST_F(ForeignFile, WithSomethingElseAmongTheParametersIsRefused) {
+  make([](hid_t, hid_t group) {
+    const Handle type(H5Tcopy(H5T_NATIVE_INT), H5Tclose);
+    H5Tcommit2(group, "type", type.id(), H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+  });
+  expect_refused("/parameters/type is neither a group nor a data set");
+}
+
+// ---------------------------------------------------------------------------------- killed savers
+
+/// A checkpoint large enough that a kill has time to hit its writing; which one it is shows in
+/// every part of it.
+Checkpoint numbered(std::int64_t number) {
+  Checkpoint checkpoint;
+  checkpoint.model = "mlp";
+  checkpoint.precision = "double";
+  checkpoint.epoch = number;
+  for (const char* const name : {"fc1/weight", "fc2/weight"}) {
+    checkpoint.parameters.push_back(
+        {.name = name,
+         .shape = Shape{200, 500},
+         .values = std::vector<double>(100'000, static_cast<double>(number))});
+  }
+  return checkpoint;
+}
+
+/// Saves numbered checkpoints until it is killed.
+[[noreturn]] void save_for_ever(const fs::path& path) {
+  alarm(60);  // should the test itself be killed, do not go on for ever
+  for (std::int64_t number = 1;; ++number) save_checkpoint(path, numbered(number));
+}
+
+TEST_F(CheckpointFile, IsWholeAfterTheSavingProcessWasKilled) {
+  save_checkpoint(path_, numbered(0));
+  Random random(1);
+  int killed_while_writing = 0;
+  std::int64_t last = 0;
+  for (int run = 0; run < 20; ++run) {
+    const pid_t child = fork();
+    ASSERT_GE(child, 0);
+    if (child == 0) save_for_ever(path_);
+    const auto delay = std::chrono::microseconds(static_cast<int>(random.uniform(500, 40'000)));
+    std::this_thread::sleep_for(delay);
+    ASSERT_EQ(kill(child, SIGKILL), 0);
+    int status = 0;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    ASSERT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL) << "the child ended by itself";
+
+    const Checkpoint checkpoint = load_checkpoint(path_);
+    expect_equal(checkpoint, numbered(checkpoint.epoch));
+    last = std::max(last, checkpoint.epoch);
+    if (fs::exists(path_.string() + ".partial")) ++killed_while_writing;
+  }
+  EXPECT_GT(last, 0) << "no child got as far as replacing the checkpoint";
+  EXPECT_GT(killed_while_writing, 0) << "no child was hit while it wrote";
+}
+
+}  // namespace
+}  // namespace stagewise

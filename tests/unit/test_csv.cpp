@@ -1,0 +1,338 @@
+#include <cmath>
+#include <filesystem>
+#include <functional>
+#include <limits>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "data/csv.hpp"
+#include "data/generators.hpp"
+#include "tensor/error.hpp"
+#include "unit/temporary_folder.hpp"
+
+namespace stagewise {
+namespace {
+
+namespace fs = std::filesystem;
+using Values = std::vector<double>;
+using Labels = std::vector<std::int32_t>;
+using Names = std::vector<std::string>;
+
+void write_text(const fs::path& path, const std::string& text) {
+  write_file(path, Bytes(text.begin(), text.end()));
+}
+
+Table read_text(const std::string& text, const std::string& label = "label",
+                const TableEncoding* known = nullptr) {
+  const TemporaryFolder folder;
+  write_text(folder / "table.csv", text);
+  return read_csv(folder / "table.csv", label, known);
+}
+
+/// The sentence about a table, with FILE for its path.
+std::string complaint(const std::string& text, const std::string& label = "label",
+                      const TableEncoding* known = nullptr) {
+  const TemporaryFolder folder;
+  const fs::path path = folder / "table.csv";
+  write_text(path, text);
+  try {
+    read_csv(path, label, known);
+  } catch (const Error& error) {
+    std::string said = error.what();
+    const std::size_t place = said.find(path.string());
+    if (place != std::string::npos) said.replace(place, path.string().size(), "FILE");
+    return said;
+  }
+  return "nothing was refused";
+}
+
+TEST(Csv, ReadsNumbersAndClasses) {
+  const Table table = read_text("a,label,b\n1,0,2.5\n-3e2,1,+4\n.5,0,1e-3\n");
+  EXPECT_EQ(table.dataset.sample_shape(), Shape{2});
+  EXPECT_EQ(*table.dataset.values(), (Values{1, 2.5, -300, 4, 0.5, 1e-3}));
+  EXPECT_EQ(table.dataset.labels(), (Labels{0, 1, 0}));
+  EXPECT_EQ(table.dataset.classes(), 2);
+  EXPECT_EQ(table.encoding.features, (Names{"a", "b"}));
+  EXPECT_EQ(table.encoding.classes, (Names{"0", "1"}));
+}
+
+TEST(Csv, ReadsEveryDialect) {
+  const Values values = {1, 2, 3, 4};
+  for (const char* text : {
+           "a,b,label\n1,2,x\n3,4,y\n",            // plain
+           "a,b,label\n1,2,x\n3,4,y",              // no line break at the end
+           "a,b,label\n1,2,x\n3,4,y\n\n",          // an empty line at the end
+           "a,b,label\n1,2,x\n3,4,y\n\r\n  \n",    // several
+           "a,b,label\r\n1,2,x\r\n3,4,y\r\n",      // lines as on Windows
+           "a,b,label\r\n1,2,x\r\n3,4,y\r",        // the last of them cut
+           "\357\273\277a,b,label\n1,2,x\n3,4,y",  // byte-order mark
+           "\xef\xbb\xbf\"a\",b,label\n1,2,x\n3,4,y",
+           " a ,\tb, label\n1 , 2 ,x\n 3,4, y \n",  // blanks
+           "\"a\",\"b\",\"label\"\n\"1\",\"2\",\"x\"\n \"3\" ,4,\"y\"\r\n",
+       }) {
+    const Table table = read_text(text);
+    EXPECT_EQ(*table.dataset.values(), values) << text;
+    EXPECT_EQ(table.dataset.labels(), (Labels{0, 1})) << text;
+    EXPECT_EQ(table.encoding.features, (Names{"a", "b"})) << text;
+    EXPECT_EQ(table.encoding.classes, (Names{"x", "y"})) << text;
+  }
+}
+
+TEST(Csv, QuotedCellsHoldAnything) {
+  const Table table = read_text("\"a, \"\"b\"\"\",label\n1,\"x\ny\"\n2,\" x \"\n3,\"x\ny\"\n");
+  EXPECT_EQ(table.encoding.features, (Names{"a, \"b\""}));
+  EXPECT_EQ(table.encoding.classes, (Names{" x ", "x\ny"}));
+  EXPECT_EQ(table.dataset.labels(), (Labels{1, 0, 1}));
+}
+
+TEST(Csv, ClassesAreInAscendingOrder) {
+  const auto classes = [](const std::string& a, const std::string& b, const std::string& c) {
+    return read_text("x,label\n1," + a + "\n1," + b + "\n1," + c + "\n");
+  };
+  EXPECT_EQ(classes("10", "9", "-1").encoding.classes, (Names{"-1", "9", "10"}));
+  EXPECT_EQ(classes("10", "9", "-1").dataset.labels(), (Labels{2, 1, 0}));
+  EXPECT_EQ(classes("10", "9", "x").encoding.classes, (Names{"10", "9", "x"}));
+  EXPECT_EQ(classes("b", "B", "a").encoding.classes, (Names{"B", "a", "b"}));
+  // 1 and 1.0 are one number; of NaN there is no order.
+  EXPECT_EQ(classes("1", "0", "1.0").dataset.labels(), (Labels{1, 0, 1}));
+  EXPECT_EQ(classes("1", "0", "1.0").dataset.classes(), 2);
+  EXPECT_EQ(classes("nan", "1", "1.0").encoding.classes, (Names{"1", "1.0", "nan"}));
+}
+
+TEST(Csv, FilesMayBeLongAndCompressed) {
+  const TemporaryFolder folder;
+  GaussianOptions options;
+  options.features = 40;  // more than one block of the reader
+  const Dataset set = make_gaussian(options, 1000, 3, Purpose::test);
+  write_csv(set, folder / "table.csv");
+  ASSERT_EQ(std::system(("gzip " + (folder / "table.csv").string()).c_str()), 0);
+  const Table table = read_csv(folder / "table.csv.gz", "label");
+  EXPECT_EQ(*table.dataset.values(), *set.values());
+  EXPECT_EQ(table.dataset.labels(), set.labels());
+}
+
+TEST(Csv, WhatIsWrittenIsReadBack) {
+  const TemporaryFolder folder;
+  const Values values = {0.1, -1e-300, 1.7976931348623157e308, 5e-324, 1.0 / 3, -0.0};
+  const Dataset set({2}, 3, values, {2, 0, 1});
+  write_csv(set, folder / "table.csv");
+  const Bytes bytes = read_file(folder / "table.csv");
+  EXPECT_EQ(std::string(bytes.begin(), bytes.end()),
+            "x1,x2,label\n0.1,-1e-300,2\n1.7976931348623157e+308,5e-324,0\n"
+            "0.3333333333333333,-0,1\n");
+  const Dataset read = read_csv(folder / "table.csv", "label").dataset;
+  EXPECT_EQ(*read.values(), values);
+  EXPECT_EQ(read.labels(), set.labels());
+  EXPECT_EQ(folder.entries(), 1);
+
+  const Dataset digits = make_digits(30, 1, Purpose::test);
+  write_csv(digits, folder / "digits.csv");
+  const Dataset pixels = read_csv(folder / "digits.csv", "label").dataset;
+  EXPECT_EQ(pixels.sample_shape(), Shape{784});
+  EXPECT_EQ(*pixels.values(), Values(digits.pixels()->begin(), digits.pixels()->end()));
+}
+
+TEST(Csv, WritingNamesTheFileThatCannotBeWritten) {
+  const TemporaryFolder folder;
+  try {
+    write_csv(make_step(3, 1, Purpose::test), folder / "none" / "table.csv");
+    FAIL() << "it was written";
+  } catch (const Error& error) {
+    EXPECT_EQ(std::string(error.what()), "the table " + (folder / "none" / "table.csv").string() +
+                                             " cannot be written: No such file or directory");
+  }
+}
+
+struct BadTable {
+  const char* name;
+  std::string text;
+  const char* sentence;
+};
+
+/// The name by which GoogleTest finds how to print a parameter.
+void PrintTo(const BadTable& table, std::ostream* out) {  // NOLINT(readability-identifier-naming)
+  *out << table.name;
+}
+
+class BadCsv : public testing::TestWithParam<BadTable> {};
+
+TEST_P(BadCsv, IsRefusedInASentence) {
+  EXPECT_EQ(complaint(GetParam().text), GetParam().sentence);
+}
+
+const std::string good = "a,b,label\n1,2,0\n";
+
+const std::vector<BadTable> bad_tables = {
+    {"Empty", "", "cannot read FILE: the file is empty"},
+    {"ByteOrderMarkOnly", "\xef\xbb\xbf",
+     "FILE, line 1: the names of the columns were expected, but the line is empty"},
+    {"EmptyFirstLine", "\n" + good,
+     "FILE, line 1: the names of the columns were expected, but the line is empty"},
+    {"HeaderOnly", "a,b,label\n", "FILE has a header, but not one row below it"},
+    {"HeaderAndEmptyLines", "a,b,label\n\n\n", "FILE has a header, but not one row below it"},
+    {"LabelOnly", "label\n1\n2\n", "FILE has no column but label: there is nothing to learn from"},
+    {"NamelessColumn", "a,,label\n1,2,0\n", "FILE, line 1, column 2: the column has no name"},
+    {"TrailingComma", "a,label,\n1,2,\n", "FILE, line 1, column 3: the column has no name"},
+    {"TwiceTheSameName", "a,b,a,label\n",
+     "FILE, line 1, column 3: the name 'a' has been given to a column before"},
+    {"TwiceTheSameLabel", "a,label,label\n",
+     "FILE, line 1, column 3: the name 'label' has been given to a column before"},
+    {"MissingCell", good + "1,,0\n", "FILE, line 3, column b: the cell is empty"},
+    {"BlankCell", good + "1, \t,0\n", "FILE, line 3, column b: the cell is empty"},
+    {"QuotedEmptyCell", good + "1,\"\",0\n", "FILE, line 3, column b: the cell is empty"},
+    {"MissingLabel", good + "1,2,\n", "FILE, line 3, column label: the cell is empty"},
+    {"Text", good + "1,two,0\n", "FILE, line 3, column b: 'two' is not a number"},
+    {"NumberThenText", good + "1,2x,0\n", "FILE, line 3, column b: '2x' is not a number"},
+    {"TwoNumbers", good + "1,2 3,0\n", "FILE, line 3, column b: '2 3' is not a number"},
+    {"Hexadecimal", good + "0x10,2,0\n", "FILE, line 3, column a: '0x10' is not a number"},
+    {"CommaForPoint", good + "\"1,5\",2,0\n", "FILE, line 3, column a: '1,5' is not a number"},
+    {"SignsOnly", good + "+-1,2,0\n", "FILE, line 3, column a: '+-1' is not a number"},
+    {"NaN", good + "NaN,2,0\n", "FILE, line 3, column a: 'NaN' is not a finite number"},
+    {"Infinity", good + "1,-inf,0\n", "FILE, line 3, column b: '-inf' is not a finite number"},
+    {"TooLarge", good + "1e999,2,0\n",
+     "FILE, line 3, column a: '1e999' is too large or too small for a double"},
+    {"TooSmall", good + "1,-1e-999,0\n",
+     "FILE, line 3, column b: '-1e-999' is too large or too small for a double"},
+    {"LongText", good + std::string(50, 'x') + ",2,0\n",
+     "FILE, line 3, column a: 'xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx...' is not a number"},
+    {"ControlCharacters", good + std::string("1,2\0\x1b[31m\x7f,0\n", 13),
+     "FILE, line 3, column b: '2??[31m?' is not a number"},
+    {"LoneCarriageReturn", good + "1,2\r3,0\n", "FILE, line 3, column b: '2?3' is not a number"},
+    {"ColumnWithALineBreak", "\"a\nb\",label\nx,0\n",
+     "FILE, line 3, column a?b: 'x' is not a number"},
+    {"ShortRow", good + "1,2\n",
+     "FILE, line 3: the number of cells is 2, but the header names 3 columns"},
+    {"LongRow", good + "1,2,0,\n",
+     "FILE, line 3: the number of cells is 4, but the header names 3 columns"},
+    {"CutInARow", good + "1",
+     "FILE, line 3: the number of cells is 1, but the header names 3 columns"},
+    {"Semicolons", good + "1;2;0\n",
+     "FILE, line 3: the number of cells is 1, but the header names 3 columns"},
+    {"EmptyLineWithin", good + "\n\n1,2,1\n",
+     "FILE, line 3: the line is empty, but rows follow it"},
+    {"UnclosedQuote", good + "1,\"2,0\n1,2,0\n",
+     "FILE, line 3, column 2: the quote that begins this cell is never closed"},
+    {"UnclosedQuoteInTheHeader", "a,\"b,label\n",
+     "FILE, line 1, column 2: the quote that begins this cell is never closed"},
+    {"TextBehindAQuote", good + "1,\"2\"3,0\n",
+     "FILE, line 3, column 2: something follows the quote that ends this cell"},
+    {"LinesWithinQuotesCount", "a,label\n1,\"x\n\n\"\n?,\"y\"\n",
+     "FILE, line 5, column a: '?' is not a number"},
+    {"OneClass", good + "3,4,0\n",
+     "the column label of FILE holds one class only, '0': there is nothing to tell apart"},
+    {"OneClassInTwoForms", good + "3,4,0.0\n",
+     "the column label of FILE holds one class only, '0': there is nothing to tell apart"},
+};
+
+INSTANTIATE_TEST_SUITE_P(Csv, BadCsv, testing::ValuesIn(bad_tables),
+                         [](const auto& param) { return std::string(param.param.name); });
+
+TEST(Csv, ALabelThatIsNoColumnIsWrongUsage) {
+  EXPECT_EQ(complaint(good, "c"),
+            "--label c is not a column of FILE, whose columns are a, b, label");
+  EXPECT_EQ(complaint(good, "A"),
+            "--label A is not a column of FILE, whose columns are a, b, label");
+  EXPECT_EQ(complaint(good, ""),
+            "--label must name the column of FILE that holds the class; the columns are a, b, "
+            "label");
+  EXPECT_THROW(read_text(good, "c"), UsageError);
+  EXPECT_THROW(read_text(good, ""), UsageError);
+  std::string wide = "c1";
+  for (int i = 2; i <= 30; ++i) wide += ",c" + std::to_string(i);
+  const std::string said = complaint(wide + "\n", "x");
+  EXPECT_TRUE(said.ends_with("c19, c20, ... (30 in all)")) << said;
+}
+
+TEST(Csv, MissingFilesAndFoldersAreNamed) {
+  const TemporaryFolder folder;
+  const auto said = [](const fs::path& path) -> std::string {
+    try {
+      read_csv(path, "label");
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "";
+  };
+  EXPECT_EQ(said(folder / "none.csv"),
+            "cannot read " + (folder / "none.csv").string() + ": there is no such file");
+  EXPECT_EQ(said(folder.path()),
+            "cannot read " + folder.path().string() + ": it is a folder, not a file");
+}
+
+// --- a table seen through the eyes of one that a network was trained on
+
+TableEncoding encoding_of_training() {
+  return {.features = {"a", "b"},
+          .classes = {"1", "2", "10"},
+          .standardization = {.mean = {1, 2}, .deviation = {3, 4}}};
+}
+
+TEST(Csv, ClassesAreThoseOfTheTraining) {
+  const TableEncoding known = encoding_of_training();
+  // Alone, 2 and 10 would be the classes 0 and 1.
+  const Table table = read_text("a,b,label\n1,2,10\n1,2,2.0\n", "label", &known);
+  EXPECT_EQ(table.dataset.labels(), (Labels{2, 1}));
+  EXPECT_EQ(table.dataset.classes(), 3);
+  EXPECT_EQ(read_text("a,b,label\n1,2,10\n", "label", &known).dataset.labels(), (Labels{2}));
+  EXPECT_EQ(table.encoding.standardization.mean, known.standardization.mean);
+}
+
+TEST(Csv, TextsThatLookLikeOneNumberAreOneClassOnlyAmongNumbers) {
+  const std::string text = "a,label\n1,0\n1,.0\n1,x\n";
+  const Table table = read_text(text);
+  EXPECT_EQ(table.encoding.classes, (Names{".0", "0", "x"}));
+  EXPECT_EQ(read_text(text, "label", &table.encoding).dataset.labels(), table.dataset.labels());
+}
+
+TEST(Csv, ColumnsAndClassesMustBeKnown) {
+  const TableEncoding known = encoding_of_training();
+  EXPECT_EQ(complaint("a,b,label\n1,2,3\n", "label", &known),
+            "the column label of FILE holds '3', but the network was trained on the classes 1, 2, "
+            "10");
+  EXPECT_EQ(complaint("b,a,label\n1,2,3\n", "label", &known),
+            "FILE has the feature columns b, a, but the network was trained on a, b");
+  EXPECT_EQ(complaint("a,label\n1,2\n", "label", &known),
+            "FILE has the feature columns a, but the network was trained on a, b");
+}
+
+// --- standardization
+
+TEST(Standardization, HasMeanZeroAndDeviationOne) {
+  const Dataset set({2}, 2, Values{1, 5, 2, 5, 6, 5}, {0, 1, 0});
+  const Standardization found = standardization_of(set);
+  EXPECT_EQ(found.mean, (Values{3, 5}));
+  EXPECT_NEAR(found.deviation[0], std::sqrt(14.0 / 3), 1e-15);  // divided by 3, not by 2
+  EXPECT_EQ(found.deviation[1], 0);
+  const Dataset result = standardize(set, found);
+  const double unit = std::sqrt(14.0 / 3);
+  const Values expected = {-2 / unit, 0, -1 / unit, 0, 3 / unit, 0};
+  for (std::size_t i = 0; i < 6; ++i) EXPECT_NEAR((*result.values())[i], expected[i], 1e-15);
+  EXPECT_EQ(result.labels(), set.labels());
+}
+
+TEST(Standardization, SurvivesLargeMeansAndConstantsThatAreNoBinaryFraction) {
+  Values values;
+  for (int i = 0; i < 1000; ++i) {
+    values.push_back(1e9 + (i % 2));
+    values.push_back(0.1);
+  }
+  const Standardization found =
+      standardization_of(Dataset({2}, 1, values, std::vector<std::int32_t>(1000, 0)));
+  EXPECT_NEAR(found.deviation[0], 0.5, 1e-9);
+  EXPECT_EQ(found.deviation[1], 0);  // the mean of 0.1 a thousand times is not 0.1
+}
+
+TEST(Standardization, RefusesWhatDoesNotFit) {
+  const Dataset set({2}, 1, Values{1, 2}, {0});
+  EXPECT_THROW(standardize(set, {{1}, {1}}), Error);
+  EXPECT_THROW(standardization_of(make_digits(2, 1, Purpose::test)), Error);
+  EXPECT_THROW(standardization_of(set.slice(0, 0)), Error);
+  const double huge = std::numeric_limits<double>::max();
+  EXPECT_THROW(standardization_of(Dataset({1}, 1, Values{huge, -huge}, {0, 0})), Error);
+}
+
+}  // namespace
+}  // namespace stagewise

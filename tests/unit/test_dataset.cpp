@@ -1,0 +1,146 @@
+#include <array>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "data/dataset.hpp"
+#include "data/generators.hpp"
+#include "tensor/error.hpp"
+
+namespace stagewise {
+namespace {
+
+/// Three images of 1 x 2 pixels.
+Dataset images() {
+  return {{1, 2, 1}, 4, std::vector<std::uint8_t>{0, 255, 51, 102, 1, 2}, {3, 0, 1}};
+}
+
+/// Three samples of two features.
+Dataset features() {
+  return {{2}, 2, std::vector<double>{0.1, -2, 3e10, 4, 5, 6.5}, {1, 0, 1}};
+}
+
+template <typename Function>
+std::string error_of(Function function) {
+  try {
+    function();
+    return "";
+  } catch (const Error& error) {
+    return error.what();
+  }
+}
+
+template <typename T>
+class Gather : public testing::Test {};
+using Precisions = testing::Types<float, double>;
+TYPED_TEST_SUITE(Gather, Precisions);
+
+TYPED_TEST(Gather, PixelsAreDividedBy255InThePrecisionAskedFor) {
+  const std::array<std::uint32_t, 3> samples{2, 0, 2};
+  std::array<TypeParam, 7> got{};
+  got.back() = -1;  // must stay
+  images().gather<TypeParam>(samples, got.data());
+  const TypeParam unit = 255;
+  EXPECT_EQ(got, (std::array<TypeParam, 7>{1 / unit, 2 / unit, 0, 1, 1 / unit, 2 / unit, -1}));
+}
+
+TYPED_TEST(Gather, FeaturesAreTakenAsTheyAre) {
+  const std::array<std::uint32_t, 2> samples{1, 0};
+  std::array<TypeParam, 5> got{};
+  got.back() = -1;
+  features().gather<TypeParam>(samples, got.data());
+  EXPECT_EQ(got, (std::array<TypeParam, 5>{static_cast<TypeParam>(3e10), 4,
+                                           static_cast<TypeParam>(0.1), -2, -1}));
+}
+
+TEST(Dataset, LabelsAreGatheredInTheOrderAskedFor) {
+  const std::array<std::uint32_t, 4> samples{1, 1, 2, 0};
+  std::array<std::int32_t, 5> got{9, 9, 9, 9, 9};
+  images().gather_labels(samples, got.data());
+  EXPECT_EQ(got, (std::array<std::int32_t, 5>{0, 0, 1, 3, 9}));
+}
+
+TEST(Dataset, StartsEmpty) {
+  const Dataset none;
+  EXPECT_EQ(none.size(), 0);
+  EXPECT_EQ(none.classes(), 0);
+}
+
+TEST(Dataset, OnlyImagesHavePixels) {
+  ASSERT_NE(images().pixels(), nullptr);
+  EXPECT_EQ(features().pixels(), nullptr);
+}
+
+TEST(Dataset, SliceCopiesConsecutiveSamples) {
+  const Dataset part = images().slice(1, 2);
+  EXPECT_EQ(part.size(), 2);
+  EXPECT_EQ(part.sample_shape(), (Shape{1, 2, 1}));
+  EXPECT_EQ(part.classes(), 4);
+  EXPECT_EQ(part.labels(), (std::vector<std::int32_t>{0, 1}));
+  EXPECT_EQ(*part.pixels(), (std::vector<std::uint8_t>{51, 102, 1, 2}));
+  EXPECT_EQ(images().slice(3, 0).size(), 0);
+
+  std::array<double, 2> last{};
+  features().slice(2, 1).gather<double>(std::array<std::uint32_t, 1>{0}, last.data());
+  EXPECT_EQ(last, (std::array<double, 2>{5, 6.5}));
+}
+
+TEST(Dataset, RefusesSlicesOfWhatIsNotThere) {
+  EXPECT_NE(error_of([] { images().slice(2, 2); }).find("has 3"), std::string::npos);
+  EXPECT_NE(error_of([] { images().slice(-1, 2); }), "");
+  EXPECT_NE(error_of([] { images().slice(4, 0); }), "");
+  EXPECT_NE(error_of([] { images().slice(1, -1); }), "");
+  EXPECT_NE(error_of([] { images().slice(1, std::numeric_limits<Index>::max() - 1); }), "");
+}
+
+TEST(Dataset, RefusesSizesThatDoNotFitTogether) {
+  const std::string sentence = error_of([] {
+    Dataset({2}, 2, std::vector<double>{1, 2, 3}, {0, 1});
+  });
+  EXPECT_NE(sentence.find("2 labels"), std::string::npos) << sentence;
+  EXPECT_NE(sentence.find("3 feature values"), std::string::npos) << sentence;
+  EXPECT_NE(error_of([] { Dataset({1, 1, 1}, 2, std::vector<std::uint8_t>{1, 2}, {0}); }), "");
+}
+
+TEST(Dataset, RefusesLabelsOutsideTheClasses) {
+  const std::string sentence = error_of([] {
+    Dataset({1}, 2, std::vector<double>{1, 2, 3}, {0, 1, 2});
+  });
+  EXPECT_NE(sentence.find("sample 2 is 2"), std::string::npos) << sentence;
+  EXPECT_NE(error_of([] { Dataset({1}, 2, std::vector<double>{1}, {-1}); }), "");
+}
+
+TEST(Step, ClassIsOneFromOneHalfOn) {
+  const Dataset set = make_step(2000, 1, Purpose::training_data);
+  EXPECT_EQ(set.sample_shape(), Shape{1});
+  EXPECT_EQ(set.classes(), 2);
+  Index ones = 0;
+  for (std::uint32_t i = 0; i < 2000; ++i) {
+    double x = -1;
+    set.gather<double>(std::array<std::uint32_t, 1>{i}, &x);
+    ASSERT_GE(x, 0.0);
+    ASSERT_LT(x, 1.0);
+    ASSERT_EQ(set.labels()[i], x >= 0.5 ? 1 : 0);
+    ones += set.labels()[i];
+  }
+  EXPECT_NEAR(static_cast<double>(ones), 1000, 112);  // five standard errors
+}
+
+TEST(Step, DependsOnSeedAndPurposeAndSmallerSetsBeginLargerOnes) {
+  const auto inputs = [](Index count, std::uint64_t seed, Purpose purpose) {
+    std::vector<double> x(5);
+    make_step(count, seed, purpose)
+        .gather<double>(std::array<std::uint32_t, 5>{0, 1, 2, 3, 4}, x.data());
+    return x;
+  };
+  const std::vector<double> reference = inputs(5, 1, Purpose::training_data);
+  EXPECT_EQ(inputs(50, 1, Purpose::training_data), reference);
+  EXPECT_NE(inputs(5, 2, Purpose::training_data), reference);
+  EXPECT_NE(inputs(5, 1, Purpose::test_data), reference);
+}
+
+}  // namespace
+}  // namespace stagewise

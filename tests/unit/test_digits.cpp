@@ -1,0 +1,128 @@
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "data/generators.hpp"
+
+namespace stagewise {
+namespace {
+
+using Image = std::vector<std::uint8_t>;
+
+constexpr std::size_t side = 28;
+constexpr std::size_t image_pixels = side * side;
+
+std::vector<Image> images_of(const Dataset& set) {
+  std::vector<Image> images;
+  for (auto at = set.pixels()->begin(); at != set.pixels()->end(); at += image_pixels) {
+    images.emplace_back(at, at + image_pixels);
+  }
+  return images;
+}
+
+/// Fowler, Noll and Vo's 64-bit hash (1a) of pixels and labels.
+std::uint64_t checksum(const Dataset& set) {
+  std::uint64_t hash = 0xcbf29ce484222325U;
+  const auto add = [&](std::uint8_t byte) { hash = (hash ^ byte) * 0x100000001b3U; };
+  for (const std::uint8_t pixel : *set.pixels()) add(pixel);
+  for (const std::int32_t label : set.labels()) add(static_cast<std::uint8_t>(label));
+  return hash;
+}
+
+TEST(Digits, HaveTheirShape) {
+  const Dataset set = make_digits(3, 1, Purpose::training_data);
+  EXPECT_EQ(set.size(), 3);
+  EXPECT_EQ(set.classes(), 10);
+  EXPECT_EQ(set.sample_shape(), (Shape{28, 28, 1}));
+  ASSERT_NE(set.pixels(), nullptr);
+  EXPECT_EQ(make_digits(0, 1, Purpose::training_data).size(), 0);
+}
+
+// If this fails, the pictures have changed, and with them every figure that was measured on them.
+TEST(Digits, AreTheKnownOnes) {
+  EXPECT_EQ(checksum(make_digits(500, 1, Purpose::training_data)), 13443978205340563747U);
+  EXPECT_EQ(checksum(make_digits(500, 1, Purpose::test_data)), 2499863590821311923U);
+}
+
+TEST(Digits, SmallerSetIsTheBeginningOfALargerOne) {
+  const Dataset small = make_digits(20, 3, Purpose::training_data);
+  const Dataset large = make_digits(50, 3, Purpose::training_data).slice(0, 20);
+  EXPECT_EQ(*small.pixels(), *large.pixels());
+  EXPECT_EQ(small.labels(), large.labels());
+}
+
+TEST(Digits, NoImageComesTwiceAndTestImagesAreNotTrainingImages) {
+  std::set<std::string> all;
+  for (const Dataset& set :
+       {make_digits(1000, 1, Purpose::training_data), make_digits(1000, 1, Purpose::test_data),
+        make_digits(1000, 2, Purpose::training_data)}) {
+    for (const Image& image : images_of(set)) all.emplace(image.begin(), image.end());
+  }
+  EXPECT_EQ(all.size(), 3000U);
+}
+
+TEST(Digits, EveryClassIsAboutEquallyFrequent) {
+  std::array<int, 10> counts{};
+  const Dataset set = make_digits(5000, 5, Purpose::training_data);
+  for (const std::int32_t label : set.labels()) {
+    ++counts.at(static_cast<std::size_t>(label));
+  }
+  for (const int count : counts) EXPECT_NEAR(count, 500, 106);  // five standard errors
+}
+
+TEST(Digits, AreBrightStrokesInsideADarkImage) {
+  for (const Image& image : images_of(make_digits(1000, 1, Purpose::test_data))) {
+    const auto bright = std::count_if(image.begin(), image.end(), [](int p) { return p > 100; });
+    EXPECT_GT(bright, 12);
+    EXPECT_LT(bright, 28 * 28 / 3);
+    int border = 0;
+    for (std::size_t i = 0; i < side; ++i) {
+      for (const std::size_t at : {i, (side - 1) * side + i, side * i, side * i + side - 1})
+        border += image[at] > 100 ? 1 : 0;
+    }
+    EXPECT_LT(border, 12);  // a stroke may touch the border, but no digit lies outside
+  }
+}
+
+/// The classes must be learnable: even the nearest of ten mean images finds most of them.
+TEST(Digits, MeanImagesTellMostDigitsApart) {
+  const Dataset training = make_digits(3000, 1, Purpose::training_data);
+  const std::vector<Image> images = images_of(training);
+  std::array<std::vector<double>, 10> means;
+  means.fill(std::vector<double>(image_pixels, 0.0));
+  std::array<double, 10> counts{};
+  for (std::size_t i = 0; i < images.size(); ++i) {
+    const auto digit = static_cast<std::size_t>(training.labels()[i]);
+    ++counts[digit];
+    for (std::size_t p = 0; p < images[i].size(); ++p) means[digit][p] += images[i][p];
+  }
+  for (std::size_t d = 0; d < 10; ++d) {
+    for (double& value : means[d]) value /= counts[d];
+  }
+
+  const Dataset test = make_digits(1000, 1, Purpose::test_data);
+  const std::vector<Image> test_images = images_of(test);
+  int correct = 0;
+  for (std::size_t i = 0; i < test_images.size(); ++i) {
+    std::array<double, 10> distance{};
+    for (std::size_t d = 0; d < 10; ++d) {
+      for (std::size_t p = 0; p < means[d].size(); ++p) {
+        const double difference = test_images[i][p] - means[d][p];
+        distance[d] += difference * difference;
+      }
+    }
+    const auto nearest = std::min_element(distance.begin(), distance.end()) - distance.begin();
+    if (nearest == test.labels()[i]) ++correct;
+  }
+  EXPECT_GT(correct, 600);
+  EXPECT_LT(correct, 950);  // else the data set would be too easy to be worth learning
+}
+
+}  // namespace
+}  // namespace stagewise

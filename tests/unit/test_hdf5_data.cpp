@@ -1,0 +1,316 @@
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <functional>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "data/hdf5_data.hpp"
+#include "io/hdf5.hpp"
+#include "tensor/error.hpp"
+#include "unit/temporary_folder.hpp"
+
+namespace stagewise {
+namespace {
+
+namespace fs = std::filesystem;
+using hdf5::Handle;
+using Dimensions = std::vector<hsize_t>;
+using Values = std::vector<double>;
+using Labels = std::vector<std::int32_t>;
+
+Handle space_of(const Dimensions& dimensions) {
+  return {H5Screate_simple(static_cast<int>(dimensions.size()), dimensions.data(), nullptr),
+          H5Sclose};
+}
+
+void add(const Handle& file, const char* name, hid_t type, const Dimensions& dimensions,
+         const Values& values, hid_t creation = H5P_DEFAULT) {
+  const Handle space = space_of(dimensions);
+  const Handle set(
+      H5Dcreate2(file.id(), name, type, space.id(), H5P_DEFAULT, creation, H5P_DEFAULT), H5Dclose);
+  ASSERT_TRUE(set);
+  if (values.empty()) return;
+  ASSERT_GE(H5Dwrite(set.id(), H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()), 0);
+}
+
+class Hdf5Data : public testing::Test {
+ protected:
+  using Fill = std::function<void(const Handle& file)>;
+
+  void make(const Fill& fill) const {
+    const Handle file(H5Fcreate(path_.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT), H5Fclose);
+    ASSERT_TRUE(file);
+    fill(file);
+  }
+
+  /// What is said about a file that has been filled like this, with FILE for its path.
+  std::string complaint(const Fill& fill) const {
+    make(fill);
+    return complaint(path_);
+  }
+
+  static std::string complaint(const fs::path& path) {
+    try {
+      read_hdf5(path);
+    } catch (const Error& error) {
+      std::string said = error.what();
+      const std::size_t place = said.find(path.string());
+      if (place != std::string::npos) said.replace(place, path.string().size(), "FILE");
+      return said;
+    }
+    return "nothing was refused";
+  }
+
+  TemporaryFolder folder_;
+  fs::path path_ = folder_ / "data.hdf5";
+};
+
+const Values six = {0, 0.25, 0.5, 0.75, 1, -3};
+
+void good_x(const Handle& file) {
+  add(file, "x", H5T_IEEE_F32LE, {2, 3}, six);
+}
+
+void good_y(const Handle& file) {
+  add(file, "y", H5T_STD_I64LE, {2}, {1, 0});
+}
+
+TEST_F(Hdf5Data, ReadsImagesAndOneHotClasses) {
+  make([](const Handle& file) {
+    add(file, "x", H5T_IEEE_F32LE, {2, 1, 3, 1}, six);
+    add(file, "y", H5T_IEEE_F64LE, {2, 4}, {0, 0, 1, 0, 1, 0, 0, 0});
+  });
+  const Dataset set = read_hdf5(path_);
+  EXPECT_EQ(set.sample_shape(), (Shape{1, 3, 1}));
+  EXPECT_EQ(*set.values(), six);
+  EXPECT_EQ(set.classes(), 4);
+  EXPECT_EQ(set.labels(), (Labels{2, 0}));
+}
+
+TEST_F(Hdf5Data, ReadsFeaturesAndClassNumbersOfEveryUsualType) {
+  const Values whole = {0, 1, 2, 3, 4, 100};
+  for (const hid_t type :
+       {H5T_IEEE_F32LE, H5T_IEEE_F32BE, H5T_IEEE_F64LE, H5T_IEEE_F64BE, H5T_STD_U8LE, H5T_STD_I8LE,
+        H5T_STD_U16BE, H5T_STD_I32LE, H5T_STD_U64LE, H5T_STD_I64BE}) {
+    for (const Dimensions& y : {Dimensions{2}, Dimensions{2, 1}}) {
+      make([&](const Handle& file) {
+        add(file, "x", type, {2, 3}, whole);
+        add(file, "y", type, y, {0, 5});
+      });
+      const Dataset set = read_hdf5(path_);
+      EXPECT_EQ(set.sample_shape(), Shape{3});
+      EXPECT_EQ(*set.values(), whole);
+      EXPECT_EQ(set.classes(), 6);
+      EXPECT_EQ(set.labels(), (Labels{0, 5}));
+    }
+  }
+}
+
+TEST_F(Hdf5Data, ReadsCompactSets) {
+  const Handle compact(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
+  H5Pset_layout(compact.id(), H5D_COMPACT);
+  make([&](const Handle& file) {
+    add(file, "x", H5T_IEEE_F64LE, {2, 3}, six, compact.id());
+    add(file, "y", H5T_STD_I64LE, {2}, {1, 0}, compact.id());
+  });
+  EXPECT_EQ(*read_hdf5(path_).values(), six);
+}
+
+TEST_F(Hdf5Data, FilesThatAreNoneAreRefused) {
+  EXPECT_EQ(complaint(path_), "cannot read FILE: there is no such file");
+  EXPECT_EQ(complaint(folder_.path()), "cannot read FILE: it is a folder, not a file");
+  write_file(path_, {});
+  EXPECT_EQ(complaint(path_), "cannot read FILE: the file is empty");
+  write_file(path_, Bytes(5000, 'x'));
+  EXPECT_EQ(complaint(path_), "cannot read FILE: it is not an HDF5 file");
+  if (fs::exists("/dev/null")) {
+    EXPECT_EQ(complaint(fs::path("/dev/null")), "cannot read FILE: it is not a regular file");
+  }
+}
+
+TEST_F(Hdf5Data, CutAnywhereIsRefused) {
+  make([](const Handle& file) {
+    good_x(file);
+    good_y(file);
+  });
+  const Bytes whole = read_file(path_);
+  const fs::path cut = folder_ / "cut.hdf5";
+  for (std::size_t size = 1; size < whole.size(); size += 13) {
+    write_file(cut, Bytes(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(size)));
+    EXPECT_NE(complaint(cut), "nothing was refused") << "cut to " << size << " bytes";
+  }
+}
+
+// The library's usual way of opening a file crashes on this one.
+TEST_F(Hdf5Data, ADamagedAddressIsRefused) {
+  make([](const Handle& file) {
+    good_x(file);
+    good_y(file);
+  });
+  Bytes bytes = read_file(path_);
+  constexpr std::size_t place = 0x80;  // of the address of the names of what is in the root group
+  ASSERT_EQ(bytes.at(0x70), 0x11);     // the message that it is in: a symbol table
+  for (std::size_t i = 0; i < 8; ++i) bytes.at(place + i) = 0xff;
+  write_file(path_, bytes);
+  EXPECT_EQ(complaint(path_), "cannot read FILE: it has no data set /x");
+}
+
+TEST_F(Hdf5Data, MissingSetsAreNamed) {
+  EXPECT_EQ(complaint([](const Handle&) {}), "cannot read FILE: it has no data set /x");
+  EXPECT_EQ(complaint(good_x), "cannot read FILE: it has no data set /y");
+  EXPECT_EQ(complaint([](const Handle& file) {
+              good_y(file);
+              H5Gclose(H5Gcreate2(file.id(), "x", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
+            }),
+            "cannot read FILE: /x is not a data set");
+}
+
+TEST_F(Hdf5Data, MisshapenSetsAreNamed) {
+  const auto x = [&](const Dimensions& dimensions) {
+    return complaint([&](const Handle& file) {
+      good_y(file);
+      add(file, "x", H5T_IEEE_F32LE, dimensions, six);
+    });
+  };
+  const std::string expected = ", but must be [N, features] or [N, height, width, channels]";
+  EXPECT_EQ(x({2}), "cannot read FILE: /x has the shape [2]" + expected);
+  EXPECT_EQ(x({}), "cannot read FILE: /x has the shape []" + expected);
+  EXPECT_EQ(x({2, 1, 3}), "cannot read FILE: /x has the shape [2, 1, 3]" + expected);
+  EXPECT_EQ(x({2, 1, 1, 1, 3}), "cannot read FILE: /x has the shape [2, 1, 1, 1, 3]" + expected);
+  EXPECT_EQ(x({2, 0}), "cannot read FILE: /x has the shape [2, 0], which holds nothing");
+  EXPECT_EQ(x({0, 2}), "cannot read FILE: /x has the shape [0, 2], which holds nothing");
+  EXPECT_EQ(x({3, 2}), "cannot read FILE: /x holds 3 samples, but /y 2");
+  EXPECT_EQ(complaint([&](const Handle& file) {
+              good_x(file);
+              add(file, "y", H5T_IEEE_F32LE, {2, 2, 1}, {0, 1, 1, 0});
+            }),
+            "cannot read FILE: /y has the shape [2, 2, 1], but must be [N] (class numbers) or [N, "
+            "classes] (one-hot)");
+  EXPECT_EQ(complaint([&](const Handle& file) {
+              good_x(file);
+              const Handle space(H5Screate(H5S_NULL), H5Sclose);
+              const Handle y(H5Dcreate2(file.id(), "y", H5T_IEEE_F32LE, space.id(), H5P_DEFAULT,
+                                        H5P_DEFAULT, H5P_DEFAULT),
+                             H5Dclose);
+            }),
+            "cannot read FILE: /y holds nothing");
+}
+
+TEST_F(Hdf5Data, ShapesBeyondTheFileAreRefused) {
+  for (const Dimensions& dimensions :
+       {Dimensions{2, hsize_t{1} << 20U}, Dimensions{2, hsize_t{1} << 40U},
+        Dimensions{2, 1U << 18U, 1U << 18U, 1U << 18U}}) {
+    const std::string said = complaint([&](const Handle& file) {
+      good_y(file);
+      add(file, "x", H5T_IEEE_F64LE, dimensions, {});
+    });
+    EXPECT_TRUE(said.ends_with("but the file does not hold so many values")) << said;
+  }
+}
+
+TEST_F(Hdf5Data, OtherTypesAreRefused) {
+  const Handle text(H5Tcopy(H5T_C_S1), H5Tclose);
+  const Handle half(H5Tcopy(H5T_IEEE_F32LE), H5Tclose);  // as numpy's float16
+  H5Tset_fields(half.id(), 15, 10, 5, 0, 10);
+  H5Tset_size(half.id(), 2);
+  H5Tset_ebias(half.id(), 15);
+  for (const hid_t type : {text.id(), half.id()}) {
+    EXPECT_EQ(complaint([&](const Handle& file) {
+                good_y(file);
+                add(file, "x", type, {2, 3}, {});
+              }),
+              "cannot read FILE: /x does not hold integers, floats or doubles");
+  }
+}
+
+TEST_F(Hdf5Data, ValuesElsewhereAreRefused) {
+  const Handle chunked(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
+  const Dimensions chunk = {1, 3};
+  H5Pset_chunk(chunked.id(), 2, chunk.data());
+  H5Pset_deflate(chunked.id(), 5);
+  EXPECT_EQ(complaint([&](const Handle& file) {
+              good_y(file);
+              add(file, "x", H5T_IEEE_F32LE, {2, 3}, six, chunked.id());
+            }),
+            "cannot read FILE: /x is stored in chunks; `h5repack -f NONE -l CONTI FILE NEW_FILE` "
+            "stores it in one piece");
+  const Handle external(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
+  H5Pset_external(external.id(), (folder_ / "raw").c_str(), 0, 48);
+  EXPECT_EQ(complaint([&](const Handle& file) {
+              good_y(file);
+              add(file, "x", H5T_IEEE_F64LE, {2, 3}, {}, external.id());
+            }),
+            "cannot read FILE: /x has its values in another file");
+  EXPECT_EQ(complaint([&](const Handle& file) {
+              good_y(file);
+              H5Lcreate_external("other.hdf5", "x", file.id(), "x", H5P_DEFAULT, H5P_DEFAULT);
+            }),
+            "cannot read FILE: /x is a link to elsewhere");
+}
+
+TEST_F(Hdf5Data, WrongValuesAreNamedWithTheirPlace) {
+  const auto x = [&](double value) {
+    return complaint([&](const Handle& file) {
+      add(file, "x", H5T_IEEE_F32LE, {2, 3}, {0, 0, 0, 0, 0, value});
+      good_y(file);
+    });
+  };
+  EXPECT_EQ(x(std::numeric_limits<double>::quiet_NaN()),
+            "cannot read FILE: value 2 of sample 1 (counted from 0) in /x is not finite");
+  EXPECT_EQ(x(std::numeric_limits<double>::infinity()),
+            "cannot read FILE: value 2 of sample 1 (counted from 0) in /x is not finite");
+  const auto numbers = [&](double value) {
+    return complaint([&](const Handle& file) {
+      good_x(file);
+      add(file, "y", H5T_IEEE_F64LE, {2}, {0, value});
+    });
+  };
+  const std::string no_number =
+      "cannot read FILE: entry 1 (counted from 0) of /y is no class number: 0, 1, 2, ...";
+  for (const double wrong : {-1.0, 0.5, std::numeric_limits<double>::quiet_NaN(),
+                             std::numeric_limits<double>::infinity()}) {
+    EXPECT_EQ(numbers(wrong), no_number) << wrong;
+  }
+  EXPECT_EQ(numbers(1e9),
+            "cannot read FILE: /y would mean 1000000001 classes, but at most 65536 are used");
+  const auto one_hot = [&](const Values& row) {
+    return complaint([&](const Handle& file) {
+      good_x(file);
+      Values both = {1, 0, 0};
+      both.insert(both.end(), row.begin(), row.end());
+      add(file, "y", H5T_IEEE_F64LE, {2, 3}, both);
+    });
+  };
+  const std::string no_one_hot =
+      "cannot read FILE: row 1 (counted from 0) of /y is not one-hot: a single 1, else 0";
+  for (const Values& row :
+       {Values{0, 0, 0}, Values{1, 1, 0}, Values{0, 2, 0}, Values{0.5, 0.5, 0},
+        Values{1, 0, std::numeric_limits<double>::quiet_NaN()}, Values{1, 1, -1}}) {
+    EXPECT_EQ(one_hot(row), no_one_hot);
+  }
+}
+
+TEST_F(Hdf5Data, TheFilesOfReport001AreAsDescribed) {
+  const char* const folder = std::getenv("STAGEWISE_DATA_DIR");
+  if (folder == nullptr) GTEST_SKIP() << "STAGEWISE_DATA_DIR is not set";
+  for (const int count : {2, 10}) {
+    const fs::path file = fs::path(folder) / "ece408" / ("test" + std::to_string(count) + ".hdf5");
+    if (!fs::exists(file)) GTEST_SKIP() << "there is no " << file;
+    const Dataset set = read_hdf5(file);
+    EXPECT_EQ(set.size(), count);
+    EXPECT_EQ(set.sample_shape(), (Shape{28, 28, 1}));
+    EXPECT_EQ(set.classes(), 10);
+    EXPECT_EQ(set.slice(0, 2).labels(), (Labels{7, 2}));
+    for (const double value : *set.values()) {
+      ASSERT_GE(value, 0);
+      ASSERT_LE(value, 1);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace stagewise

@@ -1,0 +1,539 @@
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <functional>
+#include <limits>
+#include <optional>
+#include <string>
+#include <typeinfo>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "data/csv.hpp"
+#include "data/generators.hpp"
+#include "data/idx.hpp"
+#include "data/load.hpp"
+#include "tensor/error.hpp"
+#include "unit/temporary_folder.hpp"
+
+namespace stagewise {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* variable = "STAGEWISE_DATA_DIR";
+
+/// Sets or, with null, removes the environment variable; puts it back at the end of the test.
+class DataDirVariable {
+ public:
+  explicit DataDirVariable(const char* value) {
+    if (const char* const before = std::getenv(variable)) before_ = before;
+    set(value);
+  }
+  ~DataDirVariable() { set(before_ ? before_->c_str() : nullptr); }
+  DataDirVariable(const DataDirVariable&) = delete;
+  DataDirVariable& operator=(const DataDirVariable&) = delete;
+
+ private:
+  static void set(const char* value) {
+    if (value != nullptr) {
+      setenv(variable, value, 1);
+    } else {
+      unsetenv(variable);
+    }
+  }
+
+  std::optional<std::string> before_;
+};
+
+DatasetOptions named(const std::string& name) {
+  DatasetOptions options;
+  options.name = name;
+  return options;
+}
+
+DatasetOptions idx(const fs::path& path) {
+  DatasetOptions options;
+  options.name = path.string();
+  options.format = "idx";
+  return options;
+}
+
+/// 50 training and 20 test images in the folder `name`, as MNIST has them.
+void write_mnist_like(const fs::path& folder) {
+  fs::create_directories(folder);
+  write_idx(make_digits(50, 3, Purpose::training_data), folder / "train-images-idx3-ubyte",
+            folder / "train-labels-idx1-ubyte");
+  write_idx(make_digits(20, 3, Purpose::test_data), folder / "t10k-images-idx3-ubyte",
+            folder / "t10k-labels-idx1-ubyte");
+}
+
+/// The sentence of the error that must be exactly an `Exception`, whose type decides the exit code.
+template <typename Exception>
+std::string sentence(const std::function<void()>& function) {
+  try {
+    function();
+  } catch (const Error& error) {
+    EXPECT_EQ(typeid(error), typeid(Exception)) << error.what();
+    return error.what();
+  }
+  ADD_FAILURE() << "nothing was refused";
+  return "";
+}
+
+std::string usage_error(const DatasetOptions& options) {
+  return sentence<UsageError>([&] { load_for_training(options); });
+}
+
+void expect_equal(const Dataset& left, const Dataset& right) {
+  EXPECT_EQ(left.labels(), right.labels());
+  EXPECT_EQ(left.sample_shape(), right.sample_shape());
+  ASSERT_TRUE(left.pixels() != nullptr && right.pixels() != nullptr);
+  EXPECT_TRUE(*left.pixels() == *right.pixels());
+}
+
+TEST(Load, DigitsNeedNoFile) {
+  const Split split = load_for_training({});
+  EXPECT_EQ(split.train.size(), 10000);
+  EXPECT_EQ(split.validation.size(), 0);
+  EXPECT_EQ(split.test.size(), 2000);
+  expect_equal(split.train.slice(0, 10), make_digits(10, 1, Purpose::training_data));
+  expect_equal(load_for_evaluation({}), split.test);
+}
+
+TEST(Load, StepNeedsNoFile) {
+  const Split split = load_for_training(named("step"));
+  EXPECT_EQ(split.train.size(), 100000);
+  EXPECT_EQ(split.test.size(), 10000);
+  EXPECT_EQ(split.train.sample_shape(), Shape{1});
+  EXPECT_NE(split.test.labels(), split.train.slice(0, 10000).labels());
+}
+
+TEST(Load, GaussianIsMadeAsItsOptionsSay) {
+  DatasetOptions options = named("gaussian");
+  options.gaussian = {.features = 4, .classes = 3, .samples = 50, .spacing = 2, .deviation = 0.5};
+  const Split split = load_for_training(options);
+  EXPECT_EQ(*split.train.values(),
+            *make_gaussian(options.gaussian, 50, 1, Purpose::training_data).values());
+  EXPECT_EQ(*split.test.values(),
+            *make_gaussian(options.gaussian, 10, 1, Purpose::test_data).values());
+  EXPECT_FALSE(split.encoding.has_value());
+  options.train_limit = 51;
+  EXPECT_EQ(usage_error(options),
+            "--train-limit 51 asks for more than the 50 training samples of gaussian");
+  options.gaussian.classes = 1;
+  EXPECT_EQ(usage_error(options), "--classes is 1, but must be at least 2");
+}
+
+TEST(Load, LimitsTakeTheFirstSamplesAndValidationTheLastOfThese) {
+  const Dataset train = make_digits(30, 1, Purpose::training_data);
+  DatasetOptions options;
+  options.train_limit = 30;
+  options.test_limit = 7;
+  options.validation = 8;
+  const Split split = load_for_training(options);
+  expect_equal(split.train, train.slice(0, 22));
+  expect_equal(split.validation, train.slice(22, 8));
+  expect_equal(split.test, make_digits(7, 1, Purpose::test_data));
+  EXPECT_EQ(load_for_evaluation(options).size(), 7);
+}
+
+TEST(Load, LimitsTakeTheFirstSamplesOfFilesToo) {
+  const TemporaryFolder folder;
+  write_mnist_like(folder / "mnist");
+  DatasetOptions options = named("mnist");
+  options.data_dir = folder.path().string();
+  options.train_limit = 30;
+  options.test_limit = 20;
+  options.validation = 29;
+  const Split split = load_for_training(options);
+  const Dataset train = make_digits(30, 3, Purpose::training_data);
+  expect_equal(split.train, train.slice(0, 1));
+  expect_equal(split.validation, train.slice(1, 29));
+  expect_equal(split.test, make_digits(20, 3, Purpose::test_data));
+}
+
+TEST(Load, LimitsThatCannotBeMetNameTheirOption) {
+  const auto with = [](std::optional<Index> train, std::optional<Index> test, Index validation) {
+    DatasetOptions options;
+    options.train_limit = train;
+    options.test_limit = test;
+    options.validation = validation;
+    return usage_error(options);
+  };
+  EXPECT_EQ(with(10001, {}, 0),
+            "--train-limit 10001 asks for more than the 10000 training samples of digits");
+  EXPECT_EQ(with({}, 2001, 0),
+            "--test-limit 2001 asks for more than the 2000 test samples of digits");
+  EXPECT_EQ(with(0, {}, 0), "--train-limit is 0, but must be at least 1");
+  EXPECT_EQ(with(-5, {}, 0), "--train-limit is -5, but must be at least 1");
+  EXPECT_EQ(with({}, 0, 0), "--test-limit is 0, but must be at least 1");
+  EXPECT_EQ(with({}, {}, -1), "--validation is -1, but must not be negative");
+  EXPECT_EQ(with(50, 1, 50),
+            "--validation 50 leaves nothing to train on: there are 50 training samples");
+  EXPECT_EQ(with(50, 1, std::numeric_limits<Index>::max()),
+            "--validation 9223372036854775807 leaves nothing to train on: there are 50 training "
+            "samples");
+  DatasetOptions options;
+  options.test_limit = 2001;
+  EXPECT_EQ(sentence<UsageError>([&] { load_for_evaluation(options); }),
+            "--test-limit 2001 asks for more than the 2000 test samples of digits");
+}
+
+TEST(Load, UnknownNamesAreAnsweredWithTheKnownOnes) {
+  const std::string said = usage_error(named("minst"));
+  EXPECT_NE(said.find("--dataset minst"), std::string::npos) << said;
+  for (const std::string& name : dataset_names()) {
+    EXPECT_NE(said.find(name), std::string::npos) << said;
+  }
+  EXPECT_NE(said.find("--format (idx, csv, cifar10, hdf5)"), std::string::npos) << said;
+  sentence<UsageError>([] { load_for_evaluation(named("")); });
+}
+
+TEST(Load, UnknownFormatsAreAnsweredWithTheKnownOnes) {
+  DatasetOptions options = named("some/file");
+  options.format = "parquet";
+  const std::string said = usage_error(options);
+  EXPECT_NE(said.find("--format parquet"), std::string::npos) << said;
+  EXPECT_NE(said.find("idx"), std::string::npos) << said;
+}
+
+TEST(Load, NamesAreThoseOfTheHelpTexts) {
+  EXPECT_EQ(dataset_names(), (std::vector<std::string>{"digits", "gaussian", "step", "mnist",
+                                                       "fashion-mnist", "cifar10", "wholesale"}));
+  EXPECT_EQ(format_names(), (std::vector<std::string>{"idx", "csv", "cifar10", "hdf5"}));
+}
+
+TEST(Load, DataFolderIsTheOptionElseTheVariableElseDatasets) {
+  const TemporaryFolder first;
+  const TemporaryFolder second;
+  write_mnist_like(first / "fashion-mnist");
+  const DataDirVariable data_dir(first.path().c_str());
+  DatasetOptions options = named("fashion-mnist");
+  EXPECT_EQ(load_for_training(options).train.size(), 50);
+  options.data_dir = second.path().string();
+  const std::string said = sentence<Error>([&] { load_for_training(options); });
+  EXPECT_NE(said.find((second / "fashion-mnist").string()), std::string::npos) << said;
+  const DataDirVariable none(nullptr);
+  options.data_dir = "";
+  const std::string default_folder = sentence<Error>([&] { load_for_training(options); });
+  EXPECT_NE(default_folder.find(" datasets/fashion-mnist/train-images-idx3-ubyte "),
+            std::string::npos)
+      << default_folder;
+}
+
+TEST(Load, AMissingFileIsNamedWithWhatToDo) {
+  const TemporaryFolder folder;
+  write_mnist_like(folder / "mnist");
+  fs::remove(folder / "mnist/t10k-labels-idx1-ubyte");
+  DatasetOptions options = named("mnist");
+  options.data_dir = folder.path().string();
+  const std::string said = sentence<Error>([&] { load_for_evaluation(options); });
+  for (const std::string& part :
+       {(folder / "mnist/t10k-labels-idx1-ubyte").string(), std::string("--data-dir"),
+        std::string("STAGEWISE_DATA_DIR"), std::string("datasets/README.md")}) {
+    EXPECT_NE(said.find(part), std::string::npos) << said;
+  }
+}
+
+TEST(Load, EvaluationNeedsNoTrainingFiles) {
+  const TemporaryFolder folder;
+  write_mnist_like(folder / "mnist");
+  fs::remove(folder / "mnist/train-images-idx3-ubyte");
+  DatasetOptions options = named("mnist");
+  options.data_dir = folder.path().string();
+  EXPECT_EQ(load_for_evaluation(options).size(), 20);
+}
+
+TEST(Load, TrainingAndTestImagesMustHaveOneSize) {
+  const TemporaryFolder folder;
+  write_mnist_like(folder / "mnist");
+  write_idx(Dataset({2, 2, 1}, 10, Bytes{1, 2, 3, 4}, {0}), folder / "mnist/t10k-images-idx3-ubyte",
+            folder / "mnist/t10k-labels-idx1-ubyte");
+  DatasetOptions options = named("mnist");
+  options.data_dir = folder.path().string();
+  const std::string said = sentence<Error>([&] { load_for_training(options); });
+  EXPECT_NE(said.find("[28, 28, 1]"), std::string::npos) << said;
+  EXPECT_NE(said.find("[2, 2, 1]"), std::string::npos) << said;
+}
+
+TEST(Load, TheLastFifthOfASingleFileIsItsTestSet) {
+  const TemporaryFolder folder;
+  const Dataset all = make_digits(53, 1, Purpose::test);
+  write_idx(all, folder / "my-images", folder / "my-labels");
+  const Split split = load_for_training(idx(folder / "my-images"));
+  expect_equal(split.train, all.slice(0, 43));
+  expect_equal(split.test, all.slice(43, 10));
+  EXPECT_EQ(split.train.classes(), 10);
+  expect_equal(load_for_evaluation(idx(folder / "my-images")), all);
+}
+
+TEST(Load, LimitsOfASingleFileApplyToItsParts) {
+  const TemporaryFolder folder;
+  const Dataset all = make_digits(53, 1, Purpose::test);
+  write_idx(all, folder / "my-images", folder / "my-labels");
+  DatasetOptions options = idx(folder / "my-images");
+  options.train_limit = 40;
+  options.test_limit = 10;
+  options.validation = 4;
+  const Split split = load_for_training(options);
+  expect_equal(split.train, all.slice(0, 36));
+  expect_equal(split.validation, all.slice(36, 4));
+  expect_equal(split.test, all.slice(43, 10));
+  options.test_limit = 11;
+  EXPECT_EQ(usage_error(options), "--test-limit 11 asks for more than the 10 test samples of " +
+                                      (folder / "my-images").string());
+  EXPECT_EQ(load_for_evaluation(options).size(), 11);
+  options.test_limit = 54;
+  EXPECT_EQ(
+      sentence<UsageError>([&] { load_for_evaluation(options); }),
+      "--test-limit 54 asks for more than the 53 samples of " + (folder / "my-images").string());
+}
+
+TEST(Load, ASingleFileMayBeSmall) {
+  const TemporaryFolder folder;
+  const Dataset two({1, 1, 1}, 4, Bytes{5, 6}, {3, 0});
+  write_idx(two, folder / "images", folder / "labels");
+  const Split split = load_for_training(idx(folder / "images"));
+  EXPECT_EQ(split.train.size(), 1);
+  EXPECT_EQ(split.test.size(), 1);
+  EXPECT_EQ(split.test.classes(), 4);
+  write_idx(two.slice(0, 1), folder / "images", folder / "labels");
+  const std::string said = sentence<Error>([&] { load_for_training(idx(folder / "images")); });
+  EXPECT_NE(said.find("a single sample"), std::string::npos) << said;
+}
+
+TEST(Load, LabelsBesideASingleFileMayBeCompressedOrNot) {
+  const TemporaryFolder folder;
+  write_idx(make_digits(10, 1, Purpose::test), folder / "my-images", folder / "my-labels");
+  fs::rename(folder / "my-labels", folder / "my-labels.gz");
+  EXPECT_EQ(load_for_evaluation(idx(folder / "my-images")).size(), 10);
+  fs::rename(folder / "my-images", folder / "my-images.gz");
+  fs::rename(folder / "my-labels.gz", folder / "my-labels");
+  EXPECT_EQ(load_for_evaluation(idx(folder / "my-images.gz")).size(), 10);
+  fs::remove(folder / "my-labels");
+  const std::string said =
+      sentence<Error>([&] { load_for_evaluation(idx(folder / "my-images.gz")); });
+  EXPECT_EQ(said, "cannot read " + (folder / "my-labels.gz").string() + ": there is no such file");
+}
+
+// --- CIFAR-10
+
+/// A batch of records whose labels are these.
+void write_batch(const fs::path& path, const std::vector<std::uint8_t>& labels) {
+  fs::create_directories(path.parent_path());
+  Bytes bytes;
+  for (const std::uint8_t label : labels) {
+    bytes.push_back(label);
+    bytes.insert(bytes.end(), 3072, label);
+  }
+  write_file(path, bytes);
+}
+
+TEST(Load, Cifar10TakesAllItsBatchesInOrder) {
+  for (const char* place : {"cifar10", "cifar10/cifar-10-batches-bin", "cifar10-jpeg"}) {
+    const TemporaryFolder folder;
+    DatasetOptions options = named("cifar10");
+    options.data_dir = folder.path().string();
+    write_batch(folder / place / "data_batch_10.bin", {5});
+    write_batch(folder / place / "data_batch_9.bin", {3, 4});
+    write_batch(folder / place / "data_batch_1.bin.gz", {1});  // whatever its name, it is plain
+    write_batch(folder / place / "data_batch_2.bin", {2});
+    write_batch(folder / place / "data_batch_2.bin.gz", {9});  // the same again
+    write_batch(folder / place / "batches.meta.txt", {9});
+    write_batch(folder / place / "test_batch.bin", {7, 8});
+    const Split split = load_for_training(options);
+    EXPECT_EQ(split.train.labels(), (std::vector<std::int32_t>{1, 2, 3, 4, 5}));
+    EXPECT_EQ(split.test.labels(), (std::vector<std::int32_t>{7, 8}));
+    EXPECT_EQ(split.train.sample_shape(), (Shape{32, 32, 3}));
+    EXPECT_EQ(load_for_evaluation(options).labels(), (std::vector<std::int32_t>{7, 8}));
+    fs::remove(folder / place / "test_batch.bin");
+    const std::string said = sentence<Error>([&] { load_for_training(options); });
+    EXPECT_NE(said.find((folder / "cifar10" / "test_batch.bin").string()), std::string::npos)
+        << said;
+  }
+}
+
+TEST(Load, Cifar10MayBeASingleFile) {
+  const TemporaryFolder folder;
+  write_batch(folder / "some", {0, 1, 2, 3, 4, 5});
+  DatasetOptions options = named((folder / "some").string());
+  options.format = "cifar10";
+  const Split split = load_for_training(options);
+  EXPECT_EQ(split.train.labels(), (std::vector<std::int32_t>{0, 1, 2, 3, 4}));
+  EXPECT_EQ(split.test.labels(), (std::vector<std::int32_t>{5}));
+}
+
+// --- tables
+
+/// Ten rows; the classes alternate.
+DatasetOptions table(const TemporaryFolder& folder) {
+  std::string text = "a,b,kind\n";
+  for (int i = 0; i < 10; ++i) {
+    text += std::to_string(i * i) + ",7," + (i % 2 == 0 ? "even" : "odd") + "\n";
+  }
+  write_file(folder / "table.csv", Bytes(text.begin(), text.end()));
+  DatasetOptions options = named((folder / "table.csv").string());
+  options.format = "csv";
+  options.label = "kind";
+  return options;
+}
+
+TEST(Load, TablesAreStandardizedWithWhatIsLeftForTraining) {
+  const TemporaryFolder folder;
+  DatasetOptions options = table(folder);
+  options.train_limit = 5;
+  options.validation = 2;
+  const Split split = load_for_training(options);
+  ASSERT_TRUE(split.encoding.has_value());
+  EXPECT_EQ(split.encoding->features, (std::vector<std::string>{"a", "b"}));
+  EXPECT_EQ(split.encoding->classes, (std::vector<std::string>{"even", "odd"}));
+  // The training samples are 0, 1, 4.
+  const double mean = 5.0 / 3;
+  const double deviation = std::sqrt((25.0 + 4 + 49) / 27);
+  const Standardization& found = split.encoding->standardization;
+  EXPECT_NEAR(found.mean[0], mean, 1e-15);
+  EXPECT_NEAR(found.deviation[0], deviation, 1e-15);
+  const auto expect_values = [&](const Dataset& part, const std::vector<double>& raw) {
+    ASSERT_EQ(part.size(), static_cast<Index>(raw.size()));
+    for (std::size_t i = 0; i < raw.size(); ++i) {
+      EXPECT_NEAR((*part.values())[2 * i], (raw[i] - mean) / deviation, 1e-12);
+      EXPECT_EQ((*part.values())[2 * i + 1], 0);  // a constant
+    }
+  };
+  expect_values(split.train, {0, 1, 4});
+  expect_values(split.validation, {9, 16});
+  expect_values(split.test, {64, 81});
+  EXPECT_EQ(split.test.labels(), (std::vector<std::int32_t>{0, 1}));
+}
+
+TEST(Load, EvaluationSeesATableAsTheTrainingDid) {
+  const TemporaryFolder folder;
+  DatasetOptions options = table(folder);
+  const Split split = load_for_training(options);
+  const Dataset all = load_for_evaluation(options, split.encoding);
+  ASSERT_EQ(all.size(), 10);
+  EXPECT_EQ(*all.slice(0, 8).values(), *split.train.values());
+  EXPECT_EQ(*all.slice(8, 2).values(), *split.test.values());
+  options.test_limit = 4;
+  EXPECT_EQ(*load_for_evaluation(options, split.encoding).values(), *all.slice(0, 4).values());
+  // Without, its own mean is 0, whatever the limit lets through.
+  options.test_limit = {};
+  const Dataset own = load_for_evaluation(options);
+  double sum = 0;
+  for (const double value : *own.values()) sum += value;
+  EXPECT_NEAR(sum, 0, 1e-12);
+  options.test_limit = 4;
+  EXPECT_EQ(*load_for_evaluation(options).values(), *own.slice(0, 4).values());
+}
+
+TEST(Load, EvaluationKnowsTheClassesOfTheTraining) {
+  const TemporaryFolder folder;
+  DatasetOptions options = table(folder);
+  const Split split = load_for_training(options);
+  const std::string text = "a,b,kind\n1,7,odd\n9,7,odd\n";  // alone, "odd" would be class 0
+  write_file(folder / "table.csv", Bytes(text.begin(), text.end()));
+  const Dataset odd = load_for_evaluation(options, split.encoding);
+  EXPECT_EQ(odd.labels(), (std::vector<std::int32_t>{1, 1}));
+  EXPECT_EQ(odd.classes(), 2);
+}
+
+TEST(Load, LabelsAreForTablesOnly) {
+  const TemporaryFolder folder;
+  DatasetOptions options = table(folder);
+  options.label = "";
+  EXPECT_EQ(usage_error(options), "--label must name the column of " + options.name +
+                                      " that holds the class; the columns are a, b, kind");
+  options = named("digits");
+  options.label = "kind";
+  EXPECT_EQ(usage_error(options), "--label names a column of a CSV file, but digits is none");
+  EXPECT_EQ(sentence<UsageError>([&] { load_for_evaluation(options); }),
+            "--label names a column of a CSV file, but digits is none");
+}
+
+// --- real data
+
+TEST(Load, RealWholesaleCustomersAreAsDescribed) {
+  const char* const data = std::getenv(variable);
+  if (data == nullptr) GTEST_SKIP() << variable << " is not set";
+  const fs::path file = fs::path(data) / "wholesale" / "wholesale-customers.csv";
+  if (!fs::exists(file)) GTEST_SKIP() << "there is no " << file;
+  DatasetOptions options = named("wholesale");
+  EXPECT_EQ(usage_error(options),
+            "--label must name the column of " + file.string() +
+                " that holds the class; the columns are Channel, Region, Fresh, Milk, Grocery, "
+                "Frozen, Detergents_Paper, Delicassen");
+  options.label = "Channel";
+  EXPECT_EQ(load_for_training(options).train.size(), 352);
+  EXPECT_EQ(load_for_training(options).test.size(), 88);
+  const Dataset all = load_for_evaluation(options);
+  EXPECT_EQ(all.size(), 440);
+  const auto count = [](const Dataset& set, std::int32_t label) {
+    return std::count(set.labels().begin(), set.labels().end(), label);
+  };
+  EXPECT_EQ(count(all, 0), 298);
+  EXPECT_EQ(count(all, 1), 142);
+  const Table raw = read_csv(file, "Channel");
+  EXPECT_EQ(raw.encoding.features,
+            (std::vector<std::string>{"Region", "Fresh", "Milk", "Grocery", "Frozen",
+                                      "Detergents_Paper", "Delicassen"}));
+  const Standardization found = standardization_of(raw.dataset);
+  EXPECT_NEAR(found.mean[1], 12000.30, 0.005);
+  EXPECT_NEAR(found.mean[2], 5796.27, 0.005);
+  options.label = "Region";
+  const Dataset regions = load_for_evaluation(options);
+  EXPECT_EQ(count(regions, 0), 77);
+  EXPECT_EQ(count(regions, 1), 47);
+  EXPECT_EQ(count(regions, 2), 316);
+}
+
+TEST(Load, RealCifar10IsAsDescribed) {
+  const char* const data = std::getenv(variable);
+  if (data == nullptr) GTEST_SKIP() << variable << " is not set";
+  if (!fs::exists(fs::path(data) / "cifar10-jpeg")) GTEST_SKIP() << "there is no cifar10-jpeg";
+  if (fs::exists(fs::path(data) / "cifar10")) GTEST_SKIP() << "the complete CIFAR-10 is there";
+  const Split split = load_for_training(named("cifar10"));
+  EXPECT_EQ(split.train.size(), 5000);
+  EXPECT_EQ(split.test.size(), 2000);
+  EXPECT_EQ(split.train.sample_shape(), (Shape{32, 32, 3}));
+  // CIFAR-10's mean colour is 0.491 red, 0.482 green, 0.447 blue. Were the three planes of the file
+  // taken for interleaved channels, all three means would be the same.
+  std::array<double, 3> mean{};
+  const std::vector<std::uint8_t>& pixels = *split.train.pixels();
+  for (std::size_t i = 0; i < pixels.size(); ++i) mean.at(i % 3) += pixels[i];
+  for (double& channel : mean) channel /= 255.0 / 3 * static_cast<double>(pixels.size());
+  EXPECT_NEAR(mean[0], 0.491, 0.01);
+  EXPECT_NEAR(mean[1], 0.482, 0.01);
+  EXPECT_NEAR(mean[2], 0.447, 0.01);
+}
+
+TEST(Load, RealMnistIsAsItsAuthorsDescribeIt) {
+  const char* const folder = std::getenv(variable);
+  if (folder == nullptr) GTEST_SKIP() << variable << " is not set";
+  const fs::path file = fs::path(folder) / "mnist" / "train-images-idx3-ubyte";
+  if (!fs::exists(file) && !fs::exists(file.string() + ".gz")) {
+    GTEST_SKIP() << "there is no " << file << " (.gz)";
+  }
+  const Split split = load_for_training(named("mnist"));
+  EXPECT_EQ(split.train.size(), 60000);
+  EXPECT_EQ(split.test.size(), 10000);
+  EXPECT_EQ(split.train.sample_shape(), (Shape{28, 28, 1}));
+  EXPECT_EQ(split.train.classes(), 10);
+  EXPECT_EQ(split.train.slice(0, 10).labels(),
+            (std::vector<std::int32_t>{5, 0, 4, 1, 9, 2, 1, 3, 1, 4}));
+  EXPECT_EQ(split.test.slice(0, 5).labels(), (std::vector<std::int32_t>{7, 2, 1, 0, 4}));
+  // The mean pixel, 0.1307, is the number with which MNIST is usually normalized.
+  double sum = 0;
+  for (const std::uint8_t pixel : *split.train.pixels()) sum += pixel;
+  EXPECT_NEAR(sum / 255 / (60000.0 * 784), 0.1307, 0.00005);
+  DatasetOptions options = named("mnist");
+  options.train_limit = 70000;
+  EXPECT_EQ(usage_error(options),
+            "--train-limit 70000 asks for more than the 60000 training samples of mnist");
+}
+
+}  // namespace
+}  // namespace stagewise

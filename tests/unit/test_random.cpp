@@ -1,0 +1,190 @@
+// Streams must never change: checkpoints, golden values and figures in the documentation rest on
+// them.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <numeric>
+#include <set>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "tensor/random.hpp"
+
+namespace stagewise {
+namespace {
+
+// The numbers come from an independent program: SplitMix64 and MT19937-64 written in Python.
+TEST(Random, StreamsAreTheKnownOnes) {
+  Random parameters(1, Purpose::parameters);
+  EXPECT_EQ(parameters.bits(), 5207828592179806758U);
+  EXPECT_EQ(parameters.bits(), 14125205675047367738U);
+  EXPECT_EQ(Random(1, Purpose::shuffle).bits(), 17777485760597935566U);
+  EXPECT_EQ(Random(1, Purpose::training_data).bits(), 11108863536730505811U);
+  EXPECT_EQ(Random(1, Purpose::test_data).bits(), 9812556181921202451U);
+  EXPECT_EQ(Random(1).bits(), 11712773851968017084U);
+  EXPECT_EQ(Random(1, Purpose::shuffle, 7, 3).bits(), 5312105981846730516U);
+  EXPECT_EQ(Random(0xffffffffffffffffU, Purpose::test).bits(), 11294455973523323614U);
+}
+
+TEST(Random, MappingsAreTheKnownOnes) {
+  Random random(42);
+  EXPECT_DOUBLE_EQ(random.uniform(), 0.5966152227193714);
+  EXPECT_DOUBLE_EQ(random.uniform(-3, 5), -1.4463439519513495);
+  EXPECT_DOUBLE_EQ(random.normal(), 0.1571217847119882);
+  EXPECT_DOUBLE_EQ(random.normal(), -0.10138284380862546);
+  EXPECT_EQ(random.below(1000), 694U);
+}
+
+TEST(Random, ShuffleIsTheKnownOne) {
+  std::vector<std::uint32_t> order(10);
+  std::iota(order.begin(), order.end(), 0U);
+  Random random(42);
+  shuffle(order, random);
+  EXPECT_EQ(order, (std::vector<std::uint32_t>{5, 9, 6, 4, 0, 8, 3, 2, 7, 1}));
+}
+
+TEST(Random, EveryArgumentNamesAnotherStream) {
+  std::set<std::uint64_t> first;
+  for (std::uint64_t seed = 0; seed < 4; ++seed) {
+    for (const Purpose purpose : {Purpose::parameters, Purpose::shuffle, Purpose::test_data}) {
+      for (std::uint64_t epoch = 0; epoch < 4; ++epoch) {
+        for (std::uint64_t worker = 0; worker < 4; ++worker) {
+          first.insert(Random(seed, purpose, epoch, worker).bits());
+        }
+      }
+    }
+  }
+  EXPECT_EQ(first.size(), 4U * 3 * 4 * 4);
+}
+
+TEST(Random, UniformNumbersFillTheirRange) {
+  Random random(3);
+  constexpr int count = 100000;
+  double lowest = 1;
+  double highest = 0;
+  double sum = 0;
+  double squares = 0;
+  for (int i = 0; i < count; ++i) {
+    const double x = random.uniform();
+    lowest = std::min(lowest, x);
+    highest = std::max(highest, x);
+    sum += x;
+    squares += x * x;
+  }
+  EXPECT_GE(lowest, 0.0);
+  EXPECT_LT(lowest, 1e-3);
+  EXPECT_LT(highest, 1.0);
+  EXPECT_GT(highest, 1 - 1e-3);
+  // Five standard errors of the mean and of the mean square.
+  EXPECT_NEAR(sum / count, 1.0 / 2, 5 * std::sqrt(1.0 / 12 / count));
+  EXPECT_NEAR(squares / count, 1.0 / 3, 5 * std::sqrt(4.0 / 45 / count));
+}
+
+TEST(Random, UniformNumbersOfARangeStayInIt) {
+  Random random(4);
+  double sum = 0;
+  for (int i = 0; i < 10000; ++i) {
+    const double x = random.uniform(-2, 6);
+    ASSERT_GE(x, -2.0);
+    ASSERT_LT(x, 6.0);
+    sum += x;
+  }
+  EXPECT_NEAR(sum / 10000, 2.0, 5 * 8 / std::sqrt(12.0 * 10000));
+}
+
+TEST(Random, NormalNumbersHaveTheMomentsOfANormalDistribution) {
+  Random random(5);
+  constexpr int count = 200000;
+  std::array<double, 5> moments{};
+  double products = 0;  // of neighbours: the two numbers of a pair must not depend on each other
+  double previous = 0;
+  for (int i = 0; i < count; ++i) {
+    const double x = random.normal();
+    for (int power = 1; power <= 4; ++power) {
+      moments[static_cast<std::size_t>(power)] += std::pow(x, power) / count;
+    }
+    products += x * previous / count;
+    previous = x;
+  }
+  // Five standard errors: the variances of x, x^2, x^3 and x^4 are 1, 2, 15 and 96.
+  EXPECT_NEAR(moments[1], 0, 5 * std::sqrt(1.0 / count));
+  EXPECT_NEAR(moments[2], 1, 5 * std::sqrt(2.0 / count));
+  EXPECT_NEAR(moments[3], 0, 5 * std::sqrt(15.0 / count));
+  EXPECT_NEAR(moments[4], 3, 5 * std::sqrt(96.0 / count));
+  EXPECT_NEAR(products, 0, 5 * std::sqrt(1.0 / count));
+}
+
+TEST(Random, BelowOneIsZero) {
+  Random random(6);
+  for (int i = 0; i < 100; ++i) ASSERT_EQ(random.below(1), 0U);
+}
+
+TEST(Random, BelowReachesEveryNumberEquallyOften) {
+  Random random(7);
+  std::array<int, 7> counts{};
+  for (int i = 0; i < 70000; ++i) {
+    const std::uint64_t x = random.below(7);
+    ASSERT_LT(x, 7U);
+    ++counts[x];
+  }
+  for (const int count : counts) EXPECT_NEAR(count, 10000, 5 * std::sqrt(10000.0 * 6 / 7));
+}
+
+// With a bound of 3/4 of 2^64, a plain remainder would make the lowest third of the results twice
+// as likely as the rest: half of all draws instead of a third.
+TEST(Random, BelowIsUnbiasedForHugeBounds) {
+  Random random(8);
+  constexpr std::uint64_t quarter = std::uint64_t{1} << 62U;
+  constexpr int count = 30000;
+  int low = 0;
+  for (int i = 0; i < count; ++i) {
+    const std::uint64_t x = random.below(3 * quarter);
+    ASSERT_LT(x, 3 * quarter);
+    if (x < quarter) ++low;
+  }
+  EXPECT_NEAR(low, count / 3.0, 5 * std::sqrt(count * 2.0 / 9));
+}
+
+TEST(Random, ShuffleKeepsEveryElement) {
+  std::vector<std::uint32_t> order(1000);
+  std::iota(order.begin(), order.end(), 0U);
+  std::vector<std::uint32_t> sorted = order;
+  Random random(9);
+  shuffle(order, random);
+  EXPECT_NE(order, sorted);
+  std::sort(order.begin(), order.end());
+  EXPECT_EQ(order, sorted);
+}
+
+TEST(Random, ShuffleMakesEveryOrderEquallyLikely) {
+  Random random(10);
+  std::array<int, 27> counts{};  // an order of 0, 1, 2 as a number of base 3
+  constexpr int rounds = 12000;
+  for (int i = 0; i < rounds; ++i) {
+    std::vector<std::uint32_t> order{0, 1, 2};
+    shuffle(order, random);
+    ++counts[order[0] * 9 + order[1] * 3 + order[2]];
+  }
+  int orders = 0;
+  for (const int count : counts) {
+    if (count == 0) continue;
+    ++orders;
+    EXPECT_NEAR(count, rounds / 6.0, 5 * std::sqrt(rounds * 5.0 / 36));
+  }
+  EXPECT_EQ(orders, 6);
+}
+
+TEST(Random, ShuffleOfNothingOrOneElementIsAllowed) {
+  Random random(11);
+  std::vector<std::uint32_t> none;
+  shuffle(none, random);
+  EXPECT_TRUE(none.empty());
+  std::vector<std::uint32_t> one{5};
+  shuffle(one, random);
+  EXPECT_EQ(one, std::vector<std::uint32_t>{5});
+}
+
+}  // namespace
+}  // namespace stagewise

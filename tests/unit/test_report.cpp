@@ -1,0 +1,140 @@
+#include <nlohmann/json.hpp>
+#include <set>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "io/report.hpp"
+#include "support.hpp"
+#include "unit/temporary_folder.hpp"
+
+namespace stagewise {
+namespace {
+
+using Json = nlohmann::json;
+
+class RunReport : public testing::Test {
+ protected:
+  Json written(const Report& report) {
+    write_report(path_, report);
+    return Json::parse(read_file(path_));
+  }
+
+  static std::set<std::string> keys(const Json& json) {
+    std::set<std::string> result;
+    for (const auto& item : json.items()) result.insert(item.key());
+    return result;
+  }
+
+  static Report training() {
+    Report report;
+    report.stage = "stage01_serial";
+    report.device = "a processor";
+    report.command = {"stage01_serial", "train"};
+    report.model = "mlp";
+    report.dataset = "digits";
+    report.precision = "double";
+    report.batch_size = 100;
+    report.seed = 18446744073709551615U;
+    report.epochs = {{.epoch = 1,
+                      .train_loss = 0.1,
+                      .train_accuracy = 0.5,
+                      .seconds = 2,
+                      .images_per_second = 1000},
+                     {.epoch = 2,
+                      .train_loss = 1.0 / 3,
+                      .train_accuracy = 0.75,
+                      .validation_loss = 0.4,
+                      .validation_accuracy = 0.625,
+                      .seconds = 3,
+                      .images_per_second = 900}};
+    return report;
+  }
+
+  TemporaryFolder folder_;
+  std::filesystem::path path_ = folder_ / "report.json";
+};
+
+TEST_F(RunReport, HasTheKeysOfTheContractAndNoOthers) {
+  Report report = training();
+  report.test_loss = 0.2;
+  report.test_accuracy = 0.97;
+  report.latency = LatencyReport{.samples = 200, .median_seconds = 3e-5};
+  report.timings = {{.operation = "fc1 (linear)", .calls = 7, .forward_seconds = 0.5}};
+  const Json json = written(report);
+  EXPECT_EQ(keys(json),
+            (std::set<std::string>{"stage", "device", "cuda_on_cpu", "command", "model", "dataset",
+                                   "precision", "batch_size", "seed", "epochs", "test_loss",
+                                   "test_accuracy", "latency", "timings", "peak_memory_bytes"}));
+  EXPECT_EQ(keys(json["epochs"][0]), (std::set<std::string>{"epoch", "train_loss", "train_accuracy",
+                                                            "seconds", "images_per_second"}));
+  EXPECT_EQ(keys(json["epochs"][1]),
+            (std::set<std::string>{"epoch", "train_loss", "train_accuracy", "validation_loss",
+                                   "validation_accuracy", "seconds", "images_per_second"}));
+  EXPECT_EQ(keys(json["timings"][0]),
+            (std::set<std::string>{"operation", "calls", "forward_seconds", "backward_seconds"}));
+  EXPECT_EQ(keys(json["latency"]),
+            (std::set<std::string>{"samples", "median_seconds", "p5_seconds", "p95_seconds"}));
+}
+
+TEST_F(RunReport, LeavesOutWhatWasNotMeasured) {
+  const Json json = written(training());
+  EXPECT_FALSE(json.contains("test_loss"));
+  EXPECT_FALSE(json.contains("test_accuracy"));
+  EXPECT_FALSE(json.contains("latency"));
+  EXPECT_EQ(json["timings"], Json::array());
+  EXPECT_EQ(written({})["epochs"], Json::array());
+}
+
+TEST_F(RunReport, KeepsEveryValueExactly) {
+  const Json json = written(training());
+  EXPECT_EQ(json["stage"], "stage01_serial");
+  EXPECT_EQ(json["device"], "a processor");
+  EXPECT_EQ(json["cuda_on_cpu"], false);
+  EXPECT_EQ(json["model"], "mlp");
+  EXPECT_EQ(json["dataset"], "digits");
+  EXPECT_EQ(json["precision"], "double");
+  EXPECT_EQ(json["batch_size"], 100);
+  EXPECT_EQ(json["seed"].get<std::uint64_t>(), 18446744073709551615U);
+  ASSERT_EQ(json["epochs"].size(), 2U);
+  EXPECT_EQ(json["epochs"][1]["epoch"], 2);
+  EXPECT_EQ(json["epochs"][1]["train_loss"].get<double>(), 1.0 / 3);
+  EXPECT_EQ(json["epochs"][1]["train_accuracy"].get<double>(), 0.75);
+  EXPECT_EQ(json["epochs"][1]["validation_loss"].get<double>(), 0.4);
+  EXPECT_EQ(json["epochs"][1]["validation_accuracy"].get<double>(), 0.625);
+  EXPECT_EQ(json["epochs"][1]["seconds"].get<double>(), 3);
+  EXPECT_EQ(json["epochs"][1]["images_per_second"].get<double>(), 900);
+}
+
+TEST_F(RunReport, CommandCanBePastedIntoAShell) {
+  Report report;
+  report.command = {
+      "./stage01_serial", "train", "--hidden=256,128", "my file", "it's", "", "$HOME"};
+  EXPECT_EQ(written(report)["command"],
+            "./stage01_serial train --hidden=256,128 'my file' 'it'\\''s' '' '$HOME'");
+}
+
+TEST_F(RunReport, CommandThatIsNotUtf8IsWrittenAllTheSame) {
+  Report report;
+  report.command = {"train", "--save", "\xff\xfe.h5"};
+  const auto command = written(report)["command"].get<std::string>();
+  expect_contains(command, "train --save '");
+  expect_contains(command, ".h5'");
+}
+
+TEST_F(RunReport, PeakMemoryIsThatOfThisProcess) {
+  const auto bytes = written({})["peak_memory_bytes"].get<std::int64_t>();
+  EXPECT_GT(bytes, 1'000'000);
+  EXPECT_LE(bytes, peak_memory_bytes());
+}
+
+TEST_F(RunReport, ReplacesTheFileAsAWhole) {
+  written(training());
+  written({});
+  EXPECT_EQ(folder_.entries(), 1);
+  EXPECT_EQ(sentence_of([&] { write_report(folder_.path(), training()); }),
+            "the report " + folder_.path().string() + " cannot be written: it is a folder");
+}
+
+}  // namespace
+}  // namespace stagewise

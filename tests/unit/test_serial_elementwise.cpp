@@ -1,0 +1,196 @@
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "01_serial/serial_backend.hpp"
+#include "support.hpp"
+
+namespace stagewise {
+namespace {
+
+template <typename T>
+class SerialElementwise : public testing::Test {
+ protected:
+  static constexpr T nan = std::numeric_limits<T>::quiet_NaN();
+  static constexpr T infinity = std::numeric_limits<T>::infinity();
+  SerialBackend<T> backend_;
+};
+
+TYPED_TEST_SUITE(SerialElementwise, Precisions, PrecisionNames);
+
+struct Size {
+  Index rows;
+  Index cols;
+};
+
+const std::vector<Size> sizes = {{1, 1}, {1, 7}, {7, 1}, {3, 5}, {13, 17}, {31, 64}, {5, 131}};
+const std::vector<Index> lengths = {0, 1, 2, 7, 31, 64, 131, 1009};
+
+TYPED_TEST(SerialElementwise, FillWritesExactlyTheElementsAskedFor) {
+  using T = TypeParam;
+  for (const Index n : lengths) {
+    std::vector<T> x = poison<T>(n + 1);
+    this->backend_.fill(n, T{-2.5}, x.data());
+    EXPECT_TRUE(std::isnan(x.back()));
+    x.pop_back();
+    EXPECT_EQ(x, std::vector<T>(static_cast<std::size_t>(n), T{-2.5}));
+  }
+}
+
+TYPED_TEST(SerialElementwise, CopiesInAndOutKeepEveryBit) {
+  using T = TypeParam;
+  const auto x = random_values<T>(131, 1);
+  std::vector<T> there = poison<T>(131);
+  std::vector<T> back = poison<T>(131);
+  this->backend_.copy_in(there.data(), x.data(), x.size() * sizeof(T));
+  this->backend_.copy_out(back.data(), there.data(), x.size() * sizeof(T));
+  EXPECT_EQ(back, x);
+}
+
+TYPED_TEST(SerialElementwise, AddBias) {
+  using T = TypeParam;
+  for (const auto [rows, cols] : sizes) {
+    const auto x = random_values<T>(rows * cols, 2, -3, 5);
+    const auto bias = random_values<T>(cols, 3);
+    std::vector<long double> expected = widened(x);
+    for (Index i = 0; i < rows * cols; ++i) expected[i] += bias[i % cols];
+
+    std::vector<T> y = poison<T>(rows * cols);
+    this->backend_.add_bias(rows, cols, x.data(), bias.data(), y.data());
+    expect_close(y, expected);
+
+    std::vector<T> in_place = x;
+    this->backend_.add_bias(rows, cols, in_place.data(), bias.data(), in_place.data());
+    EXPECT_EQ(in_place, y);
+  }
+}
+
+TYPED_TEST(SerialElementwise, Relu) {
+  using T = TypeParam;
+  for (const Index n : lengths) {
+    const auto x = random_values<T>(n, 4);
+    std::vector<long double> expected = widened(x);
+    for (long double& value : expected) value = value > 0 ? value : 0;
+
+    std::vector<T> y = poison<T>(n);
+    this->backend_.relu(n, x.data(), y.data());
+    expect_close(y, expected);
+
+    std::vector<T> in_place = x;
+    this->backend_.relu(n, in_place.data(), in_place.data());
+    EXPECT_EQ(in_place, y);
+  }
+}
+
+TYPED_TEST(SerialElementwise, ReluKeepsNaNAndInfinity) {
+  using T = TypeParam;
+  const std::vector<T> x = {this->nan, this->infinity, -this->infinity, T{0}, T{-0.0}};
+  std::vector<T> y = poison<T>(5);
+  this->backend_.relu(5, x.data(), y.data());
+  EXPECT_TRUE(std::isnan(y[0]));
+  EXPECT_EQ(y[1], this->infinity);
+  EXPECT_EQ(y[2], 0);
+  EXPECT_EQ(y[3], 0);
+  EXPECT_EQ(y[4], 0);
+}
+
+TYPED_TEST(SerialElementwise, ReluBackward) {
+  using T = TypeParam;
+  for (const Index n : lengths) {
+    std::vector<T> y = random_values<T>(n, 5);
+    for (T& value : y) value = std::max(value, T{0});
+    const auto dy = random_values<T>(n, 6);
+    std::vector<long double> expected = widened(dy);
+    for (Index i = 0; i < n; ++i) expected[i] = y[i] > 0 ? expected[i] : 0;
+
+    std::vector<T> dx = poison<T>(n);
+    this->backend_.relu_backward(n, y.data(), dy.data(), dx.data());
+    expect_close(dx, expected);
+
+    std::vector<T> in_place = dy;
+    this->backend_.relu_backward(n, y.data(), in_place.data(), in_place.data());
+    EXPECT_EQ(in_place, dx);
+  }
+}
+
+TYPED_TEST(SerialElementwise, DerivativeOfReluAtZeroIsZero) {
+  using T = TypeParam;
+  const std::vector<T> y = {T{0}, T{-0.0}, std::numeric_limits<T>::denorm_min()};
+  const std::vector<T> dy = {T{3}, T{3}, T{3}};
+  std::vector<T> dx = poison<T>(3);
+  this->backend_.relu_backward(3, y.data(), dy.data(), dx.data());
+  EXPECT_EQ(dx, (std::vector<T>{0, 0, 3}));
+}
+
+TYPED_TEST(SerialElementwise, Sigmoid) {
+  using T = TypeParam;
+  for (const Index n : lengths) {
+    const auto x = random_values<T>(n, 7, -9, 6);
+    std::vector<long double> expected = widened(x);
+    for (long double& value : expected) value = 1 / (1 + std::exp(-value));
+
+    std::vector<T> y = poison<T>(n);
+    this->backend_.sigmoid(n, x.data(), y.data());
+    expect_close(y, expected, 4);
+
+    std::vector<T> in_place = x;
+    this->backend_.sigmoid(n, in_place.data(), in_place.data());
+    EXPECT_EQ(in_place, y);
+  }
+}
+
+TYPED_TEST(SerialElementwise, SigmoidSaturatesWithoutNaN) {
+  using T = TypeParam;
+  const std::vector<T> x = {T{-1e4}, T{1e4}, -this->infinity, this->infinity, T{0}, this->nan};
+  std::vector<T> y = poison<T>(6);
+  y[5] = 0;
+  this->backend_.sigmoid(6, x.data(), y.data());
+  EXPECT_TRUE(std::isnan(y[5]));
+  y.pop_back();
+  EXPECT_EQ(y, (std::vector<T>{0, 1, 0, 1, 0.5}));
+}
+
+TYPED_TEST(SerialElementwise, SigmoidBackward) {
+  using T = TypeParam;
+  for (const Index n : lengths) {
+    const auto y = random_values<T>(n, 8, 0, 1);
+    const auto dy = random_values<T>(n, 9, -4, 3);
+    std::vector<long double> expected = widened(dy);
+    for (Index i = 0; i < n; ++i) expected[i] *= y[i] * (1 - static_cast<long double>(y[i]));
+
+    std::vector<T> dx = poison<T>(n);
+    this->backend_.sigmoid_backward(n, y.data(), dy.data(), dx.data());
+    expect_close(dx, expected, 4);
+
+    std::vector<T> in_place = dy;
+    this->backend_.sigmoid_backward(n, y.data(), in_place.data(), in_place.data());
+    EXPECT_EQ(in_place, dx);
+  }
+}
+
+TYPED_TEST(SerialElementwise, SgdUpdate) {
+  using T = TypeParam;
+  for (const Index n : lengths) {
+    for (const T l2 : {T{0}, T{0.25}}) {
+      const T rate = T{0.125};
+      const auto gradient = random_values<T>(n, 10, -2, 3);
+      std::vector<T> parameter = random_values<T>(n, 11);
+      std::vector<long double> expected = widened(parameter);
+      std::vector<long double> bounds(expected.size());
+      for (Index i = 0; i < n; ++i) {
+        const long double w = expected[i];
+        expected[i] = w - rate * (gradient[i] + l2 * w);
+        bounds[i] = 2 * std::numeric_limits<T>::epsilon() *
+                    (std::abs(w) + rate * (std::abs(gradient[i]) + l2 * std::abs(w)));
+      }
+      this->backend_.sgd_update(n, rate, l2, gradient.data(), parameter.data());
+      expect_within(parameter, expected, bounds);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace stagewise

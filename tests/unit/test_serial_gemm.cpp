@@ -1,0 +1,199 @@
+#include <array>
+#include <cmath>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "01_serial/gemm.hpp"
+#include "01_serial/serial_backend.hpp"
+#include "support.hpp"
+
+namespace stagewise {
+namespace {
+
+using serial::GemmForm;
+
+template <typename T>
+class SerialGemm : public testing::Test {};
+
+TYPED_TEST_SUITE(SerialGemm, Precisions, PrecisionNames);
+
+constexpr std::array forms = {GemmForm::naive, GemmForm::reordered, GemmForm::blocked,
+                              GemmForm::blas};
+constexpr std::array transposes = {Transpose::no, Transpose::yes};
+
+struct Size {
+  Index m;
+  Index n;
+  Index k;
+};
+
+/// Nothing, one, primes, just below and above what the forms cut their work into (rows: 6 or 8;
+/// columns: up to 32, 256; steps of k: 8, 256), wider than tall and taller than wide.
+const std::vector<Size> sizes = {
+    {0, 3, 2},   {3, 0, 2},   {3, 2, 0},     {1, 1, 1},    {1, 7, 1},     {7, 1, 5},
+    {2, 3, 4},   {4, 4, 4},   {5, 7, 3},     {8, 32, 16},  {9, 33, 17},   {13, 31, 37},
+    {47, 5, 2},  {3, 67, 29}, {11, 17, 255}, {5, 37, 256}, {19, 35, 257}, {7, 3, 521},
+    {3, 256, 8}, {2, 257, 7}, {7, 523, 9}};
+
+/// op(A) op(B) and |op(A)| |op(B)|, by the definition, in long double.
+template <typename T>
+struct Product {
+  Product(const Size& size, Transpose op_a, Transpose op_b, const std::vector<T>& a,
+          const std::vector<T>& b)
+      : sum(static_cast<std::size_t>(size.m * size.n), 0), magnitude(sum) {
+    for (Index i = 0; i < size.m; ++i) {
+      for (Index j = 0; j < size.n; ++j) {
+        for (Index k = 0; k < size.k; ++k) {
+          const long double x = a[op_a == Transpose::yes ? k * size.m + i : i * size.k + k];
+          const long double y = b[op_b == Transpose::yes ? j * size.k + k : k * size.n + j];
+          sum[i * size.n + j] += x * y;
+          magnitude[i * size.n + j] += std::abs(x * y);
+        }
+      }
+    }
+  }
+
+  std::vector<long double> sum;
+  std::vector<long double> magnitude;
+};
+
+template <typename T>
+std::string describe(const GemmProblem<T>& p, GemmForm form) {
+  return serial::gemm_form_names().at(static_cast<std::size_t>(form)) +
+         ", m = " + std::to_string(p.m) + ", n = " + std::to_string(p.n) +
+         ", k = " + std::to_string(p.k) + (p.op_a == Transpose::yes ? ", A transposed" : "") +
+         (p.op_b == Transpose::yes ? ", B transposed" : "") +
+         ", alpha = " + std::to_string(p.alpha) + ", beta = " + std::to_string(p.beta);
+}
+
+/// Runs one problem and compares it with alpha * product + beta * C. The elements behind C must
+/// stay as they are.
+template <typename T>
+void check(GemmForm form, GemmProblem<T> problem, const Product<T>& product) {
+  constexpr Index margin = 40;
+  const Index n = problem.m * problem.n;
+  const std::vector<T> before = problem.beta == T{0} ? poison<T>(n) : random_values<T>(n, 3, -2, 1);
+  std::vector<T> c = before;
+  c.resize(c.size() + margin, T{-77});
+  problem.c = c.data();
+  serial::gemm(form, problem);
+
+  // k products and their additions round, and so do alpha, beta and the last addition: the
+  // standard bound, gamma_k |A| |B|, to first order and whatever the order of the sum.
+  std::vector<long double> expected(before.size());
+  std::vector<long double> bounds(before.size());
+  for (std::size_t i = 0; i < before.size(); ++i) {
+    const long double old =
+        problem.beta == T{0} ? 0 : problem.beta * static_cast<long double>(before[i]);
+    expected[i] = problem.alpha * product.sum[i] + old;
+    bounds[i] = static_cast<long double>(problem.k + 4) * std::numeric_limits<T>::epsilon() *
+                (std::abs(problem.alpha) * product.magnitude[i] + std::abs(old));
+  }
+  EXPECT_EQ(std::vector<T>(c.end() - margin, c.end()), std::vector<T>(margin, T{-77}))
+      << "something was written behind C";
+  c.resize(before.size());
+  expect_within(c, expected, bounds);
+}
+
+TYPED_TEST(SerialGemm, EveryFormGivesTheProduct) {
+  using T = TypeParam;
+  for (const Size& size : sizes) {
+    const auto a = random_values<T>(size.m * size.k, 1, -1, 2);
+    const auto b = random_values<T>(size.k * size.n, 2, -2, 1);
+    for (const Transpose op_a : transposes) {
+      for (const Transpose op_b : transposes) {
+        const Product<T> product(size, op_a, op_b, a, b);
+        for (const T alpha : {T{1}, T{0}, T{-0.5}, T{2}}) {
+          for (const T beta : {T{0}, T{1}, T{-0.5}, T{2}}) {
+            for (const GemmForm form : forms) {
+              const GemmProblem<T> problem{.op_a = op_a,
+                                           .op_b = op_b,
+                                           .m = size.m,
+                                           .n = size.n,
+                                           .k = size.k,
+                                           .alpha = alpha,
+                                           .a = a.data(),
+                                           .b = b.data(),
+                                           .beta = beta};
+              SCOPED_TRACE(describe(problem, form));
+              check(form, problem, product);
+              if (this->HasFatalFailure()) return;  // one sentence is enough
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
+TYPED_TEST(SerialGemm, NaNInAnOperandReachesItsRowOrColumnAndNothingElse) {
+  using T = TypeParam;
+  const Size size{11, 37, 19};
+  for (const GemmForm form : forms) {
+    auto a = random_values<T>(size.m * size.k, 1);
+    auto b = random_values<T>(size.k * size.n, 2);
+    a[3 * size.k + 18] = std::numeric_limits<T>::quiet_NaN();
+    b[17 * size.n + 36] = std::numeric_limits<T>::quiet_NaN();
+    std::vector<T> c(static_cast<std::size_t>(size.m * size.n), 0);
+    serial::gemm(
+        form,
+        GemmProblem<T>{
+            .m = size.m, .n = size.n, .k = size.k, .a = a.data(), .b = b.data(), .c = c.data()});
+    for (Index i = 0; i < size.m * size.n; ++i) {
+      const bool expected = i / size.n == 3 || i % size.n == 36;
+      ASSERT_EQ(std::isnan(c[i]), expected)
+          << serial::gemm_form_names().at(static_cast<std::size_t>(form)) << ", element " << i;
+    }
+  }
+}
+
+TYPED_TEST(SerialGemm, BackendUsesTheFormItWasGiven) {
+  using T = TypeParam;
+  const Size size{17, 23, 301};  // long enough for the forms to round differently
+  const auto a = random_values<T>(size.m * size.k, 1);
+  const auto b = random_values<T>(size.k * size.n, 2);
+  std::vector<std::vector<T>> results;
+  for (const GemmForm form : forms) {
+    std::vector<T> direct = poison<T>(size.m * size.n);
+    std::vector<T> through_backend = direct;
+    GemmProblem<T> problem{.m = size.m, .n = size.n, .k = size.k, .a = a.data(), .b = b.data()};
+    problem.c = direct.data();
+    serial::gemm(form, problem);
+    problem.c = through_backend.data();
+    SerialBackend<T>(form).gemm(problem);
+    EXPECT_EQ(through_backend, direct);
+    results.push_back(direct);
+  }
+  EXPECT_NE(results[0], results[1]);
+  EXPECT_NE(results[1], results[2]);
+}
+
+TYPED_TEST(SerialGemm, BlasRefusesDimensionsBeyondItsIntegers) {
+  using T = TypeParam;
+  const Index large = Index{1} << 31;
+  for (const Size& size : {Size{large, 1, 1}, Size{1, large, 1}, Size{1, 1, large}}) {
+    // The refusal comes before any element is touched, so there need not be any.
+    const GemmProblem<T> problem{.m = size.m, .n = size.n, .k = size.k};
+    EXPECT_EQ(sentence_of([&] { serial::gemm(GemmForm::blas, problem); }),
+              "OpenBLAS takes dimensions up to 2147483647, but one is 2147483648; use another "
+              "--gemm");
+  }
+}
+
+TEST(GemmForms, NamesAreParsedAndOthersRefused) {
+  EXPECT_EQ(serial::gemm_form_names(),
+            (std::vector<std::string>{"naive", "reordered", "blocked", "blas"}));
+  for (const GemmForm form : forms) {
+    EXPECT_EQ(serial::parse_gemm_form(serial::gemm_form_names().at(static_cast<std::size_t>(form))),
+              form);
+  }
+  EXPECT_THROW(serial::parse_gemm_form("fast"), UsageError);
+  EXPECT_EQ(sentence_of([] { serial::parse_gemm_form("fast"); }),
+            "there is no form of GEMM named 'fast'");
+}
+
+}  // namespace
+}  // namespace stagewise

@@ -1,0 +1,614 @@
+/// @file
+/// The loop over epochs and minibatches: reproducible, resumable, thrifty, and loud about NaN.
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <memory>
+#include <new>
+#include <set>
+#include <span>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "01_serial/serial_backend.hpp"
+#include "models/initialize.hpp"
+#include "tensor/error.hpp"
+#include "tensor/random.hpp"
+#include "training/evaluate.hpp"
+#include "training/parameters.hpp"
+#include "training/trainer.hpp"
+#include "unit/allocation_counter.hpp"
+
+namespace stagewise {
+namespace {
+
+constexpr Index samples = 53;
+constexpr Index batch_size = 10;  // five batches and a short one of 3
+constexpr Index steps_per_epoch = 6;
+constexpr int classes = 4;
+const Shape sample_shape{3, 2, 1};
+
+/// Points around one centre a class, so that there is something to learn.
+Dataset make_data(Index count = samples, std::uint64_t seed = 1) {
+  Random centre_random(7);
+  std::vector<double> centres(static_cast<std::size_t>(classes * sample_shape.elements()));
+  for (double& value : centres) value = centre_random.normal();
+  Random random(seed, Purpose::test, 1);
+  std::vector<double> features;
+  std::vector<std::int32_t> labels;
+  for (Index i = 0; i < count; ++i) {
+    labels.push_back(static_cast<std::int32_t>(random.below(classes)));
+    for (Index j = 0; j < sample_shape.elements(); ++j) {
+      const auto at = static_cast<std::size_t>(labels.back() * sample_shape.elements() + j);
+      features.push_back(centres[at] + 0.5 * random.normal());
+    }
+  }
+  return {sample_shape, classes, std::move(features), std::move(labels)};
+}
+
+ModelOptions make_model() {
+  return {.hidden = {9, 5}, .sample = sample_shape, .classes = classes};
+}
+
+TrainingOptions make_options(std::int64_t epochs) {
+  return {.batch_size = batch_size,
+          .epochs = epochs,
+          .sgd = {.learning_rate = 0.1, .l2 = 0.001},
+          .seed = 5};
+}
+
+/// Remembers everything that it is told.
+class Recorder final : public TrainingObserver {
+ public:
+  void on_step(std::int64_t epoch, Index done) override { steps.emplace_back(epoch, done); }
+  void on_epoch(const EpochReport& report, std::int64_t step_count,
+                const std::vector<ParameterValues>& values) override {
+    reports.push_back(report);
+    steps_at_epoch.push_back(step_count);
+    parameters = values;
+  }
+
+  std::vector<std::pair<std::int64_t, Index>> steps;
+  std::vector<EpochReport> reports;
+  std::vector<std::int64_t> steps_at_epoch;
+  std::vector<ParameterValues> parameters;
+};
+
+/// A network, and everything that a training of it needs.
+template <typename T>
+struct Training {
+  explicit Training(Backend<T>& backend, const TrainingOptions& training_options = make_options(3))
+      : options(training_options),
+        network(build_model(backend, make_model(), options.batch_size, GraphMode::training)),
+        step(*network, data, options.sgd) {
+    initialize_parameters(*network, make_model(), options.seed);
+  }
+
+  void run(std::int64_t first_epoch = 1) {
+    train(*network, step, data, validation, options, first_epoch, recorder);
+  }
+
+  Dataset data = make_data();
+  Dataset validation;
+  TrainingOptions options;
+  std::unique_ptr<Network<T>> network;
+  EagerStep<T> step;
+  Recorder recorder;
+};
+
+/// Not close, but the same: every bit of every value.
+void expect_identical(const std::vector<ParameterValues>& a,
+                      const std::vector<ParameterValues>& b) {
+  ASSERT_EQ(a.size(), b.size());
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    EXPECT_EQ(a[i].name, b[i].name);
+    ASSERT_EQ(a[i].values.size(), b[i].values.size());
+    EXPECT_EQ(
+        std::memcmp(a[i].values.data(), b[i].values.data(), a[i].values.size() * sizeof(double)), 0)
+        << a[i].name << " differs";
+  }
+}
+
+void expect_identical(const std::vector<EpochReport>& a, const std::vector<EpochReport>& b) {
+  ASSERT_EQ(a.size(), b.size());
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    EXPECT_EQ(a[i].epoch, b[i].epoch);
+    EXPECT_EQ(a[i].train_loss, b[i].train_loss);
+    EXPECT_EQ(a[i].train_accuracy, b[i].train_accuracy);
+  }
+}
+
+// ------------------------------------------------------------------------------- order of samples
+
+TEST(OrderOfEpoch, IsAPermutation) {
+  for (const Index count : {0, 1, 2, 53, 1000}) {
+    std::vector<std::uint32_t> order = {99, 98};  // left over from something else
+    order_of_epoch(count, 3, 1, true, order);
+    ASSERT_EQ(order.size(), static_cast<std::size_t>(count));
+    const std::set<std::uint32_t> distinct(order.begin(), order.end());
+    EXPECT_EQ(distinct.size(), order.size());
+    EXPECT_TRUE(distinct.empty() || *distinct.rbegin() == count - 1);
+  }
+}
+
+TEST(OrderOfEpoch, DependsOnSeedAndEpochOnly) {
+  const auto order = [](std::uint64_t seed, std::int64_t epoch) {
+    std::vector<std::uint32_t> result;
+    order_of_epoch(53, seed, epoch, true, result);
+    return result;
+  };
+  EXPECT_EQ(order(3, 1), order(3, 1));
+  EXPECT_NE(order(3, 1), order(4, 1));
+  EXPECT_NE(order(3, 1), order(3, 2));
+  EXPECT_NE(order(3, 2), order(2, 3));
+}
+
+TEST(OrderOfEpoch, IsTheDatasOwnWithoutShuffling) {
+  std::vector<std::uint32_t> order;
+  order_of_epoch(7, 3, 1, false, order);
+  EXPECT_EQ(order, (std::vector<std::uint32_t>{0, 1, 2, 3, 4, 5, 6}));
+}
+
+// ----------------------------------------------------------------------------------- the training
+
+TEST(Train, LearnsAndReports) {
+  SerialBackend<double> backend;
+  Training<double> training(backend, make_options(20));
+  training.validation = make_data(31, 2);
+  training.run();
+
+  const std::vector<EpochReport>& reports = training.recorder.reports;
+  ASSERT_EQ(reports.size(), 20U);
+  for (std::size_t i = 0; i < reports.size(); ++i) {
+    EXPECT_EQ(reports[i].epoch, static_cast<std::int64_t>(i) + 1);
+    EXPECT_GT(reports[i].seconds, 0);
+    EXPECT_NEAR(reports[i].images_per_second, samples / reports[i].seconds,
+                1e-6 * samples / reports[i].seconds);
+    EXPECT_EQ(training.recorder.steps_at_epoch[i], reports[i].epoch * steps_per_epoch);
+  }
+  EXPECT_LT(reports.back().train_loss, reports.front().train_loss / 2);
+  EXPECT_GT(reports.back().train_accuracy, 0.8);
+
+  const Evaluation evaluation = evaluate(*training.network, training.validation);
+  ASSERT_TRUE(reports.back().validation_loss.has_value());
+  EXPECT_EQ(*reports.back().validation_loss, evaluation.loss);
+  EXPECT_EQ(*reports.back().validation_accuracy, evaluation.accuracy);
+}
+
+TEST(Train, TellsOfEveryStep) {
+  SerialBackend<float> backend;
+  Training<float> training(backend, make_options(2));
+  training.run();
+  std::vector<std::pair<std::int64_t, Index>> expected;
+  for (const std::int64_t epoch : {1, 2}) {
+    for (const Index done : {10, 20, 30, 40, 50, 53}) expected.emplace_back(epoch, done);
+  }
+  EXPECT_EQ(training.recorder.steps, expected);
+  EXPECT_FALSE(training.recorder.reports.back().validation_loss.has_value());
+}
+
+template <typename T>
+class TrainIn : public testing::Test {};
+using Precisions = testing::Types<float, double>;
+TYPED_TEST_SUITE(TrainIn, Precisions);
+
+TYPED_TEST(TrainIn, RepeatsBitForBit) {
+  for (const std::string& form : serial::gemm_form_names()) {
+    SerialBackend<TypeParam> backend(serial::parse_gemm_form(form));
+    Training<TypeParam> first(backend);
+    Training<TypeParam> second(backend);
+    first.run();
+    second.run();
+    expect_identical(first.recorder.parameters, second.recorder.parameters);
+    expect_identical(first.recorder.reports, second.recorder.reports);
+  }
+}
+
+TYPED_TEST(TrainIn, DependsOnTheSeed) {
+  SerialBackend<TypeParam> backend;
+  Training<TypeParam> training(backend);
+  TrainingOptions other_options = make_options(3);
+  other_options.seed = 6;
+  Training<TypeParam> other(backend, other_options);
+  // The same start, so that only the order of the samples differs.
+  copy_parameters_in(other.network->graph, copy_parameters_out(training.network->graph),
+                     "the test");
+  training.run();
+  other.run();
+  EXPECT_NE(training.recorder.parameters.front().values, other.recorder.parameters.front().values);
+}
+
+TYPED_TEST(TrainIn, ContinuesAsIfItHadNeverStopped) {
+  SerialBackend<TypeParam> backend;
+  Training<TypeParam> uninterrupted(backend, make_options(5));
+  uninterrupted.run();
+
+  Training<TypeParam> before(backend, make_options(3));
+  before.run();
+  Training<TypeParam> after(backend, make_options(5));
+  copy_parameters_in(after.network->graph, before.recorder.parameters, "the checkpoint");
+  after.run(4);
+
+  expect_identical(after.recorder.parameters, uninterrupted.recorder.parameters);
+  ASSERT_EQ(after.recorder.reports.size(), 2U);
+  EXPECT_EQ(after.recorder.reports.back().train_loss,
+            uninterrupted.recorder.reports.back().train_loss);
+  EXPECT_EQ(after.recorder.steps_at_epoch, (std::vector<std::int64_t>{24, 30}));
+}
+
+TEST(Train, DoesNothingWhereAllEpochsAreDone) {
+  SerialBackend<double> backend;
+  Training<double> training(backend);
+  const std::vector<ParameterValues> before = copy_parameters_out(training.network->graph);
+  training.run(4);
+  expect_identical(copy_parameters_out(training.network->graph), before);
+  EXPECT_TRUE(training.recorder.steps.empty());
+  EXPECT_TRUE(training.recorder.reports.empty());
+}
+
+/// A step on the short last batch, three samples, changes the parameters by the mean of what a step
+/// on each of them alone would.
+TEST(Train, AveragesAShortBatchOverItsOwnRows) {
+  SerialBackend<double> backend;
+  const Dataset data = make_data();
+  std::vector<std::uint32_t> order;
+  order_of_epoch(samples, 1, 1, false, order);
+  const auto network = build_model(backend, make_model(), batch_size, GraphMode::training);
+  const auto after_one_step = [&](Index first, Index rows) {
+    initialize_parameters(*network, make_model(), 1);
+    EagerStep<double> step(*network, data, {.learning_rate = 0.5});
+    step.begin_epoch(order);
+    step.run(first, rows);
+    return copy_parameters_out(network->graph);
+  };
+  initialize_parameters(*network, make_model(), 1);
+  const std::vector<ParameterValues> start = copy_parameters_out(network->graph);
+  const std::vector<ParameterValues> together = after_one_step(50, 3);
+  const std::vector<std::vector<ParameterValues>> alone = {
+      after_one_step(50, 1), after_one_step(51, 1), after_one_step(52, 1)};
+
+  for (std::size_t i = 0; i < start.size(); ++i) {
+    EXPECT_NE(together[i].values, start[i].values) << start[i].name;
+    for (std::size_t j = 0; j < start[i].values.size(); ++j) {
+      double mean = 0;
+      for (const auto& one : alone) mean += one[i].values[j] / 3;
+      EXPECT_NEAR(together[i].values[j], mean, 1e-14) << start[i].name;
+    }
+  }
+}
+
+TEST(Train, AddsEveryBatchToTheTotals) {
+  SerialBackend<double> backend;
+  TrainingOptions options = make_options(1);
+  options.sgd = {.learning_rate = 0, .l2 = 0};  // the network stays as it is
+  Training<double> training(backend, options);
+  training.run();
+  const Evaluation evaluation = evaluate(*training.network, training.data);
+  const EpochReport& report = training.recorder.reports.front();
+  EXPECT_NEAR(report.train_loss, evaluation.loss, 1e-12);
+  EXPECT_EQ(report.train_accuracy, evaluation.accuracy);  // a quotient of the same two counts
+}
+
+// --------------------------------------------------------------------------------------------- l2
+
+TEST(Train, AppliesL2ToWeightsAndNeverToBiases) {
+  SerialBackend<double> backend;
+  constexpr double learning_rate = 0.25;
+  constexpr double l2 = 0.5;
+  const auto after_one_step = [&](double with_l2) {
+    TrainingOptions options = make_options(1);
+    options.batch_size = samples;  // one step an epoch
+    options.sgd = {.learning_rate = learning_rate, .l2 = with_l2};
+    Training<double> training(backend, options);
+    // Biases that are 0 would hide a wrong l2.
+    std::vector<ParameterValues> start = copy_parameters_out(training.network->graph);
+    for (ParameterValues& parameter : start) {
+      for (double& value : parameter.values) value += 0.125;
+    }
+    copy_parameters_in(training.network->graph, start, "the test");
+    training.run();
+    return std::tuple(start, training.recorder.parameters, training.recorder.reports.front());
+  };
+  const auto [start, without, report_without] = after_one_step(0);
+  const auto [same_start, with, report_with] = after_one_step(l2);
+
+  ASSERT_EQ(with.size(), 6U);
+  for (std::size_t i = 0; i < with.size(); ++i) {
+    const bool is_bias = with[i].name.ends_with("bias");
+    for (std::size_t j = 0; j < with[i].values.size(); ++j) {
+      const double decay = is_bias ? 0 : learning_rate * l2 * start[i].values[j];
+      EXPECT_NEAR(with[i].values[j], without[i].values[j] - decay, 1e-14) << with[i].name;
+    }
+  }
+
+  double squares = 0;
+  for (const ParameterValues& parameter : with) {
+    if (!parameter.name.ends_with("weight")) continue;
+    for (const double w : parameter.values) squares += w * w;
+  }
+  EXPECT_GT(squares, 1);
+  EXPECT_NEAR(report_with.train_loss, report_without.train_loss + l2 / 2 * squares, 1e-12);
+}
+
+// -------------------------------------------------------------------------------- NaN and infinity
+
+/// A device whose memory the host cannot follow pointers into, as far as the trainer knows.
+template <typename T>
+class FarBackend final : public SerialBackend<T> {
+ public:
+  using SerialBackend<T>::SerialBackend;
+  bool host_accessible() const override { return false; }
+  void copy_in(void* to, const void* host, std::size_t bytes) override {
+    ++copies_in;
+    SerialBackend<T>::copy_in(to, host, bytes);
+  }
+  Index copies_in = 0;
+};
+
+std::string failure_of(Training<float>& training) {
+  try {
+    training.run();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "no failure";
+}
+
+TEST(Train, StopsAtALossThatIsNotFinite) {
+  SerialBackend<float> backend;
+  TrainingOptions options = make_options(3);
+  options.sgd.learning_rate = 1e30;
+  Training<float> training(backend, options);
+  const std::string failure = failure_of(training);
+  EXPECT_TRUE(failure.find("in epoch 1, step 2") != std::string::npos ||
+              failure.find("in epoch 1, step 3") != std::string::npos)
+      << failure;
+  EXPECT_NE(failure.find("1e+30"), std::string::npos) << failure;
+  EXPECT_TRUE(training.recorder.reports.empty());
+  EXPECT_LE(training.recorder.steps.size(), 2U) << "training went on";
+}
+
+TEST(Train, NamesTheStepAlsoWhereTheHostReadsOnceAnEpoch) {
+  FarBackend<float> backend;
+  TrainingOptions options = make_options(3);
+  options.sgd.learning_rate = 1e30;
+  Training<float> training(backend, options);
+  SerialBackend<float> near_backend;
+  Training<float> near(near_backend, options);
+  EXPECT_EQ(failure_of(training), failure_of(near));
+  EXPECT_TRUE(training.recorder.reports.empty());
+}
+
+TEST(Train, NamesALaterEpoch) {
+  SerialBackend<float> backend;
+  Training<float> training(backend);
+  training.run();
+  ASSERT_EQ(training.recorder.reports.size(), 3U);
+  std::vector<ParameterValues> broken = training.recorder.parameters;
+  broken.back().values.back() = std::numeric_limits<double>::quiet_NaN();
+  copy_parameters_in(training.network->graph, broken, "the test");
+  training.options.epochs = 6;
+  try {
+    training.run(5);
+    FAIL() << "no failure";
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("the loss became NaN in epoch 5, step 1"),
+              std::string::npos)
+        << error.what();
+  }
+  EXPECT_EQ(training.recorder.reports.size(), 3U);
+}
+
+/// The last step's loss is still finite, but its update is not: no loss shows that.
+TEST(Train, StopsAtParametersThatAreNotFinite) {
+  for (const bool far : {false, true}) {
+    SerialBackend<float> near_backend;
+    FarBackend<float> far_backend;
+    TrainingOptions options = make_options(1);
+    options.batch_size = samples;  // one step
+    options.sgd.learning_rate = std::numeric_limits<float>::infinity();
+    Training<float> training(far ? far_backend : near_backend, options);
+    const std::string failure = failure_of(training);
+    EXPECT_NE(failure.find("became NaN or infinite in epoch 1, step 1"), std::string::npos)
+        << failure;
+    EXPECT_TRUE(training.recorder.reports.empty());
+  }
+}
+
+// ------------------------------------------------------------------------------------- evaluation
+
+TEST(Evaluate, CountsWhatIsRight) {
+  // No hidden layer, the identity as weights: the network predicts the largest feature.
+  SerialBackend<double> backend;
+  const ModelOptions model{.hidden = {}, .sample = Shape{3}, .classes = 3};
+  const auto network = build_model(backend, model, 2, GraphMode::inference);
+  copy_parameters_in(
+      network->graph,
+      {{.name = "fc1/weight", .shape = {3, 3}, .values = {1, 0, 0, 0, 1, 0, 0, 0, 1}},
+       {.name = "fc1/bias", .shape = {3}, .values = {0, 0, 0}}},
+      "the test");
+  const Dataset data(Shape{3}, 3,
+                     std::vector<double>{5, 1, 1,  //
+                                         0, 2, 9,  //
+                                         3, 8, 1,  //
+                                         4, 4, 4,  // a tie: the lowest class
+                                         1, 7, 2},
+                     {0, 2, 0, 0, 1});
+  const Evaluation evaluation = evaluate(*network, data);
+  EXPECT_EQ(evaluation.correct, 4);
+  EXPECT_EQ(evaluation.samples, 5);
+  EXPECT_EQ(evaluation.accuracy, 0.8);
+}
+
+TEST(Evaluate, HardlyDependsOnTheBatchSize) {
+  SerialBackend<double> backend;
+  Training<double> training(backend, make_options(2));
+  training.run();
+  const Evaluation reference = evaluate(*training.network, training.data);
+  EXPECT_GT(reference.correct, 0);
+  EXPECT_LT(reference.correct, samples);
+  for (const Index size : {1, 7, 52, 53, 200}) {
+    const auto network = build_model(backend, make_model(), size, GraphMode::inference);
+    copy_parameters_in(network->graph, training.recorder.parameters, "the test");
+    const Evaluation evaluation = evaluate(*network, training.data);
+    EXPECT_EQ(evaluation.correct, reference.correct) << "batches of " << size;
+    EXPECT_EQ(evaluation.samples, samples);
+    EXPECT_NEAR(evaluation.loss, reference.loss, 1e-13) << "batches of " << size;
+  }
+}
+
+TEST(Evaluate, RefusesAnEmptyDataSet) {
+  SerialBackend<double> backend;
+  const auto network = build_model(backend, make_model(), 4, GraphMode::inference);
+  EXPECT_THROW(evaluate(*network, make_data().slice(0, 0)), Error);
+}
+
+TEST(Evaluate, RefusesALossThatIsNotFinite) {
+  SerialBackend<double> backend;
+  Training<double> training(backend);
+  std::vector<ParameterValues> values = copy_parameters_out(training.network->graph);
+  values.front().values.front() = std::numeric_limits<double>::quiet_NaN();
+  copy_parameters_in(training.network->graph, values, "the test");
+  EXPECT_THROW(evaluate(*training.network, training.data), Error);
+}
+
+TEST(MeasureLatency, IsPlausible) {
+  SerialBackend<float> backend;
+  const auto network = build_model(backend, make_model(), 1, GraphMode::inference);
+  initialize_parameters(*network, make_model(), 1);
+  const LatencyReport latency = measure_latency(*network, make_data());
+  EXPECT_GE(latency.samples, 200);
+  EXPECT_GT(latency.p5_seconds, 0);
+  EXPECT_LE(latency.p5_seconds, latency.median_seconds);
+  EXPECT_LE(latency.median_seconds, latency.p95_seconds);
+  EXPECT_LT(latency.median_seconds, 0.01);  // some 200 multiplications
+
+  // A network a thousand times as large takes noticeably longer.
+  ModelOptions large = make_model();
+  large.hidden = {400, 400};
+  const auto large_network = build_model(backend, large, 1, GraphMode::inference);
+  initialize_parameters(*large_network, large, 1);
+  EXPECT_GT(measure_latency(*large_network, make_data()).median_seconds,
+            2 * latency.median_seconds);
+}
+
+TEST(MeasureLatency, NeedsAFullBatch) {
+  SerialBackend<float> backend;
+  const auto network = build_model(backend, make_model(), samples + 1, GraphMode::inference);
+  initialize_parameters(*network, make_model(), 1);
+  EXPECT_THROW(measure_latency(*network, make_data()), Error);
+}
+
+// ---------------------------------------------------------------------------- memory of the device
+
+TYPED_TEST(TrainIn, ComputesTheSameWhereTheHostMustCopy) {
+  SerialBackend<TypeParam> near_backend;
+  FarBackend<TypeParam> far_backend;
+  Training<TypeParam> near(near_backend);
+  Training<TypeParam> far(far_backend);
+  near.validation = make_data(31, 2);
+  far.validation = make_data(31, 2);
+  const Index copies_before = far_backend.copies_in;
+  near.run();
+  far.run();
+  EXPECT_GE(far_backend.copies_in - copies_before, Index{6} * steps_per_epoch);
+  expect_identical(far.recorder.parameters, near.recorder.parameters);
+  expect_identical(far.recorder.reports, near.recorder.reports);
+  for (std::size_t i = 0; i < 3; ++i) {
+    EXPECT_EQ(far.recorder.reports[i].validation_loss, near.recorder.reports[i].validation_loss);
+  }
+}
+
+/// Labels travel in pieces of 1024: more samples than that, and not a multiple.
+TEST(LoadBatch, CopiesEveryLabel) {
+  constexpr Index rows = 2500;
+  FarBackend<float> backend;
+  const auto network = build_model(backend, make_model(), rows, GraphMode::inference);
+  const Dataset data = make_data(rows);
+  std::vector<std::uint32_t> order;
+  order_of_epoch(rows, 1, 1, true, order);
+  Tensor<float> staging = make_staging(*network);
+  load_batch(*network, data, std::span<const std::uint32_t>(order), staging);
+  std::vector<float> features(static_cast<std::size_t>(rows * sample_shape.elements()));
+  data.gather(std::span<const std::uint32_t>(order), features.data());
+  EXPECT_TRUE(std::equal(features.begin(), features.end(), network->input->value()));
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    ASSERT_EQ(network->labels.data()[i], data.labels()[order[i]]) << "row " << i;
+  }
+}
+
+// ------------------------------------------------------------------------------------ allocations
+
+TEST(AllocationCounter, CountsEveryForm) {
+  const auto count = [](const auto& work) {
+    const std::int64_t before = allocations_so_far();
+    work();
+    return allocations_so_far() - before;
+  };
+  // Through the operators themselves: a compiler may leave out a new and a delete that it sees.
+  EXPECT_EQ(count([] { ::operator delete(::operator new(8)); }), 1);
+  EXPECT_EQ(count([] { ::operator delete[](::operator new[](8)); }), 1);
+  EXPECT_EQ(count([] {
+              ::operator delete (::operator new (8, std::align_val_t{64}), std::align_val_t{64});
+            }),
+            1);
+  EXPECT_EQ(count([] { host_memory().release(host_memory().allocate(100)); }), 1);
+  EXPECT_EQ(count([] { const Tensor<float> tensor(Shape{3, 4}); }), 1);
+  EXPECT_EQ(count([] { std::vector<int>(1000).shrink_to_fit(); }), 1);
+  EXPECT_EQ(count([] {}), 0);
+}
+
+/// Notes, after each step, how much has been allocated so far.
+class AllocationWatcher final : public TrainingObserver {
+ public:
+  AllocationWatcher() { at_step.reserve(1000); }
+  void on_step(std::int64_t /*epoch*/, Index /*done*/) override {
+    at_step.push_back(allocations_so_far());
+  }
+  void on_epoch(const EpochReport& /*report*/, std::int64_t /*steps*/,
+                const std::vector<ParameterValues>& /*values*/) override {}
+  std::vector<std::int64_t> at_step;
+};
+
+template <typename T>
+void expect_no_allocations(Backend<T>& backend, LossKind loss, bool timings) {
+  const Dataset data = make_data();
+  ModelOptions model = make_model();
+  model.loss = loss;
+  const auto network = build_model(backend, model, batch_size, GraphMode::training);
+  initialize_parameters(*network, model, 1);
+  if (timings) network->graph.enable_timings();
+  const TrainingOptions options = make_options(3);
+  EagerStep<T> step(*network, data, options.sgd);
+  AllocationWatcher watcher;
+  train(*network, step, data, Dataset(), options, 1, watcher);
+
+  ASSERT_EQ(watcher.at_step.size(), std::size_t{3} * steps_per_epoch);
+  for (std::size_t i = 1; i < watcher.at_step.size(); ++i) {
+    // Between epochs, the parameters are copied out for the observer.
+    if (static_cast<Index>(i) % steps_per_epoch == 0) continue;
+    EXPECT_EQ(watcher.at_step[i] - watcher.at_step[i - 1], 0) << "in step " << i + 1;
+  }
+}
+
+TYPED_TEST(TrainIn, AllocatesNothingInAStep) {
+  for (const std::string& form : serial::gemm_form_names()) {
+    SCOPED_TRACE(form);
+    SerialBackend<TypeParam> near_backend(serial::parse_gemm_form(form));
+    FarBackend<TypeParam> far_backend(serial::parse_gemm_form(form));
+    for (const LossKind loss : {LossKind::cross_entropy, LossKind::squared_error}) {
+      expect_no_allocations<TypeParam>(near_backend, loss, false);
+      expect_no_allocations<TypeParam>(near_backend, loss, true);
+      expect_no_allocations<TypeParam>(far_backend, loss, false);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace stagewise
