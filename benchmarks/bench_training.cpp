@@ -1,0 +1,70 @@
+/// @file
+/// Training steps of 784-256-10 at a batch of 100 in float, for each form of GEMM: images/s.
+///
+/// Run it: `bench_training`. The data are random bytes in the shape and number of MNIST's training
+/// images, made in memory; what the network learns from them does not matter to its speed. A step
+/// is all of it: gather a shuffled batch, forward, count losses and hits, backward, update.
+/// `compare_cpu.py` runs it beside PyTorch.
+
+#include <string>
+#include <vector>
+
+#include <benchmark/benchmark.h>
+
+#include "01_serial/serial_backend.hpp"
+#include "data/dataset.hpp"
+#include "models/initialize.hpp"
+#include "models/model.hpp"
+#include "tensor/random.hpp"
+#include "training/trainer.hpp"
+
+namespace stagewise {
+namespace {
+
+constexpr Index images = 60000;
+constexpr Index batch_size = 100;
+
+Dataset random_images() {
+  Random random(1);
+  std::vector<std::uint8_t> pixels(static_cast<std::size_t>(images * 28 * 28));
+  for (std::uint8_t& pixel : pixels) pixel = static_cast<std::uint8_t>(random.bits());
+  std::vector<std::int32_t> labels(static_cast<std::size_t>(images));
+  for (std::int32_t& label : labels) label = static_cast<std::int32_t>(random.below(10));
+  return {Shape{28, 28, 1}, 10, std::move(pixels), std::move(labels)};
+}
+
+void run(benchmark::State& state, serial::GemmForm form) {
+  static const Dataset data = random_images();
+  SerialBackend<float> backend(form);
+  const ModelOptions model{.sample = data.sample_shape(), .classes = data.classes()};
+  const auto network = build_model(backend, model, batch_size, GraphMode::training);
+  initialize_parameters(*network, model, 1);
+  EagerStep<float> step(*network, data, {.learning_rate = 0.1});
+
+  std::vector<std::uint32_t> order;
+  std::int64_t epoch = 0;
+  Index first = images;
+  for ([[maybe_unused]] const auto iteration : state) {
+    if (first == images) {
+      order_of_epoch(images, 1, ++epoch, true, order);
+      step.begin_epoch(order);
+      first = 0;
+    }
+    step.run(first, batch_size);
+    first += batch_size;
+  }
+  state.SetItemsProcessed(state.iterations() * batch_size);
+}
+
+[[maybe_unused]] const bool added = [] {
+  for (const std::string& form : serial::gemm_form_names()) {
+    benchmark::RegisterBenchmark(("training/784-256-10/float/" + form).c_str(), run,
+                                 serial::parse_gemm_form(form))
+        ->Unit(benchmark::kMicrosecond)
+        ->UseRealTime();
+  }
+  return true;
+}();
+
+}  // namespace
+}  // namespace stagewise

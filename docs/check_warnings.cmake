@@ -1,0 +1,41 @@
+# Fails if the file WARNINGS, written by Doxygen, holds a warning that matters. Not every public
+# name needs a comment: what is left to its name is a member variable, a type alias, a value of an
+# enumeration, a constructor, an operator and an accessor, "Index rows() const".
+cmake_minimum_required(VERSION 3.25)
+file(READ ${WARNINGS} text)
+string(REPLACE ";" "," text "${text}")
+string(REPLACE "[" "(" text "${text}") # a bracket would keep a CMake list together
+string(REPLACE "]" ")" text "${text}")
+string(REPLACE "\n" ";" lines "${text}")
+
+set(by_name
+    "\\((variable|enumvalue|typedef)\\) of"
+    "Member main\\("
+    "Member operator"
+    "Member [a-z0-9_]+\\(\\) const.* \\(function\\) of (class|struct)"
+    "Member ~?([A-Za-z0-9_]+)\\(.*\\(function\\) of (class|struct) [A-Za-z0-9_:]*::([A-Za-z0-9_]+) ")
+set(bad "")
+foreach(line IN LISTS lines)
+  set(matters YES)
+  if(line STREQUAL "")
+    set(matters NO)
+  elseif(line MATCHES "is not documented")
+    foreach(pattern IN LISTS by_name)
+      if(line MATCHES "${pattern}") # the last one matches constructors only if the names agree
+        if(NOT CMAKE_MATCH_3 OR CMAKE_MATCH_1 STREQUAL CMAKE_MATCH_3)
+          set(matters NO)
+        endif()
+      endif()
+    endforeach()
+  endif()
+  if(matters AND NOT line IN_LIST bad)
+    list(APPEND bad "${line}")
+  endif()
+endforeach()
+
+if(bad)
+  list(JOIN bad "\n" text)
+  list(LENGTH bad count)
+  message("${text}")
+  message(FATAL_ERROR "The documentation has ${count} warnings; they are above.")
+endif()
