@@ -221,6 +221,11 @@ class Reader {
         checkpoint.precision != "double") {
       throw failure("its precision is '" + checkpoint.precision + "', but must be float or double");
     }
+    for (const char* const name : {"seed", "epoch", "step"}) {
+      if (std::find(names.begin(), names.end(), name) == names.end()) {
+        checkpoint.missing.emplace_back(name);
+      }
+    }
     if (checkpoint.epoch < 0 || checkpoint.step < 0) {
       throw failure("its epoch or step is negative");
     }

@@ -33,6 +33,8 @@ struct Checkpoint {
   /// Everything else that decides how training continues, by the option's name without dashes:
   /// "hidden" -> "256,128", "learning-rate" -> "0.1".
   std::map<std::string, std::string> settings;
+  /// Of "seed", "epoch" and "step", those that a file did not say when it was read.
+  std::vector<std::string> missing;
   std::vector<ParameterValues> parameters;
   /// Where workers have parameters of their own: those of each, under `/workers/1`, `/workers/2`,
   /// ...

@@ -6,6 +6,8 @@
 #include <limits>
 #include <vector>
 
+#include "io/hdf5_driver.hpp"
+
 namespace stagewise::hdf5 {
 namespace {
 
@@ -41,11 +43,8 @@ std::string list(const std::vector<hsize_t>& dimensions) {
 
 Handle open_file(const std::filesystem::path& path) {
   const Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
-  H5Pset_metadata_read_attempts(access.id(), 1);
-  // As if another process were writing to the file: not because one is, but because the library
-  // then does without its collector of small reads (the metadata accumulator), which crashes where
-  // a damaged file has no address.
-  return {H5Fopen(path.c_str(), H5F_ACC_RDONLY | H5F_ACC_SWMR_READ, access.id()), H5Fclose};
+  H5Pset_driver(access.id(), reading_driver(), nullptr);
+  return {H5Fopen(path.c_str(), H5F_ACC_RDONLY, access.id()), H5Fclose};
 }
 
 std::string objection_to(const Handle& set, std::uint64_t file_bytes) {

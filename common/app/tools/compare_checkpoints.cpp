@@ -1,17 +1,24 @@
 /// @file
-/// Compares two checkpoints, parameter by parameter, in the manner of report 000's table 1.
+/// Compares two checkpoints, parameter by parameter, in the manner of report 000's table 1; turns
+/// one into report 002's matrix files and back.
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdio>
+#include <filesystem>
 #include <iostream>
+#include <optional>
 #include <string>
+#include <system_error>
+#include <vector>
 
 #include "app/program.hpp"
 #include "app/text.hpp"
 #include "app/values.hpp"
 #include "io/checkpoint.hpp"
+#include "io/file.hpp"
+#include "io/matrix_folder.hpp"
 #include "tensor/error.hpp"
 #include "verify/compare.hpp"
 
@@ -44,7 +51,8 @@ Checkpoint load(const std::string& path) {
 int compare(const std::string& path_a, const std::string& path_b, double tolerance) {
   const Checkpoint a = load(path_a);
   const Checkpoint b = load(path_b);
-  const std::vector<Difference> differences = compare_parameters(a.parameters, b.parameters);
+  const std::vector<Difference> differences =
+      compare_parameters(a.parameters, b.parameters, path_a, path_b);
 
   std::size_t width = std::string("parameter").size();
   for (const Difference& difference : differences) {
@@ -80,6 +88,87 @@ int compare(const std::string& path_a, const std::string& path_b, double toleran
   return 1;
 }
 
+/// "w1.data  256 x 784  fc1/weight", a line a file.
+void print_matrices(const std::vector<ExchangedMatrix>& matrices) {
+  const auto size = [](const ExchangedMatrix& matrix) {
+    return std::to_string(matrix.shape[0]) + " x " + std::to_string(matrix.shape[1]);
+  };
+  std::size_t file_width = 0;
+  std::size_t size_width = 0;
+  for (const ExchangedMatrix& matrix : matrices) {
+    file_width = std::max(file_width, matrix.file.size());
+    size_width = std::max(size_width, size(matrix).size());
+  }
+  for (const ExchangedMatrix& matrix : matrices) {
+    std::cout << matrix.file << std::string(file_width - matrix.file.size() + 2, ' ')
+              << std::string(size_width - size(matrix).size(), ' ') << size(matrix) << "  "
+              << matrix.parameter << '\n';
+  }
+}
+
+int export_to(const std::string& folder, const std::string& path) {
+  const Checkpoint checkpoint = load_checkpoint(path);
+  print_matrices(export_matrices(folder, checkpoint));
+  std::cout << "written to " << folder
+            << (checkpoint.precision == "double"
+                    ? ", rounded to float: the checkpoint's doubles have 9 digits more\n"
+                    : "\n");
+  return 0;
+}
+
+int import_from(const std::string& folder, const std::string& path) {
+  std::error_code error;
+  const bool is_new = !std::filesystem::exists(path, error);
+  std::vector<ExchangedMatrix> matrices;
+  Checkpoint checkpoint;
+  if (is_new) {
+    checkpoint = mlp_from_matrices(folder, matrices);
+  } else {
+    checkpoint = load_checkpoint(path);
+    matrices = import_matrices(folder, checkpoint, path);
+  }
+  check_writable(path, "checkpoint");
+  save_checkpoint(path, checkpoint);
+  print_matrices(matrices);
+  std::cout << "read from " << folder << " into " << (is_new ? "the new " : "") << path;
+  if (is_new) std::cout << ": mlp, relu, cross-entropy, float";
+  std::cout << '\n';
+  return 0;
+}
+
+/// What the command line says.
+struct Options {
+  std::string a;
+  std::string b;  ///< empty: not given
+  std::optional<double> tolerance;
+  std::string export_to;    ///< empty: not given
+  std::string import_from;  ///< empty: not given
+};
+
+int run(const Options& options) {
+  constexpr double default_tolerance = 1e-10;
+  const bool exports = !options.export_to.empty();
+  const bool imports = !options.import_from.empty();
+  if (!exports && !imports) {
+    if (options.b.empty()) throw UsageError("B is required");
+    return compare(options.a, options.b, options.tolerance.value_or(default_tolerance));
+  }
+  if (exports && imports) throw UsageError("--export and --import exclude one another");
+  const std::string name = exports ? "--export" : "--import";
+  if (!options.b.empty()) {
+    throw UsageError(name + " takes one checkpoint, but there is also '" + options.b + "'");
+  }
+  if (options.tolerance) {
+    throw UsageError("--tolerance is for comparing two checkpoints, not for " + name);
+  }
+  try {
+    return exports ? export_to(options.export_to, options.a)
+                   : import_from(options.import_from, options.a);
+  } catch (const Error& error) {
+    throw UsageError(error.what());  // as in load()
+  }
+}
+
 }  // namespace
 
 // Declaring options throws only if one of them is declared wrongly, which the first run would show.
@@ -88,14 +177,23 @@ int main(int argc, char** argv) {
   CLI::App app(
       "Compares the parameters of two checkpoints. The differences are relative: the norm of the "
       "difference over the larger of the two norms. Ends with 0 if every parameter is finite and "
-      "its max norm within the tolerance, 1 if not, 2 if a file cannot be read.",
+      "its max norm within the tolerance, 1 if not or if the networks are of another kind or size, "
+      "2 if a file cannot be read.\n\n"
+      "With --export or --import it compares nothing, but turns one checkpoint into report 002's "
+      "matrix files (w1.data, b1.data, w2.data, ...) or takes its parameters from them. Where the "
+      "checkpoint to import into does not exist, the files must be those of an mlp.",
       "compare_checkpoints");
-  std::string a;
-  std::string b;
-  double tolerance = 1e-10;
-  app.add_option("A", a, "a checkpoint")->required()->type_name("FILE");
-  app.add_option("B", b, "another")->required()->type_name("FILE");
-  add_value(app, "tolerance", "X", "largest max norm that passes", shortest(tolerance),
-            [&](const std::string& text) { tolerance = parse_real(text, true); });
-  return run_program(app, argc, argv, [&] { return compare(a, b, tolerance); });
+  Options options;
+  const auto add_name = [&](const char* name, const char* value, const char* description,
+                            std::string& into) {
+    add_value(app, name, value, description, "",
+              [&into](const std::string& text) { into = parse_name(text); });
+  };
+  app.add_option("A", options.a, "a checkpoint")->required()->type_name("FILE");
+  app.add_option("B", options.b, "another")->type_name("FILE");
+  add_value(app, "tolerance", "X", "largest max norm that passes", "1e-10",
+            [&](const std::string& text) { options.tolerance = parse_real(text, true); });
+  add_name("export", "DIR", "write the parameters of A to DIR", options.export_to);
+  add_name("import", "DIR", "replace the parameters of A by those in DIR", options.import_from);
+  return run_program(app, argc, argv, [&] { return run(options); });
 }
