@@ -2,6 +2,7 @@
 #include <iostream>
 
 #include "app/commands.hpp"
+#include "app/header.hpp"
 #include "app/text.hpp"
 #include "io/file.hpp"
 #include "tensor/error.hpp"
@@ -11,10 +12,23 @@
 namespace stagewise {
 namespace {
 
+/// The data to evaluate on; where they are those of the checkpoint, an error says so.
+Dataset load_data(const RunOptions& options) {
+  try {
+    return load_for_evaluation(options.data, options.encoding);
+  } catch (const UsageError&) {
+    throw;
+  } catch (const Error& error) {
+    if (options.given.contains("dataset")) throw;
+    throw Error(std::string(error.what()) + "; the checkpoint " + options.load.string() +
+                " names this data set, --dataset another");
+  }
+}
+
 template <typename T>
 void evaluate_with(const Stage& stage, RunOptions options, const Checkpoint& checkpoint,
-                   const std::vector<std::string>& command) {
-  const Dataset dataset = load_for_evaluation(options.data, options.encoding);
+                   const std::vector<std::string>& notes, const std::vector<std::string>& command) {
+  const Dataset dataset = load_data(options);
   options.model.sample = dataset.sample_shape();
   options.model.classes = dataset.classes();
   Shape sample;
@@ -22,9 +36,9 @@ void evaluate_with(const Stage& stage, RunOptions options, const Checkpoint& che
   if (read_data_shape(checkpoint, sample, classes)) {
     if (sample != dataset.sample_shape() || dataset.classes() > classes) {
       throw Error("the checkpoint " + options.load.string() + " was trained on samples of shape " +
-                  sample.to_string() + " in " + std::to_string(classes) +
-                  " classes, but the data set has shape " + dataset.sample_shape().to_string() +
-                  " and " + std::to_string(dataset.classes()) + " classes");
+                  sample.to_string() + " in " + count_of(classes, "class", "classes") +
+                  ", but the data set has shape " + dataset.sample_shape().to_string() + " and " +
+                  count_of(dataset.classes(), "class", "classes"));
     }
     options.model.classes = classes;
   }
@@ -36,8 +50,18 @@ void evaluate_with(const Stage& stage, RunOptions options, const Checkpoint& che
   copy_parameters_in(network->graph, checkpoint.parameters,
                      "the checkpoint " + options.load.string());
 
+  print_header(
+      stage, options,
+      count_of(dataset.size(), (is_single_file(options.data) ? "" : "test ") + unit_of(dataset)),
+      dataset, parameter_count(*network));
+  std::cout << "load   " << options.load.string();
+  if (!checkpoint.model.empty()) std::cout << ", after epoch " << checkpoint.epoch;
+  std::cout << '\n';
+  for (const std::string& note : notes) print_note(note);
+  std::cout << std::flush;
+
   const Evaluation result = evaluate(*network, dataset);
-  std::cout << "loss " << fixed(result.loss, 6) << "  accuracy " << fixed(result.accuracy, 4)
+  std::cout << "test   loss " << fixed(result.loss, 6) << "  accuracy " << fixed(result.accuracy, 4)
             << "  (" << with_thousands(result.correct) << " of " << with_thousands(result.samples)
             << ")\n";
 
@@ -59,9 +83,6 @@ void evaluate_with(const Stage& stage, RunOptions options, const Checkpoint& che
               << duration(report.latency->median_seconds) << ",\n90 % between "
               << duration(report.latency->p5_seconds) << " and "
               << duration(report.latency->p95_seconds) << '\n';
-    if (stage.cuda_on_cpu) {
-      std::cout << "kernels run on the CPU here: times mean nothing about GPUs\n";
-    }
   }
   if (!options.report.empty()) write_report(options.report, report);
 }
@@ -71,12 +92,14 @@ void evaluate_with(const Stage& stage, RunOptions options, const Checkpoint& che
 void run_evaluate(const Stage& stage, RunOptions options, const std::vector<std::string>& command) {
   const Checkpoint checkpoint = load_checkpoint(options.load);
   adopt_model(checkpoint, options.load, options);
+  const std::vector<std::string> notes = adopt_data(checkpoint, options);
   refuse_idle_options(options);
+  check_files(options);
   if (!options.report.empty()) check_writable(options.report, "report");
   if (options.precision == "double") {
-    evaluate_with<double>(stage, options, checkpoint, command);
+    evaluate_with<double>(stage, options, checkpoint, notes, command);
   } else {
-    evaluate_with<float>(stage, options, checkpoint, command);
+    evaluate_with<float>(stage, options, checkpoint, notes, command);
   }
 }
 

@@ -1,9 +1,11 @@
 #include "app/options.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <functional>
 #include <limits>
+#include <system_error>
 #include <vector>
 
 #include "app/table_encoding.hpp"
@@ -32,12 +34,15 @@ std::vector<Index> parse_hidden(const std::string& text) {
   std::vector<Index> widths;
   if (text.empty() || text == "none" || text == "0") return widths;
   constexpr Index widest = 1 << 24;
+  const std::string expected = "; expected are the widths of the layers, such as 256,128, or none";
   for (const std::string& part : split(text, ',')) {
+    if (part.empty()) {
+      throw UsageError("'" + text + "' has a comma with no width on one side of it" + expected);
+    }
     try {
       widths.push_back(parse_count(part, 1, widest));
     } catch (const UsageError& error) {
-      throw UsageError(std::string(error.what()) +
-                       "; expected are the widths of the layers, such as 256,128, or none");
+      throw UsageError(error.what() + expected);
     }
   }
   return widths;
@@ -64,6 +69,11 @@ const std::vector<std::string> precisions = {"float", "double"};
 
 std::string write_optional(const std::optional<Index>& value) {
   return value ? std::to_string(*value) : "all";
+}
+
+std::int64_t parse_epochs(const std::string& text) {
+  constexpr std::int64_t most = 1'000'000'000;  // so that a count of steps stays a number
+  return parse_count(text, 0, most);
 }
 
 std::optional<Index> read_optional(const std::string& text) {
@@ -133,6 +143,15 @@ const std::vector<Setting>& settings() {
   return table;
 }
 
+const Setting& setting_of(const std::string& name) {
+  return *std::find_if(settings().begin(), settings().end(),
+                       [&](const Setting& setting) { return setting.name == name; });
+}
+
+/// The options that say which generated data set "gaussian" is.
+constexpr std::array<const char*, 5> gaussian_options = {"features", "classes", "samples",
+                                                         "spacing", "deviation"};
+
 /// What the checkpoint says about an option.
 void adopt(const std::string& name, const std::string& written, const std::string& stored,
            const std::filesystem::path& file, RunOptions& options, const std::string& remedy,
@@ -183,17 +202,18 @@ CLI::Option* add(CLI::App& command, RunOptions& options, const std::string& name
 
 void add_setting(CLI::App& command, RunOptions& options, const std::string& name,
                  const std::string& value, const std::string& description) {
-  for (const Setting& setting : settings()) {
-    if (setting.name != name) continue;
-    add(command, options, name, value, description, setting.write(options),
-        [&setting, &options](const std::string& text) { setting.read(text, options); });
-  }
+  const Setting& setting = setting_of(name);
+  add(command, options, name, value, description, setting.write(options),
+      [&setting, &options](const std::string& text) { setting.read(text, options); });
 }
 
-void add_common_options(CLI::App& command, const Stage& stage, RunOptions& options) {
+/// @param default_dataset what is used without --dataset.
+void add_common_options(CLI::App& command, const Stage& stage, RunOptions& options,
+                        const std::string& default_dataset,
+                        const std::string& test_limit_description) {
   command.option_defaults()->group("Data");
   add(command, options, "dataset", "NAME", list_of(dataset_names()) + ", or a path with --format",
-      options.data.name, [&](const std::string& text) { options.data.name = parse_name(text); });
+      default_dataset, [&](const std::string& text) { options.data.name = parse_name(text); });
   add(command, options, "format", "NAME",
       "format of the file that --dataset names: " + list_of(format_names()), "",
       [&](const std::string& text) { options.data.format = parse_name(text); });
@@ -201,7 +221,7 @@ void add_common_options(CLI::App& command, const Stage& stage, RunOptions& optio
       "STAGEWISE_DATA_DIR, else datasets",
       [&](const std::string& text) { options.data.data_dir = parse_name(text); });
   add_setting(command, options, "label", "NAME", "csv: the column that holds the class");
-  add(command, options, "test-limit", "N", "use the first N test samples", "",
+  add(command, options, "test-limit", "N", test_limit_description, "",
       [&](const std::string& text) { options.data.test_limit = parse_count(text, 1); });
 
   command.option_defaults()->group("Generated data (gaussian)");
@@ -261,7 +281,8 @@ void refuse_options_of_other_stages(CLI::App& command, const Stage& stage) {
 }  // namespace
 
 void add_train_options(CLI::App& command, const Stage& stage, RunOptions& options) {
-  add_common_options(command, stage, options);
+  add_common_options(command, stage, options, options.data.name,
+                     "use the first N test samples; --resume does not remember it");
 
   command.option_defaults()->group("Data");
   add(command, options, "train-limit", "N", "use the first N training samples", "",
@@ -276,11 +297,10 @@ void add_train_options(CLI::App& command, const Stage& stage, RunOptions& option
 
   command.option_defaults()->group("Training");
   add_setting(command, options, "batch-size", "N", "samples a step");
-  add(command, options, "epochs", "N", "passes through the data, in all",
-      std::to_string(options.training.epochs), [&](const std::string& text) {
-        constexpr std::int64_t most = 1'000'000'000;  // so that a count of steps stays a number
-        options.training.epochs = parse_count(text, 0, most);
-      });
+  add(command, options, "epochs", "N",
+      "passes through the data; with --resume the total, those done before included",
+      std::to_string(options.training.epochs) + "; with --resume the checkpoint's",
+      [&](const std::string& text) { options.training.epochs = parse_epochs(text); });
   add_setting(command, options, "learning-rate", "X", "how far a step goes");
   add_setting(command, options, "l2", "X", "weight decay");
   add(command, options, "seed", "N", "of initial weights and sample order",
@@ -312,7 +332,7 @@ void add_train_options(CLI::App& command, const Stage& stage, RunOptions& option
 }
 
 void add_evaluate_options(CLI::App& command, const Stage& stage, RunOptions& options) {
-  add_common_options(command, stage, options);
+  add_common_options(command, stage, options, "the checkpoint's", "use the first N test samples");
   command.option_defaults()->group("Network");
   add(command, options, "load", "FILE", "the checkpoint to evaluate", "",
       [&](const std::string& text) { options.load = parse_name(text); })
@@ -332,6 +352,7 @@ std::map<std::string, std::string> settings_of(const RunOptions& options) {
   result["sample-shape"] = list(sample);
   result["class-count"] = std::to_string(options.model.classes);
   for (const auto& [name, value] : options.stage) result[options.program + "." + name] = value;
+  result["epochs"] = std::to_string(options.training.epochs);
   if (options.encoding) result["table"] = to_text(*options.encoding);
   return result;
 }
@@ -367,7 +388,25 @@ void adopt_training(const Checkpoint& checkpoint, const std::filesystem::path& f
                 " does not say how it was trained, so its training cannot be resumed; start a new "
                 "one from its parameters with --load");
   }
+  std::vector<std::string> missing = checkpoint.missing;
+  for (const Setting& setting : settings()) {
+    if (!checkpoint.settings.contains(setting.name)) missing.push_back(setting.name);
+  }
+  if (!missing.empty()) {
+    throw Error("the checkpoint " + file.string() + " does not say its " + list_of(missing) +
+                ", so its training cannot be resumed; start a new one from its parameters with "
+                "--load");
+  }
   adopt_model(checkpoint, file, options);
+  if (!options.given.contains("epochs")) {
+    const auto epochs = checkpoint.settings.find("epochs");
+    if (epochs == checkpoint.settings.end()) {
+      throw UsageError("--epochs is needed: the checkpoint " + file.string() +
+                       " does not say how many epochs its training was to have");
+    }
+    adopt("epochs", "", epochs->second, file, options, "",
+          [&] { options.training.epochs = parse_epochs(epochs->second); });
+  }
   const std::string remedy =
       "leave the option out, or start a new training from these parameters with --load";
   adopt("seed", std::to_string(options.training.seed), std::to_string(checkpoint.seed), file,
@@ -376,8 +415,60 @@ void adopt_training(const Checkpoint& checkpoint, const std::filesystem::path& f
   for (auto& [name, value] : options.stage) {  // only this stage knows what these mean
     const auto stored = checkpoint.settings.find(options.program + "." + name);
     if (stored == checkpoint.settings.end()) continue;
-    adopt(name, value, stored->second, file, options, remedy, [&] { value = stored->second; });
+    adopt(name, value, stored->second, file, options, remedy,
+          [&value = value, &stored] { value = stored->second; });
   }
+}
+
+std::vector<std::string> adopt_data(const Checkpoint& checkpoint, RunOptions& options) {
+  const auto stored = [&](const std::string& name) {
+    const auto found = checkpoint.settings.find(name);
+    return found == checkpoint.settings.end() ? "" : found->second;
+  };
+  const auto take = [&](const std::string& name) {
+    const auto found = checkpoint.settings.find(name);
+    if (options.given.contains(name) || found == checkpoint.settings.end()) return;
+    adopt(name, "", found->second, options.load, options, "",
+          [&] { setting_of(name).read(found->second, options); });
+  };
+  if (stored("dataset").empty()) return {"the checkpoint does not say what it was trained on"};
+
+  const bool is_given = options.given.contains("dataset");
+  take("dataset");
+  std::error_code ignored;
+  const bool has_same_name =
+      options.data.name == stored("dataset") ||
+      (!stored("format").empty() &&
+       std::filesystem::equivalent(options.data.name, stored("dataset"), ignored));
+  if (has_same_name) take("format");
+  const bool is_same = has_same_name && options.data.format == stored("format");
+
+  // What says more about the data, where there is something to say.
+  std::vector<std::string> details;
+  if (is_table(options.data)) details.emplace_back("label");
+  if (is_same && options.data.name == "gaussian") {
+    details.assign(gaussian_options.begin(), gaussian_options.end());
+  }
+  std::string others;
+  for (const std::string& name : details) {
+    take(name);
+    const std::string text = stored(name);
+    if (setting_of(name).write(options) != text) others += " --" + name + " " + text;
+  }
+
+  std::vector<std::string> notes;
+  if (!is_given) {
+    notes.emplace_back("the data set is that of the checkpoint; --dataset names another");
+  }
+  if (!is_same) {
+    const std::string format = stored("format").empty() ? "" : " (" + stored("format") + ")";
+    notes.push_back("the network was trained on " + stored("dataset") + format);
+  } else if (!others.empty()) {
+    notes.push_back("the network was trained with" + others);
+  } else if (is_single_file(options.data)) {
+    notes.emplace_back("the network was trained on a part of this file, which is used whole here");
+  }
+  return notes;
 }
 
 void refuse_idle_options(const RunOptions& options) {
@@ -385,6 +476,10 @@ void refuse_idle_options(const RunOptions& options) {
     if (options.given.contains(name)) throw UsageError("--" + name + " is for " + reason);
   };
   if (options.model.name == "cnn") refuse("hidden", "--model mlp: the layers of cnn are fixed");
+  if (options.model.name == "mlp" && options.model.hidden.empty() &&
+      options.model.loss == LossKind::cross_entropy) {
+    refuse("activation", "hidden layers, and --hidden none leaves none");
+  }
   if (options.model.name == "neuron") {
     const std::string reason = "--model mlp: a neuron is one sigmoid unit with a squared error";
     refuse("hidden", reason);
@@ -393,10 +488,38 @@ void refuse_idle_options(const RunOptions& options) {
     if (options.model.loss != LossKind::squared_error) refuse("loss", reason);
   }
   if (options.data.name != "gaussian") {
-    for (const char* const name : {"features", "classes", "samples", "spacing", "deviation"}) {
-      refuse(name, "--dataset gaussian");
-    }
+    for (const char* const name : gaussian_options) refuse(name, "--dataset gaussian");
   }
+}
+
+void check_precision(const RunOptions& options) {
+  if (options.precision != "float") return;
+  const auto check = [](const char* option, double value) {
+    const bool is_infinite = value > static_cast<double>(std::numeric_limits<float>::max());
+    if (!is_infinite && (value == 0 || static_cast<float>(value) != 0)) return;
+    throw UsageError(std::string("--") + option + " " + shortest(value) + " is " +
+                     (is_infinite ? "infinite" : "0") +
+                     " in float; choose another, or --precision double");
+  };
+  check("learning-rate", options.training.sgd.learning_rate);
+  check("l2", options.training.sgd.l2);
+}
+
+void check_files(const RunOptions& options) {
+  const auto refuse_same = [](const char* a, const std::filesystem::path& path_a, const char* b,
+                              const std::filesystem::path& path_b) {
+    if (path_a.empty() || path_b.empty()) return;
+    std::error_code ignored;  // what cannot be looked at is refused where it is used
+    const auto place = [&](const std::filesystem::path& path) {
+      return std::filesystem::weakly_canonical(std::filesystem::absolute(path, ignored), ignored);
+    };
+    if (std::filesystem::equivalent(path_a, path_b, ignored) || place(path_a) == place(path_b)) {
+      throw UsageError(std::string(a) + " and " + b + " name the same file, " + path_a.string());
+    }
+  };
+  refuse_same("--save", options.save, "--report", options.report);
+  refuse_same("--load", options.load, "--report", options.report);
+  refuse_same("--resume", options.resume, "--report", options.report);
 }
 
 bool read_data_shape(const Checkpoint& checkpoint, Shape& sample, int& classes) {

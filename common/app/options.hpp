@@ -3,9 +3,11 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "app/program.hpp"
 #include "app/stage.hpp"
@@ -58,9 +60,21 @@ void adopt_model(const Checkpoint& checkpoint, const std::filesystem::path& file
 void adopt_training(const Checkpoint& checkpoint, const std::filesystem::path& file,
                     RunOptions& options);
 
+/// Takes over the data set that the network was trained on, unless another one was written on the
+/// command line, and what belongs to it: format, label, parameters of a generated one.
+/// @return what the user should know of it, a sentence each, for print_note().
+std::vector<std::string> adopt_data(const Checkpoint& checkpoint, RunOptions& options);
+
 /// @throws UsageError for an option that was written although the chosen model or data set takes no
 ///         notice of it.
 void refuse_idle_options(const RunOptions& options);
+
+/// @throws UsageError for a number that is 0 or infinite in the chosen precision, but is not as it
+///         was written.
+void check_precision(const RunOptions& options);
+
+/// @throws UsageError if a file that is read is to be written, too, or two results to one file.
+void check_files(const RunOptions& options);
 
 /// The shape of a sample and the number of classes that the checkpoint's network was built for.
 /// @return false if the checkpoint does not say.

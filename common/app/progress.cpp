@@ -7,6 +7,8 @@
 
 #include <unistd.h>
 
+#include "app/text.hpp"
+
 namespace stagewise {
 
 ProgressBar::ProgressBar(Index samples_per_epoch, std::int64_t first_epoch, std::int64_t last_epoch,
@@ -37,11 +39,12 @@ void ProgressBar::show(std::int64_t epoch, Index samples) {
   std::fill_n(bar.begin(), width, '.');
   std::fill_n(bar.begin(), filled, '=');
 
+  const std::string speed = rate(done / elapsed);  // short enough to need no allocation
   // 79 columns at most: a line that wraps could not be taken back.
   std::array<char, 80> line{};
-  std::snprintf(line.data(), line.size(), "epoch %ld/%ld [%s] %3d%%  %.0f %s/s  %ld:%02ld left",
+  std::snprintf(line.data(), line.size(), "epoch %ld/%ld [%s] %3d%%  %s %s/s  %ld:%02ld left",
                 static_cast<long>(epoch), static_cast<long>(last_epoch_), bar.data(),
-                static_cast<int>(fraction * 100), done / elapsed, unit_.c_str(), seconds_left / 60,
+                static_cast<int>(fraction * 100), speed.c_str(), unit_.c_str(), seconds_left / 60,
                 seconds_left % 60);
   std::fprintf(stderr, "\r\033[K%s", line.data());
   std::fflush(stderr);

@@ -21,8 +21,13 @@ std::string processor_name() {
 }
 
 void run_info(const Stage& stage, bool primitives) {
-  std::cout << stage.program << ": " << stage.summary << '\n'
-            << "runs on    " << stage.device() << '\n'
+  const std::string device = stage.device();  // first, as it fails where there is no GPU
+  // "Stage 01: loops" behind the program's name would say the number twice.
+  const std::size_t colon = stage.summary.find(": ");
+  const bool is_numbered = stage.summary.starts_with("Stage ") && colon != std::string::npos;
+  std::cout << stage.program << ": "
+            << (is_numbered ? stage.summary.substr(colon + 2) : stage.summary) << '\n'
+            << "runs on    " << device << '\n'
             << "version    " << version_text() << '\n';
   for (const std::string& library : stage.libraries()) {
     std::cout << "library    " << library << '\n';

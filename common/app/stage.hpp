@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "backend/backend.hpp"
+#include "training/step.hpp"
 
 namespace stagewise {
 
@@ -21,6 +22,16 @@ struct StageOption {
   std::string description;  ///< for the help text
   std::vector<std::string> choices;
   std::string default_choice;
+};
+
+/// What a stage makes its own kind of step from. All of it outlives the step.
+template <typename T>
+struct StepArguments {
+  Network<T>& network;
+  const ModelOptions& model;  ///< what the network was built from
+  const Dataset& training_set;
+  const Sgd& sgd;
+  const StageOptions& options;
 };
 
 /// Where a primitive is computed, for `info --primitives`.
@@ -46,6 +57,11 @@ struct Stage {
   std::function<std::unique_ptr<Backend<float>>(const StageOptions&)> make_float_backend;
   std::function<std::unique_ptr<Backend<double>>(const StageOptions&)> make_double_backend;
 
+  /// For stages with a step of their own: makes it, or returns null where the options ask for the
+  /// ordinary one. May be empty.
+  std::function<std::unique_ptr<Step>(const StepArguments<float>&)> make_float_step;
+  std::function<std::unique_ptr<Step>(const StepArguments<double>&)> make_double_step;
+
   std::vector<PrimitiveSource> primitives;
 
   /// Libraries that the stage computes with, each with its version.
@@ -58,6 +74,16 @@ struct Stage {
       return make_float_backend(values);
     } else {
       return make_double_backend(values);
+    }
+  }
+
+  /// The stage's own step, or null where it has none for these options.
+  template <typename T>
+  std::unique_ptr<Step> make_step(const StepArguments<T>& arguments) const {
+    if constexpr (sizeof(T) == sizeof(float)) {
+      return make_float_step ? make_float_step(arguments) : nullptr;
+    } else {
+      return make_double_step ? make_double_step(arguments) : nullptr;
     }
   }
 };

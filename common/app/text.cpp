@@ -7,21 +7,6 @@
 
 namespace stagewise {
 
-std::string with_thousands(std::int64_t number) {
-  const std::string digits = std::to_string(number);
-  std::string text;
-  for (std::size_t i = 0; i < digits.size(); ++i) {
-    const std::size_t left = digits.size() - i;
-    if (left % 3 == 0 && i > 0 && digits[i - 1] != '-') text += ',';
-    text += digits[i];
-  }
-  return text;
-}
-
-std::string count_of(std::int64_t number, std::string_view singular) {
-  return with_thousands(number) + " " + std::string(singular) + (number == 1 ? "" : "s");
-}
-
 std::string fixed(double value, int digits) {
   std::array<char, 400> text{};
   std::snprintf(text.data(), text.size(), "%.*f", digits, value);

@@ -2,19 +2,12 @@
 /// Numbers as people read them.
 #pragma once
 
-#include <cstdint>
 #include <string>
-#include <string_view>
 
+#include "tensor/counts.hpp"
 #include "tensor/shape.hpp"
 
 namespace stagewise {
-
-/// "60,000".
-std::string with_thousands(std::int64_t number);
-
-/// "1 epoch", "1,500 epochs".
-std::string count_of(std::int64_t number, std::string_view singular);
 
 /// `value` with `digits` digits after the point.
 std::string fixed(double value, int digits);

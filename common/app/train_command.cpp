@@ -2,6 +2,7 @@
 #include <memory>
 
 #include "app/commands.hpp"
+#include "app/header.hpp"
 #include "app/progress.hpp"
 #include "app/text.hpp"
 #include "io/file.hpp"
@@ -12,14 +13,6 @@
 
 namespace stagewise {
 namespace {
-
-std::string unit_of(const Dataset& dataset) {
-  return dataset.sample_shape().rank() == 3 ? "images" : "samples";
-}
-
-std::string describe_sample(const Shape& sample) {
-  return sample.rank() == 3 ? by_times(sample) : count_of(sample.elements(), "feature");
-}
 
 /// The parameters as a checkpoint that says where training stands.
 Checkpoint make_checkpoint(const RunOptions& options, std::int64_t epoch, std::int64_t steps,
@@ -41,7 +34,7 @@ class Narrator final : public TrainingObserver {
            std::int64_t first_epoch)
       : options_(&options),
         step_(&step),
-        unit_(unit_of(training_set)),
+        unit_(unit_of(training_set) + "s"),
         progress_(training_set.size(), first_epoch, options.training.epochs, unit_) {}
 
   void on_step(std::int64_t epoch, Index samples) override { progress_.show(epoch, samples); }
@@ -132,20 +125,46 @@ void check_workers(const RunOptions& options) {
                      " is more than a batch has samples: --batch-size is " +
                      std::to_string(options.training.batch_size));
   }
+  const bool is_alone = workers.workers == 1 && !options.given.contains("workers");
+  for (const char* const name : {"average", "average-every"}) {
+    // The average of gradients is what a single worker's step follows in any case.
+    if (name == std::string("average") && workers.average == Average::gradients) continue;
+    if (is_alone && options.resume.empty() && options.given.contains(name)) {
+      throw UsageError(std::string("--") + name + " needs --workers: without it there is but one");
+    }
+  }
   if (workers.average_every > 1 && workers.average == Average::gradients) {
     throw UsageError(
         "--average-every is for --average weights: gradients are averaged in every step");
   }
 }
 
-/// The eager step, or the one that simulates workers where they were asked for.
+/// "workers  4, averaging weights every 2 steps".
+void print_workers(const WorkerOptions& workers) {
+  if (workers.workers == 1) return;
+  std::cout << "workers  " << workers.workers << ", averaging "
+            << (workers.average == Average::weights ? "weights " : "gradients ")
+            << (workers.average_every == 1 ? "in every step"
+                                           : "every " + count_of(workers.average_every, "step"))
+            << '\n';
+}
+
+/// The one that simulates workers where they were asked for, else the stage's own or the eager one.
 template <typename T>
-std::unique_ptr<Step> make_step(Network<T>& network, const Dataset& training_set,
-                                const RunOptions& options, const Checkpoint* start,
-                                std::int64_t steps_done) {
+std::unique_ptr<Step> make_step(const Stage& stage, Network<T>& network,
+                                const Dataset& training_set, const RunOptions& options,
+                                const Checkpoint* start, std::int64_t steps_done) {
   const bool asked = options.given.contains("workers") || options.given.contains("average") ||
                      options.workers.workers > 1 || options.workers.average == Average::weights;
-  if (!asked) return std::make_unique<EagerStep<T>>(network, training_set, options.training.sgd);
+  if (!asked) {
+    auto own = stage.make_step<T>({.network = network,
+                                   .model = options.model,
+                                   .training_set = training_set,
+                                   .sgd = options.training.sgd,
+                                   .options = options.stage});
+    if (own != nullptr) return own;
+    return std::make_unique<EagerStep<T>>(network, training_set, options.training.sgd);
+  }
 
   std::vector<std::vector<ParameterValues>> starts;
   if (options.workers.average == Average::weights) {
@@ -153,8 +172,8 @@ std::unique_ptr<Step> make_step(Network<T>& network, const Dataset& training_set
       starts = start->workers;
       if (starts.size() != static_cast<std::size_t>(options.workers.workers)) {
         throw Error("the checkpoint " + options.resume.string() + " holds the parameters of " +
-                    std::to_string(starts.size()) + " workers, but its training had " +
-                    std::to_string(options.workers.workers));
+                    count_of(std::ssize(starts), "worker") + ", but its training had " +
+                    with_thousands(options.workers.workers));
       }
     }
     for (int worker = static_cast<int>(starts.size()); worker < options.workers.workers; ++worker) {
@@ -204,26 +223,22 @@ void train_with(const Stage& stage, RunOptions options, const Checkpoint* start,
                 "; it was trained on other data");
   }
 
-  std::int64_t parameter_count = 0;
-  for (const auto* parameter : network->graph.parameters())
-    parameter_count += parameter->elements();
-  std::cout << stage.program << " on " << stage.device() << '\n'
-            << "data   " << options.data.name << ": " << with_thousands(training_set.size())
-            << " training and " << with_thousands(data.test.size()) << " test "
-            << unit_of(training_set) << " of " << describe_sample(training_set.sample_shape())
-            << ", " << training_set.classes() << " classes\n"
-            << "model  " << describe(options.model) << ", " << options.precision << ", "
-            << count_of(parameter_count, "parameter") << '\n';
-  if (stage.cuda_on_cpu) {
-    std::cout << "note   kernels run on the CPU here: times mean nothing about GPUs\n";
-  }
-  if (epochs_done > 0) {
+  print_header(stage, options,
+               with_thousands(training_set.size()) + " training and " +
+                   count_of(data.test.size(), "test " + unit_of(training_set)),
+               training_set, parameter_count(*network));
+  print_workers(options.workers);
+  if (!options.resume.empty()) {
     std::cout << "resume " << start_file.string() << ", after epoch " << epochs_done << '\n';
+    if (epochs_done == options.training.epochs) {
+      print_note("nothing is left to train of " + count_of(epochs_done, "epoch") +
+                 " in all; a larger --epochs continues");
+    }
   }
   std::cout << std::flush;
 
   const std::unique_ptr<Step> step_owner =
-      make_step(*network, training_set, options, start, epochs_done * steps_per_epoch);
+      make_step(stage, *network, training_set, options, start, epochs_done * steps_per_epoch);
   Step& step = *step_owner;
   if (options.timings) network->graph.enable_timings();
   Narrator narrator(options, training_set, step, epochs_done + 1);
@@ -283,10 +298,11 @@ void run_train(const Stage& stage, RunOptions options, const std::vector<std::st
     }
   }
   refuse_idle_options(options);
-  if (!options.save.empty() && !options.report.empty() &&
-      std::filesystem::weakly_canonical(options.save) ==
-          std::filesystem::weakly_canonical(options.report)) {
-    throw UsageError("--save and --report name the same file, " + options.save.string());
+  check_precision(options);
+  check_files(options);
+  if (options.model.name == "neuron") {  // what it is, so that a checkpoint says so
+    options.model.activation = Activation::sigmoid;
+    options.model.loss = LossKind::squared_error;
   }
   if (!options.save.empty()) check_writable(options.save, "checkpoint");
   if (!options.report.empty()) check_writable(options.report, "report");

@@ -30,6 +30,9 @@ class Backend {
   /// Where all tensors of this backend live.
   virtual Memory& memory() = 0;
 
+  /// Memory of the host for what is on its way to memory() or back.
+  virtual Memory& staging_memory() { return host_memory(); }
+
   /// Whether the host can follow pointers into memory(), so that reading costs nothing.
   virtual bool host_accessible() const = 0;
 

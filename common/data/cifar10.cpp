@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "data/input_file.hpp"
+#include "tensor/counts.hpp"
 #include "tensor/error.hpp"
 
 namespace stagewise {
@@ -38,8 +39,9 @@ void read_file(const std::filesystem::path& path, std::vector<std::uint8_t>& pix
     const std::vector<std::uint8_t> record = file.read(record_bytes);
     if (record.size() < record_bytes) {
       throw Error(path.string() + " is cut short or no CIFAR-10 file: behind " +
-                  std::to_string(records) + " whole records of " + std::to_string(record_bytes) +
-                  " bytes it ends with " + std::to_string(record.size()) + " bytes");
+                  count_of(static_cast<std::int64_t>(records), "whole record") + " of " +
+                  count_of(record_bytes, "byte") + " it ends with " +
+                  count_of(static_cast<std::int64_t>(record.size()), "byte"));
     }
     if (record[0] >= classes) {
       throw Error("the label of record " + std::to_string(records) + " (counted from 0) in " +

@@ -15,6 +15,7 @@
 
 #include "data/input_file.hpp"
 #include "io/file.hpp"
+#include "tensor/counts.hpp"
 #include "tensor/error.hpp"
 
 namespace stagewise {
@@ -45,8 +46,46 @@ std::string list(const std::vector<std::string>& names) {
   for (std::size_t i = 0; i < std::min(most, names.size()); ++i) {
     text += (i == 0 ? "" : ", ") + plain(names[i]);
   }
-  return names.size() > most ? text + ", ... (" + std::to_string(names.size()) + " in all)" : text;
+  return names.size() > most ? text + ", ... (" + with_thousands(std::ssize(names)) + " in all)"
+                             : text;
 }
+
+/// Whether the text is UTF-8 (RFC 3629): no stray byte, nothing longer than needed, no surrogate.
+bool is_utf8(std::string_view text) {
+  const auto byte = [&](std::size_t i) -> unsigned {
+    return i < text.size() ? static_cast<unsigned char>(text[i]) : 0;
+  };
+  for (std::size_t i = 0; i < text.size();) {
+    const unsigned lead = byte(i);
+    std::size_t more = 0;
+    // What the second byte may be excludes the forms that are too long, too large or surrogates.
+    unsigned least = 0x80;
+    unsigned most = 0xbf;
+    if (lead < 0x80) {
+      ++i;
+      continue;
+    }
+    if (lead >= 0xc2 && lead <= 0xdf) more = 1;
+    if (lead >= 0xe0 && lead <= 0xef) more = 2;
+    if (lead >= 0xf0 && lead <= 0xf4) more = 3;
+    if (more == 0) return false;
+    if (lead == 0xe0) least = 0xa0;
+    if (lead == 0xed) most = 0x9f;
+    if (lead == 0xf0) least = 0x90;
+    if (lead == 0xf4) most = 0x8f;
+    for (std::size_t j = 1; j <= more; ++j) {
+      if (byte(i + j) < least || byte(i + j) > most) return false;
+      least = 0x80;
+      most = 0xbf;
+    }
+    i += more + 1;
+  }
+  return true;
+}
+
+/// Names go into checkpoints, as texts, and must come back as they were.
+constexpr std::string_view must_be_utf8 =
+    "the name is not UTF-8; convert the file, for example with iconv -f LATIN1 -t UTF-8";
 
 struct Cell {
   std::string text;
@@ -226,6 +265,7 @@ std::vector<std::string> read_header(CsvReader& reader) {
   for (const Cell& cell : row) {
     const std::string number = std::to_string(names.size() + 1);
     if (cell.text.empty()) throw reader.failure(cell.line, number, "the column has no name");
+    if (!is_utf8(cell.text)) throw reader.failure(cell.line, number, std::string(must_be_utf8));
     if (!seen.insert(cell.text).second) {
       throw reader.failure(
           cell.line, number,
@@ -348,16 +388,18 @@ Table read_csv(const fs::path& path, const std::string& label, const TableEncodi
     }
     if (empty_line != 0) throw reader.failure(empty_line, "the line is empty, but rows follow it");
     if (row.size() != columns.size()) {
-      throw reader.failure(reader.row_line(), "the number of cells is " +
-                                                  std::to_string(row.size()) +
-                                                  ", but the header names " +
-                                                  std::to_string(columns.size()) + " columns");
+      throw reader.failure(reader.row_line(),
+                           "the number of cells is " + with_thousands(std::ssize(row)) +
+                               ", but the header names " + count_of(std::ssize(columns), "column"));
     }
     for (std::size_t j = 0; j < row.size(); ++j) {
       if (row[j].text.empty()) {
         throw reader.failure(row[j].line, columns[j], "the cell is empty");
       }
       if (j == label_column) {
+        if (!is_utf8(row[j].text)) {
+          throw reader.failure(row[j].line, columns[j], std::string(must_be_utf8));
+        }
         labels.add(row[j].text);
       } else {
         features.push_back(number_in(row[j], columns[j], reader));

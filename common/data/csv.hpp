@@ -32,7 +32,8 @@ struct Table {
 /// @param label the column that holds the class, which may be any text. Its values in ascending
 ///        order are the classes 0, 1, ...; the order is that of numbers if all of them are numbers
 ///        (2 before 10, and 1 is 1.0), else that of bytes. Every other column is a feature and
-///        holds finite numbers only.
+///        holds finite numbers only. Names of columns and classes are UTF-8, as checkpoints keep
+///        them.
 /// @param known if given, the table must have these features, and no other classes than these.
 /// @return samples of shape [features].
 /// @throws UsageError naming the columns if there is none called `label`; Error naming file, line

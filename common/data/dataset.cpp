@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "tensor/counts.hpp"
 #include "tensor/error.hpp"
 
 namespace stagewise {
@@ -25,9 +26,9 @@ Dataset::Dataset(const Shape& sample, int classes, std::vector<double> features,
 
 void Dataset::check(std::size_t feature_count) const {
   if (feature_count != static_cast<std::size_t>(sample_.batched(size()).elements())) {
-    throw Error("a data set of " + std::to_string(size()) + " labels with samples of shape " +
-                sample_.to_string() + " cannot hold " + std::to_string(feature_count) +
-                " feature values");
+    throw Error("a data set of " + count_of(size(), "label") + " with samples of shape " +
+                sample_.to_string() + " cannot hold " +
+                count_of(static_cast<std::int64_t>(feature_count), "feature value"));
   }
   for (std::size_t i = 0; i < labels_.size(); ++i) {
     if (labels_[i] < 0 || labels_[i] >= classes_) {
@@ -65,8 +66,8 @@ void Dataset::gather_labels(std::span<const std::uint32_t> samples, std::int32_t
 
 Dataset Dataset::slice(Index first, Index count) const {
   if (first < 0 || count < 0 || first > size() - count) {
-    throw Error(std::to_string(count) + " samples from number " + std::to_string(first) +
-                " on were asked for, but the data set has " + std::to_string(size()));
+    throw Error(count_of(count, "sample") + " from number " + std::to_string(first) +
+                " on were asked for, but the data set has " + with_thousands(size()));
   }
   const Index width = sample_.elements();
   const auto cut = [&](const auto& values, Index scale) {

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "data/generators.hpp"
+#include "tensor/counts.hpp"
 #include "tensor/error.hpp"
 
 namespace stagewise {
@@ -34,7 +35,7 @@ void check(const GaussianOptions& options) {
   if (options.features > most_values / options.samples) {
     throw UsageError("--samples " + std::to_string(options.samples) + " of --features " +
                      std::to_string(options.features) + " are more than " +
-                     std::to_string(most_values) + " numbers");
+                     with_thousands(most_values) + " numbers");
   }
 }
 

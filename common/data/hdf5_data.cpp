@@ -13,6 +13,7 @@
 
 #include "io/hdf5.hpp"
 #include "io/hdf5_numbers.hpp"
+#include "tensor/counts.hpp"
 #include "tensor/error.hpp"
 
 namespace stagewise {
@@ -52,8 +53,8 @@ class Reader {
       }
     }
     if (x.dimensions[0] != y.dimensions[0]) {
-      throw failure("/x holds " + std::to_string(x.dimensions[0]) + " samples, but /y " +
-                    std::to_string(y.dimensions[0]));
+      throw failure("/x holds " + count_of(static_cast<std::int64_t>(x.dimensions[0]), "sample") +
+                    ", but /y " + with_thousands(static_cast<std::int64_t>(y.dimensions[0])));
     }
 
     std::vector<double> features = values_of(x);
@@ -174,10 +175,11 @@ class Reader {
 
   template <typename Number>
   Error too_many(Number found) const {
-    std::array<char, 32> text{};
-    std::snprintf(text.data(), text.size(), "%.0f", static_cast<double>(found));
-    return failure("/y would mean " + std::string(text.data()) + " classes, but at most " +
-                   std::to_string(most_classes) + " are used");
+    constexpr double countable = 1e18;
+    const auto count = static_cast<std::int64_t>(std::min(static_cast<double>(found), countable));
+    return failure("/y would mean " + with_thousands(count) + " classes" +
+                   (static_cast<double>(found) > countable ? " and more" : "") + ", but at most " +
+                   with_thousands(most_classes) + " are used");
   }
 
   fs::path path_;

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "data/input_file.hpp"
+#include "tensor/counts.hpp"
 #include "tensor/error.hpp"
 
 namespace stagewise {
@@ -67,7 +68,8 @@ std::vector<std::uint8_t> read_body(InputFile& file, std::uint64_t count,
   std::vector<std::uint8_t> body = file.read(count);
   if (body.size() < count) {
     throw Error(file.path().string() + " is cut short: its header announces " + announced +
-                ", but only " + std::to_string(body.size()) + " bytes follow it");
+                ", but only " + count_of(static_cast<std::int64_t>(body.size()), "byte") +
+                (body.size() == 1 ? " follows it" : " follow it"));
   }
   if (!file.at_end()) {
     throw Error(file.path().string() + " is longer than its header says, which announces " +
@@ -89,8 +91,8 @@ Images read_images(const fs::path& path) {
   const std::uint32_t count = read_number(file);
   const std::uint32_t height = read_number(file);
   const std::uint32_t width = read_number(file);
-  const std::string announced = std::to_string(count) + " images of " + std::to_string(height) +
-                                " x " + std::to_string(width) + " pixels";
+  const std::string announced = count_of(count, "image") + " of " + std::to_string(height) + " x " +
+                                std::to_string(width) + " pixels";
   if (count == 0 || height == 0 || width == 0) {
     throw Error(path.string() + " holds nothing to learn from: its header announces " + announced);
   }
@@ -102,7 +104,7 @@ std::vector<std::int32_t> read_labels(const fs::path& path) {
   InputFile file(path);
   expect_magic(file, labels_magic);
   const std::uint32_t count = read_number(file);
-  const auto body = read_body(file, count, std::to_string(count) + " labels");
+  const auto body = read_body(file, count, count_of(count, "label"));
   return {body.begin(), body.end()};
 }
 
@@ -192,8 +194,9 @@ Dataset read_idx(const fs::path& images, const fs::path& labels, int classes) {
   Images read = read_images(images);
   std::vector<std::int32_t> classes_read = read_labels(labels);
   if (static_cast<std::uint64_t>(read.count) != classes_read.size()) {
-    throw Error(images.string() + " holds " + std::to_string(read.count) + " images, but " +
-                labels.string() + " holds " + std::to_string(classes_read.size()) + " labels");
+    throw Error(images.string() + " holds " + count_of(read.count, "image") + ", but " +
+                labels.string() + " holds " +
+                count_of(static_cast<std::int64_t>(classes_read.size()), "label"));
   }
   const int count = check_labels(classes_read, classes, labels);
   return Dataset({read.height, read.width, 1}, count, std::move(read.pixels),
@@ -212,7 +215,7 @@ void write_idx(const Dataset& dataset, const fs::path& images, const fs::path& l
     throw Error("cannot write " + labels.string() +
                 ": a label of an IDX file is one byte, but there "
                 "are " +
-                std::to_string(dataset.classes()) + " classes");
+                count_of(dataset.classes(), "class", "classes"));
   }
   std::vector<std::uint8_t> header;
   append_number(header, images_magic);

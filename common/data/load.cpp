@@ -13,6 +13,7 @@
 #include "data/hdf5_data.hpp"
 #include "data/idx.hpp"
 #include "data/standardization.hpp"
+#include "tensor/counts.hpp"
 #include "tensor/error.hpp"
 
 namespace stagewise {
@@ -24,13 +25,14 @@ namespace fs = std::filesystem;
 struct Limit {
   std::optional<Index> count;  ///< empty: all
   std::string option;          ///< "--train-limit"
-  std::string samples;         ///< "training samples of mnist"
+  std::string samples;         ///< "training sample"
+  std::string set;             ///< "mnist"
 
   /// The number of samples to use of those that are there.
   Index of(Index available) const {
     if (count && *count > available) {
       throw UsageError(option + " " + std::to_string(*count) + " asks for more than the " +
-                       std::to_string(available) + " " + samples);
+                       count_of(available, samples) + " of " + set);
     }
     return count.value_or(available);
   }
@@ -48,7 +50,7 @@ Limit limit_for(Part part, const DatasetOptions& options) {
   const bool training = part == Part::training;
   Limit limit = {training ? options.train_limit : options.test_limit,
                  training ? "--train-limit" : "--test-limit",
-                 (training ? "training samples of " : "test samples of ") + options.name};
+                 training ? "training sample" : "test sample", options.name};
   if (limit.count && *limit.count < 1) {
     throw UsageError(limit.option + " is " + std::to_string(*limit.count) +
                      ", but must be at least 1");
@@ -246,6 +248,12 @@ const typename Table::value_type* find(const Table& table, const std::string& na
 
 const NamedSet& named_set(const DatasetOptions& options) {
   if (const NamedSet* const set = find(named_sets, options.name)) return *set;
+  std::error_code ignored;
+  if (fs::is_regular_file(options.name, ignored)) {
+    throw UsageError("--dataset " + options.name +
+                     " is a file; --format must say which format it has (" + names_in(formats) +
+                     ")");
+  }
   throw UsageError("--dataset " + options.name + " is not a data set of this version, which has " +
                    names_in(named_sets) + "; a path needs --format (" + names_in(formats) + ")");
 }
@@ -256,6 +264,11 @@ const Format& format_of(const DatasetOptions& options) {
                    names_in(formats));
 }
 
+/// What reads the one file that the options mean; null if the data set is not made of one.
+ReadFile file_reader(const DatasetOptions& options) {
+  return options.format.empty() ? named_set(options).read : format_of(options).read;
+}
+
 /// The one file that the options mean; none if the data set is not made of one.
 struct FileToRead {
   fs::path path;
@@ -263,13 +276,13 @@ struct FileToRead {
 };
 
 FileToRead file_to_read(const DatasetOptions& options) {
-  const NamedSet* const set = options.format.empty() ? &named_set(options) : nullptr;
-  const ReadFile read = set != nullptr ? set->read : format_of(options).read;
+  const ReadFile read = file_reader(options);
   if (!options.label.empty() && read != csv_file) {
     throw UsageError("--label names a column of a CSV file, but " + options.name + " is none");
   }
   if (read == nullptr) return {};
-  return {set != nullptr ? find_file(options, set->file) : fs::path(options.name), read};
+  const bool has_name = options.format.empty();
+  return {has_name ? find_file(options, named_set(options).file) : fs::path(options.name), read};
 }
 
 /// Training and test set out of one file.
@@ -305,9 +318,9 @@ void hold_out(Split& split, Index count) {
   const Index rest = split.train.size() - count;
   if (rest < 1) {
     throw UsageError("--validation " + std::to_string(count) +
-                     " leaves nothing to train on: there "
-                     "are " +
-                     std::to_string(split.train.size()) + " training samples");
+                     " leaves nothing to train on: there " +
+                     (split.train.size() == 1 ? "is " : "are ") +
+                     count_of(split.train.size(), "training sample"));
   }
   split.validation = split.train.slice(rest, count);
   split.train = split.train.slice(0, rest);
@@ -331,6 +344,14 @@ const std::vector<std::string>& format_names() {
     return list;
   }();
   return names;
+}
+
+bool is_single_file(const DatasetOptions& options) {
+  return file_reader(options) != nullptr;
+}
+
+bool is_table(const DatasetOptions& options) {
+  return file_reader(options) == csv_file;
 }
 
 Split load_for_training(const DatasetOptions& options) {
@@ -364,7 +385,7 @@ Dataset load_for_evaluation(const DatasetOptions& options,
   Limit limit = limit_for(Part::test, options);
   const FileToRead file = file_to_read(options);
   if (file.read == nullptr) return named_set(options).load(options, Part::test, limit);
-  limit.samples = "samples of " + options.name;
+  limit.samples = "sample";
   SingleFile all = file.read(file.path, options, encoding ? &*encoding : nullptr);
   if (all.encoding) {
     all.dataset = standardize(

@@ -40,6 +40,14 @@ const std::vector<std::string>& dataset_names();
 /// The formats that `--format` accepts.
 const std::vector<std::string>& format_names();
 
+/// Whether the data set is one file, of which training holds a part out for the test.
+/// @throws UsageError for an unknown name or format.
+bool is_single_file(const DatasetOptions& options);
+
+/// Whether the data set is a table, so that a column must be named as its label.
+/// @throws UsageError for an unknown name or format.
+bool is_table(const DatasetOptions& options);
+
 /// Loads or generates the data for training: limits applied, validation samples held out. A set
 /// that comes in a single file is split, its last fifth being the test set. The features of a table
 /// are standardized with mean and deviation of the samples that are left for training.

@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "tensor/counts.hpp"
 #include "tensor/error.hpp"
 
 namespace stagewise {
@@ -48,8 +49,10 @@ Dataset standardize(const Dataset& dataset, const Standardization& standardizati
   std::vector<double> values = values_of(dataset);
   const auto features = static_cast<std::size_t>(dataset.sample_shape().elements());
   if (standardization.mean.size() != features || standardization.deviation.size() != features) {
-    throw Error("the means and deviations of " + std::to_string(standardization.mean.size()) +
-                " features do not fit samples of " + std::to_string(features) + " features");
+    throw Error("the means and deviations of " +
+                count_of(static_cast<std::int64_t>(standardization.mean.size()), "feature") +
+                " do not fit samples of " +
+                count_of(static_cast<std::int64_t>(features), "feature"));
   }
   //! [standardize]
   for (std::size_t i = 0; i < values.size(); ++i) {

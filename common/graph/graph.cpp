@@ -4,6 +4,7 @@
 #include <chrono>
 #include <set>
 
+#include "tensor/counts.hpp"
 #include "tensor/error.hpp"
 
 namespace stagewise {
@@ -100,8 +101,8 @@ void Graph<T>::plan_backward() {
 template <typename T>
 void Graph<T>::set_rows(Index rows) {
   if (rows < 1 || rows > max_rows_) {
-    throw Error("a batch of " + std::to_string(rows) +
-                " samples does not fit into a network built for " + std::to_string(max_rows_));
+    throw Error("a batch of " + count_of(rows, "sample") +
+                " does not fit into a network built for " + with_thousands(max_rows_));
   }
   rows_ = rows;
 }

@@ -40,6 +40,14 @@ struct Network {
   Prediction<T>* prediction = nullptr;  ///< one class a sample
 };
 
+/// How many numbers the network learns.
+template <typename T>
+Index parameter_count(const Network<T>& network) {
+  Index count = 0;
+  for (const auto* const parameter : network.graph.parameters()) count += parameter->elements();
+  return count;
+}
+
 /// Builds the network for batches of up to `max_rows` samples. Its parameters are still undefined.
 /// @throws UsageError if model and data do not go together.
 template <typename T>

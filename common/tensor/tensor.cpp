@@ -3,6 +3,7 @@
 #include <new>
 #include <string>
 
+#include "tensor/counts.hpp"
 #include "tensor/error.hpp"
 
 namespace stagewise {
@@ -16,8 +17,9 @@ class HostMemory final : public Memory {
   void* allocate(std::size_t bytes) override {
     void* pointer = ::operator new(bytes, alignment, std::nothrow);
     if (pointer == nullptr) {
-      throw Error("there is not enough memory: " + std::to_string(bytes) +
-                  " bytes were asked for and could not be had");
+      throw Error(
+          "there is not enough memory: " + with_thousands(static_cast<std::int64_t>(bytes)) +
+          " bytes were asked for and could not be had");
     }
     return pointer;
   }

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "tensor/counts.hpp"
 #include "tensor/error.hpp"
 #include "training/step.hpp"
 
@@ -27,7 +28,7 @@ Evaluation evaluate(Network<T>& network, const Dataset& dataset) {
   Totals totals;
   backend.copy_in(totals_on_device.data(), &totals, sizeof(totals));
 
-  Tensor<T> staging = make_staging(network);
+  Staging<T> staging = make_staging(network);
   const std::vector<std::uint32_t> samples = all_samples(dataset);
   for (Index first = 0; first < dataset.size(); first += network.graph.max_rows()) {
     const Index rows = std::min(network.graph.max_rows(), dataset.size() - first);
@@ -55,19 +56,22 @@ template <typename T>
 LatencyReport measure_latency(Network<T>& network, const Dataset& dataset) {
   constexpr Index warm_up = 20;
   constexpr Index fewest = 200;
+  constexpr double longest = 10;  // seconds; large batches on one core would take hours
+  constexpr Index at_least = 5;
   const Index rows = network.graph.max_rows();
   const Index batches = dataset.size() / rows;
   if (batches == 0) {
-    throw Error("a batch of " + std::to_string(rows) +
-                " was asked for, but the data set has only " + std::to_string(dataset.size()) +
-                " samples");
+    throw Error("a batch of " + with_thousands(rows) +
+                " was asked for, but the data set has only " + count_of(dataset.size(), "sample"));
   }
   Backend<T>& backend = network.graph.backend();
-  Tensor<T> staging = make_staging(network);
+  Staging<T> staging = make_staging(network);
   const std::vector<std::uint32_t> samples = all_samples(dataset);
   std::vector<std::int32_t> predictions(static_cast<std::size_t>(rows));
 
   std::vector<double> seconds;
+  double warming = 0;
+  double measured = 0;
   for (Index i = -warm_up; i < std::max(batches, fewest); ++i) {
     const Index first = (i + warm_up) % batches * rows;
     backend.synchronize();
@@ -79,7 +83,14 @@ LatencyReport measure_latency(Network<T>& network, const Dataset& dataset) {
     backend.copy_out(predictions.data(), network.prediction->predictions(),
                      predictions.size() * sizeof(std::int32_t));
     const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
-    if (i >= 0) seconds.push_back(elapsed.count());
+    if (i < 0) {
+      warming += elapsed.count();
+      if (warming > longest / 10) i = -1;
+    } else {
+      measured += elapsed.count();
+      seconds.push_back(elapsed.count());
+      if (measured > longest && std::ssize(seconds) >= at_least) break;
+    }
   }
   std::sort(seconds.begin(), seconds.end());
   const auto quantile = [&](double fraction) {

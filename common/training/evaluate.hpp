@@ -24,7 +24,8 @@ template <typename T>
 Evaluation evaluate(Network<T>& network, const Dataset& dataset);
 
 /// How long a batch takes from features in the host's memory to predictions in the host's memory.
-/// Runs over the data set's full batches, at least 200 times, after 20 more to warm up.
+/// Runs over the data set's full batches, at least 200 times, after 20 more to warm up; but not for
+/// longer than 10 seconds where 5 batches are done by then.
 /// @throws Error if the data set holds no full batch.
 template <typename T>
 LatencyReport measure_latency(Network<T>& network, const Dataset& dataset);

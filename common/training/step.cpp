@@ -1,20 +1,19 @@
 #include "training/step.hpp"
 
-#include <algorithm>
-#include <array>
-#include <chrono>
-
 namespace stagewise {
 
 template <typename T>
-Tensor<T> make_staging(Network<T>& network) {
-  if (network.graph.backend().host_accessible()) return {};
-  return Tensor<T>(network.input->value_shape(network.graph.max_rows()));
+Staging<T> make_staging(Network<T>& network) {
+  Backend<T>& backend = network.graph.backend();
+  if (backend.host_accessible()) return {};
+  const Index rows = network.graph.max_rows();
+  return {.features = Tensor<T>(network.input->value_shape(rows), backend.staging_memory()),
+          .labels = Labels({rows}, backend.staging_memory())};
 }
 
 template <typename T>
 void load_batch(Network<T>& network, const Dataset& dataset, std::span<const std::uint32_t> samples,
-                Tensor<T>& staging) {
+                Staging<T>& staging) {
   Backend<T>& backend = network.graph.backend();
   network.graph.set_rows(static_cast<Index>(samples.size()));
   if (backend.host_accessible()) {
@@ -22,17 +21,16 @@ void load_batch(Network<T>& network, const Dataset& dataset, std::span<const std
     dataset.gather_labels(samples, network.labels.data());
     return;
   }
-  dataset.gather(samples, staging.data());
+  //! [load_batch]
+  // The device still works on the batch before while the host gathers this one.
+  dataset.gather(samples, staging.features.data());
+  dataset.gather_labels(samples, staging.labels.data());
   const Index features = network.input->value_shape(network.graph.rows()).elements();
-  backend.copy_in(network.input->value(), staging.data(),
+  backend.copy_in(network.input->value(), staging.features.data(),
                   static_cast<std::size_t>(features) * sizeof(T));
-  // Labels go through a small buffer on the stack, a piece at a time.
-  std::array<std::int32_t, 1024> labels;
-  for (std::size_t i = 0; i < samples.size(); i += labels.size()) {
-    const auto piece = samples.subspan(i, std::min(labels.size(), samples.size() - i));
-    dataset.gather_labels(piece, labels.data());
-    backend.copy_in(network.labels.data() + i, labels.data(), piece.size_bytes());
-  }
+  backend.copy_in(network.labels.data(), staging.labels.data(),
+                  samples.size() * sizeof(std::int32_t));
+  //! [load_batch]
 }
 
 template <typename T>
@@ -41,7 +39,7 @@ EagerStep<T>::EagerStep(Network<T>& network, const Dataset& training_set, const 
       training_set_(&training_set),
       sgd_(sgd),
       totals_(network.graph.backend().template allocate<Totals>({1})),
-      staged_features_(make_staging(network)) {}
+      staging_(make_staging(network)) {}
 
 template <typename T>
 void EagerStep<T>::begin_epoch(std::span<const std::uint32_t> order) {
@@ -55,29 +53,17 @@ template <typename T>
 void EagerStep<T>::run(Index first, Index rows) {
   Graph<T>& graph = network_->graph;
   Backend<T>& backend = graph.backend();
-  const bool measures = !graph.timings().empty();
-  const auto timed = [&](Timing& timing, const auto& work) {
-    if (!measures) return work();
-    backend.synchronize();
-    const auto start = std::chrono::steady_clock::now();
-    work();
-    backend.synchronize();
-    timing.forward_seconds +=
-        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    ++timing.calls;
-  };
-
   //! [step]
-  timed(gather_, [&] {
+  run_timed(graph, gather_, [&] {
     load_batch(*network_, *training_set_,
                order_.subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(rows)),
-               staged_features_);
+               staging_);
   });
   graph.forward();
   backend.accumulate(rows, network_->loss->value(), network_->prediction->predictions(),
                      network_->labels.data(), ++step_, totals_.data());
   graph.backward();
-  timed(update_, [&] { update(graph, sgd_); });
+  run_timed(graph, update_, [&] { update(graph, sgd_); });
   //! [step]
 }
 
@@ -94,12 +80,12 @@ std::vector<Timing> EagerStep<T>::timings() const {
   return {gather_, update_};
 }
 
-template Tensor<float> make_staging(Network<float>&);
-template Tensor<double> make_staging(Network<double>&);
+template Staging<float> make_staging(Network<float>&);
+template Staging<double> make_staging(Network<double>&);
 template void load_batch(Network<float>&, const Dataset&, std::span<const std::uint32_t>,
-                         Tensor<float>&);
+                         Staging<float>&);
 template void load_batch(Network<double>&, const Dataset&, std::span<const std::uint32_t>,
-                         Tensor<double>&);
+                         Staging<double>&);
 template class EagerStep<float>;
 template class EagerStep<double>;
 

@@ -2,6 +2,7 @@
 /// One minibatch of training: the part that stages do differently.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -39,10 +40,27 @@ class Step {
   /// Each worker's parameters, where workers have their own; else empty.
   virtual std::vector<std::vector<ParameterValues>> worker_parameters() const { return {}; }
 
-  /// What gathering and updating have cost, besides the graph's own rows; empty unless the graph
-  /// measures.
+  /// What gathering, averaging and updating have cost, besides the graph's own rows; empty unless
+  /// the graph measures.
   virtual std::vector<Timing> timings() const { return {}; }
 };
+
+/// Where a batch is put together on the host before it is copied to the device; empty where the
+/// host can write to the device's memory at once.
+template <typename T>
+struct Staging {
+  Tensor<T> features;
+  Labels labels;
+};
+
+/// Room for the largest batch of the network, in its backend's staging memory.
+template <typename T>
+Staging<T> make_staging(Network<T>& network);
+
+/// Fills the network's input and labels with the named samples and sets the batch size.
+template <typename T>
+void load_batch(Network<T>& network, const Dataset& dataset, std::span<const std::uint32_t> samples,
+                Staging<T>& staging);
 
 /// The step of stages 01 to 03: gather on the host, copy in, forward, backward, update.
 template <typename T>
@@ -63,19 +81,22 @@ class EagerStep final : public Step {
   std::span<const std::uint32_t> order_;
   std::int64_t step_ = 0;  ///< within the epoch, counted from 1
   Tensor<Totals> totals_;
-  Tensor<T> staged_features_;  ///< on the host; empty where the host can write to the device
+  Staging<T> staging_;
   Timing gather_{.operation = "batch (gather, copy in)"};
   Timing update_{.operation = "parameters (update)"};
 };
 
-/// Fills the network's input and labels with the named samples and sets the batch size.
-/// @param staging room for the features on the host, where the backend's memory is not accessible.
-template <typename T>
-void load_batch(Network<T>& network, const Dataset& dataset, std::span<const std::uint32_t> samples,
-                Tensor<T>& staging);
-
-/// Room for load_batch()'s staging: empty where none is needed.
-template <typename T>
-Tensor<T> make_staging(Network<T>& network);
+/// Does `work` and, where the graph measures, adds what it took to `timing`.
+template <typename T, typename Work>
+void run_timed(Graph<T>& graph, Timing& timing, const Work& work) {
+  if (graph.timings().empty()) return work();
+  graph.backend().synchronize();
+  const auto start = std::chrono::steady_clock::now();
+  work();
+  graph.backend().synchronize();
+  timing.forward_seconds +=
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  ++timing.calls;
+}
 
 }  // namespace stagewise

@@ -68,10 +68,12 @@ void WorkerStep<T>::run(Index first, Index rows) {
 /// Forward and backward on one shard.
 template <typename T>
 void WorkerStep<T>::run_shard(const Shard& shard) {
-  load_batch(
-      *network_, *training_set_,
-      order_.subspan(static_cast<std::size_t>(shard.first), static_cast<std::size_t>(shard.rows)),
-      staging_);
+  run_timed(network_->graph, gather_, [&] {
+    load_batch(
+        *network_, *training_set_,
+        order_.subspan(static_cast<std::size_t>(shard.first), static_cast<std::size_t>(shard.rows)),
+        staging_);
+  });
   network_->graph.forward();
   network_->graph.backend().accumulate(shard.rows, network_->loss->value(),
                                        network_->prediction->predictions(), network_->labels.data(),
@@ -84,25 +86,31 @@ template <typename T>
 void WorkerStep<T>::step_with_mean_gradient(Index first, Index rows) {
   Backend<T>& backend = network_->graph.backend();
   const auto& parameters = network_->graph.parameters();
-  for (std::size_t i = 0; i < parameters.size(); ++i) {
-    backend.fill(parameters[i]->elements(), T{0}, gradients_[i].data());
-  }
+  run_timed(network_->graph, average_, [&] {
+    for (std::size_t i = 0; i < parameters.size(); ++i) {
+      backend.fill(parameters[i]->elements(), T{0}, gradients_[i].data());
+    }
+  });
   for (int worker = 0; worker < options_.workers; ++worker) {
     const Shard shard = shard_of(rows, options_.workers, worker);
     if (shard.rows == 0) continue;
     run_shard({first + shard.first, shard.rows});
     const T weight = static_cast<T>(shard.rows) / static_cast<T>(rows);
+    run_timed(network_->graph, average_, [&] {
+      for (std::size_t i = 0; i < parameters.size(); ++i) {
+        // sum -= -weight (gradient + 0 sum): the update's arithmetic adds, too.
+        backend.sgd_update(parameters[i]->elements(), -weight, T{0}, parameters[i]->gradient(),
+                           gradients_[i].data());
+      }
+    });
+  }
+  run_timed(network_->graph, update_, [&] {
     for (std::size_t i = 0; i < parameters.size(); ++i) {
-      // sum -= -weight (gradient + 0 sum): the update's arithmetic adds, too.
-      backend.sgd_update(parameters[i]->elements(), -weight, T{0}, parameters[i]->gradient(),
-                         gradients_[i].data());
+      const double l2 = parameters[i]->kind() == ParameterKind::bias ? 0 : sgd_.l2;
+      backend.sgd_update(parameters[i]->elements(), static_cast<T>(sgd_.learning_rate),
+                         static_cast<T>(l2), gradients_[i].data(), parameters[i]->value());
     }
-  }
-  for (std::size_t i = 0; i < parameters.size(); ++i) {
-    const double l2 = parameters[i]->kind() == ParameterKind::bias ? 0 : sgd_.l2;
-    backend.sgd_update(parameters[i]->elements(), static_cast<T>(sgd_.learning_rate),
-                       static_cast<T>(l2), gradients_[i].data(), parameters[i]->value());
-  }
+  });
 }
 //! [mean_gradient]
 
@@ -113,14 +121,16 @@ void WorkerStep<T>::step_each(Index first, Index rows) {
     const Shard shard = shard_of(rows, options_.workers, worker);
     if (shard.rows == 0) continue;
     Flat& own = workers_[static_cast<std::size_t>(worker)];
-    load(own);
+    run_timed(network_->graph, switch_, [&] { load(own); });
     run_shard({first + shard.first, shard.rows});
-    update(network_->graph, sgd_);
-    store(own);
+    run_timed(network_->graph, update_, [&] { update(network_->graph, sgd_); });
+    run_timed(network_->graph, switch_, [&] { store(own); });
   }
   if (steps_done_ % options_.average_every == 0) {
-    compute_mean();
-    for (Flat& own : workers_) own = mean_;
+    run_timed(network_->graph, average_, [&] {
+      compute_mean();
+      for (Flat& own : workers_) own = mean_;
+    });
   }
 }
 //! [mean_weights]
@@ -147,6 +157,13 @@ Totals WorkerStep<T>::totals() {
   Totals totals;
   network_->graph.backend().copy_out(&totals, totals_.data(), sizeof(totals));
   return totals;
+}
+
+template <typename T>
+std::vector<Timing> WorkerStep<T>::timings() const {
+  if (network_->graph.timings().empty()) return {};
+  if (options_.average == Average::gradients) return {gather_, average_, update_};
+  return {gather_, switch_, average_, update_};
 }
 
 template <typename T>

@@ -59,6 +59,7 @@ class WorkerStep final : public Step {
   Totals totals() override;
   void end_epoch() override;
   std::vector<std::vector<ParameterValues>> worker_parameters() const override;
+  std::vector<Timing> timings() const override;
 
  private:
   /// All parameters' values, one parameter behind the other, on the host.
@@ -79,10 +80,14 @@ class WorkerStep final : public Step {
   std::int64_t steps_done_;         ///< over all epochs
   std::int64_t step_of_epoch_ = 0;  ///< counted from 1
   Tensor<Totals> totals_;
-  Tensor<T> staging_;
+  Staging<T> staging_;
   std::vector<Tensor<T>> gradients_;  ///< Average::gradients: the weighted sum for each parameter
   std::vector<Flat> workers_;         ///< Average::weights: each worker's parameters
   Flat mean_;
+  Timing gather_{.operation = "batch (gather, copy in)"};
+  Timing switch_{.operation = "worker (take over)"};  ///< what only one that plays many has to do
+  Timing average_{.operation = "workers (average)"};
+  Timing update_{.operation = "parameters (update)"};
 };
 
 }  // namespace stagewise

@@ -63,26 +63,27 @@ Difference compare(const ParameterValues& a, const ParameterValues& b) {
 }  // namespace
 
 std::vector<Difference> compare_parameters(const std::vector<ParameterValues>& a,
-                                           const std::vector<ParameterValues>& b) {
+                                           const std::vector<ParameterValues>& b,
+                                           const std::string& name_a, const std::string& name_b) {
   const auto find = [](const std::vector<ParameterValues>& set, const std::string& name) {
     return std::find_if(set.begin(), set.end(),
                         [&](const auto& candidate) { return candidate.name == name; });
   };
   for (const ParameterValues& parameter : b) {
     if (find(a, parameter.name) == a.end()) {
-      throw Error("only the second set has a parameter '" + parameter.name + "'");
+      throw Error("only " + name_b + " has a parameter '" + parameter.name + "'");
     }
   }
   std::vector<Difference> differences;
   for (const ParameterValues& parameter : a) {
     const auto other = find(b, parameter.name);
     if (other == b.end()) {
-      throw Error("only the first set has a parameter '" + parameter.name + "'");
+      throw Error("only " + name_a + " has a parameter '" + parameter.name + "'");
     }
     if (parameter.shape != other->shape) {
       throw Error("the parameter '" + parameter.name + "' has shape " +
-                  parameter.shape.to_string() + " in the first set and " +
-                  other->shape.to_string() + " in the second");
+                  parameter.shape.to_string() + " in " + name_a + " and " +
+                  other->shape.to_string() + " in " + name_b);
     }
     differences.push_back(compare(parameter, *other));
   }

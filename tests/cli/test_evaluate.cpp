@@ -9,6 +9,7 @@
 namespace stagewise {
 namespace {
 
+namespace fs = std::filesystem;
 using nlohmann::json;
 
 class Evaluate : public CommandLine {
@@ -22,7 +23,9 @@ class Evaluate : public CommandLine {
 TEST_F(Evaluate, AgreesWithTheTrainingThatSaved) {
   const std::string trained = run_well(short_training + " --save model.h5");
   const std::string evaluated = run_well("stage01_serial evaluate --load model.h5 --test-limit 20");
-  EXPECT_NE(trained.find("\ntest   " + evaluated), std::string::npos) << trained << evaluated;
+  const std::string last = "\n" + lines_of(evaluated).back() + "\n";
+  EXPECT_TRUE(last.starts_with("\ntest   loss ")) << evaluated;
+  EXPECT_NE(trained.find(last), std::string::npos) << trained << evaluated;
 }
 
 TEST_F(Evaluate, GivesTheSameForEveryBatchSize) {
@@ -72,6 +75,83 @@ TEST_F(Evaluate, UsesAllOfASingleFile) {
   EXPECT_NE(output.find(" of 50)\n"), std::string::npos) << output;
 }
 
+TEST_F(Evaluate, SaysWhatItDoesAsTrainingDoes) {
+  const std::vector<std::string> lines =
+      lines_of(run_well("stage01_serial evaluate --load digits.h5 --dataset digits"));
+  ASSERT_EQ(lines.size(), 5U);
+  EXPECT_TRUE(lines[0].starts_with("stage01_serial on CPU (")) << lines[0];
+  EXPECT_EQ(lines[1], "data   digits: 2,000 test images of 28x28x1, 10 classes");
+  EXPECT_EQ(lines[2], "model  mlp 784-8-10, relu, cross-entropy, float, 6,370 parameters");
+  EXPECT_EQ(lines[3], "load   digits.h5, after epoch 2");
+  EXPECT_TRUE(lines[4].starts_with("test   loss ")) << lines[4];
+}
+
+const std::string note_of_checkpoint =
+    "\nnote   the data set is that of the checkpoint; --dataset names another\n";
+
+TEST_F(Evaluate, UsesTheDataOfTheCheckpoint) {
+  std::string output = run_well("stage01_serial evaluate --load neuron.h5");
+  EXPECT_NE(output.find("\ndata   step: 10,000 test samples of 1 feature, 2 classes\n"),
+            std::string::npos)
+      << output;
+  EXPECT_NE(output.find(note_of_checkpoint), std::string::npos) << output;
+
+  run_well(
+      "stage01_serial train --dataset gaussian --features 3 --classes 4 --samples 100 --epochs 1 "
+      "--deviation 2 --save gaussian.h5");
+  output = run_well("stage01_serial evaluate --load gaussian.h5");
+  EXPECT_NE(output.find("\ndata   gaussian: 20 test samples of 3 features, 4 classes\n"),
+            std::string::npos)
+      << output;
+  EXPECT_EQ(output.find("trained with"), std::string::npos) << output;
+
+  run_well("make_dataset --dataset step --train 50 --test 20 --output table");
+  run_well(
+      "stage01_serial train --dataset table/train.csv --format csv --label label --epochs 1 "
+      "--batch-size 10 --save table.h5");
+  output = run_well("stage01_serial evaluate --load table.h5");
+  EXPECT_NE(output.find("\ndata   table/train.csv: 50 samples of 1 feature, 2 classes\n"),
+            std::string::npos)
+      << output;
+  EXPECT_NE(output.find("\nnote   the network was trained on a part of this file, which is used "
+                        "whole here\n"),
+            std::string::npos)
+      << output;
+  for (const std::string& line : lines_of(output)) EXPECT_LE(line.size(), 80U) << line;
+
+  fs::remove(path("table/train.csv"));
+  expect_failure("stage01_serial evaluate --load table.h5", 1,
+                 "cannot read table/train.csv: there is no such file; the checkpoint table.h5 "
+                 "names this data set, --dataset another");
+}
+
+TEST_F(Evaluate, SaysIfTheNetworkWasTrainedOnOtherData) {
+  std::string output = run_well(
+      "stage01_serial evaluate --load digits.h5 --format idx --dataset "
+      "digits/t10k-images-idx3-ubyte");
+  EXPECT_NE(output.find("\ndata   digits/t10k-images-idx3-ubyte: 20 images of 28x28x1, "),
+            std::string::npos)
+      << output;
+  EXPECT_NE(output.find("\nnote   the network was trained on digits\n"), std::string::npos)
+      << output;
+  EXPECT_EQ(output.find(note_of_checkpoint), std::string::npos) << output;
+
+  run_well("make_dataset --dataset step --train 50 --test 20 --output table");
+  run_well(
+      "stage01_serial train --dataset table/train.csv --format csv --label label --epochs 1 "
+      "--batch-size 10 --save table.h5");
+  output =
+      run_well("stage01_serial evaluate --load table.h5 --format csv --dataset table/test.csv");
+  EXPECT_NE(output.find("\nnote   the network was trained on table/train.csv (csv)\n"),
+            std::string::npos)
+      << output;
+
+  run_well("stage01_serial train --dataset gaussian --deviation 2 --epochs 1 --save gaussian.h5");
+  output = run_well("stage01_serial evaluate --load gaussian.h5 --deviation 0.5");
+  EXPECT_NE(output.find("\nnote   the network was trained with --deviation 2\n"), std::string::npos)
+      << output;
+}
+
 TEST_F(Evaluate, NeedsNoNetworkOnTheCommandLine) {
   run_well(
       "stage01_serial train --train-limit 20 --test-limit 10 --batch-size 20 --epochs 1 "
@@ -83,7 +163,7 @@ TEST_F(Evaluate, NeedsNoNetworkOnTheCommandLine) {
 
 TEST_F(CommandLine, InfoSaysWhatTheProgramRunsOn) {
   const std::string output = run_well("stage01_serial info");
-  EXPECT_TRUE(output.starts_with("stage01_serial: ")) << output;
+  EXPECT_TRUE(output.starts_with("stage01_serial: a neural network ")) << output;
   EXPECT_NE(output.find("\nruns on    CPU ("), std::string::npos) << output;
   EXPECT_NE(output.find("\nversion    Stagewise "), std::string::npos) << output;
   EXPECT_NE(output.find("\nlibrary    OpenBLAS "), std::string::npos) << output;

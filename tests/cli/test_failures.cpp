@@ -4,7 +4,10 @@
 #include <string>
 #include <vector>
 
+#include <hdf5.h>
+
 #include "cli/command_line.hpp"
+#include "io/checkpoint.hpp"
 
 namespace stagewise {
 namespace {
@@ -112,7 +115,29 @@ const std::vector<Failure> values = {
      "--hidden: 'wide' is not a whole number from 1 to 16777216; expected are the widths of the "
      "layers, such as 256,128, or none"},
     {"width_missing", "stage01_serial train --hidden 256,", 2,
-     "--hidden: '' is not a whole number from 1 to 16777216; ..."},
+     "--hidden: '256,' has a comma with no width on one side of it; expected are the widths of the "
+     "layers, such as 256,128, or none"},
+    {"width_missing_in_between", "stage01_serial train --hidden 4,,2", 2,
+     "--hidden: '4,,2' has a comma with no width on one side of it; ..."},
+    {"activation_of_no_layer", "stage01_serial train --hidden none --activation sigmoid", 2,
+     "--activation is for hidden layers, and --hidden none leaves none"},
+    {"learning_rate_0_in_float", "stage01_serial train --learning-rate 1e-60", 2,
+     "--learning-rate 1e-60 is 0 in float; choose another, or --precision double"},
+    {"learning_rate_infinite_in_float", "stage01_serial train --learning-rate 1e39", 2,
+     "--learning-rate 1e+39 is infinite in float; choose another, or --precision double"},
+    {"l2_0_in_float", "stage01_serial train --l2 1e-60", 2,
+     "--l2 1e-60 is 0 in float; choose another, or --precision double"},
+    {"l2_infinite_in_float", "stage01_serial train --load digits.h5 --l2 1e39", 2,
+     "--l2 1e+39 is infinite in float; choose another, or --precision double"},
+    {"file_without_format", "stage01_serial train --dataset digits/train-images-idx3-ubyte", 2,
+     "--dataset digits/train-images-idx3-ubyte is a file; --format must say which format it has "
+     "(idx, csv, cifar10, hdf5)"},
+    {"average_without_workers", "stage01_serial train --average weights", 2,
+     "--average needs --workers: without it there is but one"},
+    {"average_every_without_workers", "stage01_serial train --average-every 2", 2,
+     "--average-every needs --workers: without it there is but one"},
+    {"average_with_load", "stage01_serial train --load digits.h5 --average weights", 2,
+     "--average needs --workers: without it there is but one"},
     {"width_zero", "stage01_serial train --hidden 256,0", 2,
      "--hidden: '0' is not a whole number from 1 to 16777216; ..."},
     {"width_negative", "stage01_serial train --hidden -5", 2,
@@ -127,12 +152,12 @@ const std::vector<Failure> values = {
     {"batch_very_large", "stage01_serial train --batch-size 9223372036854775807", 2,
      "--batch-size 9223372036854775807 is larger than the training set of 10,000 samples"},
     {"train_limit_too_large", "stage01_serial train --train-limit 10001", 2,
-     "--train-limit 10001 asks for more than the 10000 training samples of digits"},
+     "--train-limit 10001 asks for more than the 10,000 training samples of digits"},
     {"test_limit_too_large", "stage01_serial train --test-limit 2001", 2,
-     "--test-limit 2001 asks for more than the 2000 test samples of digits"},
+     "--test-limit 2001 asks for more than the 2,000 test samples of digits"},
     {"test_limit_too_large_in_evaluate",
      "stage01_serial evaluate --load digits.h5 --test-limit 2001", 2,
-     "--test-limit 2001 asks for more than the 2000 test samples of digits"},
+     "--test-limit 2001 asks for more than the 2,000 test samples of digits"},
     {"validation_takes_all", "stage01_serial train --train-limit 60 --validation 60", 2,
      "--validation 60 leaves nothing to train on: there are 60 training samples"},
     {"neuron_for_ten_classes", "stage01_serial train --model neuron", 2,
@@ -167,6 +192,12 @@ const std::vector<Failure> values = {
      "--save-every 2 needs --save, which names the file"},
     {"save_and_report", "stage01_serial train --save result --report ./result", 2,
      "--save and --report name the same file, result"},
+    {"evaluation_and_report", "stage01_serial evaluate --load digits.h5 --report ./digits.h5", 2,
+     "--load and --report name the same file, digits.h5"},
+    {"load_and_report", "stage01_serial train --load digits.h5 --report digits.h5", 2,
+     "--load and --report name the same file, digits.h5"},
+    {"resume_and_report", "stage01_serial train --resume digits.h5 --report folder/../digits.h5", 2,
+     "--resume and --report name the same file, digits.h5"},
     {"load_and_resume", "stage01_serial train --load digits.h5 --resume digits.h5", 2,
      "--resume and --load exclude one another: the first continues a training, the second begins a "
      "new one"},
@@ -376,7 +407,7 @@ const std::vector<Failure> checkpoints = {
      "the checkpoint other.h5 holds a parameter 'fc2/bias' that this network does not have"},
     {"too_few_layers", "stage01_serial train --load other.h5 --hidden 8,10", 1,
      "the checkpoint other.h5 holds no parameter 'fc3/weight', which this network needs"},
-    {"neuron_of_ten_classes", "stage01_serial evaluate --load neuron.h5", 1,
+    {"neuron_of_ten_classes", "stage01_serial evaluate --load neuron.h5 --dataset digits", 1,
      "the checkpoint neuron.h5 was trained on samples of shape [1] in 2 classes, but the data set "
      "has shape [28, 28, 1] and 10 classes"},
 };
@@ -434,6 +465,36 @@ const std::vector<Failure> resumptions = {
 };
 INSTANTIATE_TEST_SUITE_P(Resumptions, WrongCommand, testing::ValuesIn(resumptions), name_of);
 
+TEST_F(CommandLine, ResumesOnlyWhatSaysAllOfItsTraining) {
+  make_input("digits.h5");
+  const Checkpoint whole = load_checkpoint(path("digits.h5"));
+  const std::string remedy =
+      ", so its training cannot be resumed; start a new one from its parameters with --load";
+  for (const std::string name : {"l2", "dataset", "workers", "shuffle"}) {
+    Checkpoint part = whole;
+    ASSERT_EQ(part.settings.erase(name), 1U);
+    save_checkpoint(path("part.h5"), part);
+    expect_failure("stage01_serial train --resume part.h5", 1,
+                   "the checkpoint part.h5 does not say its " + name + remedy);
+  }
+  // The library's own functions write an epoch and a step always; others may not.
+  for (const std::string name : {"seed", "epoch", "step"}) {
+    save_checkpoint(path("part.h5"), whole);
+    const hid_t file = H5Fopen(path("part.h5").c_str(), H5F_ACC_RDWR, H5P_DEFAULT);
+    ASSERT_GE(H5Adelete(file, name.c_str()), 0);
+    H5Fclose(file);
+    expect_failure("stage01_serial train --resume part.h5", 1,
+                   "the checkpoint part.h5 does not say its " + name + remedy);
+  }
+  Checkpoint part = whole;
+  ASSERT_EQ(part.settings.erase("epochs"), 1U);
+  save_checkpoint(path("part.h5"), part);
+  expect_failure("stage01_serial train --resume part.h5", 2,
+                 "--epochs is needed: the checkpoint part.h5 does not say how many epochs its "
+                 "training was to have");
+  run_well("stage01_serial train --resume part.h5 --epochs 3");
+}
+
 TEST_F(CommandLine, ResumesOnTheSameNumberOfSamplesOnly) {
   make_input("digits");
   const std::string images = "--format idx --dataset digits/train-images-idx3-ubyte";
@@ -472,6 +533,27 @@ TEST_F(CommandLine, SavesNothingThatTheLastStepSpoiled) {
   EXPECT_EQ(read_file(path("digits.h5")), before);
 }
 
+TEST_F(CommandLine, ReadsNoNamesThatACheckpointCouldNotKeep) {
+  const std::string command = "stage01_serial train --dataset table.csv --format csv --label b";
+  const auto write = [&](const std::string& table) {
+    write_file(path("table.csv"), Bytes(table.begin(), table.end()));
+  };
+  const std::string reason =
+      ": the name is not UTF-8; convert the file, for example with iconv -f LATIN1 -t UTF-8";
+  for (const std::string wrong : {"\xe9", "\xc0\xaf", "\xed\xa0\x80", "\xf5\x80\x80\x80",
+                                  "\xf4\x90\x80\x80", "\xe2\x82", "\xe0\x80\x80", "\x80"}) {
+    write("a,x" + wrong + ",b\n1,2,u\n2,3,v\n");
+    expect_failure(command, 1, "table.csv, line 1, column 2" + reason);
+    write("a,x,b\n1,2,u\n2,3,v" + wrong + "\n");
+    expect_failure(command, 1, "table.csv, line 3, column b" + reason);
+  }
+  write(
+      "gr\xc3\xb6\xc3\x9f"
+      "e,b\n1,\xe2\x82\xac\n2,\xf0\x9f\x98\x80\n3,\xe2\x82\xac\n");
+  run_well(command + " --batch-size 1 --epochs 1 --save table.h5");
+  run_well("stage01_serial evaluate --load table.h5");
+}
+
 TEST_F(CommandLine, ShowsNoControlCharactersOfFiles) {
   write_file(path("table.csv"), {'\033', '[', '7', 'm', ',', 'b', '\n', '1', ',', '2', '\n'});
   expect_failure("stage01_serial train --dataset table.csv --format csv --label x", 2,
@@ -504,7 +586,7 @@ const std::vector<Failure> tools = {
     {"compare_cut", "compare_checkpoints digits.h5 cut.h5", 2,
      "the checkpoint cut.h5 cannot be read: it is damaged, cut short, or may not be opened"},
     {"compare_shapes", "compare_checkpoints digits.h5 neuron.h5", 1,
-     "the parameter 'fc1/bias' has shape [8] in the first set and [1] in the second"},
+     "the parameter 'fc1/bias' has shape [8] in digits.h5 and [1] in neuron.h5"},
     {"make_no_output", "make_dataset", 2, "--output is required"},
     {"make_output_missing", "make_dataset --output", 2, "--output needs a value"},
     {"make_output_empty", "make_dataset --output ''", 2,

@@ -1,5 +1,6 @@
 // Help texts: complete, and readable on a terminal of 80 columns.
 
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -41,6 +42,17 @@ TEST_F(CommandLine, HelpNamesEveryOption) {
     EXPECT_NE(help.find("\n  " + option + " "), std::string::npos) << option << help;
   }
   EXPECT_EQ(help.find("--transport"), std::string::npos) << "other stages' options are not shown";
+}
+
+TEST_F(CommandLine, HelpSaysWhatResumingDoes) {
+  std::istringstream words(run_well("stage01_serial train --help"));
+  std::string help;  // in one line
+  for (std::string word; words >> word;) help += word + " ";
+  EXPECT_NE(help.find("; with --resume the total, those done before included "), std::string::npos)
+      << help;
+  EXPECT_NE(help.find("--test-limit N use the first N test samples; --resume does not remember it"),
+            std::string::npos)
+      << help;
 }
 
 TEST_F(CommandLine, EveryProgramSaysItsVersion) {

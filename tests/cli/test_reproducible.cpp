@@ -66,8 +66,25 @@ TEST_F(Reproducible, ContinuesWhereAShorterTrainingStopped) {
   EXPECT_EQ(read_file(path("rest.h5")), read_file(path("whole.h5")));
 
   // Nothing left to do, and nothing done.
-  run_well("stage01_serial train --resume whole.h5 --epochs 5 --save same.h5");
-  EXPECT_EQ(read_file(path("same.h5")), read_file(path("whole.h5")));
+  const std::string note =
+      "\nresume whole.h5, after epoch 5\n"
+      "note   nothing is left to train of 5 epochs in all; a larger --epochs continues\ntest ";
+  for (const std::string epochs : {"", " --epochs 5"}) {
+    const std::string again =
+        run_well("stage01_serial train --resume whole.h5 --save same.h5" + epochs);
+    EXPECT_NE(again.find(note), std::string::npos) << again;
+    EXPECT_EQ(read_file(path("same.h5")), read_file(path("whole.h5")));
+  }
+}
+
+TEST_F(Reproducible, ContinuesToTheTotalOfTheCheckpoint) {
+  run_well(short_training + " --epochs 7 --save whole.h5");
+  run_well(short_training + " --epochs 3 --save part.h5");
+  Checkpoint part = load_checkpoint(path("part.h5"));
+  part.settings["epochs"] = "7";  // as if the training had been killed
+  save_checkpoint(path("part.h5"), part);
+  run_well("stage01_serial train --resume part.h5 --save part.h5");
+  EXPECT_EQ(read_file(path("part.h5")), read_file(path("whole.h5")));
 }
 
 TEST_F(Reproducible, ContinuesWithTheOptionsRepeated) {

@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <fstream>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <regex>
 #include <set>
@@ -135,6 +136,56 @@ TEST_F(Train, PrintsATableOfTimings) {
   EXPECT_NEAR(share, 100, 0.5) << output;
   EXPECT_NE(output.find("\nfc1 (linear) "), std::string::npos) << output;
   EXPECT_NE(output.find("\nfc2 (linear) "), std::string::npos) << output;
+}
+
+TEST_F(Train, TimesWhatWorkersDo) {
+  const auto rows_of = [&](const std::string& average) {
+    std::map<std::string, int> calls;
+    const json report =
+        report_of(short_training + " --epochs 2 --workers 4 --timings --average " + average);
+    for (const json& row : report.at("timings")) {
+      calls[row.at("operation").get<std::string>()] = row.at("calls");
+      EXPECT_GT(row.at("forward_seconds"), 0) << row;
+    }
+    return calls;
+  };
+  std::map<std::string, int> gradients = rows_of("gradients");  // 6 steps of 4 workers
+  EXPECT_EQ(gradients["batch (gather, copy in)"], 24);
+  EXPECT_EQ(gradients["workers (average)"], 30);
+  EXPECT_EQ(gradients["parameters (update)"], 6);
+  EXPECT_FALSE(gradients.contains("worker (take over)"));
+  std::map<std::string, int> weights = rows_of("weights --average-every 2");
+  EXPECT_EQ(weights["batch (gather, copy in)"], 24);
+  EXPECT_EQ(weights["worker (take over)"], 48);
+  EXPECT_EQ(weights["workers (average)"], 3);
+  EXPECT_EQ(weights["parameters (update)"], 24);
+}
+
+TEST_F(Train, SaysHowWorkersShareTheWork) {
+  const auto line_of = [&](const std::string& options) {
+    const std::vector<std::string> lines = lines_of(run_well(short_training + options));
+    return lines.at(3).starts_with("workers") ? lines[3] : "";
+  };
+  EXPECT_EQ(line_of(""), "");
+  EXPECT_EQ(line_of(" --workers 1 --average weights"), "");
+  EXPECT_EQ(line_of(" --workers 4"), "workers  4, averaging gradients in every step");
+  EXPECT_EQ(line_of(" --workers 2 --average weights"),
+            "workers  2, averaging weights in every step");
+  EXPECT_EQ(line_of(" --workers 2 --average weights --average-every 3 --save a.h5"),
+            "workers  2, averaging weights every 3 steps");
+  const std::string output =
+      run_well("stage01_serial train --resume a.h5 --epochs 6 --average weights --average-every 3");
+  EXPECT_NE(output.find("\nworkers  2, averaging weights every 3 steps\n"), std::string::npos)
+      << output;
+}
+
+TEST_F(Train, CountsAsPeopleDo) {
+  const std::string output =
+      run_well("stage01_serial train --dataset step --train-limit 1000 --test-limit 1 --epochs 1");
+  EXPECT_NE(
+      output.find("\ndata   step: 1,000 training and 1 test sample of 1 feature, 2 classes\n"),
+      std::string::npos)
+      << output;
 }
 
 TEST_F(Train, HoldsValidationSamplesOut) {
@@ -309,6 +360,16 @@ TEST_F(Train, LearnsTheStep) {
             std::string::npos)
       << output;
   EXPECT_GE(test_accuracy(output), 0.97) << output;
+}
+
+TEST_F(Train, ResumesANeuronWithWhatItIsWrittenOut) {
+  make_input("neuron.h5");
+  const Checkpoint checkpoint = load_checkpoint(path("neuron.h5"));
+  EXPECT_EQ(checkpoint.settings.at("activation"), "sigmoid");
+  EXPECT_EQ(checkpoint.settings.at("loss"), "squared-error");
+  run_well(
+      "stage01_serial train --model neuron --dataset step --resume neuron.h5 --epochs 3 "
+      "--activation sigmoid --loss squared-error");
 }
 
 }  // namespace

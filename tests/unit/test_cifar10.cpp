@@ -69,11 +69,11 @@ TEST(Cifar10, BadFilesAreRefusedInASentence) {
   Bytes cut = record(1) + record(2);
   cut.pop_back();
   EXPECT_EQ(complaint(folder, cut),
-            "FILE is cut short or no CIFAR-10 file: behind 1 whole records of 3073 bytes it ends "
-            "with 3072 bytes");
+            "FILE is cut short or no CIFAR-10 file: behind 1 whole record of 3,073 bytes it ends "
+            "with 3,072 bytes");
   EXPECT_EQ(complaint(folder, record(1) + Bytes{0}),
-            "FILE is cut short or no CIFAR-10 file: behind 1 whole records of 3073 bytes it ends "
-            "with 1 bytes");
+            "FILE is cut short or no CIFAR-10 file: behind 1 whole record of 3,073 bytes it ends "
+            "with 1 byte");
   EXPECT_EQ(complaint(folder, record(1) + record(10)),
             "the label of record 1 (counted from 0) in FILE is 10, but the classes are 0 to 9");
   // gzip of nothing: a file that is not empty, but holds nothing.

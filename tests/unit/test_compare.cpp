@@ -154,7 +154,7 @@ TEST(Compare, OtherShapeIsRefusedAlsoWithAsManyElements) {
   ParameterValues a{.name = "x", .shape = Shape{2, 3}, .values = std::vector<double>(6, 1.0)};
   ParameterValues b{.name = "x", .shape = Shape{3, 2}, .values = std::vector<double>(6, 1.0)};
   EXPECT_EQ(sentence_of([&] { compare_parameters({a}, {b}); }),
-            "the parameter 'x' has shape [2, 3] in the first set and [3, 2] in the second");
+            "the parameter 'x' has shape [2, 3] in the first set and [3, 2] in the second set");
 }
 
 TEST(Compare, PlaceOfAnElement) {

@@ -97,7 +97,7 @@ TEST(Gaussian, OptionsOutOfRangeAreNamed) {
   EXPECT_EQ(said([](auto& o) { o.deviation = -1; }),
             "--deviation must be a finite number of at least 0");
   EXPECT_EQ(said([](auto& o) { o.features = Index{1} << 62U; }),
-            "--samples 1000 of --features 4611686018427387904 are more than 8589934592 numbers");
+            "--samples 1000 of --features 4611686018427387904 are more than 8,589,934,592 numbers");
   EXPECT_EQ(said([](auto&) {}), "");
   GaussianOptions wrong;
   wrong.features = 0;

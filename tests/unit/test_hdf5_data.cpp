@@ -276,7 +276,7 @@ TEST_F(Hdf5Data, WrongValuesAreNamedWithTheirPlace) {
     EXPECT_EQ(numbers(wrong), no_number) << wrong;
   }
   EXPECT_EQ(numbers(1e9),
-            "cannot read FILE: /y would mean 1000000001 classes, but at most 65536 are used");
+            "cannot read FILE: /y would mean 1,000,000,001 classes, but at most 65,536 are used");
   const auto one_hot = [&](const Values& row) {
     return complaint([&](const Handle& file) {
       good_x(file);

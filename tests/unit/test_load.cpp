@@ -165,9 +165,9 @@ TEST(Load, LimitsThatCannotBeMetNameTheirOption) {
     return usage_error(options);
   };
   EXPECT_EQ(with(10001, {}, 0),
-            "--train-limit 10001 asks for more than the 10000 training samples of digits");
+            "--train-limit 10001 asks for more than the 10,000 training samples of digits");
   EXPECT_EQ(with({}, 2001, 0),
-            "--test-limit 2001 asks for more than the 2000 test samples of digits");
+            "--test-limit 2001 asks for more than the 2,000 test samples of digits");
   EXPECT_EQ(with(0, {}, 0), "--train-limit is 0, but must be at least 1");
   EXPECT_EQ(with(-5, {}, 0), "--train-limit is -5, but must be at least 1");
   EXPECT_EQ(with({}, 0, 0), "--test-limit is 0, but must be at least 1");
@@ -180,7 +180,7 @@ TEST(Load, LimitsThatCannotBeMetNameTheirOption) {
   DatasetOptions options;
   options.test_limit = 2001;
   EXPECT_EQ(sentence<UsageError>([&] { load_for_evaluation(options); }),
-            "--test-limit 2001 asks for more than the 2000 test samples of digits");
+            "--test-limit 2001 asks for more than the 2,000 test samples of digits");
 }
 
 TEST(Load, UnknownNamesAreAnsweredWithTheKnownOnes) {
@@ -532,7 +532,7 @@ TEST(Load, RealMnistIsAsItsAuthorsDescribeIt) {
   DatasetOptions options = named("mnist");
   options.train_limit = 70000;
   EXPECT_EQ(usage_error(options),
-            "--train-limit 70000 asks for more than the 60000 training samples of mnist");
+            "--train-limit 70000 asks for more than the 60,000 training samples of mnist");
 }
 
 }  // namespace

@@ -85,7 +85,7 @@ TEST(Models, UnknownNamesAreRefused) {
 }
 
 TEST(Models, NamesOfActivationsAndLossesAreReadBack) {
-  for (const Activation value : {Activation::none, Activation::relu, Activation::sigmoid}) {
+  for (const Activation value : {Activation::relu, Activation::sigmoid}) {
     EXPECT_EQ(parse_activation(to_string(value)), value);
   }
   for (const LossKind value : {LossKind::cross_entropy, LossKind::squared_error}) {

@@ -525,7 +525,7 @@ TYPED_TEST(TrainIn, ComputesTheSameWhereTheHostMustCopy) {
   }
 }
 
-/// Labels travel in pieces of 1024: more samples than that, and not a multiple.
+/// More samples than a batch usually has.
 TEST(LoadBatch, CopiesEveryLabel) {
   constexpr Index rows = 2500;
   FarBackend<float> backend;
@@ -533,7 +533,7 @@ TEST(LoadBatch, CopiesEveryLabel) {
   const Dataset data = make_data(rows);
   std::vector<std::uint32_t> order;
   order_of_epoch(rows, 1, 1, true, order);
-  Tensor<float> staging = make_staging(*network);
+  Staging<float> staging = make_staging(*network);
   load_batch(*network, data, std::span<const std::uint32_t>(order), staging);
   std::vector<float> features(static_cast<std::size_t>(rows * sample_shape.elements()));
   data.gather(std::span<const std::uint32_t>(order), features.data());

@@ -258,7 +258,7 @@ struct Simulation {
       Index at = first;
       for (std::size_t worker = 0; worker < steps.size(); ++worker) {
         // An even share of what is left, rounded up.
-        const Index left = static_cast<Index>(steps.size() - worker);
+        const auto left = static_cast<Index>(steps.size() - worker);
         const Index share = (rest + left - 1) / left;
         if (share > 0) steps[worker]->run(at, share);
         at += share;

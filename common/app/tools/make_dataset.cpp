@@ -15,6 +15,7 @@
 #include "data/csv.hpp"
 #include "data/generators.hpp"
 #include "data/idx.hpp"
+#include "tensor/counts.hpp"
 #include "tensor/error.hpp"
 
 namespace stagewise {
@@ -98,16 +99,16 @@ void write_as_idx(const Dataset& dataset, const fs::path& folder, bool training)
       folder / (training ? "train-images-idx3-ubyte" : "t10k-images-idx3-ubyte");
   const fs::path labels = idx_labels_path(images);
   write_idx(dataset, images, labels);
-  std::cout << images.string() << " and " << labels.filename().string() << ": " << dataset.size()
-            << " images of " << dataset.sample_shape()[0] << " x " << dataset.sample_shape()[1]
-            << " pixels\n";
+  std::cout << images.string() << " and " << labels.filename().string() << ": "
+            << count_of(dataset.size(), "image") << " of " << dataset.sample_shape()[0] << " x "
+            << dataset.sample_shape()[1] << " pixels\n";
 }
 
 void write_as_csv(const Dataset& dataset, const fs::path& folder, bool training) {
   const fs::path table = folder / (training ? "train.csv" : "test.csv");
   write_csv(dataset, table);
-  std::cout << table.string() << ": " << dataset.size() << " rows of "
-            << dataset.sample_shape().elements() << " features and a label\n";
+  std::cout << table.string() << ": " << count_of(dataset.size(), "row") << " of "
+            << count_of(dataset.sample_shape().elements(), "feature") << " and a label\n";
 }
 
 int make_dataset(const Options& options) {

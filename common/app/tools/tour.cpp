@@ -185,8 +185,8 @@ int tour(const std::vector<std::string>& programs, const fs::path& folder) {
   for (const std::string& program : programs) {
     Row row = visit(program, folder);
     if (!rows.empty()) {
-      row.difference =
-          largest_difference(compare_parameters(rows.back().parameters, row.parameters));
+      row.difference = largest_difference(
+          compare_parameters(rows.back().parameters, row.parameters, rows.back().stage, row.stage));
     }
     rows.push_back(std::move(row));
   }

@@ -1,0 +1,29 @@
+#include "app/header.hpp"
+
+#include <iostream>
+
+#include "app/text.hpp"
+
+namespace stagewise {
+
+std::string unit_of(const Dataset& dataset) {
+  return dataset.sample_shape().rank() == 3 ? "image" : "sample";
+}
+
+void print_header(const Stage& stage, const RunOptions& options, const std::string& samples,
+                  const Dataset& dataset, std::int64_t parameters) {
+  const Shape& sample = dataset.sample_shape();
+  std::cout << stage.program << " on " << stage.device() << '\n'
+            << "data   " << options.data.name << ": " << samples << " of "
+            << (sample.rank() == 3 ? by_times(sample) : count_of(sample.elements(), "feature"))
+            << ", " << count_of(dataset.classes(), "class", "classes") << '\n'
+            << "model  " << describe(options.model) << ", " << options.precision << ", "
+            << count_of(parameters, "parameter") << '\n';
+  if (stage.cuda_on_cpu) print_note("kernels run on the CPU here: times mean nothing about GPUs");
+}
+
+void print_note(const std::string& text) {
+  std::cout << "note   " << text << '\n';
+}
+
+}  // namespace stagewise

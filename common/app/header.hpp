@@ -1,0 +1,27 @@
+/// @file
+/// What a run says about itself before it begins.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "app/options.hpp"
+#include "app/stage.hpp"
+#include "data/dataset.hpp"
+
+namespace stagewise {
+
+/// What a sample of the data set is called: "image" or "sample".
+std::string unit_of(const Dataset& dataset);
+
+/// Prints the program and its device, the data, the network.
+/// @param samples how many there are: "10,000 training and 2,000 test images".
+/// @param dataset whose samples have the shape to print.
+/// @param parameters how many numbers the network learns.
+void print_header(const Stage& stage, const RunOptions& options, const std::string& samples,
+                  const Dataset& dataset, std::int64_t parameters);
+
+/// A line of the header: "note   ...".
+void print_note(const std::string& text);
+
+}  // namespace stagewise

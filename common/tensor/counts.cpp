@@ -1,0 +1,24 @@
+#include "tensor/counts.hpp"
+
+#include <cstddef>
+
+namespace stagewise {
+
+std::string with_thousands(std::int64_t number) {
+  const std::string digits = std::to_string(number);
+  std::string text;
+  for (std::size_t i = 0; i < digits.size(); ++i) {
+    const std::size_t left = digits.size() - i;
+    if (left % 3 == 0 && i > 0 && digits[i - 1] != '-') text += ',';
+    text += digits[i];
+  }
+  return text;
+}
+
+std::string count_of(std::int64_t number, std::string_view singular, std::string_view plural) {
+  const std::string text = with_thousands(number) + " ";
+  if (number == 1) return text + std::string(singular);
+  return text + (plural.empty() ? std::string(singular) + "s" : std::string(plural));
+}
+
+}  // namespace stagewise

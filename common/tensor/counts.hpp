@@ -1,0 +1,21 @@
+/// @file
+/// Counts as people read them, for every sentence and line that the programs print.
+///
+/// What is typed (values of options, and the ranges they must lie in) and what is a number of
+/// something's place (a line, a sample) stays without commas.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace stagewise {
+
+/// "60,000".
+std::string with_thousands(std::int64_t number);
+
+/// "1 epoch", "1,500 epochs".
+/// @param plural where it is not the singular with an s: "classes".
+std::string count_of(std::int64_t number, std::string_view singular, std::string_view plural = {});
+
+}  // namespace stagewise
