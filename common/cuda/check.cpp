@@ -1,0 +1,90 @@
+#include "cuda/check.hpp"
+
+#include <string>
+
+#include "tensor/error.hpp"
+
+namespace stagewise::cuda {
+namespace {
+
+/// The path within the project: "stages/02_naive_cuda/gemm.cu".
+std::string short_path(const std::string& path) {
+  for (const char* const folder : {"/stages/", "/common/", "/tests/", "/benchmarks/"}) {
+    const std::size_t place = path.rfind(folder);
+    if (place != std::string::npos) return path.substr(place + 1);
+  }
+  return path;
+}
+
+const char* const use_preset_cpu =
+    "the preset cpu needs no GPU: its programs run CUDA on the CPU (./run.sh --preset cpu)";
+const char* const find_the_line =
+    "the preset cpu names the line of the kernel, and so does compute-sanitizer";
+
+//! [advice]
+/// What the reader can do about it; empty where the meaning says it all.
+std::string advice(cudaError_t status) {
+  switch (status) {
+    case cudaErrorNoDevice:
+    case cudaErrorInitializationError:
+    case cudaErrorInvalidDevice:
+    case cudaErrorDevicesUnavailable:
+    case cudaErrorStubLibrary:
+      return use_preset_cpu;
+    case cudaErrorInsufficientDriver:
+    case cudaErrorSystemDriverMismatch:
+    case cudaErrorCompatNotSupportedOnDevice:
+      return std::string("install a newer driver of NVIDIA, or build with an older CUDA; ") +
+             use_preset_cpu;
+    case cudaErrorNoKernelImageForDevice:
+    case cudaErrorUnsupportedPtxVersion:
+    case cudaErrorInvalidPtx:
+    case cudaErrorInvalidKernelImage:
+      return "the program was compiled for other GPUs than this one; configure it again with "
+             "-DCMAKE_CUDA_ARCHITECTURES=native";
+    case cudaErrorMemoryAllocation:
+      return "a smaller --batch-size needs less memory";
+    case cudaErrorInvalidConfiguration:
+    case cudaErrorLaunchOutOfResources:
+      return "the block is larger than this GPU allows, or its threads need too many registers";
+    case cudaErrorIllegalAddress:
+    case cudaErrorMisalignedAddress:
+    case cudaErrorLaunchFailure:
+    case cudaErrorIllegalInstruction:
+    case cudaErrorAssert:
+      return find_the_line;
+    case cudaErrorLaunchTimeout:
+      return "a GPU that also drives a screen stops kernels after some seconds; try a smaller "
+             "--batch-size";
+    default:
+      return "";
+  }
+}
+//! [advice]
+
+/// "no CUDA-capable device is detected (cudaErrorNoDevice)", and the advice.
+std::string meaning(cudaError_t status) {
+  const std::string hint = advice(status);
+  return std::string(cudaGetErrorString(status)) + " (" + cudaGetErrorName(status) + ")" +
+         (hint.empty() ? "" : "; " + hint);
+}
+
+[[noreturn]] void fail(cudaError_t status, const std::string& what, const char* file, int line) {
+  throw Error(what + " at " + short_path(file) + ":" + std::to_string(line) +
+              " failed: " + meaning(status));
+}
+
+}  // namespace
+
+void check(cudaError_t status, const char* expression, const char* file, int line) {
+  if (status == cudaSuccess) return;
+  cudaGetLastError();  // an error that is not sticky must not be reported again by the next check
+  fail(status, expression, file, line);
+}
+
+void check_launch(const char* kernel, const char* file, int line) {
+  const cudaError_t status = cudaGetLastError();
+  if (status != cudaSuccess) fail(status, std::string("the kernel ") + kernel, file, line);
+}
+
+}  // namespace stagewise::cuda

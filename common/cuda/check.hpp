@@ -1,0 +1,25 @@
+/// @file
+/// The one way in which calls of CUDA and launches of kernels are checked.
+#pragma once
+
+#include <cuda_runtime.h>
+
+namespace stagewise::cuda {
+
+/// @throws Error unless `status` is cudaSuccess: a sentence with the expression, its place, what
+///         the error means and, for the common ones, what to do.
+void check(cudaError_t status, const char* expression, const char* file, int line);
+
+/// Checks that a kernel could be launched. What goes wrong while it runs is reported by the next
+/// call that waits for it.
+/// @throws Error as check() does.
+void check_launch(const char* kernel, const char* file, int line);
+
+}  // namespace stagewise::cuda
+
+/// Evaluates a call of the CUDA runtime and throws Error if it fails.
+#define CUDA_CHECK(expression) \
+  ::stagewise::cuda::check((expression), #expression, __FILE__, __LINE__)
+
+/// Comes right after every launch; `kernel` is its name, in quotes.
+#define CUDA_CHECK_LAUNCH(kernel) ::stagewise::cuda::check_launch(kernel, __FILE__, __LINE__)

@@ -1,0 +1,23 @@
+/// @file
+/// What the programs say about the GPU that they run on.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace stagewise::cuda {
+
+/// Whether this build runs kernels through CUDA on the CPU: its times mean nothing about GPUs.
+bool runs_on_cpu();
+
+/// @throws Error naming the preset cpu if no GPU can be used.
+void require_device();
+
+/// "GPU (NVIDIA H200, 132 multiprocessors, 151 GB)" or "CUDA on the CPU (AMD EPYC)".
+/// @throws Error as require_device() does.
+std::string describe_device();
+
+/// "CUDA runtime 13.0, driver for CUDA 13.0".
+std::vector<std::string> describe_libraries();
+
+}  // namespace stagewise::cuda

@@ -1,0 +1,85 @@
+/// @file
+/// Owners of CUDA's handles: each is given back when its owner goes.
+#pragma once
+
+#include <memory>
+#include <type_traits>
+
+#include <cuda_runtime.h>
+
+namespace stagewise::cuda {
+
+/// A queue of work: what is put into one stream is done in that order, and streams run side by
+/// side. It does not wait for the legacy default stream.
+class Stream {
+ public:
+  /// @throws Error if there is no GPU, or for the reasons of CUDA.
+  Stream();
+
+  /// Waits until all work that was put into the stream is done.
+  /// @throws Error if a kernel failed since.
+  void synchronize() const;
+
+  cudaStream_t get() const { return handle_.get(); }
+
+ private:
+  struct Destroy {
+    void operator()(cudaStream_t stream) const { cudaStreamDestroy(stream); }
+  };
+  std::unique_ptr<std::remove_pointer_t<cudaStream_t>, Destroy> handle_;
+};
+
+/// A mark in a stream, which others can wait for and which knows when it was passed.
+class Event {
+ public:
+  Event();
+
+  /// Puts the mark behind all work that is in the stream now.
+  void record(const Stream& stream) const;
+
+  /// Makes the stream wait for the mark before it goes on; the host does not wait.
+  void make_wait(const Stream& stream) const;
+
+  /// Seconds from an earlier mark to this one, both passed. Half a microsecond is the resolution.
+  double seconds_since(const Event& earlier) const;
+
+  cudaEvent_t get() const { return handle_.get(); }
+
+ private:
+  struct Destroy {
+    void operator()(cudaEvent_t event) const { cudaEventDestroy(event); }
+  };
+  std::unique_ptr<std::remove_pointer_t<cudaEvent_t>, Destroy> handle_;
+};
+
+/// Work that was recorded once and can be launched again and again at the cost of a single launch.
+class ExecutableGraph {
+ public:
+  /// Records what `enqueue` puts into the stream; nothing of it runs yet.
+  template <typename Enqueue>
+  ExecutableGraph(const Stream& stream, const Enqueue& enqueue) {
+    begin(stream);
+    try {
+      enqueue();
+    } catch (...) {
+      abandon(stream);
+      throw;
+    }
+    end(stream);
+  }
+
+  /// Puts all recorded work into the stream.
+  void launch(const Stream& stream) const;
+
+ private:
+  static void begin(const Stream& stream);
+  static void abandon(const Stream& stream) noexcept;
+  void end(const Stream& stream);
+
+  struct Destroy {
+    void operator()(cudaGraphExec_t graph) const { cudaGraphExecDestroy(graph); }
+  };
+  std::unique_ptr<std::remove_pointer_t<cudaGraphExec_t>, Destroy> handle_;
+};
+
+}  // namespace stagewise::cuda

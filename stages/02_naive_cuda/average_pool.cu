@@ -1,0 +1,81 @@
+/// @file
+/// Average pooling: one thread an output forward, and one an input backward. Each value is read
+/// once and nearly nothing is computed: the time is that of the memory traffic.
+
+#include "02_naive_cuda/average_pool.hpp"
+#include "cuda/check.hpp"
+#include "cuda/launch.cuh"
+
+namespace stagewise::naive_cuda {
+namespace {
+
+//! [average_pool]
+template <typename T>
+__global__ void average_pool_kernel(PoolingProblem p, Index n, const T* input, T* output) {
+  Index rest = cuda::index_x();
+  if (rest >= n) return;
+  T* const result = output + rest;
+  const Index c = rest % p.channels;
+  rest /= p.channels;
+  const Index x = rest % (p.width / p.window);
+  rest /= p.width / p.window;
+  const Index y = rest % (p.height / p.window);
+  const Index b = rest / (p.height / p.window);
+
+  const T share = T{1} / static_cast<T>(p.window * p.window);
+  T sum = 0;
+  for (Index i = 0; i < p.window; ++i) {
+    for (Index j = 0; j < p.window; ++j) {
+      const Index pixel = (b * p.height + y * p.window + i) * p.width + x * p.window + j;
+      sum += share * input[pixel * p.channels + c];
+    }
+  }
+  *result = sum;
+}
+
+template <typename T>
+__global__ void average_pool_backward_kernel(PoolingProblem p, const T* doutput, T* dinput) {
+  Index rest = cuda::index_x();
+  if (rest >= p.batch * p.height * p.width * p.channels) return;
+  T* const result = dinput + rest;
+  const Index c = rest % p.channels;
+  rest /= p.channels;
+  const Index x = rest % p.width;
+  rest /= p.width;
+  const Index y = rest % p.height;
+  const Index b = rest / p.height;
+
+  const Index window =
+      (b * (p.height / p.window) + y / p.window) * (p.width / p.window) + x / p.window;
+  const T share = T{1} / static_cast<T>(p.window * p.window);
+  *result = share * doutput[window * p.channels + c];
+}
+//! [average_pool]
+
+}  // namespace
+
+template <typename T>
+void average_pool(cudaStream_t stream, const PoolingProblem& p, const T* input, T* output) {
+  const Index n = p.output_elements();
+  if (n == 0) return;
+  average_pool_kernel<<<cuda::grid_for(n), cuda::threads_per_block, 0, stream>>>(p, n, input,
+                                                                                 output);
+  CUDA_CHECK_LAUNCH("average_pool");
+}
+
+template <typename T>
+void average_pool_backward(cudaStream_t stream, const PoolingProblem& p, const T* doutput,
+                           T* dinput) {
+  const Index n = p.batch * p.height * p.width * p.channels;
+  if (n == 0) return;
+  average_pool_backward_kernel<<<cuda::grid_for(n), cuda::threads_per_block, 0, stream>>>(
+      p, doutput, dinput);
+  CUDA_CHECK_LAUNCH("average_pool_backward");
+}
+
+template void average_pool(cudaStream_t, const PoolingProblem&, const float*, float*);
+template void average_pool(cudaStream_t, const PoolingProblem&, const double*, double*);
+template void average_pool_backward(cudaStream_t, const PoolingProblem&, const float*, float*);
+template void average_pool_backward(cudaStream_t, const PoolingProblem&, const double*, double*);
+
+}  // namespace stagewise::naive_cuda

@@ -1,0 +1,143 @@
+/// @file
+/// Convolution: one thread an element of what comes out, and so three kernels, as the output, the
+/// filter's gradient and the input's gradient are three things that come out.
+///
+/// Stage 01 walks over the output once and lets each product hand its gradient to both factors.
+/// Here many threads would add to the same element at once. So each gradient is turned around:
+/// its thread asks which products the element took part in, and gathers ("gather, not scatter").
+///
+/// Channels are innermost, and so is the thread's number: neighbours read the same pixel and
+/// neighbouring filters. The filter's gradient is the slow one: few elements, each a sum over every
+/// pixel of the batch.
+
+#include "02_naive_cuda/convolution.hpp"
+#include "cuda/check.hpp"
+#include "cuda/launch.cuh"
+
+namespace stagewise::naive_cuda {
+namespace {
+
+//! [convolution]
+template <typename T>
+__global__ void convolution_kernel(ConvolutionProblem p, Index output_height, Index output_width,
+                                   const T* input, const T* filter, T* output) {
+  // The element's number, taken apart from the innermost dimension outwards.
+  Index rest = cuda::index_x();
+  if (rest >= p.batch * output_height * output_width * p.out) return;
+  T* const result = output + rest;
+  const Index o = rest % p.out;
+  rest /= p.out;
+  const Index x = rest % output_width;
+  rest /= output_width;
+  const Index y = rest % output_height;
+  const Index b = rest / output_height;
+
+  T sum = 0;
+  for (Index i = 0; i < p.filter_height; ++i) {
+    for (Index j = 0; j < p.filter_width; ++j) {
+      const T* const values = input + ((b * p.height + y + i) * p.width + x + j) * p.in;
+      const T* const weights = filter + (i * p.filter_width + j) * p.in * p.out + o;
+      for (Index c = 0; c < p.in; ++c) sum += values[c] * weights[c * p.out];
+    }
+  }
+  *result = sum;
+}
+//! [convolution]
+
+//! [convolution_backward_filter]
+template <typename T>
+__global__ void filter_gradient_kernel(ConvolutionProblem p, Index output_height,
+                                       Index output_width, const T* input, const T* doutput,
+                                       T* dfilter) {
+  Index rest = cuda::index_x();
+  if (rest >= p.filter_height * p.filter_width * p.in * p.out) return;
+  T* const result = dfilter + rest;
+  const Index o = rest % p.out;
+  rest /= p.out;
+  const Index c = rest % p.in;
+  rest /= p.in;
+  const Index j = rest % p.filter_width;
+  const Index i = rest / p.filter_width;
+
+  // This weight met the value (i, j) below and right of every output pixel.
+  T sum = 0;
+  for (Index b = 0; b < p.batch; ++b) {
+    for (Index y = 0; y < output_height; ++y) {
+      const T* const values = input + ((b * p.height + y + i) * p.width + j) * p.in + c;
+      const T* const gradients = doutput + (b * output_height + y) * output_width * p.out + o;
+      for (Index x = 0; x < output_width; ++x) sum += values[x * p.in] * gradients[x * p.out];
+    }
+  }
+  *result = sum;
+}
+//! [convolution_backward_filter]
+
+//! [convolution_backward_input]
+template <typename T>
+__global__ void input_gradient_kernel(ConvolutionProblem p, Index output_height, Index output_width,
+                                      const T* filter, const T* doutput, T* dinput) {
+  Index rest = cuda::index_x();
+  if (rest >= p.batch * p.height * p.width * p.in) return;
+  T* const result = dinput + rest;
+  const Index c = rest % p.in;
+  rest /= p.in;
+  const Index x = rest % p.width;
+  rest /= p.width;
+  const Index y = rest % p.height;
+  const Index b = rest / p.height;
+
+  // This value was seen through place (i, j) of the window whose output is (y - i, x - j).
+  T sum = 0;
+  for (Index i = 0; i < p.filter_height; ++i) {
+    if (y - i < 0 || y - i >= output_height) continue;
+    for (Index j = 0; j < p.filter_width; ++j) {
+      if (x - j < 0 || x - j >= output_width) continue;
+      const T* const weights = filter + ((i * p.filter_width + j) * p.in + c) * p.out;
+      const T* const gradients =
+          doutput + ((b * output_height + y - i) * output_width + x - j) * p.out;
+      for (Index o = 0; o < p.out; ++o) sum += weights[o] * gradients[o];
+    }
+  }
+  *result = sum;
+}
+//! [convolution_backward_input]
+
+}  // namespace
+
+template <typename T>
+void convolution(cudaStream_t stream, const ConvolutionProblem& p, const T* input, const T* filter,
+                 T* output) {
+  const Index n = p.output_pixels() * p.out;
+  if (n == 0) return;
+  convolution_kernel<<<cuda::grid_for(n), cuda::threads_per_block, 0, stream>>>(
+      p, p.output_height(), p.output_width(), input, filter, output);
+  CUDA_CHECK_LAUNCH("convolution");
+}
+
+template <typename T>
+void convolution_backward(cudaStream_t stream, const ConvolutionProblem& p, const T* input,
+                          const T* filter, const T* doutput, T* dinput, T* dfilter) {
+  const Index weights = p.filter_height * p.filter_width * p.in * p.out;
+  if (weights > 0) {
+    filter_gradient_kernel<<<cuda::grid_for(weights), cuda::threads_per_block, 0, stream>>>(
+        p, p.output_height(), p.output_width(), input, doutput, dfilter);
+    CUDA_CHECK_LAUNCH("convolution_backward (filter)");
+  }
+  const Index values = p.batch * p.height * p.width * p.in;
+  if (dinput != nullptr && values > 0) {
+    input_gradient_kernel<<<cuda::grid_for(values), cuda::threads_per_block, 0, stream>>>(
+        p, p.output_height(), p.output_width(), filter, doutput, dinput);
+    CUDA_CHECK_LAUNCH("convolution_backward (input)");
+  }
+}
+
+template void convolution(cudaStream_t, const ConvolutionProblem&, const float*, const float*,
+                          float*);
+template void convolution(cudaStream_t, const ConvolutionProblem&, const double*, const double*,
+                          double*);
+template void convolution_backward(cudaStream_t, const ConvolutionProblem&, const float*,
+                                   const float*, const float*, float*, float*);
+template void convolution_backward(cudaStream_t, const ConvolutionProblem&, const double*,
+                                   const double*, const double*, double*, double*);
+
+}  // namespace stagewise::naive_cuda

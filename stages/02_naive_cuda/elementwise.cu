@@ -1,0 +1,122 @@
+/// @file
+/// Elementwise operations: the loop of stage 01 disappears, and its body becomes the kernel.
+///
+/// Every thread computes one element, so there is nothing to share and nothing to wait for. Threads
+/// side by side read and write elements side by side, which the GPU joins into whole transactions
+/// ("coalesced"). One multiplication or comparison an element: the time is that of the memory
+/// traffic, two or three values an element.
+
+#include "02_naive_cuda/elementwise.hpp"
+#include "cuda/check.hpp"
+#include "cuda/launch.cuh"
+
+namespace stagewise::naive_cuda {
+namespace {
+
+using cuda::grid_for;
+using cuda::index_x;
+using cuda::threads_per_block;
+
+template <typename T>
+__global__ void fill_kernel(Index n, T value, T* x) {
+  const Index i = index_x();
+  if (i < n) x[i] = value;
+}
+
+//! [add_bias]
+template <typename T>
+__global__ void add_bias_kernel(Index n, Index cols, const T* x, const T* bias, T* y) {
+  const Index i = index_x();
+  if (i < n) y[i] = x[i] + bias[i % cols];
+}
+//! [add_bias]
+
+//! [relu]
+template <typename T>
+__global__ void relu_kernel(Index n, const T* x, T* y) {
+  const Index i = index_x();
+  if (i < n) y[i] = x[i] < 0 ? T{0} : x[i];  // a NaN is not < 0 and stays
+}
+
+template <typename T>
+__global__ void relu_backward_kernel(Index n, const T* y, const T* dy, T* dx) {
+  const Index i = index_x();
+  if (i < n) dx[i] = y[i] > 0 ? dy[i] : T{0};
+}
+//! [relu]
+
+//! [sigmoid]
+template <typename T>
+__global__ void sigmoid_kernel(Index n, const T* x, T* y) {
+  const Index i = index_x();
+  if (i < n) y[i] = 1 / (1 + exp(-x[i]));
+}
+
+template <typename T>
+__global__ void sigmoid_backward_kernel(Index n, const T* y, const T* dy, T* dx) {
+  const Index i = index_x();
+  if (i < n) dx[i] = dy[i] * y[i] * (1 - y[i]);
+}
+//! [sigmoid]
+
+}  // namespace
+
+template <typename T>
+void fill(cudaStream_t stream, Index n, T value, T* x) {
+  if (n == 0) return;
+  fill_kernel<<<grid_for(n), threads_per_block, 0, stream>>>(n, value, x);
+  CUDA_CHECK_LAUNCH("fill");
+}
+
+template <typename T>
+void add_bias(cudaStream_t stream, Index rows, Index cols, const T* x, const T* bias, T* y) {
+  const Index n = rows * cols;
+  if (n == 0) return;
+  add_bias_kernel<<<grid_for(n), threads_per_block, 0, stream>>>(n, cols, x, bias, y);
+  CUDA_CHECK_LAUNCH("add_bias");
+}
+
+//! [launch]
+template <typename T>
+void relu(cudaStream_t stream, Index n, const T* x, T* y) {
+  if (n == 0) return;  // a grid without blocks is an error
+  relu_kernel<<<grid_for(n), threads_per_block, 0, stream>>>(n, x, y);
+  CUDA_CHECK_LAUNCH("relu");
+}
+//! [launch]
+
+template <typename T>
+void relu_backward(cudaStream_t stream, Index n, const T* y, const T* dy, T* dx) {
+  if (n == 0) return;
+  relu_backward_kernel<<<grid_for(n), threads_per_block, 0, stream>>>(n, y, dy, dx);
+  CUDA_CHECK_LAUNCH("relu_backward");
+}
+
+template <typename T>
+void sigmoid(cudaStream_t stream, Index n, const T* x, T* y) {
+  if (n == 0) return;
+  sigmoid_kernel<<<grid_for(n), threads_per_block, 0, stream>>>(n, x, y);
+  CUDA_CHECK_LAUNCH("sigmoid");
+}
+
+template <typename T>
+void sigmoid_backward(cudaStream_t stream, Index n, const T* y, const T* dy, T* dx) {
+  if (n == 0) return;
+  sigmoid_backward_kernel<<<grid_for(n), threads_per_block, 0, stream>>>(n, y, dy, dx);
+  CUDA_CHECK_LAUNCH("sigmoid_backward");
+}
+
+template void fill(cudaStream_t, Index, float, float*);
+template void fill(cudaStream_t, Index, double, double*);
+template void add_bias(cudaStream_t, Index, Index, const float*, const float*, float*);
+template void add_bias(cudaStream_t, Index, Index, const double*, const double*, double*);
+template void relu(cudaStream_t, Index, const float*, float*);
+template void relu(cudaStream_t, Index, const double*, double*);
+template void relu_backward(cudaStream_t, Index, const float*, const float*, float*);
+template void relu_backward(cudaStream_t, Index, const double*, const double*, double*);
+template void sigmoid(cudaStream_t, Index, const float*, float*);
+template void sigmoid(cudaStream_t, Index, const double*, double*);
+template void sigmoid_backward(cudaStream_t, Index, const float*, const float*, float*);
+template void sigmoid_backward(cudaStream_t, Index, const double*, const double*, double*);
+
+}  // namespace stagewise::naive_cuda

@@ -1,0 +1,74 @@
+/// @file
+/// Matrix multiplication: one thread an element of C.
+///
+/// Stage 01's two outer loops, over the rows and columns of C, become the grid: `row` comes from y
+/// and `column` from x, and each thread runs the innermost loop, a dot product.
+///
+/// x must be the column. The 32 threads of a warp differ in x, so they read 32 neighbours of a row
+/// of B, one transaction, and all the same element of A, one broadcast. With x as the row, each
+/// would read from another row of both.
+///
+/// Still, every element of A is fetched by n threads and every element of B by m: 2 m n k loads for
+/// 2 m n k operations, mostly from the caches. That is what stage 03 changes.
+
+#include "02_naive_cuda/gemm.hpp"
+#include "cuda/check.hpp"
+#include "cuda/launch.cuh"
+
+namespace stagewise::naive_cuda {
+namespace {
+
+/// A factor of the product, transposed or not: element (i, j) is at `data[i * down + j * right]`.
+template <typename T>
+struct Operand {
+  const T* data;
+  Index down;
+  Index right;
+};
+
+/// @param cols of the matrix as it takes part, after transposition; `rows` likewise.
+template <typename T>
+Operand<T> operand(const T* data, Transpose transpose, Index rows, Index cols) {
+  if (transpose == Transpose::no) return {data, cols, 1};
+  return {data, 1, rows};
+}
+
+//! [gemm]
+template <typename T>
+__global__ void gemm_kernel(Index m, Index n, Index k, T alpha, Operand<T> a, Operand<T> b, T beta,
+                            T* c) {
+  const Index column = cuda::index_x();
+  if (column >= n) return;
+  for (Index row = cuda::index_y(); row < m; row += cuda::rows_in_grid()) {
+    const T* left = a.data + row * a.down;
+    const T* right = b.data + column * b.right;
+    T sum = 0;
+    for (Index i = 0; i < k; ++i) {
+      sum += *left * *right;
+      left += a.right;
+      right += b.down;
+    }
+    T* const out = c + row * n + column;
+    *out = beta == 0 ? alpha * sum : alpha * sum + beta * *out;
+  }
+}
+//! [gemm]
+
+}  // namespace
+
+//! [gemm_launch]
+template <typename T>
+void gemm(cudaStream_t stream, const GemmProblem<T>& p, int block_size) {
+  if (p.m == 0 || p.n == 0) return;
+  const dim3 block(static_cast<unsigned>(block_size), static_cast<unsigned>(block_size));
+  gemm_kernel<<<cuda::grid_for(p.m, p.n, block), block, 0, stream>>>(
+      p.m, p.n, p.k, p.alpha, operand(p.a, p.op_a, p.m, p.k), operand(p.b, p.op_b, p.k, p.n),
+      p.beta, p.c);
+  CUDA_CHECK_LAUNCH("gemm");
+}
+//! [gemm_launch]
+
+template void gemm(cudaStream_t, const GemmProblem<float>&, int);
+template void gemm(cudaStream_t, const GemmProblem<double>&, int);
+
+}  // namespace stagewise::naive_cuda

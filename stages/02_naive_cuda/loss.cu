@@ -1,0 +1,168 @@
+/// @file
+/// The losses: one thread a row forward, since a row has one loss, and one an element backward.
+///
+/// The rows of a batch are independent, so a batch of 100 gives work to 100 threads. accumulate()
+/// adds a whole batch up in one thread, in the order of the rows: slow, and the same bits in every
+/// run. An atomic addition would be quicker and add in another order every time.
+
+#include "02_naive_cuda/loss.hpp"
+#include "cuda/check.hpp"
+#include "cuda/launch.cuh"
+
+namespace stagewise::naive_cuda {
+namespace {
+
+using cuda::grid_for;
+using cuda::index_x;
+using cuda::threads_per_block;
+
+/// What output j of a sample should be: 1 for the labelled class and 0 for the others; a single
+/// output should be the label itself.
+template <typename T>
+__device__ T target(Index cols, Index j, std::int32_t label) {
+  if (cols == 1) return static_cast<T>(label);
+  return j == label ? T{1} : T{0};
+}
+
+//! [softmax_cross_entropy]
+template <typename T>
+__global__ void softmax_cross_entropy_kernel(Index rows, Index cols, const T* logits,
+                                             const std::int32_t* labels, T* probabilities,
+                                             T* row_losses) {
+  const Index i = index_x();
+  if (i >= rows) return;
+  const T* const z = logits + i * cols;
+  T* const p = probabilities + i * cols;
+  // exp overflows beyond 88 in float; shifting all logits by their maximum changes no probability.
+  T largest = z[0];
+  for (Index j = 1; j < cols; ++j) {
+    if (z[j] > largest) largest = z[j];
+  }
+  T sum = 0;
+  for (Index j = 0; j < cols; ++j) {
+    p[j] = exp(z[j] - largest);
+    sum += p[j];
+  }
+  for (Index j = 0; j < cols; ++j) p[j] /= sum;
+  row_losses[i] = log(sum) - (z[labels[i]] - largest);
+}
+
+template <typename T>
+__global__ void softmax_cross_entropy_backward_kernel(Index rows, Index cols,
+                                                      const T* probabilities,
+                                                      const std::int32_t* labels, T* dlogits) {
+  const Index k = index_x();
+  if (k >= rows * cols) return;
+  const T onehot = k % cols == labels[k / cols] ? T{1} : T{0};
+  dlogits[k] = (probabilities[k] - onehot) / static_cast<T>(rows);
+}
+//! [softmax_cross_entropy]
+
+//! [squared_error]
+template <typename T>
+__global__ void squared_error_kernel(Index rows, Index cols, const T* outputs,
+                                     const std::int32_t* labels, T* row_losses) {
+  const Index i = index_x();
+  if (i >= rows) return;
+  T loss = 0;
+  for (Index j = 0; j < cols; ++j) {
+    const T difference = target<T>(cols, j, labels[i]) - outputs[i * cols + j];
+    loss += difference * difference;
+  }
+  row_losses[i] = loss;
+}
+
+template <typename T>
+__global__ void squared_error_backward_kernel(Index rows, Index cols, const T* outputs,
+                                              const std::int32_t* labels, T* doutputs) {
+  const Index k = index_x();
+  if (k >= rows * cols) return;
+  const T difference = outputs[k] - target<T>(cols, k % cols, labels[k / cols]);
+  doutputs[k] = 2 * difference / static_cast<T>(rows);
+}
+//! [squared_error]
+
+//! [accumulate]
+template <typename T>
+__global__ void accumulate_kernel(Index rows, const T* row_losses, const std::int32_t* predictions,
+                                  const std::int32_t* labels, std::int64_t step, Totals* totals) {
+  double loss = 0;
+  std::int64_t correct = 0;
+  for (Index i = 0; i < rows; ++i) {
+    loss += static_cast<double>(row_losses[i]);
+    correct += predictions[i] == labels[i] ? 1 : 0;
+  }
+  if (!isfinite(loss) && totals->first_bad_step < 0) totals->first_bad_step = step;
+  totals->loss += loss;
+  totals->correct += correct;
+}
+//! [accumulate]
+
+}  // namespace
+
+template <typename T>
+void softmax_cross_entropy(cudaStream_t stream, Index rows, Index cols, const T* logits,
+                           const std::int32_t* labels, T* probabilities, T* row_losses) {
+  if (rows == 0) return;
+  softmax_cross_entropy_kernel<<<grid_for(rows), threads_per_block, 0, stream>>>(
+      rows, cols, logits, labels, probabilities, row_losses);
+  CUDA_CHECK_LAUNCH("softmax_cross_entropy");
+}
+
+template <typename T>
+void softmax_cross_entropy_backward(cudaStream_t stream, Index rows, Index cols,
+                                    const T* probabilities, const std::int32_t* labels,
+                                    T* dlogits) {
+  if (rows == 0) return;
+  softmax_cross_entropy_backward_kernel<<<grid_for(rows * cols), threads_per_block, 0, stream>>>(
+      rows, cols, probabilities, labels, dlogits);
+  CUDA_CHECK_LAUNCH("softmax_cross_entropy_backward");
+}
+
+template <typename T>
+void squared_error(cudaStream_t stream, Index rows, Index cols, const T* outputs,
+                   const std::int32_t* labels, T* row_losses) {
+  if (rows == 0) return;
+  squared_error_kernel<<<grid_for(rows), threads_per_block, 0, stream>>>(rows, cols, outputs,
+                                                                         labels, row_losses);
+  CUDA_CHECK_LAUNCH("squared_error");
+}
+
+template <typename T>
+void squared_error_backward(cudaStream_t stream, Index rows, Index cols, const T* outputs,
+                            const std::int32_t* labels, T* doutputs) {
+  if (rows == 0) return;
+  squared_error_backward_kernel<<<grid_for(rows * cols), threads_per_block, 0, stream>>>(
+      rows, cols, outputs, labels, doutputs);
+  CUDA_CHECK_LAUNCH("squared_error_backward");
+}
+
+template <typename T>
+void accumulate(cudaStream_t stream, Index rows, const T* row_losses,
+                const std::int32_t* predictions, const std::int32_t* labels, std::int64_t step,
+                Totals* totals) {
+  accumulate_kernel<<<1, 1, 0, stream>>>(rows, row_losses, predictions, labels, step, totals);
+  CUDA_CHECK_LAUNCH("accumulate");
+}
+
+template void softmax_cross_entropy(cudaStream_t, Index, Index, const float*, const std::int32_t*,
+                                    float*, float*);
+template void softmax_cross_entropy(cudaStream_t, Index, Index, const double*, const std::int32_t*,
+                                    double*, double*);
+template void softmax_cross_entropy_backward(cudaStream_t, Index, Index, const float*,
+                                             const std::int32_t*, float*);
+template void softmax_cross_entropy_backward(cudaStream_t, Index, Index, const double*,
+                                             const std::int32_t*, double*);
+template void squared_error(cudaStream_t, Index, Index, const float*, const std::int32_t*, float*);
+template void squared_error(cudaStream_t, Index, Index, const double*, const std::int32_t*,
+                            double*);
+template void squared_error_backward(cudaStream_t, Index, Index, const float*, const std::int32_t*,
+                                     float*);
+template void squared_error_backward(cudaStream_t, Index, Index, const double*, const std::int32_t*,
+                                     double*);
+template void accumulate(cudaStream_t, Index, const float*, const std::int32_t*,
+                         const std::int32_t*, std::int64_t, Totals*);
+template void accumulate(cudaStream_t, Index, const double*, const std::int32_t*,
+                         const std::int32_t*, std::int64_t, Totals*);
+
+}  // namespace stagewise::naive_cuda

@@ -1,0 +1,39 @@
+/// @file
+/// The two losses and the epoch's totals. See Backend for the contracts.
+#pragma once
+
+#include <cstdint>
+
+#include <cuda_runtime.h>
+
+#include "backend/problems.hpp"
+
+namespace stagewise::naive_cuda {
+
+/// probabilities = softmax(logits), row_losses[i] = -log probabilities[i, labels[i]].
+template <typename T>
+void softmax_cross_entropy(cudaStream_t stream, Index rows, Index cols, const T* logits,
+                           const std::int32_t* labels, T* probabilities, T* row_losses);
+
+/// dlogits = (probabilities - onehot(labels)) / rows.
+template <typename T>
+void softmax_cross_entropy_backward(cudaStream_t stream, Index rows, Index cols,
+                                    const T* probabilities, const std::int32_t* labels, T* dlogits);
+
+/// row_losses[i] = sum over j of (target[i, j] - outputs[i, j])^2.
+template <typename T>
+void squared_error(cudaStream_t stream, Index rows, Index cols, const T* outputs,
+                   const std::int32_t* labels, T* row_losses);
+
+/// doutputs = 2 (outputs - target) / rows.
+template <typename T>
+void squared_error_backward(cudaStream_t stream, Index rows, Index cols, const T* outputs,
+                            const std::int32_t* labels, T* doutputs);
+
+/// Adds a batch's losses and correct predictions to the epoch's totals.
+template <typename T>
+void accumulate(cudaStream_t stream, Index rows, const T* row_losses,
+                const std::int32_t* predictions, const std::int32_t* labels, std::int64_t step,
+                Totals* totals);
+
+}  // namespace stagewise::naive_cuda

@@ -1,0 +1,56 @@
+/// @file
+/// Sums: one thread a result, which is where "one thread an output element" reaches its limit.
+///
+/// sum_rows() has a thread a column; they walk down side by side, so that each row is read
+/// coalesced. But a layer of 10 units gives work to 10 threads of a GPU that runs 200,000 at once.
+/// sum() has a single output, and so a single thread: right, in stage 01's order, and slower than
+/// the CPU. Stage 03 lets threads add in pairs.
+
+#include "02_naive_cuda/reduce.hpp"
+#include "cuda/check.hpp"
+#include "cuda/launch.cuh"
+
+namespace stagewise::naive_cuda {
+namespace {
+
+//! [sum]
+template <typename T>
+__global__ void sum_kernel(Index n, const T* x, T* out) {
+  double total = 0;
+  for (Index i = 0; i < n; ++i) total += static_cast<double>(x[i]);
+  out[0] = static_cast<T>(total);
+}
+//! [sum]
+
+//! [sum_rows]
+template <typename T>
+__global__ void sum_rows_kernel(Index rows, Index cols, const T* x, T* out) {
+  const Index column = cuda::index_x();
+  if (column >= cols) return;
+  T total = 0;
+  for (Index row = 0; row < rows; ++row) total += x[row * cols + column];
+  out[column] = total;
+}
+//! [sum_rows]
+
+}  // namespace
+
+template <typename T>
+void sum(cudaStream_t stream, Index n, const T* x, T* out) {
+  sum_kernel<<<1, 1, 0, stream>>>(n, x, out);
+  CUDA_CHECK_LAUNCH("sum");
+}
+
+template <typename T>
+void sum_rows(cudaStream_t stream, Index rows, Index cols, const T* x, T* out) {
+  if (cols == 0) return;
+  sum_rows_kernel<<<cuda::grid_for(cols), cuda::threads_per_block, 0, stream>>>(rows, cols, x, out);
+  CUDA_CHECK_LAUNCH("sum_rows");
+}
+
+template void sum(cudaStream_t, Index, const float*, float*);
+template void sum(cudaStream_t, Index, const double*, double*);
+template void sum_rows(cudaStream_t, Index, Index, const float*, float*);
+template void sum_rows(cudaStream_t, Index, Index, const double*, double*);
+
+}  // namespace stagewise::naive_cuda

@@ -1,0 +1,19 @@
+/// @file
+/// Sums: one thread a result.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include "tensor/shape.hpp"
+
+namespace stagewise::naive_cuda {
+
+/// out[0] = the sum of n elements.
+template <typename T>
+void sum(cudaStream_t stream, Index n, const T* x, T* out);
+
+/// out[j] = the sum of column j of x [rows, cols]: the gradient of a bias.
+template <typename T>
+void sum_rows(cudaStream_t stream, Index rows, Index cols, const T* x, T* out);
+
+}  // namespace stagewise::naive_cuda
