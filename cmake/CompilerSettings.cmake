@@ -10,14 +10,20 @@ set(CMAKE_CXX_EXTENSIONS OFF)
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 
 add_library(stagewise_settings INTERFACE)
-target_compile_options(stagewise_settings INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion
-                                                    -Wno-sign-conversion -Wno-missing-field-initializers
-                                                    -Wno-restrict) # false alarms of g++ 12
+set(warnings -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion
+             -Wno-missing-field-initializers -Wno-restrict) # false alarms of g++ 12
+target_compile_options(stagewise_settings INTERFACE "$<$<COMPILE_LANGUAGE:CXX>:${warnings}>")
+# nvcc hands its host compiler generated code, which -Wpedantic and -Wconversion do not suit.
+target_compile_options(
+  stagewise_settings
+  INTERFACE "$<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Wall,-Wextra,-Wno-missing-field-initializers>"
+            "$<$<COMPILE_LANGUAGE:CUDA>:--extended-lambda;--expt-relaxed-constexpr;-lineinfo>")
 
 # The vector instructions of the machine that builds. Neither -Ofast nor -ffast-math: they would
 # take the meaning out of NaN checks and of "the same order of additions".
 if(STAGEWISE_NATIVE)
-  target_compile_options(stagewise_settings INTERFACE -march=native)
+  target_compile_options(stagewise_settings INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-march=native>
+                                                      $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-march=native>)
 endif()
 
 if(STAGEWISE_SANITIZER STREQUAL "address")

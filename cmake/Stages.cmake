@@ -11,11 +11,18 @@ function(add_floor name)
 endfunction()
 
 # add_stage(PROGRAM FOLDER SOURCES... DEPENDS...): a stage as a library, which tests, benchmarks and
-# later stages use, and its program.
+# later stages use, and its program. Among the sources may be .cu files; then name the stage's .cuh
+# files, too.
 function(add_stage program folder)
   cmake_parse_arguments(arg "" "" "SOURCES;DEPENDS" ${ARGN})
   list(TRANSFORM arg_SOURCES PREPEND ${folder}/)
+  set(cuda_sources ${arg_SOURCES})
+  list(FILTER cuda_sources INCLUDE REGEX "\\.cuh?$")
+  list(FILTER arg_SOURCES EXCLUDE REGEX "\\.cuh?$")
   add_library(${program}_library STATIC ${arg_SOURCES})
+  if(cuda_sources)
+    stagewise_cuda_sources(${program}_library ${cuda_sources})
+  endif()
   target_include_directories(${program}_library PUBLIC ${PROJECT_SOURCE_DIR}/stages)
   target_link_libraries(${program}_library PUBLIC stagewise_backend stagewise_settings
                                                   ${arg_DEPENDS})

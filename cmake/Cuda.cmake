@@ -1,0 +1,153 @@
+# Where the .cu files of the stages run: the cache variable STAGEWISE_DEVICE (auto, cuda or cpu) becomes
+# STAGEWISE_CUDA, ON where nvcc compiles them and OFF where they run on CUDA on the CPU. And the one
+# call that means both: stagewise_cuda_sources.
+
+# stagewise_find_gpus(VARIABLE): the architectures of the GPUs that answer to a program made by nvcc, as
+# 80-real;90-real; empty if none does, or nvcc cannot compile for it. Fails nowhere.
+function(stagewise_find_gpus variable)
+  set(${variable} "" PARENT_SCOPE)
+  find_program(STAGEWISE_NVIDIA_SMI nvidia-smi)
+  mark_as_advanced(STAGEWISE_NVIDIA_SMI)
+  if(NOT STAGEWISE_NVIDIA_SMI OR NOT CMAKE_CUDA_COMPILER)
+    return() # no driver: spares the seconds that nvcc takes
+  endif()
+  set(program ${PROJECT_BINARY_DIR}/CMakeFiles/list_gpus.cu)
+  file(WRITE ${program} [[
+#include <cstdio>
+int main() {
+  int devices = 0;
+  if (cudaGetDeviceCount(&devices) != cudaSuccess) return 1;
+  for (int i = 0; i < devices; ++i) {
+    int major = 0, minor = 0;
+    cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, i);
+    cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, i);
+    std::printf("%d%d\n", major, minor);
+  }
+}
+]])
+  execute_process(COMMAND ${CMAKE_CUDA_COMPILER} --run ${program} OUTPUT_VARIABLE found ERROR_QUIET
+                  RESULT_VARIABLE result TIMEOUT 120
+                  WORKING_DIRECTORY ${PROJECT_BINARY_DIR}/CMakeFiles)
+  execute_process(COMMAND ${CMAKE_CUDA_COMPILER} --list-gpu-code OUTPUT_VARIABLE known ERROR_QUIET)
+  string(REGEX MATCHALL "[0-9]+" found "${found}")
+  list(REMOVE_DUPLICATES found)
+  set(architectures "")
+  foreach(architecture IN LISTS found)
+    if(result EQUAL 0 AND known MATCHES "sm_${architecture}[^0-9a-z]")
+      list(APPEND architectures ${architecture}-real)
+    endif()
+  endforeach()
+  set(${variable} "${architectures}" PARENT_SCOPE)
+endfunction()
+
+set(STAGEWISE_CUDA OFF)
+set(gpus "")
+if(STAGEWISE_DEVICE MATCHES "^(auto|cuda)$")
+  include(CheckLanguage)
+  check_language(CUDA)
+  stagewise_find_gpus(gpus)
+endif()
+if(STAGEWISE_DEVICE STREQUAL "auto")
+  if(gpus)
+    set(STAGEWISE_CUDA ON)
+  elseif(STAGEWISE_NVIDIA_SMI)
+    message(STATUS "The driver of a GPU is installed, but there is no nvcc, or no GPU that answers to "
+                   "its programs. For nvcc: sudo apt install nvidia-cuda-toolkit")
+  endif()
+elseif(STAGEWISE_DEVICE STREQUAL "cuda")
+  if(NOT CMAKE_CUDA_COMPILER)
+    message(FATAL_ERROR "STAGEWISE_DEVICE is cuda, but no working nvcc was found. Install it with: "
+                        "sudo apt install nvidia-cuda-toolkit (or from "
+                        "https://developer.nvidia.com/cuda-downloads; its folder bin belongs into "
+                        "PATH), or run the kernels on the CPU with: cmake --preset cpu")
+  endif()
+  set(STAGEWISE_CUDA ON)
+elseif(NOT STAGEWISE_DEVICE STREQUAL "cpu")
+  message(FATAL_ERROR "STAGEWISE_DEVICE is '${STAGEWISE_DEVICE}', but must be auto, cuda or cpu.")
+endif()
+
+if(STAGEWISE_CUDA)
+  # Without a GPU at hand, the list covers what CUDA 12 and 13 both know, and ends in PTX, which the
+  # driver compiles for newer ones.
+  if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
+    set(architectures 75-real 80-real 86-real 89-real 90-real 90-virtual)
+    if(gpus)
+      set(architectures ${gpus})
+    endif()
+    set(CMAKE_CUDA_ARCHITECTURES "${architectures}" CACHE STRING "GPUs to compile for")
+  endif()
+  enable_language(CUDA)
+  if(NOT DEFINED CMAKE_CUDA20_STANDARD_COMPILE_OPTION) # nvcc 12 can do it, but CMake 3.25 does not know
+    set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION -std=c++20)
+    set(CMAKE_CUDA20_EXTENSION_COMPILE_OPTION -std=c++20)
+  endif()
+  set(CMAKE_CUDA_STANDARD 20)
+  set(CMAKE_CUDA_STANDARD_REQUIRED ON)
+  set(CMAKE_CUDA_EXTENSIONS OFF)
+  find_package(CUDAToolkit REQUIRED)
+  message(STATUS "Kernels run on the GPU: nvcc ${CMAKE_CUDA_COMPILER_VERSION}, architectures "
+                 "${CMAKE_CUDA_ARCHITECTURES}")
+else()
+  message(STATUS "Kernels run on the CPU (CUDA on the CPU)")
+endif()
+
+# stagewise_translate(FILE OUTPUT TARGET): sets OUTPUT to the C++ that is made of a .cu or .cuh file,
+# and TARGET to what makes it. The translated files mirror the source tree, so that both ways to
+# include a .cuh find its translation: by its path from common/, stages/ or tests/, and as a
+# neighbour. Several targets may name the same file.
+function(stagewise_translate file output target)
+  file(RELATIVE_PATH path ${PROJECT_SOURCE_DIR} ${file})
+  set(translated ${PROJECT_BINARY_DIR}/cuda_on_cpu/${path})
+  if(path MATCHES "\\.cu$")
+    string(APPEND translated .cpp)
+  endif()
+  string(MAKE_C_IDENTIFIER translate_${path} name)
+  if(NOT TARGET ${name})
+    add_custom_command(OUTPUT ${translated} COMMAND stagewise_translate ${file} ${translated}
+                       DEPENDS stagewise_translate ${file} COMMENT "Translating ${path}" VERBATIM)
+    add_custom_target(${name} DEPENDS ${translated})
+  endif()
+  set(${output} ${translated} PARENT_SCOPE)
+  set(${target} ${name} PARENT_SCOPE)
+endfunction()
+
+# stagewise_cuda_sources(TARGET FILES...): adds .cu files to a library or a program, and names the
+# .cuh files that they and others include. In a CUDA build nvcc compiles them; elsewhere they are
+# translated and compiled as C++. Both ways the target's own .cpp files, and what links the target,
+# may include <cuda_runtime.h>.
+function(stagewise_cuda_sources target)
+  set(files "")
+  foreach(file IN LISTS ARGN)
+    get_filename_component(file ${file} ABSOLUTE)
+    list(APPEND files ${file})
+  endforeach()
+  get_target_property(type ${target} TYPE)
+  set(visibility PUBLIC)
+  set(own PRIVATE)
+  if(type STREQUAL "INTERFACE_LIBRARY") # a floor of headers only
+    set(visibility INTERFACE)
+    set(own INTERFACE)
+  endif()
+  if(STAGEWISE_CUDA)
+    target_sources(${target} PRIVATE ${files})
+    target_link_libraries(${target} ${visibility} CUDA::cudart_static)
+    return()
+  endif()
+
+  foreach(file IN LISTS files)
+    stagewise_translate(${file} translated rule)
+    add_dependencies(${target} ${rule})
+    if(file MATCHES "\\.cu$")
+      target_sources(${target} PRIVATE ${translated})
+      get_filename_component(folder ${file} DIRECTORY)
+      # Line numbers for what a report says about a kernel, and the headers beside the original.
+      set_source_files_properties(
+        ${translated} TARGET_DIRECTORY ${target}
+        PROPERTIES COMPILE_OPTIONS "$<$<NOT:$<CONFIG:Debug,RelWithDebInfo>>:-g1>;-iquote;${folder}")
+    endif()
+  endforeach()
+  foreach(root common stages tests)
+    target_include_directories(${target} BEFORE ${own} ${PROJECT_BINARY_DIR}/cuda_on_cpu/${root})
+  endforeach()
+  target_link_libraries(${target} ${visibility} stagewise_cuda_on_cpu)
+endfunction()
