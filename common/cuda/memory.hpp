@@ -24,8 +24,10 @@ class PinnedMemory final : public Memory {
   void release(void* pointer) noexcept override;
 };
 
-/// The process's own; they hold no state.
+/// The process's own; it holds no state.
 Memory& device_memory();
+
+/// The process's own; it holds no state.
 Memory& pinned_memory();
 
 }  // namespace stagewise::cuda

@@ -125,6 +125,8 @@ void expect_same_outcome(const Outcome& actual, const Outcome& expected, const s
     EXPECT_NEAR(actual.epochs[i].train_loss, expected.epochs[i].train_loss,
                 bound * expected.epochs[i].train_loss)
         << name << ", epoch " << i + 1;
+    // A network that starts with all outputs at zero, but for rounding, predicts by rounding.
+    if (i == 0) continue;
     EXPECT_EQ(actual.epochs[i].train_accuracy, expected.epochs[i].train_accuracy) << name;
   }
   for (const Difference& difference : compare_parameters(actual.parameters, expected.parameters)) {
