@@ -123,10 +123,11 @@ readonly folder=build/$preset
 missing_packages() {
   local -A program_of=([g++]=g++ [cmake]=cmake [ninja-build]=ninja)
   local libraries=(libhdf5-dev zlib1g-dev libcli11-dev nlohmann-json3-dev libopenblas-dev)
+  [[ $preset == cuda ]] || libraries+=(libboost-context-dev libdw-dev) # for CUDA on the CPU
   case $command in
     test)
       program_of+=([python3]=python3)
-      libraries+=(libgtest-dev libgmock-dev python3-h5py)
+      libraries+=(libgtest-dev libgmock-dev python3-h5py libopenmpi-dev)
       ;;
     bench) libraries+=(libbenchmark-dev) ;;
     docs)
@@ -148,8 +149,8 @@ missing_packages() {
 install_packages() {
   if ! type -P apt-get dpkg-query >/dev/null; then
     say "This is neither Debian nor Ubuntu, so nothing is installed here. Needed are a C++20 compiler,
-    CMake $cmake_needed, Ninja, HDF5, zlib, CLI11, nlohmann-json and OpenBLAS; for the tests GoogleTest and
-    Python with h5py, for the benchmarks Google Benchmark, for the documentation Doxygen,
+    CMake $cmake_needed, Ninja, HDF5, zlib, CLI11, nlohmann-json, OpenBLAS, Boost.Context and libdw;
+    for the tests GoogleTest and Python with h5py, for the benchmarks Google Benchmark, for the documentation Doxygen,
     Graphviz, doxygen-awesome-css and MathJax 2."
     return
   fi

@@ -42,6 +42,7 @@ target_link_libraries(stagewise_hdf5 INTERFACE ${HDF5_C_LIBRARIES})
 if(BUILD_TESTING)
   stagewise_require(GTest libgtest-dev GTest)
 endif()
+stagewise_optional(MPI libopenmpi-dev "whatever runs in several processes" MPI COMPONENTS CXX)
 stagewise_optional(benchmark libbenchmark-dev "the benchmarks" benchmark CONFIG)
 stagewise_optional(Doxygen "doxygen graphviz doxygen-awesome-css libjs-mathjax" "the documentation"
                    Doxygen)
