@@ -104,7 +104,7 @@ std::vector<TimingReport> collect_timings(const std::vector<Timing>& step,
     const bool computes = !timing.operation.ends_with("(placeholder)") &&
                           !timing.operation.ends_with("(parameter)") &&
                           !timing.operation.ends_with("(flatten)");
-    if (computes) add(timing);
+    if (computes && timing.calls > 0) add(timing);
   }
   for (std::size_t i = 1; i < step.size(); ++i) add(step[i]);
   return rows;

@@ -20,9 +20,20 @@ void PerStepMemory<T>::begin_epoch(std::span<const std::uint32_t> order) {
   step_ = 0;
 }
 
-//! [per_step]
 template <typename T>
 void PerStepMemory<T>::run(Index first, Index rows) {
+  ++step_;
+  last_rows_ = rows;
+  Totals totals;
+  run_timed(network_->graph, timing_, [&] { totals = run_from_nothing(first, rows); });
+  totals_.loss += totals.loss;
+  totals_.correct += totals.correct;
+  if (totals.first_bad_step >= 0 && totals_.first_bad_step < 0) totals_.first_bad_step = step_;
+}
+
+//! [per_step]
+template <typename T>
+Totals PerStepMemory<T>::run_from_nothing(Index first, Index rows) {
   const auto network =  // allocates
       build_model(network_->graph.backend(), *model_, rows, GraphMode::training);
   copy_parameters_in(network->graph, parameters_, "the step before");
@@ -32,14 +43,9 @@ void PerStepMemory<T>::run(Index first, Index rows) {
   step.run(first, rows);
 
   parameters_ = copy_parameters_out(network->graph);
-  const Totals totals = step.totals();
-  //! [per_step]
-  ++step_;
-  last_rows_ = rows;
-  totals_.loss += totals.loss;
-  totals_.correct += totals.correct;
-  if (totals.first_bad_step >= 0 && totals_.first_bad_step < 0) totals_.first_bad_step = step_;
+  return step.totals();
 }  // frees
+//! [per_step]
 
 template <typename T>
 void PerStepMemory<T>::end_epoch() {
@@ -47,6 +53,12 @@ void PerStepMemory<T>::end_epoch() {
   // The trainer looks at the loss of the epoch's last batch once more.
   Staging<T> staging = make_staging(*network_);
   load_batch(*network_, *training_set_, order_.last(static_cast<std::size_t>(last_rows_)), staging);
+}
+
+template <typename T>
+std::vector<Timing> PerStepMemory<T>::timings() const {
+  if (network_->graph.timings().empty()) return {};
+  return {timing_};
 }
 
 template class PerStepMemory<float>;

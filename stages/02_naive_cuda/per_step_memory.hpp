@@ -25,8 +25,13 @@ class PerStepMemory final : public Step {
   void run(Index first, Index rows) override;
   Totals totals() override { return totals_; }
   void end_epoch() override;
+  std::vector<Timing> timings() const override;
 
  private:
+  /// One step with everything allocated and freed within it.
+  /// @return the totals of that step alone.
+  Totals run_from_nothing(Index first, Index rows);
+
   Network<T>* network_;
   const ModelOptions* model_;
   const Dataset* training_set_;
@@ -34,6 +39,7 @@ class PerStepMemory final : public Step {
   std::span<const std::uint32_t> order_;
   std::vector<ParameterValues> parameters_;  ///< on the host, where they live between steps
   Totals totals_;
+  Timing timing_{.operation = "step (allocate, copy, compute, free)"};
   std::int64_t step_ = 0;
   Index last_rows_ = 0;
 };

@@ -1,0 +1,98 @@
+// Stage 02's program: the same command line, its own options, and what it says without a GPU.
+
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "cli/command_line.hpp"
+
+namespace stagewise {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+const std::string training =
+    " train --train-limit 60 --test-limit 20 --hidden 8 --batch-size 20 --precision double "
+    "--activation sigmoid";
+
+class Stage02 : public CommandLine {
+ protected:
+  void SetUp() override {
+    const Outcome info = run("stage02_naive_cuda info");
+    if (info.exit_code == 0) return;
+    EXPECT_NE(info.err.find("no GPU can be used here"), std::string::npos) << info.err;
+    EXPECT_NE(info.err.find("preset cpu"), std::string::npos) << info.err;
+    GTEST_SKIP() << info.err;
+  }
+};
+
+TEST_F(Stage02, LearnsWhatStage01Learns) {
+  run_well("stage01_serial" + training + " --save 1.h5");
+  const std::string output = run_well("stage02_naive_cuda" + training + " --save 2.h5");
+  EXPECT_TRUE(output.starts_with("stage02_naive_cuda on ")) << output;
+  run_well("compare_checkpoints 1.h5 2.h5 --tolerance 1e-10");
+}
+
+TEST_F(Stage02, SaysWhereItRuns) {
+  run_well("stage02_naive_cuda" + training + " --report report.json");
+  const json report = json::parse(text("report.json"));
+  EXPECT_EQ(report.at("stage"), "stage02_naive_cuda");
+  const bool on_cpu = report.at("cuda_on_cpu");
+  const std::string device = report.at("device");
+  EXPECT_TRUE(device.starts_with(on_cpu ? "CUDA on the CPU (" : "GPU (")) << device;
+  const std::string output = run_well("stage02_naive_cuda" + training);
+  EXPECT_EQ(output.find("times mean nothing about GPUs") != std::string::npos, on_cpu) << output;
+}
+
+TEST_F(Stage02, OptionsOfTheStageChangeNoBit) {
+  run_well("stage02_naive_cuda" + training + " --save plain.h5");
+  for (const std::string options : {"--block-size 4", "--block-size 32", "--memory per-step"}) {
+    run_well("stage02_naive_cuda" + training + " " + options + " --save other.h5");
+    const std::string output = run_well("compare_checkpoints plain.h5 other.h5 --tolerance 0");
+    EXPECT_EQ(output.find("beyond"), std::string::npos) << options << '\n' << output;
+  }
+}
+
+TEST_F(Stage02, ContinuesWhatStage01Began) {
+  run_well("stage01_serial" + training + " --save whole.h5");
+  run_well("stage01_serial" + training + " --epochs 2 --save part.h5");
+  run_well("stage02_naive_cuda train --resume part.h5 --epochs 5 --test-limit 20 --save rest.h5");
+  run_well("compare_checkpoints whole.h5 rest.h5 --tolerance 1e-10");
+}
+
+TEST_F(Stage02, ListsItsKernels) {
+  const std::string output = run_well("stage02_naive_cuda info --primitives");
+  EXPECT_NE(output.find("stages/02_naive_cuda/gemm.cu"), std::string::npos) << output;
+}
+
+TEST_F(Stage02, RefusesWhatItDoesNotOffer) {
+  expect_failure("stage02_naive_cuda train --block-size 5", 2, "...");
+  expect_failure("stage02_naive_cuda train --memory twice", 2, "...");
+  expect_failure("stage02_naive_cuda train --workers 2", 2, "...");
+  expect_failure("stage02_naive_cuda train --gemm naive", 2, "...");
+}
+
+/// On a GPU all images; on the CPU as many as take seconds, beside stage 01 on the same.
+TEST_F(Stage02, EvaluatesTheNetworkOfReport001) {
+  const char* const folder = std::getenv("STAGEWISE_DATA_DIR");
+  if (folder == nullptr || !fs::exists(fs::path(folder) / "ece408" / "model.hdf5")) {
+    GTEST_SKIP() << "there is no ece408/model.hdf5 in the folder STAGEWISE_DATA_DIR";
+  }
+  surroundings_.variables["STAGEWISE_DATA_DIR"] = fs::absolute(folder).string();
+  const std::string model = (fs::absolute(folder) / "ece408" / "model.hdf5").string();
+  const std::string arguments = " evaluate --model cnn --dataset mnist --load " + model;
+  run_well("stage02_naive_cuda info");
+  run_well("stage02_naive_cuda" + arguments + " --test-limit 60 --report 2.json");
+  run_well("stage01_serial" + arguments + " --test-limit 60 --report 1.json");
+  const json serial = json::parse(text("1.json"));
+  const json naive = json::parse(text("2.json"));
+  EXPECT_EQ(naive.at("test_accuracy"), serial.at("test_accuracy"));
+  EXPECT_NEAR(naive.at("test_loss").get<double>(), serial.at("test_loss").get<double>(), 1e-4);
+  if (naive.at("cuda_on_cpu")) return;
+  run_well("stage02_naive_cuda" + arguments + " --batch-size 1000 --report all.json");
+  EXPECT_EQ(json::parse(text("all.json")).at("test_accuracy"), 0.8722);
+}
+
+}  // namespace
+}  // namespace stagewise
