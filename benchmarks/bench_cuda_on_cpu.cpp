@@ -2,9 +2,9 @@
 /// What a thread costs in CUDA on the CPU: with and without barriers, on one core and on two. The
 /// kernels are written as the translator would write them.
 ///
-/// Run it: `bench_cuda_on_cpu`. Column ns_per_thread: nanoseconds a thread, or a thread and barrier,
-/// summed over the cores; bounds are 10 without a barrier and 40 a barrier, on one core. Says
-/// nothing about GPUs.
+/// Run it: `bench_cuda_on_cpu`. Column ns_per_thread: nanoseconds a thread, or a thread and
+/// barrier, summed over the cores; bounds are 10 without a barrier and 40 a barrier, on one core.
+/// Says nothing about GPUs.
 
 #include <chrono>
 #include <string>
@@ -42,12 +42,13 @@ void measure(benchmark::State& state, double operations, const Run& run) {
   settings().workers = static_cast<unsigned>(state.range(0));
   run();  // the first starts the workers
   for ([[maybe_unused]] const auto iteration : state) run();
-  state.counters["ns_per_thread"] = benchmark::Counter(
-      operations * 1e-9, benchmark::Counter::kIsIterationInvariantRate | benchmark::Counter::kInvert);
+  state.counters["ns_per_thread"] =
+      benchmark::Counter(operations * 1e-9, benchmark::Counter::kIsIterationInvariantRate |
+                                                benchmark::Counter::kInvert);
 }
 
 void thread_without_barrier(benchmark::State& state) {
-  constexpr int blocks = 4096;
+  constexpr int blocks = 1024;
   constexpr int threads = 256;
   float* x = nullptr;
   float* y = nullptr;
@@ -55,8 +56,9 @@ void thread_without_barrier(benchmark::State& state) {
   cudaMalloc(&y, sizeof(float) * blocks * threads);
   cudaMemset(x, 0, sizeof(float) * blocks * threads);
   cudaMemset(y, 0, sizeof(float) * blocks * threads);
-  measure(state, blocks * threads,
-          [=] { Launch("axpy", {blocks, threads})([=](auto... a) { axpy(a...); }, x, y); });
+  measure(state, blocks * threads, [=] {
+    Launch("axpy", {blocks, threads})([=](auto... a) { axpy(a...); }, x, y);
+  });
   cudaFree(x);
   cudaFree(y);
 }
@@ -64,8 +66,9 @@ void thread_without_barrier(benchmark::State& state) {
 void barrier(benchmark::State& state) {
   constexpr int blocks = 64;
   const auto threads = static_cast<int>(state.range(1));
-  measure(state, 1.0 * blocks * threads * barriers,
-          [=] { Launch("barriers", {blocks, threads})([=](auto... a) { barriers_only(a...); }); });
+  measure(state, 1.0 * blocks * threads * barriers, [=] {
+    Launch("barriers", {blocks, threads})([=](auto... a) { barriers_only(a...); });
+  });
 }
 
 void shuffle_of_a_warp(benchmark::State& state) {
@@ -73,8 +76,9 @@ void shuffle_of_a_warp(benchmark::State& state) {
   constexpr int threads = 256;
   float* y = nullptr;
   cudaMalloc(&y, sizeof(float) * blocks * threads);
-  measure(state, 1.0 * blocks * threads * shuffles,
-          [=] { Launch("shuffles", {blocks, threads})([=](auto... a) { shuffles_only(a...); }, y); });
+  measure(state, 1.0 * blocks * threads * shuffles, [=] {
+    Launch("shuffles", {blocks, threads})([=](auto... a) { shuffles_only(a...); }, y);
+  });
   cudaFree(y);
 }
 

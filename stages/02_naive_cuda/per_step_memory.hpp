@@ -39,7 +39,7 @@ class PerStepMemory final : public Step {
   std::span<const std::uint32_t> order_;
   std::vector<ParameterValues> parameters_;  ///< on the host, where they live between steps
   Totals totals_;
-  Timing timing_{.operation = "step (allocate, copy, compute, free)"};
+  Timing timing_{.operation = "step (allocations included)"};
   std::int64_t step_ = 0;
   Index last_rows_ = 0;
 };

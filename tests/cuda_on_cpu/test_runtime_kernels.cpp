@@ -49,7 +49,8 @@ void warp_functions(unsigned* out) {
   unsigned* const mine = out + threadIdx.x * 9;
   mine[0] = __shfl_sync(all, sum, 0);
   mine[1] = __ballot_sync(all, lane % 3 == 0);
-  mine[2] = static_cast<unsigned>(__any_sync(all, lane == 5)) + 2U * static_cast<unsigned>(__all_sync(all, lane < 31));
+  mine[2] = static_cast<unsigned>(__any_sync(all, lane == 5)) +
+            2U * static_cast<unsigned>(__all_sync(all, lane < 31));
   mine[3] = __match_any_sync(all, lane / 4);
   mine[4] = __reduce_add_sync(all, lane);
   mine[5] = static_cast<unsigned>(__shfl_xor_sync(all, static_cast<double>(lane) + 0.5, 1) * 2);
@@ -126,7 +127,8 @@ TEST_P(Kernels, SharedMemoryAndBarriers) {
 TEST_P(Kernels, DynamicSharedMemory) {
   double* const in = on_device(std::vector<double>(1024 * 7, 0.5));
   double* const out = on_device(std::vector<double>(7));
-  Launch("block_sum", {7, 1024, 1024 * sizeof(double)})([=](auto... a) { block_sum(a...); }, in, out);
+  Launch("block_sum", {7, 1024, 1024 * sizeof(double)})([=](auto... a) { block_sum(a...); }, in,
+                                                        out);
   for (const double sum : from_device(out, 7)) ASSERT_EQ(sum, 512);
   EXPECT_EQ(cudaFree(in), cudaSuccess);
   EXPECT_EQ(cudaFree(out), cudaSuccess);
@@ -197,12 +199,18 @@ TEST_P(Kernels, CorrectKernelsRaiseNoReport) {
     float* const data = on_device(std::vector<float>(256 * 16, 1));
     double* const in = on_device(std::vector<double>(512 * 16, 1));
     double* const out = on_device(std::vector<double>(16));
-    for (int i = 0; i < 500; ++i) {
+#ifdef __SANITIZE_THREAD__
+    const int pairs = 10;  // it is slow
+#else
+    const int pairs = 500;
+#endif
+    for (int i = 0; i < pairs; ++i) {
       const auto blocks = static_cast<int>(random.below(16) + 1);
       const auto threads = static_cast<int>(random.below(256) + 1);
       const unsigned power = 1U << random.below(10);
       Launch("reverse<T>", {blocks, threads})([=](auto... a) { reverse<float>(a...); }, data);
-      Launch("block_sum", {blocks, power, power * sizeof(double)})([=](auto... a) { block_sum(a...); }, in, out);
+      Launch("block_sum", {blocks, power, power * sizeof(double)})(
+          [=](auto... a) { block_sum(a...); }, in, out);
     }
   });
   EXPECT_EQ(outcome.text, "");

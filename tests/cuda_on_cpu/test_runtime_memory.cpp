@@ -134,7 +134,8 @@ TEST_F(DeviceMemory, AnotherProcessSeesIt) {
     if (read(to_child[0], &event_handle, sizeof event_handle) != sizeof event_handle) _exit(11);
     int* data = nullptr;
     cudaEvent_t event = nullptr;
-    if (cudaIpcOpenMemHandle(&data, handle, cudaIpcMemLazyEnablePeerAccess) != cudaSuccess) _exit(12);
+    if (cudaIpcOpenMemHandle(&data, handle, cudaIpcMemLazyEnablePeerAccess) != cudaSuccess)
+      _exit(12);
     if (cudaIpcOpenEventHandle(&event, event_handle) != cudaSuccess) _exit(13);
     if (cudaStreamWaitEvent(nullptr, event) != cudaSuccess) _exit(14);
     Launch("add_one", {10, 10})([=](auto... a) { add_one(a...); }, data);
@@ -144,7 +145,8 @@ TEST_F(DeviceMemory, AnotherProcessSeesIt) {
   }
   int* const data = on_device(std::vector<int>(100, 41));
   cudaEvent_t event = nullptr;
-  EXPECT_EQ(cudaEventCreateWithFlags(&event, cudaEventDisableTiming | cudaEventInterprocess), cudaSuccess);
+  EXPECT_EQ(cudaEventCreateWithFlags(&event, cudaEventDisableTiming | cudaEventInterprocess),
+            cudaSuccess);
   cudaIpcMemHandle_t handle;
   cudaIpcEventHandle_t event_handle;
   EXPECT_EQ(cudaIpcGetMemHandle(&handle, data), cudaSuccess);

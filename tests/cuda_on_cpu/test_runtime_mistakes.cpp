@@ -118,8 +118,8 @@ TEST(Mistakes, BarrierThatNotAllThreadsReach) {
   const Outcome outcome = outcome_of([] {
     Launch("barrier_for_some", {3, 64})([=](auto... a) { barrier_for_some(a...); }, 50);
   });
-  expect_says(outcome, {mistake("barrier_for_some"), "kernel 'barrier_for_some', block (", "thread (0, 0, 0)",
-                        "50 threads wait at __syncthreads", "14 have exited"});
+  expect_says(outcome, {mistake("barrier_for_some"), "kernel 'barrier_for_some', block (",
+                        "thread (0, 0, 0)", "50 threads wait at __syncthreads", "14 have exited"});
   EXPECT_EQ(outcome.error, cudaErrorLaunchFailure);
 }
 
@@ -135,22 +135,27 @@ TEST(Mistakes, ExitedThreadsCountAsArrivedWhereBarriersAreNotStrict) {
 }
 
 TEST(Mistakes, BarriersOnDifferentLines) {
-  const Outcome outcome =
-      outcome_of([] { Launch("two_barriers", {1, 64})([=](auto... a) { two_barriers(a...); }); });
-  expect_says(outcome, {mistake("two_barriers"), mistake("two_barriers_other"), "10 threads wait", "54 threads wait"});
+  const Outcome outcome = outcome_of([] {
+    Launch("two_barriers", {1, 64})([=](auto... a) { two_barriers(a...); });
+  });
+  expect_says(outcome, {mistake("two_barriers"), mistake("two_barriers_other"), "10 threads wait",
+                        "54 threads wait"});
   EXPECT_EQ(outcome.error, cudaErrorLaunchFailure);
 }
 
 TEST(Mistakes, WarpBarrierThatNotAllLanesReach) {
-  const Outcome outcome = outcome_of(
-      [] { Launch("warp_barrier_for_some", {1, 64})([=](auto... a) { warp_barrier_for_some(a...); }); });
-  expect_says(outcome, {mistake("warp_barrier_for_some"), "40 threads wait at __syncwarp", "mask 0xffffffff", "24 have exited"});
+  const Outcome outcome = outcome_of([] {
+    Launch("warp_barrier_for_some", {1, 64})([=](auto... a) { warp_barrier_for_some(a...); });
+  });
+  expect_says(outcome, {mistake("warp_barrier_for_some"), "40 threads wait at __syncwarp",
+                        "mask 0xffffffff", "24 have exited"});
   EXPECT_EQ(outcome.error, cudaErrorLaunchFailure);
 }
 
 TEST(Mistakes, MaskWithoutTheCaller) {
-  const Outcome outcome =
-      outcome_of([] { Launch("wrong_mask", {1, 32})([=](auto... a) { wrong_mask(a...); }); });
+  const Outcome outcome = outcome_of([] {
+    Launch("wrong_mask", {1, 32})([=](auto... a) { wrong_mask(a...); });
+  });
   expect_says(outcome, {mistake("wrong_mask"), "thread (16, 0, 0)", "0x0000ffff", "own lane 16"});
   EXPECT_EQ(outcome.error, cudaErrorLaunchFailure);
 }
@@ -165,14 +170,16 @@ TEST(Mistakes, WriteBeyondAnAllocation) {
 
 TEST(Mistakes, WriteFarBeforeAnAllocation) {
   const Outcome outcome = of_write(1024, -1);
-  expect_says(outcome, {mistake("write_at"), "writes address", "4 bytes before the beginning of the 4096"});
+  expect_says(outcome,
+              {mistake("write_at"), "writes address", "4 bytes before the beginning of the 4096"});
   EXPECT_EQ(outcome.error, cudaErrorIllegalAddress);
 }
 
 TEST(Mistakes, WriteIntoTheRestOfSixteenBytes) {
   SKIP_WHERE_ADDRESS_SANITIZER_ENDS_THE_PROGRAM();
   const Outcome outcome = of_write(1001, 1001);
-  expect_says(outcome, {"kernel 'write_at'", "has written 0 bytes beyond the end of the 4004 bytes"});
+  expect_says(outcome,
+              {"kernel 'write_at'", "has written 0 bytes beyond the end of the 4004 bytes"});
   EXPECT_EQ(outcome.error, cudaErrorIllegalAddress);
 }
 
@@ -181,7 +188,8 @@ TEST(Mistakes, ReadBeyondAnAllocation) {
     const float* const data = on_device(std::vector<float>(1000));
     Launch("read_at", {4, 8})([=](auto... a) { read_at(a...); }, data, 1003L);
   });
-  expect_says(outcome, {mistake("read_at"), "thread (5, 0, 0)", "reads address", "12 bytes beyond the end"});
+  expect_says(outcome,
+              {mistake("read_at"), "thread (5, 0, 0)", "reads address", "12 bytes beyond the end"});
   EXPECT_EQ(outcome.error, cudaErrorIllegalAddress);
 }
 
@@ -199,7 +207,8 @@ TEST(Mistakes, NullPointer) {
     float* const data = nullptr;
     Launch("write_at", {4, 8})([=](auto... a) { write_at(a...); }, data, 3L);
   });
-  expect_says(outcome, {mistake("write_at"), "thread (5, 0, 0)", "writes through a null pointer (address 0xc)"});
+  expect_says(outcome, {mistake("write_at"), "thread (5, 0, 0)",
+                        "writes through a null pointer (address 0xc)"});
   EXPECT_EQ(outcome.error, cudaErrorIllegalAddress);
 }
 
@@ -228,19 +237,22 @@ TEST(Mistakes, BeyondDynamicSharedMemory) {
   const Outcome outcome = outcome_of([] {
     Launch("beyond", {1, 8, 8 * sizeof(float)})([=](auto... a) { beyond_dynamic_shared(a...); }, 8);
   });
-  expect_says(outcome, {mistake("beyond_dynamic_shared"), "thread (3, 0, 0)", "outside of the 32 bytes of dynamic shared memory"});
+  expect_says(outcome, {mistake("beyond_dynamic_shared"), "thread (3, 0, 0)",
+                        "outside of the 32 bytes of dynamic shared memory"});
   EXPECT_EQ(outcome.error, cudaErrorIllegalAddress);
 }
 
 TEST(Mistakes, DynamicSharedMemoryThatTheLaunchForgot) {
-  const Outcome outcome = outcome_of(
-      [] { Launch("beyond", {1, 8})([=](auto... a) { beyond_dynamic_shared(a...); }, 0); });
+  const Outcome outcome = outcome_of([] {
+    Launch("beyond", {1, 8})([=](auto... a) { beyond_dynamic_shared(a...); }, 0);
+  });
   expect_says(outcome, {mistake("beyond_dynamic_shared"), "the launch gave it no dynamic part"});
 }
 
 TEST(Mistakes, TooMuchStaticSharedMemory) {
-  const Outcome outcome =
-      outcome_of([] { Launch("too_much_shared", {1, 8})([=](auto... a) { too_much_shared(a...); }); });
+  const Outcome outcome = outcome_of([] {
+    Launch("too_much_shared", {1, 8})([=](auto... a) { too_much_shared(a...); });
+  });
   expect_says(outcome, {"'b'", "65536 bytes", "49152"});
   EXPECT_EQ(outcome.error, cudaErrorInvalidValue);
 }
@@ -256,14 +268,17 @@ TEST(Mistakes, DivisionByZero) {
 }
 
 TEST(Mistakes, FailedAssertion) {
-  const Outcome outcome =
-      outcome_of([] { Launch("check_index", {1, 8})([=](auto... a) { check_index(a...); }, 6); });
+  const Outcome outcome = outcome_of([] {
+    Launch("check_index", {1, 8})([=](auto... a) { check_index(a...); }, 6);
+  });
   expect_says(outcome, {mistake("check_index"), "thread (6, 0, 0)", "threadIdx.x) < n' failed"});
   EXPECT_EQ(outcome.error, cudaErrorAssert);
 }
 
 TEST(Mistakes, Trap) {
-  const Outcome outcome = outcome_of([] { Launch("stop", {1, 8})([=](auto... a) { stop(a...); }); });
+  const Outcome outcome = outcome_of([] {
+    Launch("stop", {1, 8})([=](auto... a) { stop(a...); });
+  });
   expect_says(outcome, {mistake("stop"), "thread (1, 0, 0)", "__trap()"});
   EXPECT_EQ(outcome.error, cudaErrorLaunchFailure);
 }
@@ -295,30 +310,37 @@ TEST(Mistakes, AnErrorInAKernelStaysUntilReset) {
 
 TEST(Mistakes, BadLaunches) {
   unsigned line = 0;
-  const auto code = [&](const LaunchConfiguration& configuration, const std::vector<std::string>& parts) {
-    const Outcome outcome = outcome_of(
-        [&] { line = __LINE__, Launch("nothing", configuration)([=](auto... a) { nothing(a...); }); });
+  const auto code = [&](const LaunchConfiguration& configuration,
+                        const std::vector<std::string>& parts) {
+    const Outcome outcome = outcome_of([&] {
+      line = __LINE__, Launch("nothing", configuration)([=](auto... a) { nothing(a...); });
+    });
     expect_says(outcome, parts);
     expect_contains(outcome.text, here(line));
     return outcome.error;
   };
-  EXPECT_EQ(code({1, 2048}, {"kernel 'nothing'", "2048 threads", "1024"}), cudaErrorInvalidConfiguration);
+  EXPECT_EQ(code({1, 2048}, {"kernel 'nothing'", "2048 threads", "1024"}),
+            cudaErrorInvalidConfiguration);
   EXPECT_EQ(code({1, dim3(1, 1, 65)}, {"(1, 1, 65)", "64"}), cudaErrorInvalidConfiguration);
   EXPECT_EQ(code({0, 32}, {"(0, 1, 1)"}), cudaErrorInvalidConfiguration);
   EXPECT_EQ(code({dim3(1, 65536), 32}, {"65536", "65535"}), cudaErrorInvalidConfiguration);
-  EXPECT_EQ(code({1, 32, 50000}, {"50000 bytes", "49152", "cudaFuncSetAttribute"}), cudaErrorInvalidValue);
+  EXPECT_EQ(code({1, 32, 50000}, {"50000 bytes", "49152", "cudaFuncSetAttribute"}),
+            cudaErrorInvalidValue);
 }
 
 TEST(Mistakes, MoreSharedMemoryMayBeAskedFor) {
-  EXPECT_EQ(cudaFuncSetAttribute(beyond_dynamic_shared, cudaFuncAttributeMaxDynamicSharedMemorySize, 60000),
+  EXPECT_EQ(cudaFuncSetAttribute(beyond_dynamic_shared, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                 60000),
             cudaSuccess);
   const Outcome outcome = outcome_of([] {
-    Launch("beyond_dynamic_shared", {1, 8, 60000})([=](auto... a) { beyond_dynamic_shared(a...); }, 14999);
+    Launch("beyond_dynamic_shared", {1, 8, 60000})([=](auto... a) { beyond_dynamic_shared(a...); },
+                                                   14999);
   });
   EXPECT_EQ(outcome.text, "");
   EXPECT_EQ(outcome.error, cudaSuccess);
-  EXPECT_EQ(cudaFuncSetAttribute(beyond_dynamic_shared, cudaFuncAttributeMaxDynamicSharedMemorySize, 0),
-            cudaSuccess);
+  EXPECT_EQ(
+      cudaFuncSetAttribute(beyond_dynamic_shared, cudaFuncAttributeMaxDynamicSharedMemorySize, 0),
+      cudaSuccess);
 }
 
 TEST(Mistakes, TooLargeACooperativeGrid) {
@@ -356,8 +378,9 @@ TEST(Mistakes, CopiesBeyondAnAllocation) {
     float* const data = on_device(std::vector<float>(10));
     line = __LINE__, cudaMemcpy(data + 2, host.data(), 40, cudaMemcpyHostToDevice);
   });
-  expect_says(outcome, {here(line), "cudaMemcpy()", "the destination begins at byte 8 of the 40 bytes",
-                        "32 bytes are left, but 40 are to be written"});
+  expect_says(outcome,
+              {here(line), "cudaMemcpy()", "the destination begins at byte 8 of the 40 bytes",
+               "32 bytes are left, but 40 are to be written"});
   EXPECT_EQ(outcome.error, cudaErrorInvalidValue);
   outcome = outcome_of([&] {
     float* const data = on_device(std::vector<float>(10));
@@ -378,7 +401,8 @@ TEST(MistakesDeathTest, HostCodeThatReadsDeviceMemory) {
         std::exit(data[3] > 0 ? 3 : 4);
       },
       testing::ExitedWithCode(1),
-      "test_runtime_mistakes.cpp:[0-9]+: host code read device memory at 0x[0-9a-f]+, at byte 12 of "
+      "test_runtime_mistakes.cpp:[0-9]+: host code read device memory at 0x[0-9a-f]+, at byte 12 "
+      "of "
       "the 40 bytes allocated in .*; use cudaMemcpy\\(\\)");
 }
 

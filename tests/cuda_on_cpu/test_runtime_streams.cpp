@@ -138,7 +138,8 @@ class Graphs : public Streams {
 };
 
 TEST_F(Graphs, AreRecordedAndRunAgainAndAgain) {
-  for (const ThreadOrder order : {ThreadOrder::forward, ThreadOrder::reverse, ThreadOrder::random}) {
+  for (const ThreadOrder order :
+       {ThreadOrder::forward, ThreadOrder::reverse, ThreadOrder::random}) {
     settings().thread_order = order;
     int* const data = on_device(std::vector<int>(4));
     int* const other = on_device(std::vector<int>(4));
@@ -173,7 +174,8 @@ TEST_F(Graphs, CaptureForbidsToWait) {
   spoilt_by([&] { return cudaDeviceSynchronize(); }, cudaErrorStreamCaptureUnsupported);
   spoilt_by([&] { return cudaMalloc(&memory, 16); }, cudaErrorStreamCaptureUnsupported);
   spoilt_by([&] { return cudaStreamQuery(stream); }, cudaErrorStreamCaptureUnsupported);
-  EXPECT_EQ(cudaStreamBeginCapture(nullptr, cudaStreamCaptureModeGlobal), cudaErrorStreamCaptureUnsupported);
+  EXPECT_EQ(cudaStreamBeginCapture(nullptr, cudaStreamCaptureModeGlobal),
+            cudaErrorStreamCaptureUnsupported);
   EXPECT_EQ(cudaStreamEndCapture(stream, &graph), cudaErrorIllegalState);
   testing::internal::GetCapturedStderr();
 }

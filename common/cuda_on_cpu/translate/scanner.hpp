@@ -16,17 +16,19 @@ class TranslationError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// What a piece of text is.
 enum class TokenKind {
   space,         ///< blanks, a comment, or line breaks; also escaped ones
   word,          ///< an identifier or a keyword
   number,        ///< as the preprocessor sees it: 1'000, 0x1p-3, 12abc
   literal,       ///< a string or a character
   symbol,        ///< one character, or one of "->" and "::"
-  directive,     ///< a whole line of the preprocessor, but for #define
+  directive,     ///< a whole line of the preprocessor, but for \#define
   define,        ///< "#define NAME" or "#define NAME(PARAMETERS)"; tokens of the body follow
   end_of_define  ///< no text: here the body of a macro ends
 };
 
+/// A piece of the text.
 struct Token {
   TokenKind kind;
   std::string_view text;

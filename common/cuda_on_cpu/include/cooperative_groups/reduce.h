@@ -1,0 +1,5 @@
+/// @file
+/// Reductions come with the groups.
+#pragma once
+
+#include "../cooperative_groups.h"

@@ -1,0 +1,5 @@
+/// @file
+/// threadIdx, blockIdx, blockDim and gridDim come with the runtime.
+#pragma once
+
+#include "cuda_runtime.h"
