@@ -1,5 +1,7 @@
 #include "cuda/device.hpp"
 
+#include <cmath>
+
 #include <cuda_runtime.h>
 
 #include "cuda/check.hpp"
@@ -44,7 +46,7 @@ std::string describe_device() {
   const double gigabytes = 1e-9 * static_cast<double>(properties.totalGlobalMem);
   return std::string("GPU (") + properties.name + ", " +
          std::to_string(properties.multiProcessorCount) + " multiprocessors, " +
-         std::to_string(static_cast<long>(gigabytes + 0.5)) + " GB)";
+         std::to_string(std::lround(gigabytes)) + " GB)";
 }
 
 std::vector<std::string> describe_libraries() {

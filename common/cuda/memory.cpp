@@ -14,7 +14,7 @@ namespace {
 /// "12.3 GB", "640 B".
 std::string size_text(std::size_t bytes) {
   constexpr std::array units = {"B", "KB", "MB", "GB", "TB"};
-  double value = static_cast<double>(bytes);
+  auto value = static_cast<double>(bytes);
   std::size_t unit = 0;
   while (value >= 1000 && unit + 1 < units.size()) {
     value /= 1000;

@@ -175,11 +175,11 @@ class Worker {
   [[noreturn]] void deadlock();
   std::uint64_t random();
 
+  Fiber main_;  ///< the OS thread's own stack
   unsigned number_;
   RunningLaunch* launch_ = nullptr;
   Block* block_ = nullptr;    ///< of the running thread
   Fiber* running_ = nullptr;  ///< null while no kernel runs
-  Fiber main_;                ///< the OS thread's own stack
 
   // Fibers that can go on, first come, first served: a ring whose size is a power of two.
   std::vector<Fiber*> ready_;

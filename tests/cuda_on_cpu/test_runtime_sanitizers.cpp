@@ -7,13 +7,13 @@ namespace stagewise::cuda_on_cpu {
 namespace {
 
 /// Without a barrier, a thread reads what another may not have written yet.
-void missing_barrier(float* out) {
+[[maybe_unused]] void missing_barrier(float* out) {
   auto& tile = ::stagewise::cuda_on_cpu::shared<float[64]>([] {}, "tile");
   tile[threadIdx.x] = static_cast<float>(threadIdx.x);
   out[threadIdx.x] = tile[63 - threadIdx.x];
 }
 
-void missing_warp_barrier(float* out) {
+[[maybe_unused]] void missing_warp_barrier(float* out) {
   auto& tile = ::stagewise::cuda_on_cpu::shared<float[32]>([] {}, "tile");
   tile[threadIdx.x] = 1;
   __syncwarp();
@@ -23,7 +23,7 @@ void missing_warp_barrier(float* out) {
   if (threadIdx.x == 3) tile[4] = 0;
 }
 
-void beyond_shared(float* out, int index) {
+[[maybe_unused]] void beyond_shared(float* out, int index) {
   auto& tile = ::stagewise::cuda_on_cpu::shared<float[64]>([] {}, "tile");
   tile[threadIdx.x] = 0;
   __syncthreads();
@@ -31,13 +31,13 @@ void beyond_shared(float* out, int index) {
   out[threadIdx.x] = tile[threadIdx.x];
 }
 
-void beyond_local(float* out, int index) {
+[[maybe_unused]] void beyond_local(float* out, int index) {
   float values[4] = {1, 2, 3, 4};
   if (threadIdx.x == 9) out[0] = values[index];
 }
 
 template <class Kernel, class... Arguments>
-[[noreturn]] void run_and_exit(const char* name, Kernel kernel, Arguments... arguments) {
+[[noreturn, maybe_unused]] void run_and_exit(const char* name, Kernel kernel, Arguments... arguments) {
   float* const out = on_device(std::vector<float>(64));
   Launch(name, {1, 64})([=](auto... a) { kernel(a...); }, out, arguments...);
   std::exit(0);  // NOLINT(concurrency-mt-unsafe)
