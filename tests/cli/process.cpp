@@ -51,8 +51,9 @@ void become(const std::vector<std::string>& words, const Surroundings& surroundi
     ::prctl(PR_CAPBSET_DROP, override_reading, 0, 0, 0);
   }
   ::alarm(surroundings.longest_run);
+  std::vector<std::string> copies = words;  // the call takes pointers to what it may change
   std::vector<char*> arguments;
-  for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
+  for (std::string& word : copies) arguments.push_back(word.data());
   arguments.push_back(nullptr);
   ::execv(arguments[0], arguments.data());
   ::_exit(cannot_start);
@@ -78,8 +79,9 @@ int wait_for(pid_t child) {
 }  // namespace
 
 Process::Process(const std::vector<std::string>& words, const Surroundings& surroundings)
-    : out_(::memfd_create("out", MFD_CLOEXEC)), err_(::memfd_create("err", MFD_CLOEXEC)) {
-  child_ = ::fork();
+    : out_(::memfd_create("out", MFD_CLOEXEC)),
+      err_(::memfd_create("err", MFD_CLOEXEC)),
+      child_(::fork()) {
   if (out_ < 0 || err_ < 0 || child_ < 0) throw std::runtime_error("no process can be started");
   if (child_ == 0) {
     ::dup2(out_, STDOUT_FILENO);
@@ -97,7 +99,7 @@ Process::~Process() {
   ::close(err_);
 }
 
-void Process::kill() {
+void Process::kill() const {
   if (child_ >= 0) ::kill(child_, SIGKILL);
 }
 

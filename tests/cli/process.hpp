@@ -53,15 +53,15 @@ class Process {
   Process& operator=(const Process&) = delete;
 
   /// SIGKILL; does nothing if the program has ended.
-  void kill();
+  void kill() const;
 
   /// Waits for the end.
   Outcome wait();
 
  private:
-  pid_t child_ = -1;
   int out_ = -1;
   int err_ = -1;
+  pid_t child_ = -1;
 };
 
 /// Runs a program to its end.
