@@ -6,6 +6,7 @@
 #include <string>
 
 #include "cuda/check.hpp"
+#include "cuda/device.hpp"
 #include "tensor/error.hpp"
 
 namespace stagewise::cuda {
@@ -36,9 +37,11 @@ void* DeviceMemory::allocate(std::size_t bytes) {
     std::size_t free = 0;
     std::size_t total = 0;
     CUDA_CHECK(cudaMemGetInfo(&free, &total));
-    throw Error("the GPU has too little memory: " + size_text(bytes) + " more are needed, " +
-                size_text(free) + " of " + size_text(total) +
-                " are free; a smaller --batch-size needs less");
+    throw Error(
+        std::string(runs_on_cpu() ? "the emulated GPU (STAGEWISE_CPU_DEVICE_MEMORY)" : "the GPU") +
+        " has too little memory: " + size_text(bytes) + " more are needed, " + size_text(free) +
+        " of " + size_text(total) +
+        " are free; a smaller --batch-size or a smaller network needs less");
   }
   check(status, "cudaMalloc", __FILE__, __LINE__);
   return pointer;

@@ -113,7 +113,7 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
 }
 
 cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int device) {
-  cudaDeviceProp properties;
+  cudaDeviceProp properties{};
   if (value == nullptr) return record(cudaErrorInvalidValue);
   if (!exists(device)) return record(cudaErrorInvalidDevice);
   cudaGetDeviceProperties(&properties, device);

@@ -28,7 +28,7 @@ std::string demangled(const char* symbol) {
 }
 
 /// Whether a learner would look for a mistake there: not in the runtime or a system header.
-bool is_own_source(const std::string& file) {
+[[maybe_unused]] bool is_own_source(const std::string& file) {
   return !file.empty() && file.find("cuda_on_cpu/include/") == std::string::npos &&
          file.find("cuda_on_cpu/kernel.hpp") == std::string::npos && file.rfind("/usr/", 0) != 0 &&
          file.rfind("../", 0) != 0 && file.find("sanitizer") == std::string::npos;
@@ -166,7 +166,7 @@ std::string counted(std::uint64_t count, const std::string& noun) {
   return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
 }
 
-std::string place_of_instruction(std::uintptr_t instruction) {
+std::string place_of_instruction([[maybe_unused]] std::uintptr_t instruction) {
 #ifdef STAGEWISE_LIBDW
   return ask([=](const DebugInformation& known) { return known.place_of(instruction); });
 #else

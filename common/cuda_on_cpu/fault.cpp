@@ -51,7 +51,7 @@ _Unwind_Reason_Code collect(_Unwind_Context* context, void* data) {
 /// The innermost line of the program's own source; else the function, else the address.
 std::string place_of(const Fault& found) {
   for (int i = 0; i < found.frames; ++i) {
-    const std::string place = place_of_instruction(found.instructions[i]);
+    std::string place = place_of_instruction(found.instructions[i]);
     if (!place.empty()) return place;
   }
   const std::string function = function_at(found.instructions[0]);

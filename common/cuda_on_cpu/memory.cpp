@@ -192,8 +192,8 @@ void unmap(Memory& all, Allocation& allocation, Place place) {
   allocation.shared_file = -1;
   const Slack slack = slack_of(allocation);
   unpoison(at(slack.before), slack.after_end - slack.before);
-  mmap(at(allocation.pages), allocation.page_bytes, PROT_NONE,
-       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+  static_cast<void>(mmap(at(allocation.pages), allocation.page_bytes, PROT_NONE,
+                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0));
   if (allocation.kind != MemoryKind::host && !allocation.imported) {
     all.used[allocation.device] -= allocation.bytes;
   }

@@ -43,7 +43,7 @@ Stage describe_stage() {
                       {"relu, relu_backward", folder + "elementwise.cpp"},
                       {"sigmoid, sigmoid_backward", folder + "elementwise.cpp"},
                       {"transpose", folder + "transpose.cpp"},
-                      {"sum, sum_rows", folder + "reduce.cpp"},
+                      {"sum, sum_rows (bias gradient)", folder + "reduce.cpp"},
                       {"softmax_cross_entropy, ..._backward", folder + "loss.cpp"},
                       {"squared_error, ..._backward", folder + "loss.cpp"},
                       {"accumulate", folder + "loss.cpp"},

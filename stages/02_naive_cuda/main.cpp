@@ -47,7 +47,7 @@ Stage describe_stage() {
                       {"relu, relu_backward", folder + "elementwise.cu"},
                       {"sigmoid, sigmoid_backward", folder + "elementwise.cu"},
                       {"transpose", folder + "transpose.cu"},
-                      {"sum, sum_rows", folder + "reduce.cu"},
+                      {"sum, sum_rows (bias gradient)", folder + "reduce.cu"},
                       {"softmax_cross_entropy, ..._backward", folder + "loss.cu"},
                       {"squared_error, ..._backward", folder + "loss.cu"},
                       {"accumulate", folder + "loss.cu"},

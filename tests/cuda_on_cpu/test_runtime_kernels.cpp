@@ -1,10 +1,11 @@
 #include <numeric>
-#include <set>
 #include <vector>
 
 #include "cooperative_groups.h"
 #include "cuda_on_cpu/runtime.hpp"
 
+// Kernels are written as the translator would write them, and in the manner of CUDA.
+// NOLINTBEGIN(*-avoid-c-arrays,*-non-const-global-variables,*-implicit-widening-*,*-implicit-bool-conversion,*-use-auto,*-integer-division)
 namespace stagewise::cuda_on_cpu {
 namespace {
 
@@ -258,3 +259,4 @@ TEST(Intrinsics, GiveTheDocumentedResults) {
 
 }  // namespace
 }  // namespace stagewise::cuda_on_cpu
+// NOLINTEND(*-avoid-c-arrays,*-non-const-global-variables,*-implicit-widening-*,*-implicit-bool-conversion,*-use-auto,*-integer-division)

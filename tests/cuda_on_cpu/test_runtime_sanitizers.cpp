@@ -3,6 +3,8 @@
 
 #include "cuda_on_cpu/runtime.hpp"
 
+// Kernels are written as the translator would write them.
+// NOLINTBEGIN(*-avoid-c-arrays)
 namespace stagewise::cuda_on_cpu {
 namespace {
 
@@ -37,7 +39,8 @@ namespace {
 }
 
 template <class Kernel, class... Arguments>
-[[noreturn, maybe_unused]] void run_and_exit(const char* name, Kernel kernel, Arguments... arguments) {
+[[noreturn, maybe_unused]] void run_and_exit(const char* name, Kernel kernel,
+                                             Arguments... arguments) {
   float* const out = on_device(std::vector<float>(64));
   Launch(name, {1, 64})([=](auto... a) { kernel(a...); }, out, arguments...);
   std::exit(0);  // NOLINT(concurrency-mt-unsafe)
@@ -72,3 +75,4 @@ TEST_F(SanitizersDeathTest, AddressSanitizerReportsAreHeadedByKernelBlockAndThre
 
 }  // namespace
 }  // namespace stagewise::cuda_on_cpu
+// NOLINTEND(*-avoid-c-arrays)

@@ -150,7 +150,7 @@ int run(const Options& options) {
   const bool exports = !options.export_to.empty();
   const bool imports = !options.import_from.empty();
   if (!exports && !imports) {
-    if (options.b.empty()) throw UsageError("B is required");
+    if (options.b.empty()) throw UsageError("a second checkpoint to compare with, B, is required");
     return compare(options.a, options.b, options.tolerance.value_or(default_tolerance));
   }
   if (exports && imports) throw UsageError("--export and --import exclude one another");
