@@ -19,6 +19,7 @@ struct Failure {
   const char* sentence;  ///< a "..." at its end leaves the rest open
 };
 
+// NOLINTNEXTLINE(readability-identifier-naming): GoogleTest wants this name
 void PrintTo(const Failure& failure, std::ostream* out) {
   *out << failure.command;
 }
@@ -216,70 +217,70 @@ class WrongNumber : public CommandLine {
     }
   }
 
-  const std::vector<std::string> no_counts_ = {"x",  "''",  "1.5", "1e3",  "-1",
-                                               "+1", "nan", "inf", "0x10", "10,000"};
-  const std::vector<std::string> no_reals_ = {"x",   "''",   "-0.1", "nan", "-nan",
-                                              "inf", "-inf", "0x10", "1,5", "0.1f"};
-  const std::string too_large_ = "99999999999999999999";
-  const std::string beyond_ = "is beyond the numbers that can be computed with";
+  const std::vector<std::string> no_counts = {"x",  "''",  "1.5", "1e3",  "-1",
+                                              "+1", "nan", "inf", "0x10", "10,000"};
+  const std::vector<std::string> no_reals = {"x",   "''",   "-0.1", "nan", "-nan",
+                                             "inf", "-inf", "0x10", "1,5", "0.1f"};
+  const std::string too_large = "99999999999999999999";
+  const std::string beyond = "is beyond the numbers that can be computed with";
 };
 
 TEST_F(WrongNumber, IsNoCountOfAtLeastOne) {
   for (const std::string option : {"batch-size", "train-limit", "test-limit", "save-every"}) {
-    expect_refused("stage01_serial train", option, no_counts_,
+    expect_refused("stage01_serial train", option, no_counts,
                    "is not a whole number of at least 1");
     expect_refused("stage01_serial train", option, {"0"}, "is not a whole number of at least 1");
-    expect_refused("stage01_serial train", option, {too_large_}, beyond_);
+    expect_refused("stage01_serial train", option, {too_large}, beyond);
   }
 }
 
 TEST_F(WrongNumber, IsNoCountOfAtLeastZero) {
-  expect_refused("stage01_serial train", "validation", no_counts_,
+  expect_refused("stage01_serial train", "validation", no_counts,
                  "is not a whole number of at least 0");
-  expect_refused("stage01_serial train", "validation", {too_large_, "-" + too_large_}, beyond_);
+  expect_refused("stage01_serial train", "validation", {too_large, "-" + too_large}, beyond);
 }
 
 TEST_F(WrongNumber, IsNoNumberOfEpochs) {
   const std::string reason = "is not a whole number from 0 to 1000000000";
-  expect_refused("stage01_serial train", "epochs", no_counts_, reason);
+  expect_refused("stage01_serial train", "epochs", no_counts, reason);
   expect_refused("stage01_serial train", "epochs", {"1000000001"}, reason);
-  expect_refused("stage01_serial train", "epochs", {too_large_}, beyond_);
+  expect_refused("stage01_serial train", "epochs", {too_large}, beyond);
 }
 
 TEST_F(WrongNumber, IsNoSeed) {
-  expect_refused("stage01_serial train", "seed", no_counts_,
+  expect_refused("stage01_serial train", "seed", no_counts,
                  "is not a whole number from 0 to 2^64 - 1");
-  expect_refused("stage01_serial train", "seed", {"18446744073709551616"}, beyond_);
-  expect_refused("make_dataset --output x", "seed", no_counts_,
+  expect_refused("stage01_serial train", "seed", {"18446744073709551616"}, beyond);
+  expect_refused("make_dataset --output x", "seed", no_counts,
                  "is not a whole number from 0 to 2^64 - 1");
-  expect_refused("make_dataset --output x", "seed", {"18446744073709551616"}, beyond_);
+  expect_refused("make_dataset --output x", "seed", {"18446744073709551616"}, beyond);
 }
 
 TEST_F(WrongNumber, IsNoRealNumber) {
-  expect_refused("stage01_serial train", "learning-rate", no_reals_,
+  expect_refused("stage01_serial train", "learning-rate", no_reals,
                  "is not a number greater than 0");
   expect_refused("stage01_serial train", "learning-rate", {"0", "-0"},
                  "is not a number greater than 0");
-  expect_refused("stage01_serial train", "l2", no_reals_, "is not a number of at least 0");
+  expect_refused("stage01_serial train", "l2", no_reals, "is not a number of at least 0");
   for (const std::string option : {"learning-rate", "l2"}) {
-    expect_refused("stage01_serial train", option, {"1e999", "1e-999"}, beyond_);
+    expect_refused("stage01_serial train", option, {"1e999", "1e-999"}, beyond);
   }
 }
 
 TEST_F(WrongNumber, IsNoSizeOfAFile) {
   for (const std::string option : {"train", "test"}) {
-    expect_refused("make_dataset --output x", option, no_counts_,
+    expect_refused("make_dataset --output x", option, no_counts,
                    "is not a whole number from 0 to 4294967295");
     expect_refused("make_dataset --output x", option, {"4294967296"},
                    "is not a whole number from 0 to 4294967295");
-    expect_refused("make_dataset --output x", option, {too_large_}, beyond_);
+    expect_refused("make_dataset --output x", option, {too_large}, beyond);
   }
 }
 
 TEST_F(WrongNumber, IsNoTolerance) {
   const std::string command = "compare_checkpoints digits.h5 digits.h5";
-  expect_refused(command, "tolerance", no_reals_, "is not a number of at least 0");
-  expect_refused(command, "tolerance", {"1e999"}, beyond_);
+  expect_refused(command, "tolerance", no_reals, "is not a number of at least 0");
+  expect_refused(command, "tolerance", {"1e999"}, beyond);
 }
 
 const std::vector<Failure> elsewhere = {
@@ -568,7 +569,8 @@ TEST_F(CommandLine, AsksForMoreMemoryThanThereIs) {
 
 const std::vector<Failure> tools = {
     {"compare_nothing", "compare_checkpoints", 2, "A is required"},
-    {"compare_one", "compare_checkpoints digits.h5", 2, "a second checkpoint to compare with, B, is required"},
+    {"compare_one", "compare_checkpoints digits.h5", 2,
+     "a second checkpoint to compare with, B, is required"},
     {"compare_three", "compare_checkpoints digits.h5 digits.h5 digits.h5", 2,
      "argument 'digits.h5' is unknown; compare_checkpoints --help lists what there is"},
     {"compare_unknown_option", "compare_checkpoints digits.h5 digits.h5 --exact", 2,

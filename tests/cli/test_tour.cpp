@@ -26,18 +26,18 @@ class Tour : public CommandLine {
 
   /// A program that trains like stage 01, except that it says so.
   std::string impostor(const std::string& name, const std::string& more_options) {
-    std::ofstream(path(name)) << "#!/bin/sh\nexec '" << stage01_ << "' \"$@\" " << more_options
+    std::ofstream(path(name)) << "#!/bin/sh\nexec '" << stage01 << "' \"$@\" " << more_options
                               << '\n';
     fs::permissions(path(name), fs::perms::owner_all);
     return path(name).string();
   }
 
-  const std::string stage01_ = resolve("stage01_serial").front();
+  const std::string stage01 = resolve("stage01_serial").front();
 };
 
 TEST_F(Tour, ThroughOneStageIsARow) {
   int code = -1;
-  const std::string output = tour({stage01_}, code);
+  const std::string output = tour({stage01}, code);
   EXPECT_EQ(code, 0);
   EXPECT_NE(output.find("\n01_serial "), std::string::npos) << output;
   EXPECT_NE(output.find(" 1.00x "), std::string::npos) << output;
@@ -48,14 +48,14 @@ TEST_F(Tour, ThroughOneStageIsARow) {
 
 TEST_F(Tour, ThroughTheSameStageTwiceFindsThemEqual) {
   int code = -1;
-  const std::string output = tour({stage01_, stage01_}, code);
+  const std::string output = tour({stage01, stage01}, code);
   EXPECT_EQ(code, 0);
   EXPECT_NE(output.find(" 0.0e+00 equal\n"), std::string::npos) << output;
 }
 
 TEST_F(Tour, NoticesAStageThatComputesSomethingElse) {
   int code = -1;
-  const std::string output = tour({stage01_, impostor("stage02_wrong", "--l2 1e-6")}, code);
+  const std::string output = tour({stage01, impostor("stage02_wrong", "--l2 1e-6")}, code);
   EXPECT_EQ(code, 1);
   EXPECT_NE(output.find("\n02_wrong "), std::string::npos) << output;
   EXPECT_NE(output.find(" DIFFERS\n"), std::string::npos) << output;
@@ -63,18 +63,18 @@ TEST_F(Tour, NoticesAStageThatComputesSomethingElse) {
 
 TEST_F(Tour, ToleratesRounding) {
   int code = -1;
-  const std::string output = tour({stage01_, impostor("stage02_other", "--gemm blas")}, code);
+  const std::string output = tour({stage01, impostor("stage02_other", "--gemm blas")}, code);
   EXPECT_EQ(code, 0) << output;
   EXPECT_NE(output.find(" equal\n"), std::string::npos) << output;
 }
 
 TEST_F(Tour, DoesNotTakeOldResultsForNewOnes) {
   int code = -1;
-  tour({stage01_}, code);
+  tour({stage01}, code);
   std::ofstream(path("stage01_serial")) << "#!/bin/sh\nexit 0\n";
   fs::permissions(path("stage01_serial"), fs::perms::owner_all);
   std::vector<std::string> words = resolve("tour --output out --stage");
-  words.push_back("./stage01_serial");
+  words.emplace_back("./stage01_serial");
   EXPECT_EQ(CommandLine::run(words).exit_code, 1);
 }
 
