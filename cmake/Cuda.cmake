@@ -77,6 +77,11 @@ if(STAGEWISE_CUDA)
     set(CMAKE_CUDA_ARCHITECTURES "${architectures}" CACHE STRING "GPUs to compile for")
   endif()
   enable_language(CUDA)
+  if(CMAKE_CUDA_COMPILER_VERSION VERSION_LESS 12)
+    message(FATAL_ERROR "nvcc ${CMAKE_CUDA_COMPILER_VERSION} is too old: C++20 in kernels takes CUDA 12. "
+                        "Install a newer one (https://developer.nvidia.com/cuda-downloads), or run the "
+                        "kernels on the CPU with: cmake --preset cpu")
+  endif()
   if(NOT DEFINED CMAKE_CUDA20_STANDARD_COMPILE_OPTION) # nvcc 12 can do it, but CMake 3.25 does not know
     set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION -std=c++20)
     set(CMAKE_CUDA20_EXTENSION_COMPILE_OPTION -std=c++20)

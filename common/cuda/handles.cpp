@@ -44,6 +44,7 @@ void ExecutableGraph::abandon(const Stream& stream) noexcept {
   cudaGraph_t graph = nullptr;
   cudaStreamEndCapture(stream.get(), &graph);
   if (graph != nullptr) cudaGraphDestroy(graph);
+  cudaGetLastError();  // what failed has been thrown; the next check must not find it
 }
 
 void ExecutableGraph::end(const Stream& stream) {

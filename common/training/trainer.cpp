@@ -20,7 +20,7 @@ void check_loss(const Totals& totals, std::int64_t epoch, const TrainingOptions&
   std::ostringstream text;
   text << "the loss became " << (std::isnan(totals.loss) ? "NaN" : "infinite") << " in epoch "
        << epoch << ", step " << totals.first_bad_step
-       << ", and training stopped there; a learning rate smaller than " << options.sgd.learning_rate
+       << ", and training stopped; a learning rate smaller than " << options.sgd.learning_rate
        << " may help";
   throw Error(text.str());
 }

@@ -514,7 +514,7 @@ TEST_F(CommandLine, StopsWhenTheLossIsNoNumberAndSavesNothing) {
     expect_failure(short_training + " --epochs 3 --save digits.h5 --save-every 1 --precision " +
                        precision + " --learning-rate " + rate,
                    1,
-                   "the loss became NaN in epoch 1, step 2, and training stopped there; a learning "
+                   "the loss became NaN in epoch 1, step 2, and training stopped; a learning "
                    "rate smaller than " +
                        rate + " may help");
     EXPECT_EQ(read_file(path("digits.h5")), before);
