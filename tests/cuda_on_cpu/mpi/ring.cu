@@ -47,7 +47,11 @@ int main(int argc, char** argv) {
   };
 
   int devices = 0;
-  good(cudaGetDeviceCount(&devices), "counting devices");
+  if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) {
+    if (rank == 0) std::printf("Skipped: no GPU can be used here.\n");
+    MPI_Finalize();
+    return 0;
+  }
   const int device = rank % devices;
   good(cudaSetDevice(device), "choosing the device");
 
