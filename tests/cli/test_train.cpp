@@ -319,28 +319,28 @@ class DataFolder : public Train {
     run_well("make_dataset --train 80 --test 10 --output there/mnist");
   }
 
-  const std::string command_ =
+  const std::string command =
       "stage01_serial train --dataset mnist --hidden 8 --batch-size 10 --epochs 1";
 };
 
 TEST_F(DataFolder, IsNamedByTheOptionElseTheVariable) {
-  EXPECT_NE(run_well(command_ + " --data-dir here").find("mnist: 40 training"), std::string::npos);
+  EXPECT_NE(run_well(command + " --data-dir here").find("mnist: 40 training"), std::string::npos);
   surroundings_.variables["STAGEWISE_DATA_DIR"] = "there";
-  EXPECT_NE(run_well(command_).find("mnist: 80 training"), std::string::npos);
-  EXPECT_NE(run_well(command_ + " --data-dir here").find("mnist: 40 training"), std::string::npos);
+  EXPECT_NE(run_well(command).find("mnist: 80 training"), std::string::npos);
+  EXPECT_NE(run_well(command + " --data-dir here").find("mnist: 40 training"), std::string::npos);
   surroundings_.variables["STAGEWISE_DATA_DIR"] = "";
   fs::rename(path("here"), path("datasets"));
-  EXPECT_NE(run_well(command_).find("mnist: 40 training"), std::string::npos);
+  EXPECT_NE(run_well(command).find("mnist: 40 training"), std::string::npos);
 }
 
 TEST_F(DataFolder, MayHoldCompressedFiles) {
-  run_well(command_ + " --data-dir here --save plain.h5");
+  run_well(command + " --data-dir here --save plain.h5");
   const std::string gzip = "/bin/gzip";
   if (!fs::exists(gzip)) GTEST_SKIP() << "there is no " << gzip;
   for (const auto& entry : fs::directory_iterator(path("here/mnist"))) {
     ASSERT_EQ(run({gzip, entry.path().string()}).exit_code, 0);
   }
-  run_well(command_ + " --data-dir here --save compressed.h5");
+  run_well(command + " --data-dir here --save compressed.h5");
   EXPECT_EQ(read_file(path("compressed.h5")), read_file(path("plain.h5")));
 
   // Compressed, but under the name of a plain file.
@@ -350,7 +350,7 @@ TEST_F(DataFolder, MayHoldCompressedFiles) {
     fs::path plain = file;
     fs::rename(file, plain.replace_extension());
   }
-  run_well(command_ + " --data-dir here --save disguised.h5");
+  run_well(command + " --data-dir here --save disguised.h5");
   EXPECT_EQ(read_file(path("disguised.h5")), read_file(path("plain.h5")));
 }
 
