@@ -31,7 +31,7 @@ void barriers_only() {
 constexpr int shuffles = 64;
 
 void shuffles_only(float* y) {
-  float value = static_cast<float>(threadIdx.x);
+  auto value = static_cast<float>(threadIdx.x);
   for (int i = 0; i < shuffles; ++i) value = __shfl_xor_sync(0xffffffffU, value, 1);
   y[blockIdx.x * blockDim.x + threadIdx.x] = value;
 }

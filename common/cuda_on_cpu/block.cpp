@@ -141,8 +141,17 @@ char* place_shared(const char* name, std::size_t bytes, std::size_t alignment, u
   SharedMemory::Entry& entry = arena.table.entry[number];
   if (entry.block != arena.table.block) {
     const std::size_t dynamic = worker->launch().configuration.shared;
-    if (arena.static_bytes() + bytes > default_shared_bytes ||
-        arena.static_bytes() + bytes + dynamic > max_shared_bytes) {
+    const std::size_t total = arena.static_bytes() + bytes + dynamic;
+    if (dynamic > worker->launch().allowed_shared && total > default_shared_bytes &&
+        total - dynamic <= default_shared_bytes) {
+      worker->fail(cudaErrorInvalidValue, worker->launch().place, [&] {
+        return "with '" + std::string(name) + "' its __shared__ variables have " +
+               std::to_string(total - dynamic) + " bytes, beside " + std::to_string(dynamic) +
+               " dynamic ones, but a block has " + std::to_string(default_shared_bytes) +
+               " for both; cudaFuncSetAttribute() allows more dynamic ones.";
+      });
+    }
+    if (arena.static_bytes() + bytes > default_shared_bytes || total > max_shared_bytes) {
       worker->fail(cudaErrorInvalidValue, worker->launch().place, [&] {
         return "with '" + std::string(name) + "' its __shared__ variables have " +
                std::to_string(arena.static_bytes() + bytes) + " bytes" +
@@ -316,6 +325,7 @@ inline void Worker::thread_exited(Fiber& fiber) {
   if (!launch_->strict) [[unlikely]] {
     complete_exchanges(block, warp);
     if (block.arrived > 0 && block.arrived == block.threads - block.exited) release_barrier(block);
+    if (alive_ > 0 && at_grid_barrier_.size() == alive_) release_grid_barrier();
   }
 }
 
@@ -454,13 +464,15 @@ void Worker::wait_for_grid(Place place) {
   [[maybe_unused]] char* const sync = &grid_sync_[grid_barriers_ & 1U];
   release(sync);
   const std::size_t all = launch_->blocks * launch_->threads;
-  if (at_grid_barrier_.size() == (launch_->strict ? all : alive_)) {
-    ++grid_barriers_;
-    for (Fiber* const waiting : at_grid_barrier_) wake(*waiting);
-    at_grid_barrier_.clear();
-  }
+  if (at_grid_barrier_.size() == (launch_->strict ? all : alive_)) release_grid_barrier();
   switch_threads(suspend(fiber));
   acquire(sync);
+}
+
+void Worker::release_grid_barrier() {
+  ++grid_barriers_;
+  for (Fiber* const waiting : at_grid_barrier_) wake(*waiting);
+  at_grid_barrier_.clear();
 }
 
 inline Switch Worker::exchange(const Exchange& exchange) {

@@ -41,6 +41,7 @@ struct RunningLaunch {
   const KernelCall* call;
   unsigned threads;  ///< a block
   std::uint64_t blocks;
+  std::size_t allowed_shared = 0;  ///< dynamic, by cudaFuncSetAttribute(); 0 for the usual
   ThreadOrder order = ThreadOrder::forward;
   bool strict = true;
   std::uint64_t seed = 0;
@@ -164,6 +165,7 @@ class Worker {
   Fiber* next_ready();
   void report_failure(Place place, const std::string& sentence) const;
   void release_barrier(Block& block);
+  void release_grid_barrier();
   static void count_votes(Block& block);
   void complete_exchanges(Block& block, unsigned warp);
   void complete_exchange(Block& block, unsigned warp, unsigned lanes);

@@ -6,14 +6,10 @@
 #include <thread>
 
 #include <cxxabi.h>
-#include <dlfcn.h>
-#include <unistd.h>
-
-#ifdef STAGEWISE_LIBDW
 #include <dwarf.h>
 #include <elfutils/libdw.h>
 #include <elfutils/libdwfl.h>
-#endif
+#include <unistd.h>
 
 namespace stagewise::cuda_on_cpu {
 namespace {
@@ -33,8 +29,6 @@ std::string demangled(const char* symbol) {
          file.find("cuda_on_cpu/kernel.hpp") == std::string::npos && file.rfind("/usr/", 0) != 0 &&
          file.rfind("../", 0) != 0 && file.find("sanitizer") == std::string::npos;
 }
-
-#ifdef STAGEWISE_LIBDW
 
 /// The debug information of the program and its libraries, read when first needed.
 class DebugInformation {
@@ -120,8 +114,6 @@ std::string ask(const Question& question) {
   return answer;
 }
 
-#endif
-
 }  // namespace
 
 void report(const std::string& sentence) {
@@ -166,22 +158,12 @@ std::string counted(std::uint64_t count, const std::string& noun) {
   return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
 }
 
-std::string place_of_instruction([[maybe_unused]] std::uintptr_t instruction) {
-#ifdef STAGEWISE_LIBDW
+std::string place_of_instruction(std::uintptr_t instruction) {
   return ask([=](const DebugInformation& known) { return known.place_of(instruction); });
-#else
-  return "";
-#endif
 }
 
 std::string function_at(std::uintptr_t address) {
-#ifdef STAGEWISE_LIBDW
   return ask([=](const DebugInformation& known) { return known.function_of(address); });
-#else
-  Dl_info symbol{};
-  return dladdr(reinterpret_cast<const void*>(address), &symbol) != 0 ? demangled(symbol.dli_sname)
-                                                                      : "";
-#endif
 }
 
 }  // namespace stagewise::cuda_on_cpu

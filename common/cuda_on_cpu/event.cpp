@@ -1,8 +1,9 @@
 #include "cuda_on_cpu/event.hpp"
 
 #include <algorithm>
-#include <set>
+#include <map>
 #include <thread>
+#include <utility>
 
 #include <cuda_runtime_api.h>
 #include <sys/mman.h>
@@ -15,8 +16,10 @@
 namespace stagewise::cuda_on_cpu {
 namespace {
 
-std::set<Event*>& events() {
-  static auto* const events = new std::set<Event*>;
+using Events = std::map<Event*, std::shared_ptr<Event>>;
+
+Events& events() {
+  static auto* const events = new Events;
   return *events;
 }
 
@@ -29,29 +32,45 @@ bool has_happened(const Event& event) {
   return event.mark.stream == nullptr || event.mark.stream->done >= event.mark.position;
 }
 
-void wait_until_happened(Event& event) {
+/// Waits for another process to record the event, unless the device is spoilt.
+void wait_for_others(const Event& event, std::uint64_t number) {
+  while (event.shared->happened < number && sticky_error() == cudaSuccess) {
+    std::this_thread::yield();
+  }
+}
+
+/// Other threads may use the device while this one waits for another process.
+void wait_until_happened(Event& event, std::unique_lock<std::recursive_mutex>& lock) {
   if (event.mark.stream != nullptr) run_until(event.mark);
   event.mark = {};
   if (event.shared == nullptr) return;
   const std::uint64_t number = event.shared->recorded;
-  while (event.shared->happened < number) std::this_thread::yield();
+  lock.unlock();
+  wait_for_others(event, number);
+  lock.lock();
 }
 
 }  // namespace
 
-Event* find_event(cudaEvent_t handle) {
-  auto* const event = reinterpret_cast<Event*>(handle);
-  return events().contains(event) ? event : nullptr;
+Event::~Event() {
+  if (shared != nullptr) munmap(shared, sizeof(SharedEvent));
+  if (shared_file >= 0) close(shared_file);
 }
 
-cudaEvent_t add_event(Event* event) {
-  events().insert(event);
-  return reinterpret_cast<cudaEvent_t>(event);
+std::shared_ptr<Event> find_event(cudaEvent_t handle) {
+  const auto found = events().find(reinterpret_cast<Event*>(handle));
+  return found != events().end() ? found->second : nullptr;
+}
+
+cudaEvent_t add_event(std::shared_ptr<Event> event) {
+  Event* const key = event.get();
+  events().emplace(key, std::move(event));
+  return reinterpret_cast<cudaEvent_t>(key);
 }
 
 void forget_stream_in_events(const Stream& stream) {
-  for (Event* const event : events()) {
-    if (event->mark.stream == &stream) event->mark = {};
+  for (const auto& [handle, event] : events()) {
+    if (event->mark.stream.get() == &stream) event->mark = {};
   }
 }
 
@@ -68,7 +87,7 @@ cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags) {
   const bool valid = (flags & cudaEventInterprocess) == 0 || (flags & cudaEventDisableTiming) != 0;
   if (event == nullptr || !valid || flags > 7) return record(cudaErrorInvalidValue);
   const std::lock_guard lock(engine());
-  auto* const fresh = new Event;
+  const auto fresh = std::make_shared<Event>();
   fresh->flags = flags;
   *event = add_event(fresh);
   return cudaSuccess;
@@ -76,19 +95,16 @@ cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags) {
 
 cudaError_t cudaEventDestroy(cudaEvent_t handle) {
   const std::lock_guard lock(engine());
-  Event* const event = find_event(handle);
+  const std::shared_ptr<Event> event = find_event(handle);
   if (event == nullptr) return record(cudaErrorInvalidResourceHandle);
   if (event->mark.stream != nullptr) run_until(event->mark);
-  if (event->shared != nullptr) munmap(event->shared, sizeof(SharedEvent));
-  if (event->shared_file >= 0) close(event->shared_file);
-  events().erase(event);
-  delete event;
+  events().erase(event.get());
   return sticky_error();
 }
 
 cudaError_t cudaEventRecord(cudaEvent_t handle, cudaStream_t stream_handle) {
   const std::lock_guard lock(engine());
-  Event* const event = find_event(handle);
+  const std::shared_ptr<Event> event = find_event(handle);
   if (event == nullptr) return record(cudaErrorInvalidResourceHandle);
   Stream* stream = nullptr;
   bool at_once = false;
@@ -109,20 +125,27 @@ cudaError_t cudaEventRecord(cudaEvent_t handle, cudaStream_t stream_handle) {
     happen(*event, number);
   } else {
     keep(*stream, [event, number] { happen(*event, number); });
-    event->mark = {stream, stream->enqueued};
+    event->mark = {stream->shared_from_this(), stream->enqueued};
   }
   return cudaSuccess;
 }
 
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream_handle, cudaEvent_t handle,
                                 unsigned /*flags*/) {
-  const std::lock_guard lock(engine());
-  Event* const event = find_event(handle);
+  std::unique_lock lock(engine());
+  const std::shared_ptr<Event> event = find_event(handle);
   if (event == nullptr) return record(cudaErrorInvalidResourceHandle);
   Stream* stream = nullptr;
   bool at_once = false;
   if (const cudaError_t error = open_stream(stream_handle, stream, at_once); error != cudaSuccess) {
     return record(error);
+  }
+  if (event->capture != nullptr && event->capture->ended) {
+    if (stream->capture != nullptr) stream->capture->invalid = true;
+    report(
+        "a stream was told to wait for an event that was last recorded in a capture which has "
+        "ended; record it again before.");
+    return record(cudaErrorCapturedEvent);
   }
   if (event->capture != nullptr) {
     if (stream->capture != nullptr && stream->capture != event->capture) {
@@ -148,7 +171,14 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream_handle, cudaEvent_t handle,
     return record(cudaErrorStreamCaptureIsolation);
   }
   if (at_once) {
-    wait_until_happened(*event);
+    wait_until_happened(*event, lock);
+  } else if (event->shared != nullptr) {
+    const Mark mark = event->mark;
+    const std::uint64_t number = event->shared->recorded;
+    keep(*stream, [event, mark, number] {
+      if (mark.stream != nullptr) run_until(mark);
+      wait_for_others(*event, number);
+    });
   } else if (event->mark.stream != nullptr && !has_happened(*event)) {
     const Mark mark = event->mark;
     keep(*stream, [mark] { run_until(mark); });
@@ -157,20 +187,20 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream_handle, cudaEvent_t handle,
 }
 
 cudaError_t cudaEventSynchronize(cudaEvent_t handle) {
-  const std::lock_guard lock(engine());
+  std::unique_lock lock(engine());
   if (sticky_error() != cudaSuccess) return sticky_error();
-  Event* const event = find_event(handle);
+  const std::shared_ptr<Event> event = find_event(handle);
   if (event == nullptr) return record(cudaErrorInvalidResourceHandle);
   if (event->capture != nullptr) return record(cudaErrorCapturedEvent);
   ++counters().host_synchronizations;
-  wait_until_happened(*event);
+  wait_until_happened(*event, lock);
   return sticky_error();
 }
 
 cudaError_t cudaEventQuery(cudaEvent_t handle) {
   const std::lock_guard lock(engine());
   if (sticky_error() != cudaSuccess) return sticky_error();
-  Event* const event = find_event(handle);
+  const std::shared_ptr<Event> event = find_event(handle);
   if (event == nullptr) return record(cudaErrorInvalidResourceHandle);
   if (event->capture != nullptr) return record(cudaErrorCapturedEvent);
   if (event->shared != nullptr && event->shared->happened < event->shared->recorded &&
@@ -186,8 +216,8 @@ cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t start_handle,
                                  cudaEvent_t end_handle) {
   const std::lock_guard lock(engine());
   if (sticky_error() != cudaSuccess) return sticky_error();
-  const Event* const start = find_event(start_handle);
-  const Event* const end = find_event(end_handle);
+  const std::shared_ptr<Event> start = find_event(start_handle);
+  const std::shared_ptr<Event> end = find_event(end_handle);
   if (start == nullptr || end == nullptr || !start->recorded || !end->recorded ||
       ((start->flags | end->flags) & cudaEventDisableTiming) != 0) {
     return record(cudaErrorInvalidResourceHandle);

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <sys/mman.h>
@@ -35,6 +36,14 @@ struct Fault {
   int frames = 0;
 };
 __thread Fault* fault = nullptr;
+
+/// Frees it at the end of the thread.
+struct FaultOwner {
+  FaultOwner() = default;
+  ~FaultOwner() { delete std::exchange(fault, nullptr); }
+  FaultOwner(const FaultOwner&) = delete;
+  FaultOwner& operator=(const FaultOwner&) = delete;
+};
 
 struct sigaction previous_handlers[NSIG];
 
@@ -68,7 +77,9 @@ std::string hexadecimal(std::uintptr_t address) {
 
 std::string describe(const Fault& found, Worker& worker) {
   if (found.signal == SIGFPE) {
-    return "an integer is divided by zero, of which a GPU would make some number.";
+    return "an integer division that has no result (by zero, or the smallest number by -1), of "
+           "which "
+           "a GPU would make some number.";
   }
   if (found.signal == SIGILL) return "an instruction was executed that stands for a trap.";
   const Fiber& fiber = *worker.running();
@@ -177,7 +188,9 @@ void on_fault(int signal, siginfo_t* information, void* raw_context) {
 
 void watch_faults() {
   if (fault == nullptr) {
-    fault = new Fault;  // kept as long as the thread
+    thread_local const FaultOwner owner;
+    static_cast<void>(owner);
+    fault = new Fault;
     stack_t current{};
     sigaltstack(nullptr, &current);
     constexpr std::size_t bytes = std::size_t{128} << 10;

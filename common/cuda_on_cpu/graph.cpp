@@ -108,7 +108,7 @@ cudaError_t cudaStreamBeginCapture(cudaStream_t handle, cudaStreamCaptureMode mo
   capture->streams.push_back(stream);
   stream->capture = capture;
   stream->last_nodes.clear();
-  register_capture(*capture, true);
+  register_capture(*capture);
   return cudaSuccess;
 }
 
@@ -133,11 +133,7 @@ cudaError_t cudaStreamEndCapture(cudaStream_t handle, cudaGraph_t* graph) {
         "the capture has ended while another stream has work in it that the captured stream does "
         "not wait for; record an event there and call cudaStreamWaitEvent() before.");
   }
-  register_capture(*capture, false);
-  for (Stream* const member : capture->streams) {
-    member->capture.reset();
-    member->last_nodes.clear();
-  }
+  end_capture(*capture);
   if (error != cudaSuccess) return record(error);
   *graph = new CUgraph_st{capture->nodes};
   graphs().graphs.insert(*graph);

@@ -109,7 +109,7 @@ cudaError_t cudaIpcCloseMemHandle(void* pointer) {
 cudaError_t cudaIpcGetEventHandle(cudaIpcEventHandle_t* handle, cudaEvent_t event_handle) {
   const std::lock_guard lock(engine());
   if (sticky_error() != cudaSuccess) return sticky_error();
-  Event* const event = find_event(event_handle);
+  const std::shared_ptr<Event> event = find_event(event_handle);
   if (event == nullptr || handle == nullptr || (event->flags & cudaEventInterprocess) == 0) {
     return record(cudaErrorInvalidResourceHandle);
   }
@@ -141,7 +141,7 @@ cudaError_t cudaIpcOpenEventHandle(cudaEvent_t* event, cudaIpcEventHandle_t opaq
       mmap(nullptr, sizeof(SharedEvent), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
   close(file);
   if (shared == MAP_FAILED) return record(cudaErrorMapBufferObjectFailed);
-  auto* const fresh = new Event;
+  const auto fresh = std::make_shared<Event>();
   fresh->flags = cudaEventInterprocess | cudaEventDisableTiming;
   fresh->shared = static_cast<SharedEvent*>(shared);
   fresh->record_number = fresh->shared->recorded;

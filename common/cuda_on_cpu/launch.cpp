@@ -26,24 +26,30 @@ std::mutex attributes_mutex;
 std::map<const void*, int> allowed_shared;
 
 /// The name without template arguments and namespaces.
-std::string_view base_name(std::string_view name) {
-  name = name.substr(0, name.find_first_of("<("));
-  const std::size_t colons = name.rfind("::");
-  return colons == std::string_view::npos ? name : name.substr(colons + 2);
+std::string base_name(std::string name) {
+  // A template's name in the symbols begins with the return type.
+  constexpr std::string_view anonymous = "(anonymous namespace)::";
+  for (std::size_t i = name.find(anonymous); i != std::string::npos; i = name.find(anonymous, i)) {
+    name.erase(i, anonymous.size());
+  }
+  name.erase(std::min(name.find_first_of("<("), name.size()));
+  const std::size_t before = name.find_last_of(": ");
+  return before == std::string::npos ? name : name.substr(before + 1);
 }
 
-/// How much dynamic shared memory the kernel may have. A launch knows its kernel by the name in the
-/// source, the attribute by the address; where the names do not meet (a launch through a function
-/// pointer), what any kernel was allowed is allowed.
-std::size_t shared_limit(const char* kernel) {
+/// The dynamic shared memory that the kernel has been allowed; 0 if it has not. A launch knows its
+/// kernel by the name in the source, the attribute by the address; where the names do not meet (a
+/// launch through a function pointer), what any kernel was allowed is allowed.
+std::size_t allowance(const char* kernel) {
   const std::lock_guard lock(attributes_mutex);
   int of_this = 0;
   int of_any = 0;
+  const std::string own_name = allowed_shared.empty() ? "" : base_name(kernel);
   for (const auto& [function, bytes] : allowed_shared) {
     of_any = std::max(of_any, bytes);
-    if (base_name(function_name(function)) == base_name(kernel)) of_this = std::max(of_this, bytes);
+    if (base_name(function_name(function)) == own_name) of_this = std::max(of_this, bytes);
   }
-  return std::max<std::size_t>(default_shared_bytes, of_this > 0 ? of_this : of_any);
+  return static_cast<std::size_t>(of_this > 0 ? of_this : of_any);
 }
 
 std::string to_text(dim3 extents) {
@@ -52,7 +58,7 @@ std::string to_text(dim3 extents) {
 }
 
 /// What is wrong with the launch, in a sentence; its code.
-cudaError_t check(const char* kernel, const LaunchConfiguration& launch, std::string& sentence) {
+cudaError_t check(const LaunchConfiguration& launch, std::size_t allowed, std::string& sentence) {
   const dim3 grid = launch.grid;
   const dim3 block = launch.block;
   const std::uint64_t threads = std::uint64_t{block.x} * block.y * block.z;
@@ -75,7 +81,7 @@ cudaError_t check(const char* kernel, const LaunchConfiguration& launch, std::st
     return cudaErrorInvalidConfiguration;
   }
   if (launch.shared > default_shared_bytes) {
-    const std::size_t limit = shared_limit(kernel);
+    const std::size_t limit = std::max(default_shared_bytes, allowed);
     if (launch.shared > limit) {
       sentence = "the launch asks for " + std::to_string(launch.shared) +
                  " bytes of dynamic shared memory, but the kernel may have " +
@@ -98,10 +104,11 @@ cudaError_t check(const char* kernel, const LaunchConfiguration& launch, std::st
   return cudaSuccess;
 }
 
-void run_kernel(const char* kernel, const LaunchConfiguration& configuration, Place place,
-                const KernelCall& call) {
+void run_kernel(const char* kernel, const LaunchConfiguration& configuration, std::size_t allowed,
+                Place place, const KernelCall& call) {
   ++counters().launches;
   RunningLaunch launch(kernel, configuration, place, call);
+  launch.allowed_shared = allowed;
   launch.order = settings().thread_order;
   launch.strict = settings().strict_barriers;
   launch.seed = settings().seed + counters().launches;
@@ -116,16 +123,17 @@ cudaError_t launch(const char* kernel, const LaunchConfiguration& configuration,
                    const KernelCall& call) {
   if (sticky_error() != cudaSuccess) return sticky_error();
   std::string sentence;
-  const cudaError_t error = check(kernel, configuration, sentence);
+  const std::size_t allowed = configuration.shared > 0 ? allowance(kernel) : 0;
+  const cudaError_t error = check(configuration, allowed, sentence);
   if (error != cudaSuccess) {
     report_at(place, "launch of kernel '" + std::string(kernel) + "': " + sentence);
     return record(error);
   }
   return record(submit(
-      configuration.stream, [&] { run_kernel(kernel, configuration, place, call); },
+      configuration.stream, [&] { run_kernel(kernel, configuration, allowed, place, call); },
       [&]() -> Work {
-        return [kernel, configuration, place, kept = call.copy()] {
-          run_kernel(kernel, configuration, place, *kept);
+        return [kernel, configuration, allowed, place, kept = call.copy()] {
+          run_kernel(kernel, configuration, allowed, place, *kept);
         };
       }));
 }

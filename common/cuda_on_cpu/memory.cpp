@@ -26,6 +26,8 @@ constexpr std::size_t max_freed = 4096;
 constexpr std::size_t max_freed_bytes = std::size_t{1} << 36;
 /// Fresh memory up to this size is filled with NaNs, since that of a GPU is not zero either.
 constexpr std::size_t max_filled = std::size_t{64} << 20;
+/// No machine has more, and sizes near 2^64 are negative numbers that were converted.
+constexpr std::size_t max_bytes = std::size_t{1} << 46;
 constexpr unsigned char canary = 0xc5;
 constexpr std::size_t canary_before = 64;
 
@@ -115,6 +117,7 @@ cudaError_t allocate(void** pointer, std::size_t bytes, MemoryKind kind, Place p
   if (pointer == nullptr) return record(cudaErrorInvalidValue);
   *pointer = nullptr;
   if (bytes == 0) return cudaSuccess;
+  if (bytes > max_bytes) return record(cudaErrorMemoryAllocation);
   Memory& all = memory();
   const std::lock_guard lock(all.mutex);
   const int device = current_device();
@@ -394,6 +397,9 @@ cudaError_t cudaMallocManaged(void** pointer, std::size_t bytes, unsigned /*flag
 
 cudaError_t cudaMallocPitch(void** pointer, std::size_t* pitch, std::size_t width,
                             std::size_t height, const char* file, unsigned line) {
+  if (width > max_bytes || height > max_bytes / std::max<std::size_t>(width, 1)) {
+    return record(cudaErrorMemoryAllocation);
+  }
   *pitch = rounded_up(width, 512);
   return cudaMalloc(pointer, *pitch * height, file, line);
 }

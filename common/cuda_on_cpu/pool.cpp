@@ -8,6 +8,7 @@
 #include <memory>
 #include <mutex>
 #include <new>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -62,26 +63,37 @@ class Pool {
     if (left < worth_waking_for) return;
     const unsigned helpers =
         static_cast<unsigned>(std::min<std::uint64_t>(worker_count() - 1, launch_->blocks - done));
-    while (threads_ < helpers) start_thread(++threads_);
+    while (threads_ < helpers && start_thread(*workers_[threads_ + 1])) ++threads_;
+    if (threads_ == 0) {
+      may_call_ = false;
+      return;
+    }
     called_ = true;
     {
       const std::lock_guard lock(mutex_);
       posted_ = launch_;
-      wanted_ = helpers;
+      wanted_ = std::min(helpers, threads_);
       ++launches_;
     }
     work_.notify_all();
   }
 
-  void start_thread(unsigned number) {
+  /// Says whether it could be started; if not, the others do the work.
+  bool start_thread(Worker& worker) {
     // Signals that are meant for the program are not for these threads.
     sigset_t all;
     sigset_t before;
     sigfillset(&all);
     for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT}) sigdelset(&all, fault);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    std::thread([this, number] { help(*workers_[number]); }).detach();
+    bool started = true;
+    try {
+      std::thread([this, &worker] { help(worker); }).detach();
+    } catch (const std::system_error&) {
+      started = false;
+    }
     pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    return started;
   }
 
   [[noreturn]] void help(Worker& worker) {

@@ -26,7 +26,7 @@ namespace stagewise::cuda_on_cpu {
 namespace {
 
 struct Streams {
-  std::set<Stream*> all;  ///< that have not been destroyed
+  std::map<Stream*, std::shared_ptr<Stream>> all;  ///< that have not been destroyed
   std::map<int, Stream*> legacy;
   std::set<Capture*> captures;
 };
@@ -37,11 +37,11 @@ Streams& streams() {
 }
 
 Stream& new_stream(int device, unsigned flags, int priority) {
-  auto* const stream = new Stream;
+  const auto stream = std::make_shared<Stream>();
   stream->device = device;
   stream->flags = flags;
   stream->priority = priority;
-  streams().all.insert(stream);
+  streams().all.emplace(stream.get(), stream);
   return *stream;
 }
 
@@ -66,12 +66,12 @@ bool is_blocking(const Stream& stream) {
 void keep_order_with_default_stream(Stream& stream) {
   const auto wait_for_all_of = [&stream](Stream& other) {
     if (&other == &stream || other.done == other.enqueued) return;
-    const Mark mark{&other, other.enqueued};
+    const Mark mark{other.shared_from_this(), other.enqueued};
     stream.waiting.emplace_back([mark] { run_until(mark); });
     ++stream.enqueued;
   };
   if (stream.legacy) {
-    for (Stream* const other : streams().all) {
+    for (const auto& [other, owner] : streams().all) {
       if (other->device == stream.device && is_blocking(*other)) wait_for_all_of(*other);
     }
   } else if (is_blocking(stream)) {
@@ -108,11 +108,16 @@ Stream* find_stream(cudaStream_t handle) {
   return streams().all.contains(stream) ? stream : nullptr;
 }
 
-void register_capture(Capture& capture, bool begins) {
-  if (begins) {
-    streams().captures.insert(&capture);
-  } else {
-    streams().captures.erase(&capture);
+void register_capture(Capture& capture) {
+  streams().captures.insert(&capture);
+}
+
+void end_capture(Capture& capture) {
+  capture.ended = true;
+  streams().captures.erase(&capture);
+  for (Stream* const member : std::exchange(capture.streams, {})) {
+    member->last_nodes.clear();
+    member->capture.reset();
   }
 }
 
@@ -166,9 +171,11 @@ void perform(const std::function<void()>& work) {
   work();
 }
 
-void run_until(Mark mark) {
-  Stream& stream = *mark.stream;
-  while (stream.done < mark.position && !stream.waiting.empty()) {
+void run_until(const Mark& mark) {
+  const std::shared_ptr<Stream> kept = mark.stream;
+  Stream& stream = *kept;
+  const std::uint64_t position = mark.position;  // work may change an event's mark
+  while (stream.done < position && !stream.waiting.empty()) {
     const Work work = std::move(stream.waiting.front());
     stream.waiting.pop_front();
     ++stream.done;  // first, for work that waits for other streams
@@ -205,26 +212,25 @@ cudaError_t wait_for(cudaStream_t handle) {
     return record(cudaErrorStreamCaptureUnsupported);
   }
   if (stream->legacy) keep_order_with_default_stream(*stream);
-  run_until({stream, stream->enqueued});
+  run_until({stream->shared_from_this(), stream->enqueued});
   return sticky_error();
 }
 
 void wait_for_device() {
   const std::lock_guard lock(engine());
-  const std::vector<Stream*> all(streams().all.begin(), streams().all.end());
-  for (Stream* const stream : all) {
+  const auto all = streams().all;
+  for (const auto& [handle, stream] : all) {
     if (stream->device == current_device()) run_until({stream, stream->enqueued});
   }
 }
 
 void reset_streams() {
   const std::lock_guard lock(engine());
-  for (Stream* const stream : streams().all) {
+  for (const auto& [handle, stream] : streams().all) {
     stream->waiting.clear();
     stream->done = stream->enqueued;
-    stream->capture.reset();
+    if (const std::shared_ptr<Capture> capture = stream->capture) end_capture(*capture);
   }
-  streams().captures.clear();
 }
 
 }  // namespace stagewise::cuda_on_cpu
@@ -253,11 +259,17 @@ cudaError_t cudaStreamDestroy(cudaStream_t handle) {
   if (stream == nullptr || stream->legacy || handle == cudaStreamPerThread) {
     return record(cudaErrorInvalidResourceHandle);
   }
-  if (stream->capture != nullptr) stream->capture->invalid = true;
-  run_until({stream, stream->enqueued});
-  streams().all.erase(stream);
+  if (const std::shared_ptr<Capture> capture = stream->capture) {
+    capture->invalid = true;
+    if (capture->origin == stream) {
+      end_capture(*capture);
+    } else {
+      std::erase(capture->streams, stream);
+    }
+  }
+  run_until({stream->shared_from_this(), stream->enqueued});
   forget_stream_in_events(*stream);
-  delete stream;
+  streams().all.erase(stream);
   return sticky_error();
 }
 
@@ -279,7 +291,7 @@ cudaError_t cudaStreamQuery(cudaStream_t handle) {
   }
   // Whoever asks again and again waits for it: a piece is done each time.
   if (stream->waiting.empty()) return cudaSuccess;
-  run_until({stream, stream->done + 1});
+  run_until({stream->shared_from_this(), stream->done + 1});
   return cudaErrorNotReady;
 }
 

@@ -28,22 +28,24 @@ using Nodes = std::vector<Node>;
 
 /// A capture under way. The streams that take part share it.
 struct Capture {
-  Stream* origin = nullptr;
+  Stream* origin = nullptr;  ///< not to be used once it has ended
   cudaStreamCaptureMode mode = cudaStreamCaptureModeGlobal;
   std::uint64_t thread = 0;  ///< that began it
   bool invalid = false;
+  bool ended = false;  ///< events may still know of it
   Nodes nodes;
   std::vector<Stream*> streams;
 };
 
-/// A place in a stream's work: the first `position` pieces of it.
+/// A place in a stream's work: the first `position` pieces of it. It may outlive the stream's
+/// handle.
 struct Mark {
-  Stream* stream = nullptr;
+  std::shared_ptr<Stream> stream;
   std::uint64_t position = 0;
 };
 
 /// What a cudaStream_t stands for.
-struct Stream {
+struct Stream : std::enable_shared_from_this<Stream> {
   int device = 0;
   unsigned flags = 0;
   int priority = 0;

@@ -1,4 +1,6 @@
+#include <chrono>
 #include <cstdlib>
+#include <thread>
 #include <vector>
 
 #include <sys/wait.h>
@@ -163,6 +165,64 @@ TEST_F(DeviceMemory, AnotherProcessSeesIt) {
   EXPECT_EQ(WEXITSTATUS(status), 0);
   EXPECT_EQ(from_device(data, 100), std::vector<int>(100, 42));
   for (const int file : {to_child[0], to_child[1], to_parent[0], to_parent[1]}) close(file);
+}
+
+TEST_F(DeviceMemory, AnotherProcessWaitsForAnEventInALazyStream) {
+#ifdef __SANITIZE_THREAD__
+  GTEST_SKIP() << "ThreadSanitizer does not let the child of a threaded program start threads";
+#endif
+  settings().lazy_streams = true;
+  int to_child[2];
+  ASSERT_EQ(pipe(to_child), 0);
+  const pid_t child = fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    cudaIpcMemHandle_t handle;
+    cudaIpcEventHandle_t event_handle;
+    if (read(to_child[0], &handle, sizeof handle) != sizeof handle) _exit(10);
+    if (read(to_child[0], &event_handle, sizeof event_handle) != sizeof event_handle) _exit(11);
+    int* data = nullptr;
+    cudaEvent_t event = nullptr;
+    if (cudaIpcOpenMemHandle(&data, handle, cudaIpcMemLazyEnablePeerAccess) != cudaSuccess)
+      _exit(12);
+    if (cudaIpcOpenEventHandle(&event, event_handle) != cudaSuccess) _exit(13);
+    if (cudaStreamWaitEvent(nullptr, event) != cudaSuccess) _exit(14);
+    if (cudaEventDestroy(event) != cudaSuccess) _exit(15);
+    _exit(from_device(data, 1).front());
+  }
+  int* const data = on_device(std::vector<int>(1, 41));
+  cudaEvent_t event = nullptr;
+  EXPECT_EQ(cudaEventCreateWithFlags(&event, cudaEventDisableTiming | cudaEventInterprocess),
+            cudaSuccess);
+  cudaIpcMemHandle_t handle;
+  cudaIpcEventHandle_t event_handle;
+  EXPECT_EQ(cudaIpcGetMemHandle(&handle, data), cudaSuccess);
+  EXPECT_EQ(cudaIpcGetEventHandle(&event_handle, event), cudaSuccess);
+  Launch("add_one", {1, 1})([=](auto... a) { add_one(a...); }, data);
+  EXPECT_EQ(cudaEventRecord(event), cudaSuccess);
+  EXPECT_EQ(write(to_child[1], &handle, sizeof handle), static_cast<ssize_t>(sizeof handle));
+  EXPECT_EQ(write(to_child[1], &event_handle, sizeof event_handle),
+            static_cast<ssize_t>(sizeof event_handle));
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+  int status = 0;
+  EXPECT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 42);
+  for (const int file : to_child) close(file);
+}
+
+TEST_F(DeviceMemory, SizesThatNoMachineHasAreRefused) {
+  void* pointer = nullptr;
+  std::size_t pitch = 0;
+  EXPECT_EQ(cudaMallocHost(&pointer, static_cast<std::size_t>(-4)), cudaErrorMemoryAllocation);
+  EXPECT_EQ(cudaMalloc(&pointer, static_cast<std::size_t>(-4)), cudaErrorMemoryAllocation);
+  EXPECT_EQ(cudaMallocPitch(&pointer, &pitch, static_cast<std::size_t>(-4), 1),
+            cudaErrorMemoryAllocation);
+  EXPECT_EQ(cudaMallocPitch(&pointer, &pitch, 512, std::size_t{1} << 55),
+            cudaErrorMemoryAllocation);
+  EXPECT_EQ(pointer, nullptr);
+  cudaGetLastError();
 }
 
 TEST_F(DeviceMemory, AHandleIsOfNoUseInItsOwnProcess) {

@@ -2,6 +2,7 @@
 
 #include <cstdlib>
 #include <fstream>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -77,6 +78,26 @@ void too_much_shared() {
   auto& a = ::stagewise::cuda_on_cpu::shared<double[4096]>([] {}, "a");
   auto& b = ::stagewise::cuda_on_cpu::shared<double[4096]>([] {}, "b");
   a[0] = b[0] = 0;
+}
+
+void static_and_dynamic_shared() {
+  auto& a = ::stagewise::cuda_on_cpu::shared<double[4096]>([] {}, "a");
+  double* const s = ::stagewise::cuda_on_cpu::dynamic_shared<double>("s");
+  a[0] = s[0] = 0;
+}
+
+template <class T>
+void needs_much(T* out) {
+  T* const s = ::stagewise::cuda_on_cpu::dynamic_shared<T>("s");
+  s[0] = 1;
+  if (out != nullptr) *out = s[0];
+}
+void needs_little() {
+  ::stagewise::cuda_on_cpu::dynamic_shared<int>("s")[0] = 1;
+}
+
+void grid_barrier_for_some() {
+  if (threadIdx.x < 10) cooperative_groups::this_grid().sync();
 }
 
 void divide(int* data, int by) {
@@ -263,7 +284,17 @@ TEST(Mistakes, DivisionByZero) {
     int* const data = on_device(std::vector<int>(2));
     Launch("divide", {1, 8})([=](auto... a) { divide(a...); }, data, 0);
   });
-  expect_says(outcome, {mistake("divide"), "thread (7, 0, 0)", "divided by zero"});
+  expect_says(outcome, {mistake("divide"), "thread (7, 0, 0)", "division that has no result"});
+  EXPECT_EQ(outcome.error, cudaErrorLaunchFailure);
+}
+
+TEST(Mistakes, DivisionOfTheSmallestNumber) {
+  SKIP_WHERE_ADDRESS_SANITIZER_ENDS_THE_PROGRAM();
+  const Outcome outcome = outcome_of([] {
+    int* const data = on_device(std::vector<int>{0, std::numeric_limits<int>::min()});
+    Launch("divide", {1, 8})([=](auto... a) { divide(a...); }, data, -1);
+  });
+  expect_says(outcome, {mistake("divide"), "thread (7, 0, 0)", "the smallest number by -1"});
   EXPECT_EQ(outcome.error, cudaErrorLaunchFailure);
 }
 
@@ -341,6 +372,61 @@ TEST(Mistakes, MoreSharedMemoryMayBeAskedFor) {
   EXPECT_EQ(
       cudaFuncSetAttribute(beyond_dynamic_shared, cudaFuncAttributeMaxDynamicSharedMemorySize, 0),
       cudaSuccess);
+}
+
+TEST(Mistakes, StaticAndDynamicSharedMemoryTogether) {
+  const auto launch = [](std::size_t dynamic) {
+    return outcome_of([=] {
+      Launch("static_and_dynamic_shared",
+             {1, 8, dynamic})([=](auto... a) { static_and_dynamic_shared(a...); });
+    });
+  };
+  EXPECT_EQ(launch(16384).error, cudaSuccess);
+  const Outcome outcome = launch(16392);
+  expect_says(outcome, {"'a'", "32768 bytes", "16392 dynamic", "49152", "cudaFuncSetAttribute()"});
+  EXPECT_EQ(outcome.error, cudaErrorInvalidValue);
+  const auto allow = [](int bytes) {
+    EXPECT_EQ(cudaFuncSetAttribute(static_and_dynamic_shared,
+                                   cudaFuncAttributeMaxDynamicSharedMemorySize, bytes),
+              cudaSuccess);
+  };
+  allow(40000);
+  EXPECT_EQ(launch(40000).text, "");
+  allow(0);
+}
+
+TEST(Mistakes, SharedMemoryIsAllowedToOneKernelAndNotToAnother) {
+  EXPECT_EQ(
+      cudaFuncSetAttribute(needs_much<float>, cudaFuncAttributeMaxDynamicSharedMemorySize, 60000),
+      cudaSuccess);
+  EXPECT_EQ(cudaFuncSetAttribute(needs_little, cudaFuncAttributeMaxDynamicSharedMemorySize, 50000),
+            cudaSuccess);
+  EXPECT_EQ(outcome_of([] {
+              Launch("needs_much<float>", {1, 8, 60000})(
+                  [=](auto... a) { needs_much<float>(a...); }, static_cast<float*>(nullptr));
+            }).text,
+            "");
+  const Outcome outcome = outcome_of([] {
+    Launch("needs_little", {1, 8, 60000})([=](auto... a) { needs_little(a...); });
+  });
+  expect_says(outcome, {"60000 bytes", "may have 50000"});
+  EXPECT_EQ(outcome.error, cudaErrorInvalidValue);
+  EXPECT_EQ(cudaFuncSetAttribute(needs_much<float>, cudaFuncAttributeMaxDynamicSharedMemorySize, 0),
+            cudaSuccess);
+  EXPECT_EQ(cudaFuncSetAttribute(needs_little, cudaFuncAttributeMaxDynamicSharedMemorySize, 0),
+            cudaSuccess);
+}
+
+TEST(Mistakes, AGridBarrierThatNotAllThreadsReach) {
+  const auto launch = [] {
+    return outcome_of([] { cudaLaunchCooperativeKernel(grid_barrier_for_some, 2, 32, nullptr); });
+  };
+  const Outcome outcome = launch();
+  expect_says(outcome, {"not all threads reach this_grid().sync()", "22 have exited"});
+  EXPECT_EQ(outcome.error, cudaErrorLaunchFailure);
+  const WithSettings restored;
+  settings().strict_barriers = false;
+  EXPECT_EQ(launch().text, "") << "those that have exited do not count";
 }
 
 TEST(Mistakes, TooLargeACooperativeGrid) {

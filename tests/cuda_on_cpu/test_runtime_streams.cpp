@@ -1,5 +1,12 @@
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <fstream>
 #include <thread>
 #include <vector>
+
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include "cuda_on_cpu/runtime.hpp"
 
@@ -41,7 +48,7 @@ class Streams : public testing::Test {
 
 TEST_F(Streams, LazyOnesShowAMissingWait) {
   settings().lazy_streams = true;
-  const cudaStream_t stream = new_stream();
+  cudaStream_t stream = new_stream();
   int* data = nullptr;
   EXPECT_EQ(cudaMallocManaged(&data, 16), cudaSuccess);
   data[0] = 0;
@@ -54,9 +61,9 @@ TEST_F(Streams, LazyOnesShowAMissingWait) {
 
 TEST_F(Streams, LazyOnesKeepTheOrderOfEvents) {
   settings().lazy_streams = true;
-  const cudaStream_t first = new_stream();
-  const cudaStream_t second = new_stream();
-  const cudaEvent_t event = new_event();
+  cudaStream_t first = new_stream();
+  cudaStream_t second = new_stream();
+  cudaEvent_t event = new_event();
   int* data = nullptr;
   EXPECT_EQ(cudaMallocManaged(&data, 16), cudaSuccess);
   data[0] = 0;
@@ -70,8 +77,8 @@ TEST_F(Streams, LazyOnesKeepTheOrderOfEvents) {
 
 TEST_F(Streams, TheDefaultStreamWaitsForBlockingOnesAndTheyForIt) {
   settings().lazy_streams = true;
-  const cudaStream_t blocking = new_stream(cudaStreamDefault);
-  const cudaStream_t other = new_stream(cudaStreamDefault);
+  cudaStream_t blocking = new_stream(cudaStreamDefault);
+  cudaStream_t other = new_stream(cudaStreamDefault);
   int* data = nullptr;
   EXPECT_EQ(cudaMallocManaged(&data, 16), cudaSuccess);
   data[0] = 1;
@@ -84,7 +91,7 @@ TEST_F(Streams, TheDefaultStreamWaitsForBlockingOnesAndTheyForIt) {
 
 TEST_F(Streams, PageableMemoryIsReadBeforeAnAsynchronousCopyReturns) {
   settings().lazy_streams = true;
-  const cudaStream_t stream = new_stream();
+  cudaStream_t stream = new_stream();
   int* const data = on_device(std::vector<int>(4));
   std::vector<int> host{1, 2, 3, 4};
   EXPECT_EQ(cudaMemcpyAsync(data, host.data(), 16, cudaMemcpyHostToDevice, stream), cudaSuccess);
@@ -101,9 +108,105 @@ TEST_F(Streams, PageableMemoryIsReadBeforeAnAsynchronousCopyReturns) {
   EXPECT_EQ(from_device(data, 4), (std::vector<int>{6, 6, 6, 6}));
 }
 
+TEST_F(Streams, MayBeDestroyedWhileOthersHaveYetToWaitForThem) {
+  settings().lazy_streams = true;
+  int* data = nullptr;
+  EXPECT_EQ(cudaMallocManaged(&data, 16), cudaSuccess);
+  data[0] = 0;
+  cudaStream_t stream = new_stream(cudaStreamDefault);
+  launch_add(data, 3, stream);
+  launch_twice(data, nullptr);
+  EXPECT_EQ(cudaStreamDestroy(stream), cudaSuccess);
+  for (int i = 0; i < 8; ++i) launch_add(data, 100, new_stream());  // perhaps in its memory
+  EXPECT_EQ(cudaStreamSynchronize(nullptr), cudaSuccess);
+  EXPECT_EQ(data[0], 6);
+}
+
+TEST_F(Streams, EventsMayBeDestroyedBeforeTheyHaveHappened) {
+  settings().lazy_streams = true;
+  cudaStream_t first = new_stream();
+  cudaStream_t second = new_stream();
+  int* data = nullptr;
+  EXPECT_EQ(cudaMallocManaged(&data, 16), cudaSuccess);
+  data[0] = 1;
+  cudaEvent_t event = new_event();
+  launch_add(data, 3, first);
+  EXPECT_EQ(cudaEventRecord(event, first), cudaSuccess);
+  EXPECT_EQ(cudaEventRecord(event, second), cudaSuccess);
+  EXPECT_EQ(cudaEventDestroy(event), cudaSuccess);
+  EXPECT_EQ(cudaStreamSynchronize(first), cudaSuccess);
+  EXPECT_EQ(data[0], 4);
+}
+
+void add_slowly(int* data) {
+  for (int i = 0; i < 20; ++i) {
+    __syncthreads();
+    data[blockIdx.x * blockDim.x + threadIdx.x] += 1;
+  }
+}
+
+TEST_F(Streams, TwoHostThreadsLaunchAtOnce) {
+  for (const bool lazy : {false, true}) {
+    settings().lazy_streams = lazy;
+    const auto work = [](int* data) {
+      cudaStream_t stream = new_stream();
+      for (int i = 0; i < 200; ++i) {
+        Launch("add_slowly", {4, 64, 0, stream})([=](auto... a) { add_slowly(a...); }, data);
+        if (i % 50 == 0) {
+          EXPECT_EQ(cudaStreamSynchronize(stream), cudaSuccess);
+        }
+      }
+      EXPECT_EQ(cudaStreamSynchronize(stream), cudaSuccess);
+      EXPECT_EQ(cudaStreamDestroy(stream), cudaSuccess);
+    };
+    int* const data = on_device(std::vector<int>(256));
+    int* const other = on_device(std::vector<int>(256));
+    std::thread thread(work, data);
+    work(other);
+    thread.join();
+    EXPECT_EQ(from_device(data, 256), std::vector<int>(256, 4000));
+    EXPECT_EQ(from_device(other, 256), std::vector<int>(256, 4000));
+  }
+}
+
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+void count_slowly(int* data) {
+  std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  atomicAdd(data, 1);
+}
+
+/// A thread's stack needs more.
+void leave_no_memory_for_a_thread() {
+  std::ifstream statistics("/proc/self/statm");
+  rlim_t pages = 0;
+  statistics >> pages;
+  rlimit limit{};
+  getrlimit(RLIMIT_AS, &limit);
+  limit.rlim_cur = pages * static_cast<rlim_t>(sysconf(_SC_PAGESIZE)) + (rlim_t{4} << 20);
+  setrlimit(RLIMIT_AS, &limit);
+}
+
+TEST(StreamsDeathTest, KernelsRunWhereNoThreadCanBeStarted) {
+  testing::GTEST_FLAG(death_test_style) = "threadsafe";
+  EXPECT_EXIT(
+      {
+        settings().workers = 3;
+        int* const data = on_device(std::vector<int>(1));
+        Launch("add", {1, 1})([=](auto... a) { add(a...); }, data, 1);
+        leave_no_memory_for_a_thread();
+        Launch("count_slowly", {20, 1})([=](auto... a) { count_slowly(a...); }, data);
+        sigset_t blocked;
+        pthread_sigmask(SIG_SETMASK, nullptr, &blocked);
+        const int count = from_device(data, 1).front();
+        std::_Exit(sigismember(&blocked, SIGTERM) != 0 ? 1 : count);
+      },
+      testing::ExitedWithCode(21), "");
+}
+#endif
+
 TEST_F(Streams, EventsMeasureTime) {
-  const cudaEvent_t start = new_event(cudaEventDefault);
-  const cudaEvent_t end = new_event(cudaEventDefault);
+  cudaEvent_t start = new_event(cudaEventDefault);
+  cudaEvent_t end = new_event(cudaEventDefault);
   EXPECT_EQ(cudaEventRecord(start), cudaSuccess);
   std::this_thread::sleep_for(std::chrono::milliseconds(3));
   EXPECT_EQ(cudaEventRecord(end), cudaSuccess);
@@ -117,11 +220,11 @@ TEST_F(Streams, EventsMeasureTime) {
 class Graphs : public Streams {
  protected:
   /// Two streams in a capture: add 1; then twice in one and add 5 to other memory in the other.
-  cudaGraph_t capture(int* data, int* other) {
-    const cudaStream_t stream = new_stream();
-    const cudaStream_t branch = new_stream();
-    const cudaEvent_t fork = new_event();
-    const cudaEvent_t join = new_event();
+  static cudaGraph_t capture(int* data, int* other) {
+    cudaStream_t stream = new_stream();
+    cudaStream_t branch = new_stream();
+    cudaEvent_t fork = new_event();
+    cudaEvent_t join = new_event();
     cudaGraph_t graph = nullptr;
     EXPECT_EQ(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal), cudaSuccess);
     launch_add(data, 1, stream);
@@ -160,7 +263,7 @@ TEST_F(Graphs, AreRecordedAndRunAgainAndAgain) {
 
 TEST_F(Graphs, CaptureForbidsToWait) {
   testing::internal::CaptureStderr();
-  const cudaStream_t stream = new_stream();
+  cudaStream_t stream = new_stream();
   cudaGraph_t graph = nullptr;
   void* memory = nullptr;
   const auto spoilt_by = [&](auto call, cudaError_t expected) {
@@ -181,9 +284,9 @@ TEST_F(Graphs, CaptureForbidsToWait) {
 }
 
 TEST_F(Graphs, BranchesMustBeJoined) {
-  const cudaStream_t stream = new_stream();
-  const cudaStream_t branch = new_stream();
-  const cudaEvent_t event = new_event();
+  cudaStream_t stream = new_stream();
+  cudaStream_t branch = new_stream();
+  cudaEvent_t event = new_event();
   int* const data = on_device(std::vector<int>(4));
   cudaGraph_t graph = nullptr;
   EXPECT_EQ(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal), cudaSuccess);
@@ -203,9 +306,51 @@ TEST_F(Graphs, BranchesMustBeJoined) {
   cudaGetLastError();
 }
 
+TEST_F(Graphs, AStreamMayBeDestroyedWhileItIsCaptured) {
+  cudaGraph_t graph = nullptr;
+  cudaEvent_t event = new_event();
+  cudaStream_t stream = new_stream();
+  cudaStream_t branch = new_stream();
+  const auto fork = [&] {
+    EXPECT_EQ(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal), cudaSuccess);
+    EXPECT_EQ(cudaEventRecord(event, stream), cudaSuccess);
+    EXPECT_EQ(cudaStreamWaitEvent(branch, event), cudaSuccess);
+  };
+  fork();
+  EXPECT_EQ(cudaStreamDestroy(branch), cudaSuccess);
+  EXPECT_EQ(cudaStreamEndCapture(stream, &graph), cudaErrorStreamCaptureInvalidated);
+  cudaGetLastError();
+  branch = new_stream();
+  fork();
+  EXPECT_EQ(cudaStreamDestroy(stream), cudaSuccess);
+  EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess) << "nothing is being captured any more";
+  cudaStreamCaptureStatus status = cudaStreamCaptureStatusActive;
+  EXPECT_EQ(cudaStreamIsCapturing(branch, &status), cudaSuccess);
+  EXPECT_EQ(status, cudaStreamCaptureStatusNone);
+}
+
+TEST_F(Graphs, ACaptureThatHasEndedCannotBeJoined) {
+  cudaStream_t stream = new_stream();
+  cudaStream_t late = new_stream();
+  cudaEvent_t event = new_event();
+  cudaGraph_t graph = nullptr;
+  EXPECT_EQ(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal), cudaSuccess);
+  EXPECT_EQ(cudaEventRecord(event, stream), cudaSuccess);
+  EXPECT_EQ(cudaStreamEndCapture(stream, &graph), cudaSuccess);
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(cudaStreamWaitEvent(late, event), cudaErrorCapturedEvent);
+  expect_contains(testing::internal::GetCapturedStderr(), "a capture which has ended");
+  cudaGetLastError();
+  cudaStreamCaptureStatus status = cudaStreamCaptureStatusActive;
+  EXPECT_EQ(cudaStreamIsCapturing(late, &status), cudaSuccess);
+  EXPECT_EQ(status, cudaStreamCaptureStatusNone);
+  EXPECT_EQ(cudaEventRecord(event, stream), cudaSuccess);
+  EXPECT_EQ(cudaStreamWaitEvent(late, event), cudaSuccess);
+}
+
 TEST_F(Graphs, TheDefaultStreamCannotBeUsedWhileABlockingOneIsCaptured) {
   testing::internal::CaptureStderr();
-  const cudaStream_t stream = new_stream(cudaStreamDefault);
+  cudaStream_t stream = new_stream(cudaStreamDefault);
   int* const data = on_device(std::vector<int>(4));
   cudaGraph_t graph = nullptr;
   EXPECT_EQ(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal), cudaSuccess);
