@@ -83,17 +83,17 @@ void too_much_shared() {
 void static_and_dynamic_shared() {
   auto& a = ::stagewise::cuda_on_cpu::shared<double[4096]>([] {}, "a");
   double* const s = ::stagewise::cuda_on_cpu::dynamic_shared<double>("s");
-  a[0] = s[0] = 0;
+  a[threadIdx.x] = s[threadIdx.x] = 0;
 }
 
 template <class T>
 void needs_much(T* out) {
   T* const s = ::stagewise::cuda_on_cpu::dynamic_shared<T>("s");
-  s[0] = 1;
-  if (out != nullptr) *out = s[0];
+  s[threadIdx.x] = 1;
+  if (out != nullptr) out[threadIdx.x] = s[threadIdx.x];
 }
 void needs_little() {
-  ::stagewise::cuda_on_cpu::dynamic_shared<int>("s")[0] = 1;
+  ::stagewise::cuda_on_cpu::dynamic_shared<int>("s")[threadIdx.x] = 1;
 }
 
 void grid_barrier_for_some() {
