@@ -13,6 +13,7 @@
 #include <benchmark/benchmark.h>
 
 #include "02_naive_cuda/gemm.hpp"
+#include "cuda/check.hpp"
 #include "cuda/handles.hpp"
 #include "cuda/memory.hpp"
 #include "tensor/random.hpp"
@@ -37,7 +38,8 @@ Tensor<T> random_matrix(Index elements, std::uint64_t seed) {
   std::vector<T> values(static_cast<std::size_t>(elements));
   for (T& value : values) value = static_cast<T>(random.uniform(-1, 1));
   Tensor<T> matrix({elements}, cuda::device_memory());
-  cudaMemcpy(matrix.data(), values.data(), values.size() * sizeof(T), cudaMemcpyHostToDevice);
+  CUDA_CHECK(
+      cudaMemcpy(matrix.data(), values.data(), values.size() * sizeof(T), cudaMemcpyHostToDevice));
   return matrix;
 }
 

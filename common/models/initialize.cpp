@@ -12,9 +12,11 @@
 namespace stagewise {
 namespace {
 
-/// Length of the weights into an output of a network that starts paired.
-double output_length(const ModelOptions& options) {
-  return options.name == "cnn" ? 4 : 8;
+/// Length of the weights into an output of a network that starts paired. Few units would need large
+/// weights for it, and a step would throw them about; so weights of 0.5 each are the most.
+/// @param units in the last hidden layer.
+double output_length(const ModelOptions& options, Index units) {
+  return std::min(options.name == "cnn" ? 4.0 : 8.0, std::sqrt(static_cast<double>(units)) / 2);
 }
 
 /// A matrix on the host, row-major.
@@ -134,7 +136,7 @@ void initialize_parameters(Network<T>& network, const ModelOptions& options, std
     if (parameter.kind() == ParameterKind::bias) {
       // stays at 0
     } else if (starts_paired(options) && &parameter == output) {
-      start = paired_output_weight(in, out, output_length(options), random);
+      start = paired_output_weight(in, out, output_length(options, in), random);
     } else if (starts_paired(options) && &parameter == last_hidden) {
       start = paired_hidden_weight(in, out, random);
     } else if (options.activation == Activation::relu && &parameter != output) {

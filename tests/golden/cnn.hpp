@@ -124,7 +124,11 @@ class CnnCase {
 
   /// The numbers that PyTorch started from, too.
   static void set_parameters(Network<double>& network) {
-    std::vector<ParameterValues> start = copy_parameters_out(network.graph);
+    std::vector<ParameterValues> start;
+    for (const Parameter<double>* const parameter : network.graph.parameters()) {
+      start.push_back(
+          {.name = parameter->name(), .shape = parameter->sample_shape(), .values = {}});
+    }
     for (std::size_t i = 0; i < start.size(); ++i) {
       const Shape& shape = start[i].shape;
       const Index inputs = shape.elements() / shape[shape.rank() - 1];

@@ -177,6 +177,13 @@ double columns_dot(const std::vector<double>& matrix, std::size_t cols, std::siz
   return sum;
 }
 
+TEST(Models, WeightsIntoAnOutputHaveLengthEightFromAFewHundredUnitsOn) {
+  for (const Index units : {256, 400}) {
+    const auto values = starting_values<double>(mlp({units}));
+    EXPECT_NEAR(columns_dot(values[2], 10, 3, 3), 64, 1e-10) << units;
+  }
+}
+
 TEST(Models, LastHiddenLayerOfAReluMlpStartsAsOrthogonalTwinsThatCancel) {
   const std::size_t units = 21;  // ten pairs and one without a twin
   const std::size_t classes = 10;
@@ -194,7 +201,7 @@ TEST(Models, LastHiddenLayerOfAReluMlpStartsAsOrthogonalTwinsThatCancel) {
     }
   }
   for (std::size_t j = 0; j < classes; ++j) {
-    EXPECT_NEAR(columns_dot(output, classes, j, j), 64, 1e-10);
+    EXPECT_NEAR(columns_dot(output, classes, j, j), 21.0 / 4, 1e-10);
     for (std::size_t k = 0; k < j; ++k) EXPECT_NEAR(columns_dot(output, classes, j, k), 0, 1e-10);
     EXPECT_EQ(output[20 * classes + j], 0);
   }
