@@ -15,6 +15,14 @@ std::string version_text(int version) {
   return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
 }
 
+int attribute(cudaDeviceAttr which) {
+  int device = 0;
+  int value = 0;
+  CUDA_CHECK(cudaGetDevice(&device));
+  CUDA_CHECK(cudaDeviceGetAttribute(&value, which, device));
+  return value;
+}
+
 }  // namespace
 
 bool runs_on_cpu() {
@@ -47,6 +55,15 @@ std::string describe_device() {
   return std::string("GPU (") + properties.name + ", " +
          std::to_string(properties.multiProcessorCount) + " multiprocessors, " +
          std::to_string(std::lround(gigabytes)) + " GB)";
+}
+
+int multiprocessors() {
+  return attribute(cudaDevAttrMultiProcessorCount);
+}
+
+int compute_capability() {
+  return 10 * attribute(cudaDevAttrComputeCapabilityMajor) +
+         attribute(cudaDevAttrComputeCapabilityMinor);
 }
 
 std::vector<std::string> describe_libraries() {

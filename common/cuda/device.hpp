@@ -17,6 +17,12 @@ void require_device();
 /// @throws Error as require_device() does.
 std::string describe_device();
 
+/// How many blocks the current GPU computes at the same time, at least.
+int multiprocessors();
+
+/// The current GPU's compute capability, as 90 for 9.0.
+int compute_capability();
+
 /// "CUDA runtime 13.0, driver for CUDA 13.0".
 std::vector<std::string> describe_libraries();
 

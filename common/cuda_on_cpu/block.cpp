@@ -246,12 +246,19 @@ Fiber& Worker::idle_fiber() {
 }
 
 /// After an abandoned block: whatever is on the stacks is given up.
+inline void forget_copies(Fiber& fiber) {
+  fiber.copies.clear();
+  fiber.copy_groups.clear();
+  fiber.copies_done = 0;
+}
+
 void Worker::reset_fibers() {
   idle_ = nullptr;
   for (Fiber* const fiber : fibers_) {
     fiber->context = boost::context::detail::make_fcontext(fiber->stack_top, fiber_stack_bytes / 2,
                                                            FiberEntry::run);
     fiber->next_idle = std::exchange(idle_, fiber);
+    forget_copies(*fiber);
     unpoison(fiber->stack, fiber->stack_bytes);
 #ifdef STAGEWISE_ADDRESS_SANITIZER
     fiber->fake_stack = nullptr;
@@ -322,6 +329,8 @@ inline void Worker::thread_exited(Fiber& fiber) {
   block.lanes_exited[warp] |= 1U << (fiber.thread & 31U);
   ++block.exited;
   --alive_;
+  if (!fiber.copies.empty()) [[unlikely]]
+    forget_copies(fiber);
   if (!launch_->strict) [[unlikely]] {
     complete_exchanges(block, warp);
     if (block.arrived > 0 && block.arrived == block.threads - block.exited) release_barrier(block);
@@ -738,6 +747,44 @@ unsigned active_lanes() {
 
 unsigned thread_in_block() {
   return in_kernel("a warp function", {}).running()->thread;
+}
+
+void begin_async_copy(const AsyncCopy& copy, Place place) {
+  Worker& worker = in_kernel("__pipeline_memcpy_async", place);
+  const auto is_aligned = [&](const void* address) {
+    return reinterpret_cast<std::uintptr_t>(address) % copy.bytes == 0;
+  };
+  const bool is_right_size = copy.bytes == 4 || copy.bytes == 8 || copy.bytes == 16;
+  if (!is_right_size || copy.zeros > copy.bytes || !is_aligned(copy.to) || !is_aligned(copy.from)) {
+    worker.fail(cudaErrorMisalignedAddress, place, [&] {
+      return "__pipeline_memcpy_async() was to copy " + std::to_string(copy.bytes) +
+             " bytes, but it copies 4, 8 or 16, between addresses that are multiples of that.";
+    });
+  }
+  if (!worker.block().arena->contains(copy.to)) {
+    worker.fail(cudaErrorLaunchFailure, place, [] {
+      return "__pipeline_memcpy_async() was to copy to an address outside of shared memory.";
+    });
+  }
+  std::memset(copy.to, 0xff, copy.bytes);
+  worker.running()->copies.push_back(copy);
+}
+
+void commit_async_copies() {
+  Fiber& fiber = *this_worker->running();
+  fiber.copy_groups.push_back(fiber.copies.size());
+}
+
+bool take_async_copy(unsigned prior, AsyncCopy& copy) {
+  Fiber& fiber = *this_worker->running();
+  const std::size_t groups = fiber.copy_groups.size();
+  const std::size_t end = prior < groups ? fiber.copy_groups[groups - 1 - prior] : 0;
+  if (fiber.copies_done < end) {
+    copy = fiber.copies[fiber.copies_done++];
+    return true;
+  }
+  if (fiber.copies_done > 0 && fiber.copies_done == fiber.copies.size()) forget_copies(fiber);
+  return false;
 }
 
 void trap(Place place) {

@@ -6,6 +6,7 @@
 #include <boost/context/detail/fcontext.hpp>
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "cuda_on_cpu/kernel.hpp"
 #ifdef STAGEWISE_ADDRESS_SANITIZER
@@ -33,6 +34,11 @@ struct alignas(64) Fiber : Suspended {
   Combine combine = nullptr;
   std::uint64_t value = 0;
   unsigned argument = 0;
+
+  // What it has asked for with __pipeline_memcpy_async() and not waited for.
+  std::vector<AsyncCopy> copies;
+  std::vector<std::size_t> copy_groups;  ///< where in `copies` each group ends
+  std::size_t copies_done = 0;
 
   char* stack = nullptr;  ///< the lowest address
   std::size_t stack_bytes = 0;

@@ -233,6 +233,22 @@ unsigned active_lanes();
 /// The running thread's number in its block.
 unsigned thread_in_block();
 
+/// A copy from global to shared memory that a thread has asked for, and that is not done until the
+/// thread waits for it: that is the latest time at which it may come.
+struct AsyncCopy {
+  void* to;
+  const void* from;
+  unsigned bytes;
+  unsigned zeros;  ///< of them, so many at the end are not copied but set to zero
+};
+/// The running thread asks for a copy; until it is done there are NaNs in its place.
+void begin_async_copy(const AsyncCopy& copy, Place place);
+/// What the running thread has asked for since the last call becomes a group.
+void commit_async_copies();
+/// Takes the running thread's oldest copy, unless it belongs to the `prior` latest groups.
+/// @return whether there was one.
+bool take_async_copy(unsigned prior, AsyncCopy& copy);
+
 /// __trap(): ends the kernel with an error.
 [[noreturn]] void trap(Place place);
 /// assert() in a kernel.
