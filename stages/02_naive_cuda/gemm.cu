@@ -12,26 +12,12 @@
 /// 2 m n k operations, mostly from the caches. That is what stage 03 changes.
 
 #include "02_naive_cuda/gemm.hpp"
+#include "02_naive_cuda/operand.cuh"
 #include "cuda/check.hpp"
 #include "cuda/launch.cuh"
 
 namespace stagewise::naive_cuda {
 namespace {
-
-/// A factor of the product, transposed or not: element (i, j) is at `data[i * down + j * right]`.
-template <typename T>
-struct Operand {
-  const T* data;
-  Index down;
-  Index right;
-};
-
-/// @param cols of the matrix as it takes part, after transposition; `rows` likewise.
-template <typename T>
-Operand<T> operand(const T* data, Transpose transpose, Index rows, Index cols) {
-  if (transpose == Transpose::no) return {data, cols, 1};
-  return {data, 1, rows};
-}
 
 //! [gemm]
 template <typename T>
@@ -62,8 +48,7 @@ void gemm(cudaStream_t stream, const GemmProblem<T>& p, int block_size) {
   if (p.m == 0 || p.n == 0) return;
   const dim3 block(static_cast<unsigned>(block_size), static_cast<unsigned>(block_size));
   gemm_kernel<<<cuda::grid_for(p.m, p.n, block), block, 0, stream>>>(
-      p.m, p.n, p.k, p.alpha, operand(p.a, p.op_a, p.m, p.k), operand(p.b, p.op_b, p.k, p.n),
-      p.beta, p.c);
+      p.m, p.n, p.k, p.alpha, operand_a(p), operand_b(p), p.beta, p.c);
   CUDA_CHECK_LAUNCH("gemm");
 }
 //! [gemm_launch]

@@ -1,0 +1,35 @@
+/// @file
+/// The factors of a matrix product as the simple kernels see them.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include "backend/problems.hpp"
+
+namespace stagewise::naive_cuda {
+
+/// A factor of the product, transposed or not: element (i, j) is at `data[i * down + j * right]`.
+template <typename T>
+struct Operand {
+  const T* data;
+  Index down;
+  Index right;
+
+  __device__ T operator()(Index i, Index j) const { return data[i * down + j * right]; }
+};
+
+/// op(A), [m, k].
+template <typename T>
+Operand<T> operand_a(const GemmProblem<T>& p) {
+  if (p.op_a == Transpose::no) return {p.a, p.k, 1};
+  return {p.a, 1, p.m};
+}
+
+/// op(B), [k, n].
+template <typename T>
+Operand<T> operand_b(const GemmProblem<T>& p) {
+  if (p.op_b == Transpose::no) return {p.b, p.n, 1};
+  return {p.b, 1, p.k};
+}
+
+}  // namespace stagewise::naive_cuda
