@@ -4,7 +4,6 @@ namespace stagewise {
 //! [linear]
 template <typename T>
 void Backend<T>::linear(const LinearProblem<T>& layer) {
-  const Index n = layer.rows * layer.out;
   gemm({.m = layer.rows,
         .n = layer.out,
         .k = layer.in,
@@ -14,16 +13,7 @@ void Backend<T>::linear(const LinearProblem<T>& layer) {
   if (layer.bias != nullptr) {
     add_bias(layer.rows, layer.out, layer.output, layer.bias, layer.output);
   }
-  switch (layer.activation) {
-    case Activation::none:
-      break;
-    case Activation::relu:
-      relu(n, layer.output, layer.output);
-      break;
-    case Activation::sigmoid:
-      sigmoid(n, layer.output, layer.output);
-      break;
-  }
+  activate(layer);
 }
 //! [linear]
 
@@ -31,17 +21,7 @@ void Backend<T>::linear(const LinearProblem<T>& layer) {
 template <typename T>
 void Backend<T>::linear_backward(const LinearBackwardProblem<T>& layer) {
   const LinearProblem<T>& forward = layer.forward;
-  const Index n = forward.rows * forward.out;
-  switch (forward.activation) {  // from the output's gradient to the one before the activation
-    case Activation::none:
-      break;
-    case Activation::relu:
-      relu_backward(n, forward.output, layer.doutput, layer.doutput);
-      break;
-    case Activation::sigmoid:
-      sigmoid_backward(n, forward.output, layer.doutput, layer.doutput);
-      break;
-  }
+  activate_backward(layer);
   if (layer.dinput != nullptr) {  // before an update at once could change the weights
     gemm({.op_b = Transpose::yes,
           .m = forward.rows,
@@ -67,6 +47,37 @@ void Backend<T>::linear_backward(const LinearBackwardProblem<T>& layer) {
   }
 }
 //! [linear_backward]
+
+template <typename T>
+void Backend<T>::activate(const LinearProblem<T>& layer) {
+  const Index n = layer.rows * layer.out;
+  switch (layer.activation) {
+    case Activation::none:
+      break;
+    case Activation::relu:
+      relu(n, layer.output, layer.output);
+      break;
+    case Activation::sigmoid:
+      sigmoid(n, layer.output, layer.output);
+      break;
+  }
+}
+
+template <typename T>
+void Backend<T>::activate_backward(const LinearBackwardProblem<T>& layer) {
+  const LinearProblem<T>& forward = layer.forward;
+  const Index n = forward.rows * forward.out;
+  switch (forward.activation) {
+    case Activation::none:
+      break;
+    case Activation::relu:
+      relu_backward(n, forward.output, layer.doutput, layer.doutput);
+      break;
+    case Activation::sigmoid:
+      sigmoid_backward(n, forward.output, layer.doutput, layer.doutput);
+      break;
+  }
+}
 
 template <typename T>
 void Backend<T>::deliver(Index n, const GradientSink<T>& sink) {

@@ -14,7 +14,7 @@ namespace stagewise {
 ///
 /// Matrices are row-major; `rows` is the batch. Operations may be asynchronous: they take effect in
 /// the order of the calls, and the host waits only in copy_out() and synchronize(). Nothing
-/// allocates but allocate(). All pointers but those named `host` point into memory().
+/// allocates but allocate() and prepare(). All pointers but those named `host` point into memory().
 /// @tparam T float or double.
 template <typename T>
 class Backend {
@@ -53,6 +53,14 @@ class Backend {
 
   /// Waits until everything that was asked for has been done.
   virtual void synchronize() = 0;
+
+  /// Announces a layer while the graph is built, with its largest batch, so that a stage can
+  /// allocate what it needs beside the operands. Pointers may be null but for `bias`, which says
+  /// whether there is one.
+  virtual void prepare(const LinearProblem<T>& /*largest*/, bool /*with_gradients*/) {}
+
+  /// Likewise for a convolution.
+  virtual void prepare(const ConvolutionProblem& /*largest*/, bool /*with_gradients*/) {}
 
   /// @}
   /// @name Matrices
@@ -119,7 +127,7 @@ class Backend {
   /// out[i] = 1 where x[i] >= cut, else 0: the class that a single output unit names.
   virtual void threshold(Index rows, T cut, const T* x, std::int32_t* out) = 0;
 
-  /// Adds one batch to the epoch's totals: the losses in the order of their rows, into a double;
+  /// Adds one batch to the epoch's totals: the losses in a fixed order, into a double;
   /// the rows whose prediction is their label; and, in `first_bad_step`, `step` if the batch's loss
   /// is not finite and no earlier one was. `totals` lives in memory().
   virtual void accumulate(Index rows, const T* row_losses, const std::int32_t* predictions,
@@ -167,6 +175,12 @@ class Backend {
   /// @}
 
  protected:
+  /// Applies a layer's activation to its output, in place.
+  void activate(const LinearProblem<T>& layer);
+
+  /// From the gradient of a layer's output to the one before its activation, in place.
+  void activate_backward(const LinearBackwardProblem<T>& layer);
+
   /// Delivers a finished gradient of n elements: applies the update if the sink asks for it.
   void deliver(Index n, const GradientSink<T>& sink);
 };

@@ -61,6 +61,12 @@ LinearProblem<T> Linear<T>::problem(Index rows) {
 }
 
 template <typename T>
+void Linear<T>::allocate(Backend<T>& backend, Index max_rows, bool with_gradients) {
+  Node<T>::allocate(backend, max_rows, with_gradients);
+  backend.prepare(problem(max_rows), with_gradients);
+}
+
+template <typename T>
 void Linear<T>::forward(Backend<T>& backend, Index rows) {
   backend.linear(problem(rows));
 }
@@ -208,6 +214,13 @@ Convolution<T>::Convolution(std::string name, Node<T>& input, Parameter<T>& filt
       problem_(convolution_of(name, input.sample_shape(), filter.sample_shape())) {}
 
 template <typename T>
+void Convolution<T>::allocate(Backend<T>& backend, Index max_rows, bool with_gradients) {
+  Node<T>::allocate(backend, max_rows, with_gradients);
+  problem_.batch = max_rows;
+  backend.prepare(problem_, with_gradients);
+}
+
+template <typename T>
 void Convolution<T>::forward(Backend<T>& backend, Index rows) {
   problem_.batch = rows;
   backend.convolution(problem_, this->inputs()[0]->value(), this->inputs()[1]->value(),
@@ -262,6 +275,7 @@ void ConvolutionReluPool<T>::allocate(Backend<T>& backend, Index max_rows, bool 
   const Shape shape = output_shape(convolution_).batched(max_rows);
   activated_ = backend.template allocate<T>(shape);
   if (with_gradients) activated_gradient_ = backend.template allocate<T>(shape);
+  backend.prepare(problem(max_rows).convolution, with_gradients);
 }
 
 template <typename T>

@@ -62,6 +62,9 @@ class Linear final : public Node<T> {
   void forward(Backend<T>& backend, Index rows) override;
   void backward(Backend<T>& backend, Index rows) override;
 
+ protected:
+  void allocate(Backend<T>& backend, Index max_rows, bool with_gradients) override;
+
  private:
   LinearProblem<T> problem(Index rows);
 
@@ -123,6 +126,9 @@ class Convolution final : public Node<T> {
   std::string operation() const override { return "convolution"; }
   void forward(Backend<T>& backend, Index rows) override;
   void backward(Backend<T>& backend, Index rows) override;
+
+ protected:
+  void allocate(Backend<T>& backend, Index max_rows, bool with_gradients) override;
 
  private:
   ConvolutionProblem problem_;  ///< its batch set in every pass
