@@ -9,7 +9,8 @@ namespace {
 constexpr std::size_t page = 80;
 constexpr std::size_t left_column = 23;
 
-/// Lines of at most `width` characters, broken between words. Line breaks that are there stay.
+}  // namespace
+
 std::string wrapped(const std::string& text, std::size_t width) {
   std::istringstream lines(text);
   std::string result;
@@ -29,8 +30,6 @@ std::string wrapped(const std::string& text, std::size_t width) {
   }
   return result;
 }
-
-}  // namespace
 
 HelpFormatter::HelpFormatter() {
   column_width(left_column);

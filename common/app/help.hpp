@@ -3,9 +3,13 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <cstddef>
 #include <string>
 
 namespace stagewise {
+
+/// Lines of at most `width` characters, broken between words. Line breaks that are there stay.
+std::string wrapped(const std::string& text, std::size_t width);
 
 /// Two columns within 80: `--name VALUE`, and what it means, wrapped.
 class HelpFormatter final : public CLI::Formatter {

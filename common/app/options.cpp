@@ -245,10 +245,14 @@ void add_common_options(CLI::App& command, const Stage& stage, RunOptions& optio
   command.option_defaults()->group("This stage");
   for (const StageOption& option : stage.options) {
     options.stage[option.name] = option.default_choice;
-    add(command, options, option.name, "NAME", option.description + ": " + list_of(option.choices),
+    CLI::Option* const declared = add(
+        command, options, option.name, "NAME", option.description + ": " + list_of(option.choices),
         option.default_choice, [&options, option](const std::string& text) {
-          options.stage[option.name] = parse_choice(text, option.choices);
+          const bool is_alone = text.empty() && !option.choice_without_value.empty();
+          options.stage[option.name] =
+              is_alone ? option.choice_without_value : parse_choice(text, option.choices);
         });
+    if (!option.choice_without_value.empty()) declared->expected(0, 1);
   }
   command.option_defaults()->group("Options");
 }
@@ -258,6 +262,10 @@ void refuse_options_of_other_stages(CLI::App& command, const Stage& stage) {
   const std::vector<std::pair<std::string, std::string>> elsewhere = {
       {"block-size", "stage02_naive_cuda"},
       {"memory", "stage02_naive_cuda"},
+      {"gemm", "stage01_serial and stage03_shared_memory"},
+      {"reduce", "stage03_shared_memory"},
+      {"convolution", "stage03_shared_memory"},
+      {"fold-bias", "stage03_shared_memory"},
       {"workers", "stage04_minibatch and stage05_mpi"},
       {"average", "stage04_minibatch and stage05_mpi"},
       {"average-every", "stage04_minibatch and stage05_mpi"},

@@ -1,9 +1,10 @@
 #include <algorithm>
-#include <array>
+#include <deque>
 #include <fstream>
 #include <iostream>
 
 #include "app/commands.hpp"
+#include "app/ladder_command.hpp"
 #include "app/program.hpp"
 #include "app/stage.hpp"
 #include "tensor/error.hpp"
@@ -55,7 +56,16 @@ int run_stage(const Stage& stage, int argc, const char* const* argv) {
   CLI::App& info = *app.add_subcommand("info", "what this program runs on");
   add_train_options(train, stage, train_options);
   add_evaluate_options(evaluate, stage, evaluate_options);
+  std::deque<LadderOptions> ladder_options;  // whose elements stay where they are
+  std::vector<CLI::App*> ladders;
+  for (const LadderCommand& ladder : stage.ladders) {
+    ladders.push_back(app.add_subcommand(ladder.name, ladder.summary));
+    add_ladder_options(*ladders.back(), stage, ladder, ladder_options.emplace_back());
+  }
   for (const char* const ladder : {"gemm", "reduce", "transpose"}) {
+    const bool offered = std::any_of(stage.ladders.begin(), stage.ladders.end(),
+                                     [&](const auto& own) { return own.name == ladder; });
+    if (offered) continue;
     app.add_subcommand(ladder)->group("")->prefix_command()->callback([&stage, ladder] {
       throw UsageError(std::string(ladder) + " is offered by stage03_shared_memory, not by " +
                        stage.program);
@@ -65,6 +75,10 @@ int run_stage(const Stage& stage, int argc, const char* const* argv) {
 
   const std::vector<std::string> command(argv, argv + argc);
   return run_program(app, argc, argv, [&] {
+    for (std::size_t i = 0; i < ladders.size(); ++i) {
+      if (!ladders[i]->parsed()) continue;
+      return run_ladder(stage, stage.ladders[i], ladder_options[i], command);
+    }
     if (train.parsed()) {
       run_train(stage, train_options, command);
     } else if (evaluate.parsed()) {
@@ -72,7 +86,9 @@ int run_stage(const Stage& stage, int argc, const char* const* argv) {
     } else if (info.parsed()) {
       run_info(stage, primitives);
     } else {
-      throw UsageError("say what to do: train, evaluate or info (see " + stage.program +
+      std::string commands = "train, evaluate";
+      for (const LadderCommand& ladder : stage.ladders) commands += ", " + ladder.name;
+      throw UsageError("say what to do: " + commands + " or info (see " + stage.program +
                        " --help)");
     }
     return 0;

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "app/ladder.hpp"
 #include "backend/backend.hpp"
 #include "training/step.hpp"
 
@@ -22,6 +23,7 @@ struct StageOption {
   std::string description;  ///< for the help text
   std::vector<std::string> choices;
   std::string default_choice;
+  std::string choice_without_value = {};  ///< what `--name` alone means; empty: it needs a value
 };
 
 /// What a stage makes its own kind of step from. All of it outlives the step.
@@ -62,6 +64,8 @@ struct Stage {
   std::function<std::unique_ptr<Step>(const StepArguments<float>&)> make_float_step;
   std::function<std::unique_ptr<Step>(const StepArguments<double>&)> make_double_step;
 
+  std::vector<LadderCommand> ladders;  ///< its further subcommands
+
   std::vector<PrimitiveSource> primitives;
 
   /// Libraries that the stage computes with, each with its version.
@@ -88,7 +92,7 @@ struct Stage {
   }
 };
 
-/// The whole program of a stage: `train`, `evaluate` and `info`.
+/// The whole program of a stage: `train`, `evaluate`, `info` and its ladders.
 /// @return the exit code: 0 done, 1 a run-time failure, 2 wrong usage.
 int run_stage(const Stage& stage, int argc, const char* const* argv);
 

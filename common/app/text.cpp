@@ -38,6 +38,25 @@ std::string rate(double value) {
   return fixed(value, value < 9.995 ? 2 : value < 99.95 ? 1 : 0) + (millions ? " M" : " k");
 }
 
+std::string with_prefix(double value, const std::string& unit) {
+  constexpr std::array prefixes = {"", "k", "M", "G", "T", "P", "E"};
+  std::size_t prefix = 0;
+  while (value >= 999.5 && prefix + 1 < prefixes.size()) {
+    value /= 1e3;
+    ++prefix;
+  }
+  const bool whole = prefix == 0 && value == std::floor(value);
+  const int digits = whole ? 0 : value < 9.995 ? 2 : value < 99.95 ? 1 : 0;
+  return fixed(value, digits) + " " + prefixes.at(prefix) + unit;
+}
+
+std::string scientific(double value) {
+  if (value == 0) return "0";
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%.1e", value);
+  return text.data();
+}
+
 std::string shortest(double value) {
   std::array<char, 64> text{};
   const auto end = std::to_chars(text.data(), text.data() + text.size(), value).ptr;

@@ -18,6 +18,12 @@ std::string duration(double seconds);
 /// A number a second with three significant digits: "8,123", "55.6 k", "1.23 M".
 std::string rate(double value);
 
+/// An amount with three significant digits and the prefix of its unit: "30.0 TFLOP/s", "8.86 MB".
+std::string with_prefix(double value, const std::string& unit);
+
+/// A small number with two significant digits: "1.2e-07", "0".
+std::string scientific(double value);
+
 /// The fewest decimal digits that name exactly this double: "0.1".
 std::string shortest(double value);
 

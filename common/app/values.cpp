@@ -73,6 +73,14 @@ double parse_real(const std::string& text, bool zero_allowed) {
   return number;
 }
 
+double parse_finite(const std::string& text) {
+  double number = 0;
+  if (!parse_number(text, number) || !std::isfinite(number)) {
+    throw UsageError(quoted(text) + " is not a finite number");
+  }
+  return number;
+}
+
 bool parse_switch(const std::string& text) {
   if (text != "on" && text != "off") throw UsageError(quoted(text) + " is neither on nor off");
   return text == "on";

@@ -35,6 +35,9 @@ std::uint64_t parse_seed(const std::string& text);
 /// A finite number of at least 0, or above 0.
 double parse_real(const std::string& text, bool zero_allowed);
 
+/// A finite number, negative ones too.
+double parse_finite(const std::string& text);
+
 /// "on" or "off".
 bool parse_switch(const std::string& text);
 

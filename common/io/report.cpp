@@ -40,7 +40,8 @@ Json to_json(const std::vector<Item>& items) {
   return json;
 }
 
-/// The command as one would type it, words with unusual characters in quotes.
+}  // namespace
+
 std::string command_line(const std::vector<std::string>& words) {
   const std::string usual =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./=,:+";
@@ -57,8 +58,6 @@ std::string command_line(const std::vector<std::string>& words) {
   }
   return line;
 }
-
-}  // namespace
 
 std::int64_t peak_memory_bytes() {
   // getrusage() would count what the parent process had resident when it started this one.

@@ -59,6 +59,9 @@ struct Report {
 /// @throws Error naming the file and the reason.
 void write_report(const std::filesystem::path& path, const Report& report);
 
+/// The command as one would type it, words with unusual characters in quotes.
+std::string command_line(const std::vector<std::string>& words);
+
 /// Largest amount of memory the process has had resident so far, in bytes.
 std::int64_t peak_memory_bytes();
 
