@@ -18,6 +18,7 @@ namespace fs = std::filesystem;
 const std::map<std::string, std::string> programs = {
     {"stage01_serial", STAGEWISE_STAGE01},
     {"stage02_naive_cuda", STAGEWISE_STAGE02},
+    {"stage03_shared_memory", STAGEWISE_STAGE03},
     {"compare_checkpoints", STAGEWISE_COMPARE_CHECKPOINTS},
     {"make_dataset", STAGEWISE_MAKE_DATASET},
     {"tour", STAGEWISE_TOUR},

@@ -4,7 +4,10 @@
 ///
 /// A stage's test includes this file, derives a maker of its backend and instantiates the suite:
 ///
-///     struct Maker { template <typename T> static std::unique_ptr<Backend<T>> make(); };
+///     struct Maker {
+///       static constexpr bool adds_in_order = true;  // whether accumulate() adds row after row
+///       template <typename T> static std::unique_ptr<Backend<T>> make();
+///     };
 ///     INSTANTIATE_TYPED_TEST_SUITE_P(Stage02, Primitives, StageTypes<Maker>, StageNames);
 #pragma once
 
@@ -19,33 +22,11 @@
 #include <gtest/gtest.h>
 
 #include "01_serial/serial_backend.hpp"
+#include "cross_stage/device_array.hpp"
 #include "cross_stage/stage_types.hpp"
 #include "support.hpp"
 
 namespace stagewise {
-
-/// An array in a backend's memory, filled from the host.
-template <typename T>
-class DeviceArray {
- public:
-  template <typename U>
-  DeviceArray(Backend<U>& backend, const std::vector<T>& values)
-      : tensor_(backend.template allocate<T>({static_cast<Index>(values.size())})) {
-    if (!values.empty()) backend.copy_in(tensor_.data(), values.data(), values.size() * sizeof(T));
-  }
-
-  T* get() { return tensor_.data(); }
-
-  template <typename U>
-  std::vector<T> read(Backend<U>& backend) const {
-    std::vector<T> values(static_cast<std::size_t>(tensor_.elements()));
-    if (!values.empty()) backend.copy_out(values.data(), tensor_.data(), values.size() * sizeof(T));
-    return values;
-  }
-
- private:
-  Tensor<T> tensor_;
-};
 
 template <typename S>
 class Primitives : public testing::Test {
@@ -191,6 +172,8 @@ TYPED_TEST_P(Primitives, Gemm) {
       for (const Transpose op_b : {Transpose::no, Transpose::yes}) {
         for (const Factors factors :
              {Factors{1, 0}, Factors{T{0.75}, T{-1.25}}, Factors{0, T{0.5}}}) {
+          const bool is_plain = op_a == Transpose::no && op_b == Transpose::no;
+          if (p.m > 100'000 && (!is_plain || factors.beta == 0)) continue;  // takes long
           const std::string what =
               "gemm " + cross_stage::name_of(p) + (op_a == Transpose::yes ? " A^T" : "") +
               (op_b == Transpose::yes ? " B^T" : "") + ", alpha " + std::to_string(factors.alpha) +
@@ -234,8 +217,10 @@ TYPED_TEST_P(Primitives, Transpose) {
 TYPED_TEST_P(Primitives, Sum) {
   using T = typename TypeParam::T;
   for (const Index n : cross_stage::lengths) {
+    // Stage 01 adds in double, one after the other: accurate for float, and not quite for double.
+    const double units = std::is_same_v<T, float> ? 4 : 4 + 2 * std::sqrt(static_cast<double>(n));
     this->expect_same(
-        "sum " + std::to_string(n), 4,
+        "sum " + std::to_string(n), units,
         [&](Backend<T>& backend, const T* x, T* out) { backend.sum(n, x, out); },
         random_values<T>(n, 1, -1, 3), poison<T>(2));
   }
@@ -395,7 +380,14 @@ TYPED_TEST_P(Primitives, Accumulate) {
       const Totals actual = run(this->backend());
       EXPECT_EQ(actual.correct, expected.correct);
       EXPECT_EQ(actual.first_bad_step, expected.first_bad_step);
-      EXPECT_EQ(actual.loss, expected.loss) << "the order of the rows is fixed";
+      if constexpr (TypeParam::Maker::adds_in_order) {
+        EXPECT_EQ(actual.loss, expected.loss) << "stage 01's order of the rows";
+      } else if (bad) {
+        EXPECT_EQ(actual.loss, expected.loss);
+      } else {
+        EXPECT_NEAR(actual.loss, expected.loss, 1e-14 * expected.loss);
+        EXPECT_EQ(run(this->backend()).loss, actual.loss) << "some order, but always the same";
+      }
     }
   }
 }

@@ -8,6 +8,7 @@ namespace stagewise {
 namespace {
 
 struct NaiveCuda {
+  static constexpr bool adds_in_order = true;
   template <typename T>
   static std::unique_ptr<Backend<T>> make() {
     return std::make_unique<NaiveCudaBackend<T>>();

@@ -1,0 +1,189 @@
+#include "03_shared_memory/commands/runner.hpp"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cmath>
+#include <fstream>
+
+#include "app/text.hpp"
+#include "cuda/device.hpp"
+
+namespace stagewise::shared_memory {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+/// What the system can still give to programs; 0 if it does not say.
+double available_host_bytes() {
+  std::ifstream file("/proc/meminfo");
+  for (std::string word; file >> word;) {
+    if (word != "MemAvailable:") continue;
+    double kilobytes = 0;
+    file >> kilobytes;
+    return 1024 * kilobytes;
+  }
+  return 0;
+}
+
+int attribute(cudaDeviceAttr which) {
+  int device = 0;
+  int value = 0;
+  CUDA_CHECK(cudaGetDevice(&device));
+  CUDA_CHECK(cudaDeviceGetAttribute(&value, which, device));
+  return value;
+}
+
+/// Multiplications with an addition that a multiprocessor begins in a cycle, tensor cores included
+/// for double, which has the same rounding there. From the table of throughputs in the CUDA C++
+/// Programming Guide and the white papers of the architectures; 0 for a GPU that is not listed.
+int multiply_adds_per_cycle(bool in_double) {
+  struct Row {
+    int capability;
+    int in_float;
+    int in_double;
+  };
+  constexpr std::array rows = {Row{70, 64, 32},   Row{75, 64, 2},  Row{80, 64, 64},
+                               Row{86, 128, 2},   Row{87, 128, 2}, Row{89, 128, 2},
+                               Row{90, 128, 128}, Row{120, 128, 2}};
+  for (const Row& row : rows) {
+    if (row.capability == cuda::compute_capability()) {
+      return in_double ? row.in_double : row.in_float;
+    }
+  }
+  return 0;
+}
+
+double median(std::vector<double> values) {
+  const auto middle = values.begin() + std::ssize(values) / 2;
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+}  // namespace
+
+void check_memory(const std::string& problem, double device_bytes, double host_bytes) {
+  const auto refuse = [&](double needed, const std::string& whose, double free) {
+    throw Error(problem + " takes " + with_prefix(needed, "B") + " of " + whose + ", of which " +
+                with_prefix(free, "B") + " are free; choose smaller sizes");
+  };
+  std::size_t free = 0;
+  std::size_t total = 0;
+  cuda::require_device();
+  CUDA_CHECK(cudaMemGetInfo(&free, &total));
+  constexpr double workspace_bytes =
+      static_cast<double>(Workspace::capacity<std::byte>()) +
+      static_cast<double>(Workspace::counter_count) * sizeof(unsigned);
+  const double device_needed = device_bytes + workspace_bytes;
+  const auto device_free = static_cast<double>(free);
+  if (device_needed > device_free) {
+    refuse(device_needed,
+           cuda::runs_on_cpu() ? "the emulated GPU's memory (STAGEWISE_CPU_DEVICE_MEMORY)"
+                               : "the GPU's memory",
+           device_free);
+  }
+  const double host_needed = host_bytes + (cuda::runs_on_cpu() ? device_needed : 0);
+  const double host_free = available_host_bytes();
+  if (host_free > 0 && host_needed > host_free) {
+    refuse(host_needed, "the host's memory", host_free);
+  }
+}
+
+std::vector<LadderLine> floor_of(double bytes, double operations, const std::string& precision) {
+  if (cuda::runs_on_cpu()) return {};
+  // The clocks are in kHz, and memory is read twice in a cycle.
+  const double bandwidth =
+      2e3 * attribute(cudaDevAttrMemoryClockRate) * attribute(cudaDevAttrGlobalMemoryBusWidth) / 8;
+  std::string text;
+  if (operations > 0) {
+    const double peak = 2e3 * attribute(cudaDevAttrClockRate) * cuda::multiprocessors() *
+                        multiply_adds_per_cycle(precision == "double");
+    if (peak > 0) {
+      text = duration(operations / peak) + " for " + with_prefix(operations, "FLOP") + " at " +
+             with_prefix(peak, "FLOP/s");
+    }
+  }
+  if (bandwidth > 0) {
+    text += (text.empty() ? "" : ", ") + duration(bytes / bandwidth) + " for " +
+            with_prefix(bytes, "B") + " at " + with_prefix(bandwidth, "B/s");
+    const double cache = attribute(cudaDevAttrL2CacheSize);
+    if (bytes <= cache) text += ", less from the L2 cache of " + with_prefix(cache, "B");
+  }
+  if (text.empty()) return {};
+  return {{"floor", text}};
+}
+
+std::string shape_text(Index rows, Index cols) {
+  return "[" + std::to_string(rows) + ", " + std::to_string(cols) + "]";
+}
+
+void Runner::run(LadderRow& row, const Work& work) const {
+  announce_(row.name);
+  const auto run_once = [&](const std::function<void()>& enqueue) {
+    work.prepare();
+    stream_.synchronize();
+    const auto start = Clock::now();
+    enqueue();
+    stream_.synchronize();
+    return seconds_since(start);
+  };
+  const double first = run_once(work.enqueue);
+  work.verify(row);
+  if (!row.wrong.empty() || repetitions_ == 0) return;
+
+  double seconds = measure(work.enqueue, first, work.also_without_graph);
+  if (work.overhead) seconds -= measure(work.overhead, run_once(work.overhead), false);
+  if (seconds > 0) row.seconds = seconds;  // else it is lost in the noise
+}
+
+/// @param first seconds that it has taken when it was verified.
+double Runner::measure(const std::function<void()>& enqueue, double first,
+                       bool also_without_graph) const {
+  if (cuda::runs_on_cpu()) {
+    std::vector<double> seconds = {first};
+    while (std::ssize(seconds) < repetitions_) {
+      const auto start = Clock::now();
+      enqueue();
+      stream_.synchronize();
+      seconds.push_back(seconds_since(start));
+    }
+    return median(seconds);
+  }
+
+  const cuda::Event start;
+  const cuda::Event end;
+  const auto time = [&](const auto& work) {
+    start.record(stream_);
+    work();
+    end.record(stream_);
+    stream_.synchronize();
+    return end.seconds_since(start);
+  };
+  // So many launches in a graph that the time between the events is long against their resolution.
+  // A launch may use what the one before has left in C: that overflows for a large beta, which
+  // makes no difference to the time.
+  constexpr double wanted_seconds = 2e-3;
+  constexpr double most_launches = 100;
+  const double once = std::max(time(enqueue), 1e-6);
+  const auto launches =
+      static_cast<int>(std::clamp(std::ceil(wanted_seconds / once), 1.0, most_launches));
+  const auto enqueue_all = [&] {
+    for (int i = 0; i < launches; ++i) enqueue();
+  };
+  const auto time_all = [&](const auto& launch) {
+    constexpr double warm_up_seconds = 0.02;  // in which the GPU raises its clock
+    for (double spent = 0; spent < warm_up_seconds;) spent += time(launch);
+    std::vector<double> seconds;
+    while (std::ssize(seconds) < repetitions_) seconds.push_back(time(launch) / launches);
+    return median(seconds);
+  };
+  const cuda::ExecutableGraph graph(stream_, enqueue_all);
+  const double in_graph = time_all([&] { graph.launch(stream_); });
+  return also_without_graph ? std::min(in_graph, time_all(enqueue_all)) : in_graph;
+}
+
+}  // namespace stagewise::shared_memory

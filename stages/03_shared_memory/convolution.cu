@@ -1,0 +1,226 @@
+/// @file
+/// Convolution by the GEMM of this stage, forward and backward, and the rule that picks a form.
+///
+/// Forward and for the filter's gradient, the unrolled input is either written out or loaded
+/// through the window loader. The input's gradient is a product that gives a gradient for every
+/// place of every window, which is then rolled up.
+
+#include <algorithm>
+
+#include "02_naive_cuda/convolution.hpp"
+#include "03_shared_memory/convolution.hpp"
+#include "03_shared_memory/convolution/2_implicit.cuh"
+#include "03_shared_memory/convolution/unroll.hpp"
+#include "03_shared_memory/gemm.hpp"
+#include "03_shared_memory/gemm/stream_k.cuh"
+#include "tensor/error.hpp"
+
+namespace stagewise::shared_memory {
+namespace {
+
+Index window(const ConvolutionProblem& p) {
+  return p.filter_height * p.filter_width * p.in;
+}
+
+/// Calls `work(part of the problem, its first image)` for `images` images at a time.
+template <typename Work>
+void for_parts(const ConvolutionProblem& p, Index images, const Work& work) {
+  for (Index first = 0; first < p.batch; first += images) {
+    ConvolutionProblem part = p;
+    part.batch = std::min(images, p.batch - first);
+    work(part, first);
+  }
+}
+
+/// So many images that rows and steps of the unrolled matrix can be counted in an int.
+Index countable_images(const ConvolutionProblem& p) {
+  constexpr Index most = Index{1} << 30;
+  return std::max<Index>(1, most / std::max<Index>(1, p.output_height() * p.output_width()));
+}
+
+/// Whether the channels of a pixel can be loaded as vectors.
+template <typename T>
+bool has_vectors(const ConvolutionProblem& p, const T* input) {
+  return is_aligned(input, p.in);
+}
+
+/// Where the images of a part begin.
+Index input_offset(const ConvolutionProblem& p, Index image) {
+  return image * p.height * p.width * p.in;
+}
+Index output_offset(const ConvolutionProblem& p, Index image) {
+  return image * p.output_height() * p.output_width() * p.out;
+}
+
+//! [implicit]
+/// output = windows x filter, with the windows loaded from the input.
+template <typename T>
+void multiply_windows(cudaStream_t stream, const ConvolutionProblem& p, const T* input,
+                      const T* filter, T* output, Workspace& workspace) {
+  const auto k = static_cast<int>(window(p));
+  const auto n = static_cast<int>(p.out);
+  const AlphaBeta<T> epilogue(output, p.out, T{1}, T{0});
+  const auto run = [&](const auto& windows, const auto& filters) {
+    multiply_evenly<T>(stream, p.output_pixels(), p.out, k, windows, filters, epilogue, workspace);
+  };
+  if (has_vectors(p, input) && is_aligned(filter, p.out)) {
+    run(WindowLoader<T, Vector<T>::length>(p, input), VectorLoader<T, false>{{filter, n, k}});
+  } else {
+    run(WindowLoader<T, 1>(p, input), ScalarLoader<T>{{filter, n, k}, false});
+  }
+}
+//! [implicit]
+
+/// dfilter = windows^T x doutput, added to what is there if `adds`.
+template <typename T>
+void multiply_transposed_windows(cudaStream_t stream, const ConvolutionProblem& p, const T* input,
+                                 const T* doutput, T* dfilter, bool adds, Workspace& workspace) {
+  const auto k = static_cast<int>(p.output_pixels());
+  const auto n = static_cast<int>(p.out);
+  const AlphaBeta<T> epilogue(dfilter, p.out, T{1}, adds ? T{1} : T{0});
+  const auto run = [&](const auto& windows, const auto& gradients) {
+    multiply_evenly<T>(stream, window(p), p.out, k, windows, gradients, epilogue, workspace);
+  };
+  if (has_vectors(p, input) && is_aligned(doutput, p.out)) {
+    run(TransposedWindowLoader<T, Vector<T>::length>(p, input),
+        VectorLoader<T, false>{{doutput, n, k}});
+  } else {
+    run(TransposedWindowLoader<T, 1>(p, input), ScalarLoader<T>{{doutput, n, k}, false});
+  }
+}
+
+/// Whether there is nothing to compute; stage 02's kernels then do what is left.
+bool is_empty(const ConvolutionProblem& p) {
+  return p.output_pixels() == 0 || p.out == 0 || window(p) == 0;
+}
+
+ConvolutionForm resolve(ConvolutionForm form, const ConvolutionProblem& p) {
+  if (is_empty(p)) return ConvolutionForm::direct;
+  return form == ConvolutionForm::automatic ? pick_convolution(p) : form;
+}
+
+}  // namespace
+
+const std::vector<std::string>& convolution_form_names() {
+  static const std::vector<std::string> names = {"auto", "direct", "unrolled", "implicit"};
+  return names;
+}
+
+ConvolutionForm parse_convolution_form(const std::string& name) {
+  const auto& names = convolution_form_names();
+  const auto found = std::find(names.begin(), names.end(), name);
+  if (found == names.end()) {
+    throw UsageError("there is no form of convolution named '" + name + "'");
+  }
+  return static_cast<ConvolutionForm>(found - names.begin());
+}
+
+//! [pick]
+// A product needs rows: with fewer output pixels than a tile has, most of it stays empty, and the
+// direct form, which starts at once, wins.
+ConvolutionForm pick_convolution(const ConvolutionProblem& p) {
+  constexpr Index fewest_pixels = 64;
+  return p.output_pixels() < fewest_pixels ? ConvolutionForm::direct : ConvolutionForm::implicit;
+}
+//! [pick]
+
+Index unrolled_elements(const ConvolutionProblem& p) {
+  return p.output_height() * p.output_width() * window(p);
+}
+
+template <typename T>
+Index images_at_a_time(const ConvolutionProblem& p) {
+  constexpr Index bytes = Index{64} << 20;
+  const Index each = std::max<Index>(1, unrolled_elements(p) * static_cast<Index>(sizeof(T)));
+  return std::clamp<Index>(bytes / each, 1, std::max<Index>(p.batch, 1));
+}
+
+template <typename T>
+void convolution(cudaStream_t stream, ConvolutionForm form, const ConvolutionProblem& p,
+                 const T* input, const T* filter, T* output, const UnrolledImages<T>& unrolled,
+                 Workspace& workspace) {
+  switch (resolve(form, p)) {
+    case ConvolutionForm::automatic:
+    case ConvolutionForm::direct:
+      return naive_cuda::convolution(stream, p, input, filter, output);
+    case ConvolutionForm::unrolled:
+      //! [unrolled]
+      return for_parts(p, unrolled.images, [&](const ConvolutionProblem& part, Index first) {
+        unroll(stream, part, input + input_offset(p, first), unrolled.data);
+        gemm<T>(stream,
+                {.m = part.output_pixels(),
+                 .n = p.out,
+                 .k = window(p),
+                 .a = unrolled.data,
+                 .b = filter,
+                 .c = output + output_offset(p, first)},
+                workspace);
+      });
+      //! [unrolled]
+    case ConvolutionForm::implicit:
+      return for_parts(p, countable_images(p), [&](const ConvolutionProblem& part, Index first) {
+        multiply_windows(stream, part, input + input_offset(p, first), filter,
+                         output + output_offset(p, first), workspace);
+      });
+  }
+}
+
+template <typename T>
+void convolution_backward(cudaStream_t stream, ConvolutionForm form, const ConvolutionProblem& p,
+                          const T* input, const T* filter, const T* doutput, T* dinput, T* dfilter,
+                          const UnrolledImages<T>& unrolled, Workspace& workspace) {
+  const ConvolutionForm resolved = resolve(form, p);
+  if (resolved == ConvolutionForm::direct) {
+    return naive_cuda::convolution_backward(stream, p, input, filter, doutput, dinput, dfilter);
+  }
+  if (resolved == ConvolutionForm::implicit) {
+    for_parts(p, countable_images(p), [&](const ConvolutionProblem& part, Index first) {
+      multiply_transposed_windows(stream, part, input + input_offset(p, first),
+                                  doutput + output_offset(p, first), dfilter, first > 0, workspace);
+    });
+  } else {
+    for_parts(p, unrolled.images, [&](const ConvolutionProblem& part, Index first) {
+      unroll(stream, part, input + input_offset(p, first), unrolled.data);
+      gemm<T>(stream,
+              {.op_a = Transpose::yes,
+               .m = window(p),
+               .n = p.out,
+               .k = part.output_pixels(),
+               .a = unrolled.data,
+               .b = doutput + output_offset(p, first),
+               .beta = first > 0 ? T{1} : T{0},
+               .c = dfilter},
+              workspace);
+    });
+  }
+  if (dinput == nullptr) return;
+  //! [input_gradient]
+  for_parts(p, unrolled.images, [&](const ConvolutionProblem& part, Index first) {
+    gemm<T>(stream,
+            {.op_b = Transpose::yes,
+             .m = part.output_pixels(),
+             .n = window(p),
+             .k = p.out,
+             .a = doutput + output_offset(p, first),
+             .b = filter,
+             .c = unrolled.data},
+            workspace);
+    roll_up(stream, part, unrolled.data, dinput + input_offset(p, first));
+  });
+  //! [input_gradient]
+}
+
+template Index images_at_a_time<float>(const ConvolutionProblem&);
+template Index images_at_a_time<double>(const ConvolutionProblem&);
+template void convolution(cudaStream_t, ConvolutionForm, const ConvolutionProblem&, const float*,
+                          const float*, float*, const UnrolledImages<float>&, Workspace&);
+template void convolution(cudaStream_t, ConvolutionForm, const ConvolutionProblem&, const double*,
+                          const double*, double*, const UnrolledImages<double>&, Workspace&);
+template void convolution_backward(cudaStream_t, ConvolutionForm, const ConvolutionProblem&,
+                                   const float*, const float*, const float*, float*, float*,
+                                   const UnrolledImages<float>&, Workspace&);
+template void convolution_backward(cudaStream_t, ConvolutionForm, const ConvolutionProblem&,
+                                   const double*, const double*, const double*, double*, double*,
+                                   const UnrolledImages<double>&, Workspace&);
+
+}  // namespace stagewise::shared_memory

@@ -1,0 +1,62 @@
+/// @file
+/// The gradient of the unrolled input added up to the gradient of the input ("col2im").
+///
+/// Backward, the product gives a gradient for every place in every window, and an input value has
+/// been seen in up to filter_height x filter_width of them. The loop that unrolled would now
+/// scatter: many threads would add to the same element, which takes atomic additions, and these
+/// come in another order every time. Turned around, a thread takes one input value and gathers: it
+/// asks which windows saw it, and where. No atomics, and the same bits in every run.
+///
+/// Run it: `stage03_shared_memory train --model cnn --convolution implicit`.
+/// Bytes: pixels x window x sizeof(T) read, neighbours by neighbours; the input's size written.
+
+#include "03_shared_memory/convolution/unroll.hpp"
+#include "cuda/check.hpp"
+#include "cuda/launch.cuh"
+
+namespace stagewise::shared_memory {
+namespace {
+
+//! [roll_up]
+template <typename T>
+__global__ void roll_up_kernel(ConvolutionProblem p, Index output_height, Index output_width,
+                               const T* dcolumns, T* dinput) {
+  Index rest = cuda::index_x();
+  if (rest >= p.batch * p.height * p.width * p.in) return;
+  T* const result = dinput + rest;
+  const Index c = rest % p.in;
+  rest /= p.in;
+  const Index x = rest % p.width;
+  rest /= p.width;
+  const Index y = rest % p.height;
+  const Index b = rest / p.height;
+
+  // This value was seen at place (i, j) of the window whose output is (y - i, x - j).
+  T sum = 0;
+  for (Index i = 0; i < p.filter_height; ++i) {
+    if (y - i < 0 || y - i >= output_height) continue;
+    for (Index j = 0; j < p.filter_width; ++j) {
+      if (x - j < 0 || x - j >= output_width) continue;
+      const Index pixel = (b * output_height + y - i) * output_width + x - j;
+      sum += dcolumns[((pixel * p.filter_height + i) * p.filter_width + j) * p.in + c];
+    }
+  }
+  *result = sum;
+}
+//! [roll_up]
+
+}  // namespace
+
+template <typename T>
+void roll_up(cudaStream_t stream, const ConvolutionProblem& p, const T* dcolumns, T* dinput) {
+  const Index n = p.batch * p.height * p.width * p.in;
+  if (n == 0) return;
+  roll_up_kernel<<<cuda::grid_for(n), cuda::threads_per_block, 0, stream>>>(
+      p, p.output_height(), p.output_width(), dcolumns, dinput);
+  CUDA_CHECK_LAUNCH("roll_up");
+}
+
+template void roll_up(cudaStream_t, const ConvolutionProblem&, const float*, float*);
+template void roll_up(cudaStream_t, const ConvolutionProblem&, const double*, double*);
+
+}  // namespace stagewise::shared_memory

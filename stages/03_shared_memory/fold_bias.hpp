@@ -1,0 +1,70 @@
+/// @file
+/// A layer whose bias is one more row of its weights (report 003).
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <cuda_runtime.h>
+
+#include "backend/problems.hpp"
+#include "tensor/tensor.hpp"
+
+namespace stagewise::shared_memory {
+
+/// Whether the bias is folded into the weights, and how the input gets its column of ones.
+enum class FoldBias : std::uint8_t { off, in_place, out_of_place };
+
+/// The names that `--fold-bias` accepts, in the order of FoldBias.
+const std::vector<std::string>& fold_bias_names();
+
+/// @throws UsageError for an unknown name.
+FoldBias parse_fold_bias(const std::string& name);
+
+/// With a first column of ones in the input, the bias is the first row of the weights, and a layer
+/// is one product, forward and backward:
+///
+///     [1 | input] [bias  ]  =  input weight + bias
+///                 [weight]
+///
+/// This class holds these larger matrices, in the GPU's memory, for one layer after the other.
+template <typename T>
+class FoldedLayer {
+ public:
+  /// @param how in_place or out_of_place.
+  explicit FoldedLayer(FoldBias how) : how_(how) {}
+
+  /// Makes room for layers of this size.
+  /// @throws Error if the GPU has too little memory.
+  void reserve(Index rows, Index in, Index out);
+
+  /// Puts together input() and weight() from a layer's own.
+  void fold(cudaStream_t stream, const LinearProblem<T>& layer);
+
+  /// Takes input_gradient() apart: without its first column it is the gradient of the layer's
+  /// input.
+  void unfold_input_gradient(cudaStream_t stream, const LinearProblem<T>& layer, T* dinput);
+
+  /// Takes weight_gradient() apart; either part may be null.
+  void unfold_weight_gradient(cudaStream_t stream, const LinearProblem<T>& layer, T* dweight,
+                              T* dbias);
+
+  const T* input() const { return input_.data(); }          ///< [rows, 1 + in]
+  const T* weight() const { return weight_.data(); }        ///< [1 + in, out]
+  T* input_gradient() { return input_gradient_.data(); }    ///< [rows, 1 + in]
+  T* weight_gradient() { return weight_gradient_.data(); }  ///< [1 + in, out]
+
+ private:
+  FoldBias how_;
+  Tensor<T> input_;
+  Tensor<T> weight_;
+  Tensor<T> input_gradient_;
+  Tensor<T> weight_gradient_;
+  Tensor<T> helper_;
+};
+
+extern template class FoldedLayer<float>;
+extern template class FoldedLayer<double>;
+
+}  // namespace stagewise::shared_memory

@@ -1,0 +1,124 @@
+/// @file
+/// The GEMM ladder, and the rule that picks a rung.
+///
+/// Rungs 1 to 3 take every number from global memory, each time they need it. Rungs 4 and 5 share
+/// what they load within a block, rungs 6 and 7 within a thread, too. Rungs 8 and 9 load while they
+/// multiply. Rung 10 keeps all multiprocessors busy until the end.
+
+#include <array>
+
+#include "02_naive_cuda/gemm.hpp"
+#include "03_shared_memory/gemm.hpp"
+#include "03_shared_memory/gemm/rungs.hpp"
+#include "03_shared_memory/gemm/tiling.cuh"
+#include "03_shared_memory/reduce/1_interleaved.cuh"
+#include "03_shared_memory/reduce/2_non_divergent.cuh"
+#include "03_shared_memory/reduce/3_sequential.cuh"
+#include "03_shared_memory/reduce/5_last_warp.cuh"
+#include "cuda/device.hpp"
+
+namespace stagewise::shared_memory {
+namespace {
+
+/// A kernel that is not asked for products without elements: a grid must not be empty.
+template <typename T>
+using Kernel = void (*)(cudaStream_t, const GemmProblem<T>&, Workspace&);
+
+template <typename T, Kernel<T> kernel>
+void run(cudaStream_t stream, const GemmProblem<T>& p, Workspace& workspace) {
+  if (p.m > 0 && p.n > 0) kernel(stream, p, workspace);
+}
+
+template <typename T>
+void gemm_naive(cudaStream_t stream, const GemmProblem<T>& p, Workspace& /*workspace*/) {
+  naive_cuda::gemm(stream, p);
+}
+
+/// `cp.async` is there from compute capability 8.0 on.
+template <typename T>
+Support supports_async_copies(const GemmProblem<T>& /*problem*/) {
+  const int capability = cuda::compute_capability();
+  if (capability >= 80) return {};
+  return {"it takes a GPU of compute capability 8.0 or higher, and this one has " +
+          std::to_string(capability / 10) + "." + std::to_string(capability % 10)};
+}
+
+//! [ladder]
+template <typename T>
+const auto& rungs() {
+  static constexpr auto all = &supports_everything<GemmProblem<T>>;
+  static constexpr auto async = &supports_async_copies<T>;
+  static constexpr std::array<GemmRung<T>, 17> ladder = {{
+      {"uncoalesced", "stages/03_shared_memory/gemm/1_uncoalesced.cu",
+       "x is the row: what not to do", run<T, gemm_uncoalesced<T>>, all},
+      {"naive", "stages/02_naive_cuda/gemm.cu", "stage 02: a thread an element",
+       run<T, gemm_naive<T>>, all},
+      {"dot-interleaved", "stages/03_shared_memory/gemm/3_dot_product.cu",
+       "a block an element, adding in pairs", run<T, gemm_dot_product<T, Interleaved>>, all},
+      {"dot-non-divergent", "stages/03_shared_memory/gemm/3_dot_product.cu",
+       "... by neighbouring threads", run<T, gemm_dot_product<T, NonDivergent>>, all},
+      {"dot-sequential", "stages/03_shared_memory/gemm/3_dot_product.cu",
+       "... of neighbouring numbers", run<T, gemm_dot_product<T, Sequential>>, all},
+      {"dot-last-warp", "stages/03_shared_memory/gemm/3_dot_product.cu",
+       "... the last warp without barriers", run<T, gemm_dot_product<T, LastWarp>>, all},
+      {"tile-4", "stages/03_shared_memory/gemm/4_tile.cu", "tiles of 4 x 4 in shared memory",
+       run<T, gemm_tile<T, 4>>, all},
+      {"tile-8", "stages/03_shared_memory/gemm/4_tile.cu", "... of 8 x 8", run<T, gemm_tile<T, 8>>,
+       all},
+      {"tile-16", "stages/03_shared_memory/gemm/4_tile.cu", "... of 16 x 16",
+       run<T, gemm_tile<T, 16>>, all},
+      {"tile-32", "stages/03_shared_memory/gemm/4_tile.cu", "... of 32 x 32",
+       run<T, gemm_tile<T, 32>>, all},
+      {"conflicts", "stages/03_shared_memory/gemm/5_bank_conflicts.cu",
+       "coalesced, but with bank conflicts", run<T, gemm_coalesced_tile<T, 0>>, all},
+      {"padded", "stages/03_shared_memory/gemm/5_bank_conflicts.cu", "... and without, by padding",
+       run<T, gemm_coalesced_tile<T, 1>>, all},
+      {"register-column", "stages/03_shared_memory/gemm/6_register_column.cu",
+       "a thread computes 8 elements", run<T, gemm_register_column<T>>, all},
+      {"register-tile", "stages/03_shared_memory/gemm/7_register_tile.cu",
+       "a thread computes 8 x 8", run<T, gemm_register_tile<T>>, all},
+      {"vector-loads", "stages/03_shared_memory/gemm/8_vector_loads.cu",
+       "16 bytes a load, two buffers", run<T, gemm_vector_loads<T>>, all},
+      {"async-copies", "stages/03_shared_memory/gemm/9_async_copies.cu", "past the registers",
+       run<T, gemm_async_copies<T>>, async},
+      {"stream-k", "stages/03_shared_memory/gemm/10_stream_k.cu", "the same work for every block",
+       run<T, gemm_stream_k<T>>, async},
+  }};
+  return ladder;
+}
+//! [ladder]
+
+}  // namespace
+
+template <typename T>
+Ladder<GemmProblem<T>> gemm_ladder() {
+  return rungs<T>();
+}
+
+//! [pick]
+// Large tiles load least for what they multiply, so they win where there are enough of them: from
+// six rounds on, a last round that is half empty costs less than a tenth. Everything smaller
+// is dealt out evenly. A GPU without asynchronous copies gets the best rung that does without.
+template <typename T>
+const GemmRung<T>& pick_gemm(const GemmProblem<T>& p) {
+  const Ladder<GemmProblem<T>> ladder = gemm_ladder<T>();
+  if (!supports_async_copies(p)) return find_rung(ladder, "vector-loads");
+  const Index tiles = tile_count<typename Tilings<T>::Large>(p.m, p.n);
+  const bool fills = tiles >= 6 * cuda::multiprocessors();
+  return find_rung(ladder, fills ? "async-copies" : "stream-k");
+}
+//! [pick]
+
+template <typename T>
+void gemm(cudaStream_t stream, const GemmProblem<T>& problem, Workspace& workspace) {
+  pick_gemm(problem).run(stream, problem, workspace);
+}
+
+template Ladder<GemmProblem<float>> gemm_ladder();
+template Ladder<GemmProblem<double>> gemm_ladder();
+template const GemmRung<float>& pick_gemm(const GemmProblem<float>&);
+template const GemmRung<double>& pick_gemm(const GemmProblem<double>&);
+template void gemm(cudaStream_t, const GemmProblem<float>&, Workspace&);
+template void gemm(cudaStream_t, const GemmProblem<double>&, Workspace&);
+
+}  // namespace stagewise::shared_memory

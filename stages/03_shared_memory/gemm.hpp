@@ -1,0 +1,26 @@
+/// @file
+/// Matrix multiplication as a ladder of kernels.
+#pragma once
+
+#include "03_shared_memory/ladder.hpp"
+#include "backend/problems.hpp"
+
+namespace stagewise::shared_memory {
+
+template <typename T>
+using GemmRung = Rung<GemmProblem<T>>;
+
+/// All forms of the product, from the slowest to the fastest; see the files in gemm/.
+template <typename T>
+Ladder<GemmProblem<T>> gemm_ladder();
+
+/// The rung that suits a problem best on the current GPU.
+template <typename T>
+const GemmRung<T>& pick_gemm(const GemmProblem<T>& problem);
+
+/// C = alpha op(A) op(B) + beta C, by the rung that pick_gemm() names; see GemmProblem for shapes.
+/// Any sizes, including 0 and 1. With beta = 0, C is written without being read.
+template <typename T>
+void gemm(cudaStream_t stream, const GemmProblem<T>& problem, Workspace& workspace);
+
+}  // namespace stagewise::shared_memory

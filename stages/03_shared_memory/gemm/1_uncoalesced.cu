@@ -1,0 +1,49 @@
+/// @file
+/// GEMM, rung 1: stage 02's kernel with the indices swapped: `row` comes from x.
+///
+/// This is a step down, to see what it costs. The 32 threads of a warp differ in x, so here they
+/// work on 32 rows of C. They read a column of A, k elements apart, and write a column of C: 32
+/// transactions of 32 bytes where stage 02 needs four, with one element used of each.
+///
+/// Run it: `stage03_shared_memory gemm --rung uncoalesced`.
+/// Work: 2 m n k operations, 2 m n k loads; each load of A by a warp moves 1,024 bytes to use 128.
+
+#include "02_naive_cuda/operand.cuh"
+#include "03_shared_memory/gemm/rungs.hpp"
+#include "cuda/check.hpp"
+#include "cuda/launch.cuh"
+
+namespace stagewise::shared_memory {
+namespace {
+
+using naive_cuda::Operand;
+
+//! [uncoalesced]
+template <typename T>
+__global__ void gemm_uncoalesced_kernel(Index m, Index n, Index k, T alpha, Operand<T> a,
+                                        Operand<T> b, T beta, T* c) {
+  const Index row = cuda::index_x();  // neighbours in x, and so in a warp, are rows
+  if (row >= m) return;
+  for (Index column = cuda::index_y(); column < n; column += cuda::rows_in_grid()) {
+    T sum = 0;
+    for (Index i = 0; i < k; ++i) sum += a(row, i) * b(i, column);
+    T* const out = c + row * n + column;
+    *out = beta == 0 ? alpha * sum : alpha * sum + beta * *out;
+  }
+}
+//! [uncoalesced]
+
+}  // namespace
+
+template <typename T>
+void gemm_uncoalesced(cudaStream_t stream, const GemmProblem<T>& p, Workspace& /*workspace*/) {
+  const dim3 block(32, 8);
+  gemm_uncoalesced_kernel<<<cuda::grid_for(p.n, p.m, block), block, 0, stream>>>(
+      p.m, p.n, p.k, p.alpha, naive_cuda::operand_a(p), naive_cuda::operand_b(p), p.beta, p.c);
+  CUDA_CHECK_LAUNCH("gemm (uncoalesced)");
+}
+
+template void gemm_uncoalesced(cudaStream_t, const GemmProblem<float>&, Workspace&);
+template void gemm_uncoalesced(cudaStream_t, const GemmProblem<double>&, Workspace&);
+
+}  // namespace stagewise::shared_memory

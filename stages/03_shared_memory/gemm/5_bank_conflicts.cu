@@ -1,0 +1,85 @@
+/// @file
+/// GEMM, rung 5: coalesced for every transpose, bank conflicts, and the padding that removes them
+/// (report 000, section 4.4).
+///
+/// Rung 4 lets x run along the rows of op(A) and op(B), whatever lies in memory: a transposed
+/// matrix is read down a column. Here x runs along memory, always, and the thread writes what it
+/// has loaded to where it belongs. The tile of A is kept transposed, [step][row], which the next
+/// rungs need. So one of the two matrices is written into shared memory down a column.
+///
+/// Shared memory has 32 banks, each of which serves one word of 4 bytes at a time, and neighbouring
+/// words lie in neighbouring banks. A column of a tile that is 32 words wide lies in a single bank:
+/// a warp that writes one waits 32 times. That eats up what coalescing has won. One unused column,
+/// `padding`, moves each row on by a bank, and a column then touches all of them.
+///
+///     32 wide                       33 wide
+///     bank  0  1  2 ... 31          bank  0  1  2 ... 31
+///     row 0 o  .  .      .          row 0 o  .  .      .
+///     row 1 o  .  .      .          row 1 .  o  .      .
+///     row 2 o  .  .      .          row 2 .  .  o      .
+///
+/// Run it: `stage03_shared_memory gemm --rung conflicts`, `--rung padded`.
+/// Work: as rung 4 with tiles of 32 x 32; with conflicts, a store of a warp takes 32 turns.
+
+#include "02_naive_cuda/operand.cuh"
+#include "03_shared_memory/gemm/rungs.hpp"
+#include "cuda/check.hpp"
+#include "cuda/launch.cuh"
+
+namespace stagewise::shared_memory {
+namespace {
+
+using naive_cuda::Operand;
+
+constexpr int size = 32;
+
+//! [coalesced_tile]
+template <int padding, typename T>
+__global__ void gemm_coalesced_tile_kernel(Index m, Index n, Index k, T alpha, Operand<T> a,
+                                           Operand<T> b, T beta, T* c) {
+  __shared__ T a_tile[size][size + padding];  // [step][row]
+  __shared__ T b_tile[size][size + padding];  // [step][column]
+  const int y = static_cast<int>(threadIdx.y);
+  const int x = static_cast<int>(threadIdx.x);
+  // Which element of a tile this thread loads: x follows the direction in which memory runs.
+  const int a_row = a.right == 1 ? y : x;
+  const int a_step = a.right == 1 ? x : y;
+  const int b_column = b.right == 1 ? x : y;
+  const int b_step = b.right == 1 ? y : x;
+
+  const Index left = blockIdx.x * Index{size};
+  for (Index top = blockIdx.y * Index{size}; top < m; top += gridDim.y * Index{size}) {
+    T sum = 0;
+    for (Index step = 0; step < k; step += size) {
+      a_tile[a_step][a_row] =
+          top + a_row < m && step + a_step < k ? a(top + a_row, step + a_step) : T{0};
+      b_tile[b_step][b_column] =
+          left + b_column < n && step + b_step < k ? b(step + b_step, left + b_column) : T{0};
+      __syncthreads();
+      for (int i = 0; i < size; ++i) sum += a_tile[i][y] * b_tile[i][x];
+      __syncthreads();
+    }
+    if (top + y < m && left + x < n) {
+      T* const out = c + (top + y) * n + left + x;
+      *out = beta == 0 ? alpha * sum : alpha * sum + beta * *out;
+    }
+  }
+}
+//! [coalesced_tile]
+
+}  // namespace
+
+template <typename T, int padding>
+void gemm_coalesced_tile(cudaStream_t stream, const GemmProblem<T>& p, Workspace& /*workspace*/) {
+  const dim3 block(size, size);
+  gemm_coalesced_tile_kernel<padding><<<cuda::grid_for(p.m, p.n, block), block, 0, stream>>>(
+      p.m, p.n, p.k, p.alpha, naive_cuda::operand_a(p), naive_cuda::operand_b(p), p.beta, p.c);
+  CUDA_CHECK_LAUNCH("gemm (coalesced tile)");
+}
+
+template void gemm_coalesced_tile<float, 0>(cudaStream_t, const GemmProblem<float>&, Workspace&);
+template void gemm_coalesced_tile<float, 1>(cudaStream_t, const GemmProblem<float>&, Workspace&);
+template void gemm_coalesced_tile<double, 0>(cudaStream_t, const GemmProblem<double>&, Workspace&);
+template void gemm_coalesced_tile<double, 1>(cudaStream_t, const GemmProblem<double>&, Workspace&);
+
+}  // namespace stagewise::shared_memory

@@ -1,0 +1,102 @@
+/// @file
+/// GEMM, rung 7: a thread computes a tile of 8 x 8 elements.
+///
+/// Rung 6 reuses what it has read of B, but not what it has read of A. With a tile in two
+/// dimensions a thread reads eight numbers of A and eight of B and multiplies each with each: 16
+/// loads for 64 multiplications, an outer product. The tile of the block grows with it, to 128 x
+/// 128, and so global memory is read less often, too.
+///
+/// A thread's columns are not neighbours: they are 16 apart, so that in every step the 16 threads
+/// side by side read 16 neighbours from shared memory, and write neighbours of C in the end. In
+/// double the thread's tile is 8 x 4: 64 sums of 8 bytes would take up half of all registers it can
+/// have.
+///
+/// Run it: `stage03_shared_memory gemm --rung register-tile`.
+/// Work: 2 m n k operations; 2 m n k / 128 loads of global memory, m n k / 4 of shared memory.
+
+#include <algorithm>
+
+#include "02_naive_cuda/operand.cuh"
+#include "03_shared_memory/gemm/load_tile.cuh"
+#include "03_shared_memory/gemm/rungs.hpp"
+#include "cuda/check.hpp"
+#include "cuda/launch.cuh"
+
+namespace stagewise::shared_memory {
+namespace {
+
+using naive_cuda::Operand;
+
+constexpr int threads_down = 16;
+constexpr int threads_across = 16;
+constexpr int threads = threads_down * threads_across;
+constexpr int depth = 8;   // steps along k at a time
+constexpr int height = 8;  // of a thread's tile
+constexpr int rows = threads_down * height;
+
+/// Width of a thread's tile.
+template <typename T>
+constexpr int width = sizeof(T) == sizeof(float) ? 8 : 4;
+
+template <typename T>
+constexpr int columns = threads_across* width<T>;
+
+//! [register_tile]
+template <typename T>
+__global__ void gemm_register_tile_kernel(Index m, Index n, Index k, T alpha, Operand<T> a,
+                                          Operand<T> b, T beta, T* c) {
+  __shared__ T a_tile[depth][rows + 1];
+  __shared__ T b_tile[depth][columns<T> + 1];
+  const int x = static_cast<int>(threadIdx.x) % threads_across;
+  const int y = static_cast<int>(threadIdx.x) / threads_across * height;
+  const Index left = blockIdx.x * Index{columns<T>};
+  for (Index top = blockIdx.y * Index{rows}; top < m; top += gridDim.y * Index{rows}) {
+    T sums[height][width<T>] = {};
+    for (Index step = 0; step < k; step += depth) {
+      load_tile<threads, rows>(a_tile, a.data, a.down, a.right, top, m, step, k);
+      load_tile<threads, columns<T>>(b_tile, b.data, b.right, b.down, left, n, step, k);
+      __syncthreads();
+#pragma unroll
+      for (int i = 0; i < depth; ++i) {
+        T of_a[height];
+        T of_b[width<T>];
+#pragma unroll
+        for (int r = 0; r < height; ++r) of_a[r] = a_tile[i][y + r];
+#pragma unroll
+        for (int s = 0; s < width<T>; ++s) of_b[s] = b_tile[i][x + s * threads_across];
+#pragma unroll
+        for (int r = 0; r < height; ++r) {
+#pragma unroll
+          for (int s = 0; s < width<T>; ++s) sums[r][s] += of_a[r] * of_b[s];
+        }
+      }
+      __syncthreads();
+    }
+#pragma unroll
+    for (int r = 0; r < height; ++r) {
+#pragma unroll
+      for (int s = 0; s < width<T>; ++s) {
+        const Index column = left + x + s * threads_across;
+        if (top + y + r >= m || column >= n) continue;
+        T* const out = c + (top + y + r) * n + column;
+        *out = beta == 0 ? alpha * sums[r][s] : alpha * sums[r][s] + beta * *out;
+      }
+    }
+  }
+}
+//! [register_tile]
+
+}  // namespace
+
+template <typename T>
+void gemm_register_tile(cudaStream_t stream, const GemmProblem<T>& p, Workspace& /*workspace*/) {
+  const dim3 grid = cuda::grid_for(p.m, p.n, dim3(columns<T>, rows));
+  gemm_register_tile_kernel<<<grid, threads, 0, stream>>>(
+      p.m, p.n, p.k, p.alpha, naive_cuda::operand_a(p), naive_cuda::operand_b(p), p.beta, p.c);
+  CUDA_CHECK_LAUNCH("gemm (register tile)");
+}
+
+template void gemm_register_tile(cudaStream_t, const GemmProblem<float>&, Workspace&);
+template void gemm_register_tile(cudaStream_t, const GemmProblem<double>&, Workspace&);
+
+}  // namespace stagewise::shared_memory

@@ -1,0 +1,31 @@
+/// @file
+/// GEMM, rung 9: the next tile goes to shared memory without passing through registers.
+///
+/// In rung 8, what is on its way waits in registers: 16 numbers a thread that the sums could use,
+/// and an instruction each to store them. GPUs from compute capability 8.0 on (Ampere) copy from
+/// global to shared memory by themselves (`cp.async`): the thread asks for the copies, multiplies,
+/// and waits for them when it needs them.
+///
+/// The price: a copy cannot turn a vector around. Where the factor lies along k in memory, single
+/// elements are copied, 4 or 8 bytes each.
+///
+/// Run it: `stage03_shared_memory gemm --rung async-copies`.
+/// Work: as rung 8, without the stores to shared memory.
+
+#include "03_shared_memory/gemm/rungs.hpp"
+#include "03_shared_memory/gemm/whole_tiles.cuh"
+
+namespace stagewise::shared_memory {
+
+template <typename T>
+void gemm_async_copies(cudaStream_t stream, const GemmProblem<T>& p, Workspace& /*workspace*/) {
+  with_loaders(p, [&](const auto& a, const auto& b) {
+    multiply_whole_tiles<AsyncCopies, async_stages, T, typename Tilings<T>::Large>(
+        stream, p.m, p.n, p.k, a, b, AlphaBeta<T>(p));
+  });
+}
+
+template void gemm_async_copies(cudaStream_t, const GemmProblem<float>&, Workspace&);
+template void gemm_async_copies(cudaStream_t, const GemmProblem<double>&, Workspace&);
+
+}  // namespace stagewise::shared_memory

@@ -1,0 +1,157 @@
+/// @file
+/// Two ways from global to shared memory for the main loop: through registers, or past them.
+///
+/// Both are types with the same functions: start() for a tile, fetch() asks for this thread's part
+/// of a panel, commit() ends what belongs together, wait() comes before a panel is read, put()
+/// after the panel before it has been multiplied.
+#pragma once
+
+#include <cuda_pipeline_primitives.h>
+
+#include "03_shared_memory/gemm/loader.cuh"
+
+namespace stagewise::shared_memory {
+
+/// A piece of a factor in shared memory: `extent` rows of A, or columns of B, and `depth` steps.
+/// The padding of a vector keeps the rows aligned and moves each on by some banks.
+template <typename T, int extent_, int depth_>
+struct alignas(16) Panel {
+  static constexpr int extent = extent_;
+  static constexpr int depth = depth_;
+  T values[depth][extent + Vector<T>::length];
+};
+
+/// Where in a panel something belongs.
+struct PanelPlace {
+  int place;
+  int step;
+};
+
+/// Where the i-th group of `length` elements that this thread loads belongs. Neighbouring threads
+/// load neighbours in memory.
+template <typename Panel, int threads, int length>
+__device__ PanelPlace panel_place(int i, bool memory_runs_along) {
+  const int number = static_cast<int>(threadIdx.x) + i * threads;
+  if (memory_runs_along) {
+    constexpr int in_row = Panel::depth / length;
+    return {number / in_row, number % in_row * length};
+  }
+  constexpr int in_step = Panel::extent / length;
+  return {number % in_step * length, number / in_step};
+}
+
+constexpr int register_stages = 2;  ///< panels of a factor in shared memory, with RegisterCopies
+constexpr int async_stages = 3;     ///< likewise with AsyncCopies
+
+/// How many elements an asynchronous copy carries.
+template <typename Loader>
+constexpr int copied_at_once() {
+  if constexpr (Loader::length == 1) {
+    return 1;
+  } else {
+    return Loader::memory_runs_along() ? 1 : Loader::length;
+  }
+}
+
+/// What both have in common: which rows or columns this thread loads from.
+/// @tparam length_ how many elements at once.
+template <typename T, typename Panel, typename Loader, int threads, int length>
+class ThreadsPart {
+ public:
+  static constexpr int count = Panel::extent * Panel::depth / threads / length;
+
+  __device__ void start(const Loader& loader, int first) {
+#pragma unroll
+    for (int i = 0; i < count; ++i) rows_[i] = loader.row(first + place(loader, i).place);
+  }
+  __device__ PanelPlace place(const Loader& loader, int i) const {
+    return panel_place<Panel, threads, length>(i, loader.memory_runs_along());
+  }
+  __device__ Element<T> element(const Loader& loader, int i, int step) const {
+    return loader.at(rows_[i], step + place(loader, i).step);
+  }
+
+ private:
+  typename Loader::Row rows_[count];
+};
+
+//! [register_copies]
+/// Rung 8: fetch() starts loads into registers, which take their time; put() stores what has come
+/// into shared memory. In between the thread multiplies.
+template <typename T, typename Panel, typename Loader, int threads>
+class RegisterCopies {
+ public:
+  __device__ void start(const Loader& loader, int first) { part_.start(loader, first); }
+
+  __device__ void fetch(Panel& /*panel*/, const Loader& loader, int step) {
+#pragma unroll
+    for (int i = 0; i < Part::count; ++i) {
+      const Element<T> from = part_.element(loader, i, step);
+      values_[i] = from.is_inside ? *reinterpret_cast<const Group*>(from.address) : Group{};
+    }
+  }
+
+  __device__ void put(Panel& panel, const Loader& loader) {
+#pragma unroll
+    for (int i = 0; i < Part::count; ++i) {
+      const auto [place, s] = part_.place(loader, i);
+      if (loader.memory_runs_along()) {  // the group lies across the panel's rows
+#pragma unroll
+        for (int j = 0; j < length; ++j) panel.values[s + j][place] = values_[i].values[j];
+      } else {
+        *reinterpret_cast<Group*>(&panel.values[s][place]) = values_[i];
+      }
+    }
+  }
+
+  static __device__ void commit() {}
+  static __device__ void wait() {}
+
+ private:
+  static constexpr int length = Loader::length;
+  using Part = ThreadsPart<T, Panel, Loader, threads, length>;
+  struct alignas(length * sizeof(T)) Group {
+    T values[length];
+  };
+  Part part_;
+  Group values_[Part::count];
+};
+//! [register_copies]
+
+//! [async_copies]
+/// Rung 9: fetch() asks for copies that go to shared memory by themselves; wait() waits for those
+/// that were asked for first. They cannot turn a vector around: where memory runs along k they
+/// carry single elements.
+template <typename T, typename Panel, typename Loader, int threads>
+class AsyncCopies {
+ public:
+  __device__ void start(const Loader& loader, int first) { part_.start(loader, first); }
+
+  __device__ void fetch(Panel& panel, const Loader& loader, int step) {
+#pragma unroll
+    for (int i = 0; i < Part::count; ++i) {
+      const auto [place, s] = part_.place(loader, i);
+      const Element<T> from = part_.element(loader, i, step);
+      constexpr std::size_t bytes = length * sizeof(T);
+      __pipeline_memcpy_async(&panel.values[s][place], from.address, bytes,
+                              from.is_inside ? 0 : bytes);  // so many are zeros
+    }
+  }
+
+  __device__ void put(Panel& /*panel*/, const Loader& /*loader*/) {}
+
+  static __device__ void commit() {
+    __pipeline_commit();
+  }
+  static __device__ void wait() {
+    __pipeline_wait_prior(async_stages - 2);
+  }
+
+ private:
+  static constexpr int length = copied_at_once<Loader>();
+  using Part = ThreadsPart<T, Panel, Loader, threads, length>;
+  Part part_;
+};
+//! [async_copies]
+
+}  // namespace stagewise::shared_memory

@@ -1,0 +1,40 @@
+/// @file
+/// What happens to a finished element of a product.
+///
+/// An epilogue says what is stored for the sum of an element, and where:
+///
+///     T operator()(int row, int column, T sum) const;  // what to store
+///     T* out;        // [m, n], row-major
+///     bool vectors;  // whether out can be written 16 bytes at a time
+///
+/// It is the place to do more with a number while it is still in a register.
+#pragma once
+
+#include "03_shared_memory/gemm/loader.cuh"
+
+namespace stagewise::shared_memory {
+
+/// alpha sum + beta C. With beta = 0, C is not read.
+template <typename T>
+struct AlphaBeta {
+  T* out;
+  int n;
+  T alpha;
+  T beta;
+  bool vectors;
+
+  AlphaBeta(T* c, Index columns, T alpha_factor, T beta_factor)
+      : out(c),
+        n(static_cast<int>(columns)),
+        alpha(alpha_factor),
+        beta(beta_factor),
+        vectors(is_aligned(c, columns)) {}
+  explicit AlphaBeta(const GemmProblem<T>& p) : AlphaBeta(p.c, p.n, p.alpha, p.beta) {}
+
+  __device__ T operator()(int row, int column, T sum) const {
+    if (beta == 0) return alpha * sum;
+    return alpha * sum + beta * out[static_cast<Index>(row) * n + column];
+  }
+};
+
+}  // namespace stagewise::shared_memory

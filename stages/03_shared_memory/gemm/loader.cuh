@@ -1,0 +1,133 @@
+/// @file
+/// What the top rungs ask of a matrix that they multiply.
+///
+/// A loader answers one question: where is the element of row (of A) or column (of B) `place` and
+/// of step `step` along k? A thread asks for the same places again and again with other steps, so
+/// the answer comes in two parts. Any type can be a loader that has
+///
+///     Row row(int place) const;                     // what can be worked out without the step
+///     Element<T> at(const Row& row, int step) const;
+///     bool memory_runs_along() const;  // whether neighbours in memory differ in `step`
+///     static constexpr int length;     // how many neighbours can be loaded at once
+///
+/// A `length` above 1 promises that each group of so many neighbours is aligned to 16 bytes and
+/// lies either inside the matrix or outside. Steps up to `beyond` are asked for, places up to a
+/// tile's height past the last. The loaders here are those of stored matrices; the convolution
+/// brings another.
+#pragma once
+
+#include <cstdint>
+
+#include <cuda_runtime.h>
+
+#include "backend/problems.hpp"
+
+namespace stagewise::shared_memory {
+
+/// 16 bytes, which a thread loads and stores in one instruction.
+template <typename T>
+struct alignas(16) Vector {
+  static constexpr int length = 16 / sizeof(T);
+  T values[length];
+};
+
+/// Whether a vector can be loaded at every multiple of its length.
+template <typename T>
+bool is_aligned(const T* data, Index length) {
+  return reinterpret_cast<std::uintptr_t>(data) % sizeof(Vector<T>) == 0 &&
+         length % Vector<T>::length == 0;
+}
+
+/// Where an element is, and whether it is: beyond the edges of a matrix there are zeros.
+template <typename T>
+struct Element {
+  const T* address;
+  bool is_inside;
+};
+
+/// A step that no matrix has: all of its elements are zero.
+constexpr int beyond = 1 << 30;
+
+/// A factor as it is stored. See the two kinds below.
+template <typename T>
+struct StoredMatrix {
+  /// The first element of a place.
+  struct Row {
+    const T* begin;
+    int steps;  ///< 0 if there is no such place
+  };
+
+  const T* data;
+  int places;  ///< rows of op(A), or columns of op(B)
+  int steps;   ///< k
+
+  __device__ Row row_at(int place, bool along) const {
+    // The product of two ints as an Index: one instruction, and no overflow.
+    return {data + static_cast<Index>(place) * (along ? steps : 1), place < places ? steps : 0};
+  }
+  __device__ Element<T> element_at(const Row& row, int step, bool along) const {
+    return {row.begin + static_cast<Index>(step) * (along ? 1 : places), step < row.steps};
+  }
+};
+
+/// In one of two directions, loaded by vectors.
+/// @tparam along whether its memory runs along k.
+template <typename T, bool along>
+struct VectorLoader : StoredMatrix<T> {
+  using typename StoredMatrix<T>::Row;
+  static constexpr int length = Vector<T>::length;
+
+  static __device__ constexpr bool memory_runs_along() { return along; }
+  __device__ Row row(int place) const { return this->row_at(place, along); }
+  __device__ Element<T> at(const Row& row, int step) const {
+    return this->element_at(row, step, along);
+  }
+};
+
+/// In either direction, loaded number by number: for rows of odd lengths.
+template <typename T>
+struct ScalarLoader : StoredMatrix<T> {
+  using typename StoredMatrix<T>::Row;
+  static constexpr int length = 1;
+  bool along;
+
+  __device__ bool memory_runs_along() const { return along; }
+  __device__ Row row(int place) const { return this->row_at(place, along); }
+  __device__ Element<T> at(const Row& row, int step) const {
+    return this->element_at(row, step, along);
+  }
+};
+
+/// Calls `multiply(loader of A, loader of B)` with loaders that suit the problem. Each pair is
+/// another kernel, so there are no more of them than speed asks for: vectors in the directions that
+/// the transposes make; scalars for a B whose rows are no vectors, such as that of a last layer
+/// with 10 units; and scalars for both in all other cases.
+template <typename T, typename Multiply>
+void with_loaders(const GemmProblem<T>& p, const Multiply& multiply) {
+  const auto m = static_cast<int>(p.m);
+  const auto n = static_cast<int>(p.n);
+  const auto k = static_cast<int>(p.k);
+  const bool a_along = p.op_a == Transpose::no;
+  const bool b_along = p.op_b == Transpose::yes;
+  const VectorLoader<T, true> vectors_of_a = {{p.a, m, k}};
+  const VectorLoader<T, false> vectors_of_a_transposed = {{p.a, m, k}};
+  const VectorLoader<T, false> vectors_of_b = {{p.b, n, k}};
+  const VectorLoader<T, true> vectors_of_b_transposed = {{p.b, n, k}};
+  const ScalarLoader<T> scalars_of_a = {{p.a, m, k}, a_along};
+  const ScalarLoader<T> scalars_of_b = {{p.b, n, k}, b_along};
+
+  if (!is_aligned(p.a, a_along ? p.k : p.m)) return multiply(scalars_of_a, scalars_of_b);
+  const bool b_has_vectors = is_aligned(p.b, b_along ? p.k : p.n);
+  const auto with_a = [&](const auto& a) {
+    if (!b_has_vectors) return multiply(a, scalars_of_b);
+    if (b_along) return multiply(a, vectors_of_b_transposed);
+    multiply(a, vectors_of_b);
+  };
+  if (a_along) {
+    with_a(vectors_of_a);
+  } else {
+    with_a(vectors_of_a_transposed);
+  }
+}
+
+}  // namespace stagewise::shared_memory

@@ -1,0 +1,140 @@
+/// @file
+/// The loop that the top rungs of the GEMM ladder, the convolution and stage 04 share.
+///
+/// It is a template on how a factor is loaded (loader.cuh), on how the pieces come into shared
+/// memory (copies.cuh), on who computes what (tiling.cuh), and on what happens to a finished
+/// element (epilogue.cuh).
+#pragma once
+
+#include "03_shared_memory/gemm/copies.cuh"
+#include "03_shared_memory/gemm/epilogue.cuh"
+#include "03_shared_memory/gemm/tiling.cuh"
+
+namespace stagewise::shared_memory {
+
+/// What a block needs of shared memory: a few panels of each factor, one that is being multiplied
+/// and others that are being filled.
+template <typename T, typename Tiling, int stages>
+struct Panels {
+  Panel<T, Tiling::rows, Tiling::depth> a[stages];
+  Panel<T, Tiling::columns, Tiling::depth> b[stages];
+};
+
+/// A thread's sums.
+template <typename T, typename Tiling>
+struct Sums {
+  T values[Tiling::thread_rows][Tiling::thread_columns];
+};
+
+//! [outer_products]
+/// Adds the product of two panels: for each step, the outer product of this thread's elements.
+template <typename T, typename Tiling>
+__device__ void add_products(const Panel<T, Tiling::rows, Tiling::depth>& a,
+                             const Panel<T, Tiling::columns, Tiling::depth>& b,
+                             Sums<T, Tiling>& sums) {
+  constexpr int group = Tiling::group;
+#pragma unroll
+  for (int step = 0; step < Tiling::depth; ++step) {
+    Vector<T> of_a[Tiling::thread_rows / group];
+    Vector<T> of_b[Tiling::thread_columns / group];
+#pragma unroll
+    for (int i = 0; i < Tiling::thread_rows / group; ++i) {
+      of_a[i] = *reinterpret_cast<const Vector<T>*>(&a.values[step][Tiling::row(i * group)]);
+    }
+#pragma unroll
+    for (int j = 0; j < Tiling::thread_columns / group; ++j) {
+      of_b[j] = *reinterpret_cast<const Vector<T>*>(&b.values[step][Tiling::column(j * group)]);
+    }
+#pragma unroll
+    for (int i = 0; i < Tiling::thread_rows; ++i) {
+#pragma unroll
+      for (int j = 0; j < Tiling::thread_columns; ++j) {
+        sums.values[i][j] += of_a[i / group].values[i % group] * of_b[j / group].values[j % group];
+      }
+    }
+  }
+}
+//! [outer_products]
+
+//! [main_loop]
+/// sums = the block's tile of op(A) op(B), over the panels number `begin` to `end` along k. All
+/// threads of the block call it.
+template <template <typename, typename, typename, int> class Copies, int stages, typename T,
+          typename Tiling, typename LoaderA, typename LoaderB>
+__device__ void multiply(Panels<T, Tiling, stages>& panels, const LoaderA& a, const LoaderB& b,
+                         TilePlace tile, int begin, int end, Sums<T, Tiling>& sums) {
+  using CopiesA = Copies<T, Panel<T, Tiling::rows, Tiling::depth>, LoaderA, Tiling::threads>;
+  using CopiesB = Copies<T, Panel<T, Tiling::columns, Tiling::depth>, LoaderB, Tiling::threads>;
+  CopiesA copies_a;
+  CopiesB copies_b;
+  copies_a.start(a, tile.top);
+  copies_b.start(b, tile.left);
+  // Past the end, zeros are fetched: an `if` around it would let the compiler move loads to where
+  // they are stored, and nothing would be on its way meanwhile.
+  const auto fetch = [&](int panel, int stage) {
+    const int step = panel < end ? panel * Tiling::depth : beyond;
+    copies_a.fetch(panels.a[stage], a, step);
+    copies_b.fetch(panels.b[stage], b, step);
+    CopiesA::commit();
+  };
+  const auto put = [&](int stage) {
+    copies_a.put(panels.a[stage], a);
+    copies_b.put(panels.b[stage], b);
+  };
+
+  sums = {};
+#pragma unroll
+  for (int stage = 0; stage + 1 < stages; ++stage) {
+    fetch(begin + stage, stage);
+    put(stage);
+  }
+  int now = 0;
+  int next = stages - 1;
+  for (int panel = begin; panel < end; ++panel) {
+    CopiesA::wait();
+    __syncthreads();  // this panel has come for all; and all are done with the one to be filled
+                      // next
+    fetch(panel + stages - 1, next);
+    add_products<T, Tiling>(panels.a[now], panels.b[now], sums);
+    put(next);
+    now = now + 1 < stages ? now + 1 : 0;
+    next = next + 1 < stages ? next + 1 : 0;
+  }
+  __pipeline_wait_prior(0);
+  __syncthreads();  // the panels may be used for something else
+}
+//! [main_loop]
+
+/// Hands this thread's finished sums to the epilogue, and stores what it makes of them.
+template <typename T, typename Tiling, typename Epilogue>
+__device__ void finish_tile(const Epilogue& epilogue, TilePlace tile, int m, int n,
+                            const Sums<T, Tiling>& sums) {
+  constexpr int group = Tiling::group;
+#pragma unroll
+  for (int i = 0; i < Tiling::thread_rows; ++i) {
+    const int row = tile.top + Tiling::row(i);
+    if (row >= m) continue;
+#pragma unroll
+    for (int j = 0; j < Tiling::thread_columns; j += group) {
+      const int column = tile.left + Tiling::column(j);
+      if (epilogue.vectors && column < n) {
+        Vector<T> results;
+#pragma unroll
+        for (int v = 0; v < group; ++v) {
+          results.values[v] = epilogue(row, column + v, sums.values[i][j + v]);
+        }
+        *reinterpret_cast<Vector<T>*>(epilogue.out + static_cast<Index>(row) * n + column) =
+            results;
+      } else {
+#pragma unroll
+        for (int v = 0; v < group; ++v) {
+          if (column + v >= n) continue;
+          epilogue.out[static_cast<Index>(row) * n + column + v] =
+              epilogue(row, column + v, sums.values[i][j + v]);
+        }
+      }
+    }
+  }
+}
+
+}  // namespace stagewise::shared_memory

@@ -1,0 +1,49 @@
+/// @file
+/// The kernels of the GEMM ladder, as gemm.cu puts them together. Every one computes
+/// C = alpha op(A) op(B) + beta C for all sizes and transposes.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include "03_shared_memory/workspace.hpp"
+#include "backend/problems.hpp"
+
+namespace stagewise::shared_memory {
+
+/// Rung 1: stage 02's kernel with the indices swapped, and so without coalescing.
+template <typename T>
+void gemm_uncoalesced(cudaStream_t stream, const GemmProblem<T>& problem, Workspace& workspace);
+
+/// Rung 3: a block for each dot product, whose threads add up their products by `Tree`.
+template <typename T, typename Tree>
+void gemm_dot_product(cudaStream_t stream, const GemmProblem<T>& problem, Workspace& workspace);
+
+/// Rung 4: tiles of `size` x `size` elements in shared memory.
+template <typename T, int size>
+void gemm_tile(cudaStream_t stream, const GemmProblem<T>& problem, Workspace& workspace);
+
+/// Rung 5: coalesced for all transposes, with `padding` unused columns in shared memory.
+template <typename T, int padding>
+void gemm_coalesced_tile(cudaStream_t stream, const GemmProblem<T>& problem, Workspace& workspace);
+
+/// Rung 6: a thread computes a column of several elements.
+template <typename T>
+void gemm_register_column(cudaStream_t stream, const GemmProblem<T>& problem, Workspace& workspace);
+
+/// Rung 7: a thread computes a tile of elements.
+template <typename T>
+void gemm_register_tile(cudaStream_t stream, const GemmProblem<T>& problem, Workspace& workspace);
+
+/// Rung 8: loads of 16 bytes, the next tile on its way while this one is multiplied.
+template <typename T>
+void gemm_vector_loads(cudaStream_t stream, const GemmProblem<T>& problem, Workspace& workspace);
+
+/// Rung 9: the next tile goes to shared memory without passing through registers.
+template <typename T>
+void gemm_async_copies(cudaStream_t stream, const GemmProblem<T>& problem, Workspace& workspace);
+
+/// Rung 10: the steps along k of all tiles are dealt out evenly to the blocks.
+template <typename T>
+void gemm_stream_k(cudaStream_t stream, const GemmProblem<T>& problem, Workspace& workspace);
+
+}  // namespace stagewise::shared_memory

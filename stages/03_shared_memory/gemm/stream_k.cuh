@@ -1,0 +1,171 @@
+/// @file
+/// The work of all tiles dealt out evenly: the kernel of rung 10.
+///
+/// Cut every tile into its panels along k, lay all panels of all tiles in one row, and give each
+/// block an equal piece of the row. A piece may begin and end in the middle of a tile:
+///
+///     tile     |    0    |    1    |    2    |    3    |    4    |
+///     block    |      0      |      1      |      2      |   ...
+///
+/// So a tile may have several blocks. Each leaves its sums in the workspace; the one that comes
+/// last adds them up, in the order of the blocks, and finishes the tile. Nobody waits for anybody.
+#pragma once
+
+#include "03_shared_memory/gemm/main_loop.cuh"
+#include "03_shared_memory/workspace.hpp"
+#include "cuda/check.hpp"
+#include "cuda/device.hpp"
+#include "cuda/launch.cuh"
+
+namespace stagewise::shared_memory {
+
+/// The row of all panels, and which piece of it each block has: `share` panels, and the first
+/// `longer` blocks one more.
+struct PanelRow {
+  int share;
+  int longer;
+
+  /// The first panel of a block; one past its last is the first of the next.
+  __device__ int begin(int block) const {
+    return block * share + (block < longer ? block : longer);
+  }
+
+  /// The block that has a panel.
+  __device__ int owner(int panel) const {
+    const int in_longer = longer * (share + 1);
+    return panel < in_longer ? panel / (share + 1) : longer + (panel - in_longer) / share;
+  }
+};
+
+/// Where blocks leave the sums of tiles that they have not finished: two places for each block, as
+/// its piece begins in one tile and ends in another.
+template <typename T, typename Tiling>
+struct UnfinishedTiles {
+  T* partials;
+  unsigned* counters;  ///< for each block, how many have worked on the tile that it began
+
+  /// The sum number `i` of this thread, in one of the two places of a block.
+  __device__ T& sum(int block, bool is_first_tile, int i) const {
+    constexpr int sums = Tiling::thread_rows * Tiling::thread_columns;
+    const int place = 2 * block + (is_first_tile ? 0 : 1);
+    return partials[(place * sums + i) * Tiling::threads + static_cast<int>(threadIdx.x)];
+  }
+};
+
+//! [hand_in]
+/// Leaves this block's sums of a tile. The block that comes last gets all of them, added up.
+/// @param first the panels of the tile begin here in the row; `end` is one past its last.
+/// @return whether this block is the last; the same for all of its threads.
+template <typename T, typename Tiling>
+__device__ bool hand_in(const UnfinishedTiles<T, Tiling>& tiles, const PanelRow& row, int first,
+                        int end, Sums<T, Tiling>& sums) {
+  __shared__ bool is_last;
+  const auto block = static_cast<int>(blockIdx.x);
+  const int first_block = row.owner(first);
+  const int last_block = row.owner(end - 1);
+#pragma unroll
+  for (int i = 0; i < Tiling::thread_rows * Tiling::thread_columns; ++i) {
+    tiles.sum(block, row.begin(block) >= first, i) =
+        sums.values[i / Tiling::thread_columns][i % Tiling::thread_columns];
+  }
+
+  __threadfence();  // the sums are visible before the count is
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    unsigned* const counter = tiles.counters + first_block;
+    is_last = atomicAdd(counter, 1U) == static_cast<unsigned>(last_block - first_block);
+    if (is_last) *counter = 0;  // for the next launch
+  }
+  __syncthreads();
+  if (!is_last) return false;
+  __threadfence();  // and the others' sums are not read before their count was
+
+  sums = {};
+#pragma unroll 4  // so that the loads of four blocks are on their way together
+  for (int other = first_block; other <= last_block; ++other) {
+#pragma unroll
+    for (int i = 0; i < Tiling::thread_rows * Tiling::thread_columns; ++i) {
+      sums.values[i / Tiling::thread_columns][i % Tiling::thread_columns] +=
+          tiles.sum(other, row.begin(other) >= first, i);
+    }
+  }
+  return true;
+}
+//! [hand_in]
+
+//! [stream_k]
+template <template <typename, typename, typename, int> class Copies, int stages, typename T,
+          typename Tiling, typename LoaderA, typename LoaderB, typename Epilogue>
+__global__ void __launch_bounds__(Tiling::threads)
+    stream_k_kernel(int m, int n, int depth, LoaderA a, LoaderB b, Epilogue epilogue, PanelRow row,
+                    UnfinishedTiles<T, Tiling> tiles) {
+  __shared__ Panels<T, Tiling, stages> panels;
+  const TileOrder<Tiling> order = {m, n};
+  const int end = row.begin(static_cast<int>(blockIdx.x) + 1);
+  for (int panel = row.begin(static_cast<int>(blockIdx.x)); panel < end;) {
+    const int tile = panel / depth;  // `depth` panels a tile
+    const int first = tile * depth;
+    const int stop = end < first + depth ? end : first + depth;
+    const TilePlace place = order.place(tile);
+    Sums<T, Tiling> sums;
+    multiply<Copies>(panels, a, b, place, panel - first, stop - first, sums);
+    const bool is_whole = panel == first && stop == first + depth;
+    if (is_whole || hand_in(tiles, row, first, first + depth, sums)) {
+      finish_tile(epilogue, place, m, n, sums);
+    }
+    panel = stop;
+  }
+}
+//! [stream_k]
+
+/// C = epilogue(op(A) op(B)), m, n at least 1.
+/// @param most_blocks how many blocks to deal the work out to, where there is enough.
+template <template <typename, typename, typename, int> class Copies, int stages, typename T,
+          typename Tiling, typename LoaderA, typename LoaderB, typename Epilogue>
+void multiply_stream_k(cudaStream_t stream, Index m, Index n, Index k, const LoaderA& a,
+                       const LoaderB& b, const Epilogue& epilogue, Index most_blocks,
+                       Workspace& workspace) {
+  constexpr Index fewest_panels =
+      2;  // to add up a split tile must not take longer than its product
+  constexpr Index tile_elements = Index{Tiling::rows} * Tiling::columns;
+  const Index depth = std::max<Index>(cuda::pieces(k, Tiling::depth), 1);
+  const Index tiles = tile_count<Tiling>(m, n);
+  const Index panels = tiles * depth;
+  const Index room =
+      std::min(Workspace::capacity<T>() / (2 * tile_elements), Workspace::counter_count);
+  const Index wanted = std::min(most_blocks, std::max(tiles, panels / fewest_panels));
+  const Index blocks = std::min({wanted, room, panels});
+  stream_k_kernel<Copies, stages, T, Tiling>
+      <<<static_cast<unsigned>(blocks), Tiling::threads, 0, stream>>>(
+          static_cast<int>(m), static_cast<int>(n), static_cast<int>(depth), a, b, epilogue,
+          PanelRow{static_cast<int>(panels / blocks), static_cast<int>(panels % blocks)},
+          UnfinishedTiles<T, Tiling>{workspace.partials<T>(), workspace.counters()});
+  CUDA_CHECK_LAUNCH("gemm (stream-k)");
+}
+
+//! [evenly]
+/// C = epilogue(op(A) op(B)), m, n at least 1, in tiles that suit the shape of C: those of 64 x 64
+/// if there is one for each multiprocessor, and else 32 x 32; 64 x 16 and 16 x 64 where C is so
+/// narrow that a larger one would hang over by more than half.
+template <typename T, typename LoaderA, typename LoaderB, typename Epilogue>
+void multiply_evenly(cudaStream_t stream, Index m, Index n, Index k, const LoaderA& a,
+                     const LoaderB& b, const Epilogue& epilogue, Workspace& workspace) {
+  constexpr Index narrow = 24;
+  const Index multiprocessors = cuda::multiprocessors();
+  const auto run = [&]<typename Tiling>(Tiling /*tiling*/) {
+    multiply_stream_k<AsyncCopies, async_stages, T, Tiling>(stream, m, n, k, a, b, epilogue,
+                                                            4 * multiprocessors, workspace);
+  };
+  if (n <= narrow) {
+    run(typename Tilings<T>::Tall());
+  } else if (m <= narrow) {
+    run(typename Tilings<T>::Flat());
+  } else if (tile_count<typename Tilings<T>::Medium>(m, n) < multiprocessors) {
+    run(typename Tilings<T>::Small());
+  } else {
+    run(typename Tilings<T>::Medium());
+  }
+}
+//! [evenly]
+
+}  // namespace stagewise::shared_memory

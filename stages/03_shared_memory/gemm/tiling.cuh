@@ -1,0 +1,111 @@
+/// @file
+/// Who computes what in the top rungs: a block a tile of C, a warp a part of it, a thread a part of
+/// that.
+#pragma once
+
+#include <algorithm>
+
+#include "03_shared_memory/gemm/loader.cuh"
+
+namespace stagewise::shared_memory {
+
+/// A block's tile of C, cut into equal tiles for its warps, and those into the threads' shares.
+///
+/// A thread's rows and columns come in groups of 16 bytes, so that it reads them from shared memory
+/// as vectors. The groups of one thread are not neighbours: between them lie those of the other
+/// lanes. So a warp reads a piece of shared memory without gaps, and writes one of C.
+/// @tparam depth_ how many steps along k are in shared memory at a time.
+template <typename T, int rows_, int columns_, int depth_, int warp_rows, int warp_columns,
+          int thread_rows_, int thread_columns_>
+struct Tiling {
+  static constexpr int rows = rows_;
+  static constexpr int columns = columns_;
+  static constexpr int depth = depth_;
+  static constexpr int thread_rows = thread_rows_;
+  static constexpr int thread_columns = thread_columns_;
+  static constexpr int warps_across = columns / warp_columns;
+  static constexpr int threads = 32 * (rows / warp_rows) * warps_across;
+  static constexpr int lanes_down = warp_rows / thread_rows;
+  static constexpr int lanes_across = warp_columns / thread_columns;
+  static constexpr int group = Vector<T>::length;
+
+  static_assert(lanes_down * lanes_across == 32, "a warp's tile must take all of its lanes");
+  static_assert(rows % warp_rows == 0 && columns % warp_columns == 0,
+                "the warps' tiles must fill the block's");
+  static_assert(thread_rows % group == 0 && thread_columns % group == 0,
+                "a thread's share must consist of whole vectors");
+  static_assert(rows * depth % (threads * group) == 0 && columns * depth % (threads * group) == 0,
+                "every thread must load the same number of vectors");
+
+  /// The row, within the block's tile, of this thread's i-th row. Rows of the same group follow
+  /// each other.
+  static __device__ int row(int i) {
+    const int warp = static_cast<int>(threadIdx.x) / 32 / warps_across;
+    const int lane = static_cast<int>(threadIdx.x) % 32 / lanes_across;
+    return warp * warp_rows + (i / group * lanes_down + lane) * group + i % group;
+  }
+
+  /// Likewise for columns.
+  static __device__ int column(int j) {
+    const int warp = static_cast<int>(threadIdx.x) / 32 % warps_across;
+    const int lane = static_cast<int>(threadIdx.x) % lanes_across;
+    return warp * warp_columns + (j / group * lanes_across + lane) * group + j % group;
+  }
+};
+
+// Large tiles reuse most of what they load; smaller ones give more blocks for the same C, and waste
+// less at its edges. Measured on an H200 for the shapes of the trainings.
+
+template <typename T>
+struct Tilings;
+
+template <>
+struct Tilings<float> {
+  using Large = Tiling<float, 128, 128, 8, 32, 64, 8, 8>;
+  using Medium = Tiling<float, 64, 64, 16, 32, 64, 8, 8>;
+  using Small = Tiling<float, 32, 32, 32, 16, 32, 4, 4>;
+  using Tall = Tiling<float, 64, 16, 32, 32, 16, 4, 4>;
+  using Flat = Tiling<float, 16, 64, 32, 16, 32, 4, 4>;
+};
+
+template <>
+struct Tilings<double> {
+  using Large = Tiling<double, 128, 64, 8, 32, 32, 4, 8>;
+  using Medium = Tiling<double, 64, 64, 8, 32, 32, 4, 8>;
+  using Small = Tiling<double, 32, 32, 16, 16, 32, 4, 4>;
+  using Tall = Tiling<double, 64, 16, 16, 32, 16, 4, 4>;
+  using Flat = Tiling<double, 16, 64, 16, 16, 32, 4, 4>;
+};
+
+/// Where a tile of C is.
+struct TilePlace {
+  int top;   ///< its first row
+  int left;  ///< its first column
+};
+
+/// The tiles of C, numbered so that neighbours in number share what they load: down eight rows of
+/// tiles, then on to the next column.
+template <typename Tiling>
+struct TileOrder {
+  int m;
+  int n;
+
+  __host__ __device__ int down() const { return (m - 1) / Tiling::rows + 1; }
+  __host__ __device__ int across() const { return (n - 1) / Tiling::columns + 1; }
+
+  __device__ TilePlace place(int tile) const {
+    constexpr int height = 8;
+    const int first = tile / (height * across()) * height;
+    const int in_band = down() - first < height ? down() - first : height;
+    const int rest = tile % (height * across());
+    return {(first + rest % in_band) * Tiling::rows, rest / in_band * Tiling::columns};
+  }
+};
+
+/// How many tiles a matrix of m x n has, m and n at least 1.
+template <typename Tiling>
+Index tile_count(Index m, Index n) {
+  return ((m - 1) / Tiling::rows + 1) * ((n - 1) / Tiling::columns + 1);
+}
+
+}  // namespace stagewise::shared_memory

@@ -1,0 +1,63 @@
+/// @file
+/// A ladder: kernels for the same problem, each with one idea more than the one before.
+#pragma once
+
+#include <algorithm>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include <cuda_runtime.h>
+
+#include "03_shared_memory/workspace.hpp"
+#include "tensor/error.hpp"
+
+namespace stagewise::shared_memory {
+
+/// Whether a rung can be used, and if not, why.
+struct Support {
+  std::string reason;  ///< empty: it can; else what is missing, as the end of a sentence
+
+  explicit operator bool() const { return reason.empty(); }
+};
+
+/// One rung of a ladder for problems of one kind, such as GemmProblem<float>.
+template <typename Problem>
+struct Rung {
+  std::string_view name;  ///< "tile-16": what `--rung` takes
+  std::string_view file;  ///< where it is, from the repository's root
+  std::string_view idea;  ///< what it adds, in a few words
+
+  /// Enqueues the work. The workspace serves one stream at a time.
+  void (*run)(cudaStream_t stream, const Problem& problem, Workspace& workspace);
+
+  /// Whether this build, the current GPU and this problem allow it.
+  Support (*supports)(const Problem& problem);
+};
+
+/// All rungs, from the bottom to the top.
+template <typename Problem>
+using Ladder = std::span<const Rung<Problem>>;
+
+/// For the rungs that everything supports.
+template <typename Problem>
+Support supports_everything(const Problem& /*problem*/) {
+  return {};
+}
+
+/// The rung of that name.
+/// @throws UsageError that lists the names if there is none.
+template <typename Problem>
+const Rung<Problem>& find_rung(Ladder<Problem> ladder, std::string_view name) {
+  const auto found = std::find_if(ladder.begin(), ladder.end(),
+                                  [&](const Rung<Problem>& rung) { return rung.name == name; });
+  if (found != ladder.end()) return *found;
+  std::string names;
+  for (const Rung<Problem>& rung : ladder) {
+    if (!names.empty()) names += ", ";
+    names += rung.name;
+  }
+  throw UsageError("there is no rung named '" + std::string(name) + "'; the rungs are " + names);
+}
+
+}  // namespace stagewise::shared_memory

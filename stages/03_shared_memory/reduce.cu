@@ -1,0 +1,128 @@
+/// @file
+/// The reduction ladder: which kernels make up its rungs.
+///
+/// Rungs 1 to 6 are a way to fetch (passes.cuh) and a tree; the sums of columns (columns.cuh) and
+/// the totals of an epoch (totals.cuh) use the same trees. Rungs 7 and 8 have kernels of their own.
+
+#include <array>
+
+#include "03_shared_memory/reduce.hpp"
+#include "03_shared_memory/reduce/1_interleaved.cuh"
+#include "03_shared_memory/reduce/2_non_divergent.cuh"
+#include "03_shared_memory/reduce/3_sequential.cuh"
+#include "03_shared_memory/reduce/4_first_add.cuh"
+#include "03_shared_memory/reduce/5_last_warp.cuh"
+#include "03_shared_memory/reduce/6_shuffles.cuh"
+#include "03_shared_memory/reduce/7_coalesced_columns.cuh"
+#include "03_shared_memory/reduce/7_vector_loads.cuh"
+#include "03_shared_memory/reduce/8_one_pass.cuh"
+#include "03_shared_memory/reduce/columns.cuh"
+#include "03_shared_memory/reduce/passes.cuh"
+#include "03_shared_memory/reduce/totals.cuh"
+
+namespace stagewise::shared_memory {
+namespace {
+
+/// What a rung says about itself, the same in all three ladders.
+struct Label {
+  std::string_view name;
+  std::string_view file;
+  std::string_view idea;
+};
+
+constexpr std::array<Label, 8> labels = {{
+    {"interleaved", "stages/03_shared_memory/reduce/1_interleaved.cuh",
+     "a block adds in pairs, neighbours first"},
+    {"non-divergent", "stages/03_shared_memory/reduce/2_non_divergent.cuh",
+     "the threads that add are neighbours"},
+    {"sequential", "stages/03_shared_memory/reduce/3_sequential.cuh",
+     "and so are their elements: no bank conflicts"},
+    {"first-add", "stages/03_shared_memory/reduce/4_first_add.cuh",
+     "half the threads: the first addition while loading"},
+    {"last-warp", "stages/03_shared_memory/reduce/5_last_warp.cuh",
+     "the last warp goes on without barriers of the block"},
+    {"shuffles", "stages/03_shared_memory/reduce/6_shuffles.cuh", "warps add up in registers"},
+    {"vector-loads", "stages/03_shared_memory/reduce/7_vector_loads.cuh",
+     "few blocks that stay, loads of 16 bytes"},
+    {"one-pass", "stages/03_shared_memory/reduce/8_one_pass.cuh",
+     "the last block to finish does the rest"},
+}};
+
+template <typename Problem>
+constexpr Rung<Problem> rung(int number, decltype(Rung<Problem>::run) run,
+                             decltype(Rung<Problem>::supports) supports) {
+  const Label& label = labels[static_cast<std::size_t>(number - 1)];
+  return {label.name, label.file, label.idea, run, supports};
+}
+
+template <typename T, typename Load, typename Tree>
+constexpr Rung<SumProblem<T>> sum_rung(int number) {
+  return rung<SumProblem<T>>(number, sum_by_passes<Load, Tree, T>, supports_passes<Load, T>);
+}
+
+template <typename T, typename Tree, int threads>
+constexpr Rung<SumRowsProblem<T>> sum_rows_rung(int number) {
+  return rung<SumRowsProblem<T>>(number, sum_columns<Tree, threads, T>,
+                                 supports_everything<SumRowsProblem<T>>);
+}
+
+template <typename T, typename Tree, int threads>
+constexpr Rung<AccumulateProblem<T>> accumulate_rung(int number) {
+  return rung<AccumulateProblem<T>>(number, add_to_totals<Tree, threads, T>,
+                                    supports_everything<AccumulateProblem<T>>);
+}
+
+template <typename T>
+constexpr std::array<Rung<SumProblem<T>>, 8> sum_rungs = {
+    sum_rung<T, LoadOne, Interleaved>(1),
+    sum_rung<T, LoadOne, NonDivergent>(2),
+    sum_rung<T, LoadOne, Sequential>(3),
+    sum_rung<T, FirstAdd, Sequential>(4),
+    sum_rung<T, FirstAdd, LastWarp>(5),
+    sum_rung<T, FirstAdd, Shuffles>(6),
+    rung<SumProblem<T>>(7, sum_with_vector_loads<T>, supports_everything<SumProblem<T>>),
+    rung<SumProblem<T>>(8, sum_in_one_pass<T>, supports_everything<SumProblem<T>>)};
+
+template <typename T>
+constexpr std::array<Rung<SumRowsProblem<T>>, 8> sum_rows_rungs = {
+    sum_rows_rung<T, Interleaved, 256>(1),
+    sum_rows_rung<T, NonDivergent, 256>(2),
+    sum_rows_rung<T, Sequential, 256>(3),
+    sum_rows_rung<T, Sequential, 128>(4),
+    sum_rows_rung<T, LastWarp, 128>(5),
+    sum_rows_rung<T, Shuffles, 128>(6),
+    rung<SumRowsProblem<T>>(7, sum_columns_coalesced<T>, supports_everything<SumRowsProblem<T>>),
+    rung<SumRowsProblem<T>>(8, sum_columns_in_one_pass<T>, supports_everything<SumRowsProblem<T>>)};
+
+template <typename T>  // one block needs neither 16 bytes at once nor another pass
+constexpr std::array<Rung<AccumulateProblem<T>>, 8> accumulate_rungs = {
+    accumulate_rung<T, Interleaved, 256>(1), accumulate_rung<T, NonDivergent, 256>(2),
+    accumulate_rung<T, Sequential, 256>(3),  accumulate_rung<T, Sequential, 128>(4),
+    accumulate_rung<T, LastWarp, 128>(5),    accumulate_rung<T, Shuffles, 128>(6),
+    accumulate_rung<T, Shuffles, 128>(7),    accumulate_rung<T, Shuffles, 128>(8)};
+
+}  // namespace
+
+template <typename T>
+Ladder<SumProblem<T>> sum_ladder() {
+  return sum_rungs<T>;
+}
+
+template <typename T>
+Ladder<SumRowsProblem<T>> sum_rows_ladder() {
+  return sum_rows_rungs<T>;
+}
+
+template <typename T>
+Ladder<AccumulateProblem<T>> accumulate_ladder() {
+  return accumulate_rungs<T>;
+}
+
+template Ladder<SumProblem<float>> sum_ladder();
+template Ladder<SumProblem<double>> sum_ladder();
+template Ladder<SumRowsProblem<float>> sum_rows_ladder();
+template Ladder<SumRowsProblem<double>> sum_rows_ladder();
+template Ladder<AccumulateProblem<float>> accumulate_ladder();
+template Ladder<AccumulateProblem<double>> accumulate_ladder();
+
+}  // namespace stagewise::shared_memory

@@ -1,0 +1,55 @@
+/// @file
+/// Sums as a ladder of kernels.
+#pragma once
+
+#include "03_shared_memory/ladder.hpp"
+#include "backend/problems.hpp"
+
+namespace stagewise::shared_memory {
+
+/// out[0] = the sum of n elements.
+template <typename T>
+struct SumProblem {
+  Index n = 0;
+  const T* x = nullptr;
+  T* out = nullptr;
+};
+
+/// out[j] = the sum of column j of x [rows, cols]: the gradient of a bias.
+template <typename T>
+struct SumRowsProblem {
+  Index rows = 0;
+  Index cols = 0;
+  const T* x = nullptr;
+  T* out = nullptr;
+};
+
+/// Adds a batch to the epoch's totals; see Backend::accumulate().
+template <typename T>
+struct AccumulateProblem {
+  Index rows = 0;
+  const T* row_losses = nullptr;
+  const std::int32_t* predictions = nullptr;
+  const std::int32_t* labels = nullptr;
+  std::int64_t step = 0;
+  Totals* totals = nullptr;
+};
+
+// The three ladders have the same rungs, by name and number.
+
+/// Forms of the full sum, from the slowest to the fastest; see the files in reduce/.
+template <typename T>
+Ladder<SumProblem<T>> sum_ladder();
+
+/// The same for the sums of columns.
+template <typename T>
+Ladder<SumRowsProblem<T>> sum_rows_ladder();
+
+/// The same for the totals of an epoch.
+template <typename T>
+Ladder<AccumulateProblem<T>> accumulate_ladder();
+
+/// The rung that the backend uses where nobody asks for another.
+constexpr std::string_view default_reduce_rung = "one-pass";
+
+}  // namespace stagewise::shared_memory

@@ -1,0 +1,95 @@
+/// @file
+/// Rung 8, "one-pass": the last block to finish does the rest.
+///
+/// Rung 7 needed a second launch to be sure that all partial sums had been written. Here, the block
+/// that finishes last adds them up, in the order of the blocks and not in that of their arrival:
+/// the same bits in every run, which atomic additions to the result would not give.
+///
+/// The sums of columns gain more than a launch. Now that blocks can put their parts together, the
+/// rows of a narrow matrix are shared out to several of them as well.
+///
+/// Run it: `stage03_shared_memory reduce --rung one-pass`.
+/// Work: as rung 7, with one launch; a ticket for each block.
+#pragma once
+
+#include <algorithm>
+
+#include "03_shared_memory/reduce/7_coalesced_columns.cuh"
+#include "03_shared_memory/reduce/7_vector_loads.cuh"
+#include "03_shared_memory/reduce/last_block.cuh"
+
+namespace stagewise::shared_memory {
+
+//! [one_pass_sum]
+template <typename T>
+__global__ void one_pass_sum_kernel(Index n, const T* x, T* sums, unsigned* counter, T* out) {
+  __shared__ T partial[cuda::threads_per_block];
+  partial[threadIdx.x] = strided_sum(n, x);
+  Shuffles::add_up(partial);
+  if (threadIdx.x == 0) sums[blockIdx.x] = partial[0];
+  if (!is_last_block(counter, gridDim.x)) return;
+
+  T sum = 0;
+  for (unsigned i = threadIdx.x; i < gridDim.x; i += blockDim.x) sum += sums[i];
+  partial[threadIdx.x] = sum;
+  Shuffles::add_up(partial);
+  if (threadIdx.x == 0) *out = partial[0];
+}
+//! [one_pass_sum]
+
+template <typename T>
+void sum_in_one_pass(cudaStream_t stream, const SumProblem<T>& p, Workspace& workspace) {
+  one_pass_sum_kernel<<<strided_blocks<T>(p.n), cuda::threads_per_block, 0, stream>>>(
+      p.n, p.x, workspace.partials<T>(), workspace.counters(), p.out);
+  CUDA_CHECK_LAUNCH("one_pass_sum");
+}
+
+//! [one_pass_column_sums]
+/// Block (x, y) adds up rows y * 32 to y * 32 + 31 of its 32 columns, then those gridDim.y * 32
+/// rows below, and so on. The last one of the column of blocks adds up their sums.
+template <typename T>
+__global__ void one_pass_column_sums_kernel(Index rows, Index cols, const T* x, T* sums,
+                                            unsigned* counters, T* out) {
+  __shared__ T partial[column_tile][column_tile];
+  const Index column = cuda::index_x();
+  T sum = 0;
+  if (column < cols) {
+#pragma unroll 4
+    for (Index row = cuda::index_y(); row < rows; row += cuda::rows_in_grid()) {
+      sum += x[row * cols + column];
+    }
+  }
+  partial[threadIdx.y][threadIdx.x] = sum;
+  add_up_columns(partial);
+  T* const to = gridDim.y == 1 ? out : sums + blockIdx.y * cols;
+  if (threadIdx.y == 0 && column < cols) to[column] = partial[0][threadIdx.x];
+  if (gridDim.y == 1) return;
+  if (!is_last_block(counters + blockIdx.x, gridDim.y)) return;
+
+  sum = 0;
+  if (column < cols) {
+    for (Index i = threadIdx.y; i < gridDim.y; i += column_tile) sum += sums[i * cols + column];
+  }
+  partial[threadIdx.y][threadIdx.x] = sum;
+  add_up_columns(partial);
+  if (threadIdx.y == 0 && column < cols) out[column] = partial[0][threadIdx.x];
+}
+//! [one_pass_column_sums]
+
+template <typename T>
+void sum_columns_in_one_pass(cudaStream_t stream, const SumRowsProblem<T>& p,
+                             Workspace& workspace) {
+  if (p.cols == 0) return;
+  const Index across = cuda::pieces(p.cols, column_tile);
+  // A block of 1,024 threads counts for four of those of which resident_blocks() speaks. Each
+  // should have some rows to read before the cost of the second tree pays. As across x down is at
+  // most the number of resident blocks where down is not 1, workspace and counters suffice.
+  const Index wanted = std::max<Index>(resident_blocks() / 4 / across, 1);
+  const Index down = std::clamp<Index>(cuda::pieces(p.rows, Index{4} * column_tile), 1, wanted);
+  const dim3 grid(static_cast<unsigned>(across), static_cast<unsigned>(down));
+  one_pass_column_sums_kernel<<<grid, dim3(column_tile, column_tile), 0, stream>>>(
+      p.rows, p.cols, p.x, workspace.partials<T>(), workspace.counters(), p.out);
+  CUDA_CHECK_LAUNCH("one_pass_column_sums");
+}
+
+}  // namespace stagewise::shared_memory

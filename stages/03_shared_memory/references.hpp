@@ -1,0 +1,60 @@
+/// @file
+/// NVIDIA's libraries, for what the ladders compute: the speed to compare with. They exist in CUDA
+/// builds only; CUDA on the CPU has none, and references.cu is not part of its builds.
+#pragma once
+
+#include <memory>
+
+#include <cuda_runtime.h>
+
+#include "backend/problems.hpp"
+
+namespace stagewise::shared_memory {
+
+/// Whether this build has reference_sum().
+#ifdef STAGEWISE_CUDA_ON_CPU
+inline constexpr bool has_cub = false;
+#else
+inline constexpr bool has_cub = true;
+#endif
+
+/// Whether this build has ReferenceGemm.
+#ifdef STAGEWISE_CUBLAS
+inline constexpr bool has_cublas = true;
+#else
+inline constexpr bool has_cublas = false;
+#endif
+
+/// cuBLAS in the arithmetic of the type itself: no TF32.
+class ReferenceGemm {
+ public:
+  /// Allocates the library's workspace.
+  /// @throws Error if that fails.
+  ReferenceGemm();
+  ~ReferenceGemm();
+  ReferenceGemm(const ReferenceGemm&) = delete;
+  ReferenceGemm& operator=(const ReferenceGemm&) = delete;
+
+  /// Enqueues C = alpha op(A) op(B) + beta C; all sizes at least 1 and below 2^31.
+  template <typename T>
+  void run(cudaStream_t stream, const GemmProblem<T>& problem);
+
+  /// Bytes of the GPU's memory that one of these takes.
+  static constexpr double workspace_bytes = 32 << 20;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+/// Bytes of the GPU's memory that reference_sum() needs beside its operands.
+template <typename T>
+std::size_t reference_sum_bytes(Index n);
+
+/// Enqueues out[0] = the sum of n elements: CUB's DeviceReduce.
+/// @param helper room for reference_sum_bytes() bytes.
+template <typename T>
+void reference_sum(cudaStream_t stream, Index n, const T* x, T* out, void* helper,
+                   std::size_t helper_bytes);
+
+}  // namespace stagewise::shared_memory

@@ -1,0 +1,57 @@
+/// @file
+/// The transpose ladder: which kernels make up its rungs.
+
+#include <array>
+
+#include "02_naive_cuda/transpose.hpp"
+#include "03_shared_memory/transpose.hpp"
+#include "03_shared_memory/transpose/2_tile.cuh"
+#include "03_shared_memory/transpose/3_padded.cuh"
+#include "03_shared_memory/transpose/4_rows.cuh"
+#include "03_shared_memory/transpose/5_swizzled.cuh"
+
+namespace stagewise::shared_memory {
+namespace {
+
+template <typename T>
+void transpose_naively(cudaStream_t stream, const TransposeProblem<T>& p,
+                       Workspace& /*workspace*/) {
+  naive_cuda::transpose(stream, p.rows, p.cols, p.x, p.y);
+}
+
+template <typename T>
+constexpr std::array<Rung<TransposeProblem<T>>, 5> rungs = {{
+    {"naive", "stages/02_naive_cuda/transpose.cu", "stage 02: a thread an element",
+     transpose_naively<T>, supports_everything<TransposeProblem<T>>},
+    {"tile", "stages/03_shared_memory/transpose/2_tile.cuh",
+     "tiles in shared memory: coalesced on both sides", transpose_tiles<PlainTile, T>,
+     supports_everything<TransposeProblem<T>>},
+    {"padded", "stages/03_shared_memory/transpose/3_padded.cuh",
+     "an unused column: no bank conflicts", transpose_tiles<PaddedTile, T>,
+     supports_everything<TransposeProblem<T>>},
+    {"rows", "stages/03_shared_memory/transpose/4_rows.cuh",
+     "a thread moves four elements: more loads under way", transpose_rows<PaddedTile, T>,
+     supports_everything<TransposeProblem<T>>},
+    {"swizzled", "stages/03_shared_memory/transpose/5_swizzled.cuh",
+     "XOR instead of padding: no shared memory unused", transpose_rows<SwizzledTile, T>,
+     supports_everything<TransposeProblem<T>>},
+}};
+
+}  // namespace
+
+template <typename T>
+Ladder<TransposeProblem<T>> transpose_ladder() {
+  return rungs<T>;
+}
+
+template <typename T>
+void transpose(cudaStream_t stream, const TransposeProblem<T>& problem, Workspace& workspace) {
+  transpose_ladder<T>().back().run(stream, problem, workspace);
+}
+
+template Ladder<TransposeProblem<float>> transpose_ladder();
+template Ladder<TransposeProblem<double>> transpose_ladder();
+template void transpose(cudaStream_t, const TransposeProblem<float>&, Workspace&);
+template void transpose(cudaStream_t, const TransposeProblem<double>&, Workspace&);
+
+}  // namespace stagewise::shared_memory

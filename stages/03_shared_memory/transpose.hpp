@@ -1,0 +1,27 @@
+/// @file
+/// Transposition as a ladder of kernels.
+#pragma once
+
+#include "03_shared_memory/ladder.hpp"
+#include "tensor/shape.hpp"
+
+namespace stagewise::shared_memory {
+
+/// y = x^T: x is [rows, cols], y is [cols, rows]; they must not overlap.
+template <typename T>
+struct TransposeProblem {
+  Index rows = 0;
+  Index cols = 0;
+  const T* x = nullptr;
+  T* y = nullptr;
+};
+
+/// Forms of the transposition, from the slowest to the fastest; see the files in transpose/.
+template <typename T>
+Ladder<TransposeProblem<T>> transpose_ladder();
+
+/// y = x^T, by the top rung.
+template <typename T>
+void transpose(cudaStream_t stream, const TransposeProblem<T>& problem, Workspace& workspace);
+
+}  // namespace stagewise::shared_memory

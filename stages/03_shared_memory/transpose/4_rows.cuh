@@ -1,0 +1,65 @@
+/// @file
+/// Rung 4, "rows": a quarter of the threads, each of which moves four elements.
+///
+/// In rung 3, a thread computed two addresses, loaded one element, waited for the barrier and
+/// stored one. Here, a block of 32 x 8 threads moves a tile of 32 x 32: each thread loads from four
+/// rows before it needs any of the values, so that four loads are under way at once; the addresses
+/// differ by multiples of a row; and more blocks fit on a multiprocessor, so that some load while
+/// others wait.
+///
+/// What is left: the 33rd column, 3 % of the shared memory.
+///
+/// Run it: `stage03_shared_memory transpose --rung rows`.
+/// Work: as rung 3, with a quarter of the threads.
+#pragma once
+
+#include "03_shared_memory/transpose/3_padded.cuh"
+
+namespace stagewise::shared_memory {
+
+constexpr int rows_at_once = 8;
+constexpr int rows_of_thread = tile_side / rows_at_once;
+
+//! [transpose_rows]
+template <typename Tile, typename T>
+__global__ void transpose_rows_kernel(Index rows, Index cols, const T* x, T* y) {
+  __shared__ T tile[tile_side][Tile::width];
+  const auto right = static_cast<int>(threadIdx.x);
+  const Index left = blockIdx.x * Index{tile_side};
+  const Index step = gridDim.y * Index{tile_side};
+  for (Index top = blockIdx.y * Index{tile_side}; top < rows; top += step) {
+    T values[rows_of_thread];  // loaded one after the other, before any of them is waited for
+#pragma unroll
+    for (int i = 0; i < rows_of_thread; ++i) {
+      const Index row = top + threadIdx.y + i * rows_at_once;
+      const bool inside = row < rows && left + right < cols;
+      values[i] = inside ? x[row * cols + left + right] : T{0};
+    }
+#pragma unroll
+    for (int i = 0; i < rows_of_thread; ++i) {
+      const int down = static_cast<int>(threadIdx.y) + i * rows_at_once;
+      tile[down][Tile::column(down, right)] = values[i];
+    }
+    __syncthreads();  // what is written was read by other threads
+#pragma unroll
+    for (int i = 0; i < rows_of_thread; ++i) {
+      const int down = static_cast<int>(threadIdx.y) + i * rows_at_once;
+      if (left + down < cols && top + right < rows) {
+        y[(left + down) * rows + top + right] = tile[right][Tile::column(right, down)];
+      }
+    }
+    __syncthreads();  // before the next tile overwrites this one
+  }
+}
+//! [transpose_rows]
+
+template <typename Tile, typename T>
+void transpose_rows(cudaStream_t stream, const TransposeProblem<T>& p, Workspace& /*workspace*/) {
+  if (p.rows == 0 || p.cols == 0) return;
+  const dim3 grid = cuda::grid_for(p.rows, p.cols, dim3(tile_side, tile_side));
+  const dim3 block(tile_side, rows_at_once);
+  transpose_rows_kernel<Tile><<<grid, block, 0, stream>>>(p.rows, p.cols, p.x, p.y);
+  CUDA_CHECK_LAUNCH("transpose_rows");
+}
+
+}  // namespace stagewise::shared_memory

@@ -1,0 +1,42 @@
+/// @file
+/// Memory beside the operands, for what blocks leave for each other.
+#pragma once
+
+#include <cstddef>
+
+#include "tensor/tensor.hpp"
+
+namespace stagewise::shared_memory {
+
+/// A piece of the GPU's memory that kernels use for partial sums, and counters by which the last of
+/// several blocks knows that it is the last. Allocated once; work of one stream at a time.
+class Workspace {
+ public:
+  /// @throws Error if the GPU has too little memory.
+  Workspace();
+
+  /// Room for partial results, undefined between kernels; aligned for every type.
+  template <typename T>
+  T* partials() {
+    return static_cast<T*>(static_cast<void*>(partials_.data()));
+  }
+
+  /// How many values of T partials() has room for.
+  template <typename T>
+  static constexpr Index capacity() {
+    return bytes / static_cast<Index>(sizeof(T));
+  }
+
+  /// Zero before every kernel: whoever counts with them sets them back to 0.
+  unsigned* counters() { return counters_.data(); }
+
+  static constexpr Index counter_count = 65'536;
+
+ private:
+  static constexpr Index bytes = Index{32} << 20;
+
+  Tensor<std::byte> partials_;
+  Tensor<unsigned> counters_;
+};
+
+}  // namespace stagewise::shared_memory

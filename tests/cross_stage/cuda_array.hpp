@@ -1,0 +1,65 @@
+/// @file
+/// An array in the GPU's memory, for tests that call kernels without a backend.
+#pragma once
+
+#include <cmath>
+#include <limits>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "cuda/check.hpp"
+#include "cuda/memory.hpp"
+
+namespace stagewise {
+
+template <typename T>
+class CudaArray {
+ public:
+  explicit CudaArray(const std::vector<T>& values)
+      : tensor_({static_cast<Index>(values.size())}, cuda::device_memory()) {
+    CUDA_CHECK(cudaMemcpy(tensor_.data(), values.data(), values.size() * sizeof(T),
+                          cudaMemcpyHostToDevice));
+  }
+
+  T* get() { return tensor_.data(); }
+
+  /// A copy, when all that was enqueued has been done.
+  std::vector<T> read() const {
+    std::vector<T> values(static_cast<std::size_t>(tensor_.elements()));
+    CUDA_CHECK(cudaDeviceSynchronize());
+    CUDA_CHECK(cudaMemcpy(values.data(), tensor_.data(), values.size() * sizeof(T),
+                          cudaMemcpyDeviceToHost));
+    return values;
+  }
+
+ private:
+  Tensor<T> tensor_;
+};
+
+/// Expects each element within `units` units in the last place of the largest finite one. Where a
+/// NaN or an infinity is expected, nothing else will do.
+template <typename T>
+void expect_within_units(const std::string& what, double units, const std::vector<T>& actual,
+                         const std::vector<T>& expected) {
+  ASSERT_EQ(actual.size(), expected.size()) << what;
+  double scale = 0;
+  for (const T value : expected) {
+    if (std::isfinite(value)) scale = std::max(scale, std::abs(static_cast<double>(value)));
+  }
+  const double bound = units * static_cast<double>(std::numeric_limits<T>::epsilon()) * scale;
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    const double difference =
+        std::abs(static_cast<double>(actual[i]) - static_cast<double>(expected[i]));
+    const bool same = std::isnan(expected[i])   ? std::isnan(actual[i])
+                      : std::isinf(expected[i]) ? actual[i] == expected[i]
+                                                : difference <= bound;
+    ASSERT_TRUE(same) << what << ", element " << i << " of " << expected.size() << " is "
+                      << actual[i] << " instead of " << expected[i] << ", farther away than "
+                      << bound;
+  }
+}
+
+}  // namespace stagewise

@@ -1,0 +1,26 @@
+/// @file
+/// How many random shapes the tests of the ladders try.
+#pragma once
+
+#include <cstdlib>
+#include <string>
+
+#include "cuda/device.hpp"
+#include "tensor/shape.hpp"
+
+namespace stagewise {
+
+/// Random shapes for each rung: 100 on a CPU and 200 on a GPU, or what the environment variable
+/// STAGEWISE_TEST_SHAPES says, for the slow presets.
+inline int shapes_per_rung() {
+  if (const char* const asked = std::getenv("STAGEWISE_TEST_SHAPES")) return std::stoi(asked);
+  return cuda::runs_on_cpu() ? 100 : 200;
+}
+
+/// Whether to leave out a shape of so many elements: the large ones, where fewer shapes than usual
+/// were asked for.
+inline bool is_too_large(Index elements) {
+  return shapes_per_rung() < 100 && elements > 4000;
+}
+
+}  // namespace stagewise

@@ -1,0 +1,202 @@
+/// @file
+/// Every rung of the GEMM ladder computes what stage 01 computes, whatever the shape.
+
+#include <array>
+#include <cmath>
+#include <limits>
+
+#include "01_serial/gemm.hpp"
+#include "02_naive_cuda/naive_cuda_backend.hpp"
+#include "03_shared_memory/gemm.hpp"
+#include "cross_stage/device_array.hpp"
+#include "cross_stage/random_shapes.hpp"
+#include "cross_stage/stage_types.hpp"
+#include "support.hpp"
+
+namespace stagewise {
+namespace {
+
+using shared_memory::GemmRung;
+using shared_memory::Workspace;
+
+struct Shape3 {
+  Index m;
+  Index n;
+  Index k;
+};
+
+/// Sizes that lie just below and above those of tiles, and others.
+Index random_size(Random& random, Index most) {
+  constexpr std::array<Index, 20> edges = {1,  2,  3,  4,  7,  8,  15,  16,  17,  31,
+                                           32, 33, 63, 64, 65, 97, 127, 128, 129, 200};
+  const Index size = random.below(2) == 0
+                         ? edges[random.below(edges.size())]
+                         : 1 + static_cast<Index>(random.below(static_cast<std::uint64_t>(most)));
+  return std::min(size, most);
+}
+
+/// A block for each element of C takes long on a CPU, so these rungs get few elements.
+Shape3 random_shape(Random& random, bool is_dot_product) {
+  const Index most = is_dot_product ? 12 : 150;
+  return {random_size(random, most), random_size(random, most),
+          random_size(random, is_dot_product ? 700 : 150)};
+}
+
+template <typename T>
+T random_factor(Random& random) {
+  constexpr std::array factors = {0.0, 1.0, -1.0, 0.75, -2.5, 5.0};
+  return static_cast<T>(factors[random.below(factors.size())]);
+}
+
+template <typename T>
+class GemmLadder : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (const std::string reason = reason_to_skip(); !reason.empty()) GTEST_SKIP() << reason;
+    backend_ = std::make_unique<NaiveCudaBackend<T>>();
+    workspace_ = std::make_unique<Workspace>();
+  }
+
+  /// Runs a rung on random matrices, and expects stage 01's result and nothing written beyond it.
+  void check(const GemmRung<T>& rung, const GemmProblem<T>& shape, std::uint64_t seed) {
+    GemmProblem<T> p = shape;
+    const std::string what = std::string(rung.name) + " " + std::to_string(p.m) + "x" +
+                             std::to_string(p.n) + "x" + std::to_string(p.k) +
+                             (p.op_a == Transpose::yes ? " A^T" : "") +
+                             (p.op_b == Transpose::yes ? " B^T" : "") + ", alpha " +
+                             std::to_string(p.alpha) + ", beta " + std::to_string(p.beta);
+    const std::vector<T> a = random_values<T>(p.m * p.k, seed);
+    const std::vector<T> b = random_values<T>(p.k * p.n, seed + 1, -1, 2);
+    std::vector<T> c = p.beta == 0 ? poison<T>(p.m * p.n) : random_values<T>(p.m * p.n, seed + 2);
+    c.push_back(T{-77});  // nobody is to touch what comes behind
+
+    DeviceArray there_a(*backend_, a);
+    DeviceArray there_b(*backend_, b);
+    DeviceArray there_c(*backend_, c);
+    p.a = there_a.get();
+    p.b = there_b.get();
+    p.c = there_c.get();
+    rung.run(nullptr, p, *workspace_);
+    ASSERT_EQ(cudaStreamSynchronize(nullptr), cudaSuccess) << what;
+    const std::vector<T> actual = there_c.read(*backend_);
+
+    p.a = a.data();
+    p.b = b.data();
+    p.c = c.data();
+    serial::gemm(serial::GemmForm::reordered, p);
+    T scale = 0;
+    for (const T value : c) scale = std::max(scale, std::abs(value));
+    const T bound = static_cast<T>(8 + 2 * std::sqrt(static_cast<double>(p.k))) *
+                    std::numeric_limits<T>::epsilon() * scale;
+    ASSERT_EQ(actual.back(), T{-77}) << what << " has written behind C";
+    for (Index i = 0; i < p.m * p.n; ++i) {
+      const T difference =
+          std::abs(actual[static_cast<std::size_t>(i)] - c[static_cast<std::size_t>(i)]);
+      ASSERT_TRUE(difference <= bound)  // a NaN is not
+          << what << ": element (" << i / p.n << ", " << i % p.n << ") is "
+          << actual[static_cast<std::size_t>(i)] << " instead of "
+          << c[static_cast<std::size_t>(i)];
+    }
+  }
+
+  void expect_counters_at_zero() {
+    std::vector<unsigned> counters(Workspace::counter_count, 1U);
+    backend_->copy_out(counters.data(), workspace_->counters(), counters.size() * sizeof(unsigned));
+    for (const unsigned counter : counters) ASSERT_EQ(counter, 0U);
+  }
+
+ private:
+  std::unique_ptr<NaiveCudaBackend<T>> backend_;
+  std::unique_ptr<Workspace> workspace_;
+};
+
+TYPED_TEST_SUITE(GemmLadder, Precisions, PrecisionNames);
+
+TYPED_TEST(GemmLadder, EveryRungComputesWhatStage01Computes) {
+  using T = TypeParam;
+  for (const GemmRung<T>& rung : shared_memory::gemm_ladder<T>()) {
+    Random random(7);
+    for (int i = 0; i < shapes_per_rung(); ++i) {
+      const auto [m, n, k] = random_shape(random, rung.name.starts_with("dot-"));
+      const GemmProblem<T> problem = {.op_a = random.below(2) == 0 ? Transpose::no : Transpose::yes,
+                                      .op_b = random.below(2) == 0 ? Transpose::no : Transpose::yes,
+                                      .m = m,
+                                      .n = n,
+                                      .k = k,
+                                      .alpha = random_factor<T>(random),
+                                      .beta = random_factor<T>(random)};
+      if (!rung.supports(problem)) continue;
+      this->check(rung, problem, 100 + static_cast<std::uint64_t>(i));
+      if (this->HasFatalFailure()) return;
+    }
+  }
+  this->expect_counters_at_zero();
+}
+
+/// Empty matrices, a k of 0, more rows of blocks than a grid has, and few tiles with a long k.
+TYPED_TEST(GemmLadder, EveryRungTakesUnusualShapes) {
+  using T = TypeParam;
+  const std::vector<Shape3> shapes = {{0, 3, 2},    {3, 0, 2},    {3, 4, 0},    {1, 1, 1},
+                                      {1, 1, 3000}, {2, 3, 5001}, {1100, 1, 2}, {1, 1100, 2}};
+  for (const GemmRung<T>& rung : shared_memory::gemm_ladder<T>()) {
+    for (const auto [m, n, k] : shapes) {
+      for (const T beta : {T{0}, T{2}}) {
+        const GemmProblem<T> problem = {.m = m, .n = n, .k = k, .alpha = T{3}, .beta = beta};
+        if (!rung.supports(problem)) continue;
+        this->check(rung, problem, 5);
+        if (this->HasFatalFailure()) return;
+      }
+    }
+  }
+  this->expect_counters_at_zero();
+}
+
+/// 64 rows a tile, and 65,535 tiles in a grid's y.
+TYPED_TEST(GemmLadder, TheTopRungsTakeMoreRowsThanAGridHas) {
+  using T = TypeParam;
+  for (const char* const name : {"padded", "stream-k", "async-copies"}) {
+    const GemmRung<T>& rung = find_rung(shared_memory::gemm_ladder<T>(), name);
+    const GemmProblem<T> problem = {.m = 2'100'000, .n = 1, .k = 2, .alpha = 1};
+    if (rung.supports(problem)) this->check(rung, problem, 9);
+    if (this->HasFatalFailure()) return;
+  }
+}
+
+/// The same bits in every run: nothing depends on which block comes first.
+TYPED_TEST(GemmLadder, EveryRungRepeatsItselfBitForBit) {
+  using T = TypeParam;
+  NaiveCudaBackend<T> backend;
+  Workspace workspace;
+  constexpr Index m = 67;
+  constexpr Index n = 45;
+  constexpr Index k = 801;
+  DeviceArray a(backend, random_values<T>(m * k, 1));
+  DeviceArray b(backend, random_values<T>(k * n, 2));
+  for (const GemmRung<T>& rung : shared_memory::gemm_ladder<T>()) {
+    if (rung.name.starts_with("dot-")) continue;  // 3,000 blocks; tested above
+    std::vector<T> first;
+    for (int i = 0; i < 3; ++i) {
+      DeviceArray c(backend, poison<T>(m * n));
+      const GemmProblem<T> problem = {
+          .m = m, .n = n, .k = k, .a = a.get(), .b = b.get(), .c = c.get()};
+      if (!rung.supports(problem)) break;
+      rung.run(nullptr, problem, workspace);
+      ASSERT_EQ(cudaStreamSynchronize(nullptr), cudaSuccess);
+      if (first.empty()) first = c.read(backend);
+      EXPECT_EQ(c.read(backend), first) << rung.name;
+    }
+  }
+}
+
+TEST(GemmRungs, AnUnknownRungIsRefusedWithTheNames) {
+  try {
+    find_rung(shared_memory::gemm_ladder<float>(), "tile-17");
+    FAIL() << "there is a rung named tile-17";
+  } catch (const UsageError& error) {
+    EXPECT_NE(std::string(error.what()).find("no rung named 'tile-17'"), std::string::npos);
+    EXPECT_NE(std::string(error.what()).find("tile-16, tile-32"), std::string::npos);
+  }
+}
+
+}  // namespace
+}  // namespace stagewise

@@ -1,0 +1,288 @@
+/// @file
+/// Every rung of stage 03's reduction ladder, and its losses, against stage 01.
+
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "01_serial/loss.hpp"
+#include "01_serial/reduce.hpp"
+#include "03_shared_memory/loss.hpp"
+#include "03_shared_memory/reduce.hpp"
+#include "cross_stage/cuda_array.hpp"
+#include "cross_stage/random_shapes.hpp"
+#include "cross_stage/stage_types.hpp"
+#include "support.hpp"
+
+namespace stagewise {
+namespace {
+
+using namespace shared_memory;
+
+struct Size {
+  Index rows;
+  Index cols;
+};
+
+/// Small numbers as often as large ones: from 1 to `most`.
+Index random_length(Random& random, Index most) {
+  return static_cast<Index>(std::exp(random.uniform(0, std::log(static_cast<double>(most + 1)))));
+}
+
+/// Around warps and blocks, in and out of the last pass; then any.
+std::vector<Index> lengths(std::uint64_t seed) {
+  std::vector<Index> all = {0,    1,      2,      3,      5,      31,     32,     33,
+                            63,   64,     65,     127,    128,    255,    256,    257,
+                            511,  512,    513,    1009,   1023,   1025,   2047,   4095,
+                            4097, 16'383, 16'385, 65'535, 65'537, 66'000, 140'003};
+  Random random(seed);
+  for (int i = 0; i < shapes_per_rung(); ++i) all.push_back(random_length(random, 66'000));
+  std::erase_if(all, is_too_large);
+  return all;
+}
+
+template <typename T>
+class Reductions : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (const std::string reason = reason_to_skip(); !reason.empty()) GTEST_SKIP() << reason;
+  }
+
+  static constexpr T nan = std::numeric_limits<T>::quiet_NaN();
+  static constexpr T infinity = std::numeric_limits<T>::infinity();
+};
+
+TYPED_TEST_SUITE(Reductions, Precisions, PrecisionNames);
+
+/// The array begins at any multiple of its elements' size, between NaNs. The trees round less than
+/// stage 01's one long run of doubles, so that the tighter bound is that of a wider sum.
+TYPED_TEST(Reductions, Sum) {
+  using T = TypeParam;
+  Workspace workspace;
+  Random random(1);
+  for (const Index n : lengths(2)) {
+    const std::vector<T> x = random_values<T>(n, static_cast<std::uint64_t>(n), 0.1, 3);
+    std::vector<T> expected = {0, this->nan};
+    serial::sum(n, x.data(), expected.data());
+    const auto exact = static_cast<T>(std::accumulate(x.begin(), x.end(), 0.0L));
+    const auto offset = static_cast<Index>(random.below(4));
+    std::vector<T> surrounded = poison<T>(offset + n + 5);
+    std::copy(x.begin(), x.end(), surrounded.begin() + offset);
+    CudaArray there(surrounded);
+    for (const auto& rung : sum_ladder<T>()) {
+      CudaArray out(poison<T>(2));
+      const SumProblem<T> problem = {.n = n, .x = there.get() + offset, .out = out.get()};
+      ASSERT_EQ(rung.supports(problem).reason, "");
+      rung.run(nullptr, problem, workspace);
+      const std::string what =
+          std::string(rung.name) + ", " + std::to_string(n) + " from " + std::to_string(offset);
+      const std::vector<T> actual = out.read();
+      expect_within_units(what, 4 + std::sqrt(static_cast<double>(n)), actual, expected);
+      expect_within_units(what, 4, actual, {exact, this->nan});
+      if (this->HasFatalFailure()) return;
+    }
+  }
+}
+
+TYPED_TEST(Reductions, SumRows) {
+  using T = TypeParam;
+  Workspace workspace;
+  std::vector<Size> sizes = {{1, 1},    {1, 7},    {7, 1},     {3, 5},      {13, 17},   {31, 33},
+                             {32, 32},  {33, 31},  {64, 32},   {5, 1031},   {257, 3},   {1, 256},
+                             {127, 65}, {129, 10}, {1025, 10}, {10'007, 3}, {0, 3},     {3, 0},
+                             {255, 40}, {256, 4},  {384, 33},  {2, 2100},   {66'000, 1}};
+  Random random(3);
+  for (int i = 0; i < shapes_per_rung(); ++i) {
+    sizes.push_back({random_length(random, 2000), random_length(random, 150)});
+  }
+  for (const auto [rows, cols] : sizes) {
+    if (is_too_large(rows * cols)) continue;
+    std::vector<T> x = random_values<T>(rows * cols, static_cast<std::uint64_t>(rows), -1, 3);
+    std::vector<T> expected = poison<T>(cols + 1);
+    serial::sum_rows(rows, cols, x.data(), expected.data());
+    x.push_back(this->nan);
+    CudaArray there(x);
+    for (const auto& rung : sum_rows_ladder<T>()) {
+      CudaArray out(poison<T>(cols + 1));
+      const SumRowsProblem<T> problem = {
+          .rows = rows, .cols = cols, .x = there.get(), .out = out.get()};
+      ASSERT_EQ(rung.supports(problem).reason, "");
+      rung.run(nullptr, problem, workspace);
+      expect_within_units(
+          std::string(rung.name) + ", " + std::to_string(rows) + "x" + std::to_string(cols),
+          4 + 2 * std::sqrt(static_cast<double>(rows)), out.read(), expected);
+      if (this->HasFatalFailure()) return;
+    }
+  }
+}
+
+/// Three batches, of which the second and the third may have a loss that is no number, at any row.
+TYPED_TEST(Reductions, Accumulate) {
+  using T = TypeParam;
+  Workspace workspace;
+  Random random(4);
+  for (const Index rows : lengths(5)) {
+    const auto seed = static_cast<std::uint64_t>(rows);
+    std::vector<T> losses = random_values<T>(rows, seed, 0, 5);
+    std::vector<std::int32_t> labels = random_labels(rows, 3, seed + 1);
+    std::vector<std::int32_t> predictions = random_labels(rows, 3, seed + 2);
+    labels.push_back(1);
+    predictions.push_back(1);  // would count as right
+    std::vector<T> bad_losses = losses;
+    const bool bad = rows > 0 && random.below(2) == 0;
+    if (bad) {
+      bad_losses[random.below(bad_losses.size())] =
+          random.below(2) == 0 ? this->nan : this->infinity;
+    }
+    losses.push_back(this->nan);
+    bad_losses.push_back(this->nan);
+    CudaArray there(losses);
+    CudaArray bad_there(bad_losses);
+    CudaArray labels_there(labels);
+    CudaArray predictions_there(predictions);
+    Totals expected;
+    for (std::int64_t step = 1; step <= 3; ++step) {
+      serial::accumulate(rows, (step >= 2 ? bad_losses : losses).data(), predictions.data(),
+                         labels.data(), step, &expected);
+    }
+    ASSERT_EQ(expected.first_bad_step, bad ? 2 : -1);
+    for (const auto& rung : accumulate_ladder<T>()) {
+      CudaArray totals(std::vector<Totals>(1));
+      for (std::int64_t step = 1; step <= 3; ++step) {
+        rung.run(nullptr,
+                 {.rows = rows,
+                  .row_losses = (step >= 2 ? bad_there : there).get(),
+                  .predictions = predictions_there.get(),
+                  .labels = labels_there.get(),
+                  .step = step,
+                  .totals = totals.get()},
+                 workspace);
+      }
+      const Totals actual = totals.read().front();
+      const std::string what = std::string(rung.name) + ", " + std::to_string(rows) + " rows";
+      ASSERT_EQ(actual.correct, expected.correct) << what;
+      ASSERT_EQ(actual.first_bad_step, expected.first_bad_step) << what;
+      // Both add doubles; stage 01 in one long run, whose rounding grows with the rows.
+      expect_within_units<double>(what, 4 + std::sqrt(static_cast<double>(rows)), {actual.loss},
+                                  {expected.loss});
+      if (this->HasFatalFailure()) return;
+    }
+  }
+}
+
+/// Also when blocks finish in another order than the last time.
+TYPED_TEST(Reductions, RepeatThemselvesBitForBit) {
+  using T = TypeParam;
+  Workspace workspace;
+  constexpr Index cols = 3;
+  const Index rows = is_too_large(22'000 * cols) ? 1300 : 22'000;
+  CudaArray x(random_values<T>(rows * cols, 1, -1, 3));
+  const auto run = [&](std::size_t rung) {
+    CudaArray out(poison<T>(1 + cols));
+    sum_ladder<T>()[rung].run(nullptr, {.n = rows * cols, .x = x.get(), .out = out.get()},
+                              workspace);
+    sum_rows_ladder<T>()[rung].run(
+        nullptr, {.rows = rows, .cols = cols, .x = x.get(), .out = out.get() + 1}, workspace);
+    return out.read();
+  };
+  for (std::size_t rung = 0; rung < sum_ladder<T>().size(); ++rung) {
+    const std::vector<T> first = run(rung);
+    for (int i = 0; i < 3; ++i) ASSERT_EQ(run(rung), first) << sum_ladder<T>()[rung].name;
+  }
+}
+
+TYPED_TEST(Reductions, SoftmaxCrossEntropy) {
+  using T = TypeParam;
+  std::vector<Size> sizes = {{1, 1},   {7, 2},    {8, 31},   {9, 32},
+                             {64, 33}, {5, 1031}, {301, 10}, {0, 3}};
+  Random random(6);
+  for (int i = 0; i < shapes_per_rung(); ++i) {
+    sizes.push_back({random_length(random, 300), random_length(random, 300)});
+  }
+  for (const auto [rows, cols] : sizes) {
+    const auto seed = static_cast<std::uint64_t>(rows);
+    std::vector<T> logits = random_values<T>(rows * cols, seed, -30, 30);
+    const std::vector<std::int32_t> labels = random_labels(rows, cols, seed + 1);
+    const auto at = [&, cols = cols](Index row) -> T& {  // any element of that row
+      return logits[static_cast<std::size_t>(row * cols) +
+                    random.below(static_cast<std::uint64_t>(cols))];
+    };
+    if (rows > 4) {
+      at(0) = T{1e4};  // exp of it is infinite
+      at(1) = this->nan;
+      at(2) = this->infinity;
+      at(3) = -this->infinity;
+      std::fill_n(logits.begin() + 4 * cols, cols, -this->infinity);
+    }
+    std::vector<T> probabilities = poison<T>(rows * cols + 1);
+    std::vector<T> losses = poison<T>(rows + 1);
+    CudaArray there(logits);
+    CudaArray labels_there(labels);
+    CudaArray probabilities_there(probabilities);
+    CudaArray losses_there(losses);
+    serial::softmax_cross_entropy(rows, cols, logits.data(), labels.data(), probabilities.data(),
+                                  losses.data());
+    softmax_cross_entropy(nullptr, rows, cols, there.get(), labels_there.get(),
+                          probabilities_there.get(), losses_there.get());
+    const std::string what = std::to_string(rows) + "x" + std::to_string(cols);
+    const double units = 16 + std::sqrt(static_cast<double>(cols));
+    expect_within_units(what, units, probabilities_there.read(), probabilities);
+    expect_within_units(what, units, losses_there.read(), losses);
+    if (this->HasFatalFailure()) return;
+  }
+}
+
+TYPED_TEST(Reductions, SquaredError) {
+  using T = TypeParam;
+  std::vector<Size> sizes = {{1, 1},  {301, 1}, {7, 2},    {8, 31},
+                             {9, 32}, {64, 33}, {5, 1031}, {0, 3}};
+  Random random(7);
+  for (int i = 0; i < shapes_per_rung(); ++i) {
+    sizes.push_back({random_length(random, 300), random_length(random, 300)});
+  }
+  for (const auto [rows, cols] : sizes) {
+    const auto seed = static_cast<std::uint64_t>(rows);
+    std::vector<T> outputs = random_values<T>(rows * cols, seed);
+    if (rows > 2) outputs[static_cast<std::size_t>(cols)] = this->nan;
+    if (rows > 2) outputs[static_cast<std::size_t>(3 * cols - 1)] = this->infinity;
+    const std::vector<std::int32_t> labels =
+        random_labels(rows, std::max<Index>(cols, 2), seed + 1);
+    std::vector<T> losses = poison<T>(rows + 1);
+    CudaArray there(outputs);
+    CudaArray labels_there(labels);
+    CudaArray losses_there(losses);
+    serial::squared_error(rows, cols, outputs.data(), labels.data(), losses.data());
+    squared_error(nullptr, rows, cols, there.get(), labels_there.get(), losses_there.get());
+    expect_within_units(std::to_string(rows) + "x" + std::to_string(cols),
+                        16 + std::sqrt(static_cast<double>(cols)), losses_there.read(), losses);
+    if (this->HasFatalFailure()) return;
+  }
+}
+
+TYPED_TEST(Reductions, SumSaysWhatTheWorkspaceHasNoRoomFor) {
+  using T = TypeParam;
+  const auto ladder = sum_ladder<T>();
+  const SumProblem<T> huge = {.n = Index{1} << 40};
+  const SumProblem<T> large = {.n = Workspace::capacity<T>() * 128};
+  for (const auto& rung : ladder.first(6)) {
+    expect_contains(rung.supports(huge).reason, "partial sums");
+    EXPECT_EQ(rung.supports(large).reason, "") << rung.name;
+  }
+  for (const auto& rung : ladder.last(2)) EXPECT_EQ(rung.supports(huge).reason, "") << rung.name;
+}
+
+TYPED_TEST(Reductions, TheThreeLaddersHaveTheSameRungs) {
+  using T = TypeParam;
+  ASSERT_EQ(sum_rows_ladder<T>().size(), sum_ladder<T>().size());
+  ASSERT_EQ(accumulate_ladder<T>().size(), sum_ladder<T>().size());
+  for (std::size_t i = 0; i < sum_ladder<T>().size(); ++i) {
+    EXPECT_EQ(sum_rows_ladder<T>()[i].name, sum_ladder<T>()[i].name);
+    EXPECT_EQ(accumulate_ladder<T>()[i].name, sum_ladder<T>()[i].name);
+  }
+  EXPECT_EQ(find_rung(sum_ladder<T>(), default_reduce_rung).name, sum_ladder<T>().back().name);
+}
+
+}  // namespace
+}  // namespace stagewise

@@ -1,0 +1,95 @@
+/// @file
+/// Stage 03 trains what stages 01 and 02 train, and what PyTorch trained, in each of its forms.
+
+#include "03_shared_memory/shared_memory_backend.hpp"
+#include "cross_stage/trainings.hpp"
+#include "golden/cnn.hpp"
+#include "golden/golden.hpp"
+
+namespace stagewise {
+namespace {
+
+using shared_memory::ConvolutionForm;
+using shared_memory::FoldBias;
+
+struct SharedMemory {
+  template <typename T>
+  static std::unique_ptr<Backend<T>> make() {
+    return std::make_unique<SharedMemoryBackend<T>>();
+  }
+};
+
+INSTANTIATE_TYPED_TEST_SUITE_P(Stage03, Trainings, StageTypes<SharedMemory>, StageNames);
+
+class Stage03 : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (const std::string reason = reason_to_skip(); !reason.empty()) GTEST_SKIP() << reason;
+  }
+
+  /// Expects the cases whose name begins like this to train as on stage 02.
+  template <typename T>
+  static void expect_stage_02(const SharedMemoryOptions& options, const std::string& beginning) {
+    int cases = 0;
+    for (const cross_stage::TrainingCase& one : cross_stage::training_cases()) {
+      if (!one.name.starts_with(beginning)) continue;
+      ++cases;
+      NaiveCudaBackend<T> before;
+      SharedMemoryBackend<T> backend(options);
+      cross_stage::expect_same_outcome<T>(cross_stage::train_eagerly(backend, one),
+                                          cross_stage::train_eagerly(before, one), one.name);
+    }
+    EXPECT_GT(cases, 0) << beginning;
+  }
+};
+
+TEST_F(Stage03, EqualsStage02) {
+  expect_stage_02<float>({}, "");
+  expect_stage_02<double>({}, "");
+}
+
+TEST_F(Stage03, AFoldedBiasGivesTheSameNumbers) {
+  for (const FoldBias fold : {FoldBias::in_place, FoldBias::out_of_place}) {
+    expect_stage_02<float>({.fold_bias = fold}, "mlp");
+    expect_stage_02<double>({.fold_bias = fold}, "");
+  }
+}
+
+TEST_F(Stage03, EveryFormOfConvolutionTrainsTheSame) {
+  for (const ConvolutionForm form :
+       {ConvolutionForm::direct, ConvolutionForm::unrolled, ConvolutionForm::implicit}) {
+    expect_stage_02<double>({.convolution = form}, "cnn");
+  }
+}
+
+/// Report 004's comparison: the reductions, and its products by reductions, inside a training.
+TEST_F(Stage03, EveryReductionTrainsTheSame) {
+  for (const auto& rung : shared_memory::sum_ladder<double>()) {
+    expect_stage_02<double>({.reduce = std::string(rung.name)}, "mlp_squared_error");
+    expect_stage_02<double>({.reduce = std::string(rung.name)}, "neuron");
+  }
+}
+
+TEST_F(Stage03, EveryProductTrainsTheSame) {
+  for (const auto& rung : shared_memory::gemm_ladder<double>()) {
+    if (!rung.supports({})) continue;
+    expect_stage_02<double>({.gemm = std::string(rung.name)}, "mlp_squared_error");
+  }
+}
+
+TEST_F(Stage03, EqualsPyTorch) {
+  SharedMemoryBackend<double> backend;
+  for (const std::string& name : golden::case_names()) {
+    golden::expect_equals_pytorch(backend, name);
+  }
+}
+
+TEST_F(Stage03, EqualsPyTorchsCnn) {
+  SharedMemoryBackend<double> backend;
+  for (const std::string& name : golden::cnn_case_names()) {
+    golden::expect_cnn_equals_pytorch(backend, name);
+  }
+}
+
+}  // namespace
+}  // namespace stagewise
