@@ -102,6 +102,10 @@ endif()
 # neighbour. Several targets may name the same file.
 function(stagewise_translate file output target)
   file(RELATIVE_PATH path ${PROJECT_SOURCE_DIR} ${file})
+  cmake_path(IS_PREFIX PROJECT_BINARY_DIR ${file} is_generated)
+  if(is_generated) # the build folder may lie anywhere
+    file(RELATIVE_PATH path ${PROJECT_BINARY_DIR} ${file})
+  endif()
   set(translated ${PROJECT_BINARY_DIR}/cuda_on_cpu/${path})
   if(path MATCHES "\\.cu$")
     string(APPEND translated .cpp)

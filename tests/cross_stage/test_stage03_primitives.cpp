@@ -21,9 +21,10 @@ struct SharedMemory {
   }
 };
 
-using Default = SharedMemory<ConvolutionForm::automatic, FoldBias::off>;
-using Unrolled = SharedMemory<ConvolutionForm::unrolled, FoldBias::in_place>;
-using Implicit = SharedMemory<ConvolutionForm::implicit, FoldBias::out_of_place>;
+// Types of their own, since their names are part of the tests'.
+struct Default : SharedMemory<ConvolutionForm::automatic, FoldBias::off> {};
+struct Unrolled : SharedMemory<ConvolutionForm::unrolled, FoldBias::in_place> {};
+struct Implicit : SharedMemory<ConvolutionForm::implicit, FoldBias::out_of_place> {};
 INSTANTIATE_TYPED_TEST_SUITE_P(Stage03, Primitives, StageTypes<Default>, StageNames);
 INSTANTIATE_TYPED_TEST_SUITE_P(Stage03Unrolled, Primitives, StageTypes<Unrolled>, StageNames);
 INSTANTIATE_TYPED_TEST_SUITE_P(Stage03Implicit, Primitives, StageTypes<Implicit>, StageNames);
