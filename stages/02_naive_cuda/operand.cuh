@@ -8,6 +8,7 @@
 
 namespace stagewise::naive_cuda {
 
+//! [operand]
 /// A factor of the product, transposed or not: element (i, j) is at `data[i * down + j * right]`.
 template <typename T>
 struct Operand {
@@ -17,6 +18,7 @@ struct Operand {
 
   __device__ T operator()(Index i, Index j) const { return data[i * down + j * right]; }
 };
+//! [operand]
 
 /// op(A), [m, k].
 template <typename T>

@@ -63,6 +63,7 @@ __device__ Saved saved_by_shift_left(Index row, Index rows, Index cols) {
 }
 //! [helper]
 
+//! [save_and_read]
 /// `line` is the row in its old place.
 template <typename T>
 __device__ void save(const Saved& saved, const T* line, T* helper) {
@@ -76,6 +77,7 @@ __device__ T read(const Saved& saved, const T* line, const T* helper, Index colu
   const Index i = column - saved.column;
   return i >= 0 && i < saved.count ? helper[saved.offset + i] : line[column];
 }
+//! [save_and_read]
 
 //! [shift_right]
 template <typename T>

@@ -18,7 +18,6 @@
 
 namespace stagewise::shared_memory {
 
-//! [window_loader]
 /// op(A) of the forward product: a place is an output pixel, a step a value of its window.
 /// @tparam length_ of a group of channels that can be loaded at once.
 template <typename T, int length_>
@@ -40,6 +39,7 @@ class WindowLoader {
 
   static __device__ constexpr bool memory_runs_along() { return true; }
 
+  //! [window_loader]
   /// The first value of a pixel's window.
   struct Row {
     const T* begin;
@@ -64,6 +64,7 @@ class WindowLoader {
     const auto [i, j] = by_filter_width_.divide(place);
     return (static_cast<Index>(i) * width_ + j) * in_ + channel;
   }
+  //! [window_loader]
 
   __device__ int pixels() const { return pixels_; }
   __device__ int window() const { return window_; }
@@ -81,7 +82,6 @@ class WindowLoader {
   cuda::Divider by_filter_width_;
   cuda::Divider by_in_;
 };
-//! [window_loader]
 
 /// The same matrix transposed, for the gradient of the filter: a place is a value of the window, a
 /// step an output pixel.

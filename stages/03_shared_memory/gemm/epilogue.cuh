@@ -14,6 +14,7 @@
 
 namespace stagewise::shared_memory {
 
+//! [alpha_beta]
 /// alpha sum + beta C. With beta = 0, C is not read.
 template <typename T>
 struct AlphaBeta {
@@ -36,5 +37,6 @@ struct AlphaBeta {
     return alpha * sum + beta * out[static_cast<Index>(row) * n + column];
   }
 };
+//! [alpha_beta]
 
 }  // namespace stagewise::shared_memory

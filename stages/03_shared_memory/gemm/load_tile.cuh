@@ -12,6 +12,7 @@ namespace stagewise::shared_memory {
 /// @param data element (i, step) is at data[i * across + step * along]; one of the two is 1.
 /// @param first the first row or column, and `end` one past the last that there is.
 /// @param step the first step, and `steps` one past the last that there is.
+//! [load_tile]
 template <int threads, int extent, int depth, int pitch, typename T>
 __device__ void load_tile(T (&tile)[depth][pitch], const T* data, Index across, Index along,
                           Index first, Index end, Index step, Index steps) {
@@ -24,5 +25,6 @@ __device__ void load_tile(T (&tile)[depth][pitch], const T* data, Index across, 
     tile[s][place] = is_inside ? data[(first + place) * across + (step + s) * along] : T{0};
   }
 }
+//! [load_tile]
 
 }  // namespace stagewise::shared_memory

@@ -16,27 +16,12 @@
 /// brings another.
 #pragma once
 
-#include <cstdint>
-
 #include <cuda_runtime.h>
 
+#include "03_shared_memory/vector.cuh"
 #include "backend/problems.hpp"
 
 namespace stagewise::shared_memory {
-
-/// 16 bytes, which a thread loads and stores in one instruction.
-template <typename T>
-struct alignas(16) Vector {
-  static constexpr int length = 16 / sizeof(T);
-  T values[length];
-};
-
-/// Whether a vector can be loaded at every multiple of its length.
-template <typename T>
-bool is_aligned(const T* data, Index length) {
-  return reinterpret_cast<std::uintptr_t>(data) % sizeof(Vector<T>) == 0 &&
-         length % Vector<T>::length == 0;
-}
 
 /// Where an element is, and whether it is: beyond the edges of a matrix there are zeros.
 template <typename T>
@@ -48,6 +33,7 @@ struct Element {
 /// A step that no matrix has: all of its elements are zero.
 constexpr int beyond = 1 << 30;
 
+//! [stored]
 /// A factor as it is stored. See the two kinds below.
 template <typename T>
 struct StoredMatrix {
@@ -84,6 +70,8 @@ struct VectorLoader : StoredMatrix<T> {
   }
 };
 
+//! [stored]
+
 /// In either direction, loaded number by number: for rows of odd lengths.
 template <typename T>
 struct ScalarLoader : StoredMatrix<T> {
@@ -98,6 +86,7 @@ struct ScalarLoader : StoredMatrix<T> {
   }
 };
 
+//! [with_loaders]
 /// Calls `multiply(loader of A, loader of B)` with loaders that suit the problem. Each pair is
 /// another kernel, so there are no more of them than speed asks for: vectors in the directions that
 /// the transposes make; scalars for a B whose rows are no vectors, such as that of a last layer
@@ -129,5 +118,6 @@ void with_loaders(const GemmProblem<T>& p, const Multiply& multiply) {
     with_a(vectors_of_a_transposed);
   }
 }
+//! [with_loaders]
 
 }  // namespace stagewise::shared_memory

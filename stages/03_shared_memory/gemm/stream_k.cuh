@@ -12,6 +12,7 @@
 #pragma once
 
 #include "03_shared_memory/gemm/main_loop.cuh"
+#include "03_shared_memory/reduce/last_block.cuh"
 #include "03_shared_memory/workspace.hpp"
 #include "cuda/check.hpp"
 #include "cuda/device.hpp"
@@ -19,6 +20,7 @@
 
 namespace stagewise::shared_memory {
 
+//! [panel_row]
 /// The row of all panels, and which piece of it each block has: `share` panels, and the first
 /// `longer` blocks one more.
 struct PanelRow {
@@ -36,6 +38,7 @@ struct PanelRow {
     return panel < in_longer ? panel / (share + 1) : longer + (panel - in_longer) / share;
   }
 };
+//! [panel_row]
 
 /// Where blocks leave the sums of tiles that they have not finished: two places for each block, as
 /// its piece begins in one tile and ends in another.
@@ -59,7 +62,6 @@ struct UnfinishedTiles {
 template <typename T, typename Tiling>
 __device__ bool hand_in(const UnfinishedTiles<T, Tiling>& tiles, const PanelRow& row, int first,
                         int end, Sums<T, Tiling>& sums) {
-  __shared__ bool is_last;
   const auto block = static_cast<int>(blockIdx.x);
   const int first_block = row.owner(first);
   const int last_block = row.owner(end - 1);
@@ -69,16 +71,8 @@ __device__ bool hand_in(const UnfinishedTiles<T, Tiling>& tiles, const PanelRow&
         sums.values[i / Tiling::thread_columns][i % Tiling::thread_columns];
   }
 
-  __threadfence();  // the sums are visible before the count is
-  __syncthreads();
-  if (threadIdx.x == 0) {
-    unsigned* const counter = tiles.counters + first_block;
-    is_last = atomicAdd(counter, 1U) == static_cast<unsigned>(last_block - first_block);
-    if (is_last) *counter = 0;  // for the next launch
-  }
-  __syncthreads();
-  if (!is_last) return false;
-  __threadfence();  // and the others' sums are not read before their count was
+  const auto blocks = static_cast<unsigned>(last_block - first_block + 1);
+  if (!is_last_block(tiles.counters + first_block, blocks)) return false;
 
   sums = {};
 #pragma unroll 4  // so that the loads of four blocks are on their way together

@@ -37,6 +37,7 @@ struct Tiling {
   static_assert(rows * depth % (threads * group) == 0 && columns * depth % (threads * group) == 0,
                 "every thread must load the same number of vectors");
 
+  //! [places]
   /// The row, within the block's tile, of this thread's i-th row. Rows of the same group follow
   /// each other.
   static __device__ int row(int i) {
@@ -51,6 +52,7 @@ struct Tiling {
     const int lane = static_cast<int>(threadIdx.x) % lanes_across;
     return warp * warp_columns + (j / group * lanes_across + lane) * group + j % group;
   }
+  //! [places]
 };
 
 // Large tiles reuse most of what they load; smaller ones give more blocks for the same C, and waste
@@ -59,6 +61,7 @@ struct Tiling {
 template <typename T>
 struct Tilings;
 
+//! [tilings]
 template <>
 struct Tilings<float> {
   using Large = Tiling<float, 128, 128, 8, 32, 64, 8, 8>;
@@ -67,6 +70,7 @@ struct Tilings<float> {
   using Tall = Tiling<float, 64, 16, 32, 32, 16, 4, 4>;
   using Flat = Tiling<float, 16, 64, 32, 16, 32, 4, 4>;
 };
+//! [tilings]
 
 template <>
 struct Tilings<double> {

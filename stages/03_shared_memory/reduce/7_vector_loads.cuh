@@ -22,43 +22,39 @@
 
 #include "03_shared_memory/reduce.hpp"
 #include "03_shared_memory/reduce/6_shuffles.cuh"
+#include "03_shared_memory/vector.cuh"
 #include "cuda/check.hpp"
+#include "cuda/device.hpp"
 #include "cuda/launch.cuh"
 
 namespace stagewise::shared_memory {
-
-/// As many elements as one instruction can load.
-template <typename T>
-struct alignas(16) Pack {
-  static constexpr int size = 16 / sizeof(T);
-  T values[size];
-};
 
 //! [strided_sum]
 /// What this thread finds when the whole grid strides over n elements.
 template <typename T>
 __device__ T strided_sum(Index n, const T* x) {
-  constexpr int size = Pack<T>::size;
-  const auto unaligned = static_cast<Index>(reinterpret_cast<std::uintptr_t>(x) / sizeof(T) % size);
-  const Index head = unaligned == 0 ? 0 : min(n, size - unaligned);
-  const Index packs = (n - head) / size;
-  const Index tail = head + packs * size;
+  constexpr int length = Vector<T>::length;
+  const auto unaligned =
+      static_cast<Index>(reinterpret_cast<std::uintptr_t>(x) / sizeof(T) % length);
+  const Index head = unaligned == 0 ? 0 : min(n, length - unaligned);
+  const Index vectors = (n - head) / length;
+  const Index tail = head + vectors * length;
   const Index first = cuda::index_x();
   const Index stride = static_cast<Index>(gridDim.x) * blockDim.x;
 
-  T sums[size] = {};
-  const auto* const body = reinterpret_cast<const Pack<T>*>(x + head);
+  T sums[length] = {};
+  const auto* const body = reinterpret_cast<const Vector<T>*>(x + head);
 #pragma unroll 4
-  for (Index i = first; i < packs; i += stride) {
-    const Pack<T> pack = body[i];
+  for (Index i = first; i < vectors; i += stride) {
+    const Vector<T> vector = body[i];
 #pragma unroll
-    for (int j = 0; j < size; ++j) sums[j] += pack.values[j];
+    for (int j = 0; j < length; ++j) sums[j] += vector.values[j];
   }
   if (first < head) sums[0] += x[first];
   if (first < n - tail) sums[1] += x[tail + first];
   T sum = 0;
 #pragma unroll
-  for (int j = 0; j < size; j += 2) sum += sums[j] + sums[j + 1];
+  for (int j = 0; j < length; j += 2) sum += sums[j] + sums[j + 1];
   return sum;
 }
 //! [strided_sum]
@@ -76,17 +72,13 @@ __global__ void strided_sums_kernel(Index n, const T* x, T* sums) {
 /// The blocks that the current GPU runs at once, at 256 threads each: as many as it has room for
 /// would be eight a multiprocessor, and four suffice to keep the memory busy.
 inline Index resident_blocks() {
-  int device = 0;
-  int multiprocessors = 0;
-  CUDA_CHECK(cudaGetDevice(&device));
-  CUDA_CHECK(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device));
-  return Index{4} * multiprocessors;
+  return Index{4} * cuda::multiprocessors();
 }
 
 /// The blocks of a strided sum: no more than have a load to do.
 template <typename T>
 unsigned strided_blocks(Index n) {
-  const Index loads = cuda::pieces(n, cuda::threads_per_block * Pack<T>::size);
+  const Index loads = cuda::pieces(n, cuda::threads_per_block * Vector<T>::length);
   return static_cast<unsigned>(std::clamp<Index>(loads, 1, resident_blocks()));
 }
 
