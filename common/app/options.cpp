@@ -245,6 +245,7 @@ void add_common_options(CLI::App& command, const Stage& stage, RunOptions& optio
   command.option_defaults()->group("This stage");
   for (const StageOption& option : stage.options) {
     options.stage[option.name] = option.default_choice;
+    options.stage_choices[option.name] = option.choices;
     CLI::Option* const declared = add(
         command, options, option.name, "NAME", option.description + ": " + list_of(option.choices),
         option.default_choice, [&options, option](const std::string& text) {
@@ -423,8 +424,9 @@ void adopt_training(const Checkpoint& checkpoint, const std::filesystem::path& f
   for (auto& [name, value] : options.stage) {  // only this stage knows what these mean
     const auto stored = checkpoint.settings.find(options.program + "." + name);
     if (stored == checkpoint.settings.end()) continue;
-    adopt(name, value, stored->second, file, options, remedy,
-          [&value = value, &stored] { value = stored->second; });
+    adopt(name, value, stored->second, file, options, remedy, [&, &name = name, &value = value] {
+      value = parse_choice(stored->second, options.stage_choices.at(name));
+    });
   }
 }
 

@@ -77,6 +77,12 @@ int run_program(CLI::App& app, int argc, const char* const* argv,
     return std::cout ? code : fail(app, "standard output could not be written to", 1);
   };
   try {
+    for (int i = 1; i < argc; ++i) {  // the library takes this for an option without a value
+      const std::string word = argv[i];
+      if (word.size() > 3 && word.starts_with("--") && word.find('=') == word.size() - 1) {
+        return fail(app, word.substr(0, word.size() - 1) + " needs a value", 2);
+      }
+    }
     app.set_version_flag("--version", version_text(), "print the version");
     set_help(app);
     app.parse(argc, argv);

@@ -56,7 +56,8 @@ class Backend {
 
   /// Announces a layer while the graph is built, with its largest batch, so that a stage can
   /// allocate what it needs beside the operands. Pointers may be null but for `bias`, which says
-  /// whether there is one.
+  /// whether there is one. A larger one that is announced later may take the place of what was
+  /// allocated before: launches that were recorded until then must not be repeated.
   virtual void prepare(const LinearProblem<T>& /*largest*/, bool /*with_gradients*/) {}
 
   /// Likewise for a convolution.

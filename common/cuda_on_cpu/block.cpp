@@ -766,8 +766,19 @@ void begin_async_copy(const AsyncCopy& copy, Place place) {
       return "__pipeline_memcpy_async() was to copy to an address outside of shared memory.";
     });
   }
+  Fiber& fiber = *worker.running();
+  for (std::size_t i = fiber.copies_done; i < fiber.copies.size(); ++i) {
+    const auto* const other = static_cast<const char*>(fiber.copies[i].to);
+    const auto* const begin = static_cast<const char*>(copy.to);
+    if (begin < other + fiber.copies[i].bytes && other < begin + copy.bytes) {
+      worker.fail(cudaErrorLaunchFailure, place, [] {
+        return "__pipeline_memcpy_async() was to copy to where a copy is still under way that this "
+               "thread has not waited for.";
+      });
+    }
+  }
   std::memset(copy.to, 0xff, copy.bytes);
-  worker.running()->copies.push_back(copy);
+  fiber.copies.push_back(copy);
 }
 
 void commit_async_copies() {

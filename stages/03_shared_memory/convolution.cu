@@ -25,6 +25,7 @@ Index window(const ConvolutionProblem& p) {
 /// Calls `work(part of the problem, its first image)` for `images` images at a time.
 template <typename Work>
 void for_parts(const ConvolutionProblem& p, Index images, const Work& work) {
+  images = std::max<Index>(images, 1);
   for (Index first = 0; first < p.batch; first += images) {
     ConvolutionProblem part = p;
     part.batch = std::min(images, p.batch - first);
@@ -32,10 +33,16 @@ void for_parts(const ConvolutionProblem& p, Index images, const Work& work) {
   }
 }
 
-/// So many images that rows and steps of the unrolled matrix can be counted in an int.
-Index countable_images(const ConvolutionProblem& p) {
-  constexpr Index most = Index{1} << 30;
-  return std::max<Index>(1, most / std::max<Index>(1, p.output_height() * p.output_width()));
+/// Whether the products forward and backward can be counted in ints.
+bool is_countable(const ConvolutionProblem& p) {
+  return fits_stream_k(p.output_pixels(), p.out, window(p)) &&
+         fits_stream_k(window(p), p.out, p.output_pixels());
+}
+
+/// So many images at a time that they can.
+Index countable_images(ConvolutionProblem p) {
+  while (p.batch > 1 && !is_countable(p)) p.batch = (p.batch + 1) / 2;
+  return p.batch;
 }
 
 /// Whether the channels of a pixel can be loaded as vectors.
@@ -96,7 +103,11 @@ bool is_empty(const ConvolutionProblem& p) {
 
 ConvolutionForm resolve(ConvolutionForm form, const ConvolutionProblem& p) {
   if (is_empty(p)) return ConvolutionForm::direct;
-  return form == ConvolutionForm::automatic ? pick_convolution(p) : form;
+  if (form == ConvolutionForm::automatic) form = pick_convolution(p);
+  ConvolutionProblem image = p;
+  image.batch = 1;
+  const bool counts_too_high = form == ConvolutionForm::implicit && !is_countable(image);
+  return counts_too_high ? ConvolutionForm::unrolled : form;
 }
 
 }  // namespace
@@ -138,7 +149,7 @@ Index images_at_a_time(const ConvolutionProblem& p) {
 template <typename T>
 void convolution(cudaStream_t stream, ConvolutionForm form, const ConvolutionProblem& p,
                  const T* input, const T* filter, T* output, const UnrolledImages<T>& unrolled,
-                 Workspace& workspace) {
+                 Workspace& workspace, const GemmRung<T>* rung) {
   switch (resolve(form, p)) {
     case ConvolutionForm::automatic:
     case ConvolutionForm::direct:
@@ -154,7 +165,7 @@ void convolution(cudaStream_t stream, ConvolutionForm form, const ConvolutionPro
                  .a = unrolled.data,
                  .b = filter,
                  .c = output + output_offset(p, first)},
-                workspace);
+                workspace, rung);
       });
       //! [unrolled]
     case ConvolutionForm::implicit:
@@ -168,7 +179,8 @@ void convolution(cudaStream_t stream, ConvolutionForm form, const ConvolutionPro
 template <typename T>
 void convolution_backward(cudaStream_t stream, ConvolutionForm form, const ConvolutionProblem& p,
                           const T* input, const T* filter, const T* doutput, T* dinput, T* dfilter,
-                          const UnrolledImages<T>& unrolled, Workspace& workspace) {
+                          const UnrolledImages<T>& unrolled, Workspace& workspace,
+                          const GemmRung<T>* rung) {
   const ConvolutionForm resolved = resolve(form, p);
   if (resolved == ConvolutionForm::direct) {
     return naive_cuda::convolution_backward(stream, p, input, filter, doutput, dinput, dfilter);
@@ -190,7 +202,7 @@ void convolution_backward(cudaStream_t stream, ConvolutionForm form, const Convo
                .b = doutput + output_offset(p, first),
                .beta = first > 0 ? T{1} : T{0},
                .c = dfilter},
-              workspace);
+              workspace, rung);
     });
   }
   if (dinput == nullptr) return;
@@ -204,7 +216,7 @@ void convolution_backward(cudaStream_t stream, ConvolutionForm form, const Convo
              .a = doutput + output_offset(p, first),
              .b = filter,
              .c = unrolled.data},
-            workspace);
+            workspace, rung);
     roll_up(stream, part, unrolled.data, dinput + input_offset(p, first));
   });
   //! [input_gradient]
@@ -213,14 +225,18 @@ void convolution_backward(cudaStream_t stream, ConvolutionForm form, const Convo
 template Index images_at_a_time<float>(const ConvolutionProblem&);
 template Index images_at_a_time<double>(const ConvolutionProblem&);
 template void convolution(cudaStream_t, ConvolutionForm, const ConvolutionProblem&, const float*,
-                          const float*, float*, const UnrolledImages<float>&, Workspace&);
+                          const float*, float*, const UnrolledImages<float>&, Workspace&,
+                          const GemmRung<float>*);
 template void convolution(cudaStream_t, ConvolutionForm, const ConvolutionProblem&, const double*,
-                          const double*, double*, const UnrolledImages<double>&, Workspace&);
+                          const double*, double*, const UnrolledImages<double>&, Workspace&,
+                          const GemmRung<double>*);
 template void convolution_backward(cudaStream_t, ConvolutionForm, const ConvolutionProblem&,
                                    const float*, const float*, const float*, float*, float*,
-                                   const UnrolledImages<float>&, Workspace&);
+                                   const UnrolledImages<float>&, Workspace&,
+                                   const GemmRung<float>*);
 template void convolution_backward(cudaStream_t, ConvolutionForm, const ConvolutionProblem&,
                                    const double*, const double*, const double*, double*, double*,
-                                   const UnrolledImages<double>&, Workspace&);
+                                   const UnrolledImages<double>&, Workspace&,
+                                   const GemmRung<double>*);
 
 }  // namespace stagewise::shared_memory

@@ -16,7 +16,7 @@
 
 #include <cuda_runtime.h>
 
-#include "03_shared_memory/workspace.hpp"
+#include "03_shared_memory/gemm.hpp"
 #include "backend/problems.hpp"
 
 namespace stagewise::shared_memory {
@@ -55,18 +55,21 @@ ConvolutionForm pick_convolution(const ConvolutionProblem& problem);
 
 /// output = the convolution of input and filter.
 /// @param unrolled room for at least one image; used by `unrolled` only.
+/// @param rung multiplies unrolled images; null: the one that suits.
 template <typename T>
 void convolution(cudaStream_t stream, ConvolutionForm form, const ConvolutionProblem& problem,
                  const T* input, const T* filter, T* output, const UnrolledImages<T>& unrolled,
-                 Workspace& workspace);
+                 Workspace& workspace, const GemmRung<T>* rung = nullptr);
 
 /// The gradients of convolution() with respect to its input and its filter.
 /// @param dinput null where nobody needs it.
 /// @param unrolled room for at least one image; used by all forms but `direct`.
+/// @param rung multiplies unrolled images and their gradients; null: the one that suits.
 template <typename T>
 void convolution_backward(cudaStream_t stream, ConvolutionForm form,
                           const ConvolutionProblem& problem, const T* input, const T* filter,
                           const T* doutput, T* dinput, T* dfilter,
-                          const UnrolledImages<T>& unrolled, Workspace& workspace);
+                          const UnrolledImages<T>& unrolled, Workspace& workspace,
+                          const GemmRung<T>* rung = nullptr);
 
 }  // namespace stagewise::shared_memory

@@ -38,18 +38,20 @@ FoldBias parse_fold_bias(const std::string& name) {
 }
 
 template <typename T>
-void FoldedLayer<T>::reserve(Index rows, Index in, Index out) {
+void FoldedLayer<T>::reserve(Index rows, Index in, Index out, bool with_gradients) {
   make_room(input_, rows * (1 + in));
-  make_room(input_gradient_, rows * (1 + in));
   make_room(weight_, (1 + in) * out);
-  make_room(weight_gradient_, (1 + in) * out);
+  if (with_gradients) {
+    make_room(input_gradient_, rows * (1 + in));
+    make_room(weight_gradient_, (1 + in) * out);
+  }
   if (how_ == FoldBias::in_place) make_room(helper_, shift_helper_elements(rows, in));
 }
 
 //! [fold]
 template <typename T>
 void FoldedLayer<T>::fold(cudaStream_t stream, const LinearProblem<T>& layer) {
-  reserve(layer.rows, layer.in, layer.out);
+  reserve(layer.rows, layer.in, layer.out, false);
   if (how_ == FoldBias::in_place) {
     copy(stream, layer.input, input_.data(), layer.rows * layer.in);
     shift_right(stream, layer.rows, layer.in, input_.data(), helper_.data());

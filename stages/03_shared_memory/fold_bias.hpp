@@ -35,9 +35,9 @@ class FoldedLayer {
   /// @param how in_place or out_of_place.
   explicit FoldedLayer(FoldBias how) : how_(how) {}
 
-  /// Makes room for layers of this size.
+  /// Makes room for layers of this size. What was there before is lost.
   /// @throws Error if the GPU has too little memory.
-  void reserve(Index rows, Index in, Index out);
+  void reserve(Index rows, Index in, Index out, bool with_gradients);
 
   /// Puts together input() and weight() from a layer's own.
   void fold(cudaStream_t stream, const LinearProblem<T>& layer);

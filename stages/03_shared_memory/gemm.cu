@@ -10,7 +10,7 @@
 #include "02_naive_cuda/gemm.hpp"
 #include "03_shared_memory/gemm.hpp"
 #include "03_shared_memory/gemm/rungs.hpp"
-#include "03_shared_memory/gemm/tiling.cuh"
+#include "03_shared_memory/gemm/stream_k.cuh"
 #include "03_shared_memory/reduce/1_interleaved.cuh"
 #include "03_shared_memory/reduce/2_non_divergent.cuh"
 #include "03_shared_memory/reduce/3_sequential.cuh"
@@ -34,20 +34,34 @@ void gemm_naive(cudaStream_t stream, const GemmProblem<T>& p, Workspace& /*works
   naive_cuda::gemm(stream, p);
 }
 
+Support counts_in_ints() {
+  return {"it counts in 32 bits, which is too little for these sizes"};
+}
+
+template <typename T>
+Support supports_vector_loads(const GemmProblem<T>& p) {
+  return fits_ints(p.m, p.n, p.k) ? Support() : counts_in_ints();
+}
+
 /// `cp.async` is there from compute capability 8.0 on.
 template <typename T>
-Support supports_async_copies(const GemmProblem<T>& /*problem*/) {
+Support supports_async_copies(const GemmProblem<T>& p) {
   const int capability = cuda::compute_capability();
-  if (capability >= 80) return {};
+  if (capability >= 80) return supports_vector_loads(p);
   return {"it takes a GPU of compute capability 8.0 or higher, and this one has " +
           std::to_string(capability / 10) + "." + std::to_string(capability % 10)};
+}
+
+template <typename T>
+Support supports_stream_k(const GemmProblem<T>& p) {
+  const Support async = supports_async_copies(p);
+  return async && !fits_stream_k(p.m, p.n, p.k) ? counts_in_ints() : async;
 }
 
 //! [ladder]
 template <typename T>
 const auto& rungs() {
   static constexpr auto all = &supports_everything<GemmProblem<T>>;
-  static constexpr auto async = &supports_async_copies<T>;
   static constexpr std::array<GemmRung<T>, 17> ladder = {{
       {"uncoalesced", "stages/03_shared_memory/gemm/1_uncoalesced.cu",
        "x is the row: what not to do", run<T, gemm_uncoalesced<T>>, all},
@@ -78,11 +92,11 @@ const auto& rungs() {
       {"register-tile", "stages/03_shared_memory/gemm/7_register_tile.cu",
        "a thread computes 8 x 8", run<T, gemm_register_tile<T>>, all},
       {"vector-loads", "stages/03_shared_memory/gemm/8_vector_loads.cu",
-       "16 bytes a load, two buffers", run<T, gemm_vector_loads<T>>, all},
+       "16 bytes a load, two buffers", run<T, gemm_vector_loads<T>>, supports_vector_loads<T>},
       {"async-copies", "stages/03_shared_memory/gemm/9_async_copies.cu", "past the registers",
-       run<T, gemm_async_copies<T>>, async},
+       run<T, gemm_async_copies<T>>, supports_async_copies<T>},
       {"stream-k", "stages/03_shared_memory/gemm/10_stream_k.cu", "the same work for every block",
-       run<T, gemm_stream_k<T>>, async},
+       run<T, gemm_stream_k<T>>, supports_stream_k<T>},
   }};
   return ladder;
 }
@@ -97,28 +111,37 @@ Ladder<GemmProblem<T>> gemm_ladder() {
 
 //! [pick]
 // Large tiles load least for what they multiply, so they win where there are enough of them: from
-// six rounds on, a last round that is half empty costs less than a tenth. Everything smaller
-// is dealt out evenly. A GPU without asynchronous copies gets the best rung that does without.
+// six rounds on, a last round that is half empty costs less than a tenth. Everything smaller is
+// dealt out evenly. What the top rungs do not support gets the best one that does.
 template <typename T>
 const GemmRung<T>& pick_gemm(const GemmProblem<T>& p) {
   const Ladder<GemmProblem<T>> ladder = gemm_ladder<T>();
-  if (!supports_async_copies(p)) return find_rung(ladder, "vector-loads");
   const Index tiles = tile_count<typename Tilings<T>::Large>(p.m, p.n);
   const bool fills = tiles >= 6 * cuda::multiprocessors();
-  return find_rung(ladder, fills ? "async-copies" : "stream-k");
+  const char* const wanted = fills ? "async-copies" : "stream-k";
+  for (const char* const name : {wanted, "async-copies", "vector-loads"}) {
+    const GemmRung<T>& rung = find_rung(ladder, name);
+    if (rung.supports(p)) return rung;
+  }
+  return find_rung(ladder, "padded");
 }
 //! [pick]
 
 template <typename T>
-void gemm(cudaStream_t stream, const GemmProblem<T>& problem, Workspace& workspace) {
-  pick_gemm(problem).run(stream, problem, workspace);
+void gemm(cudaStream_t stream, const GemmProblem<T>& problem, Workspace& workspace,
+          const GemmRung<T>* rung) {
+  if (rung == nullptr) rung = &pick_gemm(problem);
+  if (const Support support = rung->supports(problem); !support) {
+    throw Error("--gemm " + std::string(rung->name) + " cannot be used here: " + support.reason);
+  }
+  rung->run(stream, problem, workspace);
 }
 
 template Ladder<GemmProblem<float>> gemm_ladder();
 template Ladder<GemmProblem<double>> gemm_ladder();
 template const GemmRung<float>& pick_gemm(const GemmProblem<float>&);
 template const GemmRung<double>& pick_gemm(const GemmProblem<double>&);
-template void gemm(cudaStream_t, const GemmProblem<float>&, Workspace&);
-template void gemm(cudaStream_t, const GemmProblem<double>&, Workspace&);
+template void gemm(cudaStream_t, const GemmProblem<float>&, Workspace&, const GemmRung<float>*);
+template void gemm(cudaStream_t, const GemmProblem<double>&, Workspace&, const GemmRung<double>*);
 
 }  // namespace stagewise::shared_memory

@@ -18,9 +18,12 @@ Ladder<GemmProblem<T>> gemm_ladder();
 template <typename T>
 const GemmRung<T>& pick_gemm(const GemmProblem<T>& problem);
 
-/// C = alpha op(A) op(B) + beta C, by the rung that pick_gemm() names; see GemmProblem for shapes.
-/// Any sizes, including 0 and 1. With beta = 0, C is written without being read.
+/// C = alpha op(A) op(B) + beta C, by a rung, or, if it is null, by the one that pick_gemm() names;
+/// see GemmProblem for shapes. Any sizes, including 0 and 1. With beta = 0, C is written without
+/// being read.
+/// @throws Error if the rung does not support the problem.
 template <typename T>
-void gemm(cudaStream_t stream, const GemmProblem<T>& problem, Workspace& workspace);
+void gemm(cudaStream_t stream, const GemmProblem<T>& problem, Workspace& workspace,
+          const GemmRung<T>* rung = nullptr);
 
 }  // namespace stagewise::shared_memory

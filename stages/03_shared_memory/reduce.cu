@@ -91,7 +91,10 @@ constexpr std::array<Rung<SumRowsProblem<T>>, 8> sum_rows_rungs = {
     sum_rows_rung<T, Sequential, 128>(4),
     sum_rows_rung<T, LastWarp, 128>(5),
     sum_rows_rung<T, Shuffles, 128>(6),
-    rung<SumRowsProblem<T>>(7, sum_columns_coalesced<T>, supports_everything<SumRowsProblem<T>>),
+    Rung<SumRowsProblem<T>>{labels[6].name,
+                            "stages/03_shared_memory/reduce/7_coalesced_columns.cuh",
+                            "32 columns side by side: coalesced", sum_columns_coalesced<T>,
+                            supports_everything<SumRowsProblem<T>>},
     rung<SumRowsProblem<T>>(8, sum_columns_in_one_pass<T>, supports_everything<SumRowsProblem<T>>)};
 
 template <typename T>  // one block needs neither 16 bytes at once nor another pass

@@ -14,11 +14,10 @@ namespace {
 
 /// Runs a rung that the user may have asked for.
 template <typename Problem>
-void run_rung(const char* option, const shared_memory::Rung<Problem>& rung, cudaStream_t stream,
-              const Problem& problem, shared_memory::Workspace& workspace) {
+void run_reduction(const shared_memory::Rung<Problem>& rung, cudaStream_t stream,
+                   const Problem& problem, shared_memory::Workspace& workspace) {
   if (const shared_memory::Support support = rung.supports(problem); !support) {
-    throw Error(std::string(option) + " " + std::string(rung.name) +
-                " cannot be used here: " + support.reason);
+    throw Error("--reduce " + std::string(rung.name) + " cannot be used here: " + support.reason);
   }
   rung.run(stream, problem, workspace);
 }
@@ -35,6 +34,8 @@ SharedMemoryBackend<T>::SharedMemoryBackend(const SharedMemoryOptions& options)
       folded_(options.fold_bias) {
   if (options.gemm == "auto") return;
   gemm_ = &find_rung(shared_memory::gemm_ladder<T>(), options.gemm);
+  // The implicit form is tied to the top of the ladder; what was asked for is used everywhere.
+  if (convolution_ == ConvolutionForm::automatic) convolution_ = ConvolutionForm::unrolled;
   if (const shared_memory::Support support = gemm_->supports({}); !support) {
     throw Error("--gemm " + options.gemm + " cannot be used here: " + support.reason);
   }
@@ -44,14 +45,13 @@ SharedMemoryBackend<T>::SharedMemoryBackend(const SharedMemoryOptions& options)
 template <typename T>
 void SharedMemoryBackend<T>::gemm(const GemmProblem<T>& problem) {
   const cuda::Range range("gemm");
-  const auto& rung = gemm_ != nullptr ? *gemm_ : shared_memory::pick_gemm(problem);
-  run_rung("--gemm", rung, this->stream(), problem, workspace_);
+  shared_memory::gemm(this->stream(), problem, workspace_, gemm_);
 }
 
 template <typename T>
 void SharedMemoryBackend<T>::sum_rows(Index rows, Index cols, const T* x, T* out) {
   const cuda::Range range("sum_rows");
-  run_rung("--reduce", *sum_rows_, this->stream(), {rows, cols, x, out}, workspace_);
+  run_reduction(*sum_rows_, this->stream(), {rows, cols, x, out}, workspace_);
 }
 //! [forwards]
 
@@ -64,7 +64,7 @@ void SharedMemoryBackend<T>::transpose(Index rows, Index cols, const T* x, T* y)
 template <typename T>
 void SharedMemoryBackend<T>::sum(Index n, const T* x, T* out) {
   const cuda::Range range("sum");
-  run_rung("--reduce", *sum_, this->stream(), {n, x, out}, workspace_);
+  run_reduction(*sum_, this->stream(), {n, x, out}, workspace_);
 }
 
 template <typename T>
@@ -88,8 +88,8 @@ void SharedMemoryBackend<T>::accumulate(Index rows, const T* row_losses,
                                         const std::int32_t* predictions, const std::int32_t* labels,
                                         std::int64_t step, Totals* totals) {
   const cuda::Range range("accumulate");
-  run_rung("--reduce", *accumulate_, this->stream(),
-           {rows, row_losses, predictions, labels, step, totals}, workspace_);
+  run_reduction(*accumulate_, this->stream(), {rows, row_losses, predictions, labels, step, totals},
+                workspace_);
 }
 
 template <typename T>
@@ -117,7 +117,7 @@ void SharedMemoryBackend<T>::convolution(const ConvolutionProblem& problem, cons
   shared_memory::UnrolledImages<T> unrolled;
   if (convolution_ == ConvolutionForm::unrolled) unrolled = unrolled_images(problem);
   shared_memory::convolution(this->stream(), convolution_, problem, input, filter, output, unrolled,
-                             workspace_);
+                             workspace_, gemm_);
 }
 
 template <typename T>
@@ -126,7 +126,7 @@ void SharedMemoryBackend<T>::convolution_backward(const ConvolutionProblem& prob
                                                   T* dfilter) {
   const cuda::Range range("convolution_backward");
   shared_memory::convolution_backward(this->stream(), convolution_, problem, input, filter, doutput,
-                                      dinput, dfilter, unrolled_images(problem), workspace_);
+                                      dinput, dfilter, unrolled_images(problem), workspace_, gemm_);
 }
 
 template <typename T>
@@ -135,8 +135,8 @@ bool SharedMemoryBackend<T>::folds(const LinearProblem<T>& layer) const {
 }
 
 template <typename T>
-void SharedMemoryBackend<T>::prepare(const LinearProblem<T>& largest, bool /*with_gradients*/) {
-  if (folds(largest)) folded_.reserve(largest.rows, largest.in, largest.out);
+void SharedMemoryBackend<T>::prepare(const LinearProblem<T>& largest, bool with_gradients) {
+  if (folds(largest)) folded_.reserve(largest.rows, largest.in, largest.out, with_gradients);
 }
 
 //! [folded]
@@ -160,6 +160,7 @@ void SharedMemoryBackend<T>::linear_backward(const LinearBackwardProblem<T>& lay
   if (!folds(forward)) return Backend<T>::linear_backward(layer);
   const cuda::Range range("linear_backward (folded bias)");
   this->activate_backward(layer);
+  folded_.reserve(forward.rows, forward.in, forward.out, true);
   folded_.fold(this->stream(), forward);  // another layer's are there by now
   if (layer.dinput != nullptr) {
     gemm({.op_b = Transpose::yes,

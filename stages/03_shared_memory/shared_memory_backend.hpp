@@ -17,6 +17,8 @@ namespace stagewise {
 struct SharedMemoryOptions {
   std::string gemm = "auto";  ///< a rung of the GEMM ladder, or auto: pick one for each product
   std::string reduce = std::string(shared_memory::default_reduce_rung);
+
+  /// With a rung in `gemm`, automatic means unrolled, so that this rung multiplies.
   shared_memory::ConvolutionForm convolution = shared_memory::ConvolutionForm::automatic;
   shared_memory::FoldBias fold_bias = shared_memory::FoldBias::off;
 };

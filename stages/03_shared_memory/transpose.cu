@@ -46,7 +46,7 @@ Ladder<TransposeProblem<T>> transpose_ladder() {
 
 template <typename T>
 void transpose(cudaStream_t stream, const TransposeProblem<T>& problem, Workspace& workspace) {
-  transpose_ladder<T>().back().run(stream, problem, workspace);
+  find_rung(transpose_ladder<T>(), default_transpose_rung).run(stream, problem, workspace);
 }
 
 template Ladder<TransposeProblem<float>> transpose_ladder();

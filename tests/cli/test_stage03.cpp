@@ -231,6 +231,13 @@ TEST_F(Stage03Ladders, RefuseWhatIsNoValue) {
                  "stage03_shared_memory --help)");
 }
 
+TEST_F(Stage03Ladders, RefuseFactorsThatNoResultCouldHold) {
+  expect_failure(program + "gemm --m 4 --n 4 --k 4 --alpha 1e308 --precision double", 2,
+                 "--alpha ...");
+  expect_failure(program + "gemm --m 4 --n 4 --k 100 --alpha 3e38", 2, "--alpha ...");
+  run_well(program + "gemm --m 4 --n 4 --k 4 --alpha 1e300 --precision double");
+}
+
 TEST_F(Stage03Ladders, RefuseWhatDoesNotFit) {
   expect_failure(program + "gemm --m 2147483647 --n 2147483647 --k 2147483647", 1,
                  "the product of A [2147483647, 2147483647] and B [2147483647, 2147483647] in "
@@ -308,6 +315,7 @@ TEST_F(Stage03Training, RefusesWhatItDoesNotKnow) {
                  "--convolution: 'gemm' is not one of auto, direct, unrolled, implicit");
   expect_failure(program + "train --fold-bias yes", 2,
                  "--fold-bias: 'yes' is not one of off, in-place, out-of-place");
+  expect_failure(program + "train --fold-bias=", 2, "--fold-bias needs a value");
   expect_failure(program + "train --block-size 16", 2,
                  "--block-size is offered by stage02_naive_cuda, not by stage03_shared_memory");
   for (const std::string option : {"reduce", "convolution", "fold-bias"}) {

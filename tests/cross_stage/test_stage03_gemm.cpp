@@ -85,7 +85,9 @@ class GemmLadder : public testing::Test {
     p.c = c.data();
     serial::gemm(serial::GemmForm::reordered, p);
     T scale = 0;
-    for (const T value : c) scale = std::max(scale, std::abs(value));
+    for (Index i = 0; i < p.m * p.n; ++i) {
+      scale = std::max(scale, std::abs(c[static_cast<std::size_t>(i)]));
+    }
     const T bound = static_cast<T>(8 + 2 * std::sqrt(static_cast<double>(p.k))) *
                     std::numeric_limits<T>::epsilon() * scale;
     ASSERT_EQ(actual.back(), T{-77}) << what << " has written behind C";
@@ -162,6 +164,46 @@ TYPED_TEST(GemmLadder, TheTopRungsTakeMoreRowsThanAGridHas) {
   }
 }
 
+/// Matrices that begin anywhere: a row may be a multiple of 16 bytes long and not begin at one.
+TYPED_TEST(GemmLadder, EveryRungTakesMatricesThatBeginAnywhere) {
+  using T = TypeParam;
+  NaiveCudaBackend<T> backend;
+  Workspace workspace;
+  constexpr Index m = 36;
+  constexpr Index n = 68;
+  constexpr Index k = 40;
+  for (const GemmRung<T>& rung : shared_memory::gemm_ladder<T>()) {
+    if (rung.name.starts_with("dot-") || !rung.supports({})) continue;  // no vectors, and slow
+    for (const Index offset : {1, 2, 3}) {
+      for (int which = 0; which < 3; ++which) {
+        const auto offset_of = [&](int operand) { return operand == which ? offset : 0; };
+        const std::vector<T> a = random_values<T>(m * k + 4, 1);
+        const std::vector<T> b = random_values<T>(k * n + 4, 2);
+        std::vector<T> c = random_values<T>(m * n + 4, 3);
+        DeviceArray there_a(backend, a);
+        DeviceArray there_b(backend, b);
+        DeviceArray there_c(backend, c);
+        GemmProblem<T> p = {.m = m, .n = n, .k = k, .alpha = 2, .beta = -1};
+        p.a = there_a.get() + offset_of(0);
+        p.b = there_b.get() + offset_of(1);
+        p.c = there_c.get() + offset_of(2);
+        rung.run(nullptr, p, workspace);
+        ASSERT_EQ(cudaStreamSynchronize(nullptr), cudaSuccess) << rung.name;
+        const std::vector<T> actual = there_c.read(backend);
+        p.a = a.data() + offset_of(0);
+        p.b = b.data() + offset_of(1);
+        p.c = c.data() + offset_of(2);
+        serial::gemm(serial::GemmForm::reordered, p);
+        for (std::size_t i = 0; i < c.size(); ++i) {  // what lies around C included
+          ASSERT_NEAR(actual[i], c[i], 2000 * std::numeric_limits<T>::epsilon())
+              << rung.name << ", operand " << which << " begins " << offset << " later, element "
+              << i;
+        }
+      }
+    }
+  }
+}
+
 /// The same bits in every run: nothing depends on which block comes first.
 TYPED_TEST(GemmLadder, EveryRungRepeatsItselfBitForBit) {
   using T = TypeParam;
@@ -186,6 +228,25 @@ TYPED_TEST(GemmLadder, EveryRungRepeatsItselfBitForBit) {
       EXPECT_EQ(c.read(backend), first) << rung.name;
     }
   }
+}
+
+/// Sizes alone: nobody has the memory for these products.
+TEST(GemmRungs, ThoseThatCountInIntsRefuseWhatTheyCannotCount) {
+  if (const std::string reason = reason_to_skip(); !reason.empty()) GTEST_SKIP() << reason;
+  constexpr Index large = Index{1} << 31;
+  for (const Shape3& shape :
+       std::vector<Shape3>{{large, 1, 1}, {1, large, 1}, {1, 1, large}, {large, large, large}}) {
+    const GemmProblem<float> problem = {.m = shape.m, .n = shape.n, .k = shape.k};
+    for (const char* const name : {"vector-loads", "async-copies", "stream-k"}) {
+      const auto support = find_rung(shared_memory::gemm_ladder<float>(), name).supports(problem);
+      EXPECT_FALSE(support) << name;
+      EXPECT_FALSE(support.reason.empty());
+    }
+    EXPECT_EQ(shared_memory::pick_gemm(problem).name, "padded");
+  }
+  const GemmProblem<float> deep = {.m = 60'000, .n = 60'000, .k = 60'000};
+  EXPECT_FALSE(find_rung(shared_memory::gemm_ladder<float>(), "stream-k").supports(deep));
+  EXPECT_EQ(shared_memory::pick_gemm(deep).name, "async-copies");
 }
 
 TEST(GemmRungs, AnUnknownRungIsRefusedWithTheNames) {

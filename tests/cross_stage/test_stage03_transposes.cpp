@@ -41,7 +41,7 @@ std::vector<Size> random_sizes(std::uint64_t seed) {
   return sizes;
 }
 
-/// 1, 2, 3, ...: no two elements are alike, so that none can pass for another. Exact in float, too.
+/// 2, 3, 4, ...: no two elements are alike, so that none can pass for another. Exact in float, too.
 template <typename T>
 std::vector<T> numbered(Index n) {
   std::vector<T> values(static_cast<std::size_t>(n));
@@ -114,15 +114,22 @@ TYPED_TEST(Transposes, EveryRung) {
 TEST(TallTranspose, MoreTilesThanAGridHasRows) {
   if (const std::string reason = reason_to_skip(); !reason.empty()) GTEST_SKIP() << reason;
   Workspace workspace;
-  const Size size = {Index{65'535} * 32 + 33, 1};
+  const Size size = {Index{65'535} * 32 + 33, 2};
   if (is_too_large(size.rows)) GTEST_SKIP() << "fewer shapes were asked for";
-  const std::vector<float> x = numbered<float>(size.rows);
+  const std::vector<float> x = numbered<float>(size.rows * size.cols);
+  std::vector<float> turned;
+  for (Index column = 0; column < size.cols; ++column) {
+    for (Index row = 0; row < size.rows; ++row) {
+      turned.push_back(x[static_cast<std::size_t>(row * size.cols + column)]);
+    }
+  }
   CudaArray there(guarded(x));
   for (const std::string_view name : {"tile", "swizzled"}) {
-    CudaArray y(poison<float>(size.rows + 1));
+    CudaArray y(poison<float>(size.rows * size.cols + 1));
     find_rung(transpose_ladder<float>(), name)
-        .run(nullptr, {.rows = size.rows, .cols = 1, .x = there.get(), .y = y.get()}, workspace);
-    expect_within_units(std::string(name), 0, y.read(), guarded(x));
+        .run(nullptr, {.rows = size.rows, .cols = size.cols, .x = there.get(), .y = y.get()},
+             workspace);
+    expect_within_units(std::string(name), 0, y.read(), guarded(turned));
   }
 }
 

@@ -70,6 +70,12 @@ LadderReport run_gemm_in(const LadderRequest& request) {
   const Index m = request.sizes.at("m");
   const Index n = request.sizes.at("n");
   const Index k = request.sizes.at("k");
+  if (std::abs(request.alpha) * static_cast<double>(k) + std::abs(request.beta) >
+      static_cast<double>(std::numeric_limits<T>::max()) / 4) {
+    throw UsageError("--alpha " + shortest(request.alpha) + " and --beta " +
+                     shortest(request.beta) + " make numbers that are too large for " +
+                     request.precision);
+  }
   const auto factors = static_cast<double>(m) * static_cast<double>(k) +
                        static_cast<double>(k) * static_cast<double>(n);
   const auto results = static_cast<double>(m) * static_cast<double>(n);

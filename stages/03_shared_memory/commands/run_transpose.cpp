@@ -70,7 +70,7 @@ class Matrix {
                                   {.prepare = [&] { poison(runner_.stream(), y_); },
                                    .enqueue = {},
                                    .verify = expecting(expected)});
-    for (LadderRow& row : rows) row.picked = row.name == transpose_ladder<T>().back().name;
+    for (LadderRow& row : rows) row.picked = row.name == default_transpose_rung;
     return rows;
   }
 

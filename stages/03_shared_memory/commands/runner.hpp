@@ -143,6 +143,7 @@ Tensor<T> on_device(Index n) {
   return Tensor<T>({n}, cuda::device_memory());
 }
 
+/// Copies all of `from` to the GPU; it is there on return.
 template <typename T>
 void copy_in(const cuda::Stream& stream, const std::vector<T>& from, Tensor<T>& to) {
   CUDA_CHECK(cudaMemcpyAsync(to.data(), from.data(), from.size() * sizeof(T),

@@ -7,7 +7,8 @@
 /// the input simply add up. So the main loop loads the windows straight from the input, and the
 /// unrolled matrix exists only tile by tile, in shared memory.
 ///
-/// To work it out takes four divisions an element, done as multiplications (cuda::Divider).
+/// To work it out takes divisions, which are done as multiplications (cuda::Divider); those of the
+/// row once for a tile, those of the step once for each element.
 ///
 /// Run it: `stage03_shared_memory train --model cnn --convolution implicit`.
 /// Bytes: those of the input, most of which the cache answers, instead of pixels x window.
@@ -37,6 +38,7 @@ class WindowLoader {
         by_filter_width_(static_cast<int>(p.filter_width)),
         by_in_(static_cast<int>(p.in)) {}
 
+  /// Channels are neighbours, and so are steps.
   static __device__ constexpr bool memory_runs_along() { return true; }
 
   //! [window_loader]
@@ -45,9 +47,13 @@ class WindowLoader {
     const T* begin;
     int steps;  ///< 0 if there is no such pixel
   };
+
+  /// Where a pixel\'s window begins.
   __device__ Row row(int pixel) const {
     return {input_ + first_seen(pixel), pixel < pixels_ ? window_ : 0};
   }
+
+  /// Where its value of a step is.
   __device__ Element<T> at(const Row& row, int step) const {
     return {row.begin + from_first(step), step < row.steps};
   }
@@ -92,6 +98,7 @@ class TransposedWindowLoader {
 
   TransposedWindowLoader(const ConvolutionProblem& p, const T* input) : windows_(p, input) {}
 
+  /// Channels are neighbours, and so are places.
   static __device__ constexpr bool memory_runs_along() { return false; }
 
   /// The first pixel's value at a place of the window.
@@ -99,10 +106,14 @@ class TransposedWindowLoader {
     const T* begin;
     int steps;
   };
+
+  /// Where the first pixel has this value of its window.
   __device__ Row row(int place) const {
     return {windows_.input() + windows_.from_first(place),
             place < windows_.window() ? windows_.pixels() : 0};
   }
+
+  /// Where a pixel has it.
   __device__ Element<T> at(const Row& row, int pixel) const {
     return {row.begin + windows_.first_seen(pixel), pixel < row.steps};
   }

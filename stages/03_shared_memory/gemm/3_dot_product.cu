@@ -11,7 +11,7 @@
 ///
 /// Run it: `stage03_shared_memory gemm --rung dot-sequential` (or dot-interleaved,
 /// dot-non-divergent, dot-last-warp).
-/// Work: 2 m n k operations, 2 m n k loads, and log2(threads) barriers for each element of C.
+/// Work: 2 m n k operations, 2 m n k loads, and the barriers of a tree for each element of C.
 
 #include <algorithm>
 

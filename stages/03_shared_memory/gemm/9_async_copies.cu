@@ -1,7 +1,7 @@
 /// @file
 /// GEMM, rung 9: the next tile goes to shared memory without passing through registers.
 ///
-/// In rung 8, what is on its way waits in registers: 16 numbers a thread that the sums could use,
+/// In rung 8, what is on its way waits in registers: 8 numbers a thread that the sums could use,
 /// and an instruction each to store them. GPUs from compute capability 8.0 on (Ampere) copy from
 /// global to shared memory by themselves (`cp.async`): the thread asks for the copies, multiplies,
 /// and waits for them when it needs them.

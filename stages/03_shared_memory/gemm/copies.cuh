@@ -60,13 +60,18 @@ class ThreadsPart {
  public:
   static constexpr int count = Panel::extent * Panel::depth / threads / length;
 
+  /// Works out the rows or columns of a tile that begins at `first`.
   __device__ void start(const Loader& loader, int first) {
 #pragma unroll
     for (int i = 0; i < count; ++i) rows_[i] = loader.row(first + place(loader, i).place);
   }
+
+  /// Where in the panel the i-th group belongs.
   __device__ PanelPlace place(const Loader& loader, int i) const {
     return panel_place<Panel, threads, length>(i, loader.memory_runs_along());
   }
+
+  /// Where the i-th group of the panel that begins at `step` is in memory.
   __device__ Element<T> element(const Loader& loader, int i, int step) const {
     return loader.at(rows_[i], step + place(loader, i).step);
   }
@@ -81,8 +86,10 @@ class ThreadsPart {
 template <typename T, typename Panel, typename Loader, int threads>
 class RegisterCopies {
  public:
+  /// Begins a tile, at row or column `first`.
   __device__ void start(const Loader& loader, int first) { part_.start(loader, first); }
 
+  /// Starts to load this thread's part of the panel that begins at `step`.
   __device__ void fetch(Panel& /*panel*/, const Loader& loader, int step) {
 #pragma unroll
     for (int i = 0; i < Part::count; ++i) {
@@ -91,6 +98,7 @@ class RegisterCopies {
     }
   }
 
+  /// Stores what fetch() has loaded.
   __device__ void put(Panel& panel, const Loader& loader) {
 #pragma unroll
     for (int i = 0; i < Part::count; ++i) {
@@ -104,7 +112,10 @@ class RegisterCopies {
     }
   }
 
+  /// Nothing: loads need not be told apart.
   static __device__ void commit() {}
+
+  /// Nothing: who uses a register waits for it.
   static __device__ void wait() {}
 
  private:
@@ -125,8 +136,10 @@ class RegisterCopies {
 template <typename T, typename Panel, typename Loader, int threads>
 class AsyncCopies {
  public:
+  /// Begins a tile, at row or column `first`.
   __device__ void start(const Loader& loader, int first) { part_.start(loader, first); }
 
+  /// Asks for this thread's part of the panel that begins at `step`.
   __device__ void fetch(Panel& panel, const Loader& loader, int step) {
 #pragma unroll
     for (int i = 0; i < Part::count; ++i) {
@@ -138,11 +151,15 @@ class AsyncCopies {
     }
   }
 
+  /// Nothing: the copies have gone to shared memory by themselves.
   __device__ void put(Panel& /*panel*/, const Loader& /*loader*/) {}
 
+  /// What was asked for since the last call belongs together.
   static __device__ void commit() {
     __pipeline_commit();
   }
+
+  /// Waits for all panels but the latest that are still to come.
   static __device__ void wait() {
     __pipeline_wait_prior(async_stages - 2);
   }

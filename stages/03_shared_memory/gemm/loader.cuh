@@ -34,6 +34,12 @@ struct Element {
 constexpr int beyond = 1 << 30;
 
 //! [stored]
+/// Whether rows, columns and steps can be counted in ints, those beyond the edges included.
+inline bool fits_ints(Index m, Index n, Index k) {
+  constexpr Index most = beyond - 1024;
+  return m <= most && n <= most && k <= most;
+}
+
 /// A factor as it is stored. See the two kinds below.
 template <typename T>
 struct StoredMatrix {
@@ -47,10 +53,13 @@ struct StoredMatrix {
   int places;  ///< rows of op(A), or columns of op(B)
   int steps;   ///< k
 
+  /// See row() of the loaders.
   __device__ Row row_at(int place, bool along) const {
     // The product of two ints as an Index: one instruction, and no overflow.
     return {data + static_cast<Index>(place) * (along ? steps : 1), place < places ? steps : 0};
   }
+
+  /// See at() of the loaders.
   __device__ Element<T> element_at(const Row& row, int step, bool along) const {
     return {row.begin + static_cast<Index>(step) * (along ? 1 : places), step < row.steps};
   }
@@ -63,13 +72,17 @@ struct VectorLoader : StoredMatrix<T> {
   using typename StoredMatrix<T>::Row;
   static constexpr int length = Vector<T>::length;
 
+  /// Known when the kernel is compiled.
   static __device__ constexpr bool memory_runs_along() { return along; }
+
+  /// Where a row of A begins, or a column of B.
   __device__ Row row(int place) const { return this->row_at(place, along); }
+
+  /// Where its element of a step is.
   __device__ Element<T> at(const Row& row, int step) const {
     return this->element_at(row, step, along);
   }
 };
-
 //! [stored]
 
 /// In either direction, loaded number by number: for rows of odd lengths.
@@ -79,8 +92,13 @@ struct ScalarLoader : StoredMatrix<T> {
   static constexpr int length = 1;
   bool along;
 
+  /// Known when the kernel runs.
   __device__ bool memory_runs_along() const { return along; }
+
+  /// Where a row of A begins, or a column of B.
   __device__ Row row(int place) const { return this->row_at(place, along); }
+
+  /// Where its element of a step is.
   __device__ Element<T> at(const Row& row, int step) const {
     return this->element_at(row, step, along);
   }

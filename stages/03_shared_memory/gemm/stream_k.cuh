@@ -137,14 +137,22 @@ void multiply_stream_k(cudaStream_t stream, Index m, Index n, Index k, const Loa
   CUDA_CHECK_LAUNCH("gemm (stream-k)");
 }
 
+/// Whether sizes and panels can be counted in ints.
+inline bool fits_stream_k(Index m, Index n, Index k) {
+  // The smallest tile has 32 x 32 elements, or 16 x 64, and panels of 8 steps or more.
+  const double panels = (static_cast<double>(m) / 16 + 1) * (static_cast<double>(n) / 16 + 1) / 4 *
+                        (static_cast<double>(k) / 8 + 1);
+  return fits_ints(m, n, k) && panels < 2e9;
+}
+
 //! [evenly]
-/// C = epilogue(op(A) op(B)), m, n at least 1, in tiles that suit the shape of C: those of 64 x 64
-/// if there is one for each multiprocessor, and else 32 x 32; 64 x 16 and 16 x 64 where C is so
-/// narrow that a larger one would hang over by more than half.
+/// C = epilogue(op(A) op(B)), m, n at least 1, in tiles that suit the shape of C: 64 x 16 and 16 x
+/// 64 where C is that narrow; 64 x 64 where there is one for each multiprocessor and at least half
+/// of each lies on C; and else 32 x 32. The sizes must fit; see fits_stream_k().
 template <typename T, typename LoaderA, typename LoaderB, typename Epilogue>
 void multiply_evenly(cudaStream_t stream, Index m, Index n, Index k, const LoaderA& a,
                      const LoaderB& b, const Epilogue& epilogue, Workspace& workspace) {
-  constexpr Index narrow = 24;
+  constexpr Index narrow = 16;
   const Index multiprocessors = cuda::multiprocessors();
   const auto run = [&]<typename Tiling>(Tiling /*tiling*/) {
     multiply_stream_k<AsyncCopies, async_stages, T, Tiling>(stream, m, n, k, a, b, epilogue,
@@ -154,7 +162,8 @@ void multiply_evenly(cudaStream_t stream, Index m, Index n, Index k, const Loade
     run(typename Tilings<T>::Tall());
   } else if (m <= narrow) {
     run(typename Tilings<T>::Flat());
-  } else if (tile_count<typename Tilings<T>::Medium>(m, n) < multiprocessors) {
+  } else if (std::min(m, n) <= 32 ||
+             tile_count<typename Tilings<T>::Medium>(m, n) < multiprocessors) {
     run(typename Tilings<T>::Small());
   } else {
     run(typename Tilings<T>::Medium());

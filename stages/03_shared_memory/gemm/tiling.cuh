@@ -97,6 +97,7 @@ struct TileOrder {
   __host__ __device__ int down() const { return (m - 1) / Tiling::rows + 1; }
   __host__ __device__ int across() const { return (n - 1) / Tiling::columns + 1; }
 
+  /// Where a tile is, by its number.
   __device__ TilePlace place(int tile) const {
     constexpr int height = 8;
     const int first = tile / (height * across()) * height;

@@ -75,13 +75,15 @@ inline Index resident_blocks() {
   return Index{4} * cuda::multiprocessors();
 }
 
-/// The blocks of a strided sum: no more than have a load to do.
+/// The blocks of a strided sum: no more than have four loads for each thread, which are on their
+/// way together; with fewer, the partial sums would take longer than what was added up.
 template <typename T>
 unsigned strided_blocks(Index n) {
-  const Index loads = cuda::pieces(n, cuda::threads_per_block * Vector<T>::length);
-  return static_cast<unsigned>(std::clamp<Index>(loads, 1, resident_blocks()));
+  const Index shares = cuda::pieces(n, Index{4} * cuda::threads_per_block * Vector<T>::length);
+  return static_cast<unsigned>(std::clamp<Index>(shares, 1, resident_blocks()));
 }
 
+/// The sum in two launches: one for the partial sums, and one block for their sum.
 template <typename T>
 void sum_with_vector_loads(cudaStream_t stream, const SumProblem<T>& p, Workspace& workspace) {
   const unsigned blocks = strided_blocks<T>(p.n);

@@ -22,6 +22,7 @@ namespace stagewise::shared_memory {
 struct LoadOne {
   static constexpr Index elements_per_block = cuda::threads_per_block;
 
+  /// This thread's element, or 0 beyond the last.
   template <typename T>
   static __device__ T load(Index n, const T* x) {
     const Index i = cuda::index_x();

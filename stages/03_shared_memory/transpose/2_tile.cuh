@@ -29,6 +29,7 @@ constexpr int tile_side = 32;
 struct PlainTile {
   static constexpr int width = tile_side;  ///< elements from one row to the next
 
+  /// Where in its row an element is kept.
   static __device__ int column(int /*row*/, int column) { return column; }
 };
 

@@ -25,6 +25,7 @@ namespace stagewise::shared_memory {
 struct PaddedTile {
   static constexpr int width = tile_side + 1;
 
+  /// Where in its row an element is kept.
   static __device__ int column(int /*row*/, int column) { return column; }
 };
 //! [padded]

@@ -26,6 +26,7 @@ namespace stagewise::shared_memory {
 struct SwizzledTile {
   static constexpr int width = tile_side;
 
+  /// Where in its row an element is kept.
   static __device__ int column(int row, int column) { return column ^ row; }
 };
 //! [swizzled]
