@@ -66,7 +66,7 @@ TEST_F(Stage03Ladders, AllRungsAreVerified) {
         "reduce --m 67 --n 301 --precision double", "transpose --m 67 --n 131",
         "transpose --m 1 --n 1", "transpose --m 131 --n 35",
         "transpose --m 3 --n 200 --precision double"}) {
-    const std::string output = run_well(program + arguments);
+    const std::string output = run_well(program + arguments + " --repetitions 0");
     const std::string ladder = words_of(arguments).front();
     for (const std::string& rung : rungs_of(ladder)) {
       EXPECT_NE(output.find("\n" + rung + " "), std::string::npos) << rung << output;
@@ -74,7 +74,7 @@ TEST_F(Stage03Ladders, AllRungsAreVerified) {
     EXPECT_EQ(output.find('\033'), std::string::npos) << output;
     EXPECT_EQ(output.find("DIFFERS"), std::string::npos) << output;
     for (const std::string& line : lines_of(output)) EXPECT_LE(line.size(), 80U) << line;
-    expect_verified(report_of(arguments));
+    expect_verified(report_of(std::string(arguments) + " --repetitions 0"));
   }
 }
 
@@ -86,7 +86,7 @@ TEST_F(Stage03Ladders, ARungRunsByItsName) {
     EXPECT_GE(rungs.size(), 3U);
     for (const std::string& rung : rungs) {
       const Outcome outcome =
-          run(program + ladder + sizes + " --rung " + rung + " --report r.json");
+          run(program + ladder + sizes + " --repetitions 0 --rung " + rung + " --report r.json");
       if (outcome.exit_code == 1) {  // one that is not for this GPU
         EXPECT_NE(outcome.err.find("the rung " + rung + " cannot be used here: "),
                   std::string::npos)
