@@ -35,12 +35,13 @@ std::vector<LadderCommand> ladder_commands() {
                      .is_product = true,
                      .rungs = names_of(gemm_ladder<float>(), gemm_ladder<double>()),
                      .run = run_gemm};
-  LadderCommand reduce{.name = "reduce",
-                       .summary = "the kernels that add up, verified and timed",
-                       .sizes = {{"m", "rows of a matrix whose columns are added up", {}},
-                                 {"n", "numbers to add up, or columns of the matrix", 1 << 20}},
-                       .rungs = names_of(sum_ladder<float>(), sum_ladder<double>()),
-                       .run = run_reduce};
+  LadderCommand reduce{
+      .name = "reduce",
+      .summary = "the kernels that add up, verified and timed",
+      .sizes = {{"m", "rows of a matrix whose columns are added up", {}},
+                {"n", "numbers to add up [1048576], or columns of the matrix [1000]", {}}},
+      .rungs = names_of(sum_ladder<float>(), sum_ladder<double>()),
+      .run = run_reduce};
   LadderCommand transpose{
       .name = "transpose",
       .summary = "the kernels that transpose, or insert a column, verified and timed",

@@ -11,20 +11,29 @@ namespace {
 using shared_memory::ConvolutionForm;
 using shared_memory::FoldBias;
 
-template <ConvolutionForm convolution, FoldBias fold_bias>
+/// @tparam Form has the options; its name is part of the tests'.
+template <typename Form>
 struct SharedMemory {
   static constexpr bool adds_in_order = false;
   template <typename T>
   static std::unique_ptr<Backend<T>> make() {
-    return std::make_unique<SharedMemoryBackend<T>>(
-        SharedMemoryOptions{.convolution = convolution, .fold_bias = fold_bias});
+    return std::make_unique<SharedMemoryBackend<T>>(Form::options());
   }
 };
 
-// Types of their own, since their names are part of the tests'.
-struct Default : SharedMemory<ConvolutionForm::automatic, FoldBias::off> {};
-struct Unrolled : SharedMemory<ConvolutionForm::unrolled, FoldBias::in_place> {};
-struct Implicit : SharedMemory<ConvolutionForm::implicit, FoldBias::out_of_place> {};
+struct Default : SharedMemory<Default> {
+  static SharedMemoryOptions options() { return {}; }
+};
+struct Unrolled : SharedMemory<Unrolled> {
+  static SharedMemoryOptions options() {
+    return {.convolution = ConvolutionForm::unrolled, .fold_bias = FoldBias::in_place};
+  }
+};
+struct Implicit : SharedMemory<Implicit> {
+  static SharedMemoryOptions options() {
+    return {.convolution = ConvolutionForm::implicit, .fold_bias = FoldBias::out_of_place};
+  }
+};
 INSTANTIATE_TYPED_TEST_SUITE_P(Stage03, Primitives, StageTypes<Default>, StageNames);
 INSTANTIATE_TYPED_TEST_SUITE_P(Stage03Unrolled, Primitives, StageTypes<Unrolled>, StageNames);
 INSTANTIATE_TYPED_TEST_SUITE_P(Stage03Implicit, Primitives, StageTypes<Implicit>, StageNames);

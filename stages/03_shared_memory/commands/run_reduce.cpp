@@ -11,6 +11,12 @@
 namespace stagewise::shared_memory {
 namespace {
 
+/// A size that has one default for a sum and another for the columns of a matrix.
+Index size_or(const LadderRequest& request, const std::string& name, Index otherwise) {
+  const auto found = request.sizes.find(name);
+  return found == request.sizes.end() ? otherwise : found->second;
+}
+
 LadderReport begin_report(const std::string& problem, double bytes, const std::string& precision) {
   LadderReport report;
   report.header = {{"reduce", problem + ", " + precision},
@@ -28,7 +34,7 @@ void mark_pick(LadderTable& table) {
 
 template <typename T>
 LadderReport run_sum(const LadderRequest& request) {
-  const Index n = request.sizes.at("n");
+  const Index n = size_or(request, "n", 1 << 20);
   const double bytes = sizeof(T) * static_cast<double>(n);
   check_memory("the sum of " + count_of(n, "number") + " in " + request.precision, bytes, bytes);
 
@@ -70,7 +76,7 @@ LadderReport run_sum(const LadderRequest& request) {
 template <typename T>
 LadderReport run_sum_rows(const LadderRequest& request) {
   const Index rows = request.sizes.at("m");
-  const Index cols = request.sizes.at("n");
+  const Index cols = size_or(request, "n", 1000);
   const double inputs = sizeof(T) * static_cast<double>(rows) * static_cast<double>(cols);
   const double outputs = sizeof(T) * static_cast<double>(cols);
   // The reference copies half of the matrix: it reads and writes as many bytes as the ladder reads.

@@ -5,7 +5,8 @@
 /// Rung 4 lets x run along the rows of op(A) and op(B), whatever lies in memory: a transposed
 /// matrix is read down a column. Here x runs along memory, always, and the thread writes what it
 /// has loaded to where it belongs. The tile of A is kept transposed, [step][row], which the next
-/// rungs need. So one of the two matrices is written into shared memory down a column.
+/// rungs need. So what lies along k in memory is written into shared memory down a column: A where
+/// it is not transposed, B where it is.
 ///
 /// Shared memory has 32 banks, each of which serves one word of 4 bytes at a time, and neighbouring
 /// words lie in neighbouring banks. A column of a tile that is 32 words wide lies in a single bank:
