@@ -59,10 +59,11 @@ struct LadderRow {
 
 /// Rows that are compared with each other.
 struct LadderTable {
-  std::string heading;             ///< of the column of names: "rung"
-  std::string reference_name;      ///< "cuBLAS"
-  std::vector<LadderRow> rows;     ///< in the ladder's order
-  std::vector<LadderRow> library;  ///< the reference's own row, or none in a build without it
+  std::string heading;          ///< of the column of names: "rung"
+  std::string reference_name;   ///< "cuBLAS"
+  std::vector<LadderRow> rows;  ///< in the ladder's order
+  std::vector<LadderRow>
+      reference_rows;  ///< the reference's own row, or none in a build without it
 };
 
 /// A line above the tables.

@@ -81,7 +81,7 @@ nlohmann::ordered_json to_json(const LadderTable& table) {
   nlohmann::ordered_json json = {{"heading", table.heading}};
   json["rows"] = nlohmann::ordered_json::array();
   for (const LadderRow& row : table.rows) json["rows"].push_back(to_json(row, table));
-  for (const LadderRow& row : table.library) json["reference"] = to_json(row, table);
+  for (const LadderRow& row : table.reference_rows) json["reference"] = to_json(row, table);
   return json;
 }
 

@@ -21,7 +21,7 @@ bool has_sentence(const LadderRow& row) {
 /// Those of the ladder, and below them the reference's.
 std::vector<LadderRow> rows_of(const LadderTable& table) {
   std::vector<LadderRow> rows = table.rows;
-  rows.insert(rows.end(), table.library.begin(), table.library.end());
+  rows.insert(rows.end(), table.reference_rows.begin(), table.reference_rows.end());
   return rows;
 }
 
@@ -153,8 +153,9 @@ std::string verdict_of(const LadderReport& report) {
 }  // namespace
 
 std::optional<double> share_of_reference(const LadderRow& row, const LadderTable& table) {
-  if (!row.seconds || table.library.empty() || !table.library.front().seconds) return std::nullopt;
-  return speed_of(row) / speed_of(table.library.front());
+  if (!row.seconds || table.reference_rows.empty() || !table.reference_rows.front().seconds)
+    return std::nullopt;
+  return speed_of(row) / speed_of(table.reference_rows.front());
 }
 
 bool is_right(const LadderReport& report) {

@@ -127,8 +127,9 @@ ConvolutionForm parse_convolution_form(const std::string& name) {
 }
 
 //! [pick]
-// A product needs rows: with fewer output pixels than a tile has, most of it stays empty, and the
-// direct form, which starts at once, wins.
+// A product needs rows: with fewer output pixels than a tile has, part of it stays empty, and the
+// direct form has less to set up. From 64 pixels on, report 001's second layer for a single image,
+// the product has been measured to be ahead; below, nothing has been measured.
 ConvolutionForm pick_convolution(const ConvolutionProblem& p) {
   constexpr Index fewest_pixels = 64;
   return p.output_pixels() < fewest_pixels ? ConvolutionForm::direct : ConvolutionForm::implicit;

@@ -5,7 +5,7 @@
 /// fetched 32 elements a row apart, and a batch of 100 kept 4 warps busy. Here, the lanes of a warp
 /// stand side by side in a row: coalesced, and 32 times as many threads. The maximum and the sum go
 /// from lane to lane by shuffles; shared memory and barriers are not needed. Rows of fewer than 32
-/// elements leave lanes idle, which costs less than the detour through another kernel.
+/// elements leave lanes idle.
 ///
 /// Each lane adds its elements in order, then the lanes add in pairs: another order than stage
 /// 02's, and the same one in every run.

@@ -100,7 +100,7 @@ TEST(LadderTable, ShowsWhatDiffersAndWhatWasSkipped) {
 
 TEST(LadderTable, AReferenceThatDiffersIsWrong) {
   LadderReport report = report_of_gpu();
-  report.tables.front().library.front().wrong = "[0, 0] is 1, but stage 01 has 2";
+  report.tables.front().reference_rows.front().wrong = "[0, 0] is 1, but stage 01 has 2";
   EXPECT_FALSE(is_right(report));
 }
 
@@ -108,7 +108,7 @@ TEST(LadderTable, ComparesRatesAndNotTimes) {
   LadderTable table{"rung", "copy", {}, {{.name = "copy", .seconds = 1, .bytes = 2e9}}};
   EXPECT_EQ(share_of_reference({.seconds = 1, .bytes = 1e9}, table), 0.5);
   EXPECT_EQ(share_of_reference({.bytes = 1e9}, table), std::nullopt);
-  table.library.clear();
+  table.reference_rows.clear();
   EXPECT_EQ(share_of_reference({.seconds = 1, .bytes = 1e9}, table), std::nullopt);
 }
 

@@ -139,7 +139,7 @@ LadderReport run_gemm_in(const LadderRequest& request) {
   const LadderRow row{.operations = operations, .bytes = bytes};
   if constexpr (has_cublas) {
     ReferenceGemm cublas;
-    LadderRow& own = table.library.emplace_back(row);
+    LadderRow& own = table.reference_rows.emplace_back(row);
     own.name = "cuBLAS";
     work.enqueue = [&] { cublas.run(runner.stream().get(), problem); };
     runner.run(own, work);

@@ -59,7 +59,7 @@ LadderReport run_sum(const LadderRequest& request) {
   const LadderRow row{.bytes = bytes};
   if constexpr (has_cub) {
     auto helper = on_device<std::byte>(static_cast<Index>(reference_sum_bytes<T>(n)));
-    LadderRow& own = table.library.emplace_back(row);
+    LadderRow& own = table.reference_rows.emplace_back(row);
     own.name = "CUB";
     work.enqueue = [&] {
       reference_sum(runner.stream().get(), n, x.data(), out.data(), helper.data(),
@@ -103,7 +103,7 @@ LadderReport run_sum_rows(const LadderRequest& request) {
     const Index half = std::max<Index>(rows * cols / 2, 1);
     const auto copied = static_cast<double>(half) * sizeof(T);
     auto y = on_device<T>(half);
-    LadderRow& own = table.library.emplace_back(LadderRow{.bytes = 2 * copied});
+    LadderRow& own = table.reference_rows.emplace_back(LadderRow{.bytes = 2 * copied});
     own.name = "copy";
     work.prepare = [&] { poison(runner.stream(), y); };
     work.enqueue = [&] { copy_over(runner.stream(), half, x.data(), y.data()); };

@@ -170,15 +170,16 @@ LadderReport run_transpose_in(const LadderRequest& request) {
   for (const LadderLine& line : floor_of(bytes, 0, request.precision)) {
     report.header.push_back(line);
   }
-  std::vector<LadderRow> library;
-  if (!cuda::runs_on_cpu()) library.push_back(matrix.copy());
+  std::vector<LadderRow> reference_rows;
+  if (!cuda::runs_on_cpu()) reference_rows.push_back(matrix.copy());
   const auto is_column_work =
       std::find(column_work.begin(), column_work.end(), request.rung) != column_work.end();
   if (!is_column_work) {
-    report.tables.push_back({"rung", "copy", matrix.transpose_by(request.rung), library});
+    report.tables.push_back({"rung", "copy", matrix.transpose_by(request.rung), reference_rows});
   }
   if (is_column_work || request.rung == "all") {
-    report.tables.push_back({"column of ones", "copy", matrix.column_by(request.rung), library});
+    report.tables.push_back(
+        {"column of ones", "copy", matrix.column_by(request.rung), reference_rows});
   }
   return report;
 }

@@ -56,7 +56,7 @@ struct Tiling {
 };
 
 // Large tiles reuse most of what they load; smaller ones give more blocks for the same C, and waste
-// less at its edges. Measured on an H200 for the shapes of the trainings.
+// less at its edges.
 
 template <typename T>
 struct Tilings;

@@ -11,7 +11,7 @@
 /// loads must begin at a multiple of 16 bytes. The elements before the first one and after the
 /// last, at most three each in float, are added one by one.
 ///
-/// What is slow now: the second launch. It does next to nothing, and costs a few microseconds.
+/// What is slow now: the second launch, which does next to nothing.
 ///
 /// Run it: `stage03_shared_memory reduce --rung vector-loads`.
 /// Work: n elements read, some hundred partial sums written and read; n - 1 additions.
