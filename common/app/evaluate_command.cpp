@@ -60,7 +60,8 @@ void evaluate_with(const Stage& stage, RunOptions options, const Checkpoint& che
   for (const std::string& note : notes) print_note(note);
   std::cout << std::flush;
 
-  const Evaluation result = evaluate(*network, dataset);
+  const std::unique_ptr<Feeder<T>> feeder = stage.make_feeder<T>(*network, dataset);
+  const Evaluation result = evaluate(*network, dataset, *feeder);
   std::cout << "test   loss " << fixed(result.loss, 6) << "  accuracy " << fixed(result.accuracy, 4)
             << "  (" << with_thousands(result.correct) << " of " << with_thousands(result.samples)
             << ")\n";

@@ -11,6 +11,7 @@
 #include "app/ladder.hpp"
 #include "backend/backend.hpp"
 #include "training/step.hpp"
+#include "training/worker_step.hpp"
 
 namespace stagewise {
 
@@ -34,6 +35,10 @@ struct StepArguments {
   const Dataset& training_set;
   const Sgd& sgd;
   const StageOptions& options;
+  const WorkerOptions& workers;
+  const std::vector<std::vector<ParameterValues>>& starts;  ///< of the workers; see WorkerStep
+  std::int64_t steps_done;                                  ///< before this training
+  bool timings;                                             ///< whether --timings was asked for
 };
 
 /// Where a primitive is computed, for `info --primitives`.
@@ -60,9 +65,14 @@ struct Stage {
   std::function<std::unique_ptr<Backend<double>>(const StageOptions&)> make_double_backend;
 
   /// For stages with a step of their own: makes it, or returns null where the options ask for the
-  /// ordinary one. May be empty.
+  /// ordinary one, which simulates workers. May be empty.
   std::function<std::unique_ptr<Step>(const StepArguments<float>&)> make_float_step;
   std::function<std::unique_ptr<Step>(const StepArguments<double>&)> make_double_step;
+
+  /// For stages with a way of their own to bring batches to the device. May be empty.
+  std::function<std::unique_ptr<Feeder<float>>(Network<float>&, const Dataset&)> make_float_feeder;
+  std::function<std::unique_ptr<Feeder<double>>(Network<double>&, const Dataset&)>
+      make_double_feeder;
 
   std::vector<LadderCommand> ladders;  ///< its further subcommands
 
@@ -89,6 +99,17 @@ struct Stage {
     } else {
       return make_double_step ? make_double_step(arguments) : nullptr;
     }
+  }
+
+  /// What brings batches of the data set to the network.
+  template <typename T>
+  std::unique_ptr<Feeder<T>> make_feeder(Network<T>& network, const Dataset& dataset) const {
+    if constexpr (sizeof(T) == sizeof(float)) {
+      if (make_float_feeder) return make_float_feeder(network, dataset);
+    } else {
+      if (make_double_feeder) return make_double_feeder(network, dataset);
+    }
+    return std::make_unique<PlainFeeder<T>>(network, dataset);
   }
 };
 

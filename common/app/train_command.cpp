@@ -149,41 +149,52 @@ void print_workers(const WorkerOptions& workers) {
             << '\n';
 }
 
-/// The one that simulates workers where they were asked for, else the stage's own or the eager one.
+/// Where each worker starts, if each has parameters of its own; else empty.
+template <typename T>
+std::vector<std::vector<ParameterValues>> starts_of_workers(Network<T>& network,
+                                                            const RunOptions& options,
+                                                            const Checkpoint* start) {
+  if (options.workers.average == Average::gradients) return {};
+  std::vector<std::vector<ParameterValues>> starts;
+  if (!options.resume.empty()) {
+    starts = start->workers;
+    if (starts.size() != static_cast<std::size_t>(options.workers.workers)) {
+      throw Error("the checkpoint " + options.resume.string() + " holds the parameters of " +
+                  count_of(std::ssize(starts), "worker") + ", but its training had " +
+                  with_thousands(options.workers.workers));
+    }
+  }
+  for (int worker = static_cast<int>(starts.size()); worker < options.workers.workers; ++worker) {
+    if (start == nullptr) {
+      initialize_parameters(network, options.model, options.training.seed,
+                            static_cast<std::uint64_t>(worker));
+    }
+    starts.push_back(copy_parameters_out(network.graph));
+  }
+  return starts;
+}
+
+/// The stage's own; else the one that simulates workers where they were asked for, or the eager
+/// one.
 template <typename T>
 std::unique_ptr<Step> make_step(const Stage& stage, Network<T>& network,
                                 const Dataset& training_set, const RunOptions& options,
                                 const Checkpoint* start, std::int64_t steps_done) {
+  const std::vector<std::vector<ParameterValues>> starts =
+      starts_of_workers(network, options, start);
+  auto own = stage.make_step<T>({.network = network,
+                                 .model = options.model,
+                                 .training_set = training_set,
+                                 .sgd = options.training.sgd,
+                                 .options = options.stage,
+                                 .workers = options.workers,
+                                 .starts = starts,
+                                 .steps_done = steps_done,
+                                 .timings = options.timings});
+  if (own != nullptr) return own;
   const bool asked = options.given.contains("workers") || options.given.contains("average") ||
                      options.workers.workers > 1 || options.workers.average == Average::weights;
-  if (!asked) {
-    auto own = stage.make_step<T>({.network = network,
-                                   .model = options.model,
-                                   .training_set = training_set,
-                                   .sgd = options.training.sgd,
-                                   .options = options.stage});
-    if (own != nullptr) return own;
-    return std::make_unique<EagerStep<T>>(network, training_set, options.training.sgd);
-  }
-
-  std::vector<std::vector<ParameterValues>> starts;
-  if (options.workers.average == Average::weights) {
-    if (!options.resume.empty()) {
-      starts = start->workers;
-      if (starts.size() != static_cast<std::size_t>(options.workers.workers)) {
-        throw Error("the checkpoint " + options.resume.string() + " holds the parameters of " +
-                    count_of(std::ssize(starts), "worker") + ", but its training had " +
-                    with_thousands(options.workers.workers));
-      }
-    }
-    for (int worker = static_cast<int>(starts.size()); worker < options.workers.workers; ++worker) {
-      if (start == nullptr) {
-        initialize_parameters(network, options.model, options.training.seed,
-                              static_cast<std::uint64_t>(worker));
-      }
-      starts.push_back(copy_parameters_out(network.graph));
-    }
-  }
+  if (!asked) return std::make_unique<EagerStep<T>>(network, training_set, options.training.sgd);
   return std::make_unique<WorkerStep<T>>(network, training_set, options.training.sgd,
                                          options.workers, starts, steps_done);
 }
@@ -241,8 +252,13 @@ void train_with(const Stage& stage, RunOptions options, const Checkpoint* start,
       make_step(stage, *network, training_set, options, start, epochs_done * steps_per_epoch);
   Step& step = *step_owner;
   if (options.timings) network->graph.enable_timings();
+  std::unique_ptr<Feeder<T>> validation_feeder;
+  if (data.validation.size() > 0) {
+    validation_feeder = stage.make_feeder<T>(*network, data.validation);
+  }
   Narrator narrator(options, training_set, step, epochs_done + 1);
-  train(*network, step, training_set, data.validation, options.training, epochs_done + 1, narrator);
+  train(*network, step, training_set, data.validation, options.training, epochs_done + 1, narrator,
+        validation_feeder.get());
 
   Report report{.stage = stage.program,
                 .device = stage.device(),
@@ -264,7 +280,8 @@ void train_with(const Stage& stage, RunOptions options, const Checkpoint* start,
   }
   if (!report.timings.empty()) print_timings(report.timings);
 
-  const Evaluation test = evaluate(*network, data.test);
+  const std::unique_ptr<Feeder<T>> test_feeder = stage.make_feeder<T>(*network, data.test);
+  const Evaluation test = evaluate(*network, data.test, *test_feeder);
   report.test_loss = test.loss;
   report.test_accuracy = test.accuracy;
   std::cout << "test   loss " << fixed(test.loss, 6) << "  accuracy " << fixed(test.accuracy, 4)

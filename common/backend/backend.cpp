@@ -1,6 +1,18 @@
 #include "backend/backend.hpp"
 
+#include <chrono>
+
 namespace stagewise {
+
+template <typename T>
+double Backend<T>::measure(const std::function<void()>& work) {
+  synchronize();
+  const auto start = std::chrono::steady_clock::now();
+  work();
+  synchronize();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
 //! [linear]
 template <typename T>
 void Backend<T>::linear(const LinearProblem<T>& layer) {
@@ -97,6 +109,21 @@ void Backend<T>::convolution_relu_pool(const ConvolutionReluPoolProblem<T>& laye
   average_pool(layer.pooling(), layer.activated, layer.output);
 }
 //! [convolution_relu_pool]
+
+//! [convolution_relu_pool_backward]
+template <typename T>
+void Backend<T>::convolution_relu_pool_backward(
+    const ConvolutionReluPoolBackwardProblem<T>& layer) {
+  const ConvolutionReluPoolProblem<T>& forward = layer.forward;
+  const ConvolutionProblem& p = forward.convolution;
+  const Index pixels = p.output_pixels();
+  average_pool_backward(forward.pooling(), layer.doutput, layer.dactivated);
+  relu_backward(pixels * p.out, forward.activated, layer.dactivated, layer.dactivated);
+  if (layer.dbias != nullptr) sum_rows(pixels, p.out, layer.dactivated, layer.dbias);
+  convolution_backward(p, forward.input, forward.filter, layer.dactivated, layer.dinput,
+                       layer.dfilter);
+}
+//! [convolution_relu_pool_backward]
 
 template class Backend<float>;
 template class Backend<double>;

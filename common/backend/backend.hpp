@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 
 #include "backend/problems.hpp"
 #include "tensor/tensor.hpp"
@@ -53,6 +54,10 @@ class Backend {
 
   /// Waits until everything that was asked for has been done.
   virtual void synchronize() = 0;
+
+  /// Seconds that `work` takes, alone: what was asked for before is done by then. Waits for it.
+  /// Pass large closures by std::cref(), so that nothing is allocated.
+  virtual double measure(const std::function<void()>& work);
 
   /// Announces a layer while the graph is built, with its largest batch, so that a stage can
   /// allocate what it needs beside the operands. Pointers may be null but for `bias`, which says
@@ -172,6 +177,16 @@ class Backend {
 
   /// output = average_pool(relu(convolution(input, filter) + bias)).
   virtual void convolution_relu_pool(const ConvolutionReluPoolProblem<T>& layer);
+
+  /// The gradients of convolution_relu_pool().
+  virtual void convolution_relu_pool_backward(const ConvolutionReluPoolBackwardProblem<T>& layer);
+
+  /// Whether linear_backward() can take the gradient of its input through the activation that made
+  /// this input, so that the layer below need not.
+  virtual bool fuses_activation_backward() const { return false; }
+
+  /// Whether linear() and linear_backward() can pick the rows of their input; see Selection.
+  virtual bool selects_rows() const { return false; }
 
   /// @}
 

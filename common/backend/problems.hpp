@@ -27,6 +27,15 @@ struct GemmProblem {
   T* c = nullptr;
 };
 
+/// Which rows of a larger matrix are a batch: its row i is row order[*first + offset + i]. Order
+/// and first are in the device's memory, so that a recorded step can be repeated with the next
+/// batch.
+struct Selection {
+  const std::uint32_t* order = nullptr;  ///< null: the rows are the matrix's own
+  const Index* first = nullptr;
+  Index offset = 0;
+};
+
 /// What is applied to the output of a layer.
 enum class Activation : std::uint8_t { none, relu, sigmoid };
 
@@ -38,10 +47,17 @@ struct LinearProblem {
   Index in = 0;
   Index out = 0;
   const T* input = nullptr;
+  Selection selection = {};  ///< of the input's rows; only where the backend selects_rows()
   const T* weight = nullptr;
   const T* bias = nullptr;  ///< null: no bias
   Activation activation = Activation::none;
   T* output = nullptr;
+};
+
+/// How parameters follow their gradients (stochastic gradient descent).
+struct Sgd {
+  double learning_rate = 0.1;
+  double l2 = 0;  ///< applies to weights and filters, never to biases
 };
 
 /// Where a parameter's gradient goes: it is stored, and the parameter may be updated at once where
@@ -56,11 +72,16 @@ struct GradientSink {
 
 /// The backward pass of LinearProblem. `doutput` [rows, out] is the gradient of the output and is
 /// overwritten with the gradient before the activation; `dinput` [rows, in] may be null.
+///
+/// Where the backend fuses_activation_backward(), the layer above may have taken the gradient
+/// through the activation already; `forward.activation` is then none. This layer does the same for
+/// the one below, whose activation `input_activation` is.
 template <typename T>
 struct LinearBackwardProblem {
   LinearProblem<T> forward;  ///< as it was in the forward pass, the output included
   T* doutput = nullptr;
   T* dinput = nullptr;
+  Activation input_activation = Activation::none;
   GradientSink<T> weight;
   GradientSink<T> bias;
 };
@@ -116,6 +137,18 @@ struct ConvolutionReluPoolProblem {
             .channels = convolution.out,
             .window = window};
   }
+};
+
+/// The backward pass of ConvolutionReluPoolProblem. `doutput` is the gradient of the output,
+/// `dactivated` room for that of what comes out of the convolution; `dinput` may be null.
+template <typename T>
+struct ConvolutionReluPoolBackwardProblem {
+  ConvolutionReluPoolProblem<T> forward;  ///< as it was in the forward pass, its results included
+  const T* doutput = nullptr;
+  T* dactivated = nullptr;
+  T* dinput = nullptr;
+  T* dfilter = nullptr;
+  T* dbias = nullptr;  ///< null: no bias
 };
 
 /// What an epoch adds up, on the device; the host reads it when the epoch ends.

@@ -1,7 +1,6 @@
 #include "graph/graph.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <set>
 
 #include "tensor/counts.hpp"
@@ -10,14 +9,10 @@
 namespace stagewise {
 namespace {
 
-/// Runs `work` and returns how long it took, the device's part included.
-template <typename T, typename Work>
-double measure(Backend<T>& backend, const Work& work) {
-  backend.synchronize();
-  const auto start = std::chrono::steady_clock::now();
-  work();
-  backend.synchronize();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+/// l2 is for weights and filters.
+template <typename T>
+double l2_of(const Parameter<T>& parameter, const Sgd& sgd) {
+  return parameter.kind() == ParameterKind::bias ? 0 : sgd.l2;
 }
 
 }  // namespace
@@ -88,14 +83,10 @@ void Graph<T>::plan_backward() {
   // A parameter's gradient is complete once the first node (in forward order) that reads it is
   // done.
   for (Parameter<T>* const parameter : parameters_) {
-    for (std::size_t i = 0; i < nodes_.size(); ++i) {
-      const auto& inputs = nodes_[i]->inputs();
-      if (takes_part_[i] && std::find(inputs.begin(), inputs.end(), parameter) != inputs.end()) {
-        completed_[i].push_back(parameter);
-        break;
-      }
-    }
+    const std::vector<std::size_t> readers = readers_of(*parameter);
+    if (!readers.empty()) completed_[readers.front()].push_back(parameter);
   }
+  if (backend_->fuses_activation_backward()) fuse_activations();
 }
 
 template <typename T>
@@ -109,11 +100,11 @@ void Graph<T>::set_rows(Index rows) {
 
 //! [forward]
 template <typename T>
-void Graph<T>::forward(bool measured) {
-  for (std::size_t i = 0; i < nodes_.size(); ++i) {
+void Graph<T>::forward_before(std::size_t end, bool measured) {
+  for (std::size_t i = 0; i < end; ++i) {
     const auto work = [&] { nodes_[i]->forward(*backend_, rows_); };
     if (Timing* const timing = measured ? timing_of(i) : nullptr) {
-      timing->forward_seconds += measure(*backend_, work);
+      timing->forward_seconds += backend_->measure(std::cref(work));
       ++timing->calls;
     } else {
       work();
@@ -124,8 +115,8 @@ void Graph<T>::forward(bool measured) {
 
 //! [backward]
 template <typename T>
-void Graph<T>::backward() {
-  for (std::size_t i = nodes_.size(); i-- > 0;) {
+void Graph<T>::backward_before(std::size_t end) {
+  for (std::size_t i = end; i-- > 0;) {
     Node<T>& node = *nodes_[i];
     if (!takes_part_[i]) continue;
     const auto work = [&] {
@@ -135,9 +126,10 @@ void Graph<T>::backward() {
         backend_->sgd_update(contribution.to->value_shape(rows_).elements(), T{-1}, T{0},
                              contribution.storage.data(), contribution.to->gradient());
       }
+      if (updates_) update_completed(i);
     };
     if (Timing* const timing = timing_of(i)) {
-      timing->backward_seconds += measure(*backend_, work);
+      timing->backward_seconds += backend_->measure(std::cref(work));
     } else {
       work();
     }
@@ -147,6 +139,75 @@ void Graph<T>::backward() {
   }
 }
 //! [backward]
+
+template <typename T>
+void Graph<T>::update_in_backward(const Sgd* sgd) {
+  updates_.reset();
+  if (sgd != nullptr) updates_ = *sgd;
+  for (std::size_t i = 0; i < nodes_.size(); ++i) {
+    Node<T>& node = *nodes_[i];
+    for (std::size_t k = 0; k < node.inputs().size(); ++k) {
+      node.sinks_[k] = {};
+      auto* const parameter = dynamic_cast<Parameter<T>*>(node.inputs()[k]);
+      if (parameter == nullptr || !updates_ || !updates_at_once(i, *parameter)) continue;
+      node.sinks_[k] = {.parameter = parameter->value(),
+                        .learning_rate = static_cast<T>(updates_->learning_rate),
+                        .l2 = static_cast<T>(l2_of(*parameter, *updates_))};
+    }
+  }
+}
+
+/// Whether the node's backward() makes the update itself.
+template <typename T>
+bool Graph<T>::updates_at_once(std::size_t node, const Parameter<T>& parameter) const {
+  return nodes_[node]->applies_updates() && readers_of(parameter).size() == 1;
+}
+
+/// Updates the parameters whose gradients this node has completed, but for those that it has
+/// updated itself.
+template <typename T>
+void Graph<T>::update_completed(std::size_t node) {
+  for (Parameter<T>* const parameter : completed_[node]) {
+    if (updates_at_once(node, *parameter)) continue;
+    backend_->sgd_update(parameter->elements(), static_cast<T>(updates_->learning_rate),
+                         static_cast<T>(l2_of(*parameter, *updates_)), parameter->gradient(),
+                         parameter->value());
+  }
+}
+
+template <typename T>
+std::vector<std::size_t> Graph<T>::readers_of(const Node<T>& node) const {
+  std::vector<std::size_t> readers;
+  for (std::size_t i = 0; i < nodes_.size(); ++i) {
+    const auto& inputs = nodes_[i]->inputs();
+    if (takes_part_[i] && std::find(inputs.begin(), inputs.end(), &node) != inputs.end()) {
+      readers.push_back(i);
+    }
+  }
+  return readers;
+}
+
+/// Where a layer's output goes to another layer and nowhere else, the latter's backward() takes the
+/// gradient through the former's activation.
+template <typename T>
+void Graph<T>::fuse_activations() {
+  for (const auto& node : nodes_) {
+    auto* const below = dynamic_cast<Linear<T>*>(node.get());
+    if (below == nullptr || below->activation() == Activation::none) continue;
+    const std::vector<std::size_t> readers = readers_of(*below);
+    if (readers.size() != 1) continue;
+    auto* const above = dynamic_cast<Linear<T>*>(nodes_[readers.front()].get());
+    if (above != nullptr) above->take_over_activation_of(*below);
+  }
+}
+
+template <typename T>
+std::size_t Graph<T>::number_of(const Node<T>& node) const {
+  return static_cast<std::size_t>(
+      std::find_if(nodes_.begin(), nodes_.end(),
+                   [&](const auto& candidate) { return candidate.get() == &node; }) -
+      nodes_.begin());
+}
 
 template <typename T>
 void Graph<T>::enable_timings() {

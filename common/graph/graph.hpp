@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -58,11 +59,24 @@ class Graph {
 
   /// Computes every node's value.
   /// @param measured whether the time counts for timings(), if these are enabled.
-  void forward(bool measured = true);
+  void forward(bool measured = true) { forward_before(nodes_.size(), measured); }
 
   /// Computes the gradient of the loss with respect to every parameter and every value before it.
   /// @pre forward() has run on the same batch, and the graph was built for training.
-  void backward();
+  void backward() { backward_before(nodes_.size()); }
+
+  /// Only the nodes that were added before node number `end`: for who computes the others himself.
+  void forward_before(std::size_t end, bool measured = true);
+
+  /// Likewise; the gradient of what the node number `end` and those behind it read must be there.
+  void backward_before(std::size_t end);
+
+  /// Makes backward() apply an update to each parameter as soon as its gradient is complete, if
+  /// possible without storing the gradient. Null: it only computes gradients, as in the beginning.
+  void update_in_backward(const Sgd* sgd);
+
+  /// The number of a node, in the order in which they were added.
+  std::size_t number_of(const Node<T>& node) const;
 
   /// Who is told, within backward(), that a parameter's gradient is complete: from then on nothing
   /// in this backward() reads the parameter or writes its gradient. Stage 05 starts exchanging it.
@@ -88,6 +102,13 @@ class Graph {
  private:
   void insert(std::unique_ptr<Node<T>> node);
   void plan_backward();
+  void fuse_activations();
+
+  /// The nodes that take part in backward() and read this one.
+  std::vector<std::size_t> readers_of(const Node<T>& node) const;
+
+  bool updates_at_once(std::size_t node, const Parameter<T>& parameter) const;
+  void update_completed(std::size_t node);
 
   /// Where to note what a node costs; null where nothing is measured.
   Timing* timing_of(std::size_t node);
@@ -107,6 +128,7 @@ class Graph {
   std::vector<std::vector<Parameter<T>*>> completed_;     ///< for each node, after its backward
   std::vector<bool> takes_part_;                          ///< whether backward() visits the node
   std::function<void(Parameter<T>&)> observer_;
+  std::optional<Sgd> updates_;  ///< what backward() applies
   std::vector<Timing> timings_;
   std::vector<std::size_t> timing_rows_;  ///< for each node, its row in timings_
   Index rows_ = 0;

@@ -17,6 +17,12 @@ void Node<T>::allocate(Backend<T>& backend, Index max_rows, bool with_gradients)
   if (with_gradients && requires_gradient()) gradient_ = backend.template allocate<T>(shape);
 }
 
+template <typename T>
+const GradientSink<T>& Node<T>::sink(std::size_t i) {
+  sinks_[i].gradient = input_gradients_[i];
+  return sinks_[i];
+}
+
 template class Node<float>;
 template class Node<double>;
 

@@ -58,6 +58,12 @@ class Node {
 
   const std::vector<Node*>& inputs() const { return inputs_; }
 
+  /// Which rows of value() are the batch; all, but for a data set that is on the device as a whole.
+  virtual Selection selection() { return {}; }
+
+  /// Whether backward() passes the graph's updates on to the backend; see sink().
+  virtual bool applies_updates() const { return false; }
+
   /// Computes the value of the first `rows` samples from the inputs' values.
   virtual void forward(Backend<T>& backend, Index rows) = 0;
 
@@ -70,13 +76,18 @@ class Node {
       : name_(std::move(name)),
         sample_(sample),
         inputs_(std::move(inputs)),
-        input_gradients_(inputs_.size(), nullptr) {}
+        input_gradients_(inputs_.size(), nullptr),
+        sinks_(inputs_.size()) {}
 
   /// Called once by the graph when it is built. An override allocates what else the node needs.
   virtual void allocate(Backend<T>& backend, Index max_rows, bool with_gradients);
 
   /// Where backward() writes the gradient of input `i`; null where nobody needs it.
   T* input_gradient(std::size_t i) { return input_gradients_[i]; }
+
+  /// Where the gradient of input `i`, a parameter, goes: input_gradient(), and an update at once
+  /// where the graph is to make updates and nobody else reads this parameter.
+  const GradientSink<T>& sink(std::size_t i);
 
   Tensor<T> value_;
   Tensor<T> gradient_;
@@ -88,6 +99,7 @@ class Node {
   Shape sample_;
   std::vector<Node*> inputs_;
   std::vector<T*> input_gradients_;
+  std::vector<GradientSink<T>> sinks_;  ///< of each input; without `gradient`, which is above
 };
 
 extern template class Node<float>;

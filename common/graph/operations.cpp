@@ -37,6 +37,12 @@ std::vector<Node<T>*> with_optional_bias(Node<T>& input, Parameter<T>& weight, P
 }  // namespace
 
 template <typename T>
+void Parameter<T>::share_value(Parameter& owner) {
+  this->value_ = Tensor<T>();
+  owner_ = &owner;
+}
+
+template <typename T>
 Linear<T>::Linear(std::string name, Node<T>& input, Parameter<T>& weight, Parameter<T>* bias,
                   Activation activation)
     : Node<T>(std::move(name), Shape{weight.sample_shape()[1]},
@@ -54,6 +60,7 @@ LinearProblem<T> Linear<T>::problem(Index rows) {
           .in = inputs[0]->sample_shape()[0],
           .out = this->sample_shape()[0],
           .input = inputs[0]->value(),
+          .selection = inputs[0]->selection(),
           .weight = inputs[1]->value(),
           .bias = has_bias_ ? inputs[2]->value() : nullptr,
           .activation = activation_,
@@ -72,12 +79,26 @@ void Linear<T>::forward(Backend<T>& backend, Index rows) {
 }
 
 template <typename T>
+LinearBackwardProblem<T> Linear<T>::backward_problem(Index rows) {
+  LinearProblem<T> forward = problem(rows);
+  if (activation_is_done_above_) forward.activation = Activation::none;
+  return {.forward = forward,
+          .doutput = this->gradient(),
+          .dinput = this->input_gradient(0),
+          .input_activation = input_activation_,
+          .weight = this->sink(1),
+          .bias = has_bias_ ? this->sink(2) : GradientSink<T>()};
+}
+
+template <typename T>
 void Linear<T>::backward(Backend<T>& backend, Index rows) {
-  backend.linear_backward({.forward = problem(rows),
-                           .doutput = this->gradient(),
-                           .dinput = this->input_gradient(0),
-                           .weight = {.gradient = this->input_gradient(1)},
-                           .bias = {.gradient = has_bias_ ? this->input_gradient(2) : nullptr}});
+  backend.linear_backward(backward_problem(rows));
+}
+
+template <typename T>
+void Linear<T>::take_over_activation_of(Linear& below) {
+  input_activation_ = below.activation_;
+  below.activation_is_done_above_ = true;
 }
 
 template <typename T>
@@ -297,14 +318,12 @@ void ConvolutionReluPool<T>::forward(Backend<T>& backend, Index rows) {
 
 template <typename T>
 void ConvolutionReluPool<T>::backward(Backend<T>& backend, Index rows) {
-  const ConvolutionReluPoolProblem<T> p = problem(rows);
-  const Index pixels = p.convolution.output_pixels();
-  T* const gradient = activated_gradient_.data();
-  backend.average_pool_backward(p.pooling(), this->gradient(), gradient);
-  backend.relu_backward(pixels * p.convolution.out, p.activated, gradient, gradient);
-  if (has_bias_) backend.sum_rows(pixels, p.convolution.out, gradient, this->input_gradient(2));
-  backend.convolution_backward(p.convolution, p.input, p.filter, gradient, this->input_gradient(0),
-                               this->input_gradient(1));
+  backend.convolution_relu_pool_backward({.forward = problem(rows),
+                                          .doutput = this->gradient(),
+                                          .dactivated = activated_gradient_.data(),
+                                          .dinput = this->input_gradient(0),
+                                          .dfilter = this->input_gradient(1),
+                                          .dbias = has_bias_ ? this->input_gradient(2) : nullptr});
 }
 
 template <typename T>
@@ -365,6 +384,8 @@ void Threshold<T>::forward(Backend<T>& backend, Index rows) {
   backend.threshold(rows, cut_, this->inputs()[0]->value(), this->predictions());
 }
 
+template class Parameter<float>;
+template class Parameter<double>;
 template class Linear<float>;
 template class Linear<double>;
 template class MatMul<float>;

@@ -15,8 +15,25 @@ class Placeholder final : public Node<T> {
   Placeholder(std::string name, const Shape& sample) : Node<T>(std::move(name), sample, {}) {}
   std::string operation() const override { return "placeholder"; }
   bool computes() const override { return false; }
+  T* value() override { return data_ != nullptr ? data_ : Node<T>::value(); }
+  Selection selection() override { return selection_; }
+
+  /// Lets the batch be elsewhere in the backend's memory from now on, or, with a selection, be rows
+  /// of what is there. Not owned.
+  void use(T* data, const Selection& selection = {}) {
+    data_ = data;
+    selection_ = selection;
+  }
+
+  /// Takes back use(): the batch is in the node's own memory.
+  void use_own() { use(nullptr); }
+
   void forward(Backend<T>& /*backend*/, Index /*rows*/) override {}
   void backward(Backend<T>& /*backend*/, Index /*rows*/) override {}
+
+ private:
+  T* data_ = nullptr;
+  Selection selection_;
 };
 
 /// What kind of values a parameter holds, which decides how it starts and whether l2 applies.
@@ -38,11 +55,18 @@ class Parameter final : public Node<T> {
   /// Number of values.
   Index elements() const { return this->sample_shape().elements(); }
 
+  T* value() override { return owner_ != nullptr ? owner_->value() : Node<T>::value(); }
+
+  /// From now on the value is that of another graph's parameter, which outlives this one; the
+  /// gradient stays its own.
+  void share_value(Parameter& owner);
+
   void forward(Backend<T>& /*backend*/, Index /*rows*/) override {}
   void backward(Backend<T>& /*backend*/, Index /*rows*/) override {}
 
  private:
   ParameterKind kind_;
+  Parameter* owner_ = nullptr;
 };
 
 /// The classes of the batch's samples, in the backend's memory. Not a node: nothing is
@@ -61,15 +85,26 @@ class Linear final : public Node<T> {
   std::string operation() const override { return "linear"; }
   void forward(Backend<T>& backend, Index rows) override;
   void backward(Backend<T>& backend, Index rows) override;
+  bool applies_updates() const override { return true; }
+
+  /// What forward() and backward() ask the backend for: for steps that fuse more than a layer.
+  LinearProblem<T> problem(Index rows);
+  LinearBackwardProblem<T> backward_problem(Index rows);
+
+  Activation activation() const { return activation_; }
+
+  /// Lets this layer's backward() take its input's gradient through the activation of the layer
+  /// `below`, whose output the input is and which nobody else reads.
+  void take_over_activation_of(Linear& below);
 
  protected:
   void allocate(Backend<T>& backend, Index max_rows, bool with_gradients) override;
 
  private:
-  LinearProblem<T> problem(Index rows);
-
   bool has_bias_;
   Activation activation_;
+  Activation input_activation_ = Activation::none;
+  bool activation_is_done_above_ = false;
 };
 
 /// input weight: samples of shape [in], weight [in, out].
@@ -184,6 +219,7 @@ class Flatten final : public Node<T> {
   bool computes() const override { return false; }
   T* value() override { return this->inputs()[0]->value(); }
   T* gradient() override { return this->input_gradient(0); }
+  Selection selection() override { return this->inputs()[0]->selection(); }
   void forward(Backend<T>& /*backend*/, Index /*rows*/) override {}
   void backward(Backend<T>& /*backend*/, Index /*rows*/) override {}
 
@@ -197,10 +233,12 @@ class Loss : public Node<T> {
  public:
   bool is_loss() const override { return true; }
 
+  /// Number of outputs of a sample.
+  Index classes() const { return this->inputs()[0]->sample_shape()[0]; }
+
  protected:
   Loss(std::string name, Node<T>& outputs, const Labels& labels);
 
-  Index classes() const { return this->inputs()[0]->sample_shape()[0]; }
   const std::int32_t* labels() const { return labels_->data(); }
 
  private:
@@ -273,6 +311,9 @@ class Threshold final : public Prediction<T> {
   Threshold(std::string name, Node<T>& output, T cut);
   std::string operation() const override { return "threshold"; }
   void forward(Backend<T>& backend, Index rows) override;
+
+  /// Where class 1 begins.
+  T cut() const { return cut_; }
 
  private:
   T cut_;

@@ -21,21 +21,18 @@ std::vector<std::uint32_t> all_samples(const Dataset& dataset) {
 }  // namespace
 
 template <typename T>
-Evaluation evaluate(Network<T>& network, const Dataset& dataset) {
+Evaluation evaluate(Network<T>& network, const Dataset& dataset, Feeder<T>& feeder) {
   if (dataset.size() == 0) throw Error("there are no samples to evaluate");
   Backend<T>& backend = network.graph.backend();
   auto totals_on_device = backend.template allocate<Totals>({1});
   Totals totals;
   backend.copy_in(totals_on_device.data(), &totals, sizeof(totals));
 
-  Staging<T> staging = make_staging(network);
   const std::vector<std::uint32_t> samples = all_samples(dataset);
   for (Index first = 0; first < dataset.size(); first += network.graph.max_rows()) {
     const Index rows = std::min(network.graph.max_rows(), dataset.size() - first);
-    load_batch(
-        network, dataset,
-        std::span(samples).subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(rows)),
-        staging);
+    feeder.feed(std::span(samples).subspan(static_cast<std::size_t>(first),
+                                           static_cast<std::size_t>(rows)));
     network.graph.forward();
     backend.accumulate(rows, network.loss->value(), network.prediction->predictions(),
                        network.labels.data(), 1, totals_on_device.data());
@@ -53,6 +50,12 @@ Evaluation evaluate(Network<T>& network, const Dataset& dataset) {
 }
 
 template <typename T>
+Evaluation evaluate(Network<T>& network, const Dataset& dataset) {
+  PlainFeeder<T> feeder(network, dataset);
+  return evaluate(network, dataset, feeder);
+}
+
+template <typename T>
 LatencyReport measure_latency(Network<T>& network, const Dataset& dataset) {
   constexpr Index warm_up = 20;
   constexpr Index fewest = 200;
@@ -65,7 +68,7 @@ LatencyReport measure_latency(Network<T>& network, const Dataset& dataset) {
                 " was asked for, but the data set has only " + count_of(dataset.size(), "sample"));
   }
   Backend<T>& backend = network.graph.backend();
-  Staging<T> staging = make_staging(network);
+  PlainFeeder<T> feeder(network, dataset);
   const std::vector<std::uint32_t> samples = all_samples(dataset);
   std::vector<std::int32_t> predictions(static_cast<std::size_t>(rows));
 
@@ -76,9 +79,7 @@ LatencyReport measure_latency(Network<T>& network, const Dataset& dataset) {
     const Index first = (i + warm_up) % batches * rows;
     backend.synchronize();
     const auto start = std::chrono::steady_clock::now();
-    load_batch(network, dataset,
-               std::span(samples).subspan(static_cast<std::size_t>(first), predictions.size()),
-               staging);
+    feeder.feed(std::span(samples).subspan(static_cast<std::size_t>(first), predictions.size()));
     network.graph.forward();
     backend.copy_out(predictions.data(), network.prediction->predictions(),
                      predictions.size() * sizeof(std::int32_t));
@@ -102,6 +103,8 @@ LatencyReport measure_latency(Network<T>& network, const Dataset& dataset) {
           .p95_seconds = quantile(0.95)};
 }
 
+template Evaluation evaluate(Network<float>&, const Dataset&, Feeder<float>&);
+template Evaluation evaluate(Network<double>&, const Dataset&, Feeder<double>&);
 template Evaluation evaluate(Network<float>&, const Dataset&);
 template Evaluation evaluate(Network<double>&, const Dataset&);
 template LatencyReport measure_latency(Network<float>&, const Dataset&);

@@ -7,6 +7,7 @@
 #include "data/dataset.hpp"
 #include "io/report.hpp"
 #include "models/model.hpp"
+#include "training/step.hpp"
 
 namespace stagewise {
 
@@ -19,7 +20,12 @@ struct Evaluation {
 };
 
 /// Runs the network forward over all samples, in batches as large as it was built for.
+/// @param feeder brings the batches of `dataset`.
 /// @throws Error if the data set is empty or the loss is not finite.
+template <typename T>
+Evaluation evaluate(Network<T>& network, const Dataset& dataset, Feeder<T>& feeder);
+
+/// Likewise, with a PlainFeeder.
 template <typename T>
 Evaluation evaluate(Network<T>& network, const Dataset& dataset);
 

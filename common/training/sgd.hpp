@@ -6,12 +6,6 @@
 
 namespace stagewise {
 
-/// How parameters follow their gradients.
-struct Sgd {
-  double learning_rate = 0.1;
-  double l2 = 0;  ///< applies to weights and filters, never to biases
-};
-
 /// One update of every parameter from its gradient.
 template <typename T>
 void update(Graph<T>& graph, const Sgd& sgd) {

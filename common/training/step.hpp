@@ -2,7 +2,6 @@
 /// One minibatch of training: the part that stages do differently.
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -34,7 +33,16 @@ class Step {
   /// The epoch's totals so far. Waits for the device.
   virtual Totals totals() = 0;
 
-  /// Ends an epoch: from here on, the network's parameters are those to report and to save.
+  /// Of the samples for which run() was called in this epoch, how many are trained on by now, as
+  /// far as can be told without waiting.
+  /// @param asked the number for which it was called.
+  virtual Index samples_done(Index asked) const { return asked; }
+
+  /// Whether all work that was asked for is done, as far as can be told without waiting.
+  virtual bool is_done() const { return true; }
+
+  /// Ends an epoch: from here on, the network's parameters are those to report and to save, and its
+  /// input is the epoch's last batch.
   virtual void end_epoch() {}
 
   /// Each worker's parameters, where workers have their own; else empty.
@@ -45,22 +53,36 @@ class Step {
   virtual std::vector<Timing> timings() const { return {}; }
 };
 
-/// Where a batch is put together on the host before it is copied to the device; empty where the
-/// host can write to the device's memory at once.
+/// Brings batches of a data set from the host's memory to a network.
 template <typename T>
-struct Staging {
-  Tensor<T> features;
-  Labels labels;
+class Feeder {
+ public:
+  Feeder() = default;
+  virtual ~Feeder() = default;
+  Feeder(const Feeder&) = delete;
+  Feeder& operator=(const Feeder&) = delete;
+
+  /// Fills the network's input and labels with the named samples and sets the batch size. May
+  /// return before they are there: what the backend is asked for next comes after.
+  virtual void feed(std::span<const std::uint32_t> samples) = 0;
 };
 
-/// Room for the largest batch of the network, in its backend's staging memory.
+/// Gathers a batch on the host, copies it in and waits until it is there; gathers it in place where
+/// the host can write to the device's memory.
 template <typename T>
-Staging<T> make_staging(Network<T>& network);
+class PlainFeeder final : public Feeder<T> {
+ public:
+  /// Both must outlive the feeder.
+  PlainFeeder(Network<T>& network, const Dataset& dataset);
 
-/// Fills the network's input and labels with the named samples and sets the batch size.
-template <typename T>
-void load_batch(Network<T>& network, const Dataset& dataset, std::span<const std::uint32_t> samples,
-                Staging<T>& staging);
+  void feed(std::span<const std::uint32_t> samples) override;
+
+ private:
+  Network<T>* network_;
+  const Dataset* dataset_;
+  Tensor<T> features_;  ///< empty where the host can write to the device's memory
+  Labels labels_;
+};
 
 /// The step of stages 01 to 03: gather on the host, copy in, forward, backward, update.
 template <typename T>
@@ -76,12 +98,11 @@ class EagerStep final : public Step {
 
  private:
   Network<T>* network_;
-  const Dataset* training_set_;
   Sgd sgd_;
+  PlainFeeder<T> feeder_;
   std::span<const std::uint32_t> order_;
   std::int64_t step_ = 0;  ///< within the epoch, counted from 1
   Tensor<Totals> totals_;
-  Staging<T> staging_;
   Timing gather_{.operation = "batch (gather, copy in)"};
   Timing update_{.operation = "parameters (update)"};
 };
@@ -90,12 +111,7 @@ class EagerStep final : public Step {
 template <typename T, typename Work>
 void run_timed(Graph<T>& graph, Timing& timing, const Work& work) {
   if (graph.timings().empty()) return work();
-  graph.backend().synchronize();
-  const auto start = std::chrono::steady_clock::now();
-  work();
-  graph.backend().synchronize();
-  timing.forward_seconds +=
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  timing.forward_seconds += graph.backend().measure(std::cref(work));
   ++timing.calls;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <memory>
 #include <numeric>
 #include <sstream>
 
@@ -52,22 +53,35 @@ void order_of_epoch(Index count, std::uint64_t seed, std::int64_t epoch, bool sh
 
 template <typename T>
 void train(Network<T>& network, Step& step, const Dataset& training_set, const Dataset& validation,
-           const TrainingOptions& options, std::int64_t first_epoch, TrainingObserver& observer) {
+           const TrainingOptions& options, std::int64_t first_epoch, TrainingObserver& observer,
+           Feeder<T>* validation_feeder) {
   const Index count = training_set.size();
   const Index steps_per_epoch = (count + options.batch_size - 1) / options.batch_size;
   const bool reading_is_free = network.graph.backend().host_accessible();
 
+  std::unique_ptr<Feeder<T>> own_feeder;
+  if (validation_feeder == nullptr && validation.size() > 0) {
+    own_feeder = std::make_unique<PlainFeeder<T>>(network, validation);
+    validation_feeder = own_feeder.get();
+  }
+
   std::vector<std::uint32_t> order;
+  std::vector<std::uint32_t> next_order;
   for (std::int64_t epoch = first_epoch; epoch <= options.epochs; ++epoch) {
     const auto start = std::chrono::steady_clock::now();
-    order_of_epoch(count, options.seed, epoch, options.shuffle, order);
+    if (epoch == first_epoch) order_of_epoch(count, options.seed, epoch, options.shuffle, order);
     step.begin_epoch(order);
     for (Index first = 0; first < count; first += options.batch_size) {
       const Index rows = std::min(options.batch_size, count - first);
       step.run(first, rows);
       if (reading_is_free) check_loss(step.totals(), epoch, options);
-      observer.on_step(epoch, first + rows);
+      observer.on_step(epoch, step.samples_done(first + rows));
     }
+    // The device may still be busy for a while.
+    if (epoch < options.epochs) {
+      order_of_epoch(count, options.seed, epoch + 1, options.shuffle, next_order);
+    }
+    while (!step.is_done()) observer.on_step(epoch, step.samples_done(count));
     const Totals totals = step.totals();
     const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
     check_loss(totals, epoch, options);
@@ -96,17 +110,18 @@ void train(Network<T>& network, Step& step, const Dataset& training_set, const D
     report.seconds = elapsed.count();
     report.images_per_second = static_cast<double>(count) / elapsed.count();
     if (validation.size() > 0) {
-      const Evaluation evaluation = evaluate(network, validation);
+      const Evaluation evaluation = evaluate(network, validation, *validation_feeder);
       report.validation_loss = evaluation.loss;
       report.validation_accuracy = evaluation.accuracy;
     }
     observer.on_epoch(report, epoch * steps_per_epoch, parameters);
+    order.swap(next_order);
   }
 }
 
 template void train(Network<float>&, Step&, const Dataset&, const Dataset&, const TrainingOptions&,
-                    std::int64_t, TrainingObserver&);
+                    std::int64_t, TrainingObserver&, Feeder<float>*);
 template void train(Network<double>&, Step&, const Dataset&, const Dataset&, const TrainingOptions&,
-                    std::int64_t, TrainingObserver&);
+                    std::int64_t, TrainingObserver&, Feeder<double>*);
 
 }  // namespace stagewise

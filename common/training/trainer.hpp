@@ -30,7 +30,8 @@ class TrainingObserver {
   TrainingObserver(const TrainingObserver&) = delete;
   TrainingObserver& operator=(const TrainingObserver&) = delete;
 
-  /// After each step. @param samples of this epoch that are done.
+  /// After each step, and while the last ones of an epoch are waited for.
+  /// @param samples of this epoch that are done.
   virtual void on_step(std::int64_t epoch, Index samples) = 0;
 
   /// After each epoch.
@@ -50,12 +51,14 @@ void order_of_epoch(Index count, std::uint64_t seed, std::int64_t epoch, bool sh
 /// Trains the network.
 /// @param network built for training and for batches of `options.batch_size`; parameters set.
 /// @param validation evaluated after every epoch unless empty.
+/// @param validation_feeder brings its batches; null: a PlainFeeder does.
 /// @param first_epoch the first epoch to run, counted from 1: 1 more than a checkpoint's.
 /// @throws Error naming epoch and step if the loss becomes NaN or infinite; the observer has then
 /// not
 ///         been told of that epoch.
 template <typename T>
 void train(Network<T>& network, Step& step, const Dataset& training_set, const Dataset& validation,
-           const TrainingOptions& options, std::int64_t first_epoch, TrainingObserver& observer);
+           const TrainingOptions& options, std::int64_t first_epoch, TrainingObserver& observer,
+           Feeder<T>* validation_feeder = nullptr);
 
 }  // namespace stagewise

@@ -22,12 +22,11 @@ WorkerStep<T>::WorkerStep(Network<T>& network, const Dataset& training_set, cons
                           const std::vector<std::vector<ParameterValues>>& starts,
                           std::int64_t steps_done)
     : network_(&network),
-      training_set_(&training_set),
       sgd_(sgd),
       options_(options),
+      feeder_(network, training_set),
       steps_done_(steps_done),
-      totals_(network.graph.backend().template allocate<Totals>({1})),
-      staging_(make_staging(network)) {
+      totals_(network.graph.backend().template allocate<Totals>({1})) {
   if (options.average == Average::gradients) {
     for (Parameter<T>* const parameter : network.graph.parameters()) {
       gradients_.push_back(network.graph.backend().template allocate<T>(parameter->sample_shape()));
@@ -69,10 +68,8 @@ void WorkerStep<T>::run(Index first, Index rows) {
 template <typename T>
 void WorkerStep<T>::run_shard(const Shard& shard) {
   run_timed(network_->graph, gather_, [&] {
-    load_batch(
-        *network_, *training_set_,
-        order_.subspan(static_cast<std::size_t>(shard.first), static_cast<std::size_t>(shard.rows)),
-        staging_);
+    feeder_.feed(order_.subspan(static_cast<std::size_t>(shard.first),
+                                static_cast<std::size_t>(shard.rows)));
   });
   network_->graph.forward();
   network_->graph.backend().accumulate(shard.rows, network_->loss->value(),

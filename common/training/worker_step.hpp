@@ -73,14 +73,13 @@ class WorkerStep final : public Step {
   void compute_mean();
 
   Network<T>* network_;
-  const Dataset* training_set_;
   Sgd sgd_;
   WorkerOptions options_;
+  PlainFeeder<T> feeder_;
   std::span<const std::uint32_t> order_;
   std::int64_t steps_done_;         ///< over all epochs
   std::int64_t step_of_epoch_ = 0;  ///< counted from 1
   Tensor<Totals> totals_;
-  Staging<T> staging_;
   std::vector<Tensor<T>> gradients_;  ///< Average::gradients: the weighted sum for each parameter
   std::vector<Flat> workers_;         ///< Average::weights: each worker's parameters
   Flat mean_;

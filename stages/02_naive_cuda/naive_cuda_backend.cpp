@@ -48,6 +48,16 @@ void NaiveCudaBackend<T>::synchronize() {
 }
 
 template <typename T>
+double NaiveCudaBackend<T>::measure(const std::function<void()>& work) {
+  synchronize();
+  start_.record(stream_);
+  work();
+  stop_.record(stream_);
+  synchronize();
+  return stop_.seconds_since(start_);
+}
+
+template <typename T>
 void NaiveCudaBackend<T>::fill(Index n, T value, T* x) {
   const cuda::Range range("fill");
   naive_cuda::fill(stream(), n, value, x);

@@ -24,6 +24,7 @@ class NaiveCudaBackend : public Backend<T> {
   void copy_out(void* host, const void* from, std::size_t bytes) override;
   void fill(Index n, T value, T* x) override;
   void synchronize() override;
+  double measure(const std::function<void()>& work) override;
 
   void gemm(const GemmProblem<T>& problem) override;
   void transpose(Index rows, Index cols, const T* x, T* y) override;
@@ -58,12 +59,16 @@ class NaiveCudaBackend : public Backend<T> {
 
   void sgd_update(Index n, T learning_rate, T l2, const T* gradient, T* parameter) override;
 
- protected:
   /// Where all work goes, in the order of the calls.
+  const cuda::Stream& own_stream() const { return stream_; }
+
+ protected:
   cudaStream_t stream() const { return stream_.get(); }
 
  private:
   cuda::Stream stream_;
+  cuda::Event start_;  ///< of what is measured
+  cuda::Event stop_;
   int block_size_;
 };
 

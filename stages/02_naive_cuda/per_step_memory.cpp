@@ -51,8 +51,7 @@ template <typename T>
 void PerStepMemory<T>::end_epoch() {
   copy_parameters_in(network_->graph, parameters_, "the last step");
   // The trainer looks at the loss of the epoch's last batch once more.
-  Staging<T> staging = make_staging(*network_);
-  load_batch(*network_, *training_set_, order_.last(static_cast<std::size_t>(last_rows_)), staging);
+  PlainFeeder<T>(*network_, *training_set_).feed(order_.last(static_cast<std::size_t>(last_rows_)));
 }
 
 template <typename T>

@@ -535,8 +535,7 @@ TEST(LoadBatch, CopiesEveryLabel) {
   const Dataset data = make_data(rows);
   std::vector<std::uint32_t> order;
   order_of_epoch(rows, 1, 1, true, order);
-  Staging<float> staging = make_staging(*network);
-  load_batch(*network, data, std::span<const std::uint32_t>(order), staging);
+  PlainFeeder<float>(*network, data).feed(order);
   std::vector<float> features(static_cast<std::size_t>(rows * sample_shape.elements()));
   data.gather(std::span<const std::uint32_t>(order), features.data());
   EXPECT_TRUE(std::equal(features.begin(), features.end(), network->input->value()));
