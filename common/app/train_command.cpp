@@ -251,6 +251,8 @@ void train_with(const Stage& stage, RunOptions options, const Checkpoint* start,
   const std::unique_ptr<Step> step_owner =
       make_step(stage, *network, training_set, options, start, epochs_done * steps_per_epoch);
   Step& step = *step_owner;
+  for (const std::string& note : step.notes()) print_note(note);
+  std::cout << std::flush;
   if (options.timings) network->graph.enable_timings();
   std::unique_ptr<Feeder<T>> validation_feeder;
   if (data.validation.size() > 0) {

@@ -42,6 +42,8 @@ void Backend<T>::linear_backward(const LinearBackwardProblem<T>& layer) {
           .a = layer.doutput,
           .b = forward.weight,
           .c = layer.dinput});
+    const Index n = forward.rows * forward.in;
+    activation_backward(layer.input_activation, n, forward.input, layer.dinput);
   }
   if (layer.weight.gradient != nullptr) {
     gemm({.op_a = Transpose::yes,
@@ -78,15 +80,20 @@ void Backend<T>::activate(const LinearProblem<T>& layer) {
 template <typename T>
 void Backend<T>::activate_backward(const LinearBackwardProblem<T>& layer) {
   const LinearProblem<T>& forward = layer.forward;
-  const Index n = forward.rows * forward.out;
-  switch (forward.activation) {
+  activation_backward(forward.activation, forward.rows * forward.out, forward.output,
+                      layer.doutput);
+}
+
+template <typename T>
+void Backend<T>::activation_backward(Activation activation, Index n, const T* y, T* gradient) {
+  switch (activation) {
     case Activation::none:
       break;
     case Activation::relu:
-      relu_backward(n, forward.output, layer.doutput, layer.doutput);
+      relu_backward(n, y, gradient, gradient);
       break;
     case Activation::sigmoid:
-      sigmoid_backward(n, forward.output, layer.doutput, layer.doutput);
+      sigmoid_backward(n, y, gradient, gradient);
       break;
   }
 }

@@ -197,6 +197,9 @@ class Backend {
   /// From the gradient of a layer's output to the one before its activation, in place.
   void activate_backward(const LinearBackwardProblem<T>& layer);
 
+  /// From the gradient of y, the output of an activation, to that of its input, in place.
+  void activation_backward(Activation activation, Index n, const T* y, T* gradient);
+
   /// Delivers a finished gradient of n elements: applies the update if the sink asks for it.
   void deliver(Index n, const GradientSink<T>& sink);
 };

@@ -27,13 +27,9 @@ struct GemmProblem {
   T* c = nullptr;
 };
 
-/// Which rows of a larger matrix are a batch: its row i is row order[*first + offset + i]. Order
-/// and first are in the device's memory, so that a recorded step can be repeated with the next
-/// batch.
+/// Which rows of a larger matrix are a batch: its row i is row order[i].
 struct Selection {
-  const std::uint32_t* order = nullptr;  ///< null: the rows are the matrix's own
-  const Index* first = nullptr;
-  Index offset = 0;
+  const std::uint32_t* order = nullptr;  ///< in the device's memory; null: row i is row i
 };
 
 /// What is applied to the output of a layer.

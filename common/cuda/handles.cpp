@@ -16,6 +16,16 @@ void Stream::synchronize() const {
   CUDA_CHECK(cudaStreamSynchronize(get()));
 }
 
+bool Stream::is_done() const {
+  const cudaError_t status = cudaStreamQuery(get());
+  if (status == cudaErrorNotReady) {
+    cudaGetLastError();  // not an error; the next check must not find it
+    return false;
+  }
+  check(status, "cudaStreamQuery", __FILE__, __LINE__);
+  return true;
+}
+
 Event::Event() {
   cudaEvent_t event = nullptr;
   CUDA_CHECK(cudaEventCreate(&event));
@@ -28,6 +38,10 @@ void Event::record(const Stream& stream) const {
 
 void Event::make_wait(const Stream& stream) const {
   CUDA_CHECK(cudaStreamWaitEvent(stream.get(), get(), 0));
+}
+
+void Event::synchronize() const {
+  CUDA_CHECK(cudaEventSynchronize(get()));
 }
 
 double Event::seconds_since(const Event& earlier) const {

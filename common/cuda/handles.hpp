@@ -20,6 +20,10 @@ class Stream {
   /// @throws Error if a kernel failed since.
   void synchronize() const;
 
+  /// Whether that is done; does not wait.
+  /// @throws Error if a kernel failed since.
+  bool is_done() const;
+
   cudaStream_t get() const { return handle_.get(); }
 
  private:
@@ -39,6 +43,9 @@ class Event {
 
   /// Makes the stream wait for the mark before it goes on; the host does not wait.
   void make_wait(const Stream& stream) const;
+
+  /// Makes the host wait until the mark was passed.
+  void synchronize() const;
 
   /// Seconds from an earlier mark to this one, both passed. Half a microsecond is the resolution.
   double seconds_since(const Event& earlier) const;

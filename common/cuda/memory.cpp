@@ -10,9 +10,6 @@
 #include "tensor/error.hpp"
 
 namespace stagewise::cuda {
-namespace {
-
-/// "12.3 GB", "640 B".
 std::string size_text(std::size_t bytes) {
   constexpr std::array units = {"B", "KB", "MB", "GB", "TB"};
   auto value = static_cast<double>(bytes);
@@ -26,8 +23,6 @@ std::string size_text(std::size_t bytes) {
                 value, units[unit]);
   return text.data();
 }
-
-}  // namespace
 
 void* DeviceMemory::allocate(std::size_t bytes) {
   void* pointer = nullptr;

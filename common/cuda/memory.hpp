@@ -2,6 +2,8 @@
 /// Memory of the GPU, and the host's memory that the GPU can copy from at full speed.
 #pragma once
 
+#include <string>
+
 #include "tensor/tensor.hpp"
 
 namespace stagewise::cuda {
@@ -23,6 +25,9 @@ class PinnedMemory final : public Memory {
   void* allocate(std::size_t bytes) override;
   void release(void* pointer) noexcept override;
 };
+
+/// "12.3 GB", "640 B".
+std::string size_text(std::size_t bytes);
 
 /// The process's own; it holds no state.
 Memory& device_memory();

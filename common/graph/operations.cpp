@@ -98,7 +98,7 @@ void Linear<T>::backward(Backend<T>& backend, Index rows) {
 template <typename T>
 void Linear<T>::take_over_activation_of(Linear& below) {
   input_activation_ = below.activation_;
-  below.activation_is_done_above_ = true;
+  below.leave_activation_to_reader();
 }
 
 template <typename T>

@@ -97,6 +97,10 @@ class Linear final : public Node<T> {
   /// `below`, whose output the input is and which nobody else reads.
   void take_over_activation_of(Linear& below);
 
+  /// From now on, who computes the gradient of this layer's output takes it through the activation,
+  /// too.
+  void leave_activation_to_reader() { activation_is_done_above_ = true; }
+
  protected:
   void allocate(Backend<T>& backend, Index max_rows, bool with_gradients) override;
 

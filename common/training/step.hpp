@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "data/dataset.hpp"
@@ -39,7 +40,7 @@ class Step {
   virtual Index samples_done(Index asked) const { return asked; }
 
   /// Whether all work that was asked for is done, as far as can be told without waiting.
-  virtual bool is_done() const { return true; }
+  virtual bool is_done() { return true; }
 
   /// Ends an epoch: from here on, the network's parameters are those to report and to save, and its
   /// input is the epoch's last batch.
@@ -47,6 +48,9 @@ class Step {
 
   /// Each worker's parameters, where workers have their own; else empty.
   virtual std::vector<std::vector<ParameterValues>> worker_parameters() const { return {}; }
+
+  /// What the user should know about how the step works here, a sentence each; mostly nothing.
+  virtual std::vector<std::string> notes() const { return {}; }
 
   /// What gathering, averaging and updating have cost, besides the graph's own rows; empty unless
   /// the graph measures.

@@ -1,7 +1,7 @@
 /// @file
 /// Stage 04's program.
 
-#include "04_minibatch/minibatch_backend.hpp"
+#include "04_minibatch/captured_step.hpp"
 #include "app/stage.hpp"
 #include "cuda/device.hpp"
 
@@ -10,21 +10,88 @@ namespace {
 using namespace stagewise;
 
 template <typename T>
-std::unique_ptr<Backend<T>> make_backend(const StageOptions& /*options*/) {
-  return std::make_unique<MinibatchBackend<T>>();
+MinibatchBackend<T>& backend_of(Network<T>& network) {
+  return dynamic_cast<MinibatchBackend<T>&>(network.graph.backend());
+}
+
+template <typename T>
+std::unique_ptr<Backend<T>> make_backend(const StageOptions& options) {
+  return std::make_unique<MinibatchBackend<T>>(options.at("fuse") == "on");
+}
+
+template <typename T>
+std::unique_ptr<Step> make_step(const StepArguments<T>& arguments) {
+  const std::string& gather = arguments.options.at("gather");
+  return std::make_unique<CapturedStep<T>>(
+      arguments.network, backend_of(arguments.network), arguments.model, arguments.training_set,
+      arguments.sgd, arguments.workers, arguments.starts, arguments.steps_done,
+      CapturedStepOptions{.captures = arguments.options.at("capture") == "on" && !arguments.timings,
+                          .streams_batches = arguments.options.at("stream-batches") == "on",
+                          .gather = gather == "loads"    ? GatherForm::loads
+                                    : gather == "kernel" ? GatherForm::kernel
+                                                         : GatherForm::automatic,
+                          .fuses = arguments.options.at("fuse") == "on"});
+}
+
+template <typename T>
+std::unique_ptr<Feeder<T>> make_feeder(Network<T>& network, const Dataset& dataset) {
+  return std::make_unique<StreamedFeeder<T>>(network, backend_of(network), dataset);
+}
+
+std::vector<StageOption> options() {
+  return {{.name = "stream-batches",
+           .description = "copy batches while others are computed, instead of the whole data set",
+           .choices = {"off", "on"},
+           .default_choice = "off",
+           .choice_without_value = "on"},
+          {.name = "gather",
+           .description = "batches of a data set on the device: in the products' loads, or copied",
+           .choices = {"auto", "loads", "kernel"},
+           .default_choice = "auto"},
+          {.name = "fuse",
+           .description = "one kernel for a layer, or stage 03's",
+           .choices = {"on", "off"},
+           .default_choice = "on"},
+          {.name = "capture",
+           .description = "record steps as CUDA graphs, or launch each kernel anew",
+           .choices = {"on", "off"},
+           .default_choice = "on"}};
 }
 
 Stage describe_stage() {
   const std::string naive = "stages/02_naive_cuda/";
   const std::string shared = "stages/03_shared_memory/";
+  const std::string folder = "stages/04_minibatch/";
   Stage stage;
   stage.program = "stage04_minibatch";
-  stage.summary = "Stage 04: a whole minibatch at once, fused kernels and recorded steps.";
+  stage.summary = "Stage 04: whole minibatches on the device, fused kernels, recorded steps.";
   stage.device = cuda::describe_device;
   stage.cuda_on_cpu = cuda::runs_on_cpu();
+  stage.has_workers = true;
+  stage.options = options();
   stage.make_float_backend = make_backend<float>;
   stage.make_double_backend = make_backend<double>;
-  stage.primitives = {{"gemm", shared + "gemm.cu, gemm/*"}, {"sgd_update", naive + "update.cu"}};
+  stage.make_float_step = make_step<float>;
+  stage.make_double_step = make_step<double>;
+  stage.make_float_feeder = make_feeder<float>;
+  stage.make_double_feeder = make_feeder<double>;
+  stage.primitives = {
+      {"batch (gather)", folder + "gather.cu, linear/loaders.cuh"},
+      {"linear, linear_backward", folder + "linear.cu, linear/*"},
+      {"..., with the update", folder + "linear/epilogues.cuh"},
+      {"loss, its gradient, totals", folder + "loss.cu"},
+      {"mean of the workers", folder + "update.cu"},
+      {"gemm", shared + "gemm.cu, gemm/*"},
+      {"convolution, convolution_backward", shared + "convolution.cu, convolution/*"},
+      {"sum, sum_rows (bias gradient)", shared + "reduce.cu, reduce/*"},
+      {"transpose", shared + "transpose.cu, transpose/*"},
+      {"softmax_cross_entropy (evaluation)", shared + "loss.cu"},
+      {"squared_error (evaluation)", shared + "loss.cu"},
+      {"accumulate (evaluation)", shared + "reduce.cu, reduce/*"},
+      {"argmax, threshold (evaluation)", naive + "predict.cu"},
+      {"add_bias, relu, sigmoid, backwards", naive + "elementwise.cu"},
+      {"average_pool, ..._backward", naive + "average_pool.cu"},
+      {"sgd_update (filters)", naive + "update.cu"}};
   stage.libraries = cuda::describe_libraries;
   return stage;
 }

@@ -4,8 +4,8 @@
 /// An epilogue says what is stored for the sum of an element, and where:
 ///
 ///     T operator()(int row, int column, T sum) const;  // what to store
-///     T* out;        // [m, n], row-major
-///     bool vectors;  // whether out can be written 16 bytes at a time
+///     T* row(int row) const;  // where a row's elements go, one behind the other
+///     bool vectors;           // whether rows can be written 16 bytes at a time
 ///
 /// It is the place to do more with a number while it is still in a register.
 #pragma once
@@ -32,9 +32,12 @@ struct AlphaBeta {
         vectors(is_aligned(c, columns)) {}
   explicit AlphaBeta(const GemmProblem<T>& p) : AlphaBeta(p.c, p.n, p.alpha, p.beta) {}
 
-  __device__ T operator()(int row, int column, T sum) const {
+  /// Where row number `i` is stored.
+  __device__ T* row(int i) const { return out + static_cast<Index>(i) * n; }
+
+  __device__ T operator()(int i, int column, T sum) const {
     if (beta == 0) return alpha * sum;
-    return alpha * sum + beta * out[static_cast<Index>(row) * n + column];
+    return alpha * sum + beta * row(i)[column];
   }
 };
 //! [alpha_beta]

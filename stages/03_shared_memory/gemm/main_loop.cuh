@@ -114,6 +114,7 @@ __device__ void finish_tile(const Epilogue& epilogue, TilePlace tile, int m, int
   for (int i = 0; i < Tiling::thread_rows; ++i) {
     const int row = tile.top + Tiling::row(i);
     if (row >= m) continue;
+    T* const out = epilogue.row(row);
 #pragma unroll
     for (int j = 0; j < Tiling::thread_columns; j += group) {
       const int column = tile.left + Tiling::column(j);
@@ -123,14 +124,12 @@ __device__ void finish_tile(const Epilogue& epilogue, TilePlace tile, int m, int
         for (int v = 0; v < group; ++v) {
           results.values[v] = epilogue(row, column + v, sums.values[i][j + v]);
         }
-        *reinterpret_cast<Vector<T>*>(epilogue.out + static_cast<Index>(row) * n + column) =
-            results;
+        *reinterpret_cast<Vector<T>*>(out + column) = results;
       } else {
 #pragma unroll
         for (int v = 0; v < group; ++v) {
           if (column + v >= n) continue;
-          epilogue.out[static_cast<Index>(row) * n + column + v] =
-              epilogue(row, column + v, sums.values[i][j + v]);
+          out[column + v] = epilogue(row, column + v, sums.values[i][j + v]);
         }
       }
     }

@@ -1,0 +1,32 @@
+/// @file
+/// Batches of a data set that is on the device as a whole.
+#pragma once
+
+#include <cstdint>
+
+#include <cuda_runtime.h>
+
+#include "backend/problems.hpp"
+
+namespace stagewise::minibatch {
+
+/// Where an epoch stands, in the device's memory: recorded launches find their place by it.
+struct Cursor {
+  Index first = 0;              ///< the next sample's place in the epoch's order
+  std::int64_t step = 0;        ///< steps done in this epoch
+  std::int64_t chunk_step = 0;  ///< steps done before the chunk that is running
+};
+
+/// Copies the samples of the next steps to `chunk` and moves the cursor on.
+/// @param order of the epoch.
+/// @param steps how many steps, of `rows` samples each.
+/// @param progress where the host sees how many steps were done before; null: nowhere.
+void take_chunk(cudaStream_t stream, const std::uint32_t* order, Cursor* cursor, Index steps,
+                Index rows, std::uint32_t* chunk, volatile std::int64_t* progress);
+
+/// batch = the selected rows of the data [.., features], and likewise their labels.
+template <typename T>
+void gather(cudaStream_t stream, const T* data, const std::int32_t* labels, Index features,
+            const std::uint32_t* order, Index rows, T* batch, std::int32_t* batch_labels);
+
+}  // namespace stagewise::minibatch

@@ -1,0 +1,112 @@
+/// @file
+/// What happens to the elements of a layer's products while they are still in registers.
+///
+/// Stage 03 stored a product, and the kernels behind it read it again: to add the bias, to apply
+/// the activation, to take a gradient through it, to update the weights. Each of these is a few
+/// instructions for an element, and cost a trip to memory and back, and a launch. These are
+/// epilogues of the GEMM's main loop (gemm/epilogue.cuh).
+#pragma once
+
+#include "03_shared_memory/gemm/epilogue.cuh"
+
+namespace stagewise::minibatch {
+
+using shared_memory::is_aligned;
+
+//! [bias_activation]
+/// activation(sum + bias).
+template <typename T>
+struct BiasActivation {
+  T* out;
+  int n;
+  const T* bias;  ///< null: none
+  Activation activation;
+  bool vectors;
+
+  explicit BiasActivation(const LinearProblem<T>& p)
+      : out(p.output),
+        n(static_cast<int>(p.out)),
+        bias(p.bias),
+        activation(p.activation),
+        vectors(is_aligned(p.output, p.out)) {}
+
+  /// Where row number `i` is stored.
+  __device__ T* row(int i) const { return out + static_cast<Index>(i) * n; }
+
+  __device__ T operator()(int /*row*/, int column, T sum) const {
+    if (bias != nullptr) sum += bias[column];
+    if (activation == Activation::relu) return sum < 0 ? T{0} : sum;  // a NaN stays NaN
+    if (activation == Activation::sigmoid) return T{1} / (T{1} + exp(-sum));
+    return sum;
+  }
+};
+//! [bias_activation]
+
+//! [through_activation]
+/// The sum, taken through the activation that made `y`, the layer's input.
+template <typename T>
+struct ThroughActivation {
+  T* out;
+  int n;
+  const T* y;
+  Activation activation;
+  bool vectors;
+
+  explicit ThroughActivation(const LinearBackwardProblem<T>& p)
+      : out(p.dinput),
+        n(static_cast<int>(p.forward.in)),
+        y(p.forward.input),
+        activation(p.input_activation),
+        vectors(is_aligned(p.dinput, p.forward.in)) {}
+
+  /// Where row number `i` is stored.
+  __device__ T* row(int i) const { return out + static_cast<Index>(i) * n; }
+
+  __device__ T operator()(int i, int column, T sum) const {
+    if (activation == Activation::none) return sum;
+    const T value = y[static_cast<Index>(i) * n + column];
+    if (activation == Activation::relu) return value > 0 ? sum : T{0};
+    return sum * value * (T{1} - value);
+  }
+};
+//! [through_activation]
+
+//! [deliver_gradients]
+/// The gradients of the weights and, in the last row, of the bias: stored, or used at once to
+/// update what they are the gradients of.
+template <typename T>
+struct DeliverGradients {
+  GradientSink<T> weight;
+  GradientSink<T> bias;
+  int in;
+  int n;
+  bool vectors;
+
+  explicit DeliverGradients(const LinearBackwardProblem<T>& p)
+      : weight(p.weight),
+        bias(p.bias),
+        in(static_cast<int>(p.forward.in)),
+        n(static_cast<int>(p.forward.out)),
+        vectors(is_aligned(target(p.weight), p.forward.out) &&
+                (p.bias.gradient == nullptr || is_aligned(target(p.bias), p.forward.out))) {}
+
+  /// What is written: the parameter, or its gradient.
+  static __host__ __device__ T* target(const GradientSink<T>& sink) {
+    return sink.parameter != nullptr ? sink.parameter : sink.gradient;
+  }
+
+  /// Where row number `i` is stored.
+  __device__ T* row(int i) const {
+    return i < in ? target(weight) + static_cast<Index>(i) * n : target(bias);
+  }
+
+  __device__ T operator()(int i, int column, T sum) const {
+    const GradientSink<T>& sink = i < in ? weight : bias;
+    if (sink.parameter == nullptr) return sum;
+    const T value = row(i)[column];
+    return value - sink.learning_rate * (sum + sink.l2 * value);
+  }
+};
+//! [deliver_gradients]
+
+}  // namespace stagewise::minibatch

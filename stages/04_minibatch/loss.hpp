@@ -1,0 +1,39 @@
+/// @file
+/// What a batch's outputs are worth: loss, gradient, predictions and totals at once.
+#pragma once
+
+#include <cstdint>
+
+#include <cuda_runtime.h>
+
+#include "03_shared_memory/workspace.hpp"
+#include "backend/problems.hpp"
+
+namespace stagewise::minibatch {
+
+/// Which loss; see Backend::softmax_cross_entropy() and Backend::squared_error().
+enum class LossForm : std::uint8_t { softmax_cross_entropy, squared_error };
+
+/// The end of a network in training: what comes out, and what should have.
+template <typename T>
+struct LossProblem {
+  Index rows = 0;
+  Index classes = 0;
+  LossForm form = LossForm::softmax_cross_entropy;
+  bool is_cut = false;         ///< a single output names class 1 if it is at least `cut`
+  T cut = 0;                   ///< else the largest output names the class
+  const T* outputs = nullptr;  ///< [rows, classes]
+  Activation activation = {};  ///< what made the outputs
+  const std::int32_t* labels = nullptr;
+  Selection selection = {};  ///< of the labels
+  T* doutputs = nullptr;     ///< the gradient of the mean loss, taken through the activation
+  Totals* totals = nullptr;  ///< the batch is added to these
+  const std::int64_t* steps_before = nullptr;  ///< in the device's memory: steps before `step`
+  std::int64_t step = 0;  ///< number of this step behind those: for Totals::first_bad_step
+};
+
+/// Computes the gradient of the loss and adds the batch to the totals.
+template <typename T>
+void loss(cudaStream_t stream, const LossProblem<T>& problem, shared_memory::Workspace& workspace);
+
+}  // namespace stagewise::minibatch

@@ -1,0 +1,76 @@
+#include "04_minibatch/resident_data.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <vector>
+
+#include "cuda/check.hpp"
+#include "cuda/handles.hpp"
+#include "cuda/memory.hpp"
+
+namespace stagewise {
+namespace {
+
+void copy_in(cudaStream_t stream, void* to, const void* from, std::size_t bytes) {
+  CUDA_CHECK(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, stream));
+  CUDA_CHECK(cudaStreamSynchronize(stream));
+}
+
+}  // namespace
+
+template <typename T>
+std::size_t ResidentData<T>::bytes(const Dataset& dataset, Index chunk_samples) {
+  const auto width = static_cast<std::size_t>(dataset.sample_shape().elements());
+  const auto samples = static_cast<std::size_t>(dataset.size());
+  return samples * (width * sizeof(T) + sizeof(std::int32_t) + sizeof(std::uint32_t)) +
+         static_cast<std::size_t>(chunk_samples) * sizeof(std::uint32_t);
+}
+
+template <typename T>
+ResidentData<T>::ResidentData(const Dataset& dataset, Index chunk_samples)
+    : width_(dataset.sample_shape().elements()),
+      features_({dataset.size(), width_}, cuda::device_memory()),
+      labels_({dataset.size()}, cuda::device_memory()),
+      order_({dataset.size()}, cuda::device_memory()),
+      chunk_({chunk_samples}, cuda::device_memory()) {
+  // Piece by piece, so that the host needs no second copy of everything.
+  constexpr Index piece_elements = Index{1} << 22;
+  const Index piece = std::clamp<Index>(piece_elements / width_, 1, dataset.size());
+  Tensor<T> staging({piece, width_}, cuda::pinned_memory());
+  std::vector<std::uint32_t> samples(static_cast<std::size_t>(dataset.size()));
+  std::iota(samples.begin(), samples.end(), 0U);
+  const cuda::Stream stream;
+  for (Index first = 0; first < dataset.size(); first += piece) {
+    const Index rows = std::min(piece, dataset.size() - first);
+    dataset.gather(
+        std::span(samples).subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(rows)),
+        staging.data());
+    copy_in(stream.get(), features_.data() + first * width_, staging.data(),
+            static_cast<std::size_t>(rows * width_) * sizeof(T));
+  }
+  copy_in(stream.get(), labels_.data(), dataset.labels().data(),
+          dataset.labels().size() * sizeof(std::int32_t));
+}
+
+template <typename T>
+void ResidentData<T>::begin_epoch(cudaStream_t stream, std::span<const std::uint32_t> order) {
+  copy_in(stream, order_.data(), order.data(), order.size_bytes());
+}
+
+template <typename T>
+void ResidentData<T>::take_chunk(cudaStream_t stream, minibatch::Cursor* cursor, Index steps,
+                                 Index rows, volatile std::int64_t* progress) {
+  minibatch::take_chunk(stream, order_.data(), cursor, steps, rows, chunk_.data(), progress);
+}
+
+template <typename T>
+void ResidentData<T>::gather(cudaStream_t stream, const std::uint32_t* order, Index rows, T* batch,
+                             std::int32_t* batch_labels) const {
+  minibatch::gather(stream, features_.data(), labels_.data(), width_, order, rows, batch,
+                    batch_labels);
+}
+
+template class ResidentData<float>;
+template class ResidentData<double>;
+
+}  // namespace stagewise

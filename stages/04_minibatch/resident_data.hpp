@@ -1,0 +1,53 @@
+/// @file
+/// A data set that is on the device as a whole.
+#pragma once
+
+#include <span>
+
+#include "04_minibatch/gather.hpp"
+#include "data/dataset.hpp"
+#include "graph/operations.hpp"
+#include "tensor/tensor.hpp"
+
+namespace stagewise {
+
+/// Samples and labels of a data set, and an epoch's order of them, in the device's memory.
+template <typename T>
+class ResidentData {
+ public:
+  /// Copies the data set.
+  /// @param chunk_samples how many samples take_chunk() takes at most.
+  /// @throws Error if the GPU has too little memory.
+  ResidentData(const Dataset& dataset, Index chunk_samples);
+
+  /// How much memory that takes.
+  static std::size_t bytes(const Dataset& dataset, Index chunk_samples);
+
+  /// Copies the order of an epoch, which begins; waits until it is there.
+  void begin_epoch(cudaStream_t stream, std::span<const std::uint32_t> order);
+
+  /// Enqueues: chunk() are the samples of the next steps, and the cursor moves on.
+  void take_chunk(cudaStream_t stream, minibatch::Cursor* cursor, Index steps, Index rows,
+                  volatile std::int64_t* progress);
+
+  /// Enqueues: copies the samples that the order names to a batch.
+  void gather(cudaStream_t stream, const std::uint32_t* order, Index rows, T* batch,
+              std::int32_t* batch_labels) const;
+
+  T* features() { return features_.data(); }
+  const std::int32_t* labels() const { return labels_.data(); }
+  const std::uint32_t* order() const { return order_.data(); }
+  const std::uint32_t* chunk() const { return chunk_.data(); }
+
+ private:
+  Index width_;  ///< features of a sample
+  Tensor<T> features_;
+  Labels labels_;
+  Tensor<std::uint32_t> order_;
+  Tensor<std::uint32_t> chunk_;
+};
+
+extern template class ResidentData<float>;
+extern template class ResidentData<double>;
+
+}  // namespace stagewise

@@ -1,0 +1,97 @@
+/// @file
+/// The mean of what the workers have computed, for all parameters in one launch.
+///
+/// A network has a handful of parameters, most of them small: a launch for each, and for each
+/// worker, would be all launches and no work. Here a block finds in a table which parameter it
+/// works on.
+///
+/// A thread adds up the workers' values of its element, worker 0 first: the same bits in every run,
+/// whichever worker is done first.
+///
+/// Work: for each element a number read for each worker, one read and one written.
+
+#include "04_minibatch/update.hpp"
+#include "cuda/check.hpp"
+#include "cuda/launch.cuh"
+
+namespace stagewise::minibatch {
+namespace {
+
+/// Which element of which parameter this thread works on.
+struct Place {
+  int parameter;
+  Index element;  ///< may be past the last one
+};
+
+template <typename T>
+__device__ Place find_place(const WorkersParameters<T>& p) {
+  const auto block = static_cast<Index>(blockIdx.x);
+  int parameter = 0;
+  while (parameter + 1 < p.parameters && p.mean[parameter + 1].first_block <= block) ++parameter;
+  return {parameter, (block - p.mean[parameter].first_block) * blockDim.x + threadIdx.x};
+}
+
+//! [mean_gradient]
+template <typename T>
+__global__ void mean_gradient_kernel(WorkersParameters<T> p, Index rows, T learning_rate) {
+  const Place place = find_place(p);
+  const MeanParameter<T> mean = p.mean[place.parameter];
+  if (place.element >= mean.elements) return;
+  T gradient = 0;
+  for (int worker = 0; worker < p.workers; ++worker) {
+    const Index shard = rows / p.workers + (worker < rows % p.workers ? 1 : 0);
+    if (shard == 0) break;  // nor have those behind it any
+    const T weight = static_cast<T>(shard) / static_cast<T>(rows);
+    gradient += weight * p.parts[place.parameter * p.workers + worker].gradient[place.element];
+  }
+  T& value = mean.value[place.element];
+  value -= learning_rate * (gradient + mean.l2 * value);
+}
+//! [mean_gradient]
+
+//! [mean_weights]
+template <typename T>
+__global__ void mean_weights_kernel(WorkersParameters<T> p, bool workers_too) {
+  const Place place = find_place(p);
+  const MeanParameter<T> mean = p.mean[place.parameter];
+  if (place.element >= mean.elements) return;
+  const WorkersPart<T>* const parts = p.parts + place.parameter * p.workers;
+  double sum = 0;
+  for (int worker = 0; worker < p.workers; ++worker) {
+    sum += static_cast<double>(parts[worker].value[place.element]);
+  }
+  const T value = static_cast<T>(sum / p.workers);
+  mean.value[place.element] = value;
+  if (!workers_too) return;
+  for (int worker = 0; worker < p.workers; ++worker) parts[worker].value[place.element] = value;
+}
+//! [mean_weights]
+
+}  // namespace
+
+Index blocks_for(Index elements) {
+  return cuda::pieces(elements, cuda::threads_per_block);
+}
+
+template <typename T>
+void update_by_mean_gradient(cudaStream_t stream, const WorkersParameters<T>& p, Index rows,
+                             T learning_rate) {
+  mean_gradient_kernel<<<static_cast<unsigned>(p.blocks), cuda::threads_per_block, 0, stream>>>(
+      p, rows, learning_rate);
+  CUDA_CHECK_LAUNCH("update_by_mean_gradient");
+}
+
+template <typename T>
+void average_weights(cudaStream_t stream, const WorkersParameters<T>& p, bool workers_too) {
+  mean_weights_kernel<<<static_cast<unsigned>(p.blocks), cuda::threads_per_block, 0, stream>>>(
+      p, workers_too);
+  CUDA_CHECK_LAUNCH("average_weights");
+}
+
+template void update_by_mean_gradient(cudaStream_t, const WorkersParameters<float>&, Index, float);
+template void update_by_mean_gradient(cudaStream_t, const WorkersParameters<double>&, Index,
+                                      double);
+template void average_weights(cudaStream_t, const WorkersParameters<float>&, bool);
+template void average_weights(cudaStream_t, const WorkersParameters<double>&, bool);
+
+}  // namespace stagewise::minibatch
