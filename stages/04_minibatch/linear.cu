@@ -96,6 +96,8 @@ void input_gradient(cudaStream_t stream, const LinearBackwardProblem<T>& p, Work
 }
 //! [input_gradient]
 
+}  // namespace
+
 //! [parameter_gradients]
 template <typename T>
 void parameter_gradients(cudaStream_t stream, const LinearBackwardProblem<T>& p, const T* one,
@@ -130,8 +132,6 @@ void parameter_gradients(cudaStream_t stream, const LinearBackwardProblem<T>& p,
 }
 //! [parameter_gradients]
 
-}  // namespace
-
 template <typename T>
 void linear_backward(cudaStream_t stream, const LinearBackwardProblem<T>& layer, const T* one,
                      Workspace& workspace) {
@@ -145,5 +145,10 @@ template void linear_backward(cudaStream_t, const LinearBackwardProblem<float>&,
                               Workspace&);
 template void linear_backward(cudaStream_t, const LinearBackwardProblem<double>&, const double*,
                               Workspace&);
+
+template void parameter_gradients(cudaStream_t, const LinearBackwardProblem<float>&, const float*,
+                                  Workspace&);
+template void parameter_gradients(cudaStream_t, const LinearBackwardProblem<double>&, const double*,
+                                  Workspace&);
 
 }  // namespace stagewise::minibatch

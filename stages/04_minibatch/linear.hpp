@@ -27,4 +27,9 @@ template <typename T>
 void linear_backward(cudaStream_t stream, const LinearBackwardProblem<T>& layer, const T* one,
                      shared_memory::Workspace& workspace);
 
+/// The part of linear_backward() that gives the gradients of weights and bias.
+template <typename T>
+void parameter_gradients(cudaStream_t stream, const LinearBackwardProblem<T>& layer, const T* one,
+                         shared_memory::Workspace& workspace);
+
 }  // namespace stagewise::minibatch

@@ -11,9 +11,7 @@
 ///
 /// Work: rows x classes elements read and written once; two exponentials for each.
 
-#include "03_shared_memory/reduce/6_shuffles.cuh"
-#include "03_shared_memory/reduce/last_block.cuh"
-#include "04_minibatch/loss.hpp"
+#include "04_minibatch/score.cuh"
 #include "cuda/check.hpp"
 #include "cuda/device.hpp"
 #include "cuda/launch.cuh"
@@ -22,19 +20,11 @@ namespace stagewise::minibatch {
 namespace {
 
 using shared_memory::all_lanes;
-using shared_memory::is_last_block;
-using shared_memory::Shuffles;
 using shared_memory::warp_sum;
 
 constexpr int warp_size = 32;
 constexpr int threads = 256;
 constexpr int warps = threads / warp_size;
-
-/// Loss and number of right answers of some rows.
-struct Score {
-  double loss = 0;
-  std::int64_t correct = 0;
-};
 
 /// The largest of a warp's values, for all of its lanes.
 template <typename T>
@@ -57,14 +47,6 @@ __device__ int warp_smallest(int value) {
   return value;
 }
 
-/// From a gradient to the one before the activation that made y.
-template <typename T>
-__device__ T through(Activation activation, T y, T gradient) {
-  if (activation == Activation::relu) return y > 0 ? gradient : T{0};
-  if (activation == Activation::sigmoid) return gradient * y * (T{1} - y);
-  return gradient;
-}
-
 //! [row]
 /// Computes a row's gradient. All lanes of a warp call it; lane 0 gets the row's loss.
 template <typename T>
@@ -78,7 +60,8 @@ __device__ T finish_row(const LossProblem<T>& p, const T* y, std::int32_t label,
     sum = __shfl_sync(all_lanes, warp_sum(sum), 0);
     for (Index j = lane; j < p.classes; j += warp_size) {
       const T onehot = j == label ? T{1} : T{0};
-      gradient[j] = through(p.activation, y[j], (exp(y[j] - largest) / sum - onehot) / rows);
+      gradient[j] =
+          through_activation(p.activation, y[j], (exp(y[j] - largest) / sum - onehot) / rows);
     }
     return log(sum) - (y[label] - largest);
   }
@@ -88,7 +71,7 @@ __device__ T finish_row(const LossProblem<T>& p, const T* y, std::int32_t label,
     const T onehot = j == label ? T{1} : T{0};
     const T difference = y[j] - (p.classes == 1 ? static_cast<T>(label) : onehot);
     loss += difference * difference;
-    gradient[j] = through(p.activation, y[j], 2 * difference / rows);
+    gradient[j] = through_activation(p.activation, y[j], 2 * difference / rows);
   }
   return warp_sum(loss);
 }
@@ -109,53 +92,26 @@ __device__ std::int32_t predict(const LossProblem<T>& p, const T* y, T largest) 
 
 //! [loss]
 template <typename T>
-__global__ void loss_kernel(LossProblem<T> p, double* losses, std::int64_t* hits,
-                            unsigned* counter) {
-  __shared__ double sums[threads];
-  __shared__ std::int64_t counts[threads];
+__global__ void loss_kernel(LossProblem<T> p, BlockScores blocks) {
   const int warp = static_cast<int>(threadIdx.x) / warp_size;
   const int lane = static_cast<int>(threadIdx.x) % warp_size;
   Score score;
   for (Index row = static_cast<Index>(blockIdx.x) * warps + warp; row < p.rows;
        row += static_cast<Index>(gridDim.x) * warps) {
     const T* const y = p.outputs + row * p.classes;
-    const std::int32_t label =
-        p.labels[p.selection.order != nullptr ? p.selection.order[row] : row];
+    const std::int32_t label = label_of(p, row);
     T largest = -static_cast<T>(INFINITY);
     for (Index j = lane; j < p.classes; j += warp_size) {
       if (y[j] > largest) largest = y[j];
     }
     largest = warp_largest(largest);
     const std::int32_t prediction = predict(p, y, largest);
-    score.loss +=
-        static_cast<double>(finish_row(p, y, label, largest, p.doutputs + row * p.classes));
+    const T loss = finish_row(p, y, label, largest, p.doutputs + row * p.classes);
+    if (lane != 0) continue;
+    score.loss += static_cast<double>(loss);
     score.correct += prediction == label ? 1 : 0;
   }
-  sums[threadIdx.x] = lane == 0 ? score.loss : 0;
-  counts[threadIdx.x] = lane == 0 ? score.correct : 0;
-  Shuffles::add_up(sums);
-  Shuffles::add_up(counts);
-  if (threadIdx.x == 0) {
-    losses[blockIdx.x] = sums[0];
-    hits[blockIdx.x] = counts[0];
-  }
-  if (!is_last_block(counter, gridDim.x)) return;
-
-  score = {};
-  for (unsigned block = threadIdx.x; block < gridDim.x; block += threads) {
-    score.loss += losses[block];
-    score.correct += hits[block];
-  }
-  sums[threadIdx.x] = score.loss;
-  counts[threadIdx.x] = score.correct;
-  Shuffles::add_up(sums);
-  Shuffles::add_up(counts);
-  if (threadIdx.x != 0) return;
-  if (!isfinite(sums[0]) && p.totals->first_bad_step < 0) {
-    p.totals->first_bad_step = *p.steps_before + p.step;
-  }
-  p.totals->loss += sums[0];
-  p.totals->correct += counts[0];
+  add_to_totals<threads>(score, blocks, p);
 }
 //! [loss]
 
@@ -167,8 +123,7 @@ void loss(cudaStream_t stream, const LossProblem<T>& problem, shared_memory::Wor
   const Index blocks =
       std::min<Index>(cuda::pieces(problem.rows, warps), Index{8} * cuda::multiprocessors());
   loss_kernel<<<static_cast<unsigned>(blocks), threads, 0, stream>>>(
-      problem, workspace.partials<double>(), workspace.partials<std::int64_t>() + blocks,
-      workspace.counters());
+      problem, BlockScores(workspace, blocks));
   CUDA_CHECK_LAUNCH("loss");
 }
 

@@ -37,7 +37,50 @@ void MinibatchBackend<T>::linear_backward(const LinearBackwardProblem<T>& layer)
   }
   const cuda::Range range("linear_backward (fused)");
   this->activate_backward(layer);  // unless the layer above has done it
-  minibatch::linear_backward(this->stream(), layer, one_.data(), this->workspace());
+  if (layer.dinput == nullptr) {   // the last one to do: there is nothing to do beside it
+    minibatch::parameter_gradients(this->stream(), layer, one_.data(), this->workspace());
+    return;
+  }
+  LinearBackwardProblem<T> input_only = layer;
+  input_only.weight = {};
+  // The update must not come before the input's gradient, which reads the weights.
+  minibatch::linear_backward(this->stream(), input_only, one_.data(), this->workspace());
+  parameter_gradients(layer);
+}
+
+/// Enqueues the gradients of a layer's parameters, aside if that is allowed.
+template <typename T>
+void MinibatchBackend<T>::parameter_gradients(const LinearBackwardProblem<T>& layer) {
+  if (!is_forked_) {
+    return minibatch::parameter_gradients(this->stream(), layer, one_.data(), this->workspace());
+  }
+  ready_.record(this->own_stream());
+  ready_.make_wait(aside_);
+  minibatch::parameter_gradients(aside_.get(), layer, one_.data(), workspace_aside_);
+  has_work_aside_ = true;
+}
+
+template <typename T>
+void MinibatchBackend<T>::join() {
+  is_forked_ = false;
+  if (!has_work_aside_) return;
+  done_.record(aside_);
+  done_.make_wait(this->own_stream());
+  has_work_aside_ = false;
+}
+
+template <typename T>
+bool MinibatchBackend<T>::fuses_output_layer(const minibatch::OutputLayerProblem<T>& p) const {
+  const LinearProblem<T>& layer = p.layer.forward;
+  return fuses_ && is_fusible(layer) && minibatch::fits_output_layer(layer.out) &&
+         layer.selection.order == nullptr;
+}
+
+template <typename T>
+void MinibatchBackend<T>::output_layer(const minibatch::OutputLayerProblem<T>& problem) {
+  const cuda::Range range("output_layer (fused)");
+  minibatch::output_layer(this->stream(), problem, this->workspace());
+  parameter_gradients(problem.layer);
 }
 
 template <typename T>

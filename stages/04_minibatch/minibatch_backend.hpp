@@ -3,7 +3,7 @@
 #pragma once
 
 #include "03_shared_memory/shared_memory_backend.hpp"
-#include "04_minibatch/loss.hpp"
+#include "04_minibatch/output_layer.hpp"
 
 namespace stagewise {
 
@@ -23,9 +23,31 @@ class MinibatchBackend : public SharedMemoryBackend<T> {
   /// The end of a training network: see minibatch::loss().
   void loss(const minibatch::LossProblem<T>& problem);
 
+  /// Whether output_layer() does this: a last layer, what is behind it, and the way back.
+  bool fuses_output_layer(const minibatch::OutputLayerProblem<T>& problem) const;
+
+  /// See minibatch::output_layer(); the gradients of the layer's parameters, too.
+  void output_layer(const minibatch::OutputLayerProblem<T>& problem);
+
+  /// From here to join(), gradients of parameters are computed beside everything else, where this
+  /// is possible: nothing but updates depends on them. In between, no parameter may be written by
+  /// others, nor may a layer be computed twice.
+  void fork() { is_forked_ = fuses_; }
+
+  /// Lets what comes next wait for them.
+  void join();
+
  private:
   bool fuses_;
   Tensor<T> one_;  ///< 1, 0, 0, 0: 16 bytes
+  void parameter_gradients(const LinearBackwardProblem<T>& layer);
+
+  bool is_forked_ = false;
+  bool has_work_aside_ = false;
+  cuda::Stream aside_;
+  cuda::Event ready_;  ///< in the main stream: what the gradients are computed from
+  cuda::Event done_;   ///< aside
+  shared_memory::Workspace workspace_aside_;
 };
 
 extern template class MinibatchBackend<float>;

@@ -151,10 +151,23 @@ void Workers<T>::enqueue_shard(Worker& worker, const DeviceBatch<T>& batch, cons
   }
 
   graph.set_rows(shard.rows);
-  const std::size_t end = graph.number_of(*network.loss);
-  graph.forward_before(end);
-  run_timed(graph, loss_, [&] { worker.backend->loss(loss); });
-  graph.backward_before(end);
+  MinibatchBackend<T>& backend = *worker.backend;
+  if (graph.timings().empty()) backend.fork();
+  auto* const layer = dynamic_cast<Linear<T>*>(network.loss->inputs().front());
+  minibatch::OutputLayerProblem<T> last;
+  if (layer != nullptr) last = {layer->backward_problem(shard.rows), loss};
+  if (layer != nullptr && backend.fuses_output_layer(last)) {
+    const std::size_t end = graph.number_of(*layer);
+    graph.forward_before(end);
+    run_timed(graph, output_layer_, [&] { backend.output_layer(last); });
+    graph.backward_before(end);
+  } else {
+    const std::size_t end = graph.number_of(*network.loss);
+    graph.forward_before(end);
+    run_timed(graph, loss_, [&] { backend.loss(loss); });
+    graph.backward_before(end);
+  }
+  backend.join();
 }
 //! [step]
 

@@ -56,7 +56,7 @@ class Workers {
   /// Whether the layers that read the input can pick its rows from a data set.
   bool selects_rows() const;
 
-  std::vector<Timing> timings() const { return {loss_, average_}; }
+  std::vector<Timing> timings() const { return {output_layer_, loss_, average_}; }
 
  private:
   struct Worker {
@@ -81,6 +81,7 @@ class Workers {
   Tensor<minibatch::MeanParameter<T>> mean_;
   Tensor<minibatch::WorkersPart<T>> parts_;
   minibatch::WorkersParameters<T> lists_;
+  Timing output_layer_{.operation = "last layer, loss, both ways"};
   Timing loss_{.operation = "loss (with gradient, totals)"};
   Timing average_{.operation = "workers (average, update)"};
 };

@@ -6,6 +6,8 @@
 /// after the panel before it has been multiplied.
 #pragma once
 
+#include <type_traits>
+
 #include <cuda_pipeline_primitives.h>
 
 #include "03_shared_memory/gemm/loader.cuh"
@@ -19,7 +21,34 @@ struct alignas(16) Panel {
   static constexpr int extent = extent_;
   static constexpr int depth = depth_;
   T values[depth][extent + Vector<T>::length];
+
+  /// Where an element is; its neighbours in `place` follow it.
+  __device__ T* at(int place, int step) { return &values[step][place]; }
 };
+
+//! [row_panel]
+/// The same the other way round, for asynchronous copies: they cannot turn a vector around, so what
+/// lies along k in memory stays so. The vectors of a row change places, by a rule that moves those
+/// which the lanes of a warp read together to different banks.
+template <typename T, int extent_, int depth_>
+struct alignas(16) RowPanel {
+  static constexpr int extent = extent_;
+  static constexpr int depth = depth_;
+  static constexpr int length = Vector<T>::length;
+  static constexpr int in_row = depth / length;
+  static_assert((in_row & (in_row - 1)) == 0, "vectors of a row change places by exclusive or");
+  T values[extent][depth];
+
+  /// Where an element is; its neighbours in `step` follow it, up to the next multiple of `length`.
+  __device__ T* at(int place, int step) {
+    const int vector = (step / length) ^ (place / length % in_row);
+    return &values[place][vector * length + step % length];
+  }
+  __device__ const T* at(int place, int step) const {
+    return const_cast<RowPanel*>(this)->at(place, step);
+  }
+};
+//! [row_panel]
 
 /// Where in a panel something belongs.
 struct PanelPlace {
@@ -43,13 +72,13 @@ __device__ PanelPlace panel_place(int i, bool memory_runs_along) {
 constexpr int register_stages = 2;  ///< panels of a factor in shared memory, with RegisterCopies
 constexpr int async_stages = 3;     ///< likewise with AsyncCopies
 
-/// How many elements an asynchronous copy carries.
+/// Whether vectors of a factor lie along k.
 template <typename Loader>
-constexpr int copied_at_once() {
+constexpr bool runs_along_in_vectors() {
   if constexpr (Loader::length == 1) {
-    return 1;
+    return false;  // it may run along k, but that shows when the kernel runs
   } else {
-    return Loader::memory_runs_along() ? 1 : Loader::length;
+    return Loader::memory_runs_along();
   }
 }
 
@@ -131,8 +160,7 @@ class RegisterCopies {
 
 //! [async_copies]
 /// Rung 9: fetch() asks for copies that go to shared memory by themselves; wait() waits for those
-/// that were asked for first. They cannot turn a vector around: where memory runs along k they
-/// carry single elements.
+/// that were asked for first.
 template <typename T, typename Panel, typename Loader, int threads>
 class AsyncCopies {
  public:
@@ -146,7 +174,7 @@ class AsyncCopies {
       const auto [place, s] = part_.place(loader, i);
       const Element<T> from = part_.element(loader, i, step);
       constexpr std::size_t bytes = length * sizeof(T);
-      __pipeline_memcpy_async(&panel.values[s][place], from.address, bytes,
+      __pipeline_memcpy_async(panel.at(place, s), from.address, bytes,
                               from.is_inside ? 0 : bytes);  // so many are zeros
     }
   }
@@ -165,10 +193,24 @@ class AsyncCopies {
   }
 
  private:
-  static constexpr int length = copied_at_once<Loader>();
+  static constexpr int length = Loader::length;
   using Part = ThreadsPart<T, Panel, Loader, threads, length>;
   Part part_;
 };
 //! [async_copies]
+
+//! [panel_for]
+/// The kind of panel that suits a way to copy and a loader.
+template <template <typename, typename, typename, int> class Copies, typename T, typename Loader,
+          int extent, int depth>
+struct PanelFor {
+  using Type = Panel<T, extent, depth>;
+};
+template <typename T, typename Loader, int extent, int depth>
+struct PanelFor<AsyncCopies, T, Loader, extent, depth> {
+  using Type = std::conditional_t<runs_along_in_vectors<Loader>(), RowPanel<T, extent, depth>,
+                                  Panel<T, extent, depth>>;
+};
+//! [panel_for]
 
 }  // namespace stagewise::shared_memory

@@ -14,11 +14,68 @@ namespace stagewise::shared_memory {
 
 /// What a block needs of shared memory: a few panels of each factor, one that is being multiplied
 /// and others that are being filled.
-template <typename T, typename Tiling, int stages>
+template <template <typename, typename, typename, int> class Copies, int stages, typename T,
+          typename Tiling, typename LoaderA, typename LoaderB>
 struct Panels {
-  Panel<T, Tiling::rows, Tiling::depth> a[stages];
-  Panel<T, Tiling::columns, Tiling::depth> b[stages];
+  using A = typename PanelFor<Copies, T, LoaderA, Tiling::rows, Tiling::depth>::Type;
+  using B = typename PanelFor<Copies, T, LoaderB, Tiling::columns, Tiling::depth>::Type;
+  A a[stages];
+  B b[stages];
 };
+
+//! [fragment]
+/// A thread's elements of a panel, for a few steps; `place(i)` says where its i-th element is. From
+/// a panel, a vector holds neighbouring elements of one step; from a row panel, one element of
+/// neighbouring steps.
+template <typename T, typename Panel, int count>
+class Fragment;
+
+template <typename T, int extent, int depth, int count>
+class Fragment<T, Panel<T, extent, depth>, count> {
+ public:
+  template <typename Place>
+  __device__ void begin(const Panel<T, extent, depth>& /*panel*/, int /*step*/, Place /*place*/) {}
+
+  template <typename Place>
+  __device__ void load(const Panel<T, extent, depth>& panel, int step, Place place) {
+#pragma unroll
+    for (int i = 0; i < count / length; ++i) {
+      vectors_[i] = *reinterpret_cast<const Vector<T>*>(&panel.values[step][place(i * length)]);
+    }
+  }
+
+  __device__ T value(int i, int /*step*/) const {
+    return vectors_[i / length].values[i % length];
+  }
+
+ private:
+  static constexpr int length = Vector<T>::length;
+  Vector<T> vectors_[count / length];
+};
+
+template <typename T, int extent, int depth, int count>
+class Fragment<T, RowPanel<T, extent, depth>, count> {
+ public:
+  template <typename Place>
+  __device__ void begin(const RowPanel<T, extent, depth>& panel, int step, Place place) {
+#pragma unroll
+    for (int i = 0; i < count; ++i) {
+      vectors_[i] = *reinterpret_cast<const Vector<T>*>(panel.at(place(i), step));
+    }
+  }
+
+  template <typename Place>
+  __device__ void load(const RowPanel<T, extent, depth>& /*panel*/, int /*step*/, Place /*place*/) {
+  }
+
+  __device__ T value(int i, int step) const {
+    return vectors_[i].values[step];
+  }
+
+ private:
+  Vector<T> vectors_[count];
+};
+//! [fragment]
 
 /// A thread's sums.
 template <typename T, typename Tiling>
@@ -28,28 +85,26 @@ struct Sums {
 
 //! [outer_products]
 /// Adds the product of two panels: for each step, the outer product of this thread's elements.
-template <typename T, typename Tiling>
-__device__ void add_products(const Panel<T, Tiling::rows, Tiling::depth>& a,
-                             const Panel<T, Tiling::columns, Tiling::depth>& b,
-                             Sums<T, Tiling>& sums) {
-  constexpr int group = Tiling::group;
+template <typename T, typename Tiling, typename PanelA, typename PanelB>
+__device__ void add_products(const PanelA& a, const PanelB& b, Sums<T, Tiling>& sums) {
+  const auto row = [](int i) { return Tiling::row(i); };
+  const auto column = [](int j) { return Tiling::column(j); };
 #pragma unroll
-  for (int step = 0; step < Tiling::depth; ++step) {
-    Vector<T> of_a[Tiling::thread_rows / group];
-    Vector<T> of_b[Tiling::thread_columns / group];
+  for (int first = 0; first < Tiling::depth; first += Tiling::group) {
+    Fragment<T, PanelA, Tiling::thread_rows> of_a;
+    Fragment<T, PanelB, Tiling::thread_columns> of_b;
+    of_a.begin(a, first, row);
+    of_b.begin(b, first, column);
 #pragma unroll
-    for (int i = 0; i < Tiling::thread_rows / group; ++i) {
-      of_a[i] = *reinterpret_cast<const Vector<T>*>(&a.values[step][Tiling::row(i * group)]);
-    }
+    for (int step = 0; step < Tiling::group; ++step) {
+      of_a.load(a, first + step, row);
+      of_b.load(b, first + step, column);
 #pragma unroll
-    for (int j = 0; j < Tiling::thread_columns / group; ++j) {
-      of_b[j] = *reinterpret_cast<const Vector<T>*>(&b.values[step][Tiling::column(j * group)]);
-    }
+      for (int i = 0; i < Tiling::thread_rows; ++i) {
 #pragma unroll
-    for (int i = 0; i < Tiling::thread_rows; ++i) {
-#pragma unroll
-      for (int j = 0; j < Tiling::thread_columns; ++j) {
-        sums.values[i][j] += of_a[i / group].values[i % group] * of_b[j / group].values[j % group];
+        for (int j = 0; j < Tiling::thread_columns; ++j) {
+          sums.values[i][j] += of_a.value(i, step) * of_b.value(j, step);
+        }
       }
     }
   }
@@ -61,10 +116,12 @@ __device__ void add_products(const Panel<T, Tiling::rows, Tiling::depth>& a,
 /// threads of the block call it.
 template <template <typename, typename, typename, int> class Copies, int stages, typename T,
           typename Tiling, typename LoaderA, typename LoaderB>
-__device__ void multiply(Panels<T, Tiling, stages>& panels, const LoaderA& a, const LoaderB& b,
-                         TilePlace tile, int begin, int end, Sums<T, Tiling>& sums) {
-  using CopiesA = Copies<T, Panel<T, Tiling::rows, Tiling::depth>, LoaderA, Tiling::threads>;
-  using CopiesB = Copies<T, Panel<T, Tiling::columns, Tiling::depth>, LoaderB, Tiling::threads>;
+__device__ void multiply(Panels<Copies, stages, T, Tiling, LoaderA, LoaderB>& panels,
+                         const LoaderA& a, const LoaderB& b, TilePlace tile, int begin, int end,
+                         Sums<T, Tiling>& sums) {
+  using Shared = Panels<Copies, stages, T, Tiling, LoaderA, LoaderB>;
+  using CopiesA = Copies<T, typename Shared::A, LoaderA, Tiling::threads>;
+  using CopiesB = Copies<T, typename Shared::B, LoaderB, Tiling::threads>;
   CopiesA copies_a;
   CopiesB copies_b;
   copies_a.start(a, tile.top);

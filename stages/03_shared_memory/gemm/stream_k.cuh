@@ -93,7 +93,7 @@ template <template <typename, typename, typename, int> class Copies, int stages,
 __global__ void __launch_bounds__(Tiling::threads)
     stream_k_kernel(int m, int n, int depth, LoaderA a, LoaderB b, Epilogue epilogue, PanelRow row,
                     UnfinishedTiles<T, Tiling> tiles) {
-  __shared__ Panels<T, Tiling, stages> panels;
+  __shared__ Panels<Copies, stages, T, Tiling, LoaderA, LoaderB> panels;
   const TileOrder<Tiling> order = {m, n};
   const int end = row.begin(static_cast<int>(blockIdx.x) + 1);
   for (int panel = row.begin(static_cast<int>(blockIdx.x)); panel < end;) {

@@ -13,7 +13,7 @@ template <template <typename, typename, typename, int> class Copies, int stages,
           typename Tiling, typename LoaderA, typename LoaderB, typename Epilogue>
 __global__ void __launch_bounds__(Tiling::threads, 2)
     whole_tiles_kernel(int m, int n, int panel_count, LoaderA a, LoaderB b, Epilogue epilogue) {
-  __shared__ Panels<T, Tiling, stages> panels;
+  __shared__ Panels<Copies, stages, T, Tiling, LoaderA, LoaderB> panels;
   Sums<T, Tiling> sums;
   const TilePlace tile = TileOrder<Tiling>{m, n}.place(static_cast<int>(blockIdx.x));
   multiply<Copies>(panels, a, b, tile, 0, panel_count, sums);

@@ -1,0 +1,31 @@
+/// @file
+/// The last layer, the loss and the way back through that layer as one kernel.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include "03_shared_memory/workspace.hpp"
+#include "04_minibatch/loss.hpp"
+#include "backend/problems.hpp"
+
+namespace stagewise::minibatch {
+
+/// A last layer and what comes behind it.
+template <typename T>
+struct OutputLayerProblem {
+  LinearBackwardProblem<T> layer;  ///< its own activation left to the loss; see LossProblem
+  LossProblem<T> loss;
+};
+
+/// Whether output_layer() is for layers of that many outputs.
+bool fits_output_layer(Index classes);
+
+/// Computes the layer's output, without storing it; the loss, the predictions and the totals; the
+/// gradient of the output, `layer.doutput`; and, unless null, that of the input, `layer.dinput`.
+/// The gradients of weights and bias are left to do.
+/// @pre fits_output_layer(), loss.doutputs is layer.doutput, and the input's rows are not selected.
+template <typename T>
+void output_layer(cudaStream_t stream, const OutputLayerProblem<T>& problem,
+                  shared_memory::Workspace& workspace);
+
+}  // namespace stagewise::minibatch
