@@ -12,6 +12,10 @@ class MinibatchBackend : public SharedMemoryBackend<T> {
  public:
   /// @throws Error if no GPU can be used.
   MinibatchBackend() = default;
+
+  void convolution_relu_pool(const ConvolutionReluPoolProblem<T>& layer) override;
+  void convolution_relu_pool_backward(const ConvolutionReluPoolBackwardProblem<T>& layer) override;
+  bool fuses_pooling(const ConvolutionReluPoolProblem<T>& layer) const override;
 };
 
 extern template class MinibatchBackend<float>;
