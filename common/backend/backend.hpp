@@ -185,6 +185,10 @@ class Backend {
   /// this input, so that the layer below need not.
   virtual bool fuses_activation_backward() const { return false; }
 
+  /// Whether convolution_relu_pool() computes this layer, with this batch or a smaller one, without
+  /// `activated`: it may then be null where no backward pass follows. Looks at no pointer.
+  virtual bool fuses_pooling(const ConvolutionReluPoolProblem<T>& /*layer*/) const { return false; }
+
   /// Whether linear() and linear_backward() can pick the rows of their input; see Selection.
   virtual bool selects_rows() const { return false; }
 

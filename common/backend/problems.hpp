@@ -122,7 +122,9 @@ struct ConvolutionReluPoolProblem {
   const T* input = nullptr;
   const T* filter = nullptr;
   const T* bias = nullptr;  ///< [out]; null: no bias
-  T* activated = nullptr;   ///< what comes out of the relu: the backward pass needs it
+  /// What comes out of the relu: the backward pass needs it. Null only where there is none and the
+  /// backend fuses_pooling().
+  T* activated = nullptr;
   T* output = nullptr;
 
   /// The pooling behind the convolution.

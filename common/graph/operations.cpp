@@ -294,7 +294,9 @@ template <typename T>
 void ConvolutionReluPool<T>::allocate(Backend<T>& backend, Index max_rows, bool with_gradients) {
   Node<T>::allocate(backend, max_rows, with_gradients);
   const Shape shape = output_shape(convolution_).batched(max_rows);
-  activated_ = backend.template allocate<T>(shape);
+  if (with_gradients || !backend.fuses_pooling(problem(max_rows))) {
+    activated_ = backend.template allocate<T>(shape);
+  }
   if (with_gradients) activated_gradient_ = backend.template allocate<T>(shape);
   backend.prepare(problem(max_rows).convolution, with_gradients);
 }

@@ -209,7 +209,7 @@ class ConvolutionReluPool final : public Node<T> {
   bool has_bias_;
   Index window_;
   ConvolutionProblem convolution_;
-  Tensor<T> activated_;
+  Tensor<T> activated_;  ///< empty where nobody needs it
   Tensor<T> activated_gradient_;
 };
 

@@ -20,6 +20,10 @@ class MinibatchBackend : public SharedMemoryBackend<T> {
   bool fuses_activation_backward() const override { return fuses_; }
   bool selects_rows() const override { return fuses_; }
 
+  void convolution_relu_pool(const ConvolutionReluPoolProblem<T>& layer) override;
+  void convolution_relu_pool_backward(const ConvolutionReluPoolBackwardProblem<T>& layer) override;
+  bool fuses_pooling(const ConvolutionReluPoolProblem<T>& layer) const override;
+
   /// The end of a training network: see minibatch::loss().
   void loss(const minibatch::LossProblem<T>& problem);
 
@@ -38,10 +42,10 @@ class MinibatchBackend : public SharedMemoryBackend<T> {
   void join();
 
  private:
-  bool fuses_;
-  Tensor<T> one_;  ///< 1, 0, 0, 0: 16 bytes
   void parameter_gradients(const LinearBackwardProblem<T>& layer);
 
+  bool fuses_;
+  Tensor<T> one_;  ///< 1, 0, 0, 0: 16 bytes
   bool is_forked_ = false;
   bool has_work_aside_ = false;
   cuda::Stream aside_;

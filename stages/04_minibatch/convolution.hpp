@@ -1,0 +1,32 @@
+/// @file
+/// A convolution with all that follows it up to the next layer. See ConvolutionReluPoolProblem for
+/// the shapes.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include "03_shared_memory/workspace.hpp"
+#include "backend/problems.hpp"
+
+namespace stagewise::minibatch {
+
+/// Whether the kernels below can compute this layer, with this batch and every smaller one: windows
+/// of 2 x 2 pixels, nothing empty, and sizes that can be counted in ints. Looks at no pointer.
+template <typename T>
+bool can_fuse_pooling(const ConvolutionReluPoolProblem<T>& layer);
+
+/// output = average_pool(relu(convolution(input, filter) + bias)) in one kernel. Where
+/// `layer.activated` is null, what comes out of the relu is not stored.
+/// @pre can_fuse_pooling(layer).
+template <typename T>
+void convolution_relu_pool(cudaStream_t stream, const ConvolutionReluPoolProblem<T>& layer,
+                           shared_memory::Workspace& workspace);
+
+/// The gradients of the pooling, the relu and the bias in one kernel: layer.dactivated and, unless
+/// it is null, layer.dbias. Those of the convolution follow from dactivated.
+/// @pre can_fuse_pooling(layer.forward).
+template <typename T>
+void pool_relu_backward(cudaStream_t stream, const ConvolutionReluPoolBackwardProblem<T>& layer,
+                        shared_memory::Workspace& workspace);
+
+}  // namespace stagewise::minibatch
