@@ -1,13 +1,10 @@
 /// @file
-/// The loss, its gradient, the predictions and the totals in one kernel.
+/// The loss, its gradient and the predictions in one kernel.
 ///
 /// Stage 03 took four: the loss wrote probabilities, the gradient read them again; argmax read the
 /// outputs a second time; and one block added up what the others had written. Here a warp does all
-/// of it for its row while it has the row at hand, each block leaves two numbers, and the last
-/// block adds these up. Probabilities and single losses are not stored at all.
-///
-/// The order of all additions is fixed: a row's by its lanes, a block's rows by warp, the blocks'
-/// sums by number.
+/// of it for its row while it has the row at hand. Each block leaves a score (score.cuh).
+/// Probabilities and single losses are not stored at all.
 ///
 /// Work: rows x classes elements read and written once; two exponentials for each.
 
@@ -92,7 +89,7 @@ __device__ std::int32_t predict(const LossProblem<T>& p, const T* y, T largest) 
 
 //! [loss]
 template <typename T>
-__global__ void loss_kernel(LossProblem<T> p, BlockScores blocks) {
+__global__ void loss_kernel(LossProblem<T> p, Score* scores) {
   const int warp = static_cast<int>(threadIdx.x) / warp_size;
   const int lane = static_cast<int>(threadIdx.x) % warp_size;
   Score score;
@@ -111,23 +108,50 @@ __global__ void loss_kernel(LossProblem<T> p, BlockScores blocks) {
     score.loss += static_cast<double>(loss);
     score.correct += prediction == label ? 1 : 0;
   }
-  add_to_totals<threads>(score, blocks, p);
+  leave_score<threads>(score, scores);
 }
 //! [loss]
 
+//! [add_to_totals]
+/// One block adds up the scores of a batch.
+__global__ void add_to_totals_kernel(TotalsProblem p) {
+  __shared__ Score batch;
+  Score score;
+  for (Index i = threadIdx.x; i < p.count; i += threads) {
+    score.loss += p.scores[i].loss;
+    score.correct += p.scores[i].correct;
+  }
+  leave_score<threads>(score, &batch);
+  if (threadIdx.x != 0) return;
+  if (!isfinite(batch.loss) && p.totals->first_bad_step < 0) {
+    p.totals->first_bad_step = *p.steps_before + p.step;
+  }
+  p.totals->loss += batch.loss;
+  p.totals->correct += batch.correct;
+}
+//! [add_to_totals]
+
 }  // namespace
 
-template <typename T>
-void loss(cudaStream_t stream, const LossProblem<T>& problem, shared_memory::Workspace& workspace) {
-  if (problem.rows == 0) return;
-  const Index blocks =
-      std::min<Index>(cuda::pieces(problem.rows, warps), Index{8} * cuda::multiprocessors());
-  loss_kernel<<<static_cast<unsigned>(blocks), threads, 0, stream>>>(
-      problem, BlockScores(workspace, blocks));
-  CUDA_CHECK_LAUNCH("loss");
+Index most_scores() {
+  return Index{8} * cuda::multiprocessors();
 }
 
-template void loss(cudaStream_t, const LossProblem<float>&, shared_memory::Workspace&);
-template void loss(cudaStream_t, const LossProblem<double>&, shared_memory::Workspace&);
+template <typename T>
+Index loss(cudaStream_t stream, const LossProblem<T>& problem, Score* scores) {
+  if (problem.rows == 0) return 0;
+  const Index blocks = std::min(cuda::pieces(problem.rows, warps), most_scores());
+  loss_kernel<<<static_cast<unsigned>(blocks), threads, 0, stream>>>(problem, scores);
+  CUDA_CHECK_LAUNCH("loss");
+  return blocks;
+}
+
+void add_to_totals(cudaStream_t stream, const TotalsProblem& problem) {
+  add_to_totals_kernel<<<1, threads, 0, stream>>>(problem);
+  CUDA_CHECK_LAUNCH("add_to_totals");
+}
+
+template Index loss(cudaStream_t, const LossProblem<float>&, Score*);
+template Index loss(cudaStream_t, const LossProblem<double>&, Score*);
 
 }  // namespace stagewise::minibatch

@@ -6,7 +6,6 @@
 
 #include <cuda_runtime.h>
 
-#include "03_shared_memory/workspace.hpp"
 #include "backend/problems.hpp"
 
 namespace stagewise::minibatch {
@@ -27,13 +26,33 @@ struct LossProblem {
   const std::int32_t* labels = nullptr;
   Selection selection = {};  ///< of the labels
   T* doutputs = nullptr;     ///< the gradient of the mean loss, taken through the activation
-  Totals* totals = nullptr;  ///< the batch is added to these
+};
+
+/// Loss and number of right answers of some rows.
+struct Score {
+  double loss = 0;
+  std::int64_t correct = 0;
+};
+
+/// How many scores loss() and output_layer() leave at most.
+Index most_scores();
+
+/// Where a batch is added up.
+struct TotalsProblem {
+  const Score* scores = nullptr;
+  Index count = 0;
+  Totals* totals = nullptr;
   const std::int64_t* steps_before = nullptr;  ///< in the device's memory: steps before `step`
   std::int64_t step = 0;  ///< number of this step behind those: for Totals::first_bad_step
 };
 
-/// Computes the gradient of the loss and adds the batch to the totals.
+/// Computes the gradient of the loss, and scores of some rows each.
+/// @param scores room for most_scores().
+/// @return how many there are.
 template <typename T>
-void loss(cudaStream_t stream, const LossProblem<T>& problem, shared_memory::Workspace& workspace);
+Index loss(cudaStream_t stream, const LossProblem<T>& problem, Score* scores);
+
+/// Adds a batch to the totals.
+void add_to_totals(cudaStream_t stream, const TotalsProblem& problem);
 
 }  // namespace stagewise::minibatch

@@ -21,6 +21,7 @@ MinibatchBackend<T>::MinibatchBackend(bool fuses) : fuses_(fuses) {
   one_ = this->template allocate<T>({length});
   const T values[length] = {1};
   this->copy_in(one_.data(), values, sizeof(values));
+  scores_ = this->template allocate<minibatch::Score>({minibatch::most_scores()});
 }
 
 //! [fused]
@@ -49,16 +50,25 @@ void MinibatchBackend<T>::linear_backward(const LinearBackwardProblem<T>& layer)
   parameter_gradients(layer);
 }
 
-/// Enqueues the gradients of a layer's parameters, aside if that is allowed.
 template <typename T>
-void MinibatchBackend<T>::parameter_gradients(const LinearBackwardProblem<T>& layer) {
-  if (!is_forked_) {
-    return minibatch::parameter_gradients(this->stream(), layer, one_.data(), this->workspace());
-  }
+cudaStream_t MinibatchBackend<T>::stream_aside() {
+  if (!is_forked_) return this->stream();
   ready_.record(this->own_stream());
   ready_.make_wait(aside_);
-  minibatch::parameter_gradients(aside_.get(), layer, one_.data(), workspace_aside_);
   has_work_aside_ = true;
+  return aside_.get();
+}
+
+template <typename T>
+void MinibatchBackend<T>::parameter_gradients(const LinearBackwardProblem<T>& layer) {
+  minibatch::parameter_gradients(stream_aside(), layer, one_.data(), workspace_aside_);
+}
+
+template <typename T>
+void MinibatchBackend<T>::add_to_totals(minibatch::TotalsProblem totals, Index scores) {
+  totals.scores = scores_.data();
+  totals.count = scores;
+  minibatch::add_to_totals(stream_aside(), totals);
 }
 
 template <typename T>
@@ -78,16 +88,19 @@ bool MinibatchBackend<T>::fuses_output_layer(const minibatch::OutputLayerProblem
 }
 
 template <typename T>
-void MinibatchBackend<T>::output_layer(const minibatch::OutputLayerProblem<T>& problem) {
+void MinibatchBackend<T>::output_layer(const minibatch::OutputLayerProblem<T>& problem,
+                                       const minibatch::TotalsProblem& totals) {
   const cuda::Range range("output_layer (fused)");
-  minibatch::output_layer(this->stream(), problem, this->workspace());
+  const Index scores = minibatch::output_layer(this->stream(), problem, scores_.data());
   parameter_gradients(problem.layer);
+  add_to_totals(totals, scores);
 }
 
 template <typename T>
-void MinibatchBackend<T>::loss(const minibatch::LossProblem<T>& problem) {
+void MinibatchBackend<T>::loss(const minibatch::LossProblem<T>& problem,
+                               const minibatch::TotalsProblem& totals) {
   const cuda::Range range("loss (fused)");
-  minibatch::loss(this->stream(), problem, this->workspace());
+  add_to_totals(totals, minibatch::loss(this->stream(), problem, scores_.data()));
 }
 //! [fused]
 

@@ -25,27 +25,33 @@ class MinibatchBackend : public SharedMemoryBackend<T> {
   bool fuses_pooling(const ConvolutionReluPoolProblem<T>& layer) const override;
 
   /// The end of a training network: see minibatch::loss().
-  void loss(const minibatch::LossProblem<T>& problem);
+  /// @param totals to which the batch is added; its scores are set here.
+  void loss(const minibatch::LossProblem<T>& problem, const minibatch::TotalsProblem& totals);
 
   /// Whether output_layer() does this: a last layer, what is behind it, and the way back.
   bool fuses_output_layer(const minibatch::OutputLayerProblem<T>& problem) const;
 
   /// See minibatch::output_layer(); the gradients of the layer's parameters, too.
-  void output_layer(const minibatch::OutputLayerProblem<T>& problem);
+  void output_layer(const minibatch::OutputLayerProblem<T>& problem,
+                    const minibatch::TotalsProblem& totals);
 
-  /// From here to join(), gradients of parameters are computed beside everything else, where this
-  /// is possible: nothing but updates depends on them. In between, no parameter may be written by
-  /// others, nor may a layer be computed twice.
+  /// From here to join(), totals and gradients of parameters are computed beside everything else,
+  /// where this is possible: nothing of the same step depends on them. In between, no parameter may
+  /// be written by others, nor may a layer be computed twice.
   void fork() { is_forked_ = fuses_; }
 
   /// Lets what comes next wait for them.
   void join();
 
  private:
+  /// Where to enqueue what may be computed beside the rest: it sees what was enqueued before.
+  cudaStream_t stream_aside();
   void parameter_gradients(const LinearBackwardProblem<T>& layer);
+  void add_to_totals(minibatch::TotalsProblem totals, Index scores);
 
   bool fuses_;
   Tensor<T> one_;  ///< 1, 0, 0, 0: 16 bytes
+  Tensor<minibatch::Score> scores_;
   bool is_forked_ = false;
   bool has_work_aside_ = false;
   cuda::Stream aside_;

@@ -42,26 +42,44 @@ __device__ T sum_for_all(T value) {
   return value;
 }
 
+/// Lanes ask for this many inputs before they use the first, so that the loads wait together.
+constexpr int at_once = 8;
+
 /// The weights [in, out], where a block reads them.
 template <typename T>
 struct Weights {
   const T* data;
-  int stride;  ///< from row to row: odd in shared memory, so that lanes read different banks
+  int of_input;   ///< distance from an input to the next
+  int of_output;  ///< distance from an output to the next
+
+  __device__ T get(int input, int output) const {
+    return data[input * of_input + output * of_output];
+  }
 };
 
 //! [weights]
-/// Copies the weights to shared memory, if there is room. All threads of the block call it.
-template <typename T>
+/// Copies the weights to shared memory, if there is room: transposed, as neighbouring lanes read
+/// those of neighbouring inputs. All threads of the block call it.
+template <int most, typename T>
 __device__ Weights<T> fetch_weights(const LinearProblem<T>& layer, bool fits, T* shared) {
   const auto in = static_cast<int>(layer.in);
   const auto out = static_cast<int>(layer.out);
-  if (!fits) return {layer.weight, out};
-  const int stride = out | 1;
-  for (int i = static_cast<int>(threadIdx.x); i < in * out; i += threads) {
-    shared[i / out * stride + i % out] = layer.weight[i];
+  if (!fits) return {layer.weight, out, 1};
+  const int length = in | 1;
+#pragma unroll 2
+  for (int i = static_cast<int>(threadIdx.x); i < in; i += threads) {
+    T row[most];
+#pragma unroll
+    for (int j = 0; j < most; ++j) {
+      row[j] = j < out ? layer.weight[i * out + j] : T{0};
+    }
+#pragma unroll
+    for (int j = 0; j < most; ++j) {
+      if (j < out) shared[j * length + i] = row[j];
+    }
   }
   __syncthreads();
-  return {shared, stride};
+  return {shared, 1, length};
 }
 //! [weights]
 
@@ -129,14 +147,67 @@ __device__ T activate(Activation activation, T x) {
   return x;
 }
 
+//! [forward]
+/// The sums of one lane's part of the inputs, for each output.
+template <int most, typename T>
+__device__ void multiply_part(const Weights<T>& weights, const T* x, int in, int out, T* y) {
+  const int lane = static_cast<int>(threadIdx.x) % warp_size;
+  for (int first = lane; first < in; first += at_once * warp_size) {
+    T values[at_once];
+#pragma unroll
+    for (int k = 0; k < at_once; ++k) {
+      const int i = first + k * warp_size;
+      values[k] = i < in ? x[i] : T{0};
+    }
+#pragma unroll
+    for (int k = 0; k < at_once; ++k) {
+      const int i = first + k * warp_size;
+      if (i >= in) break;
+#pragma unroll
+      for (int j = 0; j < most; ++j) {
+        if (j < out) y[j] += values[k] * weights.get(i, j);
+      }
+    }
+  }
+}
+//! [forward]
+
+//! [backward]
+/// The gradient of one lane's part of the inputs.
+template <int most, typename T>
+__device__ void give_back_part(const Weights<T>& weights, const T* gradient, const T* x, int in,
+                               int out, Activation activation, T* dx) {
+  const int lane = static_cast<int>(threadIdx.x) % warp_size;
+  for (int first = lane; first < in; first += at_once * warp_size) {
+    T values[at_once];
+#pragma unroll
+    for (int k = 0; k < at_once; ++k) {
+      const int i = first + k * warp_size;
+      values[k] = i < in ? x[i] : T{0};
+    }
+#pragma unroll
+    for (int k = 0; k < at_once; ++k) {
+      const int i = first + k * warp_size;
+      if (i >= in) break;
+      T sum = 0;
+#pragma unroll
+      for (int j = 0; j < most; ++j) {
+        if (j < out) sum += gradient[j] * weights.get(i, j);
+      }
+      dx[i] = through_activation(activation, values[k], sum);
+    }
+  }
+}
+//! [backward]
+
 //! [output_layer]
 /// @tparam most at least as many as there are outputs, so that they can be held in registers.
 template <int most, typename T>
 __global__ void __launch_bounds__(threads)
-    output_layer_kernel(OutputLayerProblem<T> p, bool weights_fit, BlockScores blocks) {
+    output_layer_kernel(OutputLayerProblem<T> p, bool weights_fit, Score* scores) {
   extern __shared__ __align__(16) unsigned char memory[];
   const LinearProblem<T>& layer = p.layer.forward;
-  const Weights<T> weights = fetch_weights(layer, weights_fit, reinterpret_cast<T*>(memory));
+  const Weights<T> weights = fetch_weights<most>(layer, weights_fit, reinterpret_cast<T*>(memory));
   const auto in = static_cast<int>(layer.in);
   const auto out = static_cast<int>(layer.out);
   const int warp = static_cast<int>(threadIdx.x) / warp_size;
@@ -146,13 +217,7 @@ __global__ void __launch_bounds__(threads)
        row += static_cast<Index>(gridDim.x) * warps) {
     const T* const x = layer.input + row * in;
     T y[most] = {};
-    for (int i = lane; i < in; i += warp_size) {
-      const T value = x[i];
-#pragma unroll
-      for (int j = 0; j < most; ++j) {
-        if (j < out) y[j] += value * weights.data[i * weights.stride + j];
-      }
-    }
+    multiply_part<most>(weights, x, in, out, y);
 #pragma unroll
     for (int j = 0; j < most; ++j) {
       if (j >= out) continue;
@@ -171,32 +236,24 @@ __global__ void __launch_bounds__(threads)
     for (int j = 0; j < most; ++j) {
       if (j < out && lane == j) p.layer.doutput[row * out + j] = gradient[j];
     }
-
     if (p.layer.dinput == nullptr) continue;
-    for (int i = lane; i < in; i += warp_size) {
-      T sum = 0;
-#pragma unroll
-      for (int j = 0; j < most; ++j) {
-        if (j < out) sum += gradient[j] * weights.data[i * weights.stride + j];
-      }
-      p.layer.dinput[row * in + i] = through_activation(p.layer.input_activation, x[i], sum);
-    }
+    give_back_part<most>(weights, gradient, x, in, out, p.layer.input_activation,
+                         p.layer.dinput + row * in);
   }
-  add_to_totals<threads>(score, blocks, p.loss);
+  leave_score<threads>(score, scores);
 }
 //! [output_layer]
 
 template <int most, typename T>
-void launch(cudaStream_t stream, const OutputLayerProblem<T>& p,
-            shared_memory::Workspace& workspace) {
+Index launch(cudaStream_t stream, const OutputLayerProblem<T>& p, Score* scores) {
   const LinearProblem<T>& layer = p.layer.forward;
-  const Index blocks =
-      std::min<Index>(cuda::pieces(layer.rows, warps), Index{8} * cuda::multiprocessors());
-  const std::size_t bytes = static_cast<std::size_t>(layer.in * (layer.out | 1)) * sizeof(T);
+  const Index blocks = std::min(cuda::pieces(layer.rows, warps), most_scores());
+  const std::size_t bytes = static_cast<std::size_t>((layer.in | 1) * layer.out) * sizeof(T);
   const bool fits = bytes <= most_shared;
-  output_layer_kernel<most><<<static_cast<unsigned>(blocks), threads, fits ? bytes : 0, stream>>>(
-      p, fits, BlockScores(workspace, blocks));
+  output_layer_kernel<most>
+      <<<static_cast<unsigned>(blocks), threads, fits ? bytes : 0, stream>>>(p, fits, scores);
   CUDA_CHECK_LAUNCH("output_layer");
+  return blocks;
 }
 
 }  // namespace
@@ -206,17 +263,14 @@ bool fits_output_layer(Index classes) {
 }
 
 template <typename T>
-void output_layer(cudaStream_t stream, const OutputLayerProblem<T>& p,
-                  shared_memory::Workspace& workspace) {
-  if (p.layer.forward.rows == 0) return;
-  if (p.layer.forward.out <= most_outputs / 2)
-    return launch<most_outputs / 2>(stream, p, workspace);
-  launch<most_outputs>(stream, p, workspace);
+Index output_layer(cudaStream_t stream, const OutputLayerProblem<T>& p, Score* scores) {
+  if (p.layer.forward.rows == 0) return 0;
+  constexpr int few = most_outputs / 2;
+  if (p.layer.forward.out <= few) return launch<few>(stream, p, scores);
+  return launch<most_outputs>(stream, p, scores);
 }
 
-template void output_layer(cudaStream_t, const OutputLayerProblem<float>&,
-                           shared_memory::Workspace&);
-template void output_layer(cudaStream_t, const OutputLayerProblem<double>&,
-                           shared_memory::Workspace&);
+template Index output_layer(cudaStream_t, const OutputLayerProblem<float>&, Score*);
+template Index output_layer(cudaStream_t, const OutputLayerProblem<double>&, Score*);
 
 }  // namespace stagewise::minibatch

@@ -4,7 +4,6 @@
 
 #include <cuda_runtime.h>
 
-#include "03_shared_memory/workspace.hpp"
 #include "04_minibatch/loss.hpp"
 #include "backend/problems.hpp"
 
@@ -20,12 +19,13 @@ struct OutputLayerProblem {
 /// Whether output_layer() is for layers of that many outputs.
 bool fits_output_layer(Index classes);
 
-/// Computes the layer's output, without storing it; the loss, the predictions and the totals; the
+/// Computes the layer's output, without storing it; the loss and the predictions, as scores; the
 /// gradient of the output, `layer.doutput`; and, unless null, that of the input, `layer.dinput`.
 /// The gradients of weights and bias are left to do.
+/// @param scores room for most_scores().
+/// @return how many there are.
 /// @pre fits_output_layer(), loss.doutputs is layer.doutput, and the input's rows are not selected.
 template <typename T>
-void output_layer(cudaStream_t stream, const OutputLayerProblem<T>& problem,
-                  shared_memory::Workspace& workspace);
+Index output_layer(cudaStream_t stream, const OutputLayerProblem<T>& problem, Score* scores);
 
 }  // namespace stagewise::minibatch

@@ -137,9 +137,8 @@ void Workers<T>::enqueue_shard(Worker& worker, const DeviceBatch<T>& batch, cons
   Graph<T>& graph = network.graph;
   minibatch::LossProblem<T> loss = describe_loss(network);
   loss.rows = shard.rows;
-  loss.totals = worker.totals.data();
-  loss.steps_before = steps_before;
-  loss.step = step;
+  const minibatch::TotalsProblem totals = {
+      .totals = worker.totals.data(), .steps_before = steps_before, .step = step};
   if (batch.selection.order != nullptr) {
     const Selection part = {batch.selection.order + shard.first};
     network.input->use(batch.features, part);
@@ -159,12 +158,12 @@ void Workers<T>::enqueue_shard(Worker& worker, const DeviceBatch<T>& batch, cons
   if (layer != nullptr && backend.fuses_output_layer(last)) {
     const std::size_t end = graph.number_of(*layer);
     graph.forward_before(end);
-    run_timed(graph, output_layer_, [&] { backend.output_layer(last); });
+    run_timed(graph, output_layer_, [&] { backend.output_layer(last, totals); });
     graph.backward_before(end);
   } else {
     const std::size_t end = graph.number_of(*network.loss);
     graph.forward_before(end);
-    run_timed(graph, loss_, [&] { backend.loss(loss); });
+    run_timed(graph, loss_, [&] { backend.loss(loss, totals); });
     graph.backward_before(end);
   }
   backend.join();
