@@ -10,6 +10,7 @@
 
 #include "app/ladder.hpp"
 #include "backend/backend.hpp"
+#include "training/latency.hpp"
 #include "training/step.hpp"
 #include "training/worker_step.hpp"
 
@@ -74,6 +75,13 @@ struct Stage {
   std::function<std::unique_ptr<Feeder<double>>(Network<double>&, const Dataset&)>
       make_double_feeder;
 
+  /// For stages with ways of their own to answer batches: those that they offer for this network,
+  /// in the order in which they are to be measured. May be empty.
+  std::function<std::vector<std::unique_ptr<Predictor<float>>>(Network<float>&)>
+      make_float_predictors;
+  std::function<std::vector<std::unique_ptr<Predictor<double>>>(Network<double>&)>
+      make_double_predictors;
+
   std::vector<LadderCommand> ladders;  ///< its further subcommands
 
   std::vector<PrimitiveSource> primitives;
@@ -110,6 +118,19 @@ struct Stage {
       if (make_double_feeder) return make_double_feeder(network, dataset);
     }
     return std::make_unique<PlainFeeder<T>>(network, dataset);
+  }
+
+  /// Every way to answer batches: first the one that all stages have, then the stage's own.
+  template <typename T>
+  std::vector<std::unique_ptr<Predictor<T>>> make_predictors(Network<T>& network) const {
+    std::vector<std::unique_ptr<Predictor<T>>> predictors;
+    if constexpr (sizeof(T) == sizeof(float)) {
+      if (make_float_predictors) predictors = make_float_predictors(network);
+    } else {
+      if (make_double_predictors) predictors = make_double_predictors(network);
+    }
+    predictors.insert(predictors.begin(), std::make_unique<EagerPredictor<T>>(network));
+    return predictors;
   }
 };
 
