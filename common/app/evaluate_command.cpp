@@ -95,7 +95,8 @@ void evaluate_with(const Stage& stage, RunOptions options, const Checkpoint& che
   report.test_loss = result.loss;
   report.test_accuracy = result.accuracy;
   if (options.latency) {
-    report.latency = measure_latencies(stage.make_predictors<T>(*network), dataset);
+    report.latency = measure_latencies(std::make_unique<EagerPredictor<T>>(*network),
+                                       stage.make_predictors<T>(*network), dataset);
     print_latency(rows, report.latency);
   }
   if (!options.report.empty()) write_report(options.report, report);

@@ -120,17 +120,15 @@ struct Stage {
     return std::make_unique<PlainFeeder<T>>(network, dataset);
   }
 
-  /// Every way to answer batches: first the one that all stages have, then the stage's own.
+  /// The stage's own ways to answer batches, besides the one that all stages have.
   template <typename T>
   std::vector<std::unique_ptr<Predictor<T>>> make_predictors(Network<T>& network) const {
-    std::vector<std::unique_ptr<Predictor<T>>> predictors;
     if constexpr (sizeof(T) == sizeof(float)) {
-      if (make_float_predictors) predictors = make_float_predictors(network);
+      if (make_float_predictors) return make_float_predictors(network);
     } else {
-      if (make_double_predictors) predictors = make_double_predictors(network);
+      if (make_double_predictors) return make_double_predictors(network);
     }
-    predictors.insert(predictors.begin(), std::make_unique<EagerPredictor<T>>(network));
-    return predictors;
+    return {};
   }
 };
 

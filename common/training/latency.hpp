@@ -53,6 +53,12 @@ class EagerPredictor final : public Predictor<T> {
   T* features() override;
   void predict(std::int32_t* classes) override;
 
+  /// The network's outputs for the batch that was answered last, [rows, outputs].
+  std::vector<T> outputs();
+
+  /// Where class 1 begins if one output names the class; else 0.
+  T cut() const;
+
  private:
   Network<T>* network_;
   Tensor<T> features_;  ///< empty where the host can write to the device's memory
@@ -70,12 +76,15 @@ double percentile(const std::vector<double>& sorted, double fraction);
 template <typename T>
 LatencyReport measure_latency(Predictor<T>& predictor, const Dataset& dataset);
 
-/// Measures one after another, and gives each back before the next begins. Before, the classes that
-/// the others find for the first batches of the data set (100 of them, and of at most 10,000
-/// samples where that is more than one) are compared with those of the first.
+/// Measures `eager`, then the others, and gives each back before the next begins. Before, the
+/// others' classes for the first samples of the data set (100 batches, but not more than 10,000
+/// samples or one batch) are compared with those of `eager`. Rounding may decide between two
+/// classes whose outputs are closer than 1e-4 in float, or 1e-10 in double, of the largest output,
+/// or of 1 where that is less: then either is right.
 /// @throws Error naming the path, the sample and the classes if they differ; and as above.
 template <typename T>
-std::vector<LatencyReport> measure_latencies(std::vector<std::unique_ptr<Predictor<T>>> predictors,
+std::vector<LatencyReport> measure_latencies(std::unique_ptr<EagerPredictor<T>> eager,
+                                             std::vector<std::unique_ptr<Predictor<T>>> others,
                                              const Dataset& dataset);
 
 }  // namespace stagewise

@@ -1,14 +1,11 @@
 #include "04_minibatch/persistent_prediction.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <limits>
-#include <optional>
 #include <vector>
 
 #include "cuda/check.hpp"
 #include "cuda/device.hpp"
-#include "cuda/memory.hpp"
 #include "tensor/error.hpp"
 
 namespace stagewise::minibatch {
@@ -55,8 +52,10 @@ bool plan_shared_memory(ResidentMlp<T>& mlp, std::int64_t capacity) {
   return true;
 }
 
+}  // namespace
+
 template <typename T>
-std::optional<ResidentMlp<T>> describe(Network<T>& network) {
+std::optional<ResidentMlp<T>> plan_resident_mlp(Network<T>& network) {
   const std::vector<Linear<T>*> layers = layers_of(network);
   const bool is_possible =
       network.graph.max_rows() == 1 && !layers.empty() && layers.size() <= max_resident_layers;
@@ -88,60 +87,24 @@ std::optional<ResidentMlp<T>> describe(Network<T>& network) {
   return mlp;
 }
 
-/// Messages that hidden layers' blocks send: the image, and each hidden layer's output.
-template <typename T>
-Index words_between_blocks(const ResidentMlp<T>& mlp) {
-  Index words = 0;
-  for (int l = 0; l < mlp.layer_count; ++l) words += Index{mlp.layers[l].in} * words_of<T>;
-  return mlp.layer_count > 1 ? words : 0;
-}
-
-}  // namespace
-
 template <typename T>
 PersistentPrediction<T>::PersistentPrediction(const ResidentMlp<T>& mlp)
-    : mlp_(mlp),
-      features_({mlp.layers[0].in}),
-      mailbox_({Index{mlp.layers[0].in} * words_of<T>}, cuda::pinned_memory()),
-      answer_({1}, cuda::pinned_memory()),
-      words_({words_between_blocks(mlp)}, cuda::device_memory()) {
-  mlp_.mailbox = mailbox_.data();
-  mlp_.answer = answer_.data();
-  Word* arrivals = words_.data();
-  for (int l = 0; l < mlp_.layer_count; ++l) {
-    mlp_.layers[l].input = mlp_.layer_count > 1 ? arrivals : mlp_.mailbox;
-    arrivals += Index{mlp_.layers[l].in} * words_of<T>;
-  }
-  // What lies there from earlier must not look like an answer.
-  std::fill_n(mailbox_.data(), mailbox_.elements(), make_word(no_request, 0));
-  std::fill_n(answer_.data(), 1, make_word(no_request, 0));
-  CUDA_CHECK(cudaMemsetAsync(
-      words_.data(), 0, static_cast<std::size_t>(words_.elements()) * sizeof(Word), stream_.get()));
-}
+    : mlp_(mlp), features_({mlp.layers[0].in}), mail_(mlp_, stream_) {}
 
 template <typename T>
 PersistentPrediction<T>::~PersistentPrediction() {
   if (!is_running_) return;
-  for (Index i = 0; i < mailbox_.elements(); ++i) {
-    std::atomic_ref(mailbox_.data()[i])
-        .store(make_word(stop_request, 0), std::memory_order_relaxed);
-  }
+  mail_.post_stop();
   cudaStreamSynchronize(stream_.get());  // if the kernel has failed, predict() has said so
 }
 
 template <typename T>
 void PersistentPrediction<T>::predict(std::int32_t* classes) {
   request_ = request_after(request_);
-  //! [post]
-  Word* word = mailbox_.data();
-  for (Index i = 0; i < features_.elements(); ++i) {
-    for (const Word each : make_message(request_, features_.data()[i]).words) {
-      std::atomic_ref(*word++).store(each, std::memory_order_relaxed);
-    }
-  }
-  //! [post]
+  mail_.post(request_, features_.data());
   launch_if_needed();
-  classes[0] = wait_for_answer();
+  wait_for_answer();
+  classes[0] = mail_.answer();
 }
 
 template <typename T>
@@ -154,36 +117,35 @@ void PersistentPrediction<T>::launch_if_needed() {
 }
 
 template <typename T>
-std::int32_t PersistentPrediction<T>::wait_for_answer() {
-  const std::atomic_ref answer(*answer_.data());
-  const auto is_there = [&] {
-    return number_of(answer.load(std::memory_order_relaxed)) == request_;
-  };
+void PersistentPrediction<T>::wait_for_answer() {
   constexpr int looks_between_questions = 10'000;  // to ask CUDA takes longer than to look
-  for (cudaError_t status = cudaErrorNotReady; !is_there();) {
-    for (int i = 0; i < looks_between_questions && !is_there(); ++i) continue;
-    if (is_there()) break;
-    if (status == cudaSuccess) {
+  for (bool has_ended = false;;) {
+    for (int i = 0; i < looks_between_questions; ++i) {
+      if (mail_.is_answered(request_)) return;
+    }
+    if (has_ended) {
       throw Error("the kernel that answers one image after another has ended without an answer");
     }
-    status = cudaStreamQuery(stream_.get());
+    const cudaError_t status = cudaStreamQuery(stream_.get());
     if (status == cudaErrorNotReady) {
-      cudaGetLastError();  // which is none: the kernel runs
+      cudaGetLastError();  // it runs, which is no error
     } else {
       CUDA_CHECK(status);
+      has_ended = true;
     }
   }
-  return static_cast<std::int32_t>(data_of(answer.load(std::memory_order_relaxed)));
 }
 
 template <typename T>
 std::unique_ptr<PersistentPrediction<T>> make_persistent_prediction(Network<T>& network) {
-  const std::optional<ResidentMlp<T>> mlp = describe(network);
+  const std::optional<ResidentMlp<T>> mlp = plan_resident_mlp(network);
   return mlp ? std::make_unique<PersistentPrediction<T>>(*mlp) : nullptr;
 }
 
 template class PersistentPrediction<float>;
 template class PersistentPrediction<double>;
+template std::optional<ResidentMlp<float>> plan_resident_mlp(Network<float>&);
+template std::optional<ResidentMlp<double>> plan_resident_mlp(Network<double>&);
 template std::unique_ptr<PersistentPrediction<float>> make_persistent_prediction(Network<float>&);
 template std::unique_ptr<PersistentPrediction<double>> make_persistent_prediction(Network<double>&);
 

@@ -3,7 +3,9 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 
+#include "04_minibatch/resident_mail.hpp"
 #include "04_minibatch/resident_mlp.hpp"
 #include "cuda/handles.hpp"
 #include "training/latency.hpp"
@@ -21,7 +23,7 @@ namespace stagewise::minibatch {
 template <typename T>
 class PersistentPrediction final : public Predictor<T> {
  public:
-  /// Use make_persistent_prediction().
+  /// @param mlp of plan_resident_mlp(); what it points to must outlive this.
   explicit PersistentPrediction(const ResidentMlp<T>& mlp);
 
   /// Tells the kernel to stop and waits until it has.
@@ -38,21 +40,24 @@ class PersistentPrediction final : public Predictor<T> {
 
  private:
   void launch_if_needed();
-  std::int32_t wait_for_answer();
+  void wait_for_answer();
 
   ResidentMlp<T> mlp_;
   Tensor<T> features_;
-  Tensor<Word> mailbox_;  ///< of the host: the kernel reads it
-  Tensor<Word> answer_;   ///< of the host: the kernel writes it
-  Tensor<Word> words_;    ///< what blocks send to each other
   cuda::Stream stream_;
+  ResidentMail<T> mail_;
   std::uint32_t request_ = no_request;  ///< the latest
   bool is_running_ = false;
 };
 
-/// @param network must outlive what is returned.
-/// @return null unless the network is built for batches of one, is a chain of at most
+/// What a kernel that stays is told of this network, but for the mail.
+/// @return none unless the network is built for batches of one, is a chain of at most
 ///         max_resident_layers Linear layers, and its widest input fits into shared memory.
+template <typename T>
+std::optional<ResidentMlp<T>> plan_resident_mlp(Network<T>& network);
+
+/// @param network must outlive what is returned.
+/// @return null where there is no plan.
 template <typename T>
 std::unique_ptr<PersistentPrediction<T>> make_persistent_prediction(Network<T>& network);
 
