@@ -41,6 +41,9 @@ __host__ __device__ inline std::uint32_t data_of(Word word) {
   return static_cast<std::uint32_t>(word);
 }
 
+// std::array has no functions for kernels.
+// NOLINTBEGIN(modernize-avoid-c-arrays)
+
 /// A value cut into words.
 template <typename T>
 struct Message {
@@ -64,5 +67,7 @@ __host__ __device__ T value_of(const Message<T>& message) {
   std::memcpy(&value, data, sizeof(T));
   return value;
 }
+
+// NOLINTEND(modernize-avoid-c-arrays)
 
 }  // namespace stagewise::minibatch

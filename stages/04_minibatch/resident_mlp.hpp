@@ -35,6 +35,7 @@ struct ResidentLayer {
 template <typename T>
 struct ResidentMlp {
   int layer_count = 0;
+  // NOLINTNEXTLINE(modernize-avoid-c-arrays): std::array has no functions for kernels
   ResidentLayer<T> layers[max_resident_layers];
   Word* mailbox = nullptr;  ///< of the host: the input, `in` messages of the first layer
   Word* answer = nullptr;   ///< of the host: the class
