@@ -119,7 +119,7 @@ def report_001(stage01, stage02):
             limit = batch if program == stage01 and batch > 100 else 10000
             report = report_of([program, *evaluation, "--batch-size", batch, "--latency",
                                 "--test-limit", limit])
-            times.append(report["latency"]["median_seconds"])
+            times.append(report["latency"][0]["median_seconds"])
         serial, naive = times
         rows.append([rate(batch), f"{1e3 * serial:,.3f}", f"{1e3 * naive:,.3f}",
                      f"{serial / naive:.1f}"])

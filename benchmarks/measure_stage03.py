@@ -650,7 +650,7 @@ def cnn_forward(bench, checkpoint):
     def images_per_second(batch, form):
         # Few images: what is measured is the latency, which repeats batches by itself.
         report = bench.report(command(batch, form, max(batch, 200)))
-        return batch / report["latency"]["median_seconds"] if report else None
+        return batch / report["latency"][0]["median_seconds"] if report else None
 
     rows = [with_fastest(f"{batch:,}", FORMS, [images_per_second(batch, form) for form in FORMS])
             for batch in bench.sizes.cnn_batches]

@@ -7,6 +7,7 @@
 #include "io/file.hpp"
 #include "tensor/error.hpp"
 #include "training/evaluate.hpp"
+#include "training/latency.hpp"
 #include "training/parameters.hpp"
 
 namespace stagewise {
@@ -22,6 +23,22 @@ Dataset load_data(const RunOptions& options) {
     if (options.given.contains("dataset")) throw;
     throw Error(std::string(error.what()) + "; the checkpoint " + options.load.string() +
                 " names this data set, --dataset another");
+  }
+}
+
+void print_latency(Index rows, const std::vector<LatencyReport>& paths) {
+  constexpr std::size_t width = 12;
+  const auto right = [](const std::string& text) {
+    return text.size() < width ? std::string(width - text.size(), ' ') + text : text;
+  };
+  std::cout << "\nlatency of a batch of " << with_thousands(rows) << ", host to host\n";
+  std::cout << "path        " << right("median") << right("95 %") << right("99 %") << right("runs")
+            << '\n';
+  for (const LatencyReport& path : paths) {
+    std::string name = path.path;
+    name.resize(std::max(name.size(), width), ' ');
+    std::cout << name << right(duration(path.median_seconds)) << right(duration(path.p95_seconds))
+              << right(duration(path.p99_seconds)) << right(with_thousands(path.samples)) << '\n';
   }
 }
 
@@ -78,12 +95,9 @@ void evaluate_with(const Stage& stage, RunOptions options, const Checkpoint& che
   report.test_loss = result.loss;
   report.test_accuracy = result.accuracy;
   if (options.latency) {
-    report.latency = measure_latency(*network, dataset);
-    std::cout << "latency of a batch of " << with_thousands(rows) << ", host to host, in "
-              << count_of(report.latency->samples, "run") << ": median "
-              << duration(report.latency->median_seconds) << ",\n90 % between "
-              << duration(report.latency->p5_seconds) << " and "
-              << duration(report.latency->p95_seconds) << '\n';
+    report.latency = measure_latencies(std::make_unique<EagerPredictor<T>>(*network),
+                                       stage.make_predictors<T>(*network), dataset);
+    print_latency(rows, report.latency);
   }
   if (!options.report.empty()) write_report(options.report, report);
 }

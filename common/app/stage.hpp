@@ -10,6 +10,7 @@
 
 #include "app/ladder.hpp"
 #include "backend/backend.hpp"
+#include "training/latency.hpp"
 #include "training/step.hpp"
 #include "training/worker_step.hpp"
 
@@ -74,6 +75,13 @@ struct Stage {
   std::function<std::unique_ptr<Feeder<double>>(Network<double>&, const Dataset&)>
       make_double_feeder;
 
+  /// For stages with ways of their own to answer batches: those that they offer for this network,
+  /// in the order in which they are to be measured. May be empty.
+  std::function<std::vector<std::unique_ptr<Predictor<float>>>(Network<float>&)>
+      make_float_predictors;
+  std::function<std::vector<std::unique_ptr<Predictor<double>>>(Network<double>&)>
+      make_double_predictors;
+
   std::vector<LadderCommand> ladders;  ///< its further subcommands
 
   std::vector<PrimitiveSource> primitives;
@@ -110,6 +118,17 @@ struct Stage {
       if (make_double_feeder) return make_double_feeder(network, dataset);
     }
     return std::make_unique<PlainFeeder<T>>(network, dataset);
+  }
+
+  /// The stage's own ways to answer batches, besides the one that all stages have.
+  template <typename T>
+  std::vector<std::unique_ptr<Predictor<T>>> make_predictors(Network<T>& network) const {
+    if constexpr (sizeof(T) == sizeof(float)) {
+      if (make_float_predictors) return make_float_predictors(network);
+    } else {
+      if (make_double_predictors) return make_double_predictors(network);
+    }
+    return {};
   }
 };
 

@@ -61,6 +61,10 @@ int multiprocessors() {
   return attribute(cudaDevAttrMultiProcessorCount);
 }
 
+int shared_memory_per_block() {
+  return attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin);
+}
+
 int compute_capability() {
   return 10 * attribute(cudaDevAttrComputeCapabilityMajor) +
          attribute(cudaDevAttrComputeCapabilityMinor);

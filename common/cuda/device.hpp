@@ -20,6 +20,9 @@ std::string describe_device();
 /// How many blocks the current GPU computes at the same time, at least.
 int multiprocessors();
 
+/// Bytes of shared memory that a block can have on the current GPU, if its kernel is allowed to.
+int shared_memory_per_block();
+
 /// The current GPU's compute capability, as 90 for 9.0.
 int compute_capability();
 

@@ -33,6 +33,14 @@ Json to_json(const TimingReport& timing) {
           {"backward_seconds", timing.backward_seconds}};
 }
 
+Json to_json(const LatencyReport& latency) {
+  return {{"path", latency.path},
+          {"samples", latency.samples},
+          {"median_seconds", latency.median_seconds},
+          {"p95_seconds", latency.p95_seconds},
+          {"p99_seconds", latency.p99_seconds}};
+}
+
 template <typename Item>
 Json to_json(const std::vector<Item>& items) {
   Json json = Json::array();
@@ -84,12 +92,7 @@ void write_report(const std::filesystem::path& path, const Report& report) {
   json["epochs"] = to_json(report.epochs);
   put(json, "test_loss", report.test_loss);
   put(json, "test_accuracy", report.test_accuracy);
-  if (report.latency) {
-    json["latency"] = {{"samples", report.latency->samples},
-                       {"median_seconds", report.latency->median_seconds},
-                       {"p5_seconds", report.latency->p5_seconds},
-                       {"p95_seconds", report.latency->p95_seconds}};
-  }
+  if (!report.latency.empty()) json["latency"] = to_json(report.latency);
   json["timings"] = to_json(report.timings);
   json["peak_memory_bytes"] = peak_memory_bytes();
 

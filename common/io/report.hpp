@@ -31,13 +31,15 @@ struct TimingReport {
 
 /// How long one batch takes from the host's memory to the prediction in the host's memory.
 struct LatencyReport {
+  std::string path;          ///< the way in which it was answered
   std::int64_t samples = 0;  ///< batches measured
   double median_seconds = 0;
-  double p5_seconds = 0;
-  double p95_seconds = 0;
+  double p95_seconds = 0;  ///< 95 % of the batches took no longer
+  double p99_seconds = 0;
 };
 
-/// Everything a run reports. A key whose value is absent is left out of the file.
+/// Everything a run reports. A key whose value is absent is left out of the file, and so is a
+/// latency that was not measured.
 struct Report {
   std::string stage;
   std::string device;
@@ -51,7 +53,7 @@ struct Report {
   std::vector<EpochReport> epochs;
   std::optional<double> test_loss;
   std::optional<double> test_accuracy;
-  std::optional<LatencyReport> latency;
+  std::vector<LatencyReport> latency;
   std::vector<TimingReport> timings;
 };
 

@@ -5,7 +5,6 @@
 #include <functional>
 
 #include "data/dataset.hpp"
-#include "io/report.hpp"
 #include "models/model.hpp"
 #include "training/step.hpp"
 
@@ -28,12 +27,5 @@ Evaluation evaluate(Network<T>& network, const Dataset& dataset, Feeder<T>& feed
 /// Likewise, with a PlainFeeder.
 template <typename T>
 Evaluation evaluate(Network<T>& network, const Dataset& dataset);
-
-/// How long a batch takes from features in the host's memory to predictions in the host's memory.
-/// Runs over the data set's full batches, at least 200 times, after 20 more to warm up; but not for
-/// longer than 10 seconds where 5 batches are done by then.
-/// @throws Error if the data set holds no full batch.
-template <typename T>
-LatencyReport measure_latency(Network<T>& network, const Dataset& dataset);
 
 }  // namespace stagewise

@@ -1,7 +1,9 @@
 /// @file
 /// Stage 04's program.
 
+#include "04_minibatch/captured_prediction.hpp"
 #include "04_minibatch/captured_step.hpp"
+#include "04_minibatch/persistent_prediction.hpp"
 #include "app/stage.hpp"
 #include "cuda/device.hpp"
 
@@ -58,6 +60,19 @@ std::vector<StageOption> options() {
            .default_choice = "on"}};
 }
 
+template <typename T>
+std::vector<std::unique_ptr<Predictor<T>>> make_predictors(Network<T>& network) {
+  const auto& backend = static_cast<MinibatchBackend<T>&>(network.graph.backend());
+  std::vector<std::unique_ptr<Predictor<T>>> predictors;
+  predictors.push_back(
+      std::make_unique<minibatch::CapturedPrediction<T>>(network, backend.own_stream()));
+  // Last: while its kernel runs, nothing must wait for the whole GPU.
+  if (auto persistent = minibatch::make_persistent_prediction(network)) {
+    predictors.push_back(std::move(persistent));
+  }
+  return predictors;
+}
+
 Stage describe_stage() {
   const std::string naive = "stages/02_naive_cuda/";
   const std::string shared = "stages/03_shared_memory/";
@@ -75,6 +90,8 @@ Stage describe_stage() {
   stage.make_double_step = make_step<double>;
   stage.make_float_feeder = make_feeder<float>;
   stage.make_double_feeder = make_feeder<double>;
+  stage.make_float_predictors = make_predictors<float>;
+  stage.make_double_predictors = make_predictors<double>;
   stage.primitives = {
       {"batch (gather)", folder + "gather.cu, linear/loaders.cuh"},
       {"linear, linear_backward", folder + "linear.cu, linear/*"},

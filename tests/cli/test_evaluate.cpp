@@ -52,22 +52,6 @@ TEST_F(Evaluate, ReportsWhatItFound) {
   EXPECT_FALSE(report.contains("latency"));
 }
 
-TEST_F(Evaluate, MeasuresLatency) {
-  const std::string command =
-      "stage01_serial evaluate --load digits.h5 --test-limit 50 --batch-size 1 --latency";
-  const std::string output = run_well(command);
-  EXPECT_NE(output.find("\nlatency of a batch of 1, host to host, in 200 runs: median "),
-            std::string::npos)
-      << output;
-  for (const std::string& line : lines_of(output)) EXPECT_LE(line.size(), 80U) << line;
-
-  const json latency = report_of(command).at("latency");
-  EXPECT_GE(latency.at("samples"), 200);
-  EXPECT_GT(latency.at("p5_seconds"), 0);
-  EXPECT_LE(latency.at("p5_seconds"), latency.at("median_seconds"));
-  EXPECT_LE(latency.at("median_seconds"), latency.at("p95_seconds"));
-}
-
 TEST_F(Evaluate, UsesAllOfASingleFile) {
   const std::string output = run_well(
       "stage01_serial evaluate --load digits.h5 --format idx --dataset "

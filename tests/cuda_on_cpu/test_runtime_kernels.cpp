@@ -2,6 +2,7 @@
 #include <vector>
 
 #include "cooperative_groups.h"
+#include "cuda/atomic"
 #include "cuda_on_cpu/runtime.hpp"
 
 // Kernels are written as the translator would write them, and in the manner of CUDA.
@@ -255,6 +256,11 @@ TEST(Intrinsics, GiveTheDocumentedResults) {
   double sum = 1;
   EXPECT_EQ(atomicAdd(&sum, 0.5), 1.0);
   EXPECT_EQ(sum, 1.5);
+  const ::cuda::atomic_ref<unsigned, ::cuda::thread_scope_device> counter(value);
+  EXPECT_EQ(counter.fetch_add(3, ::cuda::memory_order_relaxed), 8U);
+  EXPECT_EQ(counter.load(::cuda::memory_order_acquire), 11U);
+  counter.store(1, ::cuda::memory_order_release);
+  EXPECT_EQ(value, 1U);
 }
 
 }  // namespace

@@ -59,7 +59,8 @@ TEST_F(RunReport, HasTheKeysOfTheContractAndNoOthers) {
   Report report = training();
   report.test_loss = 0.2;
   report.test_accuracy = 0.97;
-  report.latency = LatencyReport{.samples = 200, .median_seconds = 3e-5};
+  report.latency = {{.path = "eager", .samples = 200, .median_seconds = 3e-5},
+                    {.path = "captured", .samples = 100}};
   report.timings = {{.operation = "fc1 (linear)", .calls = 7, .forward_seconds = 0.5}};
   const Json json = written(report);
   EXPECT_EQ(keys(json),
@@ -73,8 +74,13 @@ TEST_F(RunReport, HasTheKeysOfTheContractAndNoOthers) {
                                    "validation_accuracy", "seconds", "images_per_second"}));
   EXPECT_EQ(keys(json["timings"][0]),
             (std::set<std::string>{"operation", "calls", "forward_seconds", "backward_seconds"}));
-  EXPECT_EQ(keys(json["latency"]),
-            (std::set<std::string>{"samples", "median_seconds", "p5_seconds", "p95_seconds"}));
+  ASSERT_EQ(json["latency"].size(), 2U);
+  for (const Json& path : json["latency"]) {
+    EXPECT_EQ(keys(path), (std::set<std::string>{"path", "samples", "median_seconds", "p95_seconds",
+                                                 "p99_seconds"}));
+  }
+  EXPECT_EQ(json["latency"][0]["path"], "eager");
+  EXPECT_EQ(json["latency"][1]["samples"], 100);
 }
 
 TEST_F(RunReport, LeavesOutWhatWasNotMeasured) {

@@ -480,33 +480,6 @@ TEST(Evaluate, RefusesALossThatIsNotFinite) {
   EXPECT_THROW(evaluate(*training.network, training.data), Error);
 }
 
-TEST(MeasureLatency, IsPlausible) {
-  SerialBackend<float> backend;
-  const auto network = build_model(backend, make_model(), 1, GraphMode::inference);
-  initialize_parameters(*network, make_model(), 1);
-  const LatencyReport latency = measure_latency(*network, make_data());
-  EXPECT_GE(latency.samples, 200);
-  EXPECT_GT(latency.p5_seconds, 0);
-  EXPECT_LE(latency.p5_seconds, latency.median_seconds);
-  EXPECT_LE(latency.median_seconds, latency.p95_seconds);
-  EXPECT_LT(latency.median_seconds, 0.01);  // some 200 multiplications
-
-  // A network a thousand times as large takes noticeably longer.
-  ModelOptions large = make_model();
-  large.hidden = {400, 400};
-  const auto large_network = build_model(backend, large, 1, GraphMode::inference);
-  initialize_parameters(*large_network, large, 1);
-  EXPECT_GT(measure_latency(*large_network, make_data()).median_seconds,
-            2 * latency.median_seconds);
-}
-
-TEST(MeasureLatency, NeedsAFullBatch) {
-  SerialBackend<float> backend;
-  const auto network = build_model(backend, make_model(), samples + 1, GraphMode::inference);
-  initialize_parameters(*network, make_model(), 1);
-  EXPECT_THROW(measure_latency(*network, make_data()), Error);
-}
-
 // ---------------------------------------------------------------------------- memory of the device
 
 TYPED_TEST(TrainIn, ComputesTheSameWhereTheHostMustCopy) {

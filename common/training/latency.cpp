@@ -1,0 +1,237 @@
+#include "training/latency.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <numeric>
+#include <span>
+#include <type_traits>
+
+#include "tensor/counts.hpp"
+#include "tensor/error.hpp"
+
+namespace stagewise {
+namespace {
+
+/// The data set's full batches, as a predictor takes them.
+template <typename T>
+class Batches {
+ public:
+  Batches(const Dataset& dataset, Index rows) : dataset_(&dataset), rows_(rows) {
+    if (count() == 0) {
+      throw Error("a batch of " + with_thousands(rows) +
+                  " was asked for, but the data set has only " +
+                  count_of(dataset.size(), "sample"));
+    }
+    samples_.resize(static_cast<std::size_t>(dataset.size()));
+    std::iota(samples_.begin(), samples_.end(), 0U);
+    classes_.resize(static_cast<std::size_t>(rows));
+  }
+
+  Index count() const { return dataset_->size() / rows_; }
+
+  /// Brings a batch to the predictor and has it answered.
+  const std::vector<std::int32_t>& answer(Predictor<T>& predictor, Index batch) {
+    const auto first = static_cast<std::size_t>(batch * rows_);
+    dataset_->gather(std::span(samples_).subspan(first, classes_.size()), predictor.features());
+    predictor.predict(classes_.data());
+    return classes_;
+  }
+
+ private:
+  const Dataset* dataset_;
+  Index rows_;
+  std::vector<std::uint32_t> samples_;
+  std::vector<std::int32_t> classes_;
+};
+
+/// How many batches are compared.
+Index compared_batches(Index all, Index rows) {
+  return std::min(all, std::clamp<Index>(10'000 / rows, 1, 100));
+}
+
+/// Whether an output is as large as another but for rounding.
+template <typename T>
+bool nearly_equal(double a, double b, double largest) {
+  const double bound = std::is_same_v<T, float> ? 1e-4 : 1e-10;
+  return std::abs(a - b) <= bound * std::max(1.0, largest);
+}
+
+/// What the eager path answers, and how sure the network is.
+template <typename T>
+class Reference {
+ public:
+  Reference(EagerPredictor<T>& eager, const Dataset& dataset) : cut_(eager.cut()) {
+    Batches<T> batches(dataset, eager.rows());
+    for (Index i = 0; i < compared_batches(batches.count(), eager.rows()); ++i) {
+      append(classes_, batches.answer(eager, i));
+      append(outputs_, eager.outputs());
+    }
+    width_ = outputs_.size() / classes_.size();
+  }
+
+  std::int32_t class_of(std::size_t sample) const { return classes_[sample]; }
+
+  /// Whether it answers so, too, but for rounding.
+  bool agrees(std::size_t sample, std::int32_t other) const {
+    if (other == class_of(sample)) return true;
+    if (other < 0 || other >= std::max<std::int32_t>(static_cast<std::int32_t>(width_), 2)) {
+      return false;
+    }
+    const std::span outputs = std::span(outputs_).subspan(sample * width_, width_);
+    double largest = 0;
+    for (const T output : outputs) largest = std::max(largest, std::abs(double{output}));
+    if (width_ == 1) return nearly_equal<T>(outputs[0], cut_, largest);
+    return nearly_equal<T>(outputs[static_cast<std::size_t>(other)],
+                           outputs[static_cast<std::size_t>(class_of(sample))], largest);
+  }
+
+ private:
+  template <typename U>
+  static void append(std::vector<U>& to, const std::vector<U>& values) {
+    to.insert(to.end(), values.begin(), values.end());
+  }
+
+  std::vector<std::int32_t> classes_;
+  std::vector<T> outputs_;
+  std::size_t width_ = 0;
+  T cut_;
+};
+
+template <typename T>
+void compare(Predictor<T>& predictor, const Reference<T>& reference, const Dataset& dataset) {
+  Batches<T> batches(dataset, predictor.rows());
+  std::size_t sample = 0;
+  for (Index i = 0; i < compared_batches(batches.count(), predictor.rows()); ++i) {
+    for (const std::int32_t found : batches.answer(predictor, i)) {
+      if (!reference.agrees(sample, found)) {
+        throw Error("the latency of the path " + predictor.name() +
+                    " is not measured, since its answers are wrong: sample " +
+                    std::to_string(sample) + " of the data set is of class " +
+                    std::to_string(found) + " there, but of class " +
+                    std::to_string(reference.class_of(sample)) + " on the path eager");
+      }
+      ++sample;
+    }
+  }
+}
+
+}  // namespace
+
+template <typename T>
+void forward_to_prediction(Network<T>& network) {
+  Graph<T>& graph = network.graph;
+  graph.forward_before(graph.number_of(*network.loss), false);
+  network.prediction->forward(graph.backend(), graph.rows());
+}
+
+template <typename T>
+EagerPredictor<T>::EagerPredictor(Network<T>& network) : network_(&network) {
+  Backend<T>& backend = network.graph.backend();
+  network.input->use_own();
+  if (backend.host_accessible()) return;
+  features_ = Tensor<T>(network.input->value_shape(rows()), backend.staging_memory());
+}
+
+template <typename T>
+T* EagerPredictor<T>::features() {
+  return features_.data() != nullptr ? features_.data() : network_->input->value();
+}
+
+template <typename T>
+void EagerPredictor<T>::predict(std::int32_t* classes) {
+  Graph<T>& graph = network_->graph;
+  Backend<T>& backend = graph.backend();
+  graph.set_rows(rows());
+  //! [eager]
+  if (features_.data() != nullptr) {
+    backend.copy_in(network_->input->value(), features_.data(),
+                    static_cast<std::size_t>(features_.elements()) * sizeof(T));
+  }
+  forward_to_prediction(*network_);
+  backend.copy_out(classes, network_->prediction->predictions(),
+                   static_cast<std::size_t>(rows()) * sizeof(std::int32_t));
+  //! [eager]
+}
+
+template <typename T>
+std::vector<T> EagerPredictor<T>::outputs() {
+  Node<T>& node = *network_->prediction->inputs()[0];
+  std::vector<T> values(static_cast<std::size_t>(node.value_shape(rows()).elements()));
+  network_->graph.backend().copy_out(values.data(), node.value(), values.size() * sizeof(T));
+  return values;
+}
+
+template <typename T>
+T EagerPredictor<T>::cut() const {
+  const auto* const threshold = dynamic_cast<Threshold<T>*>(network_->prediction);
+  return threshold != nullptr ? threshold->cut() : T{0};
+}
+
+double percentile(const std::vector<double>& sorted, double fraction) {
+  const auto count = static_cast<double>(sorted.size());
+  const double rank = std::clamp(std::ceil(fraction * count), 1.0, count);
+  return sorted[static_cast<std::size_t>(rank) - 1];
+}
+
+template <typename T>
+LatencyReport measure_latency(Predictor<T>& predictor, const Dataset& dataset) {
+  constexpr Index warm_up = 20;
+  constexpr Index fewest = 200;
+  constexpr double longest = 10;  // seconds; large batches on one core would take hours
+  constexpr Index at_least = 5;
+  Batches<T> batches(dataset, predictor.rows());
+
+  std::vector<double> seconds;
+  double warming = 0;
+  double measured = 0;
+  for (Index i = -warm_up; i < std::max(batches.count(), fewest); ++i) {
+    const auto start = std::chrono::steady_clock::now();
+    batches.answer(predictor, (i + warm_up) % batches.count());
+    const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
+    if (i < 0) {
+      warming += elapsed.count();
+      if (warming > longest / 10) i = -1;
+    } else {
+      measured += elapsed.count();
+      seconds.push_back(elapsed.count());
+      if (measured > longest && std::ssize(seconds) >= at_least) break;
+    }
+  }
+  std::sort(seconds.begin(), seconds.end());
+  return {.path = predictor.name(),
+          .samples = std::ssize(seconds),
+          .median_seconds = percentile(seconds, 0.5),
+          .p95_seconds = percentile(seconds, 0.95),
+          .p99_seconds = percentile(seconds, 0.99)};
+}
+
+template <typename T>
+std::vector<LatencyReport> measure_latencies(std::unique_ptr<EagerPredictor<T>> eager,
+                                             std::vector<std::unique_ptr<Predictor<T>>> others,
+                                             const Dataset& dataset) {
+  const Reference<T> reference(*eager, dataset);
+  std::vector<LatencyReport> reports = {measure_latency(*eager, dataset)};
+  eager.reset();  // what it holds on the device is not to slow down the others
+  for (std::unique_ptr<Predictor<T>>& predictor : others) {
+    compare(*predictor, reference, dataset);
+    reports.push_back(measure_latency(*predictor, dataset));
+    predictor.reset();
+  }
+  return reports;
+}
+
+template void forward_to_prediction(Network<float>&);
+template void forward_to_prediction(Network<double>&);
+template class EagerPredictor<float>;
+template class EagerPredictor<double>;
+template LatencyReport measure_latency(Predictor<float>&, const Dataset&);
+template LatencyReport measure_latency(Predictor<double>&, const Dataset&);
+template std::vector<LatencyReport> measure_latencies(
+    std::unique_ptr<EagerPredictor<float>>, std::vector<std::unique_ptr<Predictor<float>>>,
+    const Dataset&);
+template std::vector<LatencyReport> measure_latencies(
+    std::unique_ptr<EagerPredictor<double>>, std::vector<std::unique_ptr<Predictor<double>>>,
+    const Dataset&);
+
+}  // namespace stagewise

@@ -1,0 +1,98 @@
+// `evaluate --latency`: a table of the ways in which a stage answers a batch.
+
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "cli/command_line.hpp"
+
+namespace stagewise {
+namespace {
+
+using nlohmann::json;
+
+class Latency : public CommandLine {
+ protected:
+  /// Expects a table with one row for each path, both on the terminal and in the report.
+  void expect_paths(const std::string& command, const std::string& batch,
+                    const std::vector<std::string>& paths) {
+    const std::string output = run_well(command + " --latency --report report.json");
+    const std::vector<std::string> lines = lines_of(output);
+    for (const std::string& line : lines) EXPECT_LE(line.size(), 80U) << line;
+    ASSERT_GE(lines.size(), paths.size() + 3) << output;
+    const std::size_t first = lines.size() - paths.size();
+    EXPECT_EQ(lines[first - 3], "");
+    EXPECT_EQ(lines[first - 2], "latency of a batch of " + batch + ", host to host");
+    EXPECT_EQ(lines[first - 1], "path              median        95 %        99 %        runs");
+
+    const json latency = json::parse(text("report.json")).at("latency");
+    ASSERT_EQ(latency.size(), paths.size()) << latency;
+    for (std::size_t i = 0; i < paths.size(); ++i) {
+      const std::string& line = lines[first + i];
+      EXPECT_EQ(line.size(), lines[first - 1].size()) << line;
+      std::istringstream words(line);
+      std::string path;
+      double median = 0;
+      std::string unit;
+      words >> path >> median >> unit;
+      EXPECT_EQ(path, paths[i]) << line;
+      EXPECT_GT(median, 0) << line;
+      EXPECT_TRUE(unit == "us" || unit == "ms" || unit == "s") << line;
+
+      EXPECT_EQ(latency[i].at("path"), paths[i]);
+      EXPECT_GE(latency[i].at("samples"), 5);
+      EXPECT_GT(latency[i].at("median_seconds"), 0);
+      EXPECT_LE(latency[i].at("median_seconds"), latency[i].at("p95_seconds"));
+      EXPECT_LE(latency[i].at("p95_seconds"), latency[i].at("p99_seconds"));
+    }
+  }
+
+  /// Skips the test where the program needs a GPU and there is none.
+  void need_device(const std::string& program) {
+    const Outcome info = run(program + " info");
+    if (info.exit_code == 0) return;
+    EXPECT_NE(info.err.find("no GPU can be used here"), std::string::npos) << info.err;
+    GTEST_SKIP() << info.err;
+  }
+};
+
+TEST_F(Latency, HasOnePathOnStage01) {
+  expect_paths("stage01_serial evaluate --load digits.h5 --test-limit 50 --batch-size 1", "1",
+               {"eager"});
+  const json report = json::parse(text("report.json"));
+  EXPECT_EQ(report.at("latency")[0].at("samples"), 200);
+}
+
+TEST_F(Latency, IsThatOfTheWholeDataSetWhereABatchIsLarger) {
+  expect_paths("stage01_serial evaluate --load digits.h5 --test-limit 50 --batch-size 60", "50",
+               {"eager"});
+}
+
+class LatencyOfStage04 : public Latency {
+ protected:
+  void SetUp() override { need_device("stage04_minibatch"); }
+};
+
+TEST_F(LatencyOfStage04, HasThreePathsForOneImage) {
+  expect_paths("stage04_minibatch evaluate --load digits.h5 --test-limit 50 --batch-size 1", "1",
+               {"eager", "captured", "persistent"});
+  expect_paths("stage04_minibatch evaluate --load double.h5 --test-limit 50 --batch-size 1", "1",
+               {"eager", "captured", "persistent"});
+  expect_paths("stage04_minibatch evaluate --load neuron.h5 --test-limit 50 --batch-size 1", "1",
+               {"eager", "captured", "persistent"});
+}
+
+TEST_F(LatencyOfStage04, HasTwoPathsForMoreImages) {
+  expect_paths("stage04_minibatch evaluate --load digits.h5 --test-limit 50 --batch-size 7", "7",
+               {"eager", "captured"});
+}
+
+TEST_F(LatencyOfStage04, TakesANetworkThatHasNotLearned) {
+  run_well("stage01_serial train --epochs 0 --save untrained.h5");
+  expect_paths("stage04_minibatch evaluate --load untrained.h5 --test-limit 50 --batch-size 1", "1",
+               {"eager", "captured", "persistent"});
+}
+
+}  // namespace
+}  // namespace stagewise

@@ -1,0 +1,286 @@
+/// @file
+/// The ways in which stage 04 answers one batch: the classes are those of stage 01.
+
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <numeric>
+#include <set>
+#include <span>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "01_serial/serial_backend.hpp"
+#include "04_minibatch/captured_prediction.hpp"
+#include "04_minibatch/minibatch_backend.hpp"
+#include "04_minibatch/persistent_prediction.hpp"
+#include "cross_stage/stage_types.hpp"
+#include "cuda/handles.hpp"
+#include "data/generators.hpp"
+#include "tensor/random.hpp"
+#include "training/parameters.hpp"
+
+namespace stagewise {
+namespace {
+
+using minibatch::CapturedPrediction;
+using minibatch::make_persistent_prediction;
+using minibatch::PersistentPrediction;
+
+/// A network, and samples to answer.
+struct Question {
+  std::string name;
+  ModelOptions model;
+  Dataset data;
+};
+
+Dataset make_table(Index features, int classes) {
+  return make_gaussian({.features = features, .classes = classes, .spacing = 0.2}, 30, 1,
+                       Purpose::test_data);
+}
+
+std::vector<Question> questions() {
+  const auto mlp = [](std::vector<Index> hidden, Activation activation, bool biases = true,
+                      LossKind loss = LossKind::cross_entropy) {
+    return ModelOptions{
+        .hidden = std::move(hidden), .activation = activation, .loss = loss, .biases = biases};
+  };
+  constexpr Activation relu = Activation::relu;
+  constexpr Activation sigmoid = Activation::sigmoid;
+  std::vector<Question> all = {
+      {"relu", mlp({33, 7}, relu), make_table(11, 4)},
+      {"sigmoid", mlp({7, 33}, sigmoid), make_table(11, 4)},
+      {"sigmoid_outputs", mlp({17}, sigmoid, true, LossKind::squared_error), make_table(5, 3)},
+      {"no_hidden_layer", mlp({}, relu), make_table(11, 4)},
+      {"no_hidden_layer_no_bias", mlp({}, relu, false), make_table(300, 33)},
+      {"no_biases", mlp({20, 9}, relu, false), make_table(11, 4)},
+      {"one_feature", mlp({7}, sigmoid), make_table(1, 2)},
+      {"one_unit", mlp({1, 300}, sigmoid), make_table(7, 3)},
+      {"narrow_behind_wide", mlp({300, 1, 33}, sigmoid), make_table(7, 3)},
+      {"wide", mlp({300}, relu), make_table(1000, 10)},
+      {"weights_partly_kept", mlp({300, 300, 300, 300}, relu), make_table(300, 4)},
+      {"weights_not_kept", mlp({}, relu), make_table(6000, 10)},
+      {"weights_not_kept_no_bias", mlp({}, relu, false), make_table(6000, 10)},
+      {"as_deep_as_can_be", mlp(std::vector<Index>(15, 12), sigmoid), make_table(6, 3)},
+      {"neuron", {.name = "neuron"}, make_step(30, 1, Purpose::test_data)}};
+  for (Question& one : all) {
+    one.model.sample = one.data.sample_shape();
+    one.model.classes = one.data.classes();
+  }
+  return all;
+}
+
+/// Large random parameters, biases included: a network that a training starts from hardly tells the
+/// samples apart. Biases behind a sigmoid layer make up for its outputs' mean, 0.5.
+template <typename T>
+void set_parameters(Graph<T>& graph, const ModelOptions& model) {
+  Random random(5);
+  std::vector<ParameterValues> values = copy_parameters_out(graph);
+  const std::vector<double>* weights = nullptr;
+  for (ParameterValues& parameter : values) {
+    const bool is_bias = parameter.shape.rank() == 1;
+    const Index fan_in = parameter.shape[0];
+    const double scale = is_bias ? 0.3 : 8 / std::sqrt(static_cast<double>(fan_in));
+    for (double& value : parameter.values) value = scale * random.normal();
+    if (model.name == "neuron") {
+      parameter.values[0] = is_bias ? -3 : 8;  // its step is within the data
+    } else if (is_bias && model.activation == Activation::sigmoid && &parameter > &values[1]) {
+      const std::size_t units = parameter.values.size();
+      for (std::size_t i = 0; i < weights->size(); ++i) {
+        parameter.values[i % units] -= 0.5 * (*weights)[i];
+      }
+    }
+    if (!is_bias) weights = &parameter.values;
+  }
+  copy_parameters_in(graph, values, "the test");
+}
+
+/// A network on stage 04, and what stage 01 answers.
+template <typename T>
+class Subject {
+ public:
+  explicit Subject(const Question& question, Index rows = 1)
+      : question_(&question),
+        network_(build_model(backend_, question.model, rows, GraphMode::inference)) {
+    set_parameters(network_->graph, question.model);
+    SerialBackend<T> serial;
+    const auto reference = build_model(serial, question.model, rows, GraphMode::inference);
+    set_parameters(reference->graph, question.model);
+    EagerPredictor<T> eager(*reference);
+    expected_ = answers_of(eager);
+  }
+
+  Network<T>& network() { return *network_; }
+  const cuda::Stream& stream() const { return backend_.own_stream(); }
+  const std::vector<std::int32_t>& expected() const { return expected_; }
+
+  std::vector<std::int32_t> answers_of(Predictor<T>& predictor, int rounds = 1) const {
+    const Dataset& data = question_->data;
+    std::vector<std::int32_t> answers;
+    std::vector<std::int32_t> classes(static_cast<std::size_t>(predictor.rows()), -1);
+    for (int round = 0; round < rounds; ++round) {
+      for (Index first = 0; first + predictor.rows() <= data.size(); first += predictor.rows()) {
+        std::vector<std::uint32_t> batch(classes.size());
+        std::iota(batch.begin(), batch.end(), static_cast<std::uint32_t>(first));
+        data.gather(std::span<const std::uint32_t>(batch), predictor.features());
+        predictor.predict(classes.data());
+        answers.insert(answers.end(), classes.begin(), classes.end());
+      }
+    }
+    return answers;
+  }
+
+ private:
+  const Question* question_;
+  MinibatchBackend<T> backend_;
+  std::unique_ptr<Network<T>> network_;
+  std::vector<std::int32_t> expected_;
+};
+
+template <typename T>
+class Stage04Latency : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (const std::string reason = reason_to_skip(); !reason.empty()) GTEST_SKIP() << reason;
+  }
+};
+
+struct PrecisionNames {
+  template <typename T>
+  static std::string GetName(int /*index*/) {  // NOLINT(*-naming): GoogleTest wants this name
+    return std::is_same_v<T, float> ? "float" : "double";
+  }
+};
+using Precisions = testing::Types<float, double>;
+TYPED_TEST_SUITE(Stage04Latency, Precisions, PrecisionNames);
+
+TYPED_TEST(Stage04Latency, QuestionsHaveMoreThanOneAnswer) {
+  for (const Question& question : questions()) {
+    const Subject<TypeParam> subject(question);
+    const std::set<std::int32_t> classes(subject.expected().begin(), subject.expected().end());
+    EXPECT_GE(classes.size(), 2U) << question.name;
+  }
+}
+
+TYPED_TEST(Stage04Latency, CapturedAnswersAreStage01s) {
+  const Dataset digits = make_digits(7, 1, Purpose::test_data);
+  std::vector<Question> some = {
+      {"cnn", {.name = "cnn", .sample = digits.sample_shape(), .classes = 10}, digits}};
+  for (const Question& question : questions()) {
+    if (!question.name.starts_with("weights")) some.push_back(question);
+  }
+  for (const Question& question : some) {
+    for (const Index rows : {1, 7}) {
+      Subject<TypeParam> subject(question, rows);
+      CapturedPrediction<TypeParam> captured(subject.network(), subject.stream());
+      EXPECT_EQ(captured.rows(), rows);
+      EXPECT_EQ(subject.answers_of(captured), subject.expected()) << question.name;
+    }
+  }
+}
+
+TYPED_TEST(Stage04Latency, PersistentAnswersAreStage01s) {
+  for (const Question& question : questions()) {
+    Subject<TypeParam> subject(question);
+    const auto persistent = make_persistent_prediction(subject.network());
+    ASSERT_NE(persistent, nullptr) << question.name;
+    EXPECT_EQ(subject.answers_of(*persistent), subject.expected()) << question.name;
+  }
+}
+
+TYPED_TEST(Stage04Latency, PersistentAnswersManyTimesOver) {
+  const Question question = questions().front();
+  Subject<TypeParam> subject(question);
+  const auto persistent = make_persistent_prediction(subject.network());
+  constexpr int rounds = 20;
+  const std::vector<std::int32_t> answers = subject.answers_of(*persistent, rounds);
+  ASSERT_EQ(answers.size(), rounds * subject.expected().size());
+  for (std::size_t i = 0; i < answers.size(); ++i) {
+    ASSERT_EQ(answers[i], subject.expected()[i % subject.expected().size()]) << i;
+  }
+}
+
+TYPED_TEST(Stage04Latency, PathsComeAndGo) {
+  const Question question = questions().front();
+  Subject<TypeParam> subject(question);
+  for (int i = 0; i < 10; ++i) {
+    CapturedPrediction<TypeParam> captured(subject.network(), subject.stream());
+    EXPECT_EQ(subject.answers_of(captured), subject.expected()) << i;
+    // What the one before has left in the same memory must not pass for an answer.
+    const auto persistent = make_persistent_prediction(subject.network());
+    EXPECT_EQ(subject.answers_of(*persistent), subject.expected()) << i;
+    EXPECT_NE(make_persistent_prediction(subject.network()), nullptr);  // never asked
+  }
+}
+
+TYPED_TEST(Stage04Latency, PersistentTakesWhatItCan) {
+  const auto is_taken = [](const ModelOptions& model, Index rows) {
+    MinibatchBackend<TypeParam> backend;
+    const auto network = build_model(backend, model, rows, GraphMode::inference);
+    return make_persistent_prediction(*network) != nullptr;
+  };
+  const ModelOptions model = {.hidden = {5}, .sample = {6}, .classes = 3};
+  EXPECT_TRUE(is_taken(model, 1));
+  EXPECT_FALSE(is_taken(model, 2));
+  ModelOptions deep = model;
+  deep.hidden.assign(16, 5);
+  EXPECT_FALSE(is_taken(deep, 1));
+  ModelOptions wide = model;
+  wide.sample = {100'000};
+  EXPECT_FALSE(is_taken(wide, 1));
+  EXPECT_FALSE(is_taken({.name = "cnn", .sample = {16, 16, 1}, .classes = 3}, 1));
+}
+
+/// Feeds a kernel that stays, as PersistentPrediction does on a GPU. The launch has a thread of its
+/// own, since in a CPU build it returns when the kernel ends.
+TYPED_TEST(Stage04Latency, TheKernelStaysUntilItIsToldToStop) {
+  const Question question = questions().front();
+  Subject<TypeParam> subject(question);
+  auto mlp = minibatch::plan_resident_mlp(subject.network());
+  ASSERT_TRUE(mlp);
+  const cuda::Stream stream;
+  minibatch::ResidentMail<TypeParam> mail(*mlp, stream);
+  mlp->first_request = minibatch::stop_request - 2;  // so that it begins anew on the way
+  std::thread kernel([&] {
+    minibatch::launch_resident_mlp(stream.get(), *mlp);
+    stream.synchronize();
+  });
+
+  std::vector<TypeParam> features(static_cast<std::size_t>(mlp->layers[0].in));
+  std::uint32_t request = mlp->first_request;
+  for (std::uint32_t i = 0; i < 20; ++i, request = minibatch::request_after(request)) {
+    question.data.gather(std::span<const std::uint32_t>(&i, 1), features.data());
+    mail.post(request, features.data());
+    while (!mail.is_answered(request)) std::this_thread::yield();
+    EXPECT_EQ(mail.answer(), subject.expected()[i]) << i;
+  }
+  EXPECT_LT(request, 30U);
+  mail.post_stop();
+  kernel.join();
+}
+
+TYPED_TEST(Stage04Latency, AKernelThatFailsMakesASentence) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");  // the failure spoils the GPU for this process
+  const auto use_broken_kernel = [] {
+    const Question question = questions().front();
+    const Subject<TypeParam> unused(question);
+    MinibatchBackend<TypeParam> backend;
+    const auto network = build_model(backend, question.model, 1, GraphMode::inference);
+    auto mlp = minibatch::plan_resident_mlp(*network);
+    mlp->layers[1].weight = nullptr;
+    PersistentPrediction<TypeParam> persistent(*mlp);
+    std::int32_t found = -1;
+    try {
+      persistent.predict(&found);
+    } catch (const Error& error) {
+      std::fprintf(stderr, "the sentence: %s\n", error.what());
+      std::_Exit(7);
+    }
+    std::_Exit(0);
+  };
+  EXPECT_EXIT(use_broken_kernel(), testing::ExitedWithCode(7), "the sentence: .*failed: ");
+}
+
+}  // namespace
+}  // namespace stagewise
