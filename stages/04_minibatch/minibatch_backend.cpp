@@ -83,7 +83,7 @@ void MinibatchBackend<T>::join() {
 template <typename T>
 bool MinibatchBackend<T>::fuses_output_layer(const minibatch::OutputLayerProblem<T>& p) const {
   const LinearProblem<T>& layer = p.layer.forward;
-  return fuses_ && is_fusible(layer) && minibatch::fits_output_layer(layer.out) &&
+  return fuses_ && is_fusible(layer) && minibatch::fits_output_layer<T>(layer.in, layer.out) &&
          layer.selection.order == nullptr;
 }
 

@@ -13,6 +13,9 @@
 /// Work: rows x in elements read twice, the second time from the cache, and written once; 4 rows in
 /// out operations.
 
+#include <type_traits>
+
+#include "03_shared_memory/vector.cuh"
 #include "04_minibatch/output_layer.hpp"
 #include "04_minibatch/score.cuh"
 #include "cuda/check.hpp"
@@ -23,14 +26,15 @@ namespace stagewise::minibatch {
 namespace {
 
 using shared_memory::all_lanes;
+using shared_memory::Vector;
 
 constexpr int warp_size = 32;
 constexpr int threads = 128;
 constexpr int warps = threads / warp_size;
 constexpr int most_outputs = 32;
 
-/// What shared memory can hold on every GPU without asking, beside the kernel's own.
-constexpr std::size_t most_shared = 44 * 1024;
+/// What the kernel needs of shared memory for its scores.
+constexpr Index for_scores = 4096;
 
 /// The sum over a warp, for all of its lanes, with the same bits.
 template <typename T>
@@ -42,46 +46,62 @@ __device__ T sum_for_all(T value) {
   return value;
 }
 
-/// Lanes ask for this many inputs before they use the first, so that the loads wait together.
-constexpr int at_once = 8;
+//! [fetch]
+/// What a block has in shared memory: the weights, each input's row filled up with zeros to `most`,
+/// and the rows that its warps work on. The lanes of a warp read neighbouring rows of weights as
+/// vectors: an odd number of vectors a row lets them read different banks.
+template <int most, typename T>
+struct Shared {
+  static constexpr int length = Vector<T>::length;
+  static constexpr int stride = (most / length | 1) * length;
 
-/// The weights [in, out], where a block reads them.
-template <typename T>
-struct Weights {
-  const T* data;
-  int of_input;   ///< distance from an input to the next
-  int of_output;  ///< distance from an output to the next
+  T* weights;
+  T* inputs;  ///< of this warp
 
-  __device__ T get(int input, int output) const {
-    return data[input * of_input + output * of_output];
+  __device__ Shared(unsigned char* memory, int in)
+      : weights(reinterpret_cast<T*>(memory)),
+        inputs(weights + in * stride + static_cast<int>(threadIdx.x) / warp_size * in) {}
+
+  static __host__ __device__ std::size_t bytes(Index in) {
+    return static_cast<std::size_t>(in * (stride + warps)) * sizeof(T);
+  }
+
+  /// Copies the weights. All threads of the block call it.
+  __device__ void fetch_weights(const LinearProblem<T>& layer) {
+    const auto in = static_cast<int>(layer.in);
+    const auto out = static_cast<int>(layer.out);
+#pragma unroll 2
+    for (int i = static_cast<int>(threadIdx.x); i < in; i += threads) {
+      T row[most];
+#pragma unroll
+      for (int j = 0; j < most; ++j) row[j] = j < out ? layer.weight[i * out + j] : T{0};
+#pragma unroll
+      for (int j = 0; j < most; ++j) weights[i * stride + j] = row[j];
+    }
+    __syncthreads();
+  }
+
+  /// Copies a row of the input. All lanes of a warp call it.
+  __device__ void fetch_row(const T* x, int in) {
+    __syncwarp();
+#pragma unroll 8
+    for (int i = static_cast<int>(threadIdx.x) % warp_size; i < in; i += warp_size) {
+      inputs[i] = x[i];
+    }
+    __syncwarp();
+  }
+
+  /// The weights of an input.
+  __device__ void row(int i, T* values) const {
+#pragma unroll
+    for (int j = 0; j < most; j += length) {
+      const auto part = *reinterpret_cast<const Vector<T>*>(weights + i * stride + j);
+#pragma unroll
+      for (int k = 0; k < length; ++k) values[j + k] = part.values[k];
+    }
   }
 };
-
-//! [weights]
-/// Copies the weights to shared memory, if there is room: transposed, as neighbouring lanes read
-/// those of neighbouring inputs. All threads of the block call it.
-template <int most, typename T>
-__device__ Weights<T> fetch_weights(const LinearProblem<T>& layer, bool fits, T* shared) {
-  const auto in = static_cast<int>(layer.in);
-  const auto out = static_cast<int>(layer.out);
-  if (!fits) return {layer.weight, out, 1};
-  const int length = in | 1;
-#pragma unroll 2
-  for (int i = static_cast<int>(threadIdx.x); i < in; i += threads) {
-    T row[most];
-#pragma unroll
-    for (int j = 0; j < most; ++j) {
-      row[j] = j < out ? layer.weight[i * out + j] : T{0};
-    }
-#pragma unroll
-    for (int j = 0; j < most; ++j) {
-      if (j < out) shared[j * length + i] = row[j];
-    }
-  }
-  __syncthreads();
-  return {shared, 1, length};
-}
-//! [weights]
+//! [fetch]
 
 //! [loss]
 /// From the outputs of a row, the same in all lanes, to the gradients before their activation.
@@ -147,86 +167,40 @@ __device__ T activate(Activation activation, T x) {
   return x;
 }
 
-//! [forward]
-/// The sums of one lane's part of the inputs, for each output.
-template <int most, typename T>
-__device__ void multiply_part(const Weights<T>& weights, const T* x, int in, int out, T* y) {
-  const int lane = static_cast<int>(threadIdx.x) % warp_size;
-  for (int first = lane; first < in; first += at_once * warp_size) {
-    T values[at_once];
-#pragma unroll
-    for (int k = 0; k < at_once; ++k) {
-      const int i = first + k * warp_size;
-      values[k] = i < in ? x[i] : T{0};
-    }
-#pragma unroll
-    for (int k = 0; k < at_once; ++k) {
-      const int i = first + k * warp_size;
-      if (i >= in) break;
-#pragma unroll
-      for (int j = 0; j < most; ++j) {
-        if (j < out) y[j] += values[k] * weights.get(i, j);
-      }
-    }
-  }
-}
-//! [forward]
-
-//! [backward]
-/// The gradient of one lane's part of the inputs.
-template <int most, typename T>
-__device__ void give_back_part(const Weights<T>& weights, const T* gradient, const T* x, int in,
-                               int out, Activation activation, T* dx) {
-  const int lane = static_cast<int>(threadIdx.x) % warp_size;
-  for (int first = lane; first < in; first += at_once * warp_size) {
-    T values[at_once];
-#pragma unroll
-    for (int k = 0; k < at_once; ++k) {
-      const int i = first + k * warp_size;
-      values[k] = i < in ? x[i] : T{0};
-    }
-#pragma unroll
-    for (int k = 0; k < at_once; ++k) {
-      const int i = first + k * warp_size;
-      if (i >= in) break;
-      T sum = 0;
-#pragma unroll
-      for (int j = 0; j < most; ++j) {
-        if (j < out) sum += gradient[j] * weights.get(i, j);
-      }
-      dx[i] = through_activation(activation, values[k], sum);
-    }
-  }
-}
-//! [backward]
-
 //! [output_layer]
 /// @tparam most at least as many as there are outputs, so that they can be held in registers.
 template <int most, typename T>
 __global__ void __launch_bounds__(threads)
-    output_layer_kernel(OutputLayerProblem<T> p, bool weights_fit, Score* scores) {
+    output_layer_kernel(OutputLayerProblem<T> p, Score* scores) {
   extern __shared__ __align__(16) unsigned char memory[];
   const LinearProblem<T>& layer = p.layer.forward;
-  const Weights<T> weights = fetch_weights<most>(layer, weights_fit, reinterpret_cast<T*>(memory));
   const auto in = static_cast<int>(layer.in);
   const auto out = static_cast<int>(layer.out);
+  Shared<most, T> shared(memory, in);
+  shared.fetch_weights(layer);
   const int warp = static_cast<int>(threadIdx.x) / warp_size;
   const int lane = static_cast<int>(threadIdx.x) % warp_size;
   Score score;
   for (Index row = static_cast<Index>(blockIdx.x) * warps + warp; row < layer.rows;
        row += static_cast<Index>(gridDim.x) * warps) {
-    const T* const x = layer.input + row * in;
+    shared.fetch_row(layer.input + row * in, in);
     T y[most] = {};
-    multiply_part<most>(weights, x, in, out, y);
+    T weights[most];
+#pragma unroll 1
+    for (int i = lane; i < in; i += warp_size) {
+      shared.row(i, weights);
+#pragma unroll
+      for (int j = 0; j < most; ++j) y[j] += shared.inputs[i] * weights[j];
+    }
 #pragma unroll
     for (int j = 0; j < most; ++j) {
-      if (j >= out) continue;
-      y[j] = sum_for_all(y[j]) + (layer.bias != nullptr ? layer.bias[j] : T{0});
+      y[j] = sum_for_all(y[j]);
+      if (j < out && layer.bias != nullptr) y[j] += layer.bias[j];
       y[j] = activate(p.loss.activation, y[j]);
     }
 
     const std::int32_t label = label_of(p.loss, row);
-    T gradient[most];
+    T gradient[most] = {};
     const T loss = find_gradients<most>(p.loss, label, y, gradient);
     if (lane == 0) {
       score.loss += static_cast<double>(loss);
@@ -236,9 +210,17 @@ __global__ void __launch_bounds__(threads)
     for (int j = 0; j < most; ++j) {
       if (j < out && lane == j) p.layer.doutput[row * out + j] = gradient[j];
     }
+
     if (p.layer.dinput == nullptr) continue;
-    give_back_part<most>(weights, gradient, x, in, out, p.layer.input_activation,
-                         p.layer.dinput + row * in);
+#pragma unroll 1
+    for (int i = lane; i < in; i += warp_size) {
+      shared.row(i, weights);
+      T sum = 0;
+#pragma unroll
+      for (int j = 0; j < most; ++j) sum += gradient[j] * weights[j];
+      p.layer.dinput[row * in + i] =
+          through_activation(p.layer.input_activation, shared.inputs[i], sum);
+    }
   }
   leave_score<threads>(score, scores);
 }
@@ -248,28 +230,44 @@ template <int most, typename T>
 Index launch(cudaStream_t stream, const OutputLayerProblem<T>& p, Score* scores) {
   const LinearProblem<T>& layer = p.layer.forward;
   const Index blocks = std::min(cuda::pieces(layer.rows, warps), most_scores());
-  const std::size_t bytes = static_cast<std::size_t>((layer.in | 1) * layer.out) * sizeof(T);
-  const bool fits = bytes <= most_shared;
-  output_layer_kernel<most>
-      <<<static_cast<unsigned>(blocks), threads, fits ? bytes : 0, stream>>>(p, fits, scores);
+  const std::size_t bytes = Shared<most, T>::bytes(layer.in);
+  CUDA_CHECK(cudaFuncSetAttribute(output_layer_kernel<most, T>,
+                                  cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                  static_cast<int>(bytes)));
+  output_layer_kernel<most><<<static_cast<unsigned>(blocks), threads, bytes, stream>>>(p, scores);
   CUDA_CHECK_LAUNCH("output_layer");
   return blocks;
 }
 
+/// Calls `work(a number of outputs)`, known when it is compiled, that is enough for `out`.
+template <typename Work>
+auto with_outputs(Index out, const Work& work) {
+  if (out <= 4) return work(std::integral_constant<int, 4>());
+  if (out <= 8) return work(std::integral_constant<int, 8>());
+  if (out <= 12) return work(std::integral_constant<int, 12>());
+  if (out <= 16) return work(std::integral_constant<int, 16>());
+  return work(std::integral_constant<int, most_outputs>());
+}
+
 }  // namespace
 
-bool fits_output_layer(Index classes) {
-  return classes <= most_outputs;
+template <typename T>
+bool fits_output_layer(Index in, Index out) {
+  const Index most = cuda::shared_memory_per_block() - for_scores;
+  return out <= most_outputs && with_outputs(out, [&](auto outputs) {
+           return static_cast<Index>(Shared<outputs.value, T>::bytes(in)) <= most;
+         });
 }
 
 template <typename T>
 Index output_layer(cudaStream_t stream, const OutputLayerProblem<T>& p, Score* scores) {
   if (p.layer.forward.rows == 0) return 0;
-  constexpr int few = most_outputs / 2;
-  if (p.layer.forward.out <= few) return launch<few>(stream, p, scores);
-  return launch<most_outputs>(stream, p, scores);
+  return with_outputs(p.layer.forward.out,
+                      [&](auto most) { return launch<most.value>(stream, p, scores); });
 }
 
+template bool fits_output_layer<float>(Index, Index);
+template bool fits_output_layer<double>(Index, Index);
 template Index output_layer(cudaStream_t, const OutputLayerProblem<float>&, Score*);
 template Index output_layer(cudaStream_t, const OutputLayerProblem<double>&, Score*);
 

@@ -16,8 +16,10 @@ struct OutputLayerProblem {
   LossProblem<T> loss;
 };
 
-/// Whether output_layer() is for layers of that many outputs.
-bool fits_output_layer(Index classes);
+/// Whether output_layer() is for layers of that many inputs and outputs: few outputs, and weights
+/// that fit into shared memory.
+template <typename T>
+bool fits_output_layer(Index in, Index out);
 
 /// Computes the layer's output, without storing it; the loss and the predictions, as scores; the
 /// gradient of the output, `layer.doutput`; and, unless null, that of the input, `layer.dinput`.

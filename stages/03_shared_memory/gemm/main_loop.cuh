@@ -10,9 +10,6 @@
 #include "03_shared_memory/gemm/epilogue.cuh"
 #include "03_shared_memory/gemm/tiling.cuh"
 
-#ifndef UNROLL
-#define UNROLL 8
-#endif
 namespace stagewise::shared_memory {
 
 /// What a block needs of shared memory: a few panels of each factor, one that is being multiplied
@@ -92,7 +89,8 @@ template <typename T, typename Tiling, typename PanelA, typename PanelB>
 __device__ void add_products(const PanelA& a, const PanelB& b, Sums<T, Tiling>& sums) {
   const auto row = [](int i) { return Tiling::row(i); };
   const auto column = [](int j) { return Tiling::column(j); };
-#pragma unroll UNROLL
+  // Not all of it: short products would spend their time fetching instructions.
+#pragma unroll 2
   for (int first = 0; first < Tiling::depth; first += Tiling::group) {
     Fragment<T, PanelA, Tiling::thread_rows> of_a;
     Fragment<T, PanelB, Tiling::thread_columns> of_b;

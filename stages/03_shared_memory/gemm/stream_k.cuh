@@ -147,26 +147,30 @@ inline bool fits_stream_k(Index m, Index n, Index k) {
 
 //! [evenly]
 /// C = epilogue(op(A) op(B)), m, n at least 1, in tiles that suit the shape of C: 64 x 16 and 16 x
-/// 64 where C is that narrow; 64 x 64 where there is one for each multiprocessor and at least half
-/// of each lies on C; and else 32 x 32. The sizes must fit; see fits_stream_k().
+/// 64 where C is that narrow; 64 x 64 where there is one for each multiprocessor, or k is so long
+/// that each has plenty of panels; and else 32 x 32. The sizes must fit; see fits_stream_k().
 template <typename T, typename LoaderA, typename LoaderB, typename Epilogue>
 void multiply_evenly(cudaStream_t stream, Index m, Index n, Index k, const LoaderA& a,
                      const LoaderB& b, const Epilogue& epilogue, Workspace& workspace) {
   constexpr Index narrow = 16;
+  constexpr Index plenty = 32;
   const Index multiprocessors = cuda::multiprocessors();
   const auto run = [&]<typename Tiling>(Tiling /*tiling*/) {
     multiply_stream_k<AsyncCopies, async_stages, T, Tiling>(stream, m, n, k, a, b, epilogue,
                                                             4 * multiprocessors, workspace);
   };
+  using Medium = typename Tilings<T>::Medium;
+  const Index tiles = tile_count<Medium>(m, n);
+  const bool has_plenty = tiles >= multiprocessors ||
+                          tiles * cuda::pieces(k, Medium::depth) >= plenty * multiprocessors;
   if (n <= narrow) {
     run(typename Tilings<T>::Tall());
   } else if (m <= narrow) {
     run(typename Tilings<T>::Flat());
-  } else if (std::min(m, n) <= 32 ||
-             tile_count<typename Tilings<T>::Medium>(m, n) < multiprocessors) {
-    run(typename Tilings<T>::Small());
+  } else if (std::min(m, n) > 32 && has_plenty) {
+    run(Medium());
   } else {
-    run(typename Tilings<T>::Medium());
+    run(typename Tilings<T>::Small());
   }
 }
 //! [evenly]
