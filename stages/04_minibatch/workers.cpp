@@ -135,6 +135,7 @@ void Workers<T>::enqueue_shard(Worker& worker, const DeviceBatch<T>& batch, cons
                                const std::int64_t* steps_before, std::int64_t step) {
   Network<T>& network = *worker.network;
   Graph<T>& graph = network.graph;
+  if (!network_->graph.timings().empty() && graph.timings().empty()) graph.enable_timings();
   minibatch::LossProblem<T> loss = describe_loss(network);
   loss.rows = shard.rows;
   loss.totals = worker.totals.data();
@@ -183,6 +184,19 @@ Totals Workers<T>::totals() {
     if (is_earlier) all.first_bad_step = own.first_bad_step;
   }
   return all;
+}
+
+template <typename T>
+std::vector<Timing> Workers<T>::timings() const {
+  std::vector<Timing> rows;
+  for (const Worker& worker : workers_) {
+    if (worker.own_network == nullptr) continue;  // the main network's rows are there already
+    const std::vector<Timing>& own = worker.network->graph.timings();
+    rows.insert(rows.end(), own.begin(), own.end());
+  }
+  rows.push_back(loss_);
+  rows.push_back(average_);
+  return rows;
 }
 
 template <typename T>
