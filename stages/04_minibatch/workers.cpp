@@ -52,14 +52,19 @@ Workers<T>::Workers(Network<T>& network, MinibatchBackend<T>& backend, const Mod
   for (int i = 0; i < options.workers; ++i) {
     Worker& worker = workers_.emplace_back();
     worker.backend = &backend;
-    if (i > 0) {
-      worker.own_backend = std::make_unique<MinibatchBackend<T>>(fuses);
-      worker.backend = worker.own_backend.get();
-    }
     worker.network = &network;
-    if (i > 0 || have_own_weights) {
-      worker.own_network = build_model<T>(*worker.backend, model, most_rows, GraphMode::training);
-      worker.network = worker.own_network.get();
+    try {
+      if (i > 0) {
+        worker.own_backend = std::make_unique<MinibatchBackend<T>>(fuses);
+        worker.backend = worker.own_backend.get();
+      }
+      if (i > 0 || have_own_weights) {
+        worker.own_network = build_model<T>(*worker.backend, model, most_rows, GraphMode::training);
+        worker.network = worker.own_network.get();
+      }
+    } catch (const Error& error) {  // too little memory, and what needs less of it
+      if (i == 0) throw;
+      throw Error(std::string(error.what()) + ", and so do fewer --workers");
     }
     worker.totals = backend.template allocate<Totals>({1});
     fuse_loss(*worker.network);
