@@ -19,6 +19,7 @@ const std::map<std::string, std::string> programs = {
     {"stage01_serial", STAGEWISE_STAGE01},
     {"stage02_naive_cuda", STAGEWISE_STAGE02},
     {"stage03_shared_memory", STAGEWISE_STAGE03},
+    {"stage04_minibatch", STAGEWISE_STAGE04},
     {"compare_checkpoints", STAGEWISE_COMPARE_CHECKPOINTS},
     {"make_dataset", STAGEWISE_MAKE_DATASET},
     {"tour", STAGEWISE_TOUR},
