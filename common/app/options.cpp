@@ -260,6 +260,7 @@ void add_common_options(CLI::App& command, const Stage& stage, RunOptions& optio
 
 /// Options of other stages are refused with a sentence that says where to find them.
 void refuse_options_of_other_stages(CLI::App& command, const Stage& stage) {
+  const std::string stages_of_workers = "stage04_minibatch and stage05_mpi";
   const std::vector<std::pair<std::string, std::string>> elsewhere = {
       {"block-size", "stage02_naive_cuda"},
       {"memory", "stage02_naive_cuda"},
@@ -267,15 +268,19 @@ void refuse_options_of_other_stages(CLI::App& command, const Stage& stage) {
       {"reduce", "stage03_shared_memory"},
       {"convolution", "stage03_shared_memory"},
       {"fold-bias", "stage03_shared_memory"},
-      {"workers", "stage04_minibatch and stage05_mpi"},
-      {"average", "stage04_minibatch and stage05_mpi"},
-      {"average-every", "stage04_minibatch and stage05_mpi"},
+      {"stream-batches", "stage04_minibatch"},
+      {"gather", "stage04_minibatch"},
+      {"fuse", "stage04_minibatch"},
+      {"capture", "stage04_minibatch"},
+      {"workers", stages_of_workers},
+      {"average", stages_of_workers},
+      {"average-every", stages_of_workers},
       {"strategy", "stage05_mpi"},
       {"transport", "stage05_mpi"},
   };
   for (const auto& [name, stages] : elsewhere) {
     if (command.get_option_no_throw("--" + name) != nullptr) continue;
-    const bool is_offered_by_train = stage.has_workers && stages.starts_with("stage04");
+    const bool is_offered_by_train = stage.has_workers && stages == stages_of_workers;
     if (is_offered_by_train) continue;
     const std::string sentence =
         "--" + name + " is offered by " + stages + ", not by " + stage.program;

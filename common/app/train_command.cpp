@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <iostream>
 #include <memory>
 
@@ -89,15 +90,18 @@ void print_timings(const std::vector<TimingReport>& timings) {
   }
 }
 
-/// Rows that cost something, the step's own work first.
+/// Rows that cost something, the step's own work first; one for each operation.
 std::vector<TimingReport> collect_timings(const std::vector<Timing>& step,
                                           const std::vector<Timing>& graph) {
   std::vector<TimingReport> rows;
   const auto add = [&](const Timing& timing) {
-    rows.push_back({.operation = timing.operation,
-                    .calls = timing.calls,
-                    .forward_seconds = timing.forward_seconds,
-                    .backward_seconds = timing.backward_seconds});
+    auto row = std::find_if(rows.begin(), rows.end(), [&](const TimingReport& other) {
+      return other.operation == timing.operation;
+    });
+    if (row == rows.end()) row = rows.insert(row, {.operation = timing.operation});
+    row->calls += timing.calls;
+    row->forward_seconds += timing.forward_seconds;
+    row->backward_seconds += timing.backward_seconds;
   };
   if (!step.empty()) add(step.front());
   for (const Timing& timing : graph) {

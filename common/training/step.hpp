@@ -53,7 +53,7 @@ class Step {
   virtual std::vector<std::string> notes() const { return {}; }
 
   /// What gathering, averaging and updating have cost, besides the graph's own rows; empty unless
-  /// the graph measures.
+  /// the graph measures. Rows of the same operation are to be added up.
   virtual std::vector<Timing> timings() const { return {}; }
 };
 

@@ -1,6 +1,7 @@
 #include "04_minibatch/persistent_prediction.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <limits>
 #include <vector>
 
@@ -52,6 +53,10 @@ bool plan_shared_memory(ResidentMlp<T>& mlp, std::int64_t capacity) {
   return true;
 }
 
+/// While a kernel stays, whatever waits for the whole GPU waits for ever, as the memory of another
+/// one does when it is given back. So there is one at a time.
+std::atomic<int> running = 0;
+
 }  // namespace
 
 template <typename T>
@@ -96,6 +101,7 @@ PersistentPrediction<T>::~PersistentPrediction() {
   if (!is_running_) return;
   mail_.post_stop();
   cudaStreamSynchronize(stream_.get());  // if the kernel has failed, predict() has said so
+  --running;
 }
 
 template <typename T>
@@ -114,6 +120,7 @@ void PersistentPrediction<T>::launch_if_needed() {
   mlp_.last_request = cuda::runs_on_cpu() ? request_ : no_request;
   launch_resident_mlp(stream_.get(), mlp_);
   is_running_ = !cuda::runs_on_cpu();
+  if (is_running_) ++running;
 }
 
 template <typename T>
@@ -138,6 +145,7 @@ void PersistentPrediction<T>::wait_for_answer() {
 
 template <typename T>
 std::unique_ptr<PersistentPrediction<T>> make_persistent_prediction(Network<T>& network) {
+  if (running > 0) return nullptr;
   const std::optional<ResidentMlp<T>> mlp = plan_resident_mlp(network);
   return mlp ? std::make_unique<PersistentPrediction<T>>(*mlp) : nullptr;
 }

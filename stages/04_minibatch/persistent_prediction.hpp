@@ -57,7 +57,7 @@ template <typename T>
 std::optional<ResidentMlp<T>> plan_resident_mlp(Network<T>& network);
 
 /// @param network must outlive what is returned.
-/// @return null where there is no plan.
+/// @return null where there is no plan, or another one is answering: there is one at a time.
 template <typename T>
 std::unique_ptr<PersistentPrediction<T>> make_persistent_prediction(Network<T>& network);
 

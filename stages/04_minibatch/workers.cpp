@@ -52,14 +52,19 @@ Workers<T>::Workers(Network<T>& network, MinibatchBackend<T>& backend, const Mod
   for (int i = 0; i < options.workers; ++i) {
     Worker& worker = workers_.emplace_back();
     worker.backend = &backend;
-    if (i > 0) {
-      worker.own_backend = std::make_unique<MinibatchBackend<T>>(fuses);
-      worker.backend = worker.own_backend.get();
-    }
     worker.network = &network;
-    if (i > 0 || have_own_weights) {
-      worker.own_network = build_model<T>(*worker.backend, model, most_rows, GraphMode::training);
-      worker.network = worker.own_network.get();
+    try {
+      if (i > 0) {
+        worker.own_backend = std::make_unique<MinibatchBackend<T>>(fuses);
+        worker.backend = worker.own_backend.get();
+      }
+      if (i > 0 || have_own_weights) {
+        worker.own_network = build_model<T>(*worker.backend, model, most_rows, GraphMode::training);
+        worker.network = worker.own_network.get();
+      }
+    } catch (const Error& error) {  // too little memory, and what needs less of it
+      if (i == 0) throw;
+      throw Error(std::string(error.what()) + ", and so do fewer --workers");
     }
     worker.totals = backend.template allocate<Totals>({1});
     fuse_loss(*worker.network);
@@ -135,6 +140,7 @@ void Workers<T>::enqueue_shard(Worker& worker, const DeviceBatch<T>& batch, cons
                                const std::int64_t* steps_before, std::int64_t step) {
   Network<T>& network = *worker.network;
   Graph<T>& graph = network.graph;
+  if (!network_->graph.timings().empty() && graph.timings().empty()) graph.enable_timings();
   minibatch::LossProblem<T> loss = describe_loss(network);
   loss.rows = shard.rows;
   const minibatch::TotalsProblem totals = {
@@ -195,6 +201,20 @@ Totals Workers<T>::totals() {
     if (is_earlier) all.first_bad_step = own.first_bad_step;
   }
   return all;
+}
+
+template <typename T>
+std::vector<Timing> Workers<T>::timings() const {
+  std::vector<Timing> rows;
+  for (const Worker& worker : workers_) {
+    if (worker.own_network == nullptr) continue;  // the main network's rows are there already
+    const std::vector<Timing>& own = worker.network->graph.timings();
+    rows.insert(rows.end(), own.begin(), own.end());
+  }
+  rows.push_back(output_layer_);
+  rows.push_back(loss_);
+  rows.push_back(average_);
+  return rows;
 }
 
 template <typename T>

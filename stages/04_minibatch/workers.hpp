@@ -56,7 +56,9 @@ class Workers {
   /// Whether the layers that read the input can pick its rows from a data set.
   bool selects_rows() const;
 
-  std::vector<Timing> timings() const { return {output_layer_, loss_, average_}; }
+  /// What the layers of the workers' own networks have cost, each for itself, the losses, and the
+  /// means.
+  std::vector<Timing> timings() const;
 
  private:
   struct Worker {

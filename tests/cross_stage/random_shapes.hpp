@@ -17,10 +17,15 @@ inline int shapes_per_rung() {
   return cuda::runs_on_cpu() ? 100 : 200;
 }
 
-/// Whether to leave out a shape of so many elements: the large ones, where fewer shapes than usual
-/// were asked for.
+/// Whether fewer shapes than usual were asked for, because everything takes many times as long.
+inline bool is_in_a_slow_preset() {
+  return shapes_per_rung() < 100;
+}
+
+/// Whether to leave out a shape of so many elements: the large ones, where there is no time for
+/// them.
 inline bool is_too_large(Index elements) {
-  return shapes_per_rung() < 100 && elements > 4000;
+  return is_in_a_slow_preset() && elements > 4000;
 }
 
 }  // namespace stagewise

@@ -10,6 +10,7 @@
 #include "01_serial/serial_backend.hpp"
 #include "graph/graph.hpp"
 #include "support.hpp"
+#include "training/sgd.hpp"
 #include "verify/gradient_check.hpp"
 
 namespace stagewise {
@@ -324,6 +325,306 @@ TEST(Graph, TimingsHaveARowForEachNodeThatComputes) {
   }
   EXPECT_EQ(names, (std::vector<std::string>{"first (linear)", "second (linear)", "third (linear)",
                                              "loss (softmax cross-entropy)"}));
+}
+
+// ------------------------------------------------------------------------ updates on the way back
+
+constexpr Sgd sgd = {.learning_rate = 0.25, .l2 = 0.125};
+
+template <typename N>
+std::vector<Values> parameters_of(N& network) {
+  std::vector<Values> result;
+  for (Parameter<double>* const parameter : network.graph.parameters()) {
+    result.emplace_back(parameter->value(), parameter->value() + parameter->elements());
+  }
+  return result;
+}
+
+/// Layers that pass updates on, and a weight and a bias that two of them read.
+TEST(Graph, UpdatesInBackwardAreBackwardAndThenUpdates) {
+  SharedParameters apart;
+  SharedParameters at_once;
+  at_once.graph.update_in_backward(&sgd);
+  const std::vector<Values> start = parameters_of(apart);
+  for (int step = 0; step < 3; ++step) {
+    apart.gradients();
+    update(apart.graph, sgd);
+    at_once.gradients();
+    EXPECT_EQ(parameters_of(at_once), parameters_of(apart)) << "step " << step;
+  }
+  for (std::size_t i = 0; i < start.size(); ++i) EXPECT_NE(parameters_of(apart)[i], start[i]);
+}
+
+/// Nodes that know nothing of updates, and a parameter that no loss depends on.
+TEST(Graph, UpdatesInBackwardReachTheParametersOfEveryNode) {
+  Fork apart({.left = true, .right = false});
+  Fork at_once({.left = true, .right = false});
+  at_once.graph.update_in_backward(&sgd);
+  const std::vector<Values> start = parameters_of(apart);
+  for (Fork* const fork : {&apart, &at_once}) {
+    fork->graph.forward();
+    fork->graph.backward();
+  }
+  update(apart.graph, sgd);
+  EXPECT_EQ(parameters_of(at_once)[0], parameters_of(apart)[0]);
+  EXPECT_EQ(parameters_of(at_once)[1], parameters_of(apart)[1]);
+  EXPECT_NE(parameters_of(at_once)[0], start[0]);
+  EXPECT_EQ(parameters_of(at_once)[2], start[2]) << "there is no gradient to follow";
+}
+
+TEST(Graph, UpdatesInBackwardEndWhenToldSo) {
+  SharedParameters network;
+  const std::vector<Values> gradients = network.gradients();
+  const std::vector<Values> start = parameters_of(network);
+  network.graph.update_in_backward(&sgd);
+  network.graph.update_in_backward(nullptr);
+  EXPECT_EQ(network.gradients(), gradients);
+  EXPECT_EQ(parameters_of(network), start);
+}
+
+/// Stage 01, which remembers how layers were asked for, and says what it can do.
+class FusingBackend final : public SerialBackend<double> {
+ public:
+  bool fuses_activation_backward() const override { return true; }
+  bool selects_rows() const override { return true; }
+
+  /// Picks the rows of the input first.
+  void linear(const LinearProblem<double>& layer) override {
+    if (layer.selection.order == nullptr) return SerialBackend<double>::linear(layer);
+    ++selections;
+    LinearProblem<double> picked = layer;
+    picked.selection = {};
+    const Values rows = pick(layer);
+    picked.input = rows.data();
+    SerialBackend<double>::linear(picked);
+  }
+
+  void linear_backward(const LinearBackwardProblem<double>& layer) override {
+    problems.push_back(layer);
+    LinearBackwardProblem<double> picked = layer;
+    Values rows;
+    if (layer.forward.selection.order != nullptr) {
+      ++selections;
+      rows = pick(layer.forward);
+      picked.forward.input = rows.data();
+    }
+    SerialBackend<double>::linear_backward(picked);
+  }
+
+  int selections = 0;
+  std::vector<LinearBackwardProblem<double>> problems;
+
+ private:
+  static Values pick(const LinearProblem<double>& layer) {
+    Values rows;
+    for (Index i = 0; i < layer.rows; ++i) {
+      const double* const row = layer.input + layer.selection.order[i] * layer.in;
+      rows.insert(rows.end(), row, row + layer.in);
+    }
+    return rows;
+  }
+};
+
+/// image -> flatten -> linear -> linear -> loss.
+struct TwoLayers {
+  static constexpr Index rows = 4;
+  static constexpr Index samples = 9;
+
+  explicit TwoLayers(Backend<double>& backend, Activation activation = Activation::sigmoid)
+      : graph(backend), labels(backend.allocate<std::int32_t>({rows})) {
+    input = &graph.add<Placeholder<double>>("input", Shape{2, 3});
+    auto& flat = graph.add<Flatten<double>>("flat", *input);
+    auto& first_weight =
+        graph.add<Parameter<double>>("fc1/weight", Shape{6, 5}, ParameterKind::weight);
+    auto& bias = graph.add<Parameter<double>>("fc1/bias", Shape{5}, ParameterKind::bias);
+    auto& weight = graph.add<Parameter<double>>("fc2/weight", Shape{5, 3}, ParameterKind::weight);
+    auto& hidden = graph.add<Linear<double>>("fc1", flat, first_weight, &bias, activation);
+    outputs = &graph.add<Linear<double>>("fc2", hidden, weight, nullptr, activation);
+    loss = &graph.add<SquaredError<double>>("loss", *outputs, labels);
+    graph.build(rows, GraphMode::training);
+    set(*input, random_values<double>(rows * 6, 1));
+    set(first_weight, random_values<double>(30, 2));
+    set(bias, random_values<double>(5, 3));
+    set(weight, random_values<double>(15, 4, -0.5, 1));
+    const auto classes = random_labels(rows, 3, 5);
+    std::copy(classes.begin(), classes.end(), labels.data());
+  }
+
+  std::vector<Values> gradients() {
+    graph.forward();
+    graph.backward();
+    return stored_gradients();
+  }
+
+  std::vector<Values> stored_gradients() {
+    std::vector<Values> result;
+    for (Parameter<double>* const parameter : graph.parameters()) {
+      result.push_back(gradient_of(*parameter));
+    }
+    return result;
+  }
+
+  Graph<double> graph;
+  Labels labels;
+  Placeholder<double>* input = nullptr;
+  Linear<double>* outputs = nullptr;
+  Loss<double>* loss = nullptr;
+};
+
+TEST(Graph, ALayerTakesOverTheActivationOfTheOneBelow) {
+  for (const Activation activation : {Activation::relu, Activation::sigmoid}) {
+    SerialBackend<double> serial;
+    FusingBackend fusing;
+    TwoLayers plain(serial, activation);
+    TwoLayers fused(fusing, activation);
+    EXPECT_EQ(fused.gradients(), plain.gradients());
+    ASSERT_EQ(fusing.problems.size(), 2U);
+    EXPECT_EQ(fusing.problems[0].forward.activation, activation) << "the loss takes over nothing";
+    EXPECT_EQ(fusing.problems[0].input_activation, activation);
+    EXPECT_EQ(fusing.problems[1].forward.activation, Activation::none) << "done by the one above";
+    EXPECT_EQ(fusing.problems[1].input_activation, Activation::none) << "nothing made the input";
+  }
+}
+
+/// Where two layers read what an activation made, each would take only its part through it.
+TEST(Graph, NobodyTakesOverAnActivationThatOthersNeed) {
+  FusingBackend fusing;
+  Graph<double> graph(fusing);
+  Labels labels = fusing.allocate<std::int32_t>({2});
+  auto& input = graph.add<Placeholder<double>>("input", Shape{3});
+  auto& weight = graph.add<Parameter<double>>("weight", Shape{3, 3}, ParameterKind::weight);
+  auto& left = graph.add<Parameter<double>>("left", Shape{3, 3}, ParameterKind::weight);
+  auto& right = graph.add<Parameter<double>>("right", Shape{3, 3}, ParameterKind::weight);
+  auto& hidden = graph.add<Linear<double>>("hidden", input, weight, nullptr, Activation::sigmoid);
+  auto& l = graph.add<Linear<double>>("l", hidden, left, nullptr, Activation::none);
+  auto& r = graph.add<Linear<double>>("r", hidden, right, nullptr, Activation::none);
+  graph.add<SquaredError<double>>("first", l, labels);
+  graph.add<SquaredError<double>>("second", r, labels);
+  graph.build(2, GraphMode::training);
+  set(input, random_values<double>(6, 1));
+  for (Parameter<double>* const parameter : graph.parameters()) {
+    set(*parameter, random_values<double>(9, 2));
+  }
+  const auto classes = random_labels(2, 3, 1);
+  std::copy(classes.begin(), classes.end(), labels.data());
+  graph.forward();
+  graph.backward();
+  ASSERT_EQ(fusing.problems.size(), 3U);
+  for (const auto& problem : fusing.problems) {
+    EXPECT_EQ(problem.input_activation, Activation::none);
+  }
+  EXPECT_EQ(fusing.problems.back().forward.activation, Activation::sigmoid);
+}
+
+TEST(Graph, ALayerCanLeaveItsActivationToWhoReadsIt) {
+  SerialBackend<double> backend;
+  TwoLayers whole(backend);
+  const std::vector<Values> expected = whole.gradients();
+  TwoLayers left(backend);
+  left.outputs->leave_activation_to_reader();
+  left.graph.forward();
+  const std::size_t end = left.graph.number_of(*left.loss);
+  left.loss->backward(backend, TwoLayers::rows);
+  double* const gradient = left.outputs->gradient();
+  backend.sigmoid_backward(TwoLayers::rows * 3, left.outputs->value(), gradient, gradient);
+  left.graph.backward_before(end);
+  EXPECT_EQ(left.stored_gradients(), expected);
+}
+
+// ------------------------------------------------------------------------------- parts of a graph
+
+TEST(Graph, ForwardBeforeANodeLeavesTheRestAlone) {
+  PoisonedBackend backend;
+  TwoLayers whole(backend);
+  whole.graph.forward();
+  TwoLayers part(backend);
+  part.graph.forward_before(part.graph.number_of(*part.loss));
+  EXPECT_EQ(Values(part.outputs->value(), part.outputs->value() + 12),
+            Values(whole.outputs->value(), whole.outputs->value() + 12));
+  EXPECT_TRUE(std::isnan(part.loss->value()[0]));
+  EXPECT_TRUE(std::isfinite(whole.loss->value()[0]));
+}
+
+TEST(Graph, BackwardBeforeANodeTakesTheGradientThatIsThere) {
+  SerialBackend<double> backend;
+  TwoLayers whole(backend);
+  const std::vector<Values> expected = whole.gradients();
+  TwoLayers part(backend);
+  part.graph.forward();
+  part.loss->backward(backend, TwoLayers::rows);
+  for (Index i = 0; i < TwoLayers::rows * 3; ++i) part.outputs->gradient()[i] *= 2;
+  part.graph.backward_before(part.graph.number_of(*part.loss));
+  const std::vector<Values> doubled = part.stored_gradients();
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    for (std::size_t j = 0; j < expected[i].size(); ++j) {
+      EXPECT_NEAR(doubled[i][j], 2 * expected[i][j], 1e-15) << i << ", " << j;
+    }
+  }
+}
+
+TEST(Graph, NumbersItsNodesAsTheyWereAdded) {
+  SerialBackend<double> backend;
+  const TwoLayers network(backend);
+  for (std::size_t i = 0; i < network.graph.nodes().size(); ++i) {
+    EXPECT_EQ(network.graph.number_of(*network.graph.nodes()[i]), i);
+  }
+}
+
+// ------------------------------------------------------------------- values that are somewhere
+// else
+
+TEST(Placeholder, UsesABatchThatIsElsewhereUntilTold) {
+  SerialBackend<double> backend;
+  TwoLayers network(backend);
+  const std::vector<Values> own = network.gradients();
+  Values elsewhere = random_values<double>(TwoLayers::rows * 6, 77);
+  TwoLayers other(backend);
+  set(*other.input, elsewhere);
+  network.input->use(elsewhere.data());
+  EXPECT_EQ(network.gradients(), other.gradients());
+  EXPECT_NE(network.stored_gradients(), own);
+  network.input->use_own();
+  EXPECT_EQ(network.gradients(), own);
+}
+
+/// The first layer picks its rows, though a flattening is in between.
+TEST(Placeholder, PassesASelectionOn) {
+  FusingBackend backend;
+  TwoLayers network(backend);
+  Values all = random_values<double>(TwoLayers::samples * 6, 77);
+  const std::vector<std::uint32_t> order = {8, 0, 3, 3};
+  Values batch;
+  for (const std::uint32_t sample : order) {
+    batch.insert(batch.end(), all.begin() + sample * 6, all.begin() + sample * 6 + 6);
+  }
+  network.input->use(all.data(), {order.data()});
+  EXPECT_EQ(network.input->selection().order, order.data());
+  const std::vector<Values> selected = network.gradients();
+  EXPECT_EQ(backend.selections, 2) << "forward and backward, of the first layer only";
+  network.input->use_own();
+  EXPECT_EQ(network.input->selection().order, nullptr);
+  set(*network.input, batch);
+  EXPECT_EQ(network.gradients(), selected);
+  EXPECT_EQ(backend.selections, 2);
+}
+
+TEST(Parameter, SharesTheValueAndKeepsItsGradient) {
+  PoisonedBackend backend;
+  TwoLayers owner(backend);
+  const std::vector<Values> expected = owner.gradients();
+  TwoLayers guest(backend);
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    Parameter<double>& parameter = *guest.graph.parameters()[i];
+    const double* const gradient = parameter.gradient();
+    parameter.share_value(*owner.graph.parameters()[i]);
+    EXPECT_EQ(parameter.value(), owner.graph.parameters()[i]->value());
+    EXPECT_EQ(parameter.gradient(), gradient);
+    EXPECT_NE(parameter.gradient(), owner.graph.parameters()[i]->gradient());
+  }
+  EXPECT_EQ(guest.gradients(), expected);
+  update(owner.graph, sgd);
+  EXPECT_NE(guest.gradients(), expected) << "an update of the owner's is everybody's";
+  EXPECT_EQ(owner.stored_gradients(), expected);
 }
 
 /// Networks that do not fit together.

@@ -353,6 +353,56 @@ class FarBackend final : public SerialBackend<T> {
   Index copies_in = 0;
 };
 
+// ------------------------------------------------------------- steps that are done some time later
+
+/// A step whose device is behind: it has done half of what was asked for, and needs a few looks
+/// until all is done.
+class LateStep final : public Step {
+ public:
+  explicit LateStep(Step& step) : step_(&step) {}
+
+  void begin_epoch(std::span<const std::uint32_t> order) override {
+    step_->begin_epoch(order);
+    looks_ = 0;
+  }
+  void run(Index first, Index rows) override { step_->run(first, rows); }
+  Index samples_done(Index asked) const override { return asked / 2 + looks_; }
+  bool is_done() override { return ++looks_ > 3; }
+  Totals totals() override {
+    EXPECT_GT(looks_, 3) << "it was waited for, while it could have been watched";
+    return step_->totals();
+  }
+  void end_epoch() override {
+    step_->end_epoch();
+    ++ends;
+  }
+
+  int ends = 0;
+
+ private:
+  Step* step_;
+  Index looks_ = 0;
+};
+
+TEST(Train, ShowsWhatIsDoneAndWatchesTheRest) {
+  FarBackend<double> backend;  // on others, totals are read after each step
+  Training<double> training(backend, make_options(2));
+  LateStep late(training.step);
+  Recorder recorder;
+  train(*training.network, late, training.data, Dataset(), training.options, 1, recorder);
+  std::vector<std::pair<std::int64_t, Index>> expected;
+  for (const std::int64_t epoch : {1, 2}) {
+    for (const Index asked : {10, 20, 30, 40, 50, 53}) expected.emplace_back(epoch, asked / 2);
+    for (const Index looks : {1, 2, 3}) expected.emplace_back(epoch, 53 / 2 + looks);
+  }
+  EXPECT_EQ(recorder.steps, expected);
+  EXPECT_EQ(late.ends, 2);
+
+  Training<double> prompt(backend, make_options(2));
+  prompt.run();
+  expect_identical(recorder.parameters, prompt.recorder.parameters);
+}
+
 std::string failure_of(Training<float>& training) {
   try {
     training.run();
