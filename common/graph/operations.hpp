@@ -87,8 +87,10 @@ class Linear final : public Node<T> {
   void backward(Backend<T>& backend, Index rows) override;
   bool applies_updates() const override { return true; }
 
-  /// What forward() and backward() ask the backend for: for steps that fuse more than a layer.
+  /// What forward() asks the backend for: for steps that fuse more than a layer.
   LinearProblem<T> problem(Index rows);
+
+  /// Likewise for backward().
   LinearBackwardProblem<T> backward_problem(Index rows);
 
   Activation activation() const { return activation_; }

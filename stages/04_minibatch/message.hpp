@@ -25,21 +25,27 @@ constexpr std::uint32_t stop_request = 0xffffffff;
 template <typename T>
 constexpr int words_of = sizeof(T) / sizeof(std::uint32_t);
 
+/// The number of the next request: 1 to stop_request - 1, then from 1 again.
 __host__ __device__ inline std::uint32_t request_after(std::uint32_t number) {
   return number + 1 == stop_request ? 1 : number + 1;
 }
 
+//! [words]
+/// Puts a request's number and 4 bytes of data together.
 __host__ __device__ inline Word make_word(std::uint32_t number, std::uint32_t data) {
   return Word{number} << 32U | data;
 }
 
+/// The request that a word belongs to.
 __host__ __device__ inline std::uint32_t number_of(Word word) {
   return static_cast<std::uint32_t>(word >> 32U);
 }
 
+/// The 4 bytes of data in a word.
 __host__ __device__ inline std::uint32_t data_of(Word word) {
   return static_cast<std::uint32_t>(word);
 }
+//! [words]
 
 // std::array has no functions for kernels.
 // NOLINTBEGIN(modernize-avoid-c-arrays)
@@ -50,6 +56,7 @@ struct Message {
   Word words[words_of<T>];
 };
 
+/// Cuts a value into words, each with the request's number.
 template <typename T>
 __host__ __device__ Message<T> make_message(std::uint32_t number, T value) {
   std::uint32_t data[words_of<T>];
@@ -59,6 +66,7 @@ __host__ __device__ Message<T> make_message(std::uint32_t number, T value) {
   return message;
 }
 
+/// Puts a value together again. Its words must all be of one request.
 template <typename T>
 __host__ __device__ T value_of(const Message<T>& message) {
   std::uint32_t data[words_of<T>];

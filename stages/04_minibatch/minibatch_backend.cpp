@@ -24,14 +24,16 @@ MinibatchBackend<T>::MinibatchBackend(bool fuses) : fuses_(fuses) {
   scores_ = this->template allocate<minibatch::Score>({minibatch::most_scores()});
 }
 
-//! [fused]
+//! [linear]
 template <typename T>
 void MinibatchBackend<T>::linear(const LinearProblem<T>& layer) {
   if (!fuses_ || !is_fusible(layer)) return SharedMemoryBackend<T>::linear(layer);
   const cuda::Range range("linear (fused)");
   minibatch::linear(this->stream(), layer, this->workspace());
 }
+//! [linear]
 
+//! [linear_backward]
 template <typename T>
 void MinibatchBackend<T>::linear_backward(const LinearBackwardProblem<T>& layer) {
   if (!fuses_ || !is_fusible(layer.forward)) {
@@ -49,7 +51,9 @@ void MinibatchBackend<T>::linear_backward(const LinearBackwardProblem<T>& layer)
   minibatch::linear_backward(this->stream(), input_only, one_.data(), this->workspace());
   parameter_gradients(layer);
 }
+//! [linear_backward]
 
+//! [aside]
 template <typename T>
 cudaStream_t MinibatchBackend<T>::stream_aside() {
   if (!is_forked_) return this->stream();
@@ -79,6 +83,7 @@ void MinibatchBackend<T>::join() {
   done_.make_wait(this->own_stream());
   has_work_aside_ = false;
 }
+//! [aside]
 
 template <typename T>
 bool MinibatchBackend<T>::fuses_output_layer(const minibatch::OutputLayerProblem<T>& p) const {
@@ -87,6 +92,7 @@ bool MinibatchBackend<T>::fuses_output_layer(const minibatch::OutputLayerProblem
          layer.selection.order == nullptr;
 }
 
+//! [output_layer]
 template <typename T>
 void MinibatchBackend<T>::output_layer(const minibatch::OutputLayerProblem<T>& problem,
                                        const minibatch::TotalsProblem& totals) {
@@ -95,6 +101,7 @@ void MinibatchBackend<T>::output_layer(const minibatch::OutputLayerProblem<T>& p
   parameter_gradients(problem.layer);
   add_to_totals(totals, scores);
 }
+//! [output_layer]
 
 template <typename T>
 void MinibatchBackend<T>::loss(const minibatch::LossProblem<T>& problem,
@@ -102,7 +109,6 @@ void MinibatchBackend<T>::loss(const minibatch::LossProblem<T>& problem,
   const cuda::Range range("loss (fused)");
   add_to_totals(totals, minibatch::loss(this->stream(), problem, scores_.data()));
 }
-//! [fused]
 
 template <typename T>
 bool MinibatchBackend<T>::fuses_pooling(const ConvolutionReluPoolProblem<T>& layer) const {

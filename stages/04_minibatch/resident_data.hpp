@@ -34,6 +34,7 @@ class ResidentData {
   void gather(cudaStream_t stream, const std::uint32_t* order, Index rows, T* batch,
               std::int32_t* batch_labels) const;
 
+  /// In the device's memory: [samples, features].
   T* features() { return features_.data(); }
   const std::int32_t* labels() const { return labels_.data(); }
   const std::uint32_t* order() const { return order_.data(); }

@@ -32,7 +32,10 @@ class StreamedFeeder final : public Feeder<T> {
   /// @return which place: 0 or 1.
   int bring(std::span<const std::uint32_t> samples);
 
+  /// Where bring() has put the features, in the device's memory.
   T* features(int place) { return places_[static_cast<std::size_t>(place)].features.data(); }
+
+  /// Where bring() has put the labels.
   std::int32_t* labels(int place) { return places_[static_cast<std::size_t>(place)].labels.data(); }
 
  private:

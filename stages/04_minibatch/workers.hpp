@@ -45,6 +45,7 @@ class Workers {
   /// @param workers_too whether theirs do, too.
   void average_weights(bool workers_too);
 
+  /// Sets what all workers have added up to 0.
   void reset_totals();
 
   /// What all workers have added up. Waits.

@@ -44,6 +44,8 @@ struct alignas(16) RowPanel {
     const int vector = (step / length) ^ (place / length % in_row);
     return &values[place][vector * length + step % length];
   }
+
+  /// Likewise, to read.
   __device__ const T* at(int place, int step) const {
     return const_cast<RowPanel*>(this)->at(place, step);
   }

@@ -33,9 +33,11 @@ class Fragment;
 template <typename T, int extent, int depth, int count>
 class Fragment<T, Panel<T, extent, depth>, count> {
  public:
+  /// Nothing: each step is loaded by itself.
   template <typename Place>
   __device__ void begin(const Panel<T, extent, depth>& /*panel*/, int /*step*/, Place /*place*/) {}
 
+  /// Loads this thread's elements of a step.
   template <typename Place>
   __device__ void load(const Panel<T, extent, depth>& panel, int step, Place place) {
 #pragma unroll
@@ -44,6 +46,7 @@ class Fragment<T, Panel<T, extent, depth>, count> {
     }
   }
 
+  /// Element number `i` of the step that was loaded.
   __device__ T value(int i, int /*step*/) const {
     return vectors_[i / length].values[i % length];
   }
@@ -56,6 +59,7 @@ class Fragment<T, Panel<T, extent, depth>, count> {
 template <typename T, int extent, int depth, int count>
 class Fragment<T, RowPanel<T, extent, depth>, count> {
  public:
+  /// Loads this thread's elements of the steps of a vector, which begins at `step`.
   template <typename Place>
   __device__ void begin(const RowPanel<T, extent, depth>& panel, int step, Place place) {
 #pragma unroll
@@ -64,10 +68,12 @@ class Fragment<T, RowPanel<T, extent, depth>, count> {
     }
   }
 
+  /// Nothing: begin() has loaded the step.
   template <typename Place>
   __device__ void load(const RowPanel<T, extent, depth>& /*panel*/, int /*step*/, Place /*place*/) {
   }
 
+  /// Element number `i`, `step` steps behind the first of the vector.
   __device__ T value(int i, int step) const {
     return vectors_[i].values[step];
   }
