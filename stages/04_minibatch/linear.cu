@@ -75,8 +75,6 @@ void linear(cudaStream_t stream, const LinearProblem<T>& p, Workspace& workspace
 }
 //! [linear]
 
-namespace {
-
 //! [input_gradient]
 template <typename T>
 void input_gradient(cudaStream_t stream, const LinearBackwardProblem<T>& p, Workspace& workspace) {
@@ -95,8 +93,6 @@ void input_gradient(cudaStream_t stream, const LinearBackwardProblem<T>& p, Work
                });
 }
 //! [input_gradient]
-
-}  // namespace
 
 //! [parameter_gradients]
 template <typename T>
@@ -132,20 +128,10 @@ void parameter_gradients(cudaStream_t stream, const LinearBackwardProblem<T>& p,
 }
 //! [parameter_gradients]
 
-template <typename T>
-void linear_backward(cudaStream_t stream, const LinearBackwardProblem<T>& layer, const T* one,
-                     Workspace& workspace) {
-  if (layer.dinput != nullptr) input_gradient(stream, layer, workspace);
-  if (layer.weight.gradient != nullptr) parameter_gradients(stream, layer, one, workspace);
-}
-
 template void linear(cudaStream_t, const LinearProblem<float>&, Workspace&);
 template void linear(cudaStream_t, const LinearProblem<double>&, Workspace&);
-template void linear_backward(cudaStream_t, const LinearBackwardProblem<float>&, const float*,
-                              Workspace&);
-template void linear_backward(cudaStream_t, const LinearBackwardProblem<double>&, const double*,
-                              Workspace&);
-
+template void input_gradient(cudaStream_t, const LinearBackwardProblem<float>&, Workspace&);
+template void input_gradient(cudaStream_t, const LinearBackwardProblem<double>&, Workspace&);
 template void parameter_gradients(cudaStream_t, const LinearBackwardProblem<float>&, const float*,
                                   Workspace&);
 template void parameter_gradients(cudaStream_t, const LinearBackwardProblem<double>&, const double*,
