@@ -2,7 +2,7 @@
 /// A fully connected layer: the products of stage 03, with everything around them done on the way
 /// in (linear/loaders.cuh) and on the way out (linear/epilogues.cuh).
 ///
-/// What stage 03 did in eleven launches for a hidden layer takes three:
+/// What stage 03 did in nine launches for a hidden layer takes three:
 ///
 ///     forward     output = activation(input weight + bias)
 ///     backward    dinput = (doutput weight^T), through the activation of the layer below
