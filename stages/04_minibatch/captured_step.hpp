@@ -37,7 +37,8 @@ struct CapturedStepOptions {
 /// What a step enqueues depends on the size of the batch only, since it is the device that knows
 /// which samples come next. So steps are recorded, several in a row, and an epoch is a few launches
 /// of recordings. Within an epoch of resident data nothing is allocated, nothing is copied, and the
-/// host waits for nothing.
+/// host waits for nothing. Therefore run() must be called for the samples in their order, from the
+/// epoch's first on, and all batches but the last must be full.
 template <typename T>
 class CapturedStep final : public Step {
  public:

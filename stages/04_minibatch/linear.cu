@@ -2,7 +2,7 @@
 /// A fully connected layer: the products of stage 03, with everything around them done on the way
 /// in (linear/loaders.cuh) and on the way out (linear/epilogues.cuh).
 ///
-/// What stage 03 did in eleven launches for a hidden layer takes three:
+/// What stage 03 did in nine launches for a hidden layer takes three:
 ///
 ///     forward     output = activation(input weight + bias)
 ///     backward    dinput = (doutput weight^T), through the activation of the layer below
@@ -75,8 +75,6 @@ void linear(cudaStream_t stream, const LinearProblem<T>& p, Workspace& workspace
 }
 //! [linear]
 
-namespace {
-
 //! [input_gradient]
 template <typename T>
 void input_gradient(cudaStream_t stream, const LinearBackwardProblem<T>& p, Workspace& workspace) {
@@ -95,8 +93,6 @@ void input_gradient(cudaStream_t stream, const LinearBackwardProblem<T>& p, Work
                });
 }
 //! [input_gradient]
-
-}  // namespace
 
 //! [parameter_gradients]
 template <typename T>
@@ -132,20 +128,10 @@ void parameter_gradients(cudaStream_t stream, const LinearBackwardProblem<T>& p,
 }
 //! [parameter_gradients]
 
-template <typename T>
-void linear_backward(cudaStream_t stream, const LinearBackwardProblem<T>& layer, const T* one,
-                     Workspace& workspace) {
-  if (layer.dinput != nullptr) input_gradient(stream, layer, workspace);
-  if (layer.weight.gradient != nullptr) parameter_gradients(stream, layer, one, workspace);
-}
-
 template void linear(cudaStream_t, const LinearProblem<float>&, Workspace&);
 template void linear(cudaStream_t, const LinearProblem<double>&, Workspace&);
-template void linear_backward(cudaStream_t, const LinearBackwardProblem<float>&, const float*,
-                              Workspace&);
-template void linear_backward(cudaStream_t, const LinearBackwardProblem<double>&, const double*,
-                              Workspace&);
-
+template void input_gradient(cudaStream_t, const LinearBackwardProblem<float>&, Workspace&);
+template void input_gradient(cudaStream_t, const LinearBackwardProblem<double>&, Workspace&);
 template void parameter_gradients(cudaStream_t, const LinearBackwardProblem<float>&, const float*,
                                   Workspace&);
 template void parameter_gradients(cudaStream_t, const LinearBackwardProblem<double>&, const double*,

@@ -9,25 +9,23 @@
 
 namespace stagewise::minibatch {
 
-/// Whether linear() and linear_backward() can count these sizes in ints.
+/// Whether the functions below can count these sizes in ints. No size may be 0.
 bool fits_linear(Index rows, Index in, Index out);
 
 /// output = activation(input weight + bias), with the input's rows selected if asked for.
-/// @pre fits_linear(), no size is 0.
 template <typename T>
 void linear(cudaStream_t stream, const LinearProblem<T>& layer,
             shared_memory::Workspace& workspace);
 
-/// The gradients of linear(), and the updates that the sinks ask for. The gradient of the input is
-/// taken through `input_activation`.
-/// @param one in the device's memory: 1, then zeros, 16 bytes in all.
-/// @pre as for linear(); forward.activation is none: the layer above has taken the gradient through
-///      it.
+/// The gradient of the input, taken through `input_activation`. Reads the weights.
+/// @pre forward.activation is none: doutput has been taken through it.
 template <typename T>
-void linear_backward(cudaStream_t stream, const LinearBackwardProblem<T>& layer, const T* one,
-                     shared_memory::Workspace& workspace);
+void input_gradient(cudaStream_t stream, const LinearBackwardProblem<T>& layer,
+                    shared_memory::Workspace& workspace);
 
-/// The part of linear_backward() that gives the gradients of weights and bias.
+/// The gradients of weights and bias, and the updates that the sinks ask for.
+/// @param one in the device's memory: 1, then zeros, 16 bytes in all.
+/// @pre as for input_gradient(); the gradient of the weights is wanted.
 template <typename T>
 void parameter_gradients(cudaStream_t stream, const LinearBackwardProblem<T>& layer, const T* one,
                          shared_memory::Workspace& workspace);

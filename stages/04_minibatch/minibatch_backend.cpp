@@ -41,15 +41,15 @@ void MinibatchBackend<T>::linear_backward(const LinearBackwardProblem<T>& layer)
   }
   const cuda::Range range("linear_backward (fused)");
   this->activate_backward(layer);  // unless the layer above has done it
-  if (layer.dinput == nullptr) {   // the last one to do: there is nothing to do beside it
-    minibatch::parameter_gradients(this->stream(), layer, one_.data(), this->workspace());
-    return;
+  LinearBackwardProblem<T> rest = layer;
+  rest.forward.activation = Activation::none;
+  if (layer.weight.gradient == nullptr) return SharedMemoryBackend<T>::linear_backward(rest);
+  if (layer.dinput == nullptr) {  // the last one to do: there is nothing to do beside it
+    minibatch::parameter_gradients(this->stream(), rest, one_.data(), this->workspace());
+  } else {  // before an update changes the weights
+    minibatch::input_gradient(this->stream(), rest, this->workspace());
+    parameter_gradients(rest);
   }
-  LinearBackwardProblem<T> input_only = layer;
-  input_only.weight = {};
-  // The update must not come before the input's gradient, which reads the weights.
-  minibatch::linear_backward(this->stream(), input_only, one_.data(), this->workspace());
-  parameter_gradients(layer);
 }
 //! [linear_backward]
 

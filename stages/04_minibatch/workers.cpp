@@ -13,6 +13,8 @@ template <typename T>
 minibatch::LossProblem<T> describe_loss(Network<T>& network) {
   minibatch::LossProblem<T> problem;
   Node<T>& outputs = *network.loss->inputs().front();
+  problem.outputs = outputs.value();
+  problem.doutputs = outputs.gradient();
   problem.classes = network.loss->classes();
   if (dynamic_cast<SquaredError<T>*>(network.loss) != nullptr) {
     problem.form = minibatch::LossForm::squared_error;
@@ -24,8 +26,6 @@ minibatch::LossProblem<T> describe_loss(Network<T>& network) {
   if (const auto* const layer = dynamic_cast<Linear<T>*>(&outputs)) {
     problem.activation = layer->activation();
   }
-  problem.outputs = outputs.value();
-  problem.doutputs = outputs.gradient();
   return problem;
 }
 

@@ -435,12 +435,9 @@ LossResult<T> run_fused(MinibatchBackend<T>& backend, const LossCase& one,
                                        .outputs = outputs.get(),
                                        .activation = one.activation,
                                        .labels = labels.get(),
-                                       .doutputs = gradient.get(),
-                                       .totals = totals.get(),
-                                       .steps_before = steps.get(),
-                                       .step = 3};
+                                       .doutputs = gradient.get()};
   if (one.selects) problem.selection.order = order.get();
-  backend.loss(problem);
+  backend.loss(problem, {.totals = totals.get(), .steps_before = steps.get(), .step = 3});
   EXPECT_EQ(bits_of(outputs.read(backend)), bits_of(outputs_values)) << "the outputs were changed";
   return {gradient.read(backend), totals.read(backend).front()};
 }
@@ -539,6 +536,188 @@ TYPED_TEST(Stage04, LossesOfEveryNumberOfClassesAreStage01s) {
   }
 }
 
+/// A last layer and the loss behind it.
+struct LastLayerCase {
+  Index rows = 1;
+  Index in = 1;
+  Index out = 1;
+  minibatch::LossForm form = minibatch::LossForm::softmax_cross_entropy;
+  Activation activation = Activation::none;
+  Activation input_activation = Activation::none;
+  bool has_bias = true;
+  bool wants_dinput = true;
+  bool updates = true;
+  bool selects = false;
+
+  std::string name() const {
+    return std::to_string(rows) + " x " + std::to_string(in) + " x " + std::to_string(out) +
+           (form == minibatch::LossForm::squared_error ? ", squared error" : "") +
+           (has_bias ? ", bias" : "") + (updates ? ", update" : "") + ", activations " +
+           std::to_string(static_cast<int>(input_activation)) + " and " +
+           std::to_string(static_cast<int>(activation));
+  }
+};
+
+/// What comes of it: parameters, where they are updated, or else their gradients.
+template <typename T>
+struct LastLayerResult {
+  std::vector<T> doutput;
+  std::vector<T> dinput;
+  std::vector<T> weight;
+  std::vector<T> bias;
+  Totals totals;
+};
+
+template <typename T>
+LastLayerResult<T> run_last_layer(Backend<T>& backend, MinibatchBackend<T>* fused,
+                                  const LastLayerCase& one) {
+  LossCase loss_case = {.rows = one.rows, .classes = one.out, .selects = one.selects};
+  DeviceArray input(backend, activated<T>(one.input_activation, one.rows * one.in, 1));
+  DeviceArray weight(backend, random_values<T>(one.in * one.out, 2));
+  DeviceArray bias(backend, random_values<T>(one.out, 3));
+  DeviceArray output(backend, poison<T>(one.rows * one.out));
+  DeviceArray doutput(backend, poison<T>(one.rows * one.out));
+  DeviceArray dinput(backend, poison<T>(one.rows * one.in));
+  DeviceArray dweight(backend, poison<T>(one.in * one.out));
+  DeviceArray dbias(backend, poison<T>(one.out));
+  std::vector<std::int32_t> label_values = all_labels_of(loss_case);
+  const std::vector<std::uint32_t> order_values = random_order(one.rows, 3);
+  if (fused == nullptr && one.selects) label_values = rows_of(label_values, 1, order_values);
+  DeviceArray labels(backend, label_values);
+  DeviceArray order(backend, order_values);
+  DeviceArray totals(backend, std::vector<Totals>{totals_before});
+  DeviceArray steps(backend, std::vector<std::int64_t>{40});
+  constexpr T rate = static_cast<T>(0.3);
+  LinearBackwardProblem<T> layer = {.forward = {.rows = one.rows,
+                                                .in = one.in,
+                                                .out = one.out,
+                                                .input = input.get(),
+                                                .weight = weight.get(),
+                                                .bias = one.has_bias ? bias.get() : nullptr,
+                                                .output = output.get()},
+                                    .doutput = doutput.get(),
+                                    .dinput = one.wants_dinput ? dinput.get() : nullptr,
+                                    .input_activation = one.input_activation,
+                                    .weight = {.gradient = dweight.get()},
+                                    .bias = {.gradient = one.has_bias ? dbias.get() : nullptr}};
+  if (one.updates) {
+    layer.weight = {dweight.get(), weight.get(), rate, static_cast<T>(0.01)};
+    if (one.has_bias) layer.bias = {dbias.get(), bias.get(), rate, T{0}};
+  }
+  if (fused != nullptr) {
+    minibatch::OutputLayerProblem<T> problem = {.layer = layer,
+                                                .loss = {.rows = one.rows,
+                                                         .classes = one.out,
+                                                         .form = one.form,
+                                                         .is_cut = one.out == 1,
+                                                         .cut = T{0.25},
+                                                         .activation = one.activation,
+                                                         .labels = labels.get(),
+                                                         .doutputs = doutput.get()}};
+    if (one.selects) problem.loss.selection.order = order.get();
+    EXPECT_TRUE(fused->fuses_output_layer(problem)) << one.name();
+    fused->fork();
+    fused->output_layer(problem, {.totals = totals.get(), .steps_before = steps.get(), .step = 3});
+    fused->join();
+  } else {
+    layer.forward.activation = one.activation;
+    backend.linear(layer.forward);
+    DeviceArray losses(backend, poison<T>(one.rows));
+    DeviceArray predictions(backend, std::vector<std::int32_t>(static_cast<std::size_t>(one.rows)));
+    if (one.form == minibatch::LossForm::squared_error) {
+      backend.squared_error(one.rows, one.out, output.get(), labels.get(), losses.get());
+      backend.squared_error_backward(one.rows, one.out, output.get(), labels.get(), doutput.get());
+    } else {
+      DeviceArray probabilities(backend, poison<T>(one.rows * one.out));
+      backend.softmax_cross_entropy(one.rows, one.out, output.get(), labels.get(),
+                                    probabilities.get(), losses.get());
+      backend.softmax_cross_entropy_backward(one.rows, one.out, probabilities.get(), labels.get(),
+                                             doutput.get());
+    }
+    if (one.out == 1) {
+      backend.threshold(one.rows, T{0.25}, output.get(), predictions.get());
+    } else {
+      backend.argmax(one.rows, one.out, output.get(), predictions.get());
+    }
+    backend.accumulate(one.rows, losses.get(), predictions.get(), labels.get(), 43, totals.get());
+    backend.linear_backward(layer);
+  }
+  LastLayerResult<T> result = {.doutput = doutput.read(backend),
+                               .dinput = {},
+                               .weight = (one.updates ? weight : dweight).read(backend),
+                               .bias = {},
+                               .totals = totals.read(backend).front()};
+  if (one.wants_dinput) result.dinput = dinput.read(backend);
+  if (one.has_bias) result.bias = (one.updates ? bias : dbias).read(backend);
+  return result;
+}
+
+template <typename T>
+void expect_last_layer_as_in_stage_01(const LastLayerCase& one) {
+  MinibatchBackend<T> backend;
+  SerialBackend<T> serial;
+  const LastLayerResult<T> actual = run_last_layer<T>(backend, &backend, one);
+  const LastLayerResult<T> expected = run_last_layer<T>(serial, nullptr, one);
+  // The gradients inherit the outputs' rounding: sums of `in` products before an exponential.
+  const double units = 64 + 8 * static_cast<double>(one.in + one.rows);
+  expect_within_units(one.name() + ", doutput", units, actual.doutput, expected.doutput);
+  expect_within_units(one.name() + ", dinput", units, actual.dinput, expected.dinput);
+  expect_within_units(one.name() + ", weight", units, actual.weight, expected.weight);
+  expect_within_units(one.name() + ", bias", units, actual.bias, expected.bias);
+  EXPECT_EQ(actual.totals.correct, expected.totals.correct) << one.name();
+  EXPECT_EQ(actual.totals.first_bad_step, expected.totals.first_bad_step) << one.name();
+  const double rounding = units * static_cast<double>(std::numeric_limits<T>::epsilon());
+  EXPECT_NEAR(actual.totals.loss, expected.totals.loss, rounding * expected.totals.loss)
+      << one.name();
+  const LastLayerResult<T> again = run_last_layer<T>(backend, &backend, one);
+  EXPECT_EQ(bits_of(again.weight), bits_of(actual.weight)) << one.name();
+  EXPECT_EQ(bits_of(again.dinput), bits_of(actual.dinput)) << one.name();
+  EXPECT_EQ(again.totals.loss, actual.totals.loss) << one.name();
+}
+
+TYPED_TEST(Stage04, LastLayersWithTheirLossAreStage01s) {
+  using minibatch::LossForm;
+  Random random(47);
+  const auto coin = [&] { return random.below(2) == 1; };
+  for (int i = 0; i < shapes_per_rung(); ++i) {
+    LastLayerCase one;
+    one.rows = 1 + static_cast<Index>(random.below(i % 10 == 0 ? 600 : 40));
+    one.in = 1 + static_cast<Index>(random.below(i % 5 == 0 ? 600 : 70));
+    one.form = coin() ? LossForm::squared_error : LossForm::softmax_cross_entropy;
+    one.out = 1 + static_cast<Index>(random.below(32));
+    if (one.form == LossForm::softmax_cross_entropy) one.out = std::max<Index>(one.out, 2);
+    // Of a relu's outputs, the largest may be several zeros, some of them by rounding only.
+    one.activation = coin() ? Activation::none : Activation::sigmoid;
+    one.input_activation = static_cast<Activation>(random.below(3));
+    one.has_bias = coin();
+    one.wants_dinput = coin();
+    one.updates = coin();
+    one.selects = coin();
+    expect_last_layer_as_in_stage_01<TypeParam>(one);
+    if (this->HasFatalFailure()) return;
+  }
+}
+
+TYPED_TEST(Stage04, LastLayersOfEveryWidthAreStage01s) {
+  for (Index out = 2; out <= 32; ++out) {
+    expect_last_layer_as_in_stage_01<TypeParam>(
+        {.rows = 5, .in = 37, .out = out, .input_activation = Activation::relu});
+    if (this->HasFatalFailure()) return;
+  }
+}
+
+TYPED_TEST(Stage04, WideLastLayersAreLeftToProducts) {
+  const MinibatchBackend<TypeParam> backend;
+  const auto is_fused = [&](Index in, Index out) {
+    minibatch::OutputLayerProblem<TypeParam> problem;
+    problem.layer.forward = {.rows = 10, .in = in, .out = out};
+    return backend.fuses_output_layer(problem);
+  };
+  EXPECT_TRUE(is_fused(256, 10));
+  EXPECT_FALSE(is_fused(256, 33));
+  EXPECT_FALSE(is_fused(1'000'000, 10));
+}
+
 /// A block takes a second row when all blocks that there are have eight rows each.
 TYPED_TEST(Stage04, LossesOfMoreRowsThanTheGridHasAreStage01s) {
   MinibatchBackend<TypeParam> backend;
@@ -569,10 +748,8 @@ TYPED_TEST(Stage04, TheLowestClassWinsTies) {
                     .classes = classes,
                     .outputs = y.get(),
                     .labels = labels.get(),
-                    .doutputs = gradient.get(),
-                    .totals = totals.get(),
-                    .steps_before = steps.get(),
-                    .step = 1});
+                    .doutputs = gradient.get()},
+                   {.totals = totals.get(), .steps_before = steps.get(), .step = 1});
       EXPECT_EQ(totals.read(backend).front().correct, label == first ? 1 : 0) << first;
     }
   }

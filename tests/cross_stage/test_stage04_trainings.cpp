@@ -512,7 +512,7 @@ TEST_F(Stage04, WhatIsCountedCanHappen) {
 /// loss, and a share of what takes several steps' samples at once.
 TEST_F(Stage04, FusingSavesLaunches) {
   const std::uint64_t fused = count_within_an_epoch({.workers = 1}).launches;
-  EXPECT_EQ(fused, 10U * 6 + 3);
+  EXPECT_EQ(fused, 10U * 5 + 3);
   EXPECT_GT(count_within_an_epoch({.workers = 1}, {.fuses = false}).launches, fused + 50);
 }
 

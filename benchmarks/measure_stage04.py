@@ -1,0 +1,288 @@
+#!/usr/bin/env python3
+"""Stage 04 on a machine with a GPU: measures, and writes the results file.
+
+    ./run.sh bench --preset cuda              builds everything (and runs the benchmarks once)
+    python3 benchmarks/measure_stage04.py     writes benchmarks/results/<gpu>_stage04.md
+
+Without a GPU, to try the script itself (the figures mean nothing then, and the file says so):
+
+    python3 benchmarks/measure_stage04.py --quick --programs build/cpu/bin --output FILE
+
+Trainings count with the median of their epochs without the first, as the programs report them. The
+peer is peers/pytorch_mlp_gpu.py, in the same run; without PyTorch its columns stay empty. A command
+that fails, or takes too long, becomes a line in the file. MNIST is used if STAGEWISE_DATA_DIR (or
+datasets/) has it, and generated digits otherwise.
+"""
+
+import argparse
+import datetime
+import json
+import os
+import pathlib
+import shlex
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parent
+BATCHES = (100, 250, 1000, 10000)
+
+
+class Failed(Exception):
+    """A command did not do what it should; says which."""
+
+
+def run(command, limit=120):
+    words = [str(word) for word in command]
+    try:
+        done = subprocess.run(words, capture_output=True, text=True, timeout=limit, check=False)
+    except FileNotFoundError:
+        raise Failed(f"`{words[0]}` is not there") from None
+    except subprocess.TimeoutExpired:
+        raise Failed(f"`{shlex.join(words[:4])} ...` took more than {limit} s") from None
+    if done.returncode != 0:
+        raise Failed(f"`{shlex.join(words[:4])} ...` ended with {done.returncode}: "
+                     f"{done.stderr.strip().splitlines()[-1:]}")
+    return done.stdout
+
+
+def report_of(command):
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder) / "report.json"
+        run([*command, "--report", path])
+        return json.loads(path.read_text(encoding="utf-8"))
+
+
+def rate_of(report):
+    epochs = report["epochs"]
+    return statistics.median(e["images_per_second"] for e in epochs[1:] or epochs)
+
+
+def rate(value):
+    return f"{value / 1e6:.2f} M" if value >= 1e6 else f"{value / 1e3:.1f} k"
+
+
+def table(head, rows):
+    lines = [head, ["---"] + ["---:"] * (len(head) - 1), *rows]
+    return "\n".join("| " + " | ".join(str(cell) for cell in line) + " |" for line in lines) + "\n"
+
+
+class Bench:
+    """What all sections need."""
+
+    def __init__(self, options):
+        self.programs = options.programs
+        self.quick = options.quick
+        data = pathlib.Path(os.environ.get("STAGEWISE_DATA_DIR", ROOT / "datasets"))
+        has_mnist = any((data / "mnist").glob("train-images*"))
+        self.dataset = "mnist" if has_mnist and not options.quick else "digits"
+
+    def stage(self, number):
+        return next(self.programs.glob(f"stage0{number}_*"))
+
+    def train(self, *words, number=4, epochs=9):
+        if self.quick:
+            epochs = 2
+            words = [*words, "--train-limit", 1000] if "--train-limit" not in words else words
+        return report_of([self.stage(number), "train", "--dataset", self.dataset, "--epochs",
+                          epochs, *words])
+
+    def sizes(self):
+        return (100, 250) if self.quick else BATCHES
+
+    def peer(self, *words):
+        """PyTorch's images a second, by form and batch size; empty without PyTorch."""
+        try:
+            text = run([sys.executable, HERE / "peers/pytorch_mlp_gpu.py", *words], 200)
+        except Failed as failure:
+            print(failure, file=sys.stderr)
+            return {"eager": {}, "graph": {}}
+        return json.loads(text)["images_per_second"]
+
+
+def training(bench):
+    peer = bench.peer("--batch-sizes", ",".join(map(str, bench.sizes())))
+    rows = []
+    for batch in bench.sizes():
+        before = rate_of(bench.train("--batch-size", batch, number=3, epochs=4))
+        ours = rate_of(bench.train("--batch-size", batch))
+        row = [f"{batch:,}", rate(before), rate(ours), f"{1e6 * batch / ours:.1f}",
+               f"{ours / before:.1f}x"]
+        for form in ("eager", "graph"):
+            theirs = peer.get(form, {}).get(str(batch))
+            row += [rate(theirs), f"{ours / theirs:.2f}x"] if theirs else ["-", "-"]
+        rows.append(row)
+    return table(["batch", "stage 03", "stage 04", "us a step", "to stage 03", "PyTorch eager", "",
+                  "PyTorch, CUDA graph", ""], rows)
+
+
+def report_000(bench):
+    words = ["--hidden", 1000, "--activation", "sigmoid", "--precision", "double", "--batch-size",
+             800, "--train-limit", 1000 if bench.quick else 54000]
+    ours = rate_of(bench.train(*words))
+    row = ["784-1000-10, sigmoid, double, 800", rate(ours), f"{54000e3 / ours:.1f}"]
+    peer = bench.peer("--batch-sizes", "800", "--hidden", "1000", "--activation", "sigmoid",
+                      "--precision", "double", "--images", "54000")
+    for form in ("eager", "graph"):
+        theirs = peer.get(form, {}).get("800")
+        row += [rate(theirs), f"{ours / theirs:.2f}x"] if theirs else ["-", "-"]
+    return table(["training", "stage 04", "ms an epoch", "PyTorch eager", "",
+                  "PyTorch, CUDA graph", ""], [row])
+
+
+def what_each_part_buys(bench):
+    forms = [("everything", []), ("--fuse off", ["--fuse", "off"]),
+             ("--capture off", ["--capture", "off"]), ("--gather kernel", ["--gather", "kernel"]),
+             ("--stream-batches", ["--stream-batches"])]
+    rows = []
+    for name, words in forms:
+        rows.append([f"`{name}`" if name.startswith("-") else name,
+                     *(rate(rate_of(bench.train("--batch-size", batch, *words)))
+                       for batch in (100, 1000))])
+    return table(["", "batch 100", "batch 1,000"], rows)
+
+
+def workers(bench):
+    rows = []
+    for count in (1, 2, 4, 8):
+        row = [count]
+        for average in ("gradients", "weights"):
+            words = ["--batch-size", 1000, "--workers", count, "--average", average]
+            row.append(rate(rate_of(bench.train(*words))))
+        rows.append(row)
+    return table(["workers", "gradients", "weights, every step"], rows)
+
+
+def timings(bench):
+    report = bench.train("--batch-size", 1000, "--timings", epochs=4)
+    rows = [[t["operation"], t["calls"], f"{1e6 * t['forward_seconds'] / t['calls']:.1f}",
+             f"{1e6 * t['backward_seconds'] / t['calls']:.1f}" if t["backward_seconds"] else "-"]
+            for t in report["timings"]]
+    return table(["operation", "calls", "forward, us", "backward, us"], rows)
+
+
+def latency(bench):
+    rows = []
+    for name, words in [("784-256-10, float", []), ("784-256-10, double", ["--precision", "double"]),
+                        ("784-512-512-10, float", ["--hidden", "512,512"])]:
+        with tempfile.TemporaryDirectory() as folder:
+            model = pathlib.Path(folder) / "model.h5"
+            run([bench.stage(4), "train", "--dataset", bench.dataset, "--epochs", 1, "--train-limit",
+                 1000, "--save", model, *words])
+            report = report_of([bench.stage(4), "evaluate", "--load", model, "--batch-size", 1,
+                                "--latency", *(["--test-limit", 50] if bench.quick else [])])
+        for path in report["latency"]:
+            rows.append([name, path["path"], *(f"{1e6 * path[key]:.1f}" for key in
+                                               ("median_seconds", "p95_seconds", "p99_seconds"))])
+    return table(["network", "path", "median, us", "95 %, us", "99 %, us"], rows)
+
+
+def convolution(bench):
+    batch = 20 if bench.quick else 10000
+    rows = []
+    with tempfile.TemporaryDirectory() as folder:
+        model = pathlib.Path(folder) / "cnn.h5"
+        report = bench.train("--model", "cnn", "--batch-size", 20 if bench.quick else 100, "--save",
+                             model, *(["--train-limit", 40] if bench.quick else []), epochs=2)
+        rows.append(["training, batch of 100, images/s", "", rate(rate_of(report))])
+        cells = [f"forward, {batch:,} images, host to host, ms"]
+        for number in (3, 4):
+            report = report_of([bench.stage(number), "evaluate", "--load", model, "--batch-size",
+                                batch, "--latency", "--test-limit", batch])
+            cells.append(f"{1e3 * min(p['median_seconds'] for p in report['latency']):.2f}")
+        rows.append(cells)
+    return table(["cnn of report 001", "stage 03", "stage 04"], rows)
+
+
+def progress(bench):
+    """A bar on a terminal, and none."""
+    command = [bench.stage(4), "train", "--dataset", bench.dataset, "--batch-size", "100", "--epochs",
+               "2" if bench.quick else "60"]
+    seconds = {}
+    with tempfile.TemporaryDirectory() as folder:
+        for turn in range(1 if bench.quick else 3):
+            for name in ("terminal", "none"):
+                path = pathlib.Path(folder) / "report.json"
+                words = [*map(str, command), "--report", str(path)]
+                if name == "terminal":
+                    words = ["script", "-qec", shlex.join(words), "/dev/null"]
+                run(words)
+                epochs = json.loads(path.read_text(encoding="utf-8"))["epochs"]
+                seconds.setdefault(name, []).append(
+                    statistics.median(e["seconds"] for e in epochs[1:]))
+    shown, hidden = (min(seconds[name]) for name in ("terminal", "none"))
+    return table(["epoch of 784-256-10, batch of 100", "ms"],
+                 [["with the bar, on a terminal", f"{1e3 * shown:.2f}"],
+                  ["without", f"{1e3 * hidden:.2f}"],
+                  ["difference", f"{100 * (shown / hidden - 1):+.1f} %"]])
+
+
+def memory(bench):
+    """The most that nvidia-smi sees while MNIST is trained, what was there before taken off."""
+    query = ["nvidia-smi", "--query-gpu=memory.used", "--format=csv,noheader,nounits"]
+    used = lambda: int(run(query).split()[0])
+    before = used()
+    most = before
+    trainer = threading.Thread(target=bench.train, args=("--batch-size", 1000),
+                               kwargs={"epochs": 2000})
+    trainer.start()
+    while trainer.is_alive():
+        most = max(most, used())
+        time.sleep(0.05)
+    return f"Training 784-256-10 takes {most - before:,} MiB of the GPU's memory, CUDA's own included.\n"
+
+
+SECTIONS = [("Training 784-256-10, float, images a second", training),
+            ("Report 000's network", report_000),
+            ("What each part buys, images a second", what_each_part_buys),
+            ("Workers, batch of 1,000, images a second", workers),
+            ("Time of an operation, alone, batch of 1,000", timings),
+            ("Latency of one image, host to host", latency),
+            ("Convolutions", convolution),
+            ("What showing progress costs", progress),
+            ("Memory", memory)]
+
+
+def heading(bench):
+    lines = [f"Measured {datetime.date.today()} with `python3 benchmarks/measure_stage04.py`."]
+    try:
+        gpu = run(["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"]).strip()
+        lines.append(f"GPU and driver: {gpu}.")
+    except Failed:
+        lines.append("There was no GPU: kernels ran on the CPU, and the figures mean nothing.")
+    info = run([bench.stage(4), "info"]).splitlines()
+    lines += [line.strip() for line in info if "CUDA" in line]
+    return "  \n".join(lines) + "\n"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--programs", type=pathlib.Path, default=ROOT / "build/cuda/bin",
+                        help="folder with the programs [build/cuda/bin]")
+    parser.add_argument("--output", type=pathlib.Path, default=HERE / "results/stage04.md")
+    parser.add_argument("--sections", default="", help="numbers of the sections to measure [all]")
+    parser.add_argument("--quick", action="store_true", help="only try the script")
+    options = parser.parse_args()
+    bench = Bench(options)
+    wanted = {int(number) for number in options.sections.split(",") if number}
+    parts = ["# Stage 04\n", heading(bench)]
+    for number, (title, section) in enumerate(SECTIONS, 1):
+        if wanted and number not in wanted:
+            continue
+        start = time.monotonic()
+        try:
+            body = section(bench)
+        except Failed as failure:
+            body = f"Not measured: {failure}.\n"
+        parts.append(f"## {number}. {title}\n\n{body}")
+        print(f"{number}. {title}: {time.monotonic() - start:.0f} s", file=sys.stderr)
+        options.output.write_text("\n".join(parts), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
