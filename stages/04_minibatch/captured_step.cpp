@@ -33,7 +33,7 @@ CapturedStep<T>::CapturedStep(Network<T>& network, MinibatchBackend<T>& backend,
       progress_({1}, cuda::pinned_memory()),
       steps_done_(steps_done) {
   const Index rows = network.graph.max_rows();
-  if (options.captures) {
+  if (options.captures && options.repeats) {
     most_steps_ = std::clamp<Index>(most_recorded_samples / rows, 1, most_recorded_steps);
     most_steps_ = static_cast<Index>(std::bit_floor(static_cast<std::uint64_t>(most_steps_)));
   }
@@ -117,7 +117,7 @@ void CapturedStep<T>::launch_pending() {
 
 template <typename T>
 void CapturedStep<T>::launch(const Recording& what) {
-  if (options_.captures) {
+  if (options_.captures && options_.repeats) {
     recordings_.at(what).launch(stream());
   } else {
     enqueue(what);

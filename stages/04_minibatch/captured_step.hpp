@@ -24,6 +24,7 @@ enum class GatherForm : std::uint8_t {
 /// How a CapturedStep works.
 struct CapturedStepOptions {
   bool captures = true;          ///< record steps and repeat them, or launch every kernel anew
+  bool repeats = true;           ///< else recording only loads the kernels, before times are taken
   bool streams_batches = false;  ///< leave the data set in the host's memory even if it fits
   GatherForm gather = GatherForm::automatic;
   bool fuses = true;  ///< for the backends of further workers

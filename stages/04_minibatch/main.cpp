@@ -27,7 +27,8 @@ std::unique_ptr<Step> make_step(const StepArguments<T>& arguments) {
   return std::make_unique<CapturedStep<T>>(
       arguments.network, backend_of(arguments.network), arguments.model, arguments.training_set,
       arguments.sgd, arguments.workers, arguments.starts, arguments.steps_done,
-      CapturedStepOptions{.captures = arguments.options.at("capture") == "on" && !arguments.timings,
+      CapturedStepOptions{.captures = arguments.options.at("capture") == "on",
+                          .repeats = !arguments.timings,
                           .streams_batches = arguments.options.at("stream-batches") == "on",
                           .gather = gather == "loads"    ? GatherForm::loads
                                     : gather == "kernel" ? GatherForm::kernel

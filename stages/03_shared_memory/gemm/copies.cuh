@@ -18,6 +18,7 @@ namespace stagewise::shared_memory {
 /// The padding of a vector keeps the rows aligned and moves each on by some banks.
 template <typename T, int extent_, int depth_>
 struct alignas(16) Panel {
+  static constexpr bool keeps_rows = false;
   static constexpr int extent = extent_;
   static constexpr int depth = depth_;
   T values[depth][extent + Vector<T>::length];
@@ -32,6 +33,7 @@ struct alignas(16) Panel {
 /// which the lanes of a warp read together to different banks.
 template <typename T, int extent_, int depth_>
 struct alignas(16) RowPanel {
+  static constexpr bool keeps_rows = true;
   static constexpr int extent = extent_;
   static constexpr int depth = depth_;
   static constexpr int length = Vector<T>::length;
@@ -82,6 +84,12 @@ constexpr bool runs_along_in_vectors() {
   } else {
     return Loader::memory_runs_along();
   }
+}
+
+/// How many elements an asynchronous copy carries.
+template <typename Loader, typename Panel>
+constexpr int copied_at_once() {
+  return runs_along_in_vectors<Loader>() && !Panel::keeps_rows ? 1 : Loader::length;
 }
 
 /// What both have in common: which rows or columns this thread loads from.
@@ -195,14 +203,15 @@ class AsyncCopies {
   }
 
  private:
-  static constexpr int length = Loader::length;
+  static constexpr int length = copied_at_once<Loader, Panel>();
   using Part = ThreadsPart<T, Panel, Loader, threads, length>;
   Part part_;
 };
 //! [async_copies]
 
 //! [panel_for]
-/// The kind of panel that suits a way to copy and a loader.
+/// The kind of panel that suits a way to copy and a loader. Two vectors a row are too few to keep
+/// lanes apart by changing their places; then single elements are copied, and turned around.
 template <template <typename, typename, typename, int> class Copies, typename T, typename Loader,
           int extent, int depth>
 struct PanelFor {
@@ -210,8 +219,9 @@ struct PanelFor {
 };
 template <typename T, typename Loader, int extent, int depth>
 struct PanelFor<AsyncCopies, T, Loader, extent, depth> {
-  using Type = std::conditional_t<runs_along_in_vectors<Loader>(), RowPanel<T, extent, depth>,
-                                  Panel<T, extent, depth>>;
+  static constexpr bool has_enough = depth / Vector<T>::length >= 4;
+  using Type = std::conditional_t<has_enough && runs_along_in_vectors<Loader>(),
+                                  RowPanel<T, extent, depth>, Panel<T, extent, depth>>;
 };
 //! [panel_for]
 
