@@ -260,7 +260,7 @@ void add_common_options(CLI::App& command, const Stage& stage, RunOptions& optio
 
 /// Options of other stages are refused with a sentence that says where to find them.
 void refuse_options_of_other_stages(CLI::App& command, const Stage& stage) {
-  const std::string stages_of_workers = "stage04_minibatch and stage05_mpi";
+  const std::string stages_of_workers = "stage01_serial, stage04_minibatch and stage05_mpi";
   const std::vector<std::pair<std::string, std::string>> elsewhere = {
       {"block-size", "stage02_naive_cuda"},
       {"memory", "stage02_naive_cuda"},

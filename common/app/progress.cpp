@@ -23,12 +23,13 @@ void ProgressBar::show(std::int64_t epoch, Index samples) {
   if (!on_terminal_) return;
   const Clock::time_point now = Clock::now();
   if (now - last_drawn_ < std::chrono::milliseconds(100)) return;
-  last_drawn_ = now;
 
   const double elapsed = std::chrono::duration<double>(now - start_).count();
   const auto per_epoch = static_cast<double>(samples_per_epoch_);
   const double done =
       static_cast<double>(epoch - first_epoch_) * per_epoch + static_cast<double>(samples);
+  if (done <= 0) return;  // no speed yet
+  last_drawn_ = now;
   const double all = static_cast<double>(last_epoch_ - first_epoch_ + 1) * per_epoch;
   const auto seconds_left = static_cast<long>(std::lround(elapsed * (all - done) / done));
   const double fraction = static_cast<double>(samples) / per_epoch;

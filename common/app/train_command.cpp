@@ -252,7 +252,7 @@ void train_with(const Stage& stage, RunOptions options, const Checkpoint* start,
   }
   std::cout << std::flush;
 
-  const std::unique_ptr<Step> step_owner =
+  std::unique_ptr<Step> step_owner =
       make_step(stage, *network, training_set, options, start, epochs_done * steps_per_epoch);
   Step& step = *step_owner;
   for (const std::string& note : step.notes()) print_note(note);
@@ -286,6 +286,8 @@ void train_with(const Stage& stage, RunOptions options, const Checkpoint* start,
   }
   if (!report.timings.empty()) print_timings(report.timings);
 
+  validation_feeder.reset();  // what they have on the device, the test may need
+  step_owner.reset();
   const std::unique_ptr<Feeder<T>> test_feeder = stage.make_feeder<T>(*network, data.test);
   const Evaluation test = evaluate(*network, data.test, *test_feeder);
   report.test_loss = test.loss;

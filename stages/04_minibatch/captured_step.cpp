@@ -56,7 +56,7 @@ CapturedStep<T>::~CapturedStep() {
 template <typename T>
 void CapturedStep<T>::decide_on_residence(bool streams_batches) {
   if (!streams_batches) {
-    // Evaluation needs room for two batches later.
+    // What gathers takes a batch, and evaluation two more; the rest is the allocator's.
     const Index rows = network_->graph.max_rows();
     const std::size_t batch =
         static_cast<std::size_t>(network_->input->value_shape(rows).elements()) * sizeof(T);
@@ -64,12 +64,13 @@ void CapturedStep<T>::decide_on_residence(bool streams_batches) {
     std::size_t free = 0;
     std::size_t total = 0;
     CUDA_CHECK(cudaMemGetInfo(&free, &total));
-    if (needed + 3 * batch + needed / 64 <= free) {
+    const std::size_t wanted = needed + 3 * batch + needed / 64;
+    if (wanted <= free) {
       data_ = std::make_unique<ResidentData<T>>(*training_set_, most_steps_ * rows);
       return;
     }
-    notes_.push_back("the training set takes " + cuda::size_text(needed) + ", but " +
-                     cuda::size_text(free) + " of the GPU's memory are free: batches are streamed");
+    notes_.push_back(cuda::size_text(wanted) + " are needed to keep the data, " +
+                     cuda::size_text(free) + " are free: batches are streamed");
   }
   feeder_ = std::make_unique<StreamedFeeder<T>>(*network_, *backend_, *training_set_);
 }

@@ -96,14 +96,14 @@ Stage describe_stage() {
   stage.primitives = {
       {"batch (gather)", folder + "gather.cu, linear/loaders.cuh"},
       {"linear, linear_backward", folder + "linear.cu, linear/*"},
-      {"..., with the update", folder + "linear/epilogues.cuh"},
+      {"..., bias gradient and update", folder + "linear/loaders.cuh, epilogues.cuh"},
       {"last layer, loss, both ways", folder + "output_layer.cu"},
       {"loss, its gradient, totals", folder + "loss.cu"},
-      {"convolution_relu_pool, ..._backward", folder + "convolution.cu, convolution/*"},
-      {"mean of the workers", folder + "update.cu"},
+      {"convolution_relu_pool", folder + "convolution.cu, convolution/*"},
+      {"mean of the workers, update", folder + "update.cu"},
       {"gemm", shared + "gemm.cu, gemm/*"},
-      {"convolution, convolution_backward", shared + "convolution.cu, convolution/*"},
-      {"sum, sum_rows (bias gradient)", shared + "reduce.cu, reduce/*"},
+      {"convolution_backward", shared + "convolution.cu, convolution/*"},
+      {"sum, sum_rows (--fuse off)", shared + "reduce.cu, reduce/*"},
       {"transpose", shared + "transpose.cu, transpose/*"},
       {"softmax_cross_entropy (evaluation)", shared + "loss.cu"},
       {"squared_error (evaluation)", shared + "loss.cu"},
@@ -111,7 +111,7 @@ Stage describe_stage() {
       {"argmax, threshold (evaluation)", naive + "predict.cu"},
       {"add_bias, relu, sigmoid, backwards", naive + "elementwise.cu"},
       {"average_pool, ..._backward", naive + "average_pool.cu"},
-      {"sgd_update (filters)", naive + "update.cu"}};
+      {"sgd_update (convolutions)", naive + "update.cu"}};
   stage.libraries = cuda::describe_libraries;
   return stage;
 }

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstdlib>
 #include <limits>
+#include <string_view>
 #include <vector>
 
 #include "cuda/check.hpp"
@@ -56,6 +58,12 @@ bool plan_shared_memory(ResidentMlp<T>& mlp, std::int64_t capacity) {
 /// While a kernel stays, whatever waits for the whole GPU waits for ever, as the memory of another
 /// one does when it is given back. So there is one at a time.
 std::atomic<int> running = 0;
+
+/// Whether a launch returns only when its kernel has ended, which one that stays never does.
+bool launches_wait() {
+  const char* const blocking = std::getenv("CUDA_LAUNCH_BLOCKING");
+  return !cuda::runs_on_cpu() && blocking != nullptr && std::string_view(blocking) != "0";
+}
 
 }  // namespace
 
@@ -145,7 +153,7 @@ void PersistentPrediction<T>::wait_for_answer() {
 
 template <typename T>
 std::unique_ptr<PersistentPrediction<T>> make_persistent_prediction(Network<T>& network) {
-  if (running > 0) return nullptr;
+  if (running > 0 || launches_wait()) return nullptr;
   const std::optional<ResidentMlp<T>> mlp = plan_resident_mlp(network);
   return mlp ? std::make_unique<PersistentPrediction<T>>(*mlp) : nullptr;
 }

@@ -57,7 +57,8 @@ template <typename T>
 std::optional<ResidentMlp<T>> plan_resident_mlp(Network<T>& network);
 
 /// @param network must outlive what is returned.
-/// @return null where there is no plan, or another one is answering: there is one at a time.
+/// @return null where there is no plan, where CUDA_LAUNCH_BLOCKING is set, or while another one is
+///         answering: there is one at a time.
 template <typename T>
 std::unique_ptr<PersistentPrediction<T>> make_persistent_prediction(Network<T>& network);
 

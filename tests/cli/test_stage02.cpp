@@ -70,9 +70,9 @@ TEST_F(Stage02, RefusesWhatItDoesNotOffer) {
                  "--block-size: '5' is not one of 4, 8, 16, 32");
   expect_failure("stage02_naive_cuda train --memory twice", 2,
                  "--memory: 'twice' is not one of once, per-step");
-  expect_failure(
-      "stage02_naive_cuda train --workers 2", 2,
-      "--workers is offered by stage04_minibatch and stage05_mpi, not by stage02_naive_cuda");
+  expect_failure("stage02_naive_cuda train --workers 2", 2,
+                 "--workers is offered by stage01_serial, stage04_minibatch and stage05_mpi, not "
+                 "by stage02_naive_cuda");
   expect_failure("stage02_naive_cuda train --gemm naive", 2,
                  "--gemm is offered by stage01_serial and stage03_shared_memory, not by "
                  "stage02_naive_cuda");
