@@ -119,7 +119,7 @@ void CapturedStep<T>::launch_pending() {
 template <typename T>
 void CapturedStep<T>::launch(const Recording& what) {
   if (options_.captures && options_.repeats) {
-    recordings_.at(what).launch(stream());
+    recordings_.at(what.key()).launch(stream());
   } else {
     enqueue(what);
   }
@@ -133,7 +133,7 @@ void CapturedStep<T>::record_all() {
   const Index full_steps = training_set_->size() / full;
   const Index rest = training_set_->size() % full;
   const auto record = [&](const Recording& what) {
-    recordings_.try_emplace(what, stream(), [&] { enqueue(what); });
+    recordings_.try_emplace(what.key(), stream(), [&] { enqueue(what); });
   };
   for (int place = 0; place < (feeder_ != nullptr ? 2 : 1); ++place) {
     for (Index steps = 1; steps <= std::min(most_steps_, full_steps); steps *= 2) {

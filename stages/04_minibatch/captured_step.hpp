@@ -2,7 +2,7 @@
 /// The training step of stage 04: recorded once, repeated without the host.
 #pragma once
 
-#include <compare>
+#include <array>
 #include <map>
 #include <memory>
 #include <string>
@@ -72,7 +72,7 @@ class CapturedStep final : public Step {
     Index rows = 0;
     Index steps = 0;
     int place = 0;  ///< where a streamed batch is
-    auto operator<=>(const Recording&) const = default;
+    std::array<Index, 3> key() const { return {rows, steps, place}; }
   };
 
   void decide_on_residence(bool streams_batches);
@@ -98,8 +98,8 @@ class CapturedStep final : public Step {
   Tensor<std::int64_t> progress_;  ///< in pinned memory: steps that the device has done
   bool selects_ = false;           ///< whether the products gather
 
-  std::map<Recording, cuda::ExecutableGraph> recordings_;
-  Index most_steps_ = 1;  ///< in a recording
+  std::map<std::array<Index, 3>, cuda::ExecutableGraph> recordings_;  ///< by key()
+  Index most_steps_ = 1;                                              ///< in a recording
   std::span<const std::uint32_t> order_;
   Recording pending_;  ///< asked for, and not launched yet
   Index last_rows_ = 0;

@@ -1,11 +1,18 @@
 #include "04_minibatch/minibatch_backend.hpp"
 
+#include <array>
+#include <iterator>
+
 #include "04_minibatch/convolution.hpp"
 #include "04_minibatch/linear.hpp"
 #include "cuda/range.hpp"
 
 namespace stagewise {
 namespace {
+
+/// A vector of 16 bytes.
+template <typename T>
+constexpr std::array<T, 16 / sizeof(T)> one_and_zeros = {1};
 
 template <typename T>
 bool is_fusible(const LinearProblem<T>& layer) {
@@ -16,12 +23,11 @@ bool is_fusible(const LinearProblem<T>& layer) {
 }  // namespace
 
 template <typename T>
-MinibatchBackend<T>::MinibatchBackend(bool fuses) : fuses_(fuses) {
-  constexpr Index length = 16 / sizeof(T);
-  one_ = this->template allocate<T>({length});
-  const T values[length] = {1};
-  this->copy_in(one_.data(), values, sizeof(values));
-  scores_ = this->template allocate<minibatch::Score>({minibatch::most_scores()});
+MinibatchBackend<T>::MinibatchBackend(bool fuses)
+    : fuses_(fuses),
+      one_(this->template allocate<T>({std::ssize(one_and_zeros<T>)})),
+      scores_(this->template allocate<minibatch::Score>({minibatch::most_scores()})) {
+  this->copy_in(one_.data(), one_and_zeros<T>.data(), sizeof(one_and_zeros<T>));
 }
 
 //! [linear]

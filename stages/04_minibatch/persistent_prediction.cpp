@@ -57,7 +57,10 @@ bool plan_shared_memory(ResidentMlp<T>& mlp, std::int64_t capacity) {
 
 /// While a kernel stays, whatever waits for the whole GPU waits for ever, as the memory of another
 /// one does when it is given back. So there is one at a time.
-std::atomic<int> running = 0;
+std::atomic<int>& running() {
+  static std::atomic<int> count = 0;
+  return count;
+}
 
 /// Whether a launch returns only when its kernel has ended, which one that stays never does.
 bool launches_wait() {
@@ -109,7 +112,7 @@ PersistentPrediction<T>::~PersistentPrediction() {
   if (!is_running_) return;
   mail_.post_stop();
   cudaStreamSynchronize(stream_.get());  // if the kernel has failed, predict() has said so
-  --running;
+  --running();
 }
 
 template <typename T>
@@ -128,7 +131,7 @@ void PersistentPrediction<T>::launch_if_needed() {
   mlp_.last_request = cuda::runs_on_cpu() ? request_ : no_request;
   launch_resident_mlp(stream_.get(), mlp_);
   is_running_ = !cuda::runs_on_cpu();
-  if (is_running_) ++running;
+  if (is_running_) ++running();
 }
 
 template <typename T>
@@ -153,7 +156,7 @@ void PersistentPrediction<T>::wait_for_answer() {
 
 template <typename T>
 std::unique_ptr<PersistentPrediction<T>> make_persistent_prediction(Network<T>& network) {
-  if (running > 0 || launches_wait()) return nullptr;
+  if (running() > 0 || launches_wait()) return nullptr;
   const std::optional<ResidentMlp<T>> mlp = plan_resident_mlp(network);
   return mlp ? std::make_unique<PersistentPrediction<T>>(*mlp) : nullptr;
 }
