@@ -77,7 +77,7 @@ template <typename T>
 void set_parameters(Graph<T>& graph, const ModelOptions& model) {
   Random random(5);
   std::vector<ParameterValues> values = copy_parameters_out(graph);
-  const std::vector<double>* weights = nullptr;
+  std::vector<double> weights;  // of the layer
   for (ParameterValues& parameter : values) {
     const bool is_bias = parameter.shape.rank() == 1;
     const Index fan_in = parameter.shape[0];
@@ -87,11 +87,11 @@ void set_parameters(Graph<T>& graph, const ModelOptions& model) {
       parameter.values[0] = is_bias ? -3 : 8;  // its step is within the data
     } else if (is_bias && model.activation == Activation::sigmoid && &parameter > &values[1]) {
       const std::size_t units = parameter.values.size();
-      for (std::size_t i = 0; i < weights->size(); ++i) {
-        parameter.values[i % units] -= 0.5 * (*weights)[i];
+      for (std::size_t i = 0; i < weights.size(); ++i) {
+        parameter.values[i % units] -= 0.5 * weights[i];
       }
     }
-    if (!is_bias) weights = &parameter.values;
+    if (!is_bias) weights = parameter.values;
   }
   copy_parameters_in(graph, values, "the test");
 }
