@@ -207,8 +207,18 @@ void add_setting(CLI::App& command, RunOptions& options, const std::string& name
       [&setting, &options](const std::string& text) { setting.read(text, options); });
 }
 
+/// Declares `--name` as an option that the help does not show and that is refused with `sentence`.
+void refuse(CLI::App& command, const std::string& name, const std::string& sentence) {
+  command
+      .add_option_function<std::string>(
+          "--" + name, [sentence](const std::string&) { throw UsageError(sentence); })
+      ->expected(0, 1)
+      ->group("");
+}
+
+/// @param trains whether the command is `train`.
 /// @param default_dataset what is used without --dataset.
-void add_common_options(CLI::App& command, const Stage& stage, RunOptions& options,
+void add_common_options(CLI::App& command, const Stage& stage, RunOptions& options, bool trains,
                         const std::string& default_dataset,
                         const std::string& test_limit_description) {
   command.option_defaults()->group("Data");
@@ -245,7 +255,12 @@ void add_common_options(CLI::App& command, const Stage& stage, RunOptions& optio
   command.option_defaults()->group("This stage");
   for (const StageOption& option : stage.options) {
     options.stage[option.name] = option.default_choice;
-    options.stage_choices[option.name] = option.choices;
+    options.stage_options[option.name] = option;
+    if (option.only_trains && !trains) {
+      refuse(command, option.name,
+             "--" + option.name + " is for train: evaluate has no use for it");
+      continue;
+    }
     CLI::Option* const declared = add(
         command, options, option.name, "NAME", option.description + ": " + list_of(option.choices),
         option.default_choice, [&options, option](const std::string& text) {
@@ -282,20 +297,14 @@ void refuse_options_of_other_stages(CLI::App& command, const Stage& stage) {
     if (command.get_option_no_throw("--" + name) != nullptr) continue;
     const bool is_offered_by_train = stage.has_workers && stages == stages_of_workers;
     if (is_offered_by_train) continue;
-    const std::string sentence =
-        "--" + name + " is offered by " + stages + ", not by " + stage.program;
-    command
-        .add_option_function<std::string>(
-            "--" + name, [sentence](const std::string&) { throw UsageError(sentence); })
-        ->expected(0, 1)
-        ->group("");
+    refuse(command, name, "--" + name + " is offered by " + stages + ", not by " + stage.program);
   }
 }
 
 }  // namespace
 
 void add_train_options(CLI::App& command, const Stage& stage, RunOptions& options) {
-  add_common_options(command, stage, options, options.data.name,
+  add_common_options(command, stage, options, true, options.data.name,
                      "use the first N test samples; --resume does not remember it");
 
   command.option_defaults()->group("Data");
@@ -346,7 +355,8 @@ void add_train_options(CLI::App& command, const Stage& stage, RunOptions& option
 }
 
 void add_evaluate_options(CLI::App& command, const Stage& stage, RunOptions& options) {
-  add_common_options(command, stage, options, "the checkpoint's", "use the first N test samples");
+  add_common_options(command, stage, options, false, "the checkpoint's",
+                     "use the first N test samples");
   command.option_defaults()->group("Network");
   add(command, options, "load", "FILE", "the checkpoint to evaluate", "",
       [&](const std::string& text) { options.load = parse_name(text); })
@@ -429,9 +439,10 @@ void adopt_training(const Checkpoint& checkpoint, const std::filesystem::path& f
   for (auto& [name, value] : options.stage) {  // only this stage knows what these mean
     const auto stored = checkpoint.settings.find(options.program + "." + name);
     if (stored == checkpoint.settings.end()) continue;
-    adopt(name, value, stored->second, file, options, remedy, [&, &name = name, &value = value] {
-      value = parse_choice(stored->second, options.stage_choices.at(name));
-    });
+    const StageOption& option = options.stage_options.at(name);
+    if (option.changes_no_number && options.given.contains(name)) continue;
+    adopt(name, value, stored->second, file, options, remedy,
+          [&, &value = value] { value = parse_choice(stored->second, option.choices); });
   }
 }
 
@@ -561,8 +572,8 @@ std::string describe(const ModelOptions& model) {
   if (model.name == "neuron") return "neuron " + inputs + "-1, sigmoid, squared-error";
   const std::string without = model.biases ? "" : ", no biases";
   if (model.name == "cnn") {
-    return "cnn conv 5x5x32, conv 5x5x64, fc 128, fc " + std::to_string(model.classes) + ", " +
-           to_string(model.loss) + without;
+    return "cnn 5x5x32-5x5x64-128-" + std::to_string(model.classes) + ", " + to_string(model.loss) +
+           without;
   }
   std::string text = model.name + " " + inputs;
   for (const Index width : model.hidden) text += "-" + std::to_string(width);

@@ -35,8 +35,8 @@ struct RunOptions {
   bool timings = false;
   bool latency = false;
   StageOptions stage;
-  std::map<std::string, std::vector<std::string>> stage_choices;  ///< by the options' names
-  std::string program;                                            ///< "stage01_serial"
+  std::map<std::string, StageOption> stage_options;  ///< by name: what there is to choose from
+  std::string program;                               ///< "stage01_serial"
   std::set<std::string> given;  ///< names, without dashes, of the options that were written
 };
 

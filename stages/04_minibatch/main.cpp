@@ -46,11 +46,13 @@ std::vector<StageOption> options() {
            .description = "copy batches while others are computed, instead of the whole data set",
            .choices = {"off", "on"},
            .default_choice = "off",
-           .choice_without_value = "on"},
+           .choice_without_value = "on",
+           .only_trains = true},
           {.name = "gather",
            .description = "batches of a data set on the device: in the products' loads, or copied",
            .choices = {"auto", "loads", "kernel"},
-           .default_choice = "auto"},
+           .default_choice = "auto",
+           .only_trains = true},
           {.name = "fuse",
            .description = "one kernel for a layer, or stage 03's",
            .choices = {"on", "off"},
@@ -58,15 +60,16 @@ std::vector<StageOption> options() {
           {.name = "capture",
            .description = "record steps as CUDA graphs, or launch each kernel anew",
            .choices = {"on", "off"},
-           .default_choice = "on"}};
+           .default_choice = "on",
+           .only_trains = true,
+           .changes_no_number = true}};
 }
 
 template <typename T>
 std::vector<std::unique_ptr<Predictor<T>>> make_predictors(Network<T>& network) {
-  const auto& backend = static_cast<MinibatchBackend<T>&>(network.graph.backend());
   std::vector<std::unique_ptr<Predictor<T>>> predictors;
-  predictors.push_back(
-      std::make_unique<minibatch::CapturedPrediction<T>>(network, backend.own_stream()));
+  predictors.push_back(std::make_unique<minibatch::CapturedPrediction<T>>(
+      network, backend_of(network).own_stream()));
   // Last: while its kernel runs, nothing must wait for the whole GPU.
   if (auto persistent = minibatch::make_persistent_prediction(network)) {
     predictors.push_back(std::move(persistent));

@@ -4,6 +4,7 @@
 #include <fstream>
 #include <limits>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <sstream>
 
 #include <sys/stat.h>
@@ -52,6 +53,19 @@ std::string CommandLine::run_well(const std::string& command) {
   EXPECT_EQ(outcome.exit_code, 0) << command;
   EXPECT_EQ(outcome.err, "") << command;
   return outcome.out;
+}
+
+nlohmann::json CommandLine::report_of(const std::string& command) {
+  run_well(command + " --report report.json");
+  return nlohmann::json::parse(text("report.json"));
+}
+
+void CommandLine::need_device(const std::string& stage) {
+  const Outcome info = run(stage + " info");
+  if (info.exit_code == 0) return;
+  EXPECT_NE(info.err.find("no GPU can be used here"), std::string::npos) << info.err;
+  EXPECT_NE(info.err.find("preset cpu"), std::string::npos) << info.err;
+  GTEST_SKIP() << info.err;
 }
 
 void CommandLine::expect_failure(const std::string& command, int exit_code,

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <filesystem>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
@@ -38,6 +39,12 @@ class CommandLine : public testing::Test {
   /// Runs a command that must succeed and say nothing on standard error.
   /// @return its standard output.
   std::string run_well(const std::string& command);
+
+  /// Runs such a command and has it write a report.
+  nlohmann::json report_of(const std::string& command);
+
+  /// Skips the test where this stage needs a GPU and there is none. For SetUp().
+  void need_device(const std::string& stage);
 
   /// Expects that the command fails with this exit code and this one sentence on standard error.
   /// @param sentence without the program's name and the period; what follows a "..." at its end is

@@ -12,13 +12,7 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-class Evaluate : public CommandLine {
- protected:
-  json report_of(const std::string& command) {
-    run_well(command + " --report report.json");
-    return json::parse(text("report.json"));
-  }
-};
+class Evaluate : public CommandLine {};
 
 TEST_F(Evaluate, AgreesWithTheTrainingThatSaved) {
   const std::string trained = run_well(short_training + " --save model.h5");

@@ -47,14 +47,6 @@ class Latency : public CommandLine {
       EXPECT_LE(latency[i].at("p95_seconds"), latency[i].at("p99_seconds"));
     }
   }
-
-  /// Skips the test where the program needs a GPU and there is none.
-  void need_device(const std::string& program) {
-    const Outcome info = run(program + " info");
-    if (info.exit_code == 0) return;
-    EXPECT_NE(info.err.find("no GPU can be used here"), std::string::npos) << info.err;
-    GTEST_SKIP() << info.err;
-  }
 };
 
 TEST_F(Latency, HasOnePathOnStage01) {

@@ -18,13 +18,7 @@ const std::string training =
 
 class Stage02 : public CommandLine {
  protected:
-  void SetUp() override {
-    const Outcome info = run("stage02_naive_cuda info");
-    if (info.exit_code == 0) return;
-    EXPECT_NE(info.err.find("no GPU can be used here"), std::string::npos) << info.err;
-    EXPECT_NE(info.err.find("preset cpu"), std::string::npos) << info.err;
-    GTEST_SKIP() << info.err;
-  }
+  void SetUp() override { need_device("stage02_naive_cuda"); }
 };
 
 TEST_F(Stage02, LearnsWhatStage01Learns) {
@@ -35,8 +29,7 @@ TEST_F(Stage02, LearnsWhatStage01Learns) {
 }
 
 TEST_F(Stage02, SaysWhereItRuns) {
-  run_well("stage02_naive_cuda" + training + " --report report.json");
-  const json report = json::parse(text("report.json"));
+  const json report = report_of("stage02_naive_cuda" + training);
   EXPECT_EQ(report.at("stage"), "stage02_naive_cuda");
   const bool on_cpu = report.at("cuda_on_cpu");
   const std::string device = report.at("device");

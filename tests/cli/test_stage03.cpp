@@ -17,18 +17,7 @@ const std::string program = "stage03_shared_memory ";
 
 class Stage03Ladders : public CommandLine {
  protected:
-  void SetUp() override {
-    const Outcome info = run(program + "info");
-    if (info.exit_code == 0) return;
-    EXPECT_NE(info.err.find("no GPU can be used here"), std::string::npos) << info.err;
-    GTEST_SKIP() << info.err;
-  }
-
-  /// The report of a run that must succeed.
-  json report_of(const std::string& arguments) {
-    run_well(program + arguments + " --report report.json");
-    return json::parse(text("report.json"));
-  }
+  void SetUp() override { need_device("stage03_shared_memory"); }
 
   /// What a command's --rung takes, but for all, from its help text.
   std::vector<std::string> rungs_of(const std::string& ladder) {
@@ -74,7 +63,7 @@ TEST_F(Stage03Ladders, AllRungsAreVerified) {
     EXPECT_EQ(output.find('\033'), std::string::npos) << output;
     EXPECT_EQ(output.find("DIFFERS"), std::string::npos) << output;
     for (const std::string& line : lines_of(output)) EXPECT_LE(line.size(), 80U) << line;
-    expect_verified(report_of(std::string(arguments) + " --repetitions 0"));
+    expect_verified(report_of(program + arguments + " --repetitions 0"));
   }
 }
 
@@ -104,6 +93,7 @@ TEST_F(Stage03Ladders, ARungRunsByItsName) {
 
 TEST_F(Stage03Ladders, ReportsWhatItFound) {
   const json report = report_of(
+      program +
       "gemm --m 13 --n 17 --k 19 --alpha -2 --beta 5 --transpose-a --seed 7 --repetitions 2");
   EXPECT_EQ(report.at("stage"), "stage03_shared_memory");
   EXPECT_EQ(report.at("ladder"), "gemm");
@@ -136,7 +126,7 @@ TEST_F(Stage03Ladders, ReportsWhatItFound) {
 
 TEST_F(Stage03Ladders, OnlyVerifiesWhereNoTimeIsWanted) {
   for (const std::string ladder : {"gemm --m 5 --n 6 --k 7", "reduce --n 50", "transpose --m 5"}) {
-    const json report = report_of(ladder + " --repetitions 0");
+    const json report = report_of(program + ladder + " --repetitions 0");
     expect_verified(report);
     for (const json& table : report.at("tables")) {
       for (const json& row : table.at("rows")) EXPECT_FALSE(row.contains("seconds")) << row;
@@ -146,8 +136,8 @@ TEST_F(Stage03Ladders, OnlyVerifiesWhereNoTimeIsWanted) {
 
 TEST_F(Stage03Ladders, TheSeedMakesTheInputs) {
   const auto difference = [&](const std::string& seed) {
-    const json report =
-        report_of("gemm --m 20 --n 20 --k 20 --rung naive --repetitions 0 --seed " + seed);
+    const json report = report_of(
+        program + "gemm --m 20 --n 20 --k 20 --rung naive --repetitions 0 --seed " + seed);
     return report.at("tables").at(0).at("rows").at(0).at("difference").get<double>();
   };
   EXPECT_EQ(difference("3"), difference("3"));
@@ -157,9 +147,10 @@ TEST_F(Stage03Ladders, TheSeedMakesTheInputs) {
 /// Report 000's check: in double, the rungs agree with the library to the last digits.
 TEST_F(Stage03Ladders, AgreeWithTheLibraryInDouble) {
   for (const std::string sizes : {"--m 800 --n 1000 --k 784", "--m 800 --n 10 --k 1000"}) {
-    const json device = report_of("gemm --m 1 --n 1 --k 1 --rung naive");
+    const json device = report_of(program + "gemm --m 1 --n 1 --k 1 --rung naive");
     if (device.at("cuda_on_cpu")) GTEST_SKIP() << "there is no cuBLAS in this build";
-    const json report = report_of("gemm " + sizes + " --alpha 2 --beta 5 --precision double");
+    const json report =
+        report_of(program + "gemm " + sizes + " --alpha 2 --beta 5 --precision double");
     for (const json& row : report.at("tables").at(0).at("rows")) {
       if (row.contains("skipped")) continue;
       if (!row.contains("difference_from_reference")) GTEST_SKIP() << "this build has no cuBLAS";
@@ -250,7 +241,7 @@ TEST_F(Stage03Ladders, RefuseWhatDoesNotFit) {
 }
 
 TEST_F(Stage03Ladders, RefuseWhatDoesNotFitIntoASmallerGpu) {
-  if (!report_of("reduce --n 1").at("cuda_on_cpu")) GTEST_SKIP() << "of emulated GPUs";
+  if (!report_of(program + "reduce --n 1").at("cuda_on_cpu")) GTEST_SKIP() << "of emulated GPUs";
   surroundings_.variables["STAGEWISE_CPU_DEVICE_MEMORY"] = "100000000";
   const std::vector<std::pair<std::string, std::string>> problems = {
       {"gemm --m 5000 --n 5000 --k 2",
@@ -274,7 +265,8 @@ TEST_F(Stage03Ladders, RefuseWhatDoesNotFitIntoASmallerGpu) {
 
 /// More than this machine has, whatever the emulated GPU is said to have.
 TEST_F(Stage03Ladders, RefuseWhatDoesNotFitIntoTheHost) {
-  if (!report_of("reduce --n 1").at("cuda_on_cpu")) GTEST_SKIP() << "a GPU's memory ends before";
+  if (!report_of(program + "reduce --n 1").at("cuda_on_cpu"))
+    GTEST_SKIP() << "a GPU's memory ends before";
   surroundings_.variables["STAGEWISE_CPU_DEVICE_MEMORY"] = "70000000000000";
   const Outcome outcome = run(program + "gemm --m 2147483647 --n 3000 --k 1");
   EXPECT_EQ(outcome.exit_code, 1);

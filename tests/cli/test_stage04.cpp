@@ -25,20 +25,12 @@ const std::string training =
 
 class Stage04 : public CommandLine {
  protected:
-  void SetUp() override {
-    const Outcome info = run(program + "info");
-    if (info.exit_code == 0) return;
-    EXPECT_NE(info.err.find("no GPU can be used here"), std::string::npos) << info.err;
-    GTEST_SKIP() << info.err;
-  }
-
-  json report_of(const std::string& arguments) {
-    run_well(program + arguments + " --report report.json");
-    return json::parse(text("report.json"));
-  }
+  void SetUp() override { need_device("stage04_minibatch"); }
 
   /// Whether the kernels run on the CPU, where the GPU's memory is what a variable says.
-  bool is_emulated() { return report_of(training + "--epochs 0").at("cuda_on_cpu").get<bool>(); }
+  bool is_emulated() {
+    return report_of(program + training + "--epochs 0").at("cuda_on_cpu").get<bool>();
+  }
 };
 
 // --------------------------------------------------------------------------------------- training
@@ -84,8 +76,7 @@ TEST_F(Stage04, RecordingAndStreamingChangeNoBit) {
 TEST_F(Stage04, EvaluatesBatchesThatAreStreamed) {
   run_well(program + training + "--save 4.h5");
   const auto result_of = [&](const std::string& stage) {
-    run_well(stage + " evaluate --load 4.h5 --test-limit 77 --batch-size 10 --report r.json");
-    return json::parse(text("r.json"));
+    return report_of(stage + " evaluate --load 4.h5 --test-limit 77 --batch-size 10");
   };
   const json serial = result_of("stage01_serial");
   const json minibatch = result_of("stage04_minibatch");
@@ -95,9 +86,8 @@ TEST_F(Stage04, EvaluatesBatchesThatAreStreamed) {
 
 TEST_F(Stage04, HoldsAValidationSetOut) {
   const auto validations = [&](const std::string& stage) {
-    run_well(stage + " " + training + "--validation 10 --epochs 2 --report r.json");
     std::vector<double> losses;
-    const json report = json::parse(text("r.json"));
+    const json report = report_of(stage + " " + training + "--validation 10 --epochs 2");
     for (const json& epoch : report.at("epochs")) {
       losses.push_back(epoch.at("validation_loss"));
     }
@@ -141,12 +131,22 @@ TEST_F(Stage04, ContinuesWhatStage01Began) {
   }
 }
 
+TEST_F(Stage04, ContinuesWithAnotherChoiceWhereThatChangesNoNumber) {
+  run_well(program + training + "--epochs 3 --save whole.h5");
+  run_well(program + training + "--epochs 2 --save part.h5");
+  const std::string resume = program + "train --resume part.h5 --epochs 3 --save rest.h5";
+  run_well(resume + " --capture off");
+  run_well("compare_checkpoints whole.h5 rest.h5 --tolerance 0");
+  expect_failure(resume + " --fuse off", 1,
+                 "--fuse off contradicts the checkpoint part.h5, which has on; ...");
+}
+
 // ---------------------------------------------------------------------------------------- timings
 
 TEST_F(Stage04, TimesTheStepsOfAllWorkers) {
   const auto rows_of = [&](const std::string& options) {
     std::map<std::string, int> calls;
-    const json report = report_of(training + "--epochs 2 --timings " + options);
+    const json report = report_of(program + training + "--epochs 2 --timings " + options);
     for (const json& row : report.at("timings")) {
       EXPECT_FALSE(calls.contains(row.at("operation"))) << "two rows: " << row;
       calls[row.at("operation").get<std::string>()] = row.at("calls");
@@ -226,6 +226,15 @@ TEST_F(Stage04, OtherStagesSayWhereItsOptionsAre) {
           "--" + option +
               " is offered by stage01_serial, stage04_minibatch and stage05_mpi, not by " + stage);
     }
+  }
+}
+
+TEST_F(Stage04, EvaluatesWithoutTheOptionsOfATraining) {
+  for (const std::string option : {"gather loads", "capture off", "stream-batches"}) {
+    const std::string name = option.substr(0, option.find(' '));
+    expect_failure(program + "evaluate --load 4.h5 --" + option, 2,
+                   "--" + name + " is for train: evaluate has no use for it");
+    EXPECT_EQ(run_well(program + "evaluate --help").find("--" + name), std::string::npos);
   }
 }
 
