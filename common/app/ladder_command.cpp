@@ -1,5 +1,6 @@
 #include "app/ladder_command.hpp"
 
+#include <CLI/CLI.hpp>
 #include <cmath>
 #include <iostream>
 #include <limits>

@@ -2,13 +2,16 @@
 /// The subcommands that run a stage's ladders.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <filesystem>
 #include <string>
 #include <vector>
 
 #include "app/ladder.hpp"
 #include "app/stage.hpp"
+
+namespace CLI {
+class App;
+}  // namespace CLI
 
 namespace stagewise {
 

@@ -1,5 +1,6 @@
 #include "app/options.hpp"
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
 #include <cstdlib>

@@ -1,5 +1,6 @@
 #include "app/program.hpp"
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cctype>
 #include <exception>

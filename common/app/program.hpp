@@ -2,9 +2,12 @@
 /// What every program of the project does around its own work: parse options, report errors.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <functional>
 #include <string>
+
+namespace CLI {
+class App;
+}  // namespace CLI
 
 namespace stagewise {
 

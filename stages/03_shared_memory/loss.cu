@@ -15,7 +15,7 @@
 /// writes them twice and takes as many exponentials; squared_error() reads them once.
 
 #include "03_shared_memory/loss.hpp"
-#include "03_shared_memory/reduce/6_shuffles.cuh"
+#include "03_shared_memory/warp.cuh"
 #include "cuda/check.hpp"
 #include "cuda/launch.cuh"
 
@@ -24,30 +24,6 @@ namespace {
 
 constexpr int warp_size = 32;
 constexpr int warps_per_block = cuda::threads_per_block / warp_size;
-
-//! [warp_reductions]
-// In step d, each lane takes the value of the lane whose number differs in bit d. Both of a pair
-// compute the same, so that in the end all 32 lanes have the same bits.
-
-template <typename T>
-__device__ T largest_of_warp(T value) {
-#pragma unroll
-  for (int distance = warp_size / 2; distance > 0; distance /= 2) {
-    const T other = __shfl_xor_sync(all_lanes, value, distance);
-    if (other > value) value = other;
-  }
-  return value;
-}
-
-template <typename T>
-__device__ T sum_of_warp(T value) {
-#pragma unroll
-  for (int distance = warp_size / 2; distance > 0; distance /= 2) {
-    value += __shfl_xor_sync(all_lanes, value, distance);
-  }
-  return value;
-}
-//! [warp_reductions]
 
 /// The row of this thread's warp, the same for all its lanes.
 __device__ Index row_of_warp() {

@@ -8,6 +8,8 @@
 ///
 /// Work: rows x classes elements read and written once; two exponentials for each.
 
+#include "03_shared_memory/warp.cuh"
+#include "04_minibatch/activation.cuh"
 #include "04_minibatch/score.cuh"
 #include "cuda/check.hpp"
 #include "cuda/device.hpp"
@@ -17,22 +19,12 @@ namespace stagewise::minibatch {
 namespace {
 
 using shared_memory::all_lanes;
-using shared_memory::warp_sum;
+using shared_memory::largest_of_warp;
+using shared_memory::sum_of_warp;
 
 constexpr int warp_size = 32;
 constexpr int threads = 256;
 constexpr int warps = threads / warp_size;
-
-/// The largest of a warp's values, for all of its lanes.
-template <typename T>
-__device__ T warp_largest(T value) {
-#pragma unroll
-  for (int distance = warp_size / 2; distance > 0; distance /= 2) {
-    const T other = __shfl_xor_sync(all_lanes, value, distance);
-    if (other > value) value = other;
-  }
-  return value;
-}
 
 /// The smallest of a warp's values, for all of its lanes.
 __device__ int warp_smallest(int value) {
@@ -45,7 +37,7 @@ __device__ int warp_smallest(int value) {
 }
 
 //! [row]
-/// Computes a row's gradient. All lanes of a warp call it; lane 0 gets the row's loss.
+/// Computes a row's gradient and its loss. All lanes of a warp call it.
 template <typename T>
 __device__ T finish_row(const LossProblem<T>& p, const T* y, std::int32_t label, T largest,
                         T* gradient) {
@@ -54,7 +46,7 @@ __device__ T finish_row(const LossProblem<T>& p, const T* y, std::int32_t label,
   if (p.form == LossForm::softmax_cross_entropy) {
     T sum = 0;
     for (Index j = lane; j < p.classes; j += warp_size) sum += exp(y[j] - largest);
-    sum = __shfl_sync(all_lanes, warp_sum(sum), 0);
+    sum = sum_of_warp(sum);
     for (Index j = lane; j < p.classes; j += warp_size) {
       const T onehot = j == label ? T{1} : T{0};
       gradient[j] =
@@ -70,7 +62,7 @@ __device__ T finish_row(const LossProblem<T>& p, const T* y, std::int32_t label,
     loss += difference * difference;
     gradient[j] = through_activation(p.activation, y[j], 2 * difference / rows);
   }
-  return warp_sum(loss);
+  return sum_of_warp(loss);
 }
 //! [row]
 
@@ -101,7 +93,7 @@ __global__ void loss_kernel(LossProblem<T> p, Score* scores) {
     for (Index j = lane; j < p.classes; j += warp_size) {
       if (y[j] > largest) largest = y[j];
     }
-    largest = warp_largest(largest);
+    largest = largest_of_warp(largest);
     const std::int32_t prediction = predict(p, y, largest);
     const T loss = finish_row(p, y, label, largest, p.doutputs + row * p.classes);
     if (lane != 0) continue;

@@ -6,6 +6,7 @@
 #include "04_minibatch/persistent_prediction.hpp"
 #include "app/stage.hpp"
 #include "cuda/device.hpp"
+#include "tensor/error.hpp"
 
 namespace {
 
@@ -21,9 +22,24 @@ std::unique_ptr<Backend<T>> make_backend(const StageOptions& options) {
   return std::make_unique<MinibatchBackend<T>>(options.at("fuse") == "on");
 }
 
+/// @throws UsageError where no product could pick rows while it loads.
+void check_gather_loads(const StageOptions& options, const ModelOptions& model) {
+  if (options.at("stream-batches") == "on") {
+    throw UsageError(
+        "--gather loads is for a data set on the device, and --stream-batches leaves it on the "
+        "host");
+  }
+  if (model.name == "cnn" || options.at("fuse") == "off") {
+    throw UsageError(
+        std::string("--gather loads needs a fused layer that reads the input, and ") +
+        (model.name == "cnn" ? "the cnn begins with a convolution" : "--fuse off leaves none"));
+  }
+}
+
 template <typename T>
 std::unique_ptr<Step> make_step(const StepArguments<T>& arguments) {
   const std::string& gather = arguments.options.at("gather");
+  if (gather == "loads") check_gather_loads(arguments.options, arguments.model);
   return std::make_unique<CapturedStep<T>>(
       arguments.network, backend_of(arguments.network), arguments.model, arguments.training_set,
       arguments.sgd, arguments.workers, arguments.starts, arguments.steps_done,

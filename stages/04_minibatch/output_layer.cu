@@ -16,7 +16,10 @@
 #include <type_traits>
 
 #include "03_shared_memory/vector.cuh"
+#include "03_shared_memory/warp.cuh"
+#include "04_minibatch/activation.cuh"
 #include "04_minibatch/output_layer.hpp"
+#include "04_minibatch/row_loss.cuh"
 #include "04_minibatch/score.cuh"
 #include "cuda/check.hpp"
 #include "cuda/device.hpp"
@@ -25,7 +28,7 @@
 namespace stagewise::minibatch {
 namespace {
 
-using shared_memory::all_lanes;
+using shared_memory::sum_of_warp;
 using shared_memory::Vector;
 
 constexpr int warp_size = 32;
@@ -35,16 +38,6 @@ constexpr int most_outputs = 32;
 
 /// What the kernel needs of shared memory for its scores.
 constexpr Index for_scores = 4096;
-
-/// The sum over a warp, for all of its lanes, with the same bits.
-template <typename T>
-__device__ T sum_for_all(T value) {
-#pragma unroll
-  for (int distance = warp_size / 2; distance > 0; distance /= 2) {
-    value += __shfl_xor_sync(all_lanes, value, distance);
-  }
-  return value;
-}
 
 //! [fetch]
 /// What a block has in shared memory: the weights, each input's row filled up with zeros to `most`,
@@ -103,70 +96,6 @@ struct Shared {
 };
 //! [fetch]
 
-//! [loss]
-/// From the outputs of a row, the same in all lanes, to the gradients before their activation.
-/// @return the row's loss.
-template <int most, typename T>
-__device__ T find_gradients(const LossProblem<T>& p, std::int32_t label, const T* y, T* gradient) {
-  const auto classes = static_cast<int>(p.classes);
-  const auto rows = static_cast<T>(p.rows);
-  T loss = 0;
-  if (p.form == LossForm::softmax_cross_entropy) {
-    T largest = y[0];
-#pragma unroll
-    for (int j = 1; j < most; ++j) {
-      if (j < classes && y[j] > largest) largest = y[j];
-    }
-    T sum = 0;
-#pragma unroll
-    for (int j = 0; j < most; ++j) {
-      if (j >= classes) continue;
-      gradient[j] = exp(y[j] - largest);
-      sum += gradient[j];
-    }
-#pragma unroll
-    for (int j = 0; j < most; ++j) {
-      if (j >= classes) continue;
-      const T onehot = j == label ? T{1} : T{0};
-      gradient[j] = through_activation(p.activation, y[j], (gradient[j] / sum - onehot) / rows);
-      if (j == label) loss = log(sum) - (y[j] - largest);
-    }
-    return loss;
-  }
-#pragma unroll
-  for (int j = 0; j < most; ++j) {
-    if (j >= classes) continue;
-    const T onehot = j == label ? T{1} : T{0};
-    const T difference = y[j] - (classes == 1 ? static_cast<T>(label) : onehot);
-    loss += difference * difference;
-    gradient[j] = through_activation(p.activation, y[j], 2 * difference / rows);
-  }
-  return loss;
-}
-//! [loss]
-
-/// The class that a row's outputs name; the lowest wins ties.
-template <int most, typename T>
-__device__ std::int32_t predict(const LossProblem<T>& p, const T* y) {
-  if (p.is_cut) return y[0] >= p.cut ? 1 : 0;
-  int best = 0;
-  T largest = y[0];
-#pragma unroll
-  for (int j = 1; j < most; ++j) {
-    if (j >= p.classes || !(y[j] > largest)) continue;
-    largest = y[j];
-    best = j;
-  }
-  return best;
-}
-
-template <typename T>
-__device__ T activate(Activation activation, T x) {
-  if (activation == Activation::relu) return x < 0 ? T{0} : x;
-  if (activation == Activation::sigmoid) return T{1} / (T{1} + exp(-x));
-  return x;
-}
-
 //! [output_layer]
 /// @tparam most at least as many as there are outputs, so that they can be held in registers.
 template <int most, typename T>
@@ -194,7 +123,7 @@ __global__ void __launch_bounds__(threads)
     }
 #pragma unroll
     for (int j = 0; j < most; ++j) {
-      y[j] = sum_for_all(y[j]);
+      y[j] = sum_of_warp(y[j]);
       if (j < out && layer.bias != nullptr) y[j] += layer.bias[j];
       y[j] = activate(p.loss.activation, y[j]);
     }

@@ -21,13 +21,13 @@
 
 #include <cuda/atomic>
 
+#include "03_shared_memory/warp.cuh"
+#include "04_minibatch/activation.cuh"
 #include "04_minibatch/resident_mlp.hpp"
 #include "cuda/check.hpp"
 
 namespace stagewise::minibatch {
 namespace {
-
-constexpr unsigned all_lanes = 0xffffffff;
 
 /// Words of the host's memory and of the GPU's: among all threads of both.
 using AtomicWord = ::cuda::atomic_ref<Word, ::cuda::thread_scope_system>;
@@ -110,13 +110,6 @@ __device__ void keep_weights(const ResidentLayer<T>& layer, Share units, T* shar
   }
 }
 
-template <typename T>
-__device__ T activate(Activation activation, T x) {
-  if (activation == Activation::relu) return x < 0 ? T{0} : x;
-  if (activation == Activation::sigmoid) return 1 / (1 + exp(-x));
-  return x;
-}
-
 /// The product of an input with a unit's weights, `stride` apart: each lane of the warp takes every
 /// 32nd input, and all get the sum.
 template <typename T>
@@ -124,10 +117,7 @@ __device__ T dot(int n, const T* x, const T* weight, Index stride) {
   T sum = 0;
 #pragma unroll 8
   for (int k = static_cast<int>(threadIdx.x) % 32; k < n; k += 32) sum += x[k] * weight[k * stride];
-  for (int distance = 16; distance > 0; distance /= 2) {
-    sum += __shfl_xor_sync(all_lanes, sum, distance);
-  }
-  return sum;
+  return shared_memory::sum_of_warp(sum);
 }
 
 /// Calls use(unit, output) for some units of a layer, a warp each.

@@ -27,14 +27,6 @@ __device__ void leave_score(const Score& score, Score* scores) {
 }
 //! [score]
 
-/// From a gradient to the one before the activation that made y.
-template <typename T>
-__device__ T through_activation(Activation activation, T y, T gradient) {
-  if (activation == Activation::relu) return y > 0 ? gradient : T{0};
-  if (activation == Activation::sigmoid) return gradient * y * (T{1} - y);
-  return gradient;
-}
-
 /// The label of a row of the batch.
 template <typename T>
 __device__ std::int32_t label_of(const LossProblem<T>& p, Index row) {

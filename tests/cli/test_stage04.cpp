@@ -212,6 +212,20 @@ TEST_F(Stage04, RefusesWhatItDoesNotKnow) {
   }
 }
 
+TEST_F(Stage04, RefusesToGatherInLoadsWhereNoProductReadsTheData) {
+  const std::string gather = program + "train --train-limit 20 --batch-size 5 --gather loads ";
+  expect_failure(
+      gather + "--stream-batches", 2,
+      "--gather loads is for a data set on the device, and --stream-batches leaves it on "
+      "the host");
+  expect_failure(gather + "--model cnn", 2,
+                 "--gather loads needs a fused layer that reads the input, and the cnn begins with "
+                 "a convolution");
+  expect_failure(gather + "--fuse off", 2,
+                 "--gather loads needs a fused layer that reads the input, and --fuse off leaves "
+                 "none");
+}
+
 TEST_F(Stage04, OtherStagesSayWhereItsOptionsAre) {
   for (const std::string stage :
        {"stage01_serial", "stage02_naive_cuda", "stage03_shared_memory"}) {

@@ -11,6 +11,7 @@
 #include "cuda/check.hpp"
 #include "golden/cnn.hpp"
 #include "golden/golden.hpp"
+#include "golden/workers.hpp"
 #include "support.hpp"
 #include "training/worker_step.hpp"
 #ifdef STAGEWISE_CUDA_ON_CPU
@@ -316,41 +317,15 @@ TEST_F(Stage04, EqualsPyTorchsCnn) {
   }
 }
 
-/// Workers with their own weights: where each of them and their mean arrive.
 TEST_F(Stage04, WorkersEqualPyTorchs) {
-  const golden::Case file = golden::load("workers_average_weights");
-  constexpr int workers = 3;
-  const auto of_worker = [](const std::vector<ParameterValues>& all, int worker) {
-    const std::string prefix = std::to_string(worker + 1) + "/";
-    std::vector<ParameterValues> result;
-    for (const ParameterValues& stored : all) {
-      if (!stored.name.starts_with(prefix)) continue;
-      result.push_back(stored);
-      result.back().name.erase(0, prefix.size());
-    }
-    return result;
-  };
-  Starts starts;
-  starts.reserve(workers);
-  for (int worker = 0; worker < workers; ++worker) {
-    starts.push_back(of_worker(file.initial, worker));
-  }
   MinibatchBackend<double> backend;
-  const auto network =
-      build_model<double>(backend, file.model, file.options.batch_size, GraphMode::training);
-  CapturedStep<double> step(
-      *network, backend, file.model, file.data, file.options.sgd,
-      {.workers = workers, .average = Average::weights, .average_every = file.average_every},
-      starts, 0, {});
-  EXPECT_LE(golden::distance(golden::train_with(*network, step, file), file), golden::bound);
-  const Starts ends = step.worker_parameters();
-  ASSERT_EQ(ends.size(), 3U);
-  for (int worker = 0; worker < workers; ++worker) {
-    const auto& own = ends[static_cast<std::size_t>(worker)];
-    EXPECT_LE(largest_difference(compare_parameters(own, of_worker(file.worker_ends, worker))),
-              golden::bound)
-        << "worker " << worker;
-  }
+  golden::expect_workers_equal_pytorch(
+      backend, [&](Network<double>& network, const golden::Case& file, const WorkerOptions& workers,
+                   const Starts& starts) {
+        return std::make_unique<CapturedStep<double>>(network, backend, file.model, file.data,
+                                                      file.options.sgd, workers, starts, 0,
+                                                      CapturedStepOptions{});
+      });
 }
 
 // ---------------------------------------------------------------------------------- the interface

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -13,7 +14,7 @@
 #include "01_serial/serial_backend.hpp"
 #include "golden/cnn.hpp"
 #include "golden/golden.hpp"
-#include "training/worker_step.hpp"
+#include "golden/workers.hpp"
 
 namespace stagewise {
 namespace {
@@ -52,47 +53,14 @@ INSTANTIATE_TEST_SUITE_P(Serial, GoldenCnn,
                            return std::get<0>(test.param) + "_" + std::get<1>(test.param);
                          });
 
-/// Workers with their own weights: where each of them and their mean arrive.
 TEST(GoldenWorkers, EqualPyTorch) {
-  const golden::Case file = load("workers_average_weights");
-  constexpr int workers = 3;
-  // The values of "start/1/fc1/weight" are here as "1/fc1/weight", worker 1's first.
-  const auto of_worker = [](const std::vector<ParameterValues>& all, int worker) {
-    const std::string prefix = std::to_string(worker + 1) + "/";
-    std::vector<ParameterValues> result;
-    for (const ParameterValues& stored : all) {
-      if (!stored.name.starts_with(prefix)) continue;
-      result.push_back(stored);
-      result.back().name.erase(0, prefix.size());
-    }
-    return result;
-  };
-  std::vector<std::vector<ParameterValues>> starts;
-  starts.reserve(workers);
-  for (int worker = 0; worker < workers; ++worker) {
-    starts.push_back(of_worker(file.initial, worker));
-    ASSERT_EQ(starts.back().size(), 4U);
-  }
-
   SerialBackend<double> backend;
-  const auto network =
-      build_model(backend, file.model, file.options.batch_size, GraphMode::training);
-  WorkerStep<double> step(
-      *network, file.data, file.options.sgd,
-      {.workers = workers, .average = Average::weights, .average_every = file.average_every},
-      starts, 0);
-  const golden::Outcome outcome = golden::train_with(*network, step, file);
-
-  EXPECT_LE(golden::distance(outcome, file), bound);
-  const auto ends = step.worker_parameters();
-  for (int worker = 0; worker < workers; ++worker) {
-    const auto expected = of_worker(file.worker_ends, worker);
-    ASSERT_EQ(expected.size(), 4U);
-    const auto& own = ends[static_cast<std::size_t>(worker)];
-    EXPECT_LE(largest_difference(compare_parameters(own, expected)), bound) << "worker " << worker;
-    // The training ends between two means, so that the workers are not all alike.
-    EXPECT_GT(largest_difference(compare_parameters(own, file.expected)), 1e-4);
-  }
+  golden::expect_workers_equal_pytorch(
+      backend, [](Network<double>& network, const golden::Case& file, const WorkerOptions& workers,
+                  const auto& starts) {
+        return std::make_unique<WorkerStep<double>>(network, file.data, file.options.sgd, workers,
+                                                    starts, 0);
+      });
 }
 
 // -------------------------------------------------------------------------- tests of the test

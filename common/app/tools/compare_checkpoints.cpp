@@ -2,6 +2,7 @@
 /// Compares two checkpoints, parameter by parameter, in the manner of report 000's table 1; turns
 /// one into report 002's matrix files and back.
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
 #include <cmath>

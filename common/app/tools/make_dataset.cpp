@@ -1,6 +1,7 @@
 /// @file
 /// Writes a generated data set to files of a standard format, for this project's programs and for
 /// others.
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
 #include <cstdint>

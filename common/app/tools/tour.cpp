@@ -2,6 +2,7 @@
 /// The tour: every stage trains the same small network on the same digits, is compared with the
 /// stage before, and gets a row in a table. This is what `./run.sh` ends with.
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
 #include <cerrno>

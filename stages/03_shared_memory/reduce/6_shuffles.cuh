@@ -11,11 +11,9 @@
 /// sums.
 #pragma once
 
-#include <cuda_runtime.h>
+#include "03_shared_memory/warp.cuh"
 
 namespace stagewise::shared_memory {
-
-constexpr unsigned all_lanes = 0xffffffff;
 
 //! [warp_sum]
 /// The sum over the 32 lanes of a warp, which all call this. Only lane 0 gets it: who asks for a

@@ -8,6 +8,7 @@
 #pragma once
 
 #include "03_shared_memory/gemm/epilogue.cuh"
+#include "04_minibatch/activation.cuh"
 
 namespace stagewise::minibatch {
 
@@ -35,9 +36,7 @@ struct BiasActivation {
 
   __device__ T operator()(int /*row*/, int column, T sum) const {
     if (bias != nullptr) sum += bias[column];
-    if (activation == Activation::relu) return sum < 0 ? T{0} : sum;  // a NaN stays NaN
-    if (activation == Activation::sigmoid) return T{1} / (T{1} + exp(-sum));
-    return sum;
+    return activate(activation, sum);
   }
 };
 //! [bias_activation]
@@ -64,9 +63,7 @@ struct ThroughActivation {
 
   __device__ T operator()(int i, int column, T sum) const {
     if (activation == Activation::none) return sum;
-    const T value = y[static_cast<Index>(i) * n + column];
-    if (activation == Activation::relu) return value > 0 ? sum : T{0};
-    return sum * value * (T{1} - value);
+    return through_activation(activation, y[static_cast<Index>(i) * n + column], sum);
   }
 };
 //! [through_activation]
