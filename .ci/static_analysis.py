@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Runs clang-tidy on all C++ files of a configured build folder: static_analysis.py BUILD [JOBS]
 
-With a single file, clang-tidy spends most of its time on the headers of libraries, and with the next
-file it does so again. So the files of a folder are put together into a few large ones. Some checks
-look at nothing outside the main file, first of all the static analyzer: these get the files one by
-one, but not those of tests, whose macros have more paths than it can follow. Files that cannot be
-put together, such as those with a name in common, are taken apart again.
+With a single file, clang-tidy spends most of its time on the headers of libraries, and with the
+next file it does so again. So the files of a folder are put together into a few large ones. Some
+checks look at nothing outside the main file, first of all the static analyzer: these get the files
+one by one, but not those of tests, whose macros have more paths than it can follow. Files that
+cannot be put together, such as those with a name in common, are taken apart again.
 
 Prints what is found and exits with 1 if anything is.
 """
@@ -24,7 +24,7 @@ OF_ONE_FILE = ["clang-analyzer-*", "clang-diagnostic-shadow*", "misc-unused-*-de
 TOGETHER = ["--checks=" + ",".join("-" + check for check in OF_ONE_FILE)
             + ",-bugprone-suspicious-include"]
 ALONE = ["--checks=-*," + ",".join(OF_ONE_FILE)]
-# The analyzer follows a function's paths a fourth as far as it does by default, in half of the time.
+# The analyzer follows a function's paths a fourth as far as by default, in half of the time.
 ALONE += [f"--extra-arg={word}"
           for word in ("-Xclang", "-analyzer-config", "-Xclang", "max-nodes=56250")]
 
