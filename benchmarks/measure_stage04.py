@@ -15,10 +15,12 @@ datasets/) has it, and generated digits otherwise.
 """
 
 import argparse
+import csv
 import datetime
 import json
 import os
 import pathlib
+import re
 import shlex
 import statistics
 import subprocess
@@ -36,10 +38,11 @@ class Failed(Exception):
     """A command did not do what it should; says which."""
 
 
-def run(command, limit=120):
+def run(command, limit=120, env=None):
     words = [str(word) for word in command]
     try:
-        done = subprocess.run(words, capture_output=True, text=True, timeout=limit, check=False)
+        done = subprocess.run(words, capture_output=True, text=True, timeout=limit, check=False,
+                              env=env)
     except FileNotFoundError:
         raise Failed(f"`{words[0]}` is not there") from None
     except subprocess.TimeoutExpired:
@@ -236,6 +239,45 @@ def memory(bench):
     return f"Training 784-256-10 takes {most - before:,} MiB of the GPU's memory, CUDA's own included.\n"
 
 
+def kernels(bench):
+    """What the profiler says of each kernel of a step; nothing runs beside it."""
+    steps, launches = 3, 6
+    command = ["ncu", "--csv", "--print-units", "base", "--cache-control", "none",
+               "--clock-control", "none", "--launch-skip", 4 * launches, "--launch-count",
+               steps * launches, "--metrics", "gpu__time_duration.sum", bench.stage(4), "train",
+               "--dataset", bench.dataset, "--epochs", 1, "--train-limit", 40000, "--batch-size",
+               1000, "--capture", "off"]
+    rows_of_profiler = (line for line in run(command).splitlines() if line.startswith('"'))
+    times = {}
+    for row in csv.DictReader(rows_of_profiler):
+        kernel = (row["Kernel Name"], row["Grid Size"])
+        times.setdefault(kernel, []).append(float(row["Metric Value"].replace(",", "")) / 1e3)
+    rows = []
+    for (name, grid), own_times in times.items():
+        function = re.sub(r"<.*|\(.*", "", name.replace("(anonymous namespace)::", ""))
+        rows.append([f"`{function.split('::')[-1].split()[-1]}`", grid, len(own_times),
+                     f"{statistics.median(own_times):.1f}"])
+    return table(["kernel", "blocks", f"launches in {steps} steps", "us"], rows)
+
+
+def calls(bench):
+    """An epoch as the host sees it."""
+    library = bench.programs.resolve() / "libtrace_cuda_calls.so"
+    if not library.exists():
+        raise Failed(f"`{library.name}` is not there")
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder) / "calls.txt"
+        tracing = {"CUDA_INJECTION64_PATH": str(library), "STAGEWISE_CALLS": str(path)}
+        run([bench.stage(4), "train", "--dataset", bench.dataset, "--epochs", 3, "--batch-size",
+             1000], env={**os.environ, **tracing})
+        lines = path.read_text(encoding="utf-8").splitlines()
+    launches = [i for i, line in enumerate(lines) if line.endswith(" cudaGraphLaunch")]
+    first, last = launches[0], launches[-1]
+    return ("Three epochs, from the first launch of a recording to what follows the last, as calls"
+            " of the CUDA runtime, each with how often it is called in a row:\n\n```\n"
+            + "\n".join(lines[max(0, first - 3):last + 6]) + "\n```\n")
+
+
 SECTIONS = [("Training 784-256-10, float, images a second", training),
             ("Report 000's network", report_000),
             ("What each part buys, images a second", what_each_part_buys),
@@ -244,7 +286,9 @@ SECTIONS = [("Training 784-256-10, float, images a second", training),
             ("Latency of one image, host to host", latency),
             ("Convolutions", convolution),
             ("What showing progress costs", progress),
-            ("Memory", memory)]
+            ("Memory", memory),
+            ("Kernels of a step of 784-256-10, float, batch of 1,000, each by itself", kernels),
+            ("Calls of the CUDA runtime", calls)]
 
 
 def heading(bench):
