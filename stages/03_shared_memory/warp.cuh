@@ -23,6 +23,7 @@ __device__ T largest_of_warp(T value) {
   return value;
 }
 
+/// The sum of a warp's values.
 template <typename T>
 __device__ T sum_of_warp(T value) {
 #pragma unroll
