@@ -42,7 +42,7 @@ def own_files(build):
         for word in words:
             if word == "-isystem":
                 flags.append((word, next(words)))
-            elif word.startswith(("-I", "-D", "-W", "-std")):
+            elif word.startswith(("-I", "-D", "-U", "-W", "-std")):
                 flags.append((word,))
         folders.setdefault(os.path.dirname(file), {})[file] = flags
     return {folder: sorted(members.items()) for folder, members in sorted(folders.items())}
