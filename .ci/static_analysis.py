@@ -4,8 +4,9 @@
 With a single file, clang-tidy spends most of its time on the headers of libraries, and with the
 next file it does so again. So the files of a folder are put together into a few large ones. Some
 checks look at nothing outside the main file, first of all the static analyzer: these get the files
-one by one, but not those of tests, whose macros have more paths than it can follow. Files that
-cannot be put together, such as those with a name in common, are taken apart again.
+one by one, but not those of tests and benchmarks, whose macros have more paths than it can follow
+and leave to a library what looks lost. Files that cannot be put together, such as those with a
+name in common, are taken apart again.
 
 Prints what is found and exits with 1 if anything is.
 """
@@ -107,7 +108,7 @@ def main():
     for folder, members in own_files(build).items():
         count = -(-len(members) // MOST_TOGETHER)
         work += [(members[i::count], TOGETHER) for i in range(count)]
-        if not folder.startswith("tests"):
+        if not folder.startswith(("tests", "benchmarks")):
             work += [([member], ALONE) for member in members]
 
     code = 0
