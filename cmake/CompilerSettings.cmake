@@ -11,7 +11,7 @@ set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 
 add_library(stagewise_settings INTERFACE)
 set(warnings -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion
-             -Wno-missing-field-initializers -Wno-restrict) # false alarms of g++ 12
+             -Wno-missing-field-initializers $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>) # false alarms of g++ 12
 target_compile_options(stagewise_settings INTERFACE "$<$<COMPILE_LANGUAGE:CXX>:${warnings}>")
 # nvcc hands its host compiler generated code, which -Wpedantic and -Wconversion do not suit.
 target_compile_options(
@@ -25,6 +25,9 @@ if(STAGEWISE_NATIVE)
   target_compile_options(stagewise_settings INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-march=native>
                                                       $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-march=native>)
 endif()
+
+# What a report needs to name lines. The ranges of addresses, by which libdw finds them, are g++'s habit.
+set(STAGEWISE_LINE_NUMBERS -g1 $<$<CXX_COMPILER_ID:Clang>:-gdwarf-aranges>)
 
 if(STAGEWISE_SANITIZER STREQUAL "address")
   set(sanitizers -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
@@ -45,8 +48,12 @@ if(STAGEWISE_FUZZ)
   target_compile_options(stagewise_settings INTERFACE -fsanitize=fuzzer-no-link)
 endif()
 if(sanitizers)
-  target_compile_options(stagewise_settings INTERFACE ${sanitizers} -g)
+  target_compile_options(stagewise_settings INTERFACE ${sanitizers} ${STAGEWISE_LINE_NUMBERS})
   target_link_options(stagewise_settings INTERFACE ${sanitizers})
+  if(CMAKE_CXX_COMPILER_ID MATCHES "Clang") # g++ defines it
+    string(TOUPPER "__SANITIZE_${STAGEWISE_SANITIZER}__" macro)
+    target_compile_definitions(stagewise_settings INTERFACE ${macro}=1)
+  endif()
 endif()
 
 if(STAGEWISE_COVERAGE)

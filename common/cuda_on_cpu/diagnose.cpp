@@ -49,11 +49,16 @@ class DebugInformation {
   std::string place_of(std::uintptr_t instruction) const {
     Dwfl_Module* const module = dwfl_addrmodule(session_, instruction);
     if (module == nullptr) return "";
-    Dwfl_Line* const line = dwfl_module_getsrc(module, instruction);
+    // Line 0 stands for an instruction that a compiler has moved together with others: the line
+    // before is the nearest.
+    constexpr std::uintptr_t furthest = 128;
+    const char* file = nullptr;
     int number = 0;
-    const char* const file = line == nullptr
-                                 ? nullptr
-                                 : dwfl_lineinfo(line, nullptr, &number, nullptr, nullptr, nullptr);
+    for (std::uintptr_t back = 0; number == 0 && back <= furthest; ++back) {
+      Dwfl_Line* const line = dwfl_module_getsrc(module, instruction - back);
+      if (line == nullptr) break;
+      file = dwfl_lineinfo(line, nullptr, &number, nullptr, nullptr, nullptr);
+    }
     if (file == nullptr) return "";
     if (is_own_source(file)) return to_string(Place{file, static_cast<unsigned>(number)});
     Dwarf_Addr bias = 0;

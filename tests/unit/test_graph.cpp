@@ -439,8 +439,9 @@ struct TwoLayers {
     auto& bias = graph.add<Parameter<double>>("fc1/bias", Shape{5}, ParameterKind::bias);
     auto& weight = graph.add<Parameter<double>>("fc2/weight", Shape{5, 3}, ParameterKind::weight);
     auto& hidden = graph.add<Linear<double>>("fc1", flat, first_weight, &bias, activation);
-    outputs = &graph.add<Linear<double>>("fc2", hidden, weight, nullptr, activation);
-    loss = &graph.add<SquaredError<double>>("loss", *outputs, labels);
+    auto& output = graph.add<Linear<double>>("fc2", hidden, weight, nullptr, activation);
+    outputs = &output;
+    loss = &graph.add<SquaredError<double>>("loss", output, labels);
     graph.build(rows, GraphMode::training);
     set(*input, random_values<double>(rows * 6, 1));
     set(first_weight, random_values<double>(30, 2));
@@ -456,7 +457,7 @@ struct TwoLayers {
     return stored_gradients();
   }
 
-  std::vector<Values> stored_gradients() {
+  std::vector<Values> stored_gradients() const {
     std::vector<Values> result;
     for (Parameter<double>* const parameter : graph.parameters()) {
       result.push_back(gradient_of(*parameter));
@@ -595,7 +596,8 @@ TEST(Placeholder, PassesASelectionOn) {
   const std::vector<std::uint32_t> order = {8, 0, 3, 3};
   Values batch;
   for (const std::uint32_t sample : order) {
-    batch.insert(batch.end(), all.begin() + sample * 6, all.begin() + sample * 6 + 6);
+    const auto first = all.begin() + Index{sample} * 6;
+    batch.insert(batch.end(), first, first + 6);
   }
   network.input->use(all.data(), {order.data()});
   EXPECT_EQ(network.input->selection().order, order.data());

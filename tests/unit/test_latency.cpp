@@ -117,14 +117,20 @@ TEST(MeasureLatency, NeedsAFullBatch) {
   EXPECT_EQ(measure_latency(fitting, make_data()).samples, 200);
 }
 
+/// How many predictors there are, and the fewest that there were during a prediction.
+struct Alive {
+  int now = 0;
+  int fewest = 0;
+};
+
 /// Answers as the network does, but for one sample of the data set.
 class Other final : public Predictor<double> {
  public:
-  Other(std::string name, Network<double>& network, int& alive)
+  Other(std::string name, Network<double>& network, Alive& alive)
       : name_(std::move(name)), eager_(network), alive_(&alive) {
-    ++*alive_;
+    ++alive_->now;
   }
-  ~Other() override { --*alive_; }
+  ~Other() override { --alive_->now; }
   Other(const Other&) = delete;
   Other& operator=(const Other&) = delete;
 
@@ -134,17 +140,16 @@ class Other final : public Predictor<double> {
 
   void predict(std::int32_t* classes) override {
     eager_.predict(classes);
-    fewest_alive = std::min(fewest_alive, *alive_);
+    alive_->fewest = std::min(alive_->fewest, alive_->now);
     if (seen_++ == wrong_sample) classes[0] = (classes[0] + 1) % 4;
   }
 
   Index wrong_sample = -1;  ///< -1: none
-  inline static int fewest_alive = 0;
 
  private:
   std::string name_;
   EagerPredictor<double> eager_;
-  int* alive_;
+  Alive* alive_;
   Index seen_ = 0;
 };
 
@@ -166,7 +171,7 @@ class MeasureLatencies : public testing::Test {
       other->wrong_sample = wrong_sample;
       others.push_back(std::move(other));
     }
-    Other::fewest_alive = alive_;
+    alive_.fewest = alive_.now;
     return measure_latencies(std::make_unique<EagerPredictor<double>>(*network_), std::move(others),
                              make_data());
   }
@@ -174,7 +179,7 @@ class MeasureLatencies : public testing::Test {
   SerialBackend<double> backend_;
   std::unique_ptr<Network<double>> network_ =
       build_model(backend_, make_sigmoid_model(), 1, GraphMode::inference);
-  int alive_ = 0;
+  Alive alive_;
 };
 
 TEST_F(MeasureLatencies, HaveARowForEachPathWhichIsThenGivenBack) {
@@ -184,8 +189,8 @@ TEST_F(MeasureLatencies, HaveARowForEachPathWhichIsThenGivenBack) {
   EXPECT_EQ(reports[1].path, "second");
   EXPECT_EQ(reports[2].path, "third");
   for (const LatencyReport& report : reports) EXPECT_EQ(report.samples, 200);
-  EXPECT_EQ(Other::fewest_alive, 1);  // the third's measurement
-  EXPECT_EQ(alive_, 0);
+  EXPECT_EQ(alive_.fewest, 1);  // the third's measurement
+  EXPECT_EQ(alive_.now, 0);
 }
 
 TEST_F(MeasureLatencies, RefuseWrongAnswers) {
@@ -200,7 +205,7 @@ TEST_F(MeasureLatencies, RefuseWrongAnswers) {
         << sentence;
     EXPECT_TRUE(sentence.ends_with(" on the path eager")) << sentence;
   }
-  EXPECT_EQ(alive_, 0);
+  EXPECT_EQ(alive_.now, 0);
 }
 
 TEST_F(MeasureLatencies, AcceptEitherOfTwoClassesThatRoundingDecidesBetween) {

@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <filesystem>
 #include <numeric>
-#include <source_location>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -15,11 +14,12 @@
 namespace stagewise::mistakes {
 
 /// Throws the sentence of CUDA, with the line of the call.
-inline void check(cudaError_t status,
-                  std::source_location place = std::source_location::current()) {
+// Not by std::source_location, which clang 14 cannot do with the library of g++.
+inline void check(cudaError_t status, const char* file = __builtin_FILE(),
+                  int line = __builtin_LINE()) {
   if (status == cudaSuccess) return;
-  throw std::runtime_error(std::filesystem::path(place.file_name()).filename().string() + ":" +
-                           std::to_string(place.line()) + ": " + cudaGetErrorString(status));
+  throw std::runtime_error(std::filesystem::path(file).filename().string() + ":" +
+                           std::to_string(line) + ": " + cudaGetErrorString(status));
 }
 
 /// Throws if a result is wrong, with the first element that is.
