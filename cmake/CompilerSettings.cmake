@@ -51,8 +51,11 @@ if(sanitizers)
   target_compile_options(stagewise_settings INTERFACE ${sanitizers} ${STAGEWISE_LINE_NUMBERS})
   target_link_options(stagewise_settings INTERFACE ${sanitizers})
   if(CMAKE_CXX_COMPILER_ID MATCHES "Clang") # g++ defines it
-    string(TOUPPER "__SANITIZE_${STAGEWISE_SANITIZER}__" macro)
-    target_compile_definitions(stagewise_settings INTERFACE ${macro}=1)
+    set(sanitizer ADDRESS)
+    if(STAGEWISE_SANITIZER STREQUAL "thread")
+      set(sanitizer THREAD)
+    endif()
+    target_compile_definitions(stagewise_settings INTERFACE __SANITIZE_${sanitizer}__=1)
   endif()
 endif()
 
