@@ -4,14 +4,14 @@
 With a single file, clang-tidy spends most of its time on the headers of libraries, and with the
 next file it does so again. So the files of a folder are put together into a few large ones. Some
 checks look at nothing outside the main file, first of all the static analyzer: these get the files
-one by one, but not those of tests and benchmarks, whose macros have more paths than it can follow
-and leave to a library what looks lost. Files that cannot be put together, such as those with a
-name in common, are taken apart again.
+one by one, but not those of tests, whose macros have more paths than it can follow. Files that
+cannot be put together, such as those with a name in common, are taken apart again.
 
 Prints what is found and exits with 1 if anything is.
 """
 
 import concurrent.futures
+import fnmatch
 import json
 import os
 import re
@@ -22,12 +22,25 @@ import time
 
 MOST_TOGETHER = 12
 OF_ONE_FILE = ["clang-analyzer-*", "clang-diagnostic-shadow*", "misc-unused-*-decls"]
-TOGETHER = ["--checks=" + ",".join("-" + check for check in OF_ONE_FILE)
-            + ",-bugprone-suspicious-include"]
-ALONE = ["--checks=-*," + ",".join(OF_ONE_FILE)]
 # The analyzer follows a function's paths a fourth as far as by default, in half of the time.
-ALONE += [f"--extra-arg={word}"
-          for word in ("-Xclang", "-analyzer-config", "-Xclang", "max-nodes=56250")]
+ANALYZER = [f"--extra-arg={word}"
+            for word in ("-Xclang", "-analyzer-config", "-Xclang", "max-nodes=56250")]
+
+
+def together(_):
+    """The options for files that are put together."""
+    return ["--checks=" + ",".join("-" + check for check in OF_ONE_FILE)
+            + ",-bugprone-suspicious-include"]
+
+
+def alone(file):
+    """The options for a single file: of its folder's checks, those that are left."""
+    listed = subprocess.run(["clang-tidy", "--list-checks", file, "--"], capture_output=True,
+                            text=True, check=True).stdout.split()
+    checks = [check for check in listed
+              if any(fnmatch.fnmatch(check, pattern) for pattern in OF_ONE_FILE)]
+    # Those of the compiler are not listed.
+    return ["--checks=-*,clang-diagnostic-shadow*," + ",".join(checks), *ANALYZER]
 
 
 def own_files(build):
@@ -81,7 +94,7 @@ class Batch:
         command = ["clang-tidy", "--dump-config", self.file]
         config = subprocess.run(command, capture_output=True, text=True, check=True).stdout
         headers = re.search(r"^HeaderFilterRegex: *'(.*)'$", config, re.MULTILINE).group(1)
-        command = ["clang-tidy", "--quiet", *options,
+        command = ["clang-tidy", "--quiet", *options(self.file),
                    f"--header-filter=({headers})|(/{self.folder}/[^/]*\\.cpp$)",
                    self.file, "--", *self.flags]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -107,9 +120,9 @@ def main():
     work = []
     for folder, members in own_files(build).items():
         count = -(-len(members) // MOST_TOGETHER)
-        work += [(members[i::count], TOGETHER) for i in range(count)]
-        if not folder.startswith(("tests", "benchmarks")):
-            work += [([member], ALONE) for member in members]
+        work += [(members[i::count], together) for i in range(count)]
+        if not folder.startswith("tests"):
+            work += [([member], alone) for member in members]
 
     code = 0
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:

@@ -11,7 +11,8 @@ set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 
 add_library(stagewise_settings INTERFACE)
 set(warnings -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion
-             -Wno-missing-field-initializers $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>) # false alarms of g++ 12
+             -Wno-missing-field-initializers
+             $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>) # false alarms of g++ 12
 target_compile_options(stagewise_settings INTERFACE "$<$<COMPILE_LANGUAGE:CXX>:${warnings}>")
 # nvcc hands its host compiler generated code, which -Wpedantic and -Wconversion do not suit.
 target_compile_options(
@@ -26,8 +27,10 @@ if(STAGEWISE_NATIVE)
                                                       $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-march=native>)
 endif()
 
-# What a report needs to name lines. The ranges of addresses, by which libdw finds them, are g++'s habit.
-set(STAGEWISE_LINE_NUMBERS -g1 $<$<CXX_COMPILER_ID:Clang>:-gdwarf-aranges>)
+# What a report needs to name lines, where a configuration does not have more of it anyway. The ranges of
+# addresses, by which libdw finds them, are g++'s habit only.
+set(STAGEWISE_LINE_NUMBERS "$<$<NOT:$<CONFIG:Debug,RelWithDebInfo>>:-g1>"
+                           $<$<CXX_COMPILER_ID:Clang>:-gdwarf-aranges>)
 
 if(STAGEWISE_SANITIZER STREQUAL "address")
   set(sanitizers -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)

@@ -143,7 +143,6 @@ function(stagewise_cuda_sources target)
     return()
   endif()
 
-  list(JOIN STAGEWISE_LINE_NUMBERS "$<SEMICOLON>" line_numbers)
   foreach(file IN LISTS files)
     stagewise_translate(${file} translated rule)
     add_dependencies(${target} ${rule})
@@ -153,7 +152,7 @@ function(stagewise_cuda_sources target)
       # Line numbers for what a report says about a kernel, and the headers beside the original.
       set_source_files_properties(
         ${translated} TARGET_DIRECTORY ${target}
-        PROPERTIES COMPILE_OPTIONS "$<$<NOT:$<CONFIG:Debug,RelWithDebInfo>>:${line_numbers}>;-iquote;${folder}")
+        PROPERTIES COMPILE_OPTIONS "${STAGEWISE_LINE_NUMBERS};-iquote;${folder}")
     endif()
   endforeach()
   foreach(root common stages tests)

@@ -49,17 +49,20 @@ class DebugInformation {
   std::string place_of(std::uintptr_t instruction) const {
     Dwfl_Module* const module = dwfl_addrmodule(session_, instruction);
     if (module == nullptr) return "";
-    // Line 0 stands for an instruction that a compiler has moved together with others: the line
-    // before is the nearest.
-    constexpr std::uintptr_t furthest = 128;
+    // Line 0 stands for an instruction that belongs to several lines, or to none: then the nearest
+    // one before it within the function says about where.
+    GElf_Off from_its_beginning = 0;
+    GElf_Sym symbol;
+    dwfl_module_addrinfo(module, instruction, &from_its_beginning, &symbol, nullptr, nullptr,
+                         nullptr);
     const char* file = nullptr;
     int number = 0;
-    for (std::uintptr_t back = 0; number == 0 && back <= furthest; ++back) {
+    for (GElf_Off back = 0; number == 0 && back <= from_its_beginning; ++back) {
       Dwfl_Line* const line = dwfl_module_getsrc(module, instruction - back);
       if (line == nullptr) break;
       file = dwfl_lineinfo(line, nullptr, &number, nullptr, nullptr, nullptr);
     }
-    if (file == nullptr) return "";
+    if (file == nullptr || number == 0) return "";
     if (is_own_source(file)) return to_string(Place{file, static_cast<unsigned>(number)});
     Dwarf_Addr bias = 0;
     Dwarf_Die* const unit = dwfl_module_addrdie(module, instruction, &bias);
