@@ -48,7 +48,7 @@ class WindowLoader {
     int steps;  ///< 0 if there is no such pixel
   };
 
-  /// Where a pixel\'s window begins.
+  /// Where a pixel's window begins.
   __device__ Row row(int pixel) const {
     return {input_ + first_seen(pixel), pixel < pixels_ ? window_ : 0};
   }

@@ -92,6 +92,12 @@ constexpr int copied_at_once() {
   return runs_along_in_vectors<Loader>() && !Panel::keeps_rows ? 1 : Loader::length;
 }
 
+/// Whether a loader has to look up in memory where a step is.
+template <typename Loader>
+concept LooksUp = requires {
+  typename Loader::Step;
+};
+
 /// What both have in common: which rows or columns this thread loads from.
 /// @tparam length_ how many elements at once.
 template <typename T, typename Panel, typename Loader, int threads, int length>
@@ -99,10 +105,12 @@ class ThreadsPart {
  public:
   static constexpr int count = Panel::extent * Panel::depth / threads / length;
 
-  /// Works out the rows or columns of a tile that begins at `first`.
-  __device__ void start(const Loader& loader, int first) {
+  /// Works out the rows or columns of a tile that begins at `first`, whose first panel begins at
+  /// `step`.
+  __device__ void start(const Loader& loader, int first, int step) {
 #pragma unroll
     for (int i = 0; i < count; ++i) rows_[i] = loader.row(first + place(loader, i).place);
+    look_up(loader, step);
   }
 
   /// Where in the panel the i-th group belongs.
@@ -112,11 +120,37 @@ class ThreadsPart {
 
   /// Where the i-th group of the panel that begins at `step` is in memory.
   __device__ Element<T> element(const Loader& loader, int i, int step) const {
-    return loader.at(rows_[i], step + place(loader, i).step);
+    if constexpr (LooksUp<Loader>) {
+      return loader.at(rows_[i], step + place(loader, i).step, steps_[i]);
+    } else {
+      return loader.at(rows_[i], step + place(loader, i).step);
+    }
   }
 
+  //! [look_up]
+  /// Looks up the steps of the panel that begins at `step`: one panel before they are needed, so
+  /// that no copy waits for its address.
+  __device__ void look_up(const Loader& loader, int step) {
+    if constexpr (LooksUp<Loader>) {
+#pragma unroll
+      for (int i = 0; i < count; ++i) steps_[i] = loader.step(step + place(loader, i).step);
+    }
+  }
+  //! [look_up]
+
  private:
+  struct Nothing {};
+  template <typename L>
+  struct StepOf {
+    using Type = Nothing;
+  };
+  template <LooksUp L>
+  struct StepOf<L> {
+    using Type = typename L::Step;
+  };
+
   typename Loader::Row rows_[count];
+  typename StepOf<Loader>::Type steps_[count];
 };
 
 //! [register_copies]
@@ -125,8 +159,10 @@ class ThreadsPart {
 template <typename T, typename Panel, typename Loader, int threads>
 class RegisterCopies {
  public:
-  /// Begins a tile, at row or column `first`.
-  __device__ void start(const Loader& loader, int first) { part_.start(loader, first); }
+  /// Begins a tile at row or column `first`, with the panel that begins at `step`.
+  __device__ void start(const Loader& loader, int first, int step) {
+    part_.start(loader, first, step);
+  }
 
   /// Starts to load this thread's part of the panel that begins at `step`.
   __device__ void fetch(Panel& /*panel*/, const Loader& loader, int step) {
@@ -135,6 +171,7 @@ class RegisterCopies {
       const Element<T> from = part_.element(loader, i, step);
       values_[i] = from.is_inside ? *reinterpret_cast<const Group*>(from.address) : Group{};
     }
+    part_.look_up(loader, step + Panel::depth);
   }
 
   /// Stores what fetch() has loaded.
@@ -174,8 +211,10 @@ class RegisterCopies {
 template <typename T, typename Panel, typename Loader, int threads>
 class AsyncCopies {
  public:
-  /// Begins a tile, at row or column `first`.
-  __device__ void start(const Loader& loader, int first) { part_.start(loader, first); }
+  /// Begins a tile at row or column `first`, with the panel that begins at `step`.
+  __device__ void start(const Loader& loader, int first, int step) {
+    part_.start(loader, first, step);
+  }
 
   /// Asks for this thread's part of the panel that begins at `step`.
   __device__ void fetch(Panel& panel, const Loader& loader, int step) {
@@ -187,6 +226,7 @@ class AsyncCopies {
       __pipeline_memcpy_async(panel.at(place, s), from.address, bytes,
                               from.is_inside ? 0 : bytes);  // so many are zeros
     }
+    part_.look_up(loader, step + Panel::depth);
   }
 
   /// Nothing: the copies have gone to shared memory by themselves.

@@ -11,9 +11,14 @@
 ///     static constexpr int length;     // how many neighbours can be loaded at once
 ///
 /// A `length` above 1 promises that each group of so many neighbours is aligned to 16 bytes and
-/// lies either inside the matrix or outside. Steps up to `beyond` are asked for, places up to a
-/// tile's height past the last. The loaders here are those of stored matrices; the convolution
-/// brings another.
+/// lies either inside the matrix or outside. Steps up to `beyond` and a tile's depth are asked for,
+/// places up to a tile's height past the last. The loaders here are those of stored matrices; the
+/// convolution brings another.
+///
+/// A loader that has to look up in memory where a step is also has
+///
+///     Step step(int step) const;       // what it finds there, asked for a panel ahead
+///     Element<T> at(const Row& row, int step, Step found) const;
 #pragma once
 
 #include <cuda_runtime.h>

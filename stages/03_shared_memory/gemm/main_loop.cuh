@@ -131,8 +131,8 @@ __device__ void multiply(Panels<Copies, stages, T, Tiling, LoaderA, LoaderB>& pa
   using CopiesB = Copies<T, typename Shared::B, LoaderB, Tiling::threads>;
   CopiesA copies_a;
   CopiesB copies_b;
-  copies_a.start(a, tile.top);
-  copies_b.start(b, tile.left);
+  copies_a.start(a, tile.top, begin * Tiling::depth);
+  copies_b.start(b, tile.left, begin * Tiling::depth);
   // Past the end, zeros are fetched: an `if` around it would let the compiler move loads to where
   // they are stored, and nothing would be on its way meanwhile.
   const auto fetch = [&](int panel, int stage) {

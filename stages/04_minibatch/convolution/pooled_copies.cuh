@@ -34,7 +34,7 @@ template <typename T, typename Panel, int threads>
 class PooledCopies<T, Panel, PooledWindows<T>, threads> {
  public:
   /// Begins a tile at row `first`.
-  __device__ void start(const PooledWindows<T>& windows, int first) {
+  __device__ void start(const PooledWindows<T>& windows, int first, int /*step*/) {
 #pragma unroll
     for (int i = 0; i < count; ++i) rows_[i] = windows.row(first + place(i));
   }

@@ -73,10 +73,15 @@ struct SelectedSteps {
     return {data + (place < places ? place : 0), place < places ? steps : 0};
   }
 
-  /// Where sample number `step` of the batch has it.
-  __device__ Element<T> at(const Row& row, int step) const {
-    if (step >= row.steps) return {data, false};
-    return {row.begin + static_cast<Index>(order[step]) * places, true};
+  /// The number that sample number `step` of the batch has in the data set.
+  using Step = std::uint32_t;
+
+  /// Looks it up.
+  __device__ Step step(int step) const { return step < steps ? order[step] : 0; }
+
+  /// Where sample number `step` of the batch has the feature.
+  __device__ Element<T> at(const Row& row, int step, Step sample) const {
+    return {row.begin + static_cast<Index>(sample) * places, step < row.steps};
   }
 };
 //! [selected_steps]
@@ -101,9 +106,10 @@ struct WithOnes : Loader {
   }
 
   /// Where sample number `step` has it.
-  __device__ Element<T> at(const Row& row, int step) const {
+  template <typename... Step>
+  __device__ Element<T> at(const Row& row, int step, Step... found) const {
     if (row.is_ones) return {one, step < this->steps};
-    return Loader::at(row.stored, step);
+    return Loader::at(row.stored, step, found...);
   }
 };
 //! [with_ones]
