@@ -170,12 +170,13 @@ def timings(bench):
 
 def latency(bench):
     rows = []
-    for name, words in [("784-256-10, float", []), ("784-256-10, double", ["--precision", "double"]),
+    for name, words in [("784-256-10, float", []),
+                        ("784-256-10, double", ["--precision", "double"]),
                         ("784-512-512-10, float", ["--hidden", "512,512"])]:
         with tempfile.TemporaryDirectory() as folder:
             model = pathlib.Path(folder) / "model.h5"
-            run([bench.stage(4), "train", "--dataset", bench.dataset, "--epochs", 1, "--train-limit",
-                 1000, "--save", model, *words])
+            run([bench.stage(4), "train", "--dataset", bench.dataset, "--epochs", 1,
+                 "--train-limit", 1000, "--save", model, *words])
             report = report_of([bench.stage(4), "evaluate", "--load", model, "--batch-size", 1,
                                 "--latency", *(["--test-limit", 50] if bench.quick else [])])
         for path in report["latency"]:
@@ -203,8 +204,8 @@ def convolution(bench):
 
 def progress(bench):
     """A bar on a terminal, and none."""
-    command = [bench.stage(4), "train", "--dataset", bench.dataset, "--batch-size", "100", "--epochs",
-               "2" if bench.quick else "60"]
+    command = [bench.stage(4), "train", "--dataset", bench.dataset, "--batch-size", "100",
+               "--epochs", "2" if bench.quick else "60"]
     seconds = {}
     with tempfile.TemporaryDirectory() as folder:
         for turn in range(1 if bench.quick else 3):
@@ -236,7 +237,8 @@ def memory(bench):
     while trainer.is_alive():
         most = max(most, used())
         time.sleep(0.05)
-    return f"Training 784-256-10 takes {most - before:,} MiB of the GPU's memory, CUDA's own included.\n"
+    return (f"Training 784-256-10 takes {most - before:,} MiB of the GPU's memory, CUDA's own"
+            " included.\n")
 
 
 def kernels(bench):
@@ -260,6 +262,25 @@ def kernels(bench):
     return table(["kernel", "blocks", f"launches in {steps} steps", "us"], rows)
 
 
+def folded(lines):
+    """[(how often, the lines that come so often in a row)], of one line or a pair."""
+    runs = []
+    i = 0
+    while i < len(lines):
+        best = (1, 1)
+        for length in (1, 2):
+            block = lines[i:i + length]
+            times = 1
+            while lines[i + times * length:i + (times + 1) * length] == block:
+                times += 1
+            if times > 1 and times * length > best[0] * best[1]:
+                best = (times, length)
+        times, length = best
+        runs.append((times, ", ".join(lines[i:i + length])))
+        i += times * length
+    return runs
+
+
 def calls(bench):
     """An epoch as the host sees it."""
     library = bench.programs.resolve() / "libtrace_cuda_calls.so"
@@ -270,12 +291,19 @@ def calls(bench):
         tracing = {"CUDA_INJECTION64_PATH": str(library), "STAGEWISE_CALLS": str(path)}
         run([bench.stage(4), "train", "--dataset", bench.dataset, "--epochs", 3, "--batch-size",
              1000], env={**os.environ, **tracing})
-        lines = path.read_text(encoding="utf-8").splitlines()
-    launches = [i for i, line in enumerate(lines) if line.endswith(" cudaGraphLaunch")]
-    first, last = launches[0], launches[-1]
-    return ("Three epochs, from the first launch of a recording to what follows the last, as calls"
-            " of the CUDA runtime, each with how often it is called in a row:\n\n```\n"
-            + "\n".join(lines[max(0, first - 3):last + 6]) + "\n```\n")
+        lines = [name for line in path.read_text(encoding="utf-8").splitlines()
+                 for times, name in [line.split()] for _ in range(int(times))]
+    return told(lines)
+
+
+def told(lines):
+    launches = [i for i, name in enumerate(lines) if name == "cudaGraphLaunch"]
+    shown = folded(lines[max(0, launches[0] - 3):launches[-1] + 1])
+    return ("Three epochs as calls of the CUDA runtime, from the first launch of a recording to the"
+            " last. What comes several times in a row is shown once, with how often. After its"
+            " launches, the host asks whether the epoch is over, again and again, to show progress;"
+            " then come the totals and the test set.\n\n```\n"
+            + "\n".join(f"{times:5}  {names}" for times, names in shown) + "\n```\n")
 
 
 SECTIONS = [("Training 784-256-10, float, images a second", training),
@@ -294,12 +322,18 @@ SECTIONS = [("Training 784-256-10, float, images a second", training),
 def heading(bench):
     lines = [f"Measured {datetime.date.today()} with `python3 benchmarks/measure_stage04.py`."]
     try:
-        gpu = run(["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"]).strip()
+        query = ["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"]
+        gpu = run(query).strip()
         lines.append(f"GPU and driver: {gpu}.")
     except Failed:
         lines.append("There was no GPU: kernels ran on the CPU, and the figures mean nothing.")
     info = run([bench.stage(4), "info"]).splitlines()
-    lines += [line.strip() for line in info if "CUDA" in line]
+    lines += [line.strip().removeprefix("library").strip() + "." for line in info if "CUDA" in line]
+    try:
+        version = run([sys.executable, "-c", "import torch; print(torch.__version__)"]).strip()
+        lines.append(f"PyTorch {version}.")
+    except Failed:
+        pass  # its columns are empty
     return "  \n".join(lines) + "\n"
 
 
