@@ -297,6 +297,7 @@ def calls(bench):
 
 
 def told(lines):
+    """The calls of three epochs, as Markdown."""
     launches = [i for i, name in enumerate(lines) if name == "cudaGraphLaunch"]
     shown = folded(lines[max(0, launches[0] - 3):launches[-1] + 1])
     return ("Three epochs as calls of the CUDA runtime, from the first launch of a recording to the"

@@ -8,7 +8,7 @@
 ///
 /// The price: a copy cannot turn a vector around. Where the factor lies along k in memory, single
 /// elements are copied in float, 4 bytes each, as panels of 8 steps are too narrow for anything
-/// better (see RowPanel in copies.cuh).
+/// better (see RowPanel in panel.cuh).
 ///
 /// Run it: `stage03_shared_memory gemm --rung async-copies`.
 /// Work: as rung 8, without the stores to shared memory.

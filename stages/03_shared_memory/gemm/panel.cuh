@@ -1,0 +1,68 @@
+/// @file
+/// Where a piece of a factor is in shared memory.
+#pragma once
+
+#include "03_shared_memory/vector.cuh"
+
+namespace stagewise::shared_memory {
+
+/// A piece of a factor in shared memory: `extent` rows of A, or columns of B, and `depth` steps.
+/// The padding of a vector keeps the rows aligned and moves each on by some banks.
+template <typename T, int extent_, int depth_>
+struct alignas(16) Panel {
+  static constexpr bool keeps_rows = false;
+  static constexpr int extent = extent_;
+  static constexpr int depth = depth_;
+  T values[depth][extent + Vector<T>::length];
+
+  /// Where an element is; its neighbours in `place` follow it.
+  __device__ T* at(int place, int step) { return &values[step][place]; }
+};
+
+//! [row_panel]
+/// The same the other way round, for asynchronous copies: they cannot turn a vector around, so what
+/// lies along k in memory stays so. The vectors of a row change places, by a rule that moves those
+/// which the lanes of a warp read together to different banks.
+template <typename T, int extent_, int depth_>
+struct alignas(16) RowPanel {
+  static constexpr bool keeps_rows = true;
+  static constexpr int extent = extent_;
+  static constexpr int depth = depth_;
+  static constexpr int length = Vector<T>::length;
+  static constexpr int in_row = depth / length;
+  static_assert((in_row & (in_row - 1)) == 0, "vectors of a row change places by exclusive or");
+  T values[extent][depth];
+
+  /// Where an element is; its neighbours in `step` follow it, up to the next multiple of `length`.
+  __device__ T* at(int place, int step) {
+    const int vector = (step / length) ^ (place / length % in_row);
+    return &values[place][vector * length + step % length];
+  }
+
+  /// Likewise, to read.
+  __device__ const T* at(int place, int step) const {
+    return const_cast<RowPanel*>(this)->at(place, step);
+  }
+};
+//! [row_panel]
+
+/// Where in a panel something belongs.
+struct PanelPlace {
+  int place;
+  int step;
+};
+
+/// Where the i-th group of `length` elements that this thread loads belongs. Neighbouring threads
+/// load neighbours in memory.
+template <typename Panel, int threads, int length>
+__device__ PanelPlace panel_place(int i, bool memory_runs_along) {
+  const int number = static_cast<int>(threadIdx.x) + i * threads;
+  if (memory_runs_along) {
+    constexpr int in_row = Panel::depth / length;
+    return {number / in_row, number % in_row * length};
+  }
+  constexpr int in_step = Panel::extent / length;
+  return {number % in_step * length, number / in_step};
+}
+
+}  // namespace stagewise::shared_memory
