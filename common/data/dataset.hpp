@@ -29,8 +29,12 @@ class Dataset {
   Dataset(const Shape& sample, int classes, std::vector<double> features,
           std::vector<std::int32_t> labels);
 
+  /// What is known of a set whose samples another process holds: everything but the samples. They
+  /// must not be asked for.
+  static Dataset outline(const Shape& sample, int classes, Index size);
+
   /// Number of samples.
-  Index size() const { return static_cast<Index>(labels_.size()); }
+  Index size() const { return size_; }
 
   /// Shape of one sample: [height, width, channels], or [features].
   const Shape& sample_shape() const { return sample_; }
@@ -65,6 +69,7 @@ class Dataset {
 
   Shape sample_{0};
   int classes_ = 0;
+  Index size_ = 0;
   std::variant<std::vector<std::uint8_t>, std::vector<double>> features_;
   std::vector<std::int32_t> labels_;
 };

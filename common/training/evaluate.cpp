@@ -19,8 +19,7 @@ std::vector<std::uint32_t> all_samples(const Dataset& dataset) {
 }  // namespace
 
 template <typename T>
-Evaluation evaluate(Network<T>& network, const Dataset& dataset, Feeder<T>& feeder) {
-  if (dataset.size() == 0) throw Error("there are no samples to evaluate");
+Evaluation evaluate(Network<T>& network, const Dataset& dataset, Feeder<T>& feeder, Ranks& ranks) {
   Backend<T>& backend = network.graph.backend();
   auto totals_on_device = backend.template allocate<Totals>({1});
   Totals totals;
@@ -36,25 +35,28 @@ Evaluation evaluate(Network<T>& network, const Dataset& dataset, Feeder<T>& feed
                        network.labels.data(), 1, totals_on_device.data());
   }
   backend.copy_out(&totals, totals_on_device.data(), sizeof(totals));
-  if (!std::isfinite(totals.loss)) {
+  const Sums sums = ranks.sum({totals, dataset.size()});
+  if (sums.samples == 0) throw Error("there are no samples to evaluate");
+  if (!std::isfinite(sums.totals.loss)) {
     throw Error(
         "the loss of the network on this data set is not finite; its parameters are of no use");
   }
-  const auto count = static_cast<double>(dataset.size());
-  return {.loss = totals.loss / count,
-          .accuracy = static_cast<double>(totals.correct) / count,
-          .correct = totals.correct,
-          .samples = dataset.size()};
+  const auto count = static_cast<double>(sums.samples);
+  return {.loss = sums.totals.loss / count,
+          .accuracy = static_cast<double>(sums.totals.correct) / count,
+          .correct = sums.totals.correct,
+          .samples = sums.samples};
 }
 
 template <typename T>
 Evaluation evaluate(Network<T>& network, const Dataset& dataset) {
   PlainFeeder<T> feeder(network, dataset);
-  return evaluate(network, dataset, feeder);
+  Ranks alone;
+  return evaluate(network, dataset, feeder, alone);
 }
 
-template Evaluation evaluate(Network<float>&, const Dataset&, Feeder<float>&);
-template Evaluation evaluate(Network<double>&, const Dataset&, Feeder<double>&);
+template Evaluation evaluate(Network<float>&, const Dataset&, Feeder<float>&, Ranks&);
+template Evaluation evaluate(Network<double>&, const Dataset&, Feeder<double>&, Ranks&);
 template Evaluation evaluate(Network<float>&, const Dataset&);
 template Evaluation evaluate(Network<double>&, const Dataset&);
 

@@ -6,6 +6,7 @@
 
 #include "data/dataset.hpp"
 #include "models/model.hpp"
+#include "training/ranks.hpp"
 #include "training/step.hpp"
 
 namespace stagewise {
@@ -19,12 +20,14 @@ struct Evaluation {
 };
 
 /// Runs the network forward over all samples, in batches as large as it was built for.
+/// @param dataset this rank's share of it.
 /// @param feeder brings the batches of `dataset`.
+/// @return the same on all ranks.
 /// @throws Error if the data set is empty or the loss is not finite.
 template <typename T>
-Evaluation evaluate(Network<T>& network, const Dataset& dataset, Feeder<T>& feeder);
+Evaluation evaluate(Network<T>& network, const Dataset& dataset, Feeder<T>& feeder, Ranks& ranks);
 
-/// Likewise, with a PlainFeeder.
+/// Likewise, alone, with a PlainFeeder.
 template <typename T>
 Evaluation evaluate(Network<T>& network, const Dataset& dataset);
 

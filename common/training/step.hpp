@@ -34,6 +34,10 @@ class Step {
   /// The epoch's totals so far. Waits for the device.
   virtual Totals totals() = 0;
 
+  /// Where totals() has found the first bad step, to be added to a sentence: " on rank 2". Empty
+  /// where there is but one place.
+  virtual std::string place_of_bad_step() const { return ""; }
+
   /// Of the samples for which run() was called in this epoch, how many are trained on by now, as
   /// far as can be told without waiting.
   /// @param asked the number for which it was called.

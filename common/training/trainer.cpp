@@ -16,11 +16,12 @@ namespace stagewise {
 namespace {
 
 /// Throws if a step of this epoch had a loss that is not a number one can descend on.
-void check_loss(const Totals& totals, std::int64_t epoch, const TrainingOptions& options) {
+void check_loss(const Totals& totals, std::int64_t epoch, const TrainingOptions& options,
+                const Step& step) {
   if (totals.first_bad_step < 0) return;
   std::ostringstream text;
   text << "the loss became " << (std::isnan(totals.loss) ? "NaN" : "infinite") << " in epoch "
-       << epoch << ", step " << totals.first_bad_step
+       << epoch << ", step " << totals.first_bad_step << step.place_of_bad_step()
        << ", and training stopped; a learning rate smaller than " << options.sgd.learning_rate
        << " may help";
   throw Error(text.str());
@@ -54,13 +55,16 @@ void order_of_epoch(Index count, std::uint64_t seed, std::int64_t epoch, bool sh
 template <typename T>
 void train(Network<T>& network, Step& step, const Dataset& training_set, const Dataset& validation,
            const TrainingOptions& options, std::int64_t first_epoch, TrainingObserver& observer,
-           Feeder<T>* validation_feeder) {
+           Feeder<T>* validation_feeder, Ranks* ranks) {
   const Index count = training_set.size();
   const Index steps_per_epoch = (count + options.batch_size - 1) / options.batch_size;
   const bool reading_is_free = network.graph.backend().host_accessible();
 
+  Ranks alone;
+  if (ranks == nullptr) ranks = &alone;
+  const bool validates = ranks->sum({.samples = validation.size()}).samples > 0;
   std::unique_ptr<Feeder<T>> own_feeder;
-  if (validation_feeder == nullptr && validation.size() > 0) {
+  if (validation_feeder == nullptr && validates) {
     own_feeder = std::make_unique<PlainFeeder<T>>(network, validation);
     validation_feeder = own_feeder.get();
   }
@@ -74,7 +78,7 @@ void train(Network<T>& network, Step& step, const Dataset& training_set, const D
     for (Index first = 0; first < count; first += options.batch_size) {
       const Index rows = std::min(options.batch_size, count - first);
       step.run(first, rows);
-      if (reading_is_free) check_loss(step.totals(), epoch, options);
+      if (reading_is_free) check_loss(step.totals(), epoch, options, step);
       observer.on_step(epoch, step.samples_done(first + rows));
     }
     // The device may still be busy for a while.
@@ -84,7 +88,7 @@ void train(Network<T>& network, Step& step, const Dataset& training_set, const D
     while (!step.is_done()) observer.on_step(epoch, step.samples_done(count));
     const Totals totals = step.totals();
     const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
-    check_loss(totals, epoch, options);
+    check_loss(totals, epoch, options, step);
     step.end_epoch();
 
     // The last update of the epoch is in no loss yet: look at its result itself.
@@ -95,7 +99,7 @@ void train(Network<T>& network, Step& step, const Dataset& training_set, const D
                   ", and training stopped there");
     }
 
-    check_loss(totals_of_current_batch(network, steps_per_epoch), epoch, options);
+    check_loss(totals_of_current_batch(network, steps_per_epoch), epoch, options, step);
 
     EpochReport report;
     report.epoch = epoch;
@@ -109,8 +113,8 @@ void train(Network<T>& network, Step& step, const Dataset& training_set, const D
     report.train_accuracy = static_cast<double>(totals.correct) / static_cast<double>(count);
     report.seconds = elapsed.count();
     report.images_per_second = static_cast<double>(count) / elapsed.count();
-    if (validation.size() > 0) {
-      const Evaluation evaluation = evaluate(network, validation, *validation_feeder);
+    if (validates) {
+      const Evaluation evaluation = evaluate(network, validation, *validation_feeder, *ranks);
       report.validation_loss = evaluation.loss;
       report.validation_accuracy = evaluation.accuracy;
     }
@@ -120,8 +124,8 @@ void train(Network<T>& network, Step& step, const Dataset& training_set, const D
 }
 
 template void train(Network<float>&, Step&, const Dataset&, const Dataset&, const TrainingOptions&,
-                    std::int64_t, TrainingObserver&, Feeder<float>*);
+                    std::int64_t, TrainingObserver&, Feeder<float>*, Ranks*);
 template void train(Network<double>&, Step&, const Dataset&, const Dataset&, const TrainingOptions&,
-                    std::int64_t, TrainingObserver&, Feeder<double>*);
+                    std::int64_t, TrainingObserver&, Feeder<double>*, Ranks*);
 
 }  // namespace stagewise

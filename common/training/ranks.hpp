@@ -1,0 +1,56 @@
+/// @file
+/// The processes that train one network together.
+#pragma once
+
+#include <optional>
+
+#include "data/load.hpp"
+#include "training/step.hpp"
+
+namespace stagewise {
+
+/// What a batch, or a whole data set, has added up to.
+struct Sums {
+  Totals totals;
+  std::int64_t samples = 0;
+};
+
+/// The processes of a training, of which each knows its own number, its rank. This one is alone;
+/// stage 05 brings those that are several.
+///
+/// What is not const waits for the other ranks: all must call it, in the same order.
+class Ranks {
+ public:
+  Ranks() = default;
+  virtual ~Ranks() = default;
+  Ranks(const Ranks&) = delete;
+  Ranks& operator=(const Ranks&) = delete;
+
+  /// From 0 on. Rank 0 prints and writes files.
+  virtual int rank() const { return 0; }
+
+  /// How many there are.
+  virtual int count() const { return 1; }
+
+  /// The data for training. A rank may get outlines only; see Dataset::outline().
+  /// @throws as load_for_training().
+  virtual Split load_for_training(const DatasetOptions& options) {
+    return stagewise::load_for_training(options);
+  }
+
+  /// The data for evaluation, likewise.
+  /// @throws as load_for_evaluation().
+  virtual Dataset load_for_evaluation(const DatasetOptions& options,
+                                      const std::optional<TableEncoding>& encoding) {
+    return stagewise::load_for_evaluation(options, encoding);
+  }
+
+  /// This rank's part of a data set that one of the two has returned, for evaluation.
+  /// @param storage where the part is kept, if it is not the whole.
+  virtual const Dataset& share(const Dataset& whole, Dataset& /*storage*/) { return whole; }
+
+  /// The sums over all ranks, the same bits on each.
+  virtual Sums sum(const Sums& own) { return own; }
+};
+
+}  // namespace stagewise
