@@ -7,15 +7,6 @@
 namespace stagewise::cuda {
 namespace {
 
-/// The path within the project: "stages/02_naive_cuda/gemm.cu".
-std::string short_path(const std::string& path) {
-  for (const char* const folder : {"/stages/", "/common/", "/tests/", "/benchmarks/"}) {
-    const std::size_t place = path.rfind(folder);
-    if (place != std::string::npos) return path.substr(place + 1);
-  }
-  return path;
-}
-
 const char* const use_preset_cpu =
     "the preset cpu needs no GPU: its programs run CUDA on the CPU (./run.sh --preset cpu)";
 const char* const find_the_line =
@@ -70,7 +61,7 @@ std::string meaning(cudaError_t status) {
 }
 
 [[noreturn]] void fail(cudaError_t status, const std::string& what, const char* file, int line) {
-  throw Error(what + " at " + short_path(file) + ":" + std::to_string(line) +
+  throw Error(what + " at " + path_in_project(file) + ":" + std::to_string(line) +
               " failed: " + meaning(status));
 }
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <stdexcept>
+#include <string>
 
 namespace stagewise {
 
@@ -19,5 +20,9 @@ class UsageError : public Error {
  public:
   using Error::Error;
 };
+
+/// A source file's path within the project, for sentences: "stages/02_naive_cuda/gemm.cu".
+/// @param path as the compiler says it.
+std::string path_in_project(const std::string& path);
 
 }  // namespace stagewise

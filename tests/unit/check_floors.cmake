@@ -11,7 +11,7 @@ if(NOT ROOT)
 endif()
 
 # Lowest first. Floors on the same line stand side by side: none includes another.
-set(storeys "tensor" "io" "data backend cuda cuda_on_cpu" "graph" "models" "training" "verify" "app")
+set(storeys "tensor" "io" "data backend cuda cuda_on_cpu mpi" "graph" "models" "training" "verify" "app")
 # Above most others, but to be usable on its own.
 set(only_below_verify tensor io backend graph)
 

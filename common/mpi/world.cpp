@@ -1,0 +1,104 @@
+#include "mpi/world.hpp"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstdlib>
+#include <limits>
+#include <numeric>
+#include <thread>
+
+#include "mpi/check.hpp"
+#include "tensor/error.hpp"
+
+namespace stagewise::mpi {
+namespace {
+
+/// Counts are ints in MPI: what is larger goes in pieces of this many bytes.
+constexpr std::size_t most_bytes = std::size_t{1} << 30;
+
+}  // namespace
+
+World::World(int& argc, char**& argv) {
+  // Alone, there is nobody to coordinate with: spares the helper process that Open MPI starts.
+  if (std::getenv("OMPI_COMM_WORLD_SIZE") == nullptr && std::getenv("PMIX_RANK") == nullptr &&
+      std::getenv("PMI_RANK") == nullptr) {
+    ::setenv("OMPI_MCA_ess_singleton_isolated", "1", 0);
+  }
+  int provided = 0;
+  if (MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided) != MPI_SUCCESS ||
+      provided < MPI_THREAD_FUNNELED) {
+    throw Error("MPI cannot begin, or not in a program of several threads");
+  }
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  MPI_CHECK(MPI_Comm_rank(MPI_COMM_WORLD, &rank_));
+  MPI_CHECK(MPI_Comm_size(MPI_COMM_WORLD, &size_));
+  MPI_CHECK(
+      MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &local_));
+  MPI_CHECK(MPI_Comm_rank(local_, &local_rank_));
+  const std::vector<int> local_ranks = gather_all(local_rank_);
+  hosts_ = static_cast<int>(std::count(local_ranks.begin(), local_ranks.end(), 0));
+}
+
+World::~World() {
+  MPI_Comm_free(&local_);
+  MPI_Finalize();
+}
+
+void World::abort(int exit_code) {
+  MPI_Abort(MPI_COMM_WORLD, exit_code);
+  std::_Exit(exit_code);
+}
+
+std::vector<std::string> World::gather_all(const std::string& own) {
+  const std::vector<int> sizes = gather_all(static_cast<int>(own.size()));
+  std::vector<int> begins(sizes.size());
+  std::exclusive_scan(sizes.begin(), sizes.end(), begins.begin(), 0);
+  std::string all(static_cast<std::size_t>(begins.back() + sizes.back()), '\0');
+  MPI_CHECK(MPI_Allgatherv(own.data(), sizes[static_cast<std::size_t>(rank_)], MPI_CHAR, all.data(),
+                           sizes.data(), begins.data(), MPI_CHAR, MPI_COMM_WORLD));
+  std::vector<std::string> texts;
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    texts.push_back(
+        all.substr(static_cast<std::size_t>(begins[i]), static_cast<std::size_t>(sizes[i])));
+  }
+  return texts;
+}
+
+void World::wait_patiently() {
+  MPI_Request request = MPI_REQUEST_NULL;
+  MPI_CHECK(MPI_Ibarrier(MPI_COMM_WORLD, &request));
+  for (int is_done = 0; is_done == 0;) {
+    MPI_CHECK(MPI_Test(&request, &is_done, MPI_STATUS_IGNORE));
+    if (is_done == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+}
+
+void World::gather_all_bytes(const void* own, std::size_t bytes, void* all) {
+  MPI_CHECK(MPI_Allgather(own, static_cast<int>(bytes), MPI_BYTE, all, static_cast<int>(bytes),
+                          MPI_BYTE, MPI_COMM_WORLD));
+}
+
+void World::broadcast_bytes(void* data, std::size_t bytes) {
+  auto* place = static_cast<char*>(data);
+  for (std::size_t left = bytes; left > 0;) {
+    const std::size_t piece = std::min(left, most_bytes);
+    MPI_CHECK(MPI_Bcast(place, static_cast<int>(piece), MPI_BYTE, 0, MPI_COMM_WORLD));
+    place += piece;
+    left -= piece;
+  }
+}
+
+std::string describe_library() {
+  std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> text{};
+  int length = 0;
+  MPI_Get_library_version(text.data(), &length);
+  const std::string whole(text.data(), static_cast<std::size_t>(length));
+  int version = 0;
+  int subversion = 0;
+  MPI_Get_version(&version, &subversion);
+  return whole.substr(0, whole.find_first_of(",\n")) + ", MPI " + std::to_string(version) + "." +
+         std::to_string(subversion);
+}
+
+}  // namespace stagewise::mpi

@@ -1,0 +1,105 @@
+/// @file
+/// The processes that mpirun has started.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include <mpi.h>
+
+namespace stagewise::mpi {
+
+/// MPI from its beginning to its end, and this process's place among the others. A program makes
+/// one, first of all. Started without mpirun, it is alone.
+///
+/// Functions that are not const wait for the other ranks: all must call them, in the same order.
+class World {
+ public:
+  /// Begins MPI, whose own options it takes out of the command line.
+  /// @throws Error if MPI cannot begin.
+  World(int& argc, char**& argv);
+
+  /// Ends MPI; waits for the others to do so.
+  ~World();
+  World(const World&) = delete;
+  World& operator=(const World&) = delete;
+
+  /// This process's number, from 0 on.
+  int rank() const { return rank_; }
+
+  /// How many processes there are.
+  int size() const { return size_; }
+
+  /// This process's number among those on its host.
+  int local_rank() const { return local_rank_; }
+
+  /// On how many hosts the processes are.
+  int hosts() const { return hosts_; }
+
+  /// Of all processes: for calls of MPI that this class does not have.
+  MPI_Comm communicator() const { return MPI_COMM_WORLD; }
+
+  /// Of those on this host.
+  MPI_Comm local_communicator() const { return local_; }
+
+  /// Ends all processes now, those too that wait for this one. mpirun ends with this exit code.
+  [[noreturn]] static void abort(int exit_code);
+
+  /// Each rank's value, in their order.
+  template <typename U>
+  std::vector<U> gather_all(const U& own) {
+    static_assert(std::is_trivially_copyable_v<U>);
+    std::vector<U> all(static_cast<std::size_t>(size_));
+    gather_all_bytes(&own, sizeof(U), all.data());
+    return all;
+  }
+
+  /// Each rank's text, in their order.
+  std::vector<std::string> gather_all(const std::string& own);
+
+  /// Every rank's `values` become those of rank 0, and as many.
+  template <typename U>
+  void broadcast(std::vector<U>& values) {
+    static_assert(std::is_trivially_copyable_v<U>);
+    auto count = static_cast<std::uint64_t>(values.size());
+    broadcast_bytes(&count, sizeof(count));
+    values.resize(count);
+    broadcast_bytes(values.data(), count * sizeof(U));
+  }
+
+  /// Likewise for a single one.
+  template <typename U>
+  void broadcast(U& value) {
+    static_assert(std::is_trivially_copyable_v<U>);
+    broadcast_bytes(&value, sizeof(U));
+  }
+
+  /// Waits for all ranks, asleep most of the time: for waits of seconds, in which MPI's own would
+  /// take a core from those who are waited for.
+  void wait_patiently();
+
+ private:
+  void gather_all_bytes(const void* own, std::size_t bytes, void* all);
+  void broadcast_bytes(void* data, std::size_t bytes);
+
+  int rank_ = 0;
+  int size_ = 1;
+  int local_rank_ = 0;
+  int hosts_ = 1;
+  MPI_Comm local_ = MPI_COMM_NULL;
+};
+
+/// MPI's name for a type.
+template <typename T>
+MPI_Datatype type_of() {
+  static_assert(std::is_same_v<T, float> || std::is_same_v<T, double>);
+  return std::is_same_v<T, float> ? MPI_FLOAT : MPI_DOUBLE;
+}
+
+/// "Open MPI v4.1.4, MPI 3.1".
+std::string describe_library();
+
+}  // namespace stagewise::mpi
