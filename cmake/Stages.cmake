@@ -30,3 +30,16 @@ function(add_stage program folder)
   target_link_libraries(${program} PRIVATE ${program}_library stagewise_app)
   add_dependencies(tour_programs ${program})
 endfunction()
+
+# stagewise_compare_with_references(PROGRAM): gives a program NVIDIA's libraries to compare with, where
+# there are any.
+function(stagewise_compare_with_references program)
+  if(NOT STAGEWISE_CUDA)
+    return()
+  endif()
+  stagewise_cuda_sources(${program} ${PROJECT_SOURCE_DIR}/stages/03_shared_memory/references.cu)
+  if(TARGET CUDA::cublas)
+    target_compile_definitions(${program} PRIVATE STAGEWISE_CUBLAS)
+    target_link_libraries(${program} PRIVATE CUDA::cublas)
+  endif()
+endfunction()

@@ -22,13 +22,15 @@ CapturedStep<T>::CapturedStep(Network<T>& network, MinibatchBackend<T>& backend,
                               const ModelOptions& model, const Dataset& training_set,
                               const Sgd& sgd, const WorkerOptions& workers,
                               const std::vector<std::vector<ParameterValues>>& starts,
-                              std::int64_t steps_done, const CapturedStepOptions& options)
+                              std::int64_t steps_done, const CapturedStepOptions& options,
+                              GradientExchange<T>* exchange)
     : network_(&network),
       backend_(&backend),
       training_set_(&training_set),
       worker_options_(workers),
       options_(options),
-      workers_(network, backend, model, sgd, workers, starts, options.fuses),
+      samples_(options.samples > 0 ? options.samples : training_set.size()),
+      workers_(network, backend, model, sgd, workers, starts, options.fuses, exchange),
       cursor_(backend.template allocate<minibatch::Cursor>({1})),
       progress_({1}, cuda::pinned_memory()),
       steps_done_(steps_done) {
@@ -64,6 +66,7 @@ void CapturedStep<T>::decide_on_residence(bool streams_batches) {
     std::size_t free = 0;
     std::size_t total = 0;
     CUDA_CHECK(cudaMemGetInfo(&free, &total));
+    free /= static_cast<std::size_t>(options_.processes);  // the others want theirs
     const std::size_t wanted = needed + 3 * batch + needed / 64;
     if (wanted <= free) {
       data_ = std::make_unique<ResidentData<T>>(*training_set_, most_steps_ * rows);
@@ -117,6 +120,11 @@ void CapturedStep<T>::launch_pending() {
 }
 
 template <typename T>
+void CapturedStep<T>::reload() {
+  if (data_ != nullptr) data_->load(*training_set_);
+}
+
+template <typename T>
 void CapturedStep<T>::launch(const Recording& what) {
   if (options_.captures && options_.repeats) {
     recordings_.at(what.key()).launch(stream());
@@ -130,8 +138,8 @@ void CapturedStep<T>::launch(const Recording& what) {
 template <typename T>
 void CapturedStep<T>::record_all() {
   const Index full = network_->graph.max_rows();
-  const Index full_steps = training_set_->size() / full;
-  const Index rest = training_set_->size() % full;
+  const Index full_steps = samples_ / full;
+  const Index rest = samples_ % full;
   const auto record = [&](const Recording& what) {
     recordings_.try_emplace(what.key(), stream(), [&] { enqueue(what); });
   };

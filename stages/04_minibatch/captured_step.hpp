@@ -28,6 +28,8 @@ struct CapturedStepOptions {
   bool streams_batches = false;  ///< leave the data set in the host's memory even if it fits
   GatherForm gather = GatherForm::automatic;
   bool fuses = true;  ///< for the backends of further workers
+  Index samples = 0;  ///< that an epoch visits; 0: all of the training set
+  int processes = 1;  ///< that share the GPU, this one included
 };
 
 /// Trains as WorkerStep does: workers share every batch, but all at once, on one GPU.
@@ -47,11 +49,13 @@ class CapturedStep final : public Step {
   /// @param model what it was built from.
   /// @param starts as for WorkerStep. It and `model` may go afterwards; network, backend and
   ///        training set must outlive the step.
+  /// @param exchange adds the gradients up with those of other processes, for a single worker that
+  ///        averages gradients and records nothing; null: there are no others.
   /// @throws Error if the GPU has too little memory.
   CapturedStep(Network<T>& network, MinibatchBackend<T>& backend, const ModelOptions& model,
                const Dataset& training_set, const Sgd& sgd, const WorkerOptions& workers,
                const std::vector<std::vector<ParameterValues>>& starts, std::int64_t steps_done,
-               const CapturedStepOptions& options);
+               const CapturedStepOptions& options, GradientExchange<T>* exchange = nullptr);
   ~CapturedStep() override;
   CapturedStep(const CapturedStep&) = delete;
   CapturedStep& operator=(const CapturedStep&) = delete;
@@ -66,6 +70,12 @@ class CapturedStep final : public Step {
   std::vector<Timing> timings() const override;
   std::vector<std::string> notes() const override { return notes_; }
 
+  /// Launches the steps that were asked for and wait to be launched together.
+  void launch_pending();
+
+  /// The training set has other samples now, as many as before: those on the device are replaced.
+  void reload();
+
  private:
   /// What recordings differ in.
   struct Recording {
@@ -77,7 +87,6 @@ class CapturedStep final : public Step {
 
   void decide_on_residence(bool streams_batches);
   void record_all();
-  void launch_pending();
   void launch(const Recording& what);
   void enqueue(const Recording& what);
   const cuda::Stream& stream() const { return backend_->own_stream(); }
@@ -87,6 +96,7 @@ class CapturedStep final : public Step {
   const Dataset* training_set_;
   WorkerOptions worker_options_;
   CapturedStepOptions options_;
+  Index samples_;  ///< of an epoch
   Workers<T> workers_;
   std::vector<std::string> notes_;
 

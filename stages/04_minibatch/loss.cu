@@ -42,7 +42,7 @@ template <typename T>
 __device__ T finish_row(const LossProblem<T>& p, const T* y, std::int32_t label, T largest,
                         T* gradient) {
   const int lane = static_cast<int>(threadIdx.x) % warp_size;
-  const auto rows = static_cast<T>(p.rows);
+  const auto rows = static_cast<T>(p.mean_over());
   if (p.form == LossForm::softmax_cross_entropy) {
     T sum = 0;
     for (Index j = lane; j < p.classes; j += warp_size) sum += exp(y[j] - largest);

@@ -17,6 +17,7 @@ enum class LossForm : std::uint8_t { softmax_cross_entropy, squared_error };
 template <typename T>
 struct LossProblem {
   Index rows = 0;
+  Index batch_rows = 0;  ///< of the batch that these rows are a part of; 0: they are all of it
   Index classes = 0;
   LossForm form = LossForm::softmax_cross_entropy;
   bool is_cut = false;         ///< a single output names class 1 if it is at least `cut`
@@ -26,6 +27,9 @@ struct LossProblem {
   const std::int32_t* labels = nullptr;
   Selection selection = {};  ///< of the labels
   T* doutputs = nullptr;     ///< the gradient of the mean loss, taken through the activation
+
+  /// The loss whose gradient is computed is the mean over so many rows.
+  __host__ __device__ Index mean_over() const { return batch_rows > 0 ? batch_rows : rows; }
 };
 
 /// Loss and number of right answers of some rows.

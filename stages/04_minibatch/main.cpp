@@ -2,11 +2,10 @@
 /// Stage 04's program.
 
 #include "04_minibatch/captured_prediction.hpp"
-#include "04_minibatch/captured_step.hpp"
 #include "04_minibatch/persistent_prediction.hpp"
+#include "04_minibatch/step_options.hpp"
 #include "app/stage.hpp"
 #include "cuda/device.hpp"
-#include "tensor/error.hpp"
 
 namespace {
 
@@ -22,63 +21,17 @@ std::unique_ptr<Backend<T>> make_backend(const StageOptions& options) {
   return std::make_unique<MinibatchBackend<T>>(options.at("fuse") == "on");
 }
 
-/// @throws UsageError where no product could pick rows while it loads.
-void check_gather_loads(const StageOptions& options, const ModelOptions& model) {
-  if (options.at("stream-batches") == "on") {
-    throw UsageError(
-        "--gather loads is for a data set on the device, and --stream-batches leaves it on the "
-        "host");
-  }
-  if (model.name == "cnn" || options.at("fuse") == "off") {
-    throw UsageError(
-        std::string("--gather loads needs a fused layer that reads the input, and ") +
-        (model.name == "cnn" ? "the cnn begins with a convolution" : "--fuse off leaves none"));
-  }
-}
-
 template <typename T>
 std::unique_ptr<Step> make_step(const StepArguments<T>& arguments) {
-  const std::string& gather = arguments.options.at("gather");
-  if (gather == "loads") check_gather_loads(arguments.options, arguments.model);
   return std::make_unique<CapturedStep<T>>(
       arguments.network, backend_of(arguments.network), arguments.model, arguments.training_set,
       arguments.sgd, arguments.workers, arguments.starts, arguments.steps_done,
-      CapturedStepOptions{.captures = arguments.options.at("capture") == "on",
-                          .repeats = !arguments.timings,
-                          .streams_batches = arguments.options.at("stream-batches") == "on",
-                          .gather = gather == "loads"    ? GatherForm::loads
-                                    : gather == "kernel" ? GatherForm::kernel
-                                                         : GatherForm::automatic,
-                          .fuses = arguments.options.at("fuse") == "on"});
+      read_step_options(arguments.options, arguments.model, arguments.timings));
 }
 
 template <typename T>
 std::unique_ptr<Feeder<T>> make_feeder(Network<T>& network, const Dataset& dataset) {
   return std::make_unique<StreamedFeeder<T>>(network, backend_of(network), dataset);
-}
-
-std::vector<StageOption> options() {
-  return {{.name = "stream-batches",
-           .description = "copy batches while others are computed, instead of the whole data set",
-           .choices = {"off", "on"},
-           .default_choice = "off",
-           .choice_without_value = "on",
-           .only_trains = true},
-          {.name = "gather",
-           .description = "batches of a data set on the device: in the products' loads, or copied",
-           .choices = {"auto", "loads", "kernel"},
-           .default_choice = "auto",
-           .only_trains = true},
-          {.name = "fuse",
-           .description = "one kernel for a layer, or stage 03's",
-           .choices = {"on", "off"},
-           .default_choice = "on"},
-          {.name = "capture",
-           .description = "record steps as CUDA graphs, or launch each kernel anew",
-           .choices = {"on", "off"},
-           .default_choice = "on",
-           .only_trains = true,
-           .changes_no_number = true}};
 }
 
 template <typename T>
@@ -103,7 +56,7 @@ Stage describe_stage() {
   stage.device = cuda::describe_device;
   stage.cuda_on_cpu = cuda::runs_on_cpu();
   stage.has_workers = true;
-  stage.options = options();
+  stage.options = step_options();
   stage.make_float_backend = make_backend<float>;
   stage.make_double_backend = make_backend<double>;
   stage.make_float_step = make_step<float>;

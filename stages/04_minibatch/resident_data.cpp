@@ -33,6 +33,11 @@ ResidentData<T>::ResidentData(const Dataset& dataset, Index chunk_samples)
       labels_({dataset.size()}, cuda::device_memory()),
       order_({dataset.size()}, cuda::device_memory()),
       chunk_({chunk_samples}, cuda::device_memory()) {
+  load(dataset);
+}
+
+template <typename T>
+void ResidentData<T>::load(const Dataset& dataset) {
   // Piece by piece, so that the host needs no second copy of everything.
   constexpr Index piece_elements = Index{1} << 22;
   const Index piece = std::clamp<Index>(piece_elements / width_, 1, dataset.size());

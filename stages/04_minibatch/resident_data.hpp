@@ -20,6 +20,9 @@ class ResidentData {
   /// @throws Error if the GPU has too little memory.
   ResidentData(const Dataset& dataset, Index chunk_samples);
 
+  /// Replaces the data set by another one of the same size; waits until it is there.
+  void load(const Dataset& dataset);
+
   /// How much memory that takes.
   static std::size_t bytes(const Dataset& dataset, Index chunk_samples);
 

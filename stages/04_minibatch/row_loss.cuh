@@ -14,7 +14,7 @@ namespace stagewise::minibatch {
 template <int most, typename T>
 __device__ T find_gradients(const LossProblem<T>& p, std::int32_t label, const T* y, T* gradient) {
   const auto classes = static_cast<int>(p.classes);
-  const auto rows = static_cast<T>(p.rows);
+  const auto rows = static_cast<T>(p.mean_over());
   T loss = 0;
   if (p.form == LossForm::softmax_cross_entropy) {
     T largest = y[0];

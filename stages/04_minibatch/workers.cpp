@@ -1,6 +1,7 @@
 #include "04_minibatch/workers.hpp"
 
 #include <algorithm>
+#include <stdexcept>
 
 #include "04_minibatch/linear.hpp"
 #include "training/parameters.hpp"
@@ -41,8 +42,9 @@ void fuse_loss(Network<T>& network) {
 template <typename T>
 Workers<T>::Workers(Network<T>& network, MinibatchBackend<T>& backend, const ModelOptions& model,
                     const Sgd& sgd, const WorkerOptions& options,
-                    const std::vector<std::vector<ParameterValues>>& starts, bool fuses)
-    : network_(&network), backend_(&backend), sgd_(sgd), options_(options) {
+                    const std::vector<std::vector<ParameterValues>>& starts, bool fuses,
+                    GradientExchange<T>* exchange)
+    : network_(&network), backend_(&backend), sgd_(sgd), options_(options), exchange_(exchange) {
   const bool have_own_weights = options.average == Average::weights;
   if (have_own_weights && starts.size() != static_cast<std::size_t>(options.workers)) {
     throw Error(std::to_string(options.workers) + " workers cannot start from the parameters of " +
@@ -76,10 +78,20 @@ Workers<T>::Workers(Network<T>& network, MinibatchBackend<T>& backend, const Mod
         graph.parameters()[k]->share_value(*network.graph.parameters()[k]);
       }
     }
-    if (have_own_weights || options.workers == 1) graph.update_in_backward(&sgd_);
+    const bool is_alone = options.workers == 1 && exchange == nullptr;
+    if (have_own_weights || is_alone) graph.update_in_backward(&sgd_);
   }
+  if (exchange != nullptr) exchange_gradients(network.graph);
   list_parameters();
   if (have_own_weights) average_weights(false);
+}
+
+template <typename T>
+void Workers<T>::exchange_gradients(Graph<T>& graph) {
+  if (options_.workers != 1 || options_.average != Average::gradients) {
+    throw std::logic_error("gradients are exchanged with other processes by a single worker");
+  }
+  graph.on_gradient_complete([this](Parameter<T>& parameter) { exchange_->complete(parameter); });
 }
 
 template <typename T>
@@ -128,6 +140,9 @@ void Workers<T>::enqueue_step(const DeviceBatch<T>& batch, const std::int64_t* s
   for (int i = 1; i < options_.workers && shard_of(batch.rows, options_.workers, i).rows > 0; ++i) {
     workers_[static_cast<std::size_t>(i)].done.make_wait(main);
   }
+  if (exchange_ != nullptr) {
+    run_timed(network_->graph, average_, [&] { exchange_->finish(); });
+  }
   if (options_.workers == 1 || options_.average == Average::weights) return;
   run_timed(network_->graph, average_, [&] {
     minibatch::update_by_mean_gradient(main.get(), lists_, batch.rows,
@@ -143,6 +158,7 @@ void Workers<T>::enqueue_shard(Worker& worker, const DeviceBatch<T>& batch, cons
   if (!network_->graph.timings().empty() && graph.timings().empty()) graph.enable_timings();
   minibatch::LossProblem<T> loss = describe_loss(network);
   loss.rows = shard.rows;
+  if (exchange_ != nullptr) loss.batch_rows = exchange_->batch_rows();
   const minibatch::TotalsProblem totals = {
       .totals = worker.totals.data(), .steps_before = steps_before, .step = step};
   if (batch.selection.order != nullptr) {
@@ -157,7 +173,8 @@ void Workers<T>::enqueue_shard(Worker& worker, const DeviceBatch<T>& batch, cons
 
   graph.set_rows(shard.rows);
   MinibatchBackend<T>& backend = *worker.backend;
-  if (graph.timings().empty()) backend.fork();
+  // An exchange begins where a gradient is complete in the main stream.
+  if (graph.timings().empty() && exchange_ == nullptr) backend.fork();
   auto* const layer = dynamic_cast<Linear<T>*>(network.loss->inputs().front());
   minibatch::OutputLayerProblem<T> last;
   if (layer != nullptr) last = {layer->backward_problem(shard.rows), loss};
@@ -165,6 +182,12 @@ void Workers<T>::enqueue_shard(Worker& worker, const DeviceBatch<T>& batch, cons
     const std::size_t end = graph.number_of(*layer);
     graph.forward_before(end);
     run_timed(graph, output_layer_, [&] { backend.output_layer(last, totals); });
+    if (exchange_ != nullptr) {
+      for (Node<T>* const input : layer->inputs()) {
+        auto* const parameter = dynamic_cast<Parameter<T>*>(input);
+        if (parameter != nullptr) exchange_->complete(*parameter);
+      }
+    }
     graph.backward_before(end);
   } else {
     const std::size_t end = graph.number_of(*network.loss);

@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "04_minibatch/gradient_exchange.hpp"
 #include "04_minibatch/minibatch_backend.hpp"
 #include "04_minibatch/update.hpp"
 #include "training/worker_step.hpp"
@@ -30,10 +31,13 @@ class Workers {
   /// @param network built for training on `backend`. Receives updates and means; worker 0's own,
   ///        unless weights are averaged. Both must outlive this.
   /// @param fuses whether the further workers' backends fuse.
+  /// @param exchange what follows the backward pass of a single worker, instead of updates within
+  ///        it; null: these. Must outlive this.
   /// @throws Error if the GPU has too little memory.
   Workers(Network<T>& network, MinibatchBackend<T>& backend, const ModelOptions& model,
           const Sgd& sgd, const WorkerOptions& options,
-          const std::vector<std::vector<ParameterValues>>& starts, bool fuses);
+          const std::vector<std::vector<ParameterValues>>& starts, bool fuses,
+          GradientExchange<T>* exchange = nullptr);
 
   /// Enqueues a step.
   /// @param steps_before in the device's memory: how many steps of the epoch come before `step`.
@@ -72,6 +76,7 @@ class Workers {
   };
 
   void list_parameters();
+  void exchange_gradients(Graph<T>& graph);
   void enqueue_shard(Worker& worker, const DeviceBatch<T>& batch, const Shard& shard,
                      const std::int64_t* steps_before, std::int64_t step);
 
@@ -79,6 +84,7 @@ class Workers {
   MinibatchBackend<T>* backend_;
   Sgd sgd_;
   WorkerOptions options_;
+  GradientExchange<T>* exchange_;
   std::vector<Worker> workers_;
   cuda::Event begun_;
   Tensor<minibatch::MeanParameter<T>> mean_;
