@@ -14,9 +14,9 @@ namespace stagewise {
 namespace {
 
 /// The data to evaluate on; where they are those of the checkpoint, an error says so.
-Dataset load_data(const RunOptions& options) {
+Dataset load_data(const RunOptions& options, Ranks& ranks) {
   try {
-    return load_for_evaluation(options.data, options.encoding);
+    return ranks.load_for_evaluation(options.data, options.encoding);
   } catch (const UsageError&) {
     throw;
   } catch (const Error& error) {
@@ -28,24 +28,24 @@ Dataset load_data(const RunOptions& options) {
 
 void print_latency(Index rows, const std::vector<LatencyReport>& paths) {
   constexpr std::size_t width = 12;
-  const auto right = [](const std::string& text) {
-    return text.size() < width ? std::string(width - text.size(), ' ') + text : text;
-  };
+  const auto column = [](const std::string& text) { return right(text, width); };
   std::cout << "\nlatency of a batch of " << with_thousands(rows) << ", host to host\n";
-  std::cout << "path        " << right("median") << right("95 %") << right("99 %") << right("runs")
-            << '\n';
+  std::cout << "path        " << column("median") << column("95 %") << column("99 %")
+            << column("runs") << '\n';
   for (const LatencyReport& path : paths) {
     std::string name = path.path;
     name.resize(std::max(name.size(), width), ' ');
-    std::cout << name << right(duration(path.median_seconds)) << right(duration(path.p95_seconds))
-              << right(duration(path.p99_seconds)) << right(with_thousands(path.samples)) << '\n';
+    std::cout << name << column(duration(path.median_seconds)) << column(duration(path.p95_seconds))
+              << column(duration(path.p99_seconds)) << column(with_thousands(path.samples)) << '\n';
   }
 }
 
 template <typename T>
 void evaluate_with(const Stage& stage, RunOptions options, const Checkpoint& checkpoint,
                    const std::vector<std::string>& notes, const std::vector<std::string>& command) {
-  const Dataset dataset = load_data(options);
+  Ranks alone;
+  Ranks& ranks = stage.ranks != nullptr ? *stage.ranks : alone;
+  const Dataset dataset = load_data(options, ranks);
   options.model.sample = dataset.sample_shape();
   options.model.classes = dataset.classes();
   Shape sample;
@@ -77,8 +77,10 @@ void evaluate_with(const Stage& stage, RunOptions options, const Checkpoint& che
   for (const std::string& note : notes) print_note(note);
   std::cout << std::flush;
 
-  const std::unique_ptr<Feeder<T>> feeder = stage.make_feeder<T>(*network, dataset);
-  const Evaluation result = evaluate(*network, dataset, *feeder);
+  Dataset own_share;
+  const Dataset& share = ranks.share(dataset, own_share);
+  const std::unique_ptr<Feeder<T>> feeder = stage.make_feeder<T>(*network, share);
+  const Evaluation result = evaluate(*network, share, *feeder, ranks);
   std::cout << "test   loss " << fixed(result.loss, 6) << "  accuracy " << fixed(result.accuracy, 4)
             << "  (" << with_thousands(result.correct) << " of " << with_thousands(result.samples)
             << ")\n";
@@ -99,7 +101,7 @@ void evaluate_with(const Stage& stage, RunOptions options, const Checkpoint& che
                                        stage.make_predictors<T>(*network), dataset);
     print_latency(rows, report.latency);
   }
-  if (!options.report.empty()) write_report(options.report, report);
+  if (!options.report.empty() && stage.is_first_rank()) write_report(options.report, report);
 }
 
 }  // namespace
@@ -110,7 +112,12 @@ void run_evaluate(const Stage& stage, RunOptions options, const std::vector<std:
   const std::vector<std::string> notes = adopt_data(checkpoint, options);
   refuse_idle_options(options);
   check_files(options);
-  if (!options.report.empty()) check_writable(options.report, "report");
+  if (stage.prepare) stage.prepare(options.stage);
+  if (options.latency && stage.ranks != nullptr && stage.ranks->count() > 1) {
+    throw UsageError("--latency measures one process, and mpirun has started " +
+                     with_thousands(stage.ranks->count()));
+  }
+  if (!options.report.empty() && stage.is_first_rank()) check_writable(options.report, "report");
   if (options.precision == "double") {
     evaluate_with<double>(stage, options, checkpoint, notes, command);
   } else {

@@ -177,6 +177,7 @@ void adopt_settings(bool of_network, const Checkpoint& checkpoint,
     if (setting.of_network != of_network) continue;
     const auto stored = checkpoint.settings.find(setting.name);
     if (stored == checkpoint.settings.end()) continue;
+    if (setting.name == "workers" && options.ranks_are_workers) continue;
     // One file can be named in many ways; that its data fit is checked when they are loaded.
     if (setting.name == "dataset" && !options.data.format.empty() &&
         options.given.contains("dataset")) {

@@ -26,6 +26,7 @@ struct RunOptions {
   std::string precision = "float";
   TrainingOptions training;
   WorkerOptions workers;
+  bool ranks_are_workers = false;  ///< so that a checkpoint does not decide how many there are
   std::optional<TableEncoding> encoding;  ///< of the table that the network was trained on
   std::filesystem::path load;
   std::filesystem::path save;

@@ -25,12 +25,6 @@ std::string sentence(std::string text) {
   return text + ".";
 }
 
-int fail(const CLI::App& app, const std::string& text, int exit_code) {
-  std::cout.flush();
-  std::cerr << app.get_name() << ": " << sentence(text) << '\n';
-  return exit_code;
-}
-
 /// The command that the user got as far as: "stage01_serial train".
 std::string command_of(const CLI::App& app) {
   std::string name = app.get_name();
@@ -70,40 +64,52 @@ void set_help(CLI::App& app) {
 
 }  // namespace
 
-int run_program(CLI::App& app, int argc, const char* const* argv,
-                const std::function<int()>& body) {
-  // Whoever redirects the output to a full disk must not be told that all went well.
-  const auto finish = [&app](int code) {
+int run_program(CLI::App& app, int argc, const char* const* argv, const std::function<int()>& body,
+                const ProgramHooks& hooks) {
+  bool has_begun = false;
+  const auto fail = [&](const std::string& text, int exit_code) {
     std::cout.flush();
-    return std::cout ? code : fail(app, "standard output could not be written to", 1);
+    if (hooks.on_failure) {
+      hooks.on_failure(sentence(text), exit_code, has_begun);
+    } else {
+      std::cerr << app.get_name() << ": " << sentence(text) << '\n';
+    }
+    return exit_code;
+  };
+  // Whoever redirects the output to a full disk must not be told that all went well.
+  const auto finish = [&](int code) {
+    std::cout.flush();
+    return std::cout ? code : fail("standard output could not be written to", 1);
   };
   try {
+    if (hooks.before) hooks.before();
     for (int i = 1; i < argc; ++i) {  // the library takes this for an option without a value
       const std::string word = argv[i];
       if (word.size() > 3 && word.starts_with("--") && word.find('=') == word.size() - 1) {
-        return fail(app, word.substr(0, word.size() - 1) + " needs a value", 2);
+        return fail(word.substr(0, word.size() - 1) + " needs a value", 2);
       }
     }
     app.set_version_flag("--version", version_text(), "print the version");
     set_help(app);
     app.parse(argc, argv);
+    has_begun = true;
     return finish(body());
   } catch (const CLI::Success& request) {  // --help and --version
     return finish(app.exit(request));
   } catch (const CLI::ExtrasError& error) {
-    return fail(app, describe(app, error), 2);
+    return fail(describe(app, error), 2);
   } catch (const CLI::ArgumentMismatch& error) {
-    return fail(app, describe(error), 2);
+    return fail(describe(error), 2);
   } catch (const CLI::ParseError& error) {
-    return fail(app, error.what(), 2);
+    return fail(error.what(), 2);
   } catch (const UsageError& error) {
-    return fail(app, error.what(), 2);
+    return fail(error.what(), 2);
   } catch (const Error& error) {
-    return fail(app, error.what(), 1);
+    return fail(error.what(), 1);
   } catch (const std::bad_alloc&) {
-    return fail(app, "there is not enough memory for this", 1);
+    return fail("there is not enough memory for this", 1);
   } catch (const std::exception& error) {
-    return fail(app, std::string("an unforeseen error ended the program: ") + error.what(), 1);
+    return fail(std::string("an unforeseen error ended the program: ") + error.what(), 1);
   }
 }
 

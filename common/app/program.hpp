@@ -11,12 +11,24 @@ class App;
 
 namespace stagewise {
 
+/// What a program does beside its work where it is one of several processes.
+struct ProgramHooks {
+  /// Called before the command line is parsed.
+  std::function<void()> before;
+
+  /// Called with the sentence of a failure instead of printing it.
+  /// @param has_begun whether `body` was running, so that other processes may wait for this one.
+  std::function<void(const std::string& sentence, int exit_code, bool has_begun)> on_failure;
+};
+
 /// Parses the command line and runs `body`, turning every failure into one sentence on standard
 /// error and an exit code: 2 for wrong usage, 1 for a run-time failure. Help texts go to standard
 /// output with exit code 0.
 /// @param app the options, already declared; `app.get_name()` begins every error.
 /// @param body the program's work; its result is the exit code.
-int run_program(CLI::App& app, int argc, const char* const* argv, const std::function<int()>& body);
+/// @return the exit code.
+int run_program(CLI::App& app, int argc, const char* const* argv, const std::function<int()>& body,
+                const ProgramHooks& hooks = {});
 
 /// What `--version` prints: name and version of the project, compiler and build type.
 std::string version_text();

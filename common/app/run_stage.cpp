@@ -72,13 +72,25 @@ int run_stage(const Stage& stage, int argc, const char* const* argv) {
                        stage.program);
     });
   }
+  std::vector<CLI::App*> commands;
+  for (const StageCommand& command : stage.commands) {
+    commands.push_back(app.add_subcommand(command.name, command.summary));
+    command.declare(*commands.back());
+  }
+  if (commands.empty()) {
+    app.add_subcommand("grade")->group("")->prefix_command()->callback(
+        [&stage] { throw UsageError("grade is offered by stage05_mpi, not by " + stage.program); });
+  }
   info.add_flag("--primitives", primitives, "which file computes what")->disable_flag_override();
 
   const std::vector<std::string> command(argv, argv + argc);
-  return run_program(app, argc, argv, [&] {
+  const auto run = [&] {
     for (std::size_t i = 0; i < ladders.size(); ++i) {
       if (!ladders[i]->parsed()) continue;
       return run_ladder(stage, stage.ladders[i], ladder_options[i], command);
+    }
+    for (std::size_t i = 0; i < commands.size(); ++i) {
+      if (commands[i]->parsed()) return stage.commands[i].run(command);
     }
     if (train.parsed()) {
       run_train(stage, train_options, command);
@@ -87,13 +99,14 @@ int run_stage(const Stage& stage, int argc, const char* const* argv) {
     } else if (info.parsed()) {
       run_info(stage, primitives);
     } else {
-      std::string commands = "train, evaluate";
-      for (const LadderCommand& ladder : stage.ladders) commands += ", " + ladder.name;
-      throw UsageError("say what to do: " + commands + " or info (see " + stage.program +
-                       " --help)");
+      std::string names = "train, evaluate";
+      for (const LadderCommand& ladder : stage.ladders) names += ", " + ladder.name;
+      for (const StageCommand& other : stage.commands) names += ", " + other.name;
+      throw UsageError("say what to do: " + names + " or info (see " + stage.program + " --help)");
     }
     return 0;
-  });
+  };
+  return run_program(app, argc, argv, run, stage.hooks);
 }
 
 }  // namespace stagewise

@@ -9,8 +9,10 @@
 #include <vector>
 
 #include "app/ladder.hpp"
+#include "app/program.hpp"
 #include "backend/backend.hpp"
 #include "training/latency.hpp"
+#include "training/ranks.hpp"
 #include "training/step.hpp"
 #include "training/worker_step.hpp"
 
@@ -50,6 +52,20 @@ struct PrimitiveSource {
   std::string file;
 };
 
+/// A further subcommand of one stage.
+struct StageCommand {
+  std::string name;
+  std::string summary;
+
+  /// Declares its options.
+  std::function<void(CLI::App&)> declare;
+
+  /// Runs it, after its options have been parsed.
+  /// @param command the command line as it was given, for a report.
+  /// @return the exit code.
+  std::function<int(const std::vector<std::string>& command)> run;
+};
+
 /// A stage, as the command line sees it. Its program's main() fills one and calls run_stage().
 struct Stage {
   std::string program;  ///< "stage01_serial"
@@ -62,6 +78,28 @@ struct Stage {
   bool cuda_on_cpu = false;
 
   bool has_workers = false;  ///< whether it offers --workers and its companions
+
+  /// @name For a stage that runs in several processes
+  /// @{
+
+  /// Not owned; null: there is but one.
+  Ranks* ranks = nullptr;
+
+  /// Whether, with these options, every rank is a worker, so that their number is given.
+  std::function<bool(const StageOptions&)> ranks_are_workers;
+
+  /// How the ranks work together: a line below the header; empty for none.
+  std::function<std::string(const StageOptions&)> describe_ranks;
+
+  /// Called before data are loaded and the device is used. May be empty.
+  std::function<void(const StageOptions&)> prepare;
+
+  ProgramHooks hooks;
+
+  /// @}
+
+  /// Refuses by UsageError what it cannot train so. May be empty.
+  std::function<void(const StageOptions&, const ModelOptions&, const WorkerOptions&)> check;
 
   std::vector<StageOption> options;
   std::function<std::unique_ptr<Backend<float>>(const StageOptions&)> make_float_backend;
@@ -84,12 +122,21 @@ struct Stage {
   std::function<std::vector<std::unique_ptr<Predictor<double>>>(Network<double>&)>
       make_double_predictors;
 
-  std::vector<LadderCommand> ladders;  ///< its further subcommands
+  std::vector<LadderCommand> ladders;  ///< its ladders, each a subcommand
+  std::vector<StageCommand> commands;  ///< its further subcommands
 
   std::vector<PrimitiveSource> primitives;
 
   /// Libraries that the stage computes with, each with its version.
   std::function<std::vector<std::string>()> libraries;
+
+  /// Whether this process prints and writes files.
+  bool is_first_rank() const { return ranks == nullptr || ranks->rank() == 0; }
+
+  /// How many workers there must be because every rank is one; 0: the user chooses.
+  int workers_by_ranks(const StageOptions& values) const {
+    return ranks_are_workers && ranks_are_workers(values) ? ranks->count() : 0;
+  }
 
   /// The backend for precision `T`.
   template <typename T>

@@ -63,6 +63,10 @@ std::string shortest(double value) {
   return {text.data(), end};
 }
 
+std::string right(const std::string& text, std::size_t width) {
+  return text.size() < width ? std::string(width - text.size(), ' ') + text : text;
+}
+
 std::string by_times(const Shape& shape) {
   std::string text;
   for (int i = 0; i < shape.rank(); ++i) {

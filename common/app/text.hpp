@@ -27,6 +27,9 @@ std::string scientific(double value);
 /// The fewest decimal digits that name exactly this double: "0.1".
 std::string shortest(double value);
 
+/// The text at the end of at least `width` columns.
+std::string right(const std::string& text, std::size_t width);
+
 /// "28x28x1".
 std::string by_times(const Shape& shape);
 

@@ -31,10 +31,13 @@ Checkpoint make_checkpoint(const RunOptions& options, std::int64_t epoch, std::i
 /// Prints a line an epoch, saves checkpoints, collects what the report will say.
 class Narrator final : public TrainingObserver {
  public:
+  /// @param writes whether checkpoints are written; else they are only put together, in which all
+  ///        ranks take part.
   Narrator(const RunOptions& options, const Dataset& training_set, const Step& step,
-           std::int64_t first_epoch)
+           std::int64_t first_epoch, bool writes)
       : options_(&options),
         step_(&step),
+        writes_(writes),
         unit_(unit_of(training_set) + "s"),
         progress_(training_set.size(), first_epoch, options.training.epochs, unit_) {}
 
@@ -55,9 +58,14 @@ class Narrator final : public TrainingObserver {
     const bool is_last = report.epoch == options_->training.epochs;
     const bool is_due = options_->save_every > 0 && report.epoch % options_->save_every == 0;
     if (!options_->save.empty() && (is_last || is_due)) {
-      save_checkpoint(options_->save,
-                      make_checkpoint(*options_, report.epoch, steps, parameters, *step_));
+      save(report.epoch, steps, parameters);
     }
+  }
+
+  void save(std::int64_t epoch, std::int64_t steps,
+            const std::vector<ParameterValues>& parameters) const {
+    const Checkpoint checkpoint = make_checkpoint(*options_, epoch, steps, parameters, *step_);
+    if (writes_) save_checkpoint(options_->save, checkpoint);
   }
 
   const std::vector<EpochReport>& epochs() const { return epochs_; }
@@ -65,6 +73,7 @@ class Narrator final : public TrainingObserver {
  private:
   const RunOptions* options_;
   const Step* step_;
+  bool writes_;
   std::string unit_;
   ProgressBar progress_;
   std::vector<EpochReport> epochs_;
@@ -122,14 +131,33 @@ void check_batch_size(const RunOptions& options, const Dataset& training_set) {
   }
 }
 
-void check_workers(const RunOptions& options) {
+/// Where every rank is a worker, their number is given.
+void take_workers_of_ranks(const Stage& stage, RunOptions& options) {
+  const int count = stage.workers_by_ranks(options.stage);
+  if (count == 0) return;
+  if (options.given.contains("workers") && options.workers.workers != count) {
+    throw UsageError("--workers " + std::to_string(options.workers.workers) +
+                     " contradicts the number of processes, each of which is a worker: mpirun has "
+                     "started " +
+                     with_thousands(count));
+  }
+  options.workers.workers = count;
+}
+
+void check_workers(const Stage& stage, const RunOptions& options) {
   const WorkerOptions& workers = options.workers;
+  const bool by_ranks = stage.workers_by_ranks(options.stage) > 0;
+  if (by_ranks && workers.workers > options.training.batch_size) {
+    throw UsageError(count_of(workers.workers, "process", "processes") +
+                     " are more than a batch has samples: --batch-size is " +
+                     std::to_string(options.training.batch_size));
+  }
   if (workers.workers > options.training.batch_size) {
     throw UsageError("--workers " + std::to_string(workers.workers) +
                      " is more than a batch has samples: --batch-size is " +
                      std::to_string(options.training.batch_size));
   }
-  const bool is_alone = workers.workers == 1 && !options.given.contains("workers");
+  const bool is_alone = workers.workers == 1 && !options.given.contains("workers") && !by_ranks;
   for (const char* const name : {"average", "average-every"}) {
     // The average of gradients is what a single worker's step follows in any case.
     if (name == std::string("average") && workers.average == Average::gradients) continue;
@@ -154,15 +182,22 @@ void print_workers(const WorkerOptions& workers) {
 }
 
 /// Where each worker starts, if each has parameters of its own; else empty.
+/// @param note receives what the user should know, if there is something.
 template <typename T>
 std::vector<std::vector<ParameterValues>> starts_of_workers(Network<T>& network,
                                                             const RunOptions& options,
-                                                            const Checkpoint* start) {
+                                                            const Checkpoint* start,
+                                                            std::string& note) {
   if (options.workers.average == Average::gradients) return {};
   std::vector<std::vector<ParameterValues>> starts;
   if (!options.resume.empty()) {
     starts = start->workers;
-    if (starts.size() != static_cast<std::size_t>(options.workers.workers)) {
+    const bool is_same = starts.size() == static_cast<std::size_t>(options.workers.workers);
+    if (!is_same && options.ranks_are_workers) {
+      note = "the checkpoint holds the weights of " + count_of(std::ssize(starts), "worker") +
+             ": " + with_thousands(options.workers.workers) + " continue from their mean";
+      starts.clear();
+    } else if (starts.size() != static_cast<std::size_t>(options.workers.workers)) {
       throw Error("the checkpoint " + options.resume.string() + " holds the parameters of " +
                   count_of(std::ssize(starts), "worker") + ", but its training had " +
                   with_thousands(options.workers.workers));
@@ -184,8 +219,10 @@ template <typename T>
 std::unique_ptr<Step> make_step(const Stage& stage, Network<T>& network,
                                 const Dataset& training_set, const RunOptions& options,
                                 const Checkpoint* start, std::int64_t steps_done) {
+  std::string note;
   const std::vector<std::vector<ParameterValues>> starts =
-      starts_of_workers(network, options, start);
+      starts_of_workers(network, options, start, note);
+  if (!note.empty()) print_note(note);
   auto own = stage.make_step<T>({.network = network,
                                  .model = options.model,
                                  .training_set = training_set,
@@ -206,10 +243,12 @@ std::unique_ptr<Step> make_step(const Stage& stage, Network<T>& network,
 template <typename T>
 void train_with(const Stage& stage, RunOptions options, const Checkpoint* start,
                 const std::filesystem::path& start_file, const std::vector<std::string>& command) {
-  Split data = load_for_training(options.data);
+  Ranks alone;
+  Ranks& ranks = stage.ranks != nullptr ? *stage.ranks : alone;
+  const Split data = ranks.load_for_training(options.data);
   const Dataset& training_set = data.train;
   check_batch_size(options, training_set);
-  check_workers(options);
+  check_workers(stage, options);
   options.encoding = data.encoding;
   options.model.sample = training_set.sample_shape();
   options.model.classes = training_set.classes();
@@ -242,6 +281,7 @@ void train_with(const Stage& stage, RunOptions options, const Checkpoint* start,
                with_thousands(training_set.size()) + " training and " +
                    count_of(data.test.size(), "test " + unit_of(training_set)),
                training_set, parameter_count(*network));
+  if (stage.describe_ranks) std::cout << stage.describe_ranks(options.stage) << '\n';
   print_workers(options.workers);
   if (!options.resume.empty()) {
     std::cout << "resume " << start_file.string() << ", after epoch " << epochs_done << '\n';
@@ -258,13 +298,15 @@ void train_with(const Stage& stage, RunOptions options, const Checkpoint* start,
   for (const std::string& note : step.notes()) print_note(note);
   std::cout << std::flush;
   if (options.timings) network->graph.enable_timings();
+  Dataset own_validation;
+  const Dataset& validation = ranks.share(data.validation, own_validation);
   std::unique_ptr<Feeder<T>> validation_feeder;
   if (data.validation.size() > 0) {
-    validation_feeder = stage.make_feeder<T>(*network, data.validation);
+    validation_feeder = stage.make_feeder<T>(*network, validation);
   }
-  Narrator narrator(options, training_set, step, epochs_done + 1);
-  train(*network, step, training_set, data.validation, options.training, epochs_done + 1, narrator,
-        validation_feeder.get());
+  Narrator narrator(options, training_set, step, epochs_done + 1, stage.is_first_rank());
+  train(*network, step, training_set, validation, options.training, epochs_done + 1, narrator,
+        validation_feeder.get(), &ranks);
 
   Report report{.stage = stage.program,
                 .device = stage.device(),
@@ -280,23 +322,23 @@ void train_with(const Stage& stage, RunOptions options, const Checkpoint* start,
 
   // An epoch's checkpoint was saved with the epoch; without an epoch, nothing has been saved yet.
   if (!options.save.empty() && narrator.epochs().empty()) {
-    save_checkpoint(options.save,
-                    make_checkpoint(options, epochs_done, epochs_done * steps_per_epoch,
-                                    copy_parameters_out(network->graph), step));
+    narrator.save(epochs_done, epochs_done * steps_per_epoch, copy_parameters_out(network->graph));
   }
   if (!report.timings.empty()) print_timings(report.timings);
 
   validation_feeder.reset();  // what they have on the device, the test may need
   step_owner.reset();
-  const std::unique_ptr<Feeder<T>> test_feeder = stage.make_feeder<T>(*network, data.test);
-  const Evaluation test = evaluate(*network, data.test, *test_feeder);
+  Dataset own_test;
+  const Dataset& test_set = ranks.share(data.test, own_test);
+  const std::unique_ptr<Feeder<T>> test_feeder = stage.make_feeder<T>(*network, test_set);
+  const Evaluation test = evaluate(*network, test_set, *test_feeder, ranks);
   report.test_loss = test.loss;
   report.test_accuracy = test.accuracy;
   std::cout << "test   loss " << fixed(test.loss, 6) << "  accuracy " << fixed(test.accuracy, 4)
             << "  (" << with_thousands(test.correct) << " of " << with_thousands(test.samples)
             << ")\n";
   if (!options.save.empty()) std::cout << "saved  " << options.save.string() << '\n';
-  if (!options.report.empty()) write_report(options.report, report);
+  if (!options.report.empty() && stage.is_first_rank()) write_report(options.report, report);
 }
 
 }  // namespace
@@ -312,6 +354,8 @@ void run_train(const Stage& stage, RunOptions options, const std::vector<std::st
                      " needs --save, which names the file");
   }
 
+  // Before a checkpoint's settings are adopted, as these may say otherwise.
+  options.ranks_are_workers = stage.workers_by_ranks(options.stage) > 0;
   Checkpoint start;
   const std::filesystem::path start_file = options.resume.empty() ? options.load : options.resume;
   if (!start_file.empty()) {
@@ -322,15 +366,20 @@ void run_train(const Stage& stage, RunOptions options, const std::vector<std::st
       adopt_training(start, start_file, options);
     }
   }
+  take_workers_of_ranks(stage, options);
   refuse_idle_options(options);
   check_precision(options);
   check_files(options);
+  if (stage.prepare) stage.prepare(options.stage);
+  if (stage.check) stage.check(options.stage, options.model, options.workers);
   if (options.model.name == "neuron") {  // what it is, so that a checkpoint says so
     options.model.activation = Activation::sigmoid;
     options.model.loss = LossKind::squared_error;
   }
-  if (!options.save.empty()) check_writable(options.save, "checkpoint");
-  if (!options.report.empty()) check_writable(options.report, "report");
+  if (stage.is_first_rank()) {
+    if (!options.save.empty()) check_writable(options.save, "checkpoint");
+    if (!options.report.empty()) check_writable(options.report, "report");
+  }
 
   const Checkpoint* const given = start_file.empty() ? nullptr : &start;
   if (options.precision == "double") {

@@ -1,0 +1,262 @@
+#include "05_mpi/grade.hpp"
+
+#include <algorithm>
+#include <array>
+#include <iostream>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "01_serial/serial_backend.hpp"
+#include "05_mpi/distributed_step.hpp"
+#include "05_mpi/grade_gemm.hpp"
+#include "05_mpi/tensor_step.hpp"
+#include "app/text.hpp"
+#include "app/values.hpp"
+#include "cuda/device.hpp"
+#include "models/initialize.hpp"
+#include "tensor/counts.hpp"
+#include "tensor/error.hpp"
+#include "training/parameters.hpp"
+#include "training/trainer.hpp"
+#include "verify/compare.hpp"
+
+namespace stagewise::mpi {
+namespace {
+
+/// The report's tolerance.
+constexpr double bound = 1e-7;
+
+/// What a mode trains (report 000, section 3.2).
+struct Mode {
+  double learning_rate;
+  std::int64_t epochs;
+};
+constexpr std::array<Mode, 3> modes = {{{0.001, 40}, {0.01, 10}, {0.025, 1}}};
+
+struct GradeOptions {
+  int mode = 0;
+  DatasetOptions data = {.name = "mnist", .validation = 6000};
+  Index hidden = 100;
+  Index batch_size = 800;
+  std::int64_t epochs = 0;  ///< 0: the mode's
+  bool splits = false;      ///< --strategy tensor
+  std::string transport = "host";
+  std::filesystem::path sequential;
+};
+
+/// What a training has arrived at.
+struct Result {
+  std::vector<ParameterValues> parameters;
+  double seconds = 0;               ///< of all epochs; 0 where they were not run here
+  std::optional<double> precision;  ///< on the validation set
+};
+
+class Recorder final : public TrainingObserver {
+ public:
+  void on_step(std::int64_t /*epoch*/, Index /*samples*/) override {}
+  void on_epoch(const EpochReport& report, std::int64_t /*steps*/,
+                const std::vector<ParameterValues>& parameters) override {
+    result.parameters = parameters;
+    result.seconds += report.seconds;
+    result.precision = report.validation_accuracy;
+  }
+  Result result;
+};
+
+/// All that both trainings have in common.
+struct Training {
+  ModelOptions model;
+  TrainingOptions options;
+  const Split* data;
+};
+
+Training describe_training(const GradeOptions& options, const Split& data) {
+  const Mode& mode = modes.at(static_cast<std::size_t>(options.mode - 1));
+  Training training;
+  training.model.hidden = {options.hidden};
+  training.model.activation = Activation::sigmoid;
+  training.model.sample = data.train.sample_shape();
+  training.model.classes = data.train.classes();
+  training.options = {.batch_size = options.batch_size,
+                      .epochs = options.epochs > 0 ? options.epochs : mode.epochs,
+                      .sgd = {.learning_rate = mode.learning_rate, .l2 = 1e-4},
+                      .shuffle = false};
+  training.data = &data;
+  return training;
+}
+
+Result train_in_parallel(const Training& training, const GradeOptions& options, World& world,
+                         MpiRanks& ranks, const Placement& placement) {
+  MinibatchBackend<double> backend;
+  const auto network = build_model<double>(backend, training.model, training.options.batch_size,
+                                           GraphMode::training);
+  initialize_parameters(*network, training.model, training.options.seed);
+  const Dataset& train_set = training.data->train;
+  const Sgd& sgd = training.options.sgd;
+  const TransportOptions transport = {.name = options.transport};
+  std::unique_ptr<Step> step;
+  if (options.splits) {
+    step = std::make_unique<TensorStep<double>>(*network, backend, training.model, train_set, sgd,
+                                                world, ranks, transport, false,
+                                                placement.processes_on_device);
+  } else {
+    const WorkerOptions workers = {.workers = world.size()};
+    const std::vector<std::vector<ParameterValues>> starts;
+    DistributedStepOptions how = {.transport = transport};
+    how.step.processes = placement.processes_on_device;
+    step = std::make_unique<DistributedStep<double>>(*network, backend, training.model, train_set,
+                                                     sgd, workers, starts, 0, world, ranks, how);
+  }
+  Dataset storage;
+  const Dataset& validation = ranks.share(training.data->validation, storage);
+  Recorder recorder;
+  train<double>(*network, *step, train_set, validation, training.options, 1, recorder, nullptr,
+                &ranks);
+  return recorder.result;
+}
+
+Result train_sequentially(const Training& training) {
+  SerialBackend<double> backend;
+  const auto network = build_model<double>(backend, training.model, training.options.batch_size,
+                                           GraphMode::training);
+  initialize_parameters(*network, training.model, training.options.seed);
+  EagerStep<double> step(*network, training.data->train, training.options.sgd);
+  Recorder recorder;
+  train<double>(*network, step, training.data->train, Dataset(), training.options, 1, recorder);
+  return recorder.result;
+}
+
+/// In the form of the report's table 1; 80 columns.
+void print_table(const std::vector<Difference>& differences, int processes) {
+  constexpr std::size_t width = 9;
+  const auto short_name = [](const std::string& name) {  // "fc1/weight" is the report's W[0]
+    return std::string(name.ends_with("bias") ? "b[" : "W[") +
+           std::to_string(std::stoi(name.substr(2)) - 1) + "]";
+  };
+  std::string names = "     ";
+  std::string columns = "procs";
+  std::string values = right(std::to_string(processes), columns.size());
+  for (const Difference& difference : differences) {
+    names += right(short_name(difference.name), 2 * width);
+    columns += right("max norm", width) + right("L2 norm", width);
+    values += right(scientific(difference.max_norm), width) +
+              right(scientific(difference.l2_norm), width);
+  }
+  std::cout << '\n' << names << '\n' << columns << '\n' << values << "\n\n";
+}
+
+int grade_training(const GradeOptions& options, World& world, MpiRanks& ranks,
+                   const Placement& placement) {
+  const Split data = ranks.load_for_training(options.data);
+  const Training training = describe_training(options, data);
+  if (options.batch_size > data.train.size()) {
+    throw UsageError("--batch-size " + std::to_string(options.batch_size) +
+                     " is larger than the training set of " +
+                     count_of(data.train.size(), "sample"));
+  }
+  if (world.size() > options.batch_size) {
+    throw UsageError(count_of(world.size(), "process", "processes") +
+                     " are more than a batch has samples: --batch-size is " +
+                     std::to_string(options.batch_size));
+  }
+  if (options.splits) check_splittable(training.model, world.size());
+  std::cout << "grading mode " << options.mode << ": " << training.model.sample.elements() << '-'
+            << options.hidden << '-' << training.model.classes << " sigmoid in double, "
+            << count_of(training.options.epochs, "epoch") << " of "
+            << count_of(data.train.size(), "sample") << " in batches of "
+            << with_thousands(options.batch_size) << ",\nlearning rate "
+            << shortest(training.options.sgd.learning_rate) << ", l2 "
+            << shortest(training.options.sgd.l2) << std::endl;
+
+  const Result parallel = train_in_parallel(training, options, world, ranks, placement);
+  int code = 0;
+  if (world.rank() == 0) {
+    Result sequential;
+    if (options.sequential.empty()) {
+      sequential = train_sequentially(training);
+    } else {
+      sequential.parameters = load_checkpoint(options.sequential).parameters;
+    }
+    const std::vector<Difference> differences = compare_parameters(
+        sequential.parameters, parallel.parameters, "the sequential training", "the parallel one");
+    print_table(differences, world.size());
+    std::cout << "parallel    " << duration(parallel.seconds) << '\n'
+              << "sequential  "
+              << (options.sequential.empty() ? duration(sequential.seconds)
+                                             : "read from " + options.sequential.string())
+              << '\n';
+    if (parallel.precision) {
+      std::cout << "precision   " << fixed(*parallel.precision, 6) << ", on the validation set of "
+                << count_of(data.validation.size(), "sample") << '\n';
+    }
+    const bool is_right = std::all_of(differences.begin(), differences.end(),
+                                      [](const Difference& d) { return d.within(bound); });
+    std::cout << "verdict     "
+              << (is_right ? "every error is at most " : "NOT every error is at most ")
+              << scientific(bound) << '\n';
+    code = is_right ? 0 : 1;
+  }
+  world.wait_patiently();  // the sequential training takes its time
+  world.broadcast(code);
+  return code;
+}
+
+void declare(CLI::App& command, GradeOptions& options) {
+  constexpr std::int64_t widest = 1 << 24;
+  add_value(
+      command, "mode", "N", "1, 2, 3 (training), 4 (matrix products)", "",
+      [&](const std::string& text) { options.mode = static_cast<int>(parse_count(text, 1, 4)); });
+  add_value(
+      command, "dataset", "NAME", "mnist, digits, ...: one of train's names", "mnist",
+      [&](const std::string& text) { options.data.name = parse_choice(text, dataset_names()); });
+  add_value(command, "data-dir", "DIR", "folder that holds mnist/, ...",
+            "STAGEWISE_DATA_DIR, else datasets",
+            [&](const std::string& text) { options.data.data_dir = parse_name(text); });
+  add_value(command, "train-limit", "N", "use the first N training samples", "",
+            [&](const std::string& text) { options.data.train_limit = parse_count(text, 1); });
+  add_value(command, "validation", "N", "hold out the last N training samples", "6000",
+            [&](const std::string& text) { options.data.validation = parse_count(text, 0); });
+  add_value(command, "hidden", "N", "width of the hidden layer", "100",
+            [&](const std::string& text) { options.hidden = parse_count(text, 1, widest); });
+  add_value(command, "batch-size", "N", "samples a step, of all processes together", "800",
+            [&](const std::string& text) { options.batch_size = parse_count(text, 1); });
+  add_value(command, "epochs", "N", "passes through the data", "40, 10 or 1, by mode",
+            [&](const std::string& text) { options.epochs = parse_count(text, 1, 1'000'000); });
+  add_value(command, "strategy", "NAME", "data, tensor", "data", [&](const std::string& text) {
+    options.splits = parse_choice(text, {"data", "tensor"}) == "tensor";
+  });
+  add_value(
+      command, "transport", "NAME", list_of(transport_names()), "host",
+      [&](const std::string& text) { options.transport = parse_choice(text, transport_names()); });
+  add_value(command, "sequential", "FILE",
+            "checkpoint of the sequential training, by stage 01, instead of running it", "",
+            [&](const std::string& text) { options.sequential = parse_name(text); });
+}
+
+}  // namespace
+
+StageCommand grade_command(World& world, MpiRanks& ranks, const std::function<Placement()>& place) {
+  const auto options = std::make_shared<GradeOptions>();
+  return {
+      .name = "grade",
+      .summary = "report 000's grading: is the parallel training the sequential one?",
+      .declare = [options](CLI::App& command) { declare(command, *options); },
+      .run =
+          [options, &world, &ranks, place](const std::vector<std::string>& /*command*/) {
+            if (options->mode == 0) {
+              throw UsageError("grade needs --mode: 1, 2, 3 (training) or 4 (matrix products)");
+            }
+            check_transport(options->transport);
+            const Placement placement = place();
+            std::cout << "stage05_mpi on " << cuda::describe_device() << "\nranks  "
+                      << describe(world, placement) << '\n';
+            if (cuda::runs_on_cpu()) {
+              std::cout << "note   kernels run on the CPU here: times mean nothing about GPUs\n";
+            }
+            if (options->mode == 4) return world.rank() == 0 ? grade_gemm() : 0;
+            return grade_training(*options, world, ranks, placement);
+          }};
+}
+
+}  // namespace stagewise::mpi

@@ -1,0 +1,257 @@
+/// @file
+/// Stage 05's program.
+
+#include <chrono>
+#include <iostream>
+#include <optional>
+#include <streambuf>
+#include <thread>
+
+#include "04_minibatch/captured_prediction.hpp"
+#include "04_minibatch/persistent_prediction.hpp"
+#include "04_minibatch/step_options.hpp"
+#include "05_mpi/devices.hpp"
+#include "05_mpi/distributed_step.hpp"
+#include "05_mpi/grade.hpp"
+#include "05_mpi/tensor_step.hpp"
+#include "app/stage.hpp"
+#include "cuda/device.hpp"
+#include "tensor/counts.hpp"
+#include "tensor/error.hpp"
+
+namespace {
+
+using namespace stagewise;
+
+const std::string program = "stage05_mpi";
+
+/// Takes what is written to it, and forgets it.
+class Nowhere final : public std::streambuf {
+  int_type overflow(int_type c) override { return traits_type::not_eof(c); }
+  std::streamsize xsputn(const char* /*text*/, std::streamsize length) override { return length; }
+};
+
+// ---------------------------------------------------------------------------------------- failures
+
+/// @throws UsageError if mpirun has given the ranks different options: they would wait for one
+///         another for ever.
+void compare_command_lines(mpi::World& world, int argc, char** argv) {
+  std::string own;
+  for (int i = 1; i < argc; ++i) own += (i > 1 ? " " : "") + std::string(argv[i]);
+  const std::vector<std::string> all = world.gather_all(own);
+  for (std::size_t rank = 1; rank < all.size(); ++rank) {
+    if (all[rank] == all.front()) continue;
+    throw UsageError("rank " + std::to_string(rank) + " was started with '" + all[rank] +
+                     "', but rank 0 with '" + all.front() +
+                     "'; every rank needs the same command line");
+  }
+}
+
+//! [fail]
+/// Says what went wrong and ends all processes.
+///
+/// Often all ranks fail alike, for a file that none of them finds. Rank 0 is then to say so, and it
+/// alone: the others hold their tongue for a moment, in which rank 0's end is theirs, too.
+void fail(const mpi::World& world, const std::string& sentence, int exit_code, bool has_begun) {
+  const bool is_first = world.rank() == 0;
+  if (!has_begun && !is_first) return;  // the same command line fails in the same way
+  if (!is_first) std::this_thread::sleep_for(std::chrono::milliseconds(300 + 100 * world.rank()));
+  std::cerr << program << ": " << (is_first ? "" : "rank " + std::to_string(world.rank()) + ": ")
+            << sentence << std::endl;
+  if (!has_begun || world.size() == 1) return;
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));  // until mpirun has read it
+  mpi::World::abort(exit_code);
+}
+//! [fail]
+
+// ----------------------------------------------------------------------------------------- options
+
+std::vector<StageOption> options() {
+  std::vector<StageOption> all = {
+      {.name = "strategy",
+       .description = "share out the batch, or the hidden layer",
+       .choices = {"data", "tensor"},
+       .default_choice = "data",
+       .only_trains = true},
+      {.name = "transport",
+       .description = "how sums travel: through the host's memory, or by an MPI that knows CUDA",
+       .choices = mpi::transport_names(),
+       .default_choice = "host",
+       .only_trains = true,
+       .changes_no_number = true},
+      {.name = "no-overlap",
+       .description = "exchange gradients when all are computed, not layer by layer",
+       .choices = {"off", "on"},
+       .default_choice = "off",
+       .choice_without_value = "on",
+       .only_trains = true,
+       .changes_no_number = true},
+      {.name = "data-from",
+       .description = "rank 0 reads the data and sends them, or all ranks read them",
+       .choices = {"root", "all"},
+       .default_choice = "root",
+       .changes_no_number = true}};
+  const std::vector<StageOption> of_step = step_options();
+  all.insert(all.end(), of_step.begin(), of_step.end());
+  return all;
+}
+
+bool is_split(const StageOptions& values) {
+  const auto strategy = values.find("strategy");
+  return strategy != values.end() && strategy->second == "tensor";
+}
+
+mpi::TransportOptions transport_of(const StageOptions& values) {
+  return {.name = values.at("transport"), .overlaps = values.at("no-overlap") == "off"};
+}
+
+/// @throws UsageError for what this stage cannot train so.
+void check_options(const mpi::World& world, const StageOptions& values, const ModelOptions& model,
+                   const WorkerOptions& workers) {
+  mpi::check_transport(values.at("transport"));
+  if (!is_split(values)) return;
+  mpi::check_splittable(model, world.size());
+  if (workers.workers > 1 || workers.average == Average::weights) {
+    throw UsageError(
+        "--strategy tensor has no workers whose results could be averaged: every rank "
+        "works on the whole batch; --strategy data has");
+  }
+  if (values.at("gather") == "loads") {
+    throw UsageError("--gather loads is for --strategy data");
+  }
+}
+
+// ------------------------------------------------------------------------------ what the stage has
+
+template <typename T>
+MinibatchBackend<T>& backend_of(Network<T>& network) {
+  return dynamic_cast<MinibatchBackend<T>&>(network.graph.backend());
+}
+
+template <typename T>
+std::unique_ptr<Backend<T>> make_backend(const StageOptions& values) {
+  return std::make_unique<MinibatchBackend<T>>(values.at("fuse") == "on");
+}
+
+template <typename T>
+std::unique_ptr<Step> make_step(const StepArguments<T>& arguments, mpi::World& world,
+                                mpi::MpiRanks& ranks, int processes_on_device) {
+  const StageOptions& values = arguments.options;
+  if (is_split(values)) {
+    return std::make_unique<mpi::TensorStep<T>>(
+        arguments.network, backend_of(arguments.network), arguments.model, arguments.training_set,
+        arguments.sgd, world, ranks, transport_of(values), values.at("stream-batches") == "on",
+        processes_on_device);
+  }
+  CapturedStepOptions step = read_step_options(values, arguments.model, arguments.timings);
+  step.processes = processes_on_device;
+  return std::make_unique<mpi::DistributedStep<T>>(
+      arguments.network, backend_of(arguments.network), arguments.model, arguments.training_set,
+      arguments.sgd, arguments.workers, arguments.starts, arguments.steps_done, world, ranks,
+      mpi::DistributedStepOptions{.step = step, .transport = transport_of(values)});
+}
+
+template <typename T>
+std::unique_ptr<Feeder<T>> make_feeder(Network<T>& network, const Dataset& dataset) {
+  return std::make_unique<StreamedFeeder<T>>(network, backend_of(network), dataset);
+}
+
+template <typename T>
+std::vector<std::unique_ptr<Predictor<T>>> make_predictors(Network<T>& network) {
+  std::vector<std::unique_ptr<Predictor<T>>> predictors;
+  predictors.push_back(std::make_unique<minibatch::CapturedPrediction<T>>(
+      network, backend_of(network).own_stream()));
+  if (auto persistent = minibatch::make_persistent_prediction(network)) {
+    predictors.push_back(std::move(persistent));
+  }
+  return predictors;
+}
+
+Stage describe_stage(mpi::World& world, mpi::MpiRanks& ranks, int argc, char** argv) {
+  const std::string folder = "stages/05_mpi/";
+  Stage stage;
+  stage.program = program;
+  stage.summary =
+      "Stage 05: several processes, each with its part of every batch or of the network. Start it "
+      "with mpirun.";
+  stage.cuda_on_cpu = cuda::runs_on_cpu();
+  stage.has_workers = true;
+  stage.options = options();
+  stage.ranks = &ranks;
+  stage.ranks_are_workers = [](const StageOptions& values) { return !is_split(values); };
+  stage.check = [&world](const StageOptions& values, const ModelOptions& model,
+                         const WorkerOptions& workers) {
+    check_options(world, values, model, workers);
+  };
+  stage.hooks = {
+      .before = [&world, argc, argv] { compare_command_lines(world, argc, argv); },
+      .on_failure = [&world](const std::string& sentence, int exit_code,
+                             bool has_begun) { fail(world, sentence, exit_code, has_begun); }};
+
+  // The GPU is chosen when it is needed first, not for a help text.
+  auto placement = std::make_shared<std::optional<mpi::Placement>>();
+  const auto place = [&world, placement] {
+    if (!placement->has_value()) *placement = mpi::choose_device(world);
+    return **placement;
+  };
+  stage.device = [place] {
+    place();
+    return cuda::describe_device();
+  };
+  stage.describe_ranks = [&world, place](const StageOptions& values) {
+    return "ranks  " + mpi::describe(world, place()) + "; strategy " + values.at("strategy") +
+           ", transport " + values.at("transport");
+  };
+  stage.prepare = [&ranks, place](const StageOptions& values) {
+    ranks.take_data_from(values.at("data-from") == "all" ? mpi::DataFrom::all
+                                                         : mpi::DataFrom::root);
+    place();
+  };
+  stage.make_float_backend = make_backend<float>;
+  stage.make_double_backend = make_backend<double>;
+  stage.make_float_step = [&world, &ranks, place](const StepArguments<float>& arguments) {
+    return make_step(arguments, world, ranks, place().processes_on_device);
+  };
+  stage.make_double_step = [&world, &ranks, place](const StepArguments<double>& arguments) {
+    return make_step(arguments, world, ranks, place().processes_on_device);
+  };
+  stage.make_float_feeder = make_feeder<float>;
+  stage.make_double_feeder = make_feeder<double>;
+  stage.make_float_predictors = make_predictors<float>;
+  stage.make_double_predictors = make_predictors<double>;
+  stage.commands = {mpi::grade_command(world, ranks, place)};
+  stage.primitives = {{"GPU of a process", folder + "devices.cpp"},
+                      {"samples of a rank", folder + "shares.cpp, scatter.cpp"},
+                      {"step (--strategy data)", folder + "distributed_step.cpp"},
+                      {"exchange of gradients", folder + "layer_exchange.cpp"},
+                      {"mean of weights", folder + "mean.cu"},
+                      {"step (--strategy tensor)", folder + "tensor_step.cpp, split_mlp.cpp"},
+                      {"sum of outputs", folder + "all_reduce.hpp"},
+                      {"--transport host", folder + "transport/host.cpp"},
+                      {"--transport cuda-aware", folder + "transport/cuda_aware.cpp"},
+                      {"everything on the device", "as in stage 04: stage04_minibatch info"}};
+  stage.libraries = [] {
+    std::vector<std::string> libraries = cuda::describe_libraries();
+    libraries.push_back(mpi::describe_library());
+    return libraries;
+  };
+  return stage;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    mpi::World world(argc, argv);
+    mpi::MpiRanks ranks(world);
+    Nowhere nowhere;
+    std::streambuf* const output = std::cout.rdbuf();
+    if (world.rank() > 0) std::cout.rdbuf(&nowhere);
+    const int code = run_stage(describe_stage(world, ranks, argc, argv), argc, argv);
+    std::cout.rdbuf(output);
+    return code;
+  } catch (const std::exception& error) {  // before there is a command line
+    std::cerr << program << ": " << error.what() << ".\n";
+    return 1;
+  }
+}

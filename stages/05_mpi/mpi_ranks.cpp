@@ -1,0 +1,73 @@
+#include "05_mpi/mpi_ranks.hpp"
+
+#include <numeric>
+#include <vector>
+
+#include "05_mpi/scatter.hpp"
+#include "training/worker_step.hpp"
+
+namespace stagewise::mpi {
+
+Split MpiRanks::load_for_training(const DatasetOptions& options) {
+  Split split;
+  const bool reads = data_from_ == DataFrom::all || rank() == 0;
+  if (reads) split = Ranks::load_for_training(options);
+  if (data_from_ == DataFrom::all) return split;
+  for (Dataset* const part : {&split.train, &split.validation, &split.test}) {
+    const Dataset outline = broadcast_outline(*world_, *part);
+    if (!reads) *part = outline;
+  }
+  return split;
+}
+
+Dataset MpiRanks::load_for_evaluation(const DatasetOptions& options,
+                                      const std::optional<TableEncoding>& encoding) {
+  Dataset whole;
+  const bool reads = data_from_ == DataFrom::all || rank() == 0;
+  if (reads) whole = Ranks::load_for_evaluation(options, encoding);
+  if (data_from_ == DataFrom::all) return whole;
+  Dataset outline = broadcast_outline(*world_, whole);
+  if (!reads) return outline;
+  return whole;
+}
+
+const Dataset& MpiRanks::share(const Dataset& whole, Dataset& storage) {
+  if (count() == 1 || whole.size() == 0) return whole;
+  if (data_from_ == DataFrom::all) {
+    const Shard own = shard_of(whole.size(), count(), rank());
+    storage = whole.slice(own.first, own.rows);
+    return storage;
+  }
+  std::vector<Index> counts;
+  for (int rank = 0; rank < count(); ++rank) {
+    counts.push_back(shard_of(whole.size(), count(), rank).rows);
+  }
+  std::vector<std::uint32_t> samples;
+  if (rank() == 0) {
+    samples.resize(static_cast<std::size_t>(whole.size()));
+    std::iota(samples.begin(), samples.end(), 0U);
+  }
+  storage = scatter(*world_, whole, samples, counts);
+  return storage;
+}
+
+//! [sum]
+Sums MpiRanks::sum(const Sums& own) {
+  Sums all;
+  rank_of_bad_step_ = -1;
+  const std::vector<Sums> ranks = world_->gather_all(own);
+  for (std::size_t i = 0; i < ranks.size(); ++i) {  // in this order everywhere: the same bits
+    const Totals& totals = ranks[i].totals;
+    all.samples += ranks[i].samples;
+    all.totals.loss += totals.loss;
+    all.totals.correct += totals.correct;
+    const std::int64_t bad = totals.first_bad_step;
+    if (bad < 0 || (all.totals.first_bad_step >= 0 && all.totals.first_bad_step <= bad)) continue;
+    all.totals.first_bad_step = bad;
+    rank_of_bad_step_ = static_cast<int>(i);
+  }
+  return all;
+}
+//! [sum]
+
+}  // namespace stagewise::mpi

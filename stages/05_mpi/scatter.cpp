@@ -1,0 +1,168 @@
+#include "05_mpi/scatter.hpp"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "mpi/check.hpp"
+#include "tensor/counts.hpp"
+#include "tensor/error.hpp"
+
+namespace stagewise::mpi {
+namespace {
+
+/// A sample as one element of a message: MPI counts elements in ints, and a sample may be long.
+class SampleType {
+ public:
+  template <typename U>
+  SampleType(Index width, U /*number*/) {
+    static_assert(std::is_same_v<U, std::uint8_t> || std::is_same_v<U, double> ||
+                  std::is_same_v<U, std::int32_t>);
+    const MPI_Datatype number = std::is_same_v<U, std::uint8_t> ? MPI_UINT8_T
+                                : std::is_same_v<U, double>     ? MPI_DOUBLE
+                                                                : MPI_INT32_T;
+    MPI_CHECK(MPI_Type_contiguous(static_cast<int>(width), number, &type_));
+    MPI_CHECK(MPI_Type_commit(&type_));
+  }
+  ~SampleType() { MPI_Type_free(&type_); }
+  SampleType(const SampleType&) = delete;
+  SampleType& operator=(const SampleType&) = delete;
+  MPI_Datatype get() const { return type_; }
+
+ private:
+  MPI_Datatype type_ = MPI_DATATYPE_NULL;
+};
+
+//! [scatter]
+/// Scatters rows of `width` numbers each.
+/// @param all on rank 0: the rows for all ranks, one rank's behind the other's.
+template <typename U>
+std::vector<U> scatter_rows(const World& world, const std::vector<U>& all, Index width,
+                            std::span<const Index> counts) {
+  const auto own = static_cast<std::size_t>(counts[static_cast<std::size_t>(world.rank())]);
+  std::vector<U> rows(own * static_cast<std::size_t>(width));
+  const SampleType row(width, U{});
+  const bool are_equal = std::all_of(counts.begin(), counts.end(),
+                                     [&](Index count) { return count == counts.front(); });
+  if (are_equal) {
+    const auto count = static_cast<int>(own);
+    MPI_CHECK(MPI_Scatter(all.data(), count, row.get(), rows.data(), count, row.get(), 0,
+                          world.communicator()));
+    return rows;
+  }
+  std::vector<int> sizes;
+  std::vector<int> begins;
+  int begin = 0;
+  for (const Index count : counts) {
+    sizes.push_back(static_cast<int>(count));
+    begins.push_back(begin);
+    begin += sizes.back();
+  }
+  MPI_CHECK(MPI_Scatterv(all.data(), sizes.data(), begins.data(), row.get(), rows.data(),
+                         static_cast<int>(own), row.get(), 0, world.communicator()));
+  return rows;
+}
+//! [scatter]
+
+/// Copies the named rows, one behind the other.
+template <typename U>
+std::vector<U> rows_of(const std::vector<U>& all, Index width,
+                       std::span<const std::uint32_t> samples) {
+  std::vector<U> rows;
+  rows.reserve(samples.size() * static_cast<std::size_t>(width));
+  for (const std::uint32_t sample : samples) {
+    const auto begin = all.begin() + static_cast<Index>(sample) * width;
+    rows.insert(rows.end(), begin, begin + width);
+  }
+  return rows;
+}
+
+/// Everything about a data set but its samples.
+struct Description {
+  int rank = 0;
+  std::array<Index, 4> sizes{};
+  int classes = 0;
+  Index samples = 0;
+  bool has_pixels = false;
+};
+
+Description describe(const Dataset& whole) {
+  const Shape& shape = whole.sample_shape();
+  Description description{.rank = shape.rank(),
+                          .classes = whole.classes(),
+                          .samples = whole.size(),
+                          .has_pixels = whole.pixels() != nullptr};
+  for (int i = 0; i < shape.rank(); ++i) description.sizes[static_cast<std::size_t>(i)] = shape[i];
+  return description;
+}
+
+Shape shape_of(const Description& description) {
+  Shape shape;
+  for (int i = description.rank; i-- > 0;) {
+    shape = shape.batched(description.sizes[static_cast<std::size_t>(i)]);
+  }
+  return shape;
+}
+
+Description broadcast_description(World& world, const Dataset& whole) {
+  Description description;
+  if (world.rank() == 0) description = describe(whole);
+  world.broadcast(description);
+  return description;
+}
+
+}  // namespace
+
+Dataset scatter(World& world, const Dataset& whole, std::span<const std::uint32_t> samples,
+                std::span<const Index> counts) {
+  const Description description = broadcast_description(world, whole);
+  if (description.samples > std::numeric_limits<int>::max()) {
+    throw Error("a data set of " + count_of(description.samples, "sample") +
+                " is too large for messages of MPI; --data-from all lets every rank read its own");
+  }
+  const bool is_root = world.rank() == 0;
+  const Shape shape = shape_of(description);
+  const Index width = shape.elements();
+  std::vector<std::int32_t> all_labels;
+  if (is_root) all_labels = rows_of(whole.labels(), 1, samples);
+  std::vector<std::int32_t> labels = scatter_rows(world, all_labels, 1, counts);
+  const auto features = [&](const auto* from) {
+    std::remove_cvref_t<decltype(*from)> all;
+    if (is_root) all = rows_of(*from, width, samples);
+    return scatter_rows(world, all, width, counts);
+  };
+  if (description.has_pixels) {
+    return {shape, description.classes, features(whole.pixels()), std::move(labels)};
+  }
+  return {shape, description.classes, features(whole.values()), std::move(labels)};
+}
+
+Dataset broadcast(World& world, const Dataset& whole) {
+  const Description description = broadcast_description(world, whole);
+  const bool is_root = world.rank() == 0;
+  std::vector<std::int32_t> labels;
+  if (is_root) labels = whole.labels();
+  world.broadcast(labels);
+  const auto features = [&](const auto* from) {
+    std::remove_cvref_t<decltype(*from)> all;
+    if (is_root) all = *from;
+    world.broadcast(all);
+    return all;
+  };
+  if (description.has_pixels) {
+    return {shape_of(description), description.classes, features(whole.pixels()),
+            std::move(labels)};
+  }
+  return {shape_of(description), description.classes, features(whole.values()), std::move(labels)};
+}
+
+Dataset broadcast_outline(World& world, const Dataset& whole) {
+  const Description description = broadcast_description(world, whole);
+  return Dataset::outline(shape_of(description), description.classes, description.samples);
+}
+
+}  // namespace stagewise::mpi

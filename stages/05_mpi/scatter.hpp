@@ -1,0 +1,28 @@
+/// @file
+/// Data sets that one rank has read, on their way to the others.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "data/dataset.hpp"
+#include "mpi/world.hpp"
+
+namespace stagewise::mpi {
+
+/// Sends every rank some samples of rank 0's data set: MPI_Scatter where all get equally many, else
+/// MPI_Scatterv. Images travel as bytes, other features as doubles. Waits for the other ranks.
+/// @param whole on rank 0 the data set; elsewhere its outline will do.
+/// @param samples on rank 0: those for rank 0, behind them those for rank 1, and so on.
+/// @param counts how many samples each rank gets; the same everywhere.
+/// @return this rank's samples.
+Dataset scatter(World& world, const Dataset& whole, std::span<const std::uint32_t> samples,
+                std::span<const Index> counts);
+
+/// Rank 0's data set, for every rank. Waits for the other ranks.
+Dataset broadcast(World& world, const Dataset& whole);
+
+/// The outline of rank 0's data set, for every rank. Waits for the other ranks.
+Dataset broadcast_outline(World& world, const Dataset& whole);
+
+}  // namespace stagewise::mpi

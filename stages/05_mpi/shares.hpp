@@ -1,0 +1,50 @@
+/// @file
+/// Which samples a rank trains on.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "training/worker_step.hpp"
+
+namespace stagewise::mpi {
+
+/// Which of an epoch's samples a rank trains on: of every batch its shard, as shard_of() cuts it.
+///
+/// An epoch visits n samples in batches of b: f = n / b full ones (rounded down) and a last one of
+/// l = n - f b samples, which is empty where b divides n. Of N ranks, rank r has
+///
+///     s(b, r) = b / N (rounded down) + 1 if r < b mod N
+///
+/// rows of a full batch, from row r (b / N) + min(r, b mod N) of it on, and s(l, r) rows of the
+/// last one: none where l <= r. Over the epoch that makes f s(b, r) + s(l, r) samples. A rank keeps
+/// them one batch's behind the other's, so that in its own order, too, all batches but the last are
+/// equally long. The ranks' shares differ by at most f + 1 samples, and are equal if N divides b
+/// and l.
+class Shares {
+ public:
+  Shares(Index samples, Index batch_size, int ranks)
+      : samples_(samples), batch_size_(batch_size), ranks_(ranks) {}
+
+  /// Samples that the rank trains on in an epoch.
+  Index samples_of(int rank) const;
+
+  /// Rows of a full batch that the rank has; the most that it has of any.
+  Index rows_of(int rank) const { return shard_of(batch_size_, ranks_, rank).rows; }
+
+  /// Whether all ranks have equally many samples.
+  bool are_equal() const { return samples_of(0) == samples_of(ranks_ - 1); }
+
+  /// Appends the samples that the rank trains on, in its order.
+  /// @param order of the whole epoch.
+  void append(std::span<const std::uint32_t> order, int rank,
+              std::vector<std::uint32_t>& samples) const;
+
+ private:
+  Index samples_;
+  Index batch_size_;
+  int ranks_;
+};
+
+}  // namespace stagewise::mpi
