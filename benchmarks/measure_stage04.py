@@ -14,78 +14,26 @@ that fails, or takes too long, becomes a line in the file. MNIST is used if STAG
 datasets/) has it, and generated digits otherwise.
 """
 
-import argparse
 import csv
-import datetime
 import json
 import os
 import pathlib
 import re
 import shlex
 import statistics
-import subprocess
 import sys
 import tempfile
 import threading
 import time
 
-HERE = pathlib.Path(__file__).resolve().parent
-ROOT = HERE.parent
+import measuring
+from measuring import HERE, Failed, rate, rate_of, report_of, run, table
+
 BATCHES = (100, 250, 1000, 10000)
 
 
-class Failed(Exception):
-    """A command did not do what it should; says which."""
-
-
-def run(command, limit=120, env=None):
-    words = [str(word) for word in command]
-    try:
-        done = subprocess.run(words, capture_output=True, text=True, timeout=limit, check=False,
-                              env=env)
-    except FileNotFoundError:
-        raise Failed(f"`{words[0]}` is not there") from None
-    except subprocess.TimeoutExpired:
-        raise Failed(f"`{shlex.join(words[:4])} ...` took more than {limit} s") from None
-    if done.returncode != 0:
-        raise Failed(f"`{shlex.join(words[:4])} ...` ended with {done.returncode}: "
-                     f"{done.stderr.strip().splitlines()[-1:]}")
-    return done.stdout
-
-
-def report_of(command):
-    with tempfile.TemporaryDirectory() as folder:
-        path = pathlib.Path(folder) / "report.json"
-        run([*command, "--report", path])
-        return json.loads(path.read_text(encoding="utf-8"))
-
-
-def rate_of(report):
-    epochs = report["epochs"]
-    return statistics.median(e["images_per_second"] for e in epochs[1:] or epochs)
-
-
-def rate(value):
-    return f"{value / 1e6:.2f} M" if value >= 1e6 else f"{value / 1e3:.1f} k"
-
-
-def table(head, rows):
-    lines = [head, ["---"] + ["---:"] * (len(head) - 1), *rows]
-    return "\n".join("| " + " | ".join(str(cell) for cell in line) + " |" for line in lines) + "\n"
-
-
-class Bench:
+class Bench(measuring.Bench):
     """What all sections need."""
-
-    def __init__(self, options):
-        self.programs = options.programs
-        self.quick = options.quick
-        data = pathlib.Path(os.environ.get("STAGEWISE_DATA_DIR", ROOT / "datasets"))
-        has_mnist = any((data / "mnist").glob("train-images*"))
-        self.dataset = "mnist" if has_mnist and not options.quick else "digits"
-
-    def stage(self, number):
-        return next(self.programs.glob(f"stage0{number}_*"))
 
     def train(self, *words, number=4, epochs=9):
         if self.quick:
@@ -320,47 +268,15 @@ SECTIONS = [("Training 784-256-10, float, images a second", training),
             ("Calls of the CUDA runtime", calls)]
 
 
-def heading(bench):
-    lines = [f"Measured {datetime.date.today()} with `python3 benchmarks/measure_stage04.py`."]
-    try:
-        query = ["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"]
-        gpu = run(query).strip()
-        lines.append(f"GPU and driver: {gpu}.")
-    except Failed:
-        lines.append("There was no GPU: kernels ran on the CPU, and the figures mean nothing.")
-    info = run([bench.stage(4), "info"]).splitlines()
-    lines += [line.strip().removeprefix("library").strip() + "." for line in info if "CUDA" in line]
-    try:
-        version = run([sys.executable, "-c", "import torch; print(torch.__version__)"]).strip()
-        lines.append(f"PyTorch {version}.")
-    except Failed:
-        pass  # its columns are empty
-    return "  \n".join(lines) + "\n"
-
-
 def main():
-    parser = argparse.ArgumentParser(description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--programs", type=pathlib.Path, default=ROOT / "build/cuda/bin",
-                        help="folder with the programs [build/cuda/bin]")
-    parser.add_argument("--output", type=pathlib.Path, default=HERE / "results/stage04.md")
-    parser.add_argument("--sections", default="", help="numbers of the sections to measure [all]")
-    parser.add_argument("--quick", action="store_true", help="only try the script")
-    options = parser.parse_args()
+    options = measuring.make_parser(__doc__, 4).parse_args()
     bench = Bench(options)
-    wanted = {int(number) for number in options.sections.split(",") if number}
-    parts = ["# Stage 04\n", heading(bench)]
-    for number, (title, section) in enumerate(SECTIONS, 1):
-        if wanted and number not in wanted:
-            continue
-        start = time.monotonic()
-        try:
-            body = section(bench)
-        except Failed as failure:
-            body = f"Not measured: {failure}.\n"
-        parts.append(f"## {number}. {title}\n\n{body}")
-        print(f"{number}. {title}: {time.monotonic() - start:.0f} s", file=sys.stderr)
-        options.output.write_text("\n".join(parts), encoding="utf-8")
+    try:
+        libraries = [line for line in run([bench.stage(4), "info"]).splitlines() if "CUDA" in line]
+    except Failed as failure:
+        sys.exit(f"{failure}; build it with ./run.sh bench --preset cuda.")
+    top = measuring.heading("measure_stage04.py", options, libraries)
+    measuring.measure(bench, options, "Stage 04", top, SECTIONS)
 
 
 if __name__ == "__main__":

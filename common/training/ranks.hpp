@@ -47,7 +47,9 @@ class Ranks {
 
   /// This rank's part of a data set that one of the two has returned, for evaluation.
   /// @param storage where the part is kept, if it is not the whole.
-  virtual const Dataset& share(const Dataset& whole, Dataset& /*storage*/) { return whole; }
+  virtual const Dataset& share(const Dataset& whole, [[maybe_unused]] Dataset& storage) {
+    return whole;
+  }
 
   /// The sums over all ranks, the same bits on each.
   virtual Sums sum(const Sums& own) { return own; }

@@ -74,6 +74,8 @@ void DistributedStep<T>::scatter_samples(std::span<const std::uint32_t> order) {
 
 template <typename T>
 void DistributedStep<T>::begin_epoch(std::span<const std::uint32_t> order) {
+  Graph<T>& graph = own_network_->graph;
+  if (!network_->graph.timings().empty() && graph.timings().empty()) graph.enable_timings();
   own_order_.clear();
   if (sends_) {
     if (!std::equal(order.begin(), order.end(), sent_order_.begin(), sent_order_.end())) {
@@ -180,6 +182,14 @@ std::vector<std::vector<ParameterValues>> DistributedStep<T>::worker_parameters(
     }
   }
   return all;
+}
+
+template <typename T>
+std::vector<Timing> DistributedStep<T>::timings() const {
+  std::vector<Timing> rows = step_->timings();
+  const std::vector<Timing>& layers = own_network_->graph.timings();
+  rows.insert(rows.end(), layers.begin(), layers.end());
+  return rows;
 }
 
 template class DistributedStep<float>;

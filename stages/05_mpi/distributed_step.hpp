@@ -52,7 +52,7 @@ class DistributedStep final : public Step {
 
   /// On rank 0; elsewhere empty. Waits for the other ranks.
   std::vector<std::vector<ParameterValues>> worker_parameters() const override;
-  std::vector<Timing> timings() const override { return step_->timings(); }
+  std::vector<Timing> timings() const override;
   std::vector<std::string> notes() const override { return step_->notes(); }
 
  private:

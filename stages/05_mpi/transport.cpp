@@ -14,11 +14,14 @@ const std::vector<std::string>& transport_names() {
   return names;
 }
 
+std::string reason_against(const std::string& transport) {
+  return transport == "cuda-aware" ? reason_against_cuda_aware() : "";
+}
+
 void check_transport(const std::string& name) {
-  if (name != "cuda-aware") return;
-  const std::string reason = reason_against_cuda_aware();
+  const std::string reason = reason_against(name);
   if (reason.empty()) return;
-  throw UsageError("--transport cuda-aware cannot work here: " + reason +
+  throw UsageError("--transport " + name + " cannot work here: " + reason +
                    "; --transport host works everywhere");
 }
 

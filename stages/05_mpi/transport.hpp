@@ -52,8 +52,10 @@ struct TransportOptions {
 /// The names that `--transport` accepts.
 const std::vector<std::string>& transport_names();
 
-/// Refuses a transport that cannot work here.
-/// @throws UsageError saying why.
+/// Why a transport cannot work here; empty where it can.
+std::string reason_against(const std::string& transport);
+
+/// @throws UsageError where there is such a reason.
 void check_transport(const std::string& name);
 
 /// Makes a transport.

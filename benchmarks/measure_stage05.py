@@ -1,0 +1,459 @@
+#!/usr/bin/env python3
+"""Stage 05 on a machine with one or several GPUs: measures, and writes the results file.
+
+    ./run.sh bench --preset cuda              builds everything (and runs the benchmarks once)
+    python3 benchmarks/measure_stage05.py     writes benchmarks/results/stage05.md
+
+Without a GPU, to try the script itself (the figures mean nothing then, and the file says so):
+
+    python3 benchmarks/measure_stage05.py --quick --programs build/cpu/bin --output FILE
+
+The processes are Open MPI's; with fewer GPUs than processes, they share them, and the file says so.
+Trainings count with the median of their epochs without the first, as the programs report them.
+Stage 01's trainings, with which section 1 compares, run beside the other sections, each on a core.
+The peer is peers/pytorch_ddp.py, in the same run; without PyTorch its columns stay empty. A command
+that fails, or takes too long, becomes a line in the file. MNIST is used if STAGEWISE_DATA_DIR (or
+datasets/) has it, and generated digits otherwise.
+"""
+
+import dataclasses
+import json
+import math
+import os
+import pathlib
+import re
+import shlex
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+
+import measuring
+from measuring import HERE, ROOT, Failed, rate, rate_of, report_of, run, seconds_of, table
+
+MPIRUN = ["mpirun", "--oversubscribe", "--bind-to", "none", "-n"]
+PROCESSES = (1, 2, 4)
+LIMIT = 60  # seconds, of a command
+BOUND = 1e-7  # report 000's tolerance
+MODES = {1: (0.001, 40), 2: (0.01, 10), 3: (0.025, 1)}  # its learning rates and epochs
+
+
+@dataclasses.dataclass(frozen=True)
+class Network:
+    """784-hidden-10, and how it is trained."""
+    hidden: int
+    activation: str
+    precision: str
+    batch: int  # of all processes together
+    images: int
+
+    def __str__(self):
+        return f"784-{self.hidden}-10, {self.activation}, {self.precision}"
+
+    def words(self):
+        return ["--hidden", self.hidden, "--activation", self.activation, "--precision",
+                self.precision]
+
+
+REPORT_000 = Network(1000, "sigmoid", "double", 800, 54000)
+SMALL = Network(256, "relu", "float", 1000, 60000)
+WIDE = Network(1000, "relu", "float", 1000, 60000)
+
+
+def shown(command):
+    """A command as a reader would type it: files by their names, no folders of this machine."""
+    def word(part):
+        if not isinstance(part, pathlib.Path):
+            return shlex.quote(str(part))
+        return str(part.relative_to(ROOT) if HERE in part.parents else part.name)
+
+    return " ".join(map(word, command))
+
+
+def code(*lines):
+    return "```\n" + "\n".join(lines) + "\n```\n"
+
+
+def duration(seconds):
+    return f"{seconds:.2f} s" if seconds >= 1 else f"{1e3 * seconds:.0f} ms"
+
+
+def milliseconds(seconds):
+    return "-" if seconds is None else f"{1e3 * seconds:.1f}"
+
+
+def free_port():
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return listener.getsockname()[1]
+
+
+class Bench(measuring.Bench):
+    """What all sections need."""
+
+    def __init__(self, options):
+        super().__init__(options)
+        self.end = time.monotonic() + options.budget
+        self.gpus = measuring.gpu_count()
+        self.has_torch = bool(measuring.torch_version())
+        self.env = dict(os.environ)
+        if os.geteuid() == 0:  # Open MPI asks for a word, twice
+            self.env.update(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
+        self.epochs = 2 if self.quick else 8
+
+    def time_left(self):
+        left = self.end - time.monotonic()
+        if left < 1:
+            raise Failed("the time that --budget gives was over")
+        return left
+
+    def limit(self):
+        return min(LIMIT, self.time_left())
+
+    def run(self, command):
+        return run(command, limit=self.limit(), env=self.env, name=shown(command))
+
+    def attempt(self, work, *words):
+        """What `work` returns; None if it fails, which is noted then."""
+        try:
+            return work(*words)
+        except Failed as failure:
+            self.problems.append(str(failure))
+            return None
+
+    def network(self, network):
+        """A network as it is measured here."""
+        if self.quick:
+            return dataclasses.replace(network, hidden=40, batch=100, images=600)
+        if self.dataset == "digits":  # of which there are fewer
+            return dataclasses.replace(network, images=10000)
+        return network
+
+    def train_command(self, processes, network, *words):
+        return [*MPIRUN, processes, self.stage(5), "train", "--dataset", self.dataset,
+                "--train-limit", network.images, *network.words(), "--batch-size", network.batch,
+                "--epochs", self.epochs, *words]
+
+    def train(self, processes, network, *words):
+        command = self.train_command(processes, network, *words)
+        return report_of(command, limit=self.limit(), env=self.env, name=shown(command))
+
+    def placement(self):
+        """How the processes of a table share the GPUs: a sentence."""
+        most = max(PROCESSES)
+        if self.gpus == 0:
+            return "There is no GPU; the processes share the CPU."
+        if self.gpus == 1:
+            return "There is 1 GPU; all processes share it."
+        if self.gpus >= most:
+            return f"There are {self.gpus} GPUs; every process has its own."
+        return (f"There are {self.gpus} GPUs; of {most} processes, up to"
+                f" {math.ceil(most / self.gpus)} share one.")
+
+
+# Section 1
+
+
+class Sequential:
+    """Stage 01's trainings, one a mode, in the background."""
+
+    def __init__(self, bench):
+        self.bench = bench
+        self.folder = tempfile.TemporaryDirectory()
+        if bench.quick:
+            self.data = ["--dataset", bench.dataset, "--train-limit", 600, "--validation", 100,
+                         "--hidden", 20, "--batch-size", 100]
+        else:
+            held_out = 6000 if bench.dataset == "mnist" else 1000
+            self.data = ["--dataset", bench.dataset, "--validation", held_out, "--hidden", 100,
+                         "--batch-size", 800]
+        self.processes = {}
+        env = {**os.environ, "OPENBLAS_NUM_THREADS": "1"}
+        for mode in MODES:
+            command = [*self.command(mode), "--save", self.file(mode, "h5"), "--report",
+                       self.file(mode, "json")]
+            self.processes[mode] = subprocess.Popen(
+                [str(word) for word in command], stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env=env)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        for process in self.processes.values():
+            if process.poll() is None:
+                measuring.stop(process)
+        self.folder.cleanup()
+
+    def file(self, mode, kind):
+        return pathlib.Path(self.folder.name) / f"seq{mode}.{kind}"
+
+    def epochs(self, mode):
+        return 2 if self.bench.quick else MODES[mode][1]
+
+    def command(self, mode):
+        return [self.bench.stage(1), "train", *self.data, "--activation", "sigmoid", "--precision",
+                "double", "--learning-rate", MODES[mode][0], "--l2", 1e-4, "--epochs",
+                self.epochs(mode), "--shuffle", "off", "--seed", 1, "--gemm", "reordered"]
+
+    def seconds(self, mode):
+        """That a mode's training took. Waits for it."""
+        process = self.processes[mode]
+        try:
+            _, errors = process.communicate(timeout=self.bench.time_left())
+        except subprocess.TimeoutExpired:
+            measuring.stop(process)
+            raise Failed(f"stage 01's training of mode {mode} was not over in time") from None
+        if process.returncode != 0:
+            raise Failed(f"stage 01's training of mode {mode} ended with {process.returncode}: "
+                         f"{measuring.complaint(errors)}")
+        report = json.loads(self.file(mode, "json").read_text(encoding="utf-8"))
+        return sum(epoch["seconds"] for epoch in report["epochs"])
+
+
+PARAMETERS = ("W[0]", "b[0]", "W[1]", "b[1]")
+
+
+def grade_command(bench, processes, mode, *words):
+    """grade with the data, the network and the epochs of the sequential training."""
+    sequential = bench.sequential
+    return [*MPIRUN, processes, bench.stage(5), "grade", "--mode", mode, *sequential.data,
+            "--epochs", sequential.epochs(mode), *words, "--sequential",
+            sequential.file(mode, "h5")]
+
+
+def grade(bench, processes, mode, *words):
+    """What a grading says: the errors in the order of PARAMETERS (each max norm, L2 norm), the
+    time of the parallel training, the precision."""
+    command = grade_command(bench, processes, mode, *words)
+    try:
+        text = bench.run(command)
+    except Failed as failure:  # the exit code is the verdict: there may be a table all the same
+        text = failure.output
+        said = re.search(r"^verdict +(.*)$", text, re.MULTILINE)
+        bench.problems.append(f"`{shown(command)}`: {said.group(1)}" if said else str(failure))
+    errors = re.search(r"^procs .*\n +\d+ +(.*)$", text, re.MULTILINE)
+    taken = re.search(r"^parallel +(.*)$", text, re.MULTILINE)
+    precision = re.search(r"^precision +([\d.]+)", text, re.MULTILINE)
+    if not errors or len(errors.group(1).split()) != 2 * len(PARAMETERS):
+        return None
+    return (errors.group(1).split(), taken.group(1) if taken else "-",
+            precision.group(1) if precision else "-")
+
+
+def grading_table(bench, modes, counts, found, *words):
+    """Puts (error, where) into `found`, too."""
+    rows = []
+    for mode in modes:
+        seconds = bench.attempt(bench.sequential.seconds, mode)
+        for processes in counts:
+            graded = None
+            if seconds is not None:
+                graded = bench.attempt(grade, bench, processes, mode, *words)
+            if graded is None:
+                rows.append([mode, processes] + ["-"] * 11)
+                continue
+            errors, taken, precision = graded
+            for i, error in enumerate(errors):
+                norm = "L2 norm" if i % 2 else "max norm"
+                found.append((float(error), f"{PARAMETERS[i // 2]}, {norm}, mode {mode},"
+                                            f" N = {processes} {' '.join(words)}".strip()))
+            rows.append([mode, processes, *errors, taken, duration(seconds), precision])
+    norms = [f"{name} {norm}" for name in PARAMETERS for norm in ("max", "L2")]
+    return table(["mode", "N", *norms, "parallel", "sequential", "precision"], rows)
+
+
+def verdict(found, expected):
+    if not found:
+        return "No error was measured.\n"
+    worst, where = max(found, key=lambda error: math.inf if math.isnan(error[0]) else error[0])
+    bound = f"at most {BOUND:.0e}" if worst <= BOUND else f"NOT at most {BOUND:.0e}"
+    missing = expected - len(found)
+    return (f"The largest error of all is {worst:.1e} ({where}): {bound}."
+            + (f" {missing} of {expected} errors are missing." if missing else "") + "\n")
+
+
+def grading(bench):
+    sequential = bench.sequential
+    found = []
+    data = grading_table(bench, MODES, (1, 2, 3, 4), found)
+    tensor = grading_table(bench, (3,), (2, 4), found, "--strategy", "tensor")
+    place = {"--learning-rate": "RATE", "--epochs": "EPOCHS"}
+    stage01 = sequential.command(1)
+    stage05 = grade_command(bench, "N", 1)
+    for words in (stage01, stage05):
+        for i, word in enumerate(words[:-1]):
+            words[i + 1] = place.get(word, words[i + 1])
+    stage05[stage05.index("--mode") + 1] = "MODE"
+    commands = code(shown([*stage01, "--save", "seqMODE.h5", "--report", "seqMODE.json"]),
+                    shown([*stage05[:-1], "seqMODE.h5"]))
+    rates = ", ".join(f"{learning_rate} and {sequential.epochs(mode)}"
+                      for mode, (learning_rate, _) in MODES.items())
+    return (f"How far the parallel training's parameters are from those of stage 01's, which one"
+            f" core computes, relative to the latter; RATE and EPOCHS of modes 1, 2, 3 are"
+            f" {rates}.\n\n{commands}\nWith `--strategy data`:\n\n{data}"
+            f"\nWith `--strategy tensor`:\n\n{tensor}\n"
+            + verdict(found, (4 * len(MODES) + 2) * 2 * len(PARAMETERS)))
+
+
+# The other sections
+
+
+def products(bench):
+    command = [bench.stage(5), "grade", "--mode", 4]
+    said = bench.run(command)
+    device, _, rest = said.partition("\n\n")
+    body = rest if rest else device
+    return ("Report 000's two products, 2 A B + 5 C in double: the kernel that the stage picks,"
+            " how far its result is from cuBLAS's (on a CPU OpenBLAS's), relative to the largest"
+            f" element, and the median times of both.\n\n{code(shown(command))}\n"
+            + code(body.rstrip("\n")))
+
+
+FORMS = (("data, mean of gradients", []),
+         ("", ["--no-overlap"]),
+         ("", ["--data-from", "all"]),
+         ("", ["--average", "weights", "--average-every", 10]),
+         ("", ["--strategy", "tensor"]))
+
+
+def forms(bench, network):
+    network = bench.network(network)
+    rows = []
+    for name, words in FORMS:
+        row = [name or f"`{shown(words)}`"]
+        for processes in PROCESSES:
+            report = bench.attempt(bench.train, processes, network, *words)
+            row.append(milliseconds(report and seconds_of(report)))
+        rows.append(row)
+    command = code(shown([*bench.train_command("N", network), "FORM"]))
+    return (f"Milliseconds an epoch of {network.images:,} images takes N processes together, for"
+            f" {network} and a batch of {network.batch:,}; the first line has no FORM: gradients"
+            " exchanged through the host's memory, layer by layer, data from rank 0.\n\n"
+            f"{command}\n{bench.placement()}\n\n"
+            + table(["", *(f"N = {processes}" for processes in PROCESSES)], rows))
+
+
+def forms_in_double(bench):
+    return forms(bench, REPORT_000)
+
+
+def forms_in_float(bench):
+    return forms(bench, SMALL)
+
+
+def weak_scaling(bench):
+    network = bench.network(WIDE)
+    rows = []
+    alone = None
+    for processes in PROCESSES:
+        batch = processes * network.batch
+        larger = dataclasses.replace(network, batch=batch)
+        report = bench.attempt(bench.train, processes, larger)
+        row = [processes, f"{batch:,}", "-", "-"]
+        if report:
+            ours = rate_of(report)
+            alone = ours if processes == 1 else alone
+            row[2] = rate(ours)
+            row[3] = f"{100 * ours / (processes * alone):.0f} %" if alone else "-"
+        rows.append(row)
+    command = code(shown(bench.train_command("N", dataclasses.replace(network, batch="BATCH"))))
+    return (f"Images a second of {network} with {network.batch:,} images a process and step;"
+            " the efficiency is in relation to N times as many as one process does alone.\n\n"
+            f"{command}\n{bench.placement()}"
+            + (" Processes that share one add no speed, and their efficiency says nothing about"
+               " scaling.\n\n" if bench.gpus < max(PROCESSES) else "\n\n")
+            + table(["N", "batch", "images/s", "efficiency"], rows))
+
+
+def peer_command(bench, network, processes, backend, forms, port):
+    return [sys.executable, "-m", "torch.distributed.run", "--nproc_per_node", processes,
+            "--master_addr", "127.0.0.1", "--master_port", port, HERE / "peers/pytorch_ddp.py",
+            "--backend", backend, "--forms", forms, *network.words(), "--batch-sizes",
+            network.batch, "--images", network.images, "--epochs", bench.epochs - 1]
+
+
+def shown_peer(command):
+    return shown(["python3", *command[1:]])
+
+
+def peer(bench, network, processes, backend):
+    """PyTorch's seconds an epoch, by form: those that it measured, even if it failed then."""
+    if not bench.has_torch:
+        return {}
+    forms_of_backend = "eager,graph" if backend == "nccl" else "eager"
+    command = peer_command(bench, network, processes, backend, forms_of_backend, free_port())
+    try:
+        text = run(command, limit=bench.limit(), name=shown_peer(command))
+    except Failed as failure:
+        text = failure.output
+        bench.problems.append(str(failure))
+    seconds = {}
+    for line in text.splitlines():
+        if line.startswith("{"):
+            for form, by_batch in json.loads(line)["seconds_per_epoch"].items():
+                seconds[form] = by_batch[str(network.batch)]
+    return seconds
+
+
+def beside_pytorch(bench):
+    rows = []
+    commands = []
+    for network in map(bench.network, (SMALL, REPORT_000)):
+        commands.append(shown(bench.train_command("N", network, "--data-from", "all")))
+        commands.append(shown_peer(peer_command(bench, network, "N", "BACKEND", "FORMS", "PORT")))
+        for processes in PROCESSES:
+            backend = "nccl" if bench.gpus >= processes else "gloo"
+            report = bench.attempt(bench.train, processes, network, "--data-from", "all")
+            ours = report and seconds_of(report)
+            theirs = bench.attempt(peer, bench, network, processes, backend) or {}
+            row = [f"{network}, {network.batch:,}", processes, milliseconds(ours), backend]
+            for form in ("eager", "graph"):
+                seconds = theirs.get(form)
+                row += [milliseconds(seconds),
+                        f"{seconds / ours:.2f}x" if seconds and ours else "-"]
+            rows.append(row)
+    note = "" if bench.has_torch else " There is no PyTorch here; its columns are empty."
+    return ("Milliseconds an epoch takes stage 05 and PyTorch's DistributedDataParallel, N"
+            " processes each, the data with all of them; behind PyTorch's, how many times stage"
+            " 05's that is. PyTorch adds up with NCCL where each process has a GPU of its own"
+            " (FORMS is `eager,graph`), else with gloo, whose sums go through the host's memory and"
+            " cannot be recorded (FORMS is `eager`).\n\n"
+            f"{code(*commands)}\n{bench.placement()}{note}\n\n"
+            + table(["network, batch", "N", "stage 05", "BACKEND", "PyTorch eager", "",
+                     "PyTorch, CUDA graph", ""], rows))
+
+
+SECTIONS = [("Report 000's table 1", grading),
+            ("Grading mode 4", products),
+            ("Forms of training report 000's default network, in double", forms_in_double),
+            ("Forms of training 784-256-10, in float", forms_in_float),
+            ("Weak scaling", weak_scaling),
+            ("Beside PyTorch", beside_pytorch)]
+# 1 waits for the trainings in the background; 6 is what can be spared, should time run out.
+ORDER = [2, 3, 4, 5, 1, 6]
+
+
+def main():
+    parser = measuring.make_parser(__doc__, 5)
+    parser.add_argument("--budget", type=float, default=450, metavar="SECONDS",
+                        help="what is not measured by then is left out [450]")
+    options = parser.parse_args()
+    bench = Bench(options)
+    try:
+        info = run([bench.stage(5), "info"]).splitlines()
+        libraries = [line for line in info if line.startswith("library")]
+        top = measuring.heading("measure_stage05.py", options, libraries)
+        bench.stage(1)
+    except Failed as failure:
+        sys.exit(f"{failure}; build it with ./run.sh bench --preset cuda.")
+    if options.sections and "1" not in options.sections.split(","):
+        measuring.measure(bench, options, "Stage 05", top, SECTIONS, ORDER)
+        return
+    with Sequential(bench) as bench.sequential:
+        measuring.measure(bench, options, "Stage 05", top, SECTIONS, ORDER)
+
+
+if __name__ == "__main__":
+    main()

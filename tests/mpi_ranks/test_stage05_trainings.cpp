@@ -1,0 +1,420 @@
+/// @file
+/// Stage 05's steps train what stage 04's workers and stage 01 train, on as many ranks as mpirun
+/// has started. Every rank computes what it compares with by itself.
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <memory>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "05_mpi/distributed_step.hpp"
+#include "05_mpi/scatter.hpp"
+#include "05_mpi/tensor_step.hpp"
+#include "cross_stage/worker_trainings.hpp"
+#include "mpi_ranks/ranks.hpp"
+#include "support.hpp"
+#include "training/evaluate.hpp"
+#ifdef STAGEWISE_CUDA_ON_CPU
+#include "cuda_on_cpu/settings.hpp"
+#endif
+
+namespace stagewise {
+
+/// Those of the eager step, which other programs run.
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(Trainings);
+
+namespace {
+
+using cross_stage::Arrival;
+using cross_stage::cases_named;
+using cross_stage::expect_same_arrival;
+using cross_stage::expect_same_bits;
+using cross_stage::name_of;
+using cross_stage::Starts;
+using cross_stage::TrainingCase;
+using mpi::DataFrom;
+using mpi::DistributedStepOptions;
+
+/// How a training is spread over the ranks.
+struct Spread {
+  WorkerOptions workers = {};  ///< as many as there are ranks
+  DistributedStepOptions step = {};
+  DataFrom data_from = DataFrom::root;
+  bool splits = false;  ///< --strategy tensor
+};
+
+/// As the command line has it: what rank 0 sends, the others have as an outline only.
+Dataset known_to(const Dataset& whole, DataFrom source) {
+  if (source == DataFrom::all || test_world().rank() == 0) return whole;
+  return Dataset::outline(whole.sample_shape(), whole.classes(), whole.size());
+}
+
+template <typename T>
+Arrival train_spread(const TrainingCase& one, Spread spread) {
+  spread.workers.workers = test_world().size();
+  mpi::MpiRanks ranks(test_world());
+  ranks.take_data_from(spread.data_from);
+  const Dataset data = known_to(one.data, spread.data_from);
+  const Dataset whole_validation = known_to(one.data.slice(0, 9), spread.data_from);
+  Dataset storage;
+  const Dataset& validation = ranks.share(whole_validation, storage);
+
+  MinibatchBackend<T> backend(spread.step.step.fuses);
+  const auto network =
+      build_model<T>(backend, one.model, one.options.batch_size, GraphMode::training);
+  const Starts starts =
+      spread.splits ? Starts() : cross_stage::starts_of(*network, one, spread.workers);
+  initialize_parameters(*network, one.model, one.options.seed);
+  std::unique_ptr<Step> step;
+  if (spread.splits) {
+    step = std::make_unique<mpi::TensorStep<T>>(*network, backend, one.model, data, one.options.sgd,
+                                                test_world(), ranks, spread.step.transport,
+                                                spread.step.step.streams_batches, 1);
+  } else {
+    step = std::make_unique<mpi::DistributedStep<T>>(*network, backend, one.model, data,
+                                                     one.options.sgd, spread.workers, starts, 0,
+                                                     test_world(), ranks, spread.step);
+  }
+  cross_stage::OutcomeRecorder recorder;
+  train<T>(*network, *step, data, validation, one.options, 1, recorder, nullptr, &ranks);
+  return {recorder.outcome, step->worker_parameters()};
+}
+
+/// With the workers' parameters on rank 0, and nowhere else.
+template <typename T>
+void expect_arrival(const Arrival& actual, Arrival expected, const std::string& name) {
+  if (test_world().rank() > 0) expected.workers.clear();
+  expect_same_arrival<T>(actual, expected, name);
+}
+
+/// Expects every rank to have the same parameters, to the last bit.
+void expect_same_on_all_ranks(const Arrival& arrival, const std::string& name) {
+  for (const ParameterValues& parameter : arrival.outcome.parameters) {
+    std::vector<double> of_rank_0 = parameter.values;
+    test_world().broadcast(of_rank_0);
+    EXPECT_EQ(parameter.values, of_rank_0) << name << ", " << parameter.name;
+  }
+}
+
+/// A case whose last batch has fewer samples than there are ranks: two.
+TrainingCase with_short_last_batch(TrainingCase one) {
+  const Index full = (one.data.size() - 2) / one.options.batch_size;
+  one.data = one.data.slice(0, full * one.options.batch_size + 2);
+  return one;
+}
+
+WorkerOptions workers_of_ranks(Average average = Average::gradients, std::int64_t every = 1) {
+  return {.workers = test_world().size(), .average = average, .average_every = every};
+}
+
+template <typename T>
+class Stage05Trainings : public testing::Test {
+ protected:
+  /// Expects a training on the ranks to arrive where stage 04's and stage 01's workers do.
+  static void expect_workers(const TrainingCase& one, const Spread& spread) {
+    const std::string name = one.name + ", " + name_of(spread.workers);
+    const Arrival spread_arrival = train_spread<T>(one, spread);
+    expect_arrival<T>(spread_arrival, cross_stage::train_captured<T>(one, spread.workers), name);
+    expect_arrival<T>(spread_arrival, cross_stage::train_serially<T>(one, spread.workers),
+                      name + " of stage 01");
+    expect_same_on_all_ranks(spread_arrival, name);
+  }
+
+  /// Expects a split network to arrive where stage 04's and stage 01's whole ones do.
+  static void expect_whole(const TrainingCase& one, const Spread& spread) {
+    const Arrival split = train_spread<T>(one, spread);
+    expect_same_arrival<T>(split, cross_stage::train_captured<T>(one, {}), one.name + ", split");
+    expect_same_arrival<T>(split, cross_stage::train_serially<T>(one, {}),
+                           one.name + ", split, against stage 01");
+    expect_same_on_all_ranks(split, one.name + ", split");
+  }
+
+  /// Trainings that can be split: with one hidden layer.
+  static std::vector<TrainingCase> splittable() {
+    std::vector<TrainingCase> cases = cases_named("mlp_relu");
+    cases.push_back(cases_named("mlp_squared_error").front());
+    cases.push_back(cases_named("mlp_sigmoid").front());
+    cases.back().model.hidden = {33};
+    cases.push_back(cases_named("mlp_relu").front());
+    cases.back().model.biases = false;
+    return cases;
+  }
+};
+TYPED_TEST_SUITE(Stage05Trainings, Precisions, PrecisionNames);
+
+TYPED_TEST(Stage05Trainings, AveragedGradientsEqualStage04s) {
+  for (const TrainingCase& one : cases_named("mlp")) {
+    this->expect_workers(one, {.workers = workers_of_ranks()});
+    this->expect_workers(with_short_last_batch(one), {.workers = workers_of_ranks()});
+  }
+  this->expect_workers(cases_named("neuron").front(), {.workers = workers_of_ranks()});
+}
+
+TYPED_TEST(Stage05Trainings, AveragedWeightsEqualStage04s) {
+  const TrainingCase relu = cases_named("mlp_relu").front();
+  for (const std::int64_t every : {1, 3, 7}) {  // 10 steps an epoch
+    const Spread spread = {.workers = workers_of_ranks(Average::weights, every)};
+    this->expect_workers(relu, spread);
+    this->expect_workers(with_short_last_batch(relu), spread);
+  }
+  this->expect_workers(cases_named("mlp_sigmoid").front(),
+                       {.workers = workers_of_ranks(Average::weights, 3)});
+  this->expect_workers(cases_named("neuron").front(),
+                       {.workers = workers_of_ranks(Average::weights, 7)});
+}
+
+TYPED_TEST(Stage05Trainings, ConvolutionalNetworksEqualStage04s) {
+  const TrainingCase with_biases = cases_named("cnn").front();
+  const TrainingCase without = cases_named("cnn_without").front();
+  this->expect_workers(with_biases, {.workers = workers_of_ranks()});
+  this->expect_workers(without, {.workers = workers_of_ranks(Average::weights, 3)});
+}
+
+TYPED_TEST(Stage05Trainings, SplitNetworksEqualWholeOnes) {
+  for (const TrainingCase& one : this->splittable()) {
+    this->expect_whole(one, {.splits = true});
+    this->expect_whole(with_short_last_batch(one), {.data_from = DataFrom::all, .splits = true});
+  }
+}
+
+/// Who reads the data, and how sums travel, changes no number but by rounding.
+TYPED_TEST(Stage05Trainings, EveryFormEqualsStage04) {
+  std::vector<Spread> forms(7);
+  forms[0].data_from = DataFrom::all;
+  forms[1].step.transport.name = "cuda-aware";
+  forms[2].step.transport.overlaps = false;
+  forms[3].step.transport = {.name = "cuda-aware", .overlaps = false};
+  forms[4].step.step.streams_batches = true;
+  forms[5].step.step.gather = GatherForm::kernel;
+  forms[6].step.step.fuses = false;
+  if (!mpi::reason_against("cuda-aware").empty()) {
+    forms.erase(forms.begin() + 3);
+    forms.erase(forms.begin() + 1);
+  }
+  const TrainingCase one = with_short_last_batch(cases_named("mlp_relu").front());
+  for (Spread spread : forms) {
+    spread.workers = workers_of_ranks();
+    this->expect_workers(one, spread);
+    spread.workers = workers_of_ranks(Average::weights, 3);
+    this->expect_workers(one, spread);
+    spread.workers = {};
+    spread.splits = true;
+    if (spread.step.step.fuses) this->expect_whole(one, spread);
+  }
+}
+
+TYPED_TEST(Stage05Trainings, RepeatThemselvesBitForBit) {
+  using T = TypeParam;
+  std::vector<Spread> spreads(3);
+  spreads[0].workers = workers_of_ranks();
+  spreads[1].workers = workers_of_ranks(Average::weights, 3);
+  spreads[2].splits = true;
+  const TrainingCase one = cases_named("mlp_relu").front();
+  for (const Spread& spread : spreads) {
+    const Arrival first = train_spread<T>(one, spread);
+    expect_same_bits(train_spread<T>(one, spread), first, "again");
+    Spread other = spread;
+    other.data_from = DataFrom::all;
+    expect_same_bits(train_spread<T>(one, other), first, "with data from all");
+    other.step.step.streams_batches = true;
+    other.step.step.gather = GatherForm::kernel;
+    Spread copied = spread;
+    copied.step.step.gather = GatherForm::kernel;
+    expect_same_bits(train_spread<T>(one, other), train_spread<T>(one, copied), "streamed");
+  }
+}
+
+/// Where the order of samples stays, they are sent once.
+TYPED_TEST(Stage05Trainings, UnshuffledOnesEqualStage04s) {
+  TrainingCase one = cases_named("mlp_relu").front();
+  one.options.shuffle = false;
+  this->expect_workers(one, {.workers = workers_of_ranks()});
+  this->expect_whole(one, {.splits = true});
+}
+
+class Stage05 : public testing::Test {};
+
+// -------------------------------------------------------------------------------- shares and sums
+
+TEST_F(Stage05, SharesCoverAnEpochOnce) {
+  for (const Index samples : {1, 7, 10, 53, 100}) {
+    for (const Index batch : {1, 4, 10, 53}) {
+      for (const int ranks : {1, 2, 3, 7}) {
+        if (batch > samples) continue;
+        const mpi::Shares shares(samples, batch, ranks);
+        std::vector<std::uint32_t> order(static_cast<std::size_t>(samples));
+        std::iota(order.rbegin(), order.rend(), 0U);
+        std::vector<std::uint32_t> all;
+        Index most = 0;
+        Index least = samples;
+        for (int rank = 0; rank < ranks; ++rank) {
+          const std::size_t before = all.size();
+          shares.append(order, rank, all);
+          const auto own = static_cast<Index>(all.size() - before);
+          EXPECT_EQ(own, shares.samples_of(rank));
+          most = std::max(most, own);
+          least = std::min(least, own);
+        }
+        EXPECT_EQ(shares.are_equal(), most == least);
+        EXPECT_LE(most - least, samples / batch + 1);
+        std::sort(all.begin(), all.end());
+        std::sort(order.begin(), order.end());
+        EXPECT_EQ(all, order) << samples << " samples, " << batch << " a batch, " << ranks;
+      }
+    }
+  }
+}
+
+TEST_F(Stage05, ScattersWhatItIsTold) {
+  const TrainingCase table = cases_named("mlp_relu").front();
+  const TrainingCase images = cases_named("cnn").front();
+  for (const Dataset& whole : {table.data, images.data}) {
+    for (const bool are_equal : {true, false}) {
+      std::vector<Index> counts;  // 3 samples for each rank, or 1, 2, 3, ...
+      std::vector<std::uint32_t> samples;
+      std::vector<std::uint32_t> own;
+      for (int rank = 0; rank < test_world().size(); ++rank) {
+        counts.push_back(are_equal ? 3 : rank + 1);
+        for (Index i = 0; i < counts.back(); ++i) {
+          samples.push_back(static_cast<std::uint32_t>((5 * samples.size() + 2) % 23));
+          if (rank == test_world().rank()) own.push_back(samples.back());
+        }
+      }
+      const Dataset received =
+          mpi::scatter(test_world(), known_to(whole, DataFrom::root), samples, counts);
+      ASSERT_EQ(received.size(), std::ssize(own));
+      ASSERT_EQ(received.sample_shape(), whole.sample_shape());
+      EXPECT_EQ(received.classes(), whole.classes());
+      EXPECT_EQ(received.pixels() == nullptr, whole.pixels() == nullptr);
+      const auto width = static_cast<std::size_t>(whole.sample_shape().elements());
+      std::vector<double> expected(own.size() * width);
+      std::vector<double> found(own.size() * width);
+      std::vector<std::uint32_t> all(own.size());
+      std::iota(all.begin(), all.end(), 0U);
+      whole.gather(own, expected.data());
+      received.gather(all, found.data());
+      EXPECT_EQ(found, expected);
+      for (std::size_t i = 0; i < own.size(); ++i) {
+        EXPECT_EQ(received.labels()[i], whole.labels()[own[i]]);
+      }
+    }
+  }
+}
+
+/// Also where there are fewer samples than ranks.
+TEST_F(Stage05, EvaluatesInShares) {
+  const TrainingCase one = cases_named("mlp_relu").front();
+  MinibatchBackend<double> backend;
+  const auto network = build_model<double>(backend, one.model, 10, GraphMode::inference);
+  initialize_parameters(*network, one.model, 1);
+  for (const Index count : {1, 2, 97}) {
+    const Dataset whole = one.data.slice(0, count);
+    const Evaluation expected = evaluate(*network, whole);
+    for (const DataFrom source : {DataFrom::root, DataFrom::all}) {
+      mpi::MpiRanks ranks(test_world());
+      ranks.take_data_from(source);
+      const Dataset known = known_to(whole, source);
+      Dataset storage;
+      const Dataset& share = ranks.share(known, storage);
+      PlainFeeder<double> feeder(*network, share);
+      const Evaluation found = evaluate(*network, share, feeder, ranks);
+      EXPECT_NEAR(found.loss, expected.loss, 1e-12 * expected.loss);
+      EXPECT_EQ(found.correct, expected.correct);
+      EXPECT_EQ(found.samples, count);
+    }
+  }
+}
+
+TEST_F(Stage05, FindsTheRankOfTheFirstBadStep) {
+  mpi::MpiRanks ranks(test_world());
+  const int last = test_world().size() - 1;
+  Sums own = {.totals = {.loss = 0.5, .correct = 1}, .samples = 2};
+  EXPECT_EQ(ranks.sum(own).totals.first_bad_step, -1);
+  EXPECT_EQ(ranks.rank_of_bad_step(), -1);
+  own.totals.first_bad_step = test_world().rank() == last ? 5 : 6;
+  const Sums all = ranks.sum(own);
+  EXPECT_EQ(all.totals.first_bad_step, 5);
+  EXPECT_EQ(ranks.rank_of_bad_step(), last);
+  EXPECT_EQ(all.totals.loss, 0.5 * test_world().size());
+  EXPECT_EQ(all.totals.correct, test_world().size());
+  EXPECT_EQ(all.samples, 2 * test_world().size());
+}
+
+TEST_F(Stage05, CutsANetworkAndPutsItTogether) {
+  TrainingCase one = cases_named("mlp_relu").front();
+  one.model.hidden = {7};
+  SerialBackend<double> backend;
+  const auto network = build_model<double>(backend, one.model, 1, GraphMode::training);
+  initialize_parameters(*network, one.model, 3);
+  const std::vector<ParameterValues> whole = copy_parameters_out(network->graph);
+  std::vector<ParameterValues> together = whole;
+  for (ParameterValues& parameter : together) {
+    std::fill(parameter.values.begin(), parameter.values.end(), -1);
+  }
+  for (int rank = 0; rank < 3; ++rank) {
+    const Shard units = shard_of(7, 3, rank);
+    mpi::merge_parameters(mpi::split_parameters(whole, units), units, together);
+  }
+  cross_stage::expect_same_values(together, whole, "cut and put together");
+}
+
+TEST_F(Stage05, AddsUpPiecesOfAnySize) {
+  const cuda::Stream stream;
+  const Index count = 1000;
+  for (const bool overlaps : {true, false}) {
+    const auto transport =
+        mpi::make_transport<double>({.overlaps = overlaps}, test_world(), stream, count);
+    MinibatchBackend<double> backend;
+    auto values = backend.allocate<double>({count});
+    std::vector<double> host(static_cast<std::size_t>(count));
+    for (int repetition = 0; repetition < 3; ++repetition) {
+      std::iota(host.begin(), host.end(), test_world().rank() + 1.0);
+      backend.copy_in(values.data(), host.data(), host.size() * sizeof(double));
+      backend.synchronize();
+      const std::array first = {mpi::Piece<double>{values.data(), 1},
+                                mpi::Piece<double>{values.data() + 1, 600}};
+      const std::array second = {mpi::Piece<double>{values.data() + 601, 399}};
+      transport->begin(first);
+      transport->begin(second);
+      transport->finish();
+      stream.synchronize();
+      backend.copy_out(host.data(), values.data(), host.size() * sizeof(double));
+      const double ranks = test_world().size();
+      for (Index i = 0; i < count; ++i) {
+        ASSERT_EQ(host[static_cast<std::size_t>(i)],
+                  ranks * static_cast<double>(i) + ranks * (ranks + 1) / 2)
+            << i << (overlaps ? "" : ", together");
+      }
+    }
+  }
+}
+
+#ifdef STAGEWISE_CUDA_ON_CPU
+
+/// Work that is done only when somebody waits for it: a wait that is missing between a step, the
+/// copies of its gradients and the sums that come back would show.
+TEST_F(Stage05, EqualsItselfWhateverTheOrderOfWork) {
+  const cuda_on_cpu::Settings before = cuda_on_cpu::settings();
+  const TrainingCase one = cases_named("mlp_relu").front();
+  std::vector<Spread> spreads(4);
+  spreads[0].workers = workers_of_ranks();
+  spreads[1].workers = workers_of_ranks(Average::weights, 3);
+  spreads[2].splits = true;
+  spreads[3].workers = workers_of_ranks();
+  spreads[3].step.transport.name = "cuda-aware";
+  for (const Spread& spread : spreads) {
+    const Arrival expected = train_spread<float>(one, spread);
+    cuda_on_cpu::settings().lazy_streams = true;
+    cuda_on_cpu::settings().thread_order = cuda_on_cpu::ThreadOrder::random;
+    expect_same_bits(train_spread<float>(one, spread), expected, "lazy");
+    cuda_on_cpu::settings() = before;
+  }
+}
+
+#endif
+
+}  // namespace
+}  // namespace stagewise
