@@ -29,7 +29,7 @@ struct StageOption {
   std::string default_choice;
   std::string choice_without_value = {};  ///< what `--name` alone means; empty: it needs a value
   bool only_trains = false;               ///< whether `evaluate` does not offer it
-  bool changes_no_number = false;         ///< whether a training may be resumed with another choice
+  bool changes_no_number = false;         ///< but by rounding: a training may resume with another
 };
 
 /// What a stage makes its own kind of step from. All of it outlives the step.

@@ -187,8 +187,9 @@ std::vector<std::vector<ParameterValues>> DistributedStep<T>::worker_parameters(
 template <typename T>
 std::vector<Timing> DistributedStep<T>::timings() const {
   std::vector<Timing> rows = step_->timings();
-  const std::vector<Timing>& layers = own_network_->graph.timings();
-  rows.insert(rows.end(), layers.begin(), layers.end());
+  for (const Timing& layer : own_network_->graph.timings()) {
+    if (layer.calls > 0) rows.push_back(layer);
+  }
   return rows;
 }
 

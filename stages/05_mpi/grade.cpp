@@ -169,17 +169,16 @@ int grade_training(const GradeOptions& options, World& world, MpiRanks& ranks,
             << shortest(training.options.sgd.learning_rate) << ", l2 "
             << shortest(training.options.sgd.l2) << std::endl;
 
+  Result sequential;
+  if (!options.sequential.empty() && world.rank() == 0) {  // first, as it may not be there
+    sequential.parameters = load_checkpoint(options.sequential).parameters;
+  }
   const Result parallel = train_in_parallel(training, options, world, ranks, placement);
   int code = 0;
   if (world.rank() == 0) {
-    Result sequential;
-    if (options.sequential.empty()) {
-      sequential = train_sequentially(training);
-    } else {
-      sequential.parameters = load_checkpoint(options.sequential).parameters;
-    }
+    if (options.sequential.empty()) sequential = train_sequentially(training);
     const std::vector<Difference> differences = compare_parameters(
-        sequential.parameters, parallel.parameters, "the sequential training", "the parallel one");
+        parallel.parameters, sequential.parameters, "the parallel training", "the sequential one");
     print_table(differences, world.size());
     std::cout << "parallel    " << duration(parallel.seconds) << '\n'
               << "sequential  "

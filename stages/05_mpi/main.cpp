@@ -1,6 +1,7 @@
 /// @file
 /// Stage 05's program.
 
+#include <algorithm>
 #include <chrono>
 #include <iostream>
 #include <optional>
@@ -51,11 +52,14 @@ void compare_command_lines(mpi::World& world, int argc, char** argv) {
 /// Says what went wrong and ends all processes.
 ///
 /// Often all ranks fail alike, for a file that none of them finds. Rank 0 is then to say so, and it
-/// alone: the others hold their tongue for a moment, in which rank 0's end is theirs, too.
+/// alone: the others hold their tongue for a moment, each for longer than the one before, in
+/// which an earlier one's end is theirs, too.
 void fail(const mpi::World& world, const std::string& sentence, int exit_code, bool has_begun) {
   const bool is_first = world.rank() == 0;
   if (!has_begun && !is_first) return;  // the same command line fails in the same way
-  if (!is_first) std::this_thread::sleep_for(std::chrono::milliseconds(300 + 100 * world.rank()));
+  constexpr int most_turns = 12;        // 3 s: the job must end soon, whoever fails
+  const auto turn = std::chrono::milliseconds(250);
+  std::this_thread::sleep_for(turn * std::min(world.rank(), most_turns));
   std::cerr << program << ": " << (is_first ? "" : "rank " + std::to_string(world.rank()) + ": ")
             << sentence << std::endl;
   if (!has_begun || world.size() == 1) return;

@@ -124,9 +124,11 @@ void TensorStep<T>::end_epoch() {
 
 template <typename T>
 std::vector<Timing> TensorStep<T>::timings() const {
-  std::vector<Timing> rows = {gather_};
   if (part_->graph.timings().empty()) return {};
-  rows.insert(rows.end(), part_->graph.timings().begin(), part_->graph.timings().end());
+  std::vector<Timing> rows = {gather_};
+  for (const Timing& layer : part_->graph.timings()) {
+    if (layer.calls > 0) rows.push_back(layer);
+  }
   return rows;
 }
 
