@@ -229,6 +229,8 @@ prepare() {
 
 tour() {
   prepare tour_programs
+  # Open MPI refuses to be run by root, who is everybody in a container, unless told twice.
+  export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
   local program arguments=() code=0
   for program in "$folder"/bin/stage0[1-5]_*; do
     [[ ! -x $program ]] || arguments+=(--stage "$program")

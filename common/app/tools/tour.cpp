@@ -41,6 +41,11 @@ const std::vector<std::string> training = {
     "double", "--seed",    "1",      "--learning-rate", "0.5"};
 constexpr double bound = 1e-10;
 
+/// How a stage that runs in several processes is started.
+const std::string stage_of_processes = "stage05_mpi";
+const std::vector<std::string> launcher = {"mpirun",          "-n",        "2",
+                                           "--oversubscribe", "--bind-to", "none"};
+
 /// One row of the table.
 struct Row {
   std::string stage;
@@ -107,7 +112,9 @@ Row visit(const std::string& program, const fs::path& folder) {
   fs::remove(checkpoint, ignored);
   fs::remove(report, ignored);
 
-  std::vector<std::string> words = {program};
+  std::vector<std::string> words;
+  if (name == stage_of_processes) words = launcher;
+  words.push_back(program);
   words.insert(words.end(), training.begin(), training.end());
   words.insert(words.end(), {"--save", checkpoint.string(), "--report", report.string()});
   const int code = run(words, log);
@@ -199,6 +206,11 @@ int tour(const std::vector<std::string>& programs, const fs::path& folder) {
                "diff     largest relative difference of a parameter from the stage before,\n"
                "         equal up to "
             << scientific(bound) << '\n';
+  for (const Row& row : rows) {
+    if (row.stage == stage_of_processes) {
+      std::cout << "05_mpi   two processes, started by mpirun, share every batch\n";
+    }
+  }
   std::string last_device;
   for (const Row& row : rows) {
     if (row.device == last_device) continue;
