@@ -108,6 +108,9 @@ void evaluate_with(const Stage& stage, RunOptions options, const Checkpoint& che
 
 void run_evaluate(const Stage& stage, RunOptions options, const std::vector<std::string>& command) {
   const Checkpoint checkpoint = load_checkpoint(options.load);
+  if (stage.ranks != nullptr) {
+    stage.ranks->expect_same("the checkpoint " + options.load.string(), digest_of(checkpoint));
+  }
   adopt_model(checkpoint, options.load, options);
   const std::vector<std::string> notes = adopt_data(checkpoint, options);
   refuse_idle_options(options);

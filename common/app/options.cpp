@@ -277,6 +277,7 @@ void add_common_options(CLI::App& command, const Stage& stage, RunOptions& optio
 
 /// Options of other stages are refused with a sentence that says where to find them.
 void refuse_options_of_other_stages(CLI::App& command, const Stage& stage) {
+  const std::string stages_of_steps = "stage04_minibatch and stage05_mpi";
   const std::string stages_of_workers = "stage01_serial, stage04_minibatch and stage05_mpi";
   const std::vector<std::pair<std::string, std::string>> elsewhere = {
       {"block-size", "stage02_naive_cuda"},
@@ -285,15 +286,17 @@ void refuse_options_of_other_stages(CLI::App& command, const Stage& stage) {
       {"reduce", "stage03_shared_memory"},
       {"convolution", "stage03_shared_memory"},
       {"fold-bias", "stage03_shared_memory"},
-      {"stream-batches", "stage04_minibatch"},
-      {"gather", "stage04_minibatch"},
-      {"fuse", "stage04_minibatch"},
-      {"capture", "stage04_minibatch"},
+      {"stream-batches", stages_of_steps},
+      {"gather", stages_of_steps},
+      {"fuse", stages_of_steps},
+      {"capture", stages_of_steps},
       {"workers", stages_of_workers},
       {"average", stages_of_workers},
       {"average-every", stages_of_workers},
       {"strategy", "stage05_mpi"},
       {"transport", "stage05_mpi"},
+      {"no-overlap", "stage05_mpi"},
+      {"data-from", "stage05_mpi"},
   };
   for (const auto& [name, stages] : elsewhere) {
     if (command.get_option_no_throw("--" + name) != nullptr) continue;

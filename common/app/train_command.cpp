@@ -360,6 +360,9 @@ void run_train(const Stage& stage, RunOptions options, const std::vector<std::st
   const std::filesystem::path start_file = options.resume.empty() ? options.load : options.resume;
   if (!start_file.empty()) {
     start = load_checkpoint(start_file);
+    if (stage.ranks != nullptr) {
+      stage.ranks->expect_same("the checkpoint " + start_file.string(), digest_of(start));
+    }
     if (options.resume.empty()) {
       adopt_model(start, start_file, options);
     } else {

@@ -11,6 +11,7 @@
 #include "io/file.hpp"
 #include "io/hdf5.hpp"
 #include "io/hdf5_numbers.hpp"
+#include "tensor/digest.hpp"
 #include "tensor/error.hpp"
 
 namespace stagewise {
@@ -407,6 +408,29 @@ Checkpoint load_checkpoint(const fs::path& path) {
   std::stable_sort(checkpoint.parameters.begin(), checkpoint.parameters.end(),
                    [](const auto& a, const auto& b) { return natural_less(a.name, b.name); });
   return checkpoint;
+}
+
+std::uint64_t digest_of(const Checkpoint& checkpoint) {
+  Digest digest;
+  digest.add_all(checkpoint.model);
+  digest.add_all(checkpoint.precision);
+  for (const std::uint64_t number : {checkpoint.seed, static_cast<std::uint64_t>(checkpoint.epoch),
+                                     static_cast<std::uint64_t>(checkpoint.step)}) {
+    digest.add(number);
+  }
+  for (const auto& [name, value] : checkpoint.settings) {
+    digest.add_all(name);
+    digest.add_all(value);
+  }
+  const auto add = [&](const std::vector<ParameterValues>& parameters) {
+    for (const ParameterValues& parameter : parameters) {
+      digest.add_all(parameter.name);
+      digest.add_all(parameter.values);
+    }
+  };
+  add(checkpoint.parameters);
+  for (const std::vector<ParameterValues>& worker : checkpoint.workers) add(worker);
+  return digest.value();
 }
 
 }  // namespace stagewise

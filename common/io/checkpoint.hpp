@@ -52,4 +52,7 @@ void save_checkpoint(const std::filesystem::path& path, const Checkpoint& checkp
 ///         parameters, a parameter that is not made of floating-point numbers.
 Checkpoint load_checkpoint(const std::filesystem::path& path);
 
+/// A number that differs where checkpoints do.
+std::uint64_t digest_of(const Checkpoint& checkpoint);
+
 }  // namespace stagewise

@@ -56,7 +56,7 @@ std::vector<std::string> World::gather_all(const std::string& own) {
   std::exclusive_scan(sizes.begin(), sizes.end(), begins.begin(), 0);
   std::string all(static_cast<std::size_t>(begins.back() + sizes.back()), '\0');
   MPI_CHECK(MPI_Allgatherv(own.data(), sizes[static_cast<std::size_t>(rank_)], MPI_CHAR, all.data(),
-                           sizes.data(), begins.data(), MPI_CHAR, MPI_COMM_WORLD));
+                           sizes.data(), begins.data(), MPI_CHAR, all_));
   std::vector<std::string> texts;
   for (std::size_t i = 0; i < sizes.size(); ++i) {
     texts.push_back(
@@ -67,7 +67,7 @@ std::vector<std::string> World::gather_all(const std::string& own) {
 
 void World::wait_patiently() {
   MPI_Request request = MPI_REQUEST_NULL;
-  MPI_CHECK(MPI_Ibarrier(MPI_COMM_WORLD, &request));
+  MPI_CHECK(MPI_Ibarrier(all_, &request));
   for (int is_done = 0; is_done == 0;) {
     MPI_CHECK(MPI_Test(&request, &is_done, MPI_STATUS_IGNORE));
     if (is_done == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
@@ -76,14 +76,14 @@ void World::wait_patiently() {
 
 void World::gather_all_bytes(const void* own, std::size_t bytes, void* all) {
   MPI_CHECK(MPI_Allgather(own, static_cast<int>(bytes), MPI_BYTE, all, static_cast<int>(bytes),
-                          MPI_BYTE, MPI_COMM_WORLD));
+                          MPI_BYTE, all_));
 }
 
-void World::broadcast_bytes(void* data, std::size_t bytes) {
+void World::broadcast_bytes(void* data, std::size_t bytes, int from) {
   auto* place = static_cast<char*>(data);
   for (std::size_t left = bytes; left > 0;) {
     const std::size_t piece = std::min(left, most_bytes);
-    MPI_CHECK(MPI_Bcast(place, static_cast<int>(piece), MPI_BYTE, 0, MPI_COMM_WORLD));
+    MPI_CHECK(MPI_Bcast(place, static_cast<int>(piece), MPI_BYTE, from, all_));
     place += piece;
     left -= piece;
   }

@@ -40,7 +40,7 @@ class World {
   int hosts() const { return hosts_; }
 
   /// Of all processes: for calls of MPI that this class does not have.
-  MPI_Comm communicator() const { return MPI_COMM_WORLD; }
+  MPI_Comm communicator() const { return all_; }
 
   /// Of those on this host.
   MPI_Comm local_communicator() const { return local_; }
@@ -60,21 +60,21 @@ class World {
   /// Each rank's text, in their order.
   std::vector<std::string> gather_all(const std::string& own);
 
-  /// Every rank's `values` become those of rank 0, and as many.
+  /// Every rank's `values` become those of one rank, and as many.
   template <typename U>
-  void broadcast(std::vector<U>& values) {
+  void broadcast(std::vector<U>& values, int from = 0) {
     static_assert(std::is_trivially_copyable_v<U>);
     auto count = static_cast<std::uint64_t>(values.size());
-    broadcast_bytes(&count, sizeof(count));
+    broadcast_bytes(&count, sizeof(count), from);
     values.resize(count);
-    broadcast_bytes(values.data(), count * sizeof(U));
+    broadcast_bytes(values.data(), count * sizeof(U), from);
   }
 
-  /// Likewise for a single one.
+  /// Likewise for a single value of rank 0.
   template <typename U>
   void broadcast(U& value) {
     static_assert(std::is_trivially_copyable_v<U>);
-    broadcast_bytes(&value, sizeof(U));
+    broadcast_bytes(&value, sizeof(U), 0);
   }
 
   /// Waits for all ranks, asleep most of the time: for waits of seconds, in which MPI's own would
@@ -83,12 +83,13 @@ class World {
 
  private:
   void gather_all_bytes(const void* own, std::size_t bytes, void* all);
-  void broadcast_bytes(void* data, std::size_t bytes);
+  void broadcast_bytes(void* data, std::size_t bytes, int from);
 
   int rank_ = 0;
   int size_ = 1;
   int local_rank_ = 0;
   int hosts_ = 1;
+  MPI_Comm all_ = MPI_COMM_WORLD;
   MPI_Comm local_ = MPI_COMM_NULL;
 };
 

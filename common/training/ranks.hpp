@@ -2,7 +2,9 @@
 /// The processes that train one network together.
 #pragma once
 
+#include <cstdint>
 #include <optional>
+#include <string>
 
 #include "data/load.hpp"
 #include "training/step.hpp"
@@ -44,6 +46,12 @@ class Ranks {
                                       const std::optional<TableEncoding>& encoding) {
     return stagewise::load_for_evaluation(options, encoding);
   }
+
+  /// Makes sure that every rank has read the same.
+  /// @param what as in "the checkpoint model.h5".
+  /// @param digest of what this rank has read.
+  /// @throws Error if another rank's digest is another.
+  virtual void expect_same(const std::string& /*what*/, std::uint64_t /*digest*/) {}
 
   /// This rank's part of a data set that one of the two has returned, for evaluation.
   /// @param storage where the part is kept, if it is not the whole.

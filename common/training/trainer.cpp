@@ -99,7 +99,9 @@ void train(Network<T>& network, Step& step, const Dataset& training_set, const D
                   ", and training stopped there");
     }
 
-    check_loss(totals_of_current_batch(network, steps_per_epoch), epoch, options, step);
+    // Each rank has a part of that batch: all are to know, before anybody reports the epoch.
+    const Sums last = ranks->sum({.totals = totals_of_current_batch(network, steps_per_epoch)});
+    check_loss(last.totals, epoch, options, step);
 
     EpochReport report;
     report.epoch = epoch;

@@ -58,16 +58,18 @@ CapturedStep<T>::~CapturedStep() {
 template <typename T>
 void CapturedStep<T>::decide_on_residence(bool streams_batches) {
   if (!streams_batches) {
-    // What gathers takes a batch, and evaluation two more; the rest is the allocator's.
+    // What gathers takes a batch, and evaluation two; the rest is the allocator's.
     const Index rows = network_->graph.max_rows();
-    const std::size_t batch =
-        static_cast<std::size_t>(network_->input->value_shape(rows).elements()) * sizeof(T);
+    const Index evaluated = options_.evaluated_rows > 0 ? options_.evaluated_rows : rows;
+    const std::size_t others =
+        static_cast<std::size_t>(network_->input->value_shape(rows + 2 * evaluated).elements()) *
+        sizeof(T);
     const std::size_t needed = ResidentData<T>::bytes(*training_set_, most_steps_ * rows);
     std::size_t free = 0;
     std::size_t total = 0;
     CUDA_CHECK(cudaMemGetInfo(&free, &total));
     free /= static_cast<std::size_t>(options_.processes);  // the others want theirs
-    const std::size_t wanted = needed + 3 * batch + needed / 64;
+    const std::size_t wanted = needed + others + needed / 64;
     if (wanted <= free) {
       data_ = std::make_unique<ResidentData<T>>(*training_set_, most_steps_ * rows);
       return;
@@ -121,7 +123,9 @@ void CapturedStep<T>::launch_pending() {
 
 template <typename T>
 void CapturedStep<T>::reload() {
-  if (data_ != nullptr) data_->load(*training_set_);
+  if (data_ == nullptr) return;
+  stream().synchronize();  // steps that still read the old ones
+  data_->load(*training_set_);
 }
 
 template <typename T>

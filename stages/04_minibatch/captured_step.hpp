@@ -27,9 +27,10 @@ struct CapturedStepOptions {
   bool repeats = true;           ///< else recording only loads the kernels, before times are taken
   bool streams_batches = false;  ///< leave the data set in the host's memory even if it fits
   GatherForm gather = GatherForm::automatic;
-  bool fuses = true;  ///< for the backends of further workers
-  Index samples = 0;  ///< that an epoch visits; 0: all of the training set
-  int processes = 1;  ///< that share the GPU, this one included
+  bool fuses = true;         ///< for the backends of further workers
+  Index samples = 0;         ///< that an epoch visits; 0: all of the training set
+  int processes = 1;         ///< that share the GPU, this one included
+  Index evaluated_rows = 0;  ///< of the batches of an evaluation; 0: as many as in training
 };
 
 /// Trains as WorkerStep does: workers share every batch, but all at once, on one GPU.

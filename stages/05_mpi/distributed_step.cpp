@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 #include "05_mpi/mean.hpp"
 #include "05_mpi/scatter.hpp"
 #include "cuda/check.hpp"
-#include "mpi/check.hpp"
 #include "training/parameters.hpp"
 
 namespace stagewise::mpi {
@@ -27,11 +27,13 @@ DistributedStep<T>::DistributedStep(Network<T>& network, MinibatchBackend<T>& ba
       ranks_(&ranks),
       shares_(training_set.size(), network.graph.max_rows(), world.size()),
       sends_(ranks.data_from() == DataFrom::root && world.size() > 1),
-      steps_done_(steps_done) {
-  own_network_ = build_model<T>(backend, model, shares_.rows_of(world.rank()), GraphMode::training);
+      steps_done_(steps_done),
+      own_network_(
+          build_model<T>(backend, model, shares_.rows_of(world.rank()), GraphMode::training)) {
   Graph<T>& graph = own_network_->graph;
   CapturedStepOptions step = options.step;
   step.samples = shares_.samples_of(world.rank());
+  step.evaluated_rows = network.graph.max_rows();
   if (workers.average == Average::gradients) {
     for (std::size_t k = 0; k < graph.parameters().size(); ++k) {
       graph.parameters()[k]->share_value(*network.graph.parameters()[k]);
@@ -102,11 +104,11 @@ void DistributedStep<T>::run(Index first, Index rows) {
     step_->run(batch * shares_.rows_of(world_->rank()), own.rows);
     last_rows_ = own.rows;
   } else if (exchange_ != nullptr) {  // the others wait for this rank all the same
-    exchange_->contribute_nothing();
+    run_timed(own_network_->graph, average_, [&] { exchange_->contribute_nothing(); });
   }
   if (workers_.average == Average::weights && steps_done_ % workers_.average_every == 0) {
     step_->launch_pending();
-    average_weights(true);
+    run_timed(own_network_->graph, average_, [&] { average_weights(true); });
   }
 }
 //! [run]
@@ -116,7 +118,7 @@ void DistributedStep<T>::run(Index first, Index rows) {
 /// @param ranks_too whether theirs do, too.
 template <typename T>
 void DistributedStep<T>::average_weights(bool ranks_too) {
-  const cudaStream_t stream = backend_->own_stream().get();
+  cudaStream_t stream = backend_->own_stream().get();
   const auto& own = own_network_->graph.parameters();
   const auto& mean = network_->graph.parameters();
   const auto copy = [&](Parameter<T>& from, Parameter<T>& to) {
@@ -167,18 +169,14 @@ void DistributedStep<T>::end_epoch() {
 template <typename T>
 std::vector<std::vector<ParameterValues>> DistributedStep<T>::worker_parameters() const {
   if (workers_.average == Average::gradients) return {};
-  std::vector<ParameterValues> own = copy_parameters_out(own_network_->graph);
+  const std::vector<ParameterValues> own = copy_parameters_out(own_network_->graph);
   std::vector<std::vector<ParameterValues>> all;
   if (world_->rank() == 0) all.resize(static_cast<std::size_t>(world_->size()), own);
-  for (std::size_t k = 0; k < own.size(); ++k) {
-    const auto count = static_cast<int>(own[k].values.size());
-    std::vector<double> values(own[k].values.size() * all.size());
-    MPI_CHECK(MPI_Gather(own[k].values.data(), count, MPI_DOUBLE, values.data(), count, MPI_DOUBLE,
-                         0, world_->communicator()));
-    auto from = values.begin();
-    for (std::vector<ParameterValues>& worker : all) {
-      std::copy_n(from, count, worker[k].values.begin());
-      from += count;
+  for (int rank = 0; rank < world_->size(); ++rank) {  // one after the other, to save memory
+    for (std::size_t k = 0; k < own.size(); ++k) {
+      std::vector<double> values = own[k].values;
+      world_->broadcast(values, rank);
+      if (!all.empty()) all[static_cast<std::size_t>(rank)][k].values = std::move(values);
     }
   }
   return all;
@@ -187,6 +185,7 @@ std::vector<std::vector<ParameterValues>> DistributedStep<T>::worker_parameters(
 template <typename T>
 std::vector<Timing> DistributedStep<T>::timings() const {
   std::vector<Timing> rows = step_->timings();
+  if (average_.calls > 0) rows.push_back(average_);
   for (const Timing& layer : own_network_->graph.timings()) {
     if (layer.calls > 0) rows.push_back(layer);
   }

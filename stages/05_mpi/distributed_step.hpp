@@ -79,6 +79,7 @@ class DistributedStep final : public Step {
   std::unique_ptr<LayerExchange<T>> exchange_;  ///< Average::gradients, of several ranks
   std::unique_ptr<Transport<T>> transport_;     ///< Average::weights
   std::unique_ptr<CapturedStep<T>> step_;
+  Timing average_{.operation = "workers (average, update)"};
 };
 
 extern template class DistributedStep<float>;

@@ -155,7 +155,7 @@ int grade_training(const GradeOptions& options, World& world, MpiRanks& ranks,
                      " is larger than the training set of " +
                      count_of(data.train.size(), "sample"));
   }
-  if (world.size() > options.batch_size) {
+  if (!options.splits && world.size() > options.batch_size) {
     throw UsageError(count_of(world.size(), "process", "processes") +
                      " are more than a batch has samples: --batch-size is " +
                      std::to_string(options.batch_size));

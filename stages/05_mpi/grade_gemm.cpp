@@ -116,7 +116,7 @@ double relative_difference(const std::vector<double>& a, const std::vector<doubl
   double difference = 0;
   double largest = 0;
   for (std::size_t i = 0; i < a.size(); ++i) {
-    if (!std::isfinite(a[i])) return a[i] - a[i];
+    if (!std::isfinite(a[i]) || !std::isfinite(b[i])) return NAN;
     difference = std::max(difference, std::abs(a[i] - b[i]));
     largest = std::max(largest, std::abs(b[i]));
   }

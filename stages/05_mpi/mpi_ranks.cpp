@@ -1,18 +1,50 @@
 #include "05_mpi/mpi_ranks.hpp"
 
 #include <numeric>
+#include <string>
 #include <vector>
 
 #include "05_mpi/scatter.hpp"
+#include "tensor/digest.hpp"
+#include "tensor/error.hpp"
 #include "training/worker_step.hpp"
 
 namespace stagewise::mpi {
+namespace {
+
+void add(const Dataset& dataset, Digest& digest) {
+  digest.add(static_cast<std::uint64_t>(dataset.sample_shape().elements()));
+  digest.add(static_cast<std::uint64_t>(dataset.classes()));
+  digest.add_all(dataset.labels());
+  if (dataset.pixels() != nullptr) digest.add_all(*dataset.pixels());
+  if (dataset.values() != nullptr) digest.add_all(*dataset.values());
+}
+
+}  // namespace
+
+//! [expect_same]
+void MpiRanks::expect_same(const std::string& what, std::uint64_t digest) {
+  const std::vector<std::uint64_t> all = world_->gather_all(digest);
+  for (std::size_t rank = 1; rank < all.size(); ++rank) {
+    if (all[rank] == all.front()) continue;
+    throw Error(what + " that rank " + std::to_string(rank) +
+                " has read is another than that of rank 0");
+  }
+}
+//! [expect_same]
 
 Split MpiRanks::load_for_training(const DatasetOptions& options) {
   Split split;
   const bool reads = data_from_ == DataFrom::all || rank() == 0;
   if (reads) split = Ranks::load_for_training(options);
-  if (data_from_ == DataFrom::all) return split;
+  if (data_from_ == DataFrom::all) {
+    Digest digest;
+    for (const Dataset* const part : {&split.train, &split.validation, &split.test}) {
+      add(*part, digest);
+    }
+    expect_same("the data set " + options.name, digest.value());
+    return split;
+  }
   for (Dataset* const part : {&split.train, &split.validation, &split.test}) {
     const Dataset outline = broadcast_outline(*world_, *part);
     if (!reads) *part = outline;
@@ -25,7 +57,12 @@ Dataset MpiRanks::load_for_evaluation(const DatasetOptions& options,
   Dataset whole;
   const bool reads = data_from_ == DataFrom::all || rank() == 0;
   if (reads) whole = Ranks::load_for_evaluation(options, encoding);
-  if (data_from_ == DataFrom::all) return whole;
+  if (data_from_ == DataFrom::all) {
+    Digest digest;
+    add(whole, digest);
+    expect_same("the data set " + options.name, digest.value());
+    return whole;
+  }
   Dataset outline = broadcast_outline(*world_, whole);
   if (!reads) return outline;
   return whole;

@@ -29,6 +29,8 @@ class MpiRanks final : public Ranks {
   Dataset load_for_evaluation(const DatasetOptions& options,
                               const std::optional<TableEncoding>& encoding) override;
 
+  void expect_same(const std::string& what, std::uint64_t digest) override;
+
   /// Ranks one behind the other; see shard_of().
   const Dataset& share(const Dataset& whole, Dataset& storage) override;
   Sums sum(const Sums& own) override;

@@ -22,9 +22,9 @@ class SampleType {
   SampleType(Index width, U /*number*/) {
     static_assert(std::is_same_v<U, std::uint8_t> || std::is_same_v<U, double> ||
                   std::is_same_v<U, std::int32_t>);
-    const MPI_Datatype number = std::is_same_v<U, std::uint8_t> ? MPI_UINT8_T
-                                : std::is_same_v<U, double>     ? MPI_DOUBLE
-                                                                : MPI_INT32_T;
+    MPI_Datatype number = std::is_same_v<U, std::uint8_t> ? MPI_UINT8_T
+                          : std::is_same_v<U, double>     ? MPI_DOUBLE
+                                                          : MPI_INT32_T;
     MPI_CHECK(MPI_Type_contiguous(static_cast<int>(width), number, &type_));
     MPI_CHECK(MPI_Type_commit(&type_));
   }

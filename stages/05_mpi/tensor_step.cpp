@@ -5,7 +5,6 @@
 #include "05_mpi/scatter.hpp"
 #include "cuda/check.hpp"
 #include "cuda/memory.hpp"
-#include "mpi/check.hpp"
 #include "training/parameters.hpp"
 
 namespace stagewise::mpi {
@@ -20,9 +19,9 @@ TensorStep<T>::TensorStep(Network<T>& network, MinibatchBackend<T>& backend,
       training_set_(&training_set),
       sgd_(sgd),
       world_(&world),
+      hidden_(model.hidden.empty() ? 0 : model.hidden.front()),
       totals_(backend.template allocate<Totals>({1})) {
   check_splittable(model, world.size());
-  hidden_ = model.hidden.front();
   units_ = shard_of(hidden_, world.size(), world.rank());
   if (ranks.data_from() == DataFrom::root && world.size() > 1) {
     sent_ = broadcast(world, training_set);  // every rank needs every sample
@@ -43,7 +42,10 @@ TensorStep<T>::~TensorStep() {
 
 template <typename T>
 void TensorStep<T>::decide_on_residence(bool streams_batches, int processes) {
-  const std::size_t needed = ResidentData<T>::bytes(data(), 1);
+  // Evaluation takes two batches more.
+  const Shape batches = network_->input->value_shape(2 * network_->graph.max_rows());
+  const std::size_t needed =
+      ResidentData<T>::bytes(data(), 1) + static_cast<std::size_t>(batches.elements()) * sizeof(T);
   std::size_t free = 0;
   std::size_t total = 0;
   CUDA_CHECK(cudaMemGetInfo(&free, &total));
@@ -111,10 +113,7 @@ void TensorStep<T>::end_epoch() {
     const Shard units = shard_of(hidden_, world_->size(), rank);
     std::vector<ParameterValues> part =
         rank == world_->rank() ? own : split_parameters(whole, units);
-    for (ParameterValues& parameter : part) {
-      MPI_CHECK(MPI_Bcast(parameter.values.data(), static_cast<int>(parameter.values.size()),
-                          MPI_DOUBLE, rank, world_->communicator()));
-    }
+    for (ParameterValues& parameter : part) world_->broadcast(parameter.values, rank);
     merge_parameters(part, units, whole);
   }
   copy_parameters_in(network_->graph, whole, "the ranks' parts");

@@ -11,18 +11,18 @@ HostTransport<T>::HostTransport(World& world, const cuda::Stream& stream, Index 
 
 //! [begin]
 template <typename T>
-void HostTransport<T>::begin(std::span<const Piece<T>> pieces) {
-  Message message{.pieces = {pieces.begin(), pieces.end()}};
-  if (!messages_.empty()) message.first = messages_.back().first + messages_.back().count;
-  for (const Piece<T>& piece : pieces) message.count += piece.count;
+void HostTransport<T>::begin(std::span<const Piece<T>> message) {
+  Message next{.pieces = {message.begin(), message.end()}};
+  if (!messages_.empty()) next.first = messages_.back().first + messages_.back().count;
+  for (const Piece<T>& piece : message) next.count += piece.count;
   if (overlaps_) {
     complete_.record(*stream_);
     complete_.make_wait(way_out_);
-    copy_out(message, way_out_);
-    message.arrived = &event(messages_.size());
-    message.arrived->record(way_out_);
+    copy_out(next, way_out_);
+    next.arrived = &event(messages_.size());
+    next.arrived->record(way_out_);
   }
-  messages_.push_back(std::move(message));
+  messages_.push_back(std::move(next));
 }
 //! [begin]
 

@@ -1,0 +1,47 @@
+/// @file
+/// Are two long things the same? A number for each, to be compared instead.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <vector>
+
+namespace stagewise {
+
+/// A number that differs, as good as certainly, where what was added differs. Against accidents,
+/// not against attacks.
+class Digest {
+ public:
+  /// Adds a number.
+  void add(std::uint64_t word) {
+    // The finalizer of MurmurHash3 (Appleby), a bijection that lets every bit change every other.
+    state_ += word;
+    state_ ^= state_ >> 33U;
+    state_ *= 0xff51afd7ed558ccdULL;
+    state_ ^= state_ >> 33U;
+    state_ *= 0xc4ceb9fe1a85ec53ULL;
+    state_ ^= state_ >> 33U;
+  }
+
+  /// Adds numbers, characters, ..., and how many there are.
+  template <typename Elements>
+  void add_all(const Elements& elements) {
+    const std::size_t bytes = elements.size() * sizeof(*elements.data());
+    add(bytes);
+    const auto* const data = reinterpret_cast<const char*>(elements.data());
+    for (std::size_t i = 0; i < bytes; i += sizeof(std::uint64_t)) {
+      std::uint64_t word = 0;
+      std::memcpy(&word, data + i, std::min(sizeof(word), bytes - i));
+      add(word);
+    }
+  }
+
+  std::uint64_t value() const { return state_; }
+
+ private:
+  std::uint64_t state_ = 0;
+};
+
+}  // namespace stagewise
