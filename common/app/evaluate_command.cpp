@@ -71,6 +71,7 @@ void evaluate_with(const Stage& stage, RunOptions options, const Checkpoint& che
       stage, options,
       count_of(dataset.size(), (is_single_file(options.data) ? "" : "test ") + unit_of(dataset)),
       dataset, parameter_count(*network));
+  if (stage.describe_ranks) std::cout << stage.describe_ranks(options.stage, false) << '\n';
   std::cout << "load   " << options.load.string();
   if (!checkpoint.model.empty()) std::cout << ", after epoch " << checkpoint.epoch;
   std::cout << '\n';

@@ -263,13 +263,17 @@ void add_common_options(CLI::App& command, const Stage& stage, RunOptions& optio
              "--" + option.name + " is for train: evaluate has no use for it");
       continue;
     }
-    CLI::Option* const declared = add(
-        command, options, option.name, "NAME", option.description + ": " + list_of(option.choices),
-        option.default_choice, [&options, option](const std::string& text) {
-          const bool is_alone = text.empty() && !option.choice_without_value.empty();
-          options.stage[option.name] =
-              is_alone ? option.choice_without_value : parse_choice(text, option.choices);
-        });
+    CLI::Option* const declared =
+        add(command, options, option.name, "NAME",
+            option.description + ": " + list_of(option.choices) +
+                (option.choice_without_value.empty()
+                     ? ""
+                     : "; alone it means " + option.choice_without_value),
+            option.default_choice, [&options, option](const std::string& text) {
+              const bool is_alone = text.empty() && !option.choice_without_value.empty();
+              options.stage[option.name] =
+                  is_alone ? option.choice_without_value : parse_choice(text, option.choices);
+            });
     if (!option.choice_without_value.empty()) declared->expected(0, 1);
   }
   command.option_defaults()->group("Options");
@@ -324,7 +328,9 @@ void add_train_options(CLI::App& command, const Stage& stage, RunOptions& option
   add_setting(command, options, "biases", "on|off", "whether layers have biases");
 
   command.option_defaults()->group("Training");
-  add_setting(command, options, "batch-size", "N", "samples a step");
+  add_setting(
+      command, options, "batch-size", "N",
+      stage.ranks == nullptr ? "samples a step" : "samples a step, of all processes together");
   add(command, options, "epochs", "N",
       "passes through the data; with --resume the total, those done before included",
       std::to_string(options.training.epochs) + "; with --resume the checkpoint's",
@@ -338,7 +344,12 @@ void add_train_options(CLI::App& command, const Stage& stage, RunOptions& option
 
   if (stage.has_workers) {
     command.option_defaults()->group("Workers");
-    add_setting(command, options, "workers", "W", "share every batch among W workers");
+    if (stage.ranks != nullptr) {
+      add(command, options, "workers", "W", "every process is one", "as many as processes",
+          [&](const std::string& text) { setting_of("workers").read(text, options); });
+    } else {
+      add_setting(command, options, "workers", "W", "share every batch among W workers");
+    }
     add_setting(command, options, "average", "NAME", "of gradients or weights");
     add_setting(command, options, "average-every", "K", "steps between two means of weights");
   }

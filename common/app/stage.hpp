@@ -88,8 +88,9 @@ struct Stage {
   /// Whether, with these options, every rank is a worker, so that their number is given.
   std::function<bool(const StageOptions&)> ranks_are_workers;
 
-  /// How the ranks work together: a line below the header; empty for none.
-  std::function<std::string(const StageOptions&)> describe_ranks;
+  /// Where the ranks are and, if they train, how they work together: a line below the header. Empty
+  /// for none.
+  std::function<std::string(const StageOptions&, bool trains)> describe_ranks;
 
   /// Called before data are loaded and the device is used. May be empty.
   std::function<void(const StageOptions&)> prepare;

@@ -136,6 +136,11 @@ void take_workers_of_ranks(const Stage& stage, RunOptions& options) {
   const int count = stage.workers_by_ranks(options.stage);
   if (count == 0) return;
   if (options.given.contains("workers") && options.workers.workers != count) {
+    if (count == 1) {
+      throw UsageError("--workers " + std::to_string(options.workers.workers) +
+                       " takes as many processes, and there is one: start them with mpirun -n " +
+                       std::to_string(options.workers.workers));
+    }
     throw UsageError("--workers " + std::to_string(options.workers.workers) +
                      " contradicts the number of processes, each of which is a worker: mpirun has "
                      "started " +
@@ -281,7 +286,7 @@ void train_with(const Stage& stage, RunOptions options, const Checkpoint* start,
                with_thousands(training_set.size()) + " training and " +
                    count_of(data.test.size(), "test " + unit_of(training_set)),
                training_set, parameter_count(*network));
-  if (stage.describe_ranks) std::cout << stage.describe_ranks(options.stage) << '\n';
+  if (stage.describe_ranks) std::cout << stage.describe_ranks(options.stage, true) << '\n';
   print_workers(options.workers);
   if (!options.resume.empty()) {
     std::cout << "resume " << start_file.string() << ", after epoch " << epochs_done << '\n';

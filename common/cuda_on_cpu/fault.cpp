@@ -135,6 +135,12 @@ void redirect(ucontext_t& context, const Fiber& fiber) {
 
 void on_fault(int signal, siginfo_t* information, void* raw_context) {
   const int error_number = errno;
+  if (information->si_code <= 0) {  // somebody has sent it: no instruction is to blame
+    sigaction(signal, &previous_handlers[signal], nullptr);
+    raise(signal);
+    errno = error_number;
+    return;
+  }
   auto& context = *static_cast<ucontext_t*>(raw_context);
   static Fault of_host;
   Worker* const worker = this_worker;

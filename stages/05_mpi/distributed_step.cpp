@@ -161,7 +161,9 @@ std::string DistributedStep<T>::place_of_bad_step() const {
 template <typename T>
 void DistributedStep<T>::end_epoch() {
   step_->end_epoch();
-  if (workers_.average == Average::weights) average_weights(false);
+  if (workers_.average == Average::weights) {
+    run_timed(own_network_->graph, average_, [&] { average_weights(false); });
+  }
   PlainFeeder<T>(*network_, own_set())
       .feed(std::span(own_order_).last(static_cast<std::size_t>(last_rows_)));
 }
@@ -185,10 +187,11 @@ std::vector<std::vector<ParameterValues>> DistributedStep<T>::worker_parameters(
 template <typename T>
 std::vector<Timing> DistributedStep<T>::timings() const {
   std::vector<Timing> rows = step_->timings();
+  if (rows.empty()) return rows;
   if (average_.calls > 0) rows.push_back(average_);
-  for (const Timing& layer : own_network_->graph.timings()) {
-    if (layer.calls > 0) rows.push_back(layer);
-  }
+  std::vector<Timing> layers = own_network_->graph.timings();
+  std::erase_if(layers, [](const Timing& layer) { return layer.calls == 0; });
+  rows.insert(rows.begin() + 1, layers.begin(), layers.end());  // behind the gathering
   return rows;
 }
 

@@ -164,8 +164,8 @@ int grade_training(const GradeOptions& options, World& world, MpiRanks& ranks,
   std::cout << "grading mode " << options.mode << ": " << training.model.sample.elements() << '-'
             << options.hidden << '-' << training.model.classes << " sigmoid in double, "
             << count_of(training.options.epochs, "epoch") << " of "
-            << count_of(data.train.size(), "sample") << " in batches of "
-            << with_thousands(options.batch_size) << ",\nlearning rate "
+            << count_of(data.train.size(), "sample") << ",\nbatches of "
+            << with_thousands(options.batch_size) << ", learning rate "
             << shortest(training.options.sgd.learning_rate) << ", l2 "
             << shortest(training.options.sgd.l2) << std::endl;
 

@@ -175,9 +175,7 @@ Stage describe_stage(mpi::World& world, mpi::MpiRanks& ranks, int argc, char** a
   const std::string folder = "stages/05_mpi/";
   Stage stage;
   stage.program = program;
-  stage.summary =
-      "Stage 05: several processes, each with its part of every batch or of the network. Start it "
-      "with mpirun.";
+  stage.summary = "Stage 05: several processes share every batch, or the network, by MPI.";
   stage.cuda_on_cpu = cuda::runs_on_cpu();
   stage.has_workers = true;
   stage.options = options();
@@ -202,9 +200,10 @@ Stage describe_stage(mpi::World& world, mpi::MpiRanks& ranks, int argc, char** a
     place();
     return cuda::describe_device();
   };
-  stage.describe_ranks = [&world, place](const StageOptions& values) {
-    return "ranks  " + mpi::describe(world, place()) + "; strategy " + values.at("strategy") +
-           ", transport " + values.at("transport");
+  stage.describe_ranks = [&world, place](const StageOptions& values, bool trains) {
+    const std::string how =
+        "; strategy " + values.at("strategy") + ", transport " + values.at("transport");
+    return "ranks  " + mpi::describe(world, place()) + (trains ? how : "");
   };
   stage.prepare = [&ranks, place](const StageOptions& values) {
     ranks.take_data_from(values.at("data-from") == "all" ? mpi::DataFrom::all
@@ -225,14 +224,15 @@ Stage describe_stage(mpi::World& world, mpi::MpiRanks& ranks, int argc, char** a
   stage.make_double_predictors = make_predictors<double>;
   stage.commands = {mpi::grade_command(world, ranks, place)};
   stage.primitives = {{"GPU of a process", folder + "devices.cpp"},
-                      {"samples of a rank", folder + "shares.cpp, scatter.cpp"},
+                      {"samples of a rank", folder + "shares.cpp"},
+                      {"shards of a batch", "common/training/worker_step.cpp"},
+                      {"their way to the rank", folder + "scatter.cpp"},
                       {"step (--strategy data)", folder + "distributed_step.cpp"},
                       {"exchange of gradients", folder + "layer_exchange.cpp"},
+                      {"sum over the ranks", folder + "transport.cpp, transport/*"},
                       {"mean of weights", folder + "mean.cu"},
                       {"step (--strategy tensor)", folder + "tensor_step.cpp, split_mlp.cpp"},
                       {"sum of outputs", folder + "all_reduce.hpp"},
-                      {"--transport host", folder + "transport/host.cpp"},
-                      {"--transport cuda-aware", folder + "transport/cuda_aware.cpp"},
                       {"everything on the device", "as in stage 04: stage04_minibatch info"}};
   stage.libraries = [] {
     std::vector<std::string> libraries = cuda::describe_libraries();

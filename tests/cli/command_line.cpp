@@ -21,6 +21,10 @@ const std::map<std::string, std::string> programs = {
     {"stage02_naive_cuda", STAGEWISE_STAGE02},
     {"stage03_shared_memory", STAGEWISE_STAGE03},
     {"stage04_minibatch", STAGEWISE_STAGE04},
+#ifdef STAGEWISE_STAGE05
+    {"stage05_mpi", STAGEWISE_STAGE05},
+    {"mpirun", STAGEWISE_MPIRUN},
+#endif
     {"compare_checkpoints", STAGEWISE_COMPARE_CHECKPOINTS},
     {"make_dataset", STAGEWISE_MAKE_DATASET},
     {"tour", STAGEWISE_TOUR},
@@ -35,7 +39,13 @@ CommandLine::CommandLine() {
 
 std::vector<std::string> CommandLine::resolve(const std::string& command) {
   std::vector<std::string> words = words_of(command);
+  const bool has_ranks = words.at(0) == "mpirun";
   words.at(0) = programs.at(words.at(0));
+  if (!has_ranks) return words;
+  for (std::string& word : words) {
+    if (word == "stage05_mpi") word = programs.at(word);
+  }
+  words.insert(words.begin() + 1, {"--oversubscribe", "--bind-to", "none"});
   return words;
 }
 

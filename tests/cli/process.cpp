@@ -4,6 +4,8 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
+#include <fstream>
+#include <sstream>
 #include <stdexcept>
 
 #include <fcntl.h>
@@ -59,14 +61,31 @@ void become(const std::vector<std::string>& words, const Surroundings& surroundi
   ::_exit(cannot_start);
 }
 
+/// All of a file, whose place to write at stays where it is.
 std::string contents(int file) {
   std::string text;
   std::array<char, 65536> buffer;
-  ::lseek(file, 0, SEEK_SET);
-  for (ssize_t n = 0; (n = ::read(file, buffer.data(), buffer.size())) > 0;) {
+  for (ssize_t n = 0; (n = ::pread(file, buffer.data(), buffer.size(), std::ssize(text))) > 0;) {
     text.append(buffer.data(), static_cast<std::size_t>(n));
   }
   return text;
+}
+
+/// What /proc says of a process.
+struct ProcessState {
+  char state = 'X';  ///< 'Z' if it has ended and nobody has asked how, 'X' if there is none
+  pid_t parent = 0;
+};
+
+ProcessState state_of(pid_t process) {
+  ProcessState state;
+  std::ifstream file("/proc/" + std::to_string(process) + "/stat");
+  std::string text;
+  std::getline(file, text);
+  const std::size_t name_end = text.rfind(')');  // a name may have any character
+  if (name_end == std::string::npos) return state;
+  std::istringstream(text.substr(name_end + 1)) >> state.state >> state.parent;
+  return state;
 }
 
 int wait_for(pid_t child) {
@@ -110,6 +129,32 @@ Outcome Process::wait() {
   if (WIFEXITED(status)) outcome.exit_code = WEXITSTATUS(status);
   if (WIFSIGNALED(status)) outcome.signal = WTERMSIG(status);
   return outcome;
+}
+
+std::string Process::output() const {
+  return contents(out_);
+}
+
+std::vector<pid_t> descendants_of(pid_t ancestor) {
+  std::multimap<pid_t, pid_t> children;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
+    const std::string name = entry.path().filename();
+    if (name.find_first_not_of("0123456789") != std::string::npos) continue;
+    const pid_t process = std::stoi(name);
+    children.emplace(state_of(process).parent, process);
+  }
+  std::vector<pid_t> found = {ancestor};
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    const auto [begin, end] = children.equal_range(found[i]);
+    for (auto child = begin; child != end; ++child) found.push_back(child->second);
+  }
+  found.erase(found.begin());
+  return found;
+}
+
+bool is_running(pid_t process) {
+  const char state = state_of(process).state;
+  return state != 'X' && state != 'Z';
 }
 
 Outcome run(const std::vector<std::string>& words, const Surroundings& surroundings) {

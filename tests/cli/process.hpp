@@ -52,6 +52,11 @@ class Process {
   Process(const Process&) = delete;
   Process& operator=(const Process&) = delete;
 
+  pid_t id() const { return child_; }
+
+  /// What it has written to standard output so far.
+  std::string output() const;
+
   /// SIGKILL; does nothing if the program has ended.
   void kill() const;
 
@@ -63,6 +68,12 @@ class Process {
   int err_ = -1;
   pid_t child_ = -1;
 };
+
+/// The processes that this one has started, those that these have started, and so on.
+std::vector<pid_t> descendants_of(pid_t ancestor);
+
+/// Whether there is such a process, and it has not ended.
+bool is_running(pid_t process);
 
 /// Runs a program to its end.
 Outcome run(const std::vector<std::string>& words, const Surroundings& surroundings);

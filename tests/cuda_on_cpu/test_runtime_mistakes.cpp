@@ -504,5 +504,19 @@ TEST(MistakesDeathTest, OtherFaultsOfHostCodeAreLeftAlone) {
       testing::KilledBySignal(SIGSEGV), "");
 }
 
+/// `kill -SEGV` is no fault: neither of the host's code nor of a kernel's.
+TEST(MistakesDeathTest, SignalsThatSomebodySendsAreNoFaults) {
+  if (address_sanitizer || thread_sanitizer) GTEST_SKIP() << "the sanitizer reports it";
+  testing::GTEST_FLAG(death_test_style) = "threadsafe";
+  EXPECT_EXIT(
+      {
+        Launch("nothing", {1, 1})([=](auto... a) { nothing(a...); });
+        kill(getpid(), SIGSEGV);
+      },
+      testing::KilledBySignal(SIGSEGV), "");
+  EXPECT_EXIT(Launch("killing", {1, 1})([=](auto...) { pthread_kill(pthread_self(), SIGSEGV); }),
+              testing::KilledBySignal(SIGSEGV), "");
+}
+
 }  // namespace
 }  // namespace stagewise::cuda_on_cpu
