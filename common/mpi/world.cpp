@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <chrono>
 #include <cstdlib>
 #include <limits>
@@ -36,13 +37,32 @@ World::World(int& argc, char**& argv) {
   MPI_CHECK(
       MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &local_));
   MPI_CHECK(MPI_Comm_rank(local_, &local_rank_));
+  share_memory();
   const std::vector<int> local_ranks = gather_all(local_rank_);
   hosts_ = static_cast<int>(std::count(local_ranks.begin(), local_ranks.end(), 0));
 }
 
 World::~World() {
+  if (shared_ != MPI_WIN_NULL) MPI_Win_free(&shared_);
   MPI_Comm_free(&local_);
   MPI_Finalize();
+}
+
+void World::share_memory() {
+  const MPI_Aint bytes = local_rank_ == 0 ? sizeof(int) : 0;
+  void* own = nullptr;
+  MPI_CHECK(MPI_Win_allocate_shared(bytes, 1, MPI_INFO_NULL, local_, &own, &shared_));
+  MPI_Aint size = 0;
+  int unit = 0;
+  void* of_first = nullptr;
+  MPI_CHECK(MPI_Win_shared_query(shared_, 0, &size, &unit, static_cast<void*>(&of_first)));
+  has_failed_ = static_cast<int*>(of_first);
+  if (local_rank_ == 0) *has_failed_ = 0;
+  MPI_CHECK(MPI_Barrier(local_));
+}
+
+bool World::is_first_to_fail() const {
+  return std::atomic_ref<int>(*has_failed_).exchange(1) == 0;
 }
 
 void World::abort(int exit_code) {

@@ -45,6 +45,9 @@ class World {
   /// Of those on this host.
   MPI_Comm local_communicator() const { return local_; }
 
+  /// Whether this process is the first on its host to ask. Waits for nobody.
+  bool is_first_to_fail() const;
+
   /// Ends all processes now, those too that wait for this one. mpirun ends with this exit code.
   [[noreturn]] static void abort(int exit_code);
 
@@ -82,6 +85,7 @@ class World {
   void wait_patiently();
 
  private:
+  void share_memory();
   void gather_all_bytes(const void* own, std::size_t bytes, void* all);
   void broadcast_bytes(void* data, std::size_t bytes, int from);
 
@@ -91,6 +95,8 @@ class World {
   int hosts_ = 1;
   MPI_Comm all_ = MPI_COMM_WORLD;
   MPI_Comm local_ = MPI_COMM_NULL;
+  MPI_Win shared_ = MPI_WIN_NULL;  ///< of the processes on this host
+  int* has_failed_ = nullptr;      ///< in shared_: whether one of them has asked
 };
 
 /// MPI's name for a type.

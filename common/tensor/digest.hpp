@@ -30,7 +30,8 @@ class Digest {
   void add_all(const Elements& elements) {
     const std::size_t bytes = elements.size() * sizeof(*elements.data());
     add(bytes);
-    const auto* const data = reinterpret_cast<const char*>(elements.data());
+    const void* const begin = elements.data();
+    const auto* const data = static_cast<const char*>(begin);
     for (std::size_t i = 0; i < bytes; i += sizeof(std::uint64_t)) {
       std::uint64_t word = 0;
       std::memcpy(&word, data + i, std::min(sizeof(word), bytes - i));

@@ -51,7 +51,8 @@ class Ranks {
   /// @param what as in "the checkpoint model.h5".
   /// @param digest of what this rank has read.
   /// @throws Error if another rank's digest is another.
-  virtual void expect_same(const std::string& /*what*/, std::uint64_t /*digest*/) {}
+  virtual void expect_same([[maybe_unused]] const std::string& what,
+                           [[maybe_unused]] std::uint64_t digest) {}
 
   /// This rank's part of a data set that one of the two has returned, for evaluation.
   /// @param storage where the part is kept, if it is not the whole.

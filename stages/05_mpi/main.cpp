@@ -51,17 +51,21 @@ void compare_command_lines(mpi::World& world, int argc, char** argv) {
 //! [fail]
 /// Says what went wrong and ends all processes.
 ///
-/// Often all ranks fail alike, for a file that none of them finds. Rank 0 is then to say so, and it
-/// alone: the others hold their tongue for a moment, each for longer than the one before, in
-/// which an earlier one's end is theirs, too.
+/// Often all ranks fail alike, for a file that none of them finds, and one of them is to say so,
+/// rank 0 if it is among them. So each holds its tongue for a moment, and for longer than the ones
+/// before. Then, on each host, the first that wants to speak does; the others wait for the end.
 void fail(const mpi::World& world, const std::string& sentence, int exit_code, bool has_begun) {
-  const bool is_first = world.rank() == 0;
-  if (!has_begun && !is_first) return;  // the same command line fails in the same way
-  constexpr int most_turns = 12;        // 3 s: the job must end soon, whoever fails
-  const auto turn = std::chrono::milliseconds(250);
+  const bool is_root = world.rank() == 0;
+  if (!has_begun && !is_root) return;  // the same command line fails in the same way
+  constexpr auto turn = std::chrono::milliseconds(250);
+  constexpr int most_turns = 12;
   std::this_thread::sleep_for(turn * std::min(world.rank(), most_turns));
-  std::cerr << program << ": " << (is_first ? "" : "rank " + std::to_string(world.rank()) + ": ")
-            << sentence << std::endl;
+  if (has_begun && !world.is_first_to_fail()) {
+    std::this_thread::sleep_for(std::chrono::seconds(5));  // it comes much earlier
+  } else {
+    std::cerr << program << ": " << (is_root ? "" : "rank " + std::to_string(world.rank()) + ": ")
+              << sentence << std::endl;
+  }
   if (!has_begun || world.size() == 1) return;
   std::this_thread::sleep_for(std::chrono::milliseconds(50));  // until mpirun has read it
   mpi::World::abort(exit_code);

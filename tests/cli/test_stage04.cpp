@@ -230,8 +230,9 @@ TEST_F(Stage04, OtherStagesSayWhereItsOptionsAre) {
   for (const std::string stage :
        {"stage01_serial", "stage02_naive_cuda", "stage03_shared_memory"}) {
     for (const std::string option : {"stream-batches", "gather", "fuse", "capture"}) {
-      expect_failure(stage + " train --" + option + " on", 2,
-                     "--" + option + " is offered by stage04_minibatch, not by " + stage);
+      expect_failure(
+          stage + " train --" + option + " on", 2,
+          "--" + option + " is offered by stage04_minibatch and stage05_mpi, not by " + stage);
     }
     if (stage == "stage01_serial") continue;  // has workers, too
     for (const std::string option : {"workers", "average", "average-every"}) {
