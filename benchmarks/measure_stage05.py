@@ -291,7 +291,7 @@ def grading(bench):
     rates = ", ".join(f"{learning_rate} and {sequential.epochs(mode)}"
                       for mode, (learning_rate, _) in MODES.items())
     return (f"How far the parallel training's parameters are from those of stage 01's, which one"
-            f" core computes, relative to the latter; RATE and EPOCHS of modes 1, 2, 3 are"
+            f" core computes, relative to the larger of the two; RATE and EPOCHS of modes 1, 2, 3 are"
             f" {rates}.\n\n{commands}\nWith `--strategy data`:\n\n{data}"
             f"\nWith `--strategy tensor`:\n\n{tensor}\n"
             + verdict(found, (4 * len(MODES) + 2) * 2 * len(PARAMETERS)))
