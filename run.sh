@@ -9,13 +9,52 @@ readonly cmake_needed=3.25
 # ---------------------------------------------------------------------------------------------------
 # What is said, and how
 
-if [[ -t 1 && -z ${NO_COLOR:-} ]]; then
+# On a terminal, what is going on is shown in one line, which it keeps overwriting.
+terminal=no
+[[ ! -t 1 || ${TERM:-dumb} == dumb ]] || terminal=yes
+if [[ $terminal == yes && -z ${NO_COLOR:-} ]]; then
   bold=$'\e[1m' plain=$'\e[0m'
 else
   bold='' plain=''
 fi
 
 say() { printf '%s==>%s %s\n' "$bold" "$plain" "$1"; }
+
+# duration SECONDS: "5 min 20 s"
+duration() {
+  if [[ $1 -lt 60 ]]; then
+    echo "$1 s"
+  else
+    echo "$(($1 / 60)) min $(($1 % 60)) s"
+  fi
+}
+
+# about SECONDS: "about 3 minutes"; nothing for what is soon over
+about() {
+  if [[ $1 -ge 90 ]]; then
+    echo ", about $((($1 + 30) / 60)) minutes"
+  elif [[ $1 -ge 10 ]]; then
+    echo ", about $((($1 + 5) / 10 * 10)) seconds"
+  fi
+}
+
+# logged FILE COMMAND...: runs the command, whose output goes to the file. On a terminal, the seconds
+# that it takes are counted meanwhile.
+logged() {
+  local log=$1 begin=$SECONDS code=0 process
+  shift
+  "$@" </dev/null >"$log" 2>&1 &
+  process=$!
+  trap 'kill "$process" 2>/dev/null' EXIT # whoever interrupts this means the command
+  while [[ $terminal == yes ]] && kill -0 "$process" 2>/dev/null; do
+    printf '\r    %s ' "$(duration $((SECONDS - begin)))"
+    sleep 0.2
+  done
+  wait "$process" || code=$?
+  trap - EXIT
+  [[ $terminal == no ]] || printf '\r\e[K'
+  return "$code"
+}
 
 # fail SENTENCE EXIT-CODE
 fail() {
@@ -33,7 +72,7 @@ ${bold}Usage${plain}
 ${bold}Commands${plain}
   (none)    the tour: builds the stages, trains the same small network with each
             of them and prints a table that compares them
-  test      builds everything and runs the tests
+  test      builds everything and runs the tests, but for those that take long
   docs      builds the documentation and says where it is
   bench     builds and runs the benchmarks
   clean     removes the folder build/
@@ -44,16 +83,19 @@ ${bold}Options${plain}
                   asan, tsan or coverage; each has its own folder build/NAME
   --jobs N        use N processors [all of them]
   --no-install    install nothing; say what is missing and stop
+  --all           test: also the tests that take long
 
 ${bold}Passed on${plain}
   test      to CTest:  -L LABEL   -R NAME   -LE LABEL   -E NAME   -N   -V
-            (regular expressions: which labels and names to run or to leave out)
+            (regular expressions: which labels and names to run or to leave out;
+            -V shows all that is built and printed)
   bench     to the benchmarks:  --benchmark_filter=REGEX  and their like
   Whatever follows a -- is passed on as it is.
 
 ${bold}Examples${plain}
   ./run.sh                         see it work
   ./run.sh test -L unit            only the unit tests
+  ./run.sh test -R Stage03 -V      those of stage 03, with all that they print
   ./run.sh test --preset asan      the tests, under AddressSanitizer
   STAGEWISE_DATA_DIR=~/data ./run.sh test      with the data sets kept there
 
@@ -68,6 +110,10 @@ command=tour
 preset=''
 jobs=$(nproc 2>/dev/null || getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1)
 install=yes
+all=no
+selects=no
+left_out=''
+verbose=no
 passed_on=()
 
 if [[ $# -gt 0 && $1 != -* ]]; then
@@ -83,6 +129,7 @@ while [[ $# -gt 0 ]]; do
   case $command:$1 in
     *:-h | *:--help) command=help ;;
     *:--no-install) install=no ;;
+    test:--all) all=yes ;;
     *:--preset=*) preset=${1#*=} ;;
     *:--jobs=*) jobs=${1#*=} ;;
     *:--preset | *:--jobs | test:-L | test:-LE | test:-R | test:-E)
@@ -90,11 +137,22 @@ while [[ $# -gt 0 ]]; do
       case $1 in
         --preset) preset=$2 ;;
         --jobs) jobs=$2 ;;
-        *) passed_on+=("$1" "$2") ;;
+        *)
+          [[ $1 != -R ]] || selects=yes
+          if [[ $1 == -LE ]]; then
+            left_out+="|$2"
+          else
+            passed_on+=("$1" "$2")
+          fi
+          ;;
       esac
       shift
       ;;
-    test:-V | test:-VV | test:-N | bench:--benchmark_*) passed_on+=("$1") ;;
+    test:-V | test:-VV | test:-N)
+      verbose=yes
+      passed_on+=("$1")
+      ;;
+    bench:--benchmark_*) passed_on+=("$1") ;;
     test:-- | bench:--)
       shift
       passed_on+=("$@")
@@ -113,7 +171,6 @@ elif [[ " $presets " != *" $preset "* ]]; then
 fi
 [[ $jobs =~ ^[1-9][0-9]*$ ]] || fail "--jobs is '$jobs', but must be a whole number from 1 on." 2
 
-readonly folder=build/$preset
 
 # ---------------------------------------------------------------------------------------------------
 # Set-up: the packages that the command needs
@@ -168,14 +225,13 @@ install_packages() {
       fail "Packages are missing and there is no sudo; as root: apt-get install ${missing[*]}" 1
     as_root=(sudo)
   fi
-  say "Installing ${missing[*]}"
+  say "Installing ${missing[*]}$(about $((10 + 5 * ${#missing[@]})))"
+  [[ ${#as_root[@]} -eq 0 ]] || sudo --validate # asks for the password, if it wants one, where it is seen
   mkdir -p build
   local log=build/install.log code=0
-  {
-    "${as_root[@]}" apt-get update || true # old lists may do; the next step decides
-    "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
-      apt-get install --yes --no-install-recommends "${missing[@]}" || code=$?
-  } </dev/null >"$log" 2>&1
+  logged "$log" "${as_root[@]}" apt-get update || true # old lists may do; the next step decides
+  logged "$log" "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
+    apt-get install --yes --no-install-recommends "${missing[@]}" || code=$?
   if [[ $code -ne 0 ]]; then
     tail -n 15 "$log" >&2
     mapfile -t missing < <(missing_packages | sort)
@@ -195,6 +251,24 @@ check_cmake() {
 # ---------------------------------------------------------------------------------------------------
 # Build
 
+has_gpu() {
+  { [[ -n ${CUDACXX:-} || -x /usr/local/cuda/bin/nvcc ]] || type -P nvcc; } >/dev/null &&
+    timeout 20 nvidia-smi --list-gpus 2>/dev/null | grep -q .
+}
+
+# Sets preset and folder. Where no GPU answers, "auto" is what "cpu" is: a link makes them the same folder,
+# so that nothing is compiled twice.
+choose_folder() {
+  mkdir -p build
+  if has_gpu; then
+    [[ ! -L build/auto ]] || rm build/auto
+  elif [[ $preset =~ ^(auto|cpu)$ && (-L build/auto || ! -e build/auto) ]]; then
+    preset=cpu
+    ln -sfn cpu build/auto
+  fi
+  folder=build/$preset
+}
+
 # Only the tests need the tests' libraries, so everything else configures without them. Switching
 # back and forth costs a second and recompiles nothing.
 configure() {
@@ -202,7 +276,7 @@ configure() {
   [[ $command != test ]] || testing=ON
   say "Configuring $folder"
   mkdir -p "$folder"
-  cmake --preset "$preset" "-DBUILD_TESTING=$testing" >"$log" 2>&1 || code=$?
+  logged "$log" cmake --preset "$preset" "-DBUILD_TESTING=$testing" || code=$?
   if [[ $code -ne 0 ]]; then
     cat "$log" >&2
     fail "The configuration failed (exit code $code); its output is above." "$code"
@@ -211,24 +285,34 @@ configure() {
 
 # build TARGET
 build() {
-  local code=0
-  say "Building"
-  cmake --build --preset "$preset" --parallel "$jobs" --target "$1" || code=$?
+  local code=0 begin=$SECONDS steps
+  steps=$(ninja -C "$folder" -n "$1" 2>/dev/null | sed -n '$s/^\[[0-9]*\/\([0-9]*\)\].*/\1/p') || true
+  if [[ -z $steps ]]; then
+    say "Building: nothing to do"
+    return
+  fi
+  # What a step takes on a processor of today, in all: a little under a second.
+  say "Building, ${steps} steps$(about $((steps * 9 / 10 / jobs)))"
+  local options=()
+  [[ $verbose == no ]] || options=(--verbose)
+  cmake --build "$folder" --parallel "$jobs" --target "$1" "${options[@]}" || code=$?
   [[ $code -eq 0 ]] || fail "The build failed (exit code $code); its output is above." "$code"
+  say "Built in $(duration $((SECONDS - begin)))"
 }
 
-prepare() {
+set_up() {
+  choose_folder
   install_packages
   check_cmake
   configure
-  build "$1"
 }
 
 # ---------------------------------------------------------------------------------------------------
 # The commands
 
 tour() {
-  prepare tour_programs
+  set_up
+  build tour_programs
   # Open MPI refuses to be run by root, who is everybody in a container, unless told twice.
   export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
   local program arguments=() code=0
@@ -241,20 +325,53 @@ tour() {
 }
 
 run_tests() {
-  prepare all
-  local code=0
-  say "Testing"
-  ctest --preset "$preset" --parallel "$jobs" --no-tests=error "${passed_on[@]}" || code=$?
+  set_up
+  build all
+  local code=0 begin=$SECONDS options=()
+  # What is named by -R runs, however long it takes.
+  [[ $all == yes || $selects == yes ]] || left_out+='|^long$'
+  [[ -z $left_out ]] || options+=(-LE "${left_out#|}")
+  if [[ $verbose == no ]]; then
+    export GTEST_BRIEF=1
+    [[ $terminal == no ]] || options+=(--progress)
+  fi
+  [[ $all == no ]] || export STAGEWISE_TEST_SHAPES=${STAGEWISE_TEST_SHAPES:-100}
+  if [[ ${#passed_on[@]} -gt 0 ]]; then
+    say "Testing"
+  elif [[ $all == yes ]]; then
+    say "Testing everything$(about $((1200 / jobs)))"
+  else
+    say "Testing$(about $((420 / jobs))); --all adds the tests that take long"
+  fi
+  ctest --preset "$preset" --parallel "$jobs" --no-tests=error "${options[@]}" "${passed_on[@]}" || code=$?
   [[ $code -eq 0 ]] || fail "The tests failed (exit code $code); their output is above." "$code"
+  list_skipped
+  say "Tested in $(duration $((SECONDS - begin)))"
+}
+
+# Why cases were not run, and how many for each reason. A test of CTest may have many cases, of which
+# some are skipped.
+list_skipped() {
+  local log=$folder/Testing/Temporary/LastTest.log
+  grep -hs '^[Ss]kipped: ' "$log" | sed -E 's/^skipped: [^ ]+: |^Skipped: //' | sort | uniq --count |
+    while read -r count reason; do say "Skipped $count: $reason"; done
 }
 
 docs() {
-  prepare docs
+  set_up
+  local log=$folder/docs.log code=0
+  say "Writing the documentation, about a minute"
+  logged "$log" cmake --build "$folder" --target docs || code=$?
+  if [[ $code -ne 0 ]]; then
+    cat "$log" >&2
+    fail "The documentation failed (exit code $code); what was said is above." "$code"
+  fi
   say "The documentation is $PWD/$folder/docs/html/index.html"
 }
 
 bench() {
-  prepare benchmarks
+  set_up
+  build benchmarks
   local program code
   for program in "$folder"/bin/bench_*; do
     code=0

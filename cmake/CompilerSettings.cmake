@@ -20,9 +20,9 @@ target_compile_options(
   INTERFACE "$<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Wall,-Wextra,-Wno-missing-field-initializers>"
             "$<$<COMPILE_LANGUAGE:CUDA>:--extended-lambda;--expt-relaxed-constexpr;-lineinfo>")
 
-# The vector instructions of the machine that builds. Neither -Ofast nor -ffast-math: they would
+# The vector instructions of the machine that builds, unless CXXFLAGS name others. Neither -Ofast nor -ffast-math: they would
 # take the meaning out of NaN checks and of "the same order of additions".
-if(STAGEWISE_NATIVE)
+if(STAGEWISE_NATIVE AND NOT CMAKE_CXX_FLAGS MATCHES "-march=|-mcpu=")
   target_compile_options(stagewise_settings INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-march=native>
                                                       $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-march=native>)
 endif()

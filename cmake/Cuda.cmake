@@ -152,7 +152,8 @@ function(stagewise_cuda_sources target)
       # Line numbers for what a report says about a kernel, and the headers beside the original.
       set_source_files_properties(
         ${translated} TARGET_DIRECTORY ${target}
-        PROPERTIES COMPILE_OPTIONS "${STAGEWISE_LINE_NUMBERS};-iquote;${folder}")
+        PROPERTIES COMPILE_OPTIONS "${STAGEWISE_LINE_NUMBERS};-iquote;${folder}"
+                   SKIP_PRECOMPILE_HEADERS ON)
     endif()
   endforeach()
   foreach(root common stages tests)

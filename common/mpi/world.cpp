@@ -18,6 +18,16 @@ namespace {
 /// Counts are ints in MPI: what is larger goes in pieces of this many bytes.
 constexpr std::size_t most_bytes = std::size_t{1} << 30;
 
+/// Open MPI waits busily, which takes the processor from ranks that still compute where there is
+/// less than one for each of a rank's two threads. Then it is to yield between two looks.
+void yield_where_processors_are_few() {
+  const char* const local_ranks = std::getenv("OMPI_COMM_WORLD_LOCAL_SIZE");
+  if (local_ranks == nullptr) return;
+  const bool are_few =
+      2 * std::strtoul(local_ranks, nullptr, 10) > std::thread::hardware_concurrency();
+  if (are_few) ::setenv("OMPI_MCA_mpi_yield_when_idle", "1", 0);
+}
+
 }  // namespace
 
 World::World(int& argc, char**& argv) {
@@ -26,6 +36,7 @@ World::World(int& argc, char**& argv) {
       std::getenv("PMI_RANK") == nullptr) {
     ::setenv("OMPI_MCA_ess_singleton_isolated", "1", 0);
   }
+  yield_where_processors_are_few();
   int provided = 0;
   if (MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided) != MPI_SUCCESS ||
       provided < MPI_THREAD_FUNNELED) {

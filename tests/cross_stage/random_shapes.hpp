@@ -10,16 +10,18 @@
 
 namespace stagewise {
 
-/// Random shapes for each rung: 100 on a CPU and 200 on a GPU, or what the environment variable
-/// STAGEWISE_TEST_SHAPES says, for the slow presets.
+constexpr int usual_on_cpu = 25;
+
+/// Random shapes for each rung: 25 on a CPU and 200 on a GPU, or what the environment variable
+/// STAGEWISE_TEST_SHAPES says: 100 for `./run.sh test --all`, few for the slow presets.
 inline int shapes_per_rung() {
   if (const char* const asked = std::getenv("STAGEWISE_TEST_SHAPES")) return std::stoi(asked);
-  return cuda::runs_on_cpu() ? 100 : 200;
+  return cuda::runs_on_cpu() ? usual_on_cpu : 200;
 }
 
 /// Whether fewer shapes than usual were asked for, because everything takes many times as long.
 inline bool is_in_a_slow_preset() {
-  return shapes_per_rung() < 100;
+  return shapes_per_rung() < usual_on_cpu;
 }
 
 /// Whether to leave out a shape of so many elements: the large ones, where there is no time for

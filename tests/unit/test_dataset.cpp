@@ -36,7 +36,7 @@ std::string error_of(Function function) {
 template <typename T>
 class Gather : public testing::Test {};
 using Precisions = testing::Types<float, double>;
-TYPED_TEST_SUITE(Gather, Precisions);
+TYPED_TEST_SUITE(Gather, Precisions, PrecisionNames);
 
 TYPED_TEST(Gather, PixelsAreDividedBy255InThePrecisionAskedFor) {
   const std::array<std::uint32_t, 3> samples{2, 0, 2};

@@ -196,7 +196,7 @@ TEST(Train, TellsOfEveryStep) {
 template <typename T>
 class TrainIn : public testing::Test {};
 using Precisions = testing::Types<float, double>;
-TYPED_TEST_SUITE(TrainIn, Precisions);
+TYPED_TEST_SUITE(TrainIn, Precisions, PrecisionNames);
 
 TYPED_TEST(TrainIn, RepeatsBitForBit) {
   for (const std::string& form : serial::gemm_form_names()) {
