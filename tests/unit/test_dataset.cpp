@@ -8,6 +8,7 @@
 
 #include "data/dataset.hpp"
 #include "data/generators.hpp"
+#include "support.hpp"
 #include "tensor/error.hpp"
 
 namespace stagewise {
@@ -35,7 +36,6 @@ std::string error_of(Function function) {
 
 template <typename T>
 class Gather : public testing::Test {};
-using Precisions = testing::Types<float, double>;
 TYPED_TEST_SUITE(Gather, Precisions, PrecisionNames);
 
 TYPED_TEST(Gather, PixelsAreDividedBy255InThePrecisionAskedFor) {

@@ -18,6 +18,7 @@
 
 #include "01_serial/serial_backend.hpp"
 #include "models/initialize.hpp"
+#include "support.hpp"
 #include "tensor/error.hpp"
 #include "tensor/random.hpp"
 #include "training/evaluate.hpp"
@@ -195,7 +196,6 @@ TEST(Train, TellsOfEveryStep) {
 
 template <typename T>
 class TrainIn : public testing::Test {};
-using Precisions = testing::Types<float, double>;
 TYPED_TEST_SUITE(TrainIn, Precisions, PrecisionNames);
 
 TYPED_TEST(TrainIn, RepeatsBitForBit) {
