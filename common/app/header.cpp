@@ -3,6 +3,7 @@
 #include <iostream>
 
 #include "app/text.hpp"
+#include "tensor/quote.hpp"
 
 namespace stagewise {
 
@@ -14,7 +15,7 @@ void print_header(const Stage& stage, const RunOptions& options, const std::stri
                   const Dataset& dataset, std::int64_t parameters) {
   const Shape& sample = dataset.sample_shape();
   std::cout << stage.program << " on " << stage.device() << '\n'
-            << "data   " << options.data.name << ": " << samples << " of "
+            << "data   " << escaped(options.data.name) << ": " << samples << " of "
             << (sample.rank() == 3 ? by_times(sample) : count_of(sample.elements(), "feature"))
             << ", " << count_of(dataset.classes(), "class", "classes") << '\n'
             << "model  " << describe(options.model) << ", " << options.precision << ", "
@@ -23,7 +24,7 @@ void print_header(const Stage& stage, const RunOptions& options, const std::stri
 }
 
 void print_note(const std::string& text) {
-  std::cout << "note   " << text << '\n';
+  std::cout << "note   " << escaped(text) << '\n';
 }
 
 }  // namespace stagewise

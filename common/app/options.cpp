@@ -13,6 +13,7 @@
 #include "app/text.hpp"
 #include "app/values.hpp"
 #include "tensor/error.hpp"
+#include "tensor/quote.hpp"
 
 namespace stagewise {
 namespace {
@@ -38,7 +39,7 @@ std::vector<Index> parse_hidden(const std::string& text) {
   const std::string expected = "; expected are the widths of the layers, such as 256,128, or none";
   for (const std::string& part : split(text, ',')) {
     if (part.empty()) {
-      throw UsageError("'" + text + "' has a comma with no width on one side of it" + expected);
+      throw UsageError(in_quotes(text) + " has a comma with no width on one side of it" + expected);
     }
     try {
       widths.push_back(parse_count(part, 1, widest));
@@ -165,8 +166,9 @@ void adopt(const std::string& name, const std::string& written, const std::strin
                   error.what());
     }
   } else if (written != stored) {
-    throw Error("--" + name + " " + written + " contradicts the checkpoint " + file.string() +
-                ", which has " + (stored.empty() ? "none" : stored) + "; " + remedy);
+    throw Error("--" + name + " " + excerpt(written) + " contradicts the checkpoint " +
+                file.string() + ", which has " + (stored.empty() ? "none" : excerpt(stored)) +
+                "; " + remedy);
   }
 }
 

@@ -2,7 +2,6 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <cctype>
 #include <exception>
 #include <iostream>
 #include <memory>
@@ -11,18 +10,17 @@
 
 #include "app/help.hpp"
 #include "tensor/error.hpp"
+#include "tensor/quote.hpp"
 
 namespace stagewise {
 namespace {
 
-/// One line, without the line breaks that a library's message may have, nor anything else from a
-/// file that could lead a terminal astray.
+/// One line that ends like a sentence, without the line breaks that a library's message may have,
+/// nor anything from a file or its name that could lead a terminal astray.
 std::string sentence(std::string text) {
-  while (!text.empty() && (text.back() == '\n' || text.back() == '.')) text.pop_back();
+  while (text.ends_with('\n')) text.pop_back();
   std::replace(text.begin(), text.end(), '\n', ' ');
-  std::replace_if(
-      text.begin(), text.end(), [](unsigned char c) { return std::iscntrl(c) != 0; }, '?');
-  return text + ".";
+  return escaped(text) + (text.ends_with('.') ? "" : ".");  // also behind an ellipsis
 }
 
 /// The command that the user got as far as: "stage01_serial train".
@@ -37,7 +35,7 @@ std::string describe(const CLI::App& app, const CLI::ExtrasError& error) {
   const std::vector<std::string> words = app.remaining(true);
   if (words.empty()) return error.what();
   const std::string kind = words.front().starts_with("-") ? "option" : "argument";
-  return kind + " '" + words.front() + "' is unknown; " + command_of(app) +
+  return kind + " " + in_quotes(words.front()) + " is unknown; " + command_of(app) +
          " --help lists what there is";
 }
 
@@ -86,7 +84,7 @@ int run_program(CLI::App& app, int argc, const char* const* argv, const std::fun
     for (int i = 1; i < argc; ++i) {  // the library takes this for an option without a value
       const std::string word = argv[i];
       if (word.size() > 3 && word.starts_with("--") && word.find('=') == word.size() - 1) {
-        return fail(word.substr(0, word.size() - 1) + " needs a value", 2);
+        return fail(excerpt(word.substr(0, word.size() - 1)) + " needs a value", 2);
       }
     }
     app.set_version_flag("--version", version_text(), "print the version");

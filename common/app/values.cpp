@@ -6,25 +6,33 @@
 #include <cmath>
 #include <system_error>
 
+#include "tensor/counts.hpp"
 #include "tensor/error.hpp"
+#include "tensor/quote.hpp"
 
 namespace stagewise {
 namespace {
 
-std::string quoted(const std::string& text) {
-  return "'" + text + "'";
-}
+/// What a text is as a number.
+enum class Kind : std::uint8_t { number, beyond, none };
 
-/// Whether all of the text is a number.
-/// @throws UsageError if it is one that no variable can hold.
+/// @param number receives it, if it is one that the variable can hold.
 template <typename Number>
-bool parse_number(const std::string& text, Number& number) {
+Kind parse_number(const std::string& text, Number& number) {
   const char* const end = text.data() + text.size();
   const auto [stop, error] = std::from_chars(text.data(), end, number);
-  if (error == std::errc::result_out_of_range && stop == end) {
-    throw UsageError(quoted(text) + " is beyond the numbers that can be computed with");
+  if (stop != end || error == std::errc::invalid_argument) return Kind::none;
+  return error == std::errc() ? Kind::number : Kind::beyond;
+}
+
+/// @throws UsageError for a number that no variable can hold, where nothing else is wrong with it.
+template <typename Number>
+bool is_number(const std::string& text, Number& number) {
+  const Kind kind = parse_number(text, number);
+  if (kind == Kind::beyond && !text.starts_with('-')) {
+    throw UsageError(in_quotes(text) + " is beyond the numbers that can be computed with");
   }
-  return error == std::errc() && stop == end;
+  return kind == Kind::number;
 }
 
 }  // namespace
@@ -47,9 +55,11 @@ CLI::Option* add_value(CLI::App& command, const std::string& name, const std::st
 
 std::int64_t parse_count(const std::string& text, std::int64_t least, std::int64_t most) {
   std::int64_t number = 0;
-  if (!parse_number(text, number) || number < least || number > most) {
-    const bool is_open = most == std::numeric_limits<std::int64_t>::max();
-    throw UsageError(quoted(text) + " is not a whole number " +
+  const bool is_open = most == std::numeric_limits<std::int64_t>::max();
+  const bool is_one =
+      is_open ? is_number(text, number) : parse_number(text, number) == Kind::number;
+  if (!is_one || number < least || number > most) {
+    throw UsageError(in_quotes(text) + " is not a whole number " +
                      (is_open ? "of at least " + std::to_string(least)
                               : "from " + std::to_string(least) + " to " + std::to_string(most)));
   }
@@ -58,17 +68,17 @@ std::int64_t parse_count(const std::string& text, std::int64_t least, std::int64
 
 std::uint64_t parse_seed(const std::string& text) {
   std::uint64_t number = 0;
-  if (!parse_number(text, number)) {
-    throw UsageError(quoted(text) + " is not a whole number from 0 to 2^64 - 1");
+  if (parse_number(text, number) != Kind::number) {
+    throw UsageError(in_quotes(text) + " is not a whole number from 0 to 2^64 - 1");
   }
   return number;
 }
 
 double parse_real(const std::string& text, bool zero_allowed) {
   double number = 0;
-  if (!parse_number(text, number) || !std::isfinite(number) || number < 0 ||
+  if (!is_number(text, number) || !std::isfinite(number) || number < 0 ||
       (number == 0 && !zero_allowed)) {
-    throw UsageError(quoted(text) + " is not a " +
+    throw UsageError(in_quotes(text) + " is not a " +
                      (zero_allowed ? "number of at least 0" : "number greater than 0"));
   }
   return number;
@@ -76,24 +86,29 @@ double parse_real(const std::string& text, bool zero_allowed) {
 
 double parse_finite(const std::string& text) {
   double number = 0;
-  if (!parse_number(text, number) || !std::isfinite(number)) {
-    throw UsageError(quoted(text) + " is not a finite number");
+  if (!is_number(text, number) || !std::isfinite(number)) {
+    throw UsageError(in_quotes(text) + " is not a finite number");
   }
   return number;
 }
 
 bool parse_switch(const std::string& text) {
-  if (text != "on" && text != "off") throw UsageError(quoted(text) + " is neither on nor off");
+  if (text != "on" && text != "off") throw UsageError(in_quotes(text) + " is neither on nor off");
   return text == "on";
 }
 
 std::string parse_choice(const std::string& text, const std::vector<std::string>& choices) {
   if (std::find(choices.begin(), choices.end(), text) != choices.end()) return text;
-  throw UsageError(quoted(text) + " is not one of " + list_of(choices));
+  throw UsageError(in_quotes(text) + " is not one of " + list_of(choices));
 }
 
 std::string parse_name(const std::string& text) {
   if (text.empty()) throw UsageError("a name was expected, but it is empty");
+  constexpr std::size_t longest = 4095;  // of a path, on Linux
+  if (text.size() > longest) {
+    throw UsageError(in_quotes(text) + " has " + count_of(std::ssize(text), "byte") +
+                     ", and a name at most " + with_thousands(longest));
+  }
   return text;
 }
 

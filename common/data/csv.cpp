@@ -17,6 +17,7 @@
 #include "io/file.hpp"
 #include "tensor/counts.hpp"
 #include "tensor/error.hpp"
+#include "tensor/quote.hpp"
 
 namespace stagewise {
 namespace {
@@ -25,62 +26,14 @@ namespace fs = std::filesystem;
 
 // ---------------------------------------------------------------------------------- text and cells
 
-/// What a file's text looks like in a sentence: short, without control characters.
-std::string plain(std::string_view text) {
-  constexpr std::size_t longest = 40;
-  std::string result;
-  for (const char c : text.substr(0, longest)) {
-    const bool is_control = static_cast<unsigned char>(c) < ' ' || c == '\x7f';
-    result += is_control ? '?' : c;
-  }
-  return result + (text.size() > longest ? "..." : "");
-}
-
-std::string in_quotes(std::string_view text) {
-  return "'" + plain(text) + "'";
-}
-
 std::string list(const std::vector<std::string>& names) {
   constexpr std::size_t most = 20;
   std::string text;
   for (std::size_t i = 0; i < std::min(most, names.size()); ++i) {
-    text += (i == 0 ? "" : ", ") + plain(names[i]);
+    text += (i == 0 ? "" : ", ") + excerpt(names[i]);
   }
   return names.size() > most ? text + ", ... (" + with_thousands(std::ssize(names)) + " in all)"
                              : text;
-}
-
-/// Whether the text is UTF-8 (RFC 3629): no stray byte, nothing longer than needed, no surrogate.
-bool is_utf8(std::string_view text) {
-  const auto byte = [&](std::size_t i) -> unsigned {
-    return i < text.size() ? static_cast<unsigned char>(text[i]) : 0;
-  };
-  for (std::size_t i = 0; i < text.size();) {
-    const unsigned lead = byte(i);
-    std::size_t more = 0;
-    // What the second byte may be excludes the forms that are too long, too large or surrogates.
-    unsigned least = 0x80;
-    unsigned most = 0xbf;
-    if (lead < 0x80) {
-      ++i;
-      continue;
-    }
-    if (lead >= 0xc2 && lead <= 0xdf) more = 1;
-    if (lead >= 0xe0 && lead <= 0xef) more = 2;
-    if (lead >= 0xf0 && lead <= 0xf4) more = 3;
-    if (more == 0) return false;
-    if (lead == 0xe0) least = 0xa0;
-    if (lead == 0xed) most = 0x9f;
-    if (lead == 0xf0) least = 0x90;
-    if (lead == 0xf4) most = 0x8f;
-    for (std::size_t j = 1; j <= more; ++j) {
-      if (byte(i + j) < least || byte(i + j) > most) return false;
-      least = 0x80;
-      most = 0xbf;
-    }
-    i += more + 1;
-  }
-  return true;
 }
 
 /// Names go into checkpoints, as texts, and must come back as they were.
@@ -132,7 +85,7 @@ class CsvReader {
   /// @param column its name, or its number where it has no name.
   Error failure(std::size_t line, const std::string& column, const std::string& what) const {
     return Error(file_.path().string() + ", line " + std::to_string(line) + ", column " +
-                 plain(column) + ": " + what);
+                 excerpt(column) + ": " + what);
   }
 
   const fs::path& path() const { return file_.path(); }
@@ -284,7 +237,7 @@ std::size_t find_label(const std::vector<std::string>& columns, const std::strin
   }
   const auto found = std::find(columns.begin(), columns.end(), label);
   if (found == columns.end()) {
-    throw UsageError("--label " + label + " is not a column of " + path.string() +
+    throw UsageError("--label " + excerpt(label) + " is not a column of " + path.string() +
                      ", whose columns are " + list(columns));
   }
   return static_cast<std::size_t>(found - columns.begin());
@@ -350,8 +303,8 @@ std::vector<std::int32_t> renumber(std::vector<std::int32_t> labels,
                       : other == name;
     });
     if (found == known.end()) {
-      throw Error("the column " + column + " of " + path.string() + " holds " + in_quotes(name) +
-                  ", but the network was trained on the classes " + list(known));
+      throw Error("the column " + excerpt(column) + " of " + path.string() + " holds " +
+                  in_quotes(name) + ", but the network was trained on the classes " + list(known));
     }
     numbers.push_back(static_cast<std::int32_t>(found - known.begin()));
   }
@@ -369,7 +322,8 @@ Table read_csv(const fs::path& path, const std::string& label, const TableEncodi
   encoding.features = columns;
   encoding.features.erase(encoding.features.begin() + static_cast<std::ptrdiff_t>(label_column));
   if (encoding.features.empty()) {
-    throw Error(path.string() + " has no column but " + label + ": there is nothing to learn from");
+    throw Error(path.string() + " has no column but " + excerpt(label) +
+                ": there is nothing to learn from");
   }
   if (known != nullptr && known->features != encoding.features) {
     throw Error(path.string() + " has the feature columns " + list(encoding.features) +
@@ -415,8 +369,9 @@ Table read_csv(const fs::path& path, const std::string& label, const TableEncodi
     numbers = renumber(std::move(numbers), encoding.classes, known->classes, path, label);
     encoding = *known;
   } else if (encoding.classes.size() < 2) {
-    throw Error("the column " + label + " of " + path.string() + " holds one class only, " +
-                in_quotes(encoding.classes.front()) + ": there is nothing to tell apart");
+    throw Error("the column " + excerpt(label) + " of " + path.string() +
+                " holds one class only, " + in_quotes(encoding.classes.front()) +
+                ": there is nothing to tell apart");
   }
   const Shape sample{static_cast<Index>(encoding.features.size())};
   const int classes = static_cast<int>(encoding.classes.size());

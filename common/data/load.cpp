@@ -15,6 +15,7 @@
 #include "data/standardization.hpp"
 #include "tensor/counts.hpp"
 #include "tensor/error.hpp"
+#include "tensor/quote.hpp"
 
 namespace stagewise {
 namespace {
@@ -254,14 +255,15 @@ const NamedSet& named_set(const DatasetOptions& options) {
                      " is a file; --format must say which format it has (" + names_in(formats) +
                      ")");
   }
-  throw UsageError("--dataset " + options.name + " is not a data set of this version, which has " +
-                   names_in(named_sets) + "; a path needs --format (" + names_in(formats) + ")");
+  throw UsageError("--dataset " + excerpt(options.name) +
+                   " is not a data set of this version, which has " + names_in(named_sets) +
+                   "; a path needs --format (" + names_in(formats) + ")");
 }
 
 const Format& format_of(const DatasetOptions& options) {
   if (const Format* const format = find(formats, options.format)) return *format;
-  throw UsageError("--format " + options.format + " is not a format of this version, which reads " +
-                   names_in(formats));
+  throw UsageError("--format " + excerpt(options.format) +
+                   " is not a format of this version, which reads " + names_in(formats));
 }
 
 /// What reads the one file that the options mean; null if the data set is not made of one.

@@ -13,6 +13,7 @@
 #include "io/hdf5_numbers.hpp"
 #include "tensor/digest.hpp"
 #include "tensor/error.hpp"
+#include "tensor/quote.hpp"
 
 namespace stagewise {
 namespace {
@@ -183,13 +184,13 @@ class Reader {
   std::vector<std::string> names_in(const std::string& group) const {
     std::vector<std::string> names;
     const Handle handle(H5Gopen2(file_.id(), group.c_str(), H5P_DEFAULT), H5Gclose);
-    if (!handle) throw failure("it has no group " + group);
+    if (!handle) throw failure("it has no group " + excerpt(group));
     const auto collect = [](hid_t, const char* name, const H5L_info_t*, void* into) -> herr_t {
       static_cast<std::vector<std::string>*>(into)->emplace_back(name);
       return 0;
     };
     if (H5Literate(handle.id(), H5_INDEX_NAME, H5_ITER_INC, nullptr, collect, &names) < 0) {
-      throw failure("the group " + group + " is damaged");
+      throw failure("the group " + excerpt(group) + " is damaged");
     }
     return names;
   }
@@ -220,7 +221,8 @@ class Reader {
     }
     if (!checkpoint.precision.empty() && checkpoint.precision != "float" &&
         checkpoint.precision != "double") {
-      throw failure("its precision is '" + checkpoint.precision + "', but must be float or double");
+      throw failure("its precision is " + in_quotes(checkpoint.precision) +
+                    ", but must be float or double");
     }
     for (const char* const name : {"seed", "epoch", "step"}) {
       if (std::find(names.begin(), names.end(), name) == names.end()) {
@@ -239,7 +241,7 @@ class Reader {
     const Handle space(attribute ? H5Aget_space(attribute.id()) : -1, H5Sclose);
     if (!type || !space || H5Tget_class(type.id()) != type_class ||
         H5Sget_simple_extent_npoints(space.id()) != 1) {
-      throw failure("its attribute '" + name + "' is not " + kind);
+      throw failure("its attribute " + in_quotes(name) + " is not " + kind);
     }
     return attribute;
   }
@@ -247,7 +249,7 @@ class Reader {
   void read_number(const std::string& name, hid_t type, void* value) const {
     const Handle attribute = open_attribute(name, H5T_INTEGER, "a whole number");
     if (H5Aread(attribute.id(), type, value) < 0) {
-      throw failure("its attribute '" + name + "' is damaged");
+      throw failure("its attribute " + in_quotes(name) + " is damaged");
     }
   }
 
@@ -257,14 +259,14 @@ class Reader {
     if (H5Tis_variable_str(type.id()) > 0) {
       char* text = nullptr;
       if (H5Aread(attribute.id(), type.id(), &text) < 0 || text == nullptr) {
-        throw failure("its attribute '" + name + "' is damaged");
+        throw failure("its attribute " + in_quotes(name) + " is damaged");
       }
       const std::unique_ptr<char, herr_t (*)(void*)> owner(text, H5free_memory);
       return text;
     }
     std::string text(H5Tget_size(type.id()), '\0');
     if (H5Aread(attribute.id(), type.id(), text.data()) < 0) {
-      throw failure("its attribute '" + name + "' is damaged");
+      throw failure("its attribute " + in_quotes(name) + " is damaged");
     }
     text.resize(std::min(text.size(), text.find('\0')));
     return text;
@@ -298,14 +300,14 @@ class Reader {
     for (const std::string& name : names_in(group.empty() ? "/" : group)) {
       const std::string path = group + "/" + name;
       const Handle object(H5Oopen(file_.id(), path.c_str(), H5P_DEFAULT), H5Oclose);
-      if (!object) throw failure(path + " is damaged");
+      if (!object) throw failure(excerpt(path) + " is damaged");
       const H5I_type_t kind = H5Iget_type(object.id());
       if (kind == H5I_GROUP) {
         read_group(path, prefix + name + "/", parameters);
       } else if (kind == H5I_DATASET) {
         parameters.push_back(read_parameter(path, prefix + name));
       } else {
-        throw failure(path + " is neither a group nor a data set");
+        throw failure(excerpt(path) + " is neither a group nor a data set");
       }
     }
   }
@@ -314,9 +316,9 @@ class Reader {
     const Handle set(H5Dopen2(file_.id(), path.c_str(), H5P_DEFAULT), H5Dclose);
     const Handle type(set ? H5Dget_type(set.id()) : -1, H5Tclose);
     const Handle space(set ? H5Dget_space(set.id()) : -1, H5Sclose);
-    if (!type || !space) throw failure(path + " is damaged");
+    if (!type || !space) throw failure(excerpt(path) + " is damaged");
     if (H5Tget_class(type.id()) != H5T_FLOAT) {
-      throw failure(path + " does not hold floating-point numbers");
+      throw failure(excerpt(path) + " does not hold floating-point numbers");
     }
     const std::string precision = H5Tget_size(type.id()) == sizeof(float) ? "float" : "double";
     if (!stored_precision_.empty() && stored_precision_ != precision) {
@@ -326,7 +328,8 @@ class Reader {
 
     const int rank = H5Sget_simple_extent_ndims(space.id());
     if (rank < 0 || rank > Shape::max_rank) {
-      throw failure(path + " has " + std::to_string(rank) + " dimensions, but at most 4 are used");
+      throw failure(excerpt(path) + " has " + std::to_string(rank) +
+                    " dimensions, but at most 4 are used");
     }
     std::array<hsize_t, Shape::max_rank> dimensions{};
     H5Sget_simple_extent_dims(space.id(), dimensions.data(), nullptr);
@@ -337,17 +340,17 @@ class Reader {
     // Even numbers of 0 bytes are among what it can claim.
     const std::uintmax_t bytes = std::max<std::size_t>(1, H5Tget_size(type.id()));
     if (static_cast<std::uintmax_t>(shape.elements()) > fs::file_size(path_) / bytes) {
-      throw failure(path + " claims to be larger than the file");
+      throw failure(excerpt(path) + " claims to be larger than the file");
     }
 
     const std::string objection = hdf5::objection_to(set, fs::file_size(path_));
-    if (!objection.empty()) throw failure(path + " " + objection);
+    if (!objection.empty()) throw failure(excerpt(path) + " " + objection);
 
     ParameterValues parameter{.name = name, .shape = shape, .values = {}};
     parameter.values.resize(static_cast<std::size_t>(shape.elements()));
     if (H5Dread(set.id(), H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT,
                 parameter.values.data()) < 0) {
-      throw failure("the values of " + path + " are damaged or cut short");
+      throw failure("the values of " + excerpt(path) + " are damaged or cut short");
     }
     return parameter;
   }
@@ -360,7 +363,7 @@ class Reader {
         shape = shape.batched(static_cast<Index>(dimensions[i]));
       }
     } catch (const Error&) {
-      throw failure(path + " claims to be larger than the file");
+      throw failure(excerpt(path) + " claims to be larger than the file");
     }
     return shape;
   }

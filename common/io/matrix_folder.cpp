@@ -13,6 +13,7 @@
 #include "io/file.hpp"
 #include "io/matrix_file.hpp"
 #include "tensor/error.hpp"
+#include "tensor/quote.hpp"
 
 namespace stagewise {
 namespace {
@@ -75,8 +76,8 @@ Matrix matrix_of(const ParameterValues& parameter) {
   const Shape shape = matrix_shape(parameter.shape);
   constexpr Index most = std::numeric_limits<std::uint32_t>::max();
   if (shape[0] > most || shape[1] > most) {
-    throw Error("the parameter '" + parameter.name + "' would be a matrix of " + by(shape) +
-                ", but a matrix file counts to " + std::to_string(most));
+    throw Error("the parameter " + in_quotes(parameter.name) + " would be a matrix of " +
+                by(shape) + ", but a matrix file counts to " + std::to_string(most));
   }
   Matrix matrix{.height = static_cast<std::uint32_t>(shape[0]),
                 .width = static_cast<std::uint32_t>(shape[1]),
@@ -86,7 +87,7 @@ Matrix matrix_of(const ParameterValues& parameter) {
       const double value = parameter.values[static_cast<std::size_t>(column * shape[0] + row)];
       // Not a cast and then a look at it: a double beyond a float's range must not be cast.
       if (!(std::abs(value) <= std::numeric_limits<float>::max())) {
-        throw Error("the parameter '" + parameter.name + "' has a value of " +
+        throw Error("the parameter " + in_quotes(parameter.name) + " has a value of " +
                     std::to_string(value) + ", which no finite float is");
       }
       matrix.values[static_cast<std::size_t>(row * shape[1] + column)] = static_cast<float>(value);
@@ -114,8 +115,8 @@ ParameterValues read_parameter(const fs::path& path, const std::string& name, co
   const bool is_column = shape.rank() < 2 && found == Shape{shape.elements(), 1};
   if (found != wanted && !is_column) {
     const bool is_transposed = found == Shape{wanted[1], wanted[0]};
-    throw Error(path.string() + " has a matrix of " + by(found) + ", but the parameter '" + name +
-                "' of shape " + shape.to_string() + " takes one of " + by(wanted) +
+    throw Error(path.string() + " has a matrix of " + by(found) + ", but the parameter " +
+                in_quotes(name) + " of shape " + shape.to_string() + " takes one of " + by(wanted) +
                 (is_transposed ? ": it lies transposed, a row is an output" : ""));
   }
   return {.name = name, .shape = shape, .values = values_of(matrix, wanted)};
@@ -170,8 +171,8 @@ std::vector<ExchangedMatrix> matrices_of(const std::vector<ParameterValues>& par
 std::string matrix_name(const std::string& parameter) {
   const std::string stem = stem_for(parameter);
   if (parameter_named(stem) != parameter) {
-    throw Error("the parameter '" + parameter + "' cannot have a matrix file: " + stem +
-                std::string(extension) + " is that of '" + parameter_named(stem) + "'");
+    throw Error("the parameter " + in_quotes(parameter) + " cannot have a matrix file: " + stem +
+                std::string(extension) + " is that of " + in_quotes(parameter_named(stem)));
   }
   return stem + std::string(extension);
 }

@@ -8,6 +8,7 @@
 #include "models/mlp.hpp"
 #include "models/neuron.hpp"
 #include "tensor/error.hpp"
+#include "tensor/quote.hpp"
 
 namespace stagewise {
 namespace {
@@ -30,7 +31,7 @@ auto value_in(const Table& table, const std::string& text, const char* what) {
   const auto entry = std::find_if(table.begin(), table.end(),
                                   [&](const auto& candidate) { return candidate.second == text; });
   if (entry == table.end())
-    throw UsageError("there is no " + std::string(what) + " '" + text + "'");
+    throw UsageError("there is no " + std::string(what) + " " + in_quotes(text));
   return entry->first;
 }
 
@@ -53,7 +54,7 @@ std::unique_ptr<Network<T>> build_model(Backend<T>& backend, const ModelOptions&
   } else if (options.name == "neuron") {
     build_neuron(*network, options);
   } else {
-    throw UsageError("there is no model '" + options.name + "'");
+    throw UsageError("there is no model " + in_quotes(options.name));
   }
   network->graph.build(max_rows, mode);
   return network;

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "tensor/error.hpp"
+#include "tensor/quote.hpp"
 
 namespace stagewise {
 
@@ -28,8 +29,8 @@ void copy_parameters_in(Graph<T>& graph, const std::vector<ParameterValues>& val
     const auto& wanted = graph.parameters();
     if (std::none_of(wanted.begin(), wanted.end(),
                      [&](const auto* parameter) { return parameter->name() == given.name; })) {
-      throw Error(source + " holds a parameter '" + given.name +
-                  "' that this network does not have");
+      throw Error(source + " holds a parameter " + in_quotes(given.name) +
+                  " that this network does not have");
     }
   }
   std::vector<T> buffer;
@@ -42,8 +43,8 @@ void copy_parameters_in(Graph<T>& graph, const std::vector<ParameterValues>& val
                   "', which this network needs");
     }
     if (given->shape != parameter->sample_shape()) {
-      throw Error("the parameter '" + parameter->name() + "' of " + source + " has shape " +
-                  given->shape.to_string() + ", but this network needs " +
+      throw Error("the parameter " + in_quotes(parameter->name()) + " of " + source +
+                  " has shape " + given->shape.to_string() + ", but this network needs " +
                   parameter->sample_shape().to_string());
     }
     buffer.resize(given->values.size());

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "tensor/error.hpp"
+#include "tensor/quote.hpp"
 
 namespace stagewise {
 namespace {
@@ -71,17 +72,17 @@ std::vector<Difference> compare_parameters(const std::vector<ParameterValues>& a
   };
   for (const ParameterValues& parameter : b) {
     if (find(a, parameter.name) == a.end()) {
-      throw Error("only " + name_b + " has a parameter '" + parameter.name + "'");
+      throw Error("only " + name_b + " has a parameter " + in_quotes(parameter.name));
     }
   }
   std::vector<Difference> differences;
   for (const ParameterValues& parameter : a) {
     const auto other = find(b, parameter.name);
     if (other == b.end()) {
-      throw Error("only " + name_a + " has a parameter '" + parameter.name + "'");
+      throw Error("only " + name_a + " has a parameter " + in_quotes(parameter.name));
     }
     if (parameter.shape != other->shape) {
-      throw Error("the parameter '" + parameter.name + "' has shape " +
+      throw Error("the parameter " + in_quotes(parameter.name) + " has shape " +
                   parameter.shape.to_string() + " in " + name_a + " and " +
                   other->shape.to_string() + " in " + name_b);
     }

@@ -19,6 +19,7 @@
 #include "cuda/device.hpp"
 #include "tensor/counts.hpp"
 #include "tensor/error.hpp"
+#include "tensor/quote.hpp"
 
 namespace {
 
@@ -40,11 +41,12 @@ void compare_command_lines(mpi::World& world, int argc, char** argv) {
   std::string own;
   for (int i = 1; i < argc; ++i) own += (i > 1 ? " " : "") + std::string(argv[i]);
   const std::vector<std::string> all = world.gather_all(own);
+  constexpr std::size_t longest = 500;
   for (std::size_t rank = 1; rank < all.size(); ++rank) {
     if (all[rank] == all.front()) continue;
-    throw UsageError("rank " + std::to_string(rank) + " was started with '" + all[rank] +
-                     "', but rank 0 with '" + all.front() +
-                     "'; every rank needs the same command line");
+    throw UsageError("rank " + std::to_string(rank) + " was started with " +
+                     in_quotes(all[rank], longest) + ", but rank 0 with " +
+                     in_quotes(all.front(), longest) + "; every rank needs the same command line");
   }
 }
 

@@ -96,7 +96,8 @@ void CommandLine::expect_failure(const std::string& command, int exit_code,
 
 void CommandLine::make_input(const std::string& name) {
   const fs::path place = path(name);
-  if (name.empty() || fs::exists(place)) return;
+  std::error_code ignored;  // of a name that no file can have
+  if (name.empty() || fs::exists(place, ignored)) return;
   const auto make = [&](const std::string& command) {
     const Outcome outcome = run(resolve(command));
     ASSERT_EQ(outcome.exit_code, 0) << command << '\n' << outcome.err;

@@ -21,6 +21,7 @@
 #include "io/file.hpp"
 #include "io/matrix_folder.hpp"
 #include "tensor/error.hpp"
+#include "tensor/quote.hpp"
 #include "verify/compare.hpp"
 
 namespace {
@@ -57,7 +58,7 @@ int compare(const std::string& path_a, const std::string& path_b, double toleran
 
   std::size_t width = std::string("parameter").size();
   for (const Difference& difference : differences) {
-    width = std::max(width, difference.name.size());
+    width = std::max(width, excerpt(difference.name).size());
   }
   const auto pad = [&](const std::string& text) {
     return text + std::string(width - text.size(), ' ');
@@ -66,7 +67,8 @@ int compare(const std::string& path_a, const std::string& path_b, double toleran
   for (std::size_t i = 0; i < differences.size(); ++i) {
     const Difference& d = differences[i];
     const std::string place = place_of(d.worst, a.parameters[i].shape);
-    std::cout << pad(d.name) << "  " << (d.finite ? scientific(d.max_norm, 3) : "      nan") << "  "
+    std::cout << pad(excerpt(d.name)) << "  "
+              << (d.finite ? scientific(d.max_norm, 3) : "      nan") << "  "
               << (d.finite ? scientific(d.l2_norm, 3) : "      nan") << "   ";
     if (d.finite && d.max_norm == 0) {
       std::cout << "equal";
@@ -157,7 +159,7 @@ int run(const Options& options) {
   if (exports && imports) throw UsageError("--export and --import exclude one another");
   const std::string name = exports ? "--export" : "--import";
   if (!options.b.empty()) {
-    throw UsageError(name + " takes one checkpoint, but there is also '" + options.b + "'");
+    throw UsageError(name + " takes one checkpoint, but there is also " + in_quotes(options.b));
   }
   if (options.tolerance) {
     throw UsageError("--tolerance is for comparing two checkpoints, not for " + name);

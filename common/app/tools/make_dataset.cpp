@@ -18,6 +18,7 @@
 #include "data/idx.hpp"
 #include "tensor/counts.hpp"
 #include "tensor/error.hpp"
+#include "tensor/quote.hpp"
 
 namespace stagewise {
 namespace {
@@ -75,7 +76,7 @@ const Generator& find_generator(const Options& options) {
       std::find_if(generators.begin(), generators.end(),
                    [&](const Generator& generator) { return generator.name == options.dataset; });
   if (found == generators.end()) {
-    throw UsageError("--dataset " + options.dataset +
+    throw UsageError("--dataset " + excerpt(options.dataset) +
                      " is not a data set that can be generated; those are digits, gaussian and "
                      "step");
   }
@@ -85,11 +86,11 @@ const Generator& find_generator(const Options& options) {
 std::string format_for(const Options& options, const Generator& generator) {
   if (options.format.empty()) return generator.makes_images ? "idx" : "csv";
   if (options.format != "idx" && options.format != "csv") {
-    throw UsageError("--format " + options.format +
+    throw UsageError("--format " + excerpt(options.format) +
                      " is not a format that can be written; those are idx and csv");
   }
   if (options.format == "idx" && !generator.makes_images) {
-    throw UsageError("--dataset " + options.dataset +
+    throw UsageError("--dataset " + excerpt(options.dataset) +
                      " has no images, and an IDX file holds nothing else; its format is csv");
   }
   return options.format;

@@ -117,7 +117,7 @@ class Scanner {
     }
     if (is_word(peek())) return word();
     if (peek() == '"' || peek() == '\'') {
-      quoted();
+      in_quotes();
       return TokenKind::literal;
     }
     at_ += comes("->") || comes("::") ? 2 : 1;
@@ -154,14 +154,14 @@ class Scanner {
     if (is_raw) {
       raw_string();
     } else {
-      quoted();
+      in_quotes();
     }
     return TokenKind::literal;
   }
 
   /// A quote that is not closed ends with its line: it stands in a text that #if leaves out, or the
   /// compiler will say more about it.
-  void quoted() {
+  void in_quotes() {
     const char quote = text_[at_++];
     while (at_ < text_.size() && peek() != '\n') {
       if (joint() > 0) {

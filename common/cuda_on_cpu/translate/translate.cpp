@@ -53,7 +53,7 @@ bool closes(const Token& token) {
   return token.is(")") || token.is("]") || token.is("}");
 }
 
-std::string quoted(const std::string& text) {
+std::string in_quotes(const std::string& text) {
   std::string result = "\"";
   for (const char c : text) {
     if (c == '"' || c == '\\') result += '\\';
@@ -69,7 +69,7 @@ class Translator {
 
   std::string translate() {
     find();
-    return "#line 1 " + quoted(file_) + "\n" + emit({0, tokens_.size()});
+    return "#line 1 " + in_quotes(file_) + "\n" + emit({0, tokens_.size()});
   }
 
  private:
@@ -494,7 +494,7 @@ class Translator {
                     tokens_.begin() + static_cast<std::ptrdiff_t>(launch.kernel.end),
                     [](const Token& token) { return token.is("this"); });
     const bool has_arguments = next(launch.arguments.first - 1) != launch.arguments.end;
-    return "::stagewise::cuda_on_cpu::Launch(" + quoted(kernel) + ", {" +
+    return "::stagewise::cuda_on_cpu::Launch(" + in_quotes(kernel) + ", {" +
            line_breaks({launch.kernel.first, launch.configuration.first}) +
            emit(launch.configuration) + "})([=" + (uses_this ? ", this" : "") +
            "](auto... stagewise_arguments) { " + kernel + "(stagewise_arguments...); }" +

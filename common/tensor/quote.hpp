@@ -1,0 +1,24 @@
+/// @file
+/// What a user or a file has said, as a sentence repeats it: short, and harmless to a terminal.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace stagewise {
+
+/// Whether the text is UTF-8 (RFC 3629): no stray byte, nothing longer than needed, no surrogate.
+bool is_utf8(std::string_view text);
+
+/// The text with everything that a terminal could take for a command, or cannot show, written out:
+/// "\n", "\x1b". Those are control characters and bytes that are not UTF-8.
+std::string escaped(std::string_view text);
+
+/// The same, of a longer text only the first `longest` characters and an ellipsis.
+std::string excerpt(std::string_view text, std::size_t longest = 40);
+
+/// An excerpt in quotes: "'3.5x'".
+std::string in_quotes(std::string_view text, std::size_t longest = 40);
+
+}  // namespace stagewise
