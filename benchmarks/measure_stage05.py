@@ -225,7 +225,7 @@ def grade_command(bench, processes, mode, *words):
 
 def grade(bench, processes, mode, *words):
     """What a grading says: the errors in the order of PARAMETERS (each max norm, L2 norm), the
-    time of the parallel training, the precision."""
+    time of the parallel training, the accuracy."""
     command = grade_command(bench, processes, mode, *words)
     try:
         text = bench.run(command)
@@ -235,11 +235,11 @@ def grade(bench, processes, mode, *words):
         bench.problems.append(f"`{shown(command)}`: {said.group(1)}" if said else str(failure))
     errors = re.search(r"^procs .*\n +\d+ +(.*)$", text, re.MULTILINE)
     taken = re.search(r"^parallel +(.*)$", text, re.MULTILINE)
-    precision = re.search(r"^precision +([\d.]+)", text, re.MULTILINE)
+    accuracy = re.search(r"^accuracy +([\d.]+)", text, re.MULTILINE)
     if not errors or len(errors.group(1).split()) != 2 * len(PARAMETERS):
         return None
     return (errors.group(1).split(), taken.group(1) if taken else "-",
-            precision.group(1) if precision else "-")
+            accuracy.group(1) if accuracy else "-")
 
 
 def grading_table(bench, modes, counts, found, *words):
@@ -254,14 +254,14 @@ def grading_table(bench, modes, counts, found, *words):
             if graded is None:
                 rows.append([mode, processes] + ["-"] * 11)
                 continue
-            errors, taken, precision = graded
+            errors, taken, accuracy = graded
             for i, error in enumerate(errors):
                 norm = "L2 norm" if i % 2 else "max norm"
                 found.append((float(error), f"{PARAMETERS[i // 2]}, {norm}, mode {mode},"
                                             f" N = {processes} {' '.join(words)}".strip()))
-            rows.append([mode, processes, *errors, taken, duration(seconds), precision])
+            rows.append([mode, processes, *errors, taken, duration(seconds), accuracy])
     norms = [f"{name} {norm}" for name in PARAMETERS for norm in ("max", "L2")]
-    return table(["mode", "N", *norms, "parallel", "sequential", "precision"], rows)
+    return table(["mode", "N", *norms, "parallel", "sequential", "accuracy"], rows)
 
 
 def verdict(found, expected):

@@ -52,10 +52,12 @@ Placement choose_device(World& world) {
 std::string describe(const World& world, const Placement& placement) {
   std::string text = count_of(world.size(), "process", "processes") + " on " +
                      count_of(world.hosts(), "host") + ", ";
+  const bool is_emulated = cuda::runs_on_cpu();
   if (placement.most_processes_on_device == 1) {
-    return text + (world.size() == 1 ? "with a GPU of its own" : "each with a GPU of its own");
+    return text + (world.size() == 1 ? "with " : "each with ") +
+           (is_emulated ? "an emulated GPU" : "a GPU") + " of its own";
   }
-  return text + "sharing " + count_of(placement.devices, "GPU");
+  return text + "sharing " + count_of(placement.devices, is_emulated ? "emulated GPU" : "GPU");
 }
 
 }  // namespace stagewise::mpi

@@ -49,7 +49,7 @@ struct GradeOptions {
 struct Result {
   std::vector<ParameterValues> parameters;
   double seconds = 0;               ///< of all epochs; 0 where they were not run here
-  std::optional<double> precision;  ///< on the validation set
+  std::optional<double> accuracy;  ///< on the validation set
 };
 
 class Recorder final : public TrainingObserver {
@@ -59,7 +59,7 @@ class Recorder final : public TrainingObserver {
                 const std::vector<ParameterValues>& parameters) override {
     result.parameters = parameters;
     result.seconds += report.seconds;
-    result.precision = report.validation_accuracy;
+    result.accuracy = report.validation_accuracy;
   }
   Result result;
 };
@@ -185,8 +185,8 @@ int grade_training(const GradeOptions& options, World& world, MpiRanks& ranks,
               << (options.sequential.empty() ? duration(sequential.seconds)
                                              : "read from " + options.sequential.string())
               << '\n';
-    if (parallel.precision) {
-      std::cout << "precision   " << fixed(*parallel.precision, 6) << ", on the validation set of "
+    if (parallel.accuracy) {
+      std::cout << "accuracy    " << fixed(*parallel.accuracy, 6) << ", on the validation set of "
                 << count_of(data.validation.size(), "sample") << '\n';
     }
     const bool is_right = std::all_of(differences.begin(), differences.end(),
@@ -239,7 +239,7 @@ StageCommand grade_command(World& world, MpiRanks& ranks, const std::function<Pl
   const auto options = std::make_shared<GradeOptions>();
   return {
       .name = "grade",
-      .summary = "report 000's grading: is the parallel training the sequential one?",
+      .summary = "train in parallel and sequentially, and compare every parameter",
       .declare = [options](CLI::App& command) { declare(command, *options); },
       .run =
           [options, &world, &ranks, place](const std::vector<std::string>& /*command*/) {

@@ -21,6 +21,7 @@ TEST_P(Help, FitsOnATerminal) {
   }
   EXPECT_EQ(help.find("\n\n\n"), std::string::npos) << help;
   EXPECT_FALSE(help.ends_with("\n\n")) << help;
+  EXPECT_EQ(help.find("report 0"), std::string::npos) << "who has not read it? " << help;
   EXPECT_EQ(run_well(program + " -h"), help);
 }
 

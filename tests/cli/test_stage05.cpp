@@ -237,7 +237,7 @@ TEST_F(Stage05, OnlyRank0Prints) {
   EXPECT_EQ(count(output, "\ntest   loss "), 1) << output;
   EXPECT_EQ(count(output, "\nsaved  5.h5\n"), 1) << output;
   if (is_emulated()) {
-    EXPECT_EQ(count(output, "\nranks  3 processes on 1 host, sharing 1 GPU; strategy"), 1)
+    EXPECT_EQ(count(output, "\nranks  3 processes on 1 host, sharing 1 emulated GPU; strategy"), 1)
         << output;
   }
   EXPECT_EQ(count(run_well("mpirun -n 3 stage05_mpi --help"), "\nUsage: stage05_mpi"), 1);
@@ -315,6 +315,7 @@ TEST_F(Stage05, HelpFitsOnATerminal) {
     }
     EXPECT_EQ(help.find("\n\n\n"), std::string::npos) << help;
     EXPECT_FALSE(help.ends_with("\n\n")) << help;
+    EXPECT_EQ(help.find("report 0"), std::string::npos) << help;
   }
   const std::string train = run_well(program + "train --help");
   for (const std::string option : {"strategy", "transport", "no-overlap", "data-from", "workers",
@@ -690,7 +691,7 @@ class Stage05Grading : public Stage05 {
     int errors = 0;
     for (double error = 0; values >> error; ++errors) EXPECT_GE(error, 0);
     EXPECT_EQ(errors, 8) << output;
-    EXPECT_EQ(count(output, "\nprecision   "), 1) << output;
+    EXPECT_EQ(count(output, "\naccuracy    "), 1) << output;
   }
 };
 
