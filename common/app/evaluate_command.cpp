@@ -45,6 +45,7 @@ void evaluate_with(const Stage& stage, RunOptions options, const Checkpoint& che
                    const std::vector<std::string>& notes, const std::vector<std::string>& command) {
   Ranks alone;
   Ranks& ranks = stage.ranks != nullptr ? *stage.ranks : alone;
+  options.data.precision = options.precision;
   const Dataset dataset = load_data(options, ranks);
   options.model.sample = dataset.sample_shape();
   options.model.classes = dataset.classes();
@@ -82,9 +83,9 @@ void evaluate_with(const Stage& stage, RunOptions options, const Checkpoint& che
   const Dataset& share = ranks.share(dataset, own_share);
   const std::unique_ptr<Feeder<T>> feeder = stage.make_feeder<T>(*network, share);
   const Evaluation result = evaluate(*network, share, *feeder, ranks);
-  std::cout << "test   loss " << fixed(result.loss, 6) << "  accuracy " << fixed(result.accuracy, 4)
-            << "  (" << with_thousands(result.correct) << " of " << with_thousands(result.samples)
-            << ")\n";
+  std::cout << "test   loss " << loss_text(result.loss) << "  accuracy "
+            << fixed(result.accuracy, 4) << "  (" << with_thousands(result.correct) << " of "
+            << with_thousands(result.samples) << ")\n";
 
   Report report{.stage = stage.program,
                 .device = stage.device(),
@@ -112,6 +113,7 @@ void run_evaluate(const Stage& stage, RunOptions options, const std::vector<std:
   if (stage.ranks != nullptr) {
     stage.ranks->expect_same("the checkpoint " + options.load.string(), digest_of(checkpoint));
   }
+  expect_finite(checkpoint, "the checkpoint " + options.load.string());
   adopt_model(checkpoint, options.load, options);
   const std::vector<std::string> notes = adopt_data(checkpoint, options);
   refuse_idle_options(options);

@@ -7,9 +7,8 @@
 #include <nlohmann/json.hpp>
 #include <span>
 
-#include <unistd.h>
-
 #include "app/ladder_table.hpp"
+#include "app/status_line.hpp"
 #include "app/text.hpp"
 #include "app/values.hpp"
 #include "io/file.hpp"
@@ -20,25 +19,6 @@ namespace stagewise {
 namespace {
 
 constexpr std::int64_t largest_size = std::numeric_limits<std::int32_t>::max();
-
-/// Names what is running, on standard error, as some rungs take minutes; nothing where that is no
-/// terminal.
-class Announcer {
- public:
-  Announcer() : on_terminal_(::isatty(STDERR_FILENO) != 0) {}
-  ~Announcer() { write(""); }
-  Announcer(const Announcer&) = delete;
-  Announcer& operator=(const Announcer&) = delete;
-
-  void show(const std::string& name) const { write("running " + name); }
-
- private:
-  void write(const std::string& text) const {
-    if (on_terminal_) std::cerr << "\r\033[K" << text << std::flush;
-  }
-
-  bool on_terminal_;
-};
 
 std::vector<std::string> rung_choices(const LadderCommand& ladder) {
   std::vector<std::string> choices = {"all"};
@@ -169,9 +149,9 @@ int run_ladder(const Stage& stage, const LadderCommand& ladder, const LadderOpti
   if (!options.report.empty()) check_writable(options.report, "report");
   LadderReport report;
   {
-    const Announcer announcer;
+    StatusLine status;  // some rungs take minutes
     LadderRequest request = options.request;
-    request.announce = [&](const std::string& name) { announcer.show(name); };
+    request.announce = [&](const std::string& name) { status.show(("running " + name).c_str()); };
     report = ladder.run(request);
   }
   print_ladder(std::cout, stage, report);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "app/help.hpp"
+#include "app/output.hpp"
 #include "tensor/error.hpp"
 #include "tensor/quote.hpp"
 
@@ -77,8 +78,11 @@ int run_program(CLI::App& app, int argc, const char* const* argv, const std::fun
   // Whoever redirects the output to a full disk must not be told that all went well.
   const auto finish = [&](int code) {
     std::cout.flush();
+    if (code == 0 && output_is_closed()) end_by_closed_pipe();
+    if (output_is_closed()) return code;
     return std::cout ? code : fail("standard output could not be written to", 1);
   };
+  survive_closed_pipe();
   try {
     if (hooks.before) hooks.before();
     for (int i = 1; i < argc; ++i) {  // the library takes this for an option without a value
@@ -92,6 +96,8 @@ int run_program(CLI::App& app, int argc, const char* const* argv, const std::fun
     app.parse(argc, argv);
     has_begun = true;
     return finish(body());
+  } catch (const OutputClosed&) {
+    end_by_closed_pipe();
   } catch (const CLI::Success& request) {  // --help and --version
     return finish(app.exit(request));
   } catch (const CLI::ExtrasError& error) {

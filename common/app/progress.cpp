@@ -4,23 +4,51 @@
 #include <array>
 #include <cmath>
 #include <cstdio>
-
-#include <unistd.h>
+#include <cstring>
 
 #include "app/text.hpp"
 
 namespace stagewise {
+namespace {
+
+/// A part of the line, in memory of its own.
+class Piece {
+ public:
+  static constexpr std::size_t longest = 64;
+
+  /// @param values as printf() takes them.
+  template <typename... Values>
+  explicit Piece(const char* format, Values... values) {
+    std::snprintf(text_.data(), text_.size(), format, values...);
+  }
+
+  const char* text() const { return text_.data(); }
+
+  /// Takes its part of the room, or vanishes.
+  void fit_into(std::size_t& room) {
+    const std::size_t length = std::strlen(text_.data());
+    if (length > room) {
+      text_.front() = '\0';
+    } else {
+      room -= length;
+    }
+  }
+
+ private:
+  std::array<char, longest> text_{};
+};
+
+}  // namespace
 
 ProgressBar::ProgressBar(Index samples_per_epoch, std::int64_t first_epoch, std::int64_t last_epoch,
                          std::string unit)
     : samples_per_epoch_(samples_per_epoch),
       first_epoch_(first_epoch),
       last_epoch_(last_epoch),
-      unit_(std::move(unit)),
-      on_terminal_(::isatty(STDERR_FILENO) != 0) {}
+      unit_(std::move(unit)) {}
 
 void ProgressBar::show(std::int64_t epoch, Index samples) {
-  if (!on_terminal_) return;
+  if (!line_.is_on()) return;
   const Clock::time_point now = Clock::now();
   if (now - last_drawn_ < std::chrono::milliseconds(100)) return;
 
@@ -34,29 +62,33 @@ void ProgressBar::show(std::int64_t epoch, Index samples) {
   const auto seconds_left = static_cast<long>(std::lround(elapsed * (all - done) / done));
   const double fraction = static_cast<double>(samples) / per_epoch;
 
-  std::array<char, 25> bar{};
-  constexpr int width = bar.size() - 1;
-  const int filled = static_cast<int>(fraction * width);
-  std::fill_n(bar.begin(), width, '.');
-  std::fill_n(bar.begin(), filled, '=');
-
   const std::string speed = rate(done / elapsed);  // short enough to need no allocation
-  // 79 columns at most: a line that wraps could not be taken back.
-  std::array<char, 80> line{};
-  std::snprintf(line.data(), line.size(), "epoch %ld/%ld [%s] %3d%%  %s %s/s  %ld:%02ld left",
-                static_cast<long>(epoch), static_cast<long>(last_epoch_), bar.data(),
-                static_cast<int>(fraction * 100), speed.c_str(), unit_.c_str(), seconds_left / 60,
-                seconds_left % 60);
-  std::fprintf(stderr, "\r\033[K%s", line.data());
-  std::fflush(stderr);
-  visible_ = true;
-}
+  Piece head("epoch %ld/%ld", static_cast<long>(epoch), static_cast<long>(last_epoch_));
+  Piece percent(" %3d%%", static_cast<int>(fraction * 100));
+  Piece left("  %ld:%02ld left", seconds_left / 60, seconds_left % 60);
+  Piece images("  %s %s/s", speed.c_str(), unit_.c_str());
 
-void ProgressBar::clear() {
-  if (!visible_) return;
-  std::fputs("\r\033[K", stderr);
-  std::fflush(stderr);
-  visible_ = false;
+  // The most important first: what finds no room is left out.
+  std::size_t room = StatusLine::room();
+  for (Piece* const piece : {&head, &percent, &left}) piece->fit_into(room);
+  constexpr std::size_t narrowest = 4;
+  constexpr std::size_t widest = 24;
+  constexpr std::size_t frame = 3;  // " []"
+  std::array<char, widest + 1> cells{};
+  if (room >= frame + narrowest) {
+    const std::size_t width = std::min(widest, room - frame);
+    std::fill_n(cells.begin(), width, '.');
+    std::fill_n(cells.begin(), static_cast<std::size_t>(fraction * static_cast<double>(width)),
+                '=');
+  }
+  Piece bar(cells.front() == '\0' ? "%s" : " [%s]", cells.data());
+  bar.fit_into(room);
+  images.fit_into(room);
+
+  std::array<char, 5 * Piece::longest> line{};
+  std::snprintf(line.data(), line.size(), "%s%s%s%s%s", head.text(), bar.text(), percent.text(),
+                images.text(), left.text());
+  line_.show(line.data());
 }
 
 }  // namespace stagewise

@@ -5,13 +5,14 @@
 #include <chrono>
 #include <string>
 
+#include "app/status_line.hpp"
 #include "tensor/shape.hpp"
 
 namespace stagewise {
 
 /// A bar that fills while an epoch runs, with samples a second and the time left of the whole
-/// training, on standard error. Shows nothing where that is no terminal, and allocates nothing, so
-/// that it may be called in every step.
+/// training: as much of it as there is room for. Allocates nothing, so that it may be called in
+/// every step.
 class ProgressBar {
  public:
   /// @param samples_per_epoch how many samples fill the bar.
@@ -19,15 +20,12 @@ class ProgressBar {
   /// @param unit what a sample is called: "images".
   ProgressBar(Index samples_per_epoch, std::int64_t first_epoch, std::int64_t last_epoch,
               std::string unit);
-  ~ProgressBar() { clear(); }
-  ProgressBar(const ProgressBar&) = delete;
-  ProgressBar& operator=(const ProgressBar&) = delete;
 
   /// Redraws, at most ten times a second.
   void show(std::int64_t epoch, Index samples);
 
   /// Removes the bar, so that a line can be printed in its place.
-  void clear();
+  void clear() { line_.clear(); }
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -36,8 +34,7 @@ class ProgressBar {
   std::int64_t first_epoch_;
   std::int64_t last_epoch_;
   std::string unit_;
-  bool on_terminal_;
-  bool visible_ = false;
+  StatusLine line_;
   Clock::time_point start_ = Clock::now();
   Clock::time_point last_drawn_;
 };

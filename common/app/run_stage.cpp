@@ -9,8 +9,17 @@
 #include "app/program.hpp"
 #include "app/stage.hpp"
 #include "tensor/error.hpp"
+#include "training/not_finite.hpp"
 
 namespace stagewise {
+namespace {
+
+constexpr auto advice_on_kernels =
+    "; if you changed a kernel: with STAGEWISE_CPU_THREAD_ORDER=reverse before it, the same "
+    "command "
+    "ends otherwise where threads race (docs/pages/when_your_kernel_is_wrong.md)";
+
+}  // namespace
 
 std::string processor_name() {
   std::ifstream file("/proc/cpuinfo");
@@ -84,7 +93,7 @@ int run_stage(const Stage& stage, int argc, const char* const* argv) {
   info.add_flag("--primitives", primitives, "which file computes what")->disable_flag_override();
 
   const std::vector<std::string> command(argv, argv + argc);
-  const auto run = [&] {
+  const auto run_command = [&] {
     for (std::size_t i = 0; i < ladders.size(); ++i) {
       if (!ladders[i]->parsed()) continue;
       return run_ladder(stage, stage.ladders[i], ladder_options[i], command);
@@ -105,6 +114,14 @@ int run_stage(const Stage& stage, int argc, const char* const* argv) {
       throw UsageError("say what to do: " + names + " or info (see " + stage.program + " --help)");
     }
     return 0;
+  };
+  const auto run = [&] {
+    try {
+      return run_command();
+    } catch (const NotFinite& error) {
+      if (!stage.cuda_on_cpu || !error.may_be_a_kernel()) throw;
+      throw Error(error.what() + std::string(advice_on_kernels));
+    }
   };
   return run_program(app, argc, argv, run, stage.hooks);
 }

@@ -13,6 +13,14 @@ std::string fixed(double value, int digits) {
   return text.data();
 }
 
+std::string loss_text(double loss) {
+  constexpr double readable = 1e6;
+  if (loss < readable) return fixed(loss, 6);
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%.3e", loss);
+  return text.data();
+}
+
 std::string duration(double seconds) {
   struct Unit {
     double seconds;

@@ -12,6 +12,9 @@ namespace stagewise {
 /// `value` with `digits` digits after the point.
 std::string fixed(double value, int digits);
 
+/// A loss with six digits after the point: "0.693147"; one of millions and more "1.304e+58".
+std::string loss_text(double loss);
+
 /// A duration with three significant digits and its unit: "12.3 ms".
 std::string duration(double seconds);
 

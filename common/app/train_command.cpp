@@ -4,6 +4,7 @@
 
 #include "app/commands.hpp"
 #include "app/header.hpp"
+#include "app/output.hpp"
 #include "app/progress.hpp"
 #include "app/text.hpp"
 #include "io/file.hpp"
@@ -48,12 +49,15 @@ class Narrator final : public TrainingObserver {
     progress_.clear();
     epochs_.push_back(report);
     std::cout << "epoch " << report.epoch << '/' << options_->training.epochs << "  loss "
-              << fixed(report.train_loss, 6) << "  accuracy " << fixed(report.train_accuracy, 4);
+              << loss_text(report.train_loss) << "  accuracy " << fixed(report.train_accuracy, 4);
     if (report.validation_accuracy) {
       std::cout << "  val " << fixed(*report.validation_accuracy, 4);
     }
     std::cout << "  " << duration(report.seconds) << "  " << rate(report.images_per_second) << ' '
               << unit_ << "/s" << std::endl;  // flushed: somebody may be waiting for this line
+    if (output_is_closed() && options_->save.empty() && options_->report.empty()) {
+      throw OutputClosed();
+    }
 
     const bool is_last = report.epoch == options_->training.epochs;
     const bool is_due = options_->save_every > 0 && report.epoch % options_->save_every == 0;
@@ -250,6 +254,7 @@ void train_with(const Stage& stage, RunOptions options, const Checkpoint* start,
                 const std::filesystem::path& start_file, const std::vector<std::string>& command) {
   Ranks alone;
   Ranks& ranks = stage.ranks != nullptr ? *stage.ranks : alone;
+  options.data.precision = options.precision;
   const Split data = ranks.load_for_training(options.data);
   const Dataset& training_set = data.train;
   check_batch_size(options, training_set);
@@ -339,7 +344,7 @@ void train_with(const Stage& stage, RunOptions options, const Checkpoint* start,
   const Evaluation test = evaluate(*network, test_set, *test_feeder, ranks);
   report.test_loss = test.loss;
   report.test_accuracy = test.accuracy;
-  std::cout << "test   loss " << fixed(test.loss, 6) << "  accuracy " << fixed(test.accuracy, 4)
+  std::cout << "test   loss " << loss_text(test.loss) << "  accuracy " << fixed(test.accuracy, 4)
             << "  (" << with_thousands(test.correct) << " of " << with_thousands(test.samples)
             << ")\n";
   if (!options.save.empty()) std::cout << "saved  " << options.save.string() << '\n';
@@ -368,6 +373,7 @@ void run_train(const Stage& stage, RunOptions options, const std::vector<std::st
     if (stage.ranks != nullptr) {
       stage.ranks->expect_same("the checkpoint " + start_file.string(), digest_of(start));
     }
+    expect_finite(start, "the checkpoint " + start_file.string());
     if (options.resume.empty()) {
       adopt_model(start, start_file, options);
     } else {

@@ -8,6 +8,7 @@
 #include <system_error>
 #include <utility>
 
+#include "data/check_values.hpp"
 #include "data/cifar10.hpp"
 #include "data/csv.hpp"
 #include "data/hdf5_data.hpp"
@@ -301,13 +302,33 @@ Split split_file(const FileToRead& file, const DatasetOptions& options, const Li
   return {all.dataset.slice(0, train_limit.of(train)),
           {},
           all.dataset.slice(train, test_limit.of(test)),
-          all.encoding};
+          all.encoding,
+          train};
+}
+
+/// @param sample what one is called where it is no row of a table.
+Origin origin_of(const DatasetOptions& options, const std::optional<TableEncoding>& encoding,
+                 const std::string& sample, Index first_row = 0) {
+  return {.name = options.name,
+          .columns = encoding ? encoding->features : std::vector<std::string>(),
+          .first_row = first_row,
+          .sample = sample};
+}
+
+void expect_to_hold_all(const Split& split, const DatasetOptions& options) {
+  const auto check = [&](const Dataset& part, const std::string& sample, Index first_row) {
+    expect_to_hold(options.precision, part, origin_of(options, split.encoding, sample, first_row));
+  };
+  check(split.train, "training sample", 0);
+  check(split.validation, "validation sample", split.train.size());
+  check(split.test, "test sample", split.first_test_row);
 }
 
 /// With mean and deviation of the training samples only: test and validation samples stand for data
 /// that nobody had when the network was trained.
-void standardize_all(Split& split) {
-  const Standardization standardization = standardization_of(split.train);
+void standardize_all(Split& split, const DatasetOptions& options) {
+  const Standardization standardization =
+      standardization_of(split.train, origin_of(options, split.encoding, "training sample"));
   split.train = standardize(split.train, standardization);
   split.test = standardize(split.test, standardization);
   if (split.validation.size() > 0) {
@@ -378,7 +399,8 @@ Split load_for_training(const DatasetOptions& options) {
                 split.test.sample_shape().to_string());
   }
   if (options.validation > 0) hold_out(split, options.validation);
-  if (split.encoding) standardize_all(split);
+  if (split.encoding) standardize_all(split, options);
+  expect_to_hold_all(split, options);
   return split;
 }
 
@@ -386,14 +408,21 @@ Dataset load_for_evaluation(const DatasetOptions& options,
                             const std::optional<TableEncoding>& encoding) {
   Limit limit = limit_for(Part::test, options);
   const FileToRead file = file_to_read(options);
-  if (file.read == nullptr) return named_set(options).load(options, Part::test, limit);
+  if (file.read == nullptr) {
+    Dataset set = named_set(options).load(options, Part::test, limit);
+    expect_to_hold(options.precision, set, origin_of(options, {}, "test sample"));
+    return set;
+  }
   limit.samples = "sample";
   SingleFile all = file.read(file.path, options, encoding ? &*encoding : nullptr);
+  const Origin origin = origin_of(options, all.encoding, "sample");
   if (all.encoding) {
-    all.dataset = standardize(
-        all.dataset, encoding ? encoding->standardization : standardization_of(all.dataset));
+    all.dataset = standardize(all.dataset, encoding ? encoding->standardization
+                                                    : standardization_of(all.dataset, origin));
   }
-  return limit.of(std::move(all.dataset));
+  Dataset used = limit.of(std::move(all.dataset));
+  expect_to_hold(options.precision, used, origin);
+  return used;
 }
 
 }  // namespace stagewise

@@ -21,8 +21,9 @@ struct DatasetOptions {
   std::optional<Index> train_limit;
   std::optional<Index> test_limit;
   Index validation = 0;
-  std::string label;         ///< the column of a CSV file that holds the class
-  GaussianOptions gaussian;  ///< used if `name` is "gaussian"
+  std::string label;                 ///< the column of a CSV file that holds the class
+  GaussianOptions gaussian;          ///< used if `name` is "gaussian"
+  std::string precision = "double";  ///< that must hold all values: "float" or "double"
 };
 
 /// The three parts of a data set; `validation` is empty unless asked for.
@@ -32,6 +33,7 @@ struct Split {
   Dataset test;
   /// How a table became numbers; the three parts are standardized with it. Empty for other formats.
   std::optional<TableEncoding> encoding;
+  Index first_test_row = 0;  ///< of a single file that has been split: where `test` begins
 };
 
 /// The names that `--dataset` accepts, in the order in which help texts list them.
@@ -52,7 +54,7 @@ bool is_table(const DatasetOptions& options);
 /// that comes in a single file is split, its last fifth being the test set. The features of a table
 /// are standardized with mean and deviation of the samples that are left for training.
 /// @throws UsageError for an unknown name, format or column or a limit the data cannot meet; Error
-///         for files that are missing or wrong.
+///         for files that are missing or wrong, or values that the precision cannot hold.
 Split load_for_training(const DatasetOptions& options);
 
 /// Loads or generates the data for evaluation: the test set; all of a single-file set.

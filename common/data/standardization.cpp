@@ -16,9 +16,21 @@ const std::vector<double>& values_of(const Dataset& dataset) {
   return *dataset.values();
 }
 
+/// The error that names the largest value of a feature.
+Error too_large(const std::vector<double>& values, std::size_t features, std::size_t feature,
+                const Origin& origin) {
+  std::size_t largest = feature;
+  for (std::size_t i = feature; i < values.size(); i += features) {
+    if (std::abs(values[i]) > std::abs(values[largest])) largest = i;
+  }
+  return Error(
+      place_in(origin, static_cast<Index>(largest / features), static_cast<Index>(feature)) +
+      ": the value is too large for a mean and a deviation of this feature in double");
+}
+
 }  // namespace
 
-Standardization standardization_of(const Dataset& dataset) {
+Standardization standardization_of(const Dataset& dataset, const Origin& origin) {
   const std::vector<double>& values = values_of(dataset);
   if (dataset.size() == 0) throw Error("a data set without samples has no mean");
   const auto features = static_cast<std::size_t>(dataset.sample_shape().elements());
@@ -38,8 +50,7 @@ Standardization standardization_of(const Dataset& dataset) {
     // Rounding of the mean must not make a constant feature vary.
     result.deviation[j] = varies[j] ? std::sqrt(result.deviation[j]) : 0;
     if (!std::isfinite(result.mean[j]) || !std::isfinite(result.deviation[j])) {
-      throw Error("the values of feature " + std::to_string(j) +
-                  " (counted from 0) are too large for a mean and a deviation");
+      throw too_large(values, features, j, origin);
     }
   }
   return result;

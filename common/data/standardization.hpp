@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "data/check_values.hpp"
 #include "data/dataset.hpp"
 
 namespace stagewise {
@@ -18,9 +19,11 @@ struct Standardization {
 
 /// The means and the population deviations (divided by N, not N - 1) of a set's features.
 /// @param dataset real features, not the bytes of images; at least one sample.
+/// @param origin for the error that names a value.
 /// @throws Error if it is something else, or its values are so large that a mean or a deviation is
 ///         no finite number.
-Standardization standardization_of(const Dataset& dataset);
+Standardization standardization_of(const Dataset& dataset,
+                                   const Origin& origin = {.name = "the data set"});
 
 /// The set with every feature standardized. A feature whose deviation is 0 becomes 0 everywhere.
 /// @throws Error if the set does not have as many features as `standardization`, or they are not

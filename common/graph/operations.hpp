@@ -242,6 +242,9 @@ class Loss : public Node<T> {
   /// Number of outputs of a sample.
   Index classes() const { return this->inputs()[0]->sample_shape()[0]; }
 
+  /// A sample's loss grows no faster than this power of its outputs: 1 or 2.
+  virtual int degree() const = 0;
+
  protected:
   Loss(std::string name, Node<T>& outputs, const Labels& labels);
 
@@ -260,6 +263,7 @@ class SoftmaxCrossEntropy final : public Loss<T> {
   SoftmaxCrossEntropy(std::string name, Node<T>& logits, const Labels& labels)
       : Loss<T>(std::move(name), logits, labels) {}
   std::string operation() const override { return "softmax cross-entropy"; }
+  int degree() const override { return 1; }
   void forward(Backend<T>& backend, Index rows) override;
   void backward(Backend<T>& backend, Index rows) override;
 
@@ -278,6 +282,7 @@ class SquaredError final : public Loss<T> {
   SquaredError(std::string name, Node<T>& outputs, const Labels& labels)
       : Loss<T>(std::move(name), outputs, labels) {}
   std::string operation() const override { return "squared error"; }
+  int degree() const override { return 2; }
   void forward(Backend<T>& backend, Index rows) override;
   void backward(Backend<T>& backend, Index rows) override;
 };

@@ -5,6 +5,8 @@
 #include <numeric>
 
 #include "tensor/error.hpp"
+#include "training/not_finite.hpp"
+#include "training/parameters.hpp"
 #include "training/step.hpp"
 
 namespace stagewise {
@@ -38,8 +40,10 @@ Evaluation evaluate(Network<T>& network, const Dataset& dataset, Feeder<T>& feed
   const Sums sums = ranks.sum({totals, dataset.size()});
   if (sums.samples == 0) throw Error("there are no samples to evaluate");
   if (!std::isfinite(sums.totals.loss)) {
-    throw Error(
-        "the loss of the network on this data set is not finite; its parameters are of no use");
+    const Bounds bounds(network, ranks.largest(largest_input<T>(dataset)),
+                        copy_parameters_out(network.graph));
+    throw explained_evaluation<T>("the loss of the network on this data set is not finite", bounds,
+                                  network.graph.max_rows());
   }
   const auto count = static_cast<double>(sums.samples);
   return {.loss = sums.totals.loss / count,

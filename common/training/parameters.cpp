@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string>
 
 #include "tensor/error.hpp"
 #include "tensor/quote.hpp"
@@ -69,6 +70,23 @@ const ParameterValues* find_non_finite(const std::vector<ParameterValues>& value
                         [](double value) { return std::isfinite(value); });
   });
   return found == values.end() ? nullptr : &*found;
+}
+
+void expect_finite(const Checkpoint& checkpoint, const std::string& source) {
+  const auto check = [](const std::vector<ParameterValues>& values, const std::string& whose) {
+    const ParameterValues* const bad = find_non_finite(values);
+    if (bad == nullptr) return;
+    const auto value = std::find_if(bad->values.begin(), bad->values.end(),
+                                    [](double number) { return !std::isfinite(number); });
+    throw Error("the parameter " + in_quotes(bad->name) + " of " + whose + " is " +
+                (std::isnan(*value) ? "NaN" : "infinite") + " in its value number " +
+                std::to_string(value - bad->values.begin()) +
+                " (counted from 0), so the network is of no use");
+  };
+  check(checkpoint.parameters, source);
+  for (std::size_t i = 0; i < checkpoint.workers.size(); ++i) {
+    check(checkpoint.workers[i], "worker " + std::to_string(i + 1) + " in " + source);
+  }
 }
 
 template std::vector<ParameterValues> copy_parameters_out(Graph<float>&);

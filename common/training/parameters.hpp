@@ -23,6 +23,10 @@ void copy_parameters_in(Graph<T>& graph, const std::vector<ParameterValues>& val
 /// The sum of the squares of all weights and filters, biases not counted: what l2 multiplies.
 double squared_norm_of_weights(const std::vector<ParameterValues>& values);
 
+/// @throws Error naming the first parameter, those of workers included, that is NaN or infinite.
+/// @param source "the checkpoint model.h5".
+void expect_finite(const Checkpoint& checkpoint, const std::string& source);
+
 /// The first parameter with a value that is NaN or infinite; null if there is none.
 const ParameterValues* find_non_finite(const std::vector<ParameterValues>& values);
 

@@ -62,6 +62,9 @@ class Ranks {
 
   /// The sums over all ranks, the same bits on each.
   virtual Sums sum(const Sums& own) { return own; }
+
+  /// The largest of all ranks' numbers.
+  virtual double largest(double own) { return own; }
 };
 
 }  // namespace stagewise

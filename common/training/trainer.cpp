@@ -5,27 +5,68 @@
 #include <cmath>
 #include <memory>
 #include <numeric>
-#include <sstream>
+#include <optional>
+#include <string>
 
-#include "tensor/error.hpp"
+#include "tensor/quote.hpp"
 #include "tensor/random.hpp"
 #include "training/evaluate.hpp"
+#include "training/not_finite.hpp"
 #include "training/parameters.hpp"
 
 namespace stagewise {
 namespace {
 
-/// Throws if a step of this epoch had a loss that is not a number one can descend on.
-void check_loss(const Totals& totals, std::int64_t epoch, const TrainingOptions& options,
-                const Step& step) {
-  if (totals.first_bad_step < 0) return;
-  std::ostringstream text;
-  text << "the loss became " << (std::isnan(totals.loss) ? "NaN" : "infinite") << " in epoch "
-       << epoch << ", step " << totals.first_bad_step << step.place_of_bad_step()
-       << ", and training stopped; a learning rate smaller than " << options.sgd.learning_rate
-       << " may help";
-  throw Error(text.str());
+/// " in epoch 1, step 2".
+std::string in_step(std::int64_t epoch, std::int64_t step) {
+  return " in epoch " + std::to_string(epoch) + ", step " + std::to_string(step);
 }
+
+/// Watches over a training's numbers.
+template <typename T>
+class Watch {
+ public:
+  /// Before the first step.
+  Watch(Network<T>& network, double largest_input, const TrainingOptions& options)
+      : network_(&network),
+        largest_input_(largest_input),
+        options_(&options),
+        bounds_(network, largest_input, copy_parameters_out(network.graph)) {}
+
+  /// @param parameters at the epoch's end, which have been found finite.
+  void end_epoch(const std::vector<ParameterValues>& parameters) {
+    bounds_ = Bounds(*network_, largest_input_, parameters);
+    has_trained_ = true;
+  }
+
+  /// @throws NotFinite if a step of this epoch had a loss that is not a number one can descend on.
+  /// @param updates of the parameters in this epoch until the loss was computed; by default, that
+  ///        was before the step's own.
+  void check_loss(const Totals& totals, std::int64_t epoch, const Step& step,
+                  std::optional<std::int64_t> updates = std::nullopt) const {
+    if (totals.first_bad_step < 0) return;
+    throw failure("the loss became " + std::string(std::isnan(totals.loss) ? "NaN" : "infinite") +
+                      in_step(epoch, totals.first_bad_step) + step.place_of_bad_step(),
+                  updates.value_or(totals.first_bad_step - 1));
+  }
+
+  /// The error to throw.
+  /// @param updates of the parameters in this epoch that have led there.
+  NotFinite failure(const std::string& what, std::int64_t updates) const {
+    return explained<T>(what, {.bounds = bounds_,
+                               .steps = updates,
+                               .has_trained = has_trained_,
+                               .batch_size = options_->batch_size,
+                               .sgd = options_->sgd});
+  }
+
+ private:
+  const Network<T>* network_;
+  double largest_input_;
+  const TrainingOptions* options_;
+  Bounds bounds_;  ///< at the epoch's start
+  bool has_trained_ = false;
+};
 
 /// The totals of the batch that the network holds, with the parameters as they are now.
 template <typename T>
@@ -69,6 +110,7 @@ void train(Network<T>& network, Step& step, const Dataset& training_set, const D
     validation_feeder = own_feeder.get();
   }
 
+  Watch<T> watch(network, ranks->largest(largest_input<T>(training_set)), options);
   std::vector<std::uint32_t> order;
   std::vector<std::uint32_t> next_order;
   for (std::int64_t epoch = first_epoch; epoch <= options.epochs; ++epoch) {
@@ -78,7 +120,7 @@ void train(Network<T>& network, Step& step, const Dataset& training_set, const D
     for (Index first = 0; first < count; first += options.batch_size) {
       const Index rows = std::min(options.batch_size, count - first);
       step.run(first, rows);
-      if (reading_is_free) check_loss(step.totals(), epoch, options, step);
+      if (reading_is_free) watch.check_loss(step.totals(), epoch, step);
       observer.on_step(epoch, step.samples_done(first + rows));
     }
     // The device may still be busy for a while.
@@ -88,30 +130,31 @@ void train(Network<T>& network, Step& step, const Dataset& training_set, const D
     while (!step.is_done()) observer.on_step(epoch, step.samples_done(count));
     const Totals totals = step.totals();
     const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
-    check_loss(totals, epoch, options, step);
+    watch.check_loss(totals, epoch, step);
     step.end_epoch();
 
     // The last update of the epoch is in no loss yet: look at its result itself.
     const std::vector<ParameterValues> parameters = copy_parameters_out(network.graph);
     if (const ParameterValues* bad = find_non_finite(parameters)) {
-      throw Error("the parameter '" + bad->name + "' became NaN or infinite in epoch " +
-                  std::to_string(epoch) + ", step " + std::to_string(steps_per_epoch) +
-                  ", and training stopped there");
+      throw watch.failure("the parameter " + in_quotes(bad->name) + " became NaN or infinite" +
+                              in_step(epoch, steps_per_epoch),
+                          steps_per_epoch);
     }
 
     // Each rank has a part of that batch: all are to know, before anybody reports the epoch.
     const Sums last = ranks->sum({.totals = totals_of_current_batch(network, steps_per_epoch)});
-    check_loss(last.totals, epoch, options, step);
+    watch.check_loss(last.totals, epoch, step, steps_per_epoch);
 
     EpochReport report;
     report.epoch = epoch;
     report.train_loss = totals.loss / static_cast<double>(count) +
                         options.sgd.l2 / 2 * squared_norm_of_weights(parameters);
     if (!std::isfinite(report.train_loss)) {
-      throw Error("the loss became infinite at the end of epoch " + std::to_string(epoch) +
-                  ", step " + std::to_string(steps_per_epoch) +
-                  ", with the share of l2 added, and training stopped there");
+      throw watch.failure(
+          "the share of l2 made the loss infinite" + in_step(epoch, steps_per_epoch),
+          steps_per_epoch);
     }
+    watch.end_epoch(parameters);
     report.train_accuracy = static_cast<double>(totals.correct) / static_cast<double>(count);
     report.seconds = elapsed.count();
     report.images_per_second = static_cast<double>(count) / elapsed.count();

@@ -57,9 +57,8 @@ void order_of_epoch(Index count, std::uint64_t seed, std::int64_t epoch, bool sh
 /// @param validation_feeder brings its batches; null: a PlainFeeder does.
 /// @param ranks who train together; null: there is but one.
 /// @param first_epoch the first epoch to run, counted from 1: 1 more than a checkpoint's.
-/// @throws Error naming epoch and step if the loss becomes NaN or infinite; the observer has then
-/// not
-///         been told of that epoch.
+/// @throws NotFinite naming epoch, step and what is known of the cause if the loss becomes NaN or
+///         infinite; the observer has then not been told of that epoch.
 template <typename T>
 void train(Network<T>& network, Step& step, const Dataset& training_set, const Dataset& validation,
            const TrainingOptions& options, std::int64_t first_epoch, TrainingObserver& observer,

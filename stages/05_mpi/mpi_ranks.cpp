@@ -1,5 +1,6 @@
 #include "05_mpi/mpi_ranks.hpp"
 
+#include <algorithm>
 #include <numeric>
 #include <string>
 #include <vector>
@@ -106,5 +107,10 @@ Sums MpiRanks::sum(const Sums& own) {
   return all;
 }
 //! [sum]
+
+double MpiRanks::largest(double own) {
+  const std::vector<double> all = world_->gather_all(own);
+  return *std::max_element(all.begin(), all.end());
+}
 
 }  // namespace stagewise::mpi

@@ -34,6 +34,7 @@ class MpiRanks final : public Ranks {
   /// Ranks one behind the other; see shard_of().
   const Dataset& share(const Dataset& whole, Dataset& storage) override;
   Sums sum(const Sums& own) override;
+  double largest(double own) override;
 
   /// The rank that sum() has found to have had the first bad step; -1 if there was none.
   int rank_of_bad_step() const { return rank_of_bad_step_; }

@@ -10,6 +10,7 @@
 
 #include <fcntl.h>
 #include <pty.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -40,6 +41,14 @@ void become(const std::vector<std::string>& words, const Surroundings& surroundi
     ::close(file);
   }
   if (surroundings.closed_standard_output) ::close(STDOUT_FILENO);
+  if (surroundings.broken_pipe) {
+    std::array<int, 2> ends{};
+    if (::pipe(ends.data()) != 0) ::_exit(cannot_start);
+    ::close(ends[0]);
+    ::dup2(ends[1], STDOUT_FILENO);
+    ::close(ends[1]);
+    std::signal(SIGPIPE, SIG_DFL);  // whatever these tests were started with
+  }
   if (surroundings.largest_file) {
     // Without the signal, writing beyond the limit fails like writing to a full disk.
     std::signal(SIGXFSZ, SIG_IGN);
@@ -162,8 +171,8 @@ Outcome run(const std::vector<std::string>& words, const Surroundings& surroundi
 }
 
 TerminalOutcome run_on_terminal(const std::vector<std::string>& words,
-                                const Surroundings& surroundings) {
-  const winsize size = {.ws_row = 24, .ws_col = 80, .ws_xpixel = 0, .ws_ypixel = 0};
+                                const Surroundings& surroundings, TerminalWidth width) {
+  winsize size = {.ws_row = 24, .ws_col = width.columns, .ws_xpixel = 0, .ws_ypixel = 0};
   int terminal = -1;
   const pid_t child = ::forkpty(&terminal, nullptr, nullptr, &size);
   if (child < 0) throw std::runtime_error("no terminal can be had");
@@ -176,6 +185,10 @@ TerminalOutcome run_on_terminal(const std::vector<std::string>& words,
     if (n < 0 && errno == EINTR) continue;
     if (n <= 0) break;  // the program has ended
     outcome.bytes.append(buffer.data(), static_cast<std::size_t>(n));
+    if (width.later != 0 && outcome.bytes.find("\033[K") != std::string::npos) {
+      size.ws_col = width.later;
+      ::ioctl(terminal, TIOCSWINSZ, &size);
+    }
   }
   const int status = wait_for(child);
   ::close(terminal);

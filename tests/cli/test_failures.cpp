@@ -379,7 +379,12 @@ const std::vector<Failure> checkpoints = {
     {"cut_in_half", "stage01_serial evaluate --load cut.h5", 1,
      "the checkpoint cut.h5 cannot be read: it is damaged, cut short, or may not be opened"},
     {"not_a_number", "stage01_serial evaluate --load nan.h5", 1,
-     "the loss of the network on this data set is not finite; its parameters are of no use"},
+     "the parameter 'fc2/weight' of the checkpoint nan.h5 is NaN in its value number 79 (counted "
+     "from 0), so the network is of no use"},
+    {"train_from_not_a_number", "stage01_serial train --load nan.h5", 1,
+     "the parameter 'fc2/weight' of the checkpoint nan.h5 is NaN ..."},
+    {"resume_not_a_number", "stage01_serial train --resume nan.h5", 1,
+     "the parameter 'fc2/weight' of the checkpoint nan.h5 is NaN ..."},
     {"train_from_missing", "stage01_serial train --load none.h5", 1,
      "the checkpoint none.h5 cannot be read: there is no such file"},
     {"train_from_text", "stage01_serial train --load text.h5", 1,
@@ -525,6 +530,65 @@ TEST_F(CommandLine, StopsWhenTheLossIsNoNumberAndSavesNothing) {
   }
 }
 
+/// The learning rate is blamed for nothing that it has not done.
+TEST_F(CommandLine, SaysWhyTheLossIsNoNumber) {
+  const std::string train = short_training + " --epochs 3 ";
+  expect_failure(train + "--l2 1e30", 1,
+                 "the loss became NaN in epoch 1, step 2, and training stopped; the learning rate "
+                 "0.1 times the l2 of 1e+30 is 1e+29, and above 2 every step makes the weights "
+                 "larger");
+  const std::string gaussian =
+      "stage01_serial train --dataset gaussian --samples 50 --batch-size 5 --hidden 4 ";
+  const auto expect_reason = [&](const std::string& options, const std::string& reason) {
+    const Outcome outcome = run(gaussian + options);
+    EXPECT_EQ(outcome.exit_code, 1) << options;
+    EXPECT_NE(outcome.err.find(", and training stopped; " + reason), std::string::npos)
+        << outcome.err;
+  };
+  expect_reason(
+      "--spacing 1e30",
+      "inputs up to 1e+30 should be scaled, or a learning rate smaller than 0.1 may help");
+  expect_reason("--spacing 1e38 --deviation 1e37 --loss squared-error",
+                "that was before the first update, so the learning rate is not the cause, but "
+                "inputs up to ");
+  expect_failure(gaussian + "--spacing 1e300", 1,
+                 "gaussian, training sample 1, value 0 (counted from 0): the value is 1e+300, and "
+                 "float holds numbers up to 3.4e+38; --precision double holds larger ones");
+}
+
+TEST_F(CommandLine, SaysWhichValueOfATableIsTooLarge) {
+  const auto write = [&](const std::string& training, const std::string& test) {
+    std::string table = "a,b,class\n";
+    for (int i = 0; i < 8; ++i) {
+      const std::string value = i == 5 ? training : std::to_string(i);
+      table += std::to_string(i) + "," + value + "," + std::to_string(i % 2) + "\n";
+    }
+    table += "1,2,0\n3," + test + ",1\n";
+    write_file(path("table.csv"), Bytes(table.begin(), table.end()));
+  };
+  const std::string command =
+      "stage01_serial train --dataset table.csv --format csv --label class --batch-size 2 "
+      "--epochs 1 --save table.h5 ";
+  write("1e300", "2");
+  for (const std::string precision : {"float", "double"}) {
+    expect_failure(command + "--precision " + precision, 1,
+                   "table.csv, row 6 below the header, column b: the value is too large for a mean "
+                   "and a deviation of this feature in double");
+  }
+  write("2", "1e300");
+  expect_failure(
+      command, 1,
+      "table.csv, row 10 below the header, column b: the value becomes, standardized, "
+      "4.42e+299, and float holds numbers up to 3.4e+38; --precision double holds larger "
+      "ones");
+  write("2", "2");
+  run_well(command);
+  write("2", "1e300");
+  expect_failure("stage01_serial evaluate --load table.h5", 1,
+                 "table.csv, row 10 below the header, column b: the value becomes, standardized, "
+                 "...");
+}
+
 TEST_F(CommandLine, SavesNothingThatTheLastStepSpoiled) {
   make_input("digits.h5");
   const Bytes before = read_file(path("digits.h5"));
@@ -533,8 +597,9 @@ TEST_F(CommandLine, SavesNothingThatTheLastStepSpoiled) {
       "squared-error --activation sigmoid --l2 1e30 --learning-rate 1e30 "
       "--save digits.h5",
       1,
-      "the parameter 'fc1/weight' became NaN or infinite in epoch 1, step 1, and "
-      "training stopped there");
+      "the parameter 'fc1/weight' became NaN or infinite in epoch 1, step 1, and training stopped; "
+      "the learning rate 1e+30 times the l2 of 1e+30 is 1e+60, and above 2 every step makes the "
+      "weights larger");
   EXPECT_EQ(read_file(path("digits.h5")), before);
 }
 
@@ -592,18 +657,18 @@ TEST_F(CommandLine, QuotesTheBeginningOfWhatIsLong) {
 
 TEST_F(CommandLine, EndsASentenceAsItIsMeant) {
   const hid_t file = H5Fcreate(path("x.h5").c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
-  const auto write = [&](const char* name, int rank, const double* values) {
+  const auto write = [&](const char* name, int rank, const double* numbers) {
     constexpr hsize_t sizes[] = {2, 1};
     const hid_t space = H5Screate_simple(rank, sizes, nullptr);
     const hid_t set =
         H5Dcreate2(file, name, H5T_NATIVE_DOUBLE, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
-    H5Dwrite(set, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, values);
+    H5Dwrite(set, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, numbers);
     H5Dclose(set);
     H5Sclose(space);
   };
-  constexpr double values[] = {0, 0.5};
-  write("x", 2, values);
-  write("y", 1, values);
+  constexpr double numbers[] = {0, 0.5};
+  write("x", 2, numbers);
+  write("y", 1, numbers);
   H5Fclose(file);
   const Outcome outcome = run("stage01_serial train --dataset x.h5 --format hdf5");
   EXPECT_EQ(outcome.err,

@@ -1,6 +1,7 @@
 // Places that results cannot go to: noticed before training starts, and never at the cost of what
 // is there.
 
+#include <csignal>
 #include <string>
 
 #include "cli/command_line.hpp"
@@ -126,6 +127,43 @@ TEST_P(LostOutput, DoesNotSpoilTheCheckpoint) {
 
 INSTANTIATE_TEST_SUITE_P(Output, LostOutput, testing::Values("closed", "full"),
                          [](const auto& test) { return std::string(test.param); });
+
+class BrokenPipe : public CommandLine {
+ protected:
+  BrokenPipe() { surroundings_.broken_pipe = true; }
+
+  /// As `COMMAND | head -1` ends, once head has had enough.
+  void expect_quiet_end(const std::string& command) {
+    const Outcome outcome = run(resolve(command));
+    EXPECT_EQ(outcome.signal, SIGPIPE) << command << ": exit code " << outcome.exit_code;
+    EXPECT_EQ(outcome.err, "") << command;
+  }
+};
+
+TEST_F(BrokenPipe, EndsWithoutAWord) {
+  for (const std::string command :
+       {"stage01_serial info", "stage01_serial --help", "make_dataset --version"}) {
+    expect_quiet_end(command);
+  }
+}
+
+TEST_F(BrokenPipe, EndsATrainingThatOnlyPrints) {
+  surroundings_.longest_run = 60;
+  expect_quiet_end(short_training + " --epochs 1000000000");
+}
+
+TEST_F(BrokenPipe, LosesNoCheckpointAndNoReport) {
+  expect_quiet_end(short_training + " --epochs 2 --save kept.h5");
+  expect_quiet_end(short_training + " --epochs 2 --report kept.json");
+  surroundings_.broken_pipe = false;
+  run_well("compare_checkpoints --tolerance 0 kept.h5 digits.h5");
+  EXPECT_NE(text("kept.json").find("\"test_loss\""), std::string::npos);
+}
+
+TEST_F(BrokenPipe, HidesNoFailure) {
+  expect_failure("stage01_serial train --load none.h5", 1,
+                 "the checkpoint none.h5 cannot be read: there is no such file");
+}
 
 TEST_F(CommandLine, SavesThroughALink) {
   make_input("folder");

@@ -60,6 +60,8 @@ class Screen {
 
 class Terminal : public CommandLine {
  protected:
+  Terminal() { surroundings_.variables["TERM"] = "xterm"; }
+
   Screen screen_of(const std::string& command) {
     const TerminalOutcome outcome = run_on_terminal(resolve(command), surroundings_);
     EXPECT_EQ(outcome.exit_code, 0) << outcome.bytes;
@@ -113,6 +115,46 @@ TEST_F(Terminal, NeedsNoMoreColumnsThanThereAre) {
     EXPECT_LT(line.size(), columns) << "a line that wraps cannot be taken back: " << line;
   }
   EXPECT_GT(bars, 0U) << outcome.bytes;
+}
+
+TEST_F(Terminal, ShowsWhatThereIsRoomFor) {
+  for (const unsigned short width : std::vector<unsigned short>{10, 20, 30, 50}) {
+    const TerminalOutcome outcome =
+        run_on_terminal(resolve(long_training), surroundings_, {.columns = width});
+    std::size_t bars = 0;
+    const Screen screen(outcome.bytes);
+    for (const std::string& line : screen.shown()) {
+      if (line.find("loss") != std::string::npos || line.find("%") == std::string::npos) continue;
+      ++bars;
+      EXPECT_LT(line.size(), width) << line;
+      EXPECT_EQ(line.find(" left") != std::string::npos, width >= 30) << line;
+      EXPECT_EQ(line.find('[') != std::string::npos, width >= 50) << line;
+    }
+    EXPECT_EQ(bars > 0, width >= 20) << outcome.bytes;
+  }
+}
+
+TEST_F(Terminal, NoticesThatItBecomesNarrower) {
+  const TerminalOutcome outcome =
+      run_on_terminal(resolve(long_training), surroundings_, {.columns = 80, .later = 20});
+  const Screen screen(outcome.bytes);
+  std::vector<std::string> bars;
+  for (const std::string& line : screen.shown()) {
+    if (line.find('%') != std::string::npos) bars.push_back(line);
+  }
+  ASSERT_GE(bars.size(), 2U) << outcome.bytes;
+  EXPECT_GE(bars.front().size(), 20U);
+  EXPECT_LT(bars.back().size(), 20U);
+}
+
+TEST_F(Terminal, IsLeftAloneIfItCannotErase) {
+  for (const char* const kind : {"dumb", ""}) {
+    surroundings_.variables["TERM"] = kind;
+    const TerminalOutcome outcome = run_on_terminal(resolve(long_training), surroundings_);
+    EXPECT_EQ(outcome.exit_code, 0);
+    EXPECT_EQ(outcome.bytes.find('\033'), std::string::npos) << outcome.bytes;
+    EXPECT_EQ(Screen(outcome.bytes).lines().size(), 7U) << outcome.bytes;
+  }
 }
 
 TEST_F(Terminal, RemovesTheBarBeforeAnError) {

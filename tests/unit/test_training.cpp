@@ -2,6 +2,7 @@
 /// The loop over epochs and minibatches: reproducible, resumable, thrifty, and loud about NaN.
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <limits>
@@ -21,7 +22,9 @@
 #include "support.hpp"
 #include "tensor/error.hpp"
 #include "tensor/random.hpp"
+#include "training/bounds.hpp"
 #include "training/evaluate.hpp"
+#include "training/not_finite.hpp"
 #include "training/parameters.hpp"
 #include "training/trainer.hpp"
 #include "unit/allocation_counter.hpp"
@@ -471,6 +474,95 @@ TEST(Train, StopsAtParametersThatAreNotFinite) {
         << failure;
     EXPECT_TRUE(training.recorder.reports.empty());
   }
+}
+
+/// Computes one kind of operation wrongly.
+class WrongBackend final : public SerialBackend<float> {
+ public:
+  explicit WrongBackend(bool forward) : forward_(forward) {}
+  void add_bias(Index rows, Index cols, const float* x, const float* bias, float* y) override {
+    SerialBackend<float>::add_bias(rows, cols, x, bias, y);
+    if (forward_) y[0] = std::numeric_limits<float>::quiet_NaN();
+  }
+  void sum_rows(Index rows, Index cols, const float* x, float* out) override {
+    SerialBackend<float>::sum_rows(rows, cols, x, out);
+    if (!forward_) out[0] = std::numeric_limits<float>::quiet_NaN();
+  }
+
+ private:
+  bool forward_;
+};
+
+TEST(Train, BlamesNoLearningRateForAnOperationThatIsWrong) {
+  for (const bool forward : {true, false}) {
+    WrongBackend backend(forward);
+    Training<float> training(backend);
+    try {
+      training.run();
+      FAIL() << "no failure";
+    } catch (const NotFinite& error) {
+      const std::string sentence = error.what();
+      const std::string step = forward ? "1" : "2";
+      EXPECT_TRUE(sentence.starts_with("the loss became NaN in epoch 1, step " + step + ", and"))
+          << sentence;
+      EXPECT_TRUE(sentence.ends_with(": an operation computes wrong numbers")) << sentence;
+      EXPECT_TRUE(error.may_be_a_kernel());
+    }
+  }
+  WrongBackend backend(true);
+  Training<float> training(backend);
+  try {
+    evaluate(*training.network, training.data);
+    FAIL() << "no failure";
+  } catch (const NotFinite& error) {
+    EXPECT_TRUE(std::string(error.what()).ends_with(": an operation computes wrong numbers"))
+        << error.what();
+  }
+}
+
+TEST(Train, BlamesAWeightDecayThatLetsWeightsGrow) {
+  SerialBackend<float> backend;
+  TrainingOptions options = make_options(3);
+  options.sgd.l2 = 1e30;
+  Training<float> training(backend, options);
+  const std::string failure = failure_of(training);
+  EXPECT_NE(failure.find("times the l2 of 1e+30 is 1e+29"), std::string::npos) << failure;
+}
+
+/// What a training meets is never beyond the bounds on it.
+TEST(Bounds, HoldOfATraining) {
+  SerialBackend<double> backend;
+  const TrainingOptions options = make_options(1);
+  Training<double> training(backend, options);
+  Bounds bounds(*training.network, largest_input<double>(training.data),
+                copy_parameters_out(training.network->graph));
+  EXPECT_TRUE(bounds.can_hold<float>(batch_size));
+  const double before = bounds.largest_parameter();
+  EXPECT_GT(before, 0);
+  bounds.take_step(options.sgd);
+  bounds.take_step(options.sgd);
+  EXPECT_TRUE(bounds.can_hold<double>(batch_size));
+  for (int step = 0; step < 20; ++step) bounds.take_step(options.sgd);
+  EXPECT_FALSE(bounds.can_hold<double>(batch_size)) << "they grow without end";
+}
+
+TEST(Bounds, KnowWhatIsTooLarge) {
+  SerialBackend<double> backend;
+  const ModelOptions model{.hidden = {}, .sample = Shape{2}, .classes = 3};
+  const auto network = build_model(backend, model, 2, GraphMode::training);
+  std::vector<ParameterValues> parameters = {
+      {.name = "fc1/weight", .shape = {2, 3}, .values = {1, -2, 0, 0, 0, 0}},
+      {.name = "fc1/bias", .shape = {3}, .values = {0, 0.5, 0}}};
+  const auto bounds = [&](double input) { return Bounds(*network, input, parameters); };
+  EXPECT_EQ(bounds(1).largest_parameter(), 2);
+  EXPECT_TRUE(bounds(1).can_hold<float>(10));
+  EXPECT_FALSE(bounds(1e32).can_hold<float>(10));
+  EXPECT_TRUE(bounds(1e32).can_hold<double>(10));
+  parameters.back().values.back() = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_FALSE(bounds(1).can_hold<double>(10));
+  const Dataset large(Shape{1}, 1, std::vector<double>{-1e39, 1}, {0, 0});
+  EXPECT_EQ(largest_input<double>(large), 1e39);
+  EXPECT_TRUE(std::isinf(largest_input<float>(large)));
 }
 
 // ------------------------------------------------------------------------------------- evaluation

@@ -1,0 +1,101 @@
+#include "training/bounds.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace stagewise {
+namespace {
+
+/// The workers of a training may begin with larger parameters than those that are looked at.
+constexpr double margin = 4;
+
+double largest_of(const std::vector<double>& values) {
+  double largest = 0;
+  for (const double value : values) {
+    if (std::isnan(value)) return std::numeric_limits<double>::infinity();
+    largest = std::max(largest, std::abs(value));
+  }
+  return largest;
+}
+
+}  // namespace
+
+template <typename T>
+double largest_input(const Dataset& dataset) {
+  if (dataset.labels().empty()) return 0;
+  if (dataset.values() == nullptr) return 1;  // bytes, divided by 255
+  const double largest = largest_of(*dataset.values());
+  return std::isfinite(static_cast<T>(largest)) ? largest : std::numeric_limits<double>::infinity();
+}
+
+template <typename T>
+Bounds::Bounds(const Network<T>& network, double largest_input,
+               const std::vector<ParameterValues>& parameters)
+    : largest_input_(largest_input), loss_degree_(network.loss->degree()) {
+  const auto places = static_cast<double>(network.input->sample_shape().elements());
+  for (const ParameterValues& parameter : parameters) {
+    const double largest = largest_of(parameter.values);
+    largest_parameter_ = std::max(largest_parameter_, largest);
+    if (parameter.name.ends_with("bias")) {
+      if (!layers_.empty()) layers_.back().bias = margin * largest;
+      continue;
+    }
+    // [in, out], or [height, width, in, out] of a filter
+    const Shape& shape = parameter.shape;
+    const auto all = static_cast<double>(shape.elements());
+    const auto in = static_cast<double>(shape[std::max(0, shape.rank() - 2)]);
+    const auto out = static_cast<double>(shape[shape.rank() - 1]);
+    layers_.push_back({.terms_forward = all / out,
+                       .terms_backward = all / in,
+                       .places = shape.rank() > 2 ? places : 1,
+                       .weight = margin * largest,
+                       .bias = 0});
+  }
+  propagate();
+}
+
+void Bounds::propagate() {
+  double value = largest_input_;
+  for (Layer& layer : layers_) {
+    layer.input = value;
+    value = layer.terms_forward * layer.weight * value + layer.bias;
+  }
+  output_ = std::max(value, 1.0);       // a sigmoid may follow
+  double gradient = loss_degree_ == 1 ? 1 : 2 * (output_ + 1);
+  for (auto layer = layers_.rbegin(); layer != layers_.rend(); ++layer) {
+    layer->output_gradient = gradient;
+    gradient = layer->terms_backward * layer->weight * gradient;
+  }
+}
+
+template <typename T>
+bool Bounds::can_hold(Index batch_size) const {
+  constexpr double most = 1e-6 * std::numeric_limits<T>::max();  // rounding needs some room
+  const auto rows = static_cast<double>(batch_size);
+  const double outputs = layers_.empty() ? 1 : layers_.back().terms_backward;
+  double largest = outputs * std::pow(output_ + 1, loss_degree_);
+  for (const Layer& layer : layers_) {
+    largest = std::max({largest, layer.places * layer.input * layer.output_gradient, layer.weight,
+                        layer.output_gradient * layer.terms_backward * layer.weight});
+  }
+  return rows * largest < most;  // false for NaN
+}
+
+void Bounds::take_step(const Sgd& sgd) {
+  for (Layer& layer : layers_) {
+    const double gradient = layer.places * layer.output_gradient;
+    layer.weight += sgd.learning_rate * (layer.input * gradient + sgd.l2 * layer.weight);
+    layer.bias += sgd.learning_rate * gradient;
+  }
+  propagate();
+}
+
+template Bounds::Bounds(const Network<float>&, double, const std::vector<ParameterValues>&);
+template Bounds::Bounds(const Network<double>&, double, const std::vector<ParameterValues>&);
+template double largest_input<float>(const Dataset&);
+template double largest_input<double>(const Dataset&);
+template bool Bounds::can_hold<float>(Index) const;
+template bool Bounds::can_hold<double>(Index) const;
+
+}  // namespace stagewise
