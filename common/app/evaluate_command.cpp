@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <iostream>
 
+#include "app/adopted.hpp"
 #include "app/commands.hpp"
 #include "app/header.hpp"
 #include "app/text.hpp"
@@ -12,19 +13,6 @@
 
 namespace stagewise {
 namespace {
-
-/// The data to evaluate on; where they are those of the checkpoint, an error says so.
-Dataset load_data(const RunOptions& options, Ranks& ranks) {
-  try {
-    return ranks.load_for_evaluation(options.data, options.encoding);
-  } catch (const UsageError&) {
-    throw;
-  } catch (const Error& error) {
-    if (options.given.contains("dataset")) throw;
-    throw Error(std::string(error.what()) + "; the checkpoint " + options.load.string() +
-                " names this data set, --dataset another");
-  }
-}
 
 void print_latency(Index rows, const std::vector<LatencyReport>& paths) {
   constexpr std::size_t width = 12;
@@ -46,12 +34,14 @@ void evaluate_with(const Stage& stage, RunOptions options, const Checkpoint& che
   Ranks alone;
   Ranks& ranks = stage.ranks != nullptr ? *stage.ranks : alone;
   options.data.precision = options.precision;
-  const Dataset dataset = load_data(options, ranks);
+  const Dataset dataset = load_adopted(options, options.load, [&] {
+    return ranks.load_for_evaluation(options.data, options.encoding);
+  });
   options.model.sample = dataset.sample_shape();
   options.model.classes = dataset.classes();
   Shape sample;
   int classes = 0;
-  if (read_data_shape(checkpoint, sample, classes)) {
+  if (read_data_shape(checkpoint, options.load, sample, classes)) {
     if (sample != dataset.sample_shape() || dataset.classes() > classes) {
       throw Error("the checkpoint " + options.load.string() + " was trained on samples of shape " +
                   sample.to_string() + " in " + count_of(classes, "class", "classes") +
@@ -115,20 +105,23 @@ void run_evaluate(const Stage& stage, RunOptions options, const std::vector<std:
   }
   expect_finite(checkpoint, "the checkpoint " + options.load.string());
   adopt_model(checkpoint, options.load, options);
-  const std::vector<std::string> notes = adopt_data(checkpoint, options);
-  refuse_idle_options(options);
-  check_files(options);
-  if (stage.prepare) stage.prepare(options.stage);
-  if (options.latency && stage.ranks != nullptr && stage.ranks->count() > 1) {
-    throw UsageError("--latency measures one process, and mpirun has started " +
-                     with_thousands(stage.ranks->count()));
-  }
-  if (!options.report.empty() && stage.is_first_rank()) check_writable(options.report, "report");
-  if (options.precision == "double") {
-    evaluate_with<double>(stage, options, checkpoint, notes, command);
-  } else {
-    evaluate_with<float>(stage, options, checkpoint, notes, command);
-  }
+  expect_described(checkpoint, options, options.load);
+  with_adopted(options, options.load, [&] {
+    const std::vector<std::string> notes = adopt_data(checkpoint, options);
+    refuse_idle_options(options);
+    check_files(options);
+    if (stage.prepare) stage.prepare(options.stage);
+    if (options.latency && stage.ranks != nullptr && stage.ranks->count() > 1) {
+      throw UsageError("--latency measures one process, and mpirun has started " +
+                       with_thousands(stage.ranks->count()));
+    }
+    if (!options.report.empty() && stage.is_first_rank()) check_writable(options.report, "report");
+    if (options.precision == "double") {
+      evaluate_with<double>(stage, options, checkpoint, notes, command);
+    } else {
+      evaluate_with<float>(stage, options, checkpoint, notes, command);
+    }
+  });
 }
 
 }  // namespace stagewise

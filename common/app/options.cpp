@@ -161,6 +161,7 @@ void adopt(const std::string& name, const std::string& written, const std::strin
   if (!options.given.contains(name)) {
     try {
       take();
+      options.adopted.insert(name);
     } catch (const Error& error) {
       throw Error("the checkpoint " + file.string() + " is of no use: of its '" + name + "', " +
                   error.what());
@@ -566,7 +567,8 @@ void check_files(const RunOptions& options) {
   refuse_same("--resume", options.resume, "--report", options.report);
 }
 
-bool read_data_shape(const Checkpoint& checkpoint, Shape& sample, int& classes) {
+bool read_data_shape(const Checkpoint& checkpoint, const std::filesystem::path& file, Shape& sample,
+                     int& classes) {
   const auto stored_sample = checkpoint.settings.find("sample-shape");
   const auto stored_classes = checkpoint.settings.find("class-count");
   if (stored_sample == checkpoint.settings.end() || stored_classes == checkpoint.settings.end()) {
@@ -581,7 +583,9 @@ bool read_data_shape(const Checkpoint& checkpoint, Shape& sample, int& classes) 
     sample = shape;
     return true;
   } catch (const Error&) {
-    return false;
+    throw Error("the checkpoint " + file.string() + " is of no use: its 'sample-shape' of " +
+                in_quotes(stored_sample->second) + " or its 'class-count' of " +
+                in_quotes(stored_classes->second) + " is not made of whole numbers of at least 1");
   }
 }
 

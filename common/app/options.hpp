@@ -38,7 +38,8 @@ struct RunOptions {
   StageOptions stage;
   std::map<std::string, StageOption> stage_options;  ///< by name: what there is to choose from
   std::string program;                               ///< "stage01_serial"
-  std::set<std::string> given;  ///< names, without dashes, of the options that were written
+  std::set<std::string> given;    ///< names, without dashes, of the options that were written
+  std::set<std::string> adopted;  ///< and of those that a checkpoint has decided instead
 };
 
 /// Declares the options of `train` on `command`; `options` receives them and must outlive it.
@@ -80,7 +81,9 @@ void check_files(const RunOptions& options);
 
 /// The shape of a sample and the number of classes that the checkpoint's network was built for.
 /// @return false if the checkpoint does not say.
-bool read_data_shape(const Checkpoint& checkpoint, Shape& sample, int& classes);
+/// @throws Error if what it says makes no sense.
+bool read_data_shape(const Checkpoint& checkpoint, const std::filesystem::path& file, Shape& sample,
+                     int& classes);
 
 /// "784-256-10, relu, cross-entropy".
 std::string describe(const ModelOptions& model);

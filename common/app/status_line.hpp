@@ -11,6 +11,7 @@ namespace stagewise {
 /// nothing.
 class StatusLine {
  public:
+  /// Looks at what standard error is.
   StatusLine();
   ~StatusLine() { clear(); }
   StatusLine(const StatusLine&) = delete;

@@ -2,6 +2,7 @@
 #include <iostream>
 #include <memory>
 
+#include "app/adopted.hpp"
 #include "app/commands.hpp"
 #include "app/header.hpp"
 #include "app/output.hpp"
@@ -255,7 +256,8 @@ void train_with(const Stage& stage, RunOptions options, const Checkpoint* start,
   Ranks alone;
   Ranks& ranks = stage.ranks != nullptr ? *stage.ranks : alone;
   options.data.precision = options.precision;
-  const Split data = ranks.load_for_training(options.data);
+  const Split data =
+      load_adopted(options, start_file, [&] { return ranks.load_for_training(options.data); });
   const Dataset& training_set = data.train;
   check_batch_size(options, training_set);
   check_workers(stage, options);
@@ -379,28 +381,31 @@ void run_train(const Stage& stage, RunOptions options, const std::vector<std::st
     } else {
       adopt_training(start, start_file, options);
     }
+    expect_described(start, options, start_file);
   }
-  take_workers_of_ranks(stage, options);
-  refuse_idle_options(options);
-  check_precision(options);
-  check_files(options);
-  if (stage.prepare) stage.prepare(options.stage);
-  if (stage.check) stage.check(options.stage, options.model, options.workers);
-  if (options.model.name == "neuron") {  // what it is, so that a checkpoint says so
-    options.model.activation = Activation::sigmoid;
-    options.model.loss = LossKind::squared_error;
-  }
-  if (stage.is_first_rank()) {
-    if (!options.save.empty()) check_writable(options.save, "checkpoint");
-    if (!options.report.empty()) check_writable(options.report, "report");
-  }
+  with_adopted(options, start_file, [&] {
+    take_workers_of_ranks(stage, options);
+    refuse_idle_options(options);
+    check_precision(options);
+    check_files(options);
+    if (stage.prepare) stage.prepare(options.stage);
+    if (stage.check) stage.check(options.stage, options.model, options.workers);
+    if (options.model.name == "neuron") {  // what it is, so that a checkpoint says so
+      options.model.activation = Activation::sigmoid;
+      options.model.loss = LossKind::squared_error;
+    }
+    if (stage.is_first_rank()) {
+      if (!options.save.empty()) check_writable(options.save, "checkpoint");
+      if (!options.report.empty()) check_writable(options.report, "report");
+    }
 
-  const Checkpoint* const given = start_file.empty() ? nullptr : &start;
-  if (options.precision == "double") {
-    train_with<double>(stage, options, given, start_file, command);
-  } else {
-    train_with<float>(stage, options, given, start_file, command);
-  }
+    const Checkpoint* const given = start_file.empty() ? nullptr : &start;
+    if (options.precision == "double") {
+      train_with<double>(stage, options, given, start_file, command);
+    } else {
+      train_with<float>(stage, options, given, start_file, command);
+    }
+  });
 }
 
 }  // namespace stagewise

@@ -36,7 +36,10 @@ class Bounds {
   /// Takes a step: the parameters may have grown by as much as the bounds allow.
   void take_step(const Sgd& sgd);
 
+  /// As it was given.
   double largest_input() const { return largest_input_; }
+
+  /// The largest magnitude of a parameter as they were given; infinite where one is NaN.
   double largest_parameter() const { return largest_parameter_; }
 
  private:

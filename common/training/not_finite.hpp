@@ -17,6 +17,7 @@ class NotFinite : public Error {
   NotFinite(const std::string& sentence, bool may_be_a_kernel)
       : Error(sentence), may_be_a_kernel_(may_be_a_kernel) {}
 
+  /// Whether data, parameters and options leave room for that cause.
   bool may_be_a_kernel() const { return may_be_a_kernel_; }
 
  private:

@@ -505,6 +505,78 @@ TEST_F(CommandLine, ResumesOnlyWhatSaysAllOfItsTraining) {
   run_well("stage01_serial train --resume part.h5 --epochs 3");
 }
 
+/// What is wrong with a checkpoint is not said of options that nobody has written.
+TEST_F(CommandLine, SaysWhichAttributeOfACheckpointIsWrong) {
+  make_input("digits.h5");
+  const Checkpoint whole = load_checkpoint(path("digits.h5"));
+  const auto expect = [&](const std::string& command, const std::string& attribute,
+                          const std::string& value, const std::string& sentence) {
+    Checkpoint bad = whole;
+    (attribute == "model" ? bad.model : bad.settings[attribute]) = value;
+    save_checkpoint(path("bad.h5"), bad);
+    expect_failure("stage01_serial " + command + " bad.h5", 1, "the checkpoint bad.h5" + sentence);
+  };
+  const auto unusable = [](const std::string& attributes) {
+    return ", whose " + attributes + " taken, cannot be used here: ";
+  };
+  const std::string resume = "train --resume";
+  expect(resume, "batch-size", "200",
+         unusable("'batch-size' is") +
+             "--batch-size 200 is larger than the training set of 60 samples");
+  expect(resume, "batch-size", "many",
+         " is of no use: of its 'batch-size', 'many' is not a whole "
+         "number of at least 1");
+  expect(resume, "learning-rate", "1e-50",
+         unusable("'learning-rate', 'precision' are") + "--learning-rate 1e-50 is 0 in float; ...");
+  expect(resume, "train-limit", "20000",
+         unusable("'train-limit' is") +
+             "--train-limit 20000 asks for more than the 10,000 training samples of digits");
+  expect(resume, "validation", "60", unusable("'validation' is") + "--validation 60 leaves ...");
+  expect(resume, "workers", "100", unusable("'batch-size', 'workers' are") + "--workers 100 ...");
+  expect(resume, "dataset", "letters",
+         unusable("'dataset', 'format' are") + "--dataset letters is not a data set ...");
+  for (const std::string& command : {resume, std::string("evaluate --load")}) {
+    expect(command, "format", "png", unusable("'format' is") + "--format png is not ...");
+  }
+  expect(resume, "label", "kind", unusable("'label' is") + "--label names a column ...");
+  expect(resume, "epochs", std::string(300, '1'),
+         " is of no use: of its 'epochs', '" + std::string(40, '1') +
+             "...' is not a whole number ...");
+  for (const std::string command : {"train --epochs 1 --load", "evaluate --load"}) {
+    expect(command, "model", "neuron", unusable("'model' is") + "--model neuron tells two ...");
+    expect(command, "hidden", "16777216",
+           " contradicts itself: its 'hidden' is 16777216, but it "
+           "holds a parameter 'fc1/weight' of shape [784, 8]");
+    expect(command, "biases", "off",
+           " contradicts itself: its 'biases' is off, but it holds a "
+           "parameter 'fc1/bias' of shape [8]");
+    expect(command, "activation", "tanh",
+           " is of no use: of its 'activation', there is no "
+           "activation 'tanh'");
+  }
+  expect("evaluate --load", "class-count", "ten",
+         " is of no use: its 'sample-shape' of "
+         "'28,28,1' or its 'class-count' of 'ten' is not made of whole numbers of at least 1");
+  // What the user has written is the user's.
+  expect_failure("stage01_serial evaluate --load digits.h5 --deviation 2", 2,
+                 "--deviation is for --dataset gaussian");
+}
+
+TEST_F(CommandLine, NamesTheCheckpointWhoseDataAreGone) {
+  const std::string table = "a,class\n1,0\n2,1\n3,0\n4,1\n5,0\n";
+  write_file(path("table.csv"), Bytes(table.begin(), table.end()));
+  run_well(
+      "stage01_serial train --dataset table.csv --format csv --label class --batch-size 2 --epochs "
+      "1 --save table.h5");
+  std::filesystem::remove(path("table.csv"));
+  for (const std::string command :
+       {"train --resume table.h5 --epochs 2", "evaluate --load table.h5"}) {
+    expect_failure("stage01_serial " + command, 1,
+                   "cannot read table.csv: there is no such file; the checkpoint table.h5 names "
+                   "this data set, --dataset another");
+  }
+}
+
 TEST_F(CommandLine, ResumesOnTheSameNumberOfSamplesOnly) {
   make_input("digits");
   const std::string images = "--format idx --dataset digits/train-images-idx3-ubyte";

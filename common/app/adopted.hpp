@@ -1,0 +1,54 @@
+/// @file
+/// Sentences about what a checkpoint says, where nobody has written it on the command line.
+#pragma once
+
+#include <exception>
+#include <filesystem>
+#include <string>
+
+#include "app/options.hpp"
+#include "tensor/error.hpp"
+
+namespace stagewise {
+
+/// The error to throw for options that make no sense. Where those that its sentence names were all
+/// taken from the checkpoint, and none was written by the user, that is an Error that names the
+/// file and its attributes, else the one that was caught.
+/// @param file the checkpoint.
+std::exception_ptr blame_checkpoint(const UsageError& error, const RunOptions& options,
+                                    const std::filesystem::path& file);
+
+/// Does `work`, whose options partly come from the checkpoint.
+/// @throws as blame_checkpoint() says.
+template <typename Work>
+void with_adopted(const RunOptions& options, const std::filesystem::path& file, const Work& work) {
+  std::exception_ptr failure;
+  try {
+    work();
+  } catch (const UsageError& error) {
+    failure = blame_checkpoint(error, options, file);
+  }
+  if (failure) std::rethrow_exception(failure);
+}
+
+/// Loads data by `load`; where they are those that the checkpoint names, an error says so.
+template <typename Load>
+auto load_adopted(const RunOptions& options, const std::filesystem::path& file, const Load& load) {
+  try {
+    return load();
+  } catch (const UsageError&) {
+    throw;
+  } catch (const Error& error) {
+    if (!options.adopted.contains("dataset")) throw;
+    throw Error(std::string(error.what()) + "; the checkpoint " + file.string() +
+                " names this data set, --dataset another");
+  }
+}
+
+/// Makes sure that the network that the checkpoint describes is that of its parameters, before
+/// memory is asked for.
+/// @throws Error naming the attribute and the parameter that contradict one another.
+void expect_described(const Checkpoint& checkpoint, const RunOptions& options,
+                      const std::filesystem::path& file);
+
+}  // namespace stagewise
