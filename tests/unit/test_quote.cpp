@@ -18,9 +18,10 @@ TEST(Quote, LeavesWhatIsShortAndPlain) {
 }
 
 TEST(Quote, ShortensByWholeCharacters) {
-  EXPECT_EQ(excerpt(std::string(40, '1')), std::string(40, '1'));
-  EXPECT_EQ(excerpt(std::string(41, '1')), std::string(40, '1') + "...");
-  EXPECT_EQ(in_quotes(std::string(10000, '1')), "'" + std::string(40, '1') + "...'");
+  const std::string forty(40, '1');
+  EXPECT_EQ(excerpt(forty), forty);
+  EXPECT_EQ(excerpt(std::string(41, '1')), forty + "...");
+  EXPECT_EQ(in_quotes(std::string(10000, '1')), "'" + forty + "...'");
   EXPECT_EQ(excerpt("\xe2\x82\xac\xe2\x82\xac\xe2\x82\xac", 2), "\xe2\x82\xac\xe2\x82\xac...");
 }
 
