@@ -61,7 +61,7 @@ void Bounds::propagate() {
     layer.input = value;
     value = layer.terms_forward * layer.weight * value + layer.bias;
   }
-  output_ = std::max(value, 1.0);       // a sigmoid may follow
+  output_ = std::max(value, 1.0);  // a sigmoid may follow
   double gradient = loss_degree_ == 1 ? 1 : 2 * (output_ + 1);
   for (auto layer = layers_.rbegin(); layer != layers_.rend(); ++layer) {
     layer->output_gradient = gradient;

@@ -48,7 +48,7 @@ struct GradeOptions {
 /// What a training has arrived at.
 struct Result {
   std::vector<ParameterValues> parameters;
-  double seconds = 0;               ///< of all epochs; 0 where they were not run here
+  double seconds = 0;              ///< of all epochs; 0 where they were not run here
   std::optional<double> accuracy;  ///< on the validation set
 };
 

@@ -184,7 +184,8 @@ int main(int argc, char** argv) {
       "2 if a file cannot be read.\n\n"
       "With --export or --import it compares nothing, but turns one checkpoint into "
       "matrix files, one for each weight and bias (w1.data, b1.data, w2.data, ...), or takes its "
-      "parameters from them. Where the checkpoint to import into does not exist, the files must be those of an mlp.",
+      "parameters from them. Where the checkpoint to import into does not exist, the files must be "
+      "those of an mlp.",
       "compare_checkpoints");
   Options options;
   const auto add_name = [&](const char* name, const char* value, const char* description,
