@@ -319,7 +319,7 @@ tour() {
   for program in "$folder"/bin/stage0[1-5]_*; do
     [[ ! -x $program ]] || arguments+=(--stage "$program")
   done
-  say "The tour"
+  say "The tour, about half a minute"
   "$folder/bin/tour" "${arguments[@]}" --output "$folder/tour" || code=$?
   [[ $code -eq 0 ]] || fail "The tour failed (exit code $code); its output is above." "$code"
 }

@@ -4,6 +4,7 @@
 #include "app/adopted.hpp"
 #include "app/commands.hpp"
 #include "app/header.hpp"
+#include "app/status_line.hpp"
 #include "app/text.hpp"
 #include "io/file.hpp"
 #include "tensor/error.hpp"
@@ -89,8 +90,13 @@ void evaluate_with(const Stage& stage, RunOptions options, const Checkpoint& che
   report.test_loss = result.loss;
   report.test_accuracy = result.accuracy;
   if (options.latency) {
-    report.latency = measure_latencies(std::make_unique<EagerPredictor<T>>(*network),
-                                       stage.make_predictors<T>(*network), dataset);
+    print_note("latency: each path is verified, then measured for up to 10 seconds");
+    std::cout << std::flush;
+    StatusLine status;
+    report.latency = measure_latencies(
+        std::make_unique<EagerPredictor<T>>(*network), stage.make_predictors<T>(*network), dataset,
+        [&](const std::string& path) { status.show(("measuring: " + path).c_str()); });
+    status.clear();
     print_latency(rows, report.latency);
   }
   if (!options.report.empty() && stage.is_first_rank()) write_report(options.report, report);

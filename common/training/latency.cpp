@@ -207,13 +207,15 @@ LatencyReport measure_latency(Predictor<T>& predictor, const Dataset& dataset) {
 }
 
 template <typename T>
-std::vector<LatencyReport> measure_latencies(std::unique_ptr<EagerPredictor<T>> eager,
-                                             std::vector<std::unique_ptr<Predictor<T>>> others,
-                                             const Dataset& dataset) {
+std::vector<LatencyReport> measure_latencies(
+    std::unique_ptr<EagerPredictor<T>> eager, std::vector<std::unique_ptr<Predictor<T>>> others,
+    const Dataset& dataset, const std::function<void(const std::string&)>& on_path) {
+  on_path(eager->name());
   const Reference<T> reference(*eager, dataset);
   std::vector<LatencyReport> reports = {measure_latency(*eager, dataset)};
   eager.reset();  // what it holds on the device is not to slow down the others
   for (std::unique_ptr<Predictor<T>>& predictor : others) {
+    on_path(predictor->name());
     compare(*predictor, reference, dataset);
     reports.push_back(measure_latency(*predictor, dataset));
     predictor.reset();
@@ -229,9 +231,9 @@ template LatencyReport measure_latency(Predictor<float>&, const Dataset&);
 template LatencyReport measure_latency(Predictor<double>&, const Dataset&);
 template std::vector<LatencyReport> measure_latencies(
     std::unique_ptr<EagerPredictor<float>>, std::vector<std::unique_ptr<Predictor<float>>>,
-    const Dataset&);
+    const Dataset&, const std::function<void(const std::string&)>&);
 template std::vector<LatencyReport> measure_latencies(
     std::unique_ptr<EagerPredictor<double>>, std::vector<std::unique_ptr<Predictor<double>>>,
-    const Dataset&);
+    const Dataset&, const std::function<void(const std::string&)>&);
 
 }  // namespace stagewise

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -81,10 +82,12 @@ LatencyReport measure_latency(Predictor<T>& predictor, const Dataset& dataset);
 /// samples or one batch) are compared with those of `eager`. Rounding may decide between two
 /// classes whose outputs are closer than 1e-4 in float, or 1e-10 in double, of the largest output,
 /// or of 1 where that is less: then either is right.
+/// @param on_path called with the name of each before it is measured.
 /// @throws Error naming the path, the sample and the classes if they differ; and as above.
 template <typename T>
-std::vector<LatencyReport> measure_latencies(std::unique_ptr<EagerPredictor<T>> eager,
-                                             std::vector<std::unique_ptr<Predictor<T>>> others,
-                                             const Dataset& dataset);
+std::vector<LatencyReport> measure_latencies(
+    std::unique_ptr<EagerPredictor<T>> eager, std::vector<std::unique_ptr<Predictor<T>>> others,
+    const Dataset& dataset,
+    const std::function<void(const std::string&)>& on_path = [](const std::string&) {});
 
 }  // namespace stagewise

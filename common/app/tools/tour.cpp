@@ -22,6 +22,7 @@
 #include <unistd.h>
 
 #include "app/program.hpp"
+#include "app/status_line.hpp"
 #include "app/text.hpp"
 #include "io/checkpoint.hpp"
 #include "tensor/error.hpp"
@@ -189,8 +190,10 @@ int tour(const std::vector<std::string>& programs, const fs::path& folder) {
   fs::create_directories(folder, error);
   if (error) throw Error("the folder " + folder.string() + " cannot be made: " + error.message());
 
+  StatusLine status;
   std::vector<Row> rows;
   for (const std::string& program : programs) {
+    status.show((fs::path(program).filename().string() + " trains").c_str());
     Row row = visit(program, folder);
     if (!rows.empty()) {
       row.difference = largest_difference(
@@ -198,6 +201,7 @@ int tour(const std::vector<std::string>& programs, const fs::path& folder) {
     }
     rows.push_back(std::move(row));
   }
+  status.clear();
 
   std::cout << "2,000 digits, 784-64-10 sigmoid in double, batches of 100, test set of 2,000\n\n";
   print_table(rows);
