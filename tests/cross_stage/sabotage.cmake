@@ -1,0 +1,48 @@
+# Tests of the tests: breaks a source file in one place, and sees that the tests notice.
+#
+# cmake -DSTEP=break ... -P sabotage.cmake     writes BROKEN: FILE with the one place FROM changed to TO
+# cmake -DSTEP=test ... -P sabotage.cmake      runs PROGRAM, which must fail and say what REPORT matches
+#
+# FILE, BROKEN, FROM, TO and REPORT come from the file SABOTAGE. Whoever has edited FILE so that FROM is no
+# longer there once gets an empty BROKEN and a test that is skipped; with CI set, it fails.
+include(${SABOTAGE})
+
+file(READ ${FILE} text)
+string(FIND "${text}" "${FROM}" first)
+string(FIND "${text}" "${FROM}" last REVERSE)
+set(is_there FALSE)
+if(NOT first EQUAL -1 AND first EQUAL last)
+  set(is_there TRUE)
+endif()
+get_filename_component(name ${FILE} NAME)
+
+if(STEP STREQUAL "break")
+  set(broken "// ${name} has been edited: the library's own is tested.\n")
+  if(is_there)
+    string(REPLACE "${FROM}" "${TO}" broken "${text}")
+  endif()
+  set(before "")
+  if(EXISTS ${BROKEN})
+    file(READ ${BROKEN} before)
+  endif()
+  if(NOT broken STREQUAL before) # else nothing is compiled again
+    file(WRITE ${BROKEN} "${broken}")
+  endif()
+  return()
+endif()
+
+if(NOT is_there)
+  if(DEFINED ENV{CI})
+    message(FATAL_ERROR "${FILE} must contain once what this test breaks, or the test proves nothing: ${FROM}")
+  endif()
+  message("Skipped: ${name} has been edited, nothing is left to break.")
+  return()
+endif()
+execute_process(COMMAND ${PROGRAM} --gtest_filter=*EveryRungComputes* OUTPUT_VARIABLE output
+                ERROR_VARIABLE output RESULT_VARIABLE result)
+message("${output}")
+if(result EQUAL 0)
+  message(FATAL_ERROR "The tests pass, although ${name} is broken.")
+elseif(NOT output MATCHES "${REPORT}")
+  message(FATAL_ERROR "The tests do not say '${REPORT}'.")
+endif()
