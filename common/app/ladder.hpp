@@ -42,10 +42,12 @@ struct LadderRow {
   std::string name;
   std::string file;
   std::string idea;
+  Index tile = 0;       ///< side of the squares of results that a block computes; 0: not squares
   bool picked = false;  ///< whether the stage itself would use it for this problem
 
   std::string skipped;  ///< why it could not be run; empty: it was run
-  std::string wrong;    ///< where it is wrong: "[3, 5] is 0.25, not 0.5"; empty: it is verified
+  std::string wrong;    ///< where it is wrong: "1 of 60 elements: [3, 5] is 0.25 instead of 0.5";
+                        ///< empty: it is verified
 
   double difference = 0;  ///< from what is expected: norm of the difference over the norm
   double worst = 0;       ///< the largest difference of an element

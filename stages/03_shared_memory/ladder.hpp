@@ -11,6 +11,7 @@
 
 #include "03_shared_memory/workspace.hpp"
 #include "tensor/error.hpp"
+#include "tensor/shape.hpp"
 
 namespace stagewise::shared_memory {
 
@@ -33,6 +34,8 @@ struct Rung {
 
   /// Whether this build, the current GPU and this problem allow it.
   Support (*supports)(const Problem& problem);
+
+  Index tile = 0;  ///< side of the squares of results that a block computes; 0: not squares
 };
 
 /// All rungs, from the bottom to the top.

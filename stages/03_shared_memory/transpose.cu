@@ -25,16 +25,16 @@ constexpr std::array<Rung<TransposeProblem<T>>, 5> rungs = {{
      transpose_naively<T>, supports_everything<TransposeProblem<T>>},
     {"tile", "stages/03_shared_memory/transpose/2_tile.cuh",
      "tiles in shared memory: coalesced on both sides", transpose_tiles<PlainTile, T>,
-     supports_everything<TransposeProblem<T>>},
+     supports_everything<TransposeProblem<T>>, 32},
     {"padded", "stages/03_shared_memory/transpose/3_padded.cuh",
      "an unused column: no bank conflicts", transpose_tiles<PaddedTile, T>,
-     supports_everything<TransposeProblem<T>>},
+     supports_everything<TransposeProblem<T>>, 32},
     {"rows", "stages/03_shared_memory/transpose/4_rows.cuh",
      "a thread moves four elements: more loads under way", transpose_rows<PaddedTile, T>,
-     supports_everything<TransposeProblem<T>>},
+     supports_everything<TransposeProblem<T>>, 32},
     {"swizzled", "stages/03_shared_memory/transpose/5_swizzled.cuh",
      "XOR instead of padding: no shared memory unused", transpose_rows<SwizzledTile, T>,
-     supports_everything<TransposeProblem<T>>},
+     supports_everything<TransposeProblem<T>>, 32},
 }};
 
 }  // namespace

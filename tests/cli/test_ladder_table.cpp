@@ -83,12 +83,13 @@ TEST(LadderTable, ShowsNoRatesOfEmulatedKernels) {
 TEST(LadderTable, ShowsWhatDiffersAndWhatWasSkipped) {
   LadderReport report = report_of_gpu();
   LadderTable& table = report.tables.front();
-  table.rows[0].wrong = "[3, 5] is 0.25, but stage 01 has 0.5";
+  table.rows[0].wrong = "1 of 60 elements: [3, 5] is 0.25 instead of 0.5";
   table.rows[1].skipped =
       "it takes a GPU of compute capability 8.0 or higher, and this one has 7.5";
   const std::string text = print(report);
-  EXPECT_NE(text.find("\ndot-non-divergent  DIFFERS: [3, 5] is 0.25, but stage 01 has 0.5\n"),
-            std::string::npos)
+  EXPECT_NE(
+      text.find("\ndot-non-divergent  DIFFERS: 1 of 60 elements: [3, 5] is 0.25 instead of 0.5\n"),
+      std::string::npos)
       << text;
   EXPECT_NE(text.find("\nstream-k *         skipped: it takes a GPU of compute capability 8.0 or "
                       "higher,\n                   and this one has 7.5\n"),
@@ -100,7 +101,7 @@ TEST(LadderTable, ShowsWhatDiffersAndWhatWasSkipped) {
 
 TEST(LadderTable, AReferenceThatDiffersIsWrong) {
   LadderReport report = report_of_gpu();
-  report.tables.front().reference_rows.front().wrong = "[0, 0] is 1, but stage 01 has 2";
+  report.tables.front().reference_rows.front().wrong = "1 of 60 elements: [0, 0] is 1 instead of 2";
   EXPECT_FALSE(is_right(report));
 }
 
@@ -121,7 +122,7 @@ TEST_F(CommandLine, ALadderThatDiffersEndsWith1) {
                              .run = [&](const LadderRequest& /*request*/) { return report; }};
   testing::internal::CaptureStdout();
   EXPECT_EQ(run_ladder(stage, ladder, {}, {}), 0);
-  report.tables.front().rows[0].wrong = "[3, 5] is nan, but stage 01 has 0.5";
+  report.tables.front().rows[0].wrong = "1 of 60 elements: [3, 5] is nan instead of 0.5";
   EXPECT_EQ(run_ladder(stage, ladder, {.request = {}, .report = path("report.json")}, {}), 1);
   testing::internal::GetCapturedStdout();
   EXPECT_NE(text("report.json").find("\"verified\": false"), std::string::npos);

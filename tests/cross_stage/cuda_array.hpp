@@ -10,6 +10,7 @@
 
 #include <gtest/gtest.h>
 
+#include "cross_stage/expect_computed.hpp"
 #include "cuda/check.hpp"
 #include "cuda/memory.hpp"
 
@@ -46,22 +47,12 @@ class CudaArray {
 template <typename T>
 void expect_within_units(const std::string& what, double units, const std::vector<T>& actual,
                          const std::vector<T>& expected, double least = 0) {
-  ASSERT_EQ(actual.size(), expected.size()) << what;
   double scale = least;
   for (const T value : expected) {
     if (std::isfinite(value)) scale = std::max(scale, std::abs(static_cast<double>(value)));
   }
   const double bound = units * static_cast<double>(std::numeric_limits<T>::epsilon()) * scale;
-  for (std::size_t i = 0; i < expected.size(); ++i) {
-    const double difference =
-        std::abs(static_cast<double>(actual[i]) - static_cast<double>(expected[i]));
-    const bool same = std::isnan(expected[i])   ? std::isnan(actual[i])
-                      : std::isinf(expected[i]) ? actual[i] == expected[i]
-                                                : difference <= bound;
-    ASSERT_TRUE(same) << what << ", element " << i << " of " << expected.size() << " is "
-                      << actual[i] << " instead of " << expected[i] << ", farther away than "
-                      << bound;
-  }
+  expect_computed(what, actual, expected, {.columns = static_cast<Index>(expected.size())}, bound);
 }
 
 }  // namespace stagewise

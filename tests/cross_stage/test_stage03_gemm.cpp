@@ -4,11 +4,13 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <sstream>
 
 #include "01_serial/gemm.hpp"
 #include "02_naive_cuda/naive_cuda_backend.hpp"
 #include "03_shared_memory/gemm.hpp"
 #include "cross_stage/device_array.hpp"
+#include "cross_stage/expect_computed.hpp"
 #include "cross_stage/random_shapes.hpp"
 #include "cross_stage/stage_types.hpp"
 #include "support.hpp"
@@ -48,6 +50,19 @@ T random_factor(Random& random) {
   return static_cast<T>(factors[random.below(factors.size())]);
 }
 
+/// The command that runs a rung on a problem of that shape.
+template <typename T>
+std::string command_of(const GemmRung<T>& rung, const GemmProblem<T>& p) {
+  std::ostringstream text;
+  text << "stage03_shared_memory gemm --rung " << rung.name << " --m " << p.m << " --n " << p.n
+       << " --k " << p.k << (p.op_a == Transpose::yes ? " --transpose-a" : "")
+       << (p.op_b == Transpose::yes ? " --transpose-b" : "");
+  if (p.alpha != 1) text << " --alpha " << p.alpha;
+  if (p.beta != 0) text << " --beta " << p.beta;
+  if (std::is_same_v<T, double>) text << " --precision double";
+  return text.str();
+}
+
 template <typename T>
 class GemmLadder : public testing::Test {
  protected:
@@ -60,45 +75,43 @@ class GemmLadder : public testing::Test {
   /// Runs a rung on random matrices, and expects stage 01's result and nothing written beyond it.
   void check(const GemmRung<T>& rung, const GemmProblem<T>& shape, std::uint64_t seed) {
     GemmProblem<T> p = shape;
-    const std::string what = std::string(rung.name) + " " + std::to_string(p.m) + "x" +
-                             std::to_string(p.n) + "x" + std::to_string(p.k) +
-                             (p.op_a == Transpose::yes ? " A^T" : "") +
-                             (p.op_b == Transpose::yes ? " B^T" : "") + ", alpha " +
-                             std::to_string(p.alpha) + ", beta " + std::to_string(p.beta);
     const std::vector<T> a = random_values<T>(p.m * p.k, seed);
     const std::vector<T> b = random_values<T>(p.k * p.n, seed + 1, -1, 2);
     std::vector<T> c = p.beta == 0 ? poison<T>(p.m * p.n) : random_values<T>(p.m * p.n, seed + 2);
     c.push_back(T{-77});  // nobody is to touch what comes behind
-
-    DeviceArray there_a(*backend_, a);
-    DeviceArray there_b(*backend_, b);
-    DeviceArray there_c(*backend_, c);
-    p.a = there_a.get();
-    p.b = there_b.get();
-    p.c = there_c.get();
-    rung.run(nullptr, p, *workspace_);
-    ASSERT_EQ(cudaStreamSynchronize(nullptr), cudaSuccess) << what;
-    const std::vector<T> actual = there_c.read(*backend_);
-
     p.a = a.data();
     p.b = b.data();
-    p.c = c.data();
+    const auto computed = [&] {
+      DeviceArray there_a(*backend_, a);
+      DeviceArray there_b(*backend_, b);
+      DeviceArray there_c(*backend_, c);
+      GemmProblem<T> there = p;
+      there.a = there_a.get();
+      there.b = there_b.get();
+      there.c = there_c.get();
+      rung.run(nullptr, there, *workspace_);
+      backend_->synchronize();
+      return there_c.read(*backend_);
+    };
+    const std::vector<T> actual = computed();
+
+    std::vector<T> expected = c;
+    p.c = expected.data();
     serial::gemm(serial::GemmForm::reordered, p);
     T scale = 0;
     for (Index i = 0; i < p.m * p.n; ++i) {
-      scale = std::max(scale, std::abs(c[static_cast<std::size_t>(i)]));
+      scale = std::max(scale, std::abs(expected[static_cast<std::size_t>(i)]));
     }
     const T bound = static_cast<T>(8 + 2 * std::sqrt(static_cast<double>(p.k))) *
                     std::numeric_limits<T>::epsilon() * scale;
-    ASSERT_EQ(actual.back(), T{-77}) << what << " has written behind C";
-    for (Index i = 0; i < p.m * p.n; ++i) {
-      const T difference =
-          std::abs(actual[static_cast<std::size_t>(i)] - c[static_cast<std::size_t>(i)]);
-      ASSERT_TRUE(difference <= bound)  // a NaN is not
-          << what << ": element (" << i / p.n << ", " << i % p.n << ") is "
-          << actual[static_cast<std::size_t>(i)] << " instead of "
-          << c[static_cast<std::size_t>(i)];
-    }
+    const std::string what = command_of(rung, p);
+    ASSERT_EQ(actual.back(), T{-77}) << what << " writes behind C";
+    const auto without_guard = [](std::vector<T> values) {
+      values.pop_back();
+      return values;
+    };
+    expect_computed<T>(what, without_guard(actual), without_guard(expected), {p.m, p.n, rung.tile},
+                       bound, [&] { return without_guard(computed()); });
   }
 
   void expect_counters_at_zero() {
@@ -179,26 +192,31 @@ TYPED_TEST(GemmLadder, EveryRungTakesMatricesThatBeginAnywhere) {
         const auto offset_of = [&](int operand) { return operand == which ? offset : 0; };
         const std::vector<T> a = random_values<T>(m * k + 4, 1);
         const std::vector<T> b = random_values<T>(k * n + 4, 2);
-        std::vector<T> c = random_values<T>(m * n + 4, 3);
-        DeviceArray there_a(backend, a);
-        DeviceArray there_b(backend, b);
-        DeviceArray there_c(backend, c);
+        const std::vector<T> c = random_values<T>(m * n + 4, 3);
         GemmProblem<T> p = {.m = m, .n = n, .k = k, .alpha = 2, .beta = -1};
-        p.a = there_a.get() + offset_of(0);
-        p.b = there_b.get() + offset_of(1);
-        p.c = there_c.get() + offset_of(2);
-        rung.run(nullptr, p, workspace);
-        ASSERT_EQ(cudaStreamSynchronize(nullptr), cudaSuccess) << rung.name;
-        const std::vector<T> actual = there_c.read(backend);
+        const auto computed = [&] {
+          DeviceArray there_a(backend, a);
+          DeviceArray there_b(backend, b);
+          DeviceArray there_c(backend, c);
+          GemmProblem<T> there = p;
+          there.a = there_a.get() + offset_of(0);
+          there.b = there_b.get() + offset_of(1);
+          there.c = there_c.get() + offset_of(2);
+          rung.run(nullptr, there, workspace);
+          backend.synchronize();
+          return there_c.read(backend);
+        };
+        std::vector<T> expected = c;
         p.a = a.data() + offset_of(0);
         p.b = b.data() + offset_of(1);
-        p.c = c.data() + offset_of(2);
+        p.c = expected.data() + offset_of(2);
         serial::gemm(serial::GemmForm::reordered, p);
-        for (std::size_t i = 0; i < c.size(); ++i) {  // what lies around C included
-          ASSERT_NEAR(actual[i], c[i], 2000 * std::numeric_limits<T>::epsilon())
-              << rung.name << ", operand " << which << " begins " << offset << " later, element "
-              << i;
-        }
+        expect_computed<T>(  // what lies around C included
+            command_of(rung, p) + ", operand " + std::to_string(which) + " from element " +
+                std::to_string(offset) + " on,",
+            computed(), expected, {.columns = std::ssize(expected)},
+            2000 * std::numeric_limits<T>::epsilon(), computed);
+        if (this->HasFatalFailure()) return;
       }
     }
   }

@@ -120,7 +120,7 @@ LadderReport run_gemm_in(const LadderRequest& request) {
   };
   work.verify = [&](LadderRow& row) {
     const std::vector<T> found = copy_out(runner.stream(), c, m * n);
-    note_difference(row, found, expected, {m, n}, bound);
+    note_difference(row, found, expected, m, n, bound);
     if (by_reference.empty()) return;
     row.reference_difference =
         compare_values(std::span<const T>(found), std::span<const T>(by_reference)).relative;

@@ -50,7 +50,7 @@ LadderReport run_sum(const LadderRequest& request) {
   Runner::Work work;
   work.prepare = [&] { poison(runner.stream(), out); };
   work.verify = [&](LadderRow& row) {
-    note_difference(row, copy_out(runner.stream(), out, 1), expected, {1}, 0);
+    note_difference(row, copy_out(runner.stream(), out, 1), expected, 1, 1, 0);
   };
   LadderReport report =
       begin_report("the sum of " + count_of(n, "number"), bytes, request.precision);
@@ -108,7 +108,7 @@ LadderReport run_sum_rows(const LadderRequest& request) {
     work.prepare = [&] { poison(runner.stream(), y); };
     work.enqueue = [&] { copy_over(runner.stream(), half, x.data(), y.data()); };
     work.verify = [&](LadderRow& row) {
-      note_difference(row, copy_out(runner.stream(), y, half), host_x, {half}, 0);
+      note_difference(row, copy_out(runner.stream(), y, half), host_x, 1, half, 0);
     };
     work.also_without_graph = true;
     runner.run(own, work);
@@ -116,7 +116,7 @@ LadderReport run_sum_rows(const LadderRequest& request) {
   }
   work.prepare = [&] { poison(runner.stream(), out); };
   work.verify = [&](LadderRow& row) {
-    note_difference(row, copy_out(runner.stream(), out, cols), expected, {cols}, 0);
+    note_difference(row, copy_out(runner.stream(), out, cols), expected, 1, cols, 0);
   };
   const SumRowsProblem<T> problem{.rows = rows, .cols = cols, .x = x.data(), .out = out.data()};
   table.rows = runner.run_rungs(sum_rows_ladder<T>(), request.rung, problem,

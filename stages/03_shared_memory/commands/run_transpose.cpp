@@ -135,8 +135,8 @@ class Matrix {
   std::function<void(LadderRow&)> expecting(const Expected<T>& expected) {
     return [this, &expected](LadderRow& row) {
       const Index elements = expected.rows * expected.cols;
-      note_difference(row, copy_out(runner_.stream(), y_, elements), expected.values,
-                      {expected.rows, expected.cols}, 0);
+      note_difference(row, copy_out(runner_.stream(), y_, elements), expected.values, expected.rows,
+                      expected.cols, 0);
     };
   }
 

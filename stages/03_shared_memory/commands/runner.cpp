@@ -8,6 +8,7 @@
 
 #include "app/text.hpp"
 #include "cuda/device.hpp"
+#include "cuda/thread_order.hpp"
 
 namespace stagewise::shared_memory {
 namespace {
@@ -123,7 +124,7 @@ std::string shape_text(Index rows, Index cols) {
 
 void Runner::run(LadderRow& row, const Work& work) const {
   announce_(row.name);
-  const auto run_once = [&](const std::function<void()>& enqueue) {
+  const auto time_once = [&](const std::function<void()>& enqueue) {
     work.prepare();
     stream_.synchronize();
     const auto start = Clock::now();
@@ -131,15 +132,28 @@ void Runner::run(LadderRow& row, const Work& work) const {
     stream_.synchronize();
     return seconds_since(start);
   };
-  const double first = run_once(work.enqueue);
-  work.verify(row);
+  const double first = time_once(work.enqueue);
+  verify(row, work);
   if (!row.wrong.empty() || repetitions_ == 0) return;
 
   double seconds = measure(work.enqueue, first, work.also_without_graph);
-  if (work.overhead) seconds -= measure(work.overhead, run_once(work.overhead), false);
-  run_once(work.enqueue);
-  work.verify(row);  // once more: after many launches, and some from a graph
+  if (work.overhead) seconds -= measure(work.overhead, time_once(work.overhead), false);
+  time_once(work.enqueue);
+  verify(row, work);  // once more: after many launches, and some from a graph
   if (row.wrong.empty() && seconds > 0) row.seconds = seconds;  // else it is lost in the noise
+}
+
+void Runner::verify(LadderRow& row, const Work& work) const {
+  work.verify(row);
+  if (row.wrong.empty()) return;
+  row.wrong += ". " + cuda::explain_order([&] {
+                 LadderRow again = row;
+                 again.wrong.clear();
+                 work.prepare();
+                 work.enqueue();
+                 work.verify(again);
+                 return again.wrong == row.wrong;
+               });
 }
 
 /// @param first seconds that it has taken when it was verified.

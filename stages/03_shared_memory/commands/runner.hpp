@@ -2,8 +2,6 @@
 /// What the ladders' subcommands share: memory, verification, measurement.
 #pragma once
 
-#include <array>
-#include <cstdio>
 #include <functional>
 #include <span>
 #include <string>
@@ -20,7 +18,7 @@
 #include "tensor/error.hpp"
 #include "tensor/random.hpp"
 #include "tensor/tensor.hpp"
-#include "verify/compare.hpp"
+#include "verify/differences.hpp"
 #include "verify/values.hpp"
 
 namespace stagewise::shared_memory {
@@ -71,6 +69,8 @@ class Runner {
   const cuda::Stream& stream() const { return stream_; }
 
  private:
+  /// Verifies what was run, and if it is wrong, says whether the order of the threads matters.
+  void verify(LadderRow& row, const Work& work) const;
   double measure(const std::function<void()>& enqueue, double first, bool also_without_graph) const;
 
   Index repetitions_;
@@ -90,6 +90,7 @@ std::vector<LadderRow> Runner::run_rungs(Ladder<Problem> ladder, const std::stri
     own.name = rung.name;
     own.file = rung.file;
     own.idea = rung.idea;
+    own.tile = rung.tile;
     if (const Support support = rung.supports(problem); !support) {
       if (!all) throw Error("the rung " + own.name + " cannot be used here: " + support.reason);
       own.skipped = support.reason;
@@ -101,21 +102,20 @@ std::vector<LadderRow> Runner::run_rungs(Ladder<Problem> ladder, const std::stri
   return rows;
 }
 
-/// Notes how far a row's output is from what is expected.
+/// Notes how far a row's output of rows x columns is from what is expected.
 /// @param bound of the difference of an element; 0: they must be equal.
 template <typename Found, typename Expected>
 void note_difference(LadderRow& row, const std::vector<Found>& found,
-                     const std::vector<Expected>& expected, const Shape& shape, double bound) {
+                     const std::vector<Expected>& expected, Index rows, Index columns,
+                     double bound) {
   const ValueDifference difference =
       compare_values(std::span<const Found>(found), std::span<const Expected>(expected));
   row.difference = difference.relative;
   row.worst = difference.worst;
   row.bound = bound;
-  if (difference.within(bound)) return;
-  std::array<char, 160> text{};
-  std::snprintf(text.data(), text.size(), "%s is %.9g, but stage 01 has %.9g",
-                place_of(difference.place, shape).c_str(), difference.found, difference.expected);
-  row.wrong = text.data();
+  row.wrong = describe_differences(
+      std::span<const Found>(found), std::span<const Expected>(expected), {rows, columns, row.tile},
+      [&](double value, double wanted) { return is_near(value, wanted, bound); });
 }
 
 /// Uniform in [-1, 1).
