@@ -112,8 +112,8 @@ inline void expect_contains(const std::string& text, const std::string& part) {
 /// they are computed and memory that is asked for too often.
 class PoisonedMemory final : public Memory {
  public:
-  void* allocate(std::size_t bytes) override {
-    void* const pointer = host_memory().allocate(bytes);
+  void* allocate(std::size_t bytes, CodeLine asker) override {
+    void* const pointer = host_memory().allocate(bytes, asker);
     std::memset(pointer, 0xff, bytes);  // a NaN in float as in double
     ++allocations_;
     bytes_ += bytes;

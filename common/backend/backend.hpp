@@ -38,9 +38,10 @@ class Backend {
   virtual bool host_accessible() const = 0;
 
   /// An uninitialized tensor in memory().
+  /// @param asker as in Memory::allocate().
   template <typename U>
-  Tensor<U> allocate(const Shape& shape) {
-    return Tensor<U>(shape, memory());
+  Tensor<U> allocate(const Shape& shape, CodeLine asker = CodeLine::here()) {
+    return Tensor<U>(shape, memory(), asker);
   }
 
   /// Copies `bytes` bytes from the host's memory; `host` may be reused on return.

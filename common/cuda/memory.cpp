@@ -10,6 +10,27 @@
 #include "tensor/error.hpp"
 
 namespace stagewise::cuda {
+namespace {
+
+// CUDA on the CPU notes which line has asked for memory; a GPU does not.
+#ifdef STAGEWISE_CUDA_ON_CPU
+cudaError_t malloc_device(void** pointer, std::size_t bytes, CodeLine asker) {
+  return cudaMalloc(pointer, bytes, asker.file, asker.line);
+}
+cudaError_t malloc_pinned(void** pointer, std::size_t bytes, CodeLine asker) {
+  return cudaMallocHost(pointer, bytes, 0, asker.file, asker.line);
+}
+#else
+cudaError_t malloc_device(void** pointer, std::size_t bytes, CodeLine /*asker*/) {
+  return cudaMalloc(pointer, bytes);
+}
+cudaError_t malloc_pinned(void** pointer, std::size_t bytes, CodeLine /*asker*/) {
+  return cudaMallocHost(pointer, bytes);
+}
+#endif
+
+}  // namespace
+
 std::string size_text(std::size_t bytes) {
   constexpr std::array units = {"B", "KB", "MB", "GB", "TB"};
   auto value = static_cast<double>(bytes);
@@ -24,9 +45,9 @@ std::string size_text(std::size_t bytes) {
   return text.data();
 }
 
-void* DeviceMemory::allocate(std::size_t bytes) {
+void* DeviceMemory::allocate(std::size_t bytes, CodeLine asker) {
   void* pointer = nullptr;
-  const cudaError_t status = cudaMalloc(&pointer, std::max<std::size_t>(bytes, 1));
+  const cudaError_t status = malloc_device(&pointer, std::max<std::size_t>(bytes, 1), asker);
   if (status == cudaErrorMemoryAllocation) {
     cudaGetLastError();  // the next check must not report it again
     std::size_t free = 0;
@@ -46,9 +67,9 @@ void DeviceMemory::release(void* pointer) noexcept {
   cudaFree(pointer);
 }
 
-void* PinnedMemory::allocate(std::size_t bytes) {
+void* PinnedMemory::allocate(std::size_t bytes, CodeLine asker) {
   void* pointer = nullptr;
-  const cudaError_t status = cudaMallocHost(&pointer, std::max<std::size_t>(bytes, 1));
+  const cudaError_t status = malloc_pinned(&pointer, std::max<std::size_t>(bytes, 1), asker);
   if (status == cudaErrorMemoryAllocation) {
     cudaGetLastError();
     throw Error("the host has too little memory that can be pinned: " + size_text(bytes) +

@@ -13,7 +13,7 @@ namespace stagewise::cuda {
 class DeviceMemory final : public Memory {
  public:
   /// @throws Error naming how much was asked for and how much is free.
-  void* allocate(std::size_t bytes) override;
+  void* allocate(std::size_t bytes, CodeLine asker) override;
   void release(void* pointer) noexcept override;
 };
 
@@ -22,7 +22,7 @@ class DeviceMemory final : public Memory {
 class PinnedMemory final : public Memory {
  public:
   /// @throws Error naming how much was asked for.
-  void* allocate(std::size_t bytes) override;
+  void* allocate(std::size_t bytes, CodeLine asker) override;
   void release(void* pointer) noexcept override;
 };
 

@@ -14,7 +14,7 @@ constexpr std::align_val_t alignment{64};
 
 class HostMemory final : public Memory {
  public:
-  void* allocate(std::size_t bytes) override {
+  void* allocate(std::size_t bytes, CodeLine /*asker*/) override {
     void* pointer = ::operator new(bytes, alignment, std::nothrow);
     if (pointer == nullptr) {
       throw Error(

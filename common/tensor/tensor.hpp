@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <utility>
 
+#include "tensor/code_line.hpp"
 #include "tensor/shape.hpp"
 
 namespace stagewise {
@@ -15,8 +16,9 @@ class Memory {
   virtual ~Memory() = default;
 
   /// At least `bytes` bytes, aligned to 64; contents undefined. Never null, also for 0 bytes.
+  /// @param asker the line that wants the memory, for reports of what goes beyond it.
   /// @throws Error naming the number of bytes if there are not enough.
-  virtual void* allocate(std::size_t bytes) = 0;
+  virtual void* allocate(std::size_t bytes, CodeLine asker) = 0;
 
   /// Gives back what allocate() returned.
   virtual void release(void* pointer) noexcept = 0;
@@ -35,11 +37,13 @@ class Tensor {
 
   /// Allocates `shape.elements()` elements; their values are undefined.
   /// @param memory must outlive the tensor.
-  explicit Tensor(const Shape& shape, Memory& memory = host_memory())
+  /// @param asker as in Memory::allocate().
+  explicit Tensor(const Shape& shape, Memory& memory = host_memory(),
+                  CodeLine asker = CodeLine::here())
       : shape_(shape),
         memory_(&memory),
         data_(static_cast<T*>(
-            memory.allocate(static_cast<std::size_t>(shape.elements()) * sizeof(T)))) {}
+            memory.allocate(static_cast<std::size_t>(shape.elements()) * sizeof(T), asker))) {}
 
   Tensor(Tensor&& other) noexcept
       : shape_(std::exchange(other.shape_, Shape{0})),

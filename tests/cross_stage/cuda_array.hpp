@@ -19,8 +19,8 @@ namespace stagewise {
 template <typename T>
 class CudaArray {
  public:
-  explicit CudaArray(const std::vector<T>& values)
-      : tensor_({static_cast<Index>(values.size())}, cuda::device_memory()) {
+  explicit CudaArray(const std::vector<T>& values, CodeLine asker = CodeLine::here())
+      : tensor_({static_cast<Index>(values.size())}, cuda::device_memory(), asker) {
     CUDA_CHECK(cudaMemcpy(tensor_.data(), values.data(), values.size() * sizeof(T),
                           cudaMemcpyHostToDevice));
   }

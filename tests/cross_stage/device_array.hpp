@@ -13,8 +13,8 @@ template <typename T>
 class DeviceArray {
  public:
   template <typename U>
-  DeviceArray(Backend<U>& backend, const std::vector<T>& values)
-      : tensor_(backend.template allocate<T>({static_cast<Index>(values.size())})) {
+  DeviceArray(Backend<U>& backend, const std::vector<T>& values, CodeLine asker = CodeLine::here())
+      : tensor_(backend.template allocate<T>({static_cast<Index>(values.size())}, asker)) {
     if (!values.empty()) backend.copy_in(tensor_.data(), values.data(), values.size() * sizeof(T));
   }
 

@@ -139,8 +139,8 @@ std::vector<T> random_whole_numbers(Index n, Random& random) {
 
 /// Room for n elements on the GPU.
 template <typename T>
-Tensor<T> on_device(Index n) {
-  return Tensor<T>({n}, cuda::device_memory());
+Tensor<T> on_device(Index n, CodeLine asker = CodeLine::here()) {
+  return Tensor<T>({n}, cuda::device_memory(), asker);
 }
 
 /// Copies all of `from` to the GPU; it is there on return.
