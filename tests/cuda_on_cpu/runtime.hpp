@@ -54,11 +54,12 @@ inline std::string here(unsigned line, const char* file = __builtin_FILE()) {
   return path.substr(path.rfind('/') + 1) + ":" + std::to_string(line);
 }
 
-/// Device memory of n elements, with values.
+/// Device memory of n elements, with values. Reports name the line that calls this.
 template <class T>
-T* on_device(const std::vector<T>& values) {
+T* on_device(const std::vector<T>& values, const char* file = __builtin_FILE(),
+             unsigned line = __builtin_LINE()) {
   T* pointer = nullptr;
-  EXPECT_EQ(cudaMalloc(&pointer, values.size() * sizeof(T)), cudaSuccess);
+  EXPECT_EQ(cudaMalloc(&pointer, values.size() * sizeof(T), file, line), cudaSuccess);
   EXPECT_EQ(cudaMemcpy(pointer, values.data(), values.size() * sizeof(T), cudaMemcpyHostToDevice),
             cudaSuccess);
   return pointer;

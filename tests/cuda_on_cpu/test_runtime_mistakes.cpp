@@ -185,7 +185,7 @@ TEST(Mistakes, WriteBeyondAnAllocation) {
   const Outcome outcome = of_write(1000, 1000);
   expect_says(outcome, {mistake("write_at"), "kernel 'write_at', block (2, 0, 0), thread (5, 0, 0)",
                         "writes address", "0 bytes beyond the end of the 4000 bytes allocated in",
-                        "runtime.hpp:"});
+                        "test_runtime_mistakes.cpp:"});
   EXPECT_EQ(outcome.error, cudaErrorIllegalAddress);
 }
 
