@@ -680,6 +680,7 @@ TEST(AllocationCounter, CountsEveryForm) {
               const std::vector<int> values(1000);
               static const int* volatile seen = nullptr;
               seen = values.data();  // or the whole vector might be left out
+              EXPECT_NE(seen, nullptr);
             }),
             1);
   EXPECT_EQ(count([] {}), 0);
