@@ -24,6 +24,7 @@ foreach(storey IN LISTS storeys)
   list(APPEND below ${floors})
 endforeach()
 set(allowed_verify ${only_below_verify} verify)
+list(APPEND allowed_cuda cuda_on_cpu) # sets the order of the threads, where kernels run on the CPU
 set(all_floors ${below})
 
 # Libraries that stay on the floors that need them.
@@ -77,6 +78,8 @@ function(self_test)
       "good common/app/a.cpp \"verify/b.hpp\""
       "good common/io/a.cpp <nlohmann/json.hpp>"
       "good common/verify/a.cpp \"graph/b.hpp\""
+      "good common/cuda/a.cpp \"cuda_on_cpu/b.hpp\""
+      "bad common/cuda_on_cpu/a.cpp \"cuda/b.hpp\""
       "good stages/01_serial/gemm/a.cpp \"01_serial/b.hpp\""
       "good stages/02_naive_cuda/a.cu \"01_serial/b.hpp\""
       "good stages/02_naive_cuda/a.cu \"app/b.hpp\"")
