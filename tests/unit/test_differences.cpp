@@ -80,10 +80,10 @@ TEST(Differences, KnowsTiles) {
 }
 
 TEST(Differences, NoticesTheOneThreadThatIsRight) {
-  EXPECT_NE(described({71, 53, 8},
-                      [](Index row, Index column) { return row % 8 < 7 || column % 8 < 7; })
-                .find(", scattered, but never at [7, 7] of a tile of 8; "),
-            std::string::npos);
+  EXPECT_NE(
+      described({71, 53, 8}, [](Index row, Index column) { return row % 8 < 7 || column % 8 < 7; })
+          .find(", scattered, but never at [7, 7] of a tile of 8; "),
+      std::string::npos);
 }
 
 TEST(Differences, SaysHowFarTheOthersAreScattered) {
