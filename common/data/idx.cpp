@@ -2,17 +2,16 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <cstdint>
 #include <cstdio>
 #include <limits>
 #include <span>
 #include <string>
-#include <system_error>
 #include <utility>
 #include <vector>
 
 #include "data/input_file.hpp"
+#include "io/file.hpp"
 #include "tensor/counts.hpp"
 #include "tensor/error.hpp"
 
@@ -128,58 +127,6 @@ void append_number(std::vector<std::uint8_t>& bytes, Index value) {
   }
 }
 
-/// A file under a temporary name until it is complete: whoever finds the final name finds all of
-/// it.
-class NewFile {
- public:
-  explicit NewFile(const fs::path& target)
-      : target_(target), temporary_(target.string() + ".part") {
-    std::error_code ignored;
-    const fs::file_status status = fs::status(target, ignored);
-    if (fs::exists(status) && !fs::is_regular_file(status)) {
-      throw Error("cannot write " + target.string() + ": it exists and is not a regular file");
-    }
-    file_ = std::fopen(temporary_.c_str(), "wb");
-    if (file_ == nullptr) fail();
-  }
-
-  ~NewFile() {
-    if (file_ != nullptr) std::fclose(file_);
-    std::error_code ignored;
-    if (!done_) fs::remove(temporary_, ignored);
-  }
-
-  NewFile(const NewFile&) = delete;
-  NewFile& operator=(const NewFile&) = delete;
-
-  void write(std::span<const std::uint8_t> bytes) {
-    if (std::fwrite(bytes.data(), 1, bytes.size(), file_) != bytes.size()) fail();
-  }
-
-  /// Makes sure that everything has been written; a full disk may show only here.
-  void close() {
-    if (std::fclose(std::exchange(file_, nullptr)) != 0) fail();
-  }
-
-  /// Gives the file its final name.
-  void publish() {
-    std::error_code error;
-    fs::rename(temporary_, target_, error);
-    if (error) throw Error("cannot write " + target_.string() + ": " + error.message());
-    done_ = true;
-  }
-
- private:
-  [[noreturn]] void fail() const {
-    throw Error("cannot write " + target_.string() + ": " + std::generic_category().message(errno));
-  }
-
-  fs::path target_;
-  fs::path temporary_;
-  std::FILE* file_ = nullptr;
-  bool done_ = false;
-};
-
 /// Replaces `from`, which must be in the text, by `to`.
 bool replace(std::string& text, const std::string& from, const std::string& to) {
   const std::size_t place = text.find(from);
@@ -220,19 +167,19 @@ void write_idx(const Dataset& dataset, const fs::path& images, const fs::path& l
   std::vector<std::uint8_t> header;
   append_number(header, images_magic);
   for (const Index length : {dataset.size(), sample[0], sample[1]}) append_number(header, length);
-  NewFile images_file(images);
-  images_file.write(header);
-  images_file.write(*dataset.pixels());
-  images_file.close();
+  NewFile images_file(images, "images");
+  images_file.write(std::as_bytes(std::span(header)));
+  images_file.write(std::as_bytes(std::span(*dataset.pixels())));
 
   std::vector<std::uint8_t> all_labels;
   append_number(all_labels, labels_magic);
   append_number(all_labels, dataset.size());
   all_labels.insert(all_labels.end(), dataset.labels().begin(), dataset.labels().end());
-  NewFile labels_file(labels);
-  labels_file.write(all_labels);
-  labels_file.close();
+  NewFile labels_file(labels, "labels");
+  labels_file.write(std::as_bytes(std::span(all_labels)));
 
+  images_file.complete();
+  labels_file.complete();
   images_file.publish();
   labels_file.publish();
 }

@@ -2,8 +2,9 @@
 
 #include <cerrno>
 #include <cstring>
-#include <string>
+#include <random>
 #include <system_error>
+#include <utility>
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -15,29 +16,6 @@ namespace stagewise {
 namespace {
 
 namespace fs = std::filesystem;
-
-/// A file descriptor that closes itself.
-class Descriptor {
- public:
-  explicit Descriptor(int number) : number_(number) {}
-  ~Descriptor() {
-    if (number_ >= 0) ::close(number_);
-  }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-
-  int number() const { return number_; }
-
-  /// Closes now; @return whether the system had nothing to complain about.
-  bool close() {
-    const int number = number_;
-    number_ = -1;
-    return ::close(number) == 0;
-  }
-
- private:
-  int number_;
-};
 
 Error failure(std::string_view what, const fs::path& path, const std::string& reason) {
   return Error("the " + std::string(what) + " " + path.string() + " cannot be written: " + reason);
@@ -59,8 +37,10 @@ fs::path target_of(const fs::path& path) {
   return target;
 }
 
-/// Replacing a device by a file would harm far more than this run.
-void expect_regular_or_absent(const fs::path& target, const fs::path& path, std::string_view what) {
+/// Replacing a device by a file would harm far more than this run; and who has made a file
+/// read-only does not want it replaced, though whoever may write to its folder could.
+void expect_writable_or_absent(const fs::path& target, const fs::path& path,
+                               std::string_view what) {
   std::error_code error;
   const fs::file_status status = fs::status(target, error);
   if (fs::is_directory(status)) throw failure(what, path, "it is a folder");
@@ -69,59 +49,117 @@ void expect_regular_or_absent(const fs::path& target, const fs::path& path, std:
   }
   // The reason why it cannot be looked at: a link in a loop, a name too long, ...
   if (!fs::status_known(status)) throw failure(what, path, error.message());
+  if (fs::exists(status)) {
+    if (::access(target.c_str(), W_OK) != 0) throw failure(what, path);
+  } else if (!fs::is_directory(target.parent_path(), error)) {
+    throw failure(what, path, "there is no folder " + target.parent_path().string());
+  }
 }
 
+/// Another one each time: ".model.h5.k3x0q9.partial".
 fs::path partial_of(const fs::path& target) {
-  fs::path partial = target;
-  partial += ".partial";
-  return partial;
+  constexpr std::size_t longest = 200;  // with what is added, no more than a name may have
+  constexpr std::string_view letters = "abcdefghijklmnopqrstuvwxyz0123456789";
+  std::random_device random;
+  std::uniform_int_distribution<std::size_t> letter(0, letters.size() - 1);
+  std::string name = "." + target.filename().string().substr(0, longest) + ".";
+  for (int i = 0; i < 6; ++i) name += letters[letter(random)];
+  return target.parent_path() / (name + ".partial");
 }
 
-Descriptor create(const fs::path& path) {
-  constexpr mode_t permissions = 0666;  // less the user's umask
-  return Descriptor(
-      ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, permissions));
+/// Lets a new file belong to whom the old one belonged, and be read and written by the same people.
+void keep_permissions(int descriptor, const struct stat& old) {
+  constexpr mode_t all = 0777;
+  constexpr mode_t of_group = 0070;
+  constexpr mode_t of_others = 0007;
+  constexpr unsigned between = 3;
+  mode_t mode = old.st_mode & all;
+  const auto unchanged = static_cast<uid_t>(-1);
+  if (::fchown(descriptor, old.st_uid, old.st_gid) != 0 &&
+      ::fchown(descriptor, unchanged, old.st_gid) != 0) {
+    // It is left to another group now, which gets no more than everybody had.
+    mode = (mode & ~of_group) | ((mode & of_others) << between);
+  }
+  ::fchmod(descriptor, mode);
+}
+
+/// Creates a file that did not exist. @return its descriptor; -1 if that fails, with errno.
+int create_beside(const fs::path& target, fs::path& partial) {
+  struct stat old {};
+  const bool replaces = ::stat(target.c_str(), &old) == 0;
+  // Private until it has its permissions, if somebody else chose them; else less the user's umask.
+  const mode_t permissions = replaces ? 0600 : 0666;
+  constexpr int attempts = 100;
+  int descriptor = -1;
+  for (int i = 0; i < attempts; ++i) {
+    partial = partial_of(target);
+    descriptor =
+        ::open(partial.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, permissions);
+    if (descriptor >= 0 || errno != EEXIST) break;
+  }
+  if (descriptor >= 0 && replaces) keep_permissions(descriptor, old);
+  return descriptor;
 }
 
 }  // namespace
 
-void check_writable(const fs::path& path, std::string_view what) {
-  if (path.empty()) throw Error("the " + std::string(what) + " needs a file name, but it is empty");
-  const fs::path target = target_of(path);
-  expect_regular_or_absent(target, path, what);
-  std::error_code error;
-  if (fs::exists(target, error) && ::access(target.c_str(), W_OK) != 0) throw failure(what, path);
-  const fs::path folder = target.parent_path();
-  if (!fs::is_directory(folder, error)) {
-    throw failure(what, path, "there is no folder " + folder.string());
+NewFile::NewFile(const fs::path& path, std::string_view what)
+    : path_(path), what_(what), target_(target_of(path)) {
+  if (path.empty()) throw Error("the " + what_ + " needs a file name, but it is empty");
+  expect_writable_or_absent(target_, path_, what_);
+  descriptor_ = create_beside(target_, partial_);
+  if (descriptor_ < 0) throw failure(what_, path_);
+  on_interruption_ = std::make_unique<RemovedOnInterruption>(partial_.string());
+}
+
+NewFile::~NewFile() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+  if (!partial_.empty()) ::unlink(partial_.c_str());
+}
+
+void NewFile::write(std::span<const std::byte> bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written = ::write(descriptor_, bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) throw failure(what_, path_);
+    bytes = bytes.subspan(static_cast<std::size_t>(written));
   }
-  const fs::path partial = partial_of(target);
-  const Descriptor file = create(partial);
-  if (file.number() < 0) throw failure(what, path);
-  fs::remove(partial, error);
+}
+
+void NewFile::complete() {
+  if (descriptor_ < 0) return;
+  // Without fsync, a power cut after the rename could leave an empty file under the good name.
+  if (::fsync(descriptor_) != 0) throw failure(what_, path_);
+  if (::close(std::exchange(descriptor_, -1)) != 0) throw failure(what_, path_);
+}
+
+void NewFile::publish() {
+  complete();
+  expect_writable_or_absent(target_, path_, what_);  // still
+  if (::rename(partial_.c_str(), target_.c_str()) != 0) throw failure(what_, path_);
+  partial_.clear();
+  on_interruption_.reset();
+}
+
+void check_writable(const fs::path& path, std::string_view what) {
+  const NewFile file(path, what);
 }
 
 void write_file(const fs::path& path, std::span<const std::byte> contents, std::string_view what) {
-  const fs::path target = target_of(path);
-  expect_regular_or_absent(target, path, what);
-  const fs::path partial = partial_of(target);
-  const auto fail = [&] {
-    Error error = failure(what, path);
-    ::unlink(partial.c_str());
-    return error;
-  };
+  NewFile file(path, what);
+  file.write(contents);
+  file.publish();
+}
 
-  Descriptor file = create(partial);
-  if (file.number() < 0) throw failure(what, path);
-  while (!contents.empty()) {
-    const ssize_t written = ::write(file.number(), contents.data(), contents.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) throw fail();
-    contents = contents.subspan(static_cast<std::size_t>(written));
-  }
-  // Without fsync, a power cut after the rename could leave an empty file under the good name.
-  if (::fsync(file.number()) != 0 || !file.close()) throw fail();
-  if (::rename(partial.c_str(), target.c_str()) != 0) throw fail();
+bool is_same_file(const fs::path& a, const fs::path& b) {
+  std::error_code error;  // what cannot be looked at is refused where it is used
+  if (fs::equivalent(a, b, error)) return true;
+  const auto place_of = [&](const fs::path& path) {
+    const fs::path target = target_of(path);
+    const fs::path place = fs::weakly_canonical(target, error);
+    return error ? target : place;
+  };
+  return place_of(a) == place_of(b);
 }
 
 }  // namespace stagewise

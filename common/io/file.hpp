@@ -4,23 +4,70 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <memory>
 #include <span>
+#include <string>
 #include <string_view>
+
+#include "io/interruption.hpp"
 
 namespace stagewise {
 
-/// Checks that write_file() will be able to write to `path`: that it is a regular file or absent,
-/// and that a file can be created beside it. Meant to be called before hours of training, not
-/// after.
-/// @param what the file's role for the error's sentence: "checkpoint", "report".
+/// A file that takes its place only when it is complete. Whoever reads `path`, also after a crash
+/// at any moment, finds either the old contents or the new. Of several that are written to one
+/// place at the same time, the last to be published stays.
+///
+/// Until then the contents are beside it in a file of a name that nobody else has,
+/// ".NAME.xxxxxx.partial". Only a process that is killed outright can leave it there. A file that
+/// is replaced hands its permissions and, where the system allows, its owner and group to the new
+/// one.
+class NewFile {
+ public:
+  /// Makes sure that `path` is a regular file that may be written to, or absent, and creates the
+  /// file beside it. A link is followed: what it leads to is replaced.
+  /// @param what the file's role for the errors' sentences: "checkpoint", "report".
+  /// @throws Error naming the path and the reason.
+  NewFile(const std::filesystem::path& path, std::string_view what);
+
+  /// Removes what has not been published.
+  ~NewFile();
+
+  NewFile(const NewFile&) = delete;
+  NewFile& operator=(const NewFile&) = delete;
+
+  /// Adds to the contents.
+  /// @throws Error naming the path and the reason, such as a full disk.
+  void write(std::span<const std::byte> bytes);
+
+  /// Waits until all of it is on the disk. Who publishes several files completes all of them first.
+  /// @throws Error naming the path and the reason.
+  void complete();
+
+  /// Completes the file and puts it in its place.
+  /// @throws Error naming the path and the reason; what was there before is then untouched.
+  void publish();
+
+ private:
+  std::filesystem::path path_;
+  std::string what_;
+  std::filesystem::path target_;
+  std::filesystem::path partial_;
+  int descriptor_ = -1;
+  std::unique_ptr<RemovedOnInterruption> on_interruption_;
+};
+
+/// Checks that write_file() will be able to write to `path`. Meant to be called before hours of
+/// training, not after. Disturbs nothing.
 /// @throws Error naming the path and the reason.
 void check_writable(const std::filesystem::path& path, std::string_view what);
 
-/// Replaces the file at `path` as a whole: writes to `path` + ".partial", flushes it to the disk
-/// and renames it. Whoever reads `path`, also after a crash at any moment, finds either the old
-/// contents or the new.
+/// Replaces the file at `path` as a whole; see NewFile.
 /// @throws Error naming the path and the reason; the old file is then untouched.
 void write_file(const std::filesystem::path& path, std::span<const std::byte> contents,
                 std::string_view what);
+
+/// Whether writing to one path would change what is read at the other: by the same name, through
+/// links of either kind, or, for files that do not exist yet, because both names lead to one place.
+bool is_same_file(const std::filesystem::path& a, const std::filesystem::path& b);
 
 }  // namespace stagewise

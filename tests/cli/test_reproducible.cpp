@@ -139,42 +139,52 @@ INSTANTIATE_TEST_SUITE_P(
                     Setting{"in_double", "--precision double --l2 0.001"}),
     [](const auto& test) { return std::string(test.param.name); });
 
-/// Whether something is in the file yet: an empty one is also made before training starts, to see
-/// whether it can be.
-bool is_being_written(const fs::path& path) {
-  std::error_code is_absent;
-  const std::uintmax_t size = fs::file_size(path, is_absent);
-  return !is_absent && size > 0;
-}
-
 TEST_F(Reproducible, AKillWhileSavingLeavesTheCheckpointBefore) {
   // Little to compute and much to write.
   const std::string training =
       "stage01_serial train --train-limit 1 --test-limit 1 --batch-size 1 --hidden 1000 "
       "--save model.h5 ";
   run_well(training + "--epochs 1");
-  const fs::path partial = path("model.h5.partial");
+  // An empty file is also made before training starts, to see whether it can be.
+  const auto is_writing = [&] {
+    std::error_code is_absent;
+    const std::uintmax_t size = fs::file_size(partial_file_in(path("")), is_absent);
+    return !is_absent && size > 0;
+  };
   int interrupted = 0;  // how often a file was half written, or written but not yet renamed
   for (int repetition = 0; repetition < 12; ++repetition) {
-    fs::remove(partial);
     Process process(resolve(training + "--epochs 100000 --save-every 1"), surroundings_);
     const auto start = Clock::now();
-    while (!is_being_written(partial) && Clock::now() - start < Seconds(30)) {
+    while (!is_writing() && Clock::now() - start < Seconds(30)) {
     }
     ASSERT_LT(Clock::now() - start, Seconds(30)) << "nothing is written beside the checkpoint";
     std::this_thread::sleep_for(random_fraction() * Seconds(0.004));
     process.kill();
     ASSERT_EQ(process.wait().signal, SIGKILL);
-    if (fs::exists(partial)) ++interrupted;
+    const fs::path partial = partial_file_in(path(""));
+    if (!partial.empty()) ++interrupted;
+    fs::remove(partial);
     const Outcome outcome = run("stage01_serial evaluate --load model.h5 --test-limit 1");
     EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
   }
   EXPECT_GT(interrupted, 0) << "no kill fell into the time of saving";
+}
 
-  // What a kill leaves behind bothers nobody.
-  write_file(partial, {1, 2, 3});
-  run_well(training + "--epochs 1");
-  EXPECT_FALSE(fs::exists(partial));
+TEST_F(Reproducible, TwoTrainingsMaySaveToOneFile) {
+  const std::string options = " --epochs 30 --save-every 1 --save ";
+  for (const std::string seed : {"1", "2"}) {
+    run_well(short_training + " --seed " + seed + options + seed + ".h5");
+  }
+  Process first(resolve(short_training + " --seed 1" + options + "both.h5"), surroundings_);
+  Process second(resolve(short_training + " --seed 2" + options + "both.h5"), surroundings_);
+  for (Process* const process : {&first, &second}) {
+    const Outcome outcome = process->wait();
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+    EXPECT_EQ(outcome.err, "");
+  }
+  const Bytes both = read_file(path("both.h5"));
+  EXPECT_TRUE(both == read_file(path("1.h5")) || both == read_file(path("2.h5")));
+  EXPECT_EQ(partial_file_in(path("")), "");
 }
 
 }  // namespace

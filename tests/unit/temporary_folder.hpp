@@ -54,6 +54,15 @@ inline void write_file(const std::filesystem::path& path, const Bytes& bytes) {
   if (!file.flush()) throw std::runtime_error("the test could not write " + path.string());
 }
 
+/// What is there of a file that is being written, or was when its writer was killed: the first file
+/// "*.partial" of a folder; empty if there is none.
+inline std::filesystem::path partial_file_in(const std::filesystem::path& folder) {
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    if (entry.path().extension() == ".partial") return entry.path();
+  }
+  return {};
+}
+
 inline Bytes read_file(const std::filesystem::path& path) {
   std::ifstream file(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};

@@ -1,13 +1,17 @@
+#include <atomic>
 #include <csignal>
 #include <cstddef>
 #include <filesystem>
 #include <span>
 #include <string>
 #include <string_view>
+#include <thread>
+#include <vector>
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "io/file.hpp"
@@ -125,12 +129,8 @@ TEST_F(File, DeviceIsRefusedAndNotReplaced) {
 }
 
 TEST_F(File, MissingFolderIsRefused) {
-  const fs::path path = folder_ / "missing" / "out.json";
-  EXPECT_EQ(early_refusal(path), "the report " + path.string() +
-                                     " cannot be written: there is no folder " +
-                                     (folder_ / "missing").string());
-  EXPECT_EQ(refusal(path),
-            "the report " + path.string() + " cannot be written: No such file or directory");
+  expect_refused(folder_ / "missing" / "out.json",
+                 "there is no folder " + (folder_ / "missing").string());
 }
 
 TEST_F(File, FileWhereAFolderShouldBeIsRefused) {
@@ -157,16 +157,172 @@ TEST_F(File, FullDiskLeavesTheOldFileWhole) {
   EXPECT_EQ(folder_.entries(), 1) << "the file that was begun is still there";
 }
 
-TEST_F(File, LeftoverOfAKilledRunIsReplaced) {
-  fs::path partial = path_;
-  partial += ".partial";
-  write(partial, "the long leftover of a run that was killed");
-  EXPECT_EQ(early_refusal(path_), "");
-  write(partial, "the long leftover of a run that was killed");
-  write(path_, "new");
-  EXPECT_EQ(text_of(path_), "new");
+TEST_F(File, NameMayBeAsLongAsTheSystemAllows) {
+  const fs::path path = folder_ / std::string(255, 'x');
+  EXPECT_EQ(early_refusal(path), "");
+  write(path, "old");
+  write(path, "new");
+  EXPECT_EQ(text_of(path), "new");
   EXPECT_EQ(folder_.entries(), 1);
 }
+
+TEST_F(File, FilesThatAreNotOursStay) {
+  const std::vector<std::string> names = {"out.json.partial", ".out.json.abcdef.partial",
+                                          ".out.json.partial", "out.json.part"};
+  for (const std::string& name : names) write_file(folder_ / name, {'o', 'u', 'r', 's'});
+  EXPECT_EQ(early_refusal(path_), "");
+  write(path_, "new");
+  EXPECT_NE(refusal(folder_ / "none" / "out.json"), "");
+  for (const std::string& name : names) EXPECT_EQ(text_of(folder_ / name), "ours") << name;
+  EXPECT_EQ(folder_.entries(), 5);
+}
+
+/// While in scope, new files get at most these permissions.
+class Umask {
+ public:
+  explicit Umask(mode_t denied) : before_(umask(denied)) {}
+  ~Umask() { umask(before_); }
+  Umask(const Umask&) = delete;
+  Umask& operator=(const Umask&) = delete;
+
+ private:
+  mode_t before_;
+};
+
+struct stat status_of(const fs::path& path) {
+  struct stat status {};
+  EXPECT_EQ(stat(path.c_str(), &status), 0) << path;
+  return status;
+}
+
+mode_t permissions_of(const fs::path& path) {
+  return status_of(path).st_mode & 07777;
+}
+
+TEST_F(File, PermissionsAreThoseOfTheFileThatIsReplaced) {
+  const Umask umask(022);
+  write(path_, "new");
+  EXPECT_EQ(permissions_of(path_), 0644U) << "a new file's follow from the umask";
+  for (const mode_t permissions : {0600, 0640, 0666, 0777, 0200}) {
+    ASSERT_EQ(chmod(path_.c_str(), permissions), 0);
+    write(path_, "newer");
+    EXPECT_EQ(permissions_of(path_), permissions);
+  }
+}
+
+TEST_F(File, WhileItIsWrittenIsAsPrivateAsTheOneThatIsReplaced) {
+  write(path_, "old");
+  ASSERT_EQ(chmod(path_.c_str(), 0600), 0);
+  const Umask umask(0);
+  const NewFile file(path_, "report");
+  EXPECT_EQ(permissions_of(partial_file_in(folder_.path())), 0600U);
+}
+
+TEST_F(File, OwnerAndGroupStay) {
+  if (geteuid() != 0) GTEST_SKIP() << "only root can give files away";
+  write(path_, "old");
+  ASSERT_EQ(chown(path_.c_str(), 1234, 5678), 0);
+  write(path_, "new");
+  EXPECT_EQ(status_of(path_).st_uid, 1234U);
+  EXPECT_EQ(status_of(path_).st_gid, 5678U);
+}
+
+TEST_F(File, ThatIsReadOnlyIsRefusedAlsoIfItBecameSoMeanwhile) {
+  if (geteuid() == 0) GTEST_SKIP() << "root may write everywhere";
+  write(path_, "old");
+  NewFile file(path_, "report");
+  ASSERT_EQ(chmod(path_.c_str(), 0444), 0);
+  expect_refused(path_, "Permission denied");
+  EXPECT_EQ(sentence_of([&] { file.publish(); }),
+            "the report " + path_.string() + " cannot be written: Permission denied");
+  EXPECT_EQ(text_of(path_), "old");
+}
+
+TEST_F(File, WhosePlaceIsTakenMeanwhileIsRefused) {
+  {
+    NewFile file(path_, "report");
+    fs::create_directory(path_);
+    EXPECT_EQ(sentence_of([&] { file.publish(); }),
+              "the report " + path_.string() + " cannot be written: it is a folder");
+  }
+  EXPECT_EQ(folder_.entries(), 1);
+}
+
+TEST_F(File, WhoseFolderVanishesMeanwhileIsRefused) {
+  fs::create_directory(folder_ / "short-lived");
+  const fs::path path = folder_ / "short-lived" / "out.json";
+  NewFile file(path, "report");
+  fs::remove_all(folder_ / "short-lived");
+  expect_contains(sentence_of([&] { file.publish(); }),
+                  "the report " + path.string() + " cannot be written: there is no folder ");
+}
+
+TEST_F(File, OfManyWritersIsThatOfOneOfThemAndWhole) {
+  constexpr int writers = 8;
+  constexpr std::size_t bytes = 30'000;
+  const auto is_whole = [&](const std::string& text) {
+    return text.size() == bytes && text.find_first_not_of(text[0]) == std::string::npos;
+  };
+  write(path_, std::string(bytes, 'a'));
+  std::atomic<int> busy = writers;
+  std::vector<std::string> complaints(writers);
+  std::vector<std::thread> threads;
+  for (int writer = 0; writer < writers; ++writer) {
+    threads.emplace_back([&, writer] {
+      const std::string text(bytes, static_cast<char>('a' + writer));
+      for (int i = 0; i < 10; ++i) {
+        complaints[writer] += sentence_of([&] { check_writable(path_, "report"); });
+        complaints[writer] += sentence_of([&] { write(path_, text); });
+      }
+      --busy;
+    });
+  }
+  while (busy > 0) EXPECT_TRUE(is_whole(text_of(path_)));
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(complaints, std::vector<std::string>(writers));
+  EXPECT_TRUE(is_whole(text_of(path_)));
+  EXPECT_EQ(folder_.entries(), 1);
+}
+
+struct Signal {
+  const char* name;
+  int number;
+};
+
+class Interrupted : public File, public testing::WithParamInterface<Signal> {};
+
+TEST_P(Interrupted, RunLeavesNothingBehind) {
+  write(path_, "old");
+  int ready[2];  // NOLINT(*-avoid-c-arrays): as pipe() takes it
+  ASSERT_EQ(pipe(ready), 0);
+  const pid_t child = fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    alarm(60);  // should the test itself be killed, do not go on for ever
+    NewFile file(path_, "report");
+    NewFile another(folder_ / "another", "report");
+    file.write(std::as_bytes(std::span("new")));
+    if (::write(ready[1], "x", 1) != 1) _exit(1);
+    for (;;) pause();
+  }
+  char byte = 0;
+  EXPECT_EQ(read(ready[0], &byte, 1), 1);
+  EXPECT_EQ(folder_.entries(), 3);
+  EXPECT_EQ(kill(child, GetParam().number), 0);
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFSIGNALED(status));
+  EXPECT_EQ(WTERMSIG(status), GetParam().number);
+  EXPECT_EQ(folder_.entries(), 1);
+  EXPECT_EQ(text_of(path_), "old");
+  close(ready[0]);
+  close(ready[1]);
+}
+
+INSTANTIATE_TEST_SUITE_P(Signals, Interrupted,
+                         testing::Values(Signal{"hang_up", SIGHUP}, Signal{"interrupt", SIGINT},
+                                         Signal{"terminate", SIGTERM}),
+                         [](const auto& test) { return std::string(test.param.name); });
 
 TEST_F(File, LinkStaysALinkAndItsFileIsReplaced) {
   fs::create_directory(folder_ / "elsewhere");
@@ -195,6 +351,47 @@ TEST_F(File, LinksInALoopAreRefused) {
   fs::create_symlink("other", path_);
   expect_refused(path_, "Too many levels of symbolic links");
   EXPECT_TRUE(fs::is_symlink(path_));
+}
+
+// ------------------------------------------------------------------------------- the same file
+
+TEST_F(File, IsTheSameByAnyName) {
+  write(path_, "old");
+  fs::create_directory(folder_ / "sub");
+  fs::create_symlink(path_, folder_ / "link");
+  fs::create_symlink("link", folder_ / "link to the link");
+  fs::create_hard_link(path_, folder_ / "hard link");
+  fs::create_directory_symlink(".", folder_ / "sub" / "up");
+  fs::create_directory_symlink("..", folder_ / "sub" / "parent");
+  for (const fs::path& other :
+       {path_, folder_ / "." / "out.json", folder_ / "sub" / ".." / "out.json", folder_ / "link",
+        folder_ / "link to the link", folder_ / "hard link",
+        folder_ / "sub" / "parent" / "out.json", fs::relative(path_)}) {
+    EXPECT_TRUE(is_same_file(path_, other)) << other;
+    EXPECT_TRUE(is_same_file(other, path_)) << other;
+  }
+  write(folder_ / "another", "old");
+  for (const fs::path& other : {folder_ / "another", folder_ / "none", folder_ / "sub",
+                                folder_ / "sub" / "out.json", fs::path("out.json")}) {
+    EXPECT_FALSE(is_same_file(path_, other)) << other;
+    EXPECT_FALSE(is_same_file(other, path_)) << other;
+  }
+}
+
+TEST_F(File, IsTheSameBeforeItExists) {
+  fs::create_directory(folder_ / "sub");
+  fs::create_directory_symlink(folder_ / "sub", folder_ / "folder");
+  fs::create_symlink("sub/new", folder_ / "link");
+  const fs::path path = folder_ / "sub" / "new";
+  EXPECT_TRUE(is_same_file(path, folder_ / "folder" / "new"));
+  EXPECT_TRUE(is_same_file(path, folder_ / "link"));
+  EXPECT_TRUE(is_same_file(path, folder_ / "sub" / ".." / "folder" / "." / "new"));
+  EXPECT_FALSE(is_same_file(path, folder_ / "new"));
+}
+
+TEST_F(File, LinksInLoopsAreTheSameAsNoOther) {
+  for (const char* const name : {"a", "b"}) fs::create_symlink(name, folder_ / name);
+  EXPECT_FALSE(is_same_file(folder_ / "a", folder_ / "b"));
 }
 
 }  // namespace

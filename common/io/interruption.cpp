@@ -1,0 +1,57 @@
+#include "io/interruption.hpp"
+
+#include <array>
+#include <csignal>
+#include <utility>
+
+#include <unistd.h>
+
+namespace stagewise {
+namespace {
+
+/// The files to remove; null where there is none. A handler can be handed nothing and may touch
+/// little: this is why they are kept here. More files than this at a time are not looked after.
+std::array<std::atomic<const char*>, 16> files;
+static_assert(std::atomic<const char*>::is_always_lock_free, "a signal's handler must not wait");
+
+/// Nothing in it but what POSIX allows a handler.
+void remove_files_and_end(int signal) {
+  for (std::atomic<const char*>& file : files) {
+    const char* const path = file.exchange(nullptr);
+    if (path != nullptr) ::unlink(path);
+  }
+  ::raise(signal);  // again, and as SA_RESETHAND says it now does what it does by default
+}
+
+bool install_handlers() {
+  for (const int signal : {SIGHUP, SIGINT, SIGTERM}) {
+    struct sigaction action {};
+    if (sigaction(signal, nullptr, &action) != 0 || action.sa_handler != SIG_DFL) continue;
+    action = {};
+    action.sa_handler = remove_files_and_end;
+    action.sa_flags = static_cast<int>(SA_RESETHAND);
+    sigemptyset(&action.sa_mask);
+    sigaction(signal, &action, nullptr);
+  }
+  return true;
+}
+
+}  // namespace
+
+RemovedOnInterruption::RemovedOnInterruption(std::string path) : path_(std::move(path)) {
+  [[maybe_unused]] static const bool is_installed = install_handlers();
+  for (std::atomic<const char*>& file : files) {
+    const char* nobody = nullptr;
+    if (!file.compare_exchange_strong(nobody, path_.c_str())) continue;
+    place_ = &file;
+    return;
+  }
+}
+
+RemovedOnInterruption::~RemovedOnInterruption() {
+  if (place_ == nullptr || place_->exchange(nullptr) != nullptr) return;
+  // Another thread is in the handler and may still read the path: the process is about to end.
+  for (;;) ::pause();
+}
+
+}  // namespace stagewise
