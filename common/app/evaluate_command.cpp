@@ -2,6 +2,7 @@
 #include <iostream>
 
 #include "app/adopted.hpp"
+#include "app/check_files.hpp"
 #include "app/commands.hpp"
 #include "app/header.hpp"
 #include "app/status_line.hpp"
@@ -115,7 +116,8 @@ void run_evaluate(const Stage& stage, RunOptions options, const std::vector<std:
   with_adopted(options, options.load, [&] {
     const std::vector<std::string> notes = adopt_data(checkpoint, options);
     refuse_idle_options(options);
-    check_files(options);
+    Ranks alone;
+    check_files(options, stage.ranks != nullptr ? *stage.ranks : alone);
     if (stage.prepare) stage.prepare(options.stage);
     if (options.latency && stage.ranks != nullptr && stage.ranks->count() > 1) {
       throw UsageError("--latency measures one process, and mpirun has started " +

@@ -550,23 +550,6 @@ void check_precision(const RunOptions& options) {
   check("l2", options.training.sgd.l2);
 }
 
-void check_files(const RunOptions& options) {
-  const auto refuse_same = [](const char* a, const std::filesystem::path& path_a, const char* b,
-                              const std::filesystem::path& path_b) {
-    if (path_a.empty() || path_b.empty()) return;
-    std::error_code ignored;  // what cannot be looked at is refused where it is used
-    const auto place = [&](const std::filesystem::path& path) {
-      return std::filesystem::weakly_canonical(std::filesystem::absolute(path, ignored), ignored);
-    };
-    if (std::filesystem::equivalent(path_a, path_b, ignored) || place(path_a) == place(path_b)) {
-      throw UsageError(std::string(a) + " and " + b + " name the same file, " + path_a.string());
-    }
-  };
-  refuse_same("--save", options.save, "--report", options.report);
-  refuse_same("--load", options.load, "--report", options.report);
-  refuse_same("--resume", options.resume, "--report", options.report);
-}
-
 bool read_data_shape(const Checkpoint& checkpoint, const std::filesystem::path& file, Shape& sample,
                      int& classes) {
   const auto stored_sample = checkpoint.settings.find("sample-shape");

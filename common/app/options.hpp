@@ -76,9 +76,6 @@ void refuse_idle_options(const RunOptions& options);
 ///         was written.
 void check_precision(const RunOptions& options);
 
-/// @throws UsageError if a file that is read is to be written, too, or two results to one file.
-void check_files(const RunOptions& options);
-
 /// The shape of a sample and the number of classes that the checkpoint's network was built for.
 /// @return false if the checkpoint does not say.
 /// @throws Error if what it says makes no sense.

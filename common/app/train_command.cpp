@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "app/adopted.hpp"
+#include "app/check_files.hpp"
 #include "app/commands.hpp"
 #include "app/header.hpp"
 #include "app/output.hpp"
@@ -387,7 +388,8 @@ void run_train(const Stage& stage, RunOptions options, const std::vector<std::st
     take_workers_of_ranks(stage, options);
     refuse_idle_options(options);
     check_precision(options);
-    check_files(options);
+    Ranks alone;
+    check_files(options, stage.ranks != nullptr ? *stage.ranks : alone);
     if (stage.prepare) stage.prepare(options.stage);
     if (stage.check) stage.check(options.stage, options.model, options.workers);
     if (options.model.name == "neuron") {  // what it is, so that a checkpoint says so

@@ -99,15 +99,21 @@ bool is_there(const fs::path& path) {
   return fs::exists(path, ignored);
 }
 
-/// `path` itself, or the same file with the other of the two endings: with ".gz" or without.
-fs::path with_or_without_gz(const fs::path& path) {
-  if (is_there(path)) return path;
+/// The same file with the other of the two endings: without ".gz" or with it.
+fs::path with_other_ending(const fs::path& path) {
   fs::path other = path;
   if (path.extension() == ".gz") {
     other.replace_extension();
   } else {
     other += ".gz";
   }
+  return other;
+}
+
+/// `path` itself, or the same file with the other of the two endings.
+fs::path with_or_without_gz(const fs::path& path) {
+  if (is_there(path)) return path;
+  const fs::path other = with_other_ending(path);
   return is_there(other) ? other : path;
 }
 
@@ -119,20 +125,35 @@ Error missing(const DatasetOptions& options, const fs::path& path) {
                "), or fetch the data as datasets/README.md says");
 }
 
-/// A file of a data set that has a folder of its own in the data folder.
+/// Where a file of a data set that has a folder of its own in the data folder should be.
+fs::path place_of(const DatasetOptions& options, const std::string& name) {
+  return data_folder(options) / options.name / name;
+}
+
 fs::path find_file(const DatasetOptions& options, const std::string& name) {
-  const fs::path folder = data_folder(options);
-  fs::path path = with_or_without_gz(folder / options.name / name);
+  fs::path path = with_or_without_gz(place_of(options, name));
   if (!is_there(path)) throw missing(options, path);
   return path;
 }
 
 /// MNIST and what was made in its likeness: four files with the names that MNIST gave them.
+std::string mnist_images(Part part) {
+  return std::string(part == Part::training ? "train" : "t10k") + "-images-idx3-ubyte";
+}
+
 Dataset mnist(const DatasetOptions& options, Part part, const Limit& limit) {
-  const std::string prefix = part == Part::training ? "train" : "t10k";
-  const fs::path images = find_file(options, prefix + "-images-idx3-ubyte");
-  const fs::path labels = find_file(options, prefix + "-labels-idx1-ubyte");
+  const fs::path images = find_file(options, mnist_images(part));
+  const fs::path labels = find_file(options, idx_labels_path(mnist_images(part)));
   return limit.of(read_idx(images, labels, 10));
+}
+
+std::vector<fs::path> mnist_files(const DatasetOptions& options) {
+  std::vector<fs::path> files;
+  for (const Part part : {Part::training, Part::test}) {
+    files.push_back(place_of(options, mnist_images(part)));
+    files.push_back(idx_labels_path(files.back()));
+  }
+  return files;
 }
 
 /// All batches of CIFAR-10's training set that a folder has, in order, or its test set. Where a
@@ -164,14 +185,28 @@ std::vector<fs::path> cifar10_batches(const fs::path& folder, Part part) {
 
 /// "cifar-10-batches-bin" is what the original archive unpacks to; "cifar10-jpeg" is the name of a
 /// part of CIFAR-10 whose pixels went through JPEG.
+constexpr std::array<const char*, 3> cifar10_places = {"cifar10", "cifar10/cifar-10-batches-bin",
+                                                       "cifar10-jpeg"};
+
 Dataset cifar10(const DatasetOptions& options, Part part, const Limit& limit) {
   const fs::path folder = data_folder(options);
-  for (const char* place : {"cifar10", "cifar10/cifar-10-batches-bin", "cifar10-jpeg"}) {
+  for (const char* const place : cifar10_places) {
     const std::vector<fs::path> files = cifar10_batches(folder / place, part);
     if (!files.empty()) return limit.of(read_cifar10(files));
   }
   throw missing(options, (folder / "cifar10" /
                           (part == Part::training ? "data_batch_1.bin" : "test_batch.bin")));
+}
+
+std::vector<fs::path> cifar10_files(const DatasetOptions& options) {
+  std::vector<fs::path> files;
+  for (const char* const place : cifar10_places) {
+    for (const Part part : {Part::training, Part::test}) {
+      const std::vector<fs::path> found = cifar10_batches(data_folder(options) / place, part);
+      files.insert(files.end(), found.begin(), found.end());
+    }
+  }
+  return files;
 }
 
 // --- data sets that are a file ---
@@ -214,10 +249,12 @@ constexpr std::array<Format, 4> formats = {{
     {"hdf5", hdf5_file},
 }};
 
-/// A data set with a name has training and test files, or is a single file.
+/// A data set with a name has training and test files, is generated without any, or is a single
+/// file.
 struct NamedSet {
   const char* name;
   Dataset (*load)(const DatasetOptions&, Part, const Limit&);
+  std::vector<fs::path> (*files)(const DatasetOptions&) = nullptr;
   const char* file = nullptr;
   ReadFile read = nullptr;
 };
@@ -226,10 +263,10 @@ constexpr std::array<NamedSet, 7> named_sets = {{
     {"digits", digits},
     {"gaussian", gaussian},
     {"step", step},
-    {"mnist", mnist},
-    {"fashion-mnist", mnist},
-    {"cifar10", cifar10},
-    {"wholesale", nullptr, "wholesale-customers.csv", csv_file},
+    {"mnist", mnist, mnist_files},
+    {"fashion-mnist", mnist, mnist_files},
+    {"cifar10", cifar10, cifar10_files},
+    {"wholesale", nullptr, nullptr, "wholesale-customers.csv", csv_file},
 }};
 
 // --- both ---
@@ -375,6 +412,22 @@ bool is_single_file(const DatasetOptions& options) {
 
 bool is_table(const DatasetOptions& options) {
   return file_reader(options) == csv_file;
+}
+
+std::vector<fs::path> files_of(const DatasetOptions& options) {
+  std::vector<fs::path> files;
+  if (!options.format.empty()) {
+    files.emplace_back(options.name);
+    if (format_of(options).read == idx_file) files.push_back(idx_labels_path(options.name));
+  } else if (const NamedSet& set = named_set(options); set.file != nullptr) {
+    files.push_back(place_of(options, set.file));
+  } else if (set.files != nullptr) {
+    files = set.files(options);
+  }
+  for (std::size_t i = 0, count = files.size(); i < count; ++i) {
+    files.push_back(with_other_ending(files[i]));
+  }
+  return files;
 }
 
 Split load_for_training(const DatasetOptions& options) {

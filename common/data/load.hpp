@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>
@@ -49,6 +50,13 @@ bool is_single_file(const DatasetOptions& options);
 /// Whether the data set is a table, so that a column must be named as its label.
 /// @throws UsageError for an unknown name or format.
 bool is_table(const DatasetOptions& options);
+
+/// The files that the data set is read from, for training as for evaluation: of each also the one
+/// with the other ending, ".gz" or none, which would be read if it were there. Empty for generated
+/// data.
+/// @throws UsageError for an unknown name or format; Error for an IDX file without a name that says
+///         where its labels are.
+std::vector<std::filesystem::path> files_of(const DatasetOptions& options);
 
 /// Loads or generates the data for training: limits applied, validation samples held out. A set
 /// that comes in a single file is split, its last fifth being the test set. The features of a table

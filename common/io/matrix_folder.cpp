@@ -156,6 +156,21 @@ std::string first_stranger(const std::vector<std::string>& names,
   return stranger == names.end() ? "" : *stranger;
 }
 
+/// Links could lead two files to one place, or to the checkpoint.
+void expect_apart(const fs::path& folder, const std::vector<ExchangedMatrix>& matrices,
+                  const fs::path& source) {
+  for (std::size_t i = 0; i < matrices.size(); ++i) {
+    const fs::path file = folder / matrices[i].file;
+    const auto expect_other = [&](const fs::path& other, const std::string& what) {
+      if (!is_same_file(file, other)) return;
+      throw Error("the matrix " + file.string() + " cannot be written: it is the same file as " +
+                  what + other.string());
+    };
+    expect_other(source, "the checkpoint ");
+    for (std::size_t j = 0; j < i; ++j) expect_other(folder / matrices[j].file, "");
+  }
+}
+
 std::vector<ExchangedMatrix> matrices_of(const std::vector<ParameterValues>& parameters) {
   std::vector<ExchangedMatrix> matrices;
   for (const ParameterValues& parameter : parameters) {
@@ -177,7 +192,8 @@ std::string matrix_name(const std::string& parameter) {
   return stem + std::string(extension);
 }
 
-std::vector<ExchangedMatrix> export_matrices(const fs::path& folder, const Checkpoint& checkpoint) {
+std::vector<ExchangedMatrix> export_matrices(const fs::path& folder, const Checkpoint& checkpoint,
+                                             const fs::path& source) {
   std::vector<ExchangedMatrix> matrices = matrices_of(checkpoint.parameters);
   std::vector<Matrix> contents;
   for (const ParameterValues& parameter : checkpoint.parameters) {
@@ -192,6 +208,7 @@ std::vector<ExchangedMatrix> export_matrices(const fs::path& folder, const Check
     throw Error("the folder " + folder.string() + " already holds " + stranger +
                 ", which would pass for a parameter of this network; name another folder");
   }
+  expect_apart(folder, matrices, source);
   for (const ExchangedMatrix& matrix : matrices) check_writable(folder / matrix.file, "matrix");
   for (std::size_t i = 0; i < matrices.size(); ++i) {
     write_matrix(folder / matrices[i].file, contents[i]);

@@ -28,11 +28,13 @@ struct ExchangedMatrix {
 };
 
 /// Writes a file for each parameter, rounded to float. The folder is made if it is not there.
+/// @param source the checkpoint's file.
 /// @throws Error, before anything is written, if a value does not fit into a float, a file cannot
-///         be written, or the folder holds a file "*.data" that is none of these: read back, it
-///         would pass for a parameter.
+///         be written or is the checkpoint or another of these by a link, or the folder holds a
+///         file "*.data" that is none of these: read back, it would pass for a parameter.
 std::vector<ExchangedMatrix> export_matrices(const std::filesystem::path& folder,
-                                             const Checkpoint& checkpoint);
+                                             const Checkpoint& checkpoint,
+                                             const std::filesystem::path& source);
 
 /// Replaces all parameters by those in the folder; everything else stays. Those of workers go,
 /// since they belonged to the old ones.

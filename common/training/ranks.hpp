@@ -47,6 +47,9 @@ class Ranks {
     return stagewise::load_for_evaluation(options, encoding);
   }
 
+  /// Rank 0's text, on every rank.
+  virtual std::string of_first(const std::string& own) { return own; }
+
   /// Makes sure that every rank has read the same.
   /// @param what as in "the checkpoint model.h5".
   /// @param digest of what this rank has read.

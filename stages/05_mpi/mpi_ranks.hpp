@@ -29,6 +29,7 @@ class MpiRanks final : public Ranks {
   Dataset load_for_evaluation(const DatasetOptions& options,
                               const std::optional<TableEncoding>& encoding) override;
 
+  std::string of_first(const std::string& own) override { return world_->gather_all(own).front(); }
   void expect_same(const std::string& what, std::uint64_t digest) override;
 
   /// Ranks one behind the other; see shard_of().

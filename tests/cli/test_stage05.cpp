@@ -761,5 +761,27 @@ TEST_F(Stage05Grading, RefusesWhatItCannotGrade) {
                  "grade is offered by stage05_mpi, not by stage04_minibatch");
 }
 
+TEST_F(Stage05, ReplacesNoFileThatAnyRankReads) {
+  make_input("digits");
+  const fs::path here = fs::canonical(path(""));
+  fs::create_directories(path("first"));
+  fs::copy(path("digits"), path("first/digits"));
+  const Bytes before = read_file(path("digits/train-images-idx3-ubyte"));
+  const std::string command =
+      "train --hidden 4 --batch-size 20 --epochs 1 --format idx --dataset "
+      "digits/train-images-idx3-ubyte --data-from all --save ";
+  const std::string sentence = "--save names a file of --dataset, digits/train-images-idx3-ubyte";
+  const auto expect_refused = [&](const std::string& line, const std::string& rank) {
+    const Outcome outcome = run(line);
+    EXPECT_EQ(outcome.exit_code, 2) << outcome.err;
+    EXPECT_NE(outcome.err.find("stage05_mpi: " + rank + sentence + ".\n"), std::string::npos)
+        << outcome.err;
+    EXPECT_EQ(read_file(path("digits/train-images-idx3-ubyte")), before);
+  };
+  expect_refused(ranks(2) + command + "digits/train-images-idx3-ubyte", "");
+  expect_refused(in_folders(here / "first", here, command + "../digits/train-images-idx3-ubyte"),
+                 "rank 1: ");
+}
+
 }  // namespace
 }  // namespace stagewise

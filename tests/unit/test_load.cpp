@@ -6,6 +6,7 @@
 #include <functional>
 #include <limits>
 #include <optional>
+#include <set>
 #include <string>
 #include <typeinfo>
 #include <vector>
@@ -223,6 +224,37 @@ TEST(Load, DataFolderIsTheOptionElseTheVariableElseDatasets) {
   EXPECT_NE(default_folder.find(" datasets/fashion-mnist/train-images-idx3-ubyte "),
             std::string::npos)
       << default_folder;
+}
+
+TEST(Load, FilesOfADataSetAreAllThatItMayBeReadFrom) {
+  const auto names = [](const DatasetOptions& options) {
+    std::set<std::string> result;
+    for (const fs::path& file : files_of(options)) result.insert(file.string());
+    return result;
+  };
+  using Names = std::set<std::string>;
+  for (const char* const generated : {"digits", "gaussian", "step"}) {
+    EXPECT_EQ(names(named(generated)), Names());
+  }
+  EXPECT_EQ(names(idx("a/my-images")),
+            (Names{"a/my-images", "a/my-images.gz", "a/my-labels", "a/my-labels.gz"}));
+  EXPECT_EQ(names({.name = "t.csv.gz", .format = "csv"}), (Names{"t.csv", "t.csv.gz"}));
+  EXPECT_EQ(
+      names({.name = "wholesale", .data_dir = "d"}),
+      (Names{"d/wholesale/wholesale-customers.csv", "d/wholesale/wholesale-customers.csv.gz"}));
+  const Names mnist = names({.name = "fashion-mnist", .data_dir = "d"});
+  EXPECT_EQ(mnist.size(), 8U);
+  EXPECT_TRUE(mnist.contains("d/fashion-mnist/train-images-idx3-ubyte"));
+  EXPECT_TRUE(mnist.contains("d/fashion-mnist/t10k-labels-idx1-ubyte.gz"));
+  const TemporaryFolder folder;
+  for (const std::string name : {"data_batch_1.bin", "data_batch_2.bin.gz", "test_batch.bin"}) {
+    write_file(folder / name, {1});
+  }
+  fs::create_directory(folder / "cifar10");
+  fs::rename(folder / "data_batch_1.bin", folder / "cifar10" / "data_batch_1.bin");
+  fs::rename(folder / "data_batch_2.bin.gz", folder / "cifar10" / "data_batch_2.bin.gz");
+  fs::rename(folder / "test_batch.bin", folder / "cifar10" / "test_batch.bin");
+  EXPECT_EQ(names({.name = "cifar10", .data_dir = folder.path().string()}).size(), 6U);
 }
 
 TEST(Load, AMissingFileIsNamedWithWhatToDo) {

@@ -90,7 +90,7 @@ TEST(MatrixName, IsNotGivenToTwo) {
 
 TEST_F(MatrixFolder, HasARowForEachOutput) {
   const Checkpoint checkpoint = network();
-  const std::vector<ExchangedMatrix> matrices = export_matrices(path_, checkpoint);
+  const std::vector<ExchangedMatrix> matrices = export_matrices(path_, checkpoint, "net.h5");
   ASSERT_EQ(matrices.size(), 4U);
   EXPECT_EQ(matrices[1].file, "conv1_filter.data");
   EXPECT_EQ(matrices[1].shape, (Shape{3, 10}));
@@ -119,7 +119,7 @@ TEST_F(MatrixFolder, HasARowForEachOutput) {
 
 TEST_F(MatrixFolder, ComesBackIntoACheckpointThatKeepsTheRest) {
   const Checkpoint before = network();
-  export_matrices(path_, before);
+  export_matrices(path_, before, "net.h5");
   Checkpoint after = network();
   for (ParameterValues& values : after.parameters) values.values.assign(values.values.size(), 9);
   import_matrices(path_, after, "net.h5");
@@ -138,7 +138,7 @@ TEST_F(MatrixFolder, ComesBackIntoACheckpointThatKeepsTheRest) {
 }
 
 TEST_F(MatrixFolder, TakesABiasAsAColumn) {
-  export_matrices(path_, network());
+  export_matrices(path_, network(), "net.h5");
   store("b1.data", 4, 1);
   Checkpoint checkpoint = network();
   import_matrices(path_, checkpoint, "net.h5");
@@ -151,7 +151,7 @@ TEST_F(MatrixFolder, HoldsWhatFitsIntoAFloat) {
   Checkpoint checkpoint = network();
   checkpoint.precision = "double";
   checkpoint.parameters[3].values[5] = 0.1;
-  export_matrices(path_, checkpoint);
+  export_matrices(path_, checkpoint, "net.h5");
   Checkpoint after = checkpoint;
   import_matrices(path_, after, "net.h5");
   EXPECT_EQ(after.precision, "double");
@@ -160,7 +160,7 @@ TEST_F(MatrixFolder, HoldsWhatFitsIntoAFloat) {
   for (const double value : {1e39, -1e39, std::numeric_limits<double>::quiet_NaN()}) {
     checkpoint.parameters[3].values[5] = value;
     const std::string said =
-        sentence_of([&] { export_matrices(folder_ / "unwritten", checkpoint); });
+        sentence_of([&] { export_matrices(folder_ / "unwritten", checkpoint, "net.h5"); });
     expect_contains(said, "the parameter 'fc1/weight' has a value of ");
     expect_contains(said, ", which no finite float is");
   }
@@ -168,12 +168,12 @@ TEST_F(MatrixFolder, HoldsWhatFitsIntoAFloat) {
 }
 
 TEST_F(MatrixFolder, IsNotExportedWhereItWouldBeMisread) {
-  export_matrices(path_, network());
-  export_matrices(path_, network());  // over itself
+  export_matrices(path_, network(), "net.h5");
+  export_matrices(path_, network(), "net.h5");  // over itself
   write_file(file("notes.txt"), {});
-  export_matrices(path_, network());
+  export_matrices(path_, network(), "net.h5");
   store("w2.data", 1, 1);
-  const std::string said = sentence_of([&] { export_matrices(path_, network()); });
+  const std::string said = sentence_of([&] { export_matrices(path_, network(), "net.h5"); });
   EXPECT_EQ(shortened(said),
             "the folder DIR already holds w2.data, which would pass for a "
             "parameter of this network; name another folder");
@@ -181,7 +181,7 @@ TEST_F(MatrixFolder, IsNotExportedWhereItWouldBeMisread) {
 
 TEST_F(MatrixFolder, MustFitTheCheckpoint) {
   EXPECT_EQ(complaint(), "the folder DIR cannot be read: there is no such folder");
-  export_matrices(path_, network());
+  export_matrices(path_, network(), "net.h5");
   EXPECT_EQ(complaint(), "");
 
   store("w1.data", 6, 4);
@@ -204,7 +204,7 @@ TEST_F(MatrixFolder, MustFitTheCheckpoint) {
 }
 
 TEST_F(MatrixFolder, LeavesTheCheckpointAloneIfItDoesNotFit) {
-  export_matrices(path_, network());
+  export_matrices(path_, network(), "net.h5");
   fs::remove(file("w1.data"));
   Checkpoint checkpoint = network();
   checkpoint.parameters[0].values.assign(3, 9);

@@ -111,7 +111,7 @@ void print_matrices(const std::vector<ExchangedMatrix>& matrices) {
 
 int export_to(const std::string& folder, const std::string& path) {
   const Checkpoint checkpoint = load_checkpoint(path);
-  print_matrices(export_matrices(folder, checkpoint));
+  print_matrices(export_matrices(folder, checkpoint, path));
   std::cout << "written to " << folder
             << (checkpoint.precision == "double"
                     ? ", rounded to float: the checkpoint's doubles have 9 digits more\n"

@@ -10,12 +10,14 @@
 #include <optional>
 #include <string>
 #include <system_error>
+#include <vector>
 
 #include "app/program.hpp"
 #include "app/values.hpp"
 #include "data/csv.hpp"
 #include "data/generators.hpp"
 #include "data/idx.hpp"
+#include "io/file.hpp"
 #include "tensor/counts.hpp"
 #include "tensor/error.hpp"
 #include "tensor/quote.hpp"
@@ -96,18 +98,33 @@ std::string format_for(const Options& options, const Generator& generator) {
   return options.format;
 }
 
-void write_as_idx(const Dataset& dataset, const fs::path& folder, bool training) {
-  const fs::path images =
-      folder / (training ? "train-images-idx3-ubyte" : "t10k-images-idx3-ubyte");
-  const fs::path labels = idx_labels_path(images);
+/// The files of a part: images and labels, or a table.
+std::vector<fs::path> files_for(const std::string& format, const fs::path& folder, bool training) {
+  if (format == "csv") return {folder / (training ? "train.csv" : "test.csv")};
+  fs::path images = folder / (training ? "train-images-idx3-ubyte" : "t10k-images-idx3-ubyte");
+  return {images, idx_labels_path(images)};
+}
+
+/// Before the first file is replaced: that all can be, and that no link leads two to one place.
+void check_files(const std::vector<fs::path>& files) {
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    check_writable(files[i], "file");
+    for (std::size_t j = 0; j < i; ++j) {
+      if (!is_same_file(files[i], files[j])) continue;
+      throw Error("the file " + files[i].string() + " cannot be written: it is the same file as " +
+                  files[j].string());
+    }
+  }
+}
+
+void write_as_idx(const Dataset& dataset, const fs::path& images, const fs::path& labels) {
   write_idx(dataset, images, labels);
   std::cout << images.string() << " and " << labels.filename().string() << ": "
             << count_of(dataset.size(), "image") << " of " << dataset.sample_shape()[0] << " x "
             << dataset.sample_shape()[1] << " pixels\n";
 }
 
-void write_as_csv(const Dataset& dataset, const fs::path& folder, bool training) {
-  const fs::path table = folder / (training ? "train.csv" : "test.csv");
+void write_as_csv(const Dataset& dataset, const fs::path& table) {
   write_csv(dataset, table);
   std::cout << table.string() << ": " << count_of(dataset.size(), "row") << " of "
             << count_of(dataset.sample_shape().elements(), "feature") << " and a label\n";
@@ -129,12 +146,23 @@ int make_dataset(const Options& options) {
   if (error) {
     throw Error("cannot create the folder --output " + options.output + ": " + error.message());
   }
+  std::vector<fs::path> all;
+  for (const bool training : {true, false}) {
+    if ((training ? train : test) == 0) continue;
+    for (const fs::path& file : files_for(format, folder, training)) all.push_back(file);
+  }
+  check_files(all);
   for (const bool training : {true, false}) {
     const Index count = training ? train : test;
     if (count == 0) continue;
     const Dataset dataset =
         generator.make(options, count, training ? Purpose::training_data : Purpose::test_data);
-    (format == "idx" ? write_as_idx : write_as_csv)(dataset, folder, training);
+    const std::vector<fs::path> files = files_for(format, folder, training);
+    if (format == "idx") {
+      write_as_idx(dataset, files[0], files[1]);
+    } else {
+      write_as_csv(dataset, files[0]);
+    }
   }
   return 0;
 }

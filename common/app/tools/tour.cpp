@@ -60,7 +60,7 @@ struct Row {
   std::vector<ParameterValues> parameters;
 };
 
-/// Runs a program to its end, its standard output going to a file.
+/// Runs a program to its end, its standard output going to a new file.
 /// @return its exit code; 128 + N if signal N ended it.
 int run(const std::vector<std::string>& words, const fs::path& output) {
   std::vector<std::string> copies = words;  // the call takes pointers to what it may change
@@ -70,7 +70,7 @@ int run(const std::vector<std::string>& words, const fs::path& output) {
 
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_addopen(&actions, 1, output.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0666);
+  posix_spawn_file_actions_addopen(&actions, 1, output.c_str(), O_WRONLY | O_CREAT | O_EXCL, 0666);
   pid_t child = 0;
   const int error =
       posix_spawnp(&child, arguments[0], &actions, nullptr, arguments.data(), environ);
@@ -108,10 +108,9 @@ Row visit(const std::string& program, const fs::path& folder) {
   const fs::path report = folder / (name + ".json");
   const fs::path log = folder / (name + ".log");
 
-  // What an earlier tour left must not pass for this one's.
+  // What an earlier tour left must not pass for this one's. Of a link it is the link that goes.
   std::error_code ignored;
-  fs::remove(checkpoint, ignored);
-  fs::remove(report, ignored);
+  for (const fs::path& earlier : {checkpoint, report, log}) fs::remove(earlier, ignored);
 
   std::vector<std::string> words;
   if (name == stage_of_processes) words = launcher;
@@ -243,7 +242,8 @@ int main(int argc, char** argv) {
   app.add_option("--stage", programs, "the stages' programs, in order")
       ->required()
       ->type_name("PROGRAM...");
-  app.add_option("--output", folder, "folder for checkpoints, reports and logs")
+  app.add_option("--output", folder,
+                 "folder for checkpoints, reports and logs; replaces an earlier tour's")
       ->required()
       ->type_name("DIR");
   return run_program(app, argc, argv, [&] { return tour(programs, folder); });

@@ -9,6 +9,7 @@
 #include <iostream>
 #include <iterator>
 #include <string>
+#include <system_error>
 
 #include "cuda_on_cpu/translate/scanner.hpp"
 #include "cuda_on_cpu/translate/translate.hpp"
@@ -41,6 +42,10 @@ int main(int argc, char** argv) {
   }
   try {
     const fs::path input = fs::absolute(argv[1]).lexically_normal();
+    std::error_code is_new;
+    if (fs::equivalent(input, argv[2], is_new)) {
+      throw TranslationError("INPUT and OUTPUT are the same file, " + input.string());
+    }
     write(argv[2], stagewise::cuda_on_cpu::translate(read(input), input.string()));
     return 0;
   } catch (const std::exception& error) {

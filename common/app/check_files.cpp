@@ -1,0 +1,58 @@
+#include "app/check_files.hpp"
+
+#include <filesystem>
+#include <string>
+#include <system_error>
+#include <vector>
+
+#include "io/file.hpp"
+#include "tensor/error.hpp"
+
+namespace stagewise {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// The option that names a file, and the file; empty if the option was not given.
+struct NamedFile {
+  std::string option;
+  fs::path path;
+};
+
+void expect_different(const NamedFile& a, const NamedFile& b) {
+  if (a.path.empty() || b.path.empty() || !is_same_file(a.path, b.path)) return;
+  throw UsageError(a.option + " and " + b.option + " name the same file, " + a.path.string());
+}
+
+void expect_no_part_of_data(const NamedFile& result, const RunOptions& options) {
+  if (result.path.empty()) return;
+  for (const fs::path& file : files_of(options.data)) {
+    if (!is_same_file(result.path, file)) continue;
+    throw UsageError(
+        result.option + " names a file of " +
+        (options.given.contains("dataset") ? "--dataset" : "the checkpoint's data set") + ", " +
+        file.string());
+  }
+}
+
+/// What the name means to the rank that writes: others may be in another folder.
+fs::path place_of(const fs::path& name, Ranks& ranks) {
+  std::error_code ignored;
+  return ranks.of_first(name.empty() ? "" : fs::absolute(name, ignored).string());
+}
+
+}  // namespace
+
+void check_files(const RunOptions& options, Ranks& ranks) {
+  const NamedFile load = {"--load", options.load};
+  const NamedFile resume = {"--resume", options.resume};
+  const NamedFile save = {"--save", place_of(options.save, ranks)};
+  const NamedFile report = {"--report", place_of(options.report, ranks)};
+  expect_different({"--save", options.save}, {"--report", options.report});
+  expect_different(load, save);
+  expect_different(load, report);
+  expect_different(resume, report);
+  for (const NamedFile& result : {save, report}) expect_no_part_of_data(result, options);
+}
+
+}  // namespace stagewise
