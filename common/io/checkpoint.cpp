@@ -5,9 +5,11 @@
 #include <cctype>
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <span>
 #include <utility>
 
+#include "io/checksum.hpp"
 #include "io/file.hpp"
 #include "io/hdf5.hpp"
 #include "io/hdf5_numbers.hpp"
@@ -115,6 +117,8 @@ std::vector<std::byte> file_image(const Checkpoint& checkpoint) {
   write_number(file, "epoch", H5T_NATIVE_INT64, &checkpoint.epoch);
   write_number(file, "step", H5T_NATIVE_INT64, &checkpoint.step);
   for (const auto& [name, value] : checkpoint.settings) write_text(file, name, value);
+  const std::uint32_t checksum = checksum_of(checkpoint);
+  write_number(file, "checksum", H5T_NATIVE_UINT32, &checksum);
 
   const hid_t stored_type = checkpoint.precision == "float" ? H5T_IEEE_F32LE : H5T_IEEE_F64LE;
   make_group(file, "parameters");  // there also if it stays empty
@@ -160,6 +164,10 @@ class Reader {
       throw failure("its precision is " + checkpoint.precision + ", but its parameters are " +
                     stored_precision_);
     }
+    // At the end, for what can be said more precisely has been said before.
+    if (checksum_ && *checksum_ != checksum_of(checkpoint)) {
+      throw failure("its contents do not fit its checksum, so it has been damaged or changed");
+    }
     return checkpoint;
   }
 
@@ -195,7 +203,7 @@ class Reader {
     return names;
   }
 
-  void read_attributes(Checkpoint& checkpoint) const {
+  void read_attributes(Checkpoint& checkpoint) {
     std::vector<std::string> names;
     const auto collect = [](hid_t, const char* name, const H5A_info_t*, void* into) -> herr_t {
       static_cast<std::vector<std::string>*>(into)->emplace_back(name);
@@ -211,6 +219,8 @@ class Reader {
         read_number(name, H5T_NATIVE_INT64, &checkpoint.epoch);
       } else if (name == "step") {
         read_number(name, H5T_NATIVE_INT64, &checkpoint.step);
+      } else if (name == "checksum") {
+        read_number(name, H5T_NATIVE_UINT32, &checksum_.emplace());
       } else if (name == "model") {
         checkpoint.model = read_text(name);
       } else if (name == "precision") {
@@ -371,6 +381,7 @@ class Reader {
   fs::path path_;
   Handle file_;
   std::string stored_precision_;
+  std::optional<std::uint32_t> checksum_;  ///< other programs and earlier versions write none
 };
 
 /// Whether `a` comes before `b` when runs of digits count as numbers: fc2 before fc10.

@@ -2,7 +2,8 @@
 /// Checkpoints: the parameters of a network, and where its training stood, in an HDF5 file.
 ///
 /// Layout: a data set for each parameter under `/parameters` (`/parameters/fc1/weight`, float32 or
-/// float64), attributes of the root for the rest. `h5dump` and h5py read it.
+/// float64), attributes of the root for the rest, among them a checksum of it all. `h5dump` and
+/// h5py read it.
 #pragma once
 
 #include <cstdint>
@@ -49,7 +50,8 @@ void save_checkpoint(const std::filesystem::path& path, const Checkpoint& checkp
 /// and nothing else: `conv1`, ... are then filters and `fc1`, ... weights ("conv1/filter",
 /// "fc1/weight").
 /// @throws Error naming the file and what is wrong with it: missing, not HDF5, damaged, no
-///         parameters, a parameter that is not made of floating-point numbers.
+///         parameters, a parameter that is not made of floating-point numbers, contents that do not
+///         fit the checksum if there is one.
 Checkpoint load_checkpoint(const std::filesystem::path& path);
 
 /// A number that differs where checkpoints do.

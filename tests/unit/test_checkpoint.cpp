@@ -4,16 +4,22 @@
 #include <csignal>
 #include <cstdint>
 #include <filesystem>
+#include <fstream>
 #include <limits>
+#include <new>
+#include <set>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "io/checkpoint.hpp"
+#include "io/checksum.hpp"
 #include "io/hdf5.hpp"
 #include "support.hpp"
 #include "unit/temporary_folder.hpp"
@@ -199,6 +205,120 @@ TEST_F(CheckpointFile, WithABlockOfZerosIsReadOrRefused) {
     write_file(path_, damaged);
     EXPECT_EQ(misbehaviour_in_loading(path_), "") << "with zeros from byte " << begin << " on";
   }
+}
+
+/// Whether two checkpoints say the same. A NaN is one like any other.
+bool are_equal(const Checkpoint& a, const Checkpoint& b) {
+  return digest_of(a) == digest_of(b) && checksum_of(a) == checksum_of(b);
+}
+
+/// Flips a bit of every byte of a file, one after the other, and loads it.
+/// @param place of the byte that it has come to, for others to see.
+/// @return whether each time it was refused, or made no difference.
+bool flip_bits(const fs::path& path, std::size_t& place) {
+  const Checkpoint original = load_checkpoint(path);
+  const Bytes whole = read_file(path);
+  std::fstream file(path, std::ios::binary | std::ios::in | std::ios::out);
+  const auto put = [&](unsigned byte) {
+    file.seekp(static_cast<std::streamoff>(place));
+    file.put(static_cast<char>(byte)).flush();
+  };
+  for (place = 0; place < whole.size(); ++place) {
+    put(whole[place] ^ 1U << place % 8);
+    Checkpoint loaded;
+    const std::string sentence = sentence_of([&] { loaded = load_checkpoint(path); });
+    const bool is_refused = sentence.find(path.string() + " cannot be read: ") != std::string::npos;
+    if (!is_refused && !(sentence.empty() && are_equal(loaded, original))) return false;
+    put(whole[place]);
+  }
+  return file.good();
+}
+
+TEST_F(CheckpointFile, WithAFlippedBitIsRefusedOrTheSame) {
+  Checkpoint checkpoint = example();
+  checkpoint.parameters = {parameter("fc1/bias", {3}, 1), parameter("fc1/weight", {4, 3}, 2)};
+  checkpoint.workers = {{parameter("fc1/bias", {3}, 4)}, {parameter("fc1/bias", {3}, 5)}};
+  save_checkpoint(path_, checkpoint);
+  // In a process of its own, as the library could crash.
+  void* const shared =
+      mmap(nullptr, sizeof(std::size_t), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(shared, MAP_FAILED);
+  auto* const place = new (shared) std::size_t(0);
+  const pid_t child = fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    alarm(120);  // ends the process
+    _exit(flip_bits(path_, *place) ? 0 : 1);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0)
+      << "with a bit of byte " << *place << " flipped";
+  EXPECT_GT(*place, 1000U);
+  munmap(shared, sizeof(std::size_t));
+}
+
+TEST_F(CheckpointFile, WithAFlippedBitAmongItsValuesIsRefused) {
+  Checkpoint checkpoint = example();
+  checkpoint.parameters = {
+      {.name = "fc1/bias", .shape = {3}, .values = {1, 0x1.23456789abcdep10, 3}}};
+  save_checkpoint(path_, checkpoint);
+  Bytes bytes = read_file(path_);
+  const Bytes value = {0xde, 0xbc, 0x9a, 0x78, 0x56, 0x34, 0x92, 0x40};
+  const auto place = std::search(bytes.begin(), bytes.end(), value.begin(), value.end());
+  ASSERT_NE(place, bytes.end());
+  for (int bit = 0; bit < 64; ++bit) {
+    const auto flip = static_cast<std::uint8_t>(1U << (bit % 8));
+    *(place + bit / 8) ^= flip;
+    write_file(path_, bytes);
+    expect_refused("its contents do not fit its checksum, so it has been damaged or changed");
+    *(place + bit / 8) ^= flip;
+  }
+}
+
+TEST_F(CheckpointFile, HasAChecksumThatDependsOnAllItSays) {
+  const Checkpoint original = example();
+  std::set<std::uint32_t> checksums = {checksum_of(original)};
+  const auto expect_another = [&](const auto& change) {
+    Checkpoint changed = original;
+    change(changed);
+    EXPECT_TRUE(checksums.insert(checksum_of(changed)).second);
+  };
+  expect_another([](Checkpoint& c) { c.model = "cnn"; });
+  expect_another([](Checkpoint& c) { c.precision = "float"; });
+  expect_another([](Checkpoint& c) { c.seed = 1; });
+  expect_another([](Checkpoint& c) { c.epoch = 8; });
+  expect_another([](Checkpoint& c) { c.step = 8; });
+  expect_another([](Checkpoint& c) { c.settings["l2"] = ""; });
+  expect_another([](Checkpoint& c) { c.settings["label"] = "a"; });
+  expect_another([](Checkpoint& c) { c.parameters[0].name = "conv1/filters"; });
+  expect_another([](Checkpoint& c) { c.parameters[0].shape = {3, 5, 1, 2}; });
+  expect_another([](Checkpoint& c) { c.parameters[2].values[27] += 1e-15; });
+  expect_another([](Checkpoint& c) { c.workers = {{c.parameters[1]}}; });
+  Checkpoint reordered = original;
+  std::swap(reordered.parameters[0], reordered.parameters[2]);
+  EXPECT_EQ(checksum_of(reordered), checksum_of(original));
+}
+
+TEST_F(CheckpointFile, WithoutAChecksumIsReadAllTheSame) {
+  save_checkpoint(path_, example());
+  const hid_t file = H5Fopen(path_.c_str(), H5F_ACC_RDWR, H5P_DEFAULT);
+  ASSERT_GE(H5Adelete(file, "checksum"), 0);
+  H5Fclose(file);
+  expect_equal(load_checkpoint(path_), example());
+}
+
+TEST_F(CheckpointFile, IsSavedInFloatWhateverItsDoublesAre) {
+  Checkpoint checkpoint = example();
+  checkpoint.precision = "float";
+  checkpoint.parameters = {
+      {.name = "w",
+       .shape = {5},
+       .values = {1e300, -1e300, 1e-300, 0.1, -std::numeric_limits<double>::quiet_NaN()}}};
+  save_checkpoint(path_, checkpoint);
+  const std::vector<double> values = load_checkpoint(path_).parameters[0].values;
+  EXPECT_EQ(values[0], std::numeric_limits<double>::infinity());
+  EXPECT_EQ(values[3], 0.1F);
 }
 
 /// Files that another program might have written, made with the HDF5 library itself.

@@ -1,0 +1,95 @@
+#include "io/checksum.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include <zlib.h>
+
+namespace stagewise {
+namespace {
+
+class Checksum {
+ public:
+  explicit Checksum(bool in_float) : in_float_(in_float) {}
+
+  void add(const std::string& text) {
+    for (const char c : text) bytes_.push_back(static_cast<Bytef>(c));
+    bytes_.push_back(0);
+    digest();
+  }
+
+  template <typename Unsigned>
+  void add(Unsigned number) {
+    constexpr unsigned byte = 8;
+    for (std::size_t i = 0; i < sizeof(number); ++i) {
+      bytes_.push_back(static_cast<Bytef>(number >> (byte * i)));
+    }
+    constexpr std::size_t many = 1 << 16;
+    if (bytes_.size() >= many) digest();
+  }
+
+  void add(const std::vector<ParameterValues>& parameters) {
+    std::vector<const ParameterValues*> sorted;
+    for (const ParameterValues& parameter : parameters) sorted.push_back(&parameter);
+    std::sort(sorted.begin(), sorted.end(),
+              [](const auto* a, const auto* b) { return a->name < b->name; });
+    for (const ParameterValues* const parameter : sorted) {
+      add(parameter->name);
+      for (int i = 0; i < parameter->shape.rank(); ++i) {
+        add(static_cast<std::uint64_t>(parameter->shape[i]));
+      }
+      for (const double value : parameter->values) add_value(value);
+    }
+  }
+
+  std::uint32_t value() {
+    digest();
+    return static_cast<std::uint32_t>(value_);
+  }
+
+ private:
+  /// As the file has it: what is too large for a float is infinite there.
+  void add_value(double value) {
+    if (std::isnan(value)) value = std::numeric_limits<double>::quiet_NaN();
+    if (!in_float_) return add(std::bit_cast<std::uint64_t>(value));
+    const bool fits = !(std::abs(value) > std::numeric_limits<float>::max());
+    const float stored = fits ? static_cast<float>(value)
+                              : std::copysign(std::numeric_limits<float>::infinity(),
+                                              static_cast<float>(std::copysign(1.0, value)));
+    add(std::bit_cast<std::uint32_t>(stored));
+  }
+
+  void digest() {
+    value_ = ::crc32(value_, bytes_.data(), static_cast<uInt>(bytes_.size()));
+    bytes_.clear();
+  }
+
+  bool in_float_;
+  std::vector<Bytef> bytes_;
+  uLong value_ = ::crc32(0, nullptr, 0);
+};
+
+}  // namespace
+
+std::uint32_t checksum_of(const Checkpoint& checkpoint) {
+  const bool in_float = checkpoint.precision == "float";
+  Checksum checksum(in_float);
+  checksum.add(checkpoint.model);
+  checksum.add(std::string(in_float ? "float" : "double"));
+  checksum.add(checkpoint.seed);
+  checksum.add(static_cast<std::uint64_t>(checkpoint.epoch));
+  checksum.add(static_cast<std::uint64_t>(checkpoint.step));
+  for (const auto& [name, value] : checkpoint.settings) {
+    checksum.add(name);
+    checksum.add(value);
+  }
+  checksum.add(checkpoint.parameters);
+  for (const std::vector<ParameterValues>& worker : checkpoint.workers) checksum.add(worker);
+  return checksum.value();
+}
+
+}  // namespace stagewise
