@@ -114,7 +114,7 @@ void run_evaluate(const Stage& stage, RunOptions options, const std::vector<std:
   adopt_model(checkpoint, options.load, options);
   expect_described(checkpoint, options, options.load);
   with_adopted(options, options.load, [&] {
-    const std::vector<std::string> notes = adopt_data(checkpoint, options);
+    const std::vector<std::string> notes = adopt_data(checkpoint, options, false);
     refuse_idle_options(options);
     Ranks alone;
     check_files(options, stage.ranks != nullptr ? *stage.ranks : alone);

@@ -9,6 +9,7 @@
 #include <system_error>
 #include <vector>
 
+#include "app/same_data.hpp"
 #include "app/table_encoding.hpp"
 #include "app/text.hpp"
 #include "app/values.hpp"
@@ -316,7 +317,8 @@ void refuse_options_of_other_stages(CLI::App& command, const Stage& stage) {
 }  // namespace
 
 void add_train_options(CLI::App& command, const Stage& stage, RunOptions& options) {
-  add_common_options(command, stage, options, true, options.data.name,
+  add_common_options(command, stage, options, true,
+                     options.data.name + "; with --load or --resume the checkpoint's",
                      "use the first N test samples; --resume does not remember it");
 
   command.option_defaults()->group("Data");
@@ -397,6 +399,7 @@ std::map<std::string, std::string> settings_of(const RunOptions& options) {
   for (const auto& [name, value] : options.stage) result[options.program + "." + name] = value;
   result["epochs"] = std::to_string(options.training.epochs);
   if (options.encoding) result["table"] = to_text(*options.encoding);
+  if (options.fingerprint) add_fingerprint(*options.fingerprint, result);
   return result;
 }
 
@@ -465,7 +468,8 @@ void adopt_training(const Checkpoint& checkpoint, const std::filesystem::path& f
   }
 }
 
-std::vector<std::string> adopt_data(const Checkpoint& checkpoint, RunOptions& options) {
+std::vector<std::string> adopt_data(const Checkpoint& checkpoint, RunOptions& options,
+                                    bool trains) {
   const auto stored = [&](const std::string& name) {
     const auto found = checkpoint.settings.find(name);
     return found == checkpoint.settings.end() ? "" : found->second;
@@ -497,8 +501,10 @@ std::vector<std::string> adopt_data(const Checkpoint& checkpoint, RunOptions& op
   std::string others;
   for (const std::string& name : details) {
     take(name);
-    const std::string text = stored(name);
-    if (setting_of(name).write(options) != text) others += " --" + name + " " + text;
+    const std::string text = stored(name);  // empty where the option did not apply
+    if (!text.empty() && setting_of(name).write(options) != text) {
+      others += " --" + name + " " + text;
+    }
   }
 
   std::vector<std::string> notes;
@@ -510,7 +516,7 @@ std::vector<std::string> adopt_data(const Checkpoint& checkpoint, RunOptions& op
     notes.push_back("the network was trained on " + stored("dataset") + format);
   } else if (!others.empty()) {
     notes.push_back("the network was trained with" + others);
-  } else if (is_single_file(options.data)) {
+  } else if (!trains && is_single_file(options.data)) {
     notes.emplace_back("the network was trained on a part of this file, which is used whole here");
   }
   return notes;

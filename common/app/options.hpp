@@ -27,7 +27,8 @@ struct RunOptions {
   TrainingOptions training;
   WorkerOptions workers;
   bool ranks_are_workers = false;  ///< so that a checkpoint does not decide how many there are
-  std::optional<TableEncoding> encoding;  ///< of the table that the network was trained on
+  std::optional<TableEncoding> encoding;   ///< of the table that the network was trained on
+  std::optional<Fingerprint> fingerprint;  ///< of the data that it is trained on
   std::filesystem::path load;
   std::filesystem::path save;
   std::filesystem::path resume;
@@ -65,8 +66,9 @@ void adopt_training(const Checkpoint& checkpoint, const std::filesystem::path& f
 
 /// Takes over the data set that the network was trained on, unless another one was written on the
 /// command line, and what belongs to it: format, label, parameters of a generated one.
+/// @param trains whether a training is to follow, or an evaluation.
 /// @return what the user should know of it, a sentence each, for print_note().
-std::vector<std::string> adopt_data(const Checkpoint& checkpoint, RunOptions& options);
+std::vector<std::string> adopt_data(const Checkpoint& checkpoint, RunOptions& options, bool trains);
 
 /// @throws UsageError for an option that was written although the chosen model or data set takes no
 ///         notice of it.

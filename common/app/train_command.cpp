@@ -8,6 +8,7 @@
 #include "app/header.hpp"
 #include "app/output.hpp"
 #include "app/progress.hpp"
+#include "app/same_data.hpp"
 #include "app/text.hpp"
 #include "io/file.hpp"
 #include "models/initialize.hpp"
@@ -253,16 +254,22 @@ std::unique_ptr<Step> make_step(const Stage& stage, Network<T>& network,
 
 template <typename T>
 void train_with(const Stage& stage, RunOptions options, const Checkpoint* start,
-                const std::filesystem::path& start_file, const std::vector<std::string>& command) {
+                const std::filesystem::path& start_file, std::vector<std::string> notes,
+                const std::vector<std::string>& command) {
   Ranks alone;
   Ranks& ranks = stage.ranks != nullptr ? *stage.ranks : alone;
   options.data.precision = options.precision;
   const Split data =
       load_adopted(options, start_file, [&] { return ranks.load_for_training(options.data); });
+  if (start != nullptr) {
+    const std::vector<std::string> more = check_data(*start, options, data);
+    notes.insert(notes.end(), more.begin(), more.end());
+  }
   const Dataset& training_set = data.train;
   check_batch_size(options, training_set);
   check_workers(stage, options);
   options.encoding = data.encoding;
+  options.fingerprint = data.fingerprint;
   options.model.sample = training_set.sample_shape();
   options.model.classes = training_set.classes();
 
@@ -296,6 +303,7 @@ void train_with(const Stage& stage, RunOptions options, const Checkpoint* start,
                training_set, parameter_count(*network));
   if (stage.describe_ranks) std::cout << stage.describe_ranks(options.stage, true) << '\n';
   print_workers(options.workers);
+  for (const std::string& note : notes) print_note(note);
   if (!options.resume.empty()) {
     std::cout << "resume " << start_file.string() << ", after epoch " << epochs_done << '\n';
     if (epochs_done == options.training.epochs) {
@@ -370,6 +378,7 @@ void run_train(const Stage& stage, RunOptions options, const std::vector<std::st
   // Before a checkpoint's settings are adopted, as these may say otherwise.
   options.ranks_are_workers = stage.workers_by_ranks(options.stage) > 0;
   Checkpoint start;
+  std::vector<std::string> notes;
   const std::filesystem::path start_file = options.resume.empty() ? options.load : options.resume;
   if (!start_file.empty()) {
     start = load_checkpoint(start_file);
@@ -385,6 +394,7 @@ void run_train(const Stage& stage, RunOptions options, const std::vector<std::st
     expect_described(start, options, start_file);
   }
   with_adopted(options, start_file, [&] {
+    if (!options.load.empty()) notes = adopt_data(start, options, true);
     take_workers_of_ranks(stage, options);
     refuse_idle_options(options);
     check_precision(options);
@@ -403,9 +413,9 @@ void run_train(const Stage& stage, RunOptions options, const std::vector<std::st
 
     const Checkpoint* const given = start_file.empty() ? nullptr : &start;
     if (options.precision == "double") {
-      train_with<double>(stage, options, given, start_file, command);
+      train_with<double>(stage, options, given, start_file, notes, command);
     } else {
-      train_with<float>(stage, options, given, start_file, command);
+      train_with<float>(stage, options, given, start_file, notes, command);
     }
   });
 }

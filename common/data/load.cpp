@@ -340,7 +340,8 @@ Split split_file(const FileToRead& file, const DatasetOptions& options, const Li
           {},
           all.dataset.slice(train, test_limit.of(test)),
           all.encoding,
-          train};
+          train,
+          {}};
 }
 
 /// @param sample what one is called where it is no row of a table.
@@ -452,6 +453,7 @@ Split load_for_training(const DatasetOptions& options) {
                 split.test.sample_shape().to_string());
   }
   if (options.validation > 0) hold_out(split, options.validation);
+  split.fingerprint = fingerprint_of(split.train, split.encoding.has_value());
   if (split.encoding) standardize_all(split, options);
   expect_to_hold_all(split, options);
   return split;

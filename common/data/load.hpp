@@ -10,6 +10,7 @@
 
 #include "data/csv.hpp"
 #include "data/dataset.hpp"
+#include "data/fingerprint.hpp"
 #include "data/generators.hpp"
 
 namespace stagewise {
@@ -35,6 +36,8 @@ struct Split {
   /// How a table became numbers; the three parts are standardized with it. Empty for other formats.
   std::optional<TableEncoding> encoding;
   Index first_test_row = 0;  ///< of a single file that has been split: where `test` begins
+  /// Of what is left for training; empty where another process holds it.
+  std::optional<Fingerprint> fingerprint;
 };
 
 /// The names that `--dataset` accepts, in the order in which help texts list them.

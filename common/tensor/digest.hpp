@@ -2,7 +2,6 @@
 /// Are two long things the same? A number for each, to be compared instead.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <string>
@@ -25,18 +24,23 @@ class Digest {
     state_ ^= state_ >> 33U;
   }
 
-  /// Adds numbers, characters, ..., and how many there are.
+  /// Adds numbers, characters, ..., and how many bytes they take.
   template <typename Elements>
   void add_all(const Elements& elements) {
     const std::size_t bytes = elements.size() * sizeof(*elements.data());
     add(bytes);
     const void* const begin = elements.data();
     const auto* const data = static_cast<const char*>(begin);
-    for (std::size_t i = 0; i < bytes; i += sizeof(std::uint64_t)) {
-      std::uint64_t word = 0;
-      std::memcpy(&word, data + i, std::min(sizeof(word), bytes - i));
+    std::uint64_t word = 0;
+    std::size_t done = 0;
+    for (; bytes - done >= sizeof(word); done += sizeof(word)) {
+      std::memcpy(&word, data + done, sizeof(word));
       add(word);
     }
+    if (done == bytes) return;
+    word = 0;
+    std::memcpy(&word, data + done, bytes - done);
+    add(word);
   }
 
   std::uint64_t value() const { return state_; }

@@ -408,8 +408,8 @@ const std::vector<Failure> checkpoints = {
      "--hidden 9 contradicts the checkpoint digits.h5, which has 8; leave the option out, or name "
      "another checkpoint"},
     {"other_shape", "stage01_serial train --load digits.h5 --dataset step", 1,
-     "the parameter 'fc1/weight' of the checkpoint digits.h5 has shape [784, 8], but this network "
-     "needs [1, 8]"},
+     "the parameters of the checkpoint digits.h5 do not fit step: the shape of a sample is [1] and "
+     "was [28, 28, 1], there are 2 classes and were 10"},
     {"other_width_unsaid", "stage01_serial train --load other.h5", 1,
      "the parameter 'fc1/weight' of the checkpoint other.h5 has shape [784, 8], but this network "
      "needs [784, 256]"},
@@ -583,6 +583,13 @@ TEST_F(CommandLine, ResumesOnTheSameNumberOfSamplesOnly) {
   const std::string images = "--format idx --dataset digits/train-images-idx3-ubyte";
   run_well("stage01_serial train --hidden 8 --batch-size 10 --epochs 1 --save a.h5 " + images);
   run_well("make_dataset --train 100 --test 20 --output digits");
+  expect_failure("stage01_serial train --resume a.h5 " + images, 1,
+                 "the checkpoint a.h5 was trained on other data than "
+                 "digits/train-images-idx3-ubyte: there are 80 training samples and were 40");
+  Checkpoint old = load_checkpoint(path("a.h5"));  // as earlier versions wrote them
+  std::erase_if(old.settings,
+                [](const auto& setting) { return setting.first.starts_with("data-"); });
+  save_checkpoint(path("a.h5"), old);
   expect_failure("stage01_serial train --resume a.h5 " + images, 1,
                  "the checkpoint a.h5 stopped after 4 steps in 1 epoch, which does not fit 80 "
                  "training samples; it was trained on other data");

@@ -761,6 +761,32 @@ TEST_F(Stage05Grading, RefusesWhatItCannotGrade) {
                  "grade is offered by stage05_mpi, not by stage04_minibatch");
 }
 
+TEST_F(Stage05, GoesOnWithTheDataThatAnotherStageHasBegunWith) {
+  run_well("make_dataset --dataset step --train 50 --test 20 --output table");
+  run_well(
+      "stage01_serial train --dataset table/train.csv --format csv --label label --epochs 1 "
+      "--hidden none --batch-size 10 --workers 2 --save part.h5");
+  const auto fingerprint_in = [&](const std::string& name) {
+    return load_checkpoint(path(name)).settings.at("data-values");
+  };
+  for (const std::string from : {"root", "all"}) {
+    const std::string output =
+        run_well(ranks(2) + "train --resume part.h5 --epochs 2 --save rest.h5 --data-from " + from);
+    EXPECT_EQ(output.find("may be others"), std::string::npos) << output;
+    EXPECT_EQ(fingerprint_in("rest.h5"), fingerprint_in("part.h5"));
+  }
+  run_well("make_dataset --dataset step --train 50 --test 20 --seed 3 --output table");
+  for (const std::string from : {"root", "all"}) {
+    const Outcome outcome = run(ranks(2) + "train --resume part.h5 --epochs 2 --data-from " + from);
+    EXPECT_EQ(outcome.exit_code, 1);
+    EXPECT_EQ(count(outcome.err,
+                    "stage05_mpi: the checkpoint part.h5 was trained on other data than "
+                    "table/train.csv: the samples have other values"),
+              1)
+        << outcome.err;
+  }
+}
+
 TEST_F(Stage05, ReplacesNoFileThatAnyRankReads) {
   make_input("digits");
   const fs::path here = fs::canonical(path(""));

@@ -224,7 +224,7 @@ bool flip_bits(const fs::path& path, std::size_t& place) {
     file.put(static_cast<char>(byte)).flush();
   };
   for (place = 0; place < whole.size(); ++place) {
-    put(whole[place] ^ 1U << place % 8);
+    put(whole[place] ^ (1U << (place % 8)));
     Checkpoint loaded;
     const std::string sentence = sentence_of([&] { loaded = load_checkpoint(path); });
     const bool is_refused = sentence.find(path.string() + " cannot be read: ") != std::string::npos;

@@ -1,0 +1,27 @@
+/// @file
+/// Whether a checkpoint's network meets the data that it was trained on.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "app/options.hpp"
+
+namespace stagewise {
+
+/// Adds a fingerprint to what a checkpoint stores, as `data-samples`, `data-preparation`,
+/// `data-values` and `data-labels`.
+void add_fingerprint(const Fingerprint& fingerprint, std::map<std::string, std::string>& settings);
+
+/// Compares data that have been loaded with those of the checkpoint that the training starts from:
+/// with `--resume` they must be the same, with `--load` only such as the parameters can belong to,
+/// in columns, classes and the shape of a sample.
+/// @param data in full; outlines, as some ranks have, are not looked at.
+/// @return what the user should know, a sentence each, for print_note().
+/// @throws Error naming the checkpoint and what differs.
+std::vector<std::string> check_data(const Checkpoint& checkpoint, const RunOptions& options,
+                                    const Split& data);
+
+}  // namespace stagewise

@@ -1,0 +1,198 @@
+// A training goes on with the data that it began with, or says what is another about them.
+
+#include <fstream>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "cli/command_line.hpp"
+#include "io/checkpoint.hpp"
+
+namespace stagewise {
+namespace {
+
+namespace fs = std::filesystem;
+
+class SameData : public CommandLine {
+ protected:
+  SameData() { write_table("table.csv", rows); }
+
+  /// A table of two features and a class.
+  void write_table(const std::string& name, const std::string& text,
+                   const std::string& header = "height,width,kind") const {
+    std::ofstream(path(name)) << header << '\n' << text;
+  }
+
+  /// Trains for an epoch on table.csv and saves table.h5.
+  void train_on_table(const std::string& options = "") { run_well(train + options); }
+
+  void expect_no_resumption(const std::string& difference, const std::string& options = "") {
+    expect_failure(
+        "stage01_serial train --resume table.h5 --epochs 2 " + options, 1,
+        "the checkpoint table.h5 was trained on other data than table.csv: " + difference);
+  }
+
+  const std::string rows = "1,10,b\n2,20,a\n3,35,a\n4,40,b\n5,55,a\n6,60,b\n7,70,a\n8,80,b\n";
+  const std::string of_table = "--dataset table.csv --format csv --label kind ";
+  const std::string train =
+      "stage01_serial train --hidden 3 --batch-size 3 --epochs 1 --save table.h5 " + of_table;
+};
+
+TEST_F(SameData, IsWhatATrainingGoesOnWith) {
+  train_on_table();
+  const std::string output = run_well("stage01_serial train --resume table.h5 --epochs 2");
+  EXPECT_EQ(output.find("\nnote"), std::string::npos) << output;
+  // Where the file lies, how it is named, and whether it is the same to the last byte, is no
+  // matter.
+  fs::create_directory(path("elsewhere"));
+  write_table("elsewhere/t.txt", rows + "\n\n", " height ,\"width\",kind");
+  run_well(
+      "stage01_serial train --resume table.h5 --epochs 2 --format csv --dataset elsewhere/t.txt");
+}
+
+TEST_F(SameData, IsTheSameInEveryPrecisionAndWithEveryOptionThatConcernsNone) {
+  std::vector<std::map<std::string, std::string>> fingerprints;
+  for (const std::string options :
+       {"", "--precision double ", "--seed 7 --shuffle off ", "--test-limit 1 ", "--workers 2 "}) {
+    train_on_table(options);
+    const Checkpoint checkpoint = load_checkpoint(path("table.h5"));
+    auto& fingerprint = fingerprints.emplace_back();
+    for (const auto& [name, value] : checkpoint.settings) {
+      if (name.starts_with("data-")) fingerprint[name] = value;
+    }
+  }
+  EXPECT_EQ(fingerprints[0].size(), 4U);
+  for (const auto& fingerprint : fingerprints) EXPECT_EQ(fingerprint, fingerprints[0]);
+}
+
+TEST_F(SameData, IsAskedForAndWhatDiffersIsSaid) {
+  train_on_table();
+  const auto with = [&](const std::string& from, const std::string& to) {
+    std::string text = rows;
+    text.replace(text.find(from), from.size(), to);
+    return text;
+  };
+  write_table("table.csv", with("35", "36"));
+  expect_no_resumption("the samples have other values");
+  write_table("table.csv", with("3,35,a", "3,35,b"));
+  expect_no_resumption("the samples have other labels");
+  write_table("table.csv", with("3,35,a", "3,35.000001,b"));
+  expect_no_resumption("the samples have other values and labels");
+  write_table("table.csv", "2,20,a\n1,10,b\n" + rows.substr(14));
+  expect_no_resumption("the samples have other values and labels");
+  write_table("table.csv", rows + "9,90,a\n10,100,b\n11,110,a\n");
+  expect_no_resumption("there are 9 training samples and were 7");
+  write_table("table.csv", with("b", "c"));
+  expect_no_resumption("there are 3 classes and were 2, the samples have other labels");
+}
+
+TEST_F(SameData, HasItsColumnsInOneOrderAndItsClassesTheirNames) {
+  train_on_table();
+  const std::string turned = "10,1,b\n20,2,a\n35,3,a\n40,4,b\n55,5,a\n60,6,b\n70,7,a\n80,8,b\n";
+  write_table("table.csv", turned, "width,height,kind");
+  expect_no_resumption(
+      "the columns have another order: column 1 is 'width' and was 'height', the samples have "
+      "other values");
+  write_table("table.csv", rows, "height,depth,kind");
+  expect_no_resumption("column 2 is 'depth' and was 'width'");
+  write_table("table.csv", "1,10,0,b\n2,20,0,a\n3,35,0,a\n4,40,0,b\n", "height,width,depth,kind");
+  expect_no_resumption("there are 3 columns and were 2, ...");
+  std::string renamed = rows;
+  for (char& c : renamed) c = c == 'b' ? 'c' : c;
+  write_table("table.csv", renamed);
+  expect_no_resumption("class 1 is 'c' and was 'b'");
+}
+
+TEST_F(SameData, IsPreparedInTheSameWay) {
+  train_on_table();
+  Checkpoint checkpoint = load_checkpoint(path("table.h5"));
+  const Checkpoint original = checkpoint;
+  std::string& table = checkpoint.settings.at("table");
+  const std::size_t place = table.find("\"mean\":[4.0");
+  ASSERT_NE(place, std::string::npos) << table;
+  table.replace(place, 11, "\"mean\":[4.1");
+  save_checkpoint(path("table.h5"), checkpoint);
+  expect_no_resumption("the column 'height' is standardized with another mean or deviation");
+  checkpoint = original;
+  checkpoint.settings.at("data-preparation") = "used as they are";
+  save_checkpoint(path("table.h5"), checkpoint);
+  expect_no_resumption("features are standardized and were used as they are");
+}
+
+TEST_F(SameData, IsNotAskedForWhereACheckpointDoesNotTell) {
+  train_on_table();
+  Checkpoint checkpoint = load_checkpoint(path("table.h5"));
+  std::erase_if(checkpoint.settings,
+                [](const auto& setting) { return setting.first.starts_with("data-"); });
+  save_checkpoint(path("table.h5"), checkpoint);
+  const std::string output = run_well("stage01_serial train --resume table.h5 --epochs 2");
+  EXPECT_NE(output.find("\nnote   the checkpoint does not tell its data, so they may be others\n"),
+            std::string::npos)
+      << output;
+}
+
+TEST_F(SameData, IsAlsoThatOfImages) {
+  make_input("digits");
+  const std::string images = "--format idx --dataset digits/train-images-idx3-ubyte ";
+  run_well("stage01_serial train --hidden 4 --batch-size 10 --epochs 1 --save a.h5 " + images);
+  const std::string resume = "stage01_serial train --resume a.h5 --epochs 2";
+  const std::string sentence =
+      "the checkpoint a.h5 was trained on other data than digits/train-images-idx3-ubyte: ";
+  for (const std::string file : {"images-idx3", "labels-idx1"}) {
+    const fs::path name = path("digits/train-" + file + "-ubyte");
+    const Bytes whole = read_file(name);
+    Bytes changed = whole;
+    changed[20] ^= 1U;  // of the first image, or the label of the 13th
+    write_file(name, changed);
+    expect_failure(
+        resume, 1,
+        sentence + "the samples have other " + (file == "images-idx3" ? "values" : "labels"));
+    write_file(name, whole);
+  }
+  run_well(resume);
+}
+
+TEST_F(SameData, IsTakenFromTheCheckpointToStartFrom) {
+  train_on_table();
+  const std::string load = "stage01_serial train --load table.h5 --batch-size 3 --epochs 1 ";
+  std::string output = run_well(load);
+  EXPECT_NE(output.find("\ndata   table.csv: 7 training and 1 test sample "), std::string::npos)
+      << output;
+  EXPECT_NE(
+      output.find("\nnote   the data set is that of the checkpoint; --dataset names another\n"),
+      std::string::npos)
+      << output;
+  EXPECT_EQ(output.find("other data"), std::string::npos) << output;
+  EXPECT_EQ(output.find("a part of this file"), std::string::npos) << output;
+
+  output = run_well(load + "--train-limit 6 --save part.h5");
+  EXPECT_NE(output.find("\nnote   the network was trained on other data: there are 6 training "
+                        "samples and were 7\n"),
+            std::string::npos)
+      << output;
+  output = run_well("stage01_serial train --load part.h5 --batch-size 3 --epochs 1");
+  EXPECT_NE(output.find(": there are 7 training samples and were 6\n"), std::string::npos)
+      << output;
+
+  write_table("other.csv", rows + "9,90,a\n10,100,b\n11,110,a\n");
+  output = run_well(load + "--dataset other.csv --format csv");
+  EXPECT_NE(output.find("\nnote   the network was trained on table.csv (csv)\n"), std::string::npos)
+      << output;
+  EXPECT_EQ(output.find("is that of the checkpoint"), std::string::npos) << output;
+}
+
+TEST_F(SameData, MustFitTheParametersToStartFrom) {
+  train_on_table();
+  const std::string load = "stage01_serial train --load table.h5 --batch-size 3 --epochs 1";
+  const std::string sentence = "the parameters of the checkpoint table.h5 do not fit table.csv: ";
+  write_table("table.csv", rows, "width,height,kind");
+  expect_failure(load, 1,
+                 sentence + "the columns have another order: column 1 is 'width' and was 'height'");
+  write_table("table.csv", "1,10,b\n2,20,a\n3,35,c\n4,40,b\n");
+  expect_failure(load, 1, sentence + "there are 3 classes and were 2");
+  write_table("table.csv", "1,10,b\n2,20,c\n3,35,c\n4,40,b\n");
+  expect_failure(load, 1, sentence + "class 0 is 'b' and was 'a'");
+}
+
+}  // namespace
+}  // namespace stagewise
