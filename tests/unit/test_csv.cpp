@@ -142,7 +142,8 @@ TEST(Csv, WritingNamesTheFileThatCannotBeWritten) {
     FAIL() << "it was written";
   } catch (const Error& error) {
     EXPECT_EQ(std::string(error.what()), "the table " + (folder / "none" / "table.csv").string() +
-                                             " cannot be written: No such file or directory");
+                                             " cannot be written: there is no folder " +
+                                             (folder / "none").string());
   }
 }
 
