@@ -1,8 +1,10 @@
 #include "io/checksum.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
+#include <cstddef>
 #include <limits>
 #include <string>
 #include <vector>
@@ -17,19 +19,17 @@ class Checksum {
   explicit Checksum(bool in_float) : in_float_(in_float) {}
 
   void add(const std::string& text) {
-    for (const char c : text) bytes_.push_back(static_cast<Bytef>(c));
-    bytes_.push_back(0);
-    digest();
+    for (const char c : text) add(static_cast<std::uint8_t>(c));
+    add(std::uint8_t{0});
   }
 
   template <typename Unsigned>
   void add(Unsigned number) {
     constexpr unsigned byte = 8;
+    if (buffer_.size() - used_ < sizeof(number)) digest();
     for (std::size_t i = 0; i < sizeof(number); ++i) {
-      bytes_.push_back(static_cast<Bytef>(number >> (byte * i)));
+      buffer_[used_++] = static_cast<Bytef>(number >> (byte * i));
     }
-    constexpr std::size_t many = 1 << 16;
-    if (bytes_.size() >= many) digest();
   }
 
   void add(const std::vector<ParameterValues>& parameters) {
@@ -64,12 +64,13 @@ class Checksum {
   }
 
   void digest() {
-    value_ = ::crc32(value_, bytes_.data(), static_cast<uInt>(bytes_.size()));
-    bytes_.clear();
+    value_ = ::crc32(value_, buffer_.data(), static_cast<uInt>(used_));
+    used_ = 0;
   }
 
   bool in_float_;
-  std::vector<Bytef> bytes_;
+  std::array<Bytef, 4096> buffer_{};
+  std::size_t used_ = 0;
   uLong value_ = ::crc32(0, nullptr, 0);
 };
 

@@ -538,7 +538,9 @@ Checkpoint numbered(std::int64_t number) {
 }
 
 TEST_F(CheckpointFile, IsWholeAfterTheSavingProcessWasKilled) {
+  const auto start = std::chrono::steady_clock::now();
   save_checkpoint(path_, numbered(0));
+  const std::chrono::duration<double> time = std::chrono::steady_clock::now() - start;
   Random random(1);
   int killed_while_writing = 0;
   std::int64_t last = 0;
@@ -546,8 +548,7 @@ TEST_F(CheckpointFile, IsWholeAfterTheSavingProcessWasKilled) {
     const pid_t child = fork();
     ASSERT_GE(child, 0);
     if (child == 0) save_for_ever(path_);
-    const auto delay = std::chrono::microseconds(static_cast<int>(random.uniform(500, 40'000)));
-    std::this_thread::sleep_for(delay);
+    std::this_thread::sleep_for(time * random.uniform(0, 10));
     ASSERT_EQ(kill(child, SIGKILL), 0);
     int status = 0;
     ASSERT_EQ(waitpid(child, &status, 0), child);
