@@ -10,6 +10,7 @@
 #include "app/values.hpp"
 #include "tensor/counts.hpp"
 #include "tensor/error.hpp"
+#include "tensor/quote.hpp"
 
 namespace stagewise {
 namespace {
@@ -21,10 +22,6 @@ std::string hexadecimal(std::uint64_t number) {
   std::array<char, 17> text{};
   std::snprintf(text.data(), text.size(), "%016llx", static_cast<unsigned long long>(number));
   return text.data();
-}
-
-std::string quoted(const std::string& name) {
-  return "'" + name + "'";
 }
 
 std::string is_and_was(const std::string& what, const std::string& now, const std::string& then) {
@@ -52,7 +49,7 @@ void compare_names(const std::string& singular, const std::string& plural, std::
   const bool is_order = std::is_permutation(now.begin(), now.end(), then.begin());
   const std::string place = std::to_string(first + static_cast<std::size_t>(a - now.begin()));
   differences.push_back((is_order ? "the " + plural + " have another order: " : "") +
-                        is_and_was(singular + " " + place, quoted(*a), quoted(*b)));
+                        is_and_was(singular + " " + place, in_quotes(*a), in_quotes(*b)));
 }
 
 /// What the parameters depend on: which input is which, and which output.
@@ -92,7 +89,7 @@ void compare_standardization(const Checkpoint& checkpoint, const Split& data,
         std::abs(now.deviation[i] - then.deviation[i]) <= rounding) {
       continue;
     }
-    differences.push_back("the column " + quoted(data.encoding->features[i]) +
+    differences.push_back("the column " + in_quotes(data.encoding->features[i]) +
                           " is standardized with another mean or deviation");
     return;
   }
