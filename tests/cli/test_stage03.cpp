@@ -173,15 +173,12 @@ TEST_F(Stage03Ladders, RefuseWhatIsNoSize) {
   for (const std::string option : {"gemm --m", "gemm --n", "gemm --k", "reduce --m", "reduce --n",
                                    "transpose --m", "transpose --n"}) {
     const std::string name = words_of(option).at(1);
-    for (const std::string value : {"0", "-1", "many", "1e3", "2.5", "2147483648", "''"}) {
+    for (const std::string value :
+         {"0", "-1", "many", "1e3", "2.5", "2147483648", "99999999999999999999", "''"}) {
       expect_failure(program + option + " " + value, 2,
                      name + ": '" + (value == "''" ? "" : value) +
                          "' is not a whole number from 1 to 2147483647");
     }
-    expect_failure(program + option + " 99999999999999999999", 2,
-                   name +
-                       ": '99999999999999999999' is beyond the numbers that can be computed "
-                       "with");
     expect_failure(program + option, 2, name + " needs a value");
   }
 }
