@@ -13,6 +13,7 @@
 #include "cross_stage/expect_computed.hpp"
 #include "cross_stage/random_shapes.hpp"
 #include "cross_stage/stage_types.hpp"
+#include "cuda/check.hpp"
 #include "support.hpp"
 
 namespace stagewise {
@@ -90,7 +91,7 @@ class GemmLadder : public testing::Test {
       there.b = there_b.get();
       there.c = there_c.get();
       rung.run(nullptr, there, *workspace_);
-      backend_->synchronize();
+      CUDA_CHECK(cudaStreamSynchronize(nullptr));
       return there_c.read(*backend_);
     };
     const std::vector<T> actual = computed();
