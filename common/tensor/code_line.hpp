@@ -14,6 +14,7 @@ struct CodeLine {
   const char* file;
   unsigned line;
 
+  /// The line that calls this, or whose call has this as a default argument.
   static constexpr CodeLine here(const char* file = __builtin_FILE(),
                                  unsigned line = __builtin_LINE()) {
     return {file, line};
