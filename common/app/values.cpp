@@ -112,6 +112,18 @@ std::string parse_name(const std::string& text) {
   return text;
 }
 
+std::vector<std::string> split(const std::string& text, char separator) {
+  std::vector<std::string> parts(1);
+  for (const char c : text) {
+    if (c == separator) {
+      parts.emplace_back();
+    } else {
+      parts.back() += c;
+    }
+  }
+  return parts;
+}
+
 std::string list_of(const std::vector<std::string>& names, const std::string& separator) {
   std::string text;
   for (const std::string& name : names) text += (text.empty() ? "" : separator) + name;

@@ -52,6 +52,9 @@ std::string parse_choice(const std::string& text, const std::vector<std::string>
 /// variable that is not set.
 std::string parse_name(const std::string& text);
 
+/// The parts of the text between separators, empty ones included.
+std::vector<std::string> split(const std::string& text, char separator);
+
 /// "mlp, neuron".
 std::string list_of(const std::vector<std::string>& names, const std::string& separator = ", ");
 

@@ -1,0 +1,42 @@
+/// @file
+/// The settings that decide how a training continues: a table, from which the options of the same
+/// names are declared, and which a checkpoint is written from and read by.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "tensor/shape.hpp"
+
+namespace stagewise {
+
+struct RunOptions;
+
+/// A setting that a checkpoint stores and an option of the same name sets.
+struct Setting {
+  std::string name;
+  bool of_network;  ///< part of the network, or of its training
+  std::function<std::string(const RunOptions&)> write;
+  std::function<void(const std::string&, RunOptions&)> read;
+};
+
+/// All of them, in the order in which they are read.
+const std::vector<Setting>& settings();
+
+/// The one of this name, which there must be.
+const Setting& setting_of(const std::string& name);
+
+/// The options that say which generated data set "gaussian" is.
+inline constexpr std::array<const char*, 5> gaussian_options = {"features", "classes", "samples",
+                                                                "spacing", "deviation"};
+
+/// The number of epochs. @throws UsageError if it is none.
+std::int64_t parse_epochs(const std::string& text);
+
+/// "256,128", or "none".
+std::string list(const std::vector<Index>& numbers);
+
+}  // namespace stagewise
