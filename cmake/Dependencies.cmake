@@ -32,7 +32,9 @@ if(NOT OPENBLAS_INCLUDE_DIR OR NOT OPENBLAS_LIBRARY)
 endif()
 add_library(stagewise_openblas INTERFACE)
 target_include_directories(stagewise_openblas SYSTEM INTERFACE ${OPENBLAS_INCLUDE_DIR})
-target_link_libraries(stagewise_openblas INTERFACE ${OPENBLAS_LIBRARY})
+# Loaded at run time: see stages/01_serial/gemm/blas.hpp.
+target_compile_definitions(stagewise_openblas INTERFACE STAGEWISE_OPENBLAS="${OPENBLAS_LIBRARY}")
+target_link_libraries(stagewise_openblas INTERFACE ${CMAKE_DL_LIBS})
 
 add_library(stagewise_hdf5 INTERFACE)
 target_include_directories(stagewise_hdf5 SYSTEM INTERFACE ${HDF5_C_INCLUDE_DIRS})

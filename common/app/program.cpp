@@ -111,7 +111,10 @@ int run_program(CLI::App& app, int argc, const char* const* argv, const std::fun
   } catch (const Error& error) {
     return fail(error.what(), 1);
   } catch (const std::bad_alloc&) {
-    return fail("there is not enough memory for this", 1);
+    return fail(
+        "the host has too little memory for this; a smaller network, --batch-size or data "
+        "set needs less",
+        1);
   } catch (const std::exception& error) {
     return fail(std::string("an unforeseen error ended the program: ") + error.what(), 1);
   }

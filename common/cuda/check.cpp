@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "cuda/device.hpp"
 #include "tensor/error.hpp"
 
 namespace stagewise::cuda {
@@ -34,7 +35,10 @@ std::string advice(cudaError_t status) {
       return "the program was compiled for other GPUs than this one; configure it again with "
              "-DCMAKE_CUDA_ARCHITECTURES=native";
     case cudaErrorMemoryAllocation:
-      return "a smaller --batch-size needs less memory";
+      return runs_on_cpu()
+                 ? "the host has too little memory for CUDA on the CPU; a smaller network "
+                   "or --batch-size needs less"
+                 : "a smaller --batch-size needs less memory";
     case cudaErrorInvalidConfiguration:
     case cudaErrorLaunchOutOfResources:
       return "the block is larger than this GPU allows, or its threads need too many registers";

@@ -1,13 +1,13 @@
 #include "cuda/memory.hpp"
 
 #include <algorithm>
-#include <array>
-#include <cstdio>
 #include <string>
 
 #include "cuda/check.hpp"
 #include "cuda/device.hpp"
+#include "tensor/counts.hpp"
 #include "tensor/error.hpp"
+#include "tensor/host_memory.hpp"
 
 namespace stagewise::cuda {
 namespace {
@@ -31,20 +31,6 @@ cudaError_t malloc_pinned(void** pointer, std::size_t bytes, CodeLine /*asker*/)
 
 }  // namespace
 
-std::string size_text(std::size_t bytes) {
-  constexpr std::array units = {"B", "KB", "MB", "GB", "TB"};
-  auto value = static_cast<double>(bytes);
-  std::size_t unit = 0;
-  while (value >= 1000 && unit + 1 < units.size()) {
-    value /= 1000;
-    ++unit;
-  }
-  std::array<char, 32> text{};
-  std::snprintf(text.data(), text.size(), unit == 0 || value >= 99.95 ? "%.0f %s" : "%.1f %s",
-                value, units[unit]);
-  return text.data();
-}
-
 void* DeviceMemory::allocate(std::size_t bytes, CodeLine asker) {
   void* pointer = nullptr;
   const cudaError_t status = malloc_device(&pointer, std::max<std::size_t>(bytes, 1), asker);
@@ -53,11 +39,15 @@ void* DeviceMemory::allocate(std::size_t bytes, CodeLine asker) {
     std::size_t free = 0;
     std::size_t total = 0;
     CUDA_CHECK(cudaMemGetInfo(&free, &total));
+    const std::string remedy = "; a smaller network or --batch-size needs less";
+    if (runs_on_cpu() && bytes <= free) {
+      throw Error("the host has too little memory: " + size_text(bytes) +
+                  " more are needed, as CUDA on the CPU keeps a GPU's memory there" + remedy);
+    }
     throw Error(
         std::string(runs_on_cpu() ? "the emulated GPU (STAGEWISE_CPU_DEVICE_MEMORY)" : "the GPU") +
         " has too little memory: " + size_text(bytes) + " more are needed, " + size_text(free) +
-        " of " + size_text(total) +
-        " are free; a smaller --batch-size or a smaller network needs less");
+        " of " + size_text(total) + " are free" + remedy);
   }
   check(status, "cudaMalloc", __FILE__, __LINE__);
   return pointer;
@@ -65,6 +55,18 @@ void* DeviceMemory::allocate(std::size_t bytes, CodeLine asker) {
 
 void DeviceMemory::release(void* pointer) noexcept {
   cudaFree(pointer);
+}
+
+Memory::Room DeviceMemory::room() const {
+  std::size_t free = 0;
+  std::size_t total = 0;
+  CUDA_CHECK(cudaMemGetInfo(&free, &total));
+  if (!runs_on_cpu()) return {free, "the GPU's memory"};
+  const std::size_t of_host = available_host_memory();
+  if (of_host < free) {
+    return {of_host, "the host's memory, where CUDA on the CPU keeps a GPU's,"};
+  }
+  return {free, "the emulated GPU's memory (STAGEWISE_CPU_DEVICE_MEMORY)"};
 }
 
 void* PinnedMemory::allocate(std::size_t bytes, CodeLine asker) {

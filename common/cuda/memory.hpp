@@ -15,6 +15,8 @@ class DeviceMemory final : public Memory {
   /// @throws Error naming how much was asked for and how much is free.
   void* allocate(std::size_t bytes, CodeLine asker) override;
   void release(void* pointer) noexcept override;
+  /// Where kernels run on the CPU, no more than the host can give.
+  Room room() const override;
 };
 
 /// Memory of the host that the system may not move or page out ("pinned"), so that the GPU fetches
@@ -25,9 +27,6 @@ class PinnedMemory final : public Memory {
   void* allocate(std::size_t bytes, CodeLine asker) override;
   void release(void* pointer) noexcept override;
 };
-
-/// "12.3 GB", "640 B".
-std::string size_text(std::size_t bytes);
 
 /// The process's own; it holds no state.
 Memory& device_memory();

@@ -215,7 +215,9 @@ Worker::Worker(unsigned number) : number_(number) {
 }
 
 Fiber& Worker::new_fiber() {
-  auto* const fiber = new Fiber;
+  fibers_.reserve(fibers_.size() + 1);
+  auto owner = std::make_unique<Fiber>();
+  Fiber* const fiber = owner.get();
   void* const stack = mmap(nullptr, fiber_stack_bytes, PROT_READ | PROT_WRITE,
                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
   if (stack == MAP_FAILED) throw std::bad_alloc();
@@ -229,19 +231,26 @@ Fiber& Worker::new_fiber() {
 #ifdef STAGEWISE_THREAD_SANITIZER
   fiber->identity = __tsan_create_fiber(0);
 #endif
-  fibers_.push_back(fiber);
+  fibers_.push_back(owner.release());
   return *fiber;
 }
 
-Fiber& Worker::idle_fiber() {
+/// @return null where the host has no memory for another: an exception must not leave a fiber.
+Fiber* Worker::idle_fiber() {
 #ifdef STAGEWISE_THREAD_SANITIZER
   // Every CUDA thread has its own, so that it has an identity that races can be told by.
-  return *fibers_[starting_ * launch_->threads + blocks_[starting_]->started];
+  return fibers_[starting_ * launch_->threads + blocks_[starting_]->started];
 #else
-  if (idle_ == nullptr) return new_fiber();
-  Fiber& fiber = *idle_;
-  idle_ = fiber.next_idle;
-  return fiber;
+  if (idle_ != nullptr) {
+    Fiber* const fiber = idle_;
+    idle_ = fiber->next_idle;
+    return fiber;
+  }
+  try {
+    return &new_fiber();
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
 #endif
 }
 
@@ -343,7 +352,13 @@ void Worker::serve() {
   Fiber& self = *running_;
   for (;;) {
     while ((head_ == tail_ || prefer_start_) && start_next_thread(self)) {
-      launch_->call->run_thread();
+      bool has_memory = true;
+      try {
+        launch_->call->run_thread();
+      } catch (const std::bad_alloc&) {  // for what the runtime notes of a thread
+        has_memory = false;
+      }
+      if (!has_memory) abandon(cudaErrorMemoryAllocation);
       thread_exited(self);
 #ifdef STAGEWISE_THREAD_SANITIZER
       break;
@@ -372,7 +387,11 @@ inline Fiber* Worker::next_ready() {
 inline Fiber* Worker::next_fiber() {
   if (head_ != tail_ && !prefer_start_) [[likely]]
     return next_ready();
-  if (find_unstarted()) return &idle_fiber();
+  if (find_unstarted()) {
+    Fiber* const fiber = idle_fiber();
+    if (fiber == nullptr) abandon(cudaErrorMemoryAllocation);
+    return fiber;
+  }
   prefer_start_ = false;
   return head_ != tail_ ? next_ready() : nullptr;
 }
@@ -591,6 +610,7 @@ void Worker::run_current() {
   ring_mask_ = static_cast<unsigned>(ready_.size()) - 1U;
   random_ = launch_->seed * 2 + number_;
   block_ = nullptr;
+  if (idle_ == nullptr) idle_ = &new_fiber();  // the first is not made by another
   running_ = next_fiber();
   jump(main_, *running_);
   running_ = nullptr;
@@ -600,6 +620,15 @@ void Worker::run_current() {
 }
 
 void Worker::run_blocks(RunningLaunch& launch, void (*after_block)(void*), void* data) {
+  try {
+    run_all_blocks(launch, after_block, data);
+  } catch (const std::bad_alloc&) {
+    launch.fail(cudaErrorMemoryAllocation);
+  }
+  this_worker = nullptr;
+}
+
+void Worker::run_all_blocks(RunningLaunch& launch, void (*after_block)(void*), void* data) {
   launch_ = &launch;
   this_worker = this;
   gridDim = launch.configuration.grid;
@@ -615,10 +644,19 @@ void Worker::run_blocks(RunningLaunch& launch, void (*after_block)(void*), void*
     run_current();
     after_block(data);
   }
-  this_worker = nullptr;
 }
 
 void Worker::run_grid(RunningLaunch& launch) {
+  try {
+    run_whole_grid(launch);
+  } catch (const std::bad_alloc&) {
+    launch.fail(cudaErrorMemoryAllocation);
+  }
+  blocks_.clear();
+  this_worker = nullptr;
+}
+
+void Worker::run_whole_grid(RunningLaunch& launch) {
   launch_ = &launch;
   this_worker = this;
   gridDim = launch.configuration.grid;
@@ -635,8 +673,6 @@ void Worker::run_grid(RunningLaunch& launch) {
     blocks_.push_back(blocks[i].get());
   }
   run_current();
-  blocks_.clear();
-  this_worker = nullptr;
 }
 
 void Worker::abandon(cudaError_t error) {

@@ -119,7 +119,7 @@ class Worker {
   explicit Worker(unsigned number);
 
   /// Runs blocks of the launch until there are no more; the caller's thread is the worker's.
-  /// `after_block` is called after each.
+  /// `after_block` is called after each. Where the host lacks memory, the launch fails.
   void run_blocks(RunningLaunch& launch, void (*after_block)(void*), void* data);
   /// Runs all blocks at once, for grids with a barrier.
   void run_grid(RunningLaunch& launch);
@@ -154,6 +154,8 @@ class Worker {
  private:
   friend struct FiberEntry;
 
+  void run_all_blocks(RunningLaunch& launch, void (*after_block)(void*), void* data);
+  void run_whole_grid(RunningLaunch& launch);
   void run_current();
   void serve();
   bool find_unstarted();
@@ -170,7 +172,7 @@ class Worker {
   void complete_exchanges(Block& block, unsigned warp);
   void complete_exchange(Block& block, unsigned warp, unsigned lanes);
   void enter(Block& block);
-  Fiber& idle_fiber();
+  Fiber* idle_fiber();
   Fiber& new_fiber();
   void reset_fibers();
   std::string describe_deadlock(const Block& block, const Fiber& first) const;

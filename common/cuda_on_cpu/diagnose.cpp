@@ -3,6 +3,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <mutex>
+#include <new>
+#include <system_error>
 #include <thread>
 
 #include <cxxabi.h>
@@ -111,14 +113,22 @@ const DebugInformation& debug_information() {
 std::mutex debug_mutex;
 
 /// Asks the debug information, in a thread of its own: reading it takes more stack than a fiber or
-/// a signal handler has.
+/// a signal handler has. Where the host has no memory for that, nothing is known.
 template <typename Question>
 std::string ask(const Question& question) {
   std::string answer;
-  std::thread([&] {
-    const std::lock_guard lock(debug_mutex);
-    answer = question(debug_information());
-  }).join();
+  try {
+    std::thread([&] {
+      try {
+        const std::lock_guard lock(debug_mutex);
+        answer = question(debug_information());
+      } catch (const std::bad_alloc&) {
+        answer.clear();
+      }
+    }).join();
+  } catch (const std::system_error&) {
+    answer.clear();
+  }
   return answer;
 }
 

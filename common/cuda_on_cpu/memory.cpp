@@ -6,6 +6,7 @@
 #include <iterator>
 #include <map>
 #include <mutex>
+#include <new>
 #include <vector>
 
 #include <cuda_runtime_api.h>
@@ -113,6 +114,26 @@ cudaError_t may_change_memory(const char* call) {
   return may_wait(call);
 }
 
+/// Unmaps what was freed longest ago.
+void forget_oldest_freed(Memory& all) {
+  const auto oldest = all.graves.find(all.freed.front());
+  all.freed.pop_front();
+  all.freed_bytes -= oldest->second.page_bytes;
+  munmap(at(oldest->second.pages), oldest->second.page_bytes);
+  all.graves.erase(oldest);
+}
+
+/// Pages that nobody may touch yet. Those kept for what was freed are given up where the host has
+/// no others, for addresses are limited, too (`ulimit -v`).
+void* reserve(Memory& all, std::size_t bytes) {
+  for (;;) {
+    void* const pages =
+        mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (pages != MAP_FAILED || all.freed.empty()) return pages;
+    forget_oldest_freed(all);
+  }
+}
+
 cudaError_t allocate(void** pointer, std::size_t bytes, MemoryKind kind, Place place) {
   if (pointer == nullptr) return record(cudaErrorInvalidValue);
   *pointer = nullptr;
@@ -129,8 +150,7 @@ cudaError_t allocate(void** pointer, std::size_t bytes, MemoryKind kind, Place p
   Allocation allocation;
   const std::size_t pages = rounded_up(bytes, guard_bytes);
   allocation.page_bytes = pages + 2 * guard_bytes;
-  void* const mapped = mmap(nullptr, allocation.page_bytes, PROT_NONE,
-                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  void* const mapped = reserve(all, allocation.page_bytes);
   if (mapped == MAP_FAILED) return record(cudaErrorMemoryAllocation);
   allocation.pages = reinterpret_cast<std::uintptr_t>(mapped);
   const std::uintptr_t end = allocation.pages + allocation.page_bytes - guard_bytes;
@@ -206,11 +226,7 @@ void unmap(Memory& all, Allocation& allocation, Place place) {
   all.freed_bytes += allocation.page_bytes;
   all.graves.insert(all.allocations.extract(allocation.pages));
   while (all.freed.size() > max_freed || all.freed_bytes > max_freed_bytes) {
-    const auto oldest = all.graves.find(all.freed.front());
-    all.freed.pop_front();
-    all.freed_bytes -= oldest->second.page_bytes;
-    munmap(at(oldest->second.pages), oldest->second.page_bytes);
-    all.graves.erase(oldest);
+    forget_oldest_freed(all);
   }
 }
 
@@ -250,6 +266,18 @@ cudaError_t release_allocation(const char* call, void* pointer, bool host, Place
     report_at(place, std::string(call) + ": host code has written " + overrun + ".");
   }
   return cudaSuccess;
+}
+
+/// cudaFree() and cudaFreeHost(), which destructors call: nothing is thrown.
+cudaError_t free_memory(const char* call, void* pointer, bool host, Place place) {
+  try {
+    const cudaError_t error = may_change_memory(call);
+    if (error != cudaSuccess) return error;
+    if (pointer != nullptr) wait_for_device();
+    return release_allocation(call, pointer, host, place);
+  } catch (const std::bad_alloc&) {
+    return record(cudaErrorMemoryAllocation);
+  }
 }
 
 }  // namespace
@@ -416,10 +444,7 @@ cudaError_t cudaMallocHost(void** pointer, std::size_t bytes, unsigned flags, co
 }
 
 cudaError_t cudaFree(void* pointer, const char* file, unsigned line) {
-  const cudaError_t error = may_change_memory("cudaFree()");
-  if (error != cudaSuccess) return error;
-  if (pointer != nullptr) wait_for_device();
-  return release_allocation("cudaFree()", pointer, false, {file, line});
+  return free_memory("cudaFree()", pointer, false, {file, line});
 }
 
 cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream, const char* file, unsigned line) {
@@ -436,10 +461,7 @@ cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream, const char* file, 
 }
 
 cudaError_t cudaFreeHost(void* pointer, const char* file, unsigned line) {
-  const cudaError_t error = may_change_memory("cudaFreeHost()");
-  if (error != cudaSuccess) return error;
-  if (pointer != nullptr) wait_for_device();
-  return release_allocation("cudaFreeHost()", pointer, true, {file, line});
+  return free_memory("cudaFreeHost()", pointer, true, {file, line});
 }
 
 cudaError_t cudaHostRegister(void* pointer, std::size_t bytes, unsigned /*flags*/) {

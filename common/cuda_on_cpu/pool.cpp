@@ -12,6 +12,7 @@
 #include <thread>
 #include <vector>
 
+#include <cuda_runtime_api.h>
 #include <sched.h>
 #include <sys/mman.h>
 
@@ -35,9 +36,7 @@ class Pool {
     launch_ = &launch;
     start_ = Clock::now();
     may_call_ = workers > 1 && launch.blocks > 1;
-    while (workers_.size() < std::max(workers, 1U)) {
-      workers_.push_back(std::make_unique<Worker>(static_cast<unsigned>(workers_.size())));
-    }
+    make_workers(workers);
     workers_[0]->run_blocks(
         launch, [](void* pool) { static_cast<Pool*>(pool)->call_for_help(); }, this);
     if (called_) {
@@ -49,11 +48,24 @@ class Pool {
   }
 
   void run_grid(RunningLaunch& launch) {
-    if (workers_.empty()) workers_.push_back(std::make_unique<Worker>(0));
+    make_workers(1);
     workers_[0]->run_grid(launch);
   }
 
  private:
+  /// As many as there is memory for: one, which there must be, gets the work done, too.
+  /// @throws std::bad_alloc
+  void make_workers(unsigned count) {
+    while (workers_.size() < count) {
+      try {
+        workers_.push_back(std::make_unique<Worker>(static_cast<unsigned>(workers_.size())));
+      } catch (const std::bad_alloc&) {
+        if (workers_.empty()) throw;
+        return;
+      }
+    }
+  }
+
   void call_for_help() {
     if (!may_call_ || called_) return;
     const std::uint64_t done = launch_->next_block;
@@ -62,7 +74,7 @@ class Pool {
                       static_cast<std::int64_t>(done);
     if (left < worth_waking_for) return;
     const unsigned helpers =
-        static_cast<unsigned>(std::min<std::uint64_t>(worker_count() - 1, launch_->blocks - done));
+        static_cast<unsigned>(std::min<std::uint64_t>(workers_.size() - 1, launch_->blocks - done));
     while (threads_ < helpers && start_thread(*workers_[threads_ + 1])) ++threads_;
     if (threads_ == 0) {
       may_call_ = false;
@@ -90,6 +102,8 @@ class Pool {
     try {
       std::thread([this, &worker] { help(worker); }).detach();
     } catch (const std::system_error&) {
+      started = false;
+    } catch (const std::bad_alloc&) {
       started = false;
     }
     pthread_sigmask(SIG_SETMASK, &before, nullptr);
@@ -160,12 +174,16 @@ unsigned worker_count() {
 }
 
 void run(RunningLaunch& launch) {
-  if (pool == nullptr) pool = new Pool;
-  watch_faults();
-  if (launch.configuration.cooperative) {
-    pool->run_grid(launch);
-  } else {
-    pool->run(launch);
+  try {
+    if (pool == nullptr) pool = new Pool;
+    watch_faults();
+    if (launch.configuration.cooperative) {
+      pool->run_grid(launch);
+    } else {
+      pool->run(launch);
+    }
+  } catch (const std::bad_alloc&) {
+    launch.fail(cudaErrorMemoryAllocation);
   }
 }
 

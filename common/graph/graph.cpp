@@ -33,10 +33,28 @@ void Graph<T>::build(Index max_rows, GraphMode mode) {
   max_rows_ = max_rows;
   rows_ = max_rows;
   mode_ = mode;
+  expect_room();
   for (const auto& node : nodes_) {
     node->allocate(*backend_, max_rows, mode == GraphMode::training);
   }
   if (mode == GraphMode::training) plan_backward();
+}
+
+/// What is counted is the least that a stage needs: it may need more beside it.
+template <typename T>
+void Graph<T>::expect_room() const {
+  double needed = 0;  // which no size makes overflow
+  for (const auto& node : nodes_) {
+    if (!node->stores_value()) continue;
+    const bool has_gradient = mode_ == GraphMode::training && node->requires_gradient();
+    needed += static_cast<double>(node->value_shape(max_rows_).elements()) * sizeof(T) *
+              (has_gradient ? 2 : 1);
+  }
+  const Memory::Room room = backend_->memory().room();
+  if (needed <= static_cast<double>(room.bytes)) return;
+  throw Error("the network, for a batch of " + count_of(max_rows_, "sample") + ", needs at least " +
+              size_text(needed) + ", but " + size_text(static_cast<double>(room.bytes)) + " of " +
+              room.of + " are free; a smaller network or --batch-size needs less");
 }
 
 template <typename T>

@@ -50,6 +50,7 @@ class Graph {
 
   /// Allocates every value and gradient for batches of up to `max_rows` samples. Call it once,
   /// after the last add(); parameters keep undefined values until they are set.
+  /// @throws Error before anything is allocated if there is not enough memory for them.
   void build(Index max_rows, GraphMode mode);
 
   /// Size of the current batch: at least 1, at most `max_rows`.
@@ -101,6 +102,7 @@ class Graph {
 
  private:
   void insert(std::unique_ptr<Node<T>> node);
+  void expect_room() const;
   void plan_backward();
   void fuse_activations();
 

@@ -41,6 +41,9 @@ class Node {
   /// Shape of the value for a batch of `rows` samples.
   Shape value_shape(Index rows) const { return batched() ? sample_.batched(rows) : sample_; }
 
+  /// Whether allocate() makes room for a value and, in training, its gradient.
+  virtual bool stores_value() const { return true; }
+
   /// Whether forward() and backward() do any work that is worth measuring.
   virtual bool computes() const { return true; }
 

@@ -222,6 +222,7 @@ class Flatten final : public Node<T> {
   Flatten(std::string name, Node<T>& input)
       : Node<T>(std::move(name), Shape{input.sample_shape().elements()}, {&input}) {}
   std::string operation() const override { return "flatten"; }
+  bool stores_value() const override { return false; }
   bool computes() const override { return false; }
   T* value() override { return this->inputs()[0]->value(); }
   T* gradient() override { return this->input_gradient(0); }
@@ -292,6 +293,7 @@ template <typename T>
 class Prediction : public Node<T> {
  public:
   bool requires_gradient() const override { return false; }
+  bool stores_value() const override { return false; }
   void backward(Backend<T>& /*backend*/, Index /*rows*/) override {}
 
   /// The predicted classes, [rows], in the backend's memory.

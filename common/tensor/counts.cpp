@@ -1,6 +1,8 @@
 #include "tensor/counts.hpp"
 
+#include <array>
 #include <cstddef>
+#include <cstdio>
 
 namespace stagewise {
 
@@ -19,6 +21,20 @@ std::string count_of(std::int64_t number, std::string_view singular, std::string
   const std::string text = with_thousands(number) + " ";
   if (number == 1) return text + std::string(singular);
   return text + (plural.empty() ? std::string(singular) + "s" : std::string(plural));
+}
+
+std::string size_text(double bytes) {
+  constexpr std::array units = {"B", "KB", "MB", "GB", "TB", "PB", "EB"};
+  double value = bytes;
+  std::size_t unit = 0;
+  while (value >= 1000 && unit + 1 < units.size()) {
+    value /= 1000;
+    ++unit;
+  }
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), unit == 0 || value >= 99.95 ? "%.0f %s" : "%.1f %s",
+                value, units[unit]);
+  return text.data();
 }
 
 }  // namespace stagewise

@@ -5,6 +5,7 @@
 /// something's place (a line, a sample) stays without commas.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -17,5 +18,13 @@ std::string with_thousands(std::int64_t number);
 /// "1 epoch", "1,500 epochs".
 /// @param plural where it is not the singular with an s: "classes".
 std::string count_of(std::int64_t number, std::string_view singular, std::string_view plural = {});
+
+/// "12.3 GB", "640 B".
+std::string size_text(double bytes);
+
+/// The same of a size in memory.
+inline std::string size_text(std::size_t bytes) {
+  return size_text(static_cast<double>(bytes));
+}
 
 }  // namespace stagewise

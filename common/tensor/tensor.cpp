@@ -5,6 +5,7 @@
 
 #include "tensor/counts.hpp"
 #include "tensor/error.hpp"
+#include "tensor/host_memory.hpp"
 
 namespace stagewise {
 namespace {
@@ -17,14 +18,15 @@ class HostMemory final : public Memory {
   void* allocate(std::size_t bytes, CodeLine /*asker*/) override {
     void* pointer = ::operator new(bytes, alignment, std::nothrow);
     if (pointer == nullptr) {
-      throw Error(
-          "there is not enough memory: " + with_thousands(static_cast<std::int64_t>(bytes)) +
-          " bytes were asked for and could not be had");
+      throw Error("the host has too little memory: " + size_text(bytes) +
+                  " more are needed; a smaller network or --batch-size needs less");
     }
     return pointer;
   }
 
   void release(void* pointer) noexcept override { ::operator delete(pointer, alignment); }
+
+  Room room() const override { return {available_host_memory(), "the host's memory"}; }
 };
 
 }  // namespace

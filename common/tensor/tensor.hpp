@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstddef>
+#include <limits>
+#include <string>
 #include <utility>
 
 #include "tensor/code_line.hpp"
@@ -22,6 +24,13 @@ class Memory {
 
   /// Gives back what allocate() returned.
   virtual void release(void* pointer) noexcept = 0;
+
+  /// What is left of it, and of what: "the host's memory".
+  struct Room {
+    std::size_t bytes = std::numeric_limits<std::size_t>::max();
+    std::string of = {};
+  };
+  virtual Room room() const { return {}; }
 };
 
 /// The process's ordinary memory.

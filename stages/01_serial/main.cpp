@@ -3,8 +3,7 @@
 
 #include <sstream>
 
-#include <cblas.h>
-
+#include "01_serial/gemm/blas.hpp"
 #include "01_serial/serial_backend.hpp"
 #include "app/stage.hpp"
 
@@ -14,11 +13,12 @@ using namespace stagewise;
 
 std::vector<std::string> libraries() {
   // The configuration begins with name and version; the core says which kernels were picked.
-  std::istringstream configuration(openblas_get_config());
+  const serial::OpenBlas& blas = serial::open_blas();
+  std::istringstream configuration(blas.configuration());
   std::string name;
   std::string version;
   configuration >> name >> version;
-  return {name + " " + version + ", kernels for " + openblas_get_corename() + " (--gemm blas)"};
+  return {name + " " + version + ", kernels for " + blas.core_name() + " (--gemm blas)"};
 }
 
 Stage describe_stage() {

@@ -74,8 +74,8 @@ void CapturedStep<T>::decide_on_residence(bool streams_batches) {
       data_ = std::make_unique<ResidentData<T>>(*training_set_, most_steps_ * rows);
       return;
     }
-    notes_.push_back(cuda::size_text(wanted) + " are needed to keep the data, " +
-                     cuda::size_text(free) + " are free: batches are streamed");
+    notes_.push_back(size_text(wanted) + " are needed to keep the data, " + size_text(free) +
+                     " are free: batches are streamed");
   }
   feeder_ = std::make_unique<StreamedFeeder<T>>(*network_, *backend_, *training_set_);
 }

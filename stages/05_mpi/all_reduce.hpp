@@ -30,6 +30,7 @@ class AllReduce final : public Node<T> {
     transport_->finish();
   }
   void backward(Backend<T>& /*backend*/, Index /*rows*/) override {}
+  bool stores_value() const override { return false; }
   //! [forward]
 
  protected:

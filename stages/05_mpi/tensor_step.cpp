@@ -55,8 +55,8 @@ void TensorStep<T>::decide_on_residence(bool streams_batches, int processes) {
     return;
   }
   if (!streams_batches) {
-    notes_.push_back(cuda::size_text(needed) + " are needed to keep the data, " +
-                     cuda::size_text(free) + " are free: batches are streamed");
+    notes_.push_back(size_text(needed) + " are needed to keep the data, " + size_text(free) +
+                     " are free: batches are streamed");
   }
   feeder_ = std::make_unique<StreamedFeeder<T>>(*part_, *backend_, data());
 }

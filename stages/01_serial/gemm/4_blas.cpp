@@ -9,12 +9,10 @@
 
 #include <algorithm>
 #include <limits>
-#include <mutex>
 #include <string>
 
-#include <cblas.h>
-
 #include "01_serial/gemm.hpp"
+#include "01_serial/gemm/blas.hpp"
 #include "tensor/error.hpp"
 
 namespace stagewise::serial {
@@ -37,9 +35,9 @@ CBLAS_TRANSPOSE to_blas(Transpose op) {
 
 template <typename T>
 void gemm_blas(const GemmProblem<T>& p) {
-  static std::once_flag one_thread;
-  std::call_once(one_thread, [] { openblas_set_num_threads(1); });
   if (p.m == 0 || p.n == 0) return;
+  const OpenBlas& blas = open_blas();
+  expect_memory_for_blas();
 
   const blasint m = to_blas(p.m);
   const blasint n = to_blas(p.n);
@@ -52,9 +50,9 @@ void gemm_blas(const GemmProblem<T>& p) {
             b_stride, p.beta, p.c, n);
   };
   if constexpr (sizeof(T) == sizeof(float)) {
-    multiply(cblas_sgemm);
+    multiply(blas.sgemm);
   } else {
-    multiply(cblas_dgemm);
+    multiply(blas.dgemm);
   }
 }
 

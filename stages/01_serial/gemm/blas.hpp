@@ -1,0 +1,29 @@
+/// @file
+/// OpenBLAS, loaded when it is first needed.
+///
+/// A program that is linked with it begins with a thread for each core, and each of those takes
+/// memory before anybody has multiplied; where there is none, they wait for it for ever.
+#pragma once
+
+#include <cblas.h>
+
+namespace stagewise::serial {
+
+/// The library's functions that the project calls.
+struct OpenBlas {
+  decltype(&cblas_sgemm) sgemm;
+  decltype(&cblas_dgemm) dgemm;
+  decltype(&openblas_get_config) configuration;
+  decltype(&openblas_get_corename) core_name;
+};
+
+/// Loads the library at the first call, and has it use one thread.
+/// @throws Error if it cannot be loaded, std::bad_alloc if there is no memory for it.
+const OpenBlas& open_blas();
+
+/// Makes sure, at the first call, that it will find the memory that it multiplies in: it would
+/// wait for it for ever.
+/// @throws std::bad_alloc
+void expect_memory_for_blas();
+
+}  // namespace stagewise::serial
