@@ -102,7 +102,9 @@ def workers(bench):
     for count in (1, 2, 4, 8):
         row = [count]
         for average in ("gradients", "weights"):
-            words = ["--batch-size", 1000, "--workers", count, "--average", average]
+            words = ["--batch-size", 1000, "--workers", count]
+            if count > 1:  # of one there is nothing to average
+                words += ["--average", average]
             row.append(rate(rate_of(bench.train(*words))))
         rows.append(row)
     return table(["workers", "gradients", "weights, every step"], rows)

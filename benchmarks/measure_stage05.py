@@ -324,6 +324,9 @@ def forms(bench, network):
     for name, words in FORMS:
         row = [name or f"`{shown(words)}`"]
         for processes in PROCESSES:
+            if processes == 1 and words and "--strategy" not in words:
+                row.append("-")  # they are about what processes exchange
+                continue
             report = bench.attempt(bench.train, processes, network, *words)
             row.append(milliseconds(report and seconds_of(report)))
         rows.append(row)
@@ -405,7 +408,8 @@ def beside_pytorch(bench):
         commands.append(shown_peer(peer_command(bench, network, "N", "BACKEND", "FORMS", "PORT")))
         for processes in PROCESSES:
             backend = "nccl" if bench.gpus >= processes else "gloo"
-            report = bench.attempt(bench.train, processes, network, "--data-from", "all")
+            words = ["--data-from", "all"] if processes > 1 else []
+            report = bench.attempt(bench.train, processes, network, *words)
             ours = report and seconds_of(report)
             theirs = bench.attempt(peer, bench, network, processes, backend) or {}
             row = [f"{network}, {network.batch:,}", processes, milliseconds(ours), backend]

@@ -74,6 +74,7 @@ void add_common_options(CLI::App& command, const Stage& stage, RunOptions& optio
       [&](const std::string& text) { options.report = parse_name(text); });
 
   options.program = stage.program;
+  options.stage_why_idle = stage.why_idle;
   command.option_defaults()->group("This stage");
   for (const StageOption& option : stage.options) {
     options.stage[option.name] = option.default_choice;

@@ -58,12 +58,16 @@ void adopt_settings(bool of_network, const Checkpoint& checkpoint,
 
 std::map<std::string, std::string> settings_of(const RunOptions& options) {
   std::map<std::string, std::string> result;
-  for (const Setting& setting : settings()) result[setting.name] = setting.write(options);
+  for (const Setting& setting : settings()) {
+    if (why_idle(setting.name, options).empty()) result[setting.name] = setting.write(options);
+  }
   std::vector<Index> sample;
   for (int i = 0; i < options.model.sample.rank(); ++i) sample.push_back(options.model.sample[i]);
   result["sample-shape"] = list(sample);
   result["class-count"] = std::to_string(options.model.classes);
-  for (const auto& [name, value] : options.stage) result[options.program + "." + name] = value;
+  for (const auto& [name, value] : options.stage) {
+    if (why_idle(name, options).empty()) result[options.program + "." + name] = value;
+  }
   result["epochs"] = std::to_string(options.training.epochs);
   if (options.encoding) result["table"] = to_text(*options.encoding);
   if (options.fingerprint) add_fingerprint(*options.fingerprint, result);
@@ -101,16 +105,20 @@ void adopt_training(const Checkpoint& checkpoint, const std::filesystem::path& f
                 " does not say how it was trained, so its training cannot be resumed; start a new "
                 "one from its parameters with --load");
   }
+  const std::string remedy =
+      "leave the option out, or start a new training from these parameters with --load";
+  adopt_model(checkpoint, file, options);
+  adopt_settings(false, checkpoint, file, options, remedy);
   std::vector<std::string> missing = checkpoint.missing;
   for (const Setting& setting : settings()) {
-    if (!checkpoint.settings.contains(setting.name)) missing.push_back(setting.name);
+    const bool is_stored = checkpoint.settings.contains(setting.name);
+    if (!is_stored && why_idle(setting.name, options).empty()) missing.push_back(setting.name);
   }
   if (!missing.empty()) {
     throw Error("the checkpoint " + file.string() + " does not say its " + list_of(missing) +
                 ", so its training cannot be resumed; start a new one from its parameters with "
                 "--load");
   }
-  adopt_model(checkpoint, file, options);
   if (!options.given.contains("epochs")) {
     const auto epochs = checkpoint.settings.find("epochs");
     if (epochs == checkpoint.settings.end()) {
@@ -120,11 +128,8 @@ void adopt_training(const Checkpoint& checkpoint, const std::filesystem::path& f
     adopt("epochs", "", epochs->second, file, options, "",
           [&] { options.training.epochs = parse_epochs(epochs->second); });
   }
-  const std::string remedy =
-      "leave the option out, or start a new training from these parameters with --load";
   adopt("seed", std::to_string(options.training.seed), std::to_string(checkpoint.seed), file,
         options, remedy, [&] { options.training.seed = checkpoint.seed; });
-  adopt_settings(false, checkpoint, file, options, remedy);
   for (auto& [name, value] : options.stage) {  // only this stage knows what these mean
     const auto stored = checkpoint.settings.find(options.program + "." + name);
     if (stored == checkpoint.settings.end()) continue;
@@ -190,23 +195,9 @@ std::vector<std::string> adopt_data(const Checkpoint& checkpoint, RunOptions& op
 }
 
 void refuse_idle_options(const RunOptions& options) {
-  const auto refuse = [&](const std::string& name, const std::string& reason) {
-    if (options.given.contains(name)) throw UsageError("--" + name + " is for " + reason);
-  };
-  if (options.model.name == "cnn") refuse("hidden", "--model mlp: the layers of cnn are fixed");
-  if (options.model.name == "mlp" && options.model.hidden.empty() &&
-      options.model.loss == LossKind::cross_entropy) {
-    refuse("activation", "hidden layers, and --hidden none leaves none");
-  }
-  if (options.model.name == "neuron") {
-    const std::string reason = "--model mlp: a neuron is one sigmoid unit with a squared error";
-    refuse("hidden", reason);
-    refuse("biases", reason);
-    if (options.model.activation != Activation::sigmoid) refuse("activation", reason);
-    if (options.model.loss != LossKind::squared_error) refuse("loss", reason);
-  }
-  if (options.data.name != "gaussian") {
-    for (const char* const name : gaussian_options) refuse(name, "--dataset gaussian");
+  for (const std::string& name : options.given) {
+    const std::string reason = why_idle(name, options);
+    if (!reason.empty()) throw UsageError("--" + name + " " + reason);
   }
 }
 

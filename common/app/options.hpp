@@ -38,6 +38,7 @@ struct RunOptions {
   bool latency = false;
   StageOptions stage;
   std::map<std::string, StageOption> stage_options;  ///< by name: what there is to choose from
+  WhyIdle stage_why_idle;                            ///< as the stage's; may be empty
   std::string program;                               ///< "stage01_serial"
   std::set<std::string> given;    ///< names, without dashes, of the options that were written
   std::set<std::string> adopted;  ///< and of those that a checkpoint has decided instead
@@ -70,8 +71,7 @@ void adopt_training(const Checkpoint& checkpoint, const std::filesystem::path& f
 /// @return what the user should know of it, a sentence each, for print_note().
 std::vector<std::string> adopt_data(const Checkpoint& checkpoint, RunOptions& options, bool trains);
 
-/// @throws UsageError for an option that was written although the chosen model or data set takes no
-///         notice of it.
+/// @throws UsageError for an option that was written although it has no effect; see why_idle().
 void refuse_idle_options(const RunOptions& options);
 
 /// @throws UsageError for a number that is 0 or infinite in the chosen precision, but is not as it

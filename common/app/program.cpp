@@ -11,6 +11,7 @@
 #include "app/help.hpp"
 #include "app/output.hpp"
 #include "tensor/error.hpp"
+#include "tensor/near_miss.hpp"
 #include "tensor/quote.hpp"
 
 namespace stagewise {
@@ -21,7 +22,8 @@ namespace {
 std::string sentence(std::string text) {
   while (text.ends_with('\n')) text.pop_back();
   std::replace(text.begin(), text.end(), '\n', ' ');
-  return escaped(text) + (text.ends_with('.') ? "" : ".");  // also behind an ellipsis
+  const bool is_ended = text.ends_with('.') || text.ends_with('?');  // also behind an ellipsis
+  return escaped(text) + (is_ended ? "" : ".");
 }
 
 /// The command that the user got as far as: "stage01_serial train".
@@ -31,12 +33,38 @@ std::string command_of(const CLI::App& app) {
   return name;
 }
 
+/// The program itself, or the command that the user got as far as.
+const CLI::App& innermost(const CLI::App& app) {
+  const std::vector<CLI::App*> commands = app.get_subcommands();
+  return commands.empty() ? app : *commands.back();
+}
+
+/// Options, or commands, that the help shows.
+std::vector<std::string> names_like(const CLI::App& app, const std::string& word) {
+  std::vector<std::string> names;
+  if (word.starts_with("-")) {
+    for (const CLI::Option* const option : app.get_options()) {
+      if (!option->get_group().empty()) names.push_back(option->get_name());
+    }
+  } else {
+    for (const CLI::App* const command : app.get_subcommands({})) {
+      if (!command->get_group().empty()) names.push_back(command->get_name());
+    }
+  }
+  return names;
+}
+
 /// What the library says about a word that no option and no command takes, said better.
 std::string describe(const CLI::App& app, const CLI::ExtrasError& error) {
   const std::vector<std::string> words = app.remaining(true);
   if (words.empty()) return error.what();
-  const std::string kind = words.front().starts_with("-") ? "option" : "argument";
-  return kind + " " + in_quotes(words.front()) + " is unknown; " + command_of(app) +
+  const std::string& word = words.front();
+  const std::string unknown =
+      (word.starts_with("-") ? "option " : "argument ") + in_quotes(word) + " is unknown; ";
+  const std::string meant =
+      near_miss(word.substr(0, word.find('=')), names_like(innermost(app), word));
+  if (!meant.empty()) return unknown + "did you mean " + meant + "?";
+  return unknown + command_of(app) +
          " --help lists what there is";
 }
 

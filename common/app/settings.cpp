@@ -14,9 +14,10 @@ namespace {
 
 std::vector<Index> parse_hidden(const std::string& text) {
   std::vector<Index> widths;
-  if (text.empty() || text == "none" || text == "0") return widths;
+  if (text == "none") return widths;
   constexpr Index widest = 1 << 24;
   const std::string expected = "; expected are the widths of the layers, such as 256,128, or none";
+  if (text.empty()) throw UsageError("'' is no width" + expected);
   for (const std::string& part : split(text, ',')) {
     if (part.empty()) {
       throw UsageError(in_quotes(text) + " has a comma with no width on one side of it" + expected);
@@ -33,6 +34,71 @@ std::vector<Index> parse_hidden(const std::string& text) {
 std::string write_optional(const std::optional<Index>& value) {
   return value ? std::to_string(*value) : "all";
 }
+
+// ------------------------------------------------------------------------- why one has no effect
+
+const char* const of_neuron =
+    "is for --model mlp: a neuron is one sigmoid unit with a squared error";
+
+std::string idle_hidden(const RunOptions& options) {
+  if (options.model.name == "cnn") return "is for --model mlp: the layers of cnn are fixed";
+  return options.model.name == "neuron" ? of_neuron : "";
+}
+
+std::string idle_activation(const RunOptions& options) {
+  const ModelOptions& model = options.model;
+  if (model.name == "neuron") return model.activation == Activation::sigmoid ? "" : of_neuron;
+  const bool is_read =
+      model.name != "mlp" || !model.hidden.empty() || model.loss == LossKind::squared_error;
+  return is_read ? "" : "is for hidden layers, and --hidden none leaves none";
+}
+
+std::string idle_biases(const RunOptions& options) {
+  return options.model.name == "neuron" ? of_neuron : "";
+}
+
+std::string idle_loss(const RunOptions& options) {
+  const bool is_other = options.model.loss != LossKind::squared_error;
+  return options.model.name == "neuron" && is_other ? of_neuron : "";
+}
+
+std::string idle_format(const RunOptions& options) {
+  return options.data.format.empty() ? "is for a path" : "";
+}
+
+std::string idle_label(const RunOptions& options) {
+  if (is_table(options.data)) return "";
+  return "names a column of a CSV file, but " + options.data.name + " is none";
+}
+
+std::string idle_gaussian(const RunOptions& options) {
+  const bool is_gaussian = options.data.name == "gaussian" && options.data.format.empty();
+  return is_gaussian ? "" : "is for --dataset gaussian";
+}
+
+std::string idle_average(const RunOptions& options) {
+  return options.workers.workers == 1 ? "is for several workers, and there is but one" : "";
+}
+
+std::string idle_average_every(const RunOptions& options) {
+  if (options.workers.workers == 1) return idle_average(options);
+  if (options.workers.average == Average::weights) return "";
+  return "is for --average weights: gradients are averaged in every step";
+}
+
+/// Of options that no checkpoint stores.
+std::string idle_beside_settings(const std::string& name, const RunOptions& options) {
+  if (name == "data-dir" && !is_in_data_folder(options.data)) {
+    return "is for data sets that are read from there, and " + options.data.name + " is " +
+           (options.data.format.empty() ? "generated" : "a path");
+  }
+  if (name == "seed" && !options.load.empty() && !options.training.shuffle) {
+    return "has nothing to decide: --load gives the weights, and --shuffle off the order";
+  }
+  return "";
+}
+
+// --------------------------------------------------------------------------------------- the table
 
 std::optional<Index> read_optional(const std::string& text) {
   if (text == "all") return std::nullopt;
@@ -56,17 +122,18 @@ std::int64_t parse_epochs(const std::string& text) {
 const std::vector<Setting>& settings() {
   static const std::vector<Setting> table = {
       {"hidden", true, [](const auto& o) { return list(o.model.hidden); },
-       [](const auto& text, auto& o) { o.model.hidden = parse_hidden(text); }},
+       [](const auto& text, auto& o) { o.model.hidden = parse_hidden(text); }, idle_hidden},
       {"activation", true, [](const auto& o) { return to_string(o.model.activation); },
-       [](const auto& text, auto& o) { o.model.activation = parse_activation(text); }},
+       [](const auto& text, auto& o) { o.model.activation = parse_activation(text); },
+       idle_activation},
       {"biases", true, [](const auto& o) { return o.model.biases ? "on" : "off"; },
-       [](const auto& text, auto& o) { o.model.biases = parse_switch(text); }},
+       [](const auto& text, auto& o) { o.model.biases = parse_switch(text); }, idle_biases},
       {"loss", true, [](const auto& o) { return to_string(o.model.loss); },
-       [](const auto& text, auto& o) { o.model.loss = parse_loss(text); }},
+       [](const auto& text, auto& o) { o.model.loss = parse_loss(text); }, idle_loss},
       {"dataset", false, [](const auto& o) { return o.data.name; },
        [](const auto& text, auto& o) { o.data.name = text; }},
       {"format", false, [](const auto& o) { return o.data.format; },
-       [](const auto& text, auto& o) { o.data.format = text; }},
+       [](const auto& text, auto& o) { o.data.format = text; }, idle_format},
       {"train-limit", false, [](const auto& o) { return write_optional(o.data.train_limit); },
        [](const auto& text, auto& o) { o.data.train_limit = read_optional(text); }},
       {"validation", false, [](const auto& o) { return std::to_string(o.data.validation); },
@@ -90,29 +157,48 @@ const std::vector<Setting>& settings() {
          o.workers.average = parse_choice(text, {"gradients", "weights"}) == "weights"
                                  ? Average::weights
                                  : Average::gradients;
-       }},
+       },
+       idle_average},
       {"average-every", false,
        [](const auto& o) { return std::to_string(o.workers.average_every); },
-       [](const auto& text, auto& o) { o.workers.average_every = parse_count(text, 1); }},
+       [](const auto& text, auto& o) { o.workers.average_every = parse_count(text, 1); },
+       idle_average_every},
       {"label", false, [](const auto& o) { return o.data.label; },
-       [](const auto& text, auto& o) { o.data.label = text; }},
+       [](const auto& text, auto& o) { o.data.label = text; }, idle_label},
       {"features", false, [](const auto& o) { return std::to_string(o.data.gaussian.features); },
-       [](const auto& text, auto& o) { o.data.gaussian.features = parse_count(text, 1); }},
+       [](const auto& text, auto& o) { o.data.gaussian.features = parse_count(text, 1); },
+       idle_gaussian},
       {"classes", false, [](const auto& o) { return std::to_string(o.data.gaussian.classes); },
        [](const auto& text, auto& o) {
          constexpr std::int64_t most = 1 << 24;
          o.data.gaussian.classes = static_cast<int>(parse_count(text, 2, most));
-       }},
+       },
+       idle_gaussian},
       {"samples", false, [](const auto& o) { return std::to_string(o.data.gaussian.samples); },
-       [](const auto& text, auto& o) { o.data.gaussian.samples = parse_count(text, 1); }},
+       [](const auto& text, auto& o) { o.data.gaussian.samples = parse_count(text, 1); },
+       idle_gaussian},
       {"spacing", false, [](const auto& o) { return shortest(o.data.gaussian.spacing); },
-       [](const auto& text, auto& o) { o.data.gaussian.spacing = parse_real(text, true); }},
+       [](const auto& text, auto& o) { o.data.gaussian.spacing = parse_real(text, true); },
+       idle_gaussian},
       {"deviation", false, [](const auto& o) { return shortest(o.data.gaussian.deviation); },
-       [](const auto& text, auto& o) { o.data.gaussian.deviation = parse_real(text, true); }},
+       [](const auto& text, auto& o) { o.data.gaussian.deviation = parse_real(text, true); },
+       idle_gaussian},
       {"shuffle", false, [](const auto& o) { return o.training.shuffle ? "on" : "off"; },
        [](const auto& text, auto& o) { o.training.shuffle = parse_switch(text); }},
   };
   return table;
+}
+
+std::string why_idle(const std::string& name, const RunOptions& options) {
+  if (options.stage_why_idle) {
+    std::string reason =
+        options.stage_why_idle(name, options.stage, options.model, options.workers);
+    if (!reason.empty()) return reason;
+  }
+  const auto setting = std::find_if(settings().begin(), settings().end(),
+                                    [&](const Setting& other) { return other.name == name; });
+  if (setting == settings().end()) return idle_beside_settings(name, options);
+  return setting->idle ? setting->idle(options) : "";
 }
 
 const Setting& setting_of(const std::string& name) {

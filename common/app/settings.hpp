@@ -21,6 +21,7 @@ struct Setting {
   bool of_network;  ///< part of the network, or of its training
   std::function<std::string(const RunOptions&)> write;
   std::function<void(const std::string&, RunOptions&)> read;
+  std::function<std::string(const RunOptions&)> idle = {};  ///< as why_idle(); empty: never
 };
 
 /// All of them, in the order in which they are read.
@@ -28,6 +29,11 @@ const std::vector<Setting>& settings();
 
 /// The one of this name, which there must be.
 const Setting& setting_of(const std::string& name);
+
+/// Why an option has no effect beside the others, as the end of a sentence that begins with its
+/// name: "is for --dataset gaussian". Such an option is refused, and no checkpoint stores it.
+/// @return empty if it has an effect.
+std::string why_idle(const std::string& name, const RunOptions& options);
 
 /// The options that say which generated data set "gaussian" is.
 inline constexpr std::array<const char*, 5> gaussian_options = {"features", "classes", "samples",

@@ -32,6 +32,11 @@ struct StageOption {
   bool changes_no_number = false;         ///< but by rounding: a training may resume with another
 };
 
+/// Why an option has no effect beside the others, as the end of a sentence that begins with its
+/// name: "is for --model cnn"; empty if it has one.
+using WhyIdle = std::function<std::string(const std::string& option, const StageOptions&,
+                                          const ModelOptions&, const WorkerOptions&)>;
+
 /// What a stage makes its own kind of step from. All of it outlives the step.
 template <typename T>
 struct StepArguments {
@@ -103,6 +108,10 @@ struct Stage {
   std::function<void(const StageOptions&, const ModelOptions&, const WorkerOptions&)> check;
 
   std::vector<StageOption> options;
+
+  /// Asked for its own options and for those that all stages have. May be empty.
+  WhyIdle why_idle;
+
   std::function<std::unique_ptr<Backend<float>>(const StageOptions&)> make_float_backend;
   std::function<std::unique_ptr<Backend<double>>(const StageOptions&)> make_double_backend;
 

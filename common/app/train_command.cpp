@@ -169,18 +169,6 @@ void check_workers(const Stage& stage, const RunOptions& options) {
                      " is more than a batch has samples: --batch-size is " +
                      std::to_string(options.training.batch_size));
   }
-  const bool is_alone = workers.workers == 1 && !options.given.contains("workers") && !by_ranks;
-  for (const char* const name : {"average", "average-every"}) {
-    // The average of gradients is what a single worker's step follows in any case.
-    if (name == std::string("average") && workers.average == Average::gradients) continue;
-    if (is_alone && options.resume.empty() && options.given.contains(name)) {
-      throw UsageError(std::string("--") + name + " needs --workers: without it there is but one");
-    }
-  }
-  if (workers.average_every > 1 && workers.average == Average::gradients) {
-    throw UsageError(
-        "--average-every is for --average weights: gradients are averaged in every step");
-  }
 }
 
 /// "workers  4, averaging weights every 2 steps".

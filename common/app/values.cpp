@@ -8,6 +8,7 @@
 
 #include "tensor/counts.hpp"
 #include "tensor/error.hpp"
+#include "tensor/near_miss.hpp"
 #include "tensor/quote.hpp"
 
 namespace stagewise {
@@ -99,7 +100,8 @@ bool parse_switch(const std::string& text) {
 
 std::string parse_choice(const std::string& text, const std::vector<std::string>& choices) {
   if (std::find(choices.begin(), choices.end(), text) != choices.end()) return text;
-  throw UsageError(in_quotes(text) + " is not one of " + list_of(choices));
+  throw UsageError(in_quotes(text) + " is not one of " + list_of(choices) +
+                   did_you_mean(text, choices));
 }
 
 std::string parse_name(const std::string& text) {

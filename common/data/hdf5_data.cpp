@@ -13,6 +13,7 @@
 
 #include "io/hdf5.hpp"
 #include "io/hdf5_numbers.hpp"
+#include "io/regular_file.hpp"
 #include "tensor/counts.hpp"
 #include "tensor/error.hpp"
 
@@ -89,10 +90,8 @@ class Reader {
 
   Handle open() const {
     std::error_code error;
-    const fs::file_status status = fs::status(path_, error);
-    if (!fs::exists(status)) throw failure("there is no such file");
-    if (fs::is_directory(status)) throw failure("it is a folder, not a file");
-    if (!fs::is_regular_file(status)) throw failure("it is not a regular file");
+    const std::string objection = objection_to_reading(path_);
+    if (!objection.empty()) throw failure(objection);
     if (fs::file_size(path_, error) == 0) throw failure("the file is empty");
     if (H5Fis_hdf5(path_.c_str()) == 0) throw failure("it is not an HDF5 file");
     Handle file = hdf5::open_file(path_);

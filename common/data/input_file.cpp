@@ -10,6 +10,7 @@
 
 #include <zlib.h>
 
+#include "io/regular_file.hpp"
 #include "tensor/error.hpp"
 
 namespace stagewise {
@@ -133,13 +134,8 @@ class InputFile::GzipSource final : public Source {
 };
 
 InputFile::InputFile(const std::filesystem::path& path) : path_(path) {
-  std::error_code error;
-  const std::filesystem::file_status status = std::filesystem::status(path, error);
-  if (status.type() == std::filesystem::file_type::not_found) {
-    throw Error(cannot_read(path, "there is no such file"));
-  }
-  if (std::filesystem::is_directory(status)) {
-    throw Error(cannot_read(path, "it is a folder, not a file"));
+  if (const std::string objection = objection_to_reading(path); !objection.empty()) {
+    throw Error(cannot_read(path, objection));
   }
   source_ = std::make_unique<PlainSource>(path);
   if (!fill()) throw Error(cannot_read(path, "the file is empty"));

@@ -16,6 +16,7 @@
 #include "data/standardization.hpp"
 #include "tensor/counts.hpp"
 #include "tensor/error.hpp"
+#include "tensor/near_miss.hpp"
 #include "tensor/quote.hpp"
 
 namespace stagewise {
@@ -295,13 +296,15 @@ const NamedSet& named_set(const DatasetOptions& options) {
   }
   throw UsageError("--dataset " + excerpt(options.name) +
                    " is not a data set of this version, which has " + names_in(named_sets) +
-                   "; a path needs --format (" + names_in(formats) + ")");
+                   "; a path needs --format (" + names_in(formats) + ")" +
+                   did_you_mean(options.name, dataset_names()));
 }
 
 const Format& format_of(const DatasetOptions& options) {
   if (const Format* const format = find(formats, options.format)) return *format;
   throw UsageError("--format " + excerpt(options.format) +
-                   " is not a format of this version, which reads " + names_in(formats));
+                   " is not a format of this version, which reads " + names_in(formats) +
+                   did_you_mean(options.format, format_names()));
 }
 
 /// What reads the one file that the options mean; null if the data set is not made of one.
@@ -333,6 +336,11 @@ Split split_file(const FileToRead& file, const DatasetOptions& options, const Li
   if (size < 2) {
     throw Error(file.path.string() +
                 " holds a single sample, which cannot be split into training and test set");
+  }
+  const std::vector<std::int32_t>& labels = all.dataset.labels();
+  if (std::all_of(labels.begin(), labels.end(), [&](auto label) { return label == labels[0]; })) {
+    throw Error(file.path.string() + " holds one class only, " + std::to_string(labels[0]) +
+                ": there is nothing to tell apart");
   }
   const Index test = std::max<Index>(1, size / 5);
   const Index train = size - test;
@@ -429,6 +437,12 @@ std::vector<fs::path> files_of(const DatasetOptions& options) {
     files.push_back(with_other_ending(files[i]));
   }
   return files;
+}
+
+bool is_in_data_folder(const DatasetOptions& options) {
+  if (!options.format.empty()) return false;
+  const NamedSet& set = named_set(options);
+  return set.file != nullptr || set.files != nullptr;
 }
 
 Split load_for_training(const DatasetOptions& options) {

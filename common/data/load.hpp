@@ -61,6 +61,10 @@ bool is_table(const DatasetOptions& options);
 ///         where its labels are.
 std::vector<std::filesystem::path> files_of(const DatasetOptions& options);
 
+/// Whether it is read from the folder that `data_dir` names: not if it is generated or a path.
+/// @throws UsageError for an unknown name.
+bool is_in_data_folder(const DatasetOptions& options);
+
 /// Loads or generates the data for training: limits applied, validation samples held out. A set
 /// that comes in a single file is split, its last fifth being the test set. The features of a table
 /// are standardized with mean and deviation of the samples that are left for training.

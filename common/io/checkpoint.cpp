@@ -13,6 +13,7 @@
 #include "io/file.hpp"
 #include "io/hdf5.hpp"
 #include "io/hdf5_numbers.hpp"
+#include "io/regular_file.hpp"
 #include "tensor/digest.hpp"
 #include "tensor/error.hpp"
 #include "tensor/quote.hpp"
@@ -177,10 +178,8 @@ class Reader {
   }
 
   Handle open() const {
-    std::error_code error;
-    const fs::file_status status = fs::status(path_, error);
-    if (!fs::exists(status)) throw failure("there is no such file");
-    if (!fs::is_regular_file(status)) throw failure("it is not a regular file");
+    const std::string objection = objection_to_reading(path_);
+    if (!objection.empty()) throw failure(objection);
     const htri_t is_hdf5 = H5Fis_hdf5(path_.c_str());
     if (is_hdf5 == 0) throw failure("it is not an HDF5 file");
     Handle file = hdf5::open_file(path_);

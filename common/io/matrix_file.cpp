@@ -11,6 +11,7 @@
 #include <system_error>
 
 #include "io/file.hpp"
+#include "io/regular_file.hpp"
 #include "tensor/error.hpp"
 
 namespace stagewise {
@@ -48,12 +49,9 @@ std::vector<std::uint8_t> contents_of(const fs::path& path) {
   const auto failure = [&](const std::string& reason) {
     return Error("the matrix " + path.string() + " cannot be read: " + reason);
   };
+  const std::string objection = objection_to_reading(path);
+  if (!objection.empty()) throw failure(objection);
   std::error_code error;
-  const fs::file_status status = fs::status(path, error);
-  if (!fs::exists(status)) {
-    throw failure(fs::status_known(status) ? "there is no such file" : error.message());
-  }
-  if (!fs::is_regular_file(status)) throw failure("it is not a regular file");
   const std::uintmax_t size = fs::file_size(path, error);
   if (error) throw failure(error.message());
 

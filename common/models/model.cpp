@@ -8,6 +8,7 @@
 #include "models/mlp.hpp"
 #include "models/neuron.hpp"
 #include "tensor/error.hpp"
+#include "tensor/near_miss.hpp"
 #include "tensor/quote.hpp"
 
 namespace stagewise {
@@ -30,8 +31,12 @@ template <typename Table>
 auto value_in(const Table& table, const std::string& text, const char* what) {
   const auto entry = std::find_if(table.begin(), table.end(),
                                   [&](const auto& candidate) { return candidate.second == text; });
-  if (entry == table.end())
-    throw UsageError("there is no " + std::string(what) + " " + in_quotes(text));
+  if (entry == table.end()) {
+    std::vector<std::string> names;
+    for (const auto& [value, name] : table) names.emplace_back(name);
+    throw UsageError("there is no " + std::string(what) + " " + in_quotes(text) +
+                     did_you_mean(text, names));
+  }
   return entry->first;
 }
 

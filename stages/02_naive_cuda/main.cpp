@@ -37,7 +37,8 @@ Stage describe_stage() {
                    {.name = "memory",
                     .description = "allocate once, or allocate, copy and free per step",
                     .choices = {"once", "per-step"},
-                    .default_choice = "once"}};
+                    .default_choice = "once",
+                    .only_trains = true}};
   stage.make_float_backend = make_backend<float>;
   stage.make_double_backend = make_backend<double>;
   stage.make_float_step = make_step<float>;

@@ -48,6 +48,15 @@ std::vector<StageOption> options() {
            .choice_without_value = "in-place"}};
 }
 
+std::string why_idle(const std::string& option, const StageOptions& /*values*/,
+                     const ModelOptions& model, const WorkerOptions& /*workers*/) {
+  if (option == "convolution" && model.name != "cnn") {
+    return "is for --model cnn: a " + model.name + " has no convolutions";
+  }
+  if (option == "fold-bias" && !model.biases) return "needs biases, and --biases off leaves none";
+  return "";
+}
+
 Stage describe_stage() {
   const std::string before = "stages/02_naive_cuda/";
   const std::string folder = "stages/03_shared_memory/";
@@ -57,6 +66,7 @@ Stage describe_stage() {
   stage.device = cuda::describe_device;
   stage.cuda_on_cpu = cuda::runs_on_cpu();
   stage.options = options();
+  stage.why_idle = why_idle;
   stage.ladders = shared_memory::ladder_commands();
   stage.make_float_backend = make_backend<float>;
   stage.make_double_backend = make_backend<double>;

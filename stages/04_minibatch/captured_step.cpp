@@ -6,6 +6,7 @@
 #include "cuda/check.hpp"
 #include "cuda/memory.hpp"
 #include "cuda/range.hpp"
+#include "tensor/counts.hpp"
 
 namespace stagewise {
 namespace {

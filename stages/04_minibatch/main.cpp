@@ -57,6 +57,10 @@ Stage describe_stage() {
   stage.cuda_on_cpu = cuda::runs_on_cpu();
   stage.has_workers = true;
   stage.options = step_options();
+  stage.why_idle = [](const std::string& option, const StageOptions& values,
+                      const ModelOptions& model, const WorkerOptions& /*workers*/) {
+    return why_idle_in_step(option, values, model);
+  };
   stage.make_float_backend = make_backend<float>;
   stage.make_double_backend = make_backend<double>;
   stage.make_float_step = make_step<float>;

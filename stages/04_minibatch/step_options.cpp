@@ -2,27 +2,7 @@
 
 #include <string>
 
-#include "tensor/error.hpp"
-
 namespace stagewise {
-namespace {
-
-/// @throws UsageError where no product could pick rows while it loads.
-void check_gather_loads(const StageOptions& values, const ModelOptions& model) {
-  if (values.at("stream-batches") == "on") {
-    throw UsageError(
-        "--gather loads is for a data set on the device, and --stream-batches leaves it on the "
-        "host");
-  }
-  if (model.name == "cnn" || values.at("fuse") == "off") {
-    throw UsageError(
-        std::string("--gather loads needs a fused layer that reads the input, and ") +
-        (model.name == "cnn" ? "the cnn begins with a convolution" : "--fuse off leaves none"));
-  }
-}
-
-}  // namespace
-
 std::vector<StageOption> step_options() {
   return {{.name = "stream-batches",
            .description = "copy batches while others are computed, instead of the whole data set",
@@ -47,10 +27,21 @@ std::vector<StageOption> step_options() {
            .changes_no_number = true}};
 }
 
+std::string why_idle_in_step(const std::string& option, const StageOptions& values,
+                             const ModelOptions& model) {
+  if (option != "gather") return "";
+  if (values.at("stream-batches") == "on") {
+    return "is for a data set on the device, and --stream-batches leaves it on the host";
+  }
+  const std::string need = "needs a fused layer that reads the input, and ";
+  if (model.name == "cnn") return need + "the cnn begins with a convolution";
+  return values.at("fuse") == "off" ? need + "--fuse off leaves none" : "";
+}
+
 CapturedStepOptions read_step_options(const StageOptions& values, const ModelOptions& model,
                                       bool timings) {
-  const std::string& gather = values.at("gather");
-  if (gather == "loads") check_gather_loads(values, model);
+  const bool picks = why_idle_in_step("gather", values, model).empty();
+  const std::string gather = picks ? values.at("gather") : "auto";
   return {.captures = values.at("capture") == "on",
           .repeats = !timings,
           .streams_batches = values.at("stream-batches") == "on",

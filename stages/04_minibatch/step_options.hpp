@@ -13,9 +13,12 @@ namespace stagewise {
 /// and recorded.
 std::vector<StageOption> step_options();
 
+/// As Stage::why_idle, for these options.
+std::string why_idle_in_step(const std::string& option, const StageOptions& values,
+                             const ModelOptions& model);
+
 /// What was chosen.
 /// @param timings whether every operation is measured.
-/// @throws UsageError where the choices contradict one another or the model.
 CapturedStepOptions read_step_options(const StageOptions& values, const ModelOptions& model,
                                       bool timings);
 

@@ -4,6 +4,7 @@
 #include <array>
 #include <iostream>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -43,6 +44,7 @@ struct GradeOptions {
   bool splits = false;      ///< --strategy tensor
   std::string transport = "host";
   std::filesystem::path sequential;
+  std::set<std::string> given;  ///< names of the options that were written
 };
 
 /// What a training has arrived at.
@@ -203,34 +205,56 @@ int grade_training(const GradeOptions& options, World& world, MpiRanks& ranks,
 
 void declare(CLI::App& command, GradeOptions& options) {
   constexpr std::int64_t widest = 1 << 24;
-  add_value(
-      command, "mode", "N", "1, 2, 3 (training), 4 (matrix products)", "",
+  const auto add = [&](const std::string& name, const std::string& value,
+                       const std::string& description, const std::string& default_text,
+                       const std::function<void(const std::string&)>& read) {
+    add_value(command, name, value, description, default_text,
+              [&options, name, read](const std::string& text) {
+                read(text);
+                options.given.insert(name);
+              });
+  };
+  add("mode", "N", "1, 2, 3 (training), 4 (matrix products)", "",
       [&](const std::string& text) { options.mode = static_cast<int>(parse_count(text, 1, 4)); });
-  add_value(
-      command, "dataset", "NAME", "mnist, digits, ...: one of train's names", "mnist",
+  add("dataset", "NAME", "mnist, digits, ...: one of train's names", "mnist",
       [&](const std::string& text) { options.data.name = parse_choice(text, dataset_names()); });
-  add_value(command, "data-dir", "DIR", "folder that holds mnist/, ...",
-            "STAGEWISE_DATA_DIR, else datasets",
-            [&](const std::string& text) { options.data.data_dir = parse_name(text); });
-  add_value(command, "train-limit", "N", "use the first N training samples", "",
-            [&](const std::string& text) { options.data.train_limit = parse_count(text, 1); });
-  add_value(command, "validation", "N", "hold out the last N training samples", "6000",
-            [&](const std::string& text) { options.data.validation = parse_count(text, 0); });
-  add_value(command, "hidden", "N", "width of the hidden layer", "100",
-            [&](const std::string& text) { options.hidden = parse_count(text, 1, widest); });
-  add_value(command, "batch-size", "N", "samples a step, of all processes together", "800",
-            [&](const std::string& text) { options.batch_size = parse_count(text, 1); });
-  add_value(command, "epochs", "N", "passes through the data", "40, 10 or 1, by mode",
-            [&](const std::string& text) { options.epochs = parse_count(text, 1, 1'000'000); });
-  add_value(command, "strategy", "NAME", "data, tensor", "data", [&](const std::string& text) {
+  add("data-dir", "DIR", "folder that holds mnist/, ...", "STAGEWISE_DATA_DIR, else datasets",
+      [&](const std::string& text) { options.data.data_dir = parse_name(text); });
+  add("train-limit", "N", "use the first N training samples", "",
+      [&](const std::string& text) { options.data.train_limit = parse_count(text, 1); });
+  add("validation", "N", "hold out the last N training samples", "6000",
+      [&](const std::string& text) { options.data.validation = parse_count(text, 0); });
+  add("hidden", "N", "width of the hidden layer", "100",
+      [&](const std::string& text) { options.hidden = parse_count(text, 1, widest); });
+  add("batch-size", "N", "samples a step, of all processes together", "800",
+      [&](const std::string& text) { options.batch_size = parse_count(text, 1); });
+  add("epochs", "N", "passes through the data", "40, 10 or 1, by mode",
+      [&](const std::string& text) { options.epochs = parse_count(text, 1, 1'000'000); });
+  add("strategy", "NAME", "data, tensor", "data", [&](const std::string& text) {
     options.splits = parse_choice(text, {"data", "tensor"}) == "tensor";
   });
-  add_value(
-      command, "transport", "NAME", list_of(transport_names()), "host",
+  add("transport", "NAME", list_of(transport_names()), "host",
       [&](const std::string& text) { options.transport = parse_choice(text, transport_names()); });
-  add_value(command, "sequential", "FILE",
-            "checkpoint of the sequential training, by stage 01, instead of running it", "",
-            [&](const std::string& text) { options.sequential = parse_name(text); });
+  add("sequential", "FILE",
+      "checkpoint of the sequential training, by stage 01, instead of running it", "",
+      [&](const std::string& text) { options.sequential = parse_name(text); });
+}
+
+/// @throws UsageError for an option that was written although the mode takes no notice of it.
+void refuse_idle_options(const GradeOptions& options, const World& world) {
+  constexpr int products = 4;
+  for (const std::string& name : options.given) {
+    if (options.mode == products && name != "mode") {
+      throw UsageError("--" + name + " is for the modes that train: --mode 4 multiplies matrices");
+    }
+    if (name == "transport" && world.size() == 1) {
+      throw UsageError("--transport is for several processes, and there is but one");
+    }
+    if (name == "data-dir" && !is_in_data_folder(options.data)) {
+      throw UsageError("--data-dir is for data sets that are read from there, and " +
+                       options.data.name + " is generated");
+    }
+  }
 }
 
 }  // namespace
@@ -246,6 +270,7 @@ StageCommand grade_command(World& world, MpiRanks& ranks, const std::function<Pl
             if (options->mode == 0) {
               throw UsageError("grade needs --mode: 1, 2, 3 (training) or 4 (matrix products)");
             }
+            refuse_idle_options(*options, world);
             check_transport(options->transport);
             const Placement placement = place();
             std::cout << "stage05_mpi on " << cuda::describe_device() << "\nranks  "

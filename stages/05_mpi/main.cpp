@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <initializer_list>
 #include <iostream>
 #include <optional>
 #include <streambuf>
@@ -121,14 +122,31 @@ void check_options(const mpi::World& world, const StageOptions& values, const Mo
   mpi::check_transport(values.at("transport"));
   if (!is_split(values)) return;
   mpi::check_splittable(model, world.size());
-  if (workers.workers > 1 || workers.average == Average::weights) {
+  if (workers.workers > 1 || workers.average == Average::weights) {  // of a checkpoint
     throw UsageError(
         "--strategy tensor has no workers whose results could be averaged: every rank "
         "works on the whole batch; --strategy data has");
   }
-  if (values.at("gather") == "loads") {
-    throw UsageError("--gather loads is for --strategy data");
+}
+
+/// What only several processes, or only some ways of theirs to work together, have a use for.
+std::string why_idle(const mpi::World& world, const std::string& option, const StageOptions& values,
+                     const ModelOptions& model, const WorkerOptions& workers) {
+  const auto is_one_of = [&](std::initializer_list<const char*> names) {
+    return std::find(names.begin(), names.end(), option) != names.end();
+  };
+  if (world.size() == 1 && is_one_of({"transport", "no-overlap", "data-from"})) {
+    return "is for several processes, and there is but one: start them with mpirun -n";
   }
+  if (is_split(values) &&
+      is_one_of({"workers", "average", "average-every", "no-overlap", "gather"})) {
+    return "is for --strategy data: with tensor, every rank works on the whole batch, in step with "
+           "the others";
+  }
+  if (option == "no-overlap" && workers.average == Average::weights) {
+    return "is for --average gradients: weights are exchanged when a step is done";
+  }
+  return why_idle_in_step(option, values, model);
 }
 
 // ------------------------------------------------------------------------------ what the stage has
@@ -185,6 +203,10 @@ Stage describe_stage(mpi::World& world, mpi::MpiRanks& ranks, int argc, char** a
   stage.cuda_on_cpu = cuda::runs_on_cpu();
   stage.has_workers = true;
   stage.options = options();
+  stage.why_idle = [&world](const std::string& option, const StageOptions& values,
+                            const ModelOptions& model, const WorkerOptions& workers) {
+    return why_idle(world, option, values, model, workers);
+  };
   stage.ranks = &ranks;
   stage.ranks_are_workers = [](const StageOptions& values) { return !is_split(values); };
   stage.check = [&world](const StageOptions& values, const ModelOptions& model,

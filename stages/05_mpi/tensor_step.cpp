@@ -5,6 +5,7 @@
 #include "05_mpi/scatter.hpp"
 #include "cuda/check.hpp"
 #include "cuda/memory.hpp"
+#include "tensor/counts.hpp"
 #include "training/parameters.hpp"
 
 namespace stagewise::mpi {

@@ -90,7 +90,8 @@ void CommandLine::expect_failure(const std::string& command, int exit_code,
     EXPECT_TRUE(outcome.err.ends_with(".\n")) << outcome.err;
     EXPECT_EQ(lines_of(outcome.err).size(), 1U) << outcome.err;
   } else {
-    EXPECT_EQ(outcome.err, program + ": " + sentence + ".\n") << command;
+    const std::string end = sentence.ends_with('?') ? "\n" : ".\n";
+    EXPECT_EQ(outcome.err, program + ": " + sentence + end) << command;
   }
 }
 

@@ -55,6 +55,10 @@ void become(const std::vector<std::string>& words, const Surroundings& surroundi
     const rlimit limit = {*surroundings.largest_file, *surroundings.largest_file};
     ::setrlimit(RLIMIT_FSIZE, &limit);
   }
+  if (surroundings.largest_memory) {
+    const rlimit limit = {*surroundings.largest_memory, *surroundings.largest_memory};
+    ::setrlimit(RLIMIT_AS, &limit);
+  }
   if (surroundings.heeds_permissions) {
     constexpr int override_permissions = 1;  // CAP_DAC_OVERRIDE of <linux/capability.h>
     constexpr int override_reading = 2;      // CAP_DAC_READ_SEARCH

@@ -40,11 +40,11 @@ const std::vector<Failure> words = {
     {"nothing", "stage01_serial", 2,
      "say what to do: train, evaluate or info (see stage01_serial --help)"},
     {"unknown_command", "stage01_serial trian", 2,
-     "argument 'trian' is unknown; stage01_serial --help lists what there is"},
+     "argument 'trian' is unknown; did you mean train?"},
     {"unknown_option_of_the_program", "stage01_serial --fast", 2,
      "option '--fast' is unknown; stage01_serial --help lists what there is"},
     {"unknown_option_of_train", "stage01_serial train --epoch 3", 2,
-     "option '--epoch' is unknown; stage01_serial train --help lists what there is"},
+     "option '--epoch' is unknown; did you mean --epochs?"},
     {"unknown_short_option", "stage01_serial train -e 3", 2,
      "option '-e' is unknown; stage01_serial train --help lists what there is"},
     {"unknown_option_of_info", "stage01_serial info --all", 2,
@@ -134,11 +134,11 @@ const std::vector<Failure> values = {
      "--dataset digits/train-images-idx3-ubyte is a file; --format must say which format it has "
      "(idx, csv, cifar10, hdf5)"},
     {"average_without_workers", "stage01_serial train --average weights", 2,
-     "--average needs --workers: without it there is but one"},
+     "--average is for several workers, and there is but one"},
     {"average_every_without_workers", "stage01_serial train --average-every 2", 2,
-     "--average-every needs --workers: without it there is but one"},
+     "--average-every is for several workers, and there is but one"},
     {"average_with_load", "stage01_serial train --load digits.h5 --average weights", 2,
-     "--average needs --workers: without it there is but one"},
+     "--average is for several workers, and there is but one"},
     {"width_zero", "stage01_serial train --hidden 256,0", 2,
      "--hidden: '0' is not a whole number from 1 to 16777216; ..."},
     {"width_negative", "stage01_serial train --hidden -5", 2,
@@ -367,7 +367,7 @@ const std::vector<Failure> checkpoints = {
     {"missing", "stage01_serial evaluate --load none.h5", 1,
      "the checkpoint none.h5 cannot be read: there is no such file"},
     {"folder", "stage01_serial evaluate --load folder", 1,
-     "the checkpoint folder cannot be read: it is not a regular file"},
+     "the checkpoint folder cannot be read: it is a folder, not a file"},
     {"fifo", "stage01_serial evaluate --load fifo", 1,
      "the checkpoint fifo cannot be read: it is not a regular file"},
     {"device", "stage01_serial evaluate --load /dev/zero", 1,
@@ -765,7 +765,7 @@ TEST_F(CommandLine, ShowsNoControlCharactersOfFiles) {
 TEST_F(CommandLine, AsksForMoreMemoryThanThereIs) {
   if (sanitized) GTEST_SKIP() << "AddressSanitizer ends programs that ask for too much memory";
   expect_failure("stage01_serial train --hidden 16777216,16777216", 1,
-                 "there is not enough memory: ...");
+                 "the network, for a batch of 100 samples, needs at least ...");
 }
 
 const std::vector<Failure> tools = {
@@ -783,7 +783,7 @@ const std::vector<Failure> tools = {
     {"compare_second_missing", "compare_checkpoints digits.h5 none.h5", 2,
      "the checkpoint none.h5 cannot be read: there is no such file"},
     {"compare_folder", "compare_checkpoints digits.h5 folder", 2,
-     "the checkpoint folder cannot be read: it is not a regular file"},
+     "the checkpoint folder cannot be read: it is a folder, not a file"},
     {"compare_text", "compare_checkpoints digits.h5 text.h5", 2,
      "the checkpoint text.h5 cannot be read: it is not an HDF5 file"},
     {"compare_cut", "compare_checkpoints digits.h5 cut.h5", 2,

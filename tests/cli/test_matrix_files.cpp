@@ -214,7 +214,7 @@ const std::vector<Refusal> refusals = {
     {"import_into_text", "compare_checkpoints --import folder text.h5",
      "the checkpoint text.h5 cannot be read: it is not an HDF5 file"},
     {"import_into_a_folder", "compare_checkpoints --import folder folder",
-     "the checkpoint folder cannot be read: it is not a regular file"},
+     "the checkpoint folder cannot be read: it is a folder, not a file"},
 };
 
 INSTANTIATE_TEST_SUITE_P(Commands, WrongMatrices, testing::ValuesIn(refusals),

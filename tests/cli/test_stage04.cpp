@@ -40,7 +40,7 @@ TEST_F(Stage04, LearnsWhatTheStagesBeforeLearn) {
   run_well("stage03_shared_memory " + training + "--save 3.h5");
   for (const std::string options :
        {"", "--stream-batches", "--stream-batches=on", "--gather loads", "--gather kernel",
-        "--fuse off", "--capture off", "--capture off --fuse off --gather kernel"}) {
+        "--fuse off", "--capture off", "--capture off --fuse off"}) {
     run_well(program + training + options + " --save 4.h5");
     run_well("compare_checkpoints 1.h5 4.h5 --tolerance 1e-10");
     run_well("compare_checkpoints 3.h5 4.h5 --tolerance 1e-10");
@@ -48,9 +48,8 @@ TEST_F(Stage04, LearnsWhatTheStagesBeforeLearn) {
 }
 
 TEST_F(Stage04, LearnsWithWorkersWhatStage01Simulates) {
-  for (const std::string workers :
-       {"--workers 3", "--workers 20", "--workers 3 --average weights",
-        "--workers 2 --average weights --average-every 4", "--workers 1 --average weights"}) {
+  for (const std::string workers : {"--workers 3", "--workers 20", "--workers 3 --average weights",
+                                    "--workers 2 --average weights --average-every 4"}) {
     run_well("stage01_serial " + training + workers + " --save 1.h5");
     const std::string output = run_well(program + training + workers + " --save 4.h5");
     run_well("compare_checkpoints 1.h5 4.h5 --tolerance 1e-10");
@@ -104,8 +103,7 @@ TEST_F(Stage04, HoldsAValidationSetOut) {
 TEST_F(Stage04, ContinuesAsIfItHadNeverStopped) {
   for (const std::string options :
        {"", "--workers 3", "--workers 3 --average weights --average-every 4",
-        "--workers 1 --average weights --average-every 2", "--stream-batches --l2 0.01",
-        "--precision float"}) {
+        "--stream-batches --l2 0.01", "--precision float"}) {
     const std::string command =
         program +
         (options.starts_with("--precision")
@@ -214,15 +212,14 @@ TEST_F(Stage04, RefusesWhatItDoesNotKnow) {
 
 TEST_F(Stage04, RefusesToGatherInLoadsWhereNoProductReadsTheData) {
   const std::string gather = program + "train --train-limit 20 --batch-size 5 --gather loads ";
-  expect_failure(
-      gather + "--stream-batches", 2,
-      "--gather loads is for a data set on the device, and --stream-batches leaves it on "
-      "the host");
+  expect_failure(gather + "--stream-batches", 2,
+                 "--gather is for a data set on the device, and --stream-batches leaves it on "
+                 "the host");
   expect_failure(gather + "--model cnn", 2,
-                 "--gather loads needs a fused layer that reads the input, and the cnn begins with "
+                 "--gather needs a fused layer that reads the input, and the cnn begins with "
                  "a convolution");
   expect_failure(gather + "--fuse off", 2,
-                 "--gather loads needs a fused layer that reads the input, and --fuse off leaves "
+                 "--gather needs a fused layer that reads the input, and --fuse off leaves "
                  "none");
 }
 
@@ -259,7 +256,7 @@ TEST_F(Stage04, RefusesWorkersThatHaveNothingToDo) {
   expect_failure(program + "train --workers 0", 2,
                  "--workers: '0' is not a whole number from 1...");
   expect_failure(program + "train --average weights", 2,
-                 "--average needs --workers: without it there is but one");
+                 "--average is for several workers, and there is but one");
   expect_failure(program + "train --workers 2 --average-every 3", 2,
                  "--average-every is for --average weights: gradients are averaged in every step");
   expect_failure(program + "train --workers 2 --average median", 2,
@@ -361,13 +358,8 @@ TEST_F(Stage04Memory, ANetworkThatDoesNotFitIsRefused) {
     const Outcome outcome = run(program + large_training + options);
     EXPECT_EQ(outcome.exit_code, 1) << options;
     EXPECT_EQ(lines_of(outcome.err).size(), 1U) << outcome.err;
-    EXPECT_TRUE(
-        outcome.err.starts_with("stage04_minibatch: the emulated GPU (STAGEWISE_CPU_DEVICE_MEMORY) "
-                                "has too little memory: "))
-        << outcome.err;
-    EXPECT_NE(outcome.err.find(" more are needed, "), std::string::npos) << outcome.err;
-    EXPECT_NE(outcome.err.find(" are free; a smaller --batch-size or a smaller network "),
-              std::string::npos)
+    EXPECT_NE(outcome.err.find("(STAGEWISE_CPU_DEVICE_MEMORY)"), std::string::npos) << outcome.err;
+    EXPECT_NE(outcome.err.find(" are free; a smaller network or --batch-size "), std::string::npos)
         << outcome.err;
     return outcome.err;
   };

@@ -446,8 +446,8 @@ TEST_F(Stage05, ContinuesWhatStage04BeganAndTheOtherWayRound) {
 TEST_F(Stage05, RefusesWhatItDoesNotKnow) {
   expect_job_fails(ranks(3) + "train --transport nccl", 2,
                    "--transport: 'nccl' is not one of host, cuda-aware");
-  expect_job_fails(ranks(3) + "train --epoch 3", 2,
-                   "option '--epoch' is unknown; stage05_mpi train --help lists what there is");
+  expect_job_fails(ranks(3) + "train --passes 3", 2,
+                   "option '--passes' is unknown; stage05_mpi train --help lists what there is");
   expect_failure(program, 2,
                  "say what to do: train, evaluate, grade or info (see stage05_mpi --help)");
 }
@@ -478,9 +478,16 @@ TEST_F(Stage05, RefusesNetworksThatItCannotSplit) {
   expect_job_fails(ranks(3) + split + "--hidden 2", 2,
                    "--strategy tensor cannot split 2 hidden units among 3 processes");
   expect_job_fails(ranks(2) + split + "--average weights", 2,
-                   "--strategy tensor has no workers whose results could be averaged: every rank "
-                   "works on the whole batch; --strategy data has");
-  expect_job_fails(ranks(2) + split + "--gather loads", 2, "--gather loads is for --strategy data");
+                   "--average is for --strategy data: with tensor, ...");
+  expect_job_fails(ranks(2) + split + "--average gradients", 2,
+                   "--average is for --strategy data: with tensor, ...");
+  expect_job_fails(ranks(2) + split + "--no-overlap", 2,
+                   "--no-overlap is for --strategy data: with tensor, ...");
+  expect_job_fails(ranks(2) + split + "--gather loads", 2,
+                   "--gather is for --strategy data: with tensor, ...");
+  expect_job_fails(ranks(2) + "train --average weights --no-overlap", 2,
+                   "--no-overlap is for --average gradients: weights are exchanged when a step is "
+                   "done");
 }
 
 // --------------------------------------------------------------------------- failures of all ranks

@@ -167,7 +167,7 @@ TEST_F(Train, SaysHowWorkersShareTheWork) {
     return lines.at(3).starts_with("workers") ? lines[3] : "";
   };
   EXPECT_EQ(line_of(""), "");
-  EXPECT_EQ(line_of(" --workers 1 --average weights"), "");
+  EXPECT_EQ(line_of(" --workers 1"), "");
   EXPECT_EQ(line_of(" --workers 4"), "workers  4, averaging gradients in every step");
   EXPECT_EQ(line_of(" --workers 2 --average weights"),
             "workers  2, averaging weights in every step");

@@ -155,7 +155,7 @@ TEST_F(CheckpointFile, ThatIsMissingIsRefused) {
 
 TEST_F(CheckpointFile, ThatIsAFolderIsRefused) {
   fs::create_directory(path_);
-  expect_refused("it is not a regular file");
+  expect_refused("it is a folder, not a file");
 }
 
 TEST_F(CheckpointFile, ThatIsNoHdf5IsRefused) {

@@ -567,5 +567,21 @@ TEST(Load, RealMnistIsAsItsAuthorsDescribeIt) {
             "--train-limit 70000 asks for more than the 60,000 training samples of mnist");
 }
 
+TEST(Load, RefusesAFileWithASingleClass) {
+  const TemporaryFolder folder;
+  const fs::path images = folder / "train-images-idx3-ubyte";
+  std::vector<std::uint8_t> pixels(static_cast<std::size_t>(10 * 28 * 28), 7);
+  write_idx(Dataset({28, 28, 1}, 10, std::move(pixels), std::vector<std::int32_t>(10, 5)), images,
+            idx_labels_path(images));
+  try {
+    load_for_training(idx(images));
+    ADD_FAILURE() << "nothing was refused";
+  } catch (const Error& error) {
+    EXPECT_EQ(std::string(error.what()),
+              images.string() + " holds one class only, 5: there is nothing to tell apart");
+  }
+  EXPECT_EQ(load_for_evaluation(idx(images), {}).size(), 10);  // a network may be asked about it
+}
+
 }  // namespace
 }  // namespace stagewise

@@ -153,7 +153,7 @@ TEST_F(MatrixFile, MustBeAFile) {
   const std::string begin = "the matrix " + path_.string() + " cannot be read: ";
   EXPECT_EQ(sentence_of([&] { read_matrix(path_); }), begin + "there is no such file");
   fs::create_directory(path_);
-  EXPECT_EQ(sentence_of([&] { read_matrix(path_); }), begin + "it is not a regular file");
+  EXPECT_EQ(sentence_of([&] { read_matrix(path_); }), begin + "it is a folder, not a file");
   fs::remove(path_);
   write_file(path_, example);
   fs::permissions(path_, fs::perms::none);

@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <iostream>
 #include <optional>
 #include <string>
@@ -35,6 +36,7 @@ struct Options {
   std::optional<Index> test;
   std::uint64_t seed = generated_data_seed;
   GaussianOptions gaussian;
+  std::string of_gaussian;  ///< an option of gaussian's that was written
 };
 
 struct Generator {
@@ -133,6 +135,9 @@ void write_as_csv(const Dataset& dataset, const fs::path& table) {
 int make_dataset(const Options& options) {
   const Generator& generator = find_generator(options);
   const std::string format = format_for(options, generator);
+  if (options.dataset != "gaussian" && !options.of_gaussian.empty()) {
+    throw UsageError("--" + options.of_gaussian + " is for --dataset gaussian");
+  }
   check(options.gaussian);
   const GeneratedSizes sizes = generator.sizes(options);
   const Index train = options.train.value_or(sizes.train);
@@ -183,17 +188,26 @@ void declare(CLI::App& app, Options& options) {
   add_value(app, "seed", "N", "the same seed gives the same samples on every machine",
             std::to_string(options.seed),
             [&](const std::string& text) { options.seed = parse_seed(text); });
-  add_value(
-      app, "features", "N", "gaussian: features of a sample", std::to_string(gaussian.features),
+  const auto add_of_gaussian = [&](const std::string& name, const std::string& value,
+                                   const std::string& description, const std::string& default_text,
+                                   const std::function<void(const std::string&)>& read) {
+    add_value(app, name, value, "gaussian: " + description, default_text,
+              [&options, name, read](const std::string& text) {
+                read(text);
+                options.of_gaussian = name;
+              });
+  };
+  add_of_gaussian(
+      "features", "N", "features of a sample", std::to_string(gaussian.features),
       [&](const std::string& text) { gaussian.features = parse_count(text, 1, most_features); });
-  add_value(app, "classes", "N", "gaussian: number of classes", std::to_string(gaussian.classes),
-            [&](const std::string& text) {
-              gaussian.classes = static_cast<int>(parse_count(text, 2, most_classes));
-            });
-  add_value(app, "spacing", "X", "gaussian: between the means of neighbouring classes", "1",
-            [&](const std::string& text) { gaussian.spacing = parse_real(text, true); });
-  add_value(app, "deviation", "X", "gaussian: of every feature around its class's mean", "1",
-            [&](const std::string& text) { gaussian.deviation = parse_real(text, true); });
+  add_of_gaussian("classes", "N", "number of classes", std::to_string(gaussian.classes),
+                  [&](const std::string& text) {
+                    gaussian.classes = static_cast<int>(parse_count(text, 2, most_classes));
+                  });
+  add_of_gaussian("spacing", "X", "between the means of neighbouring classes", "1",
+                  [&](const std::string& text) { gaussian.spacing = parse_real(text, true); });
+  add_of_gaussian("deviation", "X", "of every feature around its class's mean", "1",
+                  [&](const std::string& text) { gaussian.deviation = parse_real(text, true); });
   add_value(app, "format", "NAME", "format of the files: idx, csv", "idx for images, else csv",
             [&](const std::string& text) { options.format = parse_name(text); });
   add_value(app, "output", "DIR", "folder for the files; made if it is not there", "",

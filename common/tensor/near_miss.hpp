@@ -1,0 +1,18 @@
+/// @file
+/// What somebody may have meant to write.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace stagewise {
+
+/// The name that the text comes closest to, if it is but a slip of the fingers away from it: a
+/// letter missing, added, wrong or swapped with its neighbour, two of these in a long name.
+/// @return empty if there is none.
+std::string near_miss(const std::string& text, const std::vector<std::string>& names);
+
+/// The same as the end of a sentence: "; did you mean mnist?", or empty.
+std::string did_you_mean(const std::string& text, const std::vector<std::string>& names);
+
+}  // namespace stagewise
