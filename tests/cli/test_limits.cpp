@@ -61,6 +61,7 @@ TEST_F(Limits, ANetworkThatIsTooLargeIsRefusedAtOnce) {
   surroundings_.largest_memory = std::uint64_t{1} << 30U;
   expect_failure("stage01_serial train --hidden 16777216", 1,
                  "the network, for a batch of 100 samples, needs at least 120 GB, but ...");
+  surroundings_.largest_memory = std::uint64_t{1} << 29U;
   expect_failure(
       "stage01_serial train --model cnn --train-limit 10000 --batch-size 10000 --precision double",
       1, "the network, for a batch of 10,000 samples, needs at least ...");
