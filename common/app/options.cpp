@@ -111,8 +111,12 @@ void adopt_training(const Checkpoint& checkpoint, const std::filesystem::path& f
   adopt_settings(false, checkpoint, file, options, remedy);
   std::vector<std::string> missing = checkpoint.missing;
   for (const Setting& setting : settings()) {
-    const bool is_stored = checkpoint.settings.contains(setting.name);
-    if (!is_stored && why_idle(setting.name, options).empty()) missing.push_back(setting.name);
+    if (checkpoint.settings.contains(setting.name)) continue;
+    if (setting.idle && options.given.contains(setting.name)) {  // it had no effect there
+      adopt(setting.name, setting.write(options), "", file, options, remedy, [] {});
+    } else if (why_idle(setting.name, options).empty()) {
+      missing.push_back(setting.name);
+    }
   }
   if (!missing.empty()) {
     throw Error("the checkpoint " + file.string() + " does not say its " + list_of(missing) +
