@@ -64,8 +64,7 @@ std::string describe(const CLI::App& app, const CLI::ExtrasError& error) {
   const std::string meant =
       near_miss(word.substr(0, word.find('=')), names_like(innermost(app), word));
   if (!meant.empty()) return unknown + "did you mean " + meant + "?";
-  return unknown + command_of(app) +
-         " --help lists what there is";
+  return unknown + command_of(app) + " --help lists what there is";
 }
 
 /// What the library says about an option with too few or too many values, said better.

@@ -47,8 +47,8 @@ class CommandLine : public testing::Test {
   void need_device(const std::string& stage);
 
   /// Expects that the command fails with this exit code and this one sentence on standard error.
-  /// @param sentence without the program's name and the period, but with a question mark; what follows a "..." at its end is
-  ///        left open.
+  /// @param sentence without the program's name and the period, but with a question mark; what
+  ///        follows a "..." at its end is left open.
   void expect_failure(const std::string& command, int exit_code, const std::string& sentence);
 
   /// Path and arguments. In "mpirun -n 2 stage05_mpi train" both programs get their paths, and more
