@@ -87,7 +87,7 @@ void CommandLine::expect_failure(const std::string& command, int exit_code,
   if (sentence.ends_with("...")) {
     const std::string begin = program + ": " + sentence.substr(0, sentence.size() - 3);
     EXPECT_EQ(outcome.err.substr(0, begin.size()), begin) << command;
-    EXPECT_TRUE(outcome.err.ends_with(".\n")) << outcome.err;
+    EXPECT_TRUE(outcome.err.ends_with(".\n") || outcome.err.ends_with("?\n")) << outcome.err;
     EXPECT_EQ(lines_of(outcome.err).size(), 1U) << outcome.err;
   } else {
     const std::string end = sentence.ends_with('?') ? "\n" : ".\n";
