@@ -377,7 +377,7 @@ void run_train(const Stage& stage, RunOptions options, const std::vector<std::st
     if (options.resume.empty()) {
       adopt_model(start, start_file, options);
     } else {
-      adopt_training(start, start_file, options);
+      with_adopted(options, start_file, [&] { adopt_training(start, start_file, options); });
     }
     expect_described(start, options, start_file);
   }
