@@ -54,6 +54,26 @@ void adopt_settings(bool of_network, const Checkpoint& checkpoint,
   }
 }
 
+/// @throws Error if the checkpoint lacks a setting that has an effect on its training, or one was
+///         written that had none.
+void expect_complete(const Checkpoint& checkpoint, const std::filesystem::path& file,
+                     RunOptions& options, const std::string& remedy) {
+  std::vector<std::string> missing = checkpoint.missing;
+  for (const Setting& setting : settings()) {
+    if (checkpoint.settings.contains(setting.name)) continue;
+    if (setting.idle && options.given.contains(setting.name)) {
+      adopt(setting.name, setting.write(options), "", file, options, remedy, [] {});
+    } else if (why_idle(setting.name, options).empty()) {
+      missing.push_back(setting.name);
+    }
+  }
+  if (!missing.empty()) {
+    throw Error("the checkpoint " + file.string() + " does not say its " + list_of(missing) +
+                ", so its training cannot be resumed; start a new one from its parameters with "
+                "--load");
+  }
+}
+
 }  // namespace
 
 std::map<std::string, std::string> settings_of(const RunOptions& options) {
@@ -109,20 +129,15 @@ void adopt_training(const Checkpoint& checkpoint, const std::filesystem::path& f
       "leave the option out, or start a new training from these parameters with --load";
   adopt_model(checkpoint, file, options);
   adopt_settings(false, checkpoint, file, options, remedy);
-  std::vector<std::string> missing = checkpoint.missing;
-  for (const Setting& setting : settings()) {
-    if (checkpoint.settings.contains(setting.name)) continue;
-    if (setting.idle && options.given.contains(setting.name)) {  // it had no effect there
-      adopt(setting.name, setting.write(options), "", file, options, remedy, [] {});
-    } else if (why_idle(setting.name, options).empty()) {
-      missing.push_back(setting.name);
-    }
+  for (auto& [name, value] : options.stage) {  // only this stage knows what these mean
+    const auto stored = checkpoint.settings.find(options.program + "." + name);
+    if (stored == checkpoint.settings.end()) continue;
+    const StageOption& option = options.stage_options.at(name);
+    if (option.changes_no_number && options.given.contains(name)) continue;
+    adopt(name, value, stored->second, file, options, remedy,
+          [&, &value = value] { value = parse_choice(stored->second, option.choices); });
   }
-  if (!missing.empty()) {
-    throw Error("the checkpoint " + file.string() + " does not say its " + list_of(missing) +
-                ", so its training cannot be resumed; start a new one from its parameters with "
-                "--load");
-  }
+  expect_complete(checkpoint, file, options, remedy);
   if (!options.given.contains("epochs")) {
     const auto epochs = checkpoint.settings.find("epochs");
     if (epochs == checkpoint.settings.end()) {
@@ -134,14 +149,6 @@ void adopt_training(const Checkpoint& checkpoint, const std::filesystem::path& f
   }
   adopt("seed", std::to_string(options.training.seed), std::to_string(checkpoint.seed), file,
         options, remedy, [&] { options.training.seed = checkpoint.seed; });
-  for (auto& [name, value] : options.stage) {  // only this stage knows what these mean
-    const auto stored = checkpoint.settings.find(options.program + "." + name);
-    if (stored == checkpoint.settings.end()) continue;
-    const StageOption& option = options.stage_options.at(name);
-    if (option.changes_no_number && options.given.contains(name)) continue;
-    adopt(name, value, stored->second, file, options, remedy,
-          [&, &value = value] { value = parse_choice(stored->second, option.choices); });
-  }
 }
 
 std::vector<std::string> adopt_data(const Checkpoint& checkpoint, RunOptions& options,

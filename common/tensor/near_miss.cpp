@@ -33,7 +33,7 @@ std::string near_miss(const std::string& text, const std::vector<std::string>& n
   constexpr std::size_t longest = 64;
   if (text.size() > longest) return "";
   std::string best;
-  std::size_t fewest = text.size() > 5 ? 3 : 2;  // one more than are forgiven
+  std::size_t fewest = text.size() > 8 ? 3 : 2;  // one more than are forgiven
   for (const std::string& name : names) {
     const std::size_t slips = slips_between(text, name);
     if (slips >= fewest || slips >= name.size()) continue;

@@ -138,8 +138,7 @@ std::string why_idle(const mpi::World& world, const std::string& option, const S
   if (world.size() == 1 && is_one_of({"transport", "no-overlap", "data-from"})) {
     return "is for several processes, and there is but one: start them with mpirun -n";
   }
-  if (is_split(values) &&
-      is_one_of({"workers", "average", "average-every", "no-overlap", "gather"})) {
+  if (is_split(values) && is_one_of({"average", "average-every", "no-overlap", "gather"})) {
     return "is for --strategy data: with tensor, every rank works on the whole batch, in step with "
            "the others";
   }

@@ -122,7 +122,8 @@ TEST_F(Stage05, AveragesGradientsAsTheStagesBefore) {
     const std::string workers = n == 1 ? "" : "--workers " + std::to_string(n);
     run_well("stage01_serial " + training + workers + " --save 1.h5");
     run_well("stage04_minibatch " + training + workers + " --save 4.h5");
-    for (const std::string options : {"", "--data-from all --no-overlap --stream-batches"}) {
+    const std::string of_several = n == 1 ? "" : "--data-from all --no-overlap ";
+    for (const std::string& options : {std::string(), of_several + "--stream-batches"}) {
       run_well(ranks(n) + training + options + " --save 5.h5");
       expect_same("1.h5", "5.h5", "1e-10");
       expect_same("4.h5", "5.h5", "1e-10");
@@ -131,7 +132,7 @@ TEST_F(Stage05, AveragesGradientsAsTheStagesBefore) {
 }
 
 TEST_F(Stage05, AveragesWeightsAsTheStagesBefore) {
-  for (int n = 1; n <= 3; ++n) {
+  for (int n = 2; n <= 3; ++n) {
     const std::string average = "--average weights --average-every 2 ";
     const std::string workers = average + "--workers " + std::to_string(n);
     run_well("stage01_serial " + training + workers + " --save 1.h5");
@@ -158,7 +159,8 @@ TEST_F(Stage05, AveragesWeightsAsTheStagesBefore) {
 TEST_F(Stage05, SplitsTheHiddenLayerAndLearnsTheSame) {
   run_well("stage01_serial " + training + "--save 1.h5");
   for (int n = 1; n <= 3; ++n) {
-    for (const std::string options : {"", "--data-from all --no-overlap --stream-batches"}) {
+    const std::string of_several = n == 1 ? "" : "--data-from all ";
+    for (const std::string& options : {std::string(), of_several + "--stream-batches"}) {
       run_well(ranks(n) + training + "--strategy tensor " + options + " --save 5.h5");
       expect_same("1.h5", "5.h5", "1e-10");
     }
@@ -179,6 +181,7 @@ TEST_F(Stage05, LearnsTheSameHoweverSumsTravel) {
   };
   expect_alike(2, "", "0");
   expect_alike(3, "", "1e-12");
+  std::erase(ways, "--no-overlap");  // weights are exchanged when all are computed
   expect_alike(3, "--average weights --average-every 2 ", "1e-12");
 }
 
