@@ -49,6 +49,24 @@ INSTANTIATE_TEST_SUITE_P(Stages, LimitsOfAStage,
                                          "stage03_shared_memory", "stage04_minibatch"),
                          [](const auto& stage) { return test_name(stage.param); });
 
+#ifdef STAGEWISE_STAGE05
+TEST_F(Limits, AProcessOfSeveralEndsWithASentenceToo) {
+  need_device("stage05_mpi");
+  if (IsSkipped()) return;
+  surroundings_.longest_run = 60;
+  for (const unsigned megabytes : {200U, 300U, 400U, 500U}) {
+    surroundings_.largest_memory = std::uint64_t{megabytes} << 20U;
+    const Outcome outcome = run(
+        "stage05_mpi train --train-limit 20 --test-limit 10 --hidden 8 --batch-size 10 --epochs 1");
+    const std::string what = std::to_string(megabytes) + " MB\n" + outcome.err;
+    EXPECT_EQ(outcome.err.find("terminate called"), std::string::npos) << what;
+    // MPI may have its own say, before or after.
+    const bool says_it = outcome.err.find("the host has too little memory") != std::string::npos;
+    EXPECT_TRUE(outcome.exit_code == 0 || says_it) << what;
+  }
+}
+#endif
+
 TEST_F(Limits, OpenBlasDoesNotWaitForMemory) {
   const std::string training =
       "stage01_serial train --gemm blas --train-limit 20 --test-limit 10 --batch-size 10 "
