@@ -38,6 +38,11 @@ void require_device() {
   const cudaError_t status = cudaGetDeviceCount(&count);
   if (status == cudaSuccess && count > 0) return;
   cudaGetLastError();
+  if (status == cudaErrorMemoryAllocation) {
+    throw Error(
+        "the host has too little memory for CUDA; its driver takes gigabytes of addresses, "
+        "which ulimit -v may forbid");
+  }
   const std::string reason = status == cudaSuccess ? "none is visible" : cudaGetErrorString(status);
   throw Error("no GPU can be used here (" + reason +
               "); the preset cpu needs none: its programs run CUDA on the CPU "

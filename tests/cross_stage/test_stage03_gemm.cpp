@@ -204,7 +204,7 @@ TYPED_TEST(GemmLadder, EveryRungTakesMatricesThatBeginAnywhere) {
           there.b = there_b.get() + offset_of(1);
           there.c = there_c.get() + offset_of(2);
           rung.run(nullptr, there, workspace);
-          backend.synchronize();
+          CUDA_CHECK(cudaStreamSynchronize(nullptr));
           return there_c.read(backend);
         };
         std::vector<T> expected = c;
