@@ -343,7 +343,7 @@ run_tests() {
   else
     say "Testing$(about $((420 / jobs))); --all adds the tests that take long"
   fi
-  ctest --preset "$preset" --parallel "$jobs" --no-tests=error "${options[@]}" "${passed_on[@]}" || code=$?
+  ctest --preset "$preset" --parallel "$jobs" --no-tests=error --no-label-summary "${options[@]}" "${passed_on[@]}" || code=$?
   [[ $code -eq 0 ]] || fail "The tests failed (exit code $code); their output is above." "$code"
   list_skipped
   say "Tested in $(duration $((SECONDS - begin)))"

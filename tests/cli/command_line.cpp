@@ -35,6 +35,10 @@ const std::map<std::string, std::string> programs = {
 CommandLine::CommandLine() {
   surroundings_.folder = folder_.path();
   surroundings_.variables["STAGEWISE_DATA_DIR"] = std::nullopt;
+  surroundings_.variables["OMPI_ALLOW_RUN_AS_ROOT"] = "1";
+  surroundings_.variables["OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"] = "1";
+  // Containers may forbid a process to read another's memory, which Open MPI then deplores.
+  surroundings_.variables["OMPI_MCA_btl_vader_single_copy_mechanism"] = "none";
 }
 
 std::vector<std::string> CommandLine::resolve(const std::string& command) {

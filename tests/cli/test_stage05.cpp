@@ -61,10 +61,6 @@ class Stage05 : public CommandLine {
   void SetUp() override {
 #ifdef STAGEWISE_STAGE05
     surroundings_.longest_run = 60;
-    surroundings_.variables["OMPI_ALLOW_RUN_AS_ROOT"] = "1";
-    surroundings_.variables["OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"] = "1";
-    // Containers may forbid a process to read another's memory, which Open MPI then deplores.
-    surroundings_.variables["OMPI_MCA_btl_vader_single_copy_mechanism"] = "none";
     surroundings_.variables["STAGEWISE_CPU_WORKERS"] = "1";  // the ranks have the cores
     need_device("stage04_minibatch");                        // which takes less time to say so
 #else
