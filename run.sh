@@ -9,7 +9,7 @@ readonly cmake_needed=3.25
 # ---------------------------------------------------------------------------------------------------
 # What is said, and how
 
-# On a terminal, what is going on is shown in one line, which it keeps overwriting.
+# On a terminal, progress is shown in one line that is overwritten again and again.
 terminal=no
 [[ ! -t 1 || ${TERM:-dumb} == dumb ]] || terminal=yes
 if [[ $terminal == yes && -z ${NO_COLOR:-} ]]; then
@@ -29,7 +29,7 @@ duration() {
   fi
 }
 
-# about SECONDS: "about 3 minutes"; nothing for what is soon over
+# about SECONDS: ", about 3 minutes"; nothing if it is less than ten seconds
 about() {
   if [[ $1 -ge 90 ]]; then
     echo ", about $((($1 + 30) / 60)) minutes"
@@ -38,8 +38,8 @@ about() {
   fi
 }
 
-# logged FILE COMMAND...: runs the command, whose output goes to the file. On a terminal, the seconds
-# that it takes are counted meanwhile.
+# logged FILE COMMAND...: runs the command with its output going to the file. On a terminal, shows how
+# long it has been running.
 logged() {
   local log=$1 begin=$SECONDS code=0 process
   shift
@@ -72,7 +72,7 @@ ${bold}Usage${plain}
 ${bold}Commands${plain}
   (none)    the tour: builds the stages, trains the same small network with each
             of them and prints a table that compares them
-  test      builds everything and runs the tests, but for those that take long
+  test      builds everything and runs the tests, without those that take long
   docs      builds the documentation and says where it is
   bench     builds and runs the benchmarks
   clean     removes the folder build/
@@ -88,14 +88,14 @@ ${bold}Options${plain}
 ${bold}Passed on${plain}
   test      to CTest:  -L LABEL   -R NAME   -LE LABEL   -E NAME   -N   -V
             (regular expressions: which labels and names to run or to leave out;
-            -V shows all that is built and printed)
+            -V shows all commands of the build and all output of the tests)
   bench     to the benchmarks:  --benchmark_filter=REGEX  and their like
   Whatever follows a -- is passed on as it is.
 
 ${bold}Examples${plain}
   ./run.sh                         see it work
   ./run.sh test -L unit            only the unit tests
-  ./run.sh test -R Stage03 -V      those of stage 03, with all that they print
+  ./run.sh test -R Stage03 -V      those of stage 03, with all their output
   ./run.sh test --preset asan      the tests, under AddressSanitizer
   STAGEWISE_DATA_DIR=~/data ./run.sh test      with the data sets kept there
 
@@ -226,7 +226,7 @@ install_packages() {
     as_root=(sudo)
   fi
   say "Installing ${missing[*]}$(about $((10 + 5 * ${#missing[@]})))"
-  [[ ${#as_root[@]} -eq 0 ]] || sudo --validate # asks for the password, if it wants one, where it is seen
+  [[ ${#as_root[@]} -eq 0 ]] || sudo --validate # asks for a password, if need be, where that can be seen
   mkdir -p build
   local log=build/install.log code=0
   logged "$log" "${as_root[@]}" apt-get update || true # old lists may do; the next step decides
@@ -291,7 +291,7 @@ build() {
     say "Building: nothing to do"
     return
   fi
-  # What a step takes on a processor of today, in all: a little under a second.
+  # On a current processor, a step takes a little under a second.
   say "Building, ${steps} steps$(about $((steps * 9 / 10 / jobs)))"
   local options=()
   [[ $verbose == no ]] || options=(--verbose)
@@ -328,7 +328,7 @@ run_tests() {
   set_up
   build all
   local code=0 begin=$SECONDS options=()
-  # What is named by -R runs, however long it takes.
+  # Tests that -R names run, however long they take.
   [[ $all == yes || $selects == yes ]] || left_out+='|^long$'
   [[ -z $left_out ]] || options+=(-LE "${left_out#|}")
   if [[ $verbose == no ]]; then
@@ -349,8 +349,7 @@ run_tests() {
   say "Tested in $(duration $((SECONDS - begin)))"
 }
 
-# Why cases were not run, and how many for each reason. A test of CTest may have many cases, of which
-# some are skipped.
+# Says why cases were skipped, and how many for each reason. One test of CTest may have many cases.
 list_skipped() {
   local log=$folder/Testing/Temporary/LastTest.log
   grep -hs '^[Ss]kipped: ' "$log" | sed -E 's/^skipped: [^ ]+: |^Skipped: //' | sort | uniq --count |
@@ -364,7 +363,7 @@ docs() {
   logged "$log" cmake --build "$folder" --target docs || code=$?
   if [[ $code -ne 0 ]]; then
     cat "$log" >&2
-    fail "The documentation failed (exit code $code); what was said is above." "$code"
+    fail "Building the documentation failed (exit code $code); its output is above." "$code"
   fi
   say "The documentation is $PWD/$folder/docs/html/index.html"
 }

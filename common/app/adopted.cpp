@@ -33,9 +33,8 @@ std::exception_ptr blame_checkpoint(const UsageError& error, const RunOptions& o
     attributes += (count++ == 0 ? "" : ", ") + in_quotes(name);
   }
   if (count == 0 || is_the_users) return std::make_exception_ptr(error);
-  return std::make_exception_ptr(Error("the checkpoint " + file.string() + ", whose " + attributes +
-                                       (count == 1 ? " is" : " are") +
-                                       " taken, cannot be used here: " + sentence));
+  return std::make_exception_ptr(Error("the checkpoint " + file.string() + ", which sets " +
+                                       attributes + ", cannot be used here: " + sentence));
 }
 
 void expect_described(const Checkpoint& checkpoint, const RunOptions& options,

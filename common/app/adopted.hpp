@@ -1,5 +1,5 @@
 /// @file
-/// Sentences about what a checkpoint says, where nobody has written it on the command line.
+/// Errors about options that come from a checkpoint, not from the command line.
 #pragma once
 
 #include <exception>
@@ -11,14 +11,14 @@
 
 namespace stagewise {
 
-/// The error to throw for options that make no sense. Where those that its sentence names were all
-/// taken from the checkpoint, and none was written by the user, that is an Error that names the
-/// file and its attributes, else the one that was caught.
+/// The error to throw for options that make no sense: if those that its sentence names all come
+/// from the checkpoint, and none from the user, an Error that names the file and its attributes,
+/// else the one that was caught.
 /// @param file the checkpoint.
 std::exception_ptr blame_checkpoint(const UsageError& error, const RunOptions& options,
                                     const std::filesystem::path& file);
 
-/// Does `work`, whose options partly come from the checkpoint.
+/// Does `work`, some of whose options come from the checkpoint.
 /// @throws as blame_checkpoint() says.
 template <typename Work>
 void with_adopted(const RunOptions& options, const std::filesystem::path& file, const Work& work) {
@@ -31,7 +31,7 @@ void with_adopted(const RunOptions& options, const std::filesystem::path& file, 
   if (failure) std::rethrow_exception(failure);
 }
 
-/// Loads data by `load`; where they are those that the checkpoint names, an error says so.
+/// Loads data with `load`; if it was the checkpoint that named them, an error says so.
 template <typename Load>
 auto load_adopted(const RunOptions& options, const std::filesystem::path& file, const Load& load) {
   try {
@@ -45,8 +45,8 @@ auto load_adopted(const RunOptions& options, const std::filesystem::path& file, 
   }
 }
 
-/// Makes sure that the network that the checkpoint describes is that of its parameters, before
-/// memory is asked for.
+/// Makes sure that the network that the checkpoint's attributes describe fits its parameters,
+/// before memory is allocated.
 /// @throws Error naming the attribute and the parameter that contradict one another.
 void expect_described(const Checkpoint& checkpoint, const RunOptions& options,
                       const std::filesystem::path& file);

@@ -1,5 +1,5 @@
 /// @file
-/// That no result of a run replaces what the run reads.
+/// Makes sure that no result of a run replaces what the run reads.
 #pragma once
 
 #include "app/options.hpp"
@@ -7,10 +7,10 @@
 
 namespace stagewise {
 
-/// To be called when all that a checkpoint says of the options has been adopted, and before any
-/// file is written. `--save` may name the file of `--resume`: the training goes on in it.
+/// To be called after a checkpoint's options have been adopted, and before any file is written.
+/// `--save` may name the file of `--resume`: the training goes on in it.
 /// @param ranks of which the first writes; all must call this.
-/// @throws UsageError if a file that is read is to be written, too, or two results to one file.
+/// @throws UsageError if a file would be both read and written, or two results written to one file.
 void check_files(const RunOptions& options, Ranks& ranks);
 
 }  // namespace stagewise

@@ -15,9 +15,8 @@ namespace stagewise {
 namespace {
 
 constexpr auto advice_on_kernels =
-    "; if you changed a kernel: with STAGEWISE_CPU_THREAD_ORDER=reverse before it, the same "
-    "command "
-    "ends otherwise where threads race (docs/pages/when_your_kernel_is_wrong.md)";
+    "; if you changed a kernel: run the same command with STAGEWISE_CPU_THREAD_ORDER=reverse "
+    "before it; if it ends differently, threads race (docs/pages/when_your_kernel_is_wrong.md)";
 
 }  // namespace
 

@@ -144,7 +144,7 @@ std::vector<std::string> check_data(const Checkpoint& checkpoint, const RunOptio
                   options.data.name + ": " + list_of(meaning));
     }
     if (checkpoint.settings.contains("data-values")) return {};
-    return {"the checkpoint does not tell its data, so they may be others"};
+    return {"the checkpoint does not say what data it was trained on, so they may differ"};
   }
   if (!meaning.empty()) {
     throw Error("the parameters of the checkpoint " + options.load.string() + " do not fit " +

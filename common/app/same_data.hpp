@@ -1,5 +1,5 @@
 /// @file
-/// Whether a checkpoint's network meets the data that it was trained on.
+/// Whether the data are those that a checkpoint's network was trained on.
 #pragma once
 
 #include <filesystem>
@@ -16,9 +16,9 @@ namespace stagewise {
 void add_fingerprint(const Fingerprint& fingerprint, std::map<std::string, std::string>& settings);
 
 /// Compares data that have been loaded with those of the checkpoint that the training starts from:
-/// with `--resume` they must be the same, with `--load` only such as the parameters can belong to,
-/// in columns, classes and the shape of a sample.
-/// @param data in full; outlines, as some ranks have, are not looked at.
+/// with `--resume` they must be the same; with `--load`, columns, classes and the shape of a sample
+/// must fit the parameters.
+/// @param data in full; the outlines that some ranks have are not compared.
 /// @return what the user should know, a sentence each, for print_note().
 /// @throws Error naming the checkpoint and what differs.
 std::vector<std::string> check_data(const Checkpoint& checkpoint, const RunOptions& options,

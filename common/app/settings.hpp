@@ -1,6 +1,6 @@
 /// @file
-/// The settings that decide how a training continues: a table, from which the options of the same
-/// names are declared, and which a checkpoint is written from and read by.
+/// The settings that decide how a training continues: a table from which the options of the same
+/// names are declared, and checkpoints are written and read.
 #pragma once
 
 #include <array>
@@ -18,7 +18,7 @@ struct RunOptions;
 /// A setting that a checkpoint stores and an option of the same name sets.
 struct Setting {
   std::string name;
-  bool of_network;  ///< part of the network, or of its training
+  bool of_network;  ///< whether it describes the network, not its training
   std::function<std::string(const RunOptions&)> write;
   std::function<void(const std::string&, RunOptions&)> read;
   std::function<std::string(const RunOptions&)> idle = {};  ///< as why_idle(); empty: never
@@ -27,10 +27,10 @@ struct Setting {
 /// All of them, in the order in which they are read.
 const std::vector<Setting>& settings();
 
-/// The one of this name, which there must be.
+/// The one of this name, which must exist.
 const Setting& setting_of(const std::string& name);
 
-/// Why an option has no effect beside the others, as the end of a sentence that begins with its
+/// Why an option has no effect, given the others, as the end of a sentence that begins with its
 /// name: "is for --dataset gaussian". Such an option is refused, and no checkpoint stores it.
 /// @return empty if it has an effect.
 std::string why_idle(const std::string& name, const RunOptions& options);
@@ -39,7 +39,7 @@ std::string why_idle(const std::string& name, const RunOptions& options);
 inline constexpr std::array<const char*, 5> gaussian_options = {"features", "classes", "samples",
                                                                 "spacing", "deviation"};
 
-/// The number of epochs. @throws UsageError if it is none.
+/// The number of epochs. @throws UsageError if the text is not one.
 std::int64_t parse_epochs(const std::string& text);
 
 /// "256,128", or "none".

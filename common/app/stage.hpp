@@ -32,7 +32,7 @@ struct StageOption {
   bool changes_no_number = false;         ///< but by rounding: a training may resume with another
 };
 
-/// Why an option has no effect beside the others, as the end of a sentence that begins with its
+/// Why an option has no effect, given the others, as the end of a sentence that begins with its
 /// name: "is for --model cnn"; empty if it has one.
 using WhyIdle = std::function<std::string(const std::string& option, const StageOptions&,
                                           const ModelOptions&, const WorkerOptions&)>;

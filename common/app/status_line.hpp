@@ -6,12 +6,11 @@
 
 namespace stagewise {
 
-/// One line on standard error that takes its own place again and again. Shows nothing where that is
-/// no terminal, or one that cannot erase a line (TERM=dumb). Uses no colours, and allocates
-/// nothing.
+/// One line on standard error that overwrites itself. Shows nothing if that is not a terminal, or
+/// one that cannot erase a line (TERM=dumb). Uses no colours, and allocates nothing.
 class StatusLine {
  public:
-  /// Looks at what standard error is.
+  /// Finds out what standard error is.
   StatusLine();
   ~StatusLine() { clear(); }
   StatusLine(const StatusLine&) = delete;
@@ -20,11 +19,11 @@ class StatusLine {
   /// Whether anything is shown at all.
   bool is_on() const { return is_on_; }
 
-  /// How many characters can be shown now: all columns but one, for a line that wraps could not be
-  /// taken back. Users change the size of their windows.
+  /// How many characters can be shown now, as windows change their size: all columns but one,
+  /// because a line that wraps could not be erased.
   static std::size_t room();
 
-  /// Shows the text, cut where there is no room.
+  /// Shows the text, cut to fit.
   void show(const char* text);
 
   /// Removes the line, so that another one can be printed in its place.

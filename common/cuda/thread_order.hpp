@@ -7,10 +7,9 @@
 
 namespace stagewise::cuda {
 
-/// For somebody whose kernel computes something else than it should: computes it again, in other
-/// orders of the threads where kernels run on the CPU, some times more on a GPU, and says in a
-/// sentence or two what that means.
-/// @param repeats computes it again and waits for it; whether the result is the one from before.
+/// For a kernel whose result is wrong: computes it again, in other orders of the threads where
+/// kernels run on the CPU, several times on a GPU, and says in a sentence or two what that shows.
+/// @param repeats computes it again, waits for it and returns whether the result is the same.
 std::string explain_order(const std::function<bool()>& repeats);
 
 }  // namespace stagewise::cuda

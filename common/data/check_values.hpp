@@ -9,7 +9,7 @@
 
 namespace stagewise {
 
-/// Where a data set comes from, for sentences.
+/// Where a data set comes from, for the sentences of errors.
 struct Origin {
   std::string name;                  ///< of the data set, or its file
   std::vector<std::string> columns;  ///< of a table's features; empty for other data

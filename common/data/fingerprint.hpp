@@ -14,7 +14,7 @@ namespace stagewise {
 struct Fingerprint {
   Index samples = 0;         ///< those that are left for training
   std::string preparation;   ///< "divided by 255", "standardized" or "used as they are"
-  std::uint64_t values = 0;  ///< a digest of the features before that, in their order
+  std::uint64_t values = 0;  ///< a digest of the features before preparation, in order
   std::uint64_t labels = 0;  ///< a digest of the classes
 };
 

@@ -54,7 +54,7 @@ bool is_single_file(const DatasetOptions& options);
 /// @throws UsageError for an unknown name or format.
 bool is_table(const DatasetOptions& options);
 
-/// The files that the data set is read from, for training as for evaluation: of each also the one
+/// The files that the data set is read from, for training and for evaluation; for each also the one
 /// with the other ending, ".gz" or none, which would be read if it were there. Empty for generated
 /// data.
 /// @throws UsageError for an unknown name or format; Error for an IDX file without a name that says

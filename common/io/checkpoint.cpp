@@ -167,7 +167,7 @@ class Reader {
     }
     // At the end, for what can be said more precisely has been said before.
     if (checksum_ && *checksum_ != checksum_of(checkpoint)) {
-      throw failure("its contents do not fit its checksum, so it has been damaged or changed");
+      throw failure("its contents do not match its checksum, so it has been damaged or changed");
     }
     return checkpoint;
   }

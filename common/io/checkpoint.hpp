@@ -51,7 +51,7 @@ void save_checkpoint(const std::filesystem::path& path, const Checkpoint& checkp
 /// "fc1/weight").
 /// @throws Error naming the file and what is wrong with it: missing, not HDF5, damaged, no
 ///         parameters, a parameter that is not made of floating-point numbers, contents that do not
-///         fit the checksum if there is one.
+///         match the checksum if there is one.
 Checkpoint load_checkpoint(const std::filesystem::path& path);
 
 /// A number that differs where checkpoints do.

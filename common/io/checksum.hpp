@@ -8,17 +8,16 @@
 
 namespace stagewise {
 
-/// The CRC-32 (zlib's) of all that a checkpoint says. It goes over these bytes, numbers with the
-/// least significant byte first and texts with a 0 behind them:
+/// The CRC-32 (zlib's) of all that a checkpoint says. It is computed from these bytes, numbers in
+/// little-endian order and texts followed by a 0:
 ///
 /// - model and precision; seed, epoch and step in 8 bytes each;
 /// - of each other setting, in the order of their names: name and value;
 /// - of each parameter, in the order of their names: name, dimensions in 8 bytes each, values in
-/// the
-///   precision they are stored in, with one and the same NaN for all;
+///   the precision in which they are stored, every NaN as the same one;
 /// - likewise the parameters of worker 1, of worker 2, ...
 ///
-/// It finds every damage within 32 neighbouring bits, and all but one in 2^32 others.
+/// It detects all damage within 32 neighbouring bits, and all but one in 2^32 of any other.
 std::uint32_t checksum_of(const Checkpoint& checkpoint);
 
 }  // namespace stagewise

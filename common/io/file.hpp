@@ -13,14 +13,13 @@
 
 namespace stagewise {
 
-/// A file that takes its place only when it is complete. Whoever reads `path`, also after a crash
-/// at any moment, finds either the old contents or the new. Of several that are written to one
-/// place at the same time, the last to be published stays.
+/// A file that takes its place only when it is complete. Whoever reads `path`, even after a crash
+/// at any moment, finds either the old contents or the new. If several are written to one place at
+/// the same time, the last to be published wins.
 ///
-/// Until then the contents are beside it in a file of a name that nobody else has,
-/// ".NAME.xxxxxx.partial". Only a process that is killed outright can leave it there. A file that
-/// is replaced hands its permissions and, where the system allows, its owner and group to the new
-/// one.
+/// Until then the contents are beside it in a file with a unique name, ".NAME.xxxxxx.partial". Only
+/// a process that is killed outright can leave it there. The new file takes over the permissions
+/// and, where the system allows, the owner and group of the one that it replaces.
 class NewFile {
  public:
   /// Makes sure that `path` is a regular file that may be written to, or absent, and creates the
@@ -39,7 +38,7 @@ class NewFile {
   /// @throws Error naming the path and the reason, such as a full disk.
   void write(std::span<const std::byte> bytes);
 
-  /// Waits until all of it is on the disk. Who publishes several files completes all of them first.
+  /// Waits until all of it is on the disk. To publish several files, complete all of them first.
   /// @throws Error naming the path and the reason.
   void complete();
 

@@ -8,7 +8,7 @@
 namespace stagewise {
 
 /// While it lives, a signal that asks the process to end (Ctrl-C, a terminal that closes, kill)
-/// removes a file first. Where somebody else handles or ignores such signals, it stays so.
+/// removes a file first. A signal that is already handled or ignored stays so.
 class RemovedOnInterruption {
  public:
   /// @param path of a file that this process has created.

@@ -1,16 +1,17 @@
 /// @file
-/// How much memory this process can still have.
+/// How much memory this process can still get.
 #pragma once
 
 #include <cstddef>
 
 namespace stagewise {
 
-/// Bytes that the process may hope for: what the machine has free or can free, swap space included,
-/// and no more than `ulimit -v` and the control group (of a container or a batch job) leave it.
+/// Bytes that the process can probably get: what the machine has free or can free, swap space
+/// included, within the limits of `ulimit -v` and the control group (of a container or a batch
+/// job).
 std::size_t available_host_memory();
 
-/// Whether this many bytes in one piece can be had now. Nobody keeps them.
+/// Whether this many bytes can be allocated now, in one piece. They are not kept.
 bool can_be_had(std::size_t bytes);
 
 }  // namespace stagewise

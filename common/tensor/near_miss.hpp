@@ -7,8 +7,8 @@
 
 namespace stagewise {
 
-/// The name that the text comes closest to, if it is but a slip of the fingers away from it: a
-/// letter missing, added, wrong or swapped with its neighbour, two of these in a long name.
+/// The name that the text comes closest to, if it may be a typing error: a letter missing, added,
+/// wrong or swapped with its neighbour, or two of these in a long name.
 /// @return empty if there is none.
 std::string near_miss(const std::string& text, const std::vector<std::string>& names);
 

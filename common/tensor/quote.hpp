@@ -1,5 +1,5 @@
 /// @file
-/// What a user or a file has said, as a sentence repeats it: short, and harmless to a terminal.
+/// Quoting what a user or a file says: short, and harmless to a terminal.
 #pragma once
 
 #include <cstddef>
@@ -8,14 +8,14 @@
 
 namespace stagewise {
 
-/// Whether the text is UTF-8 (RFC 3629): no stray byte, nothing longer than needed, no surrogate.
+/// Whether the text is UTF-8 (RFC 3629): no stray byte, no overlong form, no surrogate.
 bool is_utf8(std::string_view text);
 
 /// The text with everything that a terminal could take for a command, or cannot show, written out:
 /// "\n", "\x1b". Those are control characters and bytes that are not UTF-8.
 std::string escaped(std::string_view text);
 
-/// The same, of a longer text only the first `longest` characters and an ellipsis.
+/// The same; of a text longer than `longest` characters, only those and an ellipsis.
 std::string excerpt(std::string_view text, std::size_t longest = 40);
 
 /// An excerpt in quotes: "'3.5x'".

@@ -1,6 +1,6 @@
 /// @file
-/// How large the numbers of a training can have become: what tells a training that went astray from
-/// an operation that computes wrong numbers.
+/// How large the numbers of a training can have become: this tells a training that diverged from an
+/// operation that computes wrong numbers.
 #pragma once
 
 #include <vector>
@@ -19,8 +19,8 @@ double largest_input(const Dataset& dataset);
 
 /// Bounds on everything that a network computes, layer by layer: sums of products are at most the
 /// number of terms times the largest of each factor. They hold for every order of the samples and
-/// every activation, and are far too large; but where even they can be computed with, no rounding
-/// and no learning rate has made a NaN.
+/// every activation, and are far too large; but if the precision holds even them, neither rounding
+/// nor the learning rate can have made a NaN.
 class Bounds {
  public:
   /// @param largest_input of the data set.
@@ -47,7 +47,7 @@ class Bounds {
   struct Layer {
     double terms_forward;   ///< of an output's sum
     double terms_backward;  ///< of an input gradient's sum
-    double places;          ///< where a filter's values are used; 1 for a weight
+    double places;          ///< how many places use a filter's value; 1 for a weight
     double weight;          ///< the largest, and likewise below
     double bias;
     double input = 0;

@@ -24,7 +24,7 @@ std::string parameters_of(const Bounds& bounds) {
 /// What is left where numbers were too small to become infinite.
 std::string wrong_operation(const Bounds& bounds) {
   return "; from " + inputs_of(bounds) + " and " + parameters_of(bounds) +
-         " nothing so large can come by then: an operation computes wrong numbers";
+         " nothing can grow so large by then: an operation computes wrong numbers";
 }
 
 /// Whether all numbers are certain to be within the precision, those after so many steps, too.

@@ -40,7 +40,7 @@ class Differences {
   std::vector<bool> columns_;  ///< likewise
   std::vector<bool> in_tile_;  ///< likewise for the places of a tile, row by row
   Index count_ = 0;
-  Index worst_ = 0;  ///< place of the first that is not finite, else of the farthest off
+  Index worst_ = 0;  ///< place of the first that is not finite, else of the one farthest off
   double distance_ = 0;
   double found_ = 0;
   double expected_ = 0;
@@ -51,8 +51,8 @@ inline bool is_near(double found, double expected, double bound) {
   return std::abs(found - expected) <= bound;
 }
 
-/// What Differences says about what was found and what was expected, as many as `found` has.
-/// @param is_right what tells of two doubles whether the first may stand for the second.
+/// What Differences says about `found`, compared with as many elements of `expected`.
+/// @param is_right whether the first of two doubles may stand for the second.
 template <typename Found, typename Expected, typename IsRight>
 std::string describe_differences(std::span<const Found> found, std::span<const Expected> expected,
                                  const ResultLayout& layout, const IsRight& is_right) {

@@ -31,7 +31,7 @@ struct Surroundings {
   /// No file may grow beyond so many bytes, as if the disk were full there.
   std::optional<std::uint64_t> largest_file;
 
-  /// So many bytes of memory at most, as by `ulimit -v`.
+  /// At most so many bytes of memory, as by `ulimit -v`.
   std::optional<std::uint64_t> largest_memory;
 
   /// Seconds after which SIGALRM ends the program, so that none hangs the tests.

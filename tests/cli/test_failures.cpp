@@ -506,7 +506,7 @@ TEST_F(CommandLine, ResumesOnlyWhatSaysAllOfItsTraining) {
   run_well("stage01_serial train --resume part.h5 --epochs 3");
 }
 
-/// What is wrong with a checkpoint is not said of options that nobody has written.
+/// What is wrong with a checkpoint is not blamed on options that nobody has written.
 TEST_F(CommandLine, SaysWhichAttributeOfACheckpointIsWrong) {
   make_input("digits.h5");
   Checkpoint whole = load_checkpoint(path("digits.h5"));
@@ -520,33 +520,33 @@ TEST_F(CommandLine, SaysWhichAttributeOfACheckpointIsWrong) {
     expect_failure("stage01_serial " + command + " bad.h5", 1, "the checkpoint bad.h5" + sentence);
   };
   const auto unusable = [](const std::string& attributes) {
-    return ", whose " + attributes + " taken, cannot be used here: ";
+    return ", which sets " + attributes + ", cannot be used here: ";
   };
   const std::string resume = "train --resume";
-  expect(resume, "batch-size", "200",
-         unusable("'batch-size' is") +
-             "--batch-size 200 is larger than the training set of 60 samples");
+  expect(
+      resume, "batch-size", "200",
+      unusable("'batch-size'") + "--batch-size 200 is larger than the training set of 60 samples");
   expect(resume, "batch-size", "many",
          " is of no use: of its 'batch-size', 'many' is not a whole "
          "number of at least 1");
   expect(resume, "learning-rate", "1e-50",
-         unusable("'learning-rate', 'precision' are") + "--learning-rate 1e-50 is 0 in float; ...");
+         unusable("'learning-rate', 'precision'") + "--learning-rate 1e-50 is 0 in float; ...");
   expect(resume, "train-limit", "20000",
-         unusable("'train-limit' is") +
+         unusable("'train-limit'") +
              "--train-limit 20000 asks for more than the 10,000 training samples of digits");
-  expect(resume, "validation", "60", unusable("'validation' is") + "--validation 60 leaves ...");
-  expect(resume, "workers", "100", unusable("'batch-size', 'workers' are") + "--workers 100 ...");
+  expect(resume, "validation", "60", unusable("'validation'") + "--validation 60 leaves ...");
+  expect(resume, "workers", "100", unusable("'batch-size', 'workers'") + "--workers 100 ...");
   expect(resume, "dataset", "letters",
-         unusable("'dataset' is") + "--dataset letters is not a data set ...");
+         unusable("'dataset'") + "--dataset letters is not a data set ...");
   for (const std::string& command : {resume, std::string("evaluate --load")}) {
-    expect(command, "format", "png", unusable("'format' is") + "--format png is not ...");
+    expect(command, "format", "png", unusable("'format'") + "--format png is not ...");
   }
-  expect(resume, "label", "kind", unusable("'label' is") + "--label names a column ...");
+  expect(resume, "label", "kind", unusable("'label'") + "--label names a column ...");
   expect(resume, "epochs", std::string(300, '1'),
          " is of no use: of its 'epochs', '" + std::string(40, '1') +
              "...' is not a whole number ...");
   for (const std::string command : {"train --epochs 1 --load", "evaluate --load"}) {
-    expect(command, "model", "neuron", unusable("'model' is") + "--model neuron tells two ...");
+    expect(command, "model", "neuron", unusable("'model'") + "--model neuron tells two ...");
     expect(command, "hidden", "16777216",
            " contradicts itself: its 'hidden' is 16777216, but it "
            "holds a parameter 'fc1/weight' of shape [784, 8]");

@@ -126,8 +126,10 @@ TEST_F(SameData, IsNotAskedForWhereACheckpointDoesNotTell) {
                 [](const auto& setting) { return setting.first.starts_with("data-"); });
   save_checkpoint(path("table.h5"), checkpoint);
   const std::string output = run_well("stage01_serial train --resume table.h5 --epochs 2");
-  EXPECT_NE(output.find("\nnote   the checkpoint does not tell its data, so they may be others\n"),
-            std::string::npos)
+  EXPECT_NE(
+      output.find(
+          "\nnote   the checkpoint does not say what data it was trained on, so they may differ\n"),
+      std::string::npos)
       << output;
 }
 

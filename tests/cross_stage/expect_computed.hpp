@@ -1,6 +1,6 @@
 /// @file
-/// Expects what a kernel computes, and says of what differs how much it is, where, and whether the
-/// order of the threads matters.
+/// Compares what a kernel computes, and says how many elements differ, where, and whether the order
+/// of the threads matters.
 #pragma once
 
 #include <cmath>

@@ -271,7 +271,7 @@ TEST_F(CheckpointFile, WithAFlippedBitAmongItsValuesIsRefused) {
     const auto flip = static_cast<std::uint8_t>(1U << (bit % 8));
     *(place + bit / 8) ^= flip;
     write_file(path_, bytes);
-    expect_refused("its contents do not fit its checksum, so it has been damaged or changed");
+    expect_refused("its contents do not match its checksum, so it has been damaged or changed");
     *(place + bit / 8) ^= flip;
   }
 }
