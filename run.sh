@@ -43,9 +43,15 @@ about() {
 logged() {
   local log=$1 begin=$SECONDS code=0 process
   shift
+  if [[ $1 == sudo ]]; then # which only root could end
+    "$@" </dev/null >"$log" 2>&1
+    return
+  fi
+  set -m # in a process group of its own, which can be ended as a whole
   "$@" </dev/null >"$log" 2>&1 &
   process=$!
-  trap 'kill "$process" 2>/dev/null' EXIT # whoever interrupts this means the command
+  set +m
+  trap 'kill -- -"$process" 2>/dev/null' EXIT # whoever interrupts this means the command
   while [[ $terminal == yes ]] && kill -0 "$process" 2>/dev/null; do
     printf '\r    %s ' "$(duration $((SECONDS - begin)))"
     sleep 0.2
@@ -138,7 +144,7 @@ while [[ $# -gt 0 ]]; do
         --preset) preset=$2 ;;
         --jobs) jobs=$2 ;;
         *)
-          [[ $1 != -R ]] || selects=yes
+          [[ $1 != -R && $1$2 != -Llong ]] || selects=yes
           if [[ $1 == -LE ]]; then
             left_out+="|$2"
           else
@@ -286,13 +292,9 @@ configure() {
 # build TARGET
 build() {
   local code=0 begin=$SECONDS steps
-  steps=$(ninja -C "$folder" -n "$1" 2>/dev/null | sed -n '$s/^\[[0-9]*\/\([0-9]*\)\].*/\1/p') || true
-  if [[ -z $steps ]]; then
-    say "Building: nothing to do"
-    return
-  fi
+  steps=$(NINJA_STATUS='[%f/%t] ' ninja -C "$folder" -n "$1" 2>/dev/null | sed -n '$s/^\[[0-9]*\/\([0-9]*\)\].*/\1/p') || true
   # On a current processor, a step takes a little under a second.
-  say "Building, ${steps} steps$(about $((steps * 9 / 10 / jobs)))"
+  say "Building${steps:+, $steps steps$(about $((steps * 9 / 10 / jobs)))}"
   local options=()
   [[ $verbose == no ]] || options=(--verbose)
   cmake --build "$folder" --parallel "$jobs" --target "$1" "${options[@]}" || code=$?
@@ -319,6 +321,7 @@ tour() {
   for program in "$folder"/bin/stage0[1-5]_*; do
     [[ ! -x $program ]] || arguments+=(--stage "$program")
   done
+  [[ -e $folder/tour/.tour ]] || rm -rf "$folder/tour" # of a version that did not mark it
   say "The tour, about half a minute"
   "$folder/bin/tour" "${arguments[@]}" --output "$folder/tour" || code=$?
   [[ $code -eq 0 ]] || fail "The tour failed (exit code $code); its output is above." "$code"
@@ -352,7 +355,7 @@ run_tests() {
 # Says why cases were skipped, and how many for each reason. One test of CTest may have many cases.
 list_skipped() {
   local log=$folder/Testing/Temporary/LastTest.log
-  grep -hs '^[Ss]kipped: ' "$log" | sed -E 's/^skipped: [^ ]+: |^Skipped: //' | sort | uniq --count |
+  { grep -hs '^[Ss]kipped: ' "$log" || true; } | sed -E 's/^skipped: [^ ]+: |^Skipped: //' | sort | uniq --count |
     while read -r count reason; do say "Skipped $count: $reason"; done
 }
 

@@ -26,7 +26,7 @@ stagewise_require(nlohmann_json nlohmann-json3-dev nlohmann_json CONFIG)
 
 # OpenBLAS itself, not just any BLAS: it is the baseline that figures are quoted against.
 find_path(OPENBLAS_INCLUDE_DIR openblas_config.h PATH_SUFFIXES openblas openblas-pthread)
-find_library(OPENBLAS_LIBRARY openblas PATH_SUFFIXES openblas-pthread)
+find_library(OPENBLAS_LIBRARY NAMES libopenblas.so openblas PATH_SUFFIXES openblas-pthread)
 if(NOT OPENBLAS_INCLUDE_DIR OR NOT OPENBLAS_LIBRARY)
   message(FATAL_ERROR "OpenBLAS was not found. Install it with: sudo apt install libopenblas-dev")
 endif()

@@ -56,7 +56,8 @@ void evaluate_with(const Stage& stage, RunOptions options, const Checkpoint& che
   // A batch larger than the data set only means that there is one batch.
   const Index rows = std::min(options.training.batch_size, dataset.size());
   const auto backend = stage.make_backend<T>(options.stage);
-  const auto network = build_model(*backend, options.model, rows, GraphMode::inference);
+  const auto network =
+      build_model(*backend, options.model, rows, GraphMode::inference, announce_size);
   copy_parameters_in(network->graph, checkpoint.parameters,
                      "the checkpoint " + options.load.string());
 

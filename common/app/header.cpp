@@ -27,4 +27,11 @@ void print_note(const std::string& text) {
   std::cout << "note   " << escaped(text) << '\n';
 }
 
+void announce_size(double bytes) {
+  constexpr double much = 2e9;
+  if (bytes < much) return;
+  print_note("the network needs at least " + size_text(bytes) + " of memory");
+  std::cout << std::flush;
+}
+
 }  // namespace stagewise

@@ -24,4 +24,7 @@ void print_header(const Stage& stage, const RunOptions& options, const std::stri
 /// A line of the header: "note   ...".
 void print_note(const std::string& text);
 
+/// Says how much memory a network takes, where that is so much that it takes a while to fill.
+void announce_size(double bytes);
+
 }  // namespace stagewise

@@ -79,7 +79,11 @@ void expect_complete(const Checkpoint& checkpoint, const std::filesystem::path& 
 std::map<std::string, std::string> settings_of(const RunOptions& options) {
   std::map<std::string, std::string> result;
   for (const Setting& setting : settings()) {
-    if (why_idle(setting.name, options).empty()) result[setting.name] = setting.write(options);
+    // A training that goes on alone for a while may go on among several again.
+    const bool waits = options.ranks_are_workers && options.adopted.contains(setting.name);
+    if (waits || why_idle(setting.name, options).empty()) {
+      result[setting.name] = setting.write(options);
+    }
   }
   std::vector<Index> sample;
   for (int i = 0; i < options.model.sample.rank(); ++i) sample.push_back(options.model.sample[i]);

@@ -7,7 +7,8 @@
 namespace stagewise {
 namespace {
 
-volatile std::sig_atomic_t pipe_was_closed = 0;  // a signal handler has no other place to write to
+// A signal handler has no other place to write to. NOLINTNEXTLINE(*-non-const-global-variables)
+volatile std::sig_atomic_t pipe_was_closed = 0;
 
 void note_closed_pipe(int /*signal*/) {
   pipe_was_closed = 1;

@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <csignal>
 #include <exception>
 #include <iostream>
 #include <memory>
@@ -110,6 +111,7 @@ int run_program(CLI::App& app, int argc, const char* const* argv, const std::fun
     return std::cout ? code : fail("standard output could not be written to", 1);
   };
   survive_closed_pipe();
+  std::signal(SIGXFSZ, SIG_IGN);  // a file that may grow no more is an error, with a sentence
   try {
     if (hooks.before) hooks.before();
     for (int i = 1; i < argc; ++i) {  // the library takes this for an option without a value
@@ -139,8 +141,9 @@ int run_program(CLI::App& app, int argc, const char* const* argv, const std::fun
     return fail(error.what(), 1);
   } catch (const std::bad_alloc&) {
     return fail(
-        "the host has too little memory for this; a smaller network, --batch-size or data "
-        "set needs less",
+        "the host has too little memory for this; where there is a network, a smaller one, a "
+        "smaller "
+        "--batch-size or data set needs less",
         1);
   } catch (const std::exception& error) {
     return fail(std::string("an unforeseen error ended the program: ") + error.what(), 1);

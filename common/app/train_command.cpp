@@ -262,8 +262,8 @@ void train_with(const Stage& stage, RunOptions options, const Checkpoint* start,
   options.model.classes = training_set.classes();
 
   const auto backend = stage.make_backend<T>(options.stage);
-  const auto network =
-      build_model(*backend, options.model, options.training.batch_size, GraphMode::training);
+  const auto network = build_model(*backend, options.model, options.training.batch_size,
+                                   GraphMode::training, announce_size);
   std::int64_t epochs_done = 0;
   if (start == nullptr) {
     initialize_parameters(*network, options.model, options.training.seed);

@@ -7,13 +7,10 @@
 #endif
 
 namespace stagewise::cuda {
-namespace {
-
-const std::string depends =
-    "The result depends on the order in which threads run: two threads use the same memory with no "
-    "barrier between them; ";
 
 #ifdef STAGEWISE_CUDA_ON_CPU
+
+namespace {
 
 using cuda_on_cpu::Settings;
 using cuda_on_cpu::ThreadOrder;
@@ -38,11 +35,7 @@ bool repeats_in(ThreadOrder order, std::uint64_t seed, const std::function<bool(
   return repeats();
 }
 
-#endif
-
 }  // namespace
-
-#ifdef STAGEWISE_CUDA_ON_CPU
 
 std::string explain_order(const std::function<bool()>& repeats) {
   bool same =
@@ -51,7 +44,9 @@ std::string explain_order(const std::function<bool()>& repeats) {
     same = repeats_in(ThreadOrder::random, seed, repeats);
   }
   if (same) return "The result is the same in every order of the threads that was tried.";
-  return depends + "the preset tsan names the lines.";
+  return "The result depends on the order in which threads run: two threads use the same memory "
+         "with "
+         "no barrier between them; the preset tsan names the lines.";
 }
 
 #else
@@ -60,7 +55,9 @@ std::string explain_order(const std::function<bool()>& repeats) {
   bool same = true;
   for (int i = 0; same && i < 10; ++i) same = repeats();
   if (same) return "The result is the same each time.";
-  return depends + "compute-sanitizer --tool racecheck names the lines.";
+  return "The result differs from time to time: two threads use the same memory with no barrier "
+         "between them, or one reads what nobody has written; compute-sanitizer names the lines, "
+         "with --tool racecheck or initcheck.";
 }
 
 #endif

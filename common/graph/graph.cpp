@@ -29,11 +29,12 @@ void Graph<T>::insert(std::unique_ptr<Node<T>> node) {
 }
 
 template <typename T>
-void Graph<T>::build(Index max_rows, GraphMode mode) {
+void Graph<T>::build(Index max_rows, GraphMode mode, const std::function<void(double)>& on_size) {
   max_rows_ = max_rows;
   rows_ = max_rows;
   mode_ = mode;
-  expect_room();
+  const double bytes = expect_room();
+  if (on_size) on_size(bytes);
   for (const auto& node : nodes_) {
     node->allocate(*backend_, max_rows, mode == GraphMode::training);
   }
@@ -42,7 +43,7 @@ void Graph<T>::build(Index max_rows, GraphMode mode) {
 
 /// What is counted is the least that a stage needs: it may need more beside it.
 template <typename T>
-void Graph<T>::expect_room() const {
+double Graph<T>::expect_room() const {
   double needed = 0;  // which no size makes overflow
   for (const auto& node : nodes_) {
     if (!node->stores_value()) continue;
@@ -51,7 +52,7 @@ void Graph<T>::expect_room() const {
               (has_gradient ? 2 : 1);
   }
   const Memory::Room room = backend_->memory().room();
-  if (needed <= static_cast<double>(room.bytes)) return;
+  if (needed <= static_cast<double>(room.bytes)) return needed;
   throw Error("the network, for a batch of " + count_of(max_rows_, "sample") + ", needs at least " +
               size_text(needed) + ", but " + size_text(static_cast<double>(room.bytes)) + " of " +
               room.of + " are free; a smaller network or --batch-size needs less");

@@ -50,8 +50,9 @@ class Graph {
 
   /// Allocates every value and gradient for batches of up to `max_rows` samples. Call it once,
   /// after the last add(); parameters keep undefined values until they are set.
+  /// @param on_size called before, with the bytes that this takes at least.
   /// @throws Error before anything is allocated if there is not enough memory for them.
-  void build(Index max_rows, GraphMode mode);
+  void build(Index max_rows, GraphMode mode, const std::function<void(double)>& on_size = {});
 
   /// Size of the current batch: at least 1, at most `max_rows`.
   void set_rows(Index rows);
@@ -102,7 +103,7 @@ class Graph {
 
  private:
   void insert(std::unique_ptr<Node<T>> node);
-  void expect_room() const;
+  double expect_room() const;
   void plan_backward();
   void fuse_activations();
 

@@ -37,6 +37,17 @@ fs::path target_of(const fs::path& path) {
   return target;
 }
 
+/// Where a folder is sticky, as /tmp is, whoever may write to a file may not replace it for that.
+bool may_be_replaced(const fs::path& target) {
+  struct stat folder {};
+  struct stat file {};
+  if (::stat(target.parent_path().c_str(), &folder) != 0 || ::stat(target.c_str(), &file) != 0)
+    return true;
+  const uid_t user = ::geteuid();
+  return (folder.st_mode & S_ISVTX) == 0 || user == 0 || user == folder.st_uid ||
+         user == file.st_uid;
+}
+
 /// Replacing a device by a file would harm far more than this run; and who has made a file
 /// read-only does not want it replaced, though whoever may write to its folder could.
 void expect_writable_or_absent(const fs::path& target, const fs::path& path,
@@ -51,6 +62,10 @@ void expect_writable_or_absent(const fs::path& target, const fs::path& path,
   if (!fs::status_known(status)) throw failure(what, path, error.message());
   if (fs::exists(status)) {
     if (::access(target.c_str(), W_OK) != 0) throw failure(what, path);
+    if (!may_be_replaced(target)) {
+      throw failure(what, path,
+                    "it belongs to somebody else, in a folder where only owners replace files");
+    }
   } else if (!fs::is_directory(target.parent_path(), error)) {
     throw failure(what, path, "there is no folder " + target.parent_path().string());
   }
@@ -109,7 +124,13 @@ NewFile::NewFile(const fs::path& path, std::string_view what)
   expect_writable_or_absent(target_, path_, what_);
   descriptor_ = create_beside(target_, partial_);
   if (descriptor_ < 0) throw failure(what_, path_);
-  on_interruption_ = std::make_unique<RemovedOnInterruption>(partial_.string());
+  try {
+    on_interruption_ = std::make_unique<RemovedOnInterruption>(partial_.string());
+  } catch (...) {  // no destructor will
+    ::close(descriptor_);
+    ::unlink(partial_.c_str());
+    throw;
+  }
 }
 
 NewFile::~NewFile() {

@@ -11,6 +11,7 @@ namespace {
 
 /// The files to remove; null where there is none. A handler can be handed nothing and may touch
 /// little: this is why they are kept here. More files than this at a time are not looked after.
+// NOLINTNEXTLINE(*-non-const-global-variables)
 std::array<std::atomic<const char*>, 16> files;
 static_assert(std::atomic<const char*>::is_always_lock_free, "a signal's handler must not wait");
 
@@ -23,8 +24,9 @@ void remove_files_and_end(int signal) {
   ::raise(signal);  // again, and as SA_RESETHAND says it now does what it does by default
 }
 
-bool install_handlers() {
-  for (const int signal : {SIGHUP, SIGINT, SIGTERM}) {
+/// Again for each file, as somebody else may have changed what a signal does.
+void install_handlers() {
+  for (const int signal : {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGXCPU}) {
     struct sigaction action {};
     if (sigaction(signal, nullptr, &action) != 0 || action.sa_handler != SIG_DFL) continue;
     action = {};
@@ -33,13 +35,12 @@ bool install_handlers() {
     sigemptyset(&action.sa_mask);
     sigaction(signal, &action, nullptr);
   }
-  return true;
 }
 
 }  // namespace
 
 RemovedOnInterruption::RemovedOnInterruption(std::string path) : path_(std::move(path)) {
-  [[maybe_unused]] static const bool is_installed = install_handlers();
+  install_handlers();
   for (std::atomic<const char*>& file : files) {
     const char* nobody = nullptr;
     if (!file.compare_exchange_strong(nobody, path_.c_str())) continue;

@@ -49,7 +49,8 @@ const std::vector<std::string>& model_names() {
 
 template <typename T>
 std::unique_ptr<Network<T>> build_model(Backend<T>& backend, const ModelOptions& options,
-                                        Index max_rows, GraphMode mode) {
+                                        Index max_rows, GraphMode mode,
+                                        const std::function<void(double)>& on_size) {
   auto network = std::make_unique<Network<T>>(backend, max_rows);
   network->input = &network->graph.template add<Placeholder<T>>("input", options.sample);
   if (options.name == "mlp") {
@@ -61,7 +62,7 @@ std::unique_ptr<Network<T>> build_model(Backend<T>& backend, const ModelOptions&
   } else {
     throw UsageError("there is no model " + in_quotes(options.name));
   }
-  network->graph.build(max_rows, mode);
+  network->graph.build(max_rows, mode, on_size);
   return network;
 }
 
@@ -82,8 +83,9 @@ LossKind parse_loss(const std::string& text) {
 }
 
 template std::unique_ptr<Network<float>> build_model(Backend<float>&, const ModelOptions&, Index,
-                                                     GraphMode);
+                                                     GraphMode, const std::function<void(double)>&);
 template std::unique_ptr<Network<double>> build_model(Backend<double>&, const ModelOptions&, Index,
-                                                      GraphMode);
+                                                      GraphMode,
+                                                      const std::function<void(double)>&);
 
 }  // namespace stagewise

@@ -2,6 +2,7 @@
 /// The networks that the project trains.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -49,10 +50,12 @@ Index parameter_count(const Network<T>& network) {
 }
 
 /// Builds the network for batches of up to `max_rows` samples. Its parameters are still undefined.
+/// @param on_size called before memory is asked for, with the bytes that this takes at least.
 /// @throws UsageError if model and data do not go together.
 template <typename T>
 std::unique_ptr<Network<T>> build_model(Backend<T>& backend, const ModelOptions& options,
-                                        Index max_rows, GraphMode mode);
+                                        Index max_rows, GraphMode mode,
+                                        const std::function<void(double)>& on_size = {});
 
 /// "relu", "sigmoid", "none".
 std::string to_string(Activation activation);

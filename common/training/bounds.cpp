@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <ranges>
 
 namespace stagewise {
 namespace {
@@ -63,9 +64,9 @@ void Bounds::propagate() {
   }
   output_ = std::max(value, 1.0);  // a sigmoid may follow
   double gradient = loss_degree_ == 1 ? 1 : 2 * (output_ + 1);
-  for (auto layer = layers_.rbegin(); layer != layers_.rend(); ++layer) {
-    layer->output_gradient = gradient;
-    gradient = layer->terms_backward * layer->weight * gradient;
+  for (Layer& layer : std::views::reverse(layers_)) {
+    layer.output_gradient = gradient;
+    gradient = layer.terms_backward * layer.weight * gradient;
   }
 }
 

@@ -1,17 +1,19 @@
 /// @file
 /// Stage 01's program.
 
+#include <new>
 #include <sstream>
 
 #include "01_serial/gemm/blas.hpp"
 #include "01_serial/serial_backend.hpp"
 #include "app/stage.hpp"
+#include "tensor/error.hpp"
 
 namespace {
 
 using namespace stagewise;
 
-std::vector<std::string> libraries() {
+std::vector<std::string> libraries() try {
   // The configuration begins with name and version; the core says which kernels were picked.
   const serial::OpenBlas& blas = serial::open_blas();
   std::istringstream configuration(blas.configuration());
@@ -19,6 +21,10 @@ std::vector<std::string> libraries() {
   std::string version;
   configuration >> name >> version;
   return {name + " " + version + ", kernels for " + blas.core_name() + " (--gemm blas)"};
+} catch (const Error& error) {
+  return {std::string("none: ") + error.what()};
+} catch (const std::bad_alloc&) {
+  return {"none: the host has too little memory for OpenBLAS (--gemm blas)"};
 }
 
 Stage describe_stage() {

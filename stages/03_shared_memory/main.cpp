@@ -51,7 +51,7 @@ std::vector<StageOption> options() {
 std::string why_idle(const std::string& option, const StageOptions& /*values*/,
                      const ModelOptions& model, const WorkerOptions& /*workers*/) {
   if (option == "convolution" && model.name != "cnn") {
-    return "is for --model cnn: a " + model.name + " has no convolutions";
+    return "is for --model cnn: " + model.name + " has no convolutions";
   }
   if (option == "fold-bias" && !model.biases) return "needs biases, and --biases off leaves none";
   return "";

@@ -50,8 +50,7 @@ void become(const std::vector<std::string>& words, const Surroundings& surroundi
     std::signal(SIGPIPE, SIG_DFL);  // whatever these tests were started with
   }
   if (surroundings.largest_file) {
-    // Without the signal, writing beyond the limit fails like writing to a full disk.
-    std::signal(SIGXFSZ, SIG_IGN);
+    std::signal(SIGXFSZ, SIG_DFL);  // as a shell starts programs
     const rlimit limit = {*surroundings.largest_file, *surroundings.largest_file};
     ::setrlimit(RLIMIT_FSIZE, &limit);
   }

@@ -1,5 +1,6 @@
 // What happens to a command that cannot be carried out: an exit code and one sentence.
 
+#include <array>
 #include <ostream>
 #include <string>
 #include <vector>
@@ -740,17 +741,17 @@ TEST_F(CommandLine, QuotesTheBeginningOfWhatIsLong) {
 TEST_F(CommandLine, EndsASentenceAsItIsMeant) {
   const hid_t file = H5Fcreate(path("x.h5").c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
   const auto write = [&](const char* name, int rank, const double* numbers) {
-    constexpr hsize_t sizes[] = {2, 1};
-    const hid_t space = H5Screate_simple(rank, sizes, nullptr);
+    constexpr std::array<hsize_t, 2> sizes = {2, 1};
+    const hid_t space = H5Screate_simple(rank, sizes.data(), nullptr);
     const hid_t set =
         H5Dcreate2(file, name, H5T_NATIVE_DOUBLE, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
     H5Dwrite(set, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, numbers);
     H5Dclose(set);
     H5Sclose(space);
   };
-  constexpr double numbers[] = {0, 0.5};
-  write("x", 2, numbers);
-  write("y", 1, numbers);
+  constexpr std::array numbers = {0.0, 0.5};
+  write("x", 2, numbers.data());
+  write("y", 1, numbers.data());
   H5Fclose(file);
   const Outcome outcome = run("stage01_serial train --dataset x.h5 --format hdf5");
   EXPECT_EQ(outcome.err,

@@ -392,6 +392,16 @@ TEST_F(Stage05, ContinuesAsIfItHadNeverStopped) {
   }
 }
 
+/// What one process has no use for, it keeps for several.
+TEST_F(Stage05, ContinuesAloneAndAmongSeveralAgain) {
+  run_well(ranks(2) + training + "--epochs 1 --average weights --average-every 3 --save two.h5");
+  run_well(program + "train --resume two.h5 --epochs 2 --test-limit 20 --save one.h5");
+  const std::string output =
+      run_well(ranks(2) + "train --resume one.h5 --epochs 3 --test-limit 20");
+  EXPECT_NE(output.find("\nworkers  2, averaging weights every 3 steps\n"), std::string::npos)
+      << output;
+}
+
 TEST_F(Stage05, ContinuesWithAnotherNumberOfRanks) {
   for (const std::string options : {"", "--strategy tensor"}) {
     run_well(ranks(3) + training + options + " --epochs 4 --save whole.h5");

@@ -75,7 +75,7 @@ bool is_bar(const std::string& line) {
 
 // Long enough for several bars.
 const std::string long_training =
-    "stage01_serial train --train-limit 800 --test-limit 20 --hidden 256 --batch-size 10 "
+    "stage01_serial train --train-limit 2000 --test-limit 20 --hidden 512 --batch-size 10 "
     "--epochs 3 --gemm naive";
 
 TEST_F(Terminal, ShowsABarAndTakesItBack) {
@@ -124,7 +124,7 @@ TEST_F(Terminal, ShowsWhatThereIsRoomFor) {
     std::size_t bars = 0;
     const Screen screen(outcome.bytes);
     for (const std::string& line : screen.shown()) {
-      if (line.find("loss") != std::string::npos || line.find("%") == std::string::npos) continue;
+      if (line.find("loss") != std::string::npos || line.find('%') == std::string::npos) continue;
       ++bars;
       EXPECT_LT(line.size(), width) << line;
       EXPECT_EQ(line.find(" left") != std::string::npos, width >= 30) << line;

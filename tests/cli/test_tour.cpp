@@ -78,6 +78,19 @@ TEST_F(Tour, DoesNotTakeOldResultsForNewOnes) {
   EXPECT_EQ(CommandLine::run(words).exit_code, 1);
 }
 
+TEST_F(Tour, LeavesTheFilesOfOthersAlone) {
+  fs::create_directory(path("out"));
+  std::ofstream(path("out/stage01_serial.log")) << "precious";
+  std::vector<std::string> words = resolve("tour --output out --stage");
+  words.push_back(stage01);
+  const Outcome outcome = CommandLine::run(words);
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_EQ(outcome.err,
+            "tour: the folder out has files that no tour has written; --output needs one that is "
+            "new or empty.\n");
+  EXPECT_EQ(fs::file_size(path("out/stage01_serial.log")), 8U);
+}
+
 TEST_F(Tour, PassesOnWhatAFailingStageSays) {
   std::vector<std::string> words = resolve("tour --output out --stage");
   words.push_back(impostor("stage02_wrong", "--nonsense"));

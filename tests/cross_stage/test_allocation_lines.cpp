@@ -19,6 +19,7 @@ namespace {
 
 /// Expects that a report about the memory would name the line of the call before `line_behind`.
 void expect_line_before(const void* pointer, int line_behind) {
+  // NOLINTNEXTLINE(*-reinterpret-cast)
   const std::string text = cuda_on_cpu::describe_address(reinterpret_cast<std::uintptr_t>(pointer));
   const std::string expected = "the 40 bytes allocated in cross_stage/test_allocation_lines.cpp:" +
                                std::to_string(line_behind - 1);

@@ -200,7 +200,7 @@ const std::vector<BadTable> bad_tables = {
     {"LongText", good + std::string(10000, 'x') + ",2,0\n",
      "FILE, line 3, column a: 'xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx...' is not a number"},
     {"ControlCharacters", good + std::string("1,2\0\x1b[31m\x7f,0\n", 13),
-     "FILE, line 3, column b: '2\\x00\\x1b[31m\\x7f' is not a number"},
+     R"(FILE, line 3, column b: '2\x00\x1b[31m\x7f' is not a number)"},
     {"LoneCarriageReturn", good + "1,2\r3,0\n", "FILE, line 3, column b: '2\\r3' is not a number"},
     {"ColumnWithALineBreak", "\"a\nb\",label\nx,0\n",
      "FILE, line 3, column a\\nb: 'x' is not a number"},

@@ -284,6 +284,27 @@ TEST_F(File, OfManyWritersIsThatOfOneOfThemAndWhole) {
   EXPECT_EQ(folder_.entries(), 1);
 }
 
+/// Found out before a training, not when its checkpoint is to be put in place.
+TEST_F(File, OfSomebodyElseInAStickyFolderIsRefused) {
+  if (geteuid() != 0) GTEST_SKIP() << "only root can become somebody else";
+  const fs::path folder = path_.parent_path();
+  write(path_, "old");
+  ASSERT_EQ(chmod(path_.c_str(), 0666), 0);
+  ASSERT_EQ(chmod(folder.c_str(), 01777), 0);
+  const pid_t child = fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    constexpr uid_t nobody = 65534;
+    if (setuid(nobody) != 0) _exit(2);
+    const std::string sentence = sentence_of([&] { check_writable(path_, "report"); });
+    _exit(sentence.find("belongs to somebody else") != std::string::npos ? 0 : 1);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  EXPECT_EQ(folder_.entries(), 1);
+}
+
 struct Signal {
   const char* name;
   int number;
@@ -299,6 +320,7 @@ TEST_P(Interrupted, RunLeavesNothingBehind) {
   ASSERT_GE(child, 0);
   if (child == 0) {
     alarm(60);  // should the test itself be killed, do not go on for ever
+    std::signal(GetParam().number, SIG_DFL);  // nohup and shells may have it ignored
     NewFile file(path_, "report");
     NewFile another(folder_ / "another", "report");
     file.write(std::as_bytes(std::span("new")));
@@ -321,7 +343,7 @@ TEST_P(Interrupted, RunLeavesNothingBehind) {
 
 INSTANTIATE_TEST_SUITE_P(Signals, Interrupted,
                          testing::Values(Signal{"hang_up", SIGHUP}, Signal{"interrupt", SIGINT},
-                                         Signal{"terminate", SIGTERM}),
+                                         Signal{"quit", SIGQUIT}, Signal{"terminate", SIGTERM}),
                          [](const auto& test) { return std::string(test.param.name); });
 
 TEST_F(File, LinkStaysALinkAndItsFileIsReplaced) {

@@ -102,6 +102,16 @@ void read_report(const fs::path& path, Row& row) {
   }
 }
 
+/// A tour replaces what an earlier one has left, and nothing else: it marks its folder.
+void expect_own(const fs::path& folder) {
+  const fs::path mark = folder / ".tour";
+  if (!fs::is_empty(folder) && !fs::exists(mark)) {
+    throw Error("the folder " + folder.string() +
+                " has files that no tour has written; --output needs one that is new or empty");
+  }
+  std::ofstream file(mark);
+}
+
 Row visit(const std::string& program, const fs::path& folder) {
   const std::string name = fs::path(program).filename().string();
   const fs::path checkpoint = folder / (name + ".h5");
@@ -188,6 +198,7 @@ int tour(const std::vector<std::string>& programs, const fs::path& folder) {
   std::error_code error;
   fs::create_directories(folder, error);
   if (error) throw Error("the folder " + folder.string() + " cannot be made: " + error.message());
+  expect_own(folder);
 
   StatusLine status;
   std::vector<Row> rows;

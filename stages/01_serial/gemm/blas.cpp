@@ -21,6 +21,7 @@ void expect_memory(std::size_t bytes) {
 
 template <typename Function>
 void find(void* library, const char* name, Function& function) {
+  // NOLINTNEXTLINE(*-reinterpret-cast): POSIX wants it
   function = reinterpret_cast<Function>(dlsym(library, name));
   if (function == nullptr) {
     throw Error(std::string("the library " STAGEWISE_OPENBLAS " is not OpenBLAS: it has no ") +

@@ -70,7 +70,7 @@ class Runner {
 
  private:
   /// Verifies what was run, and if it is wrong, says whether the order of the threads matters.
-  void verify(LadderRow& row, const Work& work) const;
+  static void verify(LadderRow& row, const Work& work);
   double measure(const std::function<void()>& enqueue, double first, bool also_without_graph) const;
 
   Index repetitions_;
