@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <limits>
-#include <ranges>
 
 namespace stagewise {
 namespace {
@@ -64,7 +64,8 @@ void Bounds::propagate() {
   }
   output_ = std::max(value, 1.0);  // a sigmoid may follow
   double gradient = loss_degree_ == 1 ? 1 : 2 * (output_ + 1);
-  for (Layer& layer : std::views::reverse(layers_)) {
+  for (std::size_t i = layers_.size(); i-- > 0;) {
+    Layer& layer = layers_[i];
     layer.output_gradient = gradient;
     gradient = layer.terms_backward * layer.weight * gradient;
   }
