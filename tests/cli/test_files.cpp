@@ -171,7 +171,7 @@ TEST_F(OwnFiles, CheckpointIsNotReplacedByItsMatrices) {
 
 TEST_F(OwnFiles, TourWritesThroughNoLink) {
   fs::create_directory(path("out"));
-  std::ofstream(path("out/.tour"));  // an earlier tour's folder
+  std::ofstream(path("out/.tour")) << "";  // an earlier tour's folder
   for (const std::string extension : {"h5", "json", "log"}) {
     fs::create_symlink("../table.csv", path("out/stage01_serial." + extension));
   }
