@@ -385,6 +385,11 @@ void run_train(const Stage& stage, RunOptions options, const std::vector<std::st
     if (!options.load.empty()) notes = adopt_data(start, options, true);
     take_workers_of_ranks(stage, options);
     refuse_idle_options(options);
+    if (options.save_every > 0 && options.save_every >= options.training.epochs) {
+      throw UsageError("--save-every " + std::to_string(options.save_every) +
+                       " adds nothing: --save writes at the end, and --epochs is " +
+                       std::to_string(options.training.epochs));
+    }
     check_precision(options);
     Ranks alone;
     check_files(options, stage.ranks != nullptr ? *stage.ranks : alone);

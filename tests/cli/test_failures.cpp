@@ -190,6 +190,8 @@ const std::vector<Failure> values = {
     {"label_missing", "stage01_serial train --dataset text.h5 --format csv", 2,
      "--label must name the column of text.h5 that holds the class; the columns are hello"},
     {"load_missing", "stage01_serial evaluate", 2, "--load is required"},
+    {"save_every_at_the_end_only", "stage01_serial train --epochs 3 --save-every 3 --save x.h5", 2,
+     "--save-every 3 adds nothing: --save writes at the end, and --epochs is 3"},
     {"save_every_without_save", "stage01_serial train --save-every 2", 2,
      "--save-every 2 needs --save, which names the file"},
     {"save_and_report", "stage01_serial train --save result --report ./result", 2,
