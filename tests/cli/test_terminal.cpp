@@ -75,8 +75,8 @@ bool is_bar(const std::string& line) {
 
 // Long enough for several bars.
 const std::string long_training =
-    "stage01_serial train --train-limit 2000 --test-limit 20 --hidden 512 --batch-size 10 "
-    "--epochs 3 --gemm naive";
+    std::string("stage01_serial train --test-limit 20 --batch-size 10 --epochs 3 --gemm naive ") +
+    (sanitized ? "--train-limit 800 --hidden 256" : "--train-limit 1000 --hidden 400");
 
 TEST_F(Terminal, ShowsABarAndTakesItBack) {
   const Screen screen = screen_of(long_training);
