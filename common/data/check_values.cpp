@@ -1,24 +1,14 @@
 #include "data/check_values.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <cstdio>
 #include <limits>
 
+#include "tensor/counts.hpp"
 #include "tensor/error.hpp"
 #include "tensor/quote.hpp"
 
 namespace stagewise {
-namespace {
-
-std::string rounded(double value) {
-  std::array<char, 32> text{};
-  std::snprintf(text.data(), text.size(), "%.3g", value);
-  return text.data();
-}
-
-}  // namespace
 
 std::string place_in(const Origin& origin, Index sample, Index feature) {
   if (origin.columns.empty()) {

@@ -23,6 +23,12 @@ std::string count_of(std::int64_t number, std::string_view singular, std::string
   return text + (plural.empty() ? std::string(singular) + "s" : std::string(plural));
 }
 
+std::string rounded(double value) {
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%.3g", value);
+  return text.data();
+}
+
 std::string size_text(double bytes) {
   constexpr std::array units = {"B", "KB", "MB", "GB", "TB", "PB", "EB"};
   double value = bytes;

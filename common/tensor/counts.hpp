@@ -19,6 +19,9 @@ std::string with_thousands(std::int64_t number);
 /// @param plural where it is not the singular with an s: "classes".
 std::string count_of(std::int64_t number, std::string_view singular, std::string_view plural = {});
 
+/// With three significant digits: "0.1", "1e+30".
+std::string rounded(double value);
+
 /// "12.3 GB", "640 B".
 std::string size_text(double bytes);
 

@@ -1,17 +1,9 @@
 #include "training/not_finite.hpp"
 
-#include <array>
-#include <cstdio>
+#include "tensor/counts.hpp"
 
 namespace stagewise {
 namespace {
-
-/// With three significant digits.
-std::string rounded(double value) {
-  std::array<char, 32> text{};
-  std::snprintf(text.data(), text.size(), "%.3g", value);
-  return text.data();
-}
 
 std::string inputs_of(const Bounds& bounds) {
   return "inputs up to " + rounded(bounds.largest_input());
