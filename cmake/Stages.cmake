@@ -24,7 +24,7 @@ function(add_stage program folder)
     stagewise_cuda_sources(${program}_library ${cuda_sources})
   endif()
   target_include_directories(${program}_library PUBLIC ${PROJECT_SOURCE_DIR}/stages)
-  target_link_libraries(${program}_library PUBLIC stagewise_backend stagewise_settings
+  target_link_libraries(${program}_library PUBLIC stagewise_settings
                                                   ${arg_DEPENDS})
   add_executable(${program} ${folder}/main.cpp)
   target_link_libraries(${program} PRIVATE ${program}_library stagewise_app)

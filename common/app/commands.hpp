@@ -17,7 +17,10 @@ void run_train(const Stage& stage, RunOptions options, const std::vector<std::st
 /// `evaluate`: loss and accuracy of a checkpoint on a data set.
 void run_evaluate(const Stage& stage, RunOptions options, const std::vector<std::string>& command);
 
-/// `info`: what the program runs on; with `primitives`, which file computes what.
-void run_info(const Stage& stage, bool primitives);
+/// `info`: what the program runs on.
+void run_info(const Stage& stage);
+
+/// `info --program`: the lines of a training step, the file that computes each, and its floor.
+void run_info_program(const Stage& stage, const RunOptions& options);
 
 }  // namespace stagewise

@@ -1,4 +1,6 @@
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <map>
 
 #include "app/options.hpp"
 #include "app/settings.hpp"
@@ -38,6 +40,62 @@ void refuse(CLI::App& command, const std::string& name, const std::string& sente
       ->group("");
 }
 
+/// The stage's own options.
+/// @param trains whether the command trains; else those that only train are refused.
+void add_stage_options(CLI::App& command, const Stage& stage, RunOptions& options, bool trains) {
+  options.program = stage.program;
+  options.stage_why_idle = stage.why_idle;
+  command.option_defaults()->group("This stage");
+  for (const StageOption& option : stage.options) {
+    options.stage[option.name] = option.default_choice;
+    options.stage_options[option.name] = option;
+    if (option.only_trains && !trains) {
+      refuse(command, option.name,
+             "--" + option.name + " is for train: evaluate has no use for it");
+      continue;
+    }
+    CLI::Option* const declared =
+        add(command, options, option.name, "NAME",
+            option.description + ": " + list_of(option.choices) +
+                (option.choice_without_value.empty()
+                     ? ""
+                     : "; alone it means " + option.choice_without_value),
+            option.default_choice, [&options, option](const std::string& text) {
+              const bool is_alone = text.empty() && !option.choice_without_value.empty();
+              options.stage[option.name] =
+                  is_alone ? option.choice_without_value : parse_choice(text, option.choices);
+            });
+    if (!option.choice_without_value.empty()) declared->expected(0, 1);
+  }
+}
+
+void add_model_options(CLI::App& command, RunOptions& options) {
+  add_setting(command, options, "hidden", "LIST", "widths of the hidden layers; none for none");
+  add_setting(command, options, "activation", "NAME", "relu, sigmoid");
+  add_setting(command, options, "loss", "NAME", "cross-entropy, squared-error");
+  add_setting(command, options, "biases", "on|off", "whether layers have biases");
+}
+
+void add_model_name(CLI::App& command, RunOptions& options) {
+  add(command, options, "model", "NAME", list_of(model_names()), options.model.name,
+      [&](const std::string& text) { options.model.name = parse_choice(text, model_names()); });
+  add(command, options, "precision", "NAME", list_of(precisions), options.precision,
+      [&](const std::string& text) { options.precision = parse_choice(text, precisions); });
+}
+
+void add_worker_options(CLI::App& command, const Stage& stage, RunOptions& options) {
+  if (!stage.has_workers) return;
+  command.option_defaults()->group("Workers");
+  if (stage.ranks != nullptr) {
+    add(command, options, "workers", "W", "every process is one", "as many as processes",
+        [&](const std::string& text) { setting_of("workers").read(text, options); });
+  } else {
+    add_setting(command, options, "workers", "W", "share every batch among W workers");
+  }
+  add_setting(command, options, "average", "NAME", "of gradients or weights");
+  add_setting(command, options, "average-every", "K", "steps between two means of weights");
+}
+
 /// @param trains whether the command is `train`.
 /// @param default_dataset what is used without --dataset.
 void add_common_options(CLI::App& command, const Stage& stage, RunOptions& options, bool trains,
@@ -64,74 +122,43 @@ void add_common_options(CLI::App& command, const Stage& stage, RunOptions& optio
   add_setting(command, options, "deviation", "X", "of a feature around its class's mean");
 
   command.option_defaults()->group("Network");
-  add(command, options, "model", "NAME", list_of(model_names()), options.model.name,
-      [&](const std::string& text) { options.model.name = parse_choice(text, model_names()); });
-  add(command, options, "precision", "NAME", list_of(precisions), options.precision,
-      [&](const std::string& text) { options.precision = parse_choice(text, precisions); });
+  add_model_name(command, options);
 
   command.option_defaults()->group("Results");
   add(command, options, "report", "FILE", "write the results as JSON", "",
       [&](const std::string& text) { options.report = parse_name(text); });
 
-  options.program = stage.program;
-  options.stage_why_idle = stage.why_idle;
-  command.option_defaults()->group("This stage");
-  for (const StageOption& option : stage.options) {
-    options.stage[option.name] = option.default_choice;
-    options.stage_options[option.name] = option;
-    if (option.only_trains && !trains) {
-      refuse(command, option.name,
-             "--" + option.name + " is for train: evaluate has no use for it");
-      continue;
-    }
-    CLI::Option* const declared =
-        add(command, options, option.name, "NAME",
-            option.description + ": " + list_of(option.choices) +
-                (option.choice_without_value.empty()
-                     ? ""
-                     : "; alone it means " + option.choice_without_value),
-            option.default_choice, [&options, option](const std::string& text) {
-              const bool is_alone = text.empty() && !option.choice_without_value.empty();
-              options.stage[option.name] =
-                  is_alone ? option.choice_without_value : parse_choice(text, option.choices);
-            });
-    if (!option.choice_without_value.empty()) declared->expected(0, 1);
-  }
+  add_stage_options(command, stage, options, trains);
   command.option_defaults()->group("Options");
+}
+
+/// "stage01_serial, stage04_minibatch and stage05_mpi".
+std::string all_of(const std::vector<std::string>& programs) {
+  std::string text;
+  for (std::size_t i = 0; i < programs.size(); ++i) {
+    if (i > 0) text += i + 1 < programs.size() ? ", " : " and ";
+    text += programs[i];
+  }
+  return text;
 }
 
 /// Options of other stages are refused with a sentence that says where to find them.
 void refuse_options_of_other_stages(CLI::App& command, const Stage& stage) {
-  const std::string stages_of_steps = "stage04_minibatch and stage05_mpi";
-  const std::string stages_of_workers = "stage01_serial, stage04_minibatch and stage05_mpi";
-  const std::vector<std::pair<std::string, std::string>> elsewhere = {
-      {"block-size", "stage02_naive_cuda"},
-      {"memory", "stage02_naive_cuda"},
-      {"gemm", "stage01_serial and stage03_shared_memory"},
-      {"reduce", "stage03_shared_memory"},
-      {"convolution", "stage03_shared_memory"},
-      {"fold-bias", "stage03_shared_memory"},
-      {"stream-batches", stages_of_steps},
-      {"gather", stages_of_steps},
-      {"fuse", stages_of_steps},
-      {"capture", stages_of_steps},
-      {"workers", stages_of_workers},
-      {"average", stages_of_workers},
-      {"average-every", stages_of_workers},
-      {"strategy", "stage05_mpi"},
-      {"transport", "stage05_mpi"},
-      {"no-overlap", "stage05_mpi"},
-      {"data-from", "stage05_mpi"},
-  };
-  for (const auto& [name, stages] : elsewhere) {
-    if (command.get_option_no_throw("--" + name) != nullptr) continue;
-    const bool is_offered_by_train = stage.has_workers && stages == stages_of_workers;
-    if (is_offered_by_train) continue;
-    refuse(command, name, "--" + name + " is offered by " + stages + ", not by " + stage.program);
+  std::map<std::string, std::vector<std::string>> programs;
+  for (const Offers& offers : stage.offers) {
+    for (const std::string& option : offers.options) programs[option].push_back(offers.program);
+  }
+  for (const auto& [option, offering] : programs) {
+    if (command.get_option_no_throw("--" + option) != nullptr) continue;
+    // What this stage offers elsewhere, it has said so itself.
+    if (std::find(offering.begin(), offering.end(), stage.program) != offering.end()) continue;
+    refuse(command, option,
+           "--" + option + " is offered by " + all_of(offering) + ", not by " + stage.program);
   }
 }
 
 }  // namespace
+
 void add_train_options(CLI::App& command, const Stage& stage, RunOptions& options) {
   add_common_options(command, stage, options, true,
                      options.data.name + "; with --load or --resume the checkpoint's",
@@ -143,10 +170,7 @@ void add_train_options(CLI::App& command, const Stage& stage, RunOptions& option
   add_setting(command, options, "validation", "N", "hold out the last N training samples");
 
   command.option_defaults()->group("Network");
-  add_setting(command, options, "hidden", "LIST", "widths of the hidden layers; none for none");
-  add_setting(command, options, "activation", "NAME", "relu, sigmoid");
-  add_setting(command, options, "loss", "NAME", "cross-entropy, squared-error");
-  add_setting(command, options, "biases", "on|off", "whether layers have biases");
+  add_model_options(command, options);
 
   command.option_defaults()->group("Training");
   add_setting(
@@ -163,17 +187,7 @@ void add_train_options(CLI::App& command, const Stage& stage, RunOptions& option
       [&](const std::string& text) { options.training.seed = parse_seed(text); });
   add_setting(command, options, "shuffle", "on|off", "new sample order in every epoch");
 
-  if (stage.has_workers) {
-    command.option_defaults()->group("Workers");
-    if (stage.ranks != nullptr) {
-      add(command, options, "workers", "W", "every process is one", "as many as processes",
-          [&](const std::string& text) { setting_of("workers").read(text, options); });
-    } else {
-      add_setting(command, options, "workers", "W", "share every batch among W workers");
-    }
-    add_setting(command, options, "average", "NAME", "of gradients or weights");
-    add_setting(command, options, "average-every", "K", "steps between two means of weights");
-  }
+  add_worker_options(command, stage, options);
 
   command.option_defaults()->group("Checkpoints");
   add(command, options, "load", "FILE", "start from these parameters", "",
@@ -189,6 +203,15 @@ void add_train_options(CLI::App& command, const Stage& stage, RunOptions& option
   command.add_flag("--timings", options.timings, "print a table of time per operation")
       ->disable_flag_override();
   refuse_options_of_other_stages(command, stage);
+}
+
+void add_program_options(CLI::App& command, const Stage& stage, RunOptions& options) {
+  command.option_defaults()->group("With --program");
+  add_model_name(command, options);
+  add_model_options(command, options);
+  add_setting(command, options, "batch-size", "N", "samples a step");
+  add_worker_options(command, stage, options);
+  add_stage_options(command, stage, options, true);
 }
 
 void add_evaluate_options(CLI::App& command, const Stage& stage, RunOptions& options) {

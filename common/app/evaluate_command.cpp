@@ -55,16 +55,17 @@ void evaluate_with(const Stage& stage, RunOptions options, const Checkpoint& che
 
   // A batch larger than the data set only means that there is one batch.
   const Index rows = std::min(options.training.batch_size, dataset.size());
-  const auto backend = stage.make_backend<T>(options.stage);
-  const auto network =
-      build_model(*backend, options.model, rows, GraphMode::inference, announce_size);
-  copy_parameters_in(network->graph, checkpoint.parameters,
-                     "the checkpoint " + options.load.string());
+  Network<T> network(build_model(options.model), stage.in<T>().make_executor(options.stage),
+                     [&](const Program& program) {
+                       return stage.in<T>().rewritten(program, options.stage, rows);
+                     });
+  network.load(rows, announce_size);
+  copy_parameters_in(network, checkpoint.parameters, "the checkpoint " + options.load.string());
 
   print_header(
       stage, options,
       count_of(dataset.size(), (is_single_file(options.data) ? "" : "test ") + unit_of(dataset)),
-      dataset, parameter_count(*network));
+      dataset, network.model.parameter_count());
   if (stage.describe_ranks) std::cout << stage.describe_ranks(options.stage, false) << '\n';
   std::cout << "load   " << options.load.string();
   if (!checkpoint.model.empty()) std::cout << ", after epoch " << checkpoint.epoch;
@@ -74,8 +75,7 @@ void evaluate_with(const Stage& stage, RunOptions options, const Checkpoint& che
 
   Dataset own_share;
   const Dataset& share = ranks.share(dataset, own_share);
-  const std::unique_ptr<Feeder<T>> feeder = stage.make_feeder<T>(*network, share);
-  const Evaluation result = evaluate(*network, share, *feeder, ranks);
+  const Evaluation result = evaluate(network, share, &ranks);
   std::cout << "test   loss " << loss_text(result.loss) << "  accuracy "
             << fixed(result.accuracy, 4) << "  (" << with_thousands(result.correct) << " of "
             << with_thousands(result.samples) << ")\n";
@@ -95,8 +95,10 @@ void evaluate_with(const Stage& stage, RunOptions options, const Checkpoint& che
     print_note("latency: each path is verified, then measured for up to 10 seconds");
     std::cout << std::flush;
     StatusLine status;
+    std::vector<std::unique_ptr<Predictor<T>>> others;
+    if (stage.in<T>().make_predictors) others = stage.in<T>().make_predictors(network);
     report.latency = measure_latencies(
-        std::make_unique<EagerPredictor<T>>(*network), stage.make_predictors<T>(*network), dataset,
+        std::make_unique<EagerPredictor<T>>(network), std::move(others), dataset,
         [&](const std::string& path) { status.show(("measuring: " + path).c_str()); });
     status.clear();
     print_latency(rows, report.latency);

@@ -13,9 +13,9 @@
 #include "app/stage.hpp"
 #include "data/load.hpp"
 #include "io/checkpoint.hpp"
-#include "models/model.hpp"
+#include "network/model.hpp"
+#include "network/workers.hpp"
 #include "training/trainer.hpp"
-#include "training/worker_step.hpp"
 
 namespace stagewise {
 
@@ -49,6 +49,9 @@ void add_train_options(CLI::App& command, const Stage& stage, RunOptions& option
 
 /// Declares the options of `evaluate` on `command`.
 void add_evaluate_options(CLI::App& command, const Stage& stage, RunOptions& options);
+
+/// Declares the options of `info` that decide what `info --program` shows.
+void add_program_options(CLI::App& command, const Stage& stage, RunOptions& options);
 
 /// The settings that decide how a training continues, as a checkpoint stores them.
 std::map<std::string, std::string> settings_of(const RunOptions& options);

@@ -1,5 +1,4 @@
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <deque>
 #include <fstream>
 #include <iostream>
@@ -18,6 +17,20 @@ constexpr auto advice_on_kernels =
     "; if you changed a kernel: run the same command with STAGEWISE_CPU_THREAD_ORDER=reverse "
     "before it; if it ends differently, threads race (docs/pages/when_your_kernel_is_wrong.md)";
 
+/// Subcommands of other stages are refused with a sentence that says where to find them.
+void refuse_commands_of_other_stages(CLI::App& app, const Stage& stage) {
+  for (const Offers& offers : stage.offers) {
+    for (const std::string& name : offers.commands) {
+      if (!app.get_subcommands([&](const CLI::App* own) { return own->get_name() == name; }).empty()) {
+        continue;
+      }
+      app.add_subcommand(name)->group("")->prefix_command()->callback([&stage, &offers, name] {
+        throw UsageError(name + " is offered by " + offers.program + ", not by " + stage.program);
+      });
+    }
+  }
+}
+
 }  // namespace
 
 std::string processor_name() {
@@ -30,35 +43,14 @@ std::string processor_name() {
   return "unknown processor";
 }
 
-void run_info(const Stage& stage, bool primitives) {
-  const std::string device = stage.device();  // first, as it fails where there is no GPU
-  // "Stage 01: loops" behind the program's name would say the number twice.
-  const std::size_t colon = stage.summary.find(": ");
-  const bool is_numbered = stage.summary.starts_with("Stage ") && colon != std::string::npos;
-  std::cout << stage.program << ": "
-            << (is_numbered ? stage.summary.substr(colon + 2) : stage.summary) << '\n'
-            << "runs on    " << device << '\n'
-            << "version    " << version_text() << '\n';
-  for (const std::string& library : stage.libraries()) {
-    std::cout << "library    " << library << '\n';
-  }
-  if (!primitives) return;
-  std::size_t width = 0;
-  for (const PrimitiveSource& row : stage.primitives) width = std::max(width, row.primitive.size());
-  std::cout << '\n';
-  for (const PrimitiveSource& row : stage.primitives) {
-    std::cout << row.primitive << std::string(width - row.primitive.size() + 2, ' ') << row.file
-              << '\n';
-  }
-}
-
 int run_stage(const Stage& stage, int argc, const char* const* argv) {
   CLI::App app(stage.summary, stage.program);
   app.require_subcommand(0, 1);
 
   RunOptions train_options;
   RunOptions evaluate_options;
-  bool primitives = false;
+  RunOptions info_options;
+  bool shows_program = false;
   CLI::App& train = *app.add_subcommand("train", "train a model");
   CLI::App& evaluate =
       *app.add_subcommand("evaluate", "accuracy and loss of a checkpoint on a data set");
@@ -71,25 +63,16 @@ int run_stage(const Stage& stage, int argc, const char* const* argv) {
     ladders.push_back(app.add_subcommand(ladder.name, ladder.summary));
     add_ladder_options(*ladders.back(), stage, ladder, ladder_options.emplace_back());
   }
-  for (const char* const ladder : {"gemm", "reduce", "transpose"}) {
-    const bool offered = std::any_of(stage.ladders.begin(), stage.ladders.end(),
-                                     [&](const auto& own) { return own.name == ladder; });
-    if (offered) continue;
-    app.add_subcommand(ladder)->group("")->prefix_command()->callback([&stage, ladder] {
-      throw UsageError(std::string(ladder) + " is offered by stage03_shared_memory, not by " +
-                       stage.program);
-    });
-  }
   std::vector<CLI::App*> commands;
   for (const StageCommand& command : stage.commands) {
     commands.push_back(app.add_subcommand(command.name, command.summary));
     command.declare(*commands.back());
   }
-  if (commands.empty()) {
-    app.add_subcommand("grade")->group("")->prefix_command()->callback(
-        [&stage] { throw UsageError("grade is offered by stage05_mpi, not by " + stage.program); });
-  }
-  info.add_flag("--primitives", primitives, "which file computes what")->disable_flag_override();
+  refuse_commands_of_other_stages(app, stage);
+  info.add_flag("--program", shows_program,
+                "the operations of a training step, and what each costs")
+      ->disable_flag_override();
+  add_program_options(info, stage, info_options);
 
   const std::vector<std::string> command(argv, argv + argc);
   const auto run_command = [&] {
@@ -105,7 +88,8 @@ int run_stage(const Stage& stage, int argc, const char* const* argv) {
     } else if (evaluate.parsed()) {
       run_evaluate(stage, evaluate_options, command);
     } else if (info.parsed()) {
-      run_info(stage, primitives);
+      run_info(stage);
+      if (shows_program) run_info_program(stage, info_options);
     } else {
       std::string names = "train, evaluate";
       for (const LadderCommand& ladder : stage.ladders) names += ", " + ladder.name;

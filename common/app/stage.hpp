@@ -10,11 +10,9 @@
 
 #include "app/ladder.hpp"
 #include "app/program.hpp"
-#include "backend/backend.hpp"
 #include "training/latency.hpp"
 #include "training/ranks.hpp"
 #include "training/step.hpp"
-#include "training/worker_step.hpp"
 
 namespace stagewise {
 
@@ -37,24 +35,59 @@ struct StageOption {
 using WhyIdle = std::function<std::string(const std::string& option, const StageOptions&,
                                           const ModelOptions&, const WorkerOptions&)>;
 
-/// What a stage makes its own kind of step from. All of it outlives the step.
+/// What a step is made from. All of it outlives the step.
 template <typename T>
 struct StepArguments {
-  Network<T>& network;
-  const ModelOptions& model;  ///< what the network was built from
+  Network<T>& network;  ///< not loaded yet
+  const ModelOptions& model;
   const Dataset& training_set;
   const Sgd& sgd;
   const StageOptions& options;
   const WorkerOptions& workers;
-  const std::vector<std::vector<ParameterValues>>& starts;  ///< of the workers; see WorkerStep
-  std::int64_t steps_done;                                  ///< before this training
-  bool timings;                                             ///< whether --timings was asked for
+  /// The parameters to start from: one set for all workers, or one for each that has its own.
+  const std::vector<std::vector<ParameterValues>>& starts;
+  std::int64_t steps_done;              ///< before this training
+  Index max_rows;                       ///< of the largest batch
+  bool timings;                         ///< whether --timings was asked for
+  std::function<void(double)> on_size;  ///< see Executor::load()
 };
 
-/// Where a primitive is computed, for `info --primitives`.
-struct PrimitiveSource {
-  std::string primitive;
-  std::string file;
+/// What a stage brings in one precision.
+template <typename T>
+struct InPrecision {
+  std::function<std::unique_ptr<Executor<T>>(const StageOptions&)> make_executor;
+
+  /// What it makes of a program before it executes it, for batches of up to `max_rows` samples.
+  /// Empty: it takes programs as they are.
+  std::function<Program(const Program&, const StageOptions&, Index max_rows)> rewrite;
+
+  /// For stages with a step of their own: makes it, or returns null where the options ask for the
+  /// ordinary one. May be empty.
+  std::function<std::unique_ptr<Step>(const StepArguments<T>&)> make_step;
+
+  /// For stages whose step is not just the rewritten one: what they execute. May be empty.
+  std::function<Program(const Model&, const ModelOptions&, const Sgd&, const WorkerOptions&,
+                        const StageOptions&, Index max_rows)>
+      step_program;
+
+  /// For stages with ways of their own to answer batches: those that they offer for this network,
+  /// in the order in which they are to be measured. May be empty.
+  std::function<std::vector<std::unique_ptr<Predictor<T>>>(Network<T>&)> make_predictors;
+
+  Program rewritten(const Program& program, const StageOptions& values, Index max_rows) const {
+    return rewrite ? rewrite(program, values, max_rows) : program;
+  }
+};
+
+/// Where operations are computed: names of operations, and the file, from the repository's root.
+using OperationFiles = std::map<std::string, std::string>;
+
+/// Names that a stage offers on the command line: for the sentence that another stage says about
+/// them.
+struct Offers {
+  std::string program;
+  std::vector<std::string> options;
+  std::vector<std::string> commands;
 };
 
 /// A further subcommand of one stage.
@@ -112,30 +145,15 @@ struct Stage {
   /// Asked for its own options and for those that all stages have. May be empty.
   WhyIdle why_idle;
 
-  std::function<std::unique_ptr<Backend<float>>(const StageOptions&)> make_float_backend;
-  std::function<std::unique_ptr<Backend<double>>(const StageOptions&)> make_double_backend;
-
-  /// For stages with a step of their own: makes it, or returns null where the options ask for the
-  /// ordinary one, which simulates workers. May be empty.
-  std::function<std::unique_ptr<Step>(const StepArguments<float>&)> make_float_step;
-  std::function<std::unique_ptr<Step>(const StepArguments<double>&)> make_double_step;
-
-  /// For stages with a way of their own to bring batches to the device. May be empty.
-  std::function<std::unique_ptr<Feeder<float>>(Network<float>&, const Dataset&)> make_float_feeder;
-  std::function<std::unique_ptr<Feeder<double>>(Network<double>&, const Dataset&)>
-      make_double_feeder;
-
-  /// For stages with ways of their own to answer batches: those that they offer for this network,
-  /// in the order in which they are to be measured. May be empty.
-  std::function<std::vector<std::unique_ptr<Predictor<float>>>(Network<float>&)>
-      make_float_predictors;
-  std::function<std::vector<std::unique_ptr<Predictor<double>>>(Network<double>&)>
-      make_double_predictors;
+  InPrecision<float> in_float;
+  InPrecision<double> in_double;
 
   std::vector<LadderCommand> ladders;  ///< its ladders, each a subcommand
   std::vector<StageCommand> commands;  ///< its further subcommands
 
-  std::vector<PrimitiveSource> primitives;
+  OperationFiles files;
+
+  std::vector<Offers> offers;  ///< of all stages, in their order
 
   /// Libraries that the stage computes with, each with its version.
   std::function<std::vector<std::string>()> libraries;
@@ -148,46 +166,13 @@ struct Stage {
     return ranks_are_workers && ranks_are_workers(values) ? ranks->count() : 0;
   }
 
-  /// The backend for precision `T`.
   template <typename T>
-  std::unique_ptr<Backend<T>> make_backend(const StageOptions& values) const {
+  const InPrecision<T>& in() const {
     if constexpr (sizeof(T) == sizeof(float)) {
-      return make_float_backend(values);
+      return in_float;
     } else {
-      return make_double_backend(values);
+      return in_double;
     }
-  }
-
-  /// The stage's own step, or null where it has none for these options.
-  template <typename T>
-  std::unique_ptr<Step> make_step(const StepArguments<T>& arguments) const {
-    if constexpr (sizeof(T) == sizeof(float)) {
-      return make_float_step ? make_float_step(arguments) : nullptr;
-    } else {
-      return make_double_step ? make_double_step(arguments) : nullptr;
-    }
-  }
-
-  /// What brings batches of the data set to the network.
-  template <typename T>
-  std::unique_ptr<Feeder<T>> make_feeder(Network<T>& network, const Dataset& dataset) const {
-    if constexpr (sizeof(T) == sizeof(float)) {
-      if (make_float_feeder) return make_float_feeder(network, dataset);
-    } else {
-      if (make_double_feeder) return make_double_feeder(network, dataset);
-    }
-    return std::make_unique<PlainFeeder<T>>(network, dataset);
-  }
-
-  /// The stage's own ways to answer batches, besides the one that all stages have.
-  template <typename T>
-  std::vector<std::unique_ptr<Predictor<T>>> make_predictors(Network<T>& network) const {
-    if constexpr (sizeof(T) == sizeof(float)) {
-      if (make_float_predictors) return make_float_predictors(network);
-    } else {
-      if (make_double_predictors) return make_double_predictors(network);
-    }
-    return {};
   }
 };
 

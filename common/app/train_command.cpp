@@ -11,7 +11,7 @@
 #include "app/same_data.hpp"
 #include "app/text.hpp"
 #include "io/file.hpp"
-#include "models/initialize.hpp"
+#include "network/initialize.hpp"
 #include "tensor/error.hpp"
 #include "training/evaluate.hpp"
 #include "training/parameters.hpp"
@@ -86,48 +86,19 @@ class Narrator final : public TrainingObserver {
   std::vector<EpochReport> epochs_;
 };
 
-void print_timings(const std::vector<TimingReport>& timings) {
+/// The list of the program's lines again, with what each has cost.
+void print_timings(const std::vector<Timing>& timings) {
   double all = 0;
-  for (const TimingReport& row : timings) all += row.forward_seconds + row.backward_seconds;
-  std::cout << "\noperation                        calls     forward    backward   share\n";
-  for (const TimingReport& row : timings) {
-    const double seconds = row.forward_seconds + row.backward_seconds;
+  for (const Timing& row : timings) all += row.seconds;
+  constexpr std::size_t width = 50;
+  std::cout << "\nline                                                 calls      time   share\n";
+  for (const Timing& row : timings) {
     std::string line = row.operation;
-    const auto column = [&](const std::string& text, std::size_t end) {
-      const std::size_t wanted = end > text.size() ? end - text.size() : 0;
-      if (line.size() < wanted) line.resize(wanted, ' ');
-      line += text;
-    };
-    column(" " + with_thousands(row.calls), 38);
-    column(" " + duration(row.forward_seconds), 50);
-    column(row.backward_seconds > 0 ? duration(row.backward_seconds) : "-", 62);
-    column(fixed(all > 0 ? 100 * seconds / all : 0, 1) + " %", 70);
-    std::cout << line << '\n';
+    if (line.size() > width) line = line.substr(0, width - 3) + "...";
+    line.resize(width, ' ');
+    std::cout << line << right(with_thousands(row.calls), 8) << right(duration(row.seconds), 10)
+              << right(fixed(all > 0 ? 100 * row.seconds / all : 0, 1) + " %", 8) << '\n';
   }
-}
-
-/// Rows that cost something, the step's own work first; one for each operation.
-std::vector<TimingReport> collect_timings(const std::vector<Timing>& step,
-                                          const std::vector<Timing>& graph) {
-  std::vector<TimingReport> rows;
-  const auto add = [&](const Timing& timing) {
-    auto row = std::find_if(rows.begin(), rows.end(), [&](const TimingReport& other) {
-      return other.operation == timing.operation;
-    });
-    if (row == rows.end()) row = rows.insert(row, {.operation = timing.operation});
-    row->calls += timing.calls;
-    row->forward_seconds += timing.forward_seconds;
-    row->backward_seconds += timing.backward_seconds;
-  };
-  if (!step.empty()) add(step.front());
-  for (const Timing& timing : graph) {
-    const bool computes = !timing.operation.ends_with("(placeholder)") &&
-                          !timing.operation.ends_with("(parameter)") &&
-                          !timing.operation.ends_with("(flatten)");
-    if (computes && timing.calls > 0) add(timing);
-  }
-  for (std::size_t i = 1; i < step.size(); ++i) add(step[i]);
-  return rows;
 }
 
 void check_batch_size(const RunOptions& options, const Dataset& training_set) {
@@ -181,14 +152,18 @@ void print_workers(const WorkerOptions& workers) {
             << '\n';
 }
 
-/// Where each worker starts, if each has parameters of its own; else empty.
+/// Where each worker starts, if each has parameters of its own; else where all do.
 /// @param note receives what the user should know, if there is something.
-template <typename T>
-std::vector<std::vector<ParameterValues>> starts_of_workers(Network<T>& network,
-                                                            const RunOptions& options,
-                                                            const Checkpoint* start,
-                                                            std::string& note) {
-  if (options.workers.average == Average::gradients) return {};
+std::vector<std::vector<ParameterValues>> find_starts(const Model& model, const RunOptions& options,
+                                                      const Checkpoint* start,
+                                                      const std::string& source,
+                                                      std::string& note) {
+  const auto start_of = [&](std::uint64_t worker) {
+    return start != nullptr
+               ? in_order_of(model, start->parameters, source)
+               : initial_parameters(model, options.model, options.training.seed, worker);
+  };
+  if (options.workers.average == Average::gradients) return {start_of(0)};
   std::vector<std::vector<ParameterValues>> starts;
   if (!options.resume.empty()) {
     starts = start->workers;
@@ -197,47 +172,34 @@ std::vector<std::vector<ParameterValues>> starts_of_workers(Network<T>& network,
       note = "the checkpoint holds the weights of " + count_of(std::ssize(starts), "worker") +
              ": " + with_thousands(options.workers.workers) + " continue from their mean";
       starts.clear();
-    } else if (starts.size() != static_cast<std::size_t>(options.workers.workers)) {
+    } else if (!is_same) {
       throw Error("the checkpoint " + options.resume.string() + " holds the parameters of " +
                   count_of(std::ssize(starts), "worker") + ", but its training had " +
                   with_thousands(options.workers.workers));
     }
   }
-  for (int worker = static_cast<int>(starts.size()); worker < options.workers.workers; ++worker) {
-    if (start == nullptr) {
-      initialize_parameters(network, options.model, options.training.seed,
-                            static_cast<std::uint64_t>(worker));
-    }
-    starts.push_back(copy_parameters_out(network.graph));
+  for (std::size_t worker = starts.size();
+       worker < static_cast<std::size_t>(options.workers.workers); ++worker) {
+    starts.push_back(start_of(worker));
   }
   return starts;
 }
 
-/// The stage's own; else the one that simulates workers where they were asked for, or the eager
-/// one.
+/// The stage's own; else the one that executes the program line by line.
 template <typename T>
-std::unique_ptr<Step> make_step(const Stage& stage, Network<T>& network,
-                                const Dataset& training_set, const RunOptions& options,
-                                const Checkpoint* start, std::int64_t steps_done) {
-  std::string note;
-  const std::vector<std::vector<ParameterValues>> starts =
-      starts_of_workers(network, options, start, note);
-  if (!note.empty()) print_note(note);
-  auto own = stage.make_step<T>({.network = network,
-                                 .model = options.model,
-                                 .training_set = training_set,
-                                 .sgd = options.training.sgd,
-                                 .options = options.stage,
-                                 .workers = options.workers,
-                                 .starts = starts,
-                                 .steps_done = steps_done,
-                                 .timings = options.timings});
-  if (own != nullptr) return own;
-  const bool asked = options.given.contains("workers") || options.given.contains("average") ||
-                     options.workers.workers > 1 || options.workers.average == Average::weights;
-  if (!asked) return std::make_unique<EagerStep<T>>(network, training_set, options.training.sgd);
-  return std::make_unique<WorkerStep<T>>(network, training_set, options.training.sgd,
-                                         options.workers, starts, steps_done);
+std::unique_ptr<Step> make_step(const Stage& stage, const StepArguments<T>& arguments) {
+  const InPrecision<T>& in = stage.in<T>();
+  if (in.make_step) {
+    if (auto own = in.make_step(arguments)) return own;
+  }
+  TrainingPrograms programs =
+      build_training(arguments.network.model, arguments.sgd, arguments.workers);
+  for (Program* const program : {&programs.step, &programs.mean, &programs.take_over}) {
+    *program = in.rewritten(*program, arguments.options, arguments.max_rows);
+  }
+  return std::make_unique<ProgramStep<T>>(
+      arguments.network, arguments.training_set, std::move(programs), arguments.workers,
+      arguments.starts, arguments.steps_done, arguments.max_rows, arguments.on_size);
 }
 
 template <typename T>
@@ -261,16 +223,8 @@ void train_with(const Stage& stage, RunOptions options, const Checkpoint* start,
   options.model.sample = training_set.sample_shape();
   options.model.classes = training_set.classes();
 
-  const auto backend = stage.make_backend<T>(options.stage);
-  const auto network = build_model(*backend, options.model, options.training.batch_size,
-                                   GraphMode::training, announce_size);
-  std::int64_t epochs_done = 0;
-  if (start == nullptr) {
-    initialize_parameters(*network, options.model, options.training.seed);
-  } else {
-    copy_parameters_in(network->graph, start->parameters, "the checkpoint " + start_file.string());
-    if (!options.resume.empty()) epochs_done = start->epoch;
-  }
+  Model model = build_model(options.model);
+  const std::int64_t epochs_done = options.resume.empty() ? 0 : start->epoch;
   const Index steps_per_epoch =
       (training_set.size() + options.training.batch_size - 1) / options.training.batch_size;
   if (epochs_done > options.training.epochs) {
@@ -285,10 +239,33 @@ void train_with(const Stage& stage, RunOptions options, const Checkpoint* start,
                 "; it was trained on other data");
   }
 
+  std::string note_on_starts;
+  const std::vector<std::vector<ParameterValues>> starts =
+      find_starts(model, options, start, "the checkpoint " + start_file.string(), note_on_starts);
+  const Index max_rows = options.training.batch_size;
+  Network<T> network(std::move(model), stage.in<T>().make_executor(options.stage),
+                     [&](const Program& program) {
+                       return stage.in<T>().rewritten(program, options.stage, max_rows);
+                     });
+  std::unique_ptr<Step> step_owner =
+      make_step<T>(stage, {.network = network,
+                           .model = options.model,
+                           .training_set = training_set,
+                           .sgd = options.training.sgd,
+                           .options = options.stage,
+                           .workers = options.workers,
+                           .starts = starts,
+                           .steps_done = epochs_done * steps_per_epoch,
+                           .max_rows = max_rows,
+                           .timings = options.timings,
+                           .on_size = announce_size});
+  Step& step = *step_owner;
+  network.load(max_rows);
+
   print_header(stage, options,
                with_thousands(training_set.size()) + " training and " +
                    count_of(data.test.size(), "test " + unit_of(training_set)),
-               training_set, parameter_count(*network));
+               training_set, network.model.parameter_count());
   if (stage.describe_ranks) std::cout << stage.describe_ranks(options.stage, true) << '\n';
   print_workers(options.workers);
   for (const std::string& note : notes) print_note(note);
@@ -301,21 +278,15 @@ void train_with(const Stage& stage, RunOptions options, const Checkpoint* start,
   }
   std::cout << std::flush;
 
-  std::unique_ptr<Step> step_owner =
-      make_step(stage, *network, training_set, options, start, epochs_done * steps_per_epoch);
-  Step& step = *step_owner;
+  if (!note_on_starts.empty()) print_note(note_on_starts);
   for (const std::string& note : step.notes()) print_note(note);
   std::cout << std::flush;
-  if (options.timings) network->graph.enable_timings();
+  network.executor->enable_timings(options.timings);
   Dataset own_validation;
   const Dataset& validation = ranks.share(data.validation, own_validation);
-  std::unique_ptr<Feeder<T>> validation_feeder;
-  if (data.validation.size() > 0) {
-    validation_feeder = stage.make_feeder<T>(*network, validation);
-  }
   Narrator narrator(options, training_set, step, epochs_done + 1, stage.is_first_rank());
-  train(*network, step, training_set, validation, options.training, epochs_done + 1, narrator,
-        validation_feeder.get(), &ranks);
+  train(network, step, training_set, validation, options.training, epochs_done + 1, narrator,
+        &ranks);
 
   Report report{.stage = stage.program,
                 .device = stage.device(),
@@ -327,20 +298,23 @@ void train_with(const Stage& stage, RunOptions options, const Checkpoint* start,
                 .batch_size = options.training.batch_size,
                 .seed = options.training.seed,
                 .epochs = narrator.epochs()};
-  report.timings = collect_timings(step.timings(), network->graph.timings());
+  for (const Timing& row : network.executor->timings()) {
+    report.timings.push_back({.operation = row.operation,
+                              .calls = row.calls,
+                              .forward_seconds = row.is_backward ? 0 : row.seconds,
+                              .backward_seconds = row.is_backward ? row.seconds : 0});
+  }
 
   // An epoch's checkpoint was saved with the epoch; without an epoch, nothing has been saved yet.
   if (!options.save.empty() && narrator.epochs().empty()) {
-    narrator.save(epochs_done, epochs_done * steps_per_epoch, copy_parameters_out(network->graph));
+    narrator.save(epochs_done, epochs_done * steps_per_epoch, copy_parameters_out(network));
   }
-  if (!report.timings.empty()) print_timings(report.timings);
+  if (!report.timings.empty()) print_timings(network.executor->timings());
 
-  validation_feeder.reset();  // what they have on the device, the test may need
-  step_owner.reset();
+  step_owner.reset();  // what it has on the device, the test may need
   Dataset own_test;
   const Dataset& test_set = ranks.share(data.test, own_test);
-  const std::unique_ptr<Feeder<T>> test_feeder = stage.make_feeder<T>(*network, test_set);
-  const Evaluation test = evaluate(*network, test_set, *test_feeder, ranks);
+  const Evaluation test = evaluate(network, test_set, &ranks);
   report.test_loss = test.loss;
   report.test_accuracy = test.accuracy;
   std::cout << "test   loss " << loss_text(test.loss) << "  accuracy " << fixed(test.accuracy, 4)

@@ -30,11 +30,10 @@ double largest_input(const Dataset& dataset) {
   return std::isfinite(static_cast<T>(largest)) ? largest : std::numeric_limits<double>::infinity();
 }
 
-template <typename T>
-Bounds::Bounds(const Network<T>& network, double largest_input,
+Bounds::Bounds(const Model& model, double largest_input,
                const std::vector<ParameterValues>& parameters)
-    : largest_input_(largest_input), loss_degree_(network.loss->degree()) {
-  const auto places = static_cast<double>(network.input->sample_shape().elements());
+    : largest_input_(largest_input), loss_degree_(model.loss_degree) {
+  const auto places = static_cast<double>(model[model.batch].shape.elements());
   for (const ParameterValues& parameter : parameters) {
     const double largest = largest_of(parameter.values);
     largest_parameter_ = std::max(largest_parameter_, largest);
@@ -93,8 +92,6 @@ void Bounds::take_step(const Sgd& sgd) {
   propagate();
 }
 
-template Bounds::Bounds(const Network<float>&, double, const std::vector<ParameterValues>&);
-template Bounds::Bounds(const Network<double>&, double, const std::vector<ParameterValues>&);
 template double largest_input<float>(const Dataset&);
 template double largest_input<double>(const Dataset&);
 template bool Bounds::can_hold<float>(Index) const;

@@ -5,10 +5,9 @@
 
 #include <vector>
 
-#include "backend/problems.hpp"
 #include "data/dataset.hpp"
 #include "io/checkpoint.hpp"
-#include "models/model.hpp"
+#include "network/model.hpp"
 
 namespace stagewise {
 
@@ -25,9 +24,7 @@ class Bounds {
  public:
   /// @param largest_input of the data set.
   /// @param parameters where the training stands, in the order of the layers.
-  template <typename T>
-  Bounds(const Network<T>& network, double largest_input,
-         const std::vector<ParameterValues>& parameters);
+  Bounds(const Model& model, double largest_input, const std::vector<ParameterValues>& parameters);
 
   /// Whether no number of a step from here is beyond what `T` holds: forward, loss, backward.
   template <typename T>

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "tensor/error.hpp"
+#include "training/bounds.hpp"
 #include "training/not_finite.hpp"
 #include "training/parameters.hpp"
 #include "training/step.hpp"
@@ -18,32 +19,37 @@ std::vector<std::uint32_t> all_samples(const Dataset& dataset) {
   return samples;
 }
 
+/// Runs the evaluation over all samples, batch by batch.
+template <typename T>
+Totals run_evaluation(Network<T>& network, const Samples& samples, std::int64_t step) {
+  Executor<T>& executor = *network.executor;
+  const bool measures = executor.measures();
+  executor.enable_timings(false);
+  reset_totals(executor, {network.model.totals});
+  executor.read_from(*samples.dataset, samples.order);
+  const Index count = std::ssize(samples.order);
+  for (Index first = 0; first < count; first += executor.max_rows()) {
+    const Index rows = std::min(executor.max_rows(), count - first);
+    executor.execute(network.evaluation, {.first = first, .rows = rows, .step = step});
+  }
+  executor.enable_timings(measures);
+  return totals_of(executor, {network.model.totals});
+}
+
 }  // namespace
 
 template <typename T>
-Evaluation evaluate(Network<T>& network, const Dataset& dataset, Feeder<T>& feeder, Ranks& ranks) {
-  Backend<T>& backend = network.graph.backend();
-  auto totals_on_device = backend.template allocate<Totals>({1});
-  Totals totals;
-  backend.copy_in(totals_on_device.data(), &totals, sizeof(totals));
-
+Evaluation evaluate(Network<T>& network, const Dataset& dataset, Ranks* ranks) {
+  Ranks alone;
+  if (ranks == nullptr) ranks = &alone;
   const std::vector<std::uint32_t> samples = all_samples(dataset);
-  for (Index first = 0; first < dataset.size(); first += network.graph.max_rows()) {
-    const Index rows = std::min(network.graph.max_rows(), dataset.size() - first);
-    feeder.feed(std::span(samples).subspan(static_cast<std::size_t>(first),
-                                           static_cast<std::size_t>(rows)));
-    network.graph.forward();
-    backend.accumulate(rows, network.loss->value(), network.prediction->predictions(),
-                       network.labels.data(), 1, totals_on_device.data());
-  }
-  backend.copy_out(&totals, totals_on_device.data(), sizeof(totals));
-  const Sums sums = ranks.sum({totals, dataset.size()});
+  const Sums sums = ranks->sum({run_evaluation(network, {&dataset, samples}, 1), dataset.size()});
   if (sums.samples == 0) throw Error("there are no samples to evaluate");
   if (!std::isfinite(sums.totals.loss)) {
-    const Bounds bounds(network, ranks.largest(largest_input<T>(dataset)),
-                        copy_parameters_out(network.graph));
+    const Bounds bounds(network.model, ranks->largest(largest_input<T>(dataset)),
+                        copy_parameters_out(network));
     throw explained_evaluation<T>("the loss of the network on this data set is not finite", bounds,
-                                  network.graph.max_rows());
+                                  network.executor->max_rows());
   }
   const auto count = static_cast<double>(sums.samples);
   return {.loss = sums.totals.loss / count,
@@ -53,15 +59,13 @@ Evaluation evaluate(Network<T>& network, const Dataset& dataset, Feeder<T>& feed
 }
 
 template <typename T>
-Evaluation evaluate(Network<T>& network, const Dataset& dataset) {
-  PlainFeeder<T> feeder(network, dataset);
-  Ranks alone;
-  return evaluate(network, dataset, feeder, alone);
+Totals evaluate_batch(Network<T>& network, const Samples& samples, std::int64_t step) {
+  return run_evaluation(network, samples, step);
 }
 
-template Evaluation evaluate(Network<float>&, const Dataset&, Feeder<float>&, Ranks&);
-template Evaluation evaluate(Network<double>&, const Dataset&, Feeder<double>&, Ranks&);
-template Evaluation evaluate(Network<float>&, const Dataset&);
-template Evaluation evaluate(Network<double>&, const Dataset&);
+template Evaluation evaluate(Network<float>&, const Dataset&, Ranks*);
+template Evaluation evaluate(Network<double>&, const Dataset&, Ranks*);
+template Totals evaluate_batch(Network<float>&, const Samples&, std::int64_t);
+template Totals evaluate_batch(Network<double>&, const Samples&, std::int64_t);
 
 }  // namespace stagewise

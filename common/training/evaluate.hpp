@@ -5,7 +5,7 @@
 #include <functional>
 
 #include "data/dataset.hpp"
-#include "models/model.hpp"
+#include "training/network.hpp"
 #include "training/ranks.hpp"
 #include "training/step.hpp"
 
@@ -19,16 +19,17 @@ struct Evaluation {
   std::int64_t samples = 0;
 };
 
-/// Runs the network forward over all samples, in batches as large as it was built for.
+/// Runs the network forward over all samples, in batches as large as it was loaded for.
 /// @param dataset this rank's share of it.
-/// @param feeder brings the batches of `dataset`.
+/// @param ranks who evaluate together; null: there is but one.
 /// @return the same on all ranks.
 /// @throws Error if the data set is empty or the loss is not finite.
 template <typename T>
-Evaluation evaluate(Network<T>& network, const Dataset& dataset, Feeder<T>& feeder, Ranks& ranks);
+Evaluation evaluate(Network<T>& network, const Dataset& dataset, Ranks* ranks = nullptr);
 
-/// Likewise, alone, with a PlainFeeder.
+/// What some samples, at most as many as the network was loaded for, add up to.
+/// @param step for Totals::first_bad_step.
 template <typename T>
-Evaluation evaluate(Network<T>& network, const Dataset& dataset);
+Totals evaluate_batch(Network<T>& network, const Samples& samples, std::int64_t step);
 
 }  // namespace stagewise

@@ -61,7 +61,7 @@ bool nearly_equal(double a, double b, double largest) {
 template <typename T>
 class Reference {
  public:
-  Reference(EagerPredictor<T>& eager, const Dataset& dataset) : cut_(eager.cut()) {
+  Reference(EagerPredictor<T>& eager, const Dataset& dataset) : threshold_(eager.threshold()) {
     Batches<T> batches(dataset, eager.rows());
     for (Index i = 0; i < compared_batches(batches.count(), eager.rows()); ++i) {
       append(classes_, batches.answer(eager, i));
@@ -81,7 +81,7 @@ class Reference {
     const std::span outputs = std::span(outputs_).subspan(sample * width_, width_);
     double largest = 0;
     for (const T output : outputs) largest = std::max(largest, std::abs(double{output}));
-    if (width_ == 1) return nearly_equal<T>(outputs[0], cut_, largest);
+    if (width_ == 1) return nearly_equal<T>(outputs[0], threshold_, largest);
     return nearly_equal<T>(outputs[static_cast<std::size_t>(other)],
                            outputs[static_cast<std::size_t>(class_of(sample))], largest);
   }
@@ -95,7 +95,7 @@ class Reference {
   std::vector<std::int32_t> classes_;
   std::vector<T> outputs_;
   std::size_t width_ = 0;
-  T cut_;
+  T threshold_;
 };
 
 template <typename T>
@@ -119,53 +119,42 @@ void compare(Predictor<T>& predictor, const Reference<T>& reference, const Datas
 }  // namespace
 
 template <typename T>
-void forward_to_prediction(Network<T>& network) {
-  Graph<T>& graph = network.graph;
-  graph.forward_before(graph.number_of(*network.loss), false);
-  network.prediction->forward(graph.backend(), graph.rows());
-}
-
-template <typename T>
 EagerPredictor<T>::EagerPredictor(Network<T>& network) : network_(&network) {
-  Backend<T>& backend = network.graph.backend();
-  network.input->use_own();
-  if (backend.host_accessible()) return;
-  features_ = Tensor<T>(network.input->value_shape(rows()), backend.staging_memory());
+  Executor<T>& executor = *network.executor;
+  executor.bind(network.model.batch, nullptr);
+  if (executor.host_accessible()) return;
+  features_ = Tensor<T>(network.model[network.model.batch].shape.batched(rows()),
+                        executor.staging_memory());
 }
 
 template <typename T>
 T* EagerPredictor<T>::features() {
-  return features_.data() != nullptr ? features_.data() : network_->input->value();
+  return features_.data() != nullptr ? features_.data()
+                                     : network_->executor->data(network_->model.batch);
 }
 
 template <typename T>
 void EagerPredictor<T>::predict(std::int32_t* classes) {
-  Graph<T>& graph = network_->graph;
-  Backend<T>& backend = graph.backend();
-  graph.set_rows(rows());
+  Executor<T>& executor = *network_->executor;
+  const Model& model = network_->model;
   //! [eager]
   if (features_.data() != nullptr) {
-    backend.copy_in(network_->input->value(), features_.data(),
-                    static_cast<std::size_t>(features_.elements()) * sizeof(T));
+    executor.copy_in(executor.data(model.batch), features_.data(),
+                     static_cast<std::size_t>(features_.elements()) * sizeof(T));
   }
-  forward_to_prediction(*network_);
-  backend.copy_out(classes, network_->prediction->predictions(),
-                   static_cast<std::size_t>(rows()) * sizeof(std::int32_t));
+  executor.execute(network_->prediction, {.rows = rows()});
+  executor.copy_out(classes, executor.template data<std::int32_t>(model.classes),
+                    static_cast<std::size_t>(rows()) * sizeof(std::int32_t));
   //! [eager]
 }
 
 template <typename T>
 std::vector<T> EagerPredictor<T>::outputs() {
-  Node<T>& node = *network_->prediction->inputs()[0];
-  std::vector<T> values(static_cast<std::size_t>(node.value_shape(rows()).elements()));
-  network_->graph.backend().copy_out(values.data(), node.value(), values.size() * sizeof(T));
+  const ValueId outputs = network_->model.outputs;
+  std::vector<T> values(static_cast<std::size_t>(elements_of(network_->model[outputs], rows())));
+  network_->executor->copy_out(values.data(), network_->executor->data(outputs),
+                               values.size() * sizeof(T));
   return values;
-}
-
-template <typename T>
-T EagerPredictor<T>::cut() const {
-  const auto* const threshold = dynamic_cast<Threshold<T>*>(network_->prediction);
-  return threshold != nullptr ? threshold->cut() : T{0};
 }
 
 double percentile(const std::vector<double>& sorted, double fraction) {
@@ -223,8 +212,6 @@ std::vector<LatencyReport> measure_latencies(
   return reports;
 }
 
-template void forward_to_prediction(Network<float>&);
-template void forward_to_prediction(Network<double>&);
 template class EagerPredictor<float>;
 template class EagerPredictor<double>;
 template LatencyReport measure_latency(Predictor<float>&, const Dataset&);

@@ -11,7 +11,7 @@
 
 #include "data/dataset.hpp"
 #include "io/report.hpp"
-#include "models/model.hpp"
+#include "training/network.hpp"
 
 namespace stagewise {
 
@@ -38,19 +38,15 @@ class Predictor {
   virtual void predict(std::int32_t* classes) = 0;
 };
 
-/// Computes everything that the prediction needs, and so not the loss.
-template <typename T>
-void forward_to_prediction(Network<T>& network);
-
-/// What every stage can do: copy in, ask the backend for one operation after another, copy out.
+/// What every stage can do: copy in, execute one line after another, copy out.
 template <typename T>
 class EagerPredictor final : public Predictor<T> {
  public:
-  /// @param network must outlive this; its largest batch is the one that is answered.
+  /// @param network loaded; must outlive this. Its largest batch is the one that is answered.
   explicit EagerPredictor(Network<T>& network);
 
   std::string name() const override { return "eager"; }
-  Index rows() const override { return network_->graph.max_rows(); }
+  Index rows() const override { return network_->executor->max_rows(); }
   T* features() override;
   void predict(std::int32_t* classes) override;
 
@@ -58,7 +54,7 @@ class EagerPredictor final : public Predictor<T> {
   std::vector<T> outputs();
 
   /// Where class 1 begins if one output names the class; else 0.
-  T cut() const;
+  T threshold() const { return static_cast<T>(network_->model.threshold.value_or(0)); }
 
  private:
   Network<T>* network_;

@@ -10,48 +10,74 @@
 namespace stagewise {
 
 template <typename T>
-std::vector<ParameterValues> copy_parameters_out(Graph<T>& graph) {
+std::vector<ParameterValues> copy_parameters_out(Network<T>& network) {
+  return copy_parameters_out(network, network.model.parameters);
+}
+
+template <typename T>
+std::vector<ParameterValues> copy_parameters_out(Network<T>& network,
+                                                 const std::vector<ValueId>& ids) {
   std::vector<ParameterValues> result;
   std::vector<T> buffer;
-  for (Parameter<T>* const parameter : graph.parameters()) {
-    buffer.resize(static_cast<std::size_t>(parameter->elements()));
-    graph.backend().copy_out(buffer.data(), parameter->value(), buffer.size() * sizeof(T));
-    result.push_back({.name = parameter->name(),
-                      .shape = parameter->sample_shape(),
+  for (std::size_t k = 0; k < ids.size(); ++k) {
+    const Value& parameter = network.model[network.model.parameters[k]];
+    buffer.resize(static_cast<std::size_t>(parameter.shape.elements()));
+    network.executor->copy_out(buffer.data(), network.executor->data(ids[k]),
+                               buffer.size() * sizeof(T));
+    result.push_back({.name = parameter.name,
+                      .shape = parameter.shape,
                       .values = std::vector<double>(buffer.begin(), buffer.end())});
   }
   return result;
 }
 
-template <typename T>
-void copy_parameters_in(Graph<T>& graph, const std::vector<ParameterValues>& values,
-                        const std::string& source) {
+std::vector<ParameterValues> in_order_of(const Model& model,
+                                         const std::vector<ParameterValues>& values,
+                                         const std::string& source) {
   for (const ParameterValues& given : values) {
-    const auto& wanted = graph.parameters();
-    if (std::none_of(wanted.begin(), wanted.end(),
-                     [&](const auto* parameter) { return parameter->name() == given.name; })) {
+    if (std::none_of(model.parameters.begin(), model.parameters.end(),
+                     [&](ValueId id) { return model[id].name == given.name; })) {
       throw Error(source + " holds a parameter " + in_quotes(given.name) +
                   " that this network does not have");
     }
   }
-  std::vector<T> buffer;
-  for (Parameter<T>* const parameter : graph.parameters()) {
+  std::vector<ParameterValues> result;
+  for (const ValueId id : model.parameters) {
+    const Value& parameter = model[id];
     const auto given = std::find_if(values.begin(), values.end(), [&](const auto& candidate) {
-      return candidate.name == parameter->name();
+      return candidate.name == parameter.name;
     });
     if (given == values.end()) {
-      throw Error(source + " holds no parameter '" + parameter->name() +
+      throw Error(source + " holds no parameter '" + parameter.name +
                   "', which this network needs");
     }
-    if (given->shape != parameter->sample_shape()) {
-      throw Error("the parameter " + in_quotes(parameter->name()) + " of " + source +
-                  " has shape " + given->shape.to_string() + ", but this network needs " +
-                  parameter->sample_shape().to_string());
+    if (given->shape != parameter.shape) {
+      throw Error("the parameter " + in_quotes(parameter.name) + " of " + source + " has shape " +
+                  given->shape.to_string() + ", but this network needs " +
+                  parameter.shape.to_string());
     }
-    buffer.resize(given->values.size());
-    std::transform(given->values.begin(), given->values.end(), buffer.begin(),
+    result.push_back(*given);
+  }
+  return result;
+}
+
+template <typename T>
+void copy_parameters_in(Network<T>& network, const std::vector<ParameterValues>& values,
+                        const std::string& source) {
+  copy_parameters_in(network, network.model.parameters, values, source);
+}
+
+template <typename T>
+void copy_parameters_in(Network<T>& network, const std::vector<ValueId>& ids,
+                        const std::vector<ParameterValues>& values, const std::string& source) {
+  std::vector<T> buffer;
+  const std::vector<ParameterValues> ordered = in_order_of(network.model, values, source);
+  for (std::size_t k = 0; k < ids.size(); ++k) {
+    buffer.resize(ordered[k].values.size());
+    std::transform(ordered[k].values.begin(), ordered[k].values.end(), buffer.begin(),
                    [](double value) { return static_cast<T>(value); });
-    graph.backend().copy_in(parameter->value(), buffer.data(), buffer.size() * sizeof(T));
+    network.executor->copy_in(network.executor->data(ids[k]), buffer.data(),
+                              buffer.size() * sizeof(T));
   }
 }
 
@@ -89,11 +115,19 @@ void expect_finite(const Checkpoint& checkpoint, const std::string& source) {
   }
 }
 
-template std::vector<ParameterValues> copy_parameters_out(Graph<float>&);
-template std::vector<ParameterValues> copy_parameters_out(Graph<double>&);
-template void copy_parameters_in(Graph<float>&, const std::vector<ParameterValues>&,
+template std::vector<ParameterValues> copy_parameters_out(Network<float>&);
+template std::vector<ParameterValues> copy_parameters_out(Network<float>&,
+                                                          const std::vector<ValueId>&);
+template void copy_parameters_in(Network<float>&, const std::vector<ParameterValues>&,
                                  const std::string&);
-template void copy_parameters_in(Graph<double>&, const std::vector<ParameterValues>&,
+template void copy_parameters_in(Network<float>&, const std::vector<ValueId>&,
+                                 const std::vector<ParameterValues>&, const std::string&);
+template std::vector<ParameterValues> copy_parameters_out(Network<double>&);
+template std::vector<ParameterValues> copy_parameters_out(Network<double>&,
+                                                          const std::vector<ValueId>&);
+template void copy_parameters_in(Network<double>&, const std::vector<ParameterValues>&,
                                  const std::string&);
+template void copy_parameters_in(Network<double>&, const std::vector<ValueId>&,
+                                 const std::vector<ParameterValues>&, const std::string&);
 
 }  // namespace stagewise

@@ -1,24 +1,42 @@
 /// @file
-/// Parameters between the device, the host and checkpoints.
+/// A network's parameters on their way to the host and back.
 #pragma once
 
+#include <string>
 #include <vector>
 
-#include "graph/graph.hpp"
 #include "io/checkpoint.hpp"
+#include "training/network.hpp"
 
 namespace stagewise {
 
 /// Copies all parameters to the host.
 template <typename T>
-std::vector<ParameterValues> copy_parameters_out(Graph<T>& graph);
+std::vector<ParameterValues> copy_parameters_out(Network<T>& network);
+
+/// Likewise those of a worker.
+/// @param ids where they are, in the order of the model's.
+template <typename T>
+std::vector<ParameterValues> copy_parameters_out(Network<T>& network,
+                                                 const std::vector<ValueId>& ids);
 
 /// Sets all parameters, by name.
 /// @param source whose values these are, for the error's sentence: "the checkpoint model.h5".
-/// @throws Error unless names and shapes are exactly the graph's.
+/// @throws Error unless names and shapes are exactly the model's.
 template <typename T>
-void copy_parameters_in(Graph<T>& graph, const std::vector<ParameterValues>& values,
+void copy_parameters_in(Network<T>& network, const std::vector<ParameterValues>& values,
                         const std::string& source);
+
+/// Likewise those of a worker.
+template <typename T>
+void copy_parameters_in(Network<T>& network, const std::vector<ValueId>& ids,
+                        const std::vector<ParameterValues>& values, const std::string& source);
+
+/// The values in the order of the model's parameters.
+/// @throws Error unless names and shapes are exactly the model's.
+std::vector<ParameterValues> in_order_of(const Model& model,
+                                         const std::vector<ParameterValues>& values,
+                                         const std::string& source);
 
 /// The sum of the squares of all weights and filters, biases not counted: what l2 multiplies.
 double squared_norm_of_weights(const std::vector<ParameterValues>& values);

@@ -1,85 +1,118 @@
 #include "training/step.hpp"
 
+#include "tensor/error.hpp"
+#include "training/parameters.hpp"
+
 namespace stagewise {
 
 template <typename T>
-PlainFeeder<T>::PlainFeeder(Network<T>& network, const Dataset& dataset)
-    : network_(&network), dataset_(&dataset) {
-  Backend<T>& backend = network.graph.backend();
-  if (backend.host_accessible()) return;
-  const Index rows = network.graph.max_rows();
-  features_ = Tensor<T>(network.input->value_shape(rows), backend.staging_memory());
-  labels_ = Labels({rows}, backend.staging_memory());
-}
-
-template <typename T>
-void PlainFeeder<T>::feed(std::span<const std::uint32_t> samples) {
-  Network<T>& network = *network_;
-  Backend<T>& backend = network.graph.backend();
-  network.graph.set_rows(static_cast<Index>(samples.size()));
-  if (backend.host_accessible()) {
-    dataset_->gather(samples, network.input->value());
-    dataset_->gather_labels(samples, network.labels.data());
-    return;
+void start_workers(Network<T>& network, const TrainingPrograms& programs,
+                   const std::vector<std::vector<ParameterValues>>& starts) {
+  if (programs.workers.size() != starts.size()) {
+    throw Error(std::to_string(programs.workers.size()) +
+                " workers cannot start from the parameters of " + std::to_string(starts.size()));
   }
-  //! [feed]
-  // The device still works on the batch before while the host gathers this one.
-  dataset_->gather(samples, features_.data());
-  dataset_->gather_labels(samples, labels_.data());
-  const Index features = network.input->value_shape(network.graph.rows()).elements();
-  backend.copy_in(network.input->value(), features_.data(),
-                  static_cast<std::size_t>(features) * sizeof(T));
-  backend.copy_in(network.labels.data(), labels_.data(), samples.size() * sizeof(std::int32_t));
-  //! [feed]
+  for (std::size_t i = 0; i < starts.size(); ++i) {
+    copy_parameters_in(network, programs.workers[i], starts[i], "a worker's start");
+  }
 }
 
 template <typename T>
-EagerStep<T>::EagerStep(Network<T>& network, const Dataset& training_set, const Sgd& sgd)
-    : network_(&network),
-      sgd_(sgd),
-      feeder_(network, training_set),
-      totals_(network.graph.backend().template allocate<Totals>({1})) {}
-
-template <typename T>
-void EagerStep<T>::begin_epoch(std::span<const std::uint32_t> order) {
-  order_ = order;
-  step_ = 0;
+void reset_totals(Executor<T>& executor, const std::vector<ValueId>& totals) {
   const Totals zero;
-  network_->graph.backend().copy_in(totals_.data(), &zero, sizeof(zero));
+  for (const ValueId id : totals) {
+    executor.copy_in(executor.template data<Totals>(id), &zero, sizeof(zero));
+  }
 }
 
 template <typename T>
-void EagerStep<T>::run(Index first, Index rows) {
-  Graph<T>& graph = network_->graph;
-  Backend<T>& backend = graph.backend();
-  //! [step]
-  run_timed(graph, gather_, [&] {
-    feeder_.feed(order_.subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(rows)));
-  });
-  graph.forward();
-  backend.accumulate(rows, network_->loss->value(), network_->prediction->predictions(),
-                     network_->labels.data(), ++step_, totals_.data());
-  graph.backward();
-  run_timed(graph, update_, [&] { update(graph, sgd_); });
-  //! [step]
+Totals totals_of(Executor<T>& executor, const std::vector<ValueId>& totals) {
+  Totals all;
+  for (const ValueId id : totals) {
+    Totals own;
+    executor.copy_out(&own, executor.template data<Totals>(id), sizeof(own));
+    all.loss += own.loss;
+    all.correct += own.correct;
+    const bool is_earlier = own.first_bad_step >= 0 &&
+                            (all.first_bad_step < 0 || own.first_bad_step < all.first_bad_step);
+    if (is_earlier) all.first_bad_step = own.first_bad_step;
+  }
+  return all;
 }
 
 template <typename T>
-Totals EagerStep<T>::totals() {
-  Totals totals;
-  network_->graph.backend().copy_out(&totals, totals_.data(), sizeof(totals));
-  return totals;
+ProgramStep<T>::ProgramStep(Network<T>& network, const Dataset& training_set,
+                            TrainingPrograms programs, const WorkerOptions& workers,
+                            const std::vector<std::vector<ParameterValues>>& starts,
+                            std::int64_t steps_done, Index max_rows,
+                            const std::function<void(double)>& on_size)
+    : network_(&network),
+      training_set_(&training_set),
+      programs_(std::move(programs)),
+      workers_(workers),
+      steps_done_(steps_done) {
+  Executor<T>& executor = *network.executor;
+  executor.load(programs_.step, max_rows, on_size);
+  executor.load(programs_.take_over, max_rows);
+  if (workers.average == Average::gradients) return;
+  start_workers(network, programs_, starts);
+  executor.execute(programs_.mean, {.rows = max_rows});
 }
 
 template <typename T>
-std::vector<Timing> EagerStep<T>::timings() const {
-  if (network_->graph.timings().empty()) return {};
-  return {gather_, update_};
+void ProgramStep<T>::begin_epoch(std::span<const std::uint32_t> order) {
+  order_ = order;
+  batch_ = {.step = 0};
+  network_->executor->read_from(*training_set_, order);
+  reset_totals(*network_->executor, programs_.totals);
 }
 
-template class PlainFeeder<float>;
-template class PlainFeeder<double>;
-template class EagerStep<float>;
-template class EagerStep<double>;
+//! [run]
+template <typename T>
+void ProgramStep<T>::run(Index first, Index rows) {
+  batch_ = {.first = first, .rows = rows, .step = batch_.step + 1};
+  network_->executor->execute(programs_.step, batch_);
+  ++steps_done_;
+  const bool are_averaged =
+      workers_.average == Average::weights && steps_done_ % workers_.average_every == 0;
+  if (are_averaged) network_->executor->execute(programs_.take_over, batch_);
+}
+//! [run]
+
+template <typename T>
+Totals ProgramStep<T>::totals() {
+  return totals_of(*network_->executor, programs_.totals);
+}
+
+template <typename T>
+void ProgramStep<T>::end_epoch() {
+  network_->executor->execute(programs_.mean, batch_);
+}
+
+template <typename T>
+Samples ProgramStep<T>::last_batch() const {
+  return {training_set_, order_.subspan(static_cast<std::size_t>(batch_.first),
+                                        static_cast<std::size_t>(batch_.rows))};
+}
+
+template <typename T>
+std::vector<std::vector<ParameterValues>> ProgramStep<T>::worker_parameters() const {
+  std::vector<std::vector<ParameterValues>> result;
+  for (const std::vector<ValueId>& own : programs_.workers) {
+    result.push_back(copy_parameters_out(*network_, own));
+  }
+  return result;
+}
+
+template class ProgramStep<float>;
+template class ProgramStep<double>;
+template void start_workers(Network<float>&, const TrainingPrograms&,
+                            const std::vector<std::vector<ParameterValues>>&);
+template void start_workers(Network<double>&, const TrainingPrograms&,
+                            const std::vector<std::vector<ParameterValues>>&);
+template void reset_totals(Executor<float>&, const std::vector<ValueId>&);
+template void reset_totals(Executor<double>&, const std::vector<ValueId>&);
+template Totals totals_of(Executor<float>&, const std::vector<ValueId>&);
+template Totals totals_of(Executor<double>&, const std::vector<ValueId>&);
 
 }  // namespace stagewise

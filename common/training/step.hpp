@@ -8,12 +8,16 @@
 #include <vector>
 
 #include "data/dataset.hpp"
-#include "graph/graph.hpp"
-#include "io/checkpoint.hpp"
-#include "models/model.hpp"
-#include "training/sgd.hpp"
+#include "network/workers.hpp"
+#include "training/network.hpp"
 
 namespace stagewise {
+
+/// Some samples of a data set.
+struct Samples {
+  const Dataset* dataset = nullptr;
+  std::span<const std::uint32_t> order;
+};
 
 /// Trains on one minibatch after another and adds up what the epoch reports.
 class Step {
@@ -46,81 +50,60 @@ class Step {
   /// Whether all work that was asked for is done, as far as can be told without waiting.
   virtual bool is_done() { return true; }
 
-  /// Ends an epoch: from here on, the network's parameters are those to report and to save, and its
-  /// input is the epoch's last batch.
+  /// Ends an epoch: from here on, the network's parameters are those to report and to save.
   virtual void end_epoch() {}
+
+  /// This process's part of the epoch's last batch.
+  virtual Samples last_batch() const = 0;
 
   /// Each worker's parameters, where workers have their own; else empty.
   virtual std::vector<std::vector<ParameterValues>> worker_parameters() const { return {}; }
 
   /// What the user should know about how the step works here, a sentence each; mostly nothing.
   virtual std::vector<std::string> notes() const { return {}; }
-
-  /// What gathering, averaging and updating have cost, besides the graph's own rows; empty unless
-  /// the graph measures. Rows of the same operation are to be added up.
-  virtual std::vector<Timing> timings() const { return {}; }
 };
 
-/// Brings batches of a data set from the host's memory to a network.
+/// The step of stages 01 to 03: executes the training's program, batch by batch.
 template <typename T>
-class Feeder {
+class ProgramStep final : public Step {
  public:
-  Feeder() = default;
-  virtual ~Feeder() = default;
-  Feeder(const Feeder&) = delete;
-  Feeder& operator=(const Feeder&) = delete;
-
-  /// Fills the network's input and labels with the named samples and sets the batch size. May
-  /// return before they are there: what the backend is asked for next comes after.
-  virtual void feed(std::span<const std::uint32_t> samples) = 0;
-};
-
-/// Gathers a batch on the host, copies it in and waits until it is there; gathers it in place where
-/// the host can write to the device's memory.
-template <typename T>
-class PlainFeeder final : public Feeder<T> {
- public:
-  /// Both must outlive the feeder.
-  PlainFeeder(Network<T>& network, const Dataset& dataset);
-
-  void feed(std::span<const std::uint32_t> samples) override;
-
- private:
-  Network<T>* network_;
-  const Dataset* dataset_;
-  Tensor<T> features_;  ///< empty where the host can write to the device's memory
-  Labels labels_;
-};
-
-/// The step of stages 01 to 03: gather on the host, copy in, forward, backward, update.
-template <typename T>
-class EagerStep final : public Step {
- public:
-  /// All arguments must outlive the step.
-  EagerStep(Network<T>& network, const Dataset& training_set, const Sgd& sgd);
+  /// @param starts where weights are averaged, the parameters from which each worker starts.
+  /// @param steps_done steps before this training: 0, or a checkpoint's.
+  /// @throws Error if there is not enough memory.
+  ProgramStep(Network<T>& network, const Dataset& training_set, TrainingPrograms programs,
+              const WorkerOptions& workers, const std::vector<std::vector<ParameterValues>>& starts,
+              std::int64_t steps_done, Index max_rows,
+              const std::function<void(double)>& on_size = {});
 
   void begin_epoch(std::span<const std::uint32_t> order) override;
   void run(Index first, Index rows) override;
   Totals totals() override;
-  std::vector<Timing> timings() const override;
+  void end_epoch() override;
+  Samples last_batch() const override;
+  std::vector<std::vector<ParameterValues>> worker_parameters() const override;
 
  private:
   Network<T>* network_;
-  Sgd sgd_;
-  PlainFeeder<T> feeder_;
+  const Dataset* training_set_;
+  TrainingPrograms programs_;
+  WorkerOptions workers_;
   std::span<const std::uint32_t> order_;
-  std::int64_t step_ = 0;  ///< within the epoch, counted from 1
-  Tensor<Totals> totals_;
-  Timing gather_{.operation = "batch (gather, copy in)"};
-  Timing update_{.operation = "parameters (update)"};
+  Batch batch_;              ///< the last one
+  std::int64_t steps_done_;  ///< over all epochs
 };
 
-/// Does `work` and, where the graph measures, adds what it took to `timing`.
-template <typename T, typename Work>
-void run_timed(Graph<T>& graph, Timing& timing, const Work& work) {
-  if (graph.timings().empty()) return work();
-  timing.forward_seconds += graph.backend().measure(std::cref(work));
-  ++timing.calls;
-}
+/// Sets all parameters of the workers that have their own.
+/// @throws Error unless there are as many starts as workers.
+template <typename T>
+void start_workers(Network<T>& network, const TrainingPrograms& programs,
+                   const std::vector<std::vector<ParameterValues>>& starts);
+
+/// Sets the totals to zero.
+template <typename T>
+void reset_totals(Executor<T>& executor, const std::vector<ValueId>& totals);
+
+/// Adds up the totals of the workers. Waits for the device.
+template <typename T>
+Totals totals_of(Executor<T>& executor, const std::vector<ValueId>& totals);
 
 }  // namespace stagewise

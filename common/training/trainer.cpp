@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <memory>
 #include <numeric>
 #include <optional>
 #include <string>
@@ -28,14 +27,14 @@ class Watch {
  public:
   /// Before the first step.
   Watch(Network<T>& network, double largest_input, const TrainingOptions& options)
-      : network_(&network),
+      : model_(&network.model),
         largest_input_(largest_input),
         options_(&options),
-        bounds_(network, largest_input, copy_parameters_out(network.graph)) {}
+        bounds_(network.model, largest_input, copy_parameters_out(network)) {}
 
   /// @param parameters at the epoch's end, which have been found finite.
   void end_epoch(const std::vector<ParameterValues>& parameters) {
-    bounds_ = Bounds(*network_, largest_input_, parameters);
+    bounds_ = Bounds(*model_, largest_input_, parameters);
     has_trained_ = true;
   }
 
@@ -61,26 +60,12 @@ class Watch {
   }
 
  private:
-  const Network<T>* network_;
+  const Model* model_;
   double largest_input_;
   const TrainingOptions* options_;
   Bounds bounds_;  ///< at the epoch's start
   bool has_trained_ = false;
 };
-
-/// The totals of the batch that the network holds, with the parameters as they are now.
-template <typename T>
-Totals totals_of_current_batch(Network<T>& network, std::int64_t step) {
-  Backend<T>& backend = network.graph.backend();
-  auto on_device = backend.template allocate<Totals>({1});
-  Totals totals;
-  backend.copy_in(on_device.data(), &totals, sizeof(totals));
-  network.graph.forward(false);
-  backend.accumulate(network.graph.rows(), network.loss->value(), network.prediction->predictions(),
-                     network.labels.data(), step, on_device.data());
-  backend.copy_out(&totals, on_device.data(), sizeof(totals));
-  return totals;
-}
 
 }  // namespace
 
@@ -96,19 +81,14 @@ void order_of_epoch(Index count, std::uint64_t seed, std::int64_t epoch, bool sh
 template <typename T>
 void train(Network<T>& network, Step& step, const Dataset& training_set, const Dataset& validation,
            const TrainingOptions& options, std::int64_t first_epoch, TrainingObserver& observer,
-           Feeder<T>* validation_feeder, Ranks* ranks) {
+           Ranks* ranks) {
   const Index count = training_set.size();
   const Index steps_per_epoch = (count + options.batch_size - 1) / options.batch_size;
-  const bool reading_is_free = network.graph.backend().host_accessible();
+  const bool reading_is_free = network.executor->host_accessible();
 
   Ranks alone;
   if (ranks == nullptr) ranks = &alone;
   const bool validates = ranks->sum({.samples = validation.size()}).samples > 0;
-  std::unique_ptr<Feeder<T>> own_feeder;
-  if (validation_feeder == nullptr && validates) {
-    own_feeder = std::make_unique<PlainFeeder<T>>(network, validation);
-    validation_feeder = own_feeder.get();
-  }
 
   Watch<T> watch(network, ranks->largest(largest_input<T>(training_set)), options);
   std::vector<std::uint32_t> order;
@@ -134,7 +114,7 @@ void train(Network<T>& network, Step& step, const Dataset& training_set, const D
     step.end_epoch();
 
     // The last update of the epoch is in no loss yet: look at its result itself.
-    const std::vector<ParameterValues> parameters = copy_parameters_out(network.graph);
+    const std::vector<ParameterValues> parameters = copy_parameters_out(network);
     if (const ParameterValues* bad = find_non_finite(parameters)) {
       throw watch.failure("the parameter " + in_quotes(bad->name) + " became NaN or infinite" +
                               in_step(epoch, steps_per_epoch),
@@ -142,7 +122,8 @@ void train(Network<T>& network, Step& step, const Dataset& training_set, const D
     }
 
     // Each rank has a part of that batch: all are to know, before anybody reports the epoch.
-    const Sums last = ranks->sum({.totals = totals_of_current_batch(network, steps_per_epoch)});
+    const Sums last =
+        ranks->sum({.totals = evaluate_batch(network, step.last_batch(), steps_per_epoch)});
     watch.check_loss(last.totals, epoch, step, steps_per_epoch);
 
     EpochReport report;
@@ -159,7 +140,7 @@ void train(Network<T>& network, Step& step, const Dataset& training_set, const D
     report.seconds = elapsed.count();
     report.images_per_second = static_cast<double>(count) / elapsed.count();
     if (validates) {
-      const Evaluation evaluation = evaluate(network, validation, *validation_feeder, *ranks);
+      const Evaluation evaluation = evaluate(network, validation, ranks);
       report.validation_loss = evaluation.loss;
       report.validation_accuracy = evaluation.accuracy;
     }
@@ -169,8 +150,8 @@ void train(Network<T>& network, Step& step, const Dataset& training_set, const D
 }
 
 template void train(Network<float>&, Step&, const Dataset&, const Dataset&, const TrainingOptions&,
-                    std::int64_t, TrainingObserver&, Feeder<float>*, Ranks*);
+                    std::int64_t, TrainingObserver&, Ranks*);
 template void train(Network<double>&, Step&, const Dataset&, const Dataset&, const TrainingOptions&,
-                    std::int64_t, TrainingObserver&, Feeder<double>*, Ranks*);
+                    std::int64_t, TrainingObserver&, Ranks*);
 
 }  // namespace stagewise

@@ -7,9 +7,8 @@
 #include "data/dataset.hpp"
 #include "io/checkpoint.hpp"
 #include "io/report.hpp"
-#include "models/model.hpp"
+#include "training/network.hpp"
 #include "training/ranks.hpp"
-#include "training/sgd.hpp"
 #include "training/step.hpp"
 
 namespace stagewise {
@@ -50,11 +49,10 @@ void order_of_epoch(Index count, std::uint64_t seed, std::int64_t epoch, bool sh
                     std::vector<std::uint32_t>& order);
 
 /// Trains the network.
-/// @param network built for training and for batches of `options.batch_size`; parameters set.
+/// @param network loaded for batches of `options.batch_size`; parameters set.
 /// @param training_set whose size counts here; its samples are the step's affair.
 /// @param validation this rank's share of the set that is evaluated after every epoch; none is if
 ///        the shares of all ranks are empty.
-/// @param validation_feeder brings its batches; null: a PlainFeeder does.
 /// @param ranks who train together; null: there is but one.
 /// @param first_epoch the first epoch to run, counted from 1: 1 more than a checkpoint's.
 /// @throws NotFinite naming epoch, step and what is known of the cause if the loss becomes NaN or
@@ -62,6 +60,6 @@ void order_of_epoch(Index count, std::uint64_t seed, std::int64_t epoch, bool sh
 template <typename T>
 void train(Network<T>& network, Step& step, const Dataset& training_set, const Dataset& validation,
            const TrainingOptions& options, std::int64_t first_epoch, TrainingObserver& observer,
-           Feeder<T>* validation_feeder = nullptr, Ranks* ranks = nullptr);
+           Ranks* ranks = nullptr);
 
 }  // namespace stagewise

@@ -2,7 +2,7 @@
 /// Average pooling and its gradient. See PoolingProblem for the shapes.
 #pragma once
 
-#include "backend/problems.hpp"
+#include "network/problems.hpp"
 
 namespace stagewise::serial {
 

@@ -2,7 +2,7 @@
 /// 'Valid' convolution of stride 1 and its gradients. See ConvolutionProblem for the shapes.
 #pragma once
 
-#include "backend/problems.hpp"
+#include "network/problems.hpp"
 
 namespace stagewise::serial {
 

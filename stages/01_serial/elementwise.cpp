@@ -37,6 +37,13 @@ void sigmoid_backward(Index n, const T* y, const T* dy, T* dx) {
 }
 //! [sigmoid]
 
+template <typename T>
+void add(Index n, const T* x, const T* y, T* z) {
+  for (Index i = 0; i < n; ++i) z[i] = x[i] + y[i];
+}
+
+template void add(Index, const float*, const float*, float*);
+template void add(Index, const double*, const double*, double*);
 template void add_bias(Index, Index, const float*, const float*, float*);
 template void add_bias(Index, Index, const double*, const double*, double*);
 template void relu(Index, const float*, float*);

@@ -1,5 +1,5 @@
 /// @file
-/// Bias, activations and their backwards: each element by itself. See Backend for the contracts.
+/// Bias, activations and their backwards, sums: each element by itself.
 #pragma once
 
 #include "tensor/shape.hpp"
@@ -25,5 +25,9 @@ void sigmoid(Index n, const T* x, T* y);
 /// dx = dy y (1 - y); `dx` may be `dy`.
 template <typename T>
 void sigmoid_backward(Index n, const T* y, const T* dy, T* dx);
+
+/// z = x + y; `z` may be `x`.
+template <typename T>
+void add(Index n, const T* x, const T* y, T* z);
 
 }  // namespace stagewise::serial

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "backend/problems.hpp"
+#include "network/problems.hpp"
 
 namespace stagewise::serial {
 

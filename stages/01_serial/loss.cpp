@@ -37,12 +37,13 @@ void softmax_cross_entropy(Index rows, Index cols, const T* logits, const std::i
 }
 
 template <typename T>
-void softmax_cross_entropy_backward(Index rows, Index cols, const T* probabilities,
-                                    const std::int32_t* labels, T* dlogits) {
+void softmax_cross_entropy_backward(Index rows, Index cols, Index batch_rows,
+                                    const T* probabilities, const std::int32_t* labels,
+                                    T* dlogits) {
   for (Index i = 0; i < rows; ++i) {
     for (Index j = 0; j < cols; ++j) {
       const T onehot = j == labels[i] ? T{1} : T{0};
-      dlogits[i * cols + j] = (probabilities[i * cols + j] - onehot) / static_cast<T>(rows);
+      dlogits[i * cols + j] = (probabilities[i * cols + j] - onehot) / static_cast<T>(batch_rows);
     }
   }
 }
@@ -62,12 +63,12 @@ void squared_error(Index rows, Index cols, const T* outputs, const std::int32_t*
 }
 
 template <typename T>
-void squared_error_backward(Index rows, Index cols, const T* outputs, const std::int32_t* labels,
-                            T* doutputs) {
+void squared_error_backward(Index rows, Index cols, Index batch_rows, const T* outputs,
+                            const std::int32_t* labels, T* doutputs) {
   for (Index i = 0; i < rows; ++i) {
     for (Index j = 0; j < cols; ++j) {
       const T difference = outputs[i * cols + j] - target<T>(cols, j, labels[i]);
-      doutputs[i * cols + j] = 2 * difference / static_cast<T>(rows);
+      doutputs[i * cols + j] = 2 * difference / static_cast<T>(batch_rows);
     }
   }
 }
@@ -93,14 +94,16 @@ template void softmax_cross_entropy(Index, Index, const float*, const std::int32
                                     float*);
 template void softmax_cross_entropy(Index, Index, const double*, const std::int32_t*, double*,
                                     double*);
-template void softmax_cross_entropy_backward(Index, Index, const float*, const std::int32_t*,
+template void softmax_cross_entropy_backward(Index, Index, Index, const float*, const std::int32_t*,
                                              float*);
-template void softmax_cross_entropy_backward(Index, Index, const double*, const std::int32_t*,
-                                             double*);
+template void softmax_cross_entropy_backward(Index, Index, Index, const double*,
+                                             const std::int32_t*, double*);
 template void squared_error(Index, Index, const float*, const std::int32_t*, float*);
 template void squared_error(Index, Index, const double*, const std::int32_t*, double*);
-template void squared_error_backward(Index, Index, const float*, const std::int32_t*, float*);
-template void squared_error_backward(Index, Index, const double*, const std::int32_t*, double*);
+template void squared_error_backward(Index, Index, Index, const float*, const std::int32_t*,
+                                     float*);
+template void squared_error_backward(Index, Index, Index, const double*, const std::int32_t*,
+                                     double*);
 template void accumulate(Index, const float*, const std::int32_t*, const std::int32_t*,
                          std::int64_t, Totals*);
 template void accumulate(Index, const double*, const std::int32_t*, const std::int32_t*,

@@ -1,10 +1,10 @@
 /// @file
-/// The two losses and the epoch's totals. See Backend for the contracts.
+/// The two losses and the epoch's totals.
 #pragma once
 
 #include <cstdint>
 
-#include "backend/problems.hpp"
+#include "network/problems.hpp"
 
 namespace stagewise::serial {
 
@@ -13,20 +13,21 @@ template <typename T>
 void softmax_cross_entropy(Index rows, Index cols, const T* logits, const std::int32_t* labels,
                            T* probabilities, T* row_losses);
 
-/// dlogits = (probabilities - onehot(labels)) / rows.
+/// dlogits = (probabilities - onehot(labels)) / batch_rows.
+/// @param batch_rows of the whole batch, which these rows may be a part of.
 template <typename T>
-void softmax_cross_entropy_backward(Index rows, Index cols, const T* probabilities,
-                                    const std::int32_t* labels, T* dlogits);
+void softmax_cross_entropy_backward(Index rows, Index cols, Index batch_rows,
+                                    const T* probabilities, const std::int32_t* labels, T* dlogits);
 
 /// row_losses[i] = sum over j of (target[i, j] - outputs[i, j])^2.
 template <typename T>
 void squared_error(Index rows, Index cols, const T* outputs, const std::int32_t* labels,
                    T* row_losses);
 
-/// doutputs = 2 (outputs - target) / rows.
+/// doutputs = 2 (outputs - target) / batch_rows.
 template <typename T>
-void squared_error_backward(Index rows, Index cols, const T* outputs, const std::int32_t* labels,
-                            T* doutputs);
+void squared_error_backward(Index rows, Index cols, Index batch_rows, const T* outputs,
+                            const std::int32_t* labels, T* doutputs);
 
 /// Adds a batch's losses and correct predictions to the epoch's totals.
 template <typename T>

@@ -5,8 +5,9 @@
 #include <sstream>
 
 #include "01_serial/gemm/blas.hpp"
-#include "01_serial/serial_backend.hpp"
+#include "01_serial/serial_executor.hpp"
 #include "app/stage.hpp"
+#include "all_offers.hpp"
 #include "tensor/error.hpp"
 
 namespace {
@@ -27,6 +28,11 @@ std::vector<std::string> libraries() try {
   return {"none: the host has too little memory for OpenBLAS (--gemm blas)"};
 }
 
+template <typename T>
+std::unique_ptr<Executor<T>> make_executor(const StageOptions& options) {
+  return std::make_unique<SerialExecutor<T>>(serial::parse_gemm_form(options.at("gemm")));
+}
+
 Stage describe_stage() {
   const std::string folder = "stages/01_serial/";
   Stage stage;
@@ -38,27 +44,32 @@ Stage describe_stage() {
                     .description = "form of the matrix product",
                     .choices = serial::gemm_form_names(),
                     .default_choice = "reordered"}};
-  stage.make_float_backend = [](const StageOptions& options) {
-    return std::make_unique<SerialBackend<float>>(serial::parse_gemm_form(options.at("gemm")));
-  };
-  stage.make_double_backend = [](const StageOptions& options) {
-    return std::make_unique<SerialBackend<double>>(serial::parse_gemm_form(options.at("gemm")));
-  };
-  stage.primitives = {{"gemm", folder + "gemm.cpp, gemm/*.cpp"},
-                      {"add_bias", folder + "elementwise.cpp"},
-                      {"relu, relu_backward", folder + "elementwise.cpp"},
-                      {"sigmoid, sigmoid_backward", folder + "elementwise.cpp"},
-                      {"transpose", folder + "transpose.cpp"},
-                      {"sum, sum_rows (bias gradient)", folder + "reduce.cpp"},
-                      {"softmax_cross_entropy, ..._backward", folder + "loss.cpp"},
-                      {"squared_error, ..._backward", folder + "loss.cpp"},
-                      {"accumulate", folder + "loss.cpp"},
-                      {"argmax, threshold", folder + "predict.cpp"},
-                      {"convolution, convolution_backward", folder + "convolution.cpp"},
-                      {"average_pool, ..._backward", folder + "average_pool.cpp"},
-                      {"sgd_update", folder + "update.cpp"},
-                      {"linear, linear_backward", "common/backend/backend.cpp"},
-                      {"convolution_relu_pool", "common/backend/backend.cpp"}};
+  stage.in_float.make_executor = make_executor<float>;
+  stage.in_double.make_executor = make_executor<double>;
+  stage.files = {{"gather", "common/data/dataset.cpp"},
+                 {"gemm", folder + "gemm.cpp"},
+                 {"add_bias", folder + "elementwise.cpp"},
+                 {"column_sums", folder + "reduce.cpp"},
+                 {"sum", folder + "elementwise.cpp"},
+                 {"relu", folder + "elementwise.cpp"},
+                 {"relu_backward", folder + "elementwise.cpp"},
+                 {"sigmoid", folder + "elementwise.cpp"},
+                 {"sigmoid_backward", folder + "elementwise.cpp"},
+                 {"softmax_cross_entropy", folder + "loss.cpp"},
+                 {"softmax_cross_entropy_backward", folder + "loss.cpp"},
+                 {"squared_error", folder + "loss.cpp"},
+                 {"squared_error_backward", folder + "loss.cpp"},
+                 {"argmax", folder + "predict.cpp"},
+                 {"threshold", folder + "predict.cpp"},
+                 {"accumulate", folder + "loss.cpp"},
+                 {"convolution", folder + "convolution.cpp"},
+                 {"convolution_backward", folder + "convolution.cpp"},
+                 {"average_pool", folder + "average_pool.cpp"},
+                 {"average_pool_backward", folder + "average_pool.cpp"},
+                 {"sgd_update", folder + "update.cpp"},
+                 {"mean", folder + "serial_executor.cpp"},
+                 {"copy", folder + "serial_executor.cpp"}};
+  stage.offers = all_offers();
   stage.libraries = libraries;
   return stage;
 }

@@ -18,9 +18,15 @@ using cuda::index_x;
 using cuda::threads_per_block;
 
 template <typename T>
-__global__ void fill_kernel(Index n, T value, T* x) {
+__global__ void add_kernel(Index n, const T* x, const T* y, T* z) {
   const Index i = index_x();
-  if (i < n) x[i] = value;
+  if (i < n) z[i] = x[i] + y[i];
+}
+
+template <typename T>
+__global__ void divide_kernel(Index n, T divisor, T* x) {
+  const Index i = index_x();
+  if (i < n) x[i] /= divisor;
 }
 
 //! [add_bias]
@@ -62,10 +68,17 @@ __global__ void sigmoid_backward_kernel(Index n, const T* y, const T* dy, T* dx)
 }  // namespace
 
 template <typename T>
-void fill(cudaStream_t stream, Index n, T value, T* x) {
+void add(cudaStream_t stream, Index n, const T* x, const T* y, T* z) {
   if (n == 0) return;
-  fill_kernel<<<grid_for(n), threads_per_block, 0, stream>>>(n, value, x);
-  CUDA_CHECK_LAUNCH("fill");
+  add_kernel<<<grid_for(n), threads_per_block, 0, stream>>>(n, x, y, z);
+  CUDA_CHECK_LAUNCH("add");
+}
+
+template <typename T>
+void divide(cudaStream_t stream, Index n, T divisor, T* x) {
+  if (n == 0) return;
+  divide_kernel<<<grid_for(n), threads_per_block, 0, stream>>>(n, divisor, x);
+  CUDA_CHECK_LAUNCH("divide");
 }
 
 template <typename T>
@@ -106,8 +119,10 @@ void sigmoid_backward(cudaStream_t stream, Index n, const T* y, const T* dy, T* 
   CUDA_CHECK_LAUNCH("sigmoid_backward");
 }
 
-template void fill(cudaStream_t, Index, float, float*);
-template void fill(cudaStream_t, Index, double, double*);
+template void add(cudaStream_t, Index, const float*, const float*, float*);
+template void add(cudaStream_t, Index, const double*, const double*, double*);
+template void divide(cudaStream_t, Index, float, float*);
+template void divide(cudaStream_t, Index, double, double*);
 template void add_bias(cudaStream_t, Index, Index, const float*, const float*, float*);
 template void add_bias(cudaStream_t, Index, Index, const double*, const double*, double*);
 template void relu(cudaStream_t, Index, const float*, float*);

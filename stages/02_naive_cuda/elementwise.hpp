@@ -1,5 +1,5 @@
 /// @file
-/// Bias, activations and their backwards: one thread an element. See Backend for the contracts.
+/// Bias, activations and their backwards: one thread an element.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -8,9 +8,13 @@
 
 namespace stagewise::naive_cuda {
 
-/// x[i] = value for the first n elements.
+/// z = x + y; `z` may be `x`.
 template <typename T>
-void fill(cudaStream_t stream, Index n, T value, T* x);
+void add(cudaStream_t stream, Index n, const T* x, const T* y, T* z);
+
+/// x = x / divisor.
+template <typename T>
+void divide(cudaStream_t stream, Index n, T divisor, T* x);
 
 /// y[i, j] = x[i, j] + bias[j]; `y` may be `x`.
 template <typename T>

@@ -48,13 +48,13 @@ __global__ void softmax_cross_entropy_kernel(Index rows, Index cols, const T* lo
 }
 
 template <typename T>
-__global__ void softmax_cross_entropy_backward_kernel(Index rows, Index cols,
+__global__ void softmax_cross_entropy_backward_kernel(Index rows, Index cols, Index batch_rows,
                                                       const T* probabilities,
                                                       const std::int32_t* labels, T* dlogits) {
   const Index k = index_x();
   if (k >= rows * cols) return;
   const T onehot = k % cols == labels[k / cols] ? T{1} : T{0};
-  dlogits[k] = (probabilities[k] - onehot) / static_cast<T>(rows);
+  dlogits[k] = (probabilities[k] - onehot) / static_cast<T>(batch_rows);
 }
 //! [softmax_cross_entropy]
 
@@ -73,12 +73,13 @@ __global__ void squared_error_kernel(Index rows, Index cols, const T* outputs,
 }
 
 template <typename T>
-__global__ void squared_error_backward_kernel(Index rows, Index cols, const T* outputs,
-                                              const std::int32_t* labels, T* doutputs) {
+__global__ void squared_error_backward_kernel(Index rows, Index cols, Index batch_rows,
+                                              const T* outputs, const std::int32_t* labels,
+                                              T* doutputs) {
   const Index k = index_x();
   if (k >= rows * cols) return;
   const T difference = outputs[k] - target<T>(cols, k % cols, labels[k / cols]);
-  doutputs[k] = 2 * difference / static_cast<T>(rows);
+  doutputs[k] = 2 * difference / static_cast<T>(batch_rows);
 }
 //! [squared_error]
 
@@ -110,12 +111,12 @@ void softmax_cross_entropy(cudaStream_t stream, Index rows, Index cols, const T*
 }
 
 template <typename T>
-void softmax_cross_entropy_backward(cudaStream_t stream, Index rows, Index cols,
+void softmax_cross_entropy_backward(cudaStream_t stream, Index rows, Index cols, Index batch_rows,
                                     const T* probabilities, const std::int32_t* labels,
                                     T* dlogits) {
   if (rows == 0) return;
   softmax_cross_entropy_backward_kernel<<<grid_for(rows * cols), threads_per_block, 0, stream>>>(
-      rows, cols, probabilities, labels, dlogits);
+      rows, cols, batch_rows, probabilities, labels, dlogits);
   CUDA_CHECK_LAUNCH("softmax_cross_entropy_backward");
 }
 
@@ -129,11 +130,11 @@ void squared_error(cudaStream_t stream, Index rows, Index cols, const T* outputs
 }
 
 template <typename T>
-void squared_error_backward(cudaStream_t stream, Index rows, Index cols, const T* outputs,
-                            const std::int32_t* labels, T* doutputs) {
+void squared_error_backward(cudaStream_t stream, Index rows, Index cols, Index batch_rows,
+                            const T* outputs, const std::int32_t* labels, T* doutputs) {
   if (rows == 0) return;
   squared_error_backward_kernel<<<grid_for(rows * cols), threads_per_block, 0, stream>>>(
-      rows, cols, outputs, labels, doutputs);
+      rows, cols, batch_rows, outputs, labels, doutputs);
   CUDA_CHECK_LAUNCH("squared_error_backward");
 }
 
@@ -149,16 +150,16 @@ template void softmax_cross_entropy(cudaStream_t, Index, Index, const float*, co
                                     float*, float*);
 template void softmax_cross_entropy(cudaStream_t, Index, Index, const double*, const std::int32_t*,
                                     double*, double*);
-template void softmax_cross_entropy_backward(cudaStream_t, Index, Index, const float*,
+template void softmax_cross_entropy_backward(cudaStream_t, Index, Index, Index, const float*,
                                              const std::int32_t*, float*);
-template void softmax_cross_entropy_backward(cudaStream_t, Index, Index, const double*,
+template void softmax_cross_entropy_backward(cudaStream_t, Index, Index, Index, const double*,
                                              const std::int32_t*, double*);
 template void squared_error(cudaStream_t, Index, Index, const float*, const std::int32_t*, float*);
 template void squared_error(cudaStream_t, Index, Index, const double*, const std::int32_t*,
                             double*);
-template void squared_error_backward(cudaStream_t, Index, Index, const float*, const std::int32_t*,
+template void squared_error_backward(cudaStream_t, Index, Index, Index, const float*, const std::int32_t*,
                                      float*);
-template void squared_error_backward(cudaStream_t, Index, Index, const double*, const std::int32_t*,
+template void squared_error_backward(cudaStream_t, Index, Index, Index, const double*, const std::int32_t*,
                                      double*);
 template void accumulate(cudaStream_t, Index, const float*, const std::int32_t*,
                          const std::int32_t*, std::int64_t, Totals*);

@@ -8,7 +8,7 @@
 
 #include <cuda_runtime.h>
 
-#include "backend/problems.hpp"
+#include "network/problems.hpp"
 #include "tensor/tensor.hpp"
 
 namespace stagewise::shared_memory {

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "03_shared_memory/ladder.hpp"
-#include "backend/problems.hpp"
+#include "network/problems.hpp"
 
 namespace stagewise::shared_memory {
 

@@ -2,7 +2,7 @@
 /// An activation and the way back through it, for one number in a register.
 #pragma once
 
-#include "backend/problems.hpp"
+#include "network/problems.hpp"
 
 namespace stagewise::minibatch {
 

@@ -6,7 +6,7 @@
 #include <cuda_runtime.h>
 
 #include "03_shared_memory/workspace.hpp"
-#include "backend/problems.hpp"
+#include "network/problems.hpp"
 
 namespace stagewise::minibatch {
 

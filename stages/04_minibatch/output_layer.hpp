@@ -5,7 +5,7 @@
 #include <cuda_runtime.h>
 
 #include "04_minibatch/loss.hpp"
-#include "backend/problems.hpp"
+#include "network/problems.hpp"
 
 namespace stagewise::minibatch {
 

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "04_minibatch/message.hpp"
-#include "backend/problems.hpp"
+#include "network/problems.hpp"
 
 namespace stagewise::minibatch {
 

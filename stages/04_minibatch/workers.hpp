@@ -8,7 +8,7 @@
 #include "04_minibatch/gradient_exchange.hpp"
 #include "04_minibatch/minibatch_backend.hpp"
 #include "04_minibatch/update.hpp"
-#include "training/worker_step.hpp"
+#include "network/workers.hpp"
 
 namespace stagewise {
 

@@ -15,7 +15,7 @@
 #include "app/text.hpp"
 #include "app/values.hpp"
 #include "cuda/device.hpp"
-#include "models/initialize.hpp"
+#include "network/initialize.hpp"
 #include "tensor/counts.hpp"
 #include "tensor/error.hpp"
 #include "training/parameters.hpp"

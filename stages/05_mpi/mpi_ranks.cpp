@@ -8,7 +8,7 @@
 #include "05_mpi/scatter.hpp"
 #include "tensor/digest.hpp"
 #include "tensor/error.hpp"
-#include "training/worker_step.hpp"
+#include "network/workers.hpp"
 
 namespace stagewise::mpi {
 namespace {

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "training/worker_step.hpp"
+#include "network/workers.hpp"
 
 namespace stagewise::mpi {
 

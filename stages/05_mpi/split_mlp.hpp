@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "05_mpi/transport.hpp"
-#include "models/model.hpp"
-#include "training/worker_step.hpp"
+#include "network/model.hpp"
+#include "network/workers.hpp"
 
 namespace stagewise::mpi {
 

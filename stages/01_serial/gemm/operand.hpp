@@ -2,7 +2,7 @@
 /// Element access to an operand of a product, transposed or not.
 #pragma once
 
-#include "backend/problems.hpp"
+#include "network/problems.hpp"
 
 namespace stagewise::serial {
 

@@ -4,7 +4,7 @@
 
 #include <cuda_runtime.h>
 
-#include "backend/problems.hpp"
+#include "network/problems.hpp"
 
 namespace stagewise::shared_memory {
 

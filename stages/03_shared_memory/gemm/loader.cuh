@@ -24,7 +24,7 @@
 #include <cuda_runtime.h>
 
 #include "03_shared_memory/vector.cuh"
-#include "backend/problems.hpp"
+#include "network/problems.hpp"
 
 namespace stagewise::shared_memory {
 

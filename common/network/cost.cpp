@@ -1,0 +1,117 @@
+#include "network/cost.hpp"
+
+#include "network/shard.hpp"
+
+namespace stagewise {
+namespace {
+
+/// Counts the operations of a program's lines.
+class Counter {
+ public:
+  Counter(const Program& program, Index rows) : program_(&program), rows_(rows) {}
+
+  double count(const Operation& operation) const {
+    return std::visit([&](const auto& op) { return of(op); }, operation);
+  }
+
+ private:
+  double elements(ValueId id) const {
+    return static_cast<double>(elements_of((*program_)[id], rows_));
+  }
+  const Shape& shape(ValueId id) const { return (*program_)[id].shape; }
+
+  double of(const Gemm& op) const {
+    // Of the three factors' sizes m k, k n and m n, the product is that of the sides squared.
+    const Value& c = (*program_)[op.c];
+    const double columns = c.is_batched ? static_cast<double>(c.shape.elements())
+                                        : static_cast<double>(c.shape[c.shape.rank() - 1]);
+    const double right = elements(op.b) / (columns > 0 ? columns : 1);
+    return 2 * elements(op.c) * right;
+  }
+  double of(const Convolution& op) const { return products(op.filter, op.output); }
+  double of(const ConvolutionBackward& op) const {
+    return (op.dinput ? 2 : 1) * products(op.filter, op.doutput);
+  }
+  double products(ValueId filter, ValueId output) const {
+    const Shape& f = shape(filter);
+    return 2 * elements(output) * static_cast<double>(f.elements() / f[3]);
+  }
+  double of(const SgdUpdate& op) const { return (op.l2 != 0 ? 4 : 2) * elements(op.parameter); }
+  double of(const Copy& /*op*/) const { return 0; }
+  double of(const Gather& /*op*/) const { return 0; }
+  double of(const Replicate& /*op*/) const { return 0; }
+
+  /// All others: one for each real number that is read.
+  template <typename Op>
+  double of(const Op& op) const {
+    double sum = 0;
+    for_each_operand(Operation(op), [&](ValueId id, Use use) {
+      if (use != Use::writes && (*program_)[id].type == Type::real) sum += elements(id);
+    });
+    return sum;
+  }
+
+  const Program* program_;
+  Index rows_;
+};
+
+/// Bytes that a line moves for an operand: of the data set only the batch's samples.
+double bytes_moved(const Program& program, const Gather& op, Index rows, int bytes_of_real) {
+  const Value& batch = program[op.batch];
+  const auto samples =
+      static_cast<double>(elements_of({.is_batched = true, .part = batch.part}, rows));
+  const double features = static_cast<double>(batch.shape.elements()) * bytes_of_real;
+  return samples * (2 * features + 2 * sizeof(std::int32_t) + sizeof(std::uint32_t));
+}
+
+}  // namespace
+
+Index elements_of(const Value& value, Index rows) {
+  const Index elements = value.shape.elements();
+  return value.is_batched ? shard_of(rows, value.part.count, value.part.index).rows * elements
+                          : elements;
+}
+
+std::size_t bytes_of(Type type, int bytes_of_real) {
+  switch (type) {
+    case Type::real:
+      return static_cast<std::size_t>(bytes_of_real);
+    case Type::classes:
+      return sizeof(std::int32_t);
+    case Type::order:
+      return sizeof(std::uint32_t);
+    case Type::totals:
+      return sizeof(Totals);
+    case Type::scores:
+      return sizeof(Score);
+  }
+  return 0;
+}
+
+Cost cost_of(const Program& program, const Line& line, Index rows, int bytes_of_real) {
+  const Counter counter(program, rows);
+  Cost cost;
+  if (const Gather* const gather = std::get_if<Gather>(&line.operation)) {
+    cost.bytes = bytes_moved(program, *gather, rows, bytes_of_real);
+    return cost;
+  }
+  ValueId samples;  // of a line that picks its rows itself
+  for_each_operand(line.operation, [&](ValueId id, Use /*use*/) {
+    if (program[id].type == Type::order) samples = id;
+  });
+  for_each_operand(line.operation, [&](ValueId id, Use use) {
+    Value value = program[id];
+    if (value.role == Role::data && samples) {
+      value.is_batched = true;
+      value.part = program[samples].part;
+    }
+    cost.bytes += static_cast<double>(elements_of(value, rows)) *
+                  static_cast<double>(bytes_of(value.type, bytes_of_real)) *
+                  (use == Use::updates ? 2 : 1);
+  });
+  if (line.replaces.empty()) cost.operations = counter.count(line.operation);
+  for (const Operation& member : line.replaces) cost.operations += counter.count(member);
+  return cost;
+}
+
+}  // namespace stagewise

@@ -1,0 +1,31 @@
+/// @file
+/// Backpropagation: the lines that compute gradients, from the lines that compute a loss.
+#pragma once
+
+#include <vector>
+
+#include "network/program.hpp"
+
+namespace stagewise {
+
+/// A program that computes gradients, too.
+struct Differentiated {
+  Program program;
+  std::vector<ValueId> gradients;  ///< of each value; none where no parameter is before it
+
+  ValueId gradient_of(ValueId id) const { return gradients[static_cast<std::size_t>(id.index)]; }
+};
+
+/// Walks the lines from the last to the first and appends those that compute the gradient of the
+/// mean of a loss with respect to every parameter, by one rule an operation. A value that several
+/// lines read gets the sum of what they say about it.
+/// @param row_losses written by one of the losses.
+/// @throws std::logic_error where an operation between a parameter and the loss has no derivative.
+Differentiated differentiate(const Program& forward, ValueId row_losses);
+
+/// Appends an update of each parameter by its gradient.
+/// @param gradients in the order of the parameters.
+void append_updates(Program& program, const std::vector<ValueId>& parameters,
+                    const std::vector<ValueId>& gradients, const Sgd& sgd);
+
+}  // namespace stagewise

@@ -1,0 +1,507 @@
+/// @file
+/// The operations of a program: plain data that names values. They know no memory, no precision and
+/// no stage.
+///
+/// Each operation says what its operands are: what it reads, writes, or updates in place. That is
+/// all that dependencies, printing, allocation and the count of bytes need to know about it.
+#pragma once
+
+#include <optional>
+#include <tuple>
+#include <variant>
+#include <vector>
+
+#include "network/value.hpp"
+
+namespace stagewise {
+
+/// An operand that is read. Of no value where the operation can do without.
+template <typename Kind>
+struct Reads : ValueId {
+  Reads(ValueId value = {}) : ValueId(value) {}  // NOLINT(*-explicit-*): an operand is a value
+};
+
+/// An operand that is written without being read.
+template <typename Kind>
+struct Writes : ValueId {
+  Writes(ValueId value = {}) : ValueId(value) {}  // NOLINT(*-explicit-*)
+};
+
+/// An operand that is read and written.
+template <typename Kind>
+struct Updates : ValueId {
+  Updates(ValueId value = {}) : ValueId(value) {}  // NOLINT(*-explicit-*)
+};
+
+/// What is minimized.
+enum class LossKind : std::uint8_t { cross_entropy, squared_error };
+
+/// @name The batch
+/// @{
+
+/// The samples of the next batch, in the epoch's order.
+struct Gather {
+  Reads<Real> features;        ///< [samples, ...]
+  Reads<std::int32_t> labels;  ///< [samples]
+  Reads<std::uint32_t> order;  ///< which of them are the batch
+  Writes<Real> batch;
+  Writes<std::int32_t> batch_labels;
+  static constexpr auto name = "gather";
+  static constexpr auto operands = std::tuple{&Gather::features, &Gather::labels, &Gather::order,
+                                              &Gather::batch, &Gather::batch_labels};
+};
+
+/// @}
+/// @name Matrices. A batched value is a matrix with a row a sample.
+/// @{
+
+/// c = op(a) op(b).
+struct Gemm {
+  Reads<Real> a;
+  Reads<Real> b;
+  Writes<Real> c;
+  Transpose op_a = Transpose::no;
+  Transpose op_b = Transpose::no;
+  static constexpr auto name = "gemm";
+  static constexpr auto operands = std::tuple{&Gemm::a, &Gemm::b, &Gemm::c};
+};
+
+/// y[i, j] = x[i, j] + bias[j]; y may be in the memory of x.
+struct AddBias {
+  Reads<Real> x;
+  Reads<Real> bias;
+  Writes<Real> y;
+  static constexpr auto name = "add_bias";
+  static constexpr auto operands = std::tuple{&AddBias::x, &AddBias::bias, &AddBias::y};
+};
+
+/// y[j] = the sum of column j of x: the gradient of a bias.
+struct ColumnSums {
+  Reads<Real> x;
+  Writes<Real> y;
+  static constexpr auto name = "column_sums";
+  static constexpr auto operands = std::tuple{&ColumnSums::x, &ColumnSums::y};
+};
+
+/// sum = the terms added up elementwise, the first one first.
+struct Sum {
+  std::vector<Reads<Real>> terms;
+  Writes<Real> sum;
+  static constexpr auto name = "sum";
+  static constexpr auto operands = std::tuple{&Sum::terms, &Sum::sum};
+};
+
+/// @}
+/// @name Activations, elementwise; the result may be in the memory of the last operand that is
+/// read.
+/// @{
+
+/// y = max(x, 0); a NaN stays NaN.
+struct Relu {
+  Reads<Real> x;
+  Writes<Real> y;
+  static constexpr auto name = "relu";
+  static constexpr auto operands = std::tuple{&Relu::x, &Relu::y};
+};
+
+/// dx = dy where y > 0, else 0: relu'(0) = 0.
+struct ReluBackward {
+  Reads<Real> y;
+  Reads<Real> dy;
+  Writes<Real> dx;
+  static constexpr auto name = "relu_backward";
+  static constexpr auto operands =
+      std::tuple{&ReluBackward::y, &ReluBackward::dy, &ReluBackward::dx};
+};
+
+/// y = 1 / (1 + exp(-x)).
+struct Sigmoid {
+  Reads<Real> x;
+  Writes<Real> y;
+  static constexpr auto name = "sigmoid";
+  static constexpr auto operands = std::tuple{&Sigmoid::x, &Sigmoid::y};
+};
+
+/// dx = dy y (1 - y).
+struct SigmoidBackward {
+  Reads<Real> y;
+  Reads<Real> dy;
+  Writes<Real> dx;
+  static constexpr auto name = "sigmoid_backward";
+  static constexpr auto operands =
+      std::tuple{&SigmoidBackward::y, &SigmoidBackward::dy, &SigmoidBackward::dx};
+};
+
+/// @}
+/// @name Losses and predictions
+/// @{
+
+/// For every row of the logits: probabilities = softmax(logits), row loss = -log of the label's,
+/// computed so that it stays finite where that probability underflows.
+struct SoftmaxCrossEntropy {
+  Reads<Real> logits;
+  Reads<std::int32_t> labels;
+  Writes<Real> probabilities;
+  Writes<Real> row_losses;
+  static constexpr auto name = "softmax_cross_entropy";
+  static constexpr auto operands =
+      std::tuple{&SoftmaxCrossEntropy::logits, &SoftmaxCrossEntropy::labels,
+                 &SoftmaxCrossEntropy::probabilities, &SoftmaxCrossEntropy::row_losses};
+};
+
+/// The gradient of the mean over the whole batch, of which this may be a part:
+/// dlogits = (probabilities - onehot(labels)) / rows of the batch.
+struct SoftmaxCrossEntropyBackward {
+  Reads<Real> probabilities;
+  Reads<std::int32_t> labels;
+  Writes<Real> dlogits;
+  static constexpr auto name = "softmax_cross_entropy_backward";
+  static constexpr auto operands =
+      std::tuple{&SoftmaxCrossEntropyBackward::probabilities, &SoftmaxCrossEntropyBackward::labels,
+                 &SoftmaxCrossEntropyBackward::dlogits};
+};
+
+/// Row loss = the sum over the outputs of (target - output)^2. The target is 1 in the label's
+/// column and 0 elsewhere; of a single output, it is the label itself, as a number.
+struct SquaredError {
+  Reads<Real> outputs;
+  Reads<std::int32_t> labels;
+  Writes<Real> row_losses;
+  static constexpr auto name = "squared_error";
+  static constexpr auto operands =
+      std::tuple{&SquaredError::outputs, &SquaredError::labels, &SquaredError::row_losses};
+};
+
+/// The gradient of the mean over the whole batch: doutputs = 2 (outputs - target) / its rows.
+struct SquaredErrorBackward {
+  Reads<Real> outputs;
+  Reads<std::int32_t> labels;
+  Writes<Real> doutputs;
+  static constexpr auto name = "squared_error_backward";
+  static constexpr auto operands =
+      std::tuple{&SquaredErrorBackward::outputs, &SquaredErrorBackward::labels,
+                 &SquaredErrorBackward::doutputs};
+};
+
+/// classes[i] = the column of the largest element of row i; the lowest column wins ties.
+struct ArgMax {
+  Reads<Real> outputs;
+  Writes<std::int32_t> classes;
+  static constexpr auto name = "argmax";
+  static constexpr auto operands = std::tuple{&ArgMax::outputs, &ArgMax::classes};
+};
+
+/// classes[i] = 1 where the only output is at least `threshold`, else 0.
+struct Threshold {
+  Reads<Real> outputs;
+  Writes<std::int32_t> classes;
+  double threshold = 0;
+  static constexpr auto name = "threshold";
+  static constexpr auto operands = std::tuple{&Threshold::outputs, &Threshold::classes};
+};
+
+/// Adds a batch to an epoch's totals: the losses in a fixed order, into a double; the rows whose
+/// class is their label; and the step, if the batch's loss is not finite and no earlier one was.
+struct Accumulate {
+  Reads<Real> row_losses;
+  Reads<std::int32_t> classes;
+  Reads<std::int32_t> labels;
+  Updates<Totals> totals;
+  static constexpr auto name = "accumulate";
+  static constexpr auto operands = std::tuple{&Accumulate::row_losses, &Accumulate::classes,
+                                              &Accumulate::labels, &Accumulate::totals};
+};
+
+/// @}
+/// @name Images
+/// @{
+
+/// A 'valid' convolution of stride 1.
+struct Convolution {
+  Reads<Real> input;
+  Reads<Real> filter;
+  Writes<Real> output;
+  static constexpr auto name = "convolution";
+  static constexpr auto operands =
+      std::tuple{&Convolution::input, &Convolution::filter, &Convolution::output};
+};
+
+/// Its gradients; that of the input where somebody needs it.
+struct ConvolutionBackward {
+  Reads<Real> input;
+  Reads<Real> filter;
+  Reads<Real> doutput;
+  Writes<Real> dinput;
+  Writes<Real> dfilter;
+  static constexpr auto name = "convolution_backward";
+  static constexpr auto operands = std::tuple{
+      &ConvolutionBackward::input, &ConvolutionBackward::filter, &ConvolutionBackward::doutput,
+      &ConvolutionBackward::dinput, &ConvolutionBackward::dfilter};
+};
+
+/// The mean of every window of `window` x `window` pixels, windows side by side.
+struct AveragePool {
+  Reads<Real> input;
+  Writes<Real> output;
+  Index window = 0;
+  static constexpr auto name = "average_pool";
+  static constexpr auto operands = std::tuple{&AveragePool::input, &AveragePool::output};
+};
+
+/// Its gradient: each pixel gets its share of its window's.
+struct AveragePoolBackward {
+  Reads<Real> doutput;
+  Writes<Real> dinput;
+  Index window = 0;
+  static constexpr auto name = "average_pool_backward";
+  static constexpr auto operands =
+      std::tuple{&AveragePoolBackward::doutput, &AveragePoolBackward::dinput};
+};
+
+/// @}
+/// @name Learning, alone and together
+/// @{
+
+/// parameter -= learning_rate (gradient + l2 parameter).
+struct SgdUpdate {
+  Reads<Real> gradient;
+  Updates<Real> parameter;
+  double learning_rate = 0;
+  double l2 = 0;
+  static constexpr auto name = "sgd_update";
+  static constexpr auto operands = std::tuple{&SgdUpdate::gradient, &SgdUpdate::parameter};
+};
+
+/// mean = the terms added up in double, divided by their number.
+struct Mean {
+  std::vector<Reads<Real>> terms;
+  Writes<Real> mean;
+  static constexpr auto name = "mean";
+  static constexpr auto operands = std::tuple{&Mean::terms, &Mean::mean};
+};
+
+/// y = x.
+struct Copy {
+  Reads<Real> x;
+  Writes<Real> y;
+  static constexpr auto name = "copy";
+  static constexpr auto operands = std::tuple{&Copy::x, &Copy::y};
+};
+
+/// Every value becomes the sum of what all processes have there, or the mean. A bucket of several
+/// values travels together.
+struct AllReduce {
+  std::vector<Updates<Real>> values;
+  bool divides = false;  ///< whether the sum is divided by the number of processes
+  static constexpr auto name = "all_reduce";
+  static constexpr auto operands = std::tuple{&AllReduce::values};
+};
+
+/// y = x, which all processes have alike, in the same memory: nothing to do on the way forward. On
+/// the way back, each process has but its part of the gradient: the derivative is an all_reduce.
+struct Replicate {
+  Reads<Real> x;
+  Writes<Real> y;
+  static constexpr auto name = "replicate";
+  static constexpr auto operands = std::tuple{&Replicate::x, &Replicate::y};
+};
+
+/// @}
+/// @name Fused operations: each stands for several lines of a program, which its line remembers.
+/// @{
+
+/// output = activation(input weight + bias), the input's rows picked by the order where there is
+/// one.
+struct Linear {
+  Reads<Real> input;
+  Reads<std::uint32_t> order;
+  Reads<Real> weight;
+  Reads<Real> bias;
+  Writes<Real> output;
+  Activation activation = Activation::none;
+  static constexpr auto name = "linear";
+  static constexpr auto operands =
+      std::tuple{&Linear::input, &Linear::order, &Linear::weight, &Linear::bias, &Linear::output};
+  static constexpr bool is_fused = true;
+};
+
+/// dinput = doutput weight^T, taken through the activation that made the input.
+struct LinearInputGradient {
+  Reads<Real> doutput;
+  Reads<Real> weight;
+  Reads<Real> input;  ///< only where there is an activation
+  Writes<Real> dinput;
+  Activation input_activation = Activation::none;
+  static constexpr auto name = "linear_input_gradient";
+  static constexpr auto operands =
+      std::tuple{&LinearInputGradient::doutput, &LinearInputGradient::weight,
+                 &LinearInputGradient::input, &LinearInputGradient::dinput};
+  static constexpr bool is_fused = true;
+};
+
+/// dweight = input^T doutput and dbias = the column sums of doutput: stored, or used at once to
+/// update weight and bias.
+struct LinearGradients {
+  Reads<Real> input;
+  Reads<std::uint32_t> order;
+  Reads<Real> doutput;
+  Writes<Real> dweight;  ///< none where the weight is updated
+  Writes<Real> dbias;
+  Updates<Real> weight;  ///< none where the gradient is stored
+  Updates<Real> bias;
+  double learning_rate = 0;
+  double l2 = 0;
+  static constexpr auto name = "linear_gradients";
+  static constexpr auto operands =
+      std::tuple{&LinearGradients::input,   &LinearGradients::order, &LinearGradients::doutput,
+                 &LinearGradients::dweight, &LinearGradients::dbias, &LinearGradients::weight,
+                 &LinearGradients::bias};
+  static constexpr bool is_fused = true;
+};
+
+/// What a loss does with its outputs, both ways.
+struct LossAttributes {
+  LossKind loss = LossKind::cross_entropy;
+  Activation activation = Activation::none;  ///< what made the outputs
+  std::optional<double> threshold = {};      ///< a single output names class 1 from here on
+};
+
+/// A last layer, its loss, its prediction, and the way back through all of it.
+struct OutputLayer {
+  Reads<Real> input;
+  Reads<Real> weight;
+  Reads<Real> bias;
+  Reads<std::int32_t> labels;
+  Reads<std::uint32_t> order;  ///< of the labels
+  Writes<Real> doutput;        ///< before the activation
+  Writes<Real> dinput;         ///< taken through the activation that made the input
+  Writes<Score> scores;
+  LossAttributes at = {};
+  Activation input_activation = Activation::none;
+  static constexpr auto name = "output_layer";
+  static constexpr auto operands = std::tuple{
+      &OutputLayer::input, &OutputLayer::weight,  &OutputLayer::bias,   &OutputLayer::labels,
+      &OutputLayer::order, &OutputLayer::doutput, &OutputLayer::dinput, &OutputLayer::scores};
+  static constexpr bool is_fused = true;
+};
+
+/// A loss, its prediction, and its gradient.
+struct Loss {
+  Reads<Real> outputs;
+  Reads<std::int32_t> labels;
+  Reads<std::uint32_t> order;  ///< of the labels
+  Writes<Real> doutputs;       ///< before the activation
+  Writes<Score> scores;
+  LossAttributes at = {};
+  static constexpr auto name = "loss";
+  static constexpr auto operands =
+      std::tuple{&Loss::outputs, &Loss::labels, &Loss::order, &Loss::doutputs, &Loss::scores};
+  static constexpr bool is_fused = true;
+};
+
+/// Adds the scores that one of the two has left to an epoch's totals.
+struct AddScores {
+  Reads<Score> scores;
+  Updates<Totals> totals;
+  static constexpr auto name = "add_scores";
+  static constexpr auto operands = std::tuple{&AddScores::scores, &AddScores::totals};
+  static constexpr bool is_fused = true;
+};
+
+/// output = average_pool(relu(convolution(input, filter) + bias)).
+struct ConvolutionReluPool {
+  Reads<Real> input;
+  Reads<Real> filter;
+  Reads<Real> bias;
+  Writes<Real> activated;  ///< what comes out of the relu; none where nobody needs it
+  Writes<Real> output;
+  Index window = 0;
+  static constexpr auto name = "convolution_relu_pool";
+  static constexpr auto operands = std::tuple{
+      &ConvolutionReluPool::input, &ConvolutionReluPool::filter, &ConvolutionReluPool::bias,
+      &ConvolutionReluPool::activated, &ConvolutionReluPool::output};
+  static constexpr bool is_fused = true;
+};
+
+/// From the gradient of the pooled output to that of the convolution's, and its bias.
+struct PoolReluBackward {
+  Reads<Real> activated;
+  Reads<Real> doutput;
+  Writes<Real> dsum;
+  Writes<Real> dbias;
+  Index window = 0;
+  static constexpr auto name = "pool_relu_backward";
+  static constexpr auto operands =
+      std::tuple{&PoolReluBackward::activated, &PoolReluBackward::doutput, &PoolReluBackward::dsum,
+                 &PoolReluBackward::dbias};
+  static constexpr bool is_fused = true;
+};
+
+/// Updates all parameters by the sum of the workers' gradients.
+struct UpdateBySum {
+  std::vector<Reads<Real>> gradients;  ///< those of the first parameter, worker by worker, ...
+  std::vector<Updates<Real>> parameters;
+  double learning_rate = 0;
+  double l2 = 0;  ///< of weights
+  static constexpr auto name = "update_by_sum";
+  static constexpr auto operands = std::tuple{&UpdateBySum::gradients, &UpdateBySum::parameters};
+  static constexpr bool is_fused = true;
+};
+
+/// The mean of all workers' parameters, and perhaps copies of it for each of them.
+struct AverageWeights {
+  std::vector<Updates<Real>> workers;  ///< the first parameter's, worker by worker, ...
+  std::vector<Writes<Real>> means;
+  bool is_taken_over = false;  ///< whether the workers get it
+  static constexpr auto name = "average_weights";
+  static constexpr auto operands = std::tuple{&AverageWeights::workers, &AverageWeights::means};
+  static constexpr bool is_fused = true;
+};
+
+/// sum = [1 | input] [bias; weight]: a layer whose bias is a row of its weights.
+struct FoldedLinear {
+  Reads<Real> input;
+  Reads<Real> weight;
+  Reads<Real> bias;
+  Writes<Real> sum;
+  static constexpr auto name = "folded_linear";
+  static constexpr auto operands = std::tuple{&FoldedLinear::input, &FoldedLinear::weight,
+                                              &FoldedLinear::bias, &FoldedLinear::sum};
+  static constexpr bool is_fused = true;
+};
+
+/// The gradients of FoldedLinear: each a product with the bias folded in.
+struct FoldedGradients {
+  Reads<Real> input;
+  Reads<Real> weight;
+  Reads<Real> bias;
+  Reads<Real> dsum;
+  Writes<Real> dinput;  ///< none where nobody needs it
+  Writes<Real> dweight;
+  Writes<Real> dbias;
+  static constexpr auto name = "folded_gradients";
+  static constexpr auto operands =
+      std::tuple{&FoldedGradients::input, &FoldedGradients::weight, &FoldedGradients::bias,
+                 &FoldedGradients::dsum,  &FoldedGradients::dinput, &FoldedGradients::dweight,
+                 &FoldedGradients::dbias};
+  static constexpr bool is_fused = true;
+};
+
+/// @}
+
+using Operation =
+    std::variant<Gather, Gemm, AddBias, ColumnSums, Sum, Relu, ReluBackward, Sigmoid,
+                 SigmoidBackward, SoftmaxCrossEntropy, SoftmaxCrossEntropyBackward, SquaredError,
+                 SquaredErrorBackward, ArgMax, Threshold, Accumulate, Convolution,
+                 ConvolutionBackward, AveragePool, AveragePoolBackward, SgdUpdate, Mean, Copy,
+                 AllReduce, Replicate, Linear, LinearInputGradient, LinearGradients, OutputLayer,
+                 Loss, AddScores, ConvolutionReluPool, PoolReluBackward, UpdateBySum,
+                 AverageWeights, FoldedLinear, FoldedGradients>;
+
+/// Whether an operation stands for others.
+template <typename Op>
+concept Fused = requires {
+  Op::is_fused;
+};
+
+}  // namespace stagewise

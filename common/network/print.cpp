@@ -1,0 +1,32 @@
+#include "network/print.hpp"
+
+namespace stagewise {
+namespace {
+
+std::string list_of(const Program& program, const std::vector<ValueId>& ids) {
+  std::string text;
+  for (const ValueId id : ids) text += (text.empty() ? "" : ", ") + program[id].name;
+  return text;
+}
+
+}  // namespace
+
+std::string operands_text(const Program& program, const Operation& operation) {
+  return list_of(program, read_by(operation)) + " -> " + list_of(program, written_by(operation));
+}
+
+std::string replaced_text(const Line& line) {
+  std::string text;
+  for (std::size_t i = 0; i < line.replaces.size();) {
+    const std::string name = name_of(line.replaces[i]);
+    std::size_t end = i + 1;
+    while (end < line.replaces.size() && name_of(line.replaces[end]) == name) ++end;
+    if (!text.empty()) text += ' ';
+    text += name;
+    if (end - i > 1) text += " x" + std::to_string(end - i);
+    i = end;
+  }
+  return text;
+}
+
+}  // namespace stagewise

@@ -1,0 +1,19 @@
+/// @file
+/// A program as text.
+#pragma once
+
+#include <string>
+
+#include "network/program.hpp"
+
+namespace stagewise {
+
+/// "batch, fc1/weight -> fc1/product": the names of the values that a line reads and of those that
+/// it writes.
+std::string operands_text(const Program& program, const Operation& operation);
+
+/// "gather gemm add_bias relu": the names of the operations that a fused line stands for; each run
+/// of the same is one name and a number: "sgd_update x4". Empty for a line that is not fused.
+std::string replaced_text(const Line& line);
+
+}  // namespace stagewise

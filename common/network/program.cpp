@@ -1,0 +1,91 @@
+#include "network/program.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+
+namespace stagewise {
+namespace {
+
+std::vector<ValueId> operands_of(const Operation& operation, Use except) {
+  std::vector<ValueId> ids;
+  for_each_operand(operation, [&](ValueId id, Use use) {
+    if (use != except) ids.push_back(id);
+  });
+  return ids;
+}
+
+/// Whether a value is there before the first line.
+bool is_given(const Value& value) {
+  return value.role == Role::data || value.role == Role::total || is_parameter(value.role);
+}
+
+}  // namespace
+
+ValueId Program::add(Value value) {
+  values.push_back(std::move(value));
+  return {static_cast<int>(values.size()) - 1};
+}
+
+ValueId Program::memory_of(ValueId id) const {
+  while ((*this)[id].memory_of) id = (*this)[id].memory_of;
+  return id;
+}
+
+std::string name_of(const Operation& operation) {
+  return std::visit([](const auto& op) { return std::string(op.name); }, operation);
+}
+
+std::vector<ValueId> read_by(const Operation& operation) {
+  return operands_of(operation, Use::writes);
+}
+
+std::vector<ValueId> written_by(const Operation& operation) {
+  return operands_of(operation, Use::reads);
+}
+
+bool is_read(const Program& program, ValueId value, const std::vector<std::size_t>& except) {
+  for (std::size_t i = 0; i < program.lines.size(); ++i) {
+    if (std::find(except.begin(), except.end(), i) != except.end()) continue;
+    const std::vector<ValueId> read = read_by(program.lines[i].operation);
+    if (std::find(read.begin(), read.end(), value) != read.end()) return true;
+  }
+  return false;
+}
+
+bool is_backward(const Program& program, const Operation& operation) {
+  const std::vector<ValueId> written = written_by(operation);
+  return std::all_of(written.begin(), written.end(), [&](ValueId id) {
+    return program[id].role == Role::gradient || is_parameter(program[id].role);
+  });
+}
+
+void expect_valid(const Program& program) {
+  std::vector<bool> is_there(program.values.size());
+  for (std::size_t i = 0; i < program.values.size(); ++i) {
+    // A part of a batch that is there is there.
+    const ValueId root = program.memory_of({static_cast<int>(i)});
+    is_there[i] = is_given(program.values[i]) || is_given(program[root]);
+  }
+  const auto fail = [&](const Line& line, ValueId id, const std::string& what) {
+    throw std::logic_error(name_of(line.operation) + " " + what + " " + program[id].name);
+  };
+  for (const Line& line : program.lines) {
+    for (const ValueId id : read_by(line.operation)) {
+      if (!is_there[static_cast<std::size_t>(id.index)])
+        fail(line, id, "reads, too early or late,");
+    }
+    for_each_operand(line.operation, [&](ValueId id, Use use) {
+      if (use != Use::writes) return;
+      if (is_there[static_cast<std::size_t>(id.index)] && !is_given(program[id])) {
+        fail(line, id, "writes again");
+      }
+      const ValueId root = program.memory_of(id);  // whatever was there is overwritten
+      for (std::size_t i = 0; i < program.values.size(); ++i) {
+        if (program.memory_of({static_cast<int>(i)}) == root) is_there[i] = false;
+      }
+      is_there[static_cast<std::size_t>(id.index)] = true;
+    });
+  }
+}
+
+}  // namespace stagewise

@@ -1,0 +1,109 @@
+/// @file
+/// The network as a program: a list of operations on named values.
+#pragma once
+
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "network/operations.hpp"
+
+namespace stagewise {
+
+/// An operation in its place.
+struct Line {
+  Operation operation;
+  std::vector<Operation> replaces = {};  ///< of a fused operation: the lines that it stands for
+  int lane = 0;                          ///< lines of different lanes may be done side by side
+};
+
+/// Values, and the lines that compute them, in an order in which each follows what it reads.
+///
+/// A value is written by one line only, but for parameters and totals, which lines update. A value
+/// may take over the memory of another one that no line reads any more.
+///
+/// A rewrite is a function from a program to a program. It may add values, and never renumbers
+/// those that are there: the ids of a program are those of all that was made from it.
+struct Program {
+  std::vector<Value> values;
+  std::vector<Line> lines;
+
+  ValueId add(Value value);
+  void append(Operation operation) { lines.push_back({std::move(operation)}); }
+
+  const Value& operator[](ValueId id) const { return values[static_cast<std::size_t>(id.index)]; }
+  Value& operator[](ValueId id) { return values[static_cast<std::size_t>(id.index)]; }
+
+  /// The value in whose memory this one is: itself, mostly.
+  ValueId memory_of(ValueId id) const;
+};
+
+/// How an operation uses an operand.
+enum class Use : std::uint8_t { reads, writes, updates };
+
+template <typename Kind>
+constexpr Use use_of(const Reads<Kind>& /*operand*/) {
+  return Use::reads;
+}
+template <typename Kind>
+constexpr Use use_of(const Writes<Kind>& /*operand*/) {
+  return Use::writes;
+}
+template <typename Kind>
+constexpr Use use_of(const Updates<Kind>& /*operand*/) {
+  return Use::updates;
+}
+
+/// Calls `visit(operand, use)` for each operand that is there: the operand a ValueId, which may be
+/// replaced.
+template <typename Visit>
+void for_each_operand(Operation& operation, const Visit& visit) {
+  const auto visit_one = [&](auto& operand) {
+    if (operand) visit(static_cast<ValueId&>(operand), use_of(operand));
+  };
+  std::visit(
+      [&](auto& op) {
+        std::apply(
+            [&](auto... members) {
+              const auto visit_member = [&](auto& member) {
+                if constexpr (requires { member.begin(); }) {
+                  for (auto& operand : member) visit_one(operand);
+                } else {
+                  visit_one(member);
+                }
+              };
+              (visit_member(op.*members), ...);
+            },
+            std::decay_t<decltype(op)>::operands);
+      },
+      operation);
+}
+
+/// Likewise, of an operation that stays as it is: the operand is a ValueId.
+template <typename Visit>
+void for_each_operand(const Operation& operation, const Visit& visit) {
+  for_each_operand(const_cast<Operation&>(operation),  // NOLINT(*-const-cast): nothing is changed
+                   [&](const ValueId& operand, Use use) { visit(operand, use); });
+}
+
+/// The name of an operation: "gemm".
+std::string name_of(const Operation& operation);
+
+/// What it reads, and updates.
+std::vector<ValueId> read_by(const Operation& operation);
+
+/// What it writes, and updates.
+std::vector<ValueId> written_by(const Operation& operation);
+
+/// Whether a line of the program reads the value, but for those that `except` numbers.
+bool is_read(const Program& program, ValueId value, const std::vector<std::size_t>& except = {});
+
+/// Whether an operation computes gradients, or uses them, and nothing of the way forward.
+bool is_backward(const Program& program, const Operation& operation);
+
+/// @throws std::logic_error if a line reads what was not written yet or what has been overwritten,
+/// or
+///         writes what was written before.
+void expect_valid(const Program& program);
+
+}  // namespace stagewise

@@ -1,0 +1,16 @@
+#include "network/shard.hpp"
+
+#include <algorithm>
+
+namespace stagewise {
+
+//! [shard_of]
+Shard shard_of(Index rows, int count, int index) {
+  const Index size = rows / count;
+  const Index longer = rows % count;  // so many shards have one sample more
+  return {.first = index * size + std::min<Index>(index, longer),
+          .rows = size + (index < longer ? 1 : 0)};
+}
+//! [shard_of]
+
+}  // namespace stagewise

@@ -1,0 +1,74 @@
+/// @file
+/// The values that a program's operations read and write.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <string>
+
+#include "network/problems.hpp"
+#include "tensor/shape.hpp"
+
+namespace stagewise {
+
+/// Which value of a program.
+struct ValueId {
+  int index = -1;  ///< -1: none
+
+  explicit operator bool() const { return index >= 0; }
+  auto operator<=>(const ValueId&) const = default;
+};
+
+/// What a value is for.
+enum class Role : std::uint8_t {
+  data,  ///< the data set, and the order in which an epoch visits it: not the program's memory
+  activation,  ///< computed from a batch on the way forward, the batch itself included
+  weight,      ///< a parameter to which l2 applies: weights and filters
+  bias,        ///< a parameter to which it does not
+  gradient,    ///< of the loss, with respect to another value
+  total        ///< what an epoch adds up
+};
+
+/// Whether the network learns it.
+constexpr bool is_parameter(Role role) {
+  return role == Role::weight || role == Role::bias;
+}
+
+/// What a value consists of.
+enum class Type : std::uint8_t { real, classes, order, totals, scores };
+
+/// float or double, whichever the executor computes in.
+struct Real {};
+
+/// The Type of operands of this kind.
+template <typename Kind>
+constexpr Type type_of_operand = Type::real;
+template <>
+inline constexpr Type type_of_operand<std::int32_t> = Type::classes;
+template <>
+inline constexpr Type type_of_operand<std::uint32_t> = Type::order;
+template <>
+inline constexpr Type type_of_operand<Totals> = Type::totals;
+template <>
+inline constexpr Type type_of_operand<Score> = Type::scores;
+
+/// Which part of every batch a value belongs to: shard number `index` of `count`.
+struct Part {
+  int index = 0;
+  int count = 1;
+
+  bool operator==(const Part&) const = default;
+};
+
+/// A value: name and shape, but no memory. An executor allocates it, once, for the largest batch.
+struct Value {
+  std::string name = {};  ///< "fc1/weight", "fc1/output", "d fc1/output"
+  Shape shape = {};       ///< of one sample's value where it is batched, else of all of it
+  Role role = Role::activation;
+  Type type = Type::real;
+  bool is_batched = false;  ///< whether there is one for each sample of its part
+  Part part = {};           ///< of which it is computed
+  ValueId memory_of = {};   ///< takes over the memory of this one, which nobody reads any more
+};
+
+}  // namespace stagewise

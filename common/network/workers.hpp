@@ -1,0 +1,58 @@
+/// @file
+/// Data parallelism as a rewrite: every worker has a copy of the lines for its shard of the batch
+/// (report 003, section 2).
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "network/model.hpp"
+
+namespace stagewise {
+
+/// What the workers exchange.
+enum class Average : std::uint8_t {
+  gradients,  ///< one set of parameters; every update follows the mean over the whole batch
+  weights     ///< each worker has its own parameters, which are replaced by their mean now and then
+};
+
+/// How a batch is shared out.
+struct WorkerOptions {
+  int workers = 1;
+  Average average = Average::gradients;
+  std::int64_t average_every = 1;  ///< steps between two means of the weights
+};
+
+/// What a training runs. All programs have the same values.
+struct TrainingPrograms {
+  Program step;
+  Program mean;       ///< sets the model's parameters to the mean of the workers'; else no lines
+  Program take_over;  ///< likewise, and all workers continue from it
+  std::vector<std::vector<ValueId>> workers;  ///< each worker's parameters, if it has its own
+  std::vector<ValueId> totals;                ///< each worker's
+};
+
+/// How lines are copied.
+struct CopyOptions {
+  Part part;
+  std::string whose;            ///< behind the names: " of worker 1"
+  bool has_parameters = false;  ///< whether the copy has parameters of its own
+  bool has_samples = false;     ///< whether its samples are a data set of its own
+};
+
+/// Appends a copy of all lines of a program, with values of its own for everything but data set and
+/// parameters.
+/// @param to has all values of `from`.
+/// @return for each value of `from`, the value in the copy.
+std::vector<ValueId> append_copy(Program& to, const Program& from, const CopyOptions& options);
+
+/// The step of a training: forward, backward, update.
+///
+/// With Average::gradients, each worker computes its shard's part of the gradient of the mean over
+/// the whole batch, so that the sum over the workers is that gradient, however unequal the shards
+/// are. With Average::weights each worker takes a step of its own; a worker whose shard is empty
+/// takes none.
+TrainingPrograms build_training(const Model& model, const Sgd& sgd, const WorkerOptions& options);
+
+}  // namespace stagewise

@@ -1,0 +1,185 @@
+#include "training/executor.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <stdexcept>
+
+#include "network/print.hpp"
+#include "tensor/counts.hpp"
+#include "tensor/error.hpp"
+
+namespace stagewise {
+
+template <typename T>
+double Executor<T>::measure(const std::function<void()>& work) {
+  synchronize();
+  const auto start = std::chrono::steady_clock::now();
+  work();
+  synchronize();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+template <typename T>
+double Executor<T>::bytes_of(ValueId id) const {
+  const Value& value = values_[static_cast<std::size_t>(id.index)];
+  return static_cast<double>(elements_of(value, max_rows_)) *
+         static_cast<double>(stagewise::bytes_of(value.type, sizeof(T)));
+}
+
+//! [load]
+template <typename T>
+void Executor<T>::load(const Program& program, Index max_rows,
+                       const std::function<void(double)>& on_size) {
+  for (std::size_t i = 0; i < std::min(values_.size(), program.values.size()); ++i) {
+    if (values_[i].name != program.values[i].name) {
+      throw std::logic_error("this executor has loaded another program, with " + values_[i].name +
+                             " for " + program.values[i].name);
+    }
+  }
+  max_rows_ = max_rows;
+  batch_.rows = max_rows;
+  for (std::size_t i = values_.size(); i < program.values.size(); ++i) {
+    values_.push_back(program.values[i]);
+    roots_.push_back(program.memory_of({static_cast<int>(i)}));
+  }
+  owned_.resize(values_.size());
+  bound_.resize(values_.size());
+
+  std::vector<ValueId> needed;
+  double bytes = 0;
+  for (const Line& line : program.lines) {
+    for_each_operand(line.operation, [&](ValueId id, Use /*use*/) {
+      const ValueId root = roots_[static_cast<std::size_t>(id.index)];
+      const bool is_there = value(root).role == Role::data ||
+                            owned_[static_cast<std::size_t>(root.index)].data() != nullptr ||
+                            std::find(needed.begin(), needed.end(), root) != needed.end();
+      if (is_there) return;
+      needed.push_back(root);
+      bytes += bytes_of(root);
+    });
+  }
+  const Memory::Room room = memory().room();
+  if (bytes > static_cast<double>(room.bytes)) {
+    throw Error("the network, for a batch of " + count_of(max_rows, "sample") +
+                ", needs at least " + size_text(bytes) + ", but " +
+                size_text(static_cast<double>(room.bytes)) + " of " + room.of +
+                " are free; a smaller network or --batch-size needs less");
+  }
+  if (on_size) on_size(bytes);
+  for (const ValueId id : needed) {
+    owned_[static_cast<std::size_t>(id.index)] =
+        Tensor<std::byte>({std::max<Index>(static_cast<Index>(bytes_of(id)), 1)}, memory());
+  }
+  prepare(program);
+}
+//! [load]
+
+template <typename T>
+void Executor<T>::bind(ValueId value, void* memory) {
+  bound_[static_cast<std::size_t>(value.index)] = memory;
+}
+
+template <typename T>
+void Executor<T>::read_from(const Dataset& dataset, std::span<const std::uint32_t> order) {
+  dataset_ = &dataset;
+  order_ = order;
+}
+
+//! [execute]
+template <typename T>
+void Executor<T>::execute(const Program& program, const Batch& batch) {
+  batch_ = batch;
+  for (const Line& line : program.lines) {
+    if (!measures_) {
+      run(line);
+      continue;
+    }
+    run_timed(
+        name_of(line.operation) + "  " + operands_text(program, line.operation), [&] { run(line); },
+        is_backward(program, line.operation));
+  }
+}
+//! [execute]
+
+template <typename T>
+void Executor<T>::run_timed(const std::string& operation, const std::function<void()>& work,
+                            bool is_backward) {
+  if (!measures_) return work();
+  auto timing = std::find_if(timings_.begin(), timings_.end(),
+                             [&](const Timing& other) { return other.operation == operation; });
+  if (timing == timings_.end())
+    timing = timings_.insert(timing, {.operation = operation, .is_backward = is_backward});
+  timing->seconds += measure(work);
+  ++timing->calls;
+}
+
+template <typename T>
+void Executor<T>::run(const AllReduce& /*op*/) {
+  throw std::logic_error("a program for several processes is executed by one");
+}
+
+template <typename T>
+void* Executor<T>::address_of(ValueId id) {
+  if (!id) return nullptr;
+  const ValueId root = roots_[static_cast<std::size_t>(id.index)];
+  void* const bound = bound_[static_cast<std::size_t>(root.index)];
+  std::byte* address = bound != nullptr ? static_cast<std::byte*>(bound)
+                                        : owned_[static_cast<std::size_t>(root.index)].data();
+  if (address == nullptr || value(id).part == value(root).part) return address;
+  return address + static_cast<std::size_t>(shard(id).first * value(id).shape.elements()) *
+                       stagewise::bytes_of(value(id).type, sizeof(T));
+}
+
+template <typename T>
+Index Executor<T>::columns(ValueId id) const {
+  const Value& of = value(id);
+  return of.is_batched ? of.shape.elements() : of.shape[of.shape.rank() - 1];
+}
+
+template <typename T>
+std::span<const std::uint32_t> Executor<T>::samples(ValueId id) const {
+  const Shard own = shard(id);
+  return order_.subspan(static_cast<std::size_t>(batch_.first + own.first),
+                        static_cast<std::size_t>(own.rows));
+}
+
+template <typename T>
+GemmProblem<T> Executor<T>::problem(const Gemm& op) {
+  const bool is_flipped = op.op_a == Transpose::yes;
+  return {.op_a = op.op_a,
+          .op_b = op.op_b,
+          .m = rows(op.c),
+          .n = columns(op.c),
+          .k = is_flipped ? rows(op.a) : columns(op.a),
+          .a = at(op.a),
+          .b = at(op.b),
+          .c = at(op.c)};
+}
+
+template <typename T>
+ConvolutionProblem Executor<T>::problem(ValueId input, ValueId filter) const {
+  const Shape& image = value(input).shape;
+  const Shape& f = value(filter).shape;
+  return {.batch = shard(input).rows,
+          .height = image[0],
+          .width = image[1],
+          .in = image[2],
+          .filter_height = f[0],
+          .filter_width = f[1],
+          .out = f[3]};
+}
+
+template <typename T>
+PoolingProblem Executor<T>::pooling(ValueId input, Index window) const {
+  const Shape& image = value(input).shape;
+  return {.batch = shard(input).rows,
+          .height = image[0],
+          .width = image[1],
+          .channels = image[2],
+          .window = window};
+}
+
+template class Executor<float>;
+template class Executor<double>;
+
+}  // namespace stagewise

@@ -1,0 +1,214 @@
+/// @file
+/// What executes programs. A stage is first of all an executor of its own.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "data/dataset.hpp"
+#include "network/cost.hpp"
+#include "network/program.hpp"
+#include "network/shard.hpp"
+#include "tensor/tensor.hpp"
+
+namespace stagewise {
+
+/// Which samples a program is executed for: the launch arguments.
+struct Batch {
+  Index first = 0;        ///< place of the first one in the order
+  Index rows = 0;         ///< of the whole batch
+  std::int64_t step = 1;  ///< within the epoch, counted from 1
+};
+
+/// What a line has cost so far.
+struct Timing {
+  std::string operation;  ///< "gemm batch, fc1/weight -> fc1/product"
+  std::int64_t calls = 0;
+  double seconds = 0;
+  bool is_backward = false;  ///< whether it computes gradients, or uses them
+};
+
+/// Owns the memory of a program's values, allocated once, for the largest batch, and executes one
+/// line after the other.
+///
+/// A stage derives from it and has a function `run` for every operation that it computes in its own
+/// way. Work may be asynchronous: it takes effect in the order of the calls, and the host waits
+/// only in copy_out() and synchronize(). Nothing allocates but load().
+/// @tparam T float or double.
+template <typename T>
+class Executor {
+ public:
+  Executor() = default;
+  virtual ~Executor() = default;
+  Executor(const Executor&) = delete;
+  Executor& operator=(const Executor&) = delete;
+
+  /// @name Memory
+  /// @{
+
+  /// Where all values live.
+  virtual Memory& memory() = 0;
+
+  /// Memory of the host for what is on its way to memory() or back.
+  virtual Memory& staging_memory() { return host_memory(); }
+
+  /// Whether the host can follow pointers into memory(), so that reading costs nothing.
+  virtual bool host_accessible() const = 0;
+
+  /// Copies `bytes` bytes from the host's memory; `host` may be reused on return.
+  virtual void copy_in(void* to, const void* host, std::size_t bytes) = 0;
+
+  /// Copies `bytes` bytes to the host's memory; they are there on return.
+  virtual void copy_out(void* host, const void* from, std::size_t bytes) = 0;
+
+  /// Waits until everything that was asked for has been done.
+  virtual void synchronize() = 0;
+
+  /// Seconds that `work` takes, alone: what was asked for before is done by then. Waits for it.
+  virtual double measure(const std::function<void()>& work);
+
+  /// @}
+
+  /// Allocates the values that the program's lines use, as far as they have no memory yet.
+  /// @param max_rows of the largest batch; the same in every call.
+  /// @param on_size called before, with the bytes that this takes at least.
+  /// @throws Error before anything is allocated if there is not enough memory.
+  void load(const Program& program, Index max_rows,
+            const std::function<void(double)>& on_size = {});
+
+  Index max_rows() const { return max_rows_; }
+
+  /// Puts a value of a loaded program elsewhere, into memory that somebody else owns. Null: back
+  /// into its own.
+  void bind(ValueId value, void* memory);
+
+  /// The samples that Gather gathers from here on. Both must stay as they are meanwhile.
+  virtual void read_from(const Dataset& dataset, std::span<const std::uint32_t> order);
+
+  /// Executes a loaded program.
+  virtual void execute(const Program& program, const Batch& batch);
+
+  /// Where a value is, for the batch of the last execute().
+  template <typename Element = T>
+  Element* data(ValueId value) {
+    return static_cast<Element*>(address_of(value));
+  }
+
+  /// Measures every line from now on, waiting for the device before and after each: the sum of the
+  /// lines is therefore more than an unmeasured run takes.
+  void enable_timings(bool measures = true) { measures_ = measures; }
+  bool measures() const { return measures_; }
+
+  /// A row for each line that has been executed since, in the order of the first time.
+  const std::vector<Timing>& timings() const { return timings_; }
+
+  /// Does `work` and, where lines are measured, takes it for one.
+  void run_timed(const std::string& operation, const std::function<void()>& work,
+                 bool is_backward = false);
+
+  /// @name What is the same in all stages
+  /// @{
+  void run(const Replicate& /*op*/) {}
+
+  /// @throws std::logic_error where there are no other processes.
+  void run(const AllReduce& op);
+  /// @}
+
+ protected:
+  template <typename Kind>
+  using Element = std::conditional_t<std::is_same_v<Kind, Real>, T, Kind>;
+
+  /// Executes a line; see run_line().
+  virtual void run(const Line& line) = 0;
+
+  /// Called in load() with what is loaded: allocates what the stage's operations need beside their
+  /// operands.
+  virtual void prepare(const Program& /*program*/) {}
+
+  /// An operand in memory; null for none.
+  template <typename Kind>
+  const Element<Kind>* at(const Reads<Kind>& operand) {
+    return static_cast<const Element<Kind>*>(address_of(operand));
+  }
+  template <typename Kind>
+  Element<Kind>* at(const Writes<Kind>& operand) {
+    return static_cast<Element<Kind>*>(address_of(operand));
+  }
+  template <typename Kind>
+  Element<Kind>* at(const Updates<Kind>& operand) {
+    return static_cast<Element<Kind>*>(address_of(operand));
+  }
+
+  const Value& value(ValueId id) const { return values_[static_cast<std::size_t>(id.index)]; }
+
+  /// The samples of the current batch that a value belongs to.
+  Shard shard(ValueId id) const {
+    const Part& part = value(id).part;
+    return shard_of(batch_.rows, part.count, part.index);
+  }
+
+  /// Elements of a value in the current batch.
+  Index elements(ValueId id) const { return elements_of(value(id), batch_.rows); }
+
+  /// Elements of a sample, or of a row of a parameter.
+  Index columns(ValueId id) const;
+  Index rows(ValueId id) const { return columns(id) == 0 ? 0 : elements(id) / columns(id); }
+
+  /// @name Operations as kernels take them
+  /// @{
+  GemmProblem<T> problem(const Gemm& op);
+  ConvolutionProblem problem(ValueId input, ValueId filter) const;
+  PoolingProblem pooling(ValueId input, Index window) const;
+  /// @}
+
+  const Batch& batch() const { return batch_; }
+  const Dataset* dataset() const { return dataset_; }
+
+  /// The samples of a value's part of the current batch.
+  std::span<const std::uint32_t> samples(ValueId id) const;
+
+  Batch batch_;
+
+ private:
+  void* address_of(ValueId id);
+  double bytes_of(ValueId id) const;
+
+  std::vector<Value> values_;
+  std::vector<Tensor<std::byte>> owned_;  ///< one for each value; empty where it is elsewhere
+  std::vector<void*> bound_;
+  std::vector<ValueId> roots_;  ///< in whose memory each value is
+  Index max_rows_ = 0;
+  const Dataset* dataset_ = nullptr;
+  std::span<const std::uint32_t> order_;
+  bool measures_ = false;
+  std::vector<Timing> timings_;
+};
+
+//! [run_line]
+/// Calls the stage's function for a line's operation. A fused operation that the stage has no
+/// function for is what it stands for. That all others have one is checked when this is compiled.
+template <typename Stage>
+void run_operation(Stage& stage, const Operation& operation,
+                   const std::vector<Operation>& replaces) {
+  std::visit(
+      [&](const auto& op) {
+        using Op = std::decay_t<decltype(op)>;
+        if constexpr (requires { stage.run(op); }) {
+          stage.run(op);
+        } else {
+          static_assert(Fused<Op>, "this stage does not compute every operation");
+          for (const Operation& member : replaces) run_operation(stage, member, {});
+        }
+      },
+      operation);
+}
+//! [run_line]
+
+extern template class Executor<float>;
+extern template class Executor<double>;
+
+}  // namespace stagewise

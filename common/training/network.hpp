@@ -1,0 +1,44 @@
+/// @file
+/// A model in an executor's memory.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "network/model.hpp"
+#include "tensor/parameter_values.hpp"
+#include "training/executor.hpp"
+
+namespace stagewise {
+
+/// A model, and the executor that holds its values; the programs that every use of a network needs,
+/// as the stage executes them.
+template <typename T>
+struct Network {
+  /// @param rewrite what the stage makes of a program before it executes it.
+  template <typename Rewrite>
+  Network(Model its_model, std::unique_ptr<Executor<T>> its_executor, const Rewrite& rewrite)
+      : model(std::move(its_model)),
+        executor(std::move(its_executor)),
+        evaluation(rewrite(model.program)),
+        prediction(rewrite(model.prediction())) {}
+
+  /// Likewise, as they are.
+  Network(Model its_model, std::unique_ptr<Executor<T>> its_executor)
+      : Network(std::move(its_model), std::move(its_executor),
+                [](const Program& program) { return program; }) {}
+
+  /// Allocates what evaluation and prediction need.
+  void load(Index max_rows, const std::function<void(double)>& on_size = {}) {
+    executor->load(evaluation, max_rows, on_size);
+    executor->load(prediction, max_rows);
+  }
+
+  Model model;
+  std::unique_ptr<Executor<T>> executor;
+  Program evaluation;  ///< from samples to totals
+  Program prediction;  ///< from a batch that is there to classes
+};
+
+}  // namespace stagewise

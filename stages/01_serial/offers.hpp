@@ -1,0 +1,15 @@
+/// @file
+/// What stage 01 offers on the command line.
+#pragma once
+
+#include "app/stage.hpp"
+
+namespace stagewise::serial {
+
+inline Offers offers() {
+  return {.program = "stage01_serial",
+          .options = {"gemm", "workers", "average", "average-every"},
+          .commands = {}};
+}
+
+}  // namespace stagewise::serial
