@@ -83,7 +83,7 @@ void run_info_program(const Stage& stage, const RunOptions& options) {
     all.bytes += cost.bytes;
     all.operations += cost.operations;
     const bool is_fused = !line.replaces.empty();
-    std::cout << column(name_of(line.operation) + (is_fused ? "*" : ""), 32)
+    std::cout << column(std::string(name_of(line.operation)) + (is_fused ? "*" : ""), 32)
               << column(operands_text(program, line.operation), 62)
               << right(with_prefix(cost.bytes), 8) << right(with_prefix(cost.operations), 8) << "  "
               << file_of(stage, line) << '\n';

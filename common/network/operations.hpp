@@ -149,7 +149,7 @@ struct SoftmaxCrossEntropy {
                  &SoftmaxCrossEntropy::probabilities, &SoftmaxCrossEntropy::row_losses};
 };
 
-/// The gradient of the mean over the whole batch, of which this may be a part:
+/// The gradient of the mean over the whole batch, of which this may be a part (see Part):
 /// dlogits = (probabilities - onehot(labels)) / rows of the batch.
 struct SoftmaxCrossEntropyBackward {
   Reads<Real> probabilities;

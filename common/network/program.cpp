@@ -31,8 +31,8 @@ ValueId Program::memory_of(ValueId id) const {
   return id;
 }
 
-std::string name_of(const Operation& operation) {
-  return std::visit([](const auto& op) { return std::string(op.name); }, operation);
+const char* name_of(const Operation& operation) {
+  return std::visit([](const auto& op) { return op.name; }, operation);
 }
 
 std::vector<ValueId> read_by(const Operation& operation) {
@@ -67,7 +67,8 @@ void expect_valid(const Program& program) {
     is_there[i] = is_given(program.values[i]) || is_given(program[root]);
   }
   const auto fail = [&](const Line& line, ValueId id, const std::string& what) {
-    throw std::logic_error(name_of(line.operation) + " " + what + " " + program[id].name);
+    throw std::logic_error(std::string(name_of(line.operation)) + " " + what + " " +
+                           program[id].name);
   };
   for (const Line& line : program.lines) {
     for (const ValueId id : read_by(line.operation)) {

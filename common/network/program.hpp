@@ -87,7 +87,7 @@ void for_each_operand(const Operation& operation, const Visit& visit) {
 }
 
 /// The name of an operation: "gemm".
-std::string name_of(const Operation& operation);
+const char* name_of(const Operation& operation);
 
 /// What it reads, and updates.
 std::vector<ValueId> read_by(const Operation& operation);

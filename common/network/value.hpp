@@ -57,6 +57,10 @@ struct Part {
   int index = 0;
   int count = 1;
 
+  /// Whether the mean loss is taken over the part, as if it were a batch of its own; else over the
+  /// whole batch.
+  bool is_alone = false;
+
   bool operator==(const Part&) const = default;
 };
 

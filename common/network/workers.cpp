@@ -72,7 +72,7 @@ TrainingPrograms build_training(const Model& model, const Sgd& sgd, const Worker
   for (int worker = 0; worker < options.workers; ++worker) {
     const std::vector<ValueId> copies =
         append_copy(step, one.program,
-                    {.part = {worker, options.workers},
+                    {.part = {worker, options.workers, own},
                      .whose = " of worker " + std::to_string(worker + 1),
                      .has_parameters = own});
     const std::vector<ValueId> own_gradients = pick(copies, gradients);

@@ -95,7 +95,7 @@ void Executor<T>::execute(const Program& program, const Batch& batch) {
       continue;
     }
     run_timed(
-        name_of(line.operation) + "  " + operands_text(program, line.operation), [&] { run(line); },
+        std::string(name_of(line.operation)) + "  " + operands_text(program, line.operation), [&] { run(line); },
         is_backward(program, line.operation));
   }
 }

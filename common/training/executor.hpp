@@ -151,6 +151,11 @@ class Executor {
     return shard_of(batch_.rows, part.count, part.index);
   }
 
+  /// Rows over which the mean loss is taken whose gradient this value is.
+  Index batch_rows(ValueId id) const {
+    return value(id).part.is_alone ? shard(id).rows : batch_.rows;
+  }
+
   /// Elements of a value in the current batch.
   Index elements(ValueId id) const { return elements_of(value(id), batch_.rows); }
 

@@ -54,7 +54,10 @@ ProgramStep<T>::ProgramStep(Network<T>& network, const Dataset& training_set,
   Executor<T>& executor = *network.executor;
   executor.load(programs_.step, max_rows, on_size);
   executor.load(programs_.take_over, max_rows);
-  if (workers.average == Average::gradients) return;
+  if (workers.average == Average::gradients) {
+    copy_parameters_in(network, starts.front(), "the start");
+    return;
+  }
   start_workers(network, programs_, starts);
   executor.execute(programs_.mean, {.rows = max_rows});
 }

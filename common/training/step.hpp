@@ -67,7 +67,8 @@ class Step {
 template <typename T>
 class ProgramStep final : public Step {
  public:
-  /// @param starts where weights are averaged, the parameters from which each worker starts.
+  /// @param starts the parameters from which all workers start; where weights are averaged, from
+  ///        which each does.
   /// @param steps_done steps before this training: 0, or a checkpoint's.
   /// @throws Error if there is not enough memory.
   ProgramStep(Network<T>& network, const Dataset& training_set, TrainingPrograms programs,

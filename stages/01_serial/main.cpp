@@ -6,8 +6,8 @@
 
 #include "01_serial/gemm/blas.hpp"
 #include "01_serial/serial_executor.hpp"
-#include "app/stage.hpp"
 #include "all_offers.hpp"
+#include "app/stage.hpp"
 #include "tensor/error.hpp"
 
 namespace {

@@ -89,7 +89,7 @@ void SerialExecutor<T>::run(const SoftmaxCrossEntropy& op) {
 template <typename T>
 void SerialExecutor<T>::run(const SoftmaxCrossEntropyBackward& op) {
   serial::softmax_cross_entropy_backward(this->rows(op.dlogits), this->columns(op.dlogits),
-                                         this->batch().rows, this->at(op.probabilities),
+                                         this->batch_rows(op.dlogits), this->at(op.probabilities),
                                          this->at(op.labels), this->at(op.dlogits));
 }
 
@@ -102,8 +102,8 @@ void SerialExecutor<T>::run(const SquaredError& op) {
 template <typename T>
 void SerialExecutor<T>::run(const SquaredErrorBackward& op) {
   serial::squared_error_backward(this->rows(op.outputs), this->columns(op.outputs),
-                                 this->batch().rows, this->at(op.outputs), this->at(op.labels),
-                                 this->at(op.doutputs));
+                                 this->batch_rows(op.doutputs), this->at(op.outputs),
+                                 this->at(op.labels), this->at(op.doutputs));
 }
 
 template <typename T>

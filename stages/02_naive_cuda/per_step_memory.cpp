@@ -5,59 +5,60 @@
 namespace stagewise {
 
 template <typename T>
-PerStepMemory<T>::PerStepMemory(Network<T>& network, const ModelOptions& model,
-                                const Dataset& training_set, const Sgd& sgd)
+PerStepMemory<T>::PerStepMemory(Network<T>& network, const Dataset& training_set, const Sgd& sgd,
+                                std::vector<ParameterValues> start, MakeExecutor make_executor,
+                                Index max_rows)
     : network_(&network),
-      model_(&model),
       training_set_(&training_set),
       sgd_(sgd),
-      parameters_(copy_parameters_out(network.graph)) {}
+      parameters_(std::move(start)),
+      make_executor_(std::move(make_executor)) {
+  network.load(max_rows);
+  copy_parameters_in(network, parameters_, "the start");
+}
 
 template <typename T>
 void PerStepMemory<T>::begin_epoch(std::span<const std::uint32_t> order) {
   order_ = order;
   totals_ = {};
-  step_ = 0;
+  batch_ = {.step = 0};
 }
 
 template <typename T>
 void PerStepMemory<T>::run(Index first, Index rows) {
-  ++step_;
-  last_rows_ = rows;
+  batch_ = {.first = first, .rows = rows, .step = batch_.step + 1};
   Totals totals;
-  run_timed(network_->graph, timing_, [&] { totals = run_from_nothing(first, rows); });
+  network_->executor->run_timed("step  allocations included",
+                                [&] { totals = run_from_nothing(first, rows); });
   totals_.loss += totals.loss;
   totals_.correct += totals.correct;
-  if (totals.first_bad_step >= 0 && totals_.first_bad_step < 0) totals_.first_bad_step = step_;
+  const bool is_bad = totals.first_bad_step >= 0 && totals_.first_bad_step < 0;
+  if (is_bad) totals_.first_bad_step = batch_.step;
 }
 
 //! [per_step]
 template <typename T>
 Totals PerStepMemory<T>::run_from_nothing(Index first, Index rows) {
-  const auto network =  // allocates
-      build_model(network_->graph.backend(), *model_, rows, GraphMode::training);
-  copy_parameters_in(network->graph, parameters_, "the step before");
-
-  EagerStep<T> step(*network, *training_set_, sgd_);
+  Network<T> network(network_->model, make_executor_());
+  ProgramStep<T> step(network, *training_set_, build_training(network.model, sgd_, {}), {},
+                      {parameters_}, 0, rows);  // allocates
   step.begin_epoch(order_);
   step.run(first, rows);
 
-  parameters_ = copy_parameters_out(network->graph);
+  parameters_ = copy_parameters_out(network);
   return step.totals();
 }  // frees
 //! [per_step]
 
 template <typename T>
 void PerStepMemory<T>::end_epoch() {
-  copy_parameters_in(network_->graph, parameters_, "the last step");
-  // The trainer looks at the loss of the epoch's last batch once more.
-  PlainFeeder<T>(*network_, *training_set_).feed(order_.last(static_cast<std::size_t>(last_rows_)));
+  copy_parameters_in(*network_, parameters_, "the last step");
 }
 
 template <typename T>
-std::vector<Timing> PerStepMemory<T>::timings() const {
-  if (network_->graph.timings().empty()) return {};
-  return {timing_};
+Samples PerStepMemory<T>::last_batch() const {
+  return {training_set_, order_.subspan(static_cast<std::size_t>(batch_.first),
+                                        static_cast<std::size_t>(batch_.rows))};
 }
 
 template class PerStepMemory<float>;

@@ -5,6 +5,7 @@
 #include "03_shared_memory/shift.hpp"
 #include "cuda/check.hpp"
 #include "cuda/memory.hpp"
+#include "network/rewriter.hpp"
 #include "tensor/error.hpp"
 
 namespace stagewise::shared_memory {
@@ -36,6 +37,48 @@ FoldBias parse_fold_bias(const std::string& name) {
   }
   return static_cast<FoldBias>(found - names.begin());
 }
+
+//! [fold_biases]
+Program fold_biases(const Program& program) {
+  Rewriter rewriter(program);
+  for (std::size_t i = 0; i < rewriter.size(); ++i) {
+    const AddBias* const add = rewriter.get<AddBias>(i);
+    const auto product = add != nullptr ? rewriter.writer_of(add->x) : std::nullopt;
+    const Gemm* const gemm = product ? rewriter.get<Gemm>(*product) : nullptr;
+    if (gemm == nullptr) continue;
+    const FoldedLinear folded = {
+        .input = gemm->a, .weight = gemm->b, .bias = add->bias, .sum = add->y};
+    if (rewriter.fuse({*product, i}, folded)) i = 0;
+
+    // Backwards: the product that gives the gradient of the weight leads to the others.
+    for (std::size_t k = 0; k < rewriter.size(); ++k) {
+      const Gemm* const dweight = rewriter.get<Gemm>(k);
+      if (dweight == nullptr || dweight->op_a == Transpose::no || dweight->a != folded.input) {
+        continue;
+      }
+      const auto sums = rewriter.reader_of<ColumnSums>(dweight->b);
+      if (!sums) continue;
+      FoldedGradients gradients = {.input = folded.input,
+                                   .weight = folded.weight,
+                                   .bias = folded.bias,
+                                   .dsum = dweight->b,
+                                   .dinput = {},
+                                   .dweight = dweight->c,
+                                   .dbias = rewriter.get<ColumnSums>(*sums)->y};
+      std::vector<std::size_t> members = {k, *sums};
+      for (const std::size_t reader : rewriter.readers_of(folded.weight)) {
+        const Gemm* const dinput = rewriter.get<Gemm>(reader);
+        if (dinput == nullptr || dinput->a != gradients.dsum) continue;
+        members.push_back(reader);
+        gradients.dinput = dinput->c;
+      }
+      rewriter.fuse(members, gradients);
+      break;
+    }
+  }
+  return rewriter.finish();
+}
+//! [fold_biases]
 
 template <typename T>
 void FoldedLayer<T>::reserve(Index rows, Index in, Index out, bool with_gradients) {

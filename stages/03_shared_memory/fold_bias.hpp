@@ -8,7 +8,7 @@
 
 #include <cuda_runtime.h>
 
-#include "network/problems.hpp"
+#include "network/program.hpp"
 #include "tensor/tensor.hpp"
 
 namespace stagewise::shared_memory {
@@ -21,6 +21,9 @@ const std::vector<std::string>& fold_bias_names();
 
 /// @throws UsageError for an unknown name.
 FoldBias parse_fold_bias(const std::string& name);
+
+/// Makes each product that is followed by a bias one operation, and its gradients another.
+Program fold_biases(const Program& program);
 
 /// With a first column of ones in the input, the bias is the first row of the weights, and a layer
 /// is one product, forward and backward:

@@ -2,7 +2,8 @@
 /// Stage 03's program.
 
 #include "03_shared_memory/ladder_commands.hpp"
-#include "03_shared_memory/shared_memory_backend.hpp"
+#include "03_shared_memory/shared_memory_executor.hpp"
+#include "all_offers.hpp"
 #include "app/stage.hpp"
 #include "cuda/device.hpp"
 
@@ -11,12 +12,16 @@ namespace {
 using namespace stagewise;
 
 template <typename T>
-std::unique_ptr<Backend<T>> make_backend(const StageOptions& options) {
-  return std::make_unique<SharedMemoryBackend<T>>(SharedMemoryOptions{
+std::unique_ptr<Executor<T>> make_executor(const StageOptions& options) {
+  return std::make_unique<SharedMemoryExecutor<T>>(SharedMemoryOptions{
       .gemm = options.at("gemm"),
       .reduce = options.at("reduce"),
       .convolution = shared_memory::parse_convolution_form(options.at("convolution")),
       .fold_bias = shared_memory::parse_fold_bias(options.at("fold-bias"))});
+}
+
+Program rewrite(const Program& program, const StageOptions& options, Index /*max_rows*/) {
+  return options.at("fold-bias") == "off" ? program : shared_memory::fold_biases(program);
 }
 
 template <typename Problem>
@@ -58,8 +63,6 @@ std::string why_idle(const std::string& option, const StageOptions& /*values*/,
 }
 
 Stage describe_stage() {
-  const std::string before = "stages/02_naive_cuda/";
-  const std::string folder = "stages/03_shared_memory/";
   Stage stage;
   stage.program = "stage03_shared_memory";
   stage.summary = "Stage 03: tiles in shared memory and parallel reductions.";
@@ -68,27 +71,10 @@ Stage describe_stage() {
   stage.options = options();
   stage.why_idle = why_idle;
   stage.ladders = shared_memory::ladder_commands();
-  stage.make_float_backend = make_backend<float>;
-  stage.make_double_backend = make_backend<double>;
-  stage.primitives = {
-      {"gemm", folder + "gemm.cu, gemm/*"},
-      {"add_bias", before + "elementwise.cu"},
-      {"relu, relu_backward", before + "elementwise.cu"},
-      {"sigmoid, sigmoid_backward", before + "elementwise.cu"},
-      {"transpose", folder + "transpose.cu, transpose/*"},
-      {"sum, sum_rows (bias gradient)", folder + "reduce.cu, reduce/*"},
-      {"softmax_cross_entropy", folder + "loss.cu"},
-      {"softmax_cross_entropy_backward", before + "loss.cu"},
-      {"squared_error", folder + "loss.cu"},
-      {"squared_error_backward", before + "loss.cu"},
-      {"accumulate", folder + "reduce.cu, reduce/*"},
-      {"argmax, threshold", before + "predict.cu"},
-      {"convolution, convolution_backward", folder + "convolution.cu, convolution/*"},
-      {"average_pool, ..._backward", before + "average_pool.cu"},
-      {"sgd_update", before + "update.cu"},
-      {"linear, linear_backward", "common/backend/backend.cpp"},
-      {"..., with --fold-bias", folder + "fold_bias.cpp, shift.cu"},
-      {"convolution_relu_pool", "common/backend/backend.cpp"}};
+  stage.in_float = {.make_executor = make_executor<float>, .rewrite = rewrite};
+  stage.in_double = {.make_executor = make_executor<double>, .rewrite = rewrite};
+  stage.files = shared_memory::operation_files();
+  stage.offers = all_offers();
   stage.libraries = cuda::describe_libraries;
   return stage;
 }

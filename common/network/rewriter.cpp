@@ -1,0 +1,109 @@
+#include "network/rewriter.hpp"
+
+#include <algorithm>
+
+namespace stagewise {
+namespace {
+
+bool contains(const std::vector<ValueId>& values, ValueId value) {
+  return std::find(values.begin(), values.end(), value) != values.end();
+}
+
+bool contains(const std::vector<std::size_t>& lines, std::size_t line) {
+  return std::find(lines.begin(), lines.end(), line) != lines.end();
+}
+
+}  // namespace
+
+std::optional<std::size_t> Rewriter::writer_of(ValueId value) const {
+  for (std::size_t i = 0; i < size(); ++i) {
+    bool writes = false;
+    for_each_operand(program_.lines[i].operation, [&](ValueId id, Use use) {
+      writes = writes || (id == value && use == Use::writes);
+    });
+    if (writes) return i;
+  }
+  return std::nullopt;
+}
+
+std::vector<std::size_t> Rewriter::readers_of(ValueId value) const {
+  std::vector<std::size_t> readers;
+  for (std::size_t i = 0; i < size(); ++i) {
+    if (contains(read_by(program_.lines[i].operation), value)) readers.push_back(i);
+  }
+  return readers;
+}
+
+/// Whether one of the two writes where the other reads or writes.
+bool Rewriter::must_follow(std::size_t later, std::size_t earlier) const {
+  bool conflicts = false;
+  for_each_operand(program_.lines[earlier].operation, [&](ValueId one, Use use) {
+    for_each_operand(program_.lines[later].operation, [&](ValueId other, Use other_use) {
+      const bool only_read = use == Use::reads && other_use == Use::reads;
+      conflicts = conflicts || (!only_read && program_.memory_of(one) == program_.memory_of(other));
+    });
+  });
+  return conflicts;
+}
+
+bool Rewriter::hides_a_value(const std::vector<std::size_t>& members,
+                             const Operation& fused) const {
+  const std::vector<ValueId> still_written = written_by(fused);
+  for (const std::size_t member : members) {
+    for (const ValueId id : written_by(program_.lines[member].operation)) {
+      if (!contains(still_written, id) && is_read(program_, id, members)) return true;
+    }
+  }
+  return false;
+}
+
+//! [fuse]
+bool Rewriter::fuse(std::vector<std::size_t> members, Operation fused) {
+  std::sort(members.begin(), members.end());
+  members.erase(std::unique(members.begin(), members.end()), members.end());
+  if (hides_a_value(members, fused)) return false;
+
+  std::vector<std::size_t> before;
+  std::vector<std::size_t> after;  // members, and what must come after one of them
+  for (std::size_t i = members.front(); i <= members.back(); ++i) {
+    const bool is_member = contains(members, i);
+    const bool follows = std::any_of(after.begin(), after.end(), [&](std::size_t earlier) {
+      const bool is_outside = !is_member || !contains(members, earlier);
+      return is_outside && must_follow(i, earlier);
+    });
+    if (is_member && follows) return false;
+    (is_member || follows ? after : before).push_back(i);
+  }
+
+  Line line{.operation = std::move(fused)};
+  std::vector<Line> lines;
+  for (const std::size_t i : before) lines.push_back(std::move(program_.lines[i]));
+  const std::size_t place = lines.size();
+  lines.emplace_back();
+  for (const std::size_t i : after) {
+    Line& old = program_.lines[i];
+    if (!contains(members, i)) {
+      lines.push_back(std::move(old));
+    } else if (old.replaces.empty()) {
+      line.replaces.push_back(std::move(old.operation));
+    } else {
+      line.replaces.insert(line.replaces.end(), old.replaces.begin(), old.replaces.end());
+    }
+  }
+  lines[place] = std::move(line);
+  const auto begin = program_.lines.begin() + static_cast<std::ptrdiff_t>(members.front());
+  const auto end = program_.lines.begin() + static_cast<std::ptrdiff_t>(members.back()) + 1;
+  const auto rest = program_.lines.erase(begin, end);
+  program_.lines.insert(rest, std::make_move_iterator(lines.begin()),
+                        std::make_move_iterator(lines.end()));
+  return true;
+}
+//! [fuse]
+
+void Rewriter::replace(std::size_t line, Operation operation, const std::vector<Operation>& also) {
+  Line& old = program_.lines[line];
+  old.operation = std::move(operation);
+  old.replaces.insert(old.replaces.begin(), also.begin(), also.end());
+}
+
+}  // namespace stagewise

@@ -1,0 +1,72 @@
+/// @file
+/// Replacing lines of a program by one that does the same.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "network/program.hpp"
+
+namespace stagewise {
+
+/// A program on its way to become another one.
+class Rewriter {
+ public:
+  explicit Rewriter(Program program) : program_(std::move(program)) {}
+
+  const Program& program() const { return program_; }
+  std::size_t size() const { return program_.lines.size(); }
+  Program finish() { return std::move(program_); }
+
+  /// Adds a value.
+  ValueId add(Value value) { return program_.add(std::move(value)); }
+
+  /// The operation of a line, if it is of this kind; else null.
+  template <typename Op>
+  const Op* get(std::size_t line) const {
+    return std::get_if<Op>(&program_.lines[line].operation);
+  }
+
+  /// The line that writes a value; none for a value that is there from the beginning, or that is
+  /// updated.
+  std::optional<std::size_t> writer_of(ValueId value) const;
+
+  /// The lines that read a value.
+  std::vector<std::size_t> readers_of(ValueId value) const;
+
+  /// The only line of a kind that reads a value; none if there are several or none.
+  template <typename Op>
+  std::optional<std::size_t> reader_of(ValueId value) const {
+    std::optional<std::size_t> found;
+    for (const std::size_t line : readers_of(value)) {
+      if (get<Op>(line) == nullptr) continue;
+      if (found) return std::nullopt;
+      found = line;
+    }
+    return found;
+  }
+
+  /// Replaces the lines by one, if this changes nothing: no other line may read what only the
+  /// members have written and the new line does not write, and none may have to come both after one
+  /// member and before another.
+  /// @param members numbers of lines.
+  /// @return whether it was done.
+  bool fuse(std::vector<std::size_t> members, Operation fused);
+
+  /// Removes a line.
+  void remove(std::size_t line) {
+    program_.lines.erase(program_.lines.begin() + static_cast<std::ptrdiff_t>(line));
+  }
+
+  /// Replaces an operation by another one that does the same and stands for more.
+  /// @param also what it stands for besides, before all others.
+  void replace(std::size_t line, Operation operation, const std::vector<Operation>& also);
+
+ private:
+  bool must_follow(std::size_t later, std::size_t earlier) const;
+  bool hides_a_value(const std::vector<std::size_t>& members, const Operation& fused) const;
+
+  Program program_;
+};
+
+}  // namespace stagewise

@@ -1,0 +1,188 @@
+#include "03_shared_memory/shared_memory_executor.hpp"
+
+#include "03_shared_memory/loss.hpp"
+
+namespace stagewise {
+
+using shared_memory::ConvolutionForm;
+
+namespace {
+
+/// Runs a rung that the user may have asked for.
+template <typename Problem>
+void run_reduction(const shared_memory::Rung<Problem>& rung, cudaStream_t stream,
+                   const Problem& problem, shared_memory::Workspace& workspace) {
+  if (const shared_memory::Support support = rung.supports(problem); !support) {
+    throw Error("--reduce " + std::string(rung.name) + " cannot be used here: " + support.reason);
+  }
+  rung.run(stream, problem, workspace);
+}
+
+}  // namespace
+
+template <typename T>
+SharedMemoryExecutor<T>::SharedMemoryExecutor(const SharedMemoryOptions& options)
+    : column_sums_(&find_rung(shared_memory::sum_rows_ladder<T>(), options.reduce)),
+      accumulate_(&find_rung(shared_memory::accumulate_ladder<T>(), options.reduce)),
+      convolution_(options.convolution),
+      folded_(options.fold_bias) {
+  if (options.gemm == "auto") return;
+  gemm_ = &find_rung(shared_memory::gemm_ladder<T>(), options.gemm);
+  // The implicit form is tied to the top of the ladder; what was asked for is used everywhere.
+  if (convolution_ == ConvolutionForm::automatic) convolution_ = ConvolutionForm::unrolled;
+  if (const shared_memory::Support support = gemm_->supports({}); !support) {
+    throw Error("--gemm " + options.gemm + " cannot be used here: " + support.reason);
+  }
+}
+
+template <typename T>
+void SharedMemoryExecutor<T>::multiply(const GemmProblem<T>& problem) {
+  shared_memory::gemm(this->stream(), problem, workspace(), gemm_);
+}
+
+//! [run]
+template <typename T>
+void SharedMemoryExecutor<T>::run(const Gemm& op) {
+  multiply(this->problem(op));
+}
+
+template <typename T>
+void SharedMemoryExecutor<T>::run(const ColumnSums& op) {
+  const Index columns = this->columns(op.y);
+  run_reduction(*column_sums_, this->stream(),
+                {this->elements(op.x) / columns, columns, this->at(op.x), this->at(op.y)},
+                workspace());
+}
+//! [run]
+
+template <typename T>
+void SharedMemoryExecutor<T>::run(const SoftmaxCrossEntropy& op) {
+  shared_memory::softmax_cross_entropy(
+      this->stream(), this->rows(op.logits), this->columns(op.logits), this->at(op.logits),
+      this->at(op.labels), this->at(op.probabilities), this->at(op.row_losses));
+}
+
+template <typename T>
+void SharedMemoryExecutor<T>::run(const SquaredError& op) {
+  shared_memory::squared_error(this->stream(), this->rows(op.outputs), this->columns(op.outputs),
+                               this->at(op.outputs), this->at(op.labels), this->at(op.row_losses));
+}
+
+template <typename T>
+void SharedMemoryExecutor<T>::run(const Accumulate& op) {
+  run_reduction(*accumulate_, this->stream(),
+                {this->elements(op.row_losses), this->at(op.row_losses), this->at(op.classes),
+                 this->at(op.labels), this->batch().step, this->at(op.totals)},
+                workspace());
+}
+
+template <typename T>
+void SharedMemoryExecutor<T>::prepare(const Program& program) {
+  NaiveCudaExecutor<T>::prepare(program);
+  const Index rows = this->max_rows();
+  for (const Line& line : program.lines) {
+    for (const Operation& operation :
+         line.replaces.empty() ? std::vector{line.operation} : line.replaces) {
+      const auto* const forward = std::get_if<Convolution>(&operation);
+      const auto* const backward = std::get_if<ConvolutionBackward>(&operation);
+      if (forward != nullptr && convolution_ == ConvolutionForm::unrolled) {
+        unrolled_images(this->problem(forward->input, forward->filter));
+      }
+      if (backward != nullptr && convolution_ != ConvolutionForm::direct) {
+        unrolled_images(this->problem(backward->input, backward->filter));
+      }
+    }
+    if (const auto* const op = std::get_if<FoldedLinear>(&line.operation)) {
+      const Shape& weight = this->value(op->weight).shape;
+      folded_.reserve(rows, weight[0], weight[1], false);
+    }
+    if (const auto* const op = std::get_if<FoldedGradients>(&line.operation)) {
+      const Shape& weight = this->value(op->weight).shape;
+      folded_.reserve(rows, weight[0], weight[1], true);
+    }
+  }
+}
+
+/// Room for unrolled images: it is there since prepare(), and else is made now.
+template <typename T>
+shared_memory::UnrolledImages<T> SharedMemoryExecutor<T>::unrolled_images(
+    const ConvolutionProblem& problem) {
+  if (convolution_ == ConvolutionForm::direct) return {};
+  const Index images = shared_memory::images_at_a_time<T>(problem);
+  const Index elements = images * shared_memory::unrolled_elements(problem);
+  if (unrolled_.elements() < elements) unrolled_ = Tensor<T>({elements}, this->memory());
+  return {unrolled_.data(), images};
+}
+
+template <typename T>
+void SharedMemoryExecutor<T>::run(const Convolution& op) {
+  const ConvolutionProblem problem = this->problem(op.input, op.filter);
+  shared_memory::UnrolledImages<T> unrolled;
+  if (convolution_ == ConvolutionForm::unrolled) unrolled = unrolled_images(problem);
+  shared_memory::convolution(this->stream(), convolution_, problem, this->at(op.input),
+                             this->at(op.filter), this->at(op.output), unrolled, workspace(),
+                             gemm_);
+}
+
+template <typename T>
+void SharedMemoryExecutor<T>::run(const ConvolutionBackward& op) {
+  const ConvolutionProblem problem = this->problem(op.input, op.filter);
+  shared_memory::convolution_backward(this->stream(), convolution_, problem, this->at(op.input),
+                                      this->at(op.filter), this->at(op.doutput),
+                                      this->at(op.dinput), this->at(op.dfilter),
+                                      unrolled_images(problem), workspace(), gemm_);
+}
+
+template <typename T>
+LinearProblem<T> SharedMemoryExecutor<T>::folded_problem(ValueId input, ValueId weight,
+                                                         ValueId bias) {
+  return {.rows = this->shard(input).rows,
+          .in = this->value(weight).shape[0],
+          .out = this->value(weight).shape[1],
+          .input = this->template data<T>(input),
+          .weight = this->template data<T>(weight),
+          .bias = this->template data<T>(bias)};
+}
+
+//! [folded]
+template <typename T>
+void SharedMemoryExecutor<T>::run(const FoldedLinear& op) {
+  const LinearProblem<T> layer = folded_problem(op.input, op.weight, op.bias);
+  folded_.fold(this->stream(), layer);
+  multiply({.m = layer.rows,
+            .n = layer.out,
+            .k = 1 + layer.in,
+            .a = folded_.input(),
+            .b = folded_.weight(),
+            .c = this->at(op.sum)});
+}
+
+template <typename T>
+void SharedMemoryExecutor<T>::run(const FoldedGradients& op) {
+  const LinearProblem<T> layer = folded_problem(op.input, op.weight, op.bias);
+  folded_.fold(this->stream(), layer);  // another layer's are there by now
+  if (op.dinput) {
+    multiply({.op_b = Transpose::yes,
+              .m = layer.rows,
+              .n = 1 + layer.in,
+              .k = layer.out,
+              .a = this->at(op.dsum),
+              .b = folded_.weight(),
+              .c = folded_.input_gradient()});
+    folded_.unfold_input_gradient(this->stream(), layer, this->at(op.dinput));
+  }
+  multiply({.op_a = Transpose::yes,
+            .m = 1 + layer.in,
+            .n = layer.out,
+            .k = layer.rows,
+            .a = folded_.input(),
+            .b = this->at(op.dsum),
+            .c = folded_.weight_gradient()});
+  folded_.unfold_weight_gradient(this->stream(), layer, this->at(op.dweight), this->at(op.dbias));
+}
+//! [folded]
+
+template class SharedMemoryExecutor<float>;
+template class SharedMemoryExecutor<double>;
+
+}  // namespace stagewise

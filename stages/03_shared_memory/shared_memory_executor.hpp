@@ -1,0 +1,76 @@
+/// @file
+/// Stage 03: stage 02, with products, sums, losses and convolutions that share what they load.
+#pragma once
+
+#include <string>
+
+#include "02_naive_cuda/naive_cuda_executor.hpp"
+#include "03_shared_memory/convolution.hpp"
+#include "03_shared_memory/fold_bias.hpp"
+#include "03_shared_memory/gemm.hpp"
+#include "03_shared_memory/reduce.hpp"
+
+namespace stagewise {
+
+/// Which kernels a SharedMemoryExecutor uses.
+struct SharedMemoryOptions {
+  std::string gemm = "auto";  ///< a rung of the GEMM ladder, or auto: pick one for each product
+  std::string reduce = std::string(shared_memory::default_reduce_rung);
+
+  /// With a rung in `gemm`, automatic means unrolled, so that this rung multiplies.
+  shared_memory::ConvolutionForm convolution = shared_memory::ConvolutionForm::automatic;
+  shared_memory::FoldBias fold_bias = shared_memory::FoldBias::off;
+};
+
+/// Executes what stage 03 does better by its own kernels; everything else falls through to stage
+/// 02.
+template <typename T>
+class SharedMemoryExecutor : public NaiveCudaExecutor<T> {
+ public:
+  /// @throws Error if no GPU can be used, or not with the rung that was asked for. UsageError for
+  ///         an unknown rung.
+  explicit SharedMemoryExecutor(const SharedMemoryOptions& options = {});
+
+  //! [overrides]
+  using NaiveCudaExecutor<T>::run;
+  void run(const Gemm& op);
+  void run(const ColumnSums& op);
+  void run(const SoftmaxCrossEntropy& op);
+  void run(const SquaredError& op);
+  void run(const Accumulate& op);
+  void run(const Convolution& op);
+  void run(const ConvolutionBackward& op);
+  void run(const FoldedLinear& op);
+  void run(const FoldedGradients& op);
+  //! [overrides]
+
+ protected:
+  void prepare(const Program& program) override;
+
+  /// For the kernels of the current line.
+  virtual shared_memory::Workspace& workspace() { return workspace_; }
+
+  shared_memory::UnrolledImages<T> unrolled_images(const ConvolutionProblem& problem);
+
+  void run(const Line& line) override {
+    const cuda::Range range(name_of(line.operation));
+    run_operation(*this, line.operation, line.replaces);
+  }
+
+ private:
+  void multiply(const GemmProblem<T>& problem);
+  LinearProblem<T> folded_problem(ValueId input, ValueId weight, ValueId bias);
+
+  const shared_memory::GemmRung<T>* gemm_ = nullptr;  ///< null: pick one for each product
+  const shared_memory::Rung<shared_memory::SumRowsProblem<T>>* column_sums_;
+  const shared_memory::Rung<shared_memory::AccumulateProblem<T>>* accumulate_;
+  shared_memory::ConvolutionForm convolution_;
+  shared_memory::Workspace workspace_;
+  shared_memory::FoldedLayer<T> folded_;
+  Tensor<T> unrolled_;
+};
+
+extern template class SharedMemoryExecutor<float>;
+extern template class SharedMemoryExecutor<double>;
+
+}  // namespace stagewise
