@@ -33,9 +33,6 @@ struct Updates : ValueId {
   Updates(ValueId value = {}) : ValueId(value) {}  // NOLINT(*-explicit-*)
 };
 
-/// What is minimized.
-enum class LossKind : std::uint8_t { cross_entropy, squared_error };
-
 /// @name The batch
 /// @{
 
@@ -437,7 +434,7 @@ struct PoolReluBackward {
   static constexpr bool is_fused = true;
 };
 
-/// Updates all parameters by the sum of the workers' gradients.
+/// Updates all parameters, each by the sum of its gradients: one, or one from each worker.
 struct UpdateBySum {
   std::vector<Reads<Real>> gradients;  ///< those of the first parameter, worker by worker, ...
   std::vector<Updates<Real>> parameters;

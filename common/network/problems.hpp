@@ -35,6 +35,9 @@ struct Selection {
 /// What is applied to the output of a layer.
 enum class Activation : std::uint8_t { none, relu, sigmoid };
 
+/// What is minimized.
+enum class LossKind : std::uint8_t { cross_entropy, squared_error };
+
 /// output = activation(input weight + bias): input [rows, in], weight [in, out], bias [out],
 /// output [rows, out].
 template <typename T>

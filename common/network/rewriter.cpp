@@ -58,10 +58,11 @@ bool Rewriter::hides_a_value(const std::vector<std::size_t>& members,
 }
 
 //! [fuse]
-bool Rewriter::fuse(std::vector<std::size_t> members, Operation fused) {
+std::optional<std::size_t> Rewriter::fuse(std::vector<std::size_t> members,
+                                          Operation fused) {
   std::sort(members.begin(), members.end());
   members.erase(std::unique(members.begin(), members.end()), members.end());
-  if (hides_a_value(members, fused)) return false;
+  if (hides_a_value(members, fused)) return std::nullopt;
 
   std::vector<std::size_t> before;
   std::vector<std::size_t> after;  // members, and what must come after one of them
@@ -71,7 +72,7 @@ bool Rewriter::fuse(std::vector<std::size_t> members, Operation fused) {
       const bool is_outside = !is_member || !contains(members, earlier);
       return is_outside && must_follow(i, earlier);
     });
-    if (is_member && follows) return false;
+    if (is_member && follows) return std::nullopt;
     (is_member || follows ? after : before).push_back(i);
   }
 
@@ -96,7 +97,7 @@ bool Rewriter::fuse(std::vector<std::size_t> members, Operation fused) {
   const auto rest = program_.lines.erase(begin, end);
   program_.lines.insert(rest, std::make_move_iterator(lines.begin()),
                         std::make_move_iterator(lines.end()));
-  return true;
+  return members.front() + place;
 }
 //! [fuse]
 

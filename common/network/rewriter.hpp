@@ -50,8 +50,22 @@ class Rewriter {
   /// members have written and the new line does not write, and none may have to come both after one
   /// member and before another.
   /// @param members numbers of lines.
-  /// @return whether it was done.
-  bool fuse(std::vector<std::size_t> members, Operation fused);
+  /// @return the number of the new line; none if it was not done.
+  std::optional<std::size_t> fuse(std::vector<std::size_t> members, Operation fused);
+
+  /// Takes what a fused line stands for apart: the operations of one kind belong to a new line behind
+  /// it.
+  template <typename Op>
+  void split_off(std::size_t line, Operation operation) {
+    Line second{.operation = std::move(operation)};
+    std::erase_if(program_.lines[line].replaces, [&](const Operation& member) {
+      const bool moves = std::holds_alternative<Op>(member);
+      if (moves) second.replaces.push_back(member);
+      return moves;
+    });
+    program_.lines.insert(program_.lines.begin() + static_cast<std::ptrdiff_t>(line) + 1,
+                          std::move(second));
+  }
 
   /// Removes a line.
   void remove(std::size_t line) {

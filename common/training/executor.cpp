@@ -20,10 +20,36 @@ double Executor<T>::measure(const std::function<void()>& work) {
 }
 
 template <typename T>
-double Executor<T>::bytes_of(ValueId id) const {
-  const Value& value = values_[static_cast<std::size_t>(id.index)];
-  return static_cast<double>(elements_of(value, max_rows_)) *
+std::vector<ValueId> Executor<T>::missing(const Program& program) const {
+  std::vector<ValueId> result;
+  for (const Line& line : program.lines) {
+    for_each_operand(line.operation, [&](ValueId id, Use /*use*/) {
+      const ValueId root = program.memory_of(id);
+      const auto i = static_cast<std::size_t>(root.index);
+      const bool is_there = program[root].role == Role::data ||
+                            (i < owned_.size() && owned_[i].data() != nullptr) ||
+                            std::find(result.begin(), result.end(), root) != result.end();
+      if (!is_there) result.push_back(root);
+    });
+  }
+  return result;
+}
+
+namespace {
+
+template <typename T>
+double bytes_of(const Value& value, Index rows) {
+  return static_cast<double>(elements_of(value, rows)) *
          static_cast<double>(stagewise::bytes_of(value.type, sizeof(T)));
+}
+
+}  // namespace
+
+template <typename T>
+double Executor<T>::missing_bytes(const Program& program, Index max_rows) const {
+  double bytes = 0;
+  for (const ValueId id : missing(program)) bytes += bytes_of<T>(program[id], max_rows);
+  return bytes;
 }
 
 //! [load]
@@ -38,26 +64,7 @@ void Executor<T>::load(const Program& program, Index max_rows,
   }
   max_rows_ = max_rows;
   batch_.rows = max_rows;
-  for (std::size_t i = values_.size(); i < program.values.size(); ++i) {
-    values_.push_back(program.values[i]);
-    roots_.push_back(program.memory_of({static_cast<int>(i)}));
-  }
-  owned_.resize(values_.size());
-  bound_.resize(values_.size());
-
-  std::vector<ValueId> needed;
-  double bytes = 0;
-  for (const Line& line : program.lines) {
-    for_each_operand(line.operation, [&](ValueId id, Use /*use*/) {
-      const ValueId root = roots_[static_cast<std::size_t>(id.index)];
-      const bool is_there = value(root).role == Role::data ||
-                            owned_[static_cast<std::size_t>(root.index)].data() != nullptr ||
-                            std::find(needed.begin(), needed.end(), root) != needed.end();
-      if (is_there) return;
-      needed.push_back(root);
-      bytes += bytes_of(root);
-    });
-  }
+  const double bytes = missing_bytes(program, max_rows);
   const Memory::Room room = memory().room();
   if (bytes > static_cast<double>(room.bytes)) {
     throw Error("the network, for a batch of " + count_of(max_rows, "sample") +
@@ -66,9 +73,22 @@ void Executor<T>::load(const Program& program, Index max_rows,
                 " are free; a smaller network or --batch-size needs less");
   }
   if (on_size) on_size(bytes);
-  for (const ValueId id : needed) {
+
+  for (std::size_t i = 0; i < program.values.size(); ++i) {
+    const ValueId root = program.memory_of({static_cast<int>(i)});
+    if (i == values_.size()) {
+      values_.push_back(program.values[i]);
+      roots_.push_back(root);
+    } else if (program.values[i].memory_of) {
+      roots_[i] = root;
+    }
+  }
+  owned_.resize(values_.size());
+  bound_.resize(values_.size());
+  for (const ValueId id : missing(program)) {
+    const auto size = static_cast<Index>(bytes_of<T>(program[id], max_rows));
     owned_[static_cast<std::size_t>(id.index)] =
-        Tensor<std::byte>({std::max<Index>(static_cast<Index>(bytes_of(id)), 1)}, memory());
+        Tensor<std::byte>({std::max<Index>(size, 1)}, memory());
   }
   prepare(program);
 }
@@ -95,8 +115,8 @@ void Executor<T>::execute(const Program& program, const Batch& batch) {
       continue;
     }
     run_timed(
-        std::string(name_of(line.operation)) + "  " + operands_text(program, line.operation), [&] { run(line); },
-        is_backward(program, line.operation));
+        std::string(name_of(line.operation)) + "  " + operands_text(program, line.operation),
+        [&] { run(line); }, is_backward(program, line.operation));
   }
 }
 //! [execute]

@@ -80,6 +80,9 @@ class Executor {
   void load(const Program& program, Index max_rows,
             const std::function<void(double)>& on_size = {});
 
+  /// What load() would allocate, in bytes.
+  double missing_bytes(const Program& program, Index max_rows) const;
+
   Index max_rows() const { return max_rows_; }
 
   /// Puts a value of a loaded program elsewhere, into memory that somebody else owns. Null: back
@@ -180,7 +183,9 @@ class Executor {
 
  private:
   void* address_of(ValueId id);
-  double bytes_of(ValueId id) const;
+
+  /// The values in whose memory the program's are, as far as they have none yet.
+  std::vector<ValueId> missing(const Program& program) const;
 
   std::vector<Value> values_;
   std::vector<Tensor<std::byte>> owned_;  ///< one for each value; empty where it is elsewhere

@@ -59,6 +59,9 @@ class NaiveCudaExecutor : public Executor<T> {
   /// Where the kernels of the current line go.
   virtual cudaStream_t stream() const { return main_.get(); }
 
+  /// Makes a line's lane the current one, for who has several.
+  virtual void select_lane(int /*lane*/) {}
+
   void prepare(const Program& program) override;
 
   void run(const Line& line) override {

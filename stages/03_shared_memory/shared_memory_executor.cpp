@@ -81,6 +81,7 @@ void SharedMemoryExecutor<T>::prepare(const Program& program) {
   NaiveCudaExecutor<T>::prepare(program);
   const Index rows = this->max_rows();
   for (const Line& line : program.lines) {
+    this->select_lane(line.lane);
     for (const Operation& operation :
          line.replaces.empty() ? std::vector{line.operation} : line.replaces) {
       const auto* const forward = std::get_if<Convolution>(&operation);
@@ -101,6 +102,7 @@ void SharedMemoryExecutor<T>::prepare(const Program& program) {
       folded_.reserve(rows, weight[0], weight[1], true);
     }
   }
+  this->select_lane(0);
 }
 
 /// Room for unrolled images: it is there since prepare(), and else is made now.
@@ -110,8 +112,9 @@ shared_memory::UnrolledImages<T> SharedMemoryExecutor<T>::unrolled_images(
   if (convolution_ == ConvolutionForm::direct) return {};
   const Index images = shared_memory::images_at_a_time<T>(problem);
   const Index elements = images * shared_memory::unrolled_elements(problem);
-  if (unrolled_.elements() < elements) unrolled_ = Tensor<T>({elements}, this->memory());
-  return {unrolled_.data(), images};
+  Tensor<T>& unrolled = scratch().unrolled;
+  if (unrolled.elements() < elements) unrolled = Tensor<T>({elements}, this->memory());
+  return {unrolled.data(), images};
 }
 
 template <typename T>

@@ -47,8 +47,13 @@ class SharedMemoryExecutor : public NaiveCudaExecutor<T> {
  protected:
   void prepare(const Program& program) override;
 
-  /// For the kernels of the current line.
-  virtual shared_memory::Workspace& workspace() { return workspace_; }
+  /// What the kernels of a lane need beside their operands.
+  struct Scratch {
+    shared_memory::Workspace workspace;
+    Tensor<T> unrolled;  ///< images, for convolutions as products
+  };
+  virtual Scratch& scratch() { return scratch_; }
+  shared_memory::Workspace& workspace() { return scratch().workspace; }
 
   shared_memory::UnrolledImages<T> unrolled_images(const ConvolutionProblem& problem);
 
@@ -65,9 +70,8 @@ class SharedMemoryExecutor : public NaiveCudaExecutor<T> {
   const shared_memory::Rung<shared_memory::SumRowsProblem<T>>* column_sums_;
   const shared_memory::Rung<shared_memory::AccumulateProblem<T>>* accumulate_;
   shared_memory::ConvolutionForm convolution_;
-  shared_memory::Workspace workspace_;
+  Scratch scratch_;
   shared_memory::FoldedLayer<T> folded_;
-  Tensor<T> unrolled_;
 };
 
 extern template class SharedMemoryExecutor<float>;

@@ -42,8 +42,8 @@ template <typename T>
 __device__ T finish_row(const LossProblem<T>& p, const T* y, std::int32_t label, T largest,
                         T* gradient) {
   const int lane = static_cast<int>(threadIdx.x) % warp_size;
-  const auto rows = static_cast<T>(p.mean_over());
-  if (p.form == LossForm::softmax_cross_entropy) {
+  const auto rows = static_cast<T>(p.batch_rows);
+  if (p.loss == LossKind::cross_entropy) {
     T sum = 0;
     for (Index j = lane; j < p.classes; j += warp_size) sum += exp(y[j] - largest);
     sum = sum_of_warp(sum);
@@ -69,7 +69,7 @@ __device__ T finish_row(const LossProblem<T>& p, const T* y, std::int32_t label,
 /// The class that a row's outputs name; the lowest wins ties. All lanes of a warp call it.
 template <typename T>
 __device__ std::int32_t predict(const LossProblem<T>& p, const T* y, T largest) {
-  if (p.is_cut) return y[0] >= p.cut ? 1 : 0;
+  if (p.has_threshold) return y[0] >= p.threshold ? 1 : 0;
   const int lane = static_cast<int>(threadIdx.x) % warp_size;
   constexpr int none = 0x7fffffff;
   int first = none;
@@ -125,14 +125,14 @@ __global__ void add_to_totals_kernel(TotalsProblem p) {
 
 }  // namespace
 
-Index most_scores() {
+Index max_scores() {
   return Index{8} * cuda::multiprocessors();
 }
 
 template <typename T>
 Index loss(cudaStream_t stream, const LossProblem<T>& problem, Score* scores) {
   if (problem.rows == 0) return 0;
-  const Index blocks = std::min(cuda::pieces(problem.rows, warps), most_scores());
+  const Index blocks = std::min(cuda::pieces(problem.rows, warps), max_scores());
   loss_kernel<<<static_cast<unsigned>(blocks), threads, 0, stream>>>(problem, scores);
   CUDA_CHECK_LAUNCH("loss");
   return blocks;

@@ -158,7 +158,7 @@ __global__ void __launch_bounds__(threads)
 template <int most, typename T>
 Index launch(cudaStream_t stream, const OutputLayerProblem<T>& p, Score* scores) {
   const LinearProblem<T>& layer = p.layer.forward;
-  const Index blocks = std::min(cuda::pieces(layer.rows, warps), most_scores());
+  const Index blocks = std::min(cuda::pieces(layer.rows, warps), max_scores());
   const std::size_t bytes = Shared<most, T>::bytes(layer.in);
   CUDA_CHECK(cudaFuncSetAttribute(output_layer_kernel<most, T>,
                                   cudaFuncAttributeMaxDynamicSharedMemorySize,

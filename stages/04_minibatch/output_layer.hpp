@@ -24,7 +24,7 @@ bool fits_output_layer(Index in, Index out);
 /// Computes the layer's output, without storing it; the loss and the predictions, as scores; the
 /// gradient of the output, `layer.doutput`; and, unless null, that of the input, `layer.dinput`.
 /// The gradients of weights and bias are left to do.
-/// @param scores room for most_scores().
+/// @param scores room for max_scores().
 /// @return how many there are.
 /// @pre fits_output_layer(), loss.doutputs is layer.doutput, and the input's rows are not selected.
 template <typename T>

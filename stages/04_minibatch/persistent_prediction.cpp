@@ -14,16 +14,18 @@
 namespace stagewise::minibatch {
 namespace {
 
-/// The network's layers, first to last; none unless it consists of these, a loss and a prediction.
+/// The network's layers, first to last; none unless its prediction consists of these alone.
 template <typename T>
-std::vector<Linear<T>*> layers_of(Network<T>& network) {
-  std::vector<Linear<T>*> layers;
-  for (const auto& node : network.graph.nodes()) {
-    auto* const layer = dynamic_cast<Linear<T>*>(node.get());
-    if (layer != nullptr) {
-      if (!layers.empty() && layer->inputs()[0] != layers.back()) return {};
-      layers.push_back(layer);
-    } else if (node->computes() && node.get() != network.loss && node.get() != network.prediction) {
+std::vector<Linear> layers_of(const Network<T>& network) {
+  std::vector<Linear> layers;
+  ValueId last = network.model.batch;
+  for (const Line& line : network.prediction.lines) {
+    if (const Linear* const layer = std::get_if<Linear>(&line.operation)) {
+      if (layer->input != last) return {};
+      layers.push_back(*layer);
+      last = layer->output;
+    } else if (!std::holds_alternative<ArgMax>(line.operation) &&
+               !std::holds_alternative<Threshold>(line.operation)) {
       return {};
     }
   }
@@ -72,27 +74,28 @@ bool launches_wait() {
 
 template <typename T>
 std::optional<ResidentMlp<T>> plan_resident_mlp(Network<T>& network) {
-  const std::vector<Linear<T>*> layers = layers_of(network);
+  const std::vector<Linear> layers = layers_of(network);
   const bool is_possible =
-      network.graph.max_rows() == 1 && !layers.empty() && layers.size() <= max_resident_layers;
+      network.executor->max_rows() == 1 && !layers.empty() && layers.size() <= max_resident_layers;
   if (!is_possible) return {};
 
   ResidentMlp<T> mlp;
   int widest_hidden = 0;
-  for (Linear<T>* const layer : layers) {
-    const LinearProblem<T> problem = layer->problem(1);
-    if (std::max(problem.in, problem.out) > std::numeric_limits<int>::max()) return {};
-    mlp.layers[mlp.layer_count++] = {.in = static_cast<int>(problem.in),
-                                     .out = static_cast<int>(problem.out),
-                                     .weight = problem.weight,
-                                     .bias = problem.bias,
-                                     .activation = problem.activation};
-    if (layer != layers.back())
-      widest_hidden = std::max(widest_hidden, static_cast<int>(problem.out));
+  const auto data = [&](ValueId id) { return id ? network.executor->data(id) : nullptr; };
+  for (const Linear& layer : layers) {
+    const Shape& weight = network.model[layer.weight].shape;
+    if (std::max(weight[0], weight[1]) > std::numeric_limits<int>::max()) return {};
+    mlp.layers[mlp.layer_count++] = {.in = static_cast<int>(weight[0]),
+                                     .out = static_cast<int>(weight[1]),
+                                     .weight = data(layer.weight),
+                                     .bias = data(layer.bias),
+                                     .activation = layer.activation};
+    const bool is_hidden = layer.output != network.model.outputs;
+    if (is_hidden) widest_hidden = std::max(widest_hidden, static_cast<int>(weight[1]));
   }
-  if (const auto* const threshold = dynamic_cast<Threshold<T>*>(network.prediction)) {
+  if (network.model.threshold) {
     mlp.has_cut = true;
-    mlp.cut = threshold->cut();
+    mlp.cut = static_cast<T>(*network.model.threshold);
   }
   if (widest_hidden > 0) {
     const int wanted = (widest_hidden - 1) / resident_warps + 1;

@@ -68,13 +68,6 @@ void ResidentData<T>::take_chunk(cudaStream_t stream, minibatch::Cursor* cursor,
   minibatch::take_chunk(stream, order_.data(), cursor, steps, rows, chunk_.data(), progress);
 }
 
-template <typename T>
-void ResidentData<T>::gather(cudaStream_t stream, const std::uint32_t* order, Index rows, T* batch,
-                             std::int32_t* batch_labels) const {
-  minibatch::gather(stream, features_.data(), labels_.data(), width_, order, rows, batch,
-                    batch_labels);
-}
-
 template class ResidentData<float>;
 template class ResidentData<double>;
 

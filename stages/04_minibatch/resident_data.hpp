@@ -6,7 +6,6 @@
 
 #include "04_minibatch/gather.hpp"
 #include "data/dataset.hpp"
-#include "graph/operations.hpp"
 #include "tensor/tensor.hpp"
 
 namespace stagewise {
@@ -33,20 +32,15 @@ class ResidentData {
   void take_chunk(cudaStream_t stream, minibatch::Cursor* cursor, Index steps, Index rows,
                   volatile std::int64_t* progress);
 
-  /// Enqueues: copies the samples that the order names to a batch.
-  void gather(cudaStream_t stream, const std::uint32_t* order, Index rows, T* batch,
-              std::int32_t* batch_labels) const;
-
   /// In the device's memory: [samples, features].
   T* features() { return features_.data(); }
-  const std::int32_t* labels() const { return labels_.data(); }
-  const std::uint32_t* order() const { return order_.data(); }
-  const std::uint32_t* chunk() const { return chunk_.data(); }
+  std::int32_t* labels() { return labels_.data(); }
+  std::uint32_t* chunk() { return chunk_.data(); }
 
  private:
   Index width_;  ///< features of a sample
   Tensor<T> features_;
-  Labels labels_;
+  Tensor<std::int32_t> labels_;
   Tensor<std::uint32_t> order_;
   Tensor<std::uint32_t> chunk_;
 };

@@ -14,9 +14,9 @@ namespace stagewise::minibatch {
 template <int most, typename T>
 __device__ T find_gradients(const LossProblem<T>& p, std::int32_t label, const T* y, T* gradient) {
   const auto classes = static_cast<int>(p.classes);
-  const auto rows = static_cast<T>(p.mean_over());
+  const auto rows = static_cast<T>(p.batch_rows);
   T loss = 0;
-  if (p.form == LossForm::softmax_cross_entropy) {
+  if (p.loss == LossKind::cross_entropy) {
     T largest = y[0];
 #pragma unroll
     for (int j = 1; j < most; ++j) {
@@ -52,7 +52,7 @@ __device__ T find_gradients(const LossProblem<T>& p, std::int32_t label, const T
 /// The class that a row's outputs name; the lowest wins ties.
 template <int most, typename T>
 __device__ std::int32_t predict(const LossProblem<T>& p, const T* y) {
-  if (p.is_cut) return y[0] >= p.cut ? 1 : 0;
+  if (p.has_threshold) return y[0] >= p.threshold ? 1 : 0;
   int best = 0;
   T largest = y[0];
 #pragma unroll

@@ -38,11 +38,17 @@ std::string why_idle_in_step(const std::string& option, const StageOptions& valu
   return values.at("fuse") == "off" ? need + "--fuse off leaves none" : "";
 }
 
-CapturedStepOptions read_step_options(const StageOptions& values, const ModelOptions& model,
+minibatch::FuseOptions read_fuse_options(const StageOptions& values) {
+  const auto gather = values.find("gather");  // evaluation has none
+  return {.layers = values.at("fuse") == "on",
+          .gathers = gather == values.end() || gather->second != "kernel"};
+}
+
+RecordedStepOptions read_step_options(const StageOptions& values, const ModelOptions& model,
                                       bool timings) {
   const bool picks = why_idle_in_step("gather", values, model).empty();
   const std::string gather = picks ? values.at("gather") : "auto";
-  return {.captures = values.at("capture") == "on",
+  return {.records = values.at("capture") == "on",
           .repeats = !timings,
           .streams_batches = values.at("stream-batches") == "on",
           .gather = gather == "loads"    ? GatherForm::loads

@@ -4,7 +4,8 @@
 
 #include <vector>
 
-#include "04_minibatch/captured_step.hpp"
+#include "04_minibatch/fuse.hpp"
+#include "04_minibatch/recorded_step.hpp"
 #include "app/stage.hpp"
 
 namespace stagewise {
@@ -17,9 +18,12 @@ std::vector<StageOption> step_options();
 std::string why_idle_in_step(const std::string& option, const StageOptions& values,
                              const ModelOptions& model);
 
+/// What is fused, as `info --program` shows it.
+minibatch::FuseOptions read_fuse_options(const StageOptions& values);
+
 /// What was chosen.
 /// @param timings whether every operation is measured.
-CapturedStepOptions read_step_options(const StageOptions& values, const ModelOptions& model,
+RecordedStepOptions read_step_options(const StageOptions& values, const ModelOptions& model,
                                       bool timings);
 
 }  // namespace stagewise

@@ -1,5 +1,5 @@
 /// @file
-/// The mean of what the workers have computed, for all parameters in one launch.
+/// The sum or mean of what the workers have computed, for all parameters in one launch.
 ///
 /// A network has a handful of parameters, most of them small: a launch for each, and for each
 /// worker, would be all launches and no work. Here a block finds in a table which parameter it
@@ -31,23 +31,20 @@ __device__ Place find_place(const WorkersParameters<T>& p) {
   return {parameter, (block - p.mean[parameter].first_block) * blockDim.x + threadIdx.x};
 }
 
-//! [mean_gradient]
+//! [sum_of_gradients]
 template <typename T>
-__global__ void mean_gradient_kernel(WorkersParameters<T> p, Index rows, T learning_rate) {
+__global__ void update_by_sum_kernel(WorkersParameters<T> p, T learning_rate) {
   const Place place = find_place(p);
   const MeanParameter<T> mean = p.mean[place.parameter];
   if (place.element >= mean.elements) return;
   T gradient = 0;
   for (int worker = 0; worker < p.workers; ++worker) {
-    const Index shard = rows / p.workers + (worker < rows % p.workers ? 1 : 0);
-    if (shard == 0) break;  // nor have those behind it any
-    const T weight = static_cast<T>(shard) / static_cast<T>(rows);
-    gradient += weight * p.parts[place.parameter * p.workers + worker].gradient[place.element];
+    gradient += p.parts[place.parameter * p.workers + worker].gradient[place.element];
   }
   T& value = mean.value[place.element];
   value -= learning_rate * (gradient + mean.l2 * value);
 }
-//! [mean_gradient]
+//! [sum_of_gradients]
 
 //! [mean_weights]
 template <typename T>
@@ -74,11 +71,10 @@ Index blocks_for(Index elements) {
 }
 
 template <typename T>
-void update_by_mean_gradient(cudaStream_t stream, const WorkersParameters<T>& p, Index rows,
-                             T learning_rate) {
-  mean_gradient_kernel<<<static_cast<unsigned>(p.blocks), cuda::threads_per_block, 0, stream>>>(
-      p, rows, learning_rate);
-  CUDA_CHECK_LAUNCH("update_by_mean_gradient");
+void update_by_sum(cudaStream_t stream, const WorkersParameters<T>& p, T learning_rate) {
+  update_by_sum_kernel<<<static_cast<unsigned>(p.blocks), cuda::threads_per_block, 0, stream>>>(
+      p, learning_rate);
+  CUDA_CHECK_LAUNCH("update_by_sum");
 }
 
 template <typename T>
@@ -88,9 +84,8 @@ void average_weights(cudaStream_t stream, const WorkersParameters<T>& p, bool wo
   CUDA_CHECK_LAUNCH("average_weights");
 }
 
-template void update_by_mean_gradient(cudaStream_t, const WorkersParameters<float>&, Index, float);
-template void update_by_mean_gradient(cudaStream_t, const WorkersParameters<double>&, Index,
-                                      double);
+template void update_by_sum(cudaStream_t, const WorkersParameters<float>&, float);
+template void update_by_sum(cudaStream_t, const WorkersParameters<double>&, double);
 template void average_weights(cudaStream_t, const WorkersParameters<float>&, bool);
 template void average_weights(cudaStream_t, const WorkersParameters<double>&, bool);
 

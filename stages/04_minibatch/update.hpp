@@ -1,5 +1,5 @@
 /// @file
-/// What workers exchange: the mean of their gradients, or of their parameters.
+/// What workers exchange: the sum of their gradients, or the mean of their parameters.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -37,11 +37,9 @@ struct WorkersParameters {
 /// How many blocks work on a parameter of so many elements.
 Index blocks_for(Index elements);
 
-/// Updates the parameters by the mean of the workers' gradients, each weighted by the size of its
-/// worker's shard of `rows` samples; see shard_of().
+/// Updates the parameters by the sum of the workers' gradients, worker 0's first.
 template <typename T>
-void update_by_mean_gradient(cudaStream_t stream, const WorkersParameters<T>& p, Index rows,
-                             T learning_rate);
+void update_by_sum(cudaStream_t stream, const WorkersParameters<T>& p, T learning_rate);
 
 /// Sets the parameters to the mean of the workers'; each counts as much as the others.
 /// @param workers_too whether the workers get it, too.

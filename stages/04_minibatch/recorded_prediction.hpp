@@ -13,12 +13,12 @@ namespace stagewise::minibatch {
 /// graph: the host launches it, and waits once. The copies are part of the recording and know their
 /// addresses, so both ends have a buffer of their own, pinned.
 template <typename T>
-class CapturedPrediction final : public Predictor<T> {
+class RecordedPrediction final : public Predictor<T> {
  public:
   /// @param network must outlive this, and its largest batch is the one that is answered. Its
   ///        parameters may change between batches.
-  /// @param stream that of the network's backend.
-  CapturedPrediction(Network<T>& network, const cuda::Stream& stream);
+  /// @param stream its executor's.
+  RecordedPrediction(Network<T>& network, const cuda::Stream& stream);
 
   std::string name() const override { return "captured"; }
   Index rows() const override { return classes_.elements(); }
@@ -34,7 +34,7 @@ class CapturedPrediction final : public Predictor<T> {
   std::optional<cuda::ExecutableGraph> graph_;
 };
 
-extern template class CapturedPrediction<float>;
-extern template class CapturedPrediction<double>;
+extern template class RecordedPrediction<float>;
+extern template class RecordedPrediction<double>;
 
 }  // namespace stagewise::minibatch

@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
+#include "04_minibatch/minibatch_executor.hpp"
 #include "04_minibatch/resident_data.hpp"
-#include "04_minibatch/streamed_feeder.hpp"
-#include "04_minibatch/workers.hpp"
+#include "training/step.hpp"
 
 namespace stagewise {
 
@@ -21,19 +21,28 @@ enum class GatherForm : std::uint8_t {
   kernel      ///< a kernel copies the rows, one behind the other
 };
 
-/// How a CapturedStep works.
-struct CapturedStepOptions {
-  bool captures = true;          ///< record steps and repeat them, or launch every kernel anew
+/// How a RecordedStep works.
+struct RecordedStepOptions {
+  bool records = true;           ///< record steps and repeat them, or launch every kernel anew
   bool repeats = true;           ///< else recording only loads the kernels, before times are taken
   bool streams_batches = false;  ///< leave the data set in the host's memory even if it fits
   GatherForm gather = GatherForm::automatic;
-  bool fuses = true;         ///< for the backends of further workers
-  Index samples = 0;         ///< that an epoch visits; 0: all of the training set
-  int processes = 1;         ///< that share the GPU, this one included
-  Index evaluated_rows = 0;  ///< of the batches of an evaluation; 0: as many as in training
+  bool fuses = true;
+  int processes = 1;  ///< that share the GPU, this one included
 };
 
-/// Trains as WorkerStep does: workers share every batch, but all at once, on one GPU.
+/// What a RecordedStep executes, before stage 04's rewrites.
+struct StepPrograms {
+  TrainingPrograms training;
+  ValueId features;  ///< of the data set
+  ValueId labels;
+  ValueId order;  ///< which samples of the data set are the batch
+  ValueId batch;  ///< and these, where they are gathered or streamed
+  ValueId batch_labels;
+  Part part = {};  ///< of every batch that the data set has
+};
+
+/// Trains as ProgramStep does, but workers share a batch all at once, and nearly without the host.
 ///
 /// The data set is on the device as a whole where it fits, and a step's batch are the rows that
 /// come next in the epoch's order; else batches are streamed.
@@ -44,35 +53,36 @@ struct CapturedStepOptions {
 /// host waits for nothing. Therefore run() must be called for the samples in their order, from the
 /// epoch's first on, and all batches but the last must be full.
 template <typename T>
-class CapturedStep final : public Step {
+class RecordedStep final : public Step {
  public:
-  /// @param network built for training on `backend`; see Workers.
-  /// @param model what it was built from.
-  /// @param starts as for WorkerStep. It and `model` may go afterwards; network, backend and
-  ///        training set must outlive the step.
-  /// @param exchange adds the gradients up with those of other processes, for a single worker that
-  ///        averages gradients and records nothing; null: there are no others.
+  /// @param executor the network's. Both, and the training set, must outlive the step.
+  /// @param training_set of the programs' part of every batch, one batch's samples behind the
+  /// other's.
+  /// @param samples that an epoch visits, of all parts together.
+  /// @param starts as for ProgramStep; none where the parameters are set by who makes the step.
+  /// @param max_rows of the largest batch, of all parts together.
   /// @throws Error if the GPU has too little memory.
-  CapturedStep(Network<T>& network, MinibatchBackend<T>& backend, const ModelOptions& model,
-               const Dataset& training_set, const Sgd& sgd, const WorkerOptions& workers,
+  RecordedStep(Network<T>& network, MinibatchExecutor<T>& executor, const Dataset& training_set,
+               Index samples, const StepPrograms& programs, const WorkerOptions& workers,
                const std::vector<std::vector<ParameterValues>>& starts, std::int64_t steps_done,
-               const CapturedStepOptions& options, GradientExchange<T>* exchange = nullptr);
-  ~CapturedStep() override;
-  CapturedStep(const CapturedStep&) = delete;
-  CapturedStep& operator=(const CapturedStep&) = delete;
+               Index max_rows, const RecordedStepOptions& options,
+               const std::function<void(double)>& on_size = {});
+  ~RecordedStep() override;
+  RecordedStep(const RecordedStep&) = delete;
+  RecordedStep& operator=(const RecordedStep&) = delete;
 
+  /// @param order of the part's samples.
   void begin_epoch(std::span<const std::uint32_t> order) override;
+
+  /// @param first place of the batch among those of all parts, and likewise `rows`.
   void run(Index first, Index rows) override;
   Index samples_done(Index asked) const override;
   bool is_done() override;
   Totals totals() override;
   void end_epoch() override;
+  Samples last_batch() const override;
   std::vector<std::vector<ParameterValues>> worker_parameters() const override;
-  std::vector<Timing> timings() const override;
   std::vector<std::string> notes() const override { return notes_; }
-
-  /// Launches the steps that were asked for and wait to be launched together.
-  void launch_pending();
 
   /// The training set has other samples now, as many as before: those on the device are replaced.
   void reload();
@@ -86,39 +96,42 @@ class CapturedStep final : public Step {
     std::array<Index, 3> key() const { return {rows, steps, place}; }
   };
 
-  void decide_on_residence(bool streams_batches);
-  void record_all();
+  void load(const StepPrograms& programs, const std::function<void(double)>& on_size);
+  Program rewritten(const Program& program, const StepPrograms& programs, bool streams) const;
+  bool has_room();
+  void record_all(Index samples);
+  void launch_pending();
   void launch(const Recording& what);
   void enqueue(const Recording& what);
-  const cuda::Stream& stream() const { return backend_->own_stream(); }
+  Index own_rows(Index rows) const { return shard_of(rows, part_.count, part_.index).rows; }
+  const cuda::Stream& stream() const { return executor_->main_stream(); }
 
   Network<T>* network_;
-  MinibatchBackend<T>* backend_;
+  MinibatchExecutor<T>* executor_;
   const Dataset* training_set_;
-  WorkerOptions worker_options_;
-  CapturedStepOptions options_;
-  Index samples_;  ///< of an epoch
-  Workers<T> workers_;
+  WorkerOptions workers_;
+  RecordedStepOptions options_;
+  Index max_rows_;
   std::vector<std::string> notes_;
 
-  std::unique_ptr<ResidentData<T>> data_;      ///< null: batches are streamed
-  std::unique_ptr<StreamedFeeder<T>> feeder_;  ///< null: the data set is resident
-  Tensor<T> batch_;                            ///< what a kernel has gathered, if one does
-  Labels batch_labels_;
+  TrainingPrograms programs_;  ///< rewritten
+  StepPrograms values_;        ///< whose values, but for the programs
+  Part part_;
+
+  std::unique_ptr<ResidentData<T>> data_;  ///< null: batches are streamed
   Tensor<minibatch::Cursor> cursor_;
   Tensor<std::int64_t> progress_;  ///< in pinned memory: steps that the device has done
-  bool selects_ = false;           ///< whether the products gather
 
   std::map<std::array<Index, 3>, cuda::ExecutableGraph> recordings_;  ///< by key()
   Index most_steps_ = 1;                                              ///< in a recording
   std::span<const std::uint32_t> order_;
+  Index taken_ = 0;    ///< samples of the order that steps were asked for
   Recording pending_;  ///< asked for, and not launched yet
-  Index last_rows_ = 0;
+  Batch last_;
   std::int64_t steps_done_;  ///< launched, over all epochs
-  Timing gather_{.operation = "batch (gather)"};
 };
 
-extern template class CapturedStep<float>;
-extern template class CapturedStep<double>;
+extern template class RecordedStep<float>;
+extern template class RecordedStep<double>;
 
 }  // namespace stagewise

@@ -1,0 +1,79 @@
+#include <algorithm>
+#include <map>
+
+#include "04_minibatch/fuse.hpp"
+#include "network/dependencies.hpp"
+
+namespace stagewise::minibatch {
+namespace {
+
+/// Which worker a line belongs to; -1 for what is everybody's.
+int worker_of(const Program& program, const Line& line) {
+  int worker = -1;
+  for (const ValueId id : written_by(line.operation)) {
+    const Part& part = program[id].part;
+    if (part.count > 1) worker = std::max(worker, part.index);
+  }
+  return worker;
+}
+
+/// Whether the rest of its step can go on without waiting for a line.
+bool is_aside(const Line& line) {
+  return std::holds_alternative<LinearGradients>(line.operation) ||
+         std::holds_alternative<AddScores>(line.operation);
+}
+
+/// Whether a line is what others are beside of: not itself beside something, nor at a step's end.
+bool is_main(const Line& line) {
+  return !is_aside(line) && !std::holds_alternative<SgdUpdate>(line.operation) &&
+         !std::holds_alternative<UpdateBySum>(line.operation) &&
+         !std::holds_alternative<AllReduce>(line.operation);
+}
+
+/// A lane for each worker, the first one's being everybody's, and one beside it for each.
+std::map<int, int> lanes_of_workers(const Program& program) {
+  std::map<int, int> lanes = {{-1, 0}};
+  int next = 0;
+  for (const Line& line : program.lines) {
+    if (lanes.try_emplace(worker_of(program, line), next).second) next += 2;
+  }
+  return lanes;
+}
+
+}  // namespace
+
+//! [assign_lanes]
+Program assign_lanes(const Program& program) {
+  Program result = program;
+  const Dependencies dependencies(program);
+  const std::map<int, int> lanes = lanes_of_workers(program);
+  const int exchange = 2 * static_cast<int>(lanes.size());
+  for (Line& line : result.lines) line.lane = lanes.at(worker_of(program, line));
+
+  for (std::size_t i = 0; i < result.lines.size(); ++i) {
+    Line& line = result.lines[i];
+    if (const AllReduce* const all_reduce = std::get_if<AllReduce>(&line.operation)) {
+      // A gradient's sum has until the update; what is on the way forward is waited for at once.
+      const bool has_time = program[all_reduce->values.front()].role == Role::gradient;
+      line.lane = has_time ? exchange : 0;
+    } else if (is_aside(line)) {
+      const int lane = line.lane;
+      for (std::size_t k = i + 1; k < result.lines.size() && line.lane == lane; ++k) {
+        const bool is_beside =
+            is_main(result.lines[k]) && result.lines[k].lane == lane && !dependencies.follows(k, i);
+        if (is_beside) line.lane = lane + 1;
+      }
+    }
+  }
+  for (std::size_t i = 0; i < result.lines.size(); ++i) {
+    for (const std::size_t before : dependencies.of(i)) {
+      if (result.lines[before].lane == result.lines[i].lane) continue;
+      result.lines[i].waits_for.push_back(before);
+      result.lines[before].is_awaited = true;
+    }
+  }
+  return result;
+}
+//! [assign_lanes]
+
+}  // namespace stagewise::minibatch

@@ -1,0 +1,117 @@
+/// @file
+/// Stage 04: stage 03, with kernels for fused lines, and lanes that run side by side.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "03_shared_memory/shared_memory_executor.hpp"
+#include "04_minibatch/loss.hpp"
+#include "04_minibatch/streamed_batches.hpp"
+#include "04_minibatch/update.hpp"
+
+namespace stagewise {
+
+/// Executes fused lines by kernels of their own, each lane in a stream of its own. Batches are
+/// streamed from the host, or gathered from a data set that is bound to the program's.
+template <typename T>
+class MinibatchExecutor : public SharedMemoryExecutor<T> {
+ public:
+  /// @throws Error if no GPU can be used.
+  MinibatchExecutor();
+
+  using SharedMemoryExecutor<T>::run;
+  void run(const Gather& op);
+  void run(const Linear& op);
+  void run(const LinearInputGradient& op);
+  void run(const LinearGradients& op);
+  void run(const OutputLayer& op);
+  void run(const Loss& op);
+  void run(const AddScores& op);
+  void run(const ConvolutionReluPool& op);
+  void run(const PoolReluBackward& op);
+  void run(const ConvolutionBackward& op);
+  void run(const UpdateBySum& op);
+  void run(const AverageWeights& op);
+
+  void read_from(const Dataset& dataset, std::span<const std::uint32_t> order) override;
+  void execute(const Program& program, const Batch& batch) override;
+
+  /// Lets Gather gather from the data set that is bound to the program's, until read_from().
+  void read_from_device() { is_resident_ = true; }
+
+  /// Where the device counts the steps that came before those of a recording; see TotalsProblem.
+  void count_steps_from(const std::int64_t* steps_before) { steps_before_ = steps_before; }
+
+  /// Makes room for batches of such samples on their way to the device, if there is none yet.
+  void stream_batches(const Shape& sample);
+
+  /// Streams the named samples to the device, for a step without gather.
+  /// @return which of two places they are in.
+  int bring(const Dataset& dataset, std::span<const std::uint32_t> samples) {
+    return streamed_->bring(dataset, samples);
+  }
+
+  /// Lets the batch be what bring() has put there.
+  void use_place(ValueId batch, ValueId batch_labels, int place);
+
+ protected:
+  void prepare(const Program& program) override;
+  void run(const Line& line) override {
+    const cuda::Range range(name_of(line.operation));
+    run_operation(*this, line.operation, line.replaces);
+  }
+  cudaStream_t stream() const override { return lane_stream().get(); }
+  void select_lane(int lane) override { lane_ = lane; }
+  typename SharedMemoryExecutor<T>::Scratch& scratch() override;
+
+  /// Called before something waits for a line: everything that it does must be in its stream.
+  virtual void settle(std::size_t /*line*/) {}
+
+  const cuda::Stream& lane_stream() const;
+  int lane() const { return lane_; }
+  std::size_t line_number() const { return line_number_; }
+  const cuda::Event& event_of(std::size_t line) const { return events_[line]; }
+
+ private:
+  struct Lane {
+    cuda::Stream stream;
+    cuda::Event end;
+    typename SharedMemoryExecutor<T>::Scratch scratch;
+  };
+
+  /// The tables that the kernels of a line find all workers' parameters in.
+  struct Table {
+    Tensor<minibatch::MeanParameter<T>> mean;
+    Tensor<minibatch::WorkersPart<T>> parts;
+    minibatch::WorkersParameters<T> lists;
+  };
+
+  template <typename Operands>
+  void make_table(ValueId key, const Operands& parts, const std::vector<ValueId>& parameters,
+                  double l2, bool are_gradients);
+  LinearBackwardProblem<T> backward_problem(ValueId input, ValueId order, ValueId weight);
+  minibatch::LossProblem<T> loss_problem(const LossAttributes& at, ValueId doutputs);
+  Selection selection(ValueId order);
+  void fork();
+  void join();
+
+  std::vector<std::unique_ptr<Lane>> lanes_;  ///< but for lane 0, which is stage 03's
+  std::vector<cuda::Event> events_;           ///< for lines that are awaited, by number
+  cuda::Event begun_;
+  int lane_ = 0;
+  std::size_t line_number_ = 0;
+  Tensor<T> one_;  ///< 1, 0, 0, 0: 16 bytes
+  std::map<ValueId, Index> score_counts_;
+  std::map<ValueId, Table> tables_;
+  const std::int64_t* steps_before_ = nullptr;
+  Tensor<std::int64_t> no_steps_;
+  std::unique_ptr<minibatch::StreamedBatches<T>> streamed_;
+  bool is_resident_ = false;  ///< whether Gather finds the data set on the device
+};
+
+extern template class MinibatchExecutor<float>;
+extern template class MinibatchExecutor<double>;
+
+}  // namespace stagewise

@@ -1,0 +1,269 @@
+#include "04_minibatch/recorded_step.hpp"
+
+#include <algorithm>
+#include <bit>
+
+#include "04_minibatch/fuse.hpp"
+#include "cuda/check.hpp"
+#include "cuda/memory.hpp"
+#include "tensor/counts.hpp"
+#include "training/parameters.hpp"
+
+namespace stagewise {
+namespace {
+
+/// A recording has at most so many steps, and about so many samples where steps are large: enough
+/// that launching it costs little beside what it does.
+constexpr Index max_recorded_steps = 32;
+constexpr Index max_recorded_samples = 16'384;
+
+}  // namespace
+
+template <typename T>
+RecordedStep<T>::RecordedStep(Network<T>& network, MinibatchExecutor<T>& executor,
+                              const Dataset& training_set, Index samples,
+                              const StepPrograms& programs, const WorkerOptions& workers,
+                              const std::vector<std::vector<ParameterValues>>& starts,
+                              std::int64_t steps_done, Index max_rows,
+                              const RecordedStepOptions& options,
+                              const std::function<void(double)>& on_size)
+    : network_(&network),
+      executor_(&executor),
+      training_set_(&training_set),
+      workers_(workers),
+      options_(options),
+      max_rows_(max_rows),
+      values_(programs),
+      part_(programs.part),
+      cursor_({1}, cuda::device_memory()),
+      progress_({1}, cuda::pinned_memory()),
+      steps_done_(steps_done) {
+  values_.training = {};
+  if (options.records && options.repeats) {
+    most_steps_ = std::clamp<Index>(max_recorded_samples / max_rows, 1, max_recorded_steps);
+    most_steps_ = static_cast<Index>(std::bit_floor(static_cast<std::uint64_t>(most_steps_)));
+  }
+  load(programs, on_size);
+  if (workers.average == Average::weights) {
+    start_workers(network, programs_, starts);
+    executor.execute(programs_.mean, {.rows = max_rows});
+  } else if (!starts.empty()) {
+    copy_parameters_in(network, starts.front(), "the start");
+  }
+  if (options.records) record_all(samples);
+}
+
+template <typename T>
+RecordedStep<T>::~RecordedStep() {
+  cudaStreamSynchronize(stream().get());  // what fails here was reported elsewhere
+  for (const ValueId id :
+       {values_.batch, values_.batch_labels, values_.features, values_.labels, values_.order}) {
+    executor_->bind(id, nullptr);
+  }
+}
+
+template <typename T>
+Program RecordedStep<T>::rewritten(const Program& program, const StepPrograms& programs,
+                                   bool streams) const {
+  const Program gathering =
+      streams ? minibatch::without_gather(program, programs.batch, programs.batch_labels) : program;
+  return minibatch::assign_lanes(minibatch::fuse<T>(
+      gathering, max_rows_,
+      {.layers = options_.fuses, .gathers = options_.gather != GatherForm::kernel}));
+}
+
+/// Loads the program, with the data set on the device if there is room for it.
+template <typename T>
+void RecordedStep<T>::load(const StepPrograms& programs,
+                           const std::function<void(double)>& on_size) {
+  const TrainingPrograms& training = programs.training;
+  programs_ = {.step = rewritten(training.step, programs, options_.streams_batches),
+               .mean = {},
+               .take_over = {},
+               .workers = training.workers,
+               .totals = training.totals};
+  executor_->load(programs_.step, max_rows_, on_size);
+  if (!options_.streams_batches && has_room()) {
+    data_ = std::make_unique<ResidentData<T>>(*training_set_, most_steps_ * own_rows(max_rows_));
+    executor_->bind(values_.features, data_->features());
+    executor_->bind(values_.labels, data_->labels());
+  } else {
+    most_steps_ = 1;  // each batch has to arrive first
+    programs_.step = rewritten(training.step, programs, true);
+    executor_->load(programs_.step, max_rows_);
+    executor_->stream_batches(network_->model[network_->model.batch].shape);
+  }
+  // The averages of the workers have the same values.
+  programs_.mean = rewritten(training.mean, programs, false);
+  programs_.take_over = rewritten(training.take_over, programs, false);
+  executor_->load(programs_.mean, max_rows_);
+  executor_->load(programs_.take_over, max_rows_);
+}
+
+template <typename T>
+bool RecordedStep<T>::has_room() {
+  // What gathers takes a batch, and evaluation two and its values; the rest is the allocator's.
+  const Model& model = network_->model;
+  const Index rows = own_rows(max_rows_) + 2 * max_rows_;
+  const std::size_t others =
+      static_cast<std::size_t>(rows * model[model.batch].shape.elements()) * sizeof(T) +
+      static_cast<std::size_t>(executor_->missing_bytes(network_->evaluation, max_rows_));
+  const std::size_t needed =
+      ResidentData<T>::bytes(*training_set_, most_steps_ * own_rows(max_rows_));
+  std::size_t free = 0;
+  std::size_t total = 0;
+  CUDA_CHECK(cudaMemGetInfo(&free, &total));
+  free /= static_cast<std::size_t>(options_.processes);  // the others want theirs
+  const std::size_t wanted = needed + others + needed / 64;
+  if (wanted <= free) return true;
+  notes_.push_back(size_text(wanted) + " are needed to keep the data, " + size_text(free) +
+                   " are free: batches are streamed");
+  return false;
+}
+
+//! [begin_epoch]
+template <typename T>
+void RecordedStep<T>::begin_epoch(std::span<const std::uint32_t> order) {
+  order_ = order;
+  taken_ = 0;
+  pending_ = {};
+  if (data_ != nullptr) data_->begin_epoch(stream().get(), order);
+  const minibatch::Cursor beginning;
+  executor_->copy_in(cursor_.data(), &beginning, sizeof(beginning));
+  reset_totals(*executor_, programs_.totals);
+  *progress_.data() = 0;
+}
+//! [begin_epoch]
+
+//! [run]
+template <typename T>
+void RecordedStep<T>::run(Index first, Index rows) {
+  if (rows != pending_.rows) launch_pending();
+  last_ = {.first = first, .rows = rows};
+  pending_.rows = rows;
+  if (data_ == nullptr) {
+    pending_.place = executor_->bring(
+        *training_set_,
+        order_.subspan(static_cast<std::size_t>(taken_), static_cast<std::size_t>(own_rows(rows))));
+  }
+  taken_ += own_rows(rows);
+  ++pending_.steps;
+  const bool are_averaged = workers_.average == Average::weights &&
+                            (steps_done_ + pending_.steps) % workers_.average_every == 0;
+  if (pending_.steps == most_steps_ || are_averaged) launch_pending();
+  if (are_averaged) executor_->execute(programs_.take_over, last_);
+}
+
+template <typename T>
+void RecordedStep<T>::launch_pending() {
+  while (pending_.steps > 0) {
+    Recording part = pending_;  // recordings come in powers of two
+    part.steps = static_cast<Index>(std::bit_floor(static_cast<std::uint64_t>(pending_.steps)));
+    launch(part);
+    pending_.steps -= part.steps;
+    steps_done_ += part.steps;
+  }
+}
+
+template <typename T>
+void RecordedStep<T>::launch(const Recording& what) {
+  if (options_.records && options_.repeats) {
+    recordings_.at(what.key()).launch(stream());
+  } else {
+    enqueue(what);
+  }
+}
+//! [run]
+
+template <typename T>
+void RecordedStep<T>::reload() {
+  if (data_ == nullptr) return;
+  stream().synchronize();  // steps that still read the old ones
+  data_->load(*training_set_);
+}
+
+//! [record]
+template <typename T>
+void RecordedStep<T>::record_all(Index samples) {
+  const Index full_steps = samples / max_rows_;
+  const Index rest = samples % max_rows_;
+  const auto record = [&](const Recording& what) {
+    recordings_.try_emplace(what.key(), stream(), [&] { enqueue(what); });
+  };
+  for (int place = 0; place < (data_ == nullptr ? 2 : 1); ++place) {
+    for (Index steps = 1; steps <= std::min(most_steps_, full_steps); steps *= 2) {
+      record({max_rows_, steps, place});
+    }
+    if (rest > 0) record({rest, 1, place});
+  }
+}
+//! [record]
+
+//! [enqueue]
+template <typename T>
+void RecordedStep<T>::enqueue(const Recording& what) {
+  const cuda::Range range("step");
+  minibatch::Cursor* const cursor = cursor_.data();
+  const Index rows = own_rows(what.rows);
+  executor_->count_steps_from(&cursor->chunk_step);
+  if (data_ == nullptr) {  // the batch has been brought; the cursor counts the step
+    minibatch::take_chunk(stream().get(), nullptr, cursor, 1, 0, nullptr, progress_.data());
+    executor_->use_place(values_.batch, values_.batch_labels, what.place);
+    executor_->execute(programs_.step, {.rows = what.rows, .step = 1});
+    return;
+  }
+  executor_->read_from_device();
+  executor_->run_timed("take_chunk  order -> samples of the next steps", [&] {
+    data_->take_chunk(stream().get(), cursor, what.steps, rows, progress_.data());
+  });
+  for (Index step = 0; step < what.steps; ++step) {
+    executor_->bind(values_.order, data_->chunk() + step * rows);
+    executor_->execute(programs_.step, {.rows = what.rows, .step = step + 1});
+  }
+}
+//! [enqueue]
+
+template <typename T>
+Index RecordedStep<T>::samples_done(Index asked) const {
+  const std::int64_t steps = *static_cast<const volatile std::int64_t*>(progress_.data());
+  return std::min<Index>(asked, steps * max_rows_);
+}
+
+template <typename T>
+bool RecordedStep<T>::is_done() {
+  launch_pending();
+  return stream().is_done();
+}
+
+template <typename T>
+Totals RecordedStep<T>::totals() {
+  launch_pending();
+  return totals_of(*executor_, programs_.totals);
+}
+
+template <typename T>
+void RecordedStep<T>::end_epoch() {
+  launch_pending();
+  executor_->execute(programs_.mean, last_);
+}
+
+template <typename T>
+Samples RecordedStep<T>::last_batch() const {
+  const Index rows = own_rows(last_.rows);
+  return {training_set_,
+          order_.subspan(static_cast<std::size_t>(taken_ - rows), static_cast<std::size_t>(rows))};
+}
+
+template <typename T>
+std::vector<std::vector<ParameterValues>> RecordedStep<T>::worker_parameters() const {
+  std::vector<std::vector<ParameterValues>> all;
+  for (const std::vector<ValueId>& own : programs_.workers) {
+    all.push_back(copy_parameters_out(*network_, own));
+  }
+  return all;
+}
+
+template class RecordedStep<float>;
+template class RecordedStep<double>;
+
+}  // namespace stagewise

@@ -1,0 +1,61 @@
+/// @file
+/// Batches that are on their way while the one before is computed with.
+#pragma once
+
+#include <array>
+#include <span>
+
+#include "cuda/handles.hpp"
+#include "data/dataset.hpp"
+#include "tensor/tensor.hpp"
+
+namespace stagewise::minibatch {
+
+/// Brings batches of a data set that stays in the host's memory. Stage 02 copies a batch and waits;
+/// the device waits meanwhile. This class has everything twice: two buffers of pinned memory on the
+/// host, two on the device, and a stream for the copies beside the one for the kernels. While the
+/// device computes with one batch, the host gathers the next and the bus carries it (report 001's
+/// second optimization).
+template <typename T>
+class StreamedBatches {
+ public:
+  /// @param sample shape of a sample.
+  /// @param stream where the batches are used; must outlive this.
+  /// @throws Error if there is too little memory.
+  StreamedBatches(const Shape& sample, Index max_rows, const cuda::Stream& stream);
+  ~StreamedBatches();
+  StreamedBatches(const StreamedBatches&) = delete;
+  StreamedBatches& operator=(const StreamedBatches&) = delete;
+
+  /// Brings a batch to one of the two places on the device, in turns, and makes the stream wait for
+  /// it. What was enqueued there before may still use the place before.
+  /// @return which place: 0 or 1.
+  int bring(const Dataset& dataset, std::span<const std::uint32_t> samples);
+
+  /// Where bring() has put the features, in the device's memory.
+  T* features(int place) { return places_[static_cast<std::size_t>(place)].features.data(); }
+
+  /// Where bring() has put the labels.
+  std::int32_t* labels(int place) { return places_[static_cast<std::size_t>(place)].labels.data(); }
+
+ private:
+  /// One of the two places, on the host and on the device.
+  struct Place {
+    Tensor<T> host_features;
+    Tensor<std::int32_t> host_labels;
+    Tensor<T> features;
+    Tensor<std::int32_t> labels;
+    cuda::Event arrived;  ///< in the copies' stream: the batch is on the device
+    cuda::Event used;     ///< in the stream: nobody needs it any more
+  };
+
+  const cuda::Stream* stream_;
+  cuda::Stream copies_;
+  std::array<Place, 2> places_;
+  int next_ = 0;
+};
+
+extern template class StreamedBatches<float>;
+extern template class StreamedBatches<double>;
+
+}  // namespace stagewise::minibatch
