@@ -15,7 +15,7 @@ struct Line {
   Operation operation;
   std::vector<Operation> replaces = {};  ///< of a fused operation: the lines that it stands for
 
-  int lane = 0;  ///< lines of different lanes may be done side by side
+  int lane = 0;                             ///< lines of different lanes may be done side by side
   std::vector<std::size_t> waits_for = {};  ///< the lines of other lanes that must be done before
   bool is_awaited = false;                  ///< whether a line of another lane waits for this one
 };

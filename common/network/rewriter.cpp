@@ -58,22 +58,35 @@ bool Rewriter::hides_a_value(const std::vector<std::size_t>& members,
 }
 
 //! [fuse]
-std::optional<std::size_t> Rewriter::fuse(std::vector<std::size_t> members,
-                                          Operation fused) {
+std::optional<std::size_t> Rewriter::fuse(std::vector<std::size_t> members, Operation fused) {
   std::sort(members.begin(), members.end());
   members.erase(std::unique(members.begin(), members.end()), members.end());
   if (hides_a_value(members, fused)) return std::nullopt;
 
-  std::vector<std::size_t> before;
-  std::vector<std::size_t> after;  // members, and what must come after one of them
+  // What must come after a member, and what must come before one; all else may come after.
+  const auto is_any = [&](const std::vector<std::size_t>& lines, const auto& test) {
+    return std::any_of(lines.begin(), lines.end(), test);
+  };
+  std::vector<std::size_t> following;
+  std::vector<std::size_t> needed;
   for (std::size_t i = members.front(); i <= members.back(); ++i) {
-    const bool is_member = contains(members, i);
-    const bool follows = std::any_of(after.begin(), after.end(), [&](std::size_t earlier) {
-      const bool is_outside = !is_member || !contains(members, earlier);
-      return is_outside && must_follow(i, earlier);
-    });
-    if (is_member && follows) return std::nullopt;
-    (is_member || follows ? after : before).push_back(i);
+    if (contains(members, i)) continue;
+    const auto follows = [&](std::size_t earlier) {
+      return earlier < i && must_follow(i, earlier);
+    };
+    if (is_any(members, follows) || is_any(following, follows)) following.push_back(i);
+  }
+  for (std::size_t i = members.back() + 1; i-- > members.front();) {
+    if (contains(members, i)) continue;
+    const auto needs = [&](std::size_t later) { return later > i && must_follow(later, i); };
+    if (!is_any(members, needs) && !is_any(needed, needs)) continue;
+    if (contains(following, i)) return std::nullopt;
+    needed.push_back(i);
+  }
+  std::vector<std::size_t> before;
+  std::vector<std::size_t> after;
+  for (std::size_t i = members.front(); i <= members.back(); ++i) {
+    (contains(needed, i) ? before : after).push_back(i);
   }
 
   Line line{.operation = std::move(fused)};

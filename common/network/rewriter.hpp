@@ -53,8 +53,8 @@ class Rewriter {
   /// @return the number of the new line; none if it was not done.
   std::optional<std::size_t> fuse(std::vector<std::size_t> members, Operation fused);
 
-  /// Takes what a fused line stands for apart: the operations of one kind belong to a new line behind
-  /// it.
+  /// Takes what a fused line stands for apart: the operations of one kind belong to a new line
+  /// behind it.
   template <typename Op>
   void split_off(std::size_t line, Operation operation) {
     Line second{.operation = std::move(operation)};

@@ -93,18 +93,16 @@ class Fuser {
     LinearInputGradient fused = {.doutput = gemm->a, .weight = gemm->b, .dinput = gemm->c};
     if (!fits(fused.dinput, fused.weight)) return false;
     std::vector<std::size_t> members = {i};
-    if (const auto back = rewriter_.reader_of<ReluBackward>(fused.dinput)) {
-      const ReluBackward& op = *rewriter_.get<ReluBackward>(*back);
-      fused.input = op.y;
-      fused.dinput = op.dx;
-      fused.input_activation = Activation::relu;
-      members.push_back(*back);
-    } else if (const auto back = rewriter_.reader_of<SigmoidBackward>(fused.dinput)) {
-      const SigmoidBackward& op = *rewriter_.get<SigmoidBackward>(*back);
-      fused.input = op.y;
-      fused.dinput = op.dx;
-      fused.input_activation = Activation::sigmoid;
-      members.push_back(*back);
+    const auto take = [&](const auto& back, Activation activation, std::size_t line) {
+      fused.input = back.y;
+      fused.dinput = back.dx;
+      fused.input_activation = activation;
+      members.push_back(line);
+    };
+    if (const auto relu = rewriter_.reader_of<ReluBackward>(fused.dinput)) {
+      take(*rewriter_.get<ReluBackward>(*relu), Activation::relu, *relu);
+    } else if (const auto sigmoid = rewriter_.reader_of<SigmoidBackward>(fused.dinput)) {
+      take(*rewriter_.get<SigmoidBackward>(*sigmoid), Activation::sigmoid, *sigmoid);
     }
     return rewriter_.fuse(members, fused).has_value();
   }
@@ -330,29 +328,29 @@ class Fuser {
     ValueId row_losses;
     ValueId classes;
     for (const std::size_t line : rewriter_.readers_of(outputs)) {
-      if (const auto* const op = rewriter_.get<SoftmaxCrossEntropy>(line)) {
-        ending.labels = op->labels;
-        row_losses = op->row_losses;
-        const auto back = rewriter_.reader_of<SoftmaxCrossEntropyBackward>(op->probabilities);
+      bool belongs = true;
+      if (const auto* const entropy = rewriter_.get<SoftmaxCrossEntropy>(line)) {
+        ending.labels = entropy->labels;
+        row_losses = entropy->row_losses;
+        const auto back = rewriter_.reader_of<SoftmaxCrossEntropyBackward>(entropy->probabilities);
         if (!back) return false;
         ending.doutputs = rewriter_.get<SoftmaxCrossEntropyBackward>(*back)->dlogits;
-        ending.members.insert(ending.members.end(), {line, *back});
-      } else if (const auto* const op = rewriter_.get<SquaredError>(line)) {
+        ending.members.push_back(*back);
+      } else if (const auto* const squares = rewriter_.get<SquaredError>(line)) {
         ending.attributes.loss = LossKind::squared_error;
-        ending.labels = op->labels;
-        row_losses = op->row_losses;
-        ending.members.push_back(line);
-      } else if (const auto* const op = rewriter_.get<SquaredErrorBackward>(line)) {
-        ending.doutputs = op->doutputs;
-        ending.members.push_back(line);
-      } else if (const auto* const op = rewriter_.get<ArgMax>(line)) {
-        classes = op->classes;
-        ending.members.push_back(line);
-      } else if (const auto* const op = rewriter_.get<Threshold>(line)) {
-        classes = op->classes;
-        ending.attributes.threshold = op->threshold;
-        ending.members.push_back(line);
+        ending.labels = squares->labels;
+        row_losses = squares->row_losses;
+      } else if (const auto* const gradient = rewriter_.get<SquaredErrorBackward>(line)) {
+        ending.doutputs = gradient->doutputs;
+      } else if (const auto* const largest = rewriter_.get<ArgMax>(line)) {
+        classes = largest->classes;
+      } else if (const auto* const threshold = rewriter_.get<Threshold>(line)) {
+        classes = threshold->classes;
+        ending.attributes.threshold = threshold->threshold;
+      } else {
+        belongs = false;
       }
+      if (belongs) ending.members.push_back(line);
     }
     if (!row_losses || !classes || !ending.doutputs) return false;
     const auto totals = rewriter_.reader_of<Accumulate>(row_losses);
@@ -360,12 +358,12 @@ class Fuser {
     ending.totals = rewriter_.get<Accumulate>(*totals)->totals;
     ending.part = value(outputs).part;
     ending.members.push_back(*totals);
-    if (const auto back = rewriter_.reader_of<SigmoidBackward>(ending.doutputs)) {
-      ending.doutputs = rewriter_.get<SigmoidBackward>(*back)->dx;
-      ending.members.push_back(*back);
-    } else if (const auto back = rewriter_.reader_of<ReluBackward>(ending.doutputs)) {
-      ending.doutputs = rewriter_.get<ReluBackward>(*back)->dx;
-      ending.members.push_back(*back);
+    if (const auto sigmoid = rewriter_.reader_of<SigmoidBackward>(ending.doutputs)) {
+      ending.doutputs = rewriter_.get<SigmoidBackward>(*sigmoid)->dx;
+      ending.members.push_back(*sigmoid);
+    } else if (const auto relu = rewriter_.reader_of<ReluBackward>(ending.doutputs)) {
+      ending.doutputs = rewriter_.get<ReluBackward>(*relu)->dx;
+      ending.members.push_back(*relu);
     } else if (activation != Activation::none) {
       return false;
     }

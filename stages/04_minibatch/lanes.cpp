@@ -23,9 +23,11 @@ bool is_aside(const Line& line) {
          std::holds_alternative<AddScores>(line.operation);
 }
 
-/// Whether a line is what others are beside of: not itself beside something, nor at a step's end.
-bool is_main(const Line& line) {
-  return !is_aside(line) && !std::holds_alternative<SgdUpdate>(line.operation) &&
+/// Whether a line is worth going beside: neither the little that the totals take, nor what stands
+/// at a step's end.
+bool is_long(const Line& line) {
+  return !std::holds_alternative<AddScores>(line.operation) &&
+         !std::holds_alternative<SgdUpdate>(line.operation) &&
          !std::holds_alternative<UpdateBySum>(line.operation) &&
          !std::holds_alternative<AllReduce>(line.operation);
 }
@@ -60,7 +62,7 @@ Program assign_lanes(const Program& program) {
       const int lane = line.lane;
       for (std::size_t k = i + 1; k < result.lines.size() && line.lane == lane; ++k) {
         const bool is_beside =
-            is_main(result.lines[k]) && result.lines[k].lane == lane && !dependencies.follows(k, i);
+            is_long(result.lines[k]) && result.lines[k].lane == lane && !dependencies.follows(k, i);
         if (is_beside) line.lane = lane + 1;
       }
     }
