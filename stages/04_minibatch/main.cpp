@@ -2,8 +2,7 @@
 /// Stage 04's program.
 
 #include "04_minibatch/fuse.hpp"
-#include "04_minibatch/persistent_prediction.hpp"
-#include "04_minibatch/recorded_prediction.hpp"
+#include "04_minibatch/predictors.hpp"
 #include "04_minibatch/step_options.hpp"
 #include "all_offers.hpp"
 #include "app/stage.hpp"
@@ -40,23 +39,11 @@ std::unique_ptr<Step> make_step(const StepArguments<T>& arguments) {
 }
 
 template <typename T>
-std::vector<std::unique_ptr<Predictor<T>>> make_predictors(Network<T>& network) {
-  std::vector<std::unique_ptr<Predictor<T>>> predictors;
-  predictors.push_back(std::make_unique<minibatch::RecordedPrediction<T>>(
-      network, static_cast<MinibatchExecutor<T>&>(*network.executor).main_stream()));
-  // Last: while its kernel runs, nothing must wait for the whole GPU.
-  if (auto persistent = minibatch::make_persistent_prediction(network)) {
-    predictors.push_back(std::move(persistent));
-  }
-  return predictors;
-}
-
-template <typename T>
 InPrecision<T> in_precision() {
   return {.make_executor = make_executor<T>,
           .rewrite = rewrite<T>,
           .make_step = make_step<T>,
-          .make_predictors = make_predictors<T>};
+          .make_predictors = minibatch::make_predictors<T>};
 }
 
 Stage describe_stage() {

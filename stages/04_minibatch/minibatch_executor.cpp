@@ -52,6 +52,7 @@ template <typename T>
 void MinibatchExecutor<T>::execute(const Program& program, const Batch& batch) {
   if (this->measures()) return SharedMemoryExecutor<T>::execute(program, batch);
   this->batch_ = batch;
+  program_ = &program;
   std::size_t lanes = 0;
   for (const Line& line : program.lines) {
     lanes = std::max(lanes, static_cast<std::size_t>(line.lane));
@@ -67,7 +68,7 @@ void MinibatchExecutor<T>::execute(const Program& program, const Batch& batch) {
       events_[before].make_wait(lane_stream());
     }
     run(line);
-    if (line.is_awaited) events_[i].record(lane_stream());
+    if (line.is_awaited) mark_end(i);
   }
   for (std::size_t i = 0; i < program.lines.size(); ++i) settle(i);
   select_lane(0);
@@ -77,6 +78,13 @@ void MinibatchExecutor<T>::execute(const Program& program, const Batch& batch) {
   }
 }
 //! [execute]
+
+template <typename T>
+void MinibatchExecutor<T>::mark_end(std::size_t line) {
+  const int lane = program_->lines[line].lane;
+  events_[line].record(lane == 0 ? this->main_stream()
+                                 : lanes_[static_cast<std::size_t>(lane) - 1]->stream);
+}
 
 template <typename T>
 void MinibatchExecutor<T>::prepare(const Program& program) {

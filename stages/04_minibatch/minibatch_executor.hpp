@@ -41,6 +41,12 @@ class MinibatchExecutor : public SharedMemoryExecutor<T> {
   /// Lets Gather gather from the data set that is bound to the program's, until read_from().
   void read_from_device() { is_resident_ = true; }
 
+  /// Whether a program can be recorded.
+  virtual bool can_be_recorded() const { return true; }
+
+  /// @throws Error if the work cannot be finished any more. Waits for nobody.
+  virtual void check() {}
+
   /// Where the device counts the steps that came before those of a recording; see TotalsProblem.
   void count_steps_from(const std::int64_t* steps_before) { steps_before_ = steps_before; }
 
@@ -72,7 +78,9 @@ class MinibatchExecutor : public SharedMemoryExecutor<T> {
   const cuda::Stream& lane_stream() const;
   int lane() const { return lane_; }
   std::size_t line_number() const { return line_number_; }
-  const cuda::Event& event_of(std::size_t line) const { return events_[line]; }
+
+  /// Marks, in the stream of a line that is awaited, that it is done.
+  void mark_end(std::size_t line);
 
  private:
   struct Lane {
@@ -102,7 +110,8 @@ class MinibatchExecutor : public SharedMemoryExecutor<T> {
   cuda::Event begun_;
   int lane_ = 0;
   std::size_t line_number_ = 0;
-  Tensor<T> one_;  ///< 1, 0, 0, 0: 16 bytes
+  const Program* program_ = nullptr;  ///< that is executed
+  Tensor<T> one_;                     ///< 1, 0, 0, 0: 16 bytes
   std::map<ValueId, Index> score_counts_;
   std::map<ValueId, Table> tables_;
   const std::int64_t* steps_before_ = nullptr;

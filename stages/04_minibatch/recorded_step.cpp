@@ -50,7 +50,11 @@ RecordedStep<T>::RecordedStep(Network<T>& network, MinibatchExecutor<T>& executo
   } else if (!starts.empty()) {
     copy_parameters_in(network, starts.front(), "the start");
   }
-  if (options.records) record_all(samples);
+  const bool exchanges = std::any_of(
+      programs_.step.lines.begin(), programs_.step.lines.end(),
+      [](const Line& line) { return std::holds_alternative<AllReduce>(line.operation); });
+  if (exchanges && !executor.can_be_recorded()) options_.records = false;
+  if (options_.records) record_all(samples);
 }
 
 template <typename T>
@@ -232,6 +236,7 @@ Index RecordedStep<T>::samples_done(Index asked) const {
 template <typename T>
 bool RecordedStep<T>::is_done() {
   launch_pending();
+  executor_->check();
   return stream().is_done();
 }
 

@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "01_serial/serial_backend.hpp"
+#include "01_serial/serial_executor.hpp"
+#include "04_minibatch/fuse.hpp"
 #include "05_mpi/distributed_step.hpp"
 #include "05_mpi/grade_gemm.hpp"
-#include "05_mpi/tensor_step.hpp"
 #include "app/text.hpp"
 #include "app/values.hpp"
 #include "cuda/device.hpp"
@@ -42,7 +42,7 @@ struct GradeOptions {
   Index batch_size = 800;
   std::int64_t epochs = 0;  ///< 0: the mode's
   bool splits = false;      ///< --strategy tensor
-  std::string transport = "host";
+  std::string transport = "auto";
   std::filesystem::path sequential;
   std::set<std::string> given;  ///< names of the options that were written
 };
@@ -88,44 +88,42 @@ Training describe_training(const GradeOptions& options, const Split& data) {
   return training;
 }
 
+std::vector<ParameterValues> start_of(const Model& model, const Training& training) {
+  return initial_parameters(model, training.model, training.options.seed);
+}
+
 Result train_in_parallel(const Training& training, const GradeOptions& options, World& world,
                          MpiRanks& ranks, const Placement& placement) {
-  MinibatchBackend<double> backend;
-  const auto network = build_model<double>(backend, training.model, training.options.batch_size,
-                                           GraphMode::training);
-  initialize_parameters(*network, training.model, training.options.seed);
+  const std::string transport = choose_transport(options.transport, world, placement);
+  auto owned = std::make_unique<DistributedExecutor<double>>(transport, world);
+  DistributedExecutor<double>& executor = *owned;
+  const Index rows = training.options.batch_size;
+  Network<double> network(
+      build_model(training.model), std::move(owned),
+      [&](const Program& program) { return minibatch::fuse<double>(program, rows); });
   const Dataset& train_set = training.data->train;
-  const Sgd& sgd = training.options.sgd;
-  const TransportOptions transport = {.name = options.transport};
-  std::unique_ptr<Step> step;
-  if (options.splits) {
-    step = std::make_unique<TensorStep<double>>(*network, backend, training.model, train_set, sgd,
-                                                world, ranks, transport, false,
-                                                placement.processes_on_device);
-  } else {
-    const WorkerOptions workers = {.workers = world.size()};
-    const std::vector<std::vector<ParameterValues>> starts;
-    DistributedStepOptions how = {.transport = transport};
-    how.step.processes = placement.processes_on_device;
-    step = std::make_unique<DistributedStep<double>>(*network, backend, training.model, train_set,
-                                                     sgd, workers, starts, 0, world, ranks, how);
-  }
+  DistributedStepOptions how = {.splits_network = options.splits};
+  how.step.processes = placement.processes_on_device;
+  DistributedStep<double> step(network, executor, train_set, training.options.sgd,
+                               {.workers = world.size()}, {start_of(network.model, training)}, 0,
+                               rows, world, ranks, how);
+  network.load(rows);
   Dataset storage;
   const Dataset& validation = ranks.share(training.data->validation, storage);
   Recorder recorder;
-  train<double>(*network, *step, train_set, validation, training.options, 1, recorder, nullptr,
-                &ranks);
+  train<double>(network, step, train_set, validation, training.options, 1, recorder, &ranks);
   return recorder.result;
 }
 
 Result train_sequentially(const Training& training) {
-  SerialBackend<double> backend;
-  const auto network = build_model<double>(backend, training.model, training.options.batch_size,
-                                           GraphMode::training);
-  initialize_parameters(*network, training.model, training.options.seed);
-  EagerStep<double> step(*network, training.data->train, training.options.sgd);
+  Network<double> network(build_model(training.model), std::make_unique<SerialExecutor<double>>());
+  const Dataset& train_set = training.data->train;
+  ProgramStep<double> step(network, train_set,
+                           build_training(network.model, training.options.sgd, {}), {},
+                           {start_of(network.model, training)}, 0, training.options.batch_size);
+  network.load(training.options.batch_size);
   Recorder recorder;
-  train<double>(*network, step, training.data->train, Dataset(), training.options, 1, recorder);
+  train<double>(network, step, train_set, Dataset(), training.options, 1, recorder);
   return recorder.result;
 }
 
@@ -233,7 +231,7 @@ void declare(CLI::App& command, GradeOptions& options) {
   add("strategy", "NAME", "data, tensor", "data", [&](const std::string& text) {
     options.splits = parse_choice(text, {"data", "tensor"}) == "tensor";
   });
-  add("transport", "NAME", list_of(transport_names()), "host",
+  add("transport", "NAME", list_of(transport_names()), "auto",
       [&](const std::string& text) { options.transport = parse_choice(text, transport_names()); });
   add("sequential", "FILE",
       "checkpoint of the sequential training, by stage 01, instead of running it", "",
@@ -271,8 +269,8 @@ StageCommand grade_command(World& world, MpiRanks& ranks, const std::function<Pl
               throw UsageError("grade needs --mode: 1, 2, 3 (training) or 4 (matrix products)");
             }
             refuse_idle_options(*options, world);
-            check_transport(options->transport);
             const Placement placement = place();
+            check_transport(options->transport, placement);
             std::cout << "stage05_mpi on " << cuda::describe_device() << "\nranks  "
                       << describe(world, placement) << '\n';
             if (cuda::runs_on_cpu()) {

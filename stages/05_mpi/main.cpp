@@ -9,13 +9,13 @@
 #include <streambuf>
 #include <thread>
 
-#include "04_minibatch/captured_prediction.hpp"
-#include "04_minibatch/persistent_prediction.hpp"
+#include "04_minibatch/fuse.hpp"
+#include "04_minibatch/predictors.hpp"
 #include "04_minibatch/step_options.hpp"
 #include "05_mpi/devices.hpp"
 #include "05_mpi/distributed_step.hpp"
 #include "05_mpi/grade.hpp"
-#include "05_mpi/tensor_step.hpp"
+#include "all_offers.hpp"
 #include "app/stage.hpp"
 #include "cuda/device.hpp"
 #include "tensor/counts.hpp"
@@ -80,14 +80,14 @@ void fail(const mpi::World& world, const std::string& sentence, int exit_code, b
 std::vector<StageOption> options() {
   std::vector<StageOption> all = {
       {.name = "strategy",
-       .description = "share out the batch, or the hidden layer",
+       .description = "share out the batch, or the hidden layers",
        .choices = {"data", "tensor"},
        .default_choice = "data",
        .only_trains = true},
       {.name = "transport",
-       .description = "how sums travel: through the host's memory, or by an MPI that knows CUDA",
+       .description = "how sums travel: auto is nccl where every process has a GPU, else host",
        .choices = mpi::transport_names(),
-       .default_choice = "host",
+       .default_choice = "auto",
        .only_trains = true,
        .changes_no_number = true},
       {.name = "no-overlap",
@@ -112,14 +112,11 @@ bool is_split(const StageOptions& values) {
   return strategy != values.end() && strategy->second == "tensor";
 }
 
-mpi::TransportOptions transport_of(const StageOptions& values) {
-  return {.name = values.at("transport"), .overlaps = values.at("no-overlap") == "off"};
-}
-
 /// @throws UsageError for what this stage cannot train so.
-void check_options(const mpi::World& world, const StageOptions& values, const ModelOptions& model,
+void check_options(const mpi::World& world, const mpi::Placement& placement,
+                   const StageOptions& values, const ModelOptions& model,
                    const WorkerOptions& workers) {
-  mpi::check_transport(values.at("transport"));
+  mpi::check_transport(values.at("transport"), placement);
   if (!is_split(values)) return;
   mpi::check_splittable(model, world.size());
   if (workers.workers > 1 || workers.average == Average::weights) {  // of a checkpoint
@@ -150,52 +147,69 @@ std::string why_idle(const mpi::World& world, const std::string& option, const S
 
 // ------------------------------------------------------------------------------ what the stage has
 
+/// What the stage's functions need of the process.
+struct Process {
+  mpi::World* world;
+  mpi::MpiRanks* ranks;
+  std::function<mpi::Placement()> place;
+};
+
 template <typename T>
-MinibatchBackend<T>& backend_of(Network<T>& network) {
-  return dynamic_cast<MinibatchBackend<T>&>(network.graph.backend());
+std::unique_ptr<Executor<T>> make_executor(const Process& process, const StageOptions& values) {
+  return std::make_unique<DistributedExecutor<T>>(
+      mpi::choose_transport(values.at("transport"), *process.world, process.place()),
+      *process.world);
 }
 
 template <typename T>
-std::unique_ptr<Backend<T>> make_backend(const StageOptions& values) {
-  return std::make_unique<MinibatchBackend<T>>(values.at("fuse") == "on");
-}
-
-template <typename T>
-std::unique_ptr<Step> make_step(const StepArguments<T>& arguments, mpi::World& world,
-                                mpi::MpiRanks& ranks, int processes_on_device) {
+std::unique_ptr<Step> make_step(const Process& process, const StepArguments<T>& arguments) {
   const StageOptions& values = arguments.options;
-  if (is_split(values)) {
-    return std::make_unique<mpi::TensorStep<T>>(
-        arguments.network, backend_of(arguments.network), arguments.model, arguments.training_set,
-        arguments.sgd, world, ranks, transport_of(values), values.at("stream-batches") == "on",
-        processes_on_device);
-  }
-  CapturedStepOptions step = read_step_options(values, arguments.model, arguments.timings);
-  step.processes = processes_on_device;
+  mpi::DistributedStepOptions options = {
+      .step = read_step_options(values, arguments.model, arguments.timings),
+      .splits_network = is_split(values),
+      .overlaps = values.at("no-overlap") == "off"};
+  options.step.processes = process.place().processes_on_device;
   return std::make_unique<mpi::DistributedStep<T>>(
-      arguments.network, backend_of(arguments.network), arguments.model, arguments.training_set,
-      arguments.sgd, arguments.workers, arguments.starts, arguments.steps_done, world, ranks,
-      mpi::DistributedStepOptions{.step = step, .transport = transport_of(values)});
+      arguments.network, static_cast<DistributedExecutor<T>&>(*arguments.network.executor),
+      arguments.training_set, arguments.sgd, arguments.workers, arguments.starts,
+      arguments.steps_done, arguments.max_rows, *process.world, *process.ranks, options,
+      arguments.on_size);
+}
+
+/// Of rank 0 of at least two.
+template <typename T>
+Program step_program(const Process& process, const Model& model, const ModelOptions& described,
+                     const Sgd& sgd, const WorkerOptions& workers, const StageOptions& values,
+                     Index max_rows) {
+  const Part part = {0, std::max(process.world->size(), 2)};
+  if (is_split(values)) mpi::check_splittable(described, part.count);
+  const StepPrograms programs = is_split(values)
+                                    ? mpi::distribute_tensor(model, sgd, part).step
+                                    : mpi::distribute_data(model, sgd, workers.average, part,
+                                                           values.at("no-overlap") == "off");
+  return minibatch::fuse<T>(programs.training.step, max_rows, read_fuse_options(values));
 }
 
 template <typename T>
-std::unique_ptr<Feeder<T>> make_feeder(Network<T>& network, const Dataset& dataset) {
-  return std::make_unique<StreamedFeeder<T>>(network, backend_of(network), dataset);
-}
-
-template <typename T>
-std::vector<std::unique_ptr<Predictor<T>>> make_predictors(Network<T>& network) {
-  std::vector<std::unique_ptr<Predictor<T>>> predictors;
-  predictors.push_back(std::make_unique<minibatch::CapturedPrediction<T>>(
-      network, backend_of(network).own_stream()));
-  if (auto persistent = minibatch::make_persistent_prediction(network)) {
-    predictors.push_back(std::move(persistent));
-  }
-  return predictors;
+InPrecision<T> in_precision(const Process& process) {
+  return {
+      .make_executor =
+          [process](const StageOptions& values) { return make_executor<T>(process, values); },
+      .rewrite =
+          [](const Program& forward, const StageOptions& values, Index max_rows) {
+            return minibatch::fuse<T>(forward, max_rows, read_fuse_options(values));
+          },
+      .make_step =
+          [process](const StepArguments<T>& arguments) { return make_step(process, arguments); },
+      .step_program =
+          [process](const Model& model, const ModelOptions& described, const Sgd& sgd,
+                    const WorkerOptions& workers, const StageOptions& values, Index max_rows) {
+            return step_program<T>(process, model, described, sgd, workers, values, max_rows);
+          },
+      .make_predictors = minibatch::make_predictors<T>};
 }
 
 Stage describe_stage(mpi::World& world, mpi::MpiRanks& ranks, int argc, char** argv) {
-  const std::string folder = "stages/05_mpi/";
   Stage stage;
   stage.program = program;
   stage.summary = "Stage 05: several processes share every batch, or the network, by MPI.";
@@ -208,10 +222,6 @@ Stage describe_stage(mpi::World& world, mpi::MpiRanks& ranks, int argc, char** a
   };
   stage.ranks = &ranks;
   stage.ranks_are_workers = [](const StageOptions& values) { return !is_split(values); };
-  stage.check = [&world](const StageOptions& values, const ModelOptions& model,
-                         const WorkerOptions& workers) {
-    check_options(world, values, model, workers);
-  };
   stage.hooks = {
       .before = [&world, argc, argv] { compare_command_lines(world, argc, argv); },
       .on_failure = [&world](const std::string& sentence, int exit_code,
@@ -223,13 +233,17 @@ Stage describe_stage(mpi::World& world, mpi::MpiRanks& ranks, int argc, char** a
     if (!placement->has_value()) *placement = mpi::choose_device(world);
     return **placement;
   };
+  stage.check = [&world, place](const StageOptions& values, const ModelOptions& model,
+                                const WorkerOptions& workers) {
+    check_options(world, place(), values, model, workers);
+  };
   stage.device = [place] {
     place();
     return cuda::describe_device();
   };
   stage.describe_ranks = [&world, place](const StageOptions& values, bool trains) {
-    const std::string how =
-        "; strategy " + values.at("strategy") + ", transport " + values.at("transport");
+    const std::string how = "; strategy " + values.at("strategy") + ", transport " +
+                            mpi::choose_transport(values.at("transport"), world, place());
     return "ranks  " + mpi::describe(world, place()) + (trains ? how : "");
   };
   stage.prepare = [&ranks, place](const StageOptions& values) {
@@ -237,30 +251,12 @@ Stage describe_stage(mpi::World& world, mpi::MpiRanks& ranks, int argc, char** a
                                                          : mpi::DataFrom::root);
     place();
   };
-  stage.make_float_backend = make_backend<float>;
-  stage.make_double_backend = make_backend<double>;
-  stage.make_float_step = [&world, &ranks, place](const StepArguments<float>& arguments) {
-    return make_step(arguments, world, ranks, place().processes_on_device);
-  };
-  stage.make_double_step = [&world, &ranks, place](const StepArguments<double>& arguments) {
-    return make_step(arguments, world, ranks, place().processes_on_device);
-  };
-  stage.make_float_feeder = make_feeder<float>;
-  stage.make_double_feeder = make_feeder<double>;
-  stage.make_float_predictors = make_predictors<float>;
-  stage.make_double_predictors = make_predictors<double>;
+  const Process process = {&world, &ranks, place};
+  stage.in_float = in_precision<float>(process);
+  stage.in_double = in_precision<double>(process);
   stage.commands = {mpi::grade_command(world, ranks, place)};
-  stage.primitives = {{"GPU of a process", folder + "devices.cpp"},
-                      {"samples of a rank", folder + "shares.cpp"},
-                      {"shards of a batch", "common/training/worker_step.cpp"},
-                      {"their way to the rank", folder + "scatter.cpp"},
-                      {"step (--strategy data)", folder + "distributed_step.cpp"},
-                      {"exchange of gradients", folder + "layer_exchange.cpp"},
-                      {"sum over the ranks", folder + "transport.cpp, transport/*"},
-                      {"mean of weights", folder + "mean.cu"},
-                      {"step (--strategy tensor)", folder + "tensor_step.cpp, split_mlp.cpp"},
-                      {"sum of outputs", folder + "all_reduce.hpp"},
-                      {"everything on the device", "as in stage 04: stage04_minibatch info"}};
+  stage.files = mpi::operation_files();
+  stage.offers = all_offers();
   stage.libraries = [] {
     std::vector<std::string> libraries = cuda::describe_libraries();
     libraries.push_back(mpi::describe_library());

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "05_mpi/scatter.hpp"
+#include "network/shard.hpp"
 #include "tensor/digest.hpp"
 #include "tensor/error.hpp"
-#include "network/workers.hpp"
 
 namespace stagewise::mpi {
 namespace {

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "network/workers.hpp"
+#include "network/shard.hpp"
 
 namespace stagewise::mpi {
 

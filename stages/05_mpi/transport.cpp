@@ -4,34 +4,42 @@
 
 #include "05_mpi/transport/cuda_aware.hpp"
 #include "05_mpi/transport/host.hpp"
+#include "05_mpi/transport/nccl.hpp"
 #include "mpi/check.hpp"
 #include "tensor/error.hpp"
 
 namespace stagewise::mpi {
 
 const std::vector<std::string>& transport_names() {
-  static const std::vector<std::string> names = {"host", "cuda-aware"};
+  static const std::vector<std::string> names = {"auto", "host", "cuda-aware", "nccl"};
   return names;
 }
 
-std::string reason_against(const std::string& transport) {
-  return transport == "cuda-aware" ? reason_against_cuda_aware() : "";
+std::string reason_against(const std::string& transport, const Placement& placement) {
+  if (transport == "cuda-aware") return reason_against_cuda_aware();
+  if (transport == "nccl") return reason_against_nccl(placement);
+  return "";
 }
 
-void check_transport(const std::string& name) {
-  const std::string reason = reason_against(name);
+std::string choose_transport(const std::string& name, const World& world,
+                             const Placement& placement) {
+  if (name != "auto") return name;
+  const bool takes_nccl = world.size() > 1 && reason_against("nccl", placement).empty();
+  return takes_nccl ? "nccl" : "host";
+}
+
+void check_transport(const std::string& name, const Placement& placement) {
+  const std::string reason = reason_against(name, placement);
   if (reason.empty()) return;
   throw UsageError("--transport " + name + " cannot work here: " + reason +
                    "; --transport host works everywhere");
 }
 
 template <typename T>
-std::unique_ptr<Transport<T>> make_transport(const TransportOptions& options, World& world,
-                                             const cuda::Stream& stream, Index most) {
-  if (options.name == "cuda-aware") {
-    return std::make_unique<CudaAwareTransport<T>>(world, stream, options.overlaps);
-  }
-  return std::make_unique<HostTransport<T>>(world, stream, most, options.overlaps);
+std::unique_ptr<Transport<T>> make_transport(const std::string& name, World& world) {
+  if (name == "cuda-aware") return std::make_unique<CudaAwareTransport<T>>(world);
+  if (name == "nccl") return make_nccl_transport<T>(world);
+  return std::make_unique<HostTransport<T>>(world);
 }
 
 template <typename T>
@@ -44,10 +52,8 @@ void all_reduce(const World& world, T* values, Index count) {
   }
 }
 
-template std::unique_ptr<Transport<float>> make_transport(const TransportOptions&, World&,
-                                                          const cuda::Stream&, Index);
-template std::unique_ptr<Transport<double>> make_transport(const TransportOptions&, World&,
-                                                           const cuda::Stream&, Index);
+template std::unique_ptr<Transport<float>> make_transport(const std::string&, World&);
+template std::unique_ptr<Transport<double>> make_transport(const std::string&, World&);
 template void all_reduce(const World&, float*, Index);
 template void all_reduce(const World&, double*, Index);
 

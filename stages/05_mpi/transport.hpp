@@ -7,25 +7,24 @@
 #include <string>
 #include <vector>
 
+#include "05_mpi/devices.hpp"
 #include "cuda/handles.hpp"
 #include "mpi/world.hpp"
 #include "tensor/shape.hpp"
 
 namespace stagewise::mpi {
 
-/// A part of a message: numbers in the device's memory.
+/// A part of a bucket: numbers in the device's memory.
 template <typename T>
 struct Piece {
   T* values = nullptr;
   Index count = 0;
 };
 
-/// Adds up over all ranks, in place. A message begins its way as soon as its numbers are complete
-/// on the device, while the device computes others; that is what begin() and finish() are for. Each
-/// transport is a file in transport/.
+/// Adds up over all ranks, in place. Each transport is a file in transport/.
 ///
-/// All ranks begin the same messages in the same order. A sum has the same bits on every rank and
-/// in every run: MPI adds in an order that depends on the number of ranks and the message's size
+/// All ranks begin the same buckets in the same order. A sum has the same bits on every rank and in
+/// every run: it is taken in an order that depends on the number of ranks and the bucket's size
 /// only.
 template <typename T>
 class Transport {
@@ -35,36 +34,43 @@ class Transport {
   Transport(const Transport&) = delete;
   Transport& operator=(const Transport&) = delete;
 
-  /// Announces a message, whose numbers are complete with what is in the stream by now. They must
-  /// be left alone until finish().
-  virtual void begin(std::span<const Piece<T>> message) = 0;
+  /// Whether begin() does nothing but enqueue, so that it can be recorded and repeated.
+  virtual bool can_be_recorded() const = 0;
 
-  /// Brings all messages home: what comes next in the stream finds sums. Waits for the other ranks.
+  /// Makes room for what is begun between two finish().
+  /// @throws Error if there is too little memory.
+  virtual void reserve(Index /*count*/) {}
+
+  /// Begins a bucket, whose numbers are complete with what is in the stream by now. They must be
+  /// left alone until the stream is done with what finish() has put into it.
+  virtual void begin(std::span<const Piece<T>> bucket, const cuda::Stream& stream) = 0;
+
+  /// Brings all buckets home: what comes next in each one's stream finds the sums. May wait for the
+  /// other ranks.
   virtual void finish() = 0;
-};
 
-/// What all transports are made from.
-struct TransportOptions {
-  std::string name = "host";
-  bool overlaps = true;  ///< whether messages leave one by one, or all together in finish()
+  /// @throws Error if another rank is known to have failed. Waits for nobody.
+  virtual void check() {}
 };
 
 /// The names that `--transport` accepts.
 const std::vector<std::string>& transport_names();
 
+/// The transport that `auto` stands for here: nccl where it works, else host.
+std::string choose_transport(const std::string& name, const World& world,
+                             const Placement& placement);
+
 /// Why a transport cannot work here; empty where it can.
-std::string reason_against(const std::string& transport);
+std::string reason_against(const std::string& transport, const Placement& placement);
 
 /// @throws UsageError where there is such a reason.
-void check_transport(const std::string& name);
+void check_transport(const std::string& name, const Placement& placement);
 
-/// Makes a transport.
-/// @param stream where the numbers are computed. It and `world` must outlive the transport.
-/// @param most how many numbers all messages between two finish() have together, at most.
-/// @throws Error if there is too little memory.
+/// Makes a transport. Waits for the other ranks.
+/// @param name but for `auto`.
+/// @param world must outlive the transport.
 template <typename T>
-std::unique_ptr<Transport<T>> make_transport(const TransportOptions& options, World& world,
-                                             const cuda::Stream& stream, Index most);
+std::unique_ptr<Transport<T>> make_transport(const std::string& name, World& world);
 
 /// MPI_Allreduce of any length, in place, in memory that MPI can reach.
 template <typename T>

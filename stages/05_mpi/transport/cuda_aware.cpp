@@ -23,22 +23,20 @@ std::string reason_against_cuda_aware() {
 }
 
 template <typename T>
-void CudaAwareTransport<T>::begin(std::span<const Piece<T>> message) {
-  messages_.emplace_back(message.begin(), message.end());
-  if (!overlaps_) return;
-  while (events_.size() < messages_.size()) events_.emplace_back();
-  events_[messages_.size() - 1].record(*stream_);
+void CudaAwareTransport<T>::begin(std::span<const Piece<T>> bucket, const cuda::Stream& stream) {
+  while (complete_.size() <= buckets_.size()) complete_.emplace_back();
+  complete_[buckets_.size()].record(stream);
+  buckets_.emplace_back(bucket.begin(), bucket.end());
 }
 
 //! [finish]
 template <typename T>
 void CudaAwareTransport<T>::finish() {
-  if (!overlaps_) stream_->synchronize();
-  for (std::size_t i = 0; i < messages_.size(); ++i) {
-    if (overlaps_) events_[i].synchronize();
-    for (const Piece<T>& piece : messages_[i]) all_reduce(*world_, piece.values, piece.count);
+  for (std::size_t i = 0; i < buckets_.size(); ++i) {
+    complete_[i].synchronize();
+    for (const Piece<T>& piece : buckets_[i]) all_reduce(*world_, piece.values, piece.count);
   }
-  messages_.clear();
+  buckets_.clear();
 }
 //! [finish]
 

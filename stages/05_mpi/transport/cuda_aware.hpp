@@ -16,24 +16,24 @@ namespace stagewise::mpi {
 std::string reason_against_cuda_aware();
 
 /// Gives MPI the pointers to the device's memory. How it comes from GPU to GPU is MPI's affair:
-/// over NVLink, by the network card, or through the host after all. The host waits for a message to
+/// over NVLink, by the network card, or through the host after all. The host waits for a bucket to
 /// be complete before it lets MPI begin, since MPI knows nothing of streams.
 template <typename T>
 class CudaAwareTransport final : public Transport<T> {
  public:
-  /// See make_transport().
-  CudaAwareTransport(World& world, const cuda::Stream& stream, bool overlaps)
-      : world_(&world), stream_(&stream), overlaps_(overlaps) {}
+  explicit CudaAwareTransport(World& world) : world_(&world) {}
 
-  void begin(std::span<const Piece<T>> message) override;
+  bool can_be_recorded() const override { return false; }
+  void begin(std::span<const Piece<T>> bucket, const cuda::Stream& stream) override;
   void finish() override;
 
  private:
   World* world_;
-  const cuda::Stream* stream_;
-  bool overlaps_;
-  std::deque<cuda::Event> events_;  ///< each message's: it is complete
-  std::vector<std::vector<Piece<T>>> messages_;
+  std::deque<cuda::Event> complete_;  ///< each bucket's
+  std::vector<std::vector<Piece<T>>> buckets_;
 };
+
+extern template class CudaAwareTransport<float>;
+extern template class CudaAwareTransport<double>;
 
 }  // namespace stagewise::mpi

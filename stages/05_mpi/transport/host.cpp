@@ -4,81 +4,53 @@
 #include "cuda/memory.hpp"
 
 namespace stagewise::mpi {
+namespace {
 
 template <typename T>
-HostTransport<T>::HostTransport(World& world, const cuda::Stream& stream, Index most, bool overlaps)
-    : world_(&world), stream_(&stream), overlaps_(overlaps), host_({most}, cuda::pinned_memory()) {}
+void copy(T* to, const T* from, Index count, const cuda::Stream& stream) {
+  CUDA_CHECK(cudaMemcpyAsync(to, from, static_cast<std::size_t>(count) * sizeof(T),
+                             cudaMemcpyDefault, stream.get()));
+}
+
+}  // namespace
+
+template <typename T>
+void HostTransport<T>::reserve(Index count) {
+  if (host_.elements() < count) host_ = Tensor<T>({count}, cuda::pinned_memory());
+}
 
 //! [begin]
 template <typename T>
-void HostTransport<T>::begin(std::span<const Piece<T>> message) {
-  Message next{.pieces = {message.begin(), message.end()}};
-  if (!messages_.empty()) next.first = messages_.back().first + messages_.back().count;
-  for (const Piece<T>& piece : message) next.count += piece.count;
-  if (overlaps_) {
-    complete_.record(*stream_);
-    complete_.make_wait(way_out_);
-    copy_out(next, way_out_);
-    next.arrived = &event(messages_.size());
-    next.arrived->record(way_out_);
+void HostTransport<T>::begin(std::span<const Piece<T>> bucket, const cuda::Stream& stream) {
+  Bucket next{.pieces = {bucket.begin(), bucket.end()}, .stream = &stream, .first = begun_};
+  for (const Piece<T>& piece : bucket) {
+    copy(host_.data() + begun_, piece.values, piece.count, stream);
+    begun_ += piece.count;
+    next.count += piece.count;
   }
-  messages_.push_back(std::move(next));
+  while (arrived_.size() <= buckets_.size()) arrived_.emplace_back();
+  arrived_[buckets_.size()].record(stream);
+  buckets_.push_back(std::move(next));
 }
 //! [begin]
 
 //! [finish]
 template <typename T>
 void HostTransport<T>::finish() {
-  if (messages_.empty()) return;
-  if (overlaps_) {
-    for (const Message& message : messages_) {
-      message.arrived->synchronize();
-      all_reduce(*world_, host_.data() + message.first, message.count);
-      copy_in(message, way_back_);
+  for (std::size_t i = 0; i < buckets_.size(); ++i) {
+    const Bucket& bucket = buckets_[i];
+    arrived_[i].synchronize();
+    T* sum = host_.data() + bucket.first;
+    all_reduce(*world_, sum, bucket.count);
+    for (const Piece<T>& piece : bucket.pieces) {
+      copy(piece.values, sum, piece.count, *bucket.stream);
+      sum += piece.count;
     }
-    returned_.record(way_back_);
-    returned_.make_wait(*stream_);
-  } else {
-    finish_together();
   }
-  messages_.clear();
+  buckets_.clear();
+  begun_ = 0;
 }
 //! [finish]
-
-template <typename T>
-void HostTransport<T>::finish_together() {
-  for (const Message& message : messages_) copy_out(message, *stream_);
-  stream_->synchronize();
-  all_reduce(*world_, host_.data(), messages_.back().first + messages_.back().count);
-  for (const Message& message : messages_) copy_in(message, *stream_);
-}
-
-template <typename T>
-void HostTransport<T>::copy_out(const Message& message, const cuda::Stream& stream) {
-  T* to = host_.data() + message.first;
-  for (const Piece<T>& piece : message.pieces) {
-    CUDA_CHECK(cudaMemcpyAsync(to, piece.values, static_cast<std::size_t>(piece.count) * sizeof(T),
-                               cudaMemcpyDeviceToHost, stream.get()));
-    to += piece.count;
-  }
-}
-
-template <typename T>
-void HostTransport<T>::copy_in(const Message& message, const cuda::Stream& stream) {
-  const T* from = host_.data() + message.first;
-  for (const Piece<T>& piece : message.pieces) {
-    CUDA_CHECK(cudaMemcpyAsync(piece.values, from,
-                               static_cast<std::size_t>(piece.count) * sizeof(T),
-                               cudaMemcpyHostToDevice, stream.get()));
-    from += piece.count;
-  }
-}
-
-template <typename T>
-const cuda::Event& HostTransport<T>::event(std::size_t number) {
-  while (events_.size() <= number) events_.emplace_back();
-  return events_[number];
-}
 
 template class HostTransport<float>;
 template class HostTransport<double>;

@@ -10,47 +10,39 @@
 
 namespace stagewise::mpi {
 
-/// Copies a message to pinned memory on the host, adds it up there by MPI_Allreduce, and copies the
+/// Copies a bucket to pinned memory on the host, adds it up there by MPI_Allreduce, and copies the
 /// sum back.
 ///
-/// Three queues work side by side: while the device computes the gradient of one layer in its
-/// stream, the gradient of the layer above leaves through the second stream, the host adds up the
-/// one above that, and the sum of the one above that returns through the third. The host itself
-/// runs through all of a step's begin() before the device is done with its first kernel, and comes
-/// to finish() in time to wait for the first message.
+/// The host runs through all of a step's begin() before the device is done with its first kernel,
+/// and comes to finish() in time to wait for the first bucket: while it adds up the gradients of
+/// the last layer, the device still computes those of the layers below.
 template <typename T>
 class HostTransport final : public Transport<T> {
  public:
-  /// See make_transport().
-  HostTransport(World& world, const cuda::Stream& stream, Index most, bool overlaps);
+  explicit HostTransport(World& world) : world_(&world) {}
 
-  void begin(std::span<const Piece<T>> message) override;
+  bool can_be_recorded() const override { return false; }
+  void reserve(Index count) override;
+  void begin(std::span<const Piece<T>> bucket, const cuda::Stream& stream) override;
   void finish() override;
 
  private:
   /// On its way.
-  struct Message {
+  struct Bucket {
     std::vector<Piece<T>> pieces;
+    const cuda::Stream* stream = nullptr;
     Index first = 0;  ///< its place in the host's memory
     Index count = 0;
-    const cuda::Event* arrived = nullptr;  ///< in the host's memory
   };
 
-  void copy_out(const Message& message, const cuda::Stream& stream);
-  void copy_in(const Message& message, const cuda::Stream& stream);
-  void finish_together();
-  const cuda::Event& event(std::size_t number);
-
   World* world_;
-  const cuda::Stream* stream_;
-  bool overlaps_;
-  Tensor<T> host_;  ///< pinned: room for all messages
-  cuda::Stream way_out_;
-  cuda::Stream way_back_;
-  cuda::Event complete_;
-  cuda::Event returned_;
-  std::deque<cuda::Event> events_;  ///< for messages; as many as have been needed
-  std::vector<Message> messages_;
+  Tensor<T> host_;  ///< pinned: room for all buckets
+  Index begun_ = 0;
+  std::deque<cuda::Event> arrived_;  ///< each bucket's: it is in the host's memory
+  std::vector<Bucket> buckets_;
 };
+
+extern template class HostTransport<float>;
+extern template class HostTransport<double>;
 
 }  // namespace stagewise::mpi

@@ -1,0 +1,67 @@
+#include "05_mpi/distributed_executor.hpp"
+
+#include <algorithm>
+
+#include "02_naive_cuda/elementwise.hpp"
+
+namespace stagewise {
+
+//! [run]
+template <typename T>
+void DistributedExecutor<T>::run(const AllReduce& op) {
+  bucket_.clear();
+  for (const Updates<Real>& value : op.values) {
+    bucket_.push_back({this->at(value), this->elements(value)});
+  }
+  transport_->begin(bucket_, this->lane_stream());
+  if (this->lane() == 0) {  // what comes next is in the same stream
+    transport_->finish();
+  } else {
+    begun_.push_back(this->line_number());
+  }
+  if (!op.divides) return;
+  for (const mpi::Piece<T>& piece : bucket_) {
+    naive_cuda::divide(this->stream(), piece.count, static_cast<T>(world_->size()), piece.values);
+  }
+}
+//! [run]
+
+/// The lines that are on their way have marked their ends too early: before the sums have come.
+template <typename T>
+void DistributedExecutor<T>::settle(std::size_t line) {
+  if (std::find(begun_.begin(), begun_.end(), line) == begun_.end()) return;
+  transport_->finish();
+  for (const std::size_t done : begun_) this->mark_end(done);
+  begun_.clear();
+}
+
+template <typename T>
+void DistributedExecutor<T>::execute(const Program& program, const Batch& batch) {
+  begun_.clear();
+  MinibatchExecutor<T>::execute(program, batch);
+}
+
+template <typename T>
+void DistributedExecutor<T>::prepare(const Program& program) {
+  MinibatchExecutor<T>::prepare(program);
+  Index count = 0;
+  std::size_t buckets = 0;
+  std::size_t values = 0;
+  for (const Line& line : program.lines) {
+    const AllReduce* const op = std::get_if<AllReduce>(&line.operation);
+    if (op == nullptr) continue;
+    ++buckets;
+    values = std::max(values, op->values.size());
+    for (const Updates<Real>& value : op->values) count += this->elements(value);
+  }
+  if (buckets == 0) return;
+  if (transport_ == nullptr) transport_ = mpi::make_transport<T>(name_, *world_);
+  transport_->reserve(count);
+  bucket_.reserve(values);
+  begun_.reserve(buckets);
+}
+
+template class DistributedExecutor<float>;
+template class DistributedExecutor<double>;
+
+}  // namespace stagewise

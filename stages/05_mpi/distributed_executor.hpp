@@ -1,0 +1,56 @@
+/// @file
+/// Stage 05: stage 04, and sums over several processes.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "04_minibatch/minibatch_executor.hpp"
+#include "05_mpi/transport.hpp"
+
+namespace stagewise {
+
+/// Executes an all_reduce by a transport. In a lane of its own, a sum is on its way while other
+/// lanes compute; who waits for the line gets the sum.
+template <typename T>
+class DistributedExecutor final : public MinibatchExecutor<T> {
+ public:
+  /// @param transport its name, but for `auto`; it is made when the first program needs it.
+  /// @param world must outlive this.
+  DistributedExecutor(std::string transport, mpi::World& world)
+      : name_(std::move(transport)), world_(&world) {}
+
+  using MinibatchExecutor<T>::run;
+  void run(const AllReduce& op);
+
+  void execute(const Program& program, const Batch& batch) override;
+
+  /// Whether what programs exchange does not need the host.
+  bool can_be_recorded() const override {
+    return transport_ == nullptr || transport_->can_be_recorded();
+  }
+
+  void check() override {
+    if (transport_ != nullptr) transport_->check();
+  }
+
+ private:
+  void run(const Line& line) override {
+    const cuda::Range range(name_of(line.operation));
+    run_operation(*this, line.operation, line.replaces);
+  }
+  void prepare(const Program& program) override;
+  void settle(std::size_t line) override;
+
+  std::string name_;
+  mpi::World* world_;
+  std::unique_ptr<mpi::Transport<T>> transport_;
+  std::vector<mpi::Piece<T>> bucket_;
+  std::vector<std::size_t> begun_;  ///< lines whose sums are on their way
+};
+
+extern template class DistributedExecutor<float>;
+extern template class DistributedExecutor<double>;
+
+}  // namespace stagewise

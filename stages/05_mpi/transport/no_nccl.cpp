@@ -1,0 +1,23 @@
+#include <stdexcept>
+
+#include "05_mpi/transport/nccl.hpp"
+
+namespace stagewise::mpi {
+
+std::string reason_against_nccl(const Placement& /*placement*/) {
+#ifdef STAGEWISE_CUDA_ON_CPU
+  return "NCCL needs GPUs, and kernels run on the CPU here";
+#else
+  return "this program was built without NCCL (package libnccl-dev)";
+#endif
+}
+
+template <typename T>
+std::unique_ptr<Transport<T>> make_nccl_transport(World& /*world*/) {
+  throw std::logic_error("there is no NCCL to make a transport of");
+}
+
+template std::unique_ptr<Transport<float>> make_nccl_transport(World&);
+template std::unique_ptr<Transport<double>> make_nccl_transport(World&);
+
+}  // namespace stagewise::mpi
