@@ -3,9 +3,18 @@
 namespace stagewise {
 namespace {
 
+/// The names; of many, the first two and the last.
 std::string list_of(const Program& program, const std::vector<ValueId>& ids) {
+  constexpr std::size_t many = 6;
   std::string text;
-  for (const ValueId id : ids) text += (text.empty() ? "" : ", ") + program[id].name;
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    if (i > 0) text += ", ";
+    if (ids.size() > many && i == 2) {
+      text += "..., ";
+      i = ids.size() - 1;
+    }
+    text += program[ids[i]].name;
+  }
   return text;
 }
 

@@ -9,7 +9,7 @@
 namespace stagewise {
 
 /// "batch, fc1/weight -> fc1/product": the names of the values that a line reads and of those that
-/// it writes.
+/// it writes; of many, the first two and the last.
 std::string operands_text(const Program& program, const Operation& operation);
 
 /// "gather gemm add_bias relu": the names of the operations that a fused line stands for; each run

@@ -70,11 +70,10 @@ TrainingPrograms build_training(const Model& model, const Sgd& sgd, const Worker
   std::vector<Sum> sums;
   for (const ValueId gradient : gradients) sums.push_back({.terms = {}, .sum = gradient});
   for (int worker = 0; worker < options.workers; ++worker) {
-    const std::vector<ValueId> copies =
-        append_copy(step, one.program,
-                    {.part = {worker, options.workers, own},
-                     .whose = " of worker " + std::to_string(worker + 1),
-                     .has_parameters = own});
+    const std::vector<ValueId> copies = append_copy(step, one.program,
+                                                    {.part = {worker, options.workers, own},
+                                                     .whose = "@" + std::to_string(worker),
+                                                     .has_parameters = own});
     const std::vector<ValueId> own_gradients = pick(copies, gradients);
     result.totals.push_back(pick(copies, {model.totals}).front());
     if (own) {

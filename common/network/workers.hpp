@@ -36,7 +36,7 @@ struct TrainingPrograms {
 /// How lines are copied.
 struct CopyOptions {
   Part part;
-  std::string whose;            ///< behind the names: " of worker 1"
+  std::string whose;            ///< behind the names: "@0" for worker 0
   bool has_parameters = false;  ///< whether the copy has parameters of its own
   bool has_samples = false;     ///< whether its samples are a data set of its own
 };

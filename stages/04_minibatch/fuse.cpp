@@ -32,8 +32,9 @@ class Fuser {
     if (gemm == nullptr || gemm->op_a == Transpose::yes || gemm->op_b == Transpose::yes) {
       return false;
     }
-    Linear fused = {.input = gemm->a, .weight = gemm->b, .output = gemm->c};
-    if (!fits(fused.input, fused.weight)) return false;
+    const Linear product = {.input = gemm->a, .weight = gemm->b, .output = gemm->c};
+    if (!fits(product.input, product.weight)) return false;
+    Linear fused = product;
     std::vector<std::size_t> members = {i};
     if (const auto bias = rewriter_.reader_of<AddBias>(fused.output)) {
       fused.bias = rewriter_.get<AddBias>(*bias)->bias;
@@ -41,7 +42,9 @@ class Fuser {
       members.push_back(*bias);
     }
     take_activation(fused, members);
-    return rewriter_.fuse(members, fused).has_value();
+    if (rewriter_.fuse(members, fused)) return true;
+    // Something stands in between, such as a sum over processes.
+    return rewriter_.fuse({i}, product).has_value();
   }
   //! [linear]
 
@@ -90,8 +93,9 @@ class Fuser {
   bool input_gradient(std::size_t i) {
     const Gemm* const gemm = rewriter_.get<Gemm>(i);
     if (gemm == nullptr || gemm->op_b == Transpose::no) return false;
-    LinearInputGradient fused = {.doutput = gemm->a, .weight = gemm->b, .dinput = gemm->c};
-    if (!fits(fused.dinput, fused.weight)) return false;
+    const LinearInputGradient product = {.doutput = gemm->a, .weight = gemm->b, .dinput = gemm->c};
+    if (!fits(product.dinput, product.weight)) return false;
+    LinearInputGradient fused = product;
     std::vector<std::size_t> members = {i};
     const auto take = [&](const auto& back, Activation activation, std::size_t line) {
       fused.input = back.y;
@@ -104,7 +108,8 @@ class Fuser {
     } else if (const auto sigmoid = rewriter_.reader_of<SigmoidBackward>(fused.dinput)) {
       take(*rewriter_.get<SigmoidBackward>(*sigmoid), Activation::sigmoid, *sigmoid);
     }
-    return rewriter_.fuse(members, fused).has_value();
+    if (rewriter_.fuse(members, fused)) return true;
+    return rewriter_.fuse({i}, product).has_value();
   }
 
   //! [gradients]

@@ -79,7 +79,7 @@ StepPrograms distribute_data(const Model& model, const Sgd& sgd, Average average
   Program step{.values = one.program.values, .lines = {}};
   const std::vector<ValueId> copies = append_copy(step, one.program,
                                                   {.part = {part.index, part.count, own},
-                                                   .whose = " of this rank",
+                                                   .whose = "@" + std::to_string(part.index),
                                                    .has_parameters = own,
                                                    .has_samples = true});
   const std::vector<ValueId> gradients = at(copies, at(one.gradients, model.parameters));
@@ -226,9 +226,11 @@ void check_splittable(const ModelOptions& model, int ranks) {
 //! [distribute_tensor]
 TensorPrograms distribute_tensor(const Model& model, const Sgd& sgd, const Part& part) {
   Program forward{.values = model.program.values, .lines = {}};
-  const std::vector<ValueId> copies = append_copy(
-      forward, model.program,
-      {.part = {}, .whose = " of this rank", .has_parameters = true, .has_samples = true});
+  const std::vector<ValueId> copies = append_copy(forward, model.program,
+                                                  {.part = {},
+                                                   .whose = "@" + std::to_string(part.index),
+                                                   .has_parameters = true,
+                                                   .has_samples = true});
   TensorPrograms result{.step = step_programs(model, copies, {}), .parameters = {}};
   const std::vector<ValueId> parameters = at(copies, model.parameters);
   for (const ValueId id : parameters) result.parameters.push_back({id});
