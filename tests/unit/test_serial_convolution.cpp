@@ -6,17 +6,17 @@
 
 #include <gtest/gtest.h>
 
-#include "01_serial/serial_backend.hpp"
+#include "01_serial/average_pool.hpp"
+#include "01_serial/convolution.hpp"
+#include "network/layers.hpp"
 #include "support.hpp"
+#include "unit/observed_executor.hpp"
 
 namespace stagewise {
 namespace {
 
 template <typename T>
-class SerialConvolution : public testing::Test {
- protected:
-  SerialBackend<T> backend_;
-};
+class SerialConvolution : public testing::Test {};
 
 TYPED_TEST_SUITE(SerialConvolution, Precisions, PrecisionNames);
 
@@ -109,7 +109,7 @@ TYPED_TEST(SerialConvolution, Forward) {
     for_each_product(p, [&](Index i, Index f, Index o) { expected.add(o, input[i], filter[f]); });
 
     std::vector<T> output = poison<T>(output_elements(p));
-    this->backend_.convolution(p, input.data(), filter.data(), output.data());
+    serial::convolution(p, input.data(), filter.data(), output.data());
     expect_within(output, expected.values, expected.bounds<T>());
   }
 }
@@ -130,15 +130,15 @@ TYPED_TEST(SerialConvolution, Backward) {
 
     std::vector<T> dinput = poison<T>(input_elements(p));
     std::vector<T> dfilter = poison<T>(filter_elements(p));
-    this->backend_.convolution_backward(p, input.data(), filter.data(), doutput.data(),
-                                        dinput.data(), dfilter.data());
+    serial::convolution_backward(p, input.data(), filter.data(), doutput.data(), dinput.data(),
+                                 dfilter.data());
     expect_within(dinput, expected_dinput.values, expected_dinput.bounds<T>());
     expect_within(dfilter, expected_dfilter.values, expected_dfilter.bounds<T>());
 
     // The first layer of a network asks for no input gradient; the filter's is the same.
     std::vector<T> dfilter_alone = poison<T>(filter_elements(p));
-    this->backend_.convolution_backward(p, input.data(), filter.data(), doutput.data(), nullptr,
-                                        dfilter_alone.data());
+    serial::convolution_backward<T>(p, input.data(), filter.data(), doutput.data(), nullptr,
+                                    dfilter_alone.data());
     EXPECT_EQ(dfilter_alone, dfilter);
   }
 }
@@ -151,8 +151,8 @@ TYPED_TEST(SerialConvolution, OfAnEmptyBatch) {
   p.batch = 0;
   const auto filter = random_values<T>(filter_elements(p), 2);
   std::vector<T> dfilter = poison<T>(filter_elements(p));
-  this->backend_.convolution(p, nullptr, filter.data(), nullptr);
-  this->backend_.convolution_backward(p, nullptr, filter.data(), nullptr, nullptr, dfilter.data());
+  serial::convolution<T>(p, nullptr, filter.data(), nullptr);
+  serial::convolution_backward<T>(p, nullptr, filter.data(), nullptr, nullptr, dfilter.data());
   EXPECT_EQ(dfilter, std::vector<T>(dfilter.size(), 0));
 }
 
@@ -203,7 +203,7 @@ TYPED_TEST(SerialConvolution, AveragePool) {
     for_each_pooled(p, [&](Index i, Index o) { expected.add(o, input[i], share); });
 
     std::vector<T> output = poison<T>(static_cast<Index>(expected.values.size()));
-    this->backend_.average_pool(p, input.data(), output.data());
+    serial::average_pool(p, input.data(), output.data());
     expect_within(output, expected.values, expected.bounds<T>());
   }
 }
@@ -219,7 +219,7 @@ TYPED_TEST(SerialConvolution, AveragePoolBackward) {
     for_each_pooled(p, [&](Index i, Index o) { expected.add(i, doutput[o], share); });
 
     std::vector<T> dinput = poison<T>(elements);
-    this->backend_.average_pool_backward(p, doutput.data(), dinput.data());
+    serial::average_pool_backward(p, doutput.data(), dinput.data());
     expect_within(dinput, expected.values, expected.bounds<T>());
   }
 }
@@ -263,17 +263,17 @@ TYPED_TEST(SerialConvolution, ConvolutionReluPool) {
         std::vector<long double> bounds = means.bounds<T>();
         for (std::size_t i = 0; i < bounds.size(); ++i) bounds[i] += carried[i];
 
-        std::vector<T> activated_found = poison<T>(output_elements(p));
-        std::vector<T> output = poison<T>(static_cast<Index>(bounds.size()));
-        this->backend_.convolution_relu_pool({.convolution = p,
-                                              .window = window,
-                                              .input = input.data(),
-                                              .filter = filter.data(),
-                                              .bias = with_bias ? bias.data() : nullptr,
-                                              .activated = activated_found.data(),
-                                              .output = output.data()});
-        expect_within(activated_found, activated, activated_bounds);
-        expect_within(output, means.values, bounds);
+        Workbench<T> bench;
+        const ValueId images = bench.add_input("images", input, {p.height, p.width, p.in});
+        const ValueId filters =
+            bench.add_parameter("filter", filter, {p.filter_height, p.filter_width, p.in, p.out});
+        const ValueId biases = with_bias ? bench.add_parameter("bias", bias, {p.out}) : ValueId();
+        const ValueId output =
+            append_convolution_relu_pool(bench.program, "conv", images, filters, biases, window);
+        const auto& pool = std::get<AveragePool>(bench.program.lines.back().operation);
+        bench.run(bench.program, p.batch);
+        expect_within(bench.get(bench.program, pool.input, p.batch), activated, activated_bounds);
+        expect_within(bench.get(bench.program, output, p.batch), means.values, bounds);
       }
     }
   }
@@ -294,7 +294,7 @@ TYPED_TEST(SerialConvolution, ByHand) {
   // Output channel 0 picks the window's lower left pixel, channel 1 ten times its upper right one.
   const std::vector<T> filter = {0, 0, 0, 10, 1, 0, 0, 0};
   std::vector<T> output = poison<T>(4);
-  this->backend_.convolution(p, image.data(), filter.data(), output.data());
+  serial::convolution(p, image.data(), filter.data(), output.data());
   EXPECT_EQ(output, (std::vector<T>{4, 20, 5, 30}));
 }
 

@@ -5,7 +5,9 @@
 
 #include <gtest/gtest.h>
 
-#include "01_serial/serial_backend.hpp"
+#include "01_serial/elementwise.hpp"
+#include "01_serial/serial_executor.hpp"
+#include "01_serial/update.hpp"
 #include "support.hpp"
 
 namespace stagewise {
@@ -16,7 +18,6 @@ class SerialElementwise : public testing::Test {
  protected:
   static constexpr T nan = std::numeric_limits<T>::quiet_NaN();
   static constexpr T infinity = std::numeric_limits<T>::infinity();
-  SerialBackend<T> backend_;
 };
 
 TYPED_TEST_SUITE(SerialElementwise, Precisions, PrecisionNames);
@@ -29,24 +30,14 @@ struct Size {
 const std::vector<Size> sizes = {{1, 1}, {1, 7}, {7, 1}, {3, 5}, {13, 17}, {31, 64}, {5, 131}};
 const std::vector<Index> lengths = {0, 1, 2, 7, 31, 64, 131, 1009};
 
-TYPED_TEST(SerialElementwise, FillWritesExactlyTheElementsAskedFor) {
-  using T = TypeParam;
-  for (const Index n : lengths) {
-    std::vector<T> x = poison<T>(n + 1);
-    this->backend_.fill(n, T{-2.5}, x.data());
-    EXPECT_TRUE(std::isnan(x.back()));
-    x.pop_back();
-    EXPECT_EQ(x, std::vector<T>(static_cast<std::size_t>(n), T{-2.5}));
-  }
-}
-
 TYPED_TEST(SerialElementwise, CopiesInAndOutKeepEveryBit) {
   using T = TypeParam;
   const auto x = random_values<T>(131, 1);
   std::vector<T> there = poison<T>(131);
   std::vector<T> back = poison<T>(131);
-  this->backend_.copy_in(there.data(), x.data(), x.size() * sizeof(T));
-  this->backend_.copy_out(back.data(), there.data(), x.size() * sizeof(T));
+  SerialExecutor<T> executor;
+  executor.copy_in(there.data(), x.data(), x.size() * sizeof(T));
+  executor.copy_out(back.data(), there.data(), x.size() * sizeof(T));
   EXPECT_EQ(back, x);
 }
 
@@ -59,12 +50,32 @@ TYPED_TEST(SerialElementwise, AddBias) {
     for (Index i = 0; i < rows * cols; ++i) expected[i] += bias[i % cols];
 
     std::vector<T> y = poison<T>(rows * cols);
-    this->backend_.add_bias(rows, cols, x.data(), bias.data(), y.data());
+    serial::add_bias(rows, cols, x.data(), bias.data(), y.data());
     expect_close(y, expected);
 
     std::vector<T> in_place = x;
-    this->backend_.add_bias(rows, cols, in_place.data(), bias.data(), in_place.data());
+    serial::add_bias(rows, cols, in_place.data(), bias.data(), in_place.data());
     EXPECT_EQ(in_place, y);
+  }
+}
+
+TYPED_TEST(SerialElementwise, AddWritesExactlyTheElementsAskedFor) {
+  using T = TypeParam;
+  for (const Index n : lengths) {
+    const auto x = random_values<T>(n, 12, -3, 5);
+    const auto y = random_values<T>(n, 13);
+    std::vector<long double> expected = widened(x);
+    for (Index i = 0; i < n; ++i) expected[i] += y[i];
+
+    std::vector<T> z = poison<T>(n + 1);
+    serial::add(n, x.data(), y.data(), z.data());
+    EXPECT_TRUE(std::isnan(z.back()));
+    z.pop_back();
+    expect_close(z, expected);
+
+    std::vector<T> in_place = x;
+    serial::add(n, in_place.data(), y.data(), in_place.data());
+    EXPECT_EQ(in_place, z);
   }
 }
 
@@ -76,11 +87,11 @@ TYPED_TEST(SerialElementwise, Relu) {
     for (long double& value : expected) value = value > 0 ? value : 0;
 
     std::vector<T> y = poison<T>(n);
-    this->backend_.relu(n, x.data(), y.data());
+    serial::relu(n, x.data(), y.data());
     expect_close(y, expected);
 
     std::vector<T> in_place = x;
-    this->backend_.relu(n, in_place.data(), in_place.data());
+    serial::relu(n, in_place.data(), in_place.data());
     EXPECT_EQ(in_place, y);
   }
 }
@@ -89,7 +100,7 @@ TYPED_TEST(SerialElementwise, ReluKeepsNaNAndInfinity) {
   using T = TypeParam;
   const std::vector<T> x = {this->nan, this->infinity, -this->infinity, T{0}, T{-0.0}};
   std::vector<T> y = poison<T>(5);
-  this->backend_.relu(5, x.data(), y.data());
+  serial::relu(5, x.data(), y.data());
   EXPECT_TRUE(std::isnan(y[0]));
   EXPECT_EQ(y[1], this->infinity);
   EXPECT_EQ(y[2], 0);
@@ -107,11 +118,11 @@ TYPED_TEST(SerialElementwise, ReluBackward) {
     for (Index i = 0; i < n; ++i) expected[i] = y[i] > 0 ? expected[i] : 0;
 
     std::vector<T> dx = poison<T>(n);
-    this->backend_.relu_backward(n, y.data(), dy.data(), dx.data());
+    serial::relu_backward(n, y.data(), dy.data(), dx.data());
     expect_close(dx, expected);
 
     std::vector<T> in_place = dy;
-    this->backend_.relu_backward(n, y.data(), in_place.data(), in_place.data());
+    serial::relu_backward(n, y.data(), in_place.data(), in_place.data());
     EXPECT_EQ(in_place, dx);
   }
 }
@@ -121,7 +132,7 @@ TYPED_TEST(SerialElementwise, DerivativeOfReluAtZeroIsZero) {
   const std::vector<T> y = {T{0}, T{-0.0}, std::numeric_limits<T>::denorm_min()};
   const std::vector<T> dy = {T{3}, T{3}, T{3}};
   std::vector<T> dx = poison<T>(3);
-  this->backend_.relu_backward(3, y.data(), dy.data(), dx.data());
+  serial::relu_backward(3, y.data(), dy.data(), dx.data());
   EXPECT_EQ(dx, (std::vector<T>{0, 0, 3}));
 }
 
@@ -133,11 +144,11 @@ TYPED_TEST(SerialElementwise, Sigmoid) {
     for (long double& value : expected) value = 1 / (1 + std::exp(-value));
 
     std::vector<T> y = poison<T>(n);
-    this->backend_.sigmoid(n, x.data(), y.data());
+    serial::sigmoid(n, x.data(), y.data());
     expect_close(y, expected, 4);
 
     std::vector<T> in_place = x;
-    this->backend_.sigmoid(n, in_place.data(), in_place.data());
+    serial::sigmoid(n, in_place.data(), in_place.data());
     EXPECT_EQ(in_place, y);
   }
 }
@@ -147,7 +158,7 @@ TYPED_TEST(SerialElementwise, SigmoidSaturatesWithoutNaN) {
   const std::vector<T> x = {T{-1e4}, T{1e4}, -this->infinity, this->infinity, T{0}, this->nan};
   std::vector<T> y = poison<T>(6);
   y[5] = 0;
-  this->backend_.sigmoid(6, x.data(), y.data());
+  serial::sigmoid(6, x.data(), y.data());
   EXPECT_TRUE(std::isnan(y[5]));
   y.pop_back();
   EXPECT_EQ(y, (std::vector<T>{0, 1, 0, 1, 0.5}));
@@ -162,11 +173,11 @@ TYPED_TEST(SerialElementwise, SigmoidBackward) {
     for (Index i = 0; i < n; ++i) expected[i] *= y[i] * (1 - static_cast<long double>(y[i]));
 
     std::vector<T> dx = poison<T>(n);
-    this->backend_.sigmoid_backward(n, y.data(), dy.data(), dx.data());
+    serial::sigmoid_backward(n, y.data(), dy.data(), dx.data());
     expect_close(dx, expected, 4);
 
     std::vector<T> in_place = dy;
-    this->backend_.sigmoid_backward(n, y.data(), in_place.data(), in_place.data());
+    serial::sigmoid_backward(n, y.data(), in_place.data(), in_place.data());
     EXPECT_EQ(in_place, dx);
   }
 }
@@ -186,7 +197,7 @@ TYPED_TEST(SerialElementwise, SgdUpdate) {
         bounds[i] = 2 * std::numeric_limits<T>::epsilon() *
                     (std::abs(w) + rate * (std::abs(gradient[i]) + l2 * std::abs(w)));
       }
-      this->backend_.sgd_update(n, rate, l2, gradient.data(), parameter.data());
+      serial::sgd_update(n, rate, l2, gradient.data(), parameter.data());
       expect_within(parameter, expected, bounds);
     }
   }

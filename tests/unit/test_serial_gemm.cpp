@@ -8,8 +8,8 @@
 #include <gtest/gtest.h>
 
 #include "01_serial/gemm.hpp"
-#include "01_serial/serial_backend.hpp"
 #include "support.hpp"
+#include "unit/observed_executor.hpp"
 
 namespace stagewise {
 namespace {
@@ -151,7 +151,7 @@ TYPED_TEST(SerialGemm, NaNInAnOperandReachesItsRowOrColumnAndNothingElse) {
   }
 }
 
-TYPED_TEST(SerialGemm, BackendUsesTheFormItWasGiven) {
+TYPED_TEST(SerialGemm, ExecutorUsesTheFormItWasGiven) {
   using T = TypeParam;
   const Size size{17, 23, 301};  // long enough for the forms to round differently
   const auto a = random_values<T>(size.m * size.k, 1);
@@ -159,13 +159,18 @@ TYPED_TEST(SerialGemm, BackendUsesTheFormItWasGiven) {
   std::vector<std::vector<T>> results;
   for (const GemmForm form : forms) {
     std::vector<T> direct = poison<T>(size.m * size.n);
-    std::vector<T> through_backend = direct;
     GemmProblem<T> problem{.m = size.m, .n = size.n, .k = size.k, .a = a.data(), .b = b.data()};
     problem.c = direct.data();
     serial::gemm(form, problem);
-    problem.c = through_backend.data();
-    SerialBackend<T>(form).gemm(problem);
-    EXPECT_EQ(through_backend, direct);
+
+    Workbench<T> bench;
+    bench.executor = std::make_unique<ObservedExecutor<T>>(form);
+    const ValueId left = bench.add_input("a", a, {size.k});
+    const ValueId right = bench.add_parameter("b", b, {size.k, size.n});
+    const ValueId c = bench.add("c", {size.n});
+    bench.program.append(Gemm{.a = left, .b = right, .c = c});
+    bench.run(bench.program, size.m);
+    EXPECT_EQ(bench.get(bench.program, c, size.m), direct);
     results.push_back(direct);
   }
   // Which of them round differently, the processor's instructions decide; not all are alike.

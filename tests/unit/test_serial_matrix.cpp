@@ -6,8 +6,12 @@
 
 #include <gtest/gtest.h>
 
-#include "01_serial/serial_backend.hpp"
+#include "01_serial/reduce.hpp"
+#include "01_serial/transpose.hpp"
+#include "network/differentiate.hpp"
+#include "network/layers.hpp"
 #include "support.hpp"
+#include "unit/observed_executor.hpp"
 
 namespace stagewise {
 namespace {
@@ -16,7 +20,6 @@ template <typename T>
 class SerialMatrix : public testing::Test {
  protected:
   static constexpr T epsilon = std::numeric_limits<T>::epsilon();
-  SerialBackend<T> backend_;
 };
 
 TYPED_TEST_SUITE(SerialMatrix, Precisions, PrecisionNames);
@@ -36,7 +39,7 @@ TYPED_TEST(SerialMatrix, Transpose) {
     std::vector<T> expected(x.size());
     for (Index i = 0; i < rows * cols; ++i) expected[i % cols * rows + i / cols] = x[i];
     std::vector<T> y = poison<T>(rows * cols);
-    this->backend_.transpose(rows, cols, x.data(), y.data());
+    serial::transpose(rows, cols, x.data(), y.data());
     EXPECT_EQ(y, expected);
   }
 }
@@ -48,7 +51,7 @@ TYPED_TEST(SerialMatrix, SumIsAddedUpInDouble) {
     long double expected = 0;
     for (const T value : x) expected += value;
     std::vector<T> out = poison<T>(1);
-    this->backend_.sum(n, x.data(), out.data());
+    serial::sum(n, x.data(), out.data());
     const long double roundings = static_cast<long double>(n) * 0x1p-52L + this->epsilon;
     expect_within(out, {expected}, {roundings * expected});
   }
@@ -65,59 +68,65 @@ TYPED_TEST(SerialMatrix, SumRows) {
       bounds[i % cols] += static_cast<long double>(rows) * this->epsilon * std::abs(x[i]);
     }
     std::vector<T> out = poison<T>(cols);
-    this->backend_.sum_rows(rows, cols, x.data(), out.data());
+    serial::sum_rows(rows, cols, x.data(), out.data());
     expect_within(out, expected, bounds);
   }
 }
 
-/// A fully connected layer with everything its two passes read and write.
+/// A fully connected layer, which passes its gradient on to a parameter below it: its input is that
+/// parameter's values, shifted by the samples.
 template <typename T>
 struct Layer {
-  Layer(Index rows, Index in, Index out, Activation kind)
-      : problem{.rows = rows, .in = in, .out = out, .activation = kind},
+  Layer(Index batch, Index inputs, Index outputs, Activation kind, bool with_bias)
+      : rows(batch),
+        in(inputs),
+        out(outputs),
+        activation(kind),
         input(random_values<T>(rows * in, 4)),
         weight(random_values<T>(in * out, 5)),
-        bias(random_values<T>(out, 6)),
-        output(poison<T>(rows * out)),
-        doutput(random_values<T>(rows * out, 7)),
-        dinput(poison<T>(rows * in)),
-        dweight(poison<T>(in * out)),
-        dbias(poison<T>(out)) {
-    problem.input = input.data();
-    problem.weight = weight.data();
-    problem.bias = bias.data();
-    problem.output = output.data();
+        bias(with_bias ? random_values<T>(out, 6) : std::vector<T>()),
+        labels(random_labels(rows, out == 1 ? 2 : out, 7)) {
+    below_id = bench.add_parameter("below", std::vector<T>(static_cast<std::size_t>(in), 0), {in});
+    weight_id = bench.add_parameter("weight", weight, {in, out});
+    bias_id = with_bias ? bench.add_parameter("bias", bias, {out}) : ValueId();
+    const ValueId samples = bench.add_input("samples", input, {in});
+    const ValueId shifted = bench.add("shifted", {in});
+    bench.program.append(AddBias{.x = samples, .bias = below_id, .y = shifted});
+    output_id = append_linear(bench.program, "fc", shifted, weight_id, bias_id, activation);
+    losses_id = bench.add("row losses", {});
+    bench.program.append(SquaredError{
+        .outputs = output_id, .labels = bench.add_labels(labels), .row_losses = losses_id});
   }
 
-  LinearBackwardProblem<T> backward() {
-    return {.forward = problem,
-            .doutput = doutput.data(),
-            .dinput = dinput.data(),
-            .weight = {.gradient = dweight.data()},
-            .bias = {.gradient = dbias.data()}};
+  std::vector<T> gradient_of(const Differentiated& both, ValueId id) const {
+    return bench.get(both.program, both.gradient_of(id), rows);
   }
 
-  LinearProblem<T> problem;
+  Index rows;
+  Index in;
+  Index out;
+  Activation activation;
   std::vector<T> input;
   std::vector<T> weight;
   std::vector<T> bias;
-  std::vector<T> output;
-  std::vector<T> doutput;
-  std::vector<T> dinput;
-  std::vector<T> dweight;
-  std::vector<T> dbias;
+  std::vector<std::int32_t> labels;
+  Workbench<T> bench;
+  ValueId below_id;
+  ValueId weight_id;
+  ValueId bias_id;
+  ValueId output_id;
+  ValueId losses_id;
 };
 
 /// What the layer's two passes should give, in long double.
 template <typename T>
 struct LayerReference {
   explicit LayerReference(const Layer<T>& layer)
-      : output(layer.output.size(), 0),
-        dinput(layer.input.size(), 0),
+      : output(static_cast<std::size_t>(layer.rows * layer.out), 0),
+        dbelow(static_cast<std::size_t>(layer.in), 0),
         dweight(layer.weight.size(), 0),
-        dbias(layer.problem.bias == nullptr ? 0 : layer.bias.size(), 0) {
-    const auto [rows, in, out] =
-        std::array{layer.problem.rows, layer.problem.in, layer.problem.out};
+        dbias(layer.bias.size(), 0) {
+    const auto [rows, in, out] = std::array{layer.rows, layer.in, layer.out};
     for (Index i = 0; i < rows; ++i) {
       for (Index j = 0; j < out; ++j) {
         long double z = dbias.empty() ? 0 : layer.bias[j];
@@ -125,18 +134,20 @@ struct LayerReference {
           z += static_cast<long double>(layer.input[i * in + k]) * layer.weight[k * out + j];
         }
         long double slope = 1;
-        if (layer.problem.activation == Activation::relu) {
+        if (layer.activation == Activation::relu) {
           slope = z > 0 ? 1 : 0;
           z *= slope;
-        } else if (layer.problem.activation == Activation::sigmoid) {
+        } else if (layer.activation == Activation::sigmoid) {
           z = 1 / (1 + std::exp(-z));
           slope = z * (1 - z);
         }
         output[i * out + j] = z;
-        const long double dz = slope * layer.doutput[i * out + j];
+        const std::int32_t label = layer.labels[i];
+        const long double target = out == 1 ? label : (j == label ? 1 : 0);
+        const long double dz = slope * 2 * (z - target) / rows;
         if (!dbias.empty()) dbias[j] += dz;
         for (Index k = 0; k < in; ++k) {
-          dinput[i * in + k] += dz * layer.weight[k * out + j];
+          dbelow[k] += dz * layer.weight[k * out + j];
           dweight[k * out + j] += dz * layer.input[i * in + k];
         }
       }
@@ -144,12 +155,12 @@ struct LayerReference {
   }
 
   std::vector<long double> output;
-  std::vector<long double> dinput;
+  std::vector<long double> dbelow;
   std::vector<long double> dweight;
   std::vector<long double> dbias;
 };
 
-/// All numbers are below 1 and all sums shorter than 40 terms.
+/// All numbers are below 10 and all sums shorter than 40 terms.
 template <typename T>
 void expect_near(const std::vector<T>& actual, const std::vector<long double>& expected) {
   const long double bound = 100 * std::numeric_limits<T>::epsilon();
@@ -162,61 +173,44 @@ TYPED_TEST(SerialMatrix, LinearAndItsBackward) {
     for (const auto& [rows, in, out] :
          std::vector<std::array<Index, 3>>{{1, 1, 1}, {3, 5, 7}, {13, 2, 31}, {6, 37, 4}}) {
       for (const bool with_bias : {true, false}) {
-        Layer<T> layer(rows, in, out, activation);
-        if (!with_bias) layer.problem.bias = nullptr;
+        Layer<T> layer(rows, in, out, activation, with_bias);
         const LayerReference<T> expected(layer);
-        this->backend_.linear(layer.problem);
-        expect_near(layer.output, expected.output);
+        layer.bench.run(layer.bench.program, rows);
+        expect_near(layer.bench.get(layer.bench.program, layer.output_id, rows), expected.output);
 
-        LinearBackwardProblem<T> backward = layer.backward();
-        if (!with_bias) backward.bias = {};
-        this->backend_.linear_backward(backward);
-        expect_near(layer.dinput, expected.dinput);
-        expect_near(layer.dweight, expected.dweight);
-        if (with_bias) expect_near(layer.dbias, expected.dbias);
+        const Differentiated both = differentiate(layer.bench.program, layer.losses_id);
+        layer.bench.run(both.program, rows);
+        expect_near(layer.gradient_of(both, layer.below_id), expected.dbelow);
+        expect_near(layer.gradient_of(both, layer.weight_id), expected.dweight);
+        if (with_bias) expect_near(layer.gradient_of(both, layer.bias_id), expected.dbias);
       }
     }
   }
 }
 
-TYPED_TEST(SerialMatrix, LinearBackwardLeavesOutWhatNobodyNeeds) {
+/// The gradient that is passed on is one of the weights before their update.
+TYPED_TEST(SerialMatrix, LinearBackwardAndItsUpdates) {
   using T = TypeParam;
-  Layer<T> layer(3, 5, 7, Activation::relu);
-  this->backend_.linear(layer.problem);
-  LinearBackwardProblem<T> backward = layer.backward();
-  backward.dinput = nullptr;
-  backward.weight = {};
+  Layer<T> layer(6, 5, 7, Activation::sigmoid, true);
   const LayerReference<T> expected(layer);
-  this->backend_.linear_backward(backward);
-  expect_near(layer.dbias, expected.dbias);
-}
-
-TYPED_TEST(SerialMatrix, LinearBackwardCanUpdateAtOnce) {
-  using T = TypeParam;
-  Layer<T> layer(6, 5, 7, Activation::sigmoid);
-  this->backend_.linear(layer.problem);
-  const LayerReference<T> expected(layer);  // of the weights before the update
-  std::vector<long double> updated_weight = widened(layer.weight);
-  std::vector<long double> updated_bias = widened(layer.bias);
-  const T rate = T{0.5};
-  const T l2 = T{0.25};
-  for (std::size_t i = 0; i < updated_weight.size(); ++i) {
-    updated_weight[i] -= rate * (expected.dweight[i] + l2 * updated_weight[i]);
+  const double rate = 0.5;
+  const double l2 = 0.25;
+  std::vector<long double> weight = widened(layer.weight);
+  for (std::size_t i = 0; i < weight.size(); ++i) {
+    weight[i] -= rate * (expected.dweight[i] + l2 * weight[i]);
   }
-  for (std::size_t i = 0; i < updated_bias.size(); ++i) {
-    updated_bias[i] -= rate * expected.dbias[i];
-  }
+  std::vector<long double> bias = widened(layer.bias);
+  for (std::size_t i = 0; i < bias.size(); ++i) bias[i] -= rate * expected.dbias[i];
 
-  LinearBackwardProblem<T> backward = layer.backward();
-  backward.weight.parameter = layer.weight.data();
-  backward.weight.learning_rate = rate;
-  backward.weight.l2 = l2;
-  backward.bias.parameter = layer.bias.data();
-  backward.bias.learning_rate = rate;
-  this->backend_.linear_backward(backward);
-  expect_near(layer.dinput, expected.dinput);
-  expect_near(layer.weight, updated_weight);
-  expect_near(layer.bias, updated_bias);
+  Differentiated both = differentiate(layer.bench.program, layer.losses_id);
+  const std::vector<ValueId> parameters = {layer.weight_id, layer.bias_id};
+  append_updates(both.program, parameters,
+                 {both.gradient_of(parameters[0]), both.gradient_of(parameters[1])},
+                 {.learning_rate = rate, .l2 = l2});
+  layer.bench.run(both.program, layer.rows);
+  expect_near(layer.gradient_of(both, layer.below_id), expected.dbelow);
+  expect_near(layer.bench.get(both.program, layer.weight_id, layer.rows), weight);
+  expect_near(layer.bench.get(both.program, layer.bias_id, layer.rows), bias);
 }
 
 }  // namespace
