@@ -10,11 +10,14 @@
 
 #include <gtest/gtest.h>
 
-#include "01_serial/serial_backend.hpp"
-#include "graph/graph.hpp"
-#include "models/model.hpp"
-#include "support.hpp"
-#include "verify/gradient_check.hpp"
+#include "01_serial/average_pool.hpp"
+#include "01_serial/convolution.hpp"
+#include "01_serial/reduce.hpp"
+#include "01_serial/transpose.hpp"
+#include "network/differentiate.hpp"
+#include "network/layers.hpp"
+#include "training/gradient_check.hpp"
+#include "unit/observed_executor.hpp"
 
 namespace stagewise {
 namespace {
@@ -22,25 +25,12 @@ namespace {
 /// What a comparison of backpropagation with finite differences must stay below.
 constexpr double bound = 1e-6;
 
-/// Random inputs, parameters and labels for the current batch.
-void fill_at_random(Network<double>& network, Index rows, std::int32_t classes) {
-  network.graph.set_rows(rows);
-  std::uint64_t seed = 1;
-  const auto inputs =
-      random_values<double>(network.input->value_shape(rows).elements(), ++seed, -1, 1.5);
-  std::copy(inputs.begin(), inputs.end(), network.input->value());
-  for (Parameter<double>* const parameter : network.graph.parameters()) {
-    const auto values = random_values<double>(parameter->elements(), ++seed, -0.8, 1);
-    std::copy(values.begin(), values.end(), parameter->value());
-  }
-  const auto labels = random_labels(rows, classes, ++seed);
-  std::copy(labels.begin(), labels.end(), network.labels.data());
-}
+using Faulty = ObservedExecutor<double>;
+using Fault = Faulty::Fault;
 
-/// Expects backpropagation to agree with finite differences for every parameter.
-void expect_agreement(Network<double>& network) {
-  const auto differences = check_gradients(network.graph, *network.loss);
-  ASSERT_EQ(differences.size(), network.graph.parameters().size());
+/// Expects backpropagation to agree with finite differences for as many parameters.
+void expect_agreement(const std::vector<GradientDifference>& differences, std::size_t parameters) {
+  ASSERT_EQ(differences.size(), parameters);
   ASSERT_FALSE(differences.empty());
   for (const GradientDifference& difference : differences) {
     EXPECT_GT(difference.largest_gradient, 1e-4)
@@ -51,11 +41,89 @@ void expect_agreement(Network<double>& network) {
   }
 }
 
+bool agrees(const std::vector<GradientDifference>& differences) {
+  return std::all_of(differences.begin(), differences.end(),
+                     [](const auto& difference) { return difference.relative <= bound; });
+}
+
 // ------------------------------------------------------------------------------------- operations
 
-using Case = Network<double>;
+/// Some operations between samples and a loss, all parameters at random.
+struct Case : Workbench<double> {
+  Case(const Shape& sample, std::int32_t class_count, Index row_count)
+      : rows(row_count), classes(class_count) {
+    input = add_input("input", random_values<double>(rows * sample.elements(), 2, -1, 1.5), sample);
+  }
 
-/// Adds operations between the network's input and its loss.
+  ValueId parameter(const std::string& name, const Shape& shape) {
+    return add_parameter(name, random_values<double>(shape.elements(), ++seed, -0.8, 1), shape);
+  }
+
+  ValueId gemm(const std::string& name, ValueId from, Index out) {
+    const Index in = program[from].shape.elements();
+    const ValueId product = add(name, {out});
+    program.append(Gemm{.a = from, .b = parameter(name + "/weight", {in, out}), .c = product});
+    return product;
+  }
+
+  /// An operation `Op{from, to}` that keeps the shape.
+  template <typename Op>
+  ValueId elementwise(const std::string& name, ValueId from) {
+    const ValueId to = add(name, program[from].shape);
+    program.append(Op{from, to});
+    return to;
+  }
+
+  ValueId add_bias(const std::string& name, ValueId from) {
+    const Shape shape = program[from].shape;
+    const ValueId to = add(name, shape);
+    const ValueId bias = parameter(name + "/bias", {shape[shape.rank() - 1]});
+    program.append(AddBias{.x = from, .bias = bias, .y = to});
+    return to;
+  }
+
+  ValueId convolution(const std::string& name, ValueId from, const Shape& filter) {
+    const Shape& image = program[from].shape;
+    const Shape shape = {image[0] - filter[0] + 1, image[1] - filter[1] + 1, filter[3]};
+    const ValueId to = add(name, shape);
+    program.append(
+        Convolution{.input = from, .filter = parameter(name + "/filter", filter), .output = to});
+    return to;
+  }
+
+  void cross_entropy(ValueId outputs) {
+    row_losses = add("row losses", {});
+    program.append(
+        SoftmaxCrossEntropy{.logits = outputs,
+                            .labels = add_labels(random_labels(rows, classes, 1)),
+                            .probabilities = add("probabilities", program[outputs].shape),
+                            .row_losses = row_losses});
+  }
+
+  void squared_error(ValueId outputs) {
+    row_losses = add("row losses", {});
+    program.append(SquaredError{.outputs = outputs,
+                                .labels = add_labels(random_labels(rows, classes, 1)),
+                                .row_losses = row_losses});
+  }
+
+  /// A fully connected layer behind images, and the loss.
+  void classify(ValueId images) { cross_entropy(gemm("outputs", images, 3)); }
+
+  std::vector<GradientDifference> check() {
+    const Differentiated both = differentiate(program, row_losses);
+    load(both.program, rows);
+    return check_gradients(*executor, program, both, row_losses, rows);
+  }
+
+  Index rows;
+  std::int32_t classes;
+  ValueId input;
+  ValueId row_losses;
+  std::uint64_t seed = 2;
+};
+
+/// Adds operations between the input and the loss.
 using Builder = std::function<void(Case&)>;
 
 struct OperationCase {
@@ -65,132 +133,80 @@ struct OperationCase {
   Builder build;
 };
 
-Parameter<double>& weight(Case& network, const std::string& name, const Shape& shape) {
-  return network.graph.add<Parameter<double>>(name, shape, ParameterKind::weight);
-}
-
-Parameter<double>& bias(Case& network, const std::string& name, const Shape& shape) {
-  return network.graph.add<Parameter<double>>(name, shape, ParameterKind::bias);
-}
-
-void cross_entropy(Case& network, Node<double>& outputs) {
-  network.loss = &network.graph.add<SoftmaxCrossEntropy<double>>("loss", outputs, network.labels);
-}
-
-void squared_error(Case& network, Node<double>& outputs) {
-  network.loss = &network.graph.add<SquaredError<double>>("loss", outputs, network.labels);
-}
-
-MatMul<double>& product(Case& network, Index in, Index out) {
-  return network.graph.add<MatMul<double>>("product", *network.input,
-                                           weight(network, "weight", {in, out}));
-}
-
-/// Two layers of the composite operation: the second one's input gradient is the first one's own.
+/// Three layers: the second one's input gradient is the first one's own.
 Builder linear(Activation activation, bool with_bias) {
-  return [=](Case& network) {
-    Node<double>* layer = network.input;
+  return [=](Case& c) {
+    ValueId layer = c.input;
     const std::array<Index, 4> widths = {4, 5, 2, 3};
     for (std::size_t i = 0; i + 1 < widths.size(); ++i) {
       const std::string name = "layer" + std::to_string(i);
-      auto& w = weight(network, name + "/weight", {widths[i], widths[i + 1]});
-      auto* const b = with_bias ? &bias(network, name + "/bias", {widths[i + 1]}) : nullptr;
-      layer = &network.graph.add<Linear<double>>(name, *layer, w, b, activation);
+      const ValueId weight = c.parameter(name + "/weight", {widths[i], widths[i + 1]});
+      const ValueId bias = with_bias ? c.parameter(name + "/bias", {widths[i + 1]}) : ValueId();
+      layer = append_linear(c.program, name, layer, weight, bias, activation);
     }
-    cross_entropy(network, *layer);
+    c.cross_entropy(layer);
   };
-}
-
-Parameter<double>& filter(Case& network, const std::string& name, const Shape& shape) {
-  return network.graph.add<Parameter<double>>(name, shape, ParameterKind::filter);
-}
-
-/// A fully connected layer behind images, and the loss.
-void classify(Case& network, Node<double>& images) {
-  auto& flat = network.graph.add<Flatten<double>>("flat", images);
-  const Index features = flat.sample_shape().elements();
-  cross_entropy(network, network.graph.add<MatMul<double>>(
-                             "outputs", flat, weight(network, "weight", {features, 3})));
-}
-
-/// Two convolutions, so that the second one's input gradient is put to the test, too.
-void convolutions(Case& network) {
-  auto& first = network.graph.add<Convolution<double>>("first", *network.input,
-                                                       filter(network, "filter1", {2, 3, 2, 3}));
-  auto& second = network.graph.add<Convolution<double>>("second", first,
-                                                        filter(network, "filter2", {3, 2, 3, 2}));
-  classify(network, second);
 }
 
 /// Pooling behind a convolution, without which nothing would ask for its input gradient.
 Builder average_pool(Index window) {
-  return [=](Case& network) {
-    auto& images = network.graph.add<Convolution<double>>("images", *network.input,
-                                                          filter(network, "filter", {1, 1, 2, 3}));
-    classify(network, network.graph.add<AveragePool<double>>("pool", images, window));
+  return [=](Case& c) {
+    const ValueId images = c.convolution("images", c.input, {1, 1, 2, 3});
+    const Shape& shape = c.program[images].shape;
+    const ValueId pooled = c.add("pool", {shape[0] / window, shape[1] / window, shape[2]});
+    c.program.append(AveragePool{.input = images, .output = pooled, .window = window});
+    c.classify(pooled);
   };
 }
 
-/// Two layers of the composite operation: windows of 2x2 pixels and of 1x1.
+/// Two layers of a cnn: windows of 2x2 pixels and of 1x1.
 Builder convolution_relu_pool(bool with_bias) {
-  return [=](Case& network) {
-    Node<double>* layer = network.input;
-    const auto add = [&](const std::string& name, const Shape& shape, Index window) {
-      auto& f = filter(network, name + "/filter", shape);
-      auto* const b = with_bias ? &bias(network, name + "/bias", {shape[3]}) : nullptr;
-      layer = &network.graph.add<ConvolutionReluPool<double>>(name, *layer, f, b, window);
+  return [=](Case& c) {
+    ValueId layer = c.input;
+    const auto append = [&](const std::string& name, const Shape& shape, Index window) {
+      const ValueId filter = c.parameter(name + "/filter", shape);
+      const ValueId bias = with_bias ? c.parameter(name + "/bias", {shape[3]}) : ValueId();
+      layer = append_convolution_relu_pool(c.program, name, layer, filter, bias, window);
     };
-    add("conv1", {4, 2, 2, 3}, 2);
-    add("conv2", {2, 1, 3, 2}, 1);
-    classify(network, *layer);
+    append("conv1", {4, 2, 2, 3}, 2);
+    append("conv2", {2, 1, 3, 2}, 1);
+    c.classify(layer);
   };
 }
 
 const std::vector<OperationCase>& operation_cases() {
   static const std::vector<OperationCase> cases = {
-      {"MatMul",
+      {"Gemm",
        {4},
        3,
-       [](Case& network) {
-         auto& second = network.graph.add<MatMul<double>>("second", product(network, 4, 2),
-                                                          weight(network, "last", {2, 3}));
-         cross_entropy(network, second);
-       }},
+       [](Case& c) { c.cross_entropy(c.gemm("second", c.gemm("first", c.input, 2), 3)); }},
       {"AddBias",
        {4},
        3,
-       [](Case& network) {
-         auto& sum = network.graph.add<AddBias<double>>("sum", product(network, 4, 3),
-                                                        bias(network, "bias", {3}));
-         cross_entropy(network, sum);
-       }},
-      {"ReLU",
+       [](Case& c) { c.cross_entropy(c.add_bias("sum", c.gemm("product", c.input, 3))); }},
+      {"Relu",
        {4},
        3,
-       [](Case& network) {
-         auto& relu = network.graph.add<ReLU<double>>("relu", product(network, 4, 3));
-         cross_entropy(network, relu);
+       [](Case& c) {
+         c.cross_entropy(c.elementwise<Relu>("relu", c.gemm("product", c.input, 3)));
        }},
       {"Sigmoid",
        {4},
        3,
-       [](Case& network) {
-         auto& sigmoid = network.graph.add<Sigmoid<double>>("sigmoid", product(network, 4, 3));
-         cross_entropy(network, sigmoid);
+       [](Case& c) {
+         c.cross_entropy(c.elementwise<Sigmoid>("sigmoid", c.gemm("product", c.input, 3)));
        }},
-      {"FlattenOfAnImage",
+      {"ImageAsARow",
        {2, 3, 2},
        3,
-       [](Case& network) {
-         auto& shift = network.graph.add<AddBias<double>>("shift", *network.input,
-                                                          bias(network, "bias", {2}));
-         auto& relu = network.graph.add<ReLU<double>>("relu", shift);
-         auto& flat = network.graph.add<Flatten<double>>("flat", relu);
-         auto& outputs =
-             network.graph.add<MatMul<double>>("product", flat, weight(network, "weight", {12, 3}));
-         cross_entropy(network, outputs);
+       [](Case& c) { c.classify(c.elementwise<Relu>("relu", c.add_bias("shift", c.input))); }},
+      {"ConvolutionOfAConvolution",
+       {5, 6, 2},
+       3,
+       [](Case& c) {
+         const ValueId first = c.convolution("first", c.input, {2, 3, 2, 3});
+         c.classify(c.convolution("second", first, {3, 2, 3, 2}));
        }},
-      {"Convolution", {5, 6, 2}, 3, convolutions},
       {"AveragePool", {4, 6, 2}, 3, average_pool(2)},
       {"AveragePoolOfLargeWindows", {3, 6, 2}, 3, average_pool(3)},
       {"ConvolutionReluPoolWithBias", {7, 5, 2}, 3, convolution_relu_pool(true)},
@@ -204,35 +220,62 @@ const std::vector<OperationCase>& operation_cases() {
       {"SoftmaxCrossEntropy",
        {4},
        7,
-       [](Case& network) { cross_entropy(network, product(network, 4, 7)); }},
+       [](Case& c) { c.cross_entropy(c.gemm("product", c.input, 7)); }},
       {"SquaredErrorOfOneOutput",
        {4},
        3,
-       [](Case& network) { squared_error(network, product(network, 4, 1)); }},
+       [](Case& c) { c.squared_error(c.gemm("product", c.input, 1)); }},
       {"SquaredErrorOfSeveralOutputs",
        {4},
        3,
-       [](Case& network) { squared_error(network, product(network, 4, 3)); }},
+       [](Case& c) { c.squared_error(c.gemm("product", c.input, 3)); }},
+      {"ParameterThatTwoLayersRead",
+       {3},
+       3,
+       [](Case& c) {
+         const ValueId twice = c.parameter("twice/weight", {3, 3});
+         const ValueId bias = c.parameter("twice/bias", {3});
+         const ValueId once = c.parameter("once/weight", {3, 3});
+         ValueId layer =
+             append_linear(c.program, "first", c.input, twice, bias, Activation::sigmoid);
+         layer = append_linear(c.program, "second", layer, once, {}, Activation::relu);
+         c.cross_entropy(append_linear(c.program, "third", layer, twice, bias, Activation::none));
+       }},
+      {"ValuesThatSeveralRead",
+       {3},
+       3,
+       [](Case& c) {
+         // Three layers, whose weights are made one from the other: w, w + b, sigmoid(w + b).
+         const auto add = [&](const std::string& name) {
+           return c.program.add({.name = name, .shape = {3, 3}});
+         };
+         const ValueId product = add("w");
+         const ValueId sum = add("w + b");
+         const ValueId sigmoid = add("sigmoid(w + b)");
+         const ValueId left = c.parameter("left", {3, 3});
+         const ValueId right = c.parameter("right", {3, 3});
+         c.program.append(Gemm{.a = left, .b = right, .c = product});
+         c.program.append(AddBias{.x = product, .bias = c.parameter("bias", {3}), .y = sum});
+         c.program.append(Sigmoid{.x = sum, .y = sigmoid});
+         ValueId layer = c.input;
+         for (const ValueId weight : {product, sum, sigmoid}) {
+           const ValueId next = c.add("x " + c.program[weight].name, {3});
+           c.program.append(Gemm{.a = layer, .b = weight, .c = next});
+           layer = next;
+         }
+         c.cross_entropy(layer);
+       }},
   };
   return cases;
-}
-
-std::unique_ptr<Case> build(Backend<double>& backend, const OperationCase& test, Index rows) {
-  auto network = std::make_unique<Case>(backend, rows);
-  network->input = &network->graph.add<Placeholder<double>>("input", test.sample);
-  test.build(*network);
-  network->graph.build(rows, GraphMode::training);
-  fill_at_random(*network, rows, test.classes);
-  return network;
 }
 
 class OperationGradient : public testing::TestWithParam<OperationCase> {};
 
 TEST_P(OperationGradient, AgreesWithFiniteDifferences) {
-  const OperationCase& test = GetParam();
   for (const Index rows : {7, 1}) {
-    SerialBackend<double> backend;
-    expect_agreement(*build(backend, test, rows));
+    Case c(GetParam().sample, GetParam().classes, rows);
+    GetParam().build(c);
+    expect_agreement(c.check(), c.parameters.size());
   }
 }
 
@@ -278,18 +321,47 @@ std::vector<ModelCase> model_cases() {
   return cases;
 }
 
-std::unique_ptr<Network<double>> build(Backend<double>& backend, const ModelOptions& options,
-                                       Index rows) {
-  auto network = build_model(backend, options, 6, GraphMode::training);
-  fill_at_random(*network, rows, options.classes);
-  return network;
-}
+/// A model with random parameters and samples, and its gradients.
+struct ModelCheck {
+  ModelCheck(const ModelOptions& options, Index row_count, Index max_rows, const Fault& fault = {})
+      : rows(row_count),
+        network(make_network<double>(options, max_rows, std::make_unique<Faulty>(fault))),
+        both(differentiate(network.model.program, network.model.row_losses)),
+        data(options.sample, options.classes,
+             random_values<double>(rows * options.sample.elements(), 2, -1, 1.5),
+             random_labels(rows, options.classes, 1)) {
+    for (Index i = 0; i < rows; ++i) order.push_back(static_cast<std::uint32_t>(i));
+    network.executor->load(both.program, max_rows);
+    network.executor->read_from(data, order);
+    std::uint64_t seed = 2;
+    for (const ValueId id : network.model.parameters) set(id, ++seed, -0.8, 1);
+  }
+  ModelCheck(const ModelCheck&) = delete;
+  ModelCheck& operator=(const ModelCheck&) = delete;
+
+  void set(ValueId parameter, std::uint64_t seed, double low, double high) {
+    const Index n = network.model[parameter].shape.elements();
+    const auto values = random_values<double>(n, seed, low, high);
+    std::copy(values.begin(), values.end(), network.executor->data(parameter));
+  }
+
+  std::vector<GradientDifference> check() {
+    return check_gradients(*network.executor, network.model.program, both, network.model.row_losses,
+                           rows);
+  }
+
+  Index rows;
+  Network<double> network;
+  Differentiated both;
+  Dataset data;
+  std::vector<std::uint32_t> order;
+};
 
 class ModelGradient : public testing::TestWithParam<ModelCase> {};
 
 TEST_P(ModelGradient, AgreesWithFiniteDifferences) {
-  SerialBackend<double> backend;
-  expect_agreement(*build(backend, GetParam().options, GetParam().rows));
+  ModelCheck model(GetParam().options, GetParam().rows, 6);
+  expect_agreement(model.check(), model.network.model.parameters.size());
 }
 
 INSTANTIATE_TEST_SUITE_P(, ModelGradient, testing::ValuesIn(model_cases()),
@@ -303,37 +375,34 @@ TEST_P(CnnGradient, AgreesWithFiniteDifferences) {
   constexpr Index rows = 2;
   constexpr int checked = 12;
   constexpr double h = 1e-5;
-  const ModelOptions options = {
-      .name = "cnn", .biases = GetParam(), .sample = {16, 20, 2}, .classes = 3};
-  SerialBackend<double> backend;
-  const auto network = build_model(backend, options, rows, GraphMode::training);
-  fill_at_random(*network, rows, options.classes);
+  ModelCheck cnn({.name = "cnn", .biases = GetParam(), .sample = {16, 20, 2}, .classes = 3}, rows,
+                 rows);
+  const Model& model = cnn.network.model;
+  Executor<double>& executor = *cnn.network.executor;
   // Values of the size that training starts from: with larger ones all probabilities are 0 or 1.
-  for (Parameter<double>* const parameter : network->graph.parameters()) {
-    const Index inputs =
-        parameter->elements() / parameter->sample_shape()[parameter->sample_shape().rank() - 1];
-    const double limit =
-        parameter->kind() == ParameterKind::bias ? 0.1 : std::sqrt(6 / static_cast<double>(inputs));
-    const auto values = random_values<double>(parameter->elements(), 30, -limit, limit);
-    std::copy(values.begin(), values.end(), parameter->value());
+  for (const ValueId id : model.parameters) {
+    const Shape& shape = model[id].shape;
+    const auto inputs = static_cast<double>(shape.elements() / shape[shape.rank() - 1]);
+    const double limit = model[id].role == Role::bias ? 0.1 : std::sqrt(6 / inputs);
+    cnn.set(id, 30, -limit, limit);
   }
-  ASSERT_EQ(network->graph.parameters().size(), GetParam() ? 8U : 4U);
+  ASSERT_EQ(model.parameters.size(), GetParam() ? 8U : 4U);
 
-  network->graph.forward();
-  network->graph.backward();
+  executor.execute(cnn.both.program, {.rows = rows});
   const auto mean_loss = [&] {
-    network->graph.forward();
-    const double* const losses = network->loss->value();
+    executor.execute(model.program, {.rows = rows});
+    const double* const losses = executor.data(model.row_losses);
     return (losses[0] + losses[1]) / rows;
   };
   Random random(31);
-  for (Parameter<double>* const parameter : network->graph.parameters()) {
+  for (const ValueId id : model.parameters) {
+    const std::string& name = model[id].name;
     double largest_gradient = 0;
     double largest_difference = 0;
     for (int i = 0; i < checked; ++i) {
-      const auto at =
-          static_cast<Index>(random.below(static_cast<std::uint64_t>(parameter->elements())));
-      double& value = parameter->value()[at];
+      const auto elements = static_cast<std::uint64_t>(model[id].shape.elements());
+      const auto at = static_cast<Index>(random.below(elements));
+      double& value = executor.data(id)[at];
       const double original = value;
       value = original + h;
       const double above = mean_loss();
@@ -341,12 +410,12 @@ TEST_P(CnnGradient, AgreesWithFiniteDifferences) {
       const double below = mean_loss();
       value = original;
       const double numerical = (above - below) / (2 * h);
-      const double apart = std::abs(numerical - parameter->gradient()[at]);
+      const double apart = std::abs(numerical - executor.data(cnn.both.gradient_of(id))[at]);
       largest_gradient = std::max(largest_gradient, std::abs(numerical));
       if (!(apart <= largest_difference)) largest_difference = apart;  // also where it is NaN
     }
-    EXPECT_GT(largest_gradient, 1e-4) << "nothing was tested of " << parameter->name();
-    EXPECT_LE(largest_difference, bound * largest_gradient) << parameter->name();
+    EXPECT_GT(largest_gradient, 1e-4) << "nothing was tested of " << name;
+    EXPECT_LE(largest_difference, bound * largest_gradient) << name;
   }
 }
 
@@ -354,386 +423,249 @@ INSTANTIATE_TEST_SUITE_P(, CnnGradient, testing::Bool(), [](const auto& test) {
   return test.param ? "WithBiases" : "WithoutBiases";
 });
 
-// ---------------------------------------------------------------- shapes that do not go together
-
-/// The sentence of the UsageError that `work` throws: a user's choice of data or model is to blame.
-template <typename Work>
-std::string usage_sentence_of(const Work& work) {
-  try {
-    work();
-  } catch (const UsageError& error) {
-    return error.what();
-  }
-  return "no UsageError";
-}
-
-/// What adding an operation behind samples of this shape ends in.
-std::string sentence_behind(const Shape& sample, const Builder& add) {
-  SerialBackend<double> backend;
-  Case network(backend, 1);
-  network.input = &network.graph.add<Placeholder<double>>("input", sample);
-  return usage_sentence_of([&] { add(network); });
-}
-
-Builder convolution_with(const Shape& shape) {
-  return [=](Case& network) {
-    network.graph.add<Convolution<double>>("conv", *network.input, filter(network, "f", shape));
-  };
-}
-
-Builder composite_with(const Shape& shape, Index window) {
-  return [=](Case& network) {
-    network.graph.add<ConvolutionReluPool<double>>("conv", *network.input,
-                                                   filter(network, "f", shape), nullptr, window);
-  };
-}
-
-TEST(ImageShapes, SmallerThanTheFilterAreRefused) {
-  const std::string sentence =
-      "the images are too small for this network: 'conv' has filters of 5x3 pixels, but gets "
-      "images of ";
-  for (const Builder& add : {convolution_with({5, 3, 2, 4}), composite_with({5, 3, 2, 4}, 1)}) {
-    EXPECT_EQ(sentence_behind({4, 9, 2}, add), sentence + "4x9");
-    EXPECT_EQ(sentence_behind({9, 2, 2}, add), sentence + "9x2");
-    EXPECT_EQ(sentence_behind({5, 3, 2}, add), "no UsageError");
-  }
-}
-
-TEST(ImageShapes, ThatTheWindowDoesNotDivideAreRefused) {
-  const auto pool = [](Index window) -> Builder {
-    return [=](Case& network) {
-      network.graph.add<AveragePool<double>>("pool", *network.input, window);
-    };
-  };
-  const std::string sentence = "the images do not fit this network: ";
-  EXPECT_EQ(sentence_behind({4, 5, 2}, pool(2)),
-            sentence + "'pool' pools windows of 2x2 pixels, which do not divide 4x5");
-  EXPECT_EQ(sentence_behind({4, 6, 2}, pool(3)),
-            sentence + "'pool' pools windows of 3x3 pixels, which do not divide 4x6");
-  expect_contains(sentence_behind({4, 6, 2}, pool(0)), "windows of 0x0 pixels");
-  expect_contains(sentence_behind({4, 6, 2}, pool(-2)), "windows of -2x-2 pixels");
-  EXPECT_EQ(sentence_behind({4, 6, 2}, pool(2)), "no UsageError");
-  // What counts is what the convolution leaves: 4x6 here.
-  EXPECT_EQ(sentence_behind({5, 8, 2}, composite_with({2, 3, 2, 4}, 2)), "no UsageError");
-  EXPECT_EQ(sentence_behind({5, 8, 2}, composite_with({2, 3, 2, 4}, 3)),
-            sentence + "'conv' pools windows of 3x3 pixels, which do not divide 4x6");
-}
-
-TEST(ImageShapes, OfOtherChannelsOrNoImagesAreRefused) {
-  for (const Builder& add : {convolution_with({2, 2, 3, 4}), composite_with({2, 2, 3, 4}, 1)}) {
-    expect_contains(sentence_behind({5, 5, 2}, add), "filters of as many channels");
-    expect_contains(sentence_behind({50}, add), "convolves images");
-  }
-}
-
-TEST(ImageShapes, ThatDoNotGoThroughTheCnnAreRefused) {
-  SerialBackend<double> backend;
-  const auto sentence = [&](const Shape& sample) {
-    return usage_sentence_of([&] {
-      build_model(backend, {.name = "cnn", .sample = sample, .classes = 3}, 1,
-                  GraphMode::inference);
-    });
-  };
-  EXPECT_EQ(sentence({16, 16, 1}), "no UsageError");
-  EXPECT_EQ(sentence({28, 16, 3}), "no UsageError");
-  expect_contains(sentence({4, 28, 1}), "'conv1' has filters of 5x5 pixels");
-  expect_contains(sentence({28, 27, 1}), "'conv1' pools windows of 2x2 pixels");
-  expect_contains(sentence({12, 12, 1}), "'conv2' has filters of 5x5 pixels");
-  expect_contains(sentence({18, 16, 1}), "'conv2' pools windows of 2x2 pixels");
-  expect_contains(sentence({784}), "takes images");
-}
-
 // --------------------------------------------------------------------------------------- sabotage
 
-using Serial = SerialBackend<double>;
-
-void multiply(Index n, double factor, double* x) {
-  std::transform(x, x + n, x, [=](double value) { return factor * value; });
+/// Multiplies the values of an operand.
+void multiply(Faulty& executor, ValueId id, double factor) {
+  double* const x = executor.data(id);
+  std::transform(x, x + executor.elements(id), x, [=](double value) { return factor * value; });
 }
 
-struct ReluWithWrongSign : Serial {
-  void relu_backward(Index n, const double* y, const double* dy, double* dx) override {
-    Serial::relu_backward(n, y, dy, dx);
-    multiply(n, -1, dx);
-  }
-};
+/// The operation, and then one of its results multiplied.
+template <typename Op, typename Result>
+Fault multiplied(Result Op::*result, double factor) {
+  return instead_of<Op>([=](Faulty& executor, const Op& op) {
+    executor.compute(op);
+    multiply(executor, op.*result, factor);
+  });
+}
 
-struct ReluThatLetsEverythingThrough : Serial {
-  void relu_backward(Index n, const double* /*y*/, const double* dy, double* dx) override {
-    std::copy_n(dy, n, dx);
-  }
-};
+/// Replaces values by others, by a function from a copy of them.
+template <typename Work>
+void rework(Faulty& executor, ValueId id, const Work& work) {
+  double* const x = executor.data(id);
+  const std::vector<double> before(x, x + executor.elements(id));
+  work(before, x);
+}
 
-struct SigmoidWithWrongSign : Serial {
-  void sigmoid_backward(Index n, const double* y, const double* dy, double* dx) override {
-    Serial::sigmoid_backward(n, y, dy, dx);
-    multiply(n, -1, dx);
-  }
-};
+const Fault cross_entropy_without_the_mean = instead_of<SoftmaxCrossEntropyBackward>(
+    [](Faulty& executor, const SoftmaxCrossEntropyBackward& op) {
+      executor.compute(op);
+      multiply(executor, op.dlogits, static_cast<double>(executor.batch_rows(op.dlogits)));
+    });
 
-struct SigmoidThatIsSlightlyOff : Serial {
-  void sigmoid_backward(Index n, const double* y, const double* dy, double* dx) override {
-    Serial::sigmoid_backward(n, y, dy, dx);
-    multiply(n, 1 + 1e-5, dx);
-  }
-};
+const Fault cross_entropy_of_the_neighbour = instead_of<SoftmaxCrossEntropyBackward>(
+    [](Faulty& executor, const SoftmaxCrossEntropyBackward& op) {
+      auto* const labels = executor.data<std::int32_t>(op.labels);
+      const Index rows = executor.rows(op.dlogits);
+      std::rotate(labels, labels + 1, labels + rows);
+      executor.compute(op);
+      std::rotate(labels, labels + rows - 1, labels + rows);
+    });
 
-struct CrossEntropyWithoutTheMean : Serial {
-  void softmax_cross_entropy_backward(Index rows, Index cols, const double* probabilities,
-                                      const std::int32_t* labels, double* dlogits) override {
-    Serial::softmax_cross_entropy_backward(rows, cols, probabilities, labels, dlogits);
-    multiply(rows * cols, static_cast<double>(rows), dlogits);
-  }
-};
+const Fault bias_gradient_that_is_zero =
+    instead_of<ColumnSums>([](Faulty& executor, const ColumnSums& op) {
+      std::fill_n(executor.data(op.y), executor.elements(op.y), 0.0);
+    });
 
-struct CrossEntropyOfTheNeighbour : Serial {
-  void softmax_cross_entropy_backward(Index rows, Index cols, const double* probabilities,
-                                      const std::int32_t* labels, double* dlogits) override {
-    std::vector<std::int32_t> others(labels, labels + rows);
-    std::rotate(others.begin(), others.begin() + 1, others.end());
-    Serial::softmax_cross_entropy_backward(rows, cols, probabilities, others.data(), dlogits);
-  }
-};
+const Fault bias_gradient_without_the_last_row =
+    instead_of<ColumnSums>([](Faulty& executor, const ColumnSums& op) {
+      const Index columns = executor.columns(op.y);
+      serial::sum_rows(executor.elements(op.x) / columns - 1, columns, executor.data(op.x),
+                       executor.data(op.y));
+    });
 
-struct SquaredErrorWithoutTheTwo : Serial {
-  void squared_error_backward(Index rows, Index cols, const double* outputs,
-                              const std::int32_t* labels, double* doutputs) override {
-    Serial::squared_error_backward(rows, cols, outputs, labels, doutputs);
-    multiply(rows * cols, 0.5, doutputs);
-  }
-};
+const Fault bias_gradient_with_a_nan =
+    instead_of<ColumnSums>([](Faulty& executor, const ColumnSums& op) {
+      executor.compute(op);
+      executor.data(op.y)[executor.columns(op.y) / 2] = std::numeric_limits<double>::quiet_NaN();
+    });
 
-struct BiasGradientThatIsZero : Serial {
-  void sum_rows(Index /*rows*/, Index cols, const double* /*x*/, double* out) override {
-    std::fill_n(out, cols, 0.0);
-  }
-};
+template <typename Op>
+Fault forgotten() {
+  return instead_of<Op>([](Faulty& /*executor*/, const Op& /*op*/) {});
+}
 
-struct BiasGradientWithoutTheLastRow : Serial {
-  void sum_rows(Index rows, Index cols, const double* x, double* out) override {
-    Serial::sum_rows(rows - 1, cols, x, out);
-  }
-};
+const Fault weight_gradient_transposed = instead_of<Gemm>([](Faulty& executor, const Gemm& op) {
+  executor.compute(op);
+  if (op.op_a == Transpose::no) return;
+  rework(executor, op.c, [&](const std::vector<double>& gradient, double* c) {
+    serial::transpose(executor.rows(op.c), executor.columns(op.c), gradient.data(), c);
+  });
+});
 
-struct BiasGradientWithANaN : Serial {
-  void sum_rows(Index rows, Index cols, const double* x, double* out) override {
-    Serial::sum_rows(rows, cols, x, out);
-    out[cols / 2] = std::numeric_limits<double>::quiet_NaN();
-  }
-};
+const Fault input_gradient_with_weights_as_stored =
+    instead_of<Gemm>([](Faulty& executor, const Gemm& op) {
+      Gemm wrong = op;
+      wrong.op_b = Transpose::no;
+      executor.compute(wrong);
+    });
 
-struct BiasGradientForgotten : Serial {
-  void linear_backward(const LinearBackwardProblem<double>& layer) override {
-    LinearBackwardProblem<double> rest = layer;
-    rest.bias = {};
-    Serial::linear_backward(rest);
-  }
-};
+/// The gradient that came last, instead of the sum of all.
+const Fault gradients_that_are_not_added_up = instead_of<Sum>([](Faulty& executor, const Sum& op) {
+  executor.compute(Sum{.terms = {op.terms.back()}, .sum = op.sum});
+});
 
-struct ActivationForgotten : Serial {
-  void linear_backward(const LinearBackwardProblem<double>& layer) override {
-    LinearBackwardProblem<double> rest = layer;
-    rest.forward.activation = Activation::none;
-    Serial::linear_backward(rest);
-  }
-};
+const Fault filter_gradient_without_the_last_image =
+    instead_of<ConvolutionBackward>([](Faulty& executor, const ConvolutionBackward& op) {
+      executor.compute(op);
+      ConvolutionProblem fewer = executor.problem(op.input, op.filter);
+      --fewer.batch;
+      serial::convolution_backward<double>(fewer, executor.data(op.input), executor.data(op.filter),
+                                           executor.data(op.doutput), nullptr,
+                                           executor.data(op.dfilter));
+    });
 
-struct WeightGradientTransposed : Serial {
-  void gemm(const GemmProblem<double>& problem) override {
-    Serial::gemm(problem);
-    if (problem.op_a == Transpose::no) return;
-    const std::vector<double> gradient(problem.c, problem.c + problem.m * problem.n);
-    transpose(problem.m, problem.n, gradient.data(), problem.c);
-  }
-};
+const Fault image_gradient_with_a_wrong_pixel =
+    instead_of<ConvolutionBackward>([](Faulty& executor, const ConvolutionBackward& op) {
+      executor.compute(op);
+      if (!op.dinput) return;
+      double* const dinput = executor.data(op.dinput);
+      const Index in = executor.problem(op.input, op.filter).in;
+      std::rotate(dinput, dinput + in, dinput + 2 * in);
+    });
 
-struct InputGradientWithWeightsAsStored : Serial {
-  void gemm(const GemmProblem<double>& problem) override {
-    GemmProblem<double> wrong = problem;
-    wrong.op_b = Transpose::no;
-    Serial::gemm(wrong);
-  }
-};
+const Fault image_gradient_forgotten =
+    instead_of<ConvolutionBackward>([](Faulty& executor, const ConvolutionBackward& op) {
+      executor.compute(op);
+      if (op.dinput) multiply(executor, op.dinput, 0);
+    });
 
-struct FilterGradientThatIsSlightlyOff : Serial {
-  void convolution_backward(const ConvolutionProblem& p, const double* input, const double* weights,
-                            const double* doutput, double* dinput, double* dfilter) override {
-    Serial::convolution_backward(p, input, weights, doutput, dinput, dfilter);
-    multiply(p.filter_height * p.filter_width * p.in * p.out, 1 + 1e-5, dfilter);
-  }
-};
+const Fault pool_gradient_without_the_mean =
+    instead_of<AveragePoolBackward>([](Faulty& executor, const AveragePoolBackward& op) {
+      executor.compute(op);
+      multiply(executor, op.dinput, static_cast<double>(op.window * op.window));
+    });
 
-struct FilterGradientWithoutTheLastImage : Serial {
-  void convolution_backward(const ConvolutionProblem& p, const double* input, const double* weights,
-                            const double* doutput, double* dinput, double* dfilter) override {
-    Serial::convolution_backward(p, input, weights, doutput, dinput, dfilter);
-    ConvolutionProblem fewer = p;
-    --fewer.batch;
-    Serial::convolution_backward(fewer, input, weights, doutput, nullptr, dfilter);
-  }
-};
-
-struct ImageGradientWithAWrongPixel : Serial {
-  void convolution_backward(const ConvolutionProblem& p, const double* input, const double* weights,
-                            const double* doutput, double* dinput, double* dfilter) override {
-    Serial::convolution_backward(p, input, weights, doutput, dinput, dfilter);
-    if (dinput != nullptr) std::rotate(dinput, dinput + p.in, dinput + 2 * p.in);
-  }
-};
-
-struct ImageGradientForgotten : Serial {
-  void convolution_backward(const ConvolutionProblem& p, const double* input, const double* weights,
-                            const double* doutput, double* dinput, double* dfilter) override {
-    Serial::convolution_backward(p, input, weights, doutput, nullptr, dfilter);
-    if (dinput != nullptr) std::fill_n(dinput, p.batch * p.height * p.width * p.in, 0.0);
-  }
-};
-
-struct PoolGradientWithoutTheMean : Serial {
-  void average_pool_backward(const PoolingProblem& p, const double* doutput,
-                             double* dinput) override {
-    Serial::average_pool_backward(p, doutput, dinput);
-    multiply(p.batch * p.height * p.width * p.channels, static_cast<double>(p.window * p.window),
-             dinput);
-  }
-};
-
-struct PoolGradientOfTheNeighbour : Serial {
-  void average_pool_backward(const PoolingProblem& p, const double* doutput,
-                             double* dinput) override {
-    std::vector<double> others(doutput, doutput + p.output_elements());
-    std::rotate(others.begin(), others.begin() + p.channels, others.end());
-    Serial::average_pool_backward(p, others.data(), dinput);
-  }
-};
+const Fault pool_gradient_of_the_neighbour =
+    instead_of<AveragePoolBackward>([](Faulty& executor, const AveragePoolBackward& op) {
+      const PoolingProblem problem = executor.pooling(op.dinput, op.window);
+      const double* const doutput = executor.data(op.doutput);
+      std::vector<double> others(doutput, doutput + problem.output_elements());
+      std::rotate(others.begin(), others.begin() + problem.channels, others.end());
+      serial::average_pool_backward(problem, others.data(), executor.data(op.dinput));
+    });
 
 /// A way to break backpropagation, and the network in which it must show.
 struct Sabotage {
   std::string name;
-  std::function<std::unique_ptr<Serial>()> backend;
+  Fault fault;
   Activation activation = Activation::relu;
   LossKind loss = LossKind::cross_entropy;
 };
 
-template <typename B>
-std::unique_ptr<Serial> make() {
-  return std::make_unique<B>();
-}
+class SabotagedGradient : public testing::TestWithParam<Sabotage> {};
 
-ModelOptions options_of(const Sabotage& sabotage) {
+ModelOptions small_mlp(Activation activation = Activation::relu,
+                       LossKind loss = LossKind::cross_entropy) {
   return {.name = "mlp",
           .hidden = {5, 4},
-          .activation = sabotage.activation,
-          .loss = sabotage.loss,
+          .activation = activation,
+          .loss = loss,
           .sample = {3, 2, 1},
           .classes = 3};
 }
 
-bool agrees(Backend<double>& backend, const Sabotage& sabotage) {
-  const auto network = build(backend, options_of(sabotage), 6);
-  const auto differences = check_gradients(network->graph, *network->loss);
-  return std::all_of(differences.begin(), differences.end(),
-                     [](const auto& difference) { return difference.relative <= bound; });
-}
-
-class SabotagedGradient : public testing::TestWithParam<Sabotage> {};
-
 TEST_P(SabotagedGradient, IsNoticed) {
-  const Sabotage& sabotage = GetParam();
-  EXPECT_FALSE(agrees(*sabotage.backend(), sabotage));
-  Serial intact;
-  EXPECT_TRUE(agrees(intact, sabotage)) << "the check fails without any sabotage";
+  const ModelOptions options = small_mlp(GetParam().activation, GetParam().loss);
+  EXPECT_FALSE(agrees(ModelCheck(options, 6, 6, GetParam().fault).check()));
+  EXPECT_TRUE(agrees(ModelCheck(options, 6, 6).check())) << "the check fails without any sabotage";
 }
 
 INSTANTIATE_TEST_SUITE_P(
     , SabotagedGradient,
     testing::Values(
-        Sabotage{"ReluWithWrongSign", make<ReluWithWrongSign>},
-        Sabotage{"ReluThatLetsEverythingThrough", make<ReluThatLetsEverythingThrough>},
-        Sabotage{"SigmoidWithWrongSign", make<SigmoidWithWrongSign>, Activation::sigmoid},
-        Sabotage{"SigmoidThatIsSlightlyOff", make<SigmoidThatIsSlightlyOff>, Activation::sigmoid},
-        Sabotage{"CrossEntropyWithoutTheMean", make<CrossEntropyWithoutTheMean>},
-        Sabotage{"CrossEntropyOfTheNeighbour", make<CrossEntropyOfTheNeighbour>},
-        Sabotage{"SquaredErrorWithoutTheTwo", make<SquaredErrorWithoutTheTwo>, Activation::sigmoid,
-                 LossKind::squared_error},
-        Sabotage{"BiasGradientThatIsZero", make<BiasGradientThatIsZero>},
-        Sabotage{"BiasGradientWithoutTheLastRow", make<BiasGradientWithoutTheLastRow>},
-        Sabotage{"BiasGradientWithANaN", make<BiasGradientWithANaN>},
-        Sabotage{"BiasGradientForgotten", make<BiasGradientForgotten>},
-        Sabotage{"ActivationForgotten", make<ActivationForgotten>, Activation::sigmoid},
-        Sabotage{"WeightGradientTransposed", make<WeightGradientTransposed>},
-        Sabotage{"InputGradientWithWeightsAsStored", make<InputGradientWithWeightsAsStored>}),
+        Sabotage{"ReluWithWrongSign", multiplied(&ReluBackward::dx, -1)},
+        Sabotage{"ReluThatLetsEverythingThrough", forgotten<ReluBackward>()},
+        Sabotage{"SigmoidWithWrongSign", multiplied(&SigmoidBackward::dx, -1), Activation::sigmoid},
+        Sabotage{"SigmoidThatIsSlightlyOff", multiplied(&SigmoidBackward::dx, 1 + 1e-5),
+                 Activation::sigmoid},
+        Sabotage{"SigmoidThatLetsEverythingThrough", forgotten<SigmoidBackward>(),
+                 Activation::sigmoid},
+        Sabotage{"CrossEntropyWithoutTheMean", cross_entropy_without_the_mean},
+        Sabotage{"CrossEntropyOfTheNeighbour", cross_entropy_of_the_neighbour},
+        Sabotage{"SquaredErrorWithoutTheTwo", multiplied(&SquaredErrorBackward::doutputs, 0.5),
+                 Activation::sigmoid, LossKind::squared_error},
+        Sabotage{"BiasGradientThatIsZero", bias_gradient_that_is_zero},
+        Sabotage{"BiasGradientWithoutTheLastRow", bias_gradient_without_the_last_row},
+        Sabotage{"BiasGradientWithANaN", bias_gradient_with_a_nan},
+        Sabotage{"BiasGradientForgotten", forgotten<ColumnSums>()},
+        Sabotage{"WeightGradientTransposed", weight_gradient_transposed},
+        Sabotage{"InputGradientWithWeightsAsStored", input_gradient_with_weights_as_stored}),
     [](const auto& test) { return test.param.name; });
 
-struct ImageSabotage {
+struct OperationSabotage {
   std::string name;
-  std::function<std::unique_ptr<Serial>()> backend;
+  Fault fault;
   std::string operation;  ///< the case in which it must show
 };
 
-bool agrees(Backend<double>& backend, const OperationCase& test) {
-  const auto network = build(backend, test, 7);
-  const auto differences = check_gradients(network->graph, *network->loss);
-  return std::all_of(differences.begin(), differences.end(),
-                     [](const auto& difference) { return difference.relative <= bound; });
-}
+class SabotagedOperationGradient : public testing::TestWithParam<OperationSabotage> {};
 
-class SabotagedImageGradient : public testing::TestWithParam<ImageSabotage> {};
-
-TEST_P(SabotagedImageGradient, IsNoticed) {
+TEST_P(SabotagedOperationGradient, IsNoticed) {
   const auto& cases = operation_cases();
   const auto test = std::find_if(cases.begin(), cases.end(), [](const OperationCase& one) {
     return one.name == GetParam().operation;
   });
   ASSERT_NE(test, cases.end());
-  EXPECT_FALSE(agrees(*GetParam().backend(), *test));
-  Serial intact;
-  EXPECT_TRUE(agrees(intact, *test)) << "the check fails without any sabotage";
+  for (const bool is_faulty : {true, false}) {
+    Case c(test->sample, test->classes, 7);
+    if (is_faulty) c.executor = std::make_unique<Faulty>(GetParam().fault);
+    test->build(c);
+    EXPECT_EQ(agrees(c.check()), !is_faulty);
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(
-    , SabotagedImageGradient,
-    testing::Values(ImageSabotage{"FilterGradientThatIsSlightlyOff",
-                                  make<FilterGradientThatIsSlightlyOff>, "Convolution"},
-                    ImageSabotage{"FilterGradientWithoutTheLastImage",
-                                  make<FilterGradientWithoutTheLastImage>, "Convolution"},
-                    ImageSabotage{"ImageGradientWithAWrongPixel",
-                                  make<ImageGradientWithAWrongPixel>, "Convolution"},
-                    ImageSabotage{"ImageGradientForgotten", make<ImageGradientForgotten>,
-                                  "ConvolutionReluPoolWithBias"},
-                    ImageSabotage{"PoolGradientWithoutTheMean", make<PoolGradientWithoutTheMean>,
-                                  "AveragePool"},
-                    ImageSabotage{"PoolGradientOfTheNeighbour", make<PoolGradientOfTheNeighbour>,
-                                  "AveragePool"},
-                    ImageSabotage{"PoolGradientOfTheNeighbourInTheComposite",
-                                  make<PoolGradientOfTheNeighbour>,
-                                  "ConvolutionReluPoolWithoutBias"}),
+    , SabotagedOperationGradient,
+    testing::Values(
+        OperationSabotage{"FilterGradientThatIsSlightlyOff",
+                          multiplied(&ConvolutionBackward::dfilter, 1 + 1e-5),
+                          "ConvolutionOfAConvolution"},
+        OperationSabotage{"FilterGradientWithoutTheLastImage",
+                          filter_gradient_without_the_last_image, "ConvolutionOfAConvolution"},
+        OperationSabotage{"ImageGradientWithAWrongPixel", image_gradient_with_a_wrong_pixel,
+                          "ConvolutionOfAConvolution"},
+        OperationSabotage{"ImageGradientForgotten", image_gradient_forgotten,
+                          "ConvolutionReluPoolWithBias"},
+        OperationSabotage{"PoolGradientWithoutTheMean", pool_gradient_without_the_mean,
+                          "AveragePool"},
+        OperationSabotage{"PoolGradientOfTheNeighbour", pool_gradient_of_the_neighbour,
+                          "AveragePool"},
+        OperationSabotage{"PoolGradientOfTheNeighbourInALayer", pool_gradient_of_the_neighbour,
+                          "ConvolutionReluPoolWithoutBias"},
+        OperationSabotage{"GradientsThatAreNotAddedUp", gradients_that_are_not_added_up,
+                          "ParameterThatTwoLayersRead"},
+        OperationSabotage{"GradientsOfValuesThatAreNotAddedUp", gradients_that_are_not_added_up,
+                          "ValuesThatSeveralRead"}),
     [](const auto& test) { return test.param.name; });
 
 // ---------------------------------------------------------------------------- the check by itself
 
 TEST(GradientCheck, NeverPassesOnNaN) {
-  Serial backend;
-  const auto network = build(backend, options_of({}), 6);
-  network->graph.parameters().front()->value()[0] = std::numeric_limits<double>::quiet_NaN();
-  for (const GradientDifference& difference : check_gradients(network->graph, *network->loss)) {
+  ModelCheck model(small_mlp(), 6, 6);
+  model.network.executor->data(model.network.model.parameters.front())[0] =
+      std::numeric_limits<double>::quiet_NaN();
+  for (const GradientDifference& difference : model.check()) {
     EXPECT_FALSE(difference.relative <= bound) << difference.parameter;
   }
 }
 
 TEST(GradientCheck, LeavesParametersAndValuesAsTheyWere) {
-  Serial backend;
-  const auto network = build(backend, options_of({}), 6);
+  ModelCheck check(small_mlp(), 6, 6);
+  const Model& model = check.network.model;
   const auto state = [&] {
-    std::vector<double> values(network->loss->value(), network->loss->value() + 6);
-    for (Parameter<double>* const parameter : network->graph.parameters()) {
-      values.insert(values.end(), parameter->value(), parameter->value() + parameter->elements());
+    const double* const losses = check.network.executor->data(model.row_losses);
+    std::vector<double> values(losses, losses + 6);
+    for (const ValueId id : model.parameters) {
+      const double* const there = check.network.executor->data(id);
+      values.insert(values.end(), there, there + model[id].shape.elements());
     }
     return values;
   };
-  network->graph.forward();
+  check.network.executor->execute(model.program, {.rows = 6});
   const std::vector<double> before = state();
-  check_gradients(network->graph, *network->loss);
+  check.check();
   EXPECT_EQ(state(), before);
 }
 
