@@ -224,6 +224,7 @@ Differentiated differentiate(const Program& forward, ValueId row_losses) {
 void append_updates(Program& program, const std::vector<ValueId>& parameters,
                     const std::vector<ValueId>& gradients, const Sgd& sgd) {
   for (std::size_t i = 0; i < parameters.size(); ++i) {
+    if (!gradients[i]) continue;
     const bool decays = program[parameters[i]].role == Role::weight;
     program.append(SgdUpdate{.gradient = gradients[i],
                              .parameter = parameters[i],

@@ -24,7 +24,7 @@ struct Differentiated {
 Differentiated differentiate(const Program& forward, ValueId row_losses);
 
 /// Appends an update of each parameter by its gradient.
-/// @param gradients in the order of the parameters.
+/// @param gradients in the order of the parameters; none where no loss depends on one.
 void append_updates(Program& program, const std::vector<ValueId>& parameters,
                     const std::vector<ValueId>& gradients, const Sgd& sgd);
 
