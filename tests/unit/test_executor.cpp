@@ -1,0 +1,512 @@
+/// @file
+/// What executors do whatever the stage: memory, batches and parts of them, lines that are measured
+/// or fused. Stage 01 stands for all.
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <numeric>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "network/differentiate.hpp"
+#include "network/rewriter.hpp"
+#include "network/workers.hpp"
+#include "support.hpp"
+#include "training/trainer.hpp"
+#include "unit/allocation_counter.hpp"
+#include "unit/observed_executor.hpp"
+#include "unit/programs.hpp"
+
+namespace stagewise {
+namespace {
+
+using Values = std::vector<double>;
+
+Dataset make_data(const Shape& sample, int classes, Index samples) {
+  return {sample, classes, random_values<double>(samples * sample.elements(), 1),
+          random_labels(samples, classes, 2)};
+}
+
+std::vector<std::uint32_t> shuffled(Index samples) {
+  std::vector<std::uint32_t> order;
+  order_of_epoch(samples, 1, 1, true, order);
+  return order;
+}
+
+/// A program, executed on a data set.
+struct Execution {
+  Execution(const ModelOptions& options, const Program& its_program, Index max_rows)
+      : program(its_program),
+        data(make_data(options.sample, options.classes, 40)),
+        order(shuffled(data.size())) {
+    executor.load(program, max_rows);
+    executor.read_from(data, order);
+    std::uint64_t seed = 10;
+    for (int i = 0; i < static_cast<int>(program.values.size()); ++i) {
+      const Value& value = program[ValueId{i}];
+      if (is_parameter(value.role) && executor.data({i}) != nullptr) {
+        const auto values = random_values<double>(value.shape.elements(), ++seed, -0.5, 0.5);
+        std::copy(values.begin(), values.end(), executor.data({i}));
+      } else if (value.role == Role::total && executor.data({i}) != nullptr) {
+        *executor.data<Totals>({i}) = {};
+      }
+    }
+  }
+
+  Values get(const std::string& name, Index rows) {
+    const ValueId id = named(program, name);
+    const double* const there = executor.data(id);
+    return {there, there + elements_of(program[id], rows)};
+  }
+
+  Program program;
+  Dataset data;
+  std::vector<std::uint32_t> order;
+  ObservedExecutor<double> executor;
+};
+
+// ------------------------------------------------------------------- what lines read and write
+
+/// The bytes of everything that is in the executor's memory.
+class Memories {
+ public:
+  Memories(Execution& run, Index rows) : run_(&run) {
+    for (int i = 0; i < static_cast<int>(run.program.values.size()); ++i) {
+      const Value& value = run.program[ValueId{i}];
+      const bool is_root = run.program.memory_of({i}) == ValueId{i};
+      if (!is_root || value.role == Role::data || run.executor.data({i}) == nullptr) continue;
+      const auto bytes =
+          static_cast<std::size_t>(elements_of(value, rows)) * bytes_of(value.type, sizeof(double));
+      const auto* const there = run.executor.data<std::byte>({i});
+      memories_.push_back({{i}, {there, there + bytes}});
+    }
+  }
+
+  /// Puts back what it has seen of some values; all others become NaN.
+  void restore(const std::vector<ValueId>& values) const {
+    for (const auto& [id, bytes] : memories_) {
+      auto* const there = run_->executor.template data<std::byte>(id);
+      if (std::find(values.begin(), values.end(), id) != values.end()) {
+        std::copy(bytes.begin(), bytes.end(), there);
+      } else {
+        std::memset(there, 0xff, bytes.size());
+      }
+    }
+  }
+
+  /// Expects that the others are the same, but for what has been written to these.
+  void expect_same_but_for(const std::vector<ValueId>& values, const Memories& others) const {
+    compare(others, [&](ValueId id) {
+      return std::find(values.begin(), values.end(), id) == values.end();
+    });
+  }
+  void expect_same_of(const std::vector<ValueId>& values, const Memories& others) const {
+    compare(others, [&](ValueId id) {
+      return std::find(values.begin(), values.end(), id) != values.end();
+    });
+  }
+
+ private:
+  template <typename Condition>
+  void compare(const Memories& others, const Condition& counts) const {
+    for (std::size_t i = 0; i < memories_.size(); ++i) {
+      const auto& [id, bytes] = memories_[i];
+      if (counts(id)) {
+        EXPECT_EQ(bytes, others.memories_[i].bytes) << run_->program[id].name;
+      }
+    }
+  }
+
+  struct Part {
+    ValueId id;
+    std::vector<std::byte> bytes;
+  };
+  Execution* run_;
+  std::vector<Part> memories_;
+};
+
+std::vector<ValueId> roots_of(const Program& program, std::vector<ValueId> values) {
+  for (ValueId& id : values) id = program.memory_of(id);
+  return values;
+}
+
+/// Executes line by line: each changes what it says it writes, and computes the same where nothing
+/// is there but what it says it reads.
+void expect_operands_to_be_all(const ModelOptions& options, const WorkerOptions& workers) {
+  constexpr Index rows = 7;
+  const TrainingPrograms training = build_training(build_model(options), {.l2 = 0.5}, workers);
+  Program all = training.step;
+  all.lines.insert(all.lines.end(), training.take_over.lines.begin(),
+                   training.take_over.lines.end());
+  Execution run(options, all, rows);
+  for (const Line& line : all.lines) {
+    SCOPED_TRACE(text_of(all, line.operation));
+    Program one;
+    one.values = all.values;
+    one.lines = {line};
+    const std::vector<ValueId> read = roots_of(all, read_by(line.operation));
+    const std::vector<ValueId> written = roots_of(all, written_by(line.operation));
+    const Memories before(run, rows);
+    run.executor.execute(one, {.first = 3, .rows = rows});
+    const Memories after(run, rows);
+    after.expect_same_but_for(written, before);
+
+    before.restore(read);
+    run.executor.execute(one, {.first = 3, .rows = rows});
+    Memories(run, rows).expect_same_of(written, after);
+    std::vector<ValueId> everything;
+    for (int i = 0; i < static_cast<int>(all.values.size()); ++i) everything.push_back({i});
+    after.restore(everything);
+  }
+}
+
+TEST(Lines, ReadAndWriteWhatTheySay) {
+  const std::vector<ModelOptions> models = {{.hidden = {7, 5}, .sample = {3, 2, 1}, .classes = 4},
+                                            {.hidden = {7},
+                                             .activation = Activation::sigmoid,
+                                             .loss = LossKind::squared_error,
+                                             .sample = {6},
+                                             .classes = 4},
+                                            {.name = "neuron", .sample = {3}, .classes = 2},
+                                            {.name = "cnn", .sample = {16, 16, 1}, .classes = 3}};
+  for (const ModelOptions& options : models) {
+    for (const int workers : {1, 3}) {
+      for (const Average average : {Average::gradients, Average::weights}) {
+        SCOPED_TRACE(options.name + ", " + std::to_string(workers) + " workers");
+        expect_operands_to_be_all(options, {.workers = workers, .average = average});
+      }
+    }
+  }
+}
+
+// ----------------------------------------------------------------------------------------- memory
+
+const ModelOptions small = {.hidden = {5}, .sample = {4}, .classes = 3};
+
+/// Everything in place counts once, gradients only where they are computed.
+TEST(Executor, AllocatesWhatTheLinesUseOnce) {
+  const Model model = build_model(small);
+  constexpr std::size_t rows = 10;
+  const std::size_t parameters = (4 * 5 + 5 + 5 * 3 + 3) * sizeof(double);
+  const std::size_t of_a_sample =
+      (4 + 5 + 3 + 3 + 1) * sizeof(double) + 2 * sizeof(std::int32_t);  // two of classes
+  const std::size_t forward = parameters + rows * of_a_sample + sizeof(Totals);
+  const std::size_t gradients = parameters + rows * (3 + 5) * sizeof(double);
+
+  ObservedExecutor<double> executor;
+  std::vector<double> announced;
+  const auto load = [&](const Program& program) {
+    executor.load(program, rows, [&](double bytes) {
+      const double before = std::accumulate(announced.begin(), announced.end(), 0.0);
+      EXPECT_EQ(static_cast<double>(executor.counter().bytes()), before) << "announced too late";
+      announced.push_back(bytes);
+    });
+    return executor.counter().bytes();
+  };
+  EXPECT_EQ(load(model.program), forward);
+  EXPECT_EQ(load(differentiate(model.program, model.row_losses).program), forward + gradients);
+  EXPECT_EQ(load(model.program), forward + gradients) << "all is there";
+  EXPECT_EQ(announced, (Values{static_cast<double>(forward), static_cast<double>(gradients), 0}));
+  EXPECT_EQ(executor.max_rows(), 10);
+}
+
+/// Memory with little room.
+class SmallMemory final : public Memory {
+ public:
+  void* allocate(std::size_t /*bytes*/, CodeLine /*asker*/) override {
+    ADD_FAILURE() << "something was allocated";
+    return nullptr;
+  }
+  void release(void* /*pointer*/) noexcept override {}
+  Room room() const override { return {.bytes = 1000, .of = "the drawer"}; }
+};
+
+struct HasSmallMemory {
+  SmallMemory small_memory;
+};
+
+class SmallExecutor final : private HasSmallMemory, public SerialExecutor<double> {
+ public:
+  Memory& memory() override { return small_memory; }
+};
+
+TEST(Executor, RefusesWhatDoesNotFitBeforeItAllocates) {
+  SmallExecutor executor;
+  expect_contains(sentence_of([&] { executor.load(build_model(small).program, 1000); }),
+                  "the network, for a batch of 1,000 samples, needs at least ");
+  const std::string sentence =
+      sentence_of([&] { executor.load(build_model(small).program, 1000); });
+  expect_contains(sentence,
+                  " of the drawer are free; a smaller network or --batch-size needs less");
+}
+
+TEST(Executor, RefusesAnotherNetworksProgram) {
+  ObservedExecutor<double> executor;
+  executor.load(build_model(small).program, 10);
+  ModelOptions other = small;
+  other.biases = false;
+  EXPECT_EQ(logic_error_of([&] { executor.load(build_model(other).program, 10); }),
+            "this executor has loaded another program, with fc1/bias for fc1/product");
+}
+
+TEST(Executor, AllocatesNothingWhenItExecutes) {
+  for (const Average average : {Average::gradients, Average::weights}) {
+    const TrainingPrograms training =
+        build_training(build_model(small), {}, {.workers = 3, .average = average});
+    Execution run(small, training.step, 10);
+    run.executor.load(training.take_over, 10);
+    const std::int64_t before = allocations_so_far();
+    run.executor.execute(training.step, {.rows = 10});
+    run.executor.execute(training.step, {.first = 10, .rows = 2});
+    run.executor.execute(training.take_over, {.rows = 2});
+    EXPECT_EQ(allocations_so_far(), before);
+  }
+}
+
+TEST(Executor, UsesABatchThatIsElsewhereUntilTold) {
+  const Model model = build_model(small);
+  const Program prediction = model.prediction();
+  Execution run(small, prediction, 6);
+  Values here = random_values<double>(6 * 4, 76);
+  Values elsewhere = random_values<double>(6 * 4, 77);
+  const auto outputs = [&] {
+    run.executor.execute(prediction, {.rows = 6});
+    return run.get("fc2/output", 6);
+  };
+  std::copy(elsewhere.begin(), elsewhere.end(), run.executor.data(model.batch));
+  const Values expected = outputs();
+  std::copy(here.begin(), here.end(), run.executor.data(model.batch));
+  const Values own = outputs();
+  run.executor.bind(model.batch, elsewhere.data());
+  EXPECT_EQ(run.executor.data(model.batch), elsewhere.data());
+  EXPECT_EQ(outputs(), expected);
+  EXPECT_NE(own, expected);
+  run.executor.bind(model.batch, nullptr);
+  EXPECT_EQ(outputs(), own);
+}
+
+// ------------------------------------------------------------------------------------ the batch
+
+/// What a batch does not fill stays NaN, and changes nothing.
+TEST(Executor, SmallerBatchGivesWhatANetworkOfThatSizeGives) {
+  const Model model = build_model(small);
+  const Differentiated both = differentiate(model.program, model.row_losses);
+  const auto run = [&](Index max_rows, Index rows) {
+    Execution one(small, both.program, max_rows);
+    one.executor.execute(both.program, {.first = 2, .rows = rows});
+    Values result;
+    for (const char* const name :
+         {"row losses", "fc2/output", "d fc1/weight", "d fc1/bias", "d fc2/weight", "d fc2/bias"}) {
+      const Values values = one.get(name, rows);
+      result.insert(result.end(), values.begin(), values.end());
+    }
+    const auto* const classes = one.executor.data<std::int32_t>(model.classes);
+    result.insert(result.end(), classes, classes + rows);
+    result.push_back(one.executor.data<Totals>(model.totals)->loss);
+    return result;
+  };
+  const Values exact = run(3, 3);
+  EXPECT_TRUE(std::all_of(exact.begin(), exact.end(), [](double x) { return std::isfinite(x); }));
+  EXPECT_EQ(run(7, 3), exact);
+}
+
+TEST(Executor, ComputesGradientsAnewEveryTime) {
+  const Model model = build_model(small);
+  const Differentiated both = differentiate(model.program, model.row_losses);
+  Execution run(small, both.program, 6);
+  run.executor.execute(both.program, {.rows = 6});
+  const Values once = run.get("d fc1/weight", 6);
+  run.executor.execute(both.program, {.rows = 6});
+  EXPECT_EQ(run.get("d fc1/weight", 6), once);
+}
+
+/// More samples than a batch usually has, from the middle of an order.
+TEST(Executor, GathersEverySampleInItsOrder) {
+  constexpr Index rows = 2500;
+  const ModelOptions options = {.hidden = {5}, .sample = {3, 2, 1}, .classes = 4};
+  const Dataset data = make_data(options.sample, options.classes, rows + 10);
+  const std::vector<std::uint32_t> order = shuffled(data.size());
+  Network<float> network = make_network<float>(options, rows);
+  reset_totals(*network.executor, {network.model.totals});
+  network.executor->read_from(data, order);
+  network.executor->execute(network.model.program, {.first = 10, .rows = rows});
+  const std::span<const std::uint32_t> batch = std::span(order).subspan(10);
+  std::vector<float> features(static_cast<std::size_t>(rows * options.sample.elements()));
+  data.gather(batch, features.data());
+  EXPECT_TRUE(
+      std::equal(features.begin(), features.end(), network.executor->data(network.model.batch)));
+  const auto* const labels = network.executor->data<std::int32_t>(network.model.batch_labels);
+  for (std::size_t i = 0; i < batch.size(); ++i) {
+    ASSERT_EQ(labels[i], data.labels()[batch[i]]) << "row " << i;
+  }
+}
+
+/// Each worker gathers and computes its own shard, divided by the rows of all.
+TEST(Executor, SharesABatchOutToWorkers) {
+  const Model model = build_model(small);
+  const TrainingPrograms one = build_training(model, {.learning_rate = 0}, {});
+  for (const Index rows : {10, 4, 2}) {  // 3 + 3 + 2 + 2, one each, and nothing for the last two
+    SCOPED_TRACE(std::to_string(rows) + " samples");
+    Execution whole(small, one.step, 10);
+    whole.executor.execute(one.step, {.first = 5, .rows = rows});
+    const TrainingPrograms four = build_training(model, {.learning_rate = 0}, {.workers = 4});
+    Execution parts(small, four.step, 10);
+    parts.executor.execute(four.step, {.first = 5, .rows = rows});
+    const Values batch = whole.get("batch", rows);
+    Values put_together;
+    for (int worker = 1; worker <= 4; ++worker) {
+      const Values own = parts.get("batch of worker " + std::to_string(worker), rows);
+      put_together.insert(put_together.end(), own.begin(), own.end());
+    }
+    EXPECT_EQ(put_together, batch);
+    for (const char* const name : {"d fc1/weight", "d fc2/bias"}) {
+      expect_within(parts.get(name, rows), widened(whole.get(name, rows)),
+                    std::vector<long double>(whole.get(name, rows).size(), 1e-15L));
+    }
+    EXPECT_NEAR(totals_of<double>(parts.executor, four.totals).loss,
+                totals_of<double>(whole.executor, one.totals).loss, 1e-14);
+  }
+}
+
+// ------------------------------------------------------------------------------ single operations
+
+template <typename T>
+class Together : public testing::Test {};
+TYPED_TEST_SUITE(Together, Precisions, PrecisionNames);
+
+/// Sums in the order of the terms, means in double.
+TYPED_TEST(Together, SumMeanAndCopy) {
+  using T = TypeParam;
+  constexpr Index n = 131;
+  Workbench<T> bench;
+  std::vector<std::vector<T>> terms;
+  Sum sum;
+  Mean mean;
+  for (int i = 0; i < 3; ++i) {
+    terms.push_back(random_values<T>(n, 20 + static_cast<std::uint64_t>(i)));
+    const ValueId id = bench.add_parameter("term " + std::to_string(i), terms.back(), {n});
+    sum.terms.emplace_back(id);
+    mean.terms.emplace_back(id);
+  }
+  const auto add = [&](const std::string& name) {
+    return bench.program.add({.name = name, .shape = {n}});
+  };
+  sum.sum = add("sum");
+  mean.mean = add("mean");
+  const Copy copy = {.x = mean.mean, .y = add("copy")};
+  bench.program.append(sum);
+  bench.program.append(mean);
+  bench.program.append(copy);
+  bench.run(bench.program, 1);
+  std::vector<T> expected_sum;
+  std::vector<T> expected_mean;
+  for (std::size_t i = 0; i < n; ++i) {
+    expected_sum.push_back((terms[0][i] + terms[1][i]) + terms[2][i]);
+    const double all = double{terms[0][i]} + double{terms[1][i]} + double{terms[2][i]};
+    expected_mean.push_back(static_cast<T>(all / 3));
+  }
+  EXPECT_EQ(bench.get(bench.program, sum.sum, 1), expected_sum);
+  EXPECT_EQ(bench.get(bench.program, mean.mean, 1), expected_mean);
+  EXPECT_EQ(bench.get(bench.program, copy.y, 1), expected_mean);
+}
+
+/// A worker without samples takes no step, not even one of l2.
+TEST(Executor, UpdatesNothingOfAWorkerWithoutSamples) {
+  const TrainingPrograms training =
+      build_training(build_model(small), {.learning_rate = 1, .l2 = 1},
+                     {.workers = 3, .average = Average::weights});
+  Execution run(small, training.step, 10);
+  const auto weight = [&](int worker) {
+    return run.get("fc1/weight of worker " + std::to_string(worker), 1);
+  };
+  const Values second = weight(2);
+  const Values third = weight(3);
+  run.executor.execute(training.step, {.rows = 2});
+  EXPECT_NE(weight(2), second);
+  EXPECT_EQ(weight(3), third);
+}
+
+/// The step's updates are those of the gradients, bit for bit.
+TEST(Executor, UpdatesByTheGradientsThatItComputes) {
+  const Model model = build_model(small);
+  const Program step = build_training(model, {.learning_rate = 0.25, .l2 = 0.125}, {}).step;
+  Execution gradients(small, differentiate(model.program, model.row_losses).program, 6);
+  Execution updated(small, step, 6);
+  gradients.executor.execute(gradients.program, {.rows = 6});
+  updated.executor.execute(step, {.rows = 6});
+  for (const char* const name : {"fc1/weight", "fc1/bias", "fc2/weight", "fc2/bias"}) {
+    Values expected = gradients.get(name, 6);
+    const Values start = expected;
+    const Values gradient = gradients.get("d " + std::string(name), 6);
+    const double l2 = std::string(name).ends_with("weight") ? 0.125 : 0;
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+      expected[i] -= 0.25 * (gradient[i] + l2 * expected[i]);
+    }
+    EXPECT_EQ(updated.get(name, 6), expected) << name;
+    EXPECT_NE(expected, start) << name;
+  }
+}
+
+TEST(Executor, RefusesToReduceOverProcessesThatAreNotThere) {
+  Workbench<double> bench;
+  const ValueId weight = bench.add_parameter("weight", {1, 2}, {1, 2});
+  bench.program.append(AllReduce{.values = {weight}});
+  EXPECT_EQ(logic_error_of([&] { bench.run(bench.program, 1); }),
+            "a program for several processes is executed by one");
+}
+
+// ------------------------------------------------------------------------------- fused and
+// measured
+
+/// A fused line that the stage has no function for is what it stands for.
+TEST(Executor, ExpandsFusedLinesThatTheStageDoesNotKnow) {
+  const Program step = build_training(build_model(small), {.learning_rate = 0.5}, {}).step;
+  Rewriter rewriter(step);
+  ASSERT_TRUE(rewriter.fuse({1, 2, 3}, Linear{.input = named(step, "batch"),
+                                              .weight = named(step, "fc1/weight"),
+                                              .bias = named(step, "fc1/bias"),
+                                              .output = named(step, "fc1/output")}));
+  const Program fused = rewriter.finish();
+  Execution plain(small, step, 6);
+  Execution expanded(small, fused, 6);
+  plain.executor.execute(step, {.rows = 6});
+  expanded.executor.execute(fused, {.rows = 6});
+  for (const char* const name : {"row losses", "fc1/weight", "fc2/bias"}) {
+    EXPECT_EQ(expanded.get(name, 6), plain.get(name, 6)) << name;
+  }
+}
+
+TEST(Executor, HasATimingForEachLine) {
+  const Program step = build_training(build_model(small), {}, {}).step;
+  Execution run(small, step, 6);
+  run.executor.execute(step, {.rows = 6});
+  EXPECT_TRUE(run.executor.timings().empty());
+  EXPECT_FALSE(run.executor.measures());
+  run.executor.enable_timings();
+  run.executor.execute(step, {.rows = 6});
+  run.executor.execute(step, {.rows = 6});
+  run.executor.run_timed("something else", [] {});
+  run.executor.enable_timings(false);
+  run.executor.execute(step, {.rows = 6});
+  int called = 0;
+  run.executor.run_timed("something else", [&] { ++called; });
+  EXPECT_EQ(called, 1);
+  const std::vector<std::string> texts = texts_of(step);
+  const std::vector<Timing>& timings = run.executor.timings();
+  ASSERT_EQ(timings.size(), texts.size() + 1);
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    EXPECT_EQ(timings[i].operation, texts[i]);
+    EXPECT_EQ(timings[i].calls, 2);
+    EXPECT_GT(timings[i].seconds, 0);
+    EXPECT_EQ(timings[i].is_backward, i >= 9);
+  }
+  EXPECT_EQ(timings.back().operation, "something else");
+  EXPECT_EQ(timings.back().calls, 1);
+}
+
+}  // namespace
+}  // namespace stagewise

@@ -1,0 +1,681 @@
+/// @file
+/// Programs, and what is made of them: nothing is computed here.
+
+#include <algorithm>
+#include <functional>
+#include <set>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "network/cost.hpp"
+#include "network/dependencies.hpp"
+#include "network/differentiate.hpp"
+#include "network/layers.hpp"
+#include "network/model.hpp"
+#include "network/print.hpp"
+#include "network/rewriter.hpp"
+#include "network/workers.hpp"
+#include "support.hpp"
+#include "unit/programs.hpp"
+
+namespace stagewise {
+namespace {
+
+using Lines = std::vector<std::size_t>;
+
+/// The line that writes a value, but does not read it.
+std::size_t writer_of(const Program& program, const std::string& name) {
+  return Rewriter(program).writer_of(named(program, name)).value_or(program.lines.size());
+}
+
+// ----------------------------------------------------------------- programs of models and
+// trainings
+
+struct ProgramCase {
+  std::string name;
+  Model model;
+  Program program;
+};
+
+/// Of all models, what is evaluated, predicted, and trained by 1 or 3 workers.
+std::vector<ProgramCase> program_cases() {
+  std::vector<std::pair<std::string, ModelOptions>> models = {
+      {"mlp", {.hidden = {7, 5}, .sample = {3, 2, 1}, .classes = 4}},
+      {"mlp_sigmoid_squared_error",
+       {.hidden = {7},
+        .activation = Activation::sigmoid,
+        .loss = LossKind::squared_error,
+        .sample = {6},
+        .classes = 4}},
+      {"mlp_without_biases", {.hidden = {7}, .biases = false, .sample = {6}, .classes = 4}},
+      {"mlp_without_hidden", {.hidden = {}, .sample = {6}, .classes = 4}},
+      {"cnn", {.name = "cnn", .sample = {16, 20, 2}, .classes = 3}},
+      {"cnn_without_biases", {.name = "cnn", .biases = false, .sample = {16, 20, 2}, .classes = 3}},
+      {"neuron", {.name = "neuron", .sample = {3}, .classes = 2}}};
+  std::vector<ProgramCase> cases;
+  for (const auto& [name, options] : models) {
+    const Model model = build_model(options);
+    cases.push_back({name + "_evaluated", model, model.program});
+    for (const int workers : {1, 3}) {
+      for (const Average average : {Average::gradients, Average::weights}) {
+        const TrainingPrograms training =
+            build_training(model, {.l2 = 0.1}, {.workers = workers, .average = average});
+        const std::string how = "_of_" + std::to_string(workers) +
+                                (average == Average::weights ? "_averaging_weights" : "");
+        cases.push_back({name + "_step" + how, model, training.step});
+        if (average == Average::gradients) continue;
+        cases.push_back({name + "_mean" + how, model, training.mean});
+        cases.push_back({name + "_take_over" + how, model, training.take_over});
+      }
+    }
+  }
+  return cases;
+}
+
+class Programs : public testing::TestWithParam<ProgramCase> {};
+
+TEST_P(Programs, AreValid) {
+  EXPECT_NO_THROW(expect_valid(GetParam().program));
+}
+
+TEST_P(Programs, NameEveryValueOnce) {
+  std::set<std::string> names;
+  for (const Value& value : GetParam().program.values) {
+    EXPECT_TRUE(names.insert(value.name).second) << "two values are named " << value.name;
+  }
+}
+
+/// Nothing is renumbered: what the model knows by its id is there under its name.
+TEST_P(Programs, KeepTheValuesOfTheModel) {
+  const Program& program = GetParam().program;
+  const std::vector<Value>& values = GetParam().model.program.values;
+  ASSERT_GE(program.values.size(), values.size());
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    EXPECT_EQ(program.values[i].name, values[i].name);
+    EXPECT_EQ(program.values[i].shape, values[i].shape);
+  }
+}
+
+TEST_P(Programs, ReadAndWriteInEveryLine) {
+  for (const Line& line : GetParam().program.lines) {
+    EXPECT_FALSE(read_by(line.operation).empty()) << name_of(line.operation);
+    EXPECT_FALSE(written_by(line.operation).empty()) << name_of(line.operation);
+  }
+}
+
+/// Whatever is computed is used: but for what users ask for.
+TEST_P(Programs, ComputeNothingInVain) {
+  const Program& program = GetParam().program;
+  for (std::size_t i = 0; i < program.lines.size(); ++i) {
+    const std::vector<ValueId> written = written_by(program.lines[i].operation);
+    EXPECT_TRUE(std::any_of(written.begin(), written.end(), [&](ValueId id) {
+      const Role role = program[id].role;
+      return role == Role::total || is_parameter(role) || is_read(program, id, {i});
+    })) << text_of(program, program.lines[i].operation);
+  }
+}
+
+TEST_P(Programs, CostAtLeastTheirOperandsOnce) {
+  const Program& program = GetParam().program;
+  constexpr Index rows = 7;
+  for (const Line& line : program.lines) {
+    const std::string text = text_of(program, line.operation);
+    const Cost in_float = cost_of(program, line, rows, 4);
+    const Cost in_double = cost_of(program, line, rows, 8);
+    EXPECT_EQ(in_float.operations, in_double.operations) << text;
+    EXPECT_GT(in_float.bytes, 0) << text;
+    EXPECT_GT(in_double.bytes, in_float.bytes) << text;
+    EXPECT_LE(in_double.bytes, 2 * in_float.bytes) << text;
+    const std::string name = name_of(line.operation);
+    EXPECT_EQ(in_float.operations == 0, name == "gather" || name == "copy") << text;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(, Programs, testing::ValuesIn(program_cases()),
+                         [](const auto& test) { return test.param.name; });
+
+// ------------------------------------------------------------------------------- every operation
+
+/// Becomes any operand, and nothing else.
+struct AnyOperand {
+  template <typename Kind>
+  operator Reads<Kind>() const;  // NOLINT(*-explicit-*)
+  template <typename Kind>
+  operator Writes<Kind>() const;  // NOLINT(*-explicit-*)
+  template <typename Kind>
+  operator Updates<Kind>() const;  // NOLINT(*-explicit-*)
+  template <typename Kind>
+  operator std::vector<Reads<Kind>>() const;  // NOLINT(*-explicit-*)
+  template <typename Kind>
+  operator std::vector<Writes<Kind>>() const;  // NOLINT(*-explicit-*)
+  template <typename Kind>
+  operator std::vector<Updates<Kind>>() const;  // NOLINT(*-explicit-*)
+};
+
+template <typename Op, std::size_t... i>
+constexpr bool begins_with_operands(std::index_sequence<i...> /*count*/) {
+  return requires {
+    Op{(static_cast<void>(i), AnyOperand())...};
+  };
+}
+
+/// How many of its members are operands, which stand before all attributes.
+template <typename Op, std::size_t count = 0>
+constexpr std::size_t operand_count() {
+  if constexpr (begins_with_operands<Op>(std::make_index_sequence<count + 1>())) {
+    return operand_count<Op, count + 1>();
+  }
+  return count;
+}
+
+template <typename Op>
+class Operands : public testing::Test {};
+
+template <typename Variant>
+struct TypesOf;
+template <typename... Ops>
+struct TypesOf<std::variant<Ops...>> {
+  using type = testing::Types<Ops...>;
+};
+
+struct OperationNames {
+  template <typename Op>
+  static std::string GetName(int /*index*/) {  // NOLINT(*-naming): GoogleTest wants this name
+    return Op::name;
+  }
+};
+TYPED_TEST_SUITE(Operands, TypesOf<Operation>::type, OperationNames);
+
+/// What `operands` forgets would be neither allocated nor waited for, renamed or printed.
+TYPED_TEST(Operands, AreAllNamedAndOnlyOnce) {
+  EXPECT_EQ(std::tuple_size_v<decltype(TypeParam::operands)>, operand_count<TypeParam>());
+
+  TypeParam op;
+  int next = 0;
+  const auto fill = [&](auto& member) {
+    if constexpr (requires { member.emplace_back(ValueId()); }) {
+      member.emplace_back(ValueId{next++});
+      member.emplace_back(ValueId{next++});
+    } else {
+      EXPECT_FALSE(member) << "named twice";
+      static_cast<ValueId&>(member) = {next++};
+    }
+  };
+  std::apply([&](auto... members) { (fill(op.*members), ...); }, TypeParam::operands);
+  int seen = 0;
+  for_each_operand(Operation(op), [&](ValueId id, Use /*use*/) { EXPECT_EQ(id.index, seen++); });
+  EXPECT_EQ(seen, next);
+}
+
+TEST(Operation, HasANameOfItsOwn) {
+  std::set<std::string> names;
+  const auto add = [&](const auto& op) { names.insert(op.name); };
+  [&]<typename... Ops>(const std::variant<Ops...>* /*all*/) {
+    (add(Ops()), ...);
+  }(static_cast<const Operation*>(nullptr));
+  EXPECT_EQ(names.size(), std::variant_size_v<Operation>);
+}
+
+TEST(Operation, LeavesOutOperandsThatAreNotThere) {
+  const ConvolutionBackward op = {.input = ValueId{1},
+                                  .filter = ValueId{2},
+                                  .doutput = ValueId{3},
+                                  .dinput = {},
+                                  .dfilter = ValueId{4}};
+  EXPECT_EQ(read_by(op), (std::vector<ValueId>{{1}, {2}, {3}}));
+  EXPECT_EQ(written_by(op), (std::vector<ValueId>{{4}}));
+  const SgdUpdate update = {.gradient = ValueId{1}, .parameter = ValueId{2}};
+  EXPECT_EQ(read_by(update), (std::vector<ValueId>{{1}, {2}}));
+  EXPECT_EQ(written_by(update), (std::vector<ValueId>{{2}}));
+}
+
+// ---------------------------------------------------------------------------------------- printing
+
+TEST(Print, ShowsTheTwentyLinesOfATrainingStep) {
+  EXPECT_EQ(texts_of(step_of(mlp)),
+            (std::vector<std::string>{
+                "gather  features, labels, order -> batch, batch labels",
+                "gemm  batch, fc1/weight -> fc1/product",
+                "add_bias  fc1/product, fc1/bias -> fc1/sum",
+                "relu  fc1/sum -> fc1/output",
+                "gemm  fc1/output, fc2/weight -> fc2/product",
+                "add_bias  fc2/product, fc2/bias -> fc2/output",
+                "softmax_cross_entropy  fc2/output, batch labels -> probabilities, row losses",
+                "argmax  fc2/output -> classes",
+                "accumulate  row losses, classes, batch labels, totals -> totals",
+                "softmax_cross_entropy_backward  probabilities, batch labels -> d fc2/output",
+                "column_sums  d fc2/output -> d fc2/bias",
+                "gemm  d fc2/output, fc2/weight -> d fc1/output",
+                "gemm  fc1/output, d fc2/output -> d fc2/weight",
+                "relu_backward  fc1/output, d fc1/output -> d fc1/sum",
+                "column_sums  d fc1/sum -> d fc1/bias",
+                "gemm  batch, d fc1/sum -> d fc1/weight",
+                "sgd_update  d fc1/weight, fc1/weight -> fc1/weight",
+                "sgd_update  d fc1/bias, fc1/bias -> fc1/bias",
+                "sgd_update  d fc2/weight, fc2/weight -> fc2/weight",
+                "sgd_update  d fc2/bias, fc2/bias -> fc2/bias"}));
+}
+
+TEST(Print, ShowsWhatAFusedLineReplaces) {
+  EXPECT_EQ(replaced_text({.operation = Relu()}), "");
+  EXPECT_EQ(
+      replaced_text({.operation = Linear(), .replaces = {Gather(), Gemm(), AddBias(), Relu()}}),
+      "gather gemm add_bias relu");
+  EXPECT_EQ(
+      replaced_text({.operation = UpdateBySum(),
+                     .replaces = {Sum(), Sum(), SgdUpdate(), SgdUpdate(), SgdUpdate(), Sum()}}),
+      "sum x2 sgd_update x3 sum");
+}
+
+TEST(Print, KnowsWhatIsBackward) {
+  const Program step = step_of(mlp);
+  for (std::size_t i = 0; i < step.lines.size(); ++i) {
+    EXPECT_EQ(is_backward(step, step.lines[i].operation), i >= 9) << texts_of(step)[i];
+  }
+}
+
+// ------------------------------------------------------------------------------------------ costs
+
+constexpr double rows = 100;
+
+Cost cost_in(const Program& program, const std::string& text) {
+  for (const Line& line : program.lines) {
+    if (text_of(program, line.operation) == text) {
+      return cost_of(program, line, static_cast<Index>(rows), 4);
+    }
+  }
+  ADD_FAILURE() << "there is no line " << text;
+  return {};
+}
+
+void expect_cost(const Program& program, const std::string& text, double operations,
+                 double elements) {
+  const Cost cost = cost_in(program, text);
+  EXPECT_EQ(cost.operations, operations) << text;
+  EXPECT_EQ(cost.bytes, 4 * elements) << text;
+}
+
+TEST(CostOf, ALayerIsExact) {
+  const Program step = step_of(mlp);
+  const double first = 2 * rows * 784 * 256;
+  const double second = 2 * rows * 256 * 10;
+  expect_cost(step, "gemm  batch, fc1/weight -> fc1/product", first,
+              rows * 784 + 784 * 256 + rows * 256);
+  expect_cost(step, "gemm  batch, d fc1/sum -> d fc1/weight", first,
+              rows * 784 + 784 * 256 + rows * 256);
+  expect_cost(step, "gemm  fc1/output, fc2/weight -> fc2/product", second,
+              rows * 256 + 256 * 10 + rows * 10);
+  expect_cost(step, "gemm  d fc2/output, fc2/weight -> d fc1/output", second,
+              rows * 256 + 256 * 10 + rows * 10);
+  expect_cost(step, "gemm  fc1/output, d fc2/output -> d fc2/weight", second,
+              rows * 256 + 256 * 10 + rows * 10);
+  // What is in place is read and written; the bias is read once.
+  expect_cost(step, "add_bias  fc1/product, fc1/bias -> fc1/sum", rows * 256 + 256,
+              2 * rows * 256 + 256);
+  expect_cost(step, "relu  fc1/sum -> fc1/output", rows * 256, 2 * rows * 256);
+  expect_cost(step, "column_sums  d fc1/sum -> d fc1/bias", rows * 256, rows * 256 + 256);
+  // l2 costs two more operations, and applies to weights only.
+  expect_cost(step, "sgd_update  d fc1/weight, fc1/weight -> fc1/weight", 4 * 784 * 256,
+              3 * 784 * 256);
+  expect_cost(step, "sgd_update  d fc1/bias, fc1/bias -> fc1/bias", 2 * 256, 3 * 256);
+  // Of the data set, the batch's samples only: read and written, a label and a number of a sample.
+  expect_cost(step, "gather  features, labels, order -> batch, batch labels", 0,
+              rows * (2 * 784 + 2 + 1));
+}
+
+TEST(CostOf, AConvolutionIsExact) {
+  const Program step = step_of({.name = "cnn", .sample = {28, 28, 1}, .classes = 10});
+  const double first = 2 * rows * 24 * 24 * 32 * 25;
+  const double second = 2 * rows * 8 * 8 * 64 * 25 * 32;
+  const double filters = 25 * 32 * 64;
+  expect_cost(step, "convolution  batch, conv1/filter -> conv1/convolved", first,
+              rows * 784 + 25 * 32 + rows * 24 * 24 * 32);
+  expect_cost(step, "convolution  conv1/output, conv2/filter -> conv2/convolved", second,
+              rows * 12 * 12 * 32 + filters + rows * 8 * 8 * 64);
+  // Both gradients for the second layer, that of the filter only for the first one.
+  expect_cost(step,
+              "convolution_backward  conv1/output, conv2/filter, d conv2/sum -> d conv1/output, "
+              "d conv2/filter",
+              2 * second, 2 * rows * 12 * 12 * 32 + 2 * filters + rows * 8 * 8 * 64);
+  expect_cost(step, "convolution_backward  batch, conv1/filter, d conv1/sum -> d conv1/filter",
+              first, rows * 784 + 2 * 25 * 32 + rows * 24 * 24 * 32);
+  expect_cost(step, "average_pool  conv1/activated -> conv1/output", rows * 24 * 24 * 32,
+              rows * (24 * 24 + 12 * 12) * 32);
+}
+
+/// Workers share out the products, however unequal their shards are, down to none.
+TEST(CostOf, WorkersIsThatOfOne) {
+  const auto products = [](const Program& step, Index batch) {
+    double operations = 0;
+    for (const Line& line : step.lines) {
+      if (std::holds_alternative<Gemm>(line.operation)) {
+        operations += cost_of(step, line, batch, 4).operations;
+      }
+    }
+    return operations;
+  };
+  for (const Index batch : {1, 2, 7, 100}) {
+    EXPECT_EQ(products(step_of(mlp), batch),
+              static_cast<double>(2 * batch) * (2 * 784 * 256 + 3 * 256 * 10));
+    EXPECT_EQ(products(step_of(mlp, {.workers = 3}), batch), products(step_of(mlp), batch));
+  }
+}
+
+TEST(CostOf, AFusedLineIsWhatItReplacesOnItsOwnOperands) {
+  const Program step = step_of(mlp);
+  const Line fused = {
+      .operation = Linear{.input = named(step, "batch"),
+                          .weight = named(step, "fc1/weight"),
+                          .bias = named(step, "fc1/bias"),
+                          .output = named(step, "fc1/output"),
+                          .activation = Activation::relu},
+      .replaces = {step.lines[1].operation, step.lines[2].operation, step.lines[3].operation}};
+  const Cost cost = cost_of(step, fused, 100, 4);
+  EXPECT_EQ(cost.operations, 2 * rows * 784 * 256 + rows * 256 + 256 + rows * 256);
+  EXPECT_EQ(cost.bytes, 4 * (rows * 784 + 784 * 256 + 256 + rows * 256));
+}
+
+// ------------------------------------------------------------------------------------ valid or not
+
+/// A chain of values by name, each computed from the one before by a relu.
+struct Chain {
+  explicit Chain(int length) {
+    ValueId last = program.add({.name = "given", .role = Role::data});
+    values.push_back(last);
+    for (int i = 1; i <= length; ++i) {
+      const ValueId next = program.add({.name = "v" + std::to_string(i)});
+      program.append(Relu{.x = last, .y = next});
+      values.push_back(next);
+      last = next;
+    }
+  }
+
+  Program program;
+  std::vector<ValueId> values;
+};
+
+TEST(ExpectValid, RefusesWhatIsReadBeforeItIsWritten) {
+  Chain chain(3);
+  EXPECT_NO_THROW(expect_valid(chain.program));
+  std::swap(chain.program.lines[1], chain.program.lines[2]);
+  EXPECT_EQ(logic_error_of([&] { expect_valid(chain.program); }),
+            "relu reads, too early or late, v2");
+}
+
+TEST(ExpectValid, RefusesWhatIsReadWhereItIsOverwritten) {
+  Chain chain(2);
+  chain.program[chain.values[2]].memory_of = chain.values[1];
+  EXPECT_NO_THROW(expect_valid(chain.program));
+  const ValueId late = chain.program.add({.name = "late"});
+  chain.program.append(Relu{.x = chain.values[1], .y = late});
+  EXPECT_EQ(logic_error_of([&] { expect_valid(chain.program); }),
+            "relu reads, too early or late, v1");
+}
+
+TEST(ExpectValid, RefusesWhatIsWrittenTwice) {
+  Chain chain(1);
+  chain.program.append(Sigmoid{.x = chain.values[0], .y = chain.values[1]});
+  EXPECT_EQ(logic_error_of([&] { expect_valid(chain.program); }), "sigmoid writes again v1");
+}
+
+// ----------------------------------------------------------------------------------- dependencies
+
+TEST(Dependencies, AreWritersAndReadersOfTheSameMemory) {
+  Program p;
+  const ValueId given = p.add({.name = "given", .role = Role::data});
+  const ValueId a = p.add({.name = "a"});
+  const ValueId b = p.add({.name = "b"});
+  const ValueId c = p.add({.name = "c"});
+  const ValueId over_a = p.add({.name = "over a", .memory_of = a});
+  p.append(Relu{.x = given, .y = a});
+  p.append(Relu{.x = given, .y = b});
+  p.append(Sigmoid{.x = a, .y = c});
+  p.append(Relu{.x = b, .y = over_a});  // writes where line 2 reads
+  p.append(Sum{.terms = {c, over_a}, .sum = p.add({.name = "sum"})});
+  expect_valid(p);
+  const Dependencies dependencies(p);
+  EXPECT_EQ(dependencies.of(0), Lines());
+  EXPECT_EQ(dependencies.of(1), Lines());
+  EXPECT_EQ(dependencies.of(2), Lines{0});
+  EXPECT_EQ(dependencies.of(3), (Lines{0, 1, 2}));
+  EXPECT_EQ(dependencies.of(4), (Lines{2, 3}));
+  EXPECT_TRUE(dependencies.follows(4, 1)) << "through line 3";
+  EXPECT_TRUE(dependencies.follows(3, 2));
+  EXPECT_FALSE(dependencies.follows(2, 1));
+  EXPECT_FALSE(dependencies.follows(1, 0));
+  EXPECT_FALSE(dependencies.follows(0, 4));
+}
+
+/// An update waits for whoever reads the parameter, and for the gradient; not for other layers'.
+TEST(Dependencies, LetAnUpdateWaitForEveryReaderOfItsParameter) {
+  const Program step = step_of(mlp);
+  const Dependencies dependencies(step);
+  std::vector<Lines> waits;
+  for (std::size_t i = 16; i < 20; ++i) waits.push_back(dependencies.of(i));
+  EXPECT_EQ(waits, (std::vector<Lines>{{1, 15}, {2, 14}, {4, 11, 12}, {5, 10}}));
+  EXPECT_FALSE(dependencies.follows(18, 13)) << "fc2's update needs nothing of fc1's gradients";
+  EXPECT_FALSE(dependencies.follows(12, 11)) << "two gradients can be computed side by side";
+  EXPECT_TRUE(dependencies.follows(19, 0));
+}
+
+TEST(Dependencies, LeaveWorkersApartUntilTheyAreAddedUp) {
+  const Program step = step_of(mlp, {.workers = 3});
+  const Dependencies dependencies(step);
+  const auto whose = [&](std::size_t line) {
+    for (int worker = 1; worker <= 3; ++worker) {
+      for (const ValueId id : written_by(step.lines[line].operation)) {
+        if (step[id].name.ends_with(" of worker " + std::to_string(worker))) return worker;
+      }
+    }
+    return 0;
+  };
+  for (std::size_t later = 0; later < step.lines.size(); ++later) {
+    for (std::size_t earlier = 0; earlier < later; ++earlier) {
+      if (whose(later) == 0 || whose(later) == whose(earlier)) continue;
+      EXPECT_FALSE(dependencies.follows(later, earlier)) << texts_of(step)[later];
+    }
+  }
+}
+
+// ----------------------------------------------------------------------------------
+// differentiation
+
+/// input -> shared weight -> hidden -+-> relu ----> left weight -> cross-entropy
+///                                   +-> sigmoid -> right weight -> squared error
+struct Fork {
+  Fork() {
+    const auto batched = [&](const std::string& name, const Shape& shape) {
+      return program.add({.name = name, .shape = shape, .is_batched = true});
+    };
+    const auto weight = [&](const std::string& name, const Shape& shape) {
+      return program.add({.name = name, .shape = shape, .role = Role::weight});
+    };
+    input = program.add({.name = "input", .shape = {4}, .role = Role::data, .is_batched = true});
+    const ValueId labels = program.add(
+        {.name = "labels", .role = Role::data, .type = Type::classes, .is_batched = true});
+    shared = weight("shared", {4, 3});
+    left = weight("left", {3, 2});
+    right = weight("right", {3, 4});
+    const ValueId hidden = batched("hidden", {3});
+    const ValueId relu = batched("relu", {3});
+    const ValueId sigmoid = batched("sigmoid", {3});
+    const ValueId left_outputs = batched("left outputs", {2});
+    const ValueId right_outputs = batched("right outputs", {4});
+    left_loss = batched("left loss", {});
+    right_loss = batched("right loss", {});
+    program.append(Gemm{.a = input, .b = shared, .c = hidden});
+    program.append(Relu{.x = hidden, .y = relu});
+    program.append(Sigmoid{.x = hidden, .y = sigmoid});
+    program.append(Gemm{.a = relu, .b = left, .c = left_outputs});
+    program.append(Gemm{.a = sigmoid, .b = right, .c = right_outputs});
+    program.append(SoftmaxCrossEntropy{.logits = left_outputs,
+                                       .labels = labels,
+                                       .probabilities = batched("probabilities", {2}),
+                                       .row_losses = left_loss});
+    program.append(
+        SquaredError{.outputs = right_outputs, .labels = labels, .row_losses = right_loss});
+  }
+
+  Program program;
+  ValueId input;
+  ValueId shared;
+  ValueId left;
+  ValueId right;
+  ValueId left_loss;
+  ValueId right_loss;
+};
+
+TEST(Differentiate, FollowsTheLossOnly) {
+  const Fork fork;
+  const Differentiated left = differentiate(fork.program, fork.left_loss);
+  expect_valid(left.program);
+  EXPECT_EQ(left.program.lines.size(), fork.program.lines.size() + 5);
+  EXPECT_TRUE(left.gradient_of(fork.shared));
+  EXPECT_TRUE(left.gradient_of(fork.left));
+  EXPECT_FALSE(left.gradient_of(fork.right)) << "the loss does not depend on it";
+  EXPECT_FALSE(left.gradient_of(fork.input)) << "no parameter is before it";
+
+  const Differentiated right = differentiate(fork.program, fork.right_loss);
+  expect_valid(right.program);
+  EXPECT_FALSE(right.gradient_of(fork.left));
+  EXPECT_TRUE(right.gradient_of(fork.right));
+}
+
+TEST(Differentiate, UpdatesNothingWithoutAGradient) {
+  const Fork fork;
+  Differentiated left = differentiate(fork.program, fork.left_loss);
+  const std::size_t before = left.program.lines.size();
+  std::vector<ValueId> gradients;
+  const std::vector<ValueId> parameters = {fork.shared, fork.left, fork.right};
+  for (const ValueId id : parameters) gradients.push_back(left.gradient_of(id));
+  append_updates(left.program, parameters, gradients, {.learning_rate = 0.5, .l2 = 0.25});
+  expect_valid(left.program);
+  ASSERT_EQ(left.program.lines.size(), before + 2);
+  for (std::size_t i = 0; i < 2; ++i) {
+    const auto& update = std::get<SgdUpdate>(left.program.lines[before + i].operation);
+    EXPECT_EQ(update.parameter, parameters[i]);
+    EXPECT_EQ(update.gradient, gradients[i]);
+    EXPECT_EQ(update.learning_rate, 0.5);
+    EXPECT_EQ(update.l2, 0.25);
+  }
+}
+
+/// The first and the last layer read the same weight.
+TEST(Differentiate, AddsUpWhatSeveralReadersSay) {
+  Program p;
+  const ValueId input =
+      p.add({.name = "input", .shape = {3}, .role = Role::data, .is_batched = true});
+  const ValueId labels =
+      p.add({.name = "labels", .role = Role::data, .type = Type::classes, .is_batched = true});
+  const ValueId twice = p.add({.name = "twice", .shape = {3, 3}, .role = Role::weight});
+  const ValueId hidden = append_linear(p, "fc1", input, twice, {}, Activation::relu);
+  const ValueId outputs = append_linear(p, "fc2", hidden, twice, {}, Activation::none);
+  const ValueId losses = p.add({.name = "row losses", .is_batched = true});
+  p.append(SquaredError{.outputs = outputs, .labels = labels, .row_losses = losses});
+  const Differentiated both = differentiate(p, losses);
+  expect_valid(both.program);
+  EXPECT_EQ(text_of(both.program, both.program.lines.back().operation),
+            "sum  d twice, d twice, part 2 -> d twice, sum");
+  EXPECT_EQ(both.program[both.gradient_of(twice)].name, "d twice, sum");
+}
+
+TEST(Differentiate, PassesTheGradientOfASumOnAsItIs) {
+  const Model model = build_model({.hidden = {5}, .sample = {2}, .classes = 3});
+  const Differentiated both = differentiate(model.program, model.row_losses);
+  const auto gradient_of = [&](const std::string& name) {
+    return both.gradient_of(named(model.program, name));
+  };
+  EXPECT_EQ(gradient_of("fc2/product"), gradient_of("fc2/output"));
+  EXPECT_EQ(gradient_of("fc1/product"), gradient_of("fc1/sum"));
+  // That of an activation is computed in place.
+  EXPECT_NE(gradient_of("fc1/sum"), gradient_of("fc1/output"));
+  EXPECT_EQ(both.program.memory_of(gradient_of("fc1/sum")), gradient_of("fc1/output"));
+  EXPECT_FALSE(gradient_of("batch"));
+}
+
+/// The gradients become complete one after the other, the last layer's first: so they can travel
+/// while others are computed.
+TEST(Differentiate, CompletesTheLastLayersGradientsFirst) {
+  const Program step = step_of({.hidden = {7, 5}, .sample = {2}, .classes = 3});
+  EXPECT_LT(writer_of(step, "d fc3/weight"), writer_of(step, "d fc2/weight"));
+  EXPECT_LT(writer_of(step, "d fc3/bias"), writer_of(step, "d fc2/bias"));
+  EXPECT_LT(writer_of(step, "d fc2/weight"), writer_of(step, "d fc1/bias"));
+  EXPECT_LT(writer_of(step, "d fc1/weight"), step.lines.size());
+}
+
+TEST(Differentiate, LeavesOutTheGradientOfImages) {
+  const Model model = build_model({.name = "cnn", .sample = {16, 16, 1}, .classes = 3});
+  const Differentiated both = differentiate(model.program, model.row_losses);
+  std::vector<bool> has_dinput;
+  for (const Line& line : both.program.lines) {
+    const auto* const op = std::get_if<ConvolutionBackward>(&line.operation);
+    if (op != nullptr) has_dinput.push_back(static_cast<bool>(op->dinput));
+  }
+  EXPECT_EQ(has_dinput, (std::vector<bool>{true, false}));
+}
+
+/// `op` between a weight and a loss.
+std::string refusal(const std::function<void(Program&, ValueId, ValueId)>& append) {
+  Fork fork;
+  Program& p = fork.program;
+  const ValueId weight = p.add({.name = "square", .shape = {3, 3}, .role = Role::weight});
+  const ValueId other = p.add({.name = "other", .shape = {3, 3}});
+  append(p, weight, other);
+  const ValueId product = p.add({.name = "product", .shape = {3}, .is_batched = true});
+  const ValueId losses = p.add({.name = "row losses", .is_batched = true});
+  p.append(Gemm{.a = named(p, "hidden"), .b = other, .c = product});
+  p.append(SquaredError{.outputs = product, .labels = named(p, "labels"), .row_losses = losses});
+  return logic_error_of([&] { differentiate(p, losses); });
+}
+
+TEST(Differentiate, RefusesWhatHasNoRule) {
+  const std::string sentence = "there is no rule for the derivative of ";
+  EXPECT_EQ(refusal([](Program& p, ValueId x, ValueId y) { p.append(Copy{.x = x, .y = y}); }),
+            sentence + "copy");
+  EXPECT_EQ(
+      refusal([](Program& p, ValueId x, ValueId y) { p.append(Mean{.terms = {x}, .mean = y}); }),
+      sentence + "mean");
+  EXPECT_EQ(refusal([](Program& p, ValueId x, ValueId y) {
+              p.append(Linear{.input = x, .weight = x, .output = y});
+            }),
+            sentence + "linear");
+  EXPECT_EQ(refusal([](Program& p, ValueId x, ValueId y) {
+              p.append(Gemm{.a = x, .b = x, .c = y, .op_a = Transpose::yes});
+            }),
+            sentence + "a transposed product");
+  EXPECT_EQ(refusal([](Program& p, ValueId x, ValueId y) { p.append(Relu{.x = x, .y = y}); }),
+            "no error");
+}
+
+/// Processes that share the columns of a layer: each knows its part of the input's gradient.
+TEST(Differentiate, AddsUpOverProcessesWhatTheyReplicate) {
+  Program p;
+  const ValueId input =
+      p.add({.name = "input", .shape = {3}, .role = Role::data, .is_batched = true});
+  const ValueId labels =
+      p.add({.name = "labels", .role = Role::data, .type = Type::classes, .is_batched = true});
+  const ValueId first = p.add({.name = "first", .shape = {3, 3}, .role = Role::weight});
+  const ValueId second = p.add({.name = "second", .shape = {3, 2}, .role = Role::weight});
+  const ValueId hidden = append_linear(p, "fc1", input, first, {}, Activation::none);
+  const ValueId copy = add_in_place(p, hidden, "copy");
+  p.append(Replicate{.x = hidden, .y = copy});
+  const ValueId outputs = append_linear(p, "fc2", copy, second, {}, Activation::none);
+  p.append(AllReduce{.values = {outputs}});
+  const ValueId losses = p.add({.name = "row losses", .is_batched = true});
+  p.append(SquaredError{.outputs = outputs, .labels = labels, .row_losses = losses});
+  const Differentiated both = differentiate(p, losses);
+  expect_valid(both.program);
+  const std::vector<std::string> texts = texts_of(both.program);
+  EXPECT_EQ(std::vector<std::string>(texts.begin() + 5, texts.end()),
+            (std::vector<std::string>{
+                "squared_error_backward  fc2/output, labels -> d fc2/output",
+                "gemm  d fc2/output, second -> d copy", "gemm  copy, d fc2/output -> d second",
+                "all_reduce  d copy -> d copy", "gemm  input, d copy -> d first"}));
+}
+
+}  // namespace
+}  // namespace stagewise
