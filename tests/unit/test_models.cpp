@@ -8,10 +8,11 @@
 
 #include <gtest/gtest.h>
 
-#include "01_serial/serial_backend.hpp"
-#include "models/initialize.hpp"
-#include "models/model.hpp"
+#include "network/initialize.hpp"
+#include "network/model.hpp"
 #include "support.hpp"
+#include "training/parameters.hpp"
+#include "unit/observed_executor.hpp"
 
 namespace stagewise {
 namespace {
@@ -25,25 +26,23 @@ const ModelOptions neuron = {.name = "neuron", .sample = {3}, .classes = 2};
 using NameAndShape = std::pair<std::string, Shape>;
 
 std::vector<NameAndShape> parameters_of(const ModelOptions& options) {
-  SerialBackend<float> backend;
-  const auto network = build_model(backend, options, 5, GraphMode::inference);
+  const Model model = build_model(options);
   std::vector<NameAndShape> result;
-  for (Parameter<float>* const parameter : network->graph.parameters()) {
-    result.emplace_back(parameter->name(), parameter->sample_shape());
-  }
+  for (const ValueId id : model.parameters) result.emplace_back(model[id].name, model[id].shape);
   return result;
 }
 
 /// All starting values of a model, parameter by parameter.
 template <typename T>
 std::vector<std::vector<T>> starting_values(const ModelOptions& options, std::uint64_t seed = 1,
-                                            std::uint64_t worker = 0, Index max_rows = 5) {
-  SerialBackend<T> backend;
-  const auto network = build_model(backend, options, max_rows, GraphMode::training);
-  initialize_parameters(*network, options, seed, worker);
+                                            std::uint64_t worker = 0) {
+  Network<T> network = make_network<T>(options, 5);
+  const Model& model = network.model;
+  copy_parameters_in(network, initial_parameters(model, options, seed, worker), "the start");
   std::vector<std::vector<T>> result;
-  for (Parameter<T>* const parameter : network->graph.parameters()) {
-    result.emplace_back(parameter->value(), parameter->value() + parameter->elements());
+  for (const ValueId id : model.parameters) {
+    const T* const there = network.executor->data(id);
+    result.emplace_back(there, there + model[id].shape.elements());
   }
   return result;
 }
@@ -68,17 +67,15 @@ TEST(Models, NeuronHasOneWeightAFeatureAndABias) {
 TEST(Models, NeuronRefusesMoreThanTwoClasses) {
   ModelOptions options = neuron;
   options.classes = 3;
-  SerialBackend<float> backend;
-  const auto build = [&] { build_model(backend, options, 5, GraphMode::inference); };
+  const auto build = [&] { build_model(options); };
   EXPECT_THROW(build(), UsageError);
   EXPECT_EQ(sentence_of(build), "--model neuron tells two classes apart, but the data set has 3");
 }
 
 TEST(Models, UnknownNamesAreRefused) {
-  SerialBackend<float> backend;
   ModelOptions options = mlp({});
   options.name = "transformer";
-  EXPECT_THROW(build_model(backend, options, 5, GraphMode::inference), UsageError);
+  EXPECT_THROW(build_model(options), UsageError);
   EXPECT_EQ(sentence_of([] { parse_activation("tanh"); }), "there is no activation 'tanh'");
   EXPECT_EQ(sentence_of([] { parse_loss("hinge"); }), "there is no loss 'hinge'");
   EXPECT_THROW(parse_loss("hinge"), UsageError);
@@ -100,11 +97,6 @@ TEST(Models, StartInFloatIsTheRoundedStartInDouble) {
   for (std::size_t i = 0; i < in_double.size(); ++i) {
     EXPECT_EQ(in_float[i], std::vector<float>(in_double[i].begin(), in_double[i].end()));
   }
-}
-
-TEST(Models, StartDoesNotDependOnTheBatchSize) {
-  EXPECT_EQ(starting_values<double>(mlp({7}), 1, 0, 1),
-            starting_values<double>(mlp({7}), 1, 0, 64));
 }
 
 TEST(Models, StartOfALayerDoesNotDependOnTheLayersBehindIt) {
@@ -218,20 +210,24 @@ TEST(Models, BiasesStartAtZero) {
 
 /// The values that loss and prediction read, for one sample of ones.
 std::vector<double> outputs_of(const ModelOptions& options, bool with_starting_values) {
-  SerialBackend<double> backend;
-  const auto network = build_model(backend, options, 1, GraphMode::inference);
-  initialize_parameters(*network, options, 1);
-  for (Parameter<double>* const parameter : network->graph.parameters()) {
+  Network<double> network = make_network<double>(options, 1);
+  const Model& model = network.model;
+  std::vector<ParameterValues> start = initial_parameters(model, options, 1);
+  for (ParameterValues& parameter : start) {
     if (with_starting_values) break;
-    const auto values = random_values<double>(parameter->elements(), 2, -2, 2);
-    std::copy(values.begin(), values.end(), parameter->value());
+    parameter.values = random_values<double>(parameter.shape.elements(), 2, -2, 2);
   }
-  std::fill_n(network->input->value(), options.sample.elements(), 1.0);
-  network->labels.data()[0] = 0;
-  network->graph.forward();
-  Node<double>& outputs = *network->loss->inputs()[0];
-  EXPECT_EQ(network->prediction->inputs()[0], &outputs);
-  return {outputs.value(), outputs.value() + outputs.sample_shape().elements()};
+  copy_parameters_in(network, start, "the test");
+  std::fill_n(network.executor->data(model.batch), options.sample.elements(), 1.0);
+  network.executor->execute(network.prediction, {.rows = 1});
+  std::size_t readers = 0;  // loss and prediction
+  for (const Line& line : model.program.lines) {
+    const std::vector<ValueId> read = read_by(line.operation);
+    if (std::count(read.begin(), read.end(), model.outputs) > 0) ++readers;
+  }
+  EXPECT_EQ(readers, 2U);
+  const double* const outputs = network.executor->data(model.outputs);
+  return {outputs, outputs + model[model.outputs].shape.elements()};
 }
 
 TEST(Models, ReluMlpStartsAsTheZeroFunction) {
@@ -257,18 +253,38 @@ TEST(Models, OutputsAreSigmoidOnlyWithSquaredErrorAndSigmoidLayers) {
 }
 
 TEST(Models, NeuronNamesClassOneFromOneHalfOn) {
-  SerialBackend<double> backend;
-  const auto network = build_model(backend, neuron, 3, GraphMode::inference);
-  const std::vector<double> weight = {1, 0, 0};
-  std::copy(weight.begin(), weight.end(), network->graph.parameters()[0]->value());
-  network->graph.parameters()[1]->value()[0] = 0;
-  const std::vector<double> inputs = {-1e-9, 5, 5, 0, 5, 5, 1e-9, 5, 5};
-  std::copy(inputs.begin(), inputs.end(), network->input->value());
-  std::fill_n(network->labels.data(), 3, 1);
-  network->graph.forward();
-  const std::int32_t* const classes = network->prediction->predictions();
+  Network<double> network = make_network<double>(neuron, 3);
+  copy_parameters_in(network,
+                     {{.name = "fc1/weight", .shape = {3, 1}, .values = {1, 0, 0}},
+                      {.name = "fc1/bias", .shape = {1}, .values = {0}}},
+                     "the test");
+  const Dataset data({3}, 2, std::vector<double>{-1e-9, 5, 5, 0, 5, 5, 1e-9, 5, 5}, {1, 1, 1});
+  const std::vector<std::uint32_t> order = {0, 1, 2};
+  network.executor->read_from(data, order);
+  network.executor->execute(network.evaluation, {.rows = 3});
+  const auto* const classes = network.executor->data<std::int32_t>(network.model.classes);
   EXPECT_EQ(std::vector<std::int32_t>(classes, classes + 3), (std::vector<std::int32_t>{0, 1, 1}));
-  EXPECT_NEAR(network->loss->value()[1], 0.25, 1e-15);  // (1 - sigmoid(0))^2
+  EXPECT_EQ(network.model.threshold, 0.5);
+  // (1 - sigmoid(0))^2
+  EXPECT_NEAR(network.executor->data(network.model.row_losses)[1], 0.25, 1e-15);
+}
+
+TEST(Models, PredictionNeedsNeitherLabelsNorLoss) {
+  for (const ModelOptions& options : {mlp({7}), neuron}) {
+    const Model model = build_model(options);
+    const Program prediction = model.prediction();
+    EXPECT_EQ(prediction.values.size(), model.program.values.size());
+    EXPECT_EQ(prediction.lines.size(), model.program.lines.size() - 3);  // gather, loss, accumulate
+    EXPECT_FALSE(is_read(prediction, model.batch_labels));
+    EXPECT_FALSE(is_read(prediction, model.row_losses));
+    EXPECT_TRUE(is_read(prediction, model.batch));
+    EXPECT_EQ(written_by(prediction.lines.back().operation), std::vector<ValueId>{model.classes});
+  }
+}
+
+TEST(Models, CountTheirParameters) {
+  EXPECT_EQ(build_model(mlp({7})).parameter_count(), 24 * 7 + 7 + 7 * 10 + 10);
+  EXPECT_EQ(build_model(neuron).parameter_count(), 4);
 }
 
 }  // namespace
