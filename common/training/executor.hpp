@@ -187,6 +187,11 @@ class Executor {
   /// The values in whose memory the program's are, as far as they have none yet.
   std::vector<ValueId> missing(const Program& program) const;
 
+  /// The number of the timing with a key, made where there is none yet.
+  template <typename MakeTiming>
+  std::size_t timing(std::size_t key, const MakeTiming& make_timing);
+  void measure_into(std::size_t timing, const std::function<void()>& work);
+
   std::vector<Value> values_;
   std::vector<Tensor<std::byte>> owned_;  ///< one for each value; empty where it is elsewhere
   std::vector<void*> bound_;
@@ -196,6 +201,7 @@ class Executor {
   std::span<const std::uint32_t> order_;
   bool measures_ = false;
   std::vector<Timing> timings_;
+  std::vector<std::size_t> timing_keys_;  ///< of each: no text is needed to find it
 };
 
 //! [run_line]
