@@ -11,13 +11,13 @@
 
 #include <gtest/gtest.h>
 
-#include "01_serial/serial_backend.hpp"
 #include "data/generators.hpp"
-#include "models/initialize.hpp"
+#include "network/initialize.hpp"
 #include "tensor/error.hpp"
 #include "training/latency.hpp"
 #include "training/parameters.hpp"
 #include "unit/allocation_counter.hpp"
+#include "unit/observed_executor.hpp"
 
 namespace stagewise {
 namespace {
@@ -31,6 +31,14 @@ Dataset make_data() {
 
 ModelOptions make_model(std::vector<Index> hidden = {9, 5}) {
   return {.hidden = std::move(hidden), .sample = {6}, .classes = 4};
+}
+
+/// With the parameters that a training starts from.
+template <typename T>
+Network<T> make_started(const ModelOptions& model, Index rows) {
+  Network<T> network = make_network<T>(model, rows);
+  copy_parameters_in(network, initial_parameters(network.model, model, 1), "the start");
+  return network;
 }
 
 /// Takes a given time for each answer, and tells its class.
@@ -89,10 +97,8 @@ TEST(MeasureLatency, TellsTheUsualFromTheSlow) {
 }
 
 TEST(MeasureLatency, IsPlausible) {
-  SerialBackend<float> backend;
-  const auto network = build_model(backend, make_model(), 1, GraphMode::inference);
-  initialize_parameters(*network, make_model(), 1);
-  EagerPredictor<float> predictor(*network);
+  Network<float> network = make_started<float>(make_model(), 1);
+  EagerPredictor<float> predictor(network);
   const LatencyReport latency = measure_latency(predictor, make_data());
   EXPECT_EQ(latency.path, "eager");
   EXPECT_GE(latency.samples, 200);
@@ -102,10 +108,8 @@ TEST(MeasureLatency, IsPlausible) {
   EXPECT_LT(latency.median_seconds, 0.01);  // some 200 multiplications
 
   // A network a thousand times as large takes noticeably longer.
-  const ModelOptions large = make_model({400, 400});
-  const auto large_network = build_model(backend, large, 1, GraphMode::inference);
-  initialize_parameters(*large_network, large, 1);
-  EagerPredictor<float> large_predictor(*large_network);
+  Network<float> large_network = make_started<float>(make_model({400, 400}), 1);
+  EagerPredictor<float> large_predictor(large_network);
   EXPECT_GT(measure_latency(large_predictor, make_data()).median_seconds,
             2 * latency.median_seconds);
 }
@@ -155,8 +159,6 @@ class Other final : public Predictor<double> {
 
 class MeasureLatencies : public testing::Test {
  protected:
-  void SetUp() override { initialize_parameters(*network_, make_sigmoid_model(), 1); }
-
   /// A relu network would start as the zero function.
   static ModelOptions make_sigmoid_model() {
     ModelOptions model = make_model();
@@ -167,18 +169,16 @@ class MeasureLatencies : public testing::Test {
   std::vector<LatencyReport> measure(Index wrong_sample) {
     std::vector<std::unique_ptr<Predictor<double>>> others;
     for (const char* const name : {"second", "third"}) {
-      auto other = std::make_unique<Other>(name, *network_, alive_);
+      auto other = std::make_unique<Other>(name, network_, alive_);
       other->wrong_sample = wrong_sample;
       others.push_back(std::move(other));
     }
     alive_.fewest = alive_.now;
-    return measure_latencies(std::make_unique<EagerPredictor<double>>(*network_), std::move(others),
+    return measure_latencies(std::make_unique<EagerPredictor<double>>(network_), std::move(others),
                              make_data());
   }
 
-  SerialBackend<double> backend_;
-  std::unique_ptr<Network<double>> network_ =
-      build_model(backend_, make_sigmoid_model(), 1, GraphMode::inference);
+  Network<double> network_ = make_started<double>(make_sigmoid_model(), 1);
   Alive alive_;
 };
 
@@ -209,42 +209,49 @@ TEST_F(MeasureLatencies, RefuseWrongAnswers) {
 }
 
 TEST_F(MeasureLatencies, AcceptEitherOfTwoClassesThatRoundingDecidesBetween) {
-  std::vector<ParameterValues> values = copy_parameters_out(network_->graph);
+  std::vector<ParameterValues> values = copy_parameters_out(network_);
   for (ParameterValues& parameter : values) {
     std::fill(parameter.values.begin(), parameter.values.end(), 0);
   }
   values.back().values = {1e5, 1e5 + 9e-6, 1e5, 1e5};  // the bias of the outputs
-  copy_parameters_in(network_->graph, values, "the test");
+  copy_parameters_in(network_, values, "the test");
   EXPECT_EQ(measure(17).size(), 3U);
 
   values.back().values[1] = 1e5 + 2e-5;
-  copy_parameters_in(network_->graph, values, "the test");
+  copy_parameters_in(network_, values, "the test");
   EXPECT_THROW(measure(17), Error);
 }
 
-TEST(EagerPredictor, AnswersAsTheGraphDoesWhereverItsInputWas) {
-  SerialBackend<double> backend;
-  const auto network = build_model(backend, make_model(), 5, GraphMode::inference);
-  initialize_parameters(*network, make_model(), 1);
-  const Dataset data = make_data();
-  const std::vector<std::uint32_t> batch = {3, 1, 4, 15, 9};
-  data.gather(std::span(batch), network->input->value());
-  network->graph.set_rows(5);
-  data.gather_labels(std::span(batch), network->labels.data());
-  network->graph.forward();
-  const std::vector<std::int32_t> expected(network->prediction->predictions(),
-                                           network->prediction->predictions() + 5);
-  network->graph.set_rows(1);
-  std::vector<double> elsewhere(30);
-  network->input->use(elsewhere.data());
+TEST(EagerPredictor, AnswersAsTheEvaluationDoesWhereverItsInputWas) {
+  for (const bool is_far : {false, true}) {
+    auto own = std::make_unique<ObservedExecutor<double>>();
+    ObservedExecutor<double>& executor = *own;
+    executor.is_far = is_far;
+    Network<double> network = make_network<double>(make_model(), 5, std::move(own));
+    const Model& model = network.model;
+    copy_parameters_in(network, initial_parameters(model, make_model(), 1), "the start");
+    const Dataset data = make_data();
+    const std::vector<std::uint32_t> batch = {3, 1, 4, 15, 9};
+    executor.read_from(data, batch);
+    executor.execute(network.evaluation, {.rows = 5});
+    const auto* const found = executor.data<std::int32_t>(model.classes);
+    const std::vector<std::int32_t> expected(found, found + 5);
+    const double* const outputs = executor.data(model.outputs);
+    const std::vector<double> expected_outputs(outputs, outputs + 5 * 4);
+    executor.execute(network.evaluation, {.first = 4, .rows = 1});
+    std::vector<double> elsewhere(30);
+    executor.bind(model.batch, elsewhere.data());
 
-  EagerPredictor<double> predictor(*network);
-  data.gather(std::span(batch), predictor.features());
-  std::vector<std::int32_t> classes(5, -1);
-  const std::int64_t allocations = allocations_so_far();
-  predictor.predict(classes.data());
-  EXPECT_EQ(allocations_so_far(), allocations);
-  EXPECT_EQ(classes, expected);
+    EagerPredictor<double> predictor(network);
+    EXPECT_EQ(predictor.features() == executor.data(model.batch), !is_far);
+    data.gather(std::span(batch), predictor.features());
+    std::vector<std::int32_t> classes(5, -1);
+    const std::int64_t allocations = allocations_so_far();
+    predictor.predict(classes.data());
+    EXPECT_EQ(allocations_so_far(), allocations);
+    EXPECT_EQ(classes, expected);
+    EXPECT_EQ(predictor.outputs(), expected_outputs);
+  }
 }
 
 }  // namespace

@@ -17,8 +17,7 @@
 
 #include <gtest/gtest.h>
 
-#include "01_serial/serial_backend.hpp"
-#include "models/initialize.hpp"
+#include "network/initialize.hpp"
 #include "support.hpp"
 #include "tensor/error.hpp"
 #include "tensor/random.hpp"
@@ -28,6 +27,7 @@
 #include "training/parameters.hpp"
 #include "training/trainer.hpp"
 #include "unit/allocation_counter.hpp"
+#include "unit/observed_executor.hpp"
 
 namespace stagewise {
 namespace {
@@ -84,25 +84,52 @@ class Recorder final : public TrainingObserver {
   std::vector<ParameterValues> parameters;
 };
 
+/// Whose memory the host cannot follow pointers into, as far as the trainer knows.
+template <typename T>
+std::unique_ptr<ObservedExecutor<T>> make_far_executor(
+    serial::GemmForm form = serial::GemmForm::reordered) {
+  auto executor = std::make_unique<ObservedExecutor<T>>(form);
+  executor->is_far = true;
+  return executor;
+}
+
+/// Steps from given parameters on.
+template <typename T>
+ProgramStep<T> make_step(Network<T>& network, const Dataset& data, const Sgd& sgd,
+                         const std::vector<ParameterValues>& start) {
+  return {network,
+          data,
+          build_training(network.model, sgd, {}),
+          {},
+          {start},
+          0,
+          network.executor->max_rows()};
+}
+
 /// A network, and everything that a training of it needs.
 template <typename T>
 struct Training {
-  explicit Training(Backend<T>& backend, const TrainingOptions& training_options = make_options(3))
+  explicit Training(
+      const TrainingOptions& training_options = make_options(3),
+      std::unique_ptr<ObservedExecutor<T>> own = std::make_unique<ObservedExecutor<T>>())
       : options(training_options),
-        network(build_model(backend, make_model(), options.batch_size, GraphMode::training)),
-        step(*network, data, options.sgd) {
-    initialize_parameters(*network, make_model(), options.seed);
-  }
+        executor(own.get()),
+        network(make_network<T>(make_model(), options.batch_size, std::move(own))),
+        step(make_step(network, data, options.sgd,
+                       initial_parameters(network.model, make_model(), options.seed))) {}
+  Training(const Training&) = delete;
+  Training& operator=(const Training&) = delete;
 
   void run(std::int64_t first_epoch = 1) {
-    train(*network, step, data, validation, options, first_epoch, recorder);
+    train(network, step, data, validation, options, first_epoch, recorder);
   }
 
   Dataset data = make_data();
   Dataset validation;
   TrainingOptions options;
-  std::unique_ptr<Network<T>> network;
-  EagerStep<T> step;
+  ObservedExecutor<T>* executor;
+  Network<T> network;
+  ProgramStep<T> step;
   Recorder recorder;
 };
 
@@ -162,8 +189,7 @@ TEST(OrderOfEpoch, IsTheDatasOwnWithoutShuffling) {
 // ----------------------------------------------------------------------------------- the training
 
 TEST(Train, LearnsAndReports) {
-  SerialBackend<double> backend;
-  Training<double> training(backend, make_options(20));
+  Training<double> training(make_options(20));
   training.validation = make_data(31, 2);
   training.run();
 
@@ -179,15 +205,14 @@ TEST(Train, LearnsAndReports) {
   EXPECT_LT(reports.back().train_loss, reports.front().train_loss / 2);
   EXPECT_GT(reports.back().train_accuracy, 0.8);
 
-  const Evaluation evaluation = evaluate(*training.network, training.validation);
+  const Evaluation evaluation = evaluate(training.network, training.validation);
   ASSERT_TRUE(reports.back().validation_loss.has_value());
   EXPECT_EQ(*reports.back().validation_loss, evaluation.loss);
   EXPECT_EQ(*reports.back().validation_accuracy, evaluation.accuracy);
 }
 
 TEST(Train, TellsOfEveryStep) {
-  SerialBackend<float> backend;
-  Training<float> training(backend, make_options(2));
+  Training<float> training(make_options(2));
   training.run();
   std::vector<std::pair<std::int64_t, Index>> expected;
   for (const std::int64_t epoch : {1, 2}) {
@@ -203,9 +228,11 @@ TYPED_TEST_SUITE(TrainIn, Precisions, PrecisionNames);
 
 TYPED_TEST(TrainIn, RepeatsBitForBit) {
   for (const std::string& form : serial::gemm_form_names()) {
-    SerialBackend<TypeParam> backend(serial::parse_gemm_form(form));
-    Training<TypeParam> first(backend);
-    Training<TypeParam> second(backend);
+    const auto make_executor = [&] {
+      return std::make_unique<ObservedExecutor<TypeParam>>(serial::parse_gemm_form(form));
+    };
+    Training<TypeParam> first(make_options(3), make_executor());
+    Training<TypeParam> second(make_options(3), make_executor());
     first.run();
     second.run();
     expect_identical(first.recorder.parameters, second.recorder.parameters);
@@ -214,28 +241,25 @@ TYPED_TEST(TrainIn, RepeatsBitForBit) {
 }
 
 TYPED_TEST(TrainIn, DependsOnTheSeed) {
-  SerialBackend<TypeParam> backend;
-  Training<TypeParam> training(backend);
+  Training<TypeParam> training;
   TrainingOptions other_options = make_options(3);
   other_options.seed = 6;
-  Training<TypeParam> other(backend, other_options);
+  Training<TypeParam> other(other_options);
   // The same start, so that only the order of the samples differs.
-  copy_parameters_in(other.network->graph, copy_parameters_out(training.network->graph),
-                     "the test");
+  copy_parameters_in(other.network, copy_parameters_out(training.network), "the test");
   training.run();
   other.run();
   EXPECT_NE(training.recorder.parameters.front().values, other.recorder.parameters.front().values);
 }
 
 TYPED_TEST(TrainIn, ContinuesAsIfItHadNeverStopped) {
-  SerialBackend<TypeParam> backend;
-  Training<TypeParam> uninterrupted(backend, make_options(5));
+  Training<TypeParam> uninterrupted(make_options(5));
   uninterrupted.run();
 
-  Training<TypeParam> before(backend, make_options(3));
+  Training<TypeParam> before(make_options(3));
   before.run();
-  Training<TypeParam> after(backend, make_options(5));
-  copy_parameters_in(after.network->graph, before.recorder.parameters, "the checkpoint");
+  Training<TypeParam> after(make_options(5));
+  copy_parameters_in(after.network, before.recorder.parameters, "the checkpoint");
   after.run(4);
 
   expect_identical(after.recorder.parameters, uninterrupted.recorder.parameters);
@@ -246,11 +270,10 @@ TYPED_TEST(TrainIn, ContinuesAsIfItHadNeverStopped) {
 }
 
 TEST(Train, DoesNothingWhereAllEpochsAreDone) {
-  SerialBackend<double> backend;
-  Training<double> training(backend);
-  const std::vector<ParameterValues> before = copy_parameters_out(training.network->graph);
+  Training<double> training;
+  const std::vector<ParameterValues> before = copy_parameters_out(training.network);
   training.run(4);
-  expect_identical(copy_parameters_out(training.network->graph), before);
+  expect_identical(copy_parameters_out(training.network), before);
   EXPECT_TRUE(training.recorder.steps.empty());
   EXPECT_TRUE(training.recorder.reports.empty());
 }
@@ -258,22 +281,19 @@ TEST(Train, DoesNothingWhereAllEpochsAreDone) {
 /// A step on the short last batch, three samples, changes the parameters by the mean of what a step
 /// on each of them alone would.
 TEST(Train, AveragesAShortBatchOverItsOwnRows) {
-  SerialBackend<double> backend;
   ModelOptions model = make_model();
   model.activation = Activation::sigmoid;  // relu units start as twins, whose gradients cancel
   const Dataset data = make_data();
   std::vector<std::uint32_t> order;
   order_of_epoch(samples, 1, 1, false, order);
-  const auto network = build_model(backend, model, batch_size, GraphMode::training);
+  Network<double> network = make_network<double>(model, batch_size);
+  const std::vector<ParameterValues> start = initial_parameters(network.model, model, 1);
   const auto after_one_step = [&](Index first, Index rows) {
-    initialize_parameters(*network, model, 1);
-    EagerStep<double> step(*network, data, {.learning_rate = 0.5});
+    ProgramStep<double> step = make_step(network, data, {.learning_rate = 0.5}, start);
     step.begin_epoch(order);
     step.run(first, rows);
-    return copy_parameters_out(network->graph);
+    return copy_parameters_out(network);
   };
-  initialize_parameters(*network, model, 1);
-  const std::vector<ParameterValues> start = copy_parameters_out(network->graph);
   const std::vector<ParameterValues> together = after_one_step(50, 3);
   const std::vector<std::vector<ParameterValues>> alone = {
       after_one_step(50, 1), after_one_step(51, 1), after_one_step(52, 1)};
@@ -289,12 +309,11 @@ TEST(Train, AveragesAShortBatchOverItsOwnRows) {
 }
 
 TEST(Train, AddsEveryBatchToTheTotals) {
-  SerialBackend<double> backend;
   TrainingOptions options = make_options(1);
   options.sgd = {.learning_rate = 0, .l2 = 0};  // the network stays as it is
-  Training<double> training(backend, options);
+  Training<double> training(options);
   training.run();
-  const Evaluation evaluation = evaluate(*training.network, training.data);
+  const Evaluation evaluation = evaluate(training.network, training.data);
   const EpochReport& report = training.recorder.reports.front();
   EXPECT_NEAR(report.train_loss, evaluation.loss, 1e-12);
   EXPECT_EQ(report.train_accuracy, evaluation.accuracy);  // a quotient of the same two counts
@@ -303,20 +322,19 @@ TEST(Train, AddsEveryBatchToTheTotals) {
 // --------------------------------------------------------------------------------------------- l2
 
 TEST(Train, AppliesL2ToWeightsAndNeverToBiases) {
-  SerialBackend<double> backend;
   constexpr double learning_rate = 0.25;
   constexpr double l2 = 0.5;
   const auto after_one_step = [&](double with_l2) {
     TrainingOptions options = make_options(1);
     options.batch_size = samples;  // one step an epoch
     options.sgd = {.learning_rate = learning_rate, .l2 = with_l2};
-    Training<double> training(backend, options);
+    Training<double> training(options);
     // Biases that are 0 would hide a wrong l2.
-    std::vector<ParameterValues> start = copy_parameters_out(training.network->graph);
+    std::vector<ParameterValues> start = copy_parameters_out(training.network);
     for (ParameterValues& parameter : start) {
       for (double& value : parameter.values) value += 0.125;
     }
-    copy_parameters_in(training.network->graph, start, "the test");
+    copy_parameters_in(training.network, start, "the test");
     training.run();
     return std::tuple(start, training.recorder.parameters, training.recorder.reports.front());
   };
@@ -343,19 +361,6 @@ TEST(Train, AppliesL2ToWeightsAndNeverToBiases) {
 
 // -------------------------------------------------------------------------------- NaN and infinity
 
-/// A device whose memory the host cannot follow pointers into, as far as the trainer knows.
-template <typename T>
-class FarBackend final : public SerialBackend<T> {
- public:
-  using SerialBackend<T>::SerialBackend;
-  bool host_accessible() const override { return false; }
-  void copy_in(void* to, const void* host, std::size_t bytes) override {
-    ++copies_in;
-    SerialBackend<T>::copy_in(to, host, bytes);
-  }
-  Index copies_in = 0;
-};
-
 // ------------------------------------------------------------- steps that are done some time later
 
 /// A step whose device is behind: it has done half of what was asked for, and needs a few looks
@@ -379,6 +384,7 @@ class LateStep final : public Step {
     step_->end_epoch();
     ++ends;
   }
+  Samples last_batch() const override { return step_->last_batch(); }
 
   int ends = 0;
 
@@ -388,11 +394,11 @@ class LateStep final : public Step {
 };
 
 TEST(Train, ShowsWhatIsDoneAndWatchesTheRest) {
-  FarBackend<double> backend;  // on others, totals are read after each step
-  Training<double> training(backend, make_options(2));
+  // On others, totals are read after each step.
+  Training<double> training(make_options(2), make_far_executor<double>());
   LateStep late(training.step);
   Recorder recorder;
-  train(*training.network, late, training.data, Dataset(), training.options, 1, recorder);
+  train(training.network, late, training.data, Dataset(), training.options, 1, recorder);
   std::vector<std::pair<std::int64_t, Index>> expected;
   for (const std::int64_t epoch : {1, 2}) {
     for (const Index asked : {10, 20, 30, 40, 50, 53}) expected.emplace_back(epoch, asked / 2);
@@ -401,7 +407,7 @@ TEST(Train, ShowsWhatIsDoneAndWatchesTheRest) {
   EXPECT_EQ(recorder.steps, expected);
   EXPECT_EQ(late.ends, 2);
 
-  Training<double> prompt(backend, make_options(2));
+  Training<double> prompt(make_options(2));
   prompt.run();
   expect_identical(recorder.parameters, prompt.recorder.parameters);
 }
@@ -416,10 +422,9 @@ std::string failure_of(Training<float>& training) {
 }
 
 TEST(Train, StopsAtALossThatIsNotFinite) {
-  SerialBackend<float> backend;
   TrainingOptions options = make_options(3);
   options.sgd.learning_rate = 1e30;
-  Training<float> training(backend, options);
+  Training<float> training(options);
   const std::string failure = failure_of(training);
   EXPECT_TRUE(failure.find("in epoch 1, step 2") != std::string::npos ||
               failure.find("in epoch 1, step 3") != std::string::npos)
@@ -430,24 +435,21 @@ TEST(Train, StopsAtALossThatIsNotFinite) {
 }
 
 TEST(Train, NamesTheStepAlsoWhereTheHostReadsOnceAnEpoch) {
-  FarBackend<float> backend;
   TrainingOptions options = make_options(3);
   options.sgd.learning_rate = 1e30;
-  Training<float> training(backend, options);
-  SerialBackend<float> near_backend;
-  Training<float> near(near_backend, options);
+  Training<float> training(options, make_far_executor<float>());
+  Training<float> near(options);
   EXPECT_EQ(failure_of(training), failure_of(near));
   EXPECT_TRUE(training.recorder.reports.empty());
 }
 
 TEST(Train, NamesALaterEpoch) {
-  SerialBackend<float> backend;
-  Training<float> training(backend);
+  Training<float> training;
   training.run();
   ASSERT_EQ(training.recorder.reports.size(), 3U);
   std::vector<ParameterValues> broken = training.recorder.parameters;
   broken.back().values.back() = std::numeric_limits<double>::quiet_NaN();
-  copy_parameters_in(training.network->graph, broken, "the test");
+  copy_parameters_in(training.network, broken, "the test");
   training.options.epochs = 6;
   try {
     training.run(5);
@@ -463,12 +465,12 @@ TEST(Train, NamesALaterEpoch) {
 /// The last step's loss is still finite, but its update is not: no loss shows that.
 TEST(Train, StopsAtParametersThatAreNotFinite) {
   for (const bool far : {false, true}) {
-    SerialBackend<float> near_backend;
-    FarBackend<float> far_backend;
     TrainingOptions options = make_options(1);
     options.batch_size = samples;  // one step
     options.sgd.learning_rate = std::numeric_limits<float>::infinity();
-    Training<float> training(far ? far_backend : near_backend, options);
+    auto executor = std::make_unique<ObservedExecutor<float>>();
+    executor->is_far = far;
+    Training<float> training(options, std::move(executor));
     const std::string failure = failure_of(training);
     EXPECT_NE(failure.find("became NaN or infinite in epoch 1, step 1"), std::string::npos)
         << failure;
@@ -477,26 +479,23 @@ TEST(Train, StopsAtParametersThatAreNotFinite) {
 }
 
 /// Computes one kind of operation wrongly.
-class WrongBackend final : public SerialBackend<float> {
- public:
-  explicit WrongBackend(bool forward) : forward_(forward) {}
-  void add_bias(Index rows, Index cols, const float* x, const float* bias, float* y) override {
-    SerialBackend<float>::add_bias(rows, cols, x, bias, y);
-    if (forward_) y[0] = std::numeric_limits<float>::quiet_NaN();
-  }
-  void sum_rows(Index rows, Index cols, const float* x, float* out) override {
-    SerialBackend<float>::sum_rows(rows, cols, x, out);
-    if (!forward_) out[0] = std::numeric_limits<float>::quiet_NaN();
-  }
-
- private:
-  bool forward_;
-};
+std::unique_ptr<ObservedExecutor<float>> make_wrong_executor(bool forward) {
+  constexpr float nan = std::numeric_limits<float>::quiet_NaN();
+  const auto add_bias = [](ObservedExecutor<float>& executor, const AddBias& op) {
+    executor.compute(op);
+    executor.data(op.y)[0] = nan;
+  };
+  const auto column_sums = [](ObservedExecutor<float>& executor, const ColumnSums& op) {
+    executor.compute(op);
+    executor.data(op.y)[0] = nan;
+  };
+  return std::make_unique<ObservedExecutor<float>>(
+      forward ? instead_of<AddBias, float>(add_bias) : instead_of<ColumnSums, float>(column_sums));
+}
 
 TEST(Train, BlamesNoLearningRateForAnOperationThatIsWrong) {
   for (const bool forward : {true, false}) {
-    WrongBackend backend(forward);
-    Training<float> training(backend);
+    Training<float> training(make_options(3), make_wrong_executor(forward));
     try {
       training.run();
       FAIL() << "no failure";
@@ -509,10 +508,9 @@ TEST(Train, BlamesNoLearningRateForAnOperationThatIsWrong) {
       EXPECT_TRUE(error.may_be_a_kernel());
     }
   }
-  WrongBackend backend(true);
-  Training<float> training(backend);
+  Training<float> training(make_options(3), make_wrong_executor(true));
   try {
-    evaluate(*training.network, training.data);
+    evaluate(training.network, training.data);
     FAIL() << "no failure";
   } catch (const NotFinite& error) {
     EXPECT_TRUE(std::string(error.what()).ends_with(": an operation computes wrong numbers"))
@@ -521,21 +519,19 @@ TEST(Train, BlamesNoLearningRateForAnOperationThatIsWrong) {
 }
 
 TEST(Train, BlamesAWeightDecayThatLetsWeightsGrow) {
-  SerialBackend<float> backend;
   TrainingOptions options = make_options(3);
   options.sgd.l2 = 1e30;
-  Training<float> training(backend, options);
+  Training<float> training(options);
   const std::string failure = failure_of(training);
   EXPECT_NE(failure.find("times the l2 of 1e+30 is 1e+29"), std::string::npos) << failure;
 }
 
 /// What a training meets is never beyond the bounds on it.
 TEST(Bounds, HoldOfATraining) {
-  SerialBackend<double> backend;
   const TrainingOptions options = make_options(1);
-  Training<double> training(backend, options);
-  Bounds bounds(*training.network, largest_input<double>(training.data),
-                copy_parameters_out(training.network->graph));
+  Training<double> training(options);
+  Bounds bounds(training.network.model, largest_input<double>(training.data),
+                copy_parameters_out(training.network));
   EXPECT_TRUE(bounds.can_hold<float>(batch_size));
   const double before = bounds.largest_parameter();
   EXPECT_GT(before, 0);
@@ -547,13 +543,12 @@ TEST(Bounds, HoldOfATraining) {
 }
 
 TEST(Bounds, KnowWhatIsTooLarge) {
-  SerialBackend<double> backend;
   const ModelOptions model{.hidden = {}, .sample = Shape{2}, .classes = 3};
-  const auto network = build_model(backend, model, 2, GraphMode::training);
+  const Model network = build_model(model);
   std::vector<ParameterValues> parameters = {
       {.name = "fc1/weight", .shape = {2, 3}, .values = {1, -2, 0, 0, 0, 0}},
       {.name = "fc1/bias", .shape = {3}, .values = {0, 0.5, 0}}};
-  const auto bounds = [&](double input) { return Bounds(*network, input, parameters); };
+  const auto bounds = [&](double input) { return Bounds(network, input, parameters); };
   EXPECT_EQ(bounds(1).largest_parameter(), 2);
   EXPECT_TRUE(bounds(1).can_hold<float>(10));
   EXPECT_FALSE(bounds(1e32).can_hold<float>(10));
@@ -569,11 +564,10 @@ TEST(Bounds, KnowWhatIsTooLarge) {
 
 TEST(Evaluate, CountsWhatIsRight) {
   // No hidden layer, the identity as weights: the network predicts the largest feature.
-  SerialBackend<double> backend;
   const ModelOptions model{.hidden = {}, .sample = Shape{3}, .classes = 3};
-  const auto network = build_model(backend, model, 2, GraphMode::inference);
+  Network<double> network = make_network<double>(model, 2);
   copy_parameters_in(
-      network->graph,
+      network,
       {{.name = "fc1/weight", .shape = {3, 3}, .values = {1, 0, 0, 0, 1, 0, 0, 0, 1}},
        {.name = "fc1/bias", .shape = {3}, .values = {0, 0, 0}}},
       "the test");
@@ -584,23 +578,22 @@ TEST(Evaluate, CountsWhatIsRight) {
                                          4, 4, 4,  // a tie: the lowest class
                                          1, 7, 2},
                      {0, 2, 0, 0, 1});
-  const Evaluation evaluation = evaluate(*network, data);
+  const Evaluation evaluation = evaluate(network, data);
   EXPECT_EQ(evaluation.correct, 4);
   EXPECT_EQ(evaluation.samples, 5);
   EXPECT_EQ(evaluation.accuracy, 0.8);
 }
 
 TEST(Evaluate, HardlyDependsOnTheBatchSize) {
-  SerialBackend<double> backend;
-  Training<double> training(backend, make_options(2));
+  Training<double> training(make_options(2));
   training.run();
-  const Evaluation reference = evaluate(*training.network, training.data);
+  const Evaluation reference = evaluate(training.network, training.data);
   EXPECT_GT(reference.correct, 0);
   EXPECT_LT(reference.correct, samples);
   for (const Index size : {1, 7, 52, 53, 200}) {
-    const auto network = build_model(backend, make_model(), size, GraphMode::inference);
-    copy_parameters_in(network->graph, training.recorder.parameters, "the test");
-    const Evaluation evaluation = evaluate(*network, training.data);
+    Network<double> network = make_network<double>(make_model(), size);
+    copy_parameters_in(network, training.recorder.parameters, "the test");
+    const Evaluation evaluation = evaluate(network, training.data);
     EXPECT_EQ(evaluation.correct, reference.correct) << "batches of " << size;
     EXPECT_EQ(evaluation.samples, samples);
     EXPECT_NEAR(evaluation.loss, reference.loss, 1e-13) << "batches of " << size;
@@ -608,54 +601,33 @@ TEST(Evaluate, HardlyDependsOnTheBatchSize) {
 }
 
 TEST(Evaluate, RefusesAnEmptyDataSet) {
-  SerialBackend<double> backend;
-  const auto network = build_model(backend, make_model(), 4, GraphMode::inference);
-  EXPECT_THROW(evaluate(*network, make_data().slice(0, 0)), Error);
+  Network<double> network = make_network<double>(make_model(), 4);
+  EXPECT_THROW(evaluate(network, make_data().slice(0, 0)), Error);
 }
 
 TEST(Evaluate, RefusesALossThatIsNotFinite) {
-  SerialBackend<double> backend;
-  Training<double> training(backend);
-  std::vector<ParameterValues> values = copy_parameters_out(training.network->graph);
+  Training<double> training;
+  std::vector<ParameterValues> values = copy_parameters_out(training.network);
   values.front().values.front() = std::numeric_limits<double>::quiet_NaN();
-  copy_parameters_in(training.network->graph, values, "the test");
-  EXPECT_THROW(evaluate(*training.network, training.data), Error);
+  copy_parameters_in(training.network, values, "the test");
+  EXPECT_THROW(evaluate(training.network, training.data), Error);
 }
 
 // ---------------------------------------------------------------------------- memory of the device
 
 TYPED_TEST(TrainIn, ComputesTheSameWhereTheHostMustCopy) {
-  SerialBackend<TypeParam> near_backend;
-  FarBackend<TypeParam> far_backend;
-  Training<TypeParam> near(near_backend);
-  Training<TypeParam> far(far_backend);
+  Training<TypeParam> near;
+  Training<TypeParam> far(make_options(3), make_far_executor<TypeParam>());
   near.validation = make_data(31, 2);
   far.validation = make_data(31, 2);
-  const Index copies_before = far_backend.copies_in;
   near.run();
   far.run();
-  EXPECT_GE(far_backend.copies_in - copies_before, Index{6} * steps_per_epoch);
+  // Where reading is free, totals are read after each step, else once an epoch.
+  EXPECT_EQ(near.executor->copies_out - far.executor->copies_out, 3 * steps_per_epoch);
   expect_identical(far.recorder.parameters, near.recorder.parameters);
   expect_identical(far.recorder.reports, near.recorder.reports);
   for (std::size_t i = 0; i < 3; ++i) {
     EXPECT_EQ(far.recorder.reports[i].validation_loss, near.recorder.reports[i].validation_loss);
-  }
-}
-
-/// More samples than a batch usually has.
-TEST(LoadBatch, CopiesEveryLabel) {
-  constexpr Index rows = 2500;
-  FarBackend<float> backend;
-  const auto network = build_model(backend, make_model(), rows, GraphMode::inference);
-  const Dataset data = make_data(rows);
-  std::vector<std::uint32_t> order;
-  order_of_epoch(rows, 1, 1, true, order);
-  PlainFeeder<float>(*network, data).feed(order);
-  std::vector<float> features(static_cast<std::size_t>(rows * sample_shape.elements()));
-  data.gather(std::span<const std::uint32_t>(order), features.data());
-  EXPECT_TRUE(std::equal(features.begin(), features.end(), network->input->value()));
-  for (std::size_t i = 0; i < order.size(); ++i) {
-    ASSERT_EQ(network->labels.data()[i], data.labels()[order[i]]) << "row " << i;
   }
 }
 
@@ -699,17 +671,19 @@ class AllocationWatcher final : public TrainingObserver {
 };
 
 template <typename T>
-void expect_no_allocations(Backend<T>& backend, LossKind loss, bool timings) {
+void expect_no_allocations(serial::GemmForm form, bool is_far, LossKind loss, bool timings) {
   const Dataset data = make_data();
   ModelOptions model = make_model();
   model.loss = loss;
-  const auto network = build_model(backend, model, batch_size, GraphMode::training);
-  initialize_parameters(*network, model, 1);
-  if (timings) network->graph.enable_timings();
+  auto executor = std::make_unique<ObservedExecutor<T>>(form);
+  executor->is_far = is_far;
+  Network<T> network = make_network<T>(model, batch_size, std::move(executor));
+  if (timings) network.executor->enable_timings();
   const TrainingOptions options = make_options(3);
-  EagerStep<T> step(*network, data, options.sgd);
+  ProgramStep<T> step =
+      make_step(network, data, options.sgd, initial_parameters(network.model, model, 1));
   AllocationWatcher watcher;
-  train(*network, step, data, Dataset(), options, 1, watcher);
+  train(network, step, data, Dataset(), options, 1, watcher);
 
   ASSERT_EQ(watcher.at_step.size(), std::size_t{3} * steps_per_epoch);
   for (std::size_t i = 1; i < watcher.at_step.size(); ++i) {
@@ -720,14 +694,13 @@ void expect_no_allocations(Backend<T>& backend, LossKind loss, bool timings) {
 }
 
 TYPED_TEST(TrainIn, AllocatesNothingInAStep) {
-  for (const std::string& form : serial::gemm_form_names()) {
-    SCOPED_TRACE(form);
-    SerialBackend<TypeParam> near_backend(serial::parse_gemm_form(form));
-    FarBackend<TypeParam> far_backend(serial::parse_gemm_form(form));
+  for (const std::string& name : serial::gemm_form_names()) {
+    SCOPED_TRACE(name);
+    const serial::GemmForm form = serial::parse_gemm_form(name);
     for (const LossKind loss : {LossKind::cross_entropy, LossKind::squared_error}) {
-      expect_no_allocations<TypeParam>(near_backend, loss, false);
-      expect_no_allocations<TypeParam>(near_backend, loss, true);
-      expect_no_allocations<TypeParam>(far_backend, loss, false);
+      expect_no_allocations<TypeParam>(form, false, loss, false);
+      expect_no_allocations<TypeParam>(form, false, loss, true);
+      expect_no_allocations<TypeParam>(form, true, loss, false);
     }
   }
 }

@@ -10,12 +10,12 @@
 
 #include <gtest/gtest.h>
 
-#include "01_serial/serial_backend.hpp"
-#include "models/initialize.hpp"
+#include "network/initialize.hpp"
 #include "support.hpp"
 #include "training/parameters.hpp"
 #include "training/trainer.hpp"
-#include "training/worker_step.hpp"
+#include "unit/observed_executor.hpp"
+#include "unit/programs.hpp"
 
 namespace stagewise {
 namespace {
@@ -93,32 +93,46 @@ class Recorder final : public TrainingObserver {
   History history;
 };
 
-/// A network that starts from a worker's parameters, with biases that are not 0: otherwise an l2
-/// that is applied to them would not show.
-template <typename T>
-std::unique_ptr<Network<T>> make_network(Backend<T>& backend, Index batch_size,
-                                         std::uint64_t worker = 0) {
-  auto network = build_model(backend, make_model(), batch_size, GraphMode::training);
-  initialize_parameters(*network, make_model(), 5, worker);
-  for (Parameter<T>* const parameter : network->graph.parameters()) {
-    if (parameter->kind() != ParameterKind::bias) continue;
-    const auto values = random_values<T>(parameter->elements(), 40 + worker);
-    std::copy(values.begin(), values.end(), parameter->value());
+/// A worker's parameters to start from, with biases that are not 0: otherwise an l2 that is applied
+/// to them would not show.
+std::vector<ParameterValues> make_start(std::uint64_t worker = 0) {
+  const Model model = build_model(make_model());
+  std::vector<ParameterValues> start = initial_parameters(model, make_model(), 5, worker);
+  for (ParameterValues& parameter : start) {
+    if (parameter.name.ends_with("bias")) {
+      parameter.values = random_values<double>(parameter.shape.elements(), 40 + worker);
+    }
   }
-  return network;
+  return start;
 }
 
 using Starts = std::vector<std::vector<ParameterValues>>;
 
-template <typename T>
-Starts make_starts(Backend<T>& backend, int workers) {
-  Starts starts;
-  for (int worker = 0; worker < workers; ++worker) {
-    const auto network = make_network(backend, 1, static_cast<std::uint64_t>(worker));
-    starts.push_back(copy_parameters_out(network->graph));
+/// One for all, or for each worker its own.
+Starts make_starts(const WorkerOptions& workers) {
+  Starts starts = {make_start()};
+  for (int worker = 1; worker < workers.workers && workers.average == Average::weights; ++worker) {
+    starts.push_back(make_start(static_cast<std::uint64_t>(worker)));
   }
   return starts;
 }
+
+/// A network and the step that trains it.
+template <typename T>
+struct Training {
+  Training(Index batch_size, const WorkerOptions& workers, const Starts& starts,
+           const Sgd& sgd = make_options(1).sgd, std::int64_t steps_done = 0)
+      : network(make_network<T>(make_model(), batch_size)),
+        programs(build_training(network.model, sgd, workers)),
+        step(network, data, programs, workers, starts, steps_done, batch_size) {}
+  Training(const Training&) = delete;
+  Training& operator=(const Training&) = delete;
+
+  Dataset data = make_data();
+  Network<T> network;
+  TrainingPrograms programs;
+  ProgramStep<T> step;
+};
 
 /// What a training leaves behind.
 struct Outcome {
@@ -128,41 +142,37 @@ struct Outcome {
 };
 
 template <typename T>
-Outcome finish(Network<T>& network, Step& step, const TrainingOptions& options,
+Outcome finish(Training<T>& training, const TrainingOptions& options,
                std::int64_t first_epoch = 1) {
   Outcome outcome;
   Recorder recorder;
-  const Dataset data = make_data();
   // With a validation set, the network is used for something else between two epochs.
-  train(network, step, data, data.slice(0, 20), options, first_epoch, recorder);
+  train(training.network, training.step, training.data, training.data.slice(0, 20), options,
+        first_epoch, recorder);
   outcome.history = recorder.history;
-  for (Parameter<T>* const parameter : network.graph.parameters()) {
-    const T* const gradient = parameter->gradient();
-    outcome.gradients.insert(outcome.gradients.end(), gradient, gradient + parameter->elements());
+  const Model& model = training.network.model;
+  const std::string whose = training.programs.workers.empty() ? "" : " of worker 1";
+  for (const ValueId id : model.parameters) {
+    const T* const gradient = training.network.executor->data(
+        named(training.programs.step, "d " + model[id].name + whose));
+    outcome.gradients.insert(outcome.gradients.end(), gradient,
+                             gradient + model[id].shape.elements());
   }
-  outcome.workers = step.worker_parameters();
+  outcome.workers = training.step.worker_parameters();
   return outcome;
-}
-
-template <typename T>
-Outcome train_eagerly(Index batch_size) {
-  SerialBackend<T> backend;
-  const auto network = make_network(backend, batch_size);
-  const Dataset data = make_data();
-  EagerStep<T> step(*network, data, make_options(batch_size).sgd);
-  return finish(*network, step, make_options(batch_size));
 }
 
 template <typename T>
 Outcome train_with_workers(Index batch_size, const WorkerOptions& workers,
                            std::int64_t last_epoch = epochs) {
-  SerialBackend<T> backend;
-  const auto network = make_network(backend, batch_size);
-  const Dataset data = make_data();
-  Starts starts;
-  if (workers.average == Average::weights) starts = make_starts(backend, workers.workers);
-  WorkerStep<T> step(*network, data, make_options(batch_size).sgd, workers, starts, 0);
-  return finish(*network, step, make_options(batch_size, last_epoch));
+  Training<T> training(batch_size, workers, make_starts(workers));
+  return finish(training, make_options(batch_size, last_epoch));
+}
+
+/// Without any workers.
+template <typename T>
+Outcome train_alone(Index batch_size) {
+  return train_with_workers<T>(batch_size, {});
 }
 
 /// The largest difference of two sets of parameters; infinite if there is a NaN.
@@ -194,37 +204,31 @@ template <typename T>
 class Workers : public testing::Test {};
 TYPED_TEST_SUITE(Workers, Precisions, PrecisionNames);
 
-TYPED_TEST(Workers, OneIsTheEagerStepBitForBit) {
+TYPED_TEST(Workers, OneWithItsOwnWeightsIsNoneBitForBit) {
   for (const Index batch_size : {10, 53, 1}) {
-    const Outcome eager = train_eagerly<TypeParam>(batch_size);
-    for (const Average average : {Average::gradients, Average::weights}) {
-      const Outcome one =
-          train_with_workers<TypeParam>(batch_size, {.workers = 1, .average = average});
-      expect_within(one.history, eager.history, 0);
-      EXPECT_EQ(one.gradients, eager.gradients);
-    }
+    const Outcome alone = train_alone<TypeParam>(batch_size);
+    const Outcome one =
+        train_with_workers<TypeParam>(batch_size, {.workers = 1, .average = Average::weights});
+    expect_within(one.history, alone.history, 0);
+    EXPECT_EQ(one.gradients, alone.gradients);
   }
 }
 
 /// 53 samples in batches of 50: the second batch has samples for three of the seven workers only.
 TYPED_TEST(Workers, AverageToTheBatchsGradient) {
   const double bound = std::is_same_v<TypeParam, float> ? 1e-5 : 1e-12;
-  const Outcome eager = train_eagerly<TypeParam>(50);
+  const Outcome alone = train_alone<TypeParam>(50);
   for (const int workers : {2, 3, 7, 50, 60}) {
     SCOPED_TRACE(std::to_string(workers) + " workers");
     const Outcome shared = train_with_workers<TypeParam>(50, {.workers = workers});
-    expect_within(shared.history, eager.history, bound);
+    expect_within(shared.history, alone.history, bound);
     EXPECT_TRUE(shared.workers.empty());
   }
   // Far more than the bound happens in these steps.
-  SerialBackend<TypeParam> backend;
-  EXPECT_GT(distance(eager.history.parameters.front(),
-                     copy_parameters_out(make_network(backend, 1)->graph)),
-            1e-2);
+  EXPECT_GT(distance(alone.history.parameters.front(), make_start()), 1e-2);
 }
 
-// ------------------------------------------------------------------------------- mean of the
-// weights
+// ---------------------------------------------------------------------------- mean of the weights
 
 std::vector<ParameterValues> mean_of(const Starts& workers) {
   std::vector<ParameterValues> mean = workers.front();
@@ -238,57 +242,53 @@ std::vector<ParameterValues> mean_of(const Starts& workers) {
   return mean;
 }
 
-/// As many networks as workers, each with its own eager step, and nothing of the class under test.
+/// As many networks as workers, each trained alone, and nothing of what is under test.
 struct Simulation {
   Simulation(Index batch, const WorkerOptions& worker_options)
       : batch_size(batch), options(worker_options) {
-    for (int worker = 0; worker < options.workers; ++worker) {
-      networks.push_back(make_network(backend, batch_size, static_cast<std::uint64_t>(worker)));
-      steps.push_back(std::make_unique<EagerStep<double>>(*networks.back(), data,
-                                                          make_options(batch_size).sgd));
+    for (const std::vector<ParameterValues>& start : make_starts(options)) {
+      workers.push_back(
+          std::make_unique<Training<double>>(batch_size, WorkerOptions(), Starts{start}));
     }
   }
 
   void run_epoch(std::int64_t epoch) {
     std::vector<std::uint32_t> order;
     order_of_epoch(samples, make_options(batch_size).seed, epoch, true, order);
-    for (const auto& step : steps) step->begin_epoch(order);
+    for (const auto& worker : workers) worker->step.begin_epoch(order);
     for (Index first = 0; first < samples; first += batch_size) {
       Index rest = std::min(batch_size, samples - first);
       Index at = first;
-      for (std::size_t worker = 0; worker < steps.size(); ++worker) {
+      for (std::size_t worker = 0; worker < workers.size(); ++worker) {
         // An even share of what is left, rounded up.
-        const auto left = static_cast<Index>(steps.size() - worker);
+        const auto left = static_cast<Index>(workers.size() - worker);
         const Index share = (rest + left - 1) / left;
-        if (share > 0) steps[worker]->run(at, share);
+        if (share > 0) workers[worker]->step.run(at, share);
         at += share;
         rest -= share;
       }
       if (++steps_done % options.average_every == 0) {
         const std::vector<ParameterValues> mean = mean_of(parameters());
-        for (const auto& network : networks) copy_parameters_in(network->graph, mean, "the mean");
+        for (const auto& worker : workers) copy_parameters_in(worker->network, mean, "the mean");
       }
     }
   }
 
   Starts parameters() {
     Starts result;
-    for (const auto& network : networks) result.push_back(copy_parameters_out(network->graph));
+    for (const auto& worker : workers) result.push_back(copy_parameters_out(worker->network));
     return result;
   }
 
   double data_loss() {
     double sum = 0;
-    for (const auto& step : steps) sum += step->totals().loss;
+    for (const auto& worker : workers) sum += worker->step.totals().loss;
     return sum / static_cast<double>(samples);
   }
 
   Index batch_size;
   WorkerOptions options;
-  SerialBackend<double> backend;
-  Dataset data = make_data();
-  std::vector<std::unique_ptr<Network<double>>> networks;
-  std::vector<std::unique_ptr<EagerStep<double>>> steps;
+  std::vector<std::unique_ptr<Training<double>>> workers;
   std::int64_t steps_done = 0;
 };
 
@@ -335,25 +335,19 @@ TEST(WorkersWithTheirOwnWeights, KeepThemWhereThereAreNoSamplesForThem) {
 }
 
 TEST(WorkersWithTheirOwnWeights, StartWithTheMeanInTheNetwork) {
-  SerialBackend<double> backend;
-  const auto network = make_network(backend, 10);
-  const Dataset data = make_data();
-  const Starts starts = make_starts(backend, 3);
+  const WorkerOptions workers = {.workers = 3, .average = Average::weights};
+  const Starts starts = make_starts(workers);
   EXPECT_GT(distance(starts[0], starts[1]), 1e-2);
   EXPECT_GT(distance(starts[1], starts[2]), 1e-2);
-  const WorkerStep<double> step(*network, data, {}, {.workers = 3, .average = Average::weights},
-                                starts, 0);
-  EXPECT_LE(distance(copy_parameters_out(network->graph), mean_of(starts)), 1e-15);
+  Training<double> training(10, workers, starts);
+  EXPECT_LE(distance(copy_parameters_out(training.network), mean_of(starts)), 1e-15);
 }
 
 TEST(WorkersWithTheirOwnWeights, MustBeAsManyAsTheirStarts) {
-  SerialBackend<double> backend;
-  const auto network = make_network(backend, 10);
-  const Dataset data = make_data();
-  const Starts starts = make_starts(backend, 2);
+  const Starts starts = make_starts({.workers = 2, .average = Average::weights});
   EXPECT_EQ(sentence_of([&] {
-              const WorkerStep<double> step(*network, data, {},
-                                            {.workers = 3, .average = Average::weights}, starts, 0);
+              const Training<double> training(10, {.workers = 3, .average = Average::weights},
+                                              starts);
             }),
             "3 workers cannot start from the parameters of 2");
 }
@@ -367,12 +361,9 @@ TYPED_TEST(Workers, ContinueAsIfTheyHadNeverStopped) {
   EXPECT_GT(distance(before.workers[0], before.workers[1]), 1e-4) << "nothing to be restored";
 
   const auto continued = [&](std::int64_t steps_done) {
-    SerialBackend<TypeParam> backend;
-    const auto network = make_network(backend, batch_size, 9);  // its parameters do not matter
-    const Dataset data = make_data();
-    WorkerStep<TypeParam> step(*network, data, make_options(batch_size).sgd, workers,
-                               before.workers, steps_done);
-    return finish(*network, step, make_options(batch_size), 3);
+    Training<TypeParam> training(batch_size, workers, before.workers, make_options(1).sgd,
+                                 steps_done);
+    return finish(training, make_options(batch_size), 3);
   };
   const Outcome after = continued(2 * steps_per_epoch(batch_size));
   ASSERT_EQ(after.history.reports.size(), 2U);
@@ -396,19 +387,17 @@ TEST(WorkersL2, AppliesToWeightsAndNeverToBiases) {
   constexpr double learning_rate = 0.25;
   constexpr double l2 = 0.5;
   for (const Average average : {Average::gradients, Average::weights}) {
-    SerialBackend<double> backend;
-    const Dataset data = make_data();
     std::vector<std::uint32_t> order;
     order_of_epoch(samples, 1, 1, false, order);
-    const Starts starts = make_starts(backend, average == Average::weights ? 3 : 1);
+    const WorkerOptions workers = {.workers = 3, .average = average};
+    const Starts starts = make_starts(workers);
     const auto after_one_step = [&](double with_l2) {
-      const auto network = make_network(backend, samples);
-      WorkerStep<double> step(*network, data, {.learning_rate = learning_rate, .l2 = with_l2},
-                              {.workers = 3, .average = average}, starts, 0);
-      step.begin_epoch(order);
-      step.run(0, samples);
-      step.end_epoch();
-      return copy_parameters_out(network->graph);
+      Training<double> training(samples, workers, starts,
+                                {.learning_rate = learning_rate, .l2 = with_l2});
+      training.step.begin_epoch(order);
+      training.step.run(0, samples);
+      training.step.end_epoch();
+      return copy_parameters_out(training.network);
     };
     const std::vector<ParameterValues> start = mean_of(starts);
     const std::vector<ParameterValues> without = after_one_step(0);
