@@ -358,8 +358,8 @@ TEST(Executor, SharesABatchOutToWorkers) {
     parts.executor.execute(four.step, {.first = 5, .rows = rows});
     const Values batch = whole.get("batch", rows);
     Values put_together;
-    for (int worker = 1; worker <= 4; ++worker) {
-      const Values own = parts.get("batch of worker " + std::to_string(worker), rows);
+    for (int worker = 0; worker < 4; ++worker) {
+      const Values own = parts.get("batch@" + std::to_string(worker), rows);
       put_together.insert(put_together.end(), own.begin(), own.end());
     }
     EXPECT_EQ(put_together, batch);
@@ -421,13 +421,13 @@ TEST(Executor, UpdatesNothingOfAWorkerWithoutSamples) {
                      {.workers = 3, .average = Average::weights});
   Execution run(small, training.step, 10);
   const auto weight = [&](int worker) {
-    return run.get("fc1/weight of worker " + std::to_string(worker), 1);
+    return run.get("fc1/weight@" + std::to_string(worker), 1);
   };
-  const Values second = weight(2);
-  const Values third = weight(3);
+  const Values second = weight(1);
+  const Values third = weight(2);
   run.executor.execute(training.step, {.rows = 2});
-  EXPECT_NE(weight(2), second);
-  EXPECT_EQ(weight(3), third);
+  EXPECT_NE(weight(1), second);
+  EXPECT_EQ(weight(2), third);
 }
 
 /// The step's updates are those of the gradients, bit for bit.
@@ -459,8 +459,7 @@ TEST(Executor, RefusesToReduceOverProcessesThatAreNotThere) {
             "a program for several processes is executed by one");
 }
 
-// ------------------------------------------------------------------------------- fused and
-// measured
+// ------------------------------------------------------------------------------ fused and measured
 
 /// A fused line that the stage has no function for is what it stands for.
 TEST(Executor, ExpandsFusedLinesThatTheStageDoesNotKnow) {

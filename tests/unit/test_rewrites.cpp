@@ -124,6 +124,18 @@ TEST_F(Fuse, MovesWhatStandsBetweenOutOfTheWay) {
   EXPECT_EQ(names_of(result.lines[2].replaces), (Texts{"relu", "sum"}));
 }
 
+TEST_F(Fuse, TellsWhereTheNewLineIs) {
+  const ValueId d = add("d");
+  p_.append(Relu{.x = given_, .y = d});
+  p_.append(Relu{.x = given_, .y = a_});
+  p_.append(Relu{.x = d, .y = c_});  // of no concern
+  p_.append(Sigmoid{.x = a_, .y = b_});
+  Rewriter rewriter(p_);
+  EXPECT_EQ(rewriter.fuse({1, 3}, Copy{.x = given_, .y = b_}), 1U);
+  EXPECT_EQ(texts_of(rewriter.program()),
+            (Texts{"relu  given -> d", "copy  given -> b", "relu  d -> c"}));
+}
+
 /// What overwrites a value must stay behind whoever reads it, though no value ties the two
 /// together.
 TEST_F(Fuse, KeepsOverwritingBehindReading) {
@@ -177,6 +189,21 @@ TEST(Rewriter, FindsWritersAndReaders) {
   EXPECT_EQ(rewriter.get<Relu>(4), nullptr);
 }
 
+TEST(Rewriter, SplitsOffWhatOneLineStandsFor) {
+  const Program step = step_of(mlp);
+  Rewriter rewriter(step);
+  const UpdateBySum all = {.gradients = {named(step, "d fc1/weight"), named(step, "d fc1/bias")},
+                           .parameters = {named(step, "fc1/weight"), named(step, "fc1/bias")}};
+  const std::optional<std::size_t> line = rewriter.fuse({14, 16, 17}, all);
+  ASSERT_EQ(line, 15U) << "behind the gradient of the weight";
+  rewriter.split_off<ColumnSums>(*line, Copy{.x = all.gradients[0], .y = all.parameters[0]});
+  const Program result = rewriter.finish();
+  EXPECT_EQ(replaced_text(result.lines[*line]), "sgd_update x2");
+  EXPECT_STREQ(name_of(result.lines[*line + 1].operation), "copy");
+  EXPECT_EQ(replaced_text(result.lines[*line + 1]), "column_sums");
+  EXPECT_EQ(result.lines.size(), step.lines.size() - 1);
+}
+
 TEST(Rewriter, LetsALineStandForMore) {
   const Program step = step_of(mlp);
   Rewriter rewriter(step);
@@ -202,8 +229,7 @@ TEST(AppendCopy, HasValuesOfItsOwnButForDataAndParameters) {
   Program two;
   two.values = one.values;
   const Part part = {.index = 1, .count = 3};
-  const std::vector<ValueId> copies =
-      append_copy(two, one, {.part = part, .whose = " of worker 2"});
+  const std::vector<ValueId> copies = append_copy(two, one, {.part = part, .whose = "@1"});
   expect_valid(two);
   ASSERT_EQ(two.lines.size(), one.lines.size());
   ASSERT_EQ(copies.size(), one.values.size());
@@ -216,7 +242,7 @@ TEST(AppendCopy, HasValuesOfItsOwnButForDataAndParameters) {
       continue;
     }
     ASSERT_GE(copy.index, static_cast<int>(one.values.size())) << original.name;
-    EXPECT_EQ(two[copy].name, original.name + " of worker 2");
+    EXPECT_EQ(two[copy].name, original.name + "@1");
     EXPECT_EQ(two[copy].shape, original.shape);
     EXPECT_EQ(two[copy].role, original.role);
     EXPECT_EQ(two[copy].type, original.type);
@@ -229,7 +255,7 @@ TEST(AppendCopy, HasValuesOfItsOwnButForDataAndParameters) {
       EXPECT_FALSE(two[copy].memory_of);
     }
   }
-  EXPECT_EQ(texts_of(two)[1], "gemm  batch of worker 2, fc1/weight -> fc1/product of worker 2");
+  EXPECT_EQ(texts_of(two)[1], "gemm  batch@1, fc1/weight -> fc1/product@1");
 }
 
 TEST(AppendCopy, CanHaveParametersAndSamplesOfItsOwn) {
@@ -254,41 +280,34 @@ Texts last_lines(const Program& program, std::size_t count) {
 TEST(BuildTraining, AddsUpTheWorkersGradientsInTheirOrder) {
   const TrainingPrograms training = build_training(build_model(small), {}, {.workers = 3});
   EXPECT_EQ(last_lines(training.step, 4),
-            (Texts{"sum  d fc1/weight of worker 1, d fc1/weight of worker 2, d fc1/weight of "
-                   "worker 3 -> d fc1/weight",
-                   "sum  d fc1/bias of worker 1, d fc1/bias of worker 2, d fc1/bias of worker 3 "
-                   "-> d fc1/bias",
+            (Texts{"sum  d fc1/weight@0, d fc1/weight@1, d fc1/weight@2 -> d fc1/weight",
+                   "sum  d fc1/bias@0, d fc1/bias@1, d fc1/bias@2 -> d fc1/bias",
                    "sgd_update  d fc1/weight, fc1/weight -> fc1/weight",
                    "sgd_update  d fc1/bias, fc1/bias -> fc1/bias"}));
   EXPECT_TRUE(training.workers.empty());
   EXPECT_TRUE(training.mean.lines.empty());
   EXPECT_TRUE(training.take_over.lines.empty());
   ASSERT_EQ(training.totals.size(), 3U);
-  EXPECT_EQ(training.step[training.totals[2]].name, "totals of worker 3");
+  EXPECT_EQ(training.step[training.totals[2]].name, "totals@2");
 }
 
 TEST(BuildTraining, GivesWorkersWeightsOfTheirOwnAndTheirMean) {
   const TrainingPrograms training =
       build_training(build_model(small), {}, {.workers = 2, .average = Average::weights});
   EXPECT_EQ(last_lines(training.step, 2),
-            (Texts{"sgd_update  d fc1/weight of worker 2, fc1/weight of worker 2 -> fc1/weight of "
-                   "worker 2",
-                   "sgd_update  d fc1/bias of worker 2, fc1/bias of worker 2 -> fc1/bias of "
-                   "worker 2"}));
-  EXPECT_EQ(texts_of(training.mean),
-            (Texts{"mean  fc1/weight of worker 1, fc1/weight of worker 2 -> fc1/weight",
-                   "mean  fc1/bias of worker 1, fc1/bias of worker 2 -> fc1/bias"}));
+            (Texts{"sgd_update  d fc1/weight@1, fc1/weight@1 -> fc1/weight@1",
+                   "sgd_update  d fc1/bias@1, fc1/bias@1 -> fc1/bias@1"}));
+  EXPECT_EQ(texts_of(training.mean), (Texts{"mean  fc1/weight@0, fc1/weight@1 -> fc1/weight",
+                                            "mean  fc1/bias@0, fc1/bias@1 -> fc1/bias"}));
   EXPECT_EQ(
       texts_of(training.take_over),
-      (Texts{"mean  fc1/weight of worker 1, fc1/weight of worker 2 -> fc1/weight",
-             "copy  fc1/weight -> fc1/weight of worker 1",
-             "copy  fc1/weight -> fc1/weight of worker 2",
-             "mean  fc1/bias of worker 1, fc1/bias of worker 2 -> fc1/bias",
-             "copy  fc1/bias -> fc1/bias of worker 1", "copy  fc1/bias -> fc1/bias of worker 2"}));
+      (Texts{"mean  fc1/weight@0, fc1/weight@1 -> fc1/weight", "copy  fc1/weight -> fc1/weight@0",
+             "copy  fc1/weight -> fc1/weight@1", "mean  fc1/bias@0, fc1/bias@1 -> fc1/bias",
+             "copy  fc1/bias -> fc1/bias@0", "copy  fc1/bias -> fc1/bias@1"}));
   ASSERT_EQ(training.workers.size(), 2U);
   for (std::size_t worker = 0; worker < 2; ++worker) {
     ASSERT_EQ(training.workers[worker].size(), 2U);
-    const std::string whose = " of worker " + std::to_string(worker + 1);
+    const std::string whose = "@" + std::to_string(worker);
     const Value& weight = training.step[training.workers[worker][0]];
     EXPECT_EQ(weight.name, "fc1/weight" + whose);
     EXPECT_TRUE(weight.part.is_alone) << "a mean over its own samples";

@@ -151,7 +151,7 @@ Outcome finish(Training<T>& training, const TrainingOptions& options,
         first_epoch, recorder);
   outcome.history = recorder.history;
   const Model& model = training.network.model;
-  const std::string whose = training.programs.workers.empty() ? "" : " of worker 1";
+  const std::string whose = training.programs.workers.empty() ? "" : "@0";
   for (const ValueId id : model.parameters) {
     const T* const gradient = training.network.executor->data(
         named(training.programs.step, "d " + model[id].name + whose));
