@@ -8,6 +8,7 @@
 #include <numeric>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -39,8 +40,8 @@ std::vector<std::uint32_t> shuffled(Index samples) {
 
 /// A program, executed on a data set.
 struct Execution {
-  Execution(const ModelOptions& options, const Program& its_program, Index max_rows)
-      : program(its_program),
+  Execution(const ModelOptions& options, Program its_program, Index max_rows)
+      : program(std::move(its_program)),
         data(make_data(options.sample, options.classes, 40)),
         order(shuffled(data.size())) {
     executor.load(program, max_rows);
@@ -271,8 +272,8 @@ TEST(Executor, UsesABatchThatIsElsewhereUntilTold) {
   const Model model = build_model(small);
   const Program prediction = model.prediction();
   Execution run(small, prediction, 6);
-  Values here = random_values<double>(6 * 4, 76);
-  Values elsewhere = random_values<double>(6 * 4, 77);
+  Values here = random_values<double>(Index{6} * 4, 76);
+  Values elsewhere = random_values<double>(Index{6} * 4, 77);
   const auto outputs = [&] {
     run.executor.execute(prediction, {.rows = 6});
     return run.get("fc2/output", 6);

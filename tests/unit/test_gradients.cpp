@@ -336,16 +336,14 @@ struct ModelCheck {
     std::uint64_t seed = 2;
     for (const ValueId id : network.model.parameters) set(id, ++seed, -0.8, 1);
   }
-  ModelCheck(const ModelCheck&) = delete;
-  ModelCheck& operator=(const ModelCheck&) = delete;
 
-  void set(ValueId parameter, std::uint64_t seed, double low, double high) {
+  void set(ValueId parameter, std::uint64_t seed, double low, double high) const {
     const Index n = network.model[parameter].shape.elements();
     const auto values = random_values<double>(n, seed, low, high);
     std::copy(values.begin(), values.end(), network.executor->data(parameter));
   }
 
-  std::vector<GradientDifference> check() {
+  std::vector<GradientDifference> check() const {
     return check_gradients(*network.executor, network.model.program, both, network.model.row_losses,
                            rows);
   }
@@ -382,8 +380,9 @@ TEST_P(CnnGradient, AgreesWithFiniteDifferences) {
   // Values of the size that training starts from: with larger ones all probabilities are 0 or 1.
   for (const ValueId id : model.parameters) {
     const Shape& shape = model[id].shape;
-    const auto inputs = static_cast<double>(shape.elements() / shape[shape.rank() - 1]);
-    const double limit = model[id].role == Role::bias ? 0.1 : std::sqrt(6 / inputs);
+    const Index inputs = shape.elements() / shape[shape.rank() - 1];
+    const double limit =
+        model[id].role == Role::bias ? 0.1 : std::sqrt(6 / static_cast<double>(inputs));
     cnn.set(id, 30, -limit, limit);
   }
   ASSERT_EQ(model.parameters.size(), GetParam() ? 8U : 4U);

@@ -353,7 +353,7 @@ class Layers : public testing::Test {
 
   std::string linear_refusal(const Shape& sample, const Shape& weight, const Shape& bias) {
     const std::size_t before = p_.lines.size();
-    const std::string sentence = sentence_of([&] {
+    std::string sentence = sentence_of([&] {
       append_linear(p_, "it", add(sample, true), add(weight), add(bias), Activation::relu);
     });
     EXPECT_EQ(p_.lines.size(), before);

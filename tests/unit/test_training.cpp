@@ -117,8 +117,6 @@ struct Training {
         network(make_network<T>(make_model(), options.batch_size, std::move(own))),
         step(make_step(network, data, options.sgd,
                        initial_parameters(network.model, make_model(), options.seed))) {}
-  Training(const Training&) = delete;
-  Training& operator=(const Training&) = delete;
 
   void run(std::int64_t first_epoch = 1) {
     train(network, step, data, validation, options, first_epoch, recorder);

@@ -125,8 +125,6 @@ struct Training {
       : network(make_network<T>(make_model(), batch_size)),
         programs(build_training(network.model, sgd, workers)),
         step(network, data, programs, workers, starts, steps_done, batch_size) {}
-  Training(const Training&) = delete;
-  Training& operator=(const Training&) = delete;
 
   Dataset data = make_data();
   Network<T> network;
