@@ -9,7 +9,7 @@ namespace stagewise {
 
 /// Executes each operation by the loops of namespace serial.
 template <typename T>
-class SerialExecutor final : public Executor<T> {
+class SerialExecutor : public Executor<T> {
  public:
   explicit SerialExecutor(serial::GemmForm gemm_form = serial::GemmForm::reordered)
       : gemm_form_(gemm_form) {}
@@ -45,9 +45,10 @@ class SerialExecutor final : public Executor<T> {
   void run(const Mean& op);
   void run(const Copy& op);
 
- private:
+ protected:
   void run(const Line& line) override { run_operation(*this, line.operation, line.replaces); }
 
+ private:
   serial::GemmForm gemm_form_;
 };
 
