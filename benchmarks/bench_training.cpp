@@ -6,16 +6,18 @@
 /// is all of it: gather a shuffled batch, forward, count losses and hits, backward, update.
 /// `compare_cpu.py` runs it beside PyTorch.
 
+#include <memory>
 #include <string>
 #include <vector>
 
 #include <benchmark/benchmark.h>
 
-#include "01_serial/serial_backend.hpp"
+#include "01_serial/serial_executor.hpp"
 #include "data/dataset.hpp"
-#include "models/initialize.hpp"
-#include "models/model.hpp"
+#include "network/initialize.hpp"
+#include "network/workers.hpp"
 #include "tensor/random.hpp"
+#include "training/step.hpp"
 #include "training/trainer.hpp"
 
 namespace stagewise {
@@ -35,11 +37,10 @@ Dataset random_images() {
 
 void run(benchmark::State& state, serial::GemmForm form) {
   static const Dataset data = random_images();
-  SerialBackend<float> backend(form);
   const ModelOptions model{.sample = data.sample_shape(), .classes = data.classes()};
-  const auto network = build_model(backend, model, batch_size, GraphMode::training);
-  initialize_parameters(*network, model, 1);
-  EagerStep<float> step(*network, data, {.learning_rate = 0.1});
+  Network<float> network(build_model(model), std::make_unique<SerialExecutor<float>>(form));
+  ProgramStep<float> step(network, data, build_training(network.model, {.learning_rate = 0.1}, {}),
+                          {}, {initial_parameters(network.model, model, 1)}, 0, batch_size);
 
   std::vector<std::uint32_t> order;
   std::int64_t epoch = 0;

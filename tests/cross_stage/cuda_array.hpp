@@ -1,5 +1,5 @@
 /// @file
-/// An array in the GPU's memory, for tests that call kernels without a backend.
+/// An array in the GPU's memory, for tests that call kernels without an executor.
 #pragma once
 
 #include <cmath>

@@ -1,12 +1,14 @@
 /// @file
-/// Every primitive of a stage against stage 01's loops, on shapes that do not fit any block: 1,
-/// primes, more rows than a grid has, transposed, with alpha and beta, into outputs full of NaN.
+/// Every operation of a stage against stage 01's loops, on shapes that do not fit any block: 1,
+/// primes, no rows, more rows than a grid has, transposed, into outputs full of NaN.
 ///
-/// A stage's test includes this file, derives a maker of its backend and instantiates the suite:
+/// A stage's test includes this file, derives a maker of its executor and instantiates the suite:
 ///
 ///     struct Maker {
-///       static constexpr bool adds_in_order = true;  // whether sums are taken as stage 01 takes
-///       them template <typename T> static std::unique_ptr<Backend<T>> make();
+///       static constexpr bool adds_in_order = true;  // whether totals are added up as in stage 01
+///       template <typename T> static std::unique_ptr<Executor<T>> make();
+///       // Where the stage makes another program of it:
+///       template <typename T> static Program rewrite(const Program&, Index max_rows);
 ///     };
 ///     INSTANTIATE_TYPED_TEST_SUITE_P(Stage02, Primitives, StageTypes<Maker>, StageNames);
 #pragma once
@@ -15,16 +17,18 @@
 #include <cmath>
 #include <limits>
 #include <memory>
+#include <span>
 #include <string>
 #include <type_traits>
 #include <vector>
 
 #include <gtest/gtest.h>
 
-#include "01_serial/serial_backend.hpp"
-#include "cross_stage/device_array.hpp"
+#include "01_serial/serial_executor.hpp"
 #include "cross_stage/expect_computed.hpp"
+#include "cross_stage/shapes.hpp"
 #include "cross_stage/stage_types.hpp"
+#include "cross_stage/trial.hpp"
 #include "support.hpp"
 
 namespace stagewise {
@@ -36,215 +40,219 @@ class Primitives : public testing::Test {
 
   void SetUp() override {
     if (const std::string reason = reason_to_skip(); !reason.empty()) GTEST_SKIP() << reason;
-    backend_ = S::Maker::template make<Element>();
   }
 
-  /// Calls `work(backend, pointers...)` on both backends with copies of the arrays, and expects the
-  /// same in each array afterwards: within `units` units in the last place of the largest element.
-  template <typename Work, typename... Arrays>
-  void expect_same(const std::string& what, double units, const Work& work,
-                   const Arrays&... arrays) {
-    const auto run = [&](Backend<Element>& backend) {
-      auto there = std::make_tuple(DeviceArray(backend, arrays)...);
-      std::apply([&](auto&... array) { work(backend, array.get()...); }, there);
-      return std::apply([&](auto&... array) { return std::make_tuple(array.read(backend)...); },
-                        there);
-    };
-    const auto expected = run(serial_);
-    const auto actual = run(*backend_);
-    compare(
-        what, units, actual, expected, [&] { return run(*backend_); },
-        std::index_sequence_for<Arrays...>{});
-  }
+  static std::unique_ptr<Executor<Element>> make() { return S::Maker::template make<Element>(); }
 
-  Backend<Element>& backend() { return *backend_; }
+  /// Executes the trial as stage 01 does and as this stage does, and expects the same in memory
+  /// afterwards: within `units` units in the last place of a value's largest element.
+  void expect_same(const std::string& what, double units, const Trial<Element>& trial) {
+    if (HasFatalFailure()) return;
+    const Program program = rewritten(trial);
+    const auto run = [&] { return trial.run(*make(), program); };
+    SerialExecutor<Element> serial;
+    const auto expected = trial.run(serial, trial.program());
+    const auto actual = run();
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+      if (!trial.is_comparable({static_cast<int>(i)}, program)) continue;
+      compare(what + ", value " + std::to_string(i), units, actual[i], expected[i],
+              [&] { return run()[i]; });
+      if (HasFatalFailure()) return;
+    }
+    if (trial.rows() > 0 || trial.part().count > 1) return;
+    expect_same(what + ", of an empty shard", units, trial.as(cross_stage::last_shard));
+  }
 
  private:
-  template <typename Tuple, typename Again, std::size_t... I>
-  void compare(const std::string& what, double units, const Tuple& actual, const Tuple& expected,
-               const Again& again, std::index_sequence<I...> /*arrays*/) {
-    (compare_one(what + ", array " + std::to_string(I), units, std::get<I>(actual),
-                 std::get<I>(expected), [&] { return std::get<I>(again()); }),
-     ...);
-  }
-
-  template <typename U, typename Again>
-  void compare_one(const std::string& what, double units, const std::vector<U>& actual,
-                   const std::vector<U>& expected, const Again& again) {
-    if constexpr (!std::is_floating_point_v<U>) {
-      ASSERT_EQ(actual, expected) << what;
+  static Program rewritten(const Trial<Element>& trial) {
+    using Maker = typename S::Maker;
+    if constexpr (requires { Maker::template rewrite<Element>(trial.program(), 1); }) {
+      return Maker::template rewrite<Element>(trial.program(), trial.batch_rows());
     } else {
-      double scale = 0;
-      for (const U value : expected) {
-        if (std::isfinite(value)) scale = std::max<double>(scale, std::abs(value));
-      }
-      const double bound = units * std::numeric_limits<Element>::epsilon() * scale;
-      expect_computed<U>(what, actual, expected, {.columns = static_cast<Index>(expected.size())},
-                         bound, again);
+      return trial.program();
     }
   }
 
-  SerialBackend<Element> serial_;
-  std::unique_ptr<Backend<Element>> backend_;
+  template <typename Again>
+  static void compare(const std::string& what, double units, const Contents<Element>& actual,
+                      const Contents<Element>& expected, const Again& again) {
+    using Reals = std::vector<Element>;
+    using Classes = std::vector<std::int32_t>;
+    if (const Classes* const classes = std::get_if<Classes>(&expected)) {
+      ASSERT_EQ(std::get<Classes>(actual), *classes) << what;
+      return;
+    }
+    const Reals& wanted = std::get<Reals>(expected);
+    double scale = 0;
+    for (const Element value : wanted) {
+      if (std::isfinite(value)) scale = std::max<double>(scale, std::abs(value));
+    }
+    expect_computed<Element>(what, std::get<Reals>(actual), wanted, {.columns = std::ssize(wanted)},
+                             units * std::numeric_limits<Element>::epsilon() * scale,
+                             [&] { return std::get<Reals>(again()); });
+  }
 };
 
 TYPED_TEST_SUITE_P(Primitives);
 
-namespace cross_stage {
-
-struct Size {
-  Index rows;
-  Index cols;
-};
-
-/// Around the sizes of warps and blocks, and past the 65,535 blocks of a grid's y.
-inline const std::vector<Size> sizes = {{1, 1},    {1, 7},    {7, 1},    {3, 5},       {13, 17},
-                                        {31, 33},  {64, 32},  {5, 1031}, {257, 3},     {1, 256},
-                                        {127, 65}, {600, 10}, {0, 3},    {600'001, 1}, {1, 70'001}};
-inline const std::vector<Index> lengths = {0, 1, 2, 7, 31, 64, 255, 256, 257, 1009, 66'000};
-
-struct Product {
-  Index m;
-  Index n;
-  Index k;
-};
-
-inline const std::vector<Product> products = {
-    {1, 1, 1},         {1, 7, 3},    {7, 1, 5},     {3, 5, 1},     {17, 19, 23}, {33, 65, 31},
-    {64, 64, 64},      {5, 130, 67}, {129, 3, 130}, {40, 10, 784}, {2, 1, 1009}, {16, 16, 17},
-    {1'100'000, 1, 2}, {3, 4, 0},    {0, 3, 2},     {3, 0, 2}};
-
-inline std::string name_of(const Product& p) {
-  return std::to_string(p.m) + "x" + std::to_string(p.n) + "x" + std::to_string(p.k);
-}
-
-inline const std::vector<ConvolutionProblem> convolutions = {
-    // batch, height, width, in, filter height, filter width, out
-    {1, 1, 1, 1, 1, 1, 1},   {3, 4, 7, 3, 1, 1, 1},    {1, 7, 4, 1, 1, 3, 3},
-    {3, 5, 8, 1, 2, 3, 1},   {3, 8, 5, 3, 4, 2, 17},   {1, 6, 9, 17, 3, 5, 3},
-    {3, 4, 6, 17, 3, 1, 16}, {1, 9, 3, 3, 9, 3, 33},   {5, 8, 5, 1, 3, 3, 17},
-    {3, 6, 7, 17, 5, 5, 17}, {2, 28, 28, 1, 5, 5, 32}, {2, 12, 12, 32, 5, 5, 64}};
-
-inline std::string name_of(const ConvolutionProblem& p) {
-  return std::to_string(p.batch) + " images " + std::to_string(p.height) + "x" +
-         std::to_string(p.width) + "x" + std::to_string(p.in) + ", filter " +
-         std::to_string(p.filter_height) + "x" + std::to_string(p.filter_width) + "x" +
-         std::to_string(p.in) + "x" + std::to_string(p.out);
-}
-
-inline const std::vector<PoolingProblem> poolings = {
-    // batch, height, width, channels, window
-    {1, 1, 1, 1, 1},
-    {3, 4, 6, 1, 2},
-    {2, 6, 9, 5, 3},
-    {5, 8, 4, 33, 4},
-    {2, 24, 24, 32, 2}};
-
-}  // namespace cross_stage
-
-TYPED_TEST_P(Primitives, Fill) {
+/// The samples of a batch in an epoch's order, and of a shard of it.
+TYPED_TEST_P(Primitives, Batches) {
   using T = typename TypeParam::T;
-  for (const Index n : cross_stage::lengths) {
-    this->expect_same(
-        "fill " + std::to_string(n), 0,
-        [&](Backend<T>& backend, T* x) { backend.fill(n, T{-2.5}, x); }, poison<T>(n + 1));
-  }
-}
+  constexpr std::size_t samples = 29;
+  for (const bool are_images : {false, true}) {
+    const Shape sample = are_images ? Shape{3, 4, 2} : Shape{24};
+    std::vector<std::uint8_t> pixels;
+    for (const double x : random_values<double>(samples * 24, 1, 0, 256)) {
+      pixels.push_back(static_cast<std::uint8_t>(x));
+    }
+    const std::vector<std::int32_t> labels = random_labels(samples, 5, 2);
+    const Dataset dataset =
+        are_images ? Dataset(sample, 5, pixels, labels)
+                   : Dataset(sample, 5, random_values<double>(samples * 24, 3), labels);
+    std::vector<std::uint32_t> order(samples);
+    for (std::size_t i = 0; i < samples; ++i) {
+      order[i] = static_cast<std::uint32_t>((i * 11 + 5) % samples);
+    }
 
-TYPED_TEST_P(Primitives, Gemm) {
-  using T = typename TypeParam::T;
-  struct Factors {
-    T alpha;
-    T beta;
-  };
-  for (const cross_stage::Product& p : cross_stage::products) {
-    for (const Transpose op_a : {Transpose::no, Transpose::yes}) {
-      for (const Transpose op_b : {Transpose::no, Transpose::yes}) {
-        for (const Factors factors :
-             {Factors{1, 0}, Factors{T{0.75}, T{-1.25}}, Factors{0, T{0.5}}}) {
-          if (p.m > 100'000 && op_a != op_b) continue;  // takes long
-          const std::string what =
-              "gemm " + cross_stage::name_of(p) + (op_a == Transpose::yes ? " A^T" : "") +
-              (op_b == Transpose::yes ? " B^T" : "") + ", alpha " + std::to_string(factors.alpha) +
-              ", beta " + std::to_string(factors.beta);
-          const std::vector<T> c =
-              factors.beta == 0 ? poison<T>(p.m * p.n) : random_values<T>(p.m * p.n, 3);
-          this->expect_same(
-              what, 8 + 2 * std::sqrt(static_cast<double>(p.k)),
-              [&](Backend<T>& backend, const T* left, const T* right, T* out) {
-                backend.gemm({.op_a = op_a,
-                              .op_b = op_b,
-                              .m = p.m,
-                              .n = p.n,
-                              .k = p.k,
-                              .alpha = factors.alpha,
-                              .a = left,
-                              .b = right,
-                              .beta = factors.beta,
-                              .c = out});
-              },
-              random_values<T>(p.m * p.k, 1), random_values<T>(p.k * p.n, 2, -1, 2), c);
-          if (this->HasFatalFailure()) return;
-        }
+    for (const Part& part : cross_stage::parts) {
+      Program program;
+      Value features = {.name = "features", .shape = sample, .role = Role::data};
+      Value classes = {.name = "labels", .role = Role::data, .type = Type::classes};
+      Value all = {.name = "order", .role = Role::data, .type = Type::order, .is_batched = true};
+      Gather gather = {.features = program.add(features),
+                       .labels = program.add(classes),
+                       .order = program.add(all)};
+      const auto add_own = [&](Value value) {
+        value.is_batched = true;
+        value.part = part;
+        return program.add(value);
+      };
+      all.memory_of = gather.order;
+      if (part.count > 1) gather.order = add_own(all);
+      gather.batch = add_own({.name = "batch", .shape = sample});
+      gather.batch_labels = add_own({.name = "batch labels", .type = Type::classes});
+      program.append(gather);
+      const auto executor = this->make();
+      executor->load(program, 20);
+      executor->read_from(dataset, order);
+      for (const Shard& run : {Shard{0, 20}, Shard{20, 9}, Shard{3, 1}}) {
+        executor->execute(program, {.first = run.first, .rows = run.rows});
+        const Shard own = shard_of(run.rows, part.count, part.index);
+        const std::span<const std::uint32_t> which(order.data() + run.first + own.first,
+                                                   static_cast<std::size_t>(own.rows));
+        std::vector<T> actual(which.size() * 24);
+        std::vector<T> wanted(which.size() * 24);
+        std::vector<std::int32_t> actual_labels(which.size());
+        std::vector<std::int32_t> wanted_labels(which.size());
+        executor->copy_out(actual.data(), executor->data(gather.batch), actual.size() * sizeof(T));
+        executor->copy_out(actual_labels.data(),
+                           executor->template data<std::int32_t>(gather.batch_labels),
+                           which.size() * sizeof(std::int32_t));
+        dataset.gather(which, wanted.data());
+        dataset.gather_labels(which, wanted_labels.data());
+        EXPECT_EQ(actual, wanted) << run.first << ", shard " << part.index;
+        EXPECT_EQ(actual_labels, wanted_labels) << run.first << ", shard " << part.index;
       }
     }
   }
 }
 
-TYPED_TEST_P(Primitives, Transpose) {
+/// The samples are the rows of A; or, in the gradient of a weight, the sum goes over them.
+TYPED_TEST_P(Primitives, Products) {
   using T = typename TypeParam::T;
-  for (const auto [rows, cols] : cross_stage::sizes) {
-    this->expect_same(
-        "transpose " + std::to_string(rows) + "x" + std::to_string(cols), 0,
-        [rows = rows, cols = cols](Backend<T>& backend, const T* x, T* y) {
-          backend.transpose(rows, cols, x, y);
-        },
-        random_values<T>(rows * cols, 1), poison<T>(rows * cols + 1));
+  for (const cross_stage::Product& p : cross_stage::products) {
+    for (const Transpose op_a : {Transpose::no, Transpose::yes}) {
+      for (const Transpose op_b : {Transpose::no, Transpose::yes}) {
+        if (p.m > 100'000 && op_a != op_b) continue;  // takes long
+        const bool sums_over_samples = op_a == Transpose::yes;
+        Trial<T> trial(sums_over_samples ? p.k : p.m);
+        Gemm gemm{.op_a = op_a, .op_b = op_b};
+        gemm.a = trial.batched({sums_over_samples ? p.m : p.k}, random_values<T>(p.m * p.k, 1));
+        const std::vector<T> b = random_values<T>(p.k * p.n, 2, -1, 2);
+        if (op_b == Transpose::yes) {
+          gemm.b = trial.whole({p.n, p.k}, b);
+        } else {
+          gemm.b = sums_over_samples ? trial.batched({p.n}, b) : trial.whole({p.k, p.n}, b);
+        }
+        gemm.c = sums_over_samples ? trial.whole_output({p.m, p.n}) : trial.batched_output({p.n});
+        trial.append(gemm);
+        this->expect_same("gemm " + cross_stage::name_of(p) + (sums_over_samples ? " A^T" : "") +
+                              (op_b == Transpose::yes ? " B^T" : ""),
+                          8 + 2 * std::sqrt(static_cast<double>(p.k)), trial);
+      }
+    }
   }
 }
 
-TYPED_TEST_P(Primitives, Sum) {
-  using T = typename TypeParam::T;
-  for (const Index n : cross_stage::lengths) {
-    // Stage 01 adds in double, one after the other: accurate for float, and not quite for double.
-    // Who adds in another order than it does is off by its error.
-    const bool is_accurate = std::is_same_v<T, float> || TypeParam::Maker::adds_in_order;
-    const double units = is_accurate ? 4 : 4 + 2 * std::sqrt(static_cast<double>(n));
-    this->expect_same(
-        "sum " + std::to_string(n), units,
-        [&](Backend<T>& backend, const T* x, T* out) { backend.sum(n, x, out); },
-        random_values<T>(n, 1, -1, 3), poison<T>(2));
-  }
-}
-
-TYPED_TEST_P(Primitives, SumRows) {
+TYPED_TEST_P(Primitives, SumsOfColumns) {
   using T = typename TypeParam::T;
   for (const auto [rows, cols] : cross_stage::sizes) {
     if (rows > 10'000) continue;  // in float, the order of so many additions shows
-    this->expect_same(
-        "sum_rows " + std::to_string(rows) + "x" + std::to_string(cols),
-        4 + 2 * std::sqrt(static_cast<double>(rows)),
-        [rows = rows, cols = cols](Backend<T>& backend, const T* x, T* out) {
-          backend.sum_rows(rows, cols, x, out);
-        },
-        random_values<T>(rows * cols, 1, -1, 3), poison<T>(cols + 1));
+    Trial<T> trial(rows);
+    const ValueId x = trial.batched({cols}, random_values<T>(rows * cols, 1, -1, 3));
+    trial.append(ColumnSums{.x = x, .y = trial.whole_output({cols})});
+    this->expect_same("column_sums " + std::to_string(rows) + "x" + std::to_string(cols),
+                      4 + 2 * std::sqrt(static_cast<double>(rows)), trial);
   }
 }
 
-TYPED_TEST_P(Primitives, AddBias) {
+/// The first term first: to the last bit.
+TYPED_TEST_P(Primitives, Sums) {
+  using T = typename TypeParam::T;
+  for (const Index n : cross_stage::lengths) {
+    for (const std::uint64_t terms : {1, 2, 3, 8}) {
+      Trial<T> trial(n);
+      Sum sum;
+      for (std::uint64_t i = 0; i < terms; ++i) {
+        sum.terms.emplace_back(trial.batched({}, random_values<T>(n, i, -1, 3)));
+      }
+      sum.sum = trial.batched_output({});
+      trial.append(sum);
+      this->expect_same("sum of " + std::to_string(terms), 0, trial);
+    }
+  }
+}
+
+TYPED_TEST_P(Primitives, Means) {
+  using T = typename TypeParam::T;
+  for (const Index n : cross_stage::lengths) {
+    for (const std::uint64_t terms : {1, 2, 3, 8}) {
+      Trial<T> trial(1);
+      Mean mean;
+      for (std::uint64_t i = 0; i < terms; ++i) {
+        mean.terms.emplace_back(trial.whole({n}, random_values<T>(n, i, 0.1, 3), Role::weight));
+      }
+      mean.mean = trial.whole_output({n});
+      trial.append(mean);
+      this->expect_same("mean of " + std::to_string(terms), 4, trial);
+    }
+  }
+}
+
+TYPED_TEST_P(Primitives, Copies) {
+  using T = typename TypeParam::T;
+  for (const Index n : cross_stage::lengths) {
+    Trial<T> trial(n);
+    const ValueId x = trial.batched({}, random_values<T>(n, 1));
+    const ValueId w = trial.whole({2, n}, random_values<T>(2 * n, 2), Role::weight);
+    trial.append(Copy{.x = x, .y = trial.batched_output({})});
+    trial.append(Copy{.x = w, .y = trial.whole_output({2, n})});
+    this->expect_same("copy", 0, trial);
+  }
+}
+
+TYPED_TEST_P(Primitives, Biases) {
   using T = typename TypeParam::T;
   for (const auto [rows, cols] : cross_stage::sizes) {
-    const auto apart = [rows = rows, cols = cols](Backend<T>& backend, const T* x, const T* bias,
-                                                  T* y) {
-      backend.add_bias(rows, cols, x, bias, y);
-    };
-    const auto in_place = [rows = rows, cols = cols](Backend<T>& backend, T* x, const T* bias) {
-      backend.add_bias(rows, cols, x, bias, x);
-    };
-    const auto x = random_values<T>(rows * cols, 1);
-    const auto bias = random_values<T>(cols, 2);
-    this->expect_same("add_bias", 1, apart, x, bias, poison<T>(rows * cols + 1));
-    this->expect_same("add_bias in place", 1, in_place, x, bias);
+    for (const bool in_place : {false, true}) {
+      Trial<T> trial(rows);
+      const ValueId x = trial.batched({cols}, random_values<T>(rows * cols, 1));
+      const ValueId bias = trial.whole({cols}, random_values<T>(cols, 2));
+      trial.append(AddBias{.x = x,
+                           .bias = bias,
+                           .y = in_place ? trial.in_memory_of(x) : trial.batched_output({cols})});
+      this->expect_same(in_place ? "add_bias in place" : "add_bias", 1, trial);
+    }
   }
 }
 
@@ -262,71 +270,81 @@ TYPED_TEST_P(Primitives, Activations) {
       x[4] = T{-1e4};
       x[5] = T{1e4};
     }
-    const auto relu = [&](Backend<T>& backend, const T* in, T* out) { backend.relu(n, in, out); };
-    const auto sigmoid = [&](Backend<T>& backend, const T* in, T* out) {
-      backend.sigmoid(n, in, out);
-    };
-    const auto both_in_place = [&](Backend<T>& backend, T* relus, T* sigmoids) {
-      backend.relu(n, relus, relus);
-      backend.sigmoid(n, sigmoids, sigmoids);
-    };
-    this->expect_same("relu", 0, relu, x, poison<T>(n + 1));
-    this->expect_same("sigmoid", 4, sigmoid, x, poison<T>(n + 1));
-    this->expect_same("in place", 4, both_in_place, x, x);
+    for (const bool in_place : {false, true}) {
+      Trial<T> relu(n);
+      Trial<T> sigmoid(n);
+      const auto output = [&](Trial<T>& trial, ValueId of) {
+        return in_place ? trial.in_memory_of(of) : trial.batched_output({});
+      };
+      const ValueId into_relu = relu.batched({}, x);
+      const ValueId into_sigmoid = sigmoid.batched({}, x);
+      relu.append(Relu{.x = into_relu, .y = output(relu, into_relu)});
+      sigmoid.append(Sigmoid{.x = into_sigmoid, .y = output(sigmoid, into_sigmoid)});
+      this->expect_same(in_place ? "relu in place" : "relu", 0, relu);
+      this->expect_same(in_place ? "sigmoid in place" : "sigmoid", 4, sigmoid);
+    }
   }
 }
 
 TYPED_TEST_P(Primitives, ActivationsBackward) {
   using T = typename TypeParam::T;
   for (const Index n : cross_stage::lengths) {
-    std::vector<T> y = random_values<T>(n, 1);
-    for (T& value : y) value = std::max(value, T{0});
-    const std::vector<T> s = random_values<T>(n, 2, 0, 1);
-    const std::vector<T> dy = random_values<T>(n, 3, -4, 3);
-    const auto relu = [&](Backend<T>& backend, const T* out, const T* gradient, T* dx) {
-      backend.relu_backward(n, out, gradient, dx);
-    };
-    const auto sigmoid = [&](Backend<T>& backend, const T* out, const T* gradient, T* dx) {
-      backend.sigmoid_backward(n, out, gradient, dx);
-    };
-    const auto in_place = [&](Backend<T>& backend, const T* relus, const T* sigmoids, T* dx) {
-      backend.relu_backward(n, relus, dx, dx);
-      backend.sigmoid_backward(n, sigmoids, dx, dx);
-    };
-    this->expect_same("relu_backward", 0, relu, y, dy, poison<T>(n + 1));
-    this->expect_same("sigmoid_backward", 4, sigmoid, s, dy, poison<T>(n + 1));
-    this->expect_same("in place", 4, in_place, y, s, dy);
+    std::vector<T> relus = random_values<T>(n, 1);
+    for (T& value : relus) value = std::max(value, T{0});
+    for (const bool in_place : {false, true}) {
+      Trial<T> relu(n);
+      Trial<T> sigmoid(n);
+      const auto append = [&](Trial<T>& trial, auto operation, const std::vector<T>& y) {
+        operation.y = trial.batched({}, y);
+        operation.dy = trial.batched({}, random_values<T>(n, 3, -4, 3));
+        operation.dx = in_place ? trial.in_memory_of(operation.dy) : trial.batched_output({});
+        trial.append(operation);
+      };
+      append(relu, ReluBackward(), relus);
+      append(sigmoid, SigmoidBackward(), random_values<T>(n, 2, 0, 1));
+      this->expect_same(in_place ? "relu_backward in place" : "relu_backward", 0, relu);
+      this->expect_same(in_place ? "sigmoid_backward in place" : "sigmoid_backward", 4, sigmoid);
+    }
   }
 }
 
+/// The mean is over the whole batch, of which the rows may be a part.
 TYPED_TEST_P(Primitives, Losses) {
   using T = typename TypeParam::T;
   for (const auto [rows, cols] : cross_stage::sizes) {
     if (rows * cols > 100'000) continue;
     const auto labels = random_labels(rows, std::max<Index>(cols, 2), 4);
-    const auto entropy = [rows = rows, cols = cols](Backend<T>& backend, const T* logits,
-                                                    const std::int32_t* label, T* probabilities,
-                                                    T* losses, T* gradient) {
-      backend.softmax_cross_entropy(rows, cols, logits, label, probabilities, losses);
-      backend.softmax_cross_entropy_backward(rows, cols, probabilities, label, gradient);
-    };
-    const auto squares = [rows = rows, cols = cols](Backend<T>& backend, const T* outputs,
-                                                    const std::int32_t* label, T* losses,
-                                                    T* gradient) {
-      backend.squared_error(rows, cols, outputs, label, losses);
-      backend.squared_error_backward(rows, cols, outputs, label, gradient);
-    };
-    const std::string size = std::to_string(rows) + "x" + std::to_string(cols);
-    const double units = 16 + std::sqrt(static_cast<double>(cols));
     std::vector<T> logits = random_values<T>(rows * cols, 1, -30, 30);
     if (rows > 2) logits[0] = T{1e4};  // exp of it is infinite
-    if (cols > 1) {
-      this->expect_same("softmax_cross_entropy " + size, units, entropy, logits, labels,
-                        poison<T>(rows * cols + 1), poison<T>(rows + 1),
-                        poison<T>(rows * cols + 1));
+
+    Trial<T> entropy(rows);
+    SoftmaxCrossEntropy forward;
+    forward.logits = entropy.batched({cols}, logits);
+    forward.labels = entropy.batched({}, labels);
+    forward.probabilities = entropy.batched_output({cols});
+    forward.row_losses = entropy.batched_output({});
+    entropy.append(forward);
+    entropy.append(SoftmaxCrossEntropyBackward{.probabilities = forward.probabilities,
+                                               .labels = forward.labels,
+                                               .dlogits = entropy.batched_output({cols})});
+    Trial<T> squares(rows);
+    SquaredError error;
+    error.outputs = squares.batched({cols}, random_values<T>(rows * cols, 2));
+    error.labels = squares.batched({}, labels);
+    error.row_losses = squares.batched_output({});
+    squares.append(error);
+    squares.append(SquaredErrorBackward{.outputs = error.outputs,
+                                        .labels = error.labels,
+                                        .doutputs = squares.batched_output({cols})});
+
+    const std::string size = std::to_string(rows) + "x" + std::to_string(cols);
+    const double units = 16 + std::sqrt(static_cast<double>(cols));
+    for (const Part& part : cross_stage::parts) {
+      if (cols > 1) {
+        this->expect_same("softmax_cross_entropy " + size, units, entropy.as(part));
+      }
+      this->expect_same("squared_error " + size, units, squares.as(part));
     }
-    this->expect_same("squared_error " + size, units, squares, random_values<T>(rows * cols, 2),
-                      labels, poison<T>(rows + 1), poison<T>(rows * cols + 1));
   }
 }
 
@@ -335,181 +353,171 @@ TYPED_TEST_P(Primitives, Predictions) {
   for (const auto [rows, cols] : cross_stage::sizes) {
     std::vector<T> x = random_values<T>(rows * cols, 1);
     for (T& value : x) value = std::round(value * 4) / 4;  // so that there are ties
-    const std::vector<std::int32_t> out(static_cast<std::size_t>(rows + 1), -7);
-    const auto argmax = [rows = rows, cols = cols](Backend<T>& backend, const T* values,
-                                                   std::int32_t* classes) {
-      backend.argmax(rows, cols, values, classes);
-    };
-    const auto threshold = [rows = rows](Backend<T>& backend, const T* values,
-                                         std::int32_t* classes) {
-      backend.threshold(rows, T{0.25}, values, classes);
-    };
-    this->expect_same("argmax", 0, argmax, x, out);
-    this->expect_same("threshold", 0, threshold, x, out);
+    Trial<T> argmax(rows);
+    const ValueId outputs = argmax.batched({cols}, x);
+    argmax.append(ArgMax{.outputs = outputs, .classes = argmax.classes()});
+    this->expect_same("argmax", 0, argmax);
+
+    x.resize(static_cast<std::size_t>(rows));
+    Trial<T> threshold(rows);
+    const ValueId output = threshold.batched({1}, x);
+    threshold.append(
+        Threshold{.outputs = output, .classes = threshold.classes(), .threshold = 0.25});
+    this->expect_same("threshold", 0, threshold);
   }
 }
 
-TYPED_TEST_P(Primitives, Accumulate) {
+TYPED_TEST_P(Primitives, TotalsOfAnEpoch) {
   using T = typename TypeParam::T;
-  for (const Index rows : {1, 7, 64, 257, 1000}) {
+  for (const Index rows : {0, 1, 7, 64, 257, 1000}) {
     for (const bool bad : {false, true}) {
       std::vector<T> losses = random_values<T>(rows, 1, 0, 5);
-      if (bad) losses.back() = std::numeric_limits<T>::infinity();
-      SerialBackend<T> serial;
-      const auto run = [&](Backend<T>& backend) {
-        DeviceArray values(backend, losses);
-        DeviceArray predictions(backend, random_labels(rows, 3, 2));
-        DeviceArray labels(backend, random_labels(rows, 3, 9));
-        DeviceArray totals(backend, std::vector<Totals>(1));
-        for (std::int64_t step = 1; step <= 3; ++step) {
-          backend.accumulate(rows, values.get(), predictions.get(), labels.get(), step,
-                             totals.get());
-        }
-        return totals.read(backend).front();
+      if (bad && rows > 0) losses.back() = std::numeric_limits<T>::infinity();
+      Trial<T> trial(rows, rows == 0 ? cross_stage::last_shard : Part());
+      Accumulate accumulate;
+      accumulate.row_losses = trial.batched({}, losses);
+      accumulate.classes = trial.batched({}, random_labels(rows, 3, 2));
+      accumulate.labels = trial.batched({}, random_labels(rows, 3, 9));
+      accumulate.totals = trial.whole({}, std::vector<Totals>(1), Role::total);
+      trial.append(accumulate);
+      const auto run = [&](Executor<T>& executor) {
+        return std::get<std::vector<Totals>>(trial.run(executor, trial.program(), 3).back())[0];
       };
+      SerialExecutor<T> serial;
       const Totals expected = run(serial);
-      const Totals actual = run(this->backend());
+      const Totals actual = run(*this->make());
       EXPECT_EQ(actual.correct, expected.correct);
       EXPECT_EQ(actual.first_bad_step, expected.first_bad_step);
-      if constexpr (TypeParam::Maker::adds_in_order) {
+      if (TypeParam::Maker::adds_in_order || bad) {
         EXPECT_EQ(actual.loss, expected.loss) << "stage 01's order of the rows";
-      } else if (bad) {
-        EXPECT_EQ(actual.loss, expected.loss);
       } else {
         EXPECT_NEAR(actual.loss, expected.loss, 1e-14 * expected.loss);
-        EXPECT_EQ(run(this->backend()).loss, actual.loss) << "some order, but always the same";
+        EXPECT_EQ(run(*this->make()).loss, actual.loss) << "some order, but always the same";
       }
     }
   }
 }
 
-TYPED_TEST_P(Primitives, Convolution) {
+TYPED_TEST_P(Primitives, Convolutions) {
   using T = typename TypeParam::T;
   for (const ConvolutionProblem& p : cross_stage::convolutions) {
     const auto terms = static_cast<double>(p.filter_height * p.filter_width * p.in);
-    this->expect_same(
-        "convolution of " + cross_stage::name_of(p), 8 + 2 * std::sqrt(terms),
-        [&](Backend<T>& backend, const T* input, const T* filter, T* output) {
-          backend.convolution(p, input, filter, output);
-        },
-        random_values<T>(p.batch * p.height * p.width * p.in, 1),
-        random_values<T>(p.filter_height * p.filter_width * p.in * p.out, 2, -1, 2),
-        poison<T>(p.output_pixels() * p.out + 1));
-    if (this->HasFatalFailure()) return;
+    Trial<T> trial(p.batch);
+    const ValueId input = cross_stage::add_images(trial, {p.height, p.width, p.in}, 1);
+    const ValueId filter = cross_stage::add_filter(trial, p, 2);
+    trial.append(
+        Convolution{.input = input,
+                    .filter = filter,
+                    .output = trial.batched_output({p.output_height(), p.output_width(), p.out})});
+    this->expect_same("convolution of " + cross_stage::name_of(p), 8 + 2 * std::sqrt(terms), trial);
   }
 }
 
-TYPED_TEST_P(Primitives, ConvolutionBackward) {
+TYPED_TEST_P(Primitives, ConvolutionsBackward) {
   using T = typename TypeParam::T;
   for (const ConvolutionProblem& p : cross_stage::convolutions) {
-    const Index inputs = p.batch * p.height * p.width * p.in;
-    const Index weights = p.filter_height * p.filter_width * p.in * p.out;
     const double units = 8 + 2 * std::sqrt(static_cast<double>(std::max(
                                      p.output_pixels(), p.filter_height * p.filter_width * p.out)));
-    const auto input = random_values<T>(inputs, 1);
-    const auto filter = random_values<T>(weights, 2, -1, 2);
-    const auto doutput = random_values<T>(p.output_pixels() * p.out, 3, -2, 1);
-    const auto both = [&](Backend<T>& backend, const T* in, const T* w, const T* dout, T* din,
-                          T* dw) { backend.convolution_backward(p, in, w, dout, din, dw); };
-    const auto filter_only = [&](Backend<T>& backend, const T* in, const T* w, const T* dout,
-                                 T* dw) {
-      backend.convolution_backward(p, in, w, dout, nullptr, dw);
-    };
-    this->expect_same("gradients of " + cross_stage::name_of(p), units, both, input, filter,
-                      doutput, poison<T>(inputs + 1), poison<T>(weights + 1));
-    this->expect_same("filter's gradient of " + cross_stage::name_of(p), units, filter_only, input,
-                      filter, doutput, poison<T>(weights + 1));
-    if (this->HasFatalFailure()) return;
-  }
-}
-
-TYPED_TEST_P(Primitives, AveragePool) {
-  using T = typename TypeParam::T;
-  for (const PoolingProblem& p : cross_stage::poolings) {
-    const Index inputs = p.batch * p.height * p.width * p.channels;
-    const Index outputs = p.output_elements();
-    const auto both = [&](Backend<T>& backend, const T* input, T* output, const T* doutput,
-                          T* dinput) {
-      backend.average_pool(p, input, output);
-      backend.average_pool_backward(p, doutput, dinput);
-    };
-    this->expect_same("average_pool", 8, both, random_values<T>(inputs, 1), poison<T>(outputs + 1),
-                      random_values<T>(outputs, 2), poison<T>(inputs + 1));
-  }
-}
-
-TYPED_TEST_P(Primitives, SgdUpdate) {
-  using T = typename TypeParam::T;
-  for (const Index n : cross_stage::lengths) {
-    for (const T l2 : {T{0}, T{0.25}}) {
+    for (const bool with_input : {true, false}) {
+      Trial<T> trial(p.batch);
+      ConvolutionBackward backward;
+      backward.input = cross_stage::add_images(trial, {p.height, p.width, p.in}, 1);
+      backward.filter = cross_stage::add_filter(trial, p, 2);
+      backward.doutput =
+          cross_stage::add_images(trial, {p.output_height(), p.output_width(), p.out}, 3);
+      if (with_input) backward.dinput = trial.batched_output({p.height, p.width, p.in});
+      backward.dfilter = trial.whole_output({p.filter_height, p.filter_width, p.in, p.out});
+      trial.append(backward);
       this->expect_same(
-          "sgd_update", 2,
-          [&](Backend<T>& backend, const T* gradient, T* parameter) {
-            backend.sgd_update(n, T{0.125}, l2, gradient, parameter);
-          },
-          random_values<T>(n, 1, -2, 3), random_values<T>(n, 2));
+          (with_input ? "gradients of " : "filter's gradient of ") + cross_stage::name_of(p), units,
+          trial);
     }
   }
 }
 
-TYPED_TEST_P(Primitives, Linear) {
+TYPED_TEST_P(Primitives, Pooling) {
+  using T = typename TypeParam::T;
+  for (const PoolingProblem& p : cross_stage::poolings) {
+    const Shape image = {p.height, p.width, p.channels};
+    const Shape pooled = {p.height / p.window, p.width / p.window, p.channels};
+    Trial<T> trial(p.batch);
+    const ValueId input = cross_stage::add_images(trial, image, 1);
+    const ValueId doutput = cross_stage::add_images(trial, pooled, 2);
+    trial.append(
+        AveragePool{.input = input, .output = trial.batched_output(pooled), .window = p.window});
+    trial.append(AveragePoolBackward{
+        .doutput = doutput, .dinput = trial.batched_output(image), .window = p.window});
+    this->expect_same("average_pool", 8, trial);
+  }
+}
+
+/// A worker that has no samples takes no step, and its l2 does not either.
+TYPED_TEST_P(Primitives, Updates) {
+  using T = typename TypeParam::T;
+  for (const Index n : cross_stage::lengths) {
+    for (const double l2 : {0.0, 0.25}) {
+      for (const Index rows : {1, 0}) {
+        Trial<T> trial(rows);
+        const ValueId gradient = trial.whole({n}, random_values<T>(n, 1, -2, 3), Role::gradient);
+        const ValueId parameter = trial.whole({n}, random_values<T>(n, 2), Role::weight);
+        trial.append(SgdUpdate{
+            .gradient = gradient, .parameter = parameter, .learning_rate = 0.125, .l2 = l2});
+        this->expect_same("sgd_update", 2, trial);
+      }
+    }
+  }
+}
+
+/// A layer both ways, as differentiation writes it, for stages that make other lines of these.
+TYPED_TEST_P(Primitives, Layers) {
   using T = typename TypeParam::T;
   for (const cross_stage::Product& p : cross_stage::products) {
     if (p.m * p.n == 0 || p.k == 0 || p.m > 10'000) continue;
     for (const Activation activation : {Activation::none, Activation::relu, Activation::sigmoid}) {
       for (const bool updates : {false, true}) {
-        const auto pass = [&](Backend<T>& backend, const T* input, T* weight, T* bias, T* output,
-                              T* doutput, T* dinput, T* dweight, T* dbias) {
-          const LinearProblem<T> layer = {.rows = p.m,
-                                          .in = p.k,
-                                          .out = p.n,
-                                          .input = input,
-                                          .weight = weight,
-                                          .bias = bias,
-                                          .activation = activation,
-                                          .output = output};
-          backend.linear(layer);
-          const auto sink = [&](T* gradient, T* parameter) {
-            return GradientSink<T>{.gradient = gradient,
-                                   .parameter = updates ? parameter : nullptr,
-                                   .learning_rate = T{0.5},
-                                   .l2 = T{0.125}};
-          };
-          backend.linear_backward({.forward = layer,
-                                   .doutput = doutput,
-                                   .dinput = dinput,
-                                   .weight = sink(dweight, weight),
-                                   .bias = sink(dbias, bias)});
-        };
-        // Where an update is fused, the gradient need not be stored: then nobody looks at it.
-        const auto pass_without_gradients = [&](Backend<T>& backend, const T* input, T* weight,
-                                                T* bias, T* output, T* doutput, T* dinput) {
-          DeviceArray dweight(backend, poison<T>(p.k * p.n));
-          DeviceArray dbias(backend, poison<T>(p.n));
-          pass(backend, input, weight, bias, output, doutput, dinput, dweight.get(), dbias.get());
-          backend.synchronize();
-        };
-        const double units = 32 + 4 * std::sqrt(static_cast<double>(std::max({p.m, p.n, p.k})));
-        const auto input = random_values<T>(p.m * p.k, 1);
-        const auto weight = random_values<T>(p.k * p.n, 2, -1, 1);
-        const auto bias = random_values<T>(p.n, 3);
-        const auto doutput = random_values<T>(p.m * p.n, 4);
-        if (updates) {
-          this->expect_same("linear with update " + cross_stage::name_of(p), units,
-                            pass_without_gradients, input, weight, bias, poison<T>(p.m * p.n),
-                            doutput, poison<T>(p.m * p.k));
-        } else {
-          this->expect_same("linear " + cross_stage::name_of(p), units, pass, input, weight, bias,
-                            poison<T>(p.m * p.n), doutput, poison<T>(p.m * p.k),
-                            poison<T>(p.k * p.n), poison<T>(p.n));
+        Trial<T> trial(p.m);
+        const ValueId input = trial.batched({p.k}, random_values<T>(p.m * p.k, 1));
+        const ValueId weight =
+            trial.whole({p.k, p.n}, random_values<T>(p.k * p.n, 2), Role::weight);
+        const ValueId bias = trial.whole({p.n}, random_values<T>(p.n, 3), Role::bias);
+        const ValueId product = trial.batched_output({p.n});
+        const ValueId sum = trial.in_memory_of(product);
+        const ValueId doutput = trial.batched({p.n}, random_values<T>(p.m * p.n, 4));
+        const ValueId dinput = trial.batched_output({p.k});
+        const ValueId dweight = trial.whole_output({p.k, p.n});
+        const ValueId dbias = trial.whole_output({p.n});
+        trial.append(Gemm{.a = input, .b = weight, .c = product});
+        trial.append(AddBias{.x = product, .bias = bias, .y = sum});
+        ValueId dsum = doutput;
+        if (activation != Activation::none) {
+          const ValueId output = trial.in_memory_of(sum);
+          dsum = trial.in_memory_of(doutput);
+          if (activation == Activation::relu) {
+            trial.append(Relu{.x = sum, .y = output});
+            trial.append(ReluBackward{.y = output, .dy = doutput, .dx = dsum});
+          } else {
+            trial.append(Sigmoid{.x = sum, .y = output});
+            trial.append(SigmoidBackward{.y = output, .dy = doutput, .dx = dsum});
+          }
         }
-        if (this->HasFatalFailure()) return;
+        trial.append(ColumnSums{.x = dsum, .y = dbias});
+        trial.append(Gemm{.a = dsum, .b = weight, .c = dinput, .op_b = Transpose::yes});
+        trial.append(Gemm{.a = input, .b = dsum, .c = dweight, .op_a = Transpose::yes});
+        if (updates) {
+          trial.append(SgdUpdate{
+              .gradient = dweight, .parameter = weight, .learning_rate = 0.5, .l2 = 0.125});
+          trial.append(SgdUpdate{.gradient = dbias, .parameter = bias, .learning_rate = 0.5});
+        }
+        const double units = 32 + 4 * std::sqrt(static_cast<double>(std::max({p.m, p.n, p.k})));
+        this->expect_same((updates ? "linear with update " : "linear ") + cross_stage::name_of(p),
+                          units, trial);
       }
     }
   }
 }
 
-TYPED_TEST_P(Primitives, ConvolutionReluPool) {
+/// Likewise a convolution with what follows it.
+TYPED_TEST_P(Primitives, ConvolutionalLayers) {
   using T = typename TypeParam::T;
   for (const Index window : {1, 2, 3}) {
     for (const bool with_bias : {false, true}) {
@@ -520,30 +528,41 @@ TYPED_TEST_P(Primitives, ConvolutionReluPool) {
                                     .filter_height = 3,
                                     .filter_width = 3,
                                     .out = 7};
-      const Index activated = p.output_pixels() * p.out;
-      this->expect_same(
-          "convolution_relu_pool", 32,
-          [&](Backend<T>& backend, const T* input, const T* filter, const T* bias, T* relus,
-              T* output) {
-            backend.convolution_relu_pool({.convolution = p,
-                                           .window = window,
-                                           .input = input,
-                                           .filter = filter,
-                                           .bias = with_bias ? bias : nullptr,
-                                           .activated = relus,
-                                           .output = output});
-          },
-          random_values<T>(p.batch * p.height * p.width * p.in, 1),
-          random_values<T>(p.filter_height * p.filter_width * p.in * p.out, 2),
-          random_values<T>(p.out, 3), poison<T>(activated),
-          poison<T>(activated / (window * window)));
+      const Shape convolved = {p.output_height(), p.output_width(), p.out};
+      const Shape pooled = {p.output_height() / window, p.output_width() / window, p.out};
+      Trial<T> trial(p.batch);
+      const ValueId input = cross_stage::add_images(trial, {p.height, p.width, p.in}, 1);
+      const ValueId filter = cross_stage::add_filter(trial, p, 2);
+      const ValueId product = trial.batched_output(convolved);
+      trial.append(Convolution{.input = input, .filter = filter, .output = product});
+      ValueId sum = product;
+      if (with_bias) {
+        const ValueId bias = trial.whole({p.out}, random_values<T>(p.out, 3), Role::bias);
+        sum = trial.in_memory_of(product);
+        trial.append(AddBias{.x = product, .bias = bias, .y = sum});
+      }
+      const ValueId activated = trial.in_memory_of(sum);
+      const ValueId output = trial.batched_output(pooled);
+      trial.append(Relu{.x = sum, .y = activated});
+      trial.append(AveragePool{.input = activated, .output = output, .window = window});
+
+      const ValueId doutput = cross_stage::add_images(trial, pooled, 4);
+      const ValueId dactivated = trial.batched_output(convolved);
+      const ValueId dsum = trial.in_memory_of(dactivated);
+      const ValueId dfilter = trial.whole_output({p.filter_height, p.filter_width, p.in, p.out});
+      trial.append(AveragePoolBackward{.doutput = doutput, .dinput = dactivated, .window = window});
+      trial.append(ReluBackward{.y = activated, .dy = dactivated, .dx = dsum});
+      if (with_bias) trial.append(ColumnSums{.x = dsum, .y = trial.whole_output({p.out})});
+      trial.append(ConvolutionBackward{
+          .input = input, .filter = filter, .doutput = dsum, .dinput = {}, .dfilter = dfilter});
+      this->expect_same("convolution_relu_pool", 32, trial);
     }
   }
 }
 
-REGISTER_TYPED_TEST_SUITE_P(Primitives, Fill, Gemm, Transpose, Sum, SumRows, AddBias, Activations,
-                            ActivationsBackward, Losses, Predictions, Accumulate, Convolution,
-                            ConvolutionBackward, AveragePool, SgdUpdate, Linear,
-                            ConvolutionReluPool);
+REGISTER_TYPED_TEST_SUITE_P(Primitives, Batches, Products, SumsOfColumns, Sums, Means, Copies,
+                            Biases, Activations, ActivationsBackward, Losses, Predictions,
+                            TotalsOfAnEpoch, Convolutions, ConvolutionsBackward, Pooling, Updates,
+                            Layers, ConvolutionalLayers);
 
 }  // namespace stagewise

@@ -22,7 +22,7 @@ inline std::string reason_to_skip() {
   }
 }
 
-/// A maker of backends and a precision, as one type.
+/// A maker of executors and a precision, as one type.
 template <typename MakerType, typename Type>
 struct StageType {
   using Maker = MakerType;

@@ -8,7 +8,7 @@
 
 #include <gtest/gtest.h>
 
-#include "02_naive_cuda/naive_cuda_backend.hpp"
+#include "02_naive_cuda/naive_cuda_executor.hpp"
 #include "cross_stage/cuda_array.hpp"
 #include "cross_stage/device_array.hpp"
 #include "cuda/memory.hpp"
@@ -27,16 +27,14 @@ void expect_line_before(const void* pointer, int line_behind) {
 }
 
 TEST(AllocationLines, AreThoseThatAskForTheMemory) {
-  NaiveCudaBackend<float> backend;
+  NaiveCudaExecutor<float> executor;
   const std::vector<float> values(10);
   Tensor<float> tensor({10}, cuda::device_memory());
   expect_line_before(tensor.data(), __LINE__);
   tensor = Tensor<float>({10}, cuda::pinned_memory());
   expect_line_before(tensor.data(), __LINE__);
-  tensor = backend.allocate<float>({10});
-  expect_line_before(tensor.data(), __LINE__);
-  DeviceArray through_backend(backend, values);
-  expect_line_before(through_backend.get(), __LINE__);
+  DeviceArray through_executor(executor, values);
+  expect_line_before(through_executor.get(), __LINE__);
   CudaArray through_cuda(values);
   expect_line_before(through_cuda.get(), __LINE__);
 }

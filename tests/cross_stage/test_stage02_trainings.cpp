@@ -1,9 +1,9 @@
 /// @file
 /// Stage 02 trains what stage 01 trains, and what PyTorch trained.
 
-#include "02_naive_cuda/naive_cuda_backend.hpp"
+#include "02_naive_cuda/naive_cuda_executor.hpp"
 #include "02_naive_cuda/per_step_memory.hpp"
-#include "cross_stage/trainings.hpp"
+#include "cross_stage/worker_trainings.hpp"
 #include "golden/cnn.hpp"
 #include "golden/golden.hpp"
 
@@ -12,8 +12,8 @@ namespace {
 
 struct NaiveCuda {
   template <typename T>
-  static std::unique_ptr<Backend<T>> make() {
-    return std::make_unique<NaiveCudaBackend<T>>();
+  static std::unique_ptr<Executor<T>> make() {
+    return std::make_unique<NaiveCudaExecutor<T>>();
   }
 };
 
@@ -27,16 +27,32 @@ class Stage02 : public testing::Test {
 };
 
 TEST_F(Stage02, EqualsPyTorch) {
-  NaiveCudaBackend<double> backend;
   for (const std::string& name : golden::case_names()) {
-    golden::expect_equals_pytorch(backend, name);
+    golden::expect_equals_pytorch(std::make_unique<NaiveCudaExecutor<double>>(), name);
   }
 }
 
 TEST_F(Stage02, EqualsPyTorchsCnn) {
-  NaiveCudaBackend<double> backend;
   for (const std::string& name : golden::cnn_case_names()) {
-    golden::expect_cnn_equals_pytorch(backend, name);
+    golden::expect_cnn_equals_pytorch(std::make_unique<NaiveCudaExecutor<double>>(), name);
+  }
+}
+
+/// The command line leaves workers to stages 01 and 04; the executor takes their programs all the
+/// same, and shards without a sample: of a last batch of 7.
+TEST_F(Stage02, WorkersEqualThoseOfStage01) {
+  for (const WorkerOptions& workers :
+       {WorkerOptions{.workers = 8},
+        WorkerOptions{.workers = 8, .average = Average::weights, .average_every = 3}}) {
+    for (const cross_stage::TrainingCase& one : cross_stage::cases_named("mlp_squared_error")) {
+      const cross_stage::Arrival actual = cross_stage::train_workers<double>(
+          std::make_unique<NaiveCudaExecutor<double>>(), one, workers,
+          [&](Network<double>& network, const Starts& starts) {
+            return make_program_step(network, one.data, one.options, starts, workers);
+          });
+      cross_stage::expect_same_arrival<double>(
+          actual, cross_stage::train_serially<double>(one, workers), cross_stage::name_of(workers));
+    }
   }
 }
 
@@ -44,12 +60,12 @@ TEST_F(Stage02, EqualsPyTorchsCnn) {
 TEST_F(Stage02, MemoryPerStepGivesTheSameBits) {
   for (const cross_stage::TrainingCase& one : cross_stage::training_cases()) {
     if (one.name != "mlp_sigmoid" && one.name != "neuron") continue;
-    NaiveCudaBackend<double> backend;
-    const cross_stage::Outcome expected = cross_stage::train_eagerly<double>(backend, one);
+    const auto make = [] { return std::make_unique<NaiveCudaExecutor<double>>(); };
+    const cross_stage::Outcome expected = cross_stage::train_program<double>(make(), one);
     const cross_stage::Outcome actual = cross_stage::train_case<double>(
-        backend, one, [&](Network<double>& network) -> std::unique_ptr<Step> {
-          return std::make_unique<PerStepMemory<double>>(network, one.model, one.data,
-                                                         one.options.sgd);
+        make(), one, [&](Network<double>& network, const Starts& starts) -> std::unique_ptr<Step> {
+          return std::make_unique<PerStepMemory<double>>(
+              network, one.data, one.options.sgd, starts.front(), make, one.options.batch_size);
         });
     ASSERT_EQ(actual.parameters.size(), expected.parameters.size());
     for (std::size_t i = 0; i < expected.parameters.size(); ++i) {

@@ -7,10 +7,8 @@
 #include <sstream>
 
 #include "01_serial/gemm.hpp"
-#include "02_naive_cuda/naive_cuda_backend.hpp"
 #include "03_shared_memory/gemm.hpp"
-#include "cross_stage/device_array.hpp"
-#include "cross_stage/expect_computed.hpp"
+#include "cross_stage/cuda_array.hpp"
 #include "cross_stage/random_shapes.hpp"
 #include "cross_stage/stage_types.hpp"
 #include "cuda/check.hpp"
@@ -69,7 +67,6 @@ class GemmLadder : public testing::Test {
  protected:
   void SetUp() override {
     if (const std::string reason = reason_to_skip(); !reason.empty()) GTEST_SKIP() << reason;
-    backend_ = std::make_unique<NaiveCudaBackend<T>>();
     workspace_ = std::make_unique<Workspace>();
   }
 
@@ -83,16 +80,15 @@ class GemmLadder : public testing::Test {
     p.a = a.data();
     p.b = b.data();
     const auto computed = [&] {
-      DeviceArray there_a(*backend_, a);
-      DeviceArray there_b(*backend_, b);
-      DeviceArray there_c(*backend_, c);
+      CudaArray there_a(a);
+      CudaArray there_b(b);
+      CudaArray there_c(c);
       GemmProblem<T> there = p;
       there.a = there_a.get();
       there.b = there_b.get();
       there.c = there_c.get();
       rung.run(nullptr, there, *workspace_);
-      CUDA_CHECK(cudaStreamSynchronize(nullptr));
-      return there_c.read(*backend_);
+      return there_c.read();
     };
     const std::vector<T> actual = computed();
 
@@ -117,12 +113,12 @@ class GemmLadder : public testing::Test {
 
   void expect_counters_at_zero() {
     std::vector<unsigned> counters(Workspace::counter_count, 1U);
-    backend_->copy_out(counters.data(), workspace_->counters(), counters.size() * sizeof(unsigned));
+    CUDA_CHECK(cudaMemcpy(counters.data(), workspace_->counters(),
+                          counters.size() * sizeof(unsigned), cudaMemcpyDeviceToHost));
     for (const unsigned counter : counters) ASSERT_EQ(counter, 0U);
   }
 
  private:
-  std::unique_ptr<NaiveCudaBackend<T>> backend_;
   std::unique_ptr<Workspace> workspace_;
 };
 
@@ -181,7 +177,6 @@ TYPED_TEST(GemmLadder, TheTopRungsTakeMoreRowsThanAGridHas) {
 /// Matrices that begin anywhere: a row may be a multiple of 16 bytes long and not begin at one.
 TYPED_TEST(GemmLadder, EveryRungTakesMatricesThatBeginAnywhere) {
   using T = TypeParam;
-  NaiveCudaBackend<T> backend;
   Workspace workspace;
   constexpr Index m = 36;
   constexpr Index n = 68;
@@ -196,16 +191,15 @@ TYPED_TEST(GemmLadder, EveryRungTakesMatricesThatBeginAnywhere) {
         const std::vector<T> c = random_values<T>(m * n + 4, 3);
         GemmProblem<T> p = {.m = m, .n = n, .k = k, .alpha = 2, .beta = -1};
         const auto computed = [&] {
-          DeviceArray there_a(backend, a);
-          DeviceArray there_b(backend, b);
-          DeviceArray there_c(backend, c);
+          CudaArray there_a(a);
+          CudaArray there_b(b);
+          CudaArray there_c(c);
           GemmProblem<T> there = p;
           there.a = there_a.get() + offset_of(0);
           there.b = there_b.get() + offset_of(1);
           there.c = there_c.get() + offset_of(2);
           rung.run(nullptr, there, workspace);
-          CUDA_CHECK(cudaStreamSynchronize(nullptr));
-          return there_c.read(backend);
+          return there_c.read();
         };
         std::vector<T> expected = c;
         p.a = a.data() + offset_of(0);
@@ -226,25 +220,23 @@ TYPED_TEST(GemmLadder, EveryRungTakesMatricesThatBeginAnywhere) {
 /// The same bits in every run: nothing depends on which block comes first.
 TYPED_TEST(GemmLadder, EveryRungRepeatsItselfBitForBit) {
   using T = TypeParam;
-  NaiveCudaBackend<T> backend;
   Workspace workspace;
   constexpr Index m = 67;
   constexpr Index n = 45;
   constexpr Index k = 801;
-  DeviceArray a(backend, random_values<T>(m * k, 1));
-  DeviceArray b(backend, random_values<T>(k * n, 2));
+  CudaArray a(random_values<T>(m * k, 1));
+  CudaArray b(random_values<T>(k * n, 2));
   for (const GemmRung<T>& rung : shared_memory::gemm_ladder<T>()) {
     if (rung.name.starts_with("dot-")) continue;  // 3,000 blocks; tested above
     std::vector<T> first;
     for (int i = 0; i < 3; ++i) {
-      DeviceArray c(backend, poison<T>(m * n));
+      CudaArray c(poison<T>(m * n));
       const GemmProblem<T> problem = {
           .m = m, .n = n, .k = k, .a = a.get(), .b = b.get(), .c = c.get()};
       if (!rung.supports(problem)) break;
       rung.run(nullptr, problem, workspace);
-      ASSERT_EQ(cudaStreamSynchronize(nullptr), cudaSuccess);
-      if (first.empty()) first = c.read(backend);
-      EXPECT_EQ(c.read(backend), first) << rung.name;
+      if (first.empty()) first = c.read();
+      EXPECT_EQ(c.read(), first) << rung.name;
     }
   }
 }

@@ -1,9 +1,11 @@
 /// @file
 /// Stage 03 computes what stage 01 computes, in each of its forms.
 
-#include "03_shared_memory/shared_memory_backend.hpp"
+#include "03_shared_memory/shared_memory_executor.hpp"
+#include "cross_stage/gemm_products.hpp"
 #include "cross_stage/primitives.hpp"
 #include "cuda/divide.cuh"
+#include "network/workers.hpp"
 
 namespace stagewise {
 namespace {
@@ -16,8 +18,13 @@ template <typename Form>
 struct SharedMemory {
   static constexpr bool adds_in_order = false;
   template <typename T>
-  static std::unique_ptr<Backend<T>> make() {
-    return std::make_unique<SharedMemoryBackend<T>>(Form::options());
+  static std::unique_ptr<Executor<T>> make() {
+    return std::make_unique<SharedMemoryExecutor<T>>(Form::options());
+  }
+  template <typename T>
+  static Program rewrite(const Program& program, Index /*max_rows*/) {
+    return Form::options().fold_bias == FoldBias::off ? program
+                                                      : shared_memory::fold_biases(program);
   }
 };
 
@@ -38,6 +45,51 @@ INSTANTIATE_TYPED_TEST_SUITE_P(Stage03, Primitives, StageTypes<Default>, StageNa
 INSTANTIATE_TYPED_TEST_SUITE_P(Stage03Unrolled, Primitives, StageTypes<Unrolled>, StageNames);
 INSTANTIATE_TYPED_TEST_SUITE_P(Stage03Implicit, Primitives, StageTypes<Implicit>, StageNames);
 
+/// Every layer becomes one line, and its gradients another; of the first layer nobody needs the
+/// input's.
+TEST(FoldBiases, MakesOneProductOfALayer) {
+  const Model model = build_model({.hidden = {5}, .sample = {3}, .classes = 2});
+  const Program step = build_training(model, {}, {}).step;
+  std::vector<std::string> names;
+  for (const Line& line : shared_memory::fold_biases(step).lines) {
+    names.emplace_back(name_of(line.operation));
+  }
+  const std::vector<std::string> expected = {"gather",
+                                             "folded_linear",
+                                             "relu",
+                                             "folded_linear",
+                                             "softmax_cross_entropy",
+                                             "argmax",
+                                             "accumulate",
+                                             "softmax_cross_entropy_backward",
+                                             "folded_gradients",
+                                             "relu_backward",
+                                             "folded_gradients",
+                                             "sgd_update",
+                                             "sgd_update",
+                                             "sgd_update",
+                                             "sgd_update"};
+  EXPECT_EQ(names, expected);
+}
+
+template <typename T>
+class SharedMemoryKernels : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (const std::string reason = reason_to_skip(); !reason.empty()) GTEST_SKIP() << reason;
+  }
+};
+
+TYPED_TEST_SUITE(SharedMemoryKernels, Precisions, PrecisionNames);
+
+/// By the rung that is picked for each, with alpha and beta.
+TYPED_TEST(SharedMemoryKernels, Gemm) {
+  using T = TypeParam;
+  shared_memory::Workspace workspace;
+  cross_stage::expect_gemm_products<T>(
+      [&](const GemmProblem<T>& problem) { shared_memory::gemm(nullptr, problem, workspace); });
+}
+
 /// A batch that is unrolled piece by piece gives what it gives in one piece.
 TEST(Convolution, BatchesGoThroughALimitedMemoryPieceByPiece) {
   if (const std::string reason = reason_to_skip(); !reason.empty()) GTEST_SKIP() << reason;
@@ -48,15 +100,14 @@ TEST(Convolution, BatchesGoThroughALimitedMemoryPieceByPiece) {
                                 .filter_height = 3,
                                 .filter_width = 2,
                                 .out = 5};
-  SharedMemoryBackend<double> backend;
   shared_memory::Workspace workspace;
   const Index inputs = p.batch * p.height * p.width * p.in;
   const Index weights = p.filter_height * p.filter_width * p.in * p.out;
   const Index outputs = p.output_pixels() * p.out;
-  DeviceArray input(backend, random_values<double>(inputs, 1));
-  DeviceArray filter(backend, random_values<double>(weights, 2));
-  DeviceArray doutput(backend, random_values<double>(outputs, 3));
-  DeviceArray memory(backend, poison<double>(7 * shared_memory::unrolled_elements(p)));
+  CudaArray input(random_values<double>(inputs, 1));
+  CudaArray filter(random_values<double>(weights, 2));
+  CudaArray doutput(random_values<double>(outputs, 3));
+  CudaArray memory(poison<double>(7 * shared_memory::unrolled_elements(p)));
 
   struct Results {
     std::vector<double> output;
@@ -64,17 +115,16 @@ TEST(Convolution, BatchesGoThroughALimitedMemoryPieceByPiece) {
     std::vector<double> dfilter;
   };
   const auto run = [&](Index images) {
-    DeviceArray output(backend, poison<double>(outputs));
-    DeviceArray dinput(backend, poison<double>(inputs));
-    DeviceArray dfilter(backend, poison<double>(weights));
+    CudaArray output(poison<double>(outputs));
+    CudaArray dinput(poison<double>(inputs));
+    CudaArray dfilter(poison<double>(weights));
     const shared_memory::UnrolledImages<double> unrolled = {memory.get(), images};
     shared_memory::convolution<double>(nullptr, ConvolutionForm::unrolled, p, input.get(),
                                        filter.get(), output.get(), unrolled, workspace);
     shared_memory::convolution_backward<double>(nullptr, ConvolutionForm::unrolled, p, input.get(),
                                                 filter.get(), doutput.get(), dinput.get(),
                                                 dfilter.get(), unrolled, workspace);
-    EXPECT_EQ(cudaStreamSynchronize(nullptr), cudaSuccess);
-    return Results{output.read(backend), dinput.read(backend), dfilter.read(backend)};
+    return Results{output.read(), dinput.read(), dfilter.read()};
   };
   const Results whole = run(7);
   for (const Index images : {1, 2, 3}) {

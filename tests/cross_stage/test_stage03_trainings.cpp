@@ -1,7 +1,7 @@
 /// @file
 /// Stage 03 trains what stages 01 and 02 train, and what PyTorch trained, in each of its forms.
 
-#include "03_shared_memory/shared_memory_backend.hpp"
+#include "03_shared_memory/shared_memory_executor.hpp"
 #include "cross_stage/trainings.hpp"
 #include "golden/cnn.hpp"
 #include "golden/golden.hpp"
@@ -14,8 +14,8 @@ using shared_memory::FoldBias;
 
 struct SharedMemory {
   template <typename T>
-  static std::unique_ptr<Backend<T>> make() {
-    return std::make_unique<SharedMemoryBackend<T>>();
+  static std::unique_ptr<Executor<T>> make() {
+    return std::make_unique<SharedMemoryExecutor<T>>();
   }
 };
 
@@ -34,10 +34,12 @@ class Stage03 : public testing::Test {
     for (const cross_stage::TrainingCase& one : cross_stage::training_cases()) {
       if (!one.name.starts_with(beginning)) continue;
       ++cases;
-      NaiveCudaBackend<T> before;
-      SharedMemoryBackend<T> backend(options);
-      cross_stage::expect_same_outcome<T>(cross_stage::train_eagerly(backend, one),
-                                          cross_stage::train_eagerly(before, one), one.name);
+      const Rewrite rewrite =
+          options.fold_bias == FoldBias::off ? unchanged : shared_memory::fold_biases;
+      cross_stage::expect_same_outcome<T>(
+          cross_stage::train_program<T>(std::make_unique<SharedMemoryExecutor<T>>(options), one,
+                                        rewrite),
+          cross_stage::train_program<T>(std::make_unique<NaiveCudaExecutor<T>>(), one), one.name);
     }
     EXPECT_GT(cases, 0) << beginning;
   }
@@ -78,16 +80,14 @@ TEST_F(Stage03, EveryProductTrainsTheSame) {
 }
 
 TEST_F(Stage03, EqualsPyTorch) {
-  SharedMemoryBackend<double> backend;
   for (const std::string& name : golden::case_names()) {
-    golden::expect_equals_pytorch(backend, name);
+    golden::expect_equals_pytorch(std::make_unique<SharedMemoryExecutor<double>>(), name);
   }
 }
 
 TEST_F(Stage03, EqualsPyTorchsCnn) {
-  SharedMemoryBackend<double> backend;
   for (const std::string& name : golden::cnn_case_names()) {
-    golden::expect_cnn_equals_pytorch(backend, name);
+    golden::expect_cnn_equals_pytorch(std::make_unique<SharedMemoryExecutor<double>>(), name);
   }
 }
 

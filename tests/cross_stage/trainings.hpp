@@ -10,13 +10,12 @@
 
 #include <gtest/gtest.h>
 
-#include "01_serial/serial_backend.hpp"
+#include "01_serial/serial_executor.hpp"
 #include "cross_stage/stage_types.hpp"
 #include "data/generators.hpp"
-#include "models/initialize.hpp"
+#include "network/initialize.hpp"
+#include "program_step.hpp"
 #include "tensor/random.hpp"
-#include "training/parameters.hpp"
-#include "training/trainer.hpp"
 #include "verify/compare.hpp"
 
 namespace stagewise {
@@ -98,22 +97,28 @@ class OutcomeRecorder final : public TrainingObserver {
 };
 
 /// Runs a training.
-/// @param make_step makes the step for a StepArguments; null for the eager one.
+/// @param make_step makes the step for the network and where it starts.
+/// @param rewrite what the stage makes of evaluation and prediction.
 template <typename T, typename MakeStep>
-Outcome train_case(Backend<T>& backend, const TrainingCase& one, const MakeStep& make_step) {
-  const auto network = build_model(backend, one.model, one.options.batch_size, GraphMode::training);
-  initialize_parameters(*network, one.model, one.options.seed);
-  const std::unique_ptr<Step> step = make_step(*network);
+Outcome train_case(std::unique_ptr<Executor<T>> executor, const TrainingCase& one,
+                   const MakeStep& make_step, const Rewrite& rewrite = unchanged) {
+  Network<T> network(build_model(one.model), std::move(executor), rewrite);
+  const std::unique_ptr<Step> step =
+      make_step(network, {initial_parameters(network.model, one.model, one.options.seed)});
+  network.load(one.options.batch_size);
   OutcomeRecorder recorder;
-  train(*network, *step, one.data, Dataset(), one.options, 1, recorder);
+  train(network, *step, one.data, Dataset(), one.options, 1, recorder);
   return recorder.outcome;
 }
 
+/// Line by line, as stages 01 to 03 train.
 template <typename T>
-Outcome train_eagerly(Backend<T>& backend, const TrainingCase& one) {
-  return train_case(backend, one, [&](Network<T>& network) -> std::unique_ptr<Step> {
-    return std::make_unique<EagerStep<T>>(network, one.data, one.options.sgd);
-  });
+Outcome train_program(std::unique_ptr<Executor<T>> executor, const TrainingCase& one,
+                      const Rewrite& rewrite = unchanged) {
+  const auto make_step = [&](Network<T>& network, const Starts& starts) {
+    return make_program_step(network, one.data, one.options, starts, {}, rewrite);
+  };
+  return train_case(std::move(executor), one, make_step, rewrite);
 }
 
 /// Expects every parameter and epoch within the bounds of the architecture.
@@ -151,10 +156,9 @@ TYPED_TEST_SUITE_P(Trainings);
 TYPED_TEST_P(Trainings, EqualThoseOfStage01) {
   using T = typename TypeParam::T;
   for (const cross_stage::TrainingCase& one : cross_stage::training_cases()) {
-    SerialBackend<T> serial;
-    const auto backend = TypeParam::Maker::template make<T>();
-    cross_stage::expect_same_outcome<T>(cross_stage::train_eagerly(*backend, one),
-                                        cross_stage::train_eagerly(serial, one), one.name);
+    cross_stage::expect_same_outcome<T>(
+        cross_stage::train_program<T>(TypeParam::Maker::template make<T>(), one),
+        cross_stage::train_program<T>(std::make_unique<SerialExecutor<T>>(), one), one.name);
   }
 }
 
@@ -163,8 +167,7 @@ TYPED_TEST_P(Trainings, RepeatThemselvesBitForBit) {
   for (const cross_stage::TrainingCase& one : cross_stage::training_cases()) {
     if (one.name.ends_with("without_biases")) continue;  // long enough with the other
     const auto run = [&] {
-      const auto backend = TypeParam::Maker::template make<T>();
-      return cross_stage::train_eagerly(*backend, one);
+      return cross_stage::train_program<T>(TypeParam::Maker::template make<T>(), one);
     };
     const cross_stage::Outcome first = run();
     const cross_stage::Outcome second = run();

@@ -1,5 +1,5 @@
 /// @file
-/// Trainings with workers, by stage 01 and stage 04, to compare others with.
+/// Trainings with workers, by stage 01 and by any step, to compare with each other.
 #pragma once
 
 #include <memory>
@@ -7,14 +7,9 @@
 #include <type_traits>
 #include <vector>
 
-#include "01_serial/serial_backend.hpp"
-#include "04_minibatch/captured_step.hpp"
 #include "cross_stage/trainings.hpp"
-#include "training/worker_step.hpp"
 
 namespace stagewise::cross_stage {
-
-using Starts = std::vector<std::vector<ParameterValues>>;
 
 /// Where a training arrives, and each worker of it.
 struct Arrival {
@@ -22,56 +17,39 @@ struct Arrival {
   Starts workers;
 };
 
-/// Where each worker starts, if each has parameters of its own.
-template <typename T>
-Starts starts_of(Network<T>& network, const TrainingCase& one, const WorkerOptions& workers) {
+/// Where all workers start, or each, if each has parameters of its own.
+inline Starts starts_of(const Model& model, const TrainingCase& one, const WorkerOptions& workers) {
+  const int count = workers.average == Average::weights ? workers.workers : 1;
   Starts starts;
-  if (workers.average == Average::gradients) return starts;
-  for (int worker = 0; worker < workers.workers; ++worker) {
-    initialize_parameters(network, one.model, one.options.seed, static_cast<std::uint64_t>(worker));
-    starts.push_back(copy_parameters_out(network.graph));
+  for (int worker = 0; worker < count; ++worker) {
+    starts.push_back(
+        initial_parameters(model, one.model, one.options.seed, static_cast<std::uint64_t>(worker)));
   }
   return starts;
 }
 
 /// Runs a training with the step that `make_step(network, starts)` makes.
+/// @param rewrite what the stage makes of evaluation and prediction.
 template <typename T, typename MakeStep>
-Arrival train_workers(Backend<T>& backend, const TrainingCase& one, const WorkerOptions& workers,
-                      const MakeStep& make_step) {
-  const auto network = build_model(backend, one.model, one.options.batch_size, GraphMode::training);
-  const Starts starts = starts_of(*network, one, workers);
-  initialize_parameters(*network, one.model, one.options.seed);
-  const std::unique_ptr<Step> step = make_step(*network, starts);
+Arrival train_workers(std::unique_ptr<Executor<T>> executor, const TrainingCase& one,
+                      const WorkerOptions& workers, const MakeStep& make_step,
+                      const Rewrite& rewrite = unchanged) {
+  Network<T> network(build_model(one.model), std::move(executor), rewrite);
+  const std::unique_ptr<Step> step = make_step(network, starts_of(network.model, one, workers));
+  network.load(one.options.batch_size);
   OutcomeRecorder recorder;
   // With a validation set, the network is used for something else between two epochs.
-  train(*network, *step, one.data, one.data.slice(0, 9), one.options, 1, recorder);
+  train(network, *step, one.data, one.data.slice(0, 9), one.options, 1, recorder);
   return {recorder.outcome, step->worker_parameters()};
 }
 
-template <typename T>
-Arrival train_captured(const TrainingCase& one, const WorkerOptions& workers,
-                       const CapturedStepOptions& options = {}) {
-  MinibatchBackend<T> backend(options.fuses);
-  return train_workers<T>(backend, one, workers,
-                          [&](Network<T>& network, const Starts& starts) -> std::unique_ptr<Step> {
-                            return std::make_unique<CapturedStep<T>>(network, backend, one.model,
-                                                                     one.data, one.options.sgd,
-                                                                     workers, starts, 0, options);
-                          });
-}
-
-/// Stage 01's: a single worker is the eager step.
+/// Stage 01's.
 template <typename T>
 Arrival train_serially(const TrainingCase& one, const WorkerOptions& workers) {
-  SerialBackend<T> backend;
-  return train_workers<T>(backend, one, workers,
-                          [&](Network<T>& network, const Starts& starts) -> std::unique_ptr<Step> {
-                            if (workers.workers == 1 && workers.average == Average::gradients) {
-                              return std::make_unique<EagerStep<T>>(network, one.data,
-                                                                    one.options.sgd);
-                            }
-                            return std::make_unique<WorkerStep<T>>(
-                                network, one.data, one.options.sgd, workers, starts, 0);
+  return train_workers<T>(std::make_unique<SerialExecutor<T>>(), one, workers,
+                          [&](Network<T>& network, const Starts& starts) {
+                            return make_program_step(network, one.data, one.options, starts,
+                                                     workers);
                           });
 }
 

@@ -1,6 +1,6 @@
 /// @file
 /// Three steps of the convolutional network that PyTorch has taken beforehand (make_golden.py says
-/// how), repeated on any stage's backend. Its parameters would fill a large file: they start from
+/// how), repeated on any stage's executor. Its parameters would fill a large file: they start from
 /// numbers that both sides compute, and are compared by their summaries.
 #pragma once
 
@@ -9,19 +9,19 @@
 #include <filesystem>
 #include <limits>
 #include <map>
+#include <memory>
 #include <numeric>
 #include <random>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include <gtest/gtest.h>
 
-#include "backend/backend.hpp"
 #include "golden/golden.hpp"
 #include "io/checkpoint.hpp"
-#include "models/model.hpp"
-#include "training/parameters.hpp"
-#include "training/step.hpp"
+#include "network/differentiate.hpp"
+#include "program_step.hpp"
 
 namespace stagewise::golden {
 
@@ -97,25 +97,33 @@ class CnnCase {
 
   const Summaries& expected() const { return expected_; }
 
-  /// Repeats the training on `backend`.
-  Summaries train_on(Backend<double>& backend) const {
-    const Index batch_size = number("batch-size");
-    const auto network = build_model(backend, model_, batch_size, GraphMode::training);
-    set_parameters(*network);
-    EagerStep<double> step(*network, data_,
-                           {.learning_rate = std::stod(file_.settings.at("learning-rate")),
-                            .l2 = std::stod(file_.settings.at("l2"))});
+  /// Repeats the training on an executor.
+  Summaries train_on(std::unique_ptr<Executor<double>> executor) const {
+    const TrainingOptions options = {
+        .batch_size = number("batch-size"),
+        .sgd = {.learning_rate = std::stod(file_.settings.at("learning-rate")),
+                .l2 = std::stod(file_.settings.at("l2"))}};
+    Network<double> network(build_model(model_), std::move(executor));
+    const auto step =
+        make_program_step(network, data_, options, {starting_parameters(network.model)});
+    const Differentiated differentiated =
+        differentiate(network.model.program, network.model.row_losses);
+    std::vector<ValueId> gradients;
+    for (const ValueId id : network.model.parameters) {
+      gradients.push_back(differentiated.gradient_of(id));
+    }
     std::vector<std::uint32_t> order(static_cast<std::size_t>(data_.size()));
     std::iota(order.begin(), order.end(), 0U);
 
     Summaries result;
-    for (Index first = 0; first < data_.size(); first += batch_size) {
-      step.begin_epoch(order);  // an epoch a step: its totals are then the step's own
-      step.run(first, batch_size);
-      result["expected/losses"].push_back(step.totals().loss / static_cast<double>(batch_size));
-      if (first == 0) summarize(*network, "gradient/", &Parameter<double>::gradient, result);
+    for (Index first = 0; first < data_.size(); first += options.batch_size) {
+      step->begin_epoch(order);  // an epoch a step: its totals are then the step's own
+      step->run(first, options.batch_size);
+      result["expected/losses"].push_back(step->totals().loss /
+                                          static_cast<double>(options.batch_size));
+      if (first == 0) summarize(copy_parameters_out(network, gradients), "gradient/", result);
     }
-    summarize(*network, "expected/", &Parameter<double>::value, result);
+    summarize(copy_parameters_out(network), "expected/", result);
     return result;
   }
 
@@ -123,33 +131,27 @@ class CnnCase {
   Index number(const std::string& setting) const { return std::stoi(file_.settings.at(setting)); }
 
   /// The numbers that PyTorch started from, too.
-  static void set_parameters(Network<double>& network) {
+  static std::vector<ParameterValues> starting_parameters(const Model& model) {
     std::vector<ParameterValues> start;
-    for (const Parameter<double>* const parameter : network.graph.parameters()) {
-      start.push_back(
-          {.name = parameter->name(), .shape = parameter->sample_shape(), .values = {}});
-    }
-    for (std::size_t i = 0; i < start.size(); ++i) {
-      const Shape& shape = start[i].shape;
+    for (const ValueId id : model.parameters) {
+      const auto& [name, shape] = std::tie(model[id].name, model[id].shape);
       const Index inputs = shape.elements() / shape[shape.rank() - 1];
       const double limit =
-          start[i].name.ends_with("bias") ? 0.1 : std::sqrt(6 / static_cast<double>(inputs));
-      start[i].values = lehmer_uniform(static_cast<std::uint32_t>(i + 1), shape.elements());
-      for (double& value : start[i].values) value *= limit;
+          name.ends_with("bias") ? 0.1 : std::sqrt(6 / static_cast<double>(inputs));
+      start.push_back({name, shape, {}});
+      const auto number = static_cast<std::uint32_t>(start.size());
+      start.back().values = lehmer_uniform(number, shape.elements());
+      for (double& value : start.back().values) value *= limit;
     }
-    copy_parameters_in(network.graph, start, "the golden file");
+    return start;
   }
 
-  template <typename Member>
-  void summarize(Network<double>& network, const std::string& prefix, Member member,
+  void summarize(const std::vector<ParameterValues>& all, const std::string& prefix,
                  Summaries& result) const {
     std::uint32_t count = 0;
-    for (Parameter<double>* const parameter : network.graph.parameters()) {
-      std::vector<double> values(static_cast<std::size_t>(parameter->elements()));
-      network.graph.backend().copy_out(values.data(), (parameter->*member)(),
-                                       values.size() * sizeof(double));
-      const std::string name = prefix + parameter->name();
-      result[name] = summary(++count, values, expected_.at(name).size());
+    for (const ParameterValues& one : all) {
+      const std::string name = prefix + one.name;
+      result[name] = summary(++count, one.values, expected_.at(name).size());
     }
   }
 
@@ -160,9 +162,10 @@ class CnnCase {
 };
 
 /// The test that every stage has to pass.
-inline void expect_cnn_equals_pytorch(Backend<double>& backend, const std::string& case_name) {
+inline void expect_cnn_equals_pytorch(std::unique_ptr<Executor<double>> executor,
+                                      const std::string& case_name) {
   const CnnCase golden(case_name);
-  const Summaries actual = golden.train_on(backend);
+  const Summaries actual = golden.train_on(std::move(executor));
   for (const auto& [name, values] : golden.expected()) {
     ASSERT_TRUE(actual.contains(name)) << name;
     EXPECT_LE(distance(Summaries{{name, actual.at(name)}}, Summaries{{name, values}}), bound)

@@ -1,23 +1,23 @@
 /// @file
 /// A training whose every number PyTorch has computed beforehand (make_golden.py says how),
-/// repeated on any stage's backend.
+/// repeated on any stage's executor.
 #pragma once
 
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <limits>
+#include <memory>
 #include <sstream>
 #include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
 
-#include "backend/backend.hpp"
 #include "io/checkpoint.hpp"
-#include "models/model.hpp"
-#include "training/parameters.hpp"
+#include "program_step.hpp"
 #include "training/trainer.hpp"
 #include "verify/compare.hpp"
 
@@ -125,13 +125,20 @@ inline Outcome train_with(Network<double>& network, Step& step, const Case& gold
   return recorder.outcome;
 }
 
-/// Repeats the training on `backend`.
-inline Outcome train_on(Backend<double>& backend, const Case& golden) {
-  const auto network =
-      build_model(backend, golden.model, golden.options.batch_size, GraphMode::training);
-  copy_parameters_in(network->graph, golden.initial, "the golden file");
-  EagerStep<double> step(*network, golden.data, golden.options.sgd);
-  return train_with(*network, step, golden);
+/// Makes the step under test for a network and the training of the case.
+using MakeStep = std::function<std::unique_ptr<Step>(Network<double>&, const Case&)>;
+
+/// The step of stages 01 to 03.
+inline std::unique_ptr<Step> make_step(Network<double>& network, const Case& golden) {
+  return make_program_step(network, golden.data, golden.options, {golden.initial});
+}
+
+/// Repeats the training on an executor.
+inline Outcome train_on(std::unique_ptr<Executor<double>> executor, const Case& golden,
+                        const MakeStep& make_the_step = make_step) {
+  Network<double> network(build_model(golden.model), std::move(executor));
+  network.load(golden.options.batch_size);
+  return train_with(network, *make_the_step(network, golden), golden);
 }
 
 /// How far the outcome is from PyTorch's: the largest relative difference of any parameter (max
@@ -152,11 +159,13 @@ inline double distance(const Outcome& outcome, const Case& golden) {
 /// The bound of the comparison: rounding in double, added up over a short training.
 inline constexpr double bound = 1e-10;
 
-/// The test that every stage has to pass: trained on its backend, the network arrives at PyTorch's
+/// The test that every stage has to pass: trained on its executor, the network arrives at PyTorch's
 /// losses and parameters.
-inline void expect_equals_pytorch(Backend<double>& backend, const std::string& case_name) {
+inline void expect_equals_pytorch(std::unique_ptr<Executor<double>> executor,
+                                  const std::string& case_name,
+                                  const MakeStep& make_the_step = make_step) {
   const Case expected = load(case_name);
-  const Outcome outcome = train_on(backend, expected);
+  const Outcome outcome = train_on(std::move(executor), expected, make_the_step);
 
   ASSERT_EQ(outcome.losses.size(), expected.expected_losses.size());
   for (std::size_t i = 0; i < outcome.losses.size(); ++i) {

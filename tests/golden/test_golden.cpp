@@ -11,7 +11,8 @@
 
 #include <gtest/gtest.h>
 
-#include "01_serial/serial_backend.hpp"
+#include "01_serial/reduce.hpp"
+#include "01_serial/serial_executor.hpp"
 #include "golden/cnn.hpp"
 #include "golden/golden.hpp"
 #include "golden/workers.hpp"
@@ -22,13 +23,16 @@ namespace {
 using golden::bound;
 using golden::load;
 
+std::unique_ptr<Executor<double>> serial_executor(const std::string& gemm_form = "reordered") {
+  return std::make_unique<SerialExecutor<double>>(serial::parse_gemm_form(gemm_form));
+}
+
 /// Every form of GEMM on every training.
 class Golden : public testing::TestWithParam<std::tuple<std::string, std::string>> {};
 
 TEST_P(Golden, EqualsPyTorch) {
   const auto& [gemm_form, case_name] = GetParam();
-  SerialBackend<double> backend(serial::parse_gemm_form(gemm_form));
-  golden::expect_equals_pytorch(backend, case_name);
+  golden::expect_equals_pytorch(serial_executor(gemm_form), case_name);
 }
 
 INSTANTIATE_TEST_SUITE_P(Serial, Golden,
@@ -42,8 +46,7 @@ class GoldenCnn : public testing::TestWithParam<std::tuple<std::string, std::str
 
 TEST_P(GoldenCnn, EqualsPyTorch) {
   const auto& [gemm_form, case_name] = GetParam();
-  SerialBackend<double> backend(serial::parse_gemm_form(gemm_form));
-  golden::expect_cnn_equals_pytorch(backend, case_name);
+  golden::expect_cnn_equals_pytorch(serial_executor(gemm_form), case_name);
 }
 
 INSTANTIATE_TEST_SUITE_P(Serial, GoldenCnn,
@@ -54,100 +57,97 @@ INSTANTIATE_TEST_SUITE_P(Serial, GoldenCnn,
                          });
 
 TEST(GoldenWorkers, EqualPyTorch) {
-  SerialBackend<double> backend;
   golden::expect_workers_equal_pytorch(
-      backend, [](Network<double>& network, const golden::Case& file, const WorkerOptions& workers,
-                  const auto& starts) {
-        return std::make_unique<WorkerStep<double>>(network, file.data, file.options.sgd, workers,
-                                                    starts, 0);
+      serial_executor(), [](Network<double>& network, const golden::Case& file,
+                            const WorkerOptions& workers, const Starts& starts) {
+        return make_program_step(network, file.data, file.options, starts, workers);
       });
 }
 
 // -------------------------------------------------------------------------- tests of the test
 
-/// Stage 01 with one of the mistakes that an implementer of a stage makes.
-class Sabotaged final : public SerialBackend<double> {
- public:
-  enum class Mistake : std::uint8_t {
-    none,
-    no_l2,
-    sum_instead_of_mean,
-    short_bias_gradient,
-    bad_relu
-  };
+enum class Mistake : std::uint8_t {
+  none,
+  no_l2,
+  sum_instead_of_mean,
+  short_bias_gradient,
+  bad_relu,
+  shifted_input_gradient,
+  filter_element,
+  pool_sum
+};
 
+/// Stage 01 with one of the mistakes that an implementer of a stage makes.
+class Sabotaged final : public SerialExecutor<double> {
+ public:
   explicit Sabotaged(Mistake mistake) : mistake_(mistake) {}
 
-  void sgd_update(Index n, double learning_rate, double l2, const double* gradient,
-                  double* parameter) override {
-    SerialBackend::sgd_update(n, learning_rate, mistake_ == Mistake::no_l2 ? 0 : l2, gradient,
-                              parameter);
+  using SerialExecutor::run;
+
+  void run(const SgdUpdate& op) {
+    SgdUpdate update = op;
+    if (mistake_ == Mistake::no_l2) update.l2 = 0;
+    SerialExecutor::run(update);
   }
-  void softmax_cross_entropy_backward(Index rows, Index cols, const double* probabilities,
-                                      const std::int32_t* labels, double* dlogits) override {
-    SerialBackend::softmax_cross_entropy_backward(rows, cols, probabilities, labels, dlogits);
+  void run(const SoftmaxCrossEntropyBackward& op) {
+    SerialExecutor::run(op);
     if (mistake_ != Mistake::sum_instead_of_mean) return;
-    for (Index i = 0; i < rows * cols; ++i) dlogits[i] *= static_cast<double>(rows);
+    for (Index i = 0; i < elements(op.dlogits); ++i) {
+      at(op.dlogits)[i] *= static_cast<double>(batch().rows);
+    }
   }
-  void sum_rows(Index rows, Index cols, const double* x, double* out) override {
+  void run(const ColumnSums& op) {
     // Forgets the batch's last row.
-    SerialBackend::sum_rows(mistake_ == Mistake::short_bias_gradient ? rows - 1 : rows, cols, x,
-                            out);
+    const bool is_short = mistake_ == Mistake::short_bias_gradient;
+    const Index cols = columns(op.y);
+    serial::sum_rows(elements(op.x) / cols - (is_short ? 1 : 0), cols, at(op.x), at(op.y));
   }
-  void relu_backward(Index n, const double* y, const double* dy, double* dx) override {
-    SerialBackend::relu_backward(n, y, dy, dx);
-    if (mistake_ == Mistake::bad_relu) dx[n - 1] = dy[n - 1] + 1e-6;
+  void run(const ReluBackward& op) {
+    const Index last = elements(op.dy) - 1;
+    const double dy = at(op.dy)[last];  // dx is in the same memory
+    SerialExecutor::run(op);
+    if (mistake_ == Mistake::bad_relu) at(op.dx)[last] = dy + 1e-6;
+  }
+  void run(const ConvolutionBackward& op) {
+    SerialExecutor::run(op);
+    if (mistake_ == Mistake::filter_element) at(op.dfilter)[77] += 1e-6;  // one of up to 51,200
+    if (mistake_ != Mistake::shifted_input_gradient || !op.dinput) return;
+    const Index channels = value(op.dinput).shape[2];
+    std::rotate(at(op.dinput), at(op.dinput) + channels, at(op.dinput) + elements(op.dinput));
+  }
+  void run(const AveragePool& op) {
+    SerialExecutor::run(op);
+    if (mistake_ != Mistake::pool_sum) return;
+    for (Index i = 0; i < elements(op.output); ++i) at(op.output)[i] *= 4;
   }
 
  private:
+  void run(const Line& line) override { run_operation(*this, line.operation, line.replaces); }
+
   Mistake mistake_;
 };
 
-double distance_with(Sabotaged::Mistake mistake) {
+double distance_with(Mistake mistake) {
   const golden::Case expected = load("relu_cross_entropy_l2");
-  Sabotaged backend(mistake);
-  return golden::distance(golden::train_on(backend, expected), expected);
+  return golden::distance(golden::train_on(std::make_unique<Sabotaged>(mistake), expected),
+                          expected);
 }
 
 TEST(GoldenTest, NoticesMistakes) {
-  EXPECT_LE(distance_with(Sabotaged::Mistake::none), bound);
-  EXPECT_GT(distance_with(Sabotaged::Mistake::no_l2), 1e-4);
-  EXPECT_GT(distance_with(Sabotaged::Mistake::sum_instead_of_mean), 1e-2);
-  EXPECT_GT(distance_with(Sabotaged::Mistake::short_bias_gradient), 1e-3);
-  EXPECT_GT(distance_with(Sabotaged::Mistake::bad_relu), 1e-9);
+  EXPECT_LE(distance_with(Mistake::none), bound);
+  EXPECT_GT(distance_with(Mistake::no_l2), 1e-4);
+  EXPECT_GT(distance_with(Mistake::sum_instead_of_mean), 1e-2);
+  EXPECT_GT(distance_with(Mistake::short_bias_gradient), 1e-3);
+  EXPECT_GT(distance_with(Mistake::bad_relu), 1e-9);
 }
 
-/// Stage 01 with mistakes that only images bring to light.
-class SabotagedImages final : public SerialBackend<double> {
- public:
-  enum class Mistake : std::uint8_t { none, shifted_input_gradient, filter_element, pool_sum };
-
-  explicit SabotagedImages(Mistake mistake) : mistake_(mistake) {}
-
-  void convolution_backward(const ConvolutionProblem& p, const double* input, const double* filter,
-                            const double* doutput, double* dinput, double* dfilter) override {
-    SerialBackend::convolution_backward(p, input, filter, doutput, dinput, dfilter);
-    if (mistake_ == Mistake::filter_element) dfilter[77] += 1e-6;  // one of up to 51,200
-    if (mistake_ != Mistake::shifted_input_gradient || dinput == nullptr) return;
-    std::rotate(dinput, dinput + p.in, dinput + p.batch * p.height * p.width * p.in);
-  }
-  void average_pool(const PoolingProblem& p, const double* input, double* output) override {
-    SerialBackend::average_pool(p, input, output);
-    if (mistake_ != Mistake::pool_sum) return;
-    for (Index i = 0; i < p.output_elements(); ++i) output[i] *= 4;
-  }
-
- private:
-  Mistake mistake_;
-};
-
+/// Those that only images bring to light.
 TEST(GoldenTest, NoticesMistakesWithImages) {
-  using Mistake = SabotagedImages::Mistake;
   for (const std::string& name : golden::cnn_case_names()) {
     const golden::CnnCase golden_case(name);
     const auto distance_with = [&](Mistake mistake) {
-      SabotagedImages backend(mistake);
-      return golden::distance(golden_case.train_on(backend), golden_case.expected());
+      return golden::distance(golden_case.train_on(std::make_unique<Sabotaged>(mistake)),
+                              golden_case.expected());
     };
     EXPECT_LE(distance_with(Mistake::none), bound);
     EXPECT_GT(distance_with(Mistake::shifted_input_gradient), 1e-3);
@@ -176,23 +176,22 @@ TEST(GoldenTest, NoticesAnotherStart) {
     golden::Case changed = load(name);
     const golden::Case original = load(name);
     changed.initial.back().values.back() += 1e-7;
-    SerialBackend<double> backend;
-    EXPECT_GT(golden::distance(golden::train_on(backend, changed), original), 1e-9) << name;
+    EXPECT_GT(golden::distance(golden::train_on(serial_executor(), changed), original), 1e-9)
+        << name;
   }
 }
 
 TEST(GoldenTest, NaNIsNeverClose) {
   const golden::Case expected = load("neuron");
-  SerialBackend<double> backend;
-  golden::Outcome outcome = golden::train_on(backend, expected);
+  golden::Outcome outcome = golden::train_on(serial_executor(), expected);
   outcome.losses.front() = std::numeric_limits<double>::quiet_NaN();
   EXPECT_FALSE(golden::distance(outcome, expected) <= bound);
 
-  outcome = golden::train_on(backend, expected);
+  outcome = golden::train_on(serial_executor(), expected);
   outcome.parameters.front().values.front() = std::numeric_limits<double>::quiet_NaN();
   EXPECT_FALSE(golden::distance(outcome, expected) <= bound);
 
-  outcome = golden::train_on(backend, expected);
+  outcome = golden::train_on(serial_executor(), expected);
   outcome.losses.pop_back();
   EXPECT_FALSE(golden::distance(outcome, expected) <= bound);
 }

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "golden/golden.hpp"
-#include "training/worker_step.hpp"
 
 namespace stagewise::golden {
 
@@ -27,28 +26,27 @@ inline std::vector<ParameterValues> of_worker(const std::vector<ParameterValues>
 }
 
 /// Makes the step under test for this network, the training of the case, and the workers' starts.
-using MakeWorkers =
-    std::function<std::unique_ptr<Step>(Network<double>&, const Case&, const WorkerOptions&,
-                                        const std::vector<std::vector<ParameterValues>>&)>;
+using MakeWorkers = std::function<std::unique_ptr<Step>(Network<double>&, const Case&,
+                                                        const WorkerOptions&, const Starts&)>;
 
 /// The test that every stage with workers has to pass.
-inline void expect_workers_equal_pytorch(Backend<double>& backend, const MakeWorkers& make_step) {
+inline void expect_workers_equal_pytorch(std::unique_ptr<Executor<double>> executor,
+                                         const MakeWorkers& make_workers) {
   const Case file = load("workers_average_weights");
   constexpr int workers = 3;
-  std::vector<std::vector<ParameterValues>> starts;
-  starts.reserve(workers);
+  Starts starts;
   for (int worker = 0; worker < workers; ++worker) {
     starts.push_back(of_worker(file.initial, worker));
     ASSERT_EQ(starts.back().size(), 4U);
   }
 
-  const auto network =
-      build_model(backend, file.model, file.options.batch_size, GraphMode::training);
-  const std::unique_ptr<Step> step = make_step(
-      *network, file,
+  Network<double> network(build_model(file.model), std::move(executor));
+  network.load(file.options.batch_size);
+  const std::unique_ptr<Step> step = make_workers(
+      network, file,
       {.workers = workers, .average = Average::weights, .average_every = file.average_every},
       starts);
-  EXPECT_LE(distance(train_with(*network, *step, file), file), bound);
+  EXPECT_LE(distance(train_with(network, *step, file), file), bound);
 
   const auto ends = step->worker_parameters();
   ASSERT_EQ(ends.size(), starts.size());
