@@ -269,7 +269,7 @@ struct SgdUpdate {
   static constexpr auto operands = std::tuple{&SgdUpdate::gradient, &SgdUpdate::parameter};
 };
 
-/// mean = the terms added up in double, divided by their number.
+/// mean = the terms added up elementwise, divided by their number.
 struct Mean {
   std::vector<Reads<Real>> terms;
   Writes<Real> mean;

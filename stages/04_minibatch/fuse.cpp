@@ -18,7 +18,14 @@ class Fuser {
  public:
   Fuser(const Program& program, Index max_rows) : rewriter_(program), max_rows_(max_rows) {}
 
-  Program finish() { return rewriter_.finish(); }
+  /// The totals come last: nothing waits for them.
+  Program finish() {
+    Program program = rewriter_.finish();
+    std::stable_partition(program.lines.begin(), program.lines.end(), [](const Line& line) {
+      return !std::holds_alternative<AddScores>(line.operation);
+    });
+    return program;
+  }
 
   /// Applies a pattern wherever it fits. It is given a line, and returns whether it has changed the
   /// program.
@@ -92,7 +99,9 @@ class Fuser {
 
   bool input_gradient(std::size_t i) {
     const Gemm* const gemm = rewriter_.get<Gemm>(i);
-    if (gemm == nullptr || gemm->op_b == Transpose::no) return false;
+    if (gemm == nullptr || gemm->op_a == Transpose::yes || gemm->op_b == Transpose::no) {
+      return false;
+    }
     const LinearInputGradient product = {.doutput = gemm->a, .weight = gemm->b, .dinput = gemm->c};
     if (!fits(product.dinput, product.weight)) return false;
     LinearInputGradient fused = product;
@@ -115,7 +124,9 @@ class Fuser {
   //! [gradients]
   bool gradients(std::size_t i) {
     const Gemm* const gemm = rewriter_.get<Gemm>(i);
-    if (gemm == nullptr || gemm->op_a == Transpose::no) return false;
+    if (gemm == nullptr || gemm->op_a == Transpose::no || gemm->op_b == Transpose::yes) {
+      return false;
+    }
     LinearGradients fused = {.input = gemm->a, .doutput = gemm->b, .dweight = gemm->c};
     if (!fits(fused.input, fused.dweight)) return false;
     std::vector<std::size_t> members = {i};

@@ -59,11 +59,13 @@ Program assign_lanes(const Program& program) {
       const bool has_time = program[all_reduce->values.front()].role == Role::gradient;
       line.lane = has_time ? exchange : 0;
     } else if (is_aside(line)) {
+      // The totals may come any time; the last gradient has nothing left to be beside of.
+      const bool is_late = std::holds_alternative<AddScores>(line.operation);
       const int lane = line.lane;
-      for (std::size_t k = i + 1; k < result.lines.size() && line.lane == lane; ++k) {
-        const bool is_beside =
-            is_long(result.lines[k]) && result.lines[k].lane == lane && !dependencies.follows(k, i);
-        if (is_beside) line.lane = lane + 1;
+      for (std::size_t k = is_late ? 0 : i + 1; k < result.lines.size(); ++k) {
+        const bool is_beside = is_long(result.lines[k]) && result.lines[k].lane == lane &&
+                               !dependencies.follows(k, i) && !dependencies.follows(i, k);
+        if (is_beside && k != i) line.lane = lane + 1;
       }
     }
   }

@@ -72,6 +72,7 @@ Index blocks_for(Index elements) {
 
 template <typename T>
 void update_by_sum(cudaStream_t stream, const WorkersParameters<T>& p, T learning_rate) {
+  if (p.blocks == 0) return;
   update_by_sum_kernel<<<static_cast<unsigned>(p.blocks), cuda::threads_per_block, 0, stream>>>(
       p, learning_rate);
   CUDA_CHECK_LAUNCH("update_by_sum");
@@ -79,6 +80,7 @@ void update_by_sum(cudaStream_t stream, const WorkersParameters<T>& p, T learnin
 
 template <typename T>
 void average_weights(cudaStream_t stream, const WorkersParameters<T>& p, bool workers_too) {
+  if (p.blocks == 0) return;
   mean_weights_kernel<<<static_cast<unsigned>(p.blocks), cuda::threads_per_block, 0, stream>>>(
       p, workers_too);
   CUDA_CHECK_LAUNCH("average_weights");

@@ -38,16 +38,25 @@ StepPrograms step_programs(const Model& model, const std::vector<ValueId>& copie
 }
 
 //! [buckets]
-/// The gradients of each layer; or all of them, if they are to leave together.
+/// A bucket is not sent before it has so many numbers: many small messages cost more than one.
+constexpr Index min_bucket = 1 << 18;
+
+/// The gradients in the order in which they are computed, layer by layer from the last one on, in
+/// buckets; or all of them in one, if they are to leave together.
 std::vector<AllReduce> buckets_of(const Model& model, const std::vector<ValueId>& gradients,
                                   bool overlaps) {
-  std::vector<AllReduce> buckets;
-  std::string layer;
-  for (std::size_t k = 0; k < gradients.size(); ++k) {
-    const std::string next = layer_of(model[model.parameters[k]].name);
-    if (k == 0 || (overlaps && next != layer)) buckets.emplace_back();
+  std::vector<AllReduce> buckets(1);
+  Index count = 0;
+  for (std::size_t k = gradients.size(); k-- > 0;) {
+    const bool begins_layer =
+        k + 1 < gradients.size() &&
+        layer_of(model[model.parameters[k]].name) != layer_of(model[model.parameters[k + 1]].name);
+    if (overlaps && begins_layer && count >= min_bucket) {
+      buckets.emplace_back();
+      count = 0;
+    }
     buckets.back().values.emplace_back(gradients[k]);
-    layer = next;
+    count += model[model.parameters[k]].shape.elements();
   }
   return buckets;
 }

@@ -10,9 +10,10 @@ namespace stagewise::mpi {
 
 /// Data parallelism: this rank computes its part of every batch.
 ///
-/// With Average::gradients, the gradients of a layer are a bucket: as soon as they are complete, an
-/// all_reduce makes them the sum over the ranks, and in the end every rank makes the same update.
-/// With Average::weights, the rank takes steps of its own; the mean is an all_reduce, too.
+/// With Average::gradients, the gradients of one or several layers are a bucket: as soon as they
+/// are complete, an all_reduce makes them the sum over the ranks, and in the end every rank makes
+/// the same update. With Average::weights, the rank takes steps of its own; the mean is an
+/// all_reduce, too.
 /// @param part the rank, and how many there are.
 /// @param overlaps whether a bucket leaves when it is complete; else all leave together.
 StepPrograms distribute_data(const Model& model, const Sgd& sgd, Average average, const Part& part,
