@@ -1,12 +1,26 @@
 # What ./run.sh builds for the tour: every program but tests and benchmarks.
 add_custom_target(tour_programs)
 
-# add_floor(NAME SOURCES... DEPENDS...): one floor of common/ as a static library. A floor may use
-# only itself and what it names behind DEPENDS; tests/unit/check_floors.cmake checks the includes.
+# stagewise_include_root(TARGET FOLDER): whoever links the target can include FOLDER/..., and nothing else
+# that lies beside the folder. So a file sees its own floor and what its target names behind DEPENDS:
+# an include that leads upwards does not compile.
+function(stagewise_include_root target folder)
+  get_filename_component(name ${folder} NAME)
+  file(RELATIVE_PATH path ${PROJECT_SOURCE_DIR} ${folder})
+  set(root ${PROJECT_BINARY_DIR}/floors/${path})
+  file(MAKE_DIRECTORY ${root})
+  file(CREATE_LINK ${folder} ${root}/${name} SYMBOLIC)
+  target_include_directories(${target} PUBLIC ${root})
+endfunction()
+
+# add_floor(NAME [FOLDER FOLDER] SOURCES... DEPENDS...): one floor of common/ as a static library.
 function(add_floor name)
-  cmake_parse_arguments(arg "" "" "SOURCES;DEPENDS" ${ARGN})
+  cmake_parse_arguments(arg "" "FOLDER" "SOURCES;DEPENDS" ${ARGN})
+  if(NOT arg_FOLDER)
+    set(arg_FOLDER ${name})
+  endif()
   add_library(stagewise_${name} STATIC ${arg_SOURCES})
-  target_include_directories(stagewise_${name} PUBLIC ${PROJECT_SOURCE_DIR}/common)
+  stagewise_include_root(stagewise_${name} ${PROJECT_SOURCE_DIR}/common/${arg_FOLDER})
   target_link_libraries(stagewise_${name} PUBLIC stagewise_settings ${arg_DEPENDS})
 endfunction()
 
@@ -23,11 +37,13 @@ function(add_stage program folder)
   if(cuda_sources)
     stagewise_cuda_sources(${program}_library ${cuda_sources})
   endif()
-  target_include_directories(${program}_library PUBLIC ${PROJECT_SOURCE_DIR}/stages)
+  stagewise_include_root(${program}_library ${PROJECT_SOURCE_DIR}/stages/${folder})
   target_link_libraries(${program}_library PUBLIC stagewise_settings
                                                   ${arg_DEPENDS})
   add_executable(${program} ${folder}/main.cpp)
   target_link_libraries(${program} PRIVATE ${program}_library stagewise_app)
+  # A program says what the other stages offer.
+  target_include_directories(${program} PRIVATE ${PROJECT_SOURCE_DIR}/stages)
   add_dependencies(tour_programs ${program})
 endfunction()
 
