@@ -132,7 +132,7 @@ void add_common_options(CLI::App& command, const Stage& stage, RunOptions& optio
   command.option_defaults()->group("Options");
 }
 
-/// "stage01_serial, stage04_minibatch and stage05_mpi".
+/// "one, another and a third".
 std::string all_of(const std::vector<std::string>& programs) {
   std::string text;
   for (std::size_t i = 0; i < programs.size(); ++i) {

@@ -50,7 +50,7 @@ std::string file_of(const Stage& stage, const Line& line) {
 
 void run_info(const Stage& stage) {
   const std::string device = stage.device();  // first, as it fails where there is no GPU
-  // "Stage 01: loops" behind the program's name would say the number twice.
+  // "Stage N: loops" behind the program's name would say the number twice.
   const std::size_t colon = stage.summary.find(": ");
   const bool is_numbered = stage.summary.starts_with("Stage ") && colon != std::string::npos;
   std::cout << stage.program << ": "

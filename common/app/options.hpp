@@ -39,7 +39,7 @@ struct RunOptions {
   StageOptions stage;
   std::map<std::string, StageOption> stage_options;  ///< by name: what there is to choose from
   WhyIdle stage_why_idle;                            ///< as the stage's; may be empty
-  std::string program;                               ///< "stage01_serial"
+  std::string program;                               ///< the name of the stage's program
   std::set<std::string> given;    ///< names, without dashes, of the options that were written
   std::set<std::string> adopted;  ///< and of those that a checkpoint has decided instead
 };

@@ -1,5 +1,5 @@
 /// @file
-/// Standard output whose reader may stop early: `stage01_serial train | head -1`.
+/// Standard output whose reader may stop early: `train | head -1`.
 #pragma once
 
 namespace stagewise {

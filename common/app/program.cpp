@@ -27,7 +27,7 @@ std::string sentence(std::string text) {
   return escaped(text) + (is_ended ? "" : ".");
 }
 
-/// The command that the user got as far as: "stage01_serial train".
+/// The command that the user got as far as: the program's name, then "train".
 std::string command_of(const CLI::App& app) {
   std::string name = app.get_name();
   for (const CLI::App* const command : app.get_subcommands()) name += " " + command->get_name();

@@ -106,7 +106,7 @@ struct StageCommand {
 
 /// A stage, as the command line sees it. Its program's main() fills one and calls run_stage().
 struct Stage {
-  std::string program;  ///< "stage01_serial"
+  std::string program;  ///< its name
   std::string summary;  ///< one line: how this stage computes
 
   /// What the work runs on: the kind of device, then which one: "CPU (AMD EPYC, one core)".

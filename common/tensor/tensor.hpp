@@ -12,7 +12,7 @@
 
 namespace stagewise {
 
-/// Where tensors live. Every backend has one: the host's for stage 01, a GPU's from stage 02 on.
+/// Where tensors live. Every executor has one: the host's, or a GPU's.
 class Memory {
  public:
   virtual ~Memory() = default;

@@ -18,7 +18,7 @@ struct Sums {
 };
 
 /// The processes of a training, of which each knows its own number, its rank. This one is alone;
-/// stage 05 brings those that are several.
+/// a stage that has several brings its own.
 ///
 /// What is not const waits for the other ranks: all must call it, in the same order.
 class Ranks {

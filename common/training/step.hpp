@@ -63,7 +63,7 @@ class Step {
   virtual std::vector<std::string> notes() const { return {}; }
 };
 
-/// The step of stages 01 to 03: executes the training's program, batch by batch.
+/// The plain step: executes the training's program, batch by batch.
 template <typename T>
 class ProgramStep final : public Step {
  public:
