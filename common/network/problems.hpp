@@ -46,7 +46,7 @@ struct LinearProblem {
   Index in = 0;
   Index out = 0;
   const T* input = nullptr;
-  Selection selection = {};  ///< of the input's rows; only where the backend selects_rows()
+  Selection selection = {};  ///< of the input's rows
   const T* weight = nullptr;
   const T* bias = nullptr;  ///< null: no bias
   Activation activation = Activation::none;
@@ -59,8 +59,8 @@ struct Sgd {
   double l2 = 0;  ///< applies to weights and filters, never to biases
 };
 
-/// Where a parameter's gradient goes: it is stored, and the parameter may be updated at once where
-/// nothing else needs the gradient. A stage that fuses the update may then leave `gradient` alone.
+/// Where a parameter's gradient goes: it is stored, or the parameter is updated at once and
+/// `gradient` left alone.
 template <typename T>
 struct GradientSink {
   T* gradient = nullptr;   ///< null: nobody wants this gradient
@@ -70,11 +70,8 @@ struct GradientSink {
 };
 
 /// The backward pass of LinearProblem. `doutput` [rows, out] is the gradient of the output and is
-/// overwritten with the gradient before the activation; `dinput` [rows, in] may be null.
-///
-/// Where the backend fuses_activation_backward(), the layer above may have taken the gradient
-/// through the activation already; `forward.activation` is then none. This layer does the same for
-/// the one below, whose activation `input_activation` is.
+/// taken before the activation; `dinput` [rows, in] may be null, and is taken through the activation
+/// that made the input.
 template <typename T>
 struct LinearBackwardProblem {
   LinearProblem<T> forward;  ///< as it was in the forward pass, the output included
@@ -125,8 +122,7 @@ struct ConvolutionReluPoolProblem {
   const T* input = nullptr;
   const T* filter = nullptr;
   const T* bias = nullptr;  ///< [out]; null: no bias
-  /// What comes out of the relu: the backward pass needs it. Null only where there is none and the
-  /// backend fuses_pooling().
+  /// What comes out of the relu: the backward pass needs it. Null where there is none.
   T* activated = nullptr;
   T* output = nullptr;
 

@@ -37,7 +37,7 @@ class Memory {
 Memory& host_memory();
 
 /// A row-major array of `T` with a shape, in some Memory. Owns its elements; movable, not copyable,
-/// because a copy between memories is the backend's work and should be seen where it happens.
+/// because a copy between memories is the executor's work and should be seen where it happens.
 template <typename T>
 class Tensor {
  public:

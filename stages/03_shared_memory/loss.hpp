@@ -10,12 +10,12 @@
 
 namespace stagewise::shared_memory {
 
-/// As Backend::softmax_cross_entropy().
+/// As serial::softmax_cross_entropy().
 template <typename T>
 void softmax_cross_entropy(cudaStream_t stream, Index rows, Index cols, const T* logits,
                            const std::int32_t* labels, T* probabilities, T* row_losses);
 
-/// As Backend::squared_error().
+/// As serial::squared_error().
 template <typename T>
 void squared_error(cudaStream_t stream, Index rows, Index cols, const T* outputs,
                    const std::int32_t* labels, T* row_losses);

@@ -24,7 +24,7 @@ struct SumRowsProblem {
   T* out = nullptr;
 };
 
-/// Adds a batch to the epoch's totals; see Backend::accumulate().
+/// Adds a batch to the epoch's totals; see Accumulate.
 template <typename T>
 struct AccumulateProblem {
   Index rows = 0;
@@ -49,7 +49,7 @@ Ladder<SumRowsProblem<T>> sum_rows_ladder();
 template <typename T>
 Ladder<AccumulateProblem<T>> accumulate_ladder();
 
-/// The rung that the backend uses where nobody asks for another.
+/// The rung that the executor uses where nobody asks for another.
 constexpr std::string_view default_reduce_rung = "one-pass";
 
 }  // namespace stagewise::shared_memory

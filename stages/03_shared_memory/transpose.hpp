@@ -20,7 +20,7 @@ struct TransposeProblem {
 template <typename T>
 Ladder<TransposeProblem<T>> transpose_ladder();
 
-/// The rung that the backend uses: in float it is faster than the one above it, which saves shared
+/// The rung that transpose() takes: in float it is faster than the one above it, which saves shared
 /// memory that is not short here, and costs an instruction an element.
 constexpr std::string_view default_transpose_rung = "rows";
 
