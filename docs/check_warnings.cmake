@@ -1,6 +1,7 @@
 # Fails if the file WARNINGS, written by Doxygen, holds a warning that matters. Not every public
 # name needs a comment: what is left to its name is a member variable, a type alias, a value of an
-# enumeration, a constructor, an operator and an accessor, "Index rows() const". The functions of CUDA
+# enumeration, a constructor, an operator, an accessor, "Index rows() const", and an executor's function
+# for an operation, which is described where the operation is. The functions of CUDA
 # that common/cuda_on_cpu offers are described by NVIDIA.
 cmake_minimum_required(VERSION 3.25)
 file(READ ${WARNINGS} text)
@@ -12,6 +13,7 @@ string(REPLACE "\n" ";" lines "${text}")
 set(by_name
     "\\((variable|enumvalue|typedef)\\) of"
     "Member main\\("
+    "Member run\\(const [A-Z][A-Za-z]+ &.*\\) \\(function\\) of class"
     "Member operator"
     "/cuda_on_cpu/.*Member (cuda[A-Z]|__)"
     "Member [a-z0-9_]+\\(\\) const.* \\(function\\) of (class|struct)"

@@ -74,6 +74,7 @@ struct InPrecision {
   /// in the order in which they are to be measured. May be empty.
   std::function<std::vector<std::unique_ptr<Predictor<T>>>(Network<T>&)> make_predictors;
 
+  /// The program that is executed, for one that is asked for.
   Program rewritten(const Program& program, const StageOptions& values, Index max_rows) const {
     return rewrite ? rewrite(program, values, max_rows) : program;
   }

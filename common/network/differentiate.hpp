@@ -13,6 +13,7 @@ struct Differentiated {
   Program program;
   std::vector<ValueId> gradients;  ///< of each value; none where no parameter is before it
 
+  /// The gradient of a value.
   ValueId gradient_of(ValueId id) const { return gradients[static_cast<std::size_t>(id.index)]; }
 };
 

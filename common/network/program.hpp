@@ -31,7 +31,10 @@ struct Program {
   std::vector<Value> values;
   std::vector<Line> lines;
 
+  /// Adds a value, whose number is the next one.
   ValueId add(Value value);
+
+  /// Adds a line at the end.
   void append(Operation operation) { lines.push_back({std::move(operation)}); }
 
   const Value& operator[](ValueId id) const { return values[static_cast<std::size_t>(id.index)]; }
@@ -44,14 +47,19 @@ struct Program {
 /// How an operation uses an operand.
 enum class Use : std::uint8_t { reads, writes, updates };
 
+/// That of an operand, which its type says.
 template <typename Kind>
 constexpr Use use_of(const Reads<Kind>& /*operand*/) {
   return Use::reads;
 }
+
+/// Likewise.
 template <typename Kind>
 constexpr Use use_of(const Writes<Kind>& /*operand*/) {
   return Use::writes;
 }
+
+/// Likewise.
 template <typename Kind>
 constexpr Use use_of(const Updates<Kind>& /*operand*/) {
   return Use::updates;
@@ -105,8 +113,7 @@ bool is_read(const Program& program, ValueId value, const std::vector<std::size_
 bool is_backward(const Program& program, const Operation& operation);
 
 /// @throws std::logic_error if a line reads what was not written yet or what has been overwritten,
-/// or
-///         writes what was written before.
+///         or writes what was written before.
 void expect_valid(const Program& program);
 
 }  // namespace stagewise

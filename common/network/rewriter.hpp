@@ -16,6 +16,8 @@ class Rewriter {
 
   const Program& program() const { return program_; }
   std::size_t size() const { return program_.lines.size(); }
+
+  /// Hands over what has become of the program; call it last.
   Program finish() { return std::move(program_); }
 
   /// Adds a value.

@@ -137,15 +137,20 @@ class Executor {
   const Element<Kind>* at(const Reads<Kind>& operand) {
     return static_cast<const Element<Kind>*>(address_of(operand));
   }
+
+  /// Likewise, one that is written.
   template <typename Kind>
   Element<Kind>* at(const Writes<Kind>& operand) {
     return static_cast<Element<Kind>*>(address_of(operand));
   }
+
+  /// Likewise, one that is read and written.
   template <typename Kind>
   Element<Kind>* at(const Updates<Kind>& operand) {
     return static_cast<Element<Kind>*>(address_of(operand));
   }
 
+  /// What is loaded as this value.
   const Value& value(ValueId id) const { return values_[static_cast<std::size_t>(id.index)]; }
 
   /// The samples of the current batch that a value belongs to.
@@ -164,13 +169,22 @@ class Executor {
 
   /// Elements of a sample, or of a row of a parameter.
   Index columns(ValueId id) const;
+
+  /// Samples of a value in the current batch, or rows of a parameter.
   Index rows(ValueId id) const { return columns(id) == 0 ? 0 : elements(id) / columns(id); }
 
   /// @name Operations as kernels take them
   /// @{
+
+  /// A product of the current batch.
   GemmProblem<T> problem(const Gemm& op);
+
+  /// The sizes of a convolution of the current batch.
   ConvolutionProblem problem(ValueId input, ValueId filter) const;
+
+  /// The sizes of a pooling of the current batch.
   PoolingProblem pooling(ValueId input, Index window) const;
+
   /// @}
 
   const Batch& batch() const { return batch_; }

@@ -6,6 +6,7 @@
 
 namespace stagewise::serial {
 
+/// The stage's program, options and commands, as other stages name them.
 inline Offers offers() {
   return {.program = "stage01_serial",
           .options = {"gemm", "workers", "average", "average-every"},

@@ -6,6 +6,7 @@
 
 namespace stagewise::naive_cuda {
 
+/// The stage's program, options and commands, as other stages name them.
 inline Offers offers() {
   return {.program = "stage02_naive_cuda", .options = {"block-size", "memory"}, .commands = {}};
 }

@@ -6,6 +6,7 @@
 
 namespace stagewise::shared_memory {
 
+/// The stage's program, options and commands, as other stages name them.
 inline Offers offers() {
   return {.program = "stage03_shared_memory",
           .options = {"gemm", "reduce", "convolution", "fold-bias"},

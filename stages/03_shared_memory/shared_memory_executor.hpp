@@ -52,7 +52,11 @@ class SharedMemoryExecutor : public NaiveCudaExecutor<T> {
     shared_memory::Workspace workspace;
     Tensor<T> unrolled;  ///< images, for convolutions as products
   };
+
+  /// Those of the current lane.
   virtual Scratch& scratch() { return scratch_; }
+
+  /// Likewise, for kernels that keep partial sums and counters.
   shared_memory::Workspace& workspace() { return scratch().workspace; }
 
   shared_memory::UnrolledImages<T> unrolled_images(const ConvolutionProblem& problem);

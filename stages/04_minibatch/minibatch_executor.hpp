@@ -70,6 +70,8 @@ class MinibatchExecutor : public SharedMemoryExecutor<T> {
   }
   cudaStream_t stream() const override { return lane_stream().get(); }
   void select_lane(int lane) override { lane_ = lane; }
+
+  /// Each lane has its own: kernels of two lanes may run at the same time.
   typename SharedMemoryExecutor<T>::Scratch& scratch() override;
 
   /// Called before something waits for a line: everything that it does must be in its stream.

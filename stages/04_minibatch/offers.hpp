@@ -6,6 +6,7 @@
 
 namespace stagewise::minibatch {
 
+/// The stage's program, options and commands, as other stages name them.
 inline Offers offers() {
   return {.program = "stage04_minibatch",
           .options = {"stream-batches", "gather", "fuse", "capture", "workers", "average",

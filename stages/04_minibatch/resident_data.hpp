@@ -34,7 +34,11 @@ class ResidentData {
 
   /// In the device's memory: [samples, features].
   T* features() { return features_.data(); }
+
+  /// Likewise: [samples].
   std::int32_t* labels() { return labels_.data(); }
+
+  /// The samples that take_chunk() has taken, always at the same address.
   std::uint32_t* chunk() { return chunk_.data(); }
 
  private:

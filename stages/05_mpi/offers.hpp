@@ -6,6 +6,7 @@
 
 namespace stagewise::mpi {
 
+/// The stage's program, options and commands, as other stages name them.
 inline Offers offers() {
   return {.program = "stage05_mpi",
           .options = {"stream-batches", "gather", "fuse", "capture", "workers", "average",
