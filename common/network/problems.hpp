@@ -69,9 +69,9 @@ struct GradientSink {
   T l2 = 0;
 };
 
-/// The backward pass of LinearProblem. `doutput` [rows, out] is the gradient of the output and is
-/// taken before the activation; `dinput` [rows, in] may be null, and is taken through the activation
-/// that made the input.
+/// The backward pass of LinearProblem. `doutput` [rows, out] is the gradient before the
+/// activation; `dinput` [rows, in] may be null, and is taken through the activation that made the
+/// input.
 template <typename T>
 struct LinearBackwardProblem {
   LinearProblem<T> forward;  ///< as it was in the forward pass, the output included
