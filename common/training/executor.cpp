@@ -118,10 +118,19 @@ void Executor<T>::read_from(const Dataset& dataset, std::span<const std::uint32_
   order_ = order;
 }
 
+template <typename T>
+void Executor<T>::begin(const Batch& batch) {
+  if (batch.rows > max_rows_) {
+    throw Error("a batch of " + count_of(batch.rows, "sample") +
+                " does not fit into a network loaded for " + with_thousands(max_rows_));
+  }
+  batch_ = batch;
+}
+
 //! [execute]
 template <typename T>
 void Executor<T>::execute(const Program& program, const Batch& batch) {
-  batch_ = batch;
+  begin(batch);
   for (const Line& line : program.lines) {
     if (!measures_) {
       run(line);

@@ -193,7 +193,9 @@ class Executor {
   /// The samples of a value's part of the current batch.
   std::span<const std::uint32_t> samples(ValueId id) const;
 
-  Batch batch_;
+  /// From here on, lines are executed for this batch.
+  /// @throws Error if it is larger than what was loaded.
+  void begin(const Batch& batch);
 
  private:
   void* address_of(ValueId id);
@@ -211,6 +213,7 @@ class Executor {
   std::vector<void*> bound_;
   std::vector<ValueId> roots_;  ///< in whose memory each value is
   Index max_rows_ = 0;
+  Batch batch_;
   const Dataset* dataset_ = nullptr;
   std::span<const std::uint32_t> order_;
   bool measures_ = false;

@@ -51,7 +51,7 @@ typename SharedMemoryExecutor<T>::Scratch& MinibatchExecutor<T>::scratch() {
 template <typename T>
 void MinibatchExecutor<T>::execute(const Program& program, const Batch& batch) {
   if (this->measures()) return SharedMemoryExecutor<T>::execute(program, batch);
-  this->batch_ = batch;
+  this->begin(batch);
   program_ = &program;
   std::size_t lanes = 0;
   for (const Line& line : program.lines) {

@@ -101,11 +101,8 @@ class MinibatchExecutor : public SharedMemoryExecutor<T> {
   template <typename Operands>
   void make_table(ValueId key, const Operands& parts, const std::vector<ValueId>& parameters,
                   double l2, bool are_gradients);
-  LinearBackwardProblem<T> backward_problem(ValueId input, ValueId order, ValueId weight);
   minibatch::LossProblem<T> loss_problem(const LossAttributes& at, ValueId doutputs);
   Selection selection(ValueId order);
-  void fork();
-  void join();
 
   std::vector<std::unique_ptr<Lane>> lanes_;  ///< but for lane 0, which is stage 03's
   std::vector<cuda::Event> events_;           ///< for lines that are awaited, by number

@@ -245,6 +245,13 @@ TEST(Executor, RefusesWhatDoesNotFitBeforeItAllocates) {
                   " of the drawer are free; a smaller network or --batch-size needs less");
 }
 
+TEST(Executor, RefusesABatchLargerThanItWasLoadedFor) {
+  Execution run(small, build_model(small).program, 5);
+  EXPECT_NO_THROW(run.executor.execute(run.program, {.rows = 5}));
+  EXPECT_EQ(sentence_of([&] { run.executor.execute(run.program, {.rows = 6}); }),
+            "a batch of 6 samples does not fit into a network loaded for 5");
+}
+
 TEST(Executor, RefusesAnotherNetworksProgram) {
   ObservedExecutor<double> executor;
   executor.load(build_model(small).program, 10);
