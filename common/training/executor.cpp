@@ -9,20 +9,6 @@
 #include "tensor/error.hpp"
 
 namespace stagewise {
-namespace {
-
-/// Tells lines apart without writing them out: what a line is and works on.
-std::size_t key_of(const Operation& operation) {
-  std::size_t key = operation.index();
-  for_each_operand(operation, [&](ValueId id, Use use) {
-    const auto number = static_cast<std::size_t>(id.index) * 3 + static_cast<std::size_t>(use);
-    key = (key ^ number) * 0x100000001b3U + 1;  // as in the hash of Fowler, Noll and Vo
-  });
-  return key;
-}
-
-}  // namespace
-
 template <typename T>
 double Executor<T>::measure(const std::function<void()>& work) {
   synchronize();
@@ -136,43 +122,32 @@ void Executor<T>::execute(const Program& program, const Batch& batch) {
       run(line);
       continue;
     }
-    const auto name_line = [&]() -> Timing {
-      return {.operation = std::string(name_of(line.operation)) + "  " +
-                           operands_text(program, line.operation),
-              .is_backward = is_backward(program, line.operation)};
-    };
-    measure_into(timing(key_of(line.operation), name_line), [&] { run(line); });
+    const auto [row, is_new] = rows_of_lines_.try_emplace(&line, timings_.size());
+    if (is_new) {
+      timings_.push_back({.operation = std::string(name_of(line.operation)) + "  " +
+                                       operands_text(program, line.operation),
+                          .is_backward = is_backward(program, line.operation)});
+    }
+    measure_into(row->second, [&] { run(line); });
   }
 }
 //! [execute]
 
 template <typename T>
-void Executor<T>::run_timed(const std::string& operation, const std::function<void()>& work,
-                            bool is_backward) {
+void Executor<T>::run_timed(const std::string& operation, const std::function<void()>& work) {
   if (!measures_) return work();
-  const auto name_it = [&]() -> Timing {
-    return {.operation = operation, .is_backward = is_backward};
-  };
-  measure_into(timing(std::hash<std::string>()(operation), name_it), work);
+  const auto row = std::find_if(timings_.begin(), timings_.end(),
+                                [&](const Timing& one) { return one.operation == operation; });
+  const auto number = static_cast<std::size_t>(row - timings_.begin());
+  if (row == timings_.end()) timings_.push_back({.operation = operation});
+  measure_into(number, work);
 }
 
 template <typename T>
-template <typename MakeTiming>
-std::size_t Executor<T>::timing(std::size_t key, const MakeTiming& make_timing) {
-  const auto found = std::find(timing_keys_.begin(), timing_keys_.end(), key);
-  if (found != timing_keys_.end()) {
-    return static_cast<std::size_t>(found - timing_keys_.begin());
-  }
-  timing_keys_.push_back(key);
-  timings_.push_back(make_timing());
-  return timings_.size() - 1;
-}
-
-template <typename T>
-void Executor<T>::measure_into(std::size_t timing, const std::function<void()>& work) {
+void Executor<T>::measure_into(std::size_t row, const std::function<void()>& work) {
   const double seconds = measure(work);
-  timings_[timing].seconds += seconds;
-  ++timings_[timing].calls;
+  timings_[row].seconds += seconds;
+  ++timings_[row].calls;
 }
 
 template <typename T>

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <span>
 #include <string>
 #include <type_traits>
@@ -110,8 +111,7 @@ class Executor {
   const std::vector<Timing>& timings() const { return timings_; }
 
   /// Does `work` and, where lines are measured, takes it for one.
-  void run_timed(const std::string& operation, const std::function<void()>& work,
-                 bool is_backward = false);
+  void run_timed(const std::string& operation, const std::function<void()>& work);
 
   /// @name What is the same in all stages
   /// @{
@@ -203,10 +203,7 @@ class Executor {
   /// The values in whose memory the program's are, as far as they have none yet.
   std::vector<ValueId> missing(const Program& program) const;
 
-  /// The number of the timing with a key, made where there is none yet.
-  template <typename MakeTiming>
-  std::size_t timing(std::size_t key, const MakeTiming& make_timing);
-  void measure_into(std::size_t timing, const std::function<void()>& work);
+  void measure_into(std::size_t row, const std::function<void()>& work);
 
   std::vector<Value> values_;
   std::vector<Tensor<std::byte>> owned_;  ///< one for each value; empty where it is elsewhere
@@ -218,7 +215,7 @@ class Executor {
   std::span<const std::uint32_t> order_;
   bool measures_ = false;
   std::vector<Timing> timings_;
-  std::vector<std::size_t> timing_keys_;  ///< of each: no text is needed to find it
+  std::map<const Line*, std::size_t> rows_of_lines_;  ///< in timings_
 };
 
 //! [run_line]
