@@ -18,9 +18,8 @@ void run_train(const Stage& stage, RunOptions options, const std::vector<std::st
 void run_evaluate(const Stage& stage, RunOptions options, const std::vector<std::string>& command);
 
 /// `info`: what the program runs on.
-void run_info(const Stage& stage);
-
-/// `info --program`: the lines of a training step, the file that computes each, and its floor.
-void run_info_program(const Stage& stage, const RunOptions& options);
+/// @param shows_program whether the lines of a training step follow, with the file that computes
+///        each, and its floor.
+void run_info(const Stage& stage, RunOptions options, bool shows_program);
 
 }  // namespace stagewise

@@ -40,16 +40,19 @@ void refuse(CLI::App& command, const std::string& name, const std::string& sente
       ->group("");
 }
 
-/// The stage's own options.
-/// @param trains whether the command trains; else those that only train are refused.
-void add_stage_options(CLI::App& command, const Stage& stage, RunOptions& options, bool trains) {
+enum class Command : std::uint8_t { train, evaluate, info };
+
+/// The stage's own options, as far as the command has a use for them. `evaluate` refuses the
+/// others.
+void add_stage_options(CLI::App& command, const Stage& stage, RunOptions& options, Command which) {
   options.program = stage.program;
   options.stage_why_idle = stage.why_idle;
   command.option_defaults()->group("This stage");
   for (const StageOption& option : stage.options) {
     options.stage[option.name] = option.default_choice;
     options.stage_options[option.name] = option;
-    if (option.only_trains && !trains) {
+    if (which == Command::info && !option.changes_program) continue;
+    if (which == Command::evaluate && option.only_trains) {
       refuse(command, option.name,
              "--" + option.name + " is for train: evaluate has no use for it");
       continue;
@@ -83,7 +86,7 @@ void add_model_name(CLI::App& command, RunOptions& options) {
       [&](const std::string& text) { options.precision = parse_choice(text, precisions); });
 }
 
-void add_worker_options(CLI::App& command, const Stage& stage, RunOptions& options) {
+void add_worker_options(CLI::App& command, const Stage& stage, RunOptions& options, bool trains) {
   if (!stage.has_workers) return;
   command.option_defaults()->group("Workers");
   if (stage.ranks != nullptr) {
@@ -93,6 +96,7 @@ void add_worker_options(CLI::App& command, const Stage& stage, RunOptions& optio
     add_setting(command, options, "workers", "W", "share every batch among W workers");
   }
   add_setting(command, options, "average", "NAME", "of gradients or weights");
+  if (!trains) return;
   add_setting(command, options, "average-every", "K", "steps between two means of weights");
 }
 
@@ -128,7 +132,7 @@ void add_common_options(CLI::App& command, const Stage& stage, RunOptions& optio
   add(command, options, "report", "FILE", "write the results as JSON", "",
       [&](const std::string& text) { options.report = parse_name(text); });
 
-  add_stage_options(command, stage, options, trains);
+  add_stage_options(command, stage, options, trains ? Command::train : Command::evaluate);
   command.option_defaults()->group("Options");
 }
 
@@ -187,7 +191,7 @@ void add_train_options(CLI::App& command, const Stage& stage, RunOptions& option
       [&](const std::string& text) { options.training.seed = parse_seed(text); });
   add_setting(command, options, "shuffle", "on|off", "new sample order in every epoch");
 
-  add_worker_options(command, stage, options);
+  add_worker_options(command, stage, options, true);
 
   command.option_defaults()->group("Checkpoints");
   add(command, options, "load", "FILE", "start from these parameters", "",
@@ -210,8 +214,8 @@ void add_program_options(CLI::App& command, const Stage& stage, RunOptions& opti
   add_model_name(command, options);
   add_model_options(command, options);
   add_setting(command, options, "batch-size", "N", "samples a step");
-  add_worker_options(command, stage, options);
-  add_stage_options(command, stage, options, true);
+  add_worker_options(command, stage, options, false);
+  add_stage_options(command, stage, options, Command::info);
 }
 
 void add_evaluate_options(CLI::App& command, const Stage& stage, RunOptions& options) {

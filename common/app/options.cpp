@@ -209,6 +209,23 @@ std::vector<std::string> adopt_data(const Checkpoint& checkpoint, RunOptions& op
   return notes;
 }
 
+void take_workers_of_ranks(const Stage& stage, RunOptions& options) {
+  const int count = stage.workers_by_ranks(options.stage);
+  if (count == 0) return;
+  if (options.given.contains("workers") && options.workers.workers != count) {
+    if (count == 1) {
+      throw UsageError("--workers " + std::to_string(options.workers.workers) +
+                       " takes as many processes, and there is one: start them with mpirun -n " +
+                       std::to_string(options.workers.workers));
+    }
+    throw UsageError("--workers " + std::to_string(options.workers.workers) +
+                     " contradicts the number of processes, each of which is a worker: mpirun has "
+                     "started " +
+                     with_thousands(count));
+  }
+  options.workers.workers = count;
+}
+
 void refuse_idle_options(const RunOptions& options) {
   for (const std::string& name : options.given) {
     const std::string reason = why_idle(name, options);

@@ -74,6 +74,10 @@ void adopt_training(const Checkpoint& checkpoint, const std::filesystem::path& f
 /// @return what the user should know of it, a sentence each, for print_note().
 std::vector<std::string> adopt_data(const Checkpoint& checkpoint, RunOptions& options, bool trains);
 
+/// Where every rank is a worker, their number is given.
+/// @throws UsageError if another one was written on the command line.
+void take_workers_of_ranks(const Stage& stage, RunOptions& options);
+
 /// @throws UsageError for an option that was written although it has no effect; see why_idle().
 void refuse_idle_options(const RunOptions& options);
 

@@ -88,8 +88,7 @@ int run_stage(const Stage& stage, int argc, const char* const* argv) {
     } else if (evaluate.parsed()) {
       run_evaluate(stage, evaluate_options, command);
     } else if (info.parsed()) {
-      run_info(stage);
-      if (shows_program) run_info_program(stage, info_options);
+      run_info(stage, info_options, shows_program);
     } else {
       std::string names = "train, evaluate";
       for (const LadderCommand& ladder : stage.ladders) names += ", " + ladder.name;

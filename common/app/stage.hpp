@@ -28,6 +28,7 @@ struct StageOption {
   std::string choice_without_value = {};  ///< what `--name` alone means; empty: it needs a value
   bool only_trains = false;               ///< whether `evaluate` does not offer it
   bool changes_no_number = false;         ///< but by rounding: a training may resume with another
+  bool changes_program = false;           ///< whether `info` offers it, for --program
 };
 
 /// Why an option has no effect, given the others, as the end of a sentence that begins with its

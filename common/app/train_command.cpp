@@ -109,24 +109,6 @@ void check_batch_size(const RunOptions& options, const Dataset& training_set) {
   }
 }
 
-/// Where every rank is a worker, their number is given.
-void take_workers_of_ranks(const Stage& stage, RunOptions& options) {
-  const int count = stage.workers_by_ranks(options.stage);
-  if (count == 0) return;
-  if (options.given.contains("workers") && options.workers.workers != count) {
-    if (count == 1) {
-      throw UsageError("--workers " + std::to_string(options.workers.workers) +
-                       " takes as many processes, and there is one: start them with mpirun -n " +
-                       std::to_string(options.workers.workers));
-    }
-    throw UsageError("--workers " + std::to_string(options.workers.workers) +
-                     " contradicts the number of processes, each of which is a worker: mpirun has "
-                     "started " +
-                     with_thousands(count));
-  }
-  options.workers.workers = count;
-}
-
 void check_workers(const Stage& stage, const RunOptions& options) {
   const WorkerOptions& workers = options.workers;
   const bool by_ranks = stage.workers_by_ranks(options.stage) > 0;

@@ -81,8 +81,9 @@ void expect_valid(const Program& program) {
         fail(line, id, "writes again");
       }
       const ValueId root = program.memory_of(id);  // whatever was there is overwritten
+      const bool leaves_it = std::holds_alternative<Replicate>(line.operation);
       for (std::size_t i = 0; i < program.values.size(); ++i) {
-        if (program.memory_of({static_cast<int>(i)}) == root) is_there[i] = false;
+        if (program.memory_of({static_cast<int>(i)}) == root && !leaves_it) is_there[i] = false;
       }
       is_there[static_cast<std::size_t>(id.index)] = true;
     });

@@ -50,7 +50,8 @@ std::vector<StageOption> options() {
            .description = "make the bias a row of the weights, the input's ones put in",
            .choices = shared_memory::fold_bias_names(),
            .default_choice = "off",
-           .choice_without_value = "in-place"}};
+           .choice_without_value = "in-place",
+           .changes_program = true}};
 }
 
 std::string why_idle(const std::string& option, const StageOptions& /*values*/,

@@ -1,4 +1,4 @@
-// `evaluate` and `info` as they should go.
+// `evaluate` as it should go.
 
 #include <nlohmann/json.hpp>
 #include <string>
@@ -137,25 +137,6 @@ TEST_F(Evaluate, NeedsNoNetworkOnTheCommandLine) {
       "--save deep.h5");
   run_well("stage01_serial evaluate --load deep.h5");
   run_well("stage01_serial evaluate --load neuron.h5 --dataset step");
-}
-
-TEST_F(CommandLine, InfoSaysWhatTheProgramRunsOn) {
-  const std::string output = run_well("stage01_serial info");
-  EXPECT_TRUE(output.starts_with("stage01_serial: a neural network ")) << output;
-  EXPECT_NE(output.find("\nruns on    CPU ("), std::string::npos) << output;
-  EXPECT_NE(output.find("\nversion    Stagewise "), std::string::npos) << output;
-  EXPECT_NE(output.find("\nlibrary    OpenBLAS "), std::string::npos) << output;
-  EXPECT_EQ(output.find("stages/"), std::string::npos) << output;
-}
-
-TEST_F(CommandLine, InfoSaysWhichFileComputesWhat) {
-  const std::string output = run_well("stage01_serial info --primitives");
-  for (const std::string line :
-       {"\ngemm ", "\nadd_bias ", "\nrelu, ", "\nsigmoid, ", "\ntranspose ", "\nsum, sum_rows ",
-        "\nsoftmax_cross_entropy, ", "\nsquared_error, ", "\nargmax, ", "\nsgd_update "}) {
-    EXPECT_NE(output.find(line), std::string::npos) << line << " is not in:\n" << output;
-  }
-  for (const std::string& line : lines_of(output)) EXPECT_LE(line.size(), 80U) << line;
 }
 
 }  // namespace

@@ -98,7 +98,9 @@ const std::map<std::string, std::set<std::string>> shown_elsewhere = {
       "classes", "samples",     "spacing",   "deviation", "model",      "precision",
       "load",    "batch-size",  "latency",   "report",    "gemm",       "block-size",
       "reduce",  "convolution", "fold-bias", "fuse",      "data-from"}},
-    {"info", {"primitives"}},
+    {"info",  // see test_info.cpp
+     {"program", "model", "precision", "hidden", "activation", "loss", "biases", "batch-size",
+      "workers", "average", "fold-bias", "gather", "fuse", "strategy", "no-overlap"}},
     {"gemm",  // see test_stage03.cpp
      {"m", "n", "k", "alpha", "beta", "transpose-a", "transpose-b", "precision", "seed", "rung",
       "repetitions", "report"}},

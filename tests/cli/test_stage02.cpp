@@ -53,11 +53,6 @@ TEST_F(Stage02, ContinuesWhatStage01Began) {
   run_well("compare_checkpoints whole.h5 rest.h5 --tolerance 1e-10");
 }
 
-TEST_F(Stage02, ListsItsKernels) {
-  const std::string output = run_well("stage02_naive_cuda info --primitives");
-  EXPECT_NE(output.find("stages/02_naive_cuda/gemm.cu"), std::string::npos) << output;
-}
-
 TEST_F(Stage02, RefusesWhatItDoesNotOffer) {
   expect_failure("stage02_naive_cuda train --block-size 5", 2,
                  "--block-size: '5' is not one of 4, 8, 16, 32");

@@ -148,30 +148,58 @@ TEST_F(Stage04, TimesTheStepsOfAllWorkers) {
     for (const json& row : report.at("timings")) {
       EXPECT_FALSE(calls.contains(row.at("operation"))) << "two rows: " << row;
       calls[row.at("operation").get<std::string>()] = row.at("calls");
-      EXPECT_GT(row.at("forward_seconds"), 0) << row;
+      const double forward = row.at("forward_seconds");
+      const double backward = row.at("backward_seconds");
+      EXPECT_GT(forward + backward, 0) << row;
+      EXPECT_EQ(forward * backward, 0) << row;
     }
     return calls;
   };
   using Rows = std::map<std::string, int>;
-  const std::string gather = "batch (gather)";
-  const std::string last = "last layer, loss, both ways";
-  const std::string average = "workers (average, update)";
-  EXPECT_EQ(rows_of(""),  // 6 steps
-            (Rows{{gather, 6}, {"fc1 (linear)", 6}, {last, 6}}));
-  EXPECT_EQ(rows_of("--gather kernel"),  // those that a chunk begins with, and the copies
-            (Rows{{gather, 12}, {"fc1 (linear)", 6}, {last, 6}}));
-  EXPECT_EQ(rows_of("--workers 3"),
-            (Rows{{gather, 6}, {"fc1 (linear)", 18}, {last, 18}, {average, 6}}));
-  EXPECT_EQ(rows_of("--workers 3 --average weights --average-every 2"),
-            (Rows{{gather, 6},
-                  {"fc1 (linear)", 18},
-                  {last, 18},
-                  {average, 5}}));  // 3, and one at the end of each epoch
+  const std::string chunk = "take_chunk  order -> samples of the next steps";
+  const std::string totals = "add_scores  scores, totals -> totals";
+  EXPECT_EQ(
+      rows_of(""),  // 6 steps
+      (Rows{{chunk, 6},
+            {"linear  features, order, fc1/weight, fc1/bias -> fc1/output", 6},
+            {"output_layer  fc1/output, fc2/weight, fc2/bias, labels, order -> d fc2/output, "
+             "d fc1/sum, scores",
+             6},
+            {"linear_gradients  fc1/output, d fc2/output, fc2/weight, fc2/bias -> fc2/weight, "
+             "fc2/bias",
+             6},
+            {"linear_gradients  features, order, d fc1/sum, fc1/weight, fc1/bias -> fc1/weight, "
+             "fc1/bias",
+             6},
+            {totals, 6}}));
+  Rows copied = rows_of("--gather kernel");
+  EXPECT_EQ(copied.size(), 7U);
+  EXPECT_EQ(copied["gather  features, labels, order -> batch, batch labels"], 6);
+  EXPECT_EQ(copied["linear  batch, fc1/weight, fc1/bias -> fc1/output"], 6);
+  Rows shared = rows_of("--workers 3");  // 5 lines of each worker, and the update of all
+  EXPECT_EQ(shared.size(), 17U);
+  for (const std::string worker : {"@0", "@1", "@2"}) {
+    EXPECT_EQ(shared["linear  features, order" + worker + ", fc1/weight, fc1/bias -> fc1/output" +
+                     worker],
+              6);
+  }
+  const auto calls_of = [](const Rows& rows, const std::string& operation) {
+    std::vector<int> calls;
+    for (const auto& [row, count] : rows) {
+      if (row.starts_with(operation + "  ")) calls.push_back(count);
+    }
+    return calls;
+  };
+  EXPECT_EQ(calls_of(shared, "update_by_sum"), std::vector{6});
+  const Rows averaged = rows_of("--workers 3 --average weights --average-every 2");
+  EXPECT_EQ(calls_of(averaged, "linear"), (std::vector{6, 6, 6}));
+  EXPECT_EQ(calls_of(averaged, "average_weights"),
+            std::vector{5});  // 3, and one at the end of each epoch
 }
 
 TEST_F(Stage04, PrintsItsTimings) {
   const std::string output = run_well(program + training + "--epochs 1 --timings --workers 2");
-  const std::vector<std::string> lines = lines_of(output.substr(output.find("\noperation") + 1));
+  const std::vector<std::string> lines = lines_of(output.substr(output.find("\nline ") + 1));
   ASSERT_GE(lines.size(), 6U) << output;
   double share = 0;
   for (std::size_t i = 1; i < lines.size(); ++i) {
@@ -267,11 +295,7 @@ TEST_F(Stage04, RefusesWorkersThatHaveNothingToDo) {
                  "or start a new training from these parameters with --load");
 }
 
-TEST_F(Stage04, SaysWhichFileComputesWhat) {
-  const std::string output = run_well(program + "info --primitives");
-  for (const std::string file : {"linear.cu", "loss.cu", "gather.cu", "update.cu"}) {
-    EXPECT_NE(output.find("stages/04_minibatch/" + file), std::string::npos) << output;
-  }
+TEST_F(Stage04, HelpFitsOnATerminal) {
   for (const std::string& line : lines_of(run_well(program + "train --help"))) {
     EXPECT_LE(line.size(), 80U) << line;
   }

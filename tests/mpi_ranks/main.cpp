@@ -7,7 +7,6 @@
 
 #include <gtest/gtest.h>
 
-#include "05_mpi/devices.hpp"
 #include "mpi_ranks/ranks.hpp"
 #include "tensor/error.hpp"
 
@@ -38,12 +37,21 @@ std::unique_ptr<mpi::World>& world_of_program() {
   return world;
 }
 
+mpi::Placement& placement_of_program() {
+  static mpi::Placement placement;
+  return placement;
+}
+
 }  // namespace
 
 namespace stagewise {
 
 mpi::World& test_world() {
   return *world_of_program();
+}
+
+const mpi::Placement& test_placement() {
+  return placement_of_program();
 }
 
 }  // namespace stagewise
@@ -54,7 +62,7 @@ int main(int argc, char** argv) {
   testing::InitGoogleTest(&argc, argv);
   world_of_program() = std::make_unique<mpi::World>(argc, argv);
   try {
-    mpi::choose_device(test_world());
+    placement_of_program() = mpi::choose_device(test_world());
   } catch (const Error& error) {
     if (test_world().rank() == 0) std::cout << "Skipped: " << error.what() << '\n';
     world_of_program().reset();

@@ -2,11 +2,15 @@
 /// What tests in several processes have in common.
 #pragma once
 
+#include "05_mpi/devices.hpp"
 #include "mpi/world.hpp"
 
 namespace stagewise {
 
 /// The processes that run the tests.
 mpi::World& test_world();
+
+/// Where they have found a place.
+const mpi::Placement& test_placement();
 
 }  // namespace stagewise

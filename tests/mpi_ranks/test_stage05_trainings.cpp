@@ -1,5 +1,5 @@
 /// @file
-/// Stage 05's steps train what stage 04's workers and stage 01 train, on as many ranks as mpirun
+/// Stage 05's step trains what stage 04's workers and stage 01 train, on as many ranks as mpirun
 /// has started. Every rank computes what it compares with by itself.
 
 #include <algorithm>
@@ -12,8 +12,8 @@
 
 #include "05_mpi/distributed_step.hpp"
 #include "05_mpi/scatter.hpp"
-#include "05_mpi/tensor_step.hpp"
-#include "cross_stage/worker_trainings.hpp"
+#include "cross_stage/device_array.hpp"
+#include "cross_stage/recorded_trainings.hpp"
 #include "mpi_ranks/ranks.hpp"
 #include "support.hpp"
 #include "training/evaluate.hpp"
@@ -23,7 +23,7 @@
 
 namespace stagewise {
 
-/// Those of the eager step, which other programs run.
+/// Those that execute a program line by line, which other test programs run.
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(Trainings);
 
 namespace {
@@ -33,7 +33,6 @@ using cross_stage::cases_named;
 using cross_stage::expect_same_arrival;
 using cross_stage::expect_same_bits;
 using cross_stage::name_of;
-using cross_stage::Starts;
 using cross_stage::TrainingCase;
 using mpi::DataFrom;
 using mpi::DistributedStepOptions;
@@ -43,13 +42,59 @@ struct Spread {
   WorkerOptions workers = {};  ///< as many as there are ranks
   DistributedStepOptions step = {};
   DataFrom data_from = DataFrom::root;
-  bool splits = false;  ///< --strategy tensor
+  std::string transport = "host";
 };
+
+/// --strategy tensor.
+Spread tensor(DataFrom source = DataFrom::root) {
+  return {.step = {.splits_network = true}, .data_from = source};
+}
+
+/// The transports that work here, by name.
+std::vector<std::string> transports() {
+  std::vector<std::string> names;
+  for (const std::string& name : mpi::transport_names()) {
+    if (name != "auto" && mpi::reason_against(name, test_placement()).empty()) {
+      names.push_back(name);
+    }
+  }
+  return names;
+}
 
 /// As the command line has it: what rank 0 sends, the others have as an outline only.
 Dataset known_to(const Dataset& whole, DataFrom source) {
   if (source == DataFrom::all || test_world().rank() == 0) return whole;
   return Dataset::outline(whole.sample_shape(), whole.classes(), whole.size());
+}
+
+/// Expects every rank to have the same values, to the last bit.
+void expect_same_on_all_ranks(const std::vector<ParameterValues>& values, const std::string& name) {
+  ASSERT_FALSE(values.empty()) << name;
+  for (const ParameterValues& parameter : values) {
+    std::vector<double> of_rank_0 = parameter.values;
+    test_world().broadcast(of_rank_0);
+    EXPECT_EQ(parameter.values, of_rank_0) << name << ", " << parameter.name;
+  }
+}
+
+/// Expects those parameters of a split network that every rank has as a whole to be the same ones,
+/// before any are put together.
+template <typename T>
+void expect_same_whole_parameters(Network<T>& network, const Sgd& sgd, const std::string& name) {
+  const mpi::TensorPrograms split =
+      mpi::distribute_tensor(network.model, sgd, {test_world().rank(), test_world().size()});
+  std::vector<ValueId> whole;
+  for (const mpi::SplitParameter& parameter : split.parameters) {
+    if (parameter.along == mpi::SplitAlong::none) whole.push_back(parameter.own);
+  }
+  if (whole.empty()) return;  // without biases
+  for (const ValueId id : whole) {
+    std::vector<T> own(static_cast<std::size_t>(split.step.training.step[id].shape.elements()));
+    network.executor->copy_out(own.data(), network.executor->data(id), own.size() * sizeof(T));
+    std::vector<T> of_rank_0 = own;
+    test_world().broadcast(of_rank_0);
+    EXPECT_EQ(own, of_rank_0) << name << ", " << split.step.training.step[id].name;
+  }
 }
 
 template <typename T>
@@ -62,25 +107,20 @@ Arrival train_spread(const TrainingCase& one, Spread spread) {
   Dataset storage;
   const Dataset& validation = ranks.share(whole_validation, storage);
 
-  MinibatchBackend<T> backend(spread.step.step.fuses);
-  const auto network =
-      build_model<T>(backend, one.model, one.options.batch_size, GraphMode::training);
-  const Starts starts =
-      spread.splits ? Starts() : cross_stage::starts_of(*network, one, spread.workers);
-  initialize_parameters(*network, one.model, one.options.seed);
-  std::unique_ptr<Step> step;
-  if (spread.splits) {
-    step = std::make_unique<mpi::TensorStep<T>>(*network, backend, one.model, data, one.options.sgd,
-                                                test_world(), ranks, spread.step.transport,
-                                                spread.step.step.streams_batches, 1);
-  } else {
-    step = std::make_unique<mpi::DistributedStep<T>>(*network, backend, one.model, data,
-                                                     one.options.sgd, spread.workers, starts, 0,
-                                                     test_world(), ranks, spread.step);
-  }
+  auto executor = std::make_unique<DistributedExecutor<T>>(spread.transport, test_world());
+  DistributedExecutor<T>& known = *executor;
+  Network<T> network(build_model(one.model), std::move(executor),
+                     cross_stage::fusing<T>(one, spread.step.step.fuses));
+  mpi::DistributedStep<T> step(network, known, data, one.options.sgd, spread.workers,
+                               cross_stage::starts_of(network.model, one, spread.workers), 0,
+                               one.options.batch_size, test_world(), ranks, spread.step);
+  network.load(one.options.batch_size);
   cross_stage::OutcomeRecorder recorder;
-  train<T>(*network, *step, data, validation, one.options, 1, recorder, nullptr, &ranks);
-  return {recorder.outcome, step->worker_parameters()};
+  train(network, step, data, validation, one.options, 1, recorder, &ranks);
+  if (spread.step.splits_network) {
+    expect_same_whole_parameters(network, one.options.sgd, one.name);
+  }
+  return {recorder.outcome, step.worker_parameters()};
 }
 
 /// With the workers' parameters on rank 0, and nowhere else.
@@ -88,15 +128,6 @@ template <typename T>
 void expect_arrival(const Arrival& actual, Arrival expected, const std::string& name) {
   if (test_world().rank() > 0) expected.workers.clear();
   expect_same_arrival<T>(actual, expected, name);
-}
-
-/// Expects every rank to have the same parameters, to the last bit.
-void expect_same_on_all_ranks(const Arrival& arrival, const std::string& name) {
-  for (const ParameterValues& parameter : arrival.outcome.parameters) {
-    std::vector<double> of_rank_0 = parameter.values;
-    test_world().broadcast(of_rank_0);
-    EXPECT_EQ(parameter.values, of_rank_0) << name << ", " << parameter.name;
-  }
 }
 
 /// A case whose last batch has fewer samples than there are ranks: two.
@@ -117,28 +148,42 @@ class Stage05Trainings : public testing::Test {
   static void expect_workers(const TrainingCase& one, const Spread& spread) {
     const std::string name = one.name + ", " + name_of(spread.workers);
     const Arrival spread_arrival = train_spread<T>(one, spread);
-    expect_arrival<T>(spread_arrival, cross_stage::train_captured<T>(one, spread.workers), name);
+    expect_arrival<T>(spread_arrival, cross_stage::train_recorded<T>(one, spread.workers), name);
     expect_arrival<T>(spread_arrival, cross_stage::train_serially<T>(one, spread.workers),
                       name + " of stage 01");
-    expect_same_on_all_ranks(spread_arrival, name);
+    expect_same_on_all_ranks(spread_arrival.outcome.parameters, name);
   }
 
   /// Expects a split network to arrive where stage 04's and stage 01's whole ones do.
   static void expect_whole(const TrainingCase& one, const Spread& spread) {
     const Arrival split = train_spread<T>(one, spread);
-    expect_same_arrival<T>(split, cross_stage::train_captured<T>(one, {}), one.name + ", split");
+    expect_same_arrival<T>(split, cross_stage::train_recorded<T>(one, {}), one.name + ", split");
     expect_same_arrival<T>(split, cross_stage::train_serially<T>(one, {}),
                            one.name + ", split, against stage 01");
-    expect_same_on_all_ranks(split, one.name + ", split");
+    expect_same_on_all_ranks(split.outcome.parameters, one.name + ", split");
   }
 
-  /// Trainings that can be split: with one hidden layer.
+  /// Trainings that can be split: with layers behind each other that are split and whole, and
+  /// either of them as the last one.
   static std::vector<TrainingCase> splittable() {
-    std::vector<TrainingCase> cases = cases_named("mlp_relu");
-    cases.push_back(cases_named("mlp_squared_error").front());
-    cases.push_back(cases_named("mlp_sigmoid").front());
-    cases.back().model.hidden = {33};
-    cases.push_back(cases_named("mlp_relu").front());
+    std::vector<TrainingCase> cases;
+    const auto add = [&](const std::string& name, const std::vector<Index>& hidden) {
+      cases.push_back(cases_named(name).front());
+      cases.back().model.hidden = hidden;
+      cases.back().name += ", " + std::to_string(hidden.size()) + " hidden layers";
+    };
+    for (const std::vector<Index>& hidden :
+         std::vector<std::vector<Index>>{{20}, {9, 7}, {8, 13, 7}, {13, 6, 5, 11}}) {
+      add("mlp_relu", hidden);
+    }
+    // Layers that stay whole may have fewer units than there are ranks.
+    for (const std::vector<Index>& hidden :
+         std::vector<std::vector<Index>>{{17}, {9, 3}, {8, 2, 7}, {13, 2, 5, 1}}) {
+      add("mlp_squared_error", hidden);
+    }
+    add("mlp_sigmoid", {33});
+    add("mlp_sigmoid", {6, 17, 4});
+    add("mlp_relu", {20});
     cases.back().model.biases = false;
     return cases;
   }
@@ -175,24 +220,23 @@ TYPED_TEST(Stage05Trainings, ConvolutionalNetworksEqualStage04s) {
 
 TYPED_TEST(Stage05Trainings, SplitNetworksEqualWholeOnes) {
   for (const TrainingCase& one : this->splittable()) {
-    this->expect_whole(one, {.splits = true});
-    this->expect_whole(with_short_last_batch(one), {.data_from = DataFrom::all, .splits = true});
+    this->expect_whole(one, tensor());
+    this->expect_whole(with_short_last_batch(one), tensor(DataFrom::all));
   }
 }
 
 /// Who reads the data, and how sums travel, changes no number but by rounding.
 TYPED_TEST(Stage05Trainings, EveryFormEqualsStage04) {
-  std::vector<Spread> forms(7);
+  std::vector<Spread> forms(6);
   forms[0].data_from = DataFrom::all;
-  forms[1].step.transport.name = "cuda-aware";
-  forms[2].step.transport.overlaps = false;
-  forms[3].step.transport = {.name = "cuda-aware", .overlaps = false};
-  forms[4].step.step.streams_batches = true;
-  forms[5].step.step.gather = GatherForm::kernel;
-  forms[6].step.step.fuses = false;
-  if (!mpi::reason_against("cuda-aware").empty()) {
-    forms.erase(forms.begin() + 3);
-    forms.erase(forms.begin() + 1);
+  forms[1].step.overlaps = false;
+  forms[2].step.step.streams_batches = true;
+  forms[3].step.step.gather = GatherForm::kernel;
+  forms[4].step.step.fuses = false;
+  forms[5].step.step.records = false;
+  for (const std::string& transport : transports()) {
+    forms.push_back({.transport = transport});
+    forms.push_back({.step = {.overlaps = false}, .transport = transport});
   }
   const TrainingCase one = with_short_last_batch(cases_named("mlp_relu").front());
   for (Spread spread : forms) {
@@ -201,9 +245,21 @@ TYPED_TEST(Stage05Trainings, EveryFormEqualsStage04) {
     spread.workers = workers_of_ranks(Average::weights, 3);
     this->expect_workers(one, spread);
     spread.workers = {};
-    spread.splits = true;
-    if (spread.step.step.fuses) this->expect_whole(one, spread);
+    spread.step.splits_network = true;
+    this->expect_whole(one, spread);
   }
+}
+
+/// Layers large enough for two buckets.
+TYPED_TEST(Stage05Trainings, SumsThatTravelInBucketsEqualStage04s) {
+  TrainingCase one = cases_named("mlp_relu").front();
+  one.model.hidden = {520, 512};
+  one.data = one.data.slice(0, 32);
+  one.options.epochs = 1;
+  for (const std::string& transport : transports()) {
+    this->expect_workers(one, {.workers = workers_of_ranks(), .transport = transport});
+  }
+  this->expect_workers(one, {.workers = workers_of_ranks(), .step = {.overlaps = false}});
 }
 
 TYPED_TEST(Stage05Trainings, RepeatThemselvesBitForBit) {
@@ -211,7 +267,7 @@ TYPED_TEST(Stage05Trainings, RepeatThemselvesBitForBit) {
   std::vector<Spread> spreads(3);
   spreads[0].workers = workers_of_ranks();
   spreads[1].workers = workers_of_ranks(Average::weights, 3);
-  spreads[2].splits = true;
+  spreads[2] = tensor();
   const TrainingCase one = cases_named("mlp_relu").front();
   for (const Spread& spread : spreads) {
     const Arrival first = train_spread<T>(one, spread);
@@ -232,7 +288,7 @@ TYPED_TEST(Stage05Trainings, UnshuffledOnesEqualStage04s) {
   TrainingCase one = cases_named("mlp_relu").front();
   one.options.shuffle = false;
   this->expect_workers(one, {.workers = workers_of_ranks()});
-  this->expect_whole(one, {.splits = true});
+  this->expect_whole(one, tensor());
 }
 
 class Stage05 : public testing::Test {};
@@ -307,20 +363,20 @@ TEST_F(Stage05, ScattersWhatItIsTold) {
 /// Also where there are fewer samples than ranks.
 TEST_F(Stage05, EvaluatesInShares) {
   const TrainingCase one = cases_named("mlp_relu").front();
-  MinibatchBackend<double> backend;
-  const auto network = build_model<double>(backend, one.model, 10, GraphMode::inference);
-  initialize_parameters(*network, one.model, 1);
+  Network<double> network(build_model(one.model), std::make_unique<MinibatchExecutor<double>>(),
+                          cross_stage::fusing<double>(one, true));
+  network.load(10);
+  copy_parameters_in(network, initial_parameters(network.model, one.model, 1), "the start");
   for (const Index count : {1, 2, 97}) {
     const Dataset whole = one.data.slice(0, count);
-    const Evaluation expected = evaluate(*network, whole);
+    const Evaluation expected = evaluate(network, whole);
     for (const DataFrom source : {DataFrom::root, DataFrom::all}) {
       mpi::MpiRanks ranks(test_world());
       ranks.take_data_from(source);
       const Dataset known = known_to(whole, source);
       Dataset storage;
       const Dataset& share = ranks.share(known, storage);
-      PlainFeeder<double> feeder(*network, share);
-      const Evaluation found = evaluate(*network, share, feeder, ranks);
+      const Evaluation found = evaluate(network, share, &ranks);
       EXPECT_NEAR(found.loss, expected.loss, 1e-12 * expected.loss);
       EXPECT_EQ(found.correct, expected.correct);
       EXPECT_EQ(found.samples, count);
@@ -343,50 +399,31 @@ TEST_F(Stage05, FindsTheRankOfTheFirstBadStep) {
   EXPECT_EQ(all.samples, 2 * test_world().size());
 }
 
-TEST_F(Stage05, CutsANetworkAndPutsItTogether) {
-  TrainingCase one = cases_named("mlp_relu").front();
-  one.model.hidden = {7};
-  SerialBackend<double> backend;
-  const auto network = build_model<double>(backend, one.model, 1, GraphMode::training);
-  initialize_parameters(*network, one.model, 3);
-  const std::vector<ParameterValues> whole = copy_parameters_out(network->graph);
-  std::vector<ParameterValues> together = whole;
-  for (ParameterValues& parameter : together) {
-    std::fill(parameter.values.begin(), parameter.values.end(), -1);
-  }
-  for (int rank = 0; rank < 3; ++rank) {
-    const Shard units = shard_of(7, 3, rank);
-    mpi::merge_parameters(mpi::split_parameters(whole, units), units, together);
-  }
-  cross_stage::expect_same_values(together, whole, "cut and put together");
-}
-
 TEST_F(Stage05, AddsUpPiecesOfAnySize) {
-  const cuda::Stream stream;
   const Index count = 1000;
-  for (const bool overlaps : {true, false}) {
-    const auto transport =
-        mpi::make_transport<double>({.overlaps = overlaps}, test_world(), stream, count);
-    MinibatchBackend<double> backend;
-    auto values = backend.allocate<double>({count});
-    std::vector<double> host(static_cast<std::size_t>(count));
+  for (const std::string& name : transports()) {
+    const cuda::Stream stream;
+    MinibatchExecutor<double> executor;
+    const auto transport = mpi::make_transport<double>(name, test_world());
+    transport->reserve(count);
     for (int repetition = 0; repetition < 3; ++repetition) {
+      std::vector<double> host(static_cast<std::size_t>(count));
       std::iota(host.begin(), host.end(), test_world().rank() + 1.0);
-      backend.copy_in(values.data(), host.data(), host.size() * sizeof(double));
-      backend.synchronize();
-      const std::array first = {mpi::Piece<double>{values.data(), 1},
-                                mpi::Piece<double>{values.data() + 1, 600}};
-      const std::array second = {mpi::Piece<double>{values.data() + 601, 399}};
-      transport->begin(first);
-      transport->begin(second);
+      DeviceArray values(executor, host);
+      executor.synchronize();
+      const std::array first = {mpi::Piece<double>{values.get(), 1},
+                                mpi::Piece<double>{values.get() + 1, 600}};
+      const std::array second = {mpi::Piece<double>{values.get() + 601, 399}};
+      transport->begin(first, stream);
+      transport->begin(second, stream);
       transport->finish();
       stream.synchronize();
-      backend.copy_out(host.data(), values.data(), host.size() * sizeof(double));
+      host = values.read(executor);
       const double ranks = test_world().size();
       for (Index i = 0; i < count; ++i) {
         ASSERT_EQ(host[static_cast<std::size_t>(i)],
                   ranks * static_cast<double>(i) + ranks * (ranks + 1) / 2)
-            << i << (overlaps ? "" : ", together");
+            << i << ", " << name;
       }
     }
   }
@@ -402,9 +439,9 @@ TEST_F(Stage05, EqualsItselfWhateverTheOrderOfWork) {
   std::vector<Spread> spreads(4);
   spreads[0].workers = workers_of_ranks();
   spreads[1].workers = workers_of_ranks(Average::weights, 3);
-  spreads[2].splits = true;
+  spreads[2] = tensor();
   spreads[3].workers = workers_of_ranks();
-  spreads[3].step.transport.name = "cuda-aware";
+  spreads[3].transport = "cuda-aware";
   for (const Spread& spread : spreads) {
     const Arrival expected = train_spread<float>(one, spread);
     cuda_on_cpu::settings().lazy_streams = true;

@@ -1,0 +1,276 @@
+// `info` of all stages: what a program runs on, and the lines of a training step.
+
+#include <algorithm>
+#include <regex>
+#include <string>
+#include <vector>
+
+#include "cli/command_line.hpp"
+
+namespace stagewise {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A line of `info --program`.
+struct Row {
+  std::string operation;
+  std::string values;
+  std::string bytes;
+  std::string operations;
+  std::string file;
+  std::string replaces;  ///< what it is there instead of; empty for most
+};
+
+/// The table that `info --program` ends with.
+std::vector<Row> rows_of(const std::string& output) {
+  static const std::regex row(
+      R"((\S+) +(\S.* -> .*\S) +([\d.]+(?: [kMGT])?) +([\d.]+(?: [kMGT])?)  (\S+))");
+  const std::vector<std::string> lines = lines_of(output);
+  const auto head = std::find_if(lines.begin(), lines.end(), [](const std::string& line) {
+    return line.starts_with("operation ");
+  });
+  std::vector<Row> rows;
+  for (auto line = head; line != lines.end(); ++line) {
+    std::smatch parts;
+    if (line->starts_with("  # ") && !rows.empty()) {
+      rows.back().replaces = line->substr(4);
+    } else if (std::regex_match(*line, parts, row)) {
+      rows.push_back({parts[1], parts[2], parts[3], parts[4], parts[5], ""});
+    }
+  }
+  EXPECT_NE(output.find(": " + std::to_string(rows.size()) + " line"), std::string::npos) << output;
+  return rows;
+}
+
+std::vector<std::string> operations_of(const std::vector<Row>& rows) {
+  std::vector<std::string> operations;
+  for (const Row& row : rows) operations.push_back(row.operation);
+  return operations;
+}
+
+std::vector<std::string> programs() {
+  std::vector<std::string> names = {"stage01_serial", "stage02_naive_cuda", "stage03_shared_memory",
+                                    "stage04_minibatch"};
+#ifdef STAGEWISE_STAGE05
+  names.emplace_back("stage05_mpi");
+#endif
+  return names;
+}
+
+class Info : public CommandLine, public testing::WithParamInterface<std::string> {
+ protected:
+  void SetUp() override {
+    if (GetParam() != "stage01_serial") need_device(GetParam());
+    folder_ = "stages/" + GetParam().substr(5, 2);
+  }
+
+  std::vector<Row> rows(const std::string& options = "") {
+    return rows_of(run_well(GetParam() + " info --program " + options));
+  }
+
+  bool is_fusing() const { return GetParam() >= "stage04"; }
+
+  std::string folder_;
+};
+
+INSTANTIATE_TEST_SUITE_P(Stages, Info, testing::ValuesIn(programs()),
+                         [](const auto& stage) { return test_name(stage.param); });
+
+const std::vector<std::string> models = {"", "--model cnn", "--model neuron",
+                                         "--hidden none --loss squared-error",
+                                         "--hidden 8,7 --activation sigmoid --biases off"};
+
+TEST_P(Info, NamesFilesThatExist) {
+  for (const std::string& model : models) {
+    bool has_own = false;
+    for (const Row& row : rows(model)) {
+      EXPECT_TRUE(fs::is_regular_file(fs::path(STAGEWISE_REPOSITORY) / row.file))
+          << row.operation << " is said to be in '" << row.file << "'";
+      has_own = has_own || row.file.starts_with(folder_);
+    }
+    // One process alone exchanges nothing of a network that is too small to be shared out.
+    EXPECT_TRUE(has_own) << "nothing is computed by the stage itself: " << model;
+  }
+}
+
+TEST_P(Info, MarksWhatIsFused) {
+  for (const std::string& model : models) {
+    const std::string output = run_well(GetParam() + " info --program " + model);
+    bool has_fused = false;
+    for (const Row& row : rows_of(output)) {
+      EXPECT_EQ(row.operation.ends_with('*'), !row.replaces.empty()) << row.operation;
+      has_fused = has_fused || !row.replaces.empty();
+    }
+    EXPECT_EQ(has_fused, is_fusing()) << output;
+    EXPECT_EQ(output.ends_with("\n* one line instead of those behind #\n"), is_fusing()) << output;
+  }
+}
+
+/// Report 001's perceptron: what the first three stages do is one list.
+TEST_P(Info, ShowsTheLinesOfTheDefaultNetwork) {
+  const std::vector<Row> lines = rows();
+  if (is_fusing()) {
+    EXPECT_LT(lines.size(), 10U);
+    return;
+  }
+  EXPECT_EQ(operations_of(lines), (std::vector<std::string>{"gather",
+                                                            "gemm",
+                                                            "add_bias",
+                                                            "relu",
+                                                            "gemm",
+                                                            "add_bias",
+                                                            "softmax_cross_entropy",
+                                                            "argmax",
+                                                            "accumulate",
+                                                            "softmax_cross_entropy_backward",
+                                                            "column_sums",
+                                                            "gemm",
+                                                            "gemm",
+                                                            "relu_backward",
+                                                            "column_sums",
+                                                            "gemm",
+                                                            "sgd_update",
+                                                            "sgd_update",
+                                                            "sgd_update",
+                                                            "sgd_update"}));
+  EXPECT_EQ(lines[1].values, "batch, fc1/weight -> fc1/product");
+  EXPECT_EQ(lines[15].values, "batch, d fc1/sum -> d fc1/weight");
+  EXPECT_EQ(lines[16].values, "d fc1/weight, fc1/weight -> fc1/weight");
+  // 2 * 100 * 784 * 256 operations; 4 bytes for each number of the factors and the product.
+  EXPECT_EQ(lines[1].operations, "40.1 M");
+  EXPECT_EQ(lines[1].bytes, "1.2 M");
+  EXPECT_EQ(rows("--precision double")[1].bytes, "2.4 M");
+  EXPECT_EQ(rows("--batch-size 1000")[1].operations, "401 M");
+}
+
+TEST_P(Info, ShowsConvolutions) {
+  const std::vector<std::string> operations = operations_of(rows("--model cnn"));
+  const auto has = [&](const std::string& name) {
+    return std::find(operations.begin(), operations.end(), name) != operations.end();
+  };
+  EXPECT_TRUE(has("convolution_backward"));
+  EXPECT_EQ(has("convolution"), !is_fusing());
+  EXPECT_EQ(has("average_pool_backward"), !is_fusing());
+  EXPECT_EQ(has("convolution_relu_pool*"), is_fusing());
+  EXPECT_EQ(has("pool_relu_backward*"), is_fusing());
+}
+
+/// Options that decide nothing are not offered, or refused.
+TEST_P(Info, EveryOptionChangesTheProgram) {
+  const std::vector<std::pair<std::string, std::vector<std::string>>> changes = {
+      {"model", {"", "--model cnn"}},
+      {"precision", {"", "--precision double"}},
+      {"hidden", {"", "--hidden 8"}},
+      {"activation", {"", "--activation sigmoid"}},
+      {"loss", {"", "--loss squared-error"}},
+      {"biases", {"", "--biases off"}},
+      {"batch-size", {"", "--batch-size 20"}},
+      {"workers", {"", "--workers 2"}},
+      {"average", {"--workers 2", "--workers 2 --average weights"}},
+      {"fold-bias", {"", "--fold-bias"}},
+      {"gather", {"", "--gather kernel"}},
+      {"fuse", {"", "--fuse off"}},
+      {"strategy", {"", "--strategy tensor"}},
+      {"no-overlap", {"--hidden 1024,1024", "--hidden 1024,1024 --no-overlap"}}};
+  const bool has_ranks = GetParam() == "stage05_mpi";
+  for (const std::string& line : lines_of(run_well(GetParam() + " info --help"))) {
+    if (!line.starts_with("  --")) continue;
+    const std::string option = line.substr(4, line.find(' ', 4) - 4);
+    if (option == "program" || (has_ranks && option == "workers")) continue;
+    const auto change = std::find_if(changes.begin(), changes.end(),
+                                     [&](const auto& known) { return known.first == option; });
+    ASSERT_NE(change, changes.end()) << "info --" << option << ": what does it change?";
+    const std::string ranks = has_ranks ? "mpirun -n 2 " : "";
+    std::vector<std::string> outputs;
+    for (std::string options : change->second) {
+      if (has_ranks && options.starts_with("--workers 2")) options.erase(0, 11);
+      outputs.push_back(run_well(ranks + GetParam() + " info --program " + options));
+      outputs.back().erase(0, outputs.back().find(" lines\n"));  // the head names the model
+    }
+    EXPECT_NE(outputs[0], outputs[1]) << option;
+  }
+}
+
+TEST_P(Info, RefusesOptionsWithoutTheProgram) {
+  expect_failure(GetParam() + " info --hidden 8", 2, "--hidden is for info --program");
+  expect_failure(GetParam() + " info --program --model cnn --hidden 8", 2,
+                 "--hidden is for --model mlp: the layers of cnn are fixed");
+}
+
+TEST_F(CommandLine, InfoSaysWhatTheProgramRunsOn) {
+  const std::string output = run_well("stage01_serial info");
+  EXPECT_TRUE(output.starts_with("stage01_serial: a neural network ")) << output;
+  EXPECT_NE(output.find("\nruns on    CPU ("), std::string::npos) << output;
+  EXPECT_NE(output.find("\nversion    Stagewise "), std::string::npos) << output;
+  EXPECT_NE(output.find("\nlibrary    OpenBLAS "), std::string::npos) << output;
+  EXPECT_EQ(output.find("stages/"), std::string::npos) << output;
+}
+
+TEST_F(CommandLine, InfoShowsWhatWorkersDo) {
+  const std::vector<Row> rows = rows_of(run_well("stage01_serial info --program --workers 2"));
+  EXPECT_EQ(rows.size(), 40U);  // 16 lines each, a sum for each parameter, and the updates
+  const auto count = [&](const std::string& operation, const std::string& part) {
+    return std::count_if(rows.begin(), rows.end(), [&](const Row& row) {
+      return row.operation == operation && row.values.find(part) != std::string::npos;
+    });
+  };
+  EXPECT_EQ(count("gemm", "@0"), 5);
+  EXPECT_EQ(count("gemm", "@1"), 5);
+  EXPECT_EQ(count("sum", "d fc1/weight@0, d fc1/weight@1 -> d fc1/weight"), 1);
+  EXPECT_EQ(count("sgd_update", "d fc1/weight, fc1/weight -> fc1/weight"), 1);
+}
+
+TEST_F(CommandLine, InfoShowsWhatStage04Fuses) {
+  need_device("stage04_minibatch");
+  const std::vector<Row> rows = rows_of(run_well("stage04_minibatch info --program"));
+  EXPECT_EQ(operations_of(rows),
+            (std::vector<std::string>{"linear*", "output_layer*", "linear_gradients*",
+                                      "linear_gradients*", "add_scores*"}));
+  EXPECT_EQ(rows[0].values, "features, order, fc1/weight, fc1/bias -> fc1/output");
+  EXPECT_EQ(rows[0].replaces, "gather gemm add_bias relu");
+  EXPECT_EQ(rows[1].replaces,
+            "gather gemm add_bias softmax_cross_entropy argmax softmax_cross_entropy_backward gemm "
+            "relu_backward");
+  EXPECT_EQ(rows[3].replaces, "gather column_sums gemm sgd_update x2");
+  EXPECT_EQ(rows[3].file, "stages/04_minibatch/linear.cu");
+  const std::vector<Row> shared = rows_of(run_well("stage04_minibatch info --program --workers 2"));
+  ASSERT_EQ(shared.size(), 11U);
+  EXPECT_EQ(shared[8].operation, "update_by_sum*");
+  EXPECT_EQ(shared[8].replaces, "sum x4 sgd_update x4");
+}
+
+#ifdef STAGEWISE_STAGE05
+
+TEST_F(CommandLine, InfoShowsWhatProcessesExchange) {
+  need_device("stage04_minibatch");
+  const auto sums_of = [&](const std::string& command) {
+    std::vector<std::string> sums;
+    for (const Row& row : rows_of(run_well(command))) {
+      if (row.operation != "all_reduce") continue;
+      sums.push_back(row.values);
+      EXPECT_EQ(row.file, "stages/05_mpi/transport.cpp");
+    }
+    return sums;
+  };
+  const std::string values = "d fc2/bias@0, d fc2/weight@0, d fc1/bias@0, d fc1/weight@0";
+  const std::vector<std::string> one = {values + " -> " + values};
+  EXPECT_EQ(sums_of("stage05_mpi info --program"), one) << "as one of two processes";
+  EXPECT_EQ(sums_of("mpirun -n 3 stage05_mpi info --program"), one);
+  EXPECT_EQ(sums_of("stage05_mpi info --program --strategy tensor"),
+            std::vector<std::string>{"fc2/product@0 -> fc2/product@0"});
+  EXPECT_EQ(sums_of("stage05_mpi info --program --strategy tensor --hidden 8,7,6").size(), 3U);
+  EXPECT_EQ(sums_of("stage05_mpi info --program --hidden 1024,1024,1024").size(), 3U);
+  EXPECT_EQ(sums_of("stage05_mpi info --program --average weights").size(), 0U);
+  expect_failure("stage05_mpi info --program --strategy tensor --model cnn", 2,
+                 "--strategy tensor splits the hidden layers of --model mlp, and there is none; "
+                 "--strategy data trains every network");
+  expect_failure("stage05_mpi info --program --workers 2", 2,
+                 "--workers 2 takes as many processes, and there is one: start them with mpirun -n "
+                 "2");
+}
+
+#endif
+
+}  // namespace
+}  // namespace stagewise

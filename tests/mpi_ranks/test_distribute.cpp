@@ -1,0 +1,318 @@
+/// @file
+/// What stage 05 makes of a training: programs, looked at on one process without MPI. What they
+/// compute is the affair of test_stage05_trainings.cpp.
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "04_minibatch/fuse.hpp"
+#include "05_mpi/distribute.hpp"
+#include "05_mpi/transport.hpp"
+#include "cross_stage/stage_types.hpp"
+#include "network/initialize.hpp"
+#include "support.hpp"
+#include "unit/programs.hpp"
+
+namespace stagewise {
+namespace {
+
+using mpi::SplitAlong;
+using Texts = std::vector<std::string>;
+
+const Sgd sgd = {.learning_rate = 0.1, .l2 = 0.01};
+
+ModelOptions mlp_of(const std::vector<Index>& hidden) {
+  ModelOptions options = mlp;
+  options.hidden = hidden;
+  return options;
+}
+
+/// The training of one of so many ranks, whose programs are valid.
+StepPrograms data_of(const ModelOptions& options, const Part& part,
+                     Average average = Average::gradients, bool overlaps = true) {
+  StepPrograms programs = mpi::distribute_data(build_model(options), sgd, average, part, overlaps);
+  for (const Program* const program :
+       {&programs.training.step, &programs.training.mean, &programs.training.take_over}) {
+    expect_valid(*program);
+  }
+  return programs;
+}
+
+mpi::TensorPrograms tensor_of(const ModelOptions& options, const Part& part) {
+  mpi::TensorPrograms programs = mpi::distribute_tensor(build_model(options), sgd, part);
+  expect_valid(programs.step.training.step);
+  return programs;
+}
+
+/// "d fc2/bias d fc2/weight": what each all_reduce adds up, in the order of the lines.
+Texts sums_in(const Program& program) {
+  Texts sums;
+  for (const Line& line : program.lines) {
+    const AllReduce* const op = std::get_if<AllReduce>(&line.operation);
+    if (op == nullptr) continue;
+    sums.emplace_back();
+    for (const Updates<Real>& value : op->values) {
+      sums.back() += (sums.back().empty() ? "" : " ") + program[value].name;
+    }
+  }
+  return sums;
+}
+
+std::size_t line_of(const Program& program, const std::string& text) {
+  const Texts texts = texts_of(program);
+  const auto place = std::find(texts.begin(), texts.end(), text);
+  EXPECT_NE(place, texts.end()) << text << " is not in\n" << testing::PrintToString(texts);
+  return static_cast<std::size_t>(place - texts.begin());
+}
+
+// ------------------------------------------------------------------------------ data parallelism
+
+TEST(DistributeData, AddsOneLineToAStepOfSmallLayers) {
+  const Program step = data_of(mlp, {1, 3}).training.step;
+  EXPECT_EQ(sums_in(step), Texts{"d fc2/bias@1 d fc2/weight@1 d fc1/bias@1 d fc1/weight@1"});
+  Texts texts = texts_of(step);
+  const std::size_t sum = texts.size() - 5;  // behind it are the updates
+  EXPECT_TRUE(texts[sum].starts_with("all_reduce  ")) << testing::PrintToString(texts);
+  EXPECT_EQ(texts.back(), "sgd_update  d fc2/bias@1, fc2/bias -> fc2/bias");
+  texts.erase(texts.begin() + static_cast<std::ptrdiff_t>(sum));
+  // The rest is what one process does, on values of the rank.
+  Texts whole = texts_of(step_of(mlp));
+  for (std::string& text : texts) {
+    for (std::size_t i = text.find("@1"); i != std::string::npos; i = text.find("@1")) {
+      text.erase(i, 2);
+    }
+  }
+  EXPECT_EQ(texts, whole);
+}
+
+TEST(DistributeData, SendsABucketWhenItIsCompleteAndLargeEnough) {
+  const ModelOptions wide = mlp_of({1024, 1024, 1024});
+  const Program step = data_of(wide, {0, 2}).training.step;
+  EXPECT_EQ(sums_in(step), (Texts{"d fc4/bias@0 d fc4/weight@0 d fc3/bias@0 d fc3/weight@0",
+                                  "d fc2/bias@0 d fc2/weight@0", "d fc1/bias@0 d fc1/weight@0"}));
+  const std::size_t first =
+      line_of(step,
+              "all_reduce  d fc4/bias@0, d fc4/weight@0, d fc3/bias@0, d fc3/weight@0 -> "
+              "d fc4/bias@0, d fc4/weight@0, d fc3/bias@0, d fc3/weight@0");
+  EXPECT_GT(first, line_of(step, "gemm  fc2/output@0, d fc3/sum@0 -> d fc3/weight@0"));
+  EXPECT_LT(first, line_of(step, "gemm  fc1/output@0, d fc2/sum@0 -> d fc2/weight@0"));
+  EXPECT_LT(
+      line_of(step, "all_reduce  d fc2/bias@0, d fc2/weight@0 -> d fc2/bias@0, d fc2/weight@0"),
+      line_of(step, "gemm  batch@0, d fc1/sum@0 -> d fc1/weight@0"));
+}
+
+TEST(DistributeData, SendsAllTogetherWhereNothingIsToOverlap) {
+  const Program step =
+      data_of(mlp_of({1024, 1024}), {0, 2}, Average::gradients, false).training.step;
+  ASSERT_EQ(sums_in(step).size(), 1U);
+  const auto is_sum = [](const Line& line) {
+    return std::holds_alternative<AllReduce>(line.operation);
+  };
+  const auto sum = std::find_if(step.lines.begin(), step.lines.end(), is_sum);
+  EXPECT_TRUE(std::all_of(sum + 1, step.lines.end(), [](const Line& line) {
+    return std::holds_alternative<SgdUpdate>(line.operation);
+  }));
+}
+
+TEST(DistributeData, ExchangesNothingAlone) {
+  EXPECT_EQ(sums_in(data_of(mlp, {0, 1}).training.step), Texts());
+  const StepPrograms own = data_of(mlp, {0, 1}, Average::weights);
+  EXPECT_EQ(sums_in(own.training.mean), Texts());
+}
+
+TEST(DistributeData, AveragesWeightsInProgramsOfTheirOwn) {
+  const StepPrograms programs = data_of(mlp_of({}), {2, 3}, Average::weights);
+  const TrainingPrograms& training = programs.training;
+  EXPECT_EQ(sums_in(training.step), Texts());
+  EXPECT_EQ(texts_of(training.step).back(), "sgd_update  d fc1/bias@2, fc1/bias@2 -> fc1/bias@2");
+  EXPECT_TRUE(training.step[programs.batch].part.is_alone) << "the mean loss is the rank's own";
+  Texts mean = {"copy  fc1/weight@2 -> fc1/weight", "copy  fc1/bias@2 -> fc1/bias",
+                "all_reduce  fc1/weight, fc1/bias -> fc1/weight, fc1/bias"};
+  EXPECT_EQ(texts_of(training.mean), mean);
+  EXPECT_TRUE(std::get<AllReduce>(training.mean.lines.back().operation).divides);
+  mean.emplace_back("copy  fc1/weight -> fc1/weight@2");
+  mean.emplace_back("copy  fc1/bias -> fc1/bias@2");
+  EXPECT_EQ(texts_of(training.take_over), mean);
+}
+
+TEST(DistributeData, KnowsWhichSamplesAreTheRanks) {
+  const StepPrograms programs = data_of(mlp, {1, 3});
+  for (const ValueId id : {programs.order, programs.batch, programs.batch_labels}) {
+    EXPECT_EQ(programs.training.step[id].part, (Part{1, 3}));
+    EXPECT_FALSE(programs.training.step[id].memory_of) << "the rank's samples are all it has";
+  }
+  EXPECT_EQ(programs.part, (Part{1, 3}));
+}
+
+/// The sums are in a lane of their own, so that other lines need not wait for them.
+TEST(DistributeData, SumsTravelBesideTheRestOfAFusedStep) {
+  if (const std::string reason = reason_to_skip(); !reason.empty()) GTEST_SKIP() << reason;
+  const Program step = minibatch::assign_lanes(
+      minibatch::fuse<float>(data_of(mlp_of({1024, 1024}), {0, 2}).training.step, 100));
+  expect_valid(step);
+  ASSERT_EQ(sums_in(step).size(), 2U);
+  std::set<int> of_sums;
+  std::set<int> of_others;
+  for (const Line& line : step.lines) {
+    const bool is_sum = std::holds_alternative<AllReduce>(line.operation);
+    (is_sum ? of_sums : of_others).insert(line.lane);
+    if (!std::holds_alternative<UpdateBySum>(line.operation)) continue;
+    for (std::size_t i = 0; i < step.lines.size(); ++i) {
+      if (!std::holds_alternative<AllReduce>(step.lines[i].operation)) continue;
+      EXPECT_NE(std::find(line.waits_for.begin(), line.waits_for.end(), i), line.waits_for.end())
+          << "the update does not wait for line " << i;
+    }
+  }
+  EXPECT_EQ(of_sums.size(), 1U);
+  EXPECT_FALSE(of_others.contains(*of_sums.begin()));
+}
+
+// ---------------------------------------------------------------------------- tensor parallelism
+
+/// Weight and bias of each layer: "c" for columns, "r" for rows, "-" for the whole.
+std::string splits_of(const mpi::TensorPrograms& programs) {
+  std::string text;
+  for (const mpi::SplitParameter& one : programs.parameters) {
+    text += one.along == SplitAlong::columns ? 'c' : one.along == SplitAlong::rows ? 'r' : '-';
+  }
+  return text;
+}
+
+TEST(DistributeTensor, SplitsEveryOtherLayer) {
+  const Part part = {0, 2};
+  EXPECT_EQ(splits_of(tensor_of(mlp_of({8}), part)), "ccr-");
+  EXPECT_EQ(splits_of(tensor_of(mlp_of({8, 7}), part)), "ccr---");
+  EXPECT_EQ(splits_of(tensor_of(mlp_of({8, 7, 6}), part)), "ccr-ccr-");
+  EXPECT_EQ(splits_of(tensor_of(mlp_of({8, 7, 6, 5}), part)), "ccr-ccr---");
+  EXPECT_EQ(splits_of(tensor_of(mlp_of({8, 7, 6}), {0, 1})), "--------") << "alone";
+  ModelOptions without = mlp_of({8, 7, 6});
+  without.biases = false;
+  EXPECT_EQ(splits_of(tensor_of(without, part)), "crcr");
+}
+
+TEST(DistributeTensor, AddsUpWhatTheNextLayerGets) {
+  const auto sums = [](const std::vector<Index>& hidden) {
+    return sums_in(tensor_of(mlp_of(hidden), {1, 2}).step.training.step);
+  };
+  EXPECT_EQ(sums({8}), Texts{"fc2/product@1"});
+  EXPECT_EQ(sums({8, 7}), Texts{"fc2/product@1"});
+  // On the way back, the input of the second split layer gets a part of its gradient per rank.
+  EXPECT_EQ(sums({8, 7, 6}).size(), 3U) << testing::PrintToString(sums({8, 7, 6}));
+  EXPECT_EQ(sums({8, 7, 6})[1], "fc4/product@1");
+  EXPECT_EQ(sums({8, 7, 6})[2], "d each rank's fc2/output@1");
+  EXPECT_EQ(sums({8, 7, 6, 5}).size(), 3U);
+}
+
+TEST(DistributeTensor, ForwardLinesOfFourLayers) {
+  const Program step = tensor_of(mlp_of({8, 7, 6}), {1, 4}).step.training.step;
+  const Texts texts = texts_of(step);
+  const Texts expected = {"gather  features, labels, order@1 -> batch@1, batch labels@1",
+                          "gemm  batch@1, fc1/weight@1 -> fc1/product@1",
+                          "add_bias  fc1/product@1, fc1/bias@1 -> fc1/sum@1",
+                          "relu  fc1/sum@1 -> fc1/output@1",
+                          "gemm  fc1/output@1, fc2/weight@1 -> fc2/product@1",
+                          "all_reduce  fc2/product@1 -> fc2/product@1",
+                          "add_bias  fc2/product@1, fc2/bias@1 -> fc2/sum@1",
+                          "relu  fc2/sum@1 -> fc2/output@1",
+                          "replicate  fc2/output@1 -> each rank's fc2/output@1",
+                          "gemm  each rank's fc2/output@1, fc3/weight@1 -> fc3/product@1",
+                          "add_bias  fc3/product@1, fc3/bias@1 -> fc3/sum@1",
+                          "relu  fc3/sum@1 -> fc3/output@1",
+                          "gemm  fc3/output@1, fc4/weight@1 -> fc4/product@1",
+                          "all_reduce  fc4/product@1 -> fc4/product@1",
+                          "add_bias  fc4/product@1, fc4/bias@1 -> fc4/output@1"};
+  ASSERT_GE(texts.size(), expected.size());
+  EXPECT_EQ(Texts(texts.begin(), texts.begin() + static_cast<std::ptrdiff_t>(expected.size())),
+            expected);
+  const auto shape = [&](const std::string& name) { return step[named(step, name)].shape; };
+  EXPECT_EQ(shape("fc1/weight@1"), (Shape{784, 2}));  // 8 units on 4 ranks
+  EXPECT_EQ(shape("fc1/bias@1"), (Shape{2}));
+  EXPECT_EQ(shape("fc1/output@1"), (Shape{2}));
+  EXPECT_EQ(shape("d fc1/sum@1"), (Shape{2}));
+  EXPECT_EQ(shape("fc2/weight@1"), (Shape{2, 7}));
+  EXPECT_EQ(shape("fc2/bias@1"), (Shape{7}));
+  EXPECT_EQ(shape("fc3/weight@1"), (Shape{7, 2}));  // of 6 units, the first two ranks have 2
+  EXPECT_EQ(shape("fc4/weight@1"), (Shape{2, 10}));
+  EXPECT_EQ(shape("d fc4/weight@1"), (Shape{2, 10}));
+  const Program last = tensor_of(mlp_of({8, 7, 6}), {3, 4}).step.training.step;
+  EXPECT_EQ(last[named(last, "fc3/weight@3")].shape, (Shape{7, 1}));
+}
+
+TEST(DistributeTensor, KeepsTheWholeBatch) {
+  const mpi::TensorPrograms programs = tensor_of(mlp, {1, 2});
+  EXPECT_EQ(programs.step.part, Part());
+  for (const Value& value : programs.step.training.step.values) {
+    EXPECT_EQ(value.part, Part()) << value.name;
+  }
+}
+
+TEST(DistributeTensor, CutsANetworkAndPutsItTogether) {
+  const ModelOptions options = mlp_of({7, 4, 3});
+  const Model model = build_model(options);
+  const std::vector<ParameterValues> whole = initial_parameters(model, options, 3);
+  std::vector<ParameterValues> together = whole;
+  std::vector<Index> left;
+  for (ParameterValues& parameter : together) {
+    std::fill(parameter.values.begin(), parameter.values.end(), -1);
+    left.push_back(std::ssize(parameter.values));
+  }
+  for (int rank = 0; rank < 3; ++rank) {
+    const Part part = {rank, 3};
+    const mpi::TensorPrograms programs = tensor_of(options, part);
+    for (std::size_t k = 0; k < whole.size(); ++k) {
+      const auto& [own, along] = programs.parameters[k];
+      const ParameterValues piece = mpi::part_of(whole[k], along, part);
+      EXPECT_EQ(piece.shape, programs.step.training.step[own].shape) << piece.name;
+      EXPECT_EQ(piece.shape.elements(), std::ssize(piece.values));
+      mpi::merge(piece, along, part, together[k]);
+      if (along != SplitAlong::none) left[k] -= std::ssize(piece.values);
+    }
+  }
+  for (std::size_t k = 0; k < whole.size(); ++k) {
+    EXPECT_EQ(together[k].values, whole[k].values) << whole[k].name;
+    const bool is_split = whole[k].name != "fc2/bias" && whole[k].name != "fc4/bias";
+    EXPECT_EQ(left[k] == 0, is_split) << whole[k].name << ": nothing is there twice";
+  }
+}
+
+TEST(DistributeTensor, RefusesWhatItCannotSplit) {
+  const std::string none =
+      "--strategy tensor splits the hidden layers of --model mlp, and there is none; --strategy "
+      "data trains every network";
+  const auto refusal = [](const ModelOptions& options, int ranks) {
+    return sentence_of([&] { mpi::check_splittable(options, ranks); });
+  };
+  EXPECT_EQ(refusal(mlp_of({}), 2), none);
+  EXPECT_EQ(refusal({.name = "cnn"}, 2), none);
+  EXPECT_EQ(refusal({.name = "neuron"}, 2), none);
+  EXPECT_EQ(refusal(mlp_of({2}), 3),
+            "--strategy tensor cannot split 2 hidden units among 3 processes");
+  EXPECT_EQ(refusal(mlp_of({8, 1, 1}), 2),
+            "--strategy tensor cannot split 1 hidden unit among 2 processes");
+  EXPECT_EQ(refusal(mlp_of({8, 1}), 2), "") << "the second layer stays whole";
+  EXPECT_EQ(refusal(mlp_of({3}), 3), "");
+}
+
+// ------------------------------------------------------------------------------------- transports
+
+TEST(Transports, SayWhyTheyCannotWork) {
+  const mpi::Placement alone;
+  EXPECT_EQ(mpi::reason_against("host", alone), "");
+  EXPECT_EQ(sentence_of([&] { mpi::check_transport("auto", alone); }), "");
+  const mpi::Placement shared = {.processes_on_device = 2, .most_processes_on_device = 2};
+  const std::string reason = mpi::reason_against("nccl", shared);
+  EXPECT_NE(reason, "");
+  EXPECT_EQ(sentence_of([&] { mpi::check_transport("nccl", shared); }),
+            "--transport nccl cannot work here: " + reason + "; --transport host works everywhere");
+#ifdef STAGEWISE_CUDA_ON_CPU
+  EXPECT_EQ(mpi::reason_against("nccl", alone), "NCCL needs GPUs, and kernels run on the CPU here");
+  EXPECT_EQ(mpi::reason_against("cuda-aware", alone), "");
+#endif
+}
+
+}  // namespace
+}  // namespace stagewise
