@@ -1,0 +1,46 @@
+/// @file
+/// Trainings by stage 04's step, to compare others with.
+#pragma once
+
+#include <memory>
+
+#include "04_minibatch/fuse.hpp"
+#include "04_minibatch/recorded_step.hpp"
+#include "cross_stage/worker_trainings.hpp"
+
+namespace stagewise::cross_stage {
+
+/// The programs of stage 04's own training.
+inline StepPrograms recorded_programs(const Model& model, const TrainingCase& one,
+                                      const WorkerOptions& workers) {
+  return {.training = build_training(model, one.options.sgd, workers),
+          .features = model.features,
+          .labels = model.labels,
+          .order = model.order,
+          .batch = model.batch,
+          .batch_labels = model.batch_labels};
+}
+
+/// What stage 04 makes of evaluation and prediction.
+template <typename T>
+Rewrite fusing(const TrainingCase& one, bool layers) {
+  return [rows = one.options.batch_size, layers](const Program& program) {
+    return minibatch::fuse<T>(program, rows, {.layers = layers});
+  };
+}
+
+template <typename T>
+Arrival train_recorded(const TrainingCase& one, const WorkerOptions& workers,
+                       const RecordedStepOptions& options = {}) {
+  auto executor = std::make_unique<MinibatchExecutor<T>>();
+  MinibatchExecutor<T>& known = *executor;
+  const auto make_step = [&](Network<T>& network, const Starts& starts) -> std::unique_ptr<Step> {
+    return std::make_unique<RecordedStep<T>>(network, known, one.data, one.data.size(),
+                                             recorded_programs(network.model, one, workers),
+                                             workers, starts, 0, one.options.batch_size, options);
+  };
+  return train_workers<T>(std::move(executor), one, workers, make_step,
+                          fusing<T>(one, options.fuses));
+}
+
+}  // namespace stagewise::cross_stage
