@@ -355,6 +355,7 @@ void MinibatchExecutor<T>::make_table(ValueId key, const Operands& parts,
 
 template <typename T>
 void MinibatchExecutor<T>::run(const UpdateBySum& op) {
+  if (this->batch().rows == 0) return;
   minibatch::update_by_sum(this->stream(), tables_.at(op.parameters.front()).lists,
                            static_cast<T>(op.learning_rate));
 }

@@ -1,19 +1,21 @@
 /// @file
-/// Stage 04's fused convolution computes what stage 01's composite computes, forward and backward,
+/// Stage 04's fused convolution computes what stage 01's loops compute, forward and backward,
 /// whatever the shape, and with the same bits in every run.
 
-#include <array>
 #include <cmath>
 #include <cstring>
-#include <optional>
 
-#include "01_serial/serial_backend.hpp"
-#include "04_minibatch/minibatch_backend.hpp"
+#include "01_serial/average_pool.hpp"
+#include "01_serial/convolution.hpp"
+#include "01_serial/elementwise.hpp"
+#include "01_serial/reduce.hpp"
+#include "01_serial/serial_executor.hpp"
+#include "04_minibatch/convolution.hpp"
+#include "04_minibatch/minibatch_executor.hpp"
 #include "cross_stage/cuda_array.hpp"
-#include "cross_stage/device_array.hpp"
 #include "cross_stage/random_shapes.hpp"
+#include "cross_stage/shapes.hpp"
 #include "cross_stage/stage_types.hpp"
-#include "graph/graph.hpp"
 #include "support.hpp"
 
 namespace stagewise {
@@ -61,7 +63,6 @@ Index up_to(Random& random, Index most) {
 
 Layer random_layer(Random& random) {
   Layer layer;
-  layer.window = one_of(random, {1, 2, 2, 2, 3});
   layer.has_bias = random.below(3) != 0;
   ConvolutionProblem& p = layer.convolution;
   p.batch = one_of(random, {1, 1, 2, 3, 5});
@@ -99,128 +100,175 @@ struct Forward {
 template <typename T>
 struct Backward {
   std::vector<T> dactivated;
-  std::vector<T> dinput;
-  std::vector<T> dfilter;
   std::vector<T> dbias;
 };
 
-/// What backward() of a layer is asked for beside dactivated and dfilter.
-struct Wanted {
-  bool dinput = true;
-  bool dbias = true;
-};
+template <typename T>
+std::vector<T> inputs_of(const Layer& layer) {
+  return random_values<T>(layer.inputs(), 1);
+}
+template <typename T>
+std::vector<T> filter_of(const Layer& layer) {
+  return random_values<T>(layer.weights(), 2);
+}
+template <typename T>
+std::vector<T> bias_of(const Layer& layer) {
+  return random_values<T>(layer.convolution.out, 3);
+}
+
+/// Outputs start as NaN and have one more element, which has to stay one.
+template <typename T>
+Forward<T> serial_forward(const Layer& layer) {
+  const std::vector<T> bias = bias_of<T>(layer);
+  Forward<T> result = {poison<T>(layer.activated() + 1), poison<T>(layer.outputs() + 1)};
+  T* const y = result.activated.data();
+  serial::convolution(layer.convolution, inputs_of<T>(layer).data(), filter_of<T>(layer).data(), y);
+  if (layer.has_bias) {
+    serial::add_bias(layer.convolution.output_pixels(), layer.convolution.out, y, bias.data(), y);
+  }
+  serial::relu(layer.activated(), y, y);
+  serial::average_pool(layer.problem<T>().pooling(), y, result.output.data());
+  return result;
+}
+
+/// Stages 01 and 04 are given the same values behind the relu, a half of them zeros: gradients do
+/// not jump where rounding moves a value across 0.
+template <typename T>
+std::vector<T> activated_of(const Layer& layer) {
+  std::vector<T> values = random_values<T>(layer.activated(), 4);
+  for (T& value : values) value = std::max(value, T{0});
+  return values;
+}
+template <typename T>
+std::vector<T> doutput_of(const Layer& layer) {
+  return random_values<T>(layer.outputs(), 5, -2, 1);
+}
+
+template <typename T>
+Backward<T> serial_backward(const Layer& layer) {
+  Backward<T> result = {poison<T>(layer.activated() + 1), poison<T>(layer.convolution.out + 1)};
+  T* const dx = result.dactivated.data();
+  serial::average_pool_backward(layer.problem<T>().pooling(), doutput_of<T>(layer).data(), dx);
+  serial::relu_backward(layer.activated(), activated_of<T>(layer).data(), dx, dx);
+  if (layer.has_bias) {
+    serial::sum_rows(layer.convolution.output_pixels(), layer.convolution.out, dx,
+                     result.dbias.data());
+  }
+  return result;
+}
 
 template <typename T>
 class FusedConvolution : public testing::Test {
  protected:
   void SetUp() override {
     if (const std::string reason = reason_to_skip(); !reason.empty()) GTEST_SKIP() << reason;
-    backend_ = std::make_unique<MinibatchBackend<T>>();
   }
 
-  MinibatchBackend<T>& backend() { return *backend_; }
-  SerialBackend<T>& serial() { return serial_; }
-
-  /// Outputs start as NaN and have one more element, which has to stay one.
-  Forward<T> forward(Backend<T>& backend, const Layer& layer, bool keeps_activated) {
-    DeviceArray input(backend, random_values<T>(layer.inputs(), 1));
-    DeviceArray filter(backend, random_values<T>(layer.weights(), 2));
-    DeviceArray bias(backend, random_values<T>(layer.convolution.out, 3));
-    DeviceArray activated(backend, poison<T>(layer.activated() + 1));
-    DeviceArray output(backend, poison<T>(layer.outputs() + 1));
+  Forward<T> forward(const Layer& layer, bool keeps_activated) {
+    CudaArray input(inputs_of<T>(layer));
+    CudaArray filter(filter_of<T>(layer));
+    CudaArray bias(bias_of<T>(layer));
+    CudaArray activated(poison<T>(layer.activated() + 1));
+    CudaArray output(poison<T>(layer.outputs() + 1));
     ConvolutionReluPoolProblem<T> problem = layer.problem<T>();
     problem.input = input.get();
     problem.filter = filter.get();
     problem.bias = layer.has_bias ? bias.get() : nullptr;
     problem.activated = keeps_activated ? activated.get() : nullptr;
     problem.output = output.get();
-    backend.convolution_relu_pool(problem);
-    return {activated.read(backend), output.read(backend)};
+    EXPECT_TRUE(minibatch::can_fuse_pooling(problem)) << layer.name();
+    minibatch::convolution_relu_pool(nullptr, problem, workspace_);
+    return {activated.read(), output.read()};
   }
 
-  /// Both backends are given the same values behind the relu, a half of them zeros: gradients do
-  /// not jump where rounding moves a value across 0.
-  Backward<T> backward(Backend<T>& backend, const Layer& layer, Wanted wanted) {
-    std::vector<T> values = random_values<T>(layer.activated(), 4);
-    for (T& value : values) value = std::max(value, T{0});
-    DeviceArray input(backend, random_values<T>(layer.inputs(), 1));
-    DeviceArray filter(backend, random_values<T>(layer.weights(), 2, -1, 2));
-    DeviceArray activated(backend, values);
-    DeviceArray doutput(backend, random_values<T>(layer.outputs(), 5, -2, 1));
-    DeviceArray dactivated(backend, poison<T>(layer.activated() + 1));
-    DeviceArray dinput(backend, poison<T>(layer.inputs() + 1));
-    DeviceArray dfilter(backend, poison<T>(layer.weights() + 1));
-    DeviceArray dbias(backend, poison<T>(layer.convolution.out + 1));
+  Backward<T> backward(const Layer& layer) {
+    CudaArray activated(activated_of<T>(layer));
+    CudaArray doutput(doutput_of<T>(layer));
+    CudaArray dactivated(poison<T>(layer.activated() + 1));
+    CudaArray dbias(poison<T>(layer.convolution.out + 1));
     ConvolutionReluPoolBackwardProblem<T> problem;
     problem.forward = layer.problem<T>();
-    problem.forward.input = input.get();
-    problem.forward.filter = filter.get();
     problem.forward.activated = activated.get();
     problem.doutput = doutput.get();
     problem.dactivated = dactivated.get();
-    problem.dinput = wanted.dinput ? dinput.get() : nullptr;
-    problem.dfilter = dfilter.get();
-    problem.dbias = wanted.dbias ? dbias.get() : nullptr;
-    backend.convolution_relu_pool_backward(problem);
-    return {dactivated.read(backend), dinput.read(backend), dfilter.read(backend),
-            dbias.read(backend)};
+    problem.dbias = layer.has_bias ? dbias.get() : nullptr;
+    minibatch::pool_relu_backward(nullptr, problem, workspace_);
+    return {dactivated.read(), dbias.read()};
   }
 
   void check_forward(const Layer& layer) {
     const ConvolutionProblem& p = layer.convolution;
     const auto terms = static_cast<double>(p.filter_height * p.filter_width * p.in);
     const double units = 8 + 2 * std::sqrt(terms);
-    const Forward<T> expected = forward(serial_, layer, true);
-    const Forward<T> actual = forward(*backend_, layer, true);
+    const Forward<T> expected = serial_forward<T>(layer);
+    const Forward<T> actual = forward(layer, true);
     expect_within_units(layer.name() + ", activated", units, actual.activated, expected.activated);
     expect_within_units(layer.name() + ", output", units, actual.output, expected.output);
-    EXPECT_TRUE(same_bits(forward(*backend_, layer, true).activated, actual.activated))
+    EXPECT_TRUE(same_bits(forward(layer, true).activated, actual.activated))
         << layer.name() << ", activated a second time";
-    if (!backend_->fuses_pooling(layer.problem<T>())) return;
-    const Forward<T> without = forward(*backend_, layer, false);
+    const Forward<T> without = forward(layer, false);
     EXPECT_TRUE(same_bits(without.output, actual.output)) << layer.name() << ", a second time";
     EXPECT_TRUE(same_bits(without.activated, poison<T>(layer.activated() + 1))) << layer.name();
   }
 
-  void check_backward(const Layer& layer, Wanted wanted) {
-    const ConvolutionProblem& p = layer.convolution;
-    const double units = 8 + 2 * std::sqrt(static_cast<double>(std::max(
-                                     p.output_pixels(), p.filter_height * p.filter_width * p.out)));
-    const Backward<T> expected = backward(serial_, layer, wanted);
-    const Backward<T> actual = backward(*backend_, layer, wanted);
-    const auto compare = [&](const std::string& what, std::vector<T> Backward<T>::*array,
-                             double bound) {
-      expect_within_units(layer.name() + ", " + what, bound, actual.*array, expected.*array);
-    };
-    compare("dactivated", &Backward<T>::dactivated, 1);
-    compare("dinput", &Backward<T>::dinput, units);
-    compare("dfilter", &Backward<T>::dfilter, units);
-    compare("dbias", &Backward<T>::dbias, units);
-    const Backward<T> again = backward(*backend_, layer, wanted);
+  static double gradients_units(const ConvolutionProblem& p) {
+    return 8 + 2 * std::sqrt(static_cast<double>(
+                       std::max(p.output_pixels(), p.filter_height * p.filter_width * p.out)));
+  }
+
+  void check_backward(const Layer& layer) {
+    const Backward<T> expected = serial_backward<T>(layer);
+    const Backward<T> actual = backward(layer);
+    expect_within_units(layer.name() + ", dactivated", 1, actual.dactivated, expected.dactivated);
+    expect_within_units(layer.name() + ", dbias", gradients_units(layer.convolution), actual.dbias,
+                        expected.dbias);
+    const Backward<T> again = backward(layer);
     EXPECT_TRUE(same_bits(again.dactivated, actual.dactivated) &&
-                same_bits(again.dinput, actual.dinput) &&
-                same_bits(again.dfilter, actual.dfilter) && same_bits(again.dbias, actual.dbias))
+                same_bits(again.dbias, actual.dbias))
         << layer.name() << ", a second time";
   }
 
- private:
-  SerialBackend<T> serial_;
-  std::unique_ptr<MinibatchBackend<T>> backend_;
+  /// The gradients of the convolution itself, which are stage 03's.
+  void check_gradients(const Layer& layer, bool with_input) {
+    const ConvolutionProblem& p = layer.convolution;
+    Trial<T> trial(p.batch);
+    ConvolutionBackward backward;
+    backward.input = cross_stage::add_images(trial, {p.height, p.width, p.in}, 1);
+    backward.filter = cross_stage::add_filter(trial, p, 2);
+    backward.doutput =
+        cross_stage::add_images(trial, {p.output_height(), p.output_width(), p.out}, 3);
+    if (with_input) backward.dinput = trial.batched_output({p.height, p.width, p.in});
+    backward.dfilter = trial.whole_output({p.filter_height, p.filter_width, p.in, p.out});
+    trial.append(backward);
+    const auto run = [&] {
+      MinibatchExecutor<T> executor;
+      return trial.run(executor, trial.program());
+    };
+    SerialExecutor<T> serial;
+    const auto expected = trial.run(serial, trial.program());
+    const auto actual = run();
+    const auto again = run();
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+      const std::string what = layer.name() + ", value " + std::to_string(i);
+      const auto& values = std::get<std::vector<T>>(actual[i]);
+      expect_within_units(what, gradients_units(p), values, std::get<std::vector<T>>(expected[i]));
+      EXPECT_TRUE(same_bits(std::get<std::vector<T>>(again[i]), values)) << what;
+    }
+  }
+
+  shared_memory::Workspace workspace_;
 };
 
 TYPED_TEST_SUITE(FusedConvolution, Precisions, PrecisionNames);
 
 TYPED_TEST(FusedConvolution, ComputesWhatStage01ComputesForward) {
   for (const Layer& layer : layers) {
-    EXPECT_TRUE(this->backend().fuses_pooling(layer.template problem<TypeParam>()));
     this->check_forward(layer);
     if (this->HasFatalFailure()) return;
   }
   Random random(11);
   for (int i = 0; i < shapes_per_rung(); ++i) {
     const Layer layer = random_layer(random);
-    EXPECT_EQ(this->backend().fuses_pooling(layer.template problem<TypeParam>()),
-              layer.window == 2);
     this->check_forward(layer);
     if (this->HasFatalFailure()) return;
   }
@@ -228,20 +276,22 @@ TYPED_TEST(FusedConvolution, ComputesWhatStage01ComputesForward) {
 
 TYPED_TEST(FusedConvolution, ComputesWhatStage01ComputesBackward) {
   for (const Layer& layer : layers) {
-    this->check_backward(layer, {});
+    this->check_backward(layer);
+    this->check_gradients(layer, true);
     if (this->HasFatalFailure()) return;
   }
   Random random(12);
   for (int i = 0; i < shapes_per_rung(); ++i) {
     const Layer layer = random_layer(random);
-    this->check_backward(layer, {.dinput = random.below(2) == 0, .dbias = layer.has_bias});
+    this->check_backward(layer);
+    this->check_gradients(layer, random.below(2) == 0);
     if (this->HasFatalFailure()) return;
   }
 }
 
 /// Many blocks share the windows, and some channels are beyond the last whole warp.
 TYPED_TEST(FusedConvolution, AddsUpTheBiasGradientOfManyWindows) {
-  this->check_backward({{41, 16, 15, 1, 1, 2, 37}, 2, true}, {.dinput = false});
+  this->check_backward({{41, 16, 15, 1, 1, 2, 37}, 2, true});
 }
 
 /// A NaN among the inputs reaches every output that has seen it, and no other.
@@ -250,18 +300,17 @@ TYPED_TEST(FusedConvolution, DoesNotSwallowANaN) {
   const Layer layer = {{1, 6, 6, 1, 1, 1, 3}, 2, true};
   std::vector<T> values = random_values<T>(layer.inputs(), 1);
   values[2 * 6 + 3] = std::numeric_limits<T>::quiet_NaN();  // in the window in the middle
-  Backend<T>& backend = this->backend();
-  DeviceArray input(backend, values);
-  DeviceArray filter(backend, random_values<T>(layer.weights(), 2));
-  DeviceArray bias(backend, random_values<T>(layer.convolution.out, 3));
-  DeviceArray output(backend, std::vector<T>(static_cast<std::size_t>(layer.outputs()), T{7}));
+  CudaArray input(values);
+  CudaArray filter(random_values<T>(layer.weights(), 2));
+  CudaArray bias(random_values<T>(layer.convolution.out, 3));
+  CudaArray output(std::vector<T>(static_cast<std::size_t>(layer.outputs()), T{7}));
   ConvolutionReluPoolProblem<T> problem = layer.template problem<T>();
   problem.input = input.get();
   problem.filter = filter.get();
   problem.bias = bias.get();
   problem.output = output.get();
-  backend.convolution_relu_pool(problem);
-  const std::vector<T> results = output.read(backend);
+  minibatch::convolution_relu_pool(nullptr, problem, this->workspace_);
+  const std::vector<T> results = output.read();
   for (std::size_t i = 0; i < results.size(); ++i) {
     EXPECT_EQ(std::isnan(results[i]), i / 3 == 4) << "element " << i;
   }
@@ -270,7 +319,7 @@ TYPED_TEST(FusedConvolution, DoesNotSwallowANaN) {
 /// What cannot be fused goes the way of the stages before.
 TYPED_TEST(FusedConvolution, RefusesWhatItCannotCount) {
   const auto fuses = [&](const ConvolutionProblem& p, Index window) {
-    return this->backend().fuses_pooling(Layer{p, window}.template problem<TypeParam>());
+    return minibatch::can_fuse_pooling(Layer{p, window}.template problem<TypeParam>());
   };
   EXPECT_TRUE(fuses({10'000, 28, 28, 1, 5, 5, 32}, 2));
   EXPECT_TRUE(fuses({10'000, 12, 12, 32, 5, 5, 64}, 2));
@@ -280,43 +329,6 @@ TYPED_TEST(FusedConvolution, RefusesWhatItCannotCount) {
   EXPECT_FALSE(fuses({1 << 18, 28, 28, 1, 5, 5, 5000}, 2)) << "more than 2 * 10^9 panels";
   EXPECT_FALSE(fuses({0, 28, 28, 1, 5, 5, 32}, 2)) << "no image";
   EXPECT_FALSE(fuses({10, 28, 28, 0, 5, 5, 32}, 2)) << "no channels";
-}
-
-/// Notes whether a graph's layer has kept what comes out of the relu.
-class Observer : public MinibatchBackend<float> {
- public:
-  void convolution_relu_pool(const ConvolutionReluPoolProblem<float>& layer) override {
-    keeps_activated = layer.activated != nullptr;
-    MinibatchBackend<float>::convolution_relu_pool(layer);
-  }
-  std::optional<bool> keeps_activated;
-};
-
-std::vector<float> run_graph(Observer& backend, GraphMode mode, Index window) {
-  Graph<float> graph(backend);
-  auto& input = graph.add<Placeholder<float>>("input", Shape{8, 14, 3});
-  auto& filter = graph.add<Parameter<float>>("filter", Shape{3, 3, 3, 5}, ParameterKind::filter);
-  auto& pooled = graph.add<ConvolutionReluPool<float>>("conv", input, filter, nullptr, window);
-  graph.build(2, mode);
-  const auto images = random_values<float>(2 * input.sample_shape().elements(), 1);
-  const auto weights = random_values<float>(filter.elements(), 2);
-  backend.copy_in(input.value(), images.data(), images.size() * sizeof(float));
-  backend.copy_in(filter.value(), weights.data(), weights.size() * sizeof(float));
-  graph.forward();
-  std::vector<float> results(static_cast<std::size_t>(2 * pooled.sample_shape().elements()));
-  backend.copy_out(results.data(), pooled.value(), results.size() * sizeof(float));
-  return results;
-}
-
-TEST(FusedConvolutionInAGraph, KeepsWhatOnlyTrainingNeedsOnlyInTraining) {
-  if (const std::string reason = reason_to_skip(); !reason.empty()) GTEST_SKIP() << reason;
-  Observer backend;
-  const std::vector<float> trained = run_graph(backend, GraphMode::training, 2);
-  EXPECT_EQ(backend.keeps_activated, true);
-  EXPECT_EQ(run_graph(backend, GraphMode::inference, 2), trained);
-  EXPECT_EQ(backend.keeps_activated, false);
-  run_graph(backend, GraphMode::inference, 3);
-  EXPECT_EQ(backend.keeps_activated, true) << "windows of 3 x 3 are not fused";
 }
 
 }  // namespace

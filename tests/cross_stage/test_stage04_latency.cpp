@@ -11,22 +11,22 @@
 #include <thread>
 #include <vector>
 
-#include "01_serial/serial_backend.hpp"
-#include "04_minibatch/captured_prediction.hpp"
-#include "04_minibatch/minibatch_backend.hpp"
-#include "04_minibatch/persistent_prediction.hpp"
+#include "01_serial/serial_executor.hpp"
+#include "04_minibatch/fuse.hpp"
+#include "04_minibatch/predictors.hpp"
 #include "cross_stage/stage_types.hpp"
 #include "cuda/handles.hpp"
 #include "data/generators.hpp"
+#include "support.hpp"
 #include "tensor/random.hpp"
 #include "training/parameters.hpp"
 
 namespace stagewise {
 namespace {
 
-using minibatch::CapturedPrediction;
 using minibatch::make_persistent_prediction;
 using minibatch::PersistentPrediction;
+using minibatch::RecordedPrediction;
 
 /// A network, and samples to answer.
 struct Question {
@@ -74,9 +74,9 @@ std::vector<Question> questions() {
 /// Large random parameters, biases included: a network that a training starts from hardly tells the
 /// samples apart. Biases behind a sigmoid layer make up for its outputs' mean, 0.5.
 template <typename T>
-void set_parameters(Graph<T>& graph, const ModelOptions& model) {
+void set_parameters(Network<T>& network, const ModelOptions& model) {
   Random random(5);
-  std::vector<ParameterValues> values = copy_parameters_out(graph);
+  std::vector<ParameterValues> values = copy_parameters_out(network);
   std::vector<double> weights;  // of the layer
   for (ParameterValues& parameter : values) {
     const bool is_bias = parameter.shape.rank() == 1;
@@ -93,7 +93,16 @@ void set_parameters(Graph<T>& graph, const ModelOptions& model) {
     }
     if (!is_bias) weights = parameter.values;
   }
-  copy_parameters_in(graph, values, "the test");
+  copy_parameters_in(network, values, "the test");
+}
+
+/// A network on stage 04, fused as its command line does.
+template <typename T>
+Network<T> make_network(const ModelOptions& model, Index rows) {
+  Network<T> network(build_model(model), std::make_unique<MinibatchExecutor<T>>(),
+                     [&](const Program& program) { return minibatch::fuse<T>(program, rows); });
+  network.load(rows);
+  return network;
 }
 
 /// A network on stage 04, and what stage 01 answers.
@@ -101,18 +110,19 @@ template <typename T>
 class Subject {
  public:
   explicit Subject(const Question& question, Index rows = 1)
-      : question_(&question),
-        network_(build_model(backend_, question.model, rows, GraphMode::inference)) {
-    set_parameters(network_->graph, question.model);
-    SerialBackend<T> serial;
-    const auto reference = build_model(serial, question.model, rows, GraphMode::inference);
-    set_parameters(reference->graph, question.model);
-    EagerPredictor<T> eager(*reference);
+      : question_(&question), network_(make_network<T>(question.model, rows)) {
+    set_parameters(network_, question.model);
+    Network<T> reference(build_model(question.model), std::make_unique<SerialExecutor<T>>());
+    reference.load(rows);
+    set_parameters(reference, question.model);
+    EagerPredictor<T> eager(reference);
     expected_ = answers_of(eager);
   }
 
-  Network<T>& network() { return *network_; }
-  const cuda::Stream& stream() const { return backend_.own_stream(); }
+  Network<T>& network() { return network_; }
+  const cuda::Stream& stream() const {
+    return static_cast<MinibatchExecutor<T>&>(*network_.executor).main_stream();
+  }
   const std::vector<std::int32_t>& expected() const { return expected_; }
 
   std::vector<std::int32_t> answers_of(Predictor<T>& predictor, int rounds = 1) const {
@@ -133,8 +143,7 @@ class Subject {
 
  private:
   const Question* question_;
-  MinibatchBackend<T> backend_;
-  std::unique_ptr<Network<T>> network_;
+  Network<T> network_;
   std::vector<std::int32_t> expected_;
 };
 
@@ -146,13 +155,6 @@ class Stage04Latency : public testing::Test {
   }
 };
 
-struct PrecisionNames {
-  template <typename T>
-  static std::string GetName(int /*index*/) {  // NOLINT(*-naming): GoogleTest wants this name
-    return std::is_same_v<T, float> ? "float" : "double";
-  }
-};
-using Precisions = testing::Types<float, double>;
 TYPED_TEST_SUITE(Stage04Latency, Precisions, PrecisionNames);
 
 TYPED_TEST(Stage04Latency, QuestionsHaveMoreThanOneAnswer) {
@@ -163,7 +165,7 @@ TYPED_TEST(Stage04Latency, QuestionsHaveMoreThanOneAnswer) {
   }
 }
 
-TYPED_TEST(Stage04Latency, CapturedAnswersAreStage01s) {
+TYPED_TEST(Stage04Latency, RecordedAnswersAreStage01s) {
   const Dataset digits = make_digits(7, 1, Purpose::test_data);
   std::vector<Question> some = {
       {"cnn", {.name = "cnn", .sample = digits.sample_shape(), .classes = 10}, digits}};
@@ -173,9 +175,9 @@ TYPED_TEST(Stage04Latency, CapturedAnswersAreStage01s) {
   for (const Question& question : some) {
     for (const Index rows : {1, 7}) {
       Subject<TypeParam> subject(question, rows);
-      CapturedPrediction<TypeParam> captured(subject.network(), subject.stream());
-      EXPECT_EQ(captured.rows(), rows);
-      EXPECT_EQ(subject.answers_of(captured), subject.expected()) << question.name;
+      RecordedPrediction<TypeParam> recorded(subject.network(), subject.stream());
+      EXPECT_EQ(recorded.rows(), rows);
+      EXPECT_EQ(subject.answers_of(recorded), subject.expected()) << question.name;
     }
   }
 }
@@ -205,8 +207,8 @@ TYPED_TEST(Stage04Latency, PathsComeAndGo) {
   const Question question = questions().front();
   Subject<TypeParam> subject(question);
   for (int i = 0; i < 10; ++i) {
-    CapturedPrediction<TypeParam> captured(subject.network(), subject.stream());
-    EXPECT_EQ(subject.answers_of(captured), subject.expected()) << i;
+    RecordedPrediction<TypeParam> recorded(subject.network(), subject.stream());
+    EXPECT_EQ(subject.answers_of(recorded), subject.expected()) << i;
     {
       // What the one before has left in the same memory must not pass for an answer.
       const auto persistent = make_persistent_prediction(subject.network());
@@ -221,9 +223,8 @@ TYPED_TEST(Stage04Latency, PathsComeAndGo) {
 
 TYPED_TEST(Stage04Latency, PersistentTakesWhatItCan) {
   const auto is_taken = [](const ModelOptions& model, Index rows) {
-    MinibatchBackend<TypeParam> backend;
-    const auto network = build_model(backend, model, rows, GraphMode::inference);
-    return make_persistent_prediction(*network) != nullptr;
+    Network<TypeParam> network = make_network<TypeParam>(model, rows);
+    return make_persistent_prediction(network) != nullptr;
   };
   const ModelOptions model = {.hidden = {5}, .sample = {6}, .classes = 3};
   EXPECT_TRUE(is_taken(model, 1));
@@ -273,9 +274,8 @@ TYPED_TEST(Stage04Latency, AKernelThatFailsMakesASentence) {
   const auto use_broken_kernel = [] {
     const Question question = questions().front();
     const Subject<TypeParam> unused(question);
-    MinibatchBackend<TypeParam> backend;
-    const auto network = build_model(backend, question.model, 1, GraphMode::inference);
-    auto mlp = minibatch::plan_resident_mlp(*network);
+    Network<TypeParam> network = make_network<TypeParam>(question.model, 1);
+    auto mlp = minibatch::plan_resident_mlp(network);
     mlp->layers[1].weight = nullptr;
     PersistentPrediction<TypeParam> persistent(*mlp);
     std::int32_t found = -1;

@@ -2,7 +2,8 @@
 /// Stage 04 computes what stage 01 computes. Its fused kernels have a test of their own beside this
 /// one.
 
-#include "04_minibatch/minibatch_backend.hpp"
+#include "04_minibatch/fuse.hpp"
+#include "04_minibatch/minibatch_executor.hpp"
 #include "cross_stage/primitives.hpp"
 
 namespace stagewise {
@@ -11,8 +12,12 @@ namespace {
 struct Minibatch {
   static constexpr bool adds_in_order = false;
   template <typename T>
-  static std::unique_ptr<Backend<T>> make() {
-    return std::make_unique<MinibatchBackend<T>>();
+  static std::unique_ptr<Executor<T>> make() {
+    return std::make_unique<MinibatchExecutor<T>>();
+  }
+  template <typename T>
+  static Program rewrite(const Program& program, Index max_rows) {
+    return minibatch::fuse<T>(program, max_rows);
   }
 };
 INSTANTIATE_TYPED_TEST_SUITE_P(Stage04, Primitives, StageTypes<Minibatch>, StageNames);

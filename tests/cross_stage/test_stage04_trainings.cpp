@@ -6,8 +6,7 @@
 #include <numeric>
 
 #include "cross_stage/random_shapes.hpp"
-#include "cross_stage/trainings.hpp"
-#include "cross_stage/worker_trainings.hpp"
+#include "cross_stage/recorded_trainings.hpp"
 #include "cuda/check.hpp"
 #include "golden/cnn.hpp"
 #include "golden/golden.hpp"
@@ -25,20 +24,20 @@ using cross_stage::cases_named;
 using cross_stage::expect_same_arrival;
 using cross_stage::expect_same_bits;
 using cross_stage::name_of;
-using cross_stage::Starts;
+using cross_stage::recorded_programs;
 using cross_stage::starts_of;
-using cross_stage::train_captured;
+using cross_stage::train_recorded;
 using cross_stage::train_serially;
 using cross_stage::TrainingCase;
 
 struct Minibatch {
   template <typename T>
-  static std::unique_ptr<Backend<T>> make() {
-    return std::make_unique<MinibatchBackend<T>>();
+  static std::unique_ptr<Executor<T>> make() {
+    return std::make_unique<MinibatchExecutor<T>>();
   }
 };
 
-/// The eager step on the fused layers, which update nothing themselves.
+/// Line by line, with nothing fused and nothing recorded.
 INSTANTIATE_TYPED_TEST_SUITE_P(Stage04Eager, Trainings, StageTypes<Minibatch>, StageNames);
 
 /// Batches of 10 that neither 3 nor 8 divides, and a last one of 7 samples: fewer than 8 workers.
@@ -74,9 +73,9 @@ class Stage04Trainings : public testing::Test {
 
   /// Expects these trainings in this form to arrive where stage 01's do.
   static void expect_stage_01(const std::string& beginning, const WorkerOptions& workers,
-                              const CapturedStepOptions& options = {}) {
+                              const RecordedStepOptions& options = {}) {
     for (const TrainingCase& one : cases_named(beginning)) {
-      expect_same_arrival<T>(train_captured<T>(one, workers, options),
+      expect_same_arrival<T>(train_recorded<T>(one, workers, options),
                              train_serially<T>(one, workers), one.name + ", " + name_of(workers));
     }
   }
@@ -98,20 +97,20 @@ TYPED_TEST(Stage04Trainings, ConvolutionalNetworksEqualThoseOfStage01) {
   this->expect_stage_01("cnn_without", {.workers = 8});  // batches of 6
   const TrainingCase with_biases = cases_named("cnn").front();
   const WorkerOptions workers = {.workers = 3, .average = Average::weights, .average_every = 3};
-  expect_same_arrival<TypeParam>(train_captured<TypeParam>(with_biases, workers),
+  expect_same_arrival<TypeParam>(train_recorded<TypeParam>(with_biases, workers),
                                  train_serially<TypeParam>(with_biases, workers), "cnn");
 }
 
 /// Every way to work, with one worker and with three.
 TYPED_TEST(Stage04Trainings, EveryFormEqualsStage01) {
-  const std::vector<CapturedStepOptions> forms = {
+  const std::vector<RecordedStepOptions> forms = {
       {.gather = GatherForm::loads},
       {.gather = GatherForm::kernel},
       {.fuses = false},
-      {.captures = false},
+      {.records = false},
       {.streams_batches = true},
-      {.captures = false, .gather = GatherForm::kernel, .fuses = false}};
-  for (const CapturedStepOptions& form : forms) {
+      {.records = false, .gather = GatherForm::kernel, .fuses = false}};
+  for (const RecordedStepOptions& form : forms) {
     this->expect_stage_01("neuron", {.workers = 1}, form);
     this->expect_stage_01("mlp_squared_error", averaged_weights, form);
     if (!is_in_a_slow_preset()) this->expect_stage_01("mlp_relu", {.workers = 3}, form);
@@ -125,10 +124,10 @@ TYPED_TEST(Stage04Trainings, FormsThatComputeTheSameAreEqualBitForBit) {
   const TrainingCase one = cases_named("mlp_relu").front();
   for (const WorkerOptions& workers : {WorkerOptions{.workers = 1}, averaged_weights}) {
     const std::string what = name_of(workers);
-    expect_same_bits(train_captured<T>(one, workers),
-                     train_captured<T>(one, workers, {.captures = false}), what);
-    const Arrival copied = train_captured<T>(one, workers, {.gather = GatherForm::kernel});
-    expect_same_bits(train_captured<T>(one, workers, {.streams_batches = true}), copied,
+    expect_same_bits(train_recorded<T>(one, workers),
+                     train_recorded<T>(one, workers, {.records = false}), what);
+    const Arrival copied = train_recorded<T>(one, workers, {.gather = GatherForm::kernel});
+    expect_same_bits(train_recorded<T>(one, workers, {.streams_batches = true}), copied,
                      what + ", streamed");
   }
 }
@@ -144,7 +143,7 @@ TYPED_TEST(Stage04Trainings, RepeatThemselvesBitForBit) {
         Training{"mlp_squared_error", averaged_weights}, Training{"neuron", {.workers = 8}},
         Training{"cnn_without", {.workers = 2}}}) {
     const TrainingCase one = cases_named(name).front();
-    expect_same_bits(train_captured<T>(one, workers), train_captured<T>(one, workers),
+    expect_same_bits(train_recorded<T>(one, workers), train_recorded<T>(one, workers),
                      name + ", " + name_of(workers));
   }
 }
@@ -154,9 +153,9 @@ TYPED_TEST(Stage04Trainings, EqualThoseOfStage03) {
   for (const TrainingCase& one : cross_stage::training_cases()) {
     if (one.name == "cnn") continue;  // long enough without biases
     if (one.name != "mlp_relu" && is_in_a_slow_preset()) continue;
-    SharedMemoryBackend<T> before;
-    cross_stage::expect_same_outcome<T>(train_captured<T>(one, {.workers = 1}).outcome,
-                                        cross_stage::train_eagerly(before, one), one.name);
+    cross_stage::expect_same_outcome<T>(
+        train_recorded<T>(one, {.workers = 1}).outcome,
+        cross_stage::train_program<T>(std::make_unique<SharedMemoryExecutor<T>>(), one), one.name);
   }
 }
 
@@ -167,9 +166,9 @@ TYPED_TEST(Stage04Trainings, EpochsOfManyStepsAreStage01s) {
     one.options.batch_size = batch_size;
     const WorkerOptions workers = {.workers = 2, .average = Average::weights, .average_every = 45};
     const std::string what = "batches of " + std::to_string(batch_size);
-    expect_same_arrival<TypeParam>(train_captured<TypeParam>(one, {.workers = 1}),
+    expect_same_arrival<TypeParam>(train_recorded<TypeParam>(one, {.workers = 1}),
                                    train_serially<TypeParam>(one, {.workers = 1}), what);
-    expect_same_arrival<TypeParam>(train_captured<TypeParam>(one, workers),
+    expect_same_arrival<TypeParam>(train_recorded<TypeParam>(one, workers),
                                    train_serially<TypeParam>(one, workers), what + ", 2 workers");
   }
 }
@@ -183,39 +182,52 @@ class Stage04 : public testing::Test {
 
 // --------------------------------------------------------------------------------------- PyTorch
 
+/// The step of a training of PyTorch's.
+std::unique_ptr<Step> make_golden_step(Network<double>& network, const golden::Case& file,
+                                       const WorkerOptions& workers, const Starts& starts) {
+  const TrainingCase one = {.name = "", .model = file.model, .options = file.options, .data = {}};
+  return std::make_unique<RecordedStep<double>>(
+      network, static_cast<MinibatchExecutor<double>&>(*network.executor), file.data,
+      file.data.size(), recorded_programs(network.model, one, workers), workers, starts, 0,
+      file.options.batch_size, RecordedStepOptions{});
+}
+
 TEST_F(Stage04, EqualsPyTorch) {
   for (const std::string& name : golden::case_names()) {
-    const golden::Case golden_case = golden::load(name);
     for (const int workers : {1, 3}) {
-      MinibatchBackend<double> backend;
-      const auto network = build_model<double>(backend, golden_case.model,
-                                               golden_case.options.batch_size, GraphMode::training);
-      copy_parameters_in(network->graph, golden_case.initial, "the golden file");
-      CapturedStep<double> step(*network, backend, golden_case.model, golden_case.data,
-                                golden_case.options.sgd, {.workers = workers}, {}, 0, {});
-      EXPECT_LE(golden::distance(golden::train_with(*network, step, golden_case), golden_case),
-                golden::bound)
-          << name << ", " << workers << " workers";
+      SCOPED_TRACE(name + ", " + std::to_string(workers) + " workers");
+      golden::expect_equals_pytorch(std::make_unique<MinibatchExecutor<double>>(), name,
+                                    [&](Network<double>& network, const golden::Case& file) {
+                                      return make_golden_step(network, file, {.workers = workers},
+                                                              {file.initial});
+                                    });
     }
   }
 }
 
+/// A fused step whose gradients somebody reads, so that they are stored.
+Program fuse_but_for_gradients(const Program& program) {
+  Program step = program;
+  for (const Line& line : program.lines) {
+    const SgdUpdate* const update = std::get_if<SgdUpdate>(&line.operation);
+    if (update == nullptr) continue;
+    Value copy = step[update->gradient];
+    copy.name += ", read";
+    step.append(Copy{.x = update->gradient, .y = step.add(copy)});
+  }
+  return minibatch::fuse<double>(step, 10);
+}
+
 TEST_F(Stage04, EqualsPyTorchsCnn) {
-  MinibatchBackend<double> backend;
   for (const std::string& name : golden::cnn_case_names()) {
-    golden::expect_cnn_equals_pytorch(backend, name);
+    golden::expect_cnn_equals_pytorch(std::make_unique<MinibatchExecutor<double>>(), name,
+                                      fuse_but_for_gradients);
   }
 }
 
 TEST_F(Stage04, WorkersEqualPyTorchs) {
-  MinibatchBackend<double> backend;
-  golden::expect_workers_equal_pytorch(
-      backend, [&](Network<double>& network, const golden::Case& file, const WorkerOptions& workers,
-                   const Starts& starts) {
-        return std::make_unique<CapturedStep<double>>(network, backend, file.model, file.data,
-                                                      file.options.sgd, workers, starts, 0,
-                                                      CapturedStepOptions{});
-      });
+  golden::expect_workers_equal_pytorch(std::make_unique<MinibatchExecutor<double>>(),
+                                       make_golden_step);
 }
 
 // ---------------------------------------------------------------------------------- the interface
@@ -223,20 +235,22 @@ TEST_F(Stage04, WorkersEqualPyTorchs) {
 /// A step for a training of 97 samples in batches of 10, to be led by hand.
 class StepByHand {
  public:
-  explicit StepByHand(const WorkerOptions& workers, const CapturedStepOptions& options = {})
-      : backend_(options.fuses),
-        network_(
-            build_model<float>(backend_, one_.model, one_.options.batch_size, GraphMode::training)),
-        starts_(starts_of(*network_, one_, workers)),
+  explicit StepByHand(const WorkerOptions& workers, const RecordedStepOptions& options = {},
+                      Index starts = -1)
+      : network_(build_model(one_.model), std::make_unique<MinibatchExecutor<float>>(),
+                 cross_stage::fusing<float>(one_, options.fuses)),
         order_(static_cast<std::size_t>(one_.data.size())) {
-    initialize_parameters(*network_, one_.model, one_.options.seed);
-    step_ = std::make_unique<CapturedStep<float>>(*network_, backend_, one_.model, one_.data,
-                                                  one_.options.sgd, workers, starts_, 0, options);
+    Starts all = starts_of(network_.model, one_, workers);
+    if (starts >= 0) all.resize(static_cast<std::size_t>(starts));
+    step_ = std::make_unique<RecordedStep<float>>(
+        network_, static_cast<MinibatchExecutor<float>&>(*network_.executor), one_.data,
+        one_.data.size(), recorded_programs(network_.model, one_, workers), workers, all, 0,
+        one_.options.batch_size, options);
+    network_.load(one_.options.batch_size);
     std::iota(order_.begin(), order_.end(), 0U);
   }
 
-  CapturedStep<float>& step() { return *step_; }
-  Network<float>& network() { return *network_; }
+  RecordedStep<float>& step() { return *step_; }
   Index samples() const { return one_.data.size(); }
 
   void begin_epoch() { step_->begin_epoch(order_); }
@@ -253,10 +267,8 @@ class StepByHand {
 
  private:
   TrainingCase one_ = cases_named("mlp_relu").front();
-  MinibatchBackend<float> backend_;
-  std::unique_ptr<Network<float>> network_;
-  Starts starts_;
-  std::unique_ptr<CapturedStep<float>> step_;
+  Network<float> network_;
+  std::unique_ptr<RecordedStep<float>> step_;
   std::vector<std::uint32_t> order_;
 };
 
@@ -277,39 +289,33 @@ TEST_F(Stage04, TellsHowFarItIs) {
   }
 }
 
+std::size_t used_memory() {
+  std::size_t free = 0;
+  std::size_t total = 0;
+  CUDA_CHECK(cudaMemGetInfo(&free, &total));
+  return total - free;
+}
+
 TEST_F(Stage04, GivesTheMemoryBack) {
-  MinibatchBackend<float> first_use;  // what the runtime itself keeps
-  const auto free_memory = [] {
-    std::size_t free = 0;
-    std::size_t total = 0;
-    CUDA_CHECK(cudaMemGetInfo(&free, &total));
-    return free;
-  };
+  const MinibatchExecutor<float> first_use;   // what the runtime itself keeps
   for (const bool streams : {false, true}) {  // what the runtime keeps of each form's first use
     StepByHand warm_up({.workers = 3}, {.streams_batches = streams});
     warm_up.begin_epoch();
     warm_up.run_steps();
   }
-  const std::size_t before = free_memory();
+  const std::size_t before = used_memory();
   for (const bool streams : {false, true}) {
     StepByHand training({.workers = 3}, {.streams_batches = streams});
     training.begin_epoch();
     training.run_steps();
-    EXPECT_LT(free_memory(), before);
+    EXPECT_GT(used_memory(), before);
   }
-  EXPECT_EQ(free_memory(), before);
+  EXPECT_EQ(used_memory(), before);
 }
 
 TEST_F(Stage04, NeedsAStartForEveryWorkerWithItsOwnWeights) {
-  const TrainingCase one = cases_named("mlp_relu").front();
-  MinibatchBackend<float> backend;
-  const auto network =
-      build_model<float>(backend, one.model, one.options.batch_size, GraphMode::training);
   const WorkerOptions workers = {.workers = 2, .average = Average::weights};
-  EXPECT_EQ(sentence_of([&] {
-              CapturedStep<float>(*network, backend, one.model, one.data, one.options.sgd, workers,
-                                  Starts(1), 0, {});
-            }),
+  EXPECT_EQ(sentence_of([&] { StepByHand(workers, {}, 1); }),
             "2 workers cannot start from the parameters of 1");
 }
 
@@ -322,7 +328,7 @@ using cuda_on_cpu::counters;
 
 /// What happens between an epoch's beginning and its totals.
 Counters count_within_an_epoch(const WorkerOptions& workers,
-                               const CapturedStepOptions& options = {}) {
+                               const RecordedStepOptions& options = {}) {
   StepByHand training(workers, options);
   Counters result{};
   for (int epoch = 0; epoch < 2; ++epoch) {  // the second one, when everything is warm
@@ -369,7 +375,7 @@ TEST_F(Stage04, WhatIsCountedCanHappen) {
   EXPECT_EQ(streamed.copies, 20U) << "features and labels of ten batches";
   EXPECT_EQ(streamed.host_synchronizations, 10U) << "until a buffer on the host is free again";
   EXPECT_EQ(streamed.allocations, 0U);
-  EXPECT_EQ(count_within_an_epoch({.workers = 3}, {.captures = false}).graph_launches, 0U);
+  EXPECT_EQ(count_within_an_epoch({.workers = 3}, {.records = false}).graph_launches, 0U);
 
   StepByHand training({.workers = 1});
   const std::uint64_t before = counters().allocations;
@@ -391,13 +397,13 @@ TEST_F(Stage04, EqualsItselfWhateverTheOrderOfWork) {
   const cuda_on_cpu::Settings before = cuda_on_cpu::settings();
   const TrainingCase one = cases_named("mlp_relu").front();
   for (const WorkerOptions& workers : {WorkerOptions{.workers = 3}, averaged_weights}) {
-    for (const CapturedStepOptions& options :
-         {CapturedStepOptions{}, CapturedStepOptions{.streams_batches = true}}) {
-      const Arrival expected = train_captured<float>(one, workers, options);
+    for (const RecordedStepOptions& options :
+         {RecordedStepOptions{}, RecordedStepOptions{.streams_batches = true}}) {
+      const Arrival expected = train_recorded<float>(one, workers, options);
       for (const bool lazy : {false, true}) {
         cuda_on_cpu::settings().lazy_streams = lazy;
         cuda_on_cpu::settings().thread_order = cuda_on_cpu::ThreadOrder::random;
-        expect_same_bits(train_captured<float>(one, workers, options), expected,
+        expect_same_bits(train_recorded<float>(one, workers, options), expected,
                          name_of(workers) + (lazy ? ", lazy" : ", eager"));
         cuda_on_cpu::settings() = before;
       }
@@ -407,28 +413,23 @@ TEST_F(Stage04, EqualsItselfWhateverTheOrderOfWork) {
 
 /// Where the data set does not fit beside the network, batches are streamed, to the same effect.
 TEST_F(Stage04, StreamsWhatDoesNotFit) {
-  const TrainingCase one = cases_named("mlp_relu").front();
   const cuda_on_cpu::Settings before = cuda_on_cpu::settings();
-  MinibatchBackend<float> backend;
-  const auto network =
-      build_model<float>(backend, one.model, one.options.batch_size, GraphMode::training);
-  std::size_t free = 0;
-  std::size_t total = 0;
-  CUDA_CHECK(cudaMemGetInfo(&free, &total));
-  const std::size_t used = total - free;
-  cuda_on_cpu::settings().device_memory = used + 4000;  // of 97 x (11 x 4 + 8) bytes and more
+  std::size_t needed = 0;  // of a step that streams
   {
-    const CapturedStep<float> step(*network, backend, one.model, one.data, one.options.sgd,
-                                   {.workers = 1}, {}, 0, {});
-    ASSERT_EQ(step.notes().size(), 1U);
-    const std::string note = step.notes().front();
-    EXPECT_TRUE(note.starts_with("7.7 KB are needed to keep the data, ")) << note;
-    EXPECT_TRUE(note.ends_with(" KB are free: batches are streamed")) << note;
+    const StepByHand streaming({.workers = 1}, {.streams_batches = true});
+    needed = used_memory();
+  }
+  cuda_on_cpu::settings().device_memory = needed + 4000;  // of 97 x (11 x 4 + 8) bytes and more
+  {
+    StepByHand training({.workers = 1});
+    const std::vector<std::string> notes = training.step().notes();
+    ASSERT_EQ(notes.size(), 1U);
+    EXPECT_TRUE(notes.front().starts_with("8.6 KB are needed to keep the data, ")) << notes.front();
+    EXPECT_TRUE(notes.front().ends_with(" KB are free: batches are streamed")) << notes.front();
   }
   cuda_on_cpu::settings() = before;
-  const CapturedStep<float> step(*network, backend, one.model, one.data, one.options.sgd,
-                                 {.workers = 1}, {}, 0, {});
-  EXPECT_TRUE(step.notes().empty());
+  StepByHand training({.workers = 1});
+  EXPECT_TRUE(training.step().notes().empty());
 }
 
 #else

@@ -98,14 +98,16 @@ class CnnCase {
   const Summaries& expected() const { return expected_; }
 
   /// Repeats the training on an executor.
-  Summaries train_on(std::unique_ptr<Executor<double>> executor) const {
+  /// @param rewrite what the stage makes of the step; it must leave the gradients in their values.
+  Summaries train_on(std::unique_ptr<Executor<double>> executor,
+                     const Rewrite& rewrite = unchanged) const {
     const TrainingOptions options = {
         .batch_size = number("batch-size"),
         .sgd = {.learning_rate = std::stod(file_.settings.at("learning-rate")),
                 .l2 = std::stod(file_.settings.at("l2"))}};
     Network<double> network(build_model(model_), std::move(executor));
-    const auto step =
-        make_program_step(network, data_, options, {starting_parameters(network.model)});
+    const auto step = make_program_step(network, data_, options,
+                                        {starting_parameters(network.model)}, {}, rewrite);
     const Differentiated differentiated =
         differentiate(network.model.program, network.model.row_losses);
     std::vector<ValueId> gradients;
@@ -163,9 +165,10 @@ class CnnCase {
 
 /// The test that every stage has to pass.
 inline void expect_cnn_equals_pytorch(std::unique_ptr<Executor<double>> executor,
-                                      const std::string& case_name) {
+                                      const std::string& case_name,
+                                      const Rewrite& rewrite = unchanged) {
   const CnnCase golden(case_name);
-  const Summaries actual = golden.train_on(std::move(executor));
+  const Summaries actual = golden.train_on(std::move(executor), rewrite);
   for (const auto& [name, values] : golden.expected()) {
     ASSERT_TRUE(actual.contains(name)) << name;
     EXPECT_LE(distance(Summaries{{name, actual.at(name)}}, Summaries{{name, values}}), bound)
