@@ -21,7 +21,8 @@ constexpr auto advice_on_kernels =
 void refuse_commands_of_other_stages(CLI::App& app, const Stage& stage) {
   for (const Offers& offers : stage.offers) {
     for (const std::string& name : offers.commands) {
-      if (!app.get_subcommands([&](const CLI::App* own) { return own->get_name() == name; }).empty()) {
+      if (!app.get_subcommands([&](const CLI::App* own) { return own->get_name() == name; })
+               .empty()) {
         continue;
       }
       app.add_subcommand(name)->group("")->prefix_command()->callback([&stage, &offers, name] {

@@ -221,14 +221,19 @@ void train_with(const Stage& stage, RunOptions options, const Checkpoint* start,
                 "; it was trained on other data");
   }
 
-  std::string note_on_starts;
-  const std::vector<std::vector<ParameterValues>> starts =
-      find_starts(model, options, start, "the checkpoint " + start_file.string(), note_on_starts);
   const Index max_rows = options.training.batch_size;
-  Network<T> network(std::move(model), stage.in<T>().make_executor(options.stage),
-                     [&](const Program& program) {
-                       return stage.in<T>().rewritten(program, options.stage, max_rows);
-                     });
+  const auto rewrite = [&](const Program& program) {
+    return stage.in<T>().rewritten(program, options.stage, max_rows);
+  };
+  Network<T> network(std::move(model), stage.in<T>().make_executor(options.stage), rewrite);
+  if (!stage.in<T>().step_program) {  // before the starts take the host's memory
+    network.executor->expect_room(
+        rewrite(build_training(network.model, options.training.sgd, options.workers).step),
+        max_rows);
+  }
+  std::string note_on_starts;
+  const std::vector<std::vector<ParameterValues>> starts = find_starts(
+      network.model, options, start, "the checkpoint " + start_file.string(), note_on_starts);
   std::unique_ptr<Step> step_owner =
       make_step<T>(stage, {.network = network,
                            .model = options.model,

@@ -51,6 +51,16 @@ double Executor<T>::missing_bytes(const Program& program, Index max_rows) const 
   return bytes;
 }
 
+template <typename T>
+void Executor<T>::expect_room(const Program& program, Index max_rows) {
+  const double bytes = missing_bytes(program, max_rows);
+  const Memory::Room room = memory().room();
+  if (bytes <= static_cast<double>(room.bytes)) return;
+  throw Error("the network, for a batch of " + count_of(max_rows, "sample") + ", needs at least " +
+              size_text(bytes) + ", but " + size_text(static_cast<double>(room.bytes)) + " of " +
+              room.of + " are free; a smaller network or --batch-size needs less");
+}
+
 //! [load]
 template <typename T>
 void Executor<T>::load(const Program& program, Index max_rows,
@@ -63,15 +73,8 @@ void Executor<T>::load(const Program& program, Index max_rows,
   }
   max_rows_ = max_rows;
   batch_.rows = max_rows;
-  const double bytes = missing_bytes(program, max_rows);
-  const Memory::Room room = memory().room();
-  if (bytes > static_cast<double>(room.bytes)) {
-    throw Error("the network, for a batch of " + count_of(max_rows, "sample") +
-                ", needs at least " + size_text(bytes) + ", but " +
-                size_text(static_cast<double>(room.bytes)) + " of " + room.of +
-                " are free; a smaller network or --batch-size needs less");
-  }
-  if (on_size) on_size(bytes);
+  expect_room(program, max_rows);
+  if (on_size) on_size(missing_bytes(program, max_rows));
 
   for (std::size_t i = 0; i < program.values.size(); ++i) {
     const ValueId root = program.memory_of({static_cast<int>(i)});

@@ -81,6 +81,9 @@ class Executor {
   void load(const Program& program, Index max_rows,
             const std::function<void(double)>& on_size = {});
 
+  /// @throws Error as load() if there is not enough memory; allocates nothing.
+  void expect_room(const Program& program, Index max_rows);
+
   /// What load() would allocate, in bytes.
   double missing_bytes(const Program& program, Index max_rows) const;
 

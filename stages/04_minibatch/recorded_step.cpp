@@ -7,6 +7,7 @@
 #include "cuda/check.hpp"
 #include "cuda/memory.hpp"
 #include "tensor/counts.hpp"
+#include "tensor/error.hpp"
 #include "training/parameters.hpp"
 
 namespace stagewise {
@@ -86,7 +87,12 @@ void RecordedStep<T>::load(const StepPrograms& programs,
                .take_over = {},
                .workers = training.workers,
                .totals = training.totals};
-  executor_->load(programs_.step, max_rows_, on_size);
+  try {
+    executor_->load(programs_.step, max_rows_, on_size);
+  } catch (const Error& error) {  // too little memory, and what needs less of it
+    if (workers_.workers == 1 || part_.count > 1) throw;
+    throw Error(std::string(error.what()) + ", and so do fewer --workers");
+  }
   if (!options_.streams_batches && has_room()) {
     data_ = std::make_unique<ResidentData<T>>(*training_set_, most_steps_ * own_rows(max_rows_));
     executor_->bind(values_.features, data_->features());

@@ -201,9 +201,8 @@ TEST(DistributeTensor, AddsUpWhatTheNextLayerGets) {
   EXPECT_EQ(sums({8}), Texts{"fc2/product@1"});
   EXPECT_EQ(sums({8, 7}), Texts{"fc2/product@1"});
   // On the way back, the input of the second split layer gets a part of its gradient per rank.
-  EXPECT_EQ(sums({8, 7, 6}).size(), 3U) << testing::PrintToString(sums({8, 7, 6}));
-  EXPECT_EQ(sums({8, 7, 6})[1], "fc4/product@1");
-  EXPECT_EQ(sums({8, 7, 6})[2], "d each rank's fc2/output@1");
+  EXPECT_EQ(sums({8, 7, 6}),
+            (Texts{"fc2/product@1", "fc4/product@1", "d each rank's fc2/output@1"}));
   EXPECT_EQ(sums({8, 7, 6, 5}).size(), 3U);
 }
 

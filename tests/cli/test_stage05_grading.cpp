@@ -1,0 +1,120 @@
+// `grade` of stage 05's program: the comparison of report 002.
+
+#include <algorithm>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "cli/stage05.hpp"
+
+namespace stagewise {
+namespace {
+
+// "=" for the space, lest a folder of that name is made.
+const std::string sample =
+    " --dataset=digits --train-limit 300 --validation 50 --batch-size 80 --hidden 8 ";
+
+class Stage05Grading : public Stage05 {
+ protected:
+  /// Mode 3 as stage 01 trains it.
+  void train_sequentially(const std::string& options) {
+    run_well("stage01_serial train" + sample +
+             "--test-limit 20 --activation sigmoid --precision double --l2 0.0001 "
+             "--learning-rate 0.025 --epochs 1 --shuffle off " +
+             options);
+  }
+
+  /// The table's and the verdict's lines.
+  static void expect_table(const std::string& output, int processes) {
+    const std::vector<std::string> lines = lines_of(output);
+    const auto head = std::find_if(lines.begin(), lines.end(), [](const std::string& line) {
+      return line.starts_with("procs ");
+    });
+    ASSERT_LT(std::distance(head, lines.end()), std::ssize(lines)) << output;
+    ASSERT_GE(std::distance(head, lines.end()), 2) << output;
+    std::istringstream names(*(head - 1));
+    for (const std::string expected : {"W[0]", "b[0]", "W[1]", "b[1]"}) {
+      std::string name;
+      names >> name;
+      EXPECT_EQ(name, expected) << output;
+    }
+    EXPECT_LE(head->size(), 80U);
+    EXPECT_EQ((head - 1)->size(), head->size());
+    EXPECT_EQ((head + 1)->size(), head->size());
+    std::istringstream values(*(head + 1));
+    int found = 0;
+    values >> found;
+    EXPECT_EQ(found, processes) << output;
+    int errors = 0;
+    for (double error = 0; values >> error; ++errors) EXPECT_GE(error, 0);
+    EXPECT_EQ(errors, 8) << output;
+    EXPECT_EQ(count(output, "\naccuracy    "), 1) << output;
+  }
+};
+
+TEST_F(Stage05Grading, FindsTheParallelTrainingRight) {
+  train_sequentially("--save sequential.h5");
+  for (int n = 1; n <= 3; ++n) {
+    for (const std::string strategy : {"data", "tensor"}) {
+      const std::string command = ranks(n) + "grade --mode 3" + sample + "--strategy " + strategy;
+      const std::string output = run_well(command);
+      expect_table(output, n);
+      EXPECT_EQ(count(output, "\nverdict     every error is at most 1.0e-07\n"), 1) << output;
+      if (n != 3) continue;
+      const std::string other = run_well(command + " --sequential sequential.h5");
+      expect_table(other, n);
+      EXPECT_EQ(count(other, "\nsequential  read from sequential.h5\n"), 1) << other;
+      EXPECT_EQ(between(other, "procs ", "\n\n"), between(output, "procs ", "\n\n"));
+      EXPECT_EQ(count(other, "\nverdict     every error is at most 1.0e-07\n"), 1) << other;
+    }
+  }
+}
+
+TEST_F(Stage05Grading, FindsTheFirstTwoModesRight) {
+  for (const std::string mode : {"1", "2"}) {
+    const std::string output = run_well(ranks(2) + "grade --epochs 2 --mode " + mode + sample);
+    expect_table(output, 2);
+    EXPECT_NE(output.find(", 2 epochs of 250 samples,\nbatches of 80, learning rate " +
+                          std::string(mode == "1" ? "0.001" : "0.01") + ", l2 1e-04\n"),
+              std::string::npos)
+        << output;
+    EXPECT_EQ(count(output, "\nverdict     every error is at most 1.0e-07\n"), 1) << output;
+  }
+}
+
+TEST_F(Stage05Grading, FindsAnotherTrainingWrong) {
+  train_sequentially("--seed 2 --save other.h5");
+  const Outcome outcome = run(ranks(2) + "grade --mode 3 --sequential other.h5" + sample);
+  EXPECT_EQ(outcome.exit_code, 1);
+  expect_table(outcome.out, 2);
+  EXPECT_EQ(count(outcome.out, "\nverdict     NOT every error is at most 1.0e-07\n"), 1)
+      << outcome.out;
+  EXPECT_EQ(count(outcome.err, "stage05_mpi: "), 0) << outcome.err;
+
+  expect_job_fails(ranks(2) + "grade --mode 3 --sequential none.h5" + sample, 1,
+                   "the checkpoint none.h5 cannot be read: there is no such file");
+}
+
+TEST_F(Stage05Grading, FindsTheProductsRight) {
+  surroundings_.variables["STAGEWISE_CPU_WORKERS"] = std::nullopt;
+  const std::string output = run_well(ranks(1) + "grade --mode 4");
+  EXPECT_EQ(count(output, "\nverdict     both differences are at most 1.0e-07\n"), 1) << output;
+  for (const std::string& line : lines_of(output)) EXPECT_LE(line.size(), 80U) << line;
+}
+
+TEST_F(Stage05Grading, RefusesWhatItCannotGrade) {
+  expect_job_fails(ranks(2) + "grade", 2,
+                   "grade needs --mode: 1, 2, 3 (training) or 4 (matrix products)");
+  expect_job_fails(ranks(2) + "grade --mode 5", 2, "--mode: '5' is not a whole number from 1 to 4");
+  expect_job_fails(
+      ranks(2) + "grade --mode 3 --batch-size 500" + sample.substr(0, sample.find("--batch-size")),
+      2, "--batch-size 500 is larger than the training set of 250 samples");
+  expect_job_fails(ranks(3) + "grade --mode 3 --strategy tensor --hidden 2" +
+                       sample.substr(0, sample.find("--hidden")),
+                   2, "--strategy tensor cannot split 2 hidden units among 3 processes");
+  expect_failure("stage04_minibatch grade --mode 3", 2,
+                 "grade is offered by stage05_mpi, not by stage04_minibatch");
+}
+
+}  // namespace
+}  // namespace stagewise
