@@ -234,21 +234,6 @@ void train_with(const Stage& stage, RunOptions options, const Checkpoint* start,
   std::string note_on_starts;
   const std::vector<std::vector<ParameterValues>> starts = find_starts(
       network.model, options, start, "the checkpoint " + start_file.string(), note_on_starts);
-  std::unique_ptr<Step> step_owner =
-      make_step<T>(stage, {.network = network,
-                           .model = options.model,
-                           .training_set = training_set,
-                           .sgd = options.training.sgd,
-                           .options = options.stage,
-                           .workers = options.workers,
-                           .starts = starts,
-                           .steps_done = epochs_done * steps_per_epoch,
-                           .max_rows = max_rows,
-                           .timings = options.timings,
-                           .on_size = announce_size});
-  Step& step = *step_owner;
-  network.load(max_rows);
-
   print_header(stage, options,
                with_thousands(training_set.size()) + " training and " +
                    count_of(data.test.size(), "test " + unit_of(training_set)),
@@ -265,6 +250,20 @@ void train_with(const Stage& stage, RunOptions options, const Checkpoint* start,
   }
   std::cout << std::flush;
 
+  std::unique_ptr<Step> step_owner =
+      make_step<T>(stage, {.network = network,
+                           .model = options.model,
+                           .training_set = training_set,
+                           .sgd = options.training.sgd,
+                           .options = options.stage,
+                           .workers = options.workers,
+                           .starts = starts,
+                           .steps_done = epochs_done * steps_per_epoch,
+                           .max_rows = max_rows,
+                           .timings = options.timings,
+                           .on_size = announce_size});
+  Step& step = *step_owner;
+  network.load(max_rows);
   if (!note_on_starts.empty()) print_note(note_on_starts);
   for (const std::string& note : step.notes()) print_note(note);
   std::cout << std::flush;

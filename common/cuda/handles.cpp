@@ -54,7 +54,7 @@ void ExecutableGraph::begin(const Stream& stream) {
   CUDA_CHECK(cudaStreamBeginCapture(stream.get(), cudaStreamCaptureModeThreadLocal));
 }
 
-void ExecutableGraph::abandon(const Stream& stream) noexcept {
+void ExecutableGraph::discard(const Stream& stream) noexcept {
   cudaGraph_t graph = nullptr;
   cudaStreamEndCapture(stream.get(), &graph);
   if (graph != nullptr) cudaGraphDestroy(graph);

@@ -69,7 +69,7 @@ class ExecutableGraph {
     try {
       enqueue();
     } catch (...) {
-      abandon(stream);
+      discard(stream);
       throw;
     }
     end(stream);
@@ -78,9 +78,13 @@ class ExecutableGraph {
   /// Puts all recorded work into the stream.
   void launch(const Stream& stream) const;
 
+  /// Leaves the handle alone, for ever: what it holds may be in a state in which it cannot be given
+  /// back.
+  void abandon() { handle_.release(); }
+
  private:
   static void begin(const Stream& stream);
-  static void abandon(const Stream& stream) noexcept;
+  static void discard(const Stream& stream) noexcept;
   void end(const Stream& stream);
 
   struct Destroy {

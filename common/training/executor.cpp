@@ -83,6 +83,7 @@ void Executor<T>::load(const Program& program, Index max_rows,
       roots_.push_back(root);
     } else if (program.values[i].memory_of) {
       roots_[i] = root;
+      owned_[i] = {};  // it has moved into another one's
     }
   }
   owned_.resize(values_.size());
@@ -127,9 +128,9 @@ void Executor<T>::execute(const Program& program, const Batch& batch) {
     }
     const auto [row, is_new] = rows_of_lines_.try_emplace(&line, timings_.size());
     if (is_new) {
-      timings_.push_back({.operation = std::string(name_of(line.operation)) + "  " +
-                                       operands_text(program, line.operation),
-                          .is_backward = is_backward(program, line.operation)});
+      row->second = row_of(std::string(name_of(line.operation)) + "  " +
+                           operands_text(program, line.operation));
+      timings_[row->second].is_backward = is_backward(program, line.operation);
     }
     measure_into(row->second, [&] { run(line); });
   }
@@ -139,11 +140,16 @@ void Executor<T>::execute(const Program& program, const Batch& batch) {
 template <typename T>
 void Executor<T>::run_timed(const std::string& operation, const std::function<void()>& work) {
   if (!measures_) return work();
+  measure_into(row_of(operation), work);
+}
+
+template <typename T>
+std::size_t Executor<T>::row_of(const std::string& operation) {
   const auto row = std::find_if(timings_.begin(), timings_.end(),
                                 [&](const Timing& one) { return one.operation == operation; });
   const auto number = static_cast<std::size_t>(row - timings_.begin());
   if (row == timings_.end()) timings_.push_back({.operation = operation});
-  measure_into(number, work);
+  return number;
 }
 
 template <typename T>

@@ -206,6 +206,8 @@ class Executor {
   /// The values in whose memory the program's are, as far as they have none yet.
   std::vector<ValueId> missing(const Program& program) const;
 
+  /// The number of a row of timings_, made where there is none yet.
+  std::size_t row_of(const std::string& operation);
   void measure_into(std::size_t row, const std::function<void()>& work);
 
   std::vector<Value> values_;

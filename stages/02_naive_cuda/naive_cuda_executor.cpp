@@ -49,13 +49,16 @@ double NaiveCudaExecutor<T>::measure(const std::function<void()>& work) {
 template <typename T>
 void NaiveCudaExecutor<T>::prepare(const Program& program) {
   for (const Line& line : program.lines) {
-    const Gather* const gather = std::get_if<Gather>(&line.operation);
-    if (gather == nullptr) continue;
-    const Shape shape = this->value(gather->batch).shape.batched(this->max_rows());
-    if (host_batch_.elements() >= shape.elements()) continue;
-    host_batch_ = Tensor<T>(shape, staging_memory());
-    host_labels_ = Tensor<std::int32_t>({this->max_rows()}, staging_memory());
+    if (const Gather* const op = std::get_if<Gather>(&line.operation)) prepare_gather(*op);
   }
+}
+
+template <typename T>
+void NaiveCudaExecutor<T>::prepare_gather(const Gather& op) {
+  const Shape shape = this->value(op.batch).shape.batched(this->max_rows());
+  if (host_batch_.elements() >= shape.elements()) return;
+  host_batch_ = Tensor<T>(shape, staging_memory());
+  host_labels_ = Tensor<std::int32_t>({this->max_rows()}, staging_memory());
 }
 
 //! [gather]

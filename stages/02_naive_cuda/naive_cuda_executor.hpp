@@ -64,6 +64,9 @@ class NaiveCudaExecutor : public Executor<T> {
 
   void prepare(const Program& program) override;
 
+  /// Makes room for what Gather takes on its way to the GPU.
+  virtual void prepare_gather(const Gather& op);
+
   void run(const Line& line) override {
     const cuda::Range range(name_of(line.operation));
     run_operation(*this, line.operation, line.replaces);

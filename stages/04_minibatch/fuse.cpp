@@ -30,7 +30,12 @@ class Fuser {
   /// Applies a pattern wherever it fits. It is given a line, and returns whether it has changed the
   /// program.
   void everywhere(bool (Fuser::*pattern)(std::size_t)) {
-    for (std::size_t i = 0; i < rewriter_.size();) i = (this->*pattern)(i) ? 0 : i + 1;
+    for (bool changes = true; changes;) {
+      changes = false;
+      for (std::size_t i = 0; i < rewriter_.size(); ++i) {
+        if ((this->*pattern)(i)) changes = true;
+      }
+    }
   }
 
   //! [linear]

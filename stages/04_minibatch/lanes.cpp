@@ -42,6 +42,14 @@ std::map<int, int> lanes_of_workers(const Program& program) {
   return lanes;
 }
 
+/// Leaves no lane out: each costs a stream and scratch memory.
+void number_lanes(Program& program) {
+  std::map<int, int> numbers = {{0, 0}};
+  for (Line& line : program.lines) {
+    line.lane = numbers.try_emplace(line.lane, static_cast<int>(numbers.size())).first->second;
+  }
+}
+
 }  // namespace
 
 //! [assign_lanes]
@@ -69,6 +77,7 @@ Program assign_lanes(const Program& program) {
       }
     }
   }
+  number_lanes(result);
   for (std::size_t i = 0; i < result.lines.size(); ++i) {
     for (const std::size_t before : dependencies.of(i)) {
       if (result.lines[before].lane == result.lines[i].lane) continue;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
+#include <stdexcept>
 
 #include "04_minibatch/convolution.hpp"
 #include "04_minibatch/gather.hpp"
@@ -44,7 +45,7 @@ const cuda::Stream& MinibatchExecutor<T>::lane_stream() const {
 template <typename T>
 typename SharedMemoryExecutor<T>::Scratch& MinibatchExecutor<T>::scratch() {
   return lane_ == 0 ? SharedMemoryExecutor<T>::scratch()
-                    : lanes_[static_cast<std::size_t>(lane_) - 1]->scratch;
+                    : *lanes_[static_cast<std::size_t>(lane_) - 1]->scratch;
 }
 
 //! [execute]
@@ -92,13 +93,18 @@ void MinibatchExecutor<T>::prepare(const Program& program) {
     while (lanes_.size() < static_cast<std::size_t>(line.lane)) {
       lanes_.push_back(std::make_unique<Lane>());
     }
+    const bool needs_none = std::holds_alternative<AllReduce>(line.operation) ||
+                            std::holds_alternative<AddScores>(line.operation);
+    if (line.lane == 0 || needs_none) continue;
+    auto& scratch = lanes_[static_cast<std::size_t>(line.lane) - 1]->scratch;
+    if (scratch == nullptr) {
+      scratch = std::make_unique<typename SharedMemoryExecutor<T>::Scratch>();
+    }
   }
   while (events_.size() < program.lines.size()) events_.emplace_back();
   SharedMemoryExecutor<T>::prepare(program);
   for (const Line& line : program.lines) {
-    if (const Gather* const op = std::get_if<Gather>(&line.operation)) {
-      stream_batches(this->value(op->batch).shape);
-    } else if (const auto* const last = std::get_if<OutputLayer>(&line.operation)) {
+    if (const auto* const last = std::get_if<OutputLayer>(&line.operation)) {
       score_counts_[last->scores] = 0;
     } else if (const auto* const loss = std::get_if<Loss>(&line.operation)) {
       score_counts_[loss->scores] = 0;
@@ -137,6 +143,7 @@ void MinibatchExecutor<T>::use_place(ValueId batch, ValueId batch_labels, int pl
 template <typename T>
 void MinibatchExecutor<T>::run(const Gather& op) {
   if (!is_resident_) {
+    if (lane() != 0) throw std::logic_error("only lane 0 waits for streamed batches");
     use_place(op.batch, op.batch_labels,
               streamed_->bring(*this->dataset(), this->samples(op.batch)));
     return;

@@ -47,11 +47,17 @@ class MinibatchExecutor : public SharedMemoryExecutor<T> {
   /// @throws Error if the work cannot be finished any more. Waits for nobody.
   virtual void check() {}
 
+  /// Whether check() has thrown: nobody must wait for the device then.
+  virtual bool has_failed() const { return false; }
+
   /// Where the device counts the steps that came before those of a recording; see TotalsProblem.
   void count_steps_from(const std::int64_t* steps_before) { steps_before_ = steps_before; }
 
   /// Makes room for batches of such samples on their way to the device, if there is none yet.
   void stream_batches(const Shape& sample);
+
+  /// Whether there is.
+  bool streams() const { return streamed_ != nullptr; }
 
   /// Streams the named samples to the device, for a step without gather.
   /// @return which of two places they are in.
@@ -64,6 +70,7 @@ class MinibatchExecutor : public SharedMemoryExecutor<T> {
 
  protected:
   void prepare(const Program& program) override;
+  void prepare_gather(const Gather& op) override { stream_batches(this->value(op.batch).shape); }
   void run(const Line& line) override {
     const cuda::Range range(name_of(line.operation));
     run_operation(*this, line.operation, line.replaces);
@@ -88,7 +95,7 @@ class MinibatchExecutor : public SharedMemoryExecutor<T> {
   struct Lane {
     cuda::Stream stream;
     cuda::Event end;
-    typename SharedMemoryExecutor<T>::Scratch scratch;
+    std::unique_ptr<typename SharedMemoryExecutor<T>::Scratch> scratch;  ///< if lines need one
   };
 
   /// The tables that the kernels of a line find all workers' parameters in.

@@ -60,6 +60,10 @@ RecordedStep<T>::RecordedStep(Network<T>& network, MinibatchExecutor<T>& executo
 
 template <typename T>
 RecordedStep<T>::~RecordedStep() {
+  if (executor_->has_failed()) {  // the device waits for what will not come
+    for (auto& [key, recording] : recordings_) recording.abandon();
+    return;
+  }
   cudaStreamSynchronize(stream().get());  // what fails here was reported elsewhere
   for (const ValueId id :
        {values_.batch, values_.batch_labels, values_.features, values_.labels, values_.order}) {
@@ -112,11 +116,11 @@ void RecordedStep<T>::load(const StepPrograms& programs,
 
 template <typename T>
 bool RecordedStep<T>::has_room() {
-  // What gathers takes a batch, and evaluation two and its values; the rest is the allocator's.
-  const Model& model = network_->model;
-  const Index rows = own_rows(max_rows_) + 2 * max_rows_;
+  // Evaluation takes two batches and its values; the rest is the allocator's.
+  const Index rows = executor_->streams() ? 0 : 2 * max_rows_;
+  const Shape& sample = network_->model[network_->model.batch].shape;
   const std::size_t others =
-      static_cast<std::size_t>(rows * model[model.batch].shape.elements()) * sizeof(T) +
+      static_cast<std::size_t>(rows * sample.elements()) * sizeof(T) +
       static_cast<std::size_t>(executor_->missing_bytes(network_->evaluation, max_rows_));
   const std::size_t needed =
       ResidentData<T>::bytes(*training_set_, most_steps_ * own_rows(max_rows_));

@@ -16,7 +16,7 @@ void DistributedExecutor<T>::run(const AllReduce& op) {
   transport_->begin(bucket_, this->lane_stream());
   if (this->lane() == 0) {  // what comes next is in the same stream
     transport_->finish();
-  } else {
+  } else if (!transport_->can_be_recorded()) {
     begun_.push_back(this->line_number());
   }
   if (!op.divides) return;

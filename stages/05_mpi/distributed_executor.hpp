@@ -34,6 +34,7 @@ class DistributedExecutor final : public MinibatchExecutor<T> {
   void check() override {
     if (transport_ != nullptr) transport_->check();
   }
+  bool has_failed() const override { return transport_ != nullptr && transport_->has_failed(); }
 
  private:
   void run(const Line& line) override {

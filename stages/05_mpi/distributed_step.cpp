@@ -123,7 +123,9 @@ void DistributedStep<T>::gather_split() {
   std::vector<ParameterValues> whole = copy_parameters_out(*network_);
   std::vector<T> buffer;
   for (std::size_t k = 0; k < whole.size(); ++k) {
-    for (int rank = 0; rank < world_->size(); ++rank) {
+    // What is not split is the same on all ranks, but from one of them all the same.
+    const int holders = parameters_[k].along == SplitAlong::none ? 1 : world_->size();
+    for (int rank = 0; rank < holders; ++rank) {
       const Part of_rank = {rank, world_->size()};
       ParameterValues values = part_of(whole[k], parameters_[k].along, of_rank);
       if (rank == world_->rank()) {

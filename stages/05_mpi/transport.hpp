@@ -51,6 +51,9 @@ class Transport {
 
   /// @throws Error if another rank is known to have failed. Waits for nobody.
   virtual void check() {}
+
+  /// Whether check() or begin() has thrown: nobody must wait for a stream then.
+  virtual bool has_failed() const { return false; }
 };
 
 /// The names that `--transport` accepts.

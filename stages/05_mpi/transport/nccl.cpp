@@ -9,10 +9,15 @@
 namespace stagewise::mpi {
 namespace {
 
+/// What NCCL says is wrong; empty if nothing is.
+std::string complaint(ncclResult_t result) {
+  return result == ncclSuccess || result == ncclInProgress ? "" : ncclGetErrorString(result);
+}
+
 /// @throws Error naming what was being done, and NCCL's reason.
 void expect(ncclResult_t result, const std::string& doing) {
-  if (result == ncclSuccess || result == ncclInProgress) return;
-  throw Error("NCCL, " + doing + ", reports: " + ncclGetErrorString(result));
+  const std::string reason = complaint(result);
+  if (!reason.empty()) throw Error("NCCL, " + doing + ", reports: " + reason);
 }
 
 template <typename T>
@@ -31,24 +36,21 @@ class NcclTransport final : public Transport<T> {
   //! [id]
 
   ~NcclTransport() override {
-    if (has_failed_) {
-      ncclCommAbort(communicator_);  // waits for nobody
-    } else {
-      ncclCommDestroy(communicator_);
-    }
+    if (!has_failed_) ncclCommDestroy(communicator_);
   }
 
   bool can_be_recorded() const override { return true; }
 
   //! [begin]
   void begin(std::span<const Piece<T>> bucket, const cuda::Stream& stream) override {
-    expect(ncclGroupStart(), "beginning a bucket");
+    ncclResult_t result = ncclGroupStart();
     for (const Piece<T>& piece : bucket) {
-      expect(ncclAllReduce(piece.values, piece.values, static_cast<std::size_t>(piece.count),
-                           type_of_nccl<T>, ncclSum, communicator_, stream.get()),
-             "adding up");
+      if (result != ncclSuccess) break;
+      result = ncclAllReduce(piece.values, piece.values, static_cast<std::size_t>(piece.count),
+                             type_of_nccl<T>, ncclSum, communicator_, stream.get());
     }
-    expect(ncclGroupEnd(), "beginning a bucket");
+    const ncclResult_t end = ncclGroupEnd();
+    expect_alive(result != ncclSuccess ? result : end);
   }
   //! [begin]
 
@@ -56,12 +58,23 @@ class NcclTransport final : public Transport<T> {
 
   void check() override {
     ncclResult_t state = ncclSuccess;
-    expect(ncclCommGetAsyncError(communicator_, &state), "asked how it is");
-    has_failed_ = state != ncclSuccess && state != ncclInProgress;
-    expect(state, "adding up");
+    const ncclResult_t asked = ncclCommGetAsyncError(communicator_, &state);
+    expect_alive(asked != ncclSuccess ? asked : state);
   }
 
+  bool has_failed() const override { return has_failed_; }
+
  private:
+  //! [abort]
+  /// Else gives up what the other ranks will not finish, so that no kernel waits for them any more.
+  void expect_alive(ncclResult_t result) {
+    if (complaint(result).empty()) return;
+    has_failed_ = true;
+    ncclCommAbort(communicator_);
+    expect(result, "adding up");
+  }
+  //! [abort]
+
   ncclComm_t communicator_ = nullptr;
   bool has_failed_ = false;
 };
