@@ -157,10 +157,10 @@ template void softmax_cross_entropy_backward(cudaStream_t, Index, Index, Index, 
 template void squared_error(cudaStream_t, Index, Index, const float*, const std::int32_t*, float*);
 template void squared_error(cudaStream_t, Index, Index, const double*, const std::int32_t*,
                             double*);
-template void squared_error_backward(cudaStream_t, Index, Index, Index, const float*, const std::int32_t*,
-                                     float*);
-template void squared_error_backward(cudaStream_t, Index, Index, Index, const double*, const std::int32_t*,
-                                     double*);
+template void squared_error_backward(cudaStream_t, Index, Index, Index, const float*,
+                                     const std::int32_t*, float*);
+template void squared_error_backward(cudaStream_t, Index, Index, Index, const double*,
+                                     const std::int32_t*, double*);
 template void accumulate(cudaStream_t, Index, const float*, const std::int32_t*,
                          const std::int32_t*, std::int64_t, Totals*);
 template void accumulate(cudaStream_t, Index, const double*, const std::int32_t*,

@@ -424,7 +424,7 @@ TEST_F(Stage04, StreamsWhatDoesNotFit) {
     StepByHand training({.workers = 1});
     const std::vector<std::string> notes = training.step().notes();
     ASSERT_EQ(notes.size(), 1U);
-    EXPECT_TRUE(notes.front().starts_with("8.6 KB are needed to keep the data, ")) << notes.front();
+    EXPECT_TRUE(notes.front().starts_with("8.2 KB are needed to keep the data, ")) << notes.front();
     EXPECT_TRUE(notes.front().ends_with(" KB are free: batches are streamed")) << notes.front();
   }
   cuda_on_cpu::settings() = before;
