@@ -80,7 +80,7 @@ class ExecutableGraph {
 
   /// Leaves the handle alone, for ever: what it holds may be in a state in which it cannot be given
   /// back.
-  void abandon() { handle_.release(); }
+  void abandon() { static_cast<void>(handle_.release()); }
 
  private:
   static void begin(const Stream& stream);
