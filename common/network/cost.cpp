@@ -11,7 +11,7 @@ class Counter {
   Counter(const Program& program, Index rows) : program_(&program), rows_(rows) {}
 
   double count(const Operation& operation) const {
-    return std::visit([&](const auto& op) { return of(op); }, operation);
+    return std::visit([this](const auto& op) { return this->of(op); }, operation);
   }
 
  private:
@@ -34,16 +34,16 @@ class Counter {
   }
   double products(ValueId filter, ValueId output) const {
     const Shape& f = shape(filter);
-    return 2 * elements(output) * static_cast<double>(f.elements() / f[3]);
+    return 2 * elements(output) * static_cast<double>(f.elements()) / static_cast<double>(f[3]);
   }
   double of(const SgdUpdate& op) const { return (op.l2 != 0 ? 4 : 2) * elements(op.parameter); }
-  double of(const Copy& /*op*/) const { return 0; }
-  double of(const Gather& /*op*/) const { return 0; }
-  double of(const Replicate& /*op*/) const { return 0; }
 
-  /// All others: one for each real number that is read.
+  /// All others: one for each real number that is read, if something is done with it.
   template <typename Op>
   double of(const Op& op) const {
+    constexpr bool only_moves =
+        std::is_same_v<Op, Copy> || std::is_same_v<Op, Gather> || std::is_same_v<Op, Replicate>;
+    if (only_moves) return 0;
     double sum = 0;
     for_each_operand(Operation(op), [&](ValueId id, Use use) {
       if (use != Use::writes && (*program_)[id].type == Type::real) sum += elements(id);

@@ -199,9 +199,10 @@ concept HasRule = requires(const Op& op, Backward& backward) {
 //! [differentiate]
 Differentiated differentiate(const Program& forward, ValueId row_losses) {
   Backward backward(forward, row_losses);
-  for (auto line = forward.lines.rbegin(); line != forward.lines.rend(); ++line) {
+  for (std::size_t i = forward.lines.size(); i-- > 0;) {
+    const Operation& operation = forward.lines[i].operation;
     bool takes_part = false;
-    for (const ValueId id : written_by(line->operation)) {
+    for (const ValueId id : written_by(operation)) {
       takes_part =
           takes_part || backward.is_loss(id) || (backward.wants(id) && backward.reaches(id));
     }
@@ -215,7 +216,7 @@ Differentiated differentiate(const Program& forward, ValueId row_losses) {
                                    std::string(op.name));
           }
         },
-        line->operation);
+        operation);
   }
   return backward.finish();
 }

@@ -2,7 +2,6 @@
 /// The values that a program's operations read and write.
 #pragma once
 
-#include <compare>
 #include <cstdint>
 #include <string>
 
@@ -16,7 +15,8 @@ struct ValueId {
   int index = -1;  ///< -1: none
 
   explicit operator bool() const { return index >= 0; }
-  auto operator<=>(const ValueId&) const = default;
+  bool operator==(const ValueId&) const = default;
+  bool operator<(const ValueId& other) const { return index < other.index; }
 };
 
 /// What a value is for.

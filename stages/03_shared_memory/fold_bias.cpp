@@ -42,9 +42,9 @@ FoldBias parse_fold_bias(const std::string& name) {
 Program fold_biases(const Program& program) {
   Rewriter rewriter(program);
   for (std::size_t i = 0; i < rewriter.size(); ++i) {
-    const AddBias* const add = rewriter.get<AddBias>(i);
+    const auto* const add = rewriter.get<AddBias>(i);
     const auto product = add != nullptr ? rewriter.writer_of(add->x) : std::nullopt;
-    const Gemm* const gemm = product ? rewriter.get<Gemm>(*product) : nullptr;
+    const auto* const gemm = product ? rewriter.get<Gemm>(*product) : nullptr;
     if (gemm == nullptr) continue;
     const FoldedLinear folded = {
         .input = gemm->a, .weight = gemm->b, .bias = add->bias, .sum = add->y};
@@ -52,7 +52,7 @@ Program fold_biases(const Program& program) {
 
     // Backwards: the product that gives the gradient of the weight leads to the others.
     for (std::size_t k = 0; k < rewriter.size(); ++k) {
-      const Gemm* const dweight = rewriter.get<Gemm>(k);
+      const auto* const dweight = rewriter.get<Gemm>(k);
       if (dweight == nullptr || dweight->op_a == Transpose::no || dweight->a != folded.input) {
         continue;
       }
@@ -67,7 +67,7 @@ Program fold_biases(const Program& program) {
                                    .dbias = rewriter.get<ColumnSums>(*sums)->y};
       std::vector<std::size_t> members = {k, *sums};
       for (const std::size_t reader : rewriter.readers_of(folded.weight)) {
-        const Gemm* const dinput = rewriter.get<Gemm>(reader);
+        const auto* const dinput = rewriter.get<Gemm>(reader);
         if (dinput == nullptr || dinput->a != gradients.dsum) continue;
         members.push_back(reader);
         gradients.dinput = dinput->c;

@@ -40,7 +40,7 @@ class Fuser {
 
   //! [linear]
   bool linear(std::size_t i) {
-    const Gemm* const gemm = rewriter_.get<Gemm>(i);
+    const auto* const gemm = rewriter_.get<Gemm>(i);
     if (gemm == nullptr || gemm->op_a == Transpose::yes || gemm->op_b == Transpose::yes) {
       return false;
     }
@@ -62,7 +62,7 @@ class Fuser {
 
   //! [output_layer]
   bool output_layer(std::size_t i) {
-    const Linear* const layer = rewriter_.get<Linear>(i);
+    const auto* const layer = rewriter_.get<Linear>(i);
     Ending ending;
     if (layer == nullptr || !find_ending(layer->output, layer->activation, ending)) return false;
     const Shape& weight = value(layer->weight).shape;
@@ -103,7 +103,7 @@ class Fuser {
   }
 
   bool input_gradient(std::size_t i) {
-    const Gemm* const gemm = rewriter_.get<Gemm>(i);
+    const auto* const gemm = rewriter_.get<Gemm>(i);
     if (gemm == nullptr || gemm->op_a == Transpose::yes || gemm->op_b == Transpose::no) {
       return false;
     }
@@ -128,7 +128,7 @@ class Fuser {
 
   //! [gradients]
   bool gradients(std::size_t i) {
-    const Gemm* const gemm = rewriter_.get<Gemm>(i);
+    const auto* const gemm = rewriter_.get<Gemm>(i);
     if (gemm == nullptr || gemm->op_a == Transpose::no || gemm->op_b == Transpose::yes) {
       return false;
     }
@@ -162,7 +162,7 @@ class Fuser {
   //! [gradients]
 
   bool convolution(std::size_t i) {
-    const Convolution* const op = rewriter_.get<Convolution>(i);
+    const auto* const op = rewriter_.get<Convolution>(i);
     if (op == nullptr) return false;
     ConvolutionReluPool fused = {.input = op->input, .filter = op->filter};
     std::vector<std::size_t> members = {i};
@@ -187,7 +187,7 @@ class Fuser {
   }
 
   bool pool_backward(std::size_t i) {
-    const AveragePoolBackward* const pool = rewriter_.get<AveragePoolBackward>(i);
+    const auto* const pool = rewriter_.get<AveragePoolBackward>(i);
     const auto relu =
         pool != nullptr ? rewriter_.reader_of<ReluBackward>(pool->dinput) : std::nullopt;
     if (!relu) return false;
@@ -213,7 +213,7 @@ class Fuser {
     std::vector<std::size_t> updates;
     std::vector<std::size_t> averages;
     for (std::size_t i = 0; i < rewriter_.size(); ++i) {
-      if (const Mean* const mean = rewriter_.get<Mean>(i)) {
+      if (const auto* const mean = rewriter_.get<Mean>(i)) {
         for (const Reads<Real>& term : mean->terms) average.workers.emplace_back(term);
         average.means.emplace_back(mean->mean);
         averages.push_back(i);
@@ -221,7 +221,7 @@ class Fuser {
         average.is_taken_over = true;
         averages.push_back(i);
       }
-      const SgdUpdate* const sgd = rewriter_.get<SgdUpdate>(i);
+      const auto* const sgd = rewriter_.get<SgdUpdate>(i);
       if (sgd == nullptr || value(sgd->parameter).part.count > 1) continue;
       const auto summed = rewriter_.writer_of(sgd->gradient);
       const Sum* const sum = summed ? rewriter_.get<Sum>(*summed) : nullptr;
@@ -245,7 +245,7 @@ class Fuser {
   //! [gather]
   /// Lets all that read the batch pick its rows, if all of them can.
   bool gather(std::size_t i) {
-    const Gather* const found = rewriter_.get<Gather>(i);
+    const auto* const found = rewriter_.get<Gather>(i);
     if (found == nullptr) return false;
     const Gather op = *found;
     const std::vector<std::size_t> readers = rewriter_.readers_of(op.batch);
@@ -338,7 +338,7 @@ class Fuser {
   Activation activation_of(ValueId outputs) const {
     const auto writer = rewriter_.writer_of(outputs);
     if (!writer) return Activation::none;
-    if (const Linear* const layer = rewriter_.get<Linear>(*writer)) return layer->activation;
+    if (const auto* const layer = rewriter_.get<Linear>(*writer)) return layer->activation;
     if (rewriter_.get<Sigmoid>(*writer) != nullptr) return Activation::sigmoid;
     return rewriter_.get<Relu>(*writer) != nullptr ? Activation::relu : Activation::none;
   }
