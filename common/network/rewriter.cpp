@@ -63,7 +63,8 @@ std::optional<std::size_t> Rewriter::fuse(std::vector<std::size_t> members, Oper
   members.erase(std::unique(members.begin(), members.end()), members.end());
   if (hides_a_value(members, fused)) return std::nullopt;
 
-  // What must come after a member, and what must come before one; all else may come after.
+  // What comes right after a member, and what, by way of others or not, before one: nothing may be
+  // both. All that need not come before may come after.
   const auto is_any = [&](const std::vector<std::size_t>& lines, const auto& test) {
     return std::any_of(lines.begin(), lines.end(), test);
   };
@@ -74,7 +75,7 @@ std::optional<std::size_t> Rewriter::fuse(std::vector<std::size_t> members, Oper
     const auto follows = [&](std::size_t earlier) {
       return earlier < i && must_follow(i, earlier);
     };
-    if (is_any(members, follows) || is_any(following, follows)) following.push_back(i);
+    if (is_any(members, follows)) following.push_back(i);
   }
   for (std::size_t i = members.back() + 1; i-- > members.front();) {
     if (contains(members, i)) continue;

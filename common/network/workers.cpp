@@ -5,12 +5,6 @@
 namespace stagewise {
 namespace {
 
-std::vector<ValueId> pick(const std::vector<ValueId>& from, const std::vector<ValueId>& which) {
-  std::vector<ValueId> result;
-  for (const ValueId id : which) result.push_back(from[static_cast<std::size_t>(id.index)]);
-  return result;
-}
-
 /// The mean of every parameter over the workers.
 void append_means(Program& program, const std::vector<ValueId>& parameters,
                   const std::vector<std::vector<ValueId>>& workers, bool is_taken_over) {
@@ -51,6 +45,12 @@ std::vector<ValueId> append_copy(Program& to, const Program& from, const CopyOpt
   return copies;
 }
 //! [append_copy]
+
+std::vector<ValueId> pick(const std::vector<ValueId>& copies, const std::vector<ValueId>& values) {
+  std::vector<ValueId> result;
+  for (const ValueId id : values) result.push_back(copies[static_cast<std::size_t>(id.index)]);
+  return result;
+}
 
 //! [build_training]
 TrainingPrograms build_training(const Model& model, const Sgd& sgd, const WorkerOptions& options) {

@@ -47,6 +47,10 @@ struct CopyOptions {
 /// @return for each value of `from`, the value in the copy.
 std::vector<ValueId> append_copy(Program& to, const Program& from, const CopyOptions& options);
 
+/// The copies of some values.
+/// @param copies as append_copy() returns them, or gradients by value.
+std::vector<ValueId> pick(const std::vector<ValueId>& copies, const std::vector<ValueId>& values);
+
 /// The step of a training: forward, backward, update.
 ///
 /// With Average::gradients, each worker computes its shard's part of the gradient of the mean over

@@ -128,7 +128,7 @@ class Executor {
   template <typename Kind>
   using Element = std::conditional_t<std::is_same_v<Kind, Real>, T, Kind>;
 
-  /// Executes a line; see run_line().
+  /// Executes a line; see run_operation().
   virtual void run(const Line& line) = 0;
 
   /// Called in load() with what is loaded: allocates what the stage's operations need beside their

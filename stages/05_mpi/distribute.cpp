@@ -14,12 +14,6 @@ ValueId at(const std::vector<ValueId>& ids, ValueId which) {
   return ids[static_cast<std::size_t>(which.index)];
 }
 
-std::vector<ValueId> at(const std::vector<ValueId>& ids, const std::vector<ValueId>& which) {
-  std::vector<ValueId> result;
-  for (const ValueId id : which) result.push_back(at(ids, id));
-  return result;
-}
-
 /// "fc1" of "fc1/weight".
 std::string layer_of(const std::string& parameter) {
   return parameter.substr(0, parameter.find('/'));
@@ -91,7 +85,7 @@ StepPrograms distribute_data(const Model& model, const Sgd& sgd, Average average
                                                    .whose = "@" + std::to_string(part.index),
                                                    .has_parameters = own,
                                                    .has_samples = true});
-  const std::vector<ValueId> gradients = at(copies, at(one.gradients, model.parameters));
+  const std::vector<ValueId> gradients = pick(copies, pick(one.gradients, model.parameters));
   StepPrograms result = step_programs(model, copies, part);
   TrainingPrograms& training = result.training;
   training.totals = {at(copies, model.totals)};
@@ -102,7 +96,7 @@ StepPrograms distribute_data(const Model& model, const Sgd& sgd, Average average
     return result;
   }
 
-  const std::vector<ValueId> parameters = at(copies, model.parameters);
+  const std::vector<ValueId> parameters = pick(copies, model.parameters);
   append_updates(step, parameters, gradients, sgd);
   training.workers = {parameters};
   training.mean.values = step.values;
@@ -241,14 +235,14 @@ TensorPrograms distribute_tensor(const Model& model, const Sgd& sgd, const Part&
                                                    .has_parameters = true,
                                                    .has_samples = true});
   TensorPrograms result{.step = step_programs(model, copies, {}), .parameters = {}};
-  const std::vector<ValueId> parameters = at(copies, model.parameters);
+  const std::vector<ValueId> parameters = pick(copies, model.parameters);
   for (const ValueId id : parameters) result.parameters.push_back({id});
   if (part.count > 1) Splitter(forward, part, result.parameters).split_layers();
 
   Differentiated one = differentiate(forward, at(copies, model.row_losses));
   TrainingPrograms& training = result.step.training;
   training.totals = {at(copies, model.totals)};
-  append_updates(one.program, parameters, at(one.gradients, parameters), sgd);
+  append_updates(one.program, parameters, pick(one.gradients, parameters), sgd);
   training.step = std::move(one.program);
   return result;
 }

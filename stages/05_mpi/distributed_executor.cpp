@@ -14,7 +14,7 @@ void DistributedExecutor<T>::run(const AllReduce& op) {
     bucket_.push_back({this->at(value), this->elements(value)});
   }
   transport_->begin(bucket_, this->lane_stream());
-  if (this->lane() == 0) {  // what comes next is in the same stream
+  if (this->lane() == 0 || op.divides) {  // what comes next in the stream needs the sums
     transport_->finish();
   } else if (!transport_->can_be_recorded()) {
     begun_.push_back(this->line_number());
