@@ -39,6 +39,13 @@ CommandLine::CommandLine() {
   surroundings_.variables["OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"] = "1";
   // Containers may forbid a process to read another's memory, which Open MPI then deplores.
   surroundings_.variables["OMPI_MCA_btl_vader_single_copy_mechanism"] = "none";
+  renew_temporary_folder();
+}
+
+void CommandLine::renew_temporary_folder() {
+  const fs::path folder = temporary_ / std::to_string(programs_++);
+  fs::create_directory(folder);
+  surroundings_.variables["TMPDIR"] = folder.string();
 }
 
 std::vector<std::string> CommandLine::resolve(const std::string& command) {
@@ -54,6 +61,7 @@ std::vector<std::string> CommandLine::resolve(const std::string& command) {
 }
 
 Outcome CommandLine::run(const std::vector<std::string>& words) {
+  renew_temporary_folder();
   return stagewise::run(words, surroundings_);
 }
 
