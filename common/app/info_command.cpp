@@ -1,6 +1,9 @@
 #include <algorithm>
 #include <iostream>
+#include <set>
 #include <sstream>
+#include <utility>
+#include <vector>
 
 #include "app/commands.hpp"
 #include "app/text.hpp"
@@ -43,45 +46,108 @@ std::string with_prefix(double number) {
   return fixed(number, number < 99.95 && *prefix != '\0' ? 1 : 0) + prefix;
 }
 
-std::string file_of(const Stage& stage, const Line& line) {
-  const auto file = stage.files.find(name_of(line.operation));
-  return file == stage.files.end() ? "-" : file->second;
+/// A line of the table, in which texts have columns of their own.
+std::string columns(const std::vector<std::pair<std::string, std::size_t>>& texts) {
+  std::string line;
+  for (const auto& [text, width] : texts) {
+    line += text + std::string(std::max(width, text.size() + 1) - text.size(), ' ');
+  }
+  return line;
+}
+
+/// Breaks a list of operands between two of them, so that its lines are at most 100 columns wide.
+std::string wrapped(const std::string& operands) {
+  constexpr std::size_t width = 100;
+  const std::string indent(6, ' ');
+  std::string text;
+  std::string line = indent;
+  for (std::size_t begin = 0; begin < operands.size();) {
+    const std::size_t end = std::min(operands.find(", ", begin), operands.size() - 1) + 1;
+    const std::string operand = operands.substr(begin, end - begin);
+    if (line.size() > indent.size() + 2 && line.size() + operand.size() > width) {
+      text += line + '\n';
+      line = indent + " ";
+    }
+    line += operand;
+    begin = end;
+  }
+  return text + line + '\n';
 }
 
 /// The lines of a step, as a table.
-std::string table_of(const Stage& stage, const RunOptions& options) {
-  std::ostringstream out;
-  const ModelOptions described = with_data(options.model);
-  const Model model = build_model(described);
-  const bool is_double = options.precision == "double";
-  const Program program = is_double ? program_of<double>(stage, model, options)
-                                    : program_of<float>(stage, model, options);
-  const Index rows = options.training.batch_size;
-  out << "\na training step of " << describe(described) << ", " << options.precision << ", batch "
-      << with_thousands(rows) << ": " << count_of(std::ssize(program.lines), "line") << "\n\n";
-  const auto column = [](const std::string& text, std::size_t width) {
-    return text + std::string(std::max(width, text.size() + 2) - text.size(), ' ');
-  };
-  out << column("operation", 32) << column("values", 62) << right("bytes", 8) << right("ops", 8)
-      << "  computed by\n";
-  Cost all;
-  for (const Line& line : program.lines) {
-    const Cost cost = cost_of(program, line, rows, is_double ? 8 : 4);
-    all.bytes += cost.bytes;
-    all.operations += cost.operations;
-    const bool is_fused = !line.replaces.empty();
-    out << column(std::string(name_of(line.operation)) + (is_fused ? "*" : ""), 32)
-        << column(operands_text(program, line.operation), 62) << right(with_prefix(cost.bytes), 8)
-        << right(with_prefix(cost.operations), 8) << "  " << file_of(stage, line) << '\n';
-    if (is_fused) out << "  # " << replaced_text(line) << '\n';
+class ProgramTable {
+ public:
+  ProgramTable(const Stage& stage, const RunOptions& options)
+      : stage_(stage),
+        options_(options),
+        described_(with_data(options.model)),
+        is_double_(options.precision == "double") {
+    const Model model = build_model(described_);
+    program_ = is_double_ ? program_of<double>(stage, model, options)
+                          : program_of<float>(stage, model, options);
+    for (const Line& line :
+         build_training(model, options.training.sgd, options.workers).step.lines) {
+      before_.insert(name_of(line.operation));
+    }
   }
-  out << column("all", 32) << column("", 62) << right(with_prefix(all.bytes), 8)
-      << right(with_prefix(all.operations), 8) << '\n';
-  const bool has_fused = std::any_of(program.lines.begin(), program.lines.end(),
-                                     [](const Line& line) { return !line.replaces.empty(); });
-  if (has_fused) out << "\n* one line instead of those behind #\n";
-  return out.str();
-}
+
+  std::string text() const {
+    const Index rows = options_.training.batch_size;
+    std::ostringstream out;
+    out << "\na training step of " << describe(described_) << ", " << options_.precision
+        << ", batch " << with_thousands(rows) << ": "
+        << count_of(std::ssize(program_.lines), "line") << "\n\n"
+        << row("line", "operation", stage_.folder.empty() ? "" : "change", "bytes", "ops",
+               "computed by");
+    Cost all;
+    for (std::size_t i = 0; i < program_.lines.size(); ++i) {
+      const Line& line = program_.lines[i];
+      const Cost cost = cost_of(program_, line, rows, is_double_ ? 8 : 4);
+      all.bytes += cost.bytes;
+      all.operations += cost.operations;
+      const std::string name = name_of(line.operation);
+      out << row(std::to_string(i + 1), name + (line.replaces.empty() ? "" : "*"), change(line),
+                 with_prefix(cost.bytes), with_prefix(cost.operations), file_of(line))
+          << wrapped(operands_text(program_, line.operation, rows));
+      if (!line.replaces.empty()) out << "      # " << replaced_text(line) << '\n';
+    }
+    out << row("", "all", "", with_prefix(all.bytes), with_prefix(all.operations), "");
+    const bool has_fused = std::any_of(program_.lines.begin(), program_.lines.end(),
+                                       [](const Line& line) { return !line.replaces.empty(); });
+    if (has_fused) out << "\n* one line instead of those behind #\n";
+    return out.str();
+  }
+
+ private:
+  static std::string row(const std::string& number, const std::string& operation,
+                         const std::string& change, const std::string& bytes,
+                         const std::string& operations, const std::string& file) {
+    const std::string text =
+        right(number, 4) + "  " +
+        columns({{operation, 32}, {change, 11}, {right(bytes, 8), 8}, {right(operations, 8), 10}}) +
+        file;
+    return text.substr(0, text.find_last_not_of(' ') + 1) + '\n';
+  }
+
+  std::string file_of(const Line& line) const {
+    const auto file = stage_.files.find(name_of(line.operation));
+    return file == stage_.files.end() ? "-" : file->second;
+  }
+
+  /// What the stage does with a line that the one before it does not.
+  std::string change(const Line& line) const {
+    if (stage_.folder.empty() || !file_of(line).starts_with(stage_.folder)) return "";
+    if (!line.replaces.empty()) return "fused";
+    return before_.contains(name_of(line.operation)) ? "new kernel" : "new line";
+  }
+
+  const Stage& stage_;
+  const RunOptions& options_;
+  ModelOptions described_;
+  bool is_double_;
+  Program program_;
+  std::set<std::string> before_;  ///< the operations of the step that no stage has changed
+};
 
 }  // namespace
 
@@ -93,7 +159,7 @@ void run_info(const Stage& stage, RunOptions options, bool shows_program) {
     // A process alone shows what two would do.
     if (stage.workers_by_ranks(options.stage) == 1) options.workers.workers = 2;
     refuse_idle_options(options);
-    table = table_of(stage, options);
+    table = ProgramTable(stage, options).text();
   } else if (!options.given.empty()) {
     throw UsageError("--" + *options.given.begin() + " is for info --program");
   }

@@ -153,7 +153,10 @@ struct Stage {
   std::vector<LadderCommand> ladders;  ///< its ladders, each a subcommand
   std::vector<StageCommand> commands;  ///< its further subcommands
 
-  OperationFiles files;
+  /// Its own files, from the repository's root. Empty: there is no stage before it.
+  std::string folder = {};
+
+  OperationFiles files;  ///< where the lines of its programs are computed
 
   std::vector<Offers> offers;  ///< of all stages, in their order
 

@@ -1,10 +1,28 @@
 #include "network/print.hpp"
 
+#include "network/shard.hpp"
+
 namespace stagewise {
 namespace {
 
-/// The names; of many, the first two and the last.
-std::string list_of(const Program& program, const std::vector<ValueId>& ids) {
+/// With the shape behind the name, if it has one.
+std::string described(const Value& value, Index rows) {
+  if (value.type == Type::totals || (value.role == Role::data && !value.is_batched)) {
+    return value.name;
+  }
+  const Index own_rows = shard_of(rows, value.part.count, value.part.index).rows;
+  const Shape shape = value.is_batched ? value.shape.batched(own_rows) : value.shape;
+  std::string text = value.name + " [";
+  for (int i = 0; i < shape.rank(); ++i) {
+    if (i > 0) text += 'x';
+    text += std::to_string(shape[i]);
+  }
+  return text + "]";
+}
+
+/// Of many, the first two and the last.
+template <typename Text>
+std::string list_of(const Program& program, const std::vector<ValueId>& ids, const Text& text_of) {
   constexpr std::size_t many = 6;
   std::string text;
   for (std::size_t i = 0; i < ids.size(); ++i) {
@@ -13,15 +31,26 @@ std::string list_of(const Program& program, const std::vector<ValueId>& ids) {
       text += "..., ";
       i = ids.size() - 1;
     }
-    text += program[ids[i]].name;
+    text += text_of(program[ids[i]]);
   }
   return text;
+}
+
+template <typename Text>
+std::string operands(const Program& program, const Operation& operation, const Text& text_of) {
+  return list_of(program, read_by(operation), text_of) + " -> " +
+         list_of(program, written_by(operation), text_of);
 }
 
 }  // namespace
 
 std::string operands_text(const Program& program, const Operation& operation) {
-  return list_of(program, read_by(operation)) + " -> " + list_of(program, written_by(operation));
+  return operands(program, operation, [](const Value& value) { return value.name; });
+}
+
+std::string operands_text(const Program& program, const Operation& operation, Index rows) {
+  return operands(program, operation,
+                  [rows](const Value& value) { return described(value, rows); });
 }
 
 std::string replaced_text(const Line& line) {

@@ -12,6 +12,11 @@ namespace stagewise {
 /// it writes; of many, the first two and the last.
 std::string operands_text(const Program& program, const Operation& operation);
 
+/// "batch [100x784], fc1/weight [784x256] -> fc1/product [100x256]": likewise, with the shapes for
+/// a batch of `rows` samples; what is there for all batches, such as the data set, and totals have
+/// none.
+std::string operands_text(const Program& program, const Operation& operation, Index rows);
+
 /// "gather gemm add_bias relu": the names of the operations that a fused line stands for; each run
 /// of the same is one name and a number: "sgd_update x4". Empty for a line that is not fused.
 std::string replaced_text(const Line& line);

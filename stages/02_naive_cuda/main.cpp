@@ -47,6 +47,7 @@ Stage describe_stage() {
                     .only_trains = true}};
   stage.in_float = in_precision<float>();
   stage.in_double = in_precision<double>();
+  stage.folder = "stages/02_naive_cuda/";
   stage.files = naive_cuda::operation_files();
   stage.offers = all_offers();
   stage.libraries = cuda::describe_libraries;

@@ -74,6 +74,7 @@ Stage describe_stage() {
   stage.ladders = shared_memory::ladder_commands();
   stage.in_float = {.make_executor = make_executor<float>, .rewrite = rewrite};
   stage.in_double = {.make_executor = make_executor<double>, .rewrite = rewrite};
+  stage.folder = "stages/03_shared_memory/";
   stage.files = shared_memory::operation_files();
   stage.offers = all_offers();
   stage.libraries = cuda::describe_libraries;

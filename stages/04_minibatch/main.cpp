@@ -60,6 +60,7 @@ Stage describe_stage() {
   };
   stage.in_float = in_precision<float>();
   stage.in_double = in_precision<double>();
+  stage.folder = "stages/04_minibatch/";
   stage.files = minibatch::operation_files();
   stage.offers = all_offers();
   stage.libraries = cuda::describe_libraries;

@@ -257,6 +257,7 @@ Stage describe_stage(mpi::World& world, mpi::MpiRanks& ranks, int argc, char** a
   stage.in_float = in_precision<float>(process);
   stage.in_double = in_precision<double>(process);
   stage.commands = {mpi::grade_command(world, ranks, place)};
+  stage.folder = "stages/05_mpi/";
   stage.files = mpi::operation_files();
   stage.offers = all_offers();
   stage.libraries = [] {

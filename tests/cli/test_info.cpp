@@ -15,30 +15,37 @@ namespace fs = std::filesystem;
 /// A line of `info --program`.
 struct Row {
   std::string operation;
-  std::string values;
+  std::string change;
   std::string bytes;
   std::string operations;
   std::string file;
+  std::string shaped;    ///< what it reads and writes, with the shapes
+  std::string values;    ///< the names alone
   std::string replaces;  ///< what it is there instead of; empty for most
 };
 
 /// The table that `info --program` ends with.
 std::vector<Row> rows_of(const std::string& output) {
   static const std::regex row(
-      R"((\S+) +(\S.* -> .*\S) +([\d.]+(?: [kMGT])?) +([\d.]+(?: [kMGT])?)  (\S+))");
+      R"( +\d+  (\S+) +(|fused|new kernel|new line) +([\d.]+(?: [kMGT])?) +([\d.]+(?: [kMGT])?)  (\S+))");
+  static const std::regex shape(R"( \[[\dx]*\])");
   const std::vector<std::string> lines = lines_of(output);
   const auto head = std::find_if(lines.begin(), lines.end(), [](const std::string& line) {
-    return line.starts_with("operation ");
+    return line.starts_with("line  operation ");
   });
   std::vector<Row> rows;
   for (auto line = head; line != lines.end(); ++line) {
+    EXPECT_LE(line->size(), 120U) << *line;
     std::smatch parts;
-    if (line->starts_with("  # ") && !rows.empty()) {
-      rows.back().replaces = line->substr(4);
-    } else if (std::regex_match(*line, parts, row)) {
-      rows.push_back({parts[1], parts[2], parts[3], parts[4], parts[5], ""});
+    if (std::regex_match(*line, parts, row)) {
+      rows.push_back({parts[1], parts[2], parts[3], parts[4], parts[5], "", "", ""});
+    } else if (line->starts_with("      # ") && !rows.empty()) {
+      rows.back().replaces = line->substr(8);
+    } else if (line->starts_with("      ") && !line->starts_with("      all ") && !rows.empty()) {
+      rows.back().shaped += line->substr(rows.back().shaped.empty() ? 6 : 7);
     }
   }
+  for (Row& each : rows) each.values = std::regex_replace(each.shaped, shape, "");
   EXPECT_NE(output.find(": " + std::to_string(rows.size()) + " line"), std::string::npos) << output;
   return rows;
 }
@@ -140,8 +147,29 @@ TEST_P(Info, ShowsTheLinesOfTheDefaultNetwork) {
   // 2 * 100 * 784 * 256 operations; 4 bytes for each number of the factors and the product.
   EXPECT_EQ(lines[1].operations, "40.1 M");
   EXPECT_EQ(lines[1].bytes, "1.2 M");
+  EXPECT_EQ(lines[1].shaped, "batch [100x28x28x1], fc1/weight [784x256] -> fc1/product [100x256]");
   EXPECT_EQ(rows("--precision double")[1].bytes, "2.4 M");
   EXPECT_EQ(rows("--batch-size 1000")[1].operations, "401 M");
+}
+
+/// Against the stage before: what a stage computes by a file of its own.
+TEST_P(Info, SaysWhatChangesAgainstTheStageBefore) {
+  const bool exchanges = GetParam() == "stage05_mpi";
+  for (const std::string& model : models) {
+    bool has_changed = false;
+    for (const Row& row : rows(model)) {
+      const bool is_own = row.file.starts_with(folder_) && GetParam() != "stage01_serial";
+      EXPECT_EQ(row.change.empty(), !is_own) << row.operation;
+      if (is_own) {
+        has_changed = true;
+        const std::string expected = exchanges              ? "new line"
+                                     : row.replaces.empty() ? "new kernel"
+                                                            : "fused";
+        EXPECT_EQ(row.change, expected) << row.operation;
+      }
+    }
+    EXPECT_EQ(has_changed, GetParam() != "stage01_serial") << model;
+  }
 }
 
 TEST_P(Info, ShowsConvolutions) {
