@@ -44,8 +44,9 @@ struct Gather {
   Writes<Real> batch;
   Writes<std::int32_t> batch_labels;
   static constexpr auto name = "gather";
-  static constexpr auto operands = std::tuple{&Gather::features, &Gather::labels, &Gather::order,
-                                              &Gather::batch, &Gather::batch_labels};
+  static auto operands(auto& op) {
+    return std::tie(op.features, op.labels, op.order, op.batch, op.batch_labels);
+  }
 };
 
 /// @}
@@ -60,7 +61,7 @@ struct Gemm {
   Transpose op_a = Transpose::no;
   Transpose op_b = Transpose::no;
   static constexpr auto name = "gemm";
-  static constexpr auto operands = std::tuple{&Gemm::a, &Gemm::b, &Gemm::c};
+  static auto operands(auto& op) { return std::tie(op.a, op.b, op.c); }
 };
 
 /// y[i, j] = x[i, j] + bias[j]; y may be in the memory of x.
@@ -69,7 +70,7 @@ struct AddBias {
   Reads<Real> bias;
   Writes<Real> y;
   static constexpr auto name = "add_bias";
-  static constexpr auto operands = std::tuple{&AddBias::x, &AddBias::bias, &AddBias::y};
+  static auto operands(auto& op) { return std::tie(op.x, op.bias, op.y); }
 };
 
 /// y[j] = the sum of column j of x: the gradient of a bias.
@@ -77,7 +78,7 @@ struct ColumnSums {
   Reads<Real> x;
   Writes<Real> y;
   static constexpr auto name = "column_sums";
-  static constexpr auto operands = std::tuple{&ColumnSums::x, &ColumnSums::y};
+  static auto operands(auto& op) { return std::tie(op.x, op.y); }
 };
 
 /// sum = the terms added up elementwise, the first one first.
@@ -85,7 +86,7 @@ struct Sum {
   std::vector<Reads<Real>> terms;
   Writes<Real> sum;
   static constexpr auto name = "sum";
-  static constexpr auto operands = std::tuple{&Sum::terms, &Sum::sum};
+  static auto operands(auto& op) { return std::tie(op.terms, op.sum); }
 };
 
 /// @}
@@ -98,7 +99,7 @@ struct Relu {
   Reads<Real> x;
   Writes<Real> y;
   static constexpr auto name = "relu";
-  static constexpr auto operands = std::tuple{&Relu::x, &Relu::y};
+  static auto operands(auto& op) { return std::tie(op.x, op.y); }
 };
 
 /// dx = dy where y > 0, else 0: relu'(0) = 0.
@@ -107,8 +108,7 @@ struct ReluBackward {
   Reads<Real> dy;
   Writes<Real> dx;
   static constexpr auto name = "relu_backward";
-  static constexpr auto operands =
-      std::tuple{&ReluBackward::y, &ReluBackward::dy, &ReluBackward::dx};
+  static auto operands(auto& op) { return std::tie(op.y, op.dy, op.dx); }
 };
 
 /// y = 1 / (1 + exp(-x)).
@@ -116,7 +116,7 @@ struct Sigmoid {
   Reads<Real> x;
   Writes<Real> y;
   static constexpr auto name = "sigmoid";
-  static constexpr auto operands = std::tuple{&Sigmoid::x, &Sigmoid::y};
+  static auto operands(auto& op) { return std::tie(op.x, op.y); }
 };
 
 /// dx = dy y (1 - y).
@@ -125,8 +125,7 @@ struct SigmoidBackward {
   Reads<Real> dy;
   Writes<Real> dx;
   static constexpr auto name = "sigmoid_backward";
-  static constexpr auto operands =
-      std::tuple{&SigmoidBackward::y, &SigmoidBackward::dy, &SigmoidBackward::dx};
+  static auto operands(auto& op) { return std::tie(op.y, op.dy, op.dx); }
 };
 
 /// @}
@@ -141,9 +140,9 @@ struct SoftmaxCrossEntropy {
   Writes<Real> probabilities;
   Writes<Real> row_losses;
   static constexpr auto name = "softmax_cross_entropy";
-  static constexpr auto operands =
-      std::tuple{&SoftmaxCrossEntropy::logits, &SoftmaxCrossEntropy::labels,
-                 &SoftmaxCrossEntropy::probabilities, &SoftmaxCrossEntropy::row_losses};
+  static auto operands(auto& op) {
+    return std::tie(op.logits, op.labels, op.probabilities, op.row_losses);
+  }
 };
 
 /// The gradient of the mean over the whole batch, of which this may be a part (see Part):
@@ -153,9 +152,7 @@ struct SoftmaxCrossEntropyBackward {
   Reads<std::int32_t> labels;
   Writes<Real> dlogits;
   static constexpr auto name = "softmax_cross_entropy_backward";
-  static constexpr auto operands =
-      std::tuple{&SoftmaxCrossEntropyBackward::probabilities, &SoftmaxCrossEntropyBackward::labels,
-                 &SoftmaxCrossEntropyBackward::dlogits};
+  static auto operands(auto& op) { return std::tie(op.probabilities, op.labels, op.dlogits); }
 };
 
 /// Row loss = the sum over the outputs of (target - output)^2. The target is 1 in the label's
@@ -165,8 +162,7 @@ struct SquaredError {
   Reads<std::int32_t> labels;
   Writes<Real> row_losses;
   static constexpr auto name = "squared_error";
-  static constexpr auto operands =
-      std::tuple{&SquaredError::outputs, &SquaredError::labels, &SquaredError::row_losses};
+  static auto operands(auto& op) { return std::tie(op.outputs, op.labels, op.row_losses); }
 };
 
 /// The gradient of the mean over the whole batch: doutputs = 2 (outputs - target) / its rows.
@@ -175,9 +171,7 @@ struct SquaredErrorBackward {
   Reads<std::int32_t> labels;
   Writes<Real> doutputs;
   static constexpr auto name = "squared_error_backward";
-  static constexpr auto operands =
-      std::tuple{&SquaredErrorBackward::outputs, &SquaredErrorBackward::labels,
-                 &SquaredErrorBackward::doutputs};
+  static auto operands(auto& op) { return std::tie(op.outputs, op.labels, op.doutputs); }
 };
 
 /// classes[i] = the column of the largest element of row i; the lowest column wins ties.
@@ -185,7 +179,7 @@ struct ArgMax {
   Reads<Real> outputs;
   Writes<std::int32_t> classes;
   static constexpr auto name = "argmax";
-  static constexpr auto operands = std::tuple{&ArgMax::outputs, &ArgMax::classes};
+  static auto operands(auto& op) { return std::tie(op.outputs, op.classes); }
 };
 
 /// classes[i] = 1 where the only output is at least `threshold`, else 0.
@@ -194,7 +188,7 @@ struct Threshold {
   Writes<std::int32_t> classes;
   double threshold = 0;
   static constexpr auto name = "threshold";
-  static constexpr auto operands = std::tuple{&Threshold::outputs, &Threshold::classes};
+  static auto operands(auto& op) { return std::tie(op.outputs, op.classes); }
 };
 
 /// Adds a batch to an epoch's totals: the losses in a fixed order, into a double; the rows whose
@@ -205,8 +199,9 @@ struct Accumulate {
   Reads<std::int32_t> labels;
   Updates<Totals> totals;
   static constexpr auto name = "accumulate";
-  static constexpr auto operands = std::tuple{&Accumulate::row_losses, &Accumulate::classes,
-                                              &Accumulate::labels, &Accumulate::totals};
+  static auto operands(auto& op) {
+    return std::tie(op.row_losses, op.classes, op.labels, op.totals);
+  }
 };
 
 /// @}
@@ -219,8 +214,7 @@ struct Convolution {
   Reads<Real> filter;
   Writes<Real> output;
   static constexpr auto name = "convolution";
-  static constexpr auto operands =
-      std::tuple{&Convolution::input, &Convolution::filter, &Convolution::output};
+  static auto operands(auto& op) { return std::tie(op.input, op.filter, op.output); }
 };
 
 /// Its gradients; that of the input where somebody needs it.
@@ -231,9 +225,9 @@ struct ConvolutionBackward {
   Writes<Real> dinput;
   Writes<Real> dfilter;
   static constexpr auto name = "convolution_backward";
-  static constexpr auto operands = std::tuple{
-      &ConvolutionBackward::input, &ConvolutionBackward::filter, &ConvolutionBackward::doutput,
-      &ConvolutionBackward::dinput, &ConvolutionBackward::dfilter};
+  static auto operands(auto& op) {
+    return std::tie(op.input, op.filter, op.doutput, op.dinput, op.dfilter);
+  }
 };
 
 /// The mean of every window of `window` x `window` pixels, windows side by side.
@@ -242,7 +236,7 @@ struct AveragePool {
   Writes<Real> output;
   Index window = 0;
   static constexpr auto name = "average_pool";
-  static constexpr auto operands = std::tuple{&AveragePool::input, &AveragePool::output};
+  static auto operands(auto& op) { return std::tie(op.input, op.output); }
 };
 
 /// Its gradient: each pixel gets its share of its window's.
@@ -251,8 +245,7 @@ struct AveragePoolBackward {
   Writes<Real> dinput;
   Index window = 0;
   static constexpr auto name = "average_pool_backward";
-  static constexpr auto operands =
-      std::tuple{&AveragePoolBackward::doutput, &AveragePoolBackward::dinput};
+  static auto operands(auto& op) { return std::tie(op.doutput, op.dinput); }
 };
 
 /// @}
@@ -266,7 +259,7 @@ struct SgdUpdate {
   double learning_rate = 0;
   double l2 = 0;
   static constexpr auto name = "sgd_update";
-  static constexpr auto operands = std::tuple{&SgdUpdate::gradient, &SgdUpdate::parameter};
+  static auto operands(auto& op) { return std::tie(op.gradient, op.parameter); }
 };
 
 /// mean = the terms added up elementwise, divided by their number.
@@ -274,7 +267,7 @@ struct Mean {
   std::vector<Reads<Real>> terms;
   Writes<Real> mean;
   static constexpr auto name = "mean";
-  static constexpr auto operands = std::tuple{&Mean::terms, &Mean::mean};
+  static auto operands(auto& op) { return std::tie(op.terms, op.mean); }
 };
 
 /// y = x.
@@ -282,7 +275,7 @@ struct Copy {
   Reads<Real> x;
   Writes<Real> y;
   static constexpr auto name = "copy";
-  static constexpr auto operands = std::tuple{&Copy::x, &Copy::y};
+  static auto operands(auto& op) { return std::tie(op.x, op.y); }
 };
 
 /// Every value becomes the sum of what all processes have there, or the mean. A bucket of several
@@ -291,7 +284,7 @@ struct AllReduce {
   std::vector<Updates<Real>> values;
   bool divides = false;  ///< whether the sum is divided by the number of processes
   static constexpr auto name = "all_reduce";
-  static constexpr auto operands = std::tuple{&AllReduce::values};
+  static auto operands(auto& op) { return std::tie(op.values); }
 };
 
 /// y = x, which all processes have alike, in the same memory: nothing to do on the way forward. On
@@ -300,7 +293,7 @@ struct Replicate {
   Reads<Real> x;
   Writes<Real> y;
   static constexpr auto name = "replicate";
-  static constexpr auto operands = std::tuple{&Replicate::x, &Replicate::y};
+  static auto operands(auto& op) { return std::tie(op.x, op.y); }
 };
 
 /// @}
@@ -317,8 +310,9 @@ struct Linear {
   Writes<Real> output;
   Activation activation = Activation::none;
   static constexpr auto name = "linear";
-  static constexpr auto operands =
-      std::tuple{&Linear::input, &Linear::order, &Linear::weight, &Linear::bias, &Linear::output};
+  static auto operands(auto& op) {
+    return std::tie(op.input, op.order, op.weight, op.bias, op.output);
+  }
   static constexpr bool is_fused = true;
 };
 
@@ -330,9 +324,7 @@ struct LinearInputGradient {
   Writes<Real> dinput;
   Activation input_activation = Activation::none;
   static constexpr auto name = "linear_input_gradient";
-  static constexpr auto operands =
-      std::tuple{&LinearInputGradient::doutput, &LinearInputGradient::weight,
-                 &LinearInputGradient::input, &LinearInputGradient::dinput};
+  static auto operands(auto& op) { return std::tie(op.doutput, op.weight, op.input, op.dinput); }
   static constexpr bool is_fused = true;
 };
 
@@ -349,10 +341,9 @@ struct LinearGradients {
   double learning_rate = 0;
   double l2 = 0;
   static constexpr auto name = "linear_gradients";
-  static constexpr auto operands =
-      std::tuple{&LinearGradients::input,   &LinearGradients::order, &LinearGradients::doutput,
-                 &LinearGradients::dweight, &LinearGradients::dbias, &LinearGradients::weight,
-                 &LinearGradients::bias};
+  static auto operands(auto& op) {
+    return std::tie(op.input, op.order, op.doutput, op.dweight, op.dbias, op.weight, op.bias);
+  }
   static constexpr bool is_fused = true;
 };
 
@@ -376,9 +367,10 @@ struct OutputLayer {
   LossAttributes at = {};
   Activation input_activation = Activation::none;
   static constexpr auto name = "output_layer";
-  static constexpr auto operands = std::tuple{
-      &OutputLayer::input, &OutputLayer::weight,  &OutputLayer::bias,   &OutputLayer::labels,
-      &OutputLayer::order, &OutputLayer::doutput, &OutputLayer::dinput, &OutputLayer::scores};
+  static auto operands(auto& op) {
+    return std::tie(op.input, op.weight, op.bias, op.labels, op.order, op.doutput, op.dinput,
+                    op.scores);
+  }
   static constexpr bool is_fused = true;
 };
 
@@ -391,8 +383,9 @@ struct Loss {
   Writes<Score> scores;
   LossAttributes at = {};
   static constexpr auto name = "loss";
-  static constexpr auto operands =
-      std::tuple{&Loss::outputs, &Loss::labels, &Loss::order, &Loss::doutputs, &Loss::scores};
+  static auto operands(auto& op) {
+    return std::tie(op.outputs, op.labels, op.order, op.doutputs, op.scores);
+  }
   static constexpr bool is_fused = true;
 };
 
@@ -401,7 +394,7 @@ struct AddScores {
   Reads<Score> scores;
   Updates<Totals> totals;
   static constexpr auto name = "add_scores";
-  static constexpr auto operands = std::tuple{&AddScores::scores, &AddScores::totals};
+  static auto operands(auto& op) { return std::tie(op.scores, op.totals); }
   static constexpr bool is_fused = true;
 };
 
@@ -414,9 +407,9 @@ struct ConvolutionReluPool {
   Writes<Real> output;
   Index window = 0;
   static constexpr auto name = "convolution_relu_pool";
-  static constexpr auto operands = std::tuple{
-      &ConvolutionReluPool::input, &ConvolutionReluPool::filter, &ConvolutionReluPool::bias,
-      &ConvolutionReluPool::activated, &ConvolutionReluPool::output};
+  static auto operands(auto& op) {
+    return std::tie(op.input, op.filter, op.bias, op.activated, op.output);
+  }
   static constexpr bool is_fused = true;
 };
 
@@ -428,9 +421,7 @@ struct PoolReluBackward {
   Writes<Real> dbias;
   Index window = 0;
   static constexpr auto name = "pool_relu_backward";
-  static constexpr auto operands =
-      std::tuple{&PoolReluBackward::activated, &PoolReluBackward::doutput, &PoolReluBackward::dsum,
-                 &PoolReluBackward::dbias};
+  static auto operands(auto& op) { return std::tie(op.activated, op.doutput, op.dsum, op.dbias); }
   static constexpr bool is_fused = true;
 };
 
@@ -441,7 +432,7 @@ struct UpdateBySum {
   double learning_rate = 0;
   double l2 = 0;  ///< of weights
   static constexpr auto name = "update_by_sum";
-  static constexpr auto operands = std::tuple{&UpdateBySum::gradients, &UpdateBySum::parameters};
+  static auto operands(auto& op) { return std::tie(op.gradients, op.parameters); }
   static constexpr bool is_fused = true;
 };
 
@@ -451,7 +442,7 @@ struct AverageWeights {
   std::vector<Writes<Real>> means;
   bool is_taken_over = false;  ///< whether the workers get it
   static constexpr auto name = "average_weights";
-  static constexpr auto operands = std::tuple{&AverageWeights::workers, &AverageWeights::means};
+  static auto operands(auto& op) { return std::tie(op.workers, op.means); }
   static constexpr bool is_fused = true;
 };
 
@@ -462,8 +453,7 @@ struct FoldedLinear {
   Reads<Real> bias;
   Writes<Real> sum;
   static constexpr auto name = "folded_linear";
-  static constexpr auto operands = std::tuple{&FoldedLinear::input, &FoldedLinear::weight,
-                                              &FoldedLinear::bias, &FoldedLinear::sum};
+  static auto operands(auto& op) { return std::tie(op.input, op.weight, op.bias, op.sum); }
   static constexpr bool is_fused = true;
 };
 
@@ -477,10 +467,9 @@ struct FoldedGradients {
   Writes<Real> dweight;
   Writes<Real> dbias;
   static constexpr auto name = "folded_gradients";
-  static constexpr auto operands =
-      std::tuple{&FoldedGradients::input, &FoldedGradients::weight, &FoldedGradients::bias,
-                 &FoldedGradients::dsum,  &FoldedGradients::dinput, &FoldedGradients::dweight,
-                 &FoldedGradients::dbias};
+  static auto operands(auto& op) {
+    return std::tie(op.input, op.weight, op.bias, op.dsum, op.dinput, op.dweight, op.dbias);
+  }
   static constexpr bool is_fused = true;
 };
 

@@ -66,35 +66,24 @@ constexpr Use use_of(const Updates<Kind>& /*operand*/) {
 }
 
 /// Calls `visit(operand, use)` for each operand that is there: the operand a ValueId, which may be
-/// replaced.
-template <typename Visit>
-void for_each_operand(Operation& operation, const Visit& visit) {
+/// replaced in an operation that is not const.
+template <typename AnyOperation, typename Visit>
+void for_each_operand(AnyOperation&& operation, const Visit& visit) {
   const auto visit_one = [&](auto& operand) {
-    if (operand) visit(static_cast<ValueId&>(operand), use_of(operand));
+    if (operand) visit(operand, use_of(operand));
+  };
+  const auto visit_member = [&](auto& member) {
+    if constexpr (requires { member.begin(); }) {
+      for (auto& operand : member) visit_one(operand);
+    } else {
+      visit_one(member);
+    }
   };
   std::visit(
       [&](auto& op) {
-        std::apply(
-            [&](auto... members) {
-              const auto visit_member = [&](auto& member) {
-                if constexpr (requires { member.begin(); }) {
-                  for (auto& operand : member) visit_one(operand);
-                } else {
-                  visit_one(member);
-                }
-              };
-              (visit_member(op.*members), ...);
-            },
-            std::decay_t<decltype(op)>::operands);
+        std::apply([&](auto&... members) { (visit_member(members), ...); }, op.operands(op));
       },
       operation);
-}
-
-/// Likewise, of an operation that stays as it is: the operand is a ValueId.
-template <typename Visit>
-void for_each_operand(const Operation& operation, const Visit& visit) {
-  for_each_operand(const_cast<Operation&>(operation),  // NOLINT(*-const-cast): nothing is changed
-                   [&](const ValueId& operand, Use use) { visit(operand, use); });
 }
 
 /// The name of an operation: "gemm".

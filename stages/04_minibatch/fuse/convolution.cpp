@@ -1,0 +1,74 @@
+#include "04_minibatch/convolution.hpp"
+
+#include "04_minibatch/fuse/patterns.hpp"
+
+namespace stagewise::minibatch {
+namespace {
+
+template <typename T>
+ConvolutionReluPoolProblem<T> problem_of(const Fusion& fusion, const ConvolutionReluPool& op) {
+  const Shape& image = fusion.value(op.input).shape;
+  const Shape& filter = fusion.value(op.filter).shape;
+  return {.convolution = {.batch = fusion.rows_of(op.input),
+                          .height = image[0],
+                          .width = image[1],
+                          .in = image[2],
+                          .filter_height = filter[0],
+                          .filter_width = filter[1],
+                          .out = filter[3]},
+          .window = op.window};
+}
+
+}  // namespace
+
+template <typename T>
+bool fuse_convolution(Fusion& fusion, std::size_t i) {
+  Rewriter& rewriter = fusion.rewriter;
+  const auto* const convolution = rewriter.get<Convolution>(i);
+  if (convolution == nullptr) return false;
+  ConvolutionReluPool fused = {.input = convolution->input, .filter = convolution->filter};
+  ValueId sum = convolution->output;
+  std::vector<std::size_t> members = {i};
+  if (const auto add = rewriter.reader_of<AddBias>(sum)) {
+    fused.bias = rewriter.get<AddBias>(*add)->bias;
+    sum = rewriter.get<AddBias>(*add)->y;
+    members.push_back(*add);
+  }
+  const auto relu = rewriter.reader_of<Relu>(sum);
+  if (!relu) return false;
+  fused.activated = rewriter.get<Relu>(*relu)->y;
+  const auto pool = rewriter.reader_of<AveragePool>(fused.activated);
+  if (!pool) return false;
+  fused.output = rewriter.get<AveragePool>(*pool)->output;
+  fused.window = rewriter.get<AveragePool>(*pool)->window;
+  if (!can_fuse_pooling(problem_of<T>(fusion, fused))) return false;
+  members.insert(members.end(), {*relu, *pool});
+  if (!is_read(rewriter.program(), fused.activated, members)) fused.activated = {};
+  return rewriter.fuse(members, fused).has_value();
+}
+
+bool fuse_pool_backward(Fusion& fusion, std::size_t i) {
+  Rewriter& rewriter = fusion.rewriter;
+  const auto* const pool = rewriter.get<AveragePoolBackward>(i);
+  if (pool == nullptr) return false;
+  const auto relu = rewriter.reader_of<ReluBackward>(pool->dinput);
+  if (!relu) return false;
+  PoolReluBackward fused = {.activated = rewriter.get<ReluBackward>(*relu)->y,
+                            .doutput = pool->doutput,
+                            .dsum = rewriter.get<ReluBackward>(*relu)->dx,
+                            .window = pool->window};
+  // The kernel takes what its counterpart takes.
+  const auto forward = rewriter.writer_of(fused.activated);
+  if (!forward || rewriter.get<ConvolutionReluPool>(*forward) == nullptr) return false;
+  std::vector<std::size_t> members = {i, *relu};
+  if (const auto sums = rewriter.reader_of<ColumnSums>(fused.dsum)) {
+    fused.dbias = rewriter.get<ColumnSums>(*sums)->y;
+    members.push_back(*sums);
+  }
+  return rewriter.fuse(members, fused).has_value();
+}
+
+template bool fuse_convolution<float>(Fusion&, std::size_t);
+template bool fuse_convolution<double>(Fusion&, std::size_t);
+
+}  // namespace stagewise::minibatch

@@ -1,0 +1,53 @@
+#include "04_minibatch/fuse/patterns.hpp"
+
+namespace stagewise::minibatch {
+namespace {
+
+/// The operation with its rows picked from the data set; none if it has no kernel for that.
+std::optional<Operation> picking(Operation operation, const Gather& gather) {
+  const auto pick = [&](auto& op, auto& operand, ValueId from) {
+    operand = from;
+    op.order = gather.order;
+  };
+  if (auto* const layer = std::get_if<Linear>(&operation)) {
+    pick(*layer, layer->input, gather.features);
+  } else if (auto* const gradients = std::get_if<LinearGradients>(&operation)) {
+    pick(*gradients, gradients->input, gather.features);
+  } else if (auto* const loss = std::get_if<Loss>(&operation)) {
+    pick(*loss, loss->labels, gather.labels);
+  } else if (auto* const last = std::get_if<OutputLayer>(&operation)) {
+    pick(*last, last->labels, gather.labels);
+  }
+  for (const ValueId id : read_by(operation)) {
+    if (id == gather.batch || id == gather.batch_labels) return std::nullopt;
+  }
+  return operation;
+}
+
+}  // namespace
+
+//! [gather]
+bool fuse_gather(Fusion& fusion, std::size_t i) {
+  Rewriter& rewriter = fusion.rewriter;
+  const auto* const found = rewriter.get<Gather>(i);
+  if (found == nullptr) return false;
+  const Gather gather = *found;
+  std::vector<std::size_t> readers = rewriter.readers_of(gather.batch);
+  const std::vector<std::size_t> of_labels = rewriter.readers_of(gather.batch_labels);
+  readers.insert(readers.end(), of_labels.begin(), of_labels.end());
+
+  std::vector<Operation> replacements;
+  for (const std::size_t line : readers) {
+    const auto replacement = picking(rewriter.program().lines[line].operation, gather);
+    if (!replacement) return false;
+    replacements.push_back(*replacement);
+  }
+  for (std::size_t k = 0; k < readers.size(); ++k) {
+    rewriter.replace(readers[k], replacements[k], {gather});
+  }
+  rewriter.remove(i);
+  return true;
+}
+//! [gather]
+
+}  // namespace stagewise::minibatch

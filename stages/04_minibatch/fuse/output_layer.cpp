@@ -1,0 +1,144 @@
+#include "04_minibatch/output_layer.hpp"
+
+#include "04_minibatch/fuse/patterns.hpp"
+
+namespace stagewise::minibatch {
+namespace {
+
+/// What stands behind the outputs of a network in training: the loss, the prediction, the totals,
+/// and the way back through the loss and the outputs' activation.
+struct Ending {
+  std::vector<std::size_t> members;
+  ValueId labels;
+  ValueId row_losses;
+  ValueId classes;
+  ValueId doutputs;  ///< before the outputs' activation
+  ValueId totals;
+  LossAttributes attributes;
+};
+
+/// Adds what a line that reads the outputs is for.
+void take(const Rewriter& rewriter, std::size_t line, Ending& ending) {
+  if (const auto* const entropy = rewriter.get<SoftmaxCrossEntropy>(line)) {
+    ending.labels = entropy->labels;
+    ending.row_losses = entropy->row_losses;
+    const auto back = rewriter.reader_of<SoftmaxCrossEntropyBackward>(entropy->probabilities);
+    if (!back) return;
+    ending.doutputs = rewriter.get<SoftmaxCrossEntropyBackward>(*back)->dlogits;
+    ending.members.push_back(*back);
+  } else if (const auto* const squares = rewriter.get<SquaredError>(line)) {
+    ending.attributes.loss = LossKind::squared_error;
+    ending.labels = squares->labels;
+    ending.row_losses = squares->row_losses;
+  } else if (const auto* const gradient = rewriter.get<SquaredErrorBackward>(line)) {
+    ending.doutputs = gradient->doutputs;
+  } else if (const auto* const largest = rewriter.get<ArgMax>(line)) {
+    ending.classes = largest->classes;
+  } else if (const auto* const threshold = rewriter.get<Threshold>(line)) {
+    ending.classes = threshold->classes;
+    ending.attributes.threshold = threshold->threshold;
+  } else {
+    return;
+  }
+  ending.members.push_back(line);
+}
+
+/// @param activation what makes the outputs.
+std::optional<Ending> ending_of(const Rewriter& rewriter, ValueId outputs, Activation activation) {
+  Ending ending;
+  for (const std::size_t line : rewriter.readers_of(outputs)) take(rewriter, line, ending);
+  if (!ending.row_losses || !ending.classes || !ending.doutputs) return std::nullopt;
+  const auto totals = rewriter.reader_of<Accumulate>(ending.row_losses);
+  if (!totals) return std::nullopt;
+  ending.totals = rewriter.get<Accumulate>(*totals)->totals;
+  ending.members.push_back(*totals);
+  ending.attributes.activation = activation;
+  if (const auto back = activation_backward_of(rewriter, ending.doutputs)) {
+    ending.doutputs = back->result;
+    ending.members.push_back(back->line);
+  } else if (activation != Activation::none) {
+    return std::nullopt;
+  }
+  return ending;
+}
+
+/// Adds the value by which the kernel tells what the totals need.
+ValueId add_scores(Fusion& fusion, const Ending& ending) {
+  const Value& totals = fusion.value(ending.totals);
+  const std::string of_worker = totals.name.substr(std::string("totals").size());
+  return fusion.rewriter.add({.name = "scores" + of_worker,
+                              .shape = {max_scores()},
+                              .type = Type::scores,
+                              .part = fusion.value(ending.doutputs).part});
+}
+
+/// Replaces the ending, of which the totals become a line of their own.
+bool replace(Fusion& fusion, const std::vector<std::size_t>& members, const Operation& fused,
+             ValueId scores, ValueId totals) {
+  const auto line = fusion.rewriter.fuse(members, fused);
+  if (!line) return false;
+  fusion.rewriter.split_off<Accumulate>(*line, AddScores{.scores = scores, .totals = totals});
+  return true;
+}
+
+/// What makes a value, if that is an activation.
+Activation activation_before(const Rewriter& rewriter, ValueId outputs) {
+  const auto writer = rewriter.writer_of(outputs);
+  if (!writer) return Activation::none;
+  if (const auto* const layer = rewriter.get<Linear>(*writer)) return layer->activation;
+  if (rewriter.get<Sigmoid>(*writer) != nullptr) return Activation::sigmoid;
+  return rewriter.get<Relu>(*writer) != nullptr ? Activation::relu : Activation::none;
+}
+
+}  // namespace
+
+//! [output_layer]
+template <typename T>
+bool fuse_output_layer(Fusion& fusion, std::size_t i) {
+  Rewriter& rewriter = fusion.rewriter;
+  const auto* const layer = rewriter.get<Linear>(i);
+  if (layer == nullptr) return false;
+  const auto ending = ending_of(rewriter, layer->output, layer->activation);
+  const Shape& weight = fusion.value(layer->weight).shape;
+  if (!ending || !fits_output_layer<T>(weight[0], weight[1])) return false;
+
+  OutputLayer fused = {.input = layer->input,
+                       .weight = layer->weight,
+                       .bias = layer->bias,
+                       .labels = ending->labels,
+                       .doutput = ending->doutputs,
+                       .scores = add_scores(fusion, *ending),
+                       .at = ending->attributes};
+  std::vector<std::size_t> members = ending->members;
+  members.push_back(i);
+  for (const std::size_t reader : rewriter.readers_of(ending->doutputs)) {
+    const auto* const back = rewriter.get<LinearInputGradient>(reader);
+    if (back == nullptr || back->weight != fused.weight) continue;
+    fused.dinput = back->dinput;
+    fused.input_activation = back->input_activation;
+    members.push_back(reader);
+  }
+  return replace(fusion, members, fused, fused.scores, ending->totals);
+}
+//! [output_layer]
+
+bool fuse_loss(Fusion& fusion, std::size_t i) {
+  const Rewriter& rewriter = fusion.rewriter;
+  ValueId outputs;
+  if (const auto* const entropy = rewriter.get<SoftmaxCrossEntropy>(i)) outputs = entropy->logits;
+  if (const auto* const squares = rewriter.get<SquaredError>(i)) outputs = squares->outputs;
+  if (!outputs) return false;
+  const auto ending = ending_of(rewriter, outputs, activation_before(rewriter, outputs));
+  if (!ending) return false;
+  const Loss fused = {.outputs = outputs,
+                      .labels = ending->labels,
+                      .doutputs = ending->doutputs,
+                      .scores = add_scores(fusion, *ending),
+                      .at = ending->attributes};
+  return replace(fusion, ending->members, fused, fused.scores, ending->totals);
+}
+
+template bool fuse_output_layer<float>(Fusion&, std::size_t);
+template bool fuse_output_layer<double>(Fusion&, std::size_t);
+
+}  // namespace stagewise::minibatch

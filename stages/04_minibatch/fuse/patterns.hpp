@@ -1,0 +1,83 @@
+/// @file
+/// The patterns of fuse(), each in a file of its own: lines that become one.
+#pragma once
+
+#include <algorithm>
+#include <optional>
+
+#include "network/rewriter.hpp"
+
+namespace stagewise::minibatch {
+
+/// A program on its way to fewer lines.
+struct Fusion {
+  Rewriter rewriter;
+  Index max_rows;  ///< of the largest batch that it will be executed with
+
+  const Value& value(ValueId id) const { return rewriter.program()[id]; }
+
+  /// Samples of the largest batch that a value has.
+  Index rows_of(ValueId batched) const;
+
+  /// Whether the kernels of linear.hpp can count the sizes of a layer.
+  bool fits(ValueId batched, ValueId weight) const;
+};
+
+/// @name The patterns. Each looks for lines that begin with line `i` (the loss and the output
+/// layer: that belong to it), and replaces them if there is a kernel for their sizes.
+/// @return whether the program has changed.
+/// @{
+
+/// gemm, add_bias and an activation: `linear`.
+bool fuse_linear(Fusion& fusion, std::size_t i);
+
+/// The gradient of a layer's input and the way back through the activation that made it:
+/// `linear_input_gradient`.
+bool fuse_linear_input_gradient(Fusion& fusion, std::size_t i);
+
+/// The gradients of weight and bias, with their updates where they are complete by then:
+/// `linear_gradients`.
+bool fuse_linear_gradients(Fusion& fusion, std::size_t i);
+
+/// A last `linear`, its loss, prediction and all the way back to its input: `output_layer`, and
+/// `add_scores` for the totals.
+/// @tparam T whose size decides what fits into shared memory.
+template <typename T>
+bool fuse_output_layer(Fusion& fusion, std::size_t i);
+
+/// Likewise without the layer: `loss` and `add_scores`.
+bool fuse_loss(Fusion& fusion, std::size_t i);
+
+/// convolution, add_bias, relu and average_pool: `convolution_relu_pool`.
+template <typename T>
+bool fuse_convolution(Fusion& fusion, std::size_t i);
+
+/// The way back from there to the convolution, with the gradient of the bias: `pool_relu_backward`.
+bool fuse_pool_backward(Fusion& fusion, std::size_t i);
+
+/// gather, which the loads of the lines that read the batch take over, if all of them can.
+bool fuse_gather(Fusion& fusion, std::size_t i);
+
+/// The updates of all parameters, with the sums over workers: `update_by_sum`.
+void fuse_updates(Fusion& fusion);
+
+/// What workers do to average their parameters: `average_weights`.
+void fuse_averages(Fusion& fusion);
+
+/// @}
+
+/// An activation, or its gradient.
+struct FoundActivation {
+  std::size_t line;
+  Activation activation;
+  ValueId output;  ///< of the activation
+  ValueId result;  ///< of the line
+};
+
+/// The activation that reads a value.
+std::optional<FoundActivation> activation_of(const Rewriter& rewriter, ValueId sum);
+
+/// The line that takes a gradient back through the activation.
+std::optional<FoundActivation> activation_backward_of(const Rewriter& rewriter, ValueId doutput);
+
+}  // namespace stagewise::minibatch
