@@ -14,7 +14,7 @@
 #include "cuda_on_cpu/settings.hpp"
 #include "cuda_runtime.h"
 
-namespace stagewise::cuda_on_cpu {
+namespace cuda_on_cpu {
 namespace {
 
 void axpy(const float* x, float* y) {
@@ -94,4 +94,4 @@ BENCHMARK(shuffle_of_a_warp)->ArgName("workers")->Arg(1)->Arg(2)->UseRealTime();
 BENCHMARK(launch_of_one_thread)->ArgName("workers")->Arg(1)->UseRealTime();
 
 }  // namespace
-}  // namespace stagewise::cuda_on_cpu
+}  // namespace cuda_on_cpu

@@ -27,10 +27,8 @@ if(STAGEWISE_NATIVE AND NOT CMAKE_CXX_FLAGS MATCHES "-march=|-mcpu=")
                                                       $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-march=native>)
 endif()
 
-# What a report needs to name lines, where a configuration does not have more of it anyway. The ranges of
-# addresses, by which libdw finds them, are g++'s habit only.
-set(STAGEWISE_LINE_NUMBERS "$<$<NOT:$<CONFIG:Debug,RelWithDebInfo>>:-g1>"
-                           $<$<CXX_COMPILER_ID:Clang>:-gdwarf-aranges>)
+include(${PROJECT_SOURCE_DIR}/cuda_on_cpu/cmake/CudaOnCpu.cmake)
+cuda_on_cpu_line_numbers(STAGEWISE_LINE_NUMBERS)
 
 if(STAGEWISE_SANITIZER STREQUAL "address")
   set(sanitizers -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)

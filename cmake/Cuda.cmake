@@ -96,68 +96,16 @@ else()
   message(STATUS "Kernels run on the CPU (CUDA on the CPU)")
 endif()
 
-# stagewise_translate(FILE OUTPUT TARGET): sets OUTPUT to the C++ that is made of a .cu or .cuh file,
-# and TARGET to what makes it. The translated files mirror the source tree, so that both ways to
-# include a .cuh find its translation: by its path from common/, stages/ or tests/, and as a
-# neighbour. Several targets may name the same file.
-function(stagewise_translate file output target)
-  file(RELATIVE_PATH path ${PROJECT_SOURCE_DIR} ${file})
-  cmake_path(IS_PREFIX PROJECT_BINARY_DIR ${file} is_generated)
-  if(is_generated) # the build folder may lie anywhere
-    file(RELATIVE_PATH path ${PROJECT_BINARY_DIR} ${file})
-  endif()
-  set(translated ${PROJECT_BINARY_DIR}/cuda_on_cpu/${path})
-  if(path MATCHES "\\.cu$")
-    string(APPEND translated .cpp)
-  endif()
-  string(MAKE_C_IDENTIFIER translate_${path} name)
-  if(NOT TARGET ${name})
-    add_custom_command(OUTPUT ${translated} COMMAND stagewise_translate ${file} ${translated}
-                       DEPENDS stagewise_translate ${file} COMMENT "Translating ${path}" VERBATIM)
-    add_custom_target(${name} DEPENDS ${translated})
-  endif()
-  set(${output} ${translated} PARENT_SCOPE)
-  set(${target} ${name} PARENT_SCOPE)
-endfunction()
-
 # stagewise_cuda_sources(TARGET FILES...): adds .cu files to a library or a program, and names the
 # .cuh files that they and others include. In a CUDA build nvcc compiles them; elsewhere they are
-# translated and compiled as C++. Both ways the target's own .cpp files, and what links the target,
+# translated and compiled as C++. Either way the target's own .cpp files, and what links the target,
 # may include <cuda_runtime.h>.
 function(stagewise_cuda_sources target)
-  set(files "")
-  foreach(file IN LISTS ARGN)
-    get_filename_component(file ${file} ABSOLUTE)
-    list(APPEND files ${file})
-  endforeach()
-  get_target_property(type ${target} TYPE)
-  set(visibility PUBLIC)
-  set(own PRIVATE)
-  if(type STREQUAL "INTERFACE_LIBRARY") # a floor of headers only
-    set(visibility INTERFACE)
-    set(own INTERFACE)
-  endif()
   if(STAGEWISE_CUDA)
-    target_sources(${target} PRIVATE ${files})
-    target_link_libraries(${target} ${visibility} CUDA::cudart_static)
-    return()
+    target_sources(${target} PRIVATE ${ARGN})
+    target_link_libraries(${target} PUBLIC CUDA::cudart_static)
+  else()
+    set(CUDA_ON_CPU_ROOTS common stages tests cuda_on_cpu/tests)
+    cuda_on_cpu_sources(${target} ${ARGN})
   endif()
-
-  foreach(file IN LISTS files)
-    stagewise_translate(${file} translated rule)
-    add_dependencies(${target} ${rule})
-    if(file MATCHES "\\.cu$")
-      target_sources(${target} PRIVATE ${translated})
-      get_filename_component(folder ${file} DIRECTORY)
-      # Line numbers for what a report says about a kernel, and the headers beside the original.
-      set_source_files_properties(
-        ${translated} TARGET_DIRECTORY ${target}
-        PROPERTIES COMPILE_OPTIONS "${STAGEWISE_LINE_NUMBERS};-iquote;${folder}"
-                   SKIP_PRECOMPILE_HEADERS ON)
-    endif()
-  endforeach()
-  foreach(root common stages tests)
-    target_include_directories(${target} BEFORE ${own} ${PROJECT_BINARY_DIR}/cuda_on_cpu/${root})
-  endforeach()
-  target_link_libraries(${target} ${visibility} stagewise_cuda_on_cpu)
 endfunction()

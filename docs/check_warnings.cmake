@@ -2,7 +2,7 @@
 # name needs a comment: what is left to its name is a member variable, a type alias, a value of an
 # enumeration, a constructor, an operator, an accessor, "Index rows() const", and an executor's function
 # for an operation, which is described where the operation is. The functions of CUDA
-# that common/cuda_on_cpu offers are described by NVIDIA.
+# that cuda_on_cpu offers are described by NVIDIA.
 cmake_minimum_required(VERSION 3.25)
 file(READ ${WARNINGS} text)
 string(REPLACE ";" "," text "${text}")

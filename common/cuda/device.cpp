@@ -26,7 +26,7 @@ int attribute(cudaDeviceAttr which) {
 }  // namespace
 
 bool runs_on_cpu() {
-#ifdef STAGEWISE_CUDA_ON_CPU
+#ifdef CUDA_ON_CPU
   return true;
 #else
   return false;

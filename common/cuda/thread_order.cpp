@@ -2,13 +2,13 @@
 
 #include <cuda_runtime.h>
 
-#ifdef STAGEWISE_CUDA_ON_CPU
+#ifdef CUDA_ON_CPU
 #include "cuda_on_cpu/settings.hpp"
 #endif
 
 namespace stagewise::cuda {
 
-#ifdef STAGEWISE_CUDA_ON_CPU
+#ifdef CUDA_ON_CPU
 
 namespace {
 

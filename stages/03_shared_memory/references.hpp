@@ -12,7 +12,7 @@
 namespace stagewise::shared_memory {
 
 /// Whether this build has reference_sum().
-#ifdef STAGEWISE_CUDA_ON_CPU
+#ifdef CUDA_ON_CPU
 inline constexpr bool has_cub = false;
 #else
 inline constexpr bool has_cub = true;

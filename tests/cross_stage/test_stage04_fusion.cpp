@@ -15,7 +15,7 @@
 #include "network/dependencies.hpp"
 #include "support.hpp"
 #include "unit/programs.hpp"
-#ifdef STAGEWISE_CUDA_ON_CPU
+#ifdef CUDA_ON_CPU
 #include "cuda_on_cpu/settings.hpp"
 #endif
 
@@ -648,7 +648,7 @@ void expect_same_bits(const Outcome<T>& actual, const Outcome<T>& expected,
 /// Streams are lazy where the CPU plays the GPU: a wait that is missing shows.
 TYPED_TEST(FusedLines, GiveTheSameBitsOnSeveralLanes) {
   using T = TypeParam;
-#ifdef STAGEWISE_CUDA_ON_CPU
+#ifdef CUDA_ON_CPU
   const cuda_on_cpu::Settings before = cuda_on_cpu::settings();
 #endif
   for (const Case& one : cases()) {
@@ -661,11 +661,11 @@ TYPED_TEST(FusedLines, GiveTheSameBitsOnSeveralLanes) {
       return outcome_of(executor, model, program, training.totals, one.model);
     };
     const Outcome<T> expected = run(fused);
-#ifdef STAGEWISE_CUDA_ON_CPU
+#ifdef CUDA_ON_CPU
     cuda_on_cpu::settings().lazy_streams = true;
 #endif
     expect_same_bits(run(assign_lanes(fused)), expected, one.name);
-#ifdef STAGEWISE_CUDA_ON_CPU
+#ifdef CUDA_ON_CPU
     cuda_on_cpu::settings() = before;
 #endif
   }

@@ -12,7 +12,7 @@
 #include "golden/golden.hpp"
 #include "golden/workers.hpp"
 #include "support.hpp"
-#ifdef STAGEWISE_CUDA_ON_CPU
+#ifdef CUDA_ON_CPU
 #include "cuda_on_cpu/settings.hpp"
 #endif
 
@@ -321,7 +321,7 @@ TEST_F(Stage04, NeedsAStartForEveryWorkerWithItsOwnWeights) {
 
 // ------------------------------------------------------------------- what only the CPU can count
 
-#ifdef STAGEWISE_CUDA_ON_CPU
+#ifdef CUDA_ON_CPU
 
 using cuda_on_cpu::Counters;
 using cuda_on_cpu::counters;

@@ -307,7 +307,7 @@ TEST(Transports, SayWhyTheyCannotWork) {
   EXPECT_NE(reason, "");
   EXPECT_EQ(sentence_of([&] { mpi::check_transport("nccl", shared); }),
             "--transport nccl cannot work here: " + reason + "; --transport host works everywhere");
-#ifdef STAGEWISE_CUDA_ON_CPU
+#ifdef CUDA_ON_CPU
   EXPECT_EQ(mpi::reason_against("nccl", alone), "NCCL needs GPUs, and kernels run on the CPU here");
   EXPECT_EQ(mpi::reason_against("cuda-aware", alone), "");
 #endif

@@ -17,7 +17,7 @@
 #include "mpi_ranks/ranks.hpp"
 #include "support.hpp"
 #include "training/evaluate.hpp"
-#ifdef STAGEWISE_CUDA_ON_CPU
+#ifdef CUDA_ON_CPU
 #include "cuda_on_cpu/settings.hpp"
 #endif
 
@@ -429,7 +429,7 @@ TEST_F(Stage05, AddsUpPiecesOfAnySize) {
   }
 }
 
-#ifdef STAGEWISE_CUDA_ON_CPU
+#ifdef CUDA_ON_CPU
 
 /// Work that is done only when somebody waits for it: a wait that is missing between a step, the
 /// copies of its gradients and the sums that come back would show.

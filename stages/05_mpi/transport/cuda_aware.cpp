@@ -1,7 +1,7 @@
 #include "05_mpi/transport/cuda_aware.hpp"
 
 #include "cuda/device.hpp"
-#ifdef STAGEWISE_CUDA_ON_CPU
+#ifdef CUDA_ON_CPU
 #include "cuda_on_cpu/settings.hpp"
 #endif
 #if __has_include(<mpi-ext.h>)
@@ -11,7 +11,7 @@
 namespace stagewise::mpi {
 
 std::string reason_against_cuda_aware() {
-#ifdef STAGEWISE_CUDA_ON_CPU
+#ifdef CUDA_ON_CPU
   if (!cuda_on_cpu::settings().protect) return "";
   return "STAGEWISE_CPU_PROTECT=on hides the device's memory from MPI, too";
 #elif defined(MPIX_CUDA_AWARE_SUPPORT)

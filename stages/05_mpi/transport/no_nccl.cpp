@@ -5,7 +5,7 @@
 namespace stagewise::mpi {
 
 std::string reason_against_nccl(const Placement& /*placement*/) {
-#ifdef STAGEWISE_CUDA_ON_CPU
+#ifdef CUDA_ON_CPU
   return "NCCL needs GPUs, and kernels run on the CPU here";
 #else
   return "this program was built without NCCL (package libnccl-dev)";

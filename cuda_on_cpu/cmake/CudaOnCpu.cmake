@@ -1,0 +1,64 @@
+# cuda_on_cpu_sources(TARGET FILES...): adds .cu files to a library or a program, and names the .cuh files that
+# they and others include. All are translated to C++ when they have changed. The target's own .cpp files, and
+# what links the target, may include <cuda_runtime.h>.
+#
+# The translations mirror the source tree, in the folder cuda_on_cpu of the build: so a .cuh is found by its path
+# from any of the folders in CUDA_ON_CPU_ROOTS (the project's, unless set), and as a neighbour. Several
+# targets may name the same file.
+
+# cuda_on_cpu_line_numbers(VARIABLE): the compiler options by which a report can name lines, where a
+# configuration does not have more of it anyway. The ranges of addresses, by which libdw finds them, are g++'s
+# habit only.
+function(cuda_on_cpu_line_numbers variable)
+  set(${variable} "$<$<NOT:$<CONFIG:Debug,RelWithDebInfo>>:-g1>" $<$<CXX_COMPILER_ID:Clang>:-gdwarf-aranges>
+      PARENT_SCOPE)
+endfunction()
+
+# cuda_on_cpu_translate(FILE OUTPUT TARGET): sets OUTPUT to the C++ that is made of a .cu or .cuh file, and
+# TARGET to what makes it.
+function(cuda_on_cpu_translate file output target)
+  file(RELATIVE_PATH path ${PROJECT_SOURCE_DIR} ${file})
+  cmake_path(IS_PREFIX PROJECT_BINARY_DIR ${file} is_generated)
+  if(is_generated) # the build folder may lie anywhere
+    file(RELATIVE_PATH path ${PROJECT_BINARY_DIR} ${file})
+  endif()
+  string(REPLACE "../" "" path ${path})
+  set(translated ${PROJECT_BINARY_DIR}/cuda_on_cpu/${path})
+  if(path MATCHES "\\.cu$")
+    string(APPEND translated .cpp)
+  endif()
+  string(MAKE_C_IDENTIFIER translate_${path} name)
+  if(NOT TARGET ${name})
+    add_custom_command(OUTPUT ${translated} COMMAND cuda_on_cpu::translate ${file} ${translated}
+                       DEPENDS cuda_on_cpu::translate ${file} COMMENT "Translating ${path}" VERBATIM)
+    add_custom_target(${name} DEPENDS ${translated})
+  endif()
+  set(${output} ${translated} PARENT_SCOPE)
+  set(${target} ${name} PARENT_SCOPE)
+endfunction()
+
+function(cuda_on_cpu_sources target)
+  cuda_on_cpu_line_numbers(line_numbers)
+  foreach(file IN LISTS ARGN)
+    get_filename_component(file ${file} ABSOLUTE)
+    cuda_on_cpu_translate(${file} translated rule)
+    add_dependencies(${target} ${rule})
+    if(file MATCHES "\\.cu$")
+      target_sources(${target} PRIVATE ${translated})
+      get_filename_component(folder ${file} DIRECTORY)
+      # What a report says about a kernel, and the headers beside the original.
+      set_source_files_properties(
+        ${translated} TARGET_DIRECTORY ${target}
+        PROPERTIES COMPILE_OPTIONS "${line_numbers};-iquote;${folder}"
+                   SKIP_PRECOMPILE_HEADERS ON)
+    endif()
+  endforeach()
+  set(roots ${CUDA_ON_CPU_ROOTS})
+  if(NOT roots)
+    set(roots .)
+  endif()
+  foreach(root IN LISTS roots)
+    target_include_directories(${target} BEFORE PRIVATE ${PROJECT_BINARY_DIR}/cuda_on_cpu/${root})
+  endforeach()
+  target_link_libraries(${target} PUBLIC cuda_on_cpu::runtime)
+endfunction()

@@ -1,0 +1,222 @@
+/// @file
+/// A block of threads, and the worker that runs blocks: one OS thread, on which the CUDA threads
+/// take turns.
+///
+/// The threads of a block run one after another on one fiber. A thread that has to wait keeps that
+/// fiber, and the next thread starts on another; so a kernel without barriers never switches.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cuda_on_cpu/fiber.hpp"
+#include "cuda_on_cpu/kernel.hpp"
+#include "cuda_on_cpu/settings.hpp"
+
+namespace cuda_on_cpu {
+
+inline constexpr unsigned max_threads = 1024;
+inline constexpr unsigned max_warps = max_threads / 32;
+inline constexpr std::size_t default_shared_bytes = std::size_t{48} << 10;
+inline constexpr std::size_t max_shared_bytes = std::size_t{227} << 10;
+
+/// A launch while it runs.
+struct RunningLaunch {
+  RunningLaunch(const char* kernel_name, const LaunchConfiguration& launch_configuration,
+                Place launched_at, const KernelCall& kernel_call)
+      : kernel(kernel_name),
+        place(launched_at),
+        configuration(launch_configuration),
+        call(&kernel_call),
+        threads(configuration.block.x * configuration.block.y * configuration.block.z),
+        blocks(std::uint64_t{configuration.grid.x} * configuration.grid.y * configuration.grid.z) {}
+
+  const char* kernel;
+  Place place;
+  LaunchConfiguration configuration;
+  const KernelCall* call;
+  unsigned threads;  ///< a block
+  std::uint64_t blocks;
+  std::size_t allowed_shared = 0;  ///< dynamic, by cudaFuncSetAttribute(); 0 for the usual
+  ThreadOrder order = ThreadOrder::forward;
+  bool strict = true;
+  std::uint64_t seed = 0;
+  std::atomic<std::uint64_t> next_block = 0;
+  std::atomic<cudaError_t> error = cudaSuccess;
+
+  /// The first error counts; says whether this is it.
+  bool fail(cudaError_t code) {
+    cudaError_t none = cudaSuccess;
+    return error.compare_exchange_strong(none, code);
+  }
+};
+
+/// Shared memory for one block at a time, between pages that nobody may touch. The dynamic part
+/// ends where the second begins.
+class Arena {
+ public:
+  Arena();
+  ~Arena();
+  Arena(const Arena&) = delete;
+  Arena& operator=(const Arena&) = delete;
+
+  /// Empties it for the next block.
+  void start_block(std::size_t dynamic_bytes);
+  /// Room for a variable of the running block.
+  char* place(std::size_t bytes, std::size_t alignment);
+  /// Whether it is in shared memory or the pages around it that nobody may touch.
+  bool contains(const void* address) const {
+    return address >= pages_ && address < pages_ + bytes_;
+  }
+  std::size_t static_bytes() const { return static_bytes_; }
+
+  SharedMemory table{};
+
+ private:
+  char* pages_ = nullptr;
+  std::size_t bytes_ = 0;
+  char* begin_ = nullptr;
+  char* end_ = nullptr;
+  char* next_ = nullptr;
+  std::size_t static_bytes_ = 0;
+};
+
+/// A block while it runs: which of its threads have started, wait and have exited.
+struct Block {
+  /// Makes it block `number` of the launch, none of whose threads has started.
+  void start(const RunningLaunch& launch, std::uint64_t number, Arena& with_arena);
+
+  Arena* arena = nullptr;
+  uint3 index{};
+  unsigned threads = 0;
+  unsigned started = 0;
+  unsigned exited = 0;
+  uint3 next_index{};                ///< of the next thread to start, in the forward order
+  std::vector<std::uint16_t> order;  ///< the threads in random order
+
+  // The block's barrier.
+  unsigned arrived = 0;
+  Fiber* at_barrier[max_threads];
+  Vote vote = Vote::none;
+  unsigned votes = 0;
+  bool mixed = false;  ///< threads have come to different barriers
+  char barrier_sync[2]{};
+  unsigned barriers = 0;
+
+  // The warps' exchanges.
+  unsigned lanes_waiting[max_warps];
+  unsigned lanes_exited[max_warps];
+  Fiber* at_exchange[max_threads];
+};
+
+/// Runs blocks on one OS thread, their threads on fibers.
+class Worker {
+ public:
+  explicit Worker(unsigned number);
+
+  /// Runs blocks of the launch until there are no more; the caller's thread is the worker's.
+  /// `after_block` is called after each. Where the host lacks memory, the launch fails.
+  void run_blocks(RunningLaunch& launch, void (*after_block)(void*), void* data);
+  /// Runs all blocks at once, for grids with a barrier.
+  void run_grid(RunningLaunch& launch);
+
+  /// The running thread has come to its block's barrier.
+  Switch barrier(Vote vote, bool predicate, const char* what, Place place);
+  /// The same for all threads of a cooperative launch.
+  void wait_for_grid(Place place);
+  /// The same for an exchange with lanes of its warp.
+  Switch exchange(const Exchange& exchange);
+  /// Lets the other threads go on first, also those that have not started.
+  void yield();
+
+  /// Ends the running block; the error becomes the launch's.
+  [[noreturn]] void abandon(cudaError_t error);
+  /// The same with a sentence about the running thread, unless another block has failed before. ///
+  /// The sentence is made by a function, so that nothing of it is left on the stack that is given
+  /// up.
+  template <class Sentence>
+  [[noreturn]] void fail(cudaError_t error, Place place, const Sentence& sentence) {
+    if (launch_->fail(error)) report_failure(place, sentence());
+    abandon(error);
+  }
+
+  bool runs_kernel() const { return running_ != nullptr; }
+  Fiber* running() const { return running_; }
+  const Block& block() const { return *block_; }
+  /// The running thread's.
+  Block& block() { return *block_; }
+  RunningLaunch& launch() const { return *launch_; }
+
+ private:
+  friend struct FiberEntry;
+
+  void run_all_blocks(RunningLaunch& launch, void (*after_block)(void*), void* data);
+  void run_whole_grid(RunningLaunch& launch);
+  void run_current();
+  void serve();
+  bool find_unstarted();
+  bool start_next_thread(Fiber& fiber);
+  void thread_exited(Fiber& fiber);
+  Switch suspend(Fiber& fiber);
+  void wake(Fiber& fiber);
+  Fiber* next_fiber();
+  Fiber* next_ready();
+  void report_failure(Place place, const std::string& sentence) const;
+  void release_barrier(Block& block);
+  void release_grid_barrier();
+  static void count_votes(Block& block);
+  void complete_exchanges(Block& block, unsigned warp);
+  void complete_exchange(Block& block, unsigned warp, unsigned lanes);
+  void enter(Block& block);
+  Fiber* idle_fiber();
+  Fiber& new_fiber();
+  void reset_fibers();
+  std::string describe_deadlock(const Block& block, const Fiber& first) const;
+  [[noreturn]] void deadlock();
+  std::uint64_t random();
+
+  Fiber main_;  ///< the OS thread's own stack
+  unsigned number_;
+  RunningLaunch* launch_ = nullptr;
+  Block* block_ = nullptr;    ///< of the running thread
+  Fiber* running_ = nullptr;  ///< null while no kernel runs
+
+  // Fibers that can go on, first come, first served: a ring whose size is a power of two.
+  std::vector<Fiber*> ready_;
+  unsigned head_ = 0;
+  unsigned tail_ = 0;
+  unsigned ring_mask_ = 0;
+
+  Fiber* idle_ = nullptr;
+  std::vector<Fiber*> fibers_;
+  std::vector<Block*> blocks_;  ///< those being run: one, or a whole grid
+  std::size_t starting_ = 0;    ///< the block whose threads are being started
+  std::size_t alive_ = 0;       ///< threads that have not exited
+  std::vector<Fiber*> at_grid_barrier_;
+  char grid_sync_[2]{};
+  unsigned grid_barriers_ = 0;
+  std::vector<Arena*> arenas_;
+  bool abandoned_ = false;
+  bool prefer_start_ = false;  ///< start a thread before the ready ones go on
+  std::unique_ptr<Block> block_store_;
+  std::uint64_t random_ = 1;
+  char launch_sync_ = 0;  ///< for ThreadSanitizer: the host's work before, the threads' work after
+  char block_sync_ = 0;
+};
+
+/// The worker of this OS thread while it runs a kernel.
+extern __thread Worker* this_worker;
+/// How many stacks have guard pages; the kernel limits the number of mappings.
+inline constexpr std::size_t fiber_stack_bytes =
+#if defined(CUDA_ON_CPU_ADDRESS_SANITIZER) || defined(CUDA_ON_CPU_THREAD_SANITIZER)
+    std::size_t{512} << 10;
+#else
+    std::size_t{256} << 10;
+#endif
+inline constexpr std::size_t guard_bytes = 4096;
+
+}  // namespace cuda_on_cpu

@@ -1,0 +1,16 @@
+/// @file
+/// What the emulated devices are like.
+#pragma once
+
+#include <cstddef>
+
+namespace cuda_on_cpu {
+
+/// Few, and the same on every machine: grids that are sized by them come out the same.
+inline constexpr int multiprocessors = 4;
+inline constexpr int threads_per_multiprocessor = 2048;
+
+/// The calling thread's, as cudaSetDevice() chose it.
+int current_device();
+
+}  // namespace cuda_on_cpu

@@ -1,0 +1,37 @@
+/// @file
+/// The sentences for what is wrong: on standard error, each with the line of the original source.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "cuda_on_cpu/block.hpp"
+
+namespace cuda_on_cpu {
+
+/// Prints a sentence, in one piece, so that other threads and processes do not cut into it.
+void report(const std::string& sentence);
+/// The same behind "file:line: ".
+void report_at(Place place, const std::string& sentence);
+/// The same with the running thread: kernel, block, thread.
+void report_in_kernel(const Worker& worker, const std::string& place, const std::string& sentence);
+
+/// "folder/file.cu:31": as much of the path as tells the stages apart. Empty for no place.
+std::string to_string(Place place);
+/// "(1, 0, 0)"
+std::string to_string(uint3 index);
+/// "kernel 'gemm<T>', block (0, 0, 0), thread (3, 1, 0)"
+std::string running_thread(const RunningLaunch& launch, uint3 block, uint3 thread);
+/// "1 thread", "2 threads"
+std::string counted(std::uint64_t count, const std::string& noun);
+
+/// The line of the source that an instruction was compiled from; its function, or the address,
+/// where there is no debug information.
+std::string place_of_instruction(std::uintptr_t instruction);
+/// The function that begins at the address; empty if the program does not tell.
+std::string function_at(std::uintptr_t address);
+
+/// Installs the handlers for faults, and gives the calling thread a stack to handle its own on.
+void watch_faults();
+
+}  // namespace cuda_on_cpu

@@ -1,0 +1,355 @@
+/// @file
+/// What a translated kernel stands on: the launch, the built-in variables, shared memory, barriers
+/// and the exchange of values within a warp. The names CUDA gives to them are in include/.
+#pragma once
+
+#include <boost/context/detail/fcontext.hpp>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+#include <driver_types.h>
+
+// Plain thread-local memory: a thread_local object of C++ would be looked up through a function.
+extern __thread uint3 threadIdx;
+extern __thread uint3 blockIdx;
+extern __thread dim3 blockDim;
+extern __thread dim3 gridDim;
+constexpr int warpSize = 32;
+
+namespace cuda_on_cpu {
+
+/// A line of the original source.
+struct Place {
+  const char* file;
+  unsigned line;
+};
+
+/// A number, or up to three.
+template <class Extents>
+dim3 to_dim3(const Extents& extents) {
+  if constexpr (std::is_arithmetic_v<Extents>) {
+    return {static_cast<unsigned>(extents)};
+  } else {
+    return extents;
+  }
+}
+
+/// A stream, or the number 0 for the default one.
+template <class Stream>
+cudaStream_t to_stream(const Stream& stream) {
+  if constexpr (std::is_arithmetic_v<Stream>) {
+    return nullptr;  // kernel<<<grid, block, 0, 0>>>
+  } else {
+    return stream;
+  }
+}
+
+/// What stands between <<< and >>>. A template, since CUDA takes numbers of any type there.
+struct LaunchConfiguration {
+  template <class Grid, class Block, class Shared = std::size_t, class Stream = cudaStream_t>
+  LaunchConfiguration(const Grid& grid_extents, const Block& block_extents,
+                      const Shared& shared_bytes = 0, const Stream& in_stream = nullptr)
+      : grid(to_dim3(grid_extents)),
+        block(to_dim3(block_extents)),
+        shared(static_cast<std::size_t>(shared_bytes)),
+        stream(to_stream(in_stream)) {}
+
+  dim3 grid;
+  dim3 block;
+  std::size_t shared;  ///< bytes of dynamic shared memory
+  cudaStream_t stream;
+  bool cooperative = false;
+};
+
+/// A kernel together with its arguments.
+class KernelCall {
+ public:
+  KernelCall() = default;
+  virtual ~KernelCall() = default;
+  KernelCall(const KernelCall&) = delete;
+  KernelCall& operator=(const KernelCall&) = delete;
+
+  /// Runs the one thread that the built-in variables describe.
+  virtual void run_thread() const = 0;
+  /// For work that is kept: a lazy stream, a graph.
+  virtual std::shared_ptr<const KernelCall> copy() const = 0;
+};
+
+/// A KernelCall that holds the arguments by value, as a launch does.
+template <class Kernel, class... Arguments>
+class BoundKernel final : public KernelCall {
+ public:
+  BoundKernel(Kernel kernel, std::tuple<Arguments...> arguments)
+      : kernel_(kernel), arguments_(std::move(arguments)) {}
+
+  void run_thread() const override { std::apply(kernel_, arguments_); }
+  std::shared_ptr<const KernelCall> copy() const override {
+    return std::make_shared<BoundKernel>(kernel_, arguments_);
+  }
+
+ private:
+  Kernel kernel_;
+  std::tuple<Arguments...> arguments_;
+};
+
+/// Enqueues a launch, or records it where the stream is being captured.
+cudaError_t launch(const char* kernel, const LaunchConfiguration& configuration, Place place,
+                   const KernelCall& call);
+
+/// A launch as the translator writes it; the arguments are copied when it is called.
+class Launch {
+ public:
+  Launch(const char* kernel, const LaunchConfiguration& configuration,
+         const char* file = __builtin_FILE(), unsigned line = __builtin_LINE())
+      : kernel_(kernel), configuration_(configuration), place_{file, line} {}
+
+  template <class Kernel, class... Arguments>
+  void operator()(Kernel kernel, Arguments... arguments) const {
+    const BoundKernel<Kernel, Arguments...> call(kernel, {std::move(arguments)...});
+    launch(kernel_, configuration_, place_, call);
+  }
+
+ private:
+  const char* kernel_;
+  LaunchConfiguration configuration_;
+  Place place_;
+};
+
+/// Where the shared variables of the running block are. An entry holds only if it has the block's
+/// number.
+struct SharedMemory {
+  /// A variable's place in the block of that number.
+  struct Entry {
+    std::uint64_t block;
+    char* address;
+  };
+  static constexpr unsigned entries = 1024;
+
+  std::uint64_t block;
+  char* dynamic;
+  Entry entry[entries];
+};
+extern __thread SharedMemory* shared_memory;
+
+/// Gives a variable its place in the running block's shared memory, and a number if it has none.
+char* place_shared(const char* name, std::size_t bytes, std::size_t alignment, unsigned& id);
+/// Where the part begins that the launch gave a size to.
+char* dynamic_shared_memory(const char* name);
+
+/// A __shared__ variable. The type of the closure tells the declarations apart, in templates, too.
+template <class T, class Declaration>
+T& shared(Declaration /*declaration*/, const char* name, std::size_t alignment = alignof(T)) {
+  static unsigned id = 0;  // 0 until a thread has come by
+  const SharedMemory* const memory = shared_memory;
+  if (memory != nullptr) {
+    const SharedMemory::Entry& entry = memory->entry[__atomic_load_n(&id, __ATOMIC_RELAXED)];
+    if (entry.block == memory->block) [[likely]]
+      return *reinterpret_cast<T*>(entry.address);
+  }
+  return *reinterpret_cast<T*>(place_shared(name, sizeof(T), alignment, id));
+}
+
+/// The one array that the launch gives a size to: extern __shared__ T name[];
+template <class T>
+T* dynamic_shared(const char* name) {
+  return reinterpret_cast<T*>(dynamic_shared_memory(name));
+}
+
+/// A thread that waits, as far as code that is compiled into kernels needs to know it.
+struct Suspended {
+  void* context;         ///< where it goes on
+  uint3 index;           ///< its threadIdx
+  unsigned votes;        ///< what a barrier that counts has counted
+  std::uint64_t result;  ///< what an exchange has brought
+};
+
+/// The thread that waits, and where to go on instead; nowhere if it need not wait.
+struct Switch {
+  Suspended* from;
+  void* to;
+};
+
+/// Lets another thread run until `from` can go on. Compiled into the kernel: a processor predicts
+/// where a function returns to from where it was called, and would be wrong each time if this were
+/// behind a call.
+inline void switch_threads([[maybe_unused]] Switch threads) {
+#ifndef __SANITIZE_THREAD__  // which may not see how threads take turns: the runtime has switched
+  if (threads.to != nullptr) {
+    const auto back = boost::context::detail::jump_fcontext(threads.to, threads.from);
+    static_cast<Suspended*>(back.data)->context = back.fctx;
+  }
+  threadIdx = threads.from->index;
+#endif
+}
+
+// Barriers of the block and of the grid, for device_functions.h and cooperative_groups.h.
+/// What the counting forms of __syncthreads() make of the threads' predicates.
+enum class Vote { none, count, all, any };
+/// The running thread has come to its block's barrier.
+Switch arrive_at_barrier(Vote vote, bool predicate, const char* what, Place place);
+/// __syncthreads() and its counting forms. The name and the line are for reports.
+inline unsigned block_barrier(Vote vote, bool predicate, const char* what, Place place) {
+  const Switch threads = arrive_at_barrier(vote, predicate, what, place);
+  switch_threads(threads);
+  return threads.from->votes;
+}
+/// this_grid().sync().
+void grid_barrier(Place place);
+
+/// What a lane of a warp gives to an exchange and gets from it.
+struct Lane {
+  std::uint64_t value;
+  std::uint64_t result;
+  unsigned argument;
+};
+/// Computes the results of the lanes in the mask; the others are not to be touched.
+using Combine = void (*)(Lane* lanes, unsigned mask);
+
+/// What an exchange is about.
+struct Exchange {
+  unsigned mask;
+  unsigned argument;
+  std::uint64_t value;
+  Combine combine;
+  const char* what;
+  Place place;
+};
+/// The running thread has come to an exchange with lanes of its warp.
+Switch arrive_at_exchange(const Exchange& exchange);
+/// Waits until all lanes of the mask have come with the same mask and the same `combine`.
+inline std::uint64_t exchange(unsigned mask, std::uint64_t value, unsigned argument,
+                              Combine combine, const char* what, Place place) {
+  const Switch threads = arrive_at_exchange({mask, argument, value, combine, what, place});
+  switch_threads(threads);
+  return threads.from->result;
+}
+
+/// The lanes of the own warp that have not ended; all are active here.
+unsigned active_lanes();
+/// The running thread's number in its block.
+unsigned thread_in_block();
+
+/// A copy from global to shared memory that a thread has asked for, and that is not done until the
+/// thread waits for it: that is the latest time at which it may come.
+struct AsyncCopy {
+  void* to;
+  const void* from;
+  unsigned bytes;
+  unsigned zeros;  ///< of them, so many at the end are not copied but set to zero
+};
+/// The running thread asks for a copy; until it is done there are NaNs in its place.
+void begin_async_copy(const AsyncCopy& copy, Place place);
+/// What the running thread has asked for since the last call becomes a group.
+void commit_async_copies();
+/// Takes the running thread's oldest copy, unless it belongs to the `prior` latest groups.
+/// @return whether there was one.
+bool take_async_copy(unsigned prior, AsyncCopy& copy);
+
+/// __trap(): ends the kernel with an error.
+[[noreturn]] void trap(Place place);
+/// assert() in a kernel.
+[[noreturn]] void failed_assertion(const char* expression, const char* file, unsigned line);
+/// __threadfence() and its relatives.
+void fence();
+/// For loops that wait for another thread: __nanosleep().
+void let_others_run();
+
+// Attributes of kernels, which are known by their address.
+/// cudaFuncSetAttribute(); only the dynamic shared memory is heeded.
+cudaError_t set_function_attribute(const void* function, cudaFuncAttribute attribute, int value);
+/// cudaFuncGetAttributes().
+cudaError_t function_attributes(cudaFuncAttributes* attributes, const void* function);
+/// cudaOccupancyMaxActiveBlocksPerMultiprocessor(), by threads and shared memory alone.
+cudaError_t occupancy(int* blocks, const void* function, int threads, std::size_t shared);
+/// cudaOccupancyMaxPotentialBlockSize().
+cudaError_t best_block_size(int* grid, int* block, std::size_t shared, int limit);
+/// The name in the program's symbols, kept for the rest of the run.
+const char* function_name(const void* function);
+
+/// A kernel whose arguments are given by untyped pointers to them.
+template <class... Parameters, std::size_t... index>
+auto bind(void (*kernel)(Parameters...), void** arguments,
+          std::index_sequence<index...> /*indices*/) {
+  return BoundKernel<void (*)(Parameters...), std::decay_t<Parameters>...>(
+      kernel, {*static_cast<std::decay_t<Parameters>*>(arguments[index])...});
+}
+
+}  // namespace cuda_on_cpu
+
+// Launches without <<<>>>. The types of the arguments come from the kernel's, so these take the
+// kernel itself and not, as in C, an untyped pointer to it.
+template <class... Parameters>
+cudaError_t cudaLaunchKernel(void (*kernel)(Parameters...), dim3 grid, dim3 block, void** arguments,
+                             std::size_t shared = 0, cudaStream_t stream = nullptr,
+                             bool cooperative = false, const char* file = __builtin_FILE(),
+                             unsigned line = __builtin_LINE()) {
+  namespace runtime = cuda_on_cpu;
+  runtime::LaunchConfiguration configuration(grid, block, shared, stream);
+  configuration.cooperative = cooperative;
+  const auto call = runtime::bind(kernel, arguments, std::index_sequence_for<Parameters...>());
+  return runtime::launch(runtime::function_name(reinterpret_cast<const void*>(kernel)),
+                         configuration, {file, line}, call);
+}
+cudaError_t cudaLaunchKernel(const void* kernel, dim3 grid, dim3 block, void** arguments,
+                             std::size_t shared = 0, cudaStream_t stream = nullptr) = delete;
+
+template <class... Parameters>
+cudaError_t cudaLaunchCooperativeKernel(void (*kernel)(Parameters...), dim3 grid, dim3 block,
+                                        void** arguments, std::size_t shared = 0,
+                                        cudaStream_t stream = nullptr,
+                                        const char* file = __builtin_FILE(),
+                                        unsigned line = __builtin_LINE()) {
+  return cudaLaunchKernel(kernel, grid, block, arguments, shared, stream, true, file, line);
+}
+cudaError_t cudaLaunchCooperativeKernel(const void* kernel, dim3 grid, dim3 block, void** arguments,
+                                        std::size_t shared = 0,
+                                        cudaStream_t stream = nullptr) = delete;
+
+/// As the toolkit's; only the attribute "cooperative" is heeded. Where it was called cannot be
+/// told, since the arguments come last.
+template <class... Parameters, class... Arguments>
+cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* config, void (*kernel)(Parameters...),
+                               Arguments&&... arguments) {
+  namespace runtime = cuda_on_cpu;
+  runtime::LaunchConfiguration configuration(config->gridDim, config->blockDim,
+                                             config->dynamicSmemBytes, config->stream);
+  for (unsigned i = 0; i < config->numAttrs; ++i) {
+    if (config->attrs[i].id == cudaLaunchAttributeCooperative) {
+      configuration.cooperative = config->attrs[i].val.cooperative != 0;
+    }
+  }
+  const runtime::BoundKernel<void (*)(Parameters...), std::decay_t<Parameters>...> call(
+      kernel, std::tuple<std::decay_t<Parameters>...>(std::forward<Arguments>(arguments)...));
+  return runtime::launch(runtime::function_name(reinterpret_cast<const void*>(kernel)),
+                         configuration, {nullptr, 0}, call);
+}
+
+template <class Kernel>
+cudaError_t cudaFuncSetAttribute(Kernel* kernel, cudaFuncAttribute attribute, int value) {
+  return cuda_on_cpu::set_function_attribute(reinterpret_cast<const void*>(kernel),
+                                                        attribute, value);
+}
+template <class Kernel>
+cudaError_t cudaFuncSetCacheConfig(Kernel* /*kernel*/, cudaFuncCache /*config*/) {
+  return cudaSuccess;
+}
+template <class Kernel>
+cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, Kernel* kernel) {
+  return cuda_on_cpu::function_attributes(attributes,
+                                                     reinterpret_cast<const void*>(kernel));
+}
+template <class Kernel>
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, Kernel* kernel, int threads,
+                                                          std::size_t shared) {
+  return cuda_on_cpu::occupancy(blocks, reinterpret_cast<const void*>(kernel), threads,
+                                           shared);
+}
+template <class Kernel>
+cudaError_t cudaOccupancyMaxPotentialBlockSize(int* grid, int* block, Kernel* /*kernel*/,
+                                               std::size_t shared = 0, int limit = 0) {
+  return cuda_on_cpu::best_block_size(grid, block, shared, limit);
+}

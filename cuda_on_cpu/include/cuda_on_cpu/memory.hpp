@@ -1,0 +1,65 @@
+/// @file
+/// Device memory: each allocation stands between pages that nobody may touch, with its end at the
+/// second, so that an access beyond it is a fault at once.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "cuda_on_cpu/block.hpp"
+#include "cuda_on_cpu/kernel.hpp"
+
+namespace cuda_on_cpu {
+
+/// cudaMalloc(), cudaMallocManaged(), cudaHostAlloc().
+enum class MemoryKind { device, managed, host };
+
+/// A piece of memory that the runtime knows.
+struct Allocation {
+  std::uintptr_t pages = 0;  ///< where the mapping begins, guard page included
+  std::size_t page_bytes = 0;
+  std::uintptr_t begin = 0;
+  std::size_t bytes = 0;
+  MemoryKind kind = MemoryKind::device;
+  int device = 0;
+  Place place{};
+  bool freed = false;
+  Place freed_at{};
+  bool registered = false;  ///< the program's own memory, made known by cudaHostRegister()
+  int shared_file = -1;     ///< its contents, once another process may see them
+  bool imported = false;    ///< another process's memory
+
+  std::uintptr_t end() const { return begin + bytes; }
+};
+
+/// The allocation on whose pages the address is, freed ones included for a while.
+std::optional<Allocation> find_allocation(std::uintptr_t address);
+/// "4 bytes beyond the end of the 4000 bytes allocated in main.cu:12"; empty if it is nowhere near
+/// any allocation.
+std::string describe_address(std::uintptr_t address);
+
+/// Looks at the bytes behind each allocation's end that its rounding up to 16 bytes left over.
+void check_for_overruns(RunningLaunch& launch);
+
+/// While it lives, device memory is readable, in case it is protected from host code.
+class DeviceMemoryAccess {
+ public:
+  DeviceMemoryAccess();
+  ~DeviceMemoryAccess();
+  DeviceMemoryAccess(const DeviceMemoryAccess&) = delete;
+  DeviceMemoryAccess& operator=(const DeviceMemoryAccess&) = delete;
+};
+
+/// Puts the allocation into a file that another process can map; the file descriptor, or -1.
+int share_allocation(std::uintptr_t begin);
+/// Maps such a file of another process.
+void* import_allocation(int file, std::size_t bytes, std::size_t offset, int device);
+/// Unmaps it; false if it was not mapped.
+bool close_import(void* pointer);
+
+/// For cudaDeviceReset().
+void free_all_memory();
+
+}  // namespace cuda_on_cpu

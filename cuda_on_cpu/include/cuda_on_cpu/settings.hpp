@@ -1,0 +1,53 @@
+/// @file
+/// The switches of CUDA on the CPU. They are environment variables, read once when the runtime is
+/// first used; a value that means nothing ends the program with a sentence and exit code 2.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace cuda_on_cpu {
+
+/// In which order threads start.
+enum class ThreadOrder { forward, reverse, random };
+
+/// Each is read from the environment variable that its comment names.
+struct Settings {
+  /// STAGEWISE_CPU_STREAMS=eager|lazy: whether work runs when it is enqueued, or only when somebody
+  /// waits for it, so that a missing wait shows.
+  bool lazy_streams = false;
+  /// STAGEWISE_CPU_THREAD_ORDER=forward|reverse|random: in which order the threads of a block, the
+  /// blocks of a grid and the independent nodes of a graph run. Results must not depend on it.
+  ThreadOrder thread_order = ThreadOrder::forward;
+  /// STAGEWISE_CPU_SEED=N: for the random order.
+  std::uint64_t seed = 1;
+  /// STAGEWISE_CPU_STRICT_BARRIERS=on|off: whether a barrier needs every thread of the block at the
+  /// same line, as the language demands, or threads that have ended count as arrived, which recent
+  /// GPUs let pass.
+  bool strict_barriers = true;
+  /// STAGEWISE_CPU_PROTECT=on|off: whether device memory is unreadable while host code runs.
+  bool protect = false;
+  /// STAGEWISE_CPU_WORKERS=N: OS threads that run blocks; 0, as many as the machine has for this
+  /// process.
+  unsigned workers = 0;
+  /// STAGEWISE_CPU_DEVICES=N: how many devices there seem to be.
+  int devices = 1;
+  /// STAGEWISE_CPU_DEVICE_MEMORY=BYTES: the memory of each device.
+  std::size_t device_memory = std::size_t{16} << 30;
+};
+
+/// Tests change them between launches.
+Settings& settings();
+
+/// What has happened in this process so far.
+struct Counters {
+  std::uint64_t allocations;  ///< of device memory
+  std::uint64_t launches;     ///< of kernels, those inside of graphs included
+  std::uint64_t graph_launches;
+  std::uint64_t copies;                 ///< copies and fills
+  std::uint64_t host_synchronizations;  ///< times that the host waited, or would have on a GPU
+};
+/// What has happened so far; tests compare before and after.
+Counters& counters();
+
+}  // namespace cuda_on_cpu

@@ -1,0 +1,101 @@
+/// @file
+/// Streams, events and graphs. Work runs when it is enqueued; with lazy streams it is kept until
+/// somebody waits for it, and while a stream is being captured it becomes a node of a graph.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include <driver_types.h>
+
+namespace cuda_on_cpu {
+
+using Work = std::function<void()>;
+struct Stream;
+
+/// A node of a graph: its work and the earlier nodes that it needs, by their places.
+struct Node {
+  Work work;
+  std::vector<std::size_t> needs;
+};
+using Nodes = std::vector<Node>;
+
+/// A capture under way. The streams that take part share it.
+struct Capture {
+  Stream* origin = nullptr;  ///< not to be used once it has ended
+  cudaStreamCaptureMode mode = cudaStreamCaptureModeGlobal;
+  std::uint64_t thread = 0;  ///< that began it
+  bool invalid = false;
+  bool ended = false;  ///< events may still know of it
+  Nodes nodes;
+  std::vector<Stream*> streams;
+};
+
+/// A place in a stream's work: the first `position` pieces of it. It may outlive the stream's
+/// handle.
+struct Mark {
+  std::shared_ptr<Stream> stream;
+  std::uint64_t position = 0;
+};
+
+/// What a cudaStream_t stands for.
+struct Stream : std::enable_shared_from_this<Stream> {
+  int device = 0;
+  unsigned flags = 0;
+  int priority = 0;
+  bool legacy = false;
+
+  // Work that waits, in lazy streams.
+  std::deque<Work> waiting;
+  std::uint64_t enqueued = 0;
+  std::uint64_t done = 0;
+
+  // While it is being captured: the nodes that the next one needs.
+  std::shared_ptr<Capture> capture;
+  std::vector<std::size_t> last_nodes;
+};
+
+/// One mutex for all of the device: whoever enqueues work also runs it.
+std::recursive_mutex& engine();
+
+/// Finds the stream behind the handle. `at_once` says whether its work is to run now; if not, it is
+/// to be given to keep().
+cudaError_t open_stream(cudaStream_t handle, Stream*& stream, bool& at_once);
+/// Adds work to a lazy stream, or a node to the graph that is being captured.
+void keep(Stream& stream, Work work);
+/// Runs the work with device memory readable, unless the device is spoilt.
+void perform(const std::function<void()>& work);
+
+/// Does work in a stream: `now()`, or what `later()` makes of it.
+template <class Now, class Later>
+cudaError_t submit(cudaStream_t handle, Now now, Later later) {
+  const std::lock_guard lock(engine());
+  Stream* stream = nullptr;
+  bool at_once = false;
+  const cudaError_t error = open_stream(handle, stream, at_once);
+  if (error != cudaSuccess) return error;
+  if (at_once) {
+    perform(std::ref(now));
+  } else {
+    keep(*stream, later());
+  }
+  return cudaSuccess;
+}
+
+/// For calls that wait for the device, or may: an error if a capture forbids it.
+cudaError_t may_wait(const char* call);
+/// Waits for the stream's work (all streams' for null) and returns the device's error.
+cudaError_t wait_for(cudaStream_t handle);
+/// Does all work of all streams.
+void wait_for_device();
+
+/// Drops all work, for cudaDeviceReset().
+void reset_streams();
+
+}  // namespace cuda_on_cpu

@@ -1,0 +1,216 @@
+/// @file
+/// The functions of the runtime API that the stages use. Each does what NVIDIA's documentation says
+/// of it, with the same error codes. Where memory comes from is remembered, so that a report can
+/// name the line; hence the last two parameters of the allocating functions.
+#pragma once
+
+#include "driver_types.h"
+
+#define CUDA_ON_CPU_HERE const char *file = __builtin_FILE(), unsigned line = __builtin_LINE()
+
+// Errors
+cudaError_t cudaGetLastError();
+cudaError_t cudaPeekAtLastError();
+const char* cudaGetErrorName(cudaError_t error);
+const char* cudaGetErrorString(cudaError_t error);
+
+// Devices
+cudaError_t cudaGetDeviceCount(int* count);
+cudaError_t cudaGetDevice(int* device);
+cudaError_t cudaSetDevice(int device);
+cudaError_t cudaSetDeviceFlags(unsigned int flags);
+cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device);
+cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int device);
+cudaError_t cudaDeviceGetPCIBusId(char* text, int length, int device);
+cudaError_t cudaDeviceSynchronize();
+cudaError_t cudaDeviceReset();
+cudaError_t cudaDriverGetVersion(int* version);
+cudaError_t cudaRuntimeGetVersion(int* version);
+cudaError_t cudaDeviceCanAccessPeer(int* can, int device, int peer);
+cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned int flags);
+cudaError_t cudaDeviceDisablePeerAccess(int peer);
+cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest);
+cudaError_t cudaProfilerStart();
+cudaError_t cudaProfilerStop();
+
+// Memory
+cudaError_t cudaMalloc(void** pointer, std::size_t bytes, CUDA_ON_CPU_HERE);
+cudaError_t cudaMallocAsync(void** pointer, std::size_t bytes, cudaStream_t stream, CUDA_ON_CPU_HERE);
+cudaError_t cudaMallocManaged(void** pointer, std::size_t bytes,
+                              unsigned int flags = cudaMemAttachGlobal, CUDA_ON_CPU_HERE);
+cudaError_t cudaMallocPitch(void** pointer, std::size_t* pitch, std::size_t width,
+                            std::size_t height, CUDA_ON_CPU_HERE);
+cudaError_t cudaHostAlloc(void** pointer, std::size_t bytes, unsigned int flags, CUDA_ON_CPU_HERE);
+cudaError_t cudaMallocHost(void** pointer, std::size_t bytes, unsigned int flags = 0,
+                           CUDA_ON_CPU_HERE);
+cudaError_t cudaFree(void* pointer, CUDA_ON_CPU_HERE);
+cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream, CUDA_ON_CPU_HERE);
+cudaError_t cudaFreeHost(void* pointer, CUDA_ON_CPU_HERE);
+cudaError_t cudaHostRegister(void* pointer, std::size_t bytes, unsigned int flags);
+cudaError_t cudaHostUnregister(void* pointer);
+cudaError_t cudaHostGetDevicePointer(void** device, void* host, unsigned int flags);
+cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const void* pointer);
+cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* total);
+
+// Copies and fills
+cudaError_t cudaMemcpy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind,
+                       CUDA_ON_CPU_HERE);
+cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind,
+                            cudaStream_t stream = nullptr, CUDA_ON_CPU_HERE);
+cudaError_t cudaMemcpy2D(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
+                         std::size_t width, std::size_t height, cudaMemcpyKind kind,
+                         CUDA_ON_CPU_HERE);
+cudaError_t cudaMemcpy2DAsync(void* to, std::size_t to_pitch, const void* from,
+                              std::size_t from_pitch, std::size_t width, std::size_t height,
+                              cudaMemcpyKind kind, cudaStream_t stream = nullptr, CUDA_ON_CPU_HERE);
+cudaError_t cudaMemcpyPeer(void* to, int to_device, const void* from, int from_device,
+                           std::size_t bytes, CUDA_ON_CPU_HERE);
+cudaError_t cudaMemcpyPeerAsync(void* to, int to_device, const void* from, int from_device,
+                                std::size_t bytes, cudaStream_t stream = nullptr, CUDA_ON_CPU_HERE);
+cudaError_t cudaMemset(void* pointer, int value, std::size_t bytes, CUDA_ON_CPU_HERE);
+cudaError_t cudaMemsetAsync(void* pointer, int value, std::size_t bytes,
+                            cudaStream_t stream = nullptr, CUDA_ON_CPU_HERE);
+cudaError_t cudaMemset2D(void* pointer, std::size_t pitch, int value, std::size_t width,
+                         std::size_t height, CUDA_ON_CPU_HERE);
+cudaError_t cudaMemset2DAsync(void* pointer, std::size_t pitch, int value, std::size_t width,
+                              std::size_t height, cudaStream_t stream = nullptr, CUDA_ON_CPU_HERE);
+cudaError_t cudaMemPrefetchAsync(const void* pointer, std::size_t bytes, int device,
+                                 cudaStream_t stream = nullptr);
+
+// Streams and events
+cudaError_t cudaStreamCreate(cudaStream_t* stream);
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned int flags);
+cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned int flags, int priority);
+cudaError_t cudaStreamDestroy(cudaStream_t stream);
+cudaError_t cudaStreamSynchronize(cudaStream_t stream);
+cudaError_t cudaStreamQuery(cudaStream_t stream);
+cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned int flags = 0);
+cudaError_t cudaStreamGetFlags(cudaStream_t stream, unsigned int* flags);
+cudaError_t cudaStreamGetPriority(cudaStream_t stream, int* priority);
+cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void* user_data);
+cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t callback,
+                                  void* user_data, unsigned int flags);
+cudaError_t cudaEventCreate(cudaEvent_t* event);
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned int flags);
+cudaError_t cudaEventDestroy(cudaEvent_t event);
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream = nullptr);
+cudaError_t cudaEventSynchronize(cudaEvent_t event);
+cudaError_t cudaEventQuery(cudaEvent_t event);
+cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t start, cudaEvent_t end);
+
+// Stream capture and graphs
+cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode mode);
+cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph);
+cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus* status);
+cudaError_t cudaThreadExchangeStreamCaptureMode(cudaStreamCaptureMode* mode);
+cudaError_t cudaGraphCreate(cudaGraph_t* graph, unsigned int flags);
+cudaError_t cudaGraphDestroy(cudaGraph_t graph);
+cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t* nodes, std::size_t* count);
+cudaError_t cudaGraphInstantiate(cudaGraphExec_t* executable, cudaGraph_t graph,
+                                 unsigned long long flags = 0);
+cudaError_t cudaGraphInstantiate(cudaGraphExec_t* executable, cudaGraph_t graph,
+                                 cudaGraphNode_t* error_node, char* log, std::size_t log_bytes);
+cudaError_t cudaGraphUpload(cudaGraphExec_t executable, cudaStream_t stream);
+cudaError_t cudaGraphLaunch(cudaGraphExec_t executable, cudaStream_t stream);
+cudaError_t cudaGraphExecUpdate(cudaGraphExec_t executable, cudaGraph_t graph,
+                                cudaGraphExecUpdateResultInfo* result);
+cudaError_t cudaGraphExecDestroy(cudaGraphExec_t executable);
+
+// Memory and events of other processes
+cudaError_t cudaIpcGetMemHandle(cudaIpcMemHandle_t* handle, void* pointer);
+cudaError_t cudaIpcOpenMemHandle(void** pointer, cudaIpcMemHandle_t handle, unsigned int flags);
+cudaError_t cudaIpcCloseMemHandle(void* pointer);
+cudaError_t cudaIpcGetEventHandle(cudaIpcEventHandle_t* handle, cudaEvent_t event);
+cudaError_t cudaIpcOpenEventHandle(cudaEvent_t* event, cudaIpcEventHandle_t handle);
+
+// The typed forms, as in NVIDIA's header.
+template <class T>
+cudaError_t cudaMalloc(T** pointer, std::size_t bytes, CUDA_ON_CPU_HERE) {
+  return cudaMalloc(reinterpret_cast<void**>(pointer), bytes, file, line);
+}
+template <class T>
+cudaError_t cudaMallocAsync(T** pointer, std::size_t bytes, cudaStream_t stream, CUDA_ON_CPU_HERE) {
+  return cudaMallocAsync(reinterpret_cast<void**>(pointer), bytes, stream, file, line);
+}
+template <class T>
+cudaError_t cudaMallocManaged(T** pointer, std::size_t bytes,
+                              unsigned int flags = cudaMemAttachGlobal, CUDA_ON_CPU_HERE) {
+  return cudaMallocManaged(reinterpret_cast<void**>(pointer), bytes, flags, file, line);
+}
+template <class T>
+cudaError_t cudaMallocPitch(T** pointer, std::size_t* pitch, std::size_t width, std::size_t height,
+                            CUDA_ON_CPU_HERE) {
+  return cudaMallocPitch(reinterpret_cast<void**>(pointer), pitch, width, height, file, line);
+}
+template <class T>
+cudaError_t cudaHostAlloc(T** pointer, std::size_t bytes, unsigned int flags, CUDA_ON_CPU_HERE) {
+  return cudaHostAlloc(reinterpret_cast<void**>(pointer), bytes, flags, file, line);
+}
+template <class T>
+cudaError_t cudaMallocHost(T** pointer, std::size_t bytes, unsigned int flags = 0, CUDA_ON_CPU_HERE) {
+  return cudaMallocHost(reinterpret_cast<void**>(pointer), bytes, flags, file, line);
+}
+template <class T>
+cudaError_t cudaHostGetDevicePointer(T** device, void* host, unsigned int flags) {
+  return cudaHostGetDevicePointer(reinterpret_cast<void**>(device), host, flags);
+}
+template <class T>
+cudaError_t cudaIpcOpenMemHandle(T** pointer, cudaIpcMemHandle_t handle, unsigned int flags) {
+  return cudaIpcOpenMemHandle(reinterpret_cast<void**>(pointer), handle, flags);
+}
+
+// __constant__ and __device__ variables: here a symbol is the variable itself.
+namespace cuda_on_cpu {
+/// cudaMemcpyToSymbol() and its relatives.
+cudaError_t copy_symbol(void* symbol, std::size_t symbol_bytes, void* other, std::size_t bytes,
+                        std::size_t offset, bool to_symbol, bool wait, cudaStream_t stream,
+                        const char* file, unsigned line);
+/// From now on, copies may name the symbol's address as device memory.
+void note_symbol(void* symbol, std::size_t bytes);
+template <class T>
+void* address_of(const T& symbol) {
+  return const_cast<char*>(&reinterpret_cast<const volatile char&>(symbol));
+}
+}  // namespace cuda_on_cpu
+
+template <class T>
+cudaError_t cudaMemcpyToSymbol(const T& symbol, const void* from, std::size_t bytes,
+                               std::size_t offset = 0,
+                               cudaMemcpyKind /*kind*/ = cudaMemcpyHostToDevice, CUDA_ON_CPU_HERE) {
+  return cuda_on_cpu::copy_symbol(cuda_on_cpu::address_of(symbol), sizeof(T),
+                                             const_cast<void*>(from), bytes, offset, true, true,
+                                             nullptr, file, line);
+}
+template <class T>
+cudaError_t cudaMemcpyToSymbolAsync(const T& symbol, const void* from, std::size_t bytes,
+                                    std::size_t offset, cudaMemcpyKind /*kind*/,
+                                    cudaStream_t stream = nullptr, CUDA_ON_CPU_HERE) {
+  return cuda_on_cpu::copy_symbol(cuda_on_cpu::address_of(symbol), sizeof(T),
+                                             const_cast<void*>(from), bytes, offset, true, false,
+                                             stream, file, line);
+}
+template <class T>
+cudaError_t cudaMemcpyFromSymbol(void* to, const T& symbol, std::size_t bytes,
+                                 std::size_t offset = 0,
+                                 cudaMemcpyKind /*kind*/ = cudaMemcpyDeviceToHost, CUDA_ON_CPU_HERE) {
+  return cuda_on_cpu::copy_symbol(cuda_on_cpu::address_of(symbol), sizeof(T),
+                                             to, bytes, offset, false, true, nullptr, file, line);
+}
+template <class T>
+cudaError_t cudaMemcpyFromSymbolAsync(void* to, const T& symbol, std::size_t bytes,
+                                      std::size_t offset, cudaMemcpyKind /*kind*/,
+                                      cudaStream_t stream = nullptr, CUDA_ON_CPU_HERE) {
+  return cuda_on_cpu::copy_symbol(cuda_on_cpu::address_of(symbol), sizeof(T),
+                                             to, bytes, offset, false, false, stream, file, line);
+}
+template <class T>
+cudaError_t cudaGetSymbolAddress(void** pointer, const T& symbol) {
+  *pointer = cuda_on_cpu::address_of(symbol);
+  cuda_on_cpu::note_symbol(*pointer, sizeof(T));
+  return cudaSuccess;
+}
+template <class T>
+cudaError_t cudaGetSymbolSize(std::size_t* bytes, const T& /*symbol*/) {
+  *bytes = sizeof(T);
+  return cudaSuccess;
+}

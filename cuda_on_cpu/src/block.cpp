@@ -1,0 +1,851 @@
+#include "cuda_on_cpu/block.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstdio>
+#include <cstdlib>
+#include <map>
+#include <memory>
+#include <new>
+#include <numeric>
+#include <utility>
+
+#include <device_functions.h>
+#include <sys/mman.h>
+
+#include "cuda_on_cpu/diagnose.hpp"
+
+__thread uint3 threadIdx;
+__thread uint3 blockIdx;
+__thread dim3 blockDim;
+__thread dim3 gridDim;
+
+namespace cuda_on_cpu {
+
+__thread SharedMemory* shared_memory = nullptr;
+__thread Worker* this_worker = nullptr;
+
+namespace {
+
+/// Each guard page splits a mapping in two, and a process may have some 65,000.
+constexpr int max_guarded_stacks = 12000;
+std::atomic<int> guarded_stacks = 0;
+
+/// Fills with the bits of a NaN. Not by memset() under ThreadSanitizer, which would see it as an
+/// access by the thread that happens to run.
+void fill_with_nan(char* memory, std::size_t bytes) {
+#ifdef CUDA_ON_CPU_THREAD_SANITIZER
+  for (std::size_t i = 0; i < bytes; ++i) const_cast<volatile char*>(memory)[i] = '\xff';
+#else
+  std::fill_n(memory, bytes, '\xff');
+#endif
+}
+
+std::size_t rounded_up(std::size_t bytes, std::size_t multiple) {
+  return (bytes + multiple - 1) / multiple * multiple;
+}
+
+std::string hexadecimal(unsigned mask) {
+  char text[11];
+  std::snprintf(text, sizeof text, "%#010x", mask);
+  return text;
+}
+
+unsigned lanes_of_warp(const Block& block, unsigned warp) {
+  const unsigned lanes = block.threads - warp * 32;
+  return lanes >= 32 ? full_warp : (1U << lanes) - 1U;
+}
+
+uint3 index_of(std::uint64_t number, dim3 extents) {
+  return {static_cast<unsigned>(number % extents.x),
+          static_cast<unsigned>(number / extents.x % extents.y),
+          static_cast<unsigned>(number / extents.x / extents.y)};
+}
+
+/// Spreads the numbers 0..n-1 in an order that depends on the seed: a multiplication by a number
+/// without a divisor in common with n.
+std::uint64_t permuted(std::uint64_t i, std::uint64_t n, std::uint64_t seed) {
+  std::uint64_t factor = (seed * 0x9e3779b97f4a7c15U >> 33) % n;
+  while (std::gcd(factor, n) != 1) ++factor;
+  return static_cast<std::uint64_t>((static_cast<__uint128_t>(i) * factor + seed) % n);
+}
+
+}  // namespace
+
+// ------------------------------------------------------------------------------------------------
+// Shared memory
+
+Arena::Arena() : bytes_(rounded_up(max_shared_bytes, guard_bytes) + 2 * guard_bytes) {
+  void* const pages =
+      mmap(nullptr, bytes_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (pages == MAP_FAILED) throw std::bad_alloc();
+  pages_ = static_cast<char*>(pages);
+  begin_ = pages_ + guard_bytes;
+  end_ = pages_ + bytes_ - guard_bytes;
+  mprotect(begin_, static_cast<std::size_t>(end_ - begin_), PROT_READ | PROT_WRITE);
+  table.block = 0;
+  for (SharedMemory::Entry& entry : table.entry) entry.block = ~std::uint64_t{0};
+}
+
+Arena::~Arena() {
+  unpoison(begin_, static_cast<std::size_t>(end_ - begin_));
+  munmap(pages_, bytes_);
+}
+
+void Arena::start_block(std::size_t dynamic_bytes) {
+  ++table.block;
+  next_ = begin_;
+  static_bytes_ = 0;
+  table.dynamic = end_ - rounded_up(dynamic_bytes, 16);
+  poison(begin_, static_cast<std::size_t>(end_ - begin_));
+  unpoison(table.dynamic, dynamic_bytes);
+  fill_with_nan(table.dynamic, dynamic_bytes);
+}
+
+char* Arena::place(std::size_t bytes, std::size_t alignment) {
+#ifdef CUDA_ON_CPU_ADDRESS_SANITIZER
+  constexpr std::size_t red_zone = 64;
+#else
+  constexpr std::size_t red_zone = 0;
+#endif
+  const std::size_t offset = rounded_up(static_cast<std::size_t>(next_ - begin_) + red_zone,
+                                        std::max<std::size_t>(alignment, 16));
+  char* const place = begin_ + offset;
+  static_bytes_ += bytes;
+  next_ = place + bytes;
+  unpoison(place, bytes);
+  fill_with_nan(place, bytes);
+  return place;
+}
+
+char* place_shared(const char* name, std::size_t bytes, std::size_t alignment, unsigned& id) {
+  static std::atomic<unsigned> ids = 0;
+  Worker* const worker = this_worker;
+  if (worker == nullptr || !worker->runs_kernel()) {
+    report(std::string("host code uses the __shared__ variable '") + name + "'.");
+    std::exit(1);  // NOLINT(concurrency-mt-unsafe): there is nothing to go on with
+  }
+  unsigned number = __atomic_load_n(&id, __ATOMIC_RELAXED);
+  if (number == 0) {
+    const unsigned fresh = ++ids;
+    if (fresh >= SharedMemory::entries) {
+      report("the program has more than 1023 __shared__ variables.");
+      std::abort();
+    }
+    number =
+        __atomic_compare_exchange_n(&id, &number, fresh, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED)
+            ? fresh
+            : number;
+  }
+  Arena& arena = *worker->block().arena;
+  SharedMemory::Entry& entry = arena.table.entry[number];
+  if (entry.block != arena.table.block) {
+    const std::size_t dynamic = worker->launch().configuration.shared;
+    const std::size_t total = arena.static_bytes() + bytes + dynamic;
+    if (dynamic > worker->launch().allowed_shared && total > default_shared_bytes &&
+        total - dynamic <= default_shared_bytes) {
+      worker->fail(cudaErrorInvalidValue, worker->launch().place, [&] {
+        return "with '" + std::string(name) + "' its __shared__ variables have " +
+               std::to_string(total - dynamic) + " bytes, beside " + std::to_string(dynamic) +
+               " dynamic ones, but a block has " + std::to_string(default_shared_bytes) +
+               " for both; cudaFuncSetAttribute() allows more dynamic ones.";
+      });
+    }
+    if (arena.static_bytes() + bytes > default_shared_bytes || total > max_shared_bytes) {
+      worker->fail(cudaErrorInvalidValue, worker->launch().place, [&] {
+        return "with '" + std::string(name) + "' its __shared__ variables have " +
+               std::to_string(arena.static_bytes() + bytes) + " bytes" +
+               (dynamic > 0 ? ", beside " + std::to_string(dynamic) + " dynamic ones" : "") +
+               ", but a block has " + std::to_string(default_shared_bytes) +
+               " for such variables; more must be dynamic.";
+      });
+    }
+    entry = {arena.table.block, arena.place(bytes, alignment)};
+  }
+  return entry.address;
+}
+
+char* dynamic_shared_memory(const char* name) {
+  if (shared_memory == nullptr) {
+    report(std::string("host code uses the __shared__ variable '") + name + "'.");
+    std::exit(1);  // NOLINT(concurrency-mt-unsafe): there is nothing to go on with
+  }
+  return shared_memory->dynamic;
+}
+
+// ------------------------------------------------------------------------------------------------
+// The start and the end of threads
+
+void Block::start(const RunningLaunch& launch, std::uint64_t number, Arena& with_arena) {
+  arena = &with_arena;
+  arena->start_block(launch.configuration.shared);
+  index = index_of(number, launch.configuration.grid);
+  threads = launch.threads;
+  started = 0;
+  exited = 0;
+  arrived = 0;
+  barriers = 0;
+  mixed = false;
+  next_index = {0, 0, 0};
+  const unsigned warps = (threads + 31) / 32;
+  std::fill_n(lanes_waiting, warps, 0U);
+  std::fill_n(lanes_exited, warps, 0U);
+  if (launch.order == ThreadOrder::random) {
+    order.resize(threads);
+    std::uint64_t state = (launch.seed + number) * 0x9e3779b97f4a7c15U | 1U;
+    for (unsigned i = 0; i < threads; ++i) {
+      state = state * 6364136223846793005U + 1442695040888963407U;
+      const auto j = static_cast<unsigned>((state >> 33) % (i + 1));
+      order[i] = order[j];
+      order[j] = static_cast<std::uint16_t>(i);
+    }
+  }
+}
+
+struct FiberEntry {
+  static void run(boost::context::detail::transfer_t from) {
+    Worker& worker = *this_worker;
+    arrived(from, *worker.running_);
+    worker.serve();
+  }
+};
+
+Worker::Worker(unsigned number) : number_(number) {
+  arenas_.push_back(new Arena);
+}
+
+Fiber& Worker::new_fiber() {
+  fibers_.reserve(fibers_.size() + 1);
+  auto owner = std::make_unique<Fiber>();
+  Fiber* const fiber = owner.get();
+  void* const stack = mmap(nullptr, fiber_stack_bytes, PROT_READ | PROT_WRITE,
+                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
+  if (stack == MAP_FAILED) throw std::bad_alloc();
+  fiber->stack = static_cast<char*>(stack);
+  fiber->stack_bytes = fiber_stack_bytes;
+  // Stacks a power of two apart would fight for the same places in the caches.
+  fiber->stack_top = fiber->stack + fiber_stack_bytes - 64 * (fibers_.size() & 63U);
+  if (++guarded_stacks < max_guarded_stacks) mprotect(stack, guard_bytes, PROT_NONE);
+  fiber->context = boost::context::detail::make_fcontext(fiber->stack_top, fiber_stack_bytes / 2,
+                                                         FiberEntry::run);
+#ifdef CUDA_ON_CPU_THREAD_SANITIZER
+  fiber->identity = __tsan_create_fiber(0);
+#endif
+  fibers_.push_back(owner.release());
+  return *fiber;
+}
+
+/// @return null where the host has no memory for another: an exception must not leave a fiber.
+Fiber* Worker::idle_fiber() {
+#ifdef CUDA_ON_CPU_THREAD_SANITIZER
+  // Every CUDA thread has its own, so that it has an identity that races can be told by.
+  return fibers_[starting_ * launch_->threads + blocks_[starting_]->started];
+#else
+  if (idle_ != nullptr) {
+    Fiber* const fiber = idle_;
+    idle_ = fiber->next_idle;
+    return fiber;
+  }
+  try {
+    return &new_fiber();
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
+#endif
+}
+
+/// After an abandoned block: whatever is on the stacks is given up.
+inline void forget_copies(Fiber& fiber) {
+  fiber.copies.clear();
+  fiber.copy_groups.clear();
+  fiber.copies_done = 0;
+}
+
+void Worker::reset_fibers() {
+  idle_ = nullptr;
+  for (Fiber* const fiber : fibers_) {
+    fiber->context = boost::context::detail::make_fcontext(fiber->stack_top, fiber_stack_bytes / 2,
+                                                           FiberEntry::run);
+    fiber->next_idle = std::exchange(idle_, fiber);
+    forget_copies(*fiber);
+    unpoison(fiber->stack, fiber->stack_bytes);
+#ifdef CUDA_ON_CPU_ADDRESS_SANITIZER
+    fiber->fake_stack = nullptr;
+#endif
+#ifdef CUDA_ON_CPU_THREAD_SANITIZER
+    // What the thread has done up to here happens before what comes.
+    __tsan_switch_to_fiber(fiber->identity, 0);
+    __tsan_switch_to_fiber(main_.identity, 0);
+    __tsan_destroy_fiber(fiber->identity);
+    fiber->identity = __tsan_create_fiber(0);
+#endif
+  }
+}
+
+void Worker::enter(Block& block) {
+  block_ = &block;
+  blockIdx = block.index;
+  shared_memory = &block.arena->table;
+}
+
+/// Whether there is a thread that has not been started; `starting_` is its block then.
+inline bool Worker::find_unstarted() {
+  while (blocks_[starting_]->started == launch_->threads) {
+    if (starting_ + 1 == blocks_.size()) return false;
+    ++starting_;
+  }
+  return true;
+}
+
+inline bool Worker::start_next_thread(Fiber& fiber) {
+  if (!find_unstarted()) return false;
+  Block& block = *blocks_[starting_];
+  if (&block != block_) [[unlikely]]
+    enter(block);
+  const unsigned ordinal = block.started++;
+  unsigned thread = ordinal;
+  if (launch_->order == ThreadOrder::forward) [[likely]] {
+    threadIdx = block.next_index;
+    if (++block.next_index.x == blockDim.x) {
+      block.next_index.x = 0;
+      if (++block.next_index.y == blockDim.y) {
+        block.next_index.y = 0;
+        ++block.next_index.z;
+      }
+    }
+  } else {
+    thread =
+        launch_->order == ThreadOrder::reverse ? block.threads - 1 - ordinal : block.order[ordinal];
+    threadIdx = index_of(thread, blockDim);
+  }
+  fiber.block = &block;
+  fiber.thread = thread;
+  prefer_start_ = false;
+#ifdef CUDA_ON_CPU_THREAD_SANITIZER
+  acquire(&launch_sync_);
+  char name[160];
+  std::snprintf(name, sizeof name, "%.80s block (%u, %u, %u) thread (%u, %u, %u)", launch_->kernel,
+                block.index.x, block.index.y, block.index.z, threadIdx.x, threadIdx.y, threadIdx.z);
+  __tsan_set_fiber_name(fiber.identity, name);
+#endif
+  return true;
+}
+
+inline void Worker::thread_exited(Fiber& fiber) {
+  release(&block_sync_);
+  Block& block = *fiber.block;
+  const unsigned warp = fiber.thread >> 5U;
+  block.lanes_exited[warp] |= 1U << (fiber.thread & 31U);
+  ++block.exited;
+  --alive_;
+  if (!fiber.copies.empty()) [[unlikely]]
+    forget_copies(fiber);
+  if (!launch_->strict) [[unlikely]] {
+    complete_exchanges(block, warp);
+    if (block.arrived > 0 && block.arrived == block.threads - block.exited) release_barrier(block);
+    if (alive_ > 0 && at_grid_barrier_.size() == alive_) release_grid_barrier();
+  }
+}
+
+/// The life of a fiber: runs threads from their start, as long as no suspended one can go on.
+void Worker::serve() {
+  Fiber& self = *running_;
+  for (;;) {
+    while ((head_ == tail_ || prefer_start_) && start_next_thread(self)) {
+      bool has_memory = true;
+      try {
+        launch_->call->run_thread();
+      } catch (const std::bad_alloc&) {  // for what the runtime notes of a thread
+        has_memory = false;
+      }
+      if (!has_memory) abandon(cudaErrorMemoryAllocation);
+      thread_exited(self);
+#ifdef CUDA_ON_CPU_THREAD_SANITIZER
+      break;
+#endif
+    }
+    Fiber* next = next_fiber();
+    if (next == nullptr) {
+      if (alive_ > 0) deadlock();
+      next = &main_;
+    }
+    if (next == &self) continue;
+    self.next_idle = std::exchange(idle_, &self);
+    running_ = next;
+    jump(self, *next);
+  }
+}
+
+inline Fiber* Worker::next_ready() {
+  Fiber* const fiber = ready_[head_++ & ring_mask_];
+  if (fiber->block != block_) [[unlikely]]
+    enter(*fiber->block);
+  return fiber;
+}
+
+/// The fiber to go on with: one that is ready, else one for a thread that has not started.
+inline Fiber* Worker::next_fiber() {
+  if (head_ != tail_ && !prefer_start_) [[likely]]
+    return next_ready();
+  if (find_unstarted()) {
+    Fiber* const fiber = idle_fiber();
+    if (fiber == nullptr) abandon(cudaErrorMemoryAllocation);
+    return fiber;
+  }
+  prefer_start_ = false;
+  return head_ != tail_ ? next_ready() : nullptr;
+}
+
+inline void Worker::wake(Fiber& fiber) {
+  ready_[tail_ & ring_mask_] = &fiber;
+  if (launch_->order == ThreadOrder::random) [[unlikely]] {
+    const auto other = head_ + static_cast<unsigned>(random() % (tail_ - head_ + 1));
+    std::swap(ready_[tail_ & ring_mask_], ready_[other & ring_mask_]);
+  }
+  ++tail_;
+}
+
+/// Finds out who goes on instead of this fiber. The switch is left to the caller; not so where a
+/// sanitizer must be told of it.
+inline Switch Worker::suspend(Fiber& fiber) {
+  fiber.index = threadIdx;
+  Fiber* const next = next_fiber();
+  if (next == nullptr) deadlock();
+  if (next == &fiber) return {&fiber, nullptr};
+  running_ = next;
+#if defined(CUDA_ON_CPU_ADDRESS_SANITIZER) || defined(CUDA_ON_CPU_THREAD_SANITIZER)
+  jump(fiber, *next);
+  threadIdx = fiber.index;
+  return {&fiber, nullptr};
+#else
+  return {&fiber, next->context};
+#endif
+}
+
+void Worker::yield() {
+  Fiber& fiber = *running_;
+  wake(fiber);
+  prefer_start_ = true;
+  switch_threads(suspend(fiber));
+}
+
+std::uint64_t Worker::random() {
+  random_ = random_ * 6364136223846793005U + 1442695040888963407U;
+  return random_ >> 33U;
+}
+
+// ------------------------------------------------------------------------------------------------
+// Waiting for other threads
+
+inline Switch Worker::barrier(Vote vote, bool predicate, const char* what, Place place) {
+  Fiber& fiber = *running_;
+  Block& block = *block_;
+  fiber.place = place;
+  fiber.what = what;
+  fiber.mask = 0;
+  if (block.arrived == 0) {
+    block.vote = vote;
+    block.votes = 0;
+  } else if (const Fiber& first = *block.at_barrier[0];
+             first.place.line != place.line || block.vote != vote) {
+    block.mixed = true;
+  }
+  block.votes += predicate ? 1 : 0;
+  block.at_barrier[block.arrived++] = &fiber;
+  [[maybe_unused]] char* const sync = &block.barrier_sync[block.barriers & 1U];
+  release(sync);
+  if (block.arrived == block.threads - (launch_->strict ? 0 : block.exited)) {
+    release_barrier(block);
+  }
+  const Switch threads = suspend(fiber);
+  acquire(sync);
+  return threads;
+}
+
+void Worker::release_barrier(Block& block) {
+  if (block.mixed && launch_->strict) return;  // they wait for ever, which is reported
+  const unsigned count = block.arrived;
+  if (block.vote != Vote::none) count_votes(block);
+  block.arrived = 0;
+  block.mixed = false;
+  ++block.barriers;
+  for (unsigned i = 0; i < count; ++i) wake(*block.at_barrier[i]);
+}
+
+void Worker::count_votes(Block& block) {
+  unsigned result = block.votes;
+  if (block.vote == Vote::all) result = block.votes == block.arrived ? 1 : 0;
+  if (block.vote == Vote::any) result = block.votes > 0 ? 1 : 0;
+  for (unsigned i = 0; i < block.arrived; ++i) block.at_barrier[i]->votes = result;
+}
+
+void Worker::wait_for_grid(Place place) {
+  Fiber& fiber = *running_;
+  if (!launch_->configuration.cooperative) {
+    fail(cudaErrorLaunchFailure, place,
+         [] { return "this_grid().sync() needs a launch by cudaLaunchCooperativeKernel()."; });
+  }
+  fiber.place = place;
+  fiber.what = "this_grid().sync()";
+  fiber.mask = 0;
+  at_grid_barrier_.push_back(&fiber);
+  [[maybe_unused]] char* const sync = &grid_sync_[grid_barriers_ & 1U];
+  release(sync);
+  const std::size_t all = launch_->blocks * launch_->threads;
+  if (at_grid_barrier_.size() == (launch_->strict ? all : alive_)) release_grid_barrier();
+  switch_threads(suspend(fiber));
+  acquire(sync);
+}
+
+void Worker::release_grid_barrier() {
+  ++grid_barriers_;
+  for (Fiber* const waiting : at_grid_barrier_) wake(*waiting);
+  at_grid_barrier_.clear();
+}
+
+inline Switch Worker::exchange(const Exchange& exchange) {
+  Fiber& fiber = *running_;
+  const unsigned mask = exchange.mask;
+  Block& block = *block_;
+  const unsigned warp = fiber.thread >> 5U;
+  const unsigned own = 1U << (fiber.thread & 31U);
+  fiber.place = exchange.place;
+  fiber.what = exchange.what;
+  fiber.mask = mask;
+  fiber.combine = exchange.combine;
+  fiber.value = exchange.value;
+  fiber.argument = exchange.argument;
+  if ((mask & own) == 0) [[unlikely]] {
+    fail(cudaErrorLaunchFailure, exchange.place, [&] {
+      return std::string(exchange.what) + " was called with mask " + hexadecimal(mask) +
+             ", which lacks the caller's own lane " + std::to_string(fiber.thread & 31U) + ".";
+    });
+  }
+  block.at_exchange[fiber.thread] = &fiber;
+  block.lanes_waiting[warp] |= own;
+#ifdef CUDA_ON_CPU_THREAD_SANITIZER
+  char* const own_release = &fiber.warp_barrier[fiber.turn++ & 1U];
+  if (exchange.combine == only_wait) release(own_release);
+#endif
+  unsigned needed = mask & lanes_of_warp(block, warp);
+  if (!launch_->strict) needed &= ~block.lanes_exited[warp];
+  if ((block.lanes_waiting[warp] & needed) == needed) complete_exchange(block, warp, needed);
+  const Switch threads = suspend(fiber);
+#ifdef CUDA_ON_CPU_THREAD_SANITIZER
+  if (exchange.combine == only_wait) {
+    for_lanes(needed, [&](unsigned lane) { acquire(fiber.released[lane]); });
+  }
+#endif
+  return threads;
+}
+
+/// Ends the wait of these lanes if they have all come to the same exchange.
+void Worker::complete_exchange(Block& block, unsigned warp, unsigned lanes) {
+  Fiber** const fibers = block.at_exchange + std::size_t{warp} * 32;
+  const Fiber& first = *fibers[std::countr_zero(lanes)];
+  // The lanes' values are copied, so that what the kernel's code combines is in one place, and on
+  // its own stack, as ThreadSanitizer sees it.
+  Lane values[32];
+  for (unsigned left = lanes; left != 0; left &= left - 1) {
+    const auto lane = static_cast<unsigned>(std::countr_zero(left));
+    if (fibers[lane]->mask != first.mask || fibers[lane]->combine != first.combine) return;
+    values[lane] = {fibers[lane]->value, 0, fibers[lane]->argument};
+  }
+  first.combine(values, lanes);
+  for_lanes(lanes, [&](unsigned lane) { fibers[lane]->result = values[lane].result; });
+  block.lanes_waiting[warp] &= ~lanes;
+#ifdef CUDA_ON_CPU_THREAD_SANITIZER
+  for_lanes(lanes, [&](unsigned lane) {
+    for_lanes(lanes, [&](unsigned other) {
+      fibers[lane]->released[other] = &fibers[other]->warp_barrier[(fibers[other]->turn - 1) & 1U];
+    });
+  });
+#endif
+  if (launch_->order == ThreadOrder::reverse) {
+    for (unsigned lane = 32; lane-- > 0;) {
+      if ((lanes >> lane & 1U) != 0) wake(*fibers[lane]);
+    }
+  } else {
+    for_lanes(lanes, [&](unsigned lane) { wake(*fibers[lane]); });
+  }
+}
+
+/// When a lane has ended and does not count any more, the others may be complete.
+void Worker::complete_exchanges(Block& block, unsigned warp) {
+  for (unsigned left = block.lanes_waiting[warp]; left != 0; left &= block.lanes_waiting[warp]) {
+    const auto lane = static_cast<unsigned>(std::countr_zero(left));
+    left &= left - 1;
+    const unsigned needed = block.at_exchange[warp * 32 + lane]->mask & lanes_of_warp(block, warp) &
+                            ~block.lanes_exited[warp];
+    if ((block.lanes_waiting[warp] & needed) == needed) complete_exchange(block, warp, needed);
+  }
+}
+
+void only_wait(Lane* /*lanes*/, unsigned /*mask*/) {}
+
+// ------------------------------------------------------------------------------------------------
+// Blocks and grids
+
+void Worker::run_current() {
+  launch_sync_ = 0;
+  release(&launch_sync_);
+#ifdef CUDA_ON_CPU_THREAD_SANITIZER
+  main_.identity = __tsan_get_current_fiber();
+  while (fibers_.size() < blocks_.size() * launch_->threads) new_fiber();
+#endif
+  head_ = tail_ = 0;
+  starting_ = 0;
+  prefer_start_ = false;
+  abandoned_ = false;
+  alive_ = blocks_.size() * launch_->threads;
+#ifdef CUDA_ON_CPU_THREAD_SANITIZER
+  // Created here and not by one another: whatever a thread does before it creates a fiber would
+  // count as done before what that fiber does, and hide races.
+  while (fibers_.size() < alive_) new_fiber();
+#endif
+  at_grid_barrier_.clear();
+  if (launch_->configuration.cooperative) at_grid_barrier_.reserve(alive_);
+  const unsigned ring = std::bit_ceil(static_cast<unsigned>(alive_) + 1U);
+  if (ready_.size() < ring) ready_.resize(ring);
+  ring_mask_ = static_cast<unsigned>(ready_.size()) - 1U;
+  random_ = launch_->seed * 2 + number_;
+  block_ = nullptr;
+  if (idle_ == nullptr) idle_ = &new_fiber();  // the first is not made by another
+  running_ = next_fiber();
+  jump(main_, *running_);
+  running_ = nullptr;
+  shared_memory = nullptr;
+  acquire(&block_sync_);
+  if (abandoned_) reset_fibers();
+}
+
+void Worker::run_blocks(RunningLaunch& launch, void (*after_block)(void*), void* data) {
+  try {
+    run_all_blocks(launch, after_block, data);
+  } catch (const std::bad_alloc&) {
+    launch.fail(cudaErrorMemoryAllocation);
+  }
+  this_worker = nullptr;
+}
+
+void Worker::run_all_blocks(RunningLaunch& launch, void (*after_block)(void*), void* data) {
+  launch_ = &launch;
+  this_worker = this;
+  gridDim = launch.configuration.grid;
+  blockDim = launch.configuration.block;
+  if (block_store_ == nullptr) block_store_ = std::make_unique<Block>();
+  blocks_.assign(1, block_store_.get());
+  while (launch.error.load(std::memory_order_relaxed) == cudaSuccess) {
+    std::uint64_t number = launch.next_block.fetch_add(1);
+    if (number >= launch.blocks) break;
+    if (launch.order == ThreadOrder::reverse) number = launch.blocks - 1 - number;
+    if (launch.order == ThreadOrder::random) number = permuted(number, launch.blocks, launch.seed);
+    blocks_[0]->start(launch, number, *arenas_[0]);
+    run_current();
+    after_block(data);
+  }
+}
+
+void Worker::run_grid(RunningLaunch& launch) {
+  try {
+    run_whole_grid(launch);
+  } catch (const std::bad_alloc&) {
+    launch.fail(cudaErrorMemoryAllocation);
+  }
+  blocks_.clear();
+  this_worker = nullptr;
+}
+
+void Worker::run_whole_grid(RunningLaunch& launch) {
+  launch_ = &launch;
+  this_worker = this;
+  gridDim = launch.configuration.grid;
+  blockDim = launch.configuration.block;
+  while (arenas_.size() < launch.blocks) arenas_.push_back(new Arena);
+  std::vector<std::unique_ptr<Block>> blocks(launch.blocks);
+  blocks_.clear();
+  for (std::uint64_t i = 0; i < launch.blocks; ++i) {
+    std::uint64_t number = i;
+    if (launch.order == ThreadOrder::reverse) number = launch.blocks - 1 - i;
+    if (launch.order == ThreadOrder::random) number = permuted(i, launch.blocks, launch.seed);
+    blocks[i] = std::make_unique<Block>();
+    blocks[i]->start(launch, number, *arenas_[i]);
+    blocks_.push_back(blocks[i].get());
+  }
+  run_current();
+}
+
+void Worker::abandon(cudaError_t error) {
+  launch_->fail(error);
+  abandoned_ = true;
+  Fiber& self = *running_;
+  running_ = nullptr;
+  release(&block_sync_);
+  jump(self, main_);
+  __builtin_unreachable();
+}
+
+void Worker::report_failure(Place place, const std::string& sentence) const {
+  report_in_kernel(*this, to_string(place), sentence);
+}
+
+std::string Worker::describe_deadlock(const Block& block, const Fiber& first) const {
+  // The threads by what they wait for.
+  std::map<std::string, unsigned> groups;
+  const auto add = [&](const Fiber& fiber) {
+    std::string group = std::string(fiber.what) + " in " + to_string(fiber.place);
+    if (fiber.mask != 0) {
+      group += " with mask " + hexadecimal(fiber.mask);
+    }
+    ++groups[group];
+  };
+  for (unsigned i = 0; i < block.arrived; ++i) add(*block.at_barrier[i]);
+  for (unsigned warp = 0; warp * 32 < block.threads; ++warp) {
+    for_lanes(block.lanes_waiting[warp],
+              [&](unsigned lane) { add(*block.at_exchange[warp * 32 + lane]); });
+  }
+  for (const Fiber* const fiber : at_grid_barrier_) {
+    if (fiber->block == &block) add(*fiber);
+  }
+  std::string text = "not all threads reach " + std::string(first.what) + ": ";
+  bool next = false;
+  for (const auto& [group, count] : groups) {
+    text += (next ? ", " : "") + counted(count, "thread") + (count == 1 ? " waits" : " wait") +
+            " at " + group;
+    next = true;
+  }
+  if (block.exited > 0) {
+    text +=
+        ", " + std::to_string(block.exited) + (block.exited == 1 ? " has" : " have") + " exited";
+  }
+  return text + ".";
+}
+
+/// Nobody can go on, yet some have not come to their end: they wait for threads that never come.
+void Worker::deadlock() {
+  for (Block* const block : blocks_) {
+    const Fiber* first = block->arrived > 0 ? block->at_barrier[0] : nullptr;
+    for (unsigned warp = 0; first == nullptr && warp * 32 < block->threads; ++warp) {
+      const unsigned waiting = block->lanes_waiting[warp];
+      if (waiting != 0)
+        first = block->at_exchange[warp * 32 + static_cast<unsigned>(std::countr_zero(waiting))];
+    }
+    for (const Fiber* const fiber : at_grid_barrier_) {
+      if (first == nullptr && fiber->block == block) first = fiber;
+    }
+    if (first == nullptr) continue;
+    enter(*block);
+    threadIdx = first->index;
+    if (launch_->fail(cudaErrorLaunchFailure)) {
+      report_in_kernel(*this, to_string(first->place), describe_deadlock(*block, *first));
+    }
+    break;
+  }
+  abandon(cudaErrorLaunchFailure);
+}
+
+// ------------------------------------------------------------------------------------------------
+// What kernels call
+
+namespace {
+
+[[noreturn, gnu::cold]] void called_by_host(const char* what, Place place) {
+  report_at(place, std::string(what) + " was called by host code.");
+  std::exit(1);  // NOLINT(concurrency-mt-unsafe): there is nothing to go on with
+}
+
+inline Worker& in_kernel(const char* what, Place place) {
+  Worker* const worker = this_worker;
+  if (worker == nullptr || !worker->runs_kernel()) [[unlikely]]
+    called_by_host(what, place);
+  return *worker;
+}
+
+}  // namespace
+
+Switch arrive_at_barrier(Vote vote, bool predicate, const char* what, Place place) {
+  return in_kernel(what, place).barrier(vote, predicate, what, place);
+}
+
+void grid_barrier(Place place) {
+  in_kernel("this_grid().sync()", place).wait_for_grid(place);
+}
+
+Switch arrive_at_exchange(const Exchange& exchange) {
+  return in_kernel(exchange.what, exchange.place).exchange(exchange);
+}
+
+unsigned active_lanes() {
+  Worker& worker = in_kernel("__activemask", {});
+  const unsigned warp = worker.running()->thread >> 5U;
+  return lanes_of_warp(worker.block(), warp) & ~worker.block().lanes_exited[warp];
+}
+
+unsigned thread_in_block() {
+  return in_kernel("a warp function", {}).running()->thread;
+}
+
+void begin_async_copy(const AsyncCopy& copy, Place place) {
+  Worker& worker = in_kernel("__pipeline_memcpy_async", place);
+  const auto is_aligned = [&](const void* address) {
+    return reinterpret_cast<std::uintptr_t>(address) % copy.bytes == 0;
+  };
+  const bool is_right_size = copy.bytes == 4 || copy.bytes == 8 || copy.bytes == 16;
+  if (!is_right_size || copy.zeros > copy.bytes || !is_aligned(copy.to) || !is_aligned(copy.from)) {
+    worker.fail(cudaErrorMisalignedAddress, place, [&] {
+      return "__pipeline_memcpy_async() was to copy " + std::to_string(copy.bytes) +
+             " bytes, but it copies 4, 8 or 16, between addresses that are multiples of that.";
+    });
+  }
+  if (!worker.block().arena->contains(copy.to)) {
+    worker.fail(cudaErrorLaunchFailure, place, [] {
+      return "__pipeline_memcpy_async() was to copy to an address outside of shared memory.";
+    });
+  }
+  Fiber& fiber = *worker.running();
+  for (std::size_t i = fiber.copies_done; i < fiber.copies.size(); ++i) {
+    const auto* const other = static_cast<const char*>(fiber.copies[i].to);
+    const auto* const begin = static_cast<const char*>(copy.to);
+    if (begin < other + fiber.copies[i].bytes && other < begin + copy.bytes) {
+      worker.fail(cudaErrorLaunchFailure, place, [] {
+        return "__pipeline_memcpy_async() was to copy to where a copy is still under way that this "
+               "thread has not waited for.";
+      });
+    }
+  }
+  std::memset(copy.to, 0xff, copy.bytes);
+  fiber.copies.push_back(copy);
+}
+
+void commit_async_copies() {
+  Fiber& fiber = *this_worker->running();
+  fiber.copy_groups.push_back(fiber.copies.size());
+}
+
+bool take_async_copy(unsigned prior, AsyncCopy& copy) {
+  Fiber& fiber = *this_worker->running();
+  const std::size_t groups = fiber.copy_groups.size();
+  const std::size_t end = prior < groups ? fiber.copy_groups[groups - 1 - prior] : 0;
+  if (fiber.copies_done < end) {
+    copy = fiber.copies[fiber.copies_done++];
+    return true;
+  }
+  if (fiber.copies_done > 0 && fiber.copies_done == fiber.copies.size()) forget_copies(fiber);
+  return false;
+}
+
+void trap(Place place) {
+  in_kernel("__trap", place).fail(cudaErrorLaunchFailure, place, [] {
+    return "__trap() was called.";
+  });
+}
+
+void fence() {
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+}
+
+void let_others_run() {
+  if (this_worker != nullptr && this_worker->runs_kernel()) this_worker->yield();
+}
+
+}  // namespace cuda_on_cpu

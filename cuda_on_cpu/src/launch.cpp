@@ -1,0 +1,197 @@
+/// @file
+/// From <<<...>>> to blocks: the checks of a launch, with the limits of a real device, and what
+/// cudaFunc... and cudaOccupancy... know about kernels.
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+
+#include "cuda_on_cpu/block.hpp"
+#include "cuda_on_cpu/device.hpp"
+#include "cuda_on_cpu/diagnose.hpp"
+#include "cuda_on_cpu/error.hpp"
+#include "cuda_on_cpu/kernel.hpp"
+#include "cuda_on_cpu/memory.hpp"
+#include "cuda_on_cpu/pool.hpp"
+#include "cuda_on_cpu/settings.hpp"
+#include "cuda_on_cpu/stream.hpp"
+
+namespace cuda_on_cpu {
+namespace {
+
+std::mutex attributes_mutex;
+/// The dynamic shared memory that cudaFuncSetAttribute() has allowed to kernels.
+std::map<const void*, int> allowed_shared;
+
+/// The name without template arguments and namespaces.
+std::string base_name(std::string name) {
+  // A template's name in the symbols begins with the return type.
+  constexpr std::string_view anonymous = "(anonymous namespace)::";
+  for (std::size_t i = name.find(anonymous); i != std::string::npos; i = name.find(anonymous, i)) {
+    name.erase(i, anonymous.size());
+  }
+  name.erase(std::min(name.find_first_of("<("), name.size()));
+  const std::size_t before = name.find_last_of(": ");
+  return before == std::string::npos ? name : name.substr(before + 1);
+}
+
+/// The dynamic shared memory that the kernel has been allowed; 0 if it has not. A launch knows its
+/// kernel by the name in the source, the attribute by the address; where the names do not meet (a
+/// launch through a function pointer), what any kernel was allowed is allowed.
+std::size_t allowance(const char* kernel) {
+  const std::lock_guard lock(attributes_mutex);
+  int of_this = 0;
+  int of_any = 0;
+  const std::string own_name = allowed_shared.empty() ? "" : base_name(kernel);
+  for (const auto& [function, bytes] : allowed_shared) {
+    of_any = std::max(of_any, bytes);
+    if (base_name(function_name(function)) == own_name) of_this = std::max(of_this, bytes);
+  }
+  return static_cast<std::size_t>(of_this > 0 ? of_this : of_any);
+}
+
+std::string to_text(dim3 extents) {
+  return "(" + std::to_string(extents.x) + ", " + std::to_string(extents.y) + ", " +
+         std::to_string(extents.z) + ")";
+}
+
+/// What is wrong with the launch, in a sentence; its code.
+cudaError_t check(const LaunchConfiguration& launch, std::size_t allowed, std::string& sentence) {
+  const dim3 grid = launch.grid;
+  const dim3 block = launch.block;
+  const std::uint64_t threads = std::uint64_t{block.x} * block.y * block.z;
+  if (threads == 0 || std::uint64_t{grid.x} * grid.y * grid.z == 0) {
+    sentence = "the grid is " + to_text(grid) + " and the block " + to_text(block) +
+               ", but no extent may be 0.";
+    return cudaErrorInvalidConfiguration;
+  }
+  if (threads > max_threads) {
+    sentence = "a block of " + to_text(block) + " has " + std::to_string(threads) +
+               " threads, but at most " + std::to_string(max_threads) + " are possible.";
+    return cudaErrorInvalidConfiguration;
+  }
+  if (block.z > 64) {
+    sentence = "the block is " + to_text(block) + ", but its z extent can be at most 64.";
+    return cudaErrorInvalidConfiguration;
+  }
+  if (grid.x > 0x7fffffffU || grid.y > 65535 || grid.z > 65535) {
+    sentence = "the grid is " + to_text(grid) + ", but can be at most (2147483647, 65535, 65535).";
+    return cudaErrorInvalidConfiguration;
+  }
+  if (launch.shared > default_shared_bytes) {
+    const std::size_t limit = std::max(default_shared_bytes, allowed);
+    if (launch.shared > limit) {
+      sentence = "the launch asks for " + std::to_string(launch.shared) +
+                 " bytes of dynamic shared memory, but the kernel may have " +
+                 std::to_string(limit) + "; cudaFuncSetAttribute() allows more, up to " +
+                 std::to_string(max_shared_bytes) + ".";
+      return cudaErrorInvalidValue;
+    }
+  }
+  if (launch.cooperative) {
+    int blocks = 0;
+    occupancy(&blocks, nullptr, static_cast<int>(threads), launch.shared);
+    const std::uint64_t limit = std::uint64_t{static_cast<unsigned>(blocks)} * multiprocessors;
+    if (std::uint64_t{grid.x} * grid.y * grid.z > limit) {
+      sentence = "a cooperative grid of " + to_text(grid) + " blocks of " +
+                 std::to_string(threads) + " threads is too large: at most " +
+                 std::to_string(limit) + " such blocks can run at the same time.";
+      return cudaErrorCooperativeLaunchTooLarge;
+    }
+  }
+  return cudaSuccess;
+}
+
+void run_kernel(const char* kernel, const LaunchConfiguration& configuration, std::size_t allowed,
+                Place place, const KernelCall& call) {
+  ++counters().launches;
+  RunningLaunch launch(kernel, configuration, place, call);
+  launch.allowed_shared = allowed;
+  launch.order = settings().thread_order;
+  launch.strict = settings().strict_barriers;
+  launch.seed = settings().seed + counters().launches;
+  run(launch);
+  if (launch.error == cudaSuccess) check_for_overruns(launch);
+  if (launch.error != cudaSuccess) set_sticky_error(launch.error);
+}
+
+}  // namespace
+
+cudaError_t launch(const char* kernel, const LaunchConfiguration& configuration, Place place,
+                   const KernelCall& call) {
+  if (sticky_error() != cudaSuccess) return sticky_error();
+  std::string sentence;
+  const std::size_t allowed = configuration.shared > 0 ? allowance(kernel) : 0;
+  const cudaError_t error = check(configuration, allowed, sentence);
+  if (error != cudaSuccess) {
+    report_at(place, "launch of kernel '" + std::string(kernel) + "': " + sentence);
+    return record(error);
+  }
+  return record(submit(
+      configuration.stream, [&] { run_kernel(kernel, configuration, allowed, place, call); },
+      [&]() -> Work {
+        return [kernel, configuration, allowed, place, kept = call.copy()] {
+          run_kernel(kernel, configuration, allowed, place, *kept);
+        };
+      }));
+}
+
+const char* function_name(const void* function) {
+  static std::mutex mutex;
+  static std::map<const void*, std::string> names;
+  const std::lock_guard lock(mutex);
+  std::string& name = names[function];
+  if (name.empty()) {
+    name = function_at(reinterpret_cast<std::uintptr_t>(function));
+    if (name.empty()) name = "(unknown)";
+  }
+  return name.c_str();
+}
+
+cudaError_t set_function_attribute(const void* function, cudaFuncAttribute attribute, int value) {
+  if (attribute != cudaFuncAttributeMaxDynamicSharedMemorySize) return cudaSuccess;
+  if (value < 0 || static_cast<std::size_t>(value) > max_shared_bytes) {
+    report("cudaFuncSetAttribute(): kernel '" + std::string(function_name(function)) +
+           "' is to have " + std::to_string(value) + " bytes of dynamic shared memory, but " +
+           std::to_string(max_shared_bytes) + " are the most a block can have.");
+    return record(cudaErrorInvalidValue);
+  }
+  const std::lock_guard lock(attributes_mutex);
+  allowed_shared[function] = value;
+  return cudaSuccess;
+}
+
+cudaError_t function_attributes(cudaFuncAttributes* attributes, const void* function) {
+  *attributes = {};
+  attributes->maxThreadsPerBlock = max_threads;
+  attributes->numRegs = 32;
+  attributes->ptxVersion = attributes->binaryVersion = 90;
+  const std::lock_guard lock(attributes_mutex);
+  const auto found = allowed_shared.find(function);
+  attributes->maxDynamicSharedSizeBytes =
+      found != allowed_shared.end() ? found->second : static_cast<int>(default_shared_bytes);
+  return cudaSuccess;
+}
+
+cudaError_t occupancy(int* blocks, const void* /*function*/, int threads, std::size_t shared) {
+  *blocks = 0;
+  if (threads <= 0 || threads > static_cast<int>(max_threads)) return record(cudaErrorInvalidValue);
+  *blocks = std::min(32, threads_per_multiprocessor / ((threads + 31) / 32 * 32));
+  if (shared > 0) {
+    *blocks = static_cast<int>(
+        std::min<std::size_t>(static_cast<std::size_t>(*blocks), max_shared_bytes / shared));
+  }
+  return cudaSuccess;
+}
+
+cudaError_t best_block_size(int* grid, int* block, std::size_t shared, int limit) {
+  *block = limit > 0 && limit < 256 ? limit : 256;
+  int blocks = 0;
+  const cudaError_t error = occupancy(&blocks, nullptr, *block, shared);
+  *grid = blocks * multiprocessors;
+  return error;
+}
+
+}  // namespace cuda_on_cpu

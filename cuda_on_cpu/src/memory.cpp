@@ -1,0 +1,523 @@
+#include "cuda_on_cpu/memory.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <deque>
+#include <iterator>
+#include <map>
+#include <mutex>
+#include <new>
+#include <vector>
+
+#include <cuda_runtime_api.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "cuda_on_cpu/device.hpp"
+#include "cuda_on_cpu/diagnose.hpp"
+#include "cuda_on_cpu/error.hpp"
+#include "cuda_on_cpu/settings.hpp"
+#include "cuda_on_cpu/stream.hpp"
+
+namespace cuda_on_cpu {
+namespace {
+
+/// Freed memory stays unmapped, so that its use is a fault, until this much has been freed since.
+constexpr std::size_t max_freed = 4096;
+constexpr std::size_t max_freed_bytes = std::size_t{1} << 36;
+/// Fresh memory up to this size is filled with NaNs, since that of a GPU is not zero either.
+constexpr std::size_t max_filled = std::size_t{64} << 20;
+/// No machine has more, and sizes near 2^64 are negative numbers that were converted.
+constexpr std::size_t max_bytes = std::size_t{1} << 46;
+constexpr unsigned char canary = 0xc5;
+constexpr std::size_t canary_before = 64;
+
+struct Memory {
+  std::mutex mutex;
+  std::map<std::uintptr_t, Allocation> allocations;  ///< by where their pages begin
+  std::map<std::uintptr_t, Allocation> graves;       ///< those freed lately
+  std::deque<std::uintptr_t> freed;                  ///< the same, oldest first
+  std::size_t freed_bytes = 0;
+  std::map<int, std::size_t> used;  ///< bytes of each device
+  int readers = 0;                  ///< of protected memory
+};
+
+Memory& memory() {
+  static auto* const memory = new Memory;  // never destroyed: others free memory at exit
+  return *memory;
+}
+
+std::size_t rounded_up(std::size_t bytes, std::size_t multiple) {
+  return (bytes + multiple - 1) / multiple * multiple;
+}
+
+template <class T = void>
+T* at(std::uintptr_t address) {
+  return reinterpret_cast<T*>(address);
+}
+
+Allocation* find(std::uintptr_t address) {
+  for (auto* const table : {&memory().allocations, &memory().graves}) {
+    const auto next = table->upper_bound(address);
+    if (next == table->begin()) continue;
+    Allocation& found = std::prev(next)->second;
+    if (address < found.pages + found.page_bytes) return &found;
+  }
+  return nullptr;
+}
+
+/// The bytes before and behind an allocation that share its pages.
+struct Slack {
+  std::uintptr_t before;
+  std::uintptr_t after_end;
+};
+Slack slack_of(const Allocation& allocation) {
+  return {std::max(allocation.pages + guard_bytes, allocation.begin - canary_before),
+          allocation.pages + allocation.page_bytes - guard_bytes};
+}
+
+bool has_slack(const Allocation& allocation) {
+  return !allocation.freed && !allocation.registered && !allocation.imported;
+}
+
+void set_protection(const Allocation& allocation, int protection) {
+  if (allocation.kind != MemoryKind::device || allocation.freed || allocation.registered) return;
+  mprotect(at(allocation.pages + guard_bytes), allocation.page_bytes - 2 * guard_bytes, protection);
+}
+
+std::string allocated(const Allocation& allocation) {
+  const std::string place = to_string(allocation.place);
+  return "the " + counted(allocation.bytes, "byte") +
+         (place.empty() ? " of another process" : " allocated in " + place);
+}
+
+/// Where an address is, seen from an allocation.
+std::string describe(const Allocation& allocation, std::uintptr_t address) {
+  if (allocation.freed) {
+    return "in " + allocated(allocation) + ", which have been freed in " +
+           to_string(allocation.freed_at);
+  }
+  if (address < allocation.begin) {
+    return counted(allocation.begin - address, "byte") + " before the beginning of " +
+           allocated(allocation);
+  }
+  if (address >= allocation.end()) {
+    return counted(address - allocation.end(), "byte") + " beyond the end of " +
+           allocated(allocation);
+  }
+  return "at byte " + std::to_string(address - allocation.begin) + " of " + allocated(allocation);
+}
+
+/// Whether the running capture, if there is one, lets memory be allocated or freed.
+cudaError_t may_change_memory(const char* call) {
+  if (sticky_error() != cudaSuccess) return sticky_error();
+  return may_wait(call);
+}
+
+/// Unmaps what was freed longest ago.
+void forget_oldest_freed(Memory& all) {
+  const auto oldest = all.graves.find(all.freed.front());
+  all.freed.pop_front();
+  all.freed_bytes -= oldest->second.page_bytes;
+  munmap(at(oldest->second.pages), oldest->second.page_bytes);
+  all.graves.erase(oldest);
+}
+
+/// Pages that nobody may touch yet. Those kept for what was freed are given up where the host has
+/// no others, for addresses are limited, too (`ulimit -v`).
+void* reserve(Memory& all, std::size_t bytes) {
+  for (;;) {
+    void* const pages =
+        mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (pages != MAP_FAILED || all.freed.empty()) return pages;
+    forget_oldest_freed(all);
+  }
+}
+
+cudaError_t allocate(void** pointer, std::size_t bytes, MemoryKind kind, Place place) {
+  if (pointer == nullptr) return record(cudaErrorInvalidValue);
+  *pointer = nullptr;
+  if (bytes == 0) return cudaSuccess;
+  if (bytes > max_bytes) return record(cudaErrorMemoryAllocation);
+  Memory& all = memory();
+  const std::lock_guard lock(all.mutex);
+  const int device = current_device();
+  std::size_t& used = all.used[device];
+  if (kind != MemoryKind::host) {
+    const std::size_t free = settings().device_memory - std::min(used, settings().device_memory);
+    if (bytes > free) return record(cudaErrorMemoryAllocation);
+  }
+  Allocation allocation;
+  const std::size_t pages = rounded_up(bytes, guard_bytes);
+  allocation.page_bytes = pages + 2 * guard_bytes;
+  void* const mapped = reserve(all, allocation.page_bytes);
+  if (mapped == MAP_FAILED) return record(cudaErrorMemoryAllocation);
+  allocation.pages = reinterpret_cast<std::uintptr_t>(mapped);
+  const std::uintptr_t end = allocation.pages + allocation.page_bytes - guard_bytes;
+  if (mprotect(at(allocation.pages + guard_bytes), pages, PROT_READ | PROT_WRITE) != 0) {
+    munmap(mapped, allocation.page_bytes);
+    return record(cudaErrorMemoryAllocation);
+  }
+  if (pages >= std::size_t{4} << 20) madvise(mapped, allocation.page_bytes, MADV_HUGEPAGE);
+  allocation.begin = end - rounded_up(bytes, 16);
+  allocation.bytes = bytes;
+  allocation.kind = kind;
+  allocation.device = device;
+  allocation.place = place;
+  if (bytes <= max_filled && kind == MemoryKind::device)
+    std::memset(at(allocation.begin), 0xff, bytes);
+  const Slack slack = slack_of(allocation);
+  std::memset(at(slack.before), canary, allocation.begin - slack.before);
+  std::memset(at(allocation.end()), canary, slack.after_end - allocation.end());
+  poison(at(slack.before), allocation.begin - slack.before);
+  poison(at(allocation.end()), slack.after_end - allocation.end());
+  if (kind != MemoryKind::host) {
+    used += bytes;
+    ++counters().allocations;
+  }
+  if (settings().protect && all.readers == 0) set_protection(allocation, PROT_NONE);
+  *pointer = at(allocation.begin);
+  all.allocations[allocation.pages] = allocation;
+  return cudaSuccess;
+}
+
+/// Says where an allocation's slack has been written to; empty if it has not.
+std::string find_overrun(const Allocation& allocation) {
+#ifdef CUDA_ON_CPU_ADDRESS_SANITIZER
+  static_cast<void>(allocation);  // is found at once
+#else
+  const Slack slack = slack_of(allocation);
+  for (std::uintptr_t i = slack.before; i < allocation.begin; ++i) {
+    if (*at<unsigned char>(i) != canary) {
+      return counted(allocation.begin - i, "byte") + " before the beginning of " +
+             allocated(allocation);
+    }
+  }
+  for (std::uintptr_t i = allocation.end(); i < slack.after_end; ++i) {
+    if (*at<unsigned char>(i) != canary) {
+      return counted(i - allocation.end(), "byte") + " beyond the end of " + allocated(allocation);
+    }
+  }
+#endif
+  return "";
+}
+
+void repair(const Allocation& allocation) {
+  const Slack slack = slack_of(allocation);
+  unpoison(at(slack.before), slack.after_end - slack.before);
+  std::memset(at(slack.before), canary, allocation.begin - slack.before);
+  std::memset(at(allocation.end()), canary, slack.after_end - allocation.end());
+}
+
+/// Gives the pages back but keeps their addresses, for a while.
+void unmap(Memory& all, Allocation& allocation, Place place) {
+  if (allocation.shared_file >= 0) close(allocation.shared_file);
+  allocation.shared_file = -1;
+  const Slack slack = slack_of(allocation);
+  unpoison(at(slack.before), slack.after_end - slack.before);
+  static_cast<void>(mmap(at(allocation.pages), allocation.page_bytes, PROT_NONE,
+                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0));
+  if (allocation.kind != MemoryKind::host && !allocation.imported) {
+    all.used[allocation.device] -= allocation.bytes;
+  }
+  allocation.freed = true;
+  allocation.freed_at = place;
+  all.freed.push_back(allocation.pages);
+  all.freed_bytes += allocation.page_bytes;
+  all.graves.insert(all.allocations.extract(allocation.pages));
+  while (all.freed.size() > max_freed || all.freed_bytes > max_freed_bytes) {
+    forget_oldest_freed(all);
+  }
+}
+
+cudaError_t release_allocation(const char* call, void* pointer, bool host, Place place) {
+  if (pointer == nullptr) return cudaSuccess;
+  const DeviceMemoryAccess access;
+  Memory& all = memory();
+  const std::lock_guard lock(all.mutex);
+  const auto address = reinterpret_cast<std::uintptr_t>(pointer);
+  Allocation* const found = find(address);
+  const auto refuse = [&](const std::string& why) {
+    report_at(place, std::string(call) + ": " + why);
+    return record(cudaErrorInvalidValue);
+  };
+  if (found == nullptr || found->registered) {
+    return refuse("the pointer does not come from " +
+                  std::string(host ? "cudaHostAlloc() or cudaMallocHost()." : "cudaMalloc()."));
+  }
+  if (found->freed && found->begin == address) {
+    return refuse(allocated(*found) + " have been freed before, in " + to_string(found->freed_at) +
+                  ".");
+  }
+  if (found->begin != address) {
+    return refuse("the pointer is not the beginning of an allocation but " +
+                  describe(*found, address) + ".");
+  }
+  if ((found->kind == MemoryKind::host) != host) {
+    return refuse(
+        std::string("the pointer comes from ") +
+        (host ? "cudaMalloc(), use cudaFree()." : "cudaHostAlloc(), use cudaFreeHost()."));
+  }
+  if (found->imported)
+    return refuse("the memory is another process's, use cudaIpcCloseMemHandle().");
+  const std::string overrun = find_overrun(*found);
+  unmap(all, *found, place);
+  if (!overrun.empty()) {
+    report_at(place, std::string(call) + ": host code has written " + overrun + ".");
+  }
+  return cudaSuccess;
+}
+
+/// cudaFree() and cudaFreeHost(), which destructors call: nothing is thrown.
+cudaError_t free_memory(const char* call, void* pointer, bool host, Place place) {
+  try {
+    const cudaError_t error = may_change_memory(call);
+    if (error != cudaSuccess) return error;
+    if (pointer != nullptr) wait_for_device();
+    return release_allocation(call, pointer, host, place);
+  } catch (const std::bad_alloc&) {
+    return record(cudaErrorMemoryAllocation);
+  }
+}
+
+}  // namespace
+
+std::optional<Allocation> find_allocation(std::uintptr_t address) {
+  const std::lock_guard lock(memory().mutex);
+  const Allocation* const found = find(address);
+  return found == nullptr ? std::nullopt : std::optional(*found);
+}
+
+std::string describe_address(std::uintptr_t address) {
+  const std::optional<Allocation> found = find_allocation(address);
+  return found ? describe(*found, address) : "";
+}
+
+void check_for_overruns(RunningLaunch& launch) {
+  Memory& all = memory();
+  const std::lock_guard lock(all.mutex);
+  for (auto& [pages, allocation] : all.allocations) {
+    if (!has_slack(allocation)) continue;
+    const std::string overrun = find_overrun(allocation);
+    if (overrun.empty()) continue;
+    repair(allocation);
+    if (launch.fail(cudaErrorIllegalAddress)) {
+      report_at(launch.place, "kernel '" + std::string(launch.kernel) +
+                                  "', launched here, has written " + overrun + ".");
+    }
+  }
+}
+
+DeviceMemoryAccess::DeviceMemoryAccess() {
+  if (!settings().protect) return;
+  Memory& all = memory();
+  const std::lock_guard lock(all.mutex);
+  if (all.readers++ > 0) return;
+  for (const auto& [pages, allocation] : all.allocations)
+    set_protection(allocation, PROT_READ | PROT_WRITE);
+}
+
+DeviceMemoryAccess::~DeviceMemoryAccess() {
+  Memory& all = memory();
+  const std::lock_guard lock(all.mutex);
+  if (all.readers == 0 || --all.readers > 0) return;
+  for (const auto& [pages, allocation] : all.allocations) set_protection(allocation, PROT_NONE);
+}
+
+int share_allocation(std::uintptr_t begin) {
+  const DeviceMemoryAccess access;
+  const std::lock_guard lock(memory().mutex);
+  Allocation* const found = find(begin);
+  if (found == nullptr || found->freed || found->begin != begin) return -1;
+  if (found->shared_file >= 0) return found->shared_file;
+  const std::size_t bytes = found->page_bytes - 2 * guard_bytes;
+  const std::uintptr_t pages = found->pages + guard_bytes;
+  const int file = memfd_create("cuda_on_cpu_device_memory", MFD_CLOEXEC);
+  if (file < 0) return -1;
+  const Slack slack = slack_of(*found);
+  unpoison(at(slack.before), slack.after_end - slack.before);
+  // The contents go into the file, and the file takes the place of the memory.
+  bool good = ftruncate(file, static_cast<off_t>(bytes)) == 0;
+  void* const copy = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  good = good && copy != MAP_FAILED;
+  if (good) {
+    std::memcpy(copy, at(pages), bytes);
+    munmap(copy, bytes);
+    good = mmap(at(pages), bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file, 0) !=
+           MAP_FAILED;
+  }
+  if (!good) {
+    close(file);
+    return -1;
+  }
+  found->shared_file = file;
+  return file;
+}
+
+void* import_allocation(int file, std::size_t bytes, std::size_t offset, int device) {
+  const std::size_t pages = rounded_up(bytes + offset, guard_bytes);
+  void* const mapped = mmap(nullptr, pages + 2 * guard_bytes, PROT_NONE,
+                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (mapped == MAP_FAILED) return nullptr;
+  Allocation allocation;
+  allocation.pages = reinterpret_cast<std::uintptr_t>(mapped);
+  allocation.page_bytes = pages + 2 * guard_bytes;
+  allocation.begin = allocation.pages + guard_bytes + offset;
+  allocation.bytes = bytes;
+  allocation.device = device;
+  allocation.imported = true;
+  if (mmap(at(allocation.pages + guard_bytes), pages, PROT_READ | PROT_WRITE,
+           MAP_SHARED | MAP_FIXED, file, 0) == MAP_FAILED) {
+    munmap(mapped, allocation.page_bytes);
+    return nullptr;
+  }
+  const std::lock_guard lock(memory().mutex);
+  if (settings().protect) set_protection(allocation, PROT_NONE);
+  memory().allocations[allocation.pages] = allocation;
+  return at(allocation.begin);
+}
+
+bool close_import(void* pointer) {
+  Memory& all = memory();
+  const std::lock_guard lock(all.mutex);
+  Allocation* const found = find(reinterpret_cast<std::uintptr_t>(pointer));
+  if (found == nullptr || !found->imported || found->freed) return false;
+  unmap(all, *found, {});
+  return true;
+}
+
+void free_all_memory() {
+  const DeviceMemoryAccess access;
+  Memory& all = memory();
+  const std::lock_guard lock(all.mutex);
+  std::vector<std::uintptr_t> live;
+  for (const auto& [pages, allocation] : all.allocations) {
+    if (!allocation.freed && !allocation.registered) live.push_back(pages);
+  }
+  for (const std::uintptr_t pages : live) {
+    unmap(all, all.allocations.at(pages), {"cudaDeviceReset", 0});
+  }
+}
+
+}  // namespace cuda_on_cpu
+
+using namespace cuda_on_cpu;  // NOLINT(google-build-using-namespace)
+
+cudaError_t cudaMalloc(void** pointer, std::size_t bytes, const char* file, unsigned line) {
+  const cudaError_t error = may_change_memory("cudaMalloc()");
+  return error != cudaSuccess ? error : allocate(pointer, bytes, MemoryKind::device, {file, line});
+}
+
+cudaError_t cudaMallocAsync(void** pointer, std::size_t bytes, cudaStream_t stream,
+                            const char* file, unsigned line) {
+  cudaStreamCaptureStatus capturing = cudaStreamCaptureStatusNone;
+  const cudaError_t error = cudaStreamIsCapturing(stream, &capturing);
+  if (error != cudaSuccess) return error;
+  if (capturing != cudaStreamCaptureStatusNone) return record(cudaErrorStreamCaptureUnsupported);
+  return allocate(pointer, bytes, MemoryKind::device, {file, line});
+}
+
+cudaError_t cudaMallocManaged(void** pointer, std::size_t bytes, unsigned /*flags*/,
+                              const char* file, unsigned line) {
+  const cudaError_t error = may_change_memory("cudaMallocManaged()");
+  return error != cudaSuccess ? error : allocate(pointer, bytes, MemoryKind::managed, {file, line});
+}
+
+cudaError_t cudaMallocPitch(void** pointer, std::size_t* pitch, std::size_t width,
+                            std::size_t height, const char* file, unsigned line) {
+  if (width > max_bytes || height > max_bytes / std::max<std::size_t>(width, 1)) {
+    return record(cudaErrorMemoryAllocation);
+  }
+  *pitch = rounded_up(width, 512);
+  return cudaMalloc(pointer, *pitch * height, file, line);
+}
+
+cudaError_t cudaHostAlloc(void** pointer, std::size_t bytes, unsigned /*flags*/, const char* file,
+                          unsigned line) {
+  const cudaError_t error = may_change_memory("cudaHostAlloc()");
+  return error != cudaSuccess ? error : allocate(pointer, bytes, MemoryKind::host, {file, line});
+}
+
+cudaError_t cudaMallocHost(void** pointer, std::size_t bytes, unsigned flags, const char* file,
+                           unsigned line) {
+  return cudaHostAlloc(pointer, bytes, flags, file, line);
+}
+
+cudaError_t cudaFree(void* pointer, const char* file, unsigned line) {
+  return free_memory("cudaFree()", pointer, false, {file, line});
+}
+
+cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream, const char* file, unsigned line) {
+  cudaError_t result = cudaSuccess;
+  const cudaError_t error = submit(
+      stream,
+      [&] {
+        result = release_allocation("cudaFreeAsync()", pointer, false, {file, line});
+      },
+      [&]() -> Work {
+        return [=] { release_allocation("cudaFreeAsync()", pointer, false, {file, line}); };
+      });
+  return record(error != cudaSuccess ? error : result);
+}
+
+cudaError_t cudaFreeHost(void* pointer, const char* file, unsigned line) {
+  return free_memory("cudaFreeHost()", pointer, true, {file, line});
+}
+
+cudaError_t cudaHostRegister(void* pointer, std::size_t bytes, unsigned /*flags*/) {
+  if (sticky_error() != cudaSuccess) return sticky_error();
+  if (pointer == nullptr || bytes == 0) return record(cudaErrorInvalidValue);
+  Allocation allocation;
+  allocation.pages = allocation.begin = reinterpret_cast<std::uintptr_t>(pointer);
+  allocation.page_bytes = allocation.bytes = bytes;
+  allocation.kind = MemoryKind::host;
+  allocation.registered = true;
+  const std::lock_guard lock(memory().mutex);
+  if (find(allocation.begin) != nullptr) return record(cudaErrorHostMemoryAlreadyRegistered);
+  memory().allocations[allocation.pages] = allocation;
+  return cudaSuccess;
+}
+
+cudaError_t cudaHostUnregister(void* pointer) {
+  if (sticky_error() != cudaSuccess) return sticky_error();
+  const std::lock_guard lock(memory().mutex);
+  const Allocation* const found = find(reinterpret_cast<std::uintptr_t>(pointer));
+  if (found == nullptr || !found->registered) return record(cudaErrorHostMemoryNotRegistered);
+  memory().allocations.erase(found->pages);
+  return cudaSuccess;
+}
+
+cudaError_t cudaHostGetDevicePointer(void** device, void* host, unsigned /*flags*/) {
+  if (sticky_error() != cudaSuccess) return sticky_error();
+  const auto found = find_allocation(reinterpret_cast<std::uintptr_t>(host));
+  if (!found || found->freed || found->kind != MemoryKind::host)
+    return record(cudaErrorInvalidValue);
+  *device = host;
+  return cudaSuccess;
+}
+
+cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const void* pointer) {
+  if (sticky_error() != cudaSuccess) return sticky_error();
+  const auto address = reinterpret_cast<std::uintptr_t>(pointer);
+  const auto found = find_allocation(address);
+  *attributes = {cudaMemoryTypeUnregistered, -2, nullptr, nullptr};
+  if (!found || found->freed || address < found->begin || address >= found->end())
+    return cudaSuccess;
+  void* const same = const_cast<void*>(pointer);
+  attributes->device = found->device;
+  attributes->devicePointer = same;
+  if (found->kind == MemoryKind::device) attributes->type = cudaMemoryTypeDevice;
+  if (found->kind == MemoryKind::managed) attributes->type = cudaMemoryTypeManaged;
+  if (found->kind == MemoryKind::host) attributes->type = cudaMemoryTypeHost;
+  if (found->kind != MemoryKind::device) attributes->hostPointer = same;
+  return cudaSuccess;
+}
+
+cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* total) {
+  if (sticky_error() != cudaSuccess) return sticky_error();
+  const std::lock_guard lock(memory().mutex);
+  const std::size_t used = memory().used[current_device()];
+  *total = settings().device_memory;
+  *free = *total - std::min(used, *total);
+  return cudaSuccess;
+}

@@ -1,0 +1,331 @@
+#include "cuda_on_cpu/stream.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <map>
+#include <new>
+#include <set>
+#include <string>
+#include <thread>
+#include <utility>
+
+#include <cuda_runtime_api.h>
+#include <pthread.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "cuda_on_cpu/device.hpp"
+#include "cuda_on_cpu/diagnose.hpp"
+#include "cuda_on_cpu/error.hpp"
+#include "cuda_on_cpu/event.hpp"
+#include "cuda_on_cpu/memory.hpp"
+#include "cuda_on_cpu/pool.hpp"
+#include "cuda_on_cpu/settings.hpp"
+
+namespace cuda_on_cpu {
+namespace {
+
+struct Streams {
+  std::map<Stream*, std::shared_ptr<Stream>> all;  ///< that have not been destroyed
+  std::map<int, Stream*> legacy;
+  std::set<Capture*> captures;
+};
+
+Streams& streams() {
+  static auto* const streams = new Streams;
+  return *streams;
+}
+
+Stream& new_stream(int device, unsigned flags, int priority) {
+  const auto stream = std::make_shared<Stream>();
+  stream->device = device;
+  stream->flags = flags;
+  stream->priority = priority;
+  streams().all.emplace(stream.get(), stream);
+  return *stream;
+}
+
+Stream& legacy_stream(int device) {
+  Stream*& stream = streams().legacy[device];
+  if (stream == nullptr) {
+    stream = &new_stream(device, 0, 0);
+    stream->legacy = true;
+  }
+  return *stream;
+}
+
+std::uint64_t this_thread() {
+  return std::hash<std::thread::id>()(std::this_thread::get_id());
+}
+
+bool is_blocking(const Stream& stream) {
+  return !stream.legacy && (stream.flags & cudaStreamNonBlocking) == 0;
+}
+
+/// The default stream waits for the others and they for it, unless they were created non-blocking.
+void keep_order_with_default_stream(Stream& stream) {
+  const auto wait_for_all_of = [&stream](Stream& other) {
+    if (&other == &stream || other.done == other.enqueued) return;
+    const Mark mark{other.shared_from_this(), other.enqueued};
+    stream.waiting.emplace_back([mark] { run_until(mark); });
+    ++stream.enqueued;
+  };
+  if (stream.legacy) {
+    for (const auto& [other, owner] : streams().all) {
+      if (other->device == stream.device && is_blocking(*other)) wait_for_all_of(*other);
+    }
+  } else if (is_blocking(stream)) {
+    wait_for_all_of(legacy_stream(stream.device));
+  }
+}
+
+/// A thread that forks may not leave the mutex locked for the child.
+void watch_forks() {
+  static const int installed = pthread_atfork([] { engine().lock(); }, [] { engine().unlock(); },
+                                              [] {
+                                                new (&engine()) std::recursive_mutex;
+                                                forget_pool();
+                                              });
+  static_cast<void>(installed);
+}
+
+}  // namespace
+
+std::recursive_mutex& engine() {
+  static auto* const mutex = new std::recursive_mutex;
+  return *mutex;
+}
+
+Stream* find_stream(cudaStream_t handle) {
+  thread_local std::map<int, Stream*> of_thread;
+  if (handle == nullptr || handle == cudaStreamLegacy) return &legacy_stream(current_device());
+  if (handle == cudaStreamPerThread) {
+    Stream*& stream = of_thread[current_device()];
+    if (stream == nullptr) stream = &new_stream(current_device(), 0, 0);
+    return stream;
+  }
+  auto* const stream = reinterpret_cast<Stream*>(handle);
+  return streams().all.contains(stream) ? stream : nullptr;
+}
+
+void register_capture(Capture& capture) {
+  streams().captures.insert(&capture);
+}
+
+void end_capture(Capture& capture) {
+  capture.ended = true;
+  streams().captures.erase(&capture);
+  for (Stream* const member : std::exchange(capture.streams, {})) {
+    member->last_nodes.clear();
+    member->capture.reset();
+  }
+}
+
+cudaError_t open_stream(cudaStream_t handle, Stream*& stream, bool& at_once) {
+  watch_forks();
+  if (sticky_error() != cudaSuccess) return sticky_error();
+  stream = find_stream(handle);
+  if (stream == nullptr) {
+    report("a stream was used that does not exist or has been destroyed.");
+    return cudaErrorInvalidResourceHandle;
+  }
+  if (stream->device != current_device()) {
+    report("a stream of device " + std::to_string(stream->device) + " was used while device " +
+           std::to_string(current_device()) + " is the current one; call cudaSetDevice() before.");
+    return cudaErrorInvalidResourceHandle;
+  }
+  if (stream->capture != nullptr) {
+    if (stream->capture->invalid) return cudaErrorStreamCaptureInvalidated;
+    at_once = false;
+    return cudaSuccess;
+  }
+  if (stream->legacy) {
+    for (Capture* const capture : streams().captures) {
+      if (is_blocking(*capture->origin) && capture->mode != cudaStreamCaptureModeRelaxed) {
+        capture->invalid = true;
+        report(
+            "the default stream was used while a stream that waits for it is being captured; "
+            "create that stream with cudaStreamNonBlocking.");
+        return cudaErrorStreamCaptureImplicit;
+      }
+    }
+  }
+  at_once = !settings().lazy_streams && stream->waiting.empty();
+  return cudaSuccess;
+}
+
+void keep(Stream& stream, Work work) {
+  if (stream.capture != nullptr) {
+    stream.capture->nodes.push_back({std::move(work), stream.last_nodes});
+    stream.last_nodes.assign(1, stream.capture->nodes.size() - 1);
+    return;
+  }
+  keep_order_with_default_stream(stream);
+  stream.waiting.push_back(std::move(work));
+  ++stream.enqueued;
+}
+
+void perform(const std::function<void()>& work) {
+  if (sticky_error() != cudaSuccess) return;
+  const DeviceMemoryAccess access;
+  work();
+}
+
+void run_until(const Mark& mark) {
+  const std::shared_ptr<Stream> kept = mark.stream;
+  Stream& stream = *kept;
+  const std::uint64_t position = mark.position;  // work may change an event's mark
+  while (stream.done < position && !stream.waiting.empty()) {
+    const Work work = std::move(stream.waiting.front());
+    stream.waiting.pop_front();
+    ++stream.done;  // first, for work that waits for other streams
+    perform(work);
+  }
+}
+
+cudaError_t may_wait(const char* call) {
+  if (sticky_error() != cudaSuccess) return sticky_error();
+  const std::lock_guard lock(engine());
+  for (Capture* const capture : streams().captures) {
+    const bool forbids =
+        capture->mode == cudaStreamCaptureModeGlobal ||
+        (capture->mode == cudaStreamCaptureModeThreadLocal && capture->thread == this_thread());
+    if (!forbids) continue;
+    capture->invalid = true;
+    report(std::string(call) + " is not permitted while a stream is being captured.");
+    return record(cudaErrorStreamCaptureUnsupported);
+  }
+  return cudaSuccess;
+}
+
+cudaError_t wait_for(cudaStream_t handle) {
+  const std::lock_guard lock(engine());
+  if (sticky_error() != cudaSuccess) return sticky_error();
+  Stream* const stream = find_stream(handle);
+  if (stream == nullptr) {
+    report("a stream was waited for that does not exist or has been destroyed.");
+    return record(cudaErrorInvalidResourceHandle);
+  }
+  if (stream->capture != nullptr) {
+    stream->capture->invalid = true;
+    report("a stream was waited for while it is being captured.");
+    return record(cudaErrorStreamCaptureUnsupported);
+  }
+  if (stream->legacy) keep_order_with_default_stream(*stream);
+  run_until({stream->shared_from_this(), stream->enqueued});
+  return sticky_error();
+}
+
+void wait_for_device() {
+  const std::lock_guard lock(engine());
+  const auto all = streams().all;
+  for (const auto& [handle, stream] : all) {
+    if (stream->device == current_device()) run_until({stream, stream->enqueued});
+  }
+}
+
+void reset_streams() {
+  const std::lock_guard lock(engine());
+  for (const auto& [handle, stream] : streams().all) {
+    stream->waiting.clear();
+    stream->done = stream->enqueued;
+    if (const std::shared_ptr<Capture> capture = stream->capture) end_capture(*capture);
+  }
+}
+
+}  // namespace cuda_on_cpu
+
+using namespace cuda_on_cpu;  // NOLINT(google-build-using-namespace)
+
+cudaError_t cudaStreamCreate(cudaStream_t* stream) {
+  return cudaStreamCreateWithPriority(stream, cudaStreamDefault, 0);
+}
+
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags) {
+  return cudaStreamCreateWithPriority(stream, flags, 0);
+}
+
+cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned flags, int priority) {
+  if (sticky_error() != cudaSuccess) return sticky_error();
+  if (stream == nullptr || flags > cudaStreamNonBlocking) return record(cudaErrorInvalidValue);
+  const std::lock_guard lock(engine());
+  *stream = reinterpret_cast<cudaStream_t>(&new_stream(current_device(), flags, priority));
+  return cudaSuccess;
+}
+
+cudaError_t cudaStreamDestroy(cudaStream_t handle) {
+  const std::lock_guard lock(engine());
+  Stream* const stream = find_stream(handle);
+  if (stream == nullptr || stream->legacy || handle == cudaStreamPerThread) {
+    return record(cudaErrorInvalidResourceHandle);
+  }
+  if (const std::shared_ptr<Capture> capture = stream->capture) {
+    capture->invalid = true;
+    if (capture->origin == stream) {
+      end_capture(*capture);
+    } else {
+      std::erase(capture->streams, stream);
+    }
+  }
+  run_until({stream->shared_from_this(), stream->enqueued});
+  forget_stream_in_events(*stream);
+  streams().all.erase(stream);
+  return sticky_error();
+}
+
+cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
+  ++counters().host_synchronizations;
+  return wait_for(stream);
+}
+
+cudaError_t cudaStreamQuery(cudaStream_t handle) {
+  const std::lock_guard lock(engine());
+  Stream* stream = nullptr;
+  bool at_once = false;
+  if (const cudaError_t error = open_stream(handle, stream, at_once); error != cudaSuccess) {
+    return record(error);
+  }
+  if (stream->capture != nullptr) {
+    stream->capture->invalid = true;
+    return record(cudaErrorStreamCaptureUnsupported);
+  }
+  // Whoever asks again and again waits for it: a piece is done each time.
+  if (stream->waiting.empty()) return cudaSuccess;
+  run_until({stream->shared_from_this(), stream->done + 1});
+  return cudaErrorNotReady;
+}
+
+cudaError_t cudaStreamGetFlags(cudaStream_t handle, unsigned* flags) {
+  const std::lock_guard lock(engine());
+  const Stream* const stream = find_stream(handle);
+  if (stream == nullptr) return record(cudaErrorInvalidResourceHandle);
+  *flags = stream->flags;
+  return cudaSuccess;
+}
+
+cudaError_t cudaStreamGetPriority(cudaStream_t handle, int* priority) {
+  const std::lock_guard lock(engine());
+  const Stream* const stream = find_stream(handle);
+  if (stream == nullptr) return record(cudaErrorInvalidResourceHandle);
+  *priority = stream->priority;
+  return cudaSuccess;
+}
+
+cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void* user_data) {
+  const auto call = [=] { function(user_data); };
+  return record(submit(stream, call, [&]() -> Work { return call; }));
+}
+
+cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t callback,
+                                  void* user_data, unsigned /*flags*/) {
+  const auto call = [=] { callback(stream, sticky_error(), user_data); };
+  return record(submit(stream, call, [&]() -> Work { return call; }));
+}
+
+cudaError_t cudaDeviceSynchronize() {
+  if (const cudaError_t error = may_wait("cudaDeviceSynchronize()"); error != cudaSuccess)
+    return error;
+  ++counters().host_synchronizations;
+  wait_for_device();
+  return sticky_error();
+}

@@ -1,0 +1,213 @@
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <ostream>
+#include <regex>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "command.hpp"
+
+// Runs the program `mistakes` for every mistake and its cure. CMake defines MISTAKES, the
+// program, and MISTAKES_TEXTS, the folder with what it is to say.
+
+namespace cuda_on_cpu {
+namespace {
+
+namespace fs = std::filesystem;
+
+enum class Sanitizer { none, address, thread };
+#if defined(__SANITIZE_ADDRESS__)
+constexpr Sanitizer sanitizer = Sanitizer::address;
+#elif defined(__SANITIZE_THREAD__)
+constexpr Sanitizer sanitizer = Sanitizer::thread;
+#else
+constexpr Sanitizer sanitizer = Sanitizer::none;
+#endif
+
+struct Mistake {
+  std::string name;
+  std::map<std::string, std::optional<std::string>> variables = {};  ///< that it needs to be seen
+  bool sanitizers_differ = false;                     ///< they see it first, or stacks differ
+  bool any_line = false;                              ///< of its snippet `kernel` may be named
+};
+
+const std::vector<Mistake>& mistakes() {
+  static const std::vector<Mistake> table = {
+      {"barrier_divergence"},
+      {"beyond_allocation"},
+      {"beyond_dynamic_shared"},
+      {"copy_beyond"},
+      {"different_barriers"},
+      {"double_free"},
+      {"failed_assertion"},
+      {"host_access", {{"STAGEWISE_CPU_PROTECT", "on"}}},
+      {"late_error"},
+      {"missing_barrier", {{"STAGEWISE_CPU_THREAD_ORDER", "reverse"}}},
+      {"missing_event", {{"STAGEWISE_CPU_STREAMS", "lazy"}}},
+      {"missing_lanes"},
+      {"missing_wait", {{"STAGEWISE_CPU_STREAMS", "lazy"}}},
+      {"null_pointer", {}, true},
+      {"stack_overflow", {}, true, true},
+      {"too_many_threads"},
+      {"too_much_shared"},
+      {"unchecked_launch"},
+      {"uninitialized"},
+      {"use_after_free"},
+      {"wild_index", {}, true},
+      {"wrong_direction"},
+  };
+  return table;
+}
+
+std::ostream& operator<<(std::ostream& out, const Mistake& mistake) {
+  return out << mistake.name;
+}
+
+Ending outcome_of(const std::vector<std::string>& arguments,
+                  const std::map<std::string, std::optional<std::string>>& variables) {
+  // One worker, so that the first error is always the same one.
+  std::map<std::string, std::optional<std::string>> all = {
+      {"STAGEWISE_CPU_WORKERS", "1"},
+      {"STAGEWISE_CPU_PROTECT", std::nullopt},
+      {"STAGEWISE_CPU_STREAMS", std::nullopt},
+      {"STAGEWISE_CPU_STRICT_BARRIERS", std::nullopt},
+      {"STAGEWISE_CPU_THREAD_ORDER", std::nullopt}};
+  for (const auto& [name, value] : variables) all[name] = value;
+  std::vector<std::string> words = {MISTAKES};
+  words.insert(words.end(), arguments.begin(), arguments.end());
+  return run(fs::temp_directory_path(), words, all);
+}
+
+std::string expected_text(const std::string& name) {
+  std::ifstream file(fs::path(MISTAKES_TEXTS) / (name + ".txt"));
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+/// Addresses vary from run to run.
+std::string without_addresses(const std::string& text) {
+  return std::regex_replace(text, std::regex("0x[0-9a-f]{9,}"), "0x7f...");
+}
+
+/// Which line of a function needs more stack than there is, the compiler decides: every line of the
+/// snippet `kernel` becomes the one that the documentation shows.
+std::string with_documented_line(const std::string& text, const std::string& name) {
+  std::smatch documented;
+  const std::string expected = expected_text(name);
+  if (!std::regex_search(expected, documented, std::regex(name + "\\.cu:[0-9]+"))) return text;
+  std::ifstream file(fs::path(MISTAKES_TEXTS) / (name + ".cu"));
+  std::string line;
+  std::string result = text;
+  bool inside = false;
+  for (unsigned number = 1; std::getline(file, line); ++number) {
+    if (line == "//! [kernel]") inside = !inside;
+    const std::regex place(name + "\\.cu:" + std::to_string(number) + ":");
+    if (inside) result = std::regex_replace(result, place, documented.str() + ":");
+  }
+  return result;
+}
+
+/// The line of the mistake's .cu file that holds the text, as "NAME.cu:31".
+std::string place_of(const std::string& name, const std::string& text) {
+  std::ifstream file(fs::path(MISTAKES_TEXTS) / (name + ".cu"));
+  std::string line;
+  for (unsigned number = 1; std::getline(file, line); ++number) {
+    if (line.find(text) != std::string::npos) return name + ".cu:" + std::to_string(number);
+  }
+  return "no line of " + name + ".cu holds " + text;
+}
+
+void expect_contains(const std::string& text, const std::string& part) {
+  EXPECT_NE(text.find(part), std::string::npos) << "no '" << part << "' in:\n" << text;
+}
+
+class Mistakes : public testing::TestWithParam<Mistake> {};
+
+TEST_P(Mistakes, IsReportedInTheSentenceOfTheDocumentation) {
+  const Mistake& mistake = GetParam();
+  const Ending outcome = outcome_of({mistake.name}, mistake.variables);
+  EXPECT_NE(outcome.exit_code, 0);
+  EXPECT_EQ(outcome.out, "");
+  if (sanitizer != Sanitizer::none && mistake.sanitizers_differ) {
+    for (const std::string part : {"kernel '", "', block (0, 0, 0), thread (", ".cu:"}) {
+      expect_contains(outcome.err, part);
+    }
+    return;
+  }
+  if (sanitizer == Sanitizer::thread &&
+      outcome.err.find("WARNING: ThreadSanitizer") != std::string::npos) {
+    expect_contains(outcome.err, mistake.name + ".cu:");
+    return;
+  }
+  EXPECT_EQ(outcome.exit_code, 1);
+  const std::string said = without_addresses(outcome.err);
+  EXPECT_EQ(mistake.any_line ? with_documented_line(said, mistake.name) : said,
+            expected_text(mistake.name));
+}
+
+TEST_P(Mistakes, CuredNothingIsReported) {
+  const Mistake& mistake = GetParam();
+  for (const std::string order : {"forward", "reverse", "random"}) {
+    for (const std::string streams : {"eager", "lazy"}) {
+      SCOPED_TRACE(order + ", " + streams);
+      std::map<std::string, std::optional<std::string>> variables = mistake.variables;
+      variables["STAGEWISE_CPU_THREAD_ORDER"] = order;
+      variables["STAGEWISE_CPU_STREAMS"] = streams;
+      const Ending outcome = outcome_of({mistake.name, "--cured"}, variables);
+      EXPECT_EQ(outcome.exit_code, 0);
+      EXPECT_EQ(outcome.err, "");
+    }
+  }
+}
+
+std::string name_of(const testing::TestParamInfo<Mistake>& info) {
+  return info.param.name;
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Mistakes, testing::ValuesIn(mistakes()), name_of);
+
+TEST(HiddenMistakes, ShowOnlyInTheRightSurroundings) {
+  if (sanitizer == Sanitizer::thread) GTEST_SKIP() << "ThreadSanitizer sees the race anyway";
+  for (const Mistake& mistake : mistakes()) {
+    if (mistake.variables.empty()) continue;
+    EXPECT_EQ(outcome_of({mistake.name}, {}).exit_code, 0) << mistake.name;
+  }
+  for (const std::string seed : {"1", "2", "3"}) {
+    const Ending outcome =
+        outcome_of({"missing_barrier"},
+                   {{"STAGEWISE_CPU_THREAD_ORDER", "random"}, {"STAGEWISE_CPU_SEED", seed}});
+    EXPECT_EQ(outcome.exit_code, 1) << seed;
+    expect_contains(outcome.err, "is nan, but should be");
+  }
+}
+
+TEST(HiddenMistakes, AddressSanitizerSeesAnAccessBeyondSharedMemory) {
+  if (sanitizer != Sanitizer::address) GTEST_SKIP() << "this takes the preset asan";
+  const Ending outcome = outcome_of({"beyond_shared"}, {});
+  EXPECT_NE(outcome.exit_code, 0);
+  expect_contains(outcome.err, "kernel 'differences', block (0, 0, 0), thread (63, 0, 0)");
+  expect_contains(outcome.err, place_of("beyond_shared", "tile[threadIdx.x + 1] = x[i + 1]"));
+  EXPECT_EQ(outcome_of({"beyond_shared", "--cured"}, {}).err, "");
+}
+
+TEST(HiddenMistakes, ThreadSanitizerSeesARace) {
+  if (sanitizer != Sanitizer::thread) GTEST_SKIP() << "this takes the preset tsan";
+  const Ending outcome = outcome_of({"missing_barrier"}, {});
+  EXPECT_NE(outcome.exit_code, 0);
+  expect_contains(outcome.err, "ThreadSanitizer: data race");
+  expect_contains(outcome.err, "left_neighbour block (0, 0, 0) thread (");
+  expect_contains(outcome.err, place_of("missing_barrier", "  tile[i] = x[i];"));
+  expect_contains(outcome.err, place_of("missing_barrier", "tile[i - 1]"));
+}
+
+TEST(MistakesProgram, ListsItsMistakes) {
+  const Ending outcome = outcome_of({"none"}, {});
+  EXPECT_EQ(outcome.exit_code, 2);
+  for (const Mistake& mistake : mistakes())
+    expect_contains(outcome.err, "  " + mistake.name + "\n");
+}
+
+}  // namespace
+}  // namespace cuda_on_cpu

@@ -1,0 +1,367 @@
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <fstream>
+#include <thread>
+#include <vector>
+
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "runtime.hpp"
+
+namespace cuda_on_cpu {
+namespace {
+
+void add(int* data, int value) {
+  data[threadIdx.x] += value;
+}
+void twice(int* data) {
+  data[threadIdx.x] *= 2;
+}
+
+void launch_add(int* data, int value, cudaStream_t stream) {
+  Launch("add", {1, 4, 0, stream})([=](auto... a) { add(a...); }, data, value);
+}
+void launch_twice(int* data, cudaStream_t stream) {
+  Launch("twice", {1, 4, 0, stream})([=](auto... a) { twice(a...); }, data);
+}
+
+cudaStream_t new_stream(unsigned flags = cudaStreamNonBlocking) {
+  cudaStream_t stream = nullptr;
+  EXPECT_EQ(cudaStreamCreateWithFlags(&stream, flags), cudaSuccess);
+  return stream;
+}
+cudaEvent_t new_event(unsigned flags = cudaEventDisableTiming) {
+  cudaEvent_t event = nullptr;
+  EXPECT_EQ(cudaEventCreateWithFlags(&event, flags), cudaSuccess);
+  return event;
+}
+
+class Streams : public testing::Test {
+ protected:
+  void TearDown() override { cudaDeviceReset(); }
+
+ private:
+  WithSettings settings_;
+};
+
+TEST_F(Streams, LazyOnesShowAMissingWait) {
+  settings().lazy_streams = true;
+  cudaStream_t stream = new_stream();
+  int* data = nullptr;
+  EXPECT_EQ(cudaMallocManaged(&data, 16), cudaSuccess);
+  data[0] = 0;
+  launch_add(data, 3, stream);
+  EXPECT_EQ(data[0], 0) << "nobody has waited yet";
+  EXPECT_EQ(cudaStreamQuery(stream), cudaErrorNotReady);
+  EXPECT_EQ(cudaStreamSynchronize(stream), cudaSuccess);
+  EXPECT_EQ(data[0], 3);
+}
+
+TEST_F(Streams, LazyOnesKeepTheOrderOfEvents) {
+  settings().lazy_streams = true;
+  cudaStream_t first = new_stream();
+  cudaStream_t second = new_stream();
+  cudaEvent_t event = new_event();
+  int* data = nullptr;
+  EXPECT_EQ(cudaMallocManaged(&data, 16), cudaSuccess);
+  data[0] = 0;
+  launch_add(data, 3, first);
+  EXPECT_EQ(cudaEventRecord(event, first), cudaSuccess);
+  EXPECT_EQ(cudaStreamWaitEvent(second, event), cudaSuccess);
+  launch_twice(data, second);
+  EXPECT_EQ(cudaStreamSynchronize(second), cudaSuccess);
+  EXPECT_EQ(data[0], 6);
+}
+
+TEST_F(Streams, TheDefaultStreamWaitsForBlockingOnesAndTheyForIt) {
+  settings().lazy_streams = true;
+  cudaStream_t blocking = new_stream(cudaStreamDefault);
+  cudaStream_t other = new_stream(cudaStreamDefault);
+  int* data = nullptr;
+  EXPECT_EQ(cudaMallocManaged(&data, 16), cudaSuccess);
+  data[0] = 1;
+  launch_add(data, 2, blocking);
+  launch_twice(data, nullptr);
+  launch_add(data, 1, other);
+  EXPECT_EQ(cudaStreamSynchronize(other), cudaSuccess);
+  EXPECT_EQ(data[0], 7);
+}
+
+TEST_F(Streams, PageableMemoryIsReadBeforeAnAsynchronousCopyReturns) {
+  settings().lazy_streams = true;
+  cudaStream_t stream = new_stream();
+  int* const data = on_device(std::vector<int>(4));
+  std::vector<int> host{1, 2, 3, 4};
+  EXPECT_EQ(cudaMemcpyAsync(data, host.data(), 16, cudaMemcpyHostToDevice, stream), cudaSuccess);
+  host.assign(4, 9);
+  EXPECT_EQ(cudaStreamSynchronize(stream), cudaSuccess);
+  EXPECT_EQ(from_device(data, 4), (std::vector<int>{1, 2, 3, 4}));
+  // Pinned memory is not.
+  int* pinned = nullptr;
+  EXPECT_EQ(cudaMallocHost(&pinned, 16), cudaSuccess);
+  std::fill_n(pinned, 4, 5);
+  EXPECT_EQ(cudaMemcpyAsync(data, pinned, 16, cudaMemcpyHostToDevice, stream), cudaSuccess);
+  std::fill_n(pinned, 4, 6);
+  EXPECT_EQ(cudaStreamSynchronize(stream), cudaSuccess);
+  EXPECT_EQ(from_device(data, 4), (std::vector<int>{6, 6, 6, 6}));
+}
+
+TEST_F(Streams, MayBeDestroyedWhileOthersHaveYetToWaitForThem) {
+  settings().lazy_streams = true;
+  int* data = nullptr;
+  EXPECT_EQ(cudaMallocManaged(&data, 16), cudaSuccess);
+  data[0] = 0;
+  cudaStream_t stream = new_stream(cudaStreamDefault);
+  launch_add(data, 3, stream);
+  launch_twice(data, nullptr);
+  EXPECT_EQ(cudaStreamDestroy(stream), cudaSuccess);
+  for (int i = 0; i < 8; ++i) launch_add(data, 100, new_stream());  // perhaps in its memory
+  EXPECT_EQ(cudaStreamSynchronize(nullptr), cudaSuccess);
+  EXPECT_EQ(data[0], 6);
+}
+
+TEST_F(Streams, EventsMayBeDestroyedBeforeTheyHaveHappened) {
+  settings().lazy_streams = true;
+  cudaStream_t first = new_stream();
+  cudaStream_t second = new_stream();
+  int* data = nullptr;
+  EXPECT_EQ(cudaMallocManaged(&data, 16), cudaSuccess);
+  data[0] = 1;
+  cudaEvent_t event = new_event();
+  launch_add(data, 3, first);
+  EXPECT_EQ(cudaEventRecord(event, first), cudaSuccess);
+  EXPECT_EQ(cudaEventRecord(event, second), cudaSuccess);
+  EXPECT_EQ(cudaEventDestroy(event), cudaSuccess);
+  EXPECT_EQ(cudaStreamSynchronize(first), cudaSuccess);
+  EXPECT_EQ(data[0], 4);
+}
+
+void add_slowly(int* data) {
+  for (int i = 0; i < 20; ++i) {
+    __syncthreads();
+    data[blockIdx.x * blockDim.x + threadIdx.x] += 1;
+  }
+}
+
+TEST_F(Streams, TwoHostThreadsLaunchAtOnce) {
+  for (const bool lazy : {false, true}) {
+    settings().lazy_streams = lazy;
+    const auto work = [](int* data) {
+      cudaStream_t stream = new_stream();
+      for (int i = 0; i < 200; ++i) {
+        Launch("add_slowly", {4, 64, 0, stream})([=](auto... a) { add_slowly(a...); }, data);
+        if (i % 50 == 0) {
+          EXPECT_EQ(cudaStreamSynchronize(stream), cudaSuccess);
+        }
+      }
+      EXPECT_EQ(cudaStreamSynchronize(stream), cudaSuccess);
+      EXPECT_EQ(cudaStreamDestroy(stream), cudaSuccess);
+    };
+    int* const data = on_device(std::vector<int>(256));
+    int* const other = on_device(std::vector<int>(256));
+    std::thread thread(work, data);
+    work(other);
+    thread.join();
+    EXPECT_EQ(from_device(data, 256), std::vector<int>(256, 4000));
+    EXPECT_EQ(from_device(other, 256), std::vector<int>(256, 4000));
+  }
+}
+
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+void count_slowly(int* data) {
+  std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  atomicAdd(data, 1);
+}
+
+/// A thread's stack needs more.
+void leave_no_memory_for_a_thread() {
+  std::ifstream statistics("/proc/self/statm");
+  rlim_t pages = 0;
+  statistics >> pages;
+  rlimit limit{};
+  getrlimit(RLIMIT_AS, &limit);
+  limit.rlim_cur = pages * static_cast<rlim_t>(sysconf(_SC_PAGESIZE)) + (rlim_t{4} << 20);
+  setrlimit(RLIMIT_AS, &limit);
+}
+
+TEST(StreamsDeathTest, KernelsRunWhereNoThreadCanBeStarted) {
+  testing::GTEST_FLAG(death_test_style) = "threadsafe";
+  EXPECT_EXIT(
+      {
+        settings().workers = 3;
+        int* const data = on_device(std::vector<int>(1));
+        Launch("add", {1, 1})([=](auto... a) { add(a...); }, data, 1);
+        leave_no_memory_for_a_thread();
+        Launch("count_slowly", {20, 1})([=](auto... a) { count_slowly(a...); }, data);
+        sigset_t blocked;
+        pthread_sigmask(SIG_SETMASK, nullptr, &blocked);
+        const int count = from_device(data, 1).front();
+        std::_Exit(sigismember(&blocked, SIGTERM) != 0 ? 1 : count);
+      },
+      testing::ExitedWithCode(21), "");
+}
+#endif
+
+TEST_F(Streams, EventsMeasureTime) {
+  cudaEvent_t start = new_event(cudaEventDefault);
+  cudaEvent_t end = new_event(cudaEventDefault);
+  const auto before = std::chrono::steady_clock::now();
+  EXPECT_EQ(cudaEventRecord(start), cudaSuccess);
+  std::this_thread::sleep_for(std::chrono::milliseconds(3));
+  EXPECT_EQ(cudaEventRecord(end), cudaSuccess);
+  EXPECT_EQ(cudaEventSynchronize(end), cudaSuccess);
+  float milliseconds = 0;
+  EXPECT_EQ(cudaEventElapsedTime(&milliseconds, start, end), cudaSuccess);
+  EXPECT_GE(milliseconds, 3.0F);
+  const std::chrono::duration<float, std::milli> around = std::chrono::steady_clock::now() - before;
+  EXPECT_LE(milliseconds, around.count());
+}
+
+class Graphs : public Streams {
+ protected:
+  /// Two streams in a capture: add 1; then twice in one and add 5 to other memory in the other.
+  static cudaGraph_t capture(int* data, int* other) {
+    cudaStream_t stream = new_stream();
+    cudaStream_t branch = new_stream();
+    cudaEvent_t fork = new_event();
+    cudaEvent_t join = new_event();
+    cudaGraph_t graph = nullptr;
+    EXPECT_EQ(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal), cudaSuccess);
+    launch_add(data, 1, stream);
+    EXPECT_EQ(cudaEventRecord(fork, stream), cudaSuccess);
+    EXPECT_EQ(cudaStreamWaitEvent(branch, fork), cudaSuccess);
+    launch_add(other, 5, branch);
+    EXPECT_EQ(cudaEventRecord(join, branch), cudaSuccess);
+    launch_twice(data, stream);
+    EXPECT_EQ(cudaStreamWaitEvent(stream, join), cudaSuccess);
+    launch_add(other, 1, stream);
+    EXPECT_EQ(cudaStreamEndCapture(stream, &graph), cudaSuccess);
+    return graph;
+  }
+};
+
+TEST_F(Graphs, AreRecordedAndRunAgainAndAgain) {
+  for (const ThreadOrder order :
+       {ThreadOrder::forward, ThreadOrder::reverse, ThreadOrder::random}) {
+    settings().thread_order = order;
+    int* const data = on_device(std::vector<int>(4));
+    int* const other = on_device(std::vector<int>(4));
+    cudaGraph_t graph = capture(data, other);
+    EXPECT_EQ(from_device(data, 4), std::vector<int>(4)) << "a capture runs nothing";
+    std::size_t count = 0;
+    EXPECT_EQ(cudaGraphGetNodes(graph, nullptr, &count), cudaSuccess);
+    EXPECT_EQ(count, 4U);
+    cudaGraphExec_t executable = nullptr;
+    EXPECT_EQ(cudaGraphInstantiate(&executable, graph), cudaSuccess);
+    EXPECT_EQ(cudaGraphDestroy(graph), cudaSuccess);
+    for (int i = 0; i < 3; ++i) EXPECT_EQ(cudaGraphLaunch(executable, nullptr), cudaSuccess);
+    EXPECT_EQ(from_device(data, 4), std::vector<int>(4, 14));
+    EXPECT_EQ(from_device(other, 4), std::vector<int>(4, 18));
+    EXPECT_EQ(cudaGraphExecDestroy(executable), cudaSuccess);
+  }
+}
+
+TEST_F(Graphs, CaptureForbidsToWait) {
+  testing::internal::CaptureStderr();
+  cudaStream_t stream = new_stream();
+  cudaGraph_t graph = nullptr;
+  void* memory = nullptr;
+  const auto spoilt_by = [&](auto call, cudaError_t expected) {
+    EXPECT_EQ(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal), cudaSuccess);
+    EXPECT_EQ(call(), expected);
+    EXPECT_EQ(cudaStreamEndCapture(stream, &graph), cudaErrorStreamCaptureInvalidated);
+    EXPECT_EQ(graph, nullptr);
+    cudaGetLastError();
+  };
+  spoilt_by([&] { return cudaStreamSynchronize(stream); }, cudaErrorStreamCaptureUnsupported);
+  spoilt_by([&] { return cudaDeviceSynchronize(); }, cudaErrorStreamCaptureUnsupported);
+  spoilt_by([&] { return cudaMalloc(&memory, 16); }, cudaErrorStreamCaptureUnsupported);
+  spoilt_by([&] { return cudaStreamQuery(stream); }, cudaErrorStreamCaptureUnsupported);
+  EXPECT_EQ(cudaStreamBeginCapture(nullptr, cudaStreamCaptureModeGlobal),
+            cudaErrorStreamCaptureUnsupported);
+  EXPECT_EQ(cudaStreamEndCapture(stream, &graph), cudaErrorIllegalState);
+  testing::internal::GetCapturedStderr();
+}
+
+TEST_F(Graphs, BranchesMustBeJoined) {
+  cudaStream_t stream = new_stream();
+  cudaStream_t branch = new_stream();
+  cudaEvent_t event = new_event();
+  int* const data = on_device(std::vector<int>(4));
+  cudaGraph_t graph = nullptr;
+  EXPECT_EQ(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal), cudaSuccess);
+  EXPECT_EQ(cudaEventRecord(event, stream), cudaSuccess);
+  EXPECT_EQ(cudaStreamWaitEvent(branch, event), cudaSuccess);
+  launch_add(data, 1, branch);
+  EXPECT_EQ(cudaEventQuery(event), cudaErrorCapturedEvent);
+  EXPECT_EQ(cudaStreamEndCapture(branch, &graph), cudaErrorStreamCaptureUnmatched);
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(cudaStreamEndCapture(stream, &graph), cudaErrorStreamCaptureInvalidated);
+  EXPECT_EQ(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal), cudaSuccess);
+  EXPECT_EQ(cudaEventRecord(event, stream), cudaSuccess);
+  EXPECT_EQ(cudaStreamWaitEvent(branch, event), cudaSuccess);
+  launch_add(data, 1, branch);
+  EXPECT_EQ(cudaStreamEndCapture(stream, &graph), cudaErrorStreamCaptureUnjoined);
+  expect_contains(testing::internal::GetCapturedStderr(), "cudaStreamWaitEvent()");
+  cudaGetLastError();
+}
+
+TEST_F(Graphs, AStreamMayBeDestroyedWhileItIsCaptured) {
+  cudaGraph_t graph = nullptr;
+  cudaEvent_t event = new_event();
+  cudaStream_t stream = new_stream();
+  cudaStream_t branch = new_stream();
+  const auto fork = [&] {
+    EXPECT_EQ(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal), cudaSuccess);
+    EXPECT_EQ(cudaEventRecord(event, stream), cudaSuccess);
+    EXPECT_EQ(cudaStreamWaitEvent(branch, event), cudaSuccess);
+  };
+  fork();
+  EXPECT_EQ(cudaStreamDestroy(branch), cudaSuccess);
+  EXPECT_EQ(cudaStreamEndCapture(stream, &graph), cudaErrorStreamCaptureInvalidated);
+  cudaGetLastError();
+  branch = new_stream();
+  fork();
+  EXPECT_EQ(cudaStreamDestroy(stream), cudaSuccess);
+  EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess) << "nothing is being captured any more";
+  cudaStreamCaptureStatus status = cudaStreamCaptureStatusActive;
+  EXPECT_EQ(cudaStreamIsCapturing(branch, &status), cudaSuccess);
+  EXPECT_EQ(status, cudaStreamCaptureStatusNone);
+}
+
+TEST_F(Graphs, ACaptureThatHasEndedCannotBeJoined) {
+  cudaStream_t stream = new_stream();
+  cudaStream_t late = new_stream();
+  cudaEvent_t event = new_event();
+  cudaGraph_t graph = nullptr;
+  EXPECT_EQ(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal), cudaSuccess);
+  EXPECT_EQ(cudaEventRecord(event, stream), cudaSuccess);
+  EXPECT_EQ(cudaStreamEndCapture(stream, &graph), cudaSuccess);
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(cudaStreamWaitEvent(late, event), cudaErrorCapturedEvent);
+  expect_contains(testing::internal::GetCapturedStderr(), "a capture which has ended");
+  cudaGetLastError();
+  cudaStreamCaptureStatus status = cudaStreamCaptureStatusActive;
+  EXPECT_EQ(cudaStreamIsCapturing(late, &status), cudaSuccess);
+  EXPECT_EQ(status, cudaStreamCaptureStatusNone);
+  EXPECT_EQ(cudaEventRecord(event, stream), cudaSuccess);
+  EXPECT_EQ(cudaStreamWaitEvent(late, event), cudaSuccess);
+}
+
+TEST_F(Graphs, TheDefaultStreamCannotBeUsedWhileABlockingOneIsCaptured) {
+  testing::internal::CaptureStderr();
+  cudaStream_t stream = new_stream(cudaStreamDefault);
+  int* const data = on_device(std::vector<int>(4));
+  cudaGraph_t graph = nullptr;
+  EXPECT_EQ(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal), cudaSuccess);
+  launch_add(data, 1, nullptr);
+  EXPECT_EQ(cudaGetLastError(), cudaErrorStreamCaptureImplicit);
+  EXPECT_EQ(cudaStreamEndCapture(stream, &graph), cudaErrorStreamCaptureInvalidated);
+  cudaGetLastError();
+  testing::internal::GetCapturedStderr();
+}
+
+}  // namespace
+}  // namespace cuda_on_cpu

@@ -1,0 +1,319 @@
+#include <fstream>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "scanner.hpp"
+#include "translate.hpp"
+
+namespace cuda_on_cpu {
+namespace {
+
+/// The translation without its first line. L(K, C) stands for the launch of K under {C}, without
+/// arguments' parentheses, S for shared memory and D for dynamic shared memory, so that the tables
+/// can be read.
+std::string shortened(std::string text) {
+  const auto replace = [&](const std::string& from, const std::string& to) {
+    for (std::size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size()) {
+      text.replace(at, from.size(), to);
+    }
+  };
+  replace("::cuda_on_cpu::Launch", "Launch");
+  replace("::cuda_on_cpu::shared", "shared");
+  replace("::cuda_on_cpu::dynamic_shared", "dynamic_shared");
+  replace("(auto... cuda_on_cpu_arguments)", "(auto... a)");
+  replace("(cuda_on_cpu_arguments...)", "(a...)");
+  return text;
+}
+
+std::string body(const std::string& text) {
+  const std::string translated = translate(text, "/f.cu");
+  const std::string head = "#line 1 \"/f.cu\"\n";
+  EXPECT_EQ(translated.substr(0, head.size()), head);
+  return shortened(translated.substr(head.size()));
+}
+
+std::string complaint(const std::string& text) {
+  try {
+    return "translated to " + translate(text, "/f.cu");
+  } catch (const TranslationError& error) {
+    return error.what();
+  }
+}
+
+/// What is to become of a text.
+struct Case {
+  std::string name;
+  std::string text;
+  std::string expected;
+};
+
+std::ostream& operator<<(std::ostream& out, const Case& tried) {
+  return out << tried.text;
+}
+
+std::string name_of(const testing::TestParamInfo<Case>& info) {
+  return info.param.name;
+}
+
+std::string launch(const std::string& kernel, const std::string& configuration,
+                   const std::string& arguments) {
+  return "Launch(\"" + kernel + "\", {" + configuration + "})([=](auto... a) { " + kernel +
+         "(a...); }" + (arguments.empty() ? "" : ", " + arguments) + ")";
+}
+
+// ------------------------------------------------------------------------------- left as they are
+
+class LeavesAlone : public testing::TestWithParam<Case> {};
+
+TEST_P(LeavesAlone, EveryCharacter) {
+  EXPECT_EQ(body(GetParam().text), GetParam().text);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Translate, LeavesAlone,
+    testing::Values(
+        Case{"Nothing", "", ""}, Case{"NoLastLineBreak", "int x;", ""},
+        Case{"LineComment", "// kernel<<<1, 1>>>(x); __shared__ int y = 1;\n", ""},
+        Case{"JoinedLineComment", "// kernel \\\n <<<1, 1>>>(x);\nint y;\n", ""},
+        Case{"BlockComment", "/* kernel<<<1, 1>>>(x);\n __shared__ */ int y;\n", ""},
+        Case{"String", R"(auto s = "k<<<1, 1>>>(x) // \" __shared__";)", ""},
+        Case{"PrefixedString", R"(auto s = u8"k<<<" L"'" + U'"' + u"<<<";)", ""},
+        Case{"RawString", "auto s = R\"x(k<<<1, 1>>>(x)\" )\" \\)x\";\n", ""},
+        Case{"PrefixedRawString", "auto s = LR\"(\"<<<)\" u8R\"-(<<<)-\";\n", ""},
+        Case{"NoRawString", "int R; auto s = xR\"(\" \")\";\n", ""},
+        Case{"Character", R"(char c = '"', d = '\'', e = '<'; // "<<<)", ""},
+        Case{"DigitSeparators", "int n = 1'000'000; long m = 0xAB'CDull + 1'0; char c = '<';\n",
+             ""},
+        Case{"Exponents", "double d = 1e+5 - .5e-3f + 0x1.8p-3 + 1'0.0'1;\n", ""},
+        Case{"Shifts", "x = a << b >> c; y <<= 3; z >>= 2; std::cout << a << b;\n", ""},
+        Case{"NestedTemplates", "A<B<C<int>>> x; A<B<C<(1 > 0)>>>::D y;\n", ""},
+        Case{"OperatorTemplate", "operator<<<int>(x); X::operator<<<A>(y);\n", ""},
+        Case{"Spaceship", "auto o = a <=> b; bool c = a <= b;\n", ""},
+        Case{"ConflictMarkers", "<<<<<<< ours\n=======\n>>>>>>> theirs\n", ""},
+        Case{"Directives",
+             "#error don't <<< this\n#include <it's.h>\n#if 1 // \"\nint x;\n#endif\n", ""},
+        Case{"DirectiveWithComment", "#define A /* <<<\n */ 1\n#endif /* don't\n <<< */\n", ""},
+        Case{"ApostropheLeftOut", "#if 0\nI don't\n#endif\nint x;\n", ""},
+        Case{"EmptyDefine", "#define A\n#define\n#\nint x;\n", ""},
+        Case{"OtherPragmas", "#pragma once\n#pragma GCC unroll 4\n", ""},
+        Case{"CarriageReturns", "#define A 1\r\nint x; // y\r\n#if A\r\n#endif\r\n", ""},
+        Case{"SharedAsPartOfAWord", "int my__shared__x; int __shared__2;\n", ""}),
+    name_of);
+
+// --------------------------------------------------------------------------------------- launches
+
+class Translates : public testing::TestWithParam<Case> {};
+
+TEST_P(Translates, ToThisText) {
+  EXPECT_EQ(body(GetParam().text), GetParam().expected);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Launch, Translates,
+    testing::Values(
+        Case{"Plain", "k<<<1, 2>>>(a, b);", launch("k", "1, 2", "a, b") + ";"},
+        Case{"Full", "k<<<g, b, n * sizeof(T), s>>>(a);",
+             launch("k", "g, b, n * sizeof(T), s", "a") + ";"},
+        Case{"WithoutArguments", "k<<<1, 1>>>( /* none */ );",
+             "Launch(\"k\", {1, 1})([=](auto... a) { k(a...); } /* none */ );"},
+        Case{"TemplateArguments", "ns::k<A, (1>0)><<<1, 1>>>(a);",
+             launch("ns::k<A, (1>0)>", "1, 1", "a") + ";"},
+        Case{"NestedTemplateArguments", "k<A<B<int>>><<<1, 1>>>(a);",
+             launch("k<A<B<int>>>", "1, 1", "a") + ";"},
+        Case{"ShiftInTemplateArguments", "k<1 << 3, A<(8 >> 1)>><<<1, 1>>>(a);",
+             launch("k<1 << 3, A<(8 >> 1)>>", "1, 1", "a") + ";"},
+        Case{"GlobalName", "return ::a::k<<<1, 1>>>(b);",
+             "return " + launch("::a::k", "1, 1", "b") + ";"},
+        Case{"ScopeIsATemplate", "A<B, C<D>>::template k<T><<<1, 1>>>(b);",
+             launch("A<B, C<D>>::template k<T>", "1, 1", "b") + ";"},
+        Case{"Member", "if (x) o.p->k<<<1, 1>>>(b);",
+             "if (x) " + launch("o.p->k", "1, 1", "b") + ";"},
+        Case{"This", "this->k<<<1, 1>>>(b);",
+             "Launch(\"this->k\", {1, 1})([=, this](auto... a) { this->k(a...); }, b);"},
+        Case{"Element", "pointers[i][j]<<<1, 1>>>(b);",
+             launch("pointers[i][j]", "1, 1", "b") + ";"},
+        Case{"Dereferenced", "(*pointer)<<<1, 1>>>(b);", launch("(*pointer)", "1, 1", "b") + ";"},
+        Case{"DereferencedBehindIf", "if (x > 1) (*p)<<<1, 1>>>(b); else (*q)<<<1, 1>>>(c);",
+             "if (x > 1) " + launch("(*p)", "1, 1", "b") + "; else " + launch("(*q)", "1, 1", "c") +
+                 ";"},
+        Case{"Called", "pick<T>(x, 'y')(z)<<<1, 1>>>(b);",
+             launch("pick<T>(x, 'y')(z)", "1, 1", "b") + ";"},
+        Case{"TwoInAStatement", "k<<<1, 1>>>(a), l<<<2, 2>>>(b);",
+             launch("k", "1, 1", "a") + ", " + launch("l", "2, 2", "b") + ";"},
+        Case{"Choice", "x ? k<<<1, 1>>>(a):l<<<2, 2>>>(b);",
+             "x ? " + launch("k", "1, 1", "a") + ": " + launch("l", "2, 2", "b") + ";"},
+        Case{"Nested", "k<<<1, f([&] { l<<<2, 2>>>(b); })>>>(g(m<<<3, 3>>>(c)));",
+             launch("k", "1, f([&] { " + launch("l", "2, 2", "b") + "; })",
+                    "g(" + launch("m", "3, 3", "c") + ")") +
+                 ";"},
+        Case{"Lambda", "auto f = [&](int n) { k<<<n, 1>>>(n); };",
+             "auto f = [&](int n) { " + launch("k", "n, 1", "n") + "; };"},
+        Case{"ShiftInConfiguration", "k<<<n << 1, n >> 1>>>(a << b);",
+             launch("k", "n << 1, n >> 1", "a << b") + ";"},
+        Case{"ComparisonInConfiguration", "k<<<n < 3 ? 1 : 2, n > 3 ? m >= 4 : m <= 5>>>(a);",
+             launch("k", "n < 3 ? 1 : 2, n > 3 ? m >= 4 : m <= 5", "a") + ";"},
+        Case{"ThreeComparisons", "k<<<a < 1 + b < 2 + c < 3, 4>>>(a); l<<<1, 1>>>(b);",
+             launch("k", "a < 1 + b < 2 + c < 3, 4", "a") + "; " + launch("l", "1, 1", "b") + ";"},
+        Case{"TemplateEndsConfiguration", "k<<<1, size<T>>>>(a); k<<<1, size<A<B>>>>>(a);",
+             launch("k", "1, size<T>", "a") + "; " + launch("k", "1, size<A<B>>", "a") + ";"},
+        Case{"ThreeTemplatesEndTogether", "k<<<f<A<B<int>>>(n), 1>>>(a);",
+             launch("k", "f<A<B<int>>>(n), 1", "a") + ";"},
+        Case{"ArrowInConfiguration", "k<<<p->blocks, q->f<3>()>>>(a->b > c);",
+             launch("k", "p->blocks, q->f<3>()", "a->b > c") + ";"},
+        Case{"CommentsAround", "k /* < */ <<< /* a */ 1, 1 /* > */ >>> /* b */ (a /* c */);",
+             "Launch(\"k\", { /* a */ 1, 1 /* > */ })([=](auto... a) { k(a...); }, a /* c */);"},
+        Case{
+            "StringsInside", R"x(k<'>', T{"<"}><<<f(">>>"), 1>>>(")", '(');)x",
+            R"x(Launch("k<'>', T{\"<\"}>", {f(">>>"), 1})([=](auto... a) { k<'>', T{"<"}>(a...); }, ")", '(');)x"},
+        Case{"SeveralLines", "k<A,\n  B> // why\n  <<<1, // one\n    2>>>\n(a,\n b\n);",
+             "Launch(\"k<A, B>\", {\n\n1, // one\n    2})([=](auto... a) { k<A, B>(a...); }, "
+             "\na,\n b\n);"},
+        Case{"Conditional", "k<<<1, 1>>>(a\n#ifdef B\n, b\n#endif\n);",
+             launch("k", "1, 1", "a\n#ifdef B\n, b\n#endif\n") + ";"},
+        Case{"Macro", "#define GO(k, ...) k<T><<<1, 1>>>(__VA_ARGS__)\nGO(a)",
+             "#define GO(k, ...) " + launch("k<T>", "1, 1", "__VA_ARGS__") + "\nGO(a)"},
+        Case{"MacroOfSeveralLines", "#define GO(a) \\\n  k<\"#\", \\\n T><<<1, \\\n 1>>> \\\n(a)\n",
+             "#define GO(a) \\\n  Launch(\"k<\\\"#\\\", T>\", { \\\n 1, \\\n 1})([=](auto... a) { "
+             "k<\"#\", T>(a...); },  \\\na)\n"},
+        Case{"MacroWithBraces", "#define GO { k<<<1, 1>>>(a); \nint x;",
+             "#define GO { " + launch("k", "1, 1", "a") + "; \nint x;"}),
+    name_of);
+
+// ---------------------------------------------------------------------------------- shared memory
+
+std::string in_kernel(const std::string& text) {
+  return "void f() { " + text + " }";
+}
+
+class TranslatesInKernel : public testing::TestWithParam<Case> {};
+
+TEST_P(TranslatesInKernel, ToThisText) {
+  EXPECT_EQ(body(in_kernel(GetParam().text)), in_kernel(GetParam().expected));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Shared, TranslatesInKernel,
+    testing::Values(
+        Case{"Array", "__shared__ float tile[32][N + 1];",
+             R"(auto& tile = shared<float[32][N + 1]>([] {}, "tile");)"},
+        Case{"Scalar", "__shared__ bool done;", R"(auto& done = shared<bool>([] {}, "done");)"},
+        Case{"SeveralVariables", "__shared__ unsigned int a[f(1, 2)], *b, c;",
+             R"(auto& a = shared<unsigned int[f(1, 2)]>([] {}, "a"); )"
+             R"(auto& b = shared<unsigned int*>([] {}, "b"); )"
+             R"(auto& c = shared<unsigned int>([] {}, "c");)"},
+        Case{"Volatile", "__shared__ volatile T x[2];",
+             R"(auto& x = shared<volatile T[2]>([] {}, "x");)"},
+        Case{"DependentType", "__shared__ typename A<T, (1 > 0)>::template B<1>::C x;",
+             R"(auto& x = shared<typename A<T, (1 > 0)>::template B<1>::C>([] {}, "x");)"},
+        Case{"TypeOf", "__shared__ decltype(a[0]) x[2];",
+             R"(auto& x = shared<decltype(a[0])[2]>([] {}, "x");)"},
+        Case{"Aligned", "__shared__ alignas(16) float x[4];",
+             R"(auto& x = shared<float[4]>([] {}, "x", 16);)"},
+        Case{"AlignedBefore", "__align__(sizeof(T) * 4) __shared__ T x[4];",
+             R"(auto& x = shared<T[4]>([] {}, "x", sizeof(T) * 4);)"},
+        Case{"AfterTheType", "static const A<B> __shared__ *const p;",
+             R"(auto& p = shared<const A<B>* const>([] {}, "p");)"},
+        Case{"Attribute", "[[maybe_unused]] __shared__ int x;",
+             R"([[maybe_unused]] auto& x = shared<int>([] {}, "x");)"},
+        Case{"Dynamic", "extern __shared__ float s[];",
+             R"(float* const s = dynamic_shared<float>("s");)"},
+        Case{"DynamicAligned", "extern __shared__ __align__(16) unsigned char s[];",
+             R"(unsigned char* const s = dynamic_shared<unsigned char>("s");)"},
+        Case{"DynamicRows", "extern __shared__ T s[][32];",
+             R"(auto* const s = dynamic_shared<T[32]>("s");)"},
+        Case{"SeveralLines", "int i;\n__shared__ float // x\n  a[2],\n  b;\nint j;",
+             "int i;\nauto& a = shared<float[2]>([] {}, \"a\"); auto& b = shared<float>([] {}, "
+             "\"b\")\n\n;\nint j;"},
+        Case{"BehindALabel", "if (x) { y(); } again: __shared__ int a;",
+             R"(if (x) { y(); } again: auto& a = shared<int>([] {}, "a");)"},
+        Case{"Unrolled", "\n#pragma unroll 4\nfor (;;) _Pragma(\"unroll\") for (;;) {}",
+             "\n//#pragma unroll 4\nfor (;;)  for (;;) {}"}),
+    name_of);
+
+TEST(TranslateShared, WorksInMacros) {
+  EXPECT_EQ(body("#define TILE(T) __shared__ T t[2] \\\n  [3]\n"),
+            "#define TILE(T) auto& t = shared<T[2][3]>([] {}, \"t\") \\\n  \n");
+  EXPECT_EQ(body("#define TILES do { __shared__ int a; __shared__ int b; } while (0)\n"),
+            "#define TILES do { auto& a = shared<int>([] {}, \"a\"); auto& b = shared<int>([] {}, "
+            "\"b\"); } while (0)\n");
+}
+
+TEST(TranslateShared, SeesFunctionsInNamespacesAndBranches) {
+  const std::string kernel = "{ __shared__ int a; }";
+  const std::string translated = "{ auto& a = shared<int>([] {}, \"a\"); }";
+  const std::string around = "namespace a::b { extern \"C\" { struct S { void f() ";
+  EXPECT_EQ(body(around + kernel + " }; } }"), around + translated + " }; } }");
+  const std::string branches =
+      "namespace a {\n#if X\nvoid f() {\n#else\nvoid f(int) {\n#endif\n}\n";
+  EXPECT_EQ(body(branches + "void g() " + kernel + "}"), branches + "void g() " + translated + "}");
+  EXPECT_EQ(
+      complaint(branches + "__shared__ int a; }"),
+      "/f.cu:8: __shared__ stands outside of a function; declare shared memory in the kernel");
+}
+
+// ------------------------------------------------------------------------------------- complaints
+
+class Refuses : public testing::TestWithParam<Case> {};
+
+TEST_P(Refuses, WithThisSentence) {
+  EXPECT_EQ(complaint(GetParam().text), "/f.cu:" + GetParam().expected);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Translate, Refuses,
+    testing::Values(
+        Case{"NoArguments", "\n\nk<<<1, 1>>>;",
+             "3: a launch needs its arguments in parentheses behind >>>"},
+        Case{"ArgumentsElsewhere", "#define GO k<<<1, 1>>>\nGO(a);",
+             "1: a launch needs its arguments in parentheses behind >>>"},
+        Case{"NeverClosed", "\nk<<<1, 1>>(a);\n",
+             "2: the <<< of this launch is never closed by >>>"},
+        Case{"ClosedTooLate", "f(k<<<1, 1);\nl<<<1, 1>>>(b);",
+             "1: the <<< of this launch is never closed by >>>"},
+        Case{"NoKernel", "int x;\n<<<1, 1>>>(a);", "2: no kernel stands before <<<"},
+        Case{"KeywordForKernel", "return <<<1, 1>>>(a);", "1: no kernel stands before <<<"},
+        Case{"NumberForKernel", "3<<<1, 1>>>(a);", "1: no kernel stands before <<<"},
+        Case{"OpenArguments", "{\nk<<<1, 1>>>(a;\n", "2: the '(' is never closed"},
+        Case{"OpenConfiguration", "k<<<f(1, 1>>>(a);", "1: the '(' is never closed"},
+        Case{"OpenBracketInMacro", "#define GO k<<<1, f(>>>(a)\n)\n", "1: the '(' is never closed"},
+        Case{"NoTemplateBegin", "k, a><<<1, 1>>>(a);",
+             "1: the template arguments that end with this '>' have no beginning"},
+        Case{"NoParenthesis", "a)<<<1, 1>>>(a);", "1: the ')' was never opened"},
+        Case{"LaunchInKernelName", "p(q<<<1, 1>>>(x))<<<1, 1>>>(a);",
+             "1: a launch within the expression that names a kernel is too involved"},
+        Case{"OpenComment", "int x;\n/* kernel\n", "2: the comment that begins here never ends"},
+        Case{"OpenRawString", "\nauto s = R\"x(...)\";\n",
+             "2: the raw string that begins here never ends"},
+        Case{"SharedInNamespace", "namespace a {\n__shared__ int b;\n}",
+             "2: __shared__ stands outside of a function; declare shared memory in the kernel"},
+        Case{"DynamicSharedInFile", "extern __shared__ int b[];",
+             "1: __shared__ stands outside of a function; declare shared memory in the kernel"},
+        Case{"Initialized", "void f() {\n__shared__ int b = 3;\n}",
+             "2: shared memory cannot be initialized where it is declared; its type needs a name"},
+        Case{"InitializedWithBraces", "void f() {\n__shared__ int b{3};\n}",
+             "2: shared memory cannot be initialized where it is declared; its type needs a name"},
+        Case{"InitializedWithParentheses", "void f() {\n__shared__ A b(3);\n}",
+             "2: this declaration of shared memory is too involved; give its type a name"},
+        Case{"PointerToArray", "void f() {\n__shared__ int (*b)[3];\n}",
+             "2: this declaration of shared memory is too involved; give its type a name"},
+        Case{"NoName", "void f() {\n__shared__ int;\n}",
+             "2: a type and a name are expected behind __shared__"},
+        Case{"QualifierOnly", "#define SHARED __shared__\n",
+             "1: a type and a name are expected behind __shared__"},
+        Case{"DynamicScalar", "void f() { extern __shared__ int b; }",
+             "1: extern __shared__ must declare an array"},
+        Case{"AlignmentWithoutValue", "void f() { __shared__ alignas int b; }",
+             "1: an alignment needs its parentheses"},
+        Case{"NoEnd", "void f() { __shared__ int b",
+             "1: the declaration of shared memory has no end"}),
+    name_of);
+
+TEST(Translate, QuotesThePathOfTheOriginal) {
+  EXPECT_EQ(translate("int x;", "/a \"b\"\\c.cu"), "#line 1 \"/a \\\"b\\\"\\\\c.cu\"\nint x;");
+}
+
+}  // namespace
+}  // namespace cuda_on_cpu

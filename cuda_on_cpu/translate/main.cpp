@@ -1,0 +1,55 @@
+/// @file
+/// `translate INPUT OUTPUT`: makes C++ of a .cu or .cuh file. The build calls it where no nvcc is
+/// used. Ends with 0, with 1 if the file cannot be read, translated or written, with 2 on wrong
+/// usage.
+
+#include <exception>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <iterator>
+#include <string>
+#include <system_error>
+
+#include "scanner.hpp"
+#include "translate.hpp"
+
+namespace {
+
+namespace fs = std::filesystem;
+using cuda_on_cpu::TranslationError;
+
+std::string read(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  if (!file) throw TranslationError(path.string() + " cannot be read");
+  return text;
+}
+
+void write(const fs::path& path, const std::string& text) {
+  if (path.has_parent_path()) fs::create_directories(path.parent_path());
+  std::ofstream file(path, std::ios::binary);
+  file << text;
+  if (!file.flush()) throw TranslationError(path.string() + " cannot be written");
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 3) {
+    std::cerr << "Usage: translate INPUT OUTPUT\n";
+    return 2;
+  }
+  try {
+    const fs::path input = fs::absolute(argv[1]).lexically_normal();
+    std::error_code is_new;
+    if (fs::equivalent(input, argv[2], is_new)) {
+      throw TranslationError("INPUT and OUTPUT are the same file, " + input.string());
+    }
+    write(argv[2], cuda_on_cpu::translate(read(input), input.string()));
+    return 0;
+  } catch (const std::exception& error) {
+    std::cerr << error.what() << '\n';
+    return 1;
+  }
+}

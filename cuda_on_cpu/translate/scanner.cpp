@@ -1,0 +1,210 @@
+#include "scanner.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace cuda_on_cpu {
+namespace {
+
+bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+
+bool is_word(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || is_digit(c) || c == '_' ||
+         static_cast<unsigned char>(c) >= 0x80;
+}
+
+class Scanner {
+ public:
+  Scanner(std::string_view text, const std::string& file) : text_(text), file_(file) {}
+
+  std::vector<Token> scan() {
+    while (at_ < text_.size()) next();
+    end_define();
+    return std::move(tokens_);
+  }
+
+ private:
+  char peek(std::size_t ahead = 0) const {
+    return at_ + ahead < text_.size() ? text_[at_ + ahead] : '\0';
+  }
+
+  bool comes(std::string_view wanted) const { return text_.substr(at_).starts_with(wanted); }
+
+  /// The length of a line break behind a backslash, which joins two lines; 0 if there is none.
+  std::size_t joint() const { return comes("\\\n") ? 2 : comes("\\\r\n") ? 3 : 0; }
+
+  void add(TokenKind kind, std::size_t begin) {
+    const std::string_view text = text_.substr(begin, at_ - begin);
+    tokens_.push_back({kind, text, line_});
+    line_ += static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
+  }
+
+  void end_define() {
+    if (in_define_) add(TokenKind::end_of_define, at_);
+    in_define_ = false;
+  }
+
+  void next() {
+    const std::size_t begin = at_;
+    if (peek() == '\n') {
+      end_define();
+      ++at_;
+      add(TokenKind::space, begin);
+      line_is_empty_ = true;
+    } else if (skip_space()) {
+      add(TokenKind::space, begin);
+    } else if (line_is_empty_ && peek() == '#') {
+      directive();
+    } else {
+      line_is_empty_ = false;
+      add(code(), begin);
+    }
+  }
+
+  /// Skips blanks, joined lines and comments; false if nothing of the kind comes.
+  bool skip_space() {
+    const std::size_t begin = at_;
+    for (;;) {
+      if (joint() > 0) {
+        at_ += joint();
+      } else if (comes("//")) {
+        while (at_ < text_.size() && peek() != '\n') at_ += std::max(joint(), std::size_t{1});
+      } else if (comes("/*")) {
+        const std::size_t end = text_.find("*/", at_ + 2);
+        if (end == std::string_view::npos) fail(begin, "the comment that begins here never ends");
+        at_ = end + 2;
+      } else if (peek() == ' ' || peek() == '\t' || peek() == '\r' || peek() == '\v' ||
+                 peek() == '\f') {
+        ++at_;
+      } else {
+        return at_ > begin;
+      }
+    }
+  }
+
+  void skip_word() {
+    while (is_word(peek())) ++at_;
+  }
+
+  /// A #define up to its body; any other directive to the end of its line.
+  void directive() {
+    const std::size_t begin = at_++;
+    skip_space();
+    const std::size_t name = at_;
+    skip_word();
+    if (text_.substr(name, at_ - name) == "define") {
+      skip_space();
+      skip_word();
+      if (peek() == '(') at_ = std::min(text_.find(')', at_), text_.size() - 1) + 1;
+      add(TokenKind::define, begin);
+      in_define_ = true;
+      line_is_empty_ = false;
+      return;
+    }
+    // Quotes mean nothing here: #error may hold an apostrophe.
+    while (at_ < text_.size() && peek() != '\n') {
+      if (!skip_space()) ++at_;
+    }
+    add(TokenKind::directive, begin);
+  }
+
+  TokenKind code() {
+    if (is_digit(peek()) || (peek() == '.' && is_digit(peek(1)))) {
+      number();
+      return TokenKind::number;
+    }
+    if (is_word(peek())) return word();
+    if (peek() == '"' || peek() == '\'') {
+      in_quotes();
+      return TokenKind::literal;
+    }
+    at_ += comes("->") || comes("::") ? 2 : 1;
+    return TokenKind::symbol;
+  }
+
+  void number() {
+    for (;;) {
+      const bool has_exponent = peek() == 'e' || peek() == 'E' || peek() == 'p' || peek() == 'P';
+      if ((has_exponent && (peek(1) == '+' || peek(1) == '-')) ||
+          (peek() == '\'' && is_word(peek(1)))) {
+        at_ += 2;
+      } else if (is_word(peek()) || peek() == '.') {
+        ++at_;
+      } else {
+        return;
+      }
+    }
+  }
+
+  /// A word, or the literal that it is a prefix of.
+  TokenKind word() {
+    constexpr std::array<std::string_view, 4> prefixes = {"u8", "u", "U", "L"};
+    const std::size_t begin = at_;
+    skip_word();
+    std::string_view text = text_.substr(begin, at_ - begin);
+    if (peek() != '"' && peek() != '\'') return TokenKind::word;
+    const bool is_raw = peek() == '"' && text.ends_with('R');
+    if (is_raw) text.remove_suffix(1);
+    if (!(is_raw && text.empty()) &&
+        std::find(prefixes.begin(), prefixes.end(), text) == prefixes.end()) {
+      return TokenKind::word;
+    }
+    if (is_raw) {
+      raw_string();
+    } else {
+      in_quotes();
+    }
+    return TokenKind::literal;
+  }
+
+  /// A quote that is not closed ends with its line: it stands in a text that #if leaves out, or the
+  /// compiler will say more about it.
+  void in_quotes() {
+    const char quote = text_[at_++];
+    while (at_ < text_.size() && peek() != '\n') {
+      if (joint() > 0) {
+        at_ += joint();
+      } else if (peek() == '\\' && peek(1) != '\n') {
+        at_ = std::min(at_ + 2, text_.size());
+      } else if (text_[at_++] == quote) {
+        return;
+      }
+    }
+  }
+
+  void raw_string() {
+    const std::size_t begin = at_;
+    const std::size_t open = text_.find('(', at_);
+    std::size_t end = std::string_view::npos;
+    if (open != std::string_view::npos) {
+      const std::string close = ")" + std::string(text_.substr(at_ + 1, open - at_ - 1)) + "\"";
+      end = text_.find(close, open);
+      at_ = end + close.size();
+    }
+    if (end == std::string_view::npos) fail(begin, "the raw string that begins here never ends");
+  }
+
+  [[noreturn]] void fail(std::size_t place, const std::string& what) const {
+    const auto lines =
+        std::count(text_.begin(), text_.begin() + static_cast<std::ptrdiff_t>(place), '\n');
+    throw TranslationError(file_ + ":" + std::to_string(lines + 1) + ": " + what);
+  }
+
+  std::string_view text_;
+  const std::string& file_;
+  std::vector<Token> tokens_;
+  std::size_t at_ = 0;
+  std::size_t line_ = 1;
+  bool line_is_empty_ = true;  ///< nothing but blanks so far, so that # begins a directive
+  bool in_define_ = false;
+};
+
+}  // namespace
+
+std::vector<Token> scan(std::string_view text, const std::string& file) {
+  return Scanner(text, file).scan();
+}
+
+}  // namespace cuda_on_cpu

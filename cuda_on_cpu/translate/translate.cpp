@@ -1,0 +1,535 @@
+#include "translate.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "scanner.hpp"
+
+namespace cuda_on_cpu {
+namespace {
+
+constexpr std::size_t none = static_cast<std::size_t>(-1);
+
+/// Tokens from first up to, but without, end.
+struct Range {
+  std::size_t first;
+  std::size_t end;
+};
+
+struct Launch {
+  Range kernel;
+  Range configuration;  ///< what stands between <<< and >>>
+  Range arguments;
+};
+
+/// `__shared__ float a[3], b`, without its semicolon.
+struct SharedDeclaration {
+  std::size_t end;
+  std::string replacement;
+};
+
+template <std::size_t N>
+bool is_one_of(const Token& token, const std::array<std::string_view, N>& words) {
+  return std::any_of(words.begin(), words.end(), [&](auto word) { return token.is(word); });
+}
+
+/// Words that may stand before an expression without being a part of it.
+bool is_keyword(const Token& token) {
+  constexpr std::array<std::string_view, 14> keywords = {
+      "return", "else",  "do",        "if",       "while",     "for",      "switch",
+      "case",   "throw", "constexpr", "co_yield", "co_return", "co_await", "sizeof"};
+  return is_one_of(token, keywords);
+}
+
+bool opens(const Token& token) {
+  return token.is("(") || token.is("[") || token.is("{");
+}
+
+bool closes(const Token& token) {
+  return token.is(")") || token.is("]") || token.is("}");
+}
+
+std::string in_quotes(const std::string& text) {
+  std::string result = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') result += '\\';
+    result += c;
+  }
+  return result + "\"";
+}
+
+class Translator {
+ public:
+  Translator(std::string_view text, const std::string& file)
+      : file_(file), tokens_(scan(text, file)) {}
+
+  std::string translate() {
+    find();
+    return "#line 1 " + in_quotes(file_) + "\n" + emit({0, tokens_.size()});
+  }
+
+ private:
+  // ------------------------------------------------------------------------- walking over tokens
+
+  [[noreturn]] void fail(std::size_t place, const std::string& what) const {
+    throw TranslationError(file_ + ":" + std::to_string(tokens_[place].line) + ": " + what);
+  }
+
+  bool is(std::size_t place, std::string_view wanted) const {
+    return place < tokens_.size() && tokens_[place].is(wanted);
+  }
+
+  /// What no expression and no declaration reaches across.
+  bool is_border(std::size_t place) const {
+    const TokenKind kind = tokens_[place].kind;
+    return kind == TokenKind::define || kind == TokenKind::end_of_define;
+  }
+
+  /// The token before this one that is no space; none at a border.
+  std::size_t previous(std::size_t place) const {
+    while (place-- > 0) {
+      if (is_border(place) || tokens_[place].kind == TokenKind::directive) return none;
+      if (tokens_[place].kind != TokenKind::space) return place;
+    }
+    return none;
+  }
+
+  std::size_t next(std::size_t place) const {
+    while (++place < tokens_.size()) {
+      if (is_border(place)) return none;
+      if (tokens_[place].kind != TokenKind::space) return place;
+    }
+    return none;
+  }
+
+  /// The bracket that closes the one here.
+  std::size_t close_of(std::size_t open) const {
+    std::size_t depth = 0;
+    for (std::size_t i = open; i < tokens_.size() && !is_border(i); ++i) {
+      if (opens(tokens_[i])) ++depth;
+      if (closes(tokens_[i]) && --depth == 0) return i;
+    }
+    fail(open, "the '" + std::string(tokens_[open].text) + "' is never closed");
+  }
+
+  /// The bracket that opens what the one here closes.
+  std::size_t open_of(std::size_t close) const {
+    std::size_t depth = 0;
+    for (std::size_t i = close; i != none && !is_border(i); --i) {
+      if (closes(tokens_[i])) ++depth;
+      if (opens(tokens_[i]) && --depth == 0) return i;
+    }
+    fail(close, "the '" + std::string(tokens_[close].text) + "' was never opened");
+  }
+
+  /// Is it a '<' behind a name? If not, it compares.
+  bool opens_template(std::size_t place) const {
+    if (!is(place, "<") || is(place + 1, "=")) return false;
+    const std::size_t before = previous(place);
+    return before != none && is_name(before);
+  }
+
+  /// The '<' of the template arguments that end with this '>'.
+  std::size_t open_of_template(std::size_t close) const {
+    std::size_t depth = 0;
+    for (std::size_t i = close; i != none && !is_border(i) && !is(i, ";") && !is(i, "{"); --i) {
+      if (closes(tokens_[i])) {
+        i = open_of(i);
+      } else if (is(i, ">") && !is(i + 1, "=")) {
+        ++depth;
+      } else if (is(i, "<") && i > 0 && is(i - 1, "<")) {
+        --i;  // a shift: two templates never open side by side
+      } else if (opens_template(i) && --depth == 0) {
+        return i;
+      }
+    }
+    fail(close, "the template arguments that end with this '>' have no beginning");
+  }
+
+  std::size_t close_of_template(std::size_t open, std::size_t end) const {
+    std::size_t depth = 0;
+    for (std::size_t i = open; i < end; ++i) {
+      if (opens(tokens_[i])) {
+        i = close_of(i);
+      } else if (is(i, "<") && is(i + 1, "<")) {
+        ++i;
+      } else if (is(i, "<")) {
+        ++depth;
+      } else if (is(i, ">") && --depth == 0) {
+        return i;
+      }
+    }
+    fail(open, "the template arguments that begin with this '<' have no end");
+  }
+
+  // ------------------------------------------------------------------------------------- finding
+
+  void find() {
+    // One entry for each open brace: is it a namespace's? And a copy for each open #if, since its
+    // branches open the same braces again.
+    std::vector<bool> braces;
+    std::vector<std::vector<bool>> branches;
+    bool in_define = false;
+    for (std::size_t i = 0; i < tokens_.size(); ++i) {
+      const Token& token = tokens_[i];
+      if (token.kind == TokenKind::directive) {
+        follow(token.text, braces, branches);
+      } else if (is_border(i)) {
+        in_define = token.kind == TokenKind::define;
+      } else if (token.is("{") && !in_define) {
+        braces.push_back(is_namespace(i));
+      } else if (token.is("}") && !in_define && !braces.empty()) {
+        braces.pop_back();
+      } else if (token.is("__shared__")) {
+        if (!in_define && std::find(braces.begin(), braces.end(), false) == braces.end()) {
+          fail(i, "__shared__ stands outside of a function; declare shared memory in the kernel");
+        }
+        find_shared(i);
+      } else if (is(i, "<") && is(i + 1, "<")) {
+        const std::size_t begin = i;
+        while (is(i + 1, "<")) ++i;
+        const std::size_t before = previous(begin);
+        if (i == begin + 2 && (before == none || !is(before, "operator"))) find_launch(begin);
+      }
+    }
+  }
+
+  static void follow(std::string_view directive, std::vector<bool>& braces,
+                     std::vector<std::vector<bool>>& branches) {
+    directive.remove_prefix(std::min(directive.find_first_not_of("# \t"), directive.size()));
+    if (directive.starts_with("if")) {
+      branches.push_back(braces);
+    } else if (directive.starts_with("el") && !branches.empty()) {
+      braces = branches.back();
+    } else if (directive.starts_with("endif") && !branches.empty()) {
+      branches.pop_back();
+    }
+  }
+
+  bool is_namespace(std::size_t brace) const {
+    std::size_t i = previous(brace);
+    if (i != none && tokens_[i].kind == TokenKind::literal) return true;  // extern "C" {
+    for (; i != none && !is(i, ";") && !is(i, "{") && !is(i, "}"); i = previous(i)) {
+      if (is(i, "namespace")) return true;
+    }
+    return false;
+  }
+
+  // ------------------------------------------------------------------------------------ launches
+
+  void find_launch(std::size_t begin) {
+    const std::size_t last = previous(begin);
+    if (last == none) fail(begin, "no kernel stands before <<<");
+    const std::size_t first = kernel_begin(last, begin);
+    const std::size_t close = configuration_end(begin + 3);
+    if (close == none) fail(begin, "the <<< of this launch is never closed by >>>");
+    const std::size_t open = next(close + 2);
+    if (open == none || !is(open, "(")) {
+      fail(close, "a launch needs its arguments in parentheses behind >>>");
+    }
+    launches_[first] = {{first, last + 1}, {begin + 3, close}, {open + 1, close_of(open)}};
+  }
+
+  /// Goes back over `a::b<c>`, `a->b`, `a[i]`, `(*a)` and `a(b)`.
+  /// @param place the last token of the expression.
+  std::size_t kernel_begin(std::size_t place, std::size_t launch) const {
+    for (;;) {
+      std::size_t first = place;
+      std::size_t before = none;
+      if (is(place, ")")) {
+        first = open_of(place);
+        before = previous(first);
+        if (before == none || !continues(before)) return first;
+      } else if (is(place, "]")) {
+        before = previous(open_of(place));
+      } else if (is(place, ">")) {
+        before = previous(open_of_template(place));
+      } else if (tokens_[place].kind == TokenKind::word && !is_keyword(tokens_[place])) {
+        before = previous(first);
+        if (before != none && is(before, "template")) {
+          first = before;
+          before = previous(first);
+        }
+        if (before == none || !(is(before, "::") || is(before, ".") || is(before, "->"))) {
+          return first;
+        }
+        first = before;
+        const bool is_scope = is(before, "::");
+        before = previous(before);
+        if (is_scope && (before == none || !(is(before, ">") || is_name(before)))) return first;
+      }
+      if (before == none) fail(launch, "no kernel stands before <<<");
+      place = before;
+    }
+  }
+
+  bool is_name(std::size_t place) const {
+    return tokens_[place].kind == TokenKind::word && !is_keyword(tokens_[place]);
+  }
+
+  /// Is `(...)` behind this token a call, so that the token belongs to the expression?
+  bool continues(std::size_t place) const {
+    if (!is(place, ")")) return is_name(place) || is(place, "]") || is(place, ">");
+    const std::size_t head = previous(open_of(place));  // if (x) (*kernel)<<<...
+    return head == none || !is_keyword(tokens_[head]);
+  }
+
+  /// The first '>' of the >>> that ends a launch's configuration. Of a longer row, as in
+  /// `<<<1, size<T>>>>(x)`, template arguments take the first ones.
+  std::size_t configuration_end(std::size_t begin) const {
+    std::size_t templates = 0;  // '<' behind a name: template arguments, or a comparison
+    std::size_t doubtful = none;
+    for (std::size_t i = begin; i < tokens_.size() && !is_border(i); ++i) {
+      if (opens(tokens_[i])) {
+        i = close_of(i);
+      } else if (closes(tokens_[i]) || is(i, ";")) {
+        break;
+      } else if (is(i, "<") && is(i + 1, "<")) {
+        if (is(i + 2, "<")) break;
+        ++i;
+      } else if (opens_template(i)) {
+        ++templates;
+      } else if (is(i, ">")) {
+        std::size_t length = 1;
+        while (is(i + length, ">")) ++length;
+        if (length >= 3 && templates < length && length - 3 <= templates) return i + length - 3;
+        // All of them may end templates, or all be behind comparisons: what follows decides.
+        if (length >= 3 && templates >= length && doubtful == none) doubtful = i + length - 3;
+        templates -= std::min(templates, length);
+        i += length - 1;
+      }
+    }
+    return doubtful;
+  }
+
+  // ------------------------------------------------------------------------------- shared memory
+
+  /// @param place of `__shared__`.
+  void find_shared(std::size_t place) {
+    const std::size_t first = declaration_begin(place);
+    std::size_t end = first;
+    for (; end < tokens_.size() && !is_border(end) && !is(end, ";"); ++end) {
+      if (is(end, "=") || is(end, "{")) {
+        fail(end,
+             "shared memory cannot be initialized where it is declared; its type needs a name");
+      }
+      if (opens(tokens_[end])) end = close_of(end);
+    }
+    if (end == tokens_.size()) fail(place, "the declaration of shared memory has no end");
+    shared_[first] = {end, shared_text(place, {first, end})};
+  }
+
+  /// What may stand before `__shared__`: extern, static, an alignment, an attribute, the type.
+  std::size_t declaration_begin(std::size_t place) const {
+    for (std::size_t before = previous(place); before != none; before = previous(place)) {
+      if (is(before, "]")) {
+        before = open_of(before);
+      } else if (is(before, ")")) {
+        before = previous(open_of(before));
+        if (before == none || !(is_alignment(before) || is_type_of(before))) break;
+      } else if (is(before, ">")) {
+        before = open_of_template(before);
+      } else if (!is_name(before) && !is(before, "::")) {
+        break;
+      }
+      place = before;
+    }
+    return place;
+  }
+
+  bool is_alignment(std::size_t place) const {
+    return is(place, "alignas") || is(place, "__align__");
+  }
+
+  bool is_type_of(std::size_t place) const {
+    return is(place, "decltype") || is(place, "__typeof__");
+  }
+
+  /// A token of a declaration, or several in brackets.
+  struct Piece {
+    std::string text;
+    bool is_word;
+  };
+
+  /// `float* const` and so on: blanks only where two words would become one.
+  static std::string join(const std::vector<Piece>& pieces, std::size_t first, std::size_t end) {
+    std::string text;
+    for (std::size_t i = first; i < end; ++i) {
+      const bool needs_blank = i > first && pieces[i].is_word && pieces[i - 1].text != "::";
+      text += (needs_blank ? " " : "") + pieces[i].text;
+    }
+    return text;
+  }
+
+  std::string shared_text(std::size_t place, Range range) const {
+    std::string attributes;
+    std::string alignment;
+    bool is_dynamic = false;
+    std::vector<Piece> pieces;
+    std::string base;  // the type that all variables of the declaration have in common
+    std::string text;
+    const auto end_variable = [&] {
+      text += (text.empty() ? "" : "; ") + attributes +
+              variable(place, pieces, base, alignment, is_dynamic);
+      pieces.clear();
+    };
+    for (std::size_t i = range.first; i < range.end; ++i) {
+      const std::size_t first = i;
+      if (is_alignment(i)) {
+        i = next(i);
+        if (i == none || !is(i, "(")) fail(first, "an alignment needs its parentheses");
+        const std::size_t open = std::exchange(i, close_of(i));
+        alignment = ", " + flat({open + 1, i});
+      } else if (is(i, "[") && is(i + 1, "[")) {
+        i = close_of(i);
+        attributes += flat({first, i + 1}) + " ";
+      } else if (is(i, "extern")) {
+        is_dynamic = true;
+      } else if (is(i, ",")) {
+        end_variable();
+      } else if (tokens_[i].kind != TokenKind::space && !is(i, "__shared__") && !is(i, "static")) {
+        if (is(i, "(") && !is_type_of(previous(i))) {
+          fail(i, "this declaration of shared memory is too involved; give its type a name");
+        }
+        if (is(i, "<")) i = close_of_template(i, range.end);
+        if (opens(tokens_[i])) i = close_of(i);
+        pieces.push_back({flat({first, i + 1}), tokens_[first].kind == TokenKind::word});
+      }
+    }
+    end_variable();
+    return text;
+  }
+
+  /// Translates `float tile[32]`, or behind a comma `*other`.
+  /// @param base the type; found in the first variable's pieces.
+  std::string variable(std::size_t place, const std::vector<Piece>& pieces, std::string& base,
+                       const std::string& alignment, bool is_dynamic) const {
+    std::size_t array = pieces.size();
+    while (array > 0 && pieces[array - 1].text.starts_with('[')) --array;
+    const std::size_t name = array - 1;
+    if (array == 0 || !pieces[name].is_word || (name == 0 && base.empty())) {
+      fail(place, "a type and a name are expected behind __shared__");
+    }
+    std::size_t pointer = 0;
+    if (base.empty()) {
+      while (pointer < name && pieces[pointer].text != "*") ++pointer;
+      base = join(pieces, 0, pointer);
+    }
+    const std::string type = base + join(pieces, pointer, name);
+    const std::string& identifier = pieces[name].text;
+    if (!is_dynamic) {
+      return "auto& " + identifier + " = ::cuda_on_cpu::shared<" + type +
+             join(pieces, array, pieces.size()) + ">([] {}, \"" + identifier + "\"" + alignment +
+             ")";
+    }
+    if (array == pieces.size()) fail(place, "extern __shared__ must declare an array");
+    const std::string extents = join(pieces, array + 1, pieces.size());
+    return (extents.empty() ? type : "auto") + "* const " + identifier +
+           " = ::cuda_on_cpu::dynamic_shared<" + type + extents + ">(\"" + identifier +
+           "\")";
+  }
+
+  // ------------------------------------------------------------------------------------- writing
+
+  /// The translation of a range; every line break of it is kept.
+  std::string emit(Range range) const {
+    std::string text;
+    for (std::size_t i = range.first; i < range.end; ++i) {
+      const Token& token = tokens_[i];
+      if (const auto launch = launches_.find(i); launch != launches_.end()) {
+        if (text.ends_with(':')) text += ' ';  // or ::stagewise would begin with three of them
+        text += launch_text(launch->second);
+        i = launch->second.arguments.end;
+      } else if (const auto shared = shared_.find(i); shared != shared_.end()) {
+        text += shared->second.replacement + line_breaks({i, shared->second.end});
+        i = shared->second.end - 1;
+      } else if (token.kind == TokenKind::directive) {
+        text += (is_about_device_code(token.text) ? "//" : "") + std::string(token.text);
+      } else if (token.is("_Pragma") && is(i + 1, "(") && is_unroll(tokens_[i + 2].text)) {
+        i += 3;
+      } else {
+        text += token.text;
+      }
+    }
+    return text;
+  }
+
+  /// The same on one line and without comments.
+  std::string flat(Range range) const {
+    std::string text;
+    std::size_t i = range.first;
+    for (; i < range.end; ++i) {
+      const Token& token = tokens_[i];
+      if (const auto launch = launches_.find(i); launch != launches_.end() && i != range.first) {
+        fail(i, "a launch within the expression that names a kernel is too involved");
+      }
+      text += token.kind == TokenKind::space ? " " : token.text;
+    }
+    text.erase(
+        std::unique(text.begin(), text.end(), [](char a, char b) { return a == ' ' && b == ' '; }),
+        text.end());
+    return text;
+  }
+
+  /// The blanks of a range that hold line breaks, so that they can stand behind what replaces it.
+  std::string line_breaks(Range range) const {
+    std::string text;
+    for (std::size_t i = range.first; i < range.end; ++i) {
+      const Token& token = tokens_[i];
+      if (token.kind == TokenKind::space && token.text.find('\n') != std::string_view::npos) {
+        text += token.text;
+      }
+    }
+    return text;
+  }
+
+  std::string launch_text(const Launch& launch) const {
+    const std::string kernel = flat(launch.kernel);
+    const bool uses_this =
+        std::any_of(tokens_.begin() + static_cast<std::ptrdiff_t>(launch.kernel.first),
+                    tokens_.begin() + static_cast<std::ptrdiff_t>(launch.kernel.end),
+                    [](const Token& token) { return token.is("this"); });
+    const bool has_arguments = next(launch.arguments.first - 1) != launch.arguments.end;
+    return "::cuda_on_cpu::Launch(" + in_quotes(kernel) + ", {" +
+           line_breaks({launch.kernel.first, launch.configuration.first}) +
+           emit(launch.configuration) + "})([=" + (uses_this ? ", this" : "") +
+           "](auto... cuda_on_cpu_arguments) { " + kernel + "(cuda_on_cpu_arguments...); }" +
+           (has_arguments ? ", " : "") +
+           line_breaks({launch.configuration.end, launch.arguments.first}) +
+           emit(launch.arguments) + ")";
+  }
+
+  static bool is_unroll(std::string_view text) {
+    return text.starts_with("\"unroll") || text.starts_with("\"nounroll");
+  }
+
+  /// Pragmas of nvcc: loops need not be unrolled here, and a C++ compiler would warn.
+  static bool is_about_device_code(std::string_view directive) {
+    const auto word = [&] {
+      directive.remove_prefix(std::min(directive.find_first_not_of("# \t"), directive.size()));
+      const std::string_view first = directive.substr(0, directive.find_first_of(" \t(\r"));
+      directive.remove_prefix(first.size());
+      return first;
+    };
+    if (word() != "pragma") return false;
+    const std::string_view about = word();
+    return about == "unroll" || about == "nounroll" || about.starts_with("nv_");
+  }
+
+  std::string file_;
+  std::vector<Token> tokens_;
+  std::map<std::size_t, Launch> launches_;           ///< by the token that they begin with
+  std::map<std::size_t, SharedDeclaration> shared_;  ///< by the token that they begin with
+};
+
+}  // namespace
+
+std::string translate(std::string_view text, const std::string& file) {
+  return Translator(text, file).translate();
+}
+
+}  // namespace cuda_on_cpu

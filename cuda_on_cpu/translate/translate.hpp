@@ -1,0 +1,17 @@
+/// @file
+/// Rewrites the two things of CUDA C++ that no header can give to a C++ compiler: the launch
+/// `kernel<<<grid, block>>>(a, b)` and the declaration `__shared__ float tile[32][33]`.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace cuda_on_cpu {
+
+/// Translates a .cu or .cuh file into C++. Every line keeps its number, also within macros, so that
+/// a compiler and a debugger speak of the original file.
+/// @param file the original's path, for `#line` and for sentences.
+/// @throws TranslationError with the file, the line and what cannot be translated there.
+std::string translate(std::string_view text, const std::string& file);
+
+}  // namespace cuda_on_cpu
