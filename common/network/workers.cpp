@@ -48,7 +48,7 @@ std::vector<ValueId> append_copy(Program& to, const Program& from, const CopyOpt
 
 std::vector<ValueId> pick(const std::vector<ValueId>& copies, const std::vector<ValueId>& values) {
   std::vector<ValueId> result;
-  for (const ValueId id : values) result.push_back(copies[static_cast<std::size_t>(id.index)]);
+  for (const ValueId id : values) result.push_back(pick(copies, id));
   return result;
 }
 
@@ -75,7 +75,7 @@ TrainingPrograms build_training(const Model& model, const Sgd& sgd, const Worker
                                                      .whose = "@" + std::to_string(worker),
                                                      .has_parameters = own});
     const std::vector<ValueId> own_gradients = pick(copies, gradients);
-    result.totals.push_back(pick(copies, {model.totals}).front());
+    result.totals.push_back(pick(copies, model.totals));
     if (own) {
       result.workers.push_back(pick(copies, model.parameters));
       append_updates(step, result.workers.back(), own_gradients, sgd);

@@ -47,6 +47,11 @@ struct CopyOptions {
 /// @return for each value of `from`, the value in the copy.
 std::vector<ValueId> append_copy(Program& to, const Program& from, const CopyOptions& options);
 
+/// The copy of a value.
+inline ValueId pick(const std::vector<ValueId>& copies, ValueId value) {
+  return copies[static_cast<std::size_t>(value.index)];
+}
+
 /// The copies of some values.
 /// @param copies as append_copy() returns them, or gradients by value.
 std::vector<ValueId> pick(const std::vector<ValueId>& copies, const std::vector<ValueId>& values);

@@ -20,6 +20,18 @@ constexpr Index max_recorded_samples = 16'384;
 
 }  // namespace
 
+StepPrograms step_programs(const Model& model, const std::vector<ValueId>& copies,
+                           const Part& part) {
+  const auto own = [&](ValueId id) { return copies.empty() ? id : pick(copies, id); };
+  return {.training = {},
+          .features = model.features,
+          .labels = model.labels,
+          .order = own(model.order),
+          .batch = own(model.batch),
+          .batch_labels = own(model.batch_labels),
+          .part = part};
+}
+
 template <typename T>
 RecordedStep<T>::RecordedStep(Network<T>& network, MinibatchExecutor<T>& executor,
                               const Dataset& training_set, Index samples,

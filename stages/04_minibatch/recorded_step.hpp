@@ -42,6 +42,11 @@ struct StepPrograms {
   Part part = {};  ///< of every batch that the data set has
 };
 
+/// Those of a training, without the training itself.
+/// @param copies of the model's values, if the training does not use these.
+StepPrograms step_programs(const Model& model, const std::vector<ValueId>& copies = {},
+                           const Part& part = {});
+
 /// Trains as ProgramStep does, but workers share a batch all at once, and nearly without the host.
 ///
 /// The data set is on the device as a whole where it fits, and a step's batch are the rows that

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "04_minibatch/recorded_step.hpp"
+#include "05_mpi/split_parameter.hpp"
 
 namespace stagewise::mpi {
 
@@ -18,15 +19,6 @@ namespace stagewise::mpi {
 /// @param overlaps whether a bucket leaves when it is complete; else all leave together.
 StepPrograms distribute_data(const Model& model, const Sgd& sgd, Average average, const Part& part,
                              bool overlaps);
-
-/// Along which dimension of a parameter each rank has some.
-enum class SplitAlong : std::uint8_t { none, rows, columns };
-
-/// Where a parameter of the whole network is on this rank.
-struct SplitParameter {
-  ValueId own;
-  SplitAlong along = SplitAlong::none;
-};
 
 /// A network that is split over the ranks.
 struct TensorPrograms {
@@ -45,12 +37,5 @@ TensorPrograms distribute_tensor(const Model& model, const Sgd& sgd, const Part&
 /// has
 ///         at least as many units as there are ranks.
 void check_splittable(const ModelOptions& model, int ranks);
-
-/// The part of a whole parameter that belongs to one rank.
-ParameterValues part_of(const ParameterValues& whole, SplitAlong along, const Part& part);
-
-/// Puts a part back into the whole.
-void merge(const ParameterValues& part_values, SplitAlong along, const Part& part,
-           ParameterValues& whole);
 
 }  // namespace stagewise::mpi

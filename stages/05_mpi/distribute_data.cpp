@@ -1,0 +1,99 @@
+#include <algorithm>
+#include <string>
+
+#include "05_mpi/distribute.hpp"
+#include "network/differentiate.hpp"
+
+namespace stagewise::mpi {
+namespace {
+
+/// "fc1" of "fc1/weight".
+std::string layer_of(const std::string& parameter) {
+  return parameter.substr(0, parameter.find('/'));
+}
+
+//! [buckets]
+/// A bucket is not sent before it has so many numbers: many small messages cost more than one.
+constexpr Index min_bucket = 1 << 18;
+
+/// The gradients in the order in which they are computed, layer by layer from the last one on, in
+/// buckets; or all of them in one, if they are to leave together.
+std::vector<AllReduce> buckets_of(const Model& model, const std::vector<ValueId>& gradients,
+                                  bool overlaps) {
+  std::vector<AllReduce> buckets(1);
+  Index count = 0;
+  for (std::size_t k = gradients.size(); k-- > 0;) {
+    const bool begins_layer =
+        k + 1 < gradients.size() &&
+        layer_of(model[model.parameters[k]].name) != layer_of(model[model.parameters[k + 1]].name);
+    if (overlaps && begins_layer && count >= min_bucket) {
+      buckets.emplace_back();
+      count = 0;
+    }
+    buckets.back().values.emplace_back(gradients[k]);
+    count += model[model.parameters[k]].shape.elements();
+  }
+  return buckets;
+}
+
+/// Puts each bucket behind the line that completes it.
+void insert_buckets(Program& program, const std::vector<AllReduce>& buckets) {
+  for (const AllReduce& bucket : buckets) {
+    std::size_t end = 0;
+    for (std::size_t i = 0; i < program.lines.size(); ++i) {
+      const std::vector<ValueId> written = written_by(program.lines[i].operation);
+      const bool completes =
+          std::any_of(bucket.values.begin(), bucket.values.end(), [&](ValueId id) {
+            return std::find(written.begin(), written.end(), id) != written.end();
+          });
+      if (completes) end = i + 1;
+    }
+    program.lines.insert(program.lines.begin() + static_cast<std::ptrdiff_t>(end), Line{bucket});
+  }
+}
+//! [buckets]
+
+}  // namespace
+
+//! [distribute_data]
+StepPrograms distribute_data(const Model& model, const Sgd& sgd, Average average, const Part& part,
+                             bool overlaps) {
+  const bool own = average == Average::weights;
+  const Differentiated one = differentiate(model.program, model.row_losses);
+  Program step{.values = one.program.values, .lines = {}};
+  const std::vector<ValueId> copies = append_copy(step, one.program,
+                                                  {.part = {part.index, part.count, own},
+                                                   .whose = "@" + std::to_string(part.index),
+                                                   .has_parameters = own,
+                                                   .has_samples = true});
+  const std::vector<ValueId> gradients = pick(copies, pick(one.gradients, model.parameters));
+  StepPrograms result = step_programs(model, copies, part);
+  TrainingPrograms& training = result.training;
+  training.totals = {pick(copies, model.totals)};
+  if (!own) {
+    if (part.count > 1) insert_buckets(step, buckets_of(model, gradients, overlaps));
+    append_updates(step, model.parameters, gradients, sgd);
+    training.step = std::move(step);
+    return result;
+  }
+
+  const std::vector<ValueId> parameters = pick(copies, model.parameters);
+  append_updates(step, parameters, gradients, sgd);
+  training.workers = {parameters};
+  training.mean.values = step.values;
+  AllReduce sum{.values = {}, .divides = true};
+  for (std::size_t k = 0; k < parameters.size(); ++k) {
+    training.mean.append(Copy{.x = parameters[k], .y = model.parameters[k]});
+    sum.values.emplace_back(model.parameters[k]);
+  }
+  if (part.count > 1) training.mean.append(sum);
+  training.take_over = training.mean;
+  for (std::size_t k = 0; k < parameters.size(); ++k) {
+    training.take_over.append(Copy{.x = model.parameters[k], .y = parameters[k]});
+  }
+  training.step = std::move(step);
+  return result;
+}
+//! [distribute_data]
+
+}  // namespace stagewise::mpi

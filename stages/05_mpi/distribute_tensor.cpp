@@ -1,0 +1,133 @@
+#include "05_mpi/distribute.hpp"
+#include "network/differentiate.hpp"
+#include "network/shard.hpp"
+#include "tensor/counts.hpp"
+#include "tensor/error.hpp"
+
+namespace stagewise::mpi {
+namespace {
+
+/// Gives a value, and all that is computed from it in place, another shape.
+void reshape(Program& program, ValueId id, const Shape& shape) {
+  const ValueId root = program.memory_of(id);
+  for (int i = 0; i < static_cast<int>(program.values.size()); ++i) {
+    if (program.memory_of({i}) == root) program[{i}].shape = shape;
+  }
+}
+
+/// Splits the layers of a forward program, pair by pair.
+class Splitter {
+ public:
+  Splitter(Program& program, const Part& part, std::vector<SplitParameter>& parameters)
+      : program_(&program), part_(part), parameters_(&parameters) {}
+
+  //! [split]
+  void split_layers() {
+    std::vector<std::size_t> layers;  // the lines of their products
+    for (std::size_t i = 0; i < program_->lines.size(); ++i) {
+      if (std::holds_alternative<Gemm>(program_->lines[i].operation)) layers.push_back(i);
+    }
+    std::size_t inserted = 0;
+    for (std::size_t k = 0; k + 1 < layers.size(); k += 2) {
+      const std::size_t first = layers[k] + inserted;
+      const Index units = split_columns(first);
+      if (k > 0) {  // what the layer reads has a gradient, of which the rank knows its part
+        replicate_input(first);
+        ++inserted;
+      }
+      const std::size_t second = layers[k + 1] + inserted;
+      const Gemm gemm = std::get<Gemm>(program_->lines[second].operation);
+      program()[gemm.b].shape = {units, program()[gemm.b].shape[1]};
+      mark(gemm.b, SplitAlong::rows);
+      insert(second + 1, AllReduce{.values = {gemm.c}});
+      ++inserted;
+    }
+  }
+  //! [split]
+
+ private:
+  Program& program() { return *program_; }
+
+  void insert(std::size_t line, Operation operation) {
+    program_->lines.insert(program_->lines.begin() + static_cast<std::ptrdiff_t>(line),
+                           Line{std::move(operation)});
+  }
+
+  void mark(ValueId parameter, SplitAlong along) {
+    for (SplitParameter& one : *parameters_) {
+      if (one.own == parameter) one.along = along;
+    }
+  }
+
+  /// @return how many units of the layer this rank has.
+  Index split_columns(std::size_t line) {
+    const Gemm gemm = std::get<Gemm>(program_->lines[line].operation);
+    const Shape weight = program()[gemm.b].shape;
+    const Index units = shard_of(weight[1], part_.count, part_.index).rows;
+    program()[gemm.b].shape = {weight[0], units};
+    mark(gemm.b, SplitAlong::columns);
+    reshape(program(), gemm.c, {units});
+    for (Line& other : program_->lines) {
+      const AddBias* const add = std::get_if<AddBias>(&other.operation);
+      if (add == nullptr || add->x != gemm.c) continue;
+      program()[add->bias].shape = {units};
+      mark(add->bias, SplitAlong::columns);
+    }
+    return units;
+  }
+
+  void replicate_input(std::size_t line) {
+    Gemm& gemm = std::get<Gemm>(program_->lines[line].operation);
+    Value same = program()[gemm.a];
+    same.memory_of = gemm.a;
+    same.name = "each rank's " + same.name;
+    const ValueId input = gemm.a;
+    gemm.a = program_->add(std::move(same));
+    insert(line, Replicate{.x = input, .y = gemm.a});
+  }
+
+  Program* program_;
+  Part part_;
+  std::vector<SplitParameter>* parameters_;
+};
+
+}  // namespace
+
+void check_splittable(const ModelOptions& model, int ranks) {
+  if (model.name != "mlp" || model.hidden.empty()) {
+    throw UsageError(
+        "--strategy tensor splits the hidden layers of --model mlp, and there is none; --strategy "
+        "data trains every network");
+  }
+  for (std::size_t k = 0; k < model.hidden.size(); k += 2) {
+    if (model.hidden[k] < ranks) {
+      throw UsageError("--strategy tensor cannot split " +
+                       count_of(model.hidden[k], "hidden unit") + " among " +
+                       count_of(ranks, "process", "processes"));
+    }
+  }
+}
+
+//! [distribute_tensor]
+TensorPrograms distribute_tensor(const Model& model, const Sgd& sgd, const Part& part) {
+  Program forward{.values = model.program.values, .lines = {}};
+  const std::vector<ValueId> copies = append_copy(forward, model.program,
+                                                  {.part = {},
+                                                   .whose = "@" + std::to_string(part.index),
+                                                   .has_parameters = true,
+                                                   .has_samples = true});
+  TensorPrograms result{.step = step_programs(model, copies, {}), .parameters = {}};
+  const std::vector<ValueId> parameters = pick(copies, model.parameters);
+  for (const ValueId id : parameters) result.parameters.push_back({id});
+  if (part.count > 1) Splitter(forward, part, result.parameters).split_layers();
+
+  Differentiated one = differentiate(forward, pick(copies, model.row_losses));
+  TrainingPrograms& training = result.step.training;
+  training.totals = {pick(copies, model.totals)};
+  append_updates(one.program, parameters, pick(one.gradients, parameters), sgd);
+  training.step = std::move(one.program);
+  return result;
+}
+//! [distribute_tensor]
+
+}  // namespace stagewise::mpi
