@@ -10,7 +10,7 @@
 
 #include "app/ladder.hpp"
 #include "app/program.hpp"
-#include "training/latency.hpp"
+#include "training/predictor.hpp"
 #include "training/ranks.hpp"
 #include "training/step.hpp"
 

@@ -8,7 +8,8 @@
 #include "04_minibatch/resident_mail.hpp"
 #include "04_minibatch/resident_mlp.hpp"
 #include "cuda/handles.hpp"
-#include "training/latency.hpp"
+#include "training/network.hpp"
+#include "training/predictor.hpp"
 
 namespace stagewise::minibatch {
 
