@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "04_minibatch/fuse.hpp"
-#include "04_minibatch/predictors.hpp"
+#include "04_minibatch/latency/predictors.hpp"
 #include "04_minibatch/step_options.hpp"
 #include "05_mpi/devices.hpp"
 #include "05_mpi/distributed_step.hpp"

@@ -5,8 +5,8 @@
 #include <memory>
 #include <optional>
 
-#include "04_minibatch/resident_mail.hpp"
-#include "04_minibatch/resident_mlp.hpp"
+#include "04_minibatch/latency/resident_mail.hpp"
+#include "04_minibatch/latency/resident_mlp.hpp"
 #include "cuda/handles.hpp"
 #include "training/network.hpp"
 #include "training/predictor.hpp"
