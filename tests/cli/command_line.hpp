@@ -72,8 +72,8 @@ class CommandLine : public testing::Test {
   Surroundings surroundings_;
 
  private:
-  /// Gives the next program a folder of its own for what Open MPI puts into TMPDIR: in a shared one,
-  /// a program that ends removes folders that another is about to use.
+  /// Gives the next program a folder of its own for what Open MPI puts into TMPDIR: in a shared
+  /// one, a program that ends removes folders that another is about to use.
   void renew_temporary_folder();
 
   TemporaryFolder folder_;
