@@ -218,7 +218,7 @@ PARAMETERS = ("W[0]", "b[0]", "W[1]", "b[1]")
 def grade_command(bench, processes, mode, *words):
     """grade with the data, the network and the epochs of the sequential training."""
     sequential = bench.sequential
-    return [*MPIRUN, processes, bench.stage(5), "grade", "--mode", mode, *sequential.data,
+    return [*MPIRUN, processes, bench.program("grade"), "--mode", mode, *sequential.data,
             "--epochs", sequential.epochs(mode), *words, "--sequential",
             sequential.file(mode, "h5")]
 
@@ -281,13 +281,13 @@ def grading(bench):
     tensor = grading_table(bench, (3,), (2, 4), found, "--strategy", "tensor")
     place = {"--learning-rate": "RATE", "--epochs": "EPOCHS"}
     stage01 = sequential.command(1)
-    stage05 = grade_command(bench, "N", 1)
-    for words in (stage01, stage05):
+    graded = grade_command(bench, "N", 1)
+    for words in (stage01, graded):
         for i, word in enumerate(words[:-1]):
             words[i + 1] = place.get(word, words[i + 1])
-    stage05[stage05.index("--mode") + 1] = "MODE"
+    graded[graded.index("--mode") + 1] = "MODE"
     commands = code(shown([*stage01, "--save", "seqMODE.h5", "--report", "seqMODE.json"]),
-                    shown([*stage05[:-1], "seqMODE.h5"]))
+                    shown([*graded[:-1], "seqMODE.h5"]))
     rates = ", ".join(f"{learning_rate} and {sequential.epochs(mode)}"
                       for mode, (learning_rate, _) in MODES.items())
     return (f"How far the parallel training's parameters are from those of stage 01's, which one"
@@ -301,7 +301,7 @@ def grading(bench):
 
 
 def products(bench):
-    command = [bench.stage(5), "grade", "--mode", 4]
+    command = [bench.program("grade"), "--mode", 4]
     said = bench.run(command)
     device, _, rest = said.partition("\n\n")
     body = rest if rest else device

@@ -185,11 +185,14 @@ class Bench:
         self.dataset = "mnist" if has_mnist and not options.quick else "digits"
         self.problems = []
 
-    def stage(self, number):
-        program = next(self.programs.glob(f"stage{number:02}_*"), None)
+    def program(self, pattern):
+        program = next(self.programs.glob(pattern), None)
         if program is None:
-            raise Failed(f"the program of stage {number:02} is not there")
+            raise Failed(f"the program {pattern} is not there")
         return program
+
+    def stage(self, number):
+        return self.program(f"stage{number:02}_*")
 
 
 def section_text(bench, section):

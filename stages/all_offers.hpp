@@ -1,5 +1,5 @@
 /// @file
-/// What the stages offer, one after another.
+/// What the stages offer, one after another, and the programs beside them.
 #pragma once
 
 #include <vector>
@@ -14,8 +14,12 @@ namespace stagewise {
 
 /// For Stage::offers.
 inline std::vector<Offers> all_offers() {
-  return {serial::offers(), naive_cuda::offers(), shared_memory::offers(), minibatch::offers(),
-          mpi::offers()};
+  return {serial::offers(),
+          naive_cuda::offers(),
+          shared_memory::offers(),
+          minibatch::offers(),
+          mpi::offers(),
+          {.program = "the program grade", .options = {}, .commands = {"grade"}}};
 }
 
 }  // namespace stagewise

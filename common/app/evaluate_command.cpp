@@ -5,12 +5,12 @@
 #include "app/check_files.hpp"
 #include "app/commands.hpp"
 #include "app/header.hpp"
+#include "app/latency.hpp"
 #include "app/status_line.hpp"
 #include "app/text.hpp"
 #include "io/file.hpp"
 #include "tensor/error.hpp"
 #include "training/evaluate.hpp"
-#include "training/latency.hpp"
 #include "training/parameters.hpp"
 
 namespace stagewise {

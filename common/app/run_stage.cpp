@@ -4,18 +4,14 @@
 #include <iostream>
 
 #include "app/commands.hpp"
+#include "app/kernel_advice.hpp"
 #include "app/ladder_command.hpp"
 #include "app/program.hpp"
 #include "app/stage.hpp"
 #include "tensor/error.hpp"
-#include "training/not_finite.hpp"
 
 namespace stagewise {
 namespace {
-
-constexpr auto advice_on_kernels =
-    "; if you changed a kernel: run the same command with STAGEWISE_CPU_THREAD_ORDER=reverse "
-    "before it; if it ends differently, threads race (docs/pages/when_your_kernel_is_wrong.md)";
 
 /// Subcommands of other stages are refused with a sentence that says where to find them.
 void refuse_commands_of_other_stages(CLI::App& app, const Stage& stage) {
@@ -64,11 +60,6 @@ int run_stage(const Stage& stage, int argc, const char* const* argv) {
     ladders.push_back(app.add_subcommand(ladder.name, ladder.summary));
     add_ladder_options(*ladders.back(), stage, ladder, ladder_options.emplace_back());
   }
-  std::vector<CLI::App*> commands;
-  for (const StageCommand& command : stage.commands) {
-    commands.push_back(app.add_subcommand(command.name, command.summary));
-    command.declare(*commands.back());
-  }
   refuse_commands_of_other_stages(app, stage);
   info.add_flag("--program", shows_program,
                 "the operations of a training step, and what each costs")
@@ -81,9 +72,6 @@ int run_stage(const Stage& stage, int argc, const char* const* argv) {
       if (!ladders[i]->parsed()) continue;
       return run_ladder(stage, stage.ladders[i], ladder_options[i], command);
     }
-    for (std::size_t i = 0; i < commands.size(); ++i) {
-      if (commands[i]->parsed()) return stage.commands[i].run(command);
-    }
     if (train.parsed()) {
       run_train(stage, train_options, command);
     } else if (evaluate.parsed()) {
@@ -93,19 +81,11 @@ int run_stage(const Stage& stage, int argc, const char* const* argv) {
     } else {
       std::string names = "train, evaluate";
       for (const LadderCommand& ladder : stage.ladders) names += ", " + ladder.name;
-      for (const StageCommand& other : stage.commands) names += ", " + other.name;
       throw UsageError("say what to do: " + names + " or info (see " + stage.program + " --help)");
     }
     return 0;
   };
-  const auto run = [&] {
-    try {
-      return run_command();
-    } catch (const NotFinite& error) {
-      if (!stage.cuda_on_cpu || !error.may_be_a_kernel()) throw;
-      throw Error(error.what() + std::string(advice_on_kernels));
-    }
-  };
+  const auto run = [&] { return with_kernel_advice(stage.cuda_on_cpu, run_command); };
   return run_program(app, argc, argv, run, stage.hooks);
 }
 

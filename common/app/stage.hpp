@@ -10,7 +10,7 @@
 
 #include "app/ladder.hpp"
 #include "app/program.hpp"
-#include "training/latency.hpp"
+#include "training/predictor.hpp"
 #include "training/ranks.hpp"
 #include "training/step.hpp"
 
@@ -92,20 +92,6 @@ struct Offers {
   std::vector<std::string> commands;
 };
 
-/// A further subcommand of one stage.
-struct StageCommand {
-  std::string name;
-  std::string summary;
-
-  /// Declares its options.
-  std::function<void(CLI::App&)> declare;
-
-  /// Runs it, after its options have been parsed.
-  /// @param command the command line as it was given, for a report.
-  /// @return the exit code.
-  std::function<int(const std::vector<std::string>& command)> run;
-};
-
 /// A stage, as the command line sees it. Its program's main() fills one and calls run_stage().
 struct Stage {
   std::string program;  ///< its name
@@ -151,7 +137,6 @@ struct Stage {
   InPrecision<double> in_double;
 
   std::vector<LadderCommand> ladders;  ///< its ladders, each a subcommand
-  std::vector<StageCommand> commands;  ///< its further subcommands
 
   /// Its own files, from the repository's root. Empty: there is no stage before it.
   std::string folder = {};

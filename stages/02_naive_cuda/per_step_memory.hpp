@@ -1,5 +1,6 @@
 /// @file
-/// The first version of report 000, kept as an experiment: `--memory per-step`.
+/// The first version of report 000, kept as an experiment: `--memory per-step`. Nothing else in the
+/// stage needs it.
 #pragma once
 
 #include <functional>

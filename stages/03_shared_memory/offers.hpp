@@ -24,8 +24,8 @@ inline OperationFiles operation_files() {
   files["accumulate"] = folder + "reduce.cu";
   files["convolution"] = folder + "convolution.cu";
   files["convolution_backward"] = folder + "convolution.cu";
-  files["folded_linear"] = folder + "fold_bias.cpp";
-  files["folded_gradients"] = folder + "fold_bias.cpp";
+  files["folded_linear"] = folder + "fold_bias/fold_bias.cpp";
+  files["folded_gradients"] = folder + "fold_bias/fold_bias.cpp";
   return files;
 }
 

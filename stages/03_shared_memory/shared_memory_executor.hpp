@@ -6,7 +6,7 @@
 
 #include "02_naive_cuda/naive_cuda_executor.hpp"
 #include "03_shared_memory/convolution.hpp"
-#include "03_shared_memory/fold_bias.hpp"
+#include "03_shared_memory/fold_bias/fold_bias.hpp"
 #include "03_shared_memory/gemm.hpp"
 #include "03_shared_memory/reduce.hpp"
 

@@ -2,7 +2,7 @@
 /// Stage 04's program.
 
 #include "04_minibatch/fuse.hpp"
-#include "04_minibatch/predictors.hpp"
+#include "04_minibatch/latency/predictors.hpp"
 #include "04_minibatch/step_options.hpp"
 #include "all_offers.hpp"
 #include "app/stage.hpp"

@@ -2,78 +2,25 @@
 /// Stage 05's program.
 
 #include <algorithm>
-#include <chrono>
 #include <initializer_list>
-#include <iostream>
 #include <optional>
-#include <streambuf>
-#include <thread>
 
 #include "04_minibatch/fuse.hpp"
-#include "04_minibatch/predictors.hpp"
+#include "04_minibatch/latency/predictors.hpp"
 #include "04_minibatch/step_options.hpp"
 #include "05_mpi/devices.hpp"
 #include "05_mpi/distributed_step.hpp"
-#include "05_mpi/grade.hpp"
+#include "05_mpi/run_ranks.hpp"
 #include "all_offers.hpp"
 #include "app/stage.hpp"
 #include "cuda/device.hpp"
-#include "tensor/counts.hpp"
 #include "tensor/error.hpp"
-#include "tensor/quote.hpp"
 
 namespace {
 
 using namespace stagewise;
 
 const std::string program = "stage05_mpi";
-
-/// Takes what is written to it, and forgets it.
-class Nowhere final : public std::streambuf {
-  int_type overflow(int_type c) override { return traits_type::not_eof(c); }
-  std::streamsize xsputn(const char* /*text*/, std::streamsize length) override { return length; }
-};
-
-// ---------------------------------------------------------------------------------------- failures
-
-/// @throws UsageError if mpirun has given the ranks different options: they would wait for one
-///         another for ever.
-void compare_command_lines(mpi::World& world, int argc, char** argv) {
-  std::string own;
-  for (int i = 1; i < argc; ++i) own += (i > 1 ? " " : "") + std::string(argv[i]);
-  const std::vector<std::string> all = world.gather_all(own);
-  constexpr std::size_t longest = 500;
-  for (std::size_t rank = 1; rank < all.size(); ++rank) {
-    if (all[rank] == all.front()) continue;
-    throw UsageError("rank " + std::to_string(rank) + " was started with " +
-                     in_quotes(all[rank], longest) + ", but rank 0 with " +
-                     in_quotes(all.front(), longest) + "; every rank needs the same command line");
-  }
-}
-
-//! [fail]
-/// Says what went wrong and ends all processes.
-///
-/// Often all ranks fail alike, for a file that none of them finds, and one of them is to say so,
-/// rank 0 if it is among them. So each holds its tongue for a moment, and for longer than the ones
-/// before. Then, on each host, the first that wants to speak does; the others wait for the end.
-void fail(const mpi::World& world, const std::string& sentence, int exit_code, bool has_begun) {
-  const bool is_root = world.rank() == 0;
-  if (!has_begun && !is_root) return;  // the same command line fails in the same way
-  constexpr auto turn = std::chrono::milliseconds(250);
-  constexpr int most_turns = 12;
-  std::this_thread::sleep_for(turn * std::min(world.rank(), most_turns));
-  if (has_begun && !world.is_first_to_fail()) {
-    std::this_thread::sleep_for(std::chrono::seconds(5));  // it comes much earlier
-  } else {
-    std::cerr << program << ": " << (is_root ? "" : "rank " + std::to_string(world.rank()) + ": ")
-              << sentence << std::endl;
-  }
-  if (!has_begun || world.size() == 1) return;
-  std::this_thread::sleep_for(std::chrono::milliseconds(50));  // until mpirun has read it
-  mpi::World::abort(exit_code);
-}
-//! [fail]
 
 // ----------------------------------------------------------------------------------------- options
 
@@ -211,7 +158,7 @@ InPrecision<T> in_precision(const Process& process) {
       .make_predictors = minibatch::make_predictors<T>};
 }
 
-Stage describe_stage(mpi::World& world, mpi::MpiRanks& ranks, int argc, char** argv) {
+Stage describe_stage(mpi::World& world, mpi::MpiRanks& ranks, const ProgramHooks& hooks) {
   Stage stage;
   stage.program = program;
   stage.summary = "Stage 05: several processes share every batch, or the network, by MPI.";
@@ -224,10 +171,7 @@ Stage describe_stage(mpi::World& world, mpi::MpiRanks& ranks, int argc, char** a
   };
   stage.ranks = &ranks;
   stage.ranks_are_workers = [](const StageOptions& values) { return !is_split(values); };
-  stage.hooks = {
-      .before = [&world, argc, argv] { compare_command_lines(world, argc, argv); },
-      .on_failure = [&world](const std::string& sentence, int exit_code,
-                             bool has_begun) { fail(world, sentence, exit_code, has_begun); }};
+  stage.hooks = hooks;
 
   // The GPU is chosen when it is needed first, not for a help text.
   auto placement = std::make_shared<std::optional<mpi::Placement>>();
@@ -256,7 +200,6 @@ Stage describe_stage(mpi::World& world, mpi::MpiRanks& ranks, int argc, char** a
   const Process process = {&world, &ranks, place};
   stage.in_float = in_precision<float>(process);
   stage.in_double = in_precision<double>(process);
-  stage.commands = {mpi::grade_command(world, ranks, place)};
   stage.folder = "stages/05_mpi/";
   stage.files = mpi::operation_files();
   stage.offers = all_offers();
@@ -271,17 +214,8 @@ Stage describe_stage(mpi::World& world, mpi::MpiRanks& ranks, int argc, char** a
 }  // namespace
 
 int main(int argc, char** argv) {
-  try {
-    mpi::World world(argc, argv);
+  return mpi::run_ranks(program, argc, argv, [&](mpi::World& world, const ProgramHooks& hooks) {
     mpi::MpiRanks ranks(world);
-    Nowhere nowhere;
-    std::streambuf* const output = std::cout.rdbuf();
-    if (world.rank() > 0) std::cout.rdbuf(&nowhere);
-    const int code = run_stage(describe_stage(world, ranks, argc, argv), argc, argv);
-    std::cout.rdbuf(output);
-    return code;
-  } catch (const std::exception& error) {  // before there is a command line
-    std::cerr << program << ": " << error.what() << ".\n";
-    return 1;
-  }
+    return run_stage(describe_stage(world, ranks, hooks), argc, argv);
+  });
 }

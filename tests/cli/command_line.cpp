@@ -23,6 +23,7 @@ const std::map<std::string, std::string> programs = {
     {"stage04_minibatch", STAGEWISE_STAGE04},
 #ifdef STAGEWISE_STAGE05
     {"stage05_mpi", STAGEWISE_STAGE05},
+    {"grade", STAGEWISE_GRADE},
     {"mpirun", STAGEWISE_MPIRUN},
 #endif
     {"compare_checkpoints", STAGEWISE_COMPARE_CHECKPOINTS},
@@ -54,7 +55,7 @@ std::vector<std::string> CommandLine::resolve(const std::string& command) {
   words.at(0) = programs.at(words.at(0));
   if (!has_ranks) return words;
   for (std::string& word : words) {
-    if (word == "stage05_mpi") word = programs.at(word);
+    if (word == "stage05_mpi" || word == "grade") word = programs.at(word);
   }
   words.insert(words.begin() + 1, {"--oversubscribe", "--bind-to", "none"});
   return words;

@@ -51,8 +51,8 @@ class CommandLine : public testing::Test {
   ///        follows a "..." at its end is left open.
   void expect_failure(const std::string& command, int exit_code, const std::string& sentence);
 
-  /// Path and arguments. In "mpirun -n 2 stage05_mpi train" both programs get their paths, and more
-  /// processes may be started than there are cores.
+  /// Path and arguments. In "mpirun -n 2 stage05_mpi train" both programs get their paths, as in
+  /// "mpirun -n 2 grade", and more processes may be started than there are cores.
   static std::vector<std::string> resolve(const std::string& command);
 
   /// Makes one of the files that tests like to name, if `name` is one and is not there yet:
@@ -72,8 +72,8 @@ class CommandLine : public testing::Test {
   Surroundings surroundings_;
 
  private:
-  /// Gives the next program a folder of its own for what Open MPI puts into TMPDIR: in a shared one,
-  /// a program that ends removes folders that another is about to use.
+  /// Gives the next program a folder of its own for what Open MPI puts into TMPDIR: in a shared
+  /// one, a program that ends removes folders that another is about to use.
   void renew_temporary_folder();
 
   TemporaryFolder folder_;

@@ -24,9 +24,9 @@ inline const std::string training = small_training + "--precision double --activ
 /// How long a job may live on after one of its processes has failed.
 inline constexpr std::chrono::seconds soon(10);
 
-/// The program as so many processes.
-inline std::string ranks(int count) {
-  return "mpirun -n " + std::to_string(count) + " " + program;
+/// A program as so many processes.
+inline std::string ranks(int count, const std::string& of = program) {
+  return "mpirun -n " + std::to_string(count) + " " + of;
 }
 
 /// The same command on two ranks, of which the first runs in one folder and the second in another.
@@ -66,8 +66,8 @@ class Stage05 : public CommandLine {
     return run_well("stage04_minibatch info").find("CUDA on the CPU") != std::string::npos;
   }
 
-  /// Expects that a job ends soon with this exit code, and that one rank says this sentence. Around
-  /// it, mpirun may say what it likes.
+  /// Expects that a job ends soon with this exit code, and that one rank says this sentence, behind
+  /// said_by_. Around it, mpirun may say what it likes.
   /// @param sentence without the program's name and the period; what follows a "..." at its end is
   ///        left open.
   /// @return what the program has said.
@@ -80,19 +80,21 @@ class Stage05 : public CommandLine {
     EXPECT_EQ(outcome.exit_code, exit_code) << command;
     std::vector<std::string> said;
     for (const std::string& line : lines_of(outcome.err)) {
-      if (line.starts_with("stage05_mpi: ")) said.push_back(line);
+      if (line.starts_with(said_by_)) said.push_back(line);
     }
     EXPECT_EQ(said.size(), 1U) << command << '\n' << outcome.err;
     if (said.empty()) return "";
     if (sentence.ends_with("...")) {
-      const std::string begin = "stage05_mpi: " + sentence.substr(0, sentence.size() - 3);
+      const std::string begin = said_by_ + sentence.substr(0, sentence.size() - 3);
       EXPECT_EQ(said.front().substr(0, begin.size()), begin) << command;
       EXPECT_TRUE(said.front().ends_with(".")) << said.front();
     } else {
-      EXPECT_EQ(said.front(), "stage05_mpi: " + sentence + ".") << command;
+      EXPECT_EQ(said.front(), said_by_ + sentence + ".") << command;
     }
     return said.front();
   }
+
+  std::string said_by_ = "stage05_mpi: ";
 
   void expect_same(const std::string& a, const std::string& b, const std::string& tolerance) {
     run_well("compare_checkpoints " + a + " " + b + " --tolerance " + tolerance);

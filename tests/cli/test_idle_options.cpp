@@ -106,9 +106,6 @@ const std::map<std::string, std::set<std::string>> shown_elsewhere = {
       "repetitions", "report"}},
     {"reduce", {"m", "n", "precision", "seed", "rung", "repetitions", "report"}},
     {"transpose", {"m", "n", "precision", "seed", "rung", "repetitions", "report"}},
-    {"grade",  // see test_stage05.cpp
-     {"mode", "dataset", "data-dir", "train-limit", "validation", "hidden", "batch-size", "epochs",
-      "strategy", "transport", "sequential"}},
 };
 
 class IdleOptions : public CommandLine, public testing::WithParamInterface<std::string> {
@@ -257,7 +254,7 @@ const std::vector<Refusal> refusals = {
      "--average is for several workers, and there is but one"},
     {"mpirun -n 1 stage05_mpi train --strategy tensor --average gradients", "--average" + of_data},
     {"mpirun -n 1 stage05_mpi train --strategy tensor --gather kernel", "--gather" + of_data},
-    {"mpirun -n 1 stage05_mpi grade --mode 4 --hidden 3",
+    {"mpirun -n 1 grade --mode 4 --hidden 3",
      "--hidden is for the modes that train: --mode 4 multiplies matrices"},
 #endif
 };

@@ -221,7 +221,7 @@ TEST_F(Stage05, TimesTheStepsOfRank0) {
 }
 
 TEST_F(Stage05, HelpFitsOnATerminal) {
-  for (const std::string command : {"", "train ", "evaluate ", "info ", "grade "}) {
+  for (const std::string command : {"", "train ", "evaluate ", "info "}) {
     const std::string help = run_well(program + command + "--help");
     EXPECT_NE(help.find("\nUsage: " + program + command), std::string::npos) << help;
     for (const std::string& line : lines_of(help)) {

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "03_shared_memory/shift.hpp"
+#include "03_shared_memory/fold_bias/shift.hpp"
 #include "03_shared_memory/transpose.hpp"
 #include "cross_stage/cuda_array.hpp"
 #include "cross_stage/random_shapes.hpp"

@@ -13,7 +13,8 @@
 
 #include "01_serial/serial_executor.hpp"
 #include "04_minibatch/fuse.hpp"
-#include "04_minibatch/predictors.hpp"
+#include "04_minibatch/latency/predictors.hpp"
+#include "app/latency.hpp"
 #include "cross_stage/stage_types.hpp"
 #include "cuda/handles.hpp"
 #include "data/generators.hpp"

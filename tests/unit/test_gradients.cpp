@@ -16,7 +16,7 @@
 #include "01_serial/transpose.hpp"
 #include "network/differentiate.hpp"
 #include "network/layers.hpp"
-#include "training/gradient_check.hpp"
+#include "unit/gradient_check.hpp"
 #include "unit/observed_executor.hpp"
 
 namespace stagewise {

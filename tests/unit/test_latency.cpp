@@ -11,10 +11,10 @@
 
 #include <gtest/gtest.h>
 
+#include "app/latency.hpp"
 #include "data/generators.hpp"
 #include "network/initialize.hpp"
 #include "tensor/error.hpp"
-#include "training/latency.hpp"
 #include "training/parameters.hpp"
 #include "unit/allocation_counter.hpp"
 #include "unit/observed_executor.hpp"

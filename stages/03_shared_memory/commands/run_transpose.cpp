@@ -4,8 +4,8 @@
 
 #include "01_serial/transpose.hpp"
 #include "03_shared_memory/commands/runner.hpp"
+#include "03_shared_memory/fold_bias/shift.hpp"
 #include "03_shared_memory/ladder_commands.hpp"
-#include "03_shared_memory/shift.hpp"
 #include "03_shared_memory/transpose.hpp"
 #include "cuda/device.hpp"
 
@@ -98,7 +98,7 @@ class Matrix {
                          const std::function<void()>& overhead) {
       if (rung != "all" && rung != name) return;
       LadderRow row{.name = name,
-                    .file = "stages/03_shared_memory/" + file,
+                    .file = "stages/03_shared_memory/fold_bias/" + file,
                     .idea = idea,
                     .bytes = static_cast<double>(passes) * bytes(rows_ * (2 * cols_ + 1))};
       runner_.run(row, {.prepare = [&] { poison(runner_.stream(), y_); },

@@ -1,6 +1,7 @@
-// `grade` of stage 05's program: the comparison of report 002.
+// The program grade: the comparison of report 000.
 
 #include <algorithm>
+#include <set>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -10,12 +11,16 @@
 namespace stagewise {
 namespace {
 
+const std::string grade = "grade ";
+
 // "=" for the space, lest a folder of that name is made.
 const std::string sample =
     " --dataset=digits --train-limit 300 --validation 50 --batch-size 80 --hidden 8 ";
 
-class Stage05Grading : public Stage05 {
+class Grading : public Stage05 {
  protected:
+  Grading() { said_by_ = "grade: "; }
+
   /// Mode 3 as stage 01 trains it.
   void train_sequentially(const std::string& options) {
     run_well("stage01_serial train" + sample +
@@ -52,11 +57,11 @@ class Stage05Grading : public Stage05 {
   }
 };
 
-TEST_F(Stage05Grading, FindsTheParallelTrainingRight) {
+TEST_F(Grading, FindsTheParallelTrainingRight) {
   train_sequentially("--save sequential.h5");
   for (int n = 1; n <= 3; ++n) {
     for (const std::string strategy : {"data", "tensor"}) {
-      const std::string command = ranks(n) + "grade --mode 3" + sample + "--strategy " + strategy;
+      const std::string command = ranks(n, grade) + "--mode 3" + sample + "--strategy " + strategy;
       const std::string output = run_well(command);
       expect_table(output, n);
       EXPECT_EQ(count(output, "\nverdict     every error is at most 1.0e-07\n"), 1) << output;
@@ -70,9 +75,9 @@ TEST_F(Stage05Grading, FindsTheParallelTrainingRight) {
   }
 }
 
-TEST_F(Stage05Grading, FindsTheFirstTwoModesRight) {
+TEST_F(Grading, FindsTheFirstTwoModesRight) {
   for (const std::string mode : {"1", "2"}) {
-    const std::string output = run_well(ranks(2) + "grade --epochs 2 --mode " + mode + sample);
+    const std::string output = run_well(ranks(2, grade) + "--epochs 2 --mode " + mode + sample);
     expect_table(output, 2);
     EXPECT_NE(output.find(", 2 epochs of 250 samples,\nbatches of 80, learning rate " +
                           std::string(mode == "1" ? "0.001" : "0.01") + ", l2 1e-04\n"),
@@ -82,38 +87,59 @@ TEST_F(Stage05Grading, FindsTheFirstTwoModesRight) {
   }
 }
 
-TEST_F(Stage05Grading, FindsAnotherTrainingWrong) {
+TEST_F(Grading, FindsAnotherTrainingWrong) {
   train_sequentially("--seed 2 --save other.h5");
-  const Outcome outcome = run(ranks(2) + "grade --mode 3 --sequential other.h5" + sample);
+  const Outcome outcome = run(ranks(2, grade) + "--mode 3 --sequential other.h5" + sample);
   EXPECT_EQ(outcome.exit_code, 1);
   expect_table(outcome.out, 2);
   EXPECT_EQ(count(outcome.out, "\nverdict     NOT every error is at most 1.0e-07\n"), 1)
       << outcome.out;
-  EXPECT_EQ(count(outcome.err, "stage05_mpi: "), 0) << outcome.err;
+  EXPECT_EQ(count(outcome.err, said_by_), 0) << outcome.err;
 
-  expect_job_fails(ranks(2) + "grade --mode 3 --sequential none.h5" + sample, 1,
+  expect_job_fails(ranks(2, grade) + "--mode 3 --sequential none.h5" + sample, 1,
                    "the checkpoint none.h5 cannot be read: there is no such file");
 }
 
-TEST_F(Stage05Grading, FindsTheProductsRight) {
+TEST_F(Grading, FindsTheProductsRight) {
   surroundings_.variables["STAGEWISE_CPU_WORKERS"] = std::nullopt;
-  const std::string output = run_well(ranks(1) + "grade --mode 4");
+  const std::string output = run_well(ranks(1, grade) + "--mode 4");
   EXPECT_EQ(count(output, "\nverdict     both differences are at most 1.0e-07\n"), 1) << output;
   for (const std::string& line : lines_of(output)) EXPECT_LE(line.size(), 80U) << line;
 }
 
-TEST_F(Stage05Grading, RefusesWhatItCannotGrade) {
-  expect_job_fails(ranks(2) + "grade", 2,
-                   "grade needs --mode: 1, 2, 3 (training) or 4 (matrix products)");
-  expect_job_fails(ranks(2) + "grade --mode 5", 2, "--mode: '5' is not a whole number from 1 to 4");
+TEST_F(Grading, HelpFitsOnATerminalAndNamesEveryOption) {
+  const std::string help = run_well(grade + "--help");
+  EXPECT_NE(help.find("\nUsage: " + grade), std::string::npos) << help;
+  std::set<std::string> options;
+  for (const std::string& line : lines_of(help)) {
+    EXPECT_LE(line.size(), 80U) << line;
+    EXPECT_FALSE(line.ends_with(' ')) << "'" << line << "'";
+    if (line.starts_with("  --")) options.insert(line.substr(4, line.find(' ', 4) - 4));
+  }
+  EXPECT_EQ(help.find("\n\n\n"), std::string::npos) << help;
+  EXPECT_FALSE(help.ends_with("\n\n")) << help;
+  EXPECT_EQ(help.find("report 0"), std::string::npos) << help;
+  EXPECT_EQ(options, std::set<std::string>({"mode", "dataset", "data-dir", "train-limit",
+                                            "validation", "hidden", "batch-size", "epochs",
+                                            "strategy", "transport", "sequential", "version"}))
+      << help;
+}
+
+TEST_F(Grading, RefusesWhatItCannotGrade) {
+  expect_job_fails(ranks(2, grade), 2,
+                   "say what to grade: --mode 1, 2, 3 (training) or 4 (matrix products)");
+  expect_job_fails(ranks(2, grade) + "--mode 5", 2,
+                   "--mode: '5' is not a whole number from 1 to 4");
   expect_job_fails(
-      ranks(2) + "grade --mode 3 --batch-size 500" + sample.substr(0, sample.find("--batch-size")),
+      ranks(2, grade) + "--mode 3 --batch-size 500" + sample.substr(0, sample.find("--batch-size")),
       2, "--batch-size 500 is larger than the training set of 250 samples");
-  expect_job_fails(ranks(3) + "grade --mode 3 --strategy tensor --hidden 2" +
+  expect_job_fails(ranks(3, grade) + "--mode 3 --strategy tensor --hidden 2" +
                        sample.substr(0, sample.find("--hidden")),
                    2, "--strategy tensor cannot split 2 hidden units among 3 processes");
-  expect_failure("stage04_minibatch grade --mode 3", 2,
-                 "grade is offered by stage05_mpi, not by stage04_minibatch");
+  for (const std::string stage : {"stage01_serial", "stage05_mpi"}) {
+    expect_failure(stage + " grade --mode 3", 2,
+                   "grade is offered by the program grade, not by " + stage);
+  }
 }
 
 }  // namespace

@@ -10,7 +10,7 @@
 ///
 /// Work: rows x cols elements read and written, each once.
 
-#include "03_shared_memory/shift.hpp"
+#include "03_shared_memory/fold_bias/shift.hpp"
 #include "cuda/check.hpp"
 #include "cuda/launch.cuh"
 

@@ -5,7 +5,8 @@
 #include <optional>
 
 #include "cuda/handles.hpp"
-#include "training/latency.hpp"
+#include "training/network.hpp"
+#include "training/predictor.hpp"
 
 namespace stagewise::minibatch {
 

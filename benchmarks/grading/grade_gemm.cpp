@@ -1,4 +1,4 @@
-#include "05_mpi/grade_gemm.hpp"
+#include "grading/grade_gemm.hpp"
 
 #include <algorithm>
 #include <array>
@@ -19,7 +19,7 @@
 #include "cuda/memory.hpp"
 #include "tensor/random.hpp"
 
-namespace stagewise::mpi {
+namespace stagewise::grading {
 namespace {
 
 constexpr double bound = 1e-7;
@@ -169,4 +169,4 @@ int grade_gemm() {
   return is_right ? 0 : 1;
 }
 
-}  // namespace stagewise::mpi
+}  // namespace stagewise::grading

@@ -1,20 +1,16 @@
-#include "05_mpi/grade.hpp"
+#include "grading/grade_training.hpp"
 
 #include <algorithm>
 #include <array>
 #include <iostream>
 #include <memory>
-#include <set>
 #include <string>
 #include <vector>
 
 #include "01_serial/serial_executor.hpp"
 #include "04_minibatch/fuse.hpp"
 #include "05_mpi/distributed_step.hpp"
-#include "05_mpi/grade_gemm.hpp"
 #include "app/text.hpp"
-#include "app/values.hpp"
-#include "cuda/device.hpp"
 #include "network/initialize.hpp"
 #include "tensor/counts.hpp"
 #include "tensor/error.hpp"
@@ -22,7 +18,7 @@
 #include "training/trainer.hpp"
 #include "verify/compare.hpp"
 
-namespace stagewise::mpi {
+namespace stagewise::grading {
 namespace {
 
 /// The report's tolerance.
@@ -34,18 +30,6 @@ struct Mode {
   std::int64_t epochs;
 };
 constexpr std::array<Mode, 3> modes = {{{0.001, 40}, {0.01, 10}, {0.025, 1}}};
-
-struct GradeOptions {
-  int mode = 0;
-  DatasetOptions data = {.name = "mnist", .validation = 6000};
-  Index hidden = 100;
-  Index batch_size = 800;
-  std::int64_t epochs = 0;  ///< 0: the mode's
-  bool splits = false;      ///< --strategy tensor
-  std::string transport = "auto";
-  std::filesystem::path sequential;
-  std::set<std::string> given;  ///< names of the options that were written
-};
 
 /// What a training has arrived at.
 struct Result {
@@ -92,9 +76,9 @@ std::vector<ParameterValues> start_of(const Model& model, const Training& traini
   return initial_parameters(model, training.model, training.options.seed);
 }
 
-Result train_in_parallel(const Training& training, const GradeOptions& options, World& world,
-                         MpiRanks& ranks, const Placement& placement) {
-  const std::string transport = choose_transport(options.transport, world, placement);
+Result train_in_parallel(const Training& training, const GradeOptions& options, mpi::World& world,
+                         mpi::MpiRanks& ranks, const mpi::Placement& placement) {
+  const std::string transport = mpi::choose_transport(options.transport, world, placement);
   auto owned = std::make_unique<DistributedExecutor<double>>(transport, world);
   DistributedExecutor<double>& executor = *owned;
   const Index rows = training.options.batch_size;
@@ -102,11 +86,11 @@ Result train_in_parallel(const Training& training, const GradeOptions& options, 
       build_model(training.model), std::move(owned),
       [&](const Program& program) { return minibatch::fuse<double>(program, rows); });
   const Dataset& train_set = training.data->train;
-  DistributedStepOptions how = {.splits_network = options.splits};
+  mpi::DistributedStepOptions how = {.splits_network = options.splits};
   how.step.processes = placement.processes_on_device;
-  DistributedStep<double> step(network, executor, train_set, training.options.sgd,
-                               {.workers = world.size()}, {start_of(network.model, training)}, 0,
-                               rows, world, ranks, how);
+  mpi::DistributedStep<double> step(network, executor, train_set, training.options.sgd,
+                                    {.workers = world.size()}, {start_of(network.model, training)},
+                                    0, rows, world, ranks, how);
   network.load(rows);
   Dataset storage;
   const Dataset& validation = ranks.share(training.data->validation, storage);
@@ -146,8 +130,10 @@ void print_table(const std::vector<Difference>& differences, int processes) {
   std::cout << '\n' << names << '\n' << columns << '\n' << values << "\n\n";
 }
 
-int grade_training(const GradeOptions& options, World& world, MpiRanks& ranks,
-                   const Placement& placement) {
+}  // namespace
+
+int grade_training(const GradeOptions& options, mpi::World& world, mpi::MpiRanks& ranks,
+                   const mpi::Placement& placement) {
   const Split data = ranks.load_for_training(options.data);
   const Training training = describe_training(options, data);
   if (options.batch_size > data.train.size()) {
@@ -160,7 +146,7 @@ int grade_training(const GradeOptions& options, World& world, MpiRanks& ranks,
                      " are more than a batch has samples: --batch-size is " +
                      std::to_string(options.batch_size));
   }
-  if (options.splits) check_splittable(training.model, world.size());
+  if (options.splits) mpi::check_splittable(training.model, world.size());
   std::cout << "grading mode " << options.mode << ": " << training.model.sample.elements() << '-'
             << options.hidden << '-' << training.model.classes << " sigmoid in double, "
             << count_of(training.options.epochs, "epoch") << " of "
@@ -201,84 +187,4 @@ int grade_training(const GradeOptions& options, World& world, MpiRanks& ranks,
   return code;
 }
 
-void declare(CLI::App& command, GradeOptions& options) {
-  constexpr std::int64_t widest = 1 << 24;
-  const auto add = [&](const std::string& name, const std::string& value,
-                       const std::string& description, const std::string& default_text,
-                       const std::function<void(const std::string&)>& read) {
-    add_value(command, name, value, description, default_text,
-              [&options, name, read](const std::string& text) {
-                read(text);
-                options.given.insert(name);
-              });
-  };
-  add("mode", "N", "1, 2, 3 (training), 4 (matrix products)", "",
-      [&](const std::string& text) { options.mode = static_cast<int>(parse_count(text, 1, 4)); });
-  add("dataset", "NAME", "mnist, digits, ...: one of train's names", "mnist",
-      [&](const std::string& text) { options.data.name = parse_choice(text, dataset_names()); });
-  add("data-dir", "DIR", "folder that holds mnist/, ...", "STAGEWISE_DATA_DIR, else datasets",
-      [&](const std::string& text) { options.data.data_dir = parse_name(text); });
-  add("train-limit", "N", "use the first N training samples", "",
-      [&](const std::string& text) { options.data.train_limit = parse_count(text, 1); });
-  add("validation", "N", "hold out the last N training samples", "6000",
-      [&](const std::string& text) { options.data.validation = parse_count(text, 0); });
-  add("hidden", "N", "width of the hidden layer", "100",
-      [&](const std::string& text) { options.hidden = parse_count(text, 1, widest); });
-  add("batch-size", "N", "samples a step, of all processes together", "800",
-      [&](const std::string& text) { options.batch_size = parse_count(text, 1); });
-  add("epochs", "N", "passes through the data", "40, 10 or 1, by mode",
-      [&](const std::string& text) { options.epochs = parse_count(text, 1, 1'000'000); });
-  add("strategy", "NAME", "data, tensor", "data", [&](const std::string& text) {
-    options.splits = parse_choice(text, {"data", "tensor"}) == "tensor";
-  });
-  add("transport", "NAME", list_of(transport_names()), "auto",
-      [&](const std::string& text) { options.transport = parse_choice(text, transport_names()); });
-  add("sequential", "FILE",
-      "checkpoint of the sequential training, by stage 01, instead of running it", "",
-      [&](const std::string& text) { options.sequential = parse_name(text); });
-}
-
-/// @throws UsageError for an option that was written although the mode takes no notice of it.
-void refuse_idle_options(const GradeOptions& options, const World& world) {
-  constexpr int products = 4;
-  for (const std::string& name : options.given) {
-    if (options.mode == products && name != "mode") {
-      throw UsageError("--" + name + " is for the modes that train: --mode 4 multiplies matrices");
-    }
-    if (name == "transport" && world.size() == 1) {
-      throw UsageError("--transport is for several processes, and there is but one");
-    }
-    if (name == "data-dir" && !is_in_data_folder(options.data)) {
-      throw UsageError("--data-dir is for data sets that are read from there, and " +
-                       options.data.name + " is generated");
-    }
-  }
-}
-
-}  // namespace
-
-StageCommand grade_command(World& world, MpiRanks& ranks, const std::function<Placement()>& place) {
-  const auto options = std::make_shared<GradeOptions>();
-  return {
-      .name = "grade",
-      .summary = "train in parallel and sequentially, and compare every parameter",
-      .declare = [options](CLI::App& command) { declare(command, *options); },
-      .run =
-          [options, &world, &ranks, place](const std::vector<std::string>& /*command*/) {
-            if (options->mode == 0) {
-              throw UsageError("grade needs --mode: 1, 2, 3 (training) or 4 (matrix products)");
-            }
-            refuse_idle_options(*options, world);
-            const Placement placement = place();
-            check_transport(options->transport, placement);
-            std::cout << "stage05_mpi on " << cuda::describe_device() << "\nranks  "
-                      << describe(world, placement) << '\n';
-            if (cuda::runs_on_cpu()) {
-              std::cout << "note   kernels run on the CPU here: times mean nothing about GPUs\n";
-            }
-            if (options->mode == 4) return world.rank() == 0 ? grade_gemm() : 0;
-            return grade_training(*options, world, ranks, placement);
-          }};
-}
-
-}  // namespace stagewise::mpi
+}  // namespace stagewise::grading

@@ -2,7 +2,7 @@
 /// The host's end of a kernel that stays: memory that both see.
 #pragma once
 
-#include "04_minibatch/resident_mlp.hpp"
+#include "04_minibatch/latency/resident_mlp.hpp"
 #include "cuda/handles.hpp"
 #include "tensor/tensor.hpp"
 

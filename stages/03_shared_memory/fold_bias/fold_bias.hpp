@@ -1,5 +1,6 @@
 /// @file
-/// A layer whose bias is one more row of its weights (report 003).
+/// A layer whose bias is one more row of its weights (report 003): the experiment `--fold-bias`.
+/// Without that option nothing in this folder is used; who reads the stage can leave it out.
 #pragma once
 
 #include <cstdint>
@@ -42,14 +43,14 @@ class FoldedLayer {
   /// @throws Error if the GPU has too little memory.
   void reserve(Index rows, Index in, Index out, bool with_gradients);
 
-  /// Puts together input() and weight() from a layer's own.
+  /// Puts together input() and weight() from a layer's own. There must be room for it.
   void fold(cudaStream_t stream, const LinearProblem<T>& layer);
 
   /// Takes input_gradient() apart: without its first column it is the gradient of the layer's
   /// input.
   void unfold_input_gradient(cudaStream_t stream, const LinearProblem<T>& layer, T* dinput);
 
-  /// Takes weight_gradient() apart; either part may be null.
+  /// Takes weight_gradient() apart.
   void unfold_weight_gradient(cudaStream_t stream, const LinearProblem<T>& layer, T* dweight,
                               T* dbias);
 

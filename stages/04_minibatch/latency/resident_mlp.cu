@@ -23,7 +23,7 @@
 
 #include "03_shared_memory/warp.cuh"
 #include "04_minibatch/activation.cuh"
-#include "04_minibatch/resident_mlp.hpp"
+#include "04_minibatch/latency/resident_mlp.hpp"
 #include "cuda/check.hpp"
 
 namespace stagewise::minibatch {

@@ -1,4 +1,4 @@
-#include "training/latency.hpp"
+#include "app/latency.hpp"
 
 #include <algorithm>
 #include <chrono>

@@ -27,7 +27,7 @@
 
 #include <algorithm>
 
-#include "03_shared_memory/shift.hpp"
+#include "03_shared_memory/fold_bias/shift.hpp"
 #include "cuda/check.hpp"
 #include "cuda/launch.cuh"
 

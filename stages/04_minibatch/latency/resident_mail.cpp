@@ -1,4 +1,4 @@
-#include "04_minibatch/resident_mail.hpp"
+#include "04_minibatch/latency/resident_mail.hpp"
 
 #include <algorithm>
 #include <atomic>

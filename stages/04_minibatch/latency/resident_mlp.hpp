@@ -3,7 +3,7 @@
 /// another.
 #pragma once
 
-#include "04_minibatch/message.hpp"
+#include "04_minibatch/latency/message.hpp"
 #include "network/problems.hpp"
 
 namespace stagewise::minibatch {

@@ -1,4 +1,4 @@
-#include "training/gradient_check.hpp"
+#include "unit/gradient_check.hpp"
 
 #include <algorithm>
 #include <cmath>

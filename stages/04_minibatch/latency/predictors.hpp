@@ -1,13 +1,14 @@
 /// @file
-/// Stage 04's ways to answer batches.
+/// Stage 04's ways to answer batches: what `evaluate --latency` measures. No training uses this
+/// folder; who reads the stage for its trainings can leave it out.
 #pragma once
 
 #include <memory>
 #include <vector>
 
+#include "04_minibatch/latency/persistent_prediction.hpp"
+#include "04_minibatch/latency/recorded_prediction.hpp"
 #include "04_minibatch/minibatch_executor.hpp"
-#include "04_minibatch/persistent_prediction.hpp"
-#include "04_minibatch/recorded_prediction.hpp"
 
 namespace stagewise::minibatch {
 

@@ -1,8 +1,8 @@
-#include "03_shared_memory/fold_bias.hpp"
+#include "03_shared_memory/fold_bias/fold_bias.hpp"
 
 #include <algorithm>
 
-#include "03_shared_memory/shift.hpp"
+#include "03_shared_memory/fold_bias/shift.hpp"
 #include "cuda/check.hpp"
 #include "cuda/memory.hpp"
 #include "network/rewriter.hpp"
@@ -94,7 +94,6 @@ void FoldedLayer<T>::reserve(Index rows, Index in, Index out, bool with_gradient
 //! [fold]
 template <typename T>
 void FoldedLayer<T>::fold(cudaStream_t stream, const LinearProblem<T>& layer) {
-  reserve(layer.rows, layer.in, layer.out, false);
   if (how_ == FoldBias::in_place) {
     copy(stream, layer.input, input_.data(), layer.rows * layer.in);
     shift_right(stream, layer.rows, layer.in, input_.data(), helper_.data());
@@ -120,10 +119,8 @@ void FoldedLayer<T>::unfold_input_gradient(cudaStream_t stream, const LinearProb
 template <typename T>
 void FoldedLayer<T>::unfold_weight_gradient(cudaStream_t stream, const LinearProblem<T>& layer,
                                             T* dweight, T* dbias) {
-  if (dbias != nullptr) copy(stream, weight_gradient_.data(), dbias, layer.out);
-  if (dweight != nullptr) {
-    copy(stream, weight_gradient_.data() + layer.out, dweight, layer.in * layer.out);
-  }
+  copy(stream, weight_gradient_.data(), dbias, layer.out);
+  copy(stream, weight_gradient_.data() + layer.out, dweight, layer.in * layer.out);
 }
 
 template class FoldedLayer<float>;

@@ -5,10 +5,11 @@
 #include <memory>
 #include <optional>
 
-#include "04_minibatch/resident_mail.hpp"
-#include "04_minibatch/resident_mlp.hpp"
+#include "04_minibatch/latency/resident_mail.hpp"
+#include "04_minibatch/latency/resident_mlp.hpp"
 #include "cuda/handles.hpp"
-#include "training/latency.hpp"
+#include "training/network.hpp"
+#include "training/predictor.hpp"
 
 namespace stagewise::minibatch {
 

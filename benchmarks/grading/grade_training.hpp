@@ -1,0 +1,34 @@
+/// @file
+/// Report 000's grading modes 1 to 3: is the parallel training right?
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+
+#include "05_mpi/devices.hpp"
+#include "05_mpi/mpi_ranks.hpp"
+#include "data/load.hpp"
+
+namespace stagewise::grading {
+
+/// What is trained, and how.
+struct GradeOptions {
+  int mode = 0;
+  DatasetOptions data = {.name = "mnist", .validation = 6000};
+  Index hidden = 100;
+  Index batch_size = 800;
+  std::int64_t epochs = 0;  ///< 0: the mode's
+  bool splits = false;      ///< --strategy tensor
+  std::string transport = "auto";
+  std::filesystem::path sequential;  ///< checkpoint of stage 01's training; empty: it is run
+};
+
+/// Trains the same network in parallel and by stage 01's loops, compares every parameter, and
+/// prints a table in the manner of the report's table 1.
+/// @return 0 if all agree to 1e-7, else 1; the same on every rank.
+/// @throws UsageError for what the processes cannot share; Error for files.
+int grade_training(const GradeOptions& options, mpi::World& world, mpi::MpiRanks& ranks,
+                   const mpi::Placement& placement);
+
+}  // namespace stagewise::grading

@@ -1,0 +1,120 @@
+/// @file
+/// The grading modes of report 000: is the parallel program right? Its own program, under mpirun as
+/// stage 05.
+
+#include <CLI/CLI.hpp>
+#include <functional>
+#include <iostream>
+#include <set>
+#include <string>
+
+#include "05_mpi/run_ranks.hpp"
+#include "05_mpi/transport.hpp"
+#include "app/kernel_advice.hpp"
+#include "app/values.hpp"
+#include "cuda/device.hpp"
+#include "grading/grade_gemm.hpp"
+#include "grading/grade_training.hpp"
+#include "tensor/error.hpp"
+
+namespace stagewise::grading {
+namespace {
+
+/// What the command line says.
+struct Given {
+  GradeOptions options;
+  std::set<std::string> names;  ///< of the options that were written
+};
+
+void declare(CLI::App& app, Given& given) {
+  constexpr std::int64_t widest = 1 << 24;
+  GradeOptions& options = given.options;
+  const auto add = [&](const std::string& name, const std::string& value,
+                       const std::string& description, const std::string& default_text,
+                       const std::function<void(const std::string&)>& read) {
+    add_value(app, name, value, description, default_text,
+              [&given, name, read](const std::string& text) {
+                read(text);
+                given.names.insert(name);
+              });
+  };
+  add("mode", "N", "1, 2, 3 (training), 4 (matrix products)", "",
+      [&](const std::string& text) { options.mode = static_cast<int>(parse_count(text, 1, 4)); });
+  add("dataset", "NAME", "mnist, digits, ...: one of train's names", "mnist",
+      [&](const std::string& text) { options.data.name = parse_choice(text, dataset_names()); });
+  add("data-dir", "DIR", "folder that holds mnist/, ...", "STAGEWISE_DATA_DIR, else datasets",
+      [&](const std::string& text) { options.data.data_dir = parse_name(text); });
+  add("train-limit", "N", "use the first N training samples", "",
+      [&](const std::string& text) { options.data.train_limit = parse_count(text, 1); });
+  add("validation", "N", "hold out the last N training samples", "6000",
+      [&](const std::string& text) { options.data.validation = parse_count(text, 0); });
+  add("hidden", "N", "width of the hidden layer", "100",
+      [&](const std::string& text) { options.hidden = parse_count(text, 1, widest); });
+  add("batch-size", "N", "samples a step, of all processes together", "800",
+      [&](const std::string& text) { options.batch_size = parse_count(text, 1); });
+  add("epochs", "N", "passes through the data", "40, 10 or 1, by mode",
+      [&](const std::string& text) { options.epochs = parse_count(text, 1, 1'000'000); });
+  add("strategy", "NAME", "data, tensor", "data", [&](const std::string& text) {
+    options.splits = parse_choice(text, {"data", "tensor"}) == "tensor";
+  });
+  add("transport", "NAME", list_of(mpi::transport_names()), "auto", [&](const std::string& text) {
+    options.transport = parse_choice(text, mpi::transport_names());
+  });
+  add("sequential", "FILE",
+      "checkpoint of the sequential training, by stage 01, instead of running it", "",
+      [&](const std::string& text) { options.sequential = parse_name(text); });
+}
+
+/// @throws UsageError if there is no mode, or for an option of which the mode takes no notice.
+void check(const Given& given, const mpi::World& world) {
+  constexpr int products = 4;
+  const GradeOptions& options = given.options;
+  if (options.mode == 0) {
+    throw UsageError("say what to grade: --mode 1, 2, 3 (training) or 4 (matrix products)");
+  }
+  for (const std::string& name : given.names) {
+    if (options.mode == products && name != "mode") {
+      throw UsageError("--" + name + " is for the modes that train: --mode 4 multiplies matrices");
+    }
+    if (name == "transport" && world.size() == 1) {
+      throw UsageError("--transport is for several processes, and there is but one");
+    }
+    if (name == "data-dir" && !is_in_data_folder(options.data)) {
+      throw UsageError("--data-dir is for data sets that are read from there, and " +
+                       options.data.name + " is generated");
+    }
+  }
+}
+
+int grade(const Given& given, const std::string& program, mpi::World& world) {
+  const GradeOptions& options = given.options;
+  check(given, world);
+  const mpi::Placement placement = mpi::choose_device(world);
+  mpi::check_transport(options.transport, placement);
+  std::cout << program << " on " << cuda::describe_device() << "\nranks  "
+            << mpi::describe(world, placement) << '\n';
+  if (cuda::runs_on_cpu()) {
+    std::cout << "note   kernels run on the CPU here: times mean nothing about GPUs\n";
+  }
+  if (options.mode == 4) return world.rank() == 0 ? grade_gemm() : 0;
+  mpi::MpiRanks ranks(world);
+  return grade_training(options, world, ranks, placement);
+}
+
+}  // namespace
+}  // namespace stagewise::grading
+
+int main(int argc, char** argv) {
+  using namespace stagewise;
+  const std::string program = "grade";
+  return mpi::run_ranks(program, argc, argv, [&](mpi::World& world, const ProgramHooks& hooks) {
+    grading::Given given;
+    CLI::App app("Trains in parallel and sequentially, and compares every parameter.", program);
+    grading::declare(app, given);
+    const auto body = [&] {
+      return with_kernel_advice(cuda::runs_on_cpu(),
+                                [&] { return grading::grade(given, program, world); });
+    };
+    return run_program(app, argc, argv, body, hooks);
+  });
+}
