@@ -13,12 +13,9 @@ namespace stagewise::cross_stage {
 /// The programs of stage 04's own training.
 inline StepPrograms recorded_programs(const Model& model, const TrainingCase& one,
                                       const WorkerOptions& workers) {
-  return {.training = build_training(model, one.options.sgd, workers),
-          .features = model.features,
-          .labels = model.labels,
-          .order = model.order,
-          .batch = model.batch,
-          .batch_labels = model.batch_labels};
+  StepPrograms programs = step_programs(model);
+  programs.training = build_training(model, one.options.sgd, workers);
+  return programs;
 }
 
 /// What stage 04 makes of evaluation and prediction.
