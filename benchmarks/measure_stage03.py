@@ -8,10 +8,10 @@ Without a GPU, to try the script itself (the figures mean nothing then, and the 
 
     python3 benchmarks/measure_stage03.py --quick --programs build/cpu/bin --output FILE
 
-The subcommands gemm, reduce and transpose verify each kernel, then time it: the median of 20
-measurements of a CUDA graph with many launches, the reference (cuBLAS, CUB, a copy) in the same
-run. Trainings count with the median of their epochs without the first, as the programs report them:
-gathering the batches, copying them to the GPU and all computing included.
+The program ladder verifies each kernel, then times it: the median of 20 measurements of a CUDA
+graph with many launches, the reference (cuBLAS, CUB, a copy) in the same run. Trainings count with
+the median of their epochs without the first, as the programs report them: gathering the batches,
+copying them to the GPU and all computing included.
 
 A command that fails, or takes too long, becomes a line in the file. Sections 7 and 8 use MNIST if
 STAGEWISE_DATA_DIR (or datasets/) has it, and generated images otherwise.
@@ -38,6 +38,7 @@ ROOT = HERE.parent
 STAGE01 = "stage01_serial"
 STAGE02 = "stage02_naive_cuda"
 STAGE03 = "stage03_shared_memory"
+LADDER = "ladder"
 PRECISIONS = ["float", "double"]
 SECONDS_A_COMMAND = 90
 NOTHING = "-"
@@ -322,7 +323,7 @@ def ladder_table(reports, unit, copies=None, index=0):
 
 def gemm(size, precision, *more):
     m, n, k = size
-    return [STAGE03, "gemm", "--m", m, "--n", n, "--k", k, "--precision", precision, *more]
+    return [LADDER, "gemm", "--m", m, "--n", n, "--k", k, "--precision", precision, *more]
 
 
 def ladder_in_both(bench, command_of):
@@ -494,7 +495,7 @@ the rung `padded` has 32 x 32:
 
 def reduce(precision, n, m=None, *more):
     rows = [] if m is None else ["--m", m]
-    return [STAGE03, "reduce", *rows, "--n", n, "--precision", precision, *more]
+    return [LADDER, "reduce", *rows, "--n", n, "--precision", precision, *more]
 
 
 def sums(bench, n, shape):
@@ -571,7 +572,7 @@ of its hidden layer nor the batch. Its table says 1.91x for the last one, its te
 
 def transposes(bench, m, n):
     def command(precision):
-        return [STAGE03, "transpose", "--m", m, "--n", n, "--precision", precision]
+        return [LADDER, "transpose", "--m", m, "--n", n, "--precision", precision]
 
     shown, floors, reports = ladder_in_both(bench, command)
     return f"""### [{m}, {n}]

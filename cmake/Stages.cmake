@@ -48,12 +48,14 @@ function(add_stage program folder)
 endfunction()
 
 # stagewise_compare_with_references(PROGRAM): gives a program NVIDIA's libraries to compare with, where
-# there are any.
+# there are any (ladder/references.hpp).
 function(stagewise_compare_with_references program)
+  set(folder ${PROJECT_SOURCE_DIR}/benchmarks/ladder)
+  stagewise_include_root(${program} ${folder})
   if(NOT STAGEWISE_CUDA)
     return()
   endif()
-  stagewise_cuda_sources(${program} ${PROJECT_SOURCE_DIR}/stages/03_shared_memory/references.cu)
+  stagewise_cuda_sources(${program} ${folder}/references.cu)
   if(TARGET CUDA::cublas)
     target_compile_definitions(${program} PRIVATE STAGEWISE_CUBLAS)
     target_link_libraries(${program} PRIVATE CUDA::cublas)

@@ -19,7 +19,8 @@ inline std::vector<Offers> all_offers() {
           shared_memory::offers(),
           minibatch::offers(),
           mpi::offers(),
-          {.program = "the program grade", .options = {}, .commands = {"grade"}}};
+          {.program = "the program grade", .options = {}, .commands = {"grade"}},
+          {.program = "ladder", .options = {}, .commands = {"gemm", "reduce", "transpose"}}};
 }
 
 }  // namespace stagewise

@@ -11,12 +11,12 @@
 
 #include "01_serial/gemm.hpp"
 #include "03_shared_memory/gemm.hpp"
-#include "03_shared_memory/references.hpp"
 #include "03_shared_memory/workspace.hpp"
 #include "app/text.hpp"
 #include "cuda/check.hpp"
 #include "cuda/handles.hpp"
 #include "cuda/memory.hpp"
+#include "ladder/references.hpp"
 #include "tensor/random.hpp"
 
 namespace stagewise::grading {
@@ -126,7 +126,7 @@ double relative_difference(const std::vector<double>& a, const std::vector<doubl
 }  // namespace
 
 int grade_gemm() {
-  using shared_memory::has_cublas;
+  using ladder::has_cublas;
   std::cout << "grading mode 4: C = 2 A B + 5 C in double, compared with "
             << (has_cublas ? "cuBLAS" : "OpenBLAS") << "\n\n"
             << "   m     n    k  kernel           difference      time"
@@ -143,7 +143,7 @@ int grade_gemm() {
     std::vector<double> expected;
     std::string reference_time;
     if constexpr (has_cublas) {
-      shared_memory::ReferenceGemm cublas;
+      ladder::ReferenceGemm cublas;
       const auto reference = [&](cudaStream_t stream) { cublas.run(stream, product.problem()); };
       expected = product.compute(reference);
       product.measure(reference);  // warm

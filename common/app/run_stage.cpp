@@ -1,11 +1,9 @@
 #include <CLI/CLI.hpp>
-#include <deque>
 #include <fstream>
 #include <iostream>
 
 #include "app/commands.hpp"
 #include "app/kernel_advice.hpp"
-#include "app/ladder_command.hpp"
 #include "app/program.hpp"
 #include "app/stage.hpp"
 #include "tensor/error.hpp"
@@ -13,15 +11,13 @@
 namespace stagewise {
 namespace {
 
-/// Subcommands of other stages are refused with a sentence that says where to find them.
-void refuse_commands_of_other_stages(CLI::App& app, const Stage& stage) {
+/// Subcommands of other programs are refused with a sentence that says where to find them.
+void refuse_commands_of_other_programs(CLI::App& app, const Stage& stage) {
   for (const Offers& offers : stage.offers) {
     for (const std::string& name : offers.commands) {
-      if (!app.get_subcommands([&](const CLI::App* own) { return own->get_name() == name; })
-               .empty()) {
-        continue;
-      }
-      app.add_subcommand(name)->group("")->prefix_command()->callback([&stage, &offers, name] {
+      CLI::App& command = *app.add_subcommand(name)->group("")->prefix_command();
+      command.set_help_flag();  // there is nothing to help with: its --help is refused, too
+      command.callback([&stage, &offers, name] {
         throw UsageError(name + " is offered by " + offers.program + ", not by " + stage.program);
       });
     }
@@ -54,13 +50,7 @@ int run_stage(const Stage& stage, int argc, const char* const* argv) {
   CLI::App& info = *app.add_subcommand("info", "what this program runs on");
   add_train_options(train, stage, train_options);
   add_evaluate_options(evaluate, stage, evaluate_options);
-  std::deque<LadderOptions> ladder_options;  // whose elements stay where they are
-  std::vector<CLI::App*> ladders;
-  for (const LadderCommand& ladder : stage.ladders) {
-    ladders.push_back(app.add_subcommand(ladder.name, ladder.summary));
-    add_ladder_options(*ladders.back(), stage, ladder, ladder_options.emplace_back());
-  }
-  refuse_commands_of_other_stages(app, stage);
+  refuse_commands_of_other_programs(app, stage);
   info.add_flag("--program", shows_program,
                 "the operations of a training step, and what each costs")
       ->disable_flag_override();
@@ -68,10 +58,6 @@ int run_stage(const Stage& stage, int argc, const char* const* argv) {
 
   const std::vector<std::string> command(argv, argv + argc);
   const auto run_command = [&] {
-    for (std::size_t i = 0; i < ladders.size(); ++i) {
-      if (!ladders[i]->parsed()) continue;
-      return run_ladder(stage, stage.ladders[i], ladder_options[i], command);
-    }
     if (train.parsed()) {
       run_train(stage, train_options, command);
     } else if (evaluate.parsed()) {
@@ -79,9 +65,8 @@ int run_stage(const Stage& stage, int argc, const char* const* argv) {
     } else if (info.parsed()) {
       run_info(stage, info_options, shows_program);
     } else {
-      std::string names = "train, evaluate";
-      for (const LadderCommand& ladder : stage.ladders) names += ", " + ladder.name;
-      throw UsageError("say what to do: " + names + " or info (see " + stage.program + " --help)");
+      throw UsageError("say what to do: train, evaluate or info (see " + stage.program +
+                       " --help)");
     }
     return 0;
   };

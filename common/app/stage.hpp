@@ -8,7 +8,6 @@
 #include <string>
 #include <vector>
 
-#include "app/ladder.hpp"
 #include "app/program.hpp"
 #include "training/predictor.hpp"
 #include "training/ranks.hpp"
@@ -84,8 +83,8 @@ struct InPrecision {
 /// Where operations are computed: names of operations, and the file, from the repository's root.
 using OperationFiles = std::map<std::string, std::string>;
 
-/// Names that a stage offers on the command line: for the sentence that another stage says about
-/// them.
+/// Names that a program offers on the command line: for the sentence that a stage says about those
+/// that are not its own.
 struct Offers {
   std::string program;
   std::vector<std::string> options;
@@ -136,14 +135,12 @@ struct Stage {
   InPrecision<float> in_float;
   InPrecision<double> in_double;
 
-  std::vector<LadderCommand> ladders;  ///< its ladders, each a subcommand
-
   /// Its own files, from the repository's root. Empty: there is no stage before it.
   std::string folder = {};
 
   OperationFiles files;  ///< where the lines of its programs are computed
 
-  std::vector<Offers> offers;  ///< of all stages, in their order
+  std::vector<Offers> offers;  ///< of all programs, the stages in their order
 
   /// Libraries that the stage computes with, each with its version.
   std::function<std::vector<std::string>()> libraries;
@@ -166,7 +163,7 @@ struct Stage {
   }
 };
 
-/// The whole program of a stage: `train`, `evaluate`, `info` and its ladders.
+/// The whole program of a stage: `train`, `evaluate` and `info`.
 /// @return the exit code: 0 done, 1 a run-time failure, 2 wrong usage.
 int run_stage(const Stage& stage, int argc, const char* const* argv);
 

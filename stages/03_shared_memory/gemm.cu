@@ -62,7 +62,7 @@ Support supports_stream_k(const GemmProblem<T>& p) {
 template <typename T>
 const auto& rungs() {
   static constexpr auto all = &supports_everything<GemmProblem<T>>;
-  static constexpr std::array<GemmRung<T>, 17> ladder = {{
+  static constexpr auto ladder = std::to_array<GemmRung<T>>({
       {"uncoalesced", "stages/03_shared_memory/gemm/1_uncoalesced.cu",
        "x is the row: what not to do", run<T, gemm_uncoalesced<T>>, all},
       {"naive", "stages/02_naive_cuda/gemm.cu", "stage 02: a thread an element",
@@ -97,7 +97,7 @@ const auto& rungs() {
        run<T, gemm_async_copies<T>>, supports_async_copies<T>},
       {"stream-k", "stages/03_shared_memory/gemm/10_stream_k.cu", "the same work for every block",
        run<T, gemm_stream_k<T>>, supports_stream_k<T>},
-  }};
+  });
   return ladder;
 }
 //! [ladder]

@@ -1,7 +1,6 @@
 /// @file
 /// Stage 03's program.
 
-#include "03_shared_memory/ladder_commands.hpp"
 #include "03_shared_memory/shared_memory_executor.hpp"
 #include "all_offers.hpp"
 #include "app/stage.hpp"
@@ -71,7 +70,6 @@ Stage describe_stage() {
   stage.cuda_on_cpu = cuda::runs_on_cpu();
   stage.options = options();
   stage.why_idle = why_idle;
-  stage.ladders = shared_memory::ladder_commands();
   stage.in_float = {.make_executor = make_executor<float>, .rewrite = rewrite};
   stage.in_double = {.make_executor = make_executor<double>, .rewrite = rewrite};
   stage.folder = "stages/03_shared_memory/";

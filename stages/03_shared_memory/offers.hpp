@@ -10,7 +10,7 @@ namespace stagewise::shared_memory {
 inline Offers offers() {
   return {.program = "stage03_shared_memory",
           .options = {"gemm", "reduce", "convolution", "fold-bias"},
-          .commands = {"gemm", "reduce", "transpose"}};
+          .commands = {}};
 }
 
 /// Where its operations are computed: stage 02's, but for those that it computes itself.

@@ -20,7 +20,7 @@ void transpose_naively(cudaStream_t stream, const TransposeProblem<T>& p,
 }
 
 template <typename T>
-constexpr std::array<Rung<TransposeProblem<T>>, 5> rungs = {{
+constexpr auto rungs = std::to_array<Rung<TransposeProblem<T>>>({
     {"naive", "stages/02_naive_cuda/transpose.cu", "stage 02: a thread an element",
      transpose_naively<T>, supports_everything<TransposeProblem<T>>},
     {"tile", "stages/03_shared_memory/transpose/2_tile.cuh",
@@ -35,7 +35,7 @@ constexpr std::array<Rung<TransposeProblem<T>>, 5> rungs = {{
     {"swizzled", "stages/03_shared_memory/transpose/5_swizzled.cuh",
      "XOR instead of padding: no shared memory unused", transpose_rows<SwizzledTile, T>,
      supports_everything<TransposeProblem<T>>, 32},
-}};
+});
 
 }  // namespace
 

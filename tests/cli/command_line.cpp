@@ -26,6 +26,7 @@ const std::map<std::string, std::string> programs = {
     {"grade", STAGEWISE_GRADE},
     {"mpirun", STAGEWISE_MPIRUN},
 #endif
+    {"ladder", STAGEWISE_LADDER},
     {"compare_checkpoints", STAGEWISE_COMPARE_CHECKPOINTS},
     {"make_dataset", STAGEWISE_MAKE_DATASET},
     {"tour", STAGEWISE_TOUR},

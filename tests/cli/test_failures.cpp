@@ -292,11 +292,14 @@ TEST_F(WrongNumber, IsNoTolerance) {
 
 const std::vector<Failure> elsewhere = {
     {"gemm", "stage01_serial gemm --size 1024", 2,
-     "gemm is offered by stage03_shared_memory, not by stage01_serial"},
-    {"reduce", "stage01_serial reduce", 2,
-     "reduce is offered by stage03_shared_memory, not by stage01_serial"},
+     "gemm is offered by ladder, not by stage01_serial"},
+    {"reduce", "stage01_serial reduce", 2, "reduce is offered by ladder, not by stage01_serial"},
     {"transpose", "stage01_serial transpose", 2,
-     "transpose is offered by stage03_shared_memory, not by stage01_serial"},
+     "transpose is offered by ladder, not by stage01_serial"},
+    {"gemm_of_stage03", "stage03_shared_memory gemm --rung tile-16", 2,
+     "gemm is offered by ladder, not by stage03_shared_memory"},
+    {"transpose_of_stage04", "stage04_minibatch transpose --help", 2,
+     "transpose is offered by ladder, not by stage04_minibatch"},
     {"block_size", "stage01_serial train --block-size 128", 2,
      "--block-size is offered by stage02_naive_cuda, not by stage01_serial"},
     {"block_size_without_value", "stage01_serial train --block-size", 2,

@@ -28,7 +28,9 @@ TEST_P(Help, FitsOnATerminal) {
 INSTANTIATE_TEST_SUITE_P(Programs, Help,
                          testing::Values("stage01_serial", "stage01_serial train",
                                          "stage01_serial evaluate", "stage01_serial info",
-                                         "compare_checkpoints", "make_dataset", "tour"),
+                                         "compare_checkpoints", "ladder", "ladder gemm",
+                                         "ladder reduce", "ladder transpose", "make_dataset",
+                                         "tour"),
                          [](const auto& test) { return test_name(test.param); });
 
 TEST_F(CommandLine, HelpNamesEveryOption) {
@@ -58,7 +60,7 @@ TEST_F(CommandLine, HelpSaysWhatResumingDoes) {
 
 TEST_F(CommandLine, EveryProgramSaysItsVersion) {
   for (const std::string program :
-       {"stage01_serial", "compare_checkpoints", "make_dataset", "tour"}) {
+       {"stage01_serial", "compare_checkpoints", "ladder", "make_dataset", "tour"}) {
     const std::string version = run_well(program + " --version");
     EXPECT_TRUE(version.starts_with("Stagewise ")) << version;
     EXPECT_EQ(lines_of(version).size(), 1U) << version;

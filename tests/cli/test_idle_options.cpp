@@ -101,11 +101,6 @@ const std::map<std::string, std::set<std::string>> shown_elsewhere = {
     {"info",  // see test_info.cpp
      {"program", "model", "precision", "hidden", "activation", "loss", "biases", "batch-size",
       "workers", "average", "fold-bias", "gather", "fuse", "strategy", "no-overlap"}},
-    {"gemm",  // see test_stage03.cpp
-     {"m", "n", "k", "alpha", "beta", "transpose-a", "transpose-b", "precision", "seed", "rung",
-      "repetitions", "report"}},
-    {"reduce", {"m", "n", "precision", "seed", "rung", "repetitions", "report"}},
-    {"transpose", {"m", "n", "precision", "seed", "rung", "repetitions", "report"}},
 };
 
 class IdleOptions : public CommandLine, public testing::WithParamInterface<std::string> {

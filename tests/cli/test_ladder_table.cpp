@@ -6,16 +6,16 @@
 #include <string>
 #include <vector>
 
-#include "app/ladder_command.hpp"
-#include "app/ladder_table.hpp"
 #include "cli/command_line.hpp"
+#include "ladder/table.hpp"
 #include "verify/values.hpp"
 
 namespace stagewise {
+namespace ladder {
 namespace {
 
 /// A row as a GPU fills it.
-LadderRow row_of(const std::string& name, double seconds) {
+Row row_of(const std::string& name, double seconds) {
   return {.name = name,
           .file = "a/file.cu",
           .idea = "an idea",
@@ -29,21 +29,20 @@ LadderRow row_of(const std::string& name, double seconds) {
 }
 
 /// The longest names that there are, and figures of three digits everywhere.
-LadderReport report_of_gpu() {
-  LadderTable table{"rung", "cuBLAS", {}, {row_of("cuBLAS", 41.5e-6)}};
-  table.rows = {row_of("dot-non-divergent", 0.123), row_of("stream-k", 32.1e-6)};
+Table table_of_gpu() {
+  Table table{"rung",
+              "cuBLAS",
+              {row_of("dot-non-divergent", 0.123), row_of("stream-k", 32.1e-6)},
+              row_of("cuBLAS", 41.5e-6)};
   table.rows.back().picked = true;
-  return {.header = {{"gemm", "C [800, 1000] = A B, A [800, 784], B [784, 1000], float"}},
-          .tables = {table}};
+  return table;
 }
 
-std::string print(const LadderReport& report, bool cuda_on_cpu = false) {
-  Stage stage;
-  stage.program = "stage";
-  stage.device = [] { return std::string("GPU"); };
-  stage.cuda_on_cpu = cuda_on_cpu;
+std::string print(const Table& table, Measured measured = Measured::rates) {
   std::ostringstream out;
-  print_ladder(out, stage, report);
+  TablePrinter printer(out, table, measured);
+  for (const Row& row : all_rows(table)) printer.print(row);
+  print_verdict(out, {table});
   for (const std::string& line : lines_of(out.str())) {
     EXPECT_LE(line.size(), 80U) << line;
     EXPECT_FALSE(line.ends_with(' ')) << "'" << line << "'";
@@ -52,7 +51,7 @@ std::string print(const LadderReport& report, bool cuda_on_cpu = false) {
 }
 
 TEST(LadderTable, ShowsRatesAndSharesOfTheReference) {
-  const std::string text = print(report_of_gpu());
+  const std::string text = print(table_of_gpu());
   EXPECT_NE(
       text.find("\nrung               difference  to cuBLAS     time          rate  of cuBLAS\n"),
       std::string::npos)
@@ -71,22 +70,41 @@ TEST(LadderTable, ShowsRatesAndSharesOfTheReference) {
       << text;
   EXPECT_NE(text.find("\n* "), std::string::npos) << text;
   EXPECT_TRUE(text.ends_with("\n3 of 3 verified\n")) << text;
-  EXPECT_TRUE(is_right(report_of_gpu()));
+  EXPECT_TRUE(is_right({table_of_gpu()}));
 }
 
 TEST(LadderTable, ShowsNoRatesOfEmulatedKernels) {
-  const std::string text = print(report_of_gpu(), true);
+  const std::string text = print(table_of_gpu(), Measured::times);
   EXPECT_EQ(text.find("FLOP/s"), std::string::npos) << text;
-  EXPECT_NE(text.find("times mean nothing about GPUs"), std::string::npos) << text;
+  EXPECT_NE(text.find(" 32.1 us "), std::string::npos) << text;
+  EXPECT_EQ(print(table_of_gpu(), Measured::nothing).find(" us "), std::string::npos);
+  std::ostringstream header;
+  print_header(header, "GPU", true, {{"gemm", "C [1, 1] = A B"}});
+  EXPECT_EQ(header.str(),
+            "ladder on GPU\ngemm   C [1, 1] = A B\n"
+            "note   kernels run on the CPU here: times mean nothing about GPUs\n");
+}
+
+/// Some rungs take minutes: nobody is to wait for the last before seeing the first.
+TEST(LadderTable, ShowsARowWhenItIsDone) {
+  Table table = table_of_gpu();
+  const Row done = table.rows[0];
+  table.rows[0].seconds = {};  // what is not run yet has no time
+  table.rows[1].seconds = {};
+  std::ostringstream out;
+  TablePrinter printer(out, table, Measured::rates);
+  EXPECT_EQ(lines_of(out.str()).size(), 2U) << out.str();
+  printer.print(done);
+  EXPECT_EQ(lines_of(out.str()).size(), 3U) << out.str();
+  EXPECT_EQ(print(table_of_gpu()).find(out.str()), 0U) << "the later rows change nothing";
 }
 
 TEST(LadderTable, ShowsWhatDiffersAndWhatWasSkipped) {
-  LadderReport report = report_of_gpu();
-  LadderTable& table = report.tables.front();
+  Table table = table_of_gpu();
   table.rows[0].wrong = "1 of 60 elements: [3, 5] is 0.25 instead of 0.5";
   table.rows[1].skipped =
       "it takes a GPU of compute capability 8.0 or higher, and this one has 7.5";
-  const std::string text = print(report);
+  const std::string text = print(table);
   EXPECT_NE(
       text.find("\ndot-non-divergent  DIFFERS: 1 of 60 elements: [3, 5] is 0.25 instead of 0.5\n"),
       std::string::npos)
@@ -96,38 +114,45 @@ TEST(LadderTable, ShowsWhatDiffersAndWhatWasSkipped) {
             std::string::npos)
       << text;
   EXPECT_TRUE(text.ends_with("\n1 of 3 verified, 1 differs, 1 skipped\n")) << text;
-  EXPECT_FALSE(is_right(report));
+  EXPECT_FALSE(is_right({table}));
 }
 
 TEST(LadderTable, AReferenceThatDiffersIsWrong) {
-  LadderReport report = report_of_gpu();
-  report.tables.front().reference_rows.front().wrong = "1 of 60 elements: [0, 0] is 1 instead of 2";
-  EXPECT_FALSE(is_right(report));
+  Table table = table_of_gpu();
+  table.reference->wrong = "1 of 60 elements: [0, 0] is 1 instead of 2";
+  EXPECT_FALSE(is_right({table}));
 }
 
 TEST(LadderTable, ComparesRatesAndNotTimes) {
-  LadderTable table{"rung", "copy", {}, {{.name = "copy", .seconds = 1, .bytes = 2e9}}};
+  Table table{"rung", "copy", {}, Row{.name = "copy", .seconds = 1, .bytes = 2e9}};
   EXPECT_EQ(share_of_reference({.seconds = 1, .bytes = 1e9}, table), 0.5);
   EXPECT_EQ(share_of_reference({.bytes = 1e9}, table), std::nullopt);
-  table.reference_rows.clear();
+  table.reference.reset();
   EXPECT_EQ(share_of_reference({.seconds = 1, .bytes = 1e9}, table), std::nullopt);
 }
 
-TEST_F(CommandLine, ALadderThatDiffersEndsWith1) {
-  Stage stage;
-  stage.program = "stage";
-  stage.device = [] { return std::string("GPU"); };
-  LadderReport report = report_of_gpu();
-  const LadderCommand ladder{.name = "gemm",
-                             .run = [&](const LadderRequest& /*request*/) { return report; }};
+class LadderEnd : public CommandLine {
+ protected:
+  void SetUp() override { need_device("stage03_shared_memory"); }
+};
+
+TEST_F(LadderEnd, IsOneWhereARungDiffers) {
+  Results results{"gemm", {{"m", 3}}, {table_of_gpu()}};
+  Options options;
   testing::internal::CaptureStdout();
-  EXPECT_EQ(run_ladder(stage, ladder, {}, {}), 0);
-  report.tables.front().rows[0].wrong = "1 of 60 elements: [3, 5] is nan instead of 0.5";
-  EXPECT_EQ(run_ladder(stage, ladder, {.request = {}, .report = path("report.json")}, {}), 1);
+  EXPECT_EQ(finish(results, options, {}), 0);
+  results.tables.front().rows[0].wrong = "1 of 60 elements: [3, 5] is nan instead of 0.5";
+  options.report = path("report.json");
+  EXPECT_EQ(finish(results, options, {}), 1);
   testing::internal::GetCapturedStdout();
   EXPECT_NE(text("report.json").find("\"verified\": false"), std::string::npos);
   EXPECT_NE(text("report.json").find("[3, 5] is nan"), std::string::npos);
 }
+
+}  // namespace
+}  // namespace ladder
+
+namespace {
 
 ValueDifference compare(const std::vector<float>& found, const std::vector<double>& expected) {
   return compare_values(std::span<const float>(found), std::span<const double>(expected));

@@ -53,8 +53,8 @@ T random_factor(Random& random) {
 template <typename T>
 std::string command_of(const GemmRung<T>& rung, const GemmProblem<T>& p) {
   std::ostringstream text;
-  text << "stage03_shared_memory gemm --rung " << rung.name << " --m " << p.m << " --n " << p.n
-       << " --k " << p.k << (p.op_a == Transpose::yes ? " --transpose-a" : "")
+  text << "ladder gemm --rung " << rung.name << " --m " << p.m << " --n " << p.n << " --k " << p.k
+       << (p.op_a == Transpose::yes ? " --transpose-a" : "")
        << (p.op_b == Transpose::yes ? " --transpose-b" : "");
   if (p.alpha != 1) text << " --alpha " << p.alpha;
   if (p.beta != 0) text << " --beta " << p.beta;

@@ -8,7 +8,7 @@
 /// along k: every block gets as many as the others, and blocks that share a tile add up what they
 /// have (stream_k.cuh).
 ///
-/// Run it: `stage03_shared_memory gemm --rung stream-k`.
+/// Run it: `ladder gemm --rung stream-k`.
 /// Work: as rung 9; for each split tile, its sums are written to and read from the workspace once
 /// for each block that shares it.
 

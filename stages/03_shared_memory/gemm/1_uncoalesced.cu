@@ -5,7 +5,7 @@
 /// work on 32 rows of C. They read a column of A, k elements apart, and write a column of C: 32
 /// transactions of 32 bytes where stage 02 needs four, with one element used of each.
 ///
-/// Run it: `stage03_shared_memory gemm --rung uncoalesced`.
+/// Run it: `ladder gemm --rung uncoalesced`.
 /// Work: 2 m n k operations, 2 m n k loads; each load of A by a warp moves 1,024 bytes to use 128.
 
 #include "02_naive_cuda/operand.cuh"

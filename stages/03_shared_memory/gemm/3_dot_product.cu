@@ -9,7 +9,7 @@
 /// So it pays only where k is long and C is small, and for the gradient of a weight it is far
 /// behind stage 02. What it shows is how much the tree matters when everything rests on it.
 ///
-/// Run it: `stage03_shared_memory gemm --rung dot-sequential` (or dot-interleaved,
+/// Run it: `ladder gemm --rung dot-sequential` (or dot-interleaved,
 /// dot-non-divergent, dot-last-warp).
 /// Work: 2 m n k operations, 2 m n k loads, and the barriers of a tree for each element of C.
 

@@ -10,7 +10,7 @@
 /// Two barriers a step keep the block together: nobody may read before all have written, and nobody
 /// may write the next tile before all have read this one.
 ///
-/// Run it: `stage03_shared_memory gemm --rung tile-16` (or tile-4, tile-8, tile-32).
+/// Run it: `ladder gemm --rung tile-16` (or tile-4, tile-8, tile-32).
 /// Work: 2 m n k operations, 2 m n k / size loads of global memory, 2 m n k of shared memory.
 
 #include <algorithm>

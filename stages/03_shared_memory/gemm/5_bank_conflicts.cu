@@ -19,7 +19,7 @@
 ///     row 1 o  .  .      .          row 1 .  o  .      .
 ///     row 2 o  .  .      .          row 2 .  .  o      .
 ///
-/// Run it: `stage03_shared_memory gemm --rung conflicts`, `--rung padded`.
+/// Run it: `ladder gemm --rung conflicts`, `--rung padded`.
 /// Work: as rung 4 with tiles of 32 x 32; with conflicts, a store of a warp takes 32 turns.
 
 #include "02_naive_cuda/operand.cuh"

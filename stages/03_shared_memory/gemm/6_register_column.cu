@@ -6,7 +6,7 @@
 /// computes eight elements of a column of C, and keeps their sums in registers. The element of B
 /// that it has read serves all eight: nine loads for eight multiplications instead of sixteen.
 ///
-/// Run it: `stage03_shared_memory gemm --rung register-column`.
+/// Run it: `ladder gemm --rung register-column`.
 /// Work: 2 m n k operations; with tiles of 64 x 64, 2 m n k / 64 loads of global memory and
 /// 9/8 m n k of shared memory.
 

@@ -11,7 +11,7 @@
 /// double the thread's tile is 8 x 4: 64 sums of 8 bytes would take up half of all registers it can
 /// have.
 ///
-/// Run it: `stage03_shared_memory gemm --rung register-tile`.
+/// Run it: `ladder gemm --rung register-tile`.
 /// Work: 2 m n k operations; 2 m n k / 128 loads of global memory, m n k / 4 of shared memory.
 
 #include <algorithm>

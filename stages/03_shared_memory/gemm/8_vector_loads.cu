@@ -10,7 +10,7 @@
 /// Vectors need rows whose length is a multiple of four (in double, of two), and aligned pointers.
 /// Where that is not so, the same kernel loads single numbers.
 ///
-/// Run it: `stage03_shared_memory gemm --rung vector-loads`.
+/// Run it: `ladder gemm --rung vector-loads`.
 /// Work: 2 m n k operations; 2 m n k / 128 numbers from global memory, m n k / 4 from shared
 /// memory, a quarter as many instructions for both.
 

@@ -10,7 +10,7 @@
 /// elements are copied in float, 4 bytes each, as panels of 8 steps are too narrow for anything
 /// better (see RowPanel in panel.cuh).
 ///
-/// Run it: `stage03_shared_memory gemm --rung async-copies`.
+/// Run it: `ladder gemm --rung async-copies`.
 /// Work: as rung 8, without the stores to shared memory.
 
 #include "03_shared_memory/gemm/rungs.hpp"

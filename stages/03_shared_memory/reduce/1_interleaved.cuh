@@ -13,7 +13,7 @@
 /// of their threads idle; and the remainder of a division by a variable takes dozens of
 /// instructions.
 ///
-/// Run it: `stage03_shared_memory reduce --rung interleaved`.
+/// Run it: `ladder reduce --rung interleaved`.
 /// Work: 8 steps and 9 barriers for 256 threads, 255 additions, 3 x 255 accesses to shared memory.
 #pragma once
 

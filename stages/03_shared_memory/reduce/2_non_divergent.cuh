@@ -14,7 +14,7 @@
 /// one after the other: at stride 1 two at a time, at stride 16 all the 8 that still work in a
 /// block of 256.
 ///
-/// Run it: `stage03_shared_memory reduce --rung non-divergent`.
+/// Run it: `ladder reduce --rung non-divergent`.
 /// Work: as rung 1; the additions of a step take a half, a quarter, ... of the warps.
 #pragma once
 

@@ -15,7 +15,7 @@
 /// What is slow now: in the first step already, half of the threads have nothing to do, though each
 /// has fetched an element. Rung 4 changes what a thread fetches and keeps this tree.
 ///
-/// Run it: `stage03_shared_memory reduce --rung sequential`.
+/// Run it: `ladder reduce --rung sequential`.
 /// Work: as rung 2, without conflicts.
 #pragma once
 

@@ -11,7 +11,7 @@
 /// What is slow now: for every 512 elements, a block walks through a tree with 9 barriers; rung 5
 /// looks at these.
 ///
-/// Run it: `stage03_shared_memory reduce --rung first-add`.
+/// Run it: `ladder reduce --rung first-add`.
 /// Work: as in passes.cuh, with n/512 partial sums.
 #pragma once
 

@@ -12,7 +12,7 @@
 /// What is slow now: each of these steps writes to shared memory for a neighbour in the same warp
 /// to read, and waits for it.
 ///
-/// Run it: `stage03_shared_memory reduce --rung last-warp`.
+/// Run it: `ladder reduce --rung last-warp`.
 /// Work: as rung 3, with 3 barriers of the block instead of 9 for 256 threads.
 #pragma once
 

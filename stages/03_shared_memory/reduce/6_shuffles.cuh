@@ -6,7 +6,7 @@
 /// load. All warps add up their 32 values this way, and the first one then adds up the sums of the
 /// warps, at most 32 as a block has at most 1,024 threads. One barrier is left.
 ///
-/// Run it: `stage03_shared_memory reduce --rung shuffles`.
+/// Run it: `ladder reduce --rung shuffles`.
 /// Work: 1 barrier; 256 threads shuffle 5 times, the first warp 10 times; shared memory holds 8
 /// sums.
 #pragma once

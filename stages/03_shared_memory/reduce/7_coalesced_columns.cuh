@@ -9,7 +9,7 @@
 /// What is slow now: a narrow matrix has few blocks. The 10 columns of a last layer get a single
 /// one, and 131 of 132 multiprocessors have nothing to do.
 ///
-/// Run it: `stage03_shared_memory reduce --rung vector-loads`.
+/// Run it: `ladder reduce --rung vector-loads`.
 /// Work: rows x cols elements read, each once; as many additions.
 #pragma once
 

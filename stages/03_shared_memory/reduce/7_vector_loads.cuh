@@ -13,7 +13,7 @@
 ///
 /// What is slow now: the second launch, which does next to nothing.
 ///
-/// Run it: `stage03_shared_memory reduce --rung vector-loads`.
+/// Run it: `ladder reduce --rung vector-loads`.
 /// Work: n elements read, some hundred partial sums written and read; n - 1 additions.
 #pragma once
 

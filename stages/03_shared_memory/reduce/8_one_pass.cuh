@@ -8,7 +8,7 @@
 /// The sums of columns gain more than a launch. Now that blocks can put their parts together, the
 /// rows of a narrow matrix are shared out to several of them as well.
 ///
-/// Run it: `stage03_shared_memory reduce --rung one-pass`.
+/// Run it: `ladder reduce --rung one-pass`.
 /// Work: as rung 7, with one launch; a ticket for each block.
 #pragma once
 

@@ -11,7 +11,7 @@
 /// What is slow now: a column of the tile. Its elements lie 32 words apart, all in the same one of
 /// the 32 banks of shared memory, and are fetched one after the other.
 ///
-/// Run it: `stage03_shared_memory transpose --rung tile`.
+/// Run it: `ladder transpose --rung tile`.
 /// Work: rows x cols elements read and written, each once; no arithmetic.
 #pragma once
 

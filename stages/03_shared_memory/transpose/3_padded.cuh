@@ -12,7 +12,7 @@
 /// What is slow now: each of 1,024 threads moves a single element, and must find out where from and
 /// where to.
 ///
-/// Run it: `stage03_shared_memory transpose --rung padded`.
+/// Run it: `ladder transpose --rung padded`.
 /// Work: as rung 2; 32 words of shared memory more for a tile.
 #pragma once
 

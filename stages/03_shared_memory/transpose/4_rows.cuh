@@ -9,7 +9,7 @@
 ///
 /// What is left: the 33rd column, 3 % of the shared memory.
 ///
-/// Run it: `stage03_shared_memory transpose --rung rows`.
+/// Run it: `ladder transpose --rung rows`.
 /// Work: as rung 3, with a quarter of the threads.
 #pragma once
 

@@ -13,7 +13,7 @@
 ///     r = 2         2  3  0  1
 ///     r = 3         3  2  1  0
 ///
-/// Run it: `stage03_shared_memory transpose --rung swizzled`.
+/// Run it: `ladder transpose --rung swizzled`.
 /// Work: as rung 4; an XOR for each access to shared memory.
 #pragma once
 

@@ -9,7 +9,7 @@
 
 #include "network/problems.hpp"
 
-namespace stagewise::shared_memory {
+namespace stagewise::ladder {
 
 /// Whether this build has reference_sum().
 #ifdef CUDA_ON_CPU
@@ -57,4 +57,4 @@ template <typename T>
 void reference_sum(cudaStream_t stream, Index n, const T* x, T* out, void* helper,
                    std::size_t helper_bytes);
 
-}  // namespace stagewise::shared_memory
+}  // namespace stagewise::ladder

@@ -1,16 +1,18 @@
-#include "03_shared_memory/commands/runner.hpp"
+#include "ladder/runner.hpp"
 
 #include <algorithm>
 #include <array>
 #include <chrono>
 #include <cmath>
 #include <fstream>
+#include <iostream>
 
+#include "app/output.hpp"
 #include "app/text.hpp"
 #include "cuda/device.hpp"
 #include "cuda/thread_order.hpp"
 
-namespace stagewise::shared_memory {
+namespace stagewise::ladder {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -65,37 +67,8 @@ double median(std::vector<double> values) {
   return *middle;
 }
 
-}  // namespace
-
-void check_memory(const std::string& problem, double device_bytes, double host_bytes) {
-  const auto refuse = [&](double needed, const std::string& whose, double free) {
-    throw Error(problem + " takes " + with_prefix(needed, "B") + " of " + whose + ", of which " +
-                with_prefix(free, "B") + " are free; choose smaller sizes");
-  };
-  std::size_t free = 0;
-  std::size_t total = 0;
-  cuda::require_device();
-  CUDA_CHECK(cudaMemGetInfo(&free, &total));
-  constexpr double workspace_bytes =
-      static_cast<double>(Workspace::capacity<std::byte>()) +
-      static_cast<double>(Workspace::counter_count) * sizeof(unsigned);
-  const double device_needed = device_bytes + workspace_bytes;
-  const auto device_free = static_cast<double>(free);
-  if (device_needed > device_free) {
-    refuse(device_needed,
-           cuda::runs_on_cpu() ? "the emulated GPU's memory (STAGEWISE_CPU_DEVICE_MEMORY)"
-                               : "the GPU's memory",
-           device_free);
-  }
-  const double host_needed = host_bytes + (cuda::runs_on_cpu() ? device_needed : 0);
-  const double host_free = available_host_bytes();
-  if (host_free > 0 && host_needed > host_free) {
-    refuse(host_needed, "the host's memory", host_free);
-  }
-}
-
-std::vector<LadderLine> floor_of(double bytes, double operations, const std::string& precision) {
-  if (cuda::runs_on_cpu()) return {};
+/// How long the GPU takes at least, by what it says of its memory and its units; empty if nothing.
+std::string floor_of(double bytes, double operations, const std::string& precision) {
   // The clocks are in kHz, and memory is read twice in a cycle.
   const double bandwidth =
       2e3 * attribute(cudaDevAttrMemoryClockRate) * attribute(cudaDevAttrGlobalMemoryBusWidth) / 8;
@@ -114,16 +87,53 @@ std::vector<LadderLine> floor_of(double bytes, double operations, const std::str
     const double cache = attribute(cudaDevAttrL2CacheSize);
     if (bytes <= cache) text += ", less from the L2 cache of " + with_prefix(cache, "B");
   }
-  if (text.empty()) return {};
-  return {{"floor", text}};
+  return text;
+}
+
+}  // namespace
+
+void check_memory(const std::string& problem, double device_bytes, double host_bytes) {
+  const auto refuse = [&](double needed, const std::string& whose, double free) {
+    throw Error(problem + " takes " + with_prefix(needed, "B") + " of " + whose + ", of which " +
+                with_prefix(free, "B") + " are free; choose smaller sizes");
+  };
+  std::size_t free = 0;
+  std::size_t total = 0;
+  cuda::require_device();
+  CUDA_CHECK(cudaMemGetInfo(&free, &total));
+  constexpr double workspace_bytes =
+      static_cast<double>(shared_memory::Workspace::capacity<std::byte>()) +
+      static_cast<double>(shared_memory::Workspace::counter_count) * sizeof(unsigned);
+  const double device_needed = device_bytes + workspace_bytes;
+  const auto device_free = static_cast<double>(free);
+  if (device_needed > device_free) {
+    refuse(device_needed,
+           cuda::runs_on_cpu() ? "the emulated GPU's memory (STAGEWISE_CPU_DEVICE_MEMORY)"
+                               : "the GPU's memory",
+           device_free);
+  }
+  const double host_needed = host_bytes + (cuda::runs_on_cpu() ? device_needed : 0);
+  const double host_free = available_host_bytes();
+  if (host_free > 0 && host_needed > host_free) {
+    refuse(host_needed, "the host's memory", host_free);
+  }
+}
+
+void print_problem(std::vector<Line> lines, double bytes, double operations,
+                   const std::string& precision) {
+  if (!cuda::runs_on_cpu()) {
+    const std::string floor = floor_of(bytes, operations, precision);
+    if (!floor.empty()) lines.push_back({"floor", floor});
+  }
+  print_header(std::cout, cuda::describe_device(), cuda::runs_on_cpu(), lines);
 }
 
 std::string shape_text(Index rows, Index cols) {
   return "[" + std::to_string(rows) + ", " + std::to_string(cols) + "]";
 }
 
-void Runner::run(LadderRow& row, const Work& work) const {
-  announce_(row.name);
+void Runner::run(Row& row, const Work& work) {
+  status_.show(("running " + row.name).c_str());
   const auto time_once = [&](const std::function<void()>& enqueue) {
     work.prepare();
     stream_.synchronize();
@@ -134,7 +144,7 @@ void Runner::run(LadderRow& row, const Work& work) const {
   };
   const double first = time_once(work.enqueue);
   verify(row, work);
-  if (!row.wrong.empty() || repetitions_ == 0) return;
+  if (!row.wrong.empty() || options_.repetitions == 0) return;
 
   double seconds = measure(work.enqueue, first, work.also_without_graph);
   if (work.overhead) seconds -= measure(work.overhead, time_once(work.overhead), false);
@@ -143,11 +153,25 @@ void Runner::run(LadderRow& row, const Work& work) const {
   if (row.wrong.empty() && seconds > 0) row.seconds = seconds;  // else it is lost in the noise
 }
 
-void Runner::verify(LadderRow& row, const Work& work) {
+void Runner::run(Table& table, const std::function<Work(const Row&)>& work_of) {
+  Measured measured = cuda::runs_on_cpu() ? Measured::times : Measured::rates;
+  if (options_.repetitions == 0) measured = Measured::nothing;
+  status_.clear();
+  TablePrinter printer(std::cout, table, measured);
+  for (Row& row : table.rows) {
+    if (row.skipped.empty()) run(row, work_of(row));
+    status_.clear();
+    printer.print(row);
+    if (output_is_closed() && options_.report.empty()) throw OutputClosed();
+  }
+  if (table.reference) printer.print(*table.reference);
+}
+
+void Runner::verify(Row& row, const Work& work) {
   work.verify(row);
   if (row.wrong.empty()) return;
   row.wrong += ". " + cuda::explain_order([&] {
-                 LadderRow again = row;
+                 Row again = row;
                  again.wrong.clear();
                  work.prepare();
                  work.enqueue();
@@ -161,7 +185,7 @@ double Runner::measure(const std::function<void()>& enqueue, double first,
                        bool also_without_graph) const {
   if (cuda::runs_on_cpu()) {
     std::vector<double> seconds = {first};
-    while (std::ssize(seconds) < repetitions_) {
+    while (std::ssize(seconds) < options_.repetitions) {
       const auto start = Clock::now();
       enqueue();
       stream_.synchronize();
@@ -194,7 +218,7 @@ double Runner::measure(const std::function<void()>& enqueue, double first,
     constexpr double warm_up_seconds = 0.02;  // in which the GPU raises its clock
     for (double spent = 0; spent < warm_up_seconds;) spent += time(launch);
     std::vector<double> seconds;
-    while (std::ssize(seconds) < repetitions_) seconds.push_back(time(launch) / launches);
+    while (std::ssize(seconds) < options_.repetitions) seconds.push_back(time(launch) / launches);
     return median(seconds);
   };
   const cuda::ExecutableGraph graph(stream_, enqueue_all);
@@ -202,4 +226,4 @@ double Runner::measure(const std::function<void()>& enqueue, double first,
   return also_without_graph ? std::min(in_graph, time_all(enqueue_all)) : in_graph;
 }
 
-}  // namespace stagewise::shared_memory
+}  // namespace stagewise::ladder

@@ -1,5 +1,5 @@
 /// @file
-/// What the ladders' subcommands share: memory, verification, measurement.
+/// What the ladders share: memory, verification, measurement.
 #pragma once
 
 #include <functional>
@@ -11,17 +11,20 @@
 
 #include "03_shared_memory/ladder.hpp"
 #include "03_shared_memory/workspace.hpp"
-#include "app/ladder.hpp"
+#include "app/status_line.hpp"
 #include "cuda/check.hpp"
 #include "cuda/handles.hpp"
 #include "cuda/memory.hpp"
+#include "ladder/options.hpp"
+#include "ladder/results.hpp"
+#include "ladder/table.hpp"
 #include "tensor/error.hpp"
 #include "tensor/random.hpp"
 #include "tensor/tensor.hpp"
 #include "verify/differences.hpp"
 #include "verify/values.hpp"
 
-namespace stagewise::shared_memory {
+namespace stagewise::ladder {
 
 /// Refuses what does not fit, before any of it is allocated: a system that runs out of memory may
 /// end the program without a word. In double, as the product of two sizes may be no number of
@@ -31,25 +34,51 @@ namespace stagewise::shared_memory {
 /// @throws Error naming the problem, what it needs and what is free.
 void check_memory(const std::string& problem, double device_bytes, double host_bytes);
 
-/// The line "floor": how long the GPU takes at least, by the speed of its memory and, where there
-/// is arithmetic, by its units. Nothing where kernels run on the CPU.
-std::vector<LadderLine> floor_of(double bytes, double operations, const std::string& precision);
+/// Prints what the program runs on, the lines, and how long the GPU takes at least, by the speed of
+/// its memory and, where there is arithmetic, by its units.
+void print_problem(std::vector<Line> lines, double bytes, double operations,
+                   const std::string& precision);
 
 /// "[800, 1000]".
 std::string shape_text(Index rows, Index cols);
 
-/// Where the kernels of a subcommand run.
+/// The rows of the rungs that were asked for, to be run.
+/// @param wanted the rung's name, or all.
+/// @param row what the rows have in common.
+/// @param picked the name of stage 03's own choice.
+/// @throws Error if a rung was asked for by name and cannot be used. UsageError if there is none.
+template <typename Problem>
+std::vector<Row> rows_for(shared_memory::Ladder<Problem> ladder, const std::string& wanted,
+                          const Problem& problem, Row row, std::string_view picked) {
+  const bool all = wanted == "all";
+  if (!all) ladder = {&find_rung(ladder, wanted), 1};
+  std::vector<Row> rows;
+  for (const shared_memory::Rung<Problem>& rung : ladder) {
+    row.name = rung.name;
+    row.file = rung.file;
+    row.idea = rung.idea;
+    row.tile = rung.tile;
+    row.picked = rung.name == picked;
+    row.skipped = rung.supports(problem).reason;
+    if (!all && !row.skipped.empty()) {
+      throw Error("the rung " + row.name + " cannot be used here: " + row.skipped);
+    }
+    rows.push_back(row);
+  }
+  return rows;
+}
+
+/// Where the kernels run.
 class Runner {
  public:
-  explicit Runner(const LadderRequest& request)
-      : repetitions_(request.repetitions), announce_(request.announce) {}
+  explicit Runner(const Options& options) : options_(options) {}
 
   /// What a run is made of.
   struct Work {
-    std::function<void()> prepare;  ///< puts inputs and outputs into the state before the run
-    std::function<void()> enqueue;  ///< what is verified and measured
-    std::function<void(LadderRow&)> verify;  ///< looks at the outputs
-    std::function<void()> overhead;  ///< the part of `enqueue` that is not measured, or empty
+    std::function<void()> prepare;     ///< puts inputs and outputs into the state before the run
+    std::function<void()> enqueue;     ///< what is verified and measured
+    std::function<void(Row&)> verify;  ///< looks at the outputs
+    std::function<void()> overhead;    ///< the part of `enqueue` that is not measured, or empty
 
     /// Whether it may be faster outside of a graph, which is then what counts: copies, as
     /// references.
@@ -57,65 +86,47 @@ class Runner {
   };
 
   /// Runs, verifies and, if it is right, measures.
-  void run(LadderRow& row, const Work& work) const;
+  void run(Row& row, const Work& work);
 
-  /// The same for each rung that was asked for.
-  /// @param row what the rows have in common.
-  /// @throws Error if it was asked for by name and cannot be used.
+  /// The same for each row of a table that is not skipped; prints each as it is done.
+  void run(Table& table, const std::function<Work(const Row&)>& work_of);
+
+  /// The same for rungs.
+  /// @param work of each, but for what is enqueued.
   template <typename Problem>
-  std::vector<LadderRow> run_rungs(Ladder<Problem> ladder, const std::string& wanted,
-                                   const Problem& problem, const LadderRow& row, Work work);
+  void run(Table& table, shared_memory::Ladder<Problem> ladder, const Problem& problem, Work work) {
+    run(table, [&](const Row& row) {
+      work.enqueue = [&, rung = &find_rung(ladder, row.name)] {
+        rung->run(stream_.get(), problem, workspace_);
+      };
+      return work;
+    });
+  }
 
   const cuda::Stream& stream() const { return stream_; }
 
  private:
   /// Verifies what was run, and if it is wrong, says whether the order of the threads matters.
-  static void verify(LadderRow& row, const Work& work);
+  static void verify(Row& row, const Work& work);
   double measure(const std::function<void()>& enqueue, double first, bool also_without_graph) const;
 
-  Index repetitions_;
-  std::function<void(const std::string&)> announce_;
+  const Options& options_;
+  StatusLine status_;  // some rungs take minutes
   cuda::Stream stream_;
-  Workspace workspace_;
+  shared_memory::Workspace workspace_;
 };
 
-template <typename Problem>
-std::vector<LadderRow> Runner::run_rungs(Ladder<Problem> ladder, const std::string& wanted,
-                                         const Problem& problem, const LadderRow& row, Work work) {
-  const bool all = wanted == "all";
-  if (!all) ladder = {&find_rung(ladder, wanted), 1};
-  std::vector<LadderRow> rows;
-  for (const Rung<Problem>& rung : ladder) {
-    LadderRow& own = rows.emplace_back(row);
-    own.name = rung.name;
-    own.file = rung.file;
-    own.idea = rung.idea;
-    own.tile = rung.tile;
-    if (const Support support = rung.supports(problem); !support) {
-      if (!all) throw Error("the rung " + own.name + " cannot be used here: " + support.reason);
-      own.skipped = support.reason;
-      continue;
-    }
-    work.enqueue = [&] { rung.run(stream_.get(), problem, workspace_); };
-    run(own, work);
-  }
-  return rows;
-}
-
 /// Notes how far a row's output of rows x columns is from what is expected.
-/// @param bound of the difference of an element; 0: they must be equal.
 template <typename Found, typename Expected>
-void note_difference(LadderRow& row, const std::vector<Found>& found,
-                     const std::vector<Expected>& expected, Index rows, Index columns,
-                     double bound) {
+void note_difference(Row& row, const std::vector<Found>& found,
+                     const std::vector<Expected>& expected, Index rows, Index columns) {
   const ValueDifference difference =
       compare_values(std::span<const Found>(found), std::span<const Expected>(expected));
   row.difference = difference.relative;
   row.worst = difference.worst;
-  row.bound = bound;
   row.wrong = describe_differences(
       std::span<const Found>(found), std::span<const Expected>(expected), {rows, columns, row.tile},
-      [&](double value, double wanted) { return is_near(value, wanted, bound); });
+      [&](double value, double wanted) { return is_near(value, wanted, row.bound); });
 }
 
 /// Uniform in [-1, 1).
@@ -175,4 +186,4 @@ void poison(const cuda::Stream& stream, Tensor<T>& tensor) {
       tensor.data(), 0xff, static_cast<std::size_t>(tensor.elements()) * sizeof(T), stream.get()));
 }
 
-}  // namespace stagewise::shared_memory
+}  // namespace stagewise::ladder

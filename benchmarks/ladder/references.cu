@@ -3,9 +3,9 @@
 
 #include <cub/device/device_reduce.cuh>
 
-#include "03_shared_memory/references.hpp"
 #include "cuda/check.hpp"
 #include "cuda/memory.hpp"
+#include "ladder/references.hpp"
 #include "tensor/error.hpp"
 #include "tensor/tensor.hpp"
 
@@ -13,7 +13,7 @@
 #include <cublas_v2.h>
 #endif
 
-namespace stagewise::shared_memory {
+namespace stagewise::ladder {
 
 #ifdef STAGEWISE_CUBLAS
 namespace {
@@ -97,4 +97,4 @@ template std::size_t reference_sum_bytes<double>(Index);
 template void reference_sum(cudaStream_t, Index, const float*, float*, void*, std::size_t);
 template void reference_sum(cudaStream_t, Index, const double*, double*, void*, std::size_t);
 
-}  // namespace stagewise::shared_memory
+}  // namespace stagewise::ladder

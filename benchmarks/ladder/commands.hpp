@@ -1,0 +1,54 @@
+/// @file
+/// The ladders, each a subcommand: it runs the rungs at a given size, verifies each against stage
+/// 01 and times it.
+#pragma once
+
+#include "cuda/device.hpp"
+#include "ladder/options.hpp"
+#include "ladder/results.hpp"
+
+namespace stagewise::ladder {
+
+/// C = alpha op(A) op(B) + beta C at sizes m, n, k; the reference is cuBLAS.
+struct GemmOptions : Options {
+  Index m = cuda::runs_on_cpu() ? 80 : 800;    // CUDA on the CPU takes minutes for what a GPU
+  Index n = cuda::runs_on_cpu() ? 100 : 1000;  // does in microseconds
+  Index k = cuda::runs_on_cpu() ? 78 : 784;
+  double alpha = 1;
+  double beta = 0;
+  bool transpose_a = false;
+  bool transpose_b = false;
+};
+
+/// The sum of n numbers, with CUB as the reference; or, given m, the sums of the n columns of an
+/// [m, n] matrix, with a copy of as many bytes.
+struct ReduceOptions : Options {
+  Index m = 0;  ///< 0: not given
+  Index n = 0;  ///< 0: not given
+};
+
+/// The transpose of an [m, n] matrix, and the column of ones of report 003; the reference is a
+/// copy.
+struct TransposeOptions : Options {
+  Index m = 2048;
+  Index n = 2048;
+};
+
+/// @name Declares the options of a subcommand
+/// @param options receives their values.
+/// @{
+void declare(CLI::App& command, GemmOptions& options);
+void declare(CLI::App& command, ReduceOptions& options);
+void declare(CLI::App& command, TransposeOptions& options);
+/// @}
+
+/// @name Runs the rungs that were asked for, and prints each as it is done
+/// @throws Error if it does not fit into the memory of GPU or host, or if the only rung that was
+///         asked for cannot be used. UsageError if there is no such rung in this precision.
+/// @{
+Results run(const GemmOptions& options);
+Results run(const ReduceOptions& options);
+Results run(const TransposeOptions& options);
+/// @}
+
+}  // namespace stagewise::ladder

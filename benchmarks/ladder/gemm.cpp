@@ -1,0 +1,234 @@
+// The subcommand gemm.
+
+#include "01_serial/gemm.hpp"
+
+#include <CLI/CLI.hpp>
+#include <cmath>
+#include <limits>
+
+#include "03_shared_memory/gemm.hpp"
+#include "app/text.hpp"
+#include "app/values.hpp"
+#include "ladder/commands.hpp"
+#include "ladder/references.hpp"
+#include "ladder/runner.hpp"
+
+namespace stagewise::ladder {
+namespace {
+
+/// "C [2, 4] = 2 A [2, 3] B^T + 5 C, B [4, 3], float"
+std::string describe(const GemmOptions& o) {
+  const auto factor = [](double value) { return value == 1 ? "" : shortest(value) + " "; };
+  std::string text = "C " + shape_text(o.m, o.n) + " = " + factor(o.alpha);
+  text += o.transpose_a ? "A^T B" : "A B";
+  if (o.transpose_b) text += "^T";
+  if (o.beta != 0) {
+    text += (o.beta < 0 ? " - " : " + ") + factor(std::abs(o.beta)) + "C";
+  }
+  text += ", A " + (o.transpose_a ? shape_text(o.k, o.m) : shape_text(o.m, o.k));
+  text += ", B " + (o.transpose_b ? shape_text(o.n, o.k) : shape_text(o.k, o.n));
+  return text + ", " + o.precision;
+}
+
+/// How far an element may be from stage 01's.
+///
+/// An element of A B is a sum of k products of numbers that are uniform in [-1, 1), each with a
+/// deviation of 1/3: it deviates by sqrt(k) / 3, and C by 1 / sqrt(3). Added up one after the
+/// other, each of the k sums is rounded by at most half an epsilon of itself, to either side:
+/// together, that deviates by about 0.2 epsilon sqrt(k) of the element's own deviation, less in any
+/// order that adds in parts. Four epsilon sqrt(k) are twenty times as much, room for the worst of
+/// any number of elements and for stage 01's own rounding. A product that is left out is more than
+/// that as long as k is below a million in float.
+template <typename T>
+double bound_of(Index k, double alpha, double beta) {
+  const auto length = static_cast<double>(k);
+  const double deviation = std::hypot(alpha * std::sqrt(length) / 3, beta / std::sqrt(3.0));
+  return 4 * std::numeric_limits<T>::epsilon() * std::sqrt(length) * deviation +
+         2 * std::numeric_limits<T>::denorm_min();
+}
+
+void check_factor(const std::string& name, double value, const std::string& precision) {
+  if (precision == "double") return;
+  const auto in_float = static_cast<float>(value);
+  const bool infinite = !std::isfinite(in_float);
+  if (!infinite && (in_float != 0) == (value != 0)) return;
+  throw UsageError("--" + name + " " + shortest(value) + " is " + (infinite ? "infinite" : "0") +
+                   " in float; choose another, or --precision double");
+}
+
+/// @throws UsageError if no result could hold the factors.
+template <typename T>
+void check_factors(const GemmOptions& o) {
+  check_factor("alpha", o.alpha, o.precision);
+  check_factor("beta", o.beta, o.precision);
+  if (std::abs(o.alpha) * static_cast<double>(o.k) + std::abs(o.beta) >
+      static_cast<double>(std::numeric_limits<T>::max()) / 4) {
+    throw UsageError("--alpha " + shortest(o.alpha) + " and --beta " + shortest(o.beta) +
+                     " make numbers that are too large for " + o.precision);
+  }
+}
+
+/// The operands, on the host and on the GPU.
+template <typename T>
+class Product {
+ public:
+  Product(const GemmOptions& o, Random random)
+      : m_(o.m),
+        n_(o.n),
+        host_a_(random_numbers<T>(o.m * o.k, random)),
+        host_b_(random_numbers<T>(o.k * o.n, random)),
+        host_c_(random_numbers<T>(o.m * o.n, random)),
+        problem_{.op_a = o.transpose_a ? Transpose::yes : Transpose::no,
+                 .op_b = o.transpose_b ? Transpose::yes : Transpose::no,
+                 .m = o.m,
+                 .n = o.n,
+                 .k = o.k,
+                 .alpha = static_cast<T>(o.alpha),
+                 .a = a_.data(),
+                 .b = b_.data(),
+                 .beta = static_cast<T>(o.beta),
+                 .c = c_.data()} {}
+
+  const GemmProblem<T>& problem() const { return problem_; }
+
+  /// Copies A and B to the GPU.
+  void load(const cuda::Stream& stream) {
+    copy_in(stream, host_a_, a_);
+    copy_in(stream, host_b_, b_);
+  }
+
+  /// Puts C into the state before the product.
+  void prepare(const cuda::Stream& stream) {
+    if (problem_.beta == 0) {
+      poison(stream, c_);
+    } else {
+      copy_in(stream, host_c_, c_);
+    }
+  }
+
+  /// What C is on the GPU.
+  std::vector<T> result(const cuda::Stream& stream) const { return copy_out(stream, c_, m_ * n_); }
+
+  /// Stage 01's result for the same inputs, in double.
+  std::vector<double> expected() const {
+    const std::vector<double> a(host_a_.begin(), host_a_.end());
+    const std::vector<double> b(host_b_.begin(), host_b_.end());
+    std::vector<double> c(host_c_.begin(), host_c_.end());
+    serial::gemm<double>(serial::GemmForm::blas, {.op_a = problem_.op_a,
+                                                  .op_b = problem_.op_b,
+                                                  .m = m_,
+                                                  .n = n_,
+                                                  .k = problem_.k,
+                                                  .alpha = static_cast<double>(problem_.alpha),
+                                                  .a = a.data(),
+                                                  .b = b.data(),
+                                                  .beta = static_cast<double>(problem_.beta),
+                                                  .c = c.data()});
+    return c;
+  }
+
+ private:
+  Index m_;
+  Index n_;
+  std::vector<T> host_a_;
+  std::vector<T> host_b_;
+  std::vector<T> host_c_;
+  Tensor<T> a_ = on_device<T>(std::ssize(host_a_));
+  Tensor<T> b_ = on_device<T>(std::ssize(host_b_));
+  Tensor<T> c_ = on_device<T>(std::ssize(host_c_));
+  GemmProblem<T> problem_;
+};
+
+/// What the rows have in common: how exact the product must be, and what it takes at least.
+/// @throws Error if it does not fit into memory.
+template <typename T>
+Row row_of(const GemmOptions& o) {
+  const auto factors = static_cast<double>(o.m) * static_cast<double>(o.k) +
+                       static_cast<double>(o.k) * static_cast<double>(o.n);
+  const auto results = static_cast<double>(o.m) * static_cast<double>(o.n);
+  check_memory("the product of A " + shape_text(o.m, o.k) + " and B " + shape_text(o.k, o.n) +
+                   " in " + o.precision,
+               sizeof(T) * (factors + results) + (has_cublas ? ReferenceGemm::workspace_bytes : 0),
+               (sizeof(T) + sizeof(double)) * (factors + results) + 2 * sizeof(T) * results);
+  return {.bound = bound_of<T>(o.k, o.alpha, o.beta),
+          .operations = 2 * results * static_cast<double>(o.k),
+          .bytes = sizeof(T) * (factors + results * (o.beta == 0 ? 1 : 2))};
+}
+
+template <typename T>
+Table run_gemm(const GemmOptions& o) {
+  check_factors<T>(o);
+  const Row common = row_of<T>(o);
+  Runner runner(o);
+  const cuda::Stream& stream = runner.stream();
+  Product<T> product(o, Random(o.seed));
+  product.load(stream);
+  const GemmProblem<T>& problem = product.problem();
+  const auto ladder = shared_memory::gemm_ladder<T>();
+  const std::string_view picked = shared_memory::pick_gemm(problem).name;
+  Table table{.heading = "rung",
+              .reference_name = "cuBLAS",
+              .rows = rows_for(ladder, o.rung, problem, common, picked),
+              .reference = {}};
+  print_problem({{"gemm", describe(o)},
+                 {"check", "each element is at most " + scientific(common.bound) +
+                               " from stage 01's in double; inputs are random in [-1, 1)"}},
+                common.bytes, common.operations, o.precision);
+
+  const std::vector<double> expected = product.expected();
+  std::vector<T> by_reference;
+  Runner::Work work;
+  work.prepare = [&] { product.prepare(stream); };
+  work.verify = [&](Row& row) {
+    const std::vector<T> found = product.result(stream);
+    note_difference(row, found, expected, o.m, o.n);
+    if (by_reference.empty()) return;
+    row.reference_difference =
+        compare_values(std::span<const T>(found), std::span<const T>(by_reference)).relative;
+  };
+  if constexpr (has_cublas) {
+    ReferenceGemm cublas;
+    table.reference = common;
+    table.reference->name = "cuBLAS";
+    work.enqueue = [&] { cublas.run(stream.get(), problem); };
+    runner.run(*table.reference, work);
+    work.prepare();
+    work.enqueue();
+    by_reference = product.result(stream);
+  }
+  runner.run(table, ladder, problem, work);
+  return table;
+}
+
+}  // namespace
+
+void declare(CLI::App& command, GemmOptions& options) {
+  add_size(command, "m", "rows of A and C", options.m);
+  add_size(command, "n", "columns of B and C", options.n);
+  add_size(command, "k", "columns of A and rows of B", options.k);
+  command.option_defaults()->group("Problem");
+  add_value(command, "alpha", "X", "factor of the product", shortest(options.alpha),
+            [&](const std::string& text) { options.alpha = parse_finite(text); });
+  add_value(command, "beta", "X", "factor of what C holds before", shortest(options.beta),
+            [&](const std::string& text) { options.beta = parse_finite(text); });
+  command.add_flag("--transpose-a", options.transpose_a, "A is stored as [k, m]")
+      ->disable_flag_override();
+  command.add_flag("--transpose-b", options.transpose_b, "B is stored as [n, k]")
+      ->disable_flag_override();
+  add_options(command, options,
+              names_of(shared_memory::gemm_ladder<float>(), shared_memory::gemm_ladder<double>()));
+}
+
+Results run(const GemmOptions& o) {
+  return {"gemm",
+          {{"m", o.m},
+           {"n", o.n},
+           {"k", o.k},
+           {"alpha", o.alpha},
+           {"beta", o.beta},
+           {"transpose_a", o.transpose_a},
+           {"transpose_b", o.transpose_b}},
+          {o.precision == "double" ? run_gemm<double>(o) : run_gemm<float>(o)}};
+}
+
+}  // namespace stagewise::ladder

@@ -1,0 +1,58 @@
+/// @file
+/// How the results of a ladder look on a terminal, all within 80 columns.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "ladder/results.hpp"
+
+namespace stagewise::ladder {
+
+/// A line above the tables.
+struct Line {
+  std::string label;  ///< of at most six letters
+  std::string text;
+};
+
+/// Prints what the program runs on, and the lines: the problem, how it is verified, how fast it
+/// could be at best.
+void print_header(std::ostream& out, const std::string& device, bool cuda_on_cpu,
+                  const std::vector<Line>& lines);
+
+/// What is measured: nothing, times, or times that say something about a GPU.
+enum class Measured : std::uint8_t { nothing, times, rates };
+
+/// Prints a table row by row, as they are done.
+class TablePrinter {
+ public:
+  /// Prints the headings, with room for all rows that the table has.
+  /// @param table must outlive this; its reference has been run.
+  TablePrinter(std::ostream& out, const Table& table, Measured measured);
+
+  /// Prints a row that was run, or is skipped.
+  void print(const Row& row);
+
+ private:
+  struct Column {
+    std::string heading;
+    std::size_t width;  ///< of the heading and of all cells
+    std::function<std::string(const Row&)> cell;
+    bool left = false;  ///< whether cells are flush left
+  };
+
+  void add_figures(const Table& table, Measured measured);
+  void print_line(const std::function<std::string(const Column&)>& cell_of);
+
+  std::ostream& out_;
+  std::vector<Column> columns_;
+};
+
+/// Prints how many rows are verified.
+void print_verdict(std::ostream& out, const std::vector<Table>& tables);
+
+}  // namespace stagewise::ladder
