@@ -14,6 +14,7 @@ struct Fusion {
   Rewriter rewriter;
   Index max_rows;  ///< of the largest batch that it will be executed with
 
+  /// A value of the program.
   const Value& value(ValueId id) const { return rewriter.program()[id]; }
 
   /// Samples of the largest batch that a value has.
@@ -23,9 +24,8 @@ struct Fusion {
   bool fits(ValueId batched, ValueId weight) const;
 };
 
-/// @name The patterns. Each looks for lines that begin with line `i` (the loss and the output
-/// layer: that belong to it), and replaces them if there is a kernel for their sizes.
-/// @return whether the program has changed.
+/// @name The patterns. Each looks for the lines that belong to line `i`, replaces them if there is a
+/// kernel for their sizes, and returns whether the program has changed.
 /// @{
 
 /// gemm, add_bias and an activation: `linear`.
