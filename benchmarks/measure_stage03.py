@@ -625,7 +625,7 @@ def with_fastest(label, names, values):
     return [label, *map(rate, values), max(known)[1] if known else NOTHING]
 
 
-FORMS = ["direct", "unrolled", "implicit"]
+FORMS = ["direct", "im2col", "implicit"]
 
 
 def cnn_checkpoint(bench):

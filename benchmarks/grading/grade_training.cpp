@@ -93,7 +93,7 @@ Result train_in_parallel(const Training& training, const GradeOptions& options, 
                                     0, rows, world, ranks, how);
   network.load(rows);
   Dataset storage;
-  const Dataset& validation = ranks.share(training.data->validation, storage);
+  const Dataset& validation = ranks.shard(training.data->validation, storage);
   Recorder recorder;
   train<double>(network, step, train_set, validation, training.options, 1, recorder, &ranks);
   return recorder.result;

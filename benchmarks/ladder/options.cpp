@@ -33,10 +33,10 @@ void add_options(CLI::App& command, Options& options, const std::vector<std::str
   add_value(
       command, "rung", "NAME", list_of(choices), options.rung,
       [&options, choices](const std::string& text) { options.rung = parse_choice(text, choices); });
-  constexpr std::int64_t most_repetitions = 1'000'000;
+  constexpr std::int64_t max_repetitions = 1'000'000;
   add_value(command, "repetitions", "N", "measurements, of which the median counts; 0: only verify",
             std::to_string(options.repetitions), [&](const std::string& text) {
-              options.repetitions = parse_count(text, 0, most_repetitions);
+              options.repetitions = parse_count(text, 0, max_repetitions);
             });
 
   command.option_defaults()->group("Results");

@@ -66,7 +66,7 @@ Table run_sum(const ReduceOptions& options) {
 }
 
 template <typename T>
-Table run_sum_rows(const ReduceOptions& options) {
+Table run_column_sums(const ReduceOptions& options) {
   const Index rows = options.m;
   const Index cols = options.n > 0 ? options.n : 1000;
   const double inputs = sizeof(T) * static_cast<double>(rows) * static_cast<double>(cols);
@@ -84,11 +84,11 @@ Table run_sum_rows(const ReduceOptions& options) {
   auto out = on_device<T>(cols);
   copy_in(runner.stream(), host_x, x);
   std::vector<T> expected(static_cast<std::size_t>(cols));
-  serial::sum_rows(rows, cols, host_x.data(), expected.data());
+  serial::column_sums(rows, cols, host_x.data(), expected.data());
 
   const shared_memory::SumRowsProblem<T> problem{
       .rows = rows, .cols = cols, .x = x.data(), .out = out.data()};
-  const auto ladder = shared_memory::sum_rows_ladder<T>();
+  const auto ladder = shared_memory::column_sums_ladder<T>();
   const Row common{.bytes = inputs + outputs};
   Table table{.heading = "rung",
               .reference_name = "copy",
@@ -133,7 +133,8 @@ Results run(const ReduceOptions& options) {
   if (options.m > 0) results.problem["m"] = options.m;
   if (options.n > 0) results.problem["n"] = options.n;
   if (options.m > 0) {
-    results.tables = {in_double ? run_sum_rows<double>(options) : run_sum_rows<float>(options)};
+    results.tables = {in_double ? run_column_sums<double>(options)
+                                : run_column_sums<float>(options)};
   } else {
     results.tables = {in_double ? run_sum<double>(options) : run_sum<float>(options)};
   }

@@ -207,10 +207,10 @@ double Runner::measure(const std::function<void()>& enqueue, double first,
   // A launch may use what the one before has left in C: that overflows for a large beta, which
   // makes no difference to the time.
   constexpr double wanted_seconds = 2e-3;
-  constexpr double most_launches = 100;
+  constexpr double max_launches = 100;
   const double once = std::max(time(enqueue), 1e-6);
   const auto launches =
-      static_cast<int>(std::clamp(std::ceil(wanted_seconds / once), 1.0, most_launches));
+      static_cast<int>(std::clamp(std::ceil(wanted_seconds / once), 1.0, max_launches));
   const auto enqueue_all = [&] {
     for (int i = 0; i < launches; ++i) enqueue();
   };

@@ -73,9 +73,9 @@ void evaluate_with(const Stage& stage, RunOptions options, const Checkpoint& che
   for (const std::string& note : notes) print_note(note);
   std::cout << std::flush;
 
-  Dataset own_share;
-  const Dataset& share = ranks.share(dataset, own_share);
-  const Evaluation result = evaluate(network, share, &ranks);
+  Dataset own_shard;
+  const Dataset& shard = ranks.shard(dataset, own_shard);
+  const Evaluation result = evaluate(network, shard, &ranks);
   std::cout << "test   loss " << loss_text(result.loss) << "  accuracy "
             << fixed(result.accuracy, 4) << "  (" << with_thousands(result.correct) << " of "
             << with_thousands(result.samples) << ")\n";

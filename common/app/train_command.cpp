@@ -269,7 +269,7 @@ void train_with(const Stage& stage, RunOptions options, const Checkpoint* start,
   std::cout << std::flush;
   network.executor->enable_timings(options.timings);
   Dataset own_validation;
-  const Dataset& validation = ranks.share(data.validation, own_validation);
+  const Dataset& validation = ranks.shard(data.validation, own_validation);
   Narrator narrator(options, training_set, step, epochs_done + 1, stage.is_first_rank());
   train(network, step, training_set, validation, options.training, epochs_done + 1, narrator,
         &ranks);
@@ -299,7 +299,7 @@ void train_with(const Stage& stage, RunOptions options, const Checkpoint* start,
 
   step_owner.reset();  // what it has on the device, the test may need
   Dataset own_test;
-  const Dataset& test_set = ranks.share(data.test, own_test);
+  const Dataset& test_set = ranks.shard(data.test, own_test);
   const Evaluation test = evaluate(network, test_set, &ranks);
   report.test_loss = test.loss;
   report.test_accuracy = test.accuracy;

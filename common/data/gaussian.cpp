@@ -26,16 +26,16 @@ void check(const GaussianOptions& options) {
   if (!std::isfinite(options.deviation) || options.deviation < 0) {
     throw UsageError("--deviation must be a finite number of at least 0");
   }
-  constexpr Index most_classes = 65536;
-  if (options.classes > most_classes) {
+  constexpr Index max_classes = 65536;
+  if (options.classes > max_classes) {
     throw UsageError("--classes is " + std::to_string(options.classes) + ", but must be at most " +
-                     std::to_string(most_classes));
+                     std::to_string(max_classes));
   }
-  constexpr Index most_values = Index{1} << 33;  // 64 GiB
-  if (options.features > most_values / options.samples) {
+  constexpr Index max_values = Index{1} << 33;  // 64 GiB
+  if (options.features > max_values / options.samples) {
     throw UsageError("--samples " + std::to_string(options.samples) + " of --features " +
                      std::to_string(options.features) + " are more than " +
-                     with_thousands(most_values) + " numbers");
+                     with_thousands(max_values) + " numbers");
   }
 }
 

@@ -139,7 +139,7 @@ class Reader {
   Classes from_one_hot(const Set& y) const {
     const std::vector<double> values = values_of(y);
     const std::size_t columns = y.dimensions[1];
-    if (columns > static_cast<std::size_t>(most_classes)) throw too_many(columns);
+    if (columns > static_cast<std::size_t>(max_classes)) throw too_many(columns);
     Classes result = {static_cast<int>(columns), {}};
     for (std::size_t i = 0; i < values.size(); i += columns) {
       const auto row = values.begin() + static_cast<std::ptrdiff_t>(i);
@@ -161,7 +161,7 @@ class Reader {
         throw failure("entry " + std::to_string(result.labels.size()) +
                       " (counted from 0) of /y is no class number: 0, 1, 2, ...");
       }
-      if (value >= most_classes) throw too_many(value + 1);
+      if (value >= max_classes) throw too_many(value + 1);
       result.labels.push_back(static_cast<std::int32_t>(value));
       result.count = std::max(result.count, result.labels.back() + 1);
     }
@@ -170,7 +170,7 @@ class Reader {
 
   /// More than that is more likely something that is no class: a network of so many outputs would
   /// only run out of memory.
-  static constexpr int most_classes = 65536;
+  static constexpr int max_classes = 65536;
 
   template <typename Number>
   Error too_many(Number found) const {
@@ -178,7 +178,7 @@ class Reader {
     const auto count = static_cast<std::int64_t>(std::min(static_cast<double>(found), countable));
     return failure("/y would mean " + with_thousands(count) + " classes" +
                    (static_cast<double>(found) > countable ? " and more" : "") + ", but at most " +
-                   with_thousands(most_classes) + " are used");
+                   with_thousands(max_classes) + " are used");
   }
 
   fs::path path_;

@@ -28,10 +28,10 @@ Error failure(std::string_view what, const fs::path& path) {
 /// Where `path` leads: a link is followed, also to a file that does not exist yet, so that the file
 /// it names is replaced and not the link.
 fs::path target_of(const fs::path& path) {
-  constexpr int most_links = 40;  // as many as the system itself follows; links may form a loop
+  constexpr int max_links = 40;  // as many as the system itself follows; links may form a loop
   std::error_code error;
   fs::path target = fs::absolute(path, error);
-  for (int i = 0; i < most_links && fs::is_symlink(fs::symlink_status(target, error)); ++i) {
+  for (int i = 0; i < max_links && fs::is_symlink(fs::symlink_status(target, error)); ++i) {
     target = target.parent_path() / fs::read_symlink(target, error);
   }
   return target;

@@ -16,7 +16,7 @@ namespace stagewise::mpi {
 namespace {
 
 /// Counts are ints in MPI: what is larger goes in pieces of this many bytes.
-constexpr std::size_t most_bytes = std::size_t{1} << 30;
+constexpr std::size_t max_bytes = std::size_t{1} << 30;
 
 /// Open MPI waits busily, which takes the processor from ranks that still compute where there is
 /// less than one for each of a rank's two threads. Then it is to yield between two looks.
@@ -113,7 +113,7 @@ void World::gather_all_bytes(const void* own, std::size_t bytes, void* all) {
 void World::broadcast_bytes(void* data, std::size_t bytes, int from) {
   auto* place = static_cast<char*>(data);
   for (std::size_t left = bytes; left > 0;) {
-    const std::size_t piece = std::min(left, most_bytes);
+    const std::size_t piece = std::min(left, max_bytes);
     MPI_CHECK(MPI_Bcast(place, static_cast<int>(piece), MPI_BYTE, from, all_));
     place += piece;
     left -= piece;

@@ -82,8 +82,8 @@ std::size_t bytes_of(Type type, int bytes_of_real) {
       return sizeof(std::uint32_t);
     case Type::totals:
       return sizeof(Totals);
-    case Type::scores:
-      return sizeof(Score);
+    case Type::partials:
+      return sizeof(BlockPartial);
   }
   return 0;
 }

@@ -363,13 +363,13 @@ struct OutputLayer {
   Reads<std::uint32_t> order;  ///< of the labels
   Writes<Real> doutput;        ///< before the activation
   Writes<Real> dinput;         ///< taken through the activation that made the input
-  Writes<Score> scores;
+  Writes<BlockPartial> partials;
   LossAttributes at = {};
   Activation input_activation = Activation::none;
   static constexpr auto name = "output_layer";
   static auto operands(auto& op) {
     return std::tie(op.input, op.weight, op.bias, op.labels, op.order, op.doutput, op.dinput,
-                    op.scores);
+                    op.partials);
   }
   static constexpr bool is_fused = true;
 };
@@ -380,21 +380,21 @@ struct Loss {
   Reads<std::int32_t> labels;
   Reads<std::uint32_t> order;  ///< of the labels
   Writes<Real> doutputs;       ///< before the activation
-  Writes<Score> scores;
+  Writes<BlockPartial> partials;
   LossAttributes at = {};
   static constexpr auto name = "loss";
   static auto operands(auto& op) {
-    return std::tie(op.outputs, op.labels, op.order, op.doutputs, op.scores);
+    return std::tie(op.outputs, op.labels, op.order, op.doutputs, op.partials);
   }
   static constexpr bool is_fused = true;
 };
 
-/// Adds the scores that one of the two has left to an epoch's totals.
-struct AddScores {
-  Reads<Score> scores;
+/// Adds the partials that one of the two has left to an epoch's totals.
+struct AddPartials {
+  Reads<BlockPartial> partials;
   Updates<Totals> totals;
-  static constexpr auto name = "add_scores";
-  static auto operands(auto& op) { return std::tie(op.scores, op.totals); }
+  static constexpr auto name = "add_partials";
+  static auto operands(auto& op) { return std::tie(op.partials, op.totals); }
   static constexpr bool is_fused = true;
 };
 
@@ -481,7 +481,7 @@ using Operation =
                  SquaredErrorBackward, ArgMax, Threshold, Accumulate, Convolution,
                  ConvolutionBackward, AveragePool, AveragePoolBackward, SgdUpdate, Mean, Copy,
                  AllReduce, Replicate, Linear, LinearInputGradient, LinearGradients, OutputLayer,
-                 Loss, AddScores, ConvolutionReluPool, PoolReluBackward, UpdateBySum,
+                 Loss, AddPartials, ConvolutionReluPool, PoolReluBackward, UpdateBySum,
                  AverageWeights, FoldedLinear, FoldedGradients>;
 
 /// Whether an operation stands for others.

@@ -62,7 +62,7 @@ struct Sgd {
 /// Where a parameter's gradient goes: it is stored, or the parameter is updated at once and
 /// `gradient` left alone.
 template <typename T>
-struct GradientSink {
+struct GradientTarget {
   T* gradient = nullptr;   ///< null: nobody wants this gradient
   T* parameter = nullptr;  ///< null: only store; else update this right after its last use
   T learning_rate = 0;
@@ -78,8 +78,8 @@ struct LinearBackwardProblem {
   T* doutput = nullptr;
   T* dinput = nullptr;
   Activation input_activation = Activation::none;
-  GradientSink<T> weight;
-  GradientSink<T> bias;
+  GradientTarget<T> weight;
+  GradientTarget<T> bias;
 };
 
 /// A 'valid' convolution of stride 1: input [batch, height, width, in], filter
@@ -156,7 +156,7 @@ struct Totals {
 };
 
 /// Loss and number of right answers of some rows.
-struct Score {
+struct BlockPartial {
   double loss = 0;
   std::int64_t correct = 0;
 };

@@ -35,7 +35,7 @@ constexpr bool is_parameter(Role role) {
 }
 
 /// What a value consists of.
-enum class Type : std::uint8_t { real, classes, order, totals, scores };
+enum class Type : std::uint8_t { real, classes, order, totals, partials };
 
 /// float or double, whichever the executor computes in.
 struct Real {};
@@ -50,7 +50,7 @@ inline constexpr Type type_of_operand<std::uint32_t> = Type::order;
 template <>
 inline constexpr Type type_of_operand<Totals> = Type::totals;
 template <>
-inline constexpr Type type_of_operand<Score> = Type::scores;
+inline constexpr Type type_of_operand<BlockPartial> = Type::partials;
 
 /// Which part of every batch a value belongs to: shard number `index` of `count`.
 struct Part {

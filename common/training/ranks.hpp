@@ -59,7 +59,7 @@ class Ranks {
 
   /// This rank's part of a data set that one of the two has returned, for evaluation.
   /// @param storage where the part is kept, if it is not the whole.
-  virtual const Dataset& share(const Dataset& whole, [[maybe_unused]] Dataset& storage) {
+  virtual const Dataset& shard(const Dataset& whole, [[maybe_unused]] Dataset& storage) {
     return whole;
   }
 

@@ -11,19 +11,19 @@ void sum(Index n, const T* x, T* out) {
 }
 //! [sum]
 
-//! [sum_rows]
+//! [column_sums]
 template <typename T>
-void sum_rows(Index rows, Index cols, const T* x, T* out) {
+void column_sums(Index rows, Index cols, const T* x, T* out) {
   for (Index j = 0; j < cols; ++j) out[j] = 0;
   for (Index i = 0; i < rows; ++i) {  // row by row, the way memory runs
     for (Index j = 0; j < cols; ++j) out[j] += x[i * cols + j];
   }
 }
-//! [sum_rows]
+//! [column_sums]
 
 template void sum(Index, const float*, float*);
 template void sum(Index, const double*, double*);
-template void sum_rows(Index, Index, const float*, float*);
-template void sum_rows(Index, Index, const double*, double*);
+template void column_sums(Index, Index, const float*, float*);
+template void column_sums(Index, Index, const double*, double*);
 
 }  // namespace stagewise::serial

@@ -12,6 +12,6 @@ void sum(Index n, const T* x, T* out);
 
 /// out[j] = the sum of column j of x [rows, cols].
 template <typename T>
-void sum_rows(Index rows, Index cols, const T* x, T* out);
+void column_sums(Index rows, Index cols, const T* x, T* out);
 
 }  // namespace stagewise::serial

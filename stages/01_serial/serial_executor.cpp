@@ -51,7 +51,7 @@ void SerialExecutor<T>::run(const Relu& op) {
 template <typename T>
 void SerialExecutor<T>::run(const ColumnSums& op) {
   const Index columns = this->columns(op.y);
-  serial::sum_rows(this->elements(op.x) / columns, columns, this->at(op.x), this->at(op.y));
+  serial::column_sums(this->elements(op.x) / columns, columns, this->at(op.x), this->at(op.y));
 }
 
 template <typename T>

@@ -26,13 +26,13 @@ __global__ void gemm_kernel(Index m, Index n, Index k, T alpha, Operand<T> a, Op
   const Index column = cuda::index_x();
   if (column >= n) return;
   for (Index row = cuda::index_y(); row < m; row += cuda::rows_in_grid()) {
-    const T* left = a.data + row * a.down;
-    const T* right = b.data + column * b.right;
+    const T* left = a.data + row * a.row_stride;
+    const T* right = b.data + column * b.column_stride;
     T sum = 0;
     for (Index i = 0; i < k; ++i) {
       sum += *left * *right;
-      left += a.right;
-      right += b.down;
+      left += a.column_stride;
+      right += b.row_stride;
     }
     T* const out = c + row * n + column;
     *out = beta == 0 ? alpha * sum : alpha * sum + beta * *out;

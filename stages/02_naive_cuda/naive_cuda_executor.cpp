@@ -96,8 +96,8 @@ void NaiveCudaExecutor<T>::run(const Relu& op) {
 template <typename T>
 void NaiveCudaExecutor<T>::run(const ColumnSums& op) {
   const Index columns = this->columns(op.y);
-  naive_cuda::sum_rows(stream(), this->elements(op.x) / columns, columns, this->at(op.x),
-                       this->at(op.y));
+  naive_cuda::column_sums(stream(), this->elements(op.x) / columns, columns, this->at(op.x),
+                          this->at(op.y));
 }
 
 template <typename T>

@@ -9,14 +9,17 @@
 namespace stagewise::naive_cuda {
 
 //! [operand]
-/// A factor of the product, transposed or not: element (i, j) is at `data[i * down + j * right]`.
+/// A factor of the product, transposed or not: element (i, j) is at `data[i * row_stride + j *
+/// column_stride]`.
 template <typename T>
 struct Operand {
   const T* data;
-  Index down;
-  Index right;
+  Index row_stride;
+  Index column_stride;
 
-  __device__ T operator()(Index i, Index j) const { return data[i * down + j * right]; }
+  __device__ T operator()(Index i, Index j) const {
+    return data[i * row_stride + j * column_stride];
+  }
 };
 //! [operand]
 

@@ -1,10 +1,10 @@
 /// @file
 /// Sums: one thread a result, which is where "one thread an output element" reaches its limit.
 ///
-/// sum_rows(), the gradient of a bias, has a thread a column; they walk down side by side, so that
-/// each row is read coalesced. But a layer of 10 units gives work to 10 threads of a GPU that runs
-/// 200,000 at once. sum() has a single output, and so a single thread: right, in stage 01's order,
-/// and slower than the CPU. Stage 03 lets threads add in pairs.
+/// column_sums(), the gradient of a bias, has a thread a column; they walk down side by side, so
+/// that each row is read coalesced. But a layer of 10 units gives work to 10 threads of a GPU that
+/// runs 200,000 at once. sum() has a single output, and so a single thread: right, in stage 01's
+/// order, and slower than the CPU. Stage 03 lets threads add in pairs.
 
 #include "02_naive_cuda/reduce.hpp"
 #include "cuda/check.hpp"
@@ -22,16 +22,16 @@ __global__ void sum_kernel(Index n, const T* x, T* out) {
 }
 //! [sum]
 
-//! [sum_rows]
+//! [column_sums]
 template <typename T>
-__global__ void sum_rows_kernel(Index rows, Index cols, const T* x, T* out) {
+__global__ void column_sums_kernel(Index rows, Index cols, const T* x, T* out) {
   const Index column = cuda::index_x();
   if (column >= cols) return;
   T total = 0;
   for (Index row = 0; row < rows; ++row) total += x[row * cols + column];
   out[column] = total;
 }
-//! [sum_rows]
+//! [column_sums]
 
 }  // namespace
 
@@ -42,15 +42,16 @@ void sum(cudaStream_t stream, Index n, const T* x, T* out) {
 }
 
 template <typename T>
-void sum_rows(cudaStream_t stream, Index rows, Index cols, const T* x, T* out) {
+void column_sums(cudaStream_t stream, Index rows, Index cols, const T* x, T* out) {
   if (cols == 0) return;
-  sum_rows_kernel<<<cuda::grid_for(cols), cuda::threads_per_block, 0, stream>>>(rows, cols, x, out);
-  CUDA_CHECK_LAUNCH("sum_rows");
+  column_sums_kernel<<<cuda::grid_for(cols), cuda::threads_per_block, 0, stream>>>(rows, cols, x,
+                                                                                   out);
+  CUDA_CHECK_LAUNCH("column_sums");
 }
 
 template void sum(cudaStream_t, Index, const float*, float*);
 template void sum(cudaStream_t, Index, const double*, double*);
-template void sum_rows(cudaStream_t, Index, Index, const float*, float*);
-template void sum_rows(cudaStream_t, Index, Index, const double*, double*);
+template void column_sums(cudaStream_t, Index, Index, const float*, float*);
+template void column_sums(cudaStream_t, Index, Index, const double*, double*);
 
 }  // namespace stagewise::naive_cuda

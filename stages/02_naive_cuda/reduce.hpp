@@ -14,6 +14,6 @@ void sum(cudaStream_t stream, Index n, const T* x, T* out);
 
 /// out[j] = the sum of column j of x [rows, cols]: the gradient of a bias.
 template <typename T>
-void sum_rows(cudaStream_t stream, Index rows, Index cols, const T* x, T* out);
+void column_sums(cudaStream_t stream, Index rows, Index cols, const T* x, T* out);
 
 }  // namespace stagewise::naive_cuda

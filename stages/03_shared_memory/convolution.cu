@@ -1,7 +1,7 @@
 /// @file
 /// Convolution by the GEMM of this stage, forward and backward, and the rule that picks a form.
 ///
-/// Forward and for the filter's gradient, the unrolled input is either written out or loaded
+/// Forward and for the filter's gradient, the im2col matrix is either written out or loaded
 /// through the window loader. The input's gradient is a product that gives a gradient for every
 /// place of every window, which is then rolled up.
 
@@ -10,7 +10,7 @@
 #include "02_naive_cuda/convolution.hpp"
 #include "03_shared_memory/convolution.hpp"
 #include "03_shared_memory/convolution/2_implicit.cuh"
-#include "03_shared_memory/convolution/unroll.hpp"
+#include "03_shared_memory/convolution/im2col.hpp"
 #include "03_shared_memory/gemm.hpp"
 #include "03_shared_memory/gemm/stream_k.cuh"
 #include "tensor/error.hpp"
@@ -68,7 +68,8 @@ void multiply_windows(cudaStream_t stream, const ConvolutionProblem& p, const T*
   const auto n = static_cast<int>(p.out);
   const AlphaBeta<T> epilogue(output, p.out, T{1}, T{0});
   const auto run = [&](const auto& windows, const auto& filters) {
-    multiply_evenly<T>(stream, p.output_pixels(), p.out, k, windows, filters, epilogue, workspace);
+    multiply_stream_k<T>(stream, p.output_pixels(), p.out, k, windows, filters, epilogue,
+                         workspace);
   };
   if (has_vectors(p, input) && is_aligned(filter, p.out)) {
     run(WindowLoader<T, Vector<T>::length>(p, input), VectorLoader<T, false>{{filter, n, k}});
@@ -86,7 +87,7 @@ void multiply_transposed_windows(cudaStream_t stream, const ConvolutionProblem& 
   const auto n = static_cast<int>(p.out);
   const AlphaBeta<T> epilogue(dfilter, p.out, T{1}, adds ? T{1} : T{0});
   const auto run = [&](const auto& windows, const auto& gradients) {
-    multiply_evenly<T>(stream, window(p), p.out, k, windows, gradients, epilogue, workspace);
+    multiply_stream_k<T>(stream, window(p), p.out, k, windows, gradients, epilogue, workspace);
   };
   if (has_vectors(p, input) && is_aligned(doutput, p.out)) {
     run(TransposedWindowLoader<T, Vector<T>::length>(p, input),
@@ -107,13 +108,13 @@ ConvolutionForm resolve(ConvolutionForm form, const ConvolutionProblem& p) {
   ConvolutionProblem image = p;
   image.batch = 1;
   const bool counts_too_high = form == ConvolutionForm::implicit && !is_countable(image);
-  return counts_too_high ? ConvolutionForm::unrolled : form;
+  return counts_too_high ? ConvolutionForm::im2col : form;
 }
 
 }  // namespace
 
 const std::vector<std::string>& convolution_form_names() {
-  static const std::vector<std::string> names = {"auto", "direct", "unrolled", "implicit"};
+  static const std::vector<std::string> names = {"auto", "direct", "im2col", "implicit"};
   return names;
 }
 
@@ -136,39 +137,39 @@ ConvolutionForm pick_convolution(const ConvolutionProblem& p) {
 }
 //! [pick]
 
-Index unrolled_elements(const ConvolutionProblem& p) {
+Index im2col_elements(const ConvolutionProblem& p) {
   return p.output_height() * p.output_width() * window(p);
 }
 
 template <typename T>
 Index images_at_a_time(const ConvolutionProblem& p) {
   constexpr Index bytes = Index{64} << 20;
-  const Index each = std::max<Index>(1, unrolled_elements(p) * static_cast<Index>(sizeof(T)));
+  const Index each = std::max<Index>(1, im2col_elements(p) * static_cast<Index>(sizeof(T)));
   return std::clamp<Index>(bytes / each, 1, std::max<Index>(p.batch, 1));
 }
 
 template <typename T>
 void convolution(cudaStream_t stream, ConvolutionForm form, const ConvolutionProblem& p,
-                 const T* input, const T* filter, T* output, const UnrolledImages<T>& unrolled,
+                 const T* input, const T* filter, T* output, const Im2colImages<T>& columns,
                  Workspace& workspace, const GemmRung<T>* rung) {
   switch (resolve(form, p)) {
     case ConvolutionForm::automatic:
     case ConvolutionForm::direct:
       return naive_cuda::convolution(stream, p, input, filter, output);
-    case ConvolutionForm::unrolled:
-      //! [unrolled]
-      return for_parts(p, unrolled.images, [&](const ConvolutionProblem& part, Index first) {
-        unroll(stream, part, input + input_offset(p, first), unrolled.data);
+    case ConvolutionForm::im2col:
+      //! [im2col]
+      return for_parts(p, columns.images, [&](const ConvolutionProblem& part, Index first) {
+        im2col(stream, part, input + input_offset(p, first), columns.data);
         gemm<T>(stream,
                 {.m = part.output_pixels(),
                  .n = p.out,
                  .k = window(p),
-                 .a = unrolled.data,
+                 .a = columns.data,
                  .b = filter,
                  .c = output + output_offset(p, first)},
                 workspace, rung);
       });
-      //! [unrolled]
+      //! [im2col]
     case ConvolutionForm::implicit:
       return for_parts(p, countable_images(p), [&](const ConvolutionProblem& part, Index first) {
         multiply_windows(stream, part, input + input_offset(p, first), filter,
@@ -180,7 +181,7 @@ void convolution(cudaStream_t stream, ConvolutionForm form, const ConvolutionPro
 template <typename T>
 void convolution_backward(cudaStream_t stream, ConvolutionForm form, const ConvolutionProblem& p,
                           const T* input, const T* filter, const T* doutput, T* dinput, T* dfilter,
-                          const UnrolledImages<T>& unrolled, Workspace& workspace,
+                          const Im2colImages<T>& columns, Workspace& workspace,
                           const GemmRung<T>* rung) {
   const ConvolutionForm resolved = resolve(form, p);
   if (resolved == ConvolutionForm::direct) {
@@ -192,14 +193,14 @@ void convolution_backward(cudaStream_t stream, ConvolutionForm form, const Convo
                                   doutput + output_offset(p, first), dfilter, first > 0, workspace);
     });
   } else {
-    for_parts(p, unrolled.images, [&](const ConvolutionProblem& part, Index first) {
-      unroll(stream, part, input + input_offset(p, first), unrolled.data);
+    for_parts(p, columns.images, [&](const ConvolutionProblem& part, Index first) {
+      im2col(stream, part, input + input_offset(p, first), columns.data);
       gemm<T>(stream,
               {.op_a = Transpose::yes,
                .m = window(p),
                .n = p.out,
                .k = part.output_pixels(),
-               .a = unrolled.data,
+               .a = columns.data,
                .b = doutput + output_offset(p, first),
                .beta = first > 0 ? T{1} : T{0},
                .c = dfilter},
@@ -208,7 +209,7 @@ void convolution_backward(cudaStream_t stream, ConvolutionForm form, const Convo
   }
   if (dinput == nullptr) return;
   //! [input_gradient]
-  for_parts(p, unrolled.images, [&](const ConvolutionProblem& part, Index first) {
+  for_parts(p, columns.images, [&](const ConvolutionProblem& part, Index first) {
     gemm<T>(stream,
             {.op_b = Transpose::yes,
              .m = part.output_pixels(),
@@ -216,9 +217,9 @@ void convolution_backward(cudaStream_t stream, ConvolutionForm form, const Convo
              .k = p.out,
              .a = doutput + output_offset(p, first),
              .b = filter,
-             .c = unrolled.data},
+             .c = columns.data},
             workspace, rung);
-    roll_up(stream, part, unrolled.data, dinput + input_offset(p, first));
+    col2im(stream, part, columns.data, dinput + input_offset(p, first));
   });
   //! [input_gradient]
 }
@@ -226,18 +227,17 @@ void convolution_backward(cudaStream_t stream, ConvolutionForm form, const Convo
 template Index images_at_a_time<float>(const ConvolutionProblem&);
 template Index images_at_a_time<double>(const ConvolutionProblem&);
 template void convolution(cudaStream_t, ConvolutionForm, const ConvolutionProblem&, const float*,
-                          const float*, float*, const UnrolledImages<float>&, Workspace&,
+                          const float*, float*, const Im2colImages<float>&, Workspace&,
                           const GemmRung<float>*);
 template void convolution(cudaStream_t, ConvolutionForm, const ConvolutionProblem&, const double*,
-                          const double*, double*, const UnrolledImages<double>&, Workspace&,
+                          const double*, double*, const Im2colImages<double>&, Workspace&,
                           const GemmRung<double>*);
 template void convolution_backward(cudaStream_t, ConvolutionForm, const ConvolutionProblem&,
                                    const float*, const float*, const float*, float*, float*,
-                                   const UnrolledImages<float>&, Workspace&,
-                                   const GemmRung<float>*);
+                                   const Im2colImages<float>&, Workspace&, const GemmRung<float>*);
 template void convolution_backward(cudaStream_t, ConvolutionForm, const ConvolutionProblem&,
                                    const double*, const double*, const double*, double*, double*,
-                                   const UnrolledImages<double>&, Workspace&,
+                                   const Im2colImages<double>&, Workspace&,
                                    const GemmRung<double>*);
 
 }  // namespace stagewise::shared_memory

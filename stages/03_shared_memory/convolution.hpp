@@ -2,10 +2,10 @@
 /// Convolution as a matrix product. See ConvolutionProblem for the shapes.
 ///
 /// Every output pixel sees a window of the input. Written as a row, the window is as long as a
-/// filter, and all windows below each other make a matrix: the input "unrolled" (im2col). Its
+/// filter, and all windows below each other make a matrix: "image to columns", im2col. Its
 /// product with the filters is the convolution, since both are in the order (i, j, channel):
 ///
-///     unrolled [pixels, window] x filter [window, out] = output [pixels, out]
+///     columns [pixels, window] x filter [window, out] = output [pixels, out]
 ///
 /// with pixels = batch x output height x output width, window = filter height x width x in.
 #pragma once
@@ -25,8 +25,8 @@ namespace stagewise::shared_memory {
 enum class ConvolutionForm : std::uint8_t {
   automatic,  ///< by the rule of pick_convolution()
   direct,     ///< stage 02's kernels: a thread an element of what comes out
-  unrolled,   ///< the input is unrolled in memory, and multiplied
-  implicit    ///< multiplied, and unrolled only where the product loads it
+  im2col,     ///< the matrix is written to memory, and multiplied
+  implicit    ///< multiplied, with the matrix only where the product loads it
 };
 
 /// The names that `--convolution` accepts, in the order of ConvolutionForm.
@@ -35,18 +35,19 @@ const std::vector<std::string>& convolution_form_names();
 /// @throws UsageError for an unknown name.
 ConvolutionForm parse_convolution_form(const std::string& name);
 
-/// Memory for unrolled images. It holds a number of them at a time; larger batches go through it
-/// piece by piece.
+/// Memory for the im2col matrix of some images. It holds a number of them at a time; larger batches
+/// go through it piece by piece.
 template <typename T>
-struct UnrolledImages {
+struct Im2colImages {
   T* data = nullptr;
   Index images = 0;
 };
 
-/// The number of elements of one unrolled image.
-Index unrolled_elements(const ConvolutionProblem& problem);
+/// The number of elements of one image's im2col matrix.
+Index im2col_elements(const ConvolutionProblem& problem);
 
-/// How many images of a batch are unrolled at a time, so that the memory for them stays bounded.
+/// How many images of a batch go through im2col at a time, so that the memory for them stays
+/// bounded.
 template <typename T>
 Index images_at_a_time(const ConvolutionProblem& problem);
 
@@ -54,22 +55,21 @@ Index images_at_a_time(const ConvolutionProblem& problem);
 ConvolutionForm pick_convolution(const ConvolutionProblem& problem);
 
 /// output = the convolution of input and filter.
-/// @param unrolled room for at least one image; used by `unrolled` only.
-/// @param rung multiplies unrolled images; null: the one that suits.
+/// @param columns room for at least one image; used by `im2col` only.
+/// @param rung multiplies im2col matrices; null: the one that suits.
 template <typename T>
 void convolution(cudaStream_t stream, ConvolutionForm form, const ConvolutionProblem& problem,
-                 const T* input, const T* filter, T* output, const UnrolledImages<T>& unrolled,
+                 const T* input, const T* filter, T* output, const Im2colImages<T>& columns,
                  Workspace& workspace, const GemmRung<T>* rung = nullptr);
 
 /// The gradients of convolution() with respect to its input and its filter.
 /// @param dinput null where nobody needs it.
-/// @param unrolled room for at least one image; used by all forms but `direct`.
-/// @param rung multiplies unrolled images and their gradients; null: the one that suits.
+/// @param columns room for at least one image; used by all forms but `direct`.
+/// @param rung multiplies im2col matrices and their gradients; null: the one that suits.
 template <typename T>
 void convolution_backward(cudaStream_t stream, ConvolutionForm form,
                           const ConvolutionProblem& problem, const T* input, const T* filter,
-                          const T* doutput, T* dinput, T* dfilter,
-                          const UnrolledImages<T>& unrolled, Workspace& workspace,
-                          const GemmRung<T>* rung = nullptr);
+                          const T* doutput, T* dinput, T* dfilter, const Im2colImages<T>& columns,
+                          Workspace& workspace, const GemmRung<T>* rung = nullptr);
 
 }  // namespace stagewise::shared_memory

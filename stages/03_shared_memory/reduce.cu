@@ -61,7 +61,7 @@ constexpr Rung<SumProblem<T>> sum_rung(int number) {
 }
 
 template <typename T, typename Tree, int threads>
-constexpr Rung<SumRowsProblem<T>> sum_rows_rung(int number) {
+constexpr Rung<SumRowsProblem<T>> column_sums_rung(int number) {
   return rung<SumRowsProblem<T>>(number, sum_columns<Tree, threads, T>,
                                  supports_everything<SumRowsProblem<T>>);
 }
@@ -84,13 +84,13 @@ constexpr std::array<Rung<SumProblem<T>>, 8> sum_rungs = {
     rung<SumProblem<T>>(8, sum_in_one_pass<T>, supports_everything<SumProblem<T>>)};
 
 template <typename T>
-constexpr std::array<Rung<SumRowsProblem<T>>, 8> sum_rows_rungs = {
-    sum_rows_rung<T, Interleaved, 256>(1),
-    sum_rows_rung<T, NonDivergent, 256>(2),
-    sum_rows_rung<T, Sequential, 256>(3),
-    sum_rows_rung<T, Sequential, 128>(4),
-    sum_rows_rung<T, LastWarp, 128>(5),
-    sum_rows_rung<T, Shuffles, 128>(6),
+constexpr std::array<Rung<SumRowsProblem<T>>, 8> column_sums_rungs = {
+    column_sums_rung<T, Interleaved, 256>(1),
+    column_sums_rung<T, NonDivergent, 256>(2),
+    column_sums_rung<T, Sequential, 256>(3),
+    column_sums_rung<T, Sequential, 128>(4),
+    column_sums_rung<T, LastWarp, 128>(5),
+    column_sums_rung<T, Shuffles, 128>(6),
     Rung<SumRowsProblem<T>>{labels[6].name,
                             "stages/03_shared_memory/reduce/7_coalesced_columns.cuh",
                             "32 columns side by side: coalesced", sum_columns_coalesced<T>,
@@ -112,8 +112,8 @@ Ladder<SumProblem<T>> sum_ladder() {
 }
 
 template <typename T>
-Ladder<SumRowsProblem<T>> sum_rows_ladder() {
-  return sum_rows_rungs<T>;
+Ladder<SumRowsProblem<T>> column_sums_ladder() {
+  return column_sums_rungs<T>;
 }
 
 template <typename T>
@@ -123,8 +123,8 @@ Ladder<AccumulateProblem<T>> accumulate_ladder() {
 
 template Ladder<SumProblem<float>> sum_ladder();
 template Ladder<SumProblem<double>> sum_ladder();
-template Ladder<SumRowsProblem<float>> sum_rows_ladder();
-template Ladder<SumRowsProblem<double>> sum_rows_ladder();
+template Ladder<SumRowsProblem<float>> column_sums_ladder();
+template Ladder<SumRowsProblem<double>> column_sums_ladder();
 template Ladder<AccumulateProblem<float>> accumulate_ladder();
 template Ladder<AccumulateProblem<double>> accumulate_ladder();
 

@@ -43,7 +43,7 @@ Ladder<SumProblem<T>> sum_ladder();
 
 /// The same for the sums of columns.
 template <typename T>
-Ladder<SumRowsProblem<T>> sum_rows_ladder();
+Ladder<SumRowsProblem<T>> column_sums_ladder();
 
 /// The same for the totals of an epoch.
 template <typename T>

@@ -22,14 +22,14 @@ void run_reduction(const shared_memory::Rung<Problem>& rung, cudaStream_t stream
 
 template <typename T>
 SharedMemoryExecutor<T>::SharedMemoryExecutor(const SharedMemoryOptions& options)
-    : column_sums_(&find_rung(shared_memory::sum_rows_ladder<T>(), options.reduce)),
+    : column_sums_(&find_rung(shared_memory::column_sums_ladder<T>(), options.reduce)),
       accumulate_(&find_rung(shared_memory::accumulate_ladder<T>(), options.reduce)),
       convolution_(options.convolution),
       folded_(options.fold_bias) {
   if (options.gemm == "auto") return;
   gemm_ = &find_rung(shared_memory::gemm_ladder<T>(), options.gemm);
   // The implicit form is tied to the top of the ladder; what was asked for is used everywhere.
-  if (convolution_ == ConvolutionForm::automatic) convolution_ = ConvolutionForm::unrolled;
+  if (convolution_ == ConvolutionForm::automatic) convolution_ = ConvolutionForm::im2col;
   if (const shared_memory::Support support = gemm_->supports({}); !support) {
     throw Error("--gemm " + options.gemm + " cannot be used here: " + support.reason);
   }
@@ -86,11 +86,11 @@ void SharedMemoryExecutor<T>::prepare(const Program& program) {
          line.replaces.empty() ? std::vector{line.operation} : line.replaces) {
       const auto* const forward = std::get_if<Convolution>(&operation);
       const auto* const backward = std::get_if<ConvolutionBackward>(&operation);
-      if (forward != nullptr && convolution_ == ConvolutionForm::unrolled) {
-        unrolled_images(this->problem(forward->input, forward->filter));
+      if (forward != nullptr && convolution_ == ConvolutionForm::im2col) {
+        im2col_images(this->problem(forward->input, forward->filter));
       }
       if (backward != nullptr && convolution_ != ConvolutionForm::direct) {
-        unrolled_images(this->problem(backward->input, backward->filter));
+        im2col_images(this->problem(backward->input, backward->filter));
       }
     }
     if (const auto* const op = std::get_if<FoldedLinear>(&line.operation)) {
@@ -105,26 +105,25 @@ void SharedMemoryExecutor<T>::prepare(const Program& program) {
   this->select_lane(0);
 }
 
-/// Room for unrolled images: it is there since prepare(), and else is made now.
+/// Room for the im2col matrix: it is there since prepare(), and else is made now.
 template <typename T>
-shared_memory::UnrolledImages<T> SharedMemoryExecutor<T>::unrolled_images(
+shared_memory::Im2colImages<T> SharedMemoryExecutor<T>::im2col_images(
     const ConvolutionProblem& problem) {
   if (convolution_ == ConvolutionForm::direct) return {};
   const Index images = shared_memory::images_at_a_time<T>(problem);
-  const Index elements = images * shared_memory::unrolled_elements(problem);
-  Tensor<T>& unrolled = scratch().unrolled;
-  if (unrolled.elements() < elements) unrolled = Tensor<T>({elements}, this->memory());
-  return {unrolled.data(), images};
+  const Index elements = images * shared_memory::im2col_elements(problem);
+  Tensor<T>& columns = scratch().columns;
+  if (columns.elements() < elements) columns = Tensor<T>({elements}, this->memory());
+  return {columns.data(), images};
 }
 
 template <typename T>
 void SharedMemoryExecutor<T>::run(const Convolution& op) {
   const ConvolutionProblem problem = this->problem(op.input, op.filter);
-  shared_memory::UnrolledImages<T> unrolled;
-  if (convolution_ == ConvolutionForm::unrolled) unrolled = unrolled_images(problem);
+  shared_memory::Im2colImages<T> columns;
+  if (convolution_ == ConvolutionForm::im2col) columns = im2col_images(problem);
   shared_memory::convolution(this->stream(), convolution_, problem, this->at(op.input),
-                             this->at(op.filter), this->at(op.output), unrolled, workspace(),
-                             gemm_);
+                             this->at(op.filter), this->at(op.output), columns, workspace(), gemm_);
 }
 
 template <typename T>
@@ -133,7 +132,7 @@ void SharedMemoryExecutor<T>::run(const ConvolutionBackward& op) {
   shared_memory::convolution_backward(this->stream(), convolution_, problem, this->at(op.input),
                                       this->at(op.filter), this->at(op.doutput),
                                       this->at(op.dinput), this->at(op.dfilter),
-                                      unrolled_images(problem), workspace(), gemm_);
+                                      im2col_images(problem), workspace(), gemm_);
 }
 
 template <typename T>

@@ -17,7 +17,7 @@ struct SharedMemoryOptions {
   std::string gemm = "auto";  ///< a rung of the GEMM ladder, or auto: pick one for each product
   std::string reduce = std::string(shared_memory::default_reduce_rung);
 
-  /// With a rung in `gemm`, automatic means unrolled, so that this rung multiplies.
+  /// With a rung in `gemm`, automatic means im2col, so that this rung multiplies.
   shared_memory::ConvolutionForm convolution = shared_memory::ConvolutionForm::automatic;
   shared_memory::FoldBias fold_bias = shared_memory::FoldBias::off;
 };
@@ -50,7 +50,7 @@ class SharedMemoryExecutor : public NaiveCudaExecutor<T> {
   /// What the kernels of a lane need beside their operands.
   struct Scratch {
     shared_memory::Workspace workspace;
-    Tensor<T> unrolled;  ///< images, for convolutions as products
+    Tensor<T> columns;  ///< images, for convolutions as products
   };
 
   /// Those of the current lane.
@@ -59,7 +59,7 @@ class SharedMemoryExecutor : public NaiveCudaExecutor<T> {
   /// Likewise, for kernels that keep partial sums and counters.
   shared_memory::Workspace& workspace() { return scratch().workspace; }
 
-  shared_memory::UnrolledImages<T> unrolled_images(const ConvolutionProblem& problem);
+  shared_memory::Im2colImages<T> im2col_images(const ConvolutionProblem& problem);
 
   void run(const Line& line) override {
     const cuda::Range range(name_of(line.operation));

@@ -28,7 +28,7 @@ Index filter_window(const ConvolutionProblem& p) {
 //! [tilings]
 /// Tiles for 17 to 32 output channels and many pixels, such as the first layer of the cnn: as wide
 /// as the product, so that every window is loaded once, and high enough for 8 x 8 sums a thread.
-/// The panels are thin: that layer has only 25 steps.
+/// The k tiles are thin: that layer has only 25 steps.
 template <typename T>
 struct Slim;
 

@@ -52,7 +52,7 @@ Program fuse(const Program& program, Index max_rows, const FuseOptions& options)
   Program result = fusion.rewriter.finish();
   // The totals come last: nothing waits for them.
   std::stable_partition(result.lines.begin(), result.lines.end(), [](const Line& line) {
-    return !std::holds_alternative<AddScores>(line.operation);
+    return !std::holds_alternative<AddPartials>(line.operation);
   });
   return result;
 }

@@ -17,7 +17,7 @@ struct FuseOptions {
 /// Replaces
 ///  - gemm, add_bias and an activation by `linear`,
 ///  - the last layer, the loss both ways and the prediction by `output_layer`, or all but the layer
-///    by `loss` where that kernel cannot take it; then the totals by `add_scores`,
+///    by `loss` where that kernel cannot take it; then the totals by `add_partials`,
 ///  - a gradient's gemm and the way back through an activation by `linear_input_gradient`,
 ///  - the gradients of weight and bias, and their updates, by `linear_gradients`,
 ///  - convolution, add_bias, relu and pooling by `convolution_relu_pool`, backwards by

@@ -20,13 +20,13 @@ int worker_of(const Program& program, const Line& line) {
 /// Whether the rest of its step can go on without waiting for a line.
 bool is_aside(const Line& line) {
   return std::holds_alternative<LinearGradients>(line.operation) ||
-         std::holds_alternative<AddScores>(line.operation);
+         std::holds_alternative<AddPartials>(line.operation);
 }
 
 /// Whether a line is worth going beside: neither the little that the totals take, nor what stands
 /// at a step's end.
 bool is_long(const Line& line) {
-  return !std::holds_alternative<AddScores>(line.operation) &&
+  return !std::holds_alternative<AddPartials>(line.operation) &&
          !std::holds_alternative<SgdUpdate>(line.operation) &&
          !std::holds_alternative<UpdateBySum>(line.operation) &&
          !std::holds_alternative<AllReduce>(line.operation);
@@ -68,7 +68,7 @@ Program assign_lanes(const Program& program) {
       line.lane = has_time ? exchange : 0;
     } else if (is_aside(line)) {
       // The totals may come any time; the last gradient has nothing left to be beside of.
-      const bool is_late = std::holds_alternative<AddScores>(line.operation);
+      const bool is_late = std::holds_alternative<AddPartials>(line.operation);
       const int lane = line.lane;
       for (std::size_t k = is_late ? 0 : i + 1; k < result.lines.size(); ++k) {
         const bool is_beside = is_long(result.lines[k]) && result.lines[k].lane == lane &&

@@ -22,7 +22,7 @@ namespace stagewise::minibatch {
 namespace {
 
 using shared_memory::is_aligned;
-using shared_memory::multiply_evenly;
+using shared_memory::multiply_stream_k;
 using shared_memory::ScalarLoader;
 using shared_memory::Vector;
 using shared_memory::VectorLoader;
@@ -60,7 +60,7 @@ void linear(cudaStream_t stream, const LinearProblem<T>& p, Workspace& workspace
   const VectorLoader<T, false> vectors_of_weight = {{p.weight, out, in}};
   const ScalarLoader<T> scalars_of_weight = {{p.weight, out, in}, false};
   const auto multiply = [&](const auto& a, const auto& b) {
-    multiply_evenly<T>(stream, p.rows, p.out, p.in, a, b, BiasActivation<T>(p), workspace);
+    multiply_stream_k<T>(stream, p.rows, p.out, p.in, a, b, BiasActivation<T>(p), workspace);
   };
   if (p.selection.order != nullptr) {
     with_loaders(input_has_vectors, weight_has_vectors,
@@ -88,8 +88,8 @@ void input_gradient(cudaStream_t stream, const LinearBackwardProblem<T>& p, Work
                ScalarLoader<T>{{p.doutput, rows, out}, true},
                VectorLoader<T, true>{{layer.weight, in, out}},
                ScalarLoader<T>{{layer.weight, in, out}, true}, [&](const auto& a, const auto& b) {
-                 multiply_evenly<T>(stream, layer.rows, layer.in, layer.out, a, b,
-                                    ThroughActivation<T>(p), workspace);
+                 multiply_stream_k<T>(stream, layer.rows, layer.in, layer.out, a, b,
+                                      ThroughActivation<T>(p), workspace);
                });
 }
 //! [input_gradient]
@@ -114,8 +114,8 @@ void parameter_gradients(cudaStream_t stream, const LinearBackwardProblem<T>& p,
                  WithOnes<T, Scalars>{scalars_of_input, one, has_bias},
                  VectorLoader<T, false>{{p.doutput, out, rows}},
                  ScalarLoader<T>{{p.doutput, out, rows}, false}, [&](const auto& a, const auto& b) {
-                   multiply_evenly<T>(stream, layer.in + (has_bias ? 1 : 0), layer.out, layer.rows,
-                                      a, b, DeliverGradients<T>(p), workspace);
+                   multiply_stream_k<T>(stream, layer.in + (has_bias ? 1 : 0), layer.out,
+                                        layer.rows, a, b, UpdateEpilogue<T>(p), workspace);
                  });
   };
   if (const std::uint32_t* const order = layer.selection.order) {

@@ -23,7 +23,7 @@ template <typename T>
 void input_gradient(cudaStream_t stream, const LinearBackwardProblem<T>& layer,
                     shared_memory::Workspace& workspace);
 
-/// The gradients of weights and bias, and the updates that the sinks ask for.
+/// The gradients of weights and bias, and the updates that their targets ask for.
 /// @param one in the device's memory: 1, then zeros, 16 bytes in all.
 /// @pre as for input_gradient(); the gradient of the weights is wanted.
 template <typename T>

@@ -3,14 +3,14 @@
 ///
 /// Stage 03 took four: the loss wrote probabilities, the gradient read them again; argmax read the
 /// outputs a second time; and one block added up what the others had written. Here a warp does all
-/// of it for its row while it has the row at hand. Each block leaves a score (score.cuh).
+/// of it for its row while it has the row at hand. Each block leaves a partial (block_partial.cuh).
 /// Probabilities and single losses are not stored at all.
 ///
 /// Work: rows x classes elements read and written once; two exponentials for each.
 
 #include "03_shared_memory/warp.cuh"
 #include "04_minibatch/activation.cuh"
-#include "04_minibatch/score.cuh"
+#include "04_minibatch/block_partial.cuh"
 #include "cuda/check.hpp"
 #include "cuda/device.hpp"
 #include "cuda/launch.cuh"
@@ -81,10 +81,10 @@ __device__ std::int32_t predict(const LossProblem<T>& p, const T* y, T largest) 
 
 //! [loss]
 template <typename T>
-__global__ void loss_kernel(LossProblem<T> p, Score* scores) {
+__global__ void loss_kernel(LossProblem<T> p, BlockPartial* partials) {
   const int warp = static_cast<int>(threadIdx.x) / warp_size;
   const int lane = static_cast<int>(threadIdx.x) % warp_size;
-  Score score;
+  BlockPartial partial;
   for (Index row = static_cast<Index>(blockIdx.x) * warps + warp; row < p.rows;
        row += static_cast<Index>(gridDim.x) * warps) {
     const T* const y = p.outputs + row * p.classes;
@@ -97,23 +97,23 @@ __global__ void loss_kernel(LossProblem<T> p, Score* scores) {
     const std::int32_t prediction = predict(p, y, largest);
     const T loss = finish_row(p, y, label, largest, p.doutputs + row * p.classes);
     if (lane != 0) continue;
-    score.loss += static_cast<double>(loss);
-    score.correct += prediction == label ? 1 : 0;
+    partial.loss += static_cast<double>(loss);
+    partial.correct += prediction == label ? 1 : 0;
   }
-  leave_score<threads>(score, scores);
+  store_partial<threads>(partial, partials);
 }
 //! [loss]
 
 //! [add_to_totals]
-/// One block adds up the scores of a batch.
+/// One block adds up the partials of a batch.
 __global__ void add_to_totals_kernel(TotalsProblem p) {
-  __shared__ Score batch;
-  Score score;
+  __shared__ BlockPartial batch;
+  BlockPartial partial;
   for (Index i = threadIdx.x; i < p.count; i += threads) {
-    score.loss += p.scores[i].loss;
-    score.correct += p.scores[i].correct;
+    partial.loss += p.partials[i].loss;
+    partial.correct += p.partials[i].correct;
   }
-  leave_score<threads>(score, &batch);
+  store_partial<threads>(partial, &batch);
   if (threadIdx.x != 0) return;
   if (!isfinite(batch.loss) && p.totals->first_bad_step < 0) {
     p.totals->first_bad_step = *p.steps_before + p.step;
@@ -125,15 +125,15 @@ __global__ void add_to_totals_kernel(TotalsProblem p) {
 
 }  // namespace
 
-Index max_scores() {
+Index max_partials() {
   return Index{8} * cuda::multiprocessors();
 }
 
 template <typename T>
-Index loss(cudaStream_t stream, const LossProblem<T>& problem, Score* scores) {
+Index loss(cudaStream_t stream, const LossProblem<T>& problem, BlockPartial* partials) {
   if (problem.rows == 0) return 0;
-  const Index blocks = std::min(cuda::pieces(problem.rows, warps), max_scores());
-  loss_kernel<<<static_cast<unsigned>(blocks), threads, 0, stream>>>(problem, scores);
+  const Index blocks = std::min(cuda::pieces(problem.rows, warps), max_partials());
+  loss_kernel<<<static_cast<unsigned>(blocks), threads, 0, stream>>>(problem, partials);
   CUDA_CHECK_LAUNCH("loss");
   return blocks;
 }
@@ -143,7 +143,7 @@ void add_to_totals(cudaStream_t stream, const TotalsProblem& problem) {
   CUDA_CHECK_LAUNCH("add_to_totals");
 }
 
-template Index loss(cudaStream_t, const LossProblem<float>&, Score*);
-template Index loss(cudaStream_t, const LossProblem<double>&, Score*);
+template Index loss(cudaStream_t, const LossProblem<float>&, BlockPartial*);
+template Index loss(cudaStream_t, const LossProblem<double>&, BlockPartial*);
 
 }  // namespace stagewise::minibatch

@@ -26,23 +26,23 @@ struct LossProblem {
   T* doutputs = nullptr;     ///< the gradient of the mean loss, taken through the activation
 };
 
-/// How many scores loss() and output_layer() leave at most.
-Index max_scores();
+/// How many partials loss() and output_layer() leave at most.
+Index max_partials();
 
 /// Where a batch is added up.
 struct TotalsProblem {
-  const Score* scores = nullptr;
+  const BlockPartial* partials = nullptr;
   Index count = 0;
   Totals* totals = nullptr;
   const std::int64_t* steps_before = nullptr;  ///< in the device's memory: steps before `step`
   std::int64_t step = 0;  ///< number of this step behind those: for Totals::first_bad_step
 };
 
-/// Computes the gradient of the loss, and scores of some rows each.
-/// @param scores room for max_scores().
+/// Computes the gradient of the loss, and partials of some rows each.
+/// @param partials room for max_partials().
 /// @return how many there are.
 template <typename T>
-Index loss(cudaStream_t stream, const LossProblem<T>& problem, Score* scores);
+Index loss(cudaStream_t stream, const LossProblem<T>& problem, BlockPartial* partials);
 
 /// Adds a batch to the totals.
 void add_to_totals(cudaStream_t stream, const TotalsProblem& problem);

@@ -94,7 +94,7 @@ void MinibatchExecutor<T>::prepare(const Program& program) {
       lanes_.push_back(std::make_unique<Lane>());
     }
     const bool needs_none = std::holds_alternative<AllReduce>(line.operation) ||
-                            std::holds_alternative<AddScores>(line.operation);
+                            std::holds_alternative<AddPartials>(line.operation);
     if (line.lane == 0 || needs_none) continue;
     auto& scratch = lanes_[static_cast<std::size_t>(line.lane) - 1]->scratch;
     if (scratch == nullptr) {
@@ -105,9 +105,9 @@ void MinibatchExecutor<T>::prepare(const Program& program) {
   SharedMemoryExecutor<T>::prepare(program);
   for (const Line& line : program.lines) {
     if (const auto* const last = std::get_if<OutputLayer>(&line.operation)) {
-      score_counts_[last->scores] = 0;
+      partial_counts_[last->partials] = 0;
     } else if (const auto* const loss = std::get_if<Loss>(&line.operation)) {
-      score_counts_[loss->scores] = 0;
+      partial_counts_[loss->partials] = 0;
     } else if (const auto* const update = std::get_if<UpdateBySum>(&line.operation)) {
       make_table(update->parameters.front(), update->gradients,
                  {update->parameters.begin(), update->parameters.end()}, update->l2, true);
@@ -209,11 +209,11 @@ void MinibatchExecutor<T>::run(const LinearGradients& op) {
     set_to_zero(this->stream(), this->at(op.dbias), shape[1]);
     return;
   }
-  const auto sink = [&](T* gradient, T* parameter, double l2) {
-    return GradientSink<T>{.gradient = gradient != nullptr ? gradient : parameter,
-                           .parameter = parameter,
-                           .learning_rate = static_cast<T>(op.learning_rate),
-                           .l2 = static_cast<T>(l2)};
+  const auto target = [&](T* gradient, T* parameter, double l2) {
+    return GradientTarget<T>{.gradient = gradient != nullptr ? gradient : parameter,
+                             .parameter = parameter,
+                             .learning_rate = static_cast<T>(op.learning_rate),
+                             .l2 = static_cast<T>(l2)};
   };
   LinearBackwardProblem<T> problem = {
       .forward = {.rows = rows,
@@ -222,8 +222,8 @@ void MinibatchExecutor<T>::run(const LinearGradients& op) {
                   .input = this->at(op.input),
                   .selection = selection(op.order)},
       .doutput = this->template data<T>(op.doutput),
-      .weight = sink(this->at(op.dweight), this->at(op.weight), op.l2)};
-  if (bias) problem.bias = sink(this->at(op.dbias), this->at(op.bias), 0);
+      .weight = target(this->at(op.dweight), this->at(op.weight), op.l2)};
+  if (bias) problem.bias = target(this->at(op.dbias), this->at(op.bias), 0);
   minibatch::parameter_gradients(this->stream(), problem, one_.data(), this->workspace());
 }
 //! [linear_gradients]
@@ -258,7 +258,8 @@ void MinibatchExecutor<T>::run(const OutputLayer& op) {
                    .doutput = this->at(op.doutput),
                    .dinput = this->at(op.dinput),
                    .input_activation = op.input_activation};
-  score_counts_[op.scores] = minibatch::output_layer(this->stream(), problem, this->at(op.scores));
+  partial_counts_[op.partials] =
+      minibatch::output_layer(this->stream(), problem, this->at(op.partials));
 }
 //! [output_layer]
 
@@ -268,13 +269,13 @@ void MinibatchExecutor<T>::run(const Loss& op) {
   problem.outputs = this->at(op.outputs);
   problem.labels = this->at(op.labels);
   problem.selection = selection(op.order);
-  score_counts_[op.scores] = minibatch::loss(this->stream(), problem, this->at(op.scores));
+  partial_counts_[op.partials] = minibatch::loss(this->stream(), problem, this->at(op.partials));
 }
 
 template <typename T>
-void MinibatchExecutor<T>::run(const AddScores& op) {
-  minibatch::add_to_totals(this->stream(), {.scores = this->at(op.scores),
-                                            .count = score_counts_.at(op.scores),
+void MinibatchExecutor<T>::run(const AddPartials& op) {
+  minibatch::add_to_totals(this->stream(), {.partials = this->at(op.partials),
+                                            .count = partial_counts_.at(op.partials),
                                             .totals = this->at(op.totals),
                                             .steps_before = steps_before_,
                                             .step = this->batch().step});

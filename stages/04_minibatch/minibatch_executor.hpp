@@ -28,7 +28,7 @@ class MinibatchExecutor : public SharedMemoryExecutor<T> {
   void run(const LinearGradients& op);
   void run(const OutputLayer& op);
   void run(const Loss& op);
-  void run(const AddScores& op);
+  void run(const AddPartials& op);
   void run(const ConvolutionReluPool& op);
   void run(const PoolReluBackward& op);
   void run(const ConvolutionBackward& op);
@@ -118,7 +118,7 @@ class MinibatchExecutor : public SharedMemoryExecutor<T> {
   std::size_t line_number_ = 0;
   const Program* program_ = nullptr;  ///< that is executed
   Tensor<T> one_;                     ///< 1, 0, 0, 0: 16 bytes
-  std::map<ValueId, Index> score_counts_;
+  std::map<ValueId, Index> partial_counts_;
   std::map<ValueId, Table> tables_;
   const std::int64_t* steps_before_ = nullptr;
   Tensor<std::int64_t> no_steps_;

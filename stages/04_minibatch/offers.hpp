@@ -24,7 +24,7 @@ inline OperationFiles operation_files() {
   files["linear_gradients"] = folder + "linear.cu";
   files["output_layer"] = folder + "output_layer.cu";
   files["loss"] = folder + "loss.cu";
-  files["add_scores"] = folder + "loss.cu";
+  files["add_partials"] = folder + "loss.cu";
   files["convolution_relu_pool"] = folder + "convolution.cu";
   files["pool_relu_backward"] = folder + "convolution.cu";
   files["update_by_sum"] = folder + "update.cu";

@@ -18,9 +18,9 @@
 #include "03_shared_memory/vector.cuh"
 #include "03_shared_memory/warp.cuh"
 #include "04_minibatch/activation.cuh"
+#include "04_minibatch/block_partial.cuh"
 #include "04_minibatch/output_layer.hpp"
 #include "04_minibatch/row_loss.cuh"
-#include "04_minibatch/score.cuh"
 #include "cuda/check.hpp"
 #include "cuda/device.hpp"
 #include "cuda/launch.cuh"
@@ -34,10 +34,10 @@ using shared_memory::Vector;
 constexpr int warp_size = 32;
 constexpr int threads = 128;
 constexpr int warps = threads / warp_size;
-constexpr int most_outputs = 32;
+constexpr int max_outputs = 32;
 
-/// What the kernel needs of shared memory for its scores.
-constexpr Index for_scores = 4096;
+/// What the kernel needs of shared memory for its partials.
+constexpr Index for_partials = 4096;
 
 //! [fetch]
 /// What a block has in shared memory: the weights, each input's row filled up with zeros to `most`,
@@ -100,7 +100,7 @@ struct Shared {
 /// @tparam most at least as many as there are outputs, so that they can be held in registers.
 template <int most, typename T>
 __global__ void __launch_bounds__(threads)
-    output_layer_kernel(OutputLayerProblem<T> p, Score* scores) {
+    output_layer_kernel(OutputLayerProblem<T> p, BlockPartial* partials) {
   extern __shared__ __align__(16) unsigned char memory[];
   const LinearProblem<T>& layer = p.layer.forward;
   const auto in = static_cast<int>(layer.in);
@@ -109,7 +109,7 @@ __global__ void __launch_bounds__(threads)
   shared.fetch_weights(layer);
   const int warp = static_cast<int>(threadIdx.x) / warp_size;
   const int lane = static_cast<int>(threadIdx.x) % warp_size;
-  Score score;
+  BlockPartial partial;
   for (Index row = static_cast<Index>(blockIdx.x) * warps + warp; row < layer.rows;
        row += static_cast<Index>(gridDim.x) * warps) {
     shared.fetch_row(layer.input + row * in, in);
@@ -132,8 +132,8 @@ __global__ void __launch_bounds__(threads)
     T gradient[most] = {};
     const T loss = find_gradients<most>(p.loss, label, y, gradient);
     if (lane == 0) {
-      score.loss += static_cast<double>(loss);
-      score.correct += predict<most>(p.loss, y) == label ? 1 : 0;
+      partial.loss += static_cast<double>(loss);
+      partial.correct += predict<most>(p.loss, y) == label ? 1 : 0;
     }
 #pragma unroll
     for (int j = 0; j < most; ++j) {
@@ -151,19 +151,19 @@ __global__ void __launch_bounds__(threads)
           through_activation(p.layer.input_activation, shared.inputs[i], sum);
     }
   }
-  leave_score<threads>(score, scores);
+  store_partial<threads>(partial, partials);
 }
 //! [output_layer]
 
 template <int most, typename T>
-Index launch(cudaStream_t stream, const OutputLayerProblem<T>& p, Score* scores) {
+Index launch(cudaStream_t stream, const OutputLayerProblem<T>& p, BlockPartial* partials) {
   const LinearProblem<T>& layer = p.layer.forward;
-  const Index blocks = std::min(cuda::pieces(layer.rows, warps), max_scores());
+  const Index blocks = std::min(cuda::pieces(layer.rows, warps), max_partials());
   const std::size_t bytes = Shared<most, T>::bytes(layer.in);
   CUDA_CHECK(cudaFuncSetAttribute(output_layer_kernel<most, T>,
                                   cudaFuncAttributeMaxDynamicSharedMemorySize,
                                   static_cast<int>(bytes)));
-  output_layer_kernel<most><<<static_cast<unsigned>(blocks), threads, bytes, stream>>>(p, scores);
+  output_layer_kernel<most><<<static_cast<unsigned>(blocks), threads, bytes, stream>>>(p, partials);
   CUDA_CHECK_LAUNCH("output_layer");
   return blocks;
 }
@@ -175,29 +175,29 @@ auto with_outputs(Index out, const Work& work) {
   if (out <= 8) return work(std::integral_constant<int, 8>());
   if (out <= 12) return work(std::integral_constant<int, 12>());
   if (out <= 16) return work(std::integral_constant<int, 16>());
-  return work(std::integral_constant<int, most_outputs>());
+  return work(std::integral_constant<int, max_outputs>());
 }
 
 }  // namespace
 
 template <typename T>
 bool fits_output_layer(Index in, Index out) {
-  const Index most = cuda::shared_memory_per_block() - for_scores;
-  return out <= most_outputs && with_outputs(out, [&](auto outputs) {
+  const Index most = cuda::shared_memory_per_block() - for_partials;
+  return out <= max_outputs && with_outputs(out, [&](auto outputs) {
            return static_cast<Index>(Shared<outputs.value, T>::bytes(in)) <= most;
          });
 }
 
 template <typename T>
-Index output_layer(cudaStream_t stream, const OutputLayerProblem<T>& p, Score* scores) {
+Index output_layer(cudaStream_t stream, const OutputLayerProblem<T>& p, BlockPartial* partials) {
   if (p.layer.forward.rows == 0) return 0;
   return with_outputs(p.layer.forward.out,
-                      [&](auto most) { return launch<most.value>(stream, p, scores); });
+                      [&](auto most) { return launch<most.value>(stream, p, partials); });
 }
 
 template bool fits_output_layer<float>(Index, Index);
 template bool fits_output_layer<double>(Index, Index);
-template Index output_layer(cudaStream_t, const OutputLayerProblem<float>&, Score*);
-template Index output_layer(cudaStream_t, const OutputLayerProblem<double>&, Score*);
+template Index output_layer(cudaStream_t, const OutputLayerProblem<float>&, BlockPartial*);
+template Index output_layer(cudaStream_t, const OutputLayerProblem<double>&, BlockPartial*);
 
 }  // namespace stagewise::minibatch

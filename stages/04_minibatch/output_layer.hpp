@@ -21,13 +21,14 @@ struct OutputLayerProblem {
 template <typename T>
 bool fits_output_layer(Index in, Index out);
 
-/// Computes the layer's output, without storing it; the loss and the predictions, as scores; the
+/// Computes the layer's output, without storing it; the loss and the predictions, as partials; the
 /// gradient of the output, `layer.doutput`; and, unless null, that of the input, `layer.dinput`.
 /// The gradients of weights and bias are left to do.
-/// @param scores room for max_scores().
+/// @param partials room for max_partials().
 /// @return how many there are.
 /// @pre fits_output_layer(), loss.doutputs is layer.doutput, and the input's rows are not selected.
 template <typename T>
-Index output_layer(cudaStream_t stream, const OutputLayerProblem<T>& problem, Score* scores);
+Index output_layer(cudaStream_t stream, const OutputLayerProblem<T>& problem,
+                   BlockPartial* partials);
 
 }  // namespace stagewise::minibatch

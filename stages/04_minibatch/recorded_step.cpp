@@ -53,8 +53,8 @@ RecordedStep<T>::RecordedStep(Network<T>& network, MinibatchExecutor<T>& executo
       steps_done_(steps_done) {
   values_.training = {};
   if (options.records && options.repeats) {
-    most_steps_ = std::clamp<Index>(max_recorded_samples / max_rows, 1, max_recorded_steps);
-    most_steps_ = static_cast<Index>(std::bit_floor(static_cast<std::uint64_t>(most_steps_)));
+    max_steps_ = std::clamp<Index>(max_recorded_samples / max_rows, 1, max_recorded_steps);
+    max_steps_ = static_cast<Index>(std::bit_floor(static_cast<std::uint64_t>(max_steps_)));
   }
   load(programs, on_size);
   if (workers.average == Average::weights) {
@@ -110,11 +110,11 @@ void RecordedStep<T>::load(const StepPrograms& programs,
     throw Error(std::string(error.what()) + ", and so do fewer --workers");
   }
   if (!options_.streams_batches && has_room()) {
-    data_ = std::make_unique<ResidentData<T>>(*training_set_, most_steps_ * own_rows(max_rows_));
+    data_ = std::make_unique<ResidentData<T>>(*training_set_, max_steps_ * own_rows(max_rows_));
     executor_->bind(values_.features, data_->features());
     executor_->bind(values_.labels, data_->labels());
   } else {
-    most_steps_ = 1;  // each batch has to arrive first
+    max_steps_ = 1;  // each batch has to arrive first
     programs_.step = rewritten(training.step, programs, true);
     executor_->load(programs_.step, max_rows_);
     executor_->stream_batches(network_->model[network_->model.batch].shape);
@@ -135,7 +135,7 @@ bool RecordedStep<T>::has_room() {
       static_cast<std::size_t>(rows * sample.elements()) * sizeof(T) +
       static_cast<std::size_t>(executor_->missing_bytes(network_->evaluation, max_rows_));
   const std::size_t needed =
-      ResidentData<T>::bytes(*training_set_, most_steps_ * own_rows(max_rows_));
+      ResidentData<T>::bytes(*training_set_, max_steps_ * own_rows(max_rows_));
   std::size_t free = 0;
   std::size_t total = 0;
   CUDA_CHECK(cudaMemGetInfo(&free, &total));
@@ -176,7 +176,7 @@ void RecordedStep<T>::run(Index first, Index rows) {
   ++pending_.steps;
   const bool are_averaged = workers_.average == Average::weights &&
                             (steps_done_ + pending_.steps) % workers_.average_every == 0;
-  if (pending_.steps == most_steps_ || are_averaged) launch_pending();
+  if (pending_.steps == max_steps_ || are_averaged) launch_pending();
   if (are_averaged) executor_->execute(programs_.take_over, last_);
 }
 
@@ -217,7 +217,7 @@ void RecordedStep<T>::record_all(Index samples) {
     recordings_.try_emplace(what.key(), stream(), [&] { enqueue(what); });
   };
   for (int place = 0; place < (data_ == nullptr ? 2 : 1); ++place) {
-    for (Index steps = 1; steps <= std::min(most_steps_, full_steps); steps *= 2) {
+    for (Index steps = 1; steps <= std::min(max_steps_, full_steps); steps *= 2) {
       record({max_rows_, steps, place});
     }
     if (rest > 0) record({rest, 1, place});

@@ -128,7 +128,7 @@ class RecordedStep final : public Step {
   Tensor<std::int64_t> progress_;  ///< in pinned memory: steps that the device has done
 
   std::map<std::array<Index, 3>, cuda::ExecutableGraph> recordings_;  ///< by key()
-  Index most_steps_ = 1;                                              ///< in a recording
+  Index max_steps_ = 1;                                               ///< in a recording
   std::span<const std::uint32_t> order_;
   Index taken_ = 0;    ///< samples of the order that steps were asked for
   Recording pending_;  ///< asked for, and not launched yet

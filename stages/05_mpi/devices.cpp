@@ -43,7 +43,7 @@ Placement choose_device(World& world) {
   Placement placement{.processes_on_device = processes_on.at(own),
                       .devices = static_cast<int>(processes_on.size())};
   for (const auto& [identity, processes] : processes_on) {
-    placement.most_processes_on_device = std::max(placement.most_processes_on_device, processes);
+    placement.max_processes_on_device = std::max(placement.max_processes_on_device, processes);
   }
   return placement;
 }
@@ -53,7 +53,7 @@ std::string describe(const World& world, const Placement& placement) {
   std::string text = count_of(world.size(), "process", "processes") + " on " +
                      count_of(world.hosts(), "host") + ", ";
   const bool is_emulated = cuda::runs_on_cpu();
-  if (placement.most_processes_on_device == 1) {
+  if (placement.max_processes_on_device == 1) {
     return text + (world.size() == 1 ? "with " : "each with ") +
            (is_emulated ? "an emulated GPU" : "a GPU") + " of its own";
   }

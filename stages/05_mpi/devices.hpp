@@ -10,9 +10,9 @@ namespace stagewise::mpi {
 
 /// Where the processes have found a place.
 struct Placement {
-  int processes_on_device = 1;       ///< that share this process's GPU, this one included
-  int most_processes_on_device = 1;  ///< of any GPU
-  int devices = 1;                   ///< GPUs that are used, on all hosts
+  int processes_on_device = 1;      ///< that share this process's GPU, this one included
+  int max_processes_on_device = 1;  ///< of any GPU
+  int devices = 1;                  ///< GPUs that are used, on all hosts
 };
 
 /// Makes the GPU with the number of this process among those on its host the current one; where

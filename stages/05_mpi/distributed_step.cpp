@@ -23,7 +23,7 @@ DistributedStep<T>::DistributedStep(Network<T>& network, DistributedExecutor<T>&
       workers_(workers),
       world_(&world),
       ranks_(&ranks),
-      shares_(training_set.size(), max_rows, world.size()),
+      shards_(training_set.size(), max_rows, world.size()),
       sends_(ranks.data_from() == DataFrom::root && world.size() > 1),
       splits_network_(options.splits_network) {
   StepPrograms programs;
@@ -59,8 +59,8 @@ void DistributedStep<T>::receive_samples(std::span<const std::uint32_t> order) {
   std::vector<Index> counts;
   std::vector<std::uint32_t> samples;
   for (int rank = 0; rank < world_->size(); ++rank) {
-    counts.push_back(shares_.samples_of(rank));
-    if (world_->rank() == 0) shares_.append(order, rank, samples);
+    counts.push_back(shards_.samples_of(rank));
+    if (world_->rank() == 0) shards_.append(order, rank, samples);
   }
   sent_ = scatter(*world_, *training_set_, samples, counts);
 }
@@ -71,7 +71,7 @@ void DistributedStep<T>::begin_epoch(std::span<const std::uint32_t> order) {
   if (splits_network_) {
     own_order_.assign(order.begin(), order.end());
   } else if (!sends_) {
-    shares_.append(order, world_->rank(), own_order_);
+    shards_.append(order, world_->rank(), own_order_);
   } else {
     if (!std::equal(order.begin(), order.end(), sent_order_.begin(), sent_order_.end())) {
       receive_samples(order);

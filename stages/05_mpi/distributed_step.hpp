@@ -10,7 +10,7 @@
 #include "05_mpi/distribute.hpp"
 #include "05_mpi/distributed_executor.hpp"
 #include "05_mpi/mpi_ranks.hpp"
-#include "05_mpi/shares.hpp"
+#include "05_mpi/shards.hpp"
 
 namespace stagewise::mpi {
 
@@ -66,7 +66,7 @@ class DistributedStep final : public Step {
   WorkerOptions workers_;
   World* world_;
   MpiRanks* ranks_;
-  Shares shares_;
+  Shards shards_;
   bool sends_;  ///< whether rank 0 sends the others their samples
   bool splits_network_;
   Dataset sent_;

@@ -69,7 +69,7 @@ Dataset MpiRanks::load_for_evaluation(const DatasetOptions& options,
   return whole;
 }
 
-const Dataset& MpiRanks::share(const Dataset& whole, Dataset& storage) {
+const Dataset& MpiRanks::shard(const Dataset& whole, Dataset& storage) {
   if (count() == 1 || whole.size() == 0) return whole;
   if (data_from_ == DataFrom::all) {
     const Shard own = shard_of(whole.size(), count(), rank());

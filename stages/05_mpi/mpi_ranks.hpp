@@ -33,7 +33,7 @@ class MpiRanks final : public Ranks {
   void expect_same(const std::string& what, std::uint64_t digest) override;
 
   /// Ranks one behind the other; see shard_of().
-  const Dataset& share(const Dataset& whole, Dataset& storage) override;
+  const Dataset& shard(const Dataset& whole, Dataset& storage) override;
   Sums sum(const Sums& own) override;
   double largest(double own) override;
 

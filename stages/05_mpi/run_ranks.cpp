@@ -46,8 +46,8 @@ void fail(const World& world, const std::string& program, const std::string& sen
   const bool is_root = world.rank() == 0;
   if (!has_begun && !is_root) return;  // the same command line fails in the same way
   constexpr auto turn = std::chrono::milliseconds(250);
-  constexpr int most_turns = 12;
-  std::this_thread::sleep_for(turn * std::min(world.rank(), most_turns));
+  constexpr int max_turns = 12;
+  std::this_thread::sleep_for(turn * std::min(world.rank(), max_turns));
   if (has_begun && !world.is_first_to_fail()) {
     std::this_thread::sleep_for(std::chrono::seconds(5));  // it comes much earlier
   } else {

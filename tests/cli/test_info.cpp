@@ -254,7 +254,7 @@ TEST_F(CommandLine, InfoShowsWhatStage04Fuses) {
   const std::vector<Row> rows = rows_of(run_well("stage04_minibatch info --program"));
   EXPECT_EQ(operations_of(rows),
             (std::vector<std::string>{"linear*", "output_layer*", "linear_gradients*",
-                                      "linear_gradients*", "add_scores*"}));
+                                      "linear_gradients*", "add_partials*"}));
   EXPECT_EQ(rows[0].values, "features, order, fc1/weight, fc1/bias -> fc1/output");
   EXPECT_EQ(rows[0].replaces, "gather gemm add_bias relu");
   EXPECT_EQ(rows[1].replaces,

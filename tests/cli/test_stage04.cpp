@@ -157,13 +157,13 @@ TEST_F(Stage04, TimesTheStepsOfAllWorkers) {
   };
   using Rows = std::map<std::string, int>;
   const std::string chunk = "take_chunk  order -> samples of the next steps";
-  const std::string totals = "add_scores  scores, totals -> totals";
+  const std::string totals = "add_partials  partials, totals -> totals";
   EXPECT_EQ(
       rows_of(""),  // 6 steps
       (Rows{{chunk, 6},
             {"linear  features, order, fc1/weight, fc1/bias -> fc1/output", 6},
             {"output_layer  fc1/output, fc2/weight, fc2/bias, labels, order -> d fc2/output, "
-             "d fc1/sum, scores",
+             "d fc1/sum, partials",
              6},
             {"linear_gradients  fc1/output, d fc2/output, fc2/weight, fc2/bias -> fc2/weight, "
              "fc2/bias",

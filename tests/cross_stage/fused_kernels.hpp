@@ -43,22 +43,22 @@ class Fused {
 
   /// As step number 43.
   void loss(const minibatch::LossProblem<T>& p, Totals* totals) {
-    add(minibatch::loss(stream(), p, scores_.get()), totals);
+    add(minibatch::loss(stream(), p, partials_.get()), totals);
   }
 
   void last_layer(const minibatch::OutputLayerProblem<T>& p, Totals* totals) {
     EXPECT_TRUE(minibatch::fits_output_layer<T>(p.layer.forward.in, p.layer.forward.out));
-    add(minibatch::output_layer(stream(), p, scores_.get()), totals);
+    add(minibatch::output_layer(stream(), p, partials_.get()), totals);
     minibatch::parameter_gradients(stream(), p.layer, one_.get(), workspace_);
   }
 
  private:
   cudaStream_t stream() const { return executor_.main_stream().get(); }
 
-  void add(Index scores, Totals* totals) {
-    EXPECT_LE(scores, minibatch::max_scores());
-    minibatch::add_to_totals(stream(), {.scores = scores_.get(),
-                                        .count = scores,
+  void add(Index partials, Totals* totals) {
+    EXPECT_LE(partials, minibatch::max_partials());
+    minibatch::add_to_totals(stream(), {.partials = partials_.get(),
+                                        .count = partials,
                                         .totals = totals,
                                         .steps_before = steps_before_.get(),
                                         .step = 3});
@@ -67,7 +67,8 @@ class Fused {
   MinibatchExecutor<T> executor_;
   shared_memory::Workspace workspace_;
   CudaArray<T> one_{{1, 0, 0, 0}};
-  CudaArray<Score> scores_{std::vector<Score>(static_cast<std::size_t>(minibatch::max_scores()))};
+  CudaArray<BlockPartial> partials_{
+      std::vector<BlockPartial>(static_cast<std::size_t>(minibatch::max_partials()))};
   CudaArray<std::int64_t> steps_before_{{40}};
 };
 
@@ -108,7 +109,7 @@ class Unfused {
               .c = p.weight.gradient});
     update(p.weight, f.in * f.out);
     if (p.bias.gradient == nullptr) return;
-    serial::sum_rows(f.rows, f.out, p.doutput, p.bias.gradient);
+    serial::column_sums(f.rows, f.out, p.doutput, p.bias.gradient);
     update(p.bias, f.out);
   }
 
@@ -155,9 +156,9 @@ class Unfused {
     if (activation == Activation::sigmoid) serial::sigmoid_backward(n, y, dy, dy);
   }
 
-  static void update(const GradientSink<T>& sink, Index n) {
-    if (sink.parameter == nullptr) return;
-    serial::sgd_update(n, sink.learning_rate, sink.l2, sink.gradient, sink.parameter);
+  static void update(const GradientTarget<T>& target, Index n) {
+    if (target.parameter == nullptr) return;
+    serial::sgd_update(n, target.learning_rate, target.l2, target.gradient, target.parameter);
   }
 
   SerialExecutor<T> executor_;

@@ -4,7 +4,7 @@
 #include "03_shared_memory/shared_memory_executor.hpp"
 #include "cross_stage/gemm_products.hpp"
 #include "cross_stage/primitives.hpp"
-#include "cuda/divide.cuh"
+#include "cuda/fast_divmod.cuh"
 #include "network/workers.hpp"
 
 namespace stagewise {
@@ -31,9 +31,9 @@ struct SharedMemory {
 struct Default : SharedMemory<Default> {
   static SharedMemoryOptions options() { return {}; }
 };
-struct Unrolled : SharedMemory<Unrolled> {
+struct Im2col : SharedMemory<Im2col> {
   static SharedMemoryOptions options() {
-    return {.convolution = ConvolutionForm::unrolled, .fold_bias = FoldBias::in_place};
+    return {.convolution = ConvolutionForm::im2col, .fold_bias = FoldBias::in_place};
   }
 };
 struct Implicit : SharedMemory<Implicit> {
@@ -42,7 +42,7 @@ struct Implicit : SharedMemory<Implicit> {
   }
 };
 INSTANTIATE_TYPED_TEST_SUITE_P(Stage03, Primitives, StageTypes<Default>, StageNames);
-INSTANTIATE_TYPED_TEST_SUITE_P(Stage03Unrolled, Primitives, StageTypes<Unrolled>, StageNames);
+INSTANTIATE_TYPED_TEST_SUITE_P(Stage03Im2col, Primitives, StageTypes<Im2col>, StageNames);
 INSTANTIATE_TYPED_TEST_SUITE_P(Stage03Implicit, Primitives, StageTypes<Implicit>, StageNames);
 
 /// Every layer becomes one line, and its gradients another; of the first layer nobody needs the
@@ -90,7 +90,7 @@ TYPED_TEST(SharedMemoryKernels, Gemm) {
       [&](const GemmProblem<T>& problem) { shared_memory::gemm(nullptr, problem, workspace); });
 }
 
-/// A batch that is unrolled piece by piece gives what it gives in one piece.
+/// A batch that goes through im2col piece by piece gives what it gives in one piece.
 TEST(Convolution, BatchesGoThroughALimitedMemoryPieceByPiece) {
   if (const std::string reason = reason_to_skip(); !reason.empty()) GTEST_SKIP() << reason;
   const ConvolutionProblem p = {.batch = 7,
@@ -107,7 +107,7 @@ TEST(Convolution, BatchesGoThroughALimitedMemoryPieceByPiece) {
   CudaArray input(random_values<double>(inputs, 1));
   CudaArray filter(random_values<double>(weights, 2));
   CudaArray doutput(random_values<double>(outputs, 3));
-  CudaArray memory(poison<double>(7 * shared_memory::unrolled_elements(p)));
+  CudaArray memory(poison<double>(7 * shared_memory::im2col_elements(p)));
 
   struct Results {
     std::vector<double> output;
@@ -118,12 +118,12 @@ TEST(Convolution, BatchesGoThroughALimitedMemoryPieceByPiece) {
     CudaArray output(poison<double>(outputs));
     CudaArray dinput(poison<double>(inputs));
     CudaArray dfilter(poison<double>(weights));
-    const shared_memory::UnrolledImages<double> unrolled = {memory.get(), images};
-    shared_memory::convolution<double>(nullptr, ConvolutionForm::unrolled, p, input.get(),
-                                       filter.get(), output.get(), unrolled, workspace);
-    shared_memory::convolution_backward<double>(nullptr, ConvolutionForm::unrolled, p, input.get(),
+    const shared_memory::Im2colImages<double> columns = {memory.get(), images};
+    shared_memory::convolution<double>(nullptr, ConvolutionForm::im2col, p, input.get(),
+                                       filter.get(), output.get(), columns, workspace);
+    shared_memory::convolution_backward<double>(nullptr, ConvolutionForm::im2col, p, input.get(),
                                                 filter.get(), doutput.get(), dinput.get(),
-                                                dfilter.get(), unrolled, workspace);
+                                                dfilter.get(), columns, workspace);
     return Results{output.read(), dinput.read(), dfilter.read()};
   };
   const Results whole = run(7);
@@ -138,11 +138,11 @@ TEST(Convolution, BatchesGoThroughALimitedMemoryPieceByPiece) {
   }
 }
 
-TEST(Divider, DividesAsTheProcessorDoes) {
+TEST(FastDivmod, DividesAsTheProcessorDoes) {
   constexpr int most = std::numeric_limits<int>::max();
   for (const int divisor :
        {1, 2, 3, 5, 7, 10, 25, 28, 64, 641, 65'535, 65'536, 65'537, most / 2, most - 1, most}) {
-    const cuda::Divider by(divisor);
+    const cuda::FastDivmod by(divisor);
     for (const int number : {0, 1, 2, 3, divisor - 1, divisor, most / 3, most - 1, most}) {
       EXPECT_EQ(by.divide(number).quotient, number / divisor) << number << " / " << divisor;
       EXPECT_EQ(by.divide(number).remainder, number % divisor) << number << " / " << divisor;

@@ -101,10 +101,10 @@ TYPED_TEST(Reductions, SumRows) {
     if (is_too_large(rows * cols)) continue;
     std::vector<T> x = random_values<T>(rows * cols, static_cast<std::uint64_t>(rows), -1, 3);
     std::vector<T> expected = poison<T>(cols + 1);
-    serial::sum_rows(rows, cols, x.data(), expected.data());
+    serial::column_sums(rows, cols, x.data(), expected.data());
     x.push_back(this->nan);
     CudaArray there(x);
-    for (const auto& rung : sum_rows_ladder<T>()) {
+    for (const auto& rung : column_sums_ladder<T>()) {
       CudaArray out(poison<T>(cols + 1));
       const SumRowsProblem<T> problem = {
           .rows = rows, .cols = cols, .x = there.get(), .out = out.get()};
@@ -183,7 +183,7 @@ TYPED_TEST(Reductions, RepeatThemselvesBitForBit) {
     CudaArray out(poison<T>(1 + cols));
     sum_ladder<T>()[rung].run(nullptr, {.n = rows * cols, .x = x.get(), .out = out.get()},
                               workspace);
-    sum_rows_ladder<T>()[rung].run(
+    column_sums_ladder<T>()[rung].run(
         nullptr, {.rows = rows, .cols = cols, .x = x.get(), .out = out.get() + 1}, workspace);
     return out.read();
   };
@@ -275,10 +275,10 @@ TYPED_TEST(Reductions, SumSaysWhatTheWorkspaceHasNoRoomFor) {
 
 TYPED_TEST(Reductions, TheThreeLaddersHaveTheSameRungs) {
   using T = TypeParam;
-  ASSERT_EQ(sum_rows_ladder<T>().size(), sum_ladder<T>().size());
+  ASSERT_EQ(column_sums_ladder<T>().size(), sum_ladder<T>().size());
   ASSERT_EQ(accumulate_ladder<T>().size(), sum_ladder<T>().size());
   for (std::size_t i = 0; i < sum_ladder<T>().size(); ++i) {
-    EXPECT_EQ(sum_rows_ladder<T>()[i].name, sum_ladder<T>()[i].name);
+    EXPECT_EQ(column_sums_ladder<T>()[i].name, sum_ladder<T>()[i].name);
     EXPECT_EQ(accumulate_ladder<T>()[i].name, sum_ladder<T>()[i].name);
   }
   EXPECT_EQ(find_rung(sum_ladder<T>(), default_reduce_rung).name, sum_ladder<T>().back().name);

@@ -151,8 +151,8 @@ Backward<T> serial_backward(const Layer& layer) {
   serial::average_pool_backward(layer.problem<T>().pooling(), doutput_of<T>(layer).data(), dx);
   serial::relu_backward(layer.activated(), activated_of<T>(layer).data(), dx, dx);
   if (layer.has_bias) {
-    serial::sum_rows(layer.convolution.output_pixels(), layer.convolution.out, dx,
-                     result.dbias.data());
+    serial::column_sums(layer.convolution.output_pixels(), layer.convolution.out, dx,
+                        result.dbias.data());
   }
   return result;
 }

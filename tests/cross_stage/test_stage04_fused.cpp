@@ -174,8 +174,8 @@ Results<T> run_layer(Kernels& kernels, const Layer& layer) {
   if (layer.selects && Kernels::selects_rows) forward.selection.order = order_array.get();
   kernels.linear(forward);
   forward.activation = Activation::none;
-  const auto sink = [](Delivery delivery, T* gradient, T* parameter, double rate, double l2) {
-    GradientSink<T> result{.gradient = gradient};
+  const auto target = [](Delivery delivery, T* gradient, T* parameter, double rate, double l2) {
+    GradientTarget<T> result{.gradient = gradient};
     if (delivery == Delivery::update) {
       result.parameter = parameter;
       result.learning_rate = static_cast<T>(rate);
@@ -188,8 +188,8 @@ Results<T> run_layer(Kernels& kernels, const Layer& layer) {
       .doutput = doutput.get(),
       .dinput = layer.has_dinput ? dinput.get() : nullptr,
       .input_activation = layer.input_activation,
-      .weight = sink(layer.weight, dweight.get(), weight.get(), 0.25, layer.l2)};
-  if (layer.has_bias) backward.bias = sink(layer.bias, dbias.get(), bias.get(), 0.5, 0);
+      .weight = target(layer.weight, dweight.get(), weight.get(), 0.25, layer.l2)};
+  if (layer.has_bias) backward.bias = target(layer.bias, dbias.get(), bias.get(), 0.5, 0);
   kernels.linear_backward(backward);
   Results<T> results = {{"output", output.read()},
                         {"dinput", dinput.read()},

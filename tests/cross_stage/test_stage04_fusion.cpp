@@ -72,26 +72,26 @@ TEST_F(Fusion, MakesFiveLinesOfAPerceptron) {
             (Texts{"linear  features, order, fc1/weight, fc1/bias -> fc1/output  # gather gemm "
                    "add_bias relu",
                    "output_layer  fc1/output, fc2/weight, fc2/bias, labels, order -> d fc2/output, "
-                   "d fc1/sum, scores  # gather gemm add_bias softmax_cross_entropy argmax "
+                   "d fc1/sum, partials  # gather gemm add_bias softmax_cross_entropy argmax "
                    "softmax_cross_entropy_backward gemm relu_backward",
                    "linear_gradients  fc1/output, d fc2/output, fc2/weight, fc2/bias -> "
                    "fc2/weight, fc2/bias  # column_sums gemm sgd_update x2",
                    "linear_gradients  features, order, d fc1/sum, fc1/weight, fc1/bias -> "
                    "fc1/weight, fc1/bias  # gather column_sums gemm sgd_update x2",
-                   "add_scores  scores, totals -> totals  # accumulate"}));
+                   "add_partials  partials, totals -> totals  # accumulate"}));
 }
 
 TEST_F(Fusion, LeavesTheGatheringToAKernelWhereAsked) {
   EXPECT_EQ(names_of(fuse<float>(step_of(mlp), 100, {.gathers = false})),
             (Texts{"gather", "linear", "output_layer", "linear_gradients", "linear_gradients",
-                   "add_scores"}));
+                   "add_partials"}));
 }
 
 TEST_F(Fusion, FusesTheLossAloneWhereAsked) {
   EXPECT_EQ(names_of(fuse<float>(step_of(mlp), 100, {.layers = false})),
             (Texts{"gather", "gemm", "add_bias", "relu", "gemm", "add_bias", "loss", "column_sums",
                    "gemm", "gemm", "relu_backward", "column_sums", "gemm", "update_by_sum",
-                   "add_scores"}));
+                   "add_partials"}));
 }
 
 TEST_F(Fusion, FusesEveryLayerOfADeepPerceptron) {
@@ -101,7 +101,7 @@ TEST_F(Fusion, FusesEveryLayerOfADeepPerceptron) {
              "sigmoid",
              "linear  fc1/output, fc2/weight, fc2/bias -> fc2/output  # gemm add_bias sigmoid",
              "output_layer  fc2/output, fc3/weight, fc3/bias, labels, order -> d fc3/output, d "
-             "fc2/sum, scores  # gather gemm add_bias softmax_cross_entropy argmax "
+             "fc2/sum, partials  # gather gemm add_bias softmax_cross_entropy argmax "
              "softmax_cross_entropy_backward gemm sigmoid_backward",
              "linear_gradients  fc2/output, d fc3/output, fc3/weight, fc3/bias -> fc3/weight, "
              "fc3/bias  # column_sums gemm sgd_update x2",
@@ -111,36 +111,37 @@ TEST_F(Fusion, FusesEveryLayerOfADeepPerceptron) {
              "fc2/bias  # column_sums gemm sgd_update x2",
              "linear_gradients  features, order, d fc1/sum, fc1/weight, fc1/bias -> fc1/weight, "
              "fc1/bias  # gather column_sums gemm sgd_update x2",
-             "add_scores  scores, totals -> totals  # accumulate"}));
+             "add_partials  partials, totals -> totals  # accumulate"}));
 }
 
 TEST_F(Fusion, FusesWithoutBiases) {
   EXPECT_EQ(
       names_of(
           fuse<float>(step_of(table({20}, Activation::relu, LossKind::squared_error, false)), 10)),
-      (Texts{"linear", "output_layer", "linear_gradients", "linear_gradients", "add_scores"}));
+      (Texts{"linear", "output_layer", "linear_gradients", "linear_gradients", "add_partials"}));
 }
 
 TEST_F(Fusion, FusesANetworkWithoutHiddenLayer) {
   EXPECT_EQ(
       lines_of(fuse<float>(step_of(table({})), 10)),
       (Texts{"gather  features, labels, order -> batch, batch labels",
-             "output_layer  batch, fc1/weight, fc1/bias, batch labels -> d fc1/output, scores  # "
+             "output_layer  batch, fc1/weight, fc1/bias, batch labels -> d fc1/output, partials  # "
              "gemm add_bias softmax_cross_entropy argmax softmax_cross_entropy_backward",
              "linear_gradients  batch, d fc1/output, fc1/weight, fc1/bias -> fc1/weight, fc1/bias  "
              "# column_sums gemm sgd_update x2",
-             "add_scores  scores, totals -> totals  # accumulate"}));
+             "add_partials  partials, totals -> totals  # accumulate"}));
 }
 
 TEST_F(Fusion, FusesTheNeuron) {
   EXPECT_EQ(
       lines_of(fuse<float>(step_of({.name = "neuron", .sample = {1}, .classes = 2}), 10)),
-      (Texts{"gather  features, labels, order -> batch, batch labels",
-             "output_layer  batch, fc1/weight, fc1/bias, batch labels -> d fc1/sum, scores  # gemm "
-             "add_bias sigmoid squared_error threshold squared_error_backward sigmoid_backward",
-             "linear_gradients  batch, d fc1/sum, fc1/weight, fc1/bias -> fc1/weight, fc1/bias  # "
-             "column_sums gemm sgd_update x2",
-             "add_scores  scores, totals -> totals  # accumulate"}));
+      (Texts{
+          "gather  features, labels, order -> batch, batch labels",
+          "output_layer  batch, fc1/weight, fc1/bias, batch labels -> d fc1/sum, partials  # gemm "
+          "add_bias sigmoid squared_error threshold squared_error_backward sigmoid_backward",
+          "linear_gradients  batch, d fc1/sum, fc1/weight, fc1/bias -> fc1/weight, fc1/bias  # "
+          "column_sums gemm sgd_update x2",
+          "add_partials  partials, totals -> totals  # accumulate"}));
 }
 
 TEST_F(Fusion, FusesTheConvolutionalNetwork) {
@@ -152,7 +153,7 @@ TEST_F(Fusion, FusesTheConvolutionalNetwork) {
                    "conv2/activated, conv2/output  # convolution add_bias relu average_pool",
                    "linear  conv2/output, fc1/weight, fc1/bias -> fc1/output  # gemm add_bias relu",
                    "output_layer  fc1/output, fc2/weight, fc2/bias, batch labels -> d fc2/output, "
-                   "d fc1/sum, scores  # gemm add_bias softmax_cross_entropy argmax "
+                   "d fc1/sum, partials  # gemm add_bias softmax_cross_entropy argmax "
                    "softmax_cross_entropy_backward gemm relu_backward",
                    "linear_gradients  fc1/output, d fc2/output, fc2/weight, fc2/bias -> "
                    "fc2/weight, fc2/bias  # column_sums gemm sgd_update x2",
@@ -168,7 +169,7 @@ TEST_F(Fusion, FusesTheConvolutionalNetwork) {
                    "convolution_backward  batch, conv1/filter, d conv1/sum -> d conv1/filter",
                    "update_by_sum  d conv1/filter, d conv1/bias, ..., conv2/bias -> conv1/filter, "
                    "conv1/bias, conv2/filter, conv2/bias  # sgd_update x4",
-                   "add_scores  scores, totals -> totals  # accumulate"}));
+                   "add_partials  partials, totals -> totals  # accumulate"}));
 }
 
 /// What the last layer's kernel cannot take is a layer like others, and a loss.
@@ -179,7 +180,7 @@ TEST_F(Fusion, LeavesWideLastLayersToProducts) {
             (Texts{"linear  features, order, fc1/weight, fc1/bias -> fc1/output  # gather gemm "
                    "add_bias relu",
                    "linear  fc1/output, fc2/weight, fc2/bias -> fc2/output  # gemm add_bias",
-                   "loss  fc2/output, labels, order -> d fc2/output, scores  # gather "
+                   "loss  fc2/output, labels, order -> d fc2/output, partials  # gather "
                    "softmax_cross_entropy argmax softmax_cross_entropy_backward",
                    "linear_input_gradient  d fc2/output, fc2/weight, fc1/output -> d fc1/sum  # "
                    "gemm relu_backward",
@@ -187,20 +188,20 @@ TEST_F(Fusion, LeavesWideLastLayersToProducts) {
                    "fc2/weight, fc2/bias  # column_sums gemm sgd_update x2",
                    "linear_gradients  features, order, d fc1/sum, fc1/weight, fc1/bias -> "
                    "fc1/weight, fc1/bias  # gather column_sums gemm sgd_update x2",
-                   "add_scores  scores, totals -> totals  # accumulate"}));
+                   "add_partials  partials, totals -> totals  # accumulate"}));
 }
 
 TEST_F(Fusion, FusesWhatWorkersExchange) {
   EXPECT_EQ(names_of(fuse<float>(step_of(table({20}), {.workers = 2}), 10)),
             (Texts{"linear", "output_layer", "linear_gradients", "linear_gradients", "linear",
                    "output_layer", "linear_gradients", "linear_gradients", "update_by_sum",
-                   "add_scores", "add_scores"}));
+                   "add_partials", "add_partials"}));
   const TrainingPrograms own =
       build_training(build_model(table({20})), {}, {.workers = 2, .average = Average::weights});
-  EXPECT_EQ(
-      names_of(fuse<float>(own.step, 10)),
-      (Texts{"linear", "output_layer", "linear_gradients", "linear_gradients", "linear",
-             "output_layer", "linear_gradients", "linear_gradients", "add_scores", "add_scores"}));
+  EXPECT_EQ(names_of(fuse<float>(own.step, 10)),
+            (Texts{"linear", "output_layer", "linear_gradients", "linear_gradients", "linear",
+                   "output_layer", "linear_gradients", "linear_gradients", "add_partials",
+                   "add_partials"}));
   EXPECT_EQ(lines_of(fuse<float>(own.mean, 10)),
             (Texts{"average_weights  fc1/weight@0, fc1/weight@1, ..., fc2/bias@1 -> fc1/weight@0, "
                    "fc1/weight@1, ..., fc2/bias  # mean x4"}));
@@ -279,21 +280,21 @@ TEST_F(Fusion, KeepsWhatSomebodyElseReads) {
   const std::string gradients = "linear_gradients";
   EXPECT_EQ(names_with_reader_of("fc1/product"),
             (Texts{"linear", "copy", "add_bias", "relu", "output_layer", gradients, gradients,
-                   "add_scores"}));
+                   "add_partials"}));
   EXPECT_EQ(names_with_reader_of("fc1/output"),
-            (Texts{"linear", "copy", "output_layer", gradients, gradients, "add_scores"}))
+            (Texts{"linear", "copy", "output_layer", gradients, gradients, "add_partials"}))
       << "that is written in any case";
   EXPECT_EQ(names_with_reader_of("fc2/output"),
             (Texts{"linear", "linear", "copy", "loss", "linear_input_gradient", gradients,
-                   gradients, "add_scores"}));
+                   gradients, "add_partials"}));
   EXPECT_EQ(names_with_reader_of("d fc1/output"),
             (Texts{"linear", "output_layer", gradients, "copy", "relu_backward", gradients,
-                   "add_scores"}));
+                   "add_partials"}));
   EXPECT_EQ(names_with_reader_of("d fc2/weight"),
             (Texts{"linear", "output_layer", gradients, "copy", gradients, "update_by_sum",
-                   "add_scores"}));
+                   "add_partials"}));
   EXPECT_EQ(names_with_reader_of("batch"), (Texts{"gather", "copy", "linear", "output_layer",
-                                                  gradients, gradients, "add_scores"}));
+                                                  gradients, gradients, "add_partials"}));
 }
 
 /// Probabilities and row losses are nowhere, once the loss is fused.
@@ -301,7 +302,7 @@ TEST_F(Fusion, LeavesALossWhosePartsSomebodyReads) {
   for (const std::string name : {"probabilities", "row losses", "classes"}) {
     const Texts names = names_with_reader_of(name);
     EXPECT_EQ(std::count(names.begin(), names.end(), "softmax_cross_entropy"), 1) << name;
-    EXPECT_EQ(std::count(names.begin(), names.end(), "add_scores"), 0) << name;
+    EXPECT_EQ(std::count(names.begin(), names.end(), "add_partials"), 0) << name;
   }
 }
 
@@ -525,7 +526,7 @@ TYPED_TEST(FusedLines, ComputeWhatTheyReplace) {
     }
   }
   EXPECT_EQ(seen,
-            (std::set<std::string>{"add_scores", "average_weights", "convolution_relu_pool",
+            (std::set<std::string>{"add_partials", "average_weights", "convolution_relu_pool",
                                    "linear", "linear_gradients", "linear_input_gradient", "loss",
                                    "output_layer", "pool_relu_backward", "update_by_sum"}));
 }

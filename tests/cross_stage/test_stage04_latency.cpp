@@ -244,13 +244,13 @@ TYPED_TEST(Stage04Latency, PersistentTakesWhatItCan) {
 TYPED_TEST(Stage04Latency, TheKernelStaysUntilItIsToldToStop) {
   const Question question = questions().front();
   Subject<TypeParam> subject(question);
-  auto mlp = minibatch::plan_resident_mlp(subject.network());
+  auto mlp = minibatch::plan_persistent_mlp(subject.network());
   ASSERT_TRUE(mlp);
   const cuda::Stream stream;
-  minibatch::ResidentMail<TypeParam> mail(*mlp, stream);
+  minibatch::Mailbox<TypeParam> mail(*mlp, stream);
   mlp->first_request = minibatch::stop_request - 2;  // so that it begins anew on the way
   std::thread kernel([&] {
-    minibatch::launch_resident_mlp(stream.get(), *mlp);
+    minibatch::launch_persistent_mlp(stream.get(), *mlp);
     stream.synchronize();
   });
 
@@ -276,7 +276,7 @@ TYPED_TEST(Stage04Latency, AKernelThatFailsMakesASentence) {
     const Question question = questions().front();
     const Subject<TypeParam> unused(question);
     Network<TypeParam> network = make_network<TypeParam>(question.model, 1);
-    auto mlp = minibatch::plan_resident_mlp(network);
+    auto mlp = minibatch::plan_persistent_mlp(network);
     mlp->layers[1].weight = nullptr;
     PersistentPrediction<TypeParam> persistent(*mlp);
     std::int32_t found = -1;

@@ -100,7 +100,7 @@ class Sabotaged final : public SerialExecutor<double> {
     // Forgets the batch's last row.
     const bool is_short = mistake_ == Mistake::short_bias_gradient;
     const Index cols = columns(op.y);
-    serial::sum_rows(elements(op.x) / cols - (is_short ? 1 : 0), cols, at(op.x), at(op.y));
+    serial::column_sums(elements(op.x) / cols - (is_short ? 1 : 0), cols, at(op.x), at(op.y));
   }
   void run(const ReluBackward& op) {
     const Index last = elements(op.dy) - 1;

@@ -302,7 +302,7 @@ TEST(Transports, SayWhyTheyCannotWork) {
   const mpi::Placement alone;
   EXPECT_EQ(mpi::reason_against("host", alone), "");
   EXPECT_EQ(sentence_of([&] { mpi::check_transport("auto", alone); }), "");
-  const mpi::Placement shared = {.processes_on_device = 2, .most_processes_on_device = 2};
+  const mpi::Placement shared = {.processes_on_device = 2, .max_processes_on_device = 2};
   const std::string reason = mpi::reason_against("nccl", shared);
   EXPECT_NE(reason, "");
   EXPECT_EQ(sentence_of([&] { mpi::check_transport("nccl", shared); }),

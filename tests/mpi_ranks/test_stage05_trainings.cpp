@@ -105,7 +105,7 @@ Arrival train_spread(const TrainingCase& one, Spread spread) {
   const Dataset data = known_to(one.data, spread.data_from);
   const Dataset whole_validation = known_to(one.data.slice(0, 9), spread.data_from);
   Dataset storage;
-  const Dataset& validation = ranks.share(whole_validation, storage);
+  const Dataset& validation = ranks.shard(whole_validation, storage);
 
   auto executor = std::make_unique<DistributedExecutor<T>>(spread.transport, test_world());
   DistributedExecutor<T>& known = *executor;
@@ -300,7 +300,7 @@ TEST_F(Stage05, SharesCoverAnEpochOnce) {
     for (const Index batch : {1, 4, 10, 53}) {
       for (const int ranks : {1, 2, 3, 7}) {
         if (batch > samples) continue;
-        const mpi::Shares shares(samples, batch, ranks);
+        const mpi::Shards shares(samples, batch, ranks);
         std::vector<std::uint32_t> order(static_cast<std::size_t>(samples));
         std::iota(order.rbegin(), order.rend(), 0U);
         std::vector<std::uint32_t> all;
@@ -375,8 +375,8 @@ TEST_F(Stage05, EvaluatesInShares) {
       ranks.take_data_from(source);
       const Dataset known = known_to(whole, source);
       Dataset storage;
-      const Dataset& share = ranks.share(known, storage);
-      const Evaluation found = evaluate(network, share, &ranks);
+      const Dataset& shard = ranks.shard(known, storage);
+      const Evaluation found = evaluate(network, shard, &ranks);
       EXPECT_NEAR(found.loss, expected.loss, 1e-12 * expected.loss);
       EXPECT_EQ(found.correct, expected.correct);
       EXPECT_EQ(found.samples, count);

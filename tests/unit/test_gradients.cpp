@@ -470,8 +470,8 @@ const Fault bias_gradient_that_is_zero =
 const Fault bias_gradient_without_the_last_row =
     instead_of<ColumnSums>([](Faulty& executor, const ColumnSums& op) {
       const Index columns = executor.columns(op.y);
-      serial::sum_rows(executor.elements(op.x) / columns - 1, columns, executor.data(op.x),
-                       executor.data(op.y));
+      serial::column_sums(executor.elements(op.x) / columns - 1, columns, executor.data(op.x),
+                          executor.data(op.y));
     });
 
 const Fault bias_gradient_with_a_nan =

@@ -68,7 +68,7 @@ TYPED_TEST(SerialMatrix, SumRows) {
       bounds[i % cols] += static_cast<long double>(rows) * this->epsilon * std::abs(x[i]);
     }
     std::vector<T> out = poison<T>(cols);
-    serial::sum_rows(rows, cols, x.data(), out.data());
+    serial::column_sums(rows, cols, x.data(), out.data());
     expect_within(out, expected, bounds);
   }
 }

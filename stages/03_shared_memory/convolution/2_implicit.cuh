@@ -1,21 +1,21 @@
 /// @file
-/// The unrolled input without unrolling it: a loader for the GEMM's main loop.
+/// The im2col matrix without writing it: a loader for the GEMM's main loop.
 ///
 /// Rung 1 writes a matrix only for the product to read it again. But the product asks for its
-/// elements by row and step, and where an element of the unrolled matrix lies in the input can be
+/// elements by row and step, and where an element of the im2col matrix lies in the input can be
 /// worked out: the row is an output pixel, the step a place in its window, and their offsets into
 /// the input simply add up. So the main loop loads the windows straight from the input, and the
-/// unrolled matrix exists only tile by tile, in shared memory.
+/// im2col matrix exists only tile by tile, in shared memory.
 ///
-/// To work it out takes divisions, which are done as multiplications (cuda::Divider); those of the
-/// row once for a tile, those of the step once for each element.
+/// To work it out takes divisions, which are done as multiplications (cuda::FastDivmod); those of
+/// the row once for a tile, those of the step once for each element.
 ///
 /// Run it: `stage03_shared_memory train --model cnn --convolution implicit`.
 /// Bytes: those of the input, most of which the cache answers, instead of pixels x window.
 #pragma once
 
 #include "03_shared_memory/gemm/loader.cuh"
-#include "cuda/divide.cuh"
+#include "cuda/fast_divmod.cuh"
 
 namespace stagewise::shared_memory {
 
@@ -83,10 +83,10 @@ class WindowLoader {
   int height_;
   int width_;
   int in_;
-  cuda::Divider by_output_height_;
-  cuda::Divider by_output_width_;
-  cuda::Divider by_filter_width_;
-  cuda::Divider by_in_;
+  cuda::FastDivmod by_output_height_;
+  cuda::FastDivmod by_output_width_;
+  cuda::FastDivmod by_filter_width_;
+  cuda::FastDivmod by_in_;
 };
 
 /// The same matrix transposed, for the gradient of the filter: a place is a value of the window, a

@@ -43,10 +43,10 @@ __global__ void gemm_coalesced_tile_kernel(Index m, Index n, Index k, T alpha, O
   const int y = static_cast<int>(threadIdx.y);
   const int x = static_cast<int>(threadIdx.x);
   // Which element of a tile this thread loads: x follows the direction in which memory runs.
-  const int a_row = a.right == 1 ? y : x;
-  const int a_step = a.right == 1 ? x : y;
-  const int b_column = b.right == 1 ? x : y;
-  const int b_step = b.right == 1 ? y : x;
+  const int a_row = a.column_stride == 1 ? y : x;
+  const int a_step = a.column_stride == 1 ? x : y;
+  const int b_column = b.column_stride == 1 ? x : y;
+  const int b_step = b.column_stride == 1 ? y : x;
 
   const Index left = blockIdx.x * Index{size};
   for (Index top = blockIdx.y * Index{size}; top < m; top += gridDim.y * Index{size}) {

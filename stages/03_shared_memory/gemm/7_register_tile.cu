@@ -53,8 +53,9 @@ __global__ void gemm_register_tile_kernel(Index m, Index n, Index k, T alpha, Op
   for (Index top = blockIdx.y * Index{rows}; top < m; top += gridDim.y * Index{rows}) {
     T sums[height][width<T>] = {};
     for (Index step = 0; step < k; step += depth) {
-      load_tile<threads, rows>(a_tile, a.data, a.down, a.right, top, m, step, k);
-      load_tile<threads, columns<T>>(b_tile, b.data, b.right, b.down, left, n, step, k);
+      load_tile<threads, rows>(a_tile, a.data, a.row_stride, a.column_stride, top, m, step, k);
+      load_tile<threads, columns<T>>(b_tile, b.data, b.column_stride, b.row_stride, left, n, step,
+                                     k);
       __syncthreads();
 #pragma unroll
       for (int i = 0; i < depth; ++i) {

@@ -4,8 +4,8 @@
 /// Two bottlenecks go. Rung 7 loads number by number, and each load is an instruction that the
 /// multiplications have to make room for: here a thread loads four floats at once, from global
 /// memory and from shared memory. And rung 7 stands still while its tiles come in: here shared
-/// memory holds two panels of each factor. While one is multiplied, the loads for the other are
-/// under way, with the registers as a waiting room. That takes one barrier a panel instead of two.
+/// memory holds two k tiles of each factor. While one is multiplied, the loads for the other are
+/// under way, with the registers as a waiting room. That takes one barrier a k tile instead of two.
 ///
 /// Vectors need rows whose length is a multiple of four (in double, of two), and aligned pointers.
 /// Where that is not so, the same kernel loads single numbers.

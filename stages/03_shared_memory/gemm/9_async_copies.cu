@@ -7,8 +7,8 @@
 /// and waits for them when it needs them.
 ///
 /// The price: a copy cannot turn a vector around. Where the factor lies along k in memory, single
-/// elements are copied in float, 4 bytes each, as panels of 8 steps are too narrow for anything
-/// better (see RowPanel in panel.cuh).
+/// elements are copied in float, 4 bytes each, as k tiles of 8 steps are too narrow for anything
+/// better (see RowKTile in k_tile.cuh).
 ///
 /// Run it: `ladder gemm --rung async-copies`.
 /// Work: as rung 8, without the stores to shared memory.

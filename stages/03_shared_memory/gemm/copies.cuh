@@ -2,8 +2,8 @@
 /// Two ways from global to shared memory for the main loop: through registers, or past them.
 ///
 /// Both are types with the same functions: start() for a tile, fetch() asks for this thread's part
-/// of a panel, commit() ends what belongs together, wait() comes before a panel is read, put()
-/// after the panel before it has been multiplied.
+/// of a k tile, commit() ends what belongs together, wait() comes before a k tile is read, put()
+/// after the k tile before it has been multiplied.
 #pragma once
 
 #include <type_traits>
@@ -14,40 +14,40 @@
 
 namespace stagewise::shared_memory {
 
-constexpr int register_stages = 2;  ///< panels of a factor in shared memory, with RegisterCopies
+constexpr int register_stages = 2;  ///< k tiles of a factor in shared memory, with RegisterCopies
 constexpr int async_stages = 3;     ///< likewise with AsyncCopies
 
 //! [register_copies]
 /// Rung 8: fetch() starts loads into registers, which take their time; put() stores what has come
 /// into shared memory. In between the thread multiplies.
-template <typename T, typename Panel, typename Loader, int threads>
+template <typename T, typename KTile, typename Loader, int threads>
 class RegisterCopies {
  public:
-  /// Begins a tile at row or column `first`, with the panel that begins at `step`.
+  /// Begins a tile at row or column `first`, with the k tile that begins at `step`.
   __device__ void start(const Loader& loader, int first, int step) {
     part_.start(loader, first, step);
   }
 
-  /// Starts to load this thread's part of the panel that begins at `step`.
-  __device__ void fetch(Panel& /*panel*/, const Loader& loader, int step) {
+  /// Starts to load this thread's part of the k tile that begins at `step`.
+  __device__ void fetch(KTile& /*k_tile*/, const Loader& loader, int step) {
 #pragma unroll
     for (int i = 0; i < Part::count; ++i) {
       const Element<T> from = part_.element(loader, i, step);
       values_[i] = from.is_inside ? *reinterpret_cast<const Group*>(from.address) : Group{};
     }
-    part_.look_up(loader, step + Panel::depth);
+    part_.look_up(loader, step + KTile::depth);
   }
 
   /// Stores what fetch() has loaded.
-  __device__ void put(Panel& panel, const Loader& loader) {
+  __device__ void put(KTile& k_tile, const Loader& loader) {
 #pragma unroll
     for (int i = 0; i < Part::count; ++i) {
       const auto [place, s] = part_.place(loader, i);
-      if (loader.memory_runs_along()) {  // the group lies across the panel's rows
+      if (loader.memory_runs_along()) {  // the group lies across the k tile's rows
 #pragma unroll
-        for (int j = 0; j < length; ++j) panel.values[s + j][place] = values_[i].values[j];
+        for (int j = 0; j < length; ++j) k_tile.values[s + j][place] = values_[i].values[j];
       } else {
-        *reinterpret_cast<Group*>(&panel.values[s][place]) = values_[i];
+        *reinterpret_cast<Group*>(&k_tile.values[s][place]) = values_[i];
       }
     }
   }
@@ -60,7 +60,7 @@ class RegisterCopies {
 
  private:
   static constexpr int length = Loader::length;
-  using Part = ThreadsPart<T, Panel, Loader, threads, length>;
+  using Part = ThreadsPart<T, KTile, Loader, threads, length>;
   struct alignas(length * sizeof(T)) Group {
     T values[length];
   };
@@ -72,61 +72,61 @@ class RegisterCopies {
 //! [async_copies]
 /// Rung 9: fetch() asks for copies that go to shared memory by themselves; wait() waits for those
 /// that were asked for first.
-template <typename T, typename Panel, typename Loader, int threads>
+template <typename T, typename KTile, typename Loader, int threads>
 class AsyncCopies {
  public:
-  /// Begins a tile at row or column `first`, with the panel that begins at `step`.
+  /// Begins a tile at row or column `first`, with the k tile that begins at `step`.
   __device__ void start(const Loader& loader, int first, int step) {
     part_.start(loader, first, step);
   }
 
-  /// Asks for this thread's part of the panel that begins at `step`.
-  __device__ void fetch(Panel& panel, const Loader& loader, int step) {
+  /// Asks for this thread's part of the k tile that begins at `step`.
+  __device__ void fetch(KTile& k_tile, const Loader& loader, int step) {
 #pragma unroll
     for (int i = 0; i < Part::count; ++i) {
       const auto [place, s] = part_.place(loader, i);
       const Element<T> from = part_.element(loader, i, step);
       constexpr std::size_t bytes = length * sizeof(T);
-      __pipeline_memcpy_async(panel.at(place, s), from.address, bytes,
+      __pipeline_memcpy_async(k_tile.at(place, s), from.address, bytes,
                               from.is_inside ? 0 : bytes);  // so many are zeros
     }
-    part_.look_up(loader, step + Panel::depth);
+    part_.look_up(loader, step + KTile::depth);
   }
 
   /// Nothing: the copies have gone to shared memory by themselves.
-  __device__ void put(Panel& /*panel*/, const Loader& /*loader*/) {}
+  __device__ void put(KTile& /*k_tile*/, const Loader& /*loader*/) {}
 
   /// What was asked for since the last call belongs together.
   static __device__ void commit() {
     __pipeline_commit();
   }
 
-  /// Waits for all panels but the latest that are still to come.
+  /// Waits for all k tiles but the latest that are still to come.
   static __device__ void wait() {
     __pipeline_wait_prior(async_stages - 2);
   }
 
  private:
-  static constexpr int length = copied_at_once<Loader, Panel>();
-  using Part = ThreadsPart<T, Panel, Loader, threads, length>;
+  static constexpr int length = copied_at_once<Loader, KTile>();
+  using Part = ThreadsPart<T, KTile, Loader, threads, length>;
   Part part_;
 };
 //! [async_copies]
 
-//! [panel_for]
-/// The kind of panel that suits a way to copy and a loader. Two vectors a row are too few to keep
+//! [k_tile_for]
+/// The kind of k tile that suits a way to copy and a loader. Two vectors a row are too few to keep
 /// lanes apart by changing their places; then single elements are copied, and turned around.
 template <template <typename, typename, typename, int> class Copies, typename T, typename Loader,
           int extent, int depth>
-struct PanelFor {
-  using Type = Panel<T, extent, depth>;
+struct KTileFor {
+  using Type = KTile<T, extent, depth>;
 };
 template <typename T, typename Loader, int extent, int depth>
-struct PanelFor<AsyncCopies, T, Loader, extent, depth> {
+struct KTileFor<AsyncCopies, T, Loader, extent, depth> {
   static constexpr bool has_enough = depth / Vector<T>::length >= 4;
   using Type = std::conditional_t<has_enough && runs_along_in_vectors<Loader>(),
-                                  RowPanel<T, extent, depth>, Panel<T, extent, depth>>;
+                                  RowKTile<T, extent, depth>, KTile<T, extent, depth>>;
 };
-//! [panel_for]
+//! [k_tile_for]
 
 }  // namespace stagewise::shared_memory

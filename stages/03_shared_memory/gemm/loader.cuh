@@ -17,7 +17,7 @@
 ///
 /// A loader that has to look up in memory where a step is also has
 ///
-///     Step step(int step) const;       // what it finds there, asked for a panel ahead
+///     Step step(int step) const;       // what it finds there, asked for a k tile ahead
 ///     Element<T> at(const Row& row, int step, Step found) const;
 #pragma once
 

@@ -12,37 +12,37 @@
 
 namespace stagewise::shared_memory {
 
-/// What a block needs of shared memory: a few panels of each factor, one that is being multiplied
+/// What a block needs of shared memory: a few k tiles of each factor, one that is being multiplied
 /// and others that are being filled.
 template <template <typename, typename, typename, int> class Copies, int stages, typename T,
           typename Tiling, typename LoaderA, typename LoaderB>
-struct Panels {
-  using A = typename PanelFor<Copies, T, LoaderA, Tiling::rows, Tiling::depth>::Type;
-  using B = typename PanelFor<Copies, T, LoaderB, Tiling::columns, Tiling::depth>::Type;
+struct KTiles {
+  using A = typename KTileFor<Copies, T, LoaderA, Tiling::rows, Tiling::depth>::Type;
+  using B = typename KTileFor<Copies, T, LoaderB, Tiling::columns, Tiling::depth>::Type;
   A a[stages];
   B b[stages];
 };
 
 //! [fragment]
-/// A thread's elements of a panel, for a few steps; `place(i)` says where its i-th element is. From
-/// a panel, a vector holds neighbouring elements of one step; from a row panel, one element of
-/// neighbouring steps.
-template <typename T, typename Panel, int count>
+/// A thread's elements of a k tile, for a few steps; `place(i)` says where its i-th element is.
+/// From a k tile, a vector holds neighbouring elements of one step; from a row k tile, one element
+/// of neighbouring steps.
+template <typename T, typename KTile, int count>
 class Fragment;
 
 template <typename T, int extent, int depth, int count>
-class Fragment<T, Panel<T, extent, depth>, count> {
+class Fragment<T, KTile<T, extent, depth>, count> {
  public:
   /// Nothing: each step is loaded by itself.
   template <typename Place>
-  __device__ void begin(const Panel<T, extent, depth>& /*panel*/, int /*step*/, Place /*place*/) {}
+  __device__ void begin(const KTile<T, extent, depth>& /*k_tile*/, int /*step*/, Place /*place*/) {}
 
   /// Loads this thread's elements of a step.
   template <typename Place>
-  __device__ void load(const Panel<T, extent, depth>& panel, int step, Place place) {
+  __device__ void load(const KTile<T, extent, depth>& k_tile, int step, Place place) {
 #pragma unroll
     for (int i = 0; i < count / length; ++i) {
-      vectors_[i] = *reinterpret_cast<const Vector<T>*>(&panel.values[step][place(i * length)]);
+      vectors_[i] = *reinterpret_cast<const Vector<T>*>(&k_tile.values[step][place(i * length)]);
     }
   }
 
@@ -57,21 +57,21 @@ class Fragment<T, Panel<T, extent, depth>, count> {
 };
 
 template <typename T, int extent, int depth, int count>
-class Fragment<T, RowPanel<T, extent, depth>, count> {
+class Fragment<T, RowKTile<T, extent, depth>, count> {
  public:
   /// Loads this thread's elements of the steps of a vector, which begins at `step`.
   template <typename Place>
-  __device__ void begin(const RowPanel<T, extent, depth>& panel, int step, Place place) {
+  __device__ void begin(const RowKTile<T, extent, depth>& k_tile, int step, Place place) {
 #pragma unroll
     for (int i = 0; i < count; ++i) {
-      vectors_[i] = *reinterpret_cast<const Vector<T>*>(panel.at(place(i), step));
+      vectors_[i] = *reinterpret_cast<const Vector<T>*>(k_tile.at(place(i), step));
     }
   }
 
   /// Nothing: begin() has loaded the step.
   template <typename Place>
-  __device__ void load(const RowPanel<T, extent, depth>& /*panel*/, int /*step*/, Place /*place*/) {
-  }
+  __device__ void load(const RowKTile<T, extent, depth>& /*k_tile*/, int /*step*/,
+                       Place /*place*/) {}
 
   /// Element number `i`, `step` steps behind the first of the vector.
   __device__ T value(int i, int step) const {
@@ -90,16 +90,16 @@ struct Sums {
 };
 
 //! [outer_products]
-/// Adds the product of two panels: for each step, the outer product of this thread's elements.
-template <typename T, typename Tiling, typename PanelA, typename PanelB>
-__device__ void add_products(const PanelA& a, const PanelB& b, Sums<T, Tiling>& sums) {
+/// Adds the product of two k tiles: for each step, the outer product of this thread's elements.
+template <typename T, typename Tiling, typename KTileA, typename KTileB>
+__device__ void add_products(const KTileA& a, const KTileB& b, Sums<T, Tiling>& sums) {
   const auto row = [](int i) { return Tiling::row(i); };
   const auto column = [](int j) { return Tiling::column(j); };
   // Not all of it: short products would spend their time fetching instructions.
 #pragma unroll 2
   for (int first = 0; first < Tiling::depth; first += Tiling::group) {
-    Fragment<T, PanelA, Tiling::thread_rows> of_a;
-    Fragment<T, PanelB, Tiling::thread_columns> of_b;
+    Fragment<T, KTileA, Tiling::thread_rows> of_a;
+    Fragment<T, KTileB, Tiling::thread_columns> of_b;
     of_a.begin(a, first, row);
     of_b.begin(b, first, column);
 #pragma unroll
@@ -119,14 +119,14 @@ __device__ void add_products(const PanelA& a, const PanelB& b, Sums<T, Tiling>& 
 //! [outer_products]
 
 //! [main_loop]
-/// sums = the block's tile of op(A) op(B), over the panels number `begin` to `end` along k. All
+/// sums = the block's tile of op(A) op(B), over the k tiles number `begin` to `end` along k. All
 /// threads of the block call it.
 template <template <typename, typename, typename, int> class Copies, int stages, typename T,
           typename Tiling, typename LoaderA, typename LoaderB>
-__device__ void multiply(Panels<Copies, stages, T, Tiling, LoaderA, LoaderB>& panels,
+__device__ void multiply(KTiles<Copies, stages, T, Tiling, LoaderA, LoaderB>& k_tiles,
                          const LoaderA& a, const LoaderB& b, TilePlace tile, int begin, int end,
                          Sums<T, Tiling>& sums) {
-  using Shared = Panels<Copies, stages, T, Tiling, LoaderA, LoaderB>;
+  using Shared = KTiles<Copies, stages, T, Tiling, LoaderA, LoaderB>;
   using CopiesA = Copies<T, typename Shared::A, LoaderA, Tiling::threads>;
   using CopiesB = Copies<T, typename Shared::B, LoaderB, Tiling::threads>;
   CopiesA copies_a;
@@ -135,15 +135,15 @@ __device__ void multiply(Panels<Copies, stages, T, Tiling, LoaderA, LoaderB>& pa
   copies_b.start(b, tile.left, begin * Tiling::depth);
   // Past the end, zeros are fetched: an `if` around it would let the compiler move loads to where
   // they are stored, and nothing would be on its way meanwhile.
-  const auto fetch = [&](int panel, int stage) {
-    const int step = panel < end ? panel * Tiling::depth : beyond;
-    copies_a.fetch(panels.a[stage], a, step);
-    copies_b.fetch(panels.b[stage], b, step);
+  const auto fetch = [&](int k_tile, int stage) {
+    const int step = k_tile < end ? k_tile * Tiling::depth : beyond;
+    copies_a.fetch(k_tiles.a[stage], a, step);
+    copies_b.fetch(k_tiles.b[stage], b, step);
     CopiesA::commit();
   };
   const auto put = [&](int stage) {
-    copies_a.put(panels.a[stage], a);
-    copies_b.put(panels.b[stage], b);
+    copies_a.put(k_tiles.a[stage], a);
+    copies_b.put(k_tiles.b[stage], b);
   };
 
   sums = {};
@@ -154,18 +154,18 @@ __device__ void multiply(Panels<Copies, stages, T, Tiling, LoaderA, LoaderB>& pa
   }
   int now = 0;
   int next = stages - 1;
-  for (int panel = begin; panel < end; ++panel) {
+  for (int k_tile = begin; k_tile < end; ++k_tile) {
     CopiesA::wait();
-    __syncthreads();  // this panel has come for all; and all are done with the one to be filled
+    __syncthreads();  // this k tile has come for all; and all are done with the one to be filled
                       // next
-    fetch(panel + stages - 1, next);
-    add_products<T, Tiling>(panels.a[now], panels.b[now], sums);
+    fetch(k_tile + stages - 1, next);
+    add_products<T, Tiling>(k_tiles.a[now], k_tiles.b[now], sums);
     put(next);
     now = now + 1 < stages ? now + 1 : 0;
     next = next + 1 < stages ? next + 1 : 0;
   }
   __pipeline_wait_prior(0);
-  __syncthreads();  // the panels may be used for something else
+  __syncthreads();  // the k tiles may be used for something else
 }
 //! [main_loop]
 

@@ -1,7 +1,7 @@
 /// @file
 /// The work of all tiles dealt out evenly: the kernel of rung 10.
 ///
-/// Cut every tile into its panels along k, lay all panels of all tiles in one row, and give each
+/// Cut every tile into its k tiles along k, lay all k tiles of all tiles in one row, and give each
 /// block an equal piece of the row. A piece may begin and end in the middle of a tile:
 ///
 ///     tile     |    0    |    1    |    2    |    3    |    4    |
@@ -20,25 +20,25 @@
 
 namespace stagewise::shared_memory {
 
-//! [panel_row]
-/// The row of all panels, and which piece of it each block has: `share` panels, and the first
+//! [k_tile_row]
+/// The row of all k tiles, and which piece of it each block has: `share` k tiles, and the first
 /// `longer` blocks one more.
-struct PanelRow {
+struct KTileRow {
   int share;
   int longer;
 
-  /// The first panel of a block; one past its last is the first of the next.
+  /// The first k tile of a block; one past its last is the first of the next.
   __device__ int begin(int block) const {
     return block * share + (block < longer ? block : longer);
   }
 
-  /// The block that has a panel.
-  __device__ int owner(int panel) const {
+  /// The block that has a k tile.
+  __device__ int owner(int k_tile) const {
     const int in_longer = longer * (share + 1);
-    return panel < in_longer ? panel / (share + 1) : longer + (panel - in_longer) / share;
+    return k_tile < in_longer ? k_tile / (share + 1) : longer + (k_tile - in_longer) / share;
   }
 };
-//! [panel_row]
+//! [k_tile_row]
 
 /// Where blocks leave the sums of tiles that they have not finished: two places for each block, as
 /// its piece begins in one tile and ends in another.
@@ -57,10 +57,10 @@ struct UnfinishedTiles {
 
 //! [hand_in]
 /// Leaves this block's sums of a tile. The block that comes last gets all of them, added up.
-/// @param first the panels of the tile begin here in the row; `end` is one past its last.
+/// @param first the k tiles of the tile begin here in the row; `end` is one past its last.
 /// @return whether this block is the last; the same for all of its threads.
 template <typename T, typename Tiling>
-__device__ bool hand_in(const UnfinishedTiles<T, Tiling>& tiles, const PanelRow& row, int first,
+__device__ bool hand_in(const UnfinishedTiles<T, Tiling>& tiles, const KTileRow& row, int first,
                         int end, Sums<T, Tiling>& sums) {
   const auto block = static_cast<int>(blockIdx.x);
   const int first_block = row.owner(first);
@@ -91,67 +91,66 @@ __device__ bool hand_in(const UnfinishedTiles<T, Tiling>& tiles, const PanelRow&
 template <template <typename, typename, typename, int> class Copies, int stages, typename T,
           typename Tiling, typename LoaderA, typename LoaderB, typename Epilogue>
 __global__ void __launch_bounds__(Tiling::threads)
-    stream_k_kernel(int m, int n, int depth, LoaderA a, LoaderB b, Epilogue epilogue, PanelRow row,
+    stream_k_kernel(int m, int n, int depth, LoaderA a, LoaderB b, Epilogue epilogue, KTileRow row,
                     UnfinishedTiles<T, Tiling> tiles) {
-  __shared__ Panels<Copies, stages, T, Tiling, LoaderA, LoaderB> panels;
+  __shared__ KTiles<Copies, stages, T, Tiling, LoaderA, LoaderB> k_tiles;
   const TileOrder<Tiling> order = {m, n};
   const int end = row.begin(static_cast<int>(blockIdx.x) + 1);
-  for (int panel = row.begin(static_cast<int>(blockIdx.x)); panel < end;) {
-    const int tile = panel / depth;  // `depth` panels a tile
+  for (int k_tile = row.begin(static_cast<int>(blockIdx.x)); k_tile < end;) {
+    const int tile = k_tile / depth;  // `depth` k tiles a tile
     const int first = tile * depth;
     const int stop = end < first + depth ? end : first + depth;
     const TilePlace place = order.place(tile);
     Sums<T, Tiling> sums;
-    multiply<Copies>(panels, a, b, place, panel - first, stop - first, sums);
-    const bool is_whole = panel == first && stop == first + depth;
+    multiply<Copies>(k_tiles, a, b, place, k_tile - first, stop - first, sums);
+    const bool is_whole = k_tile == first && stop == first + depth;
     if (is_whole || hand_in(tiles, row, first, first + depth, sums)) {
       finish_tile(epilogue, place, m, n, sums);
     }
-    panel = stop;
+    k_tile = stop;
   }
 }
 //! [stream_k]
 
 /// C = epilogue(op(A) op(B)), m, n at least 1.
-/// @param most_blocks how many blocks to deal the work out to, where there is enough.
+/// @param max_blocks how many blocks to deal the work out to, where there is enough.
 template <template <typename, typename, typename, int> class Copies, int stages, typename T,
           typename Tiling, typename LoaderA, typename LoaderB, typename Epilogue>
 void multiply_stream_k(cudaStream_t stream, Index m, Index n, Index k, const LoaderA& a,
-                       const LoaderB& b, const Epilogue& epilogue, Index most_blocks,
+                       const LoaderB& b, const Epilogue& epilogue, Index max_blocks,
                        Workspace& workspace) {
-  constexpr Index fewest_panels =
-      2;  // to add up a split tile must not take longer than its product
+  constexpr Index min_k_tiles = 2;  // to add up a split tile must not take longer than its product
   constexpr Index tile_elements = Index{Tiling::rows} * Tiling::columns;
   const Index depth = std::max<Index>(cuda::pieces(k, Tiling::depth), 1);
   const Index tiles = tile_count<Tiling>(m, n);
-  const Index panels = tiles * depth;
+  const Index k_tiles = tiles * depth;
   const Index room =
       std::min(Workspace::capacity<T>() / (2 * tile_elements), Workspace::counter_count);
-  const Index wanted = std::min(most_blocks, std::max(tiles, panels / fewest_panels));
-  const Index blocks = std::min({wanted, room, panels});
+  const Index wanted = std::min(max_blocks, std::max(tiles, k_tiles / min_k_tiles));
+  const Index blocks = std::min({wanted, room, k_tiles});
   stream_k_kernel<Copies, stages, T, Tiling>
       <<<static_cast<unsigned>(blocks), Tiling::threads, 0, stream>>>(
           static_cast<int>(m), static_cast<int>(n), static_cast<int>(depth), a, b, epilogue,
-          PanelRow{static_cast<int>(panels / blocks), static_cast<int>(panels % blocks)},
+          KTileRow{static_cast<int>(k_tiles / blocks), static_cast<int>(k_tiles % blocks)},
           UnfinishedTiles<T, Tiling>{workspace.partials<T>(), workspace.counters()});
   CUDA_CHECK_LAUNCH("gemm (stream-k)");
 }
 
-/// Whether sizes and panels can be counted in ints.
+/// Whether sizes and k tiles can be counted in ints.
 inline bool fits_stream_k(Index m, Index n, Index k) {
-  // The smallest tile has 32 x 32 elements, or 16 x 64, and panels of 8 steps or more.
-  const double panels = (static_cast<double>(m) / 16 + 1) * (static_cast<double>(n) / 16 + 1) / 4 *
-                        (static_cast<double>(k) / 8 + 1);
-  return fits_ints(m, n, k) && panels < 2e9;
+  // The smallest tile has 32 x 32 elements, or 16 x 64, and k tiles of 8 steps or more.
+  const double k_tiles = (static_cast<double>(m) / 16 + 1) * (static_cast<double>(n) / 16 + 1) / 4 *
+                         (static_cast<double>(k) / 8 + 1);
+  return fits_ints(m, n, k) && k_tiles < 2e9;
 }
 
 //! [evenly]
 /// C = epilogue(op(A) op(B)), m, n at least 1, in tiles that suit the shape of C: 64 x 16 and 16 x
 /// 64 where C is that narrow; 64 x 64 where there is one for each multiprocessor, or k is so long
-/// that each has plenty of panels; and else 32 x 32. The sizes must fit; see fits_stream_k().
+/// that each has plenty of k tiles; and else 32 x 32. The sizes must fit; see fits_stream_k().
 template <typename T, typename LoaderA, typename LoaderB, typename Epilogue>
-void multiply_evenly(cudaStream_t stream, Index m, Index n, Index k, const LoaderA& a,
-                     const LoaderB& b, const Epilogue& epilogue, Workspace& workspace) {
+void multiply_stream_k(cudaStream_t stream, Index m, Index n, Index k, const LoaderA& a,
+                       const LoaderB& b, const Epilogue& epilogue, Workspace& workspace) {
   constexpr Index narrow = 16;
   constexpr Index plenty = 32;
   const Index multiprocessors = cuda::multiprocessors();

@@ -1,9 +1,9 @@
 /// @file
-/// What a thread loads of a panel, whichever way it takes.
+/// What a thread loads of a k tile, whichever way it takes.
 #pragma once
 
+#include "03_shared_memory/gemm/k_tile.cuh"
 #include "03_shared_memory/gemm/loader.cuh"
-#include "03_shared_memory/gemm/panel.cuh"
 
 namespace stagewise::shared_memory {
 
@@ -18,9 +18,9 @@ constexpr bool runs_along_in_vectors() {
 }
 
 /// How many elements an asynchronous copy carries.
-template <typename Loader, typename Panel>
+template <typename Loader, typename KTile>
 constexpr int copied_at_once() {
-  return runs_along_in_vectors<Loader>() && !Panel::keeps_rows ? 1 : Loader::length;
+  return runs_along_in_vectors<Loader>() && !KTile::keeps_rows ? 1 : Loader::length;
 }
 
 /// Whether a loader has to look up in memory where a step is.
@@ -31,12 +31,12 @@ concept LooksUp = requires {
 
 /// What both have in common: which rows or columns this thread loads from.
 /// @tparam length_ how many elements at once.
-template <typename T, typename Panel, typename Loader, int threads, int length>
+template <typename T, typename KTile, typename Loader, int threads, int length>
 class ThreadsPart {
  public:
-  static constexpr int count = Panel::extent * Panel::depth / threads / length;
+  static constexpr int count = KTile::extent * KTile::depth / threads / length;
 
-  /// Works out the rows or columns of a tile that begins at `first`, whose first panel begins at
+  /// Works out the rows or columns of a tile that begins at `first`, whose first k tile begins at
   /// `step`.
   __device__ void start(const Loader& loader, int first, int step) {
 #pragma unroll
@@ -44,12 +44,12 @@ class ThreadsPart {
     look_up(loader, step);
   }
 
-  /// Where in the panel the i-th group belongs.
-  __device__ PanelPlace place(const Loader& loader, int i) const {
-    return panel_place<Panel, threads, length>(i, loader.memory_runs_along());
+  /// Where in the k tile the i-th group belongs.
+  __device__ KTilePlace place(const Loader& loader, int i) const {
+    return k_tile_place<KTile, threads, length>(i, loader.memory_runs_along());
   }
 
-  /// Where the i-th group of the panel that begins at `step` is in memory.
+  /// Where the i-th group of the k tile that begins at `step` is in memory.
   __device__ Element<T> element(const Loader& loader, int i, int step) const {
     if constexpr (LooksUp<Loader>) {
       return loader.at(rows_[i], step + place(loader, i).step, steps_[i]);
@@ -59,7 +59,7 @@ class ThreadsPart {
   }
 
   //! [look_up]
-  /// Looks up the steps of the panel that begins at `step`: one panel before they are needed, so
+  /// Looks up the steps of the k tile that begins at `step`: one k tile before they are needed, so
   /// that no copy waits for its address.
   __device__ void look_up(const Loader& loader, int step) {
     if constexpr (LooksUp<Loader>) {

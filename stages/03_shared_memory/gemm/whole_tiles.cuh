@@ -12,11 +12,11 @@ namespace stagewise::shared_memory {
 template <template <typename, typename, typename, int> class Copies, int stages, typename T,
           typename Tiling, typename LoaderA, typename LoaderB, typename Epilogue>
 __global__ void __launch_bounds__(Tiling::threads, 2)
-    whole_tiles_kernel(int m, int n, int panel_count, LoaderA a, LoaderB b, Epilogue epilogue) {
-  __shared__ Panels<Copies, stages, T, Tiling, LoaderA, LoaderB> panels;
+    whole_tiles_kernel(int m, int n, int k_tile_count, LoaderA a, LoaderB b, Epilogue epilogue) {
+  __shared__ KTiles<Copies, stages, T, Tiling, LoaderA, LoaderB> k_tiles;
   Sums<T, Tiling> sums;
   const TilePlace tile = TileOrder<Tiling>{m, n}.place(static_cast<int>(blockIdx.x));
-  multiply<Copies>(panels, a, b, tile, 0, panel_count, sums);
+  multiply<Copies>(k_tiles, a, b, tile, 0, k_tile_count, sums);
   finish_tile(epilogue, tile, m, n, sums);
 }
 //! [whole_tiles]

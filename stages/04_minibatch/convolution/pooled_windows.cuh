@@ -41,7 +41,7 @@ class PoolingOrder {
 
  private:
   int width_;
-  cuda::Divider by_pooled_width_;
+  cuda::FastDivmod by_pooled_width_;
 };
 //! [pooling_order]
 

@@ -63,21 +63,21 @@ std::optional<Ending> ending_of(const Rewriter& rewriter, ValueId outputs, Activ
 }
 
 /// Adds the value by which the kernel tells what the totals need.
-ValueId add_scores(Fusion& fusion, const Ending& ending) {
+ValueId add_partials(Fusion& fusion, const Ending& ending) {
   const Value& totals = fusion.value(ending.totals);
   const std::string of_worker = totals.name.substr(std::string("totals").size());
-  return fusion.rewriter.add({.name = "scores" + of_worker,
-                              .shape = {max_scores()},
-                              .type = Type::scores,
+  return fusion.rewriter.add({.name = "partials" + of_worker,
+                              .shape = {max_partials()},
+                              .type = Type::partials,
                               .part = fusion.value(ending.doutputs).part});
 }
 
 /// Replaces the ending, of which the totals become a line of their own.
 bool replace(Fusion& fusion, const std::vector<std::size_t>& members, const Operation& fused,
-             ValueId scores, ValueId totals) {
+             ValueId partials, ValueId totals) {
   const auto line = fusion.rewriter.fuse(members, fused);
   if (!line) return false;
-  fusion.rewriter.split_off<Accumulate>(*line, AddScores{.scores = scores, .totals = totals});
+  fusion.rewriter.split_off<Accumulate>(*line, AddPartials{.partials = partials, .totals = totals});
   return true;
 }
 
@@ -107,7 +107,7 @@ bool fuse_output_layer(Fusion& fusion, std::size_t i) {
                        .bias = layer->bias,
                        .labels = ending->labels,
                        .doutput = ending->doutputs,
-                       .scores = add_scores(fusion, *ending),
+                       .partials = add_partials(fusion, *ending),
                        .at = ending->attributes};
   std::vector<std::size_t> members = ending->members;
   members.push_back(i);
@@ -118,7 +118,7 @@ bool fuse_output_layer(Fusion& fusion, std::size_t i) {
     fused.input_activation = back->input_activation;
     members.push_back(reader);
   }
-  return replace(fusion, members, fused, fused.scores, ending->totals);
+  return replace(fusion, members, fused, fused.partials, ending->totals);
 }
 //! [output_layer]
 
@@ -133,9 +133,9 @@ bool fuse_loss(Fusion& fusion, std::size_t i) {
   const Loss fused = {.outputs = outputs,
                       .labels = ending->labels,
                       .doutputs = ending->doutputs,
-                      .scores = add_scores(fusion, *ending),
+                      .partials = add_partials(fusion, *ending),
                       .at = ending->attributes};
-  return replace(fusion, ending->members, fused, fused.scores, ending->totals);
+  return replace(fusion, ending->members, fused, fused.partials, ending->totals);
 }
 
 template bool fuse_output_layer<float>(Fusion&, std::size_t);

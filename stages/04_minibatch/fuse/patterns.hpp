@@ -24,8 +24,8 @@ struct Fusion {
   bool fits(ValueId batched, ValueId weight) const;
 };
 
-/// @name The patterns. Each looks for the lines that belong to line `i`, replaces them if there is a
-/// kernel for their sizes, and returns whether the program has changed.
+/// @name The patterns. Each looks for the lines that belong to line `i`, replaces them if there is
+/// a kernel for their sizes, and returns whether the program has changed.
 /// @{
 
 /// gemm, add_bias and an activation: `linear`.
@@ -40,12 +40,12 @@ bool fuse_linear_input_gradient(Fusion& fusion, std::size_t i);
 bool fuse_linear_gradients(Fusion& fusion, std::size_t i);
 
 /// A last `linear`, its loss, prediction and all the way back to its input: `output_layer`, and
-/// `add_scores` for the totals.
+/// `add_partials` for the totals.
 /// @tparam T whose size decides what fits into shared memory.
 template <typename T>
 bool fuse_output_layer(Fusion& fusion, std::size_t i);
 
-/// Likewise without the layer: `loss` and `add_scores`.
+/// Likewise without the layer: `loss` and `add_partials`.
 bool fuse_loss(Fusion& fusion, std::size_t i);
 
 /// convolution, add_bias, relu and average_pool: `convolution_relu_pool`.

@@ -35,7 +35,7 @@ std::vector<Linear> layers_of(const Network<T>& network) {
 /// Decides which weights each block keeps: layer by layer, as far as they fit.
 /// @return whether what cannot do without shared memory fits.
 template <typename T>
-bool plan_shared_memory(ResidentMlp<T>& mlp, std::int64_t capacity) {
+bool plan_shared_memory(PersistentMlp<T>& mlp, std::int64_t capacity) {
   const int last = mlp.layer_count - 1;
   std::int64_t widest = 0;
   for (int l = 0; l <= last; ++l) widest = std::max<std::int64_t>(widest, mlp.layers[l].in);
@@ -73,13 +73,13 @@ bool launches_wait() {
 }  // namespace
 
 template <typename T>
-std::optional<ResidentMlp<T>> plan_resident_mlp(Network<T>& network) {
+std::optional<PersistentMlp<T>> plan_persistent_mlp(Network<T>& network) {
   const std::vector<Linear> layers = layers_of(network);
   const bool is_possible =
       network.executor->max_rows() == 1 && !layers.empty() && layers.size() <= max_resident_layers;
   if (!is_possible) return {};
 
-  ResidentMlp<T> mlp;
+  PersistentMlp<T> mlp;
   int widest_hidden = 0;
   const auto data = [&](ValueId id) { return id ? network.executor->data(id) : nullptr; };
   for (const Linear& layer : layers) {
@@ -107,7 +107,7 @@ std::optional<ResidentMlp<T>> plan_resident_mlp(Network<T>& network) {
 }
 
 template <typename T>
-PersistentPrediction<T>::PersistentPrediction(const ResidentMlp<T>& mlp)
+PersistentPrediction<T>::PersistentPrediction(const PersistentMlp<T>& mlp)
     : mlp_(mlp), features_({mlp.layers[0].in}), mail_(mlp_, stream_) {}
 
 template <typename T>
@@ -132,7 +132,7 @@ void PersistentPrediction<T>::launch_if_needed() {
   if (is_running_) return;
   mlp_.first_request = request_;
   mlp_.last_request = cuda::runs_on_cpu() ? request_ : no_request;
-  launch_resident_mlp(stream_.get(), mlp_);
+  launch_persistent_mlp(stream_.get(), mlp_);
   is_running_ = !cuda::runs_on_cpu();
   if (is_running_) ++running();
 }
@@ -160,14 +160,14 @@ void PersistentPrediction<T>::wait_for_answer() {
 template <typename T>
 std::unique_ptr<PersistentPrediction<T>> make_persistent_prediction(Network<T>& network) {
   if (running() > 0 || launches_wait()) return nullptr;
-  const std::optional<ResidentMlp<T>> mlp = plan_resident_mlp(network);
+  const std::optional<PersistentMlp<T>> mlp = plan_persistent_mlp(network);
   return mlp ? std::make_unique<PersistentPrediction<T>>(*mlp) : nullptr;
 }
 
 template class PersistentPrediction<float>;
 template class PersistentPrediction<double>;
-template std::optional<ResidentMlp<float>> plan_resident_mlp(Network<float>&);
-template std::optional<ResidentMlp<double>> plan_resident_mlp(Network<double>&);
+template std::optional<PersistentMlp<float>> plan_persistent_mlp(Network<float>&);
+template std::optional<PersistentMlp<double>> plan_persistent_mlp(Network<double>&);
 template std::unique_ptr<PersistentPrediction<float>> make_persistent_prediction(Network<float>&);
 template std::unique_ptr<PersistentPrediction<double>> make_persistent_prediction(Network<double>&);
 

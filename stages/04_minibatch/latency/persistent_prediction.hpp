@@ -5,15 +5,16 @@
 #include <memory>
 #include <optional>
 
-#include "04_minibatch/latency/resident_mail.hpp"
-#include "04_minibatch/latency/resident_mlp.hpp"
+#include "04_minibatch/latency/mailbox.hpp"
+#include "04_minibatch/latency/persistent_mlp.hpp"
 #include "cuda/handles.hpp"
 #include "training/network.hpp"
 #include "training/predictor.hpp"
 
 namespace stagewise::minibatch {
 
-/// Feeds a kernel that stays on the GPU (resident_mlp.cu) through memory of the host that both see.
+/// Feeds a kernel that stays on the GPU (persistent_mlp.cu) through memory of the host that both
+/// see.
 ///
 /// The kernel starts with the first image and ends with this object. While it runs, nothing may
 /// wait for the whole GPU, as cudaFree() and cudaFreeHost() do: they would wait for its end. It
@@ -24,8 +25,8 @@ namespace stagewise::minibatch {
 template <typename T>
 class PersistentPrediction final : public Predictor<T> {
  public:
-  /// @param mlp of plan_resident_mlp(); what it points to must outlive this.
-  explicit PersistentPrediction(const ResidentMlp<T>& mlp);
+  /// @param mlp of plan_persistent_mlp(); what it points to must outlive this.
+  explicit PersistentPrediction(const PersistentMlp<T>& mlp);
 
   /// Tells the kernel to stop and waits until it has.
   ~PersistentPrediction() override;
@@ -43,10 +44,10 @@ class PersistentPrediction final : public Predictor<T> {
   void launch_if_needed();
   void wait_for_answer();
 
-  ResidentMlp<T> mlp_;
+  PersistentMlp<T> mlp_;
   Tensor<T> features_;
   cuda::Stream stream_;
-  ResidentMail<T> mail_;
+  Mailbox<T> mail_;
   std::uint32_t request_ = no_request;  ///< the latest
   bool is_running_ = false;
 };
@@ -55,7 +56,7 @@ class PersistentPrediction final : public Predictor<T> {
 /// @return none unless the network is built for batches of one, is a chain of at most
 ///         max_resident_layers Linear layers, and its widest input fits into shared memory.
 template <typename T>
-std::optional<ResidentMlp<T>> plan_resident_mlp(Network<T>& network);
+std::optional<PersistentMlp<T>> plan_persistent_mlp(Network<T>& network);
 
 /// @param network must outlive what is returned.
 /// @return null where there is no plan, where CUDA_LAUNCH_BLOCKING is set, or while another one is

@@ -68,42 +68,42 @@ struct ThroughActivation {
 };
 //! [through_activation]
 
-//! [deliver_gradients]
+//! [update_epilogue]
 /// The gradients of the weights and, in the last row, of the bias: stored, or used at once to
 /// update what they are the gradients of.
 template <typename T>
-struct DeliverGradients {
-  GradientSink<T> weight;
-  GradientSink<T> bias;
+struct UpdateEpilogue {
+  GradientTarget<T> weight;
+  GradientTarget<T> bias;
   int in;
   int n;
   bool vectors;
 
-  explicit DeliverGradients(const LinearBackwardProblem<T>& p)
+  explicit UpdateEpilogue(const LinearBackwardProblem<T>& p)
       : weight(p.weight),
         bias(p.bias),
         in(static_cast<int>(p.forward.in)),
         n(static_cast<int>(p.forward.out)),
-        vectors(is_aligned(target(p.weight), p.forward.out) &&
-                (p.bias.gradient == nullptr || is_aligned(target(p.bias), p.forward.out))) {}
+        vectors(is_aligned(written(p.weight), p.forward.out) &&
+                (p.bias.gradient == nullptr || is_aligned(written(p.bias), p.forward.out))) {}
 
   /// What is written: the parameter, or its gradient.
-  static __host__ __device__ T* target(const GradientSink<T>& sink) {
-    return sink.parameter != nullptr ? sink.parameter : sink.gradient;
+  static __host__ __device__ T* written(const GradientTarget<T>& target) {
+    return target.parameter != nullptr ? target.parameter : target.gradient;
   }
 
   /// Where row number `i` is stored.
   __device__ T* row(int i) const {
-    return i < in ? target(weight) + static_cast<Index>(i) * n : target(bias);
+    return i < in ? written(weight) + static_cast<Index>(i) * n : written(bias);
   }
 
   __device__ T operator()(int i, int column, T sum) const {
-    const GradientSink<T>& sink = i < in ? weight : bias;
-    if (sink.parameter == nullptr) return sum;
+    const GradientTarget<T>& target = i < in ? weight : bias;
+    if (target.parameter == nullptr) return sum;
     const T value = row(i)[column];
-    return value - sink.learning_rate * (sum + sink.l2 * value);
+    return value - target.learning_rate * (sum + target.l2 * value);
   }
 };
-//! [deliver_gradients]
+//! [update_epilogue]
 
 }  // namespace stagewise::minibatch

@@ -82,9 +82,9 @@ class NcclTransport final : public Transport<T> {
 }  // namespace
 
 std::string reason_against_nccl(const Placement& placement) {
-  if (placement.most_processes_on_device == 1) return "";
+  if (placement.max_processes_on_device == 1) return "";
   return "NCCL takes a GPU for each process, and " +
-         std::to_string(placement.most_processes_on_device) + " share one";
+         std::to_string(placement.max_processes_on_device) + " share one";
 }
 
 template <typename T>

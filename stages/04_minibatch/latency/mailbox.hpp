@@ -2,7 +2,7 @@
 /// The host's end of a kernel that stays: memory that both see.
 #pragma once
 
-#include "04_minibatch/latency/resident_mlp.hpp"
+#include "04_minibatch/latency/persistent_mlp.hpp"
 #include "cuda/handles.hpp"
 #include "tensor/tensor.hpp"
 
@@ -11,11 +11,11 @@ namespace stagewise::minibatch {
 /// Owns the words that a resident kernel reads and writes. The host's part of them is pinned, and a
 /// GPU reaches pinned memory by the same pointer.
 template <typename T>
-class ResidentMail {
+class Mailbox {
  public:
   /// Enters its addresses into `mlp`.
   /// @param stream in which the kernel is launched, later than this.
-  ResidentMail(ResidentMlp<T>& mlp, const cuda::Stream& stream);
+  Mailbox(PersistentMlp<T>& mlp, const cuda::Stream& stream);
 
   /// Sends a request: the features of one sample. The one before must have been answered.
   void post(std::uint32_t request, const T* features);
@@ -35,7 +35,7 @@ class ResidentMail {
   Tensor<Word> between_blocks_;  ///< of the GPU: each layer's input, if there are hidden ones
 };
 
-extern template class ResidentMail<float>;
-extern template class ResidentMail<double>;
+extern template class Mailbox<float>;
+extern template class Mailbox<double>;
 
 }  // namespace stagewise::minibatch

@@ -11,10 +11,10 @@ namespace stagewise::cuda {
 ///
 /// n / d is floor(n (2^32 + f) / 2^(32 + s)) for the s and f below and all n under 2^31
 /// (T. Granlund and P. Montgomery, Division by Invariant Integers using Multiplication, 1994).
-class Divider {
+class FastDivmod {
  public:
   /// @param divisor 1 to 2^31 - 1.
-  explicit Divider(int divisor) : divisor_(divisor) {
+  explicit FastDivmod(int divisor) : divisor_(divisor) {
     while (shift_ < 31 && (1U << shift_) < static_cast<unsigned>(divisor)) ++shift_;
     const unsigned long long excess = (1ULL << shift_) - static_cast<unsigned>(divisor);
     factor_ = static_cast<unsigned>((excess << 32U) / static_cast<unsigned>(divisor)) + 1;

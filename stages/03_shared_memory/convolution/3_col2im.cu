@@ -1,8 +1,8 @@
 /// @file
-/// The gradient of the unrolled input added up to the gradient of the input ("col2im").
+/// The gradient of the im2col matrix added up to the gradient of the input: "columns to image".
 ///
 /// Backward, the product gives a gradient for every place in every window, and an input value has
-/// been seen in up to filter_height x filter_width of them. The loop that unrolled would now
+/// been seen in up to filter_height x filter_width of them. The loop of im2col would now
 /// scatter: many threads would add to the same element, which takes atomic additions, and these
 /// come in another order every time. Turned around, a thread takes one input value and gathers: it
 /// asks which windows saw it, and where. No atomics, and the same bits in every run.
@@ -10,17 +10,17 @@
 /// Run it: `stage03_shared_memory train --model cnn --convolution implicit`.
 /// Bytes: pixels x window x sizeof(T) read, neighbours by neighbours; the input's size written.
 
-#include "03_shared_memory/convolution/unroll.hpp"
+#include "03_shared_memory/convolution/im2col.hpp"
 #include "cuda/check.hpp"
 #include "cuda/launch.cuh"
 
 namespace stagewise::shared_memory {
 namespace {
 
-//! [roll_up]
+//! [col2im]
 template <typename T>
-__global__ void roll_up_kernel(ConvolutionProblem p, Index output_height, Index output_width,
-                               const T* dcolumns, T* dinput) {
+__global__ void col2im_kernel(ConvolutionProblem p, Index output_height, Index output_width,
+                              const T* dcolumns, T* dinput) {
   Index rest = cuda::index_x();
   if (rest >= p.batch * p.height * p.width * p.in) return;
   T* const result = dinput + rest;
@@ -43,20 +43,20 @@ __global__ void roll_up_kernel(ConvolutionProblem p, Index output_height, Index 
   }
   *result = sum;
 }
-//! [roll_up]
+//! [col2im]
 
 }  // namespace
 
 template <typename T>
-void roll_up(cudaStream_t stream, const ConvolutionProblem& p, const T* dcolumns, T* dinput) {
+void col2im(cudaStream_t stream, const ConvolutionProblem& p, const T* dcolumns, T* dinput) {
   const Index n = p.batch * p.height * p.width * p.in;
   if (n == 0) return;
-  roll_up_kernel<<<cuda::grid_for(n), cuda::threads_per_block, 0, stream>>>(
+  col2im_kernel<<<cuda::grid_for(n), cuda::threads_per_block, 0, stream>>>(
       p, p.output_height(), p.output_width(), dcolumns, dinput);
-  CUDA_CHECK_LAUNCH("roll_up");
+  CUDA_CHECK_LAUNCH("col2im");
 }
 
-template void roll_up(cudaStream_t, const ConvolutionProblem&, const float*, float*);
-template void roll_up(cudaStream_t, const ConvolutionProblem&, const double*, double*);
+template void col2im(cudaStream_t, const ConvolutionProblem&, const float*, float*);
+template void col2im(cudaStream_t, const ConvolutionProblem&, const double*, double*);
 
 }  // namespace stagewise::shared_memory

@@ -23,7 +23,7 @@
 
 #include "03_shared_memory/warp.cuh"
 #include "04_minibatch/activation.cuh"
-#include "04_minibatch/latency/resident_mlp.hpp"
+#include "04_minibatch/latency/persistent_mlp.hpp"
 #include "cuda/check.hpp"
 
 namespace stagewise::minibatch {
@@ -140,7 +140,7 @@ __device__ void compute_units(const ResidentLayer<T>& layer, Share units, const 
 
 /// The life of a block that computes a share of the hidden layers.
 template <typename T>
-__device__ void serve_hidden_layers(const ResidentMlp<T>& mlp, T* shared) {
+__device__ void serve_hidden_layers(const PersistentMlp<T>& mlp, T* shared) {
   const int worker = static_cast<int>(blockIdx.x) - 1;
   const int workers = static_cast<int>(gridDim.x) - 1;
   const int hidden = mlp.layer_count - 1;
@@ -171,7 +171,7 @@ __device__ void serve_hidden_layers(const ResidentMlp<T>& mlp, T* shared) {
 
 /// The class that the outputs name; the lowest wins ties.
 template <typename T>
-__device__ int class_of(const ResidentMlp<T>& mlp, const T* outputs, int count) {
+__device__ int class_of(const PersistentMlp<T>& mlp, const T* outputs, int count) {
   if (mlp.has_cut) return outputs[0] >= mlp.cut ? 1 : 0;
   int best = 0;
   for (int i = 1; i < count; ++i) {
@@ -182,7 +182,7 @@ __device__ int class_of(const ResidentMlp<T>& mlp, const T* outputs, int count) 
 
 /// The life of block 0.
 template <typename T>
-__device__ void serve_last_layer(const ResidentMlp<T>& mlp, T* shared) {
+__device__ void serve_last_layer(const PersistentMlp<T>& mlp, T* shared) {
   const ResidentLayer<T>& layer = mlp.layers[mlp.layer_count - 1];
   T* const outputs = shared + mlp.kept_begins - layer.out;
   keep_weights(layer, {0, layer.out}, shared);
@@ -200,7 +200,7 @@ __device__ void serve_last_layer(const ResidentMlp<T>& mlp, T* shared) {
 }
 
 template <typename T>
-__global__ void __launch_bounds__(resident_threads) resident_mlp_kernel(ResidentMlp<T> mlp) {
+__global__ void __launch_bounds__(resident_threads) persistent_mlp_kernel(PersistentMlp<T> mlp) {
   extern __shared__ __align__(16) unsigned char bytes[];
   T* const shared = reinterpret_cast<T*>(bytes);
   if (blockIdx.x == 0) {
@@ -213,19 +213,19 @@ __global__ void __launch_bounds__(resident_threads) resident_mlp_kernel(Resident
 }  // namespace
 
 template <typename T>
-void launch_resident_mlp(cudaStream_t stream, const ResidentMlp<T>& mlp) {
+void launch_persistent_mlp(cudaStream_t stream, const PersistentMlp<T>& mlp) {
   const auto bytes = static_cast<std::size_t>(mlp.shared_elements) * sizeof(T);
-  CUDA_CHECK(cudaFuncSetAttribute(resident_mlp_kernel<T>,
+  CUDA_CHECK(cudaFuncSetAttribute(persistent_mlp_kernel<T>,
                                   cudaFuncAttributeMaxDynamicSharedMemorySize,
                                   static_cast<int>(bytes)));
-  ResidentMlp<T> argument = mlp;
+  PersistentMlp<T> argument = mlp;
   void* arguments[] = {&argument};
-  CUDA_CHECK(cudaLaunchCooperativeKernel(resident_mlp_kernel<T>,
+  CUDA_CHECK(cudaLaunchCooperativeKernel(persistent_mlp_kernel<T>,
                                          dim3(static_cast<unsigned>(mlp.blocks)),
                                          dim3(resident_threads), arguments, bytes, stream));
 }
 
-template void launch_resident_mlp(cudaStream_t, const ResidentMlp<float>&);
-template void launch_resident_mlp(cudaStream_t, const ResidentMlp<double>&);
+template void launch_persistent_mlp(cudaStream_t, const PersistentMlp<float>&);
+template void launch_persistent_mlp(cudaStream_t, const PersistentMlp<double>&);
 
 }  // namespace stagewise::minibatch

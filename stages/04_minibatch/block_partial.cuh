@@ -2,7 +2,7 @@
 /// Loss and right answers of a batch: left by the kernel that computes them, added up by another.
 ///
 /// Nothing but the epoch's end waits for the totals. So the kernel that computes the losses, on
-/// which the whole backward pass waits, leaves a score for each block and is done; one block adds
+/// which the whole backward pass waits, leaves a partial for each block and is done; one block adds
 /// these up later, beside everything else. The order is fixed: a block's threads by a tree, the
 /// blocks by number.
 #pragma once
@@ -12,20 +12,20 @@
 
 namespace stagewise::minibatch {
 
-//! [score]
-/// Leaves the score of a block, given those of its threads. All of them call it.
+//! [partial]
+/// Leaves the partial of a block, given those of its threads. All of them call it.
 /// @tparam threads of a block.
 template <int threads>
-__device__ void leave_score(const Score& score, Score* scores) {
+__device__ void store_partial(const BlockPartial& partial, BlockPartial* partials) {
   __shared__ double losses[threads];
   __shared__ std::int64_t correct[threads];
-  losses[threadIdx.x] = score.loss;
-  correct[threadIdx.x] = score.correct;
+  losses[threadIdx.x] = partial.loss;
+  correct[threadIdx.x] = partial.correct;
   shared_memory::Shuffles::add_up(losses);
   shared_memory::Shuffles::add_up(correct);
-  if (threadIdx.x == 0) scores[blockIdx.x] = {losses[0], correct[0]};
+  if (threadIdx.x == 0) partials[blockIdx.x] = {losses[0], correct[0]};
 }
-//! [score]
+//! [partial]
 
 /// The label of a row of the batch.
 template <typename T>

@@ -22,9 +22,9 @@ namespace stagewise::mpi {
 /// them one batch's behind the other's, so that in its own order, too, all batches but the last are
 /// equally long. The ranks' shares differ by at most f + 1 samples, and are equal if N divides b
 /// and l.
-class Shares {
+class Shards {
  public:
-  Shares(Index samples, Index batch_size, int ranks)
+  Shards(Index samples, Index batch_size, int ranks)
       : samples_(samples), batch_size_(batch_size), ranks_(ranks) {}
 
   /// Samples that the rank trains on in an epoch.

@@ -1,4 +1,4 @@
-#include "04_minibatch/latency/resident_mail.hpp"
+#include "04_minibatch/latency/mailbox.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -10,12 +10,12 @@ namespace stagewise::minibatch {
 namespace {
 
 template <typename T>
-Index words_of_input(const ResidentMlp<T>& mlp, int layer) {
+Index words_of_input(const PersistentMlp<T>& mlp, int layer) {
   return Index{mlp.layers[layer].in} * words_of<T>;
 }
 
 template <typename T>
-Index words_between_blocks(const ResidentMlp<T>& mlp) {
+Index words_between_blocks(const PersistentMlp<T>& mlp) {
   if (mlp.layer_count == 1) return 0;  // block 0 reads the mailbox
   Index words = 0;
   for (int l = 0; l < mlp.layer_count; ++l) words += words_of_input(mlp, l);
@@ -25,7 +25,7 @@ Index words_between_blocks(const ResidentMlp<T>& mlp) {
 }  // namespace
 
 template <typename T>
-ResidentMail<T>::ResidentMail(ResidentMlp<T>& mlp, const cuda::Stream& stream)
+Mailbox<T>::Mailbox(PersistentMlp<T>& mlp, const cuda::Stream& stream)
     : mailbox_({words_of_input(mlp, 0)}, cuda::pinned_memory()),
       answer_({1}, cuda::pinned_memory()),
       between_blocks_({words_between_blocks(mlp)}, cuda::device_memory()) {
@@ -47,7 +47,7 @@ ResidentMail<T>::ResidentMail(ResidentMlp<T>& mlp, const cuda::Stream& stream)
 
 //! [post]
 template <typename T>
-void ResidentMail<T>::post(std::uint32_t request, const T* features) {
+void Mailbox<T>::post(std::uint32_t request, const T* features) {
   Word* to = mailbox_.data();
   for (Index i = 0; i < mailbox_.elements() / words_of<T>; ++i) {
     for (const Word word : make_message(request, features[i]).words) {
@@ -58,7 +58,7 @@ void ResidentMail<T>::post(std::uint32_t request, const T* features) {
 //! [post]
 
 template <typename T>
-void ResidentMail<T>::post_stop() {
+void Mailbox<T>::post_stop() {
   for (Index i = 0; i < mailbox_.elements(); ++i) {
     std::atomic_ref(mailbox_.data()[i])
         .store(make_word(stop_request, 0), std::memory_order_relaxed);
@@ -66,18 +66,18 @@ void ResidentMail<T>::post_stop() {
 }
 
 template <typename T>
-bool ResidentMail<T>::is_answered(std::uint32_t request) const {
+bool Mailbox<T>::is_answered(std::uint32_t request) const {
   const Word word = std::atomic_ref(*answer_.data()).load(std::memory_order_relaxed);
   return number_of(word) == request;
 }
 
 template <typename T>
-std::int32_t ResidentMail<T>::answer() const {
+std::int32_t Mailbox<T>::answer() const {
   const Word word = std::atomic_ref(*answer_.data()).load(std::memory_order_relaxed);
   return static_cast<std::int32_t>(data_of(word));
 }
 
-template class ResidentMail<float>;
-template class ResidentMail<double>;
+template class Mailbox<float>;
+template class Mailbox<double>;
 
 }  // namespace stagewise::minibatch

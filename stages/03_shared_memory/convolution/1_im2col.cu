@@ -10,19 +10,19 @@
 /// A thread copies one element. Its number, taken apart from the inside outwards, is the channel,
 /// the place in the window, the pixel; neighbours read and write neighbours.
 ///
-/// Run it: `stage03_shared_memory train --model cnn --convolution unrolled`.
+/// Run it: `stage03_shared_memory train --model cnn --convolution im2col`.
 /// Bytes: pixels x window x sizeof(T), read and written.
 
-#include "03_shared_memory/convolution/unroll.hpp"
+#include "03_shared_memory/convolution/im2col.hpp"
 #include "cuda/check.hpp"
 #include "cuda/launch.cuh"
 
 namespace stagewise::shared_memory {
 namespace {
 
-//! [unroll]
+//! [im2col]
 template <typename T>
-__global__ void unroll_kernel(ConvolutionProblem p, Index output_height, Index output_width,
+__global__ void im2col_kernel(ConvolutionProblem p, Index output_height, Index output_width,
                               const T* input, T* columns) {
   const Index element = cuda::index_x();
   if (element >= p.batch * output_height * output_width * p.filter_height * p.filter_width * p.in) {
@@ -41,20 +41,20 @@ __global__ void unroll_kernel(ConvolutionProblem p, Index output_height, Index o
   const Index b = rest / output_height;
   columns[element] = input[((b * p.height + y + i) * p.width + x + j) * p.in + c];
 }
-//! [unroll]
+//! [im2col]
 
 }  // namespace
 
 template <typename T>
-void unroll(cudaStream_t stream, const ConvolutionProblem& p, const T* input, T* columns) {
+void im2col(cudaStream_t stream, const ConvolutionProblem& p, const T* input, T* columns) {
   const Index n = p.output_pixels() * p.filter_height * p.filter_width * p.in;
   if (n == 0) return;
-  unroll_kernel<<<cuda::grid_for(n), cuda::threads_per_block, 0, stream>>>(
+  im2col_kernel<<<cuda::grid_for(n), cuda::threads_per_block, 0, stream>>>(
       p, p.output_height(), p.output_width(), input, columns);
-  CUDA_CHECK_LAUNCH("unroll");
+  CUDA_CHECK_LAUNCH("im2col");
 }
 
-template void unroll(cudaStream_t, const ConvolutionProblem&, const float*, float*);
-template void unroll(cudaStream_t, const ConvolutionProblem&, const double*, double*);
+template void im2col(cudaStream_t, const ConvolutionProblem&, const float*, float*);
+template void im2col(cudaStream_t, const ConvolutionProblem&, const double*, double*);
 
 }  // namespace stagewise::shared_memory

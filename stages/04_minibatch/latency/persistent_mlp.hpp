@@ -3,7 +3,7 @@
 /// another.
 #pragma once
 
-#include "04_minibatch/latency/message.hpp"
+#include "04_minibatch/latency/flagged_words.hpp"
 #include "network/problems.hpp"
 
 namespace stagewise::minibatch {
@@ -33,7 +33,7 @@ struct ResidentLayer {
 /// What a launch of the kernel is told. Block 0 computes the last layer and answers; the others
 /// share the units of each hidden layer.
 template <typename T>
-struct ResidentMlp {
+struct PersistentMlp {
   int layer_count = 0;
   // NOLINTNEXTLINE(modernize-avoid-c-arrays): std::array has no functions for kernels
   ResidentLayer<T> layers[max_resident_layers];
@@ -69,6 +69,6 @@ __host__ __device__ inline Share share_of(int count, int worker, int workers) {
 /// memory hold no_request before the first launch. A request whose words say stop_request ends it.
 /// @throws Error if the blocks do not fit on the GPU all at once.
 template <typename T>
-void launch_resident_mlp(cudaStream_t stream, const ResidentMlp<T>& mlp);
+void launch_persistent_mlp(cudaStream_t stream, const PersistentMlp<T>& mlp);
 
 }  // namespace stagewise::minibatch

@@ -9,7 +9,7 @@ namespace stagewise::shared_memory {
 /// A piece of a factor in shared memory: `extent` rows of A, or columns of B, and `depth` steps.
 /// The padding of a vector keeps the rows aligned and moves each on by some banks.
 template <typename T, int extent_, int depth_>
-struct alignas(16) Panel {
+struct alignas(16) KTile {
   static constexpr bool keeps_rows = false;
   static constexpr int extent = extent_;
   static constexpr int depth = depth_;
@@ -19,12 +19,12 @@ struct alignas(16) Panel {
   __device__ T* at(int place, int step) { return &values[step][place]; }
 };
 
-//! [row_panel]
+//! [row_k_tile]
 /// The same the other way round, for asynchronous copies: they cannot turn a vector around, so what
 /// lies along k in memory stays so. The vectors of a row change places, by a rule that moves those
 /// which the lanes of a warp read together to different banks.
 template <typename T, int extent_, int depth_>
-struct alignas(16) RowPanel {
+struct alignas(16) RowKTile {
   static constexpr bool keeps_rows = true;
   static constexpr int extent = extent_;
   static constexpr int depth = depth_;
@@ -41,27 +41,27 @@ struct alignas(16) RowPanel {
 
   /// Likewise, to read.
   __device__ const T* at(int place, int step) const {
-    return const_cast<RowPanel*>(this)->at(place, step);
+    return const_cast<RowKTile*>(this)->at(place, step);
   }
 };
-//! [row_panel]
+//! [row_k_tile]
 
-/// Where in a panel something belongs.
-struct PanelPlace {
+/// Where in a k tile something belongs.
+struct KTilePlace {
   int place;
   int step;
 };
 
 /// Where the i-th group of `length` elements that this thread loads belongs. Neighbouring threads
 /// load neighbours in memory.
-template <typename Panel, int threads, int length>
-__device__ PanelPlace panel_place(int i, bool memory_runs_along) {
+template <typename KTile, int threads, int length>
+__device__ KTilePlace k_tile_place(int i, bool memory_runs_along) {
   const int number = static_cast<int>(threadIdx.x) + i * threads;
   if (memory_runs_along) {
-    constexpr int in_row = Panel::depth / length;
+    constexpr int in_row = KTile::depth / length;
     return {number / in_row, number % in_row * length};
   }
-  constexpr int in_step = Panel::extent / length;
+  constexpr int in_step = KTile::extent / length;
   return {number % in_step * length, number / in_step};
 }
 

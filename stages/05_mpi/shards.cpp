@@ -1,17 +1,17 @@
-#include "05_mpi/shares.hpp"
+#include "05_mpi/shards.hpp"
 
 #include <algorithm>
 
 namespace stagewise::mpi {
 
-Index Shares::samples_of(int rank) const {
+Index Shards::samples_of(int rank) const {
   const Index full = samples_ / batch_size_;
   const Index last = samples_ % batch_size_;
   return full * rows_of(rank) + shard_of(last, ranks_, rank).rows;
 }
 
 //! [append]
-void Shares::append(std::span<const std::uint32_t> order, int rank,
+void Shards::append(std::span<const std::uint32_t> order, int rank,
                     std::vector<std::uint32_t>& samples) const {
   for (Index first = 0; first < samples_; first += batch_size_) {
     const Shard shard = shard_of(std::min(batch_size_, samples_ - first), ranks_, rank);
