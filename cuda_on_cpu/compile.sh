@@ -44,13 +44,35 @@ library_of() {
   esac
 }
 
+# refuse PLACE HEADER LIBRARY
+refuse() {
+  echo "$1: <$2> belongs to $3, which needs a build for a GPU; CUDA on the CPU has the runtime alone" >&2
+}
+
+# refuse_libraries FILE: those of NVIDIA's headers that this preprocessed program has found somewhere on this machine.
+refuse_libraries() {
+  local place path header library
+  while read -r place path; do
+    header=${path##*/}
+    [[ ! $path =~ /((thrust|cub|cuda|nv|cutlass|cute)/.*)$ ]] || header=${BASH_REMATCH[1]}
+    if library=$(library_of "$header"); then
+      refuse "$place" "$header" "$library"
+      exit 1
+    fi
+  done < <(awk -v own="$here/include/" '
+    /^# [0-9]+ "/ { path = substr($3, 2, length($3) - 2)
+      if ($4 == 1 && $0 ~ / 1 3/ && index(path, own) != 1 && path ~ /\/(thrust|cub|cuda|nv|cu[^\/]*|n[pv][^\/]*|nccl[^\/]*)(\/|\.h)/) print file ":" line + 1, path
+      line = $2 - 1; file = path; next }
+    { ++line }' "$1")
+}
+
 # explain FILE: says in one sentence what the compiler, whose messages these are, has not found, if that is clear.
 explain() {
   local place header library name
   read -r place header < <(sed -nE "s/^([^ :]+:[0-9]+):[0-9]+: fatal error: '?([^ ':]+)'?(:| file not).*/\1 \2/p" "$1") || true
   if [[ -n ${header:-} ]]; then
     if library=$(library_of "$header"); then
-      echo "$place: <$header> belongs to $library, which needs a build for a GPU; CUDA on the CPU has the runtime alone" >&2
+      refuse "$place" "$header" "$library"
       return 0
     elif [[ $header == helper_*.h ]]; then
       echo "$place: $header comes with NVIDIA's CUDA samples: put it, and the headers that it includes, beside the program" >&2
@@ -58,13 +80,21 @@ explain() {
     fi
     return 1
   fi
+  name=$(sed -nE "s/.*undefined reference to [\`'‘]([^'’]+)['’].*/\1/p" "$1" | head -n 1)
+  if [[ $name == main ]]; then
+    echo "$file: there is no main() in it; what can be run is a program" >&2
+    return 0
+  elif [[ -n $name ]]; then
+    echo "$file: '$name' is used, but defined nowhere: is it in another file, or in a library?" >&2
+    return 0
+  fi
   # The first error, if it is a name of CUDA's.
   read -r place name < <(sed -nE "/error: /{s/^([^ :]+:[0-9]+):[0-9]+: error: [^'‘]*['‘]((cuda[A-Z]|CUDA_|__)[A-Za-z0-9_]+)['’]( was not declared| does not name|).*/\1 \2/p;q}" "$1") || true
   [[ -n ${name:-} ]] || return 1
   echo "$place: CUDA on the CPU knows no '$name': it is misspelt, or one of the things that are not modelled" >&2
 }
 
-# compiler OPTIONS...: its messages are its own, unless one sentence says it better.
+# compile OPTIONS...: its messages are its own, unless one sentence says it better.
 compile() {
   if ! "$compiler" "$@" 2>"$work/messages"; then
     explain "$work/messages" || grep -v "^In file included from $work" "$work/messages" >&2
@@ -75,7 +105,8 @@ compile() {
 # nvcc includes the runtime's header by itself, and is silent about most of what a compiler could say.
 options=(-std=gnu++20 -O1 -g1 -w -isystem "$here/include")
 [[ $("$compiler" --version) != *clang* ]] || options+=(-gdwarf-aranges)
-compile "${options[@]}" "$@" -x c++ -E -DCUDA_ON_CPU_PREPROCESSING -include cuda_on_cpu/nvcc.h "$file" -o "$work/$$.ii"
-"$build/cuda_on_cpu_translate" --preprocessed "$work/$$.ii" "$work/program.cpp"
+compile "${options[@]}" "$@" -x c++ -E -DCUDA_ON_CPU_PREPROCESSING -include cuda_on_cpu/nvcc.h "$file" -o "$work/program.ii"
+refuse_libraries "$work/program.ii"
+"$build/cuda_on_cpu_translate" --preprocessed "$work/program.ii" "$work/program.cpp"
 compile "${options[@]}" "$@" -include cuda_on_cpu/qualifiers.h "$work/program.cpp" -o "$program" \
   "$build/libcuda_on_cpu.a" -lboost_context -ldw -ldl -pthread

@@ -190,8 +190,9 @@ check_run() {
   local results=()
   [[ $code -eq 0 || $code -eq 124 ]] || results+=("$(ended "$code")")
   [[ $code -ne 124 ]] || results+=("did not end within two minutes")
-  [[ -z $(findings "$said") ]] || results+=("see below")
-  if [[ $3 -gt 0 && $code -ne 124 ]]; then
+  [[ -z $(findings "$said") ]] || results+=("says what is wrong")
+  [[ $3 -gt 0 ]] || usual_code=$code
+  if [[ $3 -gt 0 && $code -eq $usual_code ]]; then
     difference=$(first_difference "$work/0.out" "$work/again.out" "$work/$3.out")
     [[ -z $difference ]] || results+=("prints something else")
   fi
@@ -201,14 +202,16 @@ check_run() {
   fi
   found=$((found + 1))
   printf '  %-40s %s\n' "$title" "$(printf '%s; ' "${results[@]}" | sed 's/; $//')"
-  findings "$said" | while IFS= read -r line; do
+  {
+    findings "$said"
+    if [[ -n ${difference:-} ]]; then
+      IFS=$'\t' read -r number usual other <<<"$difference"
+      printf 'line %s, usually: %s\nline %s, here:    %s\n' "$number" "$usual" "$number" "$other"
+    fi
+  } | while IFS= read -r line; do # once each
     grep -qxF -- "$line" "$work/said" 2>/dev/null || printf '      %s\n' "$line"
     echo "$line" >>"$work/said"
   done
-  if [[ -n ${difference:-} ]]; then
-    IFS=$'\t' read -r number usual other <<<"$difference"
-    printf '      line %s, usually: %s\n      line %s, here:    %s\n' "$number" "$usual" "$number" "$other"
-  fi
 }
 
 check_all() {

@@ -250,7 +250,7 @@ TEST(TranslateShared, SeesFunctionsInNamespacesAndBranches) {
       "namespace a {\n#if X\nvoid f() {\n#else\nvoid f(int) {\n#endif\n}\n";
   EXPECT_EQ(body(branches + "void g() " + kernel + "}"), branches + "void g() " + translated + "}");
   EXPECT_EQ(body(branches + "__shared__ int a; }"),
-            branches + "struct cuda_on_cpu_shared_40 {}; }");
+            branches + "struct cuda_on_cpu_shared_31 {}; }");
 }
 
 // ------------------------------------------------------------------------------------- complaints
