@@ -104,7 +104,8 @@ cudaError_t check(const LaunchConfiguration& launch, std::size_t allowed, std::s
   return cudaSuccess;
 }
 
-/// What is wrong with the number of threads of a kernel that has __launch_bounds__; empty if nothing.
+/// What is wrong with the number of threads of a kernel that has __launch_bounds__; empty if
+/// nothing.
 std::string exceeded_bound(const LaunchConfiguration& launch, const KernelCall& call) {
   if (!launch.bounded) return "";
   unsigned bound = ~0U;

@@ -59,8 +59,8 @@ class Finder {
         if (depth == 0) break;
         --depth;
       }
-      if (is_border(before) || before.kind == TokenKind::directive || before.is(";") || before.is("}") ||
-          before.is("{")) {
+      if (is_border(before) || before.kind == TokenKind::directive || before.is(";") ||
+          before.is("}") || before.is("{")) {
         break;
       }
       --place;
@@ -80,14 +80,17 @@ class Finder {
       if (token.is("__host__")) function.is_host = true;
       if (token.is("<")) ++templates;
       if (token.is(">") && templates > 0) --templates;
-      if (token.is("(") && i > qualifier && name < tokens_.size() && is_function_name(tokens_[name]) && templates == 0) {
+      if (token.is("(") && i > qualifier && name < tokens_.size() &&
+          is_function_name(tokens_[name]) && templates == 0) {
         break;
       }
       if (token.is("(") || token.is("[")) {
         const std::size_t close = close_of(i);
-        if (name < tokens_.size() && tokens_[name].is("__launch_bounds__")) function.bound = first_argument(i, close);
+        if (name < tokens_.size() && tokens_[name].is("__launch_bounds__"))
+          function.bound = first_argument(i, close);
         i = close;
-      } else if (token.is(";") || token.is("{") || token.is("}") || (token.is("=") && templates == 0 && i > qualifier)) {
+      } else if (token.is(";") || token.is("{") || token.is("}") ||
+                 (token.is("=") && templates == 0 && i > qualifier)) {
         return i;  // a variable
       }
       name = i;
@@ -114,12 +117,13 @@ class Finder {
   }
 
   static bool is_function_name(const Token& token) {
-    constexpr std::array<std::string_view, 8> others = {"__launch_bounds__", "__attribute__", "__align__",   "alignas",
-                                                        "__declspec",        "decltype",      "__cluster_dims__", "noexcept"};
+    constexpr std::array<std::string_view, 8> others = {
+        "__launch_bounds__", "__attribute__", "__align__",        "alignas",
+        "__declspec",        "decltype",      "__cluster_dims__", "noexcept"};
     if (token.is(">") || token.is("]")) return true;  // a specialization
     return (token.kind == TokenKind::word || token.kind == TokenKind::symbol) &&
-           std::find(others.begin(), others.end(), token.text) == others.end() && token.text != "," &&
-           token.text != "*" && token.text != "&" && token.text != ")";
+           std::find(others.begin(), others.end(), token.text) == others.end() &&
+           token.text != "," && token.text != "*" && token.text != "&" && token.text != ")";
   }
 
   Range first_argument(std::size_t open, std::size_t close) const {
@@ -155,19 +159,24 @@ bool starts_with_any(std::string_view word, std::initializer_list<std::string_vi
 /// A function or type of textures and surfaces, judged by its name and by what follows it.
 bool is_texture(std::string_view word, const Token& follower) {
   if (word == "texture" || word == "surface") return follower.is("<");
-  if (starts_with_any(word, {"tex1D", "tex2D", "tex3D", "texCubemap", "surf1D", "surf2D", "surf3D"})) {
+  if (starts_with_any(word,
+                      {"tex1D", "tex2D", "tex3D", "texCubemap", "surf1D", "surf2D", "surf3D"})) {
     return follower.is("(") || follower.is("<");
   }
-  return starts_with_any(word, {"cudaTextureObject", "cudaSurfaceObject", "cudaCreateTexture", "cudaCreateSurface",
-                                "cudaBindTexture", "cudaBindSurface", "cudaTextureDesc", "cudaResourceDesc"});
+  return starts_with_any(
+      word, {"cudaTextureObject", "cudaSurfaceObject", "cudaCreateTexture", "cudaCreateSurface",
+             "cudaBindTexture", "cudaBindSurface", "cudaTextureDesc", "cudaResourceDesc"});
 }
 
 bool is_driver_api(std::string_view word, const Token& follower) {
   if (word.size() < 4 || follower.is("::")) return false;
-  if (starts_with_any(word, {"CUresult", "CUdevice", "CUcontext", "CUmodule", "CUfunction", "CUdeviceptr"})) return true;
+  if (starts_with_any(
+          word, {"CUresult", "CUdevice", "CUcontext", "CUmodule", "CUfunction", "CUdeviceptr"}))
+    return true;
   return follower.is("(") &&
-         starts_with_any(word, {"cuInit", "cuDevice", "cuCtx", "cuModule", "cuMem", "cuLaunch", "cuFunc", "cuStream",
-                                "cuEvent", "cuLink", "cuArray", "cuGetError", "cuDriverGet", "cuOccupancy"});
+         starts_with_any(word, {"cuInit", "cuDevice", "cuCtx", "cuModule", "cuMem", "cuLaunch",
+                                "cuFunc", "cuStream", "cuEvent", "cuLink", "cuArray", "cuGetError",
+                                "cuDriverGet", "cuOccupancy"});
 }
 
 /// The token behind this one that is no space.
@@ -182,13 +191,16 @@ void refuse_in_device_code(const std::vector<Token>& tokens, const DeviceFunctio
   for (std::size_t i = function.body.first; i < function.body.end; ++i) {
     const Token& token = tokens[i];
     if (token.is("asm") || token.is("__asm__") || token.is("__asm")) {
-      refuse(token, "inline PTX (" + std::string(token.text) + ") in the " + kind + " '" + std::string(function.name) +
-                        "' is for a GPU's processor; CUDA on the CPU has no PTX, so write this in C++");
+      refuse(token,
+             "inline PTX (" + std::string(token.text) + ") in the " + kind + " '" +
+                 std::string(function.name) +
+                 "' is for a GPU's processor; CUDA on the CPU has no PTX, so write this in C++");
     }
     if (!function.is_host && i + 2 < function.body.end && token.is("<") && tokens[i + 1].is("<") &&
         tokens[i + 2].is("<")) {
       refuse(token, "the " + kind + " '" + std::string(function.name) +
-                        "' launches a kernel; CUDA on the CPU has no dynamic parallelism, so launch it from the host");
+                        "' launches a kernel; CUDA on the CPU has no dynamic parallelism, so "
+                        "launch it from the host");
     }
   }
 }
@@ -199,15 +211,19 @@ std::vector<DeviceFunction> find_device_functions(const std::vector<Token>& toke
   return Finder(tokens).find();
 }
 
-void refuse_what_is_missing(const std::vector<Token>& tokens, const std::vector<DeviceFunction>& functions) {
+void refuse_what_is_missing(const std::vector<Token>& tokens,
+                            const std::vector<DeviceFunction>& functions) {
   for (std::size_t i = 0; i < tokens.size(); ++i) {
     if (tokens[i].kind != TokenKind::word) continue;
     const std::string word(tokens[i].text);
     if (is_texture(word, follower_of(tokens, i))) {
-      refuse(tokens[i], "'" + word + "': CUDA on the CPU has no textures and no surfaces; this needs a GPU");
+      refuse(tokens[i],
+             "'" + word + "': CUDA on the CPU has no textures and no surfaces; this needs a GPU");
     }
     if (is_driver_api(word, follower_of(tokens, i))) {
-      refuse(tokens[i], "'" + word + "' is of the driver API; CUDA on the CPU has the runtime API (cuda...) only");
+      refuse(tokens[i],
+             "'" + word +
+                 "' is of the driver API; CUDA on the CPU has the runtime API (cuda...) only");
     }
   }
   for (const DeviceFunction& function : functions) refuse_in_device_code(tokens, function);

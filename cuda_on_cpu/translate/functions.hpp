@@ -1,5 +1,6 @@
 /// @file
-/// Where the kernels and the device functions of a file are, and what in them can never run on a processor.
+/// Where the kernels and the device functions of a file are, and what in them can never run on a
+/// processor.
 #pragma once
 
 #include <cstddef>
@@ -30,9 +31,10 @@ struct DeviceFunction {
 /// All of them in a file, in its order. Macros are not looked into.
 std::vector<DeviceFunction> find_device_functions(const std::vector<Token>& tokens);
 
-/// What a preprocessed program asks for that is not there on a processor: textures, the driver's API, inline PTX,
-/// launches by kernels.
+/// What a preprocessed program asks for that is not there on a processor: textures, the driver's
+/// API, inline PTX, launches by kernels.
 /// @throws TranslationError with a sentence on the first.
-void refuse_what_is_missing(const std::vector<Token>& tokens, const std::vector<DeviceFunction>& functions);
+void refuse_what_is_missing(const std::vector<Token>& tokens,
+                            const std::vector<DeviceFunction>& functions);
 
 }  // namespace cuda_on_cpu

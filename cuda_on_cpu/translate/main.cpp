@@ -1,7 +1,7 @@
 /// @file
-/// `translate [--preprocessed] INPUT OUTPUT`: makes C++ of a .cu or .cuh file, or of what a preprocessor has made of
-/// one. The build calls it where no nvcc is used. Ends with 0, with 1 if the file cannot be read, translated or written, with 2 on wrong
-/// usage.
+/// `translate [--preprocessed] INPUT OUTPUT`: makes C++ of a .cu or .cuh file, or of what a
+/// preprocessor has made of one. The build calls it where no nvcc is used. Ends with 0, with 1 if
+/// the file cannot be read, translated or written, with 2 on wrong usage.
 
 #include <exception>
 #include <filesystem>
@@ -48,7 +48,8 @@ int main(int argc, char** argv) {
     if (fs::equivalent(input, argv[2], is_new)) {
       throw TranslationError("INPUT and OUTPUT are the same file, " + input.string());
     }
-    const auto translate = preprocessed ? cuda_on_cpu::translate_preprocessed : cuda_on_cpu::translate;
+    const auto translate =
+        preprocessed ? cuda_on_cpu::translate_preprocessed : cuda_on_cpu::translate;
     write(argv[2], translate(read(input), input.string()));
     return 0;
   } catch (const std::exception& error) {

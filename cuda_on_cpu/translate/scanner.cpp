@@ -114,7 +114,8 @@ class Scanner {
     add(TokenKind::directive, begin);
   }
 
-  /// `# 12 "file.cu" 1 3`: what follows is line 12 of file.cu. A 3 stands for a header of the system.
+  /// `# 12 "file.cu" 1 3`: what follows is line 12 of file.cu. A 3 stands for a header of the
+  /// system.
   struct Marker {
     bool is_marker = false;
     std::size_t line = 0;
@@ -140,7 +141,8 @@ class Scanner {
 
   /// A macro of a header, as NULL, is marked as the system's although it stands in one's own file.
   bool is_own(const Marker& marker) const {
-    return !marker.file.starts_with('<') && (!marker.is_system || own_files_.count(marker.file) > 0);
+    return !marker.file.starts_with('<') &&
+           (!marker.is_system || own_files_.count(marker.file) > 0);
   }
 
   void skip_line() { at_ = std::min(text_.find('\n', at_), text_.size() - 1) + 1; }
@@ -253,7 +255,7 @@ class Scanner {
   bool line_is_empty_ = true;  ///< nothing but blanks so far, so that # begins a directive
   bool in_define_ = false;
   bool preprocessed_;
-  std::string_view from_;                  ///< the file that the text comes from now
+  std::string_view from_;                 ///< the file that the text comes from now
   std::set<std::string_view> own_files_;  ///< those that are no headers of the system
 };
 

@@ -171,10 +171,12 @@ class Translator {
 
   // ------------------------------------------------------------------------------------- finding
 
-  /// A kernel with __launch_bounds__ tells its launches by its first statement; so must its namesakes.
+  /// A kernel with __launch_bounds__ tells its launches by its first statement; so must its
+  /// namesakes.
   void find_bounds() {
     for (const DeviceFunction& function : functions_) {
-      if (function.is_kernel && function.bound.first < function.bound.end) bounded_.insert(function.name);
+      if (function.is_kernel && function.bound.first < function.bound.end)
+        bounded_.insert(function.name);
     }
     for (const DeviceFunction& function : functions_) {
       if (!function.is_kernel || bounded_.count(function.name) == 0) continue;
@@ -187,7 +189,8 @@ class Translator {
   /// Is this the name of a kernel with __launch_bounds__, with or without template arguments?
   bool is_bounded(Range kernel) const {
     return std::any_of(tokens_.begin() + static_cast<std::ptrdiff_t>(kernel.first),
-                       tokens_.begin() + static_cast<std::ptrdiff_t>(kernel.end), [&](const Token& token) {
+                       tokens_.begin() + static_cast<std::ptrdiff_t>(kernel.end),
+                       [&](const Token& token) {
                          return token.kind == TokenKind::word && bounded_.count(token.text) > 0;
                        });
   }
@@ -209,7 +212,8 @@ class Translator {
       } else if (token.is("}") && !in_define && !braces.empty()) {
         braces.pop_back();
       } else if (token.is("__shared__")) {
-        find_shared(i, !in_define && std::find(braces.begin(), braces.end(), false) == braces.end());
+        find_shared(i,
+                    !in_define && std::find(braces.begin(), braces.end(), false) == braces.end());
       } else if (is(i, "<") && is(i + 1, "<")) {
         const std::size_t begin = i;
         while (is(i + 1, "<")) ++i;
@@ -374,14 +378,16 @@ class Translator {
   std::string definition_text(Range definition) const {
     const std::string keyword(tokens_[definition.first].text);
     const bool is_named = is_name(next(definition.first));
-    return keyword + (is_named ? "" : " " + defined_type(definition)) + emit({definition.first + 1, definition.end});
+    return keyword + (is_named ? "" : " " + defined_type(definition)) +
+           emit({definition.first + 1, definition.end});
   }
 
-  /// Shared memory may be declared outside of functions, where it has no place yet. So each function that names it
-  /// declares it.
+  /// Shared memory may be declared outside of functions, where it has no place yet. So each
+  /// function that names it declares it.
   void declare_in_functions(std::size_t place, const std::string& declaration) {
     for (const DeviceFunction& function : functions_) {
-      if (function.body.first > place && uses_shared(function)) inserted_[function.body.first] += " " + declaration;
+      if (function.body.first > place && uses_shared(function))
+        inserted_[function.body.first] += " " + declaration;
     }
   }
 
@@ -446,7 +452,8 @@ class Translator {
 
   /// @param definition of a type in it, or nothing.
   /// @param tag an expression whose type tells the variable from others.
-  std::string shared_text(std::size_t place, Range range, Range definition, const std::string& tag) {
+  std::string shared_text(std::size_t place, Range range, Range definition,
+                          const std::string& tag) {
     std::string attributes;
     std::string alignment;
     bool is_dynamic = false;
@@ -488,7 +495,8 @@ class Translator {
     return text;
   }
 
-  /// `, 16` of `alignas(16)` and `__attribute__((aligned(16)))`; of another attribute, what was there before.
+  /// `, 16` of `alignas(16)` and `__attribute__((aligned(16)))`; of another attribute, what was
+  /// there before.
   std::string aligned_to(std::size_t word, Range range, const std::string& before) const {
     if (!is(word, "__attribute__")) return ", " + flat(range);
     for (std::size_t i = range.first; i < range.end; ++i) {
@@ -520,14 +528,13 @@ class Translator {
     names_.push_back(identifier);
     if (!is_dynamic) {
       return "auto& " + identifier + " = ::cuda_on_cpu::shared<" + type +
-             join(pieces, array, pieces.size()) + ">(" + tag + ", \"" + identifier + "\"" + alignment +
-             ")";
+             join(pieces, array, pieces.size()) + ">(" + tag + ", \"" + identifier + "\"" +
+             alignment + ")";
     }
     if (array == pieces.size()) fail(place, "extern __shared__ must declare an array");
     const std::string extents = join(pieces, array + 1, pieces.size());
     return (extents.empty() ? type : "auto") + "* const " + identifier +
-           " = ::cuda_on_cpu::dynamic_shared<" + type + extents + ">(\"" + identifier +
-           "\")";
+           " = ::cuda_on_cpu::dynamic_shared<" + type + extents + ">(\"" + identifier + "\")";
   }
 
   // ------------------------------------------------------------------------------------- writing
@@ -537,7 +544,8 @@ class Translator {
     std::string text;
     for (std::size_t i = range.first; i < range.end; ++i) {
       const Token& token = tokens_[i];
-      if (const auto inserted = inserted_.find(i); inserted != inserted_.end()) text += inserted->second;
+      if (const auto inserted = inserted_.find(i); inserted != inserted_.end())
+        text += inserted->second;
       if (const auto launch = launches_.find(i); launch != launches_.end()) {
         if (text.ends_with(':')) text += ' ';  // or ::stagewise would begin with three of them
         text += launch_text(launch->second);
@@ -567,12 +575,14 @@ class Translator {
     if (token.is("__noinline__") && (before == none || !(is(before, "(") || is(before, "::")))) {
       return "__attribute__((noinline))";
     }
-    if (token.is("__forceinline__") && is_inline_anyway(place)) return "__attribute__((always_inline))";
+    if (token.is("__forceinline__") && is_inline_anyway(place))
+      return "__attribute__((always_inline))";
     if ((token.is("NULL") || token.is("__null")) && is_argument_of_launch(place)) return "nullptr";
     return std::string(token.text);
   }
 
-  /// Is the whole argument this word? A pointer that is passed on by its type must be none of an integer.
+  /// Is the whole argument this word? A pointer that is passed on by its type must be none of an
+  /// integer.
   bool is_argument_of_launch(std::size_t place) const {
     const std::size_t before = previous(place);
     const std::size_t behind = next(place);
@@ -587,7 +597,9 @@ class Translator {
 
   /// Does another word of the declaration say "inline"?
   bool is_inline_anyway(std::size_t place) const {
-    const auto is_inline = [&](std::size_t i) { return is(i, "inline") || is(i, "__inline__") || is(i, "__inline"); };
+    const auto is_inline = [&](std::size_t i) {
+      return is(i, "inline") || is(i, "__inline__") || is(i, "__inline");
+    };
     for (std::size_t i = previous(place); i != none && is_name(i); i = previous(i)) {
       if (is_inline(i)) return true;
     }
@@ -633,7 +645,8 @@ class Translator {
                     tokens_.begin() + static_cast<std::ptrdiff_t>(launch.kernel.end),
                     [](const Token& token) { return token.is("this"); });
     const bool has_arguments = next(launch.arguments.first - 1) != launch.arguments.end;
-    return "::cuda_on_cpu::" + std::string(is_bounded(launch.kernel) ? "Bounded" : "") + "Launch(" + in_quotes(kernel) + ", {" +
+    return "::cuda_on_cpu::" + std::string(is_bounded(launch.kernel) ? "Bounded" : "") + "Launch(" +
+           in_quotes(kernel) + ", {" +
            line_breaks({launch.kernel.first, launch.configuration.first}) +
            emit(launch.configuration) + "})([=" + (uses_this ? ", this" : "") +
            "](auto... cuda_on_cpu_arguments) { " + kernel + "(cuda_on_cpu_arguments...); }" +
@@ -666,7 +679,7 @@ class Translator {
   std::vector<DeviceFunction> functions_;
   std::map<std::size_t, std::string> inserted_;  ///< what stands before a token, on its line
   std::set<std::string_view> bounded_;           ///< the kernels that have __launch_bounds__
-  std::vector<std::string> names_;               ///< the variables of the declaration that is being translated
+  std::vector<std::string> names_;  ///< the variables of the declaration that is being translated
   bool preprocessed_;
 };
 

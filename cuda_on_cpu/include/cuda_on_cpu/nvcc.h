@@ -4,7 +4,8 @@
 
 #include <cuda_runtime.h>
 
-// After the standard headers that the runtime includes, which know nvcc and leave things out for it.
+// After the standard headers that the runtime includes, which know nvcc and leave things out for
+// it.
 #define __CUDACC__ 1
 #define __NVCC__ 1
 #define __CUDACC_VER_MAJOR__ 12
