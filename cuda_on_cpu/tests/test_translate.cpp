@@ -347,6 +347,10 @@ TEST(TranslateBounds, AreTheKernelsFirstStatement) {
 }
 
 TEST(TranslateWords, TakesThoseOfNvcc) {
+  EXPECT_EQ(body("__device__ double atomicAdd(double* a, double b) { return 0; }\n"
+                 "__device__ float atomicAdd(X* a, float b) { return 0; }"),
+            "__device__ double atomicAdd_of_old_devices(double* a, double b) { return 0; }\n"
+            "__device__ float atomicAdd(X* a, float b) { return 0; }");
   EXPECT_EQ(body("__device__ __noinline__ int f(); __attribute__((__noinline__)) int g();"),
             "__device__ __attribute__((noinline)) int f(); __attribute__((__noinline__)) int g();");
   EXPECT_EQ(body("__forceinline__ inline int f();"),

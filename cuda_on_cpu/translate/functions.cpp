@@ -97,6 +97,7 @@ class Finder {
     }
     if (i >= tokens_.size() || is_border(tokens_[i])) return i;
     function.name = tokens_[name].text;
+    function.name_at = name;
     const std::size_t close = close_of(i);
     function.parameters = {i + 1, close};
     return read_body(close, function);

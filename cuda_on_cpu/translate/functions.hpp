@@ -21,6 +21,7 @@ struct Range {
 /// A function whose declaration says __global__ or __device__, and that has a body.
 struct DeviceFunction {
   std::string_view name;
+  std::size_t name_at = 0;  ///< the token
   bool is_kernel = false;
   bool is_host = false;       ///< __host__ __device__
   Range bound = {0, 0};       ///< the first argument of __launch_bounds__; empty if there is none

@@ -69,6 +69,7 @@ class Translator {
 
   std::string translate() {
     if (preprocessed_) refuse_what_is_missing(tokens_, functions_);
+    find_own_atomics();
     find_bounds();
     find();
     return (preprocessed_ ? "" : "#line 1 " + in_quotes(file_) + "\n") + emit({0, tokens_.size()});
@@ -183,6 +184,22 @@ class Translator {
       const bool has_bound = function.bound.first < function.bound.end;
       inserted_[function.body.first] += " if (::cuda_on_cpu::exceeds_launch_bound(" +
                                         (has_bound ? flat(function.bound) : "~0U") + ")) return;";
+    }
+  }
+
+  /// `#if __CUDA_ARCH__ < 600`, and then an atomicAdd() for double: old devices had none, so many
+  /// programs bring their own, whose signature is that of the runtime's.
+  void find_own_atomics() {
+    for (const DeviceFunction& function : functions_) {
+      if (function.name != "atomicAdd") continue;
+      std::string parameters;
+      for (std::size_t i = function.parameters.first; i < function.parameters.end; ++i) {
+        const bool is_name_of_type =
+            tokens_[i].is("double") || tokens_[i].is("float") || tokens_[i].is("int");
+        if (is_name_of_type || tokens_[i].is("*") || tokens_[i].is(","))
+          parameters += tokens_[i].text;
+      }
+      if (parameters == "double*,double") own_atomics_.insert(function.name_at);
     }
   }
 
@@ -575,6 +592,7 @@ class Translator {
     if (token.is("__noinline__") && (before == none || !(is(before, "(") || is(before, "::")))) {
       return "__attribute__((noinline))";
     }
+    if (own_atomics_.count(place) > 0) return std::string(token.text) + "_of_old_devices";
     if (token.is("__forceinline__") && is_inline_anyway(place))
       return "__attribute__((always_inline))";
     if ((token.is("NULL") || token.is("__null")) && is_argument_of_launch(place)) return "nullptr";
@@ -679,6 +697,7 @@ class Translator {
   std::vector<DeviceFunction> functions_;
   std::map<std::size_t, std::string> inserted_;  ///< what stands before a token, on its line
   std::set<std::string_view> bounded_;           ///< the kernels that have __launch_bounds__
+  std::set<std::size_t> own_atomics_;  ///< the names of functions that the runtime has, too
   std::vector<std::string> names_;  ///< the variables of the declaration that is being translated
   bool preprocessed_;
 };

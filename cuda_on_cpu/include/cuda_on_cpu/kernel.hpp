@@ -48,12 +48,13 @@ cudaStream_t to_stream(const Stream& stream) {
   }
 }
 
-/// What stands between <<< and >>>. A template, since CUDA takes numbers of any type there.
+/// What stands between <<< and >>>. A template, since CUDA takes numbers of any type there; by value, since a static
+/// constant of a class that is declared only has no address.
 struct LaunchConfiguration {
   template <class Grid = dim3, class Block = dim3, class Shared = std::size_t,
             class Stream = cudaStream_t>
-  LaunchConfiguration(const Grid& grid_extents, const Block& block_extents,
-                      const Shared& shared_bytes = 0, const Stream& in_stream = nullptr)
+  LaunchConfiguration(Grid grid_extents, Block block_extents, Shared shared_bytes = 0,
+                      const Stream& in_stream = nullptr)
       : grid(to_dim3(grid_extents)),
         block(to_dim3(block_extents)),
         shared(static_cast<std::size_t>(shared_bytes)),
