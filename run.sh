@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # From a fresh clone to a trained network in one command. "./run.sh help" says what else it can do.
 set -euo pipefail
+readonly called_from=$PWD
 cd "$(dirname "${BASH_SOURCE[0]}")"
 
 readonly presets="auto cuda cpu asan tsan coverage"
@@ -79,6 +80,8 @@ ${bold}Commands${plain}
   (none)    the tour: builds the stages, trains the same small network with each
             of them and prints a table that compares them
   test      builds everything and runs the tests, without those that take long
+  try FILE  compiles and runs a CUDA program of your own that is one file, on the
+            GPU or without one; with --check it looks for mistakes
   docs      builds the documentation and says where it is
   bench     builds and runs the benchmarks
   clean     removes the folder build/
@@ -96,6 +99,7 @@ ${bold}Passed on${plain}
             (regular expressions: which labels and names to run or to leave out;
             -V shows all commands of the build and all output of the tests)
   bench     to the benchmarks:  --benchmark_filter=REGEX  and their like
+  try       -I FOLDER   -D NAME=VALUE   (for the compiler)
   Whatever follows a -- is passed on as it is.
 
 ${bold}Examples${plain}
@@ -103,6 +107,8 @@ ${bold}Examples${plain}
   ./run.sh test -L unit            only the unit tests
   ./run.sh test -R Stage03 -V      those of stage 03, with all their output
   ./run.sh test --preset asan      the tests, under AddressSanitizer
+  ./run.sh try my.cu -- 1000       your own program, with the argument 1000
+  ./run.sh try my.cu --check       in several orders, and with AddressSanitizer
   STAGEWISE_DATA_DIR=~/data ./run.sh test      with the data sets kept there
 
 On Debian and Ubuntu, packages that are missing are installed with apt-get.
@@ -126,8 +132,8 @@ if [[ $# -gt 0 && $1 != -* ]]; then
   command=$1
   shift
   case $command in
-    test | docs | bench | clean | help) ;;
-    *) fail "Unknown command '$command'; the commands are test, docs, bench, clean and help." 2 ;;
+    test | try | docs | bench | clean | help) ;;
+    *) fail "Unknown command '$command'; the commands are test, try, docs, bench, clean and help." 2 ;;
   esac
 fi
 
@@ -135,6 +141,11 @@ while [[ $# -gt 0 ]]; do
   case $command:$1 in
     *:-h | *:--help) command=help ;;
     *:--no-install) install=no ;;
+    try:--)
+      passed_on+=("$@")
+      break
+      ;;
+    try:*) passed_on+=("$1") ;;
     test:--all) all=yes ;;
     *:--preset=*) preset=${1#*=} ;;
     *:--jobs=*) jobs=${1#*=} ;;
@@ -187,6 +198,7 @@ missing_packages() {
   local -A program_of=([g++]=g++ [cmake]=cmake [ninja-build]=ninja)
   local libraries=(libhdf5-dev zlib1g-dev libcli11-dev nlohmann-json3-dev libopenblas-dev libopenmpi-dev)
   [[ $preset == cuda ]] || libraries+=(libboost-context-dev libdw-dev) # for CUDA on the CPU
+  [[ $command != try ]] || libraries=(libboost-context-dev libdw-dev)
   case $command in
     test)
       program_of+=([python3]=python3)
@@ -383,8 +395,22 @@ bench() {
   done
 }
 
+# Standard output belongs to the program.
+try_program() {
+  local options=(--build "$PWD/build/try")
+  if has_gpu && [[ " ${passed_on[*]} " != *" --check "* ]]; then
+    options=(--gpu)
+  else
+    { install_packages && check_cmake; } >&2
+  fi
+  local script=$PWD/cuda_on_cpu/try.sh
+  cd "$called_from"
+  exec "$script" "${options[@]}" "${passed_on[@]}"
+}
+
 case $command in
   tour) tour ;;
+  try) try_program ;;
   test) run_tests ;;
   docs) docs ;;
   bench) bench ;;

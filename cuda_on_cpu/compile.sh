@@ -3,32 +3,110 @@
 #
 #   compile.sh BUILD FILE.cu PROGRAM [OPTIONS OF THE COMPILER]
 #
-# BUILD is the folder where this project has been built, with the runtime and the translator in it. Headers that
-# the file includes by "..." are translated as well. The compiler is that of CXX, else c++.
+# BUILD is the folder where this project has been built, with the runtime and the translator in it. The compiler is
+# that of CXX, else c++. Its preprocessor comes first, so that what is translated has neither branches nor macros.
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 build=$(cd "$1" && pwd)
-file=$(realpath "$2")
+file=$2
 program=$3
 shift 3
+compiler=${CXX:-c++}
+[[ $file != ../* && $file != */../* ]] || file=$(realpath "$file") # debug information is read by such names
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-# translate FILE: the C++ of it and of the headers beside it, at the same place below $work.
-translate() {
-  local source=$1 target=$work$1 header
-  [[ $source == *.cu ]] && target+=.cpp
-  [[ ! -e $target ]] || return 0
-  "$build/cuda_on_cpu_translate" "$source" "$target"
-  while IFS= read -r header; do
-    header=$(realpath --quiet "$(dirname "$source")/$header") || continue
-    [[ ! -f $header ]] || translate "$header"
-  done < <(sed -nE 's/^[[:space:]]*#[[:space:]]*include[[:space:]]*"([^"]+)".*/\1/p' "$source")
+# library_of HEADER: whose header that is, if it is NVIDIA's and does not belong to the runtime.
+library_of() {
+  case $1 in
+    thrust/*) echo Thrust ;;
+    cub/*) echo CUB ;;
+    curand*) echo cuRAND ;;
+    cublas*) echo cuBLAS ;;
+    cufft*) echo cuFFT ;;
+    cusparse*) echo cuSPARSE ;;
+    cusolver*) echo cuSOLVER ;;
+    cudnn*) echo cuDNN ;;
+    cutlass/* | cute/*) echo CUTLASS ;;
+    nccl*) echo NCCL ;;
+    nvshmem*) echo NVSHMEM ;;
+    npp*) echo NPP ;;
+    nvjpeg*) echo nvJPEG ;;
+    nvml*) echo NVML ;;
+    nvrtc*) echo NVRTC ;;
+    cuda/std/* | cuda/* | nv/*) echo libcu++ ;;
+    cuda_gl_interop* | cuda_egl* | cuda_vdpau* | cudaGL*) echo "the graphics interoperability" ;;
+    texture_* | surface_*) echo "textures and surfaces" ;;
+    cufile* | cupti* | nvToolsExt* | cuComplex*) echo "the CUDA Toolkit" ;;
+    *) return 1 ;;
+  esac
 }
-translate "$file"
+
+# refuse PLACE HEADER LIBRARY
+refuse() {
+  echo "$1: <$2> belongs to $3, which needs a build for a GPU; CUDA on the CPU has the runtime alone" >&2
+}
+
+# refuse_libraries FILE: those of NVIDIA's headers that this preprocessed program has found somewhere on this machine.
+refuse_libraries() {
+  local place path header library
+  while read -r place path; do
+    header=${path##*/}
+    [[ ! $path =~ /((thrust|cub|cuda|nv|cutlass|cute)/.*)$ ]] || header=${BASH_REMATCH[1]}
+    if library=$(library_of "$header"); then
+      refuse "$place" "$header" "$library"
+      exit 1
+    fi
+  done < <(awk -v own="$here/include/" '
+    /^# [0-9]+ "/ { path = substr($3, 2, length($3) - 2)
+      if ($4 == 1 && $0 ~ / 1 3/ && index(path, own) != 1 && path ~ /\/(thrust|cub|cuda|nv|cu[^\/]*|n[pv][^\/]*|nccl[^\/]*)(\/|\.h)/) print file ":" line + 1, path
+      line = $2 - 1; file = path; next }
+    { ++line }' "$1")
+}
+
+# explain FILE: says in one sentence what the compiler, whose messages these are, has not found, if that is clear.
+explain() {
+  local place header library name
+  read -r place header < <(sed -nE "s/^([^ :]+:[0-9]+):[0-9]+: fatal error: '?([^ ':]+)'?(:| file not).*/\1 \2/p" "$1") || true
+  if [[ -n ${header:-} ]]; then
+    if library=$(library_of "$header"); then
+      refuse "$place" "$header" "$library"
+      return 0
+    elif [[ $header == helper_*.h ]]; then
+      echo "$place: $header comes with NVIDIA's CUDA samples: put it, and the headers that it includes, beside the program" >&2
+      return 0
+    fi
+    return 1
+  fi
+  name=$(sed -nE "s/.*undefined reference to [\`'‘]([^'’]+)['’].*/\1/p" "$1" | head -n 1)
+  if [[ $name == main ]]; then
+    echo "$file: there is no main() in it; what can be run is a program" >&2
+    return 0
+  elif [[ -n $name ]]; then
+    echo "$file: '$name' is used, but defined nowhere: is it in another file, or in a library?" >&2
+    return 0
+  fi
+  # The first error, if it is a name of CUDA's.
+  read -r place name < <(sed -nE "/error: /{s/^([^ :]+:[0-9]+):[0-9]+: error: [^'‘]*['‘]((cuda[A-Z]|CUDA_|__)[A-Za-z0-9_]+)['’]( was not declared| does not name|).*/\1 \2/p;q}" "$1") || true
+  [[ -n ${name:-} ]] || return 1
+  echo "$place: CUDA on the CPU knows no '$name': it is misspelt, or one of the things that are not modelled" >&2
+}
+
+# compile OPTIONS...: its messages are its own, unless one sentence says it better.
+compile() {
+  if ! "$compiler" "$@" 2>"$work/messages"; then
+    explain "$work/messages" || grep -v "^In file included from $work" "$work/messages" >&2
+    exit 1
+  fi
+}
 
 # nvcc includes the runtime's header by itself, and is silent about most of what a compiler could say.
-"${CXX:-c++}" -std=gnu++20 -O1 -g1 -w -I "$here/include" -include cuda_runtime.h -iquote "$(dirname "$file")" \
-  "$work$file.cpp" "$@" -o "$program" "$build/libcuda_on_cpu.a" -lboost_context -ldw -ldl -pthread
+options=(-std=gnu++20 -O1 -g1 -w -isystem "$here/include")
+[[ $("$compiler" --version) != *clang* ]] || options+=(-gdwarf-aranges)
+compile "${options[@]}" "$@" -x c++ -E -DCUDA_ON_CPU_PREPROCESSING -include cuda_on_cpu/nvcc.h "$file" -o "$work/program.ii"
+refuse_libraries "$work/program.ii"
+"$build/cuda_on_cpu_translate" --preprocessed "$work/program.ii" "$work/program.cpp"
+compile "${options[@]}" "$@" -include cuda_on_cpu/qualifiers.h "$work/program.cpp" -o "$program" \
+  "$build/libcuda_on_cpu.a" -lboost_context -ldw -ldl -pthread

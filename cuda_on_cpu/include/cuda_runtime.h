@@ -6,18 +6,7 @@
 /// Tells CUDA on the CPU from nvcc, which defines __CUDACC__.
 #define CUDA_ON_CPU 1
 
-// The qualifiers say where code runs and where data are; here everything is on the CPU. The build
-// translates __shared__, so what is left of it is an error. There is no __noinline__: the standard
-// library uses that very word in its attributes.
-#define __global__
-#define __device__
-#define __host__
-#define __constant__
-#define __managed__
-#define __grid_constant__
-#define __forceinline__ inline __attribute__((always_inline))
-#define __launch_bounds__(...)
-#define __align__(n) alignas(n)
+#include "cuda_on_cpu/qualifiers.h"
 
 #include "vector_types.h"
 #include "driver_types.h"

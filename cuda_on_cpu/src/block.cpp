@@ -840,6 +840,13 @@ void trap(Place place) {
   });
 }
 
+void end_beyond_launch_bound(unsigned bound) {
+  in_kernel("__launch_bounds__", {nullptr, 0}).fail(cudaErrorInvalidValue, {nullptr, 0}, [&] {
+    return "the block has " + std::to_string(blockDim.x * blockDim.y * blockDim.z) +
+           " threads, but the kernel's __launch_bounds__ allow " + std::to_string(bound) + ".";
+  });
+}
+
 void fence() {
   std::atomic_thread_fence(std::memory_order_seq_cst);
 }

@@ -104,6 +104,20 @@ cudaError_t check(const LaunchConfiguration& launch, std::size_t allowed, std::s
   return cudaSuccess;
 }
 
+/// What is wrong with the number of threads of a kernel that has __launch_bounds__; empty if
+/// nothing.
+std::string exceeded_bound(const LaunchConfiguration& launch, const KernelCall& call) {
+  if (!launch.bounded) return "";
+  unsigned bound = ~0U;
+  asked_bound = &bound;
+  call.run_thread();  // which is over at once
+  asked_bound = nullptr;
+  const unsigned threads = launch.block.x * launch.block.y * launch.block.z;
+  if (threads <= bound) return "";
+  return "a block of " + to_text(launch.block) + " has " + std::to_string(threads) +
+         " threads, but the kernel's __launch_bounds__ allow " + std::to_string(bound) + ".";
+}
+
 void run_kernel(const char* kernel, const LaunchConfiguration& configuration, std::size_t allowed,
                 Place place, const KernelCall& call) {
   ++counters().launches;
@@ -119,12 +133,18 @@ void run_kernel(const char* kernel, const LaunchConfiguration& configuration, st
 
 }  // namespace
 
+__thread unsigned* asked_bound = nullptr;
+
 cudaError_t launch(const char* kernel, const LaunchConfiguration& configuration, Place place,
                    const KernelCall& call) {
   if (sticky_error() != cudaSuccess) return sticky_error();
   std::string sentence;
   const std::size_t allowed = configuration.shared > 0 ? allowance(kernel) : 0;
-  const cudaError_t error = check(configuration, allowed, sentence);
+  cudaError_t error = check(configuration, allowed, sentence);
+  if (error == cudaSuccess) {
+    sentence = exceeded_bound(configuration, call);
+    if (!sentence.empty()) error = cudaErrorInvalidValue;
+  }
   if (error != cudaSuccess) {
     report_at(place, "launch of kernel '" + std::string(kernel) + "': " + sentence);
     return record(error);

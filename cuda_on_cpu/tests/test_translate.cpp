@@ -249,9 +249,8 @@ TEST(TranslateShared, SeesFunctionsInNamespacesAndBranches) {
   const std::string branches =
       "namespace a {\n#if X\nvoid f() {\n#else\nvoid f(int) {\n#endif\n}\n";
   EXPECT_EQ(body(branches + "void g() " + kernel + "}"), branches + "void g() " + translated + "}");
-  EXPECT_EQ(
-      complaint(branches + "__shared__ int a; }"),
-      "/f.cu:8: __shared__ stands outside of a function; declare shared memory in the kernel");
+  EXPECT_EQ(body(branches + "__shared__ int a; }"),
+            branches + "struct cuda_on_cpu_shared_31 {}; }");
 }
 
 // ------------------------------------------------------------------------------------- complaints
@@ -287,10 +286,6 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"OpenComment", "int x;\n/* kernel\n", "2: the comment that begins here never ends"},
         Case{"OpenRawString", "\nauto s = R\"x(...)\";\n",
              "2: the raw string that begins here never ends"},
-        Case{"SharedInNamespace", "namespace a {\n__shared__ int b;\n}",
-             "2: __shared__ stands outside of a function; declare shared memory in the kernel"},
-        Case{"DynamicSharedInFile", "extern __shared__ int b[];",
-             "1: __shared__ stands outside of a function; declare shared memory in the kernel"},
         Case{"Initialized", "void f() {\n__shared__ int b = 3;\n}",
              "2: shared memory cannot be initialized where it is declared; its type needs a name"},
         Case{"InitializedWithBraces", "void f() {\n__shared__ int b{3};\n}",
@@ -310,6 +305,102 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"NoEnd", "void f() { __shared__ int b",
              "1: the declaration of shared memory has no end"}),
     name_of);
+
+// ------------------------------------------------------------------------- types, bounds, outside
+
+INSTANTIATE_TEST_SUITE_P(
+    SharedTypes, TranslatesInKernel,
+    testing::Values(Case{"StructInPlace", "__shared__ struct {\n int a; } s, t[2];\nint i;",
+                         "struct cuda_on_cpu_type_10 {\n int a; }; auto& s = "
+                         "shared<cuda_on_cpu_type_10>([] {}, \"s\"); "
+                         "auto& t = shared<cuda_on_cpu_type_10[2]>([] {}, \"t\");\nint i;"},
+                    Case{"NamedUnionInPlace", "volatile __shared__ union U { int a; } u;",
+                         "union U { int a; }; auto& u = shared<volatile U>([] {}, \"u\");"},
+                    Case{"TypeOfC", "__shared__ struct node list[3];",
+                         "auto& list = shared<struct node[3]>([] {}, \"list\");"},
+                    Case{"AlignedByAttribute", "__shared__ __attribute__((aligned(32))) float x;",
+                         "auto& x = shared<float>([] {}, \"x\", 32);"}),
+    name_of);
+
+TEST(TranslateShared, OutsideOfFunctionsIsDeclaredWhereItIsUsed) {
+  EXPECT_EQ(
+      body("extern __shared__ int s[];\n__global__ void k() { s[0] = 1; }\n"
+           "__global__ void l(int s) { s = 1; } __device__ void m() { float s = 1; n.s = 2; }"),
+      "struct cuda_on_cpu_shared_2 {};\n"
+      "__global__ void k() { int* const s = dynamic_shared<int>(\"s\"); s[0] = 1; }\n"
+      "__global__ void l(int s) { s = 1; } __device__ void m() { float s = 1; n.s = 2; }");
+}
+
+TEST(TranslateBounds, AreTheKernelsFirstStatement) {
+  const std::string check = " if (::cuda_on_cpu::exceeds_launch_bound(64)) return;";
+  for (const std::string head :
+       {"__global__ void __launch_bounds__(64) k(int* x)",
+        "__launch_bounds__(64, 2) __global__ void k()",
+        "extern \"C\" __global__ __launch_bounds__(64, f<1, 2>()) void k(int a = g(1))"}) {
+    EXPECT_EQ(body(head + " { a(); }"), head + " {" + check + " a(); }");
+  }
+  EXPECT_EQ(body("__global__ void __launch_bounds__(64) k(int* x);"),
+            "__global__ void __launch_bounds__(64) k(int* x);");
+  EXPECT_NE(body("__global__ void __launch_bounds__(64) k() {} void f() { k<<<1, 2>>>(); }")
+                .find("::cuda_on_cpu::BoundedLaunch(\"k\""),
+            std::string::npos);
+}
+
+TEST(TranslateWords, TakesThoseOfNvcc) {
+  EXPECT_EQ(body("__device__ double atomicAdd(double* a, double b) { return 0; }\n"
+                 "__device__ float atomicAdd(X* a, float b) { return 0; }"),
+            "__device__ double atomicAdd_of_old_devices(double* a, double b) { return 0; }\n"
+            "__device__ float atomicAdd(X* a, float b) { return 0; }");
+  EXPECT_EQ(body("__device__ __noinline__ int f(); __attribute__((__noinline__)) int g();"),
+            "__device__ __attribute__((noinline)) int f(); __attribute__((__noinline__)) int g();");
+  EXPECT_EQ(body("__forceinline__ inline int f();"),
+            "__attribute__((always_inline)) inline int f();");
+  EXPECT_EQ(body("k<<<1, 1>>>(NULL, f(x, NULL + 1)); p = NULL;"),
+            launch("k", "1, 1", "nullptr, f(x, NULL + 1)") + "; p = NULL;");
+}
+
+// ----------------------------------------------------------------------------------- preprocessed
+
+std::string preprocessed(const std::string& text) {
+  try {
+    return shortened(translate_preprocessed(text, "/tmp/f.ii"));
+  } catch (const TranslationError& error) {
+    return error.what();
+  }
+}
+
+TEST(TranslatePreprocessed, KeepsWhatTheSystemsHeadersSay) {
+  const std::string header = "# 1 \"/usr/include/x.h\" 1 3 4\nk<<<1, 1>>>(a); tex2D(x);\n";
+  EXPECT_EQ(preprocessed("# 0 \"f.cu\"\n" + header + "# 2 \"f.cu\" 2\nk<<<1, 1>>>(b);\n"),
+            "# 0 \"f.cu\"\n" + header + "# 2 \"f.cu\" 2\n" + launch("k", "1, 1", "b") + ";\n");
+}
+
+TEST(TranslatePreprocessed, FollowsLinesWithinALaunch) {
+  EXPECT_EQ(
+      preprocessed("# 1 \"f.cu\"\nk<<<1, 1>>>(a,\n# 2 \"f.cu\" 3 4\n__null\n# 2 \"f.cu\"\n);\n"),
+      "# 1 \"f.cu\"\n" + launch("k", "1, 1", "a,\n# 2 \"f.cu\" 3 4\nnullptr\n# 2 \"f.cu\"\n") +
+          ";\n");
+}
+
+TEST(TranslatePreprocessed, RefusesByFileLineAndName) {
+  const std::string head = "# 1 \"f.cu\"\n\n# 7 \"g.cuh\"\n";
+  EXPECT_EQ(
+      preprocessed(head + "texture<float> t;"),
+      "g.cuh:7: 'texture': CUDA on the CPU has no textures and no surfaces; this needs a GPU");
+  EXPECT_EQ(preprocessed(head + "\n__global__ void k() { asm(\"\"); }"),
+            "g.cuh:8: inline PTX (asm) in the kernel 'k' is for a GPU's processor; CUDA on the CPU "
+            "has no PTX, so write this in C++");
+  EXPECT_EQ(preprocessed(head + "template <int n> __device__ T<n> f() { k<<<1, 1>>>(); }"),
+            "g.cuh:7: the device function 'f' launches a kernel; CUDA on the CPU has no dynamic "
+            "parallelism, so launch it from the host");
+  EXPECT_EQ(preprocessed(head + "CUdevice d;"),
+            "g.cuh:7: 'CUdevice' is of the driver API; CUDA on the CPU has the runtime API "
+            "(cuda...) only");
+  for (const std::string right : {"int texture = 1;", "int tex2D = 2;",
+                                  "void f() { asm(\"nop\"); }", "int curve = cubed(2);"}) {
+    EXPECT_EQ(preprocessed(head + right), head + right);
+  }
+}
 
 TEST(Translate, QuotesThePathOfTheOriginal) {
   EXPECT_EQ(translate("int x;", "/a \"b\"\\c.cu"), "#line 1 \"/a \\\"b\\\"\\\\c.cu\"\nint x;");

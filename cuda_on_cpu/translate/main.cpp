@@ -1,7 +1,7 @@
 /// @file
-/// `translate INPUT OUTPUT`: makes C++ of a .cu or .cuh file. The build calls it where no nvcc is
-/// used. Ends with 0, with 1 if the file cannot be read, translated or written, with 2 on wrong
-/// usage.
+/// `translate [--preprocessed] INPUT OUTPUT`: makes C++ of a .cu or .cuh file, or of what a
+/// preprocessor has made of one. The build calls it where no nvcc is used. Ends with 0, with 1 if
+/// the file cannot be read, translated or written, with 2 on wrong usage.
 
 #include <exception>
 #include <filesystem>
@@ -36,17 +36,21 @@ void write(const fs::path& path, const std::string& text) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 3) {
-    std::cerr << "Usage: translate INPUT OUTPUT\n";
+  const bool preprocessed = argc == 4 && std::string(argv[1]) == "--preprocessed";
+  if (argc != 3 && !preprocessed) {
+    std::cerr << "Usage: translate [--preprocessed] INPUT OUTPUT\n";
     return 2;
   }
+  if (preprocessed) ++argv;
   try {
     const fs::path input = fs::absolute(argv[1]).lexically_normal();
     std::error_code is_new;
     if (fs::equivalent(input, argv[2], is_new)) {
       throw TranslationError("INPUT and OUTPUT are the same file, " + input.string());
     }
-    write(argv[2], cuda_on_cpu::translate(read(input), input.string()));
+    const auto translate =
+        preprocessed ? cuda_on_cpu::translate_preprocessed : cuda_on_cpu::translate;
+    write(argv[2], translate(read(input), input.string()));
     return 0;
   } catch (const std::exception& error) {
     std::cerr << error.what() << '\n';

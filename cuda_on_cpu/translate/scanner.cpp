@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 
 namespace cuda_on_cpu {
 namespace {
@@ -17,7 +18,8 @@ bool is_word(char c) {
 
 class Scanner {
  public:
-  Scanner(std::string_view text, const std::string& file) : text_(text), file_(file) {}
+  Scanner(std::string_view text, const std::string& file, bool preprocessed)
+      : text_(text), file_(file), preprocessed_(preprocessed) {}
 
   std::vector<Token> scan() {
     while (at_ < text_.size()) next();
@@ -37,7 +39,7 @@ class Scanner {
 
   void add(TokenKind kind, std::size_t begin) {
     const std::string_view text = text_.substr(begin, at_ - begin);
-    tokens_.push_back({kind, text, line_});
+    tokens_.push_back({kind, text, line_, from_});
     line_ += static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
   }
 
@@ -55,6 +57,8 @@ class Scanner {
       line_is_empty_ = true;
     } else if (skip_space()) {
       add(TokenKind::space, begin);
+    } else if (line_is_empty_ && peek() == '#' && preprocessed_ && marker_at(at_).is_marker) {
+      follow_marker();
     } else if (line_is_empty_ && peek() == '#') {
       directive();
     } else {
@@ -106,6 +110,57 @@ class Scanner {
     // Quotes mean nothing here: #error may hold an apostrophe.
     while (at_ < text_.size() && peek() != '\n') {
       if (!skip_space()) ++at_;
+    }
+    add(TokenKind::directive, begin);
+  }
+
+  /// `# 12 "file.cu" 1 3`: what follows is line 12 of file.cu. A 3 stands for a header of the
+  /// system.
+  struct Marker {
+    bool is_marker = false;
+    std::size_t line = 0;
+    std::string_view file;
+    bool is_system = false;
+  };
+
+  Marker marker_at(std::size_t place) const {
+    Marker marker;
+    const std::string_view line = text_.substr(place, text_.find('\n', place) - place);
+    if (line.size() < 3 || line[1] != ' ' || !is_digit(line[2])) return marker;
+    const std::size_t open = line.find('"');
+    const std::size_t close = line.rfind('"');
+    if (open == close) return marker;
+    marker.is_marker = true;
+    for (std::size_t i = 2; is_digit(line[i]); ++i) {
+      marker.line = 10 * marker.line + static_cast<std::size_t>(line[i] - '0');
+    }
+    marker.file = line.substr(open + 1, close - open - 1);
+    marker.is_system = line.find('3', close) != std::string_view::npos;
+    return marker;
+  }
+
+  /// A macro of a header, as NULL, is marked as the system's although it stands in one's own file.
+  bool is_own(const Marker& marker) const {
+    return !marker.file.starts_with('<') &&
+           (!marker.is_system || own_files_.count(marker.file) > 0);
+  }
+
+  void skip_line() { at_ = std::min(text_.find('\n', at_), text_.size() - 1) + 1; }
+
+  void follow_marker() {
+    const std::size_t begin = at_;
+    Marker marker = marker_at(at_);
+    skip_line();
+    if (is_own(marker)) {
+      own_files_.insert(marker.file);
+      add(TokenKind::space, begin);
+      line_ = marker.line;
+      from_ = marker.file;
+      return;
+    }
+    while (at_ < text_.size()) {
+      if (peek() == '#' && (marker = marker_at(at_)).is_marker && is_own(marker)) break;
+      skip_line();
     }
     add(TokenKind::directive, begin);
   }
@@ -199,12 +254,15 @@ class Scanner {
   std::size_t line_ = 1;
   bool line_is_empty_ = true;  ///< nothing but blanks so far, so that # begins a directive
   bool in_define_ = false;
+  bool preprocessed_;
+  std::string_view from_;                 ///< the file that the text comes from now
+  std::set<std::string_view> own_files_;  ///< those that are no headers of the system
 };
 
 }  // namespace
 
-std::vector<Token> scan(std::string_view text, const std::string& file) {
-  return Scanner(text, file).scan();
+std::vector<Token> scan(std::string_view text, const std::string& file, bool preprocessed) {
+  return Scanner(text, file, preprocessed).scan();
 }
 
 }  // namespace cuda_on_cpu

@@ -32,7 +32,8 @@ enum class TokenKind {
 struct Token {
   TokenKind kind;
   std::string_view text;
-  std::size_t line;  ///< where it begins, counted from 1
+  std::size_t line;            ///< where it begins, counted from 1
+  std::string_view file = {};  ///< where it comes from, in a preprocessed text; else empty
 
   /// Is it this word or symbol? A string is neither.
   bool is(std::string_view wanted) const {
@@ -43,7 +44,10 @@ struct Token {
 /// Cuts a text into tokens, which joined give the text again.
 /// @param text must outlive the tokens.
 /// @param file its name, for sentences.
+/// @param preprocessed whether the text is what a preprocessor has made. Then the lines in it that
+/// say which file and line follow are spaces, and what comes from the system's headers is one
+/// directive.
 /// @throws TranslationError where a comment or a raw string never ends.
-std::vector<Token> scan(std::string_view text, const std::string& file);
+std::vector<Token> scan(std::string_view text, const std::string& file, bool preprocessed = false);
 
 }  // namespace cuda_on_cpu

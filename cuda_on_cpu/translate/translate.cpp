@@ -4,21 +4,17 @@
 #include <array>
 #include <cstddef>
 #include <map>
+#include <set>
 #include <utility>
 #include <vector>
 
+#include "functions.hpp"
 #include "scanner.hpp"
 
 namespace cuda_on_cpu {
 namespace {
 
 constexpr std::size_t none = static_cast<std::size_t>(-1);
-
-/// Tokens from first up to, but without, end.
-struct Range {
-  std::size_t first;
-  std::size_t end;
-};
 
 struct Launch {
   Range kernel;
@@ -30,6 +26,7 @@ struct Launch {
 struct SharedDeclaration {
   std::size_t end;
   std::string replacement;
+  Range definition;  ///< a type that is defined in it, which keeps its line breaks; else empty
 };
 
 template <std::size_t N>
@@ -64,19 +61,26 @@ std::string in_quotes(const std::string& text) {
 
 class Translator {
  public:
-  Translator(std::string_view text, const std::string& file)
-      : file_(file), tokens_(scan(text, file)) {}
+  Translator(std::string_view text, const std::string& file, bool preprocessed)
+      : file_(file),
+        tokens_(scan(text, file, preprocessed)),
+        functions_(find_device_functions(tokens_)),
+        preprocessed_(preprocessed) {}
 
   std::string translate() {
+    if (preprocessed_) refuse_what_is_missing(tokens_, functions_);
+    find_own_atomics();
+    find_bounds();
     find();
-    return "#line 1 " + in_quotes(file_) + "\n" + emit({0, tokens_.size()});
+    return (preprocessed_ ? "" : "#line 1 " + in_quotes(file_) + "\n") + emit({0, tokens_.size()});
   }
 
  private:
   // ------------------------------------------------------------------------- walking over tokens
 
   [[noreturn]] void fail(std::size_t place, const std::string& what) const {
-    throw TranslationError(file_ + ":" + std::to_string(tokens_[place].line) + ": " + what);
+    const std::string file = preprocessed_ ? std::string(tokens_[place].file) : file_;
+    throw TranslationError(file + ":" + std::to_string(tokens_[place].line) + ": " + what);
   }
 
   bool is(std::size_t place, std::string_view wanted) const {
@@ -168,6 +172,46 @@ class Translator {
 
   // ------------------------------------------------------------------------------------- finding
 
+  /// A kernel with __launch_bounds__ tells its launches by its first statement; so must its
+  /// namesakes.
+  void find_bounds() {
+    for (const DeviceFunction& function : functions_) {
+      if (function.is_kernel && function.bound.first < function.bound.end)
+        bounded_.insert(function.name);
+    }
+    for (const DeviceFunction& function : functions_) {
+      if (!function.is_kernel || bounded_.count(function.name) == 0) continue;
+      const bool has_bound = function.bound.first < function.bound.end;
+      inserted_[function.body.first] += " if (::cuda_on_cpu::exceeds_launch_bound(" +
+                                        (has_bound ? flat(function.bound) : "~0U") + ")) return;";
+    }
+  }
+
+  /// `#if __CUDA_ARCH__ < 600`, and then an atomicAdd() for double: old devices had none, so many
+  /// programs bring their own, whose signature is that of the runtime's.
+  void find_own_atomics() {
+    for (const DeviceFunction& function : functions_) {
+      if (function.name != "atomicAdd") continue;
+      std::string parameters;
+      for (std::size_t i = function.parameters.first; i < function.parameters.end; ++i) {
+        const bool is_name_of_type =
+            tokens_[i].is("double") || tokens_[i].is("float") || tokens_[i].is("int");
+        if (is_name_of_type || tokens_[i].is("*") || tokens_[i].is(","))
+          parameters += tokens_[i].text;
+      }
+      if (parameters == "double*,double") own_atomics_.insert(function.name_at);
+    }
+  }
+
+  /// Is this the name of a kernel with __launch_bounds__, with or without template arguments?
+  bool is_bounded(Range kernel) const {
+    return std::any_of(tokens_.begin() + static_cast<std::ptrdiff_t>(kernel.first),
+                       tokens_.begin() + static_cast<std::ptrdiff_t>(kernel.end),
+                       [&](const Token& token) {
+                         return token.kind == TokenKind::word && bounded_.count(token.text) > 0;
+                       });
+  }
+
   void find() {
     // One entry for each open brace: is it a namespace's? And a copy for each open #if, since its
     // branches open the same braces again.
@@ -185,10 +229,8 @@ class Translator {
       } else if (token.is("}") && !in_define && !braces.empty()) {
         braces.pop_back();
       } else if (token.is("__shared__")) {
-        if (!in_define && std::find(braces.begin(), braces.end(), false) == braces.end()) {
-          fail(i, "__shared__ stands outside of a function; declare shared memory in the kernel");
-        }
-        find_shared(i);
+        find_shared(i,
+                    !in_define && std::find(braces.begin(), braces.end(), false) == braces.end());
       } else if (is(i, "<") && is(i + 1, "<")) {
         const std::size_t begin = i;
         while (is(i + 1, "<")) ++i;
@@ -309,18 +351,78 @@ class Translator {
   // ------------------------------------------------------------------------------- shared memory
 
   /// @param place of `__shared__`.
-  void find_shared(std::size_t place) {
+  void find_shared(std::size_t place, bool outside) {
     const std::size_t first = declaration_begin(place);
     std::size_t end = first;
+    Range definition = {first, first};
     for (; end < tokens_.size() && !is_border(end) && !is(end, ";"); ++end) {
-      if (is(end, "=") || is(end, "{")) {
+      if (is(end, "{") && definition.end == first && type_keyword(first, end) != none) {
+        definition = {type_keyword(first, end), close_of(end) + 1};
+      } else if (is(end, "=") || is(end, "{")) {
         fail(end,
              "shared memory cannot be initialized where it is declared; its type needs a name");
       }
       if (opens(tokens_[end])) end = close_of(end);
     }
     if (end == tokens_.size()) fail(place, "the declaration of shared memory has no end");
-    shared_[first] = {end, shared_text(place, {first, end})};
+    names_.clear();
+    const std::string tag = outside ? "cuda_on_cpu_shared_" + std::to_string(place) : "";
+    std::string text = shared_text(place, {first, end}, definition, outside ? tag + "{}" : "[] {}");
+    const std::string type = definition.end > first ? definition_text(definition) + "; " : "";
+    if (outside) {
+      declare_in_functions(end, text + ";");
+      text = "struct " + tag + " {}";
+    }
+    shared_[first] = {end, type + text, definition};
+  }
+
+  /// The struct, class, union or enum whose brace this is.
+  std::size_t type_keyword(std::size_t first, std::size_t brace) const {
+    constexpr std::array<std::string_view, 4> keywords = {"struct", "class", "union", "enum"};
+    for (std::size_t i = first; i < brace; ++i) {
+      if (is_one_of(tokens_[i], keywords)) return i;
+    }
+    return none;
+  }
+
+  /// `struct A`, or a name of our own for a type that has none.
+  std::string defined_type(Range definition) const {
+    const std::size_t name = next(definition.first);
+    if (is_name(name)) return std::string(tokens_[name].text);
+    return "cuda_on_cpu_type_" + std::to_string(definition.first);
+  }
+
+  std::string definition_text(Range definition) const {
+    const std::string keyword(tokens_[definition.first].text);
+    const bool is_named = is_name(next(definition.first));
+    return keyword + (is_named ? "" : " " + defined_type(definition)) +
+           emit({definition.first + 1, definition.end});
+  }
+
+  /// Shared memory may be declared outside of functions, where it has no place yet. So each
+  /// function that names it declares it.
+  void declare_in_functions(std::size_t place, const std::string& declaration) {
+    for (const DeviceFunction& function : functions_) {
+      if (function.body.first > place && uses_shared(function))
+        inserted_[function.body.first] += " " + declaration;
+    }
+  }
+
+  bool uses_shared(const DeviceFunction& function) const {
+    bool uses = false;
+    for (const std::string& name : names_) {
+      for (std::size_t i = function.parameters.first; i < function.parameters.end; ++i) {
+        if (is(i, name)) return false;
+      }
+      for (std::size_t i = function.body.first; i < function.body.end; ++i) {
+        if (!is(i, name)) continue;
+        const std::size_t before = previous(i);
+        if (before == none || is(before, ".") || is(before, "->") || is(before, "::")) continue;
+        if (is_name(before)) return false;  // a variable of the function's own
+        uses = true;
+      }
+    }
+    return uses;
   }
 
   /// What may stand before `__shared__`: extern, static, an alignment, an attribute, the type.
@@ -342,7 +444,7 @@ class Translator {
   }
 
   bool is_alignment(std::size_t place) const {
-    return is(place, "alignas") || is(place, "__align__");
+    return is(place, "alignas") || is(place, "__align__") || is(place, "__attribute__");
   }
 
   bool is_type_of(std::size_t place) const {
@@ -365,7 +467,10 @@ class Translator {
     return text;
   }
 
-  std::string shared_text(std::size_t place, Range range) const {
+  /// @param definition of a type in it, or nothing.
+  /// @param tag an expression whose type tells the variable from others.
+  std::string shared_text(std::size_t place, Range range, Range definition,
+                          const std::string& tag) {
     std::string attributes;
     std::string alignment;
     bool is_dynamic = false;
@@ -374,16 +479,19 @@ class Translator {
     std::string text;
     const auto end_variable = [&] {
       text += (text.empty() ? "" : "; ") + attributes +
-              variable(place, pieces, base, alignment, is_dynamic);
+              variable(place, pieces, base, alignment, is_dynamic, tag);
       pieces.clear();
     };
     for (std::size_t i = range.first; i < range.end; ++i) {
       const std::size_t first = i;
-      if (is_alignment(i)) {
+      if (i == definition.first && definition.end > definition.first) {
+        pieces.push_back({defined_type(definition), true});
+        i = definition.end - 1;
+      } else if (is_alignment(i)) {
         i = next(i);
         if (i == none || !is(i, "(")) fail(first, "an alignment needs its parentheses");
         const std::size_t open = std::exchange(i, close_of(i));
-        alignment = ", " + flat({open + 1, i});
+        alignment = aligned_to(first, {open + 1, i}, alignment);
       } else if (is(i, "[") && is(i + 1, "[")) {
         i = close_of(i);
         attributes += flat({first, i + 1}) + " ";
@@ -404,10 +512,23 @@ class Translator {
     return text;
   }
 
+  /// `, 16` of `alignas(16)` and `__attribute__((aligned(16)))`; of another attribute, what was
+  /// there before.
+  std::string aligned_to(std::size_t word, Range range, const std::string& before) const {
+    if (!is(word, "__attribute__")) return ", " + flat(range);
+    for (std::size_t i = range.first; i < range.end; ++i) {
+      if (is(i, "aligned") || is(i, "__aligned__")) {
+        const std::size_t open = next(i);
+        if (is(open, "(")) return ", " + flat({open + 1, close_of(open)});
+      }
+    }
+    return before;
+  }
+
   /// Translates `float tile[32]`, or behind a comma `*other`.
   /// @param base the type; found in the first variable's pieces.
   std::string variable(std::size_t place, const std::vector<Piece>& pieces, std::string& base,
-                       const std::string& alignment, bool is_dynamic) const {
+                       const std::string& alignment, bool is_dynamic, const std::string& tag) {
     std::size_t array = pieces.size();
     while (array > 0 && pieces[array - 1].text.starts_with('[')) --array;
     const std::size_t name = array - 1;
@@ -421,16 +542,16 @@ class Translator {
     }
     const std::string type = base + join(pieces, pointer, name);
     const std::string& identifier = pieces[name].text;
+    names_.push_back(identifier);
     if (!is_dynamic) {
       return "auto& " + identifier + " = ::cuda_on_cpu::shared<" + type +
-             join(pieces, array, pieces.size()) + ">([] {}, \"" + identifier + "\"" + alignment +
-             ")";
+             join(pieces, array, pieces.size()) + ">(" + tag + ", \"" + identifier + "\"" +
+             alignment + ")";
     }
     if (array == pieces.size()) fail(place, "extern __shared__ must declare an array");
     const std::string extents = join(pieces, array + 1, pieces.size());
     return (extents.empty() ? type : "auto") + "* const " + identifier +
-           " = ::cuda_on_cpu::dynamic_shared<" + type + extents + ">(\"" + identifier +
-           "\")";
+           " = ::cuda_on_cpu::dynamic_shared<" + type + extents + ">(\"" + identifier + "\")";
   }
 
   // ------------------------------------------------------------------------------------- writing
@@ -440,22 +561,70 @@ class Translator {
     std::string text;
     for (std::size_t i = range.first; i < range.end; ++i) {
       const Token& token = tokens_[i];
+      if (const auto inserted = inserted_.find(i); inserted != inserted_.end())
+        text += inserted->second;
       if (const auto launch = launches_.find(i); launch != launches_.end()) {
         if (text.ends_with(':')) text += ' ';  // or ::stagewise would begin with three of them
         text += launch_text(launch->second);
         i = launch->second.arguments.end;
       } else if (const auto shared = shared_.find(i); shared != shared_.end()) {
-        text += shared->second.replacement + line_breaks({i, shared->second.end});
+        const Range definition = shared->second.definition;
+        text += shared->second.replacement + line_breaks({i, definition.first}) +
+                line_breaks({definition.end, shared->second.end});
         i = shared->second.end - 1;
       } else if (token.kind == TokenKind::directive) {
         text += (is_about_device_code(token.text) ? "//" : "") + std::string(token.text);
       } else if (token.is("_Pragma") && is(i + 1, "(") && is_unroll(tokens_[i + 2].text)) {
         i += 3;
+      } else if (token.kind == TokenKind::word) {
+        text += word_text(i);
       } else {
         text += token.text;
       }
     }
     return text;
+  }
+
+  /// Words of nvcc that a compiler knows by another name, or does not take twice.
+  std::string word_text(std::size_t place) const {
+    const Token& token = tokens_[place];
+    const std::size_t before = previous(place);
+    if (token.is("__noinline__") && (before == none || !(is(before, "(") || is(before, "::")))) {
+      return "__attribute__((noinline))";
+    }
+    if (own_atomics_.count(place) > 0) return std::string(token.text) + "_of_old_devices";
+    if (token.is("__forceinline__") && is_inline_anyway(place))
+      return "__attribute__((always_inline))";
+    if ((token.is("NULL") || token.is("__null")) && is_argument_of_launch(place)) return "nullptr";
+    return std::string(token.text);
+  }
+
+  /// Is the whole argument this word? A pointer that is passed on by its type must be none of an
+  /// integer.
+  bool is_argument_of_launch(std::size_t place) const {
+    const std::size_t before = previous(place);
+    const std::size_t behind = next(place);
+    if (before == none || behind == none || !(is(before, "(") || is(before, ",")) ||
+        !(is(behind, ")") || is(behind, ","))) {
+      return false;
+    }
+    return std::any_of(launches_.begin(), launches_.end(), [&](const auto& launch) {
+      return launch.second.arguments.first <= place && place < launch.second.arguments.end;
+    });
+  }
+
+  /// Does another word of the declaration say "inline"?
+  bool is_inline_anyway(std::size_t place) const {
+    const auto is_inline = [&](std::size_t i) {
+      return is(i, "inline") || is(i, "__inline__") || is(i, "__inline");
+    };
+    for (std::size_t i = previous(place); i != none && is_name(i); i = previous(i)) {
+      if (is_inline(i)) return true;
+    }
+    for (std::size_t i = next(place); i != none && is_name(i); i = next(i)) {
+      if (is_inline(i)) return true;
+    }
+    return false;
   }
 
   /// The same on one line and without comments.
@@ -494,7 +663,8 @@ class Translator {
                     tokens_.begin() + static_cast<std::ptrdiff_t>(launch.kernel.end),
                     [](const Token& token) { return token.is("this"); });
     const bool has_arguments = next(launch.arguments.first - 1) != launch.arguments.end;
-    return "::cuda_on_cpu::Launch(" + in_quotes(kernel) + ", {" +
+    return "::cuda_on_cpu::" + std::string(is_bounded(launch.kernel) ? "Bounded" : "") + "Launch(" +
+           in_quotes(kernel) + ", {" +
            line_breaks({launch.kernel.first, launch.configuration.first}) +
            emit(launch.configuration) + "})([=" + (uses_this ? ", this" : "") +
            "](auto... cuda_on_cpu_arguments) { " + kernel + "(cuda_on_cpu_arguments...); }" +
@@ -524,12 +694,22 @@ class Translator {
   std::vector<Token> tokens_;
   std::map<std::size_t, Launch> launches_;           ///< by the token that they begin with
   std::map<std::size_t, SharedDeclaration> shared_;  ///< by the token that they begin with
+  std::vector<DeviceFunction> functions_;
+  std::map<std::size_t, std::string> inserted_;  ///< what stands before a token, on its line
+  std::set<std::string_view> bounded_;           ///< the kernels that have __launch_bounds__
+  std::set<std::size_t> own_atomics_;  ///< the names of functions that the runtime has, too
+  std::vector<std::string> names_;  ///< the variables of the declaration that is being translated
+  bool preprocessed_;
 };
 
 }  // namespace
 
 std::string translate(std::string_view text, const std::string& file) {
-  return Translator(text, file).translate();
+  return Translator(text, file, false).translate();
+}
+
+std::string translate_preprocessed(std::string_view text, const std::string& file) {
+  return Translator(text, file, true).translate();
 }
 
 }  // namespace cuda_on_cpu

@@ -14,4 +14,9 @@ namespace cuda_on_cpu {
 /// @throws TranslationError with the file, the line and what cannot be translated there.
 std::string translate(std::string_view text, const std::string& file);
 
+/// Translates what the compiler's preprocessor has made of a program. It says itself which lines
+/// are whose, and branches and macros are gone from it; so all of CUDA can be understood, and what
+/// is not there refused.
+std::string translate_preprocessed(std::string_view text, const std::string& file);
+
 }  // namespace cuda_on_cpu

@@ -48,11 +48,13 @@ cudaStream_t to_stream(const Stream& stream) {
   }
 }
 
-/// What stands between <<< and >>>. A template, since CUDA takes numbers of any type there.
+/// What stands between <<< and >>>. A template, since CUDA takes numbers of any type there; by value, since a static
+/// constant of a class that is declared only has no address.
 struct LaunchConfiguration {
-  template <class Grid, class Block, class Shared = std::size_t, class Stream = cudaStream_t>
-  LaunchConfiguration(const Grid& grid_extents, const Block& block_extents,
-                      const Shared& shared_bytes = 0, const Stream& in_stream = nullptr)
+  template <class Grid = dim3, class Block = dim3, class Shared = std::size_t,
+            class Stream = cudaStream_t>
+  LaunchConfiguration(Grid grid_extents, Block block_extents, Shared shared_bytes = 0,
+                      const Stream& in_stream = nullptr)
       : grid(to_dim3(grid_extents)),
         block(to_dim3(block_extents)),
         shared(static_cast<std::size_t>(shared_bytes)),
@@ -63,6 +65,7 @@ struct LaunchConfiguration {
   std::size_t shared;  ///< bytes of dynamic shared memory
   cudaStream_t stream;
   bool cooperative = false;
+  bool bounded = false;  ///< the kernel begins with exceeds_launch_bound()
 };
 
 /// A kernel together with its arguments.
@@ -113,11 +116,41 @@ class Launch {
     launch(kernel_, configuration_, place_, call);
   }
 
+ protected:
+  LaunchConfiguration& configuration() { return configuration_; }
+
  private:
   const char* kernel_;
   LaunchConfiguration configuration_;
   Place place_;
 };
+
+/// A launch of a kernel that has __launch_bounds__.
+class BoundedLaunch : public Launch {
+ public:
+  BoundedLaunch(const char* kernel, const LaunchConfiguration& launch_configuration,
+                const char* file = __builtin_FILE(), unsigned line = __builtin_LINE())
+      : Launch(kernel, launch_configuration, file, line) {
+    configuration().bounded = true;
+  }
+};
+
+/// Where a launch that asks for its kernel's bound wants to have it; else null.
+extern __thread unsigned* asked_bound;
+/// Ends a kernel whose bound the launch could not know, since it was by a pointer.
+void end_beyond_launch_bound(unsigned bound);
+
+/// What __launch_bounds__ becomes: the kernel's first statement.
+/// @return whether it is to end, since a launch has only asked for the bound.
+inline bool exceeds_launch_bound(unsigned long long bound) {
+  const auto most = static_cast<unsigned>(bound);
+  if (asked_bound != nullptr) [[unlikely]] {
+    *asked_bound = most;
+    return true;
+  }
+  if (blockDim.x * blockDim.y * blockDim.z > most) [[unlikely]] end_beyond_launch_bound(most);
+  return false;
+}
 
 /// Where the shared variables of the running block are. An entry holds only if it has the block's
 /// number.

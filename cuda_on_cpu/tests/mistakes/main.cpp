@@ -34,6 +34,7 @@ const std::map<std::string, Mistake>& all() {
       {"missing_wait", missing_wait},
       {"missing_event", missing_event},
       {"too_many_threads", too_many_threads},
+      {"beyond_launch_bounds", beyond_launch_bounds},
       {"too_much_shared", too_much_shared},
       {"unchecked_launch", unchecked_launch},
       {"late_error", late_error},

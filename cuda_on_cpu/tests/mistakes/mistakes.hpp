@@ -31,6 +31,7 @@ void missing_event(bool cured);
 
 // Launches and errors
 void too_many_threads(bool cured);
+void beyond_launch_bounds(bool cured);
 void too_much_shared(bool cured);
 void unchecked_launch(bool cured);
 void late_error(bool cured);

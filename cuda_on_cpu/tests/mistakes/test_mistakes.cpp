@@ -52,6 +52,7 @@ const std::vector<Mistake>& mistakes() {
       {"null_pointer", {}, true},
       {"stack_overflow", {}, true, true},
       {"too_many_threads"},
+      {"beyond_launch_bounds"},
       {"too_much_shared"},
       {"unchecked_launch"},
       {"uninitialized"},

@@ -7,8 +7,10 @@ set(program ${BUILD}/programs/${name})
 file(MAKE_DIRECTORY ${BUILD}/programs)
 
 set(ENV{CXX} ${COMPILER})
-execute_process(COMMAND ${CMAKE_CURRENT_LIST_DIR}/../../compile.sh ${BUILD} ${FILE} ${program}
-                RESULT_VARIABLE result ERROR_VARIABLE error)
+get_filename_component(folder ${FILE} DIRECTORY)
+get_filename_component(file ${FILE} NAME)
+execute_process(COMMAND ${CMAKE_CURRENT_LIST_DIR}/../../compile.sh ${BUILD} ${file} ${program}
+                WORKING_DIRECTORY ${folder} RESULT_VARIABLE result ERROR_VARIABLE error)
 if(FILE MATCHES "/refused/")
   if(result EQUAL 0 OR NOT error STREQUAL expected)
     message(FATAL_ERROR "The compiler ended with ${result} and said:\n${error}instead of:\n${expected}")

@@ -1,0 +1,26 @@
+/// @file
+/// The qualifiers of CUDA say where code runs and where data are; here everything is on the CPU. The translator
+/// makes something else of __shared__ and __noinline__. The latter cannot be a macro, since the standard library uses
+/// that very word in its attributes.
+#pragma once
+
+#ifdef CUDA_ON_CPU_PREPROCESSING  // for the translator, which is to see the words
+#define __global__ __global__
+#define __device__ __device__
+#define __host__ __host__
+#define __constant__ __constant__
+#define __managed__ __managed__
+#define __grid_constant__ __grid_constant__
+#define __forceinline__ __forceinline__
+#define __launch_bounds__(...) __launch_bounds__(__VA_ARGS__)
+#else
+#define __global__
+#define __device__
+#define __host__
+#define __constant__
+#define __managed__
+#define __grid_constant__
+#define __forceinline__ inline __attribute__((always_inline))
+#define __launch_bounds__(...)
+#endif
+#define __align__(n) alignas(n)

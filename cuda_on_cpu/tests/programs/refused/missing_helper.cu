@@ -1,0 +1,4 @@
+#include <cuda_runtime.h>
+#include <helper_cuda.h>
+
+int main() { checkCudaErrors(cudaSetDevice(0)); }

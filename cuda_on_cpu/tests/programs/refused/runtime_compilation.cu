@@ -1,0 +1,3 @@
+#include <nvrtc.h>
+
+int main() {}

@@ -1,0 +1,4 @@
+int main() {
+  void* p = nullptr;
+  return cudaMallocOnTheMoon(&p, 100);
+}

@@ -1,0 +1,95 @@
+#!/usr/bin/env bash
+# check.sh COMMAND...: tries programs that lie outside of the repository by this command, `run.sh try` or `try.sh`.
+set -euo pipefail
+
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+cd "$folder"
+try=("$@")
+
+# expect CODE SENTENCE-ON-STDERR ARGUMENTS...: runs the command; what it prints is in $output.
+expect() {
+  local wanted=$1 sentence=$2 code=0
+  shift 2
+  output=$("${try[@]}" "$@" 2>said) || code=$?
+  if [[ $code -ne $wanted ]] || { [[ -n $sentence ]] && ! grep -qF -- "$sentence" said; } || grep -qE 'core dumped|program\.(ii|cpp)' said; then
+    printf '%s: exit code %s instead of %s, or not the sentence "%s" in:\n' "$*" "$code" "$wanted" "$sentence" >&2
+    cat said >&2
+    echo "$output" >&2
+    exit 1
+  fi
+}
+
+# prints TEXT
+prints() {
+  if [[ $output != "$1" ]]; then
+    printf 'Printed was:\n%s\ninstead of:\n%s\n' "$output" "$1" >&2
+    exit 1
+  fi
+}
+
+mkdir "a folder"
+cat >"a folder/right.cu" <<'END'
+#include <cstdio>
+#include "twice.cuh"
+__global__ void kernel(int* x) { x[threadIdx.x] = twice(threadIdx.x); }
+int main(int argc, char** argv) {
+  int *x, host[32];
+  cudaMalloc(&x, sizeof(host));
+  kernel<<<1, 32>>>(x);
+  cudaMemcpy(host, x, sizeof(host), cudaMemcpyDeviceToHost);
+  printf("%d %s\ntook 0.%d ms\n", host[31], argc > 1 ? argv[1] : "-", int(size_t(host) % 1000));
+  return argc > 1 ? 7 : 0;
+}
+END
+echo '__device__ int twice(int x) { return FACTOR * x; }' >"a folder/twice.cuh"
+cat >wrong.cu <<'END'
+#include <cstdio>
+__global__ void kernel(float* x) {
+  __shared__ float s[32];
+  s[threadIdx.x] = threadIdx.x;
+  x[threadIdx.x] = s[31 - threadIdx.x];
+}
+int main() {
+  float *x, host[32];
+  cudaMalloc(&x, sizeof(host));
+  kernel<<<1, 32>>>(x);
+  cudaMemcpy(host, x, sizeof(host), cudaMemcpyDeviceToHost);
+  printf("begin\n%.0f\n", host[0]);
+}
+END
+cat >beyond.cu <<'END'
+__global__ void kernel(float* x) {
+  __shared__ float s[32];
+  s[threadIdx.x + 1] = threadIdx.x;
+  x[threadIdx.x] = 0;
+}
+int main() {
+  float* x;
+  cudaMalloc(&x, 32 * sizeof(float));
+  kernel<<<1, 32>>>(x);
+  return cudaDeviceSynchronize();
+}
+END
+printf '#include <thrust/sort.h>\nint main() {}\n' >library.cu
+printf 'int main() {\n  return wrong;\n}\n' >error.cu
+printf '#include <cstdlib>\nint main() { abort(); }\n' >aborts.cu
+touch text.txt
+
+expect 7 'right.cu, on ' "a folder/right.cu" -D FACTOR=2 -- hello
+prints "62 hello
+$(sed -n 2p <<<"$output")"
+expect 1 'error.cu:2:' error.cu
+expect 134 'was aborted' aborts.cu
+expect 2 'There is no file none.cu' none.cu
+expect 2 'text.txt is no .cu file' text.txt
+expect 2 "Unknown option '--fast'" wrong.cu --fast
+expect 2 'Which program' --check
+expect 1 'library.cu:1: <thrust/sort.h> belongs to Thrust' library.cu --check
+
+expect 0 '' --check "a folder/right.cu" -DFACTOR=2
+grep -q '^Nothing was found in 7 runs' <<<"$output"
+expect 1 '' wrong.cu --check
+grep -q 'line 2, usually: ' <<<"$output"
+expect 1 '' beyond.cu --check
+grep -q 'beyond.cu:3:.* index 32 out of bounds' <<<"$output"

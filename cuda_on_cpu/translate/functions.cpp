@@ -1,0 +1,233 @@
+#include "functions.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace cuda_on_cpu {
+namespace {
+
+bool is_border(const Token& token) {
+  return token.kind == TokenKind::define || token.kind == TokenKind::end_of_define;
+}
+
+/// Walks over a file's tokens without looking at spaces.
+class Finder {
+ public:
+  explicit Finder(const std::vector<Token>& tokens) : tokens_(tokens) {}
+
+  std::vector<DeviceFunction> find() {
+    bool in_define = false;
+    for (std::size_t i = 0; i < tokens_.size(); ++i) {
+      if (is_border(tokens_[i])) in_define = tokens_[i].kind == TokenKind::define;
+      if (in_define || !(tokens_[i].is("__global__") || tokens_[i].is("__device__"))) continue;
+      DeviceFunction function;
+      const std::size_t end = read(i, function);
+      if (function.body.first > 0) found_.push_back(function);
+      i = std::max(i, end);
+    }
+    return std::move(found_);
+  }
+
+ private:
+  bool is(std::size_t place, std::string_view wanted) const {
+    return place < tokens_.size() && tokens_[place].is(wanted);
+  }
+
+  std::size_t next(std::size_t place) const {
+    while (++place < tokens_.size() && tokens_[place].kind == TokenKind::space) {
+    }
+    return place;
+  }
+
+  /// The bracket that closes the one here; the end of the file, if none does.
+  std::size_t close_of(std::size_t open) const {
+    std::size_t depth = 0;
+    for (std::size_t i = open; i < tokens_.size() && !is_border(tokens_[i]); ++i) {
+      if (is(i, "(") || is(i, "[") || is(i, "{")) ++depth;
+      if ((is(i, ")") || is(i, "]") || is(i, "}")) && --depth == 0) return i;
+    }
+    return tokens_.size();
+  }
+
+  /// The first token of the declaration that this one belongs to.
+  std::size_t begin_of(std::size_t place) const {
+    std::size_t depth = 0;
+    while (place > 0) {
+      const Token& before = tokens_[place - 1];
+      if (before.is(")") || before.is("]")) ++depth;
+      if (before.is("(") || before.is("[")) {
+        if (depth == 0) break;
+        --depth;
+      }
+      if (is_border(before) || before.kind == TokenKind::directive || before.is(";") ||
+          before.is("}") || before.is("{")) {
+        break;
+      }
+      --place;
+    }
+    return place;
+  }
+
+  /// Reads the declaration around a qualifier. @return the last token that has been read.
+  std::size_t read(std::size_t qualifier, DeviceFunction& function) const {
+    std::size_t name = tokens_.size();
+    std::size_t templates = 0;
+    std::size_t i = begin_of(qualifier);
+    for (; i < tokens_.size() && !is_border(tokens_[i]); ++i) {
+      const Token& token = tokens_[i];
+      if (token.kind == TokenKind::space) continue;
+      if (token.is("__global__")) function.is_kernel = true;
+      if (token.is("__host__")) function.is_host = true;
+      if (token.is("<")) ++templates;
+      if (token.is(">") && templates > 0) --templates;
+      if (token.is("(") && i > qualifier && name < tokens_.size() &&
+          is_function_name(tokens_[name]) && templates == 0) {
+        break;
+      }
+      if (token.is("(") || token.is("[")) {
+        const std::size_t close = close_of(i);
+        if (name < tokens_.size() && tokens_[name].is("__launch_bounds__"))
+          function.bound = first_argument(i, close);
+        i = close;
+      } else if (token.is(";") || token.is("{") || token.is("}") ||
+                 (token.is("=") && templates == 0 && i > qualifier)) {
+        return i;  // a variable
+      }
+      name = i;
+    }
+    if (i >= tokens_.size() || is_border(tokens_[i])) return i;
+    function.name = tokens_[name].text;
+    function.name_at = name;
+    const std::size_t close = close_of(i);
+    function.parameters = {i + 1, close};
+    return read_body(close, function);
+  }
+
+  /// Reads what comes behind the parameters: const, noexcept, a list of initializers, the body.
+  std::size_t read_body(std::size_t place, DeviceFunction& function) const {
+    for (std::size_t i = place; i < tokens_.size() && !is_border(tokens_[i]); i = next(i)) {
+      if (is(i, ";") || is(i, "=")) return i;
+      if (is(i, "{")) {
+        const std::size_t close = close_of(i);
+        if (close < tokens_.size()) function.body = {i + 1, close};
+        return i;  // there may be lambdas inside
+      }
+      if (is(i, "(") || is(i, "[")) i = close_of(i);
+    }
+    return place;
+  }
+
+  static bool is_function_name(const Token& token) {
+    constexpr std::array<std::string_view, 8> others = {
+        "__launch_bounds__", "__attribute__", "__align__",        "alignas",
+        "__declspec",        "decltype",      "__cluster_dims__", "noexcept"};
+    if (token.is(">") || token.is("]")) return true;  // a specialization
+    return (token.kind == TokenKind::word || token.kind == TokenKind::symbol) &&
+           std::find(others.begin(), others.end(), token.text) == others.end() &&
+           token.text != "," && token.text != "*" && token.text != "&" && token.text != ")";
+  }
+
+  Range first_argument(std::size_t open, std::size_t close) const {
+    for (std::size_t i = open + 1; i < close; ++i) {
+      if (is(i, "(") || is(i, "[") || is(i, "{")) i = close_of(i);
+      if (is(i, ",") && !is_within_template(open + 1, i)) return {open + 1, i};
+    }
+    return {open + 1, close};
+  }
+
+  bool is_within_template(std::size_t first, std::size_t place) const {
+    std::size_t depth = 0;
+    for (std::size_t i = first; i < place; ++i) {
+      if (is(i, "<")) ++depth;
+      if (is(i, ">") && depth > 0) --depth;
+    }
+    return depth > 0;
+  }
+
+  const std::vector<Token>& tokens_;
+  std::vector<DeviceFunction> found_;
+};
+
+[[noreturn]] void refuse(const Token& token, const std::string& what) {
+  throw TranslationError(std::string(token.file) + ":" + std::to_string(token.line) + ": " + what);
+}
+
+bool starts_with_any(std::string_view word, std::initializer_list<std::string_view> beginnings) {
+  return std::any_of(beginnings.begin(), beginnings.end(),
+                     [&](std::string_view beginning) { return word.starts_with(beginning); });
+}
+
+/// A function or type of textures and surfaces, judged by its name and by what follows it.
+bool is_texture(std::string_view word, const Token& follower) {
+  if (word == "texture" || word == "surface") return follower.is("<");
+  if (starts_with_any(word,
+                      {"tex1D", "tex2D", "tex3D", "texCubemap", "surf1D", "surf2D", "surf3D"})) {
+    return follower.is("(") || follower.is("<");
+  }
+  return starts_with_any(
+      word, {"cudaTextureObject", "cudaSurfaceObject", "cudaCreateTexture", "cudaCreateSurface",
+             "cudaBindTexture", "cudaBindSurface", "cudaTextureDesc", "cudaResourceDesc"});
+}
+
+bool is_driver_api(std::string_view word, const Token& follower) {
+  if (word.size() < 4 || follower.is("::")) return false;
+  if (starts_with_any(
+          word, {"CUresult", "CUdevice", "CUcontext", "CUmodule", "CUfunction", "CUdeviceptr"}))
+    return true;
+  return follower.is("(") &&
+         starts_with_any(word, {"cuInit", "cuDevice", "cuCtx", "cuModule", "cuMem", "cuLaunch",
+                                "cuFunc", "cuStream", "cuEvent", "cuLink", "cuArray", "cuGetError",
+                                "cuDriverGet", "cuOccupancy"});
+}
+
+/// The token behind this one that is no space.
+const Token& follower_of(const std::vector<Token>& tokens, std::size_t place) {
+  std::size_t i = place + 1;
+  while (i + 1 < tokens.size() && tokens[i].kind == TokenKind::space) ++i;
+  return tokens[std::min(i, tokens.size() - 1)];
+}
+
+void refuse_in_device_code(const std::vector<Token>& tokens, const DeviceFunction& function) {
+  const std::string kind = function.is_kernel ? "kernel" : "device function";
+  for (std::size_t i = function.body.first; i < function.body.end; ++i) {
+    const Token& token = tokens[i];
+    if (token.is("asm") || token.is("__asm__") || token.is("__asm")) {
+      refuse(token,
+             "inline PTX (" + std::string(token.text) + ") in the " + kind + " '" +
+                 std::string(function.name) +
+                 "' is for a GPU's processor; CUDA on the CPU has no PTX, so write this in C++");
+    }
+    if (!function.is_host && i + 2 < function.body.end && token.is("<") && tokens[i + 1].is("<") &&
+        tokens[i + 2].is("<")) {
+      refuse(token, "the " + kind + " '" + std::string(function.name) +
+                        "' launches a kernel; CUDA on the CPU has no dynamic parallelism, so "
+                        "launch it from the host");
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<DeviceFunction> find_device_functions(const std::vector<Token>& tokens) {
+  return Finder(tokens).find();
+}
+
+void refuse_what_is_missing(const std::vector<Token>& tokens,
+                            const std::vector<DeviceFunction>& functions) {
+  for (std::size_t i = 0; i < tokens.size(); ++i) {
+    if (tokens[i].kind != TokenKind::word) continue;
+    const std::string word(tokens[i].text);
+    if (is_texture(word, follower_of(tokens, i))) {
+      refuse(tokens[i],
+             "'" + word + "': CUDA on the CPU has no textures and no surfaces; this needs a GPU");
+    }
+    if (is_driver_api(word, follower_of(tokens, i))) {
+      refuse(tokens[i],
+             "'" + word +
+                 "' is of the driver API; CUDA on the CPU has the runtime API (cuda...) only");
+    }
+  }
+  for (const DeviceFunction& function : functions) refuse_in_device_code(tokens, function);
+}
+
+}  // namespace cuda_on_cpu

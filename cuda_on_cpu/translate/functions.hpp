@@ -1,0 +1,41 @@
+/// @file
+/// Where the kernels and the device functions of a file are, and what in them can never run on a
+/// processor.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "scanner.hpp"
+
+namespace cuda_on_cpu {
+
+/// Tokens from first up to, but without, end.
+struct Range {
+  std::size_t first;
+  std::size_t end;
+};
+
+/// A function whose declaration says __global__ or __device__, and that has a body.
+struct DeviceFunction {
+  std::string_view name;
+  std::size_t name_at = 0;  ///< the token
+  bool is_kernel = false;
+  bool is_host = false;       ///< __host__ __device__
+  Range bound = {0, 0};       ///< the first argument of __launch_bounds__; empty if there is none
+  Range parameters = {0, 0};  ///< what stands in its parentheses
+  Range body = {0, 0};        ///< from behind the brace that opens it up to the one that closes it
+};
+
+/// All of them in a file, in its order. Macros are not looked into.
+std::vector<DeviceFunction> find_device_functions(const std::vector<Token>& tokens);
+
+/// What a preprocessed program asks for that is not there on a processor: textures, the driver's
+/// API, inline PTX, launches by kernels.
+/// @throws TranslationError with a sentence on the first.
+void refuse_what_is_missing(const std::vector<Token>& tokens,
+                            const std::vector<DeviceFunction>& functions);
+
+}  // namespace cuda_on_cpu

@@ -1,0 +1,253 @@
+#!/usr/bin/env bash
+# Compiles and runs a CUDA program that is one file, or looks for its mistakes. "try.sh --help" says how.
+set -euo pipefail
+
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+
+help() {
+  cat <<'END'
+Compiles a CUDA program that is one file, with main, and runs it: on a GPU, or on CUDA on the CPU.
+
+  try FILE.cu [--check] [-I FOLDER] [-D NAME[=VALUE]] [-- ARGUMENTS OF THE PROGRAM]
+
+  --check      runs it on CUDA on the CPU only, several times: its threads in three orders, its streams eager and
+               lazy, its device memory unreadable for the host, and once with AddressSanitizer. Says what each run
+               has found, and whether they print the same.
+  -I, -D       for the compiler
+  --build DIR  where CUDA on the CPU is built, once [cuda_on_cpu/build/try]
+  --gpu        with nvcc, for the GPU that is there
+
+The exit code is the program's. With --check it is 0 if nothing was found, else 1. Wrong usage is 2.
+END
+}
+
+# fail SENTENCE EXIT-CODE
+fail() {
+  printf 'try: %s\n' "$1" >&2
+  exit "$2"
+}
+
+# ---------------------------------------------------------------------------------------------------
+# The command line
+
+build=$here/build/try
+gpu=no
+check=no
+file=''
+options=()
+arguments=()
+while [[ $# -gt 0 ]]; do
+  case $1 in
+    -h | --help)
+      help
+      exit 0
+      ;;
+    --check) check=yes ;;
+    --gpu) gpu=yes ;;
+    --build | -I | -D)
+      [[ $# -ge 2 ]] || fail "The option $1 needs a value after it." 2
+      if [[ $1 == --build ]]; then build=$2; else options+=("$1$2"); fi
+      shift
+      ;;
+    -I* | -D*) options+=("$1") ;;
+    --)
+      shift
+      arguments=("$@")
+      break
+      ;;
+    -*) fail "Unknown option '$1'; --help lists what there is. Arguments of the program come after --." 2 ;;
+    *)
+      [[ -z $file ]] || fail "There are two files, $file and $1; arguments of the program come after --." 2
+      file=$1
+      ;;
+  esac
+  shift
+done
+[[ -n $file ]] || fail "Which program? For example: try my.cu" 2
+[[ -e $file ]] || fail "There is no file $file here ($PWD)." 2
+[[ -f $file && $file == *.cu ]] || fail "$file is no .cu file; what can be tried is a CUDA program that is one file." 2
+[[ -r $file ]] || fail "$file cannot be read." 2
+name=${file##*/}
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+trap 'printf "\ntry: %s was interrupted.\n" "$name" >&2; exit 130' INT
+trap 'exit 143' TERM
+program=$work/${name%.cu}
+
+# ---------------------------------------------------------------------------------------------------
+# Compiling
+
+# build_runtime FOLDER OPTIONS OF CMAKE...: quiet, and soon done if nothing has changed.
+build_runtime() {
+  local folder=$1 log=$1/try.log generator=()
+  shift
+  mkdir -p "$folder"
+  if [[ ! -e $folder/CMakeCache.txt ]]; then
+    [[ $folder != *-asan ]] || set -- "$@" -DCUDA_ON_CPU_SANITIZER=address
+    type -P ninja >/dev/null && generator=(-G Ninja)
+    echo "==> Building CUDA on the CPU, once; about half a minute" >&2
+    if ! cmake -S "$here" -B "$folder" "${generator[@]}" -DBUILD_TESTING=OFF "$@" >"$log" 2>&1; then
+      rm -f "$folder/CMakeCache.txt"
+      grep -A3 'CMake Error' "$log" >&2 || cat "$log" >&2
+      fail "CUDA on the CPU cannot be built here; the reason is above." 1
+    fi
+  fi
+  cmake --build "$folder" --parallel "$(nproc)" --target cuda_on_cpu cuda_on_cpu_translate >"$log" 2>&1 || {
+    cat "$log" >&2
+    fail "CUDA on the CPU did not build; the compiler's messages are above." 1
+  }
+}
+
+# compile FOLDER PROGRAM OPTIONS...
+compile() {
+  local folder=$1 target=$2
+  shift 2
+  "$here/compile.sh" "$folder" "$file" "$target" "$@" "${options[@]}" || fail "$name does not compile." 1
+}
+
+# ---------------------------------------------------------------------------------------------------
+# Running
+
+# signal_of EXIT-CODE: the name of the signal that it stands for, if it does.
+signal_of() {
+  [[ $1 -gt 128 && $1 -le 192 ]] && kill -l "$(($1 - 128))" 2>/dev/null
+}
+
+# run PROGRAM: as if it lay here. The shell's own words on a signal are left out.
+run() {
+  { (exec -a "./${name%.cu}" "$1" "${arguments[@]}" 2>&3); } 3>&2 2>/dev/null
+}
+
+# ended EXIT-CODE: how, in words.
+ended() {
+  local signal
+  if signal=$(signal_of "$1"); then
+    case $signal in
+      SEGV) echo "ended with a segmentation fault: its host code uses memory that is not there" ;;
+      ABRT) echo "was aborted: by abort(), by an assertion of the host, or by an exception that nobody catches" ;;
+      FPE) echo "ended with an arithmetic error: perhaps a division by zero of integers" ;;
+      KILL) echo "was killed, perhaps since it took too much memory" ;;
+      *) echo "was ended by the signal $signal" ;;
+    esac
+  else
+    echo "ended with exit code $1"
+  fi
+}
+
+run_once() {
+  local code=0
+  if [[ $gpu == yes ]]; then
+    echo "==> $name, on the GPU" >&2
+    local nvcc=${CUDACXX:-$(type -P nvcc || echo /usr/local/cuda/bin/nvcc)}
+    "$nvcc" -std=c++17 -O2 -lineinfo -arch=native "${options[@]}" "$file" -o "$program" >&2 ||
+      fail "$name does not compile." 1
+  else
+    build_runtime "$build"
+    echo "==> $name, on CUDA on the CPU" >&2
+    compile "$build" "$program"
+  fi
+  run "$program" || code=$?
+  if signal_of "$code" >/dev/null && [[ $code -ne 130 ]]; then
+    fail "$name $(ended "$code"). The option --check may say where." "$code"
+  fi
+  exit "$code"
+}
+
+# ---------------------------------------------------------------------------------------------------
+# Checking
+
+# Times, rates and addresses differ from run to run; they are left out of the comparison.
+stable() {
+  sed -E 's/[0-9]+([.][0-9]*)?(e[-+]?[0-9]+)? *(n|u|µ|m)?s(ec(ond)?s?)?\>/TIME/gI
+          s/[0-9]+([.][0-9]*)?(e[-+]?[0-9]+)? *[kmgt]?(i?b|flops?)(\/s|ps)?\>/RATE/gI
+          s/0x[0-9a-f]{5,}/ADDRESS/g' "$1"
+}
+
+# first_difference USUAL AGAIN OTHER: the first line in which the third differs from the first two, with its number.
+first_difference() {
+  awk -v again=<(stable "$2") -v other=<(stable "$3") '
+    { more_again = (getline a < again) > 0; more = (getline o < other) > 0
+      if (a != $0 || !more_again) next
+      if (!more) { print NR "\t" $0 "\t(nothing)"; done = 1; exit }
+      if (o != $0) { print NR "\t" $0 "\t" o; done = 1; exit } }
+    END { if (!done && (getline o < other) > 0 && !((getline a < again) > 0)) print NR + 1 "\t(nothing)\t" o }' <(stable "$1")
+}
+
+# findings FILE: the sentences about mistakes in what was said, without stack traces.
+findings() {
+  grep -E '^CUDA on the CPU: |ERROR: AddressSanitizer|: runtime error: ' "$1" |
+    sed -E 's/^==[0-9]+==//; s/^ERROR: AddressSanitizer: ([a-z-]+) .*/AddressSanitizer: \1/; s/ \(pc .*//' | head -n 4 || true
+  # Where AddressSanitizer has seen it: the first line of the program's own.
+  sed -nE "/ERROR: AddressSanitizer/,\$s/^ +#[0-9]+ .* in (.*) ([^ ]*${name//./\\.}:[0-9]+).*/  in \1, \2/p" "$1" | head -n 1
+}
+
+found=0
+# check_run TITLE PROGRAM NUMBER: runs it, says what it has found.
+check_run() {
+  local title=$1 code=0 difference number usual other said=$work/$3.err
+  timeout 120 "$2" "${arguments[@]}" </dev/null >"$work/$3.out" 2>"$said" || code=$?
+  local results=()
+  [[ $code -eq 0 || $code -eq 124 ]] || results+=("$(ended "$code")")
+  [[ $code -ne 124 ]] || results+=("did not end within two minutes")
+  [[ -z $(findings "$said") ]] || results+=("says what is wrong")
+  [[ $3 -gt 0 ]] || usual_code=$code
+  if [[ $3 -gt 0 && $code -eq $usual_code ]]; then
+    difference=$(first_difference "$work/0.out" "$work/again.out" "$work/$3.out")
+    [[ -z $difference ]] || results+=("prints something else")
+  fi
+  if [[ ${#results[@]} -eq 0 ]]; then
+    printf '  %-40s nothing found\n' "$title"
+    return
+  fi
+  found=$((found + 1))
+  printf '  %-40s %s\n' "$title" "$(printf '%s; ' "${results[@]}" | sed 's/; $//')"
+  {
+    findings "$said"
+    if [[ -n ${difference:-} ]]; then
+      IFS=$'\t' read -r number usual other <<<"$difference"
+      printf 'line %s, usually: %s\nline %s, here:    %s\n' "$number" "$usual" "$number" "$other"
+    fi
+  } | while IFS= read -r line; do # once each
+    grep -qxF -- "$line" "$work/said" 2>/dev/null || printf '      %s\n' "$line"
+    echo "$line" >>"$work/said"
+  done
+}
+
+check_all() {
+  local number=0 order streams
+  build_runtime "$build"
+  build_runtime "$build-asan"
+  compile "$build" "$program"
+  local sanitizers=('-fsanitize=address,bounds' -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  [[ $("${CXX:-c++}" --version) != *clang* ]] || sanitizers+=(-D__SANITIZE_ADDRESS__=1)
+  compile "$build-asan" "$program-asan" "${sanitizers[@]}"
+  echo "$name, on CUDA on the CPU:"
+  export STAGEWISE_CPU_PROTECT=on
+  # Twice as usual, to know what differs anyway.
+  STAGEWISE_CPU_THREAD_ORDER=forward STAGEWISE_CPU_STREAMS=eager timeout 120 "$program" "${arguments[@]}" \
+    </dev/null >"$work/again.out" 2>/dev/null || true
+  for streams in eager lazy; do
+    for order in forward reverse random; do
+      export STAGEWISE_CPU_THREAD_ORDER=$order STAGEWISE_CPU_STREAMS=$streams
+      check_run "threads $order, streams $streams" "$program" "$number"
+      number=$((number + 1))
+    done
+  done
+  unset STAGEWISE_CPU_THREAD_ORDER STAGEWISE_CPU_STREAMS STAGEWISE_CPU_PROTECT
+  export ASAN_OPTIONS=detect_leaks=0${ASAN_OPTIONS:+:$ASAN_OPTIONS}
+  check_run "AddressSanitizer" "$program-asan" "$number"
+  if [[ $found -eq 0 ]]; then
+    echo "Nothing was found in $((number + 1)) runs, and all print the same."
+    exit 0
+  fi
+  echo "$found of $((number + 1)) runs found something. A result that depends on the order is a mistake, too: a missing
+barrier, a missing wait, or additions of floating-point numbers in any order."
+  exit 1
+}
+
+if [[ $check == yes ]]; then
+  check_all
+else
+  run_once
+fi
