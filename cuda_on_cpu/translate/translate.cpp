@@ -26,6 +26,13 @@ struct Launch {
   Range arguments;
 };
 
+/// `(const void*)kernel`.
+struct Cast {
+  Range address;
+  std::size_t end;
+  bool is_const;
+};
+
 /// `__shared__ float a[3], b`, without its semicolon.
 struct SharedDeclaration {
   std::size_t end;
@@ -184,6 +191,8 @@ class Translator {
         braces.push_back(is_namespace(i));
       } else if (token.is("}") && !in_define && !braces.empty()) {
         braces.pop_back();
+      } else if (token.is("(") || token.is("reinterpret_cast")) {
+        find_cast(i);
       } else if (token.is("__shared__")) {
         if (!in_define && std::find(braces.begin(), braces.end(), false) == braces.end()) {
           fail(i, "__shared__ stands outside of a function; declare shared memory in the kernel");
@@ -429,8 +438,61 @@ class Translator {
     if (array == pieces.size()) fail(place, "extern __shared__ must declare an array");
     const std::string extents = join(pieces, array + 1, pieces.size());
     return (extents.empty() ? type : "auto") + "* const " + identifier +
-           " = ::cuda_on_cpu::dynamic_shared<" + type + extents + ">(\"" + identifier +
-           "\")";
+           " = ::cuda_on_cpu::dynamic_shared<" + type + extents + ">(\"" + identifier + "\")";
+  }
+
+  // --------------------------------------------------------------------------------------- casts
+
+  /// `(void*)kernel` or `reinterpret_cast<const void*>(&kernel<float>)`: the address of a kernel
+  /// does not tell its parameters, so what is cast is given to a function. It takes other values,
+  /// too.
+  /// @param place of what the cast begins with.
+  void find_cast(std::size_t place) {
+    const bool is_word = is(place, "reinterpret_cast");
+    std::size_t i = next(place);
+    if (is_word && i != none && is(i, "<")) i = next(i);
+    const bool is_const = i != none && is(i, "const");
+    if (is_const) i = next(i);
+    if (i == none || !is(i, "void")) return;
+    i = next(i);
+    if (i == none || !is(i, "*")) return;
+    i = next(i);
+    if (i == none || !is(i, is_word ? ">" : ")")) return;
+    i = next(i);
+    if (is_word) {
+      if (i == none || !is(i, "(")) return;
+      i = next(i);
+    }
+    const std::size_t first = i;
+    const std::size_t end = address_end(i);
+    if (end == none || (is_word && !is(end, ")"))) return;
+    casts_[place] = {{first, end}, is_word ? end + 1 : end, is_const};
+  }
+
+  /// Behind `&space::kernel<float>` at the end of an expression; none if it is something else.
+  std::size_t address_end(std::size_t i) const {
+    if (i != none && is(i, "&")) i = next(i);
+    while (i != none && tokens_[i].kind == TokenKind::word && is_name(i)) {
+      i = next(i);
+      if (i != none && is(i, "<") && !is(i + 1, "<")) {
+        i = template_end(i);
+      }
+      if (i == none || !is(i, "::")) break;
+      i = next(i);
+    }
+    const bool at_end = i != none && (is(i, ",") || is(i, ")") || is(i, ";") || is(i, "}"));
+    return at_end ? i : none;
+  }
+
+  /// Behind the template arguments that begin here; none if this '<' compares.
+  std::size_t template_end(std::size_t open) const {
+    std::size_t end = open;
+    while (end < tokens_.size() && !is_border(end) && !is(end, ";") && !is(end, "{")) ++end;
+    try {
+      return next(close_of_template(open, end));
+    } catch (const TranslationError&) {
+      return none;
+    }
   }
 
   // ------------------------------------------------------------------------------------- writing
@@ -447,6 +509,12 @@ class Translator {
       } else if (const auto shared = shared_.find(i); shared != shared_.end()) {
         text += shared->second.replacement + line_breaks({i, shared->second.end});
         i = shared->second.end - 1;
+      } else if (const auto cast = casts_.find(i); cast != casts_.end()) {
+        const std::string address = "::cuda_on_cpu::untyped(" + emit(cast->second.address) + ")" +
+                                    line_breaks({i, cast->second.address.first});
+        text += (text.ends_with(':') ? " " : "");
+        text += cast->second.is_const ? "static_cast<const void*>(" + address + ")" : address;
+        i = cast->second.end - 1;
       } else if (token.kind == TokenKind::directive) {
         text += (is_about_device_code(token.text) ? "//" : "") + std::string(token.text);
       } else if (token.is("_Pragma") && is(i + 1, "(") && is_unroll(tokens_[i + 2].text)) {
@@ -523,6 +591,7 @@ class Translator {
   std::string file_;
   std::vector<Token> tokens_;
   std::map<std::size_t, Launch> launches_;           ///< by the token that they begin with
+  std::map<std::size_t, Cast> casts_;                ///< by the token that they begin with
   std::map<std::size_t, SharedDeclaration> shared_;  ///< by the token that they begin with
 };
 
