@@ -29,6 +29,7 @@ translate() {
 }
 translate "$file"
 
-# nvcc includes the runtime's header by itself, and is silent about most of what a compiler could say.
-"${CXX:-c++}" -std=gnu++20 -O1 -g1 -w -I "$here/include" -include cuda_runtime.h -iquote "$(dirname "$file")" \
-  "$work$file.cpp" "$@" -o "$program" "$build/libcuda_on_cpu.a" -lboost_context -ldw -ldl -pthread
+# nvcc includes the runtime's header by itself, and is silent about most of what a compiler could say. Accesses are
+# checked for alignment, which is cheap from -O2 on.
+"${CXX:-c++}" -std=gnu++20 -O2 -g1 -fsanitize=alignment -w -I "$here/include" -include cuda_runtime.h \
+  -iquote "$(dirname "$file")" "$work$file.cpp" "$@" -o "$program" "$build/libcuda_on_cpu.a" -lboost_context -ldw -ldl -pthread
