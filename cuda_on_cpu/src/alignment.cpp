@@ -48,6 +48,13 @@ std::string plain_name(std::string name) {
   return name;
 }
 
+/// A local array is in registers on a GPU, or wherever its compiler puts it.
+bool is_local(std::uintptr_t address) {
+  const Fiber& fiber = *this_worker->running();
+  const auto begin = reinterpret_cast<std::uintptr_t>(fiber.stack);
+  return address >= begin && address < begin + fiber.stack_bytes;
+}
+
 std::string describe(const CheckedAccess& access, std::uintptr_t address, std::size_t alignment) {
   char text[32];
   std::snprintf(text, sizeof text, "%#lx", static_cast<unsigned long>(address));
@@ -70,7 +77,7 @@ void report_access(const CheckedAccess& access, std::uintptr_t address, std::siz
 void check(const CheckedAccess& access, std::uintptr_t address, std::uintptr_t instruction) {
   if (this_worker == nullptr || !this_worker->runs_kernel()) return;
   const std::size_t alignment = std::size_t{1} << access.log_alignment;
-  if (address % alignment == 0) return;
+  if (address % alignment == 0 || is_local(address)) return;
   if (alignment > 16 && address % 16 == 0 && is_aligned_on_gpu(address, alignment)) return;
   Worker& worker = *this_worker;
   if (worker.launch().fail(cudaErrorMisalignedAddress)) {

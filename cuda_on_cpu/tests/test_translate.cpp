@@ -100,8 +100,20 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"EmptyDefine", "#define A\n#define\n#\nint x;\n", ""},
         Case{"OtherPragmas", "#pragma once\n#pragma GCC unroll 4\n", ""},
         Case{"CarriageReturns", "#define A 1\r\nint x; // y\r\n#if A\r\n#endif\r\n", ""},
+        Case{"OtherCasts",
+             "f((void**)&x, (void*)(y + 1), (void*)y + 1); b = (void*)p < (void*)q[0];", ""},
         Case{"SharedAsPartOfAWord", "int my__shared__x; int __shared__2;\n", ""}),
     name_of);
+
+// ------------------------------------------------------------------------------------------ casts
+
+TEST(TranslateCast, KeepsTheTypeOfAKernelWhoseAddressIsTaken) {
+  EXPECT_EQ(
+      body("f((void*)k, (const void *)&k, x);"),
+      "f(::cuda_on_cpu::untyped(k), static_cast<const void*>(::cuda_on_cpu::untyped(&k)), x);");
+  EXPECT_EQ(body("p = (void*)a::k<B<int>, 2>;"), "p = ::cuda_on_cpu::untyped(a::k<B<int>, 2>);");
+  EXPECT_EQ(body("reinterpret_cast<void*>(k);"), "::cuda_on_cpu::untyped(k);");
+}
 
 // --------------------------------------------------------------------------------------- launches
 
