@@ -18,7 +18,6 @@ using cudaStreamCallback_t = void (*)(cudaStream_t stream, cudaError_t status, v
 
 /// The version whose functions are offered; those that CUDA 13 has changed, in both forms.
 #define CUDART_VERSION 12040
-#define CUDA_VERSION 12040
 #define __CUDART_API_VERSION CUDART_VERSION
 #define CUDART_CB
 

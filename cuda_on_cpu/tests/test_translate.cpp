@@ -108,11 +108,21 @@ INSTANTIATE_TEST_SUITE_P(
 // ------------------------------------------------------------------------------------------ casts
 
 TEST(TranslateCast, KeepsTheTypeOfAKernelWhoseAddressIsTaken) {
-  EXPECT_EQ(
-      body("f((void*)k, (const void *)&k, x);"),
-      "f(::cuda_on_cpu::untyped(k), static_cast<const void*>(::cuda_on_cpu::untyped(&k)), x);");
-  EXPECT_EQ(body("p = (void*)a::k<B<int>, 2>;"), "p = ::cuda_on_cpu::untyped(a::k<B<int>, 2>);");
-  EXPECT_EQ(body("reinterpret_cast<void*>(k);"), "::cuda_on_cpu::untyped(k);");
+  const std::string kernels =
+      "__global__ void __launch_bounds__(64) k(int* x);"
+      "template <class T, int n> __global__ void l(T* x) {} ";
+  const auto cast = [&](const std::string& text) {
+    const std::string translated = body(kernels + text);
+    EXPECT_EQ(translated.substr(0, kernels.size()), kernels);
+    return translated.substr(kernels.size());
+  };
+  EXPECT_EQ(cast("f((void*)k, (const void *)&k, x);"),
+            "f(::cuda_on_cpu::untyped(k), "
+            "static_cast<const void*>(::cuda_on_cpu::untyped(&k)), x);");
+  EXPECT_EQ(cast("p = (void*)a::l<B<int>, 2>;"), "p = ::cuda_on_cpu::untyped(a::l<B<int>, 2>);");
+  EXPECT_EQ(cast("reinterpret_cast<void*>(k);"), "::cuda_on_cpu::untyped(k);");
+  EXPECT_EQ(cast("(void*)x; (void*)k(y); (void**)k; (void*)k < z;"),
+            "(void*)x; (void*)k(y); (void**)k; (void*)k < z;");
 }
 
 // --------------------------------------------------------------------------------------- launches

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "casts.hpp"
 #include "scanner.hpp"
 
 namespace cuda_on_cpu {
@@ -24,13 +25,6 @@ struct Launch {
   Range kernel;
   Range configuration;  ///< what stands between <<< and >>>
   Range arguments;
-};
-
-/// `(const void*)kernel`.
-struct Cast {
-  Range address;
-  std::size_t end;
-  bool is_const;
 };
 
 /// `__shared__ float a[3], b`, without its semicolon.
@@ -75,6 +69,7 @@ class Translator {
       : file_(file), tokens_(scan(text, file)) {}
 
   std::string translate() {
+    casts_ = find_casts(tokens_);
     find();
     return "#line 1 " + in_quotes(file_) + "\n" + emit({0, tokens_.size()});
   }
@@ -191,8 +186,6 @@ class Translator {
         braces.push_back(is_namespace(i));
       } else if (token.is("}") && !in_define && !braces.empty()) {
         braces.pop_back();
-      } else if (token.is("(") || token.is("reinterpret_cast")) {
-        find_cast(i);
       } else if (token.is("__shared__")) {
         if (!in_define && std::find(braces.begin(), braces.end(), false) == braces.end()) {
           fail(i, "__shared__ stands outside of a function; declare shared memory in the kernel");
@@ -441,60 +434,6 @@ class Translator {
            " = ::cuda_on_cpu::dynamic_shared<" + type + extents + ">(\"" + identifier + "\")";
   }
 
-  // --------------------------------------------------------------------------------------- casts
-
-  /// `(void*)kernel` or `reinterpret_cast<const void*>(&kernel<float>)`: the address of a kernel
-  /// does not tell its parameters, so what is cast is given to a function. It takes other values,
-  /// too.
-  /// @param place of what the cast begins with.
-  void find_cast(std::size_t place) {
-    const bool is_word = is(place, "reinterpret_cast");
-    std::size_t i = next(place);
-    if (is_word && i != none && is(i, "<")) i = next(i);
-    const bool is_const = i != none && is(i, "const");
-    if (is_const) i = next(i);
-    if (i == none || !is(i, "void")) return;
-    i = next(i);
-    if (i == none || !is(i, "*")) return;
-    i = next(i);
-    if (i == none || !is(i, is_word ? ">" : ")")) return;
-    i = next(i);
-    if (is_word) {
-      if (i == none || !is(i, "(")) return;
-      i = next(i);
-    }
-    const std::size_t first = i;
-    const std::size_t end = address_end(i);
-    if (end == none || (is_word && !is(end, ")"))) return;
-    casts_[place] = {{first, end}, is_word ? end + 1 : end, is_const};
-  }
-
-  /// Behind `&space::kernel<float>` at the end of an expression; none if it is something else.
-  std::size_t address_end(std::size_t i) const {
-    if (i != none && is(i, "&")) i = next(i);
-    while (i != none && tokens_[i].kind == TokenKind::word && is_name(i)) {
-      i = next(i);
-      if (i != none && is(i, "<") && !is(i + 1, "<")) {
-        i = template_end(i);
-      }
-      if (i == none || !is(i, "::")) break;
-      i = next(i);
-    }
-    const bool at_end = i != none && (is(i, ",") || is(i, ")") || is(i, ";") || is(i, "}"));
-    return at_end ? i : none;
-  }
-
-  /// Behind the template arguments that begin here; none if this '<' compares.
-  std::size_t template_end(std::size_t open) const {
-    std::size_t end = open;
-    while (end < tokens_.size() && !is_border(end) && !is(end, ";") && !is(end, "{")) ++end;
-    try {
-      return next(close_of_template(open, end));
-    } catch (const TranslationError&) {
-      return none;
-    }
-  }
-
   // ------------------------------------------------------------------------------------- writing
 
   /// The translation of a range; every line break of it is kept.
@@ -510,11 +449,10 @@ class Translator {
         text += shared->second.replacement + line_breaks({i, shared->second.end});
         i = shared->second.end - 1;
       } else if (const auto cast = casts_.find(i); cast != casts_.end()) {
-        const std::string address = "::cuda_on_cpu::untyped(" + emit(cast->second.address) + ")" +
-                                    line_breaks({i, cast->second.address.first});
-        text += (text.ends_with(':') ? " " : "");
-        text += cast->second.is_const ? "static_cast<const void*>(" + address + ")" : address;
-        i = cast->second.end - 1;
+        if (text.ends_with(':')) text += ' ';
+        const Cast& found = cast->second;
+        text += found.around(flat({found.first, found.last})) + line_breaks({i, found.end});
+        i = found.end - 1;
       } else if (token.kind == TokenKind::directive) {
         text += (is_about_device_code(token.text) ? "//" : "") + std::string(token.text);
       } else if (token.is("_Pragma") && is(i + 1, "(") && is_unroll(tokens_[i + 2].text)) {

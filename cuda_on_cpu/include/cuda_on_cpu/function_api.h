@@ -38,12 +38,6 @@ void* untyped(void (*kernel)(Parameters...)) {
   });
   return address;
 }
-/// What a cast to void* makes of any other value.
-template <class T>
-void* untyped(const T& value) {
-  return (void*)value;  // NOLINT: it stands for a cast of this kind
-}
-
 /// cudaLaunchKernel() and its relatives.
 cudaError_t launch_by_address(const char* call, const void* kernel,
                               const LaunchConfiguration& configuration, void** arguments,
