@@ -121,8 +121,8 @@ TEST(TranslateCast, KeepsTheTypeOfAKernelWhoseAddressIsTaken) {
             "static_cast<const void*>(::cuda_on_cpu::untyped(&k)), x);");
   EXPECT_EQ(cast("p = (void*)a::l<B<int>, 2>;"), "p = ::cuda_on_cpu::untyped(a::l<B<int>, 2>);");
   EXPECT_EQ(cast("reinterpret_cast<void*>(k);"), "::cuda_on_cpu::untyped(k);");
-  EXPECT_EQ(cast("(void*)x; (void*)k(y); (void**)k; (void*)k < z;"),
-            "(void*)x; (void*)k(y); (void**)k; (void*)k < z;");
+  EXPECT_EQ(cast("(void*)x; (void*)k(y); (void**)k; (void*)k + z;"),
+            "(void*)x; (void*)k(y); (void**)k; (void*)k + z;");
 }
 
 // --------------------------------------------------------------------------------------- launches
