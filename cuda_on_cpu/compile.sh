@@ -102,8 +102,9 @@ compile() {
   fi
 }
 
-# nvcc includes the runtime's header by itself, and is silent about most of what a compiler could say.
-options=(-std=gnu++20 -O1 -g1 -w -isystem "$here/include")
+# nvcc includes the runtime's header by itself, and is silent about most of what a compiler could say. Accesses are
+# checked for alignment, which is cheap from -O2 on.
+options=(-std=gnu++20 -O2 -g1 -fsanitize=alignment -w -isystem "$here/include")
 [[ $("$compiler" --version) != *clang* ]] || options+=(-gdwarf-aranges)
 compile "${options[@]}" "$@" -x c++ -E -DCUDA_ON_CPU_PREPROCESSING -include cuda_on_cpu/nvcc.h "$file" -o "$work/program.ii"
 refuse_libraries "$work/program.ii"

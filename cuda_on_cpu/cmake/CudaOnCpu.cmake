@@ -39,6 +39,10 @@ endfunction()
 
 function(cuda_on_cpu_sources target)
   cuda_on_cpu_line_numbers(line_numbers)
+  set(alignment -fsanitize=alignment)
+  if(CUDA_ON_CPU_SANITIZER STREQUAL "address") # then its runtime reports, and not ours
+    list(APPEND alignment -fno-sanitize-recover=alignment)
+  endif()
   foreach(file IN LISTS ARGN)
     get_filename_component(file ${file} ABSOLUTE)
     cuda_on_cpu_translate(${file} translated rule)
@@ -46,10 +50,11 @@ function(cuda_on_cpu_sources target)
     if(file MATCHES "\\.cu$")
       target_sources(${target} PRIVATE ${translated})
       get_filename_component(folder ${file} DIRECTORY)
-      # What a report says about a kernel, and the headers beside the original.
+      # What a report says about a kernel, checks whose findings the runtime reports, and the headers beside the
+      # original.
       set_source_files_properties(
         ${translated} TARGET_DIRECTORY ${target}
-        PROPERTIES COMPILE_OPTIONS "${line_numbers};-iquote;${folder}"
+        PROPERTIES COMPILE_OPTIONS "${line_numbers};${alignment};-iquote;${folder}"
                    SKIP_PRECOMPILE_HEADERS ON)
     endif()
   endforeach()

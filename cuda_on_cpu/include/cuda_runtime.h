@@ -12,4 +12,5 @@
 #include "driver_types.h"
 #include "cuda_runtime_api.h"
 #include "cuda_on_cpu/kernel.hpp"
+#include "cuda_on_cpu/function_api.h"
 #include "device_functions.h"

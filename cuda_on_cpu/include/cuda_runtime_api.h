@@ -8,6 +8,9 @@
 
 #define CUDA_ON_CPU_HERE const char *file = __builtin_FILE(), unsigned line = __builtin_LINE()
 
+#include "cuda_on_cpu/graph_api.h"
+#include "cuda_on_cpu/memory_api.h"
+
 // Errors
 cudaError_t cudaGetLastError();
 cudaError_t cudaPeekAtLastError();
@@ -19,10 +22,26 @@ cudaError_t cudaGetDeviceCount(int* count);
 cudaError_t cudaGetDevice(int* device);
 cudaError_t cudaSetDevice(int device);
 cudaError_t cudaSetDeviceFlags(unsigned int flags);
+cudaError_t cudaGetDeviceFlags(unsigned int* flags);
+cudaError_t cudaSetValidDevices(int* devices, int count);
+cudaError_t cudaChooseDevice(int* device, const cudaDeviceProp* wanted);
+cudaError_t cudaInitDevice(int device, unsigned int device_flags, unsigned int flags);
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device);
 cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int device);
 cudaError_t cudaDeviceGetPCIBusId(char* text, int length, int device);
+cudaError_t cudaDeviceGetByPCIBusId(int* device, const char* text);
+cudaError_t cudaDeviceGetP2PAttribute(int* value, cudaDeviceP2PAttr attribute, int device,
+                                      int peer);
+cudaError_t cudaDeviceGetLimit(std::size_t* value, cudaLimit limit);
+cudaError_t cudaDeviceSetLimit(cudaLimit limit, std::size_t value);
+cudaError_t cudaDeviceGetCacheConfig(cudaFuncCache* config);
+cudaError_t cudaDeviceSetCacheConfig(cudaFuncCache config);
+cudaError_t cudaDeviceGetSharedMemConfig(cudaSharedMemConfig* config);
+cudaError_t cudaDeviceSetSharedMemConfig(cudaSharedMemConfig config);
+cudaError_t cudaCtxResetPersistingL2Cache();
 cudaError_t cudaDeviceSynchronize();
+[[deprecated("use cudaDeviceSynchronize()")]] cudaError_t cudaThreadSynchronize();
+[[deprecated("use cudaDeviceReset()")]] cudaError_t cudaThreadExit();
 cudaError_t cudaDeviceReset();
 cudaError_t cudaDriverGetVersion(int* version);
 cudaError_t cudaRuntimeGetVersion(int* version);
@@ -35,7 +54,8 @@ cudaError_t cudaProfilerStop();
 
 // Memory
 cudaError_t cudaMalloc(void** pointer, std::size_t bytes, CUDA_ON_CPU_HERE);
-cudaError_t cudaMallocAsync(void** pointer, std::size_t bytes, cudaStream_t stream, CUDA_ON_CPU_HERE);
+cudaError_t cudaMallocAsync(void** pointer, std::size_t bytes, cudaStream_t stream,
+                            CUDA_ON_CPU_HERE);
 cudaError_t cudaMallocManaged(void** pointer, std::size_t bytes,
                               unsigned int flags = cudaMemAttachGlobal, CUDA_ON_CPU_HERE);
 cudaError_t cudaMallocPitch(void** pointer, std::size_t* pitch, std::size_t width,
@@ -49,6 +69,7 @@ cudaError_t cudaFreeHost(void* pointer, CUDA_ON_CPU_HERE);
 cudaError_t cudaHostRegister(void* pointer, std::size_t bytes, unsigned int flags);
 cudaError_t cudaHostUnregister(void* pointer);
 cudaError_t cudaHostGetDevicePointer(void** device, void* host, unsigned int flags);
+cudaError_t cudaHostGetFlags(unsigned int* flags, void* pointer);
 cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const void* pointer);
 cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* total);
 
@@ -74,8 +95,6 @@ cudaError_t cudaMemset2D(void* pointer, std::size_t pitch, int value, std::size_
                          std::size_t height, CUDA_ON_CPU_HERE);
 cudaError_t cudaMemset2DAsync(void* pointer, std::size_t pitch, int value, std::size_t width,
                               std::size_t height, cudaStream_t stream = nullptr, CUDA_ON_CPU_HERE);
-cudaError_t cudaMemPrefetchAsync(const void* pointer, std::size_t bytes, int device,
-                                 cudaStream_t stream = nullptr);
 
 // Streams and events
 cudaError_t cudaStreamCreate(cudaStream_t* stream);
@@ -87,34 +106,23 @@ cudaError_t cudaStreamQuery(cudaStream_t stream);
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned int flags = 0);
 cudaError_t cudaStreamGetFlags(cudaStream_t stream, unsigned int* flags);
 cudaError_t cudaStreamGetPriority(cudaStream_t stream, int* priority);
+cudaError_t cudaStreamGetId(cudaStream_t stream, unsigned long long* id);
+cudaError_t cudaStreamGetDevice(cudaStream_t stream, int* device);
 cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void* user_data);
 cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t callback,
                                   void* user_data, unsigned int flags);
 cudaError_t cudaEventCreate(cudaEvent_t* event);
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned int flags);
+inline cudaError_t cudaEventCreate(cudaEvent_t* event, unsigned int flags) {
+  return cudaEventCreateWithFlags(event, flags);
+}
 cudaError_t cudaEventDestroy(cudaEvent_t event);
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream = nullptr);
+cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream = nullptr,
+                                     unsigned int flags = 0);
 cudaError_t cudaEventSynchronize(cudaEvent_t event);
 cudaError_t cudaEventQuery(cudaEvent_t event);
 cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t start, cudaEvent_t end);
-
-// Stream capture and graphs
-cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode mode);
-cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph);
-cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus* status);
-cudaError_t cudaThreadExchangeStreamCaptureMode(cudaStreamCaptureMode* mode);
-cudaError_t cudaGraphCreate(cudaGraph_t* graph, unsigned int flags);
-cudaError_t cudaGraphDestroy(cudaGraph_t graph);
-cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t* nodes, std::size_t* count);
-cudaError_t cudaGraphInstantiate(cudaGraphExec_t* executable, cudaGraph_t graph,
-                                 unsigned long long flags = 0);
-cudaError_t cudaGraphInstantiate(cudaGraphExec_t* executable, cudaGraph_t graph,
-                                 cudaGraphNode_t* error_node, char* log, std::size_t log_bytes);
-cudaError_t cudaGraphUpload(cudaGraphExec_t executable, cudaStream_t stream);
-cudaError_t cudaGraphLaunch(cudaGraphExec_t executable, cudaStream_t stream);
-cudaError_t cudaGraphExecUpdate(cudaGraphExec_t executable, cudaGraph_t graph,
-                                cudaGraphExecUpdateResultInfo* result);
-cudaError_t cudaGraphExecDestroy(cudaGraphExec_t executable);
 
 // Memory and events of other processes
 cudaError_t cudaIpcGetMemHandle(cudaIpcMemHandle_t* handle, void* pointer);
@@ -147,7 +155,8 @@ cudaError_t cudaHostAlloc(T** pointer, std::size_t bytes, unsigned int flags, CU
   return cudaHostAlloc(reinterpret_cast<void**>(pointer), bytes, flags, file, line);
 }
 template <class T>
-cudaError_t cudaMallocHost(T** pointer, std::size_t bytes, unsigned int flags = 0, CUDA_ON_CPU_HERE) {
+cudaError_t cudaMallocHost(T** pointer, std::size_t bytes, unsigned int flags = 0,
+                           CUDA_ON_CPU_HERE) {
   return cudaMallocHost(reinterpret_cast<void**>(pointer), bytes, flags, file, line);
 }
 template <class T>
@@ -178,35 +187,37 @@ cudaError_t cudaMemcpyToSymbol(const T& symbol, const void* from, std::size_t by
                                std::size_t offset = 0,
                                cudaMemcpyKind /*kind*/ = cudaMemcpyHostToDevice, CUDA_ON_CPU_HERE) {
   return cuda_on_cpu::copy_symbol(cuda_on_cpu::address_of(symbol), sizeof(T),
-                                             const_cast<void*>(from), bytes, offset, true, true,
-                                             nullptr, file, line);
+                                  const_cast<void*>(from), bytes, offset, true, true, nullptr, file,
+                                  line);
 }
 template <class T>
 cudaError_t cudaMemcpyToSymbolAsync(const T& symbol, const void* from, std::size_t bytes,
                                     std::size_t offset, cudaMemcpyKind /*kind*/,
                                     cudaStream_t stream = nullptr, CUDA_ON_CPU_HERE) {
   return cuda_on_cpu::copy_symbol(cuda_on_cpu::address_of(symbol), sizeof(T),
-                                             const_cast<void*>(from), bytes, offset, true, false,
-                                             stream, file, line);
+                                  const_cast<void*>(from), bytes, offset, true, false, stream, file,
+                                  line);
 }
 template <class T>
 cudaError_t cudaMemcpyFromSymbol(void* to, const T& symbol, std::size_t bytes,
                                  std::size_t offset = 0,
-                                 cudaMemcpyKind /*kind*/ = cudaMemcpyDeviceToHost, CUDA_ON_CPU_HERE) {
-  return cuda_on_cpu::copy_symbol(cuda_on_cpu::address_of(symbol), sizeof(T),
-                                             to, bytes, offset, false, true, nullptr, file, line);
+                                 cudaMemcpyKind /*kind*/ = cudaMemcpyDeviceToHost,
+                                 CUDA_ON_CPU_HERE) {
+  return cuda_on_cpu::copy_symbol(cuda_on_cpu::address_of(symbol), sizeof(T), to, bytes, offset,
+                                  false, true, nullptr, file, line);
 }
 template <class T>
 cudaError_t cudaMemcpyFromSymbolAsync(void* to, const T& symbol, std::size_t bytes,
                                       std::size_t offset, cudaMemcpyKind /*kind*/,
                                       cudaStream_t stream = nullptr, CUDA_ON_CPU_HERE) {
-  return cuda_on_cpu::copy_symbol(cuda_on_cpu::address_of(symbol), sizeof(T),
-                                             to, bytes, offset, false, false, stream, file, line);
+  return cuda_on_cpu::copy_symbol(cuda_on_cpu::address_of(symbol), sizeof(T), to, bytes, offset,
+                                  false, false, stream, file, line);
 }
-template <class T>
-cudaError_t cudaGetSymbolAddress(void** pointer, const T& symbol) {
-  *pointer = cuda_on_cpu::address_of(symbol);
-  cuda_on_cpu::note_symbol(*pointer, sizeof(T));
+template <class T, class Pointer>
+cudaError_t cudaGetSymbolAddress(Pointer** pointer, const T& symbol) {
+  void* const address = cuda_on_cpu::address_of(symbol);
+  cuda_on_cpu::note_symbol(address, sizeof(T));
+  *pointer = static_cast<Pointer*>(address);
   return cudaSuccess;
 }
 template <class T>
@@ -214,3 +225,35 @@ cudaError_t cudaGetSymbolSize(std::size_t* bytes, const T& /*symbol*/) {
   *bytes = sizeof(T);
   return cudaSuccess;
 }
+
+// Symbols as ends of a graph's copies.
+template <class T>
+cudaError_t cudaGraphAddMemcpyNodeToSymbol(cudaGraphNode_t* node, cudaGraph_t graph,
+                                           const cudaGraphNode_t* needs, std::size_t count,
+                                           const T& symbol, const void* from, std::size_t bytes,
+                                           std::size_t offset, cudaMemcpyKind kind,
+                                           CUDA_ON_CPU_HERE) {
+  char* to = nullptr;
+  cudaGetSymbolAddress(&to, symbol);
+  return cudaGraphAddMemcpyNode1D(node, graph, needs, count, to + offset, from, bytes, kind, file,
+                                  line);
+}
+template <class T>
+cudaError_t cudaGraphAddMemcpyNodeFromSymbol(cudaGraphNode_t* node, cudaGraph_t graph,
+                                             const cudaGraphNode_t* needs, std::size_t count,
+                                             void* to, const T& symbol, std::size_t bytes,
+                                             std::size_t offset, cudaMemcpyKind kind,
+                                             CUDA_ON_CPU_HERE) {
+  char* from = nullptr;
+  cudaGetSymbolAddress(&from, symbol);
+  return cudaGraphAddMemcpyNode1D(node, graph, needs, count, to, from + offset, bytes, kind, file,
+                                  line);
+}
+
+#ifdef CUDA_API_PER_THREAD_DEFAULT_STREAM
+namespace cuda_on_cpu {
+/// As the option --default-stream per-thread of nvcc: stream 0 is each thread's own.
+void use_default_stream_of_thread();
+inline const bool default_stream_of_thread = (use_default_stream_of_thread(), true);
+}  // namespace cuda_on_cpu
+#endif

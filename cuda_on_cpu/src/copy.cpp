@@ -1,5 +1,5 @@
-/// @file
-/// Copies and fills. Their ranges are checked against the allocations that they touch.
+#include "cuda_on_cpu/copy.hpp"
+
 #include <cstring>
 #include <map>
 #include <memory>
@@ -19,24 +19,7 @@
 namespace cuda_on_cpu {
 namespace {
 
-/// Rows of bytes; a plain copy is one row.
-struct Rows {
-  char* to;
-  std::size_t to_pitch;
-  const char* from;
-  std::size_t from_pitch;
-  std::size_t width;
-  std::size_t height;
-
-  void copy() const {
-    for (std::size_t row = 0; row < height; ++row) {
-      std::memmove(to + row * to_pitch, from + row * from_pitch, width);
-    }
-  }
-  std::size_t extent(std::size_t pitch) const { return (height - 1) * pitch + width; }
-};
-
-enum class Side { device, host, any };
+enum class Where { device, host, any };
 
 /// Device variables whose address the program has asked for.
 struct Symbols {
@@ -56,17 +39,17 @@ bool is_symbol(std::uintptr_t address) {
 }
 
 /// What is wrong with one side of a copy; empty if nothing is.
-std::string check_side(const char* role, const void* pointer, std::size_t bytes, Side side) {
+std::string check_side(const char* role, const void* pointer, std::size_t bytes, Where side) {
   const auto address = reinterpret_cast<std::uintptr_t>(pointer);
   if (pointer == nullptr) return std::string("the ") + role + " is a null pointer.";
   const std::optional<Allocation> found = find_allocation(address);
   if (!found) {
-    if (side == Side::device && !is_symbol(address)) {
+    if (side == Where::device && !is_symbol(address)) {
       return std::string("the ") + role + " should be device memory, but is memory of the host.";
     }
     return "";
   }
-  if (side == Side::host && found->kind == MemoryKind::device) {
+  if (side == Where::host && found->kind == MemoryKind::device) {
     return std::string("the ") + role + " should be memory of the host, but is " +
            describe_address(address) + ".";
   }
@@ -86,24 +69,68 @@ bool is_pageable(const void* pointer) {
   return !found || found->freed;
 }
 
-cudaError_t copy_rows(const char* call, const Rows& rows, cudaMemcpyKind kind, bool wait,
-                      cudaStream_t stream, Place place) {
+/// The work of a copy that is kept. As on a GPU, pageable memory is read before the call returns.
+Work kept_copy(const Box& box, bool capturing) {
+  const auto from = reinterpret_cast<std::uintptr_t>(box.from.begin);
+  if (capturing || !is_pageable(box.from.begin) || is_symbol(from)) {
+    return [box] {
+      ++counters().copies;
+      box.copy();
+    };
+  }
+  auto staged = std::make_shared<std::vector<char>>(box.from.bytes(box.extent));
+  std::memcpy(staged->data(), box.from.begin, staged->size());
+  return [box, staged] {
+    ++counters().copies;
+    Box from_stage = box;
+    from_stage.from.begin = staged->data();
+    from_stage.copy();
+  };
+}
+
+/// What is wrong with a copy; empty if nothing is.
+std::string check_copy(const Box& box, cudaMemcpyKind kind) {
+  const bool default_kind = kind == cudaMemcpyDefault;
+  const bool to_device = kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice;
+  const bool from_device = kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice;
+  const Where to = default_kind ? Where::any : (to_device ? Where::device : Where::host);
+  const Where from = default_kind ? Where::any : (from_device ? Where::device : Where::host);
+  const std::string wrong = check_side("destination", box.to.begin, box.to.bytes(box.extent), to);
+  return wrong.empty() ? check_side("source", box.from.begin, box.from.bytes(box.extent), from)
+                       : wrong;
+}
+
+bool is_too_narrow(const Extent& extent, std::size_t pitch, std::size_t slice) {
+  return (extent.height > 1 && pitch < extent.width) ||
+         (extent.depth > 1 && slice < extent.height * pitch);
+}
+
+}  // namespace
+
+void Box::copy() const {
+  for (std::size_t z = 0; z < extent.depth; ++z) {
+    for (std::size_t y = 0; y < extent.height; ++y) {
+      std::memmove(to.row(y, z), from.row(y, z), extent.width);
+    }
+  }
+}
+
+Box one_row(void* to, const void* from, std::size_t bytes) {
+  return {{static_cast<char*>(to)}, {static_cast<const char*>(from)}, {bytes}};
+}
+
+cudaError_t copy_box(const char* call, const Box& box, cudaMemcpyKind kind, bool wait,
+                     cudaStream_t stream, Place place) {
   if (sticky_error() != cudaSuccess) return sticky_error();
   if (kind < cudaMemcpyHostToHost || kind > cudaMemcpyDefault) {
     return record(cudaErrorInvalidMemcpyDirection);
   }
-  if (rows.width == 0 || rows.height == 0) return cudaSuccess;
-  if (rows.height > 1 && (rows.to_pitch < rows.width || rows.from_pitch < rows.width)) {
+  if (box.extent.empty()) return cudaSuccess;
+  if (is_too_narrow(box.extent, box.to.pitch, box.to.slice) ||
+      is_too_narrow(box.extent, box.from.pitch, box.from.slice)) {
     return record(cudaErrorInvalidPitchValue);
   }
-  const bool default_kind = kind == cudaMemcpyDefault;
-  const bool to_device = kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice;
-  const bool from_device = kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice;
-  const Side to = default_kind ? Side::any : (to_device ? Side::device : Side::host);
-  const Side from = default_kind ? Side::any : (from_device ? Side::device : Side::host);
-  std::string wrong = check_side("destination", rows.to, rows.extent(rows.to_pitch), to);
-  if (wrong.empty()) wrong = check_side("source", rows.from, rows.extent(rows.from_pitch), from);
-  if (!wrong.empty()) {
+  if (const std::string wrong = check_copy(box, kind); !wrong.empty()) {
     report_at(place, std::string(call) + ": " + wrong);
     return record(cudaErrorInvalidValue);
   }
@@ -111,65 +138,71 @@ cudaError_t copy_rows(const char* call, const Rows& rows, cudaMemcpyKind kind, b
     if (const cudaError_t error = may_wait(call); error != cudaSuccess) return error;
   }
   bool kept = false;
-  const cudaError_t error = submit(
-      stream,
-      [&] {
-        ++counters().copies;
-        rows.copy();
-      },
-      [&]() -> Work {
-        kept = true;
-        cudaStreamCaptureStatus capturing = cudaStreamCaptureStatusNone;
-        cudaStreamIsCapturing(stream, &capturing);
-        if (capturing == cudaStreamCaptureStatusNone && is_pageable(rows.from) &&
-            !is_symbol(reinterpret_cast<std::uintptr_t>(rows.from))) {
-          // As on a GPU: pageable memory is read before the call returns.
-          auto staged = std::make_shared<std::vector<char>>(rows.extent(rows.from_pitch));
-          std::memcpy(staged->data(), rows.from, staged->size());
-          return [rows, staged] {
-            ++counters().copies;
-            Rows from_stage = rows;
-            from_stage.from = staged->data();
-            from_stage.copy();
-          };
-        }
-        // ... and written before it returns.
-        if (capturing == cudaStreamCaptureStatusNone && is_pageable(rows.to)) wait = true;
-        return [rows] {
-          ++counters().copies;
-          rows.copy();
-        };
-      });
+  const auto now = [&] {
+    ++counters().copies;
+    box.copy();
+  };
+  const auto later = [&]() -> Work {
+    kept = true;
+    cudaStreamCaptureStatus capturing = cudaStreamCaptureStatusNone;
+    cudaStreamIsCapturing(stream, &capturing);
+    // Pageable memory is also written before the call returns.
+    if (capturing == cudaStreamCaptureStatusNone && is_pageable(box.to.begin)) wait = true;
+    return kept_copy(box, capturing != cudaStreamCaptureStatusNone);
+  };
+  const cudaError_t error = submit(stream, now, later, cudaGraphNodeTypeMemcpy);
   if (error != cudaSuccess) return record(error);
   if (!wait) return cudaSuccess;
-  if (to != Side::device || from != Side::device) ++counters().host_synchronizations;
+  const bool on_device = kind == cudaMemcpyDeviceToDevice;
+  if (!on_device) ++counters().host_synchronizations;
   return kept ? wait_for(stream) : sticky_error();
 }
 
-cudaError_t fill_rows(const char* call, void* pointer, std::size_t pitch, int value,
-                      std::size_t width, std::size_t height, cudaStream_t stream, Place place) {
+cudaError_t copy_3d(const char* call, const cudaMemcpy3DParms* parameters, bool wait,
+                    cudaStream_t stream, Place place) {
+  if (parameters == nullptr) return record(cudaErrorInvalidValue);
+  const cudaMemcpy3DParms& p = *parameters;
+  if (p.srcArray != nullptr || p.dstArray != nullptr) {
+    report_at(place, std::string(call) + ": there are no CUDA arrays here, only memory.");
+    return record(cudaErrorNotSupported);
+  }
+  const auto side = [](const cudaPitchedPtr& pointer, const cudaPos& at) {
+    const std::size_t slice = pointer.pitch * pointer.ysize;
+    return Side<char>{static_cast<char*>(pointer.ptr) + at.z * slice + at.y * pointer.pitch + at.x,
+                      pointer.pitch, slice};
+  };
+  const Side<char> from = side(p.srcPtr, p.srcPos);
+  const Box box{side(p.dstPtr, p.dstPos),
+                {from.begin, from.pitch, from.slice},
+                {p.extent.width, p.extent.height, p.extent.depth}};
+  return copy_box(call, box, p.kind, wait, stream, place);
+}
+
+cudaError_t fill_box(const char* call, const Side<char>& to, const Extent& extent, unsigned value,
+                     std::size_t value_bytes, cudaStream_t stream, Place place) {
   if (sticky_error() != cudaSuccess) return sticky_error();
-  if (width == 0 || height == 0) return cudaSuccess;
-  const std::string wrong =
-      check_side("destination", pointer, (height - 1) * pitch + width, Side::device);
+  if (extent.empty()) return cudaSuccess;
+  if (is_too_narrow(extent, to.pitch, to.slice)) return record(cudaErrorInvalidPitchValue);
+  const std::string wrong = check_side("destination", to.begin, to.bytes(extent), Where::device);
   if (!wrong.empty()) {
     report_at(place, std::string(call) + ": " + wrong);
     return record(cudaErrorInvalidValue);
   }
   const auto fill = [=] {
     ++counters().copies;
-    for (std::size_t row = 0; row < height; ++row) {
-      std::memset(static_cast<char*>(pointer) + row * pitch, value, width);
+    for (std::size_t z = 0; z < extent.depth; ++z) {
+      for (std::size_t y = 0; y < extent.height; ++y) {
+        char* const row = to.row(y, z);
+        if (value_bytes == 1) std::memset(row, static_cast<int>(value), extent.width);
+        for (std::size_t x = 0; value_bytes > 1 && x < extent.width; x += value_bytes) {
+          std::memcpy(row + x, &value, value_bytes);
+        }
+      }
     }
   };
-  return record(submit(stream, fill, [&]() -> Work { return fill; }));
+  return record(submit(
+      stream, fill, [&]() -> Work { return fill; }, cudaGraphNodeTypeMemset));
 }
-
-Rows one_row(void* to, const void* from, std::size_t bytes) {
-  return {static_cast<char*>(to), bytes, static_cast<const char*>(from), bytes, bytes, 1};
-}
-
-}  // namespace
 
 /// From now on, copies may name the symbol's address as device memory.
 void note_symbol(void* symbol, std::size_t bytes) {
@@ -191,82 +224,10 @@ cudaError_t copy_symbol(void* symbol, std::size_t symbol_bytes, void* other, std
     return record(cudaErrorInvalidValue);
   }
   char* const inside = static_cast<char*>(symbol) + offset;
-  return to_symbol ? copy_rows(call, one_row(inside, other, bytes), cudaMemcpyDefault, wait, stream,
-                               {file, line})
-                   : copy_rows(call, one_row(other, inside, bytes), cudaMemcpyDefault, wait, stream,
-                               {file, line});
+  return to_symbol ? copy_box(call, one_row(inside, other, bytes), cudaMemcpyDefault, wait, stream,
+                              {file, line})
+                   : copy_box(call, one_row(other, inside, bytes), cudaMemcpyDefault, wait, stream,
+                              {file, line});
 }
 
 }  // namespace cuda_on_cpu
-
-using namespace cuda_on_cpu;  // NOLINT(google-build-using-namespace)
-
-cudaError_t cudaMemcpy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind,
-                       const char* file, unsigned line) {
-  return copy_rows("cudaMemcpy()", one_row(to, from, bytes), kind, true, nullptr, {file, line});
-}
-
-cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind,
-                            cudaStream_t stream, const char* file, unsigned line) {
-  return copy_rows("cudaMemcpyAsync()", one_row(to, from, bytes), kind, false, stream,
-                   {file, line});
-}
-
-cudaError_t cudaMemcpy2D(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
-                         std::size_t width, std::size_t height, cudaMemcpyKind kind,
-                         const char* file, unsigned line) {
-  const Rows rows{
-      static_cast<char*>(to), to_pitch, static_cast<const char*>(from), from_pitch, width, height};
-  return copy_rows("cudaMemcpy2D()", rows, kind, true, nullptr, {file, line});
-}
-
-cudaError_t cudaMemcpy2DAsync(void* to, std::size_t to_pitch, const void* from,
-                              std::size_t from_pitch, std::size_t width, std::size_t height,
-                              cudaMemcpyKind kind, cudaStream_t stream, const char* file,
-                              unsigned line) {
-  const Rows rows{
-      static_cast<char*>(to), to_pitch, static_cast<const char*>(from), from_pitch, width, height};
-  return copy_rows("cudaMemcpy2DAsync()", rows, kind, false, stream, {file, line});
-}
-
-cudaError_t cudaMemcpyPeer(void* to, int /*to_device*/, const void* from, int /*from_device*/,
-                           std::size_t bytes, const char* file, unsigned line) {
-  return copy_rows("cudaMemcpyPeer()", one_row(to, from, bytes), cudaMemcpyDeviceToDevice, true,
-                   nullptr, {file, line});
-}
-
-cudaError_t cudaMemcpyPeerAsync(void* to, int /*to_device*/, const void* from, int /*from_device*/,
-                                std::size_t bytes, cudaStream_t stream, const char* file,
-                                unsigned line) {
-  return copy_rows("cudaMemcpyPeerAsync()", one_row(to, from, bytes), cudaMemcpyDeviceToDevice,
-                   false, stream, {file, line});
-}
-
-cudaError_t cudaMemset(void* pointer, int value, std::size_t bytes, const char* file,
-                       unsigned line) {
-  if (const cudaError_t error = may_wait("cudaMemset()"); error != cudaSuccess) return error;
-  return fill_rows("cudaMemset()", pointer, bytes, value, bytes, 1, nullptr, {file, line});
-}
-
-cudaError_t cudaMemsetAsync(void* pointer, int value, std::size_t bytes, cudaStream_t stream,
-                            const char* file, unsigned line) {
-  return fill_rows("cudaMemsetAsync()", pointer, bytes, value, bytes, 1, stream, {file, line});
-}
-
-cudaError_t cudaMemset2D(void* pointer, std::size_t pitch, int value, std::size_t width,
-                         std::size_t height, const char* file, unsigned line) {
-  if (const cudaError_t error = may_wait("cudaMemset2D()"); error != cudaSuccess) return error;
-  return fill_rows("cudaMemset2D()", pointer, pitch, value, width, height, nullptr, {file, line});
-}
-
-cudaError_t cudaMemset2DAsync(void* pointer, std::size_t pitch, int value, std::size_t width,
-                              std::size_t height, cudaStream_t stream, const char* file,
-                              unsigned line) {
-  return fill_rows("cudaMemset2DAsync()", pointer, pitch, value, width, height, stream,
-                   {file, line});
-}
-
-cudaError_t cudaMemPrefetchAsync(const void* /*pointer*/, std::size_t /*bytes*/, int /*device*/,
-                                 cudaStream_t /*stream*/) {
-  return sticky_error();
-}

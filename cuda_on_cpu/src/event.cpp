@@ -226,3 +226,8 @@ cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t start_handle,
   *milliseconds = std::chrono::duration<float, std::milli>(end->time - start->time).count();
   return cudaSuccess;
 }
+
+cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, unsigned flags) {
+  if (flags > cudaEventRecordExternal) return record(cudaErrorInvalidValue);
+  return cudaEventRecord(event, stream);
+}

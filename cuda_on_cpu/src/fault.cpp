@@ -120,6 +120,7 @@ std::string describe(const Fault& found, Worker& worker) {
 
 /// Makes the interrupted code go on in after_fault() once the handler returns.
 void redirect(ucontext_t& context, const Fiber& fiber) {
+  unpoison(fiber.stack, fiber.stack_bytes);  // what the interrupted code has forbidden there
   const std::uintptr_t top =
       reinterpret_cast<std::uintptr_t>(fiber.stack_top) & ~std::uintptr_t{63};
 #if defined(__x86_64__)

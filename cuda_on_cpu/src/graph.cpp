@@ -1,5 +1,8 @@
 /// @file
-/// Stream capture and graphs: recorded work, and what each piece of it needs to be done before.
+/// Stream capture and graphs as a whole: recorded work, and what each piece of it needs to be done
+/// before.
+#include "cuda_on_cpu/graph.hpp"
+
 #include <algorithm>
 #include <random>
 #include <set>
@@ -15,13 +18,6 @@
 #include "cuda_on_cpu/settings.hpp"
 #include "cuda_on_cpu/stream.hpp"
 
-struct CUgraph_st {
-  cuda_on_cpu::Nodes nodes;
-};
-struct CUgraphExec_st {
-  std::shared_ptr<const cuda_on_cpu::Nodes> nodes;
-};
-
 namespace cuda_on_cpu {
 namespace {
 
@@ -34,13 +30,13 @@ Graphs& graphs() {
   return *graphs;
 }
 
-/// Some order in which no node comes before one that it needs: as they were captured, or, to show
-/// dependencies that are missing, the last ones as early as can be, or at random.
-std::vector<std::size_t> order_of(const Nodes& nodes) {
+/// Some order in which no node comes before one that it needs: as they were added, or, to show
+/// dependencies that are missing, the last ones as early as can be, or at random. Nodes that need
+/// each other are left out.
+std::vector<std::size_t> order_of(const Nodes& nodes, ThreadOrder wanted) {
   std::vector<std::size_t> order;
   std::vector<bool> done(nodes.size());
   std::minstd_rand random(static_cast<unsigned>(settings().seed + counters().graph_launches));
-  const ThreadOrder wanted = settings().thread_order;
   while (order.size() < nodes.size()) {
     std::vector<std::size_t> possible;
     for (std::size_t i = 0; i < nodes.size(); ++i) {
@@ -50,6 +46,7 @@ std::vector<std::size_t> order_of(const Nodes& nodes) {
         if (wanted == ThreadOrder::forward) break;
       }
     }
+    if (possible.empty()) break;
     std::size_t chosen = possible.front();
     if (wanted == ThreadOrder::reverse) chosen = possible.back();
     if (wanted == ThreadOrder::random) chosen = possible[random() % possible.size()];
@@ -59,12 +56,14 @@ std::vector<std::size_t> order_of(const Nodes& nodes) {
   return order;
 }
 
-void run_graph(const Nodes& nodes) {
-  if (settings().thread_order == ThreadOrder::forward) {
-    for (const Node& node : nodes) perform(node.work);
-    return;
-  }
-  for (const std::size_t i : order_of(nodes)) perform(nodes[i].work);
+/// Whether two graphs have the same nodes and edges, up to what the nodes do.
+cudaGraphExecUpdateResult compare(const Nodes& nodes, const Nodes& others) {
+  const auto same_needs = [](const Node& a, const Node& b) { return a.needs == b.needs; };
+  const auto same_type = [](const Node& a, const Node& b) { return a.type == b.type; };
+  if (!std::ranges::equal(nodes, others, same_needs))
+    return cudaGraphExecUpdateErrorTopologyChanged;
+  if (!std::ranges::equal(nodes, others, same_type)) return cudaGraphExecUpdateErrorNodeTypeChanged;
+  return cudaGraphExecUpdateSuccess;
 }
 
 /// Whether all nodes are needed, directly or not, by the last ones of the stream.
@@ -87,6 +86,60 @@ bool all_joined(const Capture& capture, const std::vector<std::size_t>& last_nod
 }
 
 }  // namespace
+
+bool exists(cudaGraph_t graph) {
+  return graphs().graphs.contains(graph);
+}
+
+bool exists(cudaGraphExec_t executable) {
+  return graphs().executables.contains(executable);
+}
+
+cudaGraph_t new_graph(Nodes nodes) {
+  auto* const graph = new CUgraph_st{std::move(nodes)};
+  graphs().graphs.insert(graph);
+  return graph;
+}
+
+cudaGraphNode_t to_handle(const Node& node) {
+  return reinterpret_cast<cudaGraphNode_t>(node.name);
+}
+
+std::optional<std::size_t> find_node(const Nodes& nodes, cudaGraphNode_t node) {
+  const auto is_it = [&](const Node& other) { return to_handle(other) == node; };
+  const auto found = std::ranges::find_if(nodes, is_it);
+  if (found == nodes.end()) return std::nullopt;
+  return static_cast<std::size_t>(found - nodes.begin());
+}
+
+cudaGraph_t graph_of(cudaGraphNode_t node) {
+  const auto owns = [&](cudaGraph_t graph) { return find_node(graph->nodes, node).has_value(); };
+  const auto found = std::ranges::find_if(graphs().graphs, owns);
+  return found == graphs().graphs.end() ? nullptr : *found;
+}
+
+std::optional<Nodes> sorted(const Nodes& nodes) {
+  const std::vector<std::size_t> order = order_of(nodes, ThreadOrder::forward);
+  if (order.size() < nodes.size()) return std::nullopt;
+  std::vector<std::size_t> place(nodes.size());
+  for (std::size_t i = 0; i < order.size(); ++i) place[order[i]] = i;
+  Nodes result;
+  for (const std::size_t i : order) {
+    result.push_back(nodes[i]);
+    for (std::size_t& need : result.back().needs) need = place[need];
+    std::ranges::sort(result.back().needs);
+  }
+  return result;
+}
+
+void run_graph(const Nodes& nodes) {
+  if (settings().thread_order == ThreadOrder::forward) {
+    for (const Node& node : nodes) perform(node.work);
+    return;
+  }
+  for (const std::size_t i : order_of(nodes, settings().thread_order)) perform(nodes[i].work);
+}
+
 }  // namespace cuda_on_cpu
 
 using namespace cuda_on_cpu;  // NOLINT(google-build-using-namespace)
@@ -135,8 +188,7 @@ cudaError_t cudaStreamEndCapture(cudaStream_t handle, cudaGraph_t* graph) {
   }
   end_capture(*capture);
   if (error != cudaSuccess) return record(error);
-  *graph = new CUgraph_st{capture->nodes};
-  graphs().graphs.insert(*graph);
+  *graph = new_graph(capture->nodes);
   return cudaSuccess;
 }
 
@@ -153,16 +205,50 @@ cudaError_t cudaStreamIsCapturing(cudaStream_t handle, cudaStreamCaptureStatus* 
   return cudaSuccess;
 }
 
+cudaError_t cudaStreamGetCaptureInfo(cudaStream_t handle, cudaStreamCaptureStatus* status,
+                                     unsigned long long* id) {
+  const std::lock_guard lock(engine());
+  if (const cudaError_t error = cudaStreamIsCapturing(handle, status); error != cudaSuccess) {
+    return error;
+  }
+  if (id != nullptr) *id = reinterpret_cast<std::uintptr_t>(find_stream(handle)->capture.get());
+  return cudaSuccess;
+}
+
 cudaError_t cudaThreadExchangeStreamCaptureMode(cudaStreamCaptureMode* mode) {
   thread_local cudaStreamCaptureMode current = cudaStreamCaptureModeGlobal;
   std::swap(current, *mode);
   return cudaSuccess;
 }
 
-cudaError_t cudaGraphCreate(cudaGraph_t* graph, unsigned /*flags*/) {
+cudaError_t cudaGraphCreate(cudaGraph_t* graph, unsigned flags) {
   const std::lock_guard lock(engine());
-  *graph = new CUgraph_st;
-  graphs().graphs.insert(*graph);
+  if (sticky_error() != cudaSuccess) return sticky_error();
+  if (graph == nullptr || flags != 0) return record(cudaErrorInvalidValue);
+  *graph = new_graph({});
+  return cudaSuccess;
+}
+
+cudaError_t cudaGraphClone(cudaGraph_t* clone, cudaGraph_t original) {
+  const std::lock_guard lock(engine());
+  if (clone == nullptr || !exists(original)) return record(cudaErrorInvalidValue);
+  Nodes nodes = original->nodes;
+  for (Node& node : nodes) {
+    node.original = node.name;
+    node.name = new_node_name();
+  }
+  *clone = new_graph(std::move(nodes));
+  return cudaSuccess;
+}
+
+cudaError_t cudaGraphNodeFindInClone(cudaGraphNode_t* node, cudaGraphNode_t original,
+                                     cudaGraph_t clone) {
+  const std::lock_guard lock(engine());
+  if (node == nullptr || !exists(clone)) return record(cudaErrorInvalidValue);
+  const auto name = reinterpret_cast<std::uintptr_t>(original);
+  const auto found = std::ranges::find(clone->nodes, name, &Node::original);
+  if (name == 0 || found == clone->nodes.end()) return record(cudaErrorInvalidValue);
+  *node = to_handle(*found);
   return cudaSuccess;
 }
 
@@ -173,25 +259,17 @@ cudaError_t cudaGraphDestroy(cudaGraph_t graph) {
   return cudaSuccess;
 }
 
-cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t* nodes, std::size_t* count) {
-  const std::lock_guard lock(engine());
-  if (!graphs().graphs.contains(graph)) return record(cudaErrorInvalidValue);
-  if (nodes != nullptr) {
-    for (std::size_t i = 0; i < std::min(*count, graph->nodes.size()); ++i) {
-      nodes[i] = reinterpret_cast<cudaGraphNode_t>(&graph->nodes[i]);
-    }
-  }
-  *count = graph->nodes.size();
-  return cudaSuccess;
-}
-
 cudaError_t cudaGraphInstantiate(cudaGraphExec_t* executable, cudaGraph_t graph,
                                  unsigned long long /*flags*/) {
   const std::lock_guard lock(engine());
   if (sticky_error() != cudaSuccess) return sticky_error();
-  if (executable == nullptr || !graphs().graphs.contains(graph))
+  if (executable == nullptr || !exists(graph)) return record(cudaErrorInvalidValue);
+  const std::optional<Nodes> nodes = sorted(graph->nodes);
+  if (!nodes) {
+    report("cudaGraphInstantiate(): nodes of the graph need each other in a circle.");
     return record(cudaErrorInvalidValue);
-  *executable = new CUgraphExec_st{std::make_shared<const Nodes>(graph->nodes)};
+  }
+  *executable = new CUgraphExec_st{std::make_shared<const Nodes>(*nodes)};
   graphs().executables.insert(*executable);
   return cudaSuccess;
 }
@@ -202,37 +280,51 @@ cudaError_t cudaGraphInstantiate(cudaGraphExec_t* executable, cudaGraph_t graph,
   return cudaGraphInstantiate(executable, graph, 0);
 }
 
+cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t* executable, cudaGraph_t graph,
+                                          unsigned long long flags) {
+  return cudaGraphInstantiate(executable, graph, flags);
+}
+
 cudaError_t cudaGraphUpload(cudaGraphExec_t executable, cudaStream_t /*stream*/) {
   const std::lock_guard lock(engine());
-  return graphs().executables.contains(executable) ? sticky_error() : record(cudaErrorInvalidValue);
+  return exists(executable) ? sticky_error() : record(cudaErrorInvalidValue);
 }
 
 cudaError_t cudaGraphLaunch(cudaGraphExec_t executable, cudaStream_t stream) {
   const std::lock_guard lock(engine());
-  if (!graphs().executables.contains(executable)) return record(cudaErrorInvalidValue);
+  if (!exists(executable)) return record(cudaErrorInvalidValue);
   const auto run = [nodes = executable->nodes] {
     ++counters().graph_launches;
     run_graph(*nodes);
   };
-  return record(submit(stream, run, [&]() -> Work { return run; }));
+  return record(submit(
+      stream, run, [&]() -> Work { return run; }, cudaGraphNodeTypeGraph));
 }
 
 cudaError_t cudaGraphExecUpdate(cudaGraphExec_t executable, cudaGraph_t graph,
                                 cudaGraphExecUpdateResultInfo* result) {
   const std::lock_guard lock(engine());
-  if (!graphs().executables.contains(executable) || !graphs().graphs.contains(graph)) {
+  if (!exists(executable) || !exists(graph)) {
     return record(cudaErrorInvalidValue);
   }
-  const bool same =
-      std::ranges::equal(graph->nodes, *executable->nodes,
-                         [](const Node& a, const Node& b) { return a.needs == b.needs; });
-  if (result != nullptr) {
-    *result = {same ? cudaGraphExecUpdateSuccess : cudaGraphExecUpdateErrorTopologyChanged, nullptr,
-               nullptr};
-  }
-  if (!same) return record(cudaErrorGraphExecUpdateFailure);
-  executable->nodes = std::make_shared<const Nodes>(graph->nodes);
+  std::optional<Nodes> nodes = sorted(graph->nodes);
+  const cudaGraphExecUpdateResult found =
+      nodes ? compare(*nodes, *executable->nodes) : cudaGraphExecUpdateError;
+  if (result != nullptr) *result = {found, nullptr, nullptr};
+  if (found != cudaGraphExecUpdateSuccess) return record(cudaErrorGraphExecUpdateFailure);
+  // The handles of its nodes stay those of the graph that it was made from.
+  for (std::size_t i = 0; i < nodes->size(); ++i) (*nodes)[i].name = (*executable->nodes)[i].name;
+  executable->nodes = std::make_shared<const Nodes>(std::move(*nodes));
   return cudaSuccess;
+}
+
+cudaError_t cudaGraphExecUpdate(cudaGraphExec_t executable, cudaGraph_t graph,
+                                cudaGraphNode_t* error_node, cudaGraphExecUpdateResult* result) {
+  cudaGraphExecUpdateResultInfo information{};
+  const cudaError_t error = cudaGraphExecUpdate(executable, graph, &information);
+  if (error_node != nullptr) *error_node = information.errorNode;
+  if (result != nullptr) *result = information.result;
+  return error;
 }
 
 cudaError_t cudaGraphExecDestroy(cudaGraphExec_t executable) {

@@ -83,7 +83,7 @@ cudaError_t cudaIpcGetMemHandle(cudaIpcMemHandle_t* handle, void* pointer) {
   const int file = share_allocation(found->begin);
   if (file < 0) return record(cudaErrorMapBufferObjectFailed);
   write_handle(handle, {memory_mark, getpid(), file, found->bytes,
-                        found->begin - found->pages - guard_bytes});
+                        found->begin - found->pages - surroundings});
   return cudaSuccess;
 }
 

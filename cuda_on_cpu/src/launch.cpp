@@ -155,7 +155,8 @@ cudaError_t launch(const char* kernel, const LaunchConfiguration& configuration,
         return [kernel, configuration, allowed, place, kept = call.copy()] {
           run_kernel(kernel, configuration, allowed, place, *kept);
         };
-      }));
+      },
+      cudaGraphNodeTypeKernel));
 }
 
 const char* function_name(const void* function) {
@@ -171,6 +172,10 @@ const char* function_name(const void* function) {
 }
 
 cudaError_t set_function_attribute(const void* function, cudaFuncAttribute attribute, int value) {
+  if (function == nullptr) return record(cudaErrorInvalidDeviceFunction);
+  if (attribute == cudaFuncAttributePreferredSharedMemoryCarveout && (value < -1 || value > 100)) {
+    return record(cudaErrorInvalidValue);
+  }
   if (attribute != cudaFuncAttributeMaxDynamicSharedMemorySize) return cudaSuccess;
   if (value < 0 || static_cast<std::size_t>(value) > max_shared_bytes) {
     report("cudaFuncSetAttribute(): kernel '" + std::string(function_name(function)) +
@@ -184,7 +189,10 @@ cudaError_t set_function_attribute(const void* function, cudaFuncAttribute attri
 }
 
 cudaError_t function_attributes(cudaFuncAttributes* attributes, const void* function) {
+  if (attributes == nullptr) return record(cudaErrorInvalidValue);
+  if (function == nullptr) return record(cudaErrorInvalidDeviceFunction);
   *attributes = {};
+  attributes->preferredShmemCarveout = -1;
   attributes->maxThreadsPerBlock = max_threads;
   attributes->numRegs = 32;
   attributes->ptxVersion = attributes->binaryVersion = 90;
@@ -196,6 +204,7 @@ cudaError_t function_attributes(cudaFuncAttributes* attributes, const void* func
 }
 
 cudaError_t occupancy(int* blocks, const void* /*function*/, int threads, std::size_t shared) {
+  if (blocks == nullptr) return record(cudaErrorInvalidValue);
   *blocks = 0;
   if (threads <= 0 || threads > static_cast<int>(max_threads)) return record(cudaErrorInvalidValue);
   *blocks = std::min(32, threads_per_multiprocessor / ((threads + 31) / 32 * 32));
@@ -206,12 +215,13 @@ cudaError_t occupancy(int* blocks, const void* /*function*/, int threads, std::s
   return cudaSuccess;
 }
 
-cudaError_t best_block_size(int* grid, int* block, std::size_t shared, int limit) {
-  *block = limit > 0 && limit < 256 ? limit : 256;
-  int blocks = 0;
-  const cudaError_t error = occupancy(&blocks, nullptr, *block, shared);
-  *grid = blocks * multiprocessors;
-  return error;
+cudaError_t available_shared(std::size_t* shared, const void* function, int blocks, int threads) {
+  int possible = 0;
+  const cudaError_t error = occupancy(&possible, function, threads, 0);
+  if (error != cudaSuccess) return error;
+  if (shared == nullptr || blocks <= 0 || blocks > possible) return record(cudaErrorInvalidValue);
+  *shared = std::min(max_shared_bytes, max_shared_bytes / static_cast<unsigned>(blocks));
+  return cudaSuccess;
 }
 
 }  // namespace cuda_on_cpu

@@ -27,10 +27,12 @@ constexpr std::size_t max_freed = 4096;
 constexpr std::size_t max_freed_bytes = std::size_t{1} << 36;
 /// Fresh memory up to this size is filled with NaNs, since that of a GPU is not zero either.
 constexpr std::size_t max_filled = std::size_t{64} << 20;
-/// No machine has more, and sizes near 2^64 are negative numbers that were converted.
-constexpr std::size_t max_bytes = std::size_t{1} << 46;
-constexpr unsigned char canary = 0xc5;
-constexpr std::size_t canary_before = 64;
+/// What fills the rest of an allocation's pages, a NaN for whoever reads it.
+constexpr unsigned canary = 0xffffc5c5;
+/// So much before each allocation is looked at after every launch; what is further away, as far as
+/// there is not more of it than this.
+constexpr std::size_t always_watched = 64;
+constexpr std::size_t watched_bytes = std::size_t{64} << 10;
 
 struct Memory {
   std::mutex mutex;
@@ -72,8 +74,19 @@ struct Slack {
   std::uintptr_t after_end;
 };
 Slack slack_of(const Allocation& allocation) {
-  return {std::max(allocation.pages + guard_bytes, allocation.begin - canary_before),
-          allocation.pages + allocation.page_bytes - guard_bytes};
+  return {allocation.pages + surroundings, allocation.pages + allocation.page_bytes - surroundings};
+}
+
+/// What a byte of the slack should be.
+unsigned char canary_at(std::uintptr_t address) {
+  return static_cast<unsigned char>(canary >> (address % sizeof canary * 8));
+}
+
+void fill_slack(const Allocation& allocation) {
+  const Slack slack = slack_of(allocation);
+  std::uintptr_t i = slack.before;  // whole words up to the beginning, which is a multiple of 16
+  for (; i < allocation.begin; i += sizeof canary) std::memcpy(at(i), &canary, sizeof canary);
+  for (i = allocation.end(); i < slack.after_end; ++i) *at<unsigned char>(i) = canary_at(i);
 }
 
 bool has_slack(const Allocation& allocation) {
@@ -82,7 +95,8 @@ bool has_slack(const Allocation& allocation) {
 
 void set_protection(const Allocation& allocation, int protection) {
   if (allocation.kind != MemoryKind::device || allocation.freed || allocation.registered) return;
-  mprotect(at(allocation.pages + guard_bytes), allocation.page_bytes - 2 * guard_bytes, protection);
+  mprotect(at(allocation.pages + surroundings), allocation.page_bytes - 2 * surroundings,
+           protection);
 }
 
 std::string allocated(const Allocation& allocation) {
@@ -108,11 +122,15 @@ std::string describe(const Allocation& allocation, std::uintptr_t address) {
   return "at byte " + std::to_string(address - allocation.begin) + " of " + allocated(allocation);
 }
 
+}  // namespace
+
 /// Whether the running capture, if there is one, lets memory be allocated or freed.
 cudaError_t may_change_memory(const char* call) {
   if (sticky_error() != cudaSuccess) return sticky_error();
   return may_wait(call);
 }
+
+namespace {
 
 /// Unmaps what was freed longest ago.
 void forget_oldest_freed(Memory& all) {
@@ -134,7 +152,10 @@ void* reserve(Memory& all, std::size_t bytes) {
   }
 }
 
-cudaError_t allocate(void** pointer, std::size_t bytes, MemoryKind kind, Place place) {
+}  // namespace
+
+cudaError_t allocate(void** pointer, std::size_t bytes, MemoryKind kind, Place place,
+                     unsigned flags, cudaMemPool_t pool) {
   if (pointer == nullptr) return record(cudaErrorInvalidValue);
   *pointer = nullptr;
   if (bytes == 0) return cudaSuccess;
@@ -149,12 +170,12 @@ cudaError_t allocate(void** pointer, std::size_t bytes, MemoryKind kind, Place p
   }
   Allocation allocation;
   const std::size_t pages = rounded_up(bytes, guard_bytes);
-  allocation.page_bytes = pages + 2 * guard_bytes;
+  allocation.page_bytes = pages + 2 * surroundings;
   void* const mapped = reserve(all, allocation.page_bytes);
   if (mapped == MAP_FAILED) return record(cudaErrorMemoryAllocation);
   allocation.pages = reinterpret_cast<std::uintptr_t>(mapped);
-  const std::uintptr_t end = allocation.pages + allocation.page_bytes - guard_bytes;
-  if (mprotect(at(allocation.pages + guard_bytes), pages, PROT_READ | PROT_WRITE) != 0) {
+  const std::uintptr_t end = allocation.pages + allocation.page_bytes - surroundings;
+  if (mprotect(at(allocation.pages + surroundings), pages, PROT_READ | PROT_WRITE) != 0) {
     munmap(mapped, allocation.page_bytes);
     return record(cudaErrorMemoryAllocation);
   }
@@ -164,11 +185,12 @@ cudaError_t allocate(void** pointer, std::size_t bytes, MemoryKind kind, Place p
   allocation.kind = kind;
   allocation.device = device;
   allocation.place = place;
+  allocation.flags = flags;
+  allocation.pool = pool;
   if (bytes <= max_filled && kind == MemoryKind::device)
     std::memset(at(allocation.begin), 0xff, bytes);
+  fill_slack(allocation);
   const Slack slack = slack_of(allocation);
-  std::memset(at(slack.before), canary, allocation.begin - slack.before);
-  std::memset(at(allocation.end()), canary, slack.after_end - allocation.end());
   poison(at(slack.before), allocation.begin - slack.before);
   poison(at(allocation.end()), slack.after_end - allocation.end());
   if (kind != MemoryKind::host) {
@@ -181,20 +203,24 @@ cudaError_t allocate(void** pointer, std::size_t bytes, MemoryKind kind, Place p
   return cudaSuccess;
 }
 
+namespace {
+
 /// Says where an allocation's slack has been written to; empty if it has not.
-std::string find_overrun(const Allocation& allocation) {
+/// @param before how many bytes before the allocation to look at.
+std::string find_overrun(const Allocation& allocation, std::size_t before) {
 #ifdef CUDA_ON_CPU_ADDRESS_SANITIZER
   static_cast<void>(allocation);  // is found at once
+  static_cast<void>(before);
 #else
   const Slack slack = slack_of(allocation);
-  for (std::uintptr_t i = slack.before; i < allocation.begin; ++i) {
-    if (*at<unsigned char>(i) != canary) {
-      return counted(allocation.begin - i, "byte") + " before the beginning of " +
-             allocated(allocation);
-    }
+  for (std::uintptr_t i = allocation.begin - before; i < allocation.begin; i += sizeof canary) {
+    if (*at<unsigned>(i) == canary) continue;
+    while (*at<unsigned char>(i) == canary_at(i)) ++i;
+    return counted(allocation.begin - i, "byte") + " before the beginning of " +
+           allocated(allocation);
   }
   for (std::uintptr_t i = allocation.end(); i < slack.after_end; ++i) {
-    if (*at<unsigned char>(i) != canary) {
+    if (*at<unsigned char>(i) != canary_at(i)) {
       return counted(i - allocation.end(), "byte") + " beyond the end of " + allocated(allocation);
     }
   }
@@ -205,8 +231,7 @@ std::string find_overrun(const Allocation& allocation) {
 void repair(const Allocation& allocation) {
   const Slack slack = slack_of(allocation);
   unpoison(at(slack.before), slack.after_end - slack.before);
-  std::memset(at(slack.before), canary, allocation.begin - slack.before);
-  std::memset(at(allocation.end()), canary, slack.after_end - allocation.end());
+  fill_slack(allocation);
 }
 
 /// Gives the pages back but keeps their addresses, for a while.
@@ -229,6 +254,8 @@ void unmap(Memory& all, Allocation& allocation, Place place) {
     forget_oldest_freed(all);
   }
 }
+
+}  // namespace
 
 cudaError_t release_allocation(const char* call, void* pointer, bool host, Place place) {
   if (pointer == nullptr) return cudaSuccess;
@@ -260,7 +287,7 @@ cudaError_t release_allocation(const char* call, void* pointer, bool host, Place
   }
   if (found->imported)
     return refuse("the memory is another process's, use cudaIpcCloseMemHandle().");
-  const std::string overrun = find_overrun(*found);
+  const std::string overrun = find_overrun(*found, found->begin - slack_of(*found).before);
   unmap(all, *found, place);
   if (!overrun.empty()) {
     report_at(place, std::string(call) + ": host code has written " + overrun + ".");
@@ -280,7 +307,14 @@ cudaError_t free_memory(const char* call, void* pointer, bool host, Place place)
   }
 }
 
-}  // namespace
+std::size_t bytes_of(cudaMemPool_t pool) {
+  const std::lock_guard lock(memory().mutex);
+  std::size_t bytes = 0;
+  for (const auto& [pages, allocation] : memory().allocations) {
+    if (allocation.pool == pool) bytes += allocation.bytes;
+  }
+  return bytes;
+}
 
 std::optional<Allocation> find_allocation(std::uintptr_t address) {
   const std::lock_guard lock(memory().mutex);
@@ -296,9 +330,13 @@ std::string describe_address(std::uintptr_t address) {
 void check_for_overruns(RunningLaunch& launch) {
   Memory& all = memory();
   const std::lock_guard lock(all.mutex);
+  std::size_t left = watched_bytes;
   for (auto& [pages, allocation] : all.allocations) {
     if (!has_slack(allocation)) continue;
-    const std::string overrun = find_overrun(allocation);
+    const std::size_t before = allocation.begin - slack_of(allocation).before;
+    const std::size_t watched = std::min(before, std::max(left, always_watched));
+    left -= std::min(left, watched);
+    const std::string overrun = find_overrun(allocation, watched);
     if (overrun.empty()) continue;
     repair(allocation);
     if (launch.fail(cudaErrorIllegalAddress)) {
@@ -330,8 +368,8 @@ int share_allocation(std::uintptr_t begin) {
   Allocation* const found = find(begin);
   if (found == nullptr || found->freed || found->begin != begin) return -1;
   if (found->shared_file >= 0) return found->shared_file;
-  const std::size_t bytes = found->page_bytes - 2 * guard_bytes;
-  const std::uintptr_t pages = found->pages + guard_bytes;
+  const std::size_t bytes = found->page_bytes - 2 * surroundings;
+  const std::uintptr_t pages = found->pages + surroundings;
   const int file = memfd_create("cuda_on_cpu_device_memory", MFD_CLOEXEC);
   if (file < 0) return -1;
   const Slack slack = slack_of(*found);
@@ -356,17 +394,17 @@ int share_allocation(std::uintptr_t begin) {
 
 void* import_allocation(int file, std::size_t bytes, std::size_t offset, int device) {
   const std::size_t pages = rounded_up(bytes + offset, guard_bytes);
-  void* const mapped = mmap(nullptr, pages + 2 * guard_bytes, PROT_NONE,
+  void* const mapped = mmap(nullptr, pages + 2 * surroundings, PROT_NONE,
                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (mapped == MAP_FAILED) return nullptr;
   Allocation allocation;
   allocation.pages = reinterpret_cast<std::uintptr_t>(mapped);
-  allocation.page_bytes = pages + 2 * guard_bytes;
-  allocation.begin = allocation.pages + guard_bytes + offset;
+  allocation.page_bytes = pages + 2 * surroundings;
+  allocation.begin = allocation.pages + surroundings + offset;
   allocation.bytes = bytes;
   allocation.device = device;
   allocation.imported = true;
-  if (mmap(at(allocation.pages + guard_bytes), pages, PROT_READ | PROT_WRITE,
+  if (mmap(at(allocation.pages + surroundings), pages, PROT_READ | PROT_WRITE,
            MAP_SHARED | MAP_FIXED, file, 0) == MAP_FAILED) {
     munmap(mapped, allocation.page_bytes);
     return nullptr;
@@ -403,75 +441,15 @@ void free_all_memory() {
 
 using namespace cuda_on_cpu;  // NOLINT(google-build-using-namespace)
 
-cudaError_t cudaMalloc(void** pointer, std::size_t bytes, const char* file, unsigned line) {
-  const cudaError_t error = may_change_memory("cudaMalloc()");
-  return error != cudaSuccess ? error : allocate(pointer, bytes, MemoryKind::device, {file, line});
-}
-
-cudaError_t cudaMallocAsync(void** pointer, std::size_t bytes, cudaStream_t stream,
-                            const char* file, unsigned line) {
-  cudaStreamCaptureStatus capturing = cudaStreamCaptureStatusNone;
-  const cudaError_t error = cudaStreamIsCapturing(stream, &capturing);
-  if (error != cudaSuccess) return error;
-  if (capturing != cudaStreamCaptureStatusNone) return record(cudaErrorStreamCaptureUnsupported);
-  return allocate(pointer, bytes, MemoryKind::device, {file, line});
-}
-
-cudaError_t cudaMallocManaged(void** pointer, std::size_t bytes, unsigned /*flags*/,
-                              const char* file, unsigned line) {
-  const cudaError_t error = may_change_memory("cudaMallocManaged()");
-  return error != cudaSuccess ? error : allocate(pointer, bytes, MemoryKind::managed, {file, line});
-}
-
-cudaError_t cudaMallocPitch(void** pointer, std::size_t* pitch, std::size_t width,
-                            std::size_t height, const char* file, unsigned line) {
-  if (width > max_bytes || height > max_bytes / std::max<std::size_t>(width, 1)) {
-    return record(cudaErrorMemoryAllocation);
-  }
-  *pitch = rounded_up(width, 512);
-  return cudaMalloc(pointer, *pitch * height, file, line);
-}
-
-cudaError_t cudaHostAlloc(void** pointer, std::size_t bytes, unsigned /*flags*/, const char* file,
-                          unsigned line) {
-  const cudaError_t error = may_change_memory("cudaHostAlloc()");
-  return error != cudaSuccess ? error : allocate(pointer, bytes, MemoryKind::host, {file, line});
-}
-
-cudaError_t cudaMallocHost(void** pointer, std::size_t bytes, unsigned flags, const char* file,
-                           unsigned line) {
-  return cudaHostAlloc(pointer, bytes, flags, file, line);
-}
-
-cudaError_t cudaFree(void* pointer, const char* file, unsigned line) {
-  return free_memory("cudaFree()", pointer, false, {file, line});
-}
-
-cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream, const char* file, unsigned line) {
-  cudaError_t result = cudaSuccess;
-  const cudaError_t error = submit(
-      stream,
-      [&] {
-        result = release_allocation("cudaFreeAsync()", pointer, false, {file, line});
-      },
-      [&]() -> Work {
-        return [=] { release_allocation("cudaFreeAsync()", pointer, false, {file, line}); };
-      });
-  return record(error != cudaSuccess ? error : result);
-}
-
-cudaError_t cudaFreeHost(void* pointer, const char* file, unsigned line) {
-  return free_memory("cudaFreeHost()", pointer, true, {file, line});
-}
-
-cudaError_t cudaHostRegister(void* pointer, std::size_t bytes, unsigned /*flags*/) {
+cudaError_t cudaHostRegister(void* pointer, std::size_t bytes, unsigned flags) {
   if (sticky_error() != cudaSuccess) return sticky_error();
-  if (pointer == nullptr || bytes == 0) return record(cudaErrorInvalidValue);
+  if (pointer == nullptr || bytes == 0 || flags > 15) return record(cudaErrorInvalidValue);
   Allocation allocation;
   allocation.pages = allocation.begin = reinterpret_cast<std::uintptr_t>(pointer);
   allocation.page_bytes = allocation.bytes = bytes;
   allocation.kind = MemoryKind::host;
   allocation.registered = true;
+  allocation.flags = flags;
   const std::lock_guard lock(memory().mutex);
   if (find(allocation.begin) != nullptr) return record(cudaErrorHostMemoryAlreadyRegistered);
   memory().allocations[allocation.pages] = allocation;
@@ -484,32 +462,6 @@ cudaError_t cudaHostUnregister(void* pointer) {
   const Allocation* const found = find(reinterpret_cast<std::uintptr_t>(pointer));
   if (found == nullptr || !found->registered) return record(cudaErrorHostMemoryNotRegistered);
   memory().allocations.erase(found->pages);
-  return cudaSuccess;
-}
-
-cudaError_t cudaHostGetDevicePointer(void** device, void* host, unsigned /*flags*/) {
-  if (sticky_error() != cudaSuccess) return sticky_error();
-  const auto found = find_allocation(reinterpret_cast<std::uintptr_t>(host));
-  if (!found || found->freed || found->kind != MemoryKind::host)
-    return record(cudaErrorInvalidValue);
-  *device = host;
-  return cudaSuccess;
-}
-
-cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const void* pointer) {
-  if (sticky_error() != cudaSuccess) return sticky_error();
-  const auto address = reinterpret_cast<std::uintptr_t>(pointer);
-  const auto found = find_allocation(address);
-  *attributes = {cudaMemoryTypeUnregistered, -2, nullptr, nullptr};
-  if (!found || found->freed || address < found->begin || address >= found->end())
-    return cudaSuccess;
-  void* const same = const_cast<void*>(pointer);
-  attributes->device = found->device;
-  attributes->devicePointer = same;
-  if (found->kind == MemoryKind::device) attributes->type = cudaMemoryTypeDevice;
-  if (found->kind == MemoryKind::managed) attributes->type = cudaMemoryTypeManaged;
-  if (found->kind == MemoryKind::host) attributes->type = cudaMemoryTypeHost;
-  if (found->kind != MemoryKind::device) attributes->hostPointer = same;
   return cudaSuccess;
 }
 

@@ -54,6 +54,9 @@ Stream& legacy_stream(int device) {
   return *stream;
 }
 
+/// Whether the stream 0 is each thread's own.
+bool null_is_of_thread = false;
+
 std::uint64_t this_thread() {
   return std::hash<std::thread::id>()(std::this_thread::get_id());
 }
@@ -98,14 +101,22 @@ std::recursive_mutex& engine() {
 
 Stream* find_stream(cudaStream_t handle) {
   thread_local std::map<int, Stream*> of_thread;
-  if (handle == nullptr || handle == cudaStreamLegacy) return &legacy_stream(current_device());
-  if (handle == cudaStreamPerThread) {
+  const bool of_this_thread =
+      handle == cudaStreamPerThread || (handle == nullptr && null_is_of_thread);
+  if (!of_this_thread && (handle == nullptr || handle == cudaStreamLegacy)) {
+    return &legacy_stream(current_device());
+  }
+  if (of_this_thread) {
     Stream*& stream = of_thread[current_device()];
     if (stream == nullptr) stream = &new_stream(current_device(), 0, 0);
     return stream;
   }
   auto* const stream = reinterpret_cast<Stream*>(handle);
   return streams().all.contains(stream) ? stream : nullptr;
+}
+
+void use_default_stream_of_thread() {
+  null_is_of_thread = true;
 }
 
 void register_capture(Capture& capture) {
@@ -154,9 +165,24 @@ cudaError_t open_stream(cudaStream_t handle, Stream*& stream, bool& at_once) {
   return cudaSuccess;
 }
 
-void keep(Stream& stream, Work work) {
+std::size_t new_node_name() {
+  static std::size_t last = 0;
+  return ++last;
+}
+
+cudaError_t record_nodes(const std::function<cudaError_t(cudaStream_t)>& enqueue, Nodes& nodes) {
+  Stream& stream = new_stream(current_device(), cudaStreamNonBlocking, 0);
+  stream.capture = std::make_shared<Capture>();
+  stream.capture->origin = &stream;
+  const cudaError_t error = enqueue(reinterpret_cast<cudaStream_t>(&stream));
+  nodes = std::move(stream.capture->nodes);
+  streams().all.erase(&stream);
+  return error;
+}
+
+void keep(Stream& stream, Work work, cudaGraphNodeType type) {
   if (stream.capture != nullptr) {
-    stream.capture->nodes.push_back({std::move(work), stream.last_nodes});
+    stream.capture->nodes.push_back({std::move(work), stream.last_nodes, type, new_node_name()});
     stream.last_nodes.assign(1, stream.capture->nodes.size() - 1);
     return;
   }
@@ -248,6 +274,10 @@ cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags) {
 cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned flags, int priority) {
   if (sticky_error() != cudaSuccess) return sticky_error();
   if (stream == nullptr || flags > cudaStreamNonBlocking) return record(cudaErrorInvalidValue);
+  int least = 0;
+  int greatest = 0;
+  cudaDeviceGetStreamPriorityRange(&least, &greatest);
+  priority = std::clamp(priority, greatest, least);
   const std::lock_guard lock(engine());
   *stream = reinterpret_cast<cudaStream_t>(&new_stream(current_device(), flags, priority));
   return cudaSuccess;
@@ -311,13 +341,52 @@ cudaError_t cudaStreamGetPriority(cudaStream_t handle, int* priority) {
   return cudaSuccess;
 }
 
+cudaError_t cudaStreamGetId(cudaStream_t handle, unsigned long long* id) {
+  const std::lock_guard lock(engine());
+  const Stream* const stream = find_stream(handle);
+  if (stream == nullptr) return record(cudaErrorInvalidResourceHandle);
+  if (id == nullptr) return record(cudaErrorInvalidValue);
+  *id = reinterpret_cast<std::uintptr_t>(stream);
+  return cudaSuccess;
+}
+
+cudaError_t cudaStreamGetDevice(cudaStream_t handle, int* device) {
+  const std::lock_guard lock(engine());
+  const Stream* const stream = find_stream(handle);
+  if (stream == nullptr) return record(cudaErrorInvalidResourceHandle);
+  if (device == nullptr) return record(cudaErrorInvalidValue);
+  *device = stream->device;
+  return cudaSuccess;
+}
+
+cudaError_t cudaStreamAttachMemAsync(cudaStream_t handle, void* pointer, std::size_t /*bytes*/,
+                                     unsigned flags) {
+  const std::lock_guard lock(engine());
+  if (sticky_error() != cudaSuccess) return sticky_error();
+  if (find_stream(handle) == nullptr) return record(cudaErrorInvalidResourceHandle);
+  const auto found = find_allocation(reinterpret_cast<std::uintptr_t>(pointer));
+  const bool one_flag =
+      flags == cudaMemAttachGlobal || flags == cudaMemAttachHost || flags == cudaMemAttachSingle;
+  if (!one_flag || !found || found->freed || found->kind != MemoryKind::managed) {
+    return record(cudaErrorInvalidValue);
+  }
+  return cudaSuccess;
+}
+
 cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void* user_data) {
+  if (function == nullptr) return record(cudaErrorInvalidValue);
   const auto call = [=] { function(user_data); };
-  return record(submit(stream, call, [&]() -> Work { return call; }));
+  return record(submit(
+      stream, call, [&]() -> Work { return call; }, cudaGraphNodeTypeHost));
 }
 
 cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t callback,
-                                  void* user_data, unsigned /*flags*/) {
+                                  void* user_data, unsigned flags) {
+  if (callback == nullptr || flags != 0) return record(cudaErrorInvalidValue);
+  cudaStreamCaptureStatus capturing = cudaStreamCaptureStatusNone;
+  const cudaError_t error = cudaStreamIsCapturing(stream, &capturing);
+  if (error != cudaSuccess) return error;
+  if (capturing != cudaStreamCaptureStatusNone) return record(cudaErrorStreamCaptureUnsupported);
   const auto call = [=] { callback(stream, sticky_error(), user_data); };
   return record(submit(stream, call, [&]() -> Work { return call; }));
 }
@@ -328,4 +397,12 @@ cudaError_t cudaDeviceSynchronize() {
   ++counters().host_synchronizations;
   wait_for_device();
   return sticky_error();
+}
+
+cudaError_t cudaThreadSynchronize() {
+  return cudaDeviceSynchronize();
+}
+
+cudaError_t cudaThreadExit() {
+  return cudaDeviceReset();
 }

@@ -100,8 +100,30 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"EmptyDefine", "#define A\n#define\n#\nint x;\n", ""},
         Case{"OtherPragmas", "#pragma once\n#pragma GCC unroll 4\n", ""},
         Case{"CarriageReturns", "#define A 1\r\nint x; // y\r\n#if A\r\n#endif\r\n", ""},
+        Case{"OtherCasts",
+             "f((void**)&x, (void*)(y + 1), (void*)y + 1); b = (void*)p < (void*)q[0];", ""},
         Case{"SharedAsPartOfAWord", "int my__shared__x; int __shared__2;\n", ""}),
     name_of);
+
+// ------------------------------------------------------------------------------------------ casts
+
+TEST(TranslateCast, KeepsTheTypeOfAKernelWhoseAddressIsTaken) {
+  const std::string kernels =
+      "__global__ void __launch_bounds__(64) k(int* x);"
+      "template <class T, int n> __global__ void l(T* x) {} ";
+  const auto cast = [&](const std::string& text) {
+    const std::string translated = body(kernels + text);
+    EXPECT_EQ(translated.substr(0, kernels.size()), kernels);
+    return translated.substr(kernels.size());
+  };
+  EXPECT_EQ(cast("f((void*)k, (const void *)&k, x);"),
+            "f(::cuda_on_cpu::untyped(k), "
+            "static_cast<const void*>(::cuda_on_cpu::untyped(&k)), x);");
+  EXPECT_EQ(cast("p = (void*)a::l<B<int>, 2>;"), "p = ::cuda_on_cpu::untyped(a::l<B<int>, 2>);");
+  EXPECT_EQ(cast("reinterpret_cast<void*>(k);"), "::cuda_on_cpu::untyped(k);");
+  EXPECT_EQ(cast("(void*)x; (void*)k(y); (void**)k; (void*)k + z;"),
+            "(void*)x; (void*)k(y); (void**)k; (void*)k + z;");
+}
 
 // --------------------------------------------------------------------------------------- launches
 

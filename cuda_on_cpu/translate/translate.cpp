@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "casts.hpp"
 #include "functions.hpp"
 #include "scanner.hpp"
 
@@ -71,6 +72,7 @@ class Translator {
     if (preprocessed_) refuse_what_is_missing(tokens_, functions_);
     find_own_atomics();
     find_bounds();
+    casts_ = find_casts(tokens_);
     find();
     return (preprocessed_ ? "" : "#line 1 " + in_quotes(file_) + "\n") + emit({0, tokens_.size()});
   }
@@ -572,6 +574,11 @@ class Translator {
         text += shared->second.replacement + line_breaks({i, definition.first}) +
                 line_breaks({definition.end, shared->second.end});
         i = shared->second.end - 1;
+      } else if (const auto cast = casts_.find(i); cast != casts_.end()) {
+        if (text.ends_with(':')) text += ' ';
+        const Cast& found = cast->second;
+        text += found.around(flat({found.first, found.last})) + line_breaks({i, found.end});
+        i = found.end - 1;
       } else if (token.kind == TokenKind::directive) {
         text += (is_about_device_code(token.text) ? "//" : "") + std::string(token.text);
       } else if (token.is("_Pragma") && is(i + 1, "(") && is_unroll(tokens_[i + 2].text)) {
@@ -693,6 +700,7 @@ class Translator {
   std::string file_;
   std::vector<Token> tokens_;
   std::map<std::size_t, Launch> launches_;           ///< by the token that they begin with
+  std::map<std::size_t, Cast> casts_;                ///< by the token that they begin with
   std::map<std::size_t, SharedDeclaration> shared_;  ///< by the token that they begin with
   std::vector<DeviceFunction> functions_;
   std::map<std::size_t, std::string> inserted_;  ///< what stands before a token, on its line

@@ -10,6 +10,7 @@
 #include <tuple>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include <driver_types.h>
 
@@ -80,6 +81,8 @@ class KernelCall {
   virtual void run_thread() const = 0;
   /// For work that is kept: a lazy stream, a graph.
   virtual std::shared_ptr<const KernelCall> copy() const = 0;
+  /// Pointers to the arguments.
+  virtual std::vector<void*> arguments() const = 0;
 };
 
 /// A KernelCall that holds the arguments by value, as a launch does.
@@ -92,6 +95,13 @@ class BoundKernel final : public KernelCall {
   void run_thread() const override { std::apply(kernel_, arguments_); }
   std::shared_ptr<const KernelCall> copy() const override {
     return std::make_shared<BoundKernel>(kernel_, arguments_);
+  }
+  std::vector<void*> arguments() const override {
+    const auto addresses = [](const Arguments&... argument) {
+      return std::vector<void*>{
+          const_cast<char*>(&reinterpret_cast<const volatile char&>(argument))...};
+    };
+    return std::apply(addresses, arguments_);
   }
 
  private:
@@ -298,91 +308,9 @@ cudaError_t set_function_attribute(const void* function, cudaFuncAttribute attri
 cudaError_t function_attributes(cudaFuncAttributes* attributes, const void* function);
 /// cudaOccupancyMaxActiveBlocksPerMultiprocessor(), by threads and shared memory alone.
 cudaError_t occupancy(int* blocks, const void* function, int threads, std::size_t shared);
-/// cudaOccupancyMaxPotentialBlockSize().
-cudaError_t best_block_size(int* grid, int* block, std::size_t shared, int limit);
+/// cudaOccupancyAvailableDynamicSMemPerBlock(), by the same.
+cudaError_t available_shared(std::size_t* shared, const void* function, int blocks, int threads);
 /// The name in the program's symbols, kept for the rest of the run.
 const char* function_name(const void* function);
 
-/// A kernel whose arguments are given by untyped pointers to them.
-template <class... Parameters, std::size_t... index>
-auto bind(void (*kernel)(Parameters...), void** arguments,
-          std::index_sequence<index...> /*indices*/) {
-  return BoundKernel<void (*)(Parameters...), std::decay_t<Parameters>...>(
-      kernel, {*static_cast<std::decay_t<Parameters>*>(arguments[index])...});
-}
-
 }  // namespace cuda_on_cpu
-
-// Launches without <<<>>>. The types of the arguments come from the kernel's, so these take the
-// kernel itself and not, as in C, an untyped pointer to it.
-template <class... Parameters>
-cudaError_t cudaLaunchKernel(void (*kernel)(Parameters...), dim3 grid, dim3 block, void** arguments,
-                             std::size_t shared = 0, cudaStream_t stream = nullptr,
-                             bool cooperative = false, const char* file = __builtin_FILE(),
-                             unsigned line = __builtin_LINE()) {
-  namespace runtime = cuda_on_cpu;
-  runtime::LaunchConfiguration configuration(grid, block, shared, stream);
-  configuration.cooperative = cooperative;
-  const auto call = runtime::bind(kernel, arguments, std::index_sequence_for<Parameters...>());
-  return runtime::launch(runtime::function_name(reinterpret_cast<const void*>(kernel)),
-                         configuration, {file, line}, call);
-}
-cudaError_t cudaLaunchKernel(const void* kernel, dim3 grid, dim3 block, void** arguments,
-                             std::size_t shared = 0, cudaStream_t stream = nullptr) = delete;
-
-template <class... Parameters>
-cudaError_t cudaLaunchCooperativeKernel(void (*kernel)(Parameters...), dim3 grid, dim3 block,
-                                        void** arguments, std::size_t shared = 0,
-                                        cudaStream_t stream = nullptr,
-                                        const char* file = __builtin_FILE(),
-                                        unsigned line = __builtin_LINE()) {
-  return cudaLaunchKernel(kernel, grid, block, arguments, shared, stream, true, file, line);
-}
-cudaError_t cudaLaunchCooperativeKernel(const void* kernel, dim3 grid, dim3 block, void** arguments,
-                                        std::size_t shared = 0,
-                                        cudaStream_t stream = nullptr) = delete;
-
-/// As the toolkit's; only the attribute "cooperative" is heeded. Where it was called cannot be
-/// told, since the arguments come last.
-template <class... Parameters, class... Arguments>
-cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* config, void (*kernel)(Parameters...),
-                               Arguments&&... arguments) {
-  namespace runtime = cuda_on_cpu;
-  runtime::LaunchConfiguration configuration(config->gridDim, config->blockDim,
-                                             config->dynamicSmemBytes, config->stream);
-  for (unsigned i = 0; i < config->numAttrs; ++i) {
-    if (config->attrs[i].id == cudaLaunchAttributeCooperative) {
-      configuration.cooperative = config->attrs[i].val.cooperative != 0;
-    }
-  }
-  const runtime::BoundKernel<void (*)(Parameters...), std::decay_t<Parameters>...> call(
-      kernel, std::tuple<std::decay_t<Parameters>...>(std::forward<Arguments>(arguments)...));
-  return runtime::launch(runtime::function_name(reinterpret_cast<const void*>(kernel)),
-                         configuration, {nullptr, 0}, call);
-}
-
-template <class Kernel>
-cudaError_t cudaFuncSetAttribute(Kernel* kernel, cudaFuncAttribute attribute, int value) {
-  return cuda_on_cpu::set_function_attribute(reinterpret_cast<const void*>(kernel),
-                                                        attribute, value);
-}
-template <class Kernel>
-cudaError_t cudaFuncSetCacheConfig(Kernel* /*kernel*/, cudaFuncCache /*config*/) {
-  return cudaSuccess;
-}
-template <class Kernel>
-cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, Kernel* kernel) {
-  return cuda_on_cpu::function_attributes(attributes,
-                                                     reinterpret_cast<const void*>(kernel));
-}
-template <class Kernel>
-cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, Kernel* kernel, int threads,
-                                                          std::size_t shared) {
-  return cuda_on_cpu::occupancy(blocks, reinterpret_cast<const void*>(kernel), threads,
-                                           shared);
-}
-template <class Kernel>
-cudaError_t cudaOccupancyMaxPotentialBlockSize(int* grid, int* block, Kernel* /*kernel*/,
-                                               std::size_t shared = 0, int limit = 0) {
-  return cuda_on_cpu::best_block_size(grid, block, shared, limit);
-}

@@ -30,9 +30,29 @@ struct Allocation {
   bool registered = false;  ///< the program's own memory, made known by cudaHostRegister()
   int shared_file = -1;     ///< its contents, once another process may see them
   bool imported = false;    ///< another process's memory
+  unsigned flags = 0;       ///< of cudaHostAlloc() and cudaHostRegister()
+  cudaMemPool_t pool{};     ///< null unless it comes from one
 
   std::uintptr_t end() const { return begin + bytes; }
 };
+
+/// Nobody may touch so much on both sides of an allocation: more than a row too many, of most
+/// images and matrices, or one too few. It takes addresses, not memory.
+inline constexpr std::size_t surroundings = std::size_t{256} << 10;
+/// More than any machine has: sizes near 2^64 are negative numbers that were converted.
+inline constexpr std::size_t max_bytes = std::size_t{1} << 46;
+
+/// Whether the running capture, if there is one, lets memory be allocated or freed.
+cudaError_t may_change_memory(const char* call);
+/// Makes an allocation.
+cudaError_t allocate(void** pointer, std::size_t bytes, MemoryKind kind, Place place,
+                     unsigned flags = 0, cudaMemPool_t pool = nullptr);
+/// Frees one, of the host's memory or not.
+cudaError_t release_allocation(const char* call, void* pointer, bool host, Place place);
+/// cudaFree() and cudaFreeHost(), which destructors call: nothing is thrown.
+cudaError_t free_memory(const char* call, void* pointer, bool host, Place place);
+/// The bytes that are allocated from a pool.
+std::size_t bytes_of(cudaMemPool_t pool);
 
 /// The allocation on whose pages the address is, freed ones included for a while.
 std::optional<Allocation> find_allocation(std::uintptr_t address);

@@ -17,12 +17,24 @@
 namespace cuda_on_cpu {
 
 using Work = std::function<void()>;
+class KernelCall;
 struct Stream;
 
-/// A node of a graph: its work and the earlier nodes that it needs, by their places.
+/// A kernel's node, as far as its parameters can be asked for.
+struct KernelNode {
+  cudaKernelNodeParams parameters{};
+  std::shared_ptr<const KernelCall> call;
+  std::vector<void*> arguments;  ///< of the call
+};
+
+/// A node of a graph: its work and the nodes that it needs, by their places.
 struct Node {
   Work work;
   std::vector<std::size_t> needs;
+  cudaGraphNodeType type = cudaGraphNodeTypeEmpty;
+  std::size_t name = 0;                      ///< unique; stands behind the handle
+  std::size_t original = 0;                  ///< whose clone it is
+  std::shared_ptr<const KernelNode> kernel;  ///< null unless it was added as one
 };
 using Nodes = std::vector<Node>;
 
@@ -68,13 +80,14 @@ std::recursive_mutex& engine();
 /// to be given to keep().
 cudaError_t open_stream(cudaStream_t handle, Stream*& stream, bool& at_once);
 /// Adds work to a lazy stream, or a node to the graph that is being captured.
-void keep(Stream& stream, Work work);
+void keep(Stream& stream, Work work, cudaGraphNodeType type = cudaGraphNodeTypeEmpty);
 /// Runs the work with device memory readable, unless the device is spoilt.
 void perform(const std::function<void()>& work);
 
-/// Does work in a stream: `now()`, or what `later()` makes of it.
+/// Does work in a stream: `now()`, or what `later()` makes of it. As a node it has the type.
 template <class Now, class Later>
-cudaError_t submit(cudaStream_t handle, Now now, Later later) {
+cudaError_t submit(cudaStream_t handle, Now now, Later later,
+                   cudaGraphNodeType type = cudaGraphNodeTypeEmpty) {
   const std::lock_guard lock(engine());
   Stream* stream = nullptr;
   bool at_once = false;
@@ -83,10 +96,17 @@ cudaError_t submit(cudaStream_t handle, Now now, Later later) {
   if (at_once) {
     perform(std::ref(now));
   } else {
-    keep(*stream, later());
+    keep(*stream, later(), type);
   }
   return cudaSuccess;
 }
+
+/// Records what `enqueue(stream)` does as nodes of a graph that need nothing.
+cudaError_t record_nodes(const std::function<cudaError_t(cudaStream_t)>& enqueue, Nodes& nodes);
+/// From now on the stream 0 is each thread's own.
+void use_default_stream_of_thread();
+/// A name for a new node.
+std::size_t new_node_name();
 
 /// For calls that wait for the device, or may: an error if a capture forbids it.
 cudaError_t may_wait(const char* call);

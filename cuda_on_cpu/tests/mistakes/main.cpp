@@ -19,6 +19,8 @@ const std::map<std::string, Mistake>& all() {
       {"different_barriers", different_barriers},
       {"missing_lanes", missing_lanes},
       {"beyond_allocation", beyond_allocation},
+      {"misaligned", misaligned},
+      {"row_above", row_above},
       {"null_pointer", null_pointer},
       {"wild_index", wild_index},
       {"use_after_free", use_after_free},

@@ -12,6 +12,8 @@ void missing_lanes(bool cured);
 
 // Memory
 void beyond_allocation(bool cured);
+void row_above(bool cured);
+void misaligned(bool cured);
 void null_pointer(bool cured);
 void wild_index(bool cured);
 void use_after_free(bool cured);

@@ -1,0 +1,339 @@
+/// @file
+/// cudaMalloc() and its relatives, pools and advice for managed memory.
+#include <algorithm>
+#include <map>
+#include <mutex>
+#include <set>
+#include <string>
+
+#include <cuda_runtime_api.h>
+
+#include "cuda_on_cpu/device.hpp"
+#include "cuda_on_cpu/diagnose.hpp"
+#include "cuda_on_cpu/error.hpp"
+#include "cuda_on_cpu/memory.hpp"
+#include "cuda_on_cpu/stream.hpp"
+
+struct CUmemPoolHandle_st {
+  int device = 0;
+  std::uint64_t release_threshold = 0;
+  int reuse[3] = {1, 1, 1};
+};
+
+namespace cuda_on_cpu {
+namespace {
+
+struct Pools {
+  std::set<cudaMemPool_t> all;
+  std::map<int, cudaMemPool_t> first;    ///< each device's own
+  std::map<int, cudaMemPool_t> current;  ///< that cudaMallocAsync() takes from
+};
+Pools& pools() {
+  static auto* const pools = new Pools;
+  return *pools;
+}
+
+cudaMemPool_t new_pool(int device) {
+  auto* const pool = new CUmemPoolHandle_st{device};
+  pools().all.insert(pool);
+  return pool;
+}
+
+cudaMemPool_t first_pool(int device) {
+  const std::lock_guard lock(engine());
+  cudaMemPool_t& pool = pools().first[device];
+  if (pool == nullptr) pool = new_pool(device);
+  return pool;
+}
+
+cudaMemPool_t pool_of(int device) {
+  const std::lock_guard lock(engine());
+  const cudaMemPool_t chosen = pools().current[device];
+  return chosen != nullptr ? chosen : first_pool(device);
+}
+
+bool is_pool(cudaMemPool_t pool) {
+  const std::lock_guard lock(engine());
+  return pools().all.contains(pool);
+}
+
+/// What CUDA demands of memory that is prefetched or advised on.
+cudaError_t check_managed(const char* call, const void* pointer, std::size_t bytes, Place place) {
+  if (sticky_error() != cudaSuccess) return sticky_error();
+  const auto address = reinterpret_cast<std::uintptr_t>(pointer);
+  const auto found = find_allocation(address);
+  if (bytes == 0) return record(cudaErrorInvalidValue);
+  if (!found || found->freed || found->kind != MemoryKind::managed || address < found->begin ||
+      bytes > found->end() - address) {
+    report_at(place, std::string(call) + ": the range is not memory of cudaMallocManaged().");
+    return record(cudaErrorInvalidValue);
+  }
+  return cudaSuccess;
+}
+
+bool is_place(int device) {
+  return device == cudaCpuDeviceId || device_exists(device);
+}
+
+int to_device(cudaMemLocation location) {
+  return location.type == cudaMemLocationTypeDevice ? location.id : int{cudaCpuDeviceId};
+}
+
+}  // namespace
+}  // namespace cuda_on_cpu
+
+using namespace cuda_on_cpu;  // NOLINT(google-build-using-namespace)
+
+cudaError_t cudaMalloc(void** pointer, std::size_t bytes, const char* file, unsigned line) {
+  const cudaError_t error = may_change_memory("cudaMalloc()");
+  return error != cudaSuccess ? error : allocate(pointer, bytes, MemoryKind::device, {file, line});
+}
+
+cudaError_t cudaMallocAsync(void** pointer, std::size_t bytes, cudaStream_t stream,
+                            const char* file, unsigned line) {
+  return cudaMallocFromPoolAsync(pointer, bytes, pool_of(current_device()), stream, file, line);
+}
+
+cudaError_t cudaMallocFromPoolAsync(void** pointer, std::size_t bytes, cudaMemPool_t pool,
+                                    cudaStream_t stream, const char* file, unsigned line) {
+  if (!is_pool(pool)) return record(cudaErrorInvalidValue);
+  cudaStreamCaptureStatus capturing = cudaStreamCaptureStatusNone;
+  const cudaError_t error = cudaStreamIsCapturing(stream, &capturing);
+  if (error != cudaSuccess) return error;
+  if (capturing != cudaStreamCaptureStatusNone) {
+    report_at({file, line},
+              "cudaMallocAsync(): memory of a graph is not modelled here; allocate it before the "
+              "capture.");
+    return record(cudaErrorStreamCaptureUnsupported);
+  }
+  return allocate(pointer, bytes, MemoryKind::device, {file, line}, 0, pool);
+}
+
+cudaError_t cudaMallocManaged(void** pointer, std::size_t bytes, unsigned flags, const char* file,
+                              unsigned line) {
+  if (flags != cudaMemAttachGlobal && flags != cudaMemAttachHost) {
+    return record(cudaErrorInvalidValue);
+  }
+  const cudaError_t error = may_change_memory("cudaMallocManaged()");
+  return error != cudaSuccess ? error : allocate(pointer, bytes, MemoryKind::managed, {file, line});
+}
+
+cudaError_t cudaMallocPitch(void** pointer, std::size_t* pitch, std::size_t width,
+                            std::size_t height, const char* file, unsigned line) {
+  if (width > max_bytes || height > max_bytes / std::max<std::size_t>(width, 1)) {
+    return record(cudaErrorMemoryAllocation);
+  }
+  if (pitch == nullptr) return record(cudaErrorInvalidValue);
+  *pitch = (width + 511) / 512 * 512;
+  return cudaMalloc(pointer, *pitch * height, file, line);
+}
+
+cudaError_t cudaHostAlloc(void** pointer, std::size_t bytes, unsigned flags, const char* file,
+                          unsigned line) {
+  if (flags > 7) return record(cudaErrorInvalidValue);
+  const cudaError_t error = may_change_memory("cudaHostAlloc()");
+  return error != cudaSuccess ? error
+                              : allocate(pointer, bytes, MemoryKind::host, {file, line}, flags);
+}
+
+cudaError_t cudaMallocHost(void** pointer, std::size_t bytes, unsigned flags, const char* file,
+                           unsigned line) {
+  return cudaHostAlloc(pointer, bytes, flags, file, line);
+}
+
+cudaError_t cudaFree(void* pointer, const char* file, unsigned line) {
+  return free_memory("cudaFree()", pointer, false, {file, line});
+}
+
+cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream, const char* file, unsigned line) {
+  cudaError_t result = cudaSuccess;
+  const cudaError_t error = submit(
+      stream,
+      [&] {
+        result = release_allocation("cudaFreeAsync()", pointer, false, {file, line});
+      },
+      [&]() -> Work {
+        return [=] { release_allocation("cudaFreeAsync()", pointer, false, {file, line}); };
+      });
+  return record(error != cudaSuccess ? error : result);
+}
+
+cudaError_t cudaFreeHost(void* pointer, const char* file, unsigned line) {
+  return free_memory("cudaFreeHost()", pointer, true, {file, line});
+}
+
+cudaError_t cudaHostGetDevicePointer(void** device, void* host, unsigned flags) {
+  if (sticky_error() != cudaSuccess) return sticky_error();
+  if (device == nullptr || flags != 0) return record(cudaErrorInvalidValue);
+  const auto found = find_allocation(reinterpret_cast<std::uintptr_t>(host));
+  if (!found || found->freed || found->kind != MemoryKind::host)
+    return record(cudaErrorInvalidValue);
+  *device = host;
+  return cudaSuccess;
+}
+
+cudaError_t cudaHostGetFlags(unsigned* flags, void* pointer) {
+  const auto found = find_allocation(reinterpret_cast<std::uintptr_t>(pointer));
+  if (flags == nullptr || !found || found->freed || found->kind != MemoryKind::host) {
+    return record(cudaErrorInvalidValue);
+  }
+  *flags = found->flags | cudaHostAllocMapped;
+  return cudaSuccess;
+}
+
+cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const void* pointer) {
+  if (sticky_error() != cudaSuccess) return sticky_error();
+  const auto address = reinterpret_cast<std::uintptr_t>(pointer);
+  const auto found = find_allocation(address);
+  if (attributes == nullptr) return record(cudaErrorInvalidValue);
+  *attributes = {cudaMemoryTypeUnregistered, -2, nullptr, nullptr};
+  if (!found || found->freed || address < found->begin || address >= found->end())
+    return cudaSuccess;
+  void* const same = const_cast<void*>(pointer);
+  attributes->device = found->device;
+  attributes->devicePointer = same;
+  if (found->kind == MemoryKind::device) attributes->type = cudaMemoryTypeDevice;
+  if (found->kind == MemoryKind::managed) attributes->type = cudaMemoryTypeManaged;
+  if (found->kind == MemoryKind::host) attributes->type = cudaMemoryTypeHost;
+  if (found->kind != MemoryKind::device) attributes->hostPointer = same;
+  return cudaSuccess;
+}
+
+cudaError_t cudaMalloc3D(cudaPitchedPtr* pitched, cudaExtent extent, const char* file,
+                         unsigned line) {
+  if (pitched == nullptr) return record(cudaErrorInvalidValue);
+  *pitched = {nullptr, 0, extent.width, extent.height};
+  if (extent.depth > max_bytes / std::max<std::size_t>(extent.height, 1)) {
+    return record(cudaErrorMemoryAllocation);
+  }
+  return cudaMallocPitch(&pitched->ptr, &pitched->pitch, extent.width, extent.height * extent.depth,
+                         file, line);
+}
+
+cudaError_t cudaMemPrefetchAsync(const void* pointer, std::size_t bytes, int device,
+                                 cudaStream_t stream, const char* file, unsigned line) {
+  const cudaError_t error = check_managed("cudaMemPrefetchAsync()", pointer, bytes, {file, line});
+  if (error != cudaSuccess) return error;
+  if (!is_place(device)) return record(cudaErrorInvalidDevice);
+  return record(submit(
+      stream, [] {}, []() -> Work { return [] {}; }));
+}
+
+cudaError_t cudaMemPrefetchAsync(const void* pointer, std::size_t bytes, cudaMemLocation location,
+                                 unsigned flags, cudaStream_t stream, const char* file,
+                                 unsigned line) {
+  if (flags != 0) return record(cudaErrorInvalidValue);
+  return cudaMemPrefetchAsync(pointer, bytes, to_device(location), stream, file, line);
+}
+
+cudaError_t cudaMemAdvise(const void* pointer, std::size_t bytes, cudaMemoryAdvise advice,
+                          int device, const char* file, unsigned line) {
+  const cudaError_t error = check_managed("cudaMemAdvise()", pointer, bytes, {file, line});
+  if (error != cudaSuccess) return error;
+  if (advice < cudaMemAdviseSetReadMostly || advice > cudaMemAdviseUnsetAccessedBy) {
+    return record(cudaErrorInvalidValue);
+  }
+  const bool names_device = advice != cudaMemAdviseSetReadMostly &&
+                            advice != cudaMemAdviseUnsetReadMostly &&
+                            advice != cudaMemAdviseUnsetPreferredLocation;
+  return names_device && !is_place(device) ? record(cudaErrorInvalidDevice) : cudaSuccess;
+}
+
+cudaError_t cudaMemAdvise(const void* pointer, std::size_t bytes, cudaMemoryAdvise advice,
+                          cudaMemLocation location, const char* file, unsigned line) {
+  return cudaMemAdvise(pointer, bytes, advice, to_device(location), file, line);
+}
+
+cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t* pool, int device) {
+  if (pool == nullptr) return record(cudaErrorInvalidValue);
+  if (!device_exists(device)) return record(cudaErrorInvalidDevice);
+  *pool = first_pool(device);
+  return cudaSuccess;
+}
+
+cudaError_t cudaDeviceGetMemPool(cudaMemPool_t* pool, int device) {
+  if (pool == nullptr) return record(cudaErrorInvalidValue);
+  if (!device_exists(device)) return record(cudaErrorInvalidDevice);
+  *pool = pool_of(device);
+  return cudaSuccess;
+}
+
+cudaError_t cudaDeviceSetMemPool(int device, cudaMemPool_t pool) {
+  const std::lock_guard lock(engine());
+  if (!device_exists(device)) return record(cudaErrorInvalidDevice);
+  if (!is_pool(pool) || pool->device != device) return record(cudaErrorInvalidValue);
+  pools().current[device] = pool;
+  return cudaSuccess;
+}
+
+cudaError_t cudaMemPoolCreate(cudaMemPool_t* pool, const cudaMemPoolProps* properties) {
+  const std::lock_guard lock(engine());
+  if (pool == nullptr || properties == nullptr ||
+      properties->allocType != cudaMemAllocationTypePinned ||
+      properties->location.type != cudaMemLocationTypeDevice) {
+    return record(cudaErrorInvalidValue);
+  }
+  if (!device_exists(properties->location.id)) return record(cudaErrorInvalidDevice);
+  if (properties->handleTypes != cudaMemHandleTypeNone) {
+    report("cudaMemPoolCreate(): pools that other processes can use are not modelled here.");
+    return record(cudaErrorNotSupported);
+  }
+  *pool = new_pool(properties->location.id);
+  return cudaSuccess;
+}
+
+cudaError_t cudaMemPoolDestroy(cudaMemPool_t pool) {
+  const std::lock_guard lock(engine());
+  if (!is_pool(pool) || pool == first_pool(pool->device)) return record(cudaErrorInvalidValue);
+  cudaMemPool_t& current = pools().current[pool->device];
+  if (current == pool) current = nullptr;
+  pools().all.erase(pool);
+  return cudaSuccess;  // what was allocated from it may still be in use
+}
+
+cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void* value) {
+  const std::lock_guard lock(engine());
+  if (!is_pool(pool) || value == nullptr) return record(cudaErrorInvalidValue);
+  if (attribute >= cudaMemPoolReuseFollowEventDependencies &&
+      attribute <= cudaMemPoolReuseAllowInternalDependencies) {
+    pool->reuse[attribute - 1] = *static_cast<int*>(value);
+  } else if (attribute == cudaMemPoolAttrReleaseThreshold) {
+    pool->release_threshold = *static_cast<std::uint64_t*>(value);
+  } else if ((attribute != cudaMemPoolAttrUsedMemHigh &&
+              attribute != cudaMemPoolAttrReservedMemHigh) ||
+             *static_cast<std::uint64_t*>(value) != 0) {
+    return record(cudaErrorInvalidValue);
+  }
+  return cudaSuccess;
+}
+
+cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void* value) {
+  const std::lock_guard lock(engine());
+  if (!is_pool(pool) || value == nullptr) return record(cudaErrorInvalidValue);
+  if (attribute >= cudaMemPoolReuseFollowEventDependencies &&
+      attribute <= cudaMemPoolReuseAllowInternalDependencies) {
+    *static_cast<int*>(value) = pool->reuse[attribute - 1];
+  } else if (attribute == cudaMemPoolAttrReleaseThreshold) {
+    *static_cast<std::uint64_t*>(value) = pool->release_threshold;
+  } else if (attribute == cudaMemPoolAttrUsedMemCurrent ||
+             attribute == cudaMemPoolAttrReservedMemCurrent) {
+    *static_cast<std::uint64_t*>(value) = bytes_of(pool);
+  } else {
+    report("cudaMemPoolGetAttribute(): how much a pool has had at most is not counted here.");
+    return record(cudaErrorNotSupported);
+  }
+  return cudaSuccess;
+}
+
+cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, std::size_t /*bytes*/) {
+  return is_pool(pool) ? sticky_error() : record(cudaErrorInvalidValue);
+}
+
+cudaError_t cudaMemPoolSetAccess(cudaMemPool_t pool, const cudaMemAccessDesc* list,
+                                 std::size_t count) {
+  if (!is_pool(pool) || (list == nullptr && count > 0)) return record(cudaErrorInvalidValue);
+  for (std::size_t i = 0; i < count; ++i) {
+    if (!device_exists(list[i].location.id)) return record(cudaErrorInvalidDevice);
+  }
+  return cudaSuccess;  // devices can access each other's memory anyway
+}

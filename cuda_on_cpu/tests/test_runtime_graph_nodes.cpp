@@ -1,0 +1,179 @@
+#include <vector>
+
+#include "runtime.hpp"
+
+namespace cuda_on_cpu {
+namespace {
+
+void add(int* x, int y) {
+  x[threadIdx.x] += y;
+}
+void multiply(int* x, int y) {
+  x[threadIdx.x] *= y;
+}
+
+class GraphNodes : public testing::Test {
+ protected:
+  void SetUp() override { ASSERT_EQ(cudaGraphCreate(&graph_, 0), cudaSuccess); }
+  void TearDown() override {
+    EXPECT_EQ(cudaGraphDestroy(graph_), cudaSuccess);
+    cudaDeviceReset();
+  }
+
+  /// A node that runs the kernel on x, behind others.
+  cudaGraphNode_t append(void (*kernel)(int*, int), int y,
+                         const std::vector<cudaGraphNode_t>& needs = {}) {
+    cudaGraphNode_t node = nullptr;
+    const cudaKernelNodeParams parameters = launch(kernel, y);
+    EXPECT_EQ(cudaGraphAddKernelNode(&node, graph_, needs.data(), needs.size(), &parameters),
+              cudaSuccess);
+    return node;
+  }
+
+  cudaKernelNodeParams launch(void (*kernel)(int*, int), int y) {
+    y_ = y;
+    return {untyped(kernel), dim3(1), dim3(2), 0, arguments_, nullptr};
+  }
+
+  std::vector<int> result(cudaGraphExec_t executable) {
+    EXPECT_EQ(cudaGraphLaunch(executable, nullptr), cudaSuccess);
+    return from_device(x_, 2);
+  }
+
+  cudaGraphExec_t instantiate() {
+    cudaGraphExec_t executable = nullptr;
+    EXPECT_EQ(cudaGraphInstantiate(&executable, graph_, nullptr, nullptr, 0), cudaSuccess);
+    return executable;
+  }
+
+  cudaGraph_t graph_ = nullptr;
+  int* x_ = on_device(std::vector<int>{1, 2});
+  int y_ = 0;
+  void* arguments_[2] = {&x_, &y_};
+
+ private:
+  WithSettings settings_;
+};
+
+TEST_F(GraphNodes, RunBehindWhatTheyNeed) {
+  const cudaGraphNode_t last = append(add, 1);
+  const cudaGraphNode_t first = append(multiply, 10);
+  EXPECT_EQ(cudaGraphAddDependencies(graph_, &first, &last, 1), cudaSuccess);
+  for (const ThreadOrder order :
+       {ThreadOrder::forward, ThreadOrder::reverse, ThreadOrder::random}) {
+    settings().thread_order = order;
+    x_ = on_device(std::vector<int>{1, 2});
+    const cudaKernelNodeParams to_first = launch(multiply, 10);
+    EXPECT_EQ(cudaGraphKernelNodeSetParams(first, &to_first), cudaSuccess);
+    const cudaKernelNodeParams to_last = launch(add, 1);
+    EXPECT_EQ(cudaGraphKernelNodeSetParams(last, &to_last), cudaSuccess);
+    const cudaGraphExec_t executable = instantiate();
+    EXPECT_EQ(result(executable), (std::vector<int>{11, 21}));
+    EXPECT_EQ(cudaGraphExecDestroy(executable), cudaSuccess);
+  }
+}
+
+TEST_F(GraphNodes, MayNotNeedEachOther) {
+  const cudaGraphNode_t one = append(add, 1);
+  const cudaGraphNode_t other = append(add, 2, {one});
+  EXPECT_EQ(cudaGraphAddDependencies(graph_, &other, &one, 1), cudaSuccess);
+  cudaGraphExec_t executable = nullptr;
+  const Outcome outcome = outcome_of(
+      [&] { EXPECT_EQ(cudaGraphInstantiate(&executable, graph_, 0), cudaErrorInvalidValue); });
+  expect_says(outcome, {"need each other in a circle"});
+}
+
+TEST_F(GraphNodes, KeepTheirArgumentsAndTakeOthers) {
+  const cudaGraphNode_t node = append(add, 5);
+  y_ = 1000;  // the node has its own copy
+  const cudaGraphExec_t executable = instantiate();
+  EXPECT_EQ(result(executable), (std::vector<int>{6, 7}));
+  const cudaKernelNodeParams other = launch(multiply, 3);
+  EXPECT_EQ(cudaGraphExecKernelNodeSetParams(executable, node, &other), cudaSuccess);
+  EXPECT_EQ(result(executable), (std::vector<int>{18, 21}));
+  const cudaHostNodeParams host{[](void*) {}, nullptr};
+  EXPECT_EQ(cudaGraphExecHostNodeSetParams(executable, node, &host), cudaErrorInvalidValue);
+  EXPECT_EQ(cudaGraphExecDestroy(executable), cudaSuccess);
+}
+
+TEST_F(GraphNodes, AreUpdatedFromAGraphOfTheSameShape) {
+  append(add, 1, {append(multiply, 2)});
+  const cudaGraphExec_t executable = instantiate();
+  cudaGraph_t clone = nullptr;
+  EXPECT_EQ(cudaGraphClone(&clone, graph_), cudaSuccess);
+  cudaGraphNode_t nodes[2];
+  std::size_t count = 2;
+  EXPECT_EQ(cudaGraphGetNodes(clone, nodes, &count), cudaSuccess);
+  const cudaKernelNodeParams other = launch(add, 100);
+  EXPECT_EQ(cudaGraphKernelNodeSetParams(nodes[1], &other), cudaSuccess);
+  cudaGraphExecUpdateResultInfo information{};
+  EXPECT_EQ(cudaGraphExecUpdate(executable, clone, &information), cudaSuccess);
+  EXPECT_EQ(result(executable), (std::vector<int>{102, 104}));
+  EXPECT_EQ(cudaGraphDestroyNode(nodes[1]), cudaSuccess);
+  cudaGraphExecUpdateResult why = cudaGraphExecUpdateSuccess;
+  cudaGraphNode_t where = nullptr;
+  EXPECT_EQ(cudaGraphExecUpdate(executable, clone, &where, &why), cudaErrorGraphExecUpdateFailure);
+  EXPECT_EQ(why, cudaGraphExecUpdateErrorTopologyChanged);
+  EXPECT_EQ(cudaGraphDestroy(clone), cudaSuccess);
+  EXPECT_EQ(cudaGraphExecDestroy(executable), cudaSuccess);
+  cudaGetLastError();
+}
+
+TEST_F(GraphNodes, CanBeGraphs) {
+  append(add, 1);
+  cudaGraph_t outer = nullptr;
+  EXPECT_EQ(cudaGraphCreate(&outer, 0), cudaSuccess);
+  cudaGraphNode_t one = nullptr;
+  cudaGraphNode_t two = nullptr;
+  EXPECT_EQ(cudaGraphAddChildGraphNode(&one, outer, nullptr, 0, graph_), cudaSuccess);
+  EXPECT_EQ(cudaGraphAddChildGraphNode(&two, outer, &one, 1, graph_), cudaSuccess);
+  cudaGraphExec_t executable = nullptr;
+  EXPECT_EQ(cudaGraphInstantiateWithFlags(&executable, outer, 0), cudaSuccess);
+  EXPECT_EQ(result(executable), (std::vector<int>{3, 4}));
+  EXPECT_EQ(cudaGraphExecDestroy(executable), cudaSuccess);
+  EXPECT_EQ(cudaGraphDestroy(outer), cudaSuccess);
+}
+
+TEST_F(GraphNodes, AreCheckedWhenTheyAreAdded) {
+  cudaGraphNode_t node = nullptr;
+  cudaKernelNodeParams parameters = launch(add, 1);
+  parameters.blockDim = dim3(2048);
+  const Outcome launch_outcome = outcome_of([&] {
+    EXPECT_EQ(cudaGraphAddKernelNode(&node, graph_, nullptr, 0, &parameters),
+              cudaErrorInvalidConfiguration);
+  });
+  expect_says(launch_outcome, {here(__LINE__ - 3), "has 2048 threads"});
+  x_ = on_device(std::vector<int>{1, 2});
+  const cudaMemsetParams fill{x_, 0, 0, 4, 3, 1};
+  const Outcome fill_outcome = outcome_of([&] {
+    EXPECT_EQ(cudaGraphAddMemsetNode(&node, graph_, nullptr, 0, &fill), cudaErrorInvalidValue);
+  });
+  expect_says(fill_outcome, {"cudaGraphAddMemsetNode()", "but 12 are to be written"});
+}
+
+TEST(KernelAddress, MustBeKnown) {
+  const Outcome outcome = outcome_of([] {
+    const auto* const address = reinterpret_cast<const void*>(&settings);
+    EXPECT_EQ(cudaLaunchKernel(address, dim3(1), dim3(1), nullptr), cudaErrorInvalidDeviceFunction);
+  });
+  expect_says(outcome, {here(__LINE__ - 2), "name the kernel itself, not a pointer to it"});
+}
+
+TEST(Surroundings, AreWatchedOnBothSides) {
+  const auto read = [](int offset) {
+    return outcome_of([=] {
+      float* const x = on_device(std::vector<float>(100));
+      Launch("read", {1, 1})([=](float* y) { y[0] += x[offset]; }, x);
+    });
+  };
+  expect_says(read(-20000), {"80000 bytes before the beginning of the 400 bytes"});
+  expect_says(read(20000), {"79600 bytes beyond the end of the 400 bytes"});
+  const Outcome written = outcome_of([] {
+    char* const x = on_device(std::vector<char>(400));
+    Launch("write", {1, 1})([](char* y) { y[-300] = 1; }, x);
+  });
+  expect_says(written, {"kernel 'write'", "has written 300 bytes before the beginning"});
+}
+
+}  // namespace
+}  // namespace cuda_on_cpu

@@ -1,0 +1,98 @@
+#include "casts.hpp"
+
+#include <set>
+#include <string_view>
+
+namespace cuda_on_cpu {
+namespace {
+
+/// Walks over tokens without looking at spaces. Behind the last one there is nothing more.
+class Walk {
+ public:
+  Walk(const std::vector<Token>& tokens, std::size_t place) : tokens_(&tokens), place_(place) {}
+
+  std::size_t place() const { return place_; }
+  bool at_end() const { return place_ >= tokens_->size(); }
+  bool is(std::string_view wanted) const { return !at_end() && (*tokens_)[place_].is(wanted); }
+  bool is_word() const { return !at_end() && (*tokens_)[place_].kind == TokenKind::word; }
+  std::string_view text() const { return (*tokens_)[place_].text; }
+
+  void go_on() {
+    do ++place_;
+    while (!at_end() && (*tokens_)[place_].kind == TokenKind::space);
+  }
+  /// Goes on if the token is this one.
+  bool skip(std::string_view wanted) {
+    if (!is(wanted)) return false;
+    go_on();
+    return true;
+  }
+  /// Goes behind the bracket that closes the one here.
+  void skip_brackets(std::string_view open, std::string_view close) {
+    std::size_t depth = 0;
+    for (; !at_end() && !is(";") && !is("{"); go_on()) {
+      if (is(open)) ++depth;
+      if (is(close) && --depth == 0) return go_on();
+    }
+  }
+
+ private:
+  const std::vector<Token>* tokens_;
+  std::size_t place_;
+};
+
+/// The names behind __global__: the last word before the parameters.
+std::set<std::string_view> kernel_names(const std::vector<Token>& tokens) {
+  std::set<std::string_view> names;
+  for (std::size_t i = 0; i < tokens.size(); ++i) {
+    if (!tokens[i].is("__global__")) continue;
+    std::string_view name;
+    Walk walk(tokens, i);
+    for (walk.go_on(); !walk.at_end() && !walk.is(";") && !walk.is("{"); walk.go_on()) {
+      if (walk.skip("__launch_bounds__")) walk.skip_brackets("(", ")");
+      if (walk.is("(")) break;
+      if (walk.is_word()) name = walk.text();
+    }
+    if (!name.empty()) names.insert(name);
+  }
+  return names;
+}
+
+/// Goes over `&space::kernel<float>`. @return whether it is a kernel, and an expression ends behind
+/// it.
+bool skip_kernel(Walk& walk, const std::set<std::string_view>& kernels) {
+  std::string_view name;
+  walk.skip("&");
+  walk.skip("::");
+  while (walk.is_word()) {
+    name = walk.text();
+    walk.go_on();
+    if (walk.is("<")) walk.skip_brackets("<", ">");  // nobody compares a cast kernel
+    if (!walk.skip("::")) break;
+  }
+  const bool at_end = walk.is(",") || walk.is(")") || walk.is(";") || walk.is("}");
+  return at_end && kernels.contains(name);
+}
+
+}  // namespace
+
+std::map<std::size_t, Cast> find_casts(const std::vector<Token>& tokens) {
+  std::map<std::size_t, Cast> casts;
+  const std::set<std::string_view> kernels = kernel_names(tokens);
+  if (kernels.empty()) return casts;
+  for (std::size_t i = 0; i < tokens.size(); ++i) {
+    Walk walk(tokens, i);
+    const bool is_word = walk.skip("reinterpret_cast");
+    if (!walk.skip(is_word ? "<" : "(")) continue;
+    const bool is_const = walk.skip("const");
+    if (!walk.skip("void") || !walk.skip("*") || !walk.skip(is_word ? ">" : ")")) continue;
+    if (is_word && !walk.skip("(")) continue;
+    const std::size_t first = walk.place();
+    if (!skip_kernel(walk, kernels) || (is_word && !walk.is(")"))) continue;
+    const std::size_t last = walk.place();
+    casts[i] = {first, last, is_word ? last + 1 : last, is_const};
+  }
+  return casts;
+}
+
+}  // namespace cuda_on_cpu
