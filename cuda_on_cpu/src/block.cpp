@@ -12,6 +12,7 @@
 
 #include <device_functions.h>
 #include <sys/mman.h>
+#include <unwind.h>
 
 #include "cuda_on_cpu/diagnose.hpp"
 
@@ -186,6 +187,7 @@ void Block::start(const RunningLaunch& launch, std::uint64_t number, Arena& with
   arrived = 0;
   barriers = 0;
   mixed = false;
+  has_tiles = false;
   next_index = {0, 0, 0};
   const unsigned warps = (threads + 31) / 32;
   std::fill_n(lanes_waiting, warps, 0U);
@@ -350,6 +352,7 @@ inline void Worker::thread_exited(Fiber& fiber) {
 /// The life of a fiber: runs threads from their start, as long as no suspended one can go on.
 void Worker::serve() {
   Fiber& self = *running_;
+  self.frame = static_cast<const char*>(__builtin_frame_address(0));
   for (;;) {
     while ((head_ == tail_ || prefer_start_) && start_next_thread(self)) {
       bool has_memory = true;
@@ -393,6 +396,8 @@ inline Fiber* Worker::next_fiber() {
     return fiber;
   }
   prefer_start_ = false;
+  if (head_ == tail_ && !converging_.empty()) [[unlikely]]
+    release_converging();
   return head_ != tail_ ? next_ready() : nullptr;
 }
 
@@ -549,10 +554,14 @@ void Worker::complete_exchange(Block& block, unsigned warp, unsigned lanes) {
   for (unsigned left = lanes; left != 0; left &= left - 1) {
     const auto lane = static_cast<unsigned>(std::countr_zero(left));
     if (fibers[lane]->mask != first.mask || fibers[lane]->combine != first.combine) return;
-    values[lane] = {fibers[lane]->value, 0, fibers[lane]->argument};
+    values[lane] = {fibers[lane]->value, 0, fibers[lane]->argument, false};
   }
   first.combine(values, lanes);
-  for_lanes(lanes, [&](unsigned lane) { fibers[lane]->result = values[lane].result; });
+  for_lanes(lanes, [&](unsigned lane) {
+    fibers[lane]->result = values[lane].result;
+    if (values[lane].missing) [[unlikely]]
+      fail_missing_lane(*fibers[lane], values[lane].argument);
+  });
   block.lanes_waiting[warp] &= ~lanes;
 #ifdef CUDA_ON_CPU_THREAD_SANITIZER
   for_lanes(lanes, [&](unsigned lane) {
@@ -570,6 +579,24 @@ void Worker::complete_exchange(Block& block, unsigned warp, unsigned lanes) {
   }
 }
 
+/// A lane reads from one that has given nothing.
+void Worker::fail_missing_lane(const Fiber& fiber, unsigned from) {
+  const Block& block = *fiber.block;
+  const unsigned warp = fiber.thread >> 5U;
+  threadIdx = index_of(fiber.thread, blockDim);
+  fail(cudaErrorLaunchFailure, fiber.place, [&] {
+    std::string reason = "the mask " + hexadecimal(fiber.mask) + " lacks it";
+    if ((lanes_of_warp(block, warp) >> from & 1U) == 0) {
+      reason = "the block has " + counted(block.threads, "thread") + ", and so its last warp has " +
+               counted(block.threads - warp * 32, "lane");
+    } else if ((block.lanes_exited[warp] >> from & 1U) != 0) {
+      reason = "it has exited";
+    }
+    return std::string(fiber.what) + " reads the value of lane " + std::to_string(from) +
+           ", which does not take part: " + reason + ".";
+  });
+}
+
 /// When a lane has ended and does not count any more, the others may be complete.
 void Worker::complete_exchanges(Block& block, unsigned warp) {
   for (unsigned left = block.lanes_waiting[warp]; left != 0; left &= block.lanes_waiting[warp]) {
@@ -582,6 +609,95 @@ void Worker::complete_exchanges(Block& block, unsigned warp) {
 }
 
 void only_wait(Lane* /*lanes*/, unsigned /*mask*/) {}
+
+// ------------------------------------------------------------------------------------------------
+// Lanes that a branch has kept together, and threads that wait for a key
+
+namespace {
+
+/// What the unwinder is to find out: by which calls a thread has come to where it is.
+struct Calls {
+  std::uint64_t hash;
+  const char* end;  ///< of the thread's own part of the stack
+};
+
+_Unwind_Reason_Code add_call(_Unwind_Context* context, void* data) {
+  Calls& calls = *static_cast<Calls*>(data);
+  if (reinterpret_cast<const char*>(_Unwind_GetCFA(context)) >= calls.end) return _URC_END_OF_STACK;
+  calls.hash = (calls.hash ^ _Unwind_GetIP(context)) * 0x9e3779b97f4a7c15U;
+  calls.hash ^= calls.hash >> 29U;
+  return _URC_NO_REASON;
+}
+
+}  // namespace
+
+unsigned Worker::converge(const char* what, Place place) {
+  Fiber& fiber = *running_;
+  Calls calls{place.line, fiber.frame};
+  _Unwind_Backtrace(add_call, &calls);
+  fiber.place = place;
+  fiber.what = what;
+  fiber.mask = 0;
+  fiber.calls = calls.hash;
+  converging_.push_back(&fiber);
+  const unsigned warp = fiber.thread >> 5U;
+  unsigned lanes = 0;
+  for (const Fiber* const other : converging_) {
+    if (other->block == fiber.block && other->thread >> 5U == warp && other->calls == calls.hash) {
+      lanes |= 1U << (other->thread & 31U);
+    }
+  }
+  const unsigned alive = lanes_of_warp(*block_, warp) & ~block_->lanes_exited[warp];
+  if (lanes == alive) release_lanes(*block_, warp, calls.hash);
+  switch_threads(suspend(fiber));
+  return static_cast<unsigned>(fiber.result);
+}
+
+void Worker::release_converging() {
+  while (!converging_.empty()) {
+    const Fiber& first = *converging_.front();
+    release_lanes(*first.block, first.thread >> 5U, first.calls);
+  }
+}
+
+/// Lets those lanes of a warp go on that have come to converge() by the same calls.
+void Worker::release_lanes(const Block& block, unsigned warp, std::uint64_t calls) {
+  const auto belongs = [&](const Fiber* fiber) {
+    return fiber->block == &block && fiber->thread >> 5U == warp && fiber->calls == calls;
+  };
+  const auto group = std::stable_partition(converging_.begin(), converging_.end(),
+                                           [&](const Fiber* fiber) { return !belongs(fiber); });
+  std::uint64_t lanes = 0;
+  std::for_each(group, converging_.end(),
+                [&](const Fiber* fiber) { lanes |= 1U << (fiber->thread & 31U); });
+  std::for_each(group, converging_.end(), [&](Fiber* fiber) {
+    fiber->result = lanes;
+    wake(*fiber);
+  });
+  converging_.erase(group, converging_.end());
+}
+
+void Worker::wait_for(const void* key, const char* what, Place place) {
+  Fiber& fiber = *running_;
+  fiber.place = place;
+  fiber.what = what;
+  fiber.mask = 0;
+  fiber.key = key;
+  waiting_.push_back(&fiber);
+  switch_threads(suspend(fiber));
+}
+
+void Worker::wake_all(const void* key) {
+  std::size_t kept = 0;
+  for (Fiber* const fiber : waiting_) {
+    if (fiber->key == key) {
+      wake(*fiber);
+    } else {
+      waiting_[kept++] = fiber;
+    }
+  }
+  waiting_.resize(kept);
+}
 
 // ------------------------------------------------------------------------------------------------
 // Blocks and grids
@@ -604,6 +720,9 @@ void Worker::run_current() {
   while (fibers_.size() < alive_) new_fiber();
 #endif
   at_grid_barrier_.clear();
+  converging_.clear();
+  waiting_.clear();
+  barrier_copies.clear();
   if (launch_->configuration.cooperative) at_grid_barrier_.reserve(alive_);
   const unsigned ring = std::bit_ceil(static_cast<unsigned>(alive_) + 1U);
   if (ready_.size() < ring) ready_.resize(ring);
@@ -707,6 +826,9 @@ std::string Worker::describe_deadlock(const Block& block, const Fiber& first) co
   for (const Fiber* const fiber : at_grid_barrier_) {
     if (fiber->block == &block) add(*fiber);
   }
+  for (const Fiber* const fiber : waiting_) {
+    if (fiber->block == &block) add(*fiber);
+  }
   std::string text = "not all threads reach " + std::string(first.what) + ": ";
   bool next = false;
   for (const auto& [group, count] : groups) {
@@ -731,6 +853,9 @@ void Worker::deadlock() {
         first = block->at_exchange[warp * 32 + static_cast<unsigned>(std::countr_zero(waiting))];
     }
     for (const Fiber* const fiber : at_grid_barrier_) {
+      if (first == nullptr && fiber->block == block) first = fiber;
+    }
+    for (const Fiber* const fiber : waiting_) {
       if (first == nullptr && fiber->block == block) first = fiber;
     }
     if (first == nullptr) continue;
@@ -832,6 +957,69 @@ bool take_async_copy(unsigned prior, AsyncCopy& copy) {
   }
   if (fiber.copies_done > 0 && fiber.copies_done == fiber.copies.size()) forget_copies(fiber);
   return false;
+}
+
+unsigned converge(const char* what, Place place) {
+  return in_kernel(what, place).converge(what, place);
+}
+
+bool is_shared(const void* address) {
+  const Worker* const worker = this_worker;
+  return worker != nullptr && worker->runs_kernel() && worker->block().arena->contains(address);
+}
+
+void wait_for(const void* key, const char* what, Place place) {
+  in_kernel(what, place).wait_for(key, what, place);
+}
+
+void wake_all(const void* key) {
+  if (this_worker != nullptr && this_worker->runs_kernel()) this_worker->wake_all(key);
+}
+
+void tile_barrier(unsigned size, const char* what, Place place) {
+  Worker& worker = in_kernel(what, place);
+  Block& block = worker.block();
+  if (!std::exchange(block.has_tiles, true)) std::fill_n(block.tile_arrived, 32, 0U);
+  const unsigned tile = worker.running()->thread / size;
+  // The tiles of one size have the numbers from 1024 / size on.
+  unsigned& arrived = block.tile_arrived[max_threads / size + tile];
+  const unsigned threads = std::min(size, block.threads - tile * size);
+  release(&arrived);
+  if (++arrived < threads) {
+    worker.wait_for(&arrived, what, place);
+  } else {
+    arrived = 0;
+    worker.wake_all(&arrived);
+  }
+  acquire(&arrived);
+}
+
+std::uint64_t* tile_values(unsigned size) {
+  Worker& worker = in_kernel("a tile's function", {});
+  return worker.block().tile_values + worker.running()->thread / size * size;
+}
+
+void begin_barrier_copy(const void* barrier, const AsyncCopy& copy) {
+  Worker& worker = in_kernel("memcpy_async", {});
+  if (worker.block().arena->contains(copy.to)) std::memset(copy.to, 0xff, copy.bytes);
+  worker.barrier_copies.emplace_back(barrier, copy);
+}
+
+bool take_barrier_copy(const void* barrier, AsyncCopy& copy) {
+  Worker& worker = in_kernel("memcpy_async", {});
+  auto& copies = worker.barrier_copies;
+  const auto found = std::find_if(copies.begin(), copies.end(),
+                                  [&](const auto& entry) { return entry.first == barrier; });
+  if (found == copies.end()) return false;
+  copy = found->second;
+  copies.erase(found);
+  return true;
+}
+
+void fail_kernel(const char* sentence, Place place) {
+  in_kernel("a function of the device", place).fail(cudaErrorLaunchFailure, place, [=] {
+    return std::string(sentence);
+  });
 }
 
 void trap(Place place) {

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "cuda_on_cpu/fiber.hpp"
@@ -111,6 +112,11 @@ struct Block {
   unsigned lanes_waiting[max_warps];
   unsigned lanes_exited[max_warps];
   Fiber* at_exchange[max_threads];
+
+  // The barriers of tiles of 64, 128, 256, 512 and 1024 threads.
+  bool has_tiles = false;
+  unsigned tile_arrived[32];
+  std::uint64_t tile_values[max_threads];
 };
 
 /// Runs blocks on one OS thread, their threads on fibers.
@@ -130,6 +136,12 @@ class Worker {
   void wait_for_grid(Place place);
   /// The same for an exchange with lanes of its warp.
   Switch exchange(const Exchange& exchange);
+  /// See converge() in kernel.hpp.
+  unsigned converge(const char* what, Place place);
+  /// See wait_for() in kernel.hpp.
+  void wait_for(const void* key, const char* what, Place place);
+  /// See wake_all() in kernel.hpp.
+  void wake_all(const void* key);
   /// Lets the other threads go on first, also those that have not started.
   void yield();
 
@@ -149,6 +161,8 @@ class Worker {
   const Block& block() const { return *block_; }
   /// The running thread's.
   Block& block() { return *block_; }
+  /// Copies that barriers will do when their phases end.
+  std::vector<std::pair<const void*, AsyncCopy>> barrier_copies;
   RunningLaunch& launch() const { return *launch_; }
 
  private:
@@ -175,6 +189,9 @@ class Worker {
   Fiber* idle_fiber();
   Fiber& new_fiber();
   void reset_fibers();
+  void release_converging();
+  void release_lanes(const Block& block, unsigned warp, std::uint64_t calls);
+  [[noreturn]] void fail_missing_lane(const Fiber& fiber, unsigned from);
   std::string describe_deadlock(const Block& block, const Fiber& first) const;
   [[noreturn]] void deadlock();
   std::uint64_t random();
@@ -199,6 +216,8 @@ class Worker {
   std::vector<Fiber*> at_grid_barrier_;
   char grid_sync_[2]{};
   unsigned grid_barriers_ = 0;
+  std::vector<Fiber*> converging_;
+  std::vector<Fiber*> waiting_;  ///< for a key
   std::vector<Arena*> arenas_;
   bool abandoned_ = false;
   bool prefer_start_ = false;  ///< start a thread before the ready ones go on

@@ -34,6 +34,9 @@ struct alignas(64) Fiber : Suspended {
   Combine combine = nullptr;
   std::uint64_t value = 0;
   unsigned argument = 0;
+  const void* key = nullptr;    ///< of wait_for()
+  std::uint64_t calls = 0;      ///< by which it has come to converge()
+  const char* frame = nullptr;  ///< where the thread's own part of the stack begins
 
   // What it has asked for with __pipeline_memcpy_async() and not waited for.
   std::vector<AsyncCopy> copies;

@@ -248,6 +248,7 @@ struct Lane {
   std::uint64_t value;
   std::uint64_t result;
   unsigned argument;
+  bool missing;  ///< to be set if the lane needs one that does not take part, the argument's
 };
 /// Computes the results of the lanes in the mask; the others are not to be touched.
 using Combine = void (*)(Lane* lanes, unsigned mask);
@@ -271,8 +272,11 @@ inline std::uint64_t exchange(unsigned mask, std::uint64_t value, unsigned argum
   return threads.from->result;
 }
 
-/// The lanes of the own warp that have not ended; all are active here.
+/// The lanes of the own warp that have not ended.
 unsigned active_lanes();
+/// Waits until every other thread has ended or waits as well. Those lanes of the own warp go on
+/// together that have come here by the same calls: as if a branch had kept them together.
+unsigned converge(const char* what, Place place);
 /// The running thread's number in its block.
 unsigned thread_in_block();
 
@@ -292,6 +296,25 @@ void commit_async_copies();
 /// @return whether there was one.
 bool take_async_copy(unsigned prior, AsyncCopy& copy);
 
+/// Whether the address is in the shared memory of the running block.
+bool is_shared(const void* address);
+
+// What other kinds of barriers are made of: barriers of tiles of several warps, cuda::barrier.
+/// Waits until wake_all() is called for the same key.
+void wait_for(const void* key, const char* what, Place place);
+/// The threads that wait for the key go on.
+void wake_all(const void* key);
+/// Waits for all threads of the own tile, which has 64 threads or another power of two.
+void tile_barrier(unsigned size, const char* what, Place place);
+/// One value for each thread of the own tile, to exchange them between two of its barriers.
+std::uint64_t* tile_values(unsigned size);
+/// A copy that is done when a barrier's phase ends; until then there are NaNs in shared memory.
+void begin_barrier_copy(const void* barrier, const AsyncCopy& copy);
+/// Takes the oldest copy of the barrier. @return whether there was one.
+bool take_barrier_copy(const void* barrier, AsyncCopy& copy);
+
+/// Ends the kernel because of a mistake that a header has found.
+[[noreturn]] void fail_kernel(const char* sentence, Place place);
 /// __trap(): ends the kernel with an error.
 [[noreturn]] void trap(Place place);
 /// assert() in a kernel.
