@@ -1,5 +1,43 @@
 /// @file
-/// Reductions come with the groups.
+/// Reductions over tiles and coalesced groups.
 #pragma once
 
+#include <bit>
+
 #include "../cooperative_groups.h"
+
+namespace cooperative_groups {
+
+/// Every thread of the group gets the combination of all their values.
+template <class Group, class T, class Operation>
+T reduce(const Group& group, T value, Operation operation, CUDA_ON_CPU_HERE) {
+  const auto threads = group.present();
+  const auto rank = group.thread_rank();
+  for (unsigned distance = std::bit_ceil(threads) / 2; distance > 0; distance /= 2) {
+    const bool is_there = rank + distance < threads;
+    const T other =
+        group.shfl(value, static_cast<int>(is_there ? rank + distance : rank), file, line);
+    if (rank < distance && is_there) value = operation(value, other);
+  }
+  return group.shfl(value, 0, file, line);
+}
+
+/// The combination is stored by one thread.
+template <class Group, class T, class Value, class Operation>
+void reduce_store_async(const Group& group, T* to, Value value, Operation operation,
+                        CUDA_ON_CPU_HERE) {
+  const Value result = reduce(group, value, operation, file, line);
+  if (group.thread_rank() == 0) *to = result;
+}
+/// The combination is combined with an atomic by one thread.
+template <class Group, class Atomic, class Value, class Operation>
+void reduce_update_async(const Group& group, Atomic& to, Value value, Operation operation,
+                         CUDA_ON_CPU_HERE) {
+  const Value result = reduce(group, value, operation, file, line);
+  if (group.thread_rank() != 0) return;
+  auto old = to.load();
+  while (!to.compare_exchange_weak(old, operation(old, result))) {
+  }
+}
+
+}  // namespace cooperative_groups

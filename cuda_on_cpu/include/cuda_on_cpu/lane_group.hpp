@@ -1,0 +1,96 @@
+/// @file
+/// What the cooperative groups within a warp have in common: the lanes of a mask, by their ranks.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <type_traits>
+
+#include "cuda_on_cpu/warp_functions.hpp"
+#include "vector_types.h"
+
+namespace cuda_on_cpu {
+
+/// The lane that has this rank among those of the mask.
+inline unsigned lane_of_rank(unsigned mask, unsigned rank) {
+  for (; rank > 0; --rank) mask &= mask - 1;
+  return static_cast<unsigned>(std::countr_zero(mask));
+}
+inline unsigned rank_of_lane(unsigned mask, unsigned lane) {
+  return static_cast<unsigned>(std::popcount(mask & ((1U << lane) - 1U)));
+}
+/// The bits at the lanes of the mask, by ranks.
+inline unsigned by_ranks(unsigned mask, unsigned lanes) {
+  unsigned result = 0;
+  unsigned rank = 0;
+  for_lanes(mask, [&](unsigned lane) { result |= (lanes >> lane & 1U) << rank++; });
+  return result;
+}
+/// The lanes that the own warp has in a block of this shape.
+inline unsigned lanes_of_own_warp() {
+  const unsigned left = blockDim.x * blockDim.y * blockDim.z - (thread_in_block() & ~31U);
+  return left >= 32 ? full_warp : (1U << left) - 1U;
+}
+
+/// Calls exchange_word(value) for each eight bytes of a value.
+template <class T, class ExchangeWord>
+T by_words(const T& value, const ExchangeWord& exchange_word) {
+  static_assert(std::is_trivially_copyable_v<T>, "only plain values go from thread to thread");
+  std::uint64_t words[(sizeof(T) + 7) / 8] = {};
+  __builtin_memcpy(words, &value, sizeof(T));
+  for (std::uint64_t& word : words) word = exchange_word(word);
+  T result;
+  __builtin_memcpy(&result, words, sizeof(T));
+  return result;
+}
+
+/// The lanes of a mask, among them the caller's own.
+class LaneGroup {
+ public:
+  void sync(CUDA_ON_CPU_HERE) const { __syncwarp(mask_, file, line); }
+  unsigned thread_rank() const { return rank_of_lane(mask_, own_lane()); }
+  unsigned meta_group_rank() const { return meta_rank_; }
+  unsigned meta_group_size() const { return meta_size_; }
+
+  unsigned ballot(int predicate, CUDA_ON_CPU_HERE) const {
+    return by_ranks(mask_, __ballot_sync(mask_, predicate, file, line));
+  }
+  int any(int predicate, CUDA_ON_CPU_HERE) const {
+    return __any_sync(mask_, predicate, file, line);
+  }
+  int all(int predicate, CUDA_ON_CPU_HERE) const {
+    return __all_sync(mask_, predicate, file, line);
+  }
+  template <class T>
+  unsigned match_any(T value, CUDA_ON_CPU_HERE) const {
+    return by_ranks(mask_, __match_any_sync(mask_, value, file, line));
+  }
+  template <class T>
+  unsigned match_all(T value, int& predicate, CUDA_ON_CPU_HERE) const {
+    return by_ranks(mask_, __match_all_sync(mask_, value, &predicate, file, line));
+  }
+  /// The lanes that are there: the last warp of a block may be short of some.
+  unsigned present() const {
+    return static_cast<unsigned>(std::popcount(mask_ & lanes_of_own_warp()));
+  }
+  /// Not a function of CUDA's.
+  unsigned lanes() const { return mask_; }
+
+ protected:
+  LaneGroup(unsigned mask, unsigned meta_rank, unsigned meta_size)
+      : mask_(mask), meta_rank_(meta_rank), meta_size_(meta_size) {}
+
+  template <class T>
+  T from_rank(const T& value, unsigned rank, const char* what, Place place) const {
+    const unsigned lane = lane_of_rank(mask_, rank);
+    return by_words(value, [&](std::uint64_t word) {
+      return exchange(mask_, word, lane & 31U, shuffle, what, place);
+    });
+  }
+
+  unsigned mask_;
+  unsigned meta_rank_;
+  unsigned meta_size_;
+};
+
+}  // namespace cuda_on_cpu
