@@ -2,6 +2,7 @@
 /// Copies from global to shared memory that go on while the thread does something else.
 #pragma once
 
+#include "cuda_on_cpu/async_copy.hpp"
 #include "cuda_runtime.h"
 
 /// Asks for a copy of 4, 8 or 16 bytes, of which the last `zfill` become zeros instead.
@@ -20,14 +21,5 @@ inline void __pipeline_commit() {
 
 /// Waits for all groups but the `prior` latest.
 inline void __pipeline_wait_prior(std::size_t prior) {
-  cuda_on_cpu::AsyncCopy copy{};
-  while (cuda_on_cpu::take_async_copy(static_cast<unsigned>(prior), copy)) {
-    // Here and not in the runtime, so that the sanitizers see the accesses.
-    const unsigned copied = copy.bytes - copy.zeros;
-    for (unsigned i = 0; i < copied; i += 4) {
-      static_cast<std::uint32_t*>(copy.to)[i / 4] =
-          static_cast<const std::uint32_t*>(copy.from)[i / 4];
-    }
-    std::memset(static_cast<char*>(copy.to) + copied, 0, copy.zeros);
-  }
+  cuda_on_cpu::finish_async_copies(prior);
 }
