@@ -1,0 +1,175 @@
+/// @file
+/// nvcuda::wmma: products of small matrices by a warp, which a GPU has tensor cores for.
+#pragma once
+
+#include "cuda_on_cpu/fragment.hpp"
+
+namespace nvcuda::wmma {
+
+namespace detail {
+
+using cuda_on_cpu::Lane;
+using cuda_on_cpu::Place;
+
+/// Waits for all lanes of the warp.
+inline void all_lanes(const char* what, Place place) {
+  using namespace cuda_on_cpu;
+  if (lanes_of_own_warp() != full_warp) {
+    fail_kernel("a warp's matrix functions need its 32 lanes, but the last warp of this block has "
+                "fewer.", place);
+  }
+  exchange(full_warp, 0, 0, only_wait, what, place);
+}
+inline void check_stride(unsigned stride, std::size_t bytes, Place place) {
+  if (stride * bytes % 16 != 0) {
+    cuda_on_cpu::fail_kernel(
+        "the rows or columns of a matrix of wmma must be a multiple of 16 bytes apart.", place);
+  }
+}
+/// Calls function(element, place in memory) for the elements of the own lane.
+template <class Fragment, class Function>
+void for_elements(bool is_row_major, unsigned stride, const Function& function) {
+  for (unsigned i = 0; i < Fragment::num_elements; ++i) {
+    const unsigned number = i * 32 + cuda_on_cpu::own_lane();
+    const unsigned row = number / Fragment::columns;
+    const unsigned column = number % Fragment::columns;
+    function(i, is_row_major ? std::size_t{row} * stride + column
+                             : std::size_t{column} * stride + row);
+  }
+}
+
+/// What a lane gives to a product.
+template <class D, class A, class B, class C>
+struct Operands {
+  D* d;
+  const A* a;
+  const B* b;
+  const C* c;
+  bool saturate;
+};
+
+/// The element of a matrix that is distributed over the lanes.
+template <class Fragment, class Operand, class Lanes>
+auto element(const Lanes* lanes, Operand operand, unsigned row, unsigned column) {
+  const unsigned number = row * Fragment::columns + column;
+  return (lanes[number % 32].*operand)->x[number / 32];
+}
+
+/// One element of the result: in float, in int or, of doubles, in double.
+template <class D, class A, class B, class C>
+auto product(const Operands<D, A, B, C>* lanes, unsigned row, unsigned column) {
+  using All = Operands<D, A, B, C>;
+  const auto start = element<C>(lanes, &All::c, row, column);
+  if constexpr (std::is_same_v<decltype(start), const int>) {
+    long long sum = 0;
+    for (unsigned k = 0; k < A::columns; ++k) {
+      sum += element<A>(lanes, &All::a, row, k) * element<B>(lanes, &All::b, k, column);
+    }
+    sum += start;
+    return lanes[0].saturate ? static_cast<int>(std::clamp(sum, -(1LL << 31), (1LL << 31) - 1))
+                             : static_cast<int>(sum);
+  } else {
+    using Sum = std::conditional_t<std::is_same_v<typename D::element_type, double>, double, float>;
+    Sum sum = static_cast<Sum>(start);
+    for (unsigned k = 0; k < A::columns; ++k) {
+      sum = std::fma(A::operand(element<A>(lanes, &All::a, row, k)),
+                     B::operand(element<B>(lanes, &All::b, k, column)), sum);
+    }
+    return sum;
+  }
+}
+
+/// The exchange in which the last lane to come computes the product for all.
+template <class D, class A, class B, class C>
+void multiply(Lane* lanes, unsigned mask) {
+  Operands<D, A, B, C> operands[32];
+  cuda_on_cpu::for_lanes(mask, [&](unsigned lane) {
+    operands[lane] = *cuda_on_cpu::from_bits<const Operands<D, A, B, C>*>(lanes[lane].value);
+  });
+  // The result may be the summand, so it is written when all of it is there.
+  decltype(product(operands, 0, 0)) results[D::rows * D::columns];
+  for (unsigned i = 0; i < D::rows * D::columns; ++i) {
+    results[i] = product(operands, i / D::columns, i % D::columns);
+  }
+  for (unsigned i = 0; i < D::rows * D::columns; ++i) {
+    operands[i % 32].d->x[i / 32] = static_cast<typename D::element_type>(results[i]);
+  }
+}
+
+}  // namespace detail
+
+/// All elements become the value.
+template <class Use, int m, int n, int k, class T, class Layout, class Value>
+void fill_fragment(fragment<Use, m, n, k, T, Layout>& fragment, const Value& value) {
+  using Element = typename wmma::fragment<Use, m, n, k, T, Layout>::element_type;
+  for (unsigned i = 0; i < fragment.num_elements; ++i) fragment.x[i] = static_cast<Element>(value);
+}
+
+/// Loads an operand, whose layout belongs to its type.
+template <class Use, int m, int n, int k, class T, class Layout, class Memory>
+void load_matrix_sync(fragment<Use, m, n, k, T, Layout>& fragment, const Memory* from,
+                      unsigned stride, CUDA_ON_CPU_HERE) {
+  using Fragment = wmma::fragment<Use, m, n, k, T, Layout>;
+  static_assert(!std::is_void_v<Layout>, "an accumulator is loaded with a layout");
+  detail::check_stride(stride, sizeof(Memory), {file, line});
+  detail::all_lanes("load_matrix_sync", {file, line});
+  detail::for_elements<Fragment>(
+      std::is_same_v<Layout, row_major>, stride,
+      [&](unsigned i, std::size_t place) { fragment.x[i] = from[place]; });
+}
+/// Loads an accumulator.
+template <int m, int n, int k, class T>
+void load_matrix_sync(fragment<accumulator, m, n, k, T>& fragment, const T* from, unsigned stride,
+                      layout_t layout, CUDA_ON_CPU_HERE) {
+  detail::check_stride(stride, sizeof(T), {file, line});
+  detail::all_lanes("load_matrix_sync", {file, line});
+  detail::for_elements<wmma::fragment<accumulator, m, n, k, T>>(
+      layout == mem_row_major, stride,
+      [&](unsigned i, std::size_t place) { fragment.x[i] = from[place]; });
+}
+template <int m, int n, int k, class T>
+void store_matrix_sync(T* to, const fragment<accumulator, m, n, k, T>& fragment, unsigned stride,
+                       layout_t layout, CUDA_ON_CPU_HERE) {
+  detail::check_stride(stride, sizeof(T), {file, line});
+  detail::all_lanes("store_matrix_sync", {file, line});
+  detail::for_elements<wmma::fragment<accumulator, m, n, k, T>>(
+      layout == mem_row_major, stride,
+      [&](unsigned i, std::size_t place) { to[place] = fragment.x[i]; });
+}
+
+/// d = a * b + c.
+template <int m, int n, int k, class A, class B, class C, class D, class LayoutA, class LayoutB>
+void mma_sync(fragment<accumulator, m, n, k, D>& d,
+              const fragment<matrix_a, m, n, k, A, LayoutA>& a,
+              const fragment<matrix_b, m, n, k, B, LayoutB>& b,
+              const fragment<accumulator, m, n, k, C>& c, bool saturate = false,
+              CUDA_ON_CPU_HERE) {
+  static_assert(std::is_same_v<A, B>, "both operands of mma_sync() have the same type");
+  static_assert(detail::is_sum_of<A, C> && detail::is_sum_of<A, D>,
+                "mma_sync() has no accumulator of this type for such operands");
+  using namespace cuda_on_cpu;
+  using FragmentD = fragment<accumulator, m, n, k, D>;
+  using FragmentA = fragment<matrix_a, m, n, k, A, LayoutA>;
+  using FragmentB = fragment<matrix_b, m, n, k, B, LayoutB>;
+  using FragmentC = fragment<accumulator, m, n, k, C>;
+  using All = detail::Operands<FragmentD, FragmentA, FragmentB, FragmentC>;
+  const All operands{&d, &a, &b, &c, saturate};
+#ifdef __SANITIZE_THREAD__
+  detail::all_lanes("mma_sync", {file, line});
+#else
+  if (lanes_of_own_warp() != full_warp) detail::all_lanes("mma_sync", {file, line});
+#endif
+  exchange(full_warp, to_bits(&operands), 0,
+           detail::multiply<FragmentD, FragmentA, FragmentB, FragmentC>, "mma_sync", {file, line});
+#ifdef __SANITIZE_THREAD__
+  detail::all_lanes("mma_sync", {file, line});
+#endif
+}
+
+/// Rounded to the 10 bits of fraction that tensor cores take of a float.
+inline float __float_to_tf32(float x) {
+  if (!std::isfinite(x)) return x;
+  return __uint_as_float((__float_as_uint(x) + 0x1000U) & 0xffffe000U);
+}
+
+}  // namespace nvcuda::wmma
