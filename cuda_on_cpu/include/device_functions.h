@@ -2,8 +2,6 @@
 /// What kernels call: barriers, warp functions, atomics, fences, loads, fast mathematics, bits.
 #pragma once
 
-#include <math.h>  // with the overloads for float at global scope, as CUDA has them
-
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -12,6 +10,7 @@
 #include <type_traits>
 
 #include <assert.h>
+#include <math.h>  // with the overloads for float at global scope, as CUDA has them
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>

@@ -15,8 +15,10 @@ using cuda_on_cpu::Place;
 inline void all_lanes(const char* what, Place place) {
   using namespace cuda_on_cpu;
   if (lanes_of_own_warp() != full_warp) {
-    fail_kernel("a warp's matrix functions need its 32 lanes, but the last warp of this block has "
-                "fewer.", place);
+    fail_kernel(
+        "a warp's matrix functions need its 32 lanes, but the last warp of this block has "
+        "fewer.",
+        place);
   }
   exchange(full_warp, 0, 0, only_wait, what, place);
 }
@@ -33,8 +35,8 @@ void for_elements(bool is_row_major, unsigned stride, const Function& function) 
     const unsigned number = i * 32 + cuda_on_cpu::own_lane();
     const unsigned row = number / Fragment::columns;
     const unsigned column = number % Fragment::columns;
-    function(i, is_row_major ? std::size_t{row} * stride + column
-                             : std::size_t{column} * stride + row);
+    function(
+        i, is_row_major ? std::size_t{row} * stride + column : std::size_t{column} * stride + row);
   }
 }
 
@@ -142,8 +144,7 @@ template <int m, int n, int k, class A, class B, class C, class D, class LayoutA
 void mma_sync(fragment<accumulator, m, n, k, D>& d,
               const fragment<matrix_a, m, n, k, A, LayoutA>& a,
               const fragment<matrix_b, m, n, k, B, LayoutB>& b,
-              const fragment<accumulator, m, n, k, C>& c, bool saturate = false,
-              CUDA_ON_CPU_HERE) {
+              const fragment<accumulator, m, n, k, C>& c, bool saturate = false, CUDA_ON_CPU_HERE) {
   static_assert(std::is_same_v<A, B>, "both operands of mma_sync() have the same type");
   static_assert(detail::is_sum_of<A, C> && detail::is_sum_of<A, D>,
                 "mma_sync() has no accumulator of this type for such operands");

@@ -2,7 +2,7 @@
 #include <random>
 #include <vector>
 
-#include "cooperative_groups.h"
+#include "cooperative_groups/reduce.h"
 #include "cuda/atomic"
 #include "runtime.hpp"
 

@@ -33,38 +33,46 @@ T atomic_update(T* address, Operation operation) {
 
 }  // namespace cuda_on_cpu
 
-#define CUDA_ON_CPU_ATOMIC(name, T, expression)                                                \
-  inline T name(T* address, T operand) {                                                     \
-    return cuda_on_cpu::atomic_update(                                            \
-        address, [operand]([[maybe_unused]] T old) -> T { return expression; });             \
-  }                                                                                          \
-  inline T name##_block(T* address, T operand) { return name(address, operand); }            \
-  inline T name##_system(T* address, T operand) { return name(address, operand); }
-#define CUDA_ON_CPU_NATIVE_ATOMIC(name, T, builtin)                                            \
-  inline T name(T* address, T operand) {                                                     \
-    return builtin(address, operand, __ATOMIC_ACQ_REL);                                      \
-  }                                                                                          \
-  inline T name##_block(T* address, T operand) { return name(address, operand); }            \
-  inline T name##_system(T* address, T operand) { return name(address, operand); }
-#define CUDA_ON_CPU_INTEGER_ATOMICS(T)                                                         \
-  CUDA_ON_CPU_NATIVE_ATOMIC(atomicAdd, T, __atomic_fetch_add)                                  \
-  CUDA_ON_CPU_NATIVE_ATOMIC(atomicSub, T, __atomic_fetch_sub)                                  \
-  CUDA_ON_CPU_NATIVE_ATOMIC(atomicAnd, T, __atomic_fetch_and)                                  \
-  CUDA_ON_CPU_NATIVE_ATOMIC(atomicOr, T, __atomic_fetch_or)                                    \
-  CUDA_ON_CPU_NATIVE_ATOMIC(atomicXor, T, __atomic_fetch_xor)                                  \
-  CUDA_ON_CPU_NATIVE_ATOMIC(atomicExch, T, __atomic_exchange_n)                                \
-  CUDA_ON_CPU_ATOMIC(atomicMin, T, operand < old ? operand : old)                              \
-  CUDA_ON_CPU_ATOMIC(atomicMax, T, operand > old ? operand : old)                              \
-  inline T atomicCAS(T* address, T compare, T value) {                                       \
-    __atomic_compare_exchange_n(address, &compare, value, false, __ATOMIC_ACQ_REL,           \
-                                __ATOMIC_ACQUIRE);                                           \
-    return compare;                                                                          \
-  }                                                                                          \
-  inline T atomicCAS_block(T* address, T compare, T value) {                                 \
-    return atomicCAS(address, compare, value);                                               \
-  }                                                                                          \
-  inline T atomicCAS_system(T* address, T compare, T value) {                                \
-    return atomicCAS(address, compare, value);                                               \
+#define CUDA_ON_CPU_ATOMIC(name, T, expression)                                  \
+  inline T name(T* address, T operand) {                                         \
+    return cuda_on_cpu::atomic_update(                                           \
+        address, [operand]([[maybe_unused]] T old) -> T { return expression; }); \
+  }                                                                              \
+  inline T name##_block(T* address, T operand) {                                 \
+    return name(address, operand);                                               \
+  }                                                                              \
+  inline T name##_system(T* address, T operand) {                                \
+    return name(address, operand);                                               \
+  }
+#define CUDA_ON_CPU_NATIVE_ATOMIC(name, T, builtin)     \
+  inline T name(T* address, T operand) {                \
+    return builtin(address, operand, __ATOMIC_ACQ_REL); \
+  }                                                     \
+  inline T name##_block(T* address, T operand) {        \
+    return name(address, operand);                      \
+  }                                                     \
+  inline T name##_system(T* address, T operand) {       \
+    return name(address, operand);                      \
+  }
+#define CUDA_ON_CPU_INTEGER_ATOMICS(T)                                             \
+  CUDA_ON_CPU_NATIVE_ATOMIC(atomicAdd, T, __atomic_fetch_add)                      \
+  CUDA_ON_CPU_NATIVE_ATOMIC(atomicSub, T, __atomic_fetch_sub)                      \
+  CUDA_ON_CPU_NATIVE_ATOMIC(atomicAnd, T, __atomic_fetch_and)                      \
+  CUDA_ON_CPU_NATIVE_ATOMIC(atomicOr, T, __atomic_fetch_or)                        \
+  CUDA_ON_CPU_NATIVE_ATOMIC(atomicXor, T, __atomic_fetch_xor)                      \
+  CUDA_ON_CPU_NATIVE_ATOMIC(atomicExch, T, __atomic_exchange_n)                    \
+  CUDA_ON_CPU_ATOMIC(atomicMin, T, operand < old ? operand : old)                  \
+  CUDA_ON_CPU_ATOMIC(atomicMax, T, operand > old ? operand : old)                  \
+  inline T atomicCAS(T* address, T compare, T value) {                             \
+    __atomic_compare_exchange_n(address, &compare, value, false, __ATOMIC_ACQ_REL, \
+                                __ATOMIC_ACQUIRE);                                 \
+    return compare;                                                                \
+  }                                                                                \
+  inline T atomicCAS_block(T* address, T compare, T value) {                       \
+    return atomicCAS(address, compare, value);                                     \
+  }                                                                                \
+  inline T atomicCAS_system(T* address, T compare, T value) {                      \
+    return atomicCAS(address, compare, value);                                     \
   }
 CUDA_ON_CPU_INTEGER_ATOMICS(int)
 CUDA_ON_CPU_INTEGER_ATOMICS(unsigned)
@@ -75,12 +83,12 @@ CUDA_ON_CPU_ATOMIC(atomicDec, unsigned, old == 0U || old > operand ? operand : o
 CUDA_ON_CPU_ATOMIC(atomicAdd, float, old + operand)
 CUDA_ON_CPU_ATOMIC(atomicAdd, double, old + operand)
 CUDA_ON_CPU_ATOMIC(atomicExch, float, operand)
-#define CUDA_ON_CPU_ATOMIC_CAS(name)                                                             \
-  inline unsigned short name(unsigned short* address, unsigned short compare,                    \
-                             unsigned short value) {                                             \
-    __atomic_compare_exchange_n(address, &compare, value, false, __ATOMIC_ACQ_REL,               \
-                                __ATOMIC_ACQUIRE);                                               \
-    return compare;                                                                              \
+#define CUDA_ON_CPU_ATOMIC_CAS(name)                                               \
+  inline unsigned short name(unsigned short* address, unsigned short compare,      \
+                             unsigned short value) {                               \
+    __atomic_compare_exchange_n(address, &compare, value, false, __ATOMIC_ACQ_REL, \
+                                __ATOMIC_ACQUIRE);                                 \
+    return compare;                                                                \
   }
 CUDA_ON_CPU_ATOMIC_CAS(atomicCAS)
 CUDA_ON_CPU_ATOMIC_CAS(atomicCAS_block)

@@ -29,8 +29,7 @@ class coalesced_group : public cuda_on_cpu::LaneGroup {
   template <class T>
   T shfl_down(T value, unsigned delta, CUDA_ON_CPU_HERE) const {
     const unsigned rank = thread_rank();
-    return from_rank(value, rank + delta < size() ? rank + delta : rank, "shfl_down",
-                     {file, line});
+    return from_rank(value, rank + delta < size() ? rank + delta : rank, "shfl_down", {file, line});
   }
 };
 

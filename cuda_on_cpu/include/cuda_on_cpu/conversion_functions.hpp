@@ -6,29 +6,29 @@
 #include "cuda_on_cpu/warp_functions.hpp"  // to_bits()
 
 // For each rounding: to and from the integer types, and from double to float.
-#define CUDA_ON_CPU_TO_INTEGER(Integer, from, to, mode, rounding)                        \
-  inline Integer __float2##to##_##mode(float x) {                                        \
-    return cuda_on_cpu::to_integer<Integer, cuda_on_cpu::Rounding::rounding>(x);         \
-  }                                                                                      \
-  inline Integer __double2##to##_##mode(double x) {                                      \
-    return cuda_on_cpu::to_integer<Integer, cuda_on_cpu::Rounding::rounding>(x);         \
-  }                                                                                      \
-  inline float __##from##2float_##mode(Integer x) {                                      \
-    return cuda_on_cpu::from_integer<float, cuda_on_cpu::Rounding::rounding>(x);         \
+#define CUDA_ON_CPU_TO_INTEGER(Integer, from, to, mode, rounding)                \
+  inline Integer __float2##to##_##mode(float x) {                                \
+    return cuda_on_cpu::to_integer<Integer, cuda_on_cpu::Rounding::rounding>(x); \
+  }                                                                              \
+  inline Integer __double2##to##_##mode(double x) {                              \
+    return cuda_on_cpu::to_integer<Integer, cuda_on_cpu::Rounding::rounding>(x); \
+  }                                                                              \
+  inline float __##from##2float_##mode(Integer x) {                              \
+    return cuda_on_cpu::from_integer<float, cuda_on_cpu::Rounding::rounding>(x); \
   }
-#define CUDA_ON_CPU_CONVERSIONS(mode, rounding)                                              \
-  CUDA_ON_CPU_TO_INTEGER(int, int, int, mode, rounding)                                      \
-  CUDA_ON_CPU_TO_INTEGER(unsigned, uint, uint, mode, rounding)                               \
-  CUDA_ON_CPU_TO_INTEGER(long long, ll, ll, mode, rounding)                                  \
-  CUDA_ON_CPU_TO_INTEGER(unsigned long long, ull, ull, mode, rounding)                       \
-  inline double __ll2double_##mode(long long x) {                                            \
-    return cuda_on_cpu::from_integer<double, cuda_on_cpu::Rounding::rounding>(x);            \
-  }                                                                                          \
-  inline double __ull2double_##mode(unsigned long long x) {                                  \
-    return cuda_on_cpu::from_integer<double, cuda_on_cpu::Rounding::rounding>(x);            \
-  }                                                                                          \
-  inline float __double2float_##mode(double x) {                                             \
-    return cuda_on_cpu::to_float<cuda_on_cpu::Rounding::rounding>(x);                        \
+#define CUDA_ON_CPU_CONVERSIONS(mode, rounding)                                   \
+  CUDA_ON_CPU_TO_INTEGER(int, int, int, mode, rounding)                           \
+  CUDA_ON_CPU_TO_INTEGER(unsigned, uint, uint, mode, rounding)                    \
+  CUDA_ON_CPU_TO_INTEGER(long long, ll, ll, mode, rounding)                       \
+  CUDA_ON_CPU_TO_INTEGER(unsigned long long, ull, ull, mode, rounding)            \
+  inline double __ll2double_##mode(long long x) {                                 \
+    return cuda_on_cpu::from_integer<double, cuda_on_cpu::Rounding::rounding>(x); \
+  }                                                                               \
+  inline double __ull2double_##mode(unsigned long long x) {                       \
+    return cuda_on_cpu::from_integer<double, cuda_on_cpu::Rounding::rounding>(x); \
+  }                                                                               \
+  inline float __double2float_##mode(double x) {                                  \
+    return cuda_on_cpu::to_float<cuda_on_cpu::Rounding::rounding>(x);             \
   }
 CUDA_ON_CPU_CONVERSIONS(rn, nearest)
 CUDA_ON_CPU_CONVERSIONS(rz, zero)

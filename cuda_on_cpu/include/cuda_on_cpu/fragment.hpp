@@ -53,10 +53,11 @@ constexpr bool exists() {
 
 /// Whether products of T are added up in Sum.
 template <class T, class Sum>
-constexpr bool is_sum_of =
-    std::is_same_v<T, double> ? std::is_same_v<Sum, double>
-    : is_byte<T>              ? std::is_same_v<Sum, int>
-                 : std::is_same_v<Sum, float> || (std::is_same_v<T, __half> && std::is_same_v<Sum, __half>);
+constexpr bool is_sum_of = std::is_same_v<T, double> ? std::is_same_v<Sum, double>
+                           : is_byte<T>
+                               ? std::is_same_v<Sum, int>
+                               : std::is_same_v<Sum, float> ||
+                                     (std::is_same_v<T, __half> && std::is_same_v<Sum, __half>);
 
 }  // namespace detail
 

@@ -74,7 +74,8 @@ inline unsigned __uhadd(unsigned x, unsigned y) {
 inline unsigned __urhadd(unsigned x, unsigned y) {
   return static_cast<unsigned>((static_cast<unsigned long long>(x) + y + 1) >> 1);
 }
-/// Four bytes of the eight of x and y, by four numbers in the selector; 8 added means the sign only.
+/// Four bytes of the eight of x and y, by four numbers in the selector; 8 added means the sign
+/// only.
 inline unsigned __byte_perm(unsigned x, unsigned y, unsigned selector) {
   const unsigned long long bytes = static_cast<unsigned long long>(y) << 32U | x;
   unsigned result = 0;

@@ -2,10 +2,10 @@
 /// Mathematics. The fast functions are the exact ones here.
 #pragma once
 
-#include <math.h>  // with the overloads for float at global scope, as CUDA has them
-
 #include <algorithm>
 #include <cmath>
+
+#include <math.h>  // with the overloads for float at global scope, as CUDA has them
 
 #include "cuda_on_cpu/rounding.hpp"
 
@@ -69,9 +69,13 @@ inline float __frsqrt_rn(float x) {
   return rsqrtf(x);
 }
 
-#define CUDA_ON_CPU_MIN_MAX(T)                            \
-  constexpr T min(T a, T b) { return b < a ? b : a; }   \
-  constexpr T max(T a, T b) { return a < b ? b : a; }
+#define CUDA_ON_CPU_MIN_MAX(T) \
+  constexpr T min(T a, T b) {  \
+    return b < a ? b : a;      \
+  }                            \
+  constexpr T max(T a, T b) {  \
+    return a < b ? b : a;      \
+  }
 CUDA_ON_CPU_MIN_MAX(int)
 CUDA_ON_CPU_MIN_MAX(unsigned)
 CUDA_ON_CPU_MIN_MAX(long)
@@ -79,18 +83,30 @@ CUDA_ON_CPU_MIN_MAX(unsigned long)
 CUDA_ON_CPU_MIN_MAX(long long)
 CUDA_ON_CPU_MIN_MAX(unsigned long long)
 #undef CUDA_ON_CPU_MIN_MAX
-#define CUDA_ON_CPU_MIXED_MIN_MAX(A, B, T)                                                      \
-  constexpr T min(A a, B b) { return min(static_cast<T>(a), static_cast<T>(b)); }               \
-  constexpr T max(A a, B b) { return max(static_cast<T>(a), static_cast<T>(b)); }               \
-  constexpr T min(B a, A b) { return min(static_cast<T>(a), static_cast<T>(b)); }               \
-  constexpr T max(B a, A b) { return max(static_cast<T>(a), static_cast<T>(b)); }
+#define CUDA_ON_CPU_MIXED_MIN_MAX(A, B, T)            \
+  constexpr T min(A a, B b) {                         \
+    return min(static_cast<T>(a), static_cast<T>(b)); \
+  }                                                   \
+  constexpr T max(A a, B b) {                         \
+    return max(static_cast<T>(a), static_cast<T>(b)); \
+  }                                                   \
+  constexpr T min(B a, A b) {                         \
+    return min(static_cast<T>(a), static_cast<T>(b)); \
+  }                                                   \
+  constexpr T max(B a, A b) {                         \
+    return max(static_cast<T>(a), static_cast<T>(b)); \
+  }
 CUDA_ON_CPU_MIXED_MIN_MAX(int, unsigned, unsigned)
 CUDA_ON_CPU_MIXED_MIN_MAX(long, unsigned long, unsigned long)
 CUDA_ON_CPU_MIXED_MIN_MAX(long long, unsigned long long, unsigned long long)
 #undef CUDA_ON_CPU_MIXED_MIN_MAX
-#define CUDA_ON_CPU_NAMED_MIN_MAX(T, smaller, larger)     \
-  constexpr T smaller(T a, T b) { return b < a ? b : a; } \
-  constexpr T larger(T a, T b) { return a < b ? b : a; }
+#define CUDA_ON_CPU_NAMED_MIN_MAX(T, smaller, larger) \
+  constexpr T smaller(T a, T b) {                     \
+    return b < a ? b : a;                             \
+  }                                                   \
+  constexpr T larger(T a, T b) {                      \
+    return a < b ? b : a;                             \
+  }
 CUDA_ON_CPU_NAMED_MIN_MAX(unsigned, umin, umax)
 CUDA_ON_CPU_NAMED_MIN_MAX(long long, llmin, llmax)
 CUDA_ON_CPU_NAMED_MIN_MAX(unsigned long long, ullmin, ullmax)
@@ -144,8 +160,9 @@ inline double inverse_erfc(double x) {
   const double w = logarithm / 2 + 2 / (pi * 0.147);
   double y = std::sqrt(std::max(std::sqrt(w * w - logarithm / 0.147) - w, 0.0));
   for (int i = 0; i < 6; ++i) {
-    const double step = (std::erfc(y) - x) / (2 / std::sqrt(pi) * std::exp(-y * y));
-    y += step / (1 + y * step);  // Halley's correction
+    // Of the logarithm, which is nearly a parabola.
+    const double value = std::erfc(y);
+    y += std::log(value / x) * value / (2 / std::sqrt(pi) * std::exp(-y * y));
   }
   return y;
 }
@@ -155,7 +172,8 @@ inline double inverse_erf(double x) {
   for (int i = 0; i < 6; ++i) y -= (std::erf(y) - x) / (2 / std::sqrt(pi) * std::exp(-y * y));
   return y;
 }
-/// exp(x * x) * erfc(x): where both factors leave the range, the first terms of a continued fraction.
+/// exp(x * x) * erfc(x): where both factors leave the range, the first terms of a continued
+/// fraction.
 inline double scaled_erfc(double x) {
   if (x < 20) return std::exp(x * x) * std::erfc(x);
   const double square = 2 * x * x;
@@ -165,10 +183,16 @@ inline double scaled_erfc(double x) {
 }  // namespace cuda_on_cpu
 
 // What the C library does not have: for double, and for float by way of double.
-#define CUDA_ON_CPU_FUNCTION(name, expression)                                            \
-  inline double name(double x) { return expression; }                                     \
-  inline float name(float x) { return static_cast<float>(name(static_cast<double>(x))); } \
-  inline float name##f(float x) { return name(x); }
+#define CUDA_ON_CPU_FUNCTION(name, expression)               \
+  inline double name(double x) {                             \
+    return expression;                                       \
+  }                                                          \
+  inline float name(float x) {                               \
+    return static_cast<float>(name(static_cast<double>(x))); \
+  }                                                          \
+  inline float name##f(float x) {                            \
+    return name(x);                                          \
+  }
 CUDA_ON_CPU_FUNCTION(sinpi, cuda_on_cpu::sine_of_pi_times(x))
 CUDA_ON_CPU_FUNCTION(cospi, cuda_on_cpu::cosine_of_pi_times(x))
 CUDA_ON_CPU_FUNCTION(erfinv, cuda_on_cpu::inverse_erf(x))
@@ -223,24 +247,32 @@ inline float norm4df(float x, float y, float z, float w) {
 }
 
 // Arithmetic with a rounding of one's choice.
-#define CUDA_ON_CPU_ROUNDED_ARITHMETIC(T, add_, sub_, mul_, div_, fma_, rcp_, sqrt_, mode)  \
-  inline T add_(T x, T y) { return cuda_on_cpu::add<cuda_on_cpu::Rounding::mode>(x, y); }   \
-  inline T sub_(T x, T y) { return cuda_on_cpu::add<cuda_on_cpu::Rounding::mode>(x, -y); }  \
-  inline T mul_(T x, T y) {                                                                 \
-    return cuda_on_cpu::multiply<cuda_on_cpu::Rounding::mode>(x, y);                        \
-  }                                                                                         \
-  inline T div_(T x, T y) { return cuda_on_cpu::divide<cuda_on_cpu::Rounding::mode>(x, y); } \
-  inline T fma_(T x, T y, T z) {                                                            \
-    return cuda_on_cpu::fused<cuda_on_cpu::Rounding::mode>(x, y, z);                        \
-  }                                                                                         \
-  inline T rcp_(T x) {                                                                      \
-    return cuda_on_cpu::divide<cuda_on_cpu::Rounding::mode>(T(1), x);                       \
-  }                                                                                         \
-  inline T sqrt_(T x) { return cuda_on_cpu::square_root<cuda_on_cpu::Rounding::mode>(x); }
-#define CUDA_ON_CPU_ROUNDED(m, mode)                                                           \
-  CUDA_ON_CPU_ROUNDED_ARITHMETIC(float, __fadd_##m, __fsub_##m, __fmul_##m, __fdiv_##m,        \
-                                 __fmaf_##m, __frcp_##m, __fsqrt_##m, mode)                    \
-  CUDA_ON_CPU_ROUNDED_ARITHMETIC(double, __dadd_##m, __dsub_##m, __dmul_##m, __ddiv_##m,       \
+#define CUDA_ON_CPU_ROUNDED_ARITHMETIC(T, add_, sub_, mul_, div_, fma_, rcp_, sqrt_, mode) \
+  inline T add_(T x, T y) {                                                                \
+    return cuda_on_cpu::add<cuda_on_cpu::Rounding::mode>(x, y);                            \
+  }                                                                                        \
+  inline T sub_(T x, T y) {                                                                \
+    return cuda_on_cpu::add<cuda_on_cpu::Rounding::mode>(x, -y);                           \
+  }                                                                                        \
+  inline T mul_(T x, T y) {                                                                \
+    return cuda_on_cpu::multiply<cuda_on_cpu::Rounding::mode>(x, y);                       \
+  }                                                                                        \
+  inline T div_(T x, T y) {                                                                \
+    return cuda_on_cpu::divide<cuda_on_cpu::Rounding::mode>(x, y);                         \
+  }                                                                                        \
+  inline T fma_(T x, T y, T z) {                                                           \
+    return cuda_on_cpu::fused<cuda_on_cpu::Rounding::mode>(x, y, z);                       \
+  }                                                                                        \
+  inline T rcp_(T x) {                                                                     \
+    return cuda_on_cpu::divide<cuda_on_cpu::Rounding::mode>(T(1), x);                      \
+  }                                                                                        \
+  inline T sqrt_(T x) {                                                                    \
+    return cuda_on_cpu::square_root<cuda_on_cpu::Rounding::mode>(x);                       \
+  }
+#define CUDA_ON_CPU_ROUNDED(m, mode)                                                     \
+  CUDA_ON_CPU_ROUNDED_ARITHMETIC(float, __fadd_##m, __fsub_##m, __fmul_##m, __fdiv_##m,  \
+                                 __fmaf_##m, __frcp_##m, __fsqrt_##m, mode)              \
+  CUDA_ON_CPU_ROUNDED_ARITHMETIC(double, __dadd_##m, __dsub_##m, __dmul_##m, __ddiv_##m, \
                                  __fma_##m, __drcp_##m, __dsqrt_##m, mode)
 CUDA_ON_CPU_ROUNDED(rz, zero)
 CUDA_ON_CPU_ROUNDED(ru, up)
@@ -248,13 +280,27 @@ CUDA_ON_CPU_ROUNDED(rd, down)
 #undef CUDA_ON_CPU_ROUNDED
 #undef CUDA_ON_CPU_ROUNDED_ARITHMETIC
 #define CUDA_ON_CPU_NEAREST(T, add, sub, mul, div, fma_, rcp, sqrt_) \
-  inline T add(T x, T y) { return x + y; }                           \
-  inline T sub(T x, T y) { return x - y; }                           \
-  inline T mul(T x, T y) { return x * y; }                           \
-  inline T div(T x, T y) { return x / y; }                           \
-  inline T fma_(T x, T y, T z) { return std::fma(x, y, z); }         \
-  inline T rcp(T x) { return 1 / x; }                                \
-  inline T sqrt_(T x) { return std::sqrt(x); }
+  inline T add(T x, T y) {                                           \
+    return x + y;                                                    \
+  }                                                                  \
+  inline T sub(T x, T y) {                                           \
+    return x - y;                                                    \
+  }                                                                  \
+  inline T mul(T x, T y) {                                           \
+    return x * y;                                                    \
+  }                                                                  \
+  inline T div(T x, T y) {                                           \
+    return x / y;                                                    \
+  }                                                                  \
+  inline T fma_(T x, T y, T z) {                                     \
+    return std::fma(x, y, z);                                        \
+  }                                                                  \
+  inline T rcp(T x) {                                                \
+    return 1 / x;                                                    \
+  }                                                                  \
+  inline T sqrt_(T x) {                                              \
+    return std::sqrt(x);                                             \
+  }
 CUDA_ON_CPU_NEAREST(float, __fadd_rn, __fsub_rn, __fmul_rn, __fdiv_rn, __fmaf_rn, __frcp_rn,
                     __fsqrt_rn)
 CUDA_ON_CPU_NEAREST(double, __dadd_rn, __dsub_rn, __dmul_rn, __ddiv_rn, __fma_rn, __drcp_rn,

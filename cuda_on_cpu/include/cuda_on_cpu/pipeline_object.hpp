@@ -70,8 +70,7 @@ class pipeline {
 
   /// Not functions of CUDA's.
   pipeline() = default;
-  pipeline(PipelineStage<scope>* stages, ::std::size_t count)
-      : stages_(stages), count_(count) {}
+  pipeline(PipelineStage<scope>* stages, ::std::size_t count) : stages_(stages), count_(count) {}
   barrier<scope>* next_barrier() {
     return stages_ == nullptr ? nullptr : &stages_[acquired_ % count_].produced;
   }

@@ -117,31 +117,39 @@ struct SmallFloat {
   }
   double wide() const { return static_cast<double>(decode<Format>(bits)); }
 
-#define CUDA_ON_CPU_OPERATOR(sign, name)                                  \
-  friend SmallFloat name(SmallFloat a, SmallFloat b) {                    \
-    return a.wide() sign b.wide();                                        \
-  }                                                                       \
-  friend SmallFloat name##_rn(SmallFloat a, SmallFloat b) {               \
-    return a.wide() sign b.wide();                                        \
-  }                                                                       \
-  friend SmallFloat name##_sat(SmallFloat a, SmallFloat b) {              \
-    return saturated(a.wide() sign b.wide());                             \
-  }                                                                       \
+#define CUDA_ON_CPU_OPERATOR(sign, name)                                      \
+  friend SmallFloat name(SmallFloat a, SmallFloat b) {                        \
+    return a.wide() sign b.wide();                                            \
+  }                                                                           \
+  friend SmallFloat name##_rn(SmallFloat a, SmallFloat b) {                   \
+    return a.wide() sign b.wide();                                            \
+  }                                                                           \
+  friend SmallFloat name##_sat(SmallFloat a, SmallFloat b) {                  \
+    return saturated(a.wide() sign b.wide());                                 \
+  }                                                                           \
   friend SmallFloat operator sign(const SmallFloat& a, const SmallFloat& b) { \
-    return a.wide() sign b.wide();                                        \
-  }                                                                       \
-  friend SmallFloat& operator sign##=(SmallFloat& a, const SmallFloat& b) { \
-    return a = a sign b;                                                  \
+    return a.wide() sign b.wide();                                            \
+  }                                                                           \
+  friend SmallFloat& operator sign##=(SmallFloat& a, const SmallFloat& b) {   \
+    return a = a sign b;                                                      \
   }
   CUDA_ON_CPU_OPERATOR(+, __hadd)
   CUDA_ON_CPU_OPERATOR(-, __hsub)
   CUDA_ON_CPU_OPERATOR(*, __hmul)
   CUDA_ON_CPU_OPERATOR(/, __hdiv)
 #undef CUDA_ON_CPU_OPERATOR
-  friend SmallFloat operator+(const SmallFloat& a) { return a; }
-  friend SmallFloat operator-(const SmallFloat& a) { return of_bits(a.bits ^ 0x8000U); }
-  friend SmallFloat& operator++(SmallFloat& a) { return a = a + SmallFloat(1.0F); }
-  friend SmallFloat& operator--(SmallFloat& a) { return a = a - SmallFloat(1.0F); }
+  friend SmallFloat operator+(const SmallFloat& a) {
+    return a;
+  }
+  friend SmallFloat operator-(const SmallFloat& a) {
+    return of_bits(a.bits ^ 0x8000U);
+  }
+  friend SmallFloat& operator++(SmallFloat& a) {
+    return a = a + SmallFloat(1.0F);
+  }
+  friend SmallFloat& operator--(SmallFloat& a) {
+    return a = a - SmallFloat(1.0F);
+  }
   friend SmallFloat operator++(SmallFloat& a, int) {
     const SmallFloat before = a;
     ++a;
@@ -153,9 +161,15 @@ struct SmallFloat {
     return before;
   }
 
-  friend SmallFloat __hneg(SmallFloat a) { return -a; }
-  friend SmallFloat __habs(SmallFloat a) { return of_bits(a.bits & 0x7fffU); }
-  friend SmallFloat __hfma(SmallFloat a, SmallFloat b, SmallFloat c) { return fused_once(a, b, c); }
+  friend SmallFloat __hneg(SmallFloat a) {
+    return -a;
+  }
+  friend SmallFloat __habs(SmallFloat a) {
+    return of_bits(a.bits & 0x7fffU);
+  }
+  friend SmallFloat __hfma(SmallFloat a, SmallFloat b, SmallFloat c) {
+    return fused_once(a, b, c);
+  }
   friend SmallFloat __hfma_sat(SmallFloat a, SmallFloat b, SmallFloat c) {
     return saturated(fused_once(a, b, c));
   }
@@ -165,15 +179,15 @@ struct SmallFloat {
   }
 
 // The forms with a u are true of what cannot be compared, a NaN.
-#define CUDA_ON_CPU_COMPARISON(sign, name)                                                \
-  friend bool name(SmallFloat a, SmallFloat b) {                                          \
-    return !unordered(a, b) && a.wide() sign b.wide();                                    \
-  }                                                                                       \
-  friend bool name##u(SmallFloat a, SmallFloat b) {                                       \
-    return unordered(a, b) || a.wide() sign b.wide();                                     \
-  }                                                                                       \
-  friend bool operator sign(const SmallFloat& a, const SmallFloat& b) {                   \
-    return a.wide() sign b.wide();                                                        \
+#define CUDA_ON_CPU_COMPARISON(sign, name)                              \
+  friend bool name(SmallFloat a, SmallFloat b) {                        \
+    return !unordered(a, b) && a.wide() sign b.wide();                  \
+  }                                                                     \
+  friend bool name##u(SmallFloat a, SmallFloat b) {                     \
+    return unordered(a, b) || a.wide() sign b.wide();                   \
+  }                                                                     \
+  friend bool operator sign(const SmallFloat& a, const SmallFloat& b) { \
+    return a.wide() sign b.wide();                                      \
   }
   CUDA_ON_CPU_COMPARISON(==, __heq)
   CUDA_ON_CPU_COMPARISON(!=, __hne)
@@ -182,15 +196,19 @@ struct SmallFloat {
   CUDA_ON_CPU_COMPARISON(>, __hgt)
   CUDA_ON_CPU_COMPARISON(>=, __hge)
 #undef CUDA_ON_CPU_COMPARISON
-  friend bool __hisnan(SmallFloat a) { return std::isnan(a.wide()); }
+  friend bool __hisnan(SmallFloat a) {
+    return std::isnan(a.wide());
+  }
   friend int __hisinf(SmallFloat a) {
     return std::isinf(a.wide()) ? ((a.bits & 0x8000U) != 0 ? -1 : 1) : 0;
   }
   friend SmallFloat __hmax(SmallFloat a, SmallFloat b) {
-    return a.wide() == b.wide() ? of_bits(a.bits & b.bits) : std::fmax(a.wide(), b.wide());
+    return a.wide() == b.wide() ? of_bits(a.bits & b.bits)
+                                : SmallFloat(std::fmax(a.wide(), b.wide()));
   }
   friend SmallFloat __hmin(SmallFloat a, SmallFloat b) {
-    return a.wide() == b.wide() ? of_bits(a.bits | b.bits) : std::fmin(a.wide(), b.wide());
+    return a.wide() == b.wide() ? of_bits(a.bits | b.bits)
+                                : SmallFloat(std::fmin(a.wide(), b.wide()));
   }
   friend SmallFloat __hmax_nan(SmallFloat a, SmallFloat b) {
     return unordered(a, b) ? of_bits(0x7fff) : __hmax(a, b);
@@ -199,10 +217,10 @@ struct SmallFloat {
     return unordered(a, b) ? of_bits(0x7fff) : __hmin(a, b);
   }
 
-#define CUDA_ON_CPU_FUNCTION(name, expression)   \
-  friend SmallFloat name(SmallFloat a) {         \
-    [[maybe_unused]] const double x = a.wide();  \
-    return static_cast<double>(expression);      \
+#define CUDA_ON_CPU_FUNCTION(name, expression)  \
+  friend SmallFloat name(SmallFloat a) {        \
+    [[maybe_unused]] const double x = a.wide(); \
+    return static_cast<double>(expression);     \
   }
   CUDA_ON_CPU_FUNCTION(hsqrt, std::sqrt(x))
   CUDA_ON_CPU_FUNCTION(hrsqrt, 1 / std::sqrt(x))
@@ -231,7 +249,9 @@ struct SmallFloat {
   static bool unordered(SmallFloat a, SmallFloat b) {
     return std::isnan(a.wide()) || std::isnan(b.wide());
   }
-  static double saturated(double x) { return x > 0 ? (x < 1 ? x : 1.0) : 0.0; }
+  static double saturated(double x) {
+    return x > 0 ? (x < 1 ? x : 1.0) : 0.0;
+  }
   static SmallFloat fused_once(SmallFloat a, SmallFloat b, SmallFloat c) {
     const double product = a.wide() * b.wide();  // exact
     const double sum = product + c.wide();

@@ -155,7 +155,8 @@ inline thread_group tiled_partition(const thread_group& parent, unsigned size) {
   const unsigned first = parent.thread_rank() / size * size;
   unsigned mask = 0;
   if (parent.lanes() == 0) {
-    mask = (size == 32 ? ~0U : (1U << (size & 31U)) - 1U) << (cuda_on_cpu::own_lane() & ~(size - 1));
+    mask = (size == 32 ? ~0U : (1U << (size & 31U)) - 1U)
+           << (cuda_on_cpu::own_lane() & ~(size - 1));
     mask &= cuda_on_cpu::lanes_of_own_warp();
   } else {
     for (unsigned rank = first; rank < first + size && rank < parent.size(); ++rank) {

@@ -129,12 +129,12 @@ inline unsigned __activemask(CUDA_ON_CPU_HERE) {
   return cuda_on_cpu::converge("__activemask", {file, line});
 }
 
-
 template <class T>
 T __shfl_sync(unsigned mask, T value, int source, int width = 32, CUDA_ON_CPU_HERE) {
   using namespace cuda_on_cpu;
   const unsigned segment = own_lane() & ~(static_cast<unsigned>(width) - 1U);
-  const unsigned from = segment | (static_cast<unsigned>(source) & (static_cast<unsigned>(width) - 1U));
+  const unsigned from =
+      segment | (static_cast<unsigned>(source) & (static_cast<unsigned>(width) - 1U));
   return shuffle_from(mask, value, from, "__shfl_sync", {file, line});
 }
 template <class T>
@@ -189,11 +189,11 @@ unsigned __match_all_sync(unsigned mask, T value, int* predicate, CUDA_ON_CPU_HE
   return *predicate != 0 ? same : 0U;
 }
 
-#define CUDA_ON_CPU_WARP_REDUCE(name, T, Operation)                                            \
-  inline T name(unsigned mask, T value, CUDA_ON_CPU_HERE) {                                    \
-    using namespace cuda_on_cpu;                                                  \
-    return from_bits<T>(                                                                     \
-        exchange(mask, to_bits(value), 0, reduce<T, Operation>, #name, {file, line}));       \
+#define CUDA_ON_CPU_WARP_REDUCE(name, T, Operation)                                    \
+  inline T name(unsigned mask, T value, CUDA_ON_CPU_HERE) {                            \
+    using namespace cuda_on_cpu;                                                       \
+    return from_bits<T>(                                                               \
+        exchange(mask, to_bits(value), 0, reduce<T, Operation>, #name, {file, line})); \
   }
 CUDA_ON_CPU_WARP_REDUCE(__reduce_add_sync, int, Add)
 CUDA_ON_CPU_WARP_REDUCE(__reduce_add_sync, unsigned, Add)

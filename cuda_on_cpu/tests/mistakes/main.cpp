@@ -18,6 +18,7 @@ const std::map<std::string, Mistake>& all() {
       {"barrier_divergence", barrier_divergence},
       {"different_barriers", different_barriers},
       {"missing_lanes", missing_lanes},
+      {"shuffle_outside_mask", shuffle_outside_mask},
       {"beyond_allocation", beyond_allocation},
       {"misaligned", misaligned},
       {"row_above", row_above},

@@ -9,6 +9,7 @@ namespace mistakes {
 void barrier_divergence(bool cured);
 void different_barriers(bool cured);
 void missing_lanes(bool cured);
+void shuffle_outside_mask(bool cured);
 
 // Memory
 void beyond_allocation(bool cured);

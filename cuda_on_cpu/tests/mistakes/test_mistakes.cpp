@@ -52,6 +52,7 @@ const std::vector<Mistake>& mistakes() {
       {"missing_wait", {{"STAGEWISE_CPU_STREAMS", "lazy"}}},
       {"null_pointer", {}, true},
       {"row_above"},
+      {"shuffle_outside_mask"},
       {"stack_overflow", {}, true, true},
       {"too_many_threads"},
       {"beyond_launch_bounds"},
