@@ -2,8 +2,8 @@
 /// Cooperative groups: the grid, the block, tiles of it, and lanes that a branch keeps together.
 #pragma once
 
-#include "cuda_on_cpu/coalesced_group.hpp"
-#include "cuda_on_cpu/tile_group.hpp"
+#include "cuda_on_cpu/coalesced_group.h"
+#include "cuda_on_cpu/tile_group.h"
 #include "cuda_runtime.h"
 
 namespace cooperative_groups {

@@ -2,7 +2,7 @@
 /// Floats without their last 16 bits, __nv_bfloat16, and pairs of them, __nv_bfloat162.
 #pragma once
 
-#include "cuda_on_cpu/small_float_pair.hpp"
+#include "cuda_on_cpu/small_float_pair.h"
 #include "cuda_runtime.h"
 
 using __nv_bfloat16 = cuda_on_cpu::SmallFloat<cuda_on_cpu::Brain16>;

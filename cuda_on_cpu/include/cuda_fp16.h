@@ -2,7 +2,7 @@
 /// Numbers in half precision, __half, and pairs of them, __half2.
 #pragma once
 
-#include "cuda_on_cpu/small_float_pair.hpp"
+#include "cuda_on_cpu/small_float_pair.h"
 #include "cuda_runtime.h"
 
 using __half = cuda_on_cpu::SmallFloat<cuda_on_cpu::Binary16>;

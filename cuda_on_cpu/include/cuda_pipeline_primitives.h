@@ -2,7 +2,7 @@
 /// Copies from global to shared memory that go on while the thread does something else.
 #pragma once
 
-#include "cuda_on_cpu/async_copy.hpp"
+#include "cuda_on_cpu/async_copy.h"
 #include "cuda_runtime.h"
 
 /// Asks for a copy of 4, 8 or 16 bytes, of which the last `zfill` become zeros instead.

@@ -15,13 +15,13 @@
 #include <string.h>
 #include <time.h>
 
-#include "cuda_on_cpu/atomic_functions.hpp"
-#include "cuda_on_cpu/conversion_functions.hpp"
-#include "cuda_on_cpu/integer_functions.hpp"
+#include "cuda_on_cpu/atomic_functions.h"
+#include "cuda_on_cpu/conversion_functions.h"
+#include "cuda_on_cpu/integer_functions.h"
 #include "cuda_on_cpu/kernel.hpp"
-#include "cuda_on_cpu/math_functions.hpp"
-#include "cuda_on_cpu/memory_functions.hpp"
-#include "cuda_on_cpu/warp_functions.hpp"
+#include "cuda_on_cpu/math_functions.h"
+#include "cuda_on_cpu/memory_functions.h"
+#include "cuda_on_cpu/warp_functions.h"
 #include "cuda_runtime_api.h"
 
 // ------------------------------------------------------------------------------------------------

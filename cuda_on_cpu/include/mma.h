@@ -2,7 +2,7 @@
 /// nvcuda::wmma: products of small matrices by a warp, which a GPU has tensor cores for.
 #pragma once
 
-#include "cuda_on_cpu/fragment.hpp"
+#include "cuda_on_cpu/fragment.h"
 
 namespace nvcuda::wmma {
 

@@ -4,7 +4,7 @@
 
 #include "../cooperative_groups.h"
 #include "../cuda/barrier"
-#include "../cuda_on_cpu/async_copy.hpp"
+#include "../cuda_on_cpu/async_copy.h"
 
 namespace cooperative_groups {
 

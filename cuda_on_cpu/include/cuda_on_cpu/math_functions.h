@@ -7,7 +7,7 @@
 
 #include <math.h>  // with the overloads for float at global scope, as CUDA has them
 
-#include "cuda_on_cpu/rounding.hpp"
+#include "cuda_on_cpu/rounding.h"
 
 // The C library declares some of these names for itself, without defining them; hence the language
 // linkage.

@@ -2,7 +2,7 @@
 /// Two numbers of 16 bits side by side: what __half2 and __nv_bfloat162 have in common.
 #pragma once
 
-#include "cuda_on_cpu/small_float.hpp"
+#include "cuda_on_cpu/small_float.h"
 #include "vector_types.h"
 
 namespace cuda_on_cpu {

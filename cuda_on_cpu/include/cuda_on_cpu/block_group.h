@@ -2,7 +2,7 @@
 /// Of the cooperative groups: the grid, the block, and a group of any kind.
 #pragma once
 
-#include "cuda_on_cpu/lane_group.hpp"
+#include "cuda_on_cpu/lane_group.h"
 #include "cuda_runtime.h"
 
 namespace cooperative_groups {

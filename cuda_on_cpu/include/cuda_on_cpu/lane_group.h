@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "cuda_on_cpu/warp_functions.hpp"
+#include "cuda_on_cpu/warp_functions.h"
 #include "vector_types.h"
 
 namespace cuda_on_cpu {

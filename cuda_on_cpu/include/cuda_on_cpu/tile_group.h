@@ -2,8 +2,8 @@
 /// Of the cooperative groups: tiles, which are neighbouring threads of a block.
 #pragma once
 
-#include "cuda_on_cpu/block_group.hpp"
-#include "cuda_on_cpu/coalesced_group.hpp"
+#include "cuda_on_cpu/block_group.h"
+#include "cuda_on_cpu/coalesced_group.h"
 
 namespace cooperative_groups {
 

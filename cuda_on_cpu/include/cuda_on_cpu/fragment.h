@@ -9,7 +9,7 @@
 
 #include "cuda_bf16.h"
 #include "cuda_fp16.h"
-#include "cuda_on_cpu/lane_group.hpp"
+#include "cuda_on_cpu/lane_group.h"
 #include "cuda_runtime.h"
 
 namespace nvcuda::wmma {

@@ -2,7 +2,7 @@
 /// Of the cooperative groups: lanes of a warp that a branch, a label or a predicate keeps together.
 #pragma once
 
-#include "cuda_on_cpu/block_group.hpp"
+#include "cuda_on_cpu/block_group.h"
 
 namespace cooperative_groups {
 

@@ -7,8 +7,8 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "cuda_on_cpu/atomic_functions.hpp"
-#include "cuda_on_cpu/rounding.hpp"
+#include "cuda_on_cpu/atomic_functions.h"
+#include "cuda_on_cpu/rounding.h"
 
 namespace cuda_on_cpu {
 

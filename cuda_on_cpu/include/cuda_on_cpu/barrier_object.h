@@ -6,8 +6,8 @@
 #include <new>
 #include <utility>
 
-#include "cuda_on_cpu/async_copy.hpp"
-#include "cuda_on_cpu/atomic_object.hpp"
+#include "cuda_on_cpu/async_copy.h"
+#include "cuda_on_cpu/atomic_object.h"
 #include "cuda_on_cpu/kernel.hpp"
 #include "cuda_runtime_api.h"
 

@@ -2,8 +2,8 @@
 /// Conversions between numbers with a rounding of one's choice, and between numbers and their bits.
 #pragma once
 
-#include "cuda_on_cpu/rounding.hpp"
-#include "cuda_on_cpu/warp_functions.hpp"  // to_bits()
+#include "cuda_on_cpu/rounding.h"
+#include "cuda_on_cpu/warp_functions.h"  // to_bits()
 
 // For each rounding: to and from the integer types, and from double to float.
 #define CUDA_ON_CPU_TO_INTEGER(Integer, from, to, mode, rounding)                \

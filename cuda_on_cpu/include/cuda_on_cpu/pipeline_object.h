@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <utility>
 
-#include "cuda_on_cpu/barrier_object.hpp"
+#include "cuda_on_cpu/barrier_object.h"
 
 namespace cuda {
 

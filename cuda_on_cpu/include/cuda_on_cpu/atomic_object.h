@@ -164,7 +164,7 @@ class atomic_ref : public atomic_operations<atomic_ref<T, scope>, T> {
 
 }  // namespace cuda
 
-#include "cuda_on_cpu/std_names.hpp"
+#include "cuda_on_cpu/std_names.h"
 
 namespace cuda::std {
 
