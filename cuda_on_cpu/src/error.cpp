@@ -48,7 +48,7 @@ cudaError_t cudaPeekAtLastError() {
 const char* cudaGetErrorName(cudaError_t error) {
   switch (error) {
 #define CUDA_ON_CPU_ERROR(name, number, text) \
-  case cuda##name:                               \
+  case cuda##name:                            \
     return "cuda" #name;
     CUDA_ON_CPU_ERRORS(CUDA_ON_CPU_ERROR)
 #undef CUDA_ON_CPU_ERROR
@@ -59,7 +59,7 @@ const char* cudaGetErrorName(cudaError_t error) {
 const char* cudaGetErrorString(cudaError_t error) {
   switch (error) {
 #define CUDA_ON_CPU_ERROR(name, number, text) \
-  case cuda##name:                               \
+  case cuda##name:                            \
     return text;
     CUDA_ON_CPU_ERRORS(CUDA_ON_CPU_ERROR)
 #undef CUDA_ON_CPU_ERROR

@@ -49,8 +49,8 @@ cudaStream_t to_stream(const Stream& stream) {
   }
 }
 
-/// What stands between <<< and >>>. A template, since CUDA takes numbers of any type there; by value, since a static
-/// constant of a class that is declared only has no address.
+/// What stands between <<< and >>>. A template, since CUDA takes numbers of any type there; by
+/// value, since a static constant of a class that is declared only has no address.
 struct LaunchConfiguration {
   template <class Grid = dim3, class Block = dim3, class Shared = std::size_t,
             class Stream = cudaStream_t>
@@ -158,7 +158,8 @@ inline bool exceeds_launch_bound(unsigned long long bound) {
     *asked_bound = most;
     return true;
   }
-  if (blockDim.x * blockDim.y * blockDim.z > most) [[unlikely]] end_beyond_launch_bound(most);
+  if (blockDim.x * blockDim.y * blockDim.z > most) [[unlikely]]
+    end_beyond_launch_bound(most);
   return false;
 }
 

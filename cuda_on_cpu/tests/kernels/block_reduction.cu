@@ -3,8 +3,8 @@
 
 #include <numeric>
 
-#include "kernels/teaching_kernels.hpp"
 #include "device_vector.cuh"
+#include "kernels/teaching_kernels.hpp"
 
 namespace teaching {
 

@@ -2,8 +2,8 @@
 // then launched as one: while a stream is being captured, what is put into it is noted and does not
 // run.
 
-#include "kernels/teaching_kernels.hpp"
 #include "device_vector.cuh"
+#include "kernels/teaching_kernels.hpp"
 
 namespace teaching {
 

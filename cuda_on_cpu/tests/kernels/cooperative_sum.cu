@@ -5,8 +5,8 @@
 
 #include <cooperative_groups.h>
 
-#include "kernels/teaching_kernels.hpp"
 #include "device_vector.cuh"
+#include "kernels/teaching_kernels.hpp"
 
 namespace teaching {
 

@@ -1,5 +1,5 @@
-#include "kernels/teaching_kernels.hpp"
 #include "device_vector.cuh"
+#include "kernels/teaching_kernels.hpp"
 
 namespace teaching {
 

@@ -1,8 +1,8 @@
 // Many threads add to the same few numbers. An atomic addition reads, adds and writes as one step;
 // two ordinary ones could both read the old value, and one would be lost.
 
-#include "kernels/teaching_kernels.hpp"
 #include "device_vector.cuh"
+#include "kernels/teaching_kernels.hpp"
 
 namespace teaching {
 

@@ -2,8 +2,8 @@
 // `radius` elements more at either end, once. How much that is depends on the radius: the launch
 // says how many bytes of shared memory a block has.
 
-#include "kernels/teaching_kernels.hpp"
 #include "device_vector.cuh"
+#include "kernels/teaching_kernels.hpp"
 
 namespace teaching {
 

@@ -1,7 +1,7 @@
 // The first kernel: one thread an element. The last block may reach beyond the end, hence the if.
 
-#include "kernels/teaching_kernels.hpp"
 #include "device_vector.cuh"
+#include "kernels/teaching_kernels.hpp"
 
 namespace teaching {
 

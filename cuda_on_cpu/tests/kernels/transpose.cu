@@ -1,8 +1,8 @@
 // A tile of the matrix passes through shared memory, so that both reading and writing go along
 // rows. The 33rd column keeps the 32 threads of a warp from waiting for the same memory bank.
 
-#include "kernels/teaching_kernels.hpp"
 #include "device_vector.cuh"
+#include "kernels/teaching_kernels.hpp"
 
 namespace teaching {
 

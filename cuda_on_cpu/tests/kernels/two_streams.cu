@@ -1,8 +1,8 @@
 // Work within a stream is done in order; between streams there is no order unless an event makes
 // one.
 
-#include "kernels/teaching_kernels.hpp"
 #include "device_vector.cuh"
+#include "kernels/teaching_kernels.hpp"
 
 namespace teaching {
 

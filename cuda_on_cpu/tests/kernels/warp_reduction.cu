@@ -1,8 +1,8 @@
 // The 32 threads of a warp hand each other their registers: no shared memory, no barrier. One warp
 // adds up one row.
 
-#include "kernels/teaching_kernels.hpp"
 #include "device_vector.cuh"
+#include "kernels/teaching_kernels.hpp"
 
 namespace teaching {
 

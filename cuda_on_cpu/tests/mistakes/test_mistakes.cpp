@@ -30,8 +30,8 @@ constexpr Sanitizer sanitizer = Sanitizer::none;
 struct Mistake {
   std::string name;
   std::map<std::string, std::optional<std::string>> variables = {};  ///< that it needs to be seen
-  bool sanitizers_differ = false;                     ///< they see it first, or stacks differ
-  bool any_line = false;                              ///< of its snippet `kernel` may be named
+  bool sanitizers_differ = false;  ///< they see it first, or stacks differ
+  bool any_line = false;           ///< of its snippet `kernel` may be named
 };
 
 const std::vector<Mistake>& mistakes() {
