@@ -109,5 +109,10 @@ options=(-std=gnu++20 -O2 -g1 -fsanitize=alignment -w -isystem "$here/include")
 compile "${options[@]}" "$@" -x c++ -E -DCUDA_ON_CPU_PREPROCESSING -include cuda_on_cpu/nvcc.h "$file" -o "$work/program.ii"
 refuse_libraries "$work/program.ii"
 "$build/cuda_on_cpu_translate" --preprocessed "$work/program.ii" "$work/program.cpp"
+# Clang may make one call of a function's calls in two branches, and lanes that ask who is with them would be told
+# of both branches' lanes.
+if [[ " ${options[*]} " == *aranges* ]] && grep -qE '\<(coalesced_threads|__activemask) *\(' "$file"; then
+  options+=(-O0)
+fi
 compile "${options[@]}" "$@" -include cuda_on_cpu/qualifiers.h "$work/program.cpp" -o "$program" \
   "$build/libcuda_on_cpu.a" -lboost_context -ldw -ldl -pthread
