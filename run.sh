@@ -397,8 +397,8 @@ bench() {
 
 # Standard output belongs to the program.
 try_program() {
-  local options=(--build "$PWD/build/try")
-  if has_gpu && [[ " ${passed_on[*]} " != *" --check "* ]]; then
+  local options=(--build "$PWD/build/try") own=" ${passed_on[*]} "
+  if has_gpu && [[ ${own%% -- *} != *" --check"* ]]; then
     options=(--gpu)
   else
     { install_packages && check_cmake; } >&2

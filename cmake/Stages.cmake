@@ -1,4 +1,4 @@
-# What ./run.sh builds for the tour: every program but tests and benchmarks.
+# What ./run.sh builds: every program but tests and timings.
 add_custom_target(tour_programs)
 
 # stagewise_include_root(TARGET FOLDER): whoever links the target can include FOLDER/..., and nothing else

@@ -174,8 +174,8 @@ int make_dataset(const Options& options) {
 
 void declare(CLI::App& app, Options& options) {
   constexpr Index most = 0xffffffff;  // IDX stores a count in 32 bits
-  constexpr Index most_features = 1 << 24;
-  constexpr Index most_classes = 65536;
+  constexpr Index max_features = 1 << 24;
+  constexpr Index max_classes = 65536;
   GaussianOptions& gaussian = options.gaussian;
   add_value(app, "dataset", "NAME", "what to generate: digits, gaussian, step", options.dataset,
             [&](const std::string& text) { options.dataset = parse_name(text); });
@@ -199,10 +199,10 @@ void declare(CLI::App& app, Options& options) {
   };
   add_of_gaussian(
       "features", "N", "features of a sample", std::to_string(gaussian.features),
-      [&](const std::string& text) { gaussian.features = parse_count(text, 1, most_features); });
+      [&](const std::string& text) { gaussian.features = parse_count(text, 1, max_features); });
   add_of_gaussian("classes", "N", "number of classes", std::to_string(gaussian.classes),
                   [&](const std::string& text) {
-                    gaussian.classes = static_cast<int>(parse_count(text, 2, most_classes));
+                    gaussian.classes = static_cast<int>(parse_count(text, 2, max_classes));
                   });
   add_of_gaussian("spacing", "X", "between the means of neighbouring classes", "1",
                   [&](const std::string& text) { gaussian.spacing = parse_real(text, true); });

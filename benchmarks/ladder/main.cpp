@@ -7,9 +7,10 @@
 ///
 /// @note A new rung takes a file and a line. The file, in the ladder's folder in
 /// stages/03_shared_memory/, holds the kernel and its launch; CMake finds it there. The line, in
-/// the list in gemm.cu, reduce.cu or transpose.cu beside that folder, gives it its name and says
-/// what it adds; above it, the file is included, or its launch declared (gemm/rungs.hpp). Nothing
-/// else: this program, `train --gemm` and the tests take the rungs from that list.
+/// the list in gemm.cu or transpose.cu beside that folder, gives it its name and says what it adds;
+/// above it, the file is included, or its launch declared (gemm/rungs.hpp). reduce.cu has three
+/// ladders, so that there it is a label and a line in each of their lists. Nothing else: this
+/// program, `train --gemm` and the tests take the rungs from that list.
 
 #include <CLI/CLI.hpp>
 #include <string>

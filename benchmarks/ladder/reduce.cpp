@@ -86,7 +86,7 @@ Table run_column_sums(const ReduceOptions& options) {
   std::vector<T> expected(static_cast<std::size_t>(cols));
   serial::column_sums(rows, cols, host_x.data(), expected.data());
 
-  const shared_memory::SumRowsProblem<T> problem{
+  const shared_memory::ColumnSumsProblem<T> problem{
       .rows = rows, .cols = cols, .x = x.data(), .out = out.data()};
   const auto ladder = shared_memory::column_sums_ladder<T>();
   const Row common{.bytes = inputs + outputs};

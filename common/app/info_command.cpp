@@ -134,11 +134,13 @@ class ProgramTable {
     return file == stage_.files.end() ? "-" : file->second;
   }
 
-  /// What the stage does with a line that the one before it does not.
+  /// What is new in this stage: the file that computes the line is its own, or no stage before it
+  /// has such a line.
   std::string change(const Line& line) const {
-    if (stage_.folder.empty() || !file_of(line).starts_with(stage_.folder)) return "";
-    if (!line.replaces.empty()) return "fused";
-    return before_.contains(name_of(line.operation)) ? "new kernel" : "new line";
+    if (stage_.folder.empty()) return "";
+    if (line.replaces.empty() && !before_.contains(name_of(line.operation))) return "new line";
+    if (!file_of(line).starts_with(stage_.folder)) return "";
+    return line.replaces.empty() ? "new kernel" : "fused";
   }
 
   const Stage& stage_;

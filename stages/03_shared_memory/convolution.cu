@@ -3,7 +3,7 @@
 ///
 /// Forward and for the filter's gradient, the im2col matrix is either written out or loaded
 /// through the window loader. The input's gradient is a product that gives a gradient for every
-/// place of every window, which is then rolled up.
+/// place of every window, which col2im adds up.
 
 #include <algorithm>
 
@@ -132,8 +132,8 @@ ConvolutionForm parse_convolution_form(const std::string& name) {
 // direct form has less to set up. From 64 pixels on, report 001's second layer for a single image,
 // the product has been measured to be ahead; below, nothing has been measured.
 ConvolutionForm pick_convolution(const ConvolutionProblem& p) {
-  constexpr Index fewest_pixels = 64;
-  return p.output_pixels() < fewest_pixels ? ConvolutionForm::direct : ConvolutionForm::implicit;
+  constexpr Index min_pixels = 64;
+  return p.output_pixels() < min_pixels ? ConvolutionForm::direct : ConvolutionForm::implicit;
 }
 //! [pick]
 

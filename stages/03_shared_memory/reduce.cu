@@ -30,7 +30,7 @@ struct Label {
   std::string_view idea;
 };
 
-constexpr std::array<Label, 8> labels = {{
+constexpr auto labels = std::to_array<Label>({
     {"interleaved", "stages/03_shared_memory/reduce/1_interleaved.cuh",
      "a block adds in pairs, neighbours first"},
     {"non-divergent", "stages/03_shared_memory/reduce/2_non_divergent.cuh",
@@ -46,7 +46,7 @@ constexpr std::array<Label, 8> labels = {{
      "few blocks that stay, loads of 16 bytes"},
     {"one-pass", "stages/03_shared_memory/reduce/8_one_pass.cuh",
      "the last block to finish does the rest"},
-}};
+});
 
 template <typename Problem>
 constexpr Rung<Problem> rung(int number, decltype(Rung<Problem>::run) run,
@@ -61,9 +61,9 @@ constexpr Rung<SumProblem<T>> sum_rung(int number) {
 }
 
 template <typename T, typename Tree, int threads>
-constexpr Rung<SumRowsProblem<T>> column_sums_rung(int number) {
-  return rung<SumRowsProblem<T>>(number, sum_columns<Tree, threads, T>,
-                                 supports_everything<SumRowsProblem<T>>);
+constexpr Rung<ColumnSumsProblem<T>> column_sums_rung(int number) {
+  return rung<ColumnSumsProblem<T>>(number, column_sums_by_tree<Tree, threads, T>,
+                                    supports_everything<ColumnSumsProblem<T>>);
 }
 
 template <typename T, typename Tree, int threads>
@@ -73,36 +73,31 @@ constexpr Rung<AccumulateProblem<T>> accumulate_rung(int number) {
 }
 
 template <typename T>
-constexpr std::array<Rung<SumProblem<T>>, 8> sum_rungs = {
-    sum_rung<T, LoadOne, Interleaved>(1),
-    sum_rung<T, LoadOne, NonDivergent>(2),
-    sum_rung<T, LoadOne, Sequential>(3),
-    sum_rung<T, FirstAdd, Sequential>(4),
-    sum_rung<T, FirstAdd, LastWarp>(5),
-    sum_rung<T, FirstAdd, Shuffles>(6),
-    rung<SumProblem<T>>(7, sum_with_vector_loads<T>, supports_everything<SumProblem<T>>),
-    rung<SumProblem<T>>(8, sum_in_one_pass<T>, supports_everything<SumProblem<T>>)};
+constexpr auto sum_rungs = std::to_array<Rung<SumProblem<T>>>(
+    {sum_rung<T, LoadOne, Interleaved>(1), sum_rung<T, LoadOne, NonDivergent>(2),
+     sum_rung<T, LoadOne, Sequential>(3), sum_rung<T, FirstAdd, Sequential>(4),
+     sum_rung<T, FirstAdd, LastWarp>(5), sum_rung<T, FirstAdd, Shuffles>(6),
+     rung<SumProblem<T>>(7, sum_with_vector_loads<T>, supports_everything<SumProblem<T>>),
+     rung<SumProblem<T>>(8, sum_in_one_pass<T>, supports_everything<SumProblem<T>>)});
 
 template <typename T>
-constexpr std::array<Rung<SumRowsProblem<T>>, 8> column_sums_rungs = {
-    column_sums_rung<T, Interleaved, 256>(1),
-    column_sums_rung<T, NonDivergent, 256>(2),
-    column_sums_rung<T, Sequential, 256>(3),
-    column_sums_rung<T, Sequential, 128>(4),
-    column_sums_rung<T, LastWarp, 128>(5),
-    column_sums_rung<T, Shuffles, 128>(6),
-    Rung<SumRowsProblem<T>>{labels[6].name,
-                            "stages/03_shared_memory/reduce/7_coalesced_columns.cuh",
-                            "32 columns side by side: coalesced", sum_columns_coalesced<T>,
-                            supports_everything<SumRowsProblem<T>>},
-    rung<SumRowsProblem<T>>(8, sum_columns_in_one_pass<T>, supports_everything<SumRowsProblem<T>>)};
+constexpr auto column_sums_rungs = std::to_array<Rung<ColumnSumsProblem<T>>>(
+    {column_sums_rung<T, Interleaved, 256>(1), column_sums_rung<T, NonDivergent, 256>(2),
+     column_sums_rung<T, Sequential, 256>(3), column_sums_rung<T, Sequential, 128>(4),
+     column_sums_rung<T, LastWarp, 128>(5), column_sums_rung<T, Shuffles, 128>(6),
+     Rung<ColumnSumsProblem<T>>{labels[6].name,
+                                "stages/03_shared_memory/reduce/7_coalesced_columns.cuh",
+                                "32 columns side by side: coalesced", column_sums_coalesced<T>,
+                                supports_everything<ColumnSumsProblem<T>>},
+     rung<ColumnSumsProblem<T>>(8, column_sums_in_one_pass<T>,
+                                supports_everything<ColumnSumsProblem<T>>)});
 
 template <typename T>  // one block needs neither 16 bytes at once nor another pass
-constexpr std::array<Rung<AccumulateProblem<T>>, 8> accumulate_rungs = {
-    accumulate_rung<T, Interleaved, 256>(1), accumulate_rung<T, NonDivergent, 256>(2),
-    accumulate_rung<T, Sequential, 256>(3),  accumulate_rung<T, Sequential, 128>(4),
-    accumulate_rung<T, LastWarp, 128>(5),    accumulate_rung<T, Shuffles, 128>(6),
-    accumulate_rung<T, Shuffles, 128>(7),    accumulate_rung<T, Shuffles, 128>(8)};
+constexpr auto accumulate_rungs = std::to_array<Rung<AccumulateProblem<T>>>(
+    {accumulate_rung<T, Interleaved, 256>(1), accumulate_rung<T, NonDivergent, 256>(2),
+     accumulate_rung<T, Sequential, 256>(3), accumulate_rung<T, Sequential, 128>(4),
+     accumulate_rung<T, LastWarp, 128>(5), accumulate_rung<T, Shuffles, 128>(6),
+     accumulate_rung<T, Shuffles, 128>(7), accumulate_rung<T, Shuffles, 128>(8)});
 
 }  // namespace
 
@@ -112,7 +107,7 @@ Ladder<SumProblem<T>> sum_ladder() {
 }
 
 template <typename T>
-Ladder<SumRowsProblem<T>> column_sums_ladder() {
+Ladder<ColumnSumsProblem<T>> column_sums_ladder() {
   return column_sums_rungs<T>;
 }
 
@@ -123,8 +118,8 @@ Ladder<AccumulateProblem<T>> accumulate_ladder() {
 
 template Ladder<SumProblem<float>> sum_ladder();
 template Ladder<SumProblem<double>> sum_ladder();
-template Ladder<SumRowsProblem<float>> column_sums_ladder();
-template Ladder<SumRowsProblem<double>> column_sums_ladder();
+template Ladder<ColumnSumsProblem<float>> column_sums_ladder();
+template Ladder<ColumnSumsProblem<double>> column_sums_ladder();
 template Ladder<AccumulateProblem<float>> accumulate_ladder();
 template Ladder<AccumulateProblem<double>> accumulate_ladder();
 

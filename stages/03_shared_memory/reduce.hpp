@@ -17,7 +17,7 @@ struct SumProblem {
 
 /// out[j] = the sum of column j of x [rows, cols]: the gradient of a bias.
 template <typename T>
-struct SumRowsProblem {
+struct ColumnSumsProblem {
   Index rows = 0;
   Index cols = 0;
   const T* x = nullptr;
@@ -43,7 +43,7 @@ Ladder<SumProblem<T>> sum_ladder();
 
 /// The same for the sums of columns.
 template <typename T>
-Ladder<SumRowsProblem<T>> column_sums_ladder();
+Ladder<ColumnSumsProblem<T>> column_sums_ladder();
 
 /// The same for the totals of an epoch.
 template <typename T>

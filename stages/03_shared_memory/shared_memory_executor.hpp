@@ -50,7 +50,7 @@ class SharedMemoryExecutor : public NaiveCudaExecutor<T> {
   /// What the kernels of a lane need beside their operands.
   struct Scratch {
     shared_memory::Workspace workspace;
-    Tensor<T> columns;  ///< images, for convolutions as products
+    Tensor<T> columns;  ///< an im2col matrix, for convolutions as products
   };
 
   /// Those of the current lane.
@@ -71,7 +71,7 @@ class SharedMemoryExecutor : public NaiveCudaExecutor<T> {
   LinearProblem<T> folded_problem(ValueId input, ValueId weight, ValueId bias);
 
   const shared_memory::GemmRung<T>* gemm_ = nullptr;  ///< null: pick one for each product
-  const shared_memory::Rung<shared_memory::SumRowsProblem<T>>* column_sums_;
+  const shared_memory::Rung<shared_memory::ColumnSumsProblem<T>>* column_sums_;
   const shared_memory::Rung<shared_memory::AccumulateProblem<T>>* accumulate_;
   shared_memory::ConvolutionForm convolution_;
   Scratch scratch_;

@@ -18,7 +18,7 @@ inline Offers offers() {
 inline OperationFiles operation_files() {
   OperationFiles files = minibatch::operation_files();
   files["all_reduce"] = "stages/05_mpi/transport.cpp";
-  files["replicate"] = "stages/05_mpi/distribute_tensor.cpp";
+  files["replicate"] = "common/training/executor.hpp";
   return files;
 }
 

@@ -86,7 +86,7 @@ TYPED_TEST(Reductions, Sum) {
   }
 }
 
-TYPED_TEST(Reductions, SumRows) {
+TYPED_TEST(Reductions, ColumnSums) {
   using T = TypeParam;
   Workspace workspace;
   std::vector<Size> sizes = {{1, 1},    {1, 7},    {7, 1},     {3, 5},      {13, 17},   {31, 33},
@@ -106,7 +106,7 @@ TYPED_TEST(Reductions, SumRows) {
     CudaArray there(x);
     for (const auto& rung : column_sums_ladder<T>()) {
       CudaArray out(poison<T>(cols + 1));
-      const SumRowsProblem<T> problem = {
+      const ColumnSumsProblem<T> problem = {
           .rows = rows, .cols = cols, .x = there.get(), .out = out.get()};
       ASSERT_EQ(rung.supports(problem).reason, "");
       rung.run(nullptr, problem, workspace);

@@ -326,7 +326,7 @@ TYPED_TEST(FusedConvolution, RefusesWhatItCannotCount) {
   EXPECT_FALSE(fuses({10'000, 28, 28, 1, 5, 5, 32}, 1));
   EXPECT_FALSE(fuses({10'000, 28, 28, 1, 5, 5, 32}, 4));
   EXPECT_FALSE(fuses({1 << 20, 28, 28, 2, 5, 5, 32}, 2)) << "more than 2^30 values";
-  EXPECT_FALSE(fuses({1 << 18, 28, 28, 1, 5, 5, 5000}, 2)) << "more than 2 * 10^9 panels";
+  EXPECT_FALSE(fuses({1 << 18, 28, 28, 1, 5, 5, 5000}, 2)) << "more than 2 * 10^9 k tiles";
   EXPECT_FALSE(fuses({0, 28, 28, 1, 5, 5, 32}, 2)) << "no image";
   EXPECT_FALSE(fuses({10, 28, 28, 0, 5, 5, 32}, 2)) << "no channels";
 }

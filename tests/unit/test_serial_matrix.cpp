@@ -57,7 +57,7 @@ TYPED_TEST(SerialMatrix, SumIsAddedUpInDouble) {
   }
 }
 
-TYPED_TEST(SerialMatrix, SumRows) {
+TYPED_TEST(SerialMatrix, ColumnSums) {
   using T = TypeParam;
   for (const auto [rows, cols] : sizes) {
     const auto x = random_values<T>(rows * cols, 3, -1, 2);

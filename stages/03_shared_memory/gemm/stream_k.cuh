@@ -116,9 +116,9 @@ __global__ void __launch_bounds__(Tiling::threads)
 /// @param max_blocks how many blocks to deal the work out to, where there is enough.
 template <template <typename, typename, typename, int> class Copies, int stages, typename T,
           typename Tiling, typename LoaderA, typename LoaderB, typename Epilogue>
-void multiply_stream_k(cudaStream_t stream, Index m, Index n, Index k, const LoaderA& a,
-                       const LoaderB& b, const Epilogue& epilogue, Index max_blocks,
-                       Workspace& workspace) {
+void launch_stream_k(cudaStream_t stream, Index m, Index n, Index k, const LoaderA& a,
+                     const LoaderB& b, const Epilogue& epilogue, Index max_blocks,
+                     Workspace& workspace) {
   constexpr Index min_k_tiles = 2;  // to add up a split tile must not take longer than its product
   constexpr Index tile_elements = Index{Tiling::rows} * Tiling::columns;
   const Index depth = std::max<Index>(cuda::pieces(k, Tiling::depth), 1);
@@ -144,7 +144,7 @@ inline bool fits_stream_k(Index m, Index n, Index k) {
   return fits_ints(m, n, k) && k_tiles < 2e9;
 }
 
-//! [evenly]
+//! [multiply_stream_k]
 /// C = epilogue(op(A) op(B)), m, n at least 1, in tiles that suit the shape of C: 64 x 16 and 16 x
 /// 64 where C is that narrow; 64 x 64 where there is one for each multiprocessor, or k is so long
 /// that each has plenty of k tiles; and else 32 x 32. The sizes must fit; see fits_stream_k().
@@ -155,8 +155,8 @@ void multiply_stream_k(cudaStream_t stream, Index m, Index n, Index k, const Loa
   constexpr Index plenty = 32;
   const Index multiprocessors = cuda::multiprocessors();
   const auto run = [&]<typename Tiling>(Tiling /*tiling*/) {
-    multiply_stream_k<AsyncCopies, async_stages, T, Tiling>(stream, m, n, k, a, b, epilogue,
-                                                            4 * multiprocessors, workspace);
+    launch_stream_k<AsyncCopies, async_stages, T, Tiling>(stream, m, n, k, a, b, epilogue,
+                                                          4 * multiprocessors, workspace);
   };
   using Medium = typename Tilings<T>::Medium;
   const Index tiles = tile_count<Medium>(m, n);
@@ -172,6 +172,6 @@ void multiply_stream_k(cudaStream_t stream, Index m, Index n, Index k, const Loa
     run(typename Tilings<T>::Small());
   }
 }
-//! [evenly]
+//! [multiply_stream_k]
 
 }  // namespace stagewise::shared_memory

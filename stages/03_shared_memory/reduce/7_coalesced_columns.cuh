@@ -55,7 +55,7 @@ __global__ void coalesced_column_sums_kernel(Index rows, Index cols, const T* x,
 //! [coalesced_column_sums]
 
 template <typename T>
-void sum_columns_coalesced(cudaStream_t stream, const SumRowsProblem<T>& p,
+void column_sums_coalesced(cudaStream_t stream, const ColumnSumsProblem<T>& p,
                            Workspace& /*workspace*/) {
   if (p.cols == 0) return;
   const auto blocks = static_cast<unsigned>(cuda::pieces(p.cols, column_tile));

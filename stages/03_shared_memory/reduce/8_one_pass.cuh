@@ -77,7 +77,7 @@ __global__ void one_pass_column_sums_kernel(Index rows, Index cols, const T* x, 
 //! [one_pass_column_sums]
 
 template <typename T>
-void sum_columns_in_one_pass(cudaStream_t stream, const SumRowsProblem<T>& p,
+void column_sums_in_one_pass(cudaStream_t stream, const ColumnSumsProblem<T>& p,
                              Workspace& workspace) {
   if (p.cols == 0) return;
   const Index across = cuda::pieces(p.cols, column_tile);

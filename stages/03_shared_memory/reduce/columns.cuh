@@ -33,7 +33,8 @@ __global__ void column_sums_kernel(Index rows, Index cols, const T* x, T* out) {
 
 /// @tparam threads of a block: half as many from rung 4 on, so that each adds more by itself.
 template <typename Tree, int threads, typename T>
-void sum_columns(cudaStream_t stream, const SumRowsProblem<T>& problem, Workspace& /*workspace*/) {
+void column_sums_by_tree(cudaStream_t stream, const ColumnSumsProblem<T>& problem,
+                         Workspace& /*workspace*/) {
   if (problem.cols == 0) return;
   column_sums_kernel<Tree, threads><<<static_cast<unsigned>(problem.cols), threads, 0, stream>>>(
       problem.rows, problem.cols, problem.x, problem.out);

@@ -6,7 +6,7 @@
 /// as the multiplications that the element takes part in. Here the threads lie on a k tile so that
 /// each stays at one step, and goes down the rows:
 ///
-///     k tile    step 0    1    2  ...                 depth = 8, 64 threads
+///     k tile   step 0    1    2  ...                 depth = 8, 64 threads
 ///     row 0    thread 0  1    2  ...  7
 ///     row 1           8  9   10  ... 15
 ///     ...
@@ -72,7 +72,7 @@ class PooledCopies<T, KTile, PooledWindows<T>, threads> {
   static constexpr int apart = threads / KTile::depth;  // from a thread's row to its next
   static constexpr int count = KTile::extent / apart;
   static_assert(threads % KTile::depth == 0 && KTile::extent % apart == 0,
-                "a thread must stay at one step of the k_tile");
+                "a thread must stay at one step of the k tile");
 
   /// The row, within the tile, of this thread's i-th element.
   static __device__ int place(int i) {

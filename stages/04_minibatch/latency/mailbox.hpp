@@ -8,8 +8,8 @@
 
 namespace stagewise::minibatch {
 
-/// Owns the words that a resident kernel reads and writes. The host's part of them is pinned, and a
-/// GPU reaches pinned memory by the same pointer.
+/// Owns the words that a persistent kernel reads and writes. The host's part of them is pinned, and
+/// a GPU reaches pinned memory by the same pointer.
 template <typename T>
 class Mailbox {
  public:

@@ -7,7 +7,7 @@
 ///   class there: one read and one write cross the bus.
 /// - Weights stay in shared memory, where each block keeps those of its own units.
 /// - Blocks tell each other what they have computed by values that carry their request's number
-///   (message.hpp), so a layer costs one trip through the L2 cache: no fence, no counter.
+///   (flagged_words.hpp), so a layer costs one trip through the L2 cache: no fence, no counter.
 ///
 /// The blocks fetch the image from the host in shares and pass these on in global memory. If each
 /// fetched all of it, the bus would carry it once a block: 33 blocks and 6 KB for 784-256-10.
@@ -81,7 +81,7 @@ __device__ void fetch(Word* from, Share share, std::uint32_t request, const Use&
 /// Brings a layer's input to shared memory. All threads of the block call it.
 /// @return whether it was told to stop instead.
 template <typename T>
-__device__ bool receive(const ResidentLayer<T>& layer, std::uint32_t request, T* x) {
+__device__ bool receive(const PersistentLayer<T>& layer, std::uint32_t request, T* x) {
   bool stopped = false;
   fetch<T>(layer.input, {0, layer.in}, request, [&](int i, const Message<T>& message) {
     stopped |= number_of(message.words[0]) == stop_request;
@@ -92,7 +92,7 @@ __device__ bool receive(const ResidentLayer<T>& layer, std::uint32_t request, T*
 
 /// Keeps the weights of some units in shared memory, each unit's together and its bias behind them.
 template <typename T>
-__device__ void keep_weights(const ResidentLayer<T>& layer, Share units, T* shared) {
+__device__ void keep_weights(const PersistentLayer<T>& layer, Share units, T* shared) {
   if (layer.kept_at < 0) return;
   T* const kept = shared + layer.kept_at;
   const int row = layer.in + 1;
@@ -122,10 +122,10 @@ __device__ T dot(int n, const T* x, const T* weight, Index stride) {
 
 /// Calls use(unit, output) for some units of a layer, a warp each.
 template <typename T, typename Use>
-__device__ void compute_units(const ResidentLayer<T>& layer, Share units, const T* x,
+__device__ void compute_units(const PersistentLayer<T>& layer, Share units, const T* x,
                               const T* shared, const Use& use) {
   for (int unit = units.begin + static_cast<int>(threadIdx.x) / 32; unit < units.end;
-       unit += resident_warps) {
+       unit += persistent_warps) {
     T sum = 0;
     if (layer.kept_at >= 0) {
       const T* const kept = shared + layer.kept_at + (unit - units.begin) * (layer.in + 1);
@@ -154,7 +154,7 @@ __device__ void serve_hidden_layers(const PersistentMlp<T>& mlp, T* shared) {
              [&](int i, const Message<T>& message) { send(image, i, message); });
     bool stopped = false;
     for (int l = 0; l < hidden; ++l) {
-      const ResidentLayer<T>& layer = mlp.layers[l];
+      const PersistentLayer<T>& layer = mlp.layers[l];
       const Share units = share_of(layer.out, worker, workers);
       if (units.size() == 0) continue;
       stopped = stopped || receive(layer, request, shared);
@@ -183,7 +183,7 @@ __device__ int class_of(const PersistentMlp<T>& mlp, const T* outputs, int count
 /// The life of block 0.
 template <typename T>
 __device__ void serve_last_layer(const PersistentMlp<T>& mlp, T* shared) {
-  const ResidentLayer<T>& layer = mlp.layers[mlp.layer_count - 1];
+  const PersistentLayer<T>& layer = mlp.layers[mlp.layer_count - 1];
   T* const outputs = shared + mlp.kept_begins - layer.out;
   keep_weights(layer, {0, layer.out}, shared);
   for (std::uint32_t request = mlp.first_request;; request = request_after(request)) {
@@ -200,7 +200,7 @@ __device__ void serve_last_layer(const PersistentMlp<T>& mlp, T* shared) {
 }
 
 template <typename T>
-__global__ void __launch_bounds__(resident_threads) persistent_mlp_kernel(PersistentMlp<T> mlp) {
+__global__ void __launch_bounds__(persistent_threads) persistent_mlp_kernel(PersistentMlp<T> mlp) {
   extern __shared__ __align__(16) unsigned char bytes[];
   T* const shared = reinterpret_cast<T*>(bytes);
   if (blockIdx.x == 0) {
@@ -222,7 +222,7 @@ void launch_persistent_mlp(cudaStream_t stream, const PersistentMlp<T>& mlp) {
   void* arguments[] = {&argument};
   CUDA_CHECK(cudaLaunchCooperativeKernel(persistent_mlp_kernel<T>,
                                          dim3(static_cast<unsigned>(mlp.blocks)),
-                                         dim3(resident_threads), arguments, bytes, stream));
+                                         dim3(persistent_threads), arguments, bytes, stream));
 }
 
 template void launch_persistent_mlp(cudaStream_t, const PersistentMlp<float>&);

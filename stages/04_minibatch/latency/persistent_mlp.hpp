@@ -9,15 +9,15 @@
 namespace stagewise::minibatch {
 
 /// Layers that fit into the arguments of a launch.
-constexpr int max_resident_layers = 16;
+constexpr int max_persistent_layers = 16;
 
 /// Threads in a block of the kernel: 8 warps, each of which computes one unit at a time.
-constexpr int resident_threads = 256;
-constexpr int resident_warps = resident_threads / 32;
+constexpr int persistent_threads = 256;
+constexpr int persistent_warps = persistent_threads / 32;
 
 /// A layer of the kernel's, all pointers the GPU's.
 template <typename T>
-struct ResidentLayer {
+struct PersistentLayer {
   int in = 0;
   int out = 0;
   const T* weight = nullptr;  ///< [in, out]
@@ -36,7 +36,7 @@ template <typename T>
 struct PersistentMlp {
   int layer_count = 0;
   // NOLINTNEXTLINE(modernize-avoid-c-arrays): std::array has no functions for kernels
-  ResidentLayer<T> layers[max_resident_layers];
+  PersistentLayer<T> layers[max_persistent_layers];
   Word* mailbox = nullptr;  ///< of the host: the input, `in` messages of the first layer
   Word* answer = nullptr;   ///< of the host: the class
 

@@ -42,7 +42,7 @@ bool plan_shared_memory(PersistentMlp<T>& mlp, std::int64_t capacity) {
   const std::int64_t begin = widest + mlp.layers[last].out;  // an input, and the last outputs
   if (begin > capacity) return false;
 
-  const auto keep = [&](ResidentLayer<T>& layer, int workers, std::int64_t at) {
+  const auto keep = [&](PersistentLayer<T>& layer, int workers, std::int64_t at) {
     const std::int64_t units = (layer.out + workers - 1) / workers;
     const std::int64_t end = at + units * (layer.in + 1);
     if (end > capacity) return at;
@@ -75,8 +75,8 @@ bool launches_wait() {
 template <typename T>
 std::optional<PersistentMlp<T>> plan_persistent_mlp(Network<T>& network) {
   const std::vector<Linear> layers = layers_of(network);
-  const bool is_possible =
-      network.executor->max_rows() == 1 && !layers.empty() && layers.size() <= max_resident_layers;
+  const bool is_possible = network.executor->max_rows() == 1 && !layers.empty() &&
+                           layers.size() <= max_persistent_layers;
   if (!is_possible) return {};
 
   PersistentMlp<T> mlp;
@@ -98,7 +98,7 @@ std::optional<PersistentMlp<T>> plan_persistent_mlp(Network<T>& network) {
     mlp.cut = static_cast<T>(*network.model.threshold);
   }
   if (widest_hidden > 0) {
-    const int wanted = (widest_hidden - 1) / resident_warps + 1;
+    const int wanted = (widest_hidden - 1) / persistent_warps + 1;
     mlp.blocks = 1 + std::min(wanted, std::max(cuda::multiprocessors() - 1, 1));
   }
   const auto capacity = cuda::shared_memory_per_block() / static_cast<int>(sizeof(T));

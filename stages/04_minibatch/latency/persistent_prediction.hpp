@@ -54,7 +54,7 @@ class PersistentPrediction final : public Predictor<T> {
 
 /// What a kernel that stays is told of this network, but for the mail.
 /// @return none unless the network is built for batches of one, is a chain of at most
-///         max_resident_layers Linear layers, and its widest input fits into shared memory.
+///         max_persistent_layers Linear layers, and its widest input fits into shared memory.
 template <typename T>
 std::optional<PersistentMlp<T>> plan_persistent_mlp(Network<T>& network);
 
