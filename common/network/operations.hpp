@@ -350,7 +350,7 @@ struct LinearGradients {
 /// What a loss does with its outputs, forward and backward.
 struct LossAttributes {
   LossKind loss = LossKind::cross_entropy;
-  Activation activation = Activation::none;  ///< computed the outputs
+  Activation activation = Activation::none;  ///< that computed the outputs
   std::optional<double> threshold = {};      ///< a single output means class 1 from this value on
 };
 
