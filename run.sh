@@ -8,9 +8,9 @@ readonly presets="auto cuda cpu asan tsan coverage"
 readonly cmake_needed=3.25
 
 # ---------------------------------------------------------------------------------------------------
-# What is said, and how
+# Messages
 
-# On a terminal, progress is shown in one line that is overwritten again and again.
+# On a terminal, progress is shown in one line that is repeatedly overwritten.
 terminal=no
 [[ ! -t 1 || ${TERM:-dumb} == dumb ]] || terminal=yes
 if [[ $terminal == yes && -z ${NO_COLOR:-} ]]; then
@@ -44,11 +44,11 @@ about() {
 logged() {
   local log=$1 begin=$SECONDS code=0 process
   shift
-  if [[ $1 == sudo ]]; then # which only root could end
+  if [[ $1 == sudo ]]; then # only root could end it
     "$@" </dev/null >"$log" 2>&1
     return
   fi
-  set -m # in a process group of its own, which can be ended as a whole
+  set -m # its own process group, which can be ended as a whole
   "$@" </dev/null >"$log" 2>&1 &
   process=$!
   set +m
@@ -79,9 +79,9 @@ ${bold}Usage${plain}
 ${bold}Commands${plain}
   (none)    the tour: builds the stages, trains the same small network with each
             of them and prints a table that compares them
-  test      builds everything and runs the tests, without those that take long
-  try FILE  compiles and runs a CUDA program of your own that is one file, on the
-            GPU or without one; with --check it looks for mistakes
+  test      builds everything and runs the tests, except long-running ones
+  try FILE  compiles and runs your own CUDA program, in a single file, with or
+            without a GPU; --check looks for mistakes in it
   docs      builds the documentation and says where it is
   bench     builds and runs the benchmarks
   clean     removes the folder build/
@@ -92,26 +92,26 @@ ${bold}Options${plain}
                   asan, tsan or coverage; each has its own folder build/NAME
   --jobs N        use N processors [all of them]
   --no-install    install nothing; say what is missing and stop
-  --all           test: also the tests that take long
+  --all           test: long-running tests, too
 
 ${bold}Passed on${plain}
   test      to CTest:  -L LABEL   -R NAME   -LE LABEL   -E NAME   -N   -V
             (regular expressions: which labels and names to run or to leave out;
             -V shows all commands of the build and all output of the tests)
-  bench     to the benchmarks:  --benchmark_filter=REGEX  and their like
+  bench     to the benchmarks:  --benchmark_filter=REGEX  and the like
   try       -I FOLDER   -D NAME=VALUE   (for the compiler)
-  Whatever follows a -- is passed on as it is.
+  Everything after -- is passed on as it is.
 
 ${bold}Examples${plain}
   ./run.sh                         see it work
   ./run.sh test -L unit            only the unit tests
-  ./run.sh test -R Stage03 -V      those of stage 03, with all their output
+  ./run.sh test -R Stage03 -V      the tests of stage 03, with all their output
   ./run.sh test --preset asan      the tests, under AddressSanitizer
   ./run.sh try my.cu -- 1000       your own program, with the argument 1000
   ./run.sh try my.cu --check       in several orders, and with AddressSanitizer
-  STAGEWISE_DATA_DIR=~/data ./run.sh test      with the data sets kept there
+  STAGEWISE_DATA_DIR=~/data ./run.sh test      with the data sets in that folder
 
-On Debian and Ubuntu, packages that are missing are installed with apt-get.
+On Debian and Ubuntu, missing packages are installed with apt-get.
 END
 }
 
@@ -175,7 +175,7 @@ while [[ $# -gt 0 ]]; do
       passed_on+=("$@")
       break
       ;;
-    *) fail "Unknown option '$1'; ./run.sh help lists what there is." 2 ;;
+    *) fail "Unknown option '$1'; ./run.sh help lists the options." 2 ;;
   esac
   shift
 done
@@ -186,13 +186,13 @@ if [[ -z $preset ]]; then
 elif [[ " $presets " != *" $preset "* ]]; then
   fail "Unknown preset '$preset'; the presets are ${presets// /, }." 2
 fi
-[[ $jobs =~ ^[1-9][0-9]*$ ]] || fail "--jobs is '$jobs', but must be a whole number from 1 on." 2
+[[ $jobs =~ ^[1-9][0-9]*$ ]] || fail "--jobs is '$jobs', but must be a whole number of at least 1." 2
 
 
 # ---------------------------------------------------------------------------------------------------
 # Set-up: the packages that the command needs
 
-# Prints the packages for $command that this machine lacks. A program counts as there wherever it
+# Prints the packages for $command that this machine lacks. A program counts as present wherever it
 # comes from; a library must come from its package.
 missing_packages() {
   local -A program_of=([g++]=g++ [cmake]=cmake [ninja-build]=ninja)
@@ -244,10 +244,10 @@ install_packages() {
     as_root=(sudo)
   fi
   say "Installing ${missing[*]}$(about $((10 + 5 * ${#missing[@]})))"
-  [[ ${#as_root[@]} -eq 0 ]] || sudo --validate # asks for a password, if need be, where that can be seen
+  [[ ${#as_root[@]} -eq 0 ]] || sudo --validate # asks for a password, if needed, where the prompt is visible
   mkdir -p build
   local log=build/install.log code=0
-  logged "$log" "${as_root[@]}" apt-get update || true # old lists may do; the next step decides
+  logged "$log" "${as_root[@]}" apt-get update || true # old lists may suffice; the next step decides
   logged "$log" "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
     apt-get install --yes --no-install-recommends "${missing[@]}" || code=$?
   if [[ $code -ne 0 ]]; then
@@ -274,8 +274,8 @@ has_gpu() {
     timeout 20 nvidia-smi --list-gpus 2>/dev/null | grep -q .
 }
 
-# Sets preset and folder. Where no GPU answers, "auto" is what "cpu" is: a link makes them the same folder,
-# so that nothing is compiled twice.
+# Sets preset and folder. Without a GPU, "auto" is "cpu": a link makes them the same folder, so that nothing
+# is compiled twice.
 choose_folder() {
   mkdir -p build
   if has_gpu; then
@@ -327,13 +327,13 @@ set_up() {
 tour() {
   set_up
   build tour_programs
-  # Open MPI refuses to be run by root, who is everybody in a container, unless told twice.
+  # Open MPI refuses to run as root, the usual user in a container, unless both variables allow it.
   export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
   local program arguments=() code=0
   for program in "$folder"/bin/stage0[1-5]_*; do
     [[ ! -x $program ]] || arguments+=(--stage "$program")
   done
-  [[ -e $folder/tour/.tour ]] || rm -rf "$folder/tour" # of a version that did not mark it
+  [[ -e $folder/tour/.tour ]] || rm -rf "$folder/tour" # from a version that did not mark it
   say "The tour, about half a minute"
   "$folder/bin/tour" "${arguments[@]}" --output "$folder/tour" || code=$?
   [[ $code -eq 0 ]] || fail "The tour failed (exit code $code); its output is above." "$code"
@@ -356,7 +356,7 @@ run_tests() {
   elif [[ $all == yes ]]; then
     say "Testing everything$(about $((1200 / jobs)))"
   else
-    say "Testing$(about $((420 / jobs))); --all adds the tests that take long"
+    say "Testing$(about $((420 / jobs))); --all adds the long-running tests"
   fi
   ctest --preset "$preset" --parallel "$jobs" --no-tests=error --no-label-summary "${options[@]}" "${passed_on[@]}" || code=$?
   [[ $code -eq 0 ]] || fail "The tests failed (exit code $code); their output is above." "$code"
@@ -364,7 +364,7 @@ run_tests() {
   say "Tested in $(duration $((SECONDS - begin)))"
 }
 
-# Says why cases were skipped, and how many for each reason. One test of CTest may have many cases.
+# Says why cases were skipped, and how many for each reason. One CTest test may contain many cases.
 list_skipped() {
   local log=$folder/Testing/Temporary/LastTest.log
   { grep -hs '^[Ss]kipped: ' "$log" || true; } | sed -E 's/^skipped: [^ ]+: |^Skipped: //' | sort | uniq --count |

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Compiles a CUDA program that is one file, as nvcc would, to run on the CPU:
+# Compiles a single-file CUDA program, as nvcc would, to run on the CPU:
 #
 #   compile.sh BUILD FILE.cu PROGRAM [OPTIONS OF THE COMPILER]
 #
-# BUILD is the folder where this project has been built, with the runtime and the translator in it. The compiler is
-# that of CXX, else c++. Its preprocessor comes first, so that what is translated has neither branches nor macros.
+# BUILD is the folder where this project was built; it contains the runtime and the translator. The compiler is $CXX, or
+# else c++. Its preprocessor runs first, so that the translator sees neither #if branches nor macros.
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -13,12 +13,12 @@ file=$2
 program=$3
 shift 3
 compiler=${CXX:-c++}
-[[ $file != ../* && $file != */../* ]] || file=$(realpath "$file") # debug information is read by such names
+[[ $file != ../* && $file != */../* ]] || file=$(realpath "$file") # to match the names in debug information
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-# library_of HEADER: whose header that is, if it is NVIDIA's and does not belong to the runtime.
+# library_of HEADER: the NVIDIA library that the header belongs to; fails if it belongs to none, or to the runtime.
 library_of() {
   case $1 in
     thrust/*) echo Thrust ;;
@@ -46,10 +46,10 @@ library_of() {
 
 # refuse PLACE HEADER LIBRARY
 refuse() {
-  echo "$1: <$2> belongs to $3, which needs a build for a GPU; CUDA on the CPU has the runtime alone" >&2
+  echo "$1: <$2> belongs to $3, which needs a GPU build; CUDA on the CPU provides the runtime only" >&2
 }
 
-# refuse_libraries FILE: those of NVIDIA's headers that this preprocessed program has found somewhere on this machine.
+# refuse_libraries FILE: refuses a preprocessed program that found such a header somewhere on this machine.
 refuse_libraries() {
   local place path header library
   while read -r place path; do
@@ -66,7 +66,7 @@ refuse_libraries() {
     { ++line }' "$1")
 }
 
-# explain FILE: says in one sentence what the compiler, whose messages these are, has not found, if that is clear.
+# explain FILE: says in one sentence what the compiler, whose messages FILE holds, did not find, if that is clear.
 explain() {
   local place header library name
   read -r place header < <(sed -nE "s/^([^ :]+:[0-9]+):[0-9]+: fatal error: '?([^ ':]+)'?(:| file not).*/\1 \2/p" "$1") || true
@@ -82,19 +82,19 @@ explain() {
   fi
   name=$(sed -nE "s/.*undefined reference to [\`'‘]([^'’]+)['’].*/\1/p" "$1" | head -n 1)
   if [[ $name == main ]]; then
-    echo "$file: there is no main() in it; what can be run is a program" >&2
+    echo "$file: it has no main(), so it cannot be run" >&2
     return 0
   elif [[ -n $name ]]; then
-    echo "$file: '$name' is used, but defined nowhere: is it in another file, or in a library?" >&2
+    echo "$file: '$name' is used but not defined: is it in another file, or in a library?" >&2
     return 0
   fi
-  # The first error, if it is a name of CUDA's.
+  # The first error, if it is about a CUDA name.
   read -r place name < <(sed -nE "/error: /{s/^([^ :]+:[0-9]+):[0-9]+: error: [^'‘]*['‘]((cuda[A-Z]|CUDA_|__)[A-Za-z0-9_]+)['’]( was not declared| does not name|).*/\1 \2/p;q}" "$1") || true
   [[ -n ${name:-} ]] || return 1
-  echo "$place: CUDA on the CPU knows no '$name': it is misspelt, or one of the things that are not modelled" >&2
+  echo "$place: CUDA on the CPU does not know '$name': it is misspelt or not modelled" >&2
 }
 
-# compile OPTIONS...: its messages are its own, unless one sentence says it better.
+# compile OPTIONS...: shows the compiler's messages, unless one sentence says it better.
 compile() {
   if ! "$compiler" "$@" 2>"$work/messages"; then
     explain "$work/messages" || grep -v "^In file included from $work" "$work/messages" >&2
@@ -102,15 +102,15 @@ compile() {
   fi
 }
 
-# nvcc includes the runtime's header by itself, and is silent about most of what a compiler could say. Accesses are
-# checked for alignment, which is cheap from -O2 on.
+# nvcc includes the runtime's header automatically, and omits most of the warnings that a compiler could give.
+# Alignment checks on accesses are cheap from -O2 on.
 options=(-std=gnu++20 -O2 -g1 -fsanitize=alignment -w -isystem "$here/include")
 [[ $("$compiler" --version) != *clang* ]] || options+=(-gdwarf-aranges)
 compile "${options[@]}" "$@" -x c++ -E -DCUDA_ON_CPU_PREPROCESSING -include cuda_on_cpu/nvcc.h "$file" -o "$work/program.ii"
 refuse_libraries "$work/program.ii"
 "$build/cuda_on_cpu_translate" --preprocessed "$work/program.ii" "$work/program.cpp"
-# Clang may make one call of a function's calls in two branches, and lanes that ask who is with them would be told
-# of both branches' lanes.
+# Clang may merge calls of a function in two branches into one call; lanes that ask which lanes are active would then
+# get those of both branches.
 if [[ " ${options[*]} " == *aranges* ]] && grep -qE '\<(coalesced_threads|__activemask) *\(' "$file"; then
   options+=(-O0)
 fi

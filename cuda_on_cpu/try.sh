@@ -1,23 +1,23 @@
 #!/usr/bin/env bash
-# Compiles and runs a CUDA program that is one file, or looks for its mistakes. "try.sh --help" says how.
+# Compiles and runs a single-file CUDA program, or looks for mistakes in it. "try.sh --help" says how.
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 
 help() {
   cat <<'END'
-Compiles a CUDA program that is one file, with main, and runs it: on a GPU, or on CUDA on the CPU.
+Compiles a CUDA program in a single file, with main, and runs it: on a GPU, or with CUDA on the CPU.
 
   try FILE.cu [--check] [-I FOLDER] [-D NAME[=VALUE]] [-- ARGUMENTS OF THE PROGRAM]
 
-  --check      runs it on CUDA on the CPU only, several times: its threads in three orders, its streams eager and
-               lazy, its device memory unreadable for the host, and once with AddressSanitizer. Says what each run
-               has found, and whether they print the same.
-  -I, -D       for the compiler
-  --build DIR  where CUDA on the CPU is built, once [cuda_on_cpu/build/try]
-  --gpu        with nvcc, for the GPU that is there
+  --check      runs it several times, always with CUDA on the CPU: threads in three orders, with eager and lazy
+               streams, device memory unreadable for the host, and once with AddressSanitizer. Says what each run
+               found, and whether all print the same.
+  -I, -D       passed to the compiler
+  --build DIR  the folder in which CUDA on the CPU is built, once [cuda_on_cpu/build/try]
+  --gpu        compiles with nvcc, and runs on this machine's GPU
 
-The exit code is the program's. With --check it is 0 if nothing was found, else 1. Wrong usage is 2.
+The exit code is the program's. With --check it is 0 if nothing was found, else 1. Wrong usage gives 2.
 END
 }
 
@@ -55,7 +55,7 @@ while [[ $# -gt 0 ]]; do
       arguments=("$@")
       break
       ;;
-    -*) fail "Unknown option '$1'; --help lists what there is. Arguments of the program come after --." 2 ;;
+    -*) fail "Unknown option '$1'; --help lists the options. Arguments of the program come after --." 2 ;;
     *)
       [[ -z $file ]] || fail "There are two files, $file and $1; arguments of the program come after --." 2
       file=$1
@@ -65,7 +65,7 @@ while [[ $# -gt 0 ]]; do
 done
 [[ -n $file ]] || fail "Which program? For example: try my.cu" 2
 [[ -e $file ]] || fail "There is no file $file here ($PWD)." 2
-[[ -f $file && $file == *.cu ]] || fail "$file is no .cu file; what can be tried is a CUDA program that is one file." 2
+[[ -f $file && $file == *.cu ]] || fail "$file is no .cu file; only a CUDA program in a single file can be tried." 2
 [[ -r $file ]] || fail "$file cannot be read." 2
 name=${file##*/}
 
@@ -78,7 +78,7 @@ program=$work/${name%.cu}
 # ---------------------------------------------------------------------------------------------------
 # Compiling
 
-# build_runtime FOLDER OPTIONS OF CMAKE...: quiet, and soon done if nothing has changed.
+# build_runtime FOLDER OPTIONS OF CMAKE...: quiet, and quick if nothing has changed.
 build_runtime() {
   local folder=$1 log=$1/try.log generator=()
   shift
@@ -109,26 +109,26 @@ compile() {
 # ---------------------------------------------------------------------------------------------------
 # Running
 
-# signal_of EXIT-CODE: the name of the signal that it stands for, if it does.
+# signal_of EXIT-CODE: the name of the signal that it stands for, if any.
 signal_of() {
   [[ $1 -gt 128 && $1 -le 192 ]] && kill -l "$(($1 - 128))" 2>/dev/null
 }
 
-# run PROGRAM: as if it lay here. The shell's own words on a signal are left out.
+# run PROGRAM: as if it were here. The shell's own message about a signal is suppressed.
 run() {
   { (exec -a "./${name%.cu}" "$1" "${arguments[@]}" 2>&3); } 3>&2 2>/dev/null
 }
 
-# ended EXIT-CODE: how, in words.
+# ended EXIT-CODE: how the program ended, in words.
 ended() {
   local signal
   if signal=$(signal_of "$1"); then
     case $signal in
-      SEGV) echo "ended with a segmentation fault: its host code uses memory that is not there" ;;
-      ABRT) echo "was aborted: by abort(), by an assertion of the host, or by an exception that nobody catches" ;;
-      FPE) echo "ended with an arithmetic error: perhaps a division by zero of integers" ;;
-      KILL) echo "was killed, perhaps since it took too much memory" ;;
-      *) echo "was ended by the signal $signal" ;;
+      SEGV) echo "ended with a segmentation fault: its host code accesses invalid memory" ;;
+      ABRT) echo "was aborted: by abort(), by an assertion of the host, or by an uncaught exception" ;;
+      FPE) echo "ended with an arithmetic error: perhaps an integer division by zero" ;;
+      KILL) echo "was killed, perhaps because it used too much memory" ;;
+      *) echo "was ended by signal $signal" ;;
     esac
   else
     echo "ended with exit code $1"
@@ -157,7 +157,7 @@ run_once() {
 # ---------------------------------------------------------------------------------------------------
 # Checking
 
-# Times, rates and addresses differ from run to run; they are left out of the comparison.
+# Times, rates and addresses differ from run to run; the comparison ignores them.
 stable() {
   sed -E 's/[0-9]+([.][0-9]*)?(e[-+]?[0-9]+)? *(n|u|µ|m)?s(ec(ond)?s?)?\>/TIME/gI
           s/[0-9]+([.][0-9]*)?(e[-+]?[0-9]+)? *[kmgt]?(i?b|flops?)(\/s|ps)?\>/RATE/gI
@@ -174,27 +174,27 @@ first_difference() {
     END { if (!done && (getline o < other) > 0 && !((getline a < again) > 0)) print NR + 1 "\t(nothing)\t" o }' <(stable "$1")
 }
 
-# findings FILE: the sentences about mistakes in what was said, without stack traces.
+# findings FILE: the sentences about mistakes in the output, without stack traces.
 findings() {
   grep -E '^CUDA on the CPU: |ERROR: AddressSanitizer|: runtime error: ' "$1" |
     sed -E 's/^==[0-9]+==//; s/^ERROR: AddressSanitizer: ([a-z-]+) .*/AddressSanitizer: \1/; s/ \(pc .*//' | head -n 4 || true
-  # Where AddressSanitizer has seen it: the first line of the program's own.
+  # Where AddressSanitizer detected it: the first line that is in the program itself.
   sed -nE "/ERROR: AddressSanitizer/,\$s/^ +#[0-9]+ .* in (.*) ([^ ]*${name//./\\.}:[0-9]+).*/  in \1, \2/p" "$1" | head -n 1
 }
 
 found=0
-# check_run TITLE PROGRAM NUMBER: runs it, says what it has found.
+# check_run TITLE PROGRAM NUMBER: runs the program and says what the run found.
 check_run() {
   local title=$1 code=0 difference number usual other said=$work/$3.err
   timeout 120 "$2" "${arguments[@]}" </dev/null >"$work/$3.out" 2>"$said" || code=$?
   local results=()
   [[ $code -eq 0 || $code -eq 124 ]] || results+=("$(ended "$code")")
   [[ $code -ne 124 ]] || results+=("did not end within two minutes")
-  [[ -z $(findings "$said") ]] || results+=("says what is wrong")
+  [[ -z $(findings "$said") ]] || results+=("reports a mistake")
   [[ $3 -gt 0 ]] || usual_code=$code
   if [[ $3 -gt 0 && $code -eq $usual_code ]]; then
     difference=$(first_difference "$work/0.out" "$work/again.out" "$work/$3.out")
-    [[ -z $difference ]] || results+=("prints something else")
+    [[ -z $difference ]] || results+=("prints different output")
   fi
   if [[ ${#results[@]} -eq 0 ]]; then
     printf '  %-40s nothing found\n' "$title"
@@ -208,7 +208,7 @@ check_run() {
       IFS=$'\t' read -r number usual other <<<"$difference"
       printf 'line %s, usually: %s\nline %s, here:    %s\n' "$number" "$usual" "$number" "$other"
     fi
-  } | while IFS= read -r line; do # once each
+  } | while IFS= read -r line; do # each only once
     grep -qxF -- "$line" "$work/said" 2>/dev/null || printf '      %s\n' "$line"
     echo "$line" >>"$work/said"
   done
@@ -224,7 +224,7 @@ check_all() {
   compile "$build-asan" "$program-asan" "${sanitizers[@]}"
   echo "$name, on CUDA on the CPU:"
   export STAGEWISE_CPU_PROTECT=on
-  # Twice as usual, to know what differs anyway.
+  # Once more as usual, to know what differs anyway.
   STAGEWISE_CPU_THREAD_ORDER=forward STAGEWISE_CPU_STREAMS=eager timeout 120 "$program" "${arguments[@]}" \
     </dev/null >"$work/again.out" 2>/dev/null || true
   for streams in eager lazy; do

@@ -35,7 +35,7 @@ std::vector<double> random_numbers(Index count, Random& random) {
   return numbers;
 }
 
-/// A product on the device, which can be computed again and again.
+/// A product on the device, which can be computed repeatedly.
 class Product {
  public:
   Product(const Size& size, Random& random)
@@ -57,7 +57,7 @@ class Product {
                 .c = c_.data()};
   }
 
-  /// C, computed once by `work` from its first values.
+  /// C, computed once by `work` from its initial values.
   std::vector<double> compute(const std::function<void(cudaStream_t)>& work) {
     copy(c_.data(), host_c_);
     work(stream_.get());
@@ -68,7 +68,7 @@ class Product {
     return result;
   }
 
-  /// Seconds that `work` takes: the median of a few.
+  /// The seconds that `work` takes: the median of a few runs.
   double measure(const std::function<void(cudaStream_t)>& work) {
     constexpr int repetitions = 9;
     std::vector<double> seconds;
@@ -111,7 +111,7 @@ class Product {
   GemmProblem<double> problem_;
 };
 
-/// max |a - b| / max |b|; NaN if there is one.
+/// max |a - b| / max |b|; NaN if any element is NaN.
 double relative_difference(const std::vector<double>& a, const std::vector<double>& b) {
   double difference = 0;
   double largest = 0;
@@ -154,7 +154,7 @@ int grade_gemm() {
     const double difference = relative_difference(found, expected);
     product.measure(own);
     const std::string time = duration(product.measure(own));
-    is_right = is_right && difference <= bound;  // a NaN is not
+    is_right = is_right && difference <= bound;  // false for NaN
     std::string line = right(std::to_string(size.m), 4) + right(std::to_string(size.n), 6) +
                        right(std::to_string(size.k), 5) + "  ";
     std::string kernel(shared_memory::pick_gemm(product.problem()).name);

@@ -5,7 +5,7 @@
 namespace stagewise::grading {
 
 /// Computes the report's two products, C = 2 A B + 5 C in double, by the kernel that training uses,
-/// compares each with cuBLAS or, where there is none, with stage 01's, and prints a table.
+/// compares each with cuBLAS or, without cuBLAS, with stage 01's result, and prints a table.
 /// @return 0 if both agree to 1e-7, else 1.
 int grade_gemm();
 

@@ -31,10 +31,10 @@ struct Mode {
 };
 constexpr std::array<Mode, 3> modes = {{{0.001, 40}, {0.01, 10}, {0.025, 1}}};
 
-/// What a training has arrived at.
+/// The result of a training run.
 struct Result {
   std::vector<ParameterValues> parameters;
-  double seconds = 0;              ///< of all epochs; 0 where they were not run here
+  double seconds = 0;              ///< of all epochs; 0 if they were not run here
   std::optional<double> accuracy;  ///< on the validation set
 };
 
@@ -50,7 +50,7 @@ class Recorder final : public TrainingObserver {
   Result result;
 };
 
-/// All that both trainings have in common.
+/// What both training runs have in common.
 struct Training {
   ModelOptions model;
   TrainingOptions options;
@@ -111,7 +111,7 @@ Result train_sequentially(const Training& training) {
   return recorder.result;
 }
 
-/// In the form of the report's table 1; 80 columns.
+/// In the format of the report's table 1; 80 columns.
 void print_table(const std::vector<Difference>& differences, int processes) {
   constexpr std::size_t width = 9;
   const auto short_name = [](const std::string& name) {  // "fc1/weight" is the report's W[0]
@@ -156,7 +156,7 @@ int grade_training(const GradeOptions& options, mpi::World& world, mpi::MpiRanks
             << shortest(training.options.sgd.l2) << std::endl;
 
   Result sequential;
-  if (!options.sequential.empty() && world.rank() == 0) {  // first, as it may not be there
+  if (!options.sequential.empty() && world.rank() == 0) {  // first, because the file may be missing
     sequential.parameters = load_checkpoint(options.sequential).parameters;
   }
   const Result parallel = train_in_parallel(training, options, world, ranks, placement);
@@ -182,7 +182,7 @@ int grade_training(const GradeOptions& options, mpi::World& world, mpi::MpiRanks
               << scientific(bound) << '\n';
     code = is_right ? 0 : 1;
   }
-  world.wait_patiently();  // the sequential training takes its time
+  world.wait_patiently();  // the sequential training takes a while
   world.broadcast(code);
   return code;
 }

@@ -12,7 +12,7 @@
 
 namespace stagewise::grading {
 
-/// What is trained, and how.
+/// What to train, and how.
 struct GradeOptions {
   int mode = 0;
   DatasetOptions data = {.name = "mnist", .validation = 6000};
@@ -21,13 +21,13 @@ struct GradeOptions {
   std::int64_t epochs = 0;  ///< 0: the mode's
   bool splits = false;      ///< --strategy tensor
   std::string transport = "auto";
-  std::filesystem::path sequential;  ///< checkpoint of stage 01's training; empty: it is run
+  std::filesystem::path sequential;  ///< checkpoint of stage 01's training; empty: train it now
 };
 
 /// Trains the same network in parallel and by stage 01's loops, compares every parameter, and
-/// prints a table in the manner of the report's table 1.
+/// prints a table like the report's table 1.
 /// @return 0 if all agree to 1e-7, else 1; the same on every rank.
-/// @throws UsageError for what the processes cannot share; Error for files.
+/// @throws UsageError if the processes cannot share the work; Error for problems with files.
 int grade_training(const GradeOptions& options, mpi::World& world, mpi::MpiRanks& ranks,
                    const mpi::Placement& placement);
 

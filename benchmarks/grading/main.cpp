@@ -1,6 +1,6 @@
 /// @file
-/// The grading modes of report 000: is the parallel program right? Its own program, under mpirun as
-/// stage 05.
+/// The grading modes of report 000: is the parallel program right? A separate program, started by
+/// mpirun like stage 05.
 
 #include <CLI/CLI.hpp>
 #include <functional>
@@ -20,10 +20,10 @@
 namespace stagewise::grading {
 namespace {
 
-/// What the command line says.
+/// The options of the command line.
 struct Given {
   GradeOptions options;
-  std::set<std::string> names;  ///< of the options that were written
+  std::set<std::string> names;  ///< of the given options
 };
 
 void declare(CLI::App& app, Given& given) {
@@ -65,7 +65,7 @@ void declare(CLI::App& app, Given& given) {
       [&](const std::string& text) { options.sequential = parse_name(text); });
 }
 
-/// @throws UsageError if there is no mode, or for an option of which the mode takes no notice.
+/// @throws UsageError without a mode, or for an option that the mode ignores.
 void check(const Given& given, const mpi::World& world) {
   constexpr int products = 4;
   const GradeOptions& options = given.options;

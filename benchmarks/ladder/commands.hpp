@@ -1,5 +1,5 @@
 /// @file
-/// The ladders, each a subcommand: it runs the rungs at a given size, verifies each against stage
+/// The ladders, each a subcommand that runs the rungs at a given size, verifies each against stage
 /// 01 and times it.
 #pragma once
 
@@ -21,7 +21,7 @@ struct GemmOptions : Options {
 };
 
 /// The sum of n numbers, with CUB as the reference; or, given m, the sums of the n columns of an
-/// [m, n] matrix, with a copy of as many bytes.
+/// [m, n] matrix, with a copy of as many bytes as the reference.
 struct ReduceOptions : Options {
   Index m = 0;  ///< 0: not given
   Index n = 0;  ///< 0: not given
@@ -42,9 +42,9 @@ void declare(CLI::App& command, ReduceOptions& options);
 void declare(CLI::App& command, TransposeOptions& options);
 /// @}
 
-/// @name Runs the rungs that were asked for, and prints each as it is done
-/// @throws Error if it does not fit into the memory of GPU or host, or if the only rung that was
-///         asked for cannot be used. UsageError if there is no such rung in this precision.
+/// @name Runs the requested rungs, and prints each when it is done
+/// @throws Error if the problem does not fit into the memory of the GPU or the host, or if the only
+///         requested rung cannot be used. UsageError if there is no such rung in this precision.
 /// @{
 Results run(const GemmOptions& options);
 Results run(const ReduceOptions& options);

@@ -30,15 +30,16 @@ std::string describe(const GemmOptions& o) {
   return text + ", " + o.precision;
 }
 
-/// How far an element may be from stage 01's.
+/// The largest allowed difference of an element from stage 01's.
 ///
-/// An element of A B is a sum of k products of numbers that are uniform in [-1, 1), each with a
-/// deviation of 1/3: it deviates by sqrt(k) / 3, and C by 1 / sqrt(3). Added up one after the
-/// other, each of the k sums is rounded by at most half an epsilon of itself, to either side:
-/// together, that deviates by about 0.2 epsilon sqrt(k) of the element's own deviation, less in any
-/// order that adds in parts. Four epsilon sqrt(k) are twenty times as much, room for the worst of
-/// any number of elements and for stage 01's own rounding. A product that is left out is more than
-/// that as long as k is below a million in float.
+/// An element of A B is a sum of k products of numbers that are uniform in [-1, 1). Each product
+/// has a standard deviation of 1/3, so the sum has one of sqrt(k) / 3, and C one of 1 / sqrt(3). If
+/// the products are added one after another, each of the k partial sums is rounded by at most half
+/// an epsilon of itself, up or down: together, the errors have a standard deviation of about 0.2
+/// epsilon sqrt(k) times that of the element, and less in any order that adds in parts. Four
+/// epsilon sqrt(k) are twenty times as much, enough for the worst of any number of elements and for
+/// stage 01's own rounding. A missing product exceeds the bound as long as k is below a million in
+/// float.
 template <typename T>
 double bound_of(Index k, double alpha, double beta) {
   const auto length = static_cast<double>(k);
@@ -56,7 +57,7 @@ void check_factor(const std::string& name, double value, const std::string& prec
                    " in float; choose another, or --precision double");
 }
 
-/// @throws UsageError if no result could hold the factors.
+/// @throws UsageError if the factors make numbers that are too large for the precision.
 template <typename T>
 void check_factors(const GemmOptions& o) {
   check_factor("alpha", o.alpha, o.precision);
@@ -97,7 +98,7 @@ class Product {
     copy_in(stream, host_b_, b_);
   }
 
-  /// Puts C into the state before the product.
+  /// Restores C to its state before the product.
   void prepare(const cuda::Stream& stream) {
     if (problem_.beta == 0) {
       poison(stream, c_);
@@ -106,7 +107,7 @@ class Product {
     }
   }
 
-  /// What C is on the GPU.
+  /// C as it is on the GPU.
   std::vector<T> result(const cuda::Stream& stream) const { return copy_out(stream, c_, m_ * n_); }
 
   /// Stage 01's result for the same inputs, in double.
@@ -139,8 +140,8 @@ class Product {
   GemmProblem<T> problem_;
 };
 
-/// What the rows have in common: how exact the product must be, and what it takes at least.
-/// @throws Error if it does not fit into memory.
+/// What the rows have in common: the required accuracy of the product, and its minimum work.
+/// @throws Error if the problem does not fit into memory.
 template <typename T>
 Row row_of(const GemmOptions& o) {
   const auto factors = static_cast<double>(o.m) * static_cast<double>(o.k) +

@@ -5,12 +5,13 @@
 ///     ladder reduce --n 100000 --rung shuffles
 ///     ladder transpose --report transpose.json
 ///
-/// @note A new rung takes a file and a line. The file, in the ladder's folder in
-/// stages/03_shared_memory/, holds the kernel and its launch; CMake finds it there. The line, in
-/// the list in gemm.cu or transpose.cu beside that folder, gives it its name and says what it adds;
-/// above it, the file is included, or its launch declared (gemm/rungs.hpp). reduce.cu has three
-/// ladders, so that there it is a label and a line in each of their lists. Nothing else: this
-/// program, `train --gemm` and the tests take the rungs from that list.
+/// @note A new rung needs a file and a line. The file, in the ladder's folder in
+///       stages/03_shared_memory/, contains the kernel and its launch; CMake finds it there. The
+///       line, in the list in gemm.cu or transpose.cu beside that folder, gives its name and says
+///       what it adds; above the list, the file is included, or its launch declared
+///       (gemm/rungs.hpp). reduce.cu has three ladders: a rung needs a label there, and a line in
+///       each of the three lists. Nothing else is needed: this program, `train --gemm` and the
+///       tests take the rungs from that list.
 
 #include <CLI/CLI.hpp>
 #include <string>

@@ -1,5 +1,5 @@
 /// @file
-/// The options that all ladders have.
+/// The options common to all ladders.
 #pragma once
 
 #include <algorithm>
@@ -18,15 +18,15 @@ class App;
 
 namespace stagewise::ladder {
 
-/// What is asked of every ladder.
+/// The values of the common options.
 struct Options {
   Options();
 
   std::string rung = "all";
   std::string precision = "float";
   std::uint64_t seed = 1;
-  Index repetitions;             ///< of the measurement; 0: only verify
-  std::filesystem::path report;  ///< empty: none is written
+  Index repetitions;             ///< of the measurement; 0: verify only
+  std::filesystem::path report;  ///< empty: no report
 };
 
 /// Declares `--name N`, a size of the problem.
@@ -34,11 +34,11 @@ struct Options {
 void add_size(CLI::App& command, const std::string& name, const std::string& description,
               Index& size);
 
-/// Declares what all ladders have: --precision, --seed, --rung, --repetitions, --report.
-/// @param rungs what --rung takes besides all.
+/// Declares the common options: --precision, --seed, --rung, --repetitions, --report.
+/// @param rungs the values of --rung, besides all.
 void add_options(CLI::App& command, Options& options, const std::vector<std::string>& rungs);
 
-/// The names in ladders of both precisions, which need not have the same rungs.
+/// The names of the rungs in the ladders of both precisions, which may differ.
 template <typename Float, typename Double>
 std::vector<std::string> names_of(shared_memory::Ladder<Float> in_float,
                                   shared_memory::Ladder<Double> in_double) {

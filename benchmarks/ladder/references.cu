@@ -1,5 +1,5 @@
 /// @file
-/// cuBLAS and CUB, for comparison. Compiled by nvcc only.
+/// cuBLAS and CUB, for comparison. Compiled only by nvcc.
 
 #include <cub/device/device_reduce.cuh>
 
@@ -40,7 +40,7 @@ cublasStatus_t call(cublasHandle_t handle, cublasOperation_t op_a, cublasOperati
 }  // namespace
 
 struct ReferenceGemm::State {
-  // Its own would be allocated while the stream is recorded.
+  // cuBLAS would allocate its own workspace while the stream is being captured.
   Tensor<std::byte> workspace{{static_cast<Index>(workspace_bytes)}, cuda::device_memory()};
   cublasHandle_t handle = nullptr;
 
@@ -62,7 +62,7 @@ void ReferenceGemm::run(cudaStream_t stream, const GemmProblem<T>& p) {
                                   static_cast<std::size_t>(state_->workspace.elements())),
                "take a workspace");
   check_cublas(cublasSetMathMode(handle, CUBLAS_DEFAULT_MATH), "set its arithmetic");
-  // cuBLAS goes down columns: to it, row-major C is C^T = op(B)^T op(A)^T.
+  // cuBLAS is column-major: it sees row-major C as C^T = op(B)^T op(A)^T.
   const auto operation = [](Transpose op) {
     return op == Transpose::yes ? CUBLAS_OP_T : CUBLAS_OP_N;
   };

@@ -1,6 +1,6 @@
 /// @file
-/// NVIDIA's libraries, for what the ladders compute: the speed to compare with. They exist in CUDA
-/// builds only; CUDA on the CPU has none, and references.cu is not part of its builds.
+/// NVIDIA's libraries for what the ladders compute: the reference speed. They exist in CUDA builds
+/// only; CUDA on the CPU has none, and its builds omit references.cu.
 #pragma once
 
 #include <memory>
@@ -25,7 +25,7 @@ inline constexpr bool has_cublas = true;
 inline constexpr bool has_cublas = false;
 #endif
 
-/// cuBLAS in the arithmetic of the type itself: no TF32.
+/// cuBLAS in the precision of the type itself: no TF32.
 class ReferenceGemm {
  public:
   /// Allocates the library's workspace.
@@ -39,7 +39,7 @@ class ReferenceGemm {
   template <typename T>
   void run(cudaStream_t stream, const GemmProblem<T>& problem);
 
-  /// Bytes of the GPU's memory that one of these takes.
+  /// The GPU memory that one object takes, in bytes.
   static constexpr double workspace_bytes = 32 << 20;
 
  private:
@@ -47,7 +47,7 @@ class ReferenceGemm {
   std::unique_ptr<State> state_;
 };
 
-/// Bytes of the GPU's memory that reference_sum() needs beside its operands.
+/// The GPU memory that reference_sum() needs besides its operands, in bytes.
 template <typename T>
 std::size_t reference_sum_bytes(Index n);
 

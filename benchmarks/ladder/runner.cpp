@@ -21,7 +21,7 @@ double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-/// What the system can still give to programs; 0 if it does not say.
+/// The memory that the system can still give to programs; 0 if unknown.
 double available_host_bytes() {
   std::ifstream file("/proc/meminfo");
   for (std::string word; file >> word;) {
@@ -41,9 +41,9 @@ int attribute(cudaDeviceAttr which) {
   return value;
 }
 
-/// Multiplications with an addition that a multiprocessor begins in a cycle, tensor cores included
-/// for double, which has the same rounding there. From the table of throughputs in the CUDA C++
-/// Programming Guide and the white papers of the architectures; 0 for a GPU that is not listed.
+/// Multiply-adds that a multiprocessor can start per cycle; for double including tensor cores,
+/// which round in the same way. From the throughput table in the CUDA C++ Programming Guide and the
+/// architecture white papers; 0 for a GPU that is not listed.
 int multiply_adds_per_cycle(bool in_double) {
   struct Row {
     int capability;
@@ -67,9 +67,10 @@ double median(std::vector<double> values) {
   return *middle;
 }
 
-/// How long the GPU takes at least, by what it says of its memory and its units; empty if nothing.
+/// The minimum time on this GPU, from the reported speed of its memory and its units; empty if
+/// unknown.
 std::string floor_of(double bytes, double operations, const std::string& precision) {
-  // The clocks are in kHz, and memory is read twice in a cycle.
+  // The clocks are in kHz, and memory transfers data twice per cycle.
   const double bandwidth =
       2e3 * attribute(cudaDevAttrMemoryClockRate) * attribute(cudaDevAttrGlobalMemoryBusWidth) / 8;
   std::string text;
@@ -149,8 +150,8 @@ void Runner::run(Row& row, const Work& work) {
   double seconds = measure(work.enqueue, first, work.also_without_graph);
   if (work.overhead) seconds -= measure(work.overhead, time_once(work.overhead), false);
   time_once(work.enqueue);
-  verify(row, work);  // once more: after many launches, and some from a graph
-  if (row.wrong.empty() && seconds > 0) row.seconds = seconds;  // else it is lost in the noise
+  verify(row, work);  // again, after many launches, some of them from a graph
+  if (row.wrong.empty() && seconds > 0) row.seconds = seconds;  // else it is below the noise
 }
 
 void Runner::run(Table& table, const std::function<Work(const Row&)>& work_of) {
@@ -180,7 +181,7 @@ void Runner::verify(Row& row, const Work& work) {
                });
 }
 
-/// @param first seconds that it has taken when it was verified.
+/// @param first the seconds that it took when it was verified.
 double Runner::measure(const std::function<void()>& enqueue, double first,
                        bool also_without_graph) const {
   if (cuda::runs_on_cpu()) {
@@ -203,9 +204,9 @@ double Runner::measure(const std::function<void()>& enqueue, double first,
     stream_.synchronize();
     return end.seconds_since(start);
   };
-  // So many launches in a graph that the time between the events is long against their resolution.
-  // A launch may use what the one before has left in C: that overflows for a large beta, which
-  // makes no difference to the time.
+  // So many launches in a graph that the time between the events is long compared to their
+  // resolution. A launch may use what the previous one has left in C: that overflows for a large
+  // beta, which does not affect the time.
   constexpr double wanted_seconds = 2e-3;
   constexpr double max_launches = 100;
   const double once = std::max(time(enqueue), 1e-6);
@@ -215,7 +216,7 @@ double Runner::measure(const std::function<void()>& enqueue, double first,
     for (int i = 0; i < launches; ++i) enqueue();
   };
   const auto time_all = [&](const auto& launch) {
-    constexpr double warm_up_seconds = 0.02;  // in which the GPU raises its clock
+    constexpr double warm_up_seconds = 0.02;  // in which the GPU raises its clock rate
     for (double spent = 0; spent < warm_up_seconds;) spent += time(launch);
     std::vector<double> seconds;
     while (std::ssize(seconds) < options_.repetitions) seconds.push_back(time(launch) / launches);

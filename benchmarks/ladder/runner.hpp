@@ -26,27 +26,27 @@
 
 namespace stagewise::ladder {
 
-/// Refuses what does not fit, before any of it is allocated: a system that runs out of memory may
-/// end the program without a word. In double, as the product of two sizes may be no number of
-/// bytes.
+/// Refuses a problem that does not fit, before allocating any of it: a system that runs out of
+/// memory may kill the program without a message. The sizes are doubles, because the product of two
+/// sizes may overflow an integer.
 /// @param problem "the sum of 8 numbers in float".
-/// @param device_bytes, host_bytes that the problem takes.
-/// @throws Error naming the problem, what it needs and what is free.
+/// @param device_bytes, host_bytes the memory that the problem takes.
+/// @throws Error naming the problem, the memory that it needs and the free memory.
 void check_memory(const std::string& problem, double device_bytes, double host_bytes);
 
-/// Prints what the program runs on, the lines, and how long the GPU takes at least, by the speed of
-/// its memory and, where there is arithmetic, by its units.
+/// Prints what the program runs on, the lines, and the minimum time on the GPU, given by the speed
+/// of its memory and, if there is arithmetic, of its units.
 void print_problem(std::vector<Line> lines, double bytes, double operations,
                    const std::string& precision);
 
 /// "[800, 1000]".
 std::string shape_text(Index rows, Index cols);
 
-/// The rows of the rungs that were asked for, to be run.
+/// The rows of the requested rungs, to be run.
 /// @param wanted the rung's name, or all.
 /// @param row what the rows have in common.
 /// @param picked the name of stage 03's own choice.
-/// @throws Error if a rung was asked for by name and cannot be used. UsageError if there is none.
+/// @throws Error if a rung requested by name cannot be used. UsageError if it does not exist.
 template <typename Problem>
 std::vector<Row> rows_for(shared_memory::Ladder<Problem> ladder, const std::string& wanted,
                           const Problem& problem, Row row, std::string_view picked) {
@@ -68,31 +68,31 @@ std::vector<Row> rows_for(shared_memory::Ladder<Problem> ladder, const std::stri
   return rows;
 }
 
-/// Where the kernels run.
+/// Runs, verifies and measures kernels.
 class Runner {
  public:
   explicit Runner(const Options& options) : options_(options) {}
 
-  /// What a run is made of.
+  /// The parts of a run.
   struct Work {
-    std::function<void()> prepare;     ///< puts inputs and outputs into the state before the run
+    std::function<void()> prepare;     ///< sets inputs and outputs to their state before the run
     std::function<void()> enqueue;     ///< what is verified and measured
-    std::function<void(Row&)> verify;  ///< looks at the outputs
-    std::function<void()> overhead;    ///< the part of `enqueue` that is not measured, or empty
+    std::function<void(Row&)> verify;  ///< checks the outputs
+    std::function<void()> overhead;    ///< the part of `enqueue` to exclude from the time, or empty
 
-    /// Whether it may be faster outside of a graph, which is then what counts: copies, as
+    /// Whether it may be faster without a graph; the faster time then counts. For copies, which are
     /// references.
     bool also_without_graph = false;
   };
 
-  /// Runs, verifies and, if it is right, measures.
+  /// Runs, verifies and, if the results are right, measures.
   void run(Row& row, const Work& work);
 
-  /// The same for each row of a table that is not skipped; prints each as it is done.
+  /// The same for each row of a table that is not skipped; prints each when it is done.
   void run(Table& table, const std::function<Work(const Row&)>& work_of);
 
   /// The same for rungs.
-  /// @param work of each, but for what is enqueued.
+  /// @param work the work of each, except for `enqueue`.
   template <typename Problem>
   void run(Table& table, shared_memory::Ladder<Problem> ladder, const Problem& problem, Work work) {
     run(table, [&](const Row& row) {
@@ -116,7 +116,7 @@ class Runner {
   shared_memory::Workspace workspace_;
 };
 
-/// Notes how far a row's output of rows x columns is from what is expected.
+/// Records how far a row's output of rows x columns is from the expected result.
 template <typename Found, typename Expected>
 void note_difference(Row& row, const std::vector<Found>& found,
                      const std::vector<Expected>& expected, Index rows, Index columns) {
@@ -137,9 +137,9 @@ std::vector<T> random_numbers(Index n, Random& random) {
   return values;
 }
 
-/// Whole numbers from -99 to 99: in whatever order they are added up, the sum is the same number,
-/// as long as it has no more digits than a float, which 2^31 of them will not reach. So one element
-/// too many or too few shows, however many there are.
+/// Whole numbers from -99 to 99: their sum is exact in any order of addition, as long as it has no
+/// more digits than a float, a limit that 2^31 of them will not reach. So one element too many or
+/// too few shows, however many there are.
 template <typename T>
 std::vector<T> random_whole_numbers(Index n, Random& random) {
   constexpr int largest = 99;
@@ -148,13 +148,13 @@ std::vector<T> random_whole_numbers(Index n, Random& random) {
   return values;
 }
 
-/// Room for n elements on the GPU.
+/// Memory for n elements on the GPU.
 template <typename T>
 Tensor<T> on_device(Index n, CodeLine asker = CodeLine::here()) {
   return Tensor<T>({n}, cuda::device_memory(), asker);
 }
 
-/// Copies all of `from` to the GPU; it is there on return.
+/// Copies all of `from` to the GPU; the copy is complete on return.
 template <typename T>
 void copy_in(const cuda::Stream& stream, const std::vector<T>& from, Tensor<T>& to) {
   CUDA_CHECK(cudaMemcpyAsync(to.data(), from.data(), from.size() * sizeof(T),
@@ -162,7 +162,7 @@ void copy_in(const cuda::Stream& stream, const std::vector<T>& from, Tensor<T>& 
   stream.synchronize();
 }
 
-/// The first n elements.
+/// Copies the first n elements to the host.
 template <typename T>
 std::vector<T> copy_out(const cuda::Stream& stream, const Tensor<T>& from, Index n) {
   std::vector<T> to(static_cast<std::size_t>(n));
@@ -172,14 +172,14 @@ std::vector<T> copy_out(const cuda::Stream& stream, const Tensor<T>& from, Index
   return to;
 }
 
-/// Enqueues a copy within the GPU's memory.
+/// Enqueues a copy within GPU memory.
 template <typename T>
 void copy_over(const cuda::Stream& stream, Index n, const T* from, T* to) {
   CUDA_CHECK(cudaMemcpyAsync(to, from, static_cast<std::size_t>(n) * sizeof(T),
                              cudaMemcpyDeviceToDevice, stream.get()));
 }
 
-/// Enqueues that all elements become NaN, so that one that is not written shows.
+/// Enqueues setting all elements to NaN, so that an element that is not written shows.
 template <typename T>
 void poison(const cuda::Stream& stream, Tensor<T>& tensor) {
   CUDA_CHECK(cudaMemsetAsync(

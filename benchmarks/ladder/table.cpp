@@ -11,7 +11,7 @@ namespace {
 constexpr std::size_t page = 80;
 constexpr std::size_t gap = 2;  ///< between columns
 
-/// `text`, its lines after the first moved to the right.
+/// `text`, with all lines after the first indented.
 std::string indented(const std::string& text, std::size_t indent) {
   std::string result;
   for (const char c : wrapped(text, page - indent)) {
@@ -136,7 +136,7 @@ void TablePrinter::print_line(const std::function<std::string(const Column&)>& c
     line += right(cell, column.width);
   }
   line.resize(line.find_last_not_of(' ') + 1);
-  out_ << line << std::endl;  // flushed: somebody may be waiting for it
+  out_ << line << std::endl;  // flushed: someone may be waiting for it
 }
 
 void print_verdict(std::ostream& out, const std::vector<Table>& tables) {

@@ -1,5 +1,5 @@
 /// @file
-/// How the results of a ladder look on a terminal, all within 80 columns.
+/// The results of a ladder on a terminal, within 80 columns.
 #pragma once
 
 #include <cstddef>
@@ -15,26 +15,26 @@ namespace stagewise::ladder {
 
 /// A line above the tables.
 struct Line {
-  std::string label;  ///< of at most six letters
+  std::string label;  ///< at most six letters
   std::string text;
 };
 
-/// Prints what the program runs on, and the lines: the problem, how it is verified, how fast it
-/// could be at best.
+/// Prints what the program runs on, and the lines: the problem, how it is verified, and its best
+/// possible speed.
 void print_header(std::ostream& out, const std::string& device, bool cuda_on_cpu,
                   const std::vector<Line>& lines);
 
 /// What is measured: nothing, times, or times that say something about a GPU.
 enum class Measured : std::uint8_t { nothing, times, rates };
 
-/// Prints a table row by row, as they are done.
+/// Prints a table row by row, as the rows are done.
 class TablePrinter {
  public:
   /// Prints the headings, with room for all rows that the table has.
   /// @param table must outlive this; its reference has been run.
   TablePrinter(std::ostream& out, const Table& table, Measured measured);
 
-  /// Prints a row that was run, or is skipped.
+  /// Prints a row that was run or skipped.
   void print(const Row& row);
 
  private:
@@ -42,7 +42,7 @@ class TablePrinter {
     std::string heading;
     std::size_t width;  ///< of the heading and of all cells
     std::function<std::string(const Row&)> cell;
-    bool left = false;  ///< whether cells are flush left
+    bool left = false;  ///< whether cells are left-aligned
   };
 
   void add_figures(const Table& table, Measured measured);

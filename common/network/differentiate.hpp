@@ -8,24 +8,24 @@
 
 namespace stagewise {
 
-/// A program that computes gradients, too.
+/// A program that also computes gradients.
 struct Differentiated {
   Program program;
-  std::vector<ValueId> gradients;  ///< of each value; none where no parameter is before it
+  std::vector<ValueId> gradients;  ///< of each value; none where it depends on no parameter
 
   /// The gradient of a value.
   ValueId gradient_of(ValueId id) const { return gradients[static_cast<std::size_t>(id.index)]; }
 };
 
 /// Walks the lines from the last to the first and appends those that compute the gradient of the
-/// mean of a loss with respect to every parameter, by one rule an operation. A value that several
-/// lines read gets the sum of what they say about it.
+/// mean of a loss with respect to every parameter, with one rule per operation. The gradient of a
+/// value that several lines read is the sum of their contributions.
 /// @param row_losses written by one of the losses.
 /// @throws std::logic_error where an operation between a parameter and the loss has no derivative.
 Differentiated differentiate(const Program& forward, ValueId row_losses);
 
-/// Appends an update of each parameter by its gradient.
-/// @param gradients in the order of the parameters; none where no loss depends on one.
+/// Appends the update of each parameter by its gradient.
+/// @param gradients in the order of the parameters; none where no loss depends on a parameter.
 void append_updates(Program& program, const std::vector<ValueId>& parameters,
                     const std::vector<ValueId>& gradients, const Sgd& sgd);
 

@@ -10,7 +10,7 @@
 
 namespace stagewise {
 
-/// Which network to build. Together with the shape of the data it determines every parameter.
+/// Which network to build. Together with the shape of the data, it determines every parameter.
 struct ModelOptions {
   std::string name = "mlp";           ///< mlp, cnn or neuron
   std::vector<Index> hidden = {256};  ///< mlp: widths of the hidden layers, first to last
@@ -24,7 +24,7 @@ struct ModelOptions {
 /// The names that `--model` accepts.
 const std::vector<std::string>& model_names();
 
-/// A network: the program that takes it from a batch to the totals, and its entrances and exits.
+/// A network: the program that leads from a batch to the totals, with its inputs and outputs.
 struct Model {
   Program program;  ///< gather, the layers, loss, prediction, totals
 
@@ -34,8 +34,8 @@ struct Model {
   ValueId batch;
   ValueId batch_labels;
   ValueId outputs;     ///< of the last layer
-  ValueId row_losses;  ///< what is minimized is their mean over the batch
-  ValueId classes;     ///< what is predicted
+  ValueId row_losses;  ///< training minimizes their mean over the batch
+  ValueId classes;     ///< the predictions
   ValueId totals;
   std::vector<ValueId> parameters;  ///< in the order of the layers
 
@@ -50,12 +50,12 @@ struct Model {
   /// How many numbers the network learns.
   Index parameter_count() const;
 
-  /// The lines from a batch that is there to the classes: neither gather nor loss.
+  /// The lines from a given batch to the classes: neither gather nor loss.
   Program prediction() const;
 };
 
 /// Builds the network.
-/// @throws UsageError if model and data do not go together.
+/// @throws UsageError if model and data do not match.
 Model build_model(const ModelOptions& options);
 
 /// "relu", "sigmoid", "none".

@@ -1,9 +1,9 @@
 /// @file
-/// The operations of a program: plain data that names values. They know no memory, no precision and
-/// no stage.
+/// The operations of a program: plain data that names values. They depend on no memory, precision
+/// or stage.
 ///
 /// Each operation says what its operands are: what it reads, writes, or updates in place. That is
-/// all that dependencies, printing, allocation and the count of bytes need to know about it.
+/// all that dependencies, printing, allocation and the count of bytes need to know.
 #pragma once
 
 #include <optional>
@@ -15,7 +15,7 @@
 
 namespace stagewise {
 
-/// An operand that is read. Of no value where the operation can do without.
+/// An operand that is read. Without a value if it is optional and absent.
 template <typename Kind>
 struct Reads : ValueId {
   Reads(ValueId value = {}) : ValueId(value) {}  // NOLINT(*-explicit-*): an operand is a value
@@ -50,7 +50,7 @@ struct Gather {
 };
 
 /// @}
-/// @name Matrices. A batched value is a matrix with a row a sample.
+/// @name Matrices. A batched value is a matrix with one row per sample.
 /// @{
 
 /// c = op(a) op(b).
@@ -90,8 +90,7 @@ struct Sum {
 };
 
 /// @}
-/// @name Activations, elementwise; the result may be in the memory of the last operand that is
-/// read.
+/// @name Activations, elementwise; the result may be in the memory of the last operand read.
 /// @{
 
 /// y = max(x, 0); a NaN stays NaN.
@@ -132,8 +131,8 @@ struct SigmoidBackward {
 /// @name Losses and predictions
 /// @{
 
-/// For every row of the logits: probabilities = softmax(logits), row loss = -log of the label's,
-/// computed so that it stays finite where that probability underflows.
+/// For every row of the logits: probabilities = softmax(logits), row loss = -log of the label's
+/// probability, computed so that it stays finite where that probability underflows.
 struct SoftmaxCrossEntropy {
   Reads<Real> logits;
   Reads<std::int32_t> labels;
@@ -145,7 +144,7 @@ struct SoftmaxCrossEntropy {
   }
 };
 
-/// The gradient of the mean over the whole batch, of which this may be a part (see Part):
+/// The gradient of the mean over the whole batch, of which the rows may be a part (see Part):
 /// dlogits = (probabilities - onehot(labels)) / rows of the batch.
 struct SoftmaxCrossEntropyBackward {
   Reads<Real> probabilities;
@@ -192,7 +191,7 @@ struct Threshold {
 };
 
 /// Adds a batch to an epoch's totals: the losses in a fixed order, into a double; the rows whose
-/// class is their label; and the step, if the batch's loss is not finite and no earlier one was.
+/// class is their label; and the step, if the batch's loss is the first that is not finite.
 struct Accumulate {
   Reads<Real> row_losses;
   Reads<std::int32_t> classes;
@@ -217,7 +216,7 @@ struct Convolution {
   static auto operands(auto& op) { return std::tie(op.input, op.filter, op.output); }
 };
 
-/// Its gradients; that of the input where somebody needs it.
+/// Its gradients; that of the input only where needed.
 struct ConvolutionBackward {
   Reads<Real> input;
   Reads<Real> filter;
@@ -239,7 +238,7 @@ struct AveragePool {
   static auto operands(auto& op) { return std::tie(op.input, op.output); }
 };
 
-/// Its gradient: each pixel gets its share of its window's.
+/// Its gradient: each pixel gets its share of its window's gradient.
 struct AveragePoolBackward {
   Reads<Real> doutput;
   Writes<Real> dinput;
@@ -249,7 +248,7 @@ struct AveragePoolBackward {
 };
 
 /// @}
-/// @name Learning, alone and together
+/// @name Training, in one process and in several
 /// @{
 
 /// parameter -= learning_rate (gradient + l2 parameter).
@@ -278,8 +277,8 @@ struct Copy {
   static auto operands(auto& op) { return std::tie(op.x, op.y); }
 };
 
-/// Every value becomes the sum of what all processes have there, or the mean. A bucket of several
-/// values travels together.
+/// Every value becomes its sum, or its mean, over all processes. A bucket of several values is sent
+/// in one message.
 struct AllReduce {
   std::vector<Updates<Real>> values;
   bool divides = false;  ///< whether the sum is divided by the number of processes
@@ -287,8 +286,9 @@ struct AllReduce {
   static auto operands(auto& op) { return std::tie(op.values); }
 };
 
-/// y = x, which all processes have alike, in the same memory: nothing to do on the way forward. On
-/// the way back, each process has but its part of the gradient: the derivative is an all_reduce.
+/// y = x, in the same memory; all processes have the same x, so the forward pass does nothing. In
+/// the backward pass, each process has only its part of the gradient: the derivative is an
+/// all_reduce.
 struct Replicate {
   Reads<Real> x;
   Writes<Real> y;
@@ -297,11 +297,11 @@ struct Replicate {
 };
 
 /// @}
-/// @name Fused operations: each stands for several lines of a program, which its line remembers.
+/// @name Fused operations: each stands for several lines of a program, which its line lists.
 /// @{
 
-/// output = activation(input weight + bias), the input's rows picked by the order where there is
-/// one.
+/// output = activation(input weight + bias), with the input's rows selected by the order, if there
+/// is one.
 struct Linear {
   Reads<Real> input;
   Reads<std::uint32_t> order;
@@ -316,7 +316,7 @@ struct Linear {
   static constexpr bool is_fused = true;
 };
 
-/// dinput = doutput weight^T, taken through the activation that made the input.
+/// dinput = doutput weight^T, times the derivative of the activation that computed the input.
 struct LinearInputGradient {
   Reads<Real> doutput;
   Reads<Real> weight;
@@ -328,7 +328,7 @@ struct LinearInputGradient {
   static constexpr bool is_fused = true;
 };
 
-/// dweight = input^T doutput and dbias = the column sums of doutput: stored, or used at once to
+/// dweight = input^T doutput and dbias = the column sums of doutput: stored, or used immediately to
 /// update weight and bias.
 struct LinearGradients {
   Reads<Real> input;
@@ -347,14 +347,14 @@ struct LinearGradients {
   static constexpr bool is_fused = true;
 };
 
-/// What a loss does with its outputs, both ways.
+/// What a loss does with its outputs, forward and backward.
 struct LossAttributes {
   LossKind loss = LossKind::cross_entropy;
-  Activation activation = Activation::none;  ///< what made the outputs
-  std::optional<double> threshold = {};      ///< a single output names class 1 from here on
+  Activation activation = Activation::none;  ///< that computed the outputs
+  std::optional<double> threshold = {};      ///< a single output means class 1 from this value on
 };
 
-/// A last layer, its loss, its prediction, and the way back through all of it.
+/// A last layer, its loss, its prediction, and the backward pass through all of it.
 struct OutputLayer {
   Reads<Real> input;
   Reads<Real> weight;
@@ -362,7 +362,7 @@ struct OutputLayer {
   Reads<std::int32_t> labels;
   Reads<std::uint32_t> order;  ///< of the labels
   Writes<Real> doutput;        ///< before the activation
-  Writes<Real> dinput;         ///< taken through the activation that made the input
+  Writes<Real> dinput;         ///< before the activation that computed the input
   Writes<BlockPartial> partials;
   LossAttributes at = {};
   Activation input_activation = Activation::none;
@@ -389,7 +389,7 @@ struct Loss {
   static constexpr bool is_fused = true;
 };
 
-/// Adds the partials that one of the two has left to an epoch's totals.
+/// Adds the partials that one of these two has left to an epoch's totals.
 struct AddPartials {
   Reads<BlockPartial> partials;
   Updates<Totals> totals;
@@ -403,7 +403,7 @@ struct ConvolutionReluPool {
   Reads<Real> input;
   Reads<Real> filter;
   Reads<Real> bias;
-  Writes<Real> activated;  ///< what comes out of the relu; none where nobody needs it
+  Writes<Real> activated;  ///< output of the relu; none where it is not needed
   Writes<Real> output;
   Index window = 0;
   static constexpr auto name = "convolution_relu_pool";
@@ -413,7 +413,7 @@ struct ConvolutionReluPool {
   static constexpr bool is_fused = true;
 };
 
-/// From the gradient of the pooled output to that of the convolution's, and its bias.
+/// From the gradient of the pooled output to those of the convolution's output and bias.
 struct PoolReluBackward {
   Reads<Real> activated;
   Reads<Real> doutput;
@@ -427,7 +427,7 @@ struct PoolReluBackward {
 
 /// Updates all parameters, each by the sum of its gradients: one, or one from each worker.
 struct UpdateBySum {
-  std::vector<Reads<Real>> gradients;  ///< those of the first parameter, worker by worker, ...
+  std::vector<Reads<Real>> gradients;  ///< the first parameter's, worker by worker, ...
   std::vector<Updates<Real>> parameters;
   double learning_rate = 0;
   double l2 = 0;  ///< of weights
@@ -436,11 +436,11 @@ struct UpdateBySum {
   static constexpr bool is_fused = true;
 };
 
-/// The mean of all workers' parameters, and perhaps copies of it for each of them.
+/// The mean of all workers' parameters, and optionally a copy of it for each worker.
 struct AverageWeights {
   std::vector<Updates<Real>> workers;  ///< the first parameter's, worker by worker, ...
   std::vector<Writes<Real>> means;
-  bool is_taken_over = false;  ///< whether the workers get it
+  bool is_taken_over = false;  ///< whether the workers get copies
   static constexpr auto name = "average_weights";
   static auto operands(auto& op) { return std::tie(op.workers, op.means); }
   static constexpr bool is_fused = true;
@@ -463,7 +463,7 @@ struct FoldedGradients {
   Reads<Real> weight;
   Reads<Real> bias;
   Reads<Real> dsum;
-  Writes<Real> dinput;  ///< none where nobody needs it
+  Writes<Real> dinput;  ///< none where it is not needed
   Writes<Real> dweight;
   Writes<Real> dbias;
   static constexpr auto name = "folded_gradients";
@@ -484,7 +484,7 @@ using Operation =
                  Loss, AddPartials, ConvolutionReluPool, PoolReluBackward, UpdateBySum,
                  AverageWeights, FoldedLinear, FoldedGradients>;
 
-/// Whether an operation stands for others.
+/// Whether an operation stands for other operations.
 template <typename Op>
 concept Fused = requires {
   Op::is_fused;

@@ -8,7 +8,7 @@
 
 namespace stagewise {
 
-/// Whether a matrix takes part in a product as it is stored, or transposed.
+/// Whether a product takes a matrix as it is stored, or transposed.
 enum class Transpose : std::uint8_t { no, yes };
 
 /// C = alpha op(A) op(B) + beta C, everything row-major and densely packed.
@@ -27,15 +27,15 @@ struct GemmProblem {
   T* c = nullptr;
 };
 
-/// Which rows of a larger matrix are a batch: its row i is row order[i].
+/// The rows of a larger matrix that form a batch: its row i is row order[i].
 struct Selection {
-  const std::uint32_t* order = nullptr;  ///< in the device's memory; null: row i is row i
+  const std::uint32_t* order = nullptr;  ///< in device memory; null: row i is row i
 };
 
-/// What is applied to the output of a layer.
+/// The function applied to the output of a layer.
 enum class Activation : std::uint8_t { none, relu, sigmoid };
 
-/// What is minimized.
+/// The function that training minimizes.
 enum class LossKind : std::uint8_t { cross_entropy, squared_error };
 
 /// output = activation(input weight + bias): input [rows, in], weight [in, out], bias [out],
@@ -53,28 +53,28 @@ struct LinearProblem {
   T* output = nullptr;
 };
 
-/// How parameters follow their gradients (stochastic gradient descent).
+/// How gradients update the parameters (stochastic gradient descent).
 struct Sgd {
   double learning_rate = 0.1;
   double l2 = 0;  ///< applies to weights and filters, never to biases
 };
 
-/// Where a parameter's gradient goes: it is stored, or the parameter is updated at once and
-/// `gradient` left alone.
+/// Where a parameter's gradient goes: it is stored, or the parameter is updated immediately and
+/// `gradient` is left unchanged.
 template <typename T>
 struct GradientTarget {
-  T* gradient = nullptr;   ///< null: nobody wants this gradient
+  T* gradient = nullptr;   ///< null: this gradient is not needed
   T* parameter = nullptr;  ///< null: only store; else update this right after its last use
   T learning_rate = 0;
   T l2 = 0;
 };
 
-/// The backward pass of LinearProblem. `doutput` [rows, out] is the gradient before the
-/// activation; `dinput` [rows, in] may be null, and is taken through the activation that made the
+/// The backward pass of LinearProblem. `doutput` [rows, out] is the gradient before the activation;
+/// `dinput` [rows, in] may be null; it includes the derivative of the activation that computed the
 /// input.
 template <typename T>
 struct LinearBackwardProblem {
-  LinearProblem<T> forward;  ///< as it was in the forward pass, the output included
+  LinearProblem<T> forward;  ///< as in the forward pass, including the output
   T* doutput = nullptr;
   T* dinput = nullptr;
   Activation input_activation = Activation::none;
@@ -97,7 +97,7 @@ struct ConvolutionProblem {
   Index output_height() const { return height - filter_height + 1; }
   Index output_width() const { return width - filter_width + 1; }
 
-  /// Pixels of all outputs, each of `out` channels.
+  /// The number of pixels in all outputs, each with `out` channels.
   Index output_pixels() const { return batch * output_height() * output_width(); }
 };
 
@@ -122,11 +122,11 @@ struct ConvolutionReluPoolProblem {
   const T* input = nullptr;
   const T* filter = nullptr;
   const T* bias = nullptr;  ///< [out]; null: no bias
-  /// What comes out of the relu: the backward pass needs it. Null where there is none.
+  /// The output of the relu, for the backward pass. Null where there is none.
   T* activated = nullptr;
   T* output = nullptr;
 
-  /// The pooling behind the convolution.
+  /// The pooling after the convolution.
   PoolingProblem pooling() const {
     return {.batch = convolution.batch,
             .height = convolution.output_height(),
@@ -137,10 +137,10 @@ struct ConvolutionReluPoolProblem {
 };
 
 /// The backward pass of ConvolutionReluPoolProblem. `doutput` is the gradient of the output,
-/// `dactivated` room for that of what comes out of the convolution; `dinput` may be null.
+/// `dactivated` is room for the gradient of the convolution's output; `dinput` may be null.
 template <typename T>
 struct ConvolutionReluPoolBackwardProblem {
-  ConvolutionReluPoolProblem<T> forward;  ///< as it was in the forward pass, its results included
+  ConvolutionReluPoolProblem<T> forward;  ///< as in the forward pass, including its results
   const T* doutput = nullptr;
   T* dactivated = nullptr;
   T* dinput = nullptr;
@@ -148,14 +148,14 @@ struct ConvolutionReluPoolBackwardProblem {
   T* dbias = nullptr;  ///< null: no bias
 };
 
-/// What an epoch adds up, on the device; the host reads it when the epoch ends.
+/// The totals of an epoch, on the device; the host reads them when the epoch ends.
 struct Totals {
   double loss = 0;                   ///< sum of the samples' losses
-  std::int64_t correct = 0;          ///< samples whose prediction is their label
+  std::int64_t correct = 0;          ///< samples whose prediction matches their label
   std::int64_t first_bad_step = -1;  ///< the first step whose loss was not finite; -1: none
 };
 
-/// Loss and number of right answers of some rows.
+/// Loss and number of correct predictions of some rows.
 struct BlockPartial {
   double loss = 0;
   std::int64_t correct = 0;

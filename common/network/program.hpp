@@ -10,28 +10,29 @@
 
 namespace stagewise {
 
-/// An operation in its place.
+/// An operation in a program.
 struct Line {
   Operation operation;
   std::vector<Operation> replaces = {};  ///< of a fused operation: the lines that it stands for
 
-  int lane = 0;                             ///< lines of different lanes may be done side by side
-  std::vector<std::size_t> waits_for = {};  ///< the lines of other lanes that must be done before
+  int lane = 0;                             ///< lines of different lanes may run side by side
+  std::vector<std::size_t> waits_for = {};  ///< lines of other lanes that must be done first
   bool is_awaited = false;                  ///< whether a line of another lane waits for this one
 };
 
-/// Values, and the lines that compute them, in an order in which each follows what it reads.
+/// Values, and the lines that compute them, in an order in which each follows the lines that write
+/// its operands.
 ///
-/// A value is written by one line only, but for parameters and totals, which lines update. A value
-/// may take over the memory of another one that no line reads any more.
+/// Only one line writes a value, except for parameters and totals, which lines update. A value may
+/// take over the memory of another one that no line reads any more.
 ///
-/// A rewrite is a function from a program to a program. It may add values, and never renumbers
-/// those that are there: the ids of a program are those of all that was made from it.
+/// A rewrite is a function from a program to a program. It may add values, but never renumbers
+/// existing ones: the ids of a program are valid in all programs made from it.
 struct Program {
   std::vector<Value> values;
   std::vector<Line> lines;
 
-  /// Adds a value, whose number is the next one.
+  /// Adds a value, with the next number.
   ValueId add(Value value);
 
   /// Adds a line at the end.
@@ -40,14 +41,14 @@ struct Program {
   const Value& operator[](ValueId id) const { return values[static_cast<std::size_t>(id.index)]; }
   Value& operator[](ValueId id) { return values[static_cast<std::size_t>(id.index)]; }
 
-  /// The value in whose memory this one is: itself, mostly.
+  /// The value in whose memory this one is: usually itself.
   ValueId memory_of(ValueId id) const;
 };
 
 /// How an operation uses an operand.
 enum class Use : std::uint8_t { reads, writes, updates };
 
-/// That of an operand, which its type says.
+/// The use of an operand, given by its type.
 template <typename Kind>
 constexpr Use use_of(const Reads<Kind>& /*operand*/) {
   return Use::reads;
@@ -65,8 +66,8 @@ constexpr Use use_of(const Updates<Kind>& /*operand*/) {
   return Use::updates;
 }
 
-/// Calls `visit(operand, use)` for each operand that is there: the operand a ValueId, which may be
-/// replaced in an operation that is not const.
+/// Calls `visit(operand, use)` for each operand that is present. The operand is a ValueId, which
+/// may be replaced if the operation is not const.
 template <typename AnyOperation, typename Visit>
 void for_each_operand(AnyOperation&& operation, const Visit& visit) {
   const auto visit_one = [&](auto& operand) {
@@ -89,19 +90,20 @@ void for_each_operand(AnyOperation&& operation, const Visit& visit) {
 /// The name of an operation: "gemm".
 const char* name_of(const Operation& operation);
 
-/// What it reads, and updates.
+/// The values that it reads or updates.
 std::vector<ValueId> read_by(const Operation& operation);
 
-/// What it writes, and updates.
+/// The values that it writes or updates.
 std::vector<ValueId> written_by(const Operation& operation);
 
-/// Whether a line of the program reads the value, but for those that `except` numbers.
+/// Whether a line of the program reads the value, except for the lines with the numbers in
+/// `except`.
 bool is_read(const Program& program, ValueId value, const std::vector<std::size_t>& except = {});
 
-/// Whether an operation computes gradients, or uses them, and nothing of the way forward.
+/// Whether an operation computes or uses gradients, and nothing of the forward pass.
 bool is_backward(const Program& program, const Operation& operation);
 
-/// @throws std::logic_error if a line reads what was not written yet or what has been overwritten,
+/// @throws std::logic_error if a line reads what has not been written yet or has been overwritten,
 ///         or writes what was written before.
 void expect_valid(const Program& program);
 

@@ -1,5 +1,5 @@
 /// @file
-/// Replacing lines of a program by one that does the same.
+/// Replacing lines of a program with one that does the same.
 #pragma once
 
 #include <optional>
@@ -9,7 +9,7 @@
 
 namespace stagewise {
 
-/// A program on its way to become another one.
+/// A program that is being rewritten.
 class Rewriter {
  public:
   explicit Rewriter(Program program) : program_(std::move(program)) {}
@@ -17,26 +17,26 @@ class Rewriter {
   const Program& program() const { return program_; }
   std::size_t size() const { return program_.lines.size(); }
 
-  /// Hands over what has become of the program; call it last.
+  /// Returns the rewritten program; call it last.
   Program finish() { return std::move(program_); }
 
   /// Adds a value.
   ValueId add(Value value) { return program_.add(std::move(value)); }
 
-  /// The operation of a line, if it is of this kind; else null.
+  /// The operation of a line if it is of this kind, else null.
   template <typename Op>
   const Op* get(std::size_t line) const {
     return std::get_if<Op>(&program_.lines[line].operation);
   }
 
-  /// The line that writes a value; none for a value that is there from the beginning, or that is
+  /// The line that writes a value; none for a value that exists from the beginning, or that is
   /// updated.
   std::optional<std::size_t> writer_of(ValueId value) const;
 
   /// The lines that read a value.
   std::vector<std::size_t> readers_of(ValueId value) const;
 
-  /// The only line of a kind that reads a value; none if there are several or none.
+  /// The only line of a kind that reads a value; none if there is no such line, or several.
   template <typename Op>
   std::optional<std::size_t> reader_of(ValueId value) const {
     std::optional<std::size_t> found;
@@ -48,15 +48,14 @@ class Rewriter {
     return found;
   }
 
-  /// Replaces the lines by one, if this changes nothing: no other line may read what only the
-  /// members have written and the new line does not write, and none may have to come both after one
+  /// Replaces the lines with one, if the results stay the same: no other line may read what only
+  /// the members write and the new line does not, and no line may have to come both after one
   /// member and before another.
   /// @param members numbers of lines.
-  /// @return the number of the new line; none if it was not done.
+  /// @return the number of the new line; none if nothing was replaced.
   std::optional<std::size_t> fuse(std::vector<std::size_t> members, Operation fused);
 
-  /// Takes what a fused line stands for apart: the operations of one kind belong to a new line
-  /// behind it.
+  /// Splits what a fused line stands for: the operations of one kind move to a new line after it.
   template <typename Op>
   void split_off(std::size_t line, Operation operation) {
     Line second{.operation = std::move(operation)};
@@ -74,8 +73,8 @@ class Rewriter {
     program_.lines.erase(program_.lines.begin() + static_cast<std::ptrdiff_t>(line));
   }
 
-  /// Replaces an operation by another one that does the same and stands for more.
-  /// @param also what it stands for besides, before all others.
+  /// Replaces an operation with another one that does the same and stands for more.
+  /// @param also what it stands for in addition, before all others.
   void replace(std::size_t line, Operation operation, const std::vector<Operation>& also);
 
  private:

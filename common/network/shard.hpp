@@ -1,5 +1,5 @@
 /// @file
-/// How a batch is shared out.
+/// How a batch is divided.
 #pragma once
 
 #include "tensor/shape.hpp"
@@ -12,9 +12,8 @@ struct Shard {
   Index rows = 0;
 };
 
-/// Shard number `index` of `rows` samples: `count` runs, one behind the other, whose sizes differ
-/// by at most one, the longer ones first. Where there are more runs than samples, the last are
-/// empty.
+/// Shard number `index` of `rows` samples: `count` consecutive runs, whose sizes differ by at most
+/// one, the longer ones first. If there are more runs than samples, the last runs are empty.
 Shard shard_of(Index rows, int count, int index);
 
 }  // namespace stagewise

@@ -10,7 +10,7 @@
 
 namespace stagewise {
 
-/// Which value of a program.
+/// Identifies a value of a program.
 struct ValueId {
   int index = -1;  ///< -1: none
 
@@ -22,14 +22,14 @@ struct ValueId {
 /// What a value is for.
 enum class Role : std::uint8_t {
   data,  ///< the data set, and the order in which an epoch visits it: not the program's memory
-  activation,  ///< computed from a batch on the way forward, the batch itself included
+  activation,  ///< computed from a batch in the forward pass, including the batch itself
   weight,      ///< a parameter to which l2 applies: weights and filters
-  bias,        ///< a parameter to which it does not
+  bias,        ///< a parameter to which l2 does not apply
   gradient,    ///< of the loss, with respect to another value
-  total        ///< what an epoch adds up
+  total        ///< sums over an epoch
 };
 
-/// Whether the network learns it.
+/// Whether the network learns such a value.
 constexpr bool is_parameter(Role role) {
   return role == Role::weight || role == Role::bias;
 }
@@ -37,7 +37,7 @@ constexpr bool is_parameter(Role role) {
 /// What a value consists of.
 enum class Type : std::uint8_t { real, classes, order, totals, partials };
 
-/// float or double, whichever the executor computes in.
+/// float or double, the precision of the executor.
 struct Real {};
 
 /// The Type of operands of this kind.
@@ -52,12 +52,12 @@ inline constexpr Type type_of_operand<Totals> = Type::totals;
 template <>
 inline constexpr Type type_of_operand<BlockPartial> = Type::partials;
 
-/// Which part of every batch a value belongs to: shard number `index` of `count`.
+/// The part of every batch that a value belongs to: shard number `index` of `count`.
 struct Part {
   int index = 0;
   int count = 1;
 
-  /// Whether the mean loss is taken over the part, as if it were a batch of its own; else over the
+  /// Whether the mean loss is taken over this part, as if it were a separate batch; else over the
   /// whole batch.
   bool is_alone = false;
 
@@ -67,12 +67,12 @@ struct Part {
 /// A value: name and shape, but no memory. An executor allocates it, once, for the largest batch.
 struct Value {
   std::string name = {};  ///< "fc1/weight", "fc1/output", "d fc1/output"
-  Shape shape = {};       ///< of one sample's value where it is batched, else of all of it
+  Shape shape = {};       ///< of one sample's value if it is batched, else of the whole value
   Role role = Role::activation;
   Type type = Type::real;
   bool is_batched = false;  ///< whether there is one for each sample of its part
-  Part part = {};           ///< of which it is computed
-  ValueId memory_of = {};   ///< takes over the memory of this one, which nobody reads any more
+  Part part = {};           ///< the part of the batch that it is computed from
+  ValueId memory_of = {};   ///< takes over the memory of this one, which is no longer read
 };
 
 }  // namespace stagewise

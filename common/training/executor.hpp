@@ -1,5 +1,5 @@
 /// @file
-/// What executes programs. A stage is first of all an executor of its own.
+/// What executes programs. A stage is first of all an executor.
 #pragma once
 
 #include <cstdint>
@@ -18,14 +18,14 @@
 
 namespace stagewise {
 
-/// Which samples a program is executed for: the launch arguments.
+/// The samples that a program is executed for: the launch arguments.
 struct Batch {
-  Index first = 0;        ///< place of the first one in the order
+  Index first = 0;        ///< position of the first sample in the order
   Index rows = 0;         ///< of the whole batch
   std::int64_t step = 1;  ///< within the epoch, counted from 1
 };
 
-/// What a line has cost so far.
+/// The time that a line has taken so far.
 struct Timing {
   std::string operation;  ///< "gemm batch, fc1/weight -> fc1/product"
   std::int64_t calls = 0;
@@ -34,11 +34,11 @@ struct Timing {
 };
 
 /// Owns the memory of a program's values, allocated once, for the largest batch, and executes one
-/// line after the other.
+/// line after another.
 ///
 /// A stage derives from it and has a function `run` for every operation that it computes in its own
 /// way. Work may be asynchronous: it takes effect in the order of the calls, and the host waits
-/// only in copy_out() and synchronize(). Nothing allocates but load().
+/// only in copy_out() and synchronize(). Only load() allocates.
 /// @tparam T float or double.
 template <typename T>
 class Executor {
@@ -51,37 +51,37 @@ class Executor {
   /// @name Memory
   /// @{
 
-  /// Where all values live.
+  /// The memory of all values.
   virtual Memory& memory() = 0;
 
-  /// Memory of the host for what is on its way to memory() or back.
+  /// Host memory for transfers to and from memory().
   virtual Memory& staging_memory() { return host_memory(); }
 
-  /// Whether the host can follow pointers into memory(), so that reading costs nothing.
+  /// Whether the host can access memory() through pointers, so that no copy is needed to read.
   virtual bool host_accessible() const = 0;
 
-  /// Copies `bytes` bytes from the host's memory; `host` may be reused on return.
+  /// Copies `bytes` bytes from host memory; `host` may be reused on return.
   virtual void copy_in(void* to, const void* host, std::size_t bytes) = 0;
 
-  /// Copies `bytes` bytes to the host's memory; they are there on return.
+  /// Copies `bytes` bytes to host memory; they have arrived on return.
   virtual void copy_out(void* host, const void* from, std::size_t bytes) = 0;
 
-  /// Waits until everything that was asked for has been done.
+  /// Waits until all requested work is done.
   virtual void synchronize() = 0;
 
-  /// Seconds that `work` takes, alone: what was asked for before is done by then. Waits for it.
+  /// Seconds that `work` takes on its own: waits for all earlier work first, then for `work`.
   virtual double measure(const std::function<void()>& work);
 
   /// @}
 
-  /// Allocates the values that the program's lines use, as far as they have no memory yet.
+  /// Allocates the values that the program's lines use, unless they already have memory.
   /// @param max_rows of the largest batch; the same in every call.
-  /// @param on_size called before, with the bytes that this takes at least.
+  /// @param on_size is called first, with the number of bytes that this takes at least.
   /// @throws Error before anything is allocated if there is not enough memory.
   void load(const Program& program, Index max_rows,
             const std::function<void(double)>& on_size = {});
 
-  /// @throws Error as load() if there is not enough memory; allocates nothing.
+  /// @throws Error like load() if there is not enough memory; allocates nothing.
   void expect_room(const Program& program, Index max_rows);
 
   /// What load() would allocate, in bytes.
@@ -89,11 +89,12 @@ class Executor {
 
   Index max_rows() const { return max_rows_; }
 
-  /// Puts a value of a loaded program elsewhere, into memory that somebody else owns. Null: back
-  /// into its own.
+  /// Places a value of a loaded program in memory that the executor does not own. Null: back in its
+  /// own memory.
   void bind(ValueId value, void* memory);
 
-  /// The samples that Gather gathers from here on. Both must stay as they are meanwhile.
+  /// Sets the samples that Gather gathers from now on. Both arguments must remain unchanged
+  /// meanwhile.
   virtual void read_from(const Dataset& dataset, std::span<const std::uint32_t> order);
 
   /// Executes a loaded program.
@@ -105,22 +106,22 @@ class Executor {
     return static_cast<Element*>(address_of(value));
   }
 
-  /// Measures every line from now on, waiting for the device before and after each: the sum of the
-  /// lines is therefore more than an unmeasured run takes.
+  /// Measures every line from now on, and waits for the device before and after each: the sum of
+  /// the lines is therefore longer than an unmeasured run.
   void enable_timings(bool measures = true) { measures_ = measures; }
   bool measures() const { return measures_; }
 
-  /// A row for each line that has been executed since, in the order of the first time.
+  /// A row for each line executed since then, in the order of first execution.
   const std::vector<Timing>& timings() const { return timings_; }
 
-  /// Does `work` and, where lines are measured, takes it for one.
+  /// Does `work` and, while lines are measured, counts it as a line.
   void run_timed(const std::string& operation, const std::function<void()>& work);
 
-  /// @name What is the same in all stages
+  /// @name Operations that are the same in all stages
   /// @{
   void run(const Replicate& /*op*/) {}
 
-  /// @throws std::logic_error where there are no other processes.
+  /// @throws std::logic_error if there are no other processes.
   void run(const AllReduce& op);
   /// @}
 
@@ -131,29 +132,29 @@ class Executor {
   /// Executes a line; see run_operation().
   virtual void run(const Line& line) = 0;
 
-  /// Called in load() with what is loaded: allocates what the stage's operations need beside their
+  /// Called by load() with what is loaded: allocates what the stage's operations need besides their
   /// operands.
   virtual void prepare(const Program& /*program*/) {}
 
-  /// An operand in memory; null for none.
+  /// An operand that is read, in memory; null for none.
   template <typename Kind>
   const Element<Kind>* at(const Reads<Kind>& operand) {
     return static_cast<const Element<Kind>*>(address_of(operand));
   }
 
-  /// Likewise, one that is written.
+  /// The same for one that is written.
   template <typename Kind>
   Element<Kind>* at(const Writes<Kind>& operand) {
     return static_cast<Element<Kind>*>(address_of(operand));
   }
 
-  /// Likewise, one that is read and written.
+  /// The same for one that is read and written.
   template <typename Kind>
   Element<Kind>* at(const Updates<Kind>& operand) {
     return static_cast<Element<Kind>*>(address_of(operand));
   }
 
-  /// What is loaded as this value.
+  /// The loaded value with this id.
   const Value& value(ValueId id) const { return values_[static_cast<std::size_t>(id.index)]; }
 
   /// The samples of the current batch that a value belongs to.
@@ -162,18 +163,18 @@ class Executor {
     return shard_of(batch_.rows, part.count, part.index);
   }
 
-  /// Rows over which the mean loss is taken whose gradient this value is.
+  /// The number of rows in the mean loss of which this value is the gradient.
   Index batch_rows(ValueId id) const {
     return value(id).part.is_alone ? shard(id).rows : batch_.rows;
   }
 
-  /// Elements of a value in the current batch.
+  /// The number of elements of a value in the current batch.
   Index elements(ValueId id) const { return elements_of(value(id), batch_.rows); }
 
-  /// Elements of a sample, or of a row of a parameter.
+  /// The number of elements of a sample, or of a row of a parameter.
   Index columns(ValueId id) const;
 
-  /// Samples of a value in the current batch, or rows of a parameter.
+  /// The number of samples of a value in the current batch, or of rows of a parameter.
   Index rows(ValueId id) const { return columns(id) == 0 ? 0 : elements(id) / columns(id); }
 
   /// @name Operations as kernels take them
@@ -196,24 +197,24 @@ class Executor {
   /// The samples of a value's part of the current batch.
   std::span<const std::uint32_t> samples(ValueId id) const;
 
-  /// From here on, lines are executed for this batch.
+  /// Executes lines for this batch from now on.
   /// @throws Error if it is larger than what was loaded.
   void begin(const Batch& batch);
 
  private:
   void* address_of(ValueId id);
 
-  /// The values in whose memory the program's are, as far as they have none yet.
+  /// The values in whose memory the program's values are, unless these already have memory.
   std::vector<ValueId> missing(const Program& program) const;
 
-  /// The number of a row of timings_, made where there is none yet.
+  /// The number of a line's row in timings_, which is added if there is none yet.
   std::size_t row_of(const std::string& operation);
   void measure_into(std::size_t row, const std::function<void()>& work);
 
   std::vector<Value> values_;
-  std::vector<Tensor<std::byte>> owned_;  ///< one for each value; empty where it is elsewhere
+  std::vector<Tensor<std::byte>> owned_;  ///< one per value; empty if the value is elsewhere
   std::vector<void*> bound_;
-  std::vector<ValueId> roots_;  ///< in whose memory each value is
+  std::vector<ValueId> roots_;  ///< those in whose memory the values are
   Index max_rows_ = 0;
   Batch batch_;
   const Dataset* dataset_ = nullptr;
@@ -224,8 +225,9 @@ class Executor {
 };
 
 //! [run_line]
-/// Calls the stage's function for a line's operation. A fused operation that the stage has no
-/// function for is what it stands for. That all others have one is checked when this is compiled.
+/// Calls the stage's function for a line's operation. If the stage has no function for a fused
+/// operation, calls those for what it stands for. That all others have one is checked at compile
+/// time.
 template <typename Stage>
 void run_operation(Stage& stage, const Operation& operation,
                    const std::vector<Operation>& replaces) {

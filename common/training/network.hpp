@@ -12,11 +12,11 @@
 
 namespace stagewise {
 
-/// A model, and the executor that holds its values; the programs that every use of a network needs,
+/// A model, the executor that holds its values, and the programs that every use of a network needs,
 /// as the stage executes them.
 template <typename T>
 struct Network {
-  /// @param rewrite what the stage makes of a program before it executes it.
+  /// @param rewrite the stage's rewrite of a program before executing it.
   template <typename Rewrite>
   Network(Model its_model, std::unique_ptr<Executor<T>> its_executor, const Rewrite& rewrite)
       : model(std::move(its_model)),
@@ -24,7 +24,7 @@ struct Network {
         evaluation(rewrite(model.program)),
         prediction(rewrite(model.prediction())) {}
 
-  /// Likewise, as they are.
+  /// The same, without a rewrite.
   Network(Model its_model, std::unique_ptr<Executor<T>> its_executor)
       : Network(std::move(its_model), std::move(its_executor),
                 [](const Program& program) { return program; }) {}
@@ -38,7 +38,7 @@ struct Network {
   Model model;
   std::unique_ptr<Executor<T>> executor;
   Program evaluation;  ///< from samples to totals
-  Program prediction;  ///< from a batch that is there to classes
+  Program prediction;  ///< from a given batch to classes
 };
 
 }  // namespace stagewise

@@ -1,5 +1,5 @@
 /// @file
-/// Why a number has become NaN or infinite, as far as that is known.
+/// Why a number has become NaN or infinite, as far as is known.
 #pragma once
 
 #include <cstdint>
@@ -10,25 +10,25 @@
 
 namespace stagewise {
 
-/// A training or an evaluation came upon a number that is not finite.
+/// Training or evaluation produced a number that is not finite.
 class NotFinite : public Error {
  public:
   /// @param may_be_a_kernel whether an operation that computes wrong numbers may be the cause.
   NotFinite(const std::string& sentence, bool may_be_a_kernel)
       : Error(sentence), may_be_a_kernel_(may_be_a_kernel) {}
 
-  /// Whether data, parameters and options leave room for that cause.
+  /// Whether data, parameters and options allow for that cause.
   bool may_be_a_kernel() const { return may_be_a_kernel_; }
 
  private:
   bool may_be_a_kernel_;
 };
 
-/// What led to a number that is not finite.
+/// The circumstances of a number that is not finite.
 struct Course {
   Bounds bounds;       ///< at a step where all parameters were finite
-  std::int64_t steps;  ///< that have been taken since
-  bool has_trained;    ///< whether there were steps before
+  std::int64_t steps;  ///< steps taken since then
+  bool has_trained;    ///< whether there were steps before it
   Index batch_size;
   Sgd sgd;
 };
@@ -38,7 +38,7 @@ struct Course {
 template <typename T>
 NotFinite explained(const std::string& what, const Course& course);
 
-/// The same of an evaluation.
+/// The same for an evaluation.
 /// @param bounds on what the network computes from the data.
 template <typename T>
 NotFinite explained_evaluation(const std::string& what, const Bounds& bounds, Index batch_size);

@@ -1,5 +1,5 @@
 /// @file
-/// A network's parameters on their way to the host and back.
+/// Copying a network's parameters to the host and back.
 #pragma once
 
 #include <string>
@@ -15,13 +15,13 @@ template <typename T>
 std::vector<ParameterValues> copy_parameters_out(Network<T>& network);
 
 /// Likewise those of a worker.
-/// @param ids where they are, in the order of the model's.
+/// @param ids their values, in the order of the model's parameters.
 template <typename T>
 std::vector<ParameterValues> copy_parameters_out(Network<T>& network,
                                                  const std::vector<ValueId>& ids);
 
 /// Sets all parameters, by name.
-/// @param source whose values these are, for the error's sentence: "the checkpoint model.h5".
+/// @param source where these values come from, for the error message: "the checkpoint model.h5".
 /// @throws Error unless names and shapes are exactly the model's.
 template <typename T>
 void copy_parameters_in(Network<T>& network, const std::vector<ParameterValues>& values,
@@ -38,10 +38,10 @@ std::vector<ParameterValues> in_order_of(const Model& model,
                                          const std::vector<ParameterValues>& values,
                                          const std::string& source);
 
-/// The sum of the squares of all weights and filters, biases not counted: what l2 multiplies.
+/// The sum of the squares of all weights and filters, without biases: the factor of l2.
 double squared_norm_of_weights(const std::vector<ParameterValues>& values);
 
-/// @throws Error naming the first parameter, those of workers included, that is NaN or infinite.
+/// @throws Error naming the first parameter, including those of workers, that is NaN or infinite.
 /// @param source "the checkpoint model.h5".
 void expect_finite(const Checkpoint& checkpoint, const std::string& source);
 

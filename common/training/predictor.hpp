@@ -1,5 +1,5 @@
 /// @file
-/// A way to answer batches, one at a time: what `evaluate --latency` measures.
+/// A way to predict batches, one at a time: what `evaluate --latency` measures.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace stagewise {
 
-/// A way to answer batches of one fixed size, one at a time.
+/// A way to predict batches of one fixed size, one at a time.
 template <typename T>
 class Predictor {
  public:
@@ -18,17 +18,17 @@ class Predictor {
   Predictor(const Predictor&) = delete;
   Predictor& operator=(const Predictor&) = delete;
 
-  /// What tables and reports call it: "eager".
+  /// Its name in tables and reports: "eager".
   virtual std::string name() const = 0;
 
-  /// Samples in a batch: neither more nor fewer.
+  /// The exact number of samples in a batch.
   virtual Index rows() const = 0;
 
-  /// Where the next batch goes, in the host's memory: the features of rows() samples, one after
+  /// The place for the next batch, in host memory: the features of rows() samples, one after
   /// another.
   virtual T* features() = 0;
 
-  /// Answers the batch in features(): the class of each of its samples, there on return.
+  /// Predicts the batch in features(): the class of each of its samples, complete on return.
   virtual void predict(std::int32_t* classes) = 0;
 };
 

@@ -11,16 +11,16 @@
 
 namespace stagewise {
 
-/// What a batch, or a whole data set, has added up to.
+/// The totals of a batch, or of a whole data set.
 struct Sums {
   Totals totals;
   std::int64_t samples = 0;
 };
 
-/// The processes of a training, of which each knows its own number, its rank. This one is alone;
-/// a stage that has several brings its own.
+/// The processes of a training run, each with its own number, its rank. This class is for a single
+/// process; a stage with several has its own.
 ///
-/// What is not const waits for the other ranks: all must call it, in the same order.
+/// Functions that are not const wait for the other ranks: all must call them, in the same order.
 class Ranks {
  public:
   Ranks() = default;
@@ -28,10 +28,10 @@ class Ranks {
   Ranks(const Ranks&) = delete;
   Ranks& operator=(const Ranks&) = delete;
 
-  /// From 0 on. Rank 0 prints and writes files.
+  /// This process's number, from 0. Rank 0 prints and writes files.
   virtual int rank() const { return 0; }
 
-  /// How many there are.
+  /// The number of processes.
   virtual int count() const { return 1; }
 
   /// The data for training. A rank may get outlines only; see Dataset::outline().
@@ -40,7 +40,7 @@ class Ranks {
     return stagewise::load_for_training(options);
   }
 
-  /// The data for evaluation, likewise.
+  /// The data for evaluation, in the same way.
   /// @throws as load_for_evaluation().
   virtual Dataset load_for_evaluation(const DatasetOptions& options,
                                       const std::optional<TableEncoding>& encoding) {
@@ -50,20 +50,20 @@ class Ranks {
   /// Rank 0's text, on every rank.
   virtual std::string of_first(const std::string& own) { return own; }
 
-  /// Makes sure that every rank has read the same.
-  /// @param what as in "the checkpoint model.h5".
+  /// Checks that every rank has read the same.
+  /// @param what for example "the checkpoint model.h5".
   /// @param digest of what this rank has read.
-  /// @throws Error if another rank's digest is another.
+  /// @throws Error if another rank has a different digest.
   virtual void expect_same([[maybe_unused]] const std::string& what,
                            [[maybe_unused]] std::uint64_t digest) {}
 
-  /// This rank's part of a data set that one of the two has returned, for evaluation.
+  /// For evaluation, this rank's part of a data set that one of these two has returned.
   /// @param storage where the part is kept, if it is not the whole.
   virtual const Dataset& shard(const Dataset& whole, [[maybe_unused]] Dataset& storage) {
     return whole;
   }
 
-  /// The sums over all ranks, the same bits on each.
+  /// The sums over all ranks, bit-identical on each.
   virtual Sums sum(const Sums& own) { return own; }
 
   /// The largest of all ranks' numbers.

@@ -28,7 +28,7 @@ class Step {
   Step& operator=(const Step&) = delete;
 
   /// Starts an epoch: totals at zero, samples in the given order.
-  /// @param order indices into the training set; must stay as it is until the epoch's end.
+  /// @param order indices into the training set; must remain unchanged until the epoch's end.
   virtual void begin_epoch(std::span<const std::uint32_t> order) = 0;
 
   /// Trains on the samples `order[first]`, ..., `order[first + rows - 1]`. May return before the
@@ -38,38 +38,38 @@ class Step {
   /// The epoch's totals so far. Waits for the device.
   virtual Totals totals() = 0;
 
-  /// Where totals() has found the first bad step, to be added to a sentence: " on rank 2". Empty
-  /// where there is but one place.
+  /// Where totals() has found the first bad step, to be added to a sentence: " on rank 2". Empty if
+  /// there is only one place.
   virtual std::string place_of_bad_step() const { return ""; }
 
-  /// Of the samples for which run() was called in this epoch, how many are trained on by now, as
-  /// far as can be told without waiting.
-  /// @param asked the number for which it was called.
+  /// How many of the samples passed to run() in this epoch have been trained on, as far as can be
+  /// told without waiting.
+  /// @param asked the number of samples passed to run().
   virtual Index samples_done(Index asked) const { return asked; }
 
-  /// Whether all work that was asked for is done, as far as can be told without waiting.
+  /// Whether all requested work is done, as far as can be told without waiting.
   virtual bool is_done() { return true; }
 
-  /// Ends an epoch: from here on, the network's parameters are those to report and to save.
+  /// Ends an epoch: from now on, the network's parameters are those to report and to save.
   virtual void end_epoch() {}
 
   /// This process's part of the epoch's last batch.
   virtual Samples last_batch() const = 0;
 
-  /// Each worker's parameters, where workers have their own; else empty.
+  /// Each worker's parameters if workers have their own; else empty.
   virtual std::vector<std::vector<ParameterValues>> worker_parameters() const { return {}; }
 
-  /// What the user should know about how the step works here, a sentence each; mostly nothing.
+  /// What the user should know about how the step works here, one sentence each; usually empty.
   virtual std::vector<std::string> notes() const { return {}; }
 };
 
-/// The plain step: executes the training's program, batch by batch.
+/// The plain step: executes the training program, batch by batch.
 template <typename T>
 class ProgramStep final : public Step {
  public:
-  /// @param starts the parameters from which all workers start; where weights are averaged, from
-  ///        which each does.
-  /// @param steps_done steps before this training: 0, or a checkpoint's.
+  /// @param starts the parameters from which all workers start; if weights are averaged, one set
+  ///        per worker.
+  /// @param steps_done steps before this run: 0, or a checkpoint's.
   /// @throws Error if there is not enough memory.
   ProgramStep(Network<T>& network, const Dataset& training_set, TrainingPrograms programs,
               const WorkerOptions& workers, const std::vector<std::vector<ParameterValues>>& starts,

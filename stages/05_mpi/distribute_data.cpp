@@ -13,11 +13,12 @@ std::string layer_of(const std::string& parameter) {
 }
 
 //! [buckets]
-/// A bucket is not sent before it has so many numbers: many small messages cost more than one.
+/// A bucket is full once it has at least this many numbers: many small messages cost more than one
+/// large one.
 constexpr Index min_bucket = 1 << 18;
 
-/// The gradients in the order in which they are computed, layer by layer from the last one on, in
-/// buckets; or all of them in one, if they are to leave together.
+/// The gradients in buckets, in the order in which they are computed, from the last layer to the
+/// first; or all of them in one bucket, if nothing is to overlap.
 std::vector<AllReduce> buckets_of(const Model& model, const std::vector<ValueId>& gradients,
                                   bool overlaps) {
   std::vector<AllReduce> buckets(1);
@@ -36,7 +37,7 @@ std::vector<AllReduce> buckets_of(const Model& model, const std::vector<ValueId>
   return buckets;
 }
 
-/// Puts each bucket behind the line that completes it.
+/// Inserts each bucket after the line that completes it.
 void insert_buckets(Program& program, const std::vector<AllReduce>& buckets) {
   for (const AllReduce& bucket : buckets) {
     std::size_t end = 0;

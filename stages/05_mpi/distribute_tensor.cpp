@@ -7,7 +7,7 @@
 namespace stagewise::mpi {
 namespace {
 
-/// Gives a value, and all that is computed from it in place, another shape.
+/// Gives a value, and all values computed from it in place, another shape.
 void reshape(Program& program, ValueId id, const Shape& shape) {
   const ValueId root = program.memory_of(id);
   for (int i = 0; i < static_cast<int>(program.values.size()); ++i) {
@@ -31,7 +31,7 @@ class Splitter {
     for (std::size_t k = 0; k + 1 < layers.size(); k += 2) {
       const std::size_t first = layers[k] + inserted;
       const Index units = split_columns(first);
-      if (k > 0) {  // what the layer reads has a gradient, of which the rank knows its part
+      if (k > 0) {  // the rank knows only its part of the input's gradient
         replicate_input(first);
         ++inserted;
       }
@@ -59,7 +59,7 @@ class Splitter {
     }
   }
 
-  /// @return how many units of the layer this rank has.
+  /// @return how many of the layer's units this rank has.
   Index split_columns(std::size_t line) {
     const Gemm gemm = std::get<Gemm>(program_->lines[line].operation);
     const Shape weight = program()[gemm.b].shape;

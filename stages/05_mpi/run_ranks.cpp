@@ -14,14 +14,14 @@
 namespace stagewise::mpi {
 namespace {
 
-/// Takes what is written to it, and forgets it.
+/// Discards what is written to it.
 class Nowhere final : public std::streambuf {
   int_type overflow(int_type c) override { return traits_type::not_eof(c); }
   std::streamsize xsputn(const char* /*text*/, std::streamsize length) override { return length; }
 };
 
-/// @throws UsageError if mpirun has given the ranks different options: they would wait for one
-///         another for ever.
+/// @throws UsageError if mpirun has given the ranks different options: they would wait for each
+///         other forever.
 void compare_command_lines(World& world, int argc, const char* const* argv) {
   std::string own;
   for (int i = 1; i < argc; ++i) own += (i > 1 ? " " : "") + std::string(argv[i]);
@@ -36,20 +36,20 @@ void compare_command_lines(World& world, int argc, const char* const* argv) {
 }
 
 //! [fail]
-/// Says what went wrong and ends all processes.
+/// Prints what went wrong and ends all processes.
 ///
-/// Often all ranks fail alike, for a file that none of them finds, and one of them is to say so,
-/// rank 0 if it is among them. So each holds its tongue for a moment, and for longer than the ones
-/// before. Then, on each host, the first that wants to speak does; the others wait for the end.
+/// Often all ranks fail in the same way, for example because a file is missing, and only one of
+/// them should report it, preferably rank 0. So each rank waits, and higher ranks wait longer. Then
+/// the first failing rank on each host prints its message; the others wait to be ended.
 void fail(const World& world, const std::string& program, const std::string& sentence,
           int exit_code, bool has_begun) {
   const bool is_root = world.rank() == 0;
-  if (!has_begun && !is_root) return;  // the same command line fails in the same way
+  if (!has_begun && !is_root) return;  // rank 0's command line is the same and fails the same way
   constexpr auto turn = std::chrono::milliseconds(250);
   constexpr int max_turns = 12;
   std::this_thread::sleep_for(turn * std::min(world.rank(), max_turns));
   if (has_begun && !world.is_first_to_fail()) {
-    std::this_thread::sleep_for(std::chrono::seconds(5));  // it comes much earlier
+    std::this_thread::sleep_for(std::chrono::seconds(5));  // the end comes much earlier
   } else {
     std::cerr << program << ": " << (is_root ? "" : "rank " + std::to_string(world.rank()) + ": ")
               << sentence << std::endl;

@@ -7,8 +7,8 @@
 namespace stagewise::mpi {
 namespace {
 
-/// Calls `copy(whole_first, part_first, count)` for every run of numbers that a whole parameter and
-/// a rank's part of it have in common.
+/// Calls `copy(whole_first, part_first, count)` for every run of consecutive numbers that a whole
+/// parameter and a rank's part of it have in common.
 template <typename Copy>
 void for_each_run(const Shape& whole, SplitAlong along, const Part& part, const Copy& copy) {
   const Index columns = whole[whole.rank() - 1];
@@ -18,7 +18,7 @@ void for_each_run(const Shape& whole, SplitAlong along, const Part& part, const 
     for (Index row = 0; row < rows; ++row) {
       copy(row * columns + own.first, row * own.rows, own.rows);
     }
-  } else if (along == SplitAlong::rows) {  // one behind the other
+  } else if (along == SplitAlong::rows) {  // consecutive rows
     const Shard own = shard_of(rows, part.count, part.index);
     copy(own.first * columns, 0, own.rows * columns);
   } else {

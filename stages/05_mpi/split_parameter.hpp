@@ -1,5 +1,5 @@
 /// @file
-/// Parameters of which each rank has a part.
+/// Parameters that are split among the ranks.
 #pragma once
 
 #include "network/value.hpp"
@@ -7,10 +7,10 @@
 
 namespace stagewise::mpi {
 
-/// Along which dimension of a parameter each rank has some.
+/// The dimension along which a parameter is split.
 enum class SplitAlong : std::uint8_t { none, rows, columns };
 
-/// Where a parameter of the whole network is on this rank.
+/// This rank's part of a parameter of the whole network.
 struct SplitParameter {
   ValueId own;
   SplitAlong along = SplitAlong::none;
@@ -19,7 +19,7 @@ struct SplitParameter {
 /// The part of a whole parameter that belongs to one rank.
 ParameterValues part_of(const ParameterValues& whole, SplitAlong along, const Part& part);
 
-/// Puts a part back into the whole.
+/// Copies a part back into the whole.
 void merge(const ParameterValues& part_values, SplitAlong along, const Part& part,
            ParameterValues& whole);
 

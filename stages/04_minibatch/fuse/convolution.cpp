@@ -57,7 +57,7 @@ bool fuse_pool_backward(Fusion& fusion, std::size_t i) {
                             .doutput = pool->doutput,
                             .dsum = rewriter.get<ReluBackward>(*relu)->dx,
                             .window = pool->window};
-  // The kernel takes what its counterpart takes.
+  // The kernel handles the same sizes as the forward kernel.
   const auto forward = rewriter.writer_of(fused.activated);
   if (!forward || rewriter.get<ConvolutionReluPool>(*forward) == nullptr) return false;
   std::vector<std::size_t> members = {i, *relu};

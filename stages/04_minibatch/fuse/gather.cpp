@@ -3,7 +3,7 @@
 namespace stagewise::minibatch {
 namespace {
 
-/// The operation with its rows picked from the data set; none if it has no kernel for that.
+/// The operation, with rows read directly from the data set; none if it has no kernel for that.
 std::optional<Operation> picking(Operation operation, const Gather& gather) {
   const auto pick = [&](auto& op, auto& operand, ValueId from) {
     operand = from;

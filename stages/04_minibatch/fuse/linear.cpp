@@ -23,7 +23,7 @@ bool fuse_linear(Fusion& fusion, std::size_t i) {
     members.push_back(found->line);
   }
   if (rewriter.fuse(members, layer)) return true;
-  // Something stands in between, such as a sum over processes.
+  // Another line comes in between, such as a sum over processes.
   return rewriter.fuse({i}, product).has_value();
 }
 //! [linear]

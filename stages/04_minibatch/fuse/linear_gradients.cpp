@@ -3,7 +3,7 @@
 namespace stagewise::minibatch {
 namespace {
 
-/// Has the line update the parameters as well, if both updates directly follow their gradients.
+/// Makes the line update the parameters as well, if both updates directly follow their gradients.
 /// @param members the lines of the gradients.
 bool fuse_updating(Rewriter& rewriter, LinearGradients gradients,
                    std::vector<std::size_t> members) {

@@ -5,8 +5,8 @@
 namespace stagewise::minibatch {
 namespace {
 
-/// What stands behind the outputs of a network in training: the loss, the prediction, the totals,
-/// and the way back through the loss and the outputs' activation.
+/// What follows the outputs of a network in training: the loss, the prediction, the totals, and the
+/// backward pass through the loss and the outputs' activation.
 struct Ending {
   std::vector<std::size_t> members;
   ValueId labels;
@@ -17,7 +17,7 @@ struct Ending {
   LossAttributes attributes;
 };
 
-/// Adds what a line that reads the outputs is for.
+/// Adds a line that reads the outputs to the ending, if it is part of it.
 void take(const Rewriter& rewriter, std::size_t line, Ending& ending) {
   if (const auto* const entropy = rewriter.get<SoftmaxCrossEntropy>(line)) {
     ending.labels = entropy->labels;
@@ -43,7 +43,7 @@ void take(const Rewriter& rewriter, std::size_t line, Ending& ending) {
   ending.members.push_back(line);
 }
 
-/// @param activation what makes the outputs.
+/// @param activation computes the outputs.
 std::optional<Ending> ending_of(const Rewriter& rewriter, ValueId outputs, Activation activation) {
   Ending ending;
   for (const std::size_t line : rewriter.readers_of(outputs)) take(rewriter, line, ending);
@@ -62,7 +62,7 @@ std::optional<Ending> ending_of(const Rewriter& rewriter, ValueId outputs, Activ
   return ending;
 }
 
-/// Adds the value by which the kernel tells what the totals need.
+/// Adds the value in which the kernel leaves what the totals need.
 ValueId add_partials(Fusion& fusion, const Ending& ending) {
   const Value& totals = fusion.value(ending.totals);
   const std::string of_worker = totals.name.substr(std::string("totals").size());
@@ -72,7 +72,7 @@ ValueId add_partials(Fusion& fusion, const Ending& ending) {
                               .part = fusion.value(ending.doutputs).part});
 }
 
-/// Replaces the ending, of which the totals become a line of their own.
+/// Replaces the ending; the totals become a separate line.
 bool replace(Fusion& fusion, const std::vector<std::size_t>& members, const Operation& fused,
              ValueId partials, ValueId totals) {
   const auto line = fusion.rewriter.fuse(members, fused);
@@ -81,7 +81,7 @@ bool replace(Fusion& fusion, const std::vector<std::size_t>& members, const Oper
   return true;
 }
 
-/// What makes a value, if that is an activation.
+/// The activation that computes a value, if there is one.
 Activation activation_before(const Rewriter& rewriter, ValueId outputs) {
   const auto writer = rewriter.writer_of(outputs);
   if (!writer) return Activation::none;

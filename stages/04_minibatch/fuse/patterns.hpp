@@ -1,5 +1,5 @@
 /// @file
-/// The patterns of fuse(), each in a file of its own: lines that become one.
+/// The patterns of fuse(), each in its own file: lines that become one.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 
 namespace stagewise::minibatch {
 
-/// A program on its way to fewer lines.
+/// A program that is being fused into fewer lines.
 struct Fusion {
   Rewriter rewriter;
   Index max_rows;  ///< of the largest batch that it will be executed with
@@ -17,10 +17,10 @@ struct Fusion {
   /// A value of the program.
   const Value& value(ValueId id) const { return rewriter.program()[id]; }
 
-  /// Samples of the largest batch that a value has.
+  /// How many samples a value has in the largest batch.
   Index rows_of(ValueId batched) const;
 
-  /// Whether the kernels of linear.hpp can count the sizes of a layer.
+  /// Whether the index type of linear.hpp's kernels is large enough for a layer's sizes.
   bool fits(ValueId batched, ValueId weight) const;
 };
 
@@ -31,37 +31,37 @@ struct Fusion {
 /// gemm, add_bias and an activation: `linear`.
 bool fuse_linear(Fusion& fusion, std::size_t i);
 
-/// The gradient of a layer's input and the way back through the activation that made it:
+/// The gradient of a layer's input, back through the activation that computed it:
 /// `linear_input_gradient`.
 bool fuse_linear_input_gradient(Fusion& fusion, std::size_t i);
 
-/// The gradients of weight and bias, with their updates where they are complete by then:
+/// The gradients of weight and bias, with their updates where the gradients are complete by then:
 /// `linear_gradients`.
 bool fuse_linear_gradients(Fusion& fusion, std::size_t i);
 
-/// A last `linear`, its loss, prediction and all the way back to its input: `output_layer`, and
+/// The last `linear`, its loss, prediction and the backward pass to its input: `output_layer`, and
 /// `add_partials` for the totals.
-/// @tparam T whose size decides what fits into shared memory.
+/// @tparam T its size determines what fits into shared memory.
 template <typename T>
 bool fuse_output_layer(Fusion& fusion, std::size_t i);
 
-/// Likewise without the layer: `loss` and `add_partials`.
+/// The same without the layer: `loss` and `add_partials`.
 bool fuse_loss(Fusion& fusion, std::size_t i);
 
 /// convolution, add_bias, relu and average_pool: `convolution_relu_pool`.
 template <typename T>
 bool fuse_convolution(Fusion& fusion, std::size_t i);
 
-/// The way back from there to the convolution, with the gradient of the bias: `pool_relu_backward`.
+/// The backward pass of pooling and relu, with the gradient of the bias: `pool_relu_backward`.
 bool fuse_pool_backward(Fusion& fusion, std::size_t i);
 
-/// gather, which the loads of the lines that read the batch take over, if all of them can.
+/// Merges gather into the loads of the lines that read the batch, if all of them support it.
 bool fuse_gather(Fusion& fusion, std::size_t i);
 
 /// The updates of all parameters, with the sums over workers: `update_by_sum`.
 void fuse_updates(Fusion& fusion);
 
-/// What workers do to average their parameters: `average_weights`.
+/// The averaging of the workers' parameters: `average_weights`.
 void fuse_averages(Fusion& fusion);
 
 /// @}

@@ -13,7 +13,7 @@ void fuse_updates(Fusion& fusion) {
     const Sum* const sum = writer ? rewriter.get<Sum>(*writer) : nullptr;
     const std::vector<Reads<Real>> terms =
         sum != nullptr ? sum->terms : std::vector{update->gradient};
-    // The kernel adds up the same number for each parameter.
+    // The kernel adds up the same number of gradients for each parameter.
     if (!all.parameters.empty() && terms.size() * all.parameters.size() != all.gradients.size()) {
       continue;
     }
