@@ -138,11 +138,11 @@ TEST_F(GraphNodes, AreCheckedWhenTheyAreAdded) {
   cudaGraphNode_t node = nullptr;
   cudaKernelNodeParams parameters = launch(add, 1);
   parameters.blockDim = dim3(2048);
-  const Outcome launch_outcome = outcome_of([&] {
-    EXPECT_EQ(cudaGraphAddKernelNode(&node, graph_, nullptr, 0, &parameters),
-              cudaErrorInvalidConfiguration);
-  });
-  expect_says(launch_outcome, {here(__LINE__ - 3), "has 2048 threads"});
+  cudaError_t error = cudaSuccess;
+  const Outcome launch_outcome =
+      outcome_of([&] { error = cudaGraphAddKernelNode(&node, graph_, nullptr, 0, &parameters); });
+  EXPECT_EQ(error, cudaErrorInvalidConfiguration);
+  expect_says(launch_outcome, {here(__LINE__ - 2), "has 2048 threads"});
   x_ = on_device(std::vector<int>{1, 2});
   const cudaMemsetParams fill{x_, 0, 0, 4, 3, 1};
   const Outcome fill_outcome = outcome_of([&] {

@@ -53,7 +53,7 @@ void multiply(cudaStream_t stream, const ConvolutionReluPoolProblem<T>& layer,
   const ReluPool<T> epilogue(layer);
   const Index multiprocessors = cuda::multiprocessors();
   const auto run = [&]<typename Tiles>(Tiles /*tiles*/) {
-    shared_memory::multiply_stream_k<PooledCopies, shared_memory::async_stages, T, Tiles>(
+    shared_memory::launch_stream_k<PooledCopies, shared_memory::async_stages, T, Tiles>(
         stream, p.output_pixels(), p.out, filter_window(p), windows, filters, epilogue,
         4 * multiprocessors, workspace);
   };

