@@ -42,6 +42,8 @@ function(cuda_on_cpu_sources target)
   set(alignment -fsanitize=alignment)
   if(CUDA_ON_CPU_SANITIZER STREQUAL "address") # then its runtime reports, and not ours
     list(APPEND alignment -fno-sanitize-recover=alignment)
+  elseif(CUDA_ON_CPU_SANITIZER STREQUAL "thread") # nobody reports
+    set(alignment "")
   endif()
   foreach(file IN LISTS ARGN)
     get_filename_component(file ${file} ABSOLUTE)
