@@ -996,7 +996,7 @@ void tile_barrier(unsigned size, const char* what, Place place) {
 
 std::uint64_t* tile_values(unsigned size) {
   Worker& worker = in_kernel("a tile's function", {});
-  return worker.block().tile_values + worker.running()->thread / size * size;
+  return worker.block().tile_values + std::size_t{worker.running()->thread / size} * size;
 }
 
 void begin_barrier_copy(const void* barrier, const AsyncCopy& copy) {

@@ -23,8 +23,8 @@ class TranslatedPlaces : public testing::Test {
     write_file(folder_ / "wrong.cu", text);
     const Ending translated = run_here({TRANSLATE, "wrong.cu", "out/wrong.cu.cpp"});
     EXPECT_EQ(translated.exit_code, 0) << translated.err;
-    return run_here({COMPILER, "-std=c++20", "-fsyntax-only", "-I" INCLUDE, "out/wrong.cu.cpp"})
-        .err;
+    const std::string include = "-I" INCLUDE;
+    return run_here({COMPILER, "-std=c++20", "-fsyntax-only", include, "out/wrong.cu.cpp"}).err;
   }
 
   std::string path(const std::string& name) { return (folder_ / name).string(); }

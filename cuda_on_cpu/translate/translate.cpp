@@ -182,7 +182,7 @@ class Translator {
         bounded_.insert(function.name);
     }
     for (const DeviceFunction& function : functions_) {
-      if (!function.is_kernel || bounded_.count(function.name) == 0) continue;
+      if (!function.is_kernel || !bounded_.contains(function.name)) continue;
       const bool has_bound = function.bound.first < function.bound.end;
       inserted_[function.body.first] += " if (::cuda_on_cpu::exceeds_launch_bound(" +
                                         (has_bound ? flat(function.bound) : "~0U") + ")) return;";
@@ -210,7 +210,7 @@ class Translator {
     return std::any_of(tokens_.begin() + static_cast<std::ptrdiff_t>(kernel.first),
                        tokens_.begin() + static_cast<std::ptrdiff_t>(kernel.end),
                        [&](const Token& token) {
-                         return token.kind == TokenKind::word && bounded_.count(token.text) > 0;
+                         return token.kind == TokenKind::word && bounded_.contains(token.text);
                        });
   }
 
@@ -599,7 +599,7 @@ class Translator {
     if (token.is("__noinline__") && (before == none || !(is(before, "(") || is(before, "::")))) {
       return "__attribute__((noinline))";
     }
-    if (own_atomics_.count(place) > 0) return std::string(token.text) + "_of_old_devices";
+    if (own_atomics_.contains(place)) return std::string(token.text) + "_of_old_devices";
     if (token.is("__forceinline__") && is_inline_anyway(place))
       return "__attribute__((always_inline))";
     if ((token.is("NULL") || token.is("__null")) && is_argument_of_launch(place)) return "nullptr";
