@@ -76,7 +76,7 @@ class Info : public CommandLine, public testing::WithParamInterface<std::string>
     return rows_of(run_well(GetParam() + " info --program " + options));
   }
 
-  bool is_fusing() const { return GetParam() >= "stage04"; }
+  static bool is_fusing() { return GetParam() >= "stage04"; }
 
   std::string folder_;
 };

@@ -82,7 +82,7 @@ class Primitives : public testing::Test {
       ASSERT_EQ(std::get<Classes>(actual), *classes) << what;
       return;
     }
-    const Reals& wanted = std::get<Reals>(expected);
+    const auto& wanted = std::get<Reals>(expected);
     double scale = 0;
     for (const Element value : wanted) {
       if (std::isfinite(value)) scale = std::max<double>(scale, std::abs(value));

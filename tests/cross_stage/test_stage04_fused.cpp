@@ -369,7 +369,7 @@ std::vector<T> outputs_of(const LossCase& one) {
 template <typename Kernels>
 std::vector<std::int32_t> labels_of(const LossCase& one) {
   const Index samples = one.selects ? one.rows + spare_samples : one.rows;
-  const auto labels = random_labels(samples, std::max<Index>(one.classes, 2), 2);
+  auto labels = random_labels(samples, std::max<Index>(one.classes, 2), 2);
   if (!one.selects || Kernels::selects_rows) return labels;
   return rows_of(labels, 1, random_order(one.rows, 3));
 }

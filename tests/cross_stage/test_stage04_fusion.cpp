@@ -6,6 +6,7 @@
 #include <numeric>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "04_minibatch/fuse.hpp"
@@ -67,6 +68,8 @@ class Fusion : public Stage04 {};
 
 // ---------------------------------------------------------------------------------- which lines
 
+// The lines are long: strings go on in the next line.
+// NOLINTBEGIN(bugprone-suspicious-missing-comma)
 TEST_F(Fusion, MakesFiveLinesOfAPerceptron) {
   EXPECT_EQ(lines_of(fuse<float>(step_of(mlp), 100)),
             (Texts{"linear  features, order, fc1/weight, fc1/bias -> fc1/output  # gather gemm "
@@ -223,6 +226,8 @@ TEST_F(Fusion, KeepsWhatOnlyTrainingNeedsOnlyInTraining) {
                    "linear  fc1/output, fc2/weight, fc2/bias -> fc2/output  # gemm add_bias",
                    "argmax  fc2/output -> classes"}));
 }
+
+// NOLINTEND(bugprone-suspicious-missing-comma)
 
 /// Every line is there once, by itself or in what another one replaces; gathering as often as it is
 /// needed.
@@ -428,8 +433,8 @@ void fill(MinibatchExecutor<T>& executor, const Program& program) {
 template <typename T>
 class LineByLine {
  public:
-  LineByLine(const Case& one, const Model& model, const Program& fused)
-      : name_(one.name), model_(model), fused_(fused), samples_(one.model) {
+  LineByLine(const Case& one, Model model, const Program& fused)
+      : name_(one.name), model_(std::move(model)), fused_(fused), samples_(one.model) {
     EXPECT_NO_THROW(expect_valid(fused));
     members_.values = fused.values;
     for (const Line& line : fused.lines) {

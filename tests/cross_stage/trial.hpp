@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <string>
 #include <utility>
 #include <variant>
@@ -113,8 +114,8 @@ class Trial {
 
  private:
   ValueId add(Value value, Contents<T> contents) {
-    constexpr Type types[] = {Type::real, Type::classes, Type::totals};
-    if (!value.memory_of) value.type = types[contents.index()];
+    constexpr std::array types = {Type::real, Type::classes, Type::totals};
+    if (!value.memory_of) value.type = types.at(contents.index());
     value.name = "value " + std::to_string(program_.values.size());
     value.part = part_;
     contents_.push_back(std::move(contents));
