@@ -27,7 +27,10 @@ struct Side {
   std::size_t pitch = 0;  ///< from row to row
   std::size_t slice = 0;  ///< from slice to slice
 
+  /// Where a row begins.
   Byte* row(std::size_t y, std::size_t z) const { return begin + z * slice + y * pitch; }
+
+  /// From the first byte of a box to its last.
   std::size_t bytes(const Extent& extent) const {
     return (extent.depth - 1) * slice + (extent.height - 1) * pitch + extent.width;
   }

@@ -127,6 +127,7 @@ class Launch {
   }
 
  protected:
+  /// What stands between <<< and >>>, for launches that change it.
   LaunchConfiguration& configuration() { return configuration_; }
 
  private:
