@@ -1,6 +1,6 @@
 //  Lab 1: vector addition
 //
-//  Fill in the parts that are marked with TODO. (These have been.)
+//  The parts that are marked with "Task" were left to the student.
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,14 +24,14 @@
 const int DSIZE = 4096;
 const int block_size = 256;  // CUDA maximum is 1024
 
-// TODO: C = A + B, each thread one element
+// Task: C = A + B, each thread one element
 __global__ void vadd(const float *A, const float *B, float *C, int ds){
   int idx = threadIdx.x + blockDim.x * blockIdx.x;
   if (idx < ds)
     C[idx] = A[idx] + B[idx];
 }
 
-// TODO: as many blocks as there are, whatever the size
+// Task: as many blocks as there are, whatever the size
 __global__ void vadd_strided(const float *A, const float *B, float *C, int ds){
   for (int idx = threadIdx.x + blockDim.x * blockIdx.x; idx < ds; idx += gridDim.x * blockDim.x)
     C[idx] = A[idx] + B[idx];
