@@ -141,8 +141,7 @@ class Scanner {
 
   /// A macro of a header, as NULL, is marked as the system's although it stands in one's own file.
   bool is_own(const Marker& marker) const {
-    return !marker.file.starts_with('<') &&
-           (!marker.is_system || own_files_.contains(marker.file));
+    return !marker.file.starts_with('<') && (!marker.is_system || own_files_.contains(marker.file));
   }
 
   void skip_line() { at_ = std::min(text_.find('\n', at_), text_.size() - 1) + 1; }
