@@ -10,6 +10,8 @@
 #include <type_traits>
 
 #include <assert.h>
+#include <ctype.h>
+#include <limits.h>
 #include <math.h>  // with the overloads for float at global scope, as CUDA has them
 #include <stdlib.h>
 #include <string.h>

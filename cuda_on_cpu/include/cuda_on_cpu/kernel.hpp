@@ -109,6 +109,24 @@ class BoundKernel final : public KernelCall {
   std::tuple<Arguments...> arguments_;
 };
 
+/// An argument that the kernel takes as `T&`: the variable itself, which must be a managed one.
+template <class T>
+struct Reference {
+  T* variable;
+};
+template <class T>
+Reference<T> by_reference(T& variable) {
+  return {__builtin_addressof(variable)};
+}
+template <class T>
+T& passed(Reference<T>& reference) {
+  return *reference.variable;
+}
+template <class T>
+T& passed(T& argument) {
+  return argument;
+}
+
 /// Enqueues a launch, or records it where the stream is being captured.
 cudaError_t launch(const char* kernel, const LaunchConfiguration& configuration, Place place,
                    const KernelCall& call);
@@ -320,10 +338,24 @@ bool take_barrier_copy(const void* barrier, AsyncCopy& copy);
 [[noreturn]] void trap(Place place);
 /// assert() in a kernel.
 [[noreturn]] void failed_assertion(const char* expression, const char* file, unsigned line);
+/// Is this thread one of a kernel?
+bool runs_in_kernel();
 /// __threadfence() and its relatives.
 void fence();
 /// For loops that wait for another thread: __nanosleep().
 void let_others_run();
+/// The lanes that have come here wait for each other, in the usual order of the threads. The other
+/// orders show that a program relies on it.
+void go_in_lockstep(Place place);
+/// A store through a volatile pointer, from a time when the lanes of a warp went in lockstep.
+template <class Target, class Value>
+void store_in_lockstep(Target& target, const Value& value, const char* file = __builtin_FILE(),
+                       unsigned line = __builtin_LINE()) {
+  const auto read = value();
+  go_in_lockstep({file, line});
+  target = read;
+  go_in_lockstep({file, line});
+}
 
 // Attributes of kernels, which are known by their address.
 /// cudaFuncSetAttribute(); only the dynamic shared memory is heeded.
