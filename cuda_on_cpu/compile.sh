@@ -132,7 +132,7 @@ translate() {
   fi
   for architecture in 900 700; do
     compile "${options[@]}" -x c++ -E -DCUDA_ON_CPU_PREPROCESSING "-D__CUDA_ARCH__=$architecture" \
-      -include cuda_on_cpu/nvcc.h "$file" -o "$work/device.ii"
+      "${headers[@]}" "$file" -o "$work/device.ii"
     "$build/cuda_on_cpu_translate" --preprocessed "$work/program.ii" "$work/program.cpp" "$work/device.ii" \
       2>"$work/refusal$architecture" && return
     grep -q 'inline PTX' "$work/refusal$architecture" || break
@@ -141,10 +141,17 @@ translate() {
   return 1
 }
 
+# Those of the runtime's other headers that the program includes come before its macros, such as N and T: unlike
+# NVIDIA's, they use short names.
+headers=(-include cuda_on_cpu/nvcc.h)
+while IFS= read -r header; do
+  [[ $header != *.h && $header != cuda/* || ! -f $here/include/$header ]] || headers+=(-include "$header")
+done < <(sed -nE 's/^[[:space:]]*#[[:space:]]*include[[:space:]]*[<"]((cooperative_groups|cuda|mma|cuComplex)[A-Za-z0-9_/]*(\.h)?)[>"].*/\1/p' "$file")
+
 # build STANDARD OPTIONS...: the program.
 build() (
   options=("-std=$1" "${options[@]}" "${@:2}")
-  compile "${options[@]}" -x c++ -E -DCUDA_ON_CPU_PREPROCESSING -include cuda_on_cpu/nvcc.h "$file" \
+  compile "${options[@]}" -x c++ -E -DCUDA_ON_CPU_PREPROCESSING "${headers[@]}" "$file" \
     -o "$work/program.ii"
   refuse_libraries "$work/program.ii"
   translate || exit 1

@@ -77,3 +77,7 @@ inline void __nanosleep(unsigned /*nanoseconds*/) {
 }
 /// Where a debugger would stop.
 inline void __brkpt() {}
+
+#ifndef __clang__  // which knows this word of nvcc's
+#define __builtin_assume(condition) ((void)0)
+#endif

@@ -676,6 +676,7 @@ class Translator {
         text += found.around(flat({found.first, found.last})) + line_breaks({i, found.end});
         i = found.end - 1;
       } else if (const auto store = stores_.find(i); store != stores_.end()) {
+        if (text.ends_with(':')) text += ' ';
         text += store_text(store->second);
         i = store->second.value.end - 1;
       } else if (token.kind == TokenKind::directive) {
