@@ -78,7 +78,15 @@ explain() {
       echo "$place: $header comes with NVIDIA's CUDA samples: put it, and the headers that it includes, beside the program" >&2
       return 0
     fi
-    return 1
+    case ${header,,} in
+      windows.h | conio.h | process.h | direct.h | tchar.h)
+        echo "$place: $header belongs to Windows; put it, and what needs it, between #ifdef _WIN32 and #endif" >&2 ;;
+      cutil*.h)
+        echo "$place: $header came with NVIDIA's samples until 2012; what is in it, the program must bring along" >&2 ;;
+      *)
+        echo "$place: there is no $header here: put it beside the program, or name its folder by -I" >&2 ;;
+    esac
+    return 0
   fi
   name=$(sed -nE "s/.*undefined reference to [\`'‘]([^'’]+)['’].*/\1/p" "$1" | head -n 1)
   if [[ $name == main ]]; then

@@ -80,7 +80,13 @@ class Translator {
     find_own_atomics();
     find_bounds();
     casts_ = find_casts(tokens_);
-    if (preprocessed_) stores_ = find_volatile_stores(tokens_, functions_);
+    if (preprocessed_) {
+      stores_ = find_volatile_stores(tokens_, functions_);
+      for (const std::size_t end : find_empty_loops(tokens_, functions_)) {
+        inserted_[end] =
+            std::string(" ::cuda_on_cpu::let_others_run()") + (is(end, "}") ? "; " : "");
+      }
+    }
     find();
     return (preprocessed_ ? "" : "#line 1 " + in_quotes(file_) + "\n") + emit({0, tokens_.size()});
   }

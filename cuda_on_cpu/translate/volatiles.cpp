@@ -13,6 +13,17 @@ class Finder {
          std::map<std::size_t, VolatileStore>& stores)
       : tokens_(tokens), function_(function), stores_(stores) {}
 
+  void find_empty_loops(std::vector<std::size_t>& ends) const {
+    std::set<std::size_t> of_do;  // each `while` that ends a `do`
+    for (std::size_t i = function_.body.first; i < function_.body.end; ++i) {
+      if (is(i, "do")) of_do.insert(behind_statement(next(i)));
+      if (!is(i, "while") || of_do.count(i) > 0 || !is(next(i), "(")) continue;
+      const std::size_t body = next(close_of(next(i)));
+      if (is(body, ";")) ends.push_back(body);
+      if (is(body, "{") && is(next(body), "}")) ends.push_back(next(body));
+    }
+  }
+
   void find() {
     collect_names(function_.parameters);
     collect_names(function_.body);
@@ -49,6 +60,14 @@ class Finder {
       if ((is(i, ")") || is(i, "]") || is(i, "}")) && --depth == 0) return i;
     }
     return tokens_.size();
+  }
+
+  std::size_t behind_statement(std::size_t first) const {
+    std::size_t i = first;
+    while (i < function_.body.end && !is(i, ";") && !is(i, "{")) {
+      i = is(i, "(") ? next(close_of(i)) : next(i);
+    }
+    return next(is(i, "{") ? close_of(i) : i);
   }
 
   /// The last word of each declaration that says volatile: `volatile float* partial`.
@@ -121,6 +140,15 @@ std::map<std::size_t, VolatileStore> find_volatile_stores(
   std::map<std::size_t, VolatileStore> stores;
   for (const DeviceFunction& function : functions) Finder(tokens, function, stores).find();
   return stores;
+}
+
+std::vector<std::size_t> find_empty_loops(const std::vector<Token>& tokens,
+                                          const std::vector<DeviceFunction>& functions) {
+  std::vector<std::size_t> ends;
+  std::map<std::size_t, VolatileStore> none;
+  for (const DeviceFunction& function : functions)
+    Finder(tokens, function, none).find_empty_loops(ends);
+  return ends;
 }
 
 }  // namespace cuda_on_cpu

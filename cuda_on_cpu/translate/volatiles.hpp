@@ -1,6 +1,7 @@
 /// @file
-/// Where device code stores through what is declared volatile. Programs from the time when the
-/// threads of a warp went in lockstep rely on it there: a reduction without any waiting.
+/// Where device code stores through what is declared volatile, and where it waits by asking again
+/// and again. Programs from the time when the threads of a warp went in lockstep rely on it at such
+/// a store: a reduction without any waiting.
 #pragma once
 
 #include <cstddef>
@@ -23,5 +24,10 @@ struct VolatileStore {
 /// All of them, by the token that they begin with.
 std::map<std::size_t, VolatileStore> find_volatile_stores(
     const std::vector<Token>& tokens, const std::vector<DeviceFunction>& functions);
+
+/// The `;` or the `}` that ends each loop with an empty body, as in `while (*flag == 0);`: a thread
+/// that waits there for another one.
+std::vector<std::size_t> find_empty_loops(const std::vector<Token>& tokens,
+                                          const std::vector<DeviceFunction>& functions);
 
 }  // namespace cuda_on_cpu
