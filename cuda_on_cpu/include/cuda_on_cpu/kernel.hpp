@@ -138,16 +138,34 @@ class Launch {
          const char* file = __builtin_FILE(), unsigned line = __builtin_LINE())
       : kernel_(kernel), configuration_(configuration), place_{file, line} {}
 
-  template <class Kernel, class... Arguments>
+  template <class Kernel, class... Arguments,
+            std::enable_if_t<(std::is_copy_constructible_v<Arguments> && ...), int> = 0>
   void operator()(Kernel kernel, Arguments... arguments) const {
     const BoundKernel<Kernel, Arguments...> call(kernel, {std::move(arguments)...});
     launch(kernel_, configuration_, place_, call);
+  }
+  /// Of arguments that cannot be copied, such as an array that owns its memory, the kernel takes
+  /// what they convert to.
+  template <
+      class Kernel, class... Arguments,
+      std::enable_if_t<!(std::is_copy_constructible_v<std::decay_t<Arguments>> && ...), int> = 0>
+  void operator()(Kernel kernel, Arguments&&... arguments) const {
+    (*this)(kernel, converted(arguments)...);
   }
 
  protected:
   LaunchConfiguration& configuration() { return configuration_; }
 
  private:
+  template <class T>
+  static auto converted(T& argument) {
+    if constexpr (std::is_copy_constructible_v<std::decay_t<T>>) {
+      return static_cast<std::decay_t<T>>(argument);
+    } else {
+      return +argument;  // a pointer or a number, by its conversion
+    }
+  }
+
   const char* kernel_;
   LaunchConfiguration configuration_;
   Place place_;
