@@ -78,7 +78,15 @@ explain() {
       echo "$place: $header comes with NVIDIA's CUDA samples: put it, and the headers that it includes, beside the program" >&2
       return 0
     fi
-    return 1
+    case ${header,,} in
+      windows.h | conio.h | process.h | direct.h | tchar.h)
+        echo "$place: $header belongs to Windows; put it, and what needs it, between #ifdef _WIN32 and #endif" >&2 ;;
+      cutil*.h)
+        echo "$place: $header came with NVIDIA's samples until 2012; what is in it, the program must bring along" >&2 ;;
+      *)
+        echo "$place: there is no $header here: put it beside the program, or name its folder by -I" >&2 ;;
+    esac
+    return 0
   fi
   name=$(sed -nE "s/.*undefined reference to [\`'‘]([^'’]+)['’].*/\1/p" "$1" | head -n 1)
   if [[ $name == main ]]; then
@@ -86,6 +94,12 @@ explain() {
     return 0
   elif [[ -n $name ]]; then
     echo "$file: '$name' is used but not defined: is it in another file, or in a library?" >&2
+    return 0
+  fi
+  # Functions that went with the devices of before 2017.
+  read -r place name < <(sed -nE "s/^([^ :]+:[0-9]+):[0-9]+: error: .*['‘](__(shfl|shfl_up|shfl_down|shfl_xor|any|all|ballot))['’].*/\1 \2/p" "$1" | head -n 1) || true
+  if [[ -n ${name:-} ]]; then
+    echo "$place: $name() is gone since CUDA 9, and no device of today has it: write ${name}_sync(0xffffffff, ...), which names the lanes that take part" >&2
     return 0
   fi
   # The first error, if it is about a CUDA name.
@@ -102,17 +116,67 @@ compile() {
   fi
 }
 
+# asks_for_architecture FILE: does this preprocessed program, or a header of its own, mention __CUDA_ARCH__?
+asks_for_architecture() {
+  local path
+  while IFS= read -r path; do
+    [[ ! -f $path ]] || ! grep -q __CUDA_ARCH__ "$path" || return 0
+  done < <(sed -nE 's/^# [0-9]+ "([^"<]+)"[ 12]*$/\1/p' "$1" | sort -u | grep -vF "$here/include/")
+  return 1
+}
+
 # nvcc includes the runtime's header automatically, and omits most of the warnings that a compiler could give.
 # Alignment checks on accesses are cheap from -O2 on.
-options=(-std=gnu++20 -O2 -g1 -fsanitize=alignment -w -isystem "$here/include")
+options=(-O2 -g1 -fsanitize=alignment -w -isystem "$here/include")
 [[ $("$compiler" --version) != *clang* ]] || options+=(-gdwarf-aranges)
-compile "${options[@]}" "$@" -x c++ -E -DCUDA_ON_CPU_PREPROCESSING -include cuda_on_cpu/nvcc.h "$file" -o "$work/program.ii"
-refuse_libraries "$work/program.ii"
-"$build/cuda_on_cpu_translate" --preprocessed "$work/program.ii" "$work/program.cpp"
-# Clang may merge calls of a function in two branches into one call; lanes that ask which lanes are active would then
-# get those of both branches.
-if [[ " ${options[*]} " == *aranges* ]] && grep -qE '\<(coalesced_threads|__activemask) *\(' "$file"; then
-  options+=(-O0)
+
+# translate: the preprocessed program. As with nvcc, __CUDA_ARCH__ is there for the device's code only. If that has PTX
+# for newer devices, an older one may do without.
+translate() {
+  local architecture
+  if ! asks_for_architecture "$work/program.ii"; then
+    "$build/cuda_on_cpu_translate" --preprocessed "$work/program.ii" "$work/program.cpp"
+    return
+  fi
+  for architecture in 900 700; do
+    compile "${options[@]}" -x c++ -E -DCUDA_ON_CPU_PREPROCESSING "-D__CUDA_ARCH__=$architecture" \
+      "${headers[@]}" "$file" -o "$work/device.ii"
+    "$build/cuda_on_cpu_translate" --preprocessed "$work/program.ii" "$work/program.cpp" "$work/device.ii" \
+      2>"$work/refusal$architecture" && return
+    grep -q 'inline PTX' "$work/refusal$architecture" || break
+  done
+  cat "$work/refusal900" >&2
+  return 1
+}
+
+# Those of the runtime's other headers that the program includes come before its macros, such as N and T: unlike
+# NVIDIA's, they use short names.
+headers=(-include cuda_on_cpu/nvcc.h)
+while IFS= read -r header; do
+  [[ $header != *.h && $header != cuda/* || ! -f $here/include/$header ]] || headers+=(-include "$header")
+done < <(sed -nE 's/^[[:space:]]*#[[:space:]]*include[[:space:]]*[<"]((cooperative_groups|cuda|mma|cuComplex)[A-Za-z0-9_/]*(\.h)?)[>"].*/\1/p' "$file")
+
+# build STANDARD OPTIONS...: the program.
+build() (
+  options=("-std=$1" "${options[@]}" "${@:2}")
+  compile "${options[@]}" -x c++ -E -DCUDA_ON_CPU_PREPROCESSING "${headers[@]}" "$file" \
+    -o "$work/program.ii"
+  refuse_libraries "$work/program.ii"
+  translate || exit 1
+  # Clang may merge calls of a function in two branches into one call; lanes that ask which lanes are active would
+  # then get those of both branches.
+  if [[ " ${options[*]} " == *aranges* ]] && grep -qE '\<(coalesced_threads|__activemask) *\(' "$file"; then
+    options+=(-O0)
+  fi
+  compile "${options[@]}" -include cuda_on_cpu/qualifiers.h "$work/program.cpp" -o "$program" \
+    "$build/libcuda_on_cpu.a" -lboost_context -ldw -ldl -pthread
+)
+
+# nvcc takes a program for C++17, whose rules differ from those of C++20 in what old programs do. One that needs C++20
+# is told so by an option of nvcc's, which cannot be known here.
+if ! build gnu++17 "$@" 2>"$work/said"; then
+  if [[ " $* " == *" -std="* ]] || ! build gnu++20 "$@" 2>"$work/said_then"; then
+    cat "$work/said" >&2
+    exit 1
+  fi
 fi
-compile "${options[@]}" "$@" -include cuda_on_cpu/qualifiers.h "$work/program.cpp" -o "$program" \
-  "$build/libcuda_on_cpu.a" -lboost_context -ldw -ldl -pthread

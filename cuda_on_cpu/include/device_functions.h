@@ -10,6 +10,8 @@
 #include <type_traits>
 
 #include <assert.h>
+#include <ctype.h>
+#include <limits.h>
 #include <math.h>  // with the overloads for float at global scope, as CUDA has them
 #include <stdlib.h>
 #include <string.h>
@@ -75,3 +77,7 @@ inline void __nanosleep(unsigned /*nanoseconds*/) {
 }
 /// Where a debugger would stop.
 inline void __brkpt() {}
+
+#ifndef __clang__  // which knows this word of nvcc's
+#define __builtin_assume(condition) ((void)0)
+#endif

@@ -632,23 +632,27 @@ _Unwind_Reason_Code add_call(_Unwind_Context* context, void* data) {
 }  // namespace
 
 unsigned Worker::converge(const char* what, Place place) {
-  Fiber& fiber = *running_;
-  Calls calls{place.line, fiber.frame};
+  Calls calls{place.line, running_->frame};
   _Unwind_Backtrace(add_call, &calls);
+  return converge(calls.hash, what, place);
+}
+
+unsigned Worker::converge(std::uint64_t calls, const char* what, Place place) {
+  Fiber& fiber = *running_;
   fiber.place = place;
   fiber.what = what;
   fiber.mask = 0;
-  fiber.calls = calls.hash;
+  fiber.calls = calls;
   converging_.push_back(&fiber);
   const unsigned warp = fiber.thread >> 5U;
   unsigned lanes = 0;
   for (const Fiber* const other : converging_) {
-    if (other->block == fiber.block && other->thread >> 5U == warp && other->calls == calls.hash) {
+    if (other->block == fiber.block && other->thread >> 5U == warp && other->calls == calls) {
       lanes |= 1U << (other->thread & 31U);
     }
   }
   const unsigned alive = lanes_of_warp(*block_, warp) & ~block_->lanes_exited[warp];
-  if (lanes == alive) release_lanes(*block_, warp, calls.hash);
+  if (lanes == alive) release_lanes(*block_, warp, calls);
   switch_threads(suspend(fiber));
   return static_cast<unsigned>(fiber.result);
 }
@@ -1037,6 +1041,16 @@ void end_beyond_launch_bound(unsigned bound) {
 
 void fence() {
   std::atomic_thread_fence(std::memory_order_seq_cst);
+}
+
+bool runs_in_kernel() {
+  return this_worker != nullptr && this_worker->runs_kernel();
+}
+
+void go_in_lockstep(Place place) {
+  if (this_worker == nullptr || !this_worker->runs_kernel() || !this_worker->goes_forward()) return;
+  const auto from = reinterpret_cast<std::uint64_t>(__builtin_return_address(0));
+  this_worker->converge(from, "a volatile store", place);
 }
 
 void let_others_run() {

@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include "passes.hpp"
 #include "scanner.hpp"
 #include "translate.hpp"
 
@@ -23,6 +24,9 @@ std::string shortened(std::string text) {
   replace("::cuda_on_cpu::Launch", "Launch");
   replace("::cuda_on_cpu::shared", "shared");
   replace("::cuda_on_cpu::dynamic_shared", "dynamic_shared");
+  replace("::cuda_on_cpu::store_in_lockstep", "store_in_lockstep");
+  replace("::cuda_on_cpu::by_reference", "by_reference");
+  replace("::cuda_on_cpu::passed(cuda_on_cpu_arguments)", "passed(a)");
   replace("(auto... cuda_on_cpu_arguments)", "(auto... a)");
   replace("(cuda_on_cpu_arguments...)", "(a...)");
   return text;
@@ -203,6 +207,20 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"MacroWithBraces", "#define GO { k<<<1, 1>>>(a); \nint x;",
              "#define GO { " + launch("k", "1, 1", "a") + "; \nint x;"}),
     name_of);
+
+TEST(TranslateLaunch, PassesVariablesByReferenceAndZeroAsAPointer) {
+  const std::string kernel = "__global__ void k(T& a, const U& b, int (&c)[2], D* d, int e) {}\n";
+  EXPECT_EQ(body(kernel + "k<<<1, 1>>>(x, y, z, 0, 0);"),
+            kernel +
+                "Launch(\"k\", {1, 1})([=](auto... a) { k(passed(a)...); }, "
+                "by_reference(x), y,by_reference( z), nullptr, 0);");
+}
+
+TEST(TranslateLaunch, TakesWhatFormattersMakeOfIt) {
+  EXPECT_EQ(body("k << <1, f<g<int> >() >> > (a);"), launch("k", "1, f<g<int> >() ", "a") + ";");
+  EXPECT_EQ(body("a << b < c;"), "a << b < c;");
+  EXPECT_EQ(body("operator<< <T>(a);"), "operator<< <T>(a);");
+}
 
 // ---------------------------------------------------------------------------------- shared memory
 
@@ -402,6 +420,31 @@ TEST(TranslatePreprocessed, FollowsLinesWithinALaunch) {
       preprocessed("# 1 \"f.cu\"\nk<<<1, 1>>>(a,\n# 2 \"f.cu\" 3 4\n__null\n# 2 \"f.cu\"\n);\n"),
       "# 1 \"f.cu\"\n" + launch("k", "1, 1", "a,\n# 2 \"f.cu\" 3 4\nnullptr\n# 2 \"f.cu\"\n") +
           ";\n");
+}
+
+TEST(TranslatePreprocessed, LanesReadBeforeTheyStoreThroughVolatile) {
+  const std::string head = "# 1 \"f.cu\"\n";
+  EXPECT_EQ(
+      preprocessed(head + "__device__ void f(volatile T* p) { if (a) p[t] += p[t + 8]; else p[t] = "
+                          "b; q[t] = p[t]; p[i++] = 1; f(p[t] = 2); p[t].x = 3; l:p[1]=2; }"),
+      head +
+          "__device__ void f(volatile T* p) { if (a) store_in_lockstep(p[t], [&] { return p[t] + "
+          "( p[t + 8]); }); else store_in_lockstep(p[t], [&] { return  b; }); q[t] = p[t]; "
+          "p[i++] = 1; f(p[t] = 2); p[t].x = 3; l: store_in_lockstep(p[1], [&] { return 2; }); }");
+}
+
+TEST(TranslatePreprocessed, TakesItsFunctionsFromThePassForADevice) {
+  const std::string both = "# 1 \"f.cu\"\nint a;\n__global__ void k() {";
+  const std::string host =
+      both + "}\n__host__ __device__ int f() { return 1; }\nint main() { h(); }\n";
+  const std::string device =
+      both + " d(); }\n__host__ __device__ int f() { return 2; }\nint main() { }\n";
+  EXPECT_EQ(merge_passes(host, host, "f.ii"), host);
+  EXPECT_EQ(merge_passes(host, device, "f.ii"),
+            both +
+                "\n# 2 \"f.cu\"\n d(); \n# 2 \"f.cu\"\n}\n__host__ __device__ int f() {"
+                "if (::cuda_on_cpu::runs_in_kernel()) {\n# 3 \"f.cu\"\n return 2; } else {\n"
+                "# 3 \"f.cu\"\n return 1; }\n# 3 \"f.cu\"\n}\nint main() { h(); }\n");
 }
 
 TEST(TranslatePreprocessed, RefusesByFileLineAndName) {

@@ -198,7 +198,7 @@ void refuse_in_device_code(const std::vector<Token>& tokens, const DeviceFunctio
                  "' is for a GPU's processor; CUDA on the CPU has no PTX, so write this in C++");
     }
     if (!function.is_host && i + 2 < function.body.end && token.is("<") && tokens[i + 1].is("<") &&
-        tokens[i + 2].is("<")) {
+        follower_of(tokens, i + 1).is("<")) {
       refuse(token, "the " + kind + " '" + std::string(function.name) +
                         "' launches a kernel; CUDA on the CPU has no dynamic parallelism, so "
                         "launch it from the host");

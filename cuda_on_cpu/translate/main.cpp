@@ -11,6 +11,7 @@
 #include <string>
 #include <system_error>
 
+#include "passes.hpp"
 #include "scanner.hpp"
 #include "translate.hpp"
 
@@ -36,11 +37,12 @@ void write(const fs::path& path, const std::string& text) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const bool preprocessed = argc == 4 && std::string(argv[1]) == "--preprocessed";
-  if (argc != 3 && !preprocessed) {
-    std::cerr << "Usage: translate [--preprocessed] INPUT OUTPUT\n";
+  const bool preprocessed = argc >= 4 && std::string(argv[1]) == "--preprocessed";
+  if (argc != 3 && !(preprocessed && argc <= 5)) {
+    std::cerr << "Usage: translate [--preprocessed] INPUT OUTPUT [INPUT WITH __CUDA_ARCH__]\n";
     return 2;
   }
+  const char* const device = argc == 5 ? argv[4] : nullptr;
   if (preprocessed) ++argv;
   try {
     const fs::path input = fs::absolute(argv[1]).lexically_normal();
@@ -50,7 +52,9 @@ int main(int argc, char** argv) {
     }
     const auto translate =
         preprocessed ? cuda_on_cpu::translate_preprocessed : cuda_on_cpu::translate;
-    write(argv[2], translate(read(input), input.string()));
+    std::string text = read(input);
+    if (device != nullptr) text = cuda_on_cpu::merge_passes(text, read(device), input.string());
+    write(argv[2], translate(text, input.string()));
     return 0;
   } catch (const std::exception& error) {
     std::cerr << error.what() << '\n';

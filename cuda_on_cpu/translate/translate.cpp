@@ -11,11 +11,18 @@
 #include "casts.hpp"
 #include "functions.hpp"
 #include "scanner.hpp"
+#include "volatiles.hpp"
 
 namespace cuda_on_cpu {
 namespace {
 
 constexpr std::size_t none = static_cast<std::size_t>(-1);
+
+/// The `<<<` or the `>>>` of a launch, which may have blanks in them.
+struct Brackets {
+  std::size_t first;
+  std::size_t last;
+};
 
 struct Launch {
   Range kernel;
@@ -73,6 +80,13 @@ class Translator {
     find_own_atomics();
     find_bounds();
     casts_ = find_casts(tokens_);
+    if (preprocessed_) {
+      stores_ = find_volatile_stores(tokens_, functions_);
+      for (const std::size_t end : find_empty_loops(tokens_, functions_)) {
+        inserted_[end] =
+            std::string(" ::cuda_on_cpu::let_others_run()") + (is(end, "}") ? "; " : "");
+      }
+    }
     find();
     return (preprocessed_ ? "" : "#line 1 " + in_quotes(file_) + "\n") + emit({0, tokens_.size()});
   }
@@ -235,9 +249,9 @@ class Translator {
                     !in_define && std::find(braces.begin(), braces.end(), false) == braces.end());
       } else if (is(i, "<") && is(i + 1, "<")) {
         const std::size_t begin = i;
+        const std::size_t last = end_of_opening(begin);
         while (is(i + 1, "<")) ++i;
-        const std::size_t before = previous(begin);
-        if (i == begin + 2 && (before == none || !is(before, "operator"))) find_launch(begin);
+        if (last != none) find_launch({begin, i = last});
       }
     }
   }
@@ -265,17 +279,29 @@ class Translator {
 
   // ------------------------------------------------------------------------------------ launches
 
-  void find_launch(std::size_t begin) {
+  /// The last '<' of `<<<`, or of `<< <`, which formatters make of it; none if this is a shift.
+  std::size_t end_of_opening(std::size_t begin) const {
+    const std::size_t before = previous(begin);
+    const std::size_t third = next(begin + 1);
+    if (third == none || !is(third, "<") || is(third + 1, "<")) return none;
+    return before != none && is(before, "operator") ? none : third;
+  }
+
+  void find_launch(Brackets opening) {
+    const std::size_t begin = opening.first;
     const std::size_t last = previous(begin);
     if (last == none) fail(begin, "no kernel stands before <<<");
     const std::size_t first = kernel_begin(last, begin);
-    const std::size_t close = configuration_end(begin + 3);
-    if (close == none) fail(begin, "the <<< of this launch is never closed by >>>");
-    const std::size_t open = next(close + 2);
+    const Brackets closing = configuration_end(opening.last + 1);
+    if (closing.first == none) fail(begin, "the <<< of this launch is never closed by >>>");
+    const std::size_t open = next(closing.last);
     if (open == none || !is(open, "(")) {
-      fail(close, "a launch needs its arguments in parentheses behind >>>");
+      fail(closing.first, "a launch needs its arguments in parentheses behind >>>");
     }
-    launches_[first] = {{first, last + 1}, {begin + 3, close}, {open + 1, close_of(open)}};
+    const Launch launch = {
+        {first, last + 1}, {opening.last + 1, closing.first}, {open + 1, close_of(open)}};
+    launches_[first] = launch;
+    pass_arguments(launch);
   }
 
   /// Goes back over `a::b<c>`, `a->b`, `a[i]`, `(*a)` and `a(b)`.
@@ -322,11 +348,18 @@ class Translator {
     return head == none || !is_keyword(tokens_[head]);
   }
 
-  /// The first '>' of the >>> that ends a launch's configuration. Of a longer row, as in
-  /// `<<<1, size<T>>>>(x)`, template arguments take the first ones.
-  std::size_t configuration_end(std::size_t begin) const {
+  /// The `>`s that stand here, with or without blanks between them.
+  std::vector<std::size_t> closing_row(std::size_t place) const {
+    std::vector<std::size_t> row;
+    for (; place != none && is(place, ">"); place = next(place)) row.push_back(place);
+    return row;
+  }
+
+  /// The >>> that ends a launch's configuration. Of a longer row, as in `<<<1, size<T>>>>(x)`,
+  /// template arguments take the first ones.
+  Brackets configuration_end(std::size_t begin) const {
     std::size_t templates = 0;  // '<' behind a name: template arguments, or a comparison
-    std::size_t doubtful = none;
+    Brackets doubtful = {none, none};
     for (std::size_t i = begin; i < tokens_.size() && !is_border(i); ++i) {
       if (opens(tokens_[i])) {
         i = close_of(i);
@@ -338,16 +371,85 @@ class Translator {
       } else if (opens_template(i)) {
         ++templates;
       } else if (is(i, ">")) {
-        std::size_t length = 1;
-        while (is(i + length, ">")) ++length;
-        if (length >= 3 && templates < length && length - 3 <= templates) return i + length - 3;
-        // All of them may end templates, or all be behind comparisons: what follows decides.
-        if (length >= 3 && templates >= length && doubtful == none) doubtful = i + length - 3;
+        const std::vector<std::size_t> row = closing_row(i);
+        const std::size_t length = row.size();
+        if (length >= 3) {
+          const Brackets closing = {row[length - 3], row[length - 1]};
+          if (templates < length && length - 3 <= templates) return closing;
+          // All of them may end templates, or all be behind comparisons: what follows decides.
+          if (templates >= length && doubtful.first == none) doubtful = closing;
+        }
         templates -= std::min(templates, length);
-        i += length - 1;
+        i = row.back();
       }
     }
     return doubtful;
+  }
+
+  /// How a kernel takes its parameters.
+  enum class Passing { value, reference, pointer };
+
+  std::vector<Passing> parameters_of(Range kernel) const {
+    for (const DeviceFunction& function : functions_) {
+      if (function.is_kernel && is_named(kernel, function.name))
+        return parameters_in(function.parameters);
+    }
+    return {};
+  }
+
+  std::vector<Passing> parameters_in(Range range) const {
+    std::vector<Passing> parameters(1, Passing::value);
+    bool is_constant = false;
+    for (std::size_t i = range.first; i < range.end; ++i) {
+      if (is(i, "(") && next(i) != none && is(next(i), "&")) parameters.back() = Passing::reference;
+      if (is(i, "[") && parameters.back() == Passing::value) parameters.back() = Passing::pointer;
+      if (opens(tokens_[i])) i = close_of(i);
+      if (opens_template(i)) i = close_of_template(i, range.end);
+      if (is(i, "const")) is_constant = true;
+      if (is(i, "*")) parameters.back() = Passing::pointer;
+      if (is(i, "&") && !is(i - 1, "&") && !is(i + 1, "&") && !is_constant)
+        parameters.back() = Passing::reference;
+      if (is(i, ",")) {
+        parameters.push_back(Passing::value);
+        is_constant = false;
+      }
+    }
+    return parameters;
+  }
+
+  /// Is this the name in `space::name<T>`?
+  bool is_named(Range kernel, std::string_view name) const {
+    std::size_t last = kernel.end - 1;
+    if (is(last, ">")) last = previous(open_of_template(last));
+    return last != none && tokens_[last].is(name);
+  }
+
+  /// Where a kernel takes `int& sum`, the launch hands on the variable itself; where it takes a
+  /// pointer, 0 is one.
+  void pass_arguments(const Launch& launch) {
+    const std::vector<Passing> parameters = parameters_of(launch.kernel);
+    std::size_t number = 0;
+    std::size_t first = launch.arguments.first;
+    for (std::size_t i = first; i <= launch.arguments.end && number < parameters.size(); ++i) {
+      if (i < launch.arguments.end && !is(i, ",")) {
+        if (opens(tokens_[i])) i = close_of(i);
+        continue;
+      }
+      const Passing passing = parameters[number++];
+      if (passing == Passing::reference) {
+        with_references_.insert(launch.kernel.first);
+        inserted_[first] += "::cuda_on_cpu::by_reference(";
+        inserted_[i] = ")" + inserted_[i];
+      } else if (passing == Passing::pointer && is_zero({first, i})) {
+        null_pointers_.insert(next(first - 1));
+      }
+      first = i + 1;
+    }
+  }
+
+  bool is_zero(Range range) const {
+    const std::size_t only = next(range.first - 1);
+    return only != none && tokens_[only].text == "0" && next(only) == range.end;
   }
 
   // ------------------------------------------------------------------------------- shared memory
@@ -579,12 +681,18 @@ class Translator {
         const Cast& found = cast->second;
         text += found.around(flat({found.first, found.last})) + line_breaks({i, found.end});
         i = found.end - 1;
+      } else if (const auto store = stores_.find(i); store != stores_.end()) {
+        if (text.ends_with(':')) text += ' ';
+        text += store_text(store->second);
+        i = store->second.value.end - 1;
       } else if (token.kind == TokenKind::directive) {
         text += (is_about_device_code(token.text) ? "//" : "") + std::string(token.text);
       } else if (token.is("_Pragma") && is(i + 1, "(") && is_unroll(tokens_[i + 2].text)) {
         i += 3;
       } else if (token.kind == TokenKind::word) {
         text += word_text(i);
+      } else if (null_pointers_.count(i) > 0) {
+        text += "nullptr";
       } else {
         text += token.text;
       }
@@ -663,6 +771,15 @@ class Translator {
     return text;
   }
 
+  /// The lanes read before the first of them stores, as if in lockstep.
+  std::string store_text(const VolatileStore& store) const {
+    const std::string target = flat(store.target);
+    std::string value = emit(store.value);
+    if (!store.operation.empty()) value = target + " " + store.operation + " (" + value + ")";
+    return "::cuda_on_cpu::store_in_lockstep(" + target + line_breaks(store.target) +
+           ", [&] { return " + value + "; })";
+  }
+
   std::string launch_text(const Launch& launch) const {
     const std::string kernel = flat(launch.kernel);
     const bool uses_this =
@@ -670,14 +787,18 @@ class Translator {
                     tokens_.begin() + static_cast<std::ptrdiff_t>(launch.kernel.end),
                     [](const Token& token) { return token.is("this"); });
     const bool has_arguments = next(launch.arguments.first - 1) != launch.arguments.end;
+    const bool has_references = with_references_.count(launch.kernel.first) > 0;
+    const auto behind = inserted_.find(launch.arguments.end);
     return "::cuda_on_cpu::" + std::string(is_bounded(launch.kernel) ? "Bounded" : "") + "Launch(" +
            in_quotes(kernel) + ", {" +
            line_breaks({launch.kernel.first, launch.configuration.first}) +
            emit(launch.configuration) + "})([=" + (uses_this ? ", this" : "") +
-           "](auto... cuda_on_cpu_arguments) { " + kernel + "(cuda_on_cpu_arguments...); }" +
+           "](auto... cuda_on_cpu_arguments) { " + kernel +
+           (has_references ? "(::cuda_on_cpu::passed(cuda_on_cpu_arguments)...); }"
+                           : "(cuda_on_cpu_arguments...); }") +
            (has_arguments ? ", " : "") +
            line_breaks({launch.configuration.end, launch.arguments.first}) +
-           emit(launch.arguments) + ")";
+           emit(launch.arguments) + (behind != inserted_.end() ? behind->second : "") + ")";
   }
 
   static bool is_unroll(std::string_view text) {
@@ -700,10 +821,13 @@ class Translator {
   std::string file_;
   std::vector<Token> tokens_;
   std::map<std::size_t, Launch> launches_;           ///< by the token that they begin with
+  std::map<std::size_t, VolatileStore> stores_;      ///< by the token that they begin with
   std::map<std::size_t, Cast> casts_;                ///< by the token that they begin with
   std::map<std::size_t, SharedDeclaration> shared_;  ///< by the token that they begin with
   std::vector<DeviceFunction> functions_;
   std::map<std::size_t, std::string> inserted_;  ///< what stands before a token, on its line
+  std::set<std::size_t> with_references_;        ///< the launches of kernels that take `T&`
+  std::set<std::size_t> null_pointers_;          ///< the 0 that a kernel takes as a pointer
   std::set<std::string_view> bounded_;           ///< the kernels that have __launch_bounds__
   std::set<std::size_t> own_atomics_;  ///< the names of functions that the runtime has, too
   std::vector<std::string> names_;  ///< the variables of the declaration that is being translated

@@ -2,8 +2,6 @@
 /// Reductions over tiles and coalesced groups.
 #pragma once
 
-#include <bit>
-
 #include "../cooperative_groups.h"
 
 namespace cooperative_groups {
@@ -13,7 +11,9 @@ template <class Group, class T, class Operation>
 T reduce(const Group& group, T value, Operation operation, CUDA_ON_CPU_HERE) {
   const auto threads = group.present();
   const auto rank = group.thread_rank();
-  for (unsigned distance = std::bit_ceil(threads) / 2; distance > 0; distance /= 2) {
+  unsigned half = 1;
+  while (half * 2 < threads) half *= 2;
+  for (unsigned distance = half; distance > 0; distance /= 2) {
     const bool is_there = rank + distance < threads;
     const T other =
         group.shfl(value, static_cast<int>(is_there ? rank + distance : rank), file, line);

@@ -138,6 +138,8 @@ class Worker {
   Switch exchange(const Exchange& exchange);
   /// See converge() in kernel.hpp.
   unsigned converge(const char* what, Place place);
+  /// The lanes that give the same number here are together.
+  unsigned converge(std::uint64_t calls, const char* what, Place place);
   /// See wait_for() in kernel.hpp.
   void wait_for(const void* key, const char* what, Place place);
   /// See wake_all() in kernel.hpp.
@@ -157,6 +159,7 @@ class Worker {
   }
 
   bool runs_kernel() const { return running_ != nullptr; }
+  bool goes_forward() const { return launch_->order == ThreadOrder::forward; }
   Fiber* running() const { return running_; }
   const Block& block() const { return *block_; }
   /// The running thread's.

@@ -109,6 +109,24 @@ class BoundKernel final : public KernelCall {
   std::tuple<Arguments...> arguments_;
 };
 
+/// An argument that the kernel takes as `T&`: the variable itself, which must be a managed one.
+template <class T>
+struct Reference {
+  T* variable;
+};
+template <class T>
+Reference<T> by_reference(T& variable) {
+  return {__builtin_addressof(variable)};
+}
+template <class T>
+T& passed(Reference<T>& reference) {
+  return *reference.variable;
+}
+template <class T>
+T& passed(T& argument) {
+  return argument;
+}
+
 /// Enqueues a launch, or records it where the stream is being captured.
 cudaError_t launch(const char* kernel, const LaunchConfiguration& configuration, Place place,
                    const KernelCall& call);
@@ -120,10 +138,19 @@ class Launch {
          const char* file = __builtin_FILE(), unsigned line = __builtin_LINE())
       : kernel_(kernel), configuration_(configuration), place_{file, line} {}
 
-  template <class Kernel, class... Arguments>
+  template <class Kernel, class... Arguments,
+            std::enable_if_t<(std::is_copy_constructible_v<Arguments> && ...), int> = 0>
   void operator()(Kernel kernel, Arguments... arguments) const {
     const BoundKernel<Kernel, Arguments...> call(kernel, {std::move(arguments)...});
     launch(kernel_, configuration_, place_, call);
+  }
+  /// Of arguments that cannot be copied, such as an array that owns its memory, the kernel takes
+  /// what they convert to.
+  template <
+      class Kernel, class... Arguments,
+      std::enable_if_t<!(std::is_copy_constructible_v<std::decay_t<Arguments>> && ...), int> = 0>
+  void operator()(Kernel kernel, Arguments&&... arguments) const {
+    (*this)(kernel, converted(arguments)...);
   }
 
  protected:
@@ -131,6 +158,15 @@ class Launch {
   LaunchConfiguration& configuration() { return configuration_; }
 
  private:
+  template <class T>
+  static auto converted(T& argument) {
+    if constexpr (std::is_copy_constructible_v<std::decay_t<T>>) {
+      return static_cast<std::decay_t<T>>(argument);
+    } else {
+      return +argument;  // a pointer or a number, by its conversion
+    }
+  }
+
   const char* kernel_;
   LaunchConfiguration configuration_;
   Place place_;
@@ -321,10 +357,24 @@ bool take_barrier_copy(const void* barrier, AsyncCopy& copy);
 [[noreturn]] void trap(Place place);
 /// assert() in a kernel.
 [[noreturn]] void failed_assertion(const char* expression, const char* file, unsigned line);
+/// Is this thread one of a kernel?
+bool runs_in_kernel();
 /// __threadfence() and its relatives.
 void fence();
 /// For loops that wait for another thread: __nanosleep().
 void let_others_run();
+/// The lanes that have come here wait for each other, in the usual order of the threads. The other
+/// orders show that a program relies on it.
+void go_in_lockstep(Place place);
+/// A store through a volatile pointer, from a time when the lanes of a warp went in lockstep.
+template <class Target, class Value>
+void store_in_lockstep(Target& target, const Value& value, const char* file = __builtin_FILE(),
+                       unsigned line = __builtin_LINE()) {
+  const auto read = value();
+  go_in_lockstep({file, line});
+  target = read;
+  go_in_lockstep({file, line});
+}
 
 // Attributes of kernels, which are known by their address.
 /// cudaFuncSetAttribute(); only the dynamic shared memory is heeded.

@@ -2,7 +2,6 @@
 /// What the cooperative groups within a warp have in common: the lanes of a mask, by their ranks.
 #pragma once
 
-#include <bit>
 #include <cstdint>
 #include <type_traits>
 
@@ -14,10 +13,10 @@ namespace cuda_on_cpu {
 /// The lane that has this rank among those of the mask.
 inline unsigned lane_of_rank(unsigned mask, unsigned rank) {
   for (; rank > 0; --rank) mask &= mask - 1;
-  return static_cast<unsigned>(std::countr_zero(mask));
+  return mask == 0 ? 32 : static_cast<unsigned>(__builtin_ctz(mask));
 }
 inline unsigned rank_of_lane(unsigned mask, unsigned lane) {
-  return static_cast<unsigned>(std::popcount(mask & ((1U << lane) - 1U)));
+  return static_cast<unsigned>(__builtin_popcount(mask & ((1U << lane) - 1U)));
 }
 /// The bits at the lanes of the mask, by ranks.
 inline unsigned by_ranks(unsigned mask, unsigned lanes) {
@@ -71,7 +70,7 @@ class LaneGroup {
   }
   /// The lanes that are there: the last warp of a block may be short of some.
   unsigned present() const {
-    return static_cast<unsigned>(std::popcount(mask_ & lanes_of_own_warp()));
+    return static_cast<unsigned>(__builtin_popcount(mask_ & lanes_of_own_warp()));
   }
   /// Not a function of CUDA's.
   unsigned lanes() const { return mask_; }

@@ -2,7 +2,6 @@
 /// Mathematics. The fast functions are the exact ones here.
 #pragma once
 
-#include <algorithm>
 #include <cmath>
 
 #include <math.h>  // with the overloads for float at global scope, as CUDA has them
@@ -158,7 +157,7 @@ inline double inverse_erfc(double x) {
   if (x > 1) return -inverse_erfc(2 - x);
   const double logarithm = std::log(x * (2 - x));
   const double w = logarithm / 2 + 2 / (pi * 0.147);
-  double y = std::sqrt(std::max(std::sqrt(w * w - logarithm / 0.147) - w, 0.0));
+  double y = std::sqrt(std::fmax(std::sqrt(w * w - logarithm / 0.147) - w, 0.0));
   for (int i = 0; i < 6; ++i) {
     // Of the logarithm, which is nearly a parabola.
     const double value = std::erfc(y);

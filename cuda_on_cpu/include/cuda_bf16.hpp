@@ -1,0 +1,5 @@
+/// @file
+/// All of it is in the header of the other ending.
+#pragma once
+
+#include "cuda_bf16.h"

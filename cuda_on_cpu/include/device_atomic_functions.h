@@ -1,0 +1,5 @@
+/// @file
+/// Atomic functions come with the runtime; editors include this header when one is used.
+#pragma once
+
+#include "cuda_runtime.h"

@@ -1,0 +1,5 @@
+/// @file
+/// The make_ functions come with the types.
+#pragma once
+
+#include "vector_types.h"
