@@ -59,7 +59,8 @@ TEST_F(TranslatedPlaces, CompilerNamesTheLineOfTheOriginal) {
 TEST_F(TranslatedPlaces, TranslatorEndsWithItsSentence) {
   const Ending none = run_here({TRANSLATE});
   EXPECT_EQ(none.exit_code, 2);
-  EXPECT_EQ(none.err, "Usage: translate [--preprocessed] INPUT OUTPUT [INPUT WITH __CUDA_ARCH__]\n");
+  EXPECT_EQ(none.err,
+            "Usage: translate [--preprocessed] INPUT OUTPUT [INPUT WITH __CUDA_ARCH__]\n");
   EXPECT_EQ(run_here({TRANSLATE, "a", "b", "c"}).exit_code, 2);
 
   const Ending missing = run_here({TRANSLATE, "missing.cu", "out.cpp"});

@@ -691,7 +691,7 @@ class Translator {
         i += 3;
       } else if (token.kind == TokenKind::word) {
         text += word_text(i);
-      } else if (null_pointers_.count(i) > 0) {
+      } else if (null_pointers_.contains(i)) {
         text += "nullptr";
       } else {
         text += token.text;
@@ -787,7 +787,7 @@ class Translator {
                     tokens_.begin() + static_cast<std::ptrdiff_t>(launch.kernel.end),
                     [](const Token& token) { return token.is("this"); });
     const bool has_arguments = next(launch.arguments.first - 1) != launch.arguments.end;
-    const bool has_references = with_references_.count(launch.kernel.first) > 0;
+    const bool has_references = with_references_.contains(launch.kernel.first);
     const auto behind = inserted_.find(launch.arguments.end);
     return "::cuda_on_cpu::" + std::string(is_bounded(launch.kernel) ? "Bounded" : "") + "Launch(" +
            in_quotes(kernel) + ", {" +

@@ -17,7 +17,7 @@ class Finder {
     std::set<std::size_t> of_do;  // each `while` that ends a `do`
     for (std::size_t i = function_.body.first; i < function_.body.end; ++i) {
       if (is(i, "do")) of_do.insert(behind_statement(next(i)));
-      if (!is(i, "while") || of_do.count(i) > 0 || !is(next(i), "(")) continue;
+      if (!is(i, "while") || of_do.contains(i) || !is(next(i), "(")) continue;
       const std::size_t body = next(close_of(next(i)));
       if (is(body, ";")) ends.push_back(body);
       if (is(body, "{") && is(next(body), "}")) ends.push_back(next(body));
@@ -31,7 +31,7 @@ class Finder {
     bool begins = true;  // a statement
     for (std::size_t i = function_.body.first; i < function_.body.end; ++i) {
       if (tokens_[i].kind == TokenKind::space) continue;
-      if (begins && names_.count(tokens_[i].text) > 0 && read_store(i)) continue;
+      if (begins && names_.contains(tokens_[i].text) && read_store(i)) continue;
       if (is(i, "(")) {
         begins = is_condition(i);
         i = close_of(i);

@@ -237,7 +237,7 @@ TEST(EagerPredictor, AnswersAsTheEvaluationDoesWhereverItsInputWas) {
     const auto* const found = executor.data<std::int32_t>(model.classes);
     const std::vector<std::int32_t> expected(found, found + 5);
     const double* const outputs = executor.data(model.outputs);
-    const std::vector<double> expected_outputs(outputs, outputs + 5 * 4);
+    const std::vector<double> expected_outputs(outputs, outputs + std::size_t{5} * 4);
     executor.execute(network.evaluation, {.first = 4, .rows = 1});
     std::vector<double> elsewhere(30);
     executor.bind(model.batch, elsewhere.data());

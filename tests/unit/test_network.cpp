@@ -155,20 +155,20 @@ struct AnyOperand {
   operator std::vector<Updates<Kind>>() const;  // NOLINT(*-explicit-*)
 };
 
-template <typename Op, std::size_t... i>
-constexpr bool begins_with_operands(std::index_sequence<i...> /*count*/) {
+template <typename Op, std::size_t... I>
+constexpr bool begins_with_operands(std::index_sequence<I...> /*count*/) {
   return requires {
-    Op{(static_cast<void>(i), AnyOperand())...};
+    Op{(static_cast<void>(I), AnyOperand())...};
   };
 }
 
 /// How many of its members are operands, which stand before all attributes.
-template <typename Op, std::size_t count = 0>
+template <typename Op, std::size_t Count = 0>
 constexpr std::size_t operand_count() {
-  if constexpr (begins_with_operands<Op>(std::make_index_sequence<count + 1>())) {
-    return operand_count<Op, count + 1>();
+  if constexpr (begins_with_operands<Op>(std::make_index_sequence<Count + 1>())) {
+    return operand_count<Op, Count + 1>();
   }
-  return count;
+  return Count;
 }
 
 template <typename Op>
@@ -178,7 +178,7 @@ template <typename Variant>
 struct TypesOf;
 template <typename... Ops>
 struct TypesOf<std::variant<Ops...>> {
-  using type = testing::Types<Ops...>;
+  using Types = testing::Types<Ops...>;
 };
 
 struct OperationNames {
@@ -187,7 +187,7 @@ struct OperationNames {
     return Op::name;
   }
 };
-TYPED_TEST_SUITE(Operands, TypesOf<Operation>::type, OperationNames);
+TYPED_TEST_SUITE(Operands, TypesOf<Operation>::Types, OperationNames);
 
 /// What `operands` forgets would be neither allocated nor waited for, renamed or printed.
 TYPED_TEST(Operands, AreAllNamedAndOnlyOnce) {

@@ -85,15 +85,16 @@ struct Layer {
         input(random_values<T>(rows * in, 4)),
         weight(random_values<T>(in * out, 5)),
         bias(with_bias ? random_values<T>(out, 6) : std::vector<T>()),
-        labels(random_labels(rows, out == 1 ? 2 : out, 7)) {
-    below_id = bench.add_parameter("below", std::vector<T>(static_cast<std::size_t>(in), 0), {in});
-    weight_id = bench.add_parameter("weight", weight, {in, out});
-    bias_id = with_bias ? bench.add_parameter("bias", bias, {out}) : ValueId();
+        labels(random_labels(rows, out == 1 ? 2 : out, 7)),
+        below_id(
+            bench.add_parameter("below", std::vector<T>(static_cast<std::size_t>(in), 0), {in})),
+        weight_id(bench.add_parameter("weight", weight, {in, out})),
+        bias_id(with_bias ? bench.add_parameter("bias", bias, {out}) : ValueId()),
+        losses_id(bench.add("row losses", {})) {
     const ValueId samples = bench.add_input("samples", input, {in});
     const ValueId shifted = bench.add("shifted", {in});
     bench.program.append(AddBias{.x = samples, .bias = below_id, .y = shifted});
     output_id = append_linear(bench.program, "fc", shifted, weight_id, bias_id, activation);
-    losses_id = bench.add("row losses", {});
     bench.program.append(SquaredError{
         .outputs = output_id, .labels = bench.add_labels(labels), .row_losses = losses_id});
   }
@@ -114,8 +115,8 @@ struct Layer {
   ValueId below_id;
   ValueId weight_id;
   ValueId bias_id;
-  ValueId output_id;
   ValueId losses_id;
+  ValueId output_id;
 };
 
 /// What the layer's two passes should give, in long double.
