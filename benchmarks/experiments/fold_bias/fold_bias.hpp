@@ -1,6 +1,6 @@
 /// @file
-/// A layer whose bias is one more row of its weights (report 003): the experiment `--fold-bias`.
-/// Without that option nothing in this folder is used; who reads the stage can leave it out.
+/// A layer whose bias is one more row of its weights (report 003): stage 03's experiment
+/// `--fold-bias`.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +14,8 @@
 
 namespace stagewise::shared_memory {
 
-/// Whether the bias is folded into the weights, and how the input gets its column of ones.
-enum class FoldBias : std::uint8_t { off, in_place, out_of_place };
+/// How a layer's input gets its column of ones.
+enum class FoldBias : std::uint8_t { in_place, out_of_place };
 
 /// The names that `--fold-bias` accepts, in the order of FoldBias.
 const std::vector<std::string>& fold_bias_names();
@@ -36,7 +36,6 @@ Program fold_biases(const Program& program);
 template <typename T>
 class FoldedLayer {
  public:
-  /// @param how in_place or out_of_place.
   explicit FoldedLayer(FoldBias how) : how_(how) {}
 
   /// Makes room for layers of this size. What was there before is lost.

@@ -1,4 +1,4 @@
-#include "04_minibatch/latency/recorded_prediction.hpp"
+#include "latency/recorded_prediction.hpp"
 
 #include <algorithm>
 

@@ -10,9 +10,9 @@
 ///
 /// Work: rows x cols elements read and written, each once.
 
-#include "03_shared_memory/fold_bias/shift.hpp"
 #include "cuda/check.hpp"
 #include "cuda/launch.cuh"
+#include "fold_bias/shift.hpp"
 
 namespace stagewise::shared_memory {
 namespace {

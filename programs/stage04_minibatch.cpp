@@ -2,11 +2,12 @@
 /// Stage 04's program.
 
 #include "04_minibatch/fuse.hpp"
-#include "04_minibatch/latency/predictors.hpp"
-#include "04_minibatch/step_options.hpp"
-#include "all_offers.hpp"
 #include "app/stage.hpp"
 #include "cuda/device.hpp"
+#include "latency/predictors.hpp"
+#include "programs/offers.hpp"
+#include "programs/operation_files.hpp"
+#include "programs/step_options.hpp"
 
 namespace {
 
@@ -57,7 +58,7 @@ Stage describe_stage() {
   stage.in_float = in_precision<float>();
   stage.in_double = in_precision<double>();
   stage.folder = "stages/04_minibatch/";
-  stage.files = minibatch::operation_files();
+  stage.files = stage04_files();
   stage.offers = all_offers();
   stage.libraries = cuda::describe_libraries;
   return stage;

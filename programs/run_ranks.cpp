@@ -1,4 +1,4 @@
-#include "05_mpi/run_ranks.hpp"
+#include "programs/run_ranks.hpp"
 
 #include <algorithm>
 #include <chrono>

@@ -1,6 +1,6 @@
 /// @file
-/// The first version of report 000, kept as an experiment: `--memory per-step`. Nothing else in the
-/// stage needs it.
+/// The first version of report 000, kept as an experiment of stage 02:
+/// `--memory per-step`.
 #pragma once
 
 #include <functional>

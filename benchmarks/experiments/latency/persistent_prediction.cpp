@@ -1,4 +1,4 @@
-#include "04_minibatch/latency/persistent_prediction.hpp"
+#include "latency/persistent_prediction.hpp"
 
 #include <algorithm>
 #include <atomic>

@@ -1,14 +1,13 @@
 /// @file
-/// Stage 04's ways to answer batches: what `evaluate --latency` measures. No training uses this
-/// folder; who reads the stage for its trainings can leave it out.
+/// Stage 04's ways to answer batches: what `evaluate --latency` measures.
 #pragma once
 
 #include <memory>
 #include <vector>
 
-#include "04_minibatch/latency/persistent_prediction.hpp"
-#include "04_minibatch/latency/recorded_prediction.hpp"
 #include "04_minibatch/minibatch_executor.hpp"
+#include "latency/persistent_prediction.hpp"
+#include "latency/recorded_prediction.hpp"
 
 namespace stagewise::minibatch {
 

@@ -2,8 +2,8 @@
 /// The host's end of a kernel that stays: memory that both see.
 #pragma once
 
-#include "04_minibatch/latency/persistent_mlp.hpp"
 #include "cuda/handles.hpp"
+#include "latency/persistent_mlp.hpp"
 #include "tensor/tensor.hpp"
 
 namespace stagewise::minibatch {

@@ -1,4 +1,4 @@
-#include "04_minibatch/step_options.hpp"
+#include "programs/step_options.hpp"
 
 #include <string>
 

@@ -2,10 +2,11 @@
 /// Stage 02's program.
 
 #include "02_naive_cuda/naive_cuda_executor.hpp"
-#include "02_naive_cuda/per_step_memory.hpp"
-#include "all_offers.hpp"
 #include "app/stage.hpp"
 #include "cuda/device.hpp"
+#include "per_step_memory/per_step_memory.hpp"
+#include "programs/offers.hpp"
+#include "programs/operation_files.hpp"
 
 namespace {
 
@@ -48,7 +49,7 @@ Stage describe_stage() {
   stage.in_float = in_precision<float>();
   stage.in_double = in_precision<double>();
   stage.folder = "stages/02_naive_cuda/";
-  stage.files = naive_cuda::operation_files();
+  stage.files = stage02_files();
   stage.offers = all_offers();
   stage.libraries = cuda::describe_libraries;
   return stage;

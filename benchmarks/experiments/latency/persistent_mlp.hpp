@@ -3,7 +3,7 @@
 /// another.
 #pragma once
 
-#include "04_minibatch/latency/flagged_words.hpp"
+#include "latency/flagged_words.hpp"
 #include "network/problems.hpp"
 
 namespace stagewise::minibatch {

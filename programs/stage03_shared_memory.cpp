@@ -2,9 +2,11 @@
 /// Stage 03's program.
 
 #include "03_shared_memory/shared_memory_executor.hpp"
-#include "all_offers.hpp"
 #include "app/stage.hpp"
 #include "cuda/device.hpp"
+#include "fold_bias/fold_bias_executor.hpp"
+#include "programs/offers.hpp"
+#include "programs/operation_files.hpp"
 
 namespace {
 
@@ -12,11 +14,13 @@ using namespace stagewise;
 
 template <typename T>
 std::unique_ptr<Executor<T>> make_executor(const StageOptions& options) {
-  return std::make_unique<SharedMemoryExecutor<T>>(SharedMemoryOptions{
+  const SharedMemoryOptions kernels = {
       .gemm = options.at("gemm"),
       .reduce = options.at("reduce"),
-      .convolution = shared_memory::parse_convolution_form(options.at("convolution")),
-      .fold_bias = shared_memory::parse_fold_bias(options.at("fold-bias"))});
+      .convolution = shared_memory::parse_convolution_form(options.at("convolution"))};
+  const std::string& fold_bias = options.at("fold-bias");
+  if (fold_bias == "off") return std::make_unique<SharedMemoryExecutor<T>>(kernels);
+  return std::make_unique<FoldBiasExecutor<T>>(kernels, shared_memory::parse_fold_bias(fold_bias));
 }
 
 Program rewrite(const Program& program, const StageOptions& options, Index /*max_rows*/) {
@@ -33,6 +37,8 @@ std::vector<std::string> names_of(shared_memory::Ladder<Problem> ladder) {
 std::vector<StageOption> options() {
   std::vector<std::string> products = names_of(shared_memory::gemm_ladder<float>());
   products.insert(products.begin(), "auto");
+  std::vector<std::string> folds = shared_memory::fold_bias_names();
+  folds.insert(folds.begin(), "off");
   return {{.name = "gemm",
            .description = "rung that multiplies matrices",
            .choices = std::move(products),
@@ -47,7 +53,7 @@ std::vector<StageOption> options() {
            .default_choice = "auto"},
           {.name = "fold-bias",
            .description = "make the bias a row of the weights, the input's ones put in",
-           .choices = shared_memory::fold_bias_names(),
+           .choices = std::move(folds),
            .default_choice = "off",
            .choice_without_value = "in-place",
            .changes_program = true}};
@@ -73,7 +79,7 @@ Stage describe_stage() {
   stage.in_float = {.make_executor = make_executor<float>, .rewrite = rewrite};
   stage.in_double = {.make_executor = make_executor<double>, .rewrite = rewrite};
   stage.folder = "stages/03_shared_memory/";
-  stage.files = shared_memory::operation_files();
+  stage.files = stage03_files();
   stage.offers = all_offers();
   stage.libraries = cuda::describe_libraries;
   return stage;

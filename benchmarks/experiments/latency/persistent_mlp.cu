@@ -23,8 +23,8 @@
 
 #include "03_shared_memory/warp.cuh"
 #include "04_minibatch/activation.cuh"
-#include "04_minibatch/latency/persistent_mlp.hpp"
 #include "cuda/check.hpp"
+#include "latency/persistent_mlp.hpp"
 
 namespace stagewise::minibatch {
 namespace {

@@ -6,8 +6,9 @@
 
 #include "01_serial/gemm/blas.hpp"
 #include "01_serial/serial_executor.hpp"
-#include "all_offers.hpp"
 #include "app/stage.hpp"
+#include "programs/offers.hpp"
+#include "programs/operation_files.hpp"
 #include "tensor/error.hpp"
 
 namespace {
@@ -34,7 +35,6 @@ std::unique_ptr<Executor<T>> make_executor(const StageOptions& options) {
 }
 
 Stage describe_stage() {
-  const std::string folder = "stages/01_serial/";
   Stage stage;
   stage.program = "stage01_serial";
   stage.summary = "Stage 01: a neural network as loops on one core.";
@@ -46,29 +46,7 @@ Stage describe_stage() {
                     .default_choice = "reordered"}};
   stage.in_float.make_executor = make_executor<float>;
   stage.in_double.make_executor = make_executor<double>;
-  stage.files = {{"gather", "common/data/dataset.cpp"},
-                 {"gemm", folder + "gemm.cpp"},
-                 {"add_bias", folder + "elementwise.cpp"},
-                 {"column_sums", folder + "reduce.cpp"},
-                 {"sum", folder + "elementwise.cpp"},
-                 {"relu", folder + "elementwise.cpp"},
-                 {"relu_backward", folder + "elementwise.cpp"},
-                 {"sigmoid", folder + "elementwise.cpp"},
-                 {"sigmoid_backward", folder + "elementwise.cpp"},
-                 {"softmax_cross_entropy", folder + "loss.cpp"},
-                 {"softmax_cross_entropy_backward", folder + "loss.cpp"},
-                 {"squared_error", folder + "loss.cpp"},
-                 {"squared_error_backward", folder + "loss.cpp"},
-                 {"argmax", folder + "predict.cpp"},
-                 {"threshold", folder + "predict.cpp"},
-                 {"accumulate", folder + "loss.cpp"},
-                 {"convolution", folder + "convolution.cpp"},
-                 {"convolution_backward", folder + "convolution.cpp"},
-                 {"average_pool", folder + "average_pool.cpp"},
-                 {"average_pool_backward", folder + "average_pool.cpp"},
-                 {"sgd_update", folder + "update.cpp"},
-                 {"mean", folder + "serial_executor.cpp"},
-                 {"copy", folder + "serial_executor.cpp"}};
+  stage.files = stage01_files();
   stage.offers = all_offers();
   stage.libraries = libraries;
   return stage;

@@ -6,14 +6,15 @@
 #include <optional>
 
 #include "04_minibatch/fuse.hpp"
-#include "04_minibatch/latency/predictors.hpp"
-#include "04_minibatch/step_options.hpp"
 #include "05_mpi/devices.hpp"
 #include "05_mpi/distributed_step.hpp"
-#include "05_mpi/run_ranks.hpp"
-#include "all_offers.hpp"
 #include "app/stage.hpp"
 #include "cuda/device.hpp"
+#include "latency/predictors.hpp"
+#include "programs/offers.hpp"
+#include "programs/operation_files.hpp"
+#include "programs/run_ranks.hpp"
+#include "programs/step_options.hpp"
 #include "tensor/error.hpp"
 
 namespace {
@@ -201,7 +202,7 @@ Stage describe_stage(mpi::World& world, mpi::MpiRanks& ranks, const ProgramHooks
   stage.in_float = in_precision<float>(process);
   stage.in_double = in_precision<double>(process);
   stage.folder = "stages/05_mpi/";
-  stage.files = mpi::operation_files();
+  stage.files = stage05_files();
   stage.offers = all_offers();
   stage.libraries = [] {
     std::vector<std::string> libraries = cuda::describe_libraries();

@@ -1,10 +1,10 @@
-#include "03_shared_memory/fold_bias/fold_bias.hpp"
+#include "fold_bias/fold_bias.hpp"
 
 #include <algorithm>
 
-#include "03_shared_memory/fold_bias/shift.hpp"
 #include "cuda/check.hpp"
 #include "cuda/memory.hpp"
+#include "fold_bias/shift.hpp"
 #include "network/rewriter.hpp"
 #include "tensor/error.hpp"
 
@@ -25,7 +25,7 @@ void copy(cudaStream_t stream, const T* from, T* to, Index elements) {
 }  // namespace
 
 const std::vector<std::string>& fold_bias_names() {
-  static const std::vector<std::string> names = {"off", "in-place", "out-of-place"};
+  static const std::vector<std::string> names = {"in-place", "out-of-place"};
   return names;
 }
 

@@ -5,9 +5,9 @@
 #include <memory>
 #include <optional>
 
-#include "04_minibatch/latency/mailbox.hpp"
-#include "04_minibatch/latency/persistent_mlp.hpp"
 #include "cuda/handles.hpp"
+#include "latency/mailbox.hpp"
+#include "latency/persistent_mlp.hpp"
 #include "training/network.hpp"
 #include "training/predictor.hpp"
 

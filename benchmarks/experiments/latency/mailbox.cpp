@@ -1,4 +1,4 @@
-#include "04_minibatch/latency/mailbox.hpp"
+#include "latency/mailbox.hpp"
 
 #include <algorithm>
 #include <atomic>

@@ -1,4 +1,4 @@
-#include "02_naive_cuda/per_step_memory.hpp"
+#include "per_step_memory/per_step_memory.hpp"
 
 #include "training/parameters.hpp"
 

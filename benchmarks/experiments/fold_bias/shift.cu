@@ -27,9 +27,9 @@
 
 #include <algorithm>
 
-#include "03_shared_memory/fold_bias/shift.hpp"
 #include "cuda/check.hpp"
 #include "cuda/launch.cuh"
+#include "fold_bias/shift.hpp"
 
 namespace stagewise::shared_memory {
 namespace {
