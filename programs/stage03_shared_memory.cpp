@@ -1,6 +1,9 @@
 /// @file
 /// Stage 03's program.
 
+#include <algorithm>
+#include <array>
+
 #include "03_shared_memory/shared_memory_executor.hpp"
 #include "app/stage.hpp"
 #include "cuda/device.hpp"
@@ -12,15 +15,25 @@ namespace {
 
 using namespace stagewise;
 
+/// The names that `--convolution` accepts, in the order of ConvolutionForm.
+constexpr std::array convolution_forms = {"auto", "direct", "im2col", "implicit"};
+
+shared_memory::ConvolutionForm convolution_form(const std::string& name) {
+  const auto found = std::find(convolution_forms.begin(), convolution_forms.end(), name);
+  return static_cast<shared_memory::ConvolutionForm>(found - convolution_forms.begin());
+}
+
 template <typename T>
 std::unique_ptr<Executor<T>> make_executor(const StageOptions& options) {
-  const SharedMemoryOptions kernels = {
-      .gemm = options.at("gemm"),
-      .reduce = options.at("reduce"),
-      .convolution = shared_memory::parse_convolution_form(options.at("convolution"))};
+  const SharedMemoryOptions kernels = {.gemm = options.at("gemm"),
+                                       .reduce = options.at("reduce"),
+                                       .convolution = convolution_form(options.at("convolution"))};
   const std::string& fold_bias = options.at("fold-bias");
   if (fold_bias == "off") return std::make_unique<SharedMemoryExecutor<T>>(kernels);
-  return std::make_unique<FoldBiasExecutor<T>>(kernels, shared_memory::parse_fold_bias(fold_bias));
+  const bool is_in_place = fold_bias == "in-place";
+  return std::make_unique<FoldBiasExecutor<T>>(
+      kernels,
+      is_in_place ? shared_memory::FoldBias::in_place : shared_memory::FoldBias::out_of_place);
 }
 
 Program rewrite(const Program& program, const StageOptions& options, Index /*max_rows*/) {
@@ -37,8 +50,6 @@ std::vector<std::string> names_of(shared_memory::Ladder<Problem> ladder) {
 std::vector<StageOption> options() {
   std::vector<std::string> products = names_of(shared_memory::gemm_ladder<float>());
   products.insert(products.begin(), "auto");
-  std::vector<std::string> folds = shared_memory::fold_bias_names();
-  folds.insert(folds.begin(), "off");
   return {{.name = "gemm",
            .description = "rung that multiplies matrices",
            .choices = std::move(products),
@@ -49,11 +60,11 @@ std::vector<StageOption> options() {
            .default_choice = std::string(shared_memory::default_reduce_rung)},
           {.name = "convolution",
            .description = "by stage 02's kernels, or as a product",
-           .choices = shared_memory::convolution_form_names(),
+           .choices = {convolution_forms.begin(), convolution_forms.end()},
            .default_choice = "auto"},
           {.name = "fold-bias",
            .description = "make the bias a row of the weights, the input's ones put in",
-           .choices = std::move(folds),
+           .choices = {"off", "in-place", "out-of-place"},
            .default_choice = "off",
            .choice_without_value = "in-place",
            .changes_program = true}};

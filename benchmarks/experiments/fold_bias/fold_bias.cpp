@@ -1,12 +1,11 @@
 #include "fold_bias/fold_bias.hpp"
 
-#include <algorithm>
+#include <vector>
 
 #include "cuda/check.hpp"
 #include "cuda/memory.hpp"
 #include "fold_bias/shift.hpp"
 #include "network/rewriter.hpp"
-#include "tensor/error.hpp"
 
 namespace stagewise::shared_memory {
 namespace {
@@ -23,20 +22,6 @@ void copy(cudaStream_t stream, const T* from, T* to, Index elements) {
 }
 
 }  // namespace
-
-const std::vector<std::string>& fold_bias_names() {
-  static const std::vector<std::string> names = {"in-place", "out-of-place"};
-  return names;
-}
-
-FoldBias parse_fold_bias(const std::string& name) {
-  const auto& names = fold_bias_names();
-  const auto found = std::find(names.begin(), names.end(), name);
-  if (found == names.end()) {
-    throw UsageError("there is no way to fold a bias named '" + name + "'");
-  }
-  return static_cast<FoldBias>(found - names.begin());
-}
 
 //! [fold_biases]
 Program fold_biases(const Program& program) {

@@ -4,8 +4,6 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
-#include <vector>
 
 #include <cuda_runtime.h>
 
@@ -16,12 +14,6 @@ namespace stagewise::shared_memory {
 
 /// How a layer's input gets its column of ones.
 enum class FoldBias : std::uint8_t { in_place, out_of_place };
-
-/// The names that `--fold-bias` accepts, in the order of FoldBias.
-const std::vector<std::string>& fold_bias_names();
-
-/// @throws UsageError for an unknown name.
-FoldBias parse_fold_bias(const std::string& name);
 
 /// Makes each product that is followed by a bias one operation, and its gradients another.
 Program fold_biases(const Program& program);
