@@ -24,27 +24,20 @@ function(add_floor name)
   target_link_libraries(stagewise_${name} PUBLIC stagewise_settings ${arg_DEPENDS})
 endfunction()
 
-# add_stage(PROGRAM FOLDER SOURCES... DEPENDS...): a stage as a library, which tests, benchmarks and
-# later stages use, and its program. Among the sources may be .cu files; then name the stage's .cuh
-# files, too.
-function(add_stage program folder)
+# add_folder_library(NAME FOLDER SOURCES... DEPENDS...): the sources in a folder of the current one, a stage or
+# an experiment, as a static library. Among them may be .cu files; then name the .cuh files, too.
+function(add_folder_library name folder)
   cmake_parse_arguments(arg "" "" "SOURCES;DEPENDS" ${ARGN})
   list(TRANSFORM arg_SOURCES PREPEND ${folder}/)
   set(cuda_sources ${arg_SOURCES})
   list(FILTER cuda_sources INCLUDE REGEX "\\.cuh?$")
   list(FILTER arg_SOURCES EXCLUDE REGEX "\\.cuh?$")
-  add_library(${program}_library STATIC ${arg_SOURCES})
+  add_library(${name} STATIC ${arg_SOURCES})
   if(cuda_sources)
-    stagewise_cuda_sources(${program}_library ${cuda_sources})
+    stagewise_cuda_sources(${name} ${cuda_sources})
   endif()
-  stagewise_include_root(${program}_library ${PROJECT_SOURCE_DIR}/stages/${folder})
-  target_link_libraries(${program}_library PUBLIC stagewise_settings
-                                                  ${arg_DEPENDS})
-  add_executable(${program} ${folder}/main.cpp)
-  target_link_libraries(${program} PRIVATE ${program}_library stagewise_app)
-  # A program says what the other stages offer.
-  target_include_directories(${program} PRIVATE ${PROJECT_SOURCE_DIR}/stages)
-  add_dependencies(tour_programs ${program})
+  stagewise_include_root(${name} ${CMAKE_CURRENT_SOURCE_DIR}/${folder})
+  target_link_libraries(${name} PUBLIC stagewise_settings ${arg_DEPENDS})
 endfunction()
 
 # stagewise_compare_with_references(PROGRAM): gives a program NVIDIA's libraries to compare with, where

@@ -8,13 +8,13 @@
 #include <set>
 #include <string>
 
-#include "05_mpi/run_ranks.hpp"
 #include "05_mpi/transport.hpp"
 #include "app/kernel_advice.hpp"
 #include "app/values.hpp"
 #include "cuda/device.hpp"
 #include "grading/grade_gemm.hpp"
 #include "grading/grade_training.hpp"
+#include "programs/run_ranks.hpp"
 #include "tensor/error.hpp"
 
 namespace stagewise::grading {

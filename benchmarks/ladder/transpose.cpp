@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <array>
 
-#include "03_shared_memory/fold_bias/shift.hpp"
 #include "03_shared_memory/transpose.hpp"
 #include "cuda/device.hpp"
+#include "fold_bias/shift.hpp"
 #include "ladder/commands.hpp"
 #include "ladder/runner.hpp"
 
@@ -86,7 +86,7 @@ class Matrix {
     for (const ColumnWork& work : column_work) {
       if (rung != "all" && rung != work.name) continue;
       rows.push_back({.name = work.name,
-                      .file = std::string("stages/03_shared_memory/fold_bias/") + work.file,
+                      .file = std::string("benchmarks/experiments/fold_bias/") + work.file,
                       .idea = work.idea,
                       .bytes = work.passes * bytes(rows_ * (2 * cols_ + 1))});
     }

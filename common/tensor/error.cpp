@@ -3,7 +3,8 @@
 namespace stagewise {
 
 std::string path_in_project(const std::string& path) {
-  for (const char* const folder : {"/stages/", "/common/", "/tests/", "/benchmarks/"}) {
+  for (const char* const folder :
+       {"/stages/", "/common/", "/programs/", "/tests/", "/benchmarks/"}) {
     const std::size_t place = path.rfind(folder);
     if (place != std::string::npos) return path.substr(place + 1);
   }

@@ -13,7 +13,6 @@
 #include "03_shared_memory/convolution/im2col.hpp"
 #include "03_shared_memory/gemm.hpp"
 #include "03_shared_memory/gemm/stream_k.cuh"
-#include "tensor/error.hpp"
 
 namespace stagewise::shared_memory {
 namespace {
@@ -112,20 +111,6 @@ ConvolutionForm resolve(ConvolutionForm form, const ConvolutionProblem& p) {
 }
 
 }  // namespace
-
-const std::vector<std::string>& convolution_form_names() {
-  static const std::vector<std::string> names = {"auto", "direct", "im2col", "implicit"};
-  return names;
-}
-
-ConvolutionForm parse_convolution_form(const std::string& name) {
-  const auto& names = convolution_form_names();
-  const auto found = std::find(names.begin(), names.end(), name);
-  if (found == names.end()) {
-    throw UsageError("there is no form of convolution named '" + name + "'");
-  }
-  return static_cast<ConvolutionForm>(found - names.begin());
-}
 
 //! [pick]
 // A product needs rows: with fewer output pixels than a tile has, part of it stays empty, and the

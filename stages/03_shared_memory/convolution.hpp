@@ -11,8 +11,6 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
-#include <vector>
 
 #include <cuda_runtime.h>
 
@@ -28,12 +26,6 @@ enum class ConvolutionForm : std::uint8_t {
   im2col,     ///< the matrix is written to memory, and multiplied
   implicit    ///< multiplied, with the matrix only where the product loads it
 };
-
-/// The names that `--convolution` accepts, in the order of ConvolutionForm.
-const std::vector<std::string>& convolution_form_names();
-
-/// @throws UsageError for an unknown name.
-ConvolutionForm parse_convolution_form(const std::string& name);
 
 /// Memory for the im2col matrix of some images. It holds a number of them at a time; larger batches
 /// go through it piece by piece.

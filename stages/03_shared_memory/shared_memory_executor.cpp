@@ -24,8 +24,7 @@ template <typename T>
 SharedMemoryExecutor<T>::SharedMemoryExecutor(const SharedMemoryOptions& options)
     : column_sums_(&find_rung(shared_memory::column_sums_ladder<T>(), options.reduce)),
       accumulate_(&find_rung(shared_memory::accumulate_ladder<T>(), options.reduce)),
-      convolution_(options.convolution),
-      folded_(options.fold_bias) {
+      convolution_(options.convolution) {
   if (options.gemm == "auto") return;
   gemm_ = &find_rung(shared_memory::gemm_ladder<T>(), options.gemm);
   // The implicit form is tied to the top of the ladder; what was asked for is used everywhere.
@@ -79,7 +78,6 @@ void SharedMemoryExecutor<T>::run(const Accumulate& op) {
 template <typename T>
 void SharedMemoryExecutor<T>::prepare(const Program& program) {
   NaiveCudaExecutor<T>::prepare(program);
-  const Index rows = this->max_rows();
   for (const Line& line : program.lines) {
     this->select_lane(line.lane);
     for (const Operation& operation :
@@ -92,14 +90,6 @@ void SharedMemoryExecutor<T>::prepare(const Program& program) {
       if (backward != nullptr && convolution_ != ConvolutionForm::direct) {
         im2col_images(this->problem(backward->input, backward->filter));
       }
-    }
-    if (const auto* const op = std::get_if<FoldedLinear>(&line.operation)) {
-      const Shape& weight = this->value(op->weight).shape;
-      folded_.reserve(rows, weight[0], weight[1], false);
-    }
-    if (const auto* const op = std::get_if<FoldedGradients>(&line.operation)) {
-      const Shape& weight = this->value(op->weight).shape;
-      folded_.reserve(rows, weight[0], weight[1], true);
     }
   }
   this->select_lane(0);
@@ -134,55 +124,6 @@ void SharedMemoryExecutor<T>::run(const ConvolutionBackward& op) {
                                       this->at(op.dinput), this->at(op.dfilter),
                                       im2col_images(problem), workspace(), gemm_);
 }
-
-template <typename T>
-LinearProblem<T> SharedMemoryExecutor<T>::folded_problem(ValueId input, ValueId weight,
-                                                         ValueId bias) {
-  return {.rows = this->shard(input).rows,
-          .in = this->value(weight).shape[0],
-          .out = this->value(weight).shape[1],
-          .input = this->template data<T>(input),
-          .weight = this->template data<T>(weight),
-          .bias = this->template data<T>(bias)};
-}
-
-//! [folded]
-template <typename T>
-void SharedMemoryExecutor<T>::run(const FoldedLinear& op) {
-  const LinearProblem<T> layer = folded_problem(op.input, op.weight, op.bias);
-  folded_.fold(this->stream(), layer);
-  multiply({.m = layer.rows,
-            .n = layer.out,
-            .k = 1 + layer.in,
-            .a = folded_.input(),
-            .b = folded_.weight(),
-            .c = this->at(op.sum)});
-}
-
-template <typename T>
-void SharedMemoryExecutor<T>::run(const FoldedGradients& op) {
-  const LinearProblem<T> layer = folded_problem(op.input, op.weight, op.bias);
-  folded_.fold(this->stream(), layer);  // another layer's are there by now
-  if (op.dinput) {
-    multiply({.op_b = Transpose::yes,
-              .m = layer.rows,
-              .n = 1 + layer.in,
-              .k = layer.out,
-              .a = this->at(op.dsum),
-              .b = folded_.weight(),
-              .c = folded_.input_gradient()});
-    folded_.unfold_input_gradient(this->stream(), layer, this->at(op.dinput));
-  }
-  multiply({.op_a = Transpose::yes,
-            .m = 1 + layer.in,
-            .n = layer.out,
-            .k = layer.rows,
-            .a = folded_.input(),
-            .b = this->at(op.dsum),
-            .c = folded_.weight_gradient()});
-  folded_.unfold_weight_gradient(this->stream(), layer, this->at(op.dweight), this->at(op.dbias));
-}
-//! [folded]
 
 template class SharedMemoryExecutor<float>;
 template class SharedMemoryExecutor<double>;

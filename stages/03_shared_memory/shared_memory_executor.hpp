@@ -6,7 +6,6 @@
 
 #include "02_naive_cuda/naive_cuda_executor.hpp"
 #include "03_shared_memory/convolution.hpp"
-#include "03_shared_memory/fold_bias/fold_bias.hpp"
 #include "03_shared_memory/gemm.hpp"
 #include "03_shared_memory/reduce.hpp"
 
@@ -19,7 +18,6 @@ struct SharedMemoryOptions {
 
   /// With a rung in `gemm`, automatic means im2col, so that this rung multiplies.
   shared_memory::ConvolutionForm convolution = shared_memory::ConvolutionForm::automatic;
-  shared_memory::FoldBias fold_bias = shared_memory::FoldBias::off;
 };
 
 /// Executes what stage 03 does better by its own kernels; everything else falls through to stage
@@ -40,12 +38,13 @@ class SharedMemoryExecutor : public NaiveCudaExecutor<T> {
   void run(const Accumulate& op);
   void run(const Convolution& op);
   void run(const ConvolutionBackward& op);
-  void run(const FoldedLinear& op);
-  void run(const FoldedGradients& op);
   //! [overrides]
 
  protected:
   void prepare(const Program& program) override;
+
+  /// A product by the rung that was asked for, or the one that suits it.
+  void multiply(const GemmProblem<T>& problem);
 
   /// What the kernels of a lane need beside their operands.
   struct Scratch {
@@ -67,15 +66,11 @@ class SharedMemoryExecutor : public NaiveCudaExecutor<T> {
   }
 
  private:
-  void multiply(const GemmProblem<T>& problem);
-  LinearProblem<T> folded_problem(ValueId input, ValueId weight, ValueId bias);
-
   const shared_memory::GemmRung<T>* gemm_ = nullptr;  ///< null: pick one for each product
   const shared_memory::Rung<shared_memory::ColumnSumsProblem<T>>* column_sums_;
   const shared_memory::Rung<shared_memory::AccumulateProblem<T>>* accumulate_;
   shared_memory::ConvolutionForm convolution_;
   Scratch scratch_;
-  shared_memory::FoldedLayer<T> folded_;
 };
 
 extern template class SharedMemoryExecutor<float>;

@@ -1,39 +1,22 @@
 /// @file
-/// Stage 04: stage 03, with kernels for fused lines, and lanes that run side by side.
+/// Stage 04: fused lines, on lanes that run side by side.
 #pragma once
 
-#include <map>
 #include <memory>
 #include <vector>
 
-#include "03_shared_memory/shared_memory_executor.hpp"
-#include "04_minibatch/loss.hpp"
+#include "04_minibatch/fused_executor.hpp"
 #include "04_minibatch/streamed_batches.hpp"
-#include "04_minibatch/update.hpp"
 
 namespace stagewise {
 
-/// Executes fused lines by kernels of their own, each lane in a stream of its own. Batches are
-/// streamed from the host, or gathered from a data set that is bound to the program's.
+/// Executes each lane in a stream of its own. Batches are streamed from the host, or gathered from
+/// a data set that is bound to the program's.
 template <typename T>
-class MinibatchExecutor : public SharedMemoryExecutor<T> {
+class MinibatchExecutor : public FusedExecutor<T> {
  public:
-  /// @throws Error if no GPU can be used.
-  MinibatchExecutor();
-
-  using SharedMemoryExecutor<T>::run;
+  using FusedExecutor<T>::run;
   void run(const Gather& op);
-  void run(const Linear& op);
-  void run(const LinearInputGradient& op);
-  void run(const LinearGradients& op);
-  void run(const OutputLayer& op);
-  void run(const Loss& op);
-  void run(const AddPartials& op);
-  void run(const ConvolutionReluPool& op);
-  void run(const PoolReluBackward& op);
-  void run(const ConvolutionBackward& op);
-  void run(const UpdateBySum& op);
-  void run(const AverageWeights& op);
 
   void read_from(const Dataset& dataset, std::span<const std::uint32_t> order) override;
   void execute(const Program& program, const Batch& batch) override;
@@ -49,9 +32,6 @@ class MinibatchExecutor : public SharedMemoryExecutor<T> {
 
   /// Whether check() has thrown: nobody must wait for the device then.
   virtual bool has_failed() const { return false; }
-
-  /// Where the device counts the steps that came before those of a recording; see TotalsProblem.
-  void count_steps_from(const std::int64_t* steps_before) { steps_before_ = steps_before; }
 
   /// Makes room for batches of such samples on their way to the device, if there is none yet.
   void stream_batches(const Shape& sample);
@@ -84,12 +64,12 @@ class MinibatchExecutor : public SharedMemoryExecutor<T> {
   /// Called before something waits for a line: everything that it does must be in its stream.
   virtual void settle(std::size_t /*line*/) {}
 
-  const cuda::Stream& lane_stream() const;
+  const cuda::Stream& lane_stream() const { return stream_of(lane_); }
   int lane() const { return lane_; }
   std::size_t line_number() const { return line_number_; }
 
   /// Marks, in the stream of a line that is awaited, that it is done.
-  void mark_end(std::size_t line);
+  void mark_end(std::size_t line) { events_[line].record(stream_of(program_->lines[line].lane)); }
 
  private:
   struct Lane {
@@ -98,18 +78,7 @@ class MinibatchExecutor : public SharedMemoryExecutor<T> {
     std::unique_ptr<typename SharedMemoryExecutor<T>::Scratch> scratch;  ///< if lines need one
   };
 
-  /// The tables that the kernels of a line find all workers' parameters in.
-  struct Table {
-    Tensor<minibatch::MeanParameter<T>> mean;
-    Tensor<minibatch::WorkersPart<T>> parts;
-    minibatch::WorkersParameters<T> lists;
-  };
-
-  template <typename Operands>
-  void make_table(ValueId key, const Operands& parts, const std::vector<ValueId>& parameters,
-                  double l2, bool are_gradients);
-  minibatch::LossProblem<T> loss_problem(const LossAttributes& at, ValueId doutputs);
-  Selection selection(ValueId order);
+  const cuda::Stream& stream_of(int lane) const;
 
   std::vector<std::unique_ptr<Lane>> lanes_;  ///< but for lane 0, which is stage 03's
   std::vector<cuda::Event> events_;           ///< for lines that are awaited, by number
@@ -117,11 +86,6 @@ class MinibatchExecutor : public SharedMemoryExecutor<T> {
   int lane_ = 0;
   std::size_t line_number_ = 0;
   const Program* program_ = nullptr;  ///< that is executed
-  Tensor<T> one_;                     ///< 1, 0, 0, 0: 16 bytes
-  std::map<ValueId, Index> partial_counts_;
-  std::map<ValueId, Table> tables_;
-  const std::int64_t* steps_before_ = nullptr;
-  Tensor<std::int64_t> no_steps_;
   std::unique_ptr<minibatch::StreamedBatches<T>> streamed_;
   bool is_resident_ = false;  ///< whether Gather finds the data set on the device
 };

@@ -185,18 +185,13 @@ void RecordedStep<T>::launch_pending() {
   while (pending_.steps > 0) {
     Recording part = pending_;  // recordings come in powers of two
     part.steps = static_cast<Index>(std::bit_floor(static_cast<std::uint64_t>(pending_.steps)));
-    launch(part);
+    if (options_.records && options_.repeats) {
+      recordings_.at(part.key()).launch(stream());
+    } else {
+      enqueue(part);
+    }
     pending_.steps -= part.steps;
     steps_done_ += part.steps;
-  }
-}
-
-template <typename T>
-void RecordedStep<T>::launch(const Recording& what) {
-  if (options_.records && options_.repeats) {
-    recordings_.at(what.key()).launch(stream());
-  } else {
-    enqueue(what);
   }
 }
 //! [run]

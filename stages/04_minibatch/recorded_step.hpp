@@ -106,7 +106,6 @@ class RecordedStep final : public Step {
   bool has_room();
   void record_all(Index samples);
   void launch_pending();
-  void launch(const Recording& what);
   void enqueue(const Recording& what);
   Index own_rows(Index rows) const { return shard_of(rows, part_.count, part_.index).rows; }
   const cuda::Stream& stream() const { return executor_->main_stream(); }

@@ -34,38 +34,31 @@ void MpiRanks::expect_same(const std::string& what, std::uint64_t digest) {
 }
 //! [expect_same]
 
-Split MpiRanks::load_for_training(const DatasetOptions& options) {
-  Split split;
-  const bool reads = data_from_ == DataFrom::all || rank() == 0;
-  if (reads) split = Ranks::load_for_training(options);
+void MpiRanks::agree_on(const std::string& name, std::initializer_list<Dataset*> parts) {
   if (data_from_ == DataFrom::all) {
     Digest digest;
-    for (const Dataset* const part : {&split.train, &split.validation, &split.test}) {
-      add(*part, digest);
-    }
-    expect_same("the data set " + options.name, digest.value());
-    return split;
+    for (const Dataset* const part : parts) add(*part, digest);
+    expect_same("the data set " + name, digest.value());
+    return;
   }
-  for (Dataset* const part : {&split.train, &split.validation, &split.test}) {
+  for (Dataset* const part : parts) {
     const Dataset outline = broadcast_outline(*world_, *part);
-    if (!reads) *part = outline;
+    if (!reads()) *part = outline;
   }
+}
+
+Split MpiRanks::load_for_training(const DatasetOptions& options) {
+  Split split;
+  if (reads()) split = Ranks::load_for_training(options);
+  agree_on(options.name, {&split.train, &split.validation, &split.test});
   return split;
 }
 
 Dataset MpiRanks::load_for_evaluation(const DatasetOptions& options,
                                       const std::optional<TableEncoding>& encoding) {
   Dataset whole;
-  const bool reads = data_from_ == DataFrom::all || rank() == 0;
-  if (reads) whole = Ranks::load_for_evaluation(options, encoding);
-  if (data_from_ == DataFrom::all) {
-    Digest digest;
-    add(whole, digest);
-    expect_same("the data set " + options.name, digest.value());
-    return whole;
-  }
-  Dataset outline = broadcast_outline(*world_, whole);
-  if (!reads) return outline;
+  if (reads()) whole = Ranks::load_for_evaluation(options, encoding);
+  agree_on(options.name, {&whole});
   return whole;
 }
 

@@ -2,6 +2,9 @@
 /// The ranks of a training, as the command line and the trainer see them.
 #pragma once
 
+#include <initializer_list>
+#include <string>
+
 #include "mpi/world.hpp"
 #include "training/ranks.hpp"
 
@@ -41,6 +44,13 @@ class MpiRanks final : public Ranks {
   int rank_of_bad_step() const { return rank_of_bad_step_; }
 
  private:
+  /// Whether this rank reads the data set.
+  bool reads() const { return data_from_ == DataFrom::all || rank() == 0; }
+
+  /// Compares what all ranks have read, or gives the others the outlines of what rank 0 has read.
+  /// @param name of the data set.
+  void agree_on(const std::string& name, std::initializer_list<Dataset*> parts);
+
   World* world_;
   DataFrom data_from_ = DataFrom::root;
   int rank_of_bad_step_ = -1;

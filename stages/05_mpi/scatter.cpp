@@ -1,7 +1,6 @@
 #include "05_mpi/scatter.hpp"
 
 #include <algorithm>
-#include <array>
 #include <limits>
 #include <string>
 #include <type_traits>
@@ -82,87 +81,64 @@ std::vector<U> rows_of(const std::vector<U>& all, Index width,
 }
 
 /// Everything about a data set but its samples.
-struct Description {
-  int rank = 0;
-  std::array<Index, 4> sizes{};
+struct Outline {
+  Shape sample;
   int classes = 0;
   Index samples = 0;
   bool has_pixels = false;
 };
 
-Description describe(const Dataset& whole) {
-  const Shape& shape = whole.sample_shape();
-  Description description{.rank = shape.rank(),
-                          .classes = whole.classes(),
-                          .samples = whole.size(),
-                          .has_pixels = whole.pixels() != nullptr};
-  for (int i = 0; i < shape.rank(); ++i) description.sizes[static_cast<std::size_t>(i)] = shape[i];
-  return description;
+/// Rank 0's.
+Outline outline_of_root(World& world, const Dataset& whole) {
+  Outline outline = {.sample = whole.sample_shape(),
+                     .classes = whole.classes(),
+                     .samples = whole.size(),
+                     .has_pixels = whole.pixels() != nullptr};
+  world.broadcast(outline);
+  return outline;
 }
 
-Shape shape_of(const Description& description) {
-  Shape shape;
-  for (int i = description.rank; i-- > 0;) {
-    shape = shape.batched(description.sizes[static_cast<std::size_t>(i)]);
+/// A data set of what `send` makes of rank 0's labels and features.
+/// @param send called with the numbers, elsewhere than on rank 0 none, and how many a sample has.
+template <typename Send>
+Dataset dataset_of(const Outline& outline, const Dataset& whole, const Send& send) {
+  std::vector<std::int32_t> labels = send(&whole.labels(), 1);
+  const Index width = outline.sample.elements();
+  if (outline.has_pixels) {
+    return {outline.sample, outline.classes, send(whole.pixels(), width), std::move(labels)};
   }
-  return shape;
-}
-
-Description broadcast_description(World& world, const Dataset& whole) {
-  Description description;
-  if (world.rank() == 0) description = describe(whole);
-  world.broadcast(description);
-  return description;
+  return {outline.sample, outline.classes, send(whole.values(), width), std::move(labels)};
 }
 
 }  // namespace
 
 Dataset scatter(World& world, const Dataset& whole, std::span<const std::uint32_t> samples,
                 std::span<const Index> counts) {
-  const Description description = broadcast_description(world, whole);
-  if (description.samples > std::numeric_limits<int>::max()) {
-    throw Error("a data set of " + count_of(description.samples, "sample") +
+  const Outline outline = outline_of_root(world, whole);
+  if (outline.samples > std::numeric_limits<int>::max()) {
+    throw Error("a data set of " + count_of(outline.samples, "sample") +
                 " is too large for messages of MPI; --data-from all lets every rank read its own");
   }
-  const bool is_root = world.rank() == 0;
-  const Shape shape = shape_of(description);
-  const Index width = shape.elements();
-  std::vector<std::int32_t> all_labels;
-  if (is_root) all_labels = rows_of(whole.labels(), 1, samples);
-  std::vector<std::int32_t> labels = scatter_rows(world, all_labels, 1, counts);
-  const auto features = [&](const auto* from) {
+  return dataset_of(outline, whole, [&](const auto* from, Index width) {
     std::remove_cvref_t<decltype(*from)> all;
-    if (is_root) all = rows_of(*from, width, samples);
+    if (world.rank() == 0) all = rows_of(*from, width, samples);
     return scatter_rows(world, all, width, counts);
-  };
-  if (description.has_pixels) {
-    return {shape, description.classes, features(whole.pixels()), std::move(labels)};
-  }
-  return {shape, description.classes, features(whole.values()), std::move(labels)};
+  });
 }
 
 Dataset broadcast(World& world, const Dataset& whole) {
-  const Description description = broadcast_description(world, whole);
-  const bool is_root = world.rank() == 0;
-  std::vector<std::int32_t> labels;
-  if (is_root) labels = whole.labels();
-  world.broadcast(labels);
-  const auto features = [&](const auto* from) {
+  const Outline outline = outline_of_root(world, whole);
+  return dataset_of(outline, whole, [&](const auto* from, Index /*width*/) {
     std::remove_cvref_t<decltype(*from)> all;
-    if (is_root) all = *from;
+    if (world.rank() == 0) all = *from;
     world.broadcast(all);
     return all;
-  };
-  if (description.has_pixels) {
-    return {shape_of(description), description.classes, features(whole.pixels()),
-            std::move(labels)};
-  }
-  return {shape_of(description), description.classes, features(whole.values()), std::move(labels)};
+  });
 }
 
 Dataset broadcast_outline(World& world, const Dataset& whole) {
-  const Description description = broadcast_description(world, whole);
-  return Dataset::outline(shape_of(description), description.classes, description.samples);
+  const Outline outline = outline_of_root(world, whole);
+  return Dataset::outline(outline.sample, outline.classes, outline.samples);
 }
 
 }  // namespace stagewise::mpi

@@ -2,10 +2,10 @@
 /// Stage 02 trains what stage 01 trains, and what PyTorch trained.
 
 #include "02_naive_cuda/naive_cuda_executor.hpp"
-#include "02_naive_cuda/per_step_memory.hpp"
 #include "cross_stage/worker_trainings.hpp"
 #include "golden/cnn.hpp"
 #include "golden/golden.hpp"
+#include "per_step_memory/per_step_memory.hpp"
 
 namespace stagewise {
 namespace {

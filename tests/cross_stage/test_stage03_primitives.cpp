@@ -1,10 +1,10 @@
 /// @file
 /// Stage 03 computes what stage 01 computes, in each of its forms.
 
-#include "03_shared_memory/shared_memory_executor.hpp"
 #include "cross_stage/gemm_products.hpp"
 #include "cross_stage/primitives.hpp"
 #include "cuda/fast_divmod.cuh"
+#include "fold_bias/fold_bias_executor.hpp"
 #include "network/workers.hpp"
 
 namespace stagewise {
@@ -13,34 +13,31 @@ namespace {
 using shared_memory::ConvolutionForm;
 using shared_memory::FoldBias;
 
-/// @tparam Form has the options; its name is part of the tests'.
-template <typename Form>
-struct SharedMemory {
+// The names of these are part of the tests'.
+struct Default {
   static constexpr bool adds_in_order = false;
   template <typename T>
   static std::unique_ptr<Executor<T>> make() {
-    return std::make_unique<SharedMemoryExecutor<T>>(Form::options());
-  }
-  template <typename T>
-  static Program rewrite(const Program& program, Index /*max_rows*/) {
-    return Form::options().fold_bias == FoldBias::off ? program
-                                                      : shared_memory::fold_biases(program);
+    return std::make_unique<SharedMemoryExecutor<T>>();
   }
 };
 
-struct Default : SharedMemory<Default> {
-  static SharedMemoryOptions options() { return {}; }
-};
-struct Im2col : SharedMemory<Im2col> {
-  static SharedMemoryOptions options() {
-    return {.convolution = ConvolutionForm::im2col, .fold_bias = FoldBias::in_place};
+template <ConvolutionForm form, FoldBias fold_bias>
+struct Folding {
+  static constexpr bool adds_in_order = false;
+  template <typename T>
+  static std::unique_ptr<Executor<T>> make() {
+    return std::make_unique<FoldBiasExecutor<T>>(SharedMemoryOptions{.convolution = form},
+                                                 fold_bias);
+  }
+  template <typename T>
+  static Program rewrite(const Program& program, Index /*max_rows*/) {
+    return shared_memory::fold_biases(program);
   }
 };
-struct Implicit : SharedMemory<Implicit> {
-  static SharedMemoryOptions options() {
-    return {.convolution = ConvolutionForm::implicit, .fold_bias = FoldBias::out_of_place};
-  }
-};
+struct Im2col : Folding<ConvolutionForm::im2col, FoldBias::in_place> {};
+struct Implicit : Folding<ConvolutionForm::implicit, FoldBias::out_of_place> {};
+
 INSTANTIATE_TYPED_TEST_SUITE_P(Stage03, Primitives, StageTypes<Default>, StageNames);
 INSTANTIATE_TYPED_TEST_SUITE_P(Stage03Im2col, Primitives, StageTypes<Im2col>, StageNames);
 INSTANTIATE_TYPED_TEST_SUITE_P(Stage03Implicit, Primitives, StageTypes<Implicit>, StageNames);

@@ -1,8 +1,10 @@
 /// @file
 /// Stage 03 trains what stages 01 and 02 train, and what PyTorch trained, in each of its forms.
 
-#include "03_shared_memory/shared_memory_executor.hpp"
+#include <optional>
+
 #include "cross_stage/trainings.hpp"
+#include "fold_bias/fold_bias_executor.hpp"
 #include "golden/cnn.hpp"
 #include "golden/golden.hpp"
 
@@ -28,17 +30,21 @@ class Stage03 : public testing::Test {
   }
 
   /// Expects the cases whose name begins like this to train as on stage 02.
+  /// @param fold_bias how layers are folded; not at all without.
   template <typename T>
-  static void expect_stage_02(const SharedMemoryOptions& options, const std::string& beginning) {
+  static void expect_stage_02(const SharedMemoryOptions& options, const std::string& beginning,
+                              std::optional<FoldBias> fold_bias = {}) {
+    const auto make_executor = [&]() -> std::unique_ptr<Executor<T>> {
+      if (!fold_bias) return std::make_unique<SharedMemoryExecutor<T>>(options);
+      return std::make_unique<FoldBiasExecutor<T>>(options, *fold_bias);
+    };
     int cases = 0;
     for (const cross_stage::TrainingCase& one : cross_stage::training_cases()) {
       if (!one.name.starts_with(beginning)) continue;
       ++cases;
-      const Rewrite rewrite =
-          options.fold_bias == FoldBias::off ? unchanged : shared_memory::fold_biases;
       cross_stage::expect_same_outcome<T>(
-          cross_stage::train_program<T>(std::make_unique<SharedMemoryExecutor<T>>(options), one,
-                                        rewrite),
+          cross_stage::train_program<T>(make_executor(), one,
+                                        fold_bias ? shared_memory::fold_biases : unchanged),
           cross_stage::train_program<T>(std::make_unique<NaiveCudaExecutor<T>>(), one), one.name);
     }
     EXPECT_GT(cases, 0) << beginning;
@@ -52,8 +58,8 @@ TEST_F(Stage03, EqualsStage02) {
 
 TEST_F(Stage03, AFoldedBiasGivesTheSameNumbers) {
   for (const FoldBias fold : {FoldBias::in_place, FoldBias::out_of_place}) {
-    expect_stage_02<float>({.fold_bias = fold}, "mlp");
-    expect_stage_02<double>({.fold_bias = fold}, "");
+    expect_stage_02<float>({}, "mlp", fold);
+    expect_stage_02<double>({}, "", fold);
   }
 }
 

@@ -13,11 +13,11 @@
 
 #include "01_serial/serial_executor.hpp"
 #include "04_minibatch/fuse.hpp"
-#include "04_minibatch/latency/predictors.hpp"
 #include "app/latency.hpp"
 #include "cross_stage/stage_types.hpp"
 #include "cuda/handles.hpp"
 #include "data/generators.hpp"
+#include "latency/predictors.hpp"
 #include "support.hpp"
 #include "tensor/random.hpp"
 #include "training/parameters.hpp"

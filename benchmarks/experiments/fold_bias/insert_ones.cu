@@ -1,0 +1,65 @@
+/// @file
+/// A column of ones before a matrix, out of place: a thread an element of the result.
+///
+/// Against shift.cu, this takes the memory of a second matrix and a single launch; and as nobody
+/// overwrites what somebody has yet to read, nobody waits. Where a second matrix is at hand, as
+/// between the layers of a network, it is the better way.
+///
+/// Both sides are coalesced, though a warp that reads 32 neighbours often begins in the middle of a
+/// piece of 32 bytes: the rows of both matrices begin at different places.
+///
+/// Work: rows x cols elements read and written, each once.
+
+#include "cuda/check.hpp"
+#include "cuda/launch.cuh"
+#include "fold_bias/shift.hpp"
+
+namespace stagewise::shared_memory {
+namespace {
+
+//! [insert_ones]
+template <typename T>
+__global__ void insert_ones_kernel(Index rows, Index cols, const T* x, T* y) {
+  const Index column = cuda::index_x();
+  if (column > cols) return;
+  for (Index row = cuda::index_y(); row < rows; row += cuda::rows_in_grid()) {
+    y[row * (cols + 1) + column] = column == 0 ? T{1} : x[row * cols + column - 1];
+  }
+}
+
+template <typename T>
+__global__ void remove_column_kernel(Index rows, Index cols, const T* x, T* y) {
+  const Index column = cuda::index_x();
+  if (column >= cols) return;
+  for (Index row = cuda::index_y(); row < rows; row += cuda::rows_in_grid()) {
+    y[row * cols + column] = x[row * (cols + 1) + 1 + column];
+  }
+}
+//! [insert_ones]
+
+}  // namespace
+
+template <typename T>
+void insert_ones(cudaStream_t stream, Index rows, Index cols, const T* x, T* y) {
+  if (rows == 0) return;
+  const dim3 block(32, 8);
+  const dim3 grid = cuda::grid_for(rows, cols + 1, block);
+  insert_ones_kernel<<<grid, block, 0, stream>>>(rows, cols, x, y);
+  CUDA_CHECK_LAUNCH("insert_ones");
+}
+
+template <typename T>
+void remove_column(cudaStream_t stream, Index rows, Index cols, const T* x, T* y) {
+  if (rows == 0 || cols == 0) return;
+  const dim3 block(32, 8);
+  const dim3 grid = cuda::grid_for(rows, cols, block);
+  remove_column_kernel<<<grid, block, 0, stream>>>(rows, cols, x, y);
+  CUDA_CHECK_LAUNCH("remove_column");
+}
+
+template void insert_ones(cudaStream_t, Index, Index, const float*, float*);
+template void insert_ones(cudaStream_t, Index, Index, const double*, double*);
+template void remove_column(cudaStream_t, Index, Index, const float*, float*);
+template void remove_column(cudaStream_t, Index, Index, const double*, double*);
+
+}  // namespace stagewise::shared_memory

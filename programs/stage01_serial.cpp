@@ -1,0 +1,59 @@
+/// @file
+/// Stage 01's program.
+
+#include <new>
+#include <sstream>
+
+#include "01_serial/gemm/blas.hpp"
+#include "01_serial/serial_executor.hpp"
+#include "app/stage.hpp"
+#include "programs/offers.hpp"
+#include "programs/operation_files.hpp"
+#include "tensor/error.hpp"
+
+namespace {
+
+using namespace stagewise;
+
+std::vector<std::string> libraries() try {
+  // The configuration begins with name and version; the core says which kernels were picked.
+  const serial::OpenBlas& blas = serial::open_blas();
+  std::istringstream configuration(blas.configuration());
+  std::string name;
+  std::string version;
+  configuration >> name >> version;
+  return {name + " " + version + ", kernels for " + blas.core_name() + " (--gemm blas)"};
+} catch (const Error& error) {
+  return {std::string("none: ") + error.what()};
+} catch (const std::bad_alloc&) {
+  return {"none: the host has too little memory for OpenBLAS (--gemm blas)"};
+}
+
+template <typename T>
+std::unique_ptr<Executor<T>> make_executor(const StageOptions& options) {
+  return std::make_unique<SerialExecutor<T>>(serial::parse_gemm_form(options.at("gemm")));
+}
+
+Stage describe_stage() {
+  Stage stage;
+  stage.program = "stage01_serial";
+  stage.summary = "Stage 01: a neural network as loops on one core.";
+  stage.device = [] { return "CPU (" + processor_name() + ", one core)"; };
+  stage.has_workers = true;
+  stage.options = {{.name = "gemm",
+                    .description = "form of the matrix product",
+                    .choices = serial::gemm_form_names(),
+                    .default_choice = "reordered"}};
+  stage.in_float.make_executor = make_executor<float>;
+  stage.in_double.make_executor = make_executor<double>;
+  stage.files = stage01_files();
+  stage.offers = all_offers();
+  stage.libraries = libraries;
+  return stage;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return stagewise::run_stage(describe_stage(), argc, argv);
+}

@@ -1,0 +1,62 @@
+/// @file
+/// Stage 02's program.
+
+#include "02_naive_cuda/naive_cuda_executor.hpp"
+#include "app/stage.hpp"
+#include "cuda/device.hpp"
+#include "per_step_memory/per_step_memory.hpp"
+#include "programs/offers.hpp"
+#include "programs/operation_files.hpp"
+
+namespace {
+
+using namespace stagewise;
+
+template <typename T>
+std::unique_ptr<Executor<T>> make_executor(const StageOptions& options) {
+  return std::make_unique<NaiveCudaExecutor<T>>(std::stoi(options.at("block-size")));
+}
+
+/// The experiment instead of the ordinary step, where it was asked for.
+template <typename T>
+std::unique_ptr<Step> make_step(const StepArguments<T>& arguments) {
+  if (arguments.options.at("memory") == "once") return nullptr;
+  return std::make_unique<PerStepMemory<T>>(
+      arguments.network, arguments.training_set, arguments.sgd, arguments.starts.front(),
+      [&options = arguments.options] { return make_executor<T>(options); }, arguments.max_rows);
+}
+
+template <typename T>
+InPrecision<T> in_precision() {
+  return {.make_executor = make_executor<T>, .make_step = make_step<T>};
+}
+
+Stage describe_stage() {
+  Stage stage;
+  stage.program = "stage02_naive_cuda";
+  stage.summary = "Stage 02: one thread of the GPU per output element.";
+  stage.device = cuda::describe_device;
+  stage.cuda_on_cpu = cuda::runs_on_cpu();
+  stage.options = {{.name = "block-size",
+                    .description = "side of the blocks of threads that multiply matrices",
+                    .choices = {"4", "8", "16", "32"},
+                    .default_choice = std::to_string(naive_cuda::default_block_size)},
+                   {.name = "memory",
+                    .description = "allocate once, or allocate, copy and free per step",
+                    .choices = {"once", "per-step"},
+                    .default_choice = "once",
+                    .only_trains = true}};
+  stage.in_float = in_precision<float>();
+  stage.in_double = in_precision<double>();
+  stage.folder = "stages/02_naive_cuda/";
+  stage.files = stage02_files();
+  stage.offers = all_offers();
+  stage.libraries = cuda::describe_libraries;
+  return stage;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return stagewise::run_stage(describe_stage(), argc, argv);
+}

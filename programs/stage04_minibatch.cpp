@@ -1,0 +1,71 @@
+/// @file
+/// Stage 04's program.
+
+#include "04_minibatch/fuse.hpp"
+#include "app/stage.hpp"
+#include "cuda/device.hpp"
+#include "latency/predictors.hpp"
+#include "programs/offers.hpp"
+#include "programs/operation_files.hpp"
+#include "programs/step_options.hpp"
+
+namespace {
+
+using namespace stagewise;
+
+template <typename T>
+std::unique_ptr<Executor<T>> make_executor(const StageOptions& /*options*/) {
+  return std::make_unique<MinibatchExecutor<T>>();
+}
+
+template <typename T>
+Program rewrite(const Program& program, const StageOptions& options, Index max_rows) {
+  return minibatch::fuse<T>(program, max_rows, read_fuse_options(options));
+}
+
+template <typename T>
+std::unique_ptr<Step> make_step(const StepArguments<T>& arguments) {
+  const Model& model = arguments.network.model;
+  StepPrograms programs = step_programs(model);
+  programs.training = build_training(model, arguments.sgd, arguments.workers);
+  return std::make_unique<RecordedStep<T>>(
+      arguments.network, static_cast<MinibatchExecutor<T>&>(*arguments.network.executor),
+      arguments.training_set, arguments.training_set.size(), programs, arguments.workers,
+      arguments.starts, arguments.steps_done, arguments.max_rows,
+      read_step_options(arguments.options, arguments.model, arguments.timings), arguments.on_size);
+}
+
+template <typename T>
+InPrecision<T> in_precision() {
+  return {.make_executor = make_executor<T>,
+          .rewrite = rewrite<T>,
+          .make_step = make_step<T>,
+          .make_predictors = minibatch::make_predictors<T>};
+}
+
+Stage describe_stage() {
+  Stage stage;
+  stage.program = "stage04_minibatch";
+  stage.summary = "Stage 04: whole minibatches on the device, fused kernels, recorded steps.";
+  stage.device = cuda::describe_device;
+  stage.cuda_on_cpu = cuda::runs_on_cpu();
+  stage.has_workers = true;
+  stage.options = step_options();
+  stage.why_idle = [](const std::string& option, const StageOptions& values,
+                      const ModelOptions& model, const WorkerOptions& /*workers*/) {
+    return why_idle_in_step(option, values, model);
+  };
+  stage.in_float = in_precision<float>();
+  stage.in_double = in_precision<double>();
+  stage.folder = "stages/04_minibatch/";
+  stage.files = stage04_files();
+  stage.offers = all_offers();
+  stage.libraries = cuda::describe_libraries;
+  return stage;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return stagewise::run_stage(describe_stage(), argc, argv);
+}

@@ -1,0 +1,222 @@
+/// @file
+/// Stage 05's program.
+
+#include <algorithm>
+#include <initializer_list>
+#include <optional>
+
+#include "04_minibatch/fuse.hpp"
+#include "05_mpi/devices.hpp"
+#include "05_mpi/distributed_step.hpp"
+#include "app/stage.hpp"
+#include "cuda/device.hpp"
+#include "latency/predictors.hpp"
+#include "programs/offers.hpp"
+#include "programs/operation_files.hpp"
+#include "programs/run_ranks.hpp"
+#include "programs/step_options.hpp"
+#include "tensor/error.hpp"
+
+namespace {
+
+using namespace stagewise;
+
+const std::string program = "stage05_mpi";
+
+// ----------------------------------------------------------------------------------------- options
+
+std::vector<StageOption> options() {
+  std::vector<StageOption> all = {
+      {.name = "strategy",
+       .description = "share out the batch, or the hidden layers",
+       .choices = {"data", "tensor"},
+       .default_choice = "data",
+       .only_trains = true,
+       .changes_program = true},
+      {.name = "transport",
+       .description = "how sums travel: auto is nccl where every process has a GPU, else host",
+       .choices = mpi::transport_names(),
+       .default_choice = "auto",
+       .only_trains = true,
+       .changes_no_number = true},
+      {.name = "no-overlap",
+       .description = "exchange gradients when all are computed, not layer by layer",
+       .choices = {"off", "on"},
+       .default_choice = "off",
+       .choice_without_value = "on",
+       .only_trains = true,
+       .changes_no_number = true,
+       .changes_program = true},
+      {.name = "data-from",
+       .description = "rank 0 reads the data and sends them, or all ranks read them",
+       .choices = {"root", "all"},
+       .default_choice = "root",
+       .changes_no_number = true}};
+  const std::vector<StageOption> of_step = step_options();
+  all.insert(all.end(), of_step.begin(), of_step.end());
+  return all;
+}
+
+bool is_split(const StageOptions& values) {
+  const auto strategy = values.find("strategy");
+  return strategy != values.end() && strategy->second == "tensor";
+}
+
+/// @throws UsageError for what this stage cannot train so.
+void check_options(const mpi::World& world, const mpi::Placement& placement,
+                   const StageOptions& values, const ModelOptions& model,
+                   const WorkerOptions& workers) {
+  mpi::check_transport(values.at("transport"), placement);
+  if (!is_split(values)) return;
+  mpi::check_splittable(model, world.size());
+  if (workers.workers > 1 || workers.average == Average::weights) {  // of a checkpoint
+    throw UsageError(
+        "--strategy tensor has no workers whose results could be averaged: every rank "
+        "works on the whole batch; --strategy data has");
+  }
+}
+
+/// What only several processes, or only some ways of theirs to work together, have a use for.
+std::string why_idle(const mpi::World& world, const std::string& option, const StageOptions& values,
+                     const ModelOptions& model, const WorkerOptions& workers) {
+  const auto is_one_of = [&](std::initializer_list<const char*> names) {
+    return std::find(names.begin(), names.end(), option) != names.end();
+  };
+  if (world.size() == 1 && is_one_of({"transport", "no-overlap", "data-from"})) {
+    return "is for several processes, and there is but one: start them with mpirun -n";
+  }
+  if (is_split(values) && is_one_of({"average", "average-every", "no-overlap", "gather"})) {
+    return "is for --strategy data: with tensor, every rank works on the whole batch, in step with "
+           "the others";
+  }
+  if (option == "no-overlap" && workers.average == Average::weights) {
+    return "is for --average gradients: weights are exchanged when a step is done";
+  }
+  return why_idle_in_step(option, values, model);
+}
+
+// ------------------------------------------------------------------------------ what the stage has
+
+/// What the stage's functions need of the process.
+struct Process {
+  mpi::World* world;
+  mpi::MpiRanks* ranks;
+  std::function<mpi::Placement()> place;
+};
+
+template <typename T>
+std::unique_ptr<Executor<T>> make_executor(const Process& process, const StageOptions& values) {
+  return std::make_unique<DistributedExecutor<T>>(
+      mpi::choose_transport(values.at("transport"), *process.world, process.place()),
+      *process.world);
+}
+
+template <typename T>
+std::unique_ptr<Step> make_step(const Process& process, const StepArguments<T>& arguments) {
+  const StageOptions& values = arguments.options;
+  mpi::DistributedStepOptions options = {
+      .step = read_step_options(values, arguments.model, arguments.timings),
+      .splits_network = is_split(values),
+      .overlaps = values.at("no-overlap") == "off"};
+  options.step.processes = process.place().processes_on_device;
+  return std::make_unique<mpi::DistributedStep<T>>(
+      arguments.network, static_cast<DistributedExecutor<T>&>(*arguments.network.executor),
+      arguments.training_set, arguments.sgd, arguments.workers, arguments.starts,
+      arguments.steps_done, arguments.max_rows, *process.world, *process.ranks, options,
+      arguments.on_size);
+}
+
+/// Of rank 0 of at least two.
+template <typename T>
+Program step_program(const Process& process, const Model& model, const ModelOptions& described,
+                     const Sgd& sgd, const WorkerOptions& workers, const StageOptions& values,
+                     Index max_rows) {
+  const Part part = {0, std::max(process.world->size(), 2)};
+  if (is_split(values)) mpi::check_splittable(described, part.count);
+  const StepPrograms programs = is_split(values)
+                                    ? mpi::distribute_tensor(model, sgd, part).step
+                                    : mpi::distribute_data(model, sgd, workers.average, part,
+                                                           values.at("no-overlap") == "off");
+  return minibatch::fuse<T>(programs.training.step, max_rows, read_fuse_options(values));
+}
+
+template <typename T>
+InPrecision<T> in_precision(const Process& process) {
+  return {
+      .make_executor =
+          [process](const StageOptions& values) { return make_executor<T>(process, values); },
+      .rewrite =
+          [](const Program& forward, const StageOptions& values, Index max_rows) {
+            return minibatch::fuse<T>(forward, max_rows, read_fuse_options(values));
+          },
+      .make_step =
+          [process](const StepArguments<T>& arguments) { return make_step(process, arguments); },
+      .step_program =
+          [process](const Model& model, const ModelOptions& described, const Sgd& sgd,
+                    const WorkerOptions& workers, const StageOptions& values, Index max_rows) {
+            return step_program<T>(process, model, described, sgd, workers, values, max_rows);
+          },
+      .make_predictors = minibatch::make_predictors<T>};
+}
+
+Stage describe_stage(mpi::World& world, mpi::MpiRanks& ranks, const ProgramHooks& hooks) {
+  Stage stage;
+  stage.program = program;
+  stage.summary = "Stage 05: several processes share every batch, or the network, by MPI.";
+  stage.cuda_on_cpu = cuda::runs_on_cpu();
+  stage.has_workers = true;
+  stage.options = options();
+  stage.why_idle = [&world](const std::string& option, const StageOptions& values,
+                            const ModelOptions& model, const WorkerOptions& workers) {
+    return why_idle(world, option, values, model, workers);
+  };
+  stage.ranks = &ranks;
+  stage.ranks_are_workers = [](const StageOptions& values) { return !is_split(values); };
+  stage.hooks = hooks;
+
+  // The GPU is chosen when it is needed first, not for a help text.
+  auto placement = std::make_shared<std::optional<mpi::Placement>>();
+  const auto place = [&world, placement] {
+    if (!placement->has_value()) *placement = mpi::choose_device(world);
+    return **placement;
+  };
+  stage.check = [&world, place](const StageOptions& values, const ModelOptions& model,
+                                const WorkerOptions& workers) {
+    check_options(world, place(), values, model, workers);
+  };
+  stage.device = [place] {
+    place();
+    return cuda::describe_device();
+  };
+  stage.describe_ranks = [&world, place](const StageOptions& values, bool trains) {
+    const std::string how = "; strategy " + values.at("strategy") + ", transport " +
+                            mpi::choose_transport(values.at("transport"), world, place());
+    return "ranks  " + mpi::describe(world, place()) + (trains ? how : "");
+  };
+  stage.prepare = [&ranks, place](const StageOptions& values) {
+    ranks.take_data_from(values.at("data-from") == "all" ? mpi::DataFrom::all
+                                                         : mpi::DataFrom::root);
+    place();
+  };
+  const Process process = {&world, &ranks, place};
+  stage.in_float = in_precision<float>(process);
+  stage.in_double = in_precision<double>(process);
+  stage.folder = "stages/05_mpi/";
+  stage.files = stage05_files();
+  stage.offers = all_offers();
+  stage.libraries = [] {
+    std::vector<std::string> libraries = cuda::describe_libraries();
+    libraries.push_back(mpi::describe_library());
+    return libraries;
+  };
+  return stage;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return mpi::run_ranks(program, argc, argv, [&](mpi::World& world, const ProgramHooks& hooks) {
+    mpi::MpiRanks ranks(world);
+    return run_stage(describe_stage(world, ranks, hooks), argc, argv);
+  });
+}

@@ -1,0 +1,260 @@
+#include "04_minibatch/fused_executor.hpp"
+
+#include <array>
+#include <iterator>
+#include <vector>
+
+#include "04_minibatch/convolution.hpp"
+#include "04_minibatch/linear.hpp"
+#include "04_minibatch/output_layer.hpp"
+#include "cuda/check.hpp"
+
+namespace stagewise {
+namespace {
+
+/// A vector of 16 bytes.
+template <typename T>
+constexpr std::array<T, 16 / sizeof(T)> one_and_zeros = {1};
+
+template <typename T>
+void set_to_zero(cudaStream_t stream, T* values, Index n) {
+  if (values == nullptr) return;
+  CUDA_CHECK(cudaMemsetAsync(values, 0, static_cast<std::size_t>(n) * sizeof(T), stream));
+}
+
+}  // namespace
+
+template <typename T>
+FusedExecutor<T>::FusedExecutor()
+    : one_({std::ssize(one_and_zeros<T>)}, this->memory()), no_steps_({1}, this->memory()) {
+  const std::int64_t zero = 0;
+  this->copy_in(one_.data(), one_and_zeros<T>.data(), sizeof(one_and_zeros<T>));
+  this->copy_in(no_steps_.data(), &zero, sizeof(zero));
+  steps_before_ = no_steps_.data();
+}
+
+template <typename T>
+void FusedExecutor<T>::prepare(const Program& program) {
+  SharedMemoryExecutor<T>::prepare(program);
+  for (const Line& line : program.lines) {
+    if (const auto* const last = std::get_if<OutputLayer>(&line.operation)) {
+      partial_counts_[last->partials] = 0;
+    } else if (const auto* const loss = std::get_if<Loss>(&line.operation)) {
+      partial_counts_[loss->partials] = 0;
+    } else if (const auto* const update = std::get_if<UpdateBySum>(&line.operation)) {
+      add_table(update->parameters, update->l2, update->gradients,
+                &minibatch::WorkersPart<T>::gradient);
+    } else if (const auto* const average = std::get_if<AverageWeights>(&line.operation)) {
+      add_table(average->means, 0, average->workers, &minibatch::WorkersPart<T>::value);
+    }
+  }
+}
+
+template <typename T>
+Selection FusedExecutor<T>::selection(ValueId order) {
+  return {order ? this->template data<std::uint32_t>(order) : nullptr};
+}
+
+// ----------------------------------------------------------------------------------------- layers
+
+//! [linear]
+template <typename T>
+void FusedExecutor<T>::run(const Linear& op) {
+  const Index rows = this->shard(op.output).rows;
+  if (rows == 0) return;
+  minibatch::linear<T>(this->stream(),
+                       {.rows = rows,
+                        .in = this->value(op.weight).shape[0],
+                        .out = this->value(op.weight).shape[1],
+                        .input = this->at(op.input),
+                        .selection = selection(op.order),
+                        .weight = this->at(op.weight),
+                        .bias = this->at(op.bias),
+                        .activation = op.activation,
+                        .output = this->at(op.output)},
+                       this->workspace());
+}
+//! [linear]
+
+template <typename T>
+void FusedExecutor<T>::run(const LinearInputGradient& op) {
+  const Index rows = this->shard(op.dinput).rows;
+  if (rows == 0) return;
+  minibatch::input_gradient<T>(this->stream(),
+                               {.forward = {.rows = rows,
+                                            .in = this->value(op.weight).shape[0],
+                                            .out = this->value(op.weight).shape[1],
+                                            .input = this->at(op.input),
+                                            .weight = this->at(op.weight)},
+                                .doutput = this->template data<T>(op.doutput),
+                                .dinput = this->at(op.dinput),
+                                .input_activation = op.input_activation},
+                               this->workspace());
+}
+
+//! [linear_gradients]
+template <typename T>
+void FusedExecutor<T>::run(const LinearGradients& op) {
+  const ValueId weight = op.weight ? ValueId(op.weight) : ValueId(op.dweight);
+  const ValueId bias = op.bias ? ValueId(op.bias) : ValueId(op.dbias);
+  const Shape& shape = this->value(weight).shape;
+  const Index rows = this->shard(op.doutput).rows;
+  if (rows == 0) {  // of a worker that has nothing to do
+    set_to_zero(this->stream(), this->at(op.dweight), shape.elements());
+    set_to_zero(this->stream(), this->at(op.dbias), shape[1]);
+    return;
+  }
+  const auto target = [&](T* gradient, T* parameter, double l2) {
+    return GradientTarget<T>{.gradient = gradient != nullptr ? gradient : parameter,
+                             .parameter = parameter,
+                             .learning_rate = static_cast<T>(op.learning_rate),
+                             .l2 = static_cast<T>(l2)};
+  };
+  LinearBackwardProblem<T> problem = {
+      .forward = {.rows = rows,
+                  .in = shape[0],
+                  .out = shape[1],
+                  .input = this->at(op.input),
+                  .selection = selection(op.order)},
+      .doutput = this->template data<T>(op.doutput),
+      .weight = target(this->at(op.dweight), this->at(op.weight), op.l2)};
+  if (bias) problem.bias = target(this->at(op.dbias), this->at(op.bias), 0);
+  minibatch::parameter_gradients(this->stream(), problem, one_.data(), this->workspace());
+}
+//! [linear_gradients]
+
+template <typename T>
+minibatch::LossProblem<T> FusedExecutor<T>::loss_problem(const LossAttributes& at,
+                                                         ValueId doutputs) {
+  return {.rows = this->shard(doutputs).rows,
+          .batch_rows = this->batch_rows(doutputs),
+          .classes = this->columns(doutputs),
+          .loss = at.loss,
+          .has_threshold = at.threshold.has_value(),
+          .threshold = static_cast<T>(at.threshold.value_or(0)),
+          .activation = at.activation,
+          .doutputs = this->template data<T>(doutputs)};
+}
+
+//! [output_layer]
+template <typename T>
+void FusedExecutor<T>::run(const OutputLayer& op) {
+  const Shape& weight = this->value(op.weight).shape;
+  minibatch::OutputLayerProblem<T> problem;
+  problem.loss = loss_problem(op.at, op.doutput);
+  problem.loss.labels = this->at(op.labels);
+  problem.loss.selection = selection(op.order);
+  problem.layer = {.forward = {.rows = problem.loss.rows,
+                               .in = weight[0],
+                               .out = weight[1],
+                               .input = this->at(op.input),
+                               .weight = this->at(op.weight),
+                               .bias = this->at(op.bias)},
+                   .doutput = this->at(op.doutput),
+                   .dinput = this->at(op.dinput),
+                   .input_activation = op.input_activation};
+  partial_counts_[op.partials] =
+      minibatch::output_layer(this->stream(), problem, this->at(op.partials));
+}
+//! [output_layer]
+
+template <typename T>
+void FusedExecutor<T>::run(const Loss& op) {
+  minibatch::LossProblem<T> problem = loss_problem(op.at, op.doutputs);
+  problem.outputs = this->at(op.outputs);
+  problem.labels = this->at(op.labels);
+  problem.selection = selection(op.order);
+  partial_counts_[op.partials] = minibatch::loss(this->stream(), problem, this->at(op.partials));
+}
+
+template <typename T>
+void FusedExecutor<T>::run(const AddPartials& op) {
+  minibatch::add_to_totals(this->stream(), {.partials = this->at(op.partials),
+                                            .count = partial_counts_.at(op.partials),
+                                            .totals = this->at(op.totals),
+                                            .steps_before = steps_before_,
+                                            .step = this->batch().step});
+}
+
+// ----------------------------------------------------------------------------------------- images
+
+template <typename T>
+void FusedExecutor<T>::run(const ConvolutionReluPool& op) {
+  if (this->shard(op.output).rows == 0) return;
+  minibatch::convolution_relu_pool<T>(this->stream(),
+                                      {.convolution = this->problem(op.input, op.filter),
+                                       .window = op.window,
+                                       .input = this->at(op.input),
+                                       .filter = this->at(op.filter),
+                                       .bias = this->at(op.bias),
+                                       .activated = this->at(op.activated),
+                                       .output = this->at(op.output)},
+                                      this->workspace());
+}
+
+template <typename T>
+void FusedExecutor<T>::run(const PoolReluBackward& op) {
+  const Shape& shape = this->value(op.dsum).shape;
+  if (this->shard(op.dsum).rows == 0) {
+    set_to_zero(this->stream(), this->at(op.dbias), shape[2]);
+    return;
+  }
+  minibatch::pool_relu_backward<T>(this->stream(),
+                                   {.forward = {.convolution = {.batch = this->shard(op.dsum).rows,
+                                                                .height = shape[0],
+                                                                .width = shape[1],
+                                                                .in = 1,
+                                                                .filter_height = 1,
+                                                                .filter_width = 1,
+                                                                .out = shape[2]},
+                                                .window = op.window,
+                                                .activated = this->template data<T>(op.activated)},
+                                    .doutput = this->at(op.doutput),
+                                    .dactivated = this->at(op.dsum),
+                                    .dbias = this->at(op.dbias)},
+                                   this->workspace());
+}
+
+template <typename T>
+void FusedExecutor<T>::run(const ConvolutionBackward& op) {
+  if (this->shard(op.doutput).rows > 0) return SharedMemoryExecutor<T>::run(op);
+  set_to_zero(this->stream(), this->at(op.dfilter), this->elements(op.dfilter));
+}
+
+// ---------------------------------------------------------------------------------------- workers
+
+template <typename T>
+template <typename Parameters, typename Operands, typename Member>
+void FusedExecutor<T>::add_table(const Parameters& parameters, double l2, const Operands& workers,
+                                 Member member) {
+  std::vector<minibatch::MeanParameter<T>> means;
+  for (const ValueId id : parameters) {
+    const Value& value = this->value(id);
+    means.push_back({.value = this->template data<T>(id),
+                     .elements = value.shape.elements(),
+                     .l2 = value.role == Role::weight ? static_cast<T>(l2) : T{0}});
+  }
+  std::vector<minibatch::WorkersPart<T>> parts(workers.size());
+  for (std::size_t i = 0; i < workers.size(); ++i) {
+    parts[i].*member = this->template data<T>(workers[i]);
+  }
+  tables_.insert_or_assign(parameters.front(), minibatch::WorkersTable<T>(*this, means, parts));
+}
+
+template <typename T>
+void FusedExecutor<T>::run(const UpdateBySum& op) {
+  if (this->batch().rows == 0) return;
+  minibatch::update_by_sum(this->stream(), tables_.at(op.parameters.front()).parameters(),
+                           static_cast<T>(op.learning_rate));
+}
+
+template <typename T>
+void FusedExecutor<T>::run(const AverageWeights& op) {
+  minibatch::average_weights(this->stream(), tables_.at(op.means.front()).parameters(),
+                             op.is_taken_over);
+}
+
+template class FusedExecutor<float>;
+template class FusedExecutor<double>;
+
+}  // namespace stagewise

@@ -1,0 +1,57 @@
+/// @file
+/// Stage 04: a function for each fused line, beside those of stage 03.
+#pragma once
+
+#include <map>
+
+#include "03_shared_memory/shared_memory_executor.hpp"
+#include "04_minibatch/loss.hpp"
+#include "04_minibatch/workers_table.hpp"
+
+namespace stagewise {
+
+/// Executes fused lines by kernels of their own.
+template <typename T>
+class FusedExecutor : public SharedMemoryExecutor<T> {
+ public:
+  using SharedMemoryExecutor<T>::run;
+  void run(const Linear& op);
+  void run(const LinearInputGradient& op);
+  void run(const LinearGradients& op);
+  void run(const OutputLayer& op);
+  void run(const Loss& op);
+  void run(const AddPartials& op);
+  void run(const ConvolutionReluPool& op);
+  void run(const PoolReluBackward& op);
+  void run(const ConvolutionBackward& op);
+  void run(const UpdateBySum& op);
+  void run(const AverageWeights& op);
+
+  /// Where the device counts the steps that came before those of a recording; see TotalsProblem.
+  void count_steps_from(const std::int64_t* steps_before) { steps_before_ = steps_before; }
+
+ protected:
+  /// @throws Error if no GPU can be used.
+  FusedExecutor();
+
+  void prepare(const Program& program) override;
+
+ private:
+  /// Puts together what the workers' kernels need, for the line that writes `parameters`.
+  /// @param member of a WorkersPart: what the operands `workers` are.
+  template <typename Parameters, typename Operands, typename Member>
+  void add_table(const Parameters& parameters, double l2, const Operands& workers, Member member);
+  minibatch::LossProblem<T> loss_problem(const LossAttributes& at, ValueId doutputs);
+  Selection selection(ValueId order);
+
+  Tensor<T> one_;  ///< 1, 0, 0, 0: 16 bytes
+  std::map<ValueId, Index> partial_counts_;
+  std::map<ValueId, minibatch::WorkersTable<T>> tables_;  ///< by the first parameter of a line
+  const std::int64_t* steps_before_ = nullptr;
+  Tensor<std::int64_t> no_steps_;
+};
+
+extern template class FusedExecutor<float>;
+extern template class FusedExecutor<double>;
+
+}  // namespace stagewise
