@@ -114,14 +114,17 @@ template <class T>
 struct Reference {
   T* variable;
 };
+/// Passes such a variable on.
 template <class T>
 Reference<T> by_reference(T& variable) {
   return {__builtin_addressof(variable)};
 }
+/// What the kernel is called with: the variable, or the argument itself.
 template <class T>
 T& passed(Reference<T>& reference) {
   return *reference.variable;
 }
+/// Likewise.
 template <class T>
 T& passed(T& argument) {
   return argument;
