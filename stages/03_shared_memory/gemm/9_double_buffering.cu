@@ -15,6 +15,9 @@
 /// around it, the compiler might move the loads down to where they are stored, and nothing would be
 /// on its way meanwhile.
 ///
+/// The waiting room is 8 numbers a thread. Where these are loaded one by one, their addresses take
+/// so many registers that a multiprocessor has room for one block only.
+///
 /// Run it: `ladder gemm --rung double-buffering`.
 /// Work: as rung 8, in twice as much shared memory, with half as many barriers.
 
