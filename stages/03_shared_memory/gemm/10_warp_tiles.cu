@@ -15,8 +15,8 @@
 /// makes conflicts.
 ///
 /// Run it: `ladder gemm --rung warp-tiles`.
-/// Work: as rung 9; but of the numbers that a warp reads from shared memory, 2/3 as many differ from
-/// each other. In double, where a warp's tile is 32 x 32, these are 64 a step instead of 80.
+/// Work: as rung 9; but of the numbers that a warp reads from shared memory, 2/3 as many differ
+/// from each other. In double, where a warp's tile is 32 x 32, these are 64 a step instead of 80.
 
 #include "02_naive_cuda/operand.cuh"
 #include "03_shared_memory/gemm/move_vectors.cuh"
@@ -120,7 +120,11 @@ template <typename T>
 void gemm_warp_tiles(cudaStream_t stream, const GemmProblem<T>& p, Workspace& /*workspace*/) {
   const bool has_vectors = is_aligned(p.a, p.op_a == Transpose::no ? p.k : p.m) &&
                            is_aligned(p.b, p.op_b == Transpose::no ? p.n : p.k);
-  has_vectors ? launch<Vector<T>::length>(stream, p) : launch<1>(stream, p);
+  if (has_vectors) {
+    launch<Vector<T>::length>(stream, p);
+  } else {
+    launch<1>(stream, p);
+  }
 }
 
 template void gemm_warp_tiles(cudaStream_t, const GemmProblem<float>&, Workspace&);

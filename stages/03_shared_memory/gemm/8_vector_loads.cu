@@ -109,7 +109,11 @@ template <typename T>
 void gemm_vector_loads(cudaStream_t stream, const GemmProblem<T>& p, Workspace& /*workspace*/) {
   const bool has_vectors = is_aligned(p.a, p.op_a == Transpose::no ? p.k : p.m) &&
                            is_aligned(p.b, p.op_b == Transpose::no ? p.n : p.k);
-  has_vectors ? launch<Vector<T>::length>(stream, p) : launch<1>(stream, p);
+  if (has_vectors) {
+    launch<Vector<T>::length>(stream, p);
+  } else {
+    launch<1>(stream, p);
+  }
 }
 
 template void gemm_vector_loads(cudaStream_t, const GemmProblem<float>&, Workspace&);
