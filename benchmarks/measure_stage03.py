@@ -44,8 +44,9 @@ SECONDS_A_COMMAND = 90
 NOTHING = "-"
 
 # At 4096^3, verification alone takes seconds, and the lower rungs are no match for such a size.
-RUNGS_FOR_LARGE = ["tile-32", "register-tile", "vector-loads", "async-copies", "stream-k"]
-RUNGS_TO_PICK_FROM = ["stream-k", "async-copies", "vector-loads"]
+RUNGS_FOR_LARGE = ["tile-32", "register-tile", "vector-loads", "double-buffering", "warp-tiles",
+                   "main-loop", "async-copies", "stream-k"]
+RUNGS_TO_PICK_FROM = ["stream-k", "async-copies", "main-loop"]
 
 # Report 000, section 3.1 and table 2, on a Tesla K80: the difference to cuBLAS, and seconds by the
 # side of the blocks; the last is what section 4.4 made of 16 x 16, coalesced and padded.

@@ -2,8 +2,9 @@
 /// The GEMM ladder, and the rule that picks a rung.
 ///
 /// Rungs 1 to 3 take every number from global memory, each time they need it. Rungs 4 and 5 share
-/// what they load within a block, rungs 6 and 7 within a thread, too. Rungs 8 and 9 load while they
-/// multiply. Rung 10 keeps all multiprocessors busy until the end.
+/// what they load within a block, rungs 6 and 7 within a thread, too, and rung 10 within a warp.
+/// Rung 8 loads vectors, and from rung 9 on the rungs load while they multiply. Rungs 11 to 13
+/// share one main loop; the last of them keeps all multiprocessors busy until the end.
 
 #include <array>
 
@@ -39,7 +40,7 @@ Support counts_in_ints() {
 }
 
 template <typename T>
-Support supports_vector_loads(const GemmProblem<T>& p) {
+Support supports_main_loop(const GemmProblem<T>& p) {
   return fits_ints(p.m, p.n, p.k) ? Support() : counts_in_ints();
 }
 
@@ -47,7 +48,7 @@ Support supports_vector_loads(const GemmProblem<T>& p) {
 template <typename T>
 Support supports_async_copies(const GemmProblem<T>& p) {
   const int capability = cuda::compute_capability();
-  if (capability >= 80) return supports_vector_loads(p);
+  if (capability >= 80) return supports_main_loop(p);
   return {"it takes a GPU of compute capability 8.0 or higher, and this one has " +
           std::to_string(capability / 10) + "." + std::to_string(capability % 10)};
 }
@@ -91,11 +92,17 @@ const auto& rungs() {
        "a thread computes 8 elements", run<T, gemm_register_column<T>>, all, 64},
       {"register-tile", "stages/03_shared_memory/gemm/7_register_tile.cu",
        "a thread computes 8 x 8", run<T, gemm_register_tile<T>>, all, 64},
-      {"vector-loads", "stages/03_shared_memory/gemm/8_vector_loads.cu",
-       "16 bytes a load, two buffers", run<T, gemm_vector_loads<T>>, supports_vector_loads<T>},
-      {"async-copies", "stages/03_shared_memory/gemm/9_async_copies.cu", "past the registers",
+      {"vector-loads", "stages/03_shared_memory/gemm/8_vector_loads.cu", "16 bytes a load",
+       run<T, gemm_vector_loads<T>>, all},
+      {"double-buffering", "stages/03_shared_memory/gemm/9_double_buffering.cu",
+       "loads while it multiplies", run<T, gemm_double_buffering<T>>, all},
+      {"warp-tiles", "stages/03_shared_memory/gemm/10_warp_tiles.cu", "a warp computes 32 x 64",
+       run<T, gemm_warp_tiles<T>>, all},
+      {"main-loop", "stages/03_shared_memory/gemm/11_main_loop.cu", "the same, made of parts",
+       run<T, gemm_main_loop<T>>, supports_main_loop<T>},
+      {"async-copies", "stages/03_shared_memory/gemm/12_async_copies.cu", "past the registers",
        run<T, gemm_async_copies<T>>, supports_async_copies<T>},
-      {"stream-k", "stages/03_shared_memory/gemm/10_stream_k.cu", "the same work for every block",
+      {"stream-k", "stages/03_shared_memory/gemm/13_stream_k.cu", "the same work for every block",
        run<T, gemm_stream_k<T>>, supports_stream_k<T>},
   });
   return ladder;
@@ -119,7 +126,7 @@ const GemmRung<T>& pick_gemm(const GemmProblem<T>& p) {
   const Index tiles = tile_count<typename Tilings<T>::Large>(p.m, p.n);
   const bool fills = tiles >= 6 * cuda::multiprocessors();
   const char* const wanted = fills ? "async-copies" : "stream-k";
-  for (const char* const name : {wanted, "async-copies", "vector-loads"}) {
+  for (const char* const name : {wanted, "async-copies", "main-loop"}) {
     const GemmRung<T>& rung = find_rung(ladder, name);
     if (rung.supports(p)) return rung;
   }

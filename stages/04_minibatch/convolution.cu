@@ -62,11 +62,11 @@ void multiply(cudaStream_t stream, const ConvolutionReluPoolProblem<T>& layer,
   };
   using Wide = typename Tilings<T>::Medium;
   using Narrow = typename Slim<T>::Tiles;
-  if (p.out <= Tilings<T>::Tall::columns) {
+  if (p.out <= Tilings<T>::Tall::BN) {
     run(typename Tilings<T>::Tall());
-  } else if (p.out <= Narrow::columns && suits(Narrow())) {
+  } else if (p.out <= Narrow::BN && suits(Narrow())) {
     run(Narrow());
-  } else if (p.out > Narrow::columns && suits(Wide())) {
+  } else if (p.out > Narrow::BN && suits(Wide())) {
     run(Wide());
   } else {
     run(typename Tilings<T>::Small());

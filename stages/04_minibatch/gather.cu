@@ -39,18 +39,18 @@ __global__ void take_chunk_kernel(const std::uint32_t* order, Cursor* cursor, In
 //! [take_chunk]
 
 //! [gather]
-/// A thread copies one group of neighbours: a vector, or a single number.
+/// A thread copies one group of neighbours, a vector or a single number, of a few rows.
 template <typename Group>
 __global__ void gather_kernel(const Group* data, const std::int32_t* labels, Index groups,
                               const std::uint32_t* order, Index rows, Group* batch,
                               std::int32_t* batch_labels) {
-  const Index i = cuda::index_x();
-  if (i >= rows * groups) return;
-  const Index row = i / groups;
-  const Index group = i % groups;
-  const Index sample = order[row];
-  batch[i] = data[sample * groups + group];
-  if (group == 0) batch_labels[row] = labels[sample];
+  const Index group = cuda::index_x();
+  if (group >= groups) return;
+  for (Index row = cuda::index_y(); row < rows; row += cuda::rows_in_grid()) {
+    const Index sample = order[row];
+    batch[row * groups + group] = data[sample * groups + group];
+    if (group == 0) batch_labels[row] = labels[sample];
+  }
 }
 //! [gather]
 
@@ -66,7 +66,8 @@ template <typename T>
 void gather(cudaStream_t stream, const T* data, const std::int32_t* labels, Index features,
             const std::uint32_t* order, Index rows, T* batch, std::int32_t* batch_labels) {
   const auto run = [&](const auto* from, auto* to, Index groups) {
-    gather_kernel<<<cuda::grid_for(rows * groups), cuda::threads_per_block, 0, stream>>>(
+    const dim3 block(32, 8);
+    gather_kernel<<<cuda::grid_for(rows, groups, block), block, 0, stream>>>(
         from, labels, groups, order, rows, to, batch_labels);
     CUDA_CHECK_LAUNCH("gather");
   };

@@ -248,7 +248,7 @@ TEST(GemmRungs, ThoseThatCountInIntsRefuseWhatTheyCannotCount) {
   for (const Shape3& shape :
        std::vector<Shape3>{{large, 1, 1}, {1, large, 1}, {1, 1, large}, {large, large, large}}) {
     const GemmProblem<float> problem = {.m = shape.m, .n = shape.n, .k = shape.k};
-    for (const char* const name : {"vector-loads", "async-copies", "stream-k"}) {
+    for (const char* const name : {"main-loop", "async-copies", "stream-k"}) {
       const auto support = find_rung(shared_memory::gemm_ladder<float>(), name).supports(problem);
       EXPECT_FALSE(support) << name;
       EXPECT_FALSE(support.reason.empty());

@@ -7,39 +7,39 @@
 /// windows, so the matrix is that many times as large as the input, and is written once and read
 /// once.
 ///
-/// A thread copies one element. Its number, taken apart from the inside outwards, is the channel,
-/// the place in the window, the pixel; neighbours read and write neighbours.
+/// A thread copies one element, and neighbours read and write neighbours. A GPU has no instruction
+/// that divides integers, so little is divided: image and row come from the block's place in the
+/// grid, and the rest takes two multiplications (fast_divmod.cuh).
 ///
 /// Run it: `stage03_shared_memory train --model cnn --convolution im2col`.
 /// Bytes: pixels x window x sizeof(T), read and written.
 
 #include "03_shared_memory/convolution/im2col.hpp"
 #include "cuda/check.hpp"
+#include "cuda/fast_divmod.cuh"
 #include "cuda/launch.cuh"
 
 namespace stagewise::shared_memory {
 namespace {
 
+using cuda::FastDivmod;
+
 //! [im2col]
+/// A block works on some windows of a row of the output; blockIdx says which row, and which image.
 template <typename T>
-__global__ void im2col_kernel(ConvolutionProblem p, Index output_height, Index output_width,
-                              const T* input, T* columns) {
+__global__ void im2col_kernel(ConvolutionProblem p, Index output_height, Index row_elements,
+                              FastDivmod by_window, FastDivmod by_window_row,
+                              const T* __restrict__ input, T* __restrict__ columns) {
   const Index element = cuda::index_x();
-  if (element >= p.batch * output_height * output_width * p.filter_height * p.filter_width * p.in) {
-    return;
+  if (element >= row_elements) return;
+  const auto [x, place] = by_window.divide(static_cast<int>(element));
+  const auto [i, offset] = by_window_row.divide(place);  // a window's row is one piece of the input
+  for (Index b = blockIdx.z; b < p.batch; b += gridDim.z) {
+    for (Index y = blockIdx.y; y < output_height; y += gridDim.y) {
+      columns[(b * output_height + y) * row_elements + element] =
+          input[((b * p.height + y + i) * p.width + x) * p.in + offset];
+    }
   }
-  Index rest = element;
-  const Index c = rest % p.in;
-  rest /= p.in;
-  const Index j = rest % p.filter_width;
-  rest /= p.filter_width;
-  const Index i = rest % p.filter_height;
-  rest /= p.filter_height;
-  const Index x = rest % output_width;
-  rest /= output_width;
-  const Index y = rest % output_height;
-  const Index b = rest / output_height;
-  columns[element] = input[((b * p.height + y + i) * p.width + x + j) * p.in + c];
 }
 //! [im2col]
 
@@ -47,10 +47,14 @@ __global__ void im2col_kernel(ConvolutionProblem p, Index output_height, Index o
 
 template <typename T>
 void im2col(cudaStream_t stream, const ConvolutionProblem& p, const T* input, T* columns) {
-  const Index n = p.output_pixels() * p.filter_height * p.filter_width * p.in;
-  if (n == 0) return;
-  im2col_kernel<<<cuda::grid_for(n), cuda::threads_per_block, 0, stream>>>(
-      p, p.output_height(), p.output_width(), input, columns);
+  const Index window_row = p.filter_width * p.in;
+  const Index window = p.filter_height * window_row;
+  const Index row_elements = p.output_width() * window;
+  if (row_elements * p.output_height() * p.batch == 0) return;
+  im2col_kernel<<<grid_for_rows(p.batch, p.output_height(), row_elements), cuda::threads_per_block,
+                  0, stream>>>(p, p.output_height(), row_elements,
+                               FastDivmod(static_cast<int>(window)),
+                               FastDivmod(static_cast<int>(window_row)), input, columns);
   CUDA_CHECK_LAUNCH("im2col");
 }
 

@@ -12,36 +12,37 @@
 
 #include "03_shared_memory/convolution/im2col.hpp"
 #include "cuda/check.hpp"
+#include "cuda/fast_divmod.cuh"
 #include "cuda/launch.cuh"
 
 namespace stagewise::shared_memory {
 namespace {
 
+using cuda::FastDivmod;
+
 //! [col2im]
 template <typename T>
 __global__ void col2im_kernel(ConvolutionProblem p, Index output_height, Index output_width,
-                              const T* dcolumns, T* dinput) {
-  Index rest = cuda::index_x();
-  if (rest >= p.batch * p.height * p.width * p.in) return;
-  T* const result = dinput + rest;
-  const Index c = rest % p.in;
-  rest /= p.in;
-  const Index x = rest % p.width;
-  rest /= p.width;
-  const Index y = rest % p.height;
-  const Index b = rest / p.height;
-
-  // This value was seen at place (i, j) of the window whose output is (y - i, x - j).
-  T sum = 0;
-  for (Index i = 0; i < p.filter_height; ++i) {
-    if (y - i < 0 || y - i >= output_height) continue;
-    for (Index j = 0; j < p.filter_width; ++j) {
-      if (x - j < 0 || x - j >= output_width) continue;
-      const Index pixel = (b * output_height + y - i) * output_width + x - j;
-      sum += dcolumns[((pixel * p.filter_height + i) * p.filter_width + j) * p.in + c];
+                              FastDivmod by_in, const T* __restrict__ dcolumns,
+                              T* __restrict__ dinput) {
+  const Index element = cuda::index_x();
+  if (element >= p.width * p.in) return;
+  const auto [x, c] = by_in.divide(static_cast<int>(element));
+  for (Index b = blockIdx.z; b < p.batch; b += gridDim.z) {
+    for (Index y = blockIdx.y; y < p.height; y += gridDim.y) {
+      // This value was seen at place (i, j) of the window whose output is (y - i, x - j).
+      T sum = 0;
+      for (Index i = 0; i < p.filter_height; ++i) {
+        if (y - i < 0 || y - i >= output_height) continue;
+        for (Index j = 0; j < p.filter_width; ++j) {
+          if (x - j < 0 || x - j >= output_width) continue;
+          const Index pixel = (b * output_height + y - i) * output_width + x - j;
+          sum += dcolumns[((pixel * p.filter_height + i) * p.filter_width + j) * p.in + c];
+        }
+      }
+      dinput[(b * p.height + y) * p.width * p.in + element] = sum;
     }
   }
-  *result = sum;
 }
 //! [col2im]
 
@@ -49,10 +50,11 @@ __global__ void col2im_kernel(ConvolutionProblem p, Index output_height, Index o
 
 template <typename T>
 void col2im(cudaStream_t stream, const ConvolutionProblem& p, const T* dcolumns, T* dinput) {
-  const Index n = p.batch * p.height * p.width * p.in;
-  if (n == 0) return;
-  col2im_kernel<<<cuda::grid_for(n), cuda::threads_per_block, 0, stream>>>(
-      p, p.output_height(), p.output_width(), dcolumns, dinput);
+  const Index row_elements = p.width * p.in;
+  if (row_elements * p.height * p.batch == 0) return;
+  col2im_kernel<<<grid_for_rows(p.batch, p.height, row_elements), cuda::threads_per_block, 0,
+                  stream>>>(p, p.output_height(), p.output_width(),
+                            FastDivmod(static_cast<int>(p.in)), dcolumns, dinput);
   CUDA_CHECK_LAUNCH("col2im");
 }
 

@@ -21,7 +21,7 @@ using naive_cuda::Operand;
 //! [uncoalesced]
 template <typename T>
 __global__ void gemm_uncoalesced_kernel(Index m, Index n, Index k, T alpha, Operand<T> a,
-                                        Operand<T> b, T beta, T* c) {
+                                        Operand<T> b, T beta, T* __restrict__ c) {
   const Index row = cuda::index_x();  // neighbours in x, and so in a warp, are rows
   if (row >= m) return;
   for (Index column = cuda::index_y(); column < n; column += cuda::rows_in_grid()) {

@@ -13,8 +13,6 @@
 /// Run it: `ladder gemm --rung tile-16` (or tile-4, tile-8, tile-32).
 /// Work: 2 m n k operations, 2 m n k / size loads of global memory, 2 m n k of shared memory.
 
-#include <algorithm>
-
 #include "02_naive_cuda/operand.cuh"
 #include "03_shared_memory/gemm/rungs.hpp"
 #include "cuda/check.hpp"
@@ -28,7 +26,7 @@ using naive_cuda::Operand;
 //! [tile]
 template <int size, typename T>
 __global__ void gemm_tile_kernel(Index m, Index n, Index k, T alpha, Operand<T> a, Operand<T> b,
-                                 T beta, T* c) {
+                                 T beta, T* __restrict__ c) {
   __shared__ T a_tile[size][size];
   __shared__ T b_tile[size][size];
   const int y = static_cast<int>(threadIdx.y);

@@ -37,7 +37,7 @@ constexpr int size = 32;
 //! [coalesced_tile]
 template <int padding, typename T>
 __global__ void gemm_coalesced_tile_kernel(Index m, Index n, Index k, T alpha, Operand<T> a,
-                                           Operand<T> b, T beta, T* c) {
+                                           Operand<T> b, T beta, T* __restrict__ c) {
   __shared__ T a_tile[size][size + padding];  // [step][row]
   __shared__ T b_tile[size][size + padding];  // [step][column]
   const int y = static_cast<int>(threadIdx.y);

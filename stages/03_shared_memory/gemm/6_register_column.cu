@@ -10,8 +10,6 @@
 /// Work: 2 m n k operations; with tiles of 64 x 64, 2 m n k / 64 loads of global memory and
 /// 9/8 m n k of shared memory.
 
-#include <algorithm>
-
 #include "02_naive_cuda/operand.cuh"
 #include "03_shared_memory/gemm/load_tile.cuh"
 #include "03_shared_memory/gemm/rungs.hpp"
@@ -23,38 +21,33 @@ namespace {
 
 using naive_cuda::Operand;
 
-constexpr int rows = 64;     // of a tile of C
-constexpr int columns = 64;  // likewise
-constexpr int depth = 8;     // steps along k at a time
-constexpr int height = 8;    // elements of C a thread, below each other
-constexpr int threads = rows / height * columns;
-
 //! [register_column]
-template <typename T>
+template <int BM, int BN, int BK, int TM, typename T>
 __global__ void gemm_register_column_kernel(Index m, Index n, Index k, T alpha, Operand<T> a,
-                                            Operand<T> b, T beta, T* c) {
-  __shared__ T a_tile[depth][rows + 1];
-  __shared__ T b_tile[depth][columns + 1];
-  const int x = static_cast<int>(threadIdx.x) % columns;
-  const int y = static_cast<int>(threadIdx.x) / columns * height;
-  const Index column = blockIdx.x * Index{columns} + x;
-  for (Index top = blockIdx.y * Index{rows}; top < m; top += gridDim.y * Index{rows}) {
-    T sums[height] = {};
-    for (Index step = 0; step < k; step += depth) {
-      load_tile<threads, rows>(a_tile, a.data, a.row_stride, a.column_stride, top, m, step, k);
-      load_tile<threads, columns>(b_tile, b.data, b.column_stride, b.row_stride,
-                                  blockIdx.x * Index{columns}, n, step, k);
+                                            Operand<T> b, T beta, T* __restrict__ c) {
+  constexpr int threads = BM / TM * BN;
+  __shared__ T a_tile[BK][BM + 1];
+  __shared__ T b_tile[BK][BN + 1];
+  const int x = static_cast<int>(threadIdx.x) % BN;
+  const int y = static_cast<int>(threadIdx.x) / BN * TM;
+  const Index column = blockIdx.x * Index{BN} + x;
+  for (Index top = blockIdx.y * Index{BM}; top < m; top += gridDim.y * Index{BM}) {
+    T sums[TM] = {};
+    for (Index step = 0; step < k; step += BK) {
+      load_tile<threads, BM>(a_tile, a.data, a.row_stride, a.column_stride, top, m, step, k);
+      load_tile<threads, BN>(b_tile, b.data, b.column_stride, b.row_stride, blockIdx.x * Index{BN},
+                             n, step, k);
       __syncthreads();
 #pragma unroll
-      for (int i = 0; i < depth; ++i) {
-        const T factor = b_tile[i][x];  // read once, used `height` times
+      for (int i = 0; i < BK; ++i) {
+        const T factor = b_tile[i][x];  // read once, used `TM` times
 #pragma unroll
-        for (int r = 0; r < height; ++r) sums[r] += a_tile[i][y + r] * factor;
+        for (int r = 0; r < TM; ++r) sums[r] += a_tile[i][y + r] * factor;
       }
       __syncthreads();
     }
 #pragma unroll
-    for (int r = 0; r < height; ++r) {
+    for (int r = 0; r < TM; ++r) {
       if (top + y + r >= m || column >= n) continue;
       T* const out = c + (top + y + r) * n + column;
       *out = beta == 0 ? alpha * sums[r] : alpha * sums[r] + beta * *out;
@@ -67,8 +60,12 @@ __global__ void gemm_register_column_kernel(Index m, Index n, Index k, T alpha, 
 
 template <typename T>
 void gemm_register_column(cudaStream_t stream, const GemmProblem<T>& p, Workspace& /*workspace*/) {
-  const dim3 grid = cuda::grid_for(p.m, p.n, dim3(columns, rows));
-  gemm_register_column_kernel<<<grid, threads, 0, stream>>>(
+  constexpr int BM = 64;  // rows of a block's tile
+  constexpr int BN = 64;  // columns of a block's tile
+  constexpr int BK = 8;   // steps along k at a time
+  constexpr int TM = 8;   // rows of a thread's tile, which is one column wide
+  const dim3 grid = cuda::grid_for(p.m, p.n, dim3(BN, BM));
+  gemm_register_column_kernel<BM, BN, BK, TM><<<grid, BM / TM * BN, 0, stream>>>(
       p.m, p.n, p.k, p.alpha, naive_cuda::operand_a(p), naive_cuda::operand_b(p), p.beta, p.c);
   CUDA_CHECK_LAUNCH("gemm (register column)");
 }

@@ -14,8 +14,6 @@
 /// Run it: `ladder gemm --rung register-tile`.
 /// Work: 2 m n k operations; 2 m n k / 128 loads of global memory, m n k / 4 of shared memory.
 
-#include <algorithm>
-
 #include "02_naive_cuda/operand.cuh"
 #include "03_shared_memory/gemm/load_tile.cuh"
 #include "03_shared_memory/gemm/rungs.hpp"
@@ -27,56 +25,43 @@ namespace {
 
 using naive_cuda::Operand;
 
-constexpr int threads_down = 16;
-constexpr int threads_across = 16;
-constexpr int threads = threads_down * threads_across;
-constexpr int depth = 8;   // steps along k at a time
-constexpr int height = 8;  // of a thread's tile
-constexpr int rows = threads_down * height;
-
-/// Width of a thread's tile.
-template <typename T>
-constexpr int width = sizeof(T) == sizeof(float) ? 8 : 4;
-
-template <typename T>
-constexpr int columns = threads_across* width<T>;
-
 //! [register_tile]
-template <typename T>
+template <int BM, int BN, int BK, int TM, int TN, typename T>
 __global__ void gemm_register_tile_kernel(Index m, Index n, Index k, T alpha, Operand<T> a,
-                                          Operand<T> b, T beta, T* c) {
-  __shared__ T a_tile[depth][rows + 1];
-  __shared__ T b_tile[depth][columns<T> + 1];
+                                          Operand<T> b, T beta, T* __restrict__ c) {
+  constexpr int threads_across = BN / TN;
+  constexpr int threads = BM / TM * threads_across;
+  __shared__ T a_tile[BK][BM + 1];
+  __shared__ T b_tile[BK][BN + 1];
   const int x = static_cast<int>(threadIdx.x) % threads_across;
-  const int y = static_cast<int>(threadIdx.x) / threads_across * height;
-  const Index left = blockIdx.x * Index{columns<T>};
-  for (Index top = blockIdx.y * Index{rows}; top < m; top += gridDim.y * Index{rows}) {
-    T sums[height][width<T>] = {};
-    for (Index step = 0; step < k; step += depth) {
-      load_tile<threads, rows>(a_tile, a.data, a.row_stride, a.column_stride, top, m, step, k);
-      load_tile<threads, columns<T>>(b_tile, b.data, b.column_stride, b.row_stride, left, n, step,
-                                     k);
+  const int y = static_cast<int>(threadIdx.x) / threads_across * TM;
+  const Index left = blockIdx.x * Index{BN};
+  for (Index top = blockIdx.y * Index{BM}; top < m; top += gridDim.y * Index{BM}) {
+    T sums[TM][TN] = {};
+    for (Index step = 0; step < k; step += BK) {
+      load_tile<threads, BM>(a_tile, a.data, a.row_stride, a.column_stride, top, m, step, k);
+      load_tile<threads, BN>(b_tile, b.data, b.column_stride, b.row_stride, left, n, step, k);
       __syncthreads();
 #pragma unroll
-      for (int i = 0; i < depth; ++i) {
-        T of_a[height];
-        T of_b[width<T>];
+      for (int i = 0; i < BK; ++i) {
+        T of_a[TM];
+        T of_b[TN];
 #pragma unroll
-        for (int r = 0; r < height; ++r) of_a[r] = a_tile[i][y + r];
+        for (int r = 0; r < TM; ++r) of_a[r] = a_tile[i][y + r];
 #pragma unroll
-        for (int s = 0; s < width<T>; ++s) of_b[s] = b_tile[i][x + s * threads_across];
+        for (int s = 0; s < TN; ++s) of_b[s] = b_tile[i][x + s * threads_across];
 #pragma unroll
-        for (int r = 0; r < height; ++r) {
+        for (int r = 0; r < TM; ++r) {
 #pragma unroll
-          for (int s = 0; s < width<T>; ++s) sums[r][s] += of_a[r] * of_b[s];
+          for (int s = 0; s < TN; ++s) sums[r][s] += of_a[r] * of_b[s];
         }
       }
       __syncthreads();
     }
 #pragma unroll
-    for (int r = 0; r < height; ++r) {
+    for (int r = 0; r < TM; ++r) {
 #pragma unroll
-      for (int s = 0; s < width<T>; ++s) {
+      for (int s = 0; s < TN; ++s) {
         const Index column = left + x + s * threads_across;
         if (top + y + r >= m || column >= n) continue;
         T* const out = c + (top + y + r) * n + column;
@@ -91,8 +76,14 @@ __global__ void gemm_register_tile_kernel(Index m, Index n, Index k, T alpha, Op
 
 template <typename T>
 void gemm_register_tile(cudaStream_t stream, const GemmProblem<T>& p, Workspace& /*workspace*/) {
-  const dim3 grid = cuda::grid_for(p.m, p.n, dim3(columns<T>, rows));
-  gemm_register_tile_kernel<<<grid, threads, 0, stream>>>(
+  constexpr int BK = 8;  // steps along k at a time
+  constexpr int TM = 8;  // rows of a thread's tile
+  constexpr int TN = sizeof(T) == sizeof(float) ? 8 : 4;
+  constexpr int BM = 16 * TM;  // rows of a block's tile
+  constexpr int BN = 16 * TN;
+  constexpr int threads = BM / TM * (BN / TN);
+  const dim3 grid = cuda::grid_for(p.m, p.n, dim3(BN, BM));
+  gemm_register_tile_kernel<BM, BN, BK, TM, TN><<<grid, threads, 0, stream>>>(
       p.m, p.n, p.k, p.alpha, naive_cuda::operand_a(p), naive_cuda::operand_b(p), p.beta, p.c);
   CUDA_CHECK_LAUNCH("gemm (register tile)");
 }

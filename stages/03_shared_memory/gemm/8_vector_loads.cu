@@ -1,30 +1,119 @@
 /// @file
-/// GEMM, rung 8: loads of 16 bytes, and the next tile on its way while this one is multiplied.
+/// GEMM, rung 8: a load takes 16 bytes.
 ///
-/// Two bottlenecks go. Rung 7 loads number by number, and each load is an instruction that the
-/// multiplications have to make room for: here a thread loads four floats at once, from global
-/// memory and from shared memory. And rung 7 stands still while its tiles come in: here shared
-/// memory holds two k tiles of each factor. While one is multiplied, the loads for the other are
-/// under way, with the registers as a waiting room. That takes one barrier a k tile instead of two.
+/// Rung 7 loads number by number, and each load is an instruction that the multiplications have to
+/// make room for: 16 for 64 of them. A thread can load 16 bytes by one instruction, four floats or
+/// two doubles, if their address is a multiple of 16. Here it does so everywhere: from global
+/// memory to shared memory, from there into its registers, and from them to C. So the thread's
+/// columns now come in groups of 16 bytes; between its groups lie those of the other 15 threads, so
+/// that the threads side by side read without gaps. Its rows were neighbours already, as the tile
+/// of A lies in shared memory as [step][row].
 ///
-/// Vectors need rows whose length is a multiple of four (in double, of two), and aligned pointers.
-/// Where that is not so, the same kernel loads single numbers.
+/// Shared memory serves the 16 bytes of eight threads at a time, 32 words. Those of B are 32
+/// neighbours, and those of A the same for all eight: no conflicts. A vector that lies along k in
+/// memory has to be turned when it is stored: its numbers belong to different rows of the tile. A
+/// padding of one vector keeps these rows aligned and moves each on by four banks, so that the 32
+/// stores of a warp meet 32 banks.
+///
+/// Global memory has vectors where rows are a multiple of 16 bytes long and matrices begin at one.
+/// Elsewhere, `length` is 1: the same kernel loads single numbers from global memory.
 ///
 /// Run it: `ladder gemm --rung vector-loads`.
-/// Work: 2 m n k operations; 2 m n k / 128 numbers from global memory, m n k / 4 from shared
-/// memory, a quarter as many instructions for both.
+/// Work: as rung 7, 2 m n k / 128 numbers from global memory and m n k / 4 from shared memory, but
+/// in float a quarter and in double half as many instructions for both.
 
+#include "02_naive_cuda/operand.cuh"
+#include "03_shared_memory/gemm/move_vectors.cuh"
 #include "03_shared_memory/gemm/rungs.hpp"
-#include "03_shared_memory/gemm/whole_tiles.cuh"
+#include "cuda/check.hpp"
+#include "cuda/launch.cuh"
 
 namespace stagewise::shared_memory {
+namespace {
+
+using naive_cuda::Operand;
+
+//! [vector_loads]
+template <int BM, int BN, int BK, int TM, int TN, int length, typename T>
+__global__ void __launch_bounds__(BM / TM * (BN / TN), 2)
+    gemm_vector_loads_kernel(Index m, Index n, Index k, T alpha, Operand<T> a, Operand<T> b, T beta,
+                             T* __restrict__ c, bool c_has_vectors) {
+  constexpr int group = Vector<T>::length;
+  constexpr int threads_across = BN / TN;
+  constexpr int threads = BM / TM * threads_across;
+  __shared__ alignas(16) T a_tile[BK][BM + group];
+  __shared__ alignas(16) T b_tile[BK][BN + group];
+  TileLoad<T, threads, BM, BK, length> load_a(a.data, a.row_stride, a.column_stride, m, k);
+  TileLoad<T, threads, BN, BK, length> load_b(b.data, b.column_stride, b.row_stride, n, k);
+  const int x = static_cast<int>(threadIdx.x) % threads_across * group;
+  const int y = static_cast<int>(threadIdx.x) / threads_across * TM;
+  const Index left = blockIdx.x * Index{BN};
+  for (Index top = blockIdx.y * Index{BM}; top < m; top += gridDim.y * Index{BM}) {
+    T sums[TM][TN] = {};
+    for (Index step = 0; step < k; step += BK) {
+      load_a.fetch(top, step);
+      load_b.fetch(left, step);
+      load_a.put(a_tile);
+      load_b.put(b_tile);
+      __syncthreads();
+#pragma unroll
+      for (int i = 0; i < BK; ++i) {
+        T of_a[TM];
+        T of_b[TN];
+#pragma unroll
+        for (int r = 0; r < TM; r += group) load_vector(of_a + r, &a_tile[i][y + r]);
+#pragma unroll
+        for (int s = 0; s < TN; s += group) {
+          load_vector(of_b + s, &b_tile[i][x + s * threads_across]);
+        }
+#pragma unroll
+        for (int r = 0; r < TM; ++r) {
+#pragma unroll
+          for (int s = 0; s < TN; ++s) sums[r][s] += of_a[r] * of_b[s];
+        }
+      }
+      __syncthreads();
+    }
+#pragma unroll
+    for (int r = 0; r < TM; ++r) {
+      const Index row = top + y + r;
+      if (row >= m) continue;
+#pragma unroll
+      for (int s = 0; s < TN; s += group) {
+        const Index column = left + x + s * threads_across;
+        store_vector(c + row * n + column, &sums[r][s], n - column, alpha, beta, c_has_vectors);
+      }
+    }
+  }
+}
+//! [vector_loads]
+
+template <int length, typename T>
+void launch(cudaStream_t stream, const GemmProblem<T>& p) {
+  constexpr int BK = 8;  // steps along k at a time
+  constexpr int TM = 8;  // rows of a thread's tile
+  constexpr int TN = sizeof(T) == sizeof(float) ? 8 : 4;
+  constexpr int BM = 16 * TM;  // rows of a block's tile
+  constexpr int BN = 16 * TN;
+  constexpr int threads = BM / TM * (BN / TN);
+  const dim3 grid = cuda::grid_for(p.m, p.n, dim3(BN, BM));
+  gemm_vector_loads_kernel<BM, BN, BK, TM, TN, length>
+      <<<grid, threads, 0, stream>>>(p.m, p.n, p.k, p.alpha, naive_cuda::operand_a(p),
+                                     naive_cuda::operand_b(p), p.beta, p.c, is_aligned(p.c, p.n));
+  CUDA_CHECK_LAUNCH("gemm (vector loads)");
+}
+
+}  // namespace
 
 template <typename T>
 void gemm_vector_loads(cudaStream_t stream, const GemmProblem<T>& p, Workspace& /*workspace*/) {
-  with_loaders(p, [&](const auto& a, const auto& b) {
-    multiply_whole_tiles<RegisterCopies, register_stages, T, typename Tilings<T>::Large>(
-        stream, p.m, p.n, p.k, a, b, AlphaBeta<T>(p));
-  });
+  const bool has_vectors = is_aligned(p.a, p.op_a == Transpose::no ? p.k : p.m) &&
+                           is_aligned(p.b, p.op_b == Transpose::no ? p.n : p.k);
+  if (has_vectors) {
+    launch<Vector<T>::length>(stream, p);
+  } else {
+    launch<1>(stream, p);
+  }
 }
 
 template void gemm_vector_loads(cudaStream_t, const GemmProblem<float>&, Workspace&);

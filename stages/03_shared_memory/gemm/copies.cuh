@@ -18,7 +18,7 @@ constexpr int register_stages = 2;  ///< k tiles of a factor in shared memory, w
 constexpr int async_stages = 3;     ///< likewise with AsyncCopies
 
 //! [register_copies]
-/// Rung 8: fetch() starts loads into registers, which take their time; put() stores what has come
+/// Rung 11: fetch() starts loads into registers, which take their time; put() stores what has come
 /// into shared memory. In between the thread multiplies.
 template <typename T, typename KTile, typename Loader, int threads>
 class RegisterCopies {
@@ -35,7 +35,7 @@ class RegisterCopies {
       const Element<T> from = part_.element(loader, i, step);
       values_[i] = from.is_inside ? *reinterpret_cast<const Group*>(from.address) : Group{};
     }
-    part_.look_up(loader, step + KTile::depth);
+    part_.look_up(loader, step + KTile::BK);
   }
 
   /// Stores what fetch() has loaded.
@@ -70,7 +70,7 @@ class RegisterCopies {
 //! [register_copies]
 
 //! [async_copies]
-/// Rung 9: fetch() asks for copies that go to shared memory by themselves; wait() waits for those
+/// Rung 12: fetch() asks for copies that go to shared memory by themselves; wait() waits for those
 /// that were asked for first.
 template <typename T, typename KTile, typename Loader, int threads>
 class AsyncCopies {
@@ -90,7 +90,7 @@ class AsyncCopies {
       __pipeline_memcpy_async(k_tile.at(place, s), from.address, bytes,
                               from.is_inside ? 0 : bytes);  // so many are zeros
     }
-    part_.look_up(loader, step + KTile::depth);
+    part_.look_up(loader, step + KTile::BK);
   }
 
   /// Nothing: the copies have gone to shared memory by themselves.
@@ -117,15 +117,15 @@ class AsyncCopies {
 /// The kind of k tile that suits a way to copy and a loader. Two vectors a row are too few to keep
 /// lanes apart by changing their places; then single elements are copied, and turned around.
 template <template <typename, typename, typename, int> class Copies, typename T, typename Loader,
-          int extent, int depth>
+          int extent, int BK>
 struct KTileFor {
-  using Type = KTile<T, extent, depth>;
+  using Type = KTile<T, extent, BK>;
 };
-template <typename T, typename Loader, int extent, int depth>
-struct KTileFor<AsyncCopies, T, Loader, extent, depth> {
-  static constexpr bool has_enough = depth / Vector<T>::length >= 4;
+template <typename T, typename Loader, int extent, int BK>
+struct KTileFor<AsyncCopies, T, Loader, extent, BK> {
+  static constexpr bool has_enough = BK / Vector<T>::length >= 4;
   using Type = std::conditional_t<has_enough && runs_along_in_vectors<Loader>(),
-                                  RowKTile<T, extent, depth>, KTile<T, extent, depth>>;
+                                  RowKTile<T, extent, BK>, KTile<T, extent, BK>>;
 };
 //! [k_tile_for]
 

@@ -6,14 +6,14 @@
 
 namespace stagewise::shared_memory {
 
-/// A piece of a factor in shared memory: `extent` rows of A, or columns of B, and `depth` steps.
+/// A piece of a factor in shared memory: `extent` rows of A, or columns of B, and BK steps.
 /// The padding of a vector keeps the rows aligned and moves each on by some banks.
-template <typename T, int extent_, int depth_>
+template <typename T, int extent_, int BK_>
 struct alignas(16) KTile {
   static constexpr bool keeps_rows = false;
   static constexpr int extent = extent_;
-  static constexpr int depth = depth_;
-  T values[depth][extent + Vector<T>::length];
+  static constexpr int BK = BK_;
+  T values[BK][extent + Vector<T>::length];
 
   /// Where an element is; its neighbours in `place` follow it.
   __device__ T* at(int place, int step) { return &values[step][place]; }
@@ -23,15 +23,15 @@ struct alignas(16) KTile {
 /// The same the other way round, for asynchronous copies: they cannot turn a vector around, so what
 /// lies along k in memory stays so. The vectors of a row change places, by a rule that moves those
 /// which the lanes of a warp read together to different banks.
-template <typename T, int extent_, int depth_>
+template <typename T, int extent_, int BK_>
 struct alignas(16) RowKTile {
   static constexpr bool keeps_rows = true;
   static constexpr int extent = extent_;
-  static constexpr int depth = depth_;
+  static constexpr int BK = BK_;
   static constexpr int length = Vector<T>::length;
-  static constexpr int in_row = depth / length;
+  static constexpr int in_row = BK / length;
   static_assert((in_row & (in_row - 1)) == 0, "vectors of a row change places by exclusive or");
-  T values[extent][depth];
+  T values[extent][BK];
 
   /// Where an element is; its neighbours in `step` follow it, up to the next multiple of `length`.
   __device__ T* at(int place, int step) {
@@ -58,7 +58,7 @@ template <typename KTile, int threads, int length>
 __device__ KTilePlace k_tile_place(int i, bool memory_runs_along) {
   const int number = static_cast<int>(threadIdx.x) + i * threads;
   if (memory_runs_along) {
-    constexpr int in_row = KTile::depth / length;
+    constexpr int in_row = KTile::BK / length;
     return {number / in_row, number % in_row * length};
   }
   constexpr int in_step = KTile::extent / length;

@@ -17,8 +17,8 @@ namespace stagewise::shared_memory {
 template <template <typename, typename, typename, int> class Copies, int stages, typename T,
           typename Tiling, typename LoaderA, typename LoaderB>
 struct KTiles {
-  using A = typename KTileFor<Copies, T, LoaderA, Tiling::rows, Tiling::depth>::Type;
-  using B = typename KTileFor<Copies, T, LoaderB, Tiling::columns, Tiling::depth>::Type;
+  using A = typename KTileFor<Copies, T, LoaderA, Tiling::BM, Tiling::BK>::Type;
+  using B = typename KTileFor<Copies, T, LoaderB, Tiling::BN, Tiling::BK>::Type;
   A a[stages];
   B b[stages];
 };
@@ -30,16 +30,16 @@ struct KTiles {
 template <typename T, typename KTile, int count>
 class Fragment;
 
-template <typename T, int extent, int depth, int count>
-class Fragment<T, KTile<T, extent, depth>, count> {
+template <typename T, int extent, int BK, int count>
+class Fragment<T, KTile<T, extent, BK>, count> {
  public:
   /// Nothing: each step is loaded by itself.
   template <typename Place>
-  __device__ void begin(const KTile<T, extent, depth>& /*k_tile*/, int /*step*/, Place /*place*/) {}
+  __device__ void begin(const KTile<T, extent, BK>& /*k_tile*/, int /*step*/, Place /*place*/) {}
 
   /// Loads this thread's elements of a step.
   template <typename Place>
-  __device__ void load(const KTile<T, extent, depth>& k_tile, int step, Place place) {
+  __device__ void load(const KTile<T, extent, BK>& k_tile, int step, Place place) {
 #pragma unroll
     for (int i = 0; i < count / length; ++i) {
       vectors_[i] = *reinterpret_cast<const Vector<T>*>(&k_tile.values[step][place(i * length)]);
@@ -56,12 +56,12 @@ class Fragment<T, KTile<T, extent, depth>, count> {
   Vector<T> vectors_[count / length];
 };
 
-template <typename T, int extent, int depth, int count>
-class Fragment<T, RowKTile<T, extent, depth>, count> {
+template <typename T, int extent, int BK, int count>
+class Fragment<T, RowKTile<T, extent, BK>, count> {
  public:
   /// Loads this thread's elements of the steps of a vector, which begins at `step`.
   template <typename Place>
-  __device__ void begin(const RowKTile<T, extent, depth>& k_tile, int step, Place place) {
+  __device__ void begin(const RowKTile<T, extent, BK>& k_tile, int step, Place place) {
 #pragma unroll
     for (int i = 0; i < count; ++i) {
       vectors_[i] = *reinterpret_cast<const Vector<T>*>(k_tile.at(place(i), step));
@@ -70,8 +70,7 @@ class Fragment<T, RowKTile<T, extent, depth>, count> {
 
   /// Nothing: begin() has loaded the step.
   template <typename Place>
-  __device__ void load(const RowKTile<T, extent, depth>& /*k_tile*/, int /*step*/,
-                       Place /*place*/) {}
+  __device__ void load(const RowKTile<T, extent, BK>& /*k_tile*/, int /*step*/, Place /*place*/) {}
 
   /// Element number `i`, `step` steps behind the first of the vector.
   __device__ T value(int i, int step) const {
@@ -86,7 +85,7 @@ class Fragment<T, RowKTile<T, extent, depth>, count> {
 /// A thread's sums.
 template <typename T, typename Tiling>
 struct Sums {
-  T values[Tiling::thread_rows][Tiling::thread_columns];
+  T values[Tiling::TM][Tiling::TN];
 };
 
 //! [outer_products]
@@ -97,9 +96,9 @@ __device__ void add_products(const KTileA& a, const KTileB& b, Sums<T, Tiling>& 
   const auto column = [](int j) { return Tiling::column(j); };
   // Not all of it: short products would spend their time fetching instructions.
 #pragma unroll 2
-  for (int first = 0; first < Tiling::depth; first += Tiling::group) {
-    Fragment<T, KTileA, Tiling::thread_rows> of_a;
-    Fragment<T, KTileB, Tiling::thread_columns> of_b;
+  for (int first = 0; first < Tiling::BK; first += Tiling::group) {
+    Fragment<T, KTileA, Tiling::TM> of_a;
+    Fragment<T, KTileB, Tiling::TN> of_b;
     of_a.begin(a, first, row);
     of_b.begin(b, first, column);
 #pragma unroll
@@ -107,9 +106,9 @@ __device__ void add_products(const KTileA& a, const KTileB& b, Sums<T, Tiling>& 
       of_a.load(a, first + step, row);
       of_b.load(b, first + step, column);
 #pragma unroll
-      for (int i = 0; i < Tiling::thread_rows; ++i) {
+      for (int i = 0; i < Tiling::TM; ++i) {
 #pragma unroll
-        for (int j = 0; j < Tiling::thread_columns; ++j) {
+        for (int j = 0; j < Tiling::TN; ++j) {
           sums.values[i][j] += of_a.value(i, step) * of_b.value(j, step);
         }
       }
@@ -131,12 +130,12 @@ __device__ void multiply(KTiles<Copies, stages, T, Tiling, LoaderA, LoaderB>& k_
   using CopiesB = Copies<T, typename Shared::B, LoaderB, Tiling::threads>;
   CopiesA copies_a;
   CopiesB copies_b;
-  copies_a.start(a, tile.top, begin * Tiling::depth);
-  copies_b.start(b, tile.left, begin * Tiling::depth);
+  copies_a.start(a, tile.top, begin * Tiling::BK);
+  copies_b.start(b, tile.left, begin * Tiling::BK);
   // Past the end, zeros are fetched: an `if` around it would let the compiler move loads to where
   // they are stored, and nothing would be on its way meanwhile.
   const auto fetch = [&](int k_tile, int stage) {
-    const int step = k_tile < end ? k_tile * Tiling::depth : beyond;
+    const int step = k_tile < end ? k_tile * Tiling::BK : beyond;
     copies_a.fetch(k_tiles.a[stage], a, step);
     copies_b.fetch(k_tiles.b[stage], b, step);
     CopiesA::commit();
@@ -175,12 +174,12 @@ __device__ void finish_tile(const Epilogue& epilogue, TilePlace tile, int m, int
                             const Sums<T, Tiling>& sums) {
   constexpr int group = Tiling::group;
 #pragma unroll
-  for (int i = 0; i < Tiling::thread_rows; ++i) {
+  for (int i = 0; i < Tiling::TM; ++i) {
     const int row = tile.top + Tiling::row(i);
     if (row >= m) continue;
     T* const out = epilogue.row(row);
 #pragma unroll
-    for (int j = 0; j < Tiling::thread_columns; j += group) {
+    for (int j = 0; j < Tiling::TN; j += group) {
       const int column = tile.left + Tiling::column(j);
       if (epilogue.vectors && column < n) {
         Vector<T> results;

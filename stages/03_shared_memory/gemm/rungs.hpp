@@ -34,15 +34,28 @@ void gemm_register_column(cudaStream_t stream, const GemmProblem<T>& problem, Wo
 template <typename T>
 void gemm_register_tile(cudaStream_t stream, const GemmProblem<T>& problem, Workspace& workspace);
 
-/// Rung 8: loads of 16 bytes, the next tile on its way while this one is multiplied.
+/// Rung 8: loads of 16 bytes.
 template <typename T>
 void gemm_vector_loads(cudaStream_t stream, const GemmProblem<T>& problem, Workspace& workspace);
 
-/// Rung 9: the next tile goes to shared memory without passing through registers.
+/// Rung 9: the next tile is on its way while this one is multiplied.
+template <typename T>
+void gemm_double_buffering(cudaStream_t stream, const GemmProblem<T>& problem,
+                           Workspace& workspace);
+
+/// Rung 10: a block's tile is cut into warp tiles, and those into thread tiles.
+template <typename T>
+void gemm_warp_tiles(cudaStream_t stream, const GemmProblem<T>& problem, Workspace& workspace);
+
+/// Rung 11: rung 10 as the main loop that the convolution and stage 04 share.
+template <typename T>
+void gemm_main_loop(cudaStream_t stream, const GemmProblem<T>& problem, Workspace& workspace);
+
+/// Rung 12: the next tile goes to shared memory without passing through registers.
 template <typename T>
 void gemm_async_copies(cudaStream_t stream, const GemmProblem<T>& problem, Workspace& workspace);
 
-/// Rung 10: the steps along k of all tiles are dealt out evenly to the blocks.
+/// Rung 13: the steps along k of all tiles are dealt out evenly to the blocks.
 template <typename T>
 void gemm_stream_k(cudaStream_t stream, const GemmProblem<T>& problem, Workspace& workspace);
 

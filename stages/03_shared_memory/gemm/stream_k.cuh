@@ -1,5 +1,5 @@
 /// @file
-/// The work of all tiles dealt out evenly: the kernel of rung 10.
+/// The work of all tiles dealt out evenly: the kernel of rung 13.
 ///
 /// Cut every tile into its k tiles along k, lay all k tiles of all tiles in one row, and give each
 /// block an equal piece of the row. A piece may begin and end in the middle of a tile:
@@ -49,7 +49,7 @@ struct UnfinishedTiles {
 
   /// The sum number `i` of this thread, in one of the two places of a block.
   __device__ T& sum(int block, bool is_first_tile, int i) const {
-    constexpr int sums = Tiling::thread_rows * Tiling::thread_columns;
+    constexpr int sums = Tiling::TM * Tiling::TN;
     const int place = 2 * block + (is_first_tile ? 0 : 1);
     return partials[(place * sums + i) * Tiling::threads + static_cast<int>(threadIdx.x)];
   }
@@ -66,9 +66,8 @@ __device__ bool hand_in(const UnfinishedTiles<T, Tiling>& tiles, const KTileRow&
   const int first_block = row.owner(first);
   const int last_block = row.owner(end - 1);
 #pragma unroll
-  for (int i = 0; i < Tiling::thread_rows * Tiling::thread_columns; ++i) {
-    tiles.sum(block, row.begin(block) >= first, i) =
-        sums.values[i / Tiling::thread_columns][i % Tiling::thread_columns];
+  for (int i = 0; i < Tiling::TM * Tiling::TN; ++i) {
+    tiles.sum(block, row.begin(block) >= first, i) = sums.values[i / Tiling::TN][i % Tiling::TN];
   }
 
   const auto blocks = static_cast<unsigned>(last_block - first_block + 1);
@@ -78,9 +77,8 @@ __device__ bool hand_in(const UnfinishedTiles<T, Tiling>& tiles, const KTileRow&
 #pragma unroll 4  // so that the loads of four blocks are on their way together
   for (int other = first_block; other <= last_block; ++other) {
 #pragma unroll
-    for (int i = 0; i < Tiling::thread_rows * Tiling::thread_columns; ++i) {
-      sums.values[i / Tiling::thread_columns][i % Tiling::thread_columns] +=
-          tiles.sum(other, row.begin(other) >= first, i);
+    for (int i = 0; i < Tiling::TM * Tiling::TN; ++i) {
+      sums.values[i / Tiling::TN][i % Tiling::TN] += tiles.sum(other, row.begin(other) >= first, i);
     }
   }
   return true;
@@ -120,8 +118,8 @@ void launch_stream_k(cudaStream_t stream, Index m, Index n, Index k, const Loade
                      const LoaderB& b, const Epilogue& epilogue, Index max_blocks,
                      Workspace& workspace) {
   constexpr Index min_k_tiles = 2;  // to add up a split tile must not take longer than its product
-  constexpr Index tile_elements = Index{Tiling::rows} * Tiling::columns;
-  const Index depth = std::max<Index>(cuda::pieces(k, Tiling::depth), 1);
+  constexpr Index tile_elements = Index{Tiling::BM} * Tiling::BN;
+  const Index depth = std::max<Index>(cuda::pieces(k, Tiling::BK), 1);
   const Index tiles = tile_count<Tiling>(m, n);
   const Index k_tiles = tiles * depth;
   const Index room =
@@ -160,8 +158,8 @@ void multiply_stream_k(cudaStream_t stream, Index m, Index n, Index k, const Loa
   };
   using Medium = typename Tilings<T>::Medium;
   const Index tiles = tile_count<Medium>(m, n);
-  const bool has_plenty = tiles >= multiprocessors ||
-                          tiles * cuda::pieces(k, Medium::depth) >= plenty * multiprocessors;
+  const bool has_plenty =
+      tiles >= multiprocessors || tiles * cuda::pieces(k, Medium::BK) >= plenty * multiprocessors;
   if (n <= narrow) {
     run(typename Tilings<T>::Tall());
   } else if (m <= narrow) {

@@ -34,7 +34,7 @@ concept LooksUp = requires {
 template <typename T, typename KTile, typename Loader, int threads, int length>
 class ThreadsPart {
  public:
-  static constexpr int count = KTile::extent * KTile::depth / threads / length;
+  static constexpr int count = KTile::extent * KTile::BK / threads / length;
 
   /// Works out the rows or columns of a tile that begins at `first`, whose first k tile begins at
   /// `step`.

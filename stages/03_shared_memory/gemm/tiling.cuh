@@ -14,27 +14,26 @@ namespace stagewise::shared_memory {
 /// A thread's rows and columns come in groups of 16 bytes, so that it reads them from shared memory
 /// as vectors. The groups of one thread are not neighbours: between them lie those of the other
 /// lanes. So a warp reads a piece of shared memory without gaps, and writes one of C.
-/// @tparam depth_ how many steps along k are in shared memory at a time.
-template <typename T, int rows_, int columns_, int depth_, int warp_rows, int warp_columns,
-          int thread_rows_, int thread_columns_>
+/// A block's tile has BM x BN elements, a warp's WM x WN and a thread's TM x TN, and BK steps along
+/// k are in shared memory at a time.
+template <typename T, int BM_, int BN_, int BK_, int WM, int WN, int TM_, int TN_>
 struct Tiling {
-  static constexpr int rows = rows_;
-  static constexpr int columns = columns_;
-  static constexpr int depth = depth_;
-  static constexpr int thread_rows = thread_rows_;
-  static constexpr int thread_columns = thread_columns_;
-  static constexpr int warps_across = columns / warp_columns;
-  static constexpr int threads = 32 * (rows / warp_rows) * warps_across;
-  static constexpr int lanes_down = warp_rows / thread_rows;
-  static constexpr int lanes_across = warp_columns / thread_columns;
+  static constexpr int BM = BM_;
+  static constexpr int BN = BN_;
+  static constexpr int BK = BK_;
+  static constexpr int TM = TM_;
+  static constexpr int TN = TN_;
+  static constexpr int warps_across = BN / WN;
+  static constexpr int threads = 32 * (BM / WM) * warps_across;
+  static constexpr int lanes_down = WM / TM;
+  static constexpr int lanes_across = WN / TN;
   static constexpr int group = Vector<T>::length;
 
   static_assert(lanes_down * lanes_across == 32, "a warp's tile must take all of its lanes");
-  static_assert(rows % warp_rows == 0 && columns % warp_columns == 0,
-                "the warps' tiles must fill the block's");
-  static_assert(thread_rows % group == 0 && thread_columns % group == 0,
+  static_assert(BM % WM == 0 && BN % WN == 0, "the warps' tiles must fill the block's");
+  static_assert(TM % group == 0 && TN % group == 0,
                 "a thread's share must consist of whole vectors");
-  static_assert(rows * depth % (threads * group) == 0 && columns * depth % (threads * group) == 0,
+  static_assert(BM * BK % (threads * group) == 0 && BN * BK % (threads * group) == 0,
                 "every thread must load the same number of vectors");
 
   //! [places]
@@ -43,14 +42,14 @@ struct Tiling {
   static __device__ int row(int i) {
     const int warp = static_cast<int>(threadIdx.x) / 32 / warps_across;
     const int lane = static_cast<int>(threadIdx.x) % 32 / lanes_across;
-    return warp * warp_rows + (i / group * lanes_down + lane) * group + i % group;
+    return warp * WM + (i / group * lanes_down + lane) * group + i % group;
   }
 
   /// Likewise for columns.
   static __device__ int column(int j) {
     const int warp = static_cast<int>(threadIdx.x) / 32 % warps_across;
     const int lane = static_cast<int>(threadIdx.x) % lanes_across;
-    return warp * warp_columns + (j / group * lanes_across + lane) * group + j % group;
+    return warp * WN + (j / group * lanes_across + lane) * group + j % group;
   }
   //! [places]
 };
@@ -94,8 +93,8 @@ struct TileOrder {
   int m;
   int n;
 
-  __host__ __device__ int down() const { return (m - 1) / Tiling::rows + 1; }
-  __host__ __device__ int across() const { return (n - 1) / Tiling::columns + 1; }
+  __host__ __device__ int down() const { return (m - 1) / Tiling::BM + 1; }
+  __host__ __device__ int across() const { return (n - 1) / Tiling::BN + 1; }
 
   /// Where a tile is, by its number.
   __device__ TilePlace place(int tile) const {
@@ -103,14 +102,14 @@ struct TileOrder {
     const int first = tile / (height * across()) * height;
     const int in_band = down() - first < height ? down() - first : height;
     const int rest = tile % (height * across());
-    return {(first + rest % in_band) * Tiling::rows, rest / in_band * Tiling::columns};
+    return {(first + rest % in_band) * Tiling::BM, rest / in_band * Tiling::BN};
   }
 };
 
 /// How many tiles a matrix of m x n has, m and n at least 1.
 template <typename Tiling>
 Index tile_count(Index m, Index n) {
-  return ((m - 1) / Tiling::rows + 1) * ((n - 1) / Tiling::columns + 1);
+  return ((m - 1) / Tiling::BM + 1) * ((n - 1) / Tiling::BN + 1);
 }
 
 }  // namespace stagewise::shared_memory

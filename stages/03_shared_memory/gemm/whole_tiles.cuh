@@ -1,5 +1,5 @@
 /// @file
-/// A block a tile of C: the kernel around the main loop in rungs 8 and 9.
+/// A block a tile of C: the kernel around the main loop in rungs 11 and 12.
 #pragma once
 
 #include "03_shared_memory/gemm/main_loop.cuh"
@@ -28,8 +28,8 @@ void multiply_whole_tiles(cudaStream_t stream, Index m, Index n, Index k, const 
                           const LoaderB& b, const Epilogue& epilogue) {
   const auto blocks = static_cast<unsigned>(tile_count<Tiling>(m, n));
   whole_tiles_kernel<Copies, stages, T, Tiling><<<blocks, Tiling::threads, 0, stream>>>(
-      static_cast<int>(m), static_cast<int>(n), static_cast<int>(cuda::pieces(k, Tiling::depth)), a,
-      b, epilogue);
+      static_cast<int>(m), static_cast<int>(n), static_cast<int>(cuda::pieces(k, Tiling::BK)), a, b,
+      epilogue);
   CUDA_CHECK_LAUNCH("gemm (whole tiles)");
 }
 

@@ -6,7 +6,7 @@
 /// as the multiplications that the element takes part in. Here the threads lie on a k tile so that
 /// each stays at one step, and goes down the rows:
 ///
-///     k tile   step 0    1    2  ...                 depth = 8, 64 threads
+///     k tile   step 0    1    2  ...                 BK = 8, 64 threads
 ///     row 0    thread 0  1    2  ...  7
 ///     row 1           8  9   10  ... 15
 ///     ...
@@ -41,7 +41,7 @@ class PooledCopies<T, KTile, PooledWindows<T>, threads> {
 
   /// Asks for this thread's part of the k tile that begins at `step`; zeros past the last step.
   __device__ void fetch(KTile& k_tile, const PooledWindows<T>& windows, int step) {
-    const int s = static_cast<int>(threadIdx.x % KTile::depth);
+    const int s = static_cast<int>(threadIdx.x % KTile::BK);
     T* const to = &k_tile.values[s][place(0)];
     if (step + s < windows.steps()) {
       const int offset = windows.from_first(step + s);
@@ -69,14 +69,14 @@ class PooledCopies<T, KTile, PooledWindows<T>, threads> {
   }
 
  private:
-  static constexpr int apart = threads / KTile::depth;  // from a thread's row to its next
+  static constexpr int apart = threads / KTile::BK;  // from a thread's row to its next
   static constexpr int count = KTile::extent / apart;
-  static_assert(threads % KTile::depth == 0 && KTile::extent % apart == 0,
+  static_assert(threads % KTile::BK == 0 && KTile::extent % apart == 0,
                 "a thread must stay at one step of the k tile");
 
   /// The row, within the tile, of this thread's i-th element.
   static __device__ int place(int i) {
-    return static_cast<int>(threadIdx.x / KTile::depth) + i * apart;
+    return static_cast<int>(threadIdx.x / KTile::BK) + i * apart;
   }
 
   int rows_[count];

@@ -70,13 +70,13 @@ __device__ void finish_tile(const ReluPool<T>& epilogue, shared_memory::TilePlac
   static_assert(lanes_in_window <= 2 && Tiling::lanes_down % lanes_in_window == 0,
                 "a window must be one thread's, or that of two neighbours");
 #pragma unroll
-  for (int j = 0; j < Tiling::thread_columns; j += group) {
+  for (int j = 0; j < Tiling::TN; j += group) {
     const int column = tile.left + Tiling::column(j);
     T biases[group];
 #pragma unroll
     for (int v = 0; v < group; ++v) biases[v] = epilogue.bias_of(column + v, n);
 #pragma unroll
-    for (int i = 0; i < Tiling::thread_rows; i += group) {
+    for (int i = 0; i < Tiling::TM; i += group) {
       const int row = tile.top + Tiling::row(i);
       Vector<T> means = {};
 #pragma unroll

@@ -1,7 +1,7 @@
 /// @file
-/// GEMM, rung 9: the next tile goes to shared memory without passing through registers.
+/// GEMM, rung 12: the next tile goes to shared memory without passing through registers.
 ///
-/// In rung 8, what is on its way waits in registers: 8 numbers a thread that the sums could use,
+/// In rung 11, what is on its way waits in registers: 8 numbers a thread that the sums could use,
 /// and an instruction each to store them. GPUs from compute capability 8.0 on (Ampere) copy from
 /// global to shared memory by themselves (`cp.async`): the thread asks for the copies, multiplies,
 /// and waits for them when it needs them.
@@ -11,7 +11,7 @@
 /// better (see RowKTile in k_tile.cuh).
 ///
 /// Run it: `ladder gemm --rung async-copies`.
-/// Work: as rung 8, without the stores to shared memory.
+/// Work: as rung 11, without the stores to shared memory.
 
 #include "03_shared_memory/gemm/rungs.hpp"
 #include "03_shared_memory/gemm/whole_tiles.cuh"

@@ -1,7 +1,7 @@
 /// @file
-/// GEMM, rung 10: the steps along k of all tiles are dealt out evenly to the blocks.
+/// GEMM, rung 13: the steps along k of all tiles are dealt out evenly to the blocks.
 ///
-/// Rung 9 gives a block a tile. A product of 800 x 1000 has 56 tiles of 128 x 128: on a GPU with
+/// Rung 12 gives a block a tile. A product of 800 x 1000 has 56 tiles of 128 x 128: on a GPU with
 /// 132 multiprocessors, more than half stand idle. Smaller tiles give more blocks, but 208 tiles of
 /// 64 x 64 are still two rounds, the second of them not half full. And the gradient of a layer's
 /// weights has few tiles and a long k. So the work is not divided by tiles but by k tiles, the
@@ -9,7 +9,7 @@
 /// they have (stream_k.cuh).
 ///
 /// Run it: `ladder gemm --rung stream-k`.
-/// Work: as rung 9; for each split tile, its sums are written to and read from the workspace once
+/// Work: as rung 12; for each split tile, its sums are written to and read from the workspace once
 /// for each block that shares it.
 
 #include "03_shared_memory/gemm/rungs.hpp"

@@ -1,0 +1,133 @@
+/// @file
+/// GEMM, rung 10: a block's tile is cut into warp tiles, and those into thread tiles.
+///
+/// In rung 9 the 32 threads of a warp stand in two rows of 16 and work on 16 x 128 elements of C.
+/// For each step along k such a warp needs 16 numbers of A and 128 of B from shared memory. The
+/// closer its tile is to a square, the fewer numbers it needs for as many multiplications. Here a
+/// warp has a tile of WM x WN, 32 x 64, and its lanes stand in 4 rows of 8: 32 numbers of A and 64
+/// of B, 96 instead of 144.
+///
+/// Where lanes need the same number it is read once, for all of them: a broadcast. A lane's rows
+/// now come in groups of 16 bytes as its columns do, with those of the other lanes between them.
+/// Shared memory serves eight lanes at a time, here a row of them: they read one vector of A and
+/// eight neighbours of B, which lie in all 32 banks. And where more than eight are served at once,
+/// the four vectors of A that the rows of lanes read are neighbours, too. No order of the lanes
+/// makes conflicts.
+///
+/// Run it: `ladder gemm --rung warp-tiles`.
+/// Work: as rung 9; but of the numbers that a warp reads from shared memory, 2/3 as many differ
+/// from each other. In double, where a warp's tile is 32 x 32, these are 64 a step instead of 80.
+
+#include "02_naive_cuda/operand.cuh"
+#include "03_shared_memory/gemm/move_vectors.cuh"
+#include "03_shared_memory/gemm/rungs.hpp"
+#include "cuda/check.hpp"
+#include "cuda/launch.cuh"
+
+namespace stagewise::shared_memory {
+namespace {
+
+using naive_cuda::Operand;
+
+//! [warp_tiles]
+template <int BM, int BN, int BK, int WM, int WN, int TM, int TN, int length, typename T>
+__global__ void __launch_bounds__(32 * (BM / WM) * (BN / WN), length > 1 ? 2 : 1)
+    gemm_warp_tiles_kernel(Index m, Index n, Index k, T alpha, Operand<T> a, Operand<T> b, T beta,
+                           T* __restrict__ c, bool c_has_vectors) {
+  constexpr int group = Vector<T>::length;
+  constexpr int warps_across = BN / WN;
+  constexpr int threads = 32 * (BM / WM) * warps_across;
+  constexpr int lanes_down = WM / TM;
+  constexpr int lanes_across = WN / TN;
+  static_assert(lanes_down * lanes_across == 32, "a warp's tile must take all of its lanes");
+  __shared__ alignas(16) T a_tile[2][BK][BM + group];
+  __shared__ alignas(16) T b_tile[2][BK][BN + group];
+  TileLoad<T, threads, BM, BK, length> load_a(a.data, a.row_stride, a.column_stride, m, k);
+  TileLoad<T, threads, BN, BK, length> load_b(b.data, b.column_stride, b.row_stride, n, k);
+  const int warp = static_cast<int>(threadIdx.x) / 32;
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+  const int x = warp % warps_across * WN + lane % lanes_across * group;
+  const int y = warp / warps_across * WM + lane / lanes_across * group;
+  const Index left = blockIdx.x * Index{BN};
+  for (Index top = blockIdx.y * Index{BM}; top < m; top += gridDim.y * Index{BM}) {
+    T sums[TM][TN] = {};
+    load_a.fetch(top, 0);
+    load_b.fetch(left, 0);
+    load_a.put(a_tile[0]);
+    load_b.put(b_tile[0]);
+    __syncthreads();
+    int now = 0;  // the buffer that is multiplied
+    for (Index step = 0; step < k; step += BK) {
+      load_a.fetch(top, step + BK);
+      load_b.fetch(left, step + BK);
+#pragma unroll
+      for (int i = 0; i < BK; ++i) {
+        T of_a[TM];
+        T of_b[TN];
+#pragma unroll
+        for (int r = 0; r < TM; r += group) {
+          load_vector(of_a + r, &a_tile[now][i][y + r * lanes_down]);
+        }
+#pragma unroll
+        for (int s = 0; s < TN; s += group) {
+          load_vector(of_b + s, &b_tile[now][i][x + s * lanes_across]);
+        }
+#pragma unroll
+        for (int r = 0; r < TM; ++r) {
+#pragma unroll
+          for (int s = 0; s < TN; ++s) sums[r][s] += of_a[r] * of_b[s];
+        }
+      }
+      now = 1 - now;
+      load_a.put(a_tile[now]);
+      load_b.put(b_tile[now]);
+      __syncthreads();
+    }
+#pragma unroll
+    for (int r = 0; r < TM; ++r) {
+      const Index row = top + y + r / group * group * lanes_down + r % group;
+      if (row >= m) continue;
+#pragma unroll
+      for (int s = 0; s < TN; s += group) {
+        const Index column = left + x + s * lanes_across;
+        store_vector(c + row * n + column, &sums[r][s], n - column, alpha, beta, c_has_vectors);
+      }
+    }
+  }
+}
+//! [warp_tiles]
+
+template <int length, typename T>
+void launch(cudaStream_t stream, const GemmProblem<T>& p) {
+  constexpr int BK = 8;  // steps along k at a time
+  constexpr int TM = 8;  // rows of a thread's tile
+  constexpr int TN = sizeof(T) == sizeof(float) ? 8 : 4;
+  constexpr int WM = 4 * TM;  // rows of a warp's tile
+  constexpr int WN = 8 * TN;
+  constexpr int BM = 4 * WM;  // rows of a block's tile
+  constexpr int BN = 2 * WN;
+  constexpr int threads = 32 * (BM / WM) * (BN / WN);
+  const dim3 grid = cuda::grid_for(p.m, p.n, dim3(BN, BM));
+  gemm_warp_tiles_kernel<BM, BN, BK, WM, WN, TM, TN, length>
+      <<<grid, threads, 0, stream>>>(p.m, p.n, p.k, p.alpha, naive_cuda::operand_a(p),
+                                     naive_cuda::operand_b(p), p.beta, p.c, is_aligned(p.c, p.n));
+  CUDA_CHECK_LAUNCH("gemm (warp tiles)");
+}
+
+}  // namespace
+
+template <typename T>
+void gemm_warp_tiles(cudaStream_t stream, const GemmProblem<T>& p, Workspace& /*workspace*/) {
+  const bool has_vectors = is_aligned(p.a, p.op_a == Transpose::no ? p.k : p.m) &&
+                           is_aligned(p.b, p.op_b == Transpose::no ? p.n : p.k);
+  if (has_vectors) {
+    launch<Vector<T>::length>(stream, p);
+  } else {
+    launch<1>(stream, p);
+  }
+}
+
+template void gemm_warp_tiles(cudaStream_t, const GemmProblem<float>&, Workspace&);
+template void gemm_warp_tiles(cudaStream_t, const GemmProblem<double>&, Workspace&);
+
+}  // namespace stagewise::shared_memory
