@@ -15,6 +15,7 @@
 #include "cuda/device.hpp"
 #include "grading/grade_gemm.hpp"
 #include "grading/grade_training.hpp"
+#include "io/data_sets/catalog.hpp"
 #include "tensor/error.hpp"
 
 namespace stagewise::grading {
