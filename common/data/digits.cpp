@@ -37,7 +37,7 @@ struct Way {
 };
 
 /// People differ most in 1, 2, 4 and 7.
-constexpr std::array ways = {
+constexpr std::array ways_to_write = {
     // 0: one loop, broad or narrow
     Way{0, "55,2 28,15 18,50 28,86 52,98 74,84 83,48 72,13 50,3"},
     Way{0, "58,2 36,17 28,52 36,86 52,98 66,85 72,48 66,15 52,3"},
@@ -72,7 +72,7 @@ constexpr std::array ways = {
 const std::array<std::vector<Glyph>, 10>& glyphs() {
   static const std::array<std::vector<Glyph>, 10> all = [] {
     std::array<std::vector<Glyph>, 10> result;
-    for (const Way& way : ways) {
+    for (const Way& way : ways_to_write) {
       Glyph& glyph = result.at(way.digit).emplace_back(1);
       std::istringstream words(way.strokes);
       for (std::string word; words >> word;) {

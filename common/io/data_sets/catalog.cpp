@@ -25,7 +25,8 @@ namespace fs = std::filesystem;
 /// Only as many samples are generated as the limit lets through.
 /// @param make from a number of samples, a seed and a purpose.
 template <typename Make>
-Dataset generated(const Make& make, const GeneratedSizes& sizes, Subset subset, const Limit& limit) {
+Dataset generated(const Make& make, const GeneratedSizes& sizes, Subset subset,
+                  const Limit& limit) {
   return subset == Subset::training
              ? make(limit.of(sizes.train), generated_data_seed, Purpose::training_data)
              : make(limit.of(sizes.test), generated_data_seed, Purpose::test_data);
@@ -105,8 +106,9 @@ Dataset cifar10(const DatasetOptions& options, Subset subset, const Limit& limit
     const std::vector<fs::path> files = cifar10_batches(folder / place, subset);
     if (!files.empty()) return limit.of(read_cifar10(files));
   }
-  throw missing_file(options, (folder / "cifar10" /
-                               (subset == Subset::training ? "data_batch_1.bin" : "test_batch.bin")));
+  throw missing_file(
+      options,
+      (folder / "cifar10" / (subset == Subset::training ? "data_batch_1.bin" : "test_batch.bin")));
 }
 
 std::vector<fs::path> cifar10_files(const DatasetOptions& options) {
@@ -287,7 +289,7 @@ FileToRead file_to_read(const DatasetOptions& options) {
   return {has_name ? find_file(options, named_set(options).file) : fs::path(options.name), read};
 }
 
-Dataset load_part(const DatasetOptions& options, Subset subset, const Limit& limit) {
+Dataset load_subset(const DatasetOptions& options, Subset subset, const Limit& limit) {
   return named_set(options).load(options, subset, limit);
 }
 

@@ -79,8 +79,8 @@ struct FileToRead {
 ///         data set with a name needs the file and it is not there.
 FileToRead file_to_read(const DatasetOptions& options);
 
-/// Loads or generates a part of a data set that is not a single file.
+/// Loads or generates a subset of a data set that is not a single file.
 /// @throws UsageError for a limit that it cannot meet; Error for files that are missing or wrong.
-Dataset load_part(const DatasetOptions& options, Subset subset, const Limit& limit);
+Dataset load_subset(const DatasetOptions& options, Subset subset, const Limit& limit);
 
 }  // namespace stagewise

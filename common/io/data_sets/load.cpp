@@ -106,8 +106,8 @@ Split load_for_training(const DatasetOptions& options) {
   if (file.read != nullptr) {
     split = split_file(file, options, train_limit, test_limit);
   } else {
-    split.train = load_part(options, Subset::training, train_limit);
-    split.test = load_part(options, Subset::test, test_limit);
+    split.train = load_subset(options, Subset::training, train_limit);
+    split.test = load_subset(options, Subset::test, test_limit);
   }
   if (split.train.sample_shape() != split.test.sample_shape()) {
     throw Error("the training samples of " + options.name + " have the shape " +
@@ -126,7 +126,7 @@ Dataset load_for_evaluation(const DatasetOptions& options,
   Limit limit = limit_for(Subset::test, options);
   const FileToRead file = file_to_read(options);
   if (file.read == nullptr) {
-    Dataset set = load_part(options, Subset::test, limit);
+    Dataset set = load_subset(options, Subset::test, limit);
     expect_to_hold(options.precision, set, origin_of(options, {}, "test sample"));
     return set;
   }
