@@ -15,9 +15,9 @@
 
 #include "app/program.hpp"
 #include "app/values.hpp"
-#include "data/csv.hpp"
 #include "data/generators.hpp"
-#include "data/idx.hpp"
+#include "io/data_sets/csv.hpp"
+#include "io/data_sets/idx.hpp"
 #include "io/file.hpp"
 #include "tensor/counts.hpp"
 #include "tensor/error.hpp"

@@ -8,7 +8,7 @@
 
 #include "05_mpi/devices.hpp"
 #include "05_mpi/mpi_ranks.hpp"
-#include "data/load.hpp"
+#include "io/data_sets/load.hpp"
 
 namespace stagewise::grading {
 

@@ -14,6 +14,7 @@
 #include "cuda/device.hpp"
 #include "grading/grade_gemm.hpp"
 #include "grading/grade_training.hpp"
+#include "io/data_sets/catalog.hpp"
 #include "programs/run_ranks.hpp"
 #include "tensor/error.hpp"
 

@@ -18,11 +18,11 @@
 #include "ladder/options.hpp"
 #include "ladder/results.hpp"
 #include "ladder/table.hpp"
+#include "ladder/values.hpp"
 #include "tensor/error.hpp"
 #include "tensor/random.hpp"
 #include "tensor/tensor.hpp"
 #include "verify/differences.hpp"
-#include "verify/values.hpp"
 
 namespace stagewise::ladder {
 

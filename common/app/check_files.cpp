@@ -5,6 +5,7 @@
 #include <system_error>
 #include <vector>
 
+#include "io/data_sets/catalog.hpp"
 #include "io/file.hpp"
 #include "tensor/error.hpp"
 

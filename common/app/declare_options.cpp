@@ -5,6 +5,7 @@
 #include "app/options.hpp"
 #include "app/settings.hpp"
 #include "app/values.hpp"
+#include "io/data_sets/catalog.hpp"
 #include "tensor/error.hpp"
 
 namespace stagewise {

@@ -8,6 +8,8 @@
 #include "app/latency.hpp"
 #include "app/status_line.hpp"
 #include "app/text.hpp"
+#include "io/checksum.hpp"
+#include "io/data_sets/catalog.hpp"
 #include "io/file.hpp"
 #include "tensor/error.hpp"
 #include "training/evaluate.hpp"
@@ -28,6 +30,22 @@ void print_latency(Index rows, const std::vector<LatencyReport>& paths) {
     std::cout << name << column(duration(path.median_seconds)) << column(duration(path.p95_seconds))
               << column(duration(path.p99_seconds)) << column(with_thousands(path.samples)) << '\n';
   }
+}
+
+/// Measures all ways to answer a batch that the stage has.
+template <typename T>
+std::vector<LatencyReport> measure_paths(const Stage& stage, Network<T>& network,
+                                         const Dataset& dataset) {
+  print_note("latency: each path is verified, then measured for up to 10 seconds");
+  std::cout << std::flush;
+  StatusLine status;
+  std::vector<std::unique_ptr<Predictor<T>>> others;
+  if (stage.in<T>().make_predictors) others = stage.in<T>().make_predictors(network);
+  std::vector<LatencyReport> paths = measure_latencies(
+      std::make_unique<EagerPredictor<T>>(network), std::move(others), dataset,
+      [&](const std::string& path) { status.show(("measuring: " + path).c_str()); });
+  status.clear();
+  return paths;
 }
 
 template <typename T>
@@ -75,32 +93,11 @@ void evaluate_with(const Stage& stage, RunOptions options, const Checkpoint& che
 
   Dataset own_shard;
   const Dataset& shard = ranks.shard(dataset, own_shard);
-  const Evaluation result = evaluate(network, shard, &ranks);
-  std::cout << "test   loss " << loss_text(result.loss) << "  accuracy "
-            << fixed(result.accuracy, 4) << "  (" << with_thousands(result.correct) << " of "
-            << with_thousands(result.samples) << ")\n";
-
-  Report report{.stage = stage.program,
-                .device = stage.device(),
-                .cuda_on_cpu = stage.cuda_on_cpu,
-                .command = command,
-                .model = describe(options.model),
-                .dataset = options.data.name,
-                .precision = options.precision,
-                .batch_size = options.training.batch_size,
-                .seed = checkpoint.seed};
-  report.test_loss = result.loss;
-  report.test_accuracy = result.accuracy;
+  Report report = report_of(stage, options, command);
+  report.seed = checkpoint.seed;
+  add_test(evaluate(network, shard, &ranks), report);
   if (options.latency) {
-    print_note("latency: each path is verified, then measured for up to 10 seconds");
-    std::cout << std::flush;
-    StatusLine status;
-    std::vector<std::unique_ptr<Predictor<T>>> others;
-    if (stage.in<T>().make_predictors) others = stage.in<T>().make_predictors(network);
-    report.latency = measure_latencies(
-        std::make_unique<EagerPredictor<T>>(network), std::move(others), dataset,
-        [&](const std::string& path) { status.show(("measuring: " + path).c_str()); });
-    status.clear();
+    report.latency = measure_paths(stage, network, dataset);
     print_latency(rows, report.latency);
   }
   if (!options.report.empty() && stage.is_first_rank()) write_report(options.report, report);

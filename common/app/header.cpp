@@ -23,6 +23,27 @@ void print_header(const Stage& stage, const RunOptions& options, const std::stri
   if (stage.cuda_on_cpu) print_note("kernels run on the CPU here: times mean nothing about GPUs");
 }
 
+Report report_of(const Stage& stage, const RunOptions& options,
+                 const std::vector<std::string>& command) {
+  return {.stage = stage.program,
+          .device = stage.device(),
+          .cuda_on_cpu = stage.cuda_on_cpu,
+          .command = command,
+          .model = describe(options.model),
+          .dataset = options.data.name,
+          .precision = options.precision,
+          .batch_size = options.training.batch_size,
+          .seed = options.training.seed};
+}
+
+void add_test(const Evaluation& test, Report& report) {
+  std::cout << "test   loss " << loss_text(test.loss) << "  accuracy " << fixed(test.accuracy, 4)
+            << "  (" << with_thousands(test.correct) << " of " << with_thousands(test.samples)
+            << ")\n";
+  report.test_loss = test.loss;
+  report.test_accuracy = test.accuracy;
+}
+
 void print_note(const std::string& text) {
   std::cout << "note   " << escaped(text) << '\n';
 }

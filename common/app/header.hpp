@@ -1,13 +1,16 @@
 /// @file
-/// What a run says about itself before it begins.
+/// What every run says: about itself before it begins, and about the test set at its end.
 #pragma once
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "app/options.hpp"
 #include "app/stage.hpp"
 #include "data/dataset.hpp"
+#include "io/report.hpp"
+#include "training/evaluate.hpp"
 
 namespace stagewise {
 
@@ -20,6 +23,14 @@ std::string unit_of(const Dataset& dataset);
 /// @param parameters how many numbers the network learns.
 void print_header(const Stage& stage, const RunOptions& options, const std::string& samples,
                   const Dataset& dataset, std::int64_t parameters);
+
+/// The report of such a run; what the run finds is added later.
+/// @param command the command line as it was given.
+Report report_of(const Stage& stage, const RunOptions& options,
+                 const std::vector<std::string>& command);
+
+/// Prints loss and accuracy of the test set, and adds them to the report.
+void add_test(const Evaluation& test, Report& report);
 
 /// A line of the header: "note   ...".
 void print_note(const std::string& text);

@@ -11,6 +11,7 @@
 #include "app/table_encoding.hpp"
 #include "app/text.hpp"
 #include "app/values.hpp"
+#include "io/data_sets/catalog.hpp"
 #include "tensor/error.hpp"
 #include "tensor/quote.hpp"
 

@@ -11,8 +11,8 @@
 
 #include "app/program.hpp"
 #include "app/stage.hpp"
-#include "data/load.hpp"
 #include "io/checkpoint.hpp"
+#include "io/data_sets/load.hpp"
 #include "network/model.hpp"
 #include "network/workers.hpp"
 #include "training/trainer.hpp"

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 #include "app/options.hpp"
 #include "app/text.hpp"
 #include "app/values.hpp"
+#include "io/data_sets/catalog.hpp"
 #include "tensor/error.hpp"
 #include "tensor/quote.hpp"
 
@@ -105,22 +107,9 @@ std::optional<Index> read_optional(const std::string& text) {
   return parse_count(text, 1);
 }
 
-}  // namespace
-
-std::string list(const std::vector<Index>& numbers) {
-  if (numbers.empty()) return "none";
-  std::vector<std::string> names;
-  for (const Index number : numbers) names.push_back(std::to_string(number));
-  return list_of(names, ",");
-}
-
-std::int64_t parse_epochs(const std::string& text) {
-  constexpr std::int64_t most = 1'000'000'000;  // so that a count of steps stays a number
-  return parse_count(text, 0, most);
-}
-
-const std::vector<Setting>& settings() {
-  static const std::vector<Setting> table = {
+/// Those of the network, the data set and the training.
+std::vector<Setting> general_settings() {
+  return {
       {"hidden", true, [](const auto& o) { return list(o.model.hidden); },
        [](const auto& text, auto& o) { o.model.hidden = parse_hidden(text); }, idle_hidden},
       {"activation", true, [](const auto& o) { return to_string(o.model.activation); },
@@ -163,6 +152,12 @@ const std::vector<Setting>& settings() {
        [](const auto& o) { return std::to_string(o.workers.average_every); },
        [](const auto& text, auto& o) { o.workers.average_every = parse_count(text, 1); },
        idle_average_every},
+  };
+}
+
+/// Those of data sets of one kind; whether the samples are shuffled comes last.
+std::vector<Setting> special_settings() {
+  return {
       {"label", false, [](const auto& o) { return o.data.label; },
        [](const auto& text, auto& o) { o.data.label = text; }, idle_label},
       {"features", false, [](const auto& o) { return std::to_string(o.data.gaussian.features); },
@@ -186,6 +181,28 @@ const std::vector<Setting>& settings() {
       {"shuffle", false, [](const auto& o) { return o.training.shuffle ? "on" : "off"; },
        [](const auto& text, auto& o) { o.training.shuffle = parse_switch(text); }},
   };
+}
+
+}  // namespace
+
+std::string list(const std::vector<Index>& numbers) {
+  if (numbers.empty()) return "none";
+  std::vector<std::string> names;
+  for (const Index number : numbers) names.push_back(std::to_string(number));
+  return list_of(names, ",");
+}
+
+std::int64_t parse_epochs(const std::string& text) {
+  constexpr std::int64_t most = 1'000'000'000;  // so that a count of steps stays a number
+  return parse_count(text, 0, most);
+}
+
+const std::vector<Setting>& settings() {
+  static const std::vector<Setting> table = [] {
+    std::vector<Setting> all = general_settings();
+    for (Setting& setting : special_settings()) all.push_back(std::move(setting));
+    return all;
+  }();
   return table;
 }
 

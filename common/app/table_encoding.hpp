@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "data/csv.hpp"
+#include "io/data_sets/csv.hpp"
 
 namespace stagewise {
 

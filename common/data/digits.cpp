@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <numbers>
+#include <sstream>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -28,93 +30,63 @@ using Stroke = std::vector<Point>;
 /// One way to write a digit.
 using Glyph = std::vector<Stroke>;
 
-/// The ways to write each digit; people differ most in 1, 2, 4 and 7.
+/// One way to write a digit: the points of its strokes, each as x,y in percent of the unit square.
+struct Way {
+  std::size_t digit;
+  const char* strokes;
+};
+
+/// People differ most in 1, 2, 4 and 7.
+constexpr std::array ways_to_write = {
+    // 0: one loop, broad or narrow
+    Way{0, "55,2 28,15 18,50 28,86 52,98 74,84 83,48 72,13 50,3"},
+    Way{0, "58,2 36,17 28,52 36,86 52,98 66,85 72,48 66,15 52,3"},
+    // 1: a bar; with a flag; with a flag and a foot
+    Way{1, "50,2 50,98"},
+    Way{1, "28,28 54,3 | 54,3 52,98"},
+    Way{1, "30,24 52,3 | 52,3 51,97 | 26,97 76,97"},
+    // 2: with a corner, or with a loop, at the lower left
+    Way{2, "20,26 34,6 62,5 76,26 62,54 36,80 16,96 | 16,96 84,95"},
+    Way{2, "22,22 42,3 70,12 70,40 48,74 26,95 15,84 30,76 54,90 84,94"},
+    // 3: round, or with a flat top
+    Way{3, "22,16 46,3 72,14 68,38 42,47 | 42,47 72,56 78,80 52,98 20,86"},
+    Way{3, "22,5 74,5 | 74,5 44,42 | 44,42 74,54 76,82 50,98 20,88"},
+    // 4: closed, or open at the top
+    Way{4, "64,2 14,66 | 14,66 88,66 | 64,2 64,98"},
+    Way{4, "28,4 22,36 30,54 54,56 80,48 | 78,4 72,50 68,98"},
+    // 5: with a bar on top of a belly
+    Way{5, "78,4 32,4 | 32,4 26,46 | 26,46 52,37 76,52 76,80 50,98 20,88"},
+    // 6: a curve into a loop
+    Way{6, "70,4 44,18 26,46 22,74 40,96 66,93 78,72 62,54 40,56 25,70"},
+    // 7: plain, or crossed
+    Way{7, "16,5 82,5 | 82,5 58,45 42,98"},
+    Way{7, "18,6 82,5 | 82,5 60,42 46,98 | 34,50 76,48"},
+    // 8: one line that crosses itself in the middle
+    Way{8, "72,16 50,2 28,14 30,34 52,48 75,66 72,90 48,98 24,88 24,66 50,47 70,32 72,16"},
+    // 9: a loop with a straight tail, or with a hooked one
+    Way{9, "74,22 54,3 28,12 24,38 46,50 68,40 74,22 | 74,22 70,60 62,98"},
+    Way{9, "74,24 54,4 28,14 26,38 48,49 68,40 74,24 | 74,24 76,66 58,96 26,90"},
+};
+
+/// The ways to write each digit.
 const std::array<std::vector<Glyph>, 10>& glyphs() {
-  static const std::array<std::vector<Glyph>, 10> all = {{
-      // 0: one loop, broad or narrow
-      {{{{.55, .02},
-         {.28, .15},
-         {.18, .50},
-         {.28, .86},
-         {.52, .98},
-         {.74, .84},
-         {.83, .48},
-         {.72, .13},
-         {.50, .03}}},
-       {{{.58, .02},
-         {.36, .17},
-         {.28, .52},
-         {.36, .86},
-         {.52, .98},
-         {.66, .85},
-         {.72, .48},
-         {.66, .15},
-         {.52, .03}}}},
-      // 1: a bar; with a flag; with a flag and a foot
-      {{{{.50, .02}, {.50, .98}}},
-       {{{.28, .28}, {.54, .03}}, {{.54, .03}, {.52, .98}}},
-       {{{.30, .24}, {.52, .03}}, {{.52, .03}, {.51, .97}}, {{.26, .97}, {.76, .97}}}},
-      // 2: with a corner, or with a loop, at the lower left
-      {{{{.20, .26}, {.34, .06}, {.62, .05}, {.76, .26}, {.62, .54}, {.36, .80}, {.16, .96}},
-        {{.16, .96}, {.84, .95}}},
-       {{{.22, .22},
-         {.42, .03},
-         {.70, .12},
-         {.70, .40},
-         {.48, .74},
-         {.26, .95},
-         {.15, .84},
-         {.30, .76},
-         {.54, .90},
-         {.84, .94}}}},
-      // 3: round, or with a flat top
-      {{{{.22, .16}, {.46, .03}, {.72, .14}, {.68, .38}, {.42, .47}},
-        {{.42, .47}, {.72, .56}, {.78, .80}, {.52, .98}, {.20, .86}}},
-       {{{.22, .05}, {.74, .05}},
-        {{.74, .05}, {.44, .42}},
-        {{.44, .42}, {.74, .54}, {.76, .82}, {.50, .98}, {.20, .88}}}},
-      // 4: closed, or open at the top
-      {{{{.64, .02}, {.14, .66}}, {{.14, .66}, {.88, .66}}, {{.64, .02}, {.64, .98}}},
-       {{{.28, .04}, {.22, .36}, {.30, .54}, {.54, .56}, {.80, .48}},
-        {{.78, .04}, {.72, .50}, {.68, .98}}}},
-      // 5: with a bar on top of a belly
-      {{{{.78, .04}, {.32, .04}},
-        {{.32, .04}, {.26, .46}},
-        {{.26, .46}, {.52, .37}, {.76, .52}, {.76, .80}, {.50, .98}, {.20, .88}}}},
-      // 6: a curve into a loop
-      {{{{.70, .04},
-         {.44, .18},
-         {.26, .46},
-         {.22, .74},
-         {.40, .96},
-         {.66, .93},
-         {.78, .72},
-         {.62, .54},
-         {.40, .56},
-         {.25, .70}}}},
-      // 7: plain, or crossed
-      {{{{.16, .05}, {.82, .05}}, {{.82, .05}, {.58, .45}, {.42, .98}}},
-       {{{.18, .06}, {.82, .05}}, {{.82, .05}, {.60, .42}, {.46, .98}}, {{.34, .50}, {.76, .48}}}},
-      // 8: one line that crosses itself in the middle
-      {{{{.72, .16},
-         {.50, .02},
-         {.28, .14},
-         {.30, .34},
-         {.52, .48},
-         {.75, .66},
-         {.72, .90},
-         {.48, .98},
-         {.24, .88},
-         {.24, .66},
-         {.50, .47},
-         {.70, .32},
-         {.72, .16}}}},
-      // 9: a loop with a straight tail, or with a hooked one
-      {{{{.74, .22}, {.54, .03}, {.28, .12}, {.24, .38}, {.46, .50}, {.68, .40}, {.74, .22}},
-        {{.74, .22}, {.70, .60}, {.62, .98}}},
-       {{{.74, .24}, {.54, .04}, {.28, .14}, {.26, .38}, {.48, .49}, {.68, .40}, {.74, .24}},
-        {{.74, .24}, {.76, .66}, {.58, .96}, {.26, .90}}}},
-  }};
+  static const std::array<std::vector<Glyph>, 10> all = [] {
+    std::array<std::vector<Glyph>, 10> result;
+    for (const Way& way : ways_to_write) {
+      Glyph& glyph = result.at(way.digit).emplace_back(1);
+      std::istringstream words(way.strokes);
+      for (std::string word; words >> word;) {
+        if (word == "|") {
+          glyph.emplace_back();
+          continue;
+        }
+        const std::size_t comma = word.find(',');
+        glyph.back().push_back(
+            {std::stoi(word) / 100.0, std::stoi(word.substr(comma + 1)) / 100.0});
+      }
+    }
+    return result;
+  }();
   return all;
 }
 

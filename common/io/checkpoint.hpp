@@ -47,7 +47,4 @@ void save_checkpoint(const std::filesystem::path& path, const Checkpoint& checkp
 ///         match the checksum if there is one.
 Checkpoint load_checkpoint(const std::filesystem::path& path);
 
-/// A number that differs where checkpoints do.
-std::uint64_t digest_of(const Checkpoint& checkpoint);
-
 }  // namespace stagewise

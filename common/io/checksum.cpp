@@ -11,6 +11,8 @@
 
 #include <zlib.h>
 
+#include "tensor/digest.hpp"
+
 namespace stagewise {
 namespace {
 
@@ -91,6 +93,29 @@ std::uint32_t checksum_of(const Checkpoint& checkpoint) {
   checksum.add(checkpoint.parameters);
   for (const std::vector<ParameterValues>& worker : checkpoint.workers) checksum.add(worker);
   return checksum.value();
+}
+
+std::uint64_t digest_of(const Checkpoint& checkpoint) {
+  Digest digest;
+  digest.add_all(checkpoint.model);
+  digest.add_all(checkpoint.precision);
+  for (const std::uint64_t number : {checkpoint.seed, static_cast<std::uint64_t>(checkpoint.epoch),
+                                     static_cast<std::uint64_t>(checkpoint.step)}) {
+    digest.add(number);
+  }
+  for (const auto& [name, value] : checkpoint.settings) {
+    digest.add_all(name);
+    digest.add_all(value);
+  }
+  const auto add = [&](const std::vector<ParameterValues>& parameters) {
+    for (const ParameterValues& parameter : parameters) {
+      digest.add_all(parameter.name);
+      digest.add_all(parameter.values);
+    }
+  };
+  add(checkpoint.parameters);
+  for (const std::vector<ParameterValues>& worker : checkpoint.workers) add(worker);
+  return digest.value();
 }
 
 }  // namespace stagewise

@@ -1,5 +1,5 @@
 /// @file
-/// Whether a checkpoint is still what was written.
+/// Whether a checkpoint is still what was written, and the same for all that have read it.
 #pragma once
 
 #include <cstdint>
@@ -19,5 +19,8 @@ namespace stagewise {
 ///
 /// It detects all damage within 32 neighbouring bits, and all but one in 2^32 of any other.
 std::uint32_t checksum_of(const Checkpoint& checkpoint);
+
+/// A number that differs where checkpoints do.
+std::uint64_t digest_of(const Checkpoint& checkpoint);
 
 }  // namespace stagewise

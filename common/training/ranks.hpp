@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "data/load.hpp"
+#include "io/data_sets/load.hpp"
 #include "training/step.hpp"
 
 namespace stagewise {

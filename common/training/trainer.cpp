@@ -49,6 +49,17 @@ class Watch {
                   updates.value_or(totals.first_bad_step - 1));
   }
 
+  /// @param updates of the parameters in this epoch, after which they are looked at.
+  /// @throws NotFinite naming the first parameter that is NaN or infinite.
+  void check_parameters(const std::vector<ParameterValues>& parameters, std::int64_t epoch,
+                        std::int64_t updates) const {
+    const ParameterValues* const bad = find_non_finite(parameters);
+    if (bad == nullptr) return;
+    throw failure("the parameter " + in_quotes(bad->name) + " became NaN or infinite" +
+                      in_step(epoch, updates),
+                  updates);
+  }
+
   /// The error to throw.
   /// @param updates of the parameters in this epoch that have led there.
   NotFinite failure(const std::string& what, std::int64_t updates) const {
@@ -67,6 +78,16 @@ class Watch {
   bool has_trained_ = false;
 };
 
+/// What the steps of an epoch have come to; of the loss, that of the data.
+EpochReport report_of(std::int64_t epoch, const Totals& totals, Index samples, double seconds) {
+  const auto count = static_cast<double>(samples);
+  return {.epoch = epoch,
+          .train_loss = totals.loss / count,
+          .train_accuracy = static_cast<double>(totals.correct) / count,
+          .seconds = seconds,
+          .images_per_second = count / seconds};
+}
+
 }  // namespace
 
 void order_of_epoch(Index count, std::uint64_t seed, std::int64_t epoch, bool shuffle,
@@ -83,7 +104,7 @@ void train(Network<T>& network, Step& step, const Dataset& training_set, const D
            const TrainingOptions& options, std::int64_t first_epoch, TrainingObserver& observer,
            Ranks* ranks) {
   const Index count = training_set.size();
-  const Index steps_per_epoch = (count + options.batch_size - 1) / options.batch_size;
+  const Index steps = (count + options.batch_size - 1) / options.batch_size;
   const bool reading_is_free = network.executor->host_accessible();
 
   Ranks alone;
@@ -115,36 +136,24 @@ void train(Network<T>& network, Step& step, const Dataset& training_set, const D
 
     // The last update of the epoch is in no loss yet: look at its result itself.
     const std::vector<ParameterValues> parameters = copy_parameters_out(network);
-    if (const ParameterValues* bad = find_non_finite(parameters)) {
-      throw watch.failure("the parameter " + in_quotes(bad->name) + " became NaN or infinite" +
-                              in_step(epoch, steps_per_epoch),
-                          steps_per_epoch);
-    }
+    watch.check_parameters(parameters, epoch, steps);
 
     // Each rank has a part of that batch: all are to know, before anybody reports the epoch.
-    const Sums last =
-        ranks->sum({.totals = evaluate_batch(network, step.last_batch(), steps_per_epoch)});
-    watch.check_loss(last.totals, epoch, step, steps_per_epoch);
+    const Sums last = ranks->sum({.totals = evaluate_batch(network, step.last_batch(), steps)});
+    watch.check_loss(last.totals, epoch, step, steps);
 
-    EpochReport report;
-    report.epoch = epoch;
-    report.train_loss = totals.loss / static_cast<double>(count) +
-                        options.sgd.l2 / 2 * squared_norm_of_weights(parameters);
+    EpochReport report = report_of(epoch, totals, count, elapsed.count());
+    report.train_loss += options.sgd.l2 / 2 * squared_norm_of_weights(parameters);
     if (!std::isfinite(report.train_loss)) {
-      throw watch.failure(
-          "the share of l2 made the loss infinite" + in_step(epoch, steps_per_epoch),
-          steps_per_epoch);
+      throw watch.failure("the share of l2 made the loss infinite" + in_step(epoch, steps), steps);
     }
     watch.end_epoch(parameters);
-    report.train_accuracy = static_cast<double>(totals.correct) / static_cast<double>(count);
-    report.seconds = elapsed.count();
-    report.images_per_second = static_cast<double>(count) / elapsed.count();
     if (validates) {
       const Evaluation evaluation = evaluate(network, validation, ranks);
       report.validation_loss = evaluation.loss;
       report.validation_accuracy = evaluation.accuracy;
     }
-    observer.on_epoch(report, epoch * steps_per_epoch, parameters);
+    observer.on_epoch(report, epoch * steps, parameters);
     order.swap(next_order);
   }
 }

@@ -8,7 +8,7 @@
 
 #include "cli/command_line.hpp"
 #include "ladder/table.hpp"
-#include "verify/values.hpp"
+#include "ladder/values.hpp"
 
 namespace stagewise {
 namespace ladder {

@@ -1,5 +1,5 @@
-#include "data/cifar10.hpp"
 #include "fuzz/fuzz_input.hpp"
+#include "io/data_sets/cifar10.hpp"
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const stagewise::InputOnDisk file({data, size});

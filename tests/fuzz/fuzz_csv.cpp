@@ -1,5 +1,5 @@
-#include "data/csv.hpp"
 #include "fuzz/fuzz_input.hpp"
+#include "io/data_sets/csv.hpp"
 
 // A table with the column "label" for classes, and then again as if a network had been trained on
 // it: what has been read once is read again.

@@ -1,5 +1,5 @@
-#include "data/hdf5_data.hpp"
 #include "fuzz/fuzz_input.hpp"
+#include "io/data_sets/hdf5_data.hpp"
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const stagewise::InputOnDisk file({data, size});

@@ -1,7 +1,7 @@
 #include <algorithm>
 
-#include "data/idx.hpp"
 #include "fuzz/fuzz_input.hpp"
+#include "io/data_sets/idx.hpp"
 
 // Two files in one input: its first two bytes say how long the labels are, which come next.
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

@@ -11,10 +11,10 @@
 
 #include <zlib.h>
 
-#include "data/csv.hpp"
 #include "data/generators.hpp"
-#include "data/idx.hpp"
 #include "io/checkpoint.hpp"
+#include "io/data_sets/csv.hpp"
+#include "io/data_sets/idx.hpp"
 #include "io/hdf5.hpp"
 #include "io/matrix_file.hpp"
 

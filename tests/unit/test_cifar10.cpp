@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "data/cifar10.hpp"
+#include "io/data_sets/cifar10.hpp"
 #include "tensor/error.hpp"
 #include "unit/temporary_folder.hpp"
 

@@ -8,8 +8,8 @@
 
 #include <gtest/gtest.h>
 
-#include "data/csv.hpp"
 #include "data/generators.hpp"
+#include "io/data_sets/csv.hpp"
 #include "tensor/error.hpp"
 #include "unit/temporary_folder.hpp"
 

@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "data/fingerprint.hpp"
-#include "data/load.hpp"
+#include "io/data_sets/load.hpp"
 #include "tensor/digest.hpp"
 
 namespace stagewise {

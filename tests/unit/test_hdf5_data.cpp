@@ -8,7 +8,7 @@
 
 #include <gtest/gtest.h>
 
-#include "data/hdf5_data.hpp"
+#include "io/data_sets/hdf5_data.hpp"
 #include "io/hdf5.hpp"
 #include "tensor/error.hpp"
 #include "unit/temporary_folder.hpp"

@@ -13,7 +13,7 @@
 #include <zlib.h>
 
 #include "data/generators.hpp"
-#include "data/idx.hpp"
+#include "io/data_sets/idx.hpp"
 #include "tensor/error.hpp"
 #include "unit/temporary_folder.hpp"
 

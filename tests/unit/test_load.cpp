@@ -13,10 +13,11 @@
 
 #include <gtest/gtest.h>
 
-#include "data/csv.hpp"
 #include "data/generators.hpp"
-#include "data/idx.hpp"
-#include "data/load.hpp"
+#include "io/data_sets/catalog.hpp"
+#include "io/data_sets/csv.hpp"
+#include "io/data_sets/idx.hpp"
+#include "io/data_sets/load.hpp"
 #include "tensor/error.hpp"
 #include "unit/temporary_folder.hpp"
 

@@ -1,11 +1,11 @@
-#include "data/cifar10.hpp"
+#include "io/data_sets/cifar10.hpp"
 
 #include <cstddef>
 #include <cstdint>
 #include <string>
 #include <utility>
 
-#include "data/input_file.hpp"
+#include "io/data_sets/input_file.hpp"
 #include "tensor/counts.hpp"
 #include "tensor/error.hpp"
 

@@ -1,4 +1,4 @@
-#include "data/hdf5_data.hpp"
+#include "io/data_sets/hdf5_data.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include "data/input_file.hpp"
+#include "io/data_sets/input_file.hpp"
 
 #include <algorithm>
 #include <cerrno>

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "io/checkpoint.hpp"
+#include "tensor/parameter_values.hpp"
 
 namespace stagewise {
 

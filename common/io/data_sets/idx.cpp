@@ -1,4 +1,4 @@
-#include "data/idx.hpp"
+#include "io/data_sets/idx.hpp"
 
 #include <algorithm>
 #include <array>
@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "data/input_file.hpp"
+#include "io/data_sets/input_file.hpp"
 #include "io/file.hpp"
 #include "tensor/counts.hpp"
 #include "tensor/error.hpp"

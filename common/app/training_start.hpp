@@ -1,0 +1,44 @@
+/// @file
+/// What a training starts from: a checkpoint, or parameters drawn at random.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "app/options.hpp"
+#include "io/checkpoint.hpp"
+
+namespace stagewise {
+
+/// The file that `--load` or `--resume` names.
+struct TrainingStart {
+  std::filesystem::path file;  ///< empty: there is none
+  Checkpoint checkpoint;       ///< what it holds
+
+  bool is_given() const { return !file.empty(); }
+
+  /// What errors call it.
+  std::string source() const { return "the checkpoint " + file.string(); }
+};
+
+/// Reads it, if there is one, and adopts its settings: those of the network, and to resume, all.
+/// @throws Error if the file is damaged, not the same on every rank, or contradicts the command
+/// line
+///         or itself.
+TrainingStart read_start(const Stage& stage, RunOptions& options);
+
+/// Whether a resumed training can continue from there.
+/// @throws UsageError if it has more epochs behind it than `--epochs` says; Error if it was trained
+///         on as many samples as make another number of steps.
+void check_resumption(const RunOptions& options, const TrainingStart& start, Index samples,
+                      Index steps_per_epoch);
+
+/// Where each worker starts, if each has parameters of its own; else where all do.
+/// @param note receives what the user should know, if there is something.
+std::vector<std::vector<ParameterValues>> starting_parameters(const Model& model,
+                                                              const RunOptions& options,
+                                                              const TrainingStart& start,
+                                                              std::string& note);
+
+}  // namespace stagewise

@@ -1,0 +1,142 @@
+#include "io/data_sets/csv_reader.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <string_view>
+#include <system_error>
+
+#include "tensor/quote.hpp"
+
+namespace stagewise {
+namespace {
+
+void trim_end(std::string& text) {
+  while (text.ends_with(' ') || text.ends_with('\t') || text.ends_with('\r')) text.pop_back();
+}
+
+}  // namespace
+
+NumberKind parse_number(std::string_view text, double& value) {
+  if (text.starts_with('+') && !text.starts_with("+-")) text.remove_prefix(1);
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, value);
+  if (error == std::errc::invalid_argument || stop != end) return NumberKind::no_number;
+  if (error == std::errc::result_out_of_range) return NumberKind::out_of_range;
+  return std::isfinite(value) ? NumberKind::finite : NumberKind::not_finite;
+}
+
+CsvReader::CsvReader(const std::filesystem::path& path) : file_(path) {
+  constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";
+  fill();
+  const auto same = [](char mark, std::uint8_t byte) {
+    return static_cast<std::uint8_t>(mark) == byte;
+  };
+  if (block_.size() >= byte_order_mark.size() &&
+      std::equal(byte_order_mark.begin(), byte_order_mark.end(), block_.begin(), same)) {
+    used_ = byte_order_mark.size();
+  }
+}
+
+bool CsvReader::next(std::vector<CsvCell>& row) {
+  if (peek() == end) return false;
+  row_line_ = line_;
+  std::size_t cells = 0;
+  int separator = ',';
+  while (separator == ',') {
+    if (row.size() == cells) row.emplace_back();
+    separator = read_cell(row[cells], cells + 1);
+    ++cells;
+  }
+  row.resize(cells);
+  return true;
+}
+
+double CsvReader::number_in(const CsvCell& cell, const std::string& column) const {
+  double value = 0;
+  switch (parse_number(cell.text, value)) {
+    case NumberKind::finite:
+      return value;
+    case NumberKind::not_finite:
+      throw failure(cell.line, column, in_quotes(cell.text) + " is not a finite number");
+    case NumberKind::out_of_range:
+      throw failure(cell.line, column,
+                    in_quotes(cell.text) + " is too large or too small for a double");
+    case NumberKind::no_number:
+      break;
+  }
+  throw failure(cell.line, column, in_quotes(cell.text) + " is not a number");
+}
+
+Error CsvReader::failure(std::size_t line, const std::string& what) const {
+  return Error(file_.path().string() + ", line " + std::to_string(line) + ": " + what);
+}
+
+Error CsvReader::failure(std::size_t line, const std::string& column,
+                         const std::string& what) const {
+  return Error(file_.path().string() + ", line " + std::to_string(line) + ", column " +
+               excerpt(column) + ": " + what);
+}
+
+void CsvReader::fill() {
+  constexpr std::size_t block_bytes = std::size_t{1} << 18;
+  block_ = file_.read(block_bytes);
+  used_ = 0;
+}
+
+int CsvReader::peek() {
+  if (used_ == block_.size()) fill();
+  return block_.empty() ? end : block_[used_];
+}
+
+int CsvReader::get() {
+  const int c = peek();
+  if (c != end) ++used_;
+  if (c == '\n') ++line_;
+  return c;
+}
+
+void CsvReader::skip_blanks() {
+  while (peek() == ' ' || peek() == '\t') get();
+}
+
+int CsvReader::read_cell(CsvCell& cell, std::size_t number) {
+  cell.text.clear();
+  cell.line = line_;
+  skip_blanks();
+  if (peek() == '"') return read_quoted(cell, number);
+  for (;;) {
+    const int c = get();
+    if (c == ',' || c == '\n' || c == end) {
+      trim_end(cell.text);  // also of the CR before an LF
+      return c;
+    }
+    cell.text += static_cast<char>(c);
+  }
+}
+
+int CsvReader::read_quoted(CsvCell& cell, std::size_t number) {
+  get();
+  for (;;) {
+    const int c = get();
+    if (c == end) {
+      throw failure(cell.line, std::to_string(number),
+                    "the quote that begins this cell is never closed");
+    }
+    if (c == '"') {
+      if (peek() != '"') break;
+      get();
+    }
+    cell.text += static_cast<char>(c);
+  }
+  skip_blanks();
+  if (peek() == '\r') get();
+  const int separator = get();
+  if (separator != ',' && separator != '\n' && separator != end) {
+    throw failure(cell.line, std::to_string(number),
+                  "something follows the quote that ends this cell");
+  }
+  return separator;
+}
+
+}  // namespace stagewise

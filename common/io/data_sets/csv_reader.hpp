@@ -1,0 +1,75 @@
+/// @file
+/// The text of a CSV file as rows of cells.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "io/data_sets/input_file.hpp"
+#include "tensor/error.hpp"
+
+namespace stagewise {
+
+/// What a text says if it is read as a number.
+enum class NumberKind { finite, not_finite, out_of_range, no_number };
+
+/// Reads all of the text as a number.
+/// @param value receives it, if it is one.
+NumberKind parse_number(std::string_view text, double& value);
+
+/// A cell, without the quotes and blanks around it.
+struct CsvCell {
+  std::string text;
+  std::size_t line = 0;  ///< where it begins, counted from 1
+};
+
+/// Cuts the text of a file into rows of cells.
+class CsvReader {
+ public:
+  /// @throws Error as InputFile.
+  explicit CsvReader(const std::filesystem::path& path);
+
+  /// Reads the next row; false at the end of the file. The row's memory is used again.
+  /// @throws Error for a quote that is never closed, or followed by something.
+  bool next(std::vector<CsvCell>& row);
+
+  /// The line on which the row that was read last begins.
+  std::size_t row_line() const { return row_line_; }
+
+  /// The number in a cell.
+  /// @param column for the error that says why it is none, or not a finite one.
+  double number_in(const CsvCell& cell, const std::string& column) const;
+
+  /// The error to throw for what is wrong in a line.
+  Error failure(std::size_t line, const std::string& what) const;
+
+  /// Likewise in a cell.
+  /// @param column its name, or its number where it has no name.
+  Error failure(std::size_t line, const std::string& column, const std::string& what) const;
+
+ private:
+  static constexpr int end = -1;
+
+  void fill();
+  int peek();
+  int get();
+  void skip_blanks();
+
+  /// Reads a cell and what ends it.
+  /// @param number of the cell in its row, counted from 1.
+  /// @return ',', '\n' or end.
+  int read_cell(CsvCell& cell, std::size_t number);
+  int read_quoted(CsvCell& cell, std::size_t number);
+
+  InputFile file_;
+  std::vector<std::uint8_t> block_;
+  std::size_t used_ = 0;
+  std::size_t line_ = 1;
+  std::size_t row_line_ = 1;
+};
+
+}  // namespace stagewise

@@ -1,0 +1,145 @@
+#include "io/data_sets/load.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "data/check_values.hpp"
+#include "data/standardization.hpp"
+#include "io/data_sets/catalog.hpp"
+#include "tensor/counts.hpp"
+#include "tensor/error.hpp"
+
+namespace stagewise {
+namespace {
+
+/// @throws UsageError for a limit below 1, before any file is touched.
+Limit limit_for(Subset subset, const DatasetOptions& options) {
+  const bool training = subset == Subset::training;
+  Limit limit = {training ? options.train_limit : options.test_limit,
+                 training ? "--train-limit" : "--test-limit",
+                 training ? "training sample" : "test sample", options.name};
+  if (limit.count && *limit.count < 1) {
+    throw UsageError(limit.option + " is " + std::to_string(*limit.count) +
+                     ", but must be at least 1");
+  }
+  return limit;
+}
+
+/// Training and test set out of one file.
+Split split_file(const FileToRead& file, const DatasetOptions& options, const Limit& train_limit,
+                 const Limit& test_limit) {
+  const SingleFile all = file.read(file.path, options, nullptr);
+  const Index size = all.dataset.size();
+  if (size < 2) {
+    throw Error(file.path.string() +
+                " holds a single sample, which cannot be split into training and test set");
+  }
+  const std::vector<std::int32_t>& labels = all.dataset.labels();
+  if (std::all_of(labels.begin(), labels.end(), [&](auto label) { return label == labels[0]; })) {
+    throw Error(file.path.string() + " holds one class only, " + std::to_string(labels[0]) +
+                ": there is nothing to tell apart");
+  }
+  const Index test = std::max<Index>(1, size / 5);
+  const Index train = size - test;
+  return {all.dataset.slice(0, train_limit.of(train)),
+          {},
+          all.dataset.slice(train, test_limit.of(test)),
+          all.encoding,
+          train,
+          {}};
+}
+
+/// @param sample what one is called where it is no row of a table.
+Origin origin_of(const DatasetOptions& options, const std::optional<TableEncoding>& encoding,
+                 const std::string& sample, Index first_row = 0) {
+  return {.name = options.name,
+          .columns = encoding ? encoding->features : std::vector<std::string>(),
+          .first_row = first_row,
+          .sample = sample};
+}
+
+void expect_to_hold_all(const Split& split, const DatasetOptions& options) {
+  const auto check = [&](const Dataset& part, const std::string& sample, Index first_row) {
+    expect_to_hold(options.precision, part, origin_of(options, split.encoding, sample, first_row));
+  };
+  check(split.train, "training sample", 0);
+  check(split.validation, "validation sample", split.train.size());
+  check(split.test, "test sample", split.first_test_row);
+}
+
+/// With mean and deviation of the training samples only: test and validation samples stand for data
+/// that nobody had when the network was trained.
+void standardize_all(Split& split, const DatasetOptions& options) {
+  const Standardization standardization =
+      standardization_of(split.train, origin_of(options, split.encoding, "training sample"));
+  split.train = standardize(split.train, standardization);
+  split.test = standardize(split.test, standardization);
+  if (split.validation.size() > 0) {
+    split.validation = standardize(split.validation, standardization);
+  }
+  split.encoding->standardization = standardization;
+}
+
+void hold_out(Split& split, Index count) {
+  const Index rest = split.train.size() - count;
+  if (rest < 1) {
+    throw UsageError("--validation " + std::to_string(count) +
+                     " leaves nothing to train on: there " +
+                     (split.train.size() == 1 ? "is " : "are ") +
+                     count_of(split.train.size(), "training sample"));
+  }
+  split.validation = split.train.slice(rest, count);
+  split.train = split.train.slice(0, rest);
+}
+
+}  // namespace
+
+Split load_for_training(const DatasetOptions& options) {
+  const Limit train_limit = limit_for(Subset::training, options);
+  const Limit test_limit = limit_for(Subset::test, options);
+  if (options.validation < 0) {
+    throw UsageError("--validation is " + std::to_string(options.validation) +
+                     ", but must not be negative");
+  }
+  const FileToRead file = file_to_read(options);
+  Split split;
+  if (file.read != nullptr) {
+    split = split_file(file, options, train_limit, test_limit);
+  } else {
+    split.train = load_subset(options, Subset::training, train_limit);
+    split.test = load_subset(options, Subset::test, test_limit);
+  }
+  if (split.train.sample_shape() != split.test.sample_shape()) {
+    throw Error("the training samples of " + options.name + " have the shape " +
+                split.train.sample_shape().to_string() + ", but its test samples " +
+                split.test.sample_shape().to_string());
+  }
+  if (options.validation > 0) hold_out(split, options.validation);
+  split.fingerprint = fingerprint_of(split.train, split.encoding.has_value());
+  if (split.encoding) standardize_all(split, options);
+  expect_to_hold_all(split, options);
+  return split;
+}
+
+Dataset load_for_evaluation(const DatasetOptions& options,
+                            const std::optional<TableEncoding>& encoding) {
+  Limit limit = limit_for(Subset::test, options);
+  const FileToRead file = file_to_read(options);
+  if (file.read == nullptr) {
+    Dataset set = load_subset(options, Subset::test, limit);
+    expect_to_hold(options.precision, set, origin_of(options, {}, "test sample"));
+    return set;
+  }
+  limit.samples = "sample";
+  SingleFile all = file.read(file.path, options, encoding ? &*encoding : nullptr);
+  const Origin origin = origin_of(options, all.encoding, "sample");
+  if (all.encoding) {
+    all.dataset = standardize(all.dataset, encoding ? encoding->standardization
+                                                    : standardization_of(all.dataset, origin));
+  }
+  Dataset used = limit.of(std::move(all.dataset));
+  expect_to_hold(options.precision, used, origin);
+  return used;
+}
+
+}  // namespace stagewise

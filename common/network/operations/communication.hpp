@@ -1,0 +1,49 @@
+/// @file
+/// The operations that join what several workers or processes have computed, each from its part of
+/// the batch or of a layer. A model has none of them: programs for several workers do, see
+/// build_training(), and rewrites insert them.
+#pragma once
+
+#include <tuple>
+#include <vector>
+
+#include "network/operations/operands.hpp"
+
+namespace stagewise {
+
+/// mean = the terms added up elementwise, divided by their number.
+struct Mean {
+  std::vector<Reads<Real>> terms;
+  Writes<Real> mean;
+  static constexpr auto name = "mean";
+  static auto operands(auto& op) { return std::tie(op.terms, op.mean); }
+};
+
+/// y = x.
+struct Copy {
+  Reads<Real> x;
+  Writes<Real> y;
+  static constexpr auto name = "copy";
+  static auto operands(auto& op) { return std::tie(op.x, op.y); }
+};
+
+/// Every value becomes its sum, or its mean, over all processes. A bucket of several values is sent
+/// in one message.
+struct AllReduce {
+  std::vector<Updates<Real>> values;
+  bool divides = false;  ///< whether the sum is divided by the number of processes
+  static constexpr auto name = "all_reduce";
+  static auto operands(auto& op) { return std::tie(op.values); }
+};
+
+/// y = x, in the same memory; all processes have the same x, so the forward pass does nothing. In
+/// the backward pass, each process has only its part of the gradient: the derivative is an
+/// all_reduce.
+struct Replicate {
+  Reads<Real> x;
+  Writes<Real> y;
+  static constexpr auto name = "replicate";
+  static auto operands(auto& op) { return std::tie(op.x, op.y); }
+};
+
+}  // namespace stagewise
