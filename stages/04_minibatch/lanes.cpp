@@ -23,8 +23,8 @@ bool fits_side_stream(const Line& line) {
          std::holds_alternative<AddPartials>(line.operation);
 }
 
-/// Whether a line is worth a side stream beside it: neither the little that the totals take, nor what stands
-/// at a step's end.
+/// Whether a line is worth a side stream beside it: neither the little that the totals take, nor
+/// what stands at a step's end.
 bool is_long(const Line& line) {
   return !std::holds_alternative<AddPartials>(line.operation) &&
          !std::holds_alternative<SgdUpdate>(line.operation) &&
