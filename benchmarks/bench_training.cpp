@@ -39,8 +39,9 @@ void run(benchmark::State& state, serial::GemmForm form) {
   static const Dataset data = random_images();
   const ModelOptions model{.sample = data.sample_shape(), .classes = data.classes()};
   Network<float> network(build_model(model), std::make_unique<SerialExecutor<float>>(form));
-  ProgramStep<float> step(network, data, build_training(network.model, {.learning_rate = 0.1}, {}),
-                          {}, {initial_parameters(network.model, model, 1)}, 0, batch_size);
+  ProgramStep<float> step({.network = network, .training_set = data, .max_rows = batch_size},
+                          build_training(network.model, {.learning_rate = 0.1}, {}),
+                          {initial_parameters(network.model, model, 1)});
 
   std::vector<std::uint32_t> order;
   std::int64_t epoch = 0;

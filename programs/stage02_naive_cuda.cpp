@@ -22,8 +22,10 @@ template <typename T>
 std::unique_ptr<Step> make_step(const StepArguments<T>& arguments) {
   if (arguments.options.at("memory") == "once") return nullptr;
   return std::make_unique<PerStepMemory<T>>(
-      arguments.network, arguments.training_set, arguments.sgd, arguments.starts.front(),
-      [&options = arguments.options] { return make_executor<T>(options); }, arguments.max_rows);
+      arguments.setup.network, arguments.setup.training_set, arguments.sgd,
+      arguments.starts.front(),
+      [&options = arguments.options] { return make_executor<T>(options); },
+      arguments.setup.max_rows);
 }
 
 template <typename T>

@@ -25,14 +25,12 @@ Program rewrite(const Program& program, const StageOptions& options, Index max_r
 
 template <typename T>
 std::unique_ptr<Step> make_step(const StepArguments<T>& arguments) {
-  const Model& model = arguments.network.model;
-  StepPrograms programs = step_programs(model);
-  programs.training = build_training(model, arguments.sgd, arguments.workers);
+  const StepSetup<T>& setup = arguments.setup;
+  StepPrograms programs = step_programs(setup.network.model);
+  programs.training = build_training(setup.network.model, arguments.sgd, setup.workers);
   return std::make_unique<RecordedStep<T>>(
-      arguments.network, static_cast<MinibatchExecutor<T>&>(*arguments.network.executor),
-      arguments.training_set, arguments.training_set.size(), programs, arguments.workers,
-      arguments.starts, arguments.steps_done, arguments.max_rows,
-      read_step_options(arguments.options, arguments.model, arguments.timings), arguments.on_size);
+      setup, static_cast<MinibatchExecutor<T>&>(*setup.network.executor), setup.training_set.size(),
+      programs, arguments.starts, read_step_options(arguments.options, arguments.timings));
 }
 
 template <typename T>

@@ -114,16 +114,13 @@ std::unique_ptr<Executor<T>> make_executor(const Process& process, const StageOp
 template <typename T>
 std::unique_ptr<Step> make_step(const Process& process, const StepArguments<T>& arguments) {
   const StageOptions& values = arguments.options;
-  mpi::DistributedStepOptions options = {
-      .step = read_step_options(values, arguments.model, arguments.timings),
-      .splits_network = is_split(values),
-      .overlaps = values.at("no-overlap") == "off"};
+  mpi::DistributedStepOptions options = {.step = read_step_options(values, arguments.timings),
+                                         .splits_network = is_split(values),
+                                         .overlaps = values.at("no-overlap") == "off"};
   options.step.processes = process.place().processes_on_device;
   return std::make_unique<mpi::DistributedStep<T>>(
-      arguments.network, static_cast<DistributedExecutor<T>&>(*arguments.network.executor),
-      arguments.training_set, arguments.sgd, arguments.workers, arguments.starts,
-      arguments.steps_done, arguments.max_rows, *process.world, *process.ranks, options,
-      arguments.on_size);
+      arguments.setup, static_cast<DistributedExecutor<T>&>(*arguments.setup.network.executor),
+      arguments.sgd, arguments.starts, *process.world, *process.ranks, options);
 }
 
 /// Of rank 0 of at least two.

@@ -46,17 +46,11 @@ minibatch::FuseOptions read_fuse_options(const StageOptions& values) {
           .gathers = gather == values.end() || gather->second != "kernel"};
 }
 
-RecordedStepOptions read_step_options(const StageOptions& values, const ModelOptions& model,
-                                      bool timings) {
-  const bool picks = why_idle_in_step("gather", values, model).empty();
-  const std::string gather = picks ? values.at("gather") : "auto";
+RecordedStepOptions read_step_options(const StageOptions& values, bool timings) {
   return {.records = values.at("capture") == "on",
           .repeats = !timings,
           .streams_batches = values.at("stream-batches") == "on",
-          .gather = gather == "loads"    ? GatherForm::loads
-                    : gather == "kernel" ? GatherForm::kernel
-                                         : GatherForm::automatic,
-          .fuses = values.at("fuse") == "on"};
+          .fuse = read_fuse_options(values)};
 }
 
 }  // namespace stagewise

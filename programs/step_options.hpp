@@ -23,7 +23,6 @@ minibatch::FuseOptions read_fuse_options(const StageOptions& values);
 
 /// What was chosen.
 /// @param timings whether every operation is measured.
-RecordedStepOptions read_step_options(const StageOptions& values, const ModelOptions& model,
-                                      bool timings);
+RecordedStepOptions read_step_options(const StageOptions& values, bool timings);
 
 }  // namespace stagewise

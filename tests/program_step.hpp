@@ -13,9 +13,6 @@
 
 namespace stagewise {
 
-/// Where all workers start; where weights are averaged, where each does.
-using Starts = std::vector<std::vector<ParameterValues>>;
-
 /// What a stage makes of a program before it executes it.
 using Rewrite = std::function<Program(const Program&)>;
 
@@ -33,8 +30,8 @@ std::unique_ptr<Step> make_program_step(Network<T>& network, const Dataset& trai
   for (Program* const program : {&programs.step, &programs.mean, &programs.take_over}) {
     *program = rewrite(*program);
   }
-  return std::make_unique<ProgramStep<T>>(network, training_set, std::move(programs), workers,
-                                          starts, 0, options.batch_size);
+  const StepSetup<T> setup = {network, training_set, workers, options.batch_size};
+  return std::make_unique<ProgramStep<T>>(setup, std::move(programs), starts);
 }
 
 }  // namespace stagewise

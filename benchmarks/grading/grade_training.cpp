@@ -88,9 +88,9 @@ Result train_in_parallel(const Training& training, const GradeOptions& options, 
   const Dataset& train_set = training.data->train;
   mpi::DistributedStepOptions how = {.splits_network = options.splits};
   how.step.processes = placement.processes_on_device;
-  mpi::DistributedStep<double> step(network, executor, train_set, training.options.sgd,
-                                    {.workers = world.size()}, {start_of(network.model, training)},
-                                    0, rows, world, ranks, how);
+  mpi::DistributedStep<double> step({network, train_set, {.workers = world.size()}, rows}, executor,
+                                    training.options.sgd, {start_of(network.model, training)},
+                                    world, ranks, how);
   network.load(rows);
   Dataset storage;
   const Dataset& validation = ranks.shard(training.data->validation, storage);
@@ -102,9 +102,9 @@ Result train_in_parallel(const Training& training, const GradeOptions& options, 
 Result train_sequentially(const Training& training) {
   Network<double> network(build_model(training.model), std::make_unique<SerialExecutor<double>>());
   const Dataset& train_set = training.data->train;
-  ProgramStep<double> step(network, train_set,
-                           build_training(network.model, training.options.sgd, {}), {},
-                           {start_of(network.model, training)}, 0, training.options.batch_size);
+  ProgramStep<double> step(
+      {.network = network, .training_set = train_set, .max_rows = training.options.batch_size},
+      build_training(network.model, training.options.sgd, {}), {start_of(network.model, training)});
   network.load(training.options.batch_size);
   Recorder recorder;
   train<double>(network, step, train_set, Dataset(), training.options, 1, recorder);

@@ -38,18 +38,12 @@ using WhyIdle = std::function<std::string(const std::string& option, const Stage
 /// What a step is made from. All of it outlives the step.
 template <typename T>
 struct StepArguments {
-  Network<T>& network;  ///< not loaded yet
+  const StepSetup<T>& setup;
   const ModelOptions& model;
-  const Dataset& training_set;
   const Sgd& sgd;
   const StageOptions& options;
-  const WorkerOptions& workers;
-  /// The parameters to start from: one set for all workers, or one for each that has its own.
-  const std::vector<std::vector<ParameterValues>>& starts;
-  std::int64_t steps_done;              ///< before this training
-  Index max_rows;                       ///< of the largest batch
-  bool timings;                         ///< whether --timings was asked for
-  std::function<void(double)> on_size;  ///< see Executor::load()
+  const Starts& starts;
+  bool timings;  ///< whether --timings was asked for
 };
 
 /// What a stage brings in one precision.

@@ -116,13 +116,11 @@ std::unique_ptr<Step> make_step(const Stage& stage, const StepArguments<T>& argu
     if (auto own = in.make_step(arguments)) return own;
   }
   TrainingPrograms programs =
-      build_training(arguments.network.model, arguments.sgd, arguments.workers);
+      build_training(arguments.setup.network.model, arguments.sgd, arguments.setup.workers);
   for (Program* const program : {&programs.step, &programs.mean, &programs.take_over}) {
-    *program = in.rewritten(*program, arguments.options, arguments.max_rows);
+    *program = in.rewritten(*program, arguments.options, arguments.setup.max_rows);
   }
-  return std::make_unique<ProgramStep<T>>(
-      arguments.network, arguments.training_set, std::move(programs), arguments.workers,
-      arguments.starts, arguments.steps_done, arguments.max_rows, arguments.on_size);
+  return std::make_unique<ProgramStep<T>>(arguments.setup, std::move(programs), arguments.starts);
 }
 
 template <typename T>
@@ -142,21 +140,21 @@ void train_with(const Stage& stage, RunOptions options, const TrainingStart& sta
   const std::int64_t epochs_done = options.resume.empty() ? 0 : start.checkpoint.epoch;
   Network<T> network = make_network<T>(stage, options, std::move(model));
   std::string note_on_starts;
-  const std::vector<std::vector<ParameterValues>> starts =
-      starting_parameters(network.model, options, start, note_on_starts);
+  const Starts starts = starting_parameters(network.model, options, start, note_on_starts);
   print_start(stage, options, data, network.model.parameter_count(), start, notes);
 
-  std::unique_ptr<Step> step = make_step<T>(stage, {.network = network,
+  const StepSetup<T> setup = {.network = network,
+                              .training_set = training_set,
+                              .workers = options.workers,
+                              .max_rows = max_rows,
+                              .steps_done = epochs_done * steps_per_epoch,
+                              .on_size = announce_size};
+  std::unique_ptr<Step> step = make_step<T>(stage, {.setup = setup,
                                                     .model = options.model,
-                                                    .training_set = training_set,
                                                     .sgd = options.training.sgd,
                                                     .options = options.stage,
-                                                    .workers = options.workers,
                                                     .starts = starts,
-                                                    .steps_done = epochs_done * steps_per_epoch,
-                                                    .max_rows = max_rows,
-                                                    .timings = options.timings,
-                                                    .on_size = announce_size});
+                                                    .timings = options.timings});
   network.load(max_rows);
   if (!note_on_starts.empty()) print_note(note_on_starts);
   for (const std::string& note : step->notes()) print_note(note);

@@ -245,7 +245,4 @@ void run_operation(Stage& stage, const Operation& operation,
 }
 //! [run_line]
 
-extern template class Executor<float>;
-extern template class Executor<double>;
-
 }  // namespace stagewise

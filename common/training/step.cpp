@@ -6,8 +6,7 @@
 namespace stagewise {
 
 template <typename T>
-void start_workers(Network<T>& network, const TrainingPrograms& programs,
-                   const std::vector<std::vector<ParameterValues>>& starts) {
+void start_workers(Network<T>& network, const TrainingPrograms& programs, const Starts& starts) {
   if (programs.workers.size() != starts.size()) {
     throw Error(std::to_string(programs.workers.size()) +
                 " workers cannot start from the parameters of " + std::to_string(starts.size()));
@@ -41,78 +40,69 @@ Totals totals_of(Executor<T>& executor, const std::vector<ValueId>& totals) {
 }
 
 template <typename T>
-ProgramStep<T>::ProgramStep(Network<T>& network, const Dataset& training_set,
-                            TrainingPrograms programs, const WorkerOptions& workers,
-                            const std::vector<std::vector<ParameterValues>>& starts,
-                            std::int64_t steps_done, Index max_rows,
-                            const std::function<void(double)>& on_size)
-    : network_(&network),
-      training_set_(&training_set),
-      programs_(std::move(programs)),
-      workers_(workers),
-      steps_done_(steps_done) {
-  Executor<T>& executor = *network.executor;
-  executor.load(programs_.step, max_rows, on_size);
-  executor.load(programs_.take_over, max_rows);
-  if (workers.average == Average::gradients) {
-    copy_parameters_in(network, starts.front(), "the start");
+ProgramStep<T>::ProgramStep(const StepSetup<T>& setup, TrainingPrograms programs,
+                            const Starts& starts)
+    : setup_(setup), programs_(std::move(programs)) {
+  Executor<T>& executor = *setup.network.executor;
+  executor.load(programs_.step, setup.max_rows, setup.on_size);
+  executor.load(programs_.take_over, setup.max_rows);
+  if (setup.workers.average == Average::gradients) {
+    copy_parameters_in(setup.network, starts.front(), "the start");
     return;
   }
-  start_workers(network, programs_, starts);
-  executor.execute(programs_.mean, {.rows = max_rows});
+  start_workers(setup.network, programs_, starts);
+  executor.execute(programs_.mean, {.rows = setup.max_rows});
 }
 
 template <typename T>
 void ProgramStep<T>::begin_epoch(std::span<const std::uint32_t> order) {
   order_ = order;
   batch_ = {.step = 0};
-  network_->executor->read_from(*training_set_, order);
-  reset_totals(*network_->executor, programs_.totals);
+  setup_.network.executor->read_from(setup_.training_set, order);
+  reset_totals(*setup_.network.executor, programs_.totals);
 }
 
 //! [run]
 template <typename T>
 void ProgramStep<T>::run(Index first, Index rows) {
   batch_ = {.first = first, .rows = rows, .step = batch_.step + 1};
-  network_->executor->execute(programs_.step, batch_);
-  ++steps_done_;
-  const bool are_averaged =
-      workers_.average == Average::weights && steps_done_ % workers_.average_every == 0;
-  if (are_averaged) network_->executor->execute(programs_.take_over, batch_);
+  setup_.network.executor->execute(programs_.step, batch_);
+  ++setup_.steps_done;
+  const bool are_averaged = setup_.workers.average == Average::weights &&
+                            setup_.steps_done % setup_.workers.average_every == 0;
+  if (are_averaged) setup_.network.executor->execute(programs_.take_over, batch_);
 }
 //! [run]
 
 template <typename T>
 Totals ProgramStep<T>::totals() {
-  return totals_of(*network_->executor, programs_.totals);
+  return totals_of(*setup_.network.executor, programs_.totals);
 }
 
 template <typename T>
 void ProgramStep<T>::end_epoch() {
-  network_->executor->execute(programs_.mean, batch_);
+  setup_.network.executor->execute(programs_.mean, batch_);
 }
 
 template <typename T>
 Samples ProgramStep<T>::last_batch() const {
-  return {training_set_, order_.subspan(static_cast<std::size_t>(batch_.first),
-                                        static_cast<std::size_t>(batch_.rows))};
+  return {&setup_.training_set, order_.subspan(static_cast<std::size_t>(batch_.first),
+                                               static_cast<std::size_t>(batch_.rows))};
 }
 
 template <typename T>
 std::vector<std::vector<ParameterValues>> ProgramStep<T>::worker_parameters() const {
   std::vector<std::vector<ParameterValues>> result;
   for (const std::vector<ValueId>& own : programs_.workers) {
-    result.push_back(copy_parameters_out(*network_, own));
+    result.push_back(copy_parameters_out(setup_.network, own));
   }
   return result;
 }
 
 template class ProgramStep<float>;
 template class ProgramStep<double>;
-template void start_workers(Network<float>&, const TrainingPrograms&,
-                            const std::vector<std::vector<ParameterValues>>&);
-template void start_workers(Network<double>&, const TrainingPrograms&,
-                            const std::vector<std::vector<ParameterValues>>&);
+template void start_workers(Network<float>&, const TrainingPrograms&, const Starts&);
+template void start_workers(Network<double>&, const TrainingPrograms&, const Starts&);
 template void reset_totals(Executor<float>&, const std::vector<ValueId>&);
 template void reset_totals(Executor<double>&, const std::vector<ValueId>&);
 template Totals totals_of(Executor<float>&, const std::vector<ValueId>&);

@@ -63,18 +63,26 @@ class Step {
   virtual std::vector<std::string> notes() const { return {}; }
 };
 
+/// The parameters from which all workers start: one set, or one for each that has its own.
+using Starts = std::vector<std::vector<ParameterValues>>;
+
+/// What a step trains, and how.
+template <typename T>
+struct StepSetup {
+  Network<T>& network;  ///< not loaded yet; it and the training set outlive the step
+  const Dataset& training_set;
+  WorkerOptions workers = {};
+  Index max_rows = 0;                        ///< of the largest batch
+  std::int64_t steps_done = 0;               ///< before this run: 0, or a checkpoint's
+  std::function<void(double)> on_size = {};  ///< see Executor::load()
+};
+
 /// The plain step: executes the training program, batch by batch.
 template <typename T>
 class ProgramStep final : public Step {
  public:
-  /// @param starts the parameters from which all workers start; if weights are averaged, one set
-  ///        per worker.
-  /// @param steps_done steps before this run: 0, or a checkpoint's.
   /// @throws Error if there is not enough memory.
-  ProgramStep(Network<T>& network, const Dataset& training_set, TrainingPrograms programs,
-              const WorkerOptions& workers, const std::vector<std::vector<ParameterValues>>& starts,
-              std::int64_t steps_done, Index max_rows,
-              const std::function<void(double)>& on_size = {});
+  ProgramStep(const StepSetup<T>& setup, TrainingPrograms programs, const Starts& starts);
 
   void begin_epoch(std::span<const std::uint32_t> order) override;
   void run(Index first, Index rows) override;
@@ -84,20 +92,16 @@ class ProgramStep final : public Step {
   std::vector<std::vector<ParameterValues>> worker_parameters() const override;
 
  private:
-  Network<T>* network_;
-  const Dataset* training_set_;
+  StepSetup<T> setup_;
   TrainingPrograms programs_;
-  WorkerOptions workers_;
   std::span<const std::uint32_t> order_;
-  Batch batch_;              ///< the last one
-  std::int64_t steps_done_;  ///< over all epochs
+  Batch batch_;  ///< the last one
 };
 
 /// Sets all parameters of the workers that have their own.
 /// @throws Error unless there are as many starts as workers.
 template <typename T>
-void start_workers(Network<T>& network, const TrainingPrograms& programs,
-                   const std::vector<std::vector<ParameterValues>>& starts);
+void start_workers(Network<T>& network, const TrainingPrograms& programs, const Starts& starts);
 
 /// Sets the totals to zero.
 template <typename T>

@@ -52,7 +52,4 @@ class SerialExecutor : public Executor<T> {
   serial::GemmForm gemm_form_;
 };
 
-extern template class SerialExecutor<float>;
-extern template class SerialExecutor<double>;
-
 }  // namespace stagewise

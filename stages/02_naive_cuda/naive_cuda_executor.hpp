@@ -81,7 +81,4 @@ class NaiveCudaExecutor : public Executor<T> {
   Tensor<std::int32_t> host_labels_;
 };
 
-extern template class NaiveCudaExecutor<float>;
-extern template class NaiveCudaExecutor<double>;
-
 }  // namespace stagewise

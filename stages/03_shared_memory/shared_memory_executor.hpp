@@ -73,7 +73,4 @@ class SharedMemoryExecutor : public NaiveCudaExecutor<T> {
   Scratch scratch_;
 };
 
-extern template class SharedMemoryExecutor<float>;
-extern template class SharedMemoryExecutor<double>;
-
 }  // namespace stagewise

@@ -51,7 +51,4 @@ class FusedExecutor : public SharedMemoryExecutor<T> {
   Tensor<std::int64_t> no_steps_;
 };
 
-extern template class FusedExecutor<float>;
-extern template class FusedExecutor<double>;
-
 }  // namespace stagewise

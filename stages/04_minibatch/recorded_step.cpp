@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <bit>
 
-#include "04_minibatch/fuse.hpp"
 #include "cuda/check.hpp"
 #include "cuda/memory.hpp"
 #include "tensor/counts.hpp"
@@ -33,35 +32,27 @@ StepPrograms step_programs(const Model& model, const std::vector<ValueId>& copie
 }
 
 template <typename T>
-RecordedStep<T>::RecordedStep(Network<T>& network, MinibatchExecutor<T>& executor,
-                              const Dataset& training_set, Index samples,
-                              const StepPrograms& programs, const WorkerOptions& workers,
-                              const std::vector<std::vector<ParameterValues>>& starts,
-                              std::int64_t steps_done, Index max_rows,
-                              const RecordedStepOptions& options,
-                              const std::function<void(double)>& on_size)
-    : network_(&network),
+RecordedStep<T>::RecordedStep(const StepSetup<T>& setup, MinibatchExecutor<T>& executor,
+                              Index samples, const StepPrograms& programs, const Starts& starts,
+                              const RecordedStepOptions& options)
+    : setup_(setup),
       executor_(&executor),
-      training_set_(&training_set),
-      workers_(workers),
       options_(options),
-      max_rows_(max_rows),
       values_(programs),
       part_(programs.part),
       cursor_({1}, cuda::device_memory()),
-      progress_({1}, cuda::pinned_memory()),
-      steps_done_(steps_done) {
+      progress_({1}, cuda::pinned_memory()) {
   values_.training = {};
   if (options.records && options.repeats) {
-    max_steps_ = std::clamp<Index>(max_recorded_samples / max_rows, 1, max_recorded_steps);
+    max_steps_ = std::clamp<Index>(max_recorded_samples / setup.max_rows, 1, max_recorded_steps);
     max_steps_ = static_cast<Index>(std::bit_floor(static_cast<std::uint64_t>(max_steps_)));
   }
-  load(programs, on_size);
-  if (workers.average == Average::weights) {
-    start_workers(network, programs_, starts);
-    executor.execute(programs_.mean, {.rows = max_rows});
+  load(programs);
+  if (setup.workers.average == Average::weights) {
+    start_workers(setup.network, programs_, starts);
+    executor.execute(programs_.mean, {.rows = setup.max_rows});
   } else if (!starts.empty()) {
-    copy_parameters_in(network, starts.front(), "the start");
+    copy_parameters_in(setup.network, starts.front(), "the start");
   }
   const bool exchanges = std::any_of(
       programs_.step.lines.begin(), programs_.step.lines.end(),
@@ -88,15 +79,12 @@ Program RecordedStep<T>::rewritten(const Program& program, const StepPrograms& p
                                    bool streams) const {
   const Program gathering =
       streams ? minibatch::without_gather(program, programs.batch, programs.batch_labels) : program;
-  return minibatch::assign_lanes(minibatch::fuse<T>(
-      gathering, max_rows_,
-      {.layers = options_.fuses, .gathers = options_.gather != GatherForm::kernel}));
+  return minibatch::assign_lanes(minibatch::fuse<T>(gathering, setup_.max_rows, options_.fuse));
 }
 
 /// Loads the program, with the data set on the device if there is room for it.
 template <typename T>
-void RecordedStep<T>::load(const StepPrograms& programs,
-                           const std::function<void(double)>& on_size) {
+void RecordedStep<T>::load(const StepPrograms& programs) {
   const TrainingPrograms& training = programs.training;
   programs_ = {.step = rewritten(training.step, programs, options_.streams_batches),
                .mean = {},
@@ -104,38 +92,39 @@ void RecordedStep<T>::load(const StepPrograms& programs,
                .workers = training.workers,
                .totals = training.totals};
   try {
-    executor_->load(programs_.step, max_rows_, on_size);
+    executor_->load(programs_.step, setup_.max_rows, setup_.on_size);
   } catch (const Error& error) {  // too little memory, and what needs less of it
-    if (workers_.workers == 1 || part_.count > 1) throw;
+    if (setup_.workers.workers == 1 || part_.count > 1) throw;
     throw Error(std::string(error.what()) + ", and so do fewer --workers");
   }
   if (!options_.streams_batches && has_room()) {
-    data_ = std::make_unique<ResidentData<T>>(*training_set_, max_steps_ * own_rows(max_rows_));
+    data_ = std::make_unique<ResidentData<T>>(setup_.training_set,
+                                              max_steps_ * own_rows(setup_.max_rows));
     executor_->bind(values_.features, data_->features());
     executor_->bind(values_.labels, data_->labels());
   } else {
     max_steps_ = 1;  // each batch has to arrive first
     programs_.step = rewritten(training.step, programs, true);
-    executor_->load(programs_.step, max_rows_);
-    executor_->stream_batches(network_->model[network_->model.batch].shape);
+    executor_->load(programs_.step, setup_.max_rows);
+    executor_->stream_batches(setup_.network.model[setup_.network.model.batch].shape);
   }
   // The averages of the workers have the same values.
   programs_.mean = rewritten(training.mean, programs, false);
   programs_.take_over = rewritten(training.take_over, programs, false);
-  executor_->load(programs_.mean, max_rows_);
-  executor_->load(programs_.take_over, max_rows_);
+  executor_->load(programs_.mean, setup_.max_rows);
+  executor_->load(programs_.take_over, setup_.max_rows);
 }
 
 template <typename T>
 bool RecordedStep<T>::has_room() {
   // Evaluation takes two batches and its values; the rest is the allocator's.
-  const Index rows = executor_->streams() ? 0 : 2 * max_rows_;
-  const Shape& sample = network_->model[network_->model.batch].shape;
-  const std::size_t others =
-      static_cast<std::size_t>(rows * sample.elements()) * sizeof(T) +
-      static_cast<std::size_t>(executor_->missing_bytes(network_->evaluation, max_rows_));
+  const Index rows = executor_->streams() ? 0 : 2 * setup_.max_rows;
+  const Shape& sample = setup_.network.model[setup_.network.model.batch].shape;
+  const std::size_t others = static_cast<std::size_t>(rows * sample.elements()) * sizeof(T) +
+                             static_cast<std::size_t>(executor_->missing_bytes(
+                                 setup_.network.evaluation, setup_.max_rows));
   const std::size_t needed =
-      ResidentData<T>::bytes(*training_set_, max_steps_ * own_rows(max_rows_));
+      ResidentData<T>::bytes(setup_.training_set, max_steps_ * own_rows(setup_.max_rows));
   std::size_t free = 0;
   std::size_t total = 0;
   CUDA_CHECK(cudaMemGetInfo(&free, &total));
@@ -169,13 +158,14 @@ void RecordedStep<T>::run(Index first, Index rows) {
   pending_.rows = rows;
   if (data_ == nullptr) {
     pending_.place = executor_->bring(
-        *training_set_,
+        setup_.training_set,
         order_.subspan(static_cast<std::size_t>(taken_), static_cast<std::size_t>(own_rows(rows))));
   }
   taken_ += own_rows(rows);
   ++pending_.steps;
-  const bool are_averaged = workers_.average == Average::weights &&
-                            (steps_done_ + pending_.steps) % workers_.average_every == 0;
+  const bool are_averaged =
+      setup_.workers.average == Average::weights &&
+      (setup_.steps_done + pending_.steps) % setup_.workers.average_every == 0;
   if (pending_.steps == max_steps_ || are_averaged) launch_pending();
   if (are_averaged) executor_->execute(programs_.take_over, last_);
 }
@@ -191,7 +181,7 @@ void RecordedStep<T>::launch_pending() {
       enqueue(part);
     }
     pending_.steps -= part.steps;
-    steps_done_ += part.steps;
+    setup_.steps_done += part.steps;
   }
 }
 //! [run]
@@ -200,20 +190,20 @@ template <typename T>
 void RecordedStep<T>::reload() {
   if (data_ == nullptr) return;
   stream().synchronize();  // steps that still read the old ones
-  data_->load(*training_set_);
+  data_->load(setup_.training_set);
 }
 
 //! [record]
 template <typename T>
 void RecordedStep<T>::record_all(Index samples) {
-  const Index full_steps = samples / max_rows_;
-  const Index rest = samples % max_rows_;
+  const Index full_steps = samples / setup_.max_rows;
+  const Index rest = samples % setup_.max_rows;
   const auto record = [&](const Recording& what) {
     recordings_.try_emplace(what.key(), stream(), [&] { enqueue(what); });
   };
   for (int place = 0; place < (data_ == nullptr ? 2 : 1); ++place) {
     for (Index steps = 1; steps <= std::min(max_steps_, full_steps); steps *= 2) {
-      record({max_rows_, steps, place});
+      record({setup_.max_rows, steps, place});
     }
     if (rest > 0) record({rest, 1, place});
   }
@@ -247,7 +237,7 @@ void RecordedStep<T>::enqueue(const Recording& what) {
 template <typename T>
 Index RecordedStep<T>::samples_done(Index asked) const {
   const std::int64_t steps = *static_cast<const volatile std::int64_t*>(progress_.data());
-  return std::min<Index>(asked, steps * max_rows_);
+  return std::min<Index>(asked, steps * setup_.max_rows);
 }
 
 template <typename T>
@@ -272,7 +262,7 @@ void RecordedStep<T>::end_epoch() {
 template <typename T>
 Samples RecordedStep<T>::last_batch() const {
   const Index rows = own_rows(last_.rows);
-  return {training_set_,
+  return {&setup_.training_set,
           order_.subspan(static_cast<std::size_t>(taken_ - rows), static_cast<std::size_t>(rows))};
 }
 
@@ -280,7 +270,7 @@ template <typename T>
 std::vector<std::vector<ParameterValues>> RecordedStep<T>::worker_parameters() const {
   std::vector<std::vector<ParameterValues>> all;
   for (const std::vector<ValueId>& own : programs_.workers) {
-    all.push_back(copy_parameters_out(*network_, own));
+    all.push_back(copy_parameters_out(setup_.network, own));
   }
   return all;
 }

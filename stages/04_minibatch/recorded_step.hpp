@@ -8,26 +8,19 @@
 #include <string>
 #include <vector>
 
+#include "04_minibatch/fuse.hpp"
 #include "04_minibatch/minibatch_executor.hpp"
 #include "04_minibatch/resident_data.hpp"
 #include "training/step.hpp"
 
 namespace stagewise {
 
-/// Who puts a batch together, where the data set is on the device.
-enum class GatherForm : std::uint8_t {
-  automatic,  ///< the products where they can, else a kernel
-  loads,      ///< the products that read the input pick its rows
-  kernel      ///< a kernel copies the rows, one behind the other
-};
-
 /// How a RecordedStep works.
 struct RecordedStepOptions {
   bool records = true;           ///< record steps and repeat them, or launch every kernel anew
   bool repeats = true;           ///< else recording only loads the kernels, before times are taken
   bool streams_batches = false;  ///< leave the data set in the host's memory even if it fits
-  GatherForm gather = GatherForm::automatic;
-  bool fuses = true;
+  minibatch::FuseOptions fuse;
   int processes = 1;  ///< that share the GPU, this one included
 };
 
@@ -60,18 +53,15 @@ StepPrograms step_programs(const Model& model, const std::vector<ValueId>& copie
 template <typename T>
 class RecordedStep final : public Step {
  public:
-  /// @param executor the network's. Both, and the training set, must outlive the step.
-  /// @param training_set of the programs' part of every batch, one batch's samples behind the
-  /// other's.
+  /// @param setup its training set has the programs' part of every batch, one batch's samples
+  /// behind the other's; its largest batch is that of all parts together.
+  /// @param executor the network's.
   /// @param samples that an epoch visits, of all parts together.
-  /// @param starts as for ProgramStep; none where the parameters are set by who makes the step.
-  /// @param max_rows of the largest batch, of all parts together.
+  /// @param starts none where the parameters are set by who makes the step.
   /// @throws Error if the GPU has too little memory.
-  RecordedStep(Network<T>& network, MinibatchExecutor<T>& executor, const Dataset& training_set,
-               Index samples, const StepPrograms& programs, const WorkerOptions& workers,
-               const std::vector<std::vector<ParameterValues>>& starts, std::int64_t steps_done,
-               Index max_rows, const RecordedStepOptions& options,
-               const std::function<void(double)>& on_size = {});
+  RecordedStep(const StepSetup<T>& setup, MinibatchExecutor<T>& executor, Index samples,
+               const StepPrograms& programs, const Starts& starts,
+               const RecordedStepOptions& options);
   ~RecordedStep() override;
   RecordedStep(const RecordedStep&) = delete;
   RecordedStep& operator=(const RecordedStep&) = delete;
@@ -101,7 +91,7 @@ class RecordedStep final : public Step {
     std::array<Index, 3> key() const { return {rows, steps, place}; }
   };
 
-  void load(const StepPrograms& programs, const std::function<void(double)>& on_size);
+  void load(const StepPrograms& programs);
   Program rewritten(const Program& program, const StepPrograms& programs, bool streams) const;
   bool has_room();
   void record_all(Index samples);
@@ -110,12 +100,9 @@ class RecordedStep final : public Step {
   Index own_rows(Index rows) const { return shard_of(rows, part_.count, part_.index).rows; }
   const cuda::Stream& stream() const { return executor_->main_stream(); }
 
-  Network<T>* network_;
+  StepSetup<T> setup_;  ///< with the steps launched so far, over all epochs
   MinibatchExecutor<T>* executor_;
-  const Dataset* training_set_;
-  WorkerOptions workers_;
   RecordedStepOptions options_;
-  Index max_rows_;
   std::vector<std::string> notes_;
 
   TrainingPrograms programs_;  ///< rewritten
@@ -132,10 +119,6 @@ class RecordedStep final : public Step {
   Index taken_ = 0;    ///< samples of the order that steps were asked for
   Recording pending_;  ///< asked for, and not launched yet
   Batch last_;
-  std::int64_t steps_done_;  ///< launched, over all epochs
 };
-
-extern template class RecordedStep<float>;
-extern template class RecordedStep<double>;
 
 }  // namespace stagewise

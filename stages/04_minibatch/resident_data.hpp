@@ -49,7 +49,4 @@ class ResidentData {
   Tensor<std::uint32_t> chunk_;
 };
 
-extern template class ResidentData<float>;
-extern template class ResidentData<double>;
-
 }  // namespace stagewise

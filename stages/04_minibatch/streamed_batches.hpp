@@ -55,7 +55,4 @@ class StreamedBatches {
   int next_ = 0;
 };
 
-extern template class StreamedBatches<float>;
-extern template class StreamedBatches<double>;
-
 }  // namespace stagewise::minibatch

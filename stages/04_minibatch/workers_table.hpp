@@ -30,7 +30,4 @@ class WorkersTable {
   WorkersParameters<T> parameters_;
 };
 
-extern template class WorkersTable<float>;
-extern template class WorkersTable<double>;
-
 }  // namespace stagewise::minibatch

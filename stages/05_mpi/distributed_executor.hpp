@@ -51,7 +51,4 @@ class DistributedExecutor final : public MinibatchExecutor<T> {
   std::vector<std::size_t> begun_;  ///< lines whose sums are on their way
 };
 
-extern template class DistributedExecutor<float>;
-extern template class DistributedExecutor<double>;
-
 }  // namespace stagewise

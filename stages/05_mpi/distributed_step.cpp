@@ -10,40 +10,36 @@
 namespace stagewise::mpi {
 
 template <typename T>
-DistributedStep<T>::DistributedStep(Network<T>& network, DistributedExecutor<T>& executor,
-                                    const Dataset& training_set, const Sgd& sgd,
-                                    const WorkerOptions& workers,
-                                    const std::vector<std::vector<ParameterValues>>& starts,
-                                    std::int64_t steps_done, Index max_rows, World& world,
-                                    MpiRanks& ranks, const DistributedStepOptions& options,
-                                    const std::function<void(double)>& on_size)
-    : network_(&network),
+DistributedStep<T>::DistributedStep(const StepSetup<T>& setup, DistributedExecutor<T>& executor,
+                                    const Sgd& sgd, const Starts& starts, World& world,
+                                    MpiRanks& ranks, const DistributedStepOptions& options)
+    : setup_(setup),
       executor_(&executor),
-      training_set_(&training_set),
-      workers_(workers),
       world_(&world),
       ranks_(&ranks),
-      shards_(training_set.size(), max_rows, world.size()),
+      shards_(setup.training_set.size(), setup.max_rows, world.size()),
       sends_(ranks.data_from() == DataFrom::root && world.size() > 1),
       splits_network_(options.splits_network) {
   StepPrograms programs;
-  std::vector<std::vector<ParameterValues>> own_starts;
+  Starts own_starts;
   if (splits_network_) {
-    TensorPrograms split = distribute_tensor(network.model, sgd, part());
+    TensorPrograms split = distribute_tensor(setup.network.model, sgd, part());
     programs = std::move(split.step);
     parameters_ = std::move(split.parameters);
   } else {
-    programs = distribute_data(network.model, sgd, workers.average, part(), options.overlaps);
+    programs =
+        distribute_data(setup.network.model, sgd, setup.workers.average, part(), options.overlaps);
     own_starts = {starts.at(starts.size() > 1 ? static_cast<std::size_t>(world.rank()) : 0)};
   }
   if (sends_) {  // whichever samples: it is their number that the step is made for
-    std::vector<std::uint32_t> order(static_cast<std::size_t>(training_set.size()));
+    std::vector<std::uint32_t> order(static_cast<std::size_t>(setup.training_set.size()));
     std::iota(order.begin(), order.end(), 0U);
     receive_samples(order);
   }
-  step_ = std::make_unique<RecordedStep<T>>(network, executor, own_set(), training_set.size(),
-                                            programs, workers, own_starts, steps_done, max_rows,
-                                            options.step, on_size);
+  const StepSetup<T> own = {setup.network,  own_set(),        setup.workers,
+                            setup.max_rows, setup.steps_done, setup.on_size};
+  step_ = std::make_unique<RecordedStep<T>>(own, executor, setup.training_set.size(), programs,
+                                            own_starts, options.step);
   if (splits_network_) start_split(starts.front());
 }
 
@@ -53,7 +49,7 @@ template <typename T>
 void DistributedStep<T>::receive_samples(std::span<const std::uint32_t> order) {
   sent_order_.assign(order.begin(), order.end());
   if (splits_network_) {  // every rank needs every sample
-    if (sent_.size() == 0) sent_ = broadcast(*world_, *training_set_);
+    if (sent_.size() == 0) sent_ = broadcast(*world_, setup_.training_set);
     return;
   }
   std::vector<Index> counts;
@@ -62,7 +58,7 @@ void DistributedStep<T>::receive_samples(std::span<const std::uint32_t> order) {
     counts.push_back(shards_.samples_of(rank));
     if (world_->rank() == 0) shards_.append(order, rank, samples);
   }
-  sent_ = scatter(*world_, *training_set_, samples, counts);
+  sent_ = scatter(*world_, setup_.training_set, samples, counts);
 }
 
 template <typename T>
@@ -105,8 +101,8 @@ void DistributedStep<T>::end_epoch() {
 
 template <typename T>
 void DistributedStep<T>::start_split(const std::vector<ParameterValues>& start) {
-  executor_->load(network_->evaluation, executor_->max_rows());
-  copy_parameters_in(*network_, start, "the start");
+  executor_->load(setup_.network.evaluation, executor_->max_rows());
+  copy_parameters_in(setup_.network, start, "the start");
   std::vector<T> buffer;
   for (std::size_t k = 0; k < parameters_.size(); ++k) {
     const ParameterValues own = part_of(start[k], parameters_[k].along, part());
@@ -120,7 +116,7 @@ void DistributedStep<T>::start_split(const std::vector<ParameterValues>& start) 
 /// Puts the ranks' parts of the network together, on every rank.
 template <typename T>
 void DistributedStep<T>::gather_split() {
-  std::vector<ParameterValues> whole = copy_parameters_out(*network_);
+  std::vector<ParameterValues> whole = copy_parameters_out(setup_.network);
   std::vector<T> buffer;
   for (std::size_t k = 0; k < whole.size(); ++k) {
     // What is not split is the same on all ranks, but from one of them all the same.
@@ -138,13 +134,13 @@ void DistributedStep<T>::gather_split() {
       merge(values, parameters_[k].along, of_rank, whole[k]);
     }
   }
-  copy_parameters_in(*network_, whole, "the ranks' parts");
+  copy_parameters_in(setup_.network, whole, "the ranks' parts");
 }
 //! [gather_split]
 
 template <typename T>
 std::vector<std::vector<ParameterValues>> DistributedStep<T>::worker_parameters() const {
-  if (workers_.average == Average::gradients) return {};
+  if (setup_.workers.average == Average::gradients) return {};
   const std::vector<ParameterValues> own = step_->worker_parameters().front();
   std::vector<std::vector<ParameterValues>> all;
   if (world_->rank() == 0) all.resize(static_cast<std::size_t>(world_->size()), own);

@@ -27,18 +27,14 @@ struct DistributedStepOptions {
 template <typename T>
 class DistributedStep final : public Step {
  public:
-  /// @param network receives updates, means, or the ranks' parts at an epoch's end. All arguments
-  ///        must outlive the step.
-  /// @param training_set elsewhere than on rank 0 an outline, if rank 0 sends the samples.
-  /// @param workers of whom there are as many as ranks.
-  /// @param starts as for ProgramStep.
+  /// @param setup its network receives updates, means, or the ranks' parts at an epoch's end; its
+  ///        training set is, elsewhere than on rank 0, an outline if rank 0 sends the samples;
+  ///        there are as many workers as ranks.
+  /// @param executor the network's. It, `world` and `ranks` must outlive the step.
   /// @throws Error if there is too little memory; UsageError if the network cannot be split.
-  DistributedStep(Network<T>& network, DistributedExecutor<T>& executor,
-                  const Dataset& training_set, const Sgd& sgd, const WorkerOptions& workers,
-                  const std::vector<std::vector<ParameterValues>>& starts, std::int64_t steps_done,
-                  Index max_rows, World& world, MpiRanks& ranks,
-                  const DistributedStepOptions& options,
-                  const std::function<void(double)>& on_size = {});
+  DistributedStep(const StepSetup<T>& setup, DistributedExecutor<T>& executor, const Sgd& sgd,
+                  const Starts& starts, World& world, MpiRanks& ranks,
+                  const DistributedStepOptions& options);
 
   void begin_epoch(std::span<const std::uint32_t> order) override;
   void run(Index first, Index rows) override { step_->run(first, rows); }
@@ -58,12 +54,10 @@ class DistributedStep final : public Step {
   void receive_samples(std::span<const std::uint32_t> order);
   void start_split(const std::vector<ParameterValues>& start);
   void gather_split();
-  const Dataset& own_set() const { return sends_ ? sent_ : *training_set_; }
+  const Dataset& own_set() const { return sends_ ? sent_ : setup_.training_set; }
 
-  Network<T>* network_;
+  StepSetup<T> setup_;
   DistributedExecutor<T>* executor_;
-  const Dataset* training_set_;
-  WorkerOptions workers_;
   World* world_;
   MpiRanks* ranks_;
   Shards shards_;
@@ -75,8 +69,5 @@ class DistributedStep final : public Step {
   std::vector<SplitParameter> parameters_;
   std::unique_ptr<RecordedStep<T>> step_;
 };
-
-extern template class DistributedStep<float>;
-extern template class DistributedStep<double>;
 
 }  // namespace stagewise::mpi

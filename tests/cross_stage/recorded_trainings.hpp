@@ -32,12 +32,13 @@ Arrival train_recorded(const TrainingCase& one, const WorkerOptions& workers,
   auto executor = std::make_unique<MinibatchExecutor<T>>();
   MinibatchExecutor<T>& known = *executor;
   const auto make_step = [&](Network<T>& network, const Starts& starts) -> std::unique_ptr<Step> {
-    return std::make_unique<RecordedStep<T>>(network, known, one.data, one.data.size(),
-                                             recorded_programs(network.model, one, workers),
-                                             workers, starts, 0, one.options.batch_size, options);
+    const StepSetup<T> setup = {network, one.data, workers, one.options.batch_size};
+    return std::make_unique<RecordedStep<T>>(setup, known, one.data.size(),
+                                             recorded_programs(network.model, one, workers), starts,
+                                             options);
   };
   return train_workers<T>(std::move(executor), one, workers, make_step,
-                          fusing<T>(one, options.fuses));
+                          fusing<T>(one, options.fuse.layers));
 }
 
 }  // namespace stagewise::cross_stage

@@ -104,12 +104,9 @@ TYPED_TEST(Stage04Trainings, ConvolutionalNetworksEqualThoseOfStage01) {
 /// Every way to work, with one worker and with three.
 TYPED_TEST(Stage04Trainings, EveryFormEqualsStage01) {
   const std::vector<RecordedStepOptions> forms = {
-      {.gather = GatherForm::loads},
-      {.gather = GatherForm::kernel},
-      {.fuses = false},
-      {.records = false},
-      {.streams_batches = true},
-      {.records = false, .gather = GatherForm::kernel, .fuses = false}};
+      {.fuse = {.gathers = true}}, {.fuse = {.gathers = false}},
+      {.fuse = {.layers = false}}, {.records = false},
+      {.streams_batches = true},   {.records = false, .fuse = {.layers = false, .gathers = false}}};
   for (const RecordedStepOptions& form : forms) {
     this->expect_stage_01("neuron", {.workers = 1}, form);
     this->expect_stage_01("mlp_squared_error", averaged_weights, form);
@@ -126,7 +123,7 @@ TYPED_TEST(Stage04Trainings, FormsThatComputeTheSameAreEqualBitForBit) {
     const std::string what = name_of(workers);
     expect_same_bits(train_recorded<T>(one, workers),
                      train_recorded<T>(one, workers, {.records = false}), what);
-    const Arrival copied = train_recorded<T>(one, workers, {.gather = GatherForm::kernel});
+    const Arrival copied = train_recorded<T>(one, workers, {.fuse = {.gathers = false}});
     expect_same_bits(train_recorded<T>(one, workers, {.streams_batches = true}), copied,
                      what + ", streamed");
   }
@@ -187,9 +184,9 @@ std::unique_ptr<Step> make_golden_step(Network<double>& network, const golden::C
                                        const WorkerOptions& workers, const Starts& starts) {
   const TrainingCase one = {.name = "", .model = file.model, .options = file.options, .data = {}};
   return std::make_unique<RecordedStep<double>>(
-      network, static_cast<MinibatchExecutor<double>&>(*network.executor), file.data,
-      file.data.size(), recorded_programs(network.model, one, workers), workers, starts, 0,
-      file.options.batch_size, RecordedStepOptions{});
+      StepSetup<double>{network, file.data, workers, file.options.batch_size},
+      static_cast<MinibatchExecutor<double>&>(*network.executor), file.data.size(),
+      recorded_programs(network.model, one, workers), starts, RecordedStepOptions{});
 }
 
 TEST_F(Stage04, EqualsPyTorch) {
@@ -238,14 +235,14 @@ class StepByHand {
   explicit StepByHand(const WorkerOptions& workers, const RecordedStepOptions& options = {},
                       Index starts = -1)
       : network_(build_model(one_.model), std::make_unique<MinibatchExecutor<float>>(),
-                 cross_stage::fusing<float>(one_, options.fuses)),
+                 cross_stage::fusing<float>(one_, options.fuse.layers)),
         order_(static_cast<std::size_t>(one_.data.size())) {
     Starts all = starts_of(network_.model, one_, workers);
     if (starts >= 0) all.resize(static_cast<std::size_t>(starts));
     step_ = std::make_unique<RecordedStep<float>>(
-        network_, static_cast<MinibatchExecutor<float>&>(*network_.executor), one_.data,
-        one_.data.size(), recorded_programs(network_.model, one_, workers), workers, all, 0,
-        one_.options.batch_size, options);
+        StepSetup<float>{network_, one_.data, workers, one_.options.batch_size},
+        static_cast<MinibatchExecutor<float>&>(*network_.executor), one_.data.size(),
+        recorded_programs(network_.model, one_, workers), all, options);
     network_.load(one_.options.batch_size);
     std::iota(order_.begin(), order_.end(), 0U);
   }
@@ -352,8 +349,8 @@ TEST_F(Stage04, AnEpochNeedsNothingFromTheHost) {
        {WorkerOptions{.workers = 1}, WorkerOptions{.workers = 3},
         WorkerOptions{.workers = 1, .average = Average::weights},
         WorkerOptions{.workers = 3, .average = Average::weights, .average_every = 2}}) {
-    for (const GatherForm gather : {GatherForm::loads, GatherForm::kernel}) {
-      const Counters within = count_within_an_epoch(workers, {.gather = gather});
+    for (const bool gathers : {true, false}) {
+      const Counters within = count_within_an_epoch(workers, {.fuse = {.gathers = gathers}});
       EXPECT_EQ(within.allocations, 0U) << name_of(workers);
       EXPECT_EQ(within.copies, 0U) << name_of(workers);
       EXPECT_EQ(within.host_synchronizations, 0U) << name_of(workers);
@@ -388,7 +385,8 @@ TEST_F(Stage04, WhatIsCountedCanHappen) {
 TEST_F(Stage04, FusingSavesLaunches) {
   const std::uint64_t fused = count_within_an_epoch({.workers = 1}).launches;
   EXPECT_EQ(fused, 10U * 5 + 3);
-  EXPECT_GT(count_within_an_epoch({.workers = 1}, {.fuses = false}).launches, fused + 50);
+  EXPECT_GT(count_within_an_epoch({.workers = 1}, {.fuse = {.layers = false}}).launches,
+            fused + 50);
 }
 
 /// Workers side by side, and work that is done only when somebody waits for it: a wait that is

@@ -110,10 +110,10 @@ Arrival train_spread(const TrainingCase& one, Spread spread) {
   auto executor = std::make_unique<DistributedExecutor<T>>(spread.transport, test_world());
   DistributedExecutor<T>& known = *executor;
   Network<T> network(build_model(one.model), std::move(executor),
-                     cross_stage::fusing<T>(one, spread.step.step.fuses));
-  mpi::DistributedStep<T> step(network, known, data, one.options.sgd, spread.workers,
-                               cross_stage::starts_of(network.model, one, spread.workers), 0,
-                               one.options.batch_size, test_world(), ranks, spread.step);
+                     cross_stage::fusing<T>(one, spread.step.step.fuse.layers));
+  mpi::DistributedStep<T> step(
+      {network, data, spread.workers, one.options.batch_size}, known, one.options.sgd,
+      cross_stage::starts_of(network.model, one, spread.workers), test_world(), ranks, spread.step);
   network.load(one.options.batch_size);
   cross_stage::OutcomeRecorder recorder;
   train(network, step, data, validation, one.options, 1, recorder, &ranks);
@@ -231,8 +231,8 @@ TYPED_TEST(Stage05Trainings, EveryFormEqualsStage04) {
   forms[0].data_from = DataFrom::all;
   forms[1].step.overlaps = false;
   forms[2].step.step.streams_batches = true;
-  forms[3].step.step.gather = GatherForm::kernel;
-  forms[4].step.step.fuses = false;
+  forms[3].step.step.fuse.gathers = false;
+  forms[4].step.step.fuse.layers = false;
   forms[5].step.step.records = false;
   for (const std::string& transport : transports()) {
     forms.push_back({.transport = transport});
@@ -276,9 +276,9 @@ TYPED_TEST(Stage05Trainings, RepeatThemselvesBitForBit) {
     other.data_from = DataFrom::all;
     expect_same_bits(train_spread<T>(one, other), first, "with data from all");
     other.step.step.streams_batches = true;
-    other.step.step.gather = GatherForm::kernel;
+    other.step.step.fuse.gathers = false;
     Spread copied = spread;
-    copied.step.step.gather = GatherForm::kernel;
+    copied.step.step.fuse.gathers = false;
     expect_same_bits(train_spread<T>(one, other), train_spread<T>(one, copied), "streamed");
   }
 }

@@ -97,13 +97,9 @@ std::unique_ptr<ObservedExecutor<T>> make_far_executor(
 template <typename T>
 ProgramStep<T> make_step(Network<T>& network, const Dataset& data, const Sgd& sgd,
                          const std::vector<ParameterValues>& start) {
-  return {network,
-          data,
+  return {{.network = network, .training_set = data, .max_rows = network.executor->max_rows()},
           build_training(network.model, sgd, {}),
-          {},
-          {start},
-          0,
-          network.executor->max_rows()};
+          {start}};
 }
 
 /// A network, and everything that a training of it needs.

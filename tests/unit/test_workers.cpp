@@ -124,7 +124,7 @@ struct Training {
            const Sgd& sgd = make_options(1).sgd, std::int64_t steps_done = 0)
       : network(make_network<T>(make_model(), batch_size)),
         programs(build_training(network.model, sgd, workers)),
-        step(network, data, programs, workers, starts, steps_done, batch_size) {}
+        step({network, data, workers, batch_size, steps_done}, programs, starts) {}
 
   Dataset data = make_data();
   Network<T> network;

@@ -40,8 +40,8 @@ void PerStepMemory<T>::run(Index first, Index rows) {
 template <typename T>
 Totals PerStepMemory<T>::run_from_nothing(Index first, Index rows) {
   Network<T> network(network_->model, make_executor_());
-  ProgramStep<T> step(network, *training_set_, build_training(network.model, sgd_, {}), {},
-                      {parameters_}, 0, rows);  // allocates
+  ProgramStep<T> step({.network = network, .training_set = *training_set_, .max_rows = rows},
+                      build_training(network.model, sgd_, {}), {parameters_});  // allocates
   step.begin_epoch(order_);
   step.run(first, rows);
 

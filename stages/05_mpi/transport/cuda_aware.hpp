@@ -33,7 +33,4 @@ class CudaAwareTransport final : public Transport<T> {
   std::vector<std::vector<Piece<T>>> buckets_;
 };
 
-extern template class CudaAwareTransport<float>;
-extern template class CudaAwareTransport<double>;
-
 }  // namespace stagewise::mpi

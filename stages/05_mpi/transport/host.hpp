@@ -42,7 +42,4 @@ class HostTransport final : public Transport<T> {
   std::vector<Bucket> buckets_;
 };
 
-extern template class HostTransport<float>;
-extern template class HostTransport<double>;
-
 }  // namespace stagewise::mpi
