@@ -1,9 +1,11 @@
 /// @file
-/// The four forms of GEMM, each beside OpenBLAS on one thread, measured in turns in the same run.
+/// The four variants of GEMM, each beside OpenBLAS on one thread, measured in turns in the same
+/// run.
 ///
 /// Run it: `bench_gemm`, or only a part of it: `bench_gemm --benchmark_filter=float/reordered`.
-/// Columns: GFLOP/s (2 m n k operations a product) and of_openblas, the form's speed as a fraction
-/// of OpenBLAS's; both from the fastest product, which is the one that nothing else disturbed.
+/// Columns: GFLOP/s (2 m n k operations a product) and of_openblas, the variant's speed as a
+/// fraction of OpenBLAS's; both from the fastest product, which is the one that nothing else
+/// disturbed.
 
 #include <algorithm>
 #include <array>
@@ -57,15 +59,15 @@ std::vector<T> random_matrix(Index elements, std::uint64_t seed) {
 }
 
 template <typename T>
-double seconds(serial::GemmForm form, const GemmProblem<T>& problem) {
+double seconds(serial::GemmVariant variant, const GemmProblem<T>& problem) {
   const auto start = std::chrono::steady_clock::now();
-  serial::gemm(form, problem);
+  serial::gemm(variant, problem);
   benchmark::ClobberMemory();
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
 template <typename T>
-void run(benchmark::State& state, serial::GemmForm form, const Size& size) {
+void run(benchmark::State& state, serial::GemmVariant variant, const Size& size) {
   const std::vector<T> a = random_matrix<T>(size.m * size.k, 1);
   const std::vector<T> b = random_matrix<T>(size.k * size.n, 2);
   std::vector<T> c(static_cast<std::size_t>(size.m * size.n));
@@ -77,13 +79,13 @@ void run(benchmark::State& state, serial::GemmForm form, const Size& size) {
                                .a = a.data(),
                                .b = b.data(),
                                .c = c.data()};
-  seconds(serial::GemmForm::blas, problem);  // the first call allocates the library's buffers
+  seconds(serial::GemmVariant::blas, problem);  // the first call allocates the library's buffers
   double ours = std::numeric_limits<double>::infinity();
   double reference = ours;
   for ([[maybe_unused]] const auto iteration : state) {
-    const double time = seconds(form, problem);
+    const double time = seconds(variant, problem);
     ours = std::min(ours, time);
-    reference = std::min(reference, seconds(serial::GemmForm::blas, problem));
+    reference = std::min(reference, seconds(serial::GemmVariant::blas, problem));
     state.SetIterationTime(time);
   }
   const double operations = 2 * static_cast<double>(size.m * size.n * size.k);
@@ -93,10 +95,10 @@ void run(benchmark::State& state, serial::GemmForm form, const Size& size) {
 
 template <typename T>
 void add(const std::string& type) {
-  for (const std::string& form : serial::gemm_form_names()) {
+  for (const std::string& variant : serial::gemm_variant_names()) {
     for (const Size& size : sizes) {
-      const std::string name = "gemm/" + type + "/" + form + "/" + size.name();
-      benchmark::RegisterBenchmark(name.c_str(), run<T>, serial::parse_gemm_form(form), size)
+      const std::string name = "gemm/" + type + "/" + variant + "/" + size.name();
+      benchmark::RegisterBenchmark(name.c_str(), run<T>, serial::parse_gemm_variant(variant), size)
           ->UseManualTime()
           ->Unit(benchmark::kMicrosecond);
     }

@@ -1,5 +1,5 @@
 /// @file
-/// Training steps of 784-256-10 at a batch of 100 in float, for each form of GEMM: images/s.
+/// Training steps of 784-256-10 at a batch of 100 in float, for each variant of GEMM: images/s.
 ///
 /// Run it: `bench_training`. The data are random bytes in the shape and number of MNIST's training
 /// images, made in memory; what the network learns from them does not matter to its speed. A step
@@ -35,10 +35,10 @@ Dataset random_images() {
   return {Shape{28, 28, 1}, 10, std::move(pixels), std::move(labels)};
 }
 
-void run(benchmark::State& state, serial::GemmForm form) {
+void run(benchmark::State& state, serial::GemmVariant variant) {
   static const Dataset data = random_images();
   const ModelOptions model{.sample = data.sample_shape(), .classes = data.classes()};
-  Network<float> network(build_model(model), std::make_unique<SerialExecutor<float>>(form));
+  Network<float> network(build_model(model), std::make_unique<SerialExecutor<float>>(variant));
   ProgramStep<float> step({.network = network, .training_set = data, .max_rows = batch_size},
                           build_training(network.model, {.learning_rate = 0.1}, {}),
                           {initial_parameters(network.model, model, 1)});
@@ -59,9 +59,9 @@ void run(benchmark::State& state, serial::GemmForm form) {
 }
 
 [[maybe_unused]] const bool added = [] {
-  for (const std::string& form : serial::gemm_form_names()) {
-    benchmark::RegisterBenchmark(("training/784-256-10/float/" + form).c_str(), run,
-                                 serial::parse_gemm_form(form))
+  for (const std::string& variant : serial::gemm_variant_names()) {
+    benchmark::RegisterBenchmark(("training/784-256-10/float/" + variant).c_str(), run,
+                                 serial::parse_gemm_variant(variant))
         ->Unit(benchmark::kMicrosecond)
         ->UseRealTime();
   }

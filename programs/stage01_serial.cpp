@@ -31,7 +31,7 @@ std::vector<std::string> libraries() try {
 
 template <typename T>
 std::unique_ptr<Executor<T>> make_executor(const StageOptions& options) {
-  return std::make_unique<SerialExecutor<T>>(serial::parse_gemm_form(options.at("gemm")));
+  return std::make_unique<SerialExecutor<T>>(serial::parse_gemm_variant(options.at("gemm")));
 }
 
 Stage describe_stage() {
@@ -41,8 +41,8 @@ Stage describe_stage() {
   stage.device = [] { return "CPU (" + processor_name() + ", one core)"; };
   stage.has_workers = true;
   stage.options = {{.name = "gemm",
-                    .description = "form of the matrix product",
-                    .choices = serial::gemm_form_names(),
+                    .description = "variant of the matrix product",
+                    .choices = serial::gemm_variant_names(),
                     .default_choice = "reordered"}};
   stage.in_float.make_executor = make_executor<float>;
   stage.in_double.make_executor = make_executor<double>;

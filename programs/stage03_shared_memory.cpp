@@ -15,19 +15,20 @@ namespace {
 
 using namespace stagewise;
 
-/// The names that `--convolution` accepts, in the order of ConvolutionForm.
-constexpr std::array convolution_forms = {"auto", "direct", "im2col", "implicit"};
+/// The names that `--convolution` accepts, in the order of ConvolutionVariant.
+constexpr std::array convolution_variants = {"auto", "direct", "im2col", "implicit"};
 
-shared_memory::ConvolutionForm convolution_form(const std::string& name) {
-  const auto found = std::find(convolution_forms.begin(), convolution_forms.end(), name);
-  return static_cast<shared_memory::ConvolutionForm>(found - convolution_forms.begin());
+shared_memory::ConvolutionVariant convolution_variant(const std::string& name) {
+  const auto found = std::find(convolution_variants.begin(), convolution_variants.end(), name);
+  return static_cast<shared_memory::ConvolutionVariant>(found - convolution_variants.begin());
 }
 
 template <typename T>
 std::unique_ptr<Executor<T>> make_executor(const StageOptions& options) {
-  const SharedMemoryOptions kernels = {.gemm = options.at("gemm"),
-                                       .reduce = options.at("reduce"),
-                                       .convolution = convolution_form(options.at("convolution"))};
+  const SharedMemoryOptions kernels = {
+      .gemm = options.at("gemm"),
+      .reduce = options.at("reduce"),
+      .convolution = convolution_variant(options.at("convolution"))};
   const std::string& fold_bias = options.at("fold-bias");
   if (fold_bias == "off") return std::make_unique<SharedMemoryExecutor<T>>(kernels);
   const bool is_in_place = fold_bias == "in-place";
@@ -60,7 +61,7 @@ std::vector<StageOption> options() {
            .default_choice = std::string(shared_memory::default_reduce_rung)},
           {.name = "convolution",
            .description = "by stage 02's kernels, or as a product",
-           .choices = {convolution_forms.begin(), convolution_forms.end()},
+           .choices = {convolution_variants.begin(), convolution_variants.end()},
            .default_choice = "auto"},
           {.name = "fold-bias",
            .description = "make the bias a row of the weights, the input's ones put in",

@@ -92,7 +92,7 @@ class Product {
     problem.a = host_a_.data();
     problem.b = host_b_.data();
     problem.c = c.data();
-    serial::gemm<double>(serial::GemmForm::blas, problem);
+    serial::gemm<double>(serial::GemmVariant::blas, problem);
     return c;
   }
 

@@ -115,16 +115,16 @@ class Product {
     const std::vector<double> a(host_a_.begin(), host_a_.end());
     const std::vector<double> b(host_b_.begin(), host_b_.end());
     std::vector<double> c(host_c_.begin(), host_c_.end());
-    serial::gemm<double>(serial::GemmForm::blas, {.op_a = problem_.op_a,
-                                                  .op_b = problem_.op_b,
-                                                  .m = m_,
-                                                  .n = n_,
-                                                  .k = problem_.k,
-                                                  .alpha = static_cast<double>(problem_.alpha),
-                                                  .a = a.data(),
-                                                  .b = b.data(),
-                                                  .beta = static_cast<double>(problem_.beta),
-                                                  .c = c.data()});
+    serial::gemm<double>(serial::GemmVariant::blas, {.op_a = problem_.op_a,
+                                                     .op_b = problem_.op_b,
+                                                     .m = m_,
+                                                     .n = n_,
+                                                     .k = problem_.k,
+                                                     .alpha = static_cast<double>(problem_.alpha),
+                                                     .a = a.data(),
+                                                     .b = b.data(),
+                                                     .beta = static_cast<double>(problem_.beta),
+                                                     .c = c.data()});
     return c;
   }
 

@@ -6,33 +6,33 @@
 
 namespace stagewise::serial {
 
-const std::vector<std::string>& gemm_form_names() {
+const std::vector<std::string>& gemm_variant_names() {
   static const std::vector<std::string> names = {"naive", "reordered", "blocked", "blas"};
   return names;
 }
 
-GemmForm parse_gemm_form(const std::string& name) {
-  const auto& names = gemm_form_names();
+GemmVariant parse_gemm_variant(const std::string& name) {
+  const auto& names = gemm_variant_names();
   const auto found = std::find(names.begin(), names.end(), name);
-  if (found == names.end()) throw UsageError("there is no form of GEMM named '" + name + "'");
-  return static_cast<GemmForm>(found - names.begin());
+  if (found == names.end()) throw UsageError("there is no variant of GEMM named '" + name + "'");
+  return static_cast<GemmVariant>(found - names.begin());
 }
 
 template <typename T>
-void gemm(GemmForm form, const GemmProblem<T>& problem) {
-  switch (form) {
-    case GemmForm::naive:
+void gemm(GemmVariant variant, const GemmProblem<T>& problem) {
+  switch (variant) {
+    case GemmVariant::naive:
       return gemm_naive(problem);
-    case GemmForm::reordered:
+    case GemmVariant::reordered:
       return gemm_reordered(problem);
-    case GemmForm::blocked:
+    case GemmVariant::blocked:
       return gemm_blocked(problem);
-    case GemmForm::blas:
+    case GemmVariant::blas:
       return gemm_blas(problem);
   }
 }
 
-template void gemm(GemmForm, const GemmProblem<float>&);
-template void gemm(GemmForm, const GemmProblem<double>&);
+template void gemm(GemmVariant, const GemmProblem<float>&);
+template void gemm(GemmVariant, const GemmProblem<double>&);
 
 }  // namespace stagewise::serial

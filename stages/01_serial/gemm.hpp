@@ -1,5 +1,5 @@
 /// @file
-/// Matrix multiplication in four forms, from the schoolbook to a library.
+/// Matrix multiplication in four variants, from the schoolbook to a library.
 #pragma once
 
 #include <cstdint>
@@ -10,38 +10,38 @@
 
 namespace stagewise::serial {
 
-/// How gemm() orders its work. All forms compute the same product up to rounding.
-enum class GemmForm : std::uint8_t {
+/// How gemm() orders its work. All variants compute the same product up to rounding.
+enum class GemmVariant : std::uint8_t {
   naive,      ///< the definition: a dot product for each element of C
   reordered,  ///< the same multiplications in an order that walks along rows (default)
   blocked,    ///< a tile of C kept in registers, panels of A and B packed
   blas        ///< OpenBLAS on one thread: the honest baseline for everything that follows
 };
 
-/// The names that `--gemm` accepts, in the order of GemmForm.
-const std::vector<std::string>& gemm_form_names();
+/// The names that `--gemm` accepts, in the order of GemmVariant.
+const std::vector<std::string>& gemm_variant_names();
 
 /// @throws UsageError for an unknown name.
-GemmForm parse_gemm_form(const std::string& name);
+GemmVariant parse_gemm_variant(const std::string& name);
 
-/// C = alpha op(A) op(B) + beta C in the given form; see GemmProblem for shapes. Any sizes,
+/// C = alpha op(A) op(B) + beta C in the given variant; see GemmProblem for shapes. Any sizes,
 /// including 0 and 1. With beta = 0, C is written without being read.
 template <typename T>
-void gemm(GemmForm form, const GemmProblem<T>& problem);
+void gemm(GemmVariant variant, const GemmProblem<T>& problem);
 
-/// GemmForm::naive: three loops, a dot product each.
+/// GemmVariant::naive: three loops, a dot product each.
 template <typename T>
 void gemm_naive(const GemmProblem<T>& problem);
 
-/// GemmForm::reordered: along the rows of B and C.
+/// GemmVariant::reordered: along the rows of B and C.
 template <typename T>
 void gemm_reordered(const GemmProblem<T>& problem);
 
-/// GemmForm::blocked: tiles in registers, packed panels.
+/// GemmVariant::blocked: tiles in registers, packed panels.
 template <typename T>
 void gemm_blocked(const GemmProblem<T>& problem);
 
-/// GemmForm::blas: OpenBLAS on one thread.
+/// GemmVariant::blas: OpenBLAS on one thread.
 /// @throws Error if a dimension does not fit into the library's 32-bit integers.
 template <typename T>
 void gemm_blas(const GemmProblem<T>& problem);

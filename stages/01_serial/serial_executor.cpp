@@ -32,7 +32,7 @@ void SerialExecutor<T>::run(const Gather& op) {
 //! [run]
 template <typename T>
 void SerialExecutor<T>::run(const Gemm& op) {
-  serial::gemm(gemm_form_, this->problem(op));
+  serial::gemm(gemm_variant_, this->problem(op));
 }
 
 template <typename T>

@@ -11,8 +11,8 @@ namespace stagewise {
 template <typename T>
 class SerialExecutor : public Executor<T> {
  public:
-  explicit SerialExecutor(serial::GemmForm gemm_form = serial::GemmForm::reordered)
-      : gemm_form_(gemm_form) {}
+  explicit SerialExecutor(serial::GemmVariant gemm_variant = serial::GemmVariant::reordered)
+      : gemm_variant_(gemm_variant) {}
 
   Memory& memory() override { return host_memory(); }
   bool host_accessible() const override { return true; }
@@ -49,7 +49,7 @@ class SerialExecutor : public Executor<T> {
   void run(const Line& line) override { run_operation(*this, line.operation, line.replaces); }
 
  private:
-  serial::GemmForm gemm_form_;
+  serial::GemmVariant gemm_variant_;
 };
 
 }  // namespace stagewise

@@ -1,5 +1,5 @@
 /// @file
-/// Convolution by the GEMM of this stage, forward and backward, and the rule that picks a form.
+/// Convolution by the GEMM of this stage, forward and backward, and the rule that picks a variant.
 ///
 /// Forward and for the filter's gradient, the im2col matrix is either written out or loaded
 /// through the window loader. The input's gradient is a product that gives a gradient for every
@@ -101,24 +101,24 @@ bool is_empty(const ConvolutionProblem& p) {
   return p.output_pixels() == 0 || p.out == 0 || window(p) == 0;
 }
 
-ConvolutionForm resolve(ConvolutionForm form, const ConvolutionProblem& p) {
-  if (is_empty(p)) return ConvolutionForm::direct;
-  if (form == ConvolutionForm::automatic) form = pick_convolution(p);
+ConvolutionVariant resolve(ConvolutionVariant variant, const ConvolutionProblem& p) {
+  if (is_empty(p)) return ConvolutionVariant::direct;
+  if (variant == ConvolutionVariant::automatic) variant = pick_convolution(p);
   ConvolutionProblem image = p;
   image.batch = 1;
-  const bool counts_too_high = form == ConvolutionForm::implicit && !is_countable(image);
-  return counts_too_high ? ConvolutionForm::im2col : form;
+  const bool counts_too_high = variant == ConvolutionVariant::implicit && !is_countable(image);
+  return counts_too_high ? ConvolutionVariant::im2col : variant;
 }
 
 }  // namespace
 
 //! [pick]
 // A product needs rows: with fewer output pixels than a tile has, part of it stays empty, and the
-// direct form has less to set up. From 64 pixels on, report 001's second layer for a single image,
-// the product has been measured to be ahead; below, nothing has been measured.
-ConvolutionForm pick_convolution(const ConvolutionProblem& p) {
+// direct variant has less to set up. From 64 pixels on, report 001's second layer for a single
+// image, the product has been measured to be ahead; below, nothing has been measured.
+ConvolutionVariant pick_convolution(const ConvolutionProblem& p) {
   constexpr Index min_pixels = 64;
-  return p.output_pixels() < min_pixels ? ConvolutionForm::direct : ConvolutionForm::implicit;
+  return p.output_pixels() < min_pixels ? ConvolutionVariant::direct : ConvolutionVariant::implicit;
 }
 //! [pick]
 
@@ -134,14 +134,14 @@ Index images_at_a_time(const ConvolutionProblem& p) {
 }
 
 template <typename T>
-void convolution(cudaStream_t stream, ConvolutionForm form, const ConvolutionProblem& p,
+void convolution(cudaStream_t stream, ConvolutionVariant variant, const ConvolutionProblem& p,
                  const T* input, const T* filter, T* output, const Im2colImages<T>& columns,
                  Workspace& workspace, const GemmRung<T>* rung) {
-  switch (resolve(form, p)) {
-    case ConvolutionForm::automatic:
-    case ConvolutionForm::direct:
+  switch (resolve(variant, p)) {
+    case ConvolutionVariant::automatic:
+    case ConvolutionVariant::direct:
       return naive_cuda::convolution(stream, p, input, filter, output);
-    case ConvolutionForm::im2col:
+    case ConvolutionVariant::im2col:
       //! [im2col]
       return for_parts(p, columns.images, [&](const ConvolutionProblem& part, Index first) {
         im2col(stream, part, input + input_offset(p, first), columns.data);
@@ -155,7 +155,7 @@ void convolution(cudaStream_t stream, ConvolutionForm form, const ConvolutionPro
                 workspace, rung);
       });
       //! [im2col]
-    case ConvolutionForm::implicit:
+    case ConvolutionVariant::implicit:
       return for_parts(p, countable_images(p), [&](const ConvolutionProblem& part, Index first) {
         multiply_windows(stream, part, input + input_offset(p, first), filter,
                          output + output_offset(p, first), workspace);
@@ -164,15 +164,15 @@ void convolution(cudaStream_t stream, ConvolutionForm form, const ConvolutionPro
 }
 
 template <typename T>
-void convolution_backward(cudaStream_t stream, ConvolutionForm form, const ConvolutionProblem& p,
-                          const T* input, const T* filter, const T* doutput, T* dinput, T* dfilter,
-                          const Im2colImages<T>& columns, Workspace& workspace,
-                          const GemmRung<T>* rung) {
-  const ConvolutionForm resolved = resolve(form, p);
-  if (resolved == ConvolutionForm::direct) {
+void convolution_backward(cudaStream_t stream, ConvolutionVariant variant,
+                          const ConvolutionProblem& p, const T* input, const T* filter,
+                          const T* doutput, T* dinput, T* dfilter, const Im2colImages<T>& columns,
+                          Workspace& workspace, const GemmRung<T>* rung) {
+  const ConvolutionVariant resolved = resolve(variant, p);
+  if (resolved == ConvolutionVariant::direct) {
     return naive_cuda::convolution_backward(stream, p, input, filter, doutput, dinput, dfilter);
   }
-  if (resolved == ConvolutionForm::implicit) {
+  if (resolved == ConvolutionVariant::implicit) {
     for_parts(p, countable_images(p), [&](const ConvolutionProblem& part, Index first) {
       multiply_transposed_windows(stream, part, input + input_offset(p, first),
                                   doutput + output_offset(p, first), dfilter, first > 0, workspace);
@@ -211,16 +211,16 @@ void convolution_backward(cudaStream_t stream, ConvolutionForm form, const Convo
 
 template Index images_at_a_time<float>(const ConvolutionProblem&);
 template Index images_at_a_time<double>(const ConvolutionProblem&);
-template void convolution(cudaStream_t, ConvolutionForm, const ConvolutionProblem&, const float*,
+template void convolution(cudaStream_t, ConvolutionVariant, const ConvolutionProblem&, const float*,
                           const float*, float*, const Im2colImages<float>&, Workspace&,
                           const GemmRung<float>*);
-template void convolution(cudaStream_t, ConvolutionForm, const ConvolutionProblem&, const double*,
-                          const double*, double*, const Im2colImages<double>&, Workspace&,
-                          const GemmRung<double>*);
-template void convolution_backward(cudaStream_t, ConvolutionForm, const ConvolutionProblem&,
+template void convolution(cudaStream_t, ConvolutionVariant, const ConvolutionProblem&,
+                          const double*, const double*, double*, const Im2colImages<double>&,
+                          Workspace&, const GemmRung<double>*);
+template void convolution_backward(cudaStream_t, ConvolutionVariant, const ConvolutionProblem&,
                                    const float*, const float*, const float*, float*, float*,
                                    const Im2colImages<float>&, Workspace&, const GemmRung<float>*);
-template void convolution_backward(cudaStream_t, ConvolutionForm, const ConvolutionProblem&,
+template void convolution_backward(cudaStream_t, ConvolutionVariant, const ConvolutionProblem&,
                                    const double*, const double*, const double*, double*, double*,
                                    const Im2colImages<double>&, Workspace&,
                                    const GemmRung<double>*);

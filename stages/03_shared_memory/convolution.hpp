@@ -20,7 +20,7 @@
 namespace stagewise::shared_memory {
 
 /// How a convolution is computed.
-enum class ConvolutionForm : std::uint8_t {
+enum class ConvolutionVariant : std::uint8_t {
   automatic,  ///< by the rule of pick_convolution()
   direct,     ///< stage 02's kernels: a thread an element of what comes out
   im2col,     ///< the matrix is written to memory, and multiplied
@@ -43,23 +43,23 @@ Index im2col_elements(const ConvolutionProblem& problem);
 template <typename T>
 Index images_at_a_time(const ConvolutionProblem& problem);
 
-/// The form that is fastest for this size, of those that are not `automatic`.
-ConvolutionForm pick_convolution(const ConvolutionProblem& problem);
+/// The variant that is fastest for this size, of those that are not `automatic`.
+ConvolutionVariant pick_convolution(const ConvolutionProblem& problem);
 
 /// output = the convolution of input and filter.
 /// @param columns room for at least one image; used by `im2col` only.
 /// @param rung multiplies im2col matrices; null: the one that suits.
 template <typename T>
-void convolution(cudaStream_t stream, ConvolutionForm form, const ConvolutionProblem& problem,
+void convolution(cudaStream_t stream, ConvolutionVariant variant, const ConvolutionProblem& problem,
                  const T* input, const T* filter, T* output, const Im2colImages<T>& columns,
                  Workspace& workspace, const GemmRung<T>* rung = nullptr);
 
 /// The gradients of convolution() with respect to its input and its filter.
 /// @param dinput null where nobody needs it.
-/// @param columns room for at least one image; used by all forms but `direct`.
+/// @param columns room for at least one image; used by all variants but `direct`.
 /// @param rung multiplies im2col matrices and their gradients; null: the one that suits.
 template <typename T>
-void convolution_backward(cudaStream_t stream, ConvolutionForm form,
+void convolution_backward(cudaStream_t stream, ConvolutionVariant variant,
                           const ConvolutionProblem& problem, const T* input, const T* filter,
                           const T* doutput, T* dinput, T* dfilter, const Im2colImages<T>& columns,
                           Workspace& workspace, const GemmRung<T>* rung = nullptr);

@@ -10,7 +10,7 @@ namespace stagewise::shared_memory {
 template <typename T>
 using GemmRung = Rung<GemmProblem<T>>;
 
-/// All forms of the product, from the slowest to the fastest; see the files in gemm/.
+/// All variants of the product, from the slowest to the fastest; see the files in gemm/.
 template <typename T>
 Ladder<GemmProblem<T>> gemm_ladder();
 

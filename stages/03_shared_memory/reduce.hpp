@@ -37,7 +37,7 @@ struct AccumulateProblem {
 
 // The three ladders have the same rungs, by name and number.
 
-/// Forms of the full sum, from the slowest to the fastest; see the files in reduce/.
+/// Variants of the full sum, from the slowest to the fastest; see the files in reduce/.
 template <typename T>
 Ladder<SumProblem<T>> sum_ladder();
 

@@ -4,7 +4,7 @@
 
 namespace stagewise {
 
-using shared_memory::ConvolutionForm;
+using shared_memory::ConvolutionVariant;
 
 namespace {
 
@@ -27,8 +27,8 @@ SharedMemoryExecutor<T>::SharedMemoryExecutor(const SharedMemoryOptions& options
       convolution_(options.convolution) {
   if (options.gemm == "auto") return;
   gemm_ = &find_rung(shared_memory::gemm_ladder<T>(), options.gemm);
-  // The implicit form is tied to the top of the ladder; what was asked for is used everywhere.
-  if (convolution_ == ConvolutionForm::automatic) convolution_ = ConvolutionForm::im2col;
+  // The implicit variant is tied to the top of the ladder; what was asked for is used everywhere.
+  if (convolution_ == ConvolutionVariant::automatic) convolution_ = ConvolutionVariant::im2col;
   if (const shared_memory::Support support = gemm_->supports({}); !support) {
     throw Error("--gemm " + options.gemm + " cannot be used here: " + support.reason);
   }
@@ -84,10 +84,10 @@ void SharedMemoryExecutor<T>::prepare(const Program& program) {
          line.replaces.empty() ? std::vector{line.operation} : line.replaces) {
       const auto* const forward = std::get_if<Convolution>(&operation);
       const auto* const backward = std::get_if<ConvolutionBackward>(&operation);
-      if (forward != nullptr && convolution_ == ConvolutionForm::im2col) {
+      if (forward != nullptr && convolution_ == ConvolutionVariant::im2col) {
         im2col_images(this->problem(forward->input, forward->filter));
       }
-      if (backward != nullptr && convolution_ != ConvolutionForm::direct) {
+      if (backward != nullptr && convolution_ != ConvolutionVariant::direct) {
         im2col_images(this->problem(backward->input, backward->filter));
       }
     }
@@ -99,7 +99,7 @@ void SharedMemoryExecutor<T>::prepare(const Program& program) {
 template <typename T>
 shared_memory::Im2colImages<T> SharedMemoryExecutor<T>::im2col_images(
     const ConvolutionProblem& problem) {
-  if (convolution_ == ConvolutionForm::direct) return {};
+  if (convolution_ == ConvolutionVariant::direct) return {};
   const Index images = shared_memory::images_at_a_time<T>(problem);
   const Index elements = images * shared_memory::im2col_elements(problem);
   Tensor<T>& columns = scratch().columns;
@@ -111,7 +111,7 @@ template <typename T>
 void SharedMemoryExecutor<T>::run(const Convolution& op) {
   const ConvolutionProblem problem = this->problem(op.input, op.filter);
   shared_memory::Im2colImages<T> columns;
-  if (convolution_ == ConvolutionForm::im2col) columns = im2col_images(problem);
+  if (convolution_ == ConvolutionVariant::im2col) columns = im2col_images(problem);
   shared_memory::convolution(this->stream(), convolution_, problem, this->at(op.input),
                              this->at(op.filter), this->at(op.output), columns, workspace(), gemm_);
 }

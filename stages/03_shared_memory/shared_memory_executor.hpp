@@ -17,7 +17,7 @@ struct SharedMemoryOptions {
   std::string reduce = std::string(shared_memory::default_reduce_rung);
 
   /// With a rung in `gemm`, automatic means im2col, so that this rung multiplies.
-  shared_memory::ConvolutionForm convolution = shared_memory::ConvolutionForm::automatic;
+  shared_memory::ConvolutionVariant convolution = shared_memory::ConvolutionVariant::automatic;
 };
 
 /// Executes what stage 03 does better by its own kernels; everything else falls through to stage
@@ -69,7 +69,7 @@ class SharedMemoryExecutor : public NaiveCudaExecutor<T> {
   const shared_memory::GemmRung<T>* gemm_ = nullptr;  ///< null: pick one for each product
   const shared_memory::Rung<shared_memory::ColumnSumsProblem<T>>* column_sums_;
   const shared_memory::Rung<shared_memory::AccumulateProblem<T>>* accumulate_;
-  shared_memory::ConvolutionForm convolution_;
+  shared_memory::ConvolutionVariant convolution_;
   Scratch scratch_;
 };
 

@@ -16,7 +16,7 @@ struct TransposeProblem {
   T* y = nullptr;
 };
 
-/// Forms of the transposition, from the slowest to the fastest; see the files in transpose/.
+/// Variants of the transposition, from the slowest to the fastest; see the files in transpose/.
 template <typename T>
 Ladder<TransposeProblem<T>> transpose_ladder();
 

@@ -149,7 +149,7 @@ class Unfused {
   }
 
  private:
-  static void multiply(const GemmProblem<T>& p) { serial::gemm(serial::GemmForm::reordered, p); }
+  static void multiply(const GemmProblem<T>& p) { serial::gemm(serial::GemmVariant::reordered, p); }
 
   static void back_through(Activation activation, Index n, const T* y, T* dy) {
     if (activation == Activation::relu) serial::relu_backward(n, y, dy, dy);

@@ -49,7 +49,7 @@ void expect_gemm_products(const Multiply& multiply) {
           problem.a = a.data();
           problem.b = b.data();
           problem.c = c.data();
-          serial::gemm(serial::GemmForm::reordered, problem);
+          serial::gemm(serial::GemmVariant::reordered, problem);
           expect_within_units("gemm " + name_of(p) + (op_a == Transpose::yes ? " A^T" : "") +
                                   (op_b == Transpose::yes ? " B^T" : "") + ", alpha " +
                                   std::to_string(factors.alpha) + ", beta " +

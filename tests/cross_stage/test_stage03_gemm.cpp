@@ -94,7 +94,7 @@ class GemmLadder : public testing::Test {
 
     std::vector<T> expected = c;
     p.c = expected.data();
-    serial::gemm(serial::GemmForm::reordered, p);
+    serial::gemm(serial::GemmVariant::reordered, p);
     T scale = 0;
     for (Index i = 0; i < p.m * p.n; ++i) {
       scale = std::max(scale, std::abs(expected[static_cast<std::size_t>(i)]));
@@ -205,7 +205,7 @@ TYPED_TEST(GemmLadder, EveryRungTakesMatricesThatBeginAnywhere) {
         p.a = a.data() + offset_of(0);
         p.b = b.data() + offset_of(1);
         p.c = expected.data() + offset_of(2);
-        serial::gemm(serial::GemmForm::reordered, p);
+        serial::gemm(serial::GemmVariant::reordered, p);
         expect_computed<T>(  // what lies around C included
             command_of(rung, p) + ", operand " + std::to_string(which) + " from element " +
                 std::to_string(offset) + " on,",

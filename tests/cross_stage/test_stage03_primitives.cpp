@@ -1,5 +1,5 @@
 /// @file
-/// Stage 03 computes what stage 01 computes, in each of its forms.
+/// Stage 03 computes what stage 01 computes, in each of its variants.
 
 #include "cross_stage/gemm_products.hpp"
 #include "cross_stage/primitives.hpp"
@@ -10,7 +10,7 @@
 namespace stagewise {
 namespace {
 
-using shared_memory::ConvolutionForm;
+using shared_memory::ConvolutionVariant;
 using shared_memory::FoldBias;
 
 // The names of these are part of the tests'.
@@ -22,12 +22,12 @@ struct Default {
   }
 };
 
-template <ConvolutionForm form, FoldBias fold_bias>
+template <ConvolutionVariant variant, FoldBias fold_bias>
 struct Folding {
   static constexpr bool adds_in_order = false;
   template <typename T>
   static std::unique_ptr<Executor<T>> make() {
-    return std::make_unique<FoldBiasExecutor<T>>(SharedMemoryOptions{.convolution = form},
+    return std::make_unique<FoldBiasExecutor<T>>(SharedMemoryOptions{.convolution = variant},
                                                  fold_bias);
   }
   template <typename T>
@@ -35,8 +35,8 @@ struct Folding {
     return shared_memory::fold_biases(program);
   }
 };
-struct Im2col : Folding<ConvolutionForm::im2col, FoldBias::in_place> {};
-struct Implicit : Folding<ConvolutionForm::implicit, FoldBias::out_of_place> {};
+struct Im2col : Folding<ConvolutionVariant::im2col, FoldBias::in_place> {};
+struct Implicit : Folding<ConvolutionVariant::implicit, FoldBias::out_of_place> {};
 
 INSTANTIATE_TYPED_TEST_SUITE_P(Stage03, Primitives, StageTypes<Default>, StageNames);
 INSTANTIATE_TYPED_TEST_SUITE_P(Stage03Im2col, Primitives, StageTypes<Im2col>, StageNames);
@@ -116,9 +116,9 @@ TEST(Convolution, BatchesGoThroughALimitedMemoryPieceByPiece) {
     CudaArray dinput(poison<double>(inputs));
     CudaArray dfilter(poison<double>(weights));
     const shared_memory::Im2colImages<double> columns = {memory.get(), images};
-    shared_memory::convolution<double>(nullptr, ConvolutionForm::im2col, p, input.get(),
+    shared_memory::convolution<double>(nullptr, ConvolutionVariant::im2col, p, input.get(),
                                        filter.get(), output.get(), columns, workspace);
-    shared_memory::convolution_backward<double>(nullptr, ConvolutionForm::im2col, p, input.get(),
+    shared_memory::convolution_backward<double>(nullptr, ConvolutionVariant::im2col, p, input.get(),
                                                 filter.get(), doutput.get(), dinput.get(),
                                                 dfilter.get(), columns, workspace);
     return Results{output.read(), dinput.read(), dfilter.read()};

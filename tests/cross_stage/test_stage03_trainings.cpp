@@ -1,5 +1,5 @@
 /// @file
-/// Stage 03 trains what stages 01 and 02 train, and what PyTorch trained, in each of its forms.
+/// Stage 03 trains what stages 01 and 02 train, and what PyTorch trained, in each of its variants.
 
 #include <optional>
 
@@ -11,7 +11,7 @@
 namespace stagewise {
 namespace {
 
-using shared_memory::ConvolutionForm;
+using shared_memory::ConvolutionVariant;
 using shared_memory::FoldBias;
 
 struct SharedMemory {
@@ -64,9 +64,9 @@ TEST_F(Stage03, AFoldedBiasGivesTheSameNumbers) {
 }
 
 TEST_F(Stage03, EveryFormOfConvolutionTrainsTheSame) {
-  for (const ConvolutionForm form :
-       {ConvolutionForm::direct, ConvolutionForm::im2col, ConvolutionForm::implicit}) {
-    expect_stage_02<double>({.convolution = form}, "cnn");
+  for (const ConvolutionVariant variant :
+       {ConvolutionVariant::direct, ConvolutionVariant::im2col, ConvolutionVariant::implicit}) {
+    expect_stage_02<double>({.convolution = variant}, "cnn");
   }
 }
 

@@ -23,20 +23,20 @@ namespace {
 using golden::bound;
 using golden::load;
 
-std::unique_ptr<Executor<double>> serial_executor(const std::string& gemm_form = "reordered") {
-  return std::make_unique<SerialExecutor<double>>(serial::parse_gemm_form(gemm_form));
+std::unique_ptr<Executor<double>> serial_executor(const std::string& gemm_variant = "reordered") {
+  return std::make_unique<SerialExecutor<double>>(serial::parse_gemm_variant(gemm_variant));
 }
 
 /// Every form of GEMM on every training.
 class Golden : public testing::TestWithParam<std::tuple<std::string, std::string>> {};
 
 TEST_P(Golden, EqualsPyTorch) {
-  const auto& [gemm_form, case_name] = GetParam();
-  golden::expect_equals_pytorch(serial_executor(gemm_form), case_name);
+  const auto& [gemm_variant, case_name] = GetParam();
+  golden::expect_equals_pytorch(serial_executor(gemm_variant), case_name);
 }
 
 INSTANTIATE_TEST_SUITE_P(Serial, Golden,
-                         testing::Combine(testing::ValuesIn(serial::gemm_form_names()),
+                         testing::Combine(testing::ValuesIn(serial::gemm_variant_names()),
                                           testing::ValuesIn(golden::case_names())),
                          [](const auto& test) {
                            return std::get<0>(test.param) + "_" + std::get<1>(test.param);
@@ -45,12 +45,12 @@ INSTANTIATE_TEST_SUITE_P(Serial, Golden,
 class GoldenCnn : public testing::TestWithParam<std::tuple<std::string, std::string>> {};
 
 TEST_P(GoldenCnn, EqualsPyTorch) {
-  const auto& [gemm_form, case_name] = GetParam();
-  golden::expect_cnn_equals_pytorch(serial_executor(gemm_form), case_name);
+  const auto& [gemm_variant, case_name] = GetParam();
+  golden::expect_cnn_equals_pytorch(serial_executor(gemm_variant), case_name);
 }
 
 INSTANTIATE_TEST_SUITE_P(Serial, GoldenCnn,
-                         testing::Combine(testing::ValuesIn(serial::gemm_form_names()),
+                         testing::Combine(testing::ValuesIn(serial::gemm_variant_names()),
                                           testing::ValuesIn(golden::cnn_case_names())),
                          [](const auto& test) {
                            return std::get<0>(test.param) + "_" + std::get<1>(test.param);

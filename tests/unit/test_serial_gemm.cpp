@@ -14,15 +14,15 @@
 namespace stagewise {
 namespace {
 
-using serial::GemmForm;
+using serial::GemmVariant;
 
 template <typename T>
 class SerialGemm : public testing::Test {};
 
 TYPED_TEST_SUITE(SerialGemm, Precisions, PrecisionNames);
 
-constexpr std::array forms = {GemmForm::naive, GemmForm::reordered, GemmForm::blocked,
-                              GemmForm::blas};
+constexpr std::array variants = {GemmVariant::naive, GemmVariant::reordered, GemmVariant::blocked,
+                                 GemmVariant::blas};
 constexpr std::array transposes = {Transpose::no, Transpose::yes};
 
 struct Size {
@@ -31,7 +31,7 @@ struct Size {
   Index k;
 };
 
-/// Nothing, one, primes, just below and above what the forms cut their work into (rows: 6 or 8;
+/// Nothing, one, primes, just below and above what the variants cut their work into (rows: 6 or 8;
 /// columns: up to 32, 256; steps of k: 8, 256), wider than tall and taller than wide.
 const std::vector<Size> sizes = {
     {0, 3, 2},   {3, 0, 2},   {3, 2, 0},     {1, 1, 1},    {1, 7, 1},     {7, 1, 5},
@@ -62,8 +62,8 @@ struct Product {
 };
 
 template <typename T>
-std::string describe(const GemmProblem<T>& p, GemmForm form) {
-  return serial::gemm_form_names().at(static_cast<std::size_t>(form)) +
+std::string describe(const GemmProblem<T>& p, GemmVariant variant) {
+  return serial::gemm_variant_names().at(static_cast<std::size_t>(variant)) +
          ", m = " + std::to_string(p.m) + ", n = " + std::to_string(p.n) +
          ", k = " + std::to_string(p.k) + (p.op_a == Transpose::yes ? ", A transposed" : "") +
          (p.op_b == Transpose::yes ? ", B transposed" : "") +
@@ -73,14 +73,14 @@ std::string describe(const GemmProblem<T>& p, GemmForm form) {
 /// Runs one problem and compares it with alpha * product + beta * C. The elements behind C must
 /// stay as they are.
 template <typename T>
-void check(GemmForm form, GemmProblem<T> problem, const Product<T>& product) {
+void check(GemmVariant variant, GemmProblem<T> problem, const Product<T>& product) {
   constexpr Index margin = 40;
   const Index n = problem.m * problem.n;
   const std::vector<T> before = problem.beta == T{0} ? poison<T>(n) : random_values<T>(n, 3, -2, 1);
   std::vector<T> c = before;
   c.resize(c.size() + margin, T{-77});
   problem.c = c.data();
-  serial::gemm(form, problem);
+  serial::gemm(variant, problem);
 
   // k products and their additions round, and so do alpha, beta and the last addition: the
   // standard bound, gamma_k |A| |B|, to first order and whatever the order of the sum.
@@ -109,7 +109,7 @@ TYPED_TEST(SerialGemm, EveryFormGivesTheProduct) {
         const Product<T> product(size, op_a, op_b, a, b);
         for (const T alpha : {T{1}, T{0}, T{-0.5}, T{2}}) {
           for (const T beta : {T{0}, T{1}, T{-0.5}, T{2}}) {
-            for (const GemmForm form : forms) {
+            for (const GemmVariant variant : variants) {
               const GemmProblem<T> problem{.op_a = op_a,
                                            .op_b = op_b,
                                            .m = size.m,
@@ -119,8 +119,8 @@ TYPED_TEST(SerialGemm, EveryFormGivesTheProduct) {
                                            .a = a.data(),
                                            .b = b.data(),
                                            .beta = beta};
-              SCOPED_TRACE(describe(problem, form));
-              check(form, problem, product);
+              SCOPED_TRACE(describe(problem, variant));
+              check(variant, problem, product);
               if (this->HasFatalFailure()) return;  // one sentence is enough
             }
           }
@@ -133,38 +133,39 @@ TYPED_TEST(SerialGemm, EveryFormGivesTheProduct) {
 TYPED_TEST(SerialGemm, NaNInAnOperandReachesItsRowOrColumnAndNothingElse) {
   using T = TypeParam;
   const Size size{11, 37, 19};
-  for (const GemmForm form : forms) {
+  for (const GemmVariant variant : variants) {
     auto a = random_values<T>(size.m * size.k, 1);
     auto b = random_values<T>(size.k * size.n, 2);
     a[3 * size.k + 18] = std::numeric_limits<T>::quiet_NaN();
     b[17 * size.n + 36] = std::numeric_limits<T>::quiet_NaN();
     std::vector<T> c(static_cast<std::size_t>(size.m * size.n), 0);
     serial::gemm(
-        form,
+        variant,
         GemmProblem<T>{
             .m = size.m, .n = size.n, .k = size.k, .a = a.data(), .b = b.data(), .c = c.data()});
     for (Index i = 0; i < size.m * size.n; ++i) {
       const bool expected = i / size.n == 3 || i % size.n == 36;
       ASSERT_EQ(std::isnan(c[i]), expected)
-          << serial::gemm_form_names().at(static_cast<std::size_t>(form)) << ", element " << i;
+          << serial::gemm_variant_names().at(static_cast<std::size_t>(variant)) << ", element "
+          << i;
     }
   }
 }
 
 TYPED_TEST(SerialGemm, ExecutorUsesTheFormItWasGiven) {
   using T = TypeParam;
-  const Size size{17, 23, 301};  // long enough for the forms to round differently
+  const Size size{17, 23, 301};  // long enough for the variants to round differently
   const auto a = random_values<T>(size.m * size.k, 1);
   const auto b = random_values<T>(size.k * size.n, 2);
   std::vector<std::vector<T>> results;
-  for (const GemmForm form : forms) {
+  for (const GemmVariant variant : variants) {
     std::vector<T> direct = poison<T>(size.m * size.n);
     GemmProblem<T> problem{.m = size.m, .n = size.n, .k = size.k, .a = a.data(), .b = b.data()};
     problem.c = direct.data();
-    serial::gemm(form, problem);
+    serial::gemm(variant, problem);
 
     Workbench<T> bench;
-    bench.executor = std::make_unique<ObservedExecutor<T>>(form);
+    bench.executor = std::make_unique<ObservedExecutor<T>>(variant);
     const ValueId left = bench.add_input("a", a, {size.k});
     const ValueId right = bench.add_parameter("b", b, {size.k, size.n});
     const ValueId c = bench.add("c", {size.n});
@@ -183,22 +184,23 @@ TYPED_TEST(SerialGemm, BlasRefusesDimensionsBeyondItsIntegers) {
   for (const Size& size : {Size{large, 1, 1}, Size{1, large, 1}, Size{1, 1, large}}) {
     // The refusal comes before any element is touched, so there need not be any.
     const GemmProblem<T> problem{.m = size.m, .n = size.n, .k = size.k};
-    EXPECT_EQ(sentence_of([&] { serial::gemm(GemmForm::blas, problem); }),
+    EXPECT_EQ(sentence_of([&] { serial::gemm(GemmVariant::blas, problem); }),
               "OpenBLAS takes dimensions up to 2147483647, but one is 2147483648; use another "
               "--gemm");
   }
 }
 
-TEST(GemmForms, NamesAreParsedAndOthersRefused) {
-  EXPECT_EQ(serial::gemm_form_names(),
+TEST(GemmVariants, NamesAreParsedAndOthersRefused) {
+  EXPECT_EQ(serial::gemm_variant_names(),
             (std::vector<std::string>{"naive", "reordered", "blocked", "blas"}));
-  for (const GemmForm form : forms) {
-    EXPECT_EQ(serial::parse_gemm_form(serial::gemm_form_names().at(static_cast<std::size_t>(form))),
-              form);
+  for (const GemmVariant variant : variants) {
+    EXPECT_EQ(serial::parse_gemm_variant(
+                  serial::gemm_variant_names().at(static_cast<std::size_t>(variant))),
+              variant);
   }
-  EXPECT_THROW(serial::parse_gemm_form("fast"), UsageError);
-  EXPECT_EQ(sentence_of([] { serial::parse_gemm_form("fast"); }),
-            "there is no form of GEMM named 'fast'");
+  EXPECT_THROW(serial::parse_gemm_variant("fast"), UsageError);
+  EXPECT_EQ(sentence_of([] { serial::parse_gemm_variant("fast"); }),
+            "there is no variant of GEMM named 'fast'");
 }
 
 }  // namespace

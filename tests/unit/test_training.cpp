@@ -87,8 +87,8 @@ class Recorder final : public TrainingObserver {
 /// Whose memory the host cannot follow pointers into, as far as the trainer knows.
 template <typename T>
 std::unique_ptr<ObservedExecutor<T>> make_far_executor(
-    serial::GemmForm form = serial::GemmForm::reordered) {
-  auto executor = std::make_unique<ObservedExecutor<T>>(form);
+    serial::GemmVariant variant = serial::GemmVariant::reordered) {
+  auto executor = std::make_unique<ObservedExecutor<T>>(variant);
   executor->is_far = true;
   return executor;
 }
@@ -221,9 +221,9 @@ class TrainIn : public testing::Test {};
 TYPED_TEST_SUITE(TrainIn, Precisions, PrecisionNames);
 
 TYPED_TEST(TrainIn, RepeatsBitForBit) {
-  for (const std::string& form : serial::gemm_form_names()) {
+  for (const std::string& variant : serial::gemm_variant_names()) {
     const auto make_executor = [&] {
-      return std::make_unique<ObservedExecutor<TypeParam>>(serial::parse_gemm_form(form));
+      return std::make_unique<ObservedExecutor<TypeParam>>(serial::parse_gemm_variant(variant));
     };
     Training<TypeParam> first(make_options(3), make_executor());
     Training<TypeParam> second(make_options(3), make_executor());
@@ -665,11 +665,11 @@ class AllocationWatcher final : public TrainingObserver {
 };
 
 template <typename T>
-void expect_no_allocations(serial::GemmForm form, bool is_far, LossKind loss, bool timings) {
+void expect_no_allocations(serial::GemmVariant variant, bool is_far, LossKind loss, bool timings) {
   const Dataset data = make_data();
   ModelOptions model = make_model();
   model.loss = loss;
-  auto executor = std::make_unique<ObservedExecutor<T>>(form);
+  auto executor = std::make_unique<ObservedExecutor<T>>(variant);
   executor->is_far = is_far;
   Network<T> network = make_network<T>(model, batch_size, std::move(executor));
   if (timings) network.executor->enable_timings();
@@ -688,13 +688,13 @@ void expect_no_allocations(serial::GemmForm form, bool is_far, LossKind loss, bo
 }
 
 TYPED_TEST(TrainIn, AllocatesNothingInAStep) {
-  for (const std::string& name : serial::gemm_form_names()) {
+  for (const std::string& name : serial::gemm_variant_names()) {
     SCOPED_TRACE(name);
-    const serial::GemmForm form = serial::parse_gemm_form(name);
+    const serial::GemmVariant variant = serial::parse_gemm_variant(name);
     for (const LossKind loss : {LossKind::cross_entropy, LossKind::squared_error}) {
-      expect_no_allocations<TypeParam>(form, false, loss, false);
-      expect_no_allocations<TypeParam>(form, false, loss, true);
-      expect_no_allocations<TypeParam>(form, true, loss, false);
+      expect_no_allocations<TypeParam>(variant, false, loss, false);
+      expect_no_allocations<TypeParam>(variant, false, loss, true);
+      expect_no_allocations<TypeParam>(variant, true, loss, false);
     }
   }
 }

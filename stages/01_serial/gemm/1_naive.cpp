@@ -1,5 +1,5 @@
 /// @file
-/// GEMM, form 1: the definition, written down as three loops.
+/// GEMM, variant 1: the definition, written down as three loops.
 ///
 /// Each element of C is the dot product of a row of op(A) with a column of op(B). In row-major
 /// memory a column jumps by n elements from one entry to the next: every load touches another cache

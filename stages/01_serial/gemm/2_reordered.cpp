@@ -1,5 +1,6 @@
 /// @file
-/// GEMM, form 2: the naive form's multiplications in an order that suits caches and vector units.
+/// GEMM, variant 2: the naive variant's multiplications in an order that suits caches and vector
+/// units.
 ///
 /// With the loops in the order k-i-j, the innermost one runs along a row of op(B) and a row of C:
 /// all 64 bytes of a cache line are used, and neighbouring elements do not depend on each other, so

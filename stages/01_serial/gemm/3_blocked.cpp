@@ -1,8 +1,8 @@
 /// @file
-/// GEMM, form 3: a tile of C stays in registers for a whole panel of k.
+/// GEMM, variant 3: a tile of C stays in registers for a whole panel of k.
 ///
-/// The reordered form still loads and stores C once for every eight steps of k. Here a tile of C,
-/// as large as the vector registers hold, is accumulated over a panel of up to 256 steps and
+/// The reordered variant still loads and stores C once for every eight steps of k. Here a tile of
+/// C, as large as the vector registers hold, is accumulated over a panel of up to 256 steps and
 /// touched in memory only then. The operands are first packed: copied into small contiguous arrays
 /// in the order in which the innermost loop reads them, zeros where a tile hangs over the edge.
 /// That makes one innermost loop enough for all four transposes and all sizes. The idea is that of

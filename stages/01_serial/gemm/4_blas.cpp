@@ -1,5 +1,5 @@
 /// @file
-/// GEMM, form 4: OpenBLAS on one thread.
+/// GEMM, variant 4: OpenBLAS on one thread.
 ///
 /// Reports 000 and 002 compare their GPUs with slow loops, which flatters a GPU a good hundredfold.
 /// This is what one core can really do: the library picks, at run time, assembly written for the
