@@ -1,22 +1,22 @@
 /// @file
-/// GEMM, rung 10: a block's tile is cut into warp tiles, and those into thread tiles.
+/// GEMM, rung 10: a block's tile is divided into warp tiles, and those into thread tiles.
 ///
-/// In rung 9 the 32 threads of a warp stand in two rows of 16 and work on 16 x 128 elements of C.
-/// For each step along k such a warp needs 16 numbers of A and 128 of B from shared memory. The
-/// closer its tile is to a square, the fewer numbers it needs for as many multiplications. Here a
-/// warp has a tile of WM x WN, 32 x 64, and its lanes stand in 4 rows of 8: 32 numbers of A and 64
-/// of B, 96 instead of 144.
+/// In rung 9, the 32 threads of a warp form two rows of 16 and work on 16 x 128 elements of C. For
+/// each step along k, such a warp needs 16 numbers of A and 128 of B from shared memory. The closer
+/// its tile is to a square, the fewer numbers it needs for the same number of multiplications.
+/// Here, a warp has a tile of WM x WN, 32 x 64, and its lanes form 4 rows of 8: it needs 32 numbers
+/// of A and 64 of B, 96 instead of 144.
 ///
-/// Where lanes need the same number it is read once, for all of them: a broadcast. A lane's rows
-/// now come in groups of 16 bytes as its columns do, with those of the other lanes between them.
-/// Shared memory serves eight lanes at a time, here a row of them: they read one vector of A and
-/// eight neighbours of B, which lie in all 32 banks. And where more than eight are served at once,
-/// the four vectors of A that the rows of lanes read are neighbours, too. No order of the lanes
-/// makes conflicts.
+/// If several lanes need the same number, it is read once for all of them: a broadcast. A lane's
+/// rows now come in groups of 16 bytes, as its columns do, with those of other lanes between them.
+/// Shared memory serves eight lanes at a time, here one row of lanes: they read one vector of A and
+/// eight neighbouring vectors of B, which are in all 32 banks. If more than eight lanes are served
+/// at once, there is no conflict either, since the four vectors of A that the four rows of lanes
+/// read are neighbours, too.
 ///
 /// Run it: `ladder gemm --rung warp-tiles`.
-/// Work: as rung 9; but of the numbers that a warp reads from shared memory, 2/3 as many differ
-/// from each other. In double, where a warp's tile is 32 x 32, these are 64 a step instead of 80.
+/// Work: as rung 9, but a warp reads only 2/3 as many different numbers from shared memory. In
+/// double, where a warp's tile is 32 x 32, it reads 64 per step instead of 80.
 
 #include "02_naive_cuda/operand.cuh"
 #include "03_shared_memory/gemm/move_vectors.cuh"

@@ -1,14 +1,14 @@
 /// @file
 /// GEMM, rung 11: rung 10, made of parts.
 ///
-/// No bottleneck goes; what goes is repetition. The next rungs load in another way, or begin and
-/// end elsewhere along k; the convolution takes its factors from images; stage 04 does more with a
-/// finished element. All of them want rung 10's loop. So it becomes a template that is given its
-/// parts (main_loop.cuh): loaders say where an element of a factor is, copies how it comes to
+/// This removes no bottleneck, but repetition. The next rungs load differently, or begin and end
+/// elsewhere along k; the convolution takes its factors from images; stage 04 does more with a
+/// finished element. All of them need rung 10's loop. So the loop becomes a template that is given
+/// its parts (main_loop.cuh): loaders say where an element of a factor is, copies how it gets into
 /// shared memory, a tiling who computes what, and an epilogue what is stored.
 ///
-/// What is known when a kernel is compiled costs nothing when it runs: the direction of a factor
-/// that is loaded by vectors is now part of its loader's type, and sizes are ints.
+/// What the compiler knows costs nothing at run time: for a factor that is loaded by vectors, the
+/// direction of its memory is now part of its loader's type, and sizes are ints.
 ///
 /// Run it: `ladder gemm --rung main-loop`.
 /// Work: as rung 10.

@@ -1,14 +1,14 @@
 /// @file
-/// GEMM, rung 12: the next tile goes to shared memory without passing through registers.
+/// GEMM, rung 12: asynchronous copies to shared memory bypass the registers.
 ///
-/// In rung 11, what is on its way waits in registers: 8 numbers a thread that the sums could use,
-/// and an instruction each to store them. GPUs from compute capability 8.0 on (Ampere) copy from
-/// global to shared memory by themselves (`cp.async`): the thread asks for the copies, multiplies,
+/// In rung 11, values in flight occupy registers, 8 numbers per thread, and take one more
+/// instruction each to store. GPUs of compute capability 8.0 and above (Ampere) can copy from
+/// global to shared memory asynchronously (`cp.async`): a thread requests the copies, multiplies,
 /// and waits for them when it needs them.
 ///
-/// The price: a copy cannot turn a vector around. Where the factor lies along k in memory, single
-/// elements are copied in float, 4 bytes each, as k tiles of 8 steps are too narrow for anything
-/// better (see RowKTile in k_tile.cuh).
+/// The price: a copy cannot transpose a vector. If a factor lies along k in memory, single elements
+/// are copied, in float 4 bytes each, because k tiles of 8 steps are too narrow for anything better
+/// (see RowKTile in k_tile.cuh).
 ///
 /// Run it: `ladder gemm --rung async-copies`.
 /// Work: as rung 11, without the stores to shared memory.

@@ -1,16 +1,16 @@
 /// @file
-/// GEMM, rung 13: the steps along k of all tiles are dealt out evenly to the blocks.
+/// GEMM, rung 13: every block gets the same number of k tiles.
 ///
-/// Rung 12 gives a block a tile. A product of 800 x 1000 has 56 tiles of 128 x 128: on a GPU with
-/// 132 multiprocessors, more than half stand idle. Smaller tiles give more blocks, but 208 tiles of
-/// 64 x 64 are still two rounds, the second of them not half full. And the gradient of a layer's
-/// weights has few tiles and a long k. So the work is not divided by tiles but by k tiles, the
-/// steps along k: every block gets as many as the others, and blocks that share a tile add up what
-/// they have (stream_k.cuh).
+/// Rung 12 gives each block one tile. A product of 800 x 1000 has 56 tiles of 128 x 128, so on a
+/// GPU with 132 multiprocessors, more than half are idle. Smaller tiles give more blocks, but 208
+/// tiles of 64 x 64 still take two waves, the second of which is hardly more than half full. And
+/// the gradient of a layer's weights has few tiles and a long k. So the unit of work is not the
+/// tile but the k tile, a few steps along k: every block gets the same number of k tiles, and
+/// blocks that share a tile add up their partial sums (stream_k.cuh).
 ///
 /// Run it: `ladder gemm --rung stream-k`.
-/// Work: as rung 12; for each split tile, its sums are written to and read from the workspace once
-/// for each block that shares it.
+/// Work: as rung 12; the sums of a split tile are written to and read from the workspace once
+/// for each block that shares the tile.
 
 #include "03_shared_memory/gemm/rungs.hpp"
 #include "03_shared_memory/gemm/stream_k.cuh"

@@ -1,12 +1,13 @@
 /// @file
 /// GEMM, rung 1: stage 02's kernel with the indices swapped: `row` comes from x.
 ///
-/// This is a step down, to see what it costs. The 32 threads of a warp differ in x, so here they
-/// work on 32 rows of C. They read a column of A, k elements apart, and write a column of C: 32
-/// transactions of 32 bytes where stage 02 needs four, with one element used of each.
+/// This is a step down, to show what coalescing is worth. The 32 threads of a warp differ in x, so
+/// here they work on 32 rows of C. They read a column of A, whose elements are k apart, and write a
+/// column of C: 32 transactions of 32 bytes where stage 02 needs four, each to use a single
+/// element.
 ///
 /// Run it: `ladder gemm --rung uncoalesced`.
-/// Work: 2 m n k operations, 2 m n k loads; each load of A by a warp moves 1,024 bytes to use 128.
+/// Work: 2 m n k operations, 2 m n k loads; a warp's load of A moves 1,024 bytes to use 128.
 
 #include "02_naive_cuda/operand.cuh"
 #include "03_shared_memory/gemm/rungs.hpp"
@@ -22,7 +23,7 @@ using naive_cuda::Operand;
 template <typename T>
 __global__ void gemm_uncoalesced_kernel(Index m, Index n, Index k, T alpha, Operand<T> a,
                                         Operand<T> b, T beta, T* __restrict__ c) {
-  const Index row = cuda::index_x();  // neighbours in x, and so in a warp, are rows
+  const Index row = cuda::index_x();  // neighbouring threads work on neighbouring rows
   if (row >= m) return;
   for (Index column = cuda::index_y(); column < n; column += cuda::rows_in_grid()) {
     T sum = 0;

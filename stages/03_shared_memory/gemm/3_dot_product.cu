@@ -1,17 +1,18 @@
 /// @file
-/// GEMM, rung 3: a block for each element of C (report 004).
+/// GEMM, rung 3: one block per element of C (report 004).
 ///
-/// Stage 02 gives a dot product to one thread. Here it gets a whole block: each thread multiplies
-/// its share of the row of A by the column of B, and the block adds the products up in shared
-/// memory, by one of four trees of the reduction ladder. The threads read a row of A side by side,
-/// but a column of B is n elements apart; and nothing that a block has loaded serves another.
+/// Stage 02 uses one thread per dot product. Here, a whole block computes it: each thread
+/// multiplies its part of the row of A by its part of the column of B, and the block adds up the
+/// products in shared memory, with one of four trees of the reduction ladder. Neighbouring threads
+/// read neighbours in the row of A, but elements of the column of B are n apart, and no block can
+/// use what another one has loaded.
 ///
-/// So it pays only where k is long and C is small, and for the gradient of a weight it is far
-/// behind stage 02. What it shows is how much the tree matters when everything rests on it.
+/// So it pays only where k is long and C is small; for the gradient of a weight, it is far slower
+/// than stage 02. But it shows how much the tree matters when most of the time is spent in it.
 ///
 /// Run it: `ladder gemm --rung dot-sequential` (or dot-interleaved,
 /// dot-non-divergent, dot-last-warp).
-/// Work: 2 m n k operations, 2 m n k loads, and the barriers of a tree for each element of C.
+/// Work: 2 m n k operations, 2 m n k loads, and the barriers of one tree per element of C.
 
 #include <algorithm>
 
@@ -55,7 +56,7 @@ __global__ void gemm_dot_product_kernel(Index elements, Index n, Index k, T alph
 
 template <typename T, typename Tree>
 void gemm_dot_product(cudaStream_t stream, const GemmProblem<T>& p, Workspace& /*workspace*/) {
-  int threads = 32;  // a power of two, as the trees want it, and few of them idle for a short k
+  int threads = 32;  // a power of two, for the trees, and few of them idle for a short k
   while (threads < max_threads && threads < p.k) threads *= 2;
   const Index blocks = std::min(p.m * p.n, Index{1} << 30);
   gemm_dot_product_kernel<Tree><<<static_cast<unsigned>(blocks), threads, 0, stream>>>(

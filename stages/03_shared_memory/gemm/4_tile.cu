@@ -1,17 +1,17 @@
 /// @file
 /// GEMM, rung 4: tiles in shared memory (report 000).
 ///
-/// In stage 02 all threads of a block that work on the same row of C load the same row of A, each
-/// for itself. Here the block loads it once. It walks along k in steps of a tile: every thread
-/// fetches one element of A and one of B into shared memory, and then each reads a row of the one
-/// tile and a column of the other from there. An element comes from far away once for `size`
-/// multiplications instead of once for each: the loads shrink by the side of the tile.
+/// In stage 02, all threads of a block that work on the same row of C load the same row of A, each
+/// for itself. Here, the block loads it once. It steps along k, tile by tile: every thread loads
+/// one element of A and one of B into shared memory, and then reads a row of one tile and a column
+/// of the other from there. Each element is loaded from global memory once for `size`
+/// multiplications instead of once for each: there are fewer loads by a factor of `size`.
 ///
-/// Two barriers a step keep the block together: nobody may read before all have written, and nobody
-/// may write the next tile before all have read this one.
+/// Two barriers per step synchronize the block: no thread may read before all have written this
+/// tile, and none may write the next tile before all have read this one.
 ///
 /// Run it: `ladder gemm --rung tile-16` (or tile-4, tile-8, tile-32).
-/// Work: 2 m n k operations, 2 m n k / size loads of global memory, 2 m n k of shared memory.
+/// Work: 2 m n k operations, 2 m n k / size loads from global and 2 m n k from shared memory.
 
 #include "02_naive_cuda/operand.cuh"
 #include "03_shared_memory/gemm/rungs.hpp"
@@ -36,7 +36,7 @@ __global__ void gemm_tile_kernel(Index m, Index n, Index k, T alpha, Operand<T> 
     const Index row = top + y;
     T sum = 0;
     for (Index step = 0; step < k; step += size) {
-      // What lies beyond an edge is 0 and adds nothing. Every thread goes on: it has to load.
+      // Elements beyond an edge are 0 and add nothing. Every thread goes on: it has to load.
       a_tile[y][x] = row < m && step + x < k ? a(row, step + x) : T{0};
       b_tile[y][x] = step + y < k && column < n ? b(step + y, column) : T{0};
       __syncthreads();

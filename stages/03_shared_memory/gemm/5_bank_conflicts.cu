@@ -2,16 +2,16 @@
 /// GEMM, rung 5: coalesced for every transpose, bank conflicts, and the padding that removes them
 /// (report 000, section 4.4).
 ///
-/// Rung 4 lets x run along the rows of op(A) and op(B), whatever lies in memory: a transposed
-/// matrix is read down a column. Here x runs along memory, always, and the thread writes what it
-/// has loaded to where it belongs. The tile of A is kept transposed, [step][row], which the next
-/// rungs need. So what lies along k in memory is written into shared memory down a column: A where
-/// it is not transposed, B where it is.
+/// In rung 4, x runs along the rows of op(A) and op(B), so a transposed matrix is read down a
+/// column of memory. Here, x always runs along memory, and each thread stores what it has loaded
+/// where it belongs. The tile of A is stored transposed, [step][row], as the next rungs need it. So
+/// if a factor's memory runs along k, a warp writes a column into shared memory: for A if it is not
+/// transposed, for B if it is.
 ///
 /// Shared memory has 32 banks, each of which serves one word of 4 bytes at a time, and neighbouring
-/// words lie in neighbouring banks. A column of a tile that is 32 words wide lies in a single bank:
-/// a warp that writes one waits 32 times. That eats up what coalescing has won. One unused column,
-/// `padding`, moves each row on by a bank, and a column then touches all of them.
+/// words are in neighbouring banks. A column of a tile that is 32 words wide is in a single bank,
+/// so a warp needs 32 turns to write it. That cancels the gain from coalescing. One unused column,
+/// `padding`, shifts each row by one bank, so that a column touches all banks.
 ///
 ///     32 wide                       33 wide
 ///     bank  0  1  2 ... 31          bank  0  1  2 ... 31
@@ -20,7 +20,7 @@
 ///     row 2 o  .  .      .          row 2 .  .  o      .
 ///
 /// Run it: `ladder gemm --rung conflicts`, `--rung padded`.
-/// Work: as rung 4 with tiles of 32 x 32; with conflicts, a store of a warp takes 32 turns.
+/// Work: as rung 4 with tiles of 32 x 32; with conflicts, a warp's store takes 32 turns.
 
 #include "02_naive_cuda/operand.cuh"
 #include "03_shared_memory/gemm/rungs.hpp"
@@ -42,7 +42,7 @@ __global__ void gemm_coalesced_tile_kernel(Index m, Index n, Index k, T alpha, O
   __shared__ T b_tile[size][size + padding];  // [step][column]
   const int y = static_cast<int>(threadIdx.y);
   const int x = static_cast<int>(threadIdx.x);
-  // Which element of a tile this thread loads: x follows the direction in which memory runs.
+  // Which element of a tile this thread loads: x runs along memory.
   const int a_row = a.column_stride == 1 ? y : x;
   const int a_step = a.column_stride == 1 ? x : y;
   const int b_column = b.column_stride == 1 ? x : y;

@@ -1,14 +1,14 @@
 /// @file
 /// GEMM, rung 6: a thread computes a column of eight elements.
 ///
-/// In rung 5, a thread reads two numbers from shared memory for each multiplication, and shared
-/// memory delivers only one number a thread and cycle, at best: the multiplier waits. Here a thread
-/// computes eight elements of a column of C, and keeps their sums in registers. The element of B
-/// that it has read serves all eight: nine loads for eight multiplications instead of sixteen.
+/// In rung 5, a thread reads two numbers from shared memory for each multiplication, but shared
+/// memory delivers at best one number per thread and cycle, so the arithmetic units wait. Here, a
+/// thread computes eight elements of a column of C and keeps their sums in registers. An element of
+/// B, once read, serves all eight: nine loads for eight multiplications instead of sixteen.
 ///
 /// Run it: `ladder gemm --rung register-column`.
-/// Work: 2 m n k operations; with tiles of 64 x 64, 2 m n k / 64 loads of global memory and
-/// 9/8 m n k of shared memory.
+/// Work: 2 m n k operations; with tiles of 64 x 64, 2 m n k / 64 loads from global memory and
+/// 9/8 m n k from shared memory.
 
 #include "02_naive_cuda/operand.cuh"
 #include "03_shared_memory/gemm/load_tile.cuh"

@@ -1,18 +1,18 @@
 /// @file
 /// GEMM, rung 7: a thread computes a tile of 8 x 8 elements.
 ///
-/// Rung 6 reuses what it has read of B, but not what it has read of A. With a tile in two
-/// dimensions a thread reads eight numbers of A and eight of B and multiplies each with each: 16
-/// loads for 64 multiplications, an outer product. The tile of the block grows with it, to 128 x
-/// 128, and so global memory is read less often, too.
+/// Rung 6 reuses what it has read of B, but not what it has read of A. With a two-dimensional tile,
+/// a thread reads eight numbers of A and eight of B and multiplies each by each: 16 loads for 64
+/// multiplications, an outer product. The block's tile grows accordingly, to 128 x 128, so global
+/// memory is read less often, too.
 ///
-/// A thread's columns are not neighbours: they are 16 apart, so that in every step the 16 threads
-/// side by side read 16 neighbours from shared memory, and write neighbours of C in the end. In
-/// double the thread's tile is 8 x 4: 64 sums of 8 bytes would take up half of all registers it can
+/// A thread's columns are not neighbours but 16 apart, so that in every step, 16 neighbouring
+/// threads read 16 neighbours from shared memory, and finally write neighbours of C. In double, a
+/// thread's tile is 8 x 4: 64 sums of 8 bytes would take half of the registers that a thread can
 /// have.
 ///
 /// Run it: `ladder gemm --rung register-tile`.
-/// Work: 2 m n k operations; 2 m n k / 128 loads of global memory, m n k / 4 of shared memory.
+/// Work: 2 m n k operations; 2 m n k / 128 loads from global and m n k / 4 from shared memory.
 
 #include "02_naive_cuda/operand.cuh"
 #include "03_shared_memory/gemm/load_tile.cuh"

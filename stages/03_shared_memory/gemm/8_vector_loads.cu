@@ -1,26 +1,27 @@
 /// @file
-/// GEMM, rung 8: a load takes 16 bytes.
+/// GEMM, rung 8: vector loads of 16 bytes.
 ///
-/// Rung 7 loads number by number, and each load is an instruction that the multiplications have to
-/// make room for: 16 for 64 of them. A thread can load 16 bytes by one instruction, four floats or
-/// two doubles, if their address is a multiple of 16. Here it does so everywhere: from global
-/// memory to shared memory, from there into its registers, and from them to C. So the thread's
-/// columns now come in groups of 16 bytes; between its groups lie those of the other 15 threads, so
-/// that the threads side by side read without gaps. Its rows were neighbours already, as the tile
-/// of A lies in shared memory as [step][row].
+/// Rung 7 loads number by number, and each load is an instruction that takes an issue slot from the
+/// multiplications: 16 loads for 64 of them. One instruction can load 16 bytes, four floats or two
+/// doubles, if their address is a multiple of 16. Here, all data move that way: from global to
+/// shared memory, from there into registers, and from registers to C. So a thread's columns now
+/// come in groups of 16 bytes; between the groups of one thread lie those of the other 15, so that
+/// neighbouring threads read without gaps. A thread's rows were neighbours already, since the tile
+/// of A is stored as [step][row].
 ///
-/// Shared memory serves the 16 bytes of eight threads at a time, 32 words. Those of B are 32
-/// neighbours, and those of A the same for all eight: no conflicts. A vector that lies along k in
-/// memory has to be turned when it is stored: its numbers belong to different rows of the tile. A
-/// padding of one vector keeps these rows aligned and moves each on by four banks, so that the 32
-/// stores of a warp meet 32 banks.
+/// Shared memory serves eight threads with 16 bytes each at a time, 32 words. Their vectors of B
+/// are 32 neighbouring words, and their vector of A is the same for all eight: no conflicts. A
+/// vector that lies along k in memory has to be transposed when it is stored, because its numbers
+/// belong to different rows of the tile. A padding of one vector keeps these rows aligned and
+/// shifts each of them by four banks, so that the 32 stores of a warp go to 32 banks.
 ///
-/// Global memory has vectors where rows are a multiple of 16 bytes long and matrices begin at one.
-/// Elsewhere, `length` is 1: the same kernel loads single numbers from global memory.
+/// Vectors can be loaded from global memory if matrices start at a multiple of 16 bytes and rows
+/// are a multiple of 16 bytes long. Otherwise `length` is 1, and the same kernel loads single
+/// numbers from global memory.
 ///
 /// Run it: `ladder gemm --rung vector-loads`.
-/// Work: as rung 7, 2 m n k / 128 numbers from global memory and m n k / 4 from shared memory, but
-/// in float a quarter and in double half as many instructions for both.
+/// Work: as rung 7, 2 m n k / 128 numbers from global and m n k / 4 from shared memory, but
+/// with a quarter as many load instructions in float, and half as many in double.
 
 #include "02_naive_cuda/operand.cuh"
 #include "03_shared_memory/gemm/move_vectors.cuh"

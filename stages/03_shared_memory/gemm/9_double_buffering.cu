@@ -1,25 +1,25 @@
 /// @file
-/// GEMM, rung 9: the next tile is on its way while this one is multiplied.
+/// GEMM, rung 9: load the next tile while this one is multiplied.
 ///
-/// Rung 8 loads, waits, multiplies, waits, and loads again: while its tiles come from afar, the
-/// multipliers stand still, unless another block of the multiprocessor happens to be multiplying.
-/// A load does not stop a thread; only the use of what is loaded does. So shared memory now has two
-/// buffers for each tile. While the one is multiplied, the loads for the other are under way, with
-/// the registers as a waiting room, and are stored afterwards. This is double buffering.
+/// Rung 8 loads, waits, multiplies, waits, and loads again: while a tile is being loaded, the
+/// arithmetic units are idle, unless another block of the multiprocessor happens to be multiplying.
+/// A load does not stall a thread; only the first use of the loaded value does. So shared memory
+/// now has two buffers for each tile. While one is multiplied, the loads for the other are in
+/// flight, into registers, and are stored to shared memory afterwards. This is double buffering.
 ///
-/// One barrier a step is enough instead of two: the buffer that is written is not the one that is
-/// read, and the barrier at the end of the step comes between its last readers and its next writers
-/// as well as between its writers and its readers.
+/// One barrier per step is enough instead of two, because the buffer that is written is not the one
+/// that is read. The barrier at the end of a step separates the last reads of a buffer from the
+/// next writes to it, as well as the writes from the reads that follow.
 ///
-/// The last step has nothing to load but loads all the same, zeros from beyond k. With an `if`
-/// around it, the compiler might move the loads down to where they are stored, and nothing would be
-/// on its way meanwhile.
+/// The last step has nothing to load, but loads all the same, zeros from beyond k. With an `if`
+/// around the loads, the compiler might move them down to where they are stored, and nothing would
+/// be in flight during the multiplications.
 ///
-/// The waiting room is 8 numbers a thread. Where these are loaded one by one, their addresses take
-/// so many registers that a multiprocessor has room for one block only.
+/// Loads in flight occupy 8 registers per thread in float. If numbers are loaded one by one, their
+/// addresses take so many more registers that only one block fits on a multiprocessor.
 ///
 /// Run it: `ladder gemm --rung double-buffering`.
-/// Work: as rung 8, in twice as much shared memory, with half as many barriers.
+/// Work: as rung 8, with twice as much shared memory and half as many barriers.
 
 #include "02_naive_cuda/operand.cuh"
 #include "03_shared_memory/gemm/move_vectors.cuh"

@@ -1,9 +1,9 @@
 /// @file
-/// Two ways from global to shared memory for the main loop: through registers, or past them.
+/// Two ways from global to shared memory for the main loop: through registers, or directly.
 ///
-/// Both are types with the same functions: start() for a tile, fetch() asks for this thread's part
-/// of a k tile, commit() ends what belongs together, wait() comes before a k tile is read, put()
-/// after the k tile before it has been multiplied.
+/// Both are types with the same functions: start() begins a tile, fetch() requests this thread's
+/// part of a k tile, commit() groups the requests made so far, wait() is called before a k tile is
+/// read, and put() after the previous k tile has been multiplied.
 #pragma once
 
 #include <type_traits>
@@ -18,8 +18,8 @@ constexpr int register_stages = 2;  ///< k tiles of a factor in shared memory, w
 constexpr int async_stages = 3;     ///< likewise with AsyncCopies
 
 //! [register_copies]
-/// Rung 11: fetch() starts loads into registers, which take their time; put() stores what has come
-/// into shared memory. In between the thread multiplies.
+/// Rung 11: fetch() starts loads into registers; put() stores the loaded values in shared memory.
+/// In between, the thread multiplies.
 template <typename T, typename KTile, typename Loader, int threads>
 class RegisterCopies {
  public:
@@ -52,10 +52,10 @@ class RegisterCopies {
     }
   }
 
-  /// Nothing: loads need not be told apart.
+  /// Nothing: loads need no grouping.
   static __device__ void commit() {}
 
-  /// Nothing: who uses a register waits for it.
+  /// Nothing: the use of a register waits for its load.
   static __device__ void wait() {}
 
  private:
@@ -70,8 +70,8 @@ class RegisterCopies {
 //! [register_copies]
 
 //! [async_copies]
-/// Rung 12: fetch() asks for copies that go to shared memory by themselves; wait() waits for those
-/// that were asked for first.
+/// Rung 12: fetch() requests asynchronous copies to shared memory; wait() waits for the oldest of
+/// them.
 template <typename T, typename KTile, typename Loader, int threads>
 class AsyncCopies {
  public:
@@ -80,7 +80,7 @@ class AsyncCopies {
     part_.start(loader, first, step);
   }
 
-  /// Asks for this thread's part of the k tile that begins at `step`.
+  /// Requests this thread's part of the k tile that begins at `step`.
   __device__ void fetch(KTile& k_tile, const Loader& loader, int step) {
 #pragma unroll
     for (int i = 0; i < Part::count; ++i) {
@@ -88,20 +88,20 @@ class AsyncCopies {
       const Element<T> from = part_.element(loader, i, step);
       constexpr std::size_t bytes = length * sizeof(T);
       __pipeline_memcpy_async(k_tile.at(place, s), from.address, bytes,
-                              from.is_inside ? 0 : bytes);  // so many are zeros
+                              from.is_inside ? 0 : bytes);  // this many bytes become zeros
     }
     part_.look_up(loader, step + KTile::BK);
   }
 
-  /// Nothing: the copies have gone to shared memory by themselves.
+  /// Nothing: the copies write to shared memory by themselves.
   __device__ void put(KTile& /*k_tile*/, const Loader& /*loader*/) {}
 
-  /// What was asked for since the last call belongs together.
+  /// Groups the copies requested since the last call.
   static __device__ void commit() {
     __pipeline_commit();
   }
 
-  /// Waits for all k tiles but the latest that are still to come.
+  /// Waits for all k tiles except the latest ones, which may still be in flight.
   static __device__ void wait() {
     __pipeline_wait_prior(async_stages - 2);
   }
@@ -114,8 +114,8 @@ class AsyncCopies {
 //! [async_copies]
 
 //! [k_tile_for]
-/// The kind of k tile that suits a way to copy and a loader. Two vectors a row are too few to keep
-/// lanes apart by changing their places; then single elements are copied, and turned around.
+/// The kind of k tile that suits a way to copy and a loader. A row of only two vectors is too short
+/// for a swizzle to avoid bank conflicts; then single elements are copied and transposed.
 template <template <typename, typename, typename, int> class Copies, typename T, typename Loader,
           int extent, int BK>
 struct KTileFor {

@@ -4,10 +4,10 @@
 /// An epilogue says what is stored for the sum of an element, and where:
 ///
 ///     T operator()(int row, int column, T sum) const;  // what to store
-///     T* row(int row) const;  // where a row's elements go, one behind the other
+///     T* row(int row) const;  // where a row's elements go, one after another
 ///     bool vectors;           // whether rows can be written 16 bytes at a time
 ///
-/// It is the place to do more with a number while it is still in a register.
+/// It is the place to do more with a sum while it is still in a register.
 #pragma once
 
 #include "03_shared_memory/gemm/loader.cuh"

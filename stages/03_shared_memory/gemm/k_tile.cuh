@@ -1,13 +1,13 @@
 /// @file
-/// Where a piece of a factor is in shared memory.
+/// How a piece of a factor is stored in shared memory.
 #pragma once
 
 #include "03_shared_memory/vector.cuh"
 
 namespace stagewise::shared_memory {
 
-/// A piece of a factor in shared memory: `extent` rows of A, or columns of B, and BK steps.
-/// The padding of a vector keeps the rows aligned and moves each on by some banks.
+/// A piece of a factor in shared memory: `extent` rows of A, or columns of B, and BK steps. Padding
+/// by one vector keeps the rows aligned and shifts each of them by a few banks.
 template <typename T, int extent_, int BK_>
 struct alignas(16) KTile {
   static constexpr bool keeps_rows = false;
@@ -20,9 +20,9 @@ struct alignas(16) KTile {
 };
 
 //! [row_k_tile]
-/// The same the other way round, for asynchronous copies: they cannot turn a vector around, so what
-/// lies along k in memory stays so. The vectors of a row change places, by a rule that moves those
-/// which the lanes of a warp read together to different banks.
+/// The same transposed, for asynchronous copies: these cannot transpose a vector, so what lies
+/// along k in memory remains a row. The vectors of a row are permuted (a swizzle), so that those
+/// which the lanes of a warp read together are in different banks.
 template <typename T, int extent_, int BK_>
 struct alignas(16) RowKTile {
   static constexpr bool keeps_rows = true;
@@ -39,20 +39,20 @@ struct alignas(16) RowKTile {
     return &values[place][vector * length + step % length];
   }
 
-  /// Likewise, to read.
+  /// Likewise, for reading.
   __device__ const T* at(int place, int step) const {
     return const_cast<RowKTile*>(this)->at(place, step);
   }
 };
 //! [row_k_tile]
 
-/// Where in a k tile something belongs.
+/// A position in a k tile.
 struct KTilePlace {
   int place;
   int step;
 };
 
-/// Where the i-th group of `length` elements that this thread loads belongs. Neighbouring threads
+/// The position of the i-th group of `length` elements that this thread loads. Neighbouring threads
 /// load neighbours in memory.
 template <typename KTile, int threads, int length>
 __device__ KTilePlace k_tile_place(int i, bool memory_runs_along) {

@@ -1,5 +1,5 @@
 /// @file
-/// How the rungs with register tiles fill shared memory, whichever way the matrix lies.
+/// How rungs 6 and 7 fill shared memory, whether the matrix is transposed or not.
 #pragma once
 
 #include "02_naive_cuda/operand.cuh"
@@ -7,11 +7,11 @@
 namespace stagewise::shared_memory {
 
 /// Loads `extent` rows (of A) or columns (of B) and BK steps along k into shared memory, as
-/// tile[step][row or column], with zeros beyond the edges. Threads with neighbouring numbers load
-/// neighbours in memory. All `threads` threads of the block call it.
-/// @param data element (i, step) is at data[i * across + step * along]; one of the two is 1.
-/// @param first the first row or column, and `end` one past the last that there is.
-/// @param step the first step, and `steps` one past the last that there is.
+/// tile[step][row or column], with zeros beyond the edges. Neighbouring threads load neighbours in
+/// memory. All `threads` threads of the block call it.
+/// @param data element (i, step) is data[i * across + step * along]; one of the strides is 1.
+/// @param first the tile's first row or column; `end` is one past the matrix's last.
+/// @param step the tile's first step; `steps` is one past the matrix's last.
 //! [load_tile]
 template <int threads, int extent, int BK, int pitch, typename T>
 __device__ void load_tile(T (&tile)[BK][pitch], const T* data, Index across, Index along,

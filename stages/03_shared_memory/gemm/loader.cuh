@@ -1,23 +1,23 @@
 /// @file
-/// What the top rungs ask of a matrix that they multiply.
+/// How the top rungs find the elements of a factor.
 ///
 /// A loader answers one question: where is the element of row (of A) or column (of B) `place` and
-/// of step `step` along k? A thread asks for the same places again and again with other steps, so
-/// the answer comes in two parts. Any type can be a loader that has
+/// of step `step` along k? A thread asks for the same places again and again with different steps,
+/// so the answer comes in two parts. A loader is any type that has
 ///
-///     Row row(int place) const;                     // what can be worked out without the step
+///     Row row(int place) const;                     // what does not depend on the step
 ///     Element<T> at(const Row& row, int step) const;
 ///     bool memory_runs_along() const;  // whether neighbours in memory differ in `step`
 ///     static constexpr int length;     // how many neighbours can be loaded at once
 ///
-/// A `length` above 1 promises that each group of so many neighbours is aligned to 16 bytes and
-/// lies either inside the matrix or outside. Steps up to `beyond` and a tile's depth are asked for,
-/// places up to a tile's height past the last. The loaders here are those of stored matrices; the
-/// convolution brings another.
+/// A `length` above 1 promises that each group of `length` neighbours is aligned to 16 bytes and
+/// lies either entirely inside the matrix or entirely outside. Loaders must accept steps up to a
+/// tile's depth past `beyond`, and places up to a tile's height past the last. The loaders here are
+/// those of stored matrices; the convolution has another.
 ///
-/// A loader that has to look up in memory where a step is also has
+/// A loader that has to look up the address of a step in memory also has
 ///
-///     Step step(int step) const;       // what it finds there, asked for a k tile ahead
+///     Step step(int step) const;       // what it finds there, requested one k tile ahead
 ///     Element<T> at(const Row& row, int step, Step found) const;
 #pragma once
 
@@ -28,7 +28,7 @@
 
 namespace stagewise::shared_memory {
 
-/// Where an element is, and whether it is: beyond the edges of a matrix there are zeros.
+/// Where an element is, and whether it exists: beyond the edges of a matrix there are zeros.
 template <typename T>
 struct Element {
   const T* address;
@@ -39,7 +39,7 @@ struct Element {
 constexpr int beyond = 1 << 30;
 
 //! [stored]
-/// Whether rows, columns and steps can be counted in ints, those beyond the edges included.
+/// Whether rows, columns and steps fit into ints, including those beyond the edges.
 inline bool fits_ints(Index m, Index n, Index k) {
   constexpr Index most = beyond - 1024;
   return m <= most && n <= most && k <= most;
@@ -70,14 +70,14 @@ struct StoredMatrix {
   }
 };
 
-/// In one of two directions, loaded by vectors.
+/// A loader for vectors, whose memory runs in a fixed direction.
 /// @tparam along whether its memory runs along k.
 template <typename T, bool along>
 struct VectorLoader : StoredMatrix<T> {
   using typename StoredMatrix<T>::Row;
   static constexpr int length = Vector<T>::length;
 
-  /// Known when the kernel is compiled.
+  /// Known at compile time.
   static __device__ constexpr bool memory_runs_along() { return along; }
 
   /// Where a row of A begins, or a column of B.
@@ -90,14 +90,14 @@ struct VectorLoader : StoredMatrix<T> {
 };
 //! [stored]
 
-/// In either direction, loaded number by number: for rows of odd lengths.
+/// A loader of single numbers, whose memory runs in either direction: for rows of odd lengths.
 template <typename T>
 struct ScalarLoader : StoredMatrix<T> {
   using typename StoredMatrix<T>::Row;
   static constexpr int length = 1;
   bool along;
 
-  /// Known when the kernel runs.
+  /// Known at run time.
   __device__ bool memory_runs_along() const { return along; }
 
   /// Where a row of A begins, or a column of B.
@@ -111,9 +111,9 @@ struct ScalarLoader : StoredMatrix<T> {
 
 //! [with_loaders]
 /// Calls `multiply(loader of A, loader of B)` with loaders that suit the problem. Each pair is
-/// another kernel, so there are no more of them than speed asks for: vectors in the directions that
-/// the transposes make; scalars for a B whose rows are no vectors, such as that of a last layer
-/// with 10 units; and scalars for both in all other cases.
+/// another kernel, so there are only as many as speed requires: vectors in the directions that the
+/// transposes imply; single numbers for a B whose rows cannot be loaded as vectors, such as that of
+/// a last layer with 10 units; and single numbers for both factors in all other cases.
 template <typename T, typename Multiply>
 void with_loaders(const GemmProblem<T>& p, const Multiply& multiply) {
   const auto m = static_cast<int>(p.m);

@@ -1,8 +1,8 @@
 /// @file
 /// The loop that the top rungs of the GEMM ladder, the convolution and stage 04 share.
 ///
-/// It is a template on how a factor is loaded (loader.cuh), on how the pieces come into shared
-/// memory (copies.cuh), on who computes what (tiling.cuh), and on what happens to a finished
+/// It is a template, parameterized by how a factor is loaded (loader.cuh), how its pieces get into
+/// shared memory (copies.cuh), who computes what (tiling.cuh), and what happens to a finished
 /// element (epilogue.cuh).
 #pragma once
 
@@ -12,8 +12,8 @@
 
 namespace stagewise::shared_memory {
 
-/// What a block needs of shared memory: a few k tiles of each factor, one that is being multiplied
-/// and others that are being filled.
+/// The shared memory of a block: a few k tiles of each factor, one that is being multiplied and
+/// others that are being filled.
 template <template <typename, typename, typename, int> class Copies, int stages, typename T,
           typename Tiling, typename LoaderA, typename LoaderB>
 struct KTiles {
@@ -72,7 +72,7 @@ class Fragment<T, RowKTile<T, extent, BK>, count> {
   template <typename Place>
   __device__ void load(const RowKTile<T, extent, BK>& /*k_tile*/, int /*step*/, Place /*place*/) {}
 
-  /// Element number `i`, `step` steps behind the first of the vector.
+  /// Element number `i`, `step` steps after the first of the vector.
   __device__ T value(int i, int step) const {
     return vectors_[i].values[step];
   }
@@ -94,7 +94,7 @@ template <typename T, typename Tiling, typename KTileA, typename KTileB>
 __device__ void add_products(const KTileA& a, const KTileB& b, Sums<T, Tiling>& sums) {
   const auto row = [](int i) { return Tiling::row(i); };
   const auto column = [](int j) { return Tiling::column(j); };
-  // Not all of it: short products would spend their time fetching instructions.
+  // Not unrolled completely: short products would spend their time fetching instructions.
 #pragma unroll 2
   for (int first = 0; first < Tiling::BK; first += Tiling::group) {
     Fragment<T, KTileA, Tiling::TM> of_a;
@@ -118,8 +118,8 @@ __device__ void add_products(const KTileA& a, const KTileB& b, Sums<T, Tiling>& 
 //! [outer_products]
 
 //! [main_loop]
-/// sums = the block's tile of op(A) op(B), over the k tiles number `begin` to `end` along k. All
-/// threads of the block call it.
+/// sums = the block's tile of op(A) op(B), over k tiles `begin` to `end` - 1 along k. All threads
+/// of the block call it.
 template <template <typename, typename, typename, int> class Copies, int stages, typename T,
           typename Tiling, typename LoaderA, typename LoaderB>
 __device__ void multiply(KTiles<Copies, stages, T, Tiling, LoaderA, LoaderB>& k_tiles,
@@ -132,8 +132,8 @@ __device__ void multiply(KTiles<Copies, stages, T, Tiling, LoaderA, LoaderB>& k_
   CopiesB copies_b;
   copies_a.start(a, tile.top, begin * Tiling::BK);
   copies_b.start(b, tile.left, begin * Tiling::BK);
-  // Past the end, zeros are fetched: an `if` around it would let the compiler move loads to where
-  // they are stored, and nothing would be on its way meanwhile.
+  // Past the end, zeros are loaded: with an `if`, the compiler might move the loads down to where
+  // they are stored, and nothing would be in flight during the multiplications.
   const auto fetch = [&](int k_tile, int stage) {
     const int step = k_tile < end ? k_tile * Tiling::BK : beyond;
     copies_a.fetch(k_tiles.a[stage], a, step);
@@ -164,11 +164,11 @@ __device__ void multiply(KTiles<Copies, stages, T, Tiling, LoaderA, LoaderB>& k_
     next = next + 1 < stages ? next + 1 : 0;
   }
   __pipeline_wait_prior(0);
-  __syncthreads();  // the k tiles may be used for something else
+  __syncthreads();  // from here on, the k tiles may be reused
 }
 //! [main_loop]
 
-/// Hands this thread's finished sums to the epilogue, and stores what it makes of them.
+/// Passes this thread's finished sums to the epilogue, and stores the results.
 template <typename T, typename Tiling, typename Epilogue>
 __device__ void finish_tile(const Epilogue& epilogue, TilePlace tile, int m, int n,
                             const Sums<T, Tiling>& sums) {

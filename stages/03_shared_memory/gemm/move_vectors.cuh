@@ -9,23 +9,23 @@
 
 namespace stagewise::shared_memory {
 
-/// What a thread of these rungs loads of a tile of A or B: fetch() starts the loads, into
-/// registers, and put() stores them in shared memory, as tile[step][row or column], with zeros
-/// beyond the edges. Threads with neighbouring numbers load neighbours in memory. All `threads`
-/// threads of the block call both.
-/// @tparam extent how many rows (of A) or columns (of B) the tile has; BK is its steps along k.
-/// @tparam length how many neighbours a load takes: those of a vector, for which is_aligned() must
+/// A thread's part of the loading of a tile of A or B: fetch() starts the loads, into registers,
+/// and put() stores the values in shared memory, as tile[step][row or column], with zeros beyond
+/// the edges. Neighbouring threads load neighbours in memory. All `threads` threads of the block
+/// call both.
+/// @tparam extent the tile's rows (of A) or columns (of B); BK is its number of steps along k.
+/// @tparam length how many neighbours one load takes: a vector, for which is_aligned() must
 /// hold, or 1.
 //! [tile_load]
 template <typename T, int threads, int extent, int BK, int length>
 class TileLoad {
  public:
-  /// Of the matrix whose element (i, step) is at data[i * across + step * along]; one of the two
+  /// For the matrix whose element (i, step) is data[i * across + step * along]; one of the strides
   /// is 1. It ends before row or column `end` and before step `steps`.
   __device__ TileLoad(const T* data, Index across, Index along, Index end, Index steps)
       : data_(data), across_(across), along_(along), end_(end), steps_(steps) {}
 
-  /// Starts to load the tile that begins at row or column `first` and at step `step`.
+  /// Starts loading the tile that begins at row or column `first` and at step `step`.
   __device__ void fetch(Index first, Index step) {
     const T* const corner = data_ + first * across_ + step * along_;
     const Index places = end_ - first;
@@ -40,7 +40,7 @@ class TileLoad {
     }
   }
 
-  /// Waits for what fetch() has started to load, and stores it.
+  /// Waits for the loads that fetch() has started, and stores their values.
   template <int pitch>
   __device__ void put(T (&tile)[BK][pitch]) const {
 #pragma unroll
@@ -96,9 +96,10 @@ __device__ void load_vector(T* registers, const T* shared) {
   for (int i = 0; i < Vector<T>::length; ++i) registers[i] = vector.values[i];
 }
 
-/// out = alpha sums + beta out, for as many elements as a vector has, of which `count` are left in
+/// out = alpha sums + beta out, for as many elements as a vector has; `count` elements remain in
 /// the row of C. With beta = 0, `out` is not read.
-/// @param has_vectors whether is_aligned() holds for C; then a vector is whole or beyond the edge.
+/// @param has_vectors whether is_aligned() holds for C; then a vector is entirely inside or
+/// outside.
 template <typename T>
 __device__ void store_vector(T* out, const T* sums, Index count, T alpha, T beta,
                              bool has_vectors) {

@@ -1,6 +1,6 @@
 /// @file
-/// The kernels of the GEMM ladder, as gemm.cu puts them together. Every one computes
-/// C = alpha op(A) op(B) + beta C for all sizes and transposes.
+/// The kernels of the GEMM ladder, from which gemm.cu builds the ladder. Every one computes C =
+/// alpha op(A) op(B) + beta C for all sizes and transposes.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -14,7 +14,7 @@ namespace stagewise::shared_memory {
 template <typename T>
 void gemm_uncoalesced(cudaStream_t stream, const GemmProblem<T>& problem, Workspace& workspace);
 
-/// Rung 3: a block for each dot product, whose threads add up their products by `Tree`.
+/// Rung 3: one block per dot product, whose threads add up their products with `Tree`.
 template <typename T, typename Tree>
 void gemm_dot_product(cudaStream_t stream, const GemmProblem<T>& problem, Workspace& workspace);
 
@@ -38,12 +38,12 @@ void gemm_register_tile(cudaStream_t stream, const GemmProblem<T>& problem, Work
 template <typename T>
 void gemm_vector_loads(cudaStream_t stream, const GemmProblem<T>& problem, Workspace& workspace);
 
-/// Rung 9: the next tile is on its way while this one is multiplied.
+/// Rung 9: the next tile is loaded while this one is multiplied.
 template <typename T>
 void gemm_double_buffering(cudaStream_t stream, const GemmProblem<T>& problem,
                            Workspace& workspace);
 
-/// Rung 10: a block's tile is cut into warp tiles, and those into thread tiles.
+/// Rung 10: a block's tile is divided into warp tiles, and those into thread tiles.
 template <typename T>
 void gemm_warp_tiles(cudaStream_t stream, const GemmProblem<T>& problem, Workspace& workspace);
 
@@ -51,11 +51,11 @@ void gemm_warp_tiles(cudaStream_t stream, const GemmProblem<T>& problem, Workspa
 template <typename T>
 void gemm_main_loop(cudaStream_t stream, const GemmProblem<T>& problem, Workspace& workspace);
 
-/// Rung 12: the next tile goes to shared memory without passing through registers.
+/// Rung 12: asynchronous copies to shared memory bypass the registers.
 template <typename T>
 void gemm_async_copies(cudaStream_t stream, const GemmProblem<T>& problem, Workspace& workspace);
 
-/// Rung 13: the steps along k of all tiles are dealt out evenly to the blocks.
+/// Rung 13: every block gets the same number of k tiles.
 template <typename T>
 void gemm_stream_k(cudaStream_t stream, const GemmProblem<T>& problem, Workspace& workspace);
 

@@ -1,14 +1,15 @@
 /// @file
-/// The work of all tiles dealt out evenly: the kernel of rung 13.
+/// Stream-K: every block gets the same number of k tiles. The kernel of rung 13.
 ///
-/// Cut every tile into its k tiles along k, lay all k tiles of all tiles in one row, and give each
-/// block an equal piece of the row. A piece may begin and end in the middle of a tile:
+/// Divide every tile into k tiles, lay the k tiles of all tiles in one row, and give each block an
+/// equal piece of the row. A piece may begin and end in the middle of a tile:
 ///
 ///     tile     |    0    |    1    |    2    |    3    |    4    |
 ///     block    |      0      |      1      |      2      |   ...
 ///
-/// So a tile may have several blocks. Each leaves its sums in the workspace; the one that comes
-/// last adds them up, in the order of the blocks, and finishes the tile. Nobody waits for anybody.
+/// So several blocks may share a tile. Each stores its sums in the workspace; the last one to do so
+/// adds up all of them, in the order of the blocks, and finishes the tile. No block waits for
+/// another.
 #pragma once
 
 #include "03_shared_memory/gemm/main_loop.cuh"
@@ -21,18 +22,18 @@
 namespace stagewise::shared_memory {
 
 //! [k_tile_row]
-/// The row of all k tiles, and which piece of it each block has: `share` k tiles, and the first
-/// `longer` blocks one more.
+/// The row of all k tiles, and each block's piece of it: `share` k tiles, and one more for each of
+/// the first `longer` blocks.
 struct KTileRow {
   int share;
   int longer;
 
-  /// The first k tile of a block; one past its last is the first of the next.
+  /// The first k tile of a block; its last is the one before the next block's first.
   __device__ int begin(int block) const {
     return block * share + (block < longer ? block : longer);
   }
 
-  /// The block that has a k tile.
+  /// The block to which a k tile belongs.
   __device__ int owner(int k_tile) const {
     const int in_longer = longer * (share + 1);
     return k_tile < in_longer ? k_tile / (share + 1) : longer + (k_tile - in_longer) / share;
@@ -40,12 +41,12 @@ struct KTileRow {
 };
 //! [k_tile_row]
 
-/// Where blocks leave the sums of tiles that they have not finished: two places for each block, as
-/// its piece begins in one tile and ends in another.
+/// Where blocks store the sums of shared tiles: two places per block, since its piece may begin in
+/// one tile and end in another.
 template <typename T, typename Tiling>
 struct UnfinishedTiles {
   T* partials;
-  unsigned* counters;  ///< for each block, how many have worked on the tile that it began
+  unsigned* counters;  ///< by a tile's first block: how many blocks have handed it in
 
   /// The sum number `i` of this thread, in one of the two places of a block.
   __device__ T& sum(int block, bool is_first_tile, int i) const {
@@ -56,8 +57,8 @@ struct UnfinishedTiles {
 };
 
 //! [hand_in]
-/// Leaves this block's sums of a tile. The block that comes last gets all of them, added up.
-/// @param first the k tiles of the tile begin here in the row; `end` is one past its last.
+/// Stores this block's sums of a tile. The last block to do so gets the total of all blocks.
+/// @param first the tile's first k tile in the row; `end` is one past its last.
 /// @return whether this block is the last; the same for all of its threads.
 template <typename T, typename Tiling>
 __device__ bool hand_in(const UnfinishedTiles<T, Tiling>& tiles, const KTileRow& row, int first,
@@ -74,7 +75,7 @@ __device__ bool hand_in(const UnfinishedTiles<T, Tiling>& tiles, const KTileRow&
   if (!is_last_block(tiles.counters + first_block, blocks)) return false;
 
   sums = {};
-#pragma unroll 4  // so that the loads of four blocks are on their way together
+#pragma unroll 4  // so that the loads of four blocks are in flight together
   for (int other = first_block; other <= last_block; ++other) {
 #pragma unroll
     for (int i = 0; i < Tiling::TM * Tiling::TN; ++i) {
@@ -95,7 +96,7 @@ __global__ void __launch_bounds__(Tiling::threads)
   const TileOrder<Tiling> order = {m, n};
   const int end = row.begin(static_cast<int>(blockIdx.x) + 1);
   for (int k_tile = row.begin(static_cast<int>(blockIdx.x)); k_tile < end;) {
-    const int tile = k_tile / depth;  // `depth` k tiles a tile
+    const int tile = k_tile / depth;  // `depth` k tiles per tile
     const int first = tile * depth;
     const int stop = end < first + depth ? end : first + depth;
     const TilePlace place = order.place(tile);
@@ -111,13 +112,14 @@ __global__ void __launch_bounds__(Tiling::threads)
 //! [stream_k]
 
 /// C = epilogue(op(A) op(B)), m, n at least 1.
-/// @param max_blocks how many blocks to deal the work out to, where there is enough.
+/// @param max_blocks how many blocks share the work, if there is enough of it.
 template <template <typename, typename, typename, int> class Copies, int stages, typename T,
           typename Tiling, typename LoaderA, typename LoaderB, typename Epilogue>
 void launch_stream_k(cudaStream_t stream, Index m, Index n, Index k, const LoaderA& a,
                      const LoaderB& b, const Epilogue& epilogue, Index max_blocks,
                      Workspace& workspace) {
-  constexpr Index min_k_tiles = 2;  // to add up a split tile must not take longer than its product
+  constexpr Index min_k_tiles =
+      2;  // adding up a split tile must not take longer than multiplying it
   constexpr Index tile_elements = Index{Tiling::BM} * Tiling::BN;
   const Index depth = std::max<Index>(cuda::pieces(k, Tiling::BK), 1);
   const Index tiles = tile_count<Tiling>(m, n);
@@ -134,7 +136,7 @@ void launch_stream_k(cudaStream_t stream, Index m, Index n, Index k, const Loade
   CUDA_CHECK_LAUNCH("gemm (stream-k)");
 }
 
-/// Whether sizes and k tiles can be counted in ints.
+/// Whether sizes and the number of k tiles fit into ints.
 inline bool fits_stream_k(Index m, Index n, Index k) {
   // The smallest tile has 32 x 32 elements, or 16 x 64, and k tiles of 8 steps or more.
   const double k_tiles = (static_cast<double>(m) / 16 + 1) * (static_cast<double>(n) / 16 + 1) / 4 *
@@ -143,9 +145,10 @@ inline bool fits_stream_k(Index m, Index n, Index k) {
 }
 
 //! [multiply_stream_k]
-/// C = epilogue(op(A) op(B)), m, n at least 1, in tiles that suit the shape of C: 64 x 16 and 16 x
-/// 64 where C is that narrow; 64 x 64 where there is one for each multiprocessor, or k is so long
-/// that each has plenty of k tiles; and else 32 x 32. The sizes must fit; see fits_stream_k().
+/// C = epilogue(op(A) op(B)), m, n at least 1, in tiles that suit the shape of C: 64 x 16 or 16 x
+/// 64 if C is that narrow; 64 x 64 if there is such a tile for each multiprocessor, or if k is so
+/// long that each gets plenty of k tiles; otherwise 32 x 32. The sizes must fit; see
+/// fits_stream_k().
 template <typename T, typename LoaderA, typename LoaderB, typename Epilogue>
 void multiply_stream_k(cudaStream_t stream, Index m, Index n, Index k, const LoaderA& a,
                        const LoaderB& b, const Epilogue& epilogue, Workspace& workspace) {

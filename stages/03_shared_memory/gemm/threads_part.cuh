@@ -1,5 +1,5 @@
 /// @file
-/// What a thread loads of a k tile, whichever way it takes.
+/// What a thread loads of a k tile, through registers or directly.
 #pragma once
 
 #include "03_shared_memory/gemm/k_tile.cuh"
@@ -11,7 +11,7 @@ namespace stagewise::shared_memory {
 template <typename Loader>
 constexpr bool runs_along_in_vectors() {
   if constexpr (Loader::length == 1) {
-    return false;  // it may run along k, but that shows when the kernel runs
+    return false;  // it may run along k, but that is only known at run time
   } else {
     return Loader::memory_runs_along();
   }
@@ -23,20 +23,20 @@ constexpr int copied_at_once() {
   return runs_along_in_vectors<Loader>() && !KTile::keeps_rows ? 1 : Loader::length;
 }
 
-/// Whether a loader has to look up in memory where a step is.
+/// Whether a loader has to look up the address of a step in memory.
 template <typename Loader>
 concept LooksUp = requires {
   typename Loader::Step;
 };
 
-/// What both have in common: which rows or columns this thread loads from.
-/// @tparam length_ how many elements at once.
+/// What both ways have in common: which rows or columns this thread loads.
+/// @tparam length_ how many elements are loaded at once.
 template <typename T, typename KTile, typename Loader, int threads, int length>
 class ThreadsPart {
  public:
   static constexpr int count = KTile::extent * KTile::BK / threads / length;
 
-  /// Works out the rows or columns of a tile that begins at `first`, whose first k tile begins at
+  /// Determines the rows or columns of a tile that begins at `first`, whose first k tile begins at
   /// `step`.
   __device__ void start(const Loader& loader, int first, int step) {
 #pragma unroll
@@ -59,7 +59,7 @@ class ThreadsPart {
   }
 
   //! [look_up]
-  /// Looks up the steps of the k tile that begins at `step`: one k tile before they are needed, so
+  /// Looks up the steps of the k tile that begins at `step`, one k tile before they are needed, so
   /// that no copy waits for its address.
   __device__ void look_up(const Loader& loader, int step) {
     if constexpr (LooksUp<Loader>) {

@@ -1,6 +1,6 @@
 /// @file
-/// Who computes what in the top rungs: a block a tile of C, a warp a part of it, a thread a part of
-/// that.
+/// Who computes what in the top rungs: a block computes a tile of C, a warp a part of the tile, a
+/// thread a part of that.
 #pragma once
 
 #include <algorithm>
@@ -9,13 +9,13 @@
 
 namespace stagewise::shared_memory {
 
-/// A block's tile of C, cut into equal tiles for its warps, and those into the threads' shares.
+/// A block's tile of C, divided into warp tiles, and those into thread tiles.
 ///
-/// A thread's rows and columns come in groups of 16 bytes, so that it reads them from shared memory
-/// as vectors. The groups of one thread are not neighbours: between them lie those of the other
-/// lanes. So a warp reads a piece of shared memory without gaps, and writes one of C.
-/// A block's tile has BM x BN elements, a warp's WM x WN and a thread's TM x TN, and BK steps along
-/// k are in shared memory at a time.
+/// A thread's rows and columns come in groups of 16 bytes, so that the thread reads them from
+/// shared memory as vectors. The groups of one thread are not neighbours: between them lie those of
+/// the other lanes. So a warp reads shared memory without gaps, and writes C without gaps. A
+/// block's tile has BM x BN elements, a warp's WM x WN and a thread's TM x TN, and BK steps along k
+/// are in shared memory at a time.
 template <typename T, int BM_, int BN_, int BK_, int WM, int WN, int TM_, int TN_>
 struct Tiling {
   static constexpr int BM = BM_;
@@ -37,8 +37,8 @@ struct Tiling {
                 "every thread must load the same number of vectors");
 
   //! [places]
-  /// The row, within the block's tile, of this thread's i-th row. Rows of the same group follow
-  /// each other.
+  /// The row, within the block's tile, of this thread's i-th row. Rows of the same group are
+  /// neighbours.
   static __device__ int row(int i) {
     const int warp = static_cast<int>(threadIdx.x) / 32 / warps_across;
     const int lane = static_cast<int>(threadIdx.x) % 32 / lanes_across;
@@ -54,7 +54,7 @@ struct Tiling {
   //! [places]
 };
 
-// Large tiles reuse most of what they load; smaller ones give more blocks for the same C, and waste
+// Large tiles reuse loaded numbers most; smaller ones give more blocks for the same C, and waste
 // less at its edges.
 
 template <typename T>
@@ -86,7 +86,7 @@ struct TilePlace {
   int left;  ///< its first column
 };
 
-/// The tiles of C, numbered so that neighbours in number share what they load: down eight rows of
+/// The tiles of C, numbered so that tiles with neighbouring numbers share data: down eight rows of
 /// tiles, then on to the next column.
 template <typename Tiling>
 struct TileOrder {
@@ -96,7 +96,7 @@ struct TileOrder {
   __host__ __device__ int down() const { return (m - 1) / Tiling::BM + 1; }
   __host__ __device__ int across() const { return (n - 1) / Tiling::BN + 1; }
 
-  /// Where a tile is, by its number.
+  /// The position of a tile, by its number.
   __device__ TilePlace place(int tile) const {
     constexpr int height = 8;
     const int first = tile / (height * across()) * height;

@@ -1,5 +1,5 @@
 /// @file
-/// A block a tile of C: the kernel around the main loop in rungs 11 and 12.
+/// One block per tile of C: the kernel around the main loop in rungs 11 and 12.
 #pragma once
 
 #include "03_shared_memory/gemm/main_loop.cuh"
