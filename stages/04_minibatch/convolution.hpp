@@ -1,6 +1,6 @@
 /// @file
-/// A convolution with all that follows it up to the next layer. See ConvolutionReluPoolProblem for
-/// the shapes.
+/// A convolution fused with everything that follows it up to the next layer. See
+/// ConvolutionReluPoolProblem for the shapes.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -10,13 +10,14 @@
 
 namespace stagewise::minibatch {
 
-/// Whether the kernels below can compute this layer, with this batch and every smaller one: windows
-/// of 2 x 2 pixels, nothing empty, and sizes that can be counted in ints. Looks at no pointer.
+/// Whether the kernels below can compute this layer, with this batch and every smaller one: the
+/// windows must be 2 x 2 pixels, no size may be 0, and sizes must fit into ints. Does not look at
+/// pointers.
 template <typename T>
 bool can_fuse_pooling(const ConvolutionReluPoolProblem<T>& layer);
 
-/// output = average_pool(relu(convolution(input, filter) + bias)) in one kernel. Where
-/// `layer.activated` is null, what comes out of the relu is not stored.
+/// output = average_pool(relu(convolution(input, filter) + bias)) in one kernel. If
+/// `layer.activated` is null, the relu's output is not stored.
 /// @pre can_fuse_pooling(layer).
 template <typename T>
 void convolution_relu_pool(cudaStream_t stream, const ConvolutionReluPoolProblem<T>& layer,

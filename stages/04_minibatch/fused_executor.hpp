@@ -1,5 +1,5 @@
 /// @file
-/// Stage 04: a function for each fused line, beside those of stage 03.
+/// Stage 04: a function for each fused operation, in addition to those of stage 03.
 #pragma once
 
 #include <map>
@@ -10,7 +10,7 @@
 
 namespace stagewise {
 
-/// Executes fused lines by kernels of their own.
+/// Executes each fused line with a kernel of its own.
 template <typename T>
 class FusedExecutor : public SharedMemoryExecutor<T> {
  public:
@@ -27,7 +27,7 @@ class FusedExecutor : public SharedMemoryExecutor<T> {
   void run(const UpdateBySum& op);
   void run(const AverageWeights& op);
 
-  /// Where the device counts the steps that came before those of a recording; see TotalsProblem.
+  /// Where the device counts the steps before those of a recording; see TotalsProblem.
   void count_steps_from(const std::int64_t* steps_before) { steps_before_ = steps_before; }
 
  protected:
@@ -37,8 +37,8 @@ class FusedExecutor : public SharedMemoryExecutor<T> {
   void prepare(const Program& program) override;
 
  private:
-  /// Puts together what the workers' kernels need, for the line that writes `parameters`.
-  /// @param member of a WorkersPart: what the operands `workers` are.
+  /// Collects what the workers' kernels need for the line that writes `parameters`.
+  /// @param member the member of WorkersPart that the operands `workers` belong to.
   template <typename Parameters, typename Operands, typename Member>
   void add_table(const Parameters& parameters, double l2, const Operands& workers, Member member);
   minibatch::LossProblem<T> loss_problem(const LossAttributes& at, ValueId doutputs);

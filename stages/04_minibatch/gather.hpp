@@ -1,5 +1,5 @@
 /// @file
-/// Batches of a data set that is on the device as a whole.
+/// Batches from a data set that is entirely on the device.
 #pragma once
 
 #include <cstdint>
@@ -10,17 +10,18 @@
 
 namespace stagewise::minibatch {
 
-/// Where an epoch stands, in the device's memory: recorded launches find their place by it.
+/// The current position in an epoch, in device memory, from which recorded launches find their
+/// samples.
 struct Cursor {
   Index first = 0;              ///< the next sample's place in the epoch's order
   std::int64_t step = 0;        ///< steps done in this epoch
   std::int64_t chunk_step = 0;  ///< steps done before the chunk that is running
 };
 
-/// Copies the samples of the next steps to `chunk` and moves the cursor on.
-/// @param order of the epoch.
-/// @param steps how many steps, of `rows` samples each.
-/// @param progress where the host sees how many steps were done before; null: nowhere.
+/// Copies the samples of the next steps to `chunk` and advances the cursor.
+/// @param order the epoch's.
+/// @param steps the number of steps, of `rows` samples each.
+/// @param progress receives, for the host, how many steps were done before; null: not needed.
 void take_chunk(cudaStream_t stream, const std::uint32_t* order, Cursor* cursor, Index steps,
                 Index rows, std::uint32_t* chunk, volatile std::int64_t* progress);
 

@@ -9,23 +9,24 @@
 
 namespace stagewise::minibatch {
 
-/// Whether the functions below can count these sizes in ints. No size may be 0.
+/// Whether these sizes fit into ints, as the functions below require. No size may be 0.
 bool fits_linear(Index rows, Index in, Index out);
 
-/// output = activation(input weight + bias), with the input's rows selected if asked for.
+/// output = activation(input weight + bias), for selected rows of the input if requested.
 template <typename T>
 void linear(cudaStream_t stream, const LinearProblem<T>& layer,
             shared_memory::Workspace& workspace);
 
-/// The gradient of the input, taken through `input_activation`. Reads the weights.
-/// @pre forward.activation is none: doutput has been taken through it.
+/// The gradient of the input, multiplied by the derivative of `input_activation`. Reads the
+/// weights.
+/// @pre forward.activation is none: doutput already includes its derivative.
 template <typename T>
 void input_gradient(cudaStream_t stream, const LinearBackwardProblem<T>& layer,
                     shared_memory::Workspace& workspace);
 
-/// The gradients of weights and bias, and the updates that their targets ask for.
-/// @param one in the device's memory: 1, then zeros, 16 bytes in all.
-/// @pre as for input_gradient(); the gradient of the weights is wanted.
+/// The gradients of weights and bias, and the updates that their targets request.
+/// @param one in device memory: 1, then zeros, 16 bytes in all.
+/// @pre as for input_gradient(); the gradient of the weights is requested.
 template <typename T>
 void parameter_gradients(cudaStream_t stream, const LinearBackwardProblem<T>& layer, const T* one,
                          shared_memory::Workspace& workspace);

@@ -1,5 +1,5 @@
 /// @file
-/// What a batch's outputs are worth: loss, gradient, predictions and totals at once.
+/// The loss of a batch, its gradient, the predictions and the totals in one kernel.
 #pragma once
 
 #include <cstdint>
@@ -10,37 +10,37 @@
 
 namespace stagewise::minibatch {
 
-/// The end of a network in training: what comes out, and what should have.
+/// The outputs of a network in training, and the expected labels.
 template <typename T>
 struct LossProblem {
   Index rows = 0;
-  Index batch_rows = 0;  ///< of the batch that these rows are a part of: the mean is over so many
+  Index batch_rows = 0;  ///< rows of the whole batch, over which the mean is taken
   Index classes = 0;
   LossKind loss = LossKind::cross_entropy;
-  bool has_threshold = false;  ///< a single output names class 1 if it is at least that
-  T threshold = 0;             ///< else the largest output names the class
+  bool has_threshold = false;  ///< a single output means class 1 from `threshold` on
+  T threshold = 0;             ///< without one, the largest output names the class
   const T* outputs = nullptr;  ///< [rows, classes]
-  Activation activation = {};  ///< what made the outputs
+  Activation activation = {};  ///< that computed the outputs
   const std::int32_t* labels = nullptr;
   Selection selection = {};  ///< of the labels
-  T* doutputs = nullptr;     ///< the gradient of the mean loss, taken through the activation
+  T* doutputs = nullptr;     ///< the gradient of the mean loss, before the activation
 };
 
-/// How many partials loss() and output_layer() leave at most.
+/// The largest number of partials that loss() and output_layer() store.
 Index max_partials();
 
-/// Where a batch is added up.
+/// Where the totals of a batch are added up.
 struct TotalsProblem {
   const BlockPartial* partials = nullptr;
   Index count = 0;
   Totals* totals = nullptr;
-  const std::int64_t* steps_before = nullptr;  ///< in the device's memory: steps before `step`
-  std::int64_t step = 0;  ///< number of this step behind those: for Totals::first_bad_step
+  const std::int64_t* steps_before = nullptr;  ///< in device memory: steps before `step`
+  std::int64_t step = 0;  ///< this step's number after those: for Totals::first_bad_step
 };
 
-/// Computes the gradient of the loss, and partials of some rows each.
-/// @param partials room for max_partials().
-/// @return how many there are.
+/// Computes the gradient of the loss, and the block partials, each over some of the rows.
+/// @param partials has room for max_partials().
+/// @return the number of partials.
 template <typename T>
 Index loss(cudaStream_t stream, const LossProblem<T>& problem, BlockPartial* partials);
 

@@ -1,5 +1,5 @@
 /// @file
-/// Stage 04: fused lines, on lanes that run side by side.
+/// Stage 04: fused lines, on lanes that run concurrently.
 #pragma once
 
 #include <memory>
@@ -10,8 +10,8 @@
 
 namespace stagewise {
 
-/// Executes each lane in a stream of its own. Batches are streamed from the host, or gathered from
-/// a data set that is bound to the program's.
+/// Executes each lane in its own stream. Batches are streamed from the host, or gathered from a
+/// data set on the device that is bound to the program's.
 template <typename T>
 class MinibatchExecutor : public FusedExecutor<T> {
  public:
@@ -21,31 +21,31 @@ class MinibatchExecutor : public FusedExecutor<T> {
   void read_from(const Dataset& dataset, std::span<const std::uint32_t> order) override;
   void execute(const Program& program, const Batch& batch) override;
 
-  /// Lets Gather gather from the data set that is bound to the program's, until read_from().
+  /// From now on, until read_from(), Gather reads the data set that is bound to the program's.
   void read_from_device() { is_resident_ = true; }
 
   /// Whether a program can be recorded.
   virtual bool can_be_recorded() const { return true; }
 
-  /// @throws Error if the work cannot be finished any more. Waits for nobody.
+  /// @throws Error if the work can no longer be finished. Does not wait.
   virtual void check() {}
 
-  /// Whether check() has thrown: nobody must wait for the device then.
+  /// Whether check() has thrown; then the host must not wait for the device.
   virtual bool has_failed() const { return false; }
 
-  /// Makes room for batches of such samples on their way to the device, if there is none yet.
+  /// Allocates buffers for batches of such samples in transit to the device, if there are none yet.
   void stream_batches(const Shape& sample);
 
-  /// Whether there is.
+  /// Whether they exist.
   bool streams() const { return streamed_ != nullptr; }
 
   /// Streams the named samples to the device, for a step without gather.
-  /// @return which of two places they are in.
+  /// @return which of the two buffers they are in.
   int bring(const Dataset& dataset, std::span<const std::uint32_t> samples) {
     return streamed_->bring(dataset, samples);
   }
 
-  /// Lets the batch be what bring() has put there.
+  /// Makes the samples that bring() has put there the batch.
   void use_place(ValueId batch, ValueId batch_labels, int place);
 
  protected:
@@ -58,34 +58,34 @@ class MinibatchExecutor : public FusedExecutor<T> {
   cudaStream_t stream() const override { return lane_stream().get(); }
   void select_lane(int lane) override { lane_ = lane; }
 
-  /// Each lane has its own: kernels of two lanes may run at the same time.
+  /// Each lane has its own, since kernels of two lanes may run at the same time.
   typename SharedMemoryExecutor<T>::Scratch& scratch() override;
 
-  /// Called before something waits for a line: everything that it does must be in its stream.
+  /// Called before something waits for a line: all of its work must be enqueued by then.
   virtual void settle(std::size_t /*line*/) {}
 
   const cuda::Stream& lane_stream() const { return stream_of(lane_); }
   int lane() const { return lane_; }
   std::size_t line_number() const { return line_number_; }
 
-  /// Marks, in the stream of a line that is awaited, that it is done.
+  /// Records the event for which others wait, in the stream of this line.
   void mark_end(std::size_t line) { events_[line].record(stream_of(program_->lines[line].lane)); }
 
  private:
   struct Lane {
     cuda::Stream stream;
     cuda::Event end;
-    std::unique_ptr<typename SharedMemoryExecutor<T>::Scratch> scratch;  ///< if lines need one
+    std::unique_ptr<typename SharedMemoryExecutor<T>::Scratch> scratch;  ///< if its lines need it
   };
 
   const cuda::Stream& stream_of(int lane) const;
 
-  std::vector<std::unique_ptr<Lane>> lanes_;  ///< but for lane 0, which is stage 03's
-  std::vector<cuda::Event> events_;           ///< for lines that are awaited, by number
+  std::vector<std::unique_ptr<Lane>> lanes_;  ///< except lane 0, which is stage 03's
+  std::vector<cuda::Event> events_;           ///< for lines that others wait for, by number
   cuda::Event begun_;
   int lane_ = 0;
   std::size_t line_number_ = 0;
-  const Program* program_ = nullptr;  ///< that is executed
+  const Program* program_ = nullptr;  ///< the one being executed
   std::unique_ptr<minibatch::StreamedBatches<T>> streamed_;
   bool is_resident_ = false;  ///< whether Gather finds the data set on the device
 };

@@ -17,11 +17,11 @@ namespace stagewise {
 
 /// How a RecordedStep works.
 struct RecordedStepOptions {
-  bool records = true;           ///< record steps and repeat them, or launch every kernel anew
-  bool repeats = true;           ///< else recording only loads the kernels, before times are taken
+  bool records = true;  ///< record steps and repeat them, or launch every kernel anew
+  bool repeats = true;  ///< otherwise, recording only loads the kernels, before timing starts
   bool streams_batches = false;  ///< leave the data set in the host's memory even if it fits
   minibatch::FuseOptions fuse;
-  int processes = 1;  ///< that share the GPU, this one included
+  int processes = 1;  ///< that share the GPU, including this one
 };
 
 /// What a RecordedStep executes, before stage 04's rewrites.
@@ -30,34 +30,35 @@ struct StepPrograms {
   ValueId features;  ///< of the data set
   ValueId labels;
   ValueId order;  ///< which samples of the data set are the batch
-  ValueId batch;  ///< and these, where they are gathered or streamed
+  ValueId batch;  ///< its samples, once gathered or streamed
   ValueId batch_labels;
-  Part part = {};  ///< of every batch that the data set has
+  Part part = {};  ///< the part of every batch that the data set has
 };
 
-/// Those of a training, without the training itself.
-/// @param copies of the model's values, if the training does not use these.
+/// Those of a training run, without the run itself.
+/// @param copies used instead of the model's own values, if given.
 StepPrograms step_programs(const Model& model, const std::vector<ValueId>& copies = {},
                            const Part& part = {});
 
-/// Trains as ProgramStep does, but workers share a batch all at once, and nearly without the host.
+/// Trains as ProgramStep does, but all workers share a batch at the same time, and the host does
+/// almost nothing.
 ///
-/// The data set is on the device as a whole where it fits, and a step's batch are the rows that
-/// come next in the epoch's order; else batches are streamed.
+/// If the data set fits, all of it is on the device, and a step's batch consists of the next rows
+/// in the epoch's order; otherwise, batches are streamed.
 ///
-/// What a step enqueues depends on the size of the batch only, since it is the device that knows
-/// which samples come next. So steps are recorded, several in a row, and an epoch is a few launches
-/// of recordings. Within an epoch of resident data nothing is allocated, nothing is copied, and the
-/// host waits for nothing. Therefore run() must be called for the samples in their order, from the
-/// epoch's first on, and all batches but the last must be full.
+/// What a step enqueues depends only on the size of the batch, since the device itself keeps track
+/// of which samples come next. So steps are recorded, several in a row, and an epoch is a few
+/// launches of recordings. Within an epoch of resident data, nothing is allocated or copied, and
+/// the host waits for nothing. Therefore run() must be called for the samples in order, starting
+/// with the epoch's first, and all batches except the last must be full.
 template <typename T>
 class RecordedStep final : public Step {
  public:
-  /// @param setup its training set has the programs' part of every batch, one batch's samples
-  /// behind the other's; its largest batch is that of all parts together.
-  /// @param executor the network's.
-  /// @param samples that an epoch visits, of all parts together.
-  /// @param starts none where the parameters are set by who makes the step.
+  /// @param setup its training set holds the programs' part of every batch, batch after batch; its
+  /// largest batch counts the rows of all parts.
+  /// @param executor that of the network.
+  /// @param samples the samples that an epoch visits, over all parts.
+  /// @param starts empty if the caller sets the parameters.
   /// @throws Error if the GPU has too little memory.
   RecordedStep(const StepSetup<T>& setup, MinibatchExecutor<T>& executor, Index samples,
                const StepPrograms& programs, const Starts& starts,
@@ -66,10 +67,10 @@ class RecordedStep final : public Step {
   RecordedStep(const RecordedStep&) = delete;
   RecordedStep& operator=(const RecordedStep&) = delete;
 
-  /// @param order of the part's samples.
+  /// @param order the order of the part's samples.
   void begin_epoch(std::span<const std::uint32_t> order) override;
 
-  /// @param first place of the batch among those of all parts, and likewise `rows`.
+  /// @param first,rows of the whole batch, over all parts.
   void run(Index first, Index rows) override;
   Index samples_done(Index asked) const override;
   bool is_done() override;
@@ -79,11 +80,11 @@ class RecordedStep final : public Step {
   std::vector<std::vector<ParameterValues>> worker_parameters() const override;
   std::vector<std::string> notes() const override { return notes_; }
 
-  /// The training set has other samples now, as many as before: those on the device are replaced.
+  /// Replaces the samples on the device, since the training set has others now, as many as before.
   void reload();
 
  private:
-  /// What recordings differ in.
+  /// What distinguishes recordings.
   struct Recording {
     Index rows = 0;
     Index steps = 0;
@@ -100,13 +101,13 @@ class RecordedStep final : public Step {
   Index own_rows(Index rows) const { return shard_of(rows, part_.count, part_.index).rows; }
   const cuda::Stream& stream() const { return executor_->main_stream(); }
 
-  StepSetup<T> setup_;  ///< with the steps launched so far, over all epochs
+  StepSetup<T> setup_;  ///< including the steps launched so far, over all epochs
   MinibatchExecutor<T>* executor_;
   RecordedStepOptions options_;
   std::vector<std::string> notes_;
 
   TrainingPrograms programs_;  ///< rewritten
-  StepPrograms values_;        ///< whose values, but for the programs
+  StepPrograms values_;        ///< only its values are used, not its programs
   Part part_;
 
   std::unique_ptr<ResidentData<T>> data_;  ///< null: batches are streamed
@@ -116,8 +117,8 @@ class RecordedStep final : public Step {
   std::map<std::array<Index, 3>, cuda::ExecutableGraph> recordings_;  ///< by key()
   Index max_steps_ = 1;                                               ///< in a recording
   std::span<const std::uint32_t> order_;
-  Index taken_ = 0;    ///< samples of the order that steps were asked for
-  Recording pending_;  ///< asked for, and not launched yet
+  Index taken_ = 0;    ///< samples of the order for which steps have been requested
+  Recording pending_;  ///< requested, but not launched yet
   Batch last_;
 };
 

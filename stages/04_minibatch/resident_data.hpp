@@ -1,5 +1,5 @@
 /// @file
-/// A data set that is on the device as a whole.
+/// A data set that is entirely on the device.
 #pragma once
 
 #include <span>
@@ -10,39 +10,39 @@
 
 namespace stagewise {
 
-/// Samples and labels of a data set, and an epoch's order of them, in the device's memory.
+/// The samples and labels of a data set, and their order in an epoch, in device memory.
 template <typename T>
 class ResidentData {
  public:
   /// Copies the data set.
-  /// @param chunk_samples how many samples take_chunk() takes at most.
+  /// @param chunk_samples the largest number of samples that take_chunk() takes.
   /// @throws Error if the GPU has too little memory.
   ResidentData(const Dataset& dataset, Index chunk_samples);
 
-  /// Replaces the data set by another one of the same size; waits until it is there.
+  /// Replaces the data set with another of the same size; waits until it has arrived.
   void load(const Dataset& dataset);
 
-  /// How much memory that takes.
+  /// How much memory this takes.
   static std::size_t bytes(const Dataset& dataset, Index chunk_samples);
 
-  /// Copies the order of an epoch, which begins; waits until it is there.
+  /// Copies the order of a new epoch; waits until it has arrived.
   void begin_epoch(cudaStream_t stream, std::span<const std::uint32_t> order);
 
-  /// Enqueues: chunk() are the samples of the next steps, and the cursor moves on.
+  /// Enqueues copying the samples of the next steps to chunk() and advancing the cursor.
   void take_chunk(cudaStream_t stream, minibatch::Cursor* cursor, Index steps, Index rows,
                   volatile std::int64_t* progress);
 
-  /// In the device's memory: [samples, features].
+  /// In device memory: [samples, features].
   T* features() { return features_.data(); }
 
-  /// Likewise: [samples].
+  /// In device memory: [samples].
   std::int32_t* labels() { return labels_.data(); }
 
   /// The samples that take_chunk() has taken, always at the same address.
   std::uint32_t* chunk() { return chunk_.data(); }
 
  private:
-  Index width_;  ///< features of a sample
+  Index width_;  ///< features per sample
   Tensor<T> features_;
   Tensor<std::int32_t> labels_;
   Tensor<std::uint32_t> order_;

@@ -1,5 +1,5 @@
 /// @file
-/// Batches that are on their way while the one before is computed with.
+/// Batches that are copied to the device while it computes with the previous one.
 #pragma once
 
 #include <array>
@@ -11,42 +11,42 @@
 
 namespace stagewise::minibatch {
 
-/// Brings batches of a data set that stays in the host's memory. Stage 02 copies a batch and waits;
-/// the device waits meanwhile. This class has everything twice: two buffers of pinned memory on the
-/// host, two on the device, and a stream for the copies beside the one for the kernels. While the
-/// device computes with one batch, the host gathers the next and the bus carries it (report 001's
-/// second optimization).
+/// Copies batches to the device from a data set that stays in host memory. Stage 02 copies a batch
+/// and waits, and the device is idle meanwhile. This class has everything twice: two buffers of
+/// pinned memory on the host, two buffers on the device, and a stream for the copies in addition to
+/// the one for the kernels. While the device computes with one batch, the host gathers the next and
+/// the bus transfers it (report 001's second optimization).
 template <typename T>
 class StreamedBatches {
  public:
-  /// @param sample shape of a sample.
-  /// @param stream where the batches are used; must outlive this.
+  /// @param sample the shape of a sample.
+  /// @param stream the one in which the batches are used; must outlive this.
   /// @throws Error if there is too little memory.
   StreamedBatches(const Shape& sample, Index max_rows, const cuda::Stream& stream);
   ~StreamedBatches();
   StreamedBatches(const StreamedBatches&) = delete;
   StreamedBatches& operator=(const StreamedBatches&) = delete;
 
-  /// Brings a batch to one of the two places on the device, in turns, and makes the stream wait for
-  /// it. What was enqueued there before may still use the place before.
-  /// @return which place: 0 or 1.
+  /// Copies a batch to one of the two buffers on the device, alternately, and makes the stream wait
+  /// for it. Work enqueued earlier may still use the other buffer.
+  /// @return which buffer: 0 or 1.
   int bring(const Dataset& dataset, std::span<const std::uint32_t> samples);
 
-  /// Where bring() has put the features, in the device's memory.
+  /// Where bring() has put the features, in device memory.
   T* features(int place) { return places_[static_cast<std::size_t>(place)].features.data(); }
 
   /// Where bring() has put the labels.
   std::int32_t* labels(int place) { return places_[static_cast<std::size_t>(place)].labels.data(); }
 
  private:
-  /// One of the two places, on the host and on the device.
+  /// One of the two buffers, on the host and on the device.
   struct Place {
     Tensor<T> host_features;
     Tensor<std::int32_t> host_labels;
     Tensor<T> features;
     Tensor<std::int32_t> labels;
     cuda::Event arrived;  ///< in the copies' stream: the batch is on the device
-    cuda::Event used;     ///< in the stream: nobody needs it any more
+    cuda::Event used;     ///< in the stream: the batch is no longer needed
   };
 
   const cuda::Stream* stream_;

@@ -1,5 +1,5 @@
 /// @file
-/// The tables in which the kernels of update.hpp find all workers' parameters.
+/// The tables from which the kernels of update.hpp read where all workers' parameters are.
 #pragma once
 
 #include <vector>
@@ -10,18 +10,18 @@
 
 namespace stagewise::minibatch {
 
-/// Owns the lists of WorkersParameters, in the device's memory.
+/// Owns the lists of WorkersParameters, in device memory.
 template <typename T>
 class WorkersTable {
  public:
-  /// @param executor in whose memory the lists are.
-  /// @param means the parameters; which blocks work on each is found out here.
+  /// @param executor the lists are in its memory.
+  /// @param means the parameters; the blocks that work on each are determined here.
   /// @param parts [parameters, workers].
   /// @throws Error if the GPU has too little memory.
   WorkersTable(Executor<T>& executor, std::vector<MeanParameter<T>> means,
                const std::vector<WorkersPart<T>>& parts);
 
-  /// Valid as long as the table.
+  /// Valid for the lifetime of the table.
   const WorkersParameters<T>& parameters() const { return parameters_; }
 
  private:

@@ -8,15 +8,15 @@
 
 namespace stagewise::mpi {
 
-/// Where the processes have found a place.
+/// How the processes are distributed over GPUs.
 struct Placement {
-  int processes_on_device = 1;      ///< that share this process's GPU, this one included
-  int max_processes_on_device = 1;  ///< of any GPU
-  int devices = 1;                  ///< GPUs that are used, on all hosts
+  int processes_on_device = 1;      ///< that share this process's GPU, including this one
+  int max_processes_on_device = 1;  ///< on any GPU
+  int devices = 1;                  ///< GPUs in use, on all hosts
 };
 
-/// Makes the GPU with the number of this process among those on its host the current one; where
-/// there are more processes than GPUs, they take turns. Waits for the other ranks.
+/// Makes a GPU the current one: the one whose number is this process's number among those of its
+/// host, wrapping around if there are more processes than GPUs. Waits for the other ranks.
 /// @throws Error if no GPU can be used.
 Placement choose_device(World& world);
 

@@ -1,5 +1,5 @@
 /// @file
-/// Stage 05: stage 04, and sums over several processes.
+/// Stage 05: stage 04, plus sums over several processes.
 #pragma once
 
 #include <memory>
@@ -11,12 +11,12 @@
 
 namespace stagewise {
 
-/// Executes an all_reduce by a transport. In a lane of its own, a sum is on its way while other
-/// lanes compute; who waits for the line gets the sum.
+/// Executes an all_reduce with a transport. In a lane of its own, the sum is computed while other
+/// lanes continue; a line that waits for it gets the sum.
 template <typename T>
 class DistributedExecutor final : public MinibatchExecutor<T> {
  public:
-  /// @param transport its name, but for `auto`; it is made when the first program needs it.
+  /// @param transport its name, other than `auto`; it is made when the first program needs it.
   /// @param world must outlive this.
   DistributedExecutor(std::string transport, mpi::World& world)
       : name_(std::move(transport)), world_(&world) {}
@@ -26,7 +26,7 @@ class DistributedExecutor final : public MinibatchExecutor<T> {
 
   void execute(const Program& program, const Batch& batch) override;
 
-  /// Whether what programs exchange does not need the host.
+  /// Whether exchanges between processes work without the host.
   bool can_be_recorded() const override {
     return transport_ == nullptr || transport_->can_be_recorded();
   }
@@ -48,7 +48,7 @@ class DistributedExecutor final : public MinibatchExecutor<T> {
   mpi::World* world_;
   std::unique_ptr<mpi::Transport<T>> transport_;
   std::vector<mpi::Piece<T>> bucket_;
-  std::vector<std::size_t> begun_;  ///< lines whose sums are on their way
+  std::vector<std::size_t> begun_;  ///< lines whose sums have begun
 };
 
 }  // namespace stagewise

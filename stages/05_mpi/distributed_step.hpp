@@ -16,20 +16,20 @@ namespace stagewise::mpi {
 
 /// How the ranks work together.
 struct DistributedStepOptions {
-  RecordedStepOptions step;     ///< of this rank
-  bool splits_network = false;  ///< tensor parallelism; else data parallelism
+  RecordedStepOptions step;     ///< this rank's
+  bool splits_network = false;  ///< tensor parallelism; otherwise data parallelism
   bool overlaps = true;         ///< see distribute_data()
 };
 
-/// Trains as stage 04 does, on a program that distribute_data() or distribute_tensor() has made.
-/// Every rank gets the samples that it needs: of each batch its part, or all of them. With
+/// Trains as stage 04 does, with a program made by distribute_data() or distribute_tensor(). Every
+/// rank gets the samples that it needs: its part of each batch, or all of them. With
 /// Average::gradients, all ranks have the same parameters, to the last bit.
 template <typename T>
 class DistributedStep final : public Step {
  public:
-  /// @param setup its network receives updates, means, or the ranks' parts at an epoch's end; its
-  ///        training set is, elsewhere than on rank 0, an outline if rank 0 sends the samples;
-  ///        there are as many workers as ranks.
+  /// @param setup its network receives updates, means, or, at the end of an epoch, the ranks'
+  ///        parts; if rank 0 sends the samples, its training set is only an outline on the other
+  ///        ranks; there are as many workers as ranks.
   /// @param executor the network's. It, `world` and `ranks` must outlive the step.
   /// @throws Error if there is too little memory; UsageError if the network cannot be split.
   DistributedStep(const StepSetup<T>& setup, DistributedExecutor<T>& executor, const Sgd& sgd,
@@ -45,7 +45,7 @@ class DistributedStep final : public Step {
   void end_epoch() override;
   Samples last_batch() const override { return step_->last_batch(); }
 
-  /// On rank 0; elsewhere empty. Waits for the other ranks.
+  /// On rank 0; empty on the others. Waits for the other ranks.
   std::vector<std::vector<ParameterValues>> worker_parameters() const override;
   std::vector<std::string> notes() const override { return step_->notes(); }
 
@@ -64,7 +64,7 @@ class DistributedStep final : public Step {
   bool sends_;  ///< whether rank 0 sends the others their samples
   bool splits_network_;
   Dataset sent_;
-  std::vector<std::uint32_t> sent_order_;  ///< of the epoch that sent_ was sent for
+  std::vector<std::uint32_t> sent_order_;  ///< of the epoch for which sent_ was sent
   std::vector<std::uint32_t> own_order_;   ///< of this rank's samples, within own_set()
   std::vector<SplitParameter> parameters_;
   std::unique_ptr<RecordedStep<T>> step_;

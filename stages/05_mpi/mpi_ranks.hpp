@@ -1,5 +1,5 @@
 /// @file
-/// The ranks of a training, as the command line and the trainer see them.
+/// The ranks of a training run, as the command line and the trainer see them.
 #pragma once
 
 #include <initializer_list>
@@ -22,7 +22,7 @@ class MpiRanks final : public Ranks {
   /// @param world must outlive this.
   explicit MpiRanks(World& world) : world_(&world) {}
 
-  /// From here on, data come from there.
+  /// Sets where data come from, from now on.
   void take_data_from(DataFrom source) { data_from_ = source; }
   DataFrom data_from() const { return data_from_; }
 
@@ -35,20 +35,21 @@ class MpiRanks final : public Ranks {
   std::string of_first(const std::string& own) override { return world_->gather_all(own).front(); }
   void expect_same(const std::string& what, std::uint64_t digest) override;
 
-  /// Ranks one behind the other; see shard_of().
+  /// This rank's shard; shards are consecutive, in the order of the ranks; see shard_of().
   const Dataset& shard(const Dataset& whole, Dataset& storage) override;
   Sums sum(const Sums& own) override;
   double largest(double own) override;
 
-  /// The rank that sum() has found to have had the first bad step; -1 if there was none.
+  /// The rank with the first bad step that sum() has found; -1 if there was none.
   int rank_of_bad_step() const { return rank_of_bad_step_; }
 
  private:
   /// Whether this rank reads the data set.
   bool reads() const { return data_from_ == DataFrom::all || rank() == 0; }
 
-  /// Compares what all ranks have read, or gives the others the outlines of what rank 0 has read.
-  /// @param name of the data set.
+  /// Compares the data that all ranks have read, or sends the outlines of rank 0's data to the
+  /// others.
+  /// @param name the data set's name.
   void agree_on(const std::string& name, std::initializer_list<Dataset*> parts);
 
   World* world_;

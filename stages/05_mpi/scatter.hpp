@@ -1,5 +1,5 @@
 /// @file
-/// Data sets that one rank has read, on their way to the others.
+/// Sends data sets from the rank that has read them to the others.
 #pragma once
 
 #include <cstdint>
@@ -10,11 +10,12 @@
 
 namespace stagewise::mpi {
 
-/// Sends every rank some samples of rank 0's data set: MPI_Scatter where all get equally many, else
-/// MPI_Scatterv. Images travel as bytes, other features as doubles. Waits for the other ranks.
-/// @param whole on rank 0 the data set; elsewhere its outline will do.
-/// @param samples on rank 0: those for rank 0, behind them those for rank 1, and so on.
-/// @param counts how many samples each rank gets; the same everywhere.
+/// Sends every rank some samples of rank 0's data set: with MPI_Scatter if all get the same number,
+/// otherwise with MPI_Scatterv. Images are sent as bytes, other features as doubles. Waits for the
+/// other ranks.
+/// @param whole on rank 0, the data set; on the others, its outline suffices.
+/// @param samples on rank 0: those for rank 0, then those for rank 1, and so on.
+/// @param counts how many samples each rank gets; the same on every rank.
 /// @return this rank's samples.
 Dataset scatter(World& world, const Dataset& whole, std::span<const std::uint32_t> samples,
                 std::span<const Index> counts);

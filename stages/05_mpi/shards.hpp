@@ -10,18 +10,19 @@
 
 namespace stagewise::mpi {
 
-/// Which of an epoch's samples a rank trains on: of every batch its shard, as shard_of() cuts it.
+/// Which of an epoch's samples a rank trains on: its shard of every batch, as defined by
+/// shard_of().
 ///
 /// An epoch visits n samples in batches of b: f = n / b full ones (rounded down) and a last one of
 /// l = n - f b samples, which is empty where b divides n. Of N ranks, rank r has
 ///
 ///     s(b, r) = b / N (rounded down) + 1 if r < b mod N
 ///
-/// rows of a full batch, from row r (b / N) + min(r, b mod N) of it on, and s(l, r) rows of the
-/// last one: none where l <= r. Over the epoch that makes f s(b, r) + s(l, r) samples. A rank keeps
-/// them one batch's behind the other's, so that in its own order, too, all batches but the last are
-/// equally long. The ranks' shares differ by at most f + 1 samples, and are equal if N divides b
-/// and l.
+/// rows of a full batch, starting with row r (b / N) + min(r, b mod N), and s(l, r) rows of the
+/// last one: none if l <= r. Over the epoch, these are f s(b, r) + s(l, r) samples. A rank stores
+/// its shards batch after batch, so that in its own order, too, all batches except the last have
+/// the same length. The numbers of samples of two ranks differ by at most f + 1, and are equal if N
+/// divides b and l.
 class Shards {
  public:
   Shards(Index samples, Index batch_size, int ranks)
@@ -30,14 +31,14 @@ class Shards {
   /// Samples that the rank trains on in an epoch.
   Index samples_of(int rank) const;
 
-  /// Rows of a full batch that the rank has; the most that it has of any.
+  /// The rank's rows of a full batch, which are the most that it has of any batch.
   Index rows_of(int rank) const { return shard_of(batch_size_, ranks_, rank).rows; }
 
-  /// Whether all ranks have equally many samples.
+  /// Whether all ranks have the same number of samples.
   bool are_equal() const { return samples_of(0) == samples_of(ranks_ - 1); }
 
   /// Appends the samples that the rank trains on, in its order.
-  /// @param order of the whole epoch.
+  /// @param order that of the whole epoch.
   void append(std::span<const std::uint32_t> order, int rank,
               std::vector<std::uint32_t>& samples) const;
 

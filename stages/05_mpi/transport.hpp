@@ -21,11 +21,11 @@ struct Piece {
   Index count = 0;
 };
 
-/// Adds up over all ranks, in place. Each transport is a file in transport/.
+/// Adds up numbers over all ranks, in place. Each transport is a file in transport/.
 ///
 /// All ranks begin the same buckets in the same order. A sum has the same bits on every rank and in
-/// every run: it is taken in an order that depends on the number of ranks and the bucket's size
-/// only.
+/// every run, because the order of its additions depends only on the number of ranks and on the
+/// bucket's size.
 template <typename T>
 class Transport {
  public:
@@ -34,48 +34,48 @@ class Transport {
   Transport(const Transport&) = delete;
   Transport& operator=(const Transport&) = delete;
 
-  /// Whether begin() does nothing but enqueue, so that it can be recorded and repeated.
+  /// Whether begin() only enqueues work, so that it can be recorded and replayed.
   virtual bool can_be_recorded() const = 0;
 
-  /// Makes room for what is begun between two finish().
+  /// Allocates memory for the buckets that are begun between two calls of finish().
   /// @throws Error if there is too little memory.
   virtual void reserve(Index /*count*/) {}
 
-  /// Begins a bucket, whose numbers are complete with what is in the stream by now. They must be
-  /// left alone until the stream is done with what finish() has put into it.
+  /// Begins a bucket, whose numbers are complete when the work now in the stream is done. They must
+  /// not be changed until the stream has also done what finish() enqueues into it.
   virtual void begin(std::span<const Piece<T>> bucket, const cuda::Stream& stream) = 0;
 
-  /// Brings all buckets home: what comes next in each one's stream finds the sums. May wait for the
+  /// Finishes all buckets: later work in each bucket's stream finds the sums. May wait for the
   /// other ranks.
   virtual void finish() = 0;
 
-  /// @throws Error if another rank is known to have failed. Waits for nobody.
+  /// @throws Error if another rank is known to have failed. Does not wait.
   virtual void check() {}
 
-  /// Whether check() or begin() has thrown: nobody must wait for a stream then.
+  /// Whether check() or begin() has thrown; then the host must not wait for a stream.
   virtual bool has_failed() const { return false; }
 };
 
 /// The names that `--transport` accepts.
 const std::vector<std::string>& transport_names();
 
-/// The transport that `auto` stands for here: nccl where it works, else host.
+/// The transport that `auto` picks here: nccl if it works, otherwise host.
 std::string choose_transport(const std::string& name, const World& world,
                              const Placement& placement);
 
-/// Why a transport cannot work here; empty where it can.
+/// Why a transport cannot work here; empty if it can.
 std::string reason_against(const std::string& transport, const Placement& placement);
 
-/// @throws UsageError where there is such a reason.
+/// @throws UsageError if a transport cannot work here.
 void check_transport(const std::string& name, const Placement& placement);
 
 /// Makes a transport. Waits for the other ranks.
-/// @param name but for `auto`.
+/// @param name a name other than `auto`.
 /// @param world must outlive the transport.
 template <typename T>
 std::unique_ptr<Transport<T>> make_transport(const std::string& name, World& world);
 
-/// MPI_Allreduce of any length, in place, in memory that MPI can reach.
+/// MPI_Allreduce of any length, in place, in memory that MPI can access.
 template <typename T>
 void all_reduce(const World& world, T* values, Index count);
 
