@@ -1,6 +1,7 @@
 /// @file
-/// The binary version of CIFAR-10: records of 3,073 bytes, a label and then 32x32 pixels in red,
-/// in green and in blue. There is no header, so that any number of records is a file.
+/// The binary version of CIFAR-10: records of 3,073 bytes, a label followed by the red, the green
+/// and the blue values of 32x32 pixels. There is no header, so any number of records is a valid
+/// file.
 #pragma once
 
 #include <filesystem>
@@ -11,8 +12,8 @@
 namespace stagewise {
 
 /// Reads files of records, one after another; each may be gzip-compressed, whatever its name.
-/// @return samples of shape [32, 32, 3], channel fastest, unlike in the file; 10 classes.
-/// @throws Error naming the file and what is wrong with it: missing, empty, ending within a record,
+/// @return samples of shape [32, 32, 3], channels last, unlike in the file; 10 classes.
+/// @throws Error naming the file and what is wrong with it: missing, empty, incomplete last record,
 ///         a label greater than 9.
 Dataset read_cifar10(const std::vector<std::filesystem::path>& files);
 

@@ -14,11 +14,11 @@
 
 namespace stagewise {
 
-/// What a text says if it is read as a number.
+/// What kind of number a text is, if any.
 enum class NumberKind { finite, not_finite, out_of_range, no_number };
 
 /// Reads all of the text as a number.
-/// @param value receives it, if it is one.
+/// @param value receives the number, if it is one.
 NumberKind parse_number(std::string_view text, double& value);
 
 /// A cell, without the quotes and blanks around it.
@@ -27,27 +27,27 @@ struct CsvCell {
   std::size_t line = 0;  ///< where it begins, counted from 1
 };
 
-/// Cuts the text of a file into rows of cells.
+/// Splits the text of a file into rows of cells.
 class CsvReader {
  public:
-  /// @throws Error as InputFile.
+  /// @throws Error as InputFile does.
   explicit CsvReader(const std::filesystem::path& path);
 
-  /// Reads the next row; false at the end of the file. The row's memory is used again.
+  /// Reads the next row, reusing its memory; false at the end of the file.
   /// @throws Error for a quote that is never closed, or followed by something.
   bool next(std::vector<CsvCell>& row);
 
-  /// The line on which the row that was read last begins.
+  /// The line on which the latest row begins.
   std::size_t row_line() const { return row_line_; }
 
   /// The number in a cell.
-  /// @param column for the error that says why it is none, or not a finite one.
+  /// @param column for the error if it is not a number, or not finite.
   double number_in(const CsvCell& cell, const std::string& column) const;
 
-  /// The error to throw for what is wrong in a line.
+  /// The error to throw for a fault in a line.
   Error failure(std::size_t line, const std::string& what) const;
 
-  /// Likewise in a cell.
+  /// The error to throw for a fault in a cell.
   /// @param column its name, or its number where it has no name.
   Error failure(std::size_t line, const std::string& column, const std::string& what) const;
 
@@ -59,7 +59,7 @@ class CsvReader {
   int get();
   void skip_blanks();
 
-  /// Reads a cell and what ends it.
+  /// Reads a cell and the character that ends it.
   /// @param number of the cell in its row, counted from 1.
   /// @return ',', '\n' or end.
   int read_cell(CsvCell& cell, std::size_t number);

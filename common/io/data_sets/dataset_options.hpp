@@ -9,7 +9,7 @@
 
 namespace stagewise {
 
-/// What `--dataset` and its companions say.
+/// The values of `--dataset` and the related options.
 struct DatasetOptions {
   std::string name = "digits";  ///< a known name, or a path if `format` is given
   std::string format;           ///< empty for a known name
@@ -19,7 +19,7 @@ struct DatasetOptions {
   Index validation = 0;
   std::string label;                 ///< the column of a CSV file that holds the class
   GaussianOptions gaussian;          ///< used if `name` is "gaussian"
-  std::string precision = "double";  ///< that must hold all values: "float" or "double"
+  std::string precision = "double";  ///< in which all values must be finite: "float" or "double"
 };
 
 }  // namespace stagewise

@@ -1,5 +1,5 @@
 /// @file
-/// Data sets in HDF5 files, as report 001 has them: samples in `/x`, classes in `/y`.
+/// Data sets in HDF5 files, as in report 001: samples in `/x`, classes in `/y`.
 #pragma once
 
 #include <filesystem>
@@ -9,13 +9,13 @@
 namespace stagewise {
 
 /// Reads samples and classes from an HDF5 file. `/x` is [N, features] or [N, height, width,
-/// channels], `/y` either one-hot, [N, classes], or made of class numbers, [N] or [N, 1]; both may
-/// hold integers of any size, floats or doubles, stored in one piece. The values are used as they
-/// are: images should come in [0, 1].
+/// channels]; `/y` is either one-hot, [N, classes], or contains class numbers, [N] or [N, 1]. Both
+/// may contain integers of any size, floats or doubles, stored contiguously. The values are used as
+/// they are: images should be in [0, 1].
 /// @return samples of shape [features] or [height, width, channels]; as many classes as a one-hot
-///         `/y` has columns, else the largest class number plus one.
-/// @throws Error naming the file and what is wrong with it: missing, not HDF5, damaged, sets that
-///         are missing, misshapen, of the wrong type or of different lengths, rows that are not
+///         `/y` has columns, otherwise the largest class number plus one.
+/// @throws Error naming the file and what is wrong with it: missing, not HDF5, damaged, data sets
+///         that are missing, of the wrong shape or type, or of different lengths, rows that are not
 ///         one-hot, values that are not finite.
 Dataset read_hdf5(const std::filesystem::path& path);
 

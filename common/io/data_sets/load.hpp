@@ -1,5 +1,5 @@
 /// @file
-/// From the options of the command line to data ready for training.
+/// From command-line options to data that are ready for training.
 #pragma once
 
 #include <optional>
@@ -16,24 +16,26 @@ struct Split {
   Dataset train;
   Dataset validation;
   Dataset test;
-  /// How a table became numbers; the three parts are standardized with it. Empty for other formats.
+  /// How a table became numbers; all three parts are standardized with it. Empty for other formats.
   std::optional<TableEncoding> encoding;
-  Index first_test_row = 0;  ///< of a single file that has been split: where `test` begins
-  /// Of what is left for training; empty where another process holds it.
+  Index first_test_row = 0;  ///< where `test` begins in a single file that was split
+  /// Of the remaining training samples; empty if another process has them.
   std::optional<Fingerprint> fingerprint;
 };
 
-/// Loads or generates the data for training: limits applied, validation samples held out. A set
-/// that comes in a single file is split, its last fifth being the test set. The features of a table
-/// are standardized with mean and deviation of the samples that are left for training.
-/// @throws UsageError for an unknown name, format or column or a limit the data cannot meet; Error
-///         for files that are missing or wrong, or values that the precision cannot hold.
+/// Loads or generates the data for training, applies limits, and holds out validation samples. A
+/// data set in a single file is split: its last fifth is the test set. The features of a table are
+/// standardized with the mean and deviation of the remaining training samples.
+/// @throws UsageError for an unknown name, format or column, or for a limit that the data cannot
+///         meet; Error for missing or invalid files, or for values that the precision cannot
+///         represent.
 Split load_for_training(const DatasetOptions& options);
 
-/// Loads or generates the data for evaluation: the test set; all of a single-file set.
-/// @param encoding of the table that the network was trained on, as load_for_training() returned
-///        it; ignored if the data are not a table. Without, a table is standardized with its own
-///        mean and deviation, which suits no network that was trained on another.
+/// Loads or generates the data for evaluation: the test set, or all of a data set in a single file.
+/// @param encoding that of the table on which the network was trained, as load_for_training()
+///        returned it; ignored if the data are not a table. Without it, a table is standardized
+///        with its own mean and deviation, which does not suit a network that was trained on
+///        another.
 /// @throws as load_for_training().
 Dataset load_for_evaluation(const DatasetOptions& options,
                             const std::optional<TableEncoding>& encoding = {});

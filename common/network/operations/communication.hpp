@@ -1,7 +1,7 @@
 /// @file
-/// The operations that join what several workers or processes have computed, each from its part of
-/// the batch or of a layer. A model has none of them: programs for several workers do, see
-/// build_training(), and rewrites insert them.
+/// The operations that combine what several workers or processes have computed, each from its part
+/// of the batch or of a layer. A model has none of them; build_training() inserts them into
+/// programs for several workers, and so do rewrites.
 #pragma once
 
 #include <tuple>

@@ -1,5 +1,5 @@
 /// @file
-/// Fused operations: each stands for several lines of a program, which its line lists, and is
+/// Fused operations: each replaces several lines of a program, which its line lists, and is
 /// computed without storing what these lines pass to each other.
 #pragma once
 
@@ -31,7 +31,7 @@ struct Linear {
 struct LinearInputGradient {
   Reads<Real> doutput;
   Reads<Real> weight;
-  Reads<Real> input;  ///< only where there is an activation
+  Reads<Real> input;  ///< only if there is an activation
   Writes<Real> dinput;
   Activation input_activation = Activation::none;
   static constexpr auto name = "linear_input_gradient";
@@ -45,9 +45,9 @@ struct LinearGradients {
   Reads<Real> input;
   Reads<std::uint32_t> order;
   Reads<Real> doutput;
-  Writes<Real> dweight;  ///< none where the weight is updated
+  Writes<Real> dweight;  ///< none if the weight is updated
   Writes<Real> dbias;
-  Updates<Real> weight;  ///< none where the gradient is stored
+  Updates<Real> weight;  ///< none if the gradient is stored
   Updates<Real> bias;
   double learning_rate = 0;
   double l2 = 0;
@@ -100,7 +100,7 @@ struct Loss {
   static constexpr bool is_fused = true;
 };
 
-/// Adds the partials that one of these two has left to an epoch's totals.
+/// Adds the partials that either of these two has stored to an epoch's totals.
 struct AddPartials {
   Reads<BlockPartial> partials;
   Updates<Totals> totals;
@@ -114,7 +114,7 @@ struct ConvolutionReluPool {
   Reads<Real> input;
   Reads<Real> filter;
   Reads<Real> bias;
-  Writes<Real> activated;  ///< output of the relu; none where it is not needed
+  Writes<Real> activated;  ///< output of the relu; none if it is not needed
   Writes<Real> output;
   Index window = 0;
   static constexpr auto name = "convolution_relu_pool";
@@ -174,7 +174,7 @@ struct FoldedGradients {
   Reads<Real> weight;
   Reads<Real> bias;
   Reads<Real> dsum;
-  Writes<Real> dinput;  ///< none where it is not needed
+  Writes<Real> dinput;  ///< none if it is not needed
   Writes<Real> dweight;
   Writes<Real> dbias;
   static constexpr auto name = "folded_gradients";
@@ -184,7 +184,7 @@ struct FoldedGradients {
   static constexpr bool is_fused = true;
 };
 
-/// Whether an operation stands for other operations.
+/// Whether an operation replaces other operations.
 template <typename Op>
 concept Fused = requires {
   Op::is_fused;

@@ -6,7 +6,7 @@
 
 namespace stagewise {
 
-/// An operand that is read. Without a value if it is optional and absent.
+/// An operand that is read. Has no value if it is optional and absent.
 template <typename Kind>
 struct Reads : ValueId {
   Reads(ValueId value = {}) : ValueId(value) {}  // NOLINT(*-explicit-*): an operand is a value

@@ -1,5 +1,5 @@
 /// @file
-/// The operations that a model, its derivatives and the update are made of. Every stage computes
+/// The operations of which a model, its derivatives and the update consist. Every stage computes
 /// each of them.
 #pragma once
 
@@ -193,7 +193,7 @@ struct Convolution {
   static auto operands(auto& op) { return std::tie(op.input, op.filter, op.output); }
 };
 
-/// Its gradients; that of the input only where needed.
+/// Its gradients; that of the input only if needed.
 struct ConvolutionBackward {
   Reads<Real> input;
   Reads<Real> filter;
