@@ -1,6 +1,6 @@
 /// @file
-/// Compares two checkpoints, parameter by parameter, in the manner of report 000's table 1; turns
-/// one into report 002's matrix files and back.
+/// Compares two checkpoints, parameter by parameter, in the manner of report 000's table 1;
+/// converts a checkpoint to report 002's matrix files and back.
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -41,7 +41,7 @@ std::string general(double value) {
   return text.data();
 }
 
-/// Unreadable files end this program with 2, so that 1 means one thing only: beyond the tolerance.
+/// Unreadable files end this program with 2, so that 1 only means: beyond the tolerance.
 Checkpoint load(const std::string& path) {
   try {
     return load_checkpoint(path);
@@ -91,7 +91,7 @@ int compare(const std::string& path_a, const std::string& path_b, double toleran
   return 1;
 }
 
-/// "w1.data  256 x 784  fc1/weight", a line a file.
+/// "w1.data  256 x 784  fc1/weight", one line per file.
 void print_matrices(const std::vector<ExchangedMatrix>& matrices) {
   const auto size = [](const ExchangedMatrix& matrix) {
     return std::to_string(matrix.shape[0]) + " x " + std::to_string(matrix.shape[1]);
@@ -139,7 +139,7 @@ int import_from(const std::string& folder, const std::string& path) {
   return 0;
 }
 
-/// What the command line says.
+/// The command line.
 struct Options {
   std::string a;
   std::string b;  ///< empty: not given
@@ -174,7 +174,7 @@ int run(const Options& options) {
 
 }  // namespace
 
-// Declaring options throws only if one of them is declared wrongly, which the first run would show.
+// Declaring options throws only if a declaration is wrong, which the first run would show.
 // NOLINTNEXTLINE(bugprone-exception-escape)
 int main(int argc, char** argv) {
   CLI::App app(

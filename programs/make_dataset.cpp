@@ -36,7 +36,7 @@ struct Options {
   std::optional<Index> test;
   std::uint64_t seed = generated_data_seed;
   GaussianOptions gaussian;
-  std::string of_gaussian;  ///< an option of gaussian's that was written
+  std::string of_gaussian;  ///< an option of gaussian that was given
 };
 
 struct Generator {
@@ -107,7 +107,7 @@ std::vector<fs::path> files_for(const std::string& format, const fs::path& folde
   return {images, idx_labels_path(images)};
 }
 
-/// Before the first file is replaced: that all can be, and that no link leads two to one place.
+/// Checks, before the first file is replaced, that all can be written and are different files.
 void check_files(const std::vector<fs::path>& files) {
   for (std::size_t i = 0; i < files.size(); ++i) {
     check_writable(files[i], "file");
@@ -218,7 +218,7 @@ void declare(CLI::App& app, Options& options) {
 }  // namespace
 }  // namespace stagewise
 
-// Declaring options throws only if one of them is declared wrongly, which the first run would show.
+// Declaring options throws only if a declaration is wrong, which the first run would show.
 // NOLINTNEXTLINE(bugprone-exception-escape)
 int main(int argc, char** argv) {
   stagewise::Options options;

@@ -1,5 +1,5 @@
 /// @file
-/// What the programs offer on the command line.
+/// The programs that help texts list.
 #pragma once
 
 #include <vector>

@@ -1,5 +1,5 @@
 /// @file
-/// Where the operations of each stage's programs are computed: for Stage::files.
+/// Which file computes each operation, for every stage: for Stage::files.
 #pragma once
 
 #include <string>
@@ -64,7 +64,7 @@ inline OperationFiles stage02_files() {
           {"copy", folder + "naive_cuda_executor.cpp"}};
 }
 
-/// Stage 02's, but for those that stage 03 computes itself, and its experiment.
+/// Those of stage 03: stage 02's, except those that it computes itself, and its experiment.
 inline OperationFiles stage03_files() {
   const std::string folder = "stages/03_shared_memory/";
   OperationFiles files = stage02_files();
@@ -80,7 +80,7 @@ inline OperationFiles stage03_files() {
   return files;
 }
 
-/// Stage 03's, and the fused lines.
+/// Those of stage 04: stage 03's, and the fused operations.
 inline OperationFiles stage04_files() {
   const std::string folder = "stages/04_minibatch/";
   OperationFiles files = stage03_files();
@@ -98,7 +98,7 @@ inline OperationFiles stage04_files() {
   return files;
 }
 
-/// Stage 04's, and what processes exchange.
+/// Those of stage 05: stage 04's, and the exchanges between processes.
 inline OperationFiles stage05_files() {
   OperationFiles files = stage04_files();
   files["all_reduce"] = "stages/05_mpi/transport.cpp";

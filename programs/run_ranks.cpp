@@ -49,7 +49,7 @@ void fail(const World& world, const std::string& program, const std::string& sen
   constexpr int max_turns = 12;
   std::this_thread::sleep_for(turn * std::min(world.rank(), max_turns));
   if (has_begun && !world.is_first_to_fail()) {
-    std::this_thread::sleep_for(std::chrono::seconds(5));  // the end comes much earlier
+    std::this_thread::sleep_for(std::chrono::seconds(5));  // the process ends much earlier
   } else {
     std::cerr << program << ": " << (is_root ? "" : "rank " + std::to_string(world.rank()) + ": ")
               << sentence << std::endl;

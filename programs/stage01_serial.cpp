@@ -16,7 +16,7 @@ namespace {
 using namespace stagewise;
 
 std::vector<std::string> libraries() try {
-  // The configuration begins with name and version; the core says which kernels were picked.
+  // The configuration begins with name and version; the core name tells which kernels are used.
   const serial::OpenBlas& blas = serial::open_blas();
   std::istringstream configuration(blas.configuration());
   std::string name;

@@ -17,7 +17,7 @@ std::unique_ptr<Executor<T>> make_executor(const StageOptions& options) {
   return std::make_unique<NaiveCudaExecutor<T>>(std::stoi(options.at("block-size")));
 }
 
-/// The experiment instead of the ordinary step, where it was asked for.
+/// The experiment instead of the ordinary step, if requested.
 template <typename T>
 std::unique_ptr<Step> make_step(const StepArguments<T>& arguments) {
   if (arguments.options.at("memory") == "once") return nullptr;

@@ -62,21 +62,21 @@ bool is_split(const StageOptions& values) {
   return strategy != values.end() && strategy->second == "tensor";
 }
 
-/// @throws UsageError for what this stage cannot train so.
+/// @throws UsageError for options with which this stage cannot train.
 void check_options(const mpi::World& world, const mpi::Placement& placement,
                    const StageOptions& values, const ModelOptions& model,
                    const WorkerOptions& workers) {
   mpi::check_transport(values.at("transport"), placement);
   if (!is_split(values)) return;
   mpi::check_splittable(model, world.size());
-  if (workers.workers > 1 || workers.average == Average::weights) {  // of a checkpoint
+  if (workers.workers > 1 || workers.average == Average::weights) {  // from a checkpoint
     throw UsageError(
         "--strategy tensor has no workers whose results could be averaged: every rank "
         "works on the whole batch; --strategy data has");
   }
 }
 
-/// What only several processes, or only some ways of theirs to work together, have a use for.
+/// Why an option has no effect: some need several processes, others a certain strategy.
 std::string why_idle(const mpi::World& world, const std::string& option, const StageOptions& values,
                      const ModelOptions& model, const WorkerOptions& workers) {
   const auto is_one_of = [&](std::initializer_list<const char*> names) {
@@ -97,7 +97,7 @@ std::string why_idle(const mpi::World& world, const std::string& option, const S
 
 // ------------------------------------------------------------------------------ what the stage has
 
-/// What the stage's functions need of the process.
+/// What the stage's functions need from this process.
 struct Process {
   mpi::World* world;
   mpi::MpiRanks* ranks;
@@ -123,7 +123,7 @@ std::unique_ptr<Step> make_step(const Process& process, const StepArguments<T>& 
       arguments.sgd, arguments.starts, *process.world, *process.ranks, options);
 }
 
-/// Of rank 0 of at least two.
+/// For rank 0 of at least two.
 template <typename T>
 Program step_program(const Process& process, const Model& model, const ModelOptions& described,
                      const Sgd& sgd, const WorkerOptions& workers, const StageOptions& values,
@@ -171,7 +171,7 @@ Stage describe_stage(mpi::World& world, mpi::MpiRanks& ranks, const ProgramHooks
   stage.ranks_are_workers = [](const StageOptions& values) { return !is_split(values); };
   stage.hooks = hooks;
 
-  // The GPU is chosen when it is needed first, not for a help text.
+  // The GPU is chosen when it is first needed, not for a help text.
   auto placement = std::make_shared<std::optional<mpi::Placement>>();
   const auto place = [&world, placement] {
     if (!placement->has_value()) *placement = mpi::choose_device(world);

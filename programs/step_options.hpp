@@ -10,8 +10,8 @@
 
 namespace stagewise {
 
-/// What `train` offers, and partly `evaluate`: how batches come to the device, and what is fused
-/// and recorded.
+/// The options of `train`, some of them also of `evaluate`: how batches get to the device, and what
+/// is fused and recorded.
 std::vector<StageOption> step_options();
 
 /// As Stage::why_idle, for these options.
@@ -21,8 +21,8 @@ std::string why_idle_in_step(const std::string& option, const StageOptions& valu
 /// What is fused, as `info --program` shows it.
 minibatch::FuseOptions read_fuse_options(const StageOptions& values);
 
-/// What was chosen.
-/// @param timings whether every operation is measured.
+/// The options that were chosen.
+/// @param timings whether every operation is timed.
 RecordedStepOptions read_step_options(const StageOptions& values, bool timings);
 
 }  // namespace stagewise

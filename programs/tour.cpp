@@ -33,9 +33,9 @@ namespace {
 using namespace stagewise;
 namespace fs = std::filesystem;
 
-/// The fixed part of the digits that every stage trains on. Sigmoid units, because a relu at its
-/// kink turns a rounding difference into a different network; double, because only then is
-/// agreement to ten digits a statement about the code and not about the arithmetic.
+/// What every stage trains: a fixed part of the digits. With sigmoid units, because at the kink of
+/// a relu, a rounding difference can lead to a different network; in double, because only then does
+/// agreement to ten digits say something about the code rather than the arithmetic.
 const std::vector<std::string> training = {
     "train",  "--dataset", "digits", "--train-limit",   "2000",    "--hidden",
     "64",     "--epochs",  "3",      "--activation",    "sigmoid", "--precision",
@@ -51,7 +51,7 @@ const std::vector<std::string> launcher = {"mpirun",          "-n",        "2",
 struct Row {
   std::string stage;
   std::string device;
-  double seconds = 0;  ///< of the fastest epoch: the first one also warms up
+  double seconds = 0;  ///< of the fastest epoch, since the first one includes warming up
   double images_per_second = 0;
   double loss = 0;
   double accuracy = 0;
@@ -60,10 +60,10 @@ struct Row {
   std::vector<ParameterValues> parameters;
 };
 
-/// Runs a program to its end, its standard output going to a new file.
+/// Runs a program to its end, with its standard output written to a new file.
 /// @return its exit code; 128 + N if signal N ended it.
 int run(const std::vector<std::string>& words, const fs::path& output) {
-  std::vector<std::string> copies = words;  // the call takes pointers to what it may change
+  std::vector<std::string> copies = words;  // the call takes pointers to non-const strings
   std::vector<char*> arguments;
   for (std::string& word : copies) arguments.push_back(word.data());
   arguments.push_back(nullptr);
@@ -102,7 +102,7 @@ void read_report(const fs::path& path, Row& row) {
   }
 }
 
-/// A tour replaces what an earlier one has left, and nothing else: it marks its folder.
+/// A tour replaces only the files of an earlier tour: it marks its folder.
 void expect_own(const fs::path& folder) {
   const fs::path mark = folder / ".tour";
   if (!fs::is_empty(folder) && !fs::exists(mark)) {
@@ -118,7 +118,7 @@ Row visit(const std::string& program, const fs::path& folder) {
   const fs::path report = folder / (name + ".json");
   const fs::path log = folder / (name + ".log");
 
-  // What an earlier tour left must not pass for this one's. Of a link it is the link that goes.
+  // An earlier tour's files must not pass for this one's. If one is a link, the link is removed.
   std::error_code ignored;
   for (const fs::path& earlier : {checkpoint, report, log}) fs::remove(earlier, ignored);
 
@@ -151,7 +151,7 @@ std::string scientific(double value) {
   return text.data();
 }
 
-/// "CPU" of "CPU (AMD EPYC, one core)"; with a star where the CPU plays the GPU.
+/// "CPU" from "CPU (AMD EPYC, one core)"; with a star if the CPU emulates the GPU.
 std::string kind_of_device(const Row& row) {
   if (row.cuda_on_cpu) return "CPU*";
   return row.device.substr(0, row.device.find(" ("));
@@ -159,10 +159,10 @@ std::string kind_of_device(const Row& row) {
 
 std::string verdict(const Row& row) {
   if (!row.difference) return "-";
-  return *row.difference <= bound ? "equal" : "DIFFERS";  // a NaN is not <=
+  return *row.difference <= bound ? "equal" : "DIFFERS";  // false for NaN
 }
 
-/// At most 80 columns wide, so that it wraps on no terminal.
+/// At most 80 columns wide, so that it does not wrap on a terminal.
 void print_table(const std::vector<Row>& rows) {
   constexpr std::size_t columns = 10;
   using Cells = std::array<std::string, columns>;
@@ -241,7 +241,7 @@ int tour(const std::vector<std::string>& programs, const fs::path& folder) {
 
 }  // namespace
 
-// Declaring options throws only if one of them is declared wrongly, which the first run would show.
+// Declaring options throws only if a declaration is wrong, which the first run would show.
 // NOLINTNEXTLINE(bugprone-exception-escape)
 int main(int argc, char** argv) {
   CLI::App app(

@@ -15,8 +15,8 @@ double ratio(double x, double y) {
   return x == 0 ? 0 : x / y;
 }
 
-/// Looks at the values one by one: sets all of the result but the L2 norm. @return the largest
-/// absolute value of both; NaN if any value is not finite.
+/// Compares the values one by one: sets everything in the result except the L2 norm. @return the
+/// largest absolute value of both; NaN if any value is not finite.
 double compare_elements(const ParameterValues& a, const ParameterValues& b, Difference& result) {
   double largest = 0;
   double largest_difference = 0;
@@ -50,7 +50,7 @@ Difference compare(const ParameterValues& a, const ParameterValues& b) {
   double squares_b = 0;
   double squares_of_difference = 0;
   for (std::size_t i = 0; i < a.values.size(); ++i) {
-    // Scaled by the largest value, no square that counts overflows or underflows.
+    // Scaled by the largest value, so that no relevant square overflows or underflows.
     const double x = ratio(a.values[i], largest);
     const double y = ratio(b.values[i], largest);
     squares_a += x * x;

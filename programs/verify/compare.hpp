@@ -9,14 +9,14 @@
 
 namespace stagewise {
 
-/// How far one parameter of two sets lies apart. Relative differences are norms of the difference
-/// over the larger of the two norms; two zeros differ by 0.
+/// The difference between two versions of one parameter. Relative differences are norms of the
+/// difference divided by the larger of the two norms; two zeros differ by 0.
 struct Difference {
   std::string name;
   double max_norm = 0;  ///< max |a - b| / max(max |a|, max |b|)
   double l2_norm = 0;   ///< the same with Euclidean norms
   Index worst = 0;      ///< where |a - b| is largest, or the first value that is not finite
-  double a = 0;         ///< the values there
+  double a = 0;         ///< the two values there
   double b = 0;
   bool finite = true;  ///< whether all values of both are finite
 
@@ -25,7 +25,7 @@ struct Difference {
 };
 
 /// Compares parameter by parameter, in the order of `a`.
-/// @param name_a, name_b what the error's sentence calls the two: their files, for example.
+/// @param name_a, name_b what an error message calls the two: their files, for example.
 /// @throws Error if names or shapes differ.
 std::vector<Difference> compare_parameters(const std::vector<ParameterValues>& a,
                                            const std::vector<ParameterValues>& b,
@@ -35,7 +35,7 @@ std::vector<Difference> compare_parameters(const std::vector<ParameterValues>& a
 /// The largest max norm; NaN if any value is not finite.
 double largest_difference(const std::vector<Difference>& differences);
 
-/// Place of an element in a tensor: "[3, 14]".
+/// The position of an element in a tensor: "[3, 14]".
 std::string place_of(Index element, const Shape& shape);
 
 }  // namespace stagewise

@@ -11,7 +11,7 @@
 namespace stagewise {
 namespace {
 
-/// Numbers of rows or columns, from the first to the last.
+/// A range of row or column numbers.
 struct Range {
   Index first;
   Index last;
@@ -19,7 +19,7 @@ struct Range {
   Index length() const { return last - first + 1; }
 };
 
-/// From the first that has the mark to the last; one has it.
+/// From the first element equal to `mark` to the last; there is at least one.
 Range range_of(const std::vector<bool>& marks, bool mark = true) {
   const auto first = std::find(marks.begin(), marks.end(), mark);
   const auto last = std::find(marks.rbegin(), marks.rend(), mark);
@@ -34,9 +34,9 @@ std::string named(const std::string& noun, const Range& range) {
          last;
 }
 
-/// A side of the result, with what is marked in it.
+/// One dimension of the result, with its marked rows or columns.
 struct Side {
-  std::string noun;  ///< of what is counted along it
+  std::string noun;  ///< what is counted along it
   const std::vector<bool>& marks;
   Index tile;
 
@@ -76,7 +76,7 @@ struct Side {
   }
 };
 
-/// Those of the two that say something: "rows 0 to 3 and column 7".
+/// Those of the two that are not empty: "rows 0 to 3 and column 7".
 std::string joined(const std::string& rows, const std::string& columns) {
   return rows + (rows.empty() || columns.empty() ? "" : " and ") + columns;
 }

@@ -16,15 +16,15 @@ namespace stagewise {
 struct ResultLayout {
   Index rows = 1;
   Index columns = 1;
-  Index tile = 0;  ///< side of the squares that a block computes; 0: none, or not known
+  Index tile = 0;  ///< side of the square that a block computes; 0: none or unknown
 };
 
-/// Collects the elements that are wrong. Takes memory for rows and columns, not for elements.
+/// Collects wrong elements. Needs memory for rows and columns, but not for elements.
 class Differences {
  public:
   explicit Differences(const ResultLayout& layout);
 
-  /// The element at `place` is wrong.
+  /// Adds a wrong element, the one at `place`.
   void add(Index place, double found, double expected);
 
   /// "12 of 60 elements, all in columns 8 and 9 (the last, incomplete tile of 4); the worst,
@@ -40,19 +40,19 @@ class Differences {
   std::vector<bool> columns_;  ///< likewise
   std::vector<bool> in_tile_;  ///< likewise for the places of a tile, row by row
   Index count_ = 0;
-  Index worst_ = 0;  ///< place of the first that is not finite, else of the one farthest off
+  Index worst_ = 0;  ///< place of the first that is not finite, otherwise of the farthest off
   double distance_ = 0;
   double found_ = 0;
   double expected_ = 0;
 };
 
-/// Whether a number is what was expected, up to `bound`. NaN never is.
+/// Whether a number is the expected one, up to `bound`. NaN never is.
 inline bool is_near(double found, double expected, double bound) {
   return std::abs(found - expected) <= bound;
 }
 
-/// What Differences says about `found`, compared with as many elements of `expected`.
-/// @param is_right whether the first of two doubles may stand for the second.
+/// What Differences reports on `found`, compared with as many elements of `expected`.
+/// @param is_right whether the first of two doubles is acceptable for the second.
 template <typename Found, typename Expected, typename IsRight>
 std::string describe_differences(std::span<const Found> found, std::span<const Expected> expected,
                                  const ResultLayout& layout, const IsRight& is_right) {

@@ -12,8 +12,7 @@ namespace stagewise::minibatch {
 /// A last layer and its loss.
 template <typename T>
 struct OutputLayerProblem {
-  LinearBackwardProblem<T>
-      layer;  ///< without its activation, which the loss applies; see LossProblem
+  LinearBackwardProblem<T> layer;  ///< without activation, which the loss applies; see LossProblem
   LossProblem<T> loss;
 };
 

@@ -35,7 +35,7 @@ Program fold_biases(const Program& program) {
         .input = gemm->a, .weight = gemm->b, .bias = add->bias, .sum = add->y};
     if (rewriter.fuse({*product, i}, folded)) i = 0;
 
-    // Backwards: the product that gives the gradient of the weight leads to the others.
+    // Backward pass: the product that computes the weight's gradient leads to the others.
     for (std::size_t k = 0; k < rewriter.size(); ++k) {
       const auto* const dweight = rewriter.get<Gemm>(k);
       if (dweight == nullptr || dweight->op_a == Transpose::no || dweight->a != folded.input) {
@@ -85,7 +85,7 @@ void FoldedLayer<T>::fold(cudaStream_t stream, const LinearProblem<T>& layer) {
   } else {
     insert_ones(stream, layer.rows, layer.in, layer.input, input_.data());
   }
-  copy(stream, layer.bias, weight_.data(), layer.out);  // row by row, so a row is a piece
+  copy(stream, layer.bias, weight_.data(), layer.out);  // row-major, so the first row is one piece
   copy(stream, layer.weight, weight_.data() + layer.out, layer.in * layer.out);
 }
 //! [fold]

@@ -15,33 +15,33 @@ namespace stagewise::shared_memory {
 /// How a layer's input gets its column of ones.
 enum class FoldBias : std::uint8_t { in_place, out_of_place };
 
-/// Makes each product that is followed by a bias one operation, and its gradients another.
+/// Replaces each product that is followed by a bias with one operation, and its gradients with
+/// another.
 Program fold_biases(const Program& program);
 
-/// With a first column of ones in the input, the bias is the first row of the weights, and a layer
+/// With a first column of ones in the input and the bias as the first row of the weights, a layer
 /// is one product, forward and backward:
 ///
 ///     [1 | input] [bias  ]  =  input weight + bias
 ///                 [weight]
 ///
-/// This class holds these larger matrices, in the GPU's memory, for one layer after the other.
+/// This class owns these larger matrices, in GPU memory, and is used for one layer after another.
 template <typename T>
 class FoldedLayer {
  public:
   explicit FoldedLayer(FoldBias how) : how_(how) {}
 
-  /// Makes room for layers of this size. What was there before is lost.
+  /// Allocates memory for layers of this size. Its previous contents are lost.
   /// @throws Error if the GPU has too little memory.
   void reserve(Index rows, Index in, Index out, bool with_gradients);
 
-  /// Puts together input() and weight() from a layer's own. There must be room for it.
+  /// Assembles input() and weight() from a layer's own. There must be memory for it.
   void fold(cudaStream_t stream, const LinearProblem<T>& layer);
 
-  /// Takes input_gradient() apart: without its first column it is the gradient of the layer's
-  /// input.
+  /// Extracts the gradient of the layer's input from input_gradient(), which has one more column.
   void unfold_input_gradient(cudaStream_t stream, const LinearProblem<T>& layer, T* dinput);
 
-  /// Takes weight_gradient() apart.
+  /// Extracts the gradients of weights and bias from weight_gradient().
   void unfold_weight_gradient(cudaStream_t stream, const LinearProblem<T>& layer, T* dweight,
                               T* dbias);
 

@@ -44,7 +44,7 @@ void FoldBiasExecutor<T>::run(const FoldedLinear& op) {
 template <typename T>
 void FoldBiasExecutor<T>::run(const FoldedGradients& op) {
   const LinearProblem<T> layer = this->layer(op.input, op.weight, op.bias);
-  folded_.fold(this->stream(), layer);  // another layer's are there by now
+  folded_.fold(this->stream(), layer);  // by now, it holds those of another layer
   if (op.dinput) {
     this->multiply({.op_b = Transpose::yes,
                     .m = layer.rows,

@@ -7,7 +7,7 @@
 
 namespace stagewise {
 
-/// Computes what fold_biases() has put together; everything else is stage 03's.
+/// Computes the operations that fold_biases() has inserted; everything else is stage 03's.
 template <typename T>
 class FoldBiasExecutor final : public SharedMemoryExecutor<T> {
  public:

@@ -1,12 +1,12 @@
 /// @file
-/// A column of ones before a matrix, out of place: a thread an element of the result.
+/// A column of ones before a matrix, out of place: one thread per element of the result.
 ///
-/// Against shift.cu, this takes the memory of a second matrix and a single launch; and as nobody
-/// overwrites what somebody has yet to read, nobody waits. Where a second matrix is at hand, as
-/// between the layers of a network, it is the better way.
+/// Unlike shift.cu, this needs the memory of a second matrix, but only a single launch; and since
+/// no thread overwrites what another has yet to read, none has to wait. Where a second matrix is
+/// available, as between the layers of a network, it is the better way.
 ///
-/// Both sides are coalesced, though a warp that reads 32 neighbours often begins in the middle of a
-/// piece of 32 bytes: the rows of both matrices begin at different places.
+/// Loads and stores are coalesced, although a warp that reads 32 neighbours often begins in the
+/// middle of a sector, since the rows of both matrices begin at different offsets.
 ///
 /// Work: rows x cols elements read and written, each once.
 

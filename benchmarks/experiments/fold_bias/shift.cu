@@ -1,29 +1,29 @@
 /// @file
-/// A column of ones before a matrix, in place with a helper (report 003).
+/// A column of ones before a matrix, in place, with a helper buffer (report 003).
 ///
 /// In place, every row but the first moves, and its new place overlaps the old one of its
-/// neighbours. A block moves a row: if all read before any writes, nothing is lost, but blocks
-/// cannot wait for each other. So a first kernel saves in a helper what the blocks of other rows
-/// will overwrite, and a second one moves the rows. Take 3 rows of 4, before and after
-/// shift_right():
+/// neighbours. One block moves one row. If all blocks read before any writes, nothing is lost, but
+/// blocks cannot wait for each other. So a first kernel saves to a helper buffer what the blocks of
+/// other rows will overwrite, and a second one moves the rows. For example, 3 rows of 4, before and
+/// after shift_right():
 ///
 ///     address   0  1  2  3  4  5  6  7  8  9 10 11 12 13 14
 ///     before   a0 a1 a2 a3 b0 b1 b2 b3 c0 c1 c2 c3
 ///     after     1 a0 a1 a2 a3  1 b0 b1 b2 b3  1 c0 c1 c2 c3
 ///
-/// The rows above row j end at address j (cols + 1), of which j cols were theirs before: they
-/// overwrite the first j elements of row j, here b0, c0 and c1, or all of them in a matrix of few
-/// columns. What is left of the row lies within its own new place, which no other block touches. So
-/// the helper holds 1 + 2 + 3 + ... elements, with cols in place of all that is larger. Read
-/// backwards, the picture is shift_left(): there the rows below overwrite the last j + 1 elements
-/// of row j, here a3, b2 and b3, unless it is the last one.
+/// After the shift, the rows above row j end at address j (cols + 1), of which j cols were theirs
+/// before: they overwrite the first j elements of row j, here b0, c0 and c1, or all of them in a
+/// matrix of few columns. The rest of the row lies within its own new place, which no other block
+/// touches. So the helper has 1 + 2 + 3 + ... elements, with each term at most cols. Read in
+/// reverse, the picture shows shift_left(): there, the rows below overwrite the last j + 1 elements
+/// of row j, here a3, b2 and b3, except in the last row.
 ///
-/// Report 003 gives each element of this triangle a thread, which finds its row by a square root. A
-/// block for each row needs none: its part of the helper begins after those of the rows above, and
-/// their sum is known.
+/// Report 003 uses one thread per element of this triangle, which finds its row with a square root.
+/// One block per row does not need that: its part of the helper begins after those of the rows
+/// above, whose sizes have a closed-form sum.
 ///
-/// Work: rows x cols elements read and written, and the helper written and read: almost as much
-/// again where there are more rows than columns. insert_ones.cu needs a second matrix instead.
+/// Work: rows x cols elements read and written, plus the helper, written and read: almost as much
+/// again if there are more rows than columns. insert_ones.cu needs a second matrix instead.
 
 #include <algorithm>
 
@@ -42,8 +42,8 @@ __host__ __device__ Index staircase(Index rows, Index cols) {
   return stairs * (stairs + 1) / 2 + (rows - 1 - stairs) * cols;
 }
 
-/// The part of a row that is saved: `count` elements from `column` on, in the helper from `offset`
-/// on.
+/// The part of a row that is saved: `count` elements, starting at `column`, stored in the helper
+/// starting at `offset`.
 struct Saved {
   Index column;
   Index count;
@@ -54,8 +54,8 @@ __device__ Saved saved_by_shift_right(Index row, Index cols) {
   return {0, min(row, cols), staircase(row, cols)};
 }
 
-/// Where there are more rows than columns, some of the lowest rows' elements lie behind the whole
-/// new matrix and would survive. They are saved all the same: one formula serves both directions.
+/// If there are more rows than columns, some elements of the lowest rows lie after the whole new
+/// matrix and would survive. They are saved all the same: one formula serves both directions.
 __device__ Saved saved_by_shift_left(Index row, Index rows, Index cols) {
   if (row == rows - 1) return {cols, 0, 0};
   const Index count = min(row + 1, cols);
@@ -92,7 +92,7 @@ __global__ void shift_right_kernel(Index cols, T* matrix, const T* helper) {
   const T* const from = matrix + row * cols;
   T* const to = matrix + row * (cols + 1);
   const Saved saved = saved_by_shift_right(row, cols);
-  // From right to left: what a piece overwrites belongs to itself or has been moved already.
+  // From right to left: a piece overwrites only itself or elements that have already moved.
   for (Index end = cols; end > 0; end -= blockDim.x) {
     const Index column = end - 1 - threadIdx.x;
     T value = 0;
@@ -127,7 +127,7 @@ __global__ void shift_left_kernel(Index rows, Index cols, T* matrix, const T* he
 }
 //! [shift_left]
 
-/// Threads for a row: whole warps, and few of them idle where rows are short.
+/// Threads per row: whole warps, and few idle ones if rows are short.
 unsigned threads_for(Index cols) {
   return static_cast<unsigned>(std::clamp<Index>(cuda::pieces(cols, 32) * 32, 32, 256));
 }

@@ -14,8 +14,8 @@ namespace stagewise::shared_memory {
 Index shift_helper_elements(Index rows, Index cols);
 
 /// In place: [rows, cols] becomes [rows, 1 + cols] with a first column of ones.
-/// @param matrix room for rows (1 + cols) elements, of which the first rows cols are the matrix.
-/// @param helper room for shift_helper_elements() elements.
+/// @param matrix has room for rows (1 + cols) elements; the first rows cols are the matrix.
+/// @param helper has room for shift_helper_elements() elements.
 template <typename T>
 void shift_right(cudaStream_t stream, Index rows, Index cols, T* matrix, T* helper);
 

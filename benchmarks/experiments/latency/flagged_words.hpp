@@ -1,10 +1,10 @@
 /// @file
-/// Values that say themselves when they have come.
+/// Values that carry the flag of their own arrival.
 ///
-/// Who waits for data usually waits twice: for a flag, then for the data, and the sender needs a
-/// fence between the two. Here every 8 bytes hold 4 of data and the number of the request that they
-/// belong to. 8 bytes are written and read as one, so whoever sees the number has the data: no
-/// flag, no fence, for twice the bytes. (NCCL calls such a protocol LL, for low latency.)
+/// A receiver usually waits twice, for a flag and then for the data, and the sender needs a fence
+/// between the two. Here, every 8 bytes contain 4 bytes of data and the number of the request to
+/// which they belong. 8 bytes are written and read as one, so a thread that sees the number has the
+/// data: no flag, no fence, for twice the bytes. (NCCL calls such a protocol LL, for low latency.)
 #pragma once
 
 #include <cstdint>
@@ -17,21 +17,21 @@ namespace stagewise::minibatch {
 /// The data in the lower half, the number in the upper one.
 using Word = unsigned long long;
 
-/// Numbers that are no request's: memory before the first one, and the end.
+/// Numbers that belong to no request: for memory before the first one, and for the end.
 constexpr std::uint32_t no_request = 0;
 constexpr std::uint32_t stop_request = 0xffffffff;
 
-/// Words that a value takes.
+/// How many words a value takes.
 template <typename T>
 constexpr int words_of = sizeof(T) / sizeof(std::uint32_t);
 
-/// The number of the next request: 1 to stop_request - 1, then from 1 again.
+/// The number of the next request: 1 to stop_request - 1, then 1 again.
 __host__ __device__ inline std::uint32_t request_after(std::uint32_t number) {
   return number + 1 == stop_request ? 1 : number + 1;
 }
 
 //! [words]
-/// Puts a request's number and 4 bytes of data together.
+/// Combines a request's number and 4 bytes of data.
 __host__ __device__ inline Word make_word(std::uint32_t number, std::uint32_t data) {
   return Word{number} << 32U | data;
 }
@@ -50,13 +50,13 @@ __host__ __device__ inline std::uint32_t data_of(Word word) {
 // std::array has no functions for kernels.
 // NOLINTBEGIN(modernize-avoid-c-arrays)
 
-/// A value cut into words.
+/// A value split into words.
 template <typename T>
 struct Message {
   Word words[words_of<T>];
 };
 
-/// Cuts a value into words, each with the request's number.
+/// Splits a value into words, each with the request's number.
 template <typename T>
 __host__ __device__ Message<T> make_message(std::uint32_t number, T value) {
   std::uint32_t data[words_of<T>];
@@ -66,7 +66,7 @@ __host__ __device__ Message<T> make_message(std::uint32_t number, T value) {
   return message;
 }
 
-/// Puts a value together again. Its words must all be of one request.
+/// Reassembles a value. Its words must all belong to one request.
 template <typename T>
 __host__ __device__ T value_of(const Message<T>& message) {
   std::uint32_t data[words_of<T>];

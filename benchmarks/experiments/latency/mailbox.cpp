@@ -37,7 +37,7 @@ Mailbox<T>::Mailbox(PersistentMlp<T>& mlp, const cuda::Stream& stream)
     mlp.layers[l].input = between_blocks_.data() + begin;
     begin += words_of_input(mlp, l);
   }
-  // What lies there from earlier must not look like a message.
+  // Earlier contents must not look like a message.
   std::fill_n(mailbox_.data(), mailbox_.elements(), make_word(no_request, 0));
   std::fill_n(answer_.data(), 1, make_word(no_request, 0));
   CUDA_CHECK(cudaMemsetAsync(between_blocks_.data(), 0,

@@ -2,7 +2,7 @@
 /// One image through a multilayer perceptron without a launch and without a copy.
 ///
 /// The captured path still pays for a launch, two copies and a wait, each of which crosses the bus
-/// between host and GPU, while the arithmetic of one image is small. What changes:
+/// between host and GPU, while the arithmetic for one image is small. What changes:
 /// - The kernel never ends. It looks into the host's memory for the next image, and writes the
 ///   class there: one read and one write cross the bus.
 /// - Weights stay in shared memory, where each block keeps those of its own units.
@@ -10,11 +10,12 @@
 ///   (flagged_words.hpp), so a layer costs one trip through the L2 cache: no fence, no counter.
 ///
 /// The blocks fetch the image from the host in shares and pass these on in global memory. If each
-/// fetched all of it, the bus would carry it once a block: 33 blocks and 6 KB for 784-256-10.
+/// block fetched all of it, it would cross the bus once per block: 33 blocks and 6 KB for
+/// 784-256-10.
 ///
 /// Nothing is overwritten too early: the host sends the next request after the answer to this one,
 /// the answer needs every unit of every layer, and a block computes its units after it has read all
-/// of its input. So when the answer is there, nobody still reads.
+/// of its input. So when the answer arrives, no block is still reading.
 ///
 /// Bytes: 8 for each input across the bus (16 in double) and 8 back; no weights from L2 where all
 /// are kept. Run it: stage04_minibatch evaluate --load F --batch-size 1 --latency
@@ -29,7 +30,7 @@
 namespace stagewise::minibatch {
 namespace {
 
-/// Words of the host's memory and of the GPU's: among all threads of both.
+/// Words in host memory and in GPU memory, shared among all threads of both.
 using AtomicWord = ::cuda::atomic_ref<Word, ::cuda::thread_scope_system>;
 
 template <typename T>
@@ -40,11 +41,11 @@ __device__ void send(Word* to, int i, const Message<T>& message) {
 }
 
 //! [fetch]
-/// Calls use(i, message) for the messages `share` of a request, once each has come. The threads of
-/// the block divide them among themselves.
+/// Calls use(i, message) for the messages `share` of a request, once each has arrived. The threads
+/// of the block divide them among themselves.
 template <typename T, typename Use>
 __device__ void fetch(Word* from, Share share, std::uint32_t request, const Use& use) {
-  constexpr int at_once = 4;  // loads under way: a thread waits for the memory once, not four times
+  constexpr int at_once = 4;  // loads in flight: a thread waits for memory once, not four times
   const int step = static_cast<int>(blockDim.x);
   for (int begin = share.begin + static_cast<int>(threadIdx.x); begin < share.end;
        begin += at_once * step) {
@@ -68,7 +69,7 @@ __device__ void fetch(Word* from, Share share, std::uint32_t request, const Use&
           all_here &= number_of(word) == request || number_of(word) == stop_request;
         }
       }
-      if (!all_here) __nanosleep(0);  // on a CPU, the others' turn
+      if (!all_here) __nanosleep(0);  // on a CPU, lets other threads run
     }
 #pragma unroll
     for (int m = 0; m < at_once; ++m) {
@@ -78,8 +79,8 @@ __device__ void fetch(Word* from, Share share, std::uint32_t request, const Use&
 }
 //! [fetch]
 
-/// Brings a layer's input to shared memory. All threads of the block call it.
-/// @return whether it was told to stop instead.
+/// Copies a layer's input to shared memory. All threads of the block call it.
+/// @return whether it was a request to stop instead.
 template <typename T>
 __device__ bool receive(const PersistentLayer<T>& layer, std::uint32_t request, T* x) {
   bool stopped = false;
@@ -90,7 +91,7 @@ __device__ bool receive(const PersistentLayer<T>& layer, std::uint32_t request, 
   return __syncthreads_or(stopped ? 1 : 0) != 0;
 }
 
-/// Keeps the weights of some units in shared memory, each unit's together and its bias behind them.
+/// Keeps the weights of some units in shared memory, unit by unit, each followed by its bias.
 template <typename T>
 __device__ void keep_weights(const PersistentLayer<T>& layer, Share units, T* shared) {
   if (layer.kept_at < 0) return;
@@ -110,8 +111,8 @@ __device__ void keep_weights(const PersistentLayer<T>& layer, Share units, T* sh
   }
 }
 
-/// The product of an input with a unit's weights, `stride` apart: each lane of the warp takes every
-/// 32nd input, and all get the sum.
+/// The product of an input and a unit's weights, which are `stride` apart: each lane of the warp
+/// takes every 32nd input, and all lanes get the sum.
 template <typename T>
 __device__ T dot(int n, const T* x, const T* weight, Index stride) {
   T sum = 0;
@@ -120,7 +121,7 @@ __device__ T dot(int n, const T* x, const T* weight, Index stride) {
   return shared_memory::sum_of_warp(sum);
 }
 
-/// Calls use(unit, output) for some units of a layer, a warp each.
+/// Calls use(unit, output) for some units of a layer, with one warp per unit.
 template <typename T, typename Use>
 __device__ void compute_units(const PersistentLayer<T>& layer, Share units, const T* x,
                               const T* shared, const Use& use) {
@@ -138,7 +139,7 @@ __device__ void compute_units(const PersistentLayer<T>& layer, Share units, cons
   }
 }
 
-/// The life of a block that computes a share of the hidden layers.
+/// The main loop of a block that computes a share of the hidden layers.
 template <typename T>
 __device__ void serve_hidden_layers(const PersistentMlp<T>& mlp, T* shared) {
   const int worker = static_cast<int>(blockIdx.x) - 1;
@@ -158,18 +159,18 @@ __device__ void serve_hidden_layers(const PersistentMlp<T>& mlp, T* shared) {
       const Share units = share_of(layer.out, worker, workers);
       if (units.size() == 0) continue;
       stopped = stopped || receive(layer, request, shared);
-      const std::uint32_t number = stopped ? stop_request : request;  // the end is passed on, too
+      const std::uint32_t number = stopped ? stop_request : request;  // passes on the end
       compute_units(layer, units, shared, shared, [&](int unit, T output) {
         send(mlp.layers[l + 1].input, unit, make_message(number, output));
       });
-      __syncthreads();  // before the next input takes this one's place
+      __syncthreads();  // before the next input overwrites this one
     }
     if (stopped || request == mlp.last_request) return;
   }
   //! [serve]
 }
 
-/// The class that the outputs name; the lowest wins ties.
+/// The class that the outputs indicate; the lowest wins ties.
 template <typename T>
 __device__ int class_of(const PersistentMlp<T>& mlp, const T* outputs, int count) {
   if (mlp.has_cut) return outputs[0] >= mlp.cut ? 1 : 0;
@@ -180,7 +181,7 @@ __device__ int class_of(const PersistentMlp<T>& mlp, const T* outputs, int count
   return best;
 }
 
-/// The life of block 0.
+/// The main loop of block 0.
 template <typename T>
 __device__ void serve_last_layer(const PersistentMlp<T>& mlp, T* shared) {
   const PersistentLayer<T>& layer = mlp.layers[mlp.layer_count - 1];

@@ -14,7 +14,7 @@
 namespace stagewise::minibatch {
 namespace {
 
-/// The network's layers, first to last; none unless its prediction consists of these alone.
+/// The network's layers, first to last; none unless its prediction consists only of these.
 template <typename T>
 std::vector<Linear> layers_of(const Network<T>& network) {
   std::vector<Linear> layers;
@@ -32,8 +32,8 @@ std::vector<Linear> layers_of(const Network<T>& network) {
   return layers;
 }
 
-/// Decides which weights each block keeps: layer by layer, as far as they fit.
-/// @return whether what cannot do without shared memory fits.
+/// Decides which weights each block keeps: layer by layer, as long as they fit.
+/// @return whether everything that must be in shared memory fits.
 template <typename T>
 bool plan_shared_memory(PersistentMlp<T>& mlp, std::int64_t capacity) {
   const int last = mlp.layer_count - 1;
@@ -57,14 +57,14 @@ bool plan_shared_memory(PersistentMlp<T>& mlp, std::int64_t capacity) {
   return true;
 }
 
-/// While a kernel stays, whatever waits for the whole GPU waits for ever, as the memory of another
-/// one does when it is given back. So there is one at a time.
+/// While a persistent kernel runs, anything that waits for the whole GPU waits forever; freeing the
+/// memory of another kernel does. So there is only one at a time.
 std::atomic<int>& running() {
   static std::atomic<int> count = 0;
   return count;
 }
 
-/// Whether a launch returns only when its kernel has ended, which one that stays never does.
+/// Whether a launch returns only when its kernel has ended, which a persistent one never does.
 bool launches_wait() {
   const char* const blocking = std::getenv("CUDA_LAUNCH_BLOCKING");
   return !cuda::runs_on_cpu() && blocking != nullptr && std::string_view(blocking) != "0";
@@ -114,7 +114,7 @@ template <typename T>
 PersistentPrediction<T>::~PersistentPrediction() {
   if (!is_running_) return;
   mail_.post_stop();
-  cudaStreamSynchronize(stream_.get());  // if the kernel has failed, predict() has said so
+  cudaStreamSynchronize(stream_.get());  // if the kernel has failed, predict() has reported it
   --running();
 }
 
@@ -139,7 +139,7 @@ void PersistentPrediction<T>::launch_if_needed() {
 
 template <typename T>
 void PersistentPrediction<T>::wait_for_answer() {
-  constexpr int looks_between_questions = 10'000;  // to ask CUDA takes longer than to look
+  constexpr int looks_between_questions = 10'000;  // asking CUDA takes longer than looking
   for (bool has_ended = false;;) {
     for (int i = 0; i < looks_between_questions; ++i) {
       if (mail_.is_answered(request_)) return;
@@ -149,7 +149,7 @@ void PersistentPrediction<T>::wait_for_answer() {
     }
     const cudaError_t status = cudaStreamQuery(stream_.get());
     if (status == cudaErrorNotReady) {
-      cudaGetLastError();  // it runs, which is no error
+      cudaGetLastError();  // "not ready" only means that it runs
     } else {
       CUDA_CHECK(status);
       has_ended = true;

@@ -1,5 +1,5 @@
 /// @file
-/// Stage 04's ways to answer batches: what `evaluate --latency` measures.
+/// Stage 04's ways to answer batches, which `evaluate --latency` measures.
 #pragma once
 
 #include <memory>
@@ -11,8 +11,8 @@
 
 namespace stagewise::minibatch {
 
-/// Those that work for this network, in the order in which they are to be measured.
-/// @param network whose executor is a MinibatchExecutor.
+/// Those that work for this network, in the order in which to measure them.
+/// @param network its executor must be a MinibatchExecutor.
 template <typename T>
 std::vector<std::unique_ptr<Predictor<T>>> make_predictors(Network<T>& network) {
   std::vector<std::unique_ptr<Predictor<T>>> predictors;

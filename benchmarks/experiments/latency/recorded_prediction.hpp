@@ -1,5 +1,5 @@
 /// @file
-/// Answers a batch with one launch: copy in, forward and copy out are recorded once.
+/// Answers a batch with one launch: the copy in, the forward pass and the copy out are recorded.
 #pragma once
 
 #include <optional>
@@ -10,15 +10,15 @@
 
 namespace stagewise::minibatch {
 
-/// The eager path asks for every operation anew and waits after each copy. Here all of it is a CUDA
-/// graph: the host launches it, and waits once. The copies are part of the recording and know their
-/// addresses, so both ends have a buffer of their own, pinned.
+/// The eager path launches every operation anew and waits after each copy. Here, all of it is a
+/// CUDA graph, which the host launches and waits for once. The recorded copies have fixed
+/// addresses, so both ends have a pinned buffer of their own.
 template <typename T>
 class RecordedPrediction final : public Predictor<T> {
  public:
-  /// @param network must outlive this, and its largest batch is the one that is answered. Its
+  /// @param network must outlive this; its largest batch is the one that is answered. Its
   ///        parameters may change between batches.
-  /// @param stream its executor's.
+  /// @param stream that of its executor.
   RecordedPrediction(Network<T>& network, const cuda::Stream& stream);
 
   std::string name() const override { return "captured"; }

@@ -1,6 +1,5 @@
 /// @file
-/// The first version of report 000, kept as an experiment of stage 02:
-/// `--memory per-step`.
+/// The first version of report 000, kept as an experiment of stage 02: `--memory per-step`.
 #pragma once
 
 #include <functional>
@@ -11,17 +10,17 @@
 
 namespace stagewise {
 
-/// A step that owns nothing on the GPU between steps: it allocates every value, copies the
-/// parameters in, computes, copies them out and frees everything, as a first program would that
-/// treats the GPU as a function to call. The numbers are those of ProgramStep, bit for bit; the
-/// time shows what it buys to allocate once.
+/// A step that owns no GPU memory between steps: it allocates every value, copies the parameters
+/// in, computes, copies them out and frees everything, as a first program might that treats the GPU
+/// like a function to call. The results are those of ProgramStep, bit for bit; the time shows what
+/// is gained by allocating only once.
 template <typename T>
 class PerStepMemory final : public Step {
  public:
   using MakeExecutor = std::function<std::unique_ptr<Executor<T>>()>;
 
-  /// @param network receives the parameters at the end of every epoch. It, the training set and
-  ///        what `make_executor` refers to must outlive the step.
+  /// @param network receives the parameters at the end of every epoch. The network, the training
+  ///        set and whatever `make_executor` refers to must outlive the step.
   PerStepMemory(Network<T>& network, const Dataset& training_set, const Sgd& sgd,
                 std::vector<ParameterValues> start, MakeExecutor make_executor, Index max_rows);
 

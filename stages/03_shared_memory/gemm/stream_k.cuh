@@ -118,8 +118,7 @@ template <template <typename, typename, typename, int> class Copies, int stages,
 void launch_stream_k(cudaStream_t stream, Index m, Index n, Index k, const LoaderA& a,
                      const LoaderB& b, const Epilogue& epilogue, Index max_blocks,
                      Workspace& workspace) {
-  constexpr Index min_k_tiles =
-      2;  // adding up a split tile must not take longer than multiplying it
+  constexpr Index min_k_tiles = 2;  // adding up a tile must not take longer than multiplying it
   constexpr Index tile_elements = Index{Tiling::BM} * Tiling::BN;
   const Index depth = std::max<Index>(cuda::pieces(k, Tiling::BK), 1);
   const Index tiles = tile_count<Tiling>(m, n);
