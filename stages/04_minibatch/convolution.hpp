@@ -10,8 +10,8 @@
 
 namespace stagewise::minibatch {
 
-/// Whether the kernels below can compute this layer, with this batch and every smaller one: the
-/// windows must be 2 x 2 pixels, no size may be 0, and sizes must fit into ints. Does not look at
+/// Whether the kernels below can compute this layer, with this batch and every smaller one: pooling
+/// windows must have 2 x 2 pixels, no size may be 0, and sizes must fit into ints. Does not look at
 /// pointers.
 template <typename T>
 bool can_fuse_pooling(const ConvolutionReluPoolProblem<T>& layer);

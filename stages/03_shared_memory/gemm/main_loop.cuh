@@ -155,8 +155,7 @@ __device__ void multiply(KTiles<Copies, stages, T, Tiling, LoaderA, LoaderB>& k_
   int next = stages - 1;
   for (int k_tile = begin; k_tile < end; ++k_tile) {
     CopiesA::wait();
-    __syncthreads();  // this k tile is complete, and no thread still reads the one to be filled
-                      // next
+    __syncthreads();  // this k tile is complete, and no thread reads the one to be filled next
     fetch(k_tile + stages - 1, next);
     add_products<T, Tiling>(k_tiles.a[now], k_tiles.b[now], sums);
     put(next);
