@@ -52,8 +52,8 @@ void run(benchmark::State& state, const Size& size, int block_size) {
   const GemmProblem<T> problem{
       .m = size.m, .n = size.n, .k = size.k, .a = a.data(), .b = b.data(), .c = c.data()};
   const cuda::Stream stream;
-  const cuda::Event start;
-  const cuda::Event end;
+  const cuda::TimedEvent start;
+  const cuda::TimedEvent end;
   const auto measure = [&] {
     start.record(stream);
     for (int i = 0; i < products; ++i) naive_cuda::gemm(stream.get(), problem, block_size);

@@ -312,8 +312,9 @@ def products(bench):
 
 
 FORMS = (("data, mean of gradients", []),
-         ("", ["--no-overlap"]),
          ("", ["--data-from", "all"]),
+         ("", ["--transport", "host"]),
+         ("", ["--no-overlap"]),
          ("", ["--average", "weights", "--average-every", 10]),
          ("", ["--strategy", "tensor"]))
 
@@ -321,21 +322,30 @@ FORMS = (("data, mean of gradients", []),
 def forms(bench, network):
     network = bench.network(network)
     rows = []
+    alone = None
     for name, words in FORMS:
         row = [name or f"`{shown(words)}`"]
+        ratio = "-"
         for processes in PROCESSES:
             if processes == 1 and words and "--strategy" not in words:
                 row.append("-")  # they are about what processes exchange
                 continue
             report = bench.attempt(bench.train, processes, network, *words)
-            row.append(milliseconds(report and seconds_of(report)))
-        rows.append(row)
+            seconds = report and seconds_of(report)
+            row.append(milliseconds(seconds))
+            if processes == 1 and not words:
+                alone = seconds
+            elif processes == 2 and seconds and alone:
+                ratio = f"{seconds / alone:.2f}"
+        rows.append([*row, ratio])
     command = code(shown([*bench.train_command("N", network), "FORM"]))
     return (f"Milliseconds an epoch of {network.images:,} images takes N processes together, for"
             f" {network} and a batch of {network.batch:,}; the first line has no FORM: gradients"
-            " exchanged through the host's memory, layer by layer, data from rank 0.\n\n"
+            " summed layer by layer, by NCCL where every process has a GPU of its own and else"
+            " through the host's memory, data from rank 0. Behind them, what two processes take"
+            " relative to the one of the first line.\n\n"
             f"{command}\n{bench.placement()}\n\n"
-            + table(["", *(f"N = {processes}" for processes in PROCESSES)], rows))
+            + table(["", *(f"N = {processes}" for processes in PROCESSES), "2 : 1"], rows))
 
 
 def forms_in_double(bench):

@@ -73,8 +73,8 @@ class Product {
     constexpr int repetitions = 9;
     std::vector<double> seconds;
     for (int i = 0; i < repetitions; ++i) {
-      const cuda::Event begin;
-      const cuda::Event end;
+      const cuda::TimedEvent begin;
+      const cuda::TimedEvent end;
       begin.record(stream_);
       work(stream_.get());
       end.record(stream_);

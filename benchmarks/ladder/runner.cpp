@@ -195,8 +195,8 @@ double Runner::measure(const std::function<void()>& enqueue, double first,
     return median(seconds);
   }
 
-  const cuda::Event start;
-  const cuda::Event end;
+  const cuda::TimedEvent start;
+  const cuda::TimedEvent end;
   const auto time = [&](const auto& work) {
     start.record(stream_);
     work();

@@ -63,16 +63,19 @@ std::string describe_device() {
 }
 
 int multiprocessors() {
-  return attribute(cudaDevAttrMultiProcessorCount);
+  static const int count = attribute(cudaDevAttrMultiProcessorCount);
+  return count;
 }
 
 int shared_memory_per_block() {
-  return attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin);
+  static const int bytes = attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin);
+  return bytes;
 }
 
 int compute_capability() {
-  return 10 * attribute(cudaDevAttrComputeCapabilityMajor) +
-         attribute(cudaDevAttrComputeCapabilityMinor);
+  static const int both = 10 * attribute(cudaDevAttrComputeCapabilityMajor) +
+                          attribute(cudaDevAttrComputeCapabilityMinor);
+  return both;
 }
 
 std::vector<std::string> describe_libraries() {

@@ -17,6 +17,8 @@ void require_device();
 /// @throws Error as require_device() does.
 std::string describe_device();
 
+// Asked for once: a process works on one GPU.
+
 /// How many blocks the current GPU computes at the same time, at least.
 int multiprocessors();
 

@@ -26,9 +26,9 @@ bool Stream::is_done() const {
   return true;
 }
 
-Event::Event() {
+Event::Event(unsigned flags) {
   cudaEvent_t event = nullptr;
-  CUDA_CHECK(cudaEventCreate(&event));
+  CUDA_CHECK(cudaEventCreateWithFlags(&event, flags));
   handle_.reset(event);
 }
 
@@ -44,7 +44,7 @@ void Event::synchronize() const {
   CUDA_CHECK(cudaEventSynchronize(get()));
 }
 
-double Event::seconds_since(const Event& earlier) const {
+double TimedEvent::seconds_since(const TimedEvent& earlier) const {
   float milliseconds = 0;
   CUDA_CHECK(cudaEventElapsedTime(&milliseconds, earlier.get(), get()));
   return 1e-3 * static_cast<double>(milliseconds);

@@ -33,10 +33,11 @@ class Stream {
   std::unique_ptr<std::remove_pointer_t<cudaStream_t>, Destroy> handle_;
 };
 
-/// A mark in a stream, which others can wait for and which knows when it was passed.
+/// A mark in a stream, which others can wait for. It does not know when it was passed: that would
+/// cost the stream time at each mark.
 class Event {
  public:
-  Event();
+  Event() : Event(cudaEventDisableTiming) {}
 
   /// Puts the mark behind all work that is in the stream now.
   void record(const Stream& stream) const;
@@ -47,16 +48,25 @@ class Event {
   /// Makes the host wait until the mark was passed.
   void synchronize() const;
 
-  /// Seconds from an earlier mark to this one, both passed. Half a microsecond is the resolution.
-  double seconds_since(const Event& earlier) const;
-
   cudaEvent_t get() const { return handle_.get(); }
+
+ protected:
+  explicit Event(unsigned flags);
 
  private:
   struct Destroy {
     void operator()(cudaEvent_t event) const { cudaEventDestroy(event); }
   };
   std::unique_ptr<std::remove_pointer_t<cudaEvent_t>, Destroy> handle_;
+};
+
+/// A mark that knows when it was passed.
+class TimedEvent : public Event {
+ public:
+  TimedEvent() : Event(cudaEventDefault) {}
+
+  /// Seconds from an earlier mark to this one, both passed. Half a microsecond is the resolution.
+  double seconds_since(const TimedEvent& earlier) const;
 };
 
 /// Work that was recorded once and can be launched again and again at the cost of a single launch.

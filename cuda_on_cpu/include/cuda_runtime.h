@@ -14,3 +14,4 @@
 #include "cuda_on_cpu/kernel.hpp"
 #include "cuda_on_cpu/function_api.h"
 #include "device_functions.h"
+#include "cuda_on_cpu/matrix_registers.h"

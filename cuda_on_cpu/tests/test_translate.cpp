@@ -293,6 +293,45 @@ TEST(TranslateShared, SeesFunctionsInNamespacesAndBranches) {
             branches + "struct cuda_on_cpu_shared_31 {}; }");
 }
 
+// -------------------------------------------------------------------------------------------- PTX
+
+std::string in_device_function(const std::string& text) {
+  return "__device__ void f() { " + text + " }";
+}
+
+TEST(TranslatePtx, ReadsSpecialRegisters) {
+  EXPECT_EQ(body(in_device_function("asm volatile(\"mov.u32 %0, %%laneid;\" : \"=r\"(x[1]));")),
+            in_device_function("(x[1]) = ::cuda_on_cpu::own_lane();"));
+  EXPECT_EQ(body(in_device_function("__asm__(\n\"mov.u64 \\t%0, %clock64;\\n\" : \"=l\"(t) ::);")),
+            in_device_function("(t) = clock64()\n;"));
+}
+
+TEST(TranslatePtx, MultipliesMatrices) {
+  EXPECT_EQ(
+      body(in_device_function(
+          "asm volatile(\n\"mma.sync.aligned.m16n8k4.row.col.f64.f64.f64.f64 \"\n"
+          "\"{%0, %1, %2, %3}, {%4, %5}, {%6}, {%0, %1, %2, %3};\\n\"\n"
+          ": \"+d\"(c[0]), \"+d\"(c[1]), \"+d\"(c[2]), \"+d\"(c[3])\n"
+          ": \"d\"(a[0]), \"d\"(a[1]), \"d\"(f(1, 2)) : \"memory\");")),
+      in_device_function("::cuda_on_cpu::multiply_matrices<16, 8, 4, ::cuda_on_cpu::Binary64, "
+                         "double>(::cuda_on_cpu::results((c[0]), (c[1]), (c[2]), (c[3])), "
+                         "::cuda_on_cpu::registers((a[0]), (a[1])), "
+                         "::cuda_on_cpu::registers((f(1, 2))), "
+                         "::cuda_on_cpu::registers((c[0]), (c[1]), (c[2]), (c[3])))\n\n\n\n;"));
+}
+
+TEST(TranslatePtx, LeavesOtherAssemblyAlone) {
+  const std::string others[] = {
+      "__device__ void f() { asm(\"bar.sync 0;\"); }",
+      "__device__ void f() { asm(\"mov.u32 %0, %%envreg3;\" : \"=r\"(x)); }",
+      "__device__ void f() { asm(\"mov.u32 %0, %%laneid; mov.u32 %1, %%smid;\" : \"=r\"(x)); }",
+      "__device__ void f() { asm(\"mma.sync.aligned.m16n8k4.row.col.f64.f64.f64.f64 {%0};\"); }",
+      "__device__ void f() { asm(\"mma.sync.aligned.m8n8k4.row.col.f16.f16.f16.f16 {%0}, {%0}, "
+      "{%0}, {%0};\" : \"+r\"(x)); }",
+      "void f() { asm(\"mov.u32 %0, %%laneid;\" : \"=r\"(x)); }"};
+  for (const std::string& text : others) EXPECT_EQ(body(text), text);
+}
+
 // ------------------------------------------------------------------------------------- complaints
 
 class Refuses : public testing::TestWithParam<Case> {};
@@ -453,8 +492,8 @@ TEST(TranslatePreprocessed, RefusesByFileLineAndName) {
       preprocessed(head + "texture<float> t;"),
       "g.cuh:7: 'texture': CUDA on the CPU has no textures and no surfaces; this needs a GPU");
   EXPECT_EQ(preprocessed(head + "\n__global__ void k() { asm(\"\"); }"),
-            "g.cuh:8: inline PTX (asm) in the kernel 'k' is for a GPU's processor; CUDA on the CPU "
-            "has no PTX, so write this in C++");
+            "g.cuh:8: inline PTX (asm) in the kernel 'k' is for a GPU's processor; of PTX, CUDA on "
+            "the CPU knows mma.sync and reading special registers, so write this in C++");
   EXPECT_EQ(preprocessed(head + "template <int n> __device__ T<n> f() { k<<<1, 1>>>(); }"),
             "g.cuh:7: the device function 'f' launches a kernel; CUDA on the CPU has no dynamic "
             "parallelism, so launch it from the host");

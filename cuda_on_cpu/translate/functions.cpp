@@ -187,15 +187,18 @@ const Token& follower_of(const std::vector<Token>& tokens, std::size_t place) {
   return tokens[std::min(i, tokens.size() - 1)];
 }
 
-void refuse_in_device_code(const std::vector<Token>& tokens, const DeviceFunction& function) {
+void refuse_in_device_code(const std::vector<Token>& tokens, const DeviceFunction& function,
+                           const std::set<std::size_t>& known_ptx) {
   const std::string kind = function.is_kernel ? "kernel" : "device function";
   for (std::size_t i = function.body.first; i < function.body.end; ++i) {
     const Token& token = tokens[i];
-    if (token.is("asm") || token.is("__asm__") || token.is("__asm")) {
+    const bool is_ptx = token.is("asm") || token.is("__asm__") || token.is("__asm");
+    if (is_ptx && !known_ptx.contains(i)) {
       refuse(token,
              "inline PTX (" + std::string(token.text) + ") in the " + kind + " '" +
                  std::string(function.name) +
-                 "' is for a GPU's processor; CUDA on the CPU has no PTX, so write this in C++");
+                 "' is for a GPU's processor; of PTX, CUDA on the CPU knows mma.sync and reading "
+                 "special registers, so write this in C++");
     }
     if (!function.is_host && i + 2 < function.body.end && token.is("<") && tokens[i + 1].is("<") &&
         follower_of(tokens, i + 1).is("<")) {
@@ -213,7 +216,8 @@ std::vector<DeviceFunction> find_device_functions(const std::vector<Token>& toke
 }
 
 void refuse_what_is_missing(const std::vector<Token>& tokens,
-                            const std::vector<DeviceFunction>& functions) {
+                            const std::vector<DeviceFunction>& functions,
+                            const std::set<std::size_t>& known_ptx) {
   for (std::size_t i = 0; i < tokens.size(); ++i) {
     if (tokens[i].kind != TokenKind::word) continue;
     const std::string word(tokens[i].text);
@@ -227,7 +231,8 @@ void refuse_what_is_missing(const std::vector<Token>& tokens,
                  "' is of the driver API; CUDA on the CPU has the runtime API (cuda...) only");
     }
   }
-  for (const DeviceFunction& function : functions) refuse_in_device_code(tokens, function);
+  for (const DeviceFunction& function : functions)
+    refuse_in_device_code(tokens, function, known_ptx);
 }
 
 }  // namespace cuda_on_cpu

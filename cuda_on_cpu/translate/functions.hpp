@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -33,9 +34,11 @@ struct DeviceFunction {
 std::vector<DeviceFunction> find_device_functions(const std::vector<Token>& tokens);
 
 /// What a preprocessed program asks for that is not there on a processor: textures, the driver's
-/// API, inline PTX, launches by kernels.
+/// API, inline PTX that is not known, launches by kernels.
+/// @param known_ptx the statements that are (ptx.hpp), by the tokens that they begin with.
 /// @throws TranslationError with a sentence on the first.
 void refuse_what_is_missing(const std::vector<Token>& tokens,
-                            const std::vector<DeviceFunction>& functions);
+                            const std::vector<DeviceFunction>& functions,
+                            const std::set<std::size_t>& known_ptx);
 
 }  // namespace cuda_on_cpu

@@ -10,6 +10,7 @@
 
 #include "casts.hpp"
 #include "functions.hpp"
+#include "ptx.hpp"
 #include "scanner.hpp"
 #include "volatiles.hpp"
 
@@ -76,7 +77,12 @@ class Translator {
         preprocessed_(preprocessed) {}
 
   std::string translate() {
-    if (preprocessed_) refuse_what_is_missing(tokens_, functions_);
+    ptx_ = find_inline_ptx(tokens_, functions_);
+    if (preprocessed_) {
+      std::set<std::size_t> known;
+      for (const auto& statement : ptx_) known.insert(statement.first);
+      refuse_what_is_missing(tokens_, functions_, known);
+    }
     find_own_atomics();
     find_bounds();
     casts_ = find_casts(tokens_);
@@ -681,6 +687,9 @@ class Translator {
         const Cast& found = cast->second;
         text += found.around(flat({found.first, found.last})) + line_breaks({i, found.end});
         i = found.end - 1;
+      } else if (const auto ptx = ptx_.find(i); ptx != ptx_.end()) {
+        text += ptx->second.replacement + line_breaks({i, ptx->second.end});
+        i = ptx->second.end - 1;
       } else if (const auto store = stores_.find(i); store != stores_.end()) {
         if (text.ends_with(':')) text += ' ';
         text += store_text(store->second);
@@ -822,6 +831,7 @@ class Translator {
   std::vector<Token> tokens_;
   std::map<std::size_t, Launch> launches_;           ///< by the token that they begin with
   std::map<std::size_t, VolatileStore> stores_;      ///< by the token that they begin with
+  std::map<std::size_t, InlinePtx> ptx_;             ///< by the token that they begin with
   std::map<std::size_t, Cast> casts_;                ///< by the token that they begin with
   std::map<std::size_t, SharedDeclaration> shared_;  ///< by the token that they begin with
   std::vector<DeviceFunction> functions_;

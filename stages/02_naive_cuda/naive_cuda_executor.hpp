@@ -74,8 +74,8 @@ class NaiveCudaExecutor : public Executor<T> {
 
  private:
   cuda::Stream main_;
-  cuda::Event start_;  ///< of what is measured
-  cuda::Event stop_;
+  cuda::TimedEvent start_;  ///< of what is measured
+  cuda::TimedEvent stop_;
   int block_size_;
   Tensor<T> host_batch_;  ///< in pinned memory, on its way to the GPU
   Tensor<std::int32_t> host_labels_;

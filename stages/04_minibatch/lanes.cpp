@@ -17,13 +17,13 @@ int worker_of(const Program& program, const Line& line) {
   return worker;
 }
 
-/// Whether the rest of its step can go on without waiting for a line.
-bool is_aside(const Line& line) {
+/// Whether the rest of its step can go on without waiting for a line: it may have a side stream.
+bool fits_side_stream(const Line& line) {
   return std::holds_alternative<LinearGradients>(line.operation) ||
          std::holds_alternative<AddPartials>(line.operation);
 }
 
-/// Whether a line is worth going beside: neither the little that the totals take, nor what stands
+/// Whether a line is worth a side stream beside it: neither the little that the totals take, nor what stands
 /// at a step's end.
 bool is_long(const Line& line) {
   return !std::holds_alternative<AddPartials>(line.operation) &&
@@ -66,8 +66,8 @@ Program assign_lanes(const Program& program) {
       // A gradient's sum has until the update; what is on the way forward is waited for at once.
       const bool has_time = program[all_reduce->values.front()].role == Role::gradient;
       line.lane = has_time ? exchange : 0;
-    } else if (is_aside(line)) {
-      // The totals may come any time; the last gradient has nothing left to be beside of.
+    } else if (fits_side_stream(line)) {
+      // The totals may come any time; the last gradient has nothing left to run beside.
       const bool is_late = std::holds_alternative<AddPartials>(line.operation);
       const int lane = line.lane;
       for (std::size_t k = is_late ? 0 : i + 1; k < result.lines.size(); ++k) {
