@@ -37,8 +37,8 @@ struct MmaTiling {
   static constexpr int warps_across = BN / WN;
   static constexpr int warps = BM / WM * warps_across;  ///< of a slice
   static constexpr int threads = 32 * warps * slices;
-  static constexpr int down = WM / 16;            ///< products of a warp, one below the other
-  static constexpr int across = WN / 8;           ///< and side by side
+  static constexpr int down = WM / 16;             ///< products of a warp, one below the other
+  static constexpr int across = WN / 8;            ///< and side by side
   static constexpr int steps = BK / (8 * slices);  ///< groups of 8 steps along k, for a slice
 
   static_assert(BM % WM == 0 && BN % WN == 0 && WM % 16 == 0 && WN % 8 == 0);
@@ -67,6 +67,12 @@ struct MmaTile {
 };
 //! [mma_tile]
 
+/// Whether a loader had better work out anew where a row begins, for each copy.
+template <typename Loader>
+concept ComputesRows = requires {
+  Loader::computes_rows;
+};
+
 //! [mma_copies]
 /// This thread's copies of one factor.
 template <typename Loader, int extent_, int BK_, int threads>
@@ -77,9 +83,12 @@ class MmaCopies {
 
   /// Begins a tile at row or column `first`.
   __device__ void start(const Loader& loader, int first) {
+    first_ = first;
+    if constexpr (!ComputesRows<Loader>) {
 #pragma unroll
-    for (int i = 0; i < count; ++i) {
-      if (is_mine(i)) rows_[i] = loader.row(first + place(loader, i).place);
+      for (int i = 0; i < count; ++i) {
+        if (is_mine(i)) rows_[i] = loader.row(first + place(loader, i).place);
+      }
     }
     look_up(loader, 0);
   }
@@ -89,7 +98,7 @@ class MmaCopies {
     if (!is_mine(i)) return;
     const auto [place, s] = this->place(loader, i);
     constexpr std::size_t bytes = Loader::length * sizeof(double);
-    const Element<double> from = element(loader, i, step + s);
+    const Element<double> from = element(loader, row(loader, i, place), i, step + s);
     __pipeline_memcpy_async(buffer + Tile::index(place, s), from.address, bytes,
                             from.is_inside ? 0 : bytes);
   }
@@ -120,14 +129,24 @@ class MmaCopies {
     return k_tile_place<Shape, threads, Loader::length>(i, loader.memory_runs_along());
   }
 
-  __device__ Element<double> element(const Loader& loader, int i, int step) const {
-    if constexpr (LooksUp<Loader>) {
-      return loader.at(rows_[i], step, steps_[i]);
+  __device__ typename Loader::Row row(const Loader& loader, int i, int place) const {
+    if constexpr (ComputesRows<Loader>) {
+      return loader.row(first_ + place);
     } else {
-      return loader.at(rows_[i], step);
+      return rows_[i];
     }
   }
 
+  __device__ Element<double> element(const Loader& loader, const typename Loader::Row& row, int i,
+                                     int step) const {
+    if constexpr (LooksUp<Loader>) {
+      return loader.at(row, step, steps_[i]);
+    } else {
+      return loader.at(row, step);
+    }
+  }
+
+  int first_;
   typename Loader::Row rows_[count];
   StepOf<Loader> steps_[count];
 };
@@ -232,18 +251,36 @@ class MmaLoop {
   static constexpr int products = Tiling::down * Tiling::across;
   static constexpr int copies = CopiesA::count + CopiesB::count;
 
-  static __device__ int lane() { return static_cast<int>(threadIdx.x) % 32; }
-  static __device__ int g() { return lane() / 4; }
-  static __device__ int t() { return lane() % 4; }
-  static __device__ int warp() { return static_cast<int>(threadIdx.x) / 32 % Tiling::warps; }
-  static __device__ int slice() { return static_cast<int>(threadIdx.x) / 32 / Tiling::warps; }
-  static __device__ int warp_row() { return warp() / Tiling::warps_across * Tiling::WM; }
-  static __device__ int warp_column() { return warp() % Tiling::warps_across * Tiling::WN; }
+  static __device__ int lane() {
+    return static_cast<int>(threadIdx.x) % 32;
+  }
+  static __device__ int g() {
+    return lane() / 4;
+  }
+  static __device__ int t() {
+    return lane() % 4;
+  }
+  static __device__ int warp() {
+    return static_cast<int>(threadIdx.x) / 32 % Tiling::warps;
+  }
+  static __device__ int slice() {
+    return static_cast<int>(threadIdx.x) / 32 / Tiling::warps;
+  }
+  static __device__ int warp_row() {
+    return warp() / Tiling::warps_across * Tiling::WM;
+  }
+  static __device__ int warp_column() {
+    return warp() % Tiling::warps_across * Tiling::WN;
+  }
 
   /// Which slice finishes a product.
-  static __device__ constexpr int owner_of(int product) { return product * Tiling::slices / products; }
+  static __device__ constexpr int owner_of(int product) {
+    return product * Tiling::slices / products;
+  }
 
-  __device__ double* buffer_a(int stage) const { return shared_ + stage * TileA::elements; }
+  __device__ double* buffer_a(int stage) const {
+    return shared_ + stage * TileA::elements;
+  }
   __device__ double* buffer_b(int stage) const {
     return shared_ + Tiling::stages * TileA::elements + stage * TileB::elements;
   }
@@ -327,7 +364,8 @@ class MmaLoop {
   static __device__ void each(const Work& work) {
     [&]<int... i>(std::integer_sequence<int, i...>) {
       (work.template operator()<i>(), ...);
-    }(std::make_integer_sequence<int, count>());
+    }
+    (std::make_integer_sequence<int, count>());
   }
 
   //! [mma_k_tile]
