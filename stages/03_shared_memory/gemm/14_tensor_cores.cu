@@ -14,7 +14,8 @@
 /// Work: 2 m n k operations; m n k (1 / BM + 1 / BN) numbers from global memory, m n k (1 / WM +
 /// 1 / WN) from shared memory.
 
-#include <array>
+#include <stdexcept>
+#include <type_traits>
 
 #include "03_shared_memory/gemm/mma_loop.cuh"
 #include "03_shared_memory/gemm/rungs.hpp"
@@ -64,8 +65,8 @@ using Narrow = MmaTiling<64, 16, 16, 16, 16, 2, 4>;
 template <typename Tiling>
 double cost(const GemmProblem<double>& p, int blocks_at_once) {
   const Index at_once = Index{blocks_at_once} * cuda::multiprocessors();
-  return static_cast<double>(cuda::pieces(tile_count<Tiling>(p.m, p.n), at_once)) *
-         blocks_at_once * Tiling::BM * Tiling::BN;
+  return static_cast<double>(cuda::pieces(tile_count<Tiling>(p.m, p.n), at_once)) * blocks_at_once *
+         Tiling::BM * Tiling::BN;
 }
 
 void multiply(cudaStream_t stream, const GemmProblem<double>& p) {
@@ -92,7 +93,11 @@ void multiply(cudaStream_t stream, const GemmProblem<double>& p) {
 
 template <typename T>
 void gemm_tensor_cores(cudaStream_t stream, const GemmProblem<T>& p, Workspace& /*workspace*/) {
-  if constexpr (std::is_same_v<T, double>) multiply(stream, p);
+  if constexpr (std::is_same_v<T, double>) {
+    multiply(stream, p);
+  } else {
+    throw std::logic_error("the rung of doubles was given floats");
+  }
 }
 
 template void gemm_tensor_cores(cudaStream_t, const GemmProblem<float>&, Workspace&);

@@ -2,10 +2,10 @@
 /// One instruction of the tensor cores: a warp multiplies 16 x 4 by 4 x 8 doubles.
 ///
 /// The factors and the sums lie in the registers of the 32 lanes. With g = lane / 4 and
-/// t = lane % 4, a lane has of A the elements (g, t) and (g + 8, t), of B the element (t, g), and of
-/// the sums (g, 2t), (g, 2t + 1), (g + 8, 2t) and (g + 8, 2t + 1): see the PTX ISA on
+/// t = lane % 4, a lane has of A the elements (g, t) and (g + 8, t), of B the element (t, g), and
+/// of the sums (g, 2t), (g, 2t + 1), (g + 8, 2t) and (g + 8, 2t + 1): see the PTX ISA on
 /// `mma.m16n8k4` with `.f64`. The unit adds the four products as an ascending chain of fused
-/// multiply-adds would, so its results are those of the rungs below, bit for bit.
+/// multiply-adds would: a sum over all of k has the same bits as in the rungs below.
 #pragma once
 
 #include <cuda_runtime.h>

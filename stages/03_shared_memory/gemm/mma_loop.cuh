@@ -13,8 +13,9 @@
 /// theirs.
 #pragma once
 
-#include <cuda_pipeline_primitives.h>
+#include <utility>
 
+#include "03_shared_memory/gemm/copy_async.cuh"
 #include "03_shared_memory/gemm/epilogue.cuh"
 #include "03_shared_memory/gemm/mma.cuh"
 #include "03_shared_memory/gemm/threads_part.cuh"
@@ -55,6 +56,7 @@ struct MmaTile {
   static constexpr bool keeps_rows = keeps_rows_;
   static constexpr int row_length = keeps_rows ? BK : extent + 4;
   static constexpr int elements = (keeps_rows ? extent : BK) * row_length;
+  static_assert(extent % 8 == 0 && (!keeps_rows || BK % 16 == 0), "vectors would leave their row");
 
   /// Which element of the buffer belongs to a place and a step.
   static __device__ int index(int place, int step) {
@@ -97,10 +99,9 @@ class MmaCopies {
   __device__ void copy(double* buffer, const Loader& loader, int i, int step) {
     if (!is_mine(i)) return;
     const auto [place, s] = this->place(loader, i);
-    constexpr std::size_t bytes = Loader::length * sizeof(double);
     const Element<double> from = element(loader, row(loader, i, place), i, step + s);
-    __pipeline_memcpy_async(buffer + Tile::index(place, s), from.address, bytes,
-                            from.is_inside ? 0 : bytes);
+    copy_async<Loader::length * sizeof(double)>(buffer + Tile::index(place, s), from.address,
+                                                from.is_inside);
   }
 
   /// Looks up where the steps of the next k tile are, if the loader has to.
