@@ -32,7 +32,7 @@ if(NOT OPENBLAS_INCLUDE_DIR OR NOT OPENBLAS_LIBRARY)
 endif()
 add_library(stagewise_openblas INTERFACE)
 target_include_directories(stagewise_openblas SYSTEM INTERFACE ${OPENBLAS_INCLUDE_DIR})
-# Loaded at run time: see stages/01_serial/gemm/blas.hpp.
+# Loaded at run time: see common/io/open_blas.hpp.
 target_compile_definitions(stagewise_openblas INTERFACE STAGEWISE_OPENBLAS="${OPENBLAS_LIBRARY}")
 target_link_libraries(stagewise_openblas INTERFACE ${CMAKE_DL_LIBS})
 

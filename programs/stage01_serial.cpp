@@ -4,9 +4,9 @@
 #include <new>
 #include <sstream>
 
-#include "01_serial/gemm/blas.hpp"
 #include "01_serial/serial_executor.hpp"
 #include "app/stage.hpp"
+#include "io/open_blas.hpp"
 #include "programs/offers.hpp"
 #include "programs/operation_files.hpp"
 #include "tensor/error.hpp"
@@ -17,7 +17,7 @@ using namespace stagewise;
 
 std::vector<std::string> libraries() try {
   // The configuration begins with name and version; the core name tells which kernels are used.
-  const serial::OpenBlas& blas = serial::open_blas();
+  const OpenBlas& blas = open_blas();
   std::istringstream configuration(blas.configuration());
   std::string name;
   std::string version;

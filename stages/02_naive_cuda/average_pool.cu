@@ -11,7 +11,8 @@ namespace {
 
 //! [average_pool]
 template <typename T>
-__global__ void average_pool_kernel(PoolingProblem p, Index n, const T* input, T* output) {
+__global__ void average_pool_kernel(PoolingProblem p, Index n, const T* __restrict__ input,
+                                    T* __restrict__ output) {
   Index rest = cuda::index_x();
   if (rest >= n) return;
   T* const result = output + rest;
@@ -34,7 +35,8 @@ __global__ void average_pool_kernel(PoolingProblem p, Index n, const T* input, T
 }
 
 template <typename T>
-__global__ void average_pool_backward_kernel(PoolingProblem p, const T* doutput, T* dinput) {
+__global__ void average_pool_backward_kernel(PoolingProblem p, const T* __restrict__ doutput,
+                                             T* __restrict__ dinput) {
   Index rest = cuda::index_x();
   if (rest >= p.batch * p.height * p.width * p.channels) return;
   T* const result = dinput + rest;

@@ -20,7 +20,8 @@ namespace {
 //! [convolution]
 template <typename T>
 __global__ void convolution_kernel(ConvolutionProblem p, Index output_height, Index output_width,
-                                   const T* input, const T* filter, T* output) {
+                                   const T* __restrict__ input, const T* __restrict__ filter,
+                                   T* __restrict__ output) {
   // The element's number, taken apart from the innermost dimension outwards.
   Index rest = cuda::index_x();
   if (rest >= p.batch * output_height * output_width * p.out) return;
@@ -47,8 +48,8 @@ __global__ void convolution_kernel(ConvolutionProblem p, Index output_height, In
 //! [convolution_backward_filter]
 template <typename T>
 __global__ void filter_gradient_kernel(ConvolutionProblem p, Index output_height,
-                                       Index output_width, const T* input, const T* doutput,
-                                       T* dfilter) {
+                                       Index output_width, const T* __restrict__ input,
+                                       const T* __restrict__ doutput, T* __restrict__ dfilter) {
   Index rest = cuda::index_x();
   if (rest >= p.filter_height * p.filter_width * p.in * p.out) return;
   T* const result = dfilter + rest;
@@ -75,7 +76,8 @@ __global__ void filter_gradient_kernel(ConvolutionProblem p, Index output_height
 //! [convolution_backward_input]
 template <typename T>
 __global__ void input_gradient_kernel(ConvolutionProblem p, Index output_height, Index output_width,
-                                      const T* filter, const T* doutput, T* dinput) {
+                                      const T* __restrict__ filter, const T* __restrict__ doutput,
+                                      T* __restrict__ dinput) {
   Index rest = cuda::index_x();
   if (rest >= p.batch * p.height * p.width * p.in) return;
   T* const result = dinput + rest;

@@ -26,9 +26,10 @@ __device__ T target(Index cols, Index j, std::int32_t label) {
 
 //! [softmax_cross_entropy]
 template <typename T>
-__global__ void softmax_cross_entropy_kernel(Index rows, Index cols, const T* logits,
-                                             const std::int32_t* labels, T* probabilities,
-                                             T* row_losses) {
+__global__ void softmax_cross_entropy_kernel(Index rows, Index cols, const T* __restrict__ logits,
+                                             const std::int32_t* __restrict__ labels,
+                                             T* __restrict__ probabilities,
+                                             T* __restrict__ row_losses) {
   const Index i = index_x();
   if (i >= rows) return;
   const T* const z = logits + i * cols;
@@ -49,8 +50,9 @@ __global__ void softmax_cross_entropy_kernel(Index rows, Index cols, const T* lo
 
 template <typename T>
 __global__ void softmax_cross_entropy_backward_kernel(Index rows, Index cols, Index batch_rows,
-                                                      const T* probabilities,
-                                                      const std::int32_t* labels, T* dlogits) {
+                                                      const T* __restrict__ probabilities,
+                                                      const std::int32_t* __restrict__ labels,
+                                                      T* __restrict__ dlogits) {
   const Index k = index_x();
   if (k >= rows * cols) return;
   const T onehot = k % cols == labels[k / cols] ? T{1} : T{0};
@@ -60,8 +62,9 @@ __global__ void softmax_cross_entropy_backward_kernel(Index rows, Index cols, In
 
 //! [squared_error]
 template <typename T>
-__global__ void squared_error_kernel(Index rows, Index cols, const T* outputs,
-                                     const std::int32_t* labels, T* row_losses) {
+__global__ void squared_error_kernel(Index rows, Index cols, const T* __restrict__ outputs,
+                                     const std::int32_t* __restrict__ labels,
+                                     T* __restrict__ row_losses) {
   const Index i = index_x();
   if (i >= rows) return;
   T loss = 0;
@@ -74,8 +77,9 @@ __global__ void squared_error_kernel(Index rows, Index cols, const T* outputs,
 
 template <typename T>
 __global__ void squared_error_backward_kernel(Index rows, Index cols, Index batch_rows,
-                                              const T* outputs, const std::int32_t* labels,
-                                              T* doutputs) {
+                                              const T* __restrict__ outputs,
+                                              const std::int32_t* __restrict__ labels,
+                                              T* __restrict__ doutputs) {
   const Index k = index_x();
   if (k >= rows * cols) return;
   const T difference = outputs[k] - target<T>(cols, k % cols, labels[k / cols]);
@@ -85,8 +89,10 @@ __global__ void squared_error_backward_kernel(Index rows, Index cols, Index batc
 
 //! [accumulate]
 template <typename T>
-__global__ void accumulate_kernel(Index rows, const T* row_losses, const std::int32_t* predictions,
-                                  const std::int32_t* labels, std::int64_t step, Totals* totals) {
+__global__ void accumulate_kernel(Index rows, const T* __restrict__ row_losses,
+                                  const std::int32_t* __restrict__ predictions,
+                                  const std::int32_t* __restrict__ labels, std::int64_t step,
+                                  Totals* totals) {
   double loss = 0;
   std::int64_t correct = 0;
   for (Index i = 0; i < rows; ++i) {

@@ -13,7 +13,8 @@ namespace {
 
 //! [argmax]
 template <typename T>
-__global__ void argmax_kernel(Index rows, Index cols, const T* x, std::int32_t* out) {
+__global__ void argmax_kernel(Index rows, Index cols, const T* __restrict__ x,
+                              std::int32_t* __restrict__ out) {
   const Index i = cuda::index_x();
   if (i >= rows) return;
   Index best = 0;
@@ -25,7 +26,8 @@ __global__ void argmax_kernel(Index rows, Index cols, const T* x, std::int32_t* 
 //! [argmax]
 
 template <typename T>
-__global__ void threshold_kernel(Index rows, T cut, const T* x, std::int32_t* out) {
+__global__ void threshold_kernel(Index rows, T cut, const T* __restrict__ x,
+                                 std::int32_t* __restrict__ out) {
   const Index i = cuda::index_x();
   if (i < rows) out[i] = x[i] >= cut ? 1 : 0;
 }

@@ -15,7 +15,7 @@ namespace {
 
 //! [sum]
 template <typename T>
-__global__ void sum_kernel(Index n, const T* x, T* out) {
+__global__ void sum_kernel(Index n, const T* __restrict__ x, T* __restrict__ out) {
   double total = 0;
   for (Index i = 0; i < n; ++i) total += static_cast<double>(x[i]);
   out[0] = static_cast<T>(total);
@@ -24,7 +24,8 @@ __global__ void sum_kernel(Index n, const T* x, T* out) {
 
 //! [column_sums]
 template <typename T>
-__global__ void column_sums_kernel(Index rows, Index cols, const T* x, T* out) {
+__global__ void column_sums_kernel(Index rows, Index cols, const T* __restrict__ x,
+                                   T* __restrict__ out) {
   const Index column = cuda::index_x();
   if (column >= cols) return;
   T total = 0;

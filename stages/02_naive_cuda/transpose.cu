@@ -13,7 +13,8 @@ namespace {
 
 //! [transpose]
 template <typename T>
-__global__ void transpose_kernel(Index rows, Index cols, const T* x, T* y) {
+__global__ void transpose_kernel(Index rows, Index cols, const T* __restrict__ x,
+                                 T* __restrict__ y) {
   const Index column = cuda::index_x();
   if (column >= cols) return;
   for (Index row = cuda::index_y(); row < rows; row += cuda::rows_in_grid()) {

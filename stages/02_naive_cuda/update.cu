@@ -11,7 +11,8 @@ namespace {
 
 //! [sgd_update]
 template <typename T>
-__global__ void sgd_update_kernel(Index n, T learning_rate, T l2, const T* gradient, T* parameter) {
+__global__ void sgd_update_kernel(Index n, T learning_rate, T l2, const T* __restrict__ gradient,
+                                  T* __restrict__ parameter) {
   const Index i = cuda::index_x();
   if (i < n) parameter[i] -= learning_rate * (gradient[i] + l2 * parameter[i]);
 }

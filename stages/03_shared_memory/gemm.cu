@@ -59,6 +59,13 @@ Support supports_stream_k(const GemmProblem<T>& p) {
   return async && !fits_stream_k(p.m, p.n, p.k) ? counts_in_ints() : async;
 }
 
+/// So is `mma.sync` of doubles.
+template <typename T>
+Support supports_tensor_cores(const GemmProblem<T>& p) {
+  if (std::is_same_v<T, double>) return supports_async_copies(p);
+  return {"it multiplies doubles; tensor cores round floats to 10 bits of fraction"};
+}
+
 //! [ladder]
 template <typename T>
 const auto& rungs() {
@@ -104,6 +111,8 @@ const auto& rungs() {
        run<T, gemm_async_copies<T>>, supports_async_copies<T>},
       {"stream-k", "stages/03_shared_memory/gemm/13_stream_k.cu", "the same work for every block",
        run<T, gemm_stream_k<T>>, supports_stream_k<T>},
+      {"tensor-cores", "stages/03_shared_memory/gemm/14_tensor_cores.cu", "fp64 by mma.sync",
+       run<T, gemm_tensor_cores<T>>, supports_tensor_cores<T>},
   });
   return ladder;
 }
@@ -130,7 +139,7 @@ const GemmRung<T>& pick_gemm(const GemmProblem<T>& p) {
     const GemmRung<T>& rung = find_rung(ladder, name);
     if (rung.supports(p)) return rung;
   }
-  return find_rung(ladder, "padded");
+  return find_rung(ladder, "warp-tiles");
 }
 //! [pick]
 

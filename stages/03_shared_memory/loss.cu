@@ -32,9 +32,10 @@ __device__ Index row_of_warp() {
 
 //! [softmax_cross_entropy]
 template <typename T>
-__global__ void softmax_cross_entropy_kernel(Index rows, Index cols, const T* logits,
-                                             const std::int32_t* labels, T* probabilities,
-                                             T* row_losses) {
+__global__ void softmax_cross_entropy_kernel(Index rows, Index cols, const T* __restrict__ logits,
+                                             const std::int32_t* __restrict__ labels,
+                                             T* __restrict__ probabilities,
+                                             T* __restrict__ row_losses) {
   const Index row = row_of_warp();
   if (row >= rows) return;  // the whole warp, so that no shuffle waits for it
   const T* const z = logits + row * cols;
@@ -68,8 +69,9 @@ __device__ T target(Index cols, Index j, std::int32_t label) {
 }
 
 template <typename T>
-__global__ void squared_error_kernel(Index rows, Index cols, const T* outputs,
-                                     const std::int32_t* labels, T* row_losses) {
+__global__ void squared_error_kernel(Index rows, Index cols, const T* __restrict__ outputs,
+                                     const std::int32_t* __restrict__ labels,
+                                     T* __restrict__ row_losses) {
   const Index row = row_of_warp();
   if (row >= rows) return;
   T loss = 0;

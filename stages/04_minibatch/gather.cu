@@ -41,9 +41,10 @@ __global__ void take_chunk_kernel(const std::uint32_t* order, Cursor* cursor, In
 //! [gather]
 /// A thread copies one group of neighbours, a vector or a single number, of a few rows.
 template <typename Group>
-__global__ void gather_kernel(const Group* data, const std::int32_t* labels, Index groups,
-                              const std::uint32_t* order, Index rows, Group* batch,
-                              std::int32_t* batch_labels) {
+__global__ void gather_kernel(const Group* __restrict__ data,
+                              const std::int32_t* __restrict__ labels, Index groups,
+                              const std::uint32_t* __restrict__ order, Index rows,
+                              Group* __restrict__ batch, std::int32_t* __restrict__ batch_labels) {
   const Index group = cuda::index_x();
   if (group >= groups) return;
   for (Index row = cuda::index_y(); row < rows; row += cuda::rows_in_grid()) {

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 #include <sstream>
+#include <utility>
 
 #include "01_serial/gemm.hpp"
 #include "03_shared_memory/gemm.hpp"
@@ -12,6 +13,7 @@
 #include "cross_stage/random_shapes.hpp"
 #include "cross_stage/stage_types.hpp"
 #include "cuda/check.hpp"
+#include "cuda/device.hpp"
 #include "support.hpp"
 
 namespace stagewise {
@@ -166,11 +168,48 @@ TYPED_TEST(GemmLadder, EveryRungTakesUnusualShapes) {
 /// 64 rows a tile, and 65,535 tiles in a grid's y.
 TYPED_TEST(GemmLadder, TheTopRungsTakeMoreRowsThanAGridHas) {
   using T = TypeParam;
-  for (const char* const name : {"padded", "stream-k", "async-copies"}) {
+  std::vector<std::pair<const char*, Index>> rows = {
+      {"padded", 2'100'000}, {"stream-k", 2'100'000}, {"async-copies", 2'100'000}};
+  if (!cuda::runs_on_cpu()) {  // where it takes long; tiles of 128 rows
+    for (const char* const name : {"vector-loads", "double-buffering", "warp-tiles"}) {
+      rows.emplace_back(name, 8'400'000);
+    }
+    rows.emplace_back("tensor-cores", 2'100'000);
+  }
+  for (const auto& [name, m] : rows) {
     const GemmRung<T>& rung = find_rung(shared_memory::gemm_ladder<T>(), name);
-    const GemmProblem<T> problem = {.m = 2'100'000, .n = 1, .k = 2, .alpha = 1};
+    const GemmProblem<T> problem = {.m = m, .n = 1, .k = 2, .alpha = 1};
     if (rung.supports(problem)) this->check(rung, problem, 9);
     if (this->HasFatalFailure()) return;
+  }
+}
+
+/// Sizes for which the rung takes each of its tiles, on a GPU with any number of multiprocessors: a
+/// full round of large ones, and of the next smaller, two to a multiprocessor.
+TYPED_TEST(GemmLadder, TensorCoresTakeEveryTile) {
+  using T = TypeParam;
+  const GemmRung<T>& rung = find_rung(shared_memory::gemm_ladder<T>(), "tensor-cores");
+  if (!rung.supports({})) GTEST_SKIP() << rung.supports({}).reason;
+  const Index all = cuda::multiprocessors();
+  Index down = 1;
+  for (Index i = 1; i * i <= all; ++i) {
+    if (all % i == 0) down = i;
+  }
+  const Index across = all / down;
+  const std::vector<Shape3> shapes = {{128 * down, 128 * across, 35},
+                                      {128 * down - 1, 128 * across - 3, 16},
+                                      {64 * down, 128 * across, 50},
+                                      {64 * down - 3, 128 * across - 1, 17},
+                                      {70, 10, 35}};
+  for (const auto [m, n, k] : shapes) {
+    for (const Transpose op_a : {Transpose::no, Transpose::yes}) {
+      for (const Transpose op_b : {Transpose::no, Transpose::yes}) {
+        this->check(
+            rung,
+            {.op_a = op_a, .op_b = op_b, .m = m, .n = n, .k = k, .alpha = T{2}, .beta = T{-1}}, 7);
+        if (this->HasFatalFailure()) return;
+      }
+    }
   }
 }
 
@@ -253,7 +292,7 @@ TEST(GemmRungs, ThoseThatCountInIntsRefuseWhatTheyCannotCount) {
       EXPECT_FALSE(support) << name;
       EXPECT_FALSE(support.reason.empty());
     }
-    EXPECT_EQ(shared_memory::pick_gemm(problem).name, "padded");
+    EXPECT_EQ(shared_memory::pick_gemm(problem).name, "warp-tiles");
   }
   const GemmProblem<float> deep = {.m = 60'000, .n = 60'000, .k = 60'000};
   EXPECT_FALSE(find_rung(shared_memory::gemm_ladder<float>(), "stream-k").supports(deep));

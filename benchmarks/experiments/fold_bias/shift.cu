@@ -81,13 +81,15 @@ __device__ T read(const Saved& saved, const T* line, const T* helper, Index colu
 
 //! [shift_right]
 template <typename T>
-__global__ void save_for_shift_right_kernel(Index cols, const T* matrix, T* helper) {
+__global__ void save_for_shift_right_kernel(Index cols, const T* __restrict__ matrix,
+                                            T* __restrict__ helper) {
   const Index row = blockIdx.x;
   save(saved_by_shift_right(row, cols), matrix + row * cols, helper);
 }
 
 template <typename T>
-__global__ void shift_right_kernel(Index cols, T* matrix, const T* helper) {
+__global__ void shift_right_kernel(Index cols, T* __restrict__ matrix,
+                                   const T* __restrict__ helper) {
   const Index row = blockIdx.x;
   const T* const from = matrix + row * cols;
   T* const to = matrix + row * (cols + 1);
@@ -106,13 +108,15 @@ __global__ void shift_right_kernel(Index cols, T* matrix, const T* helper) {
 
 //! [shift_left]
 template <typename T>
-__global__ void save_for_shift_left_kernel(Index rows, Index cols, const T* matrix, T* helper) {
+__global__ void save_for_shift_left_kernel(Index rows, Index cols, const T* __restrict__ matrix,
+                                           T* __restrict__ helper) {
   const Index row = blockIdx.x;
   save(saved_by_shift_left(row, rows, cols), matrix + row * (cols + 1) + 1, helper);
 }
 
 template <typename T>
-__global__ void shift_left_kernel(Index rows, Index cols, T* matrix, const T* helper) {
+__global__ void shift_left_kernel(Index rows, Index cols, T* __restrict__ matrix,
+                                  const T* __restrict__ helper) {
   const Index row = blockIdx.x;
   const T* const from = matrix + row * (cols + 1) + 1;
   T* const to = matrix + row * cols;

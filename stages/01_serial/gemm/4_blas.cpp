@@ -12,7 +12,7 @@
 #include <string>
 
 #include "01_serial/gemm.hpp"
-#include "01_serial/gemm/blas.hpp"
+#include "io/open_blas.hpp"
 #include "tensor/error.hpp"
 
 namespace stagewise::serial {

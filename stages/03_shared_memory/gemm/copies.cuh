@@ -8,8 +8,7 @@
 
 #include <type_traits>
 
-#include <cuda_pipeline_primitives.h>
-
+#include "03_shared_memory/gemm/copy_async.cuh"
 #include "03_shared_memory/gemm/threads_part.cuh"
 
 namespace stagewise::shared_memory {
@@ -86,9 +85,7 @@ class AsyncCopies {
     for (int i = 0; i < Part::count; ++i) {
       const auto [place, s] = part_.place(loader, i);
       const Element<T> from = part_.element(loader, i, step);
-      constexpr std::size_t bytes = length * sizeof(T);
-      __pipeline_memcpy_async(k_tile.at(place, s), from.address, bytes,
-                              from.is_inside ? 0 : bytes);  // this many bytes become zeros
+      copy_async<length * sizeof(T)>(k_tile.at(place, s), from.address, from.is_inside);
     }
     part_.look_up(loader, step + KTile::BK);
   }

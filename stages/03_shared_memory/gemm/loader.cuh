@@ -95,6 +95,8 @@ template <typename T>
 struct ScalarLoader : StoredMatrix<T> {
   using typename StoredMatrix<T>::Row;
   static constexpr int length = 1;
+  static constexpr bool computes_rows =
+      true;  ///< rows need not be kept in registers: they are many
   bool along;
 
   /// Known at run time.

@@ -59,4 +59,8 @@ void gemm_async_copies(cudaStream_t stream, const GemmProblem<T>& problem, Works
 template <typename T>
 void gemm_stream_k(cudaStream_t stream, const GemmProblem<T>& problem, Workspace& workspace);
 
+/// Rung 14: doubles, on tensor cores.
+template <typename T>
+void gemm_tensor_cores(cudaStream_t stream, const GemmProblem<T>& problem, Workspace& workspace);
+
 }  // namespace stagewise::shared_memory

@@ -29,6 +29,19 @@ concept LooksUp = requires {
   typename Loader::Step;
 };
 
+/// What such a loader has found; an empty type for the others.
+struct NoStep {};
+template <typename Loader>
+struct StepType {
+  using Type = NoStep;
+};
+template <LooksUp Loader>
+struct StepType<Loader> {
+  using Type = typename Loader::Step;
+};
+template <typename Loader>
+using StepOf = typename StepType<Loader>::Type;
+
 /// What both ways have in common: which rows or columns this thread loads.
 /// @tparam length_ how many elements are loaded at once.
 template <typename T, typename KTile, typename Loader, int threads, int length>
@@ -70,18 +83,8 @@ class ThreadsPart {
   //! [look_up]
 
  private:
-  struct Nothing {};
-  template <typename L>
-  struct StepOf {
-    using Type = Nothing;
-  };
-  template <LooksUp L>
-  struct StepOf<L> {
-    using Type = typename L::Step;
-  };
-
   typename Loader::Row rows_[count];
-  typename StepOf<Loader>::Type steps_[count];
+  StepOf<Loader> steps_[count];
 };
 
 }  // namespace stagewise::shared_memory

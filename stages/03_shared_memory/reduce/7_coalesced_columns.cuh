@@ -40,7 +40,8 @@ __device__ void add_up_columns(T (*partial)[column_tile]) {
 
 //! [coalesced_column_sums]
 template <typename T>
-__global__ void coalesced_column_sums_kernel(Index rows, Index cols, const T* x, T* out) {
+__global__ void coalesced_column_sums_kernel(Index rows, Index cols, const T* __restrict__ x,
+                                             T* __restrict__ out) {
   __shared__ T partial[column_tile][column_tile];
   const Index column = cuda::index_x();
   T sum = 0;

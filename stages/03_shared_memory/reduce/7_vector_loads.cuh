@@ -61,7 +61,7 @@ __device__ T strided_sum(Index n, const T* x) {
 
 //! [strided_sums]
 template <typename T>
-__global__ void strided_sums_kernel(Index n, const T* x, T* sums) {
+__global__ void strided_sums_kernel(Index n, const T* __restrict__ x, T* sums) {
   __shared__ T partial[cuda::threads_per_block];
   partial[threadIdx.x] = strided_sum(n, x);
   Shuffles::add_up(partial);

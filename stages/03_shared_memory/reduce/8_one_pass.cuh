@@ -22,7 +22,8 @@ namespace stagewise::shared_memory {
 
 //! [one_pass_sum]
 template <typename T>
-__global__ void one_pass_sum_kernel(Index n, const T* x, T* sums, unsigned* counter, T* out) {
+__global__ void one_pass_sum_kernel(Index n, const T* __restrict__ x, T* sums, unsigned* counter,
+                                    T* __restrict__ out) {
   __shared__ T partial[cuda::threads_per_block];
   partial[threadIdx.x] = strided_sum(n, x);
   Shuffles::add_up(partial);
@@ -48,8 +49,8 @@ void sum_in_one_pass(cudaStream_t stream, const SumProblem<T>& p, Workspace& wor
 /// Block (x, y) adds up rows y * 32 to y * 32 + 31 of its 32 columns, then those gridDim.y * 32
 /// rows below, and so on. The last one of the column of blocks adds up their sums.
 template <typename T>
-__global__ void one_pass_column_sums_kernel(Index rows, Index cols, const T* x, T* sums,
-                                            unsigned* counters, T* out) {
+__global__ void one_pass_column_sums_kernel(Index rows, Index cols, const T* __restrict__ x,
+                                            T* sums, unsigned* counters, T* __restrict__ out) {
   __shared__ T partial[column_tile][column_tile];
   const Index column = cuda::index_x();
   T sum = 0;

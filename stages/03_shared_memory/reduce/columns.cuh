@@ -20,7 +20,8 @@ namespace stagewise::shared_memory {
 
 //! [column_sums]
 template <typename Tree, int threads, typename T>
-__global__ void column_sums_kernel(Index rows, Index cols, const T* x, T* out) {
+__global__ void column_sums_kernel(Index rows, Index cols, const T* __restrict__ x,
+                                   T* __restrict__ out) {
   __shared__ T partial[threads];
   const Index column = blockIdx.x;
   T sum = 0;

@@ -33,7 +33,7 @@ struct LoadOne {
 //! [block_sums]
 /// sums[b] = the sum of the elements of block b.
 template <typename Load, typename Tree, typename T>
-__global__ void block_sums_kernel(Index n, const T* x, T* sums) {
+__global__ void block_sums_kernel(Index n, const T* __restrict__ x, T* sums) {
   __shared__ T partial[cuda::threads_per_block];
   partial[threadIdx.x] = Load::load(n, x);
   Tree::add_up(partial);

@@ -22,7 +22,8 @@ constexpr int rows_of_thread = tile_side / rows_at_once;
 
 //! [transpose_rows]
 template <typename Tile, typename T>
-__global__ void transpose_rows_kernel(Index rows, Index cols, const T* x, T* y) {
+__global__ void transpose_rows_kernel(Index rows, Index cols, const T* __restrict__ x,
+                                      T* __restrict__ y) {
   __shared__ T tile[tile_side][Tile::width];
   const auto right = static_cast<int>(threadIdx.x);
   const Index left = blockIdx.x * Index{tile_side};

@@ -1,4 +1,4 @@
-#include "01_serial/gemm/blas.hpp"
+#include "io/open_blas.hpp"
 
 #include <cstdlib>
 #include <new>
@@ -9,7 +9,7 @@
 #include "tensor/error.hpp"
 #include "tensor/host_memory.hpp"
 
-namespace stagewise::serial {
+namespace stagewise {
 namespace {
 
 constexpr std::size_t library_bytes = std::size_t{40} << 20;
@@ -60,4 +60,4 @@ void expect_memory_for_blas() {
   static_cast<void>(is_there);
 }
 
-}  // namespace stagewise::serial
+}  // namespace stagewise

@@ -7,7 +7,7 @@
 
 #include <cblas.h>
 
-namespace stagewise::serial {
+namespace stagewise {
 
 /// The library's functions that the project calls.
 struct OpenBlas {
@@ -26,4 +26,4 @@ const OpenBlas& open_blas();
 /// @throws std::bad_alloc
 void expect_memory_for_blas();
 
-}  // namespace stagewise::serial
+}  // namespace stagewise
