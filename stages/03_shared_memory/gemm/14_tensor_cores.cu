@@ -1,14 +1,14 @@
 /// @file
-/// GEMM, rung 14: doubles are multiplied by tensor cores.
+/// GEMM, rung 14: doubles on tensor cores.
 ///
-/// The rungs below use a multiprocessor's fp64 units, 64 multiply-adds a cycle. Since the A100 the
-/// tensor cores multiply doubles, too, twice as many, with the same rounding (mma.cuh). On an H200
-/// that lifts the roof from 33 to 67 TFLOP/s.
+/// The rungs below use a multiprocessor's fp64 units, which do 64 multiply-adds per cycle. Since
+/// the A100, tensor cores multiply doubles, too, at twice that rate and with the same rounding
+/// (mma.cuh). On an H200, this raises the peak from 33 to 67 TFLOP/s.
 ///
-/// So large a share of the time is now spent elsewhere that the tile has to fit the product: 64 x
-/// 104 makes 130 tiles of 800 x 1000, one for each of nearly all 132 multiprocessors, where 64 x 64
-/// makes 208, one and a half rounds. The launch takes the tile that needs the fewest rounds times
-/// its size.
+/// Now idle multiprocessors cost more than anything else, so the tile has to fit the product: with
+/// 64 x 104, 800 x 1000 has 130 tiles, nearly one for each of 132 multiprocessors; with 64 x 64, it
+/// has 208, more than one and a half waves. The launch picks the tile for which the number of waves
+/// times the tile's size is smallest.
 ///
 /// Run it: `ladder gemm --precision double --rung tensor-cores`.
 /// Work: 2 m n k operations; m n k (1 / BM + 1 / BN) numbers from global memory, m n k (1 / WM +
@@ -43,7 +43,7 @@ template <typename Tiling, typename LoaderA, typename LoaderB, typename Epilogue
 void launch(cudaStream_t stream, Index m, Index n, Index k, const LoaderA& a, const LoaderB& b,
             const Epilogue& epilogue) {
   constexpr int bytes = MmaLoop<Tiling, LoaderA, LoaderB>::bytes();
-  static const bool is_allowed = [] {  // more than the 48 KB that every kernel can have
+  static const bool is_allowed = [] {  // more than the 48 KB that any kernel may use
     CUDA_CHECK(cudaFuncSetAttribute(tensor_cores_kernel<Tiling, LoaderA, LoaderB, Epilogue>,
                                     cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
     return true;
@@ -61,7 +61,7 @@ using Fitted = MmaTiling<64, 104, 16, 16, 104, 2, 4>;
 using Medium = MmaTiling<64, 64, 16, 32, 32, 1, 3>;
 using Narrow = MmaTiling<64, 16, 16, 16, 16, 2, 4>;
 
-/// How long a product takes with a tile, relative to others: rounds times its size.
+/// How long a product takes with a tile, relative to other tiles: waves times tile size.
 template <typename Tiling>
 double cost(const GemmProblem<double>& p, int blocks_at_once) {
   const Index at_once = Index{blocks_at_once} * cuda::multiprocessors();

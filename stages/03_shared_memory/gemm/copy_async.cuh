@@ -7,16 +7,16 @@
 namespace stagewise::shared_memory {
 
 //! [copy_async]
-/// Asks for 4, 8 or 16 bytes, or for as many zeros if `is_inside` is false. Both are aligned.
+/// Requests 4, 8 or 16 bytes, or as many zeros if `is_inside` is false. Both addresses are aligned.
 ///
-/// CUDA's __pipeline_memcpy_async() does the same, but branches on the number of zeros, and lets
-/// the compiler keep no number in a register across it. The main loops wait with barriers before
-/// they read what has come, so neither is needed.
+/// CUDA's __pipeline_memcpy_async() does the same, but branches on the number of zeros, and keeps
+/// the compiler from holding values in registers across it. Neither is needed, since the main loops
+/// wait at barriers before they read what has been copied.
 template <int bytes>
 __device__ __forceinline__ void copy_async(void* to, const void* from, bool is_inside) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
   const auto place = static_cast<unsigned>(__cvta_generic_to_shared(to));
-  if constexpr (bytes == 16) {  // past the L1 cache
+  if constexpr (bytes == 16) {  // bypasses the L1 cache
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(place), "l"(from),
                  "r"(is_inside ? bytes : 0));
   } else {

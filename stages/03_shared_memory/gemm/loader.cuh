@@ -95,8 +95,7 @@ template <typename T>
 struct ScalarLoader : StoredMatrix<T> {
   using typename StoredMatrix<T>::Row;
   static constexpr int length = 1;
-  static constexpr bool computes_rows =
-      true;  ///< rows need not be kept in registers: they are many
+  static constexpr bool computes_rows = true;  ///< for each copy: registers cannot hold them all
   bool along;
 
   /// Known at run time.

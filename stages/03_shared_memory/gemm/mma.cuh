@@ -1,11 +1,11 @@
 /// @file
-/// One instruction of the tensor cores: a warp multiplies 16 x 4 by 4 x 8 doubles.
+/// A tensor-core instruction: a warp multiplies 16 x 4 by 4 x 8 doubles.
 ///
-/// The factors and the sums lie in the registers of the 32 lanes. With g = lane / 4 and
-/// t = lane % 4, a lane has of A the elements (g, t) and (g + 8, t), of B the element (t, g), and
-/// of the sums (g, 2t), (g, 2t + 1), (g + 8, 2t) and (g + 8, 2t + 1): see the PTX ISA on
-/// `mma.m16n8k4` with `.f64`. The unit adds the four products as an ascending chain of fused
-/// multiply-adds would: a sum over all of k has the same bits as in the rungs below.
+/// The factors and the sums are in the registers of the 32 lanes. With g = lane / 4 and t = lane %
+/// 4, a lane has the elements (g, t) and (g + 8, t) of A, the element (t, g) of B, and the sums (g,
+/// 2t), (g, 2t + 1), (g + 8, 2t) and (g + 8, 2t + 1): see the PTX ISA on `mma.m16n8k4` with `.f64`.
+/// The unit adds the four products in ascending order, like a chain of fused multiply-adds, so a
+/// sum over all of k has the same bits as in the rungs below.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -22,7 +22,7 @@ __device__ __forceinline__ void mma_16x8x4(double (&sums)[4], double a_upper, do
       "{%0, %1, %2, %3}, {%4, %5}, {%6}, {%0, %1, %2, %3};"
       : "+d"(sums[0]), "+d"(sums[1]), "+d"(sums[2]), "+d"(sums[3])
       : "d"(a_upper), "d"(a_lower), "d"(b));
-#elif __CUDA_ARCH__ >= 800  // the first to have the unit know half of the instruction
+#elif __CUDA_ARCH__ >= 800  // earlier units have only an instruction for half of the rows
   asm volatile("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};"
                : "+d"(sums[0]), "+d"(sums[1])
                : "d"(a_upper), "d"(b));

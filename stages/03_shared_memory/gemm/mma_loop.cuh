@@ -1,16 +1,16 @@
 /// @file
 /// The main loop on tensor cores: C = A B in double.
 ///
-/// What surrounds the multiplication is what it was: loaders say where an element is (loader.cuh),
-/// asynchronous copies bring k tiles into a pipeline of buffers, an epilogue stores (epilogue.cuh).
-/// What is new is who computes what. A warp's tile of WM x WN consists of products of 16 x 4 by
-/// 4 x 8, and a lane loads single elements for them, one of every 4 x 8.
+/// Around the multiplication, nothing changes: loaders say where an element is (loader.cuh),
+/// asynchronous copies fill a pipeline of k tiles, and an epilogue stores (epilogue.cuh). What is
+/// new is who computes what. A warp's tile of WM x WN consists of products of 16 x 4 by 4 x 8, for
+/// which a lane loads single elements, one of every 4 x 8.
 ///
 /// An instruction does 512 multiply-adds, so everything else must be rare. Copies have no branches
-/// and stand between the multiplications, a few at a time. Fragments of the next step are loaded
-/// while this one is multiplied. And where C has too few tiles for all warps, the warps of a block
-/// share its k tiles (**slices of k**): each adds up some of the steps, and in the end they add up
-/// theirs.
+/// and are placed between the multiplications, a few at a time. The fragments of the next step are
+/// loaded while this one is multiplied. And if C has too few tiles for all warps, the warps of a
+/// block share its k tiles (**slices of k**): each adds up some of the steps, and at the end their
+/// sums are added up.
 #pragma once
 
 #include <utility>
@@ -23,7 +23,7 @@
 
 namespace stagewise::shared_memory {
 
-/// A block's tile of C and who computes what of it.
+/// A block's tile of C, and who computes which part of it.
 /// @tparam slices_ how many groups of warps share the steps of a k tile.
 /// @tparam stages_ how many k tiles of a factor are in shared memory.
 template <int BM_, int BN_, int BK_, int WM_, int WN_, int slices_, int stages_>
@@ -36,21 +36,21 @@ struct MmaTiling {
   static constexpr int slices = slices_;
   static constexpr int stages = stages_;
   static constexpr int warps_across = BN / WN;
-  static constexpr int warps = BM / WM * warps_across;  ///< of a slice
+  static constexpr int warps = BM / WM * warps_across;  ///< per slice
   static constexpr int threads = 32 * warps * slices;
-  static constexpr int down = WM / 16;             ///< products of a warp, one below the other
-  static constexpr int across = WN / 8;            ///< and side by side
-  static constexpr int steps = BK / (8 * slices);  ///< groups of 8 steps along k, for a slice
+  static constexpr int down = WM / 16;             ///< products of a warp, vertically
+  static constexpr int across = WN / 8;            ///< and horizontally
+  static constexpr int steps = BK / (8 * slices);  ///< groups of 8 steps along k, per slice
 
   static_assert(BM % WM == 0 && BN % WN == 0 && WM % 16 == 0 && WN % 8 == 0);
   static_assert(BK % (8 * slices) == 0 && stages >= 2);
 };
 
 //! [mma_tile]
-/// A k tile as the lanes read it without bank conflicts: 16 lanes at a time read 4 steps of 4
-/// places. Where memory runs along k, a place's 16 numbers follow each other, and its vectors
-/// change places by exclusive or; else the places of a step follow each other, 4 doubles apart from
-/// those of the next.
+/// A k tile that lanes read without bank conflicts: 16 lanes at a time read 4 steps of 4 places. If
+/// memory runs along k, the 16 numbers of a place are stored together, and their vectors are
+/// permuted by exclusive or (a swizzle); otherwise the places of a step are stored together, with a
+/// padding of 4 doubles before those of the next step.
 template <int extent, int BK, bool keeps_rows_>
 struct MmaTile {
   static constexpr bool keeps_rows = keeps_rows_;
@@ -58,7 +58,7 @@ struct MmaTile {
   static constexpr int elements = (keeps_rows ? extent : BK) * row_length;
   static_assert(extent % 8 == 0 && (!keeps_rows || BK % 16 == 0), "vectors would leave their row");
 
-  /// Which element of the buffer belongs to a place and a step.
+  /// The buffer's element for a place and a step.
   static __device__ int index(int place, int step) {
     if constexpr (keeps_rows) {
       return place * BK + ((step / 2) ^ (2 * (place % 4))) * 2 + step % 2;
@@ -69,7 +69,7 @@ struct MmaTile {
 };
 //! [mma_tile]
 
-/// Whether a loader had better work out anew where a row begins, for each copy.
+/// Whether a loader should recompute where a row begins for each copy.
 template <typename Loader>
 concept ComputesRows = requires {
   Loader::computes_rows;
@@ -95,7 +95,7 @@ class MmaCopies {
     look_up(loader, 0);
   }
 
-  /// Asks for copy number `i` of the k tile that begins at `step`.
+  /// Requests copy number `i` of the k tile that begins at `step`.
   __device__ void copy(double* buffer, const Loader& loader, int i, int step) {
     if (!is_mine(i)) return;
     const auto [place, s] = this->place(loader, i);
@@ -104,7 +104,7 @@ class MmaCopies {
                                                 from.is_inside);
   }
 
-  /// Looks up where the steps of the next k tile are, if the loader has to.
+  /// Looks up the addresses of the next k tile's steps, if the loader has to.
   __device__ void look_up(const Loader& loader, int step) {
     if constexpr (LooksUp<Loader>) {
 #pragma unroll
@@ -120,7 +120,7 @@ class MmaCopies {
     static constexpr int BK = BK_;
   };
 
-  /// All but the last round occupy all threads.
+  /// All rounds except the last occupy all threads.
   static __device__ bool is_mine(int i) {
     constexpr int all = extent_ * BK_ / Loader::length;
     return (i + 1) * threads <= all || static_cast<int>(threadIdx.x) + i * threads < all;
@@ -181,7 +181,7 @@ class MmaLoop {
     begin_k_tile();
     load_a<0>(0);
     load_b<0>(0);
-    // Two at a time where their steps are odd in number: which of two registers a fragment is in
+    // Two at a time if the number of their steps is odd: which of two registers a fragment is in
     // must be known when the loop is compiled.
     constexpr int unrolled = 1 + Tiling::steps % 2;
     for (int k_tile = 0; k_tile < k_tiles_; k_tile += unrolled) {
@@ -194,7 +194,7 @@ class MmaLoop {
   }
   //! [mma_loop]
 
-  /// Adds up the slices; then each has a part of the results.
+  /// Adds up the slices; each slice then has a part of the results.
   __device__ void add_slices() {
     if constexpr (Tiling::slices > 1) {
       const int place = static_cast<int>(threadIdx.x) % (32 * Tiling::warps);
@@ -220,7 +220,7 @@ class MmaLoop {
     }
   }
 
-  /// Hands the sums to the epilogue, and stores what it makes of them.
+  /// Passes the sums to the epilogue, and stores the results.
   template <typename Epilogue>
   __device__ void finish(const Epilogue& epilogue, int m, int n) const {
 #pragma unroll
@@ -286,13 +286,13 @@ class MmaLoop {
     return shared_ + Tiling::stages * TileA::elements + stage * TileB::elements;
   }
 
-  /// Where a slice leaves a sum for another one.
+  /// Where a slice stores a sum for another one.
   __device__ double& partial(int product, int v, int from, int place) const {
-    const int room = from > owner_of(product) ? from - 1 : from;  // the owner leaves none
+    const int room = from > owner_of(product) ? from - 1 : from;  // the owner stores none
     return shared_[((room * products + product) * 4 + v) * 32 * Tiling::warps + place];
   }
 
-  /// Asks for the copies that stand before multiplication number `which` of `of`.
+  /// Requests the copies that are placed before multiplication number `which` of `of`.
   template <int which, int of>
   __device__ void copy_between() {
     const int step = next_ < k_tiles_ ? next_ * Tiling::BK : beyond;
@@ -307,7 +307,7 @@ class MmaLoop {
     }
   }
 
-  /// What was asked for belongs together; goes on to the next k tile and buffer.
+  /// Groups the copies requested so far; moves on to the next k tile and buffer.
   __device__ void end_of_copies() {
     __pipeline_commit();
     ++next_;
@@ -316,7 +316,7 @@ class MmaLoop {
     copies_b_.look_up(loader_b_, next_ * Tiling::BK);
   }
 
-  /// Waits until the next k tile has come, for all.
+  /// Waits until the next k tile is complete, for all threads.
   __device__ void begin_k_tile() {
     __pipeline_wait_prior(Tiling::stages - 2);
     __syncthreads();
@@ -337,7 +337,7 @@ class MmaLoop {
     }
   }
 
-  /// Likewise of B, for 4 steps.
+  /// Likewise for B, for 4 steps.
   template <int set>
   __device__ void load_b(int group) {
     const double* const from = buffer_b(read_);
@@ -348,10 +348,10 @@ class MmaLoop {
     }
   }
 
-  /// Multiplies 4 steps, and asks for copies meanwhile.
+  /// Multiplies 4 steps, and requests copies in between.
   template <int set_a, int half, int group>
   __device__ void multiply_steps() {
-    constexpr int all = (2 * Tiling::steps - 1) * products;  // the last comes behind the barrier
+    constexpr int all = (2 * Tiling::steps - 1) * products;  // the last ones come after the barrier
     each<products>([&]<int i>() {
       constexpr int number = (2 * group + half) * products + i;
       if constexpr (number < all) copy_between<number, all>();
@@ -370,7 +370,7 @@ class MmaLoop {
   }
 
   //! [mma_k_tile]
-  /// Multiplies a k tile. Its first fragments are there; those of the next are when it ends.
+  /// Multiplies a k tile. Its first fragments must be loaded; at the end, those of the next are.
   template <int first_set>
   __device__ void multiply_k_tile() {
     each<Tiling::steps>([&]<int group>() {
@@ -398,7 +398,7 @@ class MmaLoop {
   TilePlace tile_;
   int k_tiles_;
   int next_ = 0;    ///< the k tile to copy
-  int filled_ = 0;  ///< the buffer that it goes to
+  int filled_ = 0;  ///< the buffer to which it is copied
   int read_ = 0;    ///< the buffer that is multiplied
   CopiesA copies_a_;
   CopiesB copies_b_;

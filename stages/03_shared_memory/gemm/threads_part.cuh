@@ -29,7 +29,7 @@ concept LooksUp = requires {
   typename Loader::Step;
 };
 
-/// What such a loader has found; an empty type for the others.
+/// What a loader finds by looking up a step; an empty type if it does not look up anything.
 struct NoStep {};
 template <typename Loader>
 struct StepType {
