@@ -321,15 +321,16 @@ TEST(TranslatePtx, MultipliesMatrices) {
 }
 
 TEST(TranslatePtx, LeavesOtherAssemblyAlone) {
-  const std::string others[] = {
-      "__device__ void f() { asm(\"bar.sync 0;\"); }",
-      "__device__ void f() { asm(\"mov.u32 %0, %%envreg3;\" : \"=r\"(x)); }",
-      "__device__ void f() { asm(\"mov.u32 %0, %%laneid; mov.u32 %1, %%smid;\" : \"=r\"(x)); }",
-      "__device__ void f() { asm(\"mma.sync.aligned.m16n8k4.row.col.f64.f64.f64.f64 {%0};\"); }",
-      "__device__ void f() { asm(\"mma.sync.aligned.m8n8k4.row.col.f16.f16.f16.f16 {%0}, {%0}, "
-      "{%0}, {%0};\" : \"+r\"(x)); }",
-      "void f() { asm(\"mov.u32 %0, %%laneid;\" : \"=r\"(x)); }"};
-  for (const std::string& text : others) EXPECT_EQ(body(text), text);
+  const std::vector<std::string> others = {
+      R"(asm("bar.sync 0;");)", R"(asm("mov.u32 %0, %%envreg3;" : "=r"(x));)",
+      R"(asm("mov.u32 %0, %%laneid; mov.u32 %1, %%smid;" : "=r"(x));)",
+      R"(asm("mma.sync.aligned.m16n8k4.row.col.f64.f64.f64.f64 {%0};");)",
+      R"(asm("mma.sync.aligned.m8n8k4.row.col.f16.f16.f16.f16 {%0}, {%0}, {%0}, {%0};" : "+r"(x));)"};
+  for (const std::string& text : others) {
+    EXPECT_EQ(body(in_device_function(text)), in_device_function(text));
+  }
+  const std::string on_the_host = R"(void f() { asm("mov.u32 %0, %%laneid;" : "=r"(x)); })";
+  EXPECT_EQ(body(on_the_host), on_the_host);
 }
 
 // ------------------------------------------------------------------------------------- complaints

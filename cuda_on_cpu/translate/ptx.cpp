@@ -100,7 +100,7 @@ std::string tidy(const std::string& text) {
 
 /// The operands of `{%0, %1}` or `%0`, joined by commas.
 std::optional<std::string> list(const std::string& group, const Statement& statement) {
-  static const std::regex number("%(\\d+)");
+  static const std::regex number(R"(%(\d+))");
   std::string result;
   for (std::sregex_iterator found(group.begin(), group.end(), number), end; found != end; ++found) {
     const std::size_t operand = std::stoul((*found)[1]);
@@ -112,7 +112,7 @@ std::optional<std::string> list(const std::string& group, const Statement& state
 
 /// `mov.u32 %0, %laneid`: what a thread can ask about itself and its surroundings.
 std::optional<std::string> special_register(const Statement& statement) {
-  static const std::regex move("mov\\.[us](?:32|64) %0, ?%%?([a-z_0-9.]+)");
+  static const std::regex move(R"(mov\.[us](?:32|64) %0, ?%%?([a-z_0-9.]+))");
   static const std::map<std::string, std::string> registers = {
       {"laneid", "::cuda_on_cpu::own_lane()"},
       {"warpid", "::cuda_on_cpu::thread_in_block() / 32"},
@@ -164,11 +164,10 @@ constexpr std::array products = {
     Product{"s32.u8.u8.s32", "Unsigned8", "int", {"m8n8k16", "m16n8k16", "m16n8k32"}}};
 
 std::optional<std::string> product(const Statement& statement) {
-  static const std::regex form(
-      "mma\\.sync\\.aligned\\.(m\\d+n\\d+k\\d+)\\.row\\.col\\."
-      "([a-z]+\\d+\\.[a-z]+\\d+\\.[a-z]+\\d+\\.[a-z]+\\d+) ?(.*)");
-  static const std::regex group("\\{[^}]*\\}|%\\d+");
-  static const std::regex extents("m(\\d+)n(\\d+)k(\\d+)");
+  static const std::regex form(R"(mma\.sync\.aligned\.(m\d+n\d+k\d+)\.row\.col\.)"
+                               R"(([a-z]+\d+\.[a-z]+\d+\.[a-z]+\d+\.[a-z]+\d+) ?(.*))");
+  static const std::regex group(R"(\{[^}]*\}|%\d+)");
+  static const std::regex extents(R"(m(\d+)n(\d+)k(\d+))");
   std::smatch match;
   const std::string text = tidy(statement.instructions);
   if (!std::regex_match(text, match, form)) return std::nullopt;

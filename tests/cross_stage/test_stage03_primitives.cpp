@@ -22,13 +22,12 @@ struct Default {
   }
 };
 
-template <ConvolutionVariant variant, FoldBias fold_bias>
+template <ConvolutionVariant Form, FoldBias Fold>
 struct Folding {
   static constexpr bool adds_in_order = false;
   template <typename T>
   static std::unique_ptr<Executor<T>> make() {
-    return std::make_unique<FoldBiasExecutor<T>>(SharedMemoryOptions{.convolution = variant},
-                                                 fold_bias);
+    return std::make_unique<FoldBiasExecutor<T>>(SharedMemoryOptions{.convolution = Form}, Fold);
   }
   template <typename T>
   static Program rewrite(const Program& program, Index /*max_rows*/) {
