@@ -130,7 +130,7 @@ const GemmRung<T>& pick_gemm(const GemmProblem<T>& p) {
     const GemmRung<T>& rung = find_rung(ladder, name);
     if (rung.supports(p)) return rung;
   }
-  return find_rung(ladder, "padded");
+  return find_rung(ladder, "warp-tiles");
 }
 //! [pick]
 

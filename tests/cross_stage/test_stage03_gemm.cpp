@@ -253,7 +253,7 @@ TEST(GemmRungs, ThoseThatCountInIntsRefuseWhatTheyCannotCount) {
       EXPECT_FALSE(support) << name;
       EXPECT_FALSE(support.reason.empty());
     }
-    EXPECT_EQ(shared_memory::pick_gemm(problem).name, "padded");
+    EXPECT_EQ(shared_memory::pick_gemm(problem).name, "warp-tiles");
   }
   const GemmProblem<float> deep = {.m = 60'000, .n = 60'000, .k = 60'000};
   EXPECT_FALSE(find_rung(shared_memory::gemm_ladder<float>(), "stream-k").supports(deep));
