@@ -99,12 +99,21 @@ class World {
   int* has_failed_ = nullptr;      ///< in shared_: whether one of them has asked
 };
 
-/// MPI's name for a type.
-template <typename T>
-MPI_Datatype type_of() {
-  static_assert(std::is_same_v<T, float> || std::is_same_v<T, double>);
-  return std::is_same_v<T, float> ? MPI_FLOAT : MPI_DOUBLE;
+/// @name MPI's name for the type of a number
+/// @{
+inline MPI_Datatype type_of(float /*number*/) {
+  return MPI_FLOAT;
 }
+inline MPI_Datatype type_of(double /*number*/) {
+  return MPI_DOUBLE;
+}
+inline MPI_Datatype type_of(std::uint8_t /*number*/) {
+  return MPI_UINT8_T;
+}
+inline MPI_Datatype type_of(std::int32_t /*number*/) {
+  return MPI_INT32_T;
+}
+/// @}
 
 /// "Open MPI v4.1.4, MPI 3.1".
 std::string describe_library();

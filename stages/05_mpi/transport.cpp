@@ -2,9 +2,7 @@
 
 #include <algorithm>
 
-#include "05_mpi/transport/cuda_aware.hpp"
-#include "05_mpi/transport/host.hpp"
-#include "05_mpi/transport/nccl.hpp"
+#include "05_mpi/transport/transports.hpp"
 #include "mpi/check.hpp"
 #include "tensor/error.hpp"
 
@@ -37,9 +35,9 @@ void check_transport(const std::string& name, const Placement& placement) {
 
 template <typename T>
 std::unique_ptr<Transport<T>> make_transport(const std::string& name, World& world) {
-  if (name == "cuda-aware") return std::make_unique<CudaAwareTransport<T>>(world);
+  if (name == "cuda-aware") return make_cuda_aware_transport<T>(world);
   if (name == "nccl") return make_nccl_transport<T>(world);
-  return std::make_unique<HostTransport<T>>(world);
+  return make_host_transport<T>(world);
 }
 
 template <typename T>
@@ -47,7 +45,7 @@ void all_reduce(const World& world, T* values, Index count) {
   constexpr Index most = Index{1} << 30;  // MPI's counts are ints
   for (Index first = 0; first < count; first += most) {
     MPI_CHECK(MPI_Allreduce(MPI_IN_PLACE, values + first,
-                            static_cast<int>(std::min(most, count - first)), type_of<T>(), MPI_SUM,
+                            static_cast<int>(std::min(most, count - first)), type_of(T{}), MPI_SUM,
                             world.communicator()));
   }
 }
