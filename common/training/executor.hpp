@@ -197,6 +197,9 @@ class Executor {
   /// The sizes of a convolution of the current batch.
   ConvolutionProblem problem(ValueId input, ValueId filter) const;
 
+  /// The sizes of a pooling of the current batch.
+  PoolingProblem pooling(ValueId input, Index window) const;
+
   /// @}
 
   const Batch& batch() const { return batch_; }
@@ -218,9 +221,6 @@ class Executor {
   /// The number of a line's row in timings_, which is added if there is none yet.
   std::size_t row_of(const std::string& operation);
   void measure_into(std::size_t row, const std::function<void()>& work);
-
-  /// The sizes of a pooling of the current batch.
-  PoolingProblem pooling(ValueId input, Index window) const;
 
   /// Rows and columns of a value whose rows are as long as a row of `row`.
   std::tuple<Index, Index> matrix(ValueId value, ValueId row) const {
