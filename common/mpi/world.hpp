@@ -99,21 +99,15 @@ class World {
   int* has_failed_ = nullptr;      ///< in shared_: whether one of them has asked
 };
 
-/// @name MPI's name for the type of a number
-/// @{
-inline MPI_Datatype type_of(float /*number*/) {
-  return MPI_FLOAT;
+/// MPI's name for a type of numbers.
+template <typename T>
+MPI_Datatype type_of() {
+  static_assert(std::is_same_v<T, float> || std::is_same_v<T, double> ||
+                std::is_same_v<T, std::int32_t> || std::is_same_v<T, std::uint8_t>);
+  if (std::is_same_v<T, float>) return MPI_FLOAT;
+  if (std::is_same_v<T, double>) return MPI_DOUBLE;
+  return std::is_same_v<T, std::int32_t> ? MPI_INT32_T : MPI_UINT8_T;
 }
-inline MPI_Datatype type_of(double /*number*/) {
-  return MPI_DOUBLE;
-}
-inline MPI_Datatype type_of(std::uint8_t /*number*/) {
-  return MPI_UINT8_T;
-}
-inline MPI_Datatype type_of(std::int32_t /*number*/) {
-  return MPI_INT32_T;
-}
-/// @}
 
 /// "Open MPI v4.1.4, MPI 3.1".
 std::string describe_library();

@@ -38,7 +38,7 @@ std::vector<U> scatter_rows(const World& world, const std::vector<U>& all, Index
                             std::span<const Index> counts) {
   const auto own = static_cast<std::size_t>(counts[static_cast<std::size_t>(world.rank())]);
   std::vector<U> rows(own * static_cast<std::size_t>(width));
-  const SampleType row(width, type_of(U{}));
+  const SampleType row(width, type_of<U>());
   const bool are_equal = std::all_of(counts.begin(), counts.end(),
                                      [&](Index count) { return count == counts.front(); });
   if (are_equal) {

@@ -45,7 +45,7 @@ void all_reduce(const World& world, T* values, Index count) {
   constexpr Index most = Index{1} << 30;  // MPI's counts are ints
   for (Index first = 0; first < count; first += most) {
     MPI_CHECK(MPI_Allreduce(MPI_IN_PLACE, values + first,
-                            static_cast<int>(std::min(most, count - first)), type_of(T{}), MPI_SUM,
+                            static_cast<int>(std::min(most, count - first)), type_of<T>(), MPI_SUM,
                             world.communicator()));
   }
 }
