@@ -99,11 +99,14 @@ class World {
   int* has_failed_ = nullptr;      ///< in shared_: whether one of them has asked
 };
 
-/// MPI's name for a type.
+/// MPI's name for a type of numbers.
 template <typename T>
 MPI_Datatype type_of() {
-  static_assert(std::is_same_v<T, float> || std::is_same_v<T, double>);
-  return std::is_same_v<T, float> ? MPI_FLOAT : MPI_DOUBLE;
+  static_assert(std::is_same_v<T, float> || std::is_same_v<T, double> ||
+                std::is_same_v<T, std::int32_t> || std::is_same_v<T, std::uint8_t>);
+  if (std::is_same_v<T, float>) return MPI_FLOAT;
+  if (std::is_same_v<T, double>) return MPI_DOUBLE;
+  return std::is_same_v<T, std::int32_t> ? MPI_INT32_T : MPI_UINT8_T;
 }
 
 /// "Open MPI v4.1.4, MPI 3.1".

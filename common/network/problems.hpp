@@ -27,11 +27,6 @@ struct GemmProblem {
   T* c = nullptr;
 };
 
-/// The rows of a larger matrix that form a batch: its row i is row order[i].
-struct Selection {
-  const std::uint32_t* order = nullptr;  ///< in device memory; null: row i is row i
-};
-
 /// The function applied to the output of a layer.
 enum class Activation : std::uint8_t { none, relu, sigmoid };
 
@@ -46,7 +41,7 @@ struct LinearProblem {
   Index in = 0;
   Index out = 0;
   const T* input = nullptr;
-  Selection selection = {};  ///< of the input's rows
+  const std::uint32_t* order = nullptr;  ///< row i is the input's row order[i]; null: its row i
   const T* weight = nullptr;
   const T* bias = nullptr;  ///< null: no bias
   Activation activation = Activation::none;
@@ -86,6 +81,11 @@ struct LinearBackwardProblem {
 /// [filter_height, filter_width, in, out], output [batch, height - filter_height + 1,
 /// width - filter_width + 1, out].
 struct ConvolutionProblem {
+  /// That of images [height, width, in] with filters [filter_height, filter_width, in, out].
+  static ConvolutionProblem of(Index batch, const Shape& image, const Shape& filter) {
+    return {batch, image[0], image[1], image[2], filter[0], filter[1], filter[3]};
+  }
+
   Index batch = 0;
   Index height = 0;
   Index width = 0;
@@ -99,6 +99,9 @@ struct ConvolutionProblem {
 
   /// The number of pixels in all outputs, each with `out` channels.
   Index output_pixels() const { return batch * output_height() * output_width(); }
+
+  /// The number of input values that a filter sees at once.
+  Index window() const { return filter_height * filter_width * in; }
 };
 
 /// Square windows side by side: input [batch, height, width, channels], output
@@ -125,27 +128,6 @@ struct ConvolutionReluPoolProblem {
   /// The output of the relu, for the backward pass. Null where there is none.
   T* activated = nullptr;
   T* output = nullptr;
-
-  /// The pooling after the convolution.
-  PoolingProblem pooling() const {
-    return {.batch = convolution.batch,
-            .height = convolution.output_height(),
-            .width = convolution.output_width(),
-            .channels = convolution.out,
-            .window = window};
-  }
-};
-
-/// The backward pass of ConvolutionReluPoolProblem. `doutput` is the gradient of the output,
-/// `dactivated` is room for the gradient of the convolution's output; `dinput` may be null.
-template <typename T>
-struct ConvolutionReluPoolBackwardProblem {
-  ConvolutionReluPoolProblem<T> forward;  ///< as in the forward pass, including its results
-  const T* doutput = nullptr;
-  T* dactivated = nullptr;
-  T* dinput = nullptr;
-  T* dfilter = nullptr;
-  T* dbias = nullptr;  ///< null: no bias
 };
 
 /// The totals of an epoch, on the device; the host reads them when the epoch ends.

@@ -204,15 +204,7 @@ GemmProblem<T> Executor<T>::problem(const Gemm& op) {
 
 template <typename T>
 ConvolutionProblem Executor<T>::problem(ValueId input, ValueId filter) const {
-  const Shape& image = value(input).shape;
-  const Shape& f = value(filter).shape;
-  return {.batch = shard(input).rows,
-          .height = image[0],
-          .width = image[1],
-          .in = image[2],
-          .filter_height = f[0],
-          .filter_width = f[1],
-          .out = f[3]};
+  return ConvolutionProblem::of(shard(input).rows, value(input).shape, value(filter).shape);
 }
 
 template <typename T>

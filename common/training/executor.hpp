@@ -7,6 +7,7 @@
 #include <map>
 #include <span>
 #include <string>
+#include <tuple>
 #include <type_traits>
 #include <vector>
 
@@ -180,6 +181,16 @@ class Executor {
   /// @name Operations as kernels take them
   /// @{
 
+  //! [arguments]
+  /// What every stage's function for an operation takes: sizes and attributes, then the addresses
+  /// of the operands, in the operation's order.
+  template <typename Op>
+  auto arguments(const Op& op) {
+    const auto addresses = [&](const auto&... operands) { return std::tuple(at(operands)...); };
+    return std::tuple_cat(sizes(op), std::apply(addresses, Op::operands(op)));
+  }
+  //! [arguments]
+
   /// A product of the current batch.
   GemmProblem<T> problem(const Gemm& op);
 
@@ -210,6 +221,50 @@ class Executor {
   /// The number of a line's row in timings_, which is added if there is none yet.
   std::size_t row_of(const std::string& operation);
   void measure_into(std::size_t row, const std::function<void()>& work);
+
+  /// Rows and columns of a value whose rows are as long as a row of `row`.
+  std::tuple<Index, Index> matrix(ValueId value, ValueId row) const {
+    return {elements(value) / columns(row), columns(row)};
+  }
+
+  /// Those of outputs and, of a gradient, the rows of the batch.
+  std::tuple<Index, Index> outputs(ValueId id) const { return {rows(id), columns(id)}; }
+  std::tuple<Index, Index, Index> gradient(ValueId id) const {
+    return {rows(id), columns(id), batch_rows(id)};
+  }
+
+  /// @name Sizes and attributes, for arguments()
+  /// @{
+  auto sizes(const AddBias& op) const { return matrix(op.x, op.bias); }
+  auto sizes(const ColumnSums& op) const { return matrix(op.x, op.y); }
+  auto sizes(const Relu& op) const { return std::tuple(elements(op.x)); }
+  auto sizes(const ReluBackward& op) const { return std::tuple(elements(op.y)); }
+  auto sizes(const Sigmoid& op) const { return std::tuple(elements(op.x)); }
+  auto sizes(const SigmoidBackward& op) const { return std::tuple(elements(op.y)); }
+  auto sizes(const SoftmaxCrossEntropy& op) const { return outputs(op.logits); }
+  auto sizes(const SoftmaxCrossEntropyBackward& op) const { return gradient(op.dlogits); }
+  auto sizes(const SquaredError& op) const { return outputs(op.outputs); }
+  auto sizes(const SquaredErrorBackward& op) const { return gradient(op.doutputs); }
+  auto sizes(const ArgMax& op) const { return outputs(op.outputs); }
+  auto sizes(const Threshold& op) const {
+    return std::tuple(rows(op.outputs), static_cast<T>(op.threshold));
+  }
+  auto sizes(const Accumulate& op) const {
+    return std::tuple(elements(op.row_losses), batch_.step);
+  }
+  auto sizes(const Convolution& op) const { return std::tuple(problem(op.input, op.filter)); }
+  auto sizes(const ConvolutionBackward& op) const {
+    return std::tuple(problem(op.input, op.filter));
+  }
+  auto sizes(const AveragePool& op) const { return std::tuple(pooling(op.input, op.window)); }
+  auto sizes(const AveragePoolBackward& op) const {
+    return std::tuple(pooling(op.dinput, op.window));
+  }
+  auto sizes(const SgdUpdate& op) const {
+    return std::tuple(elements(op.parameter), static_cast<T>(op.learning_rate),
+                      static_cast<T>(op.l2));
+  }
+  /// @}
 
   std::vector<Value> values_;
   std::vector<Tensor<std::byte>> owned_;  ///< one per value; empty if the value is elsewhere

@@ -76,8 +76,8 @@ void squared_error_backward(Index rows, Index cols, Index batch_rows, const T* o
 
 //! [accumulate]
 template <typename T>
-void accumulate(Index rows, const T* row_losses, const std::int32_t* predictions,
-                const std::int32_t* labels, std::int64_t step, Totals* totals) {
+void accumulate(Index rows, std::int64_t step, const T* row_losses, const std::int32_t* predictions,
+                const std::int32_t* labels, Totals* totals) {
   double loss = 0;
   std::int64_t correct = 0;
   for (Index i = 0; i < rows; ++i) {
@@ -104,9 +104,9 @@ template void squared_error_backward(Index, Index, Index, const float*, const st
                                      float*);
 template void squared_error_backward(Index, Index, Index, const double*, const std::int32_t*,
                                      double*);
-template void accumulate(Index, const float*, const std::int32_t*, const std::int32_t*,
-                         std::int64_t, Totals*);
-template void accumulate(Index, const double*, const std::int32_t*, const std::int32_t*,
-                         std::int64_t, Totals*);
+template void accumulate(Index, std::int64_t, const float*, const std::int32_t*,
+                         const std::int32_t*, Totals*);
+template void accumulate(Index, std::int64_t, const double*, const std::int32_t*,
+                         const std::int32_t*, Totals*);
 
 }  // namespace stagewise::serial

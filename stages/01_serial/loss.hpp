@@ -31,7 +31,7 @@ void squared_error_backward(Index rows, Index cols, Index batch_rows, const T* o
 
 /// Adds a batch's losses and correct predictions to the epoch's totals.
 template <typename T>
-void accumulate(Index rows, const T* row_losses, const std::int32_t* predictions,
-                const std::int32_t* labels, std::int64_t step, Totals* totals);
+void accumulate(Index rows, std::int64_t step, const T* row_losses, const std::int32_t* predictions,
+                const std::int32_t* labels, Totals* totals);
 
 }  // namespace stagewise::serial

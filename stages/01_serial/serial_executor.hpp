@@ -2,7 +2,14 @@
 /// Stage 01: every operation as loops on one core.
 #pragma once
 
+#include "01_serial/average_pool.hpp"
+#include "01_serial/convolution.hpp"
+#include "01_serial/elementwise.hpp"
 #include "01_serial/gemm.hpp"
+#include "01_serial/loss.hpp"
+#include "01_serial/predict.hpp"
+#include "01_serial/reduce.hpp"
+#include "01_serial/update.hpp"
 #include "training/executor.hpp"
 
 namespace stagewise {
@@ -22,26 +29,33 @@ class SerialExecutor : public Executor<T> {
 
   using Executor<T>::run;
   void run(const Gather& op);
-  void run(const Gemm& op);
-  void run(const AddBias& op);
-  void run(const ColumnSums& op);
+  //! [run]
+  void run(const Gemm& op) { serial::gemm(gemm_variant_, this->problem(op)); }
+  void run(const AddBias& op) { call(serial::add_bias<T>, op); }
+  void run(const ColumnSums& op) { call(serial::column_sums<T>, op); }
+  void run(const Relu& op) { call(serial::relu<T>, op); }
+  void run(const ReluBackward& op) { call(serial::relu_backward<T>, op); }
+  void run(const Sigmoid& op) { call(serial::sigmoid<T>, op); }
+  void run(const SigmoidBackward& op) { call(serial::sigmoid_backward<T>, op); }
+  void run(const SoftmaxCrossEntropy& op) { call(serial::softmax_cross_entropy<T>, op); }
+  void run(const SoftmaxCrossEntropyBackward& op) {
+    call(serial::softmax_cross_entropy_backward<T>, op);
+  }
+  void run(const SquaredError& op) { call(serial::squared_error<T>, op); }
+  void run(const SquaredErrorBackward& op) { call(serial::squared_error_backward<T>, op); }
+  void run(const ArgMax& op) { call(serial::argmax<T>, op); }
+  void run(const Threshold& op) { call(serial::threshold<T>, op); }
+  void run(const Accumulate& op) { call(serial::accumulate<T>, op); }
+  void run(const Convolution& op) { call(serial::convolution<T>, op); }
+  void run(const ConvolutionBackward& op) { call(serial::convolution_backward<T>, op); }
+  void run(const AveragePool& op) { call(serial::average_pool<T>, op); }
+  void run(const AveragePoolBackward& op) { call(serial::average_pool_backward<T>, op); }
+  void run(const SgdUpdate& op) {
+    if (this->shard(op.parameter).rows == 0) return;  // of a worker that has nothing to do
+    call(serial::sgd_update<T>, op);
+  }
+  //! [run]
   void run(const Sum& op);
-  void run(const Relu& op);
-  void run(const ReluBackward& op);
-  void run(const Sigmoid& op);
-  void run(const SigmoidBackward& op);
-  void run(const SoftmaxCrossEntropy& op);
-  void run(const SoftmaxCrossEntropyBackward& op);
-  void run(const SquaredError& op);
-  void run(const SquaredErrorBackward& op);
-  void run(const ArgMax& op);
-  void run(const Threshold& op);
-  void run(const Accumulate& op);
-  void run(const Convolution& op);
-  void run(const ConvolutionBackward& op);
-  void run(const AveragePool& op);
-  void run(const AveragePoolBackward& op);
-  void run(const SgdUpdate& op);
   void run(const Mean& op);
   void run(const Copy& op);
 
@@ -49,6 +63,14 @@ class SerialExecutor : public Executor<T> {
   void run(const Line& line) override { run_operation(*this, line.operation, line.replaces); }
 
  private:
+  //! [call]
+  /// Calls the function with the arguments that the operation stands for.
+  template <typename Function, typename Op>
+  void call(Function* loops, const Op& op) {
+    std::apply(loops, this->arguments(op));
+  }
+  //! [call]
+
   serial::GemmVariant gemm_variant_;
 };
 

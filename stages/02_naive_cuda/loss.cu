@@ -89,10 +89,9 @@ __global__ void squared_error_backward_kernel(Index rows, Index cols, Index batc
 
 //! [accumulate]
 template <typename T>
-__global__ void accumulate_kernel(Index rows, const T* __restrict__ row_losses,
+__global__ void accumulate_kernel(Index rows, std::int64_t step, const T* __restrict__ row_losses,
                                   const std::int32_t* __restrict__ predictions,
-                                  const std::int32_t* __restrict__ labels, std::int64_t step,
-                                  Totals* totals) {
+                                  const std::int32_t* __restrict__ labels, Totals* totals) {
   double loss = 0;
   std::int64_t correct = 0;
   for (Index i = 0; i < rows; ++i) {
@@ -145,10 +144,9 @@ void squared_error_backward(cudaStream_t stream, Index rows, Index cols, Index b
 }
 
 template <typename T>
-void accumulate(cudaStream_t stream, Index rows, const T* row_losses,
-                const std::int32_t* predictions, const std::int32_t* labels, std::int64_t step,
-                Totals* totals) {
-  accumulate_kernel<<<1, 1, 0, stream>>>(rows, row_losses, predictions, labels, step, totals);
+void accumulate(cudaStream_t stream, Index rows, std::int64_t step, const T* row_losses,
+                const std::int32_t* predictions, const std::int32_t* labels, Totals* totals) {
+  accumulate_kernel<<<1, 1, 0, stream>>>(rows, step, row_losses, predictions, labels, totals);
   CUDA_CHECK_LAUNCH("accumulate");
 }
 
@@ -167,9 +165,9 @@ template void squared_error_backward(cudaStream_t, Index, Index, Index, const fl
                                      const std::int32_t*, float*);
 template void squared_error_backward(cudaStream_t, Index, Index, Index, const double*,
                                      const std::int32_t*, double*);
-template void accumulate(cudaStream_t, Index, const float*, const std::int32_t*,
-                         const std::int32_t*, std::int64_t, Totals*);
-template void accumulate(cudaStream_t, Index, const double*, const std::int32_t*,
-                         const std::int32_t*, std::int64_t, Totals*);
+template void accumulate(cudaStream_t, Index, std::int64_t, const float*, const std::int32_t*,
+                         const std::int32_t*, Totals*);
+template void accumulate(cudaStream_t, Index, std::int64_t, const double*, const std::int32_t*,
+                         const std::int32_t*, Totals*);
 
 }  // namespace stagewise::naive_cuda

@@ -33,8 +33,7 @@ void squared_error_backward(cudaStream_t stream, Index rows, Index cols, Index b
 
 /// Adds a batch's losses and correct predictions to the epoch's totals.
 template <typename T>
-void accumulate(cudaStream_t stream, Index rows, const T* row_losses,
-                const std::int32_t* predictions, const std::int32_t* labels, std::int64_t step,
-                Totals* totals);
+void accumulate(cudaStream_t stream, Index rows, std::int64_t step, const T* row_losses,
+                const std::int32_t* predictions, const std::int32_t* labels, Totals* totals);
 
 }  // namespace stagewise::naive_cuda

@@ -2,12 +2,26 @@
 /// Stage 02: every operation as a kernel with one thread per output element.
 #pragma once
 
+#include "02_naive_cuda/average_pool.hpp"
+#include "02_naive_cuda/convolution.hpp"
+#include "02_naive_cuda/elementwise.hpp"
 #include "02_naive_cuda/gemm.hpp"
+#include "02_naive_cuda/loss.hpp"
+#include "02_naive_cuda/predict.hpp"
+#include "02_naive_cuda/reduce.hpp"
+#include "02_naive_cuda/update.hpp"
 #include "cuda/handles.hpp"
 #include "cuda/range.hpp"
 #include "training/executor.hpp"
 
 namespace stagewise {
+
+/// Calls the stage's function for a line, under whose name a profiler shows what it does.
+template <typename Stage>
+void run_in_range(Stage& stage, const Line& line) {
+  const cuda::Range range(name_of(line.operation));
+  run_operation(stage, line.operation, line.replaces);
+}
 
 /// Executes each operation by a kernel of namespace naive_cuda, all in one stream: each begins when
 /// the one before has ended. Everything lives in the GPU's memory.
@@ -29,26 +43,33 @@ class NaiveCudaExecutor : public Executor<T> {
 
   using Executor<T>::run;
   void run(const Gather& op);
-  void run(const Gemm& op);
-  void run(const AddBias& op);
-  void run(const ColumnSums& op);
+  //! [run]
+  void run(const Gemm& op) { naive_cuda::gemm(stream(), this->problem(op), block_size_); }
+  void run(const AddBias& op) { launch(naive_cuda::add_bias<T>, op); }
+  void run(const ColumnSums& op) { launch(naive_cuda::column_sums<T>, op); }
+  void run(const Relu& op) { launch(naive_cuda::relu<T>, op); }
+  void run(const ReluBackward& op) { launch(naive_cuda::relu_backward<T>, op); }
+  void run(const Sigmoid& op) { launch(naive_cuda::sigmoid<T>, op); }
+  void run(const SigmoidBackward& op) { launch(naive_cuda::sigmoid_backward<T>, op); }
+  void run(const SoftmaxCrossEntropy& op) { launch(naive_cuda::softmax_cross_entropy<T>, op); }
+  void run(const SoftmaxCrossEntropyBackward& op) {
+    launch(naive_cuda::softmax_cross_entropy_backward<T>, op);
+  }
+  void run(const SquaredError& op) { launch(naive_cuda::squared_error<T>, op); }
+  void run(const SquaredErrorBackward& op) { launch(naive_cuda::squared_error_backward<T>, op); }
+  void run(const ArgMax& op) { launch(naive_cuda::argmax<T>, op); }
+  void run(const Threshold& op) { launch(naive_cuda::threshold<T>, op); }
+  void run(const Accumulate& op) { launch(naive_cuda::accumulate<T>, op); }
+  void run(const Convolution& op) { launch(naive_cuda::convolution<T>, op); }
+  void run(const ConvolutionBackward& op) { launch(naive_cuda::convolution_backward<T>, op); }
+  void run(const AveragePool& op) { launch(naive_cuda::average_pool<T>, op); }
+  void run(const AveragePoolBackward& op) { launch(naive_cuda::average_pool_backward<T>, op); }
+  void run(const SgdUpdate& op) {
+    if (this->shard(op.parameter).rows == 0) return;  // of a worker that has nothing to do
+    launch(naive_cuda::sgd_update<T>, op);
+  }
+  //! [run]
   void run(const Sum& op);
-  void run(const Relu& op);
-  void run(const ReluBackward& op);
-  void run(const Sigmoid& op);
-  void run(const SigmoidBackward& op);
-  void run(const SoftmaxCrossEntropy& op);
-  void run(const SoftmaxCrossEntropyBackward& op);
-  void run(const SquaredError& op);
-  void run(const SquaredErrorBackward& op);
-  void run(const ArgMax& op);
-  void run(const Threshold& op);
-  void run(const Accumulate& op);
-  void run(const Convolution& op);
-  void run(const ConvolutionBackward& op);
-  void run(const AveragePool& op);
-  void run(const AveragePoolBackward& op);
-  void run(const SgdUpdate& op);
   void run(const Mean& op);
   void run(const Copy& op);
 
@@ -59,6 +80,15 @@ class NaiveCudaExecutor : public Executor<T> {
   /// Where the kernels of the current line go.
   virtual cudaStream_t stream() const { return main_.get(); }
 
+  //! [launch]
+  /// Launches a kernel for an operation of the current line.
+  template <typename Function, typename Op>
+  void launch(Function* kernel, const Op& op) {
+    const auto in_stream = [&](const auto&... arguments) { kernel(stream(), arguments...); };
+    std::apply(in_stream, this->arguments(op));
+  }
+  //! [launch]
+
   /// Makes a line's lane the current one, for who has several.
   virtual void select_lane(int /*lane*/) {}
 
@@ -67,10 +97,7 @@ class NaiveCudaExecutor : public Executor<T> {
   /// Makes room for what Gather takes on its way to the GPU.
   virtual void prepare_gather(const Gather& op);
 
-  void run(const Line& line) override {
-    const cuda::Range range(name_of(line.operation));
-    run_operation(*this, line.operation, line.replaces);
-  }
+  void run(const Line& line) override { run_in_range(*this, line); }
 
  private:
   cuda::Stream main_;

@@ -17,25 +17,23 @@
 namespace stagewise::shared_memory {
 namespace {
 
-Index window(const ConvolutionProblem& p) {
-  return p.filter_height * p.filter_width * p.in;
-}
-
-/// Calls `work(part of the problem, its first image)` for `images` images at a time.
+/// Calls `work(part of the problem, inputs before it, outputs before it)` for `images` images at a
+/// time.
 template <typename Work>
 void for_parts(const ConvolutionProblem& p, Index images, const Work& work) {
   images = std::max<Index>(images, 1);
   for (Index first = 0; first < p.batch; first += images) {
     ConvolutionProblem part = p;
     part.batch = std::min(images, p.batch - first);
-    work(part, first);
+    work(part, first * p.height * p.width * p.in,
+         first * p.output_height() * p.output_width() * p.out);
   }
 }
 
 /// Whether the products forward and backward can be counted in ints.
 bool is_countable(const ConvolutionProblem& p) {
-  return fits_stream_k(p.output_pixels(), p.out, window(p)) &&
-         fits_stream_k(window(p), p.out, p.output_pixels());
+  return fits_stream_k(p.output_pixels(), p.out, p.window()) &&
+         fits_stream_k(p.window(), p.out, p.output_pixels());
 }
 
 /// So many images at a time that they can.
@@ -44,33 +42,19 @@ Index countable_images(ConvolutionProblem p) {
   return p.batch;
 }
 
-/// Whether the channels of a pixel can be loaded as vectors.
-template <typename T>
-bool has_vectors(const ConvolutionProblem& p, const T* input) {
-  return is_aligned(input, p.in);
-}
-
-/// Where the images of a part begin.
-Index input_offset(const ConvolutionProblem& p, Index image) {
-  return image * p.height * p.width * p.in;
-}
-Index output_offset(const ConvolutionProblem& p, Index image) {
-  return image * p.output_height() * p.output_width() * p.out;
-}
-
 //! [implicit]
 /// output = windows x filter, with the windows loaded from the input.
 template <typename T>
 void multiply_windows(cudaStream_t stream, const ConvolutionProblem& p, const T* input,
                       const T* filter, T* output, Workspace& workspace) {
-  const auto k = static_cast<int>(window(p));
+  const auto k = static_cast<int>(p.window());
   const auto n = static_cast<int>(p.out);
   const AlphaBeta<T> epilogue(output, p.out, T{1}, T{0});
   const auto run = [&](const auto& windows, const auto& filters) {
     multiply_stream_k<T>(stream, p.output_pixels(), p.out, k, windows, filters, epilogue,
                          workspace);
   };
-  if (has_vectors(p, input) && is_aligned(filter, p.out)) {
+  if (is_aligned(input, p.in) && is_aligned(filter, p.out)) {
     run(WindowLoader<T, Vector<T>::length>(p, input), VectorLoader<T, false>{{filter, n, k}});
   } else {
     run(WindowLoader<T, 1>(p, input), ScalarLoader<T>{{filter, n, k}, false});
@@ -86,9 +70,9 @@ void multiply_transposed_windows(cudaStream_t stream, const ConvolutionProblem& 
   const auto n = static_cast<int>(p.out);
   const AlphaBeta<T> epilogue(dfilter, p.out, T{1}, adds ? T{1} : T{0});
   const auto run = [&](const auto& windows, const auto& gradients) {
-    multiply_stream_k<T>(stream, window(p), p.out, k, windows, gradients, epilogue, workspace);
+    multiply_stream_k<T>(stream, p.window(), p.out, k, windows, gradients, epilogue, workspace);
   };
-  if (has_vectors(p, input) && is_aligned(doutput, p.out)) {
+  if (is_aligned(input, p.in) && is_aligned(doutput, p.out)) {
     run(TransposedWindowLoader<T, Vector<T>::length>(p, input),
         VectorLoader<T, false>{{doutput, n, k}});
   } else {
@@ -98,7 +82,7 @@ void multiply_transposed_windows(cudaStream_t stream, const ConvolutionProblem& 
 
 /// Whether there is nothing to compute; stage 02's kernels then do what is left.
 bool is_empty(const ConvolutionProblem& p) {
-  return p.output_pixels() == 0 || p.out == 0 || window(p) == 0;
+  return p.output_pixels() == 0 || p.out == 0 || p.window() == 0;
 }
 
 ConvolutionVariant resolve(ConvolutionVariant variant, const ConvolutionProblem& p) {
@@ -123,7 +107,7 @@ ConvolutionVariant pick_convolution(const ConvolutionProblem& p) {
 //! [pick]
 
 Index im2col_elements(const ConvolutionProblem& p) {
-  return p.output_height() * p.output_width() * window(p);
+  return p.output_height() * p.output_width() * p.window();
 }
 
 template <typename T>
@@ -143,23 +127,24 @@ void convolution(cudaStream_t stream, ConvolutionVariant variant, const Convolut
       return naive_cuda::convolution(stream, p, input, filter, output);
     case ConvolutionVariant::im2col:
       //! [im2col]
-      return for_parts(p, columns.images, [&](const ConvolutionProblem& part, Index first) {
-        im2col(stream, part, input + input_offset(p, first), columns.data);
-        gemm<T>(stream,
-                {.m = part.output_pixels(),
-                 .n = p.out,
-                 .k = window(p),
-                 .a = columns.data,
-                 .b = filter,
-                 .c = output + output_offset(p, first)},
-                workspace, rung);
-      });
+      return for_parts(p, columns.images,
+                       [&](const ConvolutionProblem& part, Index inputs, Index outputs) {
+                         im2col(stream, part, input + inputs, columns.data);
+                         gemm<T>(stream,
+                                 {.m = part.output_pixels(),
+                                  .n = p.out,
+                                  .k = p.window(),
+                                  .a = columns.data,
+                                  .b = filter,
+                                  .c = output + outputs},
+                                 workspace, rung);
+                       });
       //! [im2col]
     case ConvolutionVariant::implicit:
-      return for_parts(p, countable_images(p), [&](const ConvolutionProblem& part, Index first) {
-        multiply_windows(stream, part, input + input_offset(p, first), filter,
-                         output + output_offset(p, first), workspace);
-      });
+      return for_parts(
+          p, countable_images(p), [&](const ConvolutionProblem& part, Index inputs, Index outputs) {
+            multiply_windows(stream, part, input + inputs, filter, output + outputs, workspace);
+          });
   }
 }
 
@@ -173,38 +158,39 @@ void convolution_backward(cudaStream_t stream, ConvolutionVariant variant,
     return naive_cuda::convolution_backward(stream, p, input, filter, doutput, dinput, dfilter);
   }
   if (resolved == ConvolutionVariant::implicit) {
-    for_parts(p, countable_images(p), [&](const ConvolutionProblem& part, Index first) {
-      multiply_transposed_windows(stream, part, input + input_offset(p, first),
-                                  doutput + output_offset(p, first), dfilter, first > 0, workspace);
-    });
+    for_parts(p, countable_images(p),
+              [&](const ConvolutionProblem& part, Index inputs, Index outputs) {
+                multiply_transposed_windows(stream, part, input + inputs, doutput + outputs,
+                                            dfilter, inputs > 0, workspace);
+              });
   } else {
-    for_parts(p, columns.images, [&](const ConvolutionProblem& part, Index first) {
-      im2col(stream, part, input + input_offset(p, first), columns.data);
+    for_parts(p, columns.images, [&](const ConvolutionProblem& part, Index inputs, Index outputs) {
+      im2col(stream, part, input + inputs, columns.data);
       gemm<T>(stream,
               {.op_a = Transpose::yes,
-               .m = window(p),
+               .m = p.window(),
                .n = p.out,
                .k = part.output_pixels(),
                .a = columns.data,
-               .b = doutput + output_offset(p, first),
-               .beta = first > 0 ? T{1} : T{0},
+               .b = doutput + outputs,
+               .beta = inputs > 0 ? T{1} : T{0},
                .c = dfilter},
               workspace, rung);
     });
   }
   if (dinput == nullptr) return;
   //! [input_gradient]
-  for_parts(p, columns.images, [&](const ConvolutionProblem& part, Index first) {
+  for_parts(p, columns.images, [&](const ConvolutionProblem& part, Index inputs, Index outputs) {
     gemm<T>(stream,
             {.op_b = Transpose::yes,
              .m = part.output_pixels(),
-             .n = window(p),
+             .n = p.window(),
              .k = p.out,
-             .a = doutput + output_offset(p, first),
+             .a = doutput + outputs,
              .b = filter,
              .c = columns.data},
             workspace, rung);
-    col2im(stream, part, columns.data, dinput + input_offset(p, first));
+    col2im(stream, part, columns.data, dinput + inputs);
   });
   //! [input_gradient]
 }

@@ -1,7 +1,5 @@
 #include "03_shared_memory/shared_memory_executor.hpp"
 
-#include "03_shared_memory/loss.hpp"
-
 namespace stagewise {
 
 using shared_memory::ConvolutionVariant;
@@ -53,19 +51,6 @@ void SharedMemoryExecutor<T>::run(const ColumnSums& op) {
                 workspace());
 }
 //! [run]
-
-template <typename T>
-void SharedMemoryExecutor<T>::run(const SoftmaxCrossEntropy& op) {
-  shared_memory::softmax_cross_entropy(
-      this->stream(), this->rows(op.logits), this->columns(op.logits), this->at(op.logits),
-      this->at(op.labels), this->at(op.probabilities), this->at(op.row_losses));
-}
-
-template <typename T>
-void SharedMemoryExecutor<T>::run(const SquaredError& op) {
-  shared_memory::squared_error(this->stream(), this->rows(op.outputs), this->columns(op.outputs),
-                               this->at(op.outputs), this->at(op.labels), this->at(op.row_losses));
-}
 
 template <typename T>
 void SharedMemoryExecutor<T>::run(const Accumulate& op) {

@@ -7,6 +7,7 @@
 #include "02_naive_cuda/naive_cuda_executor.hpp"
 #include "03_shared_memory/convolution.hpp"
 #include "03_shared_memory/gemm.hpp"
+#include "03_shared_memory/loss.hpp"
 #include "03_shared_memory/reduce.hpp"
 
 namespace stagewise {
@@ -33,8 +34,10 @@ class SharedMemoryExecutor : public NaiveCudaExecutor<T> {
   using NaiveCudaExecutor<T>::run;
   void run(const Gemm& op);
   void run(const ColumnSums& op);
-  void run(const SoftmaxCrossEntropy& op);
-  void run(const SquaredError& op);
+  void run(const SoftmaxCrossEntropy& op) {
+    this->launch(shared_memory::softmax_cross_entropy<T>, op);
+  }
+  void run(const SquaredError& op) { this->launch(shared_memory::squared_error<T>, op); }
   void run(const Accumulate& op);
   void run(const Convolution& op);
   void run(const ConvolutionBackward& op);
@@ -60,10 +63,7 @@ class SharedMemoryExecutor : public NaiveCudaExecutor<T> {
 
   shared_memory::Im2colImages<T> im2col_images(const ConvolutionProblem& problem);
 
-  void run(const Line& line) override {
-    const cuda::Range range(name_of(line.operation));
-    run_operation(*this, line.operation, line.replaces);
-  }
+  void run(const Line& line) override { run_in_range(*this, line); }
 
  private:
   const shared_memory::GemmRung<T>* gemm_ = nullptr;  ///< null: pick one for each product

@@ -30,7 +30,7 @@ __device__ void store_partial(const BlockPartial& partial, BlockPartial* partial
 /// The label of a row of the batch.
 template <typename T>
 __device__ std::int32_t label_of(const LossProblem<T>& p, Index row) {
-  return p.labels[p.selection.order != nullptr ? p.selection.order[row] : row];
+  return p.labels[p.order != nullptr ? p.order[row] : row];
 }
 
 }  // namespace stagewise::minibatch

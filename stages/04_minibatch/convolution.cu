@@ -21,10 +21,6 @@ using shared_memory::Tilings;
 using shared_memory::VectorLoader;
 using shared_memory::Workspace;
 
-Index filter_window(const ConvolutionProblem& p) {
-  return p.filter_height * p.filter_width * p.in;
-}
-
 //! [tilings]
 /// Tiles for 17 to 32 output channels and many pixels, such as the first layer of the cnn: as wide
 /// as the product, so that every window is loaded once, and high enough for 8 x 8 sums a thread.
@@ -54,7 +50,7 @@ void multiply(cudaStream_t stream, const ConvolutionReluPoolProblem<T>& layer,
   const Index multiprocessors = cuda::multiprocessors();
   const auto run = [&]<typename Tiles>(Tiles /*tiles*/) {
     shared_memory::launch_stream_k<PooledCopies, shared_memory::async_stages, T, Tiles>(
-        stream, p.output_pixels(), p.out, filter_window(p), windows, filters, epilogue,
+        stream, p.output_pixels(), p.out, p.window(), windows, filters, epilogue,
         4 * multiprocessors, workspace);
   };
   const auto suits = [&]<typename Tiles>(Tiles /*tiles*/) {
@@ -76,12 +72,9 @@ void multiply(cudaStream_t stream, const ConvolutionReluPoolProblem<T>& layer,
 
 }  // namespace
 
-template <typename T>
-bool can_fuse_pooling(const ConvolutionReluPoolProblem<T>& layer) {
-  const ConvolutionProblem& p = layer.convolution;
-  return layer.window == pooling_window && p.output_pixels() > 0 && p.out > 0 &&
-         filter_window(p) > 0 &&
-         shared_memory::fits_stream_k(p.output_pixels(), p.out, filter_window(p)) &&
+bool can_fuse_pooling(const ConvolutionProblem& p, Index window) {
+  return window == pooling_window && p.output_pixels() > 0 && p.out > 0 && p.window() > 0 &&
+         shared_memory::fits_stream_k(p.output_pixels(), p.out, p.window()) &&
          p.batch * p.height * p.width * p.in < shared_memory::beyond;
 }
 
@@ -90,7 +83,7 @@ template <typename T>
 void convolution_relu_pool(cudaStream_t stream, const ConvolutionReluPoolProblem<T>& layer,
                            Workspace& workspace) {
   const ConvolutionProblem& p = layer.convolution;
-  const auto k = static_cast<int>(filter_window(p));
+  const auto k = static_cast<int>(p.window());
   const auto n = static_cast<int>(p.out);
   if (shared_memory::is_aligned(layer.filter, p.out)) {
     multiply(stream, layer, VectorLoader<T, false>{{layer.filter, n, k}}, workspace);
@@ -101,20 +94,28 @@ void convolution_relu_pool(cudaStream_t stream, const ConvolutionReluPoolProblem
 //! [convolution_relu_pool]
 
 template <typename T>
-void pool_relu_backward(cudaStream_t stream, const ConvolutionReluPoolBackwardProblem<T>& layer,
-                        Workspace& workspace) {
-  launch_pool_relu_backward(stream, PoolReluBackward<T>(layer, workspace));
+void pool_relu_backward(cudaStream_t stream, const PoolingProblem& p, const T* activated,
+                        const T* doutput, T* dsum, T* dbias, Workspace& workspace) {
+  launch_pool_relu_backward<T>(stream,
+                               {.order = PoolingOrder(p.width),
+                                .windows = static_cast<int>(p.output_elements() / p.channels),
+                                .cols = p.channels,
+                                .below = p.width * p.channels,
+                                .doutput = doutput,
+                                .activated = activated,
+                                .dsum = dsum,
+                                .dbias = dbias,
+                                .sums = workspace.partials<T>(),
+                                .counters = workspace.counters()});
 }
 
-template bool can_fuse_pooling(const ConvolutionReluPoolProblem<float>&);
-template bool can_fuse_pooling(const ConvolutionReluPoolProblem<double>&);
 template void convolution_relu_pool(cudaStream_t, const ConvolutionReluPoolProblem<float>&,
                                     Workspace&);
 template void convolution_relu_pool(cudaStream_t, const ConvolutionReluPoolProblem<double>&,
                                     Workspace&);
-template void pool_relu_backward(cudaStream_t, const ConvolutionReluPoolBackwardProblem<float>&,
-                                 Workspace&);
-template void pool_relu_backward(cudaStream_t, const ConvolutionReluPoolBackwardProblem<double>&,
-                                 Workspace&);
+template void pool_relu_backward(cudaStream_t, const PoolingProblem&, const float*, const float*,
+                                 float*, float*, Workspace&);
+template void pool_relu_backward(cudaStream_t, const PoolingProblem&, const double*, const double*,
+                                 double*, double*, Workspace&);
 
 }  // namespace stagewise::minibatch

@@ -11,23 +11,26 @@
 namespace stagewise::minibatch {
 
 /// Whether the kernels below can compute this layer, with this batch and every smaller one: pooling
-/// windows must have 2 x 2 pixels, no size may be 0, and sizes must fit into ints. Does not look at
-/// pointers.
-template <typename T>
-bool can_fuse_pooling(const ConvolutionReluPoolProblem<T>& layer);
+/// windows must have 2 x 2 pixels, no size may be 0, and sizes must fit into ints.
+/// @param window of the pooling.
+bool can_fuse_pooling(const ConvolutionProblem& convolution, Index window);
 
 /// output = average_pool(relu(convolution(input, filter) + bias)) in one kernel. If
 /// `layer.activated` is null, the relu's output is not stored.
-/// @pre can_fuse_pooling(layer).
+/// @pre can_fuse_pooling() for the layer.
 template <typename T>
 void convolution_relu_pool(cudaStream_t stream, const ConvolutionReluPoolProblem<T>& layer,
                            shared_memory::Workspace& workspace);
 
-/// The gradients of the pooling, the relu and the bias in one kernel: layer.dactivated and, unless
-/// it is null, layer.dbias. Those of the convolution follow from dactivated.
-/// @pre can_fuse_pooling(layer.forward).
+/// The gradients of the pooling, the relu and the bias in one kernel. Those of the convolution
+/// follow from dsum.
+/// @param activated the output of the relu.
+/// @param doutput the gradient of the pooled output.
+/// @param dsum receives the gradient of the relu's input.
+/// @param dbias [channels]; null: no bias.
+/// @pre can_fuse_pooling() for the layer.
 template <typename T>
-void pool_relu_backward(cudaStream_t stream, const ConvolutionReluPoolBackwardProblem<T>& layer,
-                        shared_memory::Workspace& workspace);
+void pool_relu_backward(cudaStream_t stream, const PoolingProblem& pooling, const T* activated,
+                        const T* doutput, T* dsum, T* dbias, shared_memory::Workspace& workspace);
 
 }  // namespace stagewise::minibatch

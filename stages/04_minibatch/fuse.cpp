@@ -40,7 +40,7 @@ Program fuse(const Program& program, Index max_rows, const FuseOptions& options)
     everywhere(fusion, fuse_linear);
     everywhere(fusion, fuse_linear_input_gradient);
     everywhere(fusion, fuse_linear_gradients);
-    everywhere(fusion, fuse_convolution<T>);
+    everywhere(fusion, fuse_convolution);
     everywhere(fusion, fuse_pool_backward);
     everywhere(fusion, fuse_output_layer<T>);
   }

@@ -1,6 +1,5 @@
 #include "04_minibatch/fused_executor.hpp"
 
-#include <array>
 #include <iterator>
 #include <vector>
 
@@ -10,27 +9,18 @@
 #include "cuda/check.hpp"
 
 namespace stagewise {
-namespace {
-
-/// A vector of 16 bytes.
-template <typename T>
-constexpr std::array<T, 16 / sizeof(T)> one_and_zeros = {1};
-
-template <typename T>
-void set_to_zero(cudaStream_t stream, T* values, Index n) {
-  if (values == nullptr) return;
-  CUDA_CHECK(cudaMemsetAsync(values, 0, static_cast<std::size_t>(n) * sizeof(T), stream));
-}
-
-}  // namespace
-
 template <typename T>
 FusedExecutor<T>::FusedExecutor()
-    : one_({std::ssize(one_and_zeros<T>)}, this->memory()), no_steps_({1}, this->memory()) {
-  const std::int64_t zero = 0;
-  this->copy_in(one_.data(), one_and_zeros<T>.data(), sizeof(one_and_zeros<T>));
-  this->copy_in(no_steps_.data(), &zero, sizeof(zero));
+    : one_(copied(std::vector<T>{1, 0, 0, 0})), no_steps_(copied(std::vector<std::int64_t>{0})) {
   steps_before_ = no_steps_.data();
+}
+
+template <typename T>
+template <typename U>
+Tensor<U> FusedExecutor<T>::copied(const std::vector<U>& values) {
+  Tensor<U> copy({std::ssize(values)}, this->memory());
+  this->copy_in(copy.data(), values.data(), values.size() * sizeof(U));
+  return copy;
 }
 
 template <typename T>
@@ -42,17 +32,19 @@ void FusedExecutor<T>::prepare(const Program& program) {
     } else if (const auto* const loss = std::get_if<Loss>(&line.operation)) {
       partial_counts_[loss->partials] = 0;
     } else if (const auto* const update = std::get_if<UpdateBySum>(&line.operation)) {
-      add_table(update->parameters, update->l2, update->gradients,
-                &minibatch::WorkersPart<T>::gradient);
+      add_table(update->parameters, update->l2, update->gradients);
     } else if (const auto* const average = std::get_if<AverageWeights>(&line.operation)) {
-      add_table(average->means, 0, average->workers, &minibatch::WorkersPart<T>::value);
+      add_table(average->means, 0, average->workers);
     }
   }
 }
 
 template <typename T>
-Selection FusedExecutor<T>::selection(ValueId order) {
-  return {order ? this->template data<std::uint32_t>(order) : nullptr};
+void FusedExecutor<T>::set_to_zero(const Writes<Real>& gradient) {
+  if (!gradient) return;
+  CUDA_CHECK(cudaMemsetAsync(this->at(gradient), 0,
+                             static_cast<std::size_t>(this->elements(gradient)) * sizeof(T),
+                             this->stream()));
 }
 
 // ----------------------------------------------------------------------------------------- layers
@@ -67,7 +59,7 @@ void FusedExecutor<T>::run(const Linear& op) {
                         .in = this->value(op.weight).shape[0],
                         .out = this->value(op.weight).shape[1],
                         .input = this->at(op.input),
-                        .selection = selection(op.order),
+                        .order = this->at(op.order),
                         .weight = this->at(op.weight),
                         .bias = this->at(op.bias),
                         .activation = op.activation,
@@ -100,8 +92,8 @@ void FusedExecutor<T>::run(const LinearGradients& op) {
   const Shape& shape = this->value(weight).shape;
   const Index rows = this->shard(op.doutput).rows;
   if (rows == 0) {  // of a worker that has nothing to do
-    set_to_zero(this->stream(), this->at(op.dweight), shape.elements());
-    set_to_zero(this->stream(), this->at(op.dbias), shape[1]);
+    set_to_zero(op.dweight);
+    set_to_zero(op.dbias);
     return;
   }
   const auto target = [&](T* gradient, T* parameter, double l2) {
@@ -115,7 +107,7 @@ void FusedExecutor<T>::run(const LinearGradients& op) {
                   .in = shape[0],
                   .out = shape[1],
                   .input = this->at(op.input),
-                  .selection = selection(op.order)},
+                  .order = this->at(op.order)},
       .doutput = this->template data<T>(op.doutput),
       .weight = target(this->at(op.dweight), this->at(op.weight), op.l2)};
   if (bias) problem.bias = target(this->at(op.dbias), this->at(op.bias), 0);
@@ -124,16 +116,19 @@ void FusedExecutor<T>::run(const LinearGradients& op) {
 //! [linear_gradients]
 
 template <typename T>
-minibatch::LossProblem<T> FusedExecutor<T>::loss_problem(const LossAttributes& at,
-                                                         ValueId doutputs) {
+template <typename Op>
+minibatch::LossProblem<T> FusedExecutor<T>::loss_problem(const Op& op,
+                                                         const Writes<Real>& doutputs) {
   return {.rows = this->shard(doutputs).rows,
           .batch_rows = this->batch_rows(doutputs),
           .classes = this->columns(doutputs),
-          .loss = at.loss,
-          .has_threshold = at.threshold.has_value(),
-          .threshold = static_cast<T>(at.threshold.value_or(0)),
-          .activation = at.activation,
-          .doutputs = this->template data<T>(doutputs)};
+          .loss = op.at.loss,
+          .has_threshold = op.at.threshold.has_value(),
+          .threshold = static_cast<T>(op.at.threshold.value_or(0)),
+          .activation = op.at.activation,
+          .labels = this->at(op.labels),
+          .order = this->at(op.order),
+          .doutputs = this->at(doutputs)};
 }
 
 //! [output_layer]
@@ -141,9 +136,7 @@ template <typename T>
 void FusedExecutor<T>::run(const OutputLayer& op) {
   const Shape& weight = this->value(op.weight).shape;
   minibatch::OutputLayerProblem<T> problem;
-  problem.loss = loss_problem(op.at, op.doutput);
-  problem.loss.labels = this->at(op.labels);
-  problem.loss.selection = selection(op.order);
+  problem.loss = loss_problem(op, op.doutput);
   problem.layer = {.forward = {.rows = problem.loss.rows,
                                .in = weight[0],
                                .out = weight[1],
@@ -160,10 +153,8 @@ void FusedExecutor<T>::run(const OutputLayer& op) {
 
 template <typename T>
 void FusedExecutor<T>::run(const Loss& op) {
-  minibatch::LossProblem<T> problem = loss_problem(op.at, op.doutputs);
+  minibatch::LossProblem<T> problem = loss_problem(op, op.doutputs);
   problem.outputs = this->at(op.outputs);
-  problem.labels = this->at(op.labels);
-  problem.selection = selection(op.order);
   partial_counts_[op.partials] = minibatch::loss(this->stream(), problem, this->at(op.partials));
 }
 
@@ -194,63 +185,57 @@ void FusedExecutor<T>::run(const ConvolutionReluPool& op) {
 
 template <typename T>
 void FusedExecutor<T>::run(const PoolReluBackward& op) {
-  const Shape& shape = this->value(op.dsum).shape;
-  if (this->shard(op.dsum).rows == 0) {
-    set_to_zero(this->stream(), this->at(op.dbias), shape[2]);
-    return;
-  }
-  minibatch::pool_relu_backward<T>(this->stream(),
-                                   {.forward = {.convolution = {.batch = this->shard(op.dsum).rows,
-                                                                .height = shape[0],
-                                                                .width = shape[1],
-                                                                .in = 1,
-                                                                .filter_height = 1,
-                                                                .filter_width = 1,
-                                                                .out = shape[2]},
-                                                .window = op.window,
-                                                .activated = this->template data<T>(op.activated)},
-                                    .doutput = this->at(op.doutput),
-                                    .dactivated = this->at(op.dsum),
-                                    .dbias = this->at(op.dbias)},
-                                   this->workspace());
+  if (this->shard(op.dsum).rows == 0) return set_to_zero(op.dbias);
+  minibatch::pool_relu_backward(this->stream(), this->pooling(op.dsum, op.window),
+                                this->at(op.activated), this->at(op.doutput), this->at(op.dsum),
+                                this->at(op.dbias), this->workspace());
 }
 
 template <typename T>
 void FusedExecutor<T>::run(const ConvolutionBackward& op) {
   if (this->shard(op.doutput).rows > 0) return SharedMemoryExecutor<T>::run(op);
-  set_to_zero(this->stream(), this->at(op.dfilter), this->elements(op.dfilter));
+  set_to_zero(op.dfilter);
 }
 
 // ---------------------------------------------------------------------------------------- workers
 
 template <typename T>
-template <typename Parameters, typename Operands, typename Member>
-void FusedExecutor<T>::add_table(const Parameters& parameters, double l2, const Operands& workers,
-                                 Member member) {
+template <typename Parameters, typename Operands>
+void FusedExecutor<T>::add_table(const Parameters& parameters, double l2, const Operands& workers) {
   std::vector<minibatch::MeanParameter<T>> means;
+  Index blocks = 0;
   for (const ValueId id : parameters) {
     const Value& value = this->value(id);
+    const Index elements = value.shape.elements();
     means.push_back({.value = this->template data<T>(id),
-                     .elements = value.shape.elements(),
+                     .elements = elements,
+                     .first_block = blocks,
                      .l2 = value.role == Role::weight ? static_cast<T>(l2) : T{0}});
+    blocks += minibatch::blocks_for(elements);
   }
-  std::vector<minibatch::WorkersPart<T>> parts(workers.size());
-  for (std::size_t i = 0; i < workers.size(); ++i) {
-    parts[i].*member = this->template data<T>(workers[i]);
-  }
-  tables_.insert_or_assign(parameters.front(), minibatch::WorkersTable<T>(*this, means, parts));
+  std::vector<T*> parts;
+  for (const ValueId id : workers) parts.push_back(this->template data<T>(id));
+
+  Table& table = tables_[parameters.front()];
+  table.means = copied(means);
+  table.parts = copied(parts);
+  table.parameters = {.workers = static_cast<int>(parts.size() / means.size()),
+                      .parameters = static_cast<int>(means.size()),
+                      .blocks = blocks,
+                      .mean = table.means.data(),
+                      .parts = table.parts.data()};
 }
 
 template <typename T>
 void FusedExecutor<T>::run(const UpdateBySum& op) {
   if (this->batch().rows == 0) return;
-  minibatch::update_by_sum(this->stream(), tables_.at(op.parameters.front()).parameters(),
+  minibatch::update_by_sum(this->stream(), tables_.at(op.parameters.front()).parameters,
                            static_cast<T>(op.learning_rate));
 }
 
 template <typename T>
 void FusedExecutor<T>::run(const AverageWeights& op) {
-  minibatch::average_weights(this->stream(), tables_.at(op.means.front()).parameters(),
+  minibatch::average_weights(this->stream(), tables_.at(op.means.front()).parameters,
                              op.is_taken_over);
 }
 

@@ -3,10 +3,11 @@
 #pragma once
 
 #include <map>
+#include <vector>
 
 #include "03_shared_memory/shared_memory_executor.hpp"
 #include "04_minibatch/loss.hpp"
-#include "04_minibatch/workers_table.hpp"
+#include "04_minibatch/update.hpp"
 
 namespace stagewise {
 
@@ -37,16 +38,32 @@ class FusedExecutor : public SharedMemoryExecutor<T> {
   void prepare(const Program& program) override;
 
  private:
-  /// Collects what the workers' kernels need for the line that writes `parameters`.
-  /// @param member the member of WorkersPart that the operands `workers` belong to.
-  template <typename Parameters, typename Operands, typename Member>
-  void add_table(const Parameters& parameters, double l2, const Operands& workers, Member member);
-  minibatch::LossProblem<T> loss_problem(const LossAttributes& at, ValueId doutputs);
-  Selection selection(ValueId order);
+  /// The lists in which update.hpp's kernels find the parameters, or gradients, of all workers.
+  struct Table {
+    Tensor<minibatch::MeanParameter<T>> means;
+    Tensor<T*> parts;
+    minibatch::WorkersParameters<T> parameters;
+  };
 
-  Tensor<T> one_;  ///< 1, 0, 0, 0: 16 bytes
+  /// A copy in the device's memory.
+  template <typename U>
+  Tensor<U> copied(const std::vector<U>& values);
+
+  /// Collects what the workers' kernels need for the line that writes `parameters`.
+  template <typename Parameters, typename Operands>
+  void add_table(const Parameters& parameters, double l2, const Operands& workers);
+
+  /// The gradient of a worker that has nothing to do, if there is such an operand.
+  void set_to_zero(const Writes<Real>& gradient);
+
+  /// All of the problem but its outputs.
+  /// @param op OutputLayer or Loss.
+  template <typename Op>
+  minibatch::LossProblem<T> loss_problem(const Op& op, const Writes<Real>& doutputs);
+
+  Tensor<T> one_;  ///< 1, 0, 0, 0
   std::map<ValueId, Index> partial_counts_;
-  std::map<ValueId, minibatch::WorkersTable<T>> tables_;  ///< by the first parameter of a line
+  std::map<ValueId, Table> tables_;  ///< by the first parameter of a line
   const std::int64_t* steps_before_ = nullptr;
   Tensor<std::int64_t> no_steps_;
 };

@@ -62,10 +62,10 @@ void linear(cudaStream_t stream, const LinearProblem<T>& p, Workspace& workspace
   const auto multiply = [&](const auto& a, const auto& b) {
     multiply_stream_k<T>(stream, p.rows, p.out, p.in, a, b, BiasActivation<T>(p), workspace);
   };
-  if (p.selection.order != nullptr) {
+  if (p.order != nullptr) {
     with_loaders(input_has_vectors, weight_has_vectors,
-                 SelectedRows<T, length>{p.input, rows, in, p.selection.order},
-                 SelectedRows<T, 1>{p.input, rows, in, p.selection.order}, vectors_of_weight,
+                 SelectedRows<T, length>{p.input, rows, in, p.order},
+                 SelectedRows<T, 1>{p.input, rows, in, p.order}, vectors_of_weight,
                  scalars_of_weight, multiply);
   } else {
     with_loaders(input_has_vectors, weight_has_vectors, VectorLoader<T, true>{{p.input, rows, in}},
@@ -118,7 +118,7 @@ void parameter_gradients(cudaStream_t stream, const LinearBackwardProblem<T>& p,
                                         layer.rows, a, b, UpdateEpilogue<T>(p), workspace);
                  });
   };
-  if (const std::uint32_t* const order = layer.selection.order) {
+  if (const std::uint32_t* const order = layer.order) {
     run(SelectedSteps<T, length>{layer.input, in, rows, order},
         SelectedSteps<T, 1>{layer.input, in, rows, order});
   } else {

@@ -25,7 +25,7 @@ void input_gradient(cudaStream_t stream, const LinearBackwardProblem<T>& layer,
                     shared_memory::Workspace& workspace);
 
 /// The gradients of weights and bias, and the updates that their targets request.
-/// @param one in device memory: 1, then zeros, 16 bytes in all.
+/// @param one in device memory: 1, then zeros, at least 16 bytes in all.
 /// @pre as for input_gradient(); the gradient of the weights is requested.
 template <typename T>
 void parameter_gradients(cudaStream_t stream, const LinearBackwardProblem<T>& layer, const T* one,

@@ -18,23 +18,12 @@
 namespace stagewise::minibatch {
 namespace {
 
-using shared_memory::all_lanes;
 using shared_memory::largest_of_warp;
 using shared_memory::sum_of_warp;
 
 constexpr int warp_size = 32;
 constexpr int threads = 256;
 constexpr int warps = threads / warp_size;
-
-/// The smallest of a warp's values, for all of its lanes.
-__device__ int warp_smallest(int value) {
-#pragma unroll
-  for (int distance = warp_size / 2; distance > 0; distance /= 2) {
-    const int other = __shfl_xor_sync(all_lanes, value, distance);
-    if (other < value) value = other;
-  }
-  return value;
-}
 
 //! [row]
 /// Computes a row's gradient and its loss. All lanes of a warp call it.
@@ -76,7 +65,7 @@ __device__ std::int32_t predict(const LossProblem<T>& p, const T* y, T largest) 
   for (Index j = lane; j < p.classes && first == none; j += warp_size) {
     if (y[j] == largest) first = static_cast<int>(j);
   }
-  return warp_smallest(first);
+  return -largest_of_warp(-first);  // the smallest of the lanes
 }
 
 //! [loss]

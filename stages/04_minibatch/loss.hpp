@@ -22,8 +22,8 @@ struct LossProblem {
   const T* outputs = nullptr;  ///< [rows, classes]
   Activation activation = {};  ///< that computed the outputs
   const std::int32_t* labels = nullptr;
-  Selection selection = {};  ///< of the labels
-  T* doutputs = nullptr;     ///< the gradient of the mean loss, before the activation
+  const std::uint32_t* order = nullptr;  ///< row i has labels[order[i]]; null: labels[i]
+  T* doutputs = nullptr;                 ///< the gradient of the mean loss, before the activation
 };
 
 /// The largest number of partials that loss() and output_layer() store.

@@ -51,10 +51,7 @@ class MinibatchExecutor : public FusedExecutor<T> {
  protected:
   void prepare(const Program& program) override;
   void prepare_gather(const Gather& op) override { stream_batches(this->value(op.batch).shape); }
-  void run(const Line& line) override {
-    const cuda::Range range(name_of(line.operation));
-    run_operation(*this, line.operation, line.replaces);
-  }
+  void run(const Line& line) override { run_in_range(*this, line); }
   cudaStream_t stream() const override { return lane_stream().get(); }
   void select_lane(int lane) override { lane_ = lane; }
 

@@ -225,7 +225,8 @@ void RecordedStep<T>::enqueue(const Recording& what) {
   }
   executor_->read_from_device();
   executor_->run_timed("take_chunk  order -> samples of the next steps", [&] {
-    data_->take_chunk(stream().get(), cursor, what.steps, rows, progress_.data());
+    minibatch::take_chunk(stream().get(), data_->order(), cursor, what.steps, rows, data_->chunk(),
+                          progress_.data());
   });
   for (Index step = 0; step < what.steps; ++step) {
     executor_->bind(values_.order, data_->chunk() + step * rows);

@@ -62,12 +62,6 @@ void ResidentData<T>::begin_epoch(cudaStream_t stream, std::span<const std::uint
   copy_in(stream, order_.data(), order.data(), order.size_bytes());
 }
 
-template <typename T>
-void ResidentData<T>::take_chunk(cudaStream_t stream, minibatch::Cursor* cursor, Index steps,
-                                 Index rows, volatile std::int64_t* progress) {
-  minibatch::take_chunk(stream, order_.data(), cursor, steps, rows, chunk_.data(), progress);
-}
-
 template class ResidentData<float>;
 template class ResidentData<double>;
 

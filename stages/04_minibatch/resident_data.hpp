@@ -15,7 +15,7 @@ template <typename T>
 class ResidentData {
  public:
   /// Copies the data set.
-  /// @param chunk_samples the largest number of samples that take_chunk() takes.
+  /// @param chunk_samples the largest number of samples that chunk() has room for.
   /// @throws Error if the GPU has too little memory.
   ResidentData(const Dataset& dataset, Index chunk_samples);
 
@@ -28,17 +28,16 @@ class ResidentData {
   /// Copies the order of a new epoch; waits until it has arrived.
   void begin_epoch(cudaStream_t stream, std::span<const std::uint32_t> order);
 
-  /// Enqueues copying the samples of the next steps to chunk() and advancing the cursor.
-  void take_chunk(cudaStream_t stream, minibatch::Cursor* cursor, Index steps, Index rows,
-                  volatile std::int64_t* progress);
-
   /// In device memory: [samples, features].
   T* features() { return features_.data(); }
 
   /// In device memory: [samples].
   std::int32_t* labels() { return labels_.data(); }
 
-  /// The samples that take_chunk() has taken, always at the same address.
+  /// In device memory: the order of the epoch.
+  const std::uint32_t* order() const { return order_.data(); }
+
+  /// In device memory: room for the samples of the next steps, as take_chunk() copies them.
   std::uint32_t* chunk() { return chunk_.data(); }
 
  private:

@@ -37,10 +37,9 @@ __global__ void update_by_sum_kernel(WorkersParameters<T> p, T learning_rate) {
   const Place place = find_place(p);
   const MeanParameter<T> mean = p.mean[place.parameter];
   if (place.element >= mean.elements) return;
+  const T* const* const gradients = p.parts + place.parameter * p.workers;
   T gradient = 0;
-  for (int worker = 0; worker < p.workers; ++worker) {
-    gradient += p.parts[place.parameter * p.workers + worker].gradient[place.element];
-  }
+  for (int worker = 0; worker < p.workers; ++worker) gradient += gradients[worker][place.element];
   T& value = mean.value[place.element];
   value -= learning_rate * (gradient + mean.l2 * value);
 }
@@ -52,15 +51,15 @@ __global__ void mean_weights_kernel(WorkersParameters<T> p, bool workers_too) {
   const Place place = find_place(p);
   const MeanParameter<T> mean = p.mean[place.parameter];
   if (place.element >= mean.elements) return;
-  const WorkersPart<T>* const parts = p.parts + place.parameter * p.workers;
+  T* const* const values = p.parts + place.parameter * p.workers;
   double sum = 0;
   for (int worker = 0; worker < p.workers; ++worker) {
-    sum += static_cast<double>(parts[worker].value[place.element]);
+    sum += static_cast<double>(values[worker][place.element]);
   }
   const T value = static_cast<T>(sum / p.workers);
   mean.value[place.element] = value;
   if (!workers_too) return;
-  for (int worker = 0; worker < p.workers; ++worker) parts[worker].value[place.element] = value;
+  for (int worker = 0; worker < p.workers; ++worker) values[worker][place.element] = value;
 }
 //! [mean_weights]
 

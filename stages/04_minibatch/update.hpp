@@ -17,21 +17,14 @@ struct MeanParameter {
   T l2 = 0;
 };
 
-/// One worker's copy of it.
-template <typename T>
-struct WorkersPart {
-  T* value = nullptr;
-  const T* gradient = nullptr;
-};
-
-/// All parameters of all workers: pointers into device memory.
+/// The parameters of all workers, or their gradients: pointers into device memory.
 template <typename T>
 struct WorkersParameters {
   int workers = 0;
   int parameters = 0;
   Index blocks = 0;                        ///< blocks_for() of all parameters together
   const MeanParameter<T>* mean = nullptr;  ///< [parameters]
-  const WorkersPart<T>* parts = nullptr;   ///< [parameters, workers]
+  T* const* parts = nullptr;               ///< [parameters, workers]: their parameters or gradients
 };
 
 /// How many blocks work on a parameter of this many elements.

@@ -37,10 +37,7 @@ class DistributedExecutor final : public MinibatchExecutor<T> {
   bool has_failed() const override { return transport_ != nullptr && transport_->has_failed(); }
 
  private:
-  void run(const Line& line) override {
-    const cuda::Range range(name_of(line.operation));
-    run_operation(*this, line.operation, line.replaces);
-  }
+  void run(const Line& line) override { run_in_range(*this, line); }
   void prepare(const Program& program) override;
   void settle(std::size_t line) override;
 

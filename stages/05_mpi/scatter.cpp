@@ -17,13 +17,7 @@ namespace {
 /// A sample as one element of a message: MPI counts elements in ints, and a sample may be long.
 class SampleType {
  public:
-  template <typename U>
-  SampleType(Index width, U /*number*/) {
-    static_assert(std::is_same_v<U, std::uint8_t> || std::is_same_v<U, double> ||
-                  std::is_same_v<U, std::int32_t>);
-    MPI_Datatype number = std::is_same_v<U, std::uint8_t> ? MPI_UINT8_T
-                          : std::is_same_v<U, double>     ? MPI_DOUBLE
-                                                          : MPI_INT32_T;
+  SampleType(Index width, MPI_Datatype number) {
     MPI_CHECK(MPI_Type_contiguous(static_cast<int>(width), number, &type_));
     MPI_CHECK(MPI_Type_commit(&type_));
   }
@@ -44,7 +38,7 @@ std::vector<U> scatter_rows(const World& world, const std::vector<U>& all, Index
                             std::span<const Index> counts) {
   const auto own = static_cast<std::size_t>(counts[static_cast<std::size_t>(world.rank())]);
   std::vector<U> rows(own * static_cast<std::size_t>(width));
-  const SampleType row(width, U{});
+  const SampleType row(width, type_of<U>());
   const bool are_equal = std::all_of(counts.begin(), counts.end(),
                                      [&](Index count) { return count == counts.front(); });
   if (are_equal) {

@@ -5,9 +5,8 @@
 namespace stagewise::mpi {
 
 Index Shards::samples_of(int rank) const {
-  const Index full = samples_ / batch_size_;
-  const Index last = samples_ % batch_size_;
-  return full * rows_of(rank) + shard_of(last, ranks_, rank).rows;
+  return samples_ / batch_size_ * shard_of(batch_size_, ranks_, rank).rows +
+         shard_of(samples_ % batch_size_, ranks_, rank).rows;
 }
 
 //! [append]

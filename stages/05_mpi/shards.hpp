@@ -31,12 +31,6 @@ class Shards {
   /// Samples that the rank trains on in an epoch.
   Index samples_of(int rank) const;
 
-  /// The rank's rows of a full batch, which are the most that it has of any batch.
-  Index rows_of(int rank) const { return shard_of(batch_size_, ranks_, rank).rows; }
-
-  /// Whether all ranks have the same number of samples.
-  bool are_equal() const { return samples_of(0) == samples_of(ranks_ - 1); }
-
   /// Appends the samples that the rank trains on, in its order.
   /// @param order that of the whole epoch.
   void append(std::span<const std::uint32_t> order, int rank,

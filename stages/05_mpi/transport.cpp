@@ -2,9 +2,7 @@
 
 #include <algorithm>
 
-#include "05_mpi/transport/cuda_aware.hpp"
-#include "05_mpi/transport/host.hpp"
-#include "05_mpi/transport/nccl.hpp"
+#include "05_mpi/transport/transports.hpp"
 #include "mpi/check.hpp"
 #include "tensor/error.hpp"
 
@@ -37,9 +35,9 @@ void check_transport(const std::string& name, const Placement& placement) {
 
 template <typename T>
 std::unique_ptr<Transport<T>> make_transport(const std::string& name, World& world) {
-  if (name == "cuda-aware") return std::make_unique<CudaAwareTransport<T>>(world);
+  if (name == "cuda-aware") return make_cuda_aware_transport<T>(world);
   if (name == "nccl") return make_nccl_transport<T>(world);
-  return std::make_unique<HostTransport<T>>(world);
+  return make_host_transport<T>(world);
 }
 
 template <typename T>

@@ -133,7 +133,7 @@ class Unfused {
     } else {
       serial::argmax(p.rows, p.classes, p.outputs, classes.data());
     }
-    serial::accumulate(p.rows, losses.data(), classes.data(), p.labels, 43, totals);
+    serial::accumulate(p.rows, 43, losses.data(), classes.data(), p.labels, totals);
   }
 
   void last_layer(const minibatch::OutputLayerProblem<T>& p, Totals* totals) {

@@ -144,8 +144,8 @@ TYPED_TEST(Reductions, Accumulate) {
     CudaArray predictions_there(predictions);
     Totals expected;
     for (std::int64_t step = 1; step <= 3; ++step) {
-      serial::accumulate(rows, (step >= 2 ? bad_losses : losses).data(), predictions.data(),
-                         labels.data(), step, &expected);
+      serial::accumulate(rows, step, (step >= 2 ? bad_losses : losses).data(), predictions.data(),
+                         labels.data(), &expected);
     }
     ASSERT_EQ(expected.first_bad_step, bad ? 2 : -1);
     for (const auto& rung : accumulate_ladder<T>()) {

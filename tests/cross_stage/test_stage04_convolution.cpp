@@ -44,6 +44,14 @@ struct Layer {
            ", windows of " + text(window) + (has_bias ? "" : ", no bias");
   }
 
+  PoolingProblem pooling() const {
+    return {.batch = convolution.batch,
+            .height = convolution.output_height(),
+            .width = convolution.output_width(),
+            .channels = convolution.out,
+            .window = window};
+  }
+
   template <typename T>
   ConvolutionReluPoolProblem<T> problem() const {
     ConvolutionReluPoolProblem<T> problem;
@@ -127,7 +135,7 @@ Forward<T> serial_forward(const Layer& layer) {
     serial::add_bias(layer.convolution.output_pixels(), layer.convolution.out, y, bias.data(), y);
   }
   serial::relu(layer.activated(), y, y);
-  serial::average_pool(layer.problem<T>().pooling(), y, result.output.data());
+  serial::average_pool(layer.pooling(), y, result.output.data());
   return result;
 }
 
@@ -148,7 +156,7 @@ template <typename T>
 Backward<T> serial_backward(const Layer& layer) {
   Backward<T> result = {poison<T>(layer.activated() + 1), poison<T>(layer.convolution.out + 1)};
   T* const dx = result.dactivated.data();
-  serial::average_pool_backward(layer.problem<T>().pooling(), doutput_of<T>(layer).data(), dx);
+  serial::average_pool_backward(layer.pooling(), doutput_of<T>(layer).data(), dx);
   serial::relu_backward(layer.activated(), activated_of<T>(layer).data(), dx, dx);
   if (layer.has_bias) {
     serial::column_sums(layer.convolution.output_pixels(), layer.convolution.out, dx,
@@ -176,7 +184,7 @@ class FusedConvolution : public testing::Test {
     problem.bias = layer.has_bias ? bias.get() : nullptr;
     problem.activated = keeps_activated ? activated.get() : nullptr;
     problem.output = output.get();
-    EXPECT_TRUE(minibatch::can_fuse_pooling(problem)) << layer.name();
+    EXPECT_TRUE(minibatch::can_fuse_pooling(problem.convolution, problem.window)) << layer.name();
     minibatch::convolution_relu_pool(nullptr, problem, workspace_);
     return {activated.read(), output.read()};
   }
@@ -186,13 +194,9 @@ class FusedConvolution : public testing::Test {
     CudaArray doutput(doutput_of<T>(layer));
     CudaArray dactivated(poison<T>(layer.activated() + 1));
     CudaArray dbias(poison<T>(layer.convolution.out + 1));
-    ConvolutionReluPoolBackwardProblem<T> problem;
-    problem.forward = layer.problem<T>();
-    problem.forward.activated = activated.get();
-    problem.doutput = doutput.get();
-    problem.dactivated = dactivated.get();
-    problem.dbias = layer.has_bias ? dbias.get() : nullptr;
-    minibatch::pool_relu_backward(nullptr, problem, workspace_);
+    minibatch::pool_relu_backward<T>(nullptr, layer.pooling(), activated.get(), doutput.get(),
+                                     dactivated.get(), layer.has_bias ? dbias.get() : nullptr,
+                                     workspace_);
     return {dactivated.read(), dbias.read()};
   }
 
@@ -319,7 +323,7 @@ TYPED_TEST(FusedConvolution, DoesNotSwallowANaN) {
 /// What cannot be fused goes the way of the stages before.
 TYPED_TEST(FusedConvolution, RefusesWhatItCannotCount) {
   const auto fuses = [&](const ConvolutionProblem& p, Index window) {
-    return minibatch::can_fuse_pooling(Layer{p, window}.template problem<TypeParam>());
+    return minibatch::can_fuse_pooling(p, window);
   };
   EXPECT_TRUE(fuses({10'000, 28, 28, 1, 5, 5, 32}, 2));
   EXPECT_TRUE(fuses({10'000, 12, 12, 32, 5, 5, 64}, 2));

@@ -113,7 +113,8 @@ class WorkersLists {
  public:
   explicit WorkersLists(int workers) : workers_(workers) {
     std::vector<minibatch::MeanParameter<T>> mean;
-    std::vector<minibatch::WorkersPart<T>> parts;
+    std::vector<T*> parts;
+    std::vector<T*> gradients;
     Index blocks = 0;
     std::uint64_t seed = 0;
     for (const Index elements : lengths) {
@@ -126,19 +127,24 @@ class WorkersLists {
       for (int worker = 0; worker < workers; ++worker) {
         parts_.emplace_back(start_of(elements, ++seed));
         gradients_.emplace_back(start_of(elements, ++seed));
-        parts.push_back({.value = parts_.back().get(), .gradient = gradients_.back().get()});
+        parts.push_back(parts_.back().get());
+        gradients.push_back(gradients_.back().get());
       }
     }
     mean_ = std::make_unique<CudaArray<minibatch::MeanParameter<T>>>(mean);
-    list_ = std::make_unique<CudaArray<minibatch::WorkersPart<T>>>(parts);
-    lists_ = {.workers = workers,
-              .parameters = static_cast<int>(mean.size()),
-              .blocks = blocks,
-              .mean = mean_->get(),
-              .parts = list_->get()};
+    list_of_parts_ = std::make_unique<CudaArray<T*>>(parts);
+    list_of_gradients_ = std::make_unique<CudaArray<T*>>(gradients);
+    to_average_ = {.workers = workers,
+                   .parameters = static_cast<int>(mean.size()),
+                   .blocks = blocks,
+                   .mean = mean_->get(),
+                   .parts = list_of_parts_->get()};
+    to_add_up_ = to_average_;
+    to_add_up_.parts = list_of_gradients_->get();
   }
 
-  const minibatch::WorkersParameters<T>& lists() const { return lists_; }
+  const minibatch::WorkersParameters<T>& to_average() const { return to_average_; }
+  const minibatch::WorkersParameters<T>& to_add_up() const { return to_add_up_; }
 
   /// Parameters of one thread, one block and several.
   static constexpr std::array<Index, 5> lengths = {1, 256, 257, 1009, 31};
@@ -165,8 +171,10 @@ class WorkersLists {
   std::vector<CudaArray<T>> parts_;
   std::vector<CudaArray<T>> gradients_;
   std::unique_ptr<CudaArray<minibatch::MeanParameter<T>>> mean_;
-  std::unique_ptr<CudaArray<minibatch::WorkersPart<T>>> list_;
-  minibatch::WorkersParameters<T> lists_;
+  std::unique_ptr<CudaArray<T*>> list_of_parts_;
+  std::unique_ptr<CudaArray<T*>> list_of_gradients_;
+  minibatch::WorkersParameters<T> to_average_;
+  minibatch::WorkersParameters<T> to_add_up_;
 };
 
 TYPED_TEST(Stage04, UpdatesByTheSumOfTheWorkersGradients) {
@@ -175,8 +183,8 @@ TYPED_TEST(Stage04, UpdatesByTheSumOfTheWorkersGradients) {
     const WorkersLists<T> before(workers);
     const WorkersLists<T> after(workers);
     const WorkersLists<T> again(workers);
-    minibatch::update_by_sum(nullptr, after.lists(), T{0.5});
-    minibatch::update_by_sum(nullptr, again.lists(), T{0.5});
+    minibatch::update_by_sum(nullptr, after.to_add_up(), T{0.5});
+    minibatch::update_by_sum(nullptr, again.to_add_up(), T{0.5});
     for (std::size_t k = 0; k < WorkersLists<T>::lengths.size(); ++k) {
       std::vector<long double> expected = widened(before.value(k));
       std::vector<long double> sum(expected.size(), 0);
@@ -208,7 +216,7 @@ TYPED_TEST(Stage04, AveragesTheWorkersWeights) {
     for (const bool workers_too : {false, true}) {
       const WorkersLists<T> before(workers);
       const WorkersLists<T> after(workers);
-      minibatch::average_weights(nullptr, after.lists(), workers_too);
+      minibatch::average_weights(nullptr, after.to_average(), workers_too);
       for (std::size_t k = 0; k < WorkersLists<T>::lengths.size(); ++k) {
         std::vector<T> expected(before.value(k).size());
         for (std::size_t i = 0; i < expected.size(); ++i) {

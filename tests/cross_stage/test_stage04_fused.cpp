@@ -171,7 +171,7 @@ Results<T> run_layer(Kernels& kernels, const Layer& layer) {
                               .bias = layer.has_bias ? bias.get() : nullptr,
                               .activation = layer.activation,
                               .output = output.get()};
-  if (layer.selects && Kernels::selects_rows) forward.selection.order = order_array.get();
+  if (layer.selects && Kernels::selects_rows) forward.order = order_array.get();
   kernels.linear(forward);
   forward.activation = Activation::none;
   const auto target = [](Delivery delivery, T* gradient, T* parameter, double rate, double l2) {
@@ -395,7 +395,7 @@ LossResult<T> run_loss(Kernels& kernels, const LossCase& one, const std::vector<
                                        .activation = one.activation,
                                        .labels = labels.get(),
                                        .doutputs = gradient.get()};
-  if (one.selects && Kernels::selects_rows) problem.selection.order = order.get();
+  if (one.selects && Kernels::selects_rows) problem.order = order.get();
   kernels.loss(problem, totals.get());
   EXPECT_EQ(bits_of(outputs.read(executor)), bits_of(outputs_values)) << "the outputs were changed";
   return {gradient.read(executor), totals.read(executor).front()};
@@ -527,7 +527,7 @@ LastLayerResult<T> run_last_layer(Kernels& kernels, const LastLayerCase& one) {
     problem.layer.weight = {dweight.get(), weight.get(), rate, static_cast<T>(0.01)};
     if (one.has_bias) problem.layer.bias = {dbias.get(), bias.get(), rate, T{0}};
   }
-  if (one.selects && Kernels::selects_rows) problem.loss.selection.order = order.get();
+  if (one.selects && Kernels::selects_rows) problem.loss.order = order.get();
   kernels.last_layer(problem, totals.get());
   LastLayerResult<T> result = {.values = {{"doutput", doutput.read(executor)},
                                           {"dinput", dinput.read(executor)},

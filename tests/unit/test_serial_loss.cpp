@@ -196,7 +196,7 @@ TYPED_TEST(SerialLoss, AccumulateAddsInDoubleWhateverThePrecision) {
     expected_loss += static_cast<double>(losses[i]);
     if (predictions[i] == labels[i]) ++expected_correct;
   }
-  serial::accumulate(rows, losses.data(), predictions.data(), labels.data(), 5, &totals);
+  serial::accumulate(rows, 5, losses.data(), predictions.data(), labels.data(), &totals);
   EXPECT_EQ(totals.loss, 100 + expected_loss);
   EXPECT_EQ(totals.correct, expected_correct);
   EXPECT_GT(totals.correct, 7);
@@ -209,7 +209,7 @@ TYPED_TEST(SerialLoss, AccumulateRemembersTheFirstStepThatWasNotFinite) {
   Totals totals;
   const auto step = [&](std::int64_t number, T middle) {
     const std::vector<T> losses = {1, middle, 2};
-    serial::accumulate(3, losses.data(), labels.data(), labels.data(), number, &totals);
+    serial::accumulate(3, number, losses.data(), labels.data(), labels.data(), &totals);
     return totals.first_bad_step;
   };
   EXPECT_EQ(step(1, 5), -1);

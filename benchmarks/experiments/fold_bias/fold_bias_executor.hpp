@@ -22,10 +22,7 @@ class FoldBiasExecutor final : public SharedMemoryExecutor<T> {
  private:
   void prepare(const Program& program) override;
 
-  void run(const Line& line) override {
-    const cuda::Range range(name_of(line.operation));
-    run_operation(*this, line.operation, line.replaces);
-  }
+  void run(const Line& line) override { run_in_range(*this, line); }
 
   LinearProblem<T> layer(ValueId input, ValueId weight, ValueId bias);
 

@@ -29,7 +29,7 @@ class WindowLoader {
   WindowLoader(const ConvolutionProblem& p, const T* input)
       : input_(input),
         pixels_(static_cast<int>(p.output_pixels())),
-        window_(static_cast<int>(p.filter_height * p.filter_width * p.in)),
+        window_(static_cast<int>(p.window())),
         height_(static_cast<int>(p.height)),
         width_(static_cast<int>(p.width)),
         in_(static_cast<int>(p.in)),

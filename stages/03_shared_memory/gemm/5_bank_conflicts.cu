@@ -10,8 +10,9 @@
 ///
 /// Shared memory has 32 banks, each of which serves one word of 4 bytes at a time, and neighbouring
 /// words are in neighbouring banks. A column of a tile that is 32 words wide is in a single bank,
-/// so a warp needs 32 turns to write it. That cancels the gain from coalescing. One unused column,
-/// `padding`, shifts each row by one bank, so that a column touches all banks.
+/// so a warp needs 32 wavefronts to write it, a 32-way conflict. That cancels the gain from
+/// coalescing. One unused column, `padding`, shifts each row by one bank, so that a column touches
+/// all banks.
 ///
 ///     32 wide                       33 wide
 ///     bank  0  1  2 ... 31          bank  0  1  2 ... 31
@@ -20,7 +21,7 @@
 ///     row 2 o  .  .      .          row 2 .  .  o      .
 ///
 /// Run it: `ladder gemm --rung conflicts`, `--rung padded`.
-/// Work: as rung 4 with tiles of 32 x 32; with conflicts, a warp's store takes 32 turns.
+/// Work: as rung 4 with tiles of 32 x 32; with conflicts, a warp's store takes 32 wavefronts.
 
 #include "02_naive_cuda/operand.cuh"
 #include "03_shared_memory/gemm/rungs.hpp"

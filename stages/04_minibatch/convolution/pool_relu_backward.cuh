@@ -19,7 +19,7 @@
 
 namespace stagewise::minibatch {
 
-/// The operands; the arrays as in ConvolutionReluPoolBackwardProblem.
+/// The operands; the arrays as in pool_relu_backward().
 template <typename T>
 struct PoolReluBackward {
   PoolingOrder order;
@@ -28,23 +28,10 @@ struct PoolReluBackward {
   Index below;  ///< from a pixel to the one below
   const T* doutput;
   const T* activated;
-  T* dactivated;
+  T* dsum;
   T* dbias;  ///< null: none
   T* sums;   ///< room for those of each block
   unsigned* counters;
-
-  explicit PoolReluBackward(const ConvolutionReluPoolBackwardProblem<T>& p,
-                            shared_memory::Workspace& workspace)
-      : order(p.forward.convolution),
-        windows(static_cast<int>(p.forward.convolution.output_pixels() / pooled_pixels)),
-        cols(p.forward.convolution.out),
-        below(p.forward.convolution.output_width() * cols),
-        doutput(p.doutput),
-        activated(p.forward.activated),
-        dactivated(p.dactivated),
-        dbias(p.dbias),
-        sums(workspace.partials<T>()),
-        counters(workspace.counters()) {}
 
   /// How far a pixel of a window is from its first.
   __device__ Index offset(int i) const {
@@ -62,7 +49,7 @@ struct PoolReluBackward {
 #pragma unroll
     for (int i = 0; i < pooled_pixels; ++i) {
       const T gradient = values[i] > 0 ? share : T{0};
-      dactivated[first + offset(i)] = gradient;
+      dsum[first + offset(i)] = gradient;
       sum += gradient;
     }
     return sum;

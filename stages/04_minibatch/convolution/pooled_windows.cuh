@@ -28,8 +28,9 @@ constexpr int pooled_pixels = pooling_window * pooling_window;
 /// Which output pixel of the convolution a row of the product is.
 class PoolingOrder {
  public:
-  explicit PoolingOrder(const ConvolutionProblem& p)
-      : width_(static_cast<int>(p.output_width())), by_pooled_width_(width_ / pooling_window) {}
+  /// @param width of the image that is pooled.
+  explicit PoolingOrder(Index width)
+      : width_(static_cast<int>(width)), by_pooled_width_(width_ / pooling_window) {}
 
   /// Its number: pixels are counted through all images, as the convolution's output has them.
   __device__ int pixel(int row) const {
@@ -51,7 +52,8 @@ class PoolingOrder {
 template <typename T>
 class PooledWindows {
  public:
-  PooledWindows(const ConvolutionProblem& p, const T* input) : windows_(p, input), order_(p) {}
+  PooledWindows(const ConvolutionProblem& p, const T* input)
+      : windows_(p, input), order_(p.output_width()) {}
 
   /// Where a row begins. What rows past the last are, nobody looks at; they are where there is
   /// memory.

@@ -33,7 +33,7 @@ struct ReluPool {
   bool vectors;  ///< whether activated and out can be written 16 bytes at a time
 
   explicit ReluPool(const ConvolutionReluPoolProblem<T>& p)
-      : order(p.convolution),
+      : order(p.convolution.output_width()),
         bias(p.bias),
         activated(p.activated),
         out(p.output),

@@ -3,25 +3,6 @@
 #include "04_minibatch/fuse/patterns.hpp"
 
 namespace stagewise::minibatch {
-namespace {
-
-template <typename T>
-ConvolutionReluPoolProblem<T> problem_of(const Fusion& fusion, const ConvolutionReluPool& op) {
-  const Shape& image = fusion.value(op.input).shape;
-  const Shape& filter = fusion.value(op.filter).shape;
-  return {.convolution = {.batch = fusion.rows_of(op.input),
-                          .height = image[0],
-                          .width = image[1],
-                          .in = image[2],
-                          .filter_height = filter[0],
-                          .filter_width = filter[1],
-                          .out = filter[3]},
-          .window = op.window};
-}
-
-}  // namespace
-
-template <typename T>
 bool fuse_convolution(Fusion& fusion, std::size_t i) {
   Rewriter& rewriter = fusion.rewriter;
   const auto* const convolution = rewriter.get<Convolution>(i);
@@ -41,7 +22,10 @@ bool fuse_convolution(Fusion& fusion, std::size_t i) {
   if (!pool) return false;
   fused.output = rewriter.get<AveragePool>(*pool)->output;
   fused.window = rewriter.get<AveragePool>(*pool)->window;
-  if (!can_fuse_pooling(problem_of<T>(fusion, fused))) return false;
+  const auto problem =
+      ConvolutionProblem::of(fusion.rows_of(fused.input), fusion.value(fused.input).shape,
+                             fusion.value(fused.filter).shape);
+  if (!can_fuse_pooling(problem, fused.window)) return false;
   members.insert(members.end(), {*relu, *pool});
   if (!is_read(rewriter.program(), fused.activated, members)) fused.activated = {};
   return rewriter.fuse(members, fused).has_value();
@@ -67,8 +51,5 @@ bool fuse_pool_backward(Fusion& fusion, std::size_t i) {
   }
   return rewriter.fuse(members, fused).has_value();
 }
-
-template bool fuse_convolution<float>(Fusion&, std::size_t);
-template bool fuse_convolution<double>(Fusion&, std::size_t);
 
 }  // namespace stagewise::minibatch

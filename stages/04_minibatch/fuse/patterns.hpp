@@ -49,7 +49,6 @@ bool fuse_output_layer(Fusion& fusion, std::size_t i);
 bool fuse_loss(Fusion& fusion, std::size_t i);
 
 /// convolution, add_bias, relu and average_pool: `convolution_relu_pool`.
-template <typename T>
 bool fuse_convolution(Fusion& fusion, std::size_t i);
 
 /// The backward pass of pooling and relu, with the gradient of the bias: `pool_relu_backward`.

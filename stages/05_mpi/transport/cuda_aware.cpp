@@ -1,6 +1,7 @@
-#include "05_mpi/transport/cuda_aware.hpp"
+#include <deque>
+#include <vector>
 
-#include "cuda/device.hpp"
+#include "05_mpi/transport/transports.hpp"
 #ifdef CUDA_ON_CPU
 #include "cuda_on_cpu/settings.hpp"
 #endif
@@ -9,6 +10,41 @@
 #endif
 
 namespace stagewise::mpi {
+namespace {
+
+/// Gives MPI the pointers to the device's memory. How it comes from GPU to GPU is MPI's affair:
+/// over NVLink, by the network card, or through the host after all. The host waits for a bucket to
+/// be complete before it lets MPI begin, since MPI knows nothing of streams.
+template <typename T>
+class CudaAwareTransport final : public Transport<T> {
+ public:
+  explicit CudaAwareTransport(World& world) : world_(&world) {}
+
+  bool can_be_recorded() const override { return false; }
+
+  void begin(std::span<const Piece<T>> bucket, const cuda::Stream& stream) override {
+    while (complete_.size() <= buckets_.size()) complete_.emplace_back();
+    complete_[buckets_.size()].record(stream);
+    buckets_.emplace_back(bucket.begin(), bucket.end());
+  }
+
+  //! [finish]
+  void finish() override {
+    for (std::size_t i = 0; i < buckets_.size(); ++i) {
+      complete_[i].synchronize();
+      for (const Piece<T>& piece : buckets_[i]) all_reduce(*world_, piece.values, piece.count);
+    }
+    buckets_.clear();
+  }
+  //! [finish]
+
+ private:
+  World* world_;
+  std::deque<cuda::Event> complete_;  ///< each bucket's
+  std::vector<std::vector<Piece<T>>> buckets_;
+};
+
+}  // namespace
 
 std::string reason_against_cuda_aware() {
 #ifdef CUDA_ON_CPU
@@ -23,24 +59,11 @@ std::string reason_against_cuda_aware() {
 }
 
 template <typename T>
-void CudaAwareTransport<T>::begin(std::span<const Piece<T>> bucket, const cuda::Stream& stream) {
-  while (complete_.size() <= buckets_.size()) complete_.emplace_back();
-  complete_[buckets_.size()].record(stream);
-  buckets_.emplace_back(bucket.begin(), bucket.end());
+std::unique_ptr<Transport<T>> make_cuda_aware_transport(World& world) {
+  return std::make_unique<CudaAwareTransport<T>>(world);
 }
 
-//! [finish]
-template <typename T>
-void CudaAwareTransport<T>::finish() {
-  for (std::size_t i = 0; i < buckets_.size(); ++i) {
-    complete_[i].synchronize();
-    for (const Piece<T>& piece : buckets_[i]) all_reduce(*world_, piece.values, piece.count);
-  }
-  buckets_.clear();
-}
-//! [finish]
-
-template class CudaAwareTransport<float>;
-template class CudaAwareTransport<double>;
+template std::unique_ptr<Transport<float>> make_cuda_aware_transport(World&);
+template std::unique_ptr<Transport<double>> make_cuda_aware_transport(World&);
 
 }  // namespace stagewise::mpi

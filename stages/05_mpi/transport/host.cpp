@@ -1,7 +1,10 @@
-#include "05_mpi/transport/host.hpp"
+#include <deque>
+#include <vector>
 
+#include "05_mpi/transport/transports.hpp"
 #include "cuda/check.hpp"
 #include "cuda/memory.hpp"
+#include "tensor/tensor.hpp"
 
 namespace stagewise::mpi {
 namespace {
@@ -12,47 +15,78 @@ void copy(T* to, const T* from, Index count, const cuda::Stream& stream) {
                              cudaMemcpyDefault, stream.get()));
 }
 
+/// Copies a bucket to pinned memory on the host, adds it up there by MPI_Allreduce, and copies the
+/// sum back.
+///
+/// The host runs through all of a step's begin() before the device is done with its first kernel,
+/// and comes to finish() in time to wait for the first bucket: while it adds up the gradients of
+/// the last layer, the device still computes those of the layers below.
+template <typename T>
+class HostTransport final : public Transport<T> {
+ public:
+  explicit HostTransport(World& world) : world_(&world) {}
+
+  bool can_be_recorded() const override { return false; }
+
+  void reserve(Index count) override {
+    if (host_.elements() < count) host_ = Tensor<T>({count}, cuda::pinned_memory());
+  }
+
+  //! [begin]
+  void begin(std::span<const Piece<T>> bucket, const cuda::Stream& stream) override {
+    Bucket next{.pieces = {bucket.begin(), bucket.end()}, .stream = &stream, .first = begun_};
+    for (const Piece<T>& piece : bucket) {
+      copy(host_.data() + begun_, piece.values, piece.count, stream);
+      begun_ += piece.count;
+      next.count += piece.count;
+    }
+    while (arrived_.size() <= buckets_.size()) arrived_.emplace_back();
+    arrived_[buckets_.size()].record(stream);
+    buckets_.push_back(std::move(next));
+  }
+  //! [begin]
+
+  //! [finish]
+  void finish() override {
+    for (std::size_t i = 0; i < buckets_.size(); ++i) {
+      const Bucket& bucket = buckets_[i];
+      arrived_[i].synchronize();
+      T* sum = host_.data() + bucket.first;
+      all_reduce(*world_, sum, bucket.count);
+      for (const Piece<T>& piece : bucket.pieces) {
+        copy(piece.values, sum, piece.count, *bucket.stream);
+        sum += piece.count;
+      }
+    }
+    buckets_.clear();
+    begun_ = 0;
+  }
+  //! [finish]
+
+ private:
+  /// On its way.
+  struct Bucket {
+    std::vector<Piece<T>> pieces;
+    const cuda::Stream* stream = nullptr;
+    Index first = 0;  ///< its place in the host's memory
+    Index count = 0;
+  };
+
+  World* world_;
+  Tensor<T> host_;  ///< pinned: room for all buckets
+  Index begun_ = 0;
+  std::deque<cuda::Event> arrived_;  ///< each bucket's: it is in the host's memory
+  std::vector<Bucket> buckets_;
+};
+
 }  // namespace
 
 template <typename T>
-void HostTransport<T>::reserve(Index count) {
-  if (host_.elements() < count) host_ = Tensor<T>({count}, cuda::pinned_memory());
+std::unique_ptr<Transport<T>> make_host_transport(World& world) {
+  return std::make_unique<HostTransport<T>>(world);
 }
 
-//! [begin]
-template <typename T>
-void HostTransport<T>::begin(std::span<const Piece<T>> bucket, const cuda::Stream& stream) {
-  Bucket next{.pieces = {bucket.begin(), bucket.end()}, .stream = &stream, .first = begun_};
-  for (const Piece<T>& piece : bucket) {
-    copy(host_.data() + begun_, piece.values, piece.count, stream);
-    begun_ += piece.count;
-    next.count += piece.count;
-  }
-  while (arrived_.size() <= buckets_.size()) arrived_.emplace_back();
-  arrived_[buckets_.size()].record(stream);
-  buckets_.push_back(std::move(next));
-}
-//! [begin]
-
-//! [finish]
-template <typename T>
-void HostTransport<T>::finish() {
-  for (std::size_t i = 0; i < buckets_.size(); ++i) {
-    const Bucket& bucket = buckets_[i];
-    arrived_[i].synchronize();
-    T* sum = host_.data() + bucket.first;
-    all_reduce(*world_, sum, bucket.count);
-    for (const Piece<T>& piece : bucket.pieces) {
-      copy(piece.values, sum, piece.count, *bucket.stream);
-      sum += piece.count;
-    }
-  }
-  buckets_.clear();
-  begun_ = 0;
-}
-//! [finish]
-
-template class HostTransport<float>;
-template class HostTransport<double>;
+template std::unique_ptr<Transport<float>> make_host_transport(World&);
+template std::unique_ptr<Transport<double>> make_host_transport(World&);
 
 }  // namespace stagewise::mpi

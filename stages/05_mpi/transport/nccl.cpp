@@ -1,9 +1,8 @@
-#include "05_mpi/transport/nccl.hpp"
-
 #include <type_traits>
 
 #include <nccl.h>
 
+#include "05_mpi/transport/transports.hpp"
 #include "tensor/error.hpp"
 
 namespace stagewise::mpi {
@@ -23,6 +22,10 @@ void expect(ncclResult_t result, const std::string& doing) {
 template <typename T>
 constexpr ncclDataType_t type_of_nccl = std::is_same_v<T, float> ? ncclFloat : ncclDouble;
 
+/// NCCL's kernels are put into a stream like any other, and so a recorded step holds them, too:
+/// nothing is left for the host to do. Each rank needs a GPU of its own.
+///
+/// NCCL knows nothing of MPI, which only brings its id from rank 0 to the others.
 template <typename T>
 class NcclTransport final : public Transport<T> {
  public:

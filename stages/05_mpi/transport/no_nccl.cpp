@@ -1,6 +1,6 @@
 #include <stdexcept>
 
-#include "05_mpi/transport/nccl.hpp"
+#include "05_mpi/transport/transports.hpp"
 
 namespace stagewise::mpi {
 
