@@ -17,7 +17,8 @@
 #include <stdexcept>
 #include <type_traits>
 
-#include "03_shared_memory/gemm/mma_loop.cuh"
+#include "03_shared_memory/gemm/mma_double.cuh"
+#include "03_shared_memory/gemm/multiplied_tile.cuh"
 #include "03_shared_memory/gemm/rungs.hpp"
 #include "cuda/check.hpp"
 #include "cuda/device.hpp"
@@ -32,17 +33,17 @@ __global__ void __launch_bounds__(Tiling::threads)
     tensor_cores_kernel(int m, int n, int k_tiles, LoaderA a, LoaderB b, Epilogue epilogue) {
   extern __shared__ __align__(16) double shared[];
   const TilePlace tile = TileOrder<Tiling>{m, n}.place(static_cast<int>(blockIdx.x));
-  MmaLoop<Tiling, LoaderA, LoaderB> loop(shared, a, b, tile, k_tiles);
-  loop.multiply();
-  loop.add_slices();
-  loop.finish(epilogue, m, n);
+  MultipliedTile<double, MmaDouble, Tiling, LoaderA, LoaderB> work(shared, tile);
+  work.multiply(a, b, 0, k_tiles);
+  work.add_slices();
+  work.finish(epilogue, m, n);
 }
 //! [tensor_cores]
 
 template <typename Tiling, typename LoaderA, typename LoaderB, typename Epilogue>
 void launch(cudaStream_t stream, Index m, Index n, Index k, const LoaderA& a, const LoaderB& b,
             const Epilogue& epilogue) {
-  constexpr int bytes = MmaLoop<Tiling, LoaderA, LoaderB>::bytes();
+  constexpr int bytes = MultipliedTile<double, MmaDouble, Tiling, LoaderA, LoaderB>::bytes();
   static const bool is_allowed = [] {  // more than the 48 KB that any kernel may use
     CUDA_CHECK(cudaFuncSetAttribute(tensor_cores_kernel<Tiling, LoaderA, LoaderB, Epilogue>,
                                     cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
@@ -56,10 +57,10 @@ void launch(cudaStream_t stream, Index m, Index n, Index k, const LoaderA& a, co
   CUDA_CHECK_LAUNCH("gemm (tensor cores)");
 }
 
-using Large = MmaTiling<128, 128, 16, 64, 32, 1, 3>;
-using Fitted = MmaTiling<64, 104, 16, 16, 104, 2, 4>;
-using Medium = MmaTiling<64, 64, 16, 32, 32, 1, 3>;
-using Narrow = MmaTiling<64, 16, 16, 16, 16, 2, 4>;
+using Large = SlicedTiling<128, 128, 16, 64, 32, 1, 3>;
+using Fitted = SlicedTiling<64, 104, 16, 16, 104, 2, 4>;
+using Medium = SlicedTiling<64, 64, 16, 32, 32, 1, 3>;
+using Narrow = SlicedTiling<64, 16, 16, 16, 16, 2, 4>;
 
 /// How long a product takes with a tile, relative to other tiles: waves times tile size.
 template <typename Tiling>

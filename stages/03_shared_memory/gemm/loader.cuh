@@ -12,7 +12,8 @@
 ///
 /// A `length` above 1 promises that each group of `length` neighbours is aligned to 16 bytes and
 /// lies either entirely inside the matrix or entirely outside. Loaders must accept steps up to a
-/// tile's depth past `beyond`, and places up to a tile's height past the last. The loaders here are
+/// tile's depth past `beyond`, where elements do not exist, and places up to a tile's height past
+/// the last, where any numbers will do, since the results are not stored. The loaders here are
 /// those of stored matrices; the convolution has another.
 ///
 /// A loader that has to look up the address of a step in memory also has
@@ -28,7 +29,7 @@
 
 namespace stagewise::shared_memory {
 
-/// Where an element is, and whether it exists: beyond the edges of a matrix there are zeros.
+/// Where an element is, and whether it exists: past the last step, there are zeros.
 template <typename T>
 struct Element {
   const T* address;
@@ -48,25 +49,22 @@ inline bool fits_ints(Index m, Index n, Index k) {
 /// A factor as it is stored. See the two kinds below.
 template <typename T>
 struct StoredMatrix {
-  /// The first element of a place.
-  struct Row {
-    const T* begin;
-    int steps;  ///< 0 if there is no such place
-  };
+  using Row = const T*;  ///< the first element of a place
 
   const T* data;
   int places;  ///< rows of op(A), or columns of op(B)
   int steps;   ///< k
 
-  /// See row() of the loaders.
+  /// See row() of the loaders. Past the last place, the first one's numbers do: what is computed
+  /// from them lies outside of C. So nobody has to remember which places there are.
   __device__ Row row_at(int place, bool along) const {
     // The product of two ints as an Index: one instruction, and no overflow.
-    return {data + static_cast<Index>(place) * (along ? steps : 1), place < places ? steps : 0};
+    return data + static_cast<Index>(place < places ? place : 0) * (along ? steps : 1);
   }
 
   /// See at() of the loaders.
-  __device__ Element<T> element_at(const Row& row, int step, bool along) const {
-    return {row.begin + static_cast<Index>(step) * (along ? 1 : places), step < row.steps};
+  __device__ Element<T> element_at(Row row, int step, bool along) const {
+    return {row + static_cast<Index>(step) * (along ? 1 : places), step < steps};
   }
 };
 

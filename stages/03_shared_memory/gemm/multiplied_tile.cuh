@@ -1,0 +1,156 @@
+/// @file
+/// The main loop of rungs 14 and above, for any unit that multiplies.
+///
+/// Around the multiplication, nothing changes: loaders say where an element is (loader.cuh),
+/// asynchronous copies fill a pipeline of k tiles (pipeline.cuh), and an epilogue stores
+/// (epilogue.cuh). What multiplies is a part of its own, a **multiplier**: it knows which elements
+/// of the factors a lane needs (its fragments), which sums it gets, and the instruction. For a
+/// tiling that gives a slice `depth` steps of a k tile, it is a type that has
+///
+///     static constexpr int rounds;     // so many times, it loads fragments and multiplies them
+///     static constexpr int products;   // of a round, between which copies can be placed
+///     static constexpr int period;     // after so many rounds, it uses the same registers again
+///     template <int round> void load(const T* a, const T* b);   // the fragments of a round
+///     template <int round> void multiply(const auto& between);  // calls between.operator()<i>()
+///                                                               // before product number i
+///     static constexpr int pairs;      // sums, two neighbours of a row at a time
+///     T& sum(int pair, int which);
+///     int row(int pair) const;         // where the pair is in the block's tile
+///     int column(int pair) const;
+///
+/// Fragments are loaded one round ahead, so `round` goes on through several k tiles: its remainder
+/// by `rounds` says which steps are meant, and its remainder by `period` which registers.
+#pragma once
+
+#include "03_shared_memory/gemm/epilogue.cuh"
+#include "03_shared_memory/gemm/pipeline.cuh"
+#include "03_shared_memory/gemm/unroll.cuh"
+
+namespace stagewise::shared_memory {
+
+/// A block's work on a tile of C.
+template <typename T, template <typename, typename, typename> class MultiplierOf, typename Tiling_,
+          typename LoaderA, typename LoaderB>
+class MultipliedTile {
+ public:
+  using Tiling = Tiling_;
+  using Stages = Pipeline<T, Tiling, LoaderA, LoaderB>;
+  using Multiplier = MultiplierOf<Tiling, typename Stages::TileA, typename Stages::TileB>;
+
+  /// The shared memory that a block needs.
+  static constexpr int bytes() {
+    constexpr int others = (Tiling::slices - 1) * Tiling::BM * Tiling::BN;
+    return static_cast<int>(sizeof(T)) * (Stages::elements > others ? Stages::elements : others);
+  }
+
+  /// @param shared bytes() bytes.
+  __device__ MultipliedTile(T* shared, TilePlace tile) : shared_(shared), tile_(tile) {}
+
+  //! [multiply_tile]
+  /// Adds up k tiles `begin` to `end` - 1.
+  __device__ void multiply(const LoaderA& a, const LoaderB& b, int begin, int end) {
+    Stages pipeline(shared_, a, b, tile_, begin, end);
+    pipeline.fill();
+    multiplier_.template load<0>(pipeline.a(), pipeline.b());
+    // Several k tiles at a time if their rounds end with other registers than they began with:
+    // which ones a fragment is in must be known when the loop is compiled.
+    constexpr int unrolled = Multiplier::rounds % Multiplier::period == 0 ? 1 : 2;
+    static_assert(unrolled * Multiplier::rounds % Multiplier::period == 0);
+    while (pipeline.has_k_tile()) {
+      multiply_k_tile<0>(pipeline);
+      if constexpr (unrolled == 2) {
+        if (pipeline.has_k_tile()) multiply_k_tile<Multiplier::rounds>(pipeline);
+      }
+    }
+    pipeline.drain();
+  }
+  //! [multiply_tile]
+
+  //! [add_slices]
+  /// Adds up the slices; each slice then has a part of the results.
+  __device__ void add_slices() {
+    if constexpr (Tiling::slices > 1) {
+      const int slice = Tiling::slice();
+      __syncthreads();
+#pragma unroll
+      for (int i = 0; i < Multiplier::pairs; ++i) {
+        if (owner_of(i) == slice) continue;
+        partial(i, 0, slice) = multiplier_.sum(i, 0);
+        partial(i, 1, slice) = multiplier_.sum(i, 1);
+      }
+      __syncthreads();
+#pragma unroll
+      for (int i = 0; i < Multiplier::pairs; ++i) {
+        if (owner_of(i) != slice) continue;
+#pragma unroll
+        for (int other = 1; other < Tiling::slices; ++other) {
+          multiplier_.sum(i, 0) += partial(i, 0, (slice + other) % Tiling::slices);
+          multiplier_.sum(i, 1) += partial(i, 1, (slice + other) % Tiling::slices);
+        }
+      }
+    }
+  }
+  //! [add_slices]
+
+  /// Passes the sums to the epilogue, and stores the results.
+  template <typename Epilogue>
+  __device__ void finish(const Epilogue& epilogue, int m, int n) {
+    struct alignas(2 * sizeof(T)) Pair {
+      T first;
+      T second;
+    };
+#pragma unroll
+    for (int i = 0; i < Multiplier::pairs; ++i) {
+      if (owner_of(i) != Tiling::slice()) continue;
+      const int row = tile_.top + multiplier_.row(i);
+      const int column = tile_.left + multiplier_.column(i);
+      if (row >= m || column >= n) continue;
+      T* const out = epilogue.row(row) + column;
+      const T first = epilogue(row, column, multiplier_.sum(i, 0));
+      if (epilogue.vectors) {
+        *reinterpret_cast<Pair*>(out) = {first, epilogue(row, column + 1, multiplier_.sum(i, 1))};
+      } else {
+        out[0] = first;
+        if (column + 1 < n) out[1] = epilogue(row, column + 1, multiplier_.sum(i, 1));
+      }
+    }
+  }
+
+ private:
+  //! [multiply_k_tile]
+  /// Multiplies a k tile, whose first fragments must be loaded; at the end, those of the next are.
+  /// @tparam first the number of its first round.
+  template <int first>
+  __device__ void multiply_k_tile(Stages& pipeline) {
+    constexpr int rounds = Multiplier::rounds;
+    unroll<rounds>([&]<int i>() {
+      constexpr bool is_last = i + 1 == rounds;
+      if constexpr (is_last) pipeline.advance();
+      multiplier_.template load<first + i + 1>(pipeline.a(), pipeline.b());
+      multiplier_.template multiply<first + i>([&]<int product>() {
+        constexpr int places = (rounds - 1) * Multiplier::products;  // before advance()
+        if constexpr (!is_last)
+          pipeline.template copy<i * Multiplier::products + product, places>();
+      });
+    });
+  }
+  //! [multiply_k_tile]
+
+  /// Which slice finishes a pair.
+  static __device__ constexpr int owner_of(int pair) {
+    return pair * Tiling::slices / Multiplier::pairs;
+  }
+
+  /// Where a slice leaves a sum for the slice that finishes it.
+  __device__ T& partial(int pair, int which, int from) const {
+    const int room = from > owner_of(pair) ? from - 1 : from;  // the owner leaves none
+    return shared_[((room * Multiplier::pairs + pair) * 2 + which) * Tiling::threads_of_slice +
+                   Tiling::place()];
+  }
+
+  T* shared_;
+  TilePlace tile_;
+  Multiplier multiplier_;
+};
+
+}  // namespace stagewise::shared_memory
