@@ -3,7 +3,6 @@
 #pragma once
 
 #include "03_shared_memory/gemm/mma.cuh"
-#include "03_shared_memory/gemm/unroll.cuh"
 
 namespace stagewise::shared_memory {
 
@@ -23,11 +22,9 @@ class MmaDouble {
   static_assert(Tiling::WM % 16 == 0 && Tiling::WN % 8 == 0 && Tiling::depth % 8 == 0);
 
   /// Loads this lane's elements of a round.
-  template <int round>
-  __device__ void load(const double* a, const double* b) {
-    constexpr int in_slice = round % rounds * 4;
-    const int step = Tiling::slice() * Tiling::depth + in_slice + t();
-    if constexpr (round % 2 == 0) {
+  __device__ __forceinline__ void load(int round, const double* a, const double* b) {
+    const int step = Tiling::slice() * Tiling::depth + round % rounds * 4 + t();
+    if (round % 2 == 0) {
 #pragma unroll
       for (int i = 0; i < down; ++i) {
 #pragma unroll
@@ -44,13 +41,14 @@ class MmaDouble {
   }
 
   /// Multiplies what was loaded for a round.
-  template <int round, typename Between>
-  __device__ void multiply(const Between& between) {
-    unroll<products>([&]<int i>() {
-      between.template operator()<i>();
+  template <typename Before>
+  __device__ __forceinline__ void multiply(int round, const Before& before) {
+#pragma unroll
+    for (int i = 0; i < products; ++i) {
+      before(i);
       const double(&a)[4] = a_[round / 2 % 2][i / across];
       mma_16x8x4(sums_[i], a[round % 2 * 2], a[round % 2 * 2 + 1], b_[round % 2][i % across]);
-    });
+    }
   }
 
   /// The sums of a row of a product.

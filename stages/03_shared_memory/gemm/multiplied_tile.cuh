@@ -10,13 +10,11 @@
 ///     static constexpr int rounds;     // so many times, it loads fragments and multiplies them
 ///     static constexpr int products;   // of a round, between which copies can be placed
 ///     static constexpr int period;     // after so many rounds, it uses the same registers again
-///     template <int round> void load(const T* a, const T* b);   // the fragments of a round
-///     template <int round> void multiply(const auto& between);  // calls between.operator()<i>()
-///                                                               // before product number i
-///     static constexpr int pairs;      // sums, two neighbours of a row at a time
-///     T& sum(int pair, int which);
-///     int row(int pair) const;         // where the pair is in the block's tile
-///     int column(int pair) const;
+///     void load(int round, const T* a, const T* b);        // the fragments of a round
+///     void multiply(int round, const auto& before);        // before product number i, calls
+///     before(i) static constexpr int pairs;      // sums, two neighbours of a row at a time T&
+///     sum(int pair, int which); int row(int pair) const;         // where the pair is in the
+///     block's tile int column(int pair) const;
 ///
 /// Fragments are loaded one round ahead, so `round` goes on through several k tiles: its remainder
 /// by `rounds` says which steps are meant, and its remainder by `period` which registers.
@@ -24,7 +22,7 @@
 
 #include "03_shared_memory/gemm/epilogue.cuh"
 #include "03_shared_memory/gemm/pipeline.cuh"
-#include "03_shared_memory/gemm/unroll.cuh"
+#include "03_shared_memory/reduce/last_block.cuh"
 
 namespace stagewise::shared_memory {
 
@@ -51,15 +49,15 @@ class MultipliedTile {
   __device__ void multiply(const LoaderA& a, const LoaderB& b, int begin, int end) {
     Stages pipeline(shared_, a, b, tile_, begin, end);
     pipeline.fill();
-    multiplier_.template load<0>(pipeline.a(), pipeline.b());
+    multiplier_.load(0, pipeline.a(), pipeline.b());
     // Several k tiles at a time if their rounds end with other registers than they began with:
     // which ones a fragment is in must be known when the loop is compiled.
     constexpr int unrolled = Multiplier::rounds % Multiplier::period == 0 ? 1 : 2;
     static_assert(unrolled * Multiplier::rounds % Multiplier::period == 0);
     while (pipeline.has_k_tile()) {
-      multiply_k_tile<0>(pipeline);
+      multiply_k_tile(pipeline, 0);
       if constexpr (unrolled == 2) {
-        if (pipeline.has_k_tile()) multiply_k_tile<Multiplier::rounds>(pipeline);
+        if (pipeline.has_k_tile()) multiply_k_tile(pipeline, Multiplier::rounds);
       }
     }
     pipeline.drain();
@@ -92,6 +90,24 @@ class MultipliedTile {
   }
   //! [add_slices]
 
+  //! [add_parts]
+  /// If several blocks share the tile's k tiles: leaves this block's sums in `partials`. The last
+  /// block to do so adds up those of all, always in the same order.
+  /// @param partials room for the `parts` parts of a tile, each as large as the tile.
+  /// @param counter 0 before and after; counts the blocks that have left their sums.
+  /// @return whether this block is the last; the same for all of its threads.
+  __device__ bool add_parts(T* partials, unsigned* counter, int part, int parts) {
+    each_sum([&](T& sum, int place) { partials[part * tile_elements + place] = sum; });
+    if (!is_last_block(counter, static_cast<unsigned>(parts))) return false;
+    each_sum([](T& sum, int /*place*/) { sum = 0; });
+#pragma unroll 4  // so that the loads of four parts are in flight together
+    for (int other = 0; other < parts; ++other) {
+      each_sum([&](T& sum, int place) { sum += partials[other * tile_elements + place]; });
+    }
+    return true;
+  }
+  //! [add_parts]
+
   /// Passes the sums to the epilogue, and stores the results.
   template <typename Epilogue>
   __device__ void finish(const Epilogue& epilogue, int m, int n) {
@@ -119,22 +135,30 @@ class MultipliedTile {
  private:
   //! [multiply_k_tile]
   /// Multiplies a k tile, whose first fragments must be loaded; at the end, those of the next are.
-  /// @tparam first the number of its first round.
-  template <int first>
-  __device__ void multiply_k_tile(Stages& pipeline) {
+  /// @param first the number of its first round, known when this is compiled.
+  __device__ __forceinline__ void multiply_k_tile(Stages& pipeline, int first) {
     constexpr int rounds = Multiplier::rounds;
-    unroll<rounds>([&]<int i>() {
-      constexpr bool is_last = i + 1 == rounds;
-      if constexpr (is_last) pipeline.advance();
-      multiplier_.template load<first + i + 1>(pipeline.a(), pipeline.b());
-      multiplier_.template multiply<first + i>([&]<int product>() {
-        constexpr int places = (rounds - 1) * Multiplier::products;  // before advance()
-        if constexpr (!is_last)
-          pipeline.template copy<i * Multiplier::products + product, places>();
+    constexpr int places = (rounds - 1) * Multiplier::products;  // for copies
+#pragma unroll
+    for (int i = 0; i < rounds; ++i) {
+      if (i + 1 == rounds) pipeline.advance();
+      multiplier_.load(first + i + 1, pipeline.a(), pipeline.b());
+      multiplier_.multiply(first + i, [&](int product) {
+        if (i + 1 < rounds) pipeline.copy(i * Multiplier::products + product, places);
       });
-    });
+    }
   }
   //! [multiply_k_tile]
+
+  /// Calls work(sum, its number within the tile) for each sum that this thread finishes.
+  template <typename Work>
+  __device__ void each_sum(const Work& work) {
+#pragma unroll
+    for (int i = 0; i < 2 * Multiplier::pairs; ++i) {
+      if (owner_of(i / 2) != Tiling::slice()) continue;
+      work(multiplier_.sum(i / 2, i % 2), i * Tiling::threads_of_slice + Tiling::place());
+    }
+  }
 
   /// Which slice finishes a pair.
   static __device__ constexpr int owner_of(int pair) {
@@ -147,6 +171,8 @@ class MultipliedTile {
     return shared_[((room * Multiplier::pairs + pair) * 2 + which) * Tiling::threads_of_slice +
                    Tiling::place()];
   }
+
+  static constexpr int tile_elements = Tiling::BM * Tiling::BN;
 
   T* shared_;
   TilePlace tile_;

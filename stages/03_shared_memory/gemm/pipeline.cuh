@@ -33,15 +33,14 @@ class Pipeline {
   __device__ void fill() {
 #pragma unroll
     for (int stage = 0; stage + 1 < Tiling::stages; ++stage) {
-      copy<0, 1>();
+      copy(0, 1);
       end_of_copies(stage + 1);
     }
     wait();
   }
 
   /// Requests those copies of the next k tile whose turn it is at place `which` of `of`.
-  template <int which, int of>
-  __device__ void copy() {
+  __device__ __forceinline__ void copy(int which, int of) {
     // Past the end, zeros are copied.
     const int step = next_ < end_ ? next_ * Tiling::BK : beyond;
     constexpr int copies = CopiesA::count + CopiesB::count;
@@ -95,8 +94,8 @@ class Pipeline {
     __pipeline_commit();
     ++next_;
     filled_ = free_buffer;
-    copies_a_.look_up(loader_a_, next_ * Tiling::BK);
-    copies_b_.look_up(loader_b_, next_ * Tiling::BK);
+    copies_a_.prepare(loader_a_, next_ * Tiling::BK);
+    copies_b_.prepare(loader_b_, next_ * Tiling::BK);
   }
 
   /// Waits until the oldest k tile is complete, for all threads.

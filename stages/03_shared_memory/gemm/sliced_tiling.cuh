@@ -12,7 +12,8 @@ namespace stagewise::shared_memory {
 /// shared memory (**slices of k**), and at the end their sums are added up.
 /// @tparam slices_ how many groups there are.
 /// @tparam stages_ how many k tiles of a factor are in shared memory.
-template <int BM_, int BN_, int BK_, int WM_, int WN_, int slices_, int stages_>
+/// @tparam blocks_ how many blocks have room on a multiprocessor.
+template <int BM_, int BN_, int BK_, int WM_, int WN_, int slices_, int stages_, int blocks_>
 struct SlicedTiling {
   static constexpr int BM = BM_;
   static constexpr int BN = BN_;
@@ -21,6 +22,7 @@ struct SlicedTiling {
   static constexpr int WN = WN_;
   static constexpr int slices = slices_;
   static constexpr int stages = stages_;
+  static constexpr int blocks = blocks_;
   static constexpr int depth = BK / slices;  ///< steps of a k tile that are a slice's
   static constexpr int warps_across = BN / WN;
   static constexpr int threads_of_slice = 32 * (BM / WM) * warps_across;

@@ -32,10 +32,11 @@ struct SwizzledTile {
   /// Where an element is. Its neighbours follow it, in `step` or in `place`, within a vector.
   static __device__ int index(int place, int step) {
     if constexpr (keeps_rows) {
-      constexpr int vectors = BK / length;                       // of a place
-      constexpr int read = 4 / length;                           // of them are read together
-      constexpr int places = bytes_of_banks / (BK * sizeof(T));  // in all banks
-      static_assert((vectors & (vectors - 1)) == 0 && read >= 1 && places >= 1);
+      constexpr int vectors = BK / length;  // of a place
+      constexpr int read = 4 / length;      // of them are read together
+      constexpr int bytes = BK * sizeof(T);
+      constexpr int places = bytes < bytes_of_banks ? bytes_of_banks / bytes : 1;  // in all banks
+      static_assert((vectors & (vectors - 1)) == 0 && read >= 1);
       const int swizzle = read * (place / places % (vectors / read));
       return place * BK + ((step / length) ^ swizzle) * length + step % length;
     } else {
