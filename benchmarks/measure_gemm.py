@@ -8,8 +8,8 @@ Without a GPU, to try the script itself (the figures mean nothing then, and the 
 
     python3 benchmarks/measure_gemm.py --quick --programs build/cpu/bin --output FILE
 
-Each product is verified, then timed: the median of CUDA graphs with many launches, both sides in the
-same process. Sizes that nobody has chosen by hand are drawn at random around the known ones, by
+Each product is verified, then timed: the median of CUDA graphs with many launches, both sides in
+the same process. Sizes that nobody has chosen by hand are drawn at random around the known ones, by
 --seed. Section 4 runs every tile from which the top rung picks, to see whether it picks well.
 """
 
@@ -195,16 +195,16 @@ def tiles(bench, products, precision):
             continue
         columns = [row["name"] for row in found]
         times = [row.get("seconds") for row in found]
-        parts = [re.search(r"(\d+) parts?$", row["plan"])[1] if "plan" in row else "" for row in found]
         cells = []
-        for row, seconds, count in zip(found, times, parts):
-            text = duration(seconds) + (f" ({count})" if count not in ("", "1") else "")
+        for row, seconds in zip(found, times):
+            parts = re.search(r"(\d+) parts$", row["plan"])
+            text = duration(seconds) + (f" ({parts[1]})" if parts else "")
             cells.append(f"**{text}**" if row.get("picked") else text)
         best = min((seconds for seconds in times if seconds), default=None)
         chosen = next((s for row, s in zip(found, times) if row.get("picked")), None)
         rows.append([str(product), *cells, duration(reference), ratio(best, chosen)])
-    return ("In brackets the number of blocks that share a tile, if there are several; the picked tile "
-            "is bold, and the last column is the best tile's time over its time.\n\n"
+    return ("In brackets the number of blocks that share a tile, if there are several; the picked "
+            "tile is bold, and the last column is the best tile's time over its time.\n\n"
             + table(["product", *columns, "cuBLAS", "picked"], rows))
 
 

@@ -7,14 +7,15 @@
 /// of the factors a lane needs (its fragments), which sums it gets, and the instruction. For a
 /// tiling that gives a slice `depth` steps of a k tile, it is a type that has
 ///
-///     static constexpr int rounds;     // so many times, it loads fragments and multiplies them
-///     static constexpr int products;   // of a round, between which copies can be placed
-///     static constexpr int period;     // after so many rounds, it uses the same registers again
-///     void load(int round, const T* a, const T* b);        // the fragments of a round
-///     void multiply(int round, const auto& before);        // before product number i, calls
-///     before(i) static constexpr int pairs;      // sums, two neighbours of a row at a time T&
-///     sum(int pair, int which); int row(int pair) const;         // where the pair is in the
-///     block's tile int column(int pair) const;
+///     static constexpr int rounds;    // in which it loads fragments and multiplies them
+///     static constexpr int products;  // of a round; copies are placed between them
+///     static constexpr int period;    // after so many rounds, it uses the same registers
+///     void load(int round, const T* a, const T* b);      // the fragments of a round
+///     void multiply(int round, const Before& before);    // before product i, calls before(i)
+///     static constexpr int pairs;     // of sums that are neighbours in a row
+///     T& sum(int pair, int which);
+///     int row(int pair);              // where a pair is in the block's tile
+///     int column(int pair);
 ///
 /// Fragments are loaded one round ahead, so `round` goes on through several k tiles: its remainder
 /// by `rounds` says which steps are meant, and its remainder by `period` which registers.
