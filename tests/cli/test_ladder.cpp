@@ -103,7 +103,8 @@ TEST_F(Ladders, TheTopRungsTilesAreVerified) {
   const json& rows = report.at("tables").at(0).at("rows");
   EXPECT_GE(rows.size(), 5U);
   for (const json& row : rows) {
-    EXPECT_TRUE(row.at("plan").get<std::string>().starts_with(row.at("name"))) << row;
+    EXPECT_TRUE(row.at("plan").get<std::string>().starts_with(row.at("name").get<std::string>()))
+        << row;
   }
   expect_failure(program + "gemm --tiles", 1, "the tiles of tensor-cores cannot be used here: ...");
   expect_failure(program + "gemm --tiles --picked", 2,

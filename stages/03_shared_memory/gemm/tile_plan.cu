@@ -22,30 +22,30 @@ namespace {
 /// How a multiprocessor's time depends on what it does, in cycles: for an H200, and in similar
 /// proportions for other GPUs.
 constexpr double multiply_adds = 128;  ///< that the unit can do per cycle
-constexpr double idle_warps = 1.2;     ///< as many warps as it would take to fill its pauses
 constexpr double l2_bytes = 28;        ///< per cycle, if all multiprocessors load
+constexpr double pause = 150;          ///< per k tile, in which a block waits for the next
 constexpr double start = 1500;      ///< until the first k tile is there, and to store the results
 constexpr double hand_over = 2500;  ///< until another block sees this block's sums
 
-/// The time of one multiprocessor that computes `count` blocks at the same time, `steps` along k.
+/// The time of one multiprocessor that computes `count` blocks at the same time. While one of them
+/// pauses, the others multiply.
 template <typename T>
-double cycles_of_blocks(const FittedTile<T>& tile, int count, Index steps) {
-  const double warps = count * tile.warps;
-  const double multiplying =
-      static_cast<double>(tile.BM) * tile.BN / multiply_adds * (warps + idle_warps) / warps;
+double cycles_of_blocks(const FittedTile<T>& tile, int count, Index k_tiles) {
+  const double multiplying = static_cast<double>(tile.BM) * tile.BN / multiply_adds;
   const double loading = static_cast<double>((tile.BM + tile.BN) * sizeof(T)) / l2_bytes;
-  return start + count * std::max(multiplying, loading) * static_cast<double>(steps);
+  const double per_k_tile = count * tile.BK * std::max(multiplying, loading) + pause / count;
+  return start + static_cast<double>(k_tiles) * per_k_tile;
 }
 
 /// The time of a product: that of the multiprocessor with the most blocks.
 template <typename T>
 double cycles_of(const FittedTile<T>& tile, Index tiles, Index k_tiles, int parts) {
-  const Index steps = cuda::pieces(k_tiles, parts) * tile.BK;
+  const Index of_part = cuda::pieces(k_tiles, parts);
   const Index most = cuda::pieces(tiles * parts, cuda::multiprocessors());
   double cycles =
-      static_cast<double>(most / tile.blocks) * cycles_of_blocks(tile, tile.blocks, steps);
+      static_cast<double>(most / tile.blocks) * cycles_of_blocks(tile, tile.blocks, of_part);
   if (const auto rest = static_cast<int>(most % tile.blocks); rest > 0) {
-    cycles += cycles_of_blocks(tile, rest, steps);
+    cycles += cycles_of_blocks(tile, rest, of_part);
   }
   if (parts > 1) {
     const double bytes = static_cast<double>(tile.BM) * tile.BN * sizeof(T) * parts;
