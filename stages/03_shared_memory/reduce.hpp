@@ -50,6 +50,6 @@ template <typename T>
 Ladder<AccumulateProblem<T>> accumulate_ladder();
 
 /// The rung that the executor uses where nobody asks for another.
-constexpr std::string_view default_reduce_rung = "one-pass";
+constexpr std::string_view default_reduce_rung = "sentinel";
 
 }  // namespace stagewise::shared_memory
