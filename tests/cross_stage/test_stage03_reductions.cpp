@@ -89,11 +89,11 @@ TYPED_TEST(Reductions, Sum) {
 TYPED_TEST(Reductions, ColumnSums) {
   using T = TypeParam;
   Workspace workspace;
-  std::vector<Size> sizes = {{1, 1},    {1, 7},    {7, 1},     {3, 5},      {13, 17},   {31, 33},
-                             {32, 32},  {33, 31},  {64, 32},   {5, 1031},   {257, 3},   {1, 256},
-                             {127, 65}, {129, 10}, {1025, 10}, {10'007, 3}, {0, 3},     {3, 0},
-                             {255, 40}, {256, 4},  {384, 33},  {2, 2100},   {66'000, 1},
-                             {2049, 8}, {2100, 36}, {4500, 7}};
+  std::vector<Size> sizes = {{1, 1},     {1, 7},    {7, 1},     {3, 5},      {13, 17},    {31, 33},
+                             {32, 32},   {33, 31},  {64, 32},   {5, 1031},   {257, 3},    {1, 256},
+                             {127, 65},  {129, 10}, {1025, 10}, {10'007, 3}, {0, 3},      {3, 0},
+                             {255, 40},  {256, 4},  {384, 33},  {2, 2100},   {66'000, 1}, {2049, 8},
+                             {2100, 36}, {4500, 7}};
   Random random(3);
   for (int i = 0; i < shapes_per_rung(); ++i) {
     sizes.push_back({random_length(random, 2000), random_length(random, 150)});
@@ -195,12 +195,12 @@ TYPED_TEST(Reductions, RepeatThemselvesBitForBit) {
   }
 }
 
-/// A partial sum of 0 must not look like one that is not there yet; nor may the result become -0.
+/// A partial sum of 0 must not look like one that is not there yet; nor may 0 become -0.
 TYPED_TEST(Reductions, PartialSumsOfZero) {
   using T = TypeParam;
   Workspace workspace;
   for (const T zero : {T{0}, -T{0}}) {
-    const Index rows = 5000;
+    const Index rows = is_too_large(3 * 5000) ? 1300 : 5000;
     CudaArray x(std::vector<T>(static_cast<std::size_t>(3 * rows), zero));
     for (std::size_t rung = 0; rung < sum_ladder<T>().size(); ++rung) {
       CudaArray out(poison<T>(4));
@@ -209,7 +209,8 @@ TYPED_TEST(Reductions, PartialSumsOfZero) {
       column_sums_ladder<T>()[rung].run(
           nullptr, {.rows = rows, .cols = 3, .x = x.get(), .out = out.get() + 1}, workspace);
       for (const T value : out.read()) {
-        EXPECT_TRUE(value == 0 && !std::signbit(value)) << sum_ladder<T>()[rung].name;
+        EXPECT_EQ(value, 0) << sum_ladder<T>()[rung].name;
+        if (!std::signbit(zero)) EXPECT_FALSE(std::signbit(value)) << sum_ladder<T>()[rung].name;
       }
     }
   }

@@ -9,8 +9,8 @@
 /// A load fetches 16 bytes, four floats, so that a quarter of the instructions keeps the memory
 /// busy, and a thread has several of them on their way before it adds the first. Each component has
 /// a sum of its own, which also keeps the rounding of long runs down. Such loads must begin at a
-/// multiple of 16 bytes. The elements before the first one and after the last, at most three each in
-/// float, are added one by one.
+/// multiple of 16 bytes. The elements before the first one and after the last, at most three each
+/// in float, are added one by one.
 ///
 /// What is slow now: the second launch, which does next to nothing.
 ///

@@ -76,7 +76,8 @@ template <typename Block, typename T>
 __global__ void __launch_bounds__(Block::threads)
     fitted_column_sums_kernel(Index rows, Index cols, const T* __restrict__ x, Bits<T>* slots,
                               unsigned* counters, T* __restrict__ out) {
-  __shared__ T partial[Block::warps][Block::columns + 1];  // padded for those who read it by columns
+  __shared__ T
+      partial[Block::warps][Block::columns + 1];  // padded for those who read it by columns
   const auto thread = static_cast<int>(threadIdx.y * Block::lanes + threadIdx.x);
   const int warp = thread / 32;
   const int lane = thread % 32;

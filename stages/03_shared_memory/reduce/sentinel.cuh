@@ -9,9 +9,9 @@
 
 #include <cstdint>
 #include <cstring>
+#include <cuda/atomic>
 #include <type_traits>
 
-#include <cuda/atomic>
 #include <cuda_runtime.h>
 
 namespace stagewise::shared_memory {

@@ -3,8 +3,8 @@
 ///
 /// Up to rung 5, a thread had four elements on their way and then waited at a barrier for all of
 /// its block: in float at most 32 kB a multiprocessor, and nothing while the tile is stored. And a
-/// row of a tile had 128 bytes, after which the memory had to look for another place. Here, a thread
-/// moves 16 elements of a tile with rows of 256 bytes.
+/// row of a tile had 128 bytes, after which the memory had to look for another place. Here, a
+/// thread moves 16 elements of a tile with rows of 256 bytes.
 ///
 /// A small matrix has too few such tiles for all multiprocessors, and keeps those of 32 x 32.
 /// Rung 5 saved shared memory that is not short here, for an instruction an element; so this one

@@ -65,8 +65,8 @@ __global__ void __launch_bounds__(Tile::threads)
         const Index row = top + (threadIdx.y + i * Tile::rows_at_once) * length + j;
         const Index column = left + right * length;
         const bool inside = row < rows && column < cols;
-        squares[i][j] = inside ? *reinterpret_cast<const Vector<T>*>(x + row * cols + column)
-                               : Vector<T>{};
+        squares[i][j] =
+            inside ? *reinterpret_cast<const Vector<T>*>(x + row * cols + column) : Vector<T>{};
       }
     }
 #pragma unroll
