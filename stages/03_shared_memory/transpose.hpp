@@ -20,7 +20,8 @@ struct TransposeProblem {
 template <typename T>
 Ladder<TransposeProblem<T>> transpose_ladder();
 
-/// The rung that transpose() takes.
+/// The rung that transpose() takes: the last one but for the one that pays only behind kernels that
+/// allow it.
 constexpr std::string_view default_transpose_rung = "vectors";
 
 /// y = x^T, by the default rung.

@@ -210,7 +210,7 @@ TYPED_TEST(Reductions, PartialSumsOfZero) {
           nullptr, {.rows = rows, .cols = 3, .x = x.get(), .out = out.get() + 1}, workspace);
       for (const T value : out.read()) {
         EXPECT_EQ(value, 0) << sum_ladder<T>()[rung].name;
-        if (!std::signbit(zero)) EXPECT_FALSE(std::signbit(value)) << sum_ladder<T>()[rung].name;
+        EXPECT_TRUE(std::signbit(zero) || !std::signbit(value)) << sum_ladder<T>()[rung].name;
       }
     }
   }
@@ -293,7 +293,7 @@ TYPED_TEST(Reductions, SumSaysWhatTheWorkspaceHasNoRoomFor) {
     expect_contains(rung.supports(huge).reason, "partial sums");
     EXPECT_EQ(rung.supports(large).reason, "") << rung.name;
   }
-  for (const auto& rung : ladder.last(3)) EXPECT_EQ(rung.supports(huge).reason, "") << rung.name;
+  for (const auto& rung : ladder.last(4)) EXPECT_EQ(rung.supports(huge).reason, "") << rung.name;
 }
 
 TYPED_TEST(Reductions, TheThreeLaddersHaveTheSameRungs) {
@@ -304,7 +304,8 @@ TYPED_TEST(Reductions, TheThreeLaddersHaveTheSameRungs) {
     EXPECT_EQ(column_sums_ladder<T>()[i].name, sum_ladder<T>()[i].name);
     EXPECT_EQ(accumulate_ladder<T>()[i].name, sum_ladder<T>()[i].name);
   }
-  EXPECT_EQ(find_rung(sum_ladder<T>(), default_reduce_rung).name, sum_ladder<T>().back().name);
+  // The last one pays only behind kernels that allow it.
+  EXPECT_EQ(sum_ladder<T>()[sum_ladder<T>().size() - 2].name, default_reduce_rung);
 }
 
 }  // namespace

@@ -20,6 +20,7 @@
 
 #include <algorithm>
 
+#include "03_shared_memory/dependent_launch.cuh"
 #include "03_shared_memory/reduce.hpp"
 #include "03_shared_memory/reduce/6_shuffles.cuh"
 #include "03_shared_memory/reduce/last_block.cuh"
@@ -72,7 +73,7 @@ __device__ Vector<T, Block::length> strided_column_sums(Index rows, Index cols, 
 
 /// Block (x, y) adds up its share of the rows of its columns; the last one of the column of blocks
 /// adds up their sums.
-template <typename Block, typename T>
+template <typename Block, Start start, typename T>  // early: for rung 10
 __global__ void __launch_bounds__(Block::threads)
     fitted_column_sums_kernel(Index rows, Index cols, const T* __restrict__ x, Bits<T>* slots,
                               unsigned* counters, T* __restrict__ out) {
@@ -81,6 +82,7 @@ __global__ void __launch_bounds__(Block::threads)
   const auto thread = static_cast<int>(threadIdx.y * Block::lanes + threadIdx.x);
   const int warp = thread / 32;
   const int lane = thread % 32;
+  if constexpr (start == Start::early) wait_for_kernel_before();
   Vector<T, Block::length> sums = strided_column_sums<Block>(rows, cols, x);
 #pragma unroll
   for (int j = 0; j < Block::length; ++j) {
@@ -112,14 +114,14 @@ __global__ void __launch_bounds__(Block::threads)
 }
 //! [fitted_columns]
 
-template <typename Block, typename T>
+template <typename Block, Start start, typename T>
 void fitted_column_sums(cudaStream_t stream, const ColumnSumsProblem<T>& p, Index down,
                         Workspace& workspace) {
   const dim3 grid(static_cast<unsigned>(cuda::pieces(p.cols, Block::columns)),
                   static_cast<unsigned>(down));
-  fitted_column_sums_kernel<Block><<<grid, dim3(Block::lanes, Block::rows), 0, stream>>>(
-      p.rows, p.cols, p.x, workspace.slots<Bits<T>>(), workspace.counters(), p.out);
-  CUDA_CHECK_LAUNCH("fitted_column_sums");
+  launch<start>("fitted_column_sums", fitted_column_sums_kernel<Block, start, T>, grid,
+                dim3(Block::lanes, Block::rows), stream, p.rows, p.cols, p.x,
+                workspace.slots<Bits<T>>(), workspace.counters(), p.out);
 }
 
 /// Into how many shares to divide the rows: so many that there are eight blocks for each
@@ -133,7 +135,7 @@ Index row_shares(const ColumnSumsProblem<T>& p) {
   return std::clamp<Index>(cuda::pieces(p.rows, Index{Block::rows} * Block::loads), 1, most);
 }
 
-template <typename T>
+template <Start start, typename T>
 void column_sums_by_fitted_blocks(cudaStream_t stream, const ColumnSumsProblem<T>& p,
                                   Workspace& workspace) {
   using Narrow = ColumnBlock<8, 1024, 1, 8>;
@@ -142,11 +144,11 @@ void column_sums_by_fitted_blocks(cudaStream_t stream, const ColumnSumsProblem<T
   if (p.cols == 0) return;
   constexpr Index narrow_rows = Index{2} * Narrow::rows * Narrow::loads;
   if (p.rows <= narrow_rows && p.cols <= Index{2} * Narrow::columns * cuda::multiprocessors()) {
-    fitted_column_sums<Narrow>(stream, p, 1, workspace);
+    fitted_column_sums<Narrow, start>(stream, p, 1, workspace);
   } else if (is_aligned(p.x, p.cols)) {
-    fitted_column_sums<WideVectors>(stream, p, row_shares<WideVectors>(p), workspace);
+    fitted_column_sums<WideVectors, start>(stream, p, row_shares<WideVectors>(p), workspace);
   } else {
-    fitted_column_sums<Wide>(stream, p, row_shares<Wide>(p), workspace);
+    fitted_column_sums<Wide, start>(stream, p, row_shares<Wide>(p), workspace);
   }
 }
 

@@ -14,6 +14,7 @@
 /// Work: as rung 8; no fences.
 #pragma once
 
+#include "03_shared_memory/dependent_launch.cuh"
 #include "03_shared_memory/reduce/7_vector_loads.cuh"
 #include "03_shared_memory/reduce/last_block.cuh"
 #include "03_shared_memory/reduce/sentinel.cuh"
@@ -21,10 +22,11 @@
 namespace stagewise::shared_memory {
 
 //! [sentinel_sum]
-template <typename T>
+template <Start start, typename T>  // early: for rung 10
 __global__ void sentinel_sum_kernel(Index n, const T* __restrict__ x, Bits<T>* slots,
                                     unsigned* counter, T* __restrict__ out) {
   __shared__ T partial[cuda::threads_per_block];
+  if constexpr (start == Start::early) wait_for_kernel_before();
   partial[threadIdx.x] = strided_sum(n, x);
   Shuffles::add_up(partial);
   if (gridDim.x > 1) {
@@ -37,11 +39,11 @@ __global__ void sentinel_sum_kernel(Index n, const T* __restrict__ x, Bits<T>* s
 }
 //! [sentinel_sum]
 
-template <typename T>
+template <Start start, typename T>
 void sum_by_sentinels(cudaStream_t stream, const SumProblem<T>& p, Workspace& workspace) {
-  sentinel_sum_kernel<<<strided_blocks<T>(p.n), cuda::threads_per_block, 0, stream>>>(
-      p.n, p.x, workspace.slots<Bits<T>>(), workspace.counters(), p.out);
-  CUDA_CHECK_LAUNCH("sentinel_sum");
+  launch<start>("sentinel_sum", sentinel_sum_kernel<start, T>, strided_blocks<T>(p.n),
+                cuda::threads_per_block, stream, p.n, p.x, workspace.slots<Bits<T>>(),
+                workspace.counters(), p.out);
 }
 
 }  // namespace stagewise::shared_memory

@@ -13,17 +13,19 @@
 /// Work: as rung 3, with a quarter of the threads.
 #pragma once
 
+#include "03_shared_memory/dependent_launch.cuh"
 #include "03_shared_memory/transpose/3_padded.cuh"
 
 namespace stagewise::shared_memory {
 
 //! [transpose_rows]
-template <typename Tile, typename T>
+template <typename Tile, Start start, typename T>  // early: for rung 8
 __global__ void transpose_rows_kernel(Index rows, Index cols, const T* __restrict__ x,
                                       T* __restrict__ y) {
   constexpr int rows_at_once = cuda::threads_per_block / Tile::side;
   constexpr int values_of_thread = Tile::side / rows_at_once;
   __shared__ T tile[Tile::side][Tile::width];
+  if constexpr (start == Start::early) wait_for_kernel_before();
   const auto right = static_cast<int>(threadIdx.x);
   const Index left = blockIdx.x * Index{Tile::side};
   const Index step = gridDim.y * Index{Tile::side};
@@ -53,13 +55,13 @@ __global__ void transpose_rows_kernel(Index rows, Index cols, const T* __restric
 }
 //! [transpose_rows]
 
-template <typename Tile, typename T>
+template <typename Tile, Start start = Start::in_order, typename T>
 void transpose_rows(cudaStream_t stream, const TransposeProblem<T>& p, Workspace& /*workspace*/) {
   if (p.rows == 0 || p.cols == 0) return;
   const dim3 grid = cuda::grid_for(p.rows, p.cols, dim3(Tile::side, Tile::side));
   const dim3 block(Tile::side, cuda::threads_per_block / Tile::side);
-  transpose_rows_kernel<Tile><<<grid, block, 0, stream>>>(p.rows, p.cols, p.x, p.y);
-  CUDA_CHECK_LAUNCH("transpose_rows");
+  launch<start>("transpose_rows", transpose_rows_kernel<Tile, start, T>, grid, block, stream,
+                p.rows, p.cols, p.x, p.y);
 }
 
 }  // namespace stagewise::shared_memory

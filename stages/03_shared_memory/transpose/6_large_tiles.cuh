@@ -32,13 +32,13 @@ bool has_many_large_tiles(const TransposeProblem<T>& p) {
          Index{4} * cuda::multiprocessors();
 }
 
-template <typename T>
+template <Start start, typename T>
 void transpose_large_tiles(cudaStream_t stream, const TransposeProblem<T>& p,
                            Workspace& workspace) {
   if (has_many_large_tiles(p)) {
-    transpose_rows<PaddedTile<large_side>>(stream, p, workspace);
+    transpose_rows<PaddedTile<large_side>, start>(stream, p, workspace);
   } else {
-    transpose_rows<PaddedTile<tile_side>>(stream, p, workspace);
+    transpose_rows<PaddedTile<tile_side>, start>(stream, p, workspace);
   }
 }
 //! [large_tiles]

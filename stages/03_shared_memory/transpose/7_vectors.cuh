@@ -48,11 +48,12 @@ struct VectorTile {
 };
 
 //! [transpose_vectors]
-template <typename Tile, typename T>
+template <typename Tile, Start start, typename T>  // early: for rung 8
 __global__ void __launch_bounds__(Tile::threads)
     transpose_vectors_kernel(Index rows, Index cols, const T* __restrict__ x, T* __restrict__ y) {
   constexpr int length = Tile::length;
   __shared__ Tile tile;
+  if constexpr (start == Start::early) wait_for_kernel_before();
   const auto right = static_cast<int>(threadIdx.x);
   const Index left = blockIdx.x * Index{Tile::side};
   const Index step = gridDim.y * Index{Tile::side};
@@ -94,23 +95,23 @@ __global__ void __launch_bounds__(Tile::threads)
 }
 //! [transpose_vectors]
 
-template <typename Tile, typename T>
+template <typename Tile, Start start, typename T>
 void transpose_vector_tiles(cudaStream_t stream, const TransposeProblem<T>& p) {
   const dim3 grid = cuda::grid_for(p.rows, p.cols, dim3(Tile::side, Tile::side));
   const dim3 block(Tile::vectors, Tile::rows_at_once);
-  transpose_vectors_kernel<Tile><<<grid, block, 0, stream>>>(p.rows, p.cols, p.x, p.y);
-  CUDA_CHECK_LAUNCH("transpose_vectors");
+  launch<start>("transpose_vectors", transpose_vectors_kernel<Tile, start, T>, grid, block, stream,
+                p.rows, p.cols, p.x, p.y);
 }
 
-template <typename T>
+template <Start start, typename T>
 void transpose_vectors(cudaStream_t stream, const TransposeProblem<T>& p, Workspace& workspace) {
   if (p.rows == 0 || p.cols == 0) return;
   if (!is_aligned(p.x, p.cols) || !is_aligned(p.y, p.rows)) {
-    transpose_large_tiles(stream, p, workspace);
+    transpose_large_tiles<start>(stream, p, workspace);
   } else if (has_many_large_tiles(p)) {
-    transpose_vector_tiles<VectorTile<T, large_side>>(stream, p);
+    transpose_vector_tiles<VectorTile<T, large_side>, start>(stream, p);
   } else {
-    transpose_vector_tiles<VectorTile<T, tile_side>>(stream, p);
+    transpose_vector_tiles<VectorTile<T, tile_side>, start>(stream, p);
   }
 }
 
