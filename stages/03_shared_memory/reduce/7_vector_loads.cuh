@@ -51,16 +51,15 @@ __device__ T strided_sum(Index n, const T* x) {
   T sums[length] = {};
   const Index of_block = Index{loads} * blockDim.x;
   for (Index start = blockIdx.x * of_block; start < vectors; start += gridDim.x * of_block) {
-    Vector<T> fetched[loads];  // all on their way before any of them is waited for
+    const Index place = start + threadIdx.x;
+    Vector<T> fetched[loads];  // all on their way before any of them is waited for, and no branches
+#pragma unroll
+    for (int i = 0; i < loads; ++i) fetched[i] = body[min(place + i * blockDim.x, vectors - 1)];
 #pragma unroll
     for (int i = 0; i < loads; ++i) {
-      const Index place = start + i * blockDim.x + threadIdx.x;
-      fetched[i] = place < vectors ? body[place] : Vector<T>{};
-    }
+      const bool inside = place + i * blockDim.x < vectors;
 #pragma unroll
-    for (int i = 0; i < loads; ++i) {
-#pragma unroll
-      for (int j = 0; j < length; ++j) sums[j] += fetched[i].values[j];
+      for (int j = 0; j < length; ++j) sums[j] += inside ? fetched[i].values[j] : T{0};
     }
   }
   const Index first = cuda::index_x();

@@ -59,13 +59,16 @@ __device__ Vector<T, Block::length> strided_column_sums(Index rows, Index cols, 
     Piece fetched[Block::loads];  // all on their way before any of them is waited for
 #pragma unroll
     for (int i = 0; i < Block::loads; ++i) {
-      const Index row = top + i * step;
-      fetched[i] = row < rows ? *reinterpret_cast<const Piece*>(x + row * cols + left) : Piece{};
+      const Index row = min(top + i * step, rows - 1);  // no branch between the loads
+      fetched[i] = *reinterpret_cast<const Piece*>(x + row * cols + left);
     }
 #pragma unroll
     for (int i = 0; i < Block::loads; ++i) {
+      const bool inside = top + i * step < rows;
 #pragma unroll
-      for (int j = 0; j < Block::length; ++j) sums.values[j] += fetched[i].values[j];
+      for (int j = 0; j < Block::length; ++j) {
+        sums.values[j] += inside ? fetched[i].values[j] : T{0};
+      }
     }
   }
   return sums;

@@ -33,9 +33,9 @@ __global__ void transpose_rows_kernel(Index rows, Index cols, const T* __restric
     T values[values_of_thread];  // loaded one after the other, before any of them is waited for
 #pragma unroll
     for (int i = 0; i < values_of_thread; ++i) {
-      const Index row = top + threadIdx.y + i * rows_at_once;
-      const bool inside = row < rows && left + right < cols;
-      values[i] = inside ? x[row * cols + left + right] : T{0};
+      // Beyond an edge, what lies at it: it is not stored, and no branch is between the loads.
+      const Index row = min(top + threadIdx.y + i * rows_at_once, rows - 1);
+      values[i] = x[row * cols + min(left + right, cols - 1)];
     }
 #pragma unroll
     for (int i = 0; i < values_of_thread; ++i) {

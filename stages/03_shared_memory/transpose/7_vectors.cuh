@@ -63,11 +63,10 @@ __global__ void __launch_bounds__(Tile::threads)
     for (int i = 0; i < Tile::squares_of_thread; ++i) {
 #pragma unroll
       for (int j = 0; j < length; ++j) {
-        const Index row = top + (threadIdx.y + i * Tile::rows_at_once) * length + j;
-        const Index column = left + right * length;
-        const bool inside = row < rows && column < cols;
-        squares[i][j] =
-            inside ? *reinterpret_cast<const Vector<T>*>(x + row * cols + column) : Vector<T>{};
+        // Beyond an edge, what lies at it: it is not stored, and no branch is between the loads.
+        const Index row = min(top + (threadIdx.y + i * Tile::rows_at_once) * length + j, rows - 1);
+        const Index column = min(left + right * length, cols - length);
+        squares[i][j] = *reinterpret_cast<const Vector<T>*>(x + row * cols + column);
       }
     }
 #pragma unroll
