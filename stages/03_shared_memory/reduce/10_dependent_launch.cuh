@@ -14,11 +14,13 @@
 
 namespace stagewise::shared_memory {
 
+/// Enqueues the sum; it may start while the kernel before it runs.
 template <typename T>
 void sum_by_dependent_launch(cudaStream_t stream, const SumProblem<T>& p, Workspace& workspace) {
   sum_by_sentinels<Start::early>(stream, p, workspace);
 }
 
+/// The same for the sums of columns.
 template <typename T>
 void column_sums_by_dependent_launch(cudaStream_t stream, const ColumnSumsProblem<T>& p,
                                      Workspace& workspace) {

@@ -138,6 +138,7 @@ Index row_shares(const ColumnSumsProblem<T>& p) {
   return std::clamp<Index>(cuda::pieces(p.rows, Index{Block::rows} * Block::loads), 1, most);
 }
 
+/// Enqueues the sums of columns, by blocks that fit the matrix.
 template <Start start, typename T>
 void column_sums_by_fitted_blocks(cudaStream_t stream, const ColumnSumsProblem<T>& p,
                                   Workspace& workspace) {

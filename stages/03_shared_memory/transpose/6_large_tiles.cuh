@@ -32,6 +32,7 @@ bool has_many_large_tiles(const TransposeProblem<T>& p) {
          Index{4} * cuda::multiprocessors();
 }
 
+/// Enqueues the transposition of any matrix.
 template <Start start, typename T>
 void transpose_large_tiles(cudaStream_t stream, const TransposeProblem<T>& p,
                            Workspace& workspace) {

@@ -102,6 +102,7 @@ void transpose_vector_tiles(cudaStream_t stream, const TransposeProblem<T>& p) {
                 p.rows, p.cols, p.x, p.y);
 }
 
+/// Enqueues the transposition, by vectors where all rows allow it.
 template <Start start, typename T>
 void transpose_vectors(cudaStream_t stream, const TransposeProblem<T>& p, Workspace& workspace) {
   if (p.rows == 0 || p.cols == 0) return;
