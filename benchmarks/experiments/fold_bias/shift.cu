@@ -87,9 +87,10 @@ __global__ void save_for_shift_right_kernel(Index cols, const T* __restrict__ ma
   save(saved_by_shift_right(row, cols), matrix + row * cols, helper);
 }
 
+// Other threads of the block write what this one reads, so `matrix` must not be `__restrict__`: the
+// compiler could then move the reads behind the barrier.
 template <typename T>
-__global__ void shift_right_kernel(Index cols, T* __restrict__ matrix,
-                                   const T* __restrict__ helper) {
+__global__ void shift_right_kernel(Index cols, T* matrix, const T* __restrict__ helper) {
   const Index row = blockIdx.x;
   const T* const from = matrix + row * cols;
   T* const to = matrix + row * (cols + 1);
@@ -115,8 +116,7 @@ __global__ void save_for_shift_left_kernel(Index rows, Index cols, const T* __re
 }
 
 template <typename T>
-__global__ void shift_left_kernel(Index rows, Index cols, T* __restrict__ matrix,
-                                  const T* __restrict__ helper) {
+__global__ void shift_left_kernel(Index rows, Index cols, T* matrix, const T* __restrict__ helper) {
   const Index row = blockIdx.x;
   const T* const from = matrix + row * (cols + 1) + 1;
   T* const to = matrix + row * cols;

@@ -26,6 +26,7 @@ std::vector<T> two_streams(const std::vector<T>& x) {
   DeviceVector<T> device_x(x);
   DeviceVector<T> device_y(x.size());
   DeviceVector<T> device_z(x.size());
+  check(cudaDeviceSynchronize());  // the copy to x may be on its way, and these streams do not wait
   cudaStream_t first = nullptr;
   cudaStream_t second = nullptr;
   cudaEvent_t added = nullptr;
