@@ -9,9 +9,11 @@
 #include "03_shared_memory/gemm.hpp"
 #include "app/text.hpp"
 #include "app/values.hpp"
+#include "cuda/device.hpp"
 #include "ladder/commands.hpp"
 #include "ladder/references.hpp"
 #include "ladder/runner.hpp"
+#include "tensor/counts.hpp"
 
 namespace stagewise::ladder {
 namespace {
@@ -156,6 +158,58 @@ Row row_of(const GemmOptions& o) {
           .bytes = sizeof(T) * (factors + results * (o.beta == 0 ? 1 : 2))};
 }
 
+constexpr std::string_view top_rung = "tensor-cores";
+
+/// "64x104, 16 deep, 2 slices, 3 parts".
+template <typename T>
+std::string plan_text(const shared_memory::FittedTile<T>& tile, int parts) {
+  return std::to_string(tile.BM) + "x" + std::to_string(tile.BN) + ", " + std::to_string(tile.BK) +
+         " deep, " + count_of(tile.slices, "slice") + ", " + count_of(parts, "part");
+}
+
+/// A row for each tile from which the top rung picks.
+/// @throws Error if it cannot be used.
+template <typename T>
+std::vector<Row> rows_of_tiles(const GemmProblem<T>& problem, Row row) {
+  const auto tiles = shared_memory::gemm_tiles<T>();
+  const auto& rung = find_rung(shared_memory::gemm_ladder<T>(), top_rung);
+  if (const shared_memory::Support support = rung.supports(problem); !support) {
+    throw Error("the tiles of " + std::string(top_rung) +
+                " cannot be used here: " + support.reason);
+  }
+  const auto plan = shared_memory::plan_tiles(tiles, problem.m, problem.n, problem.k);
+  row.file = rung.file;
+  std::vector<Row> rows;
+  for (std::size_t i = 0; i < tiles.size(); ++i) {
+    const int parts = shared_memory::plan_tile(tiles[i], problem.m, problem.n, problem.k).parts;
+    row.name = std::to_string(tiles[i].BM) + "x" + std::to_string(tiles[i].BN);
+    row.idea = row.plan = plan_text(tiles[i], parts);
+    row.picked = i == plan.tile;
+    row.skipped = tiles[i].bytes > cuda::shared_memory_per_block()
+                      ? "it takes more shared memory than this GPU gives a block"
+                      : "";
+    rows.push_back(row);
+  }
+  return rows;
+}
+
+/// The rows that are asked for.
+template <typename T>
+std::vector<Row> rows_of_product(const GemmOptions& o, const GemmProblem<T>& problem,
+                                 const Row& common) {
+  if (o.tiles) return rows_of_tiles(problem, common);
+  const std::string picked(shared_memory::pick_gemm(problem).name);
+  std::vector<Row> rows = rows_for(shared_memory::gemm_ladder<T>(), o.picked ? picked : o.rung,
+                                   problem, common, picked);
+  for (Row& row : rows) {
+    if (row.name != top_rung || !row.skipped.empty()) continue;
+    const auto tiles = shared_memory::gemm_tiles<T>();
+    const auto plan = shared_memory::plan_tiles(tiles, problem.m, problem.n, problem.k);
+    row.plan = plan_text(tiles[plan.tile], plan.parts);
+  }
+  return rows;
+}
+
 template <typename T>
 Table run_gemm(const GemmOptions& o) {
   check_factors<T>(o);
@@ -165,11 +219,9 @@ Table run_gemm(const GemmOptions& o) {
   Product<T> product(o, Random(o.seed));
   product.load(stream);
   const GemmProblem<T>& problem = product.problem();
-  const auto ladder = shared_memory::gemm_ladder<T>();
-  const std::string_view picked = shared_memory::pick_gemm(problem).name;
-  Table table{.heading = "rung",
+  Table table{.heading = o.tiles ? "tile" : "rung",
               .reference_name = "cuBLAS",
-              .rows = rows_for(ladder, o.rung, problem, common, picked),
+              .rows = rows_of_product(o, problem, common),
               .reference = {}};
   print_problem({{"gemm", describe(o)},
                  {"check", "each element is at most " + scientific(common.bound) +
@@ -197,7 +249,17 @@ Table run_gemm(const GemmOptions& o) {
     work.enqueue();
     by_reference = product.result(stream);
   }
-  runner.run(table, ladder, problem, work);
+  if (!o.tiles) {
+    runner.run(table, shared_memory::gemm_ladder<T>(), problem, work);
+    return table;
+  }
+  const auto tiles = shared_memory::gemm_tiles<T>();
+  runner.run(table, [&](const Row& row) {
+    const auto& tile = tiles[static_cast<std::size_t>(&row - table.rows.data())];
+    const int parts = shared_memory::plan_tile(tile, problem.m, problem.n, problem.k).parts;
+    work.enqueue = [&, parts] { tile.run(stream.get(), problem, parts, runner.workspace()); };
+    return work;
+  });
   return table;
 }
 
@@ -218,9 +280,20 @@ void declare(CLI::App& command, GemmOptions& options) {
       ->disable_flag_override();
   add_options(command, options,
               names_of(shared_memory::gemm_ladder<float>(), shared_memory::gemm_ladder<double>()));
+  command.option_defaults()->group("Ladder");
+  command.add_flag("--picked", options.picked, "only the rung that stage 03 picks")
+      ->disable_flag_override();
+  command
+      .add_flag("--tiles", options.tiles,
+                "not the rungs, but the tiles from which the top one picks")
+      ->disable_flag_override();
+  command.option_defaults()->group("Options");
 }
 
 Results run(const GemmOptions& o) {
+  if ((o.rung != "all") + o.picked + o.tiles > 1) {
+    throw UsageError("--rung, --picked and --tiles say what to run; choose one of them");
+  }
   return {"gemm",
           {{"m", o.m},
            {"n", o.n},

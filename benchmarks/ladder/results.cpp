@@ -16,6 +16,7 @@ nlohmann::ordered_json to_json(const Row& row, const Table& table) {
   nlohmann::ordered_json json = {{"name", row.name}};
   if (!row.file.empty()) json["file"] = row.file;
   if (!row.idea.empty()) json["idea"] = row.idea;
+  if (!row.plan.empty()) json["plan"] = row.plan;
   if (row.picked) json["picked"] = true;
   if (!row.skipped.empty()) {
     json["skipped"] = row.skipped;

@@ -104,6 +104,7 @@ class Runner {
   }
 
   const cuda::Stream& stream() const { return stream_; }
+  shared_memory::Workspace& workspace() { return workspace_; }
 
  private:
   /// Verifies what was run, and if it is wrong, says whether the order of the threads matters.

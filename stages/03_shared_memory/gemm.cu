@@ -4,7 +4,8 @@
 /// Rungs 1 to 3 take every number from global memory, each time they need it. Rungs 4 and 5 share
 /// what they load within a block, rungs 6 and 7 within a thread, too, and rung 10 within a warp.
 /// Rung 8 loads vectors, and from rung 9 on the rungs load while they multiply. Rungs 11 to 13
-/// share one main loop; the last of them keeps all multiprocessors busy until the end.
+/// share one main loop; the last of them keeps all multiprocessors busy until the end. Rung 14
+/// multiplies doubles on tensor cores.
 
 #include <array>
 
@@ -126,16 +127,17 @@ Ladder<GemmProblem<T>> gemm_ladder() {
 }
 
 //! [pick]
-// Large tiles load least for what they multiply, so they win where there are enough of them: from
-// six rounds on, a last round that is half empty costs less than a tenth. Everything smaller is
-// dealt out evenly. What the top rungs do not support gets the best one that does.
+// Tensor cores are fastest for all doubles: there is a tile for every shape. In float, large tiles
+// load least for what they multiply, so they win where there are enough of them: from six rounds
+// on, a last round that is half empty costs less than a tenth. Everything smaller is dealt out
+// evenly. What the top rungs do not support gets the best one that does.
 template <typename T>
 const GemmRung<T>& pick_gemm(const GemmProblem<T>& p) {
   const Ladder<GemmProblem<T>> ladder = gemm_ladder<T>();
   const Index tiles = tile_count<typename Tilings<T>::Large>(p.m, p.n);
   const bool fills = tiles >= 6 * cuda::multiprocessors();
   const char* const wanted = fills ? "async-copies" : "stream-k";
-  for (const char* const name : {wanted, "async-copies", "main-loop"}) {
+  for (const char* const name : {"tensor-cores", wanted, "async-copies", "main-loop"}) {
     const GemmRung<T>& rung = find_rung(ladder, name);
     if (rung.supports(p)) return rung;
   }

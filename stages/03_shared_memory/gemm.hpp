@@ -2,6 +2,7 @@
 /// Matrix multiplication as a ladder of kernels.
 #pragma once
 
+#include "03_shared_memory/gemm/tile_plan.hpp"
 #include "03_shared_memory/ladder.hpp"
 #include "network/problems.hpp"
 
@@ -17,6 +18,11 @@ Ladder<GemmProblem<T>> gemm_ladder();
 /// The rung that suits a problem best on the current GPU.
 template <typename T>
 const GemmRung<T>& pick_gemm(const GemmProblem<T>& problem);
+
+/// The tiles from which the top rung picks one for each product, by plan_tiles(): in double those
+/// of rung 14, in float none. They can be used where the rung can.
+template <typename T>
+std::span<const FittedTile<T>> gemm_tiles();
 
 /// C = alpha op(A) op(B) + beta C, by a rung, or, if it is null, by the one that pick_gemm() names;
 /// see GemmProblem for shapes. Any sizes, including 0 and 1. With beta = 0, C is written without

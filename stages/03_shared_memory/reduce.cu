@@ -2,11 +2,12 @@
 /// The reduction ladder: which kernels make up its rungs.
 ///
 /// Rungs 1 to 6 are a way to fetch (passes.cuh) and a tree; the sums of columns (columns.cuh) and
-/// the totals of an epoch (totals.cuh) use the same trees. Rungs 7 and 8 have kernels of their own.
+/// the totals of an epoch (totals.cuh) use the same trees. Rungs 7 to 10 have kernels of their own.
 
 #include <array>
 
 #include "03_shared_memory/reduce.hpp"
+#include "03_shared_memory/reduce/10_dependent_launch.cuh"
 #include "03_shared_memory/reduce/1_interleaved.cuh"
 #include "03_shared_memory/reduce/2_non_divergent.cuh"
 #include "03_shared_memory/reduce/3_sequential.cuh"
@@ -16,6 +17,8 @@
 #include "03_shared_memory/reduce/7_coalesced_columns.cuh"
 #include "03_shared_memory/reduce/7_vector_loads.cuh"
 #include "03_shared_memory/reduce/8_one_pass.cuh"
+#include "03_shared_memory/reduce/9_fitted_columns.cuh"
+#include "03_shared_memory/reduce/9_sentinel.cuh"
 #include "03_shared_memory/reduce/columns.cuh"
 #include "03_shared_memory/reduce/passes.cuh"
 #include "03_shared_memory/reduce/totals.cuh"
@@ -46,6 +49,10 @@ constexpr auto labels = std::to_array<Label>({
      "few blocks that stay, loads of 16 bytes"},
     {"one-pass", "stages/03_shared_memory/reduce/8_one_pass.cuh",
      "the last block to finish does the rest"},
+    {"sentinel", "stages/03_shared_memory/reduce/9_sentinel.cuh",
+     "partial sums that tell that they are there: no fences"},
+    {"dependent-launch", "stages/03_shared_memory/reduce/10_dependent_launch.cuh",
+     "launched while the kernel before ends"},
 });
 
 template <typename Problem>
@@ -78,7 +85,10 @@ constexpr auto sum_rungs = std::to_array<Rung<SumProblem<T>>>(
      sum_rung<T, LoadOne, Sequential>(3), sum_rung<T, FirstAdd, Sequential>(4),
      sum_rung<T, FirstAdd, LastWarp>(5), sum_rung<T, FirstAdd, Shuffles>(6),
      rung<SumProblem<T>>(7, sum_with_vector_loads<T>, supports_everything<SumProblem<T>>),
-     rung<SumProblem<T>>(8, sum_in_one_pass<T>, supports_everything<SumProblem<T>>)});
+     rung<SumProblem<T>>(8, sum_in_one_pass<T>, supports_everything<SumProblem<T>>),
+     rung<SumProblem<T>>(9, sum_by_sentinels<Start::in_order, T>,
+                         supports_everything<SumProblem<T>>),
+     rung<SumProblem<T>>(10, sum_by_dependent_launch<T>, supports_everything<SumProblem<T>>)});
 
 template <typename T>
 constexpr auto column_sums_rungs = std::to_array<Rung<ColumnSumsProblem<T>>>(
@@ -90,6 +100,12 @@ constexpr auto column_sums_rungs = std::to_array<Rung<ColumnSumsProblem<T>>>(
                                 "32 columns side by side: coalesced", column_sums_coalesced<T>,
                                 supports_everything<ColumnSumsProblem<T>>},
      rung<ColumnSumsProblem<T>>(8, column_sums_in_one_pass<T>,
+                                supports_everything<ColumnSumsProblem<T>>),
+     Rung<ColumnSumsProblem<T>>{
+         labels[8].name, "stages/03_shared_memory/reduce/9_fitted_columns.cuh",
+         "blocks that fit the matrix", column_sums_by_fitted_blocks<Start::in_order, T>,
+         supports_everything<ColumnSumsProblem<T>>},
+     rung<ColumnSumsProblem<T>>(10, column_sums_by_dependent_launch<T>,
                                 supports_everything<ColumnSumsProblem<T>>)});
 
 template <typename T>  // one block needs neither 16 bytes at once nor another pass
@@ -97,7 +113,8 @@ constexpr auto accumulate_rungs = std::to_array<Rung<AccumulateProblem<T>>>(
     {accumulate_rung<T, Interleaved, 256>(1), accumulate_rung<T, NonDivergent, 256>(2),
      accumulate_rung<T, Sequential, 256>(3), accumulate_rung<T, Sequential, 128>(4),
      accumulate_rung<T, LastWarp, 128>(5), accumulate_rung<T, Shuffles, 128>(6),
-     accumulate_rung<T, Shuffles, 128>(7), accumulate_rung<T, Shuffles, 128>(8)});
+     accumulate_rung<T, Shuffles, 128>(7), accumulate_rung<T, Shuffles, 128>(8),
+     accumulate_rung<T, Shuffles, 128>(9), accumulate_rung<T, Shuffles, 128>(10)});
 
 }  // namespace
 

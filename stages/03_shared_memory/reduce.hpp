@@ -49,7 +49,8 @@ Ladder<ColumnSumsProblem<T>> column_sums_ladder();
 template <typename T>
 Ladder<AccumulateProblem<T>> accumulate_ladder();
 
-/// The rung that the executor uses where nobody asks for another.
-constexpr std::string_view default_reduce_rung = "one-pass";
+/// The rung that the executor uses where nobody asks for another: the last one but for the one that
+/// pays only behind kernels that allow it.
+constexpr std::string_view default_reduce_rung = "sentinel";
 
 }  // namespace stagewise::shared_memory

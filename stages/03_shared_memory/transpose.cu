@@ -9,6 +9,9 @@
 #include "03_shared_memory/transpose/3_padded.cuh"
 #include "03_shared_memory/transpose/4_rows.cuh"
 #include "03_shared_memory/transpose/5_swizzled.cuh"
+#include "03_shared_memory/transpose/6_large_tiles.cuh"
+#include "03_shared_memory/transpose/7_vectors.cuh"
+#include "03_shared_memory/transpose/8_dependent_launch.cuh"
 
 namespace stagewise::shared_memory {
 namespace {
@@ -27,14 +30,25 @@ constexpr auto rungs = std::to_array<Rung<TransposeProblem<T>>>({
      "tiles in shared memory: coalesced on both sides", transpose_tiles<PlainTile, T>,
      supports_everything<TransposeProblem<T>>, 32},
     {"padded", "stages/03_shared_memory/transpose/3_padded.cuh",
-     "an unused column: no bank conflicts", transpose_tiles<PaddedTile, T>,
+     "an unused column: no bank conflicts", transpose_tiles<PaddedTile<tile_side>, T>,
      supports_everything<TransposeProblem<T>>, 32},
     {"rows", "stages/03_shared_memory/transpose/4_rows.cuh",
-     "a thread moves four elements: more loads under way", transpose_rows<PaddedTile, T>,
+     "a thread moves four elements: more loads under way",
+     transpose_rows<PaddedTile<tile_side>, Start::in_order, T>,
      supports_everything<TransposeProblem<T>>, 32},
     {"swizzled", "stages/03_shared_memory/transpose/5_swizzled.cuh",
-     "XOR instead of padding: no shared memory unused", transpose_rows<SwizzledTile, T>,
-     supports_everything<TransposeProblem<T>>, 32},
+     "XOR instead of padding: no shared memory unused",
+     transpose_rows<SwizzledTile, Start::in_order, T>, supports_everything<TransposeProblem<T>>,
+     32},
+    {"large-tiles", "stages/03_shared_memory/transpose/6_large_tiles.cuh",
+     "16 elements a thread, where there are many tiles", transpose_large_tiles<Start::in_order, T>,
+     supports_everything<TransposeProblem<T>>},
+    {"vectors", "stages/03_shared_memory/transpose/7_vectors.cuh",
+     "16 bytes an access, turned in registers", transpose_vectors<Start::in_order, T>,
+     supports_everything<TransposeProblem<T>>},
+    {"dependent-launch", "stages/03_shared_memory/transpose/8_dependent_launch.cuh",
+     "launched while the kernel before ends", transpose_by_dependent_launch<T>,
+     supports_everything<TransposeProblem<T>>},
 });
 
 }  // namespace

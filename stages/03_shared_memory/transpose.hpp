@@ -20,9 +20,9 @@ struct TransposeProblem {
 template <typename T>
 Ladder<TransposeProblem<T>> transpose_ladder();
 
-/// The rung that transpose() takes: in float it is faster than the one above it, which saves shared
-/// memory that is not short here, and costs an instruction an element.
-constexpr std::string_view default_transpose_rung = "rows";
+/// The rung that transpose() takes: the last one but for the one that pays only behind kernels that
+/// allow it.
+constexpr std::string_view default_transpose_rung = "vectors";
 
 /// y = x^T, by the default rung.
 template <typename T>

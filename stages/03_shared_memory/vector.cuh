@@ -10,10 +10,11 @@
 
 namespace stagewise::shared_memory {
 
-/// 16 bytes: four floats or two doubles. Must lie at a multiple of 16 bytes.
-template <typename T>
-struct alignas(16) Vector {
-  static constexpr int length = 16 / sizeof(T);
+/// Neighbours that are loaded as one: as many as 16 bytes hold, four floats or two doubles, unless
+/// fewer are asked for. Must lie at a multiple of its size.
+template <typename T, int length_ = 16 / sizeof(T)>
+struct alignas(length_ * sizeof(T)) Vector {
+  static constexpr int length = length_;
   T values[length];
 };
 

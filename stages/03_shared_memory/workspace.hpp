@@ -32,6 +32,22 @@ class Workspace {
 
   static constexpr Index counter_count = 65'536;
 
+  /// Room for values that are 0 until a block writes them, and are set back to 0 like the counters:
+  /// all counters but the first ticket_count.
+  template <typename T>
+  T* slots() {
+    return static_cast<T*>(static_cast<void*>(counters() + ticket_count));
+  }
+
+  /// How many values of T slots() has room for.
+  template <typename T>
+  static constexpr Index slot_count() {
+    return (counter_count - ticket_count) * static_cast<Index>(sizeof(unsigned)) /
+           static_cast<Index>(sizeof(T));
+  }
+
+  static constexpr Index ticket_count = 1024;
+
  private:
   static constexpr Index bytes = Index{32} << 20;
 

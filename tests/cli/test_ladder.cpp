@@ -92,6 +92,25 @@ TEST_F(Ladders, ARungRunsByItsName) {
   }
 }
 
+TEST_F(Ladders, TheTopRungsTilesAreVerified) {
+  const std::string product = program + "gemm --m 65 --n 17 --k 300 --precision double ";
+  const json picked = report_of(product + "--picked").at("tables").at(0).at("rows");
+  ASSERT_EQ(picked.size(), 1U) << picked;
+  EXPECT_TRUE(picked.at(0).contains("picked")) << picked;
+  if (picked.at(0).at("name") != "tensor-cores") GTEST_SKIP() << "this GPU has none of them";
+  const json report = report_of(product + "--tiles --transpose-b");
+  expect_verified(report);
+  const json& rows = report.at("tables").at(0).at("rows");
+  EXPECT_GE(rows.size(), 5U);
+  for (const json& row : rows) {
+    EXPECT_TRUE(row.at("plan").get<std::string>().starts_with(row.at("name").get<std::string>()))
+        << row;
+  }
+  expect_failure(program + "gemm --tiles", 1, "the tiles of tensor-cores cannot be used here: ...");
+  expect_failure(program + "gemm --tiles --picked", 2,
+                 "--rung, --picked and --tiles say what to run; choose one of them");
+}
+
 TEST_F(Ladders, ReportsWhatItFound) {
   const json report = report_of(
       program +
@@ -164,7 +183,8 @@ TEST_F(Ladders, AgreeWithTheLibraryInDouble) {
 TEST_F(Ladders, EveryOptionIsKnown) {
   const std::set<std::string> of_all = {"m",    "n",           "precision", "seed",
                                         "rung", "repetitions", "report",    "help"};
-  const std::set<std::string> of_products = {"k", "alpha", "beta", "transpose-a", "transpose-b"};
+  const std::set<std::string> of_products = {"k",           "alpha",  "beta", "transpose-a",
+                                             "transpose-b", "picked", "tiles"};
   for (const std::string ladder : {"gemm", "reduce", "transpose"}) {
     for (const std::string& line : lines_of(run_well(program + ladder + " --help"))) {
       if (!line.starts_with("  --")) continue;

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <set>
 #include <sstream>
 #include <utility>
 
@@ -74,6 +75,14 @@ class GemmLadder : public testing::Test {
 
   /// Runs a rung on random matrices, and expects stage 01's result and nothing written beyond it.
   void check(const GemmRung<T>& rung, const GemmProblem<T>& shape, std::uint64_t seed) {
+    check_with([&](const GemmProblem<T>& p, Workspace& w) { rung.run(nullptr, p, w); },
+               command_of(rung, shape), rung.tile, shape, seed);
+  }
+
+  /// The same for what `run` enqueues and `what` describes, with tiles of that size, if not 0.
+  template <typename Run>
+  void check_with(const Run& run, const std::string& what, Index tile_size,
+                  const GemmProblem<T>& shape, std::uint64_t seed) {
     GemmProblem<T> p = shape;
     const std::vector<T> a = random_values<T>(p.m * p.k, seed);
     const std::vector<T> b = random_values<T>(p.k * p.n, seed + 1, -1, 2);
@@ -89,7 +98,7 @@ class GemmLadder : public testing::Test {
       there.a = there_a.get();
       there.b = there_b.get();
       there.c = there_c.get();
-      rung.run(nullptr, there, *workspace_);
+      run(there, *workspace_);
       return there_c.read();
     };
     const std::vector<T> actual = computed();
@@ -103,13 +112,12 @@ class GemmLadder : public testing::Test {
     }
     const T bound = static_cast<T>(8 + 2 * std::sqrt(static_cast<double>(p.k))) *
                     std::numeric_limits<T>::epsilon() * scale;
-    const std::string what = command_of(rung, p);
     ASSERT_EQ(actual.back(), T{-77}) << what << " writes behind C";
     const auto without_guard = [](std::vector<T> values) {
       values.pop_back();
       return values;
     };
-    expect_computed<T>(what, without_guard(actual), without_guard(expected), {p.m, p.n, rung.tile},
+    expect_computed<T>(what, without_guard(actual), without_guard(expected), {p.m, p.n, tile_size},
                        bound, [&] { return without_guard(computed()); });
   }
 
@@ -184,32 +192,92 @@ TYPED_TEST(GemmLadder, TheTopRungsTakeMoreRowsThanAGridHas) {
   }
 }
 
-/// Sizes for which the rung takes each of its tiles, on a GPU with any number of multiprocessors: a
-/// full round of large ones, and of the next smaller, two to a multiprocessor.
-TYPED_TEST(GemmLadder, TensorCoresTakeEveryTile) {
+/// Each tile of the top rung, whichever it would pick: alone and shared by several blocks, at sizes
+/// around those of the tile, with vectors and with single numbers.
+TYPED_TEST(GemmLadder, EveryTileComputesWhatStage01Computes) {
   using T = TypeParam;
   const GemmRung<T>& rung = find_rung(shared_memory::gemm_ladder<T>(), "tensor-cores");
   if (!rung.supports({})) GTEST_SKIP() << rung.supports({}).reason;
-  const Index all = cuda::multiprocessors();
-  Index down = 1;
-  for (Index i = 1; i * i <= all; ++i) {
-    if (all % i == 0) down = i;
-  }
-  const Index across = all / down;
-  const std::vector<Shape3> shapes = {{128 * down, 128 * across, 35},
-                                      {128 * down - 1, 128 * across - 3, 16},
-                                      {64 * down, 128 * across, 50},
-                                      {64 * down - 3, 128 * across - 1, 17},
-                                      {70, 10, 35}};
-  for (const auto [m, n, k] : shapes) {
-    for (const Transpose op_a : {Transpose::no, Transpose::yes}) {
-      for (const Transpose op_b : {Transpose::no, Transpose::yes}) {
-        this->check(
-            rung,
-            {.op_a = op_a, .op_b = op_b, .m = m, .n = n, .k = k, .alpha = T{2}, .beta = T{-1}}, 7);
-        if (this->HasFatalFailure()) return;
+  for (const shared_memory::FittedTile<T>& tile : shared_memory::gemm_tiles<T>()) {
+    if (tile.bytes > cuda::shared_memory_per_block()) continue;
+    const std::vector<Shape3> shapes = {
+        {tile.BM + 2, tile.BN - 2, 6 * tile.BK},          // vectors
+        {2 * tile.BM - 4, tile.BN + 6, 3 * tile.BK - 2},  // ... and a k that ends within a k tile
+        {tile.BM - 1, 2 * tile.BN + 1, 5 * tile.BK + 3},  // single numbers
+        {tile.BM, 3, 1}};
+    Random random(11);
+    for (const auto [m, n, k] : shapes) {
+      const int most = max_parts(tile, m, n, k);
+      for (const int parts : std::set<int>{1, std::min(2, most), most}) {
+        for (int transposes = 0; transposes < 4; ++transposes) {
+          const GemmProblem<T> problem = {
+              .op_a = transposes % 2 == 0 ? Transpose::no : Transpose::yes,
+              .op_b = transposes / 2 == 0 ? Transpose::no : Transpose::yes,
+              .m = m,
+              .n = n,
+              .k = k,
+              .alpha = random_factor<T>(random),
+              .beta = random_factor<T>(random)};
+          this->check_with(
+              [&](const GemmProblem<T>& p, Workspace& w) { tile.run(nullptr, p, parts, w); },
+              command_of(rung, problem) + ", tile " + std::to_string(tile.BM) + "x" +
+                  std::to_string(tile.BN) + ", " + std::to_string(parts) + " parts",
+              0, problem, 13);
+          if (this->HasFatalFailure()) return;
+        }
       }
     }
+  }
+  this->expect_counters_at_zero();
+}
+
+/// The same bits in every run of every tile, however many blocks share it.
+TYPED_TEST(GemmLadder, EveryTileRepeatsItselfBitForBit) {
+  using T = TypeParam;
+  const GemmRung<T>& rung = find_rung(shared_memory::gemm_ladder<T>(), "tensor-cores");
+  if (!rung.supports({})) GTEST_SKIP() << rung.supports({}).reason;
+  Workspace workspace;
+  constexpr Index m = 70;
+  constexpr Index n = 46;
+  constexpr Index k = 802;
+  CudaArray a(random_values<T>(m * k, 1));
+  CudaArray b(random_values<T>(k * n, 2));
+  for (const shared_memory::FittedTile<T>& tile : shared_memory::gemm_tiles<T>()) {
+    if (tile.bytes > cuda::shared_memory_per_block()) continue;
+    std::vector<T> first;
+    for (int i = 0; i < 3; ++i) {
+      CudaArray c(poison<T>(m * n));
+      const GemmProblem<T> problem = {
+          .m = m, .n = n, .k = k, .a = a.get(), .b = b.get(), .c = c.get()};
+      tile.run(nullptr, problem, max_parts(tile, m, n, k), workspace);
+      if (first.empty()) first = c.read();
+      EXPECT_EQ(c.read(), first) << tile.BM << "x" << tile.BN;
+    }
+  }
+}
+
+/// A plan never asks for more blocks than have k tiles, room and counters.
+TEST(GemmTiles, PlansStayWithinTheirLimits) {
+  if (const std::string reason = reason_to_skip(); !reason.empty()) GTEST_SKIP() << reason;
+  const auto tiles = shared_memory::gemm_tiles<double>();
+  Random random(3);
+  for (int i = 0; i < 1000; ++i) {
+    const auto size = [&](std::uint64_t most) {
+      return 1 + static_cast<Index>(random.below(most));
+    };
+    const Index m = size(i % 2 == 0 ? 300 : 2'000'000);
+    const Index n = size(i % 3 == 0 ? 300 : 3000);
+    const Index k = size(i % 5 == 0 ? 100'000 : 1000);
+    const shared_memory::TilePlan plan = plan_tiles(tiles, m, n, k);
+    ASSERT_LT(plan.tile, tiles.size());
+    EXPECT_TRUE(std::isfinite(plan.cycles));
+    const auto& tile = tiles[plan.tile];
+    const Index count = ((m - 1) / tile.BM + 1) * ((n - 1) / tile.BN + 1);
+    ASSERT_GE(plan.parts, 1);
+    if (plan.parts == 1) continue;
+    EXPECT_LE(plan.parts, (k - 1) / tile.BK + 1);
+    EXPECT_LE(count, Workspace::counter_count);
+    EXPECT_LE(count * plan.parts * tile.BM * tile.BN, Workspace::capacity<double>());
   }
 }
 

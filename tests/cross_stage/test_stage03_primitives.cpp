@@ -110,16 +110,18 @@ TEST(Convolution, BatchesGoThroughALimitedMemoryPieceByPiece) {
     std::vector<double> dinput;
     std::vector<double> dfilter;
   };
+  // Adds in the same order however many rows a product has; what the stage picks need not.
+  const auto& rung = find_rung(shared_memory::gemm_ladder<double>(), "warp-tiles");
   const auto run = [&](Index images) {
     CudaArray output(poison<double>(outputs));
     CudaArray dinput(poison<double>(inputs));
     CudaArray dfilter(poison<double>(weights));
     const shared_memory::Im2colImages<double> columns = {memory.get(), images};
     shared_memory::convolution<double>(nullptr, ConvolutionVariant::im2col, p, input.get(),
-                                       filter.get(), output.get(), columns, workspace);
+                                       filter.get(), output.get(), columns, workspace, &rung);
     shared_memory::convolution_backward<double>(nullptr, ConvolutionVariant::im2col, p, input.get(),
                                                 filter.get(), doutput.get(), dinput.get(),
-                                                dfilter.get(), columns, workspace);
+                                                dfilter.get(), columns, workspace, &rung);
     return Results{output.read(), dinput.read(), dfilter.read()};
   };
   const Results whole = run(7);

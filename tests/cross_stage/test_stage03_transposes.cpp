@@ -34,7 +34,8 @@ std::vector<Size> random_sizes(std::uint64_t seed) {
                              {2, 2},    {1, 7},   {7, 1},    {3, 5},    {5, 3},    {13, 17},
                              {31, 33},  {33, 31}, {32, 32},  {64, 32},  {5, 1031}, {257, 3},
                              {1, 256},  {256, 1}, {127, 65}, {600, 10}, {3, 2100}, {2100, 3},
-                             {40, 513}, {19, 20}, {20, 19},  {20, 20},  {3, 257},  {2, 4099}};
+                             {40, 513}, {19, 20}, {20, 19},  {20, 20},  {3, 257},  {2, 4099},
+                             {68, 36},  {4, 132}, {132, 4}};
   Random random(seed);
   const auto side = [&] { return static_cast<Index>(std::exp(random.uniform(0, std::log(300)))); };
   for (int i = 0; i < shapes_per_rung(); ++i) sizes.push_back({side(), side()});
@@ -106,6 +107,24 @@ TYPED_TEST(Transposes, EveryRung) {
       rung.run(nullptr, problem, workspace);
       expect_within_units(std::string(rung.name) + ", " + name_of(size), 0, y.read(), expected);
       if (this->HasFatalFailure()) return;
+    }
+  }
+}
+
+/// So many elements that rungs take their large tiles; with and without whole vectors in a row.
+TYPED_TEST(Transposes, LargeTiles) {
+  using T = TypeParam;
+  if (is_too_large(4100 * 2100)) GTEST_SKIP() << "fewer shapes were asked for";
+  Workspace workspace;
+  for (const Size& size : {Size{4100, 2100}, Size{2001, 4103}}) {
+    const std::vector<T> x = numbered<T>(size.rows * size.cols);
+    const std::vector<T> expected = guarded(transposed(size, x));
+    CudaArray there(guarded(x));
+    for (const auto& rung : transpose_ladder<T>().last(3)) {
+      CudaArray y(poison<T>(size.rows * size.cols + 1));
+      rung.run(nullptr, {.rows = size.rows, .cols = size.cols, .x = there.get(), .y = y.get()},
+               workspace);
+      expect_within_units(std::string(rung.name) + ", " + name_of(size), 0, y.read(), expected);
     }
   }
 }

@@ -12,7 +12,8 @@
 ///
 /// A `length` above 1 promises that each group of `length` neighbours is aligned to 16 bytes and
 /// lies either entirely inside the matrix or entirely outside. Loaders must accept steps up to a
-/// tile's depth past `beyond`, and places up to a tile's height past the last. The loaders here are
+/// tile's depth past `beyond`, where elements do not exist, and places up to a tile's height past
+/// the last, where any numbers will do, since the results are not stored. The loaders here are
 /// those of stored matrices; the convolution has another.
 ///
 /// A loader that has to look up the address of a step in memory also has
@@ -28,7 +29,7 @@
 
 namespace stagewise::shared_memory {
 
-/// Where an element is, and whether it exists: beyond the edges of a matrix there are zeros.
+/// Where an element is, and whether it exists: past the last step, there are zeros.
 template <typename T>
 struct Element {
   const T* address;
@@ -48,25 +49,22 @@ inline bool fits_ints(Index m, Index n, Index k) {
 /// A factor as it is stored. See the two kinds below.
 template <typename T>
 struct StoredMatrix {
-  /// The first element of a place.
-  struct Row {
-    const T* begin;
-    int steps;  ///< 0 if there is no such place
-  };
+  using Row = const T*;  ///< the first element of a place
 
   const T* data;
   int places;  ///< rows of op(A), or columns of op(B)
   int steps;   ///< k
 
-  /// See row() of the loaders.
+  /// See row() of the loaders. Past the last place, the first one's numbers do: what is computed
+  /// from them lies outside of C. So nobody has to remember which places there are.
   __device__ Row row_at(int place, bool along) const {
     // The product of two ints as an Index: one instruction, and no overflow.
-    return {data + static_cast<Index>(place) * (along ? steps : 1), place < places ? steps : 0};
+    return data + static_cast<Index>(place < places ? place : 0) * (along ? steps : 1);
   }
 
   /// See at() of the loaders.
-  __device__ Element<T> element_at(const Row& row, int step, bool along) const {
-    return {row.begin + static_cast<Index>(step) * (along ? 1 : places), step < row.steps};
+  __device__ Element<T> element_at(Row row, int step, bool along) const {
+    return {row + static_cast<Index>(step) * (along ? 1 : places), step < steps};
   }
 };
 
@@ -90,12 +88,41 @@ struct VectorLoader : StoredMatrix<T> {
 };
 //! [stored]
 
-/// A loader of single numbers, whose memory runs in either direction: for rows of odd lengths.
+/// Likewise for single numbers: for rows of odd lengths. A thread copies so many of them that its
+/// registers cannot hold all their rows. But these lie at equal distances, so the compiler needs
+/// just one, if each place is compared with the last one anew.
+template <typename T, bool along>
+struct NumberLoader : StoredMatrix<T> {
+  static constexpr int length = 1;
+  static constexpr bool computes_rows = true;  ///< for each copy
+
+  /// The first element of a place, which may not exist.
+  struct Row {
+    const T* begin;
+    bool is_inside;
+  };
+
+  /// Known at compile time.
+  static __device__ constexpr bool memory_runs_along() { return along; }
+
+  /// Where a row of A begins, or a column of B.
+  __device__ Row row(int place) const {
+    return {this->data + static_cast<Index>(place) * (along ? this->steps : 1),
+            place < this->places};
+  }
+
+  /// Where its element of a step is.
+  __device__ Element<T> at(const Row& row, int step) const {
+    const Element<T> element = this->element_at(row.begin, step, along);
+    return {element.address, element.is_inside && row.is_inside};
+  }
+};
+
+/// A loader of single numbers, whose memory runs in either direction, where speed matters less.
 template <typename T>
 struct ScalarLoader : StoredMatrix<T> {
   using typename StoredMatrix<T>::Row;
   static constexpr int length = 1;
-  static constexpr bool computes_rows = true;  ///< for each copy: registers cannot hold them all
   bool along;
 
   /// Known at run time.
@@ -143,5 +170,29 @@ void with_loaders(const GemmProblem<T>& p, const Multiply& multiply) {
   }
 }
 //! [with_loaders]
+
+/// The same with loaders whose direction the compiler always knows, for rungs 14 and above: vectors
+/// for both factors if both have them, else single numbers for both.
+template <typename T, typename Multiply>
+void with_fixed_loaders(const GemmProblem<T>& p, const Multiply& multiply) {
+  const auto m = static_cast<int>(p.m);
+  const auto n = static_cast<int>(p.n);
+  const auto k = static_cast<int>(p.k);
+  const bool a_along = p.op_a == Transpose::no;
+  const bool b_along = p.op_b == Transpose::yes;
+  const bool have_vectors =
+      is_aligned(p.a, a_along ? p.k : p.m) && is_aligned(p.b, b_along ? p.k : p.n);
+  const auto with_a = [&]<bool along_a>() {
+    const auto with_b = [&]<bool along_b>() {
+      if (have_vectors) {
+        multiply(VectorLoader<T, along_a>{{p.a, m, k}}, VectorLoader<T, along_b>{{p.b, n, k}});
+      } else {
+        multiply(NumberLoader<T, along_a>{{p.a, m, k}}, NumberLoader<T, along_b>{{p.b, n, k}});
+      }
+    };
+    b_along ? with_b.template operator()<true>() : with_b.template operator()<false>();
+  };
+  a_along ? with_a.template operator()<true>() : with_a.template operator()<false>();
+}
 
 }  // namespace stagewise::shared_memory

@@ -5,6 +5,7 @@
 
 #include <cuda_runtime.h>
 
+#include "03_shared_memory/gemm/tile_plan.hpp"
 #include "03_shared_memory/workspace.hpp"
 #include "network/problems.hpp"
 

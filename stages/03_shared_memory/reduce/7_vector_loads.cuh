@@ -7,9 +7,10 @@
 /// length, two launches are enough: the second one is a single block that adds up the partial sums.
 ///
 /// A load fetches 16 bytes, four floats, so that a quarter of the instructions keeps the memory
-/// busy; each component has a sum of its own, which also keeps the rounding of long runs down. Such
-/// loads must begin at a multiple of 16 bytes. The elements before the first one and after the
-/// last, at most three each in float, are added one by one.
+/// busy, and a thread has several of them on their way before it adds the first. Each component has
+/// a sum of its own, which also keeps the rounding of long runs down. Such loads must begin at a
+/// multiple of 16 bytes. The elements before the first one and after the last, at most three each
+/// in float, are added one by one.
 ///
 /// What is slow now: the second launch, which does next to nothing.
 ///
@@ -29,27 +30,39 @@
 
 namespace stagewise::shared_memory {
 
+/// Loads that a thread has under way at once: of 16 elements.
+template <typename T>
+constexpr int loads_at_once = 16 / Vector<T>::length;
+
 //! [strided_sum]
-/// What this thread finds when the whole grid strides over n elements.
+/// What this thread finds when the whole grid strides over n elements. In each step, a block takes
+/// loads_at_once times as many neighbouring vectors as it has threads.
 template <typename T>
 __device__ T strided_sum(Index n, const T* x) {
   constexpr int length = Vector<T>::length;
+  constexpr int loads = loads_at_once<T>;
   const auto unaligned =
       static_cast<Index>(reinterpret_cast<std::uintptr_t>(x) / sizeof(T) % length);
   const Index head = unaligned == 0 ? 0 : min(n, length - unaligned);
   const Index vectors = (n - head) / length;
   const Index tail = head + vectors * length;
-  const Index first = cuda::index_x();
-  const Index stride = static_cast<Index>(gridDim.x) * blockDim.x;
+  const auto* const body = reinterpret_cast<const Vector<T>*>(x + head);
 
   T sums[length] = {};
-  const auto* const body = reinterpret_cast<const Vector<T>*>(x + head);
-#pragma unroll 4
-  for (Index i = first; i < vectors; i += stride) {
-    const Vector<T> vector = body[i];
+  const Index of_block = Index{loads} * blockDim.x;
+  for (Index start = blockIdx.x * of_block; start < vectors; start += gridDim.x * of_block) {
+    const Index place = start + threadIdx.x;
+    Vector<T> fetched[loads];  // all on their way before any of them is waited for, and no branches
 #pragma unroll
-    for (int j = 0; j < length; ++j) sums[j] += vector.values[j];
+    for (int i = 0; i < loads; ++i) fetched[i] = body[min(place + i * blockDim.x, vectors - 1)];
+#pragma unroll
+    for (int i = 0; i < loads; ++i) {
+      const bool inside = place + i * blockDim.x < vectors;
+#pragma unroll
+      for (int j = 0; j < length; ++j) sums[j] += inside ? fetched[i].values[j] : T{0};
+    }
   }
+  const Index first = cuda::index_x();
   if (first < head) sums[0] += x[first];
   if (first < n - tail) sums[1] += x[tail + first];
   T sum = 0;
@@ -69,18 +82,15 @@ __global__ void strided_sums_kernel(Index n, const T* __restrict__ x, T* sums) {
 }
 //! [strided_sums]
 
-/// The blocks that the current GPU runs at once, at 256 threads each: as many as it has room for
-/// would be eight a multiprocessor, and four suffice to keep the memory busy.
-inline Index resident_blocks() {
-  return Index{4} * cuda::multiprocessors();
-}
-
-/// The blocks of a strided sum: no more than have four loads for each thread, which are on their
-/// way together; with fewer, the partial sums would take longer than what was added up.
+/// The blocks of a strided sum: no more than have all loads of a step for each thread; with fewer,
+/// the partial sums would take longer than what was added up. And no more than forty for each
+/// multiprocessor, which has room for eight: who is done early gets another one, and none idles
+/// while the slowest ends.
 template <typename T>
 unsigned strided_blocks(Index n) {
-  const Index shares = cuda::pieces(n, Index{4} * cuda::threads_per_block * Vector<T>::length);
-  return static_cast<unsigned>(std::clamp<Index>(shares, 1, resident_blocks()));
+  const Index most = Index{40} * cuda::multiprocessors();
+  const Index of_block = Index{loads_at_once<T>} * Vector<T>::length * cuda::threads_per_block;
+  return static_cast<unsigned>(std::clamp<Index>(cuda::pieces(n, of_block), 1, most));
 }
 
 /// The sum in two launches: one for the partial sums, and one block for their sum.

@@ -82,10 +82,10 @@ void column_sums_in_one_pass(cudaStream_t stream, const ColumnSumsProblem<T>& p,
                              Workspace& workspace) {
   if (p.cols == 0) return;
   const Index across = cuda::pieces(p.cols, column_tile);
-  // A block of 1,024 threads counts for four of those of which resident_blocks() speaks. Each
-  // should have some rows to read before the cost of the second tree pays. As across x down is at
-  // most the number of resident blocks where down is not 1, workspace and counters suffice.
-  const Index wanted = std::max<Index>(resident_blocks() / 4 / across, 1);
+  // A block of 1,024 threads for each multiprocessor. Each should have some rows to read before the
+  // cost of the second tree pays. As across x down is at most the number of multiprocessors where
+  // down is not 1, workspace and counters suffice.
+  const Index wanted = std::max<Index>(cuda::multiprocessors() / across, 1);
   const Index down = std::clamp<Index>(cuda::pieces(p.rows, Index{4} * column_tile), 1, wanted);
   const dim3 grid(static_cast<unsigned>(across), static_cast<unsigned>(down));
   one_pass_column_sums_kernel<<<grid, dim3(column_tile, column_tile), 0, stream>>>(

@@ -9,6 +9,20 @@
 
 namespace stagewise::shared_memory {
 
+//! [last_ticket]
+/// Whether this block draws the last of `blocks` tickets; that says nothing about what the others
+/// have written. `counter`, 0 at the beginning, is 0 again after the last. All threads call it.
+__device__ inline bool draws_last_ticket(unsigned* counter, unsigned blocks) {
+  __shared__ bool last;
+  if (threadIdx.x == 0 && threadIdx.y == 0) {
+    last = atomicAdd(counter, 1U) + 1 == blocks;
+    if (last) *counter = 0;
+  }
+  __syncthreads();
+  return last;
+}
+//! [last_ticket]
+
 //! [last_block]
 /// Whether this block is the last of `blocks` to call this. If so, it sees what the others wrote to
 /// global memory before, and `counter`, 0 at the beginning, is 0 again. All threads call it.

@@ -27,7 +27,8 @@ constexpr int tile_side = 32;
 
 /// Where a tile keeps its elements: here in rows, one after the other.
 struct PlainTile {
-  static constexpr int width = tile_side;  ///< elements from one row to the next
+  static constexpr int side = tile_side;
+  static constexpr int width = side;  ///< elements from one row to the next
 
   /// Where in its row an element is kept.
   static __device__ int column(int /*row*/, int column) { return column; }

@@ -22,8 +22,10 @@ namespace stagewise::shared_memory {
 
 //! [padded]
 /// In place of PlainTile.
+template <int side_>
 struct PaddedTile {
-  static constexpr int width = tile_side + 1;
+  static constexpr int side = side_;
+  static constexpr int width = side + 1;
 
   /// Where in its row an element is kept.
   static __device__ int column(int /*row*/, int column) { return column; }

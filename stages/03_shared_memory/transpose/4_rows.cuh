@@ -13,37 +13,38 @@
 /// Work: as rung 3, with a quarter of the threads.
 #pragma once
 
+#include "03_shared_memory/dependent_launch.cuh"
 #include "03_shared_memory/transpose/3_padded.cuh"
 
 namespace stagewise::shared_memory {
 
-constexpr int rows_at_once = 8;
-constexpr int rows_of_thread = tile_side / rows_at_once;
-
 //! [transpose_rows]
-template <typename Tile, typename T>
+template <typename Tile, Start start, typename T>  // early: for rung 8
 __global__ void transpose_rows_kernel(Index rows, Index cols, const T* __restrict__ x,
                                       T* __restrict__ y) {
-  __shared__ T tile[tile_side][Tile::width];
+  constexpr int rows_at_once = cuda::threads_per_block / Tile::side;
+  constexpr int values_of_thread = Tile::side / rows_at_once;
+  __shared__ T tile[Tile::side][Tile::width];
+  if constexpr (start == Start::early) wait_for_kernel_before();
   const auto right = static_cast<int>(threadIdx.x);
-  const Index left = blockIdx.x * Index{tile_side};
-  const Index step = gridDim.y * Index{tile_side};
-  for (Index top = blockIdx.y * Index{tile_side}; top < rows; top += step) {
-    T values[rows_of_thread];  // loaded one after the other, before any of them is waited for
+  const Index left = blockIdx.x * Index{Tile::side};
+  const Index step = gridDim.y * Index{Tile::side};
+  for (Index top = blockIdx.y * Index{Tile::side}; top < rows; top += step) {
+    T values[values_of_thread];  // loaded one after the other, before any of them is waited for
 #pragma unroll
-    for (int i = 0; i < rows_of_thread; ++i) {
-      const Index row = top + threadIdx.y + i * rows_at_once;
-      const bool inside = row < rows && left + right < cols;
-      values[i] = inside ? x[row * cols + left + right] : T{0};
+    for (int i = 0; i < values_of_thread; ++i) {
+      // Beyond an edge, what lies at it: it is not stored, and no branch is between the loads.
+      const Index row = min(top + threadIdx.y + i * rows_at_once, rows - 1);
+      values[i] = x[row * cols + min(left + right, cols - 1)];
     }
 #pragma unroll
-    for (int i = 0; i < rows_of_thread; ++i) {
+    for (int i = 0; i < values_of_thread; ++i) {
       const int down = static_cast<int>(threadIdx.y) + i * rows_at_once;
       tile[down][Tile::column(down, right)] = values[i];
     }
     __syncthreads();  // what is written was read by other threads
 #pragma unroll
-    for (int i = 0; i < rows_of_thread; ++i) {
+    for (int i = 0; i < values_of_thread; ++i) {
       const int down = static_cast<int>(threadIdx.y) + i * rows_at_once;
       if (left + down < cols && top + right < rows) {
         y[(left + down) * rows + top + right] = tile[right][Tile::column(right, down)];
@@ -54,13 +55,13 @@ __global__ void transpose_rows_kernel(Index rows, Index cols, const T* __restric
 }
 //! [transpose_rows]
 
-template <typename Tile, typename T>
+template <typename Tile, Start start = Start::in_order, typename T>
 void transpose_rows(cudaStream_t stream, const TransposeProblem<T>& p, Workspace& /*workspace*/) {
   if (p.rows == 0 || p.cols == 0) return;
-  const dim3 grid = cuda::grid_for(p.rows, p.cols, dim3(tile_side, tile_side));
-  const dim3 block(tile_side, rows_at_once);
-  transpose_rows_kernel<Tile><<<grid, block, 0, stream>>>(p.rows, p.cols, p.x, p.y);
-  CUDA_CHECK_LAUNCH("transpose_rows");
+  const dim3 grid = cuda::grid_for(p.rows, p.cols, dim3(Tile::side, Tile::side));
+  const dim3 block(Tile::side, cuda::threads_per_block / Tile::side);
+  launch<start>("transpose_rows", transpose_rows_kernel<Tile, start, T>, grid, block, stream,
+                p.rows, p.cols, p.x, p.y);
 }
 
 }  // namespace stagewise::shared_memory

@@ -24,7 +24,8 @@ namespace stagewise::shared_memory {
 //! [swizzled]
 /// In place of PaddedTile.
 struct SwizzledTile {
-  static constexpr int width = tile_side;
+  static constexpr int side = tile_side;
+  static constexpr int width = side;
 
   /// Where in its row an element is kept.
   static __device__ int column(int row, int column) { return column ^ row; }

@@ -1,0 +1,55 @@
+/// @file
+/// Programmatic dependent launch: a kernel is there before the one before it has ended.
+///
+/// Usually, a kernel is launched when all blocks of the one before have ended and all that they
+/// wrote has arrived. To launch it, that is to hand out its blocks, to start their warps and to
+/// fetch their first instructions, takes a good part of a microsecond, in which nothing else
+/// happens. Since compute capability 9.0, a kernel may allow the next one to be launched while it
+/// still runs, and the next one then waits by itself, at the place where it first needs what was
+/// computed before.
+#pragma once
+
+#include <cstdint>
+
+#include <cuda_runtime.h>
+
+#include "cuda/check.hpp"
+#include "cuda/device.hpp"
+
+namespace stagewise::shared_memory {
+
+/// When a kernel of a stream is launched.
+enum class Start : std::uint8_t {
+  in_order,  ///< when the kernel before has ended
+  early      ///< while it still runs, where it and the GPU allow that
+};
+
+//! [dependent_launch]
+/// Allows the next kernel to be launched early, and waits until the one before has ended. Kernels
+/// that start early call this before they read or write any memory that others use.
+__device__ inline void wait_for_kernel_before() {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+  cudaTriggerProgrammaticLaunchCompletion();
+  cudaGridDependencySynchronize();
+#endif
+}
+
+/// Launches a kernel; `name`, in quotes, is for errors.
+template <Start start, typename... Parameters, typename... Arguments>
+void launch(const char* name, void (*kernel)(Parameters...), dim3 grid, dim3 block,
+            cudaStream_t stream, Arguments... arguments) {
+  cudaLaunchAttribute attribute = {};
+  attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  attribute.val.programmaticStreamSerializationAllowed = 1;
+  cudaLaunchConfig_t config = {};
+  config.gridDim = grid;
+  config.blockDim = block;
+  config.stream = stream;
+  config.attrs = &attribute;
+  config.numAttrs = start == Start::early && cuda::compute_capability() >= 90 ? 1 : 0;
+  CUDA_CHECK(cudaLaunchKernelEx(&config, kernel, arguments...));
+  CUDA_CHECK_LAUNCH(name);
+}
+//! [dependent_launch]
+
+}  // namespace stagewise::shared_memory

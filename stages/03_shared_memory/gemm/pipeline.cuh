@@ -1,0 +1,119 @@
+/// @file
+/// The k tiles of both factors on their way through shared memory.
+#pragma once
+
+#include "03_shared_memory/gemm/sliced_tiling.cuh"
+#include "03_shared_memory/gemm/tile_copies.cuh"
+#include "03_shared_memory/gemm/tiling.cuh"
+
+namespace stagewise::shared_memory {
+
+//! [pipeline]
+/// A ring of `stages` buffers for each factor. While one k tile is multiplied, the others are being
+/// filled.
+template <typename T, typename Tiling, typename LoaderA, typename LoaderB>
+class Pipeline {
+ public:
+  using CopiesA = TileCopies<T, LoaderA, Tiling::BM, Tiling::BK, Tiling::threads>;
+  using CopiesB = TileCopies<T, LoaderB, Tiling::BN, Tiling::BK, Tiling::threads>;
+  using TileA = typename CopiesA::Tile;
+  using TileB = typename CopiesB::Tile;
+  static constexpr int elements = Tiling::stages * (TileA::elements + TileB::elements);
+
+  /// For k tiles `begin` to `end` - 1 of a tile of C.
+  /// @param shared room for `elements` numbers.
+  __device__ Pipeline(T* shared, const LoaderA& a, const LoaderB& b, TilePlace tile, int begin,
+                      int end)
+      : shared_(shared), loader_a_(a), loader_b_(b), next_(begin), end_(end) {
+    copies_a_.start(a, tile.top, begin * Tiling::BK);
+    copies_b_.start(b, tile.left, begin * Tiling::BK);
+  }
+
+  /// Requests as many k tiles as can be in flight, and waits for the first.
+  __device__ void fill() {
+#pragma unroll
+    for (int stage = 0; stage + 1 < Tiling::stages; ++stage) {
+      copy(0, 1);
+      end_of_copies(stage + 1);
+    }
+    wait();
+  }
+
+  /// Requests those copies of the next k tile whose turn it is at place `which` of `of`.
+  __device__ __forceinline__ void copy(int which, int of) {
+    // Past the end, zeros are copied.
+    const int step = next_ < end_ ? next_ * Tiling::BK : beyond;
+    constexpr int copies = CopiesA::count + CopiesB::count;
+#pragma unroll
+    for (int i = 0; i < copies; ++i) {
+      if (i * of / copies != which) continue;
+      if (i < CopiesA::count) {
+        copies_a_.copy(buffer_a(filled_), loader_a_, i, step);
+      } else {
+        copies_b_.copy(buffer_b(filled_), loader_b_, i - CopiesA::count, step);
+      }
+    }
+  }
+
+  /// After all copies of a k tile and all reads of another: moves on to the next of each, and waits
+  /// for it.
+  __device__ void advance() {
+    end_of_copies(read_);
+    read_ = read_ + 1 < Tiling::stages ? read_ + 1 : 0;
+    wait();
+  }
+
+  /// Whether the k tile that is multiplied is one of this tile's.
+  __device__ bool has_k_tile() const {
+    return next_ < end_ + Tiling::stages - 1;
+  }
+
+  /// Leaves nothing in flight.
+  __device__ void drain() {
+    __pipeline_wait_prior(0);
+  }
+
+  /// The k tile that is multiplied.
+  __device__ const T* a() const {
+    return buffer_a(read_);
+  }
+  __device__ const T* b() const {
+    return buffer_b(read_);
+  }
+
+ private:
+  __device__ T* buffer_a(int stage) const {
+    return shared_ + stage * TileA::elements;
+  }
+  __device__ T* buffer_b(int stage) const {
+    return shared_ + Tiling::stages * TileA::elements + stage * TileB::elements;
+  }
+
+  /// Groups the copies requested so far; the next k tile goes to another buffer.
+  __device__ void end_of_copies(int free_buffer) {
+    __pipeline_commit();
+    ++next_;
+    filled_ = free_buffer;
+    copies_a_.prepare(loader_a_, next_ * Tiling::BK);
+    copies_b_.prepare(loader_b_, next_ * Tiling::BK);
+  }
+
+  /// Waits until the oldest k tile is complete, for all threads.
+  __device__ void wait() {
+    __pipeline_wait_prior(Tiling::stages - 2);
+    __syncthreads();
+  }
+
+  T* shared_;
+  const LoaderA& loader_a_;
+  const LoaderB& loader_b_;
+  int next_;  ///< the k tile to copy
+  int end_;
+  int filled_ = 0;  ///< the buffer to which it is copied
+  int read_ = 0;    ///< the buffer that is multiplied
+  CopiesA copies_a_;
+  CopiesB copies_b_;
+};
+//! [pipeline]
+
+}  // namespace stagewise::shared_memory

@@ -1,0 +1,86 @@
+/// @file
+/// The kernel around multiplied_tile.cuh, and its launch.
+#pragma once
+
+#include "03_shared_memory/gemm/multiplied_tile.cuh"
+#include "03_shared_memory/gemm/tile_plan.hpp"
+#include "03_shared_memory/workspace.hpp"
+#include "cuda/check.hpp"
+#include "cuda/launch.cuh"
+
+namespace stagewise::shared_memory {
+
+/// Where blocks that share a tile leave their sums.
+template <typename T>
+struct SharedTiles {
+  int parts;           ///< how many blocks share a tile
+  T* partials;         ///< all parts of a tile, one after another
+  unsigned* counters;  ///< one for each tile
+};
+
+//! [planned_tiles]
+template <template <typename, typename, typename> class Multiplier, typename T, typename Tiling,
+          typename LoaderA, typename LoaderB, typename Epilogue>
+__global__ void __launch_bounds__(Tiling::threads, LoaderA::length > 1 ? Tiling::blocks : 1)
+    planned_tiles_kernel(int m, int n, int k_tiles, LoaderA a, LoaderB b, Epilogue epilogue,
+                         SharedTiles<T> shared_tiles) {
+  extern __shared__ __align__(16) unsigned char memory[];
+  const TileOrder<Tiling> order = {m, n};
+  const int parts = shared_tiles.parts;
+  const auto tiles = static_cast<int>(gridDim.x) / parts;
+  const int tile = static_cast<int>(blockIdx.x) % tiles;
+  const int part = static_cast<int>(blockIdx.x) / tiles;
+  const auto begin_of = [&](Index i) { return static_cast<int>(i * k_tiles / parts); };
+
+  using Work = MultipliedTile<T, Multiplier, Tiling, LoaderA, LoaderB>;
+  Work work(reinterpret_cast<T*>(memory), order.place(tile));
+  work.multiply(a, b, begin_of(part), begin_of(part + 1));
+  work.add_slices();
+  if (parts > 1) {
+    T* const partials = shared_tiles.partials + tile * parts * Tiling::BM * Tiling::BN;
+    if (!work.add_parts(partials, shared_tiles.counters + tile, part, parts)) return;
+  }
+  work.finish(epilogue, m, n);
+}
+//! [planned_tiles]
+
+/// C = epilogue(op(A) op(B)), m, n at least 1.
+/// @param parts how many blocks share a tile; the workspace must have room for them.
+template <template <typename, typename, typename> class Multiplier, typename T, typename Tiling,
+          typename LoaderA, typename LoaderB, typename Epilogue>
+void multiply_planned_tiles(cudaStream_t stream, Index m, Index n, Index k, const LoaderA& a,
+                            const LoaderB& b, const Epilogue& epilogue, int parts,
+                            Workspace& workspace) {
+  constexpr int bytes = MultipliedTile<T, Multiplier, Tiling, LoaderA, LoaderB>::bytes();
+  constexpr auto* kernel = planned_tiles_kernel<Multiplier, T, Tiling, LoaderA, LoaderB, Epilogue>;
+  static const bool is_allowed = [] {  // more than the 48 KB that any kernel may use
+    CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
+    return true;
+  }();
+  static_cast<void>(is_allowed);
+  const auto blocks = static_cast<unsigned>(tile_count<Tiling>(m, n) * parts);
+  kernel<<<blocks, Tiling::threads, bytes, stream>>>(
+      static_cast<int>(m), static_cast<int>(n), static_cast<int>(cuda::pieces(k, Tiling::BK)), a, b,
+      epilogue, SharedTiles<T>{parts, workspace.partials<T>(), workspace.counters()});
+  CUDA_CHECK_LAUNCH("gemm (planned tiles)");
+}
+
+/// An entry of a table of tiles.
+template <typename T, typename Tiling>
+constexpr FittedTile<T> fitted_tile(decltype(FittedTile<T>::run) run) {
+  constexpr int size = sizeof(T);
+  constexpr int padding = 2 * 32;  // bytes of a step, in the layout that takes more
+  constexpr int pipeline =
+      Tiling::stages * Tiling::BK * ((Tiling::BM + Tiling::BN) * size + padding);
+  constexpr int others = (Tiling::slices - 1) * Tiling::BM * Tiling::BN * size;
+  return {Tiling::BM,
+          Tiling::BN,
+          Tiling::BK,
+          Tiling::slices,
+          Tiling::threads / 32,
+          Tiling::blocks,
+          std::max(pipeline, others),
+          run};
+}
+
+}  // namespace stagewise::shared_memory

@@ -1,0 +1,49 @@
+/// @file
+/// A k tile from which tensor cores' lanes, and others, read without bank conflicts.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include "03_shared_memory/vector.cuh"
+
+namespace stagewise::shared_memory {
+
+//! [swizzled_tile]
+/// `extent` rows of A, or columns of B ("places"), and BK steps. The lanes of a warp read 4
+/// neighbouring steps of 8 neighbouring places, one number each, or a vector each.
+///
+/// If memory runs along k, the numbers of a place are stored together, and their vectors are
+/// permuted by exclusive or (a swizzle), so that places which would share banks do not. Otherwise
+/// the places of a step are stored together, with a padding before those of the next: it shifts a
+/// step by a quarter of the 32 banks against the one before.
+template <typename T, int extent_, int BK_, bool keeps_rows_>
+struct SwizzledTile {
+  static constexpr int extent = extent_;
+  static constexpr int BK = BK_;
+  static constexpr bool keeps_rows = keeps_rows_;
+  static constexpr int length = Vector<T>::length;
+  static constexpr int bytes_of_banks = 128;
+  static constexpr int quarter = bytes_of_banks / 4 / sizeof(T);  ///< numbers in 8 banks
+  static constexpr int padding = extent % (2 * quarter) == quarter ? 0 : quarter;
+  static constexpr int row_length = keeps_rows ? BK : extent + padding;
+  static constexpr int elements = (keeps_rows ? extent : BK) * row_length;
+  static_assert(extent % quarter == 0 || extent % (2 * quarter) == 0);
+
+  /// Where an element is. Its neighbours follow it, in `step` or in `place`, within a vector.
+  static __device__ int index(int place, int step) {
+    if constexpr (keeps_rows) {
+      constexpr int vectors = BK / length;  // of a place
+      constexpr int read = 4 / length;      // of them are read together
+      constexpr int bytes = BK * sizeof(T);
+      constexpr int places = bytes < bytes_of_banks ? bytes_of_banks / bytes : 1;  // in all banks
+      static_assert((vectors & (vectors - 1)) == 0 && read >= 1);
+      const int swizzle = read * (place / places % (vectors / read));
+      return place * BK + ((step / length) ^ swizzle) * length + step % length;
+    } else {
+      return step * row_length + place;
+    }
+  }
+};
+//! [swizzled_tile]
+
+}  // namespace stagewise::shared_memory

@@ -1,0 +1,107 @@
+/// @file
+/// Which tile suits a product, and how many blocks share one.
+///
+/// The larger a tile, the fewer numbers are loaded for each multiplication. But C has a whole
+/// number of tiles, and a GPU a whole number of multiprocessors: with 64 x 104, 800 x 1000 has 130
+/// tiles, nearly one for each of 132 multiprocessors; with 64 x 64, it has 208, of which some
+/// multiprocessors get two and the others one (**wave quantization**). And if C is small, there are
+/// fewer tiles than multiprocessors, unless several blocks share a tile, each for a part of k. No
+/// rule of thumb weighs all that, so the time is estimated for every tile of a table, and the
+/// shortest wins.
+
+#include <algorithm>
+
+#include "03_shared_memory/gemm/tile_plan.hpp"
+#include "cuda/device.hpp"
+#include "cuda/launch.cuh"
+
+namespace stagewise::shared_memory {
+namespace {
+
+//! [tile_cycles]
+/// How a multiprocessor's time depends on what it does, in cycles: for an H200, and in similar
+/// proportions for other GPUs.
+constexpr double multiply_adds = 128;  ///< that the unit can do per cycle
+constexpr double l2_bytes = 28;        ///< per cycle, if all multiprocessors load
+constexpr double pause = 150;          ///< per k tile, in which a block waits for the next
+constexpr double start = 1500;      ///< until the first k tile is there, and to store the results
+constexpr double hand_over = 2500;  ///< until another block sees this block's sums
+
+/// The time of one multiprocessor that computes `count` blocks at the same time. While one of them
+/// pauses, the others multiply.
+template <typename T>
+double cycles_of_blocks(const FittedTile<T>& tile, int count, Index k_tiles) {
+  const double multiplying = static_cast<double>(tile.BM) * tile.BN / multiply_adds;
+  const double loading = static_cast<double>((tile.BM + tile.BN) * sizeof(T)) / l2_bytes;
+  const double per_k_tile = count * tile.BK * std::max(multiplying, loading) + pause / count;
+  return start + static_cast<double>(k_tiles) * per_k_tile;
+}
+
+/// The time of a product: that of the multiprocessor with the most blocks.
+template <typename T>
+double cycles_of(const FittedTile<T>& tile, Index tiles, Index k_tiles, int parts) {
+  const Index of_part = cuda::pieces(k_tiles, parts);
+  const Index most = cuda::pieces(tiles * parts, cuda::multiprocessors());
+  double cycles =
+      static_cast<double>(most / tile.blocks) * cycles_of_blocks(tile, tile.blocks, of_part);
+  if (const auto rest = static_cast<int>(most % tile.blocks); rest > 0) {
+    cycles += cycles_of_blocks(tile, rest, of_part);
+  }
+  if (parts > 1) {
+    const double bytes = static_cast<double>(tile.BM) * tile.BN * sizeof(T) * parts;
+    cycles += hand_over + bytes / l2_bytes;
+  }
+  return cycles;
+}
+//! [tile_cycles]
+
+}  // namespace
+
+template <typename T>
+int max_parts(const FittedTile<T>& tile, Index m, Index n, Index k) {
+  constexpr Index min_k_tiles = 2;  // adding up parts must not take longer than multiplying them
+  const Index tiles = cuda::pieces(m, tile.BM) * cuda::pieces(n, tile.BN);
+  if (tiles > Workspace::counter_count) return 1;
+  const Index room = Workspace::capacity<T>() / (tiles * tile.BM * tile.BN);
+  return static_cast<int>(
+      std::max<Index>(1, std::min(room, cuda::pieces(k, tile.BK) / min_k_tiles)));
+}
+
+//! [plan_tile]
+// Those numbers of parts are tried that give all multiprocessors the same number of blocks, or
+// nearly.
+template <typename T>
+TilePlan plan_tile(const FittedTile<T>& tile, Index m, Index n, Index k) {
+  const Index tiles = cuda::pieces(m, tile.BM) * cuda::pieces(n, tile.BN);
+  const Index most = max_parts(tile, m, n, k);
+  TilePlan best;
+  for (int blocks = 0; blocks <= 2 * tile.blocks; ++blocks) {
+    const Index wanted = blocks * cuda::multiprocessors() / tiles;
+    const auto parts = static_cast<int>(std::clamp<Index>(wanted, 1, most));
+    const double cycles = cycles_of(tile, tiles, cuda::pieces(k, tile.BK), parts);
+    if (cycles < best.cycles) best = {.parts = parts, .cycles = cycles};
+  }
+  return best;
+}
+
+template <typename T>
+TilePlan plan_tiles(std::span<const FittedTile<T>> table, Index m, Index n, Index k) {
+  TilePlan best;
+  for (std::size_t i = 0; i < table.size(); ++i) {
+    if (table[i].bytes > cuda::shared_memory_per_block()) continue;
+    TilePlan plan = plan_tile(table[i], m, n, k);
+    plan.tile = i;
+    if (plan.cycles < best.cycles) best = plan;
+  }
+  return best;
+}
+//! [plan_tile]
+
+template int max_parts(const FittedTile<float>&, Index, Index, Index);
+template int max_parts(const FittedTile<double>&, Index, Index, Index);
+template TilePlan plan_tile(const FittedTile<float>&, Index, Index, Index);
+template TilePlan plan_tile(const FittedTile<double>&, Index, Index, Index);
+template TilePlan plan_tiles(std::span<const FittedTile<float>>, Index, Index, Index);
+template TilePlan plan_tiles(std::span<const FittedTile<double>>, Index, Index, Index);
+
+}  // namespace stagewise::shared_memory

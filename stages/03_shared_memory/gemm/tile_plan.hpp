@@ -1,0 +1,52 @@
+/// @file
+/// Which tile suits a product, and how many blocks share one.
+#pragma once
+
+#include <cstddef>
+#include <limits>
+#include <span>
+
+#include <cuda_runtime.h>
+
+#include "03_shared_memory/workspace.hpp"
+#include "network/problems.hpp"
+
+namespace stagewise::shared_memory {
+
+/// A tiling in a table of those that a rung chooses from; see SlicedTiling.
+template <typename T>
+struct FittedTile {
+  int BM;
+  int BN;
+  int BK;
+  int slices;
+  int warps;   ///< of a block
+  int blocks;  ///< that have room on a multiprocessor
+  int bytes;   ///< of shared memory that a block needs
+
+  /// Enqueues a product, m and n at least 1.
+  /// @param parts how many blocks share a tile, at most max_parts().
+  void (*run)(cudaStream_t stream, const GemmProblem<T>& problem, int parts, Workspace& workspace);
+};
+
+/// How a product is computed.
+struct TilePlan {
+  std::size_t tile = 0;  ///< the number of its tiling in the table
+  int parts = 1;         ///< how many blocks share a tile
+  double cycles = std::numeric_limits<double>::infinity();  ///< what that takes, estimated
+};
+
+/// How many blocks can share a tile: each must have a few k tiles, and their sums room in the
+/// workspace.
+template <typename T>
+int max_parts(const FittedTile<T>& tile, Index m, Index n, Index k);
+
+/// The best number of parts for a tile, m and n at least 1. The plan's `tile` is 0.
+template <typename T>
+TilePlan plan_tile(const FittedTile<T>& tile, Index m, Index n, Index k);
+
+/// The best plan with a tile of the table for which the current GPU has the shared memory.
+template <typename T>
+TilePlan plan_tiles(std::span<const FittedTile<T>> table, Index m, Index n, Index k);
+
+}  // namespace stagewise::shared_memory
