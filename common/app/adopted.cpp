@@ -8,7 +8,7 @@
 namespace stagewise {
 namespace {
 
-/// Whether the sentence names the option, not only a longer one that begins alike.
+/// Whether the sentence names the option, not only a longer one that begins with it.
 bool names(const std::string& sentence, const std::string& option) {
   const std::string word = "--" + option;
   for (std::size_t at = sentence.find(word); at != std::string::npos;

@@ -11,9 +11,9 @@
 
 namespace stagewise {
 
-/// The error to throw for options that make no sense: if those that its sentence names all come
-/// from the checkpoint, and none from the user, an Error that names the file and its attributes,
-/// else the one that was caught.
+/// The error to throw for options that make no sense: if all options that it names come from the
+/// checkpoint, and none from the user, an Error that names the file and its attributes; otherwise
+/// the one that was caught.
 /// @param file the checkpoint.
 std::exception_ptr blame_checkpoint(const UsageError& error, const RunOptions& options,
                                     const std::filesystem::path& file);
@@ -31,7 +31,7 @@ void with_adopted(const RunOptions& options, const std::filesystem::path& file, 
   if (failure) std::rethrow_exception(failure);
 }
 
-/// Loads data with `load`; if it was the checkpoint that named them, an error says so.
+/// Loads data with `load`; if the checkpoint named them, an error says so.
 template <typename Load>
 auto load_adopted(const RunOptions& options, const std::filesystem::path& file, const Load& load) {
   try {
@@ -47,7 +47,7 @@ auto load_adopted(const RunOptions& options, const std::filesystem::path& file, 
 
 /// Makes sure that the network that the checkpoint's attributes describe fits its parameters,
 /// before memory is allocated.
-/// @throws Error naming the attribute and the parameter that contradict one another.
+/// @throws Error naming the attribute and the parameter that contradict each other.
 void expect_described(const Checkpoint& checkpoint, const RunOptions& options,
                       const std::filesystem::path& file);
 

@@ -36,7 +36,7 @@ void expect_no_part_of_data(const NamedFile& result, const RunOptions& options) 
   }
 }
 
-/// What the name means to the rank that writes: others may be in another folder.
+/// The path for the rank that writes: others may be in another folder.
 fs::path place_of(const fs::path& name, Ranks& ranks) {
   std::error_code ignored;
   return ranks.of_first(name.empty() ? "" : fs::absolute(name, ignored).string());

@@ -1,5 +1,5 @@
 /// @file
-/// Makes sure that no result of a run replaces what the run reads.
+/// Makes sure that no run replaces a file that it reads.
 #pragma once
 
 #include "app/options.hpp"
@@ -8,8 +8,8 @@
 namespace stagewise {
 
 /// To be called after a checkpoint's options have been adopted, and before any file is written.
-/// `--save` may name the file of `--resume`: the training goes on in it.
-/// @param ranks of which the first writes; all must call this.
+/// `--save` may name the file of `--resume`, which is then updated.
+/// @param ranks the first of them writes; all must call this.
 /// @throws UsageError if a file would be both read and written, or two results written to one file.
 void check_files(const RunOptions& options, Ranks& ranks);
 

@@ -10,7 +10,7 @@
 
 namespace stagewise {
 
-/// `train`: trains a model, prints a line an epoch and a summary.
+/// `train`: trains a model, prints one line per epoch and a summary.
 /// @param command the command line as it was given, for the report.
 void run_train(const Stage& stage, RunOptions options, const std::vector<std::string>& command);
 
@@ -18,8 +18,8 @@ void run_train(const Stage& stage, RunOptions options, const std::vector<std::st
 void run_evaluate(const Stage& stage, RunOptions options, const std::vector<std::string>& command);
 
 /// `info`: what the program runs on.
-/// @param shows_program whether the lines of a training step follow, with the file that computes
-///        each, and its floor.
+/// @param shows_program whether the lines of a training step follow, each with the file that
+///        computes it, and its floor.
 void run_info(const Stage& stage, RunOptions options, bool shows_program);
 
 }  // namespace stagewise

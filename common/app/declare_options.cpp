@@ -155,7 +155,7 @@ void refuse_options_of_other_stages(CLI::App& command, const Stage& stage) {
   }
   for (const auto& [option, offering] : programs) {
     if (command.get_option_no_throw("--" + option) != nullptr) continue;
-    // What this stage offers elsewhere, it has said so itself.
+    // This stage already says what it offers elsewhere.
     if (std::find(offering.begin(), offering.end(), stage.program) != offering.end()) continue;
     refuse(command, option,
            "--" + option + " is offered by " + all_of(offering) + ", not by " + stage.program);

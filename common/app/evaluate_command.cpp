@@ -32,7 +32,7 @@ void print_latency(Index rows, const std::vector<LatencyReport>& paths) {
   }
 }
 
-/// Measures all ways to answer a batch that the stage has.
+/// Measures all ways in which the stage can predict a batch.
 template <typename T>
 std::vector<LatencyReport> measure_paths(const Stage& stage, Network<T>& network,
                                          const Dataset& dataset) {

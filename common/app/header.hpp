@@ -1,5 +1,5 @@
 /// @file
-/// What every run says: about itself before it begins, and about the test set at its end.
+/// What every run prints: about itself at the beginning, and about the test set at the end.
 #pragma once
 
 #include <cstdint>
@@ -19,12 +19,12 @@ std::string unit_of(const Dataset& dataset);
 
 /// Prints the program and its device, the data, the network.
 /// @param samples how many there are: "10,000 training and 2,000 test images".
-/// @param dataset whose samples have the shape to print.
+/// @param dataset provides the shape of the samples.
 /// @param parameters how many numbers the network learns.
 void print_header(const Stage& stage, const RunOptions& options, const std::string& samples,
                   const Dataset& dataset, std::int64_t parameters);
 
-/// The report of such a run; what the run finds is added later.
+/// The report of such a run; its results are added later.
 /// @param command the command line as it was given.
 Report report_of(const Stage& stage, const RunOptions& options,
                  const std::vector<std::string>& command);
@@ -35,7 +35,7 @@ void add_test(const Evaluation& test, Report& report);
 /// A line of the header: "note   ...".
 void print_note(const std::string& text);
 
-/// Says how much memory a network takes, where that is so much that it takes a while to fill.
+/// Prints how much memory a network takes, if it is so much that filling it takes a while.
 void announce_size(double bytes);
 
 }  // namespace stagewise

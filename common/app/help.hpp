@@ -1,5 +1,5 @@
 /// @file
-/// How help texts look.
+/// The layout of help texts.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -8,10 +8,10 @@
 
 namespace stagewise {
 
-/// Lines of at most `width` characters, broken between words. Line breaks that are there stay.
+/// Lines of at most `width` characters, broken between words. Existing line breaks are kept.
 std::string wrapped(const std::string& text, std::size_t width);
 
-/// Two columns within 80: `--name VALUE`, and what it means, wrapped.
+/// Two columns within 80 characters: `--name VALUE`, and what it means, wrapped.
 class HelpFormatter final : public CLI::Formatter {
  public:
   HelpFormatter();

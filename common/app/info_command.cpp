@@ -155,7 +155,7 @@ class ProgramTable {
 }  // namespace
 
 void run_info(const Stage& stage, RunOptions options, bool shows_program) {
-  const std::string device = stage.device();  // first, as it fails where there is no GPU
+  const std::string device = stage.device();  // first, as it fails without a GPU
   std::string table;
   if (shows_program) {
     take_workers_of_ranks(stage, options);
@@ -166,7 +166,7 @@ void run_info(const Stage& stage, RunOptions options, bool shows_program) {
   } else if (!options.given.empty()) {
     throw UsageError("--" + *options.given.begin() + " is for info --program");
   }
-  // "Stage N: loops" behind the program's name would say the number twice.
+  // "Stage N: loops" after the program's name would repeat the number.
   const std::size_t colon = stage.summary.find(": ");
   const bool is_numbered = stage.summary.starts_with("Stage ") && colon != std::string::npos;
   std::cout << stage.program << ": "

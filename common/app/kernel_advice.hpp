@@ -6,8 +6,8 @@
 
 namespace stagewise {
 
-/// Runs `body`, and adds the advice to a NotFinite of which a kernel may be the cause.
-/// @param cuda_on_cpu whether kernels run through CUDA on the CPU; where not, it has none.
+/// Runs `body`, and adds the advice to a NotFinite that a kernel may have caused.
+/// @param cuda_on_cpu whether kernels run through CUDA on the CPU; otherwise there is no advice.
 int with_kernel_advice(bool cuda_on_cpu, const std::function<int()>& body);
 
 }  // namespace stagewise

@@ -30,7 +30,7 @@ class Batches {
 
   Index count() const { return dataset_->size() / rows_; }
 
-  /// Brings a batch to the predictor and has it answered.
+  /// Copies a batch to the predictor and predicts it.
   const std::vector<std::int32_t>& answer(Predictor<T>& predictor, Index batch) {
     const auto first = static_cast<std::size_t>(batch * rows_);
     dataset_->gather(std::span(samples_).subspan(first, classes_.size()), predictor.features());
@@ -50,14 +50,14 @@ Index compared_batches(Index all, Index rows) {
   return std::min(all, std::clamp<Index>(10'000 / rows, 1, 100));
 }
 
-/// Whether an output is as large as another but for rounding.
+/// Whether an output is as large as another, except for rounding.
 template <typename T>
 bool nearly_equal(double a, double b, double largest) {
   const double bound = std::is_same_v<T, float> ? 1e-4 : 1e-10;
   return std::abs(a - b) <= bound * std::max(1.0, largest);
 }
 
-/// What the eager path answers, and how sure the network is.
+/// The predictions of the eager path, and how certain the network is.
 template <typename T>
 class Reference {
  public:
@@ -72,7 +72,7 @@ class Reference {
 
   std::int32_t class_of(std::size_t sample) const { return classes_[sample]; }
 
-  /// Whether it answers so, too, but for rounding.
+  /// Whether a prediction agrees, except for rounding.
   bool agrees(std::size_t sample, std::int32_t other) const {
     if (other == class_of(sample)) return true;
     if (other < 0 || other >= std::max<std::int32_t>(static_cast<std::int32_t>(width_), 2)) {
@@ -202,7 +202,7 @@ std::vector<LatencyReport> measure_latencies(
   on_path(eager->name());
   const Reference<T> reference(*eager, dataset);
   std::vector<LatencyReport> reports = {measure_latency(*eager, dataset)};
-  eager.reset();  // what it holds on the device is not to slow down the others
+  eager.reset();  // so that its device memory does not slow down the others
   for (std::unique_ptr<Predictor<T>>& predictor : others) {
     on_path(predictor->name());
     compare(*predictor, reference, dataset);

@@ -1,6 +1,5 @@
 /// @file
-/// How long a network takes to answer: one batch at a time, from the host's memory to the host's
-/// memory.
+/// How long a network takes to answer: one batch at a time, from host memory to host memory.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +27,7 @@ class EagerPredictor final : public Predictor<T> {
   T* features() override;
   void predict(std::int32_t* classes) override;
 
-  /// The network's outputs for the batch that was answered last, [rows, outputs].
+  /// The network's outputs for the last batch, [rows, outputs].
   std::vector<T> outputs();
 
   /// Where class 1 begins if one output names the class; else 0.
@@ -36,26 +35,26 @@ class EagerPredictor final : public Predictor<T> {
 
  private:
   Network<T>* network_;
-  Tensor<T> features_;  ///< empty where the host can write to the device's memory
+  Tensor<T> features_;  ///< empty if the host can write to the device's memory
 };
 
-/// The least of the values that at least this fraction of them do not exceed: 0.5 gives the median.
+/// The quantile: the least value that at least this fraction of the values do not exceed.
 /// @param sorted ascending, at least one.
 /// @param fraction more than 0, at most 1.
 double percentile(const std::vector<double>& sorted, double fraction);
 
-/// How long a batch takes, from samples in the host's memory to classes in the host's memory. Runs
-/// over the data set's full batches, at least 200 times, after 20 more to warm up; but not for
-/// longer than 10 seconds where 5 batches are done by then.
-/// @throws Error if the data set holds no full batch.
+/// How long a batch takes, from samples in host memory to classes in host memory. Runs at least 200
+/// of the data set's full batches, after 20 more to warm up; but stops after 10 seconds if 5
+/// batches are done by then.
+/// @throws Error if the data set contains no full batch.
 template <typename T>
 LatencyReport measure_latency(Predictor<T>& predictor, const Dataset& dataset);
 
-/// Measures `eager`, then the others, and gives each back before the next begins. Before, the
+/// Measures `eager`, then the others, and releases each before the next begins. First compares the
 /// others' classes for the first samples of the data set (100 batches, but not more than 10,000
-/// samples or one batch) are compared with those of `eager`. Rounding may decide between two
-/// classes whose outputs are closer than 1e-4 in float, or 1e-10 in double, of the largest output,
-/// or of 1 where that is less: then either is right.
+/// samples or one batch) with those of `eager`. Rounding may decide between two classes if their
+/// outputs differ by less than 1e-4 in float, or 1e-10 in double, relative to the largest output,
+/// or to 1 if that is larger: then either is right.
 /// @param on_path called with the name of each before it is measured.
 /// @throws Error naming the path, the sample and the classes if they differ; and as above.
 template <typename T>

@@ -43,7 +43,7 @@ void Narrator::on_epoch(const EpochReport& report, std::int64_t steps,
     std::cout << "  val " << fixed(*report.validation_accuracy, 4);
   }
   std::cout << "  " << duration(report.seconds) << "  " << rate(report.images_per_second) << ' '
-            << unit_ << "/s" << std::endl;  // flushed: somebody may be waiting for this line
+            << unit_ << "/s" << std::endl;  // flushed, for those who watch
   if (output_is_closed() && options_->save.empty() && options_->report.empty()) {
     throw OutputClosed();
   }

@@ -1,5 +1,5 @@
 /// @file
-/// What a training says and writes while it runs.
+/// What a training run prints and writes.
 #pragma once
 
 #include <cstdint>
@@ -12,12 +12,12 @@
 
 namespace stagewise {
 
-/// Prints a line an epoch, saves checkpoints, collects what the report will say.
+/// Prints one line per epoch, saves checkpoints, collects the report.
 class Narrator final : public TrainingObserver {
  public:
   /// @param options, step must outlive this.
-  /// @param writes whether checkpoints are written; else they are only put together, in which all
-  ///        ranks take part.
+  /// @param writes whether checkpoints are written; otherwise this rank only takes part in
+  ///        gathering them.
   Narrator(const RunOptions& options, const Dataset& training_set, const Step& step,
            std::int64_t first_epoch, bool writes);
 
@@ -26,7 +26,7 @@ class Narrator final : public TrainingObserver {
                 const std::vector<ParameterValues>& parameters) override;
 
   /// Writes a checkpoint.
-  /// @param epoch, steps where the training stands.
+  /// @param epoch, steps the number completed so far.
   void save(std::int64_t epoch, std::int64_t steps,
             const std::vector<ParameterValues>& parameters) const;
 
@@ -42,7 +42,7 @@ class Narrator final : public TrainingObserver {
   std::vector<EpochReport> epochs_;
 };
 
-/// Prints the list of the program's lines again, with what each has cost.
+/// Prints the list of the program's lines, with the time that each has taken.
 void print_timings(const std::vector<Timing>& timings);
 
 /// The same for the report.

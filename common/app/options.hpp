@@ -1,5 +1,5 @@
 /// @file
-/// The options of `train` and `evaluate`, and what a checkpoint has to say about them.
+/// The options of `train` and `evaluate`, and how a checkpoint affects them.
 #pragma once
 
 #include <filesystem>
@@ -19,7 +19,7 @@
 
 namespace stagewise {
 
-/// Everything that can be said on the command line, with the defaults for what was not.
+/// Everything that the command line can specify, with defaults.
 struct RunOptions {
   DatasetOptions data;
   ModelOptions model;  ///< sample and classes follow from the data or the checkpoint
@@ -37,11 +37,11 @@ struct RunOptions {
   bool timings = false;
   bool latency = false;
   StageOptions stage;
-  std::map<std::string, StageOption> stage_options;  ///< by name: what there is to choose from
+  std::map<std::string, StageOption> stage_options;  ///< by name: the possible choices
   WhyIdle stage_why_idle;                            ///< as the stage's; may be empty
   std::string program;                               ///< the name of the stage's program
-  std::set<std::string> given;    ///< names, without dashes, of the options that were written
-  std::set<std::string> adopted;  ///< and of those that a checkpoint has decided instead
+  std::set<std::string> given;    ///< names, without dashes, of the options on the command line
+  std::set<std::string> adopted;  ///< and of those that come from a checkpoint instead
 };
 
 /// Declares the options of `train` on `command`; `options` receives them and must outlive it.
@@ -56,33 +56,33 @@ void add_program_options(CLI::App& command, const Stage& stage, RunOptions& opti
 /// The settings that decide how a training continues, as a checkpoint stores them.
 std::map<std::string, std::string> settings_of(const RunOptions& options);
 
-/// Takes from the checkpoint every setting of the network that was not written on the command line:
-/// model, hidden layers, activation, loss, precision.
-/// @throws Error if what was written contradicts the checkpoint.
+/// Takes from the checkpoint every setting of the network that is not on the command line: model,
+/// hidden layers, activation, loss, precision.
+/// @throws Error if the command line contradicts the checkpoint.
 void adopt_model(const Checkpoint& checkpoint, const std::filesystem::path& file,
                  RunOptions& options);
 
-/// Takes over all settings, those of the training included, so that it continues exactly.
-/// @throws Error if what was written contradicts the checkpoint, or the checkpoint does not say how
+/// Takes over all settings, including those for training, so that training continues exactly.
+/// @throws Error if the command line contradicts the checkpoint, or the checkpoint does not say how
 ///         it was trained.
 void adopt_training(const Checkpoint& checkpoint, const std::filesystem::path& file,
                     RunOptions& options);
 
-/// Takes over the data set that the network was trained on, unless another one was written on the
-/// command line, and what belongs to it: format, label, parameters of a generated one.
-/// @param trains whether a training is to follow, or an evaluation.
-/// @return what the user should know of it, a sentence each, for print_note().
+/// Takes over the data set that the network was trained on, unless the command line names another,
+/// with its format, label, or parameters if it is generated.
+/// @param trains whether training follows, or an evaluation.
+/// @return what the user should know about this, one sentence each, for print_note().
 std::vector<std::string> adopt_data(const Checkpoint& checkpoint, RunOptions& options, bool trains);
 
-/// Where every rank is a worker, their number is given.
-/// @throws UsageError if another one was written on the command line.
+/// If every rank is a worker, sets the number of workers.
+/// @throws UsageError if the command line specifies another number.
 void take_workers_of_ranks(const Stage& stage, RunOptions& options);
 
-/// @throws UsageError for an option that was written although it has no effect; see why_idle().
+/// @throws UsageError for an option on the command line that has no effect; see why_idle().
 void refuse_idle_options(const RunOptions& options);
 
-/// @throws UsageError for a number that is 0 or infinite in the chosen precision, but is not as it
-///         was written.
+/// @throws UsageError for a number that is neither 0 nor infinite as written, but becomes so in the
+///         chosen precision.
 void check_precision(const RunOptions& options);
 
 /// The shape of a sample and the number of classes that the checkpoint's network was built for.

@@ -55,7 +55,7 @@ std::vector<std::string> names_like(const CLI::App& app, const std::string& word
   return names;
 }
 
-/// What the library says about a word that no option and no command takes, said better.
+/// A better message than the library's for a word that no option and no command takes.
 std::string describe(const CLI::App& app, const CLI::ExtrasError& error) {
   const std::vector<std::string> words = app.remaining(true);
   if (words.empty()) return error.what();
@@ -68,7 +68,7 @@ std::string describe(const CLI::App& app, const CLI::ExtrasError& error) {
   return unknown + command_of(app) + " --help lists what there is";
 }
 
-/// What the library says about an option with too few or too many values, said better.
+/// A better message than the library's for an option with too few or too many values.
 std::string describe(const CLI::ArgumentMismatch& error) {
   std::string text = error.what();
   std::string name = text.substr(0, text.find_first_of(": "));
@@ -80,7 +80,7 @@ std::string describe(const CLI::ArgumentMismatch& error) {
   return text;
 }
 
-/// The same look and the same -h, at the end of the list, for a program and its commands.
+/// The same layout and the same -h, at the end of the list, for a program and its commands.
 void set_help(CLI::App& app) {
   app.formatter(std::make_shared<HelpFormatter>());
   app.set_help_flag("-h,--help", "print this text")->group("Options");
@@ -103,7 +103,7 @@ int run_program(CLI::App& app, int argc, const char* const* argv, const std::fun
     }
     return exit_code;
   };
-  // Whoever redirects the output to a full disk must not be told that all went well.
+  // If the output was redirected to a full disk, the exit code must not say success.
   const auto finish = [&](int code) {
     std::cout.flush();
     if (code == 0 && output_is_closed()) end_by_closed_pipe();
@@ -111,7 +111,7 @@ int run_program(CLI::App& app, int argc, const char* const* argv, const std::fun
     return std::cout ? code : fail("standard output could not be written to", 1);
   };
   survive_closed_pipe();
-  std::signal(SIGXFSZ, SIG_IGN);  // a file that may grow no more is an error, with a sentence
+  std::signal(SIGXFSZ, SIG_IGN);  // a file that must not grow further is an error, with a message
   try {
     if (hooks.before) hooks.before();
     for (int i = 1; i < argc; ++i) {  // the library takes this for an option without a value

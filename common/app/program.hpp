@@ -11,12 +11,12 @@ class App;
 
 namespace stagewise {
 
-/// What a program does beside its work where it is one of several processes.
+/// What a program does in addition if it is one of several processes.
 struct ProgramHooks {
   /// Called before the command line is parsed.
   std::function<void()> before;
 
-  /// Called with the sentence of a failure instead of printing it.
+  /// Called with the message of a failure instead of printing it.
   /// @param has_begun whether `body` was running, so that other processes may wait for this one.
   std::function<void(const std::string& sentence, int exit_code, bool has_begun)> on_failure;
 };

@@ -24,7 +24,7 @@ class Piece {
 
   const char* text() const { return text_.data(); }
 
-  /// Takes its part of the room, or vanishes.
+  /// Takes its part of the room, or is omitted.
   void fit_into(std::size_t& room) {
     const std::size_t length = std::strlen(text_.data());
     if (length > room) {
@@ -68,7 +68,7 @@ void ProgressBar::show(std::int64_t epoch, Index samples) {
   Piece left("  %ld:%02ld left", seconds_left / 60, seconds_left % 60);
   Piece images("  %s %s/s", speed.c_str(), unit_.c_str());
 
-  // The most important first: what finds no room is left out.
+  // The most important first: what does not fit is omitted.
   std::size_t room = StatusLine::room();
   for (Piece* const piece : {&head, &percent, &left}) piece->fit_into(room);
   constexpr std::size_t narrowest = 4;

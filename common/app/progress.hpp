@@ -1,5 +1,5 @@
 /// @file
-/// What a training shows while it runs.
+/// The progress bar of a training run.
 #pragma once
 
 #include <chrono>
@@ -10,9 +10,8 @@
 
 namespace stagewise {
 
-/// A bar that fills while an epoch runs, with samples a second and the time left of the whole
-/// training: as much of it as there is room for. Allocates nothing, so that it may be called in
-/// every step.
+/// A bar that fills during an epoch, with samples per second and the time left of the whole run, as
+/// far as there is room. Allocates nothing, so it may be called in every step.
 class ProgressBar {
  public:
   /// @param samples_per_epoch how many samples fill the bar.

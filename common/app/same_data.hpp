@@ -11,15 +11,15 @@
 
 namespace stagewise {
 
-/// Adds a fingerprint to what a checkpoint stores, as `data-samples`, `data-preparation`,
+/// Adds a fingerprint to the checkpoint, as `data-samples`, `data-preparation`,
 /// `data-values` and `data-labels`.
 void add_fingerprint(const Fingerprint& fingerprint, std::map<std::string, std::string>& settings);
 
-/// Compares data that have been loaded with those of the checkpoint that the training starts from:
-/// with `--resume` they must be the same; with `--load`, columns, classes and the shape of a sample
+/// Compares the data that were loaded with those of the checkpoint from which training starts: with
+/// `--resume`, they must be the same; with `--load`, columns, classes and the shape of a sample
 /// must fit the parameters.
-/// @param data in full; the outlines that some ranks have are not compared.
-/// @return what the user should know, a sentence each, for print_note().
+/// @param data complete data; the outlines that some ranks have are not compared.
+/// @return what the user should know, one sentence each, for print_note().
 /// @throws Error naming the checkpoint and what differs.
 std::vector<std::string> check_data(const Checkpoint& checkpoint, const RunOptions& options,
                                     const Split& data);

@@ -37,7 +37,7 @@ std::string write_optional(const std::optional<Index>& value) {
   return value ? std::to_string(*value) : "all";
 }
 
-// ------------------------------------------------------------------------- why one has no effect
+// --------------------------------------------------------------------- why an option has no effect
 
 const char* const of_neuron =
     "is for --model mlp: a neuron is one sigmoid unit with a squared error";

@@ -1,5 +1,5 @@
 /// @file
-/// The settings that decide how a training continues: a table from which the options of the same
+/// The settings that determine how training continues: a table from which the options of the same
 /// names are declared, and checkpoints are written and read.
 #pragma once
 
@@ -15,7 +15,7 @@ namespace stagewise {
 
 struct RunOptions;
 
-/// A setting that a checkpoint stores and an option of the same name sets.
+/// A setting that a checkpoint stores, and that an option of the same name sets.
 struct Setting {
   std::string name;
   bool of_network;  ///< whether it describes the network, not its training

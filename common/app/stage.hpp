@@ -26,7 +26,7 @@ struct StageOption {
   std::string default_choice;
   std::string choice_without_value = {};  ///< what `--name` alone means; empty: it needs a value
   bool only_trains = false;               ///< whether `evaluate` does not offer it
-  bool changes_no_number = false;         ///< but by rounding: a training may resume with another
+  bool changes_no_number = false;         ///< except by rounding: may differ when training resumes
   bool changes_program = false;           ///< whether `info` offers it, for --program
 };
 
@@ -35,7 +35,7 @@ struct StageOption {
 using WhyIdle = std::function<std::string(const std::string& option, const StageOptions&,
                                           const ModelOptions&, const WorkerOptions&)>;
 
-/// What a step is made from. All of it outlives the step.
+/// What a step needs. All of it outlives the step.
 template <typename T>
 struct StepArguments {
   const StepSetup<T>& setup;
@@ -46,17 +46,17 @@ struct StepArguments {
   bool timings;  ///< whether --timings was asked for
 };
 
-/// What a stage brings in one precision.
+/// What a stage provides in one precision.
 template <typename T>
 struct InPrecision {
   std::function<std::unique_ptr<Executor<T>>(const StageOptions&)> make_executor;
 
-  /// What it makes of a program before it executes it, for batches of up to `max_rows` samples.
-  /// Empty: it takes programs as they are.
+  /// The rewrite of a program before its execution, for batches of up to `max_rows` samples. Empty:
+  /// programs are executed as they are.
   std::function<Program(const Program&, const StageOptions&, Index max_rows)> rewrite;
 
-  /// For stages with a step of their own: makes it, or returns null where the options ask for the
-  /// ordinary one. May be empty.
+  /// For stages with a step of their own: creates it, or returns null if the options ask for the
+  /// plain one. May be empty.
   std::function<std::unique_ptr<Step>(const StepArguments<T>&)> make_step;
 
   /// For stages whose step is not just the rewritten one: what they execute. May be empty.
@@ -64,8 +64,8 @@ struct InPrecision {
                         const StageOptions&, Index max_rows)>
       step_program;
 
-  /// For stages with ways of their own to answer batches: those that they offer for this network,
-  /// in the order in which they are to be measured. May be empty.
+  /// For stages with their own ways to predict batches: those that they offer for this network, in
+  /// the order in which they are measured. May be empty.
   std::function<std::vector<std::unique_ptr<Predictor<T>>>(Network<T>&)> make_predictors;
 
   /// The program that is executed, for one that is asked for.
@@ -77,8 +77,8 @@ struct InPrecision {
 /// Where operations are computed: names of operations, and the file, from the repository's root.
 using OperationFiles = std::map<std::string, std::string>;
 
-/// Names that a program offers on the command line: for the sentence that a stage says about those
-/// that are not its own.
+/// Names that a program offers on the command line, so a stage can say where an option that it does
+/// not have belongs.
 struct Offers {
   std::string program;
   std::vector<std::string> options;
@@ -107,8 +107,8 @@ struct Stage {
   /// Whether, with these options, every rank is a worker, so that their number is given.
   std::function<bool(const StageOptions&)> ranks_are_workers;
 
-  /// Where the ranks are and, if they train, how they work together: a line below the header. Empty
-  /// for none.
+  /// Where the ranks are and, if they train, how they work together: a line below the header; empty
+  /// if there is none.
   std::function<std::string(const StageOptions&, bool trains)> describe_ranks;
 
   /// Called before data are loaded and the device is used. May be empty.
@@ -118,7 +118,7 @@ struct Stage {
 
   /// @}
 
-  /// Refuses by UsageError what it cannot train so. May be empty.
+  /// Throws UsageError for what it cannot train with these options. May be empty.
   std::function<void(const StageOptions&, const ModelOptions&, const WorkerOptions&)> check;
 
   std::vector<StageOption> options;

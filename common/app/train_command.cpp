@@ -69,7 +69,7 @@ void print_workers(const WorkerOptions& workers) {
             << '\n';
 }
 
-/// What the training says before it begins.
+/// What is printed before training begins.
 void print_start(const Stage& stage, const RunOptions& options, const Split& data,
                  std::int64_t parameters, const TrainingStart& start,
                  const std::vector<std::string>& notes) {
@@ -175,7 +175,7 @@ void train_with(const Stage& stage, RunOptions options, const TrainingStart& sta
   report.timings = timing_reports(network.executor->timings());
   if (!report.timings.empty()) print_timings(network.executor->timings());
 
-  step.reset();  // what it has on the device, the test may need
+  step.reset();  // the test may need its device memory
   Dataset own_test;
   const Dataset& test_set = ranks.shard(data.test, own_test);
   add_test(evaluate(network, test_set, &ranks), report);
@@ -183,7 +183,7 @@ void train_with(const Stage& stage, RunOptions options, const TrainingStart& sta
   if (!options.report.empty() && stage.is_first_rank()) write_report(options.report, report);
 }
 
-/// What is known to be wrong before data are read and the device is used.
+/// Detects errors before data are read and the device is used.
 void check_before(const Stage& stage, RunOptions& options) {
   refuse_idle_options(options);
   if (options.save_every > 0 && options.save_every >= options.training.epochs) {

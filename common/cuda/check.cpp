@@ -14,7 +14,7 @@ const char* const find_the_line =
     "the preset cpu names the line of the kernel, and so does compute-sanitizer";
 
 //! [advice]
-/// What the reader can do about it; empty where the meaning says it all.
+/// What the user can do about it; empty if the meaning is enough.
 std::string advice(cudaError_t status) {
   switch (status) {
     case cudaErrorNoDevice:

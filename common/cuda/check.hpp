@@ -1,17 +1,17 @@
 /// @file
-/// The one way in which calls of CUDA and launches of kernels are checked.
+/// How every CUDA call and every kernel launch is checked.
 #pragma once
 
 #include <cuda_runtime.h>
 
 namespace stagewise::cuda {
 
-/// @throws Error unless `status` is cudaSuccess: a sentence with the expression, its place, what
-///         the error means and, for the common ones, what to do.
+/// @throws Error unless `status` is cudaSuccess: a sentence with the expression, its place, the
+///         meaning of the error and, for common errors, what to do.
 void check(cudaError_t status, const char* expression, const char* file, int line);
 
-/// Checks that a kernel could be launched. What goes wrong while it runs is reported by the next
-/// call that waits for it.
+/// Checks that a kernel could be launched. Errors while it runs are reported by the next call that
+/// waits for it.
 /// @throws Error as check() does.
 void check_launch(const char* kernel, const char* file, int line);
 
@@ -23,6 +23,6 @@ void check_launch(const char* kernel, const char* file, int line);
 #define CUDA_CHECK(expression) \
   ::stagewise::cuda::check((expression), #expression, __FILE__, __LINE__)
 
-/// Comes right after every launch; `kernel` is its name, in quotes.
+/// To be used right after every launch; `kernel` is its name, in quotes.
 #define CUDA_CHECK_LAUNCH(kernel) ::stagewise::cuda::check_launch(kernel, __FILE__, __LINE__)
 // NOLINTEND(cppcoreguidelines-macro-usage)

@@ -1,5 +1,5 @@
 /// @file
-/// What the programs say about the GPU that they run on.
+/// Information about the GPU that the programs run on.
 #pragma once
 
 #include <string>
@@ -17,12 +17,12 @@ void require_device();
 /// @throws Error as require_device() does.
 std::string describe_device();
 
-// Asked for once: a process works on one GPU.
+// Determined once: a process uses one GPU.
 
-/// How many blocks the current GPU computes at the same time, at least.
+/// The least number of blocks that the current GPU runs at the same time.
 int multiprocessors();
 
-/// Bytes of shared memory that a block can have on the current GPU, if its kernel is allowed to.
+/// Bytes of shared memory that a block can have on the current GPU, if its kernel opts in.
 int shared_memory_per_block();
 
 /// The current GPU's compute capability, as 90 for 9.0.

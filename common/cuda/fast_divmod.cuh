@@ -1,13 +1,13 @@
 /// @file
-/// Division by a number that a kernel learns only when it is launched.
+/// Division by a number that is known only when a kernel is launched.
 #pragma once
 
 #include <cuda_runtime.h>
 
 namespace stagewise::cuda {
 
-/// Divides by the same number again and again, with a multiplication each: a GPU has no instruction
-/// that divides integers, and the routine that does takes some twenty.
+/// Divides repeatedly by the same number, with one multiplication each: a GPU has no instruction
+/// for integer division; the compiler's routine takes about twenty instructions.
 ///
 /// n / d is floor(n (2^32 + f) / 2^(32 + s)) for the s and f below and all n under 2^31
 /// (T. Granlund and P. Montgomery, Division by Invariant Integers using Multiplication, 1994).

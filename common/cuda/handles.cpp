@@ -6,7 +6,7 @@
 namespace stagewise::cuda {
 
 Stream::Stream() {
-  require_device();  // its sentence is of more help than the runtime's
+  require_device();  // its message is more helpful than the runtime's
   cudaStream_t stream = nullptr;
   CUDA_CHECK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
   handle_.reset(stream);

@@ -1,5 +1,5 @@
 /// @file
-/// Owners of CUDA's handles: each is given back when its owner goes.
+/// Owners of CUDA's handles: each is released when its owner is destroyed.
 #pragma once
 
 #include <memory>
@@ -9,14 +9,14 @@
 
 namespace stagewise::cuda {
 
-/// A queue of work: what is put into one stream is done in that order, and streams run side by
-/// side. It does not wait for the legacy default stream.
+/// A queue of work: work in one stream runs in the order in which it was enqueued; streams run
+/// concurrently. It does not wait for the legacy default stream.
 class Stream {
  public:
-  /// @throws Error if there is no GPU, or for the reasons of CUDA.
+  /// @throws Error if there is no GPU, or if CUDA reports an error.
   Stream();
 
-  /// Waits until all work that was put into the stream is done.
+  /// Waits until all work in the stream is done.
   /// @throws Error if a kernel failed since.
   void synchronize() const;
 
@@ -33,18 +33,18 @@ class Stream {
   std::unique_ptr<std::remove_pointer_t<cudaStream_t>, Destroy> handle_;
 };
 
-/// A mark in a stream, which others can wait for. It keeps no time; a TimedEvent does.
+/// A mark in a stream, for which others can wait. It records no time; a TimedEvent does.
 class Event {
  public:
   Event() : Event(cudaEventDisableTiming) {}
 
-  /// Puts the mark behind all work that is in the stream now.
+  /// Puts the mark after all work that is now in the stream.
   void record(const Stream& stream) const;
 
-  /// Makes the stream wait for the mark before it goes on; the host does not wait.
+  /// Makes the stream wait for the mark before it continues; the host does not wait.
   void make_wait(const Stream& stream) const;
 
-  /// Makes the host wait until the mark was passed.
+  /// Makes the host wait until the stream has passed the mark.
   void synchronize() const;
 
   cudaEvent_t get() const { return handle_.get(); }
@@ -59,7 +59,7 @@ class Event {
   std::unique_ptr<std::remove_pointer_t<cudaEvent_t>, Destroy> handle_;
 };
 
-/// A mark that knows when it was passed.
+/// A mark that records the time at which it was passed.
 class TimedEvent : public Event {
  public:
   TimedEvent() : Event(cudaEventDefault) {}
@@ -68,10 +68,10 @@ class TimedEvent : public Event {
   double seconds_since(const TimedEvent& earlier) const;
 };
 
-/// Work that was recorded once and can be launched again and again at the cost of a single launch.
+/// Work that was recorded once and can be launched repeatedly, each time at the cost of one launch.
 class ExecutableGraph {
  public:
-  /// Records what `enqueue` puts into the stream; nothing of it runs yet.
+  /// Records what `enqueue` puts into the stream; nothing runs yet.
   template <typename Enqueue>
   ExecutableGraph(const Stream& stream, const Enqueue& enqueue) {
     begin(stream);
@@ -87,8 +87,8 @@ class ExecutableGraph {
   /// Puts all recorded work into the stream.
   void launch(const Stream& stream) const;
 
-  /// Leaves the handle alone, for ever: what it holds may be in a state in which it cannot be given
-  /// back.
+  /// Abandons the handle without releasing it: what it holds may be in a state in which this is
+  /// impossible.
   void abandon() { static_cast<void>(handle_.release()); }
 
  private:

@@ -1,5 +1,5 @@
 /// @file
-/// How many blocks a kernel needs, and which element a thread of it computes.
+/// How many blocks a kernel needs, and which element each of its threads computes.
 #pragma once
 
 #include <algorithm>
@@ -10,14 +10,14 @@
 
 namespace stagewise::cuda {
 
-/// Threads in a block of the one-dimensional launches: a multiple of the 32 threads of a warp, and
-/// small enough that several blocks share a multiprocessor and one works while another waits.
+/// Threads per block in one-dimensional launches: a multiple of the 32 threads of a warp, and small
+/// enough that several blocks share a multiprocessor, so that one can work while another waits.
 constexpr int threads_per_block = 256;
 
-/// The grid's y and z end here, on every GPU; its x goes up to 2^31 - 1.
+/// The limit of a grid's y and z on every GPU; that of x is 2^31 - 1.
 constexpr Index max_grid_y = 65535;
 
-/// Enough pieces of size `size` to cover n elements.
+/// The number of pieces of size `size` that cover n elements.
 constexpr Index pieces(Index n, Index size) {
   return (n + size - 1) / size;
 }
@@ -28,7 +28,7 @@ inline dim3 grid_for(Index n) {
 }
 
 /// The grid of a launch with one thread for each element of a matrix: columns along x, rows along
-/// y. A matrix of very many rows needs a kernel that goes on to row + rows_in_grid().
+/// y. For a matrix with very many rows, the kernel must go on to row + rows_in_grid().
 inline dim3 grid_for(Index rows, Index cols, dim3 block) {
   return dim3(static_cast<unsigned>(pieces(cols, block.x)),
               static_cast<unsigned>(std::min(pieces(rows, block.y), max_grid_y)));

@@ -12,7 +12,7 @@
 namespace stagewise::cuda {
 namespace {
 
-// CUDA on the CPU notes which line has asked for memory; a GPU does not.
+// CUDA on the CPU records which line requested memory; a GPU does not.
 #ifdef CUDA_ON_CPU
 cudaError_t malloc_device(void** pointer, std::size_t bytes, CodeLine asker) {
   return cudaMalloc(pointer, bytes, asker.file, asker.line);

@@ -1,5 +1,5 @@
 /// @file
-/// Memory of the GPU, and the host's memory that the GPU can copy from at full speed.
+/// Memory of the GPU, and host memory from which the GPU can copy at full speed.
 #pragma once
 
 #include <string>
@@ -12,18 +12,18 @@ namespace stagewise::cuda {
 /// Its allocations are aligned for vector loads of 16 bytes, on a GPU to 256 bytes.
 class DeviceMemory final : public Memory {
  public:
-  /// @throws Error naming how much was asked for and how much is free.
+  /// @throws Error naming how much was requested and how much is free.
   void* allocate(std::size_t bytes, CodeLine asker) override;
   void release(void* pointer) noexcept override;
-  /// Where kernels run on the CPU, no more than the host can give.
+  /// If kernels run on the CPU, no more than the host has.
   Room room() const override;
 };
 
-/// Memory of the host that the system may not move or page out ("pinned"), so that the GPU fetches
-/// it without help of the processor. There is little of it: it is for staging.
+/// Host memory that the system must not move or page out ("pinned"), so the GPU can copy from it
+/// without the processor. It is a scarce resource, for staging.
 class PinnedMemory final : public Memory {
  public:
-  /// @throws Error naming how much was asked for.
+  /// @throws Error naming how much was requested.
   void* allocate(std::size_t bytes, CodeLine asker) override;
   void release(void* pointer) noexcept override;
 };

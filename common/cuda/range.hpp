@@ -1,12 +1,12 @@
 /// @file
-/// Names for stretches of the program's time, which Nsight Systems shows above the kernels.
+/// Named time ranges, which Nsight Systems shows above the kernels.
 #pragma once
 
 #include <nvtx3/nvToolsExt.h>
 
 namespace stagewise::cuda {
 
-/// Names the time from its construction to its end. Costs nanoseconds where no profiler listens.
+/// Names the time from its construction to its destruction. Costs nanoseconds without a profiler.
 class Range {
  public:
   explicit Range(const char* name) { nvtxRangePushA(name); }

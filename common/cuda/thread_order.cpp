@@ -15,7 +15,7 @@ namespace {
 using cuda_on_cpu::Settings;
 using cuda_on_cpu::ThreadOrder;
 
-/// While it lives, threads run in the order that was asked for.
+/// While it exists, threads run in the requested order.
 class InOrder {
  public:
   InOrder(ThreadOrder order, std::uint64_t seed) : before_(cuda_on_cpu::settings()) {

@@ -1,5 +1,5 @@
 /// @file
-/// Whether the precision that a network computes in can hold a data set.
+/// Whether a data set is finite in the precision in which a network computes.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace stagewise {
 
-/// Where a data set comes from, for the sentences of errors.
+/// Where a data set comes from, for error messages.
 struct Origin {
   std::string name;                  ///< of the data set, or its file
   std::vector<std::string> columns;  ///< of a table's features; empty for other data

@@ -11,8 +11,8 @@
 
 namespace stagewise {
 
-/// Samples of one shape with a class each. Images are kept as the bytes they came in and become
-/// numbers in [0, 1] only when a batch is gathered: MNIST takes 47 MB instead of 376 MB in double.
+/// Samples of one shape, each with a class. Images are kept as bytes and become numbers in [0, 1]
+/// only when a batch is gathered: MNIST takes 47 MB instead of 376 MB in double.
 class Dataset {
  public:
   /// An empty set.
@@ -24,13 +24,13 @@ class Dataset {
   Dataset(const Shape& sample, int classes, std::vector<std::uint8_t> pixels,
           std::vector<std::int32_t> labels);
 
-  /// Samples of any real features, used as they are.
+  /// Samples with real features, used as they are.
   /// @throws Error as above.
   Dataset(const Shape& sample, int classes, std::vector<double> features,
           std::vector<std::int32_t> labels);
 
-  /// What is known of a set whose samples another process holds: everything but the samples. They
-  /// must not be asked for.
+  /// An outline of a set whose samples another process has: everything but the samples, which must
+  /// not be requested.
   static Dataset outline(const Shape& sample, int classes, Index size);
 
   /// Number of samples.
@@ -51,17 +51,17 @@ class Dataset {
   /// The stored numbers, one sample after another, if the samples are not images, else null.
   const std::vector<double>* values() const { return std::get_if<std::vector<double>>(&features_); }
 
-  /// Copies the named samples, one after another, to `features`
+  /// Copies the given samples, one after another, to `features`
   /// (`samples.size() * sample_shape().elements()` numbers).
   /// @param samples each less than size().
   template <typename T>
   void gather(std::span<const std::uint32_t> samples, T* features) const;
 
-  /// Copies the classes of the named samples to `labels`.
+  /// Copies the classes of the given samples to `labels`.
   void gather_labels(std::span<const std::uint32_t> samples, std::int32_t* labels) const;
 
   /// A copy of the samples `first`, ..., `first + count - 1`.
-  /// @throws Error if they are not all there.
+  /// @throws Error if some of them do not exist.
   Dataset slice(Index first, Index count) const;
 
  private:

@@ -1,5 +1,5 @@
 /// @file
-/// Whether data are those that a network was trained on.
+/// Whether data are the same as those on which a network was trained.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace stagewise {
 
-/// What tells one training set from another. It does not depend on where the data come from, nor on
+/// Distinguishes one training set from another. Does not depend on the source of the data, nor on
 /// the precision, the stage or the number of processes that train on them.
 struct Fingerprint {
   Index samples = 0;         ///< those that are left for training

@@ -1,5 +1,5 @@
 /// @file
-/// Data sets that are computed instead of read: nothing to download, the same on every machine.
+/// Data sets that are computed, not read: nothing to download, and the same on every machine.
 #pragma once
 
 #include <cstdint>
@@ -9,11 +9,11 @@
 
 namespace stagewise {
 
-/// The seed of generated data unless the user says otherwise. It is not the training's `--seed`:
-/// another start of the same training should not see other data.
+/// The default seed of generated data. It is not `--seed`: training with another seed should use
+/// the same data.
 inline constexpr std::uint64_t generated_data_seed = 1;
 
-/// How many samples a generated data set has unless the user says otherwise.
+/// The default number of samples of a generated data set.
 struct GeneratedSizes {
   Index train;
   Index test;
@@ -21,14 +21,14 @@ struct GeneratedSizes {
 
 inline constexpr GeneratedSizes digits_sizes = {10000, 2000};
 
-/// Enough for the neuron of report 003 to find the step with the default options: 5 epochs, batches
-/// of 100, learning rate 0.1. With 10,000 samples it is still on its way when training ends.
+/// Enough for the neuron of report 003 to learn the step with the default options: 5 epochs,
+/// batches of 100, learning rate 0.1. With 10,000 samples, it has not converged when training ends.
 inline constexpr GeneratedSizes step_sizes = {100000, 10000};
 
-/// Handwriting-like digits: 28x28 grey images drawn from strokes under random shift, rotation,
+/// Handwriting-like digits: 28x28 grey images drawn from strokes with random shift, rotation,
 /// shear, size, thickness and noise. Image `i` depends on `seed`, `purpose` and `i` only, so the
-/// first N images of a larger set are the smaller set. Which digit an image shows is drawn at
-/// random too.
+/// first N images of a larger set are the same as a set of N. Which digit an image shows is random,
+/// too.
 /// @param count number of images, at least 0.
 /// @param purpose Purpose::training_data or Purpose::test_data: two sets that share no image.
 /// @return samples of shape [28, 28, 1], 10 classes.
@@ -39,7 +39,7 @@ Dataset make_digits(Index count, std::uint64_t seed, Purpose purpose);
 /// @return samples of shape [1], 2 classes. Parameters as for make_digits().
 Dataset make_step(Index count, std::uint64_t seed, Purpose purpose);
 
-/// What `--dataset gaussian` is made of.
+/// The parameters of `--dataset gaussian`.
 struct GaussianOptions {
   Index features = 10;   ///< `--features`
   int classes = 2;       ///< `--classes`
@@ -56,7 +56,7 @@ void check(const GaussianOptions& options);
 /// The data sets of report 004 (section 4.1), of any size at the same difficulty: every feature of
 /// a sample of class c is drawn from the normal distribution of mean c * spacing. Sample `i` is of
 /// class `i` modulo the number of classes, so that all are equally frequent.
-/// @param options all but `samples`, for which `count` stands.
+/// @param options all but `samples`, which `count` replaces.
 /// @return samples of shape [features]. Other parameters as for make_digits().
 /// @throws UsageError as check() does.
 Dataset make_gaussian(const GaussianOptions& options, Index count, std::uint64_t seed,

@@ -1,5 +1,5 @@
 /// @file
-/// Bringing features of different units to one scale.
+/// Scaling features with different units.
 #pragma once
 
 #include <vector>
@@ -9,9 +9,9 @@
 
 namespace stagewise {
 
-/// A mean and a deviation for every feature. A network sees (x - mean) / deviation, so that a
-/// column of thousands does not drown one of fractions. They are part of what it has learned: test
-/// data, and data that come years later, are seen through the same glasses.
+/// A mean and a standard deviation for every feature. A network sees (x - mean) / deviation, so a
+/// column of thousands does not dominate one of fractions. They are part of what the network has
+/// learned: test data, and all later data, are scaled in the same way.
 struct Standardization {
   std::vector<double> mean;
   std::vector<double> deviation;  ///< 0 where all values are equal: that feature becomes 0
@@ -21,7 +21,7 @@ struct Standardization {
 /// @param dataset real features, not the bytes of images; at least one sample.
 /// @param origin for the error that names a value.
 /// @throws Error if it is something else, or its values are so large that a mean or a deviation is
-///         no finite number.
+///         not finite.
 Standardization standardization_of(const Dataset& dataset,
                                    const Origin& origin = {.name = "the data set"});
 

@@ -1,9 +1,9 @@
 /// @file
-/// Checkpoints: the parameters of a network, and where its training stood, in an HDF5 file.
+/// Checkpoints: the parameters of a network, and the state of its training, in an HDF5 file.
 ///
 /// Layout: a data set for each parameter under `/parameters` (`/parameters/fc1/weight`, float32 or
-/// float64), attributes of the root for the rest, among them a checksum of it all. `h5dump` and
-/// h5py read it.
+/// float64), attributes of the root for the rest, including a checksum of everything. `h5dump` and
+/// h5py can read it.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@ struct Checkpoint {
   /// Everything else that decides how training continues, by the option's name without dashes:
   /// "hidden" -> "256,128", "learning-rate" -> "0.1".
   std::map<std::string, std::string> settings;
-  /// Of "seed", "epoch" and "step", those that a file did not say when it was read.
+  /// Those of "seed", "epoch" and "step" that a file that was read did not contain.
   std::vector<std::string> missing;
   std::vector<ParameterValues> parameters;
   /// Where workers have parameters of their own: those of each, under `/workers/1`, `/workers/2`,

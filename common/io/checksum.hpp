@@ -1,5 +1,5 @@
 /// @file
-/// Whether a checkpoint is still what was written, and the same for all that have read it.
+/// Whether a checkpoint is unchanged since it was written, and the same for all its readers.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,8 @@
 
 namespace stagewise {
 
-/// The CRC-32 (zlib's) of all that a checkpoint says. It is computed from these bytes, numbers in
-/// little-endian order and texts followed by a 0:
+/// The CRC-32 (zlib's) of a checkpoint's contents. It is computed from these bytes, with numbers in
+/// little-endian order and strings followed by a 0:
 ///
 /// - model and precision; seed, epoch and step in 8 bytes each;
 /// - of each other setting, in the order of their names: name and value;
@@ -17,10 +17,10 @@ namespace stagewise {
 ///   the precision in which they are stored, every NaN as the same one;
 /// - likewise the parameters of worker 1, of worker 2, ...
 ///
-/// It detects all damage within 32 neighbouring bits, and all but one in 2^32 of any other.
+/// It detects all damage within 32 neighbouring bits, and all but one in 2^32 cases of any other.
 std::uint32_t checksum_of(const Checkpoint& checkpoint);
 
-/// A number that differs where checkpoints do.
+/// A number that differs if checkpoints differ.
 std::uint64_t digest_of(const Checkpoint& checkpoint);
 
 }  // namespace stagewise

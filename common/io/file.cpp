@@ -37,7 +37,7 @@ fs::path target_of(const fs::path& path) {
   return target;
 }
 
-/// Where a folder is sticky, as /tmp is, whoever may write to a file may not replace it for that.
+/// In a sticky folder, such as /tmp, permission to write to a file is not enough to replace it.
 bool may_be_replaced(const fs::path& target) {
   struct stat folder {};
   struct stat file {};
@@ -48,8 +48,8 @@ bool may_be_replaced(const fs::path& target) {
          user == file.st_uid;
 }
 
-/// Replacing a device by a file would harm far more than this run; and who has made a file
-/// read-only does not want it replaced, though whoever may write to its folder could.
+/// Replacing a device with a file would harm far more than this run; and a read-only file should
+/// not be replaced, although write permission for its folder would suffice.
 void expect_writable_or_absent(const fs::path& target, const fs::path& path,
                                std::string_view what) {
   std::error_code error;
@@ -71,7 +71,7 @@ void expect_writable_or_absent(const fs::path& target, const fs::path& path,
   }
 }
 
-/// Another one each time: ".model.h5.k3x0q9.partial".
+/// A different one each time: ".model.h5.k3x0q9.partial".
 fs::path partial_of(const fs::path& target) {
   constexpr std::size_t longest = 200;  // with what is added, no more than a name may have
   constexpr std::string_view letters = "abcdefghijklmnopqrstuvwxyz0123456789";
@@ -82,7 +82,7 @@ fs::path partial_of(const fs::path& target) {
   return target.parent_path() / (name + ".partial");
 }
 
-/// Lets a new file belong to whom the old one belonged, and be read and written by the same people.
+/// Gives a new file the owner, group and permissions of the old one.
 void keep_permissions(int descriptor, const struct stat& old) {
   constexpr mode_t all = 0777;
   constexpr mode_t of_group = 0070;

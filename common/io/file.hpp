@@ -13,9 +13,9 @@
 
 namespace stagewise {
 
-/// A file that takes its place only when it is complete. Whoever reads `path`, even after a crash
-/// at any moment, finds either the old contents or the new. If several are written to one place at
-/// the same time, the last to be published wins.
+/// A file that takes its place only when it is complete. A reader of `path`, even after a crash at
+/// any moment, finds either the old contents or the new. If several are written to one place at the
+/// same time, the last to be published wins.
 ///
 /// Until then the contents are beside it in a file with a unique name, ".NAME.xxxxxx.partial". Only
 /// a process that is killed outright can leave it there. The new file takes over the permissions
@@ -24,7 +24,7 @@ class NewFile {
  public:
   /// Makes sure that `path` is a regular file that may be written to, or absent, and creates the
   /// file beside it. A link is followed: what it leads to is replaced.
-  /// @param what the file's role for the errors' sentences: "checkpoint", "report".
+  /// @param what the file's role, for error messages: "checkpoint", "report".
   /// @throws Error naming the path and the reason.
   NewFile(const std::filesystem::path& path, std::string_view what);
 

@@ -1,5 +1,5 @@
 /// @file
-/// HDF5's handles, closing themselves.
+/// Owners of HDF5's handles.
 #pragma once
 
 #include <string>
@@ -39,7 +39,7 @@ class Handle {
   Closer closer_;
 };
 
-/// Keeps the library from printing its error stack while in scope: we say it in one sentence.
+/// Keeps the library from printing its error stack while in scope: we report errors in a sentence.
 class Quiet {
  public:
   Quiet() {

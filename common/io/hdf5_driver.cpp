@@ -12,7 +12,7 @@ namespace {
 
 constexpr herr_t failed = -1;
 
-/// What the library knows of an open file, and what only we know of it.
+/// What the library knows of an open file, and what this driver adds.
 struct File : H5FD_t {
   File() : H5FD_t() {}
   ~File() {

@@ -1,5 +1,5 @@
 /// @file
-/// Reading HDF5 files that may be damaged: what the library itself does not look out for.
+/// Reading HDF5 files that may be damaged: checks that the library itself does not make.
 #pragma once
 
 #include <cstdint>

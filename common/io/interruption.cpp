@@ -9,13 +9,13 @@
 namespace stagewise {
 namespace {
 
-/// The files to remove; null where there is none. A handler can be handed nothing and may touch
-/// little: this is why they are kept here. More files than this at a time are not looked after.
+/// The files to remove; null if there is none. They are kept here because a handler has no
+/// arguments and may access little. If there are more files, the others are not removed.
 // NOLINTNEXTLINE(*-non-const-global-variables)
 std::array<std::atomic<const char*>, 16> files;
 static_assert(std::atomic<const char*>::is_always_lock_free, "a signal's handler must not wait");
 
-/// Nothing in it but what POSIX allows a handler.
+/// It does only what POSIX allows in a handler.
 void remove_files_and_end(int signal) {
   for (std::atomic<const char*>& file : files) {
     const char* const path = file.exchange(nullptr);
@@ -24,7 +24,7 @@ void remove_files_and_end(int signal) {
   ::raise(signal);  // again, and as SA_RESETHAND says it now does what it does by default
 }
 
-/// Again for each file, as somebody else may have changed what a signal does.
+/// Again for each file, as other code may have changed what a signal does.
 void install_handlers() {
   for (const int signal : {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGXCPU}) {
     struct sigaction action {};

@@ -1,5 +1,5 @@
 /// @file
-/// What a run that is interrupted must not leave behind.
+/// Files that an interrupted run must not leave behind.
 #pragma once
 
 #include <atomic>

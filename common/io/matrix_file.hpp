@@ -1,5 +1,5 @@
 /// @file
-/// Matrix files: report 002's way to keep one matrix of floats on the disk.
+/// Matrix files: report 002's format for one matrix of floats.
 ///
 /// 16 bytes of header, then the values. The report's text names height, width and floats; the magic
 /// number and the widths of the integers are those of its published program (`export.py`).

@@ -24,7 +24,7 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view extension = ".data";
 
-/// Whether it is a number that counts from 1, as people write it.
+/// Whether it is a number from 1 on, in its usual form.
 bool is_number(std::string_view text) {
   return !text.empty() && text.front() != '0' &&
          std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
@@ -146,7 +146,7 @@ std::vector<std::string> matrices_in(const fs::path& folder) {
   return names;
 }
 
-/// The first of `names` that no entry of `known` has for its file; empty if there is none.
+/// The first of `names` that is not the file of an entry of `known`; empty if there is none.
 std::string first_stranger(const std::vector<std::string>& names,
                            const std::vector<ExchangedMatrix>& known) {
   const auto stranger = std::find_if(names.begin(), names.end(), [&](const std::string& name) {

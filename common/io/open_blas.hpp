@@ -1,8 +1,8 @@
 /// @file
 /// OpenBLAS, loaded when it is first needed.
 ///
-/// A program that is linked with it starts a thread for each core, and each of them takes memory
-/// before anything is multiplied; if there is none, they wait for it forever.
+/// A program that is linked with it starts a thread for each core, and each thread allocates memory
+/// before anything is multiplied; if there is none left, they wait for it forever.
 #pragma once
 
 #include <cblas.h>
@@ -21,8 +21,8 @@ struct OpenBlas {
 /// @throws Error if it cannot be loaded, std::bad_alloc if there is no memory for it.
 const OpenBlas& open_blas();
 
-/// Makes sure, at the first call, that there is memory for the library's work buffer: without, it
-/// would wait forever.
+/// Makes sure, at the first call, that there is memory for the library's work buffer; otherwise,
+/// the library would wait forever.
 /// @throws std::bad_alloc
 void expect_memory_for_blas();
 

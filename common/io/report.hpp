@@ -13,7 +13,7 @@ namespace stagewise {
 /// One epoch of training.
 struct EpochReport {
   std::int64_t epoch = 0;     ///< counted from 1
-  double train_loss = 0;      ///< as architecture and documentation define it, l2 included
+  double train_loss = 0;      ///< mean over the epoch, l2 included
   double train_accuracy = 0;  ///< fraction, counted before each update
   std::optional<double> validation_loss;
   std::optional<double> validation_accuracy;
@@ -21,7 +21,7 @@ struct EpochReport {
   double images_per_second = 0;
 };
 
-/// What an operation has cost in all.
+/// The total time of an operation.
 struct TimingReport {
   std::string operation;
   std::int64_t calls = 0;
@@ -29,17 +29,17 @@ struct TimingReport {
   double backward_seconds = 0;
 };
 
-/// How long one batch takes from the host's memory to the prediction in the host's memory.
+/// How long one batch takes from host memory to the prediction in host memory.
 struct LatencyReport {
-  std::string path;          ///< the way in which it was answered
+  std::string path;          ///< the name of the predictor
   std::int64_t samples = 0;  ///< batches measured
   double median_seconds = 0;
   double p95_seconds = 0;  ///< 95 % of the batches took no longer
   double p99_seconds = 0;
 };
 
-/// Everything a run reports. A key whose value is absent is left out of the file, and so is a
-/// latency that was not measured.
+/// Everything a run reports. Absent values are left out of the file, and so is a latency that was
+/// not measured.
 struct Report {
   std::string stage;
   std::string device;
@@ -57,14 +57,14 @@ struct Report {
   std::vector<TimingReport> timings;
 };
 
-/// Writes the report as a JSON object, the process's peak memory added.
+/// Writes the report, with the process's peak memory, as a JSON object.
 /// @throws Error naming the file and the reason.
 void write_report(const std::filesystem::path& path, const Report& report);
 
-/// The command as one would type it, words with unusual characters in quotes.
+/// The command as typed, words with unusual characters in quotes.
 std::string command_line(const std::vector<std::string>& words);
 
-/// Largest amount of memory the process has had resident so far, in bytes.
+/// The process's largest resident memory so far, in bytes.
 std::int64_t peak_memory_bytes();
 
 }  // namespace stagewise

@@ -1,13 +1,13 @@
 /// @file
-/// The one way in which calls of MPI are checked.
+/// How every MPI call is checked.
 #pragma once
 
 #include <mpi.h>
 
 namespace stagewise::mpi {
 
-/// @throws Error unless `status` is MPI_SUCCESS: a sentence with the call, its place and what the
-///         library says.
+/// @throws Error unless `status` is MPI_SUCCESS: a sentence with the call, its place and the
+///         library's message.
 void check(int status, const char* expression, const char* file, int line);
 
 }  // namespace stagewise::mpi

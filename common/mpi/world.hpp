@@ -1,5 +1,5 @@
 /// @file
-/// The processes that mpirun has started.
+/// The processes that mpirun started.
 #pragma once
 
 #include <cstddef>
@@ -12,17 +12,17 @@
 
 namespace stagewise::mpi {
 
-/// MPI from its beginning to its end, and this process's place among the others. A program makes
-/// one, first of all. Started without mpirun, it is alone.
+/// MPI from initialization to finalization, and this process's place among the others. A program
+/// creates one first of all. Started without mpirun, it is the only process.
 ///
 /// Functions that are not const wait for the other ranks: all must call them, in the same order.
 class World {
  public:
-  /// Begins MPI, whose own options it takes out of the command line.
-  /// @throws Error if MPI cannot begin.
+  /// Initializes MPI, which removes its own options from the command line.
+  /// @throws Error if MPI cannot be initialized.
   World(int& argc, char**& argv);
 
-  /// Ends MPI; waits for the others to do so.
+  /// Finalizes MPI; waits for the others to do so.
   ~World();
   World(const World&) = delete;
   World& operator=(const World&) = delete;
@@ -30,28 +30,28 @@ class World {
   /// This process's number, from 0 on.
   int rank() const { return rank_; }
 
-  /// How many processes there are.
+  /// The number of processes.
   int size() const { return size_; }
 
   /// This process's number among those on its host.
   int local_rank() const { return local_rank_; }
 
-  /// On how many hosts the processes are.
+  /// The number of hosts that the processes are on.
   int hosts() const { return hosts_; }
 
-  /// Of all processes: for calls of MPI that this class does not have.
+  /// The communicator of all processes, for MPI calls that this class does not have.
   MPI_Comm communicator() const { return all_; }
 
-  /// Of those on this host.
+  /// The communicator of the processes on this host.
   MPI_Comm local_communicator() const { return local_; }
 
-  /// Whether this process is the first on its host to ask. Waits for nobody.
+  /// Whether this process is the first on its host to ask. Does not wait.
   bool is_first_to_fail() const;
 
-  /// Ends all processes now, those too that wait for this one. mpirun ends with this exit code.
+  /// Ends all processes now, even those that wait for this one. mpirun ends with this exit code.
   [[noreturn]] static void abort(int exit_code);
 
-  /// Each rank's value, in their order.
+  /// Each rank's value, in the order of the ranks.
   template <typename U>
   std::vector<U> gather_all(const U& own) {
     static_assert(std::is_trivially_copyable_v<U>);
@@ -60,10 +60,10 @@ class World {
     return all;
   }
 
-  /// Each rank's text, in their order.
+  /// Each rank's text, in the order of the ranks.
   std::vector<std::string> gather_all(const std::string& own);
 
-  /// Every rank's `values` become those of one rank, and as many.
+  /// Sets every rank's `values`, and their number, to those of one rank.
   template <typename U>
   void broadcast(std::vector<U>& values, int from = 0) {
     static_assert(std::is_trivially_copyable_v<U>);
@@ -80,8 +80,8 @@ class World {
     broadcast_bytes(&value, sizeof(U), 0);
   }
 
-  /// Waits for all ranks, asleep most of the time: for waits of seconds, in which MPI's own would
-  /// take a core from those who are waited for.
+  /// Waits for all ranks, asleep most of the time: for waits of seconds, in which MPI's barrier
+  /// would take a core from the ranks that still work.
   void wait_patiently();
 
  private:

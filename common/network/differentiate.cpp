@@ -29,7 +29,7 @@ class Backward {
 
   bool is_loss(ValueId id) const { return id == row_losses_; }
 
-  /// A new gradient for a value, to be written by the rule; none where nobody wants it.
+  /// A new gradient for a value, to be written by the rule; none if it is not needed.
   /// @param in_memory_of a gradient that nobody reads afterwards; none for memory of its own.
   ValueId contribute(ValueId to, ValueId in_memory_of = {}) {
     if (!wants(to)) return {};

@@ -1,5 +1,5 @@
 /// @file
-/// A line of the source, for reports that name who asked for something.
+/// A line of the source, for reports that name the caller.
 #pragma once
 
 namespace stagewise {

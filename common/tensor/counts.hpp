@@ -1,8 +1,8 @@
 /// @file
-/// Counts as people read them, for every sentence and line that the programs print.
+/// Counts in readable form, for all messages and lines that the programs print.
 ///
-/// What is typed (values of options, and the ranges they must lie in) and what is a number of
-/// something's place (a line, a sample) stays without commas.
+/// Typed values (of options, and their ranges) and numbers of places (a line, a sample) have no
+/// commas.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@ namespace stagewise {
 std::string with_thousands(std::int64_t number);
 
 /// "1 epoch", "1,500 epochs".
-/// @param plural where it is not the singular with an s: "classes".
+/// @param plural if it is not the singular with an s: "classes".
 std::string count_of(std::int64_t number, std::string_view singular, std::string_view plural = {});
 
 /// With three significant digits: "0.1", "1e+30".

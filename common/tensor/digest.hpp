@@ -1,5 +1,5 @@
 /// @file
-/// Are two long things the same? A number for each, to be compared instead.
+/// Digests: numbers to compare instead of long data.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,8 @@
 
 namespace stagewise {
 
-/// A number that differs, as good as certainly, where what was added differs. Against accidents,
-/// not against attacks.
+/// A number that almost certainly differs if the data added to it differ. It protects against
+/// accidents, not against attacks.
 class Digest {
  public:
   /// Adds a number.

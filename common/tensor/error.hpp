@@ -1,5 +1,5 @@
 /// @file
-/// The two exceptions of the project. Each carries one sentence for the reader; the programs print
+/// The two exceptions of the project. Each contains one sentence for the user; the programs print
 /// it on standard error and end with the exception's exit code.
 #pragma once
 
@@ -22,7 +22,7 @@ class UsageError : public Error {
 };
 
 /// A source file's path within the project, for sentences: "stages/02_naive_cuda/gemm.cu".
-/// @param path as the compiler says it.
+/// @param path as the compiler gives it.
 std::string path_in_project(const std::string& path);
 
 }  // namespace stagewise

@@ -1,12 +1,12 @@
 /// @file
-/// How much memory this process can still get.
+/// How much memory this process can still allocate.
 #pragma once
 
 #include <cstddef>
 
 namespace stagewise {
 
-/// Bytes that the process can probably get: what the machine has free or can free, swap space
+/// Bytes that the process can probably allocate: what is free or can be freed, including swap space
 /// included, within the limits of `ulimit -v` and the control group (of a container or a batch
 /// job).
 std::size_t available_host_memory();

@@ -1,5 +1,5 @@
 /// @file
-/// What somebody may have meant to write.
+/// Suggestions for misspelled names.
 #pragma once
 
 #include <string>
@@ -7,8 +7,8 @@
 
 namespace stagewise {
 
-/// The name that the text comes closest to, if it may be a typing error: a letter missing, added,
-/// wrong or swapped with its neighbour, or two of these in a long name.
+/// The name closest to the text, if the text may be a typo: a letter missing, added, wrong or
+/// swapped with its neighbour, or two of these in a long name.
 /// @return empty if there is none.
 std::string near_miss(const std::string& text, const std::vector<std::string>& names);
 

@@ -9,8 +9,7 @@
 
 namespace stagewise {
 
-/// The values of a parameter on the host, in double whatever they were computed in: every float is
-/// a double.
+/// The values of a parameter on the host, always in double: every float is a double.
 struct ParameterValues {
   std::string name;  ///< "fc1/weight"
   Shape shape;

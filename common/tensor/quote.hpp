@@ -1,5 +1,5 @@
 /// @file
-/// Quoting what a user or a file says: short, and harmless to a terminal.
+/// Quoting text from a user or a file: short, and harmless to a terminal.
 #pragma once
 
 #include <cstddef>
@@ -11,8 +11,8 @@ namespace stagewise {
 /// Whether the text is UTF-8 (RFC 3629): no stray byte, no overlong form, no surrogate.
 bool is_utf8(std::string_view text);
 
-/// The text with everything that a terminal could take for a command, or cannot show, written out:
-/// "\n", "\x1b". Those are control characters and bytes that are not UTF-8.
+/// The text with everything written out that a terminal could take for a command or cannot show,
+/// as "\n" or "\x1b": control characters, and bytes that are not UTF-8.
 std::string escaped(std::string_view text);
 
 /// The same; of a text longer than `longest` characters, only those and an ellipsis.

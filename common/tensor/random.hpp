@@ -1,5 +1,5 @@
 /// @file
-/// The one source of chance: what is drawn depends only on the seed and on what it is drawn for.
+/// The only source of random numbers, which depend only on the seed and on their purpose.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,8 @@
 
 namespace stagewise {
 
-/// What random numbers are drawn for. Each purpose has a stream of its own, so that drawing more
-/// for one never shifts another. The values are part of what makes runs repeatable: never renumber.
+/// What random numbers are used for. Each purpose has its own stream, so that drawing more for one
+/// never shifts another. Reproducible runs depend on these values: never renumber them.
 enum class Purpose : std::uint64_t {
   parameters = 1,  ///< initial weights
   shuffle = 2,     ///< the order of samples in an epoch
@@ -20,10 +20,10 @@ enum class Purpose : std::uint64_t {
 
 /// Random numbers that are the same on every machine and standard library. The engine
 /// (`std::mt19937_64`) is fixed by the C++ standard; the standard's *distributions* are not, so the
-/// mappings to uniform and normal numbers are our own.
+/// mappings to uniform and normal numbers are implemented here.
 class Random {
  public:
-  /// A stream named by its arguments. Nothing needs to be stored to continue a training: epoch 7 of
+  /// A stream determined by the arguments. No state has to be stored to resume training: epoch 7 of
   /// worker 2 draws the same numbers whether or not epochs 1 to 6 ran in this process.
   explicit Random(std::uint64_t seed, Purpose purpose = Purpose::test, std::uint64_t epoch = 0,
                   std::uint64_t worker = 0);
@@ -50,7 +50,7 @@ class Random {
   bool has_spare_normal_ = false;
 };
 
-/// Puts `order` into random order (Fisher and Yates).
+/// Shuffles `order` (Fisher and Yates).
 void shuffle(std::vector<std::uint32_t>& order, Random& random);
 
 }  // namespace stagewise

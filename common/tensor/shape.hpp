@@ -9,7 +9,7 @@
 
 namespace stagewise {
 
-/// Signed, so that differences and downward loops behave; wide enough for any tensor.
+/// Signed, so that differences and downward loops work; wide enough for any tensor.
 using Index = std::int64_t;
 
 /// Up to four dimensions, outermost first, row-major: images are [batch, height, width, channels],

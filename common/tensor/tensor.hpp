@@ -12,20 +12,20 @@
 
 namespace stagewise {
 
-/// Where tensors live. Every executor has one: the host's, or a GPU's.
+/// Where tensors are. Every executor has one: the host's, or a GPU's.
 class Memory {
  public:
   virtual ~Memory() = default;
 
   /// At least `bytes` bytes, aligned to 64; contents undefined. Never null, also for 0 bytes.
-  /// @param asker the line that wants the memory, for reports of what goes beyond it.
-  /// @throws Error naming the number of bytes if there are not enough.
+  /// @param asker the line that requests the memory, for reports of accesses beyond it.
+  /// @throws Error naming the number of bytes if there is not enough memory.
   virtual void* allocate(std::size_t bytes, CodeLine asker) = 0;
 
-  /// Gives back what allocate() returned.
+  /// Releases what allocate() returned.
   virtual void release(void* pointer) noexcept = 0;
 
-  /// What is left of it, and of what: "the host's memory".
+  /// How much of it is left, and its name: "the host's memory".
   struct Room {
     std::size_t bytes = std::numeric_limits<std::size_t>::max();
     std::string of = {};
@@ -37,7 +37,7 @@ class Memory {
 Memory& host_memory();
 
 /// A row-major array of `T` with a shape, in some Memory. Owns its elements; movable, not copyable,
-/// because a copy between memories is the executor's work and should be seen where it happens.
+/// because copies between memories are the executor's work and should be visible in the code.
 template <typename T>
 class Tensor {
  public:
@@ -76,7 +76,7 @@ class Tensor {
   const Shape& shape() const { return shape_; }
   Index elements() const { return shape_.elements(); }
 
-  /// The first element; on a GPU's memory the host must not follow this pointer.
+  /// The first element; in a GPU's memory, the host must not follow this pointer.
   T* data() { return data_; }
   const T* data() const { return data_; }
 

@@ -6,8 +6,8 @@
 namespace stagewise::serial {
 namespace {
 
-/// The sum of x[i] y[i], in 16 partial sums: they do not wait for each other, as the additions into
-/// a single sum would, so that the compiler can make vector instructions of them.
+/// The sum of x[i] y[i], in 16 partial sums: unlike additions into a single sum, they do not wait
+/// for each other, so the compiler can vectorize them.
 template <typename T>
 T dot(Index n, const T* x, const T* y) {
   constexpr Index lanes = 16;
@@ -39,7 +39,7 @@ void for_each_output_pixel(const ConvolutionProblem& p, const Visit& visit) {
 template <typename T>
 void convolution(const ConvolutionProblem& p, const T* input, const T* filter, T* output) {
   // Channels are innermost, so a row of the window, filter_width pixels of `in` channels each, is
-  // one piece of memory; and so are the weights from one input value to all output channels.
+  // contiguous in memory; so are the weights from one input value to all output channels.
   const Index window_row = p.filter_width * p.in;
   for_each_output_pixel(p, [&](Index b, Index y, Index x, Index pixel) {
     T* const __restrict sums = output + pixel * p.out;
@@ -63,7 +63,7 @@ void convolution_backward(const ConvolutionProblem& p, const T* input, const T* 
   std::fill_n(dfilter, p.filter_height * window_row * p.out, T{0});
   if (dinput != nullptr) std::fill_n(dinput, p.batch * p.height * p.width * p.in, T{0});
 
-  // Each product of the forward pass hands its output's gradient on to both of its factors.
+  // Each product of the forward pass passes its output's gradient on to both of its factors.
   for_each_output_pixel(p, [&](Index b, Index y, Index x, Index pixel) {
     const T* const gradients = doutput + pixel * p.out;
     for (Index i = 0; i < p.filter_height; ++i) {

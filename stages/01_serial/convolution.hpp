@@ -11,7 +11,7 @@ template <typename T>
 void convolution(const ConvolutionProblem& problem, const T* input, const T* filter, T* output);
 
 /// The gradients of convolution() with respect to its input and its filter.
-/// @param dinput null where nobody needs it.
+/// @param dinput null if it is not needed.
 template <typename T>
 void convolution_backward(const ConvolutionProblem& problem, const T* input, const T* filter,
                           const T* doutput, T* dinput, T* dfilter);

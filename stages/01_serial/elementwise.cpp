@@ -16,7 +16,7 @@ void add_bias(Index rows, Index cols, const T* x, const T* bias, T* y) {
 //! [relu]
 template <typename T>
 void relu(Index n, const T* x, T* y) {
-  for (Index i = 0; i < n; ++i) y[i] = x[i] < T{0} ? T{0} : x[i];  // this way round keeps a NaN
+  for (Index i = 0; i < n; ++i) y[i] = x[i] < T{0} ? T{0} : x[i];  // in this form, a NaN stays
 }
 
 template <typename T>

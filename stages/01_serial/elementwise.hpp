@@ -1,5 +1,5 @@
 /// @file
-/// Bias, activations and their backwards, sums: each element by itself.
+/// Elementwise operations: bias, activations and their gradients, sums.
 #pragma once
 
 #include "tensor/shape.hpp"

@@ -1,5 +1,5 @@
 /// @file
-/// Matrix multiplication in four variants, from the schoolbook to a library.
+/// Matrix multiplication in four variants, from the textbook version to a library.
 #pragma once
 
 #include <cstdint>
@@ -13,9 +13,9 @@ namespace stagewise::serial {
 /// How gemm() orders its work. All variants compute the same product up to rounding.
 enum class GemmVariant : std::uint8_t {
   naive,      ///< the definition: a dot product for each element of C
-  reordered,  ///< the same multiplications in an order that walks along rows (default)
+  reordered,  ///< the same multiplications in an order that runs along rows (default)
   blocked,    ///< a tile of C kept in registers, panels of A and B packed
-  blas        ///< OpenBLAS on one thread: the honest baseline for everything that follows
+  blas        ///< OpenBLAS on one thread: the fair baseline for everything that follows
 };
 
 /// The names that `--gemm` accepts, in the order of GemmVariant.
@@ -24,12 +24,12 @@ const std::vector<std::string>& gemm_variant_names();
 /// @throws UsageError for an unknown name.
 GemmVariant parse_gemm_variant(const std::string& name);
 
-/// C = alpha op(A) op(B) + beta C in the given variant; see GemmProblem for shapes. Any sizes,
+/// C = alpha op(A) op(B) + beta C in the given variant; see GemmProblem for shapes. All sizes work,
 /// including 0 and 1. With beta = 0, C is written without being read.
 template <typename T>
 void gemm(GemmVariant variant, const GemmProblem<T>& problem);
 
-/// GemmVariant::naive: three loops, a dot product each.
+/// GemmVariant::naive: three loops, a dot product for each element.
 template <typename T>
 void gemm_naive(const GemmProblem<T>& problem);
 

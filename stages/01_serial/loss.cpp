@@ -6,8 +6,8 @@
 namespace stagewise::serial {
 namespace {
 
-/// What output j of a sample should be: 1 for the labelled class and 0 for the others; a single
-/// output should be the label itself.
+/// The target of output j of a sample: 1 for the labelled class and 0 for the others; for a single
+/// output, the label itself.
 template <typename T>
 T target(Index cols, Index j, std::int32_t label) {
   if (cols == 1) return static_cast<T>(label);

@@ -14,7 +14,7 @@ void softmax_cross_entropy(Index rows, Index cols, const T* logits, const std::i
                            T* probabilities, T* row_losses);
 
 /// dlogits = (probabilities - onehot(labels)) / batch_rows.
-/// @param batch_rows of the whole batch, which these rows may be a part of.
+/// @param batch_rows rows of the whole batch, of which these rows may be a part.
 template <typename T>
 void softmax_cross_entropy_backward(Index rows, Index cols, Index batch_rows,
                                     const T* probabilities, const std::int32_t* labels, T* dlogits);

@@ -6,7 +6,7 @@
 
 namespace stagewise::serial {
 
-/// out[0] = the sum of n elements, added up in double whatever T is.
+/// out[0] = the sum of n elements, always added up in double.
 template <typename T>
 void sum(Index n, const T* x, T* out);
 

@@ -1,5 +1,5 @@
 /// @file
-/// Stage 01: every operation as loops on one core.
+/// Stage 01: every operation as a loop on one core.
 #pragma once
 
 #include "01_serial/average_pool.hpp"
@@ -14,7 +14,7 @@
 
 namespace stagewise {
 
-/// Executes each operation by the loops of namespace serial.
+/// Executes each operation with the loops of namespace serial.
 template <typename T>
 class SerialExecutor : public Executor<T> {
  public:
@@ -51,7 +51,7 @@ class SerialExecutor : public Executor<T> {
   void run(const AveragePool& op) { call(serial::average_pool<T>, op); }
   void run(const AveragePoolBackward& op) { call(serial::average_pool_backward<T>, op); }
   void run(const SgdUpdate& op) {
-    if (this->shard(op.parameter).rows == 0) return;  // of a worker that has nothing to do
+    if (this->shard(op.parameter).rows == 0) return;  // this worker has no samples
     call(serial::sgd_update<T>, op);
   }
   //! [run]
@@ -64,7 +64,7 @@ class SerialExecutor : public Executor<T> {
 
  private:
   //! [call]
-  /// Calls the function with the arguments that the operation stands for.
+  /// Calls the function with the arguments of the operation.
   template <typename Function, typename Op>
   void call(Function* loops, const Op& op) {
     std::apply(loops, this->arguments(op));

@@ -1,5 +1,5 @@
 /// @file
-/// Learning: the step of stochastic gradient descent.
+/// The update of stochastic gradient descent.
 #pragma once
 
 #include "tensor/shape.hpp"

@@ -1,6 +1,6 @@
 /// @file
-/// Average pooling: one thread an output forward, and one an input backward. Each value is read
-/// once and nearly nothing is computed: the time is that of the memory traffic.
+/// Average pooling: one thread per output in the forward pass, one per input in the backward pass.
+/// Each value is read once and little is computed: the kernels are memory-bound.
 
 #include "02_naive_cuda/average_pool.hpp"
 #include "cuda/check.hpp"

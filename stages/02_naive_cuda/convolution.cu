@@ -1,14 +1,14 @@
 /// @file
-/// Convolution: one thread an element of what comes out, and so three kernels, as the output, the
-/// filter's gradient and the input's gradient are three things that come out.
+/// Convolution: one thread per element of a result, and so three kernels, as there are three
+/// results: the output, the filter's gradient and the input's gradient.
 ///
-/// Stage 01 walks over the output once and lets each product hand its gradient to both factors.
-/// Here many threads would add to the same element at once. So each gradient is turned around:
-/// its thread asks which products the element took part in, and gathers ("gather, not scatter").
+/// Stage 01 walks over the output once, and each product adds to the gradients of both factors.
+/// Here, many threads would add to the same element at once. So each element of a gradient has a
+/// thread, which gathers the products that the element contributed to ("gather, not scatter").
 ///
-/// Channels are innermost, and so is the thread's number: neighbours read the same pixel and
-/// neighbouring filters. The filter's gradient is the slow one: few elements, each a sum over every
-/// pixel of the batch.
+/// Channels are innermost, also in the thread's number: neighbouring threads read the same pixel
+/// and neighbouring weights. The filter's gradient is the slow one: it has few elements, each a sum
+/// over every pixel of the batch.
 
 #include "02_naive_cuda/convolution.hpp"
 #include "cuda/check.hpp"
@@ -22,7 +22,7 @@ template <typename T>
 __global__ void convolution_kernel(ConvolutionProblem p, Index output_height, Index output_width,
                                    const T* __restrict__ input, const T* __restrict__ filter,
                                    T* __restrict__ output) {
-  // The element's number, taken apart from the innermost dimension outwards.
+  // The element's number gives its indices, from the innermost dimension outward.
   Index rest = cuda::index_x();
   if (rest >= p.batch * output_height * output_width * p.out) return;
   T* const result = output + rest;
@@ -60,7 +60,7 @@ __global__ void filter_gradient_kernel(ConvolutionProblem p, Index output_height
   const Index j = rest % p.filter_width;
   const Index i = rest / p.filter_width;
 
-  // This weight met the value (i, j) below and right of every output pixel.
+  // This weight multiplied the value at offset (i, j) from every output pixel.
   T sum = 0;
   for (Index b = 0; b < p.batch; ++b) {
     for (Index y = 0; y < output_height; ++y) {
@@ -88,7 +88,7 @@ __global__ void input_gradient_kernel(ConvolutionProblem p, Index output_height,
   const Index y = rest % p.height;
   const Index b = rest / p.height;
 
-  // This value was seen through place (i, j) of the window whose output is (y - i, x - j).
+  // This value is at place (i, j) of the window of output (y - i, x - j).
   T sum = 0;
   for (Index i = 0; i < p.filter_height; ++i) {
     if (y - i < 0 || y - i >= output_height) continue;

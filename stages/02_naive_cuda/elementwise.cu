@@ -1,10 +1,10 @@
 /// @file
 /// Elementwise operations: the loop of stage 01 disappears, and its body becomes the kernel.
 ///
-/// Every thread computes one element, so there is nothing to share and nothing to wait for. Threads
-/// side by side read and write elements side by side, which the GPU joins into whole transactions
-/// ("coalesced"). One multiplication or comparison an element: the time is that of the memory
-/// traffic, two or three values an element.
+/// Every thread computes one element, so there is nothing to share and nothing to wait for.
+/// Neighbouring threads read and write neighbouring elements, so the GPU combines their accesses
+/// ("coalescing"). With one multiplication or comparison per element, the kernels are memory-bound:
+/// they move two or three values per element.
 
 #include "02_naive_cuda/elementwise.hpp"
 #include "cuda/check.hpp"
@@ -92,7 +92,7 @@ void add_bias(cudaStream_t stream, Index rows, Index cols, const T* x, const T* 
 //! [launch]
 template <typename T>
 void relu(cudaStream_t stream, Index n, const T* x, T* y) {
-  if (n == 0) return;  // a grid without blocks is an error
+  if (n == 0) return;  // an empty grid is an error
   relu_kernel<<<grid_for(n), threads_per_block, 0, stream>>>(n, x, y);
   CUDA_CHECK_LAUNCH("relu");
 }

@@ -1,5 +1,5 @@
 /// @file
-/// Bias, activations and their backwards: one thread an element.
+/// Bias, activations and their gradients: one thread per element.
 #pragma once
 
 #include <cuda_runtime.h>

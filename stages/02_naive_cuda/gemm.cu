@@ -1,15 +1,15 @@
 /// @file
-/// Matrix multiplication: one thread an element of C.
+/// Matrix multiplication: one thread per element of C.
 ///
 /// Stage 01's two outer loops, over the rows and columns of C, become the grid: `row` comes from y
 /// and `column` from x, and each thread runs the innermost loop, a dot product.
 ///
-/// x must be the column. The 32 threads of a warp differ in x, so they read 32 neighbours of a row
-/// of B, one transaction, and all the same element of A, one broadcast. With x as the row, each
-/// would read from another row of both.
+/// x must be the column. The 32 threads of a warp differ in x, so they read 32 neighbours in a row
+/// of B, which is coalesced, and all the same element of A, a broadcast. With x as the row, each
+/// would read from a different row of A and write to a different row of C.
 ///
-/// Still, every element of A is fetched by n threads and every element of B by m: 2 m n k loads for
-/// 2 m n k operations, mostly from the caches. That is what stage 03 changes.
+/// Still, n threads load every element of A, and m threads every element of B: 2 m n k loads for
+/// 2 m n k operations, mostly from the caches. Stage 03 changes that.
 
 #include "02_naive_cuda/gemm.hpp"
 #include "02_naive_cuda/operand.cuh"

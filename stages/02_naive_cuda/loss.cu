@@ -1,9 +1,9 @@
 /// @file
-/// The losses: one thread a row forward, since a row has one loss, and one an element backward.
+/// The losses: forward, one thread per row, since a row has one loss; backward, one per element.
 ///
-/// The rows of a batch are independent, so a batch of 100 gives work to 100 threads. accumulate()
-/// adds a whole batch up in one thread, in the order of the rows: slow, and the same bits in every
-/// run. An atomic addition would be quicker and add in another order every time.
+/// The rows of a batch are independent, so a batch of 100 occupies 100 threads. accumulate() adds
+/// up a whole batch in one thread, in the order of the rows: slow, but with the same bits in every
+/// run. Atomic additions would be faster, but in a different order every time.
 
 #include "02_naive_cuda/loss.hpp"
 #include "cuda/check.hpp"
@@ -16,8 +16,8 @@ using cuda::grid_for;
 using cuda::index_x;
 using cuda::threads_per_block;
 
-/// What output j of a sample should be: 1 for the labelled class and 0 for the others; a single
-/// output should be the label itself.
+/// The target of output j of a sample: 1 for the labelled class and 0 for the others; for a single
+/// output, the label itself.
 template <typename T>
 __device__ T target(Index cols, Index j, std::int32_t label) {
   if (cols == 1) return static_cast<T>(label);

@@ -55,7 +55,7 @@ void NaiveCudaExecutor<T>::prepare_gather(const Gather& op) {
 //! [gather]
 template <typename T>
 void NaiveCudaExecutor<T>::run(const Gather& op) {
-  // The device still works on the batch before while the host gathers this one.
+  // The device is still working on the previous batch while the host gathers this one.
   const auto samples = this->samples(op.batch);
   this->dataset()->gather(samples, host_batch_.data());
   this->dataset()->gather_labels(samples, host_labels_.data());

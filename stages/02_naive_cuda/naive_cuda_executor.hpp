@@ -16,15 +16,15 @@
 
 namespace stagewise {
 
-/// Calls the stage's function for a line, under whose name a profiler shows what it does.
+/// Calls the stage's function for a line, in a range that a profiler shows under the line's name.
 template <typename Stage>
 void run_in_range(Stage& stage, const Line& line) {
   const cuda::Range range(name_of(line.operation));
   run_operation(stage, line.operation, line.replaces);
 }
 
-/// Executes each operation by a kernel of namespace naive_cuda, all in one stream: each begins when
-/// the one before has ended. Everything lives in the GPU's memory.
+/// Executes each operation with a kernel of namespace naive_cuda, all in one stream: each starts
+/// when the previous one has ended. All values are in the GPU's memory.
 template <typename T>
 class NaiveCudaExecutor : public Executor<T> {
  public:
@@ -65,7 +65,7 @@ class NaiveCudaExecutor : public Executor<T> {
   void run(const AveragePool& op) { launch(naive_cuda::average_pool<T>, op); }
   void run(const AveragePoolBackward& op) { launch(naive_cuda::average_pool_backward<T>, op); }
   void run(const SgdUpdate& op) {
-    if (this->shard(op.parameter).rows == 0) return;  // of a worker that has nothing to do
+    if (this->shard(op.parameter).rows == 0) return;  // this worker has no samples
     launch(naive_cuda::sgd_update<T>, op);
   }
   //! [run]
@@ -73,11 +73,11 @@ class NaiveCudaExecutor : public Executor<T> {
   void run(const Mean& op);
   void run(const Copy& op);
 
-  /// Where work goes, in the order of the calls.
+  /// The stream that executes the work, in the order of the calls.
   const cuda::Stream& main_stream() const { return main_; }
 
  protected:
-  /// Where the kernels of the current line go.
+  /// The stream for the kernels of the current line.
   virtual cudaStream_t stream() const { return main_.get(); }
 
   //! [launch]
@@ -89,12 +89,12 @@ class NaiveCudaExecutor : public Executor<T> {
   }
   //! [launch]
 
-  /// Makes a line's lane the current one, for who has several.
+  /// Makes a line's lane the current one, in executors with several lanes.
   virtual void select_lane(int /*lane*/) {}
 
   void prepare(const Program& program) override;
 
-  /// Makes room for what Gather takes on its way to the GPU.
+  /// Allocates the pinned memory through which Gather copies to the GPU.
   virtual void prepare_gather(const Gather& op);
 
   void run(const Line& line) override { run_in_range(*this, line); }

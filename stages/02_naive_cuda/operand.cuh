@@ -1,5 +1,5 @@
 /// @file
-/// The factors of a matrix product as the simple kernels see them.
+/// The factors of a matrix product, for the simple kernels.
 #pragma once
 
 #include <cuda_runtime.h>

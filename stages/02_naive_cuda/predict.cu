@@ -1,8 +1,8 @@
 /// @file
-/// From outputs to classes: one thread a row, as the class is what comes out.
+/// From outputs to classes: one thread per row, as each row has one class.
 ///
-/// A thread reads its row alone, so a warp reads 32 rows at once, `cols` elements apart. For the 10
-/// classes of digits the rows lie so close that the cache makes up for it.
+/// Each thread reads its own row, so a warp reads 32 rows at once, `cols` elements apart. With the
+/// 10 classes of digits, the rows are so close together that the cache makes up for this.
 
 #include "02_naive_cuda/predict.hpp"
 #include "cuda/check.hpp"

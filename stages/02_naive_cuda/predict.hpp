@@ -1,5 +1,5 @@
 /// @file
-/// From outputs to classes: one thread a row.
+/// From outputs to classes: one thread per row.
 #pragma once
 
 #include <cstdint>

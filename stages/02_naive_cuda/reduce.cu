@@ -1,10 +1,10 @@
 /// @file
-/// Sums: one thread a result, which is where "one thread an output element" reaches its limit.
+/// Sums: one thread per result, where "one thread per output element" reaches its limit.
 ///
-/// column_sums(), the gradient of a bias, has a thread a column; they walk down side by side, so
-/// that each row is read coalesced. But a layer of 10 units gives work to 10 threads of a GPU that
-/// runs 200,000 at once. sum() has a single output, and so a single thread: right, in stage 01's
-/// order, and slower than the CPU. Stage 03 lets threads add in pairs.
+/// column_sums(), the gradient of a bias, has one thread per column; neighbouring threads read
+/// neighbouring elements of each row, which is coalesced. But a layer of 10 units occupies only 10
+/// threads of a GPU that runs 200,000 at once. sum() has a single output, and so a single thread:
+/// correct, in stage 01's order, but slower than the CPU. Stage 03 lets threads add in pairs.
 
 #include "02_naive_cuda/reduce.hpp"
 #include "cuda/check.hpp"

@@ -1,5 +1,5 @@
 /// @file
-/// Sums: one thread a result.
+/// Sums: one thread per result.
 #pragma once
 
 #include <cuda_runtime.h>

@@ -1,8 +1,8 @@
 /// @file
-/// Transposition: one thread an element.
+/// Transposition: one thread per element.
 ///
-/// Reading is coalesced, writing is not: the 32 threads of a warp read neighbours of a row of x and
-/// write to 32 rows of y, a transaction each. Stage 03 turns tiles in shared memory instead.
+/// Reads are coalesced, writes are not: the 32 threads of a warp read neighbours in a row of x and
+/// write to 32 rows of y, a sector each. Stage 03 transposes tiles in shared memory instead.
 
 #include "02_naive_cuda/transpose.hpp"
 #include "cuda/check.hpp"

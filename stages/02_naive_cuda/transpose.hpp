@@ -1,5 +1,5 @@
 /// @file
-/// Transposition, one thread an element.
+/// Transposition, one thread per element.
 #pragma once
 
 #include <cuda_runtime.h>

@@ -1,6 +1,6 @@
 /// @file
-/// Stochastic gradient descent: one thread a parameter. Three memory accesses for four operations:
-/// as fast as the memory.
+/// Stochastic gradient descent: one thread per parameter. With three memory accesses for four
+/// operations, it is memory-bound.
 
 #include "02_naive_cuda/update.hpp"
 #include "cuda/check.hpp"

@@ -1,5 +1,5 @@
 /// @file
-/// Stochastic gradient descent, one thread a parameter.
+/// Stochastic gradient descent, one thread per parameter.
 #pragma once
 
 #include <cuda_runtime.h>

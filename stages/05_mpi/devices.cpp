@@ -15,8 +15,8 @@ namespace {
 
 constexpr int longest_id = 16;  // "0000:19:00.0"
 
-/// A GPU among those of all hosts. What a process calls device 0 may be another one's device 1, as
-/// where a batch system shows every process its own GPU only.
+/// A GPU among those of all hosts. Device 0 of one process may be device 1 of another, for example
+/// if a batch system shows every process only its own GPU.
 using Identity = std::array<char, longest_id + MPI_MAX_PROCESSOR_NAME>;
 
 Identity identity_of_device(int device) {

@@ -10,8 +10,8 @@ namespace stagewise::mpi {
 
 /// How the processes are distributed over GPUs.
 struct Placement {
-  int processes_on_device = 1;      ///< that share this process's GPU, including this one
-  int max_processes_on_device = 1;  ///< on any GPU
+  int processes_on_device = 1;      ///< sharing this process's GPU, including this one
+  int max_processes_on_device = 1;  ///< the most on any GPU
   int devices = 1;                  ///< GPUs in use, on all hosts
 };
 

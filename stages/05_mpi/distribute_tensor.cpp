@@ -31,7 +31,7 @@ class Splitter {
     for (std::size_t k = 0; k + 1 < layers.size(); k += 2) {
       const std::size_t first = layers[k] + inserted;
       const Index units = split_columns(first);
-      if (k > 0) {  // the rank knows only its part of the input's gradient
+      if (k > 0) {  // the rank has only its part of the input's gradient
         replicate_input(first);
         ++inserted;
       }

@@ -26,7 +26,7 @@ void DistributedExecutor<T>::run(const AllReduce& op) {
 }
 //! [run]
 
-/// The lines that are on their way have marked their ends too early: before the sums have come.
+/// The begun lines have marked their ends too early, before their sums have arrived.
 template <typename T>
 void DistributedExecutor<T>::settle(std::size_t line) {
   if (std::find(begun_.begin(), begun_.end(), line) == begun_.end()) return;

@@ -31,7 +31,7 @@ DistributedStep<T>::DistributedStep(const StepSetup<T>& setup, DistributedExecut
         distribute_data(setup.network.model, sgd, setup.workers.average, part(), options.overlaps);
     own_starts = {starts.at(starts.size() > 1 ? static_cast<std::size_t>(world.rank()) : 0)};
   }
-  if (sends_) {  // whichever samples: it is their number that the step is made for
+  if (sends_) {  // any samples will do: only their number matters here
     std::vector<std::uint32_t> order(static_cast<std::size_t>(setup.training_set.size()));
     std::iota(order.begin(), order.end(), 0U);
     receive_samples(order);
@@ -119,7 +119,7 @@ void DistributedStep<T>::gather_split() {
   std::vector<ParameterValues> whole = copy_parameters_out(setup_.network);
   std::vector<T> buffer;
   for (std::size_t k = 0; k < whole.size(); ++k) {
-    // What is not split is the same on all ranks, but from one of them all the same.
+    // Parameters that are not split are the same on all ranks; one of them provides them.
     const int holders = parameters_[k].along == SplitAlong::none ? 1 : world_->size();
     for (int rank = 0; rank < holders; ++rank) {
       const Part of_rank = {rank, world_->size()};

@@ -32,7 +32,7 @@ class SampleType {
 
 //! [scatter]
 /// Scatters rows of `width` numbers each.
-/// @param all on rank 0: the rows for all ranks, one rank's behind the other's.
+/// @param all on rank 0: the rows for all ranks, one rank after another.
 template <typename U>
 std::vector<U> scatter_rows(const World& world, const std::vector<U>& all, Index width,
                             std::span<const Index> counts) {
@@ -61,7 +61,7 @@ std::vector<U> scatter_rows(const World& world, const std::vector<U>& all, Index
 }
 //! [scatter]
 
-/// Copies the named rows, one behind the other.
+/// Copies the given rows, one after another.
 template <typename U>
 std::vector<U> rows_of(const std::vector<U>& all, Index width,
                        std::span<const std::uint32_t> samples) {
@@ -74,7 +74,7 @@ std::vector<U> rows_of(const std::vector<U>& all, Index width,
   return rows;
 }
 
-/// Everything about a data set but its samples.
+/// Everything about a data set except its samples.
 struct Outline {
   Shape sample;
   int classes = 0;

@@ -48,7 +48,7 @@ Dataset step(const DatasetOptions&, Subset subset, const Limit& limit) {
   return generated(make_step, step_sizes, subset, limit);
 }
 
-/// MNIST and what was made in its likeness: four files with the names that MNIST gave them.
+/// MNIST and data sets of the same form: four files with MNIST's names.
 std::string mnist_images(Subset subset) {
   return std::string(subset == Subset::training ? "train" : "t10k") + "-images-idx3-ubyte";
 }

@@ -68,7 +68,7 @@ void expect_to_hold_all(const Split& split, const DatasetOptions& options) {
 }
 
 /// With mean and deviation of the training samples only: test and validation samples stand for data
-/// that nobody had when the network was trained.
+/// that are not known during training.
 void standardize_all(Split& split, const DatasetOptions& options) {
   const Standardization standardization =
       standardization_of(split.train, origin_of(options, split.encoding, "training sample"));

@@ -1,5 +1,5 @@
 /// @file
-/// What an operation says of its operands: whether it reads, writes or updates them.
+/// What an operation declares of its operands: whether it reads, writes or updates them.
 #pragma once
 
 #include "network/value.hpp"

@@ -1,14 +1,14 @@
 /// @file
-/// GEMM, variant 1: the definition, written down as three loops.
+/// GEMM, variant 1: the definition, as three loops.
 ///
 /// Each element of C is the dot product of a row of op(A) with a column of op(B). In row-major
-/// memory a column jumps by n elements from one entry to the next: every load touches another cache
-/// line and uses 4 or 8 of its 64 bytes. And the additions of one dot product depend on each other,
-/// so the processor waits for each before it can start the next.
+/// memory, the elements of a column are n elements apart: every load touches another cache line and
+/// uses 4 or 8 of its 64 bytes. And the additions of one dot product depend on each other, so the
+/// processor waits for each before it can start the next.
 ///
 /// Run it: `stage01_serial train --gemm naive`.
-/// Work: 2 m n k operations; B is read m times, and where a column's cache lines do not stay in the
-/// cache until the next column needs them, a whole line is loaded for each element.
+/// Work: 2 m n k operations; B is read m times, and if a column's lines do not stay in the cache
+/// until the next column needs them, a whole line is loaded for each element.
 
 #include "01_serial/gemm.hpp"
 #include "01_serial/gemm/operand.hpp"

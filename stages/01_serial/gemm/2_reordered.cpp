@@ -1,14 +1,14 @@
 /// @file
-/// GEMM, variant 2: the naive variant's multiplications in an order that suits caches and vector
+/// GEMM, variant 2: the naive variant's multiplications, in an order that suits caches and vector
 /// units.
 ///
 /// With the loops in the order k-i-j, the innermost one runs along a row of op(B) and a row of C:
 /// all 64 bytes of a cache line are used, and neighbouring elements do not depend on each other, so
-/// the compiler turns the loop into vector instructions. What limits then is that every
-/// multiplication loads and stores an element of C; so eight rows of op(B) are added to a row of C
-/// at a time. They are copied side by side first, which keeps them in the nearest cache while they
-/// are added to all rows of C, makes a transposed B look like any other, and fills up with zeros
-/// where fewer than eight are left.
+/// the compiler can vectorize the loop. Then the limit is that every multiplication loads and
+/// stores an element of C; so eight rows of op(B) are added to a row of C at a time. They are first
+/// copied side by side: the copy stays in the L1 cache while it is added to all rows of C, makes a
+/// transposed B look like any other, and is filled up with zeros if fewer than eight rows are
+/// left.
 ///
 /// Run it: `stage01_serial train --gemm reordered` (the default).
 /// Work: 2 m n k operations; B is read once, C is read and written k / 8 times, along rows.
@@ -23,7 +23,7 @@ namespace stagewise::serial {
 namespace {
 
 constexpr Index steps = 8;    // rows of op(B) at a time
-constexpr Index width = 256;  // and so many of their columns: 8 kB in float
+constexpr Index width = 256;  // and columns of them: 8 KiB in float
 
 template <typename T>
 using Factors = std::array<T, steps>;

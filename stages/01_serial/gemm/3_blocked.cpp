@@ -1,16 +1,16 @@
 /// @file
 /// GEMM, variant 3: a tile of C stays in registers for a whole panel of k.
 ///
-/// The reordered variant still loads and stores C once for every eight steps of k. Here a tile of
-/// C, as large as the vector registers hold, is accumulated over a panel of up to 256 steps and
-/// touched in memory only then. The operands are first packed: copied into small contiguous arrays
-/// in the order in which the innermost loop reads them, zeros where a tile hangs over the edge.
-/// That makes one innermost loop enough for all four transposes and all sizes. The idea is that of
-/// Goto and van de Geijn (2008), without the assembly.
+/// The reordered variant still loads and stores C once for every eight steps of k. Here, a tile of
+/// C, as large as fits into the vector registers, is accumulated over a panel of up to 256 steps
+/// and only then added to memory. The operands are first packed: copied into small contiguous
+/// arrays in the order in which the innermost loop reads them, with zeros beyond the edges. So one
+/// innermost loop is enough for all four transposes and all sizes. The idea is that of Goto and van
+/// de Geijn (2008), without the assembly.
 ///
 /// Run it: `stage01_serial train --gemm blocked`.
 /// Work: 2 m n k operations; C is read and written k / 256 times. A block of packed A stays in the
-/// L2 cache while all panels of B pass by, a panel of packed B (at most 32 kB) in the L1 cache
+/// L2 cache while all panels of B pass by, a panel of packed B (at most 32 KiB) in the L1 cache
 /// while all tiles of that block use it.
 
 #include <algorithm>
@@ -71,7 +71,7 @@ Tile<T> multiply(const PanelA<T>& a, const PanelB<T>& b, Index depth) {
   Tile<T> sum{};
   for (Index s = 0; s < depth; ++s) {
     for (Index r = 0; r < tile_rows; ++r) {
-#pragma GCC unroll 1  // GCC is to make vectors of so short a loop before it unrolls it
+#pragma GCC unroll 1  // so that GCC vectorizes this short loop before it unrolls it
       for (Index c = 0; c < tile_columns<T>; ++c) sum[r][c] += a[s][r] * b[s][c];
     }
   }

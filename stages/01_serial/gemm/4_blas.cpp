@@ -1,9 +1,9 @@
 /// @file
 /// GEMM, variant 4: OpenBLAS on one thread.
 ///
-/// Reports 000 and 002 compare their GPUs with slow loops, which flatters a GPU a good hundredfold.
-/// This is what one core can really do: the library picks, at run time, assembly written for the
-/// processor it finds. Everything the later stages claim over "the CPU" is to be read against it.
+/// Reports 000 and 002 compare their GPUs with slow loops, which flatters a GPU by more than a
+/// hundredfold. This is what one core can really do: at run time, the library picks assembly
+/// written for the processor. Measure every speed-up of a later stage "over the CPU" against it.
 ///
 /// Run it: `stage01_serial train --gemm blas`.
 
@@ -42,7 +42,7 @@ void gemm_blas(const GemmProblem<T>& p) {
   const blasint m = to_blas(p.m);
   const blasint n = to_blas(p.n);
   const blasint k = to_blas(p.k);
-  // The distance between rows as stored; at least 1, also where a matrix has no column.
+  // The distance between rows in memory; at least 1, even if a matrix has no columns.
   const blasint a_stride = std::max<blasint>(1, p.op_a == Transpose::yes ? m : k);
   const blasint b_stride = std::max<blasint>(1, p.op_b == Transpose::yes ? k : n);
   const auto multiply = [&](auto routine) {

@@ -12,9 +12,9 @@
 namespace stagewise::mpi {
 namespace {
 
-/// Gives MPI the pointers to the device's memory. How it comes from GPU to GPU is MPI's affair:
-/// over NVLink, by the network card, or through the host after all. The host waits for a bucket to
-/// be complete before it lets MPI begin, since MPI knows nothing of streams.
+/// Passes device pointers to MPI, which decides how the numbers get from GPU to GPU: over NVLink,
+/// by the network card, or through the host after all. The host waits until a bucket is complete
+/// before it calls MPI, since MPI knows nothing of streams.
 template <typename T>
 class CudaAwareTransport final : public Transport<T> {
  public:

@@ -15,12 +15,12 @@ void copy(T* to, const T* from, Index count, const cuda::Stream& stream) {
                              cudaMemcpyDefault, stream.get()));
 }
 
-/// Copies a bucket to pinned memory on the host, adds it up there by MPI_Allreduce, and copies the
-/// sum back.
+/// Copies a bucket to pinned memory on the host, adds it up there with MPI_Allreduce, and copies
+/// the sum back.
 ///
-/// The host runs through all of a step's begin() before the device is done with its first kernel,
-/// and comes to finish() in time to wait for the first bucket: while it adds up the gradients of
-/// the last layer, the device still computes those of the layers below.
+/// The host makes all of a step's calls of begin() before the device has finished its first kernel,
+/// and reaches finish() in time to wait for the first bucket: while it adds up the gradients of the
+/// last layer, the device is still computing those of the layers below.
 template <typename T>
 class HostTransport final : public Transport<T> {
  public:
@@ -64,7 +64,7 @@ class HostTransport final : public Transport<T> {
   //! [finish]
 
  private:
-  /// On its way.
+  /// A bucket in transit.
   struct Bucket {
     std::vector<Piece<T>> pieces;
     const cuda::Stream* stream = nullptr;

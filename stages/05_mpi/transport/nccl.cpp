@@ -8,7 +8,7 @@
 namespace stagewise::mpi {
 namespace {
 
-/// What NCCL says is wrong; empty if nothing is.
+/// NCCL's error message; empty if there is no error.
 std::string complaint(ncclResult_t result) {
   return result == ncclSuccess || result == ncclInProgress ? "" : ncclGetErrorString(result);
 }
@@ -22,10 +22,10 @@ void expect(ncclResult_t result, const std::string& doing) {
 template <typename T>
 constexpr ncclDataType_t type_of_nccl = std::is_same_v<T, float> ? ncclFloat : ncclDouble;
 
-/// NCCL's kernels are put into a stream like any other, and so a recorded step holds them, too:
-/// nothing is left for the host to do. Each rank needs a GPU of its own.
+/// NCCL's kernels are enqueued into a stream like any other, so a recorded step contains them, too,
+/// and nothing is left for the host to do. Each rank needs a GPU of its own.
 ///
-/// NCCL knows nothing of MPI, which only brings its id from rank 0 to the others.
+/// NCCL knows nothing of MPI, which only broadcasts NCCL's id from rank 0.
 template <typename T>
 class NcclTransport final : public Transport<T> {
  public:
@@ -69,7 +69,7 @@ class NcclTransport final : public Transport<T> {
 
  private:
   //! [abort]
-  /// Else gives up what the other ranks will not finish, so that no kernel waits for them any more.
+  /// If there is an error, aborts what the other ranks will not finish, so no kernel waits forever.
   void expect_alive(ncclResult_t result) {
     if (complaint(result).empty()) return;
     has_failed_ = true;

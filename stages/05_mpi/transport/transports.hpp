@@ -9,7 +9,7 @@
 
 namespace stagewise::mpi {
 
-/// Sums by way of the host's memory: works with every MPI.
+/// Sums through the host's memory: works with every MPI.
 template <typename T>
 std::unique_ptr<Transport<T>> make_host_transport(World& world);
 
@@ -17,18 +17,18 @@ std::unique_ptr<Transport<T>> make_host_transport(World& world);
 template <typename T>
 std::unique_ptr<Transport<T>> make_cuda_aware_transport(World& world);
 
-/// Sums by NCCL: from GPU to GPU, in a stream, without the host. Recordings must be gone before the
-/// transport is.
+/// Sums by NCCL: from GPU to GPU, in a stream, without the host. Recordings must be destroyed
+/// before the transport.
 /// @throws Error with NCCL's reason if it cannot start.
 template <typename T>
 std::unique_ptr<Transport<T>> make_nccl_transport(World& world);
 
-/// Why MPI cannot be given pointers to the device's memory here; empty where it can.
+/// Why MPI cannot access device pointers here; empty if it can.
 ///
-/// CUDA on the CPU has its memory in the process's own, where every MPI finds it.
+/// With CUDA on the CPU, device memory is ordinary memory of the process: every MPI can access it.
 std::string reason_against_cuda_aware();
 
-/// Why NCCL cannot add up here; empty where it can.
+/// Why NCCL cannot work here; empty if it can.
 std::string reason_against_nccl(const Placement& placement);
 
 }  // namespace stagewise::mpi
