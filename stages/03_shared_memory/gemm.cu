@@ -127,17 +127,18 @@ Ladder<GemmProblem<T>> gemm_ladder() {
 }
 
 //! [pick]
-// Tensor cores are fastest for all doubles: there is a tile for every shape. In float, large tiles
-// load least for what they multiply, so they win where there are enough of them: from six rounds
-// on, a last round that is half empty costs less than a tenth. Everything smaller is dealt out
-// evenly. What the top rungs do not support gets the best one that does.
+// Tensor cores are fastest for all doubles, with a tile for every shape; emulated ones are not. In
+// float, large tiles load least for what they multiply, so they win where there are enough of them:
+// from six rounds on, a last round that is half empty costs less than a tenth. Everything smaller
+// is dealt out evenly. What the top rungs do not support gets the best one that does.
 template <typename T>
 const GemmRung<T>& pick_gemm(const GemmProblem<T>& p) {
   const Ladder<GemmProblem<T>> ladder = gemm_ladder<T>();
   const Index tiles = tile_count<typename Tilings<T>::Large>(p.m, p.n);
   const bool fills = tiles >= 6 * cuda::multiprocessors();
   const char* const wanted = fills ? "async-copies" : "stream-k";
-  for (const char* const name : {"tensor-cores", wanted, "async-copies", "main-loop"}) {
+  const char* const fastest = cuda::runs_on_cpu() ? wanted : "tensor-cores";
+  for (const char* const name : {fastest, wanted, "async-copies", "main-loop"}) {
     const GemmRung<T>& rung = find_rung(ladder, name);
     if (rung.supports(p)) return rung;
   }
