@@ -403,6 +403,56 @@ class Translator {
     return {};
   }
 
+  /// Does the name stand for one kernel alone, which is called with as many arguments as it takes?
+  /// Then its address tells their types.
+  bool is_typed(const Launch& launch) const {
+    if (!preprocessed_ || with_references_.contains(launch.kernel.first)) return false;
+    for (std::size_t i = launch.kernel.first; i < launch.kernel.end; ++i) {
+      const TokenKind kind = tokens_[i].kind;
+      if (kind != TokenKind::space && !is(i, "::") && !is_name(i)) return false;
+    }
+    const DeviceFunction* only = nullptr;
+    for (const DeviceFunction& function : functions_) {
+      if (!is_named(launch.kernel, function.name)) continue;
+      if (only != nullptr) return false;
+      only = &function;
+    }
+    if (only == nullptr || !only->is_kernel || only->is_template || is_overloaded(*only))
+      return false;
+    const Range range = only->parameters;
+    for (std::size_t i = range.first; i < range.end; ++i) {
+      if (is(i, "=") || is(i, "...") || is(i, ".")) return false;
+    }
+    return parameters_in(range).size() == count_arguments(launch.arguments);
+  }
+
+  /// Is there another declaration of the name, that is none of a kernel?
+  bool is_overloaded(const DeviceFunction& kernel) const {
+    for (std::size_t i = 0; i < tokens_.size(); ++i) {
+      if (i == kernel.name_at || !is(i, kernel.name) || next(i) == none || !is(next(i), "("))
+        continue;
+      std::size_t before = previous(i);
+      if (before == none ||
+          !(is_name(before) || is(before, "*") || is(before, "&") || is(before, ">")))
+        continue;
+      while (before != none && !is(before, "__global__") && !is(before, ";") && !is(before, "}") &&
+             !is(before, "{")) {
+        before = previous(before);
+      }
+      if (before == none || !is(before, "__global__")) return true;
+    }
+    return false;
+  }
+
+  std::size_t count_arguments(Range arguments) const {
+    std::size_t count = 1;
+    for (std::size_t i = arguments.first; i < arguments.end; ++i) {
+      if (opens(tokens_[i])) i = close_of(i);
+      if (is(i, ",")) ++count;
+    }
+    return count;
+  }
+
   std::vector<Passing> parameters_in(Range range) const {
     std::vector<Passing> parameters(1, Passing::value);
     bool is_constant = false;
@@ -554,7 +604,8 @@ class Translator {
   }
 
   bool is_alignment(std::size_t place) const {
-    return is(place, "alignas") || is(place, "__align__") || is(place, "__attribute__");
+    return is(place, "alignas") || is(place, "__align__") || is(place, "__builtin_align__") ||
+           is(place, "__attribute__");
   }
 
   bool is_type_of(std::size_t place) const {
@@ -797,15 +848,18 @@ class Translator {
                     [](const Token& token) { return token.is("this"); });
     const bool has_arguments = next(launch.arguments.first - 1) != launch.arguments.end;
     const bool has_references = with_references_.contains(launch.kernel.first);
+    const bool is_converted = has_arguments && is_typed(launch);
     const auto behind = inserted_.find(launch.arguments.end);
     return "::cuda_on_cpu::" + std::string(is_bounded(launch.kernel) ? "Bounded" : "") + "Launch(" +
            in_quotes(kernel) + ", {" +
            line_breaks({launch.kernel.first, launch.configuration.first}) +
-           emit(launch.configuration) + "})([=" + (uses_this ? ", this" : "") +
-           "](auto... cuda_on_cpu_arguments) { " + kernel +
+           emit(launch.configuration) + "})" + (is_converted ? ".of(" + kernel + ", " : "(") +
+           "[=" + (uses_this ? ", this" : "") + "](auto... cuda_on_cpu_arguments) { " + kernel +
            (has_references ? "(::cuda_on_cpu::passed(cuda_on_cpu_arguments)...); }"
                            : "(cuda_on_cpu_arguments...); }") +
-           (has_arguments ? ", " : "") +
+           (is_converted    ? ").with("
+            : has_arguments ? ", "
+                            : "") +
            line_breaks({launch.configuration.end, launch.arguments.first}) +
            emit(launch.arguments) + (behind != inserted_.end() ? behind->second : "") + ")";
   }
