@@ -12,6 +12,7 @@
 #include "functions.hpp"
 #include "ptx.hpp"
 #include "scanner.hpp"
+#include "values.hpp"
 #include "volatiles.hpp"
 
 namespace cuda_on_cpu {
@@ -304,6 +305,10 @@ class Translator {
     if (open == none || !is(open, "(")) {
       fail(closing.first, "a launch needs its arguments in parentheses behind >>>");
     }
+    const Range configuration = {opening.last + 1, closing.first};
+    if (preprocessed_ && count_arguments(configuration) == 1 && !expands_pack(configuration)) {
+      fail(begin, "a launch needs a grid and a block: kernel<<<blocks, threads>>>(...)");
+    }
     const Launch launch = {
         {first, last + 1}, {opening.last + 1, closing.first}, {open + 1, close_of(open)}};
     launches_[first] = launch;
@@ -421,9 +426,9 @@ class Translator {
       return false;
     const Range range = only->parameters;
     for (std::size_t i = range.first; i < range.end; ++i) {
-      if (is(i, "=") || is(i, "...") || is(i, ".")) return false;
+      if (is(i, "=")) return false;
     }
-    return parameters_in(range).size() == count_arguments(launch.arguments);
+    return !expands_pack(range) && parameters_in(range).size() == count_arguments(launch.arguments);
   }
 
   /// Is there another declaration of the name, that is none of a kernel?
@@ -444,6 +449,14 @@ class Translator {
     return false;
   }
 
+  bool expands_pack(Range range) const {
+    for (std::size_t i = range.first; i < range.end; ++i) {
+      if (is(i, "...") || (is(i, ".") && is(i + 1, "."))) return true;
+    }
+    return false;
+  }
+
+  /// One more than there are commas; those between template arguments count, too.
   std::size_t count_arguments(Range arguments) const {
     std::size_t count = 1;
     for (std::size_t i = arguments.first; i < arguments.end; ++i) {
@@ -771,7 +784,26 @@ class Translator {
     if (token.is("__forceinline__") && is_inline_anyway(place))
       return "__attribute__((always_inline))";
     if ((token.is("NULL") || token.is("__null")) && is_argument_of_launch(place)) return "nullptr";
+    if (is_value(place)) {
+      const std::string value = function_value(token.text);
+      if (!value.empty()) return (before != none && is(before, "::") ? "" : "::") + value;
+    }
     return std::string(token.text);
+  }
+
+  /// Is it a name of the runtime that stands for itself, neither called nor declared nor of another
+  /// scope?
+  bool is_value(std::size_t place) const {
+    const std::size_t behind = next(place);
+    if (!tokens_[place].text.starts_with("cuda") || behind == none || is(behind, "(") ||
+        is(behind, "::"))
+      return false;
+    std::size_t before = previous(place);
+    if (before != none && is(before, "::")) {
+      before = previous(before);
+      if (before != none && (is(before, ">") || is(before, "using"))) return false;
+    }
+    return before == none || !(is_name(before) || is(before, ".") || is(before, "->"));
   }
 
   /// Is the whole argument this word? A pointer that is passed on by its type must be none of an
