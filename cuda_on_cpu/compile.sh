@@ -37,6 +37,7 @@ library_of() {
     nvml*) echo NVML ;;
     nvrtc*) echo NVRTC ;;
     cuda/std/* | cuda/* | nv/*) echo libcu++ ;;
+    cuda_fp[468]* | cuda_awbarrier* | cuda_occupancy*) echo "the CUDA Toolkit" ;;
     cuda_gl_interop* | cuda_egl* | cuda_vdpau* | cudaGL*) echo "the graphics interoperability" ;;
     texture_* | surface_*) echo "textures and surfaces" ;;
     cufile* | cupti* | nvToolsExt* | cuComplex*) echo "the CUDA Toolkit" ;;
@@ -46,7 +47,11 @@ library_of() {
 
 # refuse PLACE HEADER LIBRARY
 refuse() {
-  echo "$1: <$2> belongs to $3, which needs a GPU build; CUDA on the CPU provides the runtime only" >&2
+  case $3 in
+    libcu++) echo "$1: <$2> belongs to libcu++, of which CUDA on the CPU has <cuda/atomic>, <cuda/barrier>, <cuda/cmath>, <cuda/pipeline> and some of <cuda/std/...>; this needs a GPU build" ;;
+    "the CUDA Toolkit") echo "$1: <$2> belongs to the CUDA Toolkit, and CUDA on the CPU does not model it; this needs a GPU build" ;;
+    *) echo "$1: <$2> belongs to $3, which needs a GPU build; CUDA on the CPU provides the runtime only" ;;
+  esac >&2
 }
 
 # refuse_libraries FILE: refuses a preprocessed program that found such a header somewhere on this machine.

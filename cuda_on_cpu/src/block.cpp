@@ -1044,7 +1044,7 @@ void go_in_lockstep(Place place) {
   this_worker->converge(from, "a volatile store", place);
 }
 
-__thread unsigned futile_atomics = 0;
+__thread unsigned futile_attempts = 0;
 
 void let_others_run() {
   if (this_worker != nullptr && this_worker->runs_kernel()) this_worker->yield();

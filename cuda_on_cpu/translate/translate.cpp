@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "calls.hpp"
 #include "casts.hpp"
 #include "functions.hpp"
 #include "ptx.hpp"
@@ -83,6 +84,7 @@ class Translator {
       std::set<std::size_t> known;
       for (const auto& statement : ptx_) known.insert(statement.first);
       refuse_what_is_missing(tokens_, functions_, known);
+      refuse_wrong_calls(tokens_, functions_);
     }
     find_own_atomics();
     find_bounds();
@@ -93,6 +95,8 @@ class Translator {
         inserted_[end] =
             std::string(" ::cuda_on_cpu::let_others_run()") + (is(end, "}") ? "; " : "");
       }
+      for (const std::size_t condition : find_watching_loops(tokens_, functions_))
+        inserted_[condition] += " ::cuda_on_cpu::note_attempt(true), ";
     }
     find();
     return (preprocessed_ ? "" : "#line 1 " + in_quotes(file_) + "\n") + emit({0, tokens_.size()});

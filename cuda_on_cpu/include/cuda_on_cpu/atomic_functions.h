@@ -16,7 +16,7 @@ template <class T>
 T atomic_exchange_if(T* address, T compare, T value) {
   const bool is_equal = __atomic_compare_exchange_n(address, &compare, value, false,
                                                     __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
-  note_atomic(!is_equal);
+  note_attempt(!is_equal);
   return compare;
 }
 
@@ -36,7 +36,7 @@ T atomic_update(T* address, Operation operation) {
     __builtin_memcpy(&after, &changed, sizeof(T));
     if (__atomic_compare_exchange_n(place, &before, after, false, __ATOMIC_ACQ_REL,
                                     __ATOMIC_ACQUIRE)) {
-      note_atomic(before == after);
+      note_attempt(before == after);
       return value;
     }
   }
@@ -58,7 +58,7 @@ T atomic_update(T* address, Operation operation) {
 #define CUDA_ON_CPU_NATIVE_ATOMIC(name, T, builtin, same)      \
   inline T name(T* address, T operand) {                       \
     const T old = builtin(address, operand, __ATOMIC_ACQ_REL); \
-    cuda_on_cpu::note_atomic(same);                            \
+    cuda_on_cpu::note_attempt(same);                            \
     return old;                                                \
   }                                                            \
   inline T name##_block(T* address, T operand) {               \

@@ -438,15 +438,15 @@ bool runs_in_kernel();
 void fence();
 /// For loops that wait for another thread: __nanosleep().
 void let_others_run();
-/// How many atomic functions in a row, of this OS thread, have left memory as it was.
-extern __thread unsigned futile_atomics;
-/// An atomic function has run. A thread whose last ones have changed nothing seems to wait for
-/// another one's, which therefore gets a turn.
-inline void note_atomic(bool is_futile) {
+/// How many attempts in a row, of this OS thread, have changed nothing.
+extern __thread unsigned futile_attempts;
+/// An atomic function has run, or a loop has looked at a volatile variable. A thread whose last
+/// attempts have changed nothing seems to wait for another one, so that the others get a turn.
+inline void note_attempt(bool is_futile) {
   if (!is_futile) {
-    futile_atomics = 0;
-  } else if (++futile_atomics >= 256) [[unlikely]] {
-    futile_atomics = 0;
+    futile_attempts = 0;
+  } else if (++futile_attempts >= 256) [[unlikely]] {
+    futile_attempts = 0;
     let_others_run();
   }
 }
