@@ -194,7 +194,7 @@ in_other_order() {
 
 # without_numbers: a finding without what differs from run to run, to know it again.
 without_numbers() {
-  sed -E 's/0x[0-9a-f]+|\(address 0\)/ADDRESS/g; s/\(ADDRESS\)|\(address ADDRESS\)/ADDRESS/g; s/(block|thread) \([0-9, ]+\)/\1/g; s/, [0-9]+ bytes? (before|beyond)/ \1/g
+  sed -E 's/0x[0-9a-f]+|\(address 0\)/ADDRESS/g; s/\(address ADDRESS\)/ADDRESS/g; s/(block|thread) \([0-9, ]+\)/\1/g; s/, [0-9]+ bytes? (before|beyond)/ \1/g
           s/at byte [0-9]+//g'
 }
 
