@@ -66,7 +66,8 @@ class Checker {
                                                           "case",   "co_return", "sizeof"};
     if (before.kind == TokenKind::word)
       return std::find(keywords.begin(), keywords.end(), before.text) == keywords.end();
-    return before.is("*") || before.is("&") || before.is(">");
+    if (!before.is("*") && !before.is("&") && !before.is(">")) return false;
+    return i > 1 && at(i - 2).kind != TokenKind::number && !is(i - 2, ")") && !is(i - 2, "]");
   }
 
   /// The words of the declaration up to this one.

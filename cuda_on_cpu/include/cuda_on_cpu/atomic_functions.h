@@ -58,7 +58,7 @@ T atomic_update(T* address, Operation operation) {
 #define CUDA_ON_CPU_NATIVE_ATOMIC(name, T, builtin, same)      \
   inline T name(T* address, T operand) {                       \
     const T old = builtin(address, operand, __ATOMIC_ACQ_REL); \
-    cuda_on_cpu::note_attempt(same);                            \
+    cuda_on_cpu::note_attempt(same);                           \
     return old;                                                \
   }                                                            \
   inline T name##_block(T* address, T operand) {               \

@@ -45,5 +45,6 @@ int main() {
   cudaMallocManaged(&numbers, 2 * sizeof(int));
   numbers[0] = numbers[1] = 0;
   spin<<<1, 64>>>(&numbers[0], &numbers[1]);
-  std::printf("%s, %d\n", cudaGetErrorString(cudaDeviceSynchronize()), numbers[0]);
+  const cudaError_t error = cudaDeviceSynchronize();
+  std::printf("%s, %d\n", cudaGetErrorString(error), numbers[0]);
 }
