@@ -412,27 +412,48 @@ class Translator {
     return {};
   }
 
-  /// Does the name stand for one kernel alone, which is called with as many arguments as it takes?
-  /// Then its address tells their types.
-  bool is_typed(const Launch& launch) const {
-    if (!preprocessed_ || with_references_.contains(launch.kernel.first)) return false;
+  /// What names the launch's kernel, if that is one function alone, which is called with as many
+  /// arguments as it takes: its address then tells their types. Else empty.
+  std::string address_of_kernel(const Launch& launch) const {
+    if (!preprocessed_ || with_references_.contains(launch.kernel.first)) return "";
     for (std::size_t i = launch.kernel.first; i < launch.kernel.end; ++i) {
       const TokenKind kind = tokens_[i].kind;
-      if (kind != TokenKind::space && !is(i, "::") && !is_name(i)) return false;
+      if (kind != TokenKind::space && !is(i, "::") && !is_name(i)) return "";
     }
     const DeviceFunction* only = nullptr;
     for (const DeviceFunction& function : functions_) {
       if (!is_named(launch.kernel, function.name)) continue;
-      if (only != nullptr) return false;
+      if (only != nullptr) return "";
       only = &function;
     }
-    if (only == nullptr || !only->is_kernel || only->is_template || is_overloaded(*only))
-      return false;
+    if (only == nullptr || !only->is_kernel || only->is_template || is_overloaded(*only)) return "";
     const Range range = only->parameters;
     for (std::size_t i = range.first; i < range.end; ++i) {
-      if (is(i, "=")) return false;
+      if (is(i, "=")) return "";
     }
-    return !expands_pack(range) && parameters_in(range).size() == count_arguments(launch.arguments);
+    if (expands_pack(range) || parameters_in(range).size() != count_arguments(launch.arguments))
+      return "";
+    const std::string name = flat(launch.kernel);
+    if (name != only->name || !uses_namespace()) return name;
+    return is_outside(only->name_at) ? "::" + name : "";  // std::fill may be there, too
+  }
+
+  /// May a name be that of another namespace?
+  bool uses_namespace() const {
+    for (std::size_t i = 0; i < tokens_.size(); ++i) {
+      if (is(i, "using") && !is(next(next(i)), "=")) return true;
+    }
+    return false;
+  }
+
+  /// Is the token in no namespace and no class?
+  bool is_outside(std::size_t place) const {
+    std::size_t depth = 0;
+    for (std::size_t i = 0; i < place; ++i) {
+      if (is(i, "{")) ++depth;
+      if (is(i, "}") && depth > 0) --depth;
+    }
+    return depth == 0;
   }
 
   /// Is there another declaration of the name, that is none of a kernel?
@@ -884,18 +905,18 @@ class Translator {
                     [](const Token& token) { return token.is("this"); });
     const bool has_arguments = next(launch.arguments.first - 1) != launch.arguments.end;
     const bool has_references = with_references_.contains(launch.kernel.first);
-    const bool is_converted = has_arguments && is_typed(launch);
+    const std::string address = has_arguments ? address_of_kernel(launch) : "";
     const auto behind = inserted_.find(launch.arguments.end);
     return "::cuda_on_cpu::" + std::string(is_bounded(launch.kernel) ? "Bounded" : "") + "Launch(" +
            in_quotes(kernel) + ", {" +
            line_breaks({launch.kernel.first, launch.configuration.first}) +
-           emit(launch.configuration) + "})" + (is_converted ? ".of(" + kernel + ", " : "(") +
+           emit(launch.configuration) + "})" + (address.empty() ? "(" : ".of(" + address + ", ") +
            "[=" + (uses_this ? ", this" : "") + "](auto... cuda_on_cpu_arguments) { " + kernel +
            (has_references ? "(::cuda_on_cpu::passed(cuda_on_cpu_arguments)...); }"
                            : "(cuda_on_cpu_arguments...); }") +
-           (is_converted    ? ").with("
-            : has_arguments ? ", "
-                            : "") +
+           (!address.empty() ? ").with("
+            : has_arguments  ? ", "
+                             : "") +
            line_breaks({launch.configuration.end, launch.arguments.first}) +
            emit(launch.arguments) + (behind != inserted_.end() ? behind->second : "") + ")";
   }

@@ -1,5 +1,7 @@
 // The arguments of a launch become what the kernel takes: from braces, by conversions, by one copy of a class.
+#include <algorithm>
 #include <cstdio>
+using namespace std;  // which has another fill and another distance
 
 struct Point {
   float x, y;
