@@ -139,6 +139,7 @@ fi
 
 while [[ $# -gt 0 ]]; do
   case $command:$1 in
+    try:-h | try:--help) exec "$PWD/cuda_on_cpu/try.sh" --help ;;
     *:-h | *:--help) command=help ;;
     *:--no-install) install=no ;;
     try:--)

@@ -37,6 +37,7 @@ library_of() {
     nvml*) echo NVML ;;
     nvrtc*) echo NVRTC ;;
     cuda/std/* | cuda/* | nv/*) echo libcu++ ;;
+    cuda_fp[468]* | cuda_awbarrier* | cuda_occupancy*) echo "the CUDA Toolkit" ;;
     cuda_gl_interop* | cuda_egl* | cuda_vdpau* | cudaGL*) echo "the graphics interoperability" ;;
     texture_* | surface_*) echo "textures and surfaces" ;;
     cufile* | cupti* | nvToolsExt* | cuComplex*) echo "the CUDA Toolkit" ;;
@@ -46,7 +47,11 @@ library_of() {
 
 # refuse PLACE HEADER LIBRARY
 refuse() {
-  echo "$1: <$2> belongs to $3, which needs a GPU build; CUDA on the CPU provides the runtime only" >&2
+  case $3 in
+    libcu++) echo "$1: <$2> belongs to libcu++, of which CUDA on the CPU has <cuda/atomic>, <cuda/barrier>, <cuda/cmath>, <cuda/pipeline> and some of <cuda/std/...>; this needs a GPU build" ;;
+    "the CUDA Toolkit") echo "$1: <$2> belongs to the CUDA Toolkit, and CUDA on the CPU does not model it; this needs a GPU build" ;;
+    *) echo "$1: <$2> belongs to $3, which needs a GPU build; CUDA on the CPU provides the runtime only" ;;
+  esac >&2
 }
 
 # refuse_libraries FILE: refuses a preprocessed program that found such a header somewhere on this machine.
@@ -108,10 +113,28 @@ explain() {
   echo "$place: CUDA on the CPU does not know '$name': it is misspelt or not modelled" >&2
 }
 
+# about_program FILE: of the compiler's messages in FILE, those about the program: not how the runtime's headers came to
+# call what is wrong, and no mark below a line of the program at a place that only its translation has.
+about_program() {
+  awk -v own="$here/include/" '
+    function is_ours() { return index($0, own) == 1 || index($0, "/usr/") == 1 }
+    /^In file included from / || /^ +from / || /In instantiation of .*<lambda\(auto:/ { next }
+    /:[0-9]+:   (recursively )?required (from|by)/ && is_ours() { next }
+    /^[^ ].*: (error|fatal error|note): / {
+      is_left_out = / note: / && (is_ours() || /in instantiation of .*cuda_on_cpu::/)
+      is_before_mark = 1 }
+    is_left_out { next }
+    /^ +[0-9]+ \| / { end = length($0) }
+    /^ +\| +[~^]/ { is_before_mark = match($0, /\^/) <= end }
+    /^ +\| / && !is_before_mark { next }
+    { sub(/ +$/, ""); print }' "$1" |
+    sed -E "s/['‘]cuda_on_cpu::[^'’]*['’] \{aka (['‘][^'’]*['’])\}/\1/g"
+}
+
 # compile OPTIONS...: shows the compiler's messages, unless one sentence says it better.
 compile() {
   if ! "$compiler" "$@" 2>"$work/messages"; then
-    explain "$work/messages" || grep -v "^In file included from $work" "$work/messages" >&2
+    explain "$work/messages" || about_program "$work/messages" >&2
     exit 1
   fi
 }
@@ -172,11 +195,19 @@ build() (
     "$build/libcuda_on_cpu.a" -lboost_context -ldw -ldl -pthread
 )
 
+# errors_in FILE: their number.
+errors_in() {
+  grep -c ': error: ' "$1" || true
+}
+
 # nvcc takes a program for C++17, whose rules differ from those of C++20 in what old programs do. One that needs C++20
-# is told so by an option of nvcc's, which cannot be known here.
+# is told so by an option of nvcc's, which cannot be known here: if both fail, the one with fewer errors was meant.
 if ! build gnu++17 "$@" 2>"$work/said"; then
-  if [[ " $* " == *" -std="* ]] || ! build gnu++20 "$@" 2>"$work/said_then"; then
-    cat "$work/said" >&2
-    exit 1
+  said=$work/said
+  if [[ " $* " != *" -std="* ]]; then
+    ! build gnu++20 "$@" 2>"$work/said_then" || exit 0
+    [[ $(errors_in "$work/said_then") -ge $(errors_in "$said") ]] || said=$work/said_then
   fi
+  cat "$said" >&2
+  exit 1
 fi

@@ -1,8 +1,13 @@
 /// @file
 /// The functions of the runtime API that the stages use. Each does what NVIDIA's documentation says
 /// of it, with the same error codes. Where memory comes from is remembered, so that a report can
-/// name the line; hence the last two parameters of the allocating functions.
+/// name the line; hence the last two parameters of the allocating functions. Where a program takes
+/// the address of one, the translator puts a function without them.
 #pragma once
+
+#include <cstddef>
+#include <tuple>
+#include <utility>
 
 #include "driver_types.h"
 
@@ -167,6 +172,25 @@ template <class T>
 cudaError_t cudaIpcOpenMemHandle(T** pointer, cudaIpcMemHandle_t handle, unsigned int flags) {
   return cudaIpcOpenMemHandle(reinterpret_cast<void**>(pointer), handle, flags);
 }
+
+namespace cuda_on_cpu {
+/// @see WithoutPlace
+template <auto function, class Indices, class Parameters>
+struct CallWithoutPlace;
+template <auto function, std::size_t... index, class Parameters>
+struct CallWithoutPlace<function, std::index_sequence<index...>, Parameters> {
+  static cudaError_t call(std::tuple_element_t<index, Parameters>... arguments) {
+    return function(arguments..., "a call by pointer", 0);
+  }
+};
+template <auto function, class... Parameters>
+CallWithoutPlace<function, std::make_index_sequence<sizeof...(Parameters) - 2>,
+                 std::tuple<Parameters...>>
+    call_without_place(cudaError_t (*)(Parameters...));
+/// Its function call() is `function` with NVIDIA's signature.
+template <auto function>
+using WithoutPlace = decltype(call_without_place<function>(function));
+}  // namespace cuda_on_cpu
 
 // __constant__ and __device__ variables: here a symbol is the variable itself.
 namespace cuda_on_cpu {

@@ -21,11 +21,11 @@ using cudaStreamCallback_t = void (*)(cudaStream_t stream, cudaError_t status, v
 #define __CUDART_API_VERSION CUDART_VERSION
 #define CUDART_CB
 
+#define cudaStreamDefault 0x00  // a number, as NVIDIA's, so that it can stand for a launch's stream
 #define cudaStreamLegacy (reinterpret_cast<cudaStream_t>(0x1))
 #define cudaStreamPerThread (reinterpret_cast<cudaStream_t>(0x2))
 
 enum : unsigned int {
-  cudaStreamDefault = 0,
   cudaStreamNonBlocking = 1,
   cudaEventDefault = 0,
   cudaEventBlockingSync = 1,

@@ -15,6 +15,7 @@
 #include <unwind.h>
 
 #include "cuda_on_cpu/diagnose.hpp"
+#include "cuda_on_cpu/memory.hpp"
 
 __thread uint3 threadIdx;
 __thread uint3 blockIdx;
@@ -31,16 +32,6 @@ namespace {
 /// Each guard page splits a mapping in two, and a process may have some 65,000.
 constexpr int max_guarded_stacks = 12000;
 std::atomic<int> guarded_stacks = 0;
-
-/// Fills with the bits of a NaN. Not by memset() under ThreadSanitizer, which would see it as an
-/// access by the thread that happens to run.
-void fill_with_nan(char* memory, std::size_t bytes) {
-#ifdef CUDA_ON_CPU_THREAD_SANITIZER
-  for (std::size_t i = 0; i < bytes; ++i) const_cast<volatile char*>(memory)[i] = '\xff';
-#else
-  std::fill_n(memory, bytes, '\xff');
-#endif
-}
 
 std::size_t rounded_up(std::size_t bytes, std::size_t multiple) {
   return (bytes + multiple - 1) / multiple * multiple;
@@ -1052,6 +1043,8 @@ void go_in_lockstep(Place place) {
   const auto from = reinterpret_cast<std::uint64_t>(__builtin_return_address(0));
   this_worker->converge(from, "a volatile store", place);
 }
+
+__thread unsigned futile_attempts = 0;
 
 void let_others_run() {
   if (this_worker != nullptr && this_worker->runs_kernel()) this_worker->yield();

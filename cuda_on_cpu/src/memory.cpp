@@ -188,7 +188,7 @@ cudaError_t allocate(void** pointer, std::size_t bytes, MemoryKind kind, Place p
   allocation.flags = flags;
   allocation.pool = pool;
   if (bytes <= max_filled && kind == MemoryKind::device)
-    std::memset(at(allocation.begin), 0xff, bytes);
+    fill_with_nan(static_cast<char*>(at(allocation.begin)), bytes);
   fill_slack(allocation);
   const Slack slack = slack_of(allocation);
   poison(at(slack.before), allocation.begin - slack.before);
@@ -314,6 +314,21 @@ std::size_t bytes_of(cudaMemPool_t pool) {
     if (allocation.pool == pool) bytes += allocation.bytes;
   }
   return bytes;
+}
+
+void fill_with_nan(char* memory, std::size_t bytes) {
+  const char even = static_cast<char>(0xf0U | ((16U - settings().seed % 16U) & 15U));
+#ifdef CUDA_ON_CPU_THREAD_SANITIZER
+  // It would take memset() for an access by the thread that happens to run.
+  volatile char* const target = memory;
+#else
+  if (even == '\xff') {
+    std::memset(memory, 0xff, bytes);
+    return;
+  }
+  char* const target = memory;
+#endif
+  for (std::size_t i = 0; i < bytes; ++i) target[i] = i % 2 == 0 ? even : '\xff';
 }
 
 std::optional<Allocation> find_allocation(std::uintptr_t address) {

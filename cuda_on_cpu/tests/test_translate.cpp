@@ -487,6 +487,91 @@ TEST(TranslatePreprocessed, TakesItsFunctionsFromThePassForADevice) {
                 "# 3 \"f.cu\"\n return 1; }\n# 3 \"f.cu\"\n}\nint main() { h(); }\n");
 }
 
+TEST(TranslatePreprocessed, ArgumentsBecomeWhatTheOnlyKernelOfTheNameTakes) {
+  const std::string kernel = "__global__ void k(P p, int n) { }\n";
+  const auto typed = [](const std::string& name) {
+    return "Launch(\"" + name + "\", {1, 1}).of(" + name + ", [=](auto... a) { " + name +
+           "(a...); }).with({1, 2}, 3)";
+  };
+  const std::string generic = launch("k", "1, 1", "{1, 2}, 3");
+  const std::string text = "void f() { k<<<1, 1>>>({1, 2}, 3); }";
+  EXPECT_EQ(preprocessed(kernel + text), kernel + "void f() { " + typed("k") + "; }");
+  EXPECT_EQ(preprocessed("__global__ void k(P p, int n);\n" + kernel +
+                         "auto x = a::k<<<1, 1>>>({1, 2}, 3);"),
+            "__global__ void k(P p, int n);\n" + kernel + "auto x = " + typed("a::k") + ";");
+  for (const std::string other :
+       {"__global__ void k(P p, int n, int m) { }\n", "void k(P p);\n", "int* k(P p);\n"}) {
+    EXPECT_EQ(preprocessed(kernel + other + text), kernel + other + "void f() { " + generic + "; }")
+        << other;
+  }
+  for (const std::string only :
+       {"template <class T> __global__ void k(T p, int n) { }\n",
+        "__global__ void k(P p, int n = 3) { }\n", "__global__ void k(P p, int n, int m) { }\n",
+        "__global__ void other(P p, int n) { }\n"}) {
+    EXPECT_EQ(preprocessed(only + text), only + "void f() { " + generic + "; }") << only;
+  }
+}
+
+TEST(TranslatePreprocessed, FunctionsOfTheRuntimeAsValues) {
+  const std::string plain = "::cuda_on_cpu::WithoutPlace<&::cudaFree>::call";
+  EXPECT_EQ(preprocessed("p(x, cudaFree); decltype(&::cudaFree) y; return cudaFree;"),
+            "p(x, " + plain + "); decltype(&" + plain + ") y; return " + plain + ";");
+  for (const std::string left :
+       {"cudaFree(p);", "::cudaFree (p);", "using ::cudaFree;", "auto cudaFree = 1;", "a.cudaFree;",
+        "a->cudaFree;", "T<int>::cudaFree;", "x = cudaSuccess;", "f(cudaGetLastError);"}) {
+    EXPECT_EQ(preprocessed(left), left);
+  }
+}
+
+TEST(TranslatePreprocessed, LoopsOnVolatileVariablesLetOthersRun) {
+  const std::string head = "__device__ volatile int f; __global__ void k() { ";
+  const std::string inserted = " ::cuda_on_cpu::note_attempt(true), ";
+  EXPECT_EQ(preprocessed(head + "while (f == 0) ++n; do { } while (!f); }"),
+            head + "while (" + inserted + "f == 0) ++n; do { } while (" + inserted + "!f); }");
+  for (const std::string left : {"while (g == 0) ++n; }", "while (int i = f) ++n; }"})
+    EXPECT_EQ(preprocessed(head + left), head + left);
+}
+
+TEST(TranslatePreprocessed, RefusesCallsOfTheWrongSide) {
+  const std::string host = "int h(int x) { return x; }\n";
+  const std::string device = "__device__ int d() { return 1; }\n";
+  const std::string kernel = "__global__ void k(int* x) { }\n";
+  const std::string place = "# 1 \"f.cu\"\n";
+  EXPECT_EQ(
+      preprocessed(place + host + "__global__ void k() { h(1); }"),
+      "f.cu:2: the kernel 'k' calls 'h', a function of the host; write __device__ before that one");
+  EXPECT_EQ(
+      preprocessed(place + "__device__ int r() { return std::rand(); }"),
+      "f.cu:1: the device function 'r' calls 'rand', a function of the host, which no GPU has");
+  EXPECT_EQ(
+      preprocessed(place + device + "int main() { int x = 2 * d(); }"),
+      "f.cu:2: 'main' calls 'd' on the host, but that is __device__; write __host__ __device__ "
+      "before it");
+  EXPECT_EQ(
+      preprocessed(place + kernel + "namespace a { void f() { k(x); } }"),
+      "f.cu:2: the kernel 'k' is called like a function; launch it: k<<<blocks, threads>>>(...)");
+  EXPECT_EQ(preprocessed(place + "__global__ unsigned k() { }"),
+            "f.cu:1: the kernel 'k' returns something, but a kernel must be void");
+  for (const std::string right :
+       {host + "__device__ int h(float x);\n__global__ void k() { h(1); }",
+        "constexpr " + host + "__global__ void k() { h(1); }",
+        "template <class T> " + host + "__global__ void k() { h(1); }",
+        host + "struct S { int g; };\n__global__ void k(S s) { s.h(1); S::h(1); }",
+        host + "__global__ void k() { auto h = [](int x) { return x; }; h(1); }",
+        host + "__global__ void k(F h) { h(1); }",
+        host + "template <class T> __device__ void k(T x) { h(x); }",
+        host + "__host__ __device__ void k() { h(1); }",
+        device + "int d(int x);\nint main() { d(); }",
+        device + "int main() { auto d = 1; s.d(); a::d(); }",
+        "__host__ " + device + "int main() { d(); }",
+        device + "int main() { auto l = [] __device__ () { return d(); }; }",
+        kernel + "void k(float x);\nint main() { k(x); }",
+        std::string("template <int N> __global__ void k(int x) { }\n"
+                    "template <> __global__ void k<3>(int x) { }")}) {
+    EXPECT_EQ(preprocessed(place + right), place + right);
+  }
+}
+
 TEST(TranslatePreprocessed, RefusesByFileLineAndName) {
   const std::string head = "# 1 \"f.cu\"\n\n# 7 \"g.cuh\"\n";
   EXPECT_EQ(

@@ -78,6 +78,7 @@ class Finder {
       if (token.kind == TokenKind::space) continue;
       if (token.is("__global__")) function.is_kernel = true;
       if (token.is("__host__")) function.is_host = true;
+      if (token.is("template")) function.is_template = true;
       if (token.is("<")) ++templates;
       if (token.is(">") && templates > 0) --templates;
       if (token.is("(") && i > qualifier && name < tokens_.size() &&
@@ -118,8 +119,8 @@ class Finder {
   }
 
   static bool is_function_name(const Token& token) {
-    constexpr std::array<std::string_view, 8> others = {
-        "__launch_bounds__", "__attribute__", "__align__",        "alignas",
+    constexpr std::array<std::string_view, 9> others = {
+        "__launch_bounds__", "__attribute__", "__align__",        "__builtin_align__", "alignas",
         "__declspec",        "decltype",      "__cluster_dims__", "noexcept"};
     if (token.is(">") || token.is("]")) return true;  // a specialization
     return (token.kind == TokenKind::word || token.kind == TokenKind::symbol) &&

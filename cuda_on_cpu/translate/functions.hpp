@@ -24,7 +24,8 @@ struct DeviceFunction {
   std::string_view name;
   std::size_t name_at = 0;  ///< the token
   bool is_kernel = false;
-  bool is_host = false;       ///< __host__ __device__
+  bool is_host = false;  ///< __host__ __device__
+  bool is_template = false;
   Range bound = {0, 0};       ///< the first argument of __launch_bounds__; empty if there is none
   Range parameters = {0, 0};  ///< what stands in its parentheses
   Range body = {0, 0};        ///< from behind the brace that opens it up to the one that closes it

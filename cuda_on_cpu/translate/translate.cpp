@@ -8,10 +8,12 @@
 #include <utility>
 #include <vector>
 
+#include "calls.hpp"
 #include "casts.hpp"
 #include "functions.hpp"
 #include "ptx.hpp"
 #include "scanner.hpp"
+#include "values.hpp"
 #include "volatiles.hpp"
 
 namespace cuda_on_cpu {
@@ -82,6 +84,7 @@ class Translator {
       std::set<std::size_t> known;
       for (const auto& statement : ptx_) known.insert(statement.first);
       refuse_what_is_missing(tokens_, functions_, known);
+      refuse_wrong_calls(tokens_, functions_);
     }
     find_own_atomics();
     find_bounds();
@@ -92,6 +95,8 @@ class Translator {
         inserted_[end] =
             std::string(" ::cuda_on_cpu::let_others_run()") + (is(end, "}") ? "; " : "");
       }
+      for (const std::size_t condition : find_watching_loops(tokens_, functions_))
+        inserted_[condition] += " ::cuda_on_cpu::note_attempt(true), ";
     }
     find();
     return (preprocessed_ ? "" : "#line 1 " + in_quotes(file_) + "\n") + emit({0, tokens_.size()});
@@ -304,6 +309,10 @@ class Translator {
     if (open == none || !is(open, "(")) {
       fail(closing.first, "a launch needs its arguments in parentheses behind >>>");
     }
+    const Range configuration = {opening.last + 1, closing.first};
+    if (preprocessed_ && count_arguments(configuration) == 1 && !expands_pack(configuration)) {
+      fail(begin, "a launch needs a grid and a block: kernel<<<blocks, threads>>>(...)");
+    }
     const Launch launch = {
         {first, last + 1}, {opening.last + 1, closing.first}, {open + 1, close_of(open)}};
     launches_[first] = launch;
@@ -401,6 +410,85 @@ class Translator {
         return parameters_in(function.parameters);
     }
     return {};
+  }
+
+  /// What names the launch's kernel, if that is one function alone, which is called with as many
+  /// arguments as it takes: its address then tells their types. Else empty.
+  std::string address_of_kernel(const Launch& launch) const {
+    if (!preprocessed_ || with_references_.contains(launch.kernel.first)) return "";
+    for (std::size_t i = launch.kernel.first; i < launch.kernel.end; ++i) {
+      const TokenKind kind = tokens_[i].kind;
+      if (kind != TokenKind::space && !is(i, "::") && !is_name(i)) return "";
+    }
+    const DeviceFunction* only = nullptr;
+    for (const DeviceFunction& function : functions_) {
+      if (!is_named(launch.kernel, function.name)) continue;
+      if (only != nullptr) return "";
+      only = &function;
+    }
+    if (only == nullptr || !only->is_kernel || only->is_template || is_overloaded(*only)) return "";
+    const Range range = only->parameters;
+    for (std::size_t i = range.first; i < range.end; ++i) {
+      if (is(i, "=")) return "";
+    }
+    if (expands_pack(range) || parameters_in(range).size() != count_arguments(launch.arguments))
+      return "";
+    const std::string name = flat(launch.kernel);
+    if (name != only->name || !uses_namespace()) return name;
+    return is_outside(only->name_at) ? "::" + name : "";  // std::fill may be there, too
+  }
+
+  /// May a name be that of another namespace?
+  bool uses_namespace() const {
+    for (std::size_t i = 0; i < tokens_.size(); ++i) {
+      if (is(i, "using") && !is(next(next(i)), "=")) return true;
+    }
+    return false;
+  }
+
+  /// Is the token in no namespace and no class?
+  bool is_outside(std::size_t place) const {
+    std::size_t depth = 0;
+    for (std::size_t i = 0; i < place; ++i) {
+      if (is(i, "{")) ++depth;
+      if (is(i, "}") && depth > 0) --depth;
+    }
+    return depth == 0;
+  }
+
+  /// Is there another declaration of the name, that is none of a kernel?
+  bool is_overloaded(const DeviceFunction& kernel) const {
+    for (std::size_t i = 0; i < tokens_.size(); ++i) {
+      if (i == kernel.name_at || !is(i, kernel.name) || next(i) == none || !is(next(i), "("))
+        continue;
+      std::size_t before = previous(i);
+      if (before == none ||
+          !(is_name(before) || is(before, "*") || is(before, "&") || is(before, ">")))
+        continue;
+      while (before != none && !is(before, "__global__") && !is(before, ";") && !is(before, "}") &&
+             !is(before, "{")) {
+        before = previous(before);
+      }
+      if (before == none || !is(before, "__global__")) return true;
+    }
+    return false;
+  }
+
+  bool expands_pack(Range range) const {
+    for (std::size_t i = range.first; i < range.end; ++i) {
+      if (is(i, "...") || (is(i, ".") && is(i + 1, "."))) return true;
+    }
+    return false;
+  }
+
+  /// One more than there are commas; those between template arguments count, too.
+  std::size_t count_arguments(Range arguments) const {
+    std::size_t count = 1;
+    for (std::size_t i = arguments.first; i < arguments.end; ++i) {
+      if (opens(tokens_[i])) i = close_of(i);
+      if (is(i, ",")) ++count;
+    }
+    return count;
   }
 
   std::vector<Passing> parameters_in(Range range) const {
@@ -554,7 +642,8 @@ class Translator {
   }
 
   bool is_alignment(std::size_t place) const {
-    return is(place, "alignas") || is(place, "__align__") || is(place, "__attribute__");
+    return is(place, "alignas") || is(place, "__align__") || is(place, "__builtin_align__") ||
+           is(place, "__attribute__");
   }
 
   bool is_type_of(std::size_t place) const {
@@ -720,7 +809,26 @@ class Translator {
     if (token.is("__forceinline__") && is_inline_anyway(place))
       return "__attribute__((always_inline))";
     if ((token.is("NULL") || token.is("__null")) && is_argument_of_launch(place)) return "nullptr";
+    if (is_value(place)) {
+      const std::string value = function_value(token.text);
+      if (!value.empty()) return (before != none && is(before, "::") ? "" : "::") + value;
+    }
     return std::string(token.text);
+  }
+
+  /// Is it a name of the runtime that stands for itself, neither called nor declared nor of another
+  /// scope?
+  bool is_value(std::size_t place) const {
+    const std::size_t behind = next(place);
+    if (!tokens_[place].text.starts_with("cuda") || behind == none || is(behind, "(") ||
+        is(behind, "::"))
+      return false;
+    std::size_t before = previous(place);
+    if (before != none && is(before, "::")) {
+      before = previous(before);
+      if (before != none && (is(before, ">") || is(before, "using"))) return false;
+    }
+    return before == none || !(is_name(before) || is(before, ".") || is(before, "->"));
   }
 
   /// Is the whole argument this word? A pointer that is passed on by its type must be none of an
@@ -797,15 +905,18 @@ class Translator {
                     [](const Token& token) { return token.is("this"); });
     const bool has_arguments = next(launch.arguments.first - 1) != launch.arguments.end;
     const bool has_references = with_references_.contains(launch.kernel.first);
+    const std::string address = has_arguments ? address_of_kernel(launch) : "";
     const auto behind = inserted_.find(launch.arguments.end);
     return "::cuda_on_cpu::" + std::string(is_bounded(launch.kernel) ? "Bounded" : "") + "Launch(" +
            in_quotes(kernel) + ", {" +
            line_breaks({launch.kernel.first, launch.configuration.first}) +
-           emit(launch.configuration) + "})([=" + (uses_this ? ", this" : "") +
-           "](auto... cuda_on_cpu_arguments) { " + kernel +
+           emit(launch.configuration) + "})" + (address.empty() ? "(" : ".of(" + address + ", ") +
+           "[=" + (uses_this ? ", this" : "") + "](auto... cuda_on_cpu_arguments) { " + kernel +
            (has_references ? "(::cuda_on_cpu::passed(cuda_on_cpu_arguments)...); }"
                            : "(cuda_on_cpu_arguments...); }") +
-           (has_arguments ? ", " : "") +
+           (!address.empty() ? ").with("
+            : has_arguments  ? ", "
+                             : "") +
            line_breaks({launch.configuration.end, launch.arguments.first}) +
            emit(launch.arguments) + (behind != inserted_.end() ? behind->second : "") + ")";
   }

@@ -24,6 +24,16 @@ class Finder {
     }
   }
 
+  /// @param conditions gets where each begins.
+  void find_watching_loops(std::vector<std::size_t>& conditions) {
+    collect_names({0, tokens_.size()});
+    for (std::size_t i = function_.body.first; i < function_.body.end; ++i) {
+      if (!is(i, "while") || !is(next(i), "(")) continue;
+      const Range condition = {next(i) + 1, close_of(next(i))};
+      if (is_volatile(condition) && !assigns(condition)) conditions.push_back(next(next(i)));
+    }
+  }
+
   void find() {
     collect_names(function_.parameters);
     collect_names(function_.body);
@@ -81,6 +91,24 @@ class Finder {
       }
       if (!name.empty()) names_.insert(name);
     }
+  }
+
+  bool is_volatile(Range range) const {
+    for (std::size_t i = range.first; i < range.end; ++i) {
+      if (is(i, "volatile") || names_.contains(tokens_[i].text)) return true;
+    }
+    return false;
+  }
+
+  bool assigns(Range range) const {
+    for (std::size_t i = range.first; i < range.end; ++i) {
+      if (is(i, "=") && is(i + 1, "=")) {
+        ++i;
+      } else if (is(i, "=") && !is(i - 1, "!") && !is(i - 1, "<") && !is(i - 1, ">")) {
+        return true;
+      }
+    }
+    return false;
   }
 
   /// Does a statement follow these parentheses?
@@ -149,6 +177,15 @@ std::vector<std::size_t> find_empty_loops(const std::vector<Token>& tokens,
   for (const DeviceFunction& function : functions)
     Finder(tokens, function, none).find_empty_loops(ends);
   return ends;
+}
+
+std::vector<std::size_t> find_watching_loops(const std::vector<Token>& tokens,
+                                             const std::vector<DeviceFunction>& functions) {
+  std::vector<std::size_t> conditions;
+  std::map<std::size_t, VolatileStore> none;
+  for (const DeviceFunction& function : functions)
+    Finder(tokens, function, none).find_watching_loops(conditions);
+  return conditions;
 }
 
 }  // namespace cuda_on_cpu

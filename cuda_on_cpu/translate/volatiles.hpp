@@ -30,4 +30,8 @@ std::map<std::size_t, VolatileStore> find_volatile_stores(
 std::vector<std::size_t> find_empty_loops(const std::vector<Token>& tokens,
                                           const std::vector<DeviceFunction>& functions);
 
+/// Loops whose condition reads a volatile variable: where the conditions begin.
+std::vector<std::size_t> find_watching_loops(const std::vector<Token>& tokens,
+                                             const std::vector<DeviceFunction>& functions);
+
 }  // namespace cuda_on_cpu

@@ -6,9 +6,19 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "kernel.hpp"
 #include "vector_types.h"
 
 namespace cuda_on_cpu {
+
+/// Compares and exchanges. @return what was there before.
+template <class T>
+T atomic_exchange_if(T* address, T compare, T value) {
+  const bool is_equal = __atomic_compare_exchange_n(address, &compare, value, false,
+                                                    __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+  note_attempt(!is_equal);
+  return compare;
+}
 
 /// value = operation(value) until nobody has come between; the value before.
 template <class T, class Operation>
@@ -26,6 +36,7 @@ T atomic_update(T* address, Operation operation) {
     __builtin_memcpy(&after, &changed, sizeof(T));
     if (__atomic_compare_exchange_n(place, &before, after, false, __ATOMIC_ACQ_REL,
                                     __ATOMIC_ACQUIRE)) {
+      note_attempt(before == after);
       return value;
     }
   }
@@ -44,35 +55,35 @@ T atomic_update(T* address, Operation operation) {
   inline T name##_system(T* address, T operand) {                                \
     return name(address, operand);                                               \
   }
-#define CUDA_ON_CPU_NATIVE_ATOMIC(name, T, builtin)     \
-  inline T name(T* address, T operand) {                \
-    return builtin(address, operand, __ATOMIC_ACQ_REL); \
-  }                                                     \
-  inline T name##_block(T* address, T operand) {        \
-    return name(address, operand);                      \
-  }                                                     \
-  inline T name##_system(T* address, T operand) {       \
-    return name(address, operand);                      \
+#define CUDA_ON_CPU_NATIVE_ATOMIC(name, T, builtin, same)      \
+  inline T name(T* address, T operand) {                       \
+    const T old = builtin(address, operand, __ATOMIC_ACQ_REL); \
+    cuda_on_cpu::note_attempt(same);                           \
+    return old;                                                \
+  }                                                            \
+  inline T name##_block(T* address, T operand) {               \
+    return name(address, operand);                             \
+  }                                                            \
+  inline T name##_system(T* address, T operand) {              \
+    return name(address, operand);                             \
   }
-#define CUDA_ON_CPU_INTEGER_ATOMICS(T)                                             \
-  CUDA_ON_CPU_NATIVE_ATOMIC(atomicAdd, T, __atomic_fetch_add)                      \
-  CUDA_ON_CPU_NATIVE_ATOMIC(atomicSub, T, __atomic_fetch_sub)                      \
-  CUDA_ON_CPU_NATIVE_ATOMIC(atomicAnd, T, __atomic_fetch_and)                      \
-  CUDA_ON_CPU_NATIVE_ATOMIC(atomicOr, T, __atomic_fetch_or)                        \
-  CUDA_ON_CPU_NATIVE_ATOMIC(atomicXor, T, __atomic_fetch_xor)                      \
-  CUDA_ON_CPU_NATIVE_ATOMIC(atomicExch, T, __atomic_exchange_n)                    \
-  CUDA_ON_CPU_ATOMIC(atomicMin, T, operand < old ? operand : old)                  \
-  CUDA_ON_CPU_ATOMIC(atomicMax, T, operand > old ? operand : old)                  \
-  inline T atomicCAS(T* address, T compare, T value) {                             \
-    __atomic_compare_exchange_n(address, &compare, value, false, __ATOMIC_ACQ_REL, \
-                                __ATOMIC_ACQUIRE);                                 \
-    return compare;                                                                \
-  }                                                                                \
-  inline T atomicCAS_block(T* address, T compare, T value) {                       \
-    return atomicCAS(address, compare, value);                                     \
-  }                                                                                \
-  inline T atomicCAS_system(T* address, T compare, T value) {                      \
-    return atomicCAS(address, compare, value);                                     \
+#define CUDA_ON_CPU_INTEGER_ATOMICS(T)                                                \
+  CUDA_ON_CPU_NATIVE_ATOMIC(atomicAdd, T, __atomic_fetch_add, operand == 0)           \
+  CUDA_ON_CPU_NATIVE_ATOMIC(atomicSub, T, __atomic_fetch_sub, operand == 0)           \
+  CUDA_ON_CPU_NATIVE_ATOMIC(atomicAnd, T, __atomic_fetch_and, (old & operand) == old) \
+  CUDA_ON_CPU_NATIVE_ATOMIC(atomicOr, T, __atomic_fetch_or, (old | operand) == old)   \
+  CUDA_ON_CPU_NATIVE_ATOMIC(atomicXor, T, __atomic_fetch_xor, operand == 0)           \
+  CUDA_ON_CPU_NATIVE_ATOMIC(atomicExch, T, __atomic_exchange_n, old == operand)       \
+  CUDA_ON_CPU_ATOMIC(atomicMin, T, operand < old ? operand : old)                     \
+  CUDA_ON_CPU_ATOMIC(atomicMax, T, operand > old ? operand : old)                     \
+  inline T atomicCAS(T* address, T compare, T value) {                                \
+    return cuda_on_cpu::atomic_exchange_if(address, compare, value);                  \
+  }                                                                                   \
+  inline T atomicCAS_block(T* address, T compare, T value) {                          \
+    return atomicCAS(address, compare, value);                                        \
+  }                                                                                   \
+  inline T atomicCAS_system(T* address, T compare, T value) {                         \
+    return atomicCAS(address, compare, value);                                        \
   }
 CUDA_ON_CPU_INTEGER_ATOMICS(int)
 CUDA_ON_CPU_INTEGER_ATOMICS(unsigned)
@@ -83,12 +94,10 @@ CUDA_ON_CPU_ATOMIC(atomicDec, unsigned, old == 0U || old > operand ? operand : o
 CUDA_ON_CPU_ATOMIC(atomicAdd, float, old + operand)
 CUDA_ON_CPU_ATOMIC(atomicAdd, double, old + operand)
 CUDA_ON_CPU_ATOMIC(atomicExch, float, operand)
-#define CUDA_ON_CPU_ATOMIC_CAS(name)                                               \
-  inline unsigned short name(unsigned short* address, unsigned short compare,      \
-                             unsigned short value) {                               \
-    __atomic_compare_exchange_n(address, &compare, value, false, __ATOMIC_ACQ_REL, \
-                                __ATOMIC_ACQUIRE);                                 \
-    return compare;                                                                \
+#define CUDA_ON_CPU_ATOMIC_CAS(name)                                          \
+  inline unsigned short name(unsigned short* address, unsigned short compare, \
+                             unsigned short value) {                          \
+    return cuda_on_cpu::atomic_exchange_if(address, compare, value);          \
   }
 CUDA_ON_CPU_ATOMIC_CAS(atomicCAS)
 CUDA_ON_CPU_ATOMIC_CAS(atomicCAS_block)

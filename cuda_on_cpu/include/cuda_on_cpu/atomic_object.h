@@ -42,6 +42,7 @@ class atomic_operations {
   T load(memory_order order = memory_order_seq_cst) const {
     T value;
     __atomic_load(place(), &value, static_cast<int>(order));
+    cuda_on_cpu::note_attempt(true);
     return value;
   }
   void store(T value, memory_order order = memory_order_seq_cst) const {
@@ -50,12 +51,15 @@ class atomic_operations {
   T exchange(T value, memory_order order = memory_order_seq_cst) const {
     T before;
     __atomic_exchange(place(), &value, &before, static_cast<int>(order));
+    cuda_on_cpu::note_attempt(__builtin_memcmp(&value, &before, sizeof(T)) == 0);
     return before;
   }
   bool compare_exchange_strong(T& expected, T value, memory_order = memory_order_seq_cst,
                                memory_order = memory_order_seq_cst) const {
-    return __atomic_compare_exchange(place(), &expected, &value, false, __ATOMIC_SEQ_CST,
-                                     __ATOMIC_SEQ_CST);
+    const bool is_equal = __atomic_compare_exchange(place(), &expected, &value, false,
+                                                    __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+    cuda_on_cpu::note_attempt(!is_equal);
+    return is_equal;
   }
   bool compare_exchange_weak(T& expected, T value, memory_order = memory_order_seq_cst,
                              memory_order = memory_order_seq_cst) const {

@@ -89,8 +89,10 @@ class KernelCall {
 template <class Kernel, class... Arguments>
 class BoundKernel final : public KernelCall {
  public:
-  BoundKernel(Kernel kernel, std::tuple<Arguments...> arguments)
-      : kernel_(kernel), arguments_(std::move(arguments)) {}
+  /// @param arguments a tuple of them, or of references to them.
+  template <class Tuple>
+  BoundKernel(Kernel kernel, Tuple&& arguments)
+      : kernel_(kernel), arguments_(std::forward<Tuple>(arguments)) {}
 
   void run_thread() const override { std::apply(kernel_, arguments_); }
   std::shared_ptr<const KernelCall> copy() const override {
@@ -130,12 +132,52 @@ T& passed(T& argument) {
   return argument;
 }
 
+/// Does the class copy or destroy in its own way? Then a function that takes it by value gets its
+/// address (the rule of the Itanium C++ ABI, which all compilers for Linux follow).
+template <class T>
+constexpr bool has_own_copying =
+    std::is_class_v<T>&& std::is_copy_constructible_v<T> &&
+    !(std::is_trivially_copy_constructible_v<T> && std::is_trivially_move_constructible_v<T>);
+
+/// A kernel that takes such classes. On a GPU each thread has the bits of the arguments, and no
+/// constructor or destructor runs: so the kernel gets addresses of bitwise copies.
+template <class... Parameters>
+class BitwiseCall {
+ public:
+  explicit BitwiseCall(void (*kernel)(Parameters...))
+      : kernel_(reinterpret_cast<Function>(kernel)) {}
+
+  void operator()(const std::decay_t<Parameters>&... arguments) const {
+    kernel_(Passed<Parameters>(arguments)...);
+  }
+
+ private:
+  template <class T>
+  struct Image {
+    explicit Image(const T& object) {
+      __builtin_memcpy(bytes, &reinterpret_cast<const char&>(object), sizeof(T));
+    }
+    operator void*() { return bytes; }
+    alignas(T) char bytes[sizeof(T)];
+  };
+  template <class T>
+  using Passed = std::conditional_t<has_own_copying<T>, Image<std::decay_t<T>>, T>;
+  using Function = void (*)(std::conditional_t<has_own_copying<Parameters>, void*, Parameters>...);
+
+  Function kernel_;
+};
+
 /// Enqueues a launch, or records it where the stream is being captured.
 cudaError_t launch(const char* kernel, const LaunchConfiguration& configuration, Place place,
                    const KernelCall& call);
 
 /// A launch as the translator writes it; the arguments are copied when it is called.
 class Launch {
+  /// By value, since a static constant of a class that is declared only has no address; but one
+  /// that is copied in its own way is copied once only.
+  template <class T>
+  using Argument = std::conditional_t<has_own_copying<T>, const T&, T>;
+
  public:
   Launch(const char* kernel, const LaunchConfiguration& configuration,
          const char* file = __builtin_FILE(), unsigned line = __builtin_LINE())
@@ -144,8 +186,8 @@ class Launch {
   template <class Kernel, class... Arguments,
             std::enable_if_t<(std::is_copy_constructible_v<Arguments> && ...), int> = 0>
   void operator()(Kernel kernel, Arguments... arguments) const {
-    const BoundKernel<Kernel, Arguments...> call(kernel, {std::move(arguments)...});
-    launch(kernel_, configuration_, place_, call);
+    start(BoundKernel<Kernel, Arguments...>(kernel,
+                                            std::tuple<Arguments...>(std::move(arguments)...)));
   }
   /// Of arguments that cannot be copied, such as an array that owns its memory, the kernel takes
   /// what they convert to.
@@ -156,11 +198,41 @@ class Launch {
     (*this)(kernel, converted(arguments)...);
   }
 
+  /// A launch of a kernel whose parameters' types are known.
+  template <class Kernel, class... Parameters>
+  class Typed {
+   public:
+    Typed(const Launch& launch, Kernel kernel) : launch_(launch), kernel_(kernel) {}
+    /// Converts the arguments to the parameters' types, as a call does, and copies them once.
+    void with(Argument<std::decay_t<Parameters>>... arguments) const {
+      launch_.start(
+          BoundKernel<Kernel, std::decay_t<Parameters>...>(kernel_, std::tie(arguments...)));
+    }
+
+   private:
+    const Launch& launch_;
+    Kernel kernel_;
+  };
+
+  /// @param address tells the parameters' types.
+  /// @param kernel calls it.
+  template <class Kernel, class... Parameters>
+  auto of(void (*address)(Parameters...), [[maybe_unused]] Kernel kernel) const {
+    if constexpr ((has_own_copying<Parameters> || ...)) {
+      using Call = BitwiseCall<Parameters...>;
+      return Typed<Call, Parameters...>(*this, Call(address));
+    } else {
+      return Typed<Kernel, Parameters...>(*this, kernel);
+    }
+  }
+
  protected:
   /// What stands between <<< and >>>, for launches that change it.
   LaunchConfiguration& configuration() { return configuration_; }
 
  private:
+  void start(const KernelCall& call) const { launch(kernel_, configuration_, place_, call); }
+
   template <class T>
   static auto converted(T& argument) {
     if constexpr (std::is_copy_constructible_v<std::decay_t<T>>) {
@@ -366,6 +438,18 @@ bool runs_in_kernel();
 void fence();
 /// For loops that wait for another thread: __nanosleep().
 void let_others_run();
+/// How many attempts in a row, of this OS thread, have changed nothing.
+extern __thread unsigned futile_attempts;
+/// An atomic function has run, or a loop has looked at a volatile variable. A thread whose last
+/// attempts have changed nothing seems to wait for another one, so that the others get a turn.
+inline void note_attempt(bool is_futile) {
+  if (!is_futile) {
+    futile_attempts = 0;
+  } else if (++futile_attempts >= 256) [[unlikely]] {
+    futile_attempts = 0;
+    let_others_run();
+  }
+}
 /// The lanes that have come here wait for each other, in the usual order of the threads. The other
 /// orders show that a program relies on it.
 void go_in_lockstep(Place place);

@@ -61,6 +61,19 @@ inline double rsqrt(double x) {
 inline float rsqrt(float x) {
   return 1 / std::sqrt(x);
 }
+// Modified Bessel functions of the first kind; the standard's know no negative x.
+inline double cyl_bessel_i0(double x) {
+  return std::cyl_bessel_i(0.0, std::fabs(x));
+}
+inline float cyl_bessel_i0f(float x) {
+  return std::cyl_bessel_i(0.0F, std::fabs(x));
+}
+inline double cyl_bessel_i1(double x) {
+  return std::copysign(std::cyl_bessel_i(1.0, std::fabs(x)), x);
+}
+inline float cyl_bessel_i1f(float x) {
+  return std::copysign(std::cyl_bessel_i(1.0F, std::fabs(x)), x);
+}
 inline float rcbrtf(float x) {
   return 1 / std::cbrt(x);
 }

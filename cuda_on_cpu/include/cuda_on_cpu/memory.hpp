@@ -54,6 +54,9 @@ cudaError_t free_memory(const char* call, void* pointer, bool host, Place place)
 /// The bytes that are allocated from a pool.
 std::size_t bytes_of(cudaMemPool_t pool);
 
+/// Fills memory with the bits of a NaN, whether it is read as half, float or double: those of seed
+/// 1 are all ones, those of others differ, so that an integer that nobody has set shows.
+void fill_with_nan(char* memory, std::size_t bytes);
 /// The allocation on whose pages the address is, freed ones included for a while.
 std::optional<Allocation> find_allocation(std::uintptr_t address);
 /// "4 bytes beyond the end of the 4000 bytes allocated in main.cu:12"; empty if it is nowhere near

@@ -24,3 +24,4 @@
 #define __launch_bounds__(...)
 #endif
 #define __align__(n) alignas(n)
+#define __builtin_align__(n) alignas(n)

@@ -19,7 +19,7 @@ struct Settings {
   /// STAGEWISE_CPU_THREAD_ORDER=forward|reverse|random: in which order the threads of a block, the
   /// blocks of a grid and the independent nodes of a graph run. Results must not depend on it.
   ThreadOrder thread_order = ThreadOrder::forward;
-  /// STAGEWISE_CPU_SEED=N: for the random order.
+  /// STAGEWISE_CPU_SEED=N: for the random order, and for the NaN that unset memory holds.
   std::uint64_t seed = 1;
   /// STAGEWISE_CPU_STRICT_BARRIERS=on|off: whether a barrier needs every thread of the block at the
   /// same line, as the language demands, or threads that have ended count as arrived, which recent

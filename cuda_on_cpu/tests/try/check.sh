@@ -74,6 +74,45 @@ END
 printf '#include <thrust/sort.h>\nint main() {}\n' >library.cu
 printf 'int main() {\n  return wrong;\n}\n' >error.cu
 printf '#include <cstdlib>\nint main() { abort(); }\n' >aborts.cu
+cat >hello.cu <<'END'
+#include <cstdio>
+__global__ void hello() { printf("hello from thread %d\n", threadIdx.x); }
+int main() {
+  hello<<<1, 3>>>();
+  cudaDeviceSynchronize();
+}
+END
+cat >unset.cu <<'END'
+#include <cstdio>
+__global__ void count(int* total) { atomicAdd(total, 1); }
+int main() {
+  int *total, host;
+  cudaMalloc(&total, sizeof(int));
+  count<<<1, 32>>>(total);
+  cudaMemcpy(&host, total, sizeof(int), cudaMemcpyDeviceToHost);
+  printf("%d\n", host);
+}
+END
+cat >newer.cu <<'END'
+#include <concepts>
+template <std::integral T>
+__global__ void kernel(T* x) { x[threadIdx.x] += T{1}; }
+int main() {
+  int* x;
+  kernel<<<1, 32>>>(y);
+}
+END
+cat >arguments.cu <<'END'
+__global__ void kernel(int* x) { *x = 1; }
+int main() {
+  int* x;
+  float* y;
+  kernel<<<1, 1>>>(x, 2);
+  kernel<<<1, 1>>>(y);
+}
+END
+printf '__global__ void kernel(int* x) { x[threadIdx.x] = 1; }\nint main() { kernel<<<1, 32>>>(nullptr); cudaDeviceSynchronize(); }\n' >nowhere.cu
+printf '#include <cstdlib>\nint main() { exit(700); }\n' >exits.cu
 touch text.txt
 
 expect 7 'right.cu, on ' "a folder/right.cu" -D FACTOR=2 -- hello
@@ -81,6 +120,14 @@ prints "62 hello
 $(sed -n 2p <<<"$output")"
 expect 1 'error.cu:2:' error.cu
 expect 134 'was aborted' aborts.cu
+expect 188 "exits.cu ended with exit code 188, perhaps for CUDA's error 700" exits.cu
+expect 1 'newer.cu:6:' newer.cu
+[[ $(grep -c 'error:' said) -eq 1 ]] # those of C++20
+expect 1 'arguments.cu:5:' arguments.cu
+grep -q 'arguments.cu:6:.* error: ' said
+[[ $(grep -cE 'required from|kernel\.hpp|Launch' said) -eq 0 ]]
+expect 0 '' --help
+grep -q '^  try FILE.cu ' <<<"$output"
 expect 2 'There is no file none.cu' none.cu
 expect 2 'text.txt is no .cu file' text.txt
 expect 2 "Unknown option '--fast'" wrong.cu --fast
@@ -89,7 +136,13 @@ expect 1 'library.cu:1: <thrust/sort.h> belongs to Thrust' library.cu --check
 
 expect 0 '' --check "a folder/right.cu" -DFACTOR=2
 grep -q '^Nothing was found in 7 runs' <<<"$output"
+expect 0 '' hello.cu --check
+grep -q '^Nothing was found in 7 runs. They print the same lines in different orders' <<<"$output"
+expect 1 '' unset.cu --check
+grep -q 'line 1, usually: 31' <<<"$output"
 expect 1 '' wrong.cu --check
 grep -q 'line 2, usually: ' <<<"$output"
 expect 1 '' beyond.cu --check
 grep -q 'beyond.cu:3:.* index 32 out of bounds' <<<"$output"
+expect 1 '' nowhere.cu --check
+[[ $(grep -c 'writes through a null pointer' <<<"$output") -eq 1 ]] # in every order by another thread

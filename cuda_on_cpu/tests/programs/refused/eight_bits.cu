@@ -1,0 +1,4 @@
+// A header of the toolkit that is not modelled.
+#include <cuda_fp8.h>
+
+int main(void) {}
