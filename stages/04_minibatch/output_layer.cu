@@ -160,7 +160,7 @@ Index launch(cudaStream_t stream, const OutputLayerProblem<T>& p, BlockPartial* 
   const LinearProblem<T>& layer = p.layer.forward;
   const Index blocks = std::min(cuda::pieces(layer.rows, warps), max_partials());
   const std::size_t bytes = Shared<most, T>::bytes(layer.in);
-  static const bool has_shared_memory = [] {  // more than the 48 KB that every kernel can have
+  static const bool has_shared_memory = [] {  // more than the 48 KiB that every kernel can have
     const auto all = static_cast<int>(cuda::shared_memory_per_block() - for_partials);
     CUDA_CHECK(cudaFuncSetAttribute(output_layer_kernel<most, T>,
                                     cudaFuncAttributeMaxDynamicSharedMemorySize, all));

@@ -53,7 +53,7 @@ void multiply_planned_tiles(cudaStream_t stream, Index m, Index n, Index k, cons
                             Workspace& workspace) {
   constexpr int bytes = MultipliedTile<T, Multiplier, Tiling, LoaderA, LoaderB>::bytes();
   constexpr auto* kernel = planned_tiles_kernel<Multiplier, T, Tiling, LoaderA, LoaderB, Epilogue>;
-  static const bool is_allowed = [] {  // more than the 48 KB that any kernel may use
+  static const bool is_allowed = [] {  // more than the 48 KiB that any kernel may use
     CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
     return true;
   }();

@@ -2,7 +2,7 @@
 /// Rung 6, "large-tiles": tiles of 64 x 64, where there are many of them.
 ///
 /// Up to rung 5, a thread had four elements on their way and then waited at a barrier for all of
-/// its block: in float at most 32 kB a multiprocessor, and nothing while the tile is stored. And a
+/// its block: in float at most 32 KiB a multiprocessor, and nothing while the tile is stored. And a
 /// row of a tile had 128 bytes, after which the memory had to look for another place. Here, a
 /// thread moves 16 elements of a tile with rows of 256 bytes.
 ///
