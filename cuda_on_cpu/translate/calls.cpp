@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <initializer_list>
 #include <map>
 #include <set>
@@ -196,24 +195,6 @@ class Checker {
     return true;
   }
 
-  /// Has a header of the system a function of that name? The standard library's may be found by
-  /// the types of the arguments, and the runtime's are there for kernels.
-  bool is_in_headers(std::string_view name) const {
-    const auto is_of_word = [](char c) {
-      return c == '_' || std::isalnum(static_cast<unsigned char>(c)) != 0;
-    };
-    for (const Token& token : tokens_) {
-      if (token.kind != TokenKind::directive) continue;
-      const std::string_view text = token.text;
-      for (std::size_t i = text.find(name); i < text.size(); i = text.find(name, i + 1)) {
-        const std::size_t end = text.find_first_not_of(" \t\n", i + name.size());
-        if ((i == 0 || !is_of_word(text[i - 1])) && end < text.size() && text[end] == '(')
-          return true;
-      }
-    }
-    return false;
-  }
-
   /// The function that the name certainly stands for in a call by this caller; else null.
   const Declaration* callee_of(std::size_t call, const Declaration& caller) const {
     const Declaration* found = nullptr;
@@ -229,7 +210,8 @@ class Checker {
       }
       found = &declared;
     }
-    if (found == nullptr || !is_of_calls_only(at(call).text) || is_in_headers(at(call).text))
+    if (found == nullptr || !is_of_calls_only(at(call).text) ||
+        has_function_in_headers(tokens_, at(call).text))
       return nullptr;
     return found;
   }
