@@ -518,7 +518,8 @@ TEST(TranslatePreprocessed, FunctionsOfTheRuntimeAsValues) {
             "p(x, " + plain + "); decltype(&" + plain + ") y; return " + plain + ";");
   for (const std::string left :
        {"cudaFree(p);", "::cudaFree (p);", "using ::cudaFree;", "auto cudaFree = 1;", "a.cudaFree;",
-        "a->cudaFree;", "T<int>::cudaFree;", "x = cudaSuccess;", "f(cudaGetLastError);"}) {
+        "a->cudaFree;", "T<int>::cudaFree;", "x = cudaSuccess;", "f(cudaGetLastError);",
+        "cudaMalloc<float>(&p, 4);"}) {
     EXPECT_EQ(preprocessed(left), left);
   }
 }
@@ -528,7 +529,13 @@ TEST(TranslatePreprocessed, LoopsOnVolatileVariablesLetOthersRun) {
   const std::string inserted = " ::cuda_on_cpu::note_attempt(true), ";
   EXPECT_EQ(preprocessed(head + "while (f == 0) ++n; do { } while (!f); }"),
             head + "while (" + inserted + "f == 0) ++n; do { } while (" + inserted + "!f); }");
-  for (const std::string left : {"while (g == 0) ++n; }", "while (int i = f) ++n; }"})
+  EXPECT_EQ(preprocessed(head + "for (; f == 0;) { } }"),
+            head + "for (; " + inserted + "f == 0;) { } }");
+  for (const std::string left :
+       {"while (g == 0) ++n; }", "while (int i = f) ++n; }",
+        "for (volatile int i = 0; i < n;) n(); }", "x = *(volatile int*)p; while (int(n)) ++n; }",
+        "} __device__ void g(volatile int n) { } __global__ void l() { while (n) ++n; }",
+        "} constexpr __device__ int g() { while (f) ++n; }"})
     EXPECT_EQ(preprocessed(head + left), head + left);
 }
 
