@@ -433,7 +433,7 @@ class Translator {
     }
     if (expands_pack(range) || parameters_in(range).size() != count_arguments(launch.arguments))
       return "";
-    const std::string name = flat(launch.kernel);
+    std::string name = flat(launch.kernel);
     if (name != only->name || !uses_namespace() || !has_function_in_headers(tokens_, name))
       return name;
     // std::fill may be there, too.
