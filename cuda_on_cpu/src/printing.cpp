@@ -42,6 +42,7 @@ int print_line(const char* text) __asm__("__wrap_puts");
 int print_character(int character) __asm__("__wrap_putchar");
 }
 
+/// Is printf() of a program.
 int print(const char* format, ...) {
   std::va_list arguments;
   va_start(arguments, format);
@@ -50,6 +51,7 @@ int print(const char* format, ...) {
   return length;
 }
 
+/// Is what printf() becomes with _FORTIFY_SOURCE.
 int print_checked(int /*flag*/, const char* format, ...) {
   std::va_list arguments;
   va_start(arguments, format);
@@ -58,10 +60,12 @@ int print_checked(int /*flag*/, const char* format, ...) {
   return length;
 }
 
+/// Is puts().
 int print_line(const char* text) {
   return print("%s\n", text);
 }
 
+/// Is putchar().
 int print_character(int character) {
   return print("%c", character) < 0 ? EOF : static_cast<unsigned char>(character);
 }
