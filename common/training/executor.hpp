@@ -178,9 +178,6 @@ class Executor {
   /// The number of samples of a value in the current batch, or of rows of a parameter.
   Index rows(ValueId id) const { return columns(id) == 0 ? 0 : elements(id) / columns(id); }
 
-  /// @name Operations as kernels take them
-  /// @{
-
   //! [arguments]
   /// What every stage's function for an operation takes: sizes and attributes, then the addresses
   /// of the operands, in the operation's order.
@@ -199,8 +196,6 @@ class Executor {
 
   /// The sizes of a pooling of the current batch.
   PoolingProblem pooling(ValueId input, Index window) const;
-
-  /// @}
 
   const Batch& batch() const { return batch_; }
   const Dataset* dataset() const { return dataset_; }

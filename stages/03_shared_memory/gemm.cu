@@ -127,10 +127,10 @@ Ladder<GemmProblem<T>> gemm_ladder() {
 }
 
 //! [pick]
-// Tensor cores are fastest for all doubles, with a tile for every shape; emulated ones are not. In
-// float, large tiles load least for what they multiply, so they win where there are enough of them:
-// from six rounds on, a last round that is half empty costs less than a tenth. Everything smaller
-// is dealt out evenly. What the top rungs do not support gets the best one that does.
+// Tensor cores multiply doubles at twice the rate of other units; emulated ones are slow. In float,
+// large tiles load least for what they multiply, so they win where there are enough of them: from
+// six rounds on, a last round that is half empty costs less than a tenth. Everything smaller is
+// dealt out evenly. What the top rungs do not support gets the best one that does.
 template <typename T>
 const GemmRung<T>& pick_gemm(const GemmProblem<T>& p) {
   const Ladder<GemmProblem<T>> ladder = gemm_ladder<T>();

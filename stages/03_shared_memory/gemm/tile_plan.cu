@@ -19,8 +19,7 @@ namespace stagewise::shared_memory {
 namespace {
 
 //! [tile_cycles]
-/// How a multiprocessor's time depends on what it does, in cycles: for an H200, and in similar
-/// proportions for other GPUs.
+/// How a multiprocessor's time depends on what it does, in cycles: estimates for an H200.
 constexpr double multiply_adds = 128;  ///< that the unit can do per cycle
 constexpr double l2_bytes = 28;        ///< per cycle, if all multiprocessors load
 constexpr double pause = 150;          ///< per k tile, in which a block waits for the next
