@@ -8,7 +8,7 @@
 namespace stagewise {
 
 /// To be called after a checkpoint's options have been adopted, and before any file is written.
-/// `--save` may name the file of `--resume`, which is then updated.
+/// `--save` and `--save-best` may name the file of `--resume`, which is then updated.
 /// @param ranks the first of them writes; all must call this.
 /// @throws UsageError if a file would be both read and written, or two results written to one file.
 void check_files(const RunOptions& options, Ranks& ranks);

@@ -201,10 +201,17 @@ void add_train_options(CLI::App& command, const Stage& stage, RunOptions& option
       [&](const std::string& text) { options.save = parse_name(text); });
   add(command, options, "save-every", "K", "and also every K epochs", "",
       [&](const std::string& text) { options.save_every = parse_count(text, 1); });
+  add(command, options, "save-best", "FILE",
+      "write a checkpoint after each epoch that is best on the validation set", "",
+      [&](const std::string& text) { options.save_best = parse_name(text); });
   add(command, options, "resume", "FILE", "continue exactly where this checkpoint stopped", "",
       [&](const std::string& text) { options.resume = parse_name(text); });
 
   command.option_defaults()->group("Results");
+  add(command, options, "log-every", "K", "report every K steps, too", "",
+      [&](const std::string& text) { options.training.log_every = parse_count(text, 1); });
+  add(command, options, "csv", "FILE", "write the reports of the epochs, or of --log-every, as CSV",
+      "", [&](const std::string& text) { options.csv = parse_name(text); });
   command.add_flag("--timings", options.timings, "print a table of time per operation")
       ->disable_flag_override();
   refuse_options_of_other_stages(command, stage);

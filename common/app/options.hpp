@@ -32,7 +32,9 @@ struct RunOptions {
   std::filesystem::path load;
   std::filesystem::path save;
   std::filesystem::path resume;
+  std::filesystem::path save_best;
   std::filesystem::path report;
+  std::filesystem::path csv;
   std::int64_t save_every = 0;  ///< epochs; 0: only at the end
   bool timings = false;
   bool latency = false;

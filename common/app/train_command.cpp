@@ -1,8 +1,10 @@
 #include <iostream>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "app/adopted.hpp"
+#include "app/best_epoch.hpp"
 #include "app/check_files.hpp"
 #include "app/commands.hpp"
 #include "app/header.hpp"
@@ -162,7 +164,9 @@ void train_with(const Stage& stage, RunOptions options, const TrainingStart& sta
   network.executor->enable_timings(options.timings);
   Dataset own_validation;
   const Dataset& validation = ranks.shard(data.validation, own_validation);
-  Narrator narrator(options, training_set, *step, epochs_done + 1, stage.is_first_rank());
+  std::optional<BestEpoch> best;
+  if (!options.resume.empty()) best = read_best(start.checkpoint, start.file);
+  Narrator narrator(options, training_set, *step, epochs_done + 1, best, stage.is_first_rank());
   train(network, *step, training_set, validation, options.training, epochs_done + 1, narrator,
         &ranks);
   // An epoch's checkpoint was saved with the epoch; without an epoch, nothing has been saved yet.
@@ -171,7 +175,7 @@ void train_with(const Stage& stage, RunOptions options, const TrainingStart& sta
   }
 
   Report report = report_of(stage, options, command);
-  report.epochs = narrator.epochs();
+  narrator.add_to(report);
   report.timings = timing_reports(network.executor->timings());
   if (!report.timings.empty()) print_timings(network.executor->timings());
 
@@ -179,7 +183,7 @@ void train_with(const Stage& stage, RunOptions options, const TrainingStart& sta
   Dataset own_test;
   const Dataset& test_set = ranks.shard(data.test, own_test);
   add_test(evaluate(network, test_set, &ranks), report);
-  if (!options.save.empty()) std::cout << "saved  " << options.save.string() << '\n';
+  narrator.conclude();
   if (!options.report.empty() && stage.is_first_rank()) write_report(options.report, report);
 }
 
@@ -190,6 +194,10 @@ void check_before(const Stage& stage, RunOptions& options) {
     throw UsageError("--save-every " + std::to_string(options.save_every) +
                      " adds nothing: --save writes at the end, and --epochs is " +
                      std::to_string(options.training.epochs));
+  }
+  if (!options.save_best.empty() && options.data.validation == 0) {
+    throw UsageError(
+        "--save-best needs --validation: without it, nothing says which epoch is best");
   }
   check_precision(options);
   Ranks alone;
@@ -202,7 +210,9 @@ void check_before(const Stage& stage, RunOptions& options) {
   }
   if (stage.is_first_rank()) {
     if (!options.save.empty()) check_writable(options.save, "checkpoint");
+    if (!options.save_best.empty()) check_writable(options.save_best, "checkpoint");
     if (!options.report.empty()) check_writable(options.report, "report");
+    if (!options.csv.empty()) check_writable(options.csv, "table");
   }
 }
 

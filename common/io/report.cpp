@@ -26,6 +26,15 @@ Json to_json(const EpochReport& epoch) {
   return json;
 }
 
+Json to_json(const StepReport& step) {
+  return {{"epoch", step.epoch},
+          {"step", step.step},
+          {"loss", step.loss},
+          {"accuracy", step.accuracy},
+          {"learning_rate", step.learning_rate},
+          {"images_per_second", step.images_per_second}};
+}
+
 Json to_json(const TimingReport& timing) {
   return {{"operation", timing.operation},
           {"calls", timing.calls},
@@ -90,6 +99,8 @@ void write_report(const std::filesystem::path& path, const Report& report) {
                {"batch_size", report.batch_size},
                {"seed", report.seed}};
   json["epochs"] = to_json(report.epochs);
+  if (!report.steps.empty()) json["steps"] = to_json(report.steps);
+  put(json, "best_epoch", report.best_epoch);
   put(json, "test_loss", report.test_loss);
   put(json, "test_accuracy", report.test_accuracy);
   if (!report.latency.empty()) json["latency"] = to_json(report.latency);

@@ -21,6 +21,16 @@ struct EpochReport {
   double images_per_second = 0;
 };
 
+/// Some steps of an epoch.
+struct StepReport {
+  std::int64_t epoch = 0;  ///< counted from 1
+  std::int64_t step = 0;   ///< the last of them, counted from 1 over all epochs
+  double loss = 0;         ///< mean over their samples, before each update, without l2
+  double accuracy = 0;     ///< fraction, counted before each update
+  double learning_rate = 0;
+  double images_per_second = 0;
+};
+
 /// The total time of an operation.
 struct TimingReport {
   std::string operation;
@@ -38,8 +48,8 @@ struct LatencyReport {
   double p99_seconds = 0;
 };
 
-/// Everything a run reports. Absent values are left out of the file, and so is a latency that was
-/// not measured.
+/// Everything a run reports. Absent values are left out of the file, and so are steps, and a
+/// latency, that were not asked for.
 struct Report {
   std::string stage;
   std::string device;
@@ -51,6 +61,8 @@ struct Report {
   std::int64_t batch_size = 0;
   std::uint64_t seed = 0;
   std::vector<EpochReport> epochs;
+  std::vector<StepReport> steps;           ///< of --log-every
+  std::optional<std::int64_t> best_epoch;  ///< on the validation set
   std::optional<double> test_loss;
   std::optional<double> test_accuracy;
   std::vector<LatencyReport> latency;
