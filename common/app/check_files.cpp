@@ -62,4 +62,12 @@ void check_files(const RunOptions& options, Ranks& ranks) {
   }
 }
 
+void check_results_writable(const Stage& stage, const RunOptions& options) {
+  if (!stage.is_first_rank()) return;
+  if (!options.save.empty()) check_writable(options.save, "checkpoint");
+  if (!options.save_best.empty()) check_writable(options.save_best, "checkpoint");
+  if (!options.report.empty()) check_writable(options.report, "report");
+  if (!options.csv.empty()) check_writable(options.csv, "table");
+}
+
 }  // namespace stagewise

@@ -235,6 +235,14 @@ void add_evaluate_options(CLI::App& command, const Stage& stage, RunOptions& opt
       ->required();
   add_setting(command, options, "batch-size", "N", "samples at a time");
   command.option_defaults()->group("Results");
+  command
+      .add_flag("--confusion", options.confusion,
+                "print which classes are taken for which; precision and recall")
+      ->disable_flag_override();
+  add(command, options, "mistakes", "N", "show the N most confident wrong answers", "",
+      [&](const std::string& text) { options.mistakes = parse_count(text, 1); });
+  add(command, options, "csv", "FILE", "with --confusion: write the matrix as CSV", "",
+      [&](const std::string& text) { options.csv = parse_name(text); });
   command.add_flag("--latency", options.latency, "measure how long one batch takes")
       ->disable_flag_override();
   refuse_options_of_other_stages(command, stage);

@@ -38,6 +38,8 @@ struct RunOptions {
   std::int64_t save_every = 0;  ///< epochs; 0: only at the end
   bool timings = false;
   bool latency = false;
+  bool confusion = false;
+  Index mistakes = 0;  ///< how many are shown
   StageOptions stage;
   std::map<std::string, StageOption> stage_options;  ///< by name: the possible choices
   WhyIdle stage_why_idle;                            ///< as the stage's; may be empty

@@ -12,7 +12,6 @@
 #include "app/same_data.hpp"
 #include "app/text.hpp"
 #include "app/training_start.hpp"
-#include "io/file.hpp"
 #include "tensor/error.hpp"
 #include "training/evaluate.hpp"
 #include "training/parameters.hpp"
@@ -208,12 +207,7 @@ void check_before(const Stage& stage, RunOptions& options) {
     options.model.activation = Activation::sigmoid;
     options.model.loss = LossKind::squared_error;
   }
-  if (stage.is_first_rank()) {
-    if (!options.save.empty()) check_writable(options.save, "checkpoint");
-    if (!options.save_best.empty()) check_writable(options.save_best, "checkpoint");
-    if (!options.report.empty()) check_writable(options.report, "report");
-    if (!options.csv.empty()) check_writable(options.csv, "table");
-  }
+  check_results_writable(stage, options);
 }
 
 }  // namespace

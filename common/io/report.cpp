@@ -50,6 +50,18 @@ Json to_json(const LatencyReport& latency) {
           {"p99_seconds", latency.p99_seconds}};
 }
 
+/// Null for what there is not.
+Json to_json(const std::optional<double>& value) {
+  return value ? Json(*value) : Json();
+}
+
+Json to_json(const MistakeReport& mistake) {
+  return {{"sample", mistake.sample},
+          {"label", mistake.label},
+          {"predicted", mistake.predicted},
+          {"confidence", mistake.confidence}};
+}
+
 template <typename Item>
 Json to_json(const std::vector<Item>& items) {
   Json json = Json::array();
@@ -103,6 +115,13 @@ void write_report(const std::filesystem::path& path, const Report& report) {
   put(json, "best_epoch", report.best_epoch);
   put(json, "test_loss", report.test_loss);
   put(json, "test_accuracy", report.test_accuracy);
+  if (!report.class_names.empty()) json["class_names"] = report.class_names;
+  if (report.confusion) {
+    json["confusion"] = {{"counts", report.confusion->counts},
+                         {"precision", to_json(report.confusion->precision)},
+                         {"recall", to_json(report.confusion->recall)}};
+  }
+  if (report.mistakes) json["mistakes"] = to_json(*report.mistakes);
   if (!report.latency.empty()) json["latency"] = to_json(report.latency);
   json["timings"] = to_json(report.timings);
   json["peak_memory_bytes"] = peak_memory_bytes();

@@ -48,6 +48,21 @@ struct LatencyReport {
   double p99_seconds = 0;
 };
 
+/// Which classes a network takes for which.
+struct ConfusionReport {
+  std::vector<std::vector<std::int64_t>> counts;  ///< a row for each class, a column an answer
+  std::vector<std::optional<double>> precision;   ///< of each class; empty if it is no answer
+  std::vector<std::optional<double>> recall;      ///< of each class; empty if it has no samples
+};
+
+/// A sample of another class than the network says.
+struct MistakeReport {
+  std::int64_t sample = 0;  ///< counted from 0
+  std::int64_t label = 0;
+  std::int64_t predicted = 0;
+  double confidence = 0;  ///< probability of the prediction; with a squared error its output
+};
+
 /// Everything a run reports. Absent values are left out of the file, and so are steps, and a
 /// latency, that were not asked for.
 struct Report {
@@ -65,6 +80,9 @@ struct Report {
   std::optional<std::int64_t> best_epoch;  ///< on the validation set
   std::optional<double> test_loss;
   std::optional<double> test_accuracy;
+  std::vector<std::string> class_names;  ///< empty: they are just numbers
+  std::optional<ConfusionReport> confusion;
+  std::optional<std::vector<MistakeReport>> mistakes;
   std::vector<LatencyReport> latency;
   std::vector<TimingReport> timings;
 };

@@ -240,6 +240,18 @@ const std::vector<std::string>& dataset_names() {
   return names;
 }
 
+std::vector<std::string> class_names_of(const std::string& dataset) {
+  if (dataset == "fashion-mnist") {
+    return {"T-shirt/top", "trouser", "pullover", "dress", "coat",
+            "sandal",      "shirt",   "sneaker",  "bag",   "ankle boot"};
+  }
+  if (dataset == "cifar10") {
+    return {"airplane", "automobile", "bird",  "cat",  "deer",
+            "dog",      "frog",       "horse", "ship", "truck"};
+  }
+  return {};
+}
+
 const std::vector<std::string>& format_names() {
   static const std::vector<std::string> names = [] {
     std::vector<std::string> list;

@@ -17,6 +17,10 @@ namespace stagewise {
 /// The names that `--dataset` accepts, in the order in which help texts list them.
 const std::vector<std::string>& dataset_names();
 
+/// What the classes of the data set with this name are called; empty if they are just numbers, or
+/// named in its file.
+std::vector<std::string> class_names_of(const std::string& dataset);
+
 /// The formats that `--format` accepts.
 const std::vector<std::string>& format_names();
 
