@@ -57,6 +57,7 @@ void check_files(const RunOptions& options, Ranks& ranks) {
   for (const auto& [option, path] : results) {
     const NamedFile result = {option, place_of(path, ranks)};
     expect_different(load, result);
+    expect_different({"--image", options.image}, result);
     if (option == "--report" || option == "--csv") expect_different(resume, result);
     expect_no_part_of_data(result, options);
   }

@@ -162,6 +162,19 @@ void refuse_options_of_other_stages(CLI::App& command, const Stage& stage) {
   }
 }
 
+/// What `evaluate` and `predict` have in common.
+/// @param purpose of the checkpoint: "to evaluate".
+void add_network_options(CLI::App& command, const Stage& stage, RunOptions& options,
+                         const std::string& purpose) {
+  add_common_options(command, stage, options, false, "the checkpoint's",
+                     "use the first N test samples");
+  command.option_defaults()->group("Network");
+  add(command, options, "load", "FILE", "the checkpoint " + purpose, "",
+      [&](const std::string& text) { options.load = parse_name(text); })
+      ->required();
+  add_setting(command, options, "batch-size", "N", "samples at a time");
+}
+
 }  // namespace
 
 void add_train_options(CLI::App& command, const Stage& stage, RunOptions& options) {
@@ -227,13 +240,7 @@ void add_program_options(CLI::App& command, const Stage& stage, RunOptions& opti
 }
 
 void add_evaluate_options(CLI::App& command, const Stage& stage, RunOptions& options) {
-  add_common_options(command, stage, options, false, "the checkpoint's",
-                     "use the first N test samples");
-  command.option_defaults()->group("Network");
-  add(command, options, "load", "FILE", "the checkpoint to evaluate", "",
-      [&](const std::string& text) { options.load = parse_name(text); })
-      ->required();
-  add_setting(command, options, "batch-size", "N", "samples at a time");
+  add_network_options(command, stage, options, "to evaluate");
   command.option_defaults()->group("Results");
   command
       .add_flag("--confusion", options.confusion,
@@ -245,6 +252,27 @@ void add_evaluate_options(CLI::App& command, const Stage& stage, RunOptions& opt
       [&](const std::string& text) { options.csv = parse_name(text); });
   command.add_flag("--latency", options.latency, "measure how long one batch takes")
       ->disable_flag_override();
+  refuse_options_of_other_stages(command, stage);
+}
+
+void add_predict_options(CLI::App& command, const Stage& stage, RunOptions& options) {
+  options.data.needs_labels = false;
+  add_network_options(command, stage, options, "that predicts");
+  command.option_defaults()->group("One sample");
+  add(command, options, "image", "FILE", "predict this picture, PNG or PGM, and draw it", "",
+      [&](const std::string& text) { options.image = parse_name(text); });
+  add(command, options, "background", "NAME", "of the picture: auto, light, dark", "auto",
+      [&](const std::string& text) {
+        const std::string name = parse_choice(text, {"auto", "light", "dark"});
+        options.background = name == "auto"    ? Background::automatic
+                             : name == "light" ? Background::light
+                                               : Background::dark;
+      });
+  add(command, options, "sample", "I", "predict sample I of the data, from 0, and draw it", "",
+      [&](const std::string& text) { options.sample = parse_count(text, 0); });
+  command.option_defaults()->group("Results");
+  add(command, options, "csv", "FILE", "write the predictions as CSV", "",
+      [&](const std::string& text) { options.csv = parse_name(text); });
   refuse_options_of_other_stages(command, stage);
 }
 

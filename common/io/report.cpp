@@ -62,6 +62,14 @@ Json to_json(const MistakeReport& mistake) {
           {"confidence", mistake.confidence}};
 }
 
+Json to_json(const PredictionReport& prediction) {
+  Json json = {{"sample", prediction.sample}};
+  put(json, "label", prediction.label);
+  json["predicted"] = prediction.predicted;
+  json["scores"] = prediction.scores;
+  return json;
+}
+
 template <typename Item>
 Json to_json(const std::vector<Item>& items) {
   Json json = Json::array();
@@ -122,6 +130,7 @@ void write_report(const std::filesystem::path& path, const Report& report) {
                          {"recall", to_json(report.confusion->recall)}};
   }
   if (report.mistakes) json["mistakes"] = to_json(*report.mistakes);
+  if (!report.predictions.empty()) json["predictions"] = to_json(report.predictions);
   if (!report.latency.empty()) json["latency"] = to_json(report.latency);
   json["timings"] = to_json(report.timings);
   json["peak_memory_bytes"] = peak_memory_bytes();

@@ -63,6 +63,14 @@ struct MistakeReport {
   double confidence = 0;  ///< probability of the prediction; with a squared error its output
 };
 
+/// What a network says about a sample.
+struct PredictionReport {
+  std::int64_t sample = 0;  ///< counted from 0
+  std::optional<std::int64_t> label;
+  std::int64_t predicted = 0;
+  std::vector<double> scores;  ///< of each class: its probability; with a squared error its output
+};
+
 /// Everything a run reports. Absent values are left out of the file, and so are steps, and a
 /// latency, that were not asked for.
 struct Report {
@@ -83,6 +91,7 @@ struct Report {
   std::vector<std::string> class_names;  ///< empty: they are just numbers
   std::optional<ConfusionReport> confusion;
   std::optional<std::vector<MistakeReport>> mistakes;
+  std::vector<PredictionReport> predictions;
   std::vector<LatencyReport> latency;
   std::vector<TimingReport> timings;
 };

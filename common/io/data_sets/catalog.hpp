@@ -66,9 +66,11 @@ struct Limit {
 struct SingleFile {
   Dataset dataset;
   std::optional<TableEncoding> encoding;  ///< of a table
+  bool has_labels = true;                 ///< whether the samples' classes mean something
 };
 
-/// Reads a file; a table must match `known`, unless that is null.
+/// Reads a file; a table must match `known`, unless that is null. Labels may be missing if the
+/// options say so.
 using ReadFile = SingleFile (*)(const std::filesystem::path& path, const DatasetOptions& options,
                                 const TableEncoding* known);
 
