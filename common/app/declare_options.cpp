@@ -41,10 +41,10 @@ void refuse(CLI::App& command, const std::string& name, const std::string& sente
       ->group("");
 }
 
-enum class Command : std::uint8_t { train, evaluate, info };
+enum class Command : std::uint8_t { train, evaluate, predict, info };
 
-/// The stage's own options, as far as the command has a use for them. `evaluate` refuses the
-/// others.
+/// The stage's own options, as far as the command has a use for them. `evaluate` and `predict`
+/// refuse the others.
 void add_stage_options(CLI::App& command, const Stage& stage, RunOptions& options, Command which) {
   options.program = stage.program;
   options.stage_why_idle = stage.why_idle;
@@ -53,9 +53,9 @@ void add_stage_options(CLI::App& command, const Stage& stage, RunOptions& option
     options.stage[option.name] = option.default_choice;
     options.stage_options[option.name] = option;
     if (which == Command::info && !option.changes_program) continue;
-    if (which == Command::evaluate && option.only_trains) {
+    if (which != Command::train && option.only_trains) {
       refuse(command, option.name,
-             "--" + option.name + " is for train: evaluate has no use for it");
+             "--" + option.name + " is for train: " + command.get_name() + " has no use for it");
       continue;
     }
     CLI::Option* const declared =
@@ -101,9 +101,8 @@ void add_worker_options(CLI::App& command, const Stage& stage, RunOptions& optio
   add_setting(command, options, "average-every", "K", "steps between two means of weights");
 }
 
-/// @param trains whether the command is `train`.
 /// @param default_dataset what is used without --dataset.
-void add_common_options(CLI::App& command, const Stage& stage, RunOptions& options, bool trains,
+void add_common_options(CLI::App& command, const Stage& stage, RunOptions& options, Command which,
                         const std::string& default_dataset,
                         const std::string& test_limit_description) {
   command.option_defaults()->group("Data");
@@ -133,7 +132,7 @@ void add_common_options(CLI::App& command, const Stage& stage, RunOptions& optio
   add(command, options, "report", "FILE", "write the results as JSON", "",
       [&](const std::string& text) { options.report = parse_name(text); });
 
-  add_stage_options(command, stage, options, trains ? Command::train : Command::evaluate);
+  add_stage_options(command, stage, options, which);
   command.option_defaults()->group("Options");
 }
 
@@ -164,9 +163,9 @@ void refuse_options_of_other_stages(CLI::App& command, const Stage& stage) {
 
 /// What `evaluate` and `predict` have in common.
 /// @param purpose of the checkpoint: "to evaluate".
-void add_network_options(CLI::App& command, const Stage& stage, RunOptions& options,
+void add_network_options(CLI::App& command, const Stage& stage, RunOptions& options, Command which,
                          const std::string& purpose) {
-  add_common_options(command, stage, options, false, "the checkpoint's",
+  add_common_options(command, stage, options, which, "the checkpoint's",
                      "use the first N test samples");
   command.option_defaults()->group("Network");
   add(command, options, "load", "FILE", "the checkpoint " + purpose, "",
@@ -178,7 +177,7 @@ void add_network_options(CLI::App& command, const Stage& stage, RunOptions& opti
 }  // namespace
 
 void add_train_options(CLI::App& command, const Stage& stage, RunOptions& options) {
-  add_common_options(command, stage, options, true,
+  add_common_options(command, stage, options, Command::train,
                      options.data.name + "; with --load or --resume the checkpoint's",
                      "use the first N test samples; --resume does not remember it");
 
@@ -240,7 +239,7 @@ void add_program_options(CLI::App& command, const Stage& stage, RunOptions& opti
 }
 
 void add_evaluate_options(CLI::App& command, const Stage& stage, RunOptions& options) {
-  add_network_options(command, stage, options, "to evaluate");
+  add_network_options(command, stage, options, Command::evaluate, "to evaluate");
   command.option_defaults()->group("Results");
   command
       .add_flag("--confusion", options.confusion,
@@ -257,7 +256,7 @@ void add_evaluate_options(CLI::App& command, const Stage& stage, RunOptions& opt
 
 void add_predict_options(CLI::App& command, const Stage& stage, RunOptions& options) {
   options.data.needs_labels = false;
-  add_network_options(command, stage, options, "that predicts");
+  add_network_options(command, stage, options, Command::predict, "to predict with");
   command.option_defaults()->group("One sample");
   add(command, options, "image", "FILE", "predict this picture, PNG or PGM, and draw it", "",
       [&](const std::string& text) { options.image = parse_name(text); });
