@@ -99,7 +99,7 @@ void evaluate_with(const Stage& stage, RunOptions options, const Checkpoint& che
   print_header_of_trained(
       stage, options,
       count_of(dataset.size(), (is_single_file(options.data) ? "" : "test ") + unit_of(dataset)),
-      dataset, checkpoint, network.model, notes);
+      dataset.classes(), checkpoint, network.model, notes);
 
   Dataset own_shard;
   const Dataset& shard = ranks.shard(dataset, own_shard);

@@ -104,7 +104,7 @@ void predict_with(const Stage& stage, RunOptions options, const Checkpoint& chec
   adopt_shape(checkpoint, input.samples, options);
   const Index rows = std::min(options.training.batch_size, input.samples.size());
   Network<T> network = make_trained<T>(stage, options, checkpoint, rows);
-  print_header_of_trained(stage, options, input.description, input.samples, checkpoint,
+  print_header_of_trained(stage, options, input.description, options.model.classes, checkpoint,
                           network.model, notes);
 
   const bool is_one = !options.image.empty() || options.sample;

@@ -77,7 +77,7 @@ void print_start(const Stage& stage, const RunOptions& options, const Split& dat
   print_header(stage, options,
                with_thousands(data.train.size()) + " training and " +
                    count_of(data.test.size(), "test " + unit_of(data.train)),
-               data.train, parameters);
+               data.train.sample_shape(), data.train.classes(), parameters);
   if (stage.describe_ranks) std::cout << stage.describe_ranks(options.stage, true) << '\n';
   print_workers(options.workers);
   for (const std::string& note : notes) print_note(note);

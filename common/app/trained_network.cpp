@@ -49,10 +49,9 @@ Network<T> make_trained(const Stage& stage, const RunOptions& options, const Che
 }
 
 void print_header_of_trained(const Stage& stage, const RunOptions& options,
-                             const std::string& samples, const Dataset& dataset,
-                             const Checkpoint& checkpoint, const Model& model,
-                             const std::vector<std::string>& notes) {
-  print_header(stage, options, samples, dataset, model.parameter_count());
+                             const std::string& samples, int classes, const Checkpoint& checkpoint,
+                             const Model& model, const std::vector<std::string>& notes) {
+  print_header(stage, options, samples, options.model.sample, classes, model.parameter_count());
   if (stage.describe_ranks) std::cout << stage.describe_ranks(options.stage, false) << '\n';
   std::cout << "load   " << options.load.string();
   if (!checkpoint.model.empty()) std::cout << ", after epoch " << checkpoint.epoch;

@@ -32,11 +32,10 @@ Network<T> make_trained(const Stage& stage, const RunOptions& options, const Che
                         Index rows);
 
 /// Prints the header of a run that uses the network.
-/// @param samples as in print_header().
+/// @param samples, classes as in print_header().
 /// @param notes what the user should know, one sentence each.
 void print_header_of_trained(const Stage& stage, const RunOptions& options,
-                             const std::string& samples, const Dataset& dataset,
-                             const Checkpoint& checkpoint, const Model& model,
-                             const std::vector<std::string>& notes);
+                             const std::string& samples, int classes, const Checkpoint& checkpoint,
+                             const Model& model, const std::vector<std::string>& notes);
 
 }  // namespace stagewise

@@ -94,6 +94,7 @@ TEST_F(Predict, NeedsNoLabels) {
   }
   EXPECT_TRUE(text("all.csv").starts_with("sample,predicted,probability 0,"));
   const std::string output = run_well(command);
+  EXPECT_NE(output.find(": 20 images of 28x28x1, 10 classes\n"), std::string::npos) << output;
   EXPECT_EQ(output.find("label  "), std::string::npos) << output;
   EXPECT_EQ(output.find("wrong"), std::string::npos) << output;
 

@@ -19,6 +19,7 @@ struct Image {
   Index channels = 1;  ///< 1: grey; 3: red, green, blue
   std::vector<std::uint8_t> pixels;
 
+  /// A pixel's value in a channel.
   std::uint8_t at(Index y, Index x, Index channel) const {
     return pixels[static_cast<std::size_t>((y * width + x) * channels + channel)];
   }
