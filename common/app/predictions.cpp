@@ -1,6 +1,7 @@
 #include "app/predictions.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <iostream>
 #include <numeric>
 #include <optional>
@@ -90,7 +91,7 @@ void print_scores(const Predictions& predictions, Index sample) {
   for (std::size_t i = 0; i < std::min(order.size(), most); ++i) {
     const double score = score_of(predictions.answers, sample, order[i]);
     const double part = std::clamp(score, 0.0, 1.0);
-    const std::string bar(static_cast<std::size_t>(part * bar_width + 0.5), '#');
+    const std::string bar(static_cast<std::size_t>(std::lround(part * bar_width)), '#');
     std::cout << name_column(predictions, order[i]) << fixed(score, 4)
               << (bar.empty() ? "" : "  " + bar) << '\n';
   }

@@ -1,5 +1,7 @@
 #include "io/images/image.hpp"
 
+#include <cmath>
+
 #include "io/data_sets/input_file.hpp"
 #include "tensor/error.hpp"
 
@@ -15,7 +17,7 @@ Image with_channels(const Image& image, Index channels) {
       if (channels == 1) {
         const double luminance =
             0.299 * image.at(y, x, 0) + 0.587 * image.at(y, x, 1) + 0.114 * image.at(y, x, 2);
-        result.pixels.push_back(static_cast<std::uint8_t>(luminance + 0.5));
+        result.pixels.push_back(static_cast<std::uint8_t>(std::lround(luminance)));
       } else {
         result.pixels.insert(result.pixels.end(), static_cast<std::size_t>(channels),
                              image.at(y, x, 0));

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <string_view>
@@ -77,10 +78,11 @@ class PnmReader {
 
 Image read_pnm(std::span<const std::uint8_t> bytes) {
   const Kind* kind = nullptr;
+  const std::string magic(bytes.begin(),
+                          bytes.begin() + std::min<std::ptrdiff_t>(2, std::ssize(bytes)));
   for (const Kind& candidate : kinds) {
-    const bool fits = bytes.size() > 2 && bytes[0] == candidate.magic[0] &&
-                      bytes[1] == candidate.magic[1] && (is_blank(bytes[2]) || bytes[2] == '#');
-    if (fits) kind = &candidate;
+    const bool goes_on = bytes.size() > 2 && (is_blank(bytes[2]) || bytes[2] == '#');
+    if (magic == candidate.magic && goes_on) kind = &candidate;
   }
   if (kind == nullptr) throw Error("it is neither a PNG nor a PGM or PPM image");
   PnmReader reader(bytes.subspan(2));
