@@ -53,7 +53,8 @@ void add_stage_options(CLI::App& command, const Stage& stage, RunOptions& option
     options.stage[option.name] = option.default_choice;
     options.stage_options[option.name] = option;
     if (which == Command::info && !option.changes_program) continue;
-    if (which != Command::train && option.only_trains) {
+    const bool uses_network = which == Command::evaluate || which == Command::predict;
+    if (uses_network && option.only_trains) {
       refuse(command, option.name,
              "--" + option.name + " is for train: " + command.get_name() + " has no use for it");
       continue;
