@@ -112,9 +112,9 @@ compile() {
 # ---------------------------------------------------------------------------------------------------
 # Running
 
-# signal_of EXIT-CODE: the name of the signal that it stands for, if any.
+# signal_of EXIT-CODE: the name of the signal that it stands for, if it is one that ends programs; others are results.
 signal_of() {
-  [[ $1 -gt 128 && $1 -le 159 ]] && kill -l "$(($1 - 128))" 2>/dev/null
+  [[ $1 -gt 128 && $1 -le 159 ]] && kill -l "$(($1 - 128))" 2>/dev/null | grep -xE 'SEGV|ABRT|FPE|KILL|BUS|ILL|TRAP|PIPE|TERM|INT'
 }
 
 # run PROGRAM: as if it were here. The shell's own message about a signal is suppressed.
@@ -133,7 +133,7 @@ ended() {
       KILL) echo "was killed, perhaps because it used too much memory" ;;
       *) echo "was ended by signal $signal" ;;
     esac
-  elif [[ $1 -eq 188 || $1 -eq 204 || $1 -eq 207 ]]; then
+  elif [[ $1 =~ ^(188|189|198|204|207|208)$ ]]; then
     echo "ended with exit code $1, perhaps for CUDA's error $(($1 + 512)): an exit code is modulo 256"
   else
     echo "ended with exit code $1"
@@ -166,7 +166,8 @@ run_once() {
 stable() {
   sed -E 's/[0-9]+([.][0-9]*)?(e[-+]?[0-9]+)? *(n|u|µ|m)?s(ec(ond)?s?)?\>/TIME/gI
           s/[0-9]+([.][0-9]*)?(e[-+]?[0-9]+)? *[kmgt]?(i?b|flops?)(\/s|ps)?\>/RATE/gI
-          s/0x[0-9a-f]{5,}/ADDRESS/g' "$1"
+          s/0x[0-9a-f]{5,}/ADDRESS/g
+          s/\x1e//g' "$1"
 }
 
 # first_difference USUAL AGAIN OTHER: the first line in which the third differs from the first two, with its number.
@@ -187,9 +188,15 @@ findings() {
   sed -nE "/ERROR: AddressSanitizer/,\$s/^ +#[0-9]+ .* in (.*) ([^ ]*${name//./\\.}:[0-9]+).*/  in \1, \2/p" "$1" | head -n 1
 }
 
-# in_other_order NUMBER: does that run print the same lines as the first, in another order?
+# sorted FILE: the host's lines as they are, then the kernels' in order. The latter have the mark of src/printing.cpp.
+sorted() {
+  { grep -av $'\x1e' "$1" || true; } | stable -
+  { grep -a $'\x1e' "$1" || true; } | stable - | sort
+}
+
+# in_other_order NUMBER: does that run print the same lines as the first, and only its kernels do so in another order?
 in_other_order() {
-  cmp -s <(stable "$work/0.out" | sort) <(stable "$work/$1.out" | sort)
+  cmp -s <(sorted "$work/0.out") <(sorted "$work/$1.out")
 }
 
 # without_numbers: a finding without what differs from run to run, to know it again.
@@ -242,10 +249,11 @@ check_all() {
   local number=0 order streams
   build_runtime "$build"
   build_runtime "$build-asan"
-  compile "$build" "$program"
+  local printing=-Wl,--wrap=printf,--wrap=__printf_chk,--wrap=puts,--wrap=putchar
+  compile "$build" "$program" "$printing"
   local sanitizers=('-fsanitize=address,bounds' -fno-sanitize-recover=all -fno-omit-frame-pointer)
   [[ $("${CXX:-c++}" --version) != *clang* ]] || sanitizers+=(-D__SANITIZE_ADDRESS__=1)
-  compile "$build-asan" "$program-asan" "${sanitizers[@]}"
+  compile "$build-asan" "$program-asan" "$printing" "${sanitizers[@]}"
   echo "$name, on CUDA on the CPU:"
   export STAGEWISE_CPU_PROTECT=on
   # Once more as usual, to know what differs anyway.

@@ -291,7 +291,8 @@ void declare(CLI::App& command, GemmOptions& options) {
 }
 
 Results run(const GemmOptions& o) {
-  if ((o.rung != "all") + o.picked + o.tiles > 1) {
+  const bool has_rung = o.rung != "all";
+  if ((has_rung && (o.picked || o.tiles)) || (o.picked && o.tiles)) {
     throw UsageError("--rung, --picked and --tiles say what to run; choose one of them");
   }
   return {"gemm",

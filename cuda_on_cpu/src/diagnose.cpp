@@ -155,8 +155,8 @@ void report_in_kernel(const Worker& worker, const std::string& place, const std:
 
 std::string to_string(Place place) {
   if (place.file == nullptr) return "";
+  if (place.line == 0) return place.file;  // words
   const std::string path = place.file;
-  if (place.line == 0) return path;  // words
   std::size_t begin = path.rfind('/');
   if (begin != std::string::npos && begin > 0) begin = path.rfind('/', begin - 1);
   return (begin == std::string::npos ? path : path.substr(begin + 1)) + ":" +

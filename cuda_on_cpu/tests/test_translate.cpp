@@ -518,7 +518,8 @@ TEST(TranslatePreprocessed, FunctionsOfTheRuntimeAsValues) {
             "p(x, " + plain + "); decltype(&" + plain + ") y; return " + plain + ";");
   for (const std::string left :
        {"cudaFree(p);", "::cudaFree (p);", "using ::cudaFree;", "auto cudaFree = 1;", "a.cudaFree;",
-        "a->cudaFree;", "T<int>::cudaFree;", "x = cudaSuccess;", "f(cudaGetLastError);"}) {
+        "a->cudaFree;", "T<int>::cudaFree;", "x = cudaSuccess;", "f(cudaGetLastError);",
+        "cudaMalloc<float>(&p, 4);"}) {
     EXPECT_EQ(preprocessed(left), left);
   }
 }
@@ -528,7 +529,13 @@ TEST(TranslatePreprocessed, LoopsOnVolatileVariablesLetOthersRun) {
   const std::string inserted = " ::cuda_on_cpu::note_attempt(true), ";
   EXPECT_EQ(preprocessed(head + "while (f == 0) ++n; do { } while (!f); }"),
             head + "while (" + inserted + "f == 0) ++n; do { } while (" + inserted + "!f); }");
-  for (const std::string left : {"while (g == 0) ++n; }", "while (int i = f) ++n; }"})
+  EXPECT_EQ(preprocessed(head + "for (; f == 0;) { } }"),
+            head + "for (; " + inserted + "f == 0;) { } }");
+  for (const std::string left :
+       {"while (g == 0) ++n; }", "while (int i = f) ++n; }",
+        "for (volatile int i = 0; i < n;) n(); }", "x = *(volatile int*)p; while (int(n)) ++n; }",
+        "} __device__ void g(volatile int n) { } __global__ void l() { while (n) ++n; }",
+        "} constexpr __device__ int g() { while (f) ++n; }"})
     EXPECT_EQ(preprocessed(head + left), head + left);
 }
 
@@ -552,7 +559,7 @@ TEST(TranslatePreprocessed, RefusesCallsOfTheWrongSide) {
       "f.cu:2: the kernel 'k' is called like a function; launch it: k<<<blocks, threads>>>(...)");
   EXPECT_EQ(preprocessed(place + "__global__ unsigned k() { }"),
             "f.cu:1: the kernel 'k' returns something, but a kernel must be void");
-  for (const std::string right :
+  for (const std::string& right :
        {host + "__device__ int h(float x);\n__global__ void k() { h(1); }",
         "constexpr " + host + "__global__ void k() { h(1); }",
         "template <class T> " + host + "__global__ void k() { h(1); }",
@@ -566,6 +573,16 @@ TEST(TranslatePreprocessed, RefusesCallsOfTheWrongSide) {
         "__host__ " + device + "int main() { d(); }",
         device + "int main() { auto l = [] __device__ () { return d(); }; }",
         kernel + "void k(float x);\nint main() { k(x); }",
+        device + "int apply(int (*d)()) { return d(); }",
+        device + "int main() { A other(1), d(2); d(); }",
+        device + "struct S { F d; int f() { return d(); } };\nint f() { return d(); }",
+        device + "int main() { d(1, 2); }",
+        device + "int main() { sizeof(d()); }",
+        device + "# 1 \"h.h\" 1 3\nint d(int x);\n# 1 \"f.cu\" 2\nint main() { d(); }",
+        host + "template <class F> struct M { F h; __device__ void go() { h(1); } };",
+        "namespace a { " + host + "}\n__global__ void k() { h(1); }",
+        host + "__global__ void k() { h(1, 2); }",
+        host + "__global__ void k() { using b::h; h(1); }",
         std::string("template <int N> __global__ void k(int x) { }\n"
                     "template <> __global__ void k<3>(int x) { }")}) {
     EXPECT_EQ(preprocessed(place + right), place + right);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <initializer_list>
 #include <map>
 #include <set>
 #include <string>
@@ -10,10 +11,14 @@
 namespace cuda_on_cpu {
 namespace {
 
-/// A function of the host, in a namespace.
-struct HostFunction {
+/// A declaration in no class and no function of something with parentheses.
+struct Declaration {
+  std::string space;  ///< the namespaces around it, "a::b::"
   std::size_t name_at;
-  Range body;
+  Range parameters;
+  Range body;               ///< empty if there is none
+  bool is_simple;           ///< a function, neither a template nor constexpr nor a member
+  bool is_device, is_host;  ///< what it runs on
 };
 
 /// Looks for wrong calls.
@@ -24,17 +29,21 @@ class Checker {
     for (std::size_t i = 0; i < tokens.size(); ++i) {
       if (tokens[i].kind != TokenKind::space) significant_.push_back(i);
     }
-    for (const DeviceFunction& function : functions) files_.insert(tokens[function.name_at].file);
-    find_host_functions();
-    find_declarations();
+    find_declarations(0, significant_.size(), "");
   }
 
   void check() const {
     for (const DeviceFunction& function : functions_) {
       if (function.is_kernel) check_return_type(function);
-      if (!function.is_host && !function.is_template) check_device_code(function);
+      if (!function.is_host && !function.is_template) check_streams(function);
     }
-    for (const auto& [name, host] : hosts_) check_host_code(name, host);
+    for (const auto& [place, caller] : declarations_) {
+      if (!caller.is_simple || caller.is_device == caller.is_host) continue;
+      for (std::size_t i = caller.body.first; i < caller.body.end; ++i) {
+        if (caller.is_host && is(i, "__device__")) break;  // a lambda for a kernel
+        if (at(i).kind == TokenKind::word && is(i + 1, "(")) check_call(i, caller);
+      }
+    }
   }
 
  private:
@@ -42,6 +51,10 @@ class Checker {
   const Token& at(std::size_t number) const { return tokens_[significant_[number]]; }
   bool is(std::size_t number, std::string_view wanted) const {
     return number < significant_.size() && at(number).is(wanted);
+  }
+  bool is_any(std::size_t number, std::initializer_list<std::string_view> wanted) const {
+    return std::any_of(wanted.begin(), wanted.end(),
+                       [&](std::string_view word) { return is(number, word); });
   }
   std::size_t number_of(std::size_t place) const {
     return static_cast<std::size_t>(
@@ -52,28 +65,27 @@ class Checker {
   std::size_t behind(std::size_t open) const {
     std::size_t depth = 0;
     for (std::size_t i = open; i < significant_.size(); ++i) {
-      if (is(i, "(") || is(i, "{") || is(i, "[")) ++depth;
-      if ((is(i, ")") || is(i, "}") || is(i, "]")) && --depth == 0) return i + 1;
+      if (is_any(i, {"(", "{", "["})) ++depth;
+      if (is_any(i, {")", "}", "]"}) && --depth == 0) return i + 1;
     }
     return significant_.size();
   }
 
-  /// Is this word declared here: does a type stand before it, and a parenthesis behind it?
-  bool is_declared(std::size_t i) const {
-    if (i == 0 || !is(i + 1, "(")) return false;
-    const Token& before = at(i - 1);
-    constexpr std::array<std::string_view, 7> keywords = {"return", "else",      "do",    "throw",
-                                                          "case",   "co_return", "sizeof"};
-    if (before.kind == TokenKind::word)
-      return std::find(keywords.begin(), keywords.end(), before.text) == keywords.end();
-    if (!before.is("*") && !before.is("&") && !before.is(">")) return false;
-    return i > 1 && at(i - 2).kind != TokenKind::number && !is(i - 2, ")") && !is(i - 2, "]");
+  /// The innermost bracket that is open here; the first token if there is none.
+  std::size_t open_around(std::size_t i) const {
+    std::size_t depth = 0;
+    while (i-- > 0) {
+      if (is_any(i, {")", "}", "]"})) ++depth;
+      if (is_any(i, {"(", "{", "["}) && depth-- == 0) return i;
+    }
+    return 0;
   }
 
-  /// The words of the declaration up to this one.
+  /// The words and symbols of the statement up to this one.
   std::set<std::string_view> words_before(std::size_t i) const {
     std::set<std::string_view> words;
-    while (i-- > 0 && !is(i, ";") && !is(i, "{") && !is(i, "}")) words.insert(at(i).text);
+    while (i-- > 0 && !is_any(i, {";", "{", "}"}) && at(i).kind != TokenKind::directive)
+      words.insert(at(i).text);
     return words;
   }
 
@@ -83,66 +95,125 @@ class Checker {
                        [&](std::string_view word) { return words.contains(word); });
   }
 
-  /// Those in namespaces, of the files that have device functions, too.
-  void find_host_functions() {
-    for (std::size_t i = 0; i < significant_.size(); ++i) {
+  void find_declarations(std::size_t first, std::size_t end, const std::string& space) {
+    for (std::size_t i = first; i < end; ++i) {
       if (is(i, "{")) {
+        const std::size_t close = behind(i) - 1;
         const auto words = words_before(i);
-        if (contains_any(words, {"namespace", "extern"}) && !words.contains("(")) continue;
+        if (contains_any(words, {"namespace", "extern"}) && !contains_any(words, {"(", "="}))
+          find_declarations(i + 1, close, space + name_of_space(i));
+        i = close;
+      } else if (is_any(i, {"(", "["})) {
         i = behind(i) - 1;
-      } else if (at(i).kind == TokenKind::word && is_declared(i) && files_.contains(at(i).file)) {
-        const std::size_t body = behind(i + 1);
-        if (!is(body, "{")) continue;
-        if (!contains_any(words_before(i), {"__device__", "__global__", "template", "constexpr",
-                                            "consteval", "operator", "=", "("}))
-          hosts_.insert({at(i).text, {i, {body + 1, behind(body) - 1}}});
-        i = behind(body) - 1;
+      } else if (at(i).kind == TokenKind::word && is(i + 1, "(")) {
+        declarations_.insert({i, declaration(i, space)});
       }
     }
   }
 
-  /// What the declarations of each name have in common with none of a simple function.
-  void find_declarations() {
-    for (std::size_t i = 0; i < significant_.size(); ++i) {
-      if (at(i).kind != TokenKind::word || !is_declared(i)) continue;
-      const std::string_view name = at(i).text;
-      if (!hosts_.contains(name) && !is_device_function(name)) continue;
-      const auto words = words_before(i);
-      const bool is_device = contains_any(words, {"__device__", "__global__"});
-      (is_device ? of_device_ : of_host_).insert(name);
-      if (words.contains("__host__")) of_host_.insert(name);
-      if (contains_any(words, {"template", "constexpr", "consteval"}) ||
-          !files_.contains(at(i).file))
-        doubtful_.insert(name);
+  std::string name_of_space(std::size_t brace) const {
+    std::string name;
+    for (std::size_t i = brace; i-- > 0 && !is(i, "namespace");) {
+      if (is_any(i, {";", "{", "}"}) || at(i).kind == TokenKind::literal) return "";  // extern "C"
+      name.insert(0, at(i).text);
     }
+    return name + "::";
   }
 
-  bool is_device_function(std::string_view name) const {
-    return std::any_of(functions_.begin(), functions_.end(),
-                       [&](const DeviceFunction& function) { return function.name == name; });
+  Declaration declaration(std::size_t i, const std::string& space) const {
+    const auto words = words_before(i);
+    const std::size_t close = behind(i + 1);
+    const bool is_behind_type =
+        i > 0 && (at(i - 1).kind == TokenKind::word || is_any(i - 1, {"*", "&", ">", ")"}));
+    const bool is_simple =
+        is_behind_type && !contains_any(words, {"template", "constexpr", "consteval", "operator",
+                                                "friend", "using", "typedef", "=", ":"});
+    const bool is_device = contains_any(words, {"__device__", "__global__"});
+    const Range body = {close + 1, is(close, "{") ? behind(close) - 1 : close + 1};
+    return {space,
+            i,
+            {i + 2, close - 1},
+            body,
+            is_simple,
+            is_device,
+            !is_device || words.contains("__host__")};
   }
 
-  bool is_only_hosts(std::string_view name) const {
-    return hosts_.count(name) == 1 && !of_device_.contains(name) && !doubtful_.contains(name);
-  }
-
-  bool is_only_devices(std::string_view name) const {
-    return of_device_.contains(name) && !of_host_.contains(name) && !doubtful_.contains(name);
-  }
-
-  /// Is the name called here, as it is or in std?
-  bool is_called(std::size_t i) const {
-    if (!is(i + 1, "(") || is_declared(i)) return false;
-    if (is(i - 1, "::")) return is(i - 2, "std");
-    return !is(i - 1, ".") && !is(i - 1, "->") && !(is(i - 1, "(") && is(i - 2, "decltype"));
-  }
-
-  /// Does the range use the name as that of a variable?
-  bool is_shadowed(std::string_view name, Range range) const {
+  /// How many there are between these parentheses; -1 if that is not certain.
+  int count_arguments(Range range) const {
+    if (range.first == range.end || (range.end == range.first + 1 && is(range.first, "void")))
+      return 0;
+    int count = 1;
+    bool has_templates = false;
     for (std::size_t i = range.first; i < range.end; ++i) {
-      if (is(i, name) && (!is(i + 1, "(") || is_declared(i))) return true;
+      if (is(i, "=") || (is(i, ".") && is(i + 1, "."))) return -1;
+      if (is_any(i, {"(", "{", "["})) i = behind(i) - 1;
+      if (is(i, "<")) has_templates = true;
+      if (is(i, ",")) ++count;
     }
-    return false;
+    return has_templates && count > 1 ? -1 : count;
+  }
+
+  /// Does a call begin with this name for sure, and not a declaration?
+  bool is_called(std::size_t i) const {
+    if (i == 0 || !is(i + 1, "(")) return false;
+    const auto words = words_before(i);
+    if (contains_any(words, {"decltype", "sizeof", "noexcept", "typeid", "static_assert", "using",
+                             "typedef", "friend", "template", "concept", "requires"})) {
+      return false;
+    }
+    const std::size_t before = i - 1;
+    if (is_any(before, {";", "{", "}", "(", "=", "+", "-", "/", "%", "!", "|", "^", "~", "?",
+                        "return", "else", "do", "throw"})) {
+      return true;
+    }
+    if (is(before, ":")) return contains_any(words, {"?", "case"});
+    if (is(before, ",")) return is_argument(i);
+    if (is_any(before, {"*", "&"})) return before > 0 && is_operand(before - 1);
+    if (!is(before, ")")) return false;
+    return is_any(open_around(before) - 1, {"if", "for", "while"});
+  }
+
+  /// Is what stands here between the parentheses of a call?
+  bool is_argument(std::size_t i) const {
+    const std::size_t open = open_around(i);
+    return open > 0 && is(open, "(") && at(open - 1).kind == TokenKind::word &&
+           !is_any(open - 1, {"for", "if", "while", "switch", "catch"});
+  }
+
+  /// Can no type end here?
+  bool is_operand(std::size_t i) const { return at(i).kind == TokenKind::number || is(i, "]"); }
+
+  /// Is the name, wherever the program has it, that of calls and launches?
+  bool is_of_calls_only(std::string_view name) const {
+    for (std::size_t i = 0; i < significant_.size(); ++i) {
+      if (!is(i, name) || declarations_.contains(i) || is_called(i)) continue;
+      const bool is_launch = is(i + 1, "<") && is(i + 2, "<") && is(i + 3, "<");
+      const bool is_in_std = i > 1 && is(i - 1, "::") && is(i - 2, "std") && is(i + 1, "(");
+      if (!is_launch && !is_in_std) return false;
+    }
+    return true;
+  }
+
+  /// The function that the name certainly stands for in a call by this caller; else null.
+  const Declaration* callee_of(std::size_t call, const Declaration& caller) const {
+    const Declaration* found = nullptr;
+    const int count = count_arguments({call + 2, behind(call + 1) - 1});
+    for (const auto& [place, declared] : declarations_) {
+      if (at(place).text != at(call).text) continue;
+      const bool is_other = found != nullptr &&
+                            (declared.is_device != found->is_device ||
+                             declared.is_host != found->is_host || declared.space != found->space);
+      if (is_other || !declared.is_simple || !caller.space.starts_with(declared.space) ||
+          count < 0 || count_arguments(declared.parameters) != count) {
+        return nullptr;
+      }
+      found = &declared;
+    }
+    if (found == nullptr || !is_of_calls_only(at(call).text) ||
+        has_function_in_headers(tokens_, at(call).text))
+      return nullptr;
+    return found;
   }
 
   [[noreturn]] static void refuse(const Token& token, const std::string& what) {
@@ -160,62 +231,56 @@ class Checker {
     }
   }
 
-  void check_device_code(const DeviceFunction& function) const {
-    constexpr std::array<std::string_view, 8> of_library = {
-        "rand", "srand", "fprintf", "sprintf", "puts", "snprintf", "system", "getenv"};
+  static std::string described(std::string_view name, bool is_kernel) {
+    return (is_kernel ? "the kernel '" : "the device function '") + std::string(name) + "'";
+  }
+
+  void check_streams(const DeviceFunction& function) const {
     const Range body = {number_of(function.body.first), number_of(function.body.end)};
-    const Range parameters = {number_of(function.parameters.first),
-                              number_of(function.parameters.end)};
-    const std::string caller = (function.is_kernel ? "the kernel '" : "the device function '") +
-                               std::string(function.name) + "'";
     for (std::size_t i = body.first; i < body.end; ++i) {
-      const std::string name(at(i).text);
-      if (name == "cout" && is(i - 1, "::") && is(i - 2, "std"))
-        refuse(at(i), caller + " uses std::cout, which is the host's; in a kernel, write printf()");
-      if (at(i).kind != TokenKind::word || !is_called(i)) continue;
-      const bool is_of_library =
-          std::find(of_library.begin(), of_library.end(), name) != of_library.end() &&
-          !hosts_.contains(at(i).text) && !is_device_function(name);
-      if ((!is_of_library && !is_only_hosts(name)) || is_shadowed(name, body) ||
-          is_shadowed(name, parameters)) {
-        continue;
-      }
-      refuse(at(i),
-             caller + " calls '" + name + "', a function of the host" +
-                 (is_of_library ? ", which no GPU has" : "; write __device__ before that one"));
+      if (is(i, "cout") && is(i - 1, "::") && is(i - 2, "std"))
+        refuse(at(i), described(function.name, function.is_kernel) +
+                          " uses std::cout, which is the host's; in a kernel, write printf()");
     }
   }
 
-  void check_host_code(std::string_view caller, const HostFunction& host) const {
-    for (std::size_t i = host.body.first; i < host.body.end; ++i) {
-      if (is(i, "__device__")) return;  // a lambda for a kernel
-    }
-    for (std::size_t i = host.body.first; i < host.body.end; ++i) {
-      if (at(i).kind != TokenKind::word || !is_called(i) || is(i - 1, "::")) continue;
-      const std::string_view name = at(i).text;
-      if (!is_only_devices(name) || is_shadowed(name, host.body)) continue;
-      const auto callee = std::find_if(functions_.begin(), functions_.end(),
-                                       [&](const auto& function) { return function.name == name; });
-      if (callee == functions_.end() || callee->is_host) continue;
-      refuse(
-          at(i),
-          callee->is_kernel
-              ? "the kernel '" + std::string(name) + "' is called like a function; launch it: " +
-                    std::string(name) + "<<<blocks, threads>>>(...)"
-              : "'" + std::string(caller) + "' calls '" + std::string(name) +
-                    "' on the host, but that is __device__; write __host__ __device__ before it");
-    }
+  /// A function of the standard library, which the program has none of its own of.
+  bool is_of_library(std::size_t call) const {
+    constexpr std::array<std::string_view, 8> names = {"rand", "srand",    "fprintf", "sprintf",
+                                                       "puts", "snprintf", "system",  "getenv"};
+    const std::string_view name = at(call).text;
+    if (std::find(names.begin(), names.end(), name) == names.end()) return false;
+    return is_of_calls_only(name) &&
+           std::none_of(declarations_.begin(), declarations_.end(),
+                        [&](const auto& declared) { return at(declared.first).text == name; });
+  }
+
+  void check_call(std::size_t call, const Declaration& caller) const {
+    const std::string name(at(call).text);
+    const std::string caller_name(at(caller.name_at).text);
+    const std::string device_caller =
+        described(caller_name, words_before(caller.name_at).contains("__global__"));
+    if (caller.is_device && is_of_library(call))
+      refuse(at(call),
+             device_caller + " calls '" + name + "', a function of the host, which no GPU has");
+    const Declaration* const callee = callee_of(call, caller);
+    if (callee == nullptr) return;
+    if (caller.is_device && !callee->is_device)
+      refuse(at(call), device_caller + " calls '" + name +
+                           "', a function of the host; write __device__ before that one");
+    if (caller.is_device || callee->is_host) return;
+    if (words_before(callee->name_at).contains("__global__"))
+      refuse(at(call), "the kernel '" + name + "' is called like a function; launch it: " + name +
+                           "<<<blocks, threads>>>(...)");
+    refuse(at(call), "'" + caller_name + "' calls '" + name +
+                         "' on the host, but that is __device__; write __host__ __device__ before "
+                         "it");
   }
 
   const std::vector<Token>& tokens_;
   const std::vector<DeviceFunction>& functions_;
   std::vector<std::size_t> significant_;
-  std::set<std::string_view> files_;  ///< those with device functions
-  std::multimap<std::string_view, HostFunction> hosts_;
-  std::set<std::string_view>
-      of_device_;  ///< the names that are declared with __device__ or __global__
-  std::set<std::string_view> of_host_;   ///< those that are declared without, or with __host__
-  std::set<std::string_view> doubtful_;  ///< templates, constexpr functions, functions of headers
+  std::map<std::size_t, Declaration> declarations_;  ///< by the names' numbers
 };
 
 }  // namespace

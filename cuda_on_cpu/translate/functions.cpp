@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 
 namespace cuda_on_cpu {
 namespace {
@@ -214,6 +215,22 @@ void refuse_in_device_code(const std::vector<Token>& tokens, const DeviceFunctio
 
 std::vector<DeviceFunction> find_device_functions(const std::vector<Token>& tokens) {
   return Finder(tokens).find();
+}
+
+bool has_function_in_headers(const std::vector<Token>& tokens, std::string_view name) {
+  const auto is_of_word = [](char c) {
+    return c == '_' || std::isalnum(static_cast<unsigned char>(c)) != 0;
+  };
+  for (const Token& token : tokens) {
+    if (token.kind != TokenKind::directive) continue;
+    const std::string_view text = token.text;
+    for (std::size_t i = text.find(name); i < text.size(); i = text.find(name, i + 1)) {
+      const std::size_t end = text.find_first_not_of(" \t\n", i + name.size());
+      if ((i == 0 || !is_of_word(text[i - 1])) && end < text.size() && text[end] == '(')
+        return true;
+    }
+  }
+  return false;
 }
 
 void refuse_what_is_missing(const std::vector<Token>& tokens,

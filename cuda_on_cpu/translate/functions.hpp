@@ -34,6 +34,10 @@ struct DeviceFunction {
 /// All of them in a file, in its order. Macros are not looked into.
 std::vector<DeviceFunction> find_device_functions(const std::vector<Token>& tokens);
 
+/// Has a header of the system a function of that name, in a preprocessed program? The standard
+/// library's may be found by the types of the arguments, and the runtime's are there for kernels.
+bool has_function_in_headers(const std::vector<Token>& tokens, std::string_view name);
+
 /// What a preprocessed program asks for that is not there on a processor: textures, the driver's
 /// API, inline PTX that is not known, launches by kernels.
 /// @param known_ptx the statements that are (ptx.hpp), by the tokens that they begin with.

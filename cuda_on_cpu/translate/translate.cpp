@@ -433,9 +433,22 @@ class Translator {
     }
     if (expands_pack(range) || parameters_in(range).size() != count_arguments(launch.arguments))
       return "";
-    const std::string name = flat(launch.kernel);
-    if (name != only->name || !uses_namespace()) return name;
-    return is_outside(only->name_at) ? "::" + name : "";  // std::fill may be there, too
+    std::string name = flat(launch.kernel);
+    if (name != only->name || !uses_namespace() || !has_function_in_headers(tokens_, name))
+      return name;
+    // std::fill may be there, too.
+    return is_outside(only->name_at) && !is_hidden(*only) ? "::" + name : "";
+  }
+
+  /// May something else of the name stand before the kernel, such as a parameter?
+  bool is_hidden(const DeviceFunction& kernel) const {
+    for (std::size_t i = 0; i < tokens_.size(); ++i) {
+      if (i == kernel.name_at || !is(i, kernel.name)) continue;
+      const std::size_t behind = next(i);
+      if (behind == none || !(is(behind, "(") || (is(behind, "<") && is(behind + 1, "<"))))
+        return true;
+    }
+    return false;
   }
 
   /// May a name be that of another namespace?
@@ -821,7 +834,7 @@ class Translator {
   bool is_value(std::size_t place) const {
     const std::size_t behind = next(place);
     if (!tokens_[place].text.starts_with("cuda") || behind == none || is(behind, "(") ||
-        is(behind, "::"))
+        is(behind, "<") || is(behind, "::"))
       return false;
     std::size_t before = previous(place);
     if (before != none && is(before, "::")) {

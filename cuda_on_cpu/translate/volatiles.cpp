@@ -1,5 +1,7 @@
 #include "volatiles.hpp"
 
+#include <algorithm>
+#include <array>
 #include <set>
 #include <string_view>
 
@@ -14,6 +16,7 @@ class Finder {
       : tokens_(tokens), function_(function), stores_(stores) {}
 
   void find_empty_loops(std::vector<std::size_t>& ends) const {
+    if (is_constexpr()) return;
     std::set<std::size_t> of_do;  // each `while` that ends a `do`
     for (std::size_t i = function_.body.first; i < function_.body.end; ++i) {
       if (is(i, "do")) of_do.insert(behind_statement(next(i)));
@@ -24,13 +27,25 @@ class Finder {
     }
   }
 
+  /// @param functions all of the program.
   /// @param conditions gets where each begins.
-  void find_watching_loops(std::vector<std::size_t>& conditions) {
-    collect_names({0, tokens_.size()});
+  void find_watching_loops(const std::vector<DeviceFunction>& functions,
+                           std::vector<std::size_t>& conditions) {
+    if (is_constexpr()) return;
+    std::size_t first = 0;
+    for (const DeviceFunction& other : functions) {  // variables and members, not others' own
+      collect_names({first, std::max(first, other.parameters.first)});
+      first = std::max(first, other.body.end);
+    }
+    collect_names({first, tokens_.size()});
+    collect_names(function_.parameters);
+    collect_names(function_.body);
     for (std::size_t i = function_.body.first; i < function_.body.end; ++i) {
-      if (!is(i, "while") || !is(next(i), "(")) continue;
-      const Range condition = {next(i) + 1, close_of(next(i))};
-      if (is_volatile(condition) && !assigns(condition)) conditions.push_back(next(next(i)));
+      if (!(is(i, "while") || is(i, "for")) || !is(next(i), "(")) continue;
+      Range condition = {next(i) + 1, close_of(next(i))};
+      if (is(i, "for")) condition = condition_of_for(condition);
+      if (is_volatile(condition) && !assigns(condition))
+        conditions.push_back(next(condition.first - 1));
     }
   }
 
@@ -80,16 +95,44 @@ class Finder {
     return next(is(i, "{") ? close_of(i) : i);
   }
 
-  /// The last word of each declaration that says volatile: `volatile float* partial`.
+  /// Such a function may run while the program is compiled, so that nothing is put into it.
+  bool is_constexpr() const {
+    for (std::size_t i = function_.name_at; i-- > 0;) {
+      if (is(i, ";") || is(i, "{") || is(i, "}")) return false;
+      if (is(i, "constexpr") || is(i, "consteval")) return true;
+    }
+    return false;
+  }
+
+  /// What stands between the semicolons; nothing where the loop declares a volatile variable.
+  Range condition_of_for(Range head) const {
+    std::size_t first = head.first;
+    for (; first < head.end && !is(first, ";"); ++first) {
+      if (is(first, "volatile")) return {first, first};
+      if (is(first, "(") || is(first, "[") || is(first, "{")) first = close_of(first);
+    }
+    std::size_t end = ++first;
+    while (end < head.end && !is(end, ";")) ++end;
+    return {first, std::max(first, end)};
+  }
+
+  static bool is_type(std::string_view word) {
+    constexpr std::array<std::string_view, 8> types = {"int",  "unsigned", "float", "double",
+                                                       "char", "bool",     "long",  "short"};
+    return std::find(types.begin(), types.end(), word) != types.end();
+  }
+
+  /// The name that each declaration with volatile ends with: `volatile float* partial`. A cast ends
+  /// with a star.
   void collect_names(Range range) {
     for (std::size_t i = range.first; i < range.end; ++i) {
       if (!is(i, "volatile")) continue;
       std::string_view name;
       for (std::size_t j = next(i); j < range.end; j = next(j)) {
-        if (tokens_[j].kind == TokenKind::word) name = tokens_[j].text;
         if (is(j, ",") || is(j, ")") || is(j, ";") || is(j, "=") || is(j, "[") || is(j, "(")) break;
+        name = tokens_[j].kind == TokenKind::word ? tokens_[j].text : std::string_view();
       }
-      if (!name.empty()) names_.insert(name);
+      if (!name.empty() && !is_type(name)) names_.insert(name);
     }
   }
 
@@ -184,7 +227,7 @@ std::vector<std::size_t> find_watching_loops(const std::vector<Token>& tokens,
   std::vector<std::size_t> conditions;
   std::map<std::size_t, VolatileStore> none;
   for (const DeviceFunction& function : functions)
-    Finder(tokens, function, none).find_watching_loops(conditions);
+    Finder(tokens, function, none).find_watching_loops(functions, conditions);
   return conditions;
 }
 

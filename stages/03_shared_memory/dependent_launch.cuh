@@ -10,11 +10,11 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
 #include <cuda_runtime.h>
 
 #include "cuda/check.hpp"
-#include "cuda/device.hpp"
 
 namespace stagewise::shared_memory {
 
@@ -24,6 +24,11 @@ enum class Start : std::uint8_t {
   early      ///< while it still runs, where it and the GPU allow that
 };
 
+/// What a kernel reads. For one that starts early it is not `__restrict__`: until it has waited,
+/// the kernel before may write there, and the compiler must not move a read before the wait.
+template <Start start, typename T>
+using Input = std::conditional_t<start == Start::early, const T*, const T* __restrict__>;
+
 //! [dependent_launch]
 /// Allows the next kernel to be launched early, and waits until the one before has ended. Kernels
 /// that start early call this before they read or write any memory that others use.
@@ -32,6 +37,14 @@ __device__ inline void wait_for_kernel_before() {
   cudaTriggerProgrammaticLaunchCompletion();
   cudaGridDependencySynchronize();
 #endif
+}
+
+/// The compute capability whose instructions a kernel may use: what it was compiled for.
+template <typename... Parameters>
+int compiled_for(void (*kernel)(Parameters...)) {
+  cudaFuncAttributes attributes = {};
+  CUDA_CHECK(cudaFuncGetAttributes(&attributes, kernel));
+  return attributes.ptxVersion;
 }
 
 /// Launches a kernel; `name`, in quotes, is for errors.
@@ -46,7 +59,8 @@ void launch(const char* name, void (*kernel)(Parameters...), dim3 grid, dim3 blo
   config.blockDim = block;
   config.stream = stream;
   config.attrs = &attribute;
-  config.numAttrs = start == Start::early && cuda::compute_capability() >= 90 ? 1 : 0;
+  static const bool is_early = start == Start::early && compiled_for(kernel) >= 90;
+  config.numAttrs = is_early ? 1 : 0;
   CUDA_CHECK(cudaLaunchKernelEx(&config, kernel, arguments...));
   CUDA_CHECK_LAUNCH(name);
 }

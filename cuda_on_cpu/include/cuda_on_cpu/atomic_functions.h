@@ -16,7 +16,7 @@ template <class T>
 T atomic_exchange_if(T* address, T compare, T value) {
   const bool is_equal = __atomic_compare_exchange_n(address, &compare, value, false,
                                                     __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
-  note_attempt(!is_equal);
+  note_attempt(!is_equal || compare == value);
   return compare;
 }
 

@@ -58,7 +58,7 @@ class atomic_operations {
                                memory_order = memory_order_seq_cst) const {
     const bool is_equal = __atomic_compare_exchange(place(), &expected, &value, false,
                                                     __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
-    cuda_on_cpu::note_attempt(!is_equal);
+    cuda_on_cpu::note_attempt(!is_equal || __builtin_memcmp(&value, &expected, sizeof(T)) == 0);
     return is_equal;
   }
   bool compare_exchange_weak(T& expected, T value, memory_order = memory_order_seq_cst,

@@ -133,11 +133,13 @@ T& passed(T& argument) {
 }
 
 /// Does the class copy or destroy in its own way? Then a function that takes it by value gets its
-/// address (the rule of the Itanium C++ ABI, which all compilers for Linux follow).
+/// address (the rule of the Itanium C++ ABI, which all compilers for Linux follow). Not said of
+/// those that only move in their own way: whether that is a constructor of theirs that counts, or a
+/// template that takes anything, cannot be asked for.
 template <class T>
 constexpr bool has_own_copying =
-    std::is_class_v<T>&& std::is_copy_constructible_v<T> &&
-    !(std::is_trivially_copy_constructible_v<T> && std::is_trivially_move_constructible_v<T>);
+    std::is_class_v<T>&& std::is_copy_constructible_v<T> && !std::is_trivially_copyable_v<T> &&
+    !std::is_trivially_copy_constructible_v<T>;
 
 /// A kernel that takes such classes. On a GPU each thread has the bits of the arguments, and no
 /// constructor or destructor runs: so the kernel gets addresses of bitwise copies.

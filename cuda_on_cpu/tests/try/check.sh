@@ -82,6 +82,18 @@ int main() {
   cudaDeviceSynchronize();
 }
 END
+cat >sorts.cu <<'END'
+#include <cstdio>
+__global__ void compact(int* values, int* size) { values[atomicAdd(size, 1)] = threadIdx.x; }
+int main() {
+  int* values;
+  cudaMallocManaged(&values, 33 * sizeof(int));
+  values[32] = 0;
+  compact<<<1, 32>>>(values, values + 32);
+  cudaDeviceSynchronize();
+  for (int i = 0; i < 32; ++i) printf("%d\n", values[i]);
+}
+END
 cat >unset.cu <<'END'
 #include <cstdio>
 __global__ void count(int* total) { atomicAdd(total, 1); }
@@ -113,6 +125,7 @@ int main() {
 END
 printf '__global__ void kernel(int* x) { x[threadIdx.x] = 1; }\nint main() { kernel<<<1, 32>>>(nullptr); cudaDeviceSynchronize(); }\n' >nowhere.cu
 printf '#include <cstdlib>\nint main() { exit(700); }\n' >exits.cu
+printf 'int main() { return -100; }\n' >negative.cu
 touch text.txt
 
 expect 7 'right.cu, on ' "a folder/right.cu" -D FACTOR=2 -- hello
@@ -121,6 +134,8 @@ $(sed -n 2p <<<"$output")"
 expect 1 'error.cu:2:' error.cu
 expect 134 'was aborted' aborts.cu
 expect 188 "exits.cu ended with exit code 188, perhaps for CUDA's error 700" exits.cu
+expect 156 '' negative.cu
+[[ $(grep -c signal said) -eq 0 ]]
 expect 1 'newer.cu:6:' newer.cu
 [[ $(grep -c 'error:' said) -eq 1 ]] # those of C++20
 expect 1 'arguments.cu:5:' arguments.cu
@@ -138,6 +153,8 @@ expect 0 '' --check "a folder/right.cu" -DFACTOR=2
 grep -q '^Nothing was found in 7 runs' <<<"$output"
 expect 0 '' hello.cu --check
 grep -q '^Nothing was found in 7 runs. They print the same lines in different orders' <<<"$output"
+expect 1 '' sorts.cu --check
+grep -q 'prints different output' <<<"$output"
 expect 1 '' unset.cu --check
 grep -q 'line 1, usually: 31' <<<"$output"
 expect 1 '' wrong.cu --check

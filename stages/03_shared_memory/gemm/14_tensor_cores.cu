@@ -62,11 +62,13 @@ constexpr auto tilings = std::to_array<FittedTile<double>>({
 
 }  // namespace
 
+/// Those of doubles.
 template <>
 std::span<const FittedTile<double>> gemm_tiles() {
   return tilings;
 }
 
+/// None: the units round floats.
 template <>
 std::span<const FittedTile<float>> gemm_tiles() {
   return {};

@@ -5,7 +5,7 @@
 /// 4, a lane has the elements (g, t) and (g + 8, t) of A, the element (t, g) of B, and the sums (g,
 /// 2t), (g, 2t + 1), (g + 8, 2t) and (g + 8, 2t + 1): see the PTX ISA on `mma.m16n8k4` with `.f64`.
 /// The unit adds the four products in ascending order, like a chain of fused multiply-adds, so a
-/// sum over all of k has the same bits as in the rungs below.
+/// sum over all of k by one warp has the same bits as in the earlier rungs.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -29,6 +29,8 @@ __device__ __forceinline__ void mma_16x8x4(double (&sums)[4], double a_upper, do
   asm volatile("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};"
                : "+d"(sums[2]), "+d"(sums[3])
                : "d"(a_lower), "d"(b));
+#else  // a program for older GPUs only fails on this one, rather than leave everything at zero
+  __trap();
 #endif
 }
 //! [mma]

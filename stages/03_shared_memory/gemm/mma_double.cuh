@@ -51,13 +51,15 @@ class MmaDouble {
     }
   }
 
-  /// The sums of a row of a product.
+  /// Each of `pairs` has two sums that are neighbours in C: this is one of them, `which` is 0 or 1.
   __device__ double& sum(int pair, int which) {
     return sums_[pair / 2][pair % 2 * 2 + which];
   }
+  /// The row of a pair in the block's tile.
   static __device__ int row(int pair) {
     return Tiling::warp_row() + pair / 2 / across * 16 + pair % 2 * 8 + g();
   }
+  /// The column of its first sum.
   static __device__ int column(int pair) {
     return Tiling::warp_column() + pair / 2 % across * 8 + t() * 2;
   }

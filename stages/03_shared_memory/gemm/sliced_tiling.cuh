@@ -37,8 +37,9 @@ struct SlicedTiling {
   /// Its number among the threads of the slice.
   static __device__ int place() { return static_cast<int>(threadIdx.x) % threads_of_slice; }
 
-  /// Where its warp's tile begins in the block's.
+  /// The row of the block's tile at which its warp's begins.
   static __device__ int warp_row() { return place() / 32 / warps_across * WM; }
+  /// Likewise, the column.
   static __device__ int warp_column() { return place() / 32 % warps_across * WN; }
 };
 //! [sliced_tiling]

@@ -11,8 +11,7 @@
 /// - in others, a thread loads 16 bytes of a row, four floats, where rows begin at multiples of 16
 ///   bytes, and the blocks of the same columns put their parts together by sentinels;
 /// - a thread has several loads on their way before it adds the first, whatever the number of rows;
-/// - lanes in the same column add up by shuffles, then warps through shared memory with a single
-///   barrier.
+/// - lanes in the same column add up by shuffles, then warps through shared memory.
 ///
 /// Run it: `ladder reduce --m 800 --n 1000 --rung sentinel`.
 /// Work: rows x cols elements read, each once; as many additions.
@@ -78,7 +77,7 @@ __device__ Vector<T, Block::length> strided_column_sums(Index rows, Index cols, 
 /// adds up their sums.
 template <typename Block, Start start, typename T>  // early: for rung 10
 __global__ void __launch_bounds__(Block::threads)
-    fitted_column_sums_kernel(Index rows, Index cols, const T* __restrict__ x, Bits<T>* slots,
+    fitted_column_sums_kernel(Index rows, Index cols, Input<start, T> x, Bits<T>* slots,
                               unsigned* counters, T* __restrict__ out) {
   __shared__ T
       partial[Block::warps][Block::columns + 1];  // padded for those who read it by columns

@@ -23,8 +23,8 @@ namespace stagewise::shared_memory {
 
 //! [sentinel_sum]
 template <Start start, typename T>  // early: for rung 10
-__global__ void sentinel_sum_kernel(Index n, const T* __restrict__ x, Bits<T>* slots,
-                                    unsigned* counter, T* __restrict__ out) {
+__global__ void sentinel_sum_kernel(Index n, Input<start, T> x, Bits<T>* slots, unsigned* counter,
+                                    T* __restrict__ out) {
   __shared__ T partial[cuda::threads_per_block];
   if constexpr (start == Start::early) wait_for_kernel_before();
   partial[threadIdx.x] = strided_sum(n, x);

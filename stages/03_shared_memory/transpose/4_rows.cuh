@@ -20,7 +20,7 @@ namespace stagewise::shared_memory {
 
 //! [transpose_rows]
 template <typename Tile, Start start, typename T>  // early: for rung 8
-__global__ void transpose_rows_kernel(Index rows, Index cols, const T* __restrict__ x,
+__global__ void transpose_rows_kernel(Index rows, Index cols, Input<start, T> x,
                                       T* __restrict__ y) {
   constexpr int rows_at_once = cuda::threads_per_block / Tile::side;
   constexpr int values_of_thread = Tile::side / rows_at_once;

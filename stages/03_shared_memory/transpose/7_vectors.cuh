@@ -50,7 +50,7 @@ struct VectorTile {
 //! [transpose_vectors]
 template <typename Tile, Start start, typename T>  // early: for rung 8
 __global__ void __launch_bounds__(Tile::threads)
-    transpose_vectors_kernel(Index rows, Index cols, const T* __restrict__ x, T* __restrict__ y) {
+    transpose_vectors_kernel(Index rows, Index cols, Input<start, T> x, T* __restrict__ y) {
   constexpr int length = Tile::length;
   __shared__ Tile tile;
   if constexpr (start == Start::early) wait_for_kernel_before();
