@@ -141,24 +141,24 @@ std::string big_endian(std::size_t value) {
 }
 
 std::string png_chunk(const std::string& type, const std::string& body) {
-  const std::string sum = type + body;
-  const auto* const bytes = reinterpret_cast<const Bytef*>(sum.data());
-  return big_endian(body.size()) + sum +
-         big_endian(crc32(0, bytes, static_cast<unsigned>(sum.size())));
+  const std::string summed = type + body;
+  const std::vector<Bytef> bytes(summed.begin(), summed.end());
+  return big_endian(body.size()) + summed +
+         big_endian(crc32(0, bytes.data(), static_cast<unsigned>(bytes.size())));
 }
 
 /// 3 x 2 pixels of so many channels.
 std::string png(char kind, std::size_t channels) {
   const std::string row = '\0' + std::string(3 * channels, '\x50');
   const std::string rows = row + '\0' + std::string(3 * channels, '\xc0');
-  uLongf size = compressBound(rows.size());
-  std::string packed(size, '\0');
-  compress(reinterpret_cast<Bytef*>(packed.data()), &size,
-           reinterpret_cast<const Bytef*>(rows.data()), rows.size());
+  const std::vector<Bytef> bytes(rows.begin(), rows.end());
+  uLongf size = compressBound(bytes.size());
+  std::vector<Bytef> packed(size);
+  compress(packed.data(), &size, bytes.data(), bytes.size());
   packed.resize(size);
   const std::string header = big_endian(3) + big_endian(2) + '\x08' + kind + std::string(3, '\0');
-  return "\x89PNG\r\n\x1a\n" + png_chunk("IHDR", header) + png_chunk("IDAT", packed) +
-         png_chunk("IEND", "");
+  return "\x89PNG\r\n\x1a\n" + png_chunk("IHDR", header) +
+         png_chunk("IDAT", {packed.begin(), packed.end()}) + png_chunk("IEND", "");
 }
 
 void image_seeds(const fs::path& folder) {
