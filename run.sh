@@ -197,7 +197,8 @@ fi
 # comes from; a library must come from its package.
 missing_packages() {
   local -A program_of=([g++]=g++ [cmake]=cmake [ninja-build]=ninja)
-  local libraries=(libhdf5-dev zlib1g-dev libcli11-dev nlohmann-json3-dev libopenblas-dev libopenmpi-dev)
+  local libraries=(libhdf5-dev zlib1g-dev libcli11-dev nlohmann-json3-dev libopenblas-dev libopenmpi-dev
+    libpng-dev)
   [[ $preset == cuda ]] || libraries+=(libboost-context-dev libdw-dev) # for CUDA on the CPU
   [[ $command != try ]] || libraries=(libboost-context-dev libdw-dev)
   case $command in
@@ -225,7 +226,7 @@ missing_packages() {
 install_packages() {
   if ! type -P apt-get dpkg-query >/dev/null; then
     say "This is neither Debian nor Ubuntu, so nothing is installed here. Needed are a C++20 compiler,
-    CMake $cmake_needed, Ninja, HDF5, zlib, CLI11, nlohmann-json, OpenBLAS, Open MPI, Boost.Context and libdw;
+    CMake $cmake_needed, Ninja, HDF5, zlib, CLI11, nlohmann-json, OpenBLAS, libpng, Open MPI, Boost.Context and libdw;
     for the tests GoogleTest and Python with h5py, for the benchmarks Google Benchmark, for the documentation Doxygen,
     Graphviz, doxygen-awesome-css and MathJax 2."
     return

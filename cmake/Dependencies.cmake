@@ -57,6 +57,11 @@ if(STAGEWISE_DEVICE STREQUAL "cuda" OR STAGEWISE_DEVICE STREQUAL "auto")
                    "To have it: sudo apt install libnccl-dev, from NVIDIA's repository")
   endif()
 endif()
+find_package(PNG QUIET)
+if(NOT PNG_FOUND)
+  message(STATUS "libpng was not found: programs will be built that read PGM images, but not PNG. "
+                 "To have it: sudo apt install libpng-dev")
+endif()
 stagewise_optional(benchmark libbenchmark-dev "the benchmarks" benchmark CONFIG)
 stagewise_optional(Doxygen "doxygen graphviz doxygen-awesome-css libjs-mathjax" "the documentation"
                    Doxygen)

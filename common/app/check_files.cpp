@@ -47,13 +47,28 @@ fs::path place_of(const fs::path& name, Ranks& ranks) {
 void check_files(const RunOptions& options, Ranks& ranks) {
   const NamedFile load = {"--load", options.load};
   const NamedFile resume = {"--resume", options.resume};
-  const NamedFile save = {"--save", place_of(options.save, ranks)};
-  const NamedFile report = {"--report", place_of(options.report, ranks)};
-  expect_different({"--save", options.save}, {"--report", options.report});
-  expect_different(load, save);
-  expect_different(load, report);
-  expect_different(resume, report);
-  for (const NamedFile& result : {save, report}) expect_no_part_of_data(result, options);
+  const std::vector<NamedFile> results = {{"--save", options.save},
+                                          {"--save-best", options.save_best},
+                                          {"--report", options.report},
+                                          {"--csv", options.csv}};
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    for (std::size_t j = i + 1; j < results.size(); ++j) expect_different(results[i], results[j]);
+  }
+  for (const auto& [option, path] : results) {
+    const NamedFile result = {option, place_of(path, ranks)};
+    expect_different(load, result);
+    expect_different({"--image", options.image}, result);
+    if (option == "--report" || option == "--csv") expect_different(resume, result);
+    expect_no_part_of_data(result, options);
+  }
+}
+
+void check_results_writable(const Stage& stage, const RunOptions& options) {
+  if (!stage.is_first_rank()) return;
+  if (!options.save.empty()) check_writable(options.save, "checkpoint");
+  if (!options.save_best.empty()) check_writable(options.save_best, "checkpoint");
+  if (!options.report.empty()) check_writable(options.report, "report");
+  if (!options.csv.empty()) check_writable(options.csv, "table");
 }
 
 }  // namespace stagewise

@@ -17,6 +17,9 @@ void run_train(const Stage& stage, RunOptions options, const std::vector<std::st
 /// `evaluate`: loss and accuracy of a checkpoint on a data set.
 void run_evaluate(const Stage& stage, RunOptions options, const std::vector<std::string>& command);
 
+/// `predict`: the class of each sample of a data set, or of one image.
+void run_predict(const Stage& stage, RunOptions options, const std::vector<std::string>& command);
+
 /// `info`: what the program runs on.
 /// @param shows_program whether the lines of a training step follow, each with the file that
 ///        computes it, and its floor.

@@ -41,10 +41,10 @@ void refuse(CLI::App& command, const std::string& name, const std::string& sente
       ->group("");
 }
 
-enum class Command : std::uint8_t { train, evaluate, info };
+enum class Command : std::uint8_t { train, evaluate, predict, info };
 
-/// The stage's own options, as far as the command has a use for them. `evaluate` refuses the
-/// others.
+/// The stage's own options, as far as the command has a use for them. `evaluate` and `predict`
+/// refuse the others.
 void add_stage_options(CLI::App& command, const Stage& stage, RunOptions& options, Command which) {
   options.program = stage.program;
   options.stage_why_idle = stage.why_idle;
@@ -53,9 +53,10 @@ void add_stage_options(CLI::App& command, const Stage& stage, RunOptions& option
     options.stage[option.name] = option.default_choice;
     options.stage_options[option.name] = option;
     if (which == Command::info && !option.changes_program) continue;
-    if (which == Command::evaluate && option.only_trains) {
+    const bool uses_network = which == Command::evaluate || which == Command::predict;
+    if (uses_network && option.only_trains) {
       refuse(command, option.name,
-             "--" + option.name + " is for train: evaluate has no use for it");
+             "--" + option.name + " is for train: " + command.get_name() + " has no use for it");
       continue;
     }
     CLI::Option* const declared =
@@ -101,9 +102,8 @@ void add_worker_options(CLI::App& command, const Stage& stage, RunOptions& optio
   add_setting(command, options, "average-every", "K", "steps between two means of weights");
 }
 
-/// @param trains whether the command is `train`.
 /// @param default_dataset what is used without --dataset.
-void add_common_options(CLI::App& command, const Stage& stage, RunOptions& options, bool trains,
+void add_common_options(CLI::App& command, const Stage& stage, RunOptions& options, Command which,
                         const std::string& default_dataset,
                         const std::string& test_limit_description) {
   command.option_defaults()->group("Data");
@@ -133,7 +133,7 @@ void add_common_options(CLI::App& command, const Stage& stage, RunOptions& optio
   add(command, options, "report", "FILE", "write the results as JSON", "",
       [&](const std::string& text) { options.report = parse_name(text); });
 
-  add_stage_options(command, stage, options, trains ? Command::train : Command::evaluate);
+  add_stage_options(command, stage, options, which);
   command.option_defaults()->group("Options");
 }
 
@@ -162,10 +162,23 @@ void refuse_options_of_other_stages(CLI::App& command, const Stage& stage) {
   }
 }
 
+/// What `evaluate` and `predict` have in common.
+/// @param purpose of the checkpoint: "to evaluate".
+void add_network_options(CLI::App& command, const Stage& stage, RunOptions& options, Command which,
+                         const std::string& purpose) {
+  add_common_options(command, stage, options, which, "the checkpoint's",
+                     "use the first N test samples");
+  command.option_defaults()->group("Network");
+  add(command, options, "load", "FILE", "the checkpoint " + purpose, "",
+      [&](const std::string& text) { options.load = parse_name(text); })
+      ->required();
+  add_setting(command, options, "batch-size", "N", "samples at a time");
+}
+
 }  // namespace
 
 void add_train_options(CLI::App& command, const Stage& stage, RunOptions& options) {
-  add_common_options(command, stage, options, true,
+  add_common_options(command, stage, options, Command::train,
                      options.data.name + "; with --load or --resume the checkpoint's",
                      "use the first N test samples; --resume does not remember it");
 
@@ -201,10 +214,17 @@ void add_train_options(CLI::App& command, const Stage& stage, RunOptions& option
       [&](const std::string& text) { options.save = parse_name(text); });
   add(command, options, "save-every", "K", "and also every K epochs", "",
       [&](const std::string& text) { options.save_every = parse_count(text, 1); });
+  add(command, options, "save-best", "FILE",
+      "write a checkpoint after each epoch that is best on the validation set", "",
+      [&](const std::string& text) { options.save_best = parse_name(text); });
   add(command, options, "resume", "FILE", "continue exactly where this checkpoint stopped", "",
       [&](const std::string& text) { options.resume = parse_name(text); });
 
   command.option_defaults()->group("Results");
+  add(command, options, "log-every", "K", "report every K steps, too", "",
+      [&](const std::string& text) { options.training.log_every = parse_count(text, 1); });
+  add(command, options, "csv", "FILE", "write the reports of the epochs, or of --log-every, as CSV",
+      "", [&](const std::string& text) { options.csv = parse_name(text); });
   command.add_flag("--timings", options.timings, "print a table of time per operation")
       ->disable_flag_override();
   refuse_options_of_other_stages(command, stage);
@@ -220,16 +240,39 @@ void add_program_options(CLI::App& command, const Stage& stage, RunOptions& opti
 }
 
 void add_evaluate_options(CLI::App& command, const Stage& stage, RunOptions& options) {
-  add_common_options(command, stage, options, false, "the checkpoint's",
-                     "use the first N test samples");
-  command.option_defaults()->group("Network");
-  add(command, options, "load", "FILE", "the checkpoint to evaluate", "",
-      [&](const std::string& text) { options.load = parse_name(text); })
-      ->required();
-  add_setting(command, options, "batch-size", "N", "samples at a time");
+  add_network_options(command, stage, options, Command::evaluate, "to evaluate");
   command.option_defaults()->group("Results");
+  command
+      .add_flag("--confusion", options.confusion,
+                "print which classes are taken for which; precision and recall")
+      ->disable_flag_override();
+  add(command, options, "mistakes", "N", "show the N most confident wrong answers", "",
+      [&](const std::string& text) { options.mistakes = parse_count(text, 1); });
+  add(command, options, "csv", "FILE", "with --confusion: write the matrix as CSV", "",
+      [&](const std::string& text) { options.csv = parse_name(text); });
   command.add_flag("--latency", options.latency, "measure how long one batch takes")
       ->disable_flag_override();
+  refuse_options_of_other_stages(command, stage);
+}
+
+void add_predict_options(CLI::App& command, const Stage& stage, RunOptions& options) {
+  options.data.needs_labels = false;
+  add_network_options(command, stage, options, Command::predict, "to predict with");
+  command.option_defaults()->group("One sample");
+  add(command, options, "image", "FILE", "predict this picture, PNG or PGM, and draw it", "",
+      [&](const std::string& text) { options.image = parse_name(text); });
+  add(command, options, "background", "NAME", "of the picture: auto, light, dark", "auto",
+      [&](const std::string& text) {
+        const std::string name = parse_choice(text, {"auto", "light", "dark"});
+        options.background = name == "auto"    ? Background::automatic
+                             : name == "light" ? Background::light
+                                               : Background::dark;
+      });
+  add(command, options, "sample", "I", "predict sample I of the data, from 0, and draw it", "",
+      [&](const std::string& text) { options.sample = parse_count(text, 0); });
+  command.option_defaults()->group("Results");
+  add(command, options, "csv", "FILE", "write the predictions as CSV", "",
+      [&](const std::string& text) { options.csv = parse_name(text); });
   refuse_options_of_other_stages(command, stage);
 }
 

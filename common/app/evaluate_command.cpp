@@ -1,19 +1,23 @@
 #include <algorithm>
 #include <iostream>
+#include <span>
 
 #include "app/adopted.hpp"
+#include "app/answers.hpp"
 #include "app/check_files.hpp"
 #include "app/commands.hpp"
+#include "app/confusion.hpp"
+#include "app/drawing.hpp"
 #include "app/header.hpp"
 #include "app/latency.hpp"
+#include "app/mistakes.hpp"
 #include "app/status_line.hpp"
 #include "app/text.hpp"
-#include "io/checksum.hpp"
+#include "app/trained_network.hpp"
 #include "io/data_sets/catalog.hpp"
 #include "io/file.hpp"
 #include "tensor/error.hpp"
 #include "training/evaluate.hpp"
-#include "training/parameters.hpp"
 
 namespace stagewise {
 namespace {
@@ -48,6 +52,32 @@ std::vector<LatencyReport> measure_paths(const Stage& stage, Network<T>& network
   return paths;
 }
 
+/// What --confusion and --mistakes ask for.
+template <typename T>
+void show_answers(const Stage& stage, const RunOptions& options, const Checkpoint& checkpoint,
+                  const Dataset& whole, const Dataset& shard, Network<T>& network, Ranks& ranks,
+                  Report& report) {
+  if (!options.confusion && options.mistakes == 0) return;
+  const SharedAnswers answers = gather(answers_to(shard, network, options.model), ranks);
+  if (!stage.is_first_rank()) return;  // others may not have the data
+  const std::vector<std::string> names = class_names(checkpoint, options);
+  if (are_more_than_numbers(names)) report.class_names = names;
+  if (options.confusion) {
+    const Confusion confusion(options.model.classes, whole.labels(), answers.classes);
+    print_confusion(confusion, names, columns_of_output());
+    report.confusion = report_of(confusion);
+    if (!options.csv.empty()) {
+      const std::string text = csv_of(confusion, names);
+      write_file(options.csv, std::as_bytes(std::span(text)), "table");
+    }
+  }
+  if (options.mistakes > 0) {
+    const std::vector<Mistake> mistakes = answers.mistakes(whole.labels(), options.mistakes);
+    print_mistakes(mistakes, whole, names, name_of_score(options.model));
+    report.mistakes = report_of(mistakes);
+  }
+}
+
 template <typename T>
 void evaluate_with(const Stage& stage, RunOptions options, const Checkpoint& checkpoint,
                    const std::vector<std::string>& notes, const std::vector<std::string>& command) {
@@ -57,45 +87,26 @@ void evaluate_with(const Stage& stage, RunOptions options, const Checkpoint& che
   const Dataset dataset = load_adopted(options, options.load, [&] {
     return ranks.load_for_evaluation(options.data, options.encoding);
   });
-  options.model.sample = dataset.sample_shape();
-  options.model.classes = dataset.classes();
-  Shape sample;
-  int classes = 0;
-  if (read_data_shape(checkpoint, options.load, sample, classes)) {
-    if (sample != dataset.sample_shape() || dataset.classes() > classes) {
-      throw Error("the checkpoint " + options.load.string() + " was trained on samples of shape " +
-                  sample.to_string() + " in " + count_of(classes, "class", "classes") +
-                  ", but the data set has shape " + dataset.sample_shape().to_string() + " and " +
-                  count_of(dataset.classes(), "class", "classes"));
-    }
-    options.model.classes = classes;
+  adopt_shape(checkpoint, dataset, options);
+  if (options.confusion && options.model.classes > Confusion::max_classes) {
+    throw UsageError("--confusion counts up to " + with_thousands(Confusion::max_classes) +
+                     " classes, and there are " + with_thousands(options.model.classes));
   }
 
   // A batch larger than the data set only means that there is one batch.
   const Index rows = std::min(options.training.batch_size, dataset.size());
-  Network<T> network(build_model(options.model), stage.in<T>().make_executor(options.stage),
-                     [&](const Program& program) {
-                       return stage.in<T>().rewritten(program, options.stage, rows);
-                     });
-  network.load(rows, announce_size);
-  copy_parameters_in(network, checkpoint.parameters, "the checkpoint " + options.load.string());
-
-  print_header(
+  Network<T> network = make_trained<T>(stage, options, checkpoint, rows);
+  print_header_of_trained(
       stage, options,
       count_of(dataset.size(), (is_single_file(options.data) ? "" : "test ") + unit_of(dataset)),
-      dataset, network.model.parameter_count());
-  if (stage.describe_ranks) std::cout << stage.describe_ranks(options.stage, false) << '\n';
-  std::cout << "load   " << options.load.string();
-  if (!checkpoint.model.empty()) std::cout << ", after epoch " << checkpoint.epoch;
-  std::cout << '\n';
-  for (const std::string& note : notes) print_note(note);
-  std::cout << std::flush;
+      dataset.classes(), checkpoint, network.model, notes);
 
   Dataset own_shard;
   const Dataset& shard = ranks.shard(dataset, own_shard);
   Report report = report_of(stage, options, command);
   report.seed = checkpoint.seed;
   add_test(evaluate(network, shard, &ranks), report);
+  show_answers(stage, options, checkpoint, dataset, shard, network, ranks, report);
   if (options.latency) {
     report.latency = measure_paths(stage, network, dataset);
     print_latency(rows, report.latency);
@@ -106,13 +117,10 @@ void evaluate_with(const Stage& stage, RunOptions options, const Checkpoint& che
 }  // namespace
 
 void run_evaluate(const Stage& stage, RunOptions options, const std::vector<std::string>& command) {
-  const Checkpoint checkpoint = load_checkpoint(options.load);
-  if (stage.ranks != nullptr) {
-    stage.ranks->expect_same("the checkpoint " + options.load.string(), digest_of(checkpoint));
+  if (!options.csv.empty() && !options.confusion) {
+    throw UsageError("--csv needs --confusion, which is what it writes");
   }
-  expect_finite(checkpoint, "the checkpoint " + options.load.string());
-  adopt_model(checkpoint, options.load, options);
-  expect_described(checkpoint, options, options.load);
+  const Checkpoint checkpoint = read_trained(stage, options);
   with_adopted(options, options.load, [&] {
     const std::vector<std::string> notes = adopt_data(checkpoint, options, false);
     refuse_idle_options(options);
@@ -123,7 +131,7 @@ void run_evaluate(const Stage& stage, RunOptions options, const std::vector<std:
       throw UsageError("--latency measures one process, and mpirun has started " +
                        with_thousands(stage.ranks->count()));
     }
-    if (!options.report.empty() && stage.is_first_rank()) check_writable(options.report, "report");
+    check_results_writable(stage, options);
     if (options.precision == "double") {
       evaluate_with<double>(stage, options, checkpoint, notes, command);
     } else {

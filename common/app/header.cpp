@@ -12,12 +12,11 @@ std::string unit_of(const Dataset& dataset) {
 }
 
 void print_header(const Stage& stage, const RunOptions& options, const std::string& samples,
-                  const Dataset& dataset, std::int64_t parameters) {
-  const Shape& sample = dataset.sample_shape();
+                  const Shape& sample, int classes, std::int64_t parameters) {
   std::cout << stage.program << " on " << stage.device() << '\n'
             << "data   " << escaped(options.data.name) << ": " << samples << " of "
             << (sample.rank() == 3 ? by_times(sample) : count_of(sample.elements(), "feature"))
-            << ", " << count_of(dataset.classes(), "class", "classes") << '\n'
+            << ", " << count_of(classes, "class", "classes") << '\n'
             << "model  " << describe(options.model) << ", " << options.precision << ", "
             << count_of(parameters, "parameter") << '\n';
   if (stage.cuda_on_cpu) print_note("kernels run on the CPU here: times mean nothing about GPUs");

@@ -19,10 +19,11 @@ std::string unit_of(const Dataset& dataset);
 
 /// Prints the program and its device, the data, the network.
 /// @param samples how many there are: "10,000 training and 2,000 test images".
-/// @param dataset provides the shape of the samples.
+/// @param sample the shape of one.
+/// @param classes how many classes they belong to.
 /// @param parameters how many numbers the network learns.
 void print_header(const Stage& stage, const RunOptions& options, const std::string& samples,
-                  const Dataset& dataset, std::int64_t parameters);
+                  const Shape& sample, int classes, std::int64_t parameters);
 
 /// The report of such a run; its results are added later.
 /// @param command the command line as it was given.

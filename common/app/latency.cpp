@@ -118,45 +118,6 @@ void compare(Predictor<T>& predictor, const Reference<T>& reference, const Datas
 
 }  // namespace
 
-template <typename T>
-EagerPredictor<T>::EagerPredictor(Network<T>& network) : network_(&network) {
-  Executor<T>& executor = *network.executor;
-  executor.bind(network.model.batch, nullptr);
-  if (executor.host_accessible()) return;
-  features_ = Tensor<T>(network.model[network.model.batch].shape.batched(rows()),
-                        executor.staging_memory());
-}
-
-template <typename T>
-T* EagerPredictor<T>::features() {
-  return features_.data() != nullptr ? features_.data()
-                                     : network_->executor->data(network_->model.batch);
-}
-
-template <typename T>
-void EagerPredictor<T>::predict(std::int32_t* classes) {
-  Executor<T>& executor = *network_->executor;
-  const Model& model = network_->model;
-  //! [eager]
-  if (features_.data() != nullptr) {
-    executor.copy_in(executor.data(model.batch), features_.data(),
-                     static_cast<std::size_t>(features_.elements()) * sizeof(T));
-  }
-  executor.execute(network_->prediction, {.rows = rows()});
-  executor.copy_out(classes, executor.template data<std::int32_t>(model.classes),
-                    static_cast<std::size_t>(rows()) * sizeof(std::int32_t));
-  //! [eager]
-}
-
-template <typename T>
-std::vector<T> EagerPredictor<T>::outputs() {
-  const ValueId outputs = network_->model.outputs;
-  std::vector<T> values(static_cast<std::size_t>(elements_of(network_->model[outputs], rows())));
-  network_->executor->copy_out(values.data(), network_->executor->data(outputs),
-                               values.size() * sizeof(T));
-  return values;
-}
-
 double percentile(const std::vector<double>& sorted, double fraction) {
   const auto count = static_cast<double>(sorted.size());
   const double rank = std::clamp(std::ceil(fraction * count), 1.0, count);
@@ -212,8 +173,6 @@ std::vector<LatencyReport> measure_latencies(
   return reports;
 }
 
-template class EagerPredictor<float>;
-template class EagerPredictor<double>;
 template LatencyReport measure_latency(Predictor<float>&, const Dataset&);
 template LatencyReport measure_latency(Predictor<double>&, const Dataset&);
 template std::vector<LatencyReport> measure_latencies(

@@ -1,37 +1,64 @@
 #include "app/narrator.hpp"
 
 #include <iostream>
+#include <span>
 #include <utility>
 
 #include "app/header.hpp"
 #include "app/output.hpp"
 #include "app/text.hpp"
+#include "io/csv_line.hpp"
+#include "io/file.hpp"
 
 namespace stagewise {
 namespace {
 
 /// The parameters as a checkpoint that says where training stands.
 Checkpoint make_checkpoint(const RunOptions& options, std::int64_t epoch, std::int64_t steps,
-                           std::vector<ParameterValues> parameters, const Step& step) {
-  return {.model = options.model.name,
-          .precision = options.precision,
-          .seed = options.training.seed,
-          .epoch = epoch,
-          .step = steps,
-          .settings = settings_of(options),
-          .parameters = std::move(parameters),
-          .workers = step.worker_parameters()};
+                           std::vector<ParameterValues> parameters, const Step& step,
+                           const std::optional<BestEpoch>& best) {
+  Checkpoint checkpoint = {.model = options.model.name,
+                           .precision = options.precision,
+                           .seed = options.training.seed,
+                           .epoch = epoch,
+                           .step = steps,
+                           .settings = settings_of(options),
+                           .parameters = std::move(parameters),
+                           .workers = step.worker_parameters()};
+  if (best) add_best(*best, checkpoint.settings);
+  return checkpoint;
+}
+
+std::string text_of(const std::optional<double>& value) {
+  return value ? shortest(*value) : "";
+}
+
+/// A row of --csv; what the validation set says is known only at an epoch's end.
+std::string csv_row(const StepReport& step, const EpochReport& epoch) {
+  return csv_line({std::to_string(step.epoch), std::to_string(step.step), shortest(step.loss),
+                   shortest(step.accuracy), shortest(step.learning_rate),
+                   shortest(step.images_per_second), text_of(epoch.validation_loss),
+                   text_of(epoch.validation_accuracy)});
 }
 
 }  // namespace
 
 Narrator::Narrator(const RunOptions& options, const Dataset& training_set, const Step& step,
-                   std::int64_t first_epoch, bool writes)
+                   std::int64_t first_epoch, std::optional<BestEpoch> best, bool writes)
     : options_(&options),
       step_(&step),
       writes_(writes),
       unit_(unit_of(training_set) + "s"),
-      progress_(training_set.size(), first_epoch, options.training.epochs, unit_) {}
+      progress_(training_set.size(), first_epoch, options.training.epochs, unit_),
+      best_(best) {}
+
+void Narrator::on_log(const StepReport& report) {
+  progress_.clear();
+  steps_.push_back(report);
+  std::cout << "step " << report.step << "  loss " << loss_text(report.loss) << "  accuracy "
+            << fixed(report.accuracy, 4) << "  rate " << shortest(report.learning_rate) << "  "
+            << rate(report.images_per_second) << ' ' << unit_ << "/s" << std::endl;
+}
 
 void Narrator::on_epoch(const EpochReport& report, std::int64_t steps,
                         const std::vector<ParameterValues>& parameters) {
@@ -44,21 +71,75 @@ void Narrator::on_epoch(const EpochReport& report, std::int64_t steps,
   }
   std::cout << "  " << duration(report.seconds) << "  " << rate(report.images_per_second) << ' '
             << unit_ << "/s" << std::endl;  // flushed, for those who watch
-  if (output_is_closed() && options_->save.empty() && options_->report.empty()) {
+  const RunOptions& o = *options_;
+  if (output_is_closed() && o.save.empty() && o.save_best.empty() && o.report.empty() &&
+      o.csv.empty()) {
     throw OutputClosed();
   }
+  if (!o.csv.empty() && writes_) write_csv(steps);
 
-  const bool is_last = report.epoch == options_->training.epochs;
-  const bool is_due = options_->save_every > 0 && report.epoch % options_->save_every == 0;
-  if (!options_->save.empty() && (is_last || is_due)) {
-    save(report.epoch, steps, parameters);
+  if (report.validation_accuracy && (!best_ || best_->is_beaten_by(report))) {
+    best_ = {report.epoch, *report.validation_loss, *report.validation_accuracy};
+    saved_best_ = !o.save_best.empty();
+    if (saved_best_) save_to(o.save_best, report.epoch, steps, parameters);
   }
+  const bool is_last = report.epoch == o.training.epochs;
+  const bool is_due = o.save_every > 0 && report.epoch % o.save_every == 0;
+  if (!o.save.empty() && (is_last || is_due)) save(report.epoch, steps, parameters);
 }
 
 void Narrator::save(std::int64_t epoch, std::int64_t steps,
                     const std::vector<ParameterValues>& parameters) const {
-  const Checkpoint checkpoint = make_checkpoint(*options_, epoch, steps, parameters, *step_);
-  if (writes_) save_checkpoint(options_->save, checkpoint);
+  save_to(options_->save, epoch, steps, parameters);
+}
+
+void Narrator::save_to(const std::filesystem::path& file, std::int64_t epoch, std::int64_t steps,
+                       const std::vector<ParameterValues>& parameters) const {
+  const Checkpoint checkpoint = make_checkpoint(*options_, epoch, steps, parameters, *step_, best_);
+  if (writes_) save_checkpoint(file, checkpoint);
+}
+
+void Narrator::write_csv(std::int64_t steps) {
+  const EpochReport& epoch = epochs_.back();
+  if (rows_.empty()) {
+    rows_ = csv_line({"epoch", "step", "loss", "accuracy", "learning_rate", "images_per_second",
+                      "validation_loss", "validation_accuracy"});
+  }
+  if (steps_.empty()) {
+    rows_ += csv_row({.epoch = epoch.epoch,
+                      .step = steps,
+                      .loss = epoch.train_loss,
+                      .accuracy = epoch.train_accuracy,
+                      .learning_rate = options_->training.sgd.learning_rate,
+                      .images_per_second = epoch.images_per_second},
+                     epoch);
+  }
+  for (const StepReport& step : steps_) {
+    if (step.epoch != epoch.epoch) continue;
+    rows_ += csv_row(step, step.step == steps ? epoch : EpochReport{});
+  }
+  write_file(options_->csv, std::as_bytes(std::span(rows_)), "table");
+}
+
+void Narrator::conclude() const {
+  if (best_) {
+    std::cout << "best   epoch " << best_->epoch << ", on the validation set: loss "
+              << loss_text(best_->loss) << "  accuracy " << fixed(best_->accuracy, 4) << '\n';
+  }
+  if (!options_->save.empty()) std::cout << "saved  " << options_->save.string() << '\n';
+  if (saved_best_) {
+    std::cout << "saved  " << options_->save_best.string() << ", after epoch " << best_->epoch
+              << '\n';
+  } else if (!options_->save_best.empty()) {
+    print_note("no epoch of this run was better, so " + options_->save_best.string() +
+               " has not been written");
+  }
+}
+
+void Narrator::add_to(Report& report) const {
+  report.epochs = epochs_;
+  report.steps = steps_;
+  if (best_) report.best_epoch = best_->epoch;
 }
 
 void print_timings(const std::vector<Timing>& timings) {

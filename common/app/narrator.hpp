@@ -3,25 +3,29 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "app/best_epoch.hpp"
 #include "app/options.hpp"
 #include "app/progress.hpp"
 #include "training/trainer.hpp"
 
 namespace stagewise {
 
-/// Prints one line per epoch, saves checkpoints, collects the report.
+/// Prints one line per epoch, and those of --log-every; saves checkpoints; collects the report.
 class Narrator final : public TrainingObserver {
  public:
   /// @param options, step must outlive this.
-  /// @param writes whether checkpoints are written; otherwise this rank only takes part in
-  ///        gathering them.
+  /// @param best of the epochs before, on the validation set.
+  /// @param writes whether files are written; otherwise this rank only takes part in gathering
+  ///        what checkpoints hold.
   Narrator(const RunOptions& options, const Dataset& training_set, const Step& step,
-           std::int64_t first_epoch, bool writes);
+           std::int64_t first_epoch, std::optional<BestEpoch> best, bool writes);
 
   void on_step(std::int64_t epoch, Index samples) override { progress_.show(epoch, samples); }
+  void on_log(const StepReport& report) override;
   void on_epoch(const EpochReport& report, std::int64_t steps,
                 const std::vector<ParameterValues>& parameters) override;
 
@@ -30,16 +34,34 @@ class Narrator final : public TrainingObserver {
   void save(std::int64_t epoch, std::int64_t steps,
             const std::vector<ParameterValues>& parameters) const;
 
+  /// Prints which epoch was best, and which files have been saved.
+  void conclude() const;
+
+  /// Adds epochs and steps.
+  void add_to(Report& report) const;
+
   /// Those that have been run.
   const std::vector<EpochReport>& epochs() const { return epochs_; }
 
  private:
+  void save_to(const std::filesystem::path& file, std::int64_t epoch, std::int64_t steps,
+               const std::vector<ParameterValues>& parameters) const;
+
+  /// Writes --csv, with the rows of another epoch: one for each step that was reported, or else a
+  /// single one.
+  /// @param steps the number completed so far.
+  void write_csv(std::int64_t steps);
+
   const RunOptions* options_;
   const Step* step_;
   bool writes_;
   std::string unit_;
   ProgressBar progress_;
   std::vector<EpochReport> epochs_;
+  std::vector<StepReport> steps_;
+  std::string rows_;  ///< of --csv
+  std::optional<BestEpoch> best_;
+  bool saved_best_ = false;  ///< whether an epoch of this run went to --save-best
 };
 
 /// Prints the list of the program's lines, with the time that each has taken.

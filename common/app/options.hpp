@@ -1,5 +1,5 @@
 /// @file
-/// The options of `train` and `evaluate`, and how a checkpoint affects them.
+/// The options of `train`, `evaluate` and `predict`, and how a checkpoint affects them.
 #pragma once
 
 #include <filesystem>
@@ -13,6 +13,7 @@
 #include "app/stage.hpp"
 #include "io/checkpoint.hpp"
 #include "io/data_sets/load.hpp"
+#include "io/images/fit_image.hpp"
 #include "network/model.hpp"
 #include "network/workers.hpp"
 #include "training/trainer.hpp"
@@ -32,10 +33,17 @@ struct RunOptions {
   std::filesystem::path load;
   std::filesystem::path save;
   std::filesystem::path resume;
+  std::filesystem::path save_best;
   std::filesystem::path report;
+  std::filesystem::path csv;
   std::int64_t save_every = 0;  ///< epochs; 0: only at the end
   bool timings = false;
   bool latency = false;
+  bool confusion = false;
+  Index mistakes = 0;           ///< how many are shown
+  std::filesystem::path image;  ///< the one that is predicted; empty: a data set
+  std::optional<Index> sample;  ///< the only one of the data set that is predicted
+  Background background = Background::automatic;
   StageOptions stage;
   std::map<std::string, StageOption> stage_options;  ///< by name: the possible choices
   WhyIdle stage_why_idle;                            ///< as the stage's; may be empty
@@ -49,6 +57,9 @@ void add_train_options(CLI::App& command, const Stage& stage, RunOptions& option
 
 /// Declares the options of `evaluate` on `command`.
 void add_evaluate_options(CLI::App& command, const Stage& stage, RunOptions& options);
+
+/// Declares the options of `predict`.
+void add_predict_options(CLI::App& command, const Stage& stage, RunOptions& options);
 
 /// Declares the options of `info` that decide what `info --program` shows.
 void add_program_options(CLI::App& command, const Stage& stage, RunOptions& options);

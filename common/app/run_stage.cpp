@@ -42,14 +42,17 @@ int run_stage(const Stage& stage, int argc, const char* const* argv) {
 
   RunOptions train_options;
   RunOptions evaluate_options;
+  RunOptions predict_options;
   RunOptions info_options;
   bool shows_program = false;
   CLI::App& train = *app.add_subcommand("train", "train a model");
   CLI::App& evaluate =
       *app.add_subcommand("evaluate", "accuracy and loss of a checkpoint on a data set");
+  CLI::App& predict = *app.add_subcommand("predict", "the classes of samples, or of a picture");
   CLI::App& info = *app.add_subcommand("info", "what this program runs on");
   add_train_options(train, stage, train_options);
   add_evaluate_options(evaluate, stage, evaluate_options);
+  add_predict_options(predict, stage, predict_options);
   refuse_commands_of_other_programs(app, stage);
   info.add_flag("--program", shows_program,
                 "the operations of a training step, and what each costs")
@@ -62,10 +65,12 @@ int run_stage(const Stage& stage, int argc, const char* const* argv) {
       run_train(stage, train_options, command);
     } else if (evaluate.parsed()) {
       run_evaluate(stage, evaluate_options, command);
+    } else if (predict.parsed()) {
+      run_predict(stage, predict_options, command);
     } else if (info.parsed()) {
       run_info(stage, info_options, shows_program);
     } else {
-      throw UsageError("say what to do: train, evaluate or info (see " + stage.program +
+      throw UsageError("say what to do: train, evaluate, predict or info (see " + stage.program +
                        " --help)");
     }
     return 0;

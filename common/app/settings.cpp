@@ -94,10 +94,19 @@ std::string idle_beside_settings(const std::string& name, const RunOptions& opti
     return "is for data sets that are read from there, and " + options.data.name + " is " +
            (options.data.format.empty() ? "generated" : "a path");
   }
+  if (name == "background" && options.image.empty()) return "is for a picture, which --image names";
   if (name == "seed" && !options.load.empty() && !options.training.shuffle) {
     return "has nothing to decide: --load gives the weights, and --shuffle off the order";
   }
   return "";
+}
+
+/// Whether the option says which data set is meant, or which part of it.
+bool is_of_data(const std::string& name) {
+  constexpr std::array names = {"dataset", "format", "label", "data-dir", "test-limit", "sample"};
+  return std::find(names.begin(), names.end(), name) != names.end() ||
+         std::find(gaussian_options.begin(), gaussian_options.end(), name) !=
+             gaussian_options.end();
 }
 
 // --------------------------------------------------------------------------------------- the table
@@ -207,6 +216,9 @@ const std::vector<Setting>& settings() {
 }
 
 std::string why_idle(const std::string& name, const RunOptions& options) {
+  if (!options.image.empty() && is_of_data(name)) {
+    return "is for a data set, and --image names a picture";
+  }
   if (options.stage_why_idle) {
     std::string reason =
         options.stage_why_idle(name, options.stage, options.model, options.workers);

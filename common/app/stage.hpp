@@ -157,7 +157,7 @@ struct Stage {
   }
 };
 
-/// The whole program of a stage: `train`, `evaluate` and `info`.
+/// The whole program of a stage: `train`, `evaluate`, `predict` and `info`.
 /// @return the exit code: 0 done, 1 a run-time failure, 2 wrong usage.
 int run_stage(const Stage& stage, int argc, const char* const* argv);
 

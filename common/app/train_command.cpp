@@ -1,8 +1,10 @@
 #include <iostream>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "app/adopted.hpp"
+#include "app/best_epoch.hpp"
 #include "app/check_files.hpp"
 #include "app/commands.hpp"
 #include "app/header.hpp"
@@ -10,7 +12,6 @@
 #include "app/same_data.hpp"
 #include "app/text.hpp"
 #include "app/training_start.hpp"
-#include "io/file.hpp"
 #include "tensor/error.hpp"
 #include "training/evaluate.hpp"
 #include "training/parameters.hpp"
@@ -76,7 +77,7 @@ void print_start(const Stage& stage, const RunOptions& options, const Split& dat
   print_header(stage, options,
                with_thousands(data.train.size()) + " training and " +
                    count_of(data.test.size(), "test " + unit_of(data.train)),
-               data.train, parameters);
+               data.train.sample_shape(), data.train.classes(), parameters);
   if (stage.describe_ranks) std::cout << stage.describe_ranks(options.stage, true) << '\n';
   print_workers(options.workers);
   for (const std::string& note : notes) print_note(note);
@@ -162,7 +163,9 @@ void train_with(const Stage& stage, RunOptions options, const TrainingStart& sta
   network.executor->enable_timings(options.timings);
   Dataset own_validation;
   const Dataset& validation = ranks.shard(data.validation, own_validation);
-  Narrator narrator(options, training_set, *step, epochs_done + 1, stage.is_first_rank());
+  std::optional<BestEpoch> best;
+  if (!options.resume.empty()) best = read_best(start.checkpoint, start.file);
+  Narrator narrator(options, training_set, *step, epochs_done + 1, best, stage.is_first_rank());
   train(network, *step, training_set, validation, options.training, epochs_done + 1, narrator,
         &ranks);
   // An epoch's checkpoint was saved with the epoch; without an epoch, nothing has been saved yet.
@@ -171,7 +174,7 @@ void train_with(const Stage& stage, RunOptions options, const TrainingStart& sta
   }
 
   Report report = report_of(stage, options, command);
-  report.epochs = narrator.epochs();
+  narrator.add_to(report);
   report.timings = timing_reports(network.executor->timings());
   if (!report.timings.empty()) print_timings(network.executor->timings());
 
@@ -179,7 +182,7 @@ void train_with(const Stage& stage, RunOptions options, const TrainingStart& sta
   Dataset own_test;
   const Dataset& test_set = ranks.shard(data.test, own_test);
   add_test(evaluate(network, test_set, &ranks), report);
-  if (!options.save.empty()) std::cout << "saved  " << options.save.string() << '\n';
+  narrator.conclude();
   if (!options.report.empty() && stage.is_first_rank()) write_report(options.report, report);
 }
 
@@ -191,6 +194,10 @@ void check_before(const Stage& stage, RunOptions& options) {
                      " adds nothing: --save writes at the end, and --epochs is " +
                      std::to_string(options.training.epochs));
   }
+  if (!options.save_best.empty() && options.data.validation == 0) {
+    throw UsageError(
+        "--save-best needs --validation: without it, nothing says which epoch is best");
+  }
   check_precision(options);
   Ranks alone;
   check_files(options, stage.ranks != nullptr ? *stage.ranks : alone);
@@ -200,10 +207,7 @@ void check_before(const Stage& stage, RunOptions& options) {
     options.model.activation = Activation::sigmoid;
     options.model.loss = LossKind::squared_error;
   }
-  if (stage.is_first_rank()) {
-    if (!options.save.empty()) check_writable(options.save, "checkpoint");
-    if (!options.report.empty()) check_writable(options.report, "report");
-  }
+  check_results_writable(stage, options);
 }
 
 }  // namespace

@@ -26,6 +26,15 @@ Json to_json(const EpochReport& epoch) {
   return json;
 }
 
+Json to_json(const StepReport& step) {
+  return {{"epoch", step.epoch},
+          {"step", step.step},
+          {"loss", step.loss},
+          {"accuracy", step.accuracy},
+          {"learning_rate", step.learning_rate},
+          {"images_per_second", step.images_per_second}};
+}
+
 Json to_json(const TimingReport& timing) {
   return {{"operation", timing.operation},
           {"calls", timing.calls},
@@ -39,6 +48,26 @@ Json to_json(const LatencyReport& latency) {
           {"median_seconds", latency.median_seconds},
           {"p95_seconds", latency.p95_seconds},
           {"p99_seconds", latency.p99_seconds}};
+}
+
+/// Null for what there is not.
+Json to_json(const std::optional<double>& value) {
+  return value ? Json(*value) : Json();
+}
+
+Json to_json(const MistakeReport& mistake) {
+  return {{"sample", mistake.sample},
+          {"label", mistake.label},
+          {"predicted", mistake.predicted},
+          {"confidence", mistake.confidence}};
+}
+
+Json to_json(const PredictionReport& prediction) {
+  Json json = {{"sample", prediction.sample}};
+  put(json, "label", prediction.label);
+  json["predicted"] = prediction.predicted;
+  json["scores"] = prediction.scores;
+  return json;
 }
 
 template <typename Item>
@@ -90,8 +119,18 @@ void write_report(const std::filesystem::path& path, const Report& report) {
                {"batch_size", report.batch_size},
                {"seed", report.seed}};
   json["epochs"] = to_json(report.epochs);
+  if (!report.steps.empty()) json["steps"] = to_json(report.steps);
+  put(json, "best_epoch", report.best_epoch);
   put(json, "test_loss", report.test_loss);
   put(json, "test_accuracy", report.test_accuracy);
+  if (!report.class_names.empty()) json["class_names"] = report.class_names;
+  if (report.confusion) {
+    json["confusion"] = {{"counts", report.confusion->counts},
+                         {"precision", to_json(report.confusion->precision)},
+                         {"recall", to_json(report.confusion->recall)}};
+  }
+  if (report.mistakes) json["mistakes"] = to_json(*report.mistakes);
+  if (!report.predictions.empty()) json["predictions"] = to_json(report.predictions);
   if (!report.latency.empty()) json["latency"] = to_json(report.latency);
   json["timings"] = to_json(report.timings);
   json["peak_memory_bytes"] = peak_memory_bytes();

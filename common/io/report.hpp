@@ -21,6 +21,16 @@ struct EpochReport {
   double images_per_second = 0;
 };
 
+/// Some steps of an epoch.
+struct StepReport {
+  std::int64_t epoch = 0;  ///< counted from 1
+  std::int64_t step = 0;   ///< the last of them, counted from 1 over all epochs
+  double loss = 0;         ///< mean over their samples, before each update, without l2
+  double accuracy = 0;     ///< fraction, counted before each update
+  double learning_rate = 0;
+  double images_per_second = 0;
+};
+
 /// The total time of an operation.
 struct TimingReport {
   std::string operation;
@@ -38,8 +48,31 @@ struct LatencyReport {
   double p99_seconds = 0;
 };
 
-/// Everything a run reports. Absent values are left out of the file, and so is a latency that was
-/// not measured.
+/// Which classes a network takes for which.
+struct ConfusionReport {
+  std::vector<std::vector<std::int64_t>> counts;  ///< a row for each class, a column an answer
+  std::vector<std::optional<double>> precision;   ///< of each class; empty if it is no answer
+  std::vector<std::optional<double>> recall;      ///< of each class; empty if it has no samples
+};
+
+/// A sample of another class than the network says.
+struct MistakeReport {
+  std::int64_t sample = 0;  ///< counted from 0
+  std::int64_t label = 0;
+  std::int64_t predicted = 0;
+  double confidence = 0;  ///< probability of the prediction; with a squared error its output
+};
+
+/// What a network says about a sample.
+struct PredictionReport {
+  std::int64_t sample = 0;  ///< counted from 0
+  std::optional<std::int64_t> label;
+  std::int64_t predicted = 0;
+  std::vector<double> scores;  ///< of each class: its probability; with a squared error its output
+};
+
+/// Everything a run reports. Absent values are left out of the file, and so are steps, and a
+/// latency, that were not asked for.
 struct Report {
   std::string stage;
   std::string device;
@@ -51,8 +84,14 @@ struct Report {
   std::int64_t batch_size = 0;
   std::uint64_t seed = 0;
   std::vector<EpochReport> epochs;
+  std::vector<StepReport> steps;           ///< of --log-every
+  std::optional<std::int64_t> best_epoch;  ///< on the validation set
   std::optional<double> test_loss;
   std::optional<double> test_accuracy;
+  std::vector<std::string> class_names;  ///< empty: they are just numbers
+  std::optional<ConfusionReport> confusion;
+  std::optional<std::vector<MistakeReport>> mistakes;
+  std::vector<PredictionReport> predictions;
   std::vector<LatencyReport> latency;
   std::vector<TimingReport> timings;
 };

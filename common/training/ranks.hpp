@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "io/data_sets/load.hpp"
 #include "training/step.hpp"
@@ -65,6 +66,9 @@ class Ranks {
 
   /// The sums over all ranks, bit-identical on each.
   virtual Sums sum(const Sums& own) { return own; }
+
+  /// The numbers of all ranks, one rank after another, on each.
+  virtual std::vector<double> gather(const std::vector<double>& own) { return own; }
 
   /// The largest of all ranks' numbers.
   virtual double largest(double own) { return own; }

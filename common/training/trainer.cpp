@@ -88,6 +88,48 @@ EpochReport report_of(std::int64_t epoch, const Totals& totals, Index samples, d
           .images_per_second = count / seconds};
 }
 
+/// Reports what the steps of an epoch have come to since the last report.
+class StepLog {
+ public:
+  StepLog(const TrainingOptions& options, std::int64_t steps_per_epoch, TrainingObserver& observer)
+      : options_(&options), steps_per_epoch_(steps_per_epoch), observer_(&observer) {}
+
+  void begin_epoch() {
+    last_ = {};
+    start_ = Clock::now();
+  }
+
+  /// Whether a report is due after this step of an epoch, counted from 1.
+  bool is_due(std::int64_t step) const {
+    return options_->log_every > 0 && (step % options_->log_every == 0 || step == steps_per_epoch_);
+  }
+
+  /// @param sums of the epoch so far.
+  void report(std::int64_t epoch, std::int64_t step, const Sums& sums) {
+    const Clock::time_point now = Clock::now();
+    const auto count = static_cast<double>(sums.samples - last_.samples);
+    const auto correct = static_cast<double>(sums.totals.correct - last_.totals.correct);
+    observer_->on_log(
+        {.epoch = epoch,
+         .step = (epoch - 1) * steps_per_epoch_ + step,
+         .loss = (sums.totals.loss - last_.totals.loss) / count,
+         .accuracy = correct / count,
+         .learning_rate = options_->sgd.learning_rate,
+         .images_per_second = count / std::chrono::duration<double>(now - start_).count()});
+    last_ = sums;
+    start_ = now;
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  const TrainingOptions* options_;
+  std::int64_t steps_per_epoch_;
+  TrainingObserver* observer_;
+  Sums last_;
+  Clock::time_point start_;
+};
+
 }  // namespace
 
 void order_of_epoch(Index count, std::uint64_t seed, std::int64_t epoch, bool shuffle,
@@ -111,6 +153,7 @@ void train(Network<T>& network, Step& step, const Dataset& training_set, const D
   if (ranks == nullptr) ranks = &alone;
   const bool validates = ranks->sum({.samples = validation.size()}).samples > 0;
 
+  StepLog log(options, steps, observer);
   Watch<T> watch(network, ranks->largest(largest_input<T>(training_set)), options);
   std::vector<std::uint32_t> order;
   std::vector<std::uint32_t> next_order;
@@ -118,10 +161,16 @@ void train(Network<T>& network, Step& step, const Dataset& training_set, const D
     const auto start = std::chrono::steady_clock::now();
     if (epoch == first_epoch) order_of_epoch(count, options.seed, epoch, options.shuffle, order);
     step.begin_epoch(order);
+    log.begin_epoch();
     for (Index first = 0; first < count; first += options.batch_size) {
       const Index rows = std::min(options.batch_size, count - first);
       step.run(first, rows);
-      if (reading_is_free) watch.check_loss(step.totals(), epoch, step);
+      const Index number = first / options.batch_size + 1;
+      if (reading_is_free || log.is_due(number)) {
+        const Sums sums = {step.totals(), first + rows};
+        watch.check_loss(sums.totals, epoch, step);
+        if (log.is_due(number)) log.report(epoch, number, sums);
+      }
       observer.on_step(epoch, step.samples_done(first + rows));
     }
     // The device may still be busy for a while.

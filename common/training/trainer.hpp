@@ -20,6 +20,7 @@ struct TrainingOptions {
   Sgd sgd;
   std::uint64_t seed = 1;
   bool shuffle = true;
+  std::int64_t log_every = 0;  ///< steps between two reports within an epoch; 0: none
 };
 
 /// Observes a training run.
@@ -33,6 +34,9 @@ class TrainingObserver {
   /// Called after each step, and while waiting for the last steps of an epoch.
   /// @param samples how many samples of this epoch are done.
   virtual void on_step(std::int64_t epoch, Index samples) = 0;
+
+  /// Called every TrainingOptions::log_every steps of an epoch, and after its last.
+  virtual void on_log(const StepReport& /*report*/) {}
 
   /// Called after each epoch.
   /// @param steps the number completed over all epochs.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -100,6 +101,20 @@ Sums MpiRanks::sum(const Sums& own) {
   return all;
 }
 //! [sum]
+
+std::vector<double> MpiRanks::gather(const std::vector<double>& own) {
+  std::string bytes(own.size() * sizeof(double), '\0');
+  std::copy_n(std::as_bytes(std::span(own)).begin(), bytes.size(),
+              std::as_writable_bytes(std::span(bytes)).begin());
+  std::vector<double> all;
+  for (const std::string& part : world_->gather_all(bytes)) {
+    std::vector<double> values(part.size() / sizeof(double));
+    std::copy_n(std::as_bytes(std::span(part)).begin(), part.size(),
+                std::as_writable_bytes(std::span(values)).begin());
+    all.insert(all.end(), values.begin(), values.end());
+  }
+  return all;
+}
 
 double MpiRanks::largest(double own) {
   const std::vector<double> all = world_->gather_all(own);

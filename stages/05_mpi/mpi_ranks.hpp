@@ -38,6 +38,7 @@ class MpiRanks final : public Ranks {
   /// This rank's shard; shards are consecutive, in the order of the ranks; see shard_of().
   const Dataset& shard(const Dataset& whole, Dataset& storage) override;
   Sums sum(const Sums& own) override;
+  std::vector<double> gather(const std::vector<double>& own) override;
   double largest(double own) override;
 
   /// The rank with the first bad step that sum() has found; -1 if there was none.

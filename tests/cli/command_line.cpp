@@ -126,6 +126,11 @@ void CommandLine::make_input(const std::string& name) {
         "stage01_serial train --model neuron --dataset step --train-limit 50 --test-limit 20 "
         "--batch-size 10 --epochs 2 --save " +
         name);
+  } else if (name == "many.h5") {
+    make(
+        "stage01_serial train --dataset gaussian --classes 1001 --features 2 --samples 10 "
+        "--hidden none --batch-size 10 --epochs 0 --save " +
+        name);
   } else if (name == "other.h5") {
     make_input("digits.h5");
     const Checkpoint whole = load_checkpoint(path("digits.h5"));

@@ -59,6 +59,7 @@ class CommandLine : public testing::Test {
   /// digits.h5    of the default model, in float, after 2 epochs of short_training
   /// double.h5    the same in double
   /// neuron.h5    of --model neuron on --dataset step
+  /// many.h5      of 1,001 classes
   /// other.h5     of another project: parameters and nothing else
   /// nan.h5       digits.h5 with a NaN in it
   /// cut.h5, text.h5, empty.h5   no checkpoints

@@ -139,5 +139,82 @@ TEST_F(Evaluate, NeedsNoNetworkOnTheCommandLine) {
   run_well("stage01_serial evaluate --load neuron.h5 --dataset step");
 }
 
+TEST_F(Evaluate, CountsWhatIsTakenForWhat) {
+  const std::string command =
+      "stage01_serial evaluate --load digits.h5 --test-limit 100 --confusion --csv matrix.csv";
+  const json report = report_of(command);
+  const json& counts = report.at("confusion").at("counts");
+  ASSERT_EQ(counts.size(), 10U);
+  int samples = 0;
+  int correct = 0;
+  for (std::size_t label = 0; label < 10; ++label) {
+    int of_label = 0;
+    for (std::size_t answer = 0; answer < 10; ++answer) {
+      of_label += counts.at(label).at(answer).get<int>();
+    }
+    samples += of_label;
+    const int own = counts.at(label).at(label).get<int>();
+    correct += own;
+    EXPECT_DOUBLE_EQ(report.at("confusion").at("recall").at(label).get<double>(),
+                     static_cast<double>(own) / of_label);
+  }
+  EXPECT_EQ(samples, 100);
+  EXPECT_DOUBLE_EQ(report.at("test_accuracy").get<double>(), correct / 100.0);
+  EXPECT_FALSE(report.contains("class_names")) << "they are just numbers";
+  EXPECT_FALSE(report.contains("mistakes"));
+
+  const std::vector<std::string> rows = lines_of(text("matrix.csv"));
+  ASSERT_EQ(rows.size(), 11U);
+  EXPECT_EQ(rows[0], "label,0,1,2,3,4,5,6,7,8,9");
+  EXPECT_TRUE(rows[3].starts_with("2," + std::to_string(counts.at(2).at(0).get<int>()) + ","));
+
+  const std::string output = run_well(command);
+  EXPECT_NE(output.find("\n\nconfusion: a row for each class, a column for each answer\n"),
+            std::string::npos)
+      << output;
+  EXPECT_NE(output.find("\n\nclass    samples  precision     recall\n0  "), std::string::npos)
+      << output;
+  for (const std::string& line : lines_of(output)) EXPECT_LE(line.size(), 80U) << line;
+}
+
+TEST_F(Evaluate, ShowsTheMostConfidentMistakes) {
+  const std::string command = "stage01_serial evaluate --load digits.h5 --mistakes 3";
+  const json mistakes = report_of(command).at("mistakes");
+  ASSERT_EQ(mistakes.size(), 3U);
+  double last = 1;
+  for (const json& mistake : mistakes) {
+    EXPECT_NE(mistake.at("label"), mistake.at("predicted"));
+    EXPECT_LE(mistake.at("confidence"), last);
+    EXPECT_GT(mistake.at("confidence"), 0.1);
+    last = mistake.at("confidence");
+  }
+  const std::string output = run_well(command);
+  for (const json& mistake : mistakes) {
+    EXPECT_NE(
+        output.find("sample " + mistake.at("sample").dump() + ": " + mistake.at("label").dump()),
+        std::string::npos)
+        << output;
+  }
+  EXPECT_EQ(output.find('\033'), std::string::npos) << "no colours in a pipe";
+  for (const std::string& line : lines_of(output)) EXPECT_LE(line.size(), 80U) << line;
+}
+
+TEST_F(Evaluate, NamesClassesAsTheTableDoes) {
+  std::string table = "x,kind\n";
+  for (int i = 0; i < 40; ++i) {
+    table += std::to_string(i % 7) + (i % 7 < 3 ? ",cat\n" : ",\"dog, large\"\n");
+  }
+  write_file(path("table.csv"), Bytes(table.begin(), table.end()));
+  run_well(
+      "stage01_serial train --dataset table.csv --format csv --label kind --hidden 4 --batch-size "
+      "4 "
+      "--epochs 1 --save table.h5");
+  const std::string command = "stage01_serial evaluate --load table.h5 --confusion --mistakes 2";
+  EXPECT_EQ(report_of(command).at("class_names"), json::array({"cat", "dog, large"}));
+  const std::string output = run_well(command);
+  EXPECT_NE(output.find("\ncat  "), std::string::npos) << output;
+  EXPECT_NE(output.find("\ndog, large  "), std::string::npos) << output;
+}
+
 }  // namespace
 }  // namespace stagewise

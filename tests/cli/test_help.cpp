@@ -27,10 +27,10 @@ TEST_P(Help, FitsOnATerminal) {
 
 INSTANTIATE_TEST_SUITE_P(Programs, Help,
                          testing::Values("stage01_serial", "stage01_serial train",
-                                         "stage01_serial evaluate", "stage01_serial info",
-                                         "compare_checkpoints", "ladder", "ladder gemm",
-                                         "ladder reduce", "ladder transpose", "make_dataset",
-                                         "tour"),
+                                         "stage01_serial evaluate", "stage01_serial predict",
+                                         "stage01_serial info", "compare_checkpoints", "ladder",
+                                         "ladder gemm", "ladder reduce", "ladder transpose",
+                                         "make_dataset", "tour"),
                          [](const auto& test) { return test_name(test.param); });
 
 TEST_F(CommandLine, HelpNamesEveryOption) {
@@ -41,7 +41,8 @@ TEST_F(CommandLine, HelpNamesEveryOption) {
         "--activation NAME", "--loss NAME",       "--precision NAME", "--batch-size N",
         "--epochs N",        "--learning-rate X", "--l2 X",           "--seed N",
         "--shuffle on|off",  "--load FILE",       "--save FILE",      "--save-every K",
-        "--resume FILE",     "--report FILE",     "--timings",        "--gemm NAME"}) {
+        "--resume FILE",     "--report FILE",     "--timings",        "--gemm NAME",
+        "--save-best FILE",  "--log-every K",     "--csv FILE"}) {
     EXPECT_NE(help.find("\n  " + option + " "), std::string::npos) << option << help;
   }
   EXPECT_EQ(help.find("--transport"), std::string::npos) << "other stages' options are not shown";

@@ -70,8 +70,11 @@ const std::vector<Effect> effects_in_training = {
     {"load", "", "", "test_train.cpp"},
     {"save", "", "", "here: it is read"},
     {"save-every", "", "", "test_outputs.cpp"},
+    {"save-best", "", "", "test_train.cpp"},
     {"resume", "", "", "test_reproducible.cpp"},
     {"report", "", "", "here: it is read"},
+    {"csv", "", "", "test_train.cpp"},
+    {"log-every", "", "", "test_train.cpp"},
     {"timings", tiny, tiny + "--timings"},
     // Of single stages. What changes speed alone is in the checkpoint.
     {"gemm", tiny, tiny + "--gemm %"},
@@ -94,10 +97,15 @@ const std::vector<Effect> effects_in_training = {
 /// What there is besides in the other commands.
 const std::map<std::string, std::set<std::string>> shown_elsewhere = {
     {"evaluate",  // see CommandLine's and the stages' tests of evaluate
-     {"dataset", "format",      "data-dir",  "label",     "test-limit", "features",
-      "classes", "samples",     "spacing",   "deviation", "model",      "precision",
-      "load",    "batch-size",  "latency",   "report",    "gemm",       "block-size",
-      "reduce",  "convolution", "fold-bias", "fuse",      "data-from"}},
+     {"dataset", "format",    "data-dir",  "label",      "test-limit", "features",    "classes",
+      "samples", "spacing",   "deviation", "model",      "precision",  "load",        "batch-size",
+      "latency", "report",    "gemm",      "block-size", "reduce",     "convolution", "fold-bias",
+      "fuse",    "data-from", "confusion", "csv",        "mistakes"}},
+    {"predict",  // see test_predict.cpp
+     {"dataset", "format",    "data-dir",   "label",      "test-limit", "features",    "classes",
+      "samples", "spacing",   "deviation",  "model",      "precision",  "load",        "batch-size",
+      "image",   "report",    "gemm",       "block-size", "reduce",     "convolution", "fold-bias",
+      "fuse",    "data-from", "background", "csv",        "sample"}},
     {"info",  // see test_info.cpp
      {"program", "model", "precision", "hidden", "activation", "loss", "biases", "batch-size",
       "workers", "average", "fold-bias", "gather", "fuse", "strategy", "no-overlap"}},
@@ -229,6 +237,16 @@ const std::vector<Refusal> refusals = {
     {"make_dataset --output x --features 3", "--features is for --dataset gaussian"},
     {"stage02_naive_cuda evaluate --load digits.h5 --memory once",
      "--memory is for train: evaluate has no use for it"},
+    {"stage02_naive_cuda predict --load digits.h5 --memory once",
+     "--memory is for train: predict has no use for it"},
+    {"stage01_serial predict --load digits.h5 --image x.png --dataset mnist",
+     "--dataset is for a data set, and --image names a picture"},
+    {"stage01_serial predict --load digits.h5 --image x.png --sample 3",
+     "--sample is for a data set, and --image names a picture"},
+    {"stage01_serial predict --load digits.h5 --image x.png --features 3",
+     "--features is for a data set, and --image names a picture"},
+    {"stage01_serial predict --load digits.h5 --background dark",
+     "--background is for a picture, which --image names"},
     {"stage03_shared_memory train --convolution direct",
      "--convolution is for --model cnn: mlp has no convolutions"},
     {"stage03_shared_memory evaluate --load digits.h5 --convolution direct",

@@ -42,6 +42,16 @@ TEST_P(Unwritable, ReportIsRefusedBeforeTraining) {
   expect_refused(short_training + " --report", "report");
 }
 
+TEST_P(Unwritable, BestCheckpointIsRefusedBeforeTraining) {
+  expect_refused(short_training + " --validation 20 --save-best", "checkpoint");
+}
+
+TEST_P(Unwritable, TableIsRefusedBeforeWork) {
+  expect_refused(short_training + " --csv", "table");
+  expect_refused("stage01_serial evaluate --load digits.h5 --confusion --csv", "table");
+  expect_refused("stage01_serial predict --load digits.h5 --csv", "table");
+}
+
 TEST_P(Unwritable, ReportIsRefusedBeforeEvaluation) {
   expect_refused("stage01_serial evaluate --load digits.h5 --report", "report");
 }

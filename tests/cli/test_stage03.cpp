@@ -47,8 +47,9 @@ TEST_F(Stage03Training, HelpTextsFit) {
 }
 
 TEST_F(Stage03Training, RefusesWhatItDoesNotKnow) {
-  expect_failure(program, 2,
-                 "say what to do: train, evaluate or info (see stage03_shared_memory --help)");
+  expect_failure(
+      program, 2,
+      "say what to do: train, evaluate, predict or info (see stage03_shared_memory --help)");
   expect_failure(program + "train --gemm tile-17", 2, "--gemm: 'tile-17' is not one of auto, ...");
   expect_failure(program + "train --reduce tree", 2, "--reduce: 'tree' is not one of ...");
   expect_failure(program + "train --convolution gemm", 2,

@@ -221,7 +221,7 @@ TEST_F(Stage05, TimesTheStepsOfRank0) {
 }
 
 TEST_F(Stage05, HelpFitsOnATerminal) {
-  for (const std::string command : {"", "train ", "evaluate ", "info "}) {
+  for (const std::string command : {"", "train ", "evaluate ", "predict ", "info "}) {
     const std::string help = run_well(program + command + "--help");
     EXPECT_NE(help.find("\nUsage: " + program + command), std::string::npos) << help;
     for (const std::string& line : lines_of(help)) {
@@ -255,6 +255,37 @@ TEST_F(Stage05, EvaluatesInSeveralRanksAsStage01) {
                 options.starts_with("digits") ? 1e-5 : 1e-12)
         << options;
   }
+}
+
+TEST_F(Stage05, CollectsTheAnswersOfAllRanks) {
+  const std::string options = "evaluate --load double.h5 --test-limit 77 --confusion --mistakes 5";
+  const json serial = report_of("stage01_serial " + options);
+  for (const std::string from : {"", " --data-from all"}) {
+    const json parallel = report_of(ranks(3) + options + from);
+    EXPECT_EQ(parallel.at("confusion"), serial.at("confusion")) << from;
+    ASSERT_EQ(parallel.at("mistakes").size(), 5U);
+    for (std::size_t i = 0; i < 5; ++i) {
+      EXPECT_EQ(parallel.at("mistakes").at(i).at("sample"),
+                serial.at("mistakes").at(i).at("sample"));
+    }
+  }
+  expect_job_fails(ranks(2) + "predict --load digits.h5", 2,
+                   "predict runs in one process, and mpirun has started 2");
+}
+
+TEST_F(Stage05, LogsAndKeepsTheBestAsStage01) {
+  const std::string options = training + "--validation 13 --epochs 3 --log-every 1 ";
+  const json serial = report_of("stage01_serial " + options + "--workers 2 --save-best 1.h5");
+  const json parallel = report_of(ranks(2) + options + "--save-best 5.h5 --csv log.csv");
+  expect_same("1.h5", "5.h5", "1e-10");
+  EXPECT_EQ(parallel.at("best_epoch"), serial.at("best_epoch"));
+  ASSERT_EQ(parallel.at("steps").size(), 6U);
+  for (std::size_t i = 0; i < 6; ++i) {
+    EXPECT_EQ(parallel.at("steps").at(i).at("step"), serial.at("steps").at(i).at("step"));
+    EXPECT_NEAR(parallel.at("steps").at(i).at("loss").get<double>(),
+                serial.at("steps").at(i).at("loss").get<double>(), 1e-10);
+  }
+  EXPECT_EQ(lines_of(text("log.csv")).size(), 7U);
 }
 
 TEST_F(Stage05, MeasuresTheLatencyOfOneProcessOnly) {

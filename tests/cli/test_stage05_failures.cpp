@@ -25,7 +25,8 @@ TEST_F(Stage05, RefusesWhatItDoesNotKnow) {
   }
   expect_job_fails(ranks(3) + "train --passes 3", 2,
                    "option '--passes' is unknown; stage05_mpi train --help lists what there is");
-  expect_failure(program, 2, "say what to do: train, evaluate or info (see stage05_mpi --help)");
+  expect_failure(program, 2,
+                 "say what to do: train, evaluate, predict or info (see stage05_mpi --help)");
 }
 
 TEST_F(Stage05, RefusesANumberOfProcessesThatDoesNotFit) {

@@ -376,5 +376,119 @@ TEST_F(Train, ResumesANeuronWithWhatItIsWrittenOut) {
       "--activation sigmoid --loss squared-error");
 }
 
+TEST_F(Train, LogsEveryKSteps) {
+  const std::string command = short_training + " --validation 10 --epochs 2 --log-every 2";
+  const json report = report_of(command + " --csv log.csv");
+  ASSERT_EQ(report.at("steps").size(), 4U);  // 50 samples in steps of 20
+  const std::vector<std::string> rows = lines_of(text("log.csv"));
+  ASSERT_EQ(rows.size(), 5U);
+  EXPECT_EQ(rows[0],
+            "epoch,step,loss,accuracy,learning_rate,images_per_second,validation_loss,"
+            "validation_accuracy");
+  for (std::size_t i = 0; i < 4; ++i) {
+    const json& step = report.at("steps").at(i);
+    const json& epoch = report.at("epochs").at(i / 2);
+    EXPECT_EQ(keys_of(step), (std::set<std::string>{"epoch", "step", "loss", "accuracy",
+                                                    "learning_rate", "images_per_second"}));
+    EXPECT_EQ(step.at("epoch"), i / 2 + 1);
+    EXPECT_EQ(step.at("step"), std::vector<int>({2, 3, 5, 6})[i]);
+    EXPECT_TRUE(
+        rows[i + 1].starts_with(step.at("epoch").dump() + "," + step.at("step").dump() + ","))
+        << rows[i + 1];
+    EXPECT_EQ(rows[i + 1].ends_with(",,"), i % 2 == 0) << "validation is at an epoch's end";
+    if (i % 2 == 0) continue;
+    EXPECT_TRUE(rows[i + 1].ends_with("," + epoch.at("validation_accuracy").dump())) << rows[i + 1];
+    const auto loss_of = [&](std::size_t j) {
+      return report.at("steps").at(j).at("loss").get<double>();
+    };
+    EXPECT_NEAR((40 * loss_of(i - 1) + 10 * loss_of(i)) / 50, epoch.at("train_loss").get<double>(),
+                1e-6);
+  }
+  const std::regex line(
+      R"(step \d  loss \d\.\d{6}  accuracy 0\.\d{4}  rate 0\.1  [\d,.]+( [kM])? images/s)");
+  int count = 0;
+  for (const std::string& said : lines_of(run_well(command))) {
+    if (std::regex_match(said, line)) ++count;
+  }
+  EXPECT_EQ(count, 4);
+}
+
+TEST_F(Train, LogsEpochsUnlessAskedForSteps) {
+  const json report = report_of(short_training + " --epochs 2 --csv log.csv");
+  EXPECT_FALSE(report.contains("steps"));
+  EXPECT_FALSE(report.contains("best_epoch"));
+  const std::vector<std::string> rows = lines_of(text("log.csv"));
+  ASSERT_EQ(rows.size(), 3U);
+  EXPECT_TRUE(rows[1].starts_with("1,3,")) << rows[1];
+  EXPECT_TRUE(rows[2].starts_with("2,6,")) << rows[2];
+  EXPECT_TRUE(rows[2].ends_with(",,")) << rows[2];
+}
+
+TEST_F(Train, LearnsTheSameWhileLogging) {
+  const Checkpoint silent = checkpoint_of(short_training + " --epochs 2");
+  const Checkpoint logged = checkpoint_of(short_training + " --epochs 2 --log-every 1");
+  ASSERT_EQ(silent.parameters.size(), logged.parameters.size());
+  for (std::size_t i = 0; i < silent.parameters.size(); ++i) {
+    EXPECT_EQ(silent.parameters[i].values, logged.parameters[i].values);
+  }
+}
+
+TEST_F(Train, KeepsTheBestEpoch) {
+  // A rate with which accuracy goes up and down.
+  const std::string command =
+      short_training + " --validation 20 --learning-rate 0.8 --epochs 6 --save last.h5";
+  const json report = report_of(command + " --save-best best.h5");
+  const json* best = nullptr;
+  for (const json& epoch : report.at("epochs")) {
+    const bool is_better = best == nullptr ||
+                           epoch.at("validation_accuracy") > best->at("validation_accuracy") ||
+                           (epoch.at("validation_accuracy") == best->at("validation_accuracy") &&
+                            epoch.at("validation_loss") < best->at("validation_loss"));
+    if (is_better) best = &epoch;
+  }
+  ASSERT_NE(best, nullptr);
+  EXPECT_EQ(report.at("best_epoch"), best->at("epoch"));
+  const Checkpoint saved = load_checkpoint(path("best.h5"));
+  EXPECT_EQ(saved.epoch, best->at("epoch"));
+  const std::string number = best->at("epoch").dump();
+  const std::string output = run_well(command + " --save-best best.h5");
+  EXPECT_NE(output.find("\nbest   epoch " + number + ", on the validation set: loss "),
+            std::string::npos)
+      << output;
+  EXPECT_TRUE(output.ends_with("\nsaved  last.h5\nsaved  best.h5, after epoch " + number + "\n"))
+      << output;
+}
+
+TEST_F(Train, RemembersTheBestEpochWhenItResumes) {
+  const std::string command = short_training + " --validation 20 --learning-rate 0.8 --save-best ";
+  run_well(command + "whole_best.h5 --epochs 6 --save whole.h5");
+  run_well(command + "best.h5 --epochs 2 --save part.h5");
+  for (int epoch = 3; epoch <= 6; ++epoch) {  // at least one of them is no better than before
+    run_well("stage01_serial train --resume part.h5 --save part.h5 --save-best best.h5 --epochs " +
+             std::to_string(epoch));
+  }
+  const auto best_of = [&](const std::string& file) {
+    Checkpoint checkpoint = load_checkpoint(path(file));
+    checkpoint.settings.erase("epochs");  // each run has had its own
+    return checkpoint;
+  };
+  for (const auto& [whole, part] :
+       std::map<std::string, std::string>{{"whole.h5", "part.h5"}, {"whole_best.h5", "best.h5"}}) {
+    const Checkpoint a = best_of(whole);
+    const Checkpoint b = best_of(part);
+    EXPECT_EQ(a.epoch, b.epoch) << whole;
+    EXPECT_EQ(a.settings, b.settings) << whole;
+    for (std::size_t i = 0; i < a.parameters.size(); ++i) {
+      EXPECT_EQ(a.parameters[i].values, b.parameters[i].values) << whole;
+    }
+  }
+  Checkpoint damaged = load_checkpoint(path("part.h5"));
+  damaged.settings["best-epoch"] = "77";
+  save_checkpoint(path("damaged.h5"), damaged);
+  expect_failure("stage01_serial train --resume damaged.h5 --epochs 7", 1,
+                 "the checkpoint damaged.h5 is of no use: of its best epoch, '77' is not a whole "
+                 "number from 1 to 6");
+}
+
 }  // namespace
 }  // namespace stagewise

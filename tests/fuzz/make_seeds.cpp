@@ -134,6 +134,45 @@ void matrix_seeds(const fs::path& folder) {
   store(folder / "nan", bytes.substr(0, 16) + std::string(24, '\xff'));
 }
 
+std::string big_endian(std::size_t value) {
+  std::string bytes;
+  for (const unsigned shift : {24U, 16U, 8U, 0U}) bytes += static_cast<char>(value >> shift);
+  return bytes;
+}
+
+std::string png_chunk(const std::string& type, const std::string& body) {
+  const std::string summed = type + body;
+  const std::vector<Bytef> bytes(summed.begin(), summed.end());
+  return big_endian(body.size()) + summed +
+         big_endian(crc32(0, bytes.data(), static_cast<unsigned>(bytes.size())));
+}
+
+/// 3 x 2 pixels of so many channels.
+std::string png(char kind, std::size_t channels) {
+  const std::string row = '\0' + std::string(3 * channels, '\x50');
+  const std::string rows = row + '\0' + std::string(3 * channels, '\xc0');
+  const std::vector<Bytef> bytes(rows.begin(), rows.end());
+  uLongf size = compressBound(bytes.size());
+  std::vector<Bytef> packed(size);
+  compress(packed.data(), &size, bytes.data(), bytes.size());
+  packed.resize(size);
+  const std::string header = big_endian(3) + big_endian(2) + '\x08' + kind + std::string(3, '\0');
+  return "\x89PNG\r\n\x1a\n" + png_chunk("IHDR", header) +
+         png_chunk("IDAT", {packed.begin(), packed.end()}) + png_chunk("IEND", "");
+}
+
+void image_seeds(const fs::path& folder) {
+  store(folder / "plain", "P2\n# comment\n3 2\n15\n0 1 2\n13 14 15\n");
+  store(folder / "raw", "P5 3 2 255\nabcdef");
+  store(folder / "wide", "P5 1 2 65535\nabcd");
+  store_both(folder / "colours", "P6 1 2 255\nabcdef");
+  store(folder / "plain-colours", "P3 2 1 9 1 2 3 4 5 6");
+  store(folder / "huge", "P5 1048576 1048576 255\n");
+  store(folder / "grey", png(0, 1));
+  store(folder / "rgb", png(2, 3));
+  store(folder / "rgba", png(6, 4));
+}
+
 }  // namespace
 }  // namespace stagewise
 
@@ -146,6 +185,7 @@ int main(int argc, char** argv) {
       return path;
     };
     stagewise::idx_seeds(folder("idx"));
+    stagewise::image_seeds(folder("image"));
     stagewise::cifar10_seeds(folder("cifar10"));
     stagewise::csv_seeds(folder("csv"));
     stagewise::hdf5_seeds(folder("hdf5"));

@@ -294,6 +294,19 @@ TEST_F(Hdf5Data, WrongValuesAreNamedWithTheirPlace) {
   }
 }
 
+TEST_F(Hdf5Data, MayLackClasses) {
+  make([](const Handle& file) { good_x(file); });
+  const auto samples = read_hdf5_without_labels(path_);
+  ASSERT_TRUE(samples.has_value());
+  EXPECT_EQ(*samples->values(), six);
+  EXPECT_EQ(samples->labels(), (Labels{0, 0}));
+  make([](const Handle& file) {
+    good_x(file);
+    good_y(file);
+  });
+  EXPECT_FALSE(read_hdf5_without_labels(path_).has_value());
+}
+
 TEST_F(Hdf5Data, TheFilesOfReport001AreAsDescribed) {
   const char* const folder = std::getenv("STAGEWISE_DATA_DIR");
   if (folder == nullptr) GTEST_SKIP() << "STAGEWISE_DATA_DIR is not set";

@@ -353,6 +353,32 @@ TEST(Load, LabelsBesideASingleFileMayBeCompressedOrNot) {
   EXPECT_EQ(said, "cannot read " + (folder / "my-labels.gz").string() + ": there is no such file");
 }
 
+TEST(Load, PredictionNeedsNoLabelsOfImages) {
+  const TemporaryFolder folder;
+  const Dataset digits = make_digits(10, 1, Purpose::test);
+  write_idx(digits, folder / "my-images", folder / "my-labels");
+  DatasetOptions options = idx(folder / "my-images");
+  options.needs_labels = false;
+  Unseen unseen = load_for_prediction(options);
+  EXPECT_TRUE(unseen.has_labels);
+  EXPECT_EQ(unseen.samples.labels(), digits.labels());
+
+  fs::remove(folder / "my-labels");
+  unseen = load_for_prediction(options);
+  EXPECT_FALSE(unseen.has_labels);
+  EXPECT_EQ(*unseen.samples.pixels(), *digits.pixels());
+  EXPECT_EQ(unseen.samples.labels(), std::vector<std::int32_t>(10));
+  EXPECT_EQ(files_of(options).size(), 2U) << "the images, with and without .gz";
+
+  fs::rename(folder / "my-images", folder / "mine");
+  options.name = (folder / "mine").string();
+  options.test_limit = 3;
+  unseen = load_for_prediction(options);
+  EXPECT_FALSE(unseen.has_labels);
+  EXPECT_EQ(unseen.samples.size(), 3);
+  EXPECT_EQ(files_of(options).size(), 2U);
+}
+
 // --- CIFAR-10
 
 /// A batch of records whose labels are these.
@@ -472,6 +498,38 @@ TEST(Load, EvaluationKnowsTheClassesOfTheTraining) {
   const Dataset odd = load_for_evaluation(options, split.encoding);
   EXPECT_EQ(odd.labels(), (std::vector<std::int32_t>{1, 1}));
   EXPECT_EQ(odd.classes(), 2);
+}
+
+TEST(Load, PredictionNeedsNoLabelsOfATable) {
+  const TemporaryFolder folder;
+  DatasetOptions options = table(folder);
+  const Split split = load_for_training(options);
+  options.needs_labels = false;
+  const Unseen labelled = load_for_prediction(options, split.encoding);
+  EXPECT_TRUE(labelled.has_labels);
+  EXPECT_EQ(labelled.samples.labels(), load_for_evaluation(options, split.encoding).labels());
+
+  const std::string text = "a,b\n1,7\n9,7\n";
+  write_file(folder / "table.csv", Bytes(text.begin(), text.end()));
+  const Unseen unseen = load_for_prediction(options, split.encoding);
+  EXPECT_FALSE(unseen.has_labels);
+  EXPECT_EQ(unseen.samples.size(), 2);
+  const std::string with_labels = "a,b,kind\n1,7,odd\n9,7,odd\n";
+  write_file(folder / "table.csv", Bytes(with_labels.begin(), with_labels.end()));
+  EXPECT_EQ(*unseen.samples.values(), *load_for_evaluation(options, split.encoding).values())
+      << "standardized as the training was";
+
+  const std::string others = "b,a\n1,7\n";
+  write_file(folder / "table.csv", Bytes(others.begin(), others.end()));
+  EXPECT_EQ(sentence<Error>([&] { load_for_prediction(options, split.encoding); }),
+            (folder / "table.csv").string() +
+                " has the feature columns b, a, but the network was trained on a, b");
+  const std::string empty = "a,b\n";
+  write_file(folder / "table.csv", Bytes(empty.begin(), empty.end()));
+  EXPECT_EQ(sentence<Error>([&] { load_for_prediction(options, split.encoding); }),
+            (folder / "table.csv").string() + " has a header, but not one row below it");
+  options.needs_labels = true;
+  EXPECT_THROW(load_for_prediction(options, split.encoding), UsageError);
 }
 
 TEST(Load, LabelsAreForTablesOnly) {

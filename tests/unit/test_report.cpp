@@ -55,6 +55,45 @@ class RunReport : public testing::Test {
   std::filesystem::path path_ = folder_ / "report.json";
 };
 
+TEST_F(RunReport, SaysWhatWasAskedFor) {
+  Report report = training();
+  report.steps = {{.epoch = 1,
+                   .step = 10,
+                   .loss = 0.5,
+                   .accuracy = 0.25,
+                   .learning_rate = 0.1,
+                   .images_per_second = 7}};
+  report.best_epoch = 2;
+  report.class_names = {"cat", "dog"};
+  report.confusion = {{{3, 1}, {0, 0}}, {1, 0}, {0.75, std::nullopt}};
+  report.mistakes =
+      std::vector<MistakeReport>{{.sample = 4, .label = 0, .predicted = 1, .confidence = 0.875}};
+  report.predictions = {{.sample = 0, .label = 1, .predicted = 0, .scores = {0.75, 0.25}},
+                        {.sample = 1, .label = std::nullopt, .predicted = 1, .scores = {0, 1}}};
+  const Json json = written(report);
+  EXPECT_EQ(json["steps"], Json::array({{{"epoch", 1},
+                                         {"step", 10},
+                                         {"loss", 0.5},
+                                         {"accuracy", 0.25},
+                                         {"learning_rate", 0.1},
+                                         {"images_per_second", 7.0}}}));
+  EXPECT_EQ(json["best_epoch"], 2);
+  EXPECT_EQ(json["class_names"], Json::array({"cat", "dog"}));
+  EXPECT_EQ(json["confusion"]["counts"], (std::vector<std::vector<int>>{{3, 1}, {0, 0}}));
+  EXPECT_EQ(json["confusion"]["precision"], Json::array({1.0, 0.0}));
+  EXPECT_EQ(json["confusion"]["recall"], Json::array({0.75, nullptr}));
+  EXPECT_EQ(json["mistakes"],
+            Json::array({{{"sample", 4}, {"label", 0}, {"predicted", 1}, {"confidence", 0.875}}}));
+  ASSERT_EQ(json["predictions"].size(), 2U);
+  EXPECT_EQ(keys(json["predictions"][0]),
+            (std::set<std::string>{"sample", "label", "predicted", "scores"}));
+  EXPECT_EQ(json["predictions"][0]["scores"], (std::vector<double>{0.75, 0.25}));
+  EXPECT_EQ(keys(json["predictions"][1]), (std::set<std::string>{"sample", "predicted", "scores"}));
+
+  report.mistakes.emplace();
+  EXPECT_EQ(written(report)["mistakes"], Json::array()) << "asked for, but there are none";
+}
+
 TEST_F(RunReport, HasTheKeysOfTheContractAndNoOthers) {
   Report report = training();
   report.test_loss = 0.2;

@@ -71,6 +71,7 @@ TrainingOptions make_options(std::int64_t epochs) {
 class Recorder final : public TrainingObserver {
  public:
   void on_step(std::int64_t epoch, Index done) override { steps.emplace_back(epoch, done); }
+  void on_log(const StepReport& report) override { logs.push_back(report); }
   void on_epoch(const EpochReport& report, std::int64_t step_count,
                 const std::vector<ParameterValues>& values) override {
     reports.push_back(report);
@@ -79,6 +80,7 @@ class Recorder final : public TrainingObserver {
   }
 
   std::vector<std::pair<std::int64_t, Index>> steps;
+  std::vector<StepReport> logs;
   std::vector<EpochReport> reports;
   std::vector<std::int64_t> steps_at_epoch;
   std::vector<ParameterValues> parameters;
@@ -214,6 +216,39 @@ TEST(Train, TellsOfEveryStep) {
   }
   EXPECT_EQ(training.recorder.steps, expected);
   EXPECT_FALSE(training.recorder.reports.back().validation_loss.has_value());
+}
+
+TEST(Train, LogsWhatAnEpochIsMadeOf) {
+  for (const bool reads_all : {true, false}) {
+    TrainingOptions options = make_options(3);
+    options.log_every = 4;
+    auto executor = std::make_unique<ObservedExecutor<double>>();
+    executor->is_far = !reads_all;
+    Training<double> training(options, std::move(executor));
+    training.run();
+    Training<double> silent(make_options(3));
+    silent.run();
+    expect_identical(training.recorder.parameters, silent.recorder.parameters);
+    EXPECT_TRUE(silent.recorder.logs.empty());
+
+    const std::vector<StepReport>& logs = training.recorder.logs;
+    ASSERT_EQ(logs.size(), 6U);
+    for (std::size_t i = 0; i < 6; i += 2) {  // 40 samples, and the 13 left
+      const EpochReport& epoch = training.recorder.reports[i / 2];
+      for (const std::size_t j : {i, i + 1}) {
+        EXPECT_EQ(logs[j].epoch, epoch.epoch);
+        EXPECT_EQ(logs[j].learning_rate, options.sgd.learning_rate);
+        EXPECT_GT(logs[j].images_per_second, 0);
+      }
+      EXPECT_EQ(logs[i].step, 3 * static_cast<std::int64_t>(i) + 4);
+      EXPECT_EQ(logs[i + 1].step, 3 * static_cast<std::int64_t>(i) + 6);
+      EXPECT_NEAR((40 * logs[i].accuracy + 13 * logs[i + 1].accuracy) / 53, epoch.train_accuracy,
+                  1e-14);
+      if (options.sgd.l2 == 0) {
+        EXPECT_NEAR((40 * logs[i].loss + 13 * logs[i + 1].loss) / 53, epoch.train_loss, 1e-14);
+      }
+    }
+  }
 }
 
 template <typename T>

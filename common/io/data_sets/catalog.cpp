@@ -124,12 +124,24 @@ std::vector<fs::path> cifar10_files(const DatasetOptions& options) {
 
 // --- data sets that are a file ---
 
-SingleFile idx_file(const fs::path& images, const DatasetOptions&, const TableEncoding*) {
+/// Whether the images have a file of labels beside them.
+bool has_idx_labels(const fs::path& images) {
+  const bool can_have = images.filename().string().find("images") != std::string::npos;
+  return can_have && is_there(with_or_without_gz(idx_labels_path(images)));
+}
+
+SingleFile idx_file(const fs::path& images, const DatasetOptions& options, const TableEncoding*) {
+  if (!options.needs_labels && !has_idx_labels(images)) return {read_idx_images(images), {}, false};
   return {read_idx(images, with_or_without_gz(idx_labels_path(images)), 0), {}};
 }
 
 SingleFile csv_file(const fs::path& path, const DatasetOptions& options,
                     const TableEncoding* known) {
+  if (!options.needs_labels && known != nullptr) {
+    if (auto table = read_csv_without_labels(path, options.label, *known)) {
+      return {std::move(table->dataset), std::move(table->encoding), false};
+    }
+  }
   Table table = read_csv(path, options.label, known);
   return {std::move(table.dataset), std::move(table.encoding)};
 }
@@ -138,7 +150,10 @@ SingleFile cifar10_file(const fs::path& path, const DatasetOptions&, const Table
   return {read_cifar10({path}), {}};
 }
 
-SingleFile hdf5_file(const fs::path& path, const DatasetOptions&, const TableEncoding*) {
+SingleFile hdf5_file(const fs::path& path, const DatasetOptions& options, const TableEncoding*) {
+  if (!options.needs_labels) {
+    if (auto samples = read_hdf5_without_labels(path)) return {std::move(*samples), {}, false};
+  }
   return {read_hdf5(path), {}};
 }
 
@@ -240,6 +255,18 @@ const std::vector<std::string>& dataset_names() {
   return names;
 }
 
+std::vector<std::string> class_names_of(const std::string& dataset) {
+  if (dataset == "fashion-mnist") {
+    return {"T-shirt/top", "trouser", "pullover", "dress", "coat",
+            "sandal",      "shirt",   "sneaker",  "bag",   "ankle boot"};
+  }
+  if (dataset == "cifar10") {
+    return {"airplane", "automobile", "bird",  "cat",  "deer",
+            "dog",      "frog",       "horse", "ship", "truck"};
+  }
+  return {};
+}
+
 const std::vector<std::string>& format_names() {
   static const std::vector<std::string> names = [] {
     std::vector<std::string> list;
@@ -261,7 +288,10 @@ std::vector<fs::path> files_of(const DatasetOptions& options) {
   std::vector<fs::path> files;
   if (!options.format.empty()) {
     files.emplace_back(options.name);
-    if (format_of(options).read == idx_file) files.push_back(idx_labels_path(options.name));
+    if (format_of(options).read == idx_file &&
+        (options.needs_labels || has_idx_labels(options.name))) {
+      files.push_back(idx_labels_path(options.name));
+    }
   } else if (const NamedSet& set = named_set(options); set.file != nullptr) {
     files.push_back(place_of(options, set.file));
   } else if (set.files != nullptr) {

@@ -17,6 +17,10 @@ namespace stagewise {
 /// The names that `--dataset` accepts, in the order in which help texts list them.
 const std::vector<std::string>& dataset_names();
 
+/// What the classes of the data set with this name are called; empty if they are just numbers, or
+/// named in its file.
+std::vector<std::string> class_names_of(const std::string& dataset);
+
 /// The formats that `--format` accepts.
 const std::vector<std::string>& format_names();
 
@@ -62,9 +66,11 @@ struct Limit {
 struct SingleFile {
   Dataset dataset;
   std::optional<TableEncoding> encoding;  ///< of a table
+  bool has_labels = true;                 ///< whether the samples' classes mean something
 };
 
-/// Reads a file; a table must match `known`, unless that is null.
+/// Reads a file; a table must match `known`, unless that is null. Labels may be missing if the
+/// options say so.
 using ReadFile = SingleFile (*)(const std::filesystem::path& path, const DatasetOptions& options,
                                 const TableEncoding* known);
 

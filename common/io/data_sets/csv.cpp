@@ -155,6 +155,17 @@ Rows read_rows(CsvReader& reader, const std::vector<std::string>& columns,
   return rows;
 }
 
+void expect_features(const std::vector<std::string>& features, const TableEncoding& known,
+                     const fs::path& path) {
+  if (known.features == features) return;
+  throw Error(path.string() + " has the feature columns " + list(features) +
+              ", but the network was trained on " + list(known.features));
+}
+
+void expect_rows(const Rows& rows, const fs::path& path) {
+  if (rows.count == 0) throw Error(path.string() + " has a header, but not one row below it");
+}
+
 /// The number of each class in the order that a network was trained with.
 std::vector<std::int32_t> renumber(std::vector<std::int32_t> labels,
                                    const std::vector<std::string>& classes,
@@ -204,13 +215,10 @@ Table read_csv(const fs::path& path, const std::string& label, const TableEncodi
     throw Error(path.string() + " has no column but " + excerpt(label) +
                 ": there is nothing to learn from");
   }
-  if (known != nullptr && known->features != encoding.features) {
-    throw Error(path.string() + " has the feature columns " + list(encoding.features) +
-                ", but the network was trained on " + list(known->features));
-  }
+  if (known != nullptr) expect_features(encoding.features, *known, path);
 
   Rows rows = read_rows(reader, columns, label_column);
-  if (rows.count == 0) throw Error(path.string() + " has a header, but not one row below it");
+  expect_rows(rows, path);
 
   encoding.classes = rows.labels.sort();
   std::vector<std::int32_t> numbers = rows.labels.take_rows();
@@ -226,6 +234,19 @@ Table read_csv(const fs::path& path, const std::string& label, const TableEncodi
   const int classes = static_cast<int>(encoding.classes.size());
   return {Dataset(sample, classes, std::move(rows.features), std::move(numbers)),
           std::move(encoding)};
+}
+
+std::optional<Table> read_csv_without_labels(const fs::path& path, const std::string& label,
+                                             const TableEncoding& known) {
+  CsvReader reader(path);
+  const std::vector<std::string> columns = read_header(reader);
+  if (std::find(columns.begin(), columns.end(), label) != columns.end()) return std::nullopt;
+  expect_features(columns, known, path);
+  Rows rows = read_rows(reader, columns, columns.size());
+  expect_rows(rows, path);
+  const Shape sample{static_cast<Index>(columns.size())};
+  return Table{Dataset(sample, 1, std::move(rows.features), std::vector<std::int32_t>(rows.count)),
+               known};
 }
 
 void write_csv(const Dataset& dataset, const fs::path& path) {

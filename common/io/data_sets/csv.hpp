@@ -5,6 +5,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -40,6 +41,15 @@ struct Table {
 ///         column for anything that is wrong with the file.
 Table read_csv(const std::filesystem::path& path, const std::string& label,
                const TableEncoding* known = nullptr);
+
+/// Reads a CSV file without the column that holds the class. All rows have class 0, which means
+/// nothing.
+/// @param label that column's name.
+/// @param known the features that the table must have.
+/// @return empty if the table has the column.
+/// @throws Error as read_csv().
+std::optional<Table> read_csv_without_labels(const std::filesystem::path& path,
+                                             const std::string& label, const TableEncoding& known);
 
 /// Writes a data set as a table: columns x1, x2, ... and, last, `label` with the class numbers.
 /// Pixels are written as bytes, other features with as many digits as are needed to read back the

@@ -19,6 +19,7 @@ struct DatasetOptions {
   Index validation = 0;
   std::string label;                 ///< the column of a CSV file that holds the class
   GaussianOptions gaussian;          ///< used if `name` is "gaussian"
+  bool needs_labels = true;          ///< whether a file without labels is refused
   std::string precision = "double";  ///< in which all values must be finite: "float" or "double"
 };
 

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
+#include <optional>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -36,40 +37,33 @@ class Reader {
  public:
   explicit Reader(fs::path path) : path_(std::move(path)), file_(open()) {}
 
+  bool has_labels() const { return H5Lexists(file_.id(), "/y", H5P_DEFAULT) > 0; }
+
+  /// Samples without labels: all have class 0, which means nothing.
+  Dataset read_samples() const {
+    const Set x = open_set("/x");
+    check(x);
+    std::vector<std::int32_t> labels(x.dimensions[0]);
+    return Dataset(sample_of(x), 1, features_of(x), std::move(labels));
+  }
+
   Dataset read() const {
     const Set x = open_set("/x");
     const Set y = open_set("/y");
-    if (x.dimensions.size() != 2 && x.dimensions.size() != 4) {
-      throw failure("/x has the shape " + list(x.dimensions) +
-                    ", but must be [N, features] or [N, height, width, channels]");
-    }
+    check(x);
     if (y.dimensions.size() != 1 && y.dimensions.size() != 2) {
       throw failure("/y has the shape " + list(y.dimensions) +
                     ", but must be [N] (class numbers) or [N, classes] (one-hot)");
     }
-    for (const Set* set : {&x, &y}) {
-      if (std::count(set->dimensions.begin(), set->dimensions.end(), 0) > 0) {
-        throw failure(set->name + " has the shape " + list(set->dimensions) +
-                      ", which holds nothing");
-      }
-    }
+    expect_not_empty(y);
     if (x.dimensions[0] != y.dimensions[0]) {
       throw failure("/x holds " + count_of(static_cast<std::int64_t>(x.dimensions[0]), "sample") +
                     ", but /y " + with_thousands(static_cast<std::int64_t>(y.dimensions[0])));
     }
-
-    std::vector<double> features = values_of(x);
-    for (std::size_t i = 0; i < features.size(); ++i) {
-      if (std::isfinite(features[i])) continue;
-      const std::size_t width = features.size() / x.dimensions[0];
-      throw failure("value " + std::to_string(i % width) + " of sample " +
-                    std::to_string(i / width) + " (counted from 0) in /x is not finite");
-    }
+    std::vector<double> features = features_of(x);
     const bool one_hot = y.dimensions.size() == 2 && y.dimensions[1] > 1;
     auto [classes, labels] = one_hot ? from_one_hot(y) : from_numbers(y);
-    const auto d = [&](std::size_t i) { return static_cast<Index>(x.dimensions[i]); };
-    const Shape sample = x.dimensions.size() == 2 ? Shape{d(1)} : Shape{d(1), d(2), d(3)};
-    return Dataset(sample, classes, std::move(features), std::move(labels));
+    return Dataset(sample_of(x), classes, std::move(features), std::move(labels));
   }
 
  private:
@@ -83,6 +77,36 @@ class Reader {
     int count;
     std::vector<std::int32_t> labels;
   };
+
+  /// @throws Error if the set cannot hold samples.
+  void check(const Set& x) const {
+    if (x.dimensions.size() != 2 && x.dimensions.size() != 4) {
+      throw failure("/x has the shape " + list(x.dimensions) +
+                    ", but must be [N, features] or [N, height, width, channels]");
+    }
+    expect_not_empty(x);
+  }
+
+  void expect_not_empty(const Set& set) const {
+    if (std::count(set.dimensions.begin(), set.dimensions.end(), 0) == 0) return;
+    throw failure(set.name + " has the shape " + list(set.dimensions) + ", which holds nothing");
+  }
+
+  static Shape sample_of(const Set& x) {
+    const auto d = [&](std::size_t i) { return static_cast<Index>(x.dimensions[i]); };
+    return x.dimensions.size() == 2 ? Shape{d(1)} : Shape{d(1), d(2), d(3)};
+  }
+
+  std::vector<double> features_of(const Set& x) const {
+    std::vector<double> features = values_of(x);
+    for (std::size_t i = 0; i < features.size(); ++i) {
+      if (std::isfinite(features[i])) continue;
+      const std::size_t width = features.size() / x.dimensions[0];
+      throw failure("value " + std::to_string(i % width) + " of sample " +
+                    std::to_string(i / width) + " (counted from 0) in /x is not finite");
+    }
+    return features;
+  }
 
   Error failure(const std::string& reason) const {
     return Error("cannot read " + path_.string() + ": " + reason);
@@ -190,6 +214,13 @@ class Reader {
 Dataset read_hdf5(const fs::path& path) {
   const hdf5::Quiet quiet;
   return Reader(path).read();
+}
+
+std::optional<Dataset> read_hdf5_without_labels(const fs::path& path) {
+  const hdf5::Quiet quiet;
+  const Reader reader(path);
+  if (reader.has_labels()) return std::nullopt;
+  return reader.read_samples();
 }
 
 }  // namespace stagewise

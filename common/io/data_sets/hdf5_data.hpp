@@ -3,6 +3,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 
 #include "data/dataset.hpp"
 
@@ -18,5 +19,10 @@ namespace stagewise {
 ///         that are missing, of the wrong shape or type, or of different lengths, rows that are not
 ///         one-hot, values that are not finite.
 Dataset read_hdf5(const std::filesystem::path& path);
+
+/// Reads samples from a file without `/y`. All have class 0, which means nothing.
+/// @return empty if there is a `/y`.
+/// @throws Error as above.
+std::optional<Dataset> read_hdf5_without_labels(const std::filesystem::path& path);
 
 }  // namespace stagewise

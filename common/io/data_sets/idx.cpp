@@ -150,6 +150,12 @@ Dataset read_idx(const fs::path& images, const fs::path& labels, int classes) {
                  std::move(classes_read));
 }
 
+Dataset read_idx_images(const fs::path& images) {
+  Images read = read_images(images);
+  std::vector<std::int32_t> labels(static_cast<std::size_t>(read.count));
+  return Dataset({read.height, read.width, 1}, 1, std::move(read.pixels), std::move(labels));
+}
+
 void write_idx(const Dataset& dataset, const fs::path& images, const fs::path& labels) {
   const Shape& sample = dataset.sample_shape();
   if (dataset.pixels() == nullptr || sample.rank() != 3 || sample[2] != 1) {

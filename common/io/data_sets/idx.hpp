@@ -17,6 +17,10 @@ namespace stagewise {
 Dataset read_idx(const std::filesystem::path& images, const std::filesystem::path& labels,
                  int classes);
 
+/// Reads a file of images without labels: all have class 0, which means nothing.
+/// @throws Error as read_idx().
+Dataset read_idx_images(const std::filesystem::path& images);
+
 /// Writes images and labels as a pair of plain IDX files.
 /// Both are complete before either gets its name; existing files stay until then.
 /// @throws Error if the samples are not images of shape [height, width, 1], there are more than 256

@@ -123,12 +123,17 @@ Split load_for_training(const DatasetOptions& options) {
 
 Dataset load_for_evaluation(const DatasetOptions& options,
                             const std::optional<TableEncoding>& encoding) {
+  return load_for_prediction(options, encoding).samples;
+}
+
+Unseen load_for_prediction(const DatasetOptions& options,
+                           const std::optional<TableEncoding>& encoding) {
   Limit limit = limit_for(Subset::test, options);
   const FileToRead file = file_to_read(options);
   if (file.read == nullptr) {
     Dataset set = load_subset(options, Subset::test, limit);
     expect_to_hold(options.precision, set, origin_of(options, {}, "test sample"));
-    return set;
+    return {std::move(set)};
   }
   limit.samples = "sample";
   SingleFile all = file.read(file.path, options, encoding ? &*encoding : nullptr);
@@ -139,7 +144,7 @@ Dataset load_for_evaluation(const DatasetOptions& options,
   }
   Dataset used = limit.of(std::move(all.dataset));
   expect_to_hold(options.precision, used, origin);
-  return used;
+  return {std::move(used), all.has_labels};
 }
 
 }  // namespace stagewise

@@ -40,4 +40,15 @@ Split load_for_training(const DatasetOptions& options);
 Dataset load_for_evaluation(const DatasetOptions& options,
                             const std::optional<TableEncoding>& encoding = {});
 
+/// Samples to predict.
+struct Unseen {
+  Dataset samples;
+  bool has_labels = true;  ///< whether their classes mean something
+};
+
+/// The same for prediction: unless the options need labels, files in the formats idx, csv and hdf5
+/// may have none; then all samples have class 0.
+Unseen load_for_prediction(const DatasetOptions& options,
+                           const std::optional<TableEncoding>& encoding = {});
+
 }  // namespace stagewise

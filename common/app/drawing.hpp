@@ -1,0 +1,46 @@
+/// @file
+/// Images drawn in a terminal.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "data/dataset.hpp"
+
+namespace stagewise {
+
+/// What standard output can show.
+enum class Colours : std::uint8_t {
+  none,    ///< plain characters only
+  of_256,  ///< the 256 colours of xterm
+  all      ///< 24 bits a pixel
+};
+
+/// What standard output shows: none if it is not a terminal, or NO_COLOR is set to anything; else
+/// what COLORTERM and TERM say.
+Colours colours_of_output();
+
+/// How many columns standard output has: 80 if it is not a terminal.
+std::size_t columns_of_output();
+
+/// A drawing, from top to bottom. With colours, a line is two rows of pixels, in half blocks;
+/// without, each character stands for two pixels, the denser the lighter.
+struct Drawing {
+  std::vector<std::string> lines;
+  std::size_t width = 0;  ///< columns that each line takes
+};
+
+/// Draws a sample, which must be an image, [height, width, channels]: in colour if it has three
+/// channels, else its first one in grey. Values are shown as they are from 0 to 1; if some lie
+/// outside, from the least to the largest. A larger image is made smaller to fit.
+/// @param columns at most so many are used.
+Drawing draw(const Dataset& dataset, Index sample, Colours colours, std::size_t columns);
+
+/// Prints drawings beside one another, as many as there is room for, each with its caption below.
+/// @param captions lines for each drawing, the same number for all.
+void print_drawings(const std::vector<Drawing>& drawings,
+                    const std::vector<std::vector<std::string>>& captions, std::size_t columns);
+
+}  // namespace stagewise

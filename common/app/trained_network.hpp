@@ -1,0 +1,41 @@
+/// @file
+/// A network as a checkpoint holds it, ready to be used.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "app/options.hpp"
+#include "data/dataset.hpp"
+#include "io/checkpoint.hpp"
+#include "training/network.hpp"
+
+namespace stagewise {
+
+/// Reads the checkpoint that `--load` names, and adopts what it says about the network.
+/// @throws Error if it is damaged, not the same on every rank, not finite, or contradicts the
+///         command line or itself.
+Checkpoint read_trained(const Stage& stage, RunOptions& options);
+
+/// Sets the shape of the samples and the number of classes: those of the data set, or where the
+/// checkpoint says how many classes the network knows, so many.
+/// @throws Error if the checkpoint says that the network takes other samples, or knows fewer
+///         classes.
+void adopt_shape(const Checkpoint& checkpoint, const Dataset& dataset, RunOptions& options);
+
+/// The network as the stage executes it, with the checkpoint's parameters.
+/// @param options with the shape of the samples.
+/// @param rows of the largest batch.
+/// @throws Error if it does not fit into the device's memory, or has other parameters.
+template <typename T>
+Network<T> make_trained(const Stage& stage, const RunOptions& options, const Checkpoint& checkpoint,
+                        Index rows);
+
+/// Prints the header of a run that uses the network.
+/// @param samples, classes as in print_header().
+/// @param notes what the user should know, one sentence each.
+void print_header_of_trained(const Stage& stage, const RunOptions& options,
+                             const std::string& samples, int classes, const Checkpoint& checkpoint,
+                             const Model& model, const std::vector<std::string>& notes);
+
+}  // namespace stagewise
