@@ -27,7 +27,7 @@ namespace {
 
 template <typename Tiling>
 void multiply(cudaStream_t stream, const GemmProblem<double>& p, int parts, Workspace& workspace) {
-  with_fixed_loaders(p, [&](const auto& a, const auto& b) {
+  with_strided_matrices(p, [&](const auto& a, const auto& b) {
     multiply_planned_tiles<MmaDouble, double, Tiling>(stream, p.m, p.n, p.k, a, b,
                                                       AlphaBeta<double>(p), parts, workspace);
   });

@@ -1,15 +1,14 @@
 /// @file
 /// The main loop of rungs 14 and above, for any unit that multiplies.
 ///
-/// Around the multiplication, nothing changes: loaders say where an element is (loader.cuh),
+/// Around the multiplication, little changes: matrices say where an element is (loader.cuh),
 /// asynchronous copies fill a pipeline of k tiles (pipeline.cuh), and an epilogue stores
 /// (epilogue.cuh). What multiplies is a part of its own, a **multiplier**: it knows which elements
 /// of the factors a lane needs (its fragments), which sums it gets, and the instruction. For a
 /// tiling that gives a slice `depth` steps of a k tile, it is a type that has
 ///
-///     static constexpr int rounds;    // in which it loads fragments and multiplies them
+///     static constexpr int rounds;    // in which it loads fragments and multiplies them; even
 ///     static constexpr int products;  // of a round; copies are placed between them
-///     static constexpr int period;    // after so many rounds, it uses the same registers
 ///     void load(int round, const T* a, const T* b);      // the fragments of a round
 ///     void multiply(int round, const Before& before);    // before product i, calls before(i)
 ///     static constexpr int pairs;     // of sums that are neighbours in a row
@@ -17,8 +16,8 @@
 ///     int row(int pair);              // where a pair is in the block's tile
 ///     int column(int pair);
 ///
-/// Fragments are loaded one round ahead, so `round` goes on through several k tiles: its remainder
-/// by `rounds` says which steps are meant, and its remainder by `period` which registers.
+/// Fragments are loaded one round ahead, into one of two sets of registers. Round number `rounds` is
+/// the first of the next k tile.
 #pragma once
 
 #include "03_shared_memory/gemm/epilogue.cuh"
@@ -29,11 +28,11 @@ namespace stagewise::shared_memory {
 
 /// A block's work on a tile of C.
 template <typename T, template <typename, typename, typename> class MultiplierOf, typename Tiling_,
-          typename LoaderA, typename LoaderB>
+          typename MatrixA, typename MatrixB>
 class MultipliedTile {
  public:
   using Tiling = Tiling_;
-  using Stages = Pipeline<T, Tiling, LoaderA, LoaderB>;
+  using Stages = Pipeline<T, Tiling, MatrixA, MatrixB>;
   using Multiplier = MultiplierOf<Tiling, typename Stages::TileA, typename Stages::TileB>;
 
   /// The shared memory that a block needs.
@@ -46,21 +45,12 @@ class MultipliedTile {
   __device__ MultipliedTile(T* shared, TilePlace tile) : shared_(shared), tile_(tile) {}
 
   //! [multiply_tile]
-  /// Adds up k tiles `begin` to `end` - 1.
-  __device__ void multiply(const LoaderA& a, const LoaderB& b, int begin, int end) {
+  /// Adds up steps `begin` to `end` - 1; `begin` is a multiple of BK.
+  __device__ void multiply(const MatrixA& a, const MatrixB& b, int begin, int end) {
     Stages pipeline(shared_, a, b, tile_, begin, end);
     pipeline.fill();
     multiplier_.load(0, pipeline.a(), pipeline.b());
-    // Several k tiles at a time if their rounds end with other registers than they began with:
-    // which ones a fragment is in must be known when the loop is compiled.
-    constexpr int unrolled = Multiplier::rounds % Multiplier::period == 0 ? 1 : 2;
-    static_assert(unrolled * Multiplier::rounds % Multiplier::period == 0);
-    while (pipeline.has_k_tile()) {
-      multiply_k_tile(pipeline, 0);
-      if constexpr (unrolled == 2) {
-        if (pipeline.has_k_tile()) multiply_k_tile(pipeline, Multiplier::rounds);
-      }
-    }
+    while (pipeline.has_k_tile()) multiply_k_tile(pipeline);
     pipeline.drain();
   }
   //! [multiply_tile]
@@ -136,15 +126,15 @@ class MultipliedTile {
  private:
   //! [multiply_k_tile]
   /// Multiplies a k tile, whose first fragments must be loaded; at the end, those of the next are.
-  /// @param first the number of its first round, known when this is compiled.
-  __device__ __forceinline__ void multiply_k_tile(Stages& pipeline, int first) {
+  __device__ __forceinline__ void multiply_k_tile(Stages& pipeline) {
     constexpr int rounds = Multiplier::rounds;
+    static_assert(rounds % 2 == 0, "each k tile must begin with the same registers");
     constexpr int places = (rounds - 1) * Multiplier::products;  // for copies
 #pragma unroll
     for (int i = 0; i < rounds; ++i) {
       if (i + 1 == rounds) pipeline.advance();
-      multiplier_.load(first + i + 1, pipeline.a(), pipeline.b());
-      multiplier_.multiply(first + i, [&](int product) {
+      multiplier_.load(i + 1, pipeline.a(), pipeline.b());
+      multiplier_.multiply(i, [&](int product) {
         if (i + 1 < rounds) pipeline.copy(i * Multiplier::products + product, places);
       });
     }

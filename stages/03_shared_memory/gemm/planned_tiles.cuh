@@ -20,9 +20,9 @@ struct SharedTiles {
 
 //! [planned_tiles]
 template <template <typename, typename, typename> class Multiplier, typename T, typename Tiling,
-          typename LoaderA, typename LoaderB, typename Epilogue>
-__global__ void __launch_bounds__(Tiling::threads, LoaderA::length > 1 ? Tiling::blocks : 1)
-    planned_tiles_kernel(int m, int n, int k_tiles, LoaderA a, LoaderB b, Epilogue epilogue,
+          typename MatrixA, typename MatrixB, typename Epilogue>
+__global__ void __launch_bounds__(Tiling::threads, MatrixA::length > 1 ? Tiling::blocks : 1)
+    planned_tiles_kernel(int m, int n, int k, MatrixA a, MatrixB b, Epilogue epilogue,
                          SharedTiles<T> shared_tiles) {
   // Copies arrive in pieces of 32 bytes. Where a buffer does not begin at a multiple of its banks'
   // 128 bytes, each piece takes two of their rows: a third more time for the product.
@@ -32,11 +32,12 @@ __global__ void __launch_bounds__(Tiling::threads, LoaderA::length > 1 ? Tiling:
   const auto tiles = static_cast<int>(gridDim.x) / parts;
   const int tile = static_cast<int>(blockIdx.x) % tiles;
   const int part = static_cast<int>(blockIdx.x) / tiles;
-  const auto begin_of = [&](Index i) { return static_cast<int>(i * k_tiles / parts); };
+  const Index k_tiles = (k + Tiling::BK - 1) / Tiling::BK;
+  const auto begin_of = [&](int i) { return static_cast<int>(i * k_tiles / parts) * Tiling::BK; };
 
-  using Work = MultipliedTile<T, Multiplier, Tiling, LoaderA, LoaderB>;
+  using Work = MultipliedTile<T, Multiplier, Tiling, MatrixA, MatrixB>;
   Work work(reinterpret_cast<T*>(memory), order.place(tile));
-  work.multiply(a, b, begin_of(part), begin_of(part + 1));
+  work.multiply(a, b, begin_of(part), part + 1 < parts ? begin_of(part + 1) : k);
   work.add_slices();
   if (parts > 1) {
     T* const partials = shared_tiles.partials + tile * parts * Tiling::BM * Tiling::BN;
@@ -49,12 +50,12 @@ __global__ void __launch_bounds__(Tiling::threads, LoaderA::length > 1 ? Tiling:
 /// C = epilogue(op(A) op(B)), m, n at least 1.
 /// @param parts how many blocks share a tile; the workspace must have room for them.
 template <template <typename, typename, typename> class Multiplier, typename T, typename Tiling,
-          typename LoaderA, typename LoaderB, typename Epilogue>
-void multiply_planned_tiles(cudaStream_t stream, Index m, Index n, Index k, const LoaderA& a,
-                            const LoaderB& b, const Epilogue& epilogue, int parts,
+          typename MatrixA, typename MatrixB, typename Epilogue>
+void multiply_planned_tiles(cudaStream_t stream, Index m, Index n, Index k, const MatrixA& a,
+                            const MatrixB& b, const Epilogue& epilogue, int parts,
                             Workspace& workspace) {
-  constexpr int bytes = MultipliedTile<T, Multiplier, Tiling, LoaderA, LoaderB>::bytes();
-  constexpr auto* kernel = planned_tiles_kernel<Multiplier, T, Tiling, LoaderA, LoaderB, Epilogue>;
+  constexpr int bytes = MultipliedTile<T, Multiplier, Tiling, MatrixA, MatrixB>::bytes();
+  constexpr auto* kernel = planned_tiles_kernel<Multiplier, T, Tiling, MatrixA, MatrixB, Epilogue>;
   static const bool is_allowed = [] {  // more than the 48 KB that any kernel may use
     CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
     return true;
@@ -62,7 +63,7 @@ void multiply_planned_tiles(cudaStream_t stream, Index m, Index n, Index k, cons
   static_cast<void>(is_allowed);
   const auto blocks = static_cast<unsigned>(tile_count<Tiling>(m, n) * parts);
   kernel<<<blocks, Tiling::threads, bytes, stream>>>(
-      static_cast<int>(m), static_cast<int>(n), static_cast<int>(cuda::pieces(k, Tiling::BK)), a, b,
+      static_cast<int>(m), static_cast<int>(n), static_cast<int>(k), a, b,
       epilogue, SharedTiles<T>{parts, workspace.partials<T>(), workspace.counters()});
   CUDA_CHECK_LAUNCH("gemm (planned tiles)");
 }
