@@ -16,8 +16,8 @@
 ///     int row(int pair);              // where a pair is in the block's tile
 ///     int column(int pair);
 ///
-/// Fragments are loaded one round ahead, into one of two sets of registers. Round number `rounds` is
-/// the first of the next k tile.
+/// Fragments are loaded one round ahead, into one of two sets of registers. Round number `rounds`
+/// is the first of the next k tile.
 #pragma once
 
 #include "03_shared_memory/gemm/epilogue.cuh"
@@ -63,20 +63,15 @@ class MultipliedTile {
       __syncthreads();
 #pragma unroll
       for (int i = 0; i < Multiplier::pairs; ++i) {
-        if (owner_of(i) == slice) continue;
-        partial(i, 0, slice) = multiplier_.sum(i, 0);
-        partial(i, 1, slice) = multiplier_.sum(i, 1);
+        if (owner_of(i) != slice) partial(i, slice) = pair(i);
       }
       __syncthreads();
-#pragma unroll
-      for (int i = 0; i < Multiplier::pairs; ++i) {
-        if (owner_of(i) != slice) continue;
+      each_own_pair([&](int i) {
 #pragma unroll
         for (int other = 1; other < Tiling::slices; ++other) {
-          multiplier_.sum(i, 0) += partial(i, 0, (slice + other) % Tiling::slices);
-          multiplier_.sum(i, 1) += partial(i, 1, (slice + other) % Tiling::slices);
+          add(i, partial(i, (slice + other) % Tiling::slices));
         }
-      }
+      });
     }
   }
   //! [add_slices]
@@ -88,12 +83,17 @@ class MultipliedTile {
   /// @param counter 0 before and after; counts the blocks that have left their sums.
   /// @return whether this block is the last; the same for all of its threads.
   __device__ bool add_parts(T* partials, unsigned* counter, int part, int parts) {
-    each_sum([&](T& sum, int place) { partials[part * tile_elements + place] = sum; });
+    const auto left = [&](int part_, int i) -> Pair& {
+      constexpr int of_part = Multiplier::pairs * Tiling::threads_of_slice;
+      const int place = i * Tiling::threads_of_slice + Tiling::place();
+      return reinterpret_cast<Pair*>(partials)[part_ * of_part + place];
+    };
+    each_own_pair([&](int i) { left(part, i) = pair(i); });
     if (!is_last_block(counter, static_cast<unsigned>(parts))) return false;
-    each_sum([](T& sum, int /*place*/) { sum = 0; });
+    each_own_pair([&](int i) { multiplier_.sum(i, 0) = multiplier_.sum(i, 1) = 0; });
 #pragma unroll 4  // so that the loads of four parts are in flight together
     for (int other = 0; other < parts; ++other) {
-      each_sum([&](T& sum, int place) { sum += partials[other * tile_elements + place]; });
+      each_own_pair([&](int i) { add(i, left(other, i)); });
     }
     return true;
   }
@@ -102,16 +102,10 @@ class MultipliedTile {
   /// Passes the sums to the epilogue, and stores the results.
   template <typename Epilogue>
   __device__ void finish(const Epilogue& epilogue, int m, int n) {
-    struct alignas(2 * sizeof(T)) Pair {
-      T first;
-      T second;
-    };
-#pragma unroll
-    for (int i = 0; i < Multiplier::pairs; ++i) {
-      if (owner_of(i) != Tiling::slice()) continue;
+    each_own_pair([&](int i) {
       const int row = tile_.top + multiplier_.row(i);
       const int column = tile_.left + multiplier_.column(i);
-      if (row >= m || column >= n) continue;
+      if (row >= m || column >= n) return;
       T* const out = epilogue.row(row) + column;
       const T first = epilogue(row, column, multiplier_.sum(i, 0));
       if (epilogue.vectors) {
@@ -120,7 +114,7 @@ class MultipliedTile {
         out[0] = first;
         if (column + 1 < n) out[1] = epilogue(row, column + 1, multiplier_.sum(i, 1));
       }
-    }
+    });
   }
 
  private:
@@ -141,14 +135,17 @@ class MultipliedTile {
   }
   //! [multiply_k_tile]
 
-  /// Calls work(sum, its number within the tile) for each sum that this thread finishes.
-  template <typename Work>
-  __device__ void each_sum(const Work& work) {
-#pragma unroll
-    for (int i = 0; i < 2 * Multiplier::pairs; ++i) {
-      if (owner_of(i / 2) != Tiling::slice()) continue;
-      work(multiplier_.sum(i / 2, i % 2), i * Tiling::threads_of_slice + Tiling::place());
-    }
+  /// Two sums that are neighbours in a row.
+  struct alignas(2 * sizeof(T)) Pair {
+    T first;
+    T second;
+  };
+  __device__ Pair pair(int i) {
+    return {multiplier_.sum(i, 0), multiplier_.sum(i, 1)};
+  }
+  __device__ void add(int i, const Pair& other) {
+    multiplier_.sum(i, 0) += other.first;
+    multiplier_.sum(i, 1) += other.second;
   }
 
   /// Which slice finishes a pair.
@@ -156,14 +153,26 @@ class MultipliedTile {
     return pair * Tiling::slices / Multiplier::pairs;
   }
 
-  /// Where a slice leaves a sum for the slice that finishes it.
-  __device__ T& partial(int pair, int which, int from) const {
-    const int room = from > owner_of(pair) ? from - 1 : from;  // the owner leaves none
-    return shared_[((room * Multiplier::pairs + pair) * 2 + which) * Tiling::threads_of_slice +
-                   Tiling::place()];
+  /// Calls work(i) for each pair that this thread finishes. There is one branch for all of them,
+  /// not one for each: so their loads are in flight together.
+  template <typename Work>
+  __device__ __forceinline__ void each_own_pair(const Work& work) {
+#pragma unroll
+    for (int slice = 0; slice < Tiling::slices; ++slice) {
+      if (slice != Tiling::slice()) continue;
+#pragma unroll
+      for (int i = 0; i < Multiplier::pairs; ++i) {
+        if (owner_of(i) == slice) work(i);
+      }
+    }
   }
 
-  static constexpr int tile_elements = Tiling::BM * Tiling::BN;
+  /// Where a slice leaves a pair for the slice that finishes it.
+  __device__ Pair& partial(int pair, int from) const {
+    const int room = from > owner_of(pair) ? from - 1 : from;  // the owner leaves none
+    const int number = (room * Multiplier::pairs + pair) * Tiling::threads_of_slice;
+    return reinterpret_cast<Pair*>(shared_)[number + Tiling::place()];
+  }
 
   T* shared_;
   TilePlace tile_;

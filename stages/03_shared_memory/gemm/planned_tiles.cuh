@@ -21,7 +21,7 @@ struct SharedTiles {
 //! [planned_tiles]
 template <template <typename, typename, typename> class Multiplier, typename T, typename Tiling,
           typename MatrixA, typename MatrixB, typename Epilogue>
-__global__ void __launch_bounds__(Tiling::threads, MatrixA::length > 1 ? Tiling::blocks : 1)
+__global__ void __launch_bounds__(Tiling::threads, Tiling::blocks)
     planned_tiles_kernel(int m, int n, int k, MatrixA a, MatrixB b, Epilogue epilogue,
                          SharedTiles<T> shared_tiles) {
   // Copies arrive in pieces of 32 bytes. Where a buffer does not begin at a multiple of its banks'
@@ -63,8 +63,8 @@ void multiply_planned_tiles(cudaStream_t stream, Index m, Index n, Index k, cons
   static_cast<void>(is_allowed);
   const auto blocks = static_cast<unsigned>(tile_count<Tiling>(m, n) * parts);
   kernel<<<blocks, Tiling::threads, bytes, stream>>>(
-      static_cast<int>(m), static_cast<int>(n), static_cast<int>(k), a, b,
-      epilogue, SharedTiles<T>{parts, workspace.partials<T>(), workspace.counters()});
+      static_cast<int>(m), static_cast<int>(n), static_cast<int>(k), a, b, epilogue,
+      SharedTiles<T>{parts, workspace.partials<T>(), workspace.counters()});
   CUDA_CHECK_LAUNCH("gemm (planned tiles)");
 }
 

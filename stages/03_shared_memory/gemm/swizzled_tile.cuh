@@ -35,7 +35,8 @@ struct SwizzledTile {
       constexpr unsigned vectors = BK / length;  // of a place
       constexpr unsigned read = 4 / length;      // of them are read together
       constexpr unsigned bytes = BK * sizeof(T);
-      constexpr unsigned places = bytes < bytes_of_banks ? bytes_of_banks / bytes : 1;  // in all banks
+      constexpr unsigned places =
+          bytes < bytes_of_banks ? bytes_of_banks / bytes : 1;  // in all banks
       static_assert((vectors & (vectors - 1)) == 0 && read >= 1);
       const unsigned swizzle = read * (place / places % (vectors / read));
       return place * BK + ((step / length) ^ swizzle) * length + step % length;
