@@ -10,11 +10,11 @@
 
 namespace stagewise::shared_memory {
 
-/// Where blocks that share a tile leave their sums.
+/// How blocks share a tile.
 template <typename T>
 struct SharedTiles {
-  int parts;           ///< how many blocks share a tile
-  T* partials;         ///< all parts of a tile, one after another
+  KTileRow k_tiles;    ///< the tile's, and each block's piece
+  T* partials;         ///< where the blocks leave their sums: all of a tile, one after another
   unsigned* counters;  ///< one for each tile
 };
 
@@ -23,25 +23,24 @@ template <template <typename, typename, typename> class Multiplier, typename T, 
           typename MatrixA, typename MatrixB, typename Epilogue>
 __global__ void __launch_bounds__(Tiling::threads, Tiling::blocks)
     planned_tiles_kernel(int m, int n, int k, MatrixA a, MatrixB b, Epilogue epilogue,
-                         SharedTiles<T> shared_tiles) {
+                         SharedTiles<T> shared) {
   // Copies arrive in pieces of 32 bytes. Where a buffer does not begin at a multiple of its banks'
   // 128 bytes, each piece takes two of their rows: a third more time for the product.
   extern __shared__ __align__(128) unsigned char memory[];
   const TileOrder<Tiling> order = {m, n};
-  const int parts = shared_tiles.parts;
-  const auto tiles = static_cast<int>(gridDim.x) / parts;
-  const int tile = static_cast<int>(blockIdx.x) % tiles;
-  const int part = static_cast<int>(blockIdx.x) / tiles;
-  const Index k_tiles = (k + Tiling::BK - 1) / Tiling::BK;
-  const auto begin_of = [&](int i) { return static_cast<int>(i * k_tiles / parts) * Tiling::BK; };
+  const auto tile = static_cast<int>(blockIdx.x);
+  const auto part = static_cast<int>(blockIdx.y);
+  const auto parts = static_cast<int>(gridDim.y);
+  const int begin = shared.k_tiles.begin(part) * Tiling::BK;
+  const int end = shared.k_tiles.begin(part + 1) * Tiling::BK;
 
   using Work = MultipliedTile<T, Multiplier, Tiling, MatrixA, MatrixB>;
   Work work(reinterpret_cast<T*>(memory), order.place(tile));
-  work.multiply(a, b, begin_of(part), part + 1 < parts ? begin_of(part + 1) : k);
+  work.multiply(a, b, begin, end < k ? end : k);
   work.add_slices();
   if (parts > 1) {
-    T* const partials = shared_tiles.partials + tile * parts * Tiling::BM * Tiling::BN;
-    if (!work.add_parts(partials, shared_tiles.counters + tile, part, parts)) return;
+    T* const partials = shared.partials + tile * parts * Tiling::BM * Tiling::BN;
+    if (!work.add_parts(partials, shared.counters + tile, part, parts)) return;
   }
   work.finish(epilogue, m, n);
 }
@@ -61,10 +60,12 @@ void multiply_planned_tiles(cudaStream_t stream, Index m, Index n, Index k, cons
     return true;
   }();
   static_cast<void>(is_allowed);
-  const auto blocks = static_cast<unsigned>(tile_count<Tiling>(m, n) * parts);
+  const Index k_tiles = cuda::pieces(k, Tiling::BK);
+  const KTileRow row = {static_cast<int>(k_tiles / parts), static_cast<int>(k_tiles % parts)};
+  const dim3 blocks(static_cast<unsigned>(tile_count<Tiling>(m, n)), static_cast<unsigned>(parts));
   kernel<<<blocks, Tiling::threads, bytes, stream>>>(
       static_cast<int>(m), static_cast<int>(n), static_cast<int>(k), a, b, epilogue,
-      SharedTiles<T>{parts, workspace.partials<T>(), workspace.counters()});
+      SharedTiles<T>{row, workspace.partials<T>(), workspace.counters()});
   CUDA_CHECK_LAUNCH("gemm (planned tiles)");
 }
 
