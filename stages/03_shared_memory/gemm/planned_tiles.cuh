@@ -81,7 +81,7 @@ constexpr FittedTile<T> fitted_tile(decltype(FittedTile<T>::run) run) {
           Tiling::BN,
           Tiling::BK,
           Tiling::slices,
-          Tiling::threads / 32,
+          Tiling::stages,
           Tiling::blocks,
           std::max(pipeline, others),
           run};
