@@ -24,8 +24,8 @@ template <template <typename, typename, typename> class Multiplier, typename T, 
 __global__ void __launch_bounds__(Tiling::threads, Tiling::blocks)
     planned_tiles_kernel(int m, int n, int k, MatrixA a, MatrixB b, Epilogue epilogue,
                          SharedTiles<T> shared) {
-  // Copies arrive in pieces of 32 bytes. Where a buffer does not begin at a multiple of its banks'
-  // 128 bytes, each piece takes two of their rows: a third more time for the product.
+  // At a multiple of the banks' 128 bytes, even if other variables come before: otherwise, copies
+  // that would write one row of the banks write two.
   extern __shared__ __align__(128) unsigned char memory[];
   const TileOrder<Tiling> order = {m, n};
   const auto tile = static_cast<int>(blockIdx.x);
