@@ -62,11 +62,13 @@ constexpr auto tilings = std::to_array<FittedTile<double>>({
 
 }  // namespace
 
+/// See gemm.hpp.
 template <>
 std::span<const FittedTile<double>> gemm_tiles() {
   return tilings;
 }
 
+/// None: the rung multiplies doubles.
 template <>
 std::span<const FittedTile<float>> gemm_tiles() {
   return {};

@@ -48,9 +48,12 @@ class MmaDouble {
   __device__ double& sum(int pair, int which) {
     return sums_[pair / 2][pair % 2 * 2 + which];
   }
+
+  /// Where they are in the block's tile: their row, and the column of the first.
   static __device__ int row(int pair) {
     return Tiling::warp_row() + pair / 2 / across * 16 + pair % 2 * 8 + g();
   }
+  /// See row().
   static __device__ int column(int pair) {
     return Tiling::warp_column() + pair / 2 % across * 8 + t() * 2;
   }

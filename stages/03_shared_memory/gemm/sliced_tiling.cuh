@@ -42,6 +42,7 @@ struct SlicedTiling {
 
   /// Where its warp's tile begins in the block's.
   static __device__ int warp_row() { return warp() / warps_across * WM; }
+  /// See warp_row().
   static __device__ int warp_column() { return warp() % warps_across * WN; }
 
  private:
