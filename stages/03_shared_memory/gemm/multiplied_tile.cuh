@@ -83,10 +83,10 @@ class MultipliedTile {
   /// @param counter 0 before and after; counts the blocks that have left their sums.
   /// @return whether this block is the last; the same for all of its threads.
   __device__ bool add_parts(T* partials, unsigned* counter, int part, int parts) {
-    const auto left = [&](int part_, int i) -> Pair& {
+    const auto left = [&](int by, int i) -> Pair& {
       constexpr int of_part = Multiplier::pairs * Tiling::threads_of_slice;
       const int place = i * Tiling::threads_of_slice + Tiling::place();
-      return reinterpret_cast<Pair*>(partials)[part_ * of_part + place];
+      return reinterpret_cast<Pair*>(partials)[by * of_part + place];
     };
     each_own_pair([&](int i) { left(part, i) = pair(i); });
     if (!is_last_block(counter, static_cast<unsigned>(parts))) return false;
