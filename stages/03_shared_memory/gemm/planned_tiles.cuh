@@ -69,9 +69,19 @@ void multiply_planned_tiles(cudaStream_t stream, Index m, Index n, Index k, cons
   CUDA_CHECK_LAUNCH("gemm (planned tiles)");
 }
 
-/// An entry of a table of tiles.
-template <typename T, typename Tiling>
-constexpr FittedTile<T> fitted_tile(decltype(FittedTile<T>::run) run) {
+/// Computes a product with a tiling, in tiles that `parts` blocks share.
+template <template <typename, typename, typename> class Multiplier, typename T, typename Tiling>
+void multiply_with(cudaStream_t stream, const GemmProblem<T>& p, int parts, Workspace& workspace) {
+  with_strided_matrices(p, [&](const auto& a, const auto& b) {
+    multiply_planned_tiles<Multiplier, T, Tiling>(stream, p.m, p.n, p.k, a, b, AlphaBeta<T>(p),
+                                                  parts, workspace);
+  });
+}
+
+/// An entry of a table of tiles: the numbers of a SlicedTiling, in its order.
+template <template <typename, typename, typename> class Multiplier, typename T, int... numbers>
+constexpr FittedTile<T> fitted_tile() {
+  using Tiling = SlicedTiling<numbers...>;
   constexpr int size = sizeof(T);
   constexpr int padding = 2 * 32;  // bytes of a step, in the layout that takes more
   constexpr int pipeline =
@@ -84,7 +94,7 @@ constexpr FittedTile<T> fitted_tile(decltype(FittedTile<T>::run) run) {
           Tiling::stages,
           Tiling::blocks,
           std::max(pipeline, others),
-          run};
+          multiply_with<Multiplier, T, Tiling>};
 }
 
 }  // namespace stagewise::shared_memory

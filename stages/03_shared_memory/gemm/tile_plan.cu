@@ -11,7 +11,8 @@
 
 #include <algorithm>
 
-#include "03_shared_memory/gemm/tile_plan.hpp"
+#include "03_shared_memory/gemm.hpp"
+#include "03_shared_memory/gemm/rungs.hpp"
 #include "cuda/device.hpp"
 #include "cuda/launch.cuh"
 
@@ -101,11 +102,19 @@ TilePlan plan_tiles(std::span<const FittedTile<T>> table, Index m, Index n, Inde
 }
 //! [plan_tile]
 
+template <typename T>
+void gemm_planned_tiles(cudaStream_t stream, const GemmProblem<T>& p, Workspace& workspace) {
+  const TilePlan plan = plan_tiles(gemm_tiles<T>(), p.m, p.n, p.k);
+  gemm_tiles<T>()[plan.tile].run(stream, p, plan.parts, workspace);
+}
+
 template int max_parts(const FittedTile<float>&, Index, Index, Index);
 template int max_parts(const FittedTile<double>&, Index, Index, Index);
 template TilePlan plan_tile(const FittedTile<float>&, Index, Index, Index);
 template TilePlan plan_tile(const FittedTile<double>&, Index, Index, Index);
 template TilePlan plan_tiles(std::span<const FittedTile<float>>, Index, Index, Index);
 template TilePlan plan_tiles(std::span<const FittedTile<double>>, Index, Index, Index);
+template void gemm_planned_tiles(cudaStream_t, const GemmProblem<float>&, Workspace&);
+template void gemm_planned_tiles(cudaStream_t, const GemmProblem<double>&, Workspace&);
 
 }  // namespace stagewise::shared_memory
