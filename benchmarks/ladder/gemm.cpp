@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <cmath>
 #include <limits>
+#include <type_traits>
 
 #include "03_shared_memory/gemm.hpp"
 #include "app/text.hpp"
@@ -186,7 +187,7 @@ std::vector<Row> rows_of_tiles(const GemmProblem<T>& problem, Row row) {
     const int parts = shared_memory::plan_tile(tiles[i], problem.m, problem.n, problem.k).parts;
     row.name = std::to_string(tiles[i].BM) + "x" + std::to_string(tiles[i].BN);
     row.idea = row.plan = plan_text(tiles[i], parts);
-    row.picked = i == plan.tile;
+    row.picked = i == plan.tile && shared_memory::pick_gemm(problem).name == rung.name;
     row.skipped = tiles[i].bytes > cuda::shared_memory_per_block()
                       ? "it takes more shared memory than this GPU gives a block"
                       : "";

@@ -93,13 +93,14 @@ TEST_F(Ladders, ARungRunsByItsName) {
 }
 
 TEST_F(Ladders, TheTopRungsTilesAreVerified) {
-  const std::string product = program + "gemm --m 65 --n 17 --k 300 --precision double ";
-  const json picked = report_of(product + "--picked").at("tables").at(0).at("rows");
+  const std::string product = program + "gemm --m 65 --n 17 --k 300 ";
+  const json picked =
+      report_of(product + "--precision double --picked").at("tables").at(0).at("rows");
   ASSERT_EQ(picked.size(), 1U) << picked;
   EXPECT_TRUE(picked.at(0).contains("picked")) << picked;
   if (picked.at(0).at("name") != "tensor-cores") GTEST_SKIP() << "this GPU has none of them";
-  for (const char* const options : {"--tiles --transpose-b", "--tiles --precision float"}) {
-    const json report = report_of(product + options);
+  for (const char* const options : {"--transpose-b --precision double", "--precision float"}) {
+    const json report = report_of(product + "--tiles " + options);
     expect_verified(report);
     const json& rows = report.at("tables").at(0).at("rows");
     EXPECT_GE(rows.size(), 5U);
