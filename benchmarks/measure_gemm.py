@@ -10,7 +10,7 @@ Without a GPU, to try the script itself (the figures mean nothing then, and the 
 
 Each product is verified, then timed: the median of CUDA graphs with many launches, both sides in
 the same process. Sizes that nobody has chosen by hand are drawn at random around the known ones, by
---seed. Section 4 runs every tile from which the top rung picks, to see whether it picks well.
+--seed. Section 4 runs every tile from which the top rungs pick, to see whether they pick well.
 """
 
 import dataclasses
@@ -204,21 +204,23 @@ def tiles(bench, products, precision):
         chosen = next((s for row, s in zip(found, times) if row.get("picked")), None)
         rows.append([str(product), *cells, duration(reference), ratio(best, chosen)])
     return ("In brackets the number of blocks that share a tile, if there are several; the picked "
-            "tile is bold, and the last column is the best tile's time over its time.\n\n"
+            "tile is bold, and the last column is the best tile's time over its time. Where none is "
+            "bold, the stage picks another rung.\n\n"
             + table(["product", *columns, "cuBLAS", "picked"], rows))
 
 
-def tiles_in_double(bench):
+def every_tile(bench):
     products = [EXAMPLE, LARGE, Product(800, 10, 1000), Product(777, 1001, 513),
                 *products_of_step(256, 100), *products_of_step(1000, 1000),
                 *products_of_step(256, 10000), *neighbours(EXAMPLE, 6, bench.seed)]
-    return tiles(bench, products, "double")
+    return "\n".join(f"In {precision}:\n\n{tiles(bench, products, precision)}"
+                     for precision in PRECISIONS)
 
 
 SECTIONS = [("Products of the reports, and a large one", known_products),
             ("The five products of a training step", steps),
             ("Sizes that nobody has chosen", random_products),
-            ("Every tile, in double", tiles_in_double)]
+            ("Every tile", every_tile)]
 
 
 def main():

@@ -46,6 +46,7 @@ NOTHING = "-"
 # At 4096^3, verification alone takes seconds, and the lower rungs are no match for such a size.
 RUNGS_FOR_LARGE = ["tile-32", "register-tile", "vector-loads", "double-buffering", "warp-tiles",
                    "main-loop", "async-copies", "stream-k"]
+RUNGS_FOR_LARGE_DOUBLES = [*RUNGS_FOR_LARGE, "tensor-cores"]
 RUNGS_TO_PICK_FROM = ["stream-k", "async-copies", "main-loop"]
 
 # Report 000, section 3.1 and table 2, on a Tesla K80: the difference to cuBLAS, and seconds by the
@@ -358,8 +359,9 @@ def merged(reports):
 
 def large_gemm(bench):
     size = bench.sizes.large_gemm
+    rungs = {"float": RUNGS_FOR_LARGE, "double": RUNGS_FOR_LARGE_DOUBLES}
     reports = {precision: merged([bench.report(gemm(size, precision, "--rung", rung))
-                                  for rung in RUNGS_FOR_LARGE])
+                                  for rung in rungs[precision]])
                for precision in PRECISIONS}
     return f"""### {by(*size)}
 

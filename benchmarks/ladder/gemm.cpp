@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <cmath>
 #include <limits>
+#include <type_traits>
 
 #include "03_shared_memory/gemm.hpp"
 #include "app/text.hpp"
@@ -158,7 +159,9 @@ Row row_of(const GemmOptions& o) {
           .bytes = sizeof(T) * (factors + results * (o.beta == 0 ? 1 : 2))};
 }
 
-constexpr std::string_view top_rung = "tensor-cores";
+/// The rung that has tiles to pick from.
+template <typename T>
+constexpr std::string_view top_rung = std::is_same_v<T, double> ? "tensor-cores" : "fitted-tiles";
 
 /// "64x104, 16 deep, 2 slices, 3 parts".
 template <typename T>
@@ -172,9 +175,9 @@ std::string plan_text(const shared_memory::FittedTile<T>& tile, int parts) {
 template <typename T>
 std::vector<Row> rows_of_tiles(const GemmProblem<T>& problem, Row row) {
   const auto tiles = shared_memory::gemm_tiles<T>();
-  const auto& rung = find_rung(shared_memory::gemm_ladder<T>(), top_rung);
+  const auto& rung = find_rung(shared_memory::gemm_ladder<T>(), top_rung<T>);
   if (const shared_memory::Support support = rung.supports(problem); !support) {
-    throw Error("the tiles of " + std::string(top_rung) +
+    throw Error("the tiles of " + std::string(top_rung<T>) +
                 " cannot be used here: " + support.reason);
   }
   const auto plan = shared_memory::plan_tiles(tiles, problem.m, problem.n, problem.k);
@@ -184,7 +187,7 @@ std::vector<Row> rows_of_tiles(const GemmProblem<T>& problem, Row row) {
     const int parts = shared_memory::plan_tile(tiles[i], problem.m, problem.n, problem.k).parts;
     row.name = std::to_string(tiles[i].BM) + "x" + std::to_string(tiles[i].BN);
     row.idea = row.plan = plan_text(tiles[i], parts);
-    row.picked = i == plan.tile;
+    row.picked = i == plan.tile && shared_memory::pick_gemm(problem).name == rung.name;
     row.skipped = tiles[i].bytes > cuda::shared_memory_per_block()
                       ? "it takes more shared memory than this GPU gives a block"
                       : "";
@@ -202,7 +205,7 @@ std::vector<Row> rows_of_product(const GemmOptions& o, const GemmProblem<T>& pro
   std::vector<Row> rows = rows_for(shared_memory::gemm_ladder<T>(), o.picked ? picked : o.rung,
                                    problem, common, picked);
   for (Row& row : rows) {
-    if (row.name != top_rung || !row.skipped.empty()) continue;
+    if (row.name != top_rung<T> || !row.skipped.empty()) continue;
     const auto tiles = shared_memory::gemm_tiles<T>();
     const auto plan = shared_memory::plan_tiles(tiles, problem.m, problem.n, problem.k);
     row.plan = plan_text(tiles[plan.tile], plan.parts);

@@ -5,7 +5,7 @@
 /// what they load within a block, rungs 6 and 7 within a thread, too, and rung 10 within a warp.
 /// Rung 8 loads vectors, and from rung 9 on the rungs load while they multiply. Rungs 11 to 13
 /// share one main loop; the last of them keeps all multiprocessors busy until the end. Rung 14
-/// multiplies doubles on tensor cores.
+/// multiplies doubles on tensor cores, and rung 15 floats in the same loop.
 
 #include <array>
 
@@ -67,6 +67,12 @@ Support supports_tensor_cores(const GemmProblem<T>& p) {
   return {"it multiplies doubles; tensor cores round floats to 10 bits of fraction"};
 }
 
+template <typename T>
+Support supports_fitted_tiles(const GemmProblem<T>& p) {
+  if (std::is_same_v<T, float>) return supports_async_copies(p);
+  return {"it multiplies floats; tensor cores are faster for doubles"};
+}
+
 //! [ladder]
 template <typename T>
 const auto& rungs() {
@@ -113,7 +119,9 @@ const auto& rungs() {
       {"stream-k", "stages/03_shared_memory/gemm/13_stream_k.cu", "the same work for every block",
        run<T, gemm_stream_k<T>>, supports_stream_k<T>},
       {"tensor-cores", "stages/03_shared_memory/gemm/14_tensor_cores.cu", "fp64 by mma.sync",
-       run<T, gemm_tensor_cores<T>>, supports_tensor_cores<T>},
+       run<T, gemm_planned_tiles<T>>, supports_tensor_cores<T>},
+      {"fitted-tiles", "stages/03_shared_memory/gemm/15_fitted_tiles.cu",
+       "the same loop for floats", run<T, gemm_planned_tiles<T>>, supports_fitted_tiles<T>},
   });
   return ladder;
 }

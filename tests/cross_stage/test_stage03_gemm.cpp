@@ -173,6 +173,9 @@ TYPED_TEST(GemmLadder, EveryRungTakesUnusualShapes) {
   this->expect_counters_at_zero();
 }
 
+template <typename T>
+constexpr const char* rung_with_tiles = std::is_same_v<T, double> ? "tensor-cores" : "fitted-tiles";
+
 /// 64 rows a tile, and 65,535 tiles in a grid's y.
 TYPED_TEST(GemmLadder, TheTopRungsTakeMoreRowsThanAGridHas) {
   using T = TypeParam;
@@ -182,7 +185,7 @@ TYPED_TEST(GemmLadder, TheTopRungsTakeMoreRowsThanAGridHas) {
     for (const char* const name : {"vector-loads", "double-buffering", "warp-tiles"}) {
       rows.emplace_back(name, 8'400'000);
     }
-    rows.emplace_back("tensor-cores", 2'100'000);
+    rows.emplace_back(rung_with_tiles<T>, 2'100'000);
   }
   for (const auto& [name, m] : rows) {
     const GemmRung<T>& rung = find_rung(shared_memory::gemm_ladder<T>(), name);
@@ -196,7 +199,7 @@ TYPED_TEST(GemmLadder, TheTopRungsTakeMoreRowsThanAGridHas) {
 /// around those of the tile, with vectors and with single numbers.
 TYPED_TEST(GemmLadder, EveryTileComputesWhatStage01Computes) {
   using T = TypeParam;
-  const GemmRung<T>& rung = find_rung(shared_memory::gemm_ladder<T>(), "tensor-cores");
+  const GemmRung<T>& rung = find_rung(shared_memory::gemm_ladder<T>(), rung_with_tiles<T>);
   if (!rung.supports({})) GTEST_SKIP() << rung.supports({}).reason;
   for (const shared_memory::FittedTile<T>& tile : shared_memory::gemm_tiles<T>()) {
     if (tile.bytes > cuda::shared_memory_per_block()) continue;
@@ -234,7 +237,7 @@ TYPED_TEST(GemmLadder, EveryTileComputesWhatStage01Computes) {
 /// The same bits in every run of every tile, however many blocks share it.
 TYPED_TEST(GemmLadder, EveryTileRepeatsItselfBitForBit) {
   using T = TypeParam;
-  const GemmRung<T>& rung = find_rung(shared_memory::gemm_ladder<T>(), "tensor-cores");
+  const GemmRung<T>& rung = find_rung(shared_memory::gemm_ladder<T>(), rung_with_tiles<T>);
   if (!rung.supports({})) GTEST_SKIP() << rung.supports({}).reason;
   Workspace workspace;
   constexpr Index m = 70;

@@ -20,24 +20,13 @@
 #include "03_shared_memory/gemm.hpp"
 #include "03_shared_memory/gemm/mma_double.cuh"
 #include "03_shared_memory/gemm/planned_tiles.cuh"
-#include "03_shared_memory/gemm/rungs.hpp"
 
 namespace stagewise::shared_memory {
 namespace {
 
-template <typename Tiling>
-void multiply(cudaStream_t stream, const GemmProblem<double>& p, int parts, Workspace& workspace) {
-  with_fixed_loaders(p, [&](const auto& a, const auto& b) {
-    multiply_planned_tiles<MmaDouble, double, Tiling>(stream, p.m, p.n, p.k, a, b,
-                                                      AlphaBeta<double>(p), parts, workspace);
-  });
-}
-
-/// An entry of the table: the numbers of a SlicedTiling, in its order.
 template <int... numbers>
 constexpr FittedTile<double> tile() {
-  using Tiling = SlicedTiling<numbers...>;
-  return fitted_tile<double, Tiling>(multiply<Tiling>);
+  return fitted_tile<MmaDouble, double, numbers...>();
 }
 
 //! [tilings_for_tensor_cores]
@@ -53,10 +42,10 @@ constexpr auto tilings = std::to_array<FittedTile<double>>({
     tile<64, 80, 16, 16, 80, 2, 4, 1>(),
     tile<64, 64, 16, 32, 32, 1, 3, 3>(),
     tile<64, 48, 16, 16, 48, 2, 4, 2>(),
-    tile<32, 64, 32, 32, 32, 4, 3, 1>(),
+    tile<32, 64, 32, 32, 32, 4, 4, 1>(),
     tile<32, 32, 32, 32, 32, 4, 4, 3>(),
-    tile<64, 16, 32, 32, 16, 4, 4, 2>(),
-    tile<16, 16, 64, 16, 16, 8, 3, 2>(),
+    tile<64, 16, 32, 32, 16, 4, 5, 2>(),
+    tile<16, 16, 64, 16, 16, 8, 5, 2>(),
 });
 //! [tilings_for_tensor_cores]
 
@@ -67,20 +56,5 @@ template <>
 std::span<const FittedTile<double>> gemm_tiles() {
   return tilings;
 }
-
-/// None: the units round floats.
-template <>
-std::span<const FittedTile<float>> gemm_tiles() {
-  return {};
-}
-
-template <typename T>
-void gemm_tensor_cores(cudaStream_t stream, const GemmProblem<T>& p, Workspace& workspace) {
-  const TilePlan plan = plan_tiles(gemm_tiles<T>(), p.m, p.n, p.k);
-  gemm_tiles<T>()[plan.tile].run(stream, p, plan.parts, workspace);
-}
-
-template void gemm_tensor_cores(cudaStream_t, const GemmProblem<float>&, Workspace&);
-template void gemm_tensor_cores(cudaStream_t, const GemmProblem<double>&, Workspace&);
 
 }  // namespace stagewise::shared_memory

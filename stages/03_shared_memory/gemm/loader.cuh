@@ -88,36 +88,6 @@ struct VectorLoader : StoredMatrix<T> {
 };
 //! [stored]
 
-/// Likewise for single numbers: for rows of odd lengths. A thread copies so many of them that its
-/// registers cannot hold all their rows. But these lie at equal distances, so the compiler needs
-/// just one, if each place is compared with the last one anew.
-template <typename T, bool along>
-struct NumberLoader : StoredMatrix<T> {
-  static constexpr int length = 1;
-  static constexpr bool computes_rows = true;  ///< for each copy
-
-  /// The first element of a place, which may not exist.
-  struct Row {
-    const T* begin;
-    bool is_inside;
-  };
-
-  /// Known at compile time.
-  static __device__ constexpr bool memory_runs_along() { return along; }
-
-  /// Where a row of A begins, or a column of B.
-  __device__ Row row(int place) const {
-    return {this->data + static_cast<Index>(place) * (along ? this->steps : 1),
-            place < this->places};
-  }
-
-  /// Where its element of a step is.
-  __device__ Element<T> at(const Row& row, int step) const {
-    const Element<T> element = this->element_at(row.begin, step, along);
-    return {element.address, element.is_inside && row.is_inside};
-  }
-};
-
 /// A loader of single numbers, whose memory runs in either direction, where speed matters less.
 template <typename T>
 struct ScalarLoader : StoredMatrix<T> {
@@ -171,10 +141,35 @@ void with_loaders(const GemmProblem<T>& p, const Multiply& multiply) {
 }
 //! [with_loaders]
 
-/// The same with loaders whose direction the compiler always knows, for rungs 14 and above: vectors
-/// for both factors if both have them, else single numbers for both.
+//! [strided_matrix]
+/// A factor as rungs 14 and above see it: elements at fixed distances. So a thread does not have to
+/// look for them: from a k tile to the next, it moves its pointers on.
+/// @tparam along_ whether neighbours in memory differ in the step along k.
+/// @tparam length_ how many neighbours can be copied at once: a vector, or a single number.
+template <typename T, bool along_, int length_>
+struct StridedMatrix {
+  static constexpr bool along = along_;
+  static constexpr int length = length_;
+
+  const T* data;
+  int places;  ///< rows of op(A), or columns of op(B)
+  int steps;   ///< k
+
+  /// From a place to the next, and from a step to the next.
+  __device__ Index place_stride() const { return along ? steps : 1; }
+  __device__ Index step_stride() const { return along ? 1 : places; }
+
+  /// Where an element is, or would be.
+  __device__ const T* at(int place, int step) const {
+    return data + place * place_stride() + step * step_stride();
+  }
+};
+//! [strided_matrix]
+
+/// Calls `multiply(A, B)` with two strided matrices: with vectors if both factors have them, else
+/// with single numbers.
 template <typename T, typename Multiply>
-void with_fixed_loaders(const GemmProblem<T>& p, const Multiply& multiply) {
+void with_strided_matrices(const GemmProblem<T>& p, const Multiply& multiply) {
   const auto m = static_cast<int>(p.m);
   const auto n = static_cast<int>(p.n);
   const auto k = static_cast<int>(p.k);
@@ -182,15 +177,17 @@ void with_fixed_loaders(const GemmProblem<T>& p, const Multiply& multiply) {
   const bool b_along = p.op_b == Transpose::yes;
   const bool have_vectors =
       is_aligned(p.a, a_along ? p.k : p.m) && is_aligned(p.b, b_along ? p.k : p.n);
+  const auto with = [&]<bool along_a, bool along_b, int length>() {
+    multiply(StridedMatrix<T, along_a, length>{p.a, m, k},
+             StridedMatrix<T, along_b, length>{p.b, n, k});
+  };
+  const auto with_b = [&]<bool along_a, bool along_b>() {
+    have_vectors ? with.template operator()<along_a, along_b, Vector<T>::length>()
+                 : with.template operator()<along_a, along_b, 1>();
+  };
   const auto with_a = [&]<bool along_a>() {
-    const auto with_b = [&]<bool along_b>() {
-      if (have_vectors) {
-        multiply(VectorLoader<T, along_a>{{p.a, m, k}}, VectorLoader<T, along_b>{{p.b, n, k}});
-      } else {
-        multiply(NumberLoader<T, along_a>{{p.a, m, k}}, NumberLoader<T, along_b>{{p.b, n, k}});
-      }
-    };
-    b_along ? with_b.template operator()<true>() : with_b.template operator()<false>();
+    b_along ? with_b.template operator()<along_a, true>()
+            : with_b.template operator()<along_a, false>();
   };
   a_along ? with_a.template operator()<true>() : with_a.template operator()<false>();
 }

@@ -8,8 +8,8 @@ namespace stagewise::shared_memory {
 
 //! [mma_double]
 /// A warp's tile of WM x WN consists of products of 16 x 4 by 4 x 8, for which a lane has single
-/// elements, one of every 4 x 8. A round is 4 steps. A's elements are loaded for two rounds, B's
-/// for one; see multiplied_tile.cuh for what a multiplier has.
+/// elements, one of every 4 x 8. A round is 4 steps; see multiplied_tile.cuh for what a multiplier
+/// has.
 template <typename Tiling, typename TileA, typename TileB>
 class MmaDouble {
  public:
@@ -17,22 +17,15 @@ class MmaDouble {
   static constexpr int across = Tiling::WN / 8;
   static constexpr int rounds = Tiling::depth / 4;
   static constexpr int products = down * across;
-  static constexpr int period = 4;
   static constexpr int pairs = 2 * products;
   static_assert(Tiling::WM % 16 == 0 && Tiling::WN % 8 == 0 && Tiling::depth % 8 == 0);
 
   /// Loads this lane's elements of a round.
   __device__ __forceinline__ void load(int round, const double* a, const double* b) {
     const int step = Tiling::slice() * Tiling::depth + round % rounds * 4 + t();
-    if (round % 2 == 0) {
 #pragma unroll
-      for (int i = 0; i < down; ++i) {
-#pragma unroll
-        for (int part = 0; part < 4; ++part) {
-          const int row = Tiling::warp_row() + i * 16 + part % 2 * 8 + g();
-          a_[round / 2 % 2][i][part] = a[TileA::index(row, step + part / 2 * 4)];
-        }
-      }
+    for (int i = 0; i < 2 * down; ++i) {
+      a_[round % 2][i] = a[TileA::index(Tiling::warp_row() + i * 8 + g(), step)];
     }
 #pragma unroll
     for (int j = 0; j < across; ++j) {
@@ -46,8 +39,8 @@ class MmaDouble {
 #pragma unroll
     for (int i = 0; i < products; ++i) {
       before(i);
-      const double(&a)[4] = a_[round / 2 % 2][i / across];
-      mma_16x8x4(sums_[i], a[round % 2 * 2], a[round % 2 * 2 + 1], b_[round % 2][i % across]);
+      const double* const a = a_[round % 2] + i / across * 2;
+      mma_16x8x4(sums_[i], a[0], a[1], b_[round % 2][i % across]);
     }
   }
 
@@ -55,6 +48,7 @@ class MmaDouble {
   __device__ double& sum(int pair, int which) {
     return sums_[pair / 2][pair % 2 * 2 + which];
   }
+
   /// The row of a pair in the block's tile.
   static __device__ int row(int pair) {
     return Tiling::warp_row() + pair / 2 / across * 16 + pair % 2 * 8 + g();
@@ -66,13 +60,13 @@ class MmaDouble {
 
  private:
   static __device__ int g() {
-    return static_cast<int>(threadIdx.x) % 32 / 4;
+    return static_cast<int>(threadIdx.x % 32 / 4);
   }
   static __device__ int t() {
-    return static_cast<int>(threadIdx.x) % 4;
+    return static_cast<int>(threadIdx.x % 4);
   }
 
-  double a_[2][down][4];
+  double a_[2][2 * down];
   double b_[2][across];
   double sums_[products][4] = {};
 };

@@ -1,15 +1,14 @@
 /// @file
 /// The main loop of rungs 14 and above, for any unit that multiplies.
 ///
-/// Around the multiplication, nothing changes: loaders say where an element is (loader.cuh),
+/// Around the multiplication, little changes: matrices say where an element is (loader.cuh),
 /// asynchronous copies fill a pipeline of k tiles (pipeline.cuh), and an epilogue stores
 /// (epilogue.cuh). What multiplies is a part of its own, a **multiplier**: it knows which elements
 /// of the factors a lane needs (its fragments), which sums it gets, and the instruction. For a
 /// tiling that gives a slice `depth` steps of a k tile, it is a type that has
 ///
-///     static constexpr int rounds;    // in which it loads fragments and multiplies them
+///     static constexpr int rounds;    // in which it loads fragments and multiplies them; even
 ///     static constexpr int products;  // of a round; copies are placed between them
-///     static constexpr int period;    // after so many rounds, it uses the same registers
 ///     void load(int round, const T* a, const T* b);      // the fragments of a round
 ///     void multiply(int round, const Before& before);    // before product i, calls before(i)
 ///     static constexpr int pairs;     // of sums that are neighbours in a row
@@ -17,8 +16,8 @@
 ///     int row(int pair);              // where a pair is in the block's tile
 ///     int column(int pair);
 ///
-/// Fragments are loaded one round ahead, so `round` goes on through several k tiles: its remainder
-/// by `rounds` says which steps are meant, and its remainder by `period` which registers.
+/// Fragments are loaded one round ahead, into one of two sets of registers. Round number `rounds`
+/// is the first of the next k tile.
 #pragma once
 
 #include "03_shared_memory/gemm/epilogue.cuh"
@@ -29,11 +28,11 @@ namespace stagewise::shared_memory {
 
 /// A block's work on a tile of C.
 template <typename T, template <typename, typename, typename> class MultiplierOf, typename Tiling_,
-          typename LoaderA, typename LoaderB>
+          typename MatrixA, typename MatrixB>
 class MultipliedTile {
  public:
   using Tiling = Tiling_;
-  using Stages = Pipeline<T, Tiling, LoaderA, LoaderB>;
+  using Stages = Pipeline<T, Tiling, MatrixA, MatrixB>;
   using Multiplier = MultiplierOf<Tiling, typename Stages::TileA, typename Stages::TileB>;
 
   /// The shared memory that a block needs.
@@ -46,21 +45,12 @@ class MultipliedTile {
   __device__ MultipliedTile(T* shared, TilePlace tile) : shared_(shared), tile_(tile) {}
 
   //! [multiply_tile]
-  /// Adds up k tiles `begin` to `end` - 1.
-  __device__ void multiply(const LoaderA& a, const LoaderB& b, int begin, int end) {
+  /// Adds up steps `begin` to `end` - 1; `begin` is a multiple of BK.
+  __device__ void multiply(const MatrixA& a, const MatrixB& b, int begin, int end) {
     Stages pipeline(shared_, a, b, tile_, begin, end);
     pipeline.fill();
     multiplier_.load(0, pipeline.a(), pipeline.b());
-    // Several k tiles at a time if their rounds end with other registers than they began with:
-    // which ones a fragment is in must be known when the loop is compiled.
-    constexpr int unrolled = Multiplier::rounds % Multiplier::period == 0 ? 1 : 2;
-    static_assert(unrolled * Multiplier::rounds % Multiplier::period == 0);
-    while (pipeline.has_k_tile()) {
-      multiply_k_tile(pipeline, 0);
-      if constexpr (unrolled == 2) {
-        if (pipeline.has_k_tile()) multiply_k_tile(pipeline, Multiplier::rounds);
-      }
-    }
+    while (pipeline.has_k_tile()) multiply_k_tile(pipeline);
     pipeline.drain();
   }
   //! [multiply_tile]
@@ -73,20 +63,15 @@ class MultipliedTile {
       __syncthreads();
 #pragma unroll
       for (int i = 0; i < Multiplier::pairs; ++i) {
-        if (owner_of(i) == slice) continue;
-        partial(i, 0, slice) = multiplier_.sum(i, 0);
-        partial(i, 1, slice) = multiplier_.sum(i, 1);
+        if (owner_of(i) != slice) partial(i, slice) = pair(i);
       }
       __syncthreads();
-#pragma unroll
-      for (int i = 0; i < Multiplier::pairs; ++i) {
-        if (owner_of(i) != slice) continue;
+      each_own_pair([&](int i) {
 #pragma unroll
         for (int other = 1; other < Tiling::slices; ++other) {
-          multiplier_.sum(i, 0) += partial(i, 0, (slice + other) % Tiling::slices);
-          multiplier_.sum(i, 1) += partial(i, 1, (slice + other) % Tiling::slices);
+          add(i, partial(i, (slice + other) % Tiling::slices));
         }
-      }
+      });
     }
   }
   //! [add_slices]
@@ -98,12 +83,17 @@ class MultipliedTile {
   /// @param counter 0 before and after; counts the blocks that have left their sums.
   /// @return whether this block is the last; the same for all of its threads.
   __device__ bool add_parts(T* partials, unsigned* counter, int part, int parts) {
-    each_sum([&](T& sum, int place) { partials[part * tile_elements + place] = sum; });
+    const auto left = [&](int by, int i) -> Pair& {
+      constexpr int of_part = Multiplier::pairs * Tiling::threads_of_slice;
+      const int place = i * Tiling::threads_of_slice + Tiling::place();
+      return reinterpret_cast<Pair*>(partials)[by * of_part + place];
+    };
+    each_own_pair([&](int i) { left(part, i) = pair(i); });
     if (!is_last_block(counter, static_cast<unsigned>(parts))) return false;
-    each_sum([](T& sum, int /*place*/) { sum = 0; });
+    each_own_pair([&](int i) { multiplier_.sum(i, 0) = multiplier_.sum(i, 1) = 0; });
 #pragma unroll 4  // so that the loads of four parts are in flight together
     for (int other = 0; other < parts; ++other) {
-      each_sum([&](T& sum, int place) { sum += partials[other * tile_elements + place]; });
+      each_own_pair([&](int i) { add(i, left(other, i)); });
     }
     return true;
   }
@@ -112,16 +102,10 @@ class MultipliedTile {
   /// Passes the sums to the epilogue, and stores the results.
   template <typename Epilogue>
   __device__ void finish(const Epilogue& epilogue, int m, int n) {
-    struct alignas(2 * sizeof(T)) Pair {
-      T first;
-      T second;
-    };
-#pragma unroll
-    for (int i = 0; i < Multiplier::pairs; ++i) {
-      if (owner_of(i) != Tiling::slice()) continue;
+    each_own_pair([&](int i) {
       const int row = tile_.top + multiplier_.row(i);
       const int column = tile_.left + multiplier_.column(i);
-      if (row >= m || column >= n) continue;
+      if (row >= m || column >= n) return;
       T* const out = epilogue.row(row) + column;
       const T first = epilogue(row, column, multiplier_.sum(i, 0));
       if (epilogue.vectors) {
@@ -130,35 +114,38 @@ class MultipliedTile {
         out[0] = first;
         if (column + 1 < n) out[1] = epilogue(row, column + 1, multiplier_.sum(i, 1));
       }
-    }
+    });
   }
 
  private:
   //! [multiply_k_tile]
   /// Multiplies a k tile, whose first fragments must be loaded; at the end, those of the next are.
-  /// @param first the number of its first round, known when this is compiled.
-  __device__ __forceinline__ void multiply_k_tile(Stages& pipeline, int first) {
+  __device__ __forceinline__ void multiply_k_tile(Stages& pipeline) {
     constexpr int rounds = Multiplier::rounds;
+    static_assert(rounds % 2 == 0, "each k tile must begin with the same registers");
     constexpr int places = (rounds - 1) * Multiplier::products;  // for copies
 #pragma unroll
     for (int i = 0; i < rounds; ++i) {
       if (i + 1 == rounds) pipeline.advance();
-      multiplier_.load(first + i + 1, pipeline.a(), pipeline.b());
-      multiplier_.multiply(first + i, [&](int product) {
+      multiplier_.load(i + 1, pipeline.a(), pipeline.b());
+      multiplier_.multiply(i, [&](int product) {
         if (i + 1 < rounds) pipeline.copy(i * Multiplier::products + product, places);
       });
     }
   }
   //! [multiply_k_tile]
 
-  /// Calls work(sum, its number within the tile) for each sum that this thread finishes.
-  template <typename Work>
-  __device__ void each_sum(const Work& work) {
-#pragma unroll
-    for (int i = 0; i < 2 * Multiplier::pairs; ++i) {
-      if (owner_of(i / 2) != Tiling::slice()) continue;
-      work(multiplier_.sum(i / 2, i % 2), i * Tiling::threads_of_slice + Tiling::place());
-    }
+  /// Two sums that are neighbours in a row.
+  struct alignas(2 * sizeof(T)) Pair {
+    T first;
+    T second;
+  };
+  __device__ Pair pair(int i) {
+    return {multiplier_.sum(i, 0), multiplier_.sum(i, 1)};
+  }
+  __device__ void add(int i, const Pair& other) {
+    multiplier_.sum(i, 0) += other.first;
+    multiplier_.sum(i, 1) += other.second;
   }
 
   /// Which slice finishes a pair.
@@ -166,14 +153,26 @@ class MultipliedTile {
     return pair * Tiling::slices / Multiplier::pairs;
   }
 
-  /// Where a slice leaves a sum for the slice that finishes it.
-  __device__ T& partial(int pair, int which, int from) const {
-    const int room = from > owner_of(pair) ? from - 1 : from;  // the owner leaves none
-    return shared_[((room * Multiplier::pairs + pair) * 2 + which) * Tiling::threads_of_slice +
-                   Tiling::place()];
+  /// Calls work(i) for each pair that this thread finishes. There is one branch for all of them,
+  /// not one for each: so their loads are in flight together.
+  template <typename Work>
+  __device__ __forceinline__ void each_own_pair(const Work& work) {
+#pragma unroll
+    for (int slice = 0; slice < Tiling::slices; ++slice) {
+      if (slice != Tiling::slice()) continue;
+#pragma unroll
+      for (int i = 0; i < Multiplier::pairs; ++i) {
+        if (owner_of(i) == slice) work(i);
+      }
+    }
   }
 
-  static constexpr int tile_elements = Tiling::BM * Tiling::BN;
+  /// Where a slice leaves a pair for the slice that finishes it.
+  __device__ Pair& partial(int pair, int from) const {
+    const int room = from > owner_of(pair) ? from - 1 : from;  // the owner leaves none
+    const int number = (room * Multiplier::pairs + pair) * Tiling::threads_of_slice;
+    return reinterpret_cast<Pair*>(shared_)[number + Tiling::place()];
+  }
 
   T* shared_;
   TilePlace tile_;

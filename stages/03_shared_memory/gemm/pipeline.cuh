@@ -11,22 +11,22 @@ namespace stagewise::shared_memory {
 //! [pipeline]
 /// A ring of `stages` buffers for each factor. While one k tile is multiplied, the others are being
 /// filled.
-template <typename T, typename Tiling, typename LoaderA, typename LoaderB>
+template <typename T, typename Tiling, typename MatrixA, typename MatrixB>
 class Pipeline {
  public:
-  using CopiesA = TileCopies<T, LoaderA, Tiling::BM, Tiling::BK, Tiling::threads>;
-  using CopiesB = TileCopies<T, LoaderB, Tiling::BN, Tiling::BK, Tiling::threads>;
+  using CopiesA = TileCopies<T, MatrixA, Tiling::BM, Tiling::BK, Tiling::threads>;
+  using CopiesB = TileCopies<T, MatrixB, Tiling::BN, Tiling::BK, Tiling::threads>;
   using TileA = typename CopiesA::Tile;
   using TileB = typename CopiesB::Tile;
   static constexpr int elements = Tiling::stages * (TileA::elements + TileB::elements);
 
-  /// For k tiles `begin` to `end` - 1 of a tile of C.
+  /// For steps `begin` to `end` - 1 of a tile of C; `begin` is a multiple of BK.
   /// @param shared room for `elements` numbers.
-  __device__ Pipeline(T* shared, const LoaderA& a, const LoaderB& b, TilePlace tile, int begin,
+  __device__ Pipeline(T* shared, const MatrixA& a, const MatrixB& b, TilePlace tile, int begin,
                       int end)
-      : shared_(shared), loader_a_(a), loader_b_(b), next_(begin), end_(end) {
-    copies_a_.start(a, tile.top, begin * Tiling::BK);
-    copies_b_.start(b, tile.left, begin * Tiling::BK);
+      : shared_(shared), matrix_a_(a), matrix_b_(b), steps_(end - begin) {
+    copies_a_.start(a, tile.top, begin);
+    copies_b_.start(b, tile.left, begin);
   }
 
   /// Requests as many k tiles as can be in flight, and waits for the first.
@@ -39,18 +39,17 @@ class Pipeline {
     wait();
   }
 
-  /// Requests those copies of the next k tile whose turn it is at place `which` of `of`.
+  /// Requests those copies of the next k tile whose turn it is at place `which` of `of`. Past the
+  /// end, zeros are copied.
   __device__ __forceinline__ void copy(int which, int of) {
-    // Past the end, zeros are copied.
-    const int step = next_ < end_ ? next_ * Tiling::BK : beyond;
     constexpr int copies = CopiesA::count + CopiesB::count;
 #pragma unroll
     for (int i = 0; i < copies; ++i) {
       if (i * of / copies != which) continue;
       if (i < CopiesA::count) {
-        copies_a_.copy(buffer_a(filled_), loader_a_, i, step);
+        copies_a_.copy(buffer_a(filled_), matrix_a_, i, steps_);
       } else {
-        copies_b_.copy(buffer_b(filled_), loader_b_, i - CopiesA::count, step);
+        copies_b_.copy(buffer_b(filled_), matrix_b_, i - CopiesA::count, steps_);
       }
     }
   }
@@ -65,7 +64,7 @@ class Pipeline {
 
   /// Whether the k tile that is multiplied is one of this tile's.
   __device__ bool has_k_tile() const {
-    return next_ < end_ + Tiling::stages - 1;
+    return steps_ > -(Tiling::stages - 1) * Tiling::BK;
   }
 
   /// Leaves nothing in flight.
@@ -92,10 +91,10 @@ class Pipeline {
   /// Groups the copies requested so far; the next k tile goes to another buffer.
   __device__ void end_of_copies(int free_buffer) {
     __pipeline_commit();
-    ++next_;
+    steps_ -= Tiling::BK;
     filled_ = free_buffer;
-    copies_a_.prepare(loader_a_, next_ * Tiling::BK);
-    copies_b_.prepare(loader_b_, next_ * Tiling::BK);
+    copies_a_.advance(matrix_a_);
+    copies_b_.advance(matrix_b_);
   }
 
   /// Waits until the oldest k tile is complete, for all threads.
@@ -105,10 +104,9 @@ class Pipeline {
   }
 
   T* shared_;
-  const LoaderA& loader_a_;
-  const LoaderB& loader_b_;
-  int next_;  ///< the k tile to copy
-  int end_;
+  const MatrixA& matrix_a_;
+  const MatrixB& matrix_b_;
+  int steps_;       ///< from the k tile to copy on; negative past the end
   int filled_ = 0;  ///< the buffer to which it is copied
   int read_ = 0;    ///< the buffer that is multiplied
   CopiesA copies_a_;

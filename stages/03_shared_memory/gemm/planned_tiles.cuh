@@ -10,35 +10,37 @@
 
 namespace stagewise::shared_memory {
 
-/// Where blocks that share a tile leave their sums.
+/// How blocks share a tile.
 template <typename T>
 struct SharedTiles {
-  int parts;           ///< how many blocks share a tile
-  T* partials;         ///< all parts of a tile, one after another
+  KTileRow k_tiles;    ///< the tile's, and each block's piece
+  T* partials;         ///< where the blocks leave their sums: all of a tile, one after another
   unsigned* counters;  ///< one for each tile
 };
 
 //! [planned_tiles]
 template <template <typename, typename, typename> class Multiplier, typename T, typename Tiling,
-          typename LoaderA, typename LoaderB, typename Epilogue>
-__global__ void __launch_bounds__(Tiling::threads, LoaderA::length > 1 ? Tiling::blocks : 1)
-    planned_tiles_kernel(int m, int n, int k_tiles, LoaderA a, LoaderB b, Epilogue epilogue,
-                         SharedTiles<T> shared_tiles) {
-  extern __shared__ __align__(16) unsigned char memory[];
+          typename MatrixA, typename MatrixB, typename Epilogue>
+__global__ void __launch_bounds__(Tiling::threads, Tiling::blocks)
+    planned_tiles_kernel(int m, int n, int k, MatrixA a, MatrixB b, Epilogue epilogue,
+                         SharedTiles<T> shared) {
+  // At a multiple of the banks' 128 bytes, even if other variables come before: otherwise, copies
+  // that would write one row of the banks write two.
+  extern __shared__ __align__(128) unsigned char memory[];
   const TileOrder<Tiling> order = {m, n};
-  const int parts = shared_tiles.parts;
-  const auto tiles = static_cast<int>(gridDim.x) / parts;
-  const int tile = static_cast<int>(blockIdx.x) % tiles;
-  const int part = static_cast<int>(blockIdx.x) / tiles;
-  const auto begin_of = [&](Index i) { return static_cast<int>(i * k_tiles / parts); };
+  const auto tile = static_cast<int>(blockIdx.x);
+  const auto part = static_cast<int>(blockIdx.y);
+  const auto parts = static_cast<int>(gridDim.y);
+  const int begin = shared.k_tiles.begin(part) * Tiling::BK;
+  const int end = shared.k_tiles.begin(part + 1) * Tiling::BK;
 
-  using Work = MultipliedTile<T, Multiplier, Tiling, LoaderA, LoaderB>;
+  using Work = MultipliedTile<T, Multiplier, Tiling, MatrixA, MatrixB>;
   Work work(reinterpret_cast<T*>(memory), order.place(tile));
-  work.multiply(a, b, begin_of(part), begin_of(part + 1));
+  work.multiply(a, b, begin, end < k ? end : k);
   work.add_slices();
   if (parts > 1) {
-    T* const partials = shared_tiles.partials + tile * parts * Tiling::BM * Tiling::BN;
-    if (!work.add_parts(partials, shared_tiles.counters + tile, part, parts)) return;
+    T* const partials = shared.partials + tile * parts * Tiling::BM * Tiling::BN;
+    if (!work.add_parts(partials, shared.counters + tile, part, parts)) return;
   }
   work.finish(epilogue, m, n);
 }
@@ -47,27 +49,39 @@ __global__ void __launch_bounds__(Tiling::threads, LoaderA::length > 1 ? Tiling:
 /// C = epilogue(op(A) op(B)), m, n at least 1.
 /// @param parts how many blocks share a tile; the workspace must have room for them.
 template <template <typename, typename, typename> class Multiplier, typename T, typename Tiling,
-          typename LoaderA, typename LoaderB, typename Epilogue>
-void multiply_planned_tiles(cudaStream_t stream, Index m, Index n, Index k, const LoaderA& a,
-                            const LoaderB& b, const Epilogue& epilogue, int parts,
+          typename MatrixA, typename MatrixB, typename Epilogue>
+void multiply_planned_tiles(cudaStream_t stream, Index m, Index n, Index k, const MatrixA& a,
+                            const MatrixB& b, const Epilogue& epilogue, int parts,
                             Workspace& workspace) {
-  constexpr int bytes = MultipliedTile<T, Multiplier, Tiling, LoaderA, LoaderB>::bytes();
-  constexpr auto* kernel = planned_tiles_kernel<Multiplier, T, Tiling, LoaderA, LoaderB, Epilogue>;
+  constexpr int bytes = MultipliedTile<T, Multiplier, Tiling, MatrixA, MatrixB>::bytes();
+  constexpr auto* kernel = planned_tiles_kernel<Multiplier, T, Tiling, MatrixA, MatrixB, Epilogue>;
   static const bool is_allowed = [] {  // more than the 48 KiB that any kernel may use
     CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
     return true;
   }();
   static_cast<void>(is_allowed);
-  const auto blocks = static_cast<unsigned>(tile_count<Tiling>(m, n) * parts);
+  const Index k_tiles = cuda::pieces(k, Tiling::BK);
+  const KTileRow row = {static_cast<int>(k_tiles / parts), static_cast<int>(k_tiles % parts)};
+  const dim3 blocks(static_cast<unsigned>(tile_count<Tiling>(m, n)), static_cast<unsigned>(parts));
   kernel<<<blocks, Tiling::threads, bytes, stream>>>(
-      static_cast<int>(m), static_cast<int>(n), static_cast<int>(cuda::pieces(k, Tiling::BK)), a, b,
-      epilogue, SharedTiles<T>{parts, workspace.partials<T>(), workspace.counters()});
+      static_cast<int>(m), static_cast<int>(n), static_cast<int>(k), a, b, epilogue,
+      SharedTiles<T>{row, workspace.partials<T>(), workspace.counters()});
   CUDA_CHECK_LAUNCH("gemm (planned tiles)");
 }
 
-/// An entry of a table of tiles.
-template <typename T, typename Tiling>
-constexpr FittedTile<T> fitted_tile(decltype(FittedTile<T>::run) run) {
+/// Computes a product with a tiling, in tiles that `parts` blocks share.
+template <template <typename, typename, typename> class Multiplier, typename T, typename Tiling>
+void multiply_with(cudaStream_t stream, const GemmProblem<T>& p, int parts, Workspace& workspace) {
+  with_strided_matrices(p, [&](const auto& a, const auto& b) {
+    multiply_planned_tiles<Multiplier, T, Tiling>(stream, p.m, p.n, p.k, a, b, AlphaBeta<T>(p),
+                                                  parts, workspace);
+  });
+}
+
+/// An entry of a table of tiles: the numbers of a SlicedTiling, in its order.
+template <template <typename, typename, typename> class Multiplier, typename T, int... numbers>
+constexpr FittedTile<T> fitted_tile() {
+  using Tiling = SlicedTiling<numbers...>;
   constexpr int size = sizeof(T);
   constexpr int padding = 2 * 32;  // bytes of a step, in the layout that takes more
   constexpr int pipeline =
@@ -77,10 +91,10 @@ constexpr FittedTile<T> fitted_tile(decltype(FittedTile<T>::run) run) {
           Tiling::BN,
           Tiling::BK,
           Tiling::slices,
-          Tiling::threads / 32,
+          Tiling::stages,
           Tiling::blocks,
           std::max(pipeline, others),
-          run};
+          multiply_with<Multiplier, T, Tiling>};
 }
 
 }  // namespace stagewise::shared_memory

@@ -60,8 +60,9 @@ void gemm_async_copies(cudaStream_t stream, const GemmProblem<T>& problem, Works
 template <typename T>
 void gemm_stream_k(cudaStream_t stream, const GemmProblem<T>& problem, Workspace& workspace);
 
-/// Rung 14: doubles, on tensor cores.
+/// Rungs 14 and 15: doubles on tensor cores, and floats on the ordinary units, in the tile of
+/// gemm_tiles() that plan_tiles() picks.
 template <typename T>
-void gemm_tensor_cores(cudaStream_t stream, const GemmProblem<T>& problem, Workspace& workspace);
+void gemm_planned_tiles(cudaStream_t stream, const GemmProblem<T>& problem, Workspace& workspace);
 
 }  // namespace stagewise::shared_memory

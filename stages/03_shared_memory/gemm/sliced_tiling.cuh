@@ -24,23 +24,30 @@ struct SlicedTiling {
   static constexpr int stages = stages_;
   static constexpr int blocks = blocks_;
   static constexpr int depth = BK / slices;  ///< steps of a k tile that are a slice's
-  static constexpr int warps_across = BN / WN;
-  static constexpr int threads_of_slice = 32 * (BM / WM) * warps_across;
+  static constexpr int threads_of_slice = 32 * (BM / WM) * (BN / WN);
   static constexpr int threads = threads_of_slice * slices;
 
   static_assert(BM % WM == 0 && BN % WN == 0, "the warps' tiles must fill the block's");
   static_assert(BK % slices == 0 && stages >= 2);
 
   /// This thread's slice.
-  static __device__ int slice() { return static_cast<int>(threadIdx.x) / threads_of_slice; }
+  static __device__ int slice() {
+    return slices == 1 ? 0 : static_cast<int>(threadIdx.x / threads_of_slice);
+  }
 
   /// Its number among the threads of the slice.
-  static __device__ int place() { return static_cast<int>(threadIdx.x) % threads_of_slice; }
+  static __device__ int place() {
+    return static_cast<int>(slices == 1 ? threadIdx.x : threadIdx.x % threads_of_slice);
+  }
 
   /// The row of the block's tile at which its warp's begins.
-  static __device__ int warp_row() { return place() / 32 / warps_across * WM; }
+  static __device__ int warp_row() { return warp() / warps_across * WM; }
   /// Likewise, the column.
-  static __device__ int warp_column() { return place() / 32 % warps_across * WN; }
+  static __device__ int warp_column() { return warp() % warps_across * WN; }
+
+ private:
+  static constexpr unsigned warps_across = BN / WN;
+  static __device__ unsigned warp() { return threadIdx.x % threads_of_slice / 32; }
 };
 //! [sliced_tiling]
 

@@ -30,14 +30,15 @@ struct SwizzledTile {
   static_assert(extent % quarter == 0 || extent % (2 * quarter) == 0);
 
   /// Where an element is. Its neighbours follow it, in `step` or in `place`, within a vector.
-  static __device__ int index(int place, int step) {
+  static __device__ int index(unsigned place, unsigned step) {
     if constexpr (keeps_rows) {
-      constexpr int vectors = BK / length;  // of a place
-      constexpr int read = 4 / length;      // of them are read together
-      constexpr int bytes = BK * sizeof(T);
-      constexpr int places = bytes < bytes_of_banks ? bytes_of_banks / bytes : 1;  // in all banks
+      constexpr unsigned vectors = BK / length;  // of a place
+      constexpr unsigned read = 4 / length;      // of them are read together
+      constexpr unsigned bytes = BK * sizeof(T);
+      constexpr unsigned places =
+          bytes < bytes_of_banks ? bytes_of_banks / bytes : 1;  // in all banks
       static_assert((vectors & (vectors - 1)) == 0 && read >= 1);
-      const int swizzle = read * (place / places % (vectors / read));
+      const unsigned swizzle = read * (place / places % (vectors / read));
       return place * BK + ((step / length) ^ swizzle) * length + step % length;
     } else {
       return step * row_length + place;

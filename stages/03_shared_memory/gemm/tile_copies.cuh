@@ -3,109 +3,94 @@
 #pragma once
 
 #include "03_shared_memory/gemm/copy_async.cuh"
+#include "03_shared_memory/gemm/loader.cuh"
 #include "03_shared_memory/gemm/swizzled_tile.cuh"
-#include "03_shared_memory/gemm/threads_part.cuh"
 
 namespace stagewise::shared_memory {
-
-/// Whether a loader should recompute where a row begins for each copy.
-template <typename Loader>
-concept ComputesRows = requires {
-  Loader::computes_rows;
-};
 
 //! [tile_copies]
 /// This thread's copies of one factor. None of them branches: what does not exist is copied as
 /// zeros. So the compiler can place them between multiplications.
-template <typename T, typename Loader, int extent, int BK, int threads>
+///
+/// Vectors are few, so each has a pointer of its own, which moves on with the k tiles. Single
+/// numbers are too many for that, but a thread's lie at equal distances: one pointer does.
+template <typename T, typename Matrix, int extent, int BK, int threads>
 class TileCopies {
  public:
-  static constexpr int length = Loader::length;
-  static constexpr bool along = Loader::memory_runs_along();
-  using Tile = SwizzledTile<T, extent, BK, along>;
+  static constexpr int length = Matrix::length;
+  using Tile = SwizzledTile<T, extent, BK, Matrix::along>;
   static constexpr int count = (extent * BK / length + threads - 1) / threads;
 
-  /// Begins a tile at row or column `first`, with the k tile that begins at `step`.
-  __device__ void start(const Loader& loader, int first, int step) {
-    first_ = first;
-    if constexpr (!ComputesRows<Loader>) {
+  /// Begins at row or column `first`, with the k tile that begins at `step`.
+  __device__ void start(const Matrix& matrix, int first, int step) {
+    places_ = matrix.places - first - place(0);
 #pragma unroll
-      for (int i = 0; i < count; ++i) {
-        if (is_mine(i)) rows_[i] = loader.row(first + place(i).place);
-      }
+    for (int i = 0; i < pointers; ++i) {
+      // Past the last vector, the first one does: its results lie outside of C.
+      const int at = length == 1 || first + place(i) < matrix.places ? first + place(i) : 0;
+      from_[i] = matrix.at(at, step + this->step(i));
     }
-    prepare(loader, step);
   }
 
-  /// Requests copy number `i` of the k tile that begins at `step`.
-  __device__ void copy(T* buffer, const Loader& loader, int i, int step) {
+  /// Requests copy number `i` of the k tile, from the `steps` steps that there are.
+  __device__ void copy(T* buffer, const Matrix& matrix, int i, int steps) {
     if (!is_mine(i)) return;
-    const auto [place, s] = this->place(i);
-    const Element<T> from = element(loader, row(loader, i, place), i, step + s);
-    copy_async<length * sizeof(T)>(buffer + Tile::index(place, s), from.address, from.is_inside);
+    T* const to = buffer + Tile::index(place(i), step(i));
+    if constexpr (length == 1) {
+      const int places = step(0) < steps ? places_ : 0;
+      copy_async<sizeof(T)>(to, from_[0] + i * jump() * matrix.place_stride(), i * jump() < places);
+    } else {
+      copy_async<length * sizeof(T)>(to, from_[i], step(i) < steps);
+    }
   }
 
-  /// Prepares the copies of the k tile that begins at `step`: looks up the addresses of its steps,
-  /// if the loader has to.
-  __device__ void prepare(const Loader& loader, int step) {
-    // The compiler must not keep what it has computed of the rows: it believes that this changes.
-    if constexpr (ComputesRows<Loader>) asm volatile("" : "+r"(first_));
-    if constexpr (LooksUp<Loader>) {
+  /// Moves on to the next k tile.
+  __device__ void advance(const Matrix& matrix) {
 #pragma unroll
-      for (int i = 0; i < count; ++i) {
-        if (is_mine(i)) steps_[i] = loader.step(step + place(i).step);
-      }
-    }
+    for (int i = 0; i < pointers; ++i) from_[i] += BK * matrix.step_stride();
   }
 
  private:
+  static constexpr int pointers = length == 1 ? 1 : count;
+
   /// All rounds except the last occupy all threads.
   static __device__ bool is_mine(int i) {
     constexpr int all = extent * BK / length;
     return (i + 1) * threads <= all || static_cast<int>(threadIdx.x) + i * threads < all;
   }
 
-  /// How many neighbours of a step the threads copy before they go on to the next step: so many
-  /// that all copies of a thread belong to the same step, and none takes a division.
-  static constexpr int width() {
+  /// How many neighbouring copies go to the same place, or to the same step if memory does not run
+  /// along k. For single numbers as many as let all copies of a thread belong to the same step.
+  static __device__ constexpr int width() {
+    if (Matrix::along) return BK / length;
     if (length > 1) return extent / length;
     int width = 1;
     while (extent % (2 * width) == 0 && threads % (2 * width * BK) == 0) width *= 2;
     return width;
   }
 
+  /// From the place of a thread's copy to that of the next, for single numbers.
+  static __device__ constexpr int jump() {
+    static_assert(length > 1 || threads % (Matrix::along ? width() : width() * BK) == 0);
+    return Matrix::along ? threads / width() : threads / BK;
+  }
+
   /// The place and the step of copy number `i`.
-  static __device__ KTilePlace place(int i) {
-    const int number = static_cast<int>(threadIdx.x) + i * threads;
-    if constexpr (along) {
-      constexpr int in_row = BK / length;
-      return {number / in_row, number % in_row * length};
-    } else {
-      constexpr int wide = width();
-      return {(number / (wide * BK) * wide + number % wide) * length, number / wide % BK};
-    }
+  static __device__ int place(int i) {
+    const unsigned number = threadIdx.x + i * threads;
+    constexpr unsigned wide = width();
+    if constexpr (Matrix::along) return number / wide;
+    return (number / (wide * BK) * wide + number % wide) * length;
+  }
+  static __device__ int step(int i) {
+    const unsigned number = threadIdx.x + i * threads;
+    constexpr unsigned wide = width();
+    if constexpr (Matrix::along) return number % wide * length;
+    return number / wide % BK;
   }
 
-  __device__ typename Loader::Row row(const Loader& loader, int i, int place) const {
-    if constexpr (ComputesRows<Loader>) {
-      return loader.row(first_ + place);
-    } else {
-      return rows_[i];
-    }
-  }
-
-  __device__ Element<T> element(const Loader& loader, const typename Loader::Row& row, int i,
-                                int step) const {
-    if constexpr (LooksUp<Loader>) {
-      return loader.at(row, step, steps_[i]);
-    } else {
-      return loader.at(row, step);
-    }
-  }
-
-  int first_;
-  typename Loader::Row rows_[count];
-  StepOf<Loader> steps_[count];
+  int places_;  ///< from the first copy's on
+  const T* from_[pointers];
 };
 //! [tile_copies]
 

@@ -11,7 +11,8 @@
 
 #include <algorithm>
 
-#include "03_shared_memory/gemm/tile_plan.hpp"
+#include "03_shared_memory/gemm.hpp"
+#include "03_shared_memory/gemm/rungs.hpp"
 #include "cuda/device.hpp"
 #include "cuda/launch.cuh"
 
@@ -19,20 +20,25 @@ namespace stagewise::shared_memory {
 namespace {
 
 //! [tile_cycles]
-/// How a multiprocessor's time depends on what it does, in cycles: estimates for an H200.
-constexpr double multiply_adds = 128;  ///< that the unit can do per cycle
-constexpr double l2_bytes = 28;        ///< per cycle, if all multiprocessors load
-constexpr double pause = 150;          ///< per k tile, in which a block waits for the next
-constexpr double start = 1500;      ///< until the first k tile is there, and to store the results
-constexpr double hand_over = 2500;  ///< until another block sees this block's sums
+/// How a multiprocessor's time depends on what it does, in cycles: for an H200, and in similar
+/// proportions for other GPUs.
+constexpr double multiply_adds = 118;  ///< that the unit does per cycle, of at most 128
+constexpr double l2_bytes = 24;        ///< that arrive per cycle, if all multiprocessors load
+constexpr double l2_bytes_alone = 40;  ///< if few of them do
+constexpr double latency = 1000;       ///< from the request of a copy to its arrival
+constexpr double pause = 200;          ///< per k tile, in which a block waits for the next
+constexpr double start = 2000;      ///< until the first k tile is there, and to store the results
+constexpr double hand_over = 3500;  ///< until another block sees that this block has left its sums
 
 /// The time of one multiprocessor that computes `count` blocks at the same time. While one of them
-/// pauses, the others multiply.
+/// pauses, the others multiply. A k tile cannot take less than its share of the latency: no more of
+/// them are under way than there are free buffers.
 template <typename T>
 double cycles_of_blocks(const FittedTile<T>& tile, int count, Index k_tiles) {
-  const double multiplying = static_cast<double>(tile.BM) * tile.BN / multiply_adds;
-  const double loading = static_cast<double>((tile.BM + tile.BN) * sizeof(T)) / l2_bytes;
-  const double per_k_tile = count * tile.BK * std::max(multiplying, loading) + pause / count;
+  const double multiplying = tile.BK * static_cast<double>(tile.BM) * tile.BN / multiply_adds;
+  const double loading = tile.BK * static_cast<double>((tile.BM + tile.BN) * sizeof(T)) / l2_bytes;
+  const double per_k_tile =
+      std::max({count * multiplying + pause / count, count * loading, latency / (tile.stages - 1)});
   return start + static_cast<double>(k_tiles) * per_k_tile;
 }
 
@@ -47,8 +53,8 @@ double cycles_of(const FittedTile<T>& tile, Index tiles, Index k_tiles, int part
     cycles += cycles_of_blocks(tile, rest, of_part);
   }
   if (parts > 1) {
-    const double bytes = static_cast<double>(tile.BM) * tile.BN * sizeof(T) * parts;
-    cycles += hand_over + bytes / l2_bytes;
+    const double bytes = static_cast<double>(tile.BM) * tile.BN * sizeof(T);
+    cycles += hand_over + (1 + parts) * bytes / l2_bytes_alone;
   }
   return cycles;
 }
@@ -96,11 +102,19 @@ TilePlan plan_tiles(std::span<const FittedTile<T>> table, Index m, Index n, Inde
 }
 //! [plan_tile]
 
+template <typename T>
+void gemm_planned_tiles(cudaStream_t stream, const GemmProblem<T>& p, Workspace& workspace) {
+  const TilePlan plan = plan_tiles(gemm_tiles<T>(), p.m, p.n, p.k);
+  gemm_tiles<T>()[plan.tile].run(stream, p, plan.parts, workspace);
+}
+
 template int max_parts(const FittedTile<float>&, Index, Index, Index);
 template int max_parts(const FittedTile<double>&, Index, Index, Index);
 template TilePlan plan_tile(const FittedTile<float>&, Index, Index, Index);
 template TilePlan plan_tile(const FittedTile<double>&, Index, Index, Index);
 template TilePlan plan_tiles(std::span<const FittedTile<float>>, Index, Index, Index);
 template TilePlan plan_tiles(std::span<const FittedTile<double>>, Index, Index, Index);
+template void gemm_planned_tiles(cudaStream_t, const GemmProblem<float>&, Workspace&);
+template void gemm_planned_tiles(cudaStream_t, const GemmProblem<double>&, Workspace&);
 
 }  // namespace stagewise::shared_memory

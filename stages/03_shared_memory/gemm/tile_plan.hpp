@@ -20,7 +20,7 @@ struct FittedTile {
   int BN;
   int BK;
   int slices;
-  int warps;   ///< of a block
+  int stages;  ///< k tiles of a factor in shared memory
   int blocks;  ///< that have room on a multiprocessor
   int bytes;   ///< of shared memory that a block needs
 

@@ -112,4 +112,24 @@ Index tile_count(Index m, Index n) {
   return ((m - 1) / Tiling::BM + 1) * ((n - 1) / Tiling::BN + 1);
 }
 
+//! [k_tile_row]
+/// A row of k tiles, and each block's piece of it: `share` k tiles, and one more for each of the
+/// first `longer` blocks.
+struct KTileRow {
+  int share;
+  int longer;
+
+  /// The first k tile of a block; its last is the one before the next block's first.
+  __device__ int begin(int block) const {
+    return block * share + (block < longer ? block : longer);
+  }
+
+  /// The block to which a k tile belongs.
+  __device__ int owner(int k_tile) const {
+    const int in_longer = longer * (share + 1);
+    return k_tile < in_longer ? k_tile / (share + 1) : longer + (k_tile - in_longer) / share;
+  }
+};
+//! [k_tile_row]
+
 }  // namespace stagewise::shared_memory

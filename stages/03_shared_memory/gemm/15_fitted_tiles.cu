@@ -1,0 +1,54 @@
+/// @file
+/// GEMM, rung 15: floats in fitted tiles.
+///
+/// Tensor cores would round floats. But what rung 14 has put around them serves any unit: copies
+/// without branches, slices of k, and a tile that fits the product. Here, threads multiply by
+/// themselves, with one multiply-add per instruction (fma_threads.cuh), so few other instructions
+/// can be afforded: between a tenth and a quarter more. Where rung 13 splits nearly every tile, and
+/// moves its sums through global memory, 800 x 1000 has 130 tiles of 80 x 80, nearly one for each
+/// of 132 multiprocessors.
+///
+/// Run it: `ladder gemm --rung fitted-tiles`, and with `--tiles` each of its tiles.
+/// Work: 2 m n k operations; m n k (1 / BM + 1 / BN) numbers from global memory, m n k (1 / TM +
+/// 1 / TN) from shared memory.
+
+#include <array>
+
+#include "03_shared_memory/gemm.hpp"
+#include "03_shared_memory/gemm/fma_threads.cuh"
+#include "03_shared_memory/gemm/planned_tiles.cuh"
+
+namespace stagewise::shared_memory {
+namespace {
+
+template <int... numbers>
+constexpr FittedTile<float> tile() {
+  return fitted_tile<FmaThreads, float, numbers...>();
+}
+
+//! [fitted_tilings]
+/// From large to small.
+constexpr auto tilings = std::to_array<FittedTile<float>>({
+    //   BM, BN, BK, WM, WN, slices, stages, blocks
+    tile<128, 256, 8, 64, 64, 1, 4, 1>(),
+    tile<128, 128, 8, 64, 64, 1, 4, 2>(),
+    tile<96, 96, 16, 48, 48, 2, 3, 1>(),
+    tile<80, 80, 16, 40, 40, 2, 4, 1>(),
+    tile<80, 80, 32, 80, 40, 4, 3, 1>(),
+    tile<64, 64, 16, 32, 32, 2, 4, 2>(),
+    tile<32, 64, 32, 32, 32, 4, 4, 2>(),
+    tile<32, 32, 32, 32, 32, 4, 4, 3>(),
+    tile<64, 16, 32, 32, 16, 4, 5, 2>(),
+    tile<16, 16, 64, 16, 16, 8, 4, 2>(),
+});
+//! [fitted_tilings]
+
+}  // namespace
+
+/// See gemm.hpp.
+template <>
+std::span<const FittedTile<float>> gemm_tiles() {
+  return tilings;
+}
+
+}  // namespace stagewise::shared_memory

@@ -1,0 +1,148 @@
+/// @file
+/// A multiplier for floats: the ordinary units, each thread for itself.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include "03_shared_memory/vector.cuh"
+
+namespace stagewise::shared_memory {
+
+/// How the rows or columns of a warp's tile are shared: each lane has `count` of them, and `lanes`
+/// lanes differ in which. They come in groups that fit a vector, and a shorter one at the end.
+/// @return the place of number `i` of lane `lane`.
+template <int count, int lanes>
+__device__ constexpr int place_in_groups(int i, int lane) {
+  constexpr int whole = count / 4 * 4;
+  constexpr int pairs = whole + (count - whole) / 2 * 2;
+  if (i < whole) return (i / 4 * lanes + lane) * 4 + i % 4;
+  if (i < pairs) return whole * lanes + lane * 2 + i % 2;
+  return pairs * lanes + lane;
+}
+
+//! [lane_fragment]
+/// A lane's elements of a k tile, in two sets of registers, for two rounds of one step each.
+///
+/// Where the k tile keeps rows, a vector has four steps of a place, so all places are loaded every
+/// fourth round. Otherwise, it has four places of a step.
+/// @tparam in_pairs whether places must come in pairs of neighbours.
+template <typename T, typename Tile, int count, int lanes, bool in_pairs>
+class LaneFragment {
+ public:
+  /// The place, within the warp's tile, of element `i`.
+  static __device__ constexpr int place(int i, int lane) {
+    if constexpr (!Tile::keeps_rows) return place_in_groups<count, lanes>(i, lane);
+    if constexpr (in_pairs) return (i / 2 * lanes + lane) * 2 + i % 2;
+    return i * lanes + lane;
+  }
+
+  /// Loads the elements of a round, whose step is `step`, of the warp's tile that begins at
+  /// `first`.
+  __device__ __forceinline__ void load(int round, const T* tile, int first, int step, int lane) {
+    if constexpr (Tile::keeps_rows) {
+      if (round % length != 0) return;
+#pragma unroll
+      for (int i = 0; i < count; ++i) {
+        const T* const from = tile + Tile::index(first + place(i, lane), step);
+        rows_[round / length % 2][i] = *reinterpret_cast<const Vector<T>*>(from);
+      }
+    } else {
+      const T* const from = tile + Tile::index(first, step);
+      constexpr int whole = count / length * length;
+#pragma unroll
+      for (int i = 0; i < whole; i += length) load_group<length>(round, i, from + place(i, lane));
+      if constexpr (count - whole >= 2) load_group<2>(round, whole, from + place(whole, lane));
+      if constexpr (count % 2 == 1) load_group<1>(round, count - 1, from + place(count - 1, lane));
+    }
+  }
+
+  /// Element `i` of a round.
+  __device__ T value(int round, int i) const {
+    if constexpr (Tile::keeps_rows) {
+      return rows_[round / length % 2][i].values[round % length];
+    } else {
+      return steps_[round % 2][i];
+    }
+  }
+
+ private:
+  static constexpr int length = Vector<T>::length;
+
+  template <int wide>
+  __device__ __forceinline__ void load_group(int round, int i, const T* from) {
+    const auto group = *reinterpret_cast<const Vector<T, wide>*>(from);
+#pragma unroll
+    for (int j = 0; j < wide; ++j) steps_[round % 2][i + j] = group.values[j];
+  }
+
+  Vector<T> rows_[2][Tile::keeps_rows ? count : 1];
+  T steps_[2][Tile::keeps_rows ? 1 : count];
+};
+//! [lane_fragment]
+
+//! [fma_threads]
+/// A warp's tile of WM x WN is divided among the lanes, into TM x TN each, nearly square. A round
+/// is one step; see multiplied_tile.cuh for what a multiplier has.
+template <typename Tiling, typename TileA, typename TileB>
+class FmaThreads {
+ public:
+  static constexpr int lanes_across = Tiling::WN > Tiling::WM ? 8 : 4;
+  static constexpr int lanes_down = 32 / lanes_across;
+  static constexpr int TM = Tiling::WM / lanes_down;
+  static constexpr int TN = Tiling::WN / lanes_across;
+  static constexpr int rounds = Tiling::depth;
+  static constexpr int products = TM;  // of an element of A with all of B's
+  static constexpr int pairs = TM * TN / 2;
+  static_assert(TM * lanes_down == Tiling::WM && TN * lanes_across == Tiling::WN && TN % 2 == 0);
+  static_assert(rounds % 8 == 0, "vectors of four steps, in two sets of registers");
+
+  /// Loads this lane's elements of a round.
+  __device__ __forceinline__ void load(int round, const float* a, const float* b) {
+    const int step = Tiling::slice() * Tiling::depth + round % rounds;
+    a_.load(round, a, Tiling::warp_row(), step, lane_down());
+    b_.load(round, b, Tiling::warp_column(), step, lane_across());
+  }
+
+  /// Multiplies what was loaded for a round.
+  template <typename Before>
+  __device__ __forceinline__ void multiply(int round, const Before& before) {
+#pragma unroll
+    for (int i = 0; i < TM; ++i) {
+      before(i);
+#pragma unroll
+      for (int j = 0; j < TN; ++j) sums_[i][j] += a_.value(round, i) * b_.value(round, j);
+    }
+  }
+
+  /// Sums that are neighbours in a row.
+  __device__ float& sum(int pair, int which) {
+    return sums_[pair / (TN / 2)][pair % (TN / 2) * 2 + which];
+  }
+
+  /// Where they are in the block's tile: their row, and the column of the first.
+  static __device__ int row(int pair) {
+    return Tiling::warp_row() + FragmentA::place(pair / (TN / 2), lane_down());
+  }
+  /// See row().
+  static __device__ int column(int pair) {
+    return Tiling::warp_column() + FragmentB::place(pair % (TN / 2) * 2, lane_across());
+  }
+
+ private:
+  using FragmentA = LaneFragment<float, TileA, TM, lanes_down, false>;
+  using FragmentB = LaneFragment<float, TileB, TN, lanes_across, true>;
+
+  static __device__ int lane_down() {
+    return static_cast<int>(threadIdx.x % 32 / lanes_across);
+  }
+  static __device__ int lane_across() {
+    return static_cast<int>(threadIdx.x % lanes_across);
+  }
+
+  FragmentA a_;
+  FragmentB b_;
+  float sums_[TM][TN] = {};
+};
+//! [fma_threads]
+
+}  // namespace stagewise::shared_memory
