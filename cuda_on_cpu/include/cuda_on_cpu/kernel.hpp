@@ -443,8 +443,9 @@ void let_others_run();
 /// How many attempts in a row, of this OS thread, have changed nothing.
 extern __thread unsigned futile_attempts;
 /// An atomic function has run, or a loop has looked at a volatile variable. A thread whose last
-/// attempts have changed nothing seems to wait for another one, so that the others get a turn.
-inline void note_attempt(bool is_futile) {
+/// attempts have changed nothing seems to wait for another one, so that the others get a turn. To
+/// ThreadSanitizer, fibers of one OS thread are threads of their own, which share the counter.
+__attribute__((no_sanitize("thread"))) inline void note_attempt(bool is_futile) {
   if (!is_futile) {
     futile_attempts = 0;
   } else if (++futile_attempts >= 256) [[unlikely]] {
