@@ -85,13 +85,15 @@ bool is_empty(const ConvolutionProblem& p) {
   return p.output_pixels() == 0 || p.out == 0 || p.window() == 0;
 }
 
+/// What a variant comes to for this problem. One image that is too large to be counted goes through
+/// the direct kernels, which need no memory.
 ConvolutionVariant resolve(ConvolutionVariant variant, const ConvolutionProblem& p) {
   if (is_empty(p)) return ConvolutionVariant::direct;
   if (variant == ConvolutionVariant::automatic) variant = pick_convolution(p);
   ConvolutionProblem image = p;
   image.batch = 1;
   const bool counts_too_high = variant == ConvolutionVariant::implicit && !is_countable(image);
-  return counts_too_high ? ConvolutionVariant::im2col : variant;
+  return counts_too_high ? ConvolutionVariant::direct : variant;
 }
 
 }  // namespace
