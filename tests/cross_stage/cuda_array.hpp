@@ -23,6 +23,7 @@ class CudaArray {
       : tensor_({static_cast<Index>(values.size())}, cuda::device_memory(), asker) {
     CUDA_CHECK(cudaMemcpy(tensor_.data(), values.data(), values.size() * sizeof(T),
                           cudaMemcpyHostToDevice));
+    CUDA_CHECK(cudaStreamSynchronize(nullptr));  // other streams do not wait for this one
   }
 
   T* get() { return tensor_.data(); }
