@@ -212,7 +212,7 @@ TYPED_TEST(Reductions, PartialSumsOfZero) {
   using T = TypeParam;
   Workspace workspace;
   for (const T zero : {T{0}, -T{0}}) {
-    const Index rows = is_too_large(3 * 5000) ? 2100 : 5000;
+    const Index rows = is_too_large(Index{3} * 5000) ? 2100 : 5000;
     CudaArray x(std::vector<T>(static_cast<std::size_t>(3 * rows), zero));
     for (std::size_t rung = 0; rung < sum_ladder<T>().size(); ++rung) {
       CudaArray out(poison<T>(4));

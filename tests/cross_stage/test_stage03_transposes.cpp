@@ -114,7 +114,7 @@ TYPED_TEST(Transposes, EveryRung) {
 /// So many elements that rungs take their large tiles; with and without whole vectors in a row.
 TYPED_TEST(Transposes, LargeTiles) {
   using T = TypeParam;
-  if (is_too_large(4100 * 2100)) GTEST_SKIP() << "fewer shapes were asked for";
+  if (is_too_large(Index{4100} * 2100)) GTEST_SKIP() << "fewer shapes were asked for";
   Workspace workspace;
   for (const Size& size : {Size{4100, 2100}, Size{2001, 4103}}) {
     const std::vector<T> x = numbered<T>(size.rows * size.cols);

@@ -139,12 +139,14 @@ class WorkersLists {
                    .blocks = blocks,
                    .mean = mean_->get(),
                    .parts = list_of_parts_->get()};
-    to_add_up_ = to_average_;
-    to_add_up_.parts = list_of_gradients_->get();
   }
 
   const minibatch::WorkersParameters<T>& to_average() const { return to_average_; }
-  const minibatch::WorkersParameters<T>& to_add_up() const { return to_add_up_; }
+  minibatch::WorkersParameters<T> to_add_up() const {
+    minibatch::WorkersParameters<T> parameters = to_average_;
+    parameters.parts = list_of_gradients_->get();
+    return parameters;
+  }
 
   /// Parameters of one thread, one block and several.
   static constexpr std::array<Index, 5> lengths = {1, 256, 257, 1009, 31};
@@ -174,7 +176,6 @@ class WorkersLists {
   std::unique_ptr<CudaArray<T*>> list_of_parts_;
   std::unique_ptr<CudaArray<T*>> list_of_gradients_;
   minibatch::WorkersParameters<T> to_average_;
-  minibatch::WorkersParameters<T> to_add_up_;
 };
 
 TYPED_TEST(Stage04, UpdatesByTheSumOfTheWorkersGradients) {
