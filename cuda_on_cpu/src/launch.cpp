@@ -220,7 +220,10 @@ cudaError_t available_shared(std::size_t* shared, const void* function, int bloc
   const cudaError_t error = occupancy(&possible, function, threads, 0);
   if (error != cudaSuccess) return error;
   if (shared == nullptr || blocks <= 0 || blocks > possible) return record(cudaErrorInvalidValue);
-  *shared = std::min(max_shared_bytes, max_shared_bytes / static_cast<unsigned>(blocks));
+  cudaFuncAttributes attributes{};
+  function_attributes(&attributes, function);
+  *shared = std::min(static_cast<std::size_t>(attributes.maxDynamicSharedSizeBytes),
+                     max_shared_bytes / static_cast<unsigned>(blocks));
   return cudaSuccess;
 }
 

@@ -151,14 +151,14 @@ cudaError_t cudaGetDeviceFlags(unsigned* flags) {
 cudaError_t cudaDeviceGetLimit(std::size_t* value, cudaLimit limit) {
   if (sticky_error() != cudaSuccess) return sticky_error();
   if (value == nullptr) return record(cudaErrorInvalidValue);
-  if (!is_limit(limit)) return record(cudaErrorUnsupportedLimit);
+  if (!is_limit(limit)) return record(cudaErrorInvalidValue);
   *value = limits()[static_cast<std::size_t>(limit)];
   return cudaSuccess;
 }
 
 cudaError_t cudaDeviceSetLimit(cudaLimit limit, std::size_t value) {
   if (sticky_error() != cudaSuccess) return sticky_error();
-  if (!is_limit(limit)) return record(cudaErrorUnsupportedLimit);
+  if (!is_limit(limit)) return record(cudaErrorInvalidValue);
   if (limit == cudaLimitStackSize && value > fiber_stack_bytes) {
     report("cudaDeviceSetLimit(): a thread has " + std::to_string(fiber_stack_bytes >> 10U) +
            " KiB for its calls and local arrays here, and cannot have " +

@@ -12,6 +12,7 @@ struct Statistics {
 
 __device__ __managed__ int count = 0;
 __managed__ int bins[3];
+__managed__ int increment = 2;
 __managed__ Statistics statistics;
 
 __global__ void countThreads(int &counter)
@@ -35,7 +36,7 @@ int main()
 {
     dim3 threads(8, 4);
     countThreads << <2, threads >> > (count);
-    fillBins << < 1, 12 >> >(bins, 2, statistics);
+    fillBins << < 1, 12 >> >(bins, increment, statistics);
     tools::twice<int> << <dim3(1), 1, 0, 0>> > (bins[1]);
     cudaDeviceSynchronize();
     cout << count << endl;

@@ -50,10 +50,10 @@ int main() {
   cudaMemcpy(&total, d_total, sizeof(total), cudaMemcpyDeviceToHost);
   printf("sum of squares: %llu, %s\n", total, total == expected ? "right" : "wrong");
 
-  // With half of the shared memory for each block, two fit.
+  // Two blocks fit with half of the shared memory each, but none gets more than the kernel may have.
   size_t available = 0;
   cudaOccupancyAvailableDynamicSMemPerBlock(&available, reduce, 2, 256);
-  printf("two blocks at a time may have %s\n", available > 48 * 1024 ? "more than 48 KiB each" : "little");
+  printf("two blocks at a time may have %s\n", available > 48 * 1024 ? "more than 48 KiB each" : "48 KiB each at most");
   printf("%s\n", cudaGetErrorString(cudaDeviceSynchronize()));
   cudaFree(d_array);
   cudaFree(d_total);
