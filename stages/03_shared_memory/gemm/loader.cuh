@@ -39,6 +39,15 @@ struct Element {
 /// A step that no matrix has: all of its elements are zero.
 constexpr int beyond = 1 << 30;
 
+//! [place_inside]
+/// The place to load from where `place` may lie past the edge. What is computed from places past it
+/// lies outside of C, so any numbers will do. But not the same for all: loads of the same bytes wait
+/// for each other. So the first places stand in, one for each.
+__device__ inline int place_inside(int place, int places) {
+  return place < places ? place : place % places;
+}
+//! [place_inside]
+
 //! [stored]
 /// Whether rows, columns and steps fit into ints, including those beyond the edges.
 inline bool fits_ints(Index m, Index n, Index k) {
@@ -55,11 +64,11 @@ struct StoredMatrix {
   int places;  ///< rows of op(A), or columns of op(B)
   int steps;   ///< k
 
-  /// See row() of the loaders. Past the last place, the first one's numbers do: what is computed
-  /// from them lies outside of C. So nobody has to remember which places there are.
+  /// See row() of the loaders. Past the last place, others stand in, so nobody has to remember which
+  /// places there are.
   __device__ Row row_at(int place, bool along) const {
     // The product of two ints as an Index: one instruction, and no overflow.
-    return data + static_cast<Index>(place < places ? place : 0) * (along ? steps : 1);
+    return data + static_cast<Index>(place_inside(place, places)) * (along ? steps : 1);
   }
 
   /// See at() of the loaders.

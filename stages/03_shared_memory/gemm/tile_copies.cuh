@@ -26,8 +26,9 @@ class TileCopies {
     places_ = matrix.places - first - place(0);
 #pragma unroll
     for (int i = 0; i < pointers; ++i) {
-      // Past the last vector, the first one does: its results lie outside of C.
-      const int at = length == 1 || first + place(i) < matrix.places ? first + place(i) : 0;
+      const int wanted = first + place(i);
+      // Single numbers past the edge are not loaded at all.
+      const int at = length == 1 ? wanted : place_inside(wanted, matrix.places);
       from_[i] = matrix.at(at, step + this->step(i));
     }
   }
