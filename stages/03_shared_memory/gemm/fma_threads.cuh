@@ -83,6 +83,14 @@ class LaneFragment {
 //! [fma_threads]
 /// A warp's tile of WM x WN is divided among the lanes, into TM x TN each, nearly square. A round
 /// is one step; see multiplied_tile.cuh for what a multiplier has.
+///
+/// **Lanes** are numbered so that 8 neighbours, which read their vectors together, need only 2
+/// different ones of the factor with fewer lanes and 4 of the other: shared memory delivers those
+/// in one cycle.
+///
+/// **Products** run through A's elements downwards for one element of B and upwards for the next.
+/// So two neighbouring products always have a factor in common, which the unit need not read from
+/// the registers again.
 template <typename Tiling, typename TileA, typename TileB>
 class FmaThreads {
  public:
@@ -91,7 +99,7 @@ class FmaThreads {
   static constexpr int TM = Tiling::WM / lanes_down;
   static constexpr int TN = Tiling::WN / lanes_across;
   static constexpr int rounds = Tiling::depth;
-  static constexpr int products = TM;  // of an element of A with all of B's
+  static constexpr int products = TN;  // of an element of B with all of A's
   static constexpr int pairs = TM * TN / 2;
   static_assert(TM * lanes_down == Tiling::WM && TN * lanes_across == Tiling::WN && TN % 2 == 0);
   static_assert(rounds % 8 == 0, "vectors of four steps, in two sets of registers");
@@ -107,10 +115,13 @@ class FmaThreads {
   template <typename Before>
   __device__ __forceinline__ void multiply(int round, const Before& before) {
 #pragma unroll
-    for (int i = 0; i < TM; ++i) {
-      before(i);
+    for (int j = 0; j < TN; ++j) {
+      before(j);
 #pragma unroll
-      for (int j = 0; j < TN; ++j) sums_[i][j] += a_.value(round, i) * b_.value(round, j);
+      for (int n = 0; n < TM; ++n) {
+        const int i = j % 2 == 0 ? n : TM - 1 - n;
+        sums_[i][j] += a_.value(round, i) * b_.value(round, j);
+      }
     }
   }
 
@@ -132,11 +143,18 @@ class FmaThreads {
   using FragmentA = LaneFragment<float, TileA, TM, lanes_down, false>;
   using FragmentB = LaneFragment<float, TileB, TN, lanes_across, true>;
 
+  /// Where this lane is in a warp: the bits 0 and 4 are those of the dimension with 4 lanes.
+  static __device__ int among_four() {
+    return static_cast<int>(threadIdx.x % 2 + threadIdx.x / 16 % 2 * 2);
+  }
+  static __device__ int among_eight() {
+    return static_cast<int>(threadIdx.x / 2 % 8);
+  }
   static __device__ int lane_down() {
-    return static_cast<int>(threadIdx.x % 32 / lanes_across);
+    return lanes_down == 4 ? among_four() : among_eight();
   }
   static __device__ int lane_across() {
-    return static_cast<int>(threadIdx.x % lanes_across);
+    return lanes_across == 4 ? among_four() : among_eight();
   }
 
   FragmentA a_;

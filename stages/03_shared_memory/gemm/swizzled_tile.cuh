@@ -16,15 +16,21 @@ namespace stagewise::shared_memory {
 /// permuted by exclusive or (a swizzle), so that places which would share banks do not. Otherwise
 /// the places of a step are stored together, with a padding before those of the next: it shifts a
 /// step by a quarter of the 32 banks against the one before.
-template <typename T, int extent_, int BK_, bool keeps_rows_>
+///
+/// If memory runs along k, but only for one or two vectors, nothing is left to permute: such a tile
+/// is **turned** while it is copied, number by number, and its padding is a vector, so that copies
+/// of 8 steps of 4 places do not conflict. It suits units whose lanes read vectors of places.
+template <typename T, int extent_, int BK_, bool along>
 struct SwizzledTile {
   static constexpr int extent = extent_;
   static constexpr int BK = BK_;
-  static constexpr bool keeps_rows = keeps_rows_;
   static constexpr int length = Vector<T>::length;
+  static constexpr bool is_turned = along && BK < 4 * length;
+  static constexpr bool keeps_rows = along && !is_turned;
   static constexpr int bytes_of_banks = 128;
   static constexpr int quarter = bytes_of_banks / 4 / sizeof(T);  ///< numbers in 8 banks
-  static constexpr int padding = extent % (2 * quarter) == quarter ? 0 : quarter;
+  static constexpr int for_reads = extent % (2 * quarter) == quarter ? 0 : quarter;
+  static constexpr int padding = is_turned ? length : for_reads;
   static constexpr int row_length = keeps_rows ? BK : extent + padding;
   static constexpr int elements = (keeps_rows ? extent : BK) * row_length;
   static_assert(extent % quarter == 0 || extent % (2 * quarter) == 0);

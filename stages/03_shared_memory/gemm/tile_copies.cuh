@@ -17,8 +17,8 @@ namespace stagewise::shared_memory {
 template <typename T, typename Matrix, int extent, int BK, int threads>
 class TileCopies {
  public:
-  static constexpr int length = Matrix::length;
   using Tile = SwizzledTile<T, extent, BK, Matrix::along>;
+  static constexpr int length = Tile::is_turned ? 1 : Matrix::length;
   static constexpr int count = (extent * BK / length + threads - 1) / threads;
 
   /// Begins at row or column `first`, with the k tile that begins at `step`.
