@@ -33,21 +33,26 @@ std::string describe(const GemmOptions& o) {
   return text + ", " + o.precision;
 }
 
-/// The largest allowed difference of an element from stage 01's.
+/// The standard deviation of an element of the result.
 ///
 /// An element of A B is a sum of k products of numbers that are uniform in [-1, 1). Each product
-/// has a standard deviation of 1/3, so the sum has one of sqrt(k) / 3, and C one of 1 / sqrt(3). If
-/// the products are added one after another, each of the k partial sums is rounded by at most half
-/// an epsilon of itself, up or down: together, the errors have a standard deviation of about 0.2
-/// epsilon sqrt(k) times that of the element, and less in any order that adds in parts. Four
-/// epsilon sqrt(k) are twenty times as much, enough for the worst of any number of elements and for
-/// stage 01's own rounding. A missing product exceeds the bound as long as k is below a million in
-/// float.
+/// has a standard deviation of 1/3, so the sum has one of sqrt(k) / 3, and C one of 1 / sqrt(3).
+double deviation_of(Index k, double alpha, double beta) {
+  return std::hypot(alpha * std::sqrt(static_cast<double>(k)) / 3, beta / std::sqrt(3.0));
+}
+
+/// The largest allowed difference of an element from stage 01's.
+///
+/// If the k products of an element are added one after another, each of the k partial sums is
+/// rounded by at most half an epsilon of itself, up or down: together, the errors have a standard
+/// deviation of about 0.2 epsilon sqrt(k) times that of the element, and less in any order that
+/// adds in parts. Four epsilon sqrt(k) are twenty times as much, enough for the worst of any number
+/// of elements and for stage 01's own rounding. A missing product exceeds the bound as long as k is
+/// below a million in float.
 template <typename T>
 double bound_of(Index k, double alpha, double beta) {
-  const auto length = static_cast<double>(k);
-  const double deviation = std::hypot(alpha * std::sqrt(length) / 3, beta / std::sqrt(3.0));
-  return 4 * std::numeric_limits<T>::epsilon() * std::sqrt(length) * deviation +
+  return 4 * std::numeric_limits<T>::epsilon() * std::sqrt(static_cast<double>(k)) *
+             deviation_of(k, alpha, beta) +
          2 * std::numeric_limits<T>::denorm_min();
 }
 
@@ -155,6 +160,7 @@ Row row_of(const GemmOptions& o) {
                sizeof(T) * (factors + results) + (has_cublas ? ReferenceGemm::workspace_bytes : 0),
                (sizeof(T) + sizeof(double)) * (factors + results) + 2 * sizeof(T) * results);
   return {.bound = bound_of<T>(o.k, o.alpha, o.beta),
+          .per_rounding = 8 * deviation_of(o.k, o.alpha, o.beta),
           .operations = 2 * results * static_cast<double>(o.k),
           .bytes = sizeof(T) * (factors + results * (o.beta == 0 ? 1 : 2))};
 }
@@ -170,18 +176,29 @@ std::string plan_text(const shared_memory::FittedTile<T>& tile, int parts) {
          " deep, " + count_of(tile.slices, "slice") + ", " + count_of(parts, "part");
 }
 
-/// A row for each tile from which the top rung picks.
+/// The rung whose tiles are asked for.
+/// @throws UsageError if it has none.
+template <typename T>
+const shared_memory::GemmRung<T>& rung_with_tiles(const GemmOptions& o) {
+  const auto& rung =
+      find_rung(shared_memory::gemm_ladder<T>(), o.rung == "all" ? top_rung<T> : o.rung);
+  if (!shared_memory::gemm_tiles<T>(rung.name).empty()) return rung;
+  throw UsageError("--tiles: the rung " + o.rung + " has no tiles to pick from in " + o.precision);
+}
+
+/// A row for each tile from which the rung picks.
 /// @throws Error if it cannot be used.
 template <typename T>
-std::vector<Row> rows_of_tiles(const GemmProblem<T>& problem, Row row) {
-  const auto tiles = shared_memory::gemm_tiles<T>();
-  const auto& rung = find_rung(shared_memory::gemm_ladder<T>(), top_rung<T>);
+std::vector<Row> rows_of_tiles(const GemmProblem<T>& problem,
+                               const shared_memory::GemmRung<T>& rung, Row row) {
+  const auto tiles = shared_memory::gemm_tiles<T>(rung.name);
   if (const shared_memory::Support support = rung.supports(problem); !support) {
-    throw Error("the tiles of " + std::string(top_rung<T>) +
+    throw Error("the tiles of " + std::string(rung.name) +
                 " cannot be used here: " + support.reason);
   }
   const auto plan = shared_memory::plan_tiles(tiles, problem.m, problem.n, problem.k);
   row.file = rung.file;
+  row.bound += row.per_rounding * rung.rounding;
   std::vector<Row> rows;
   for (std::size_t i = 0; i < tiles.size(); ++i) {
     const int parts = shared_memory::plan_tile(tiles[i], problem.m, problem.n, problem.k).parts;
@@ -200,13 +217,14 @@ std::vector<Row> rows_of_tiles(const GemmProblem<T>& problem, Row row) {
 template <typename T>
 std::vector<Row> rows_of_product(const GemmOptions& o, const GemmProblem<T>& problem,
                                  const Row& common) {
-  if (o.tiles) return rows_of_tiles(problem, common);
+  if (o.tiles) return rows_of_tiles(problem, rung_with_tiles<T>(o), common);
   const std::string picked(shared_memory::pick_gemm(problem).name);
   std::vector<Row> rows = rows_for(shared_memory::gemm_ladder<T>(), o.picked ? picked : o.rung,
                                    problem, common, picked);
   for (Row& row : rows) {
-    if (row.name != top_rung<T> || !row.skipped.empty()) continue;
-    const auto tiles = shared_memory::gemm_tiles<T>();
+    const auto tiles = shared_memory::gemm_tiles<T>(row.name);
+    row.bound += row.per_rounding * find_rung(shared_memory::gemm_ladder<T>(), row.name).rounding;
+    if (tiles.empty() || !row.skipped.empty()) continue;
     const auto plan = shared_memory::plan_tiles(tiles, problem.m, problem.n, problem.k);
     row.plan = plan_text(tiles[plan.tile], plan.parts);
   }
@@ -256,7 +274,7 @@ Table run_gemm(const GemmOptions& o) {
     runner.run(table, shared_memory::gemm_ladder<T>(), problem, work);
     return table;
   }
-  const auto tiles = shared_memory::gemm_tiles<T>();
+  const auto tiles = shared_memory::gemm_tiles<T>(rung_with_tiles<T>(o).name);
   runner.run(table, [&](const Row& row) {
     const auto& tile = tiles[static_cast<std::size_t>(&row - table.rows.data())];
     const int parts = shared_memory::plan_tile(tile, problem.m, problem.n, problem.k).parts;
@@ -288,15 +306,15 @@ void declare(CLI::App& command, GemmOptions& options) {
       ->disable_flag_override();
   command
       .add_flag("--tiles", options.tiles,
-                "not the rungs, but the tiles from which the top one picks")
+                "not the rungs, but the tiles from which the top one, or that of --rung, picks")
       ->disable_flag_override();
   command.option_defaults()->group("Options");
 }
 
 Results run(const GemmOptions& o) {
   const bool has_rung = o.rung != "all";
-  if ((has_rung && (o.picked || o.tiles)) || (o.picked && o.tiles)) {
-    throw UsageError("--rung, --picked and --tiles say what to run; choose one of them");
+  if (o.picked && (has_rung || o.tiles)) {
+    throw UsageError("--picked says what to run, and so do --rung and --tiles; leave one away");
   }
   return {"gemm",
           {{"m", o.m},

@@ -28,6 +28,8 @@ struct Row {
   double difference = 0;  ///< from the expected result: norm of the difference over the norm
   double worst = 0;       ///< the largest difference of an element
   double bound = 0;       ///< the limit of `worst`; 0: the results must be equal
+  double per_rounding =
+      0;  ///< what a rung that rounds its inputs may add, relative to that rounding
   std::optional<double> reference_difference;  ///< like `difference`, from the reference
 
   std::optional<double> seconds;  ///< absent: not measured

@@ -5,9 +5,11 @@
 /// what they load within a block, rungs 6 and 7 within a thread, too, and rung 10 within a warp.
 /// Rung 8 loads vectors, and from rung 9 on the rungs load while they multiply. Rungs 11 to 13
 /// share one main loop; the last of them keeps all multiprocessors busy until the end. Rung 14
-/// multiplies doubles on tensor cores, and rung 15 floats in the same loop.
+/// multiplies doubles on tensor cores, and rung 15 floats in the same loop. Rungs 16 and 17 round
+/// floats for tensor cores, and rung 18 wins back what that loses.
 
 #include <array>
+#include <type_traits>
 
 #include "02_naive_cuda/gemm.hpp"
 #include "03_shared_memory/gemm.hpp"
@@ -60,17 +62,20 @@ Support supports_stream_k(const GemmProblem<T>& p) {
   return async && !fits_stream_k(p.m, p.n, p.k) ? counts_in_ints() : async;
 }
 
-/// So is `mma.sync` of doubles.
-template <typename T>
-Support supports_tensor_cores(const GemmProblem<T>& p) {
-  if (std::is_same_v<T, double>) return supports_async_copies(p);
-  return {"it multiplies doubles; tensor cores round floats to 10 bits of fraction"};
+/// So is `mma.sync`. Each table of tiles is for numbers of one type.
+template <typename T, auto tiles>
+constexpr bool are_tiles_of = std::is_same_v<decltype(tiles()), std::span<const FittedTile<T>>>;
+
+template <typename T, auto tiles>
+Support supports_tiles(const GemmProblem<T>& p) {
+  if (are_tiles_of<T, tiles>) return supports_async_copies(p);
+  return {std::is_same_v<T, float> ? "it multiplies doubles; floats have rungs of their own"
+                                   : "it multiplies floats"};
 }
 
-template <typename T>
-Support supports_fitted_tiles(const GemmProblem<T>& p) {
-  if (std::is_same_v<T, float>) return supports_async_copies(p);
-  return {"it multiplies floats; tensor cores are faster for doubles"};
+template <typename T, auto tiles>
+void gemm_in_tiles(cudaStream_t stream, const GemmProblem<T>& p, Workspace& workspace) {
+  if constexpr (are_tiles_of<T, tiles>) gemm_planned_tiles(stream, p, tiles(), workspace);
 }
 
 //! [ladder]
@@ -119,9 +124,16 @@ const auto& rungs() {
       {"stream-k", "stages/03_shared_memory/gemm/13_stream_k.cu", "the same work for every block",
        run<T, gemm_stream_k<T>>, supports_stream_k<T>},
       {"tensor-cores", "stages/03_shared_memory/gemm/14_tensor_cores.cu", "fp64 by mma.sync",
-       run<T, gemm_planned_tiles<T>>, supports_tensor_cores<T>},
+       run<T, gemm_in_tiles<T, tensor_core_tiles>>, supports_tiles<T, tensor_core_tiles>},
       {"fitted-tiles", "stages/03_shared_memory/gemm/15_fitted_tiles.cu",
-       "the same loop for floats", run<T, gemm_planned_tiles<T>>, supports_fitted_tiles<T>},
+       "the same loop for floats", run<T, gemm_in_tiles<T, fitted_tiles>>,
+       supports_tiles<T, fitted_tiles>},
+      {"tf32", "stages/03_shared_memory/gemm/16_tf32.cu", "rounded to 10 bits of fraction",
+       run<T, gemm_in_tiles<T, tf32_tiles>>, supports_tiles<T, tf32_tiles>, 0, 0x1p-11},
+      {"bf16", "stages/03_shared_memory/gemm/17_bf16.cu", "... to 7 bits",
+       run<T, gemm_in_tiles<T, bf16_tiles>>, supports_tiles<T, bf16_tiles>, 0, 0x1p-8},
+      {"3xtf32", "stages/03_shared_memory/gemm/18_split_tf32.cu", "in two parts of 10 bits",
+       run<T, gemm_in_tiles<T, split_tf32_tiles>>, supports_tiles<T, split_tf32_tiles>, 0, 0x1p-20},
   });
   return ladder;
 }
@@ -134,18 +146,33 @@ Ladder<GemmProblem<T>> gemm_ladder() {
   return rungs<T>();
 }
 
+template <typename T>
+std::span<const FittedTile<T>> gemm_tiles(std::string_view rung) {
+  if constexpr (std::is_same_v<T, double>) {
+    if (rung == "tensor-cores") return tensor_core_tiles();
+  } else {
+    if (rung == "fitted-tiles") return fitted_tiles();
+    if (rung == "tf32") return tf32_tiles();
+    if (rung == "bf16") return bf16_tiles();
+    if (rung == "3xtf32") return split_tf32_tiles();
+  }
+  return {};
+}
+
 //! [pick]
-// Tensor cores multiply doubles at twice the rate of other units; emulated ones are slow. In float,
+// A tile that fits the product is the fastest on a GPU, and the slowest to emulate. Otherwise,
 // large tiles load least for what they multiply, so they win where there are enough of them: from
 // six rounds on, a last round that is half empty costs less than a tenth. Everything smaller is
-// dealt out evenly. What the top rungs do not support gets the best one that does.
+// dealt out evenly. What the top rungs do not support gets the best one that does. None of these
+// rounds.
 template <typename T>
 const GemmRung<T>& pick_gemm(const GemmProblem<T>& p) {
   const Ladder<GemmProblem<T>> ladder = gemm_ladder<T>();
   const Index tiles = tile_count<typename Tilings<T>::Large>(p.m, p.n);
   const bool fills = tiles >= 6 * cuda::multiprocessors();
   const char* const wanted = fills ? "async-copies" : "stream-k";
-  const char* const fastest = cuda::runs_on_cpu() ? wanted : "tensor-cores";
+  const char* const fitted = std::is_same_v<T, double> ? "tensor-cores" : "fitted-tiles";
+  const char* const fastest = cuda::runs_on_cpu() ? wanted : fitted;
   for (const char* const name : {fastest, wanted, "async-copies", "main-loop"}) {
     const GemmRung<T>& rung = find_rung(ladder, name);
     if (rung.supports(p)) return rung;
@@ -166,6 +193,8 @@ void gemm(cudaStream_t stream, const GemmProblem<T>& problem, Workspace& workspa
 
 template Ladder<GemmProblem<float>> gemm_ladder();
 template Ladder<GemmProblem<double>> gemm_ladder();
+template std::span<const FittedTile<float>> gemm_tiles(std::string_view);
+template std::span<const FittedTile<double>> gemm_tiles(std::string_view);
 template const GemmRung<float>& pick_gemm(const GemmProblem<float>&);
 template const GemmRung<double>& pick_gemm(const GemmProblem<double>&);
 template void gemm(cudaStream_t, const GemmProblem<float>&, Workspace&, const GemmRung<float>*);

@@ -19,16 +19,10 @@ Ladder<GemmProblem<T>> gemm_ladder();
 template <typename T>
 const GemmRung<T>& pick_gemm(const GemmProblem<T>& problem);
 
-/// The tiles from which the top rung picks one for each product, by plan_tiles(): in double those
-/// of rung 14, in float those of rung 15. They can be used where the rung can.
+/// The tiles from which a rung picks one for each product, by plan_tiles(); none if it has only
+/// one, or does not multiply such numbers. They can be used where the rung can.
 template <typename T>
-std::span<const FittedTile<T>> gemm_tiles();
-/// See above.
-template <>
-std::span<const FittedTile<float>> gemm_tiles();
-/// See above.
-template <>
-std::span<const FittedTile<double>> gemm_tiles();
+std::span<const FittedTile<T>> gemm_tiles(std::string_view rung);
 
 /// C = alpha op(A) op(B) + beta C, by a rung, or, if it is null, by the one that pick_gemm() names;
 /// see GemmProblem for shapes. Any sizes, including 0 and 1. With beta = 0, C is written without

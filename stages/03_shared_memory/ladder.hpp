@@ -36,6 +36,10 @@ struct Rung {
   Support (*supports)(const Problem& problem);
 
   Index tile = 0;  ///< side of the squares of results that a block computes; 0: not squares
+
+  /// The largest relative error with which it takes its input; 0: it takes it as it is. A rung that
+  /// rounds is used on request only.
+  double rounding = 0;
 };
 
 /// All rungs, from the bottom to the top.

@@ -111,7 +111,7 @@ TEST_F(Ladders, TheTopRungsTilesAreVerified) {
     }
   }
   expect_failure(program + "gemm --tiles --picked", 2,
-                 "--rung, --picked and --tiles say what to run; choose one of them");
+                 "--picked says what to run, and so do --rung and --tiles; leave one away");
 }
 
 TEST_F(Ladders, ReportsWhatItFound) {

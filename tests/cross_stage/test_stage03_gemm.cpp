@@ -52,6 +52,19 @@ T random_factor(Random& random) {
   return static_cast<T>(factors[random.below(factors.size())]);
 }
 
+/// By how much more a result may be off if the rung rounds its input. An element of A is below 1,
+/// one of B below 2, so a product is off by up to 4 roundings. The errors of k products add up like
+/// random numbers, of a standard deviation of half a rounding each. And tensor cores cut off what
+/// they add.
+template <typename T>
+T rounding_bound(const GemmRung<T>& rung, const GemmProblem<T>& p, T scale) {
+  if (rung.rounding == 0) return 0;
+  const auto length = static_cast<double>(p.k);
+  const double rounded = 4.5 * rung.rounding * std::abs(static_cast<double>(p.alpha));
+  return static_cast<T>(rounded * std::sqrt(length)) +
+         static_cast<T>(length / 8) * std::numeric_limits<T>::epsilon() * scale;
+}
+
 /// The command that runs a rung on a problem of that shape.
 template <typename T>
 std::string command_of(const GemmRung<T>& rung, const GemmProblem<T>& p) {
@@ -76,12 +89,12 @@ class GemmLadder : public testing::Test {
   /// Runs a rung on random matrices, and expects stage 01's result and nothing written beyond it.
   void check(const GemmRung<T>& rung, const GemmProblem<T>& shape, std::uint64_t seed) {
     check_with([&](const GemmProblem<T>& p, Workspace& w) { rung.run(nullptr, p, w); },
-               command_of(rung, shape), rung.tile, shape, seed);
+               command_of(rung, shape), rung, shape, seed);
   }
 
-  /// The same for what `run` enqueues and `what` describes, with tiles of that size, if not 0.
+  /// The same for what `run` enqueues and `what` describes, a variant of the rung.
   template <typename Run>
-  void check_with(const Run& run, const std::string& what, Index tile_size,
+  void check_with(const Run& run, const std::string& what, const GemmRung<T>& rung,
                   const GemmProblem<T>& shape, std::uint64_t seed) {
     GemmProblem<T> p = shape;
     const std::vector<T> a = random_values<T>(p.m * p.k, seed);
@@ -111,13 +124,14 @@ class GemmLadder : public testing::Test {
       scale = std::max(scale, std::abs(expected[static_cast<std::size_t>(i)]));
     }
     const T bound = static_cast<T>(8 + 2 * std::sqrt(static_cast<double>(p.k))) *
-                    std::numeric_limits<T>::epsilon() * scale;
+                        std::numeric_limits<T>::epsilon() * scale +
+                    rounding_bound(rung, p, scale);
     ASSERT_EQ(actual.back(), T{-77}) << what << " writes behind C";
     const auto without_guard = [](std::vector<T> values) {
       values.pop_back();
       return values;
     };
-    expect_computed<T>(what, without_guard(actual), without_guard(expected), {p.m, p.n, tile_size},
+    expect_computed<T>(what, without_guard(actual), without_guard(expected), {p.m, p.n, rung.tile},
                        bound, [&] { return without_guard(computed()); });
   }
 
@@ -176,6 +190,18 @@ TYPED_TEST(GemmLadder, EveryRungTakesUnusualShapes) {
 template <typename T>
 constexpr const char* rung_with_tiles = std::is_same_v<T, double> ? "tensor-cores" : "fitted-tiles";
 
+/// The rungs that have tiles to pick from, and can be used here.
+template <typename T>
+std::vector<const GemmRung<T>*> rungs_with_tiles() {
+  std::vector<const GemmRung<T>*> rungs;
+  for (const GemmRung<T>& rung : shared_memory::gemm_ladder<T>()) {
+    if (!shared_memory::gemm_tiles<T>(rung.name).empty() && rung.supports({})) {
+      rungs.push_back(&rung);
+    }
+  }
+  return rungs;
+}
+
 /// 64 rows a tile, and 65,535 tiles in a grid's y.
 TYPED_TEST(GemmLadder, TheTopRungsTakeMoreRowsThanAGridHas) {
   using T = TypeParam;
@@ -195,14 +221,11 @@ TYPED_TEST(GemmLadder, TheTopRungsTakeMoreRowsThanAGridHas) {
   }
 }
 
-/// Each tile of the top rung, whichever it would pick: alone and shared by several blocks, at sizes
-/// around those of the tile, with vectors and with single numbers.
+/// Each tile of the top rungs, whichever they would pick: alone and shared by several blocks, at
+/// sizes around those of the tile, with vectors and with single numbers.
 TYPED_TEST(GemmLadder, EveryTileComputesWhatStage01Computes) {
   using T = TypeParam;
-  const GemmRung<T>& rung = find_rung(shared_memory::gemm_ladder<T>(), rung_with_tiles<T>);
-  if (!rung.supports({})) GTEST_SKIP() << rung.supports({}).reason;
-  for (const shared_memory::FittedTile<T>& tile : shared_memory::gemm_tiles<T>()) {
-    if (tile.bytes > cuda::shared_memory_per_block()) continue;
+  const auto check_tile = [&](const GemmRung<T>& rung, const shared_memory::FittedTile<T>& tile) {
     const std::vector<Shape3> shapes = {
         {tile.BM + 2, tile.BN - 2, 6 * tile.BK},          // vectors
         {2 * tile.BM - 4, tile.BN + 6, 3 * tile.BK - 2},  // ... and a k that ends within a k tile
@@ -225,10 +248,17 @@ TYPED_TEST(GemmLadder, EveryTileComputesWhatStage01Computes) {
               [&](const GemmProblem<T>& p, Workspace& w) { tile.run(nullptr, p, parts, w); },
               command_of(rung, problem) + ", tile " + std::to_string(tile.BM) + "x" +
                   std::to_string(tile.BN) + ", " + std::to_string(parts) + " parts",
-              0, problem, 13);
+              rung, problem, 13);
           if (this->HasFatalFailure()) return;
         }
       }
+    }
+  };
+  if (rungs_with_tiles<T>().empty()) GTEST_SKIP() << "asynchronous copies are not supported here";
+  for (const GemmRung<T>* const rung : rungs_with_tiles<T>()) {
+    for (const auto& tile : shared_memory::gemm_tiles<T>(rung->name)) {
+      if (tile.bytes <= cuda::shared_memory_per_block()) check_tile(*rung, tile);
+      if (this->HasFatalFailure()) return;
     }
   }
   this->expect_counters_at_zero();
@@ -237,32 +267,94 @@ TYPED_TEST(GemmLadder, EveryTileComputesWhatStage01Computes) {
 /// The same bits in every run of every tile, however many blocks share it.
 TYPED_TEST(GemmLadder, EveryTileRepeatsItselfBitForBit) {
   using T = TypeParam;
-  const GemmRung<T>& rung = find_rung(shared_memory::gemm_ladder<T>(), rung_with_tiles<T>);
-  if (!rung.supports({})) GTEST_SKIP() << rung.supports({}).reason;
+  if (rungs_with_tiles<T>().empty()) GTEST_SKIP() << "asynchronous copies are not supported here";
   Workspace workspace;
   constexpr Index m = 70;
   constexpr Index n = 46;
   constexpr Index k = 802;
   CudaArray a(random_values<T>(m * k, 1));
   CudaArray b(random_values<T>(k * n, 2));
-  for (const shared_memory::FittedTile<T>& tile : shared_memory::gemm_tiles<T>()) {
-    if (tile.bytes > cuda::shared_memory_per_block()) continue;
-    std::vector<T> first;
-    for (int i = 0; i < 3; ++i) {
-      CudaArray c(poison<T>(m * n));
-      const GemmProblem<T> problem = {
-          .m = m, .n = n, .k = k, .a = a.get(), .b = b.get(), .c = c.get()};
-      tile.run(nullptr, problem, max_parts(tile, m, n, k), workspace);
-      if (first.empty()) first = c.read();
-      EXPECT_EQ(c.read(), first) << tile.BM << "x" << tile.BN;
+  for (const GemmRung<T>* const rung : rungs_with_tiles<T>()) {
+    for (const auto& tile : shared_memory::gemm_tiles<T>(rung->name)) {
+      if (tile.bytes > cuda::shared_memory_per_block()) continue;
+      std::vector<T> first;
+      for (int i = 0; i < 3; ++i) {
+        CudaArray c(poison<T>(m * n));
+        const GemmProblem<T> problem = {
+            .m = m, .n = n, .k = k, .a = a.get(), .b = b.get(), .c = c.get()};
+        tile.run(nullptr, problem, max_parts(tile, m, n, k), workspace);
+        if (first.empty()) first = c.read();
+        EXPECT_EQ(c.read(), first) << rung->name << ", " << tile.BM << "x" << tile.BN;
+      }
     }
+  }
+}
+
+/// The error of a product of 100 x 100, relative to the result in double.
+double relative_error(const GemmRung<float>& rung, Index k) {
+  constexpr Index m = 100;
+  Workspace workspace;
+  const std::vector<float> a = random_values<float>(m * k, 1);
+  const std::vector<float> b = random_values<float>(m * k, 2);
+  CudaArray there_a(a);
+  CudaArray there_b(b);
+  CudaArray there_c(poison<float>(m * m));
+  rung.run(nullptr,
+           {.m = m, .n = m, .k = k, .a = there_a.get(), .b = there_b.get(), .c = there_c.get()},
+           workspace);
+  const std::vector<double> a_in_double(a.begin(), a.end());
+  const std::vector<double> b_in_double(b.begin(), b.end());
+  std::vector<double> expected(m * m);
+  serial::gemm(serial::GemmVariant::reordered, GemmProblem<double>{.m = m,
+                                                                   .n = m,
+                                                                   .k = k,
+                                                                   .a = a_in_double.data(),
+                                                                   .b = b_in_double.data(),
+                                                                   .c = expected.data()});
+  const std::vector<float> found = there_c.read();
+  double errors = 0;
+  double squares = 0;
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    errors += std::pow(static_cast<double>(found[i]) - expected[i], 2);
+    squares += expected[i] * expected[i];
+  }
+  return std::sqrt(errors / squares);
+}
+
+/// Rounding costs what the number of bits says, and two parts of a number win it back.
+TEST(GemmPrecisions, ErrorsAreThoseOfTheirBits) {
+  if (const std::string reason = reason_to_skip(); !reason.empty()) GTEST_SKIP() << reason;
+  const auto ladder = shared_memory::gemm_ladder<float>();
+  if (!find_rung(ladder, "tf32").supports({})) GTEST_SKIP() << "no tensor cores for floats";
+  for (const Index k : {64, 784, 1501}) {
+    const double exact = relative_error(find_rung(ladder, "warp-tiles"), k);
+    const double tf32 = relative_error(find_rung(ladder, "tf32"), k);
+    const double bf16 = relative_error(find_rung(ladder, "bf16"), k);
+    const double split = relative_error(find_rung(ladder, "3xtf32"), k);
+    EXPECT_LT(exact, 1e-6);
+    EXPECT_GT(tf32, 1e-4) << "not rounded, k = " << k;
+    EXPECT_LT(tf32, 6e-4) << "k = " << k;
+    EXPECT_GT(bf16, 4 * tf32) << "k = " << k;
+    EXPECT_LT(bf16, 12 * tf32) << "k = " << k;
+    EXPECT_LT(split, 1.5 * exact) << "k = " << k;
+  }
+}
+
+/// What rounds is never picked.
+TEST(GemmPrecisions, NoneThatRoundsIsPicked) {
+  if (const std::string reason = reason_to_skip(); !reason.empty()) GTEST_SKIP() << reason;
+  Random random(5);
+  for (int i = 0; i < 300; ++i) {
+    const auto size = [&] { return 1 + static_cast<Index>(random.below(5000)); };
+    const GemmProblem<float> problem = {.m = size(), .n = size(), .k = size()};
+    EXPECT_EQ(shared_memory::pick_gemm(problem).rounding, 0);
   }
 }
 
 /// A plan never asks for more blocks than have k tiles, room and counters.
 TEST(GemmTiles, PlansStayWithinTheirLimits) {
   if (const std::string reason = reason_to_skip(); !reason.empty()) GTEST_SKIP() << reason;
-  const auto tiles = shared_memory::gemm_tiles<double>();
+  const auto tiles = shared_memory::gemm_tiles<double>("tensor-cores");
   Random random(3);
   for (int i = 0; i < 1000; ++i) {
     const auto size = [&](std::uint64_t most) {
@@ -320,7 +412,7 @@ TYPED_TEST(GemmLadder, EveryRungTakesMatricesThatBeginAnywhere) {
             command_of(rung, p) + ", operand " + std::to_string(which) + " from element " +
                 std::to_string(offset) + " on,",
             computed(), expected, {.columns = std::ssize(expected)},
-            2000 * std::numeric_limits<T>::epsilon(), computed);
+            2000 * std::numeric_limits<T>::epsilon() + rounding_bound(rung, p, T{0}), computed);
         if (this->HasFatalFailure()) return;
       }
     }

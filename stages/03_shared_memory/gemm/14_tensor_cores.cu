@@ -17,16 +17,16 @@
 
 #include <array>
 
-#include "03_shared_memory/gemm.hpp"
 #include "03_shared_memory/gemm/mma_double.cuh"
 #include "03_shared_memory/gemm/planned_tiles.cuh"
+#include "03_shared_memory/gemm/rungs.hpp"
 
 namespace stagewise::shared_memory {
 namespace {
 
 template <int... numbers>
 constexpr FittedTile<double> tile() {
-  return fitted_tile<MmaDouble, double, numbers...>();
+  return fitted_tile<MmaDouble, double, numbers...>(118);  // of at most 128 per cycle
 }
 
 //! [tilings_for_tensor_cores]
@@ -55,9 +55,7 @@ constexpr auto tilings = std::to_array<FittedTile<double>>({
 
 }  // namespace
 
-/// Those of doubles.
-template <>
-std::span<const FittedTile<double>> gemm_tiles() {
+std::span<const FittedTile<double>> tensor_core_tiles() {
   return tilings;
 }
 

@@ -14,16 +14,16 @@
 
 #include <array>
 
-#include "03_shared_memory/gemm.hpp"
 #include "03_shared_memory/gemm/fma_threads.cuh"
 #include "03_shared_memory/gemm/planned_tiles.cuh"
+#include "03_shared_memory/gemm/rungs.hpp"
 
 namespace stagewise::shared_memory {
 namespace {
 
 template <int... numbers>
 constexpr FittedTile<float> tile() {
-  return fitted_tile<FmaThreads, float, numbers...>();
+  return fitted_tile<FmaThreads, float, numbers...>(118);  // of at most 128 per cycle
 }
 
 //! [fitted_tilings]
@@ -45,9 +45,7 @@ constexpr auto tilings = std::to_array<FittedTile<float>>({
 
 }  // namespace
 
-/// See gemm.hpp.
-template <>
-std::span<const FittedTile<float>> gemm_tiles() {
+std::span<const FittedTile<float>> fitted_tiles() {
   return tilings;
 }
 

@@ -41,8 +41,8 @@ constexpr int beyond = 1 << 30;
 
 //! [place_inside]
 /// The place to load from where `place` may lie past the edge. What is computed from places past it
-/// lies outside of C, so any numbers will do. But not the same for all: loads of the same bytes wait
-/// for each other. So the first places stand in, one for each.
+/// lies outside of C, so any numbers will do. But not the same for all: loads of the same bytes
+/// wait for each other. So the first places stand in, one for each.
 __device__ inline int place_inside(int place, int places) {
   return place < places ? place : place % places;
 }
@@ -64,8 +64,8 @@ struct StoredMatrix {
   int places;  ///< rows of op(A), or columns of op(B)
   int steps;   ///< k
 
-  /// See row() of the loaders. Past the last place, others stand in, so nobody has to remember which
-  /// places there are.
+  /// See row() of the loaders. Past the last place, others stand in, so nobody has to remember
+  /// which places there are.
   __device__ Row row_at(int place, bool along) const {
     // The product of two ints as an Index: one instruction, and no overflow.
     return data + static_cast<Index>(place_inside(place, places)) * (along ? steps : 1);

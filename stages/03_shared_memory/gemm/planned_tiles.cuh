@@ -79,8 +79,9 @@ void multiply_with(cudaStream_t stream, const GemmProblem<T>& p, int parts, Work
 }
 
 /// An entry of a table of tiles: the numbers of a SlicedTiling, in its order.
+/// @param rate see FittedTile.
 template <template <typename, typename, typename> class Multiplier, typename T, int... numbers>
-constexpr FittedTile<T> fitted_tile() {
+constexpr FittedTile<T> fitted_tile(double rate) {
   using Tiling = SlicedTiling<numbers...>;
   constexpr int size = sizeof(T);
   constexpr int padding = 2 * 32;  // bytes of a step, in the layout that takes more
@@ -94,6 +95,7 @@ constexpr FittedTile<T> fitted_tile() {
           Tiling::stages,
           Tiling::blocks,
           std::max(pipeline, others),
+          rate,
           multiply_with<Multiplier, T, Tiling>};
 }
 

@@ -3,6 +3,8 @@
 /// alpha op(A) op(B) + beta C for all sizes and transposes.
 #pragma once
 
+#include <span>
+
 #include <cuda_runtime.h>
 
 #include "03_shared_memory/gemm/tile_plan.hpp"
@@ -60,9 +62,13 @@ void gemm_async_copies(cudaStream_t stream, const GemmProblem<T>& problem, Works
 template <typename T>
 void gemm_stream_k(cudaStream_t stream, const GemmProblem<T>& problem, Workspace& workspace);
 
-/// Rungs 14 and 15: doubles on tensor cores, and floats on the ordinary units, in the tile of
-/// gemm_tiles() that plan_tiles() picks.
-template <typename T>
-void gemm_planned_tiles(cudaStream_t stream, const GemmProblem<T>& problem, Workspace& workspace);
+/// @name The tiles of rungs 14 and above, for gemm_planned_tiles()
+/// @{
+std::span<const FittedTile<double>> tensor_core_tiles();  ///< rung 14: doubles on tensor cores
+std::span<const FittedTile<float>> fitted_tiles();        ///< rung 15: floats on fp32 units
+std::span<const FittedTile<float>> tf32_tiles();          ///< rung 16: rounded to TF32
+std::span<const FittedTile<float>> bf16_tiles();          ///< rung 17: rounded to bfloat16
+std::span<const FittedTile<float>> split_tf32_tiles();    ///< rung 18: three products in TF32
+/// @}
 
 }  // namespace stagewise::shared_memory

@@ -11,8 +11,7 @@
 
 #include <algorithm>
 
-#include "03_shared_memory/gemm.hpp"
-#include "03_shared_memory/gemm/rungs.hpp"
+#include "03_shared_memory/gemm/tile_plan.hpp"
 #include "cuda/device.hpp"
 #include "cuda/launch.cuh"
 
@@ -22,7 +21,6 @@ namespace {
 //! [tile_cycles]
 /// How a multiprocessor's time depends on what it does, in cycles: for an H200, and in similar
 /// proportions for other GPUs.
-constexpr double multiply_adds = 118;  ///< that the unit does per cycle, of at most 128
 constexpr double l2_bytes = 24;        ///< that arrive per cycle, if all multiprocessors load
 constexpr double l2_bytes_alone = 40;  ///< if few of them do
 constexpr double latency = 1000;       ///< from the request of a copy to its arrival
@@ -35,7 +33,7 @@ constexpr double hand_over = 3500;  ///< until another block sees that this bloc
 /// them are under way than there are free buffers.
 template <typename T>
 double cycles_of_blocks(const FittedTile<T>& tile, int count, Index k_tiles) {
-  const double multiplying = tile.BK * static_cast<double>(tile.BM) * tile.BN / multiply_adds;
+  const double multiplying = tile.BK * static_cast<double>(tile.BM) * tile.BN / tile.rate;
   const double loading = tile.BK * static_cast<double>((tile.BM + tile.BN) * sizeof(T)) / l2_bytes;
   const double per_k_tile =
       std::max({count * multiplying + pause / count, count * loading, latency / (tile.stages - 1)});
@@ -103,9 +101,10 @@ TilePlan plan_tiles(std::span<const FittedTile<T>> table, Index m, Index n, Inde
 //! [plan_tile]
 
 template <typename T>
-void gemm_planned_tiles(cudaStream_t stream, const GemmProblem<T>& p, Workspace& workspace) {
-  const TilePlan plan = plan_tiles(gemm_tiles<T>(), p.m, p.n, p.k);
-  gemm_tiles<T>()[plan.tile].run(stream, p, plan.parts, workspace);
+void gemm_planned_tiles(cudaStream_t stream, const GemmProblem<T>& p,
+                        std::span<const FittedTile<T>> table, Workspace& workspace) {
+  const TilePlan plan = plan_tiles(table, p.m, p.n, p.k);
+  table[plan.tile].run(stream, p, plan.parts, workspace);
 }
 
 template int max_parts(const FittedTile<float>&, Index, Index, Index);
@@ -114,7 +113,9 @@ template TilePlan plan_tile(const FittedTile<float>&, Index, Index, Index);
 template TilePlan plan_tile(const FittedTile<double>&, Index, Index, Index);
 template TilePlan plan_tiles(std::span<const FittedTile<float>>, Index, Index, Index);
 template TilePlan plan_tiles(std::span<const FittedTile<double>>, Index, Index, Index);
-template void gemm_planned_tiles(cudaStream_t, const GemmProblem<float>&, Workspace&);
-template void gemm_planned_tiles(cudaStream_t, const GemmProblem<double>&, Workspace&);
+template void gemm_planned_tiles(cudaStream_t, const GemmProblem<float>&,
+                                 std::span<const FittedTile<float>>, Workspace&);
+template void gemm_planned_tiles(cudaStream_t, const GemmProblem<double>&,
+                                 std::span<const FittedTile<double>>, Workspace&);
 
 }  // namespace stagewise::shared_memory

@@ -20,9 +20,10 @@ struct FittedTile {
   int BN;
   int BK;
   int slices;
-  int stages;  ///< k tiles of a factor in shared memory
-  int blocks;  ///< that have room on a multiprocessor
-  int bytes;   ///< of shared memory that a block needs
+  int stages;   ///< k tiles of a factor in shared memory
+  int blocks;   ///< that have room on a multiprocessor
+  int bytes;    ///< of shared memory that a block needs
+  double rate;  ///< multiply-adds of a multiprocessor per cycle
 
   /// Enqueues a product, m and n at least 1.
   /// @param parts how many blocks share a tile, at most max_parts().
@@ -44,6 +45,11 @@ int max_parts(const FittedTile<T>& tile, Index m, Index n, Index k);
 /// The best number of parts for a tile, m and n at least 1. The plan's `tile` is 0.
 template <typename T>
 TilePlan plan_tile(const FittedTile<T>& tile, Index m, Index n, Index k);
+
+/// C = alpha op(A) op(B) + beta C, m and n at least 1, with the tile of the table that is planned.
+template <typename T>
+void gemm_planned_tiles(cudaStream_t stream, const GemmProblem<T>& problem,
+                        std::span<const FittedTile<T>> table, Workspace& workspace);
 
 /// The best plan with a tile of the table for which the current GPU has the shared memory.
 template <typename T>

@@ -1,0 +1,72 @@
+/// @file
+/// GEMM, rung 16: floats rounded to TF32.
+///
+/// Tensor cores multiply floats, too, if 10 bits of fraction are enough. An H200 has 16 times as
+/// many of those multiply-adds as fp32 units have. What that costs is accuracy: each number is off
+/// by up to 2^-11 of itself, the sum of the products by about as much. So this rung and the next
+/// must be asked for; the stage never picks them.
+///
+/// Run it: `ladder gemm --rung tf32`, and with `--tiles` each of its tiles. The column `error` has
+/// its price.
+/// Work: 2 m n k operations, in instructions of 2,048; m n k (1 / BM + 1 / BN) numbers from global
+/// memory, m n k (1 / WM + 1 / WN) from shared memory.
+
+#include <array>
+
+#include <mma.h>
+
+#include "03_shared_memory/gemm/mma_rounded.cuh"
+#include "03_shared_memory/gemm/planned_tiles.cuh"
+#include "03_shared_memory/gemm/rungs.hpp"
+#include "03_shared_memory/gemm/tf32.cuh"
+
+namespace stagewise::shared_memory {
+
+//! [tf32]
+/// See mma_rounded.cuh.
+struct Tf32 {
+  static constexpr int steps = 8;
+  static constexpr double rate = 330;  ///< multiply-adds per cycle
+
+  struct Factor {
+    unsigned bits[2];
+  };
+
+  /// Rounds to the nearest.
+  static __device__ __forceinline__ Factor factor(const float* numbers) {
+    return {{__float_as_uint(nvcuda::wmma::__float_to_tf32(numbers[0])),
+             __float_as_uint(nvcuda::wmma::__float_to_tf32(numbers[1]))}};
+  }
+
+  static __device__ __forceinline__ void multiply(float (&sums)[4], const Factor& upper,
+                                                  const Factor& lower, const Factor& b) {
+    mma_tf32(sums, upper.bits, lower.bits, b.bits);
+  }
+};
+//! [tf32]
+
+template <typename Tiling, typename TileA, typename TileB>
+using MmaTf32 = MmaRounded<Tf32, Tiling, TileA, TileB>;
+
+namespace {
+
+template <int... numbers>
+constexpr FittedTile<float> tile() {
+  return fitted_tile<MmaTf32, float, numbers...>(Tf32::rate);
+}
+
+constexpr auto tilings = std::to_array<FittedTile<float>>({
+    //   BM, BN, BK, WM, WN, slices, stages, blocks
+    tile<128, 128, 32, 64, 32, 1, 3, 1>(),
+    tile<64, 104, 32, 16, 104, 2, 3, 1>(),
+    tile<64, 64, 32, 32, 32, 1, 3, 2>(),
+    tile<32, 32, 64, 32, 32, 4, 3, 2>(),
+});
+
+}  // namespace
+
+std::span<const FittedTile<float>> tf32_tiles() {
+  return tilings;
+}
+
+}  // namespace stagewise::shared_memory
