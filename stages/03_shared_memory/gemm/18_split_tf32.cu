@@ -1,8 +1,8 @@
 /// @file
 /// GEMM, rung 18: floats as the sums of two TF32 numbers (3xTF32).
 ///
-/// A float has 23 bits of fraction, and TF32 has 10 of them. The rest is a small float, whose first
-/// bits are another TF32 number: a = a_high + a_low. So
+/// A float has 23 bits of fraction, and TF32 has 10 of them. What rounding leaves is a small float,
+/// and nearly all of it fits into another TF32 number: a = a_high + a_low. So
 ///
 ///     a b = a_high b_high + a_high b_low + a_low b_high + a_low b_low,
 ///
@@ -17,6 +17,8 @@
 /// Work: 6 m n k operations on tensor cores, 2 m n k / 8 on fp32 units; the rest as rung 16.
 
 #include <array>
+
+#include <mma.h>
 
 #include "03_shared_memory/gemm/mma_rounded.cuh"
 #include "03_shared_memory/gemm/planned_tiles.cuh"
@@ -40,8 +42,9 @@ struct SplitTf32 {
     Factor parts;
 #pragma unroll
     for (int i = 0; i < 2; ++i) {
-      parts.high[i] = __float_as_uint(numbers[i]) & ~0x1FFFU;
-      parts.low[i] = __float_as_uint(numbers[i] - __uint_as_float(parts.high[i]));
+      const float high = nvcuda::wmma::__float_to_tf32(numbers[i]);
+      parts.high[i] = __float_as_uint(high);
+      parts.low[i] = __float_as_uint(numbers[i] - high);
     }
     return parts;
   }
