@@ -52,9 +52,8 @@ struct Bf16 {
  private:
   /// Both rounded to the nearest, the first in the lower half.
   static __device__ __forceinline__ unsigned pair(float first, float second) {
-    const unsigned low = __bfloat16_as_ushort(__float2bfloat16_rn(first));
-    const unsigned high = __bfloat16_as_ushort(__float2bfloat16_rn(second));
-    return low | high << 16;
+    const __nv_bfloat162 both = __floats2bfloat162_rn(first, second);
+    return __bfloat16_as_ushort(both.x) | __bfloat16_as_ushort(both.y) << 16U;
   }
 };
 //! [bf16]

@@ -18,8 +18,6 @@
 
 #include <array>
 
-#include <mma.h>
-
 #include "03_shared_memory/gemm/mma_rounded.cuh"
 #include "03_shared_memory/gemm/planned_tiles.cuh"
 #include "03_shared_memory/gemm/rungs.hpp"
@@ -42,7 +40,8 @@ struct SplitTf32 {
     Factor parts;
 #pragma unroll
     for (int i = 0; i < 2; ++i) {
-      const float high = nvcuda::wmma::__float_to_tf32(numbers[i]);
+      const float shifted = numbers[i] * 8193;
+      const float high = __fmaf_rn(numbers[i], -8192, shifted);
       parts.high[i] = __float_as_uint(high);
       parts.low[i] = __float_as_uint(numbers[i] - high);
     }

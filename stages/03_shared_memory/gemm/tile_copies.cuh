@@ -13,17 +13,26 @@ namespace stagewise::shared_memory {
 /// zeros. So the compiler can place them between multiplications.
 ///
 /// Vectors are few, so each has a pointer of its own, which moves on with the k tiles. Single
-/// numbers are too many for that, but a thread's lie at equal distances: one pointer does.
+/// numbers are too many for that, so threads stand in rows as long as what is stored together, and
+/// a thread's copies are a fixed number of rows apart: one pointer does.
 template <typename T, typename Matrix, int extent, int BK, int threads>
 class TileCopies {
  public:
   using Tile = SwizzledTile<T, extent, BK, Matrix::along>;
   static constexpr int length = Tile::is_turned ? 1 : Matrix::length;
-  static constexpr int count = (extent * BK / length + threads - 1) / threads;
+
+ private:
+  static constexpr int neighbours = Matrix::along ? BK : extent;  ///< in memory
+  static constexpr int lines = Matrix::along ? extent : BK;       ///< of as many
+  static constexpr int rows = length == 1 ? threads / neighbours : 0;
+
+ public:
+  static constexpr int count =
+      length == 1 ? (lines + rows - 1) / rows : (extent * BK / length + threads - 1) / threads;
 
   /// Begins at row or column `first`, with the k tile that begins at `step`.
   __device__ void start(const Matrix& matrix, int first, int step) {
-    places_ = matrix.places - first - place(0);
+    places_ = matrix.places - first;
 #pragma unroll
     for (int i = 0; i < pointers; ++i) {
       const int wanted = first + place(i);
@@ -38,8 +47,9 @@ class TileCopies {
     if (!is_mine(i)) return;
     T* const to = buffer + Tile::index(place(i), step(i));
     if constexpr (length == 1) {
-      const int places = step(0) < steps ? places_ : 0;
-      copy_async<sizeof(T)>(to, from_[0] + i * jump() * matrix.place_stride(), i * jump() < places);
+      const Index line = Matrix::along ? matrix.place_stride() : matrix.step_stride();
+      const bool is_inside = step(i) < steps && place(i) < places_;
+      copy_async<sizeof(T)>(to, from_[0] + i * rows * line, is_inside);
     } else {
       copy_async<length * sizeof(T)>(to, from_[i], step(i) < steps);
     }
@@ -54,43 +64,38 @@ class TileCopies {
  private:
   static constexpr int pointers = length == 1 ? 1 : count;
 
-  /// All rounds except the last occupy all threads.
+  /// Single numbers occupy whole rows of threads, vectors all threads; the last copies may be
+  /// fewer.
   static __device__ bool is_mine(int i) {
-    constexpr int all = extent * BK / length;
-    return (i + 1) * threads <= all || static_cast<int>(threadIdx.x) + i * threads < all;
-  }
-
-  /// How many neighbouring copies go to the same place, or to the same step if memory does not run
-  /// along k. For single numbers as many as let all copies of a thread belong to the same step.
-  static __device__ constexpr int width() {
-    if (Matrix::along) return BK / length;
-    if (length > 1) return extent / length;
-    int width = 1;
-    while (extent % (2 * width) == 0 && threads % (2 * width * BK) == 0) width *= 2;
-    return width;
-  }
-
-  /// From the place of a thread's copy to that of the next, for single numbers.
-  static __device__ constexpr int jump() {
-    static_assert(length > 1 || threads % (Matrix::along ? width() : width() * BK) == 0);
-    return Matrix::along ? threads / width() : threads / BK;
+    const auto thread = static_cast<int>(threadIdx.x);
+    if constexpr (length == 1) {
+      const bool in_row = threads % neighbours == 0 || thread < rows * neighbours;
+      return in_row && ((i + 1) * rows <= lines || thread / neighbours + i * rows < lines);
+    } else {
+      constexpr int all = extent * BK / length;
+      return (i + 1) * threads <= all || thread + i * threads < all;
+    }
   }
 
   /// The place and the step of copy number `i`.
   static __device__ int place(int i) {
-    const unsigned number = threadIdx.x + i * threads;
-    constexpr unsigned wide = width();
-    if constexpr (Matrix::along) return number / wide;
-    return (number / (wide * BK) * wide + number % wide) * length;
+    return Matrix::along ? line(i) : neighbour(i);
   }
   static __device__ int step(int i) {
-    const unsigned number = threadIdx.x + i * threads;
-    constexpr unsigned wide = width();
-    if constexpr (Matrix::along) return number % wide * length;
-    return number / wide % BK;
+    return Matrix::along ? neighbour(i) : line(i);
   }
 
-  int places_;  ///< from the first copy's on
+  /// The same as what is stored together, and what is not.
+  static __device__ int neighbour(int i) {
+    constexpr unsigned vectors = neighbours / length;
+    return (length == 1 ? threadIdx.x : threadIdx.x + i * threads) % vectors * length;
+  }
+  static __device__ int line(int i) {
+    constexpr unsigned vectors = neighbours / length;
+    return length == 1 ? threadIdx.x / vectors + i * rows : (threadIdx.x + i * threads) / vectors;
+  }
+
+  int places_;  ///< from the tile's first on
   const T* from_[pointers];
 };
 //! [tile_copies]
