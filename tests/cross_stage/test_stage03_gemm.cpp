@@ -459,7 +459,7 @@ TEST(GemmRungs, ThoseThatCountInIntsRefuseWhatTheyCannotCount) {
   }
   const GemmProblem<float> deep = {.m = 60'000, .n = 60'000, .k = 60'000};
   EXPECT_FALSE(find_rung(shared_memory::gemm_ladder<float>(), "stream-k").supports(deep));
-  EXPECT_EQ(shared_memory::pick_gemm(deep).name, "async-copies");
+  EXPECT_NE(shared_memory::pick_gemm(deep).name, "stream-k");
 }
 
 TEST(GemmRungs, AnUnknownRungIsRefusedWithTheNames) {

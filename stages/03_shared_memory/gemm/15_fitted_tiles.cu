@@ -22,24 +22,26 @@ namespace stagewise::shared_memory {
 namespace {
 
 template <int... numbers>
-constexpr FittedTile<float> tile() {
-  return fitted_tile<FmaThreads, float, numbers...>(118);  // of at most 128 per cycle
+constexpr FittedTile<float> tile(double rate) {
+  return fitted_tile<FmaThreads, float, numbers...>(rate);
 }
 
 //! [fitted_tilings]
-/// From large to small.
+/// From large to small, each with its rate.
 constexpr auto tilings = std::to_array<FittedTile<float>>({
     //   BM, BN, BK, WM, WN, slices, stages, blocks
-    tile<128, 256, 8, 64, 64, 1, 4, 1>(),
-    tile<128, 128, 8, 32, 64, 1, 4, 1>(),
-    tile<128, 128, 8, 32, 64, 1, 4, 2>(),
-    tile<96, 96, 16, 48, 48, 2, 3, 1>(),
-    tile<80, 80, 32, 80, 40, 4, 3, 1>(),
-    tile<64, 64, 16, 32, 32, 1, 4, 3>(),
-    tile<32, 64, 32, 32, 32, 4, 4, 2>(),
-    tile<32, 32, 32, 32, 32, 4, 4, 2>(),
-    tile<64, 16, 32, 32, 16, 4, 5, 2>(),
-    tile<16, 16, 64, 16, 16, 8, 4, 2>(),
+    tile<128, 128, 8, 32, 64, 1, 4, 1>(119),
+    tile<128, 128, 16, 32, 64, 1, 4, 1>(107),
+    tile<128, 80, 16, 64, 40, 2, 4, 1>(85),
+    tile<96, 96, 16, 48, 48, 2, 3, 1>(82),
+    tile<80, 80, 32, 80, 40, 4, 3, 1>(102),
+    tile<64, 80, 32, 64, 40, 4, 3, 1>(83),
+    tile<64, 64, 16, 32, 32, 1, 4, 3>(93),
+    tile<64, 40, 32, 64, 40, 4, 3, 2>(70),
+    tile<32, 64, 32, 32, 32, 4, 4, 2>(83),
+    tile<32, 32, 32, 32, 32, 4, 4, 2>(87),
+    tile<64, 16, 32, 32, 16, 4, 5, 2>(74),
+    tile<16, 16, 64, 16, 16, 8, 4, 2>(140),
 });
 //! [fitted_tilings]
 

@@ -26,7 +26,6 @@ namespace stagewise::shared_memory {
 /// See mma_rounded.cuh.
 struct Tf32 {
   static constexpr int steps = 8;
-  static constexpr double rate = 330;  ///< multiply-adds per cycle
 
   struct Factor {
     unsigned bits[2];
@@ -52,7 +51,7 @@ namespace {
 
 template <int... numbers>
 constexpr FittedTile<float> tile() {
-  return fitted_tile<MmaTf32, float, numbers...>(Tf32::rate);
+  return fitted_tile<MmaTf32, float, numbers...>(330);
 }
 
 constexpr auto tilings = std::to_array<FittedTile<float>>({

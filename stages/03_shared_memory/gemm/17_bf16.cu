@@ -24,7 +24,6 @@ namespace stagewise::shared_memory {
 /// See mma_rounded.cuh.
 struct Bf16 {
   static constexpr int steps = 16;
-  static constexpr double rate = 380;  ///< multiply-adds per cycle
 
   struct Factor {
     unsigned bits[2];  ///< two numbers each
@@ -65,7 +64,7 @@ namespace {
 
 template <int... numbers>
 constexpr FittedTile<float> tile() {
-  return fitted_tile<MmaBf16, float, numbers...>(Bf16::rate);
+  return fitted_tile<MmaBf16, float, numbers...>(380);
 }
 
 constexpr auto tilings = std::to_array<FittedTile<float>>({

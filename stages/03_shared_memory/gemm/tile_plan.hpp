@@ -23,7 +23,7 @@ struct FittedTile {
   int stages;   ///< k tiles of a factor in shared memory
   int blocks;   ///< that have room on a multiprocessor
   int bytes;    ///< of shared memory that a block needs
-  double rate;  ///< multiply-adds of a multiprocessor per cycle
+  double rate;  ///< multiply-adds of a multiprocessor per cycle, for the estimate
 
   /// Enqueues a product, m and n at least 1.
   /// @param parts how many blocks share a tile, at most max_parts().
