@@ -10,7 +10,7 @@ Without a GPU, to try the script itself (the figures mean nothing then, and the 
 
 Each product is verified, then timed: the median of CUDA graphs with many launches, both sides in
 the same process. Sizes that nobody has chosen by hand are drawn at random around the known ones, by
---seed. Section 4 runs every tile from which the top rungs pick, to see whether they pick well.
+--seed. Section 5 runs every tile from which the top rungs pick, to see whether they pick well.
 """
 
 import dataclasses
@@ -87,16 +87,16 @@ class Bench(measuring.Bench):
         return dataclasses.replace(product, m=max(1, product.m // 50), n=max(1, product.n // 50),
                                    k=max(1, product.k // 50))
 
-    def ladder(self, product, precision, choice):
-        """The rows of a table, the reference's seconds, the floor's seconds."""
+    def ladder(self, product, precision, *choice):
+        """The rows of a table, the reference's row, the floor's seconds."""
         product = self.small(product)
         with tempfile.TemporaryDirectory() as folder:
             path = pathlib.Path(folder) / "report.json"
             text = run([self.program("ladder"), "gemm", *product.words(), "--precision", precision,
-                        choice, "--repetitions", self.repetitions, "--report", path], limit=LIMIT,
+                        *choice, "--repetitions", self.repetitions, "--report", path], limit=LIMIT,
                        name=f"ladder gemm ({product}, {precision})")
             (found,) = json.loads(path.read_text(encoding="utf-8"))["tables"]
-        return found["rows"], found.get("reference", {}).get("seconds"), floor_of(text)
+        return found["rows"], found.get("reference", {}), floor_of(text)
 
 
 def floor_of(text):
@@ -134,7 +134,7 @@ def picked_row(bench, product, precision):
     except Failed as failure:
         bench.problems.append(str(failure))
         return None
-    seconds = row.get("seconds")
+    seconds, reference = row.get("seconds"), reference.get("seconds")
     if not row["verified"]:
         bench.problems.append(f"{product} in {precision} is wrong: {row['wrong']}")
     cells = [str(product), name_of(row), duration(seconds), duration(reference),
@@ -194,6 +194,7 @@ def tiles(bench, products, precision):
             bench.problems.append(str(failure))
             continue
         columns = [row["name"] for row in found]
+        reference = reference.get("seconds")
         times = [row.get("seconds") for row in found]
         cells = []
         for row, seconds in zip(found, times):
@@ -217,9 +218,36 @@ def every_tile(bench):
                      for precision in PRECISIONS)
 
 
+ROUNDING = ("fitted-tiles", "3xtf32", "tf32", "bf16")
+
+
+def lower_precisions(bench):
+    """Time and error of the rungs that round, beside the one that does not."""
+    rows = []
+    for product in (EXAMPLE, LARGE, *neighbours(EXAMPLE, 8, bench.seed + 1),
+                    *neighbours(LARGE, 2, bench.seed + 1)):
+        for rung in ROUNDING:
+            try:
+                (row,), reference, _ = bench.ladder(product, "float", "--rung", rung)
+            except Failed as failure:
+                bench.problems.append(str(failure))
+                continue
+            if not row["verified"]:
+                bench.problems.append(f"{product} with {rung} is wrong: {row['wrong']}")
+            times = row.get("seconds"), reference.get("seconds")
+            errors = row["difference"], reference.get("difference")
+            rows.append([str(product) if rung == ROUNDING[0] else "", f"`{rung}`",
+                         duration(times[0]), duration(times[1]), ratio(times[1], times[0]),
+                         *("-" if error is None else f"{error:.1e}" for error in errors)])
+    return ("cuBLAS computes in fp32. Errors are norms of the difference from stage 01's result in "
+            "double, relative to its norm.\n\n"
+            + table(["product", "rung", "time", "cuBLAS", "x cuBLAS", "error", "cuBLAS's"], rows))
+
+
 SECTIONS = [("Products of the reports, and a large one", known_products),
             ("The five products of a training step", steps),
             ("Sizes that nobody has chosen", random_products),
+            ("Lower precisions", lower_precisions),
             ("Every tile", every_tile)]
 
 
