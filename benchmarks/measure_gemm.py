@@ -10,7 +10,7 @@ Without a GPU, to try the script itself (the figures mean nothing then, and the 
 
 Each product is verified, then timed: the median of CUDA graphs with many launches, both sides in
 the same process. Sizes that nobody has chosen by hand are drawn at random around the known ones, by
---seed. Section 5 runs every tile from which the top rungs pick, to see whether they pick well.
+--seed. Section 6 runs every tile from which the top rungs pick, to see whether they pick well.
 """
 
 import dataclasses
@@ -244,10 +244,47 @@ def lower_precisions(bench):
             + table(["product", "rung", "time", "cuBLAS", "x cuBLAS", "error", "cuBLAS's"], rows))
 
 
+# Verification alone takes seconds at such a size, and the lower rungs are no match for it.
+RUNGS_FOR_LARGE = ("tile-16", "tile-32", "register-column", "register-tile", "vector-loads",
+                   "double-buffering", "warp-tiles", "main-loop", "async-copies", "fitted-tiles")
+
+
+def times_of(bench, product, precision, rungs):
+    """The seconds of each rung, and of cuBLAS, by name."""
+    times = {}
+    for rung in rungs:
+        try:
+            rows, reference, _ = bench.ladder(product, precision, "--rung", rung)
+        except Failed as failure:
+            bench.problems.append(str(failure))
+            continue
+        times.update((row["name"], row.get("seconds")) for row in rows)
+        times["cuBLAS"] = reference.get("seconds")
+    return times
+
+
+def every_rung(bench):
+    """The whole ladder at the example's size, and its upper half at a large one."""
+    columns = [(str(EXAMPLE) + ", float", times_of(bench, EXAMPLE, "float", ["all"])),
+               ("double", times_of(bench, EXAMPLE, "double", ["all"])),
+               (str(LARGE) + ", float", times_of(bench, LARGE, "float", RUNGS_FOR_LARGE))]
+    names = [name for name in columns[0][1] if name != "cuBLAS"] + ["cuBLAS"]
+    rows = [[f"`{name}`" if name != "cuBLAS" else name,
+             *(cell for _, times in columns
+               for cell in (duration(times.get(name)), ratio(times.get("cuBLAS"),
+                                                             times.get(name))))]
+            for name in names]
+    head = ["rung"]
+    for title, _ in columns:
+        head += [title, "x cuBLAS"]
+    return table(head, rows)
+
+
 SECTIONS = [("Products of the reports, and a large one", known_products),
             ("The five products of a training step", steps),
             ("Sizes that nobody has chosen", random_products),
             ("Lower precisions", lower_precisions),
+            ("Every rung", every_rung),
             ("Every tile", every_tile)]
 
 

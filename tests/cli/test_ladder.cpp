@@ -140,8 +140,9 @@ TEST_F(Ladders, ReportsWhatItFound) {
     EXPECT_TRUE(row.at("file").is_string());
     EXPECT_EQ(row.at("operations"), 2 * 13 * 17 * 19);
     EXPECT_GT(row.at("seconds"), 0);
-    EXPECT_LT(row.at("difference"), 1e-6);
-    EXPECT_GT(row.at("difference"), 0) << "float cannot be exact here";
+    const bool rounds = row.at("name") == "tf32" || row.at("name") == "bf16";
+    EXPECT_LT(row.at("difference"), rounds ? 1e-2 : 1e-6) << row;
+    EXPECT_GT(row.at("difference"), rounds ? 1e-5 : 0) << "float cannot be exact here: " << row;
     picked += row.contains("picked") ? 1 : 0;
   }
   EXPECT_EQ(picked, 1);

@@ -1,13 +1,13 @@
 /// @file
 /// GEMM, rung 16: floats rounded to TF32.
 ///
-/// Tensor cores multiply floats, too, if 10 bits of fraction are enough. An H200 has 16 times as
-/// many of those multiply-adds as fp32 units have. What that costs is accuracy: each number is off
-/// by up to 2^-11 of itself, the sum of the products by about as much. So this rung and the next
-/// must be asked for; the stage never picks them.
+/// Tensor cores multiply floats, too, if 10 bits of fraction are enough. On an H200, they do 8
+/// times as many multiply-adds per cycle as the fp32 units. The price is accuracy: each number is
+/// off by up to 2^-11 of itself, and the sum of the products by about as much. So this rung and the
+/// next must be asked for; the stage never picks them.
 ///
-/// Run it: `ladder gemm --rung tf32`, and with `--tiles` each of its tiles. The column `error` has
-/// its price.
+/// Run it: `ladder gemm --rung tf32`, and with `--tiles` each of its tiles. The column `difference`
+/// shows the price.
 /// Work: 2 m n k operations, in instructions of 2,048; m n k (1 / BM + 1 / BN) numbers from global
 /// memory, m n k (1 / WM + 1 / WN) from shared memory.
 
@@ -37,6 +37,7 @@ struct Tf32 {
              __float_as_uint(nvcuda::wmma::__float_to_tf32(numbers[1]))}};
   }
 
+  /// sums += A B, 16 x 8 by 8 x 8.
   static __device__ __forceinline__ void multiply(float (&sums)[4], const Factor& upper,
                                                   const Factor& lower, const Factor& b) {
     mma_tf32(sums, upper.bits, lower.bits, b.bits);

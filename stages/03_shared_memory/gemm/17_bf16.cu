@@ -29,6 +29,7 @@ struct Bf16 {
     unsigned bits[2];  ///< two numbers each
   };
 
+  /// Rounds to the nearest.
   static __device__ __forceinline__ Factor factor(const float* numbers) {
     return {{pair(numbers[0], numbers[1]), pair(numbers[2], numbers[3])}};
   }

@@ -53,6 +53,7 @@ struct SplitTf32 {
     return parts;
   }
 
+  /// sums += A B, 16 x 8 by 8 x 8, once or twice.
   static __device__ __forceinline__ void multiply(float (&sums)[4], const Factor& upper,
                                                   const Factor& lower, const Factor& b) {
     float products[4] = {};

@@ -32,7 +32,9 @@ class MmaSums {
   }
 
  protected:
+  /// See above.
   static __device__ int g() { return static_cast<int>(threadIdx.x % 32 / 4); }
+  /// See above.
   static __device__ int t() { return static_cast<int>(threadIdx.x % 4); }
 
   T sums_[products][4] = {};
