@@ -126,13 +126,17 @@ def busiest_pipe(counters):
     return f"{max(known)[1]} {max(known)[0]:.0f} %" if known else NOTHING
 
 
+def name_of(kernel):
+    """A kernel's own name, without namespace, arguments and parameters."""
+    return re.sub(r"<.*|\(.*", "", kernel).split("::")[-1].split()[-1]
+
+
 def row_of(rung, launches):
     """A line of the table."""
     times = [counters.get(TIME) for _, counters in launches]
     known = [seconds for seconds in times if seconds is not None]
     kernel, counters = max(launches, key=lambda launch: launch[1].get(TIME) or 0)
-    name = re.sub(r"<.*|\(.*", "", kernel).split("::")[-1].split()[-1]
-    return [f"`{rung}`", f"`{name}`", len(launches), shown_time(sum(known) if known else None),
+    return [f"`{rung}`", f"`{name_of(kernel)}`", len(launches), shown_time(sum(known) if known else None),
             *(shown(counters.get(metric), ".1f") for metric in SECTORS),
             *(shown(counters.get(metric), ",.0f") for metric in CONFLICTS),
             percent(counters.get(OCCUPANCY)), busiest_pipe(counters), percent(counters.get(DRAM))]

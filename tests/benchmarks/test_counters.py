@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Tests of benchmarks/measure_counters.py: no GPU and no Nsight Compute, only what they print."""
+"""Tests of benchmarks/measure_counters.py and measure_kernels.py: no GPU and no Nsight Compute, only what
+they print."""
 
 import os
 import pathlib
@@ -12,6 +13,7 @@ BENCHMARKS = pathlib.Path(__file__).resolve().parents[2] / "benchmarks"
 sys.path.insert(0, str(BENCHMARKS))
 sys.dont_write_bytecode = True
 import measure_counters  # noqa: E402
+import measure_kernels  # noqa: E402
 
 COLUMNS = ('"ID","Process ID","Process Name","Host Name","Kernel Name","Context","Stream",'
            '"Block Size","Grid Size","Device","CC","Section Name","Metric Name","Metric Unit",'
@@ -69,6 +71,29 @@ class Parser(unittest.TestCase):
     def test_no_launch(self):
         self.assertEqual(measure_counters.launches_of("==WARNING== No kernels were profiled.\n"), [])
         self.assertEqual(measure_counters.launches_of(COLUMNS), [])
+
+
+class Kernels(unittest.TestCase):
+    """The table of a training's kernels."""
+
+    @staticmethod
+    def launch(kernel, seconds, sectors=4.0):
+        return kernel, {measure_counters.TIME: seconds, measure_counters.SECTORS[0]: sectors}
+
+    def test_a_row_for_each_kernel_by_average_time(self):
+        rows = measure_kernels.rows_of([
+            self.launch("void a::gemm_kernel<double>(int)", 10e-6, 4.0),
+            self.launch("void a::gemm_kernel<double>(int)", 30e-6, 8.0),
+            self.launch("void a::relu_kernel<double>(int)", 60e-6)])
+        self.assertEqual([row[:5] for row in rows],
+                         [["`relu_kernel`", 1, "60 us", "60.0%", "4.0"],
+                          ["`gemm_kernel`", 2, "20 us", "40.0%", "8.0"]])
+
+    def test_what_takes_next_to_nothing_is_left_out(self):
+        rows = measure_kernels.rows_of([self.launch("long_kernel()", 1.0),
+                                        self.launch("short_kernel()", 0.9e-3),
+                                        ("unknown_kernel()", {measure_counters.TIME: None})])
+        self.assertEqual([row[0] for row in rows], ["`long_kernel`"])
 
 
 LADDER = """#!/bin/sh
