@@ -153,9 +153,11 @@ const auto& rungs() {
       {"3xtf32", "stages/03_shared_memory/gemm/18_split_tf32.cu", "in two parts of 10 bits",
        run<T, gemm_in_tiles<T, split_tf32_tiles>>, supports_tiles<T, split_tf32_tiles>, 0, 0x1p-20},
       {"wgmma-bf16", "stages/03_shared_memory/gemm/hopper/19_wgmma.cu", "bf16 by wgmma",
-       run<T, gemm_of_floats<T, gemm_wgmma_bf16>>, supports_wgmma<T>, 0, 0x1p-8},
+       run<T, gemm_of_floats<T, gemm_wgmma_bf16>>, supports_wgmma<T>, 0, 0x1p-8,
+       run<T, gemm_of_floats<T, round_to_bf16>>},
       {"wgmma-tf32", "stages/03_shared_memory/gemm/hopper/19_wgmma.cu", "tf32 by wgmma",
-       run<T, gemm_of_floats<T, gemm_wgmma_tf32>>, supports_wgmma<T>, 0, 0x1p-11},
+       run<T, gemm_of_floats<T, gemm_wgmma_tf32>>, supports_wgmma<T>, 0, 0x1p-11,
+       run<T, gemm_of_floats<T, round_to_tf32>>},
   });
   return ladder;
 }

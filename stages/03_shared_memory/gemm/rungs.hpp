@@ -68,6 +68,10 @@ void gemm_stream_k(cudaStream_t stream, const GemmProblem<T>& problem, Workspace
 /// @{
 void gemm_wgmma_bf16(cudaStream_t stream, const GemmProblem<float>& problem, Workspace& workspace);
 void gemm_wgmma_tf32(cudaStream_t stream, const GemmProblem<float>& problem, Workspace& workspace);
+
+/// The first part of each: leaves rounded copies of the factors in the workspace.
+void round_to_bf16(cudaStream_t stream, const GemmProblem<float>& problem, Workspace& workspace);
+void round_to_tf32(cudaStream_t stream, const GemmProblem<float>& problem, Workspace& workspace);
 /// @}
 
 /// Why this build does not have rungs 19 and 20; empty if it has.

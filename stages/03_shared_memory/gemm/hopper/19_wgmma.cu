@@ -14,12 +14,11 @@
 
 #include <algorithm>
 
-#include "03_shared_memory/gemm/epilogue.cuh"
 #include "03_shared_memory/gemm/hopper/k_tile_ring.cuh"
 #include "03_shared_memory/gemm/hopper/rounded_copies.cuh"
+#include "03_shared_memory/gemm/hopper/store_rows.cuh"
 #include "03_shared_memory/gemm/hopper/wgmma.cuh"
 #include "03_shared_memory/gemm/rungs.hpp"
-#include "03_shared_memory/gemm/tiling.cuh"
 #include "cuda/device.hpp"
 
 namespace stagewise::shared_memory {
@@ -59,37 +58,17 @@ __device__ __forceinline__ void multiply(KTileRing<Tiling>& ring, int k_tiles,
 }
 //! [wgmma_multiply]
 
-//! [wgmma_store]
-/// Passes a thread's sums to the epilogue, and stores the results. With g = lane / 4 and t = lane %
-/// 4, a lane has (g, 2t), (g, 2t + 1), (g + 8, 2t) and (g + 8, 2t + 1) of each 8 columns of its
-/// warp's 16 rows, as with `mma.sync`.
+/// Passes a thread's sums to the epilogue, and stores the results.
 template <int count, typename Epilogue>
-__device__ __forceinline__ void store(const float (&sums)[count], const Epilogue& epilogue,
-                                      TilePlace tile, int m, int n) {
-  const auto thread = static_cast<int>(threadIdx.x);
-  const int first_row = tile.top + thread / 32 * 16 + thread % 32 / 4;
-  const int first_column = tile.left + thread % 4 * 2;
+__device__ __forceinline__ void store(const float (&sums)[count], WarpPatch patch,
+                                      const Epilogue& epilogue, TilePlace tile, int m, int n) {
+  const int row = tile.top + static_cast<int>(threadIdx.x / 32) * WarpPatch::rows;
 #pragma unroll
-  for (int half = 0; half < 2; ++half) {
-    const int row = first_row + half * 8;
-    if (row >= m) return;
-#pragma unroll
-    for (int i = 0; i < count / 4; ++i) {
-      const int column = first_column + i * 8;
-      if (column >= n) break;
-      const float* const pair = sums + i * 4 + half * 2;
-      float* const out = epilogue.row(row) + column;
-      const float first = epilogue(row, column, pair[0]);
-      if (epilogue.vectors) {
-        *reinterpret_cast<float2*>(out) = {first, epilogue(row, column + 1, pair[1])};
-      } else {
-        out[0] = first;
-        if (column + 1 < n) out[1] = epilogue(row, column + 1, pair[1]);
-      }
-    }
+  for (int i = 0; i < count / 32; ++i) {
+    patch.put(sums + i * 32);
+    patch.store(epilogue, {row, tile.left + i * WarpPatch::columns}, m, n);
   }
 }
-//! [wgmma_store]
 
 //! [wgmma_kernel]
 /// Each cluster computes every `clusters`-th of its tiles. So the loading warp goes on to the next
@@ -103,6 +82,7 @@ __global__ void __cluster_dims__(Tiling::cluster, 1, 1) __launch_bounds__(Tiling
   KTileRing<Tiling> ring(memory, rank);
   if (threadIdx.x == 0) ring.init();
   sync_cluster();
+  cudaGridDependencySynchronize();  // so far, the copies may have been under way
 
   const TileOrder<ClusterTile<Tiling>> order = {m, n};
   const auto clusters = static_cast<int>(gridDim.x / Tiling::cluster);
@@ -124,10 +104,12 @@ __global__ void __cluster_dims__(Tiling::cluster, 1, 1) __launch_bounds__(Tiling
     }
     __syncwarp();
   } else {
+    const WarpPatch patch(reinterpret_cast<float*>(memory + KTileRing<Tiling>::bytes +
+                                                   threadIdx.x / 32 * WarpPatch::bytes));
     each_tile([&](TilePlace tile) {
       float sums[Tiling::BN / 2];
       multiply<Precision>(ring, k_tiles, sums);
-      store(sums, epilogue, tile, m, n);
+      store(sums, patch, epilogue, tile, m, n);
     });
   }
   sync_cluster();  // others write to this block's shared memory until they are done, too
@@ -138,7 +120,7 @@ __global__ void __cluster_dims__(Tiling::cluster, 1, 1) __launch_bounds__(Tiling
 template <typename Precision, typename Tiling>
 void multiply_copies(cudaStream_t stream, const GemmProblem<float>& p,
                      const RoundedCopy<Precision>& a, const RoundedCopy<Precision>& b) {
-  constexpr int bytes = KTileRing<Tiling>::bytes;
+  constexpr int bytes = KTileRing<Tiling>::bytes + Tiling::warps * WarpPatch::bytes;
   constexpr auto* kernel = wgmma_kernel<Precision, Tiling, AlphaBeta<float>>;
   static const bool is_allowed = [] {
     CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
@@ -151,9 +133,20 @@ void multiply_copies(cudaStream_t stream, const GemmProblem<float>& p,
   };
   const Index clusters = std::min<Index>(tile_count<ClusterTile<Tiling>>(p.m, p.n),
                                          cuda::multiprocessors() / Tiling::cluster);
-  kernel<<<static_cast<unsigned>(clusters * Tiling::cluster), Tiling::threads, bytes, stream>>>(
-      map(a, Tiling::BM), map(b, Tiling::part_of_b), static_cast<int>(p.m), static_cast<int>(p.n),
-      static_cast<int>(cuda::pieces(p.k, steps_of_k_tile<Precision>)), AlphaBeta<float>(p));
+  cudaLaunchAttribute early = {};
+  early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  early.val.programmaticStreamSerializationAllowed = 1;
+  cudaLaunchConfig_t config = {};
+  config.gridDim = static_cast<unsigned>(clusters * Tiling::cluster);
+  config.blockDim = Tiling::threads;
+  config.dynamicSmemBytes = bytes;
+  config.stream = stream;
+  config.attrs = &early;
+  config.numAttrs = 1;
+  CUDA_CHECK(cudaLaunchKernelEx(&config, kernel, map(a, Tiling::BM), map(b, Tiling::part_of_b),
+                                static_cast<int>(p.m), static_cast<int>(p.n),
+                                static_cast<int>(cuda::pieces(p.k, steps_of_k_tile<Precision>)),
+                                AlphaBeta<float>(p)));
   CUDA_CHECK_LAUNCH("gemm (wgmma)");
 }
 
@@ -172,22 +165,36 @@ bool is_large(Index m, Index n) {
 }
 //! [wgmma_pick]
 
+/// Where the rounded factors of a product are: in the workspace.
+template <typename Precision>
+struct RoundedFactors {
+  RoundedCopy<Precision> a;  ///< op(A), [m, k]
+  RoundedCopy<Precision> b;  ///< op(B) transposed, [n, k]
+
+  RoundedFactors(const GemmProblem<float>& p, Workspace& workspace) {
+    const Index k_tiles = std::max<Index>(1, cuda::pieces(p.k, steps_of_k_tile<Precision>));
+    const Index pitch = k_tiles * steps_of_k_tile<Precision>;
+    auto* const room = workspace.room<typename Precision::Pair>((p.m + p.n) * pitch / 2);
+    a = {naive_cuda::operand_a(p), p.m, p.k, room, pitch};
+    b = {naive_cuda::operand_b(p), p.n, p.k, room + p.m * pitch / 2, pitch};
+    std::swap(b.from.row_stride, b.from.column_stride);
+  }
+};
+
+template <typename Precision>
+void round_for_wgmma(cudaStream_t stream, const GemmProblem<float>& p, Workspace& workspace) {
+  const RoundedFactors<Precision> factors(p, workspace);
+  if (p.k > 0) round_factors(stream, factors.a, factors.b);
+}
+
 template <typename Precision>
 void gemm_wgmma(cudaStream_t stream, const GemmProblem<float>& p, Workspace& workspace) {
-  using Copy = RoundedCopy<Precision>;
-  using Pair = typename Precision::Pair;
-  const Index steps = std::max<Index>(1, p.k);
-  const Index pitch = cuda::pieces(steps, steps_of_k_tile<Precision>) * steps_of_k_tile<Precision>;
-  auto* const room = workspace.room<Pair>((p.m + p.n) * pitch / 2);
-  naive_cuda::Operand<float> b_turned = naive_cuda::operand_b(p);
-  std::swap(b_turned.row_stride, b_turned.column_stride);
-  const Copy a = {naive_cuda::operand_a(p), p.m, p.k, room, pitch};
-  const Copy b = {b_turned, p.n, p.k, room + p.m * pitch / 2, pitch};
-  if (p.k > 0) round_factors(stream, a, b);
+  round_for_wgmma<Precision>(stream, p, workspace);
+  const RoundedFactors<Precision> factors(p, workspace);
   if (is_large(p.m, p.n)) {
-    multiply_copies<Precision, Large>(stream, p, a, b);
+    multiply_copies<Precision, Large>(stream, p, factors.a, factors.b);
   } else {
-    multiply_copies<Precision, Small>(stream, p, a, b);
+    multiply_copies<Precision, Small>(stream, p, factors.a, factors.b);
   }
 }
 
@@ -203,6 +210,14 @@ void gemm_wgmma_bf16(cudaStream_t stream, const GemmProblem<float>& p, Workspace
 
 void gemm_wgmma_tf32(cudaStream_t stream, const GemmProblem<float>& p, Workspace& workspace) {
   gemm_wgmma<Tf32Numbers>(stream, p, workspace);
+}
+
+void round_to_bf16(cudaStream_t stream, const GemmProblem<float>& p, Workspace& workspace) {
+  round_for_wgmma<Bf16Numbers>(stream, p, workspace);
+}
+
+void round_to_tf32(cudaStream_t stream, const GemmProblem<float>& p, Workspace& workspace) {
+  round_for_wgmma<Tf32Numbers>(stream, p, workspace);
 }
 
 }  // namespace stagewise::shared_memory

@@ -10,10 +10,9 @@ std::string_view why_no_wgmma() {
   return "this build leaves it out: it takes nvcc 12.4 or later";
 }
 
-void gemm_wgmma_bf16(cudaStream_t /*stream*/, const GemmProblem<float>& /*problem*/,
-                     Workspace& /*workspace*/) {}
-
-void gemm_wgmma_tf32(cudaStream_t /*stream*/, const GemmProblem<float>& /*problem*/,
-                     Workspace& /*workspace*/) {}
+void gemm_wgmma_bf16(cudaStream_t, const GemmProblem<float>&, Workspace&) {}
+void gemm_wgmma_tf32(cudaStream_t, const GemmProblem<float>&, Workspace&) {}
+void round_to_bf16(cudaStream_t, const GemmProblem<float>&, Workspace&) {}
+void round_to_tf32(cudaStream_t, const GemmProblem<float>&, Workspace&) {}
 
 }  // namespace stagewise::shared_memory
