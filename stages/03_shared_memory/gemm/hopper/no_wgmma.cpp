@@ -6,8 +6,8 @@
 namespace stagewise::shared_memory {
 
 std::string_view why_no_wgmma() {
-  if (cuda::runs_on_cpu()) return "it is a GPU's own, and CUDA on the CPU does not imitate it";
-  return "this build leaves it out: it takes nvcc 12.4 or later";
+  if (cuda::runs_on_cpu()) return "it takes a Hopper GPU's own units, and this is the CPU";
+  return "this build leaves it out, because its nvcc is too old for wgmma";
 }
 
 void gemm_wgmma_bf16(cudaStream_t, const GemmProblem<float>&, Workspace&) {}
