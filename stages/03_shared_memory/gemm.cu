@@ -6,7 +6,8 @@
 /// Rung 8 loads vectors, and from rung 9 on the rungs load while they multiply. Rungs 11 to 13
 /// share one main loop; the last of them keeps all multiprocessors busy until the end. Rung 14
 /// multiplies doubles on tensor cores, and rung 15 floats in the same loop. Rungs 16 and 17 round
-/// floats for tensor cores, and rung 18 wins back what that loses.
+/// floats for tensor cores, and rung 18 wins back what that loses. Rungs 19 and 20 round as 16 and
+/// 17 do, for the instructions of Hopper GPUs.
 
 #include <array>
 #include <type_traits>

@@ -63,8 +63,8 @@ class Workspace {
   void* room_for(Index wanted);
 
   Tensor<std::byte> partials_;
-  std::vector<Tensor<std::byte>> more_;  ///< each larger than the one before, all in use
   Tensor<unsigned> counters_;
+  std::vector<Tensor<std::byte>> more_;  ///< each larger than the one before, all in use
 };
 
 }  // namespace stagewise::shared_memory

@@ -26,7 +26,7 @@ namespace {
 template <typename Precision, typename Tiling>
 void multiply_copies(cudaStream_t stream, const GemmProblem<float>& p,
                      const RoundedCopy<Precision>& a, const RoundedCopy<Precision>& b) {
-  constexpr int bytes = KTileRing<Tiling>::bytes + Tiling::warps * WarpPatch::bytes;
+  constexpr int bytes = KTileRing<Tiling>::bytes;
   constexpr auto* kernel = wgmma_kernel<Precision, Tiling, AlphaBeta<float>>;
   static const bool is_allowed = [] {
     CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
@@ -39,20 +39,9 @@ void multiply_copies(cudaStream_t stream, const GemmProblem<float>& p,
   };
   const Index clusters = std::min<Index>(tile_count<ClusterTile<Tiling>>(p.m, p.n),
                                          cuda::multiprocessors() / Tiling::cluster);
-  cudaLaunchAttribute early = {};
-  early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-  early.val.programmaticStreamSerializationAllowed = 1;
-  cudaLaunchConfig_t config = {};
-  config.gridDim = static_cast<unsigned>(clusters * Tiling::cluster);
-  config.blockDim = Tiling::threads;
-  config.dynamicSmemBytes = bytes;
-  config.stream = stream;
-  config.attrs = &early;
-  config.numAttrs = 1;
-  CUDA_CHECK(cudaLaunchKernelEx(&config, kernel, map(a, Tiling::BM), map(b, Tiling::part_of_b),
-                                static_cast<int>(p.m), static_cast<int>(p.n),
-                                static_cast<int>(cuda::pieces(p.k, steps_of_k_tile<Precision>)),
-                                AlphaBeta<float>(p)));
+  kernel<<<static_cast<unsigned>(clusters * Tiling::cluster), Tiling::threads, bytes, stream>>>(
+      map(a, Tiling::BM), map(b, Tiling::part_of_b), static_cast<int>(p.m), static_cast<int>(p.n),
+      static_cast<int>(cuda::pieces(p.k, steps_of_k_tile<Precision>)), AlphaBeta<float>(p));
   CUDA_CHECK_LAUNCH("gemm (wgmma)");
 }
 

@@ -15,7 +15,9 @@ namespace stagewise::shared_memory {
 //! [wgmma_tiling]
 /// Who computes what: a block a tile of C of 128 x BN, each of its two warpgroups 64 x BN of it.
 /// One more warp loads. `cluster` blocks, whose tiles are one above the other, need the same k
-/// tiles of B: each loads a part of them, for all.
+/// tiles of B: each loads a part of them, for all. For 288 threads, there are 224 registers each,
+/// enough for the 128 sums. (With a whole warpgroup that loads, there would be 168, and the threads
+/// would have to redistribute them: `setmaxnreg`.)
 template <int BN_, int stages_, int cluster_>
 struct WgmmaTiling {
   static constexpr int BM = 128;

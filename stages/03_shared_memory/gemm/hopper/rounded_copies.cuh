@@ -33,7 +33,6 @@ __global__ void rounded_copies_kernel(RoundedCopy<Precision> a, RoundedCopy<Prec
   constexpr int side = RoundedCopy<Precision>::side;
   constexpr int rows_at_once = cuda::threads_per_block / side;
   __shared__ float tile[side][side + 1];
-  cudaTriggerProgrammaticLaunchCompletion();  // the product's blocks may come, and wait for this
   const bool is_a = blockIdx.x < tiles_of_a;
   const RoundedCopy<Precision> copy = is_a ? a : b;
   const Index number = is_a ? blockIdx.x : blockIdx.x - tiles_of_a;

@@ -2,10 +2,11 @@
 /// The kernel of rungs 19 and 20: one warp loads, eight multiply.
 #pragma once
 
+#include "03_shared_memory/gemm/epilogue.cuh"
 #include "03_shared_memory/gemm/hopper/k_tile_ring.cuh"
 #include "03_shared_memory/gemm/hopper/precision.cuh"
-#include "03_shared_memory/gemm/hopper/store_rows.cuh"
 #include "03_shared_memory/gemm/hopper/wgmma.cuh"
+#include "03_shared_memory/gemm/tiling.cuh"
 
 namespace stagewise::shared_memory {
 
@@ -43,17 +44,37 @@ __device__ __forceinline__ void multiply(KTileRing<Tiling>& ring, int k_tiles,
 }
 //! [wgmma_multiply]
 
-/// Passes a thread's sums to the epilogue, and stores the results.
+//! [wgmma_store]
+/// Passes a thread's sums to the epilogue, and stores the results. With g = lane / 4 and t = lane %
+/// 4, a lane has (g, 2t), (g, 2t + 1), (g + 8, 2t) and (g + 8, 2t + 1) of each 8 columns of its
+/// warp's 16 rows, as with `mma.sync`.
 template <int count, typename Epilogue>
-__device__ __forceinline__ void store(const float (&sums)[count], WarpPatch patch,
-                                      const Epilogue& epilogue, TilePlace tile, int m, int n) {
-  const int row = tile.top + static_cast<int>(threadIdx.x / 32) * WarpPatch::rows;
+__device__ __forceinline__ void store(const float (&sums)[count], const Epilogue& epilogue,
+                                      TilePlace tile, int m, int n) {
+  const auto thread = static_cast<int>(threadIdx.x);
+  const int first_row = tile.top + thread / 32 * 16 + thread % 32 / 4;
+  const int first_column = tile.left + thread % 4 * 2;
 #pragma unroll
-  for (int i = 0; i < count / 32; ++i) {
-    patch.put(sums + i * 32);
-    patch.store(epilogue, {row, tile.left + i * WarpPatch::columns}, m, n);
+  for (int half = 0; half < 2; ++half) {
+    const int row = first_row + half * 8;
+    if (row >= m) return;
+#pragma unroll
+    for (int i = 0; i < count / 4; ++i) {
+      const int column = first_column + i * 8;
+      if (column >= n) break;
+      const float* const pair = sums + i * 4 + half * 2;
+      float* const out = epilogue.row(row) + column;
+      const float first = epilogue(row, column, pair[0]);
+      if (epilogue.vectors) {
+        *reinterpret_cast<float2*>(out) = {first, epilogue(row, column + 1, pair[1])};
+      } else {
+        out[0] = first;
+        if (column + 1 < n) out[1] = epilogue(row, column + 1, pair[1]);
+      }
+    }
   }
 }
+//! [wgmma_store]
 
 //! [wgmma_kernel]
 /// Each cluster computes every `clusters`-th of its tiles. So the loading warp goes on to the next
@@ -67,7 +88,6 @@ __global__ void __cluster_dims__(Tiling::cluster, 1, 1) __launch_bounds__(Tiling
   KTileRing<Tiling> ring(memory, rank);
   if (threadIdx.x == 0) ring.init();
   sync_cluster();
-  cudaGridDependencySynchronize();  // so far, the copies may have been under way
 
   const TileOrder<ClusterTile<Tiling>> order = {m, n};
   const auto clusters = static_cast<int>(gridDim.x / Tiling::cluster);
@@ -89,12 +109,10 @@ __global__ void __cluster_dims__(Tiling::cluster, 1, 1) __launch_bounds__(Tiling
     }
     __syncwarp();
   } else {
-    const WarpPatch patch(reinterpret_cast<float*>(memory + KTileRing<Tiling>::bytes +
-                                                   threadIdx.x / 32 * WarpPatch::bytes));
     each_tile([&](TilePlace tile) {
       float sums[Tiling::BN / 2];
       multiply<Precision>(ring, k_tiles, sums);
-      store(sums, patch, epilogue, tile, m, n);
+      store(sums, epilogue, tile, m, n);
     });
   }
   sync_cluster();  // others write to this block's shared memory until they are done, too
