@@ -218,7 +218,7 @@ def every_tile(bench):
                      for precision in PRECISIONS)
 
 
-ROUNDING = ("fitted-tiles", "3xtf32", "tf32", "bf16")
+ROUNDING = ("fitted-tiles", "3xtf32", "tf32", "bf16", "wgmma-tf32", "wgmma-bf16")
 
 
 def lower_precisions(bench):
@@ -241,7 +241,34 @@ def lower_precisions(bench):
                          *("-" if error is None else f"{error:.1e}" for error in errors)])
     return ("cuBLAS computes in fp32. Errors are norms of the difference from stage 01's result in "
             "double, relative to its norm.\n\n"
-            + table(["product", "rung", "time", "cuBLAS", "x cuBLAS", "error", "cuBLAS's"], rows))
+            + table(["product", "rung", "time", "cuBLAS", "x cuBLAS", "error", "cuBLAS's"], rows)
+            + "\n" + same_precision(bench))
+
+
+def same_precision(bench):
+    """The rungs on tensor cores beside cuBLAS in their own precision."""
+    rows = []
+    products = (EXAMPLE, LARGE, Product(8192, 8192, 8192), *neighbours(LARGE, 2, bench.seed + 2))
+    for product in products:
+        for rung in ("tf32", "wgmma-tf32", "bf16", "wgmma-bf16"):
+            try:
+                (row,), reference, _ = bench.ladder(product, "float", "--rung", rung, "--cublas",
+                                                    rung.removeprefix("wgmma-"))
+            except Failed as failure:
+                bench.problems.append(str(failure))
+                continue
+            seconds, rounding = row.get("seconds"), row.get("preparing_seconds")
+            alone = seconds - rounding if seconds and rounding else None
+            cublas = reference.get("seconds")
+            rate = f"{row['operations'] / (alone or seconds) * 1e-12:.0f}" if seconds else "-"
+            rows.append([str(product), f"`{rung}`", duration(seconds), duration(rounding),
+                         duration(alone), rate, duration(cublas), ratio(cublas, seconds),
+                         ratio(cublas, alone)])
+    return ("cuBLAS in the same precision: TF32 from floats, whose last bits the unit ignores; bfloat16 "
+            "from copies that were made before, whose time does not count. Rungs 19 and 20 make "
+            "their rounded copies each time: `rounding`, and `rest` is the time without it.\n\n"
+            + table(["product", "rung", "time", "rounding", "rest", "TFLOP/s", "cuBLAS", "x cuBLAS",
+                     "rest"], rows))
 
 
 # Verification alone takes seconds at such a size, and the lower rungs are no match for it.

@@ -40,6 +40,27 @@ int main() {
   set(${variable} "${architectures}" PARENT_SCOPE)
 endfunction()
 
+# stagewise_try_wgmma(VARIABLE): whether nvcc compiles the instructions of Hopper's tensor cores the way in
+# which the top rungs of the GEMM ladder write them. Asked once.
+function(stagewise_try_wgmma variable)
+  if(NOT DEFINED STAGEWISE_WGMMA)
+    set(program ${PROJECT_BINARY_DIR}/CMakeFiles/try_wgmma.cu)
+    file(WRITE ${program} [[
+struct Order { static constexpr char name[] = "fence"; };
+__global__ void kernel() { asm volatile("wgmma.%0.sync.aligned;" ::"C"(Order::name)); }
+]])
+    execute_process(COMMAND ${CMAKE_CUDA_COMPILER} -std=c++20 -gencode arch=compute_90a,code=sm_90a -cubin
+                            -o ${program}.cubin ${program}
+                    OUTPUT_QUIET ERROR_QUIET RESULT_VARIABLE result TIMEOUT 120)
+    set(found OFF)
+    if(result EQUAL 0)
+      set(found ON)
+    endif()
+    set(STAGEWISE_WGMMA ${found} CACHE INTERNAL "nvcc compiles the rungs with wgmma")
+  endif()
+  set(${variable} ${STAGEWISE_WGMMA} PARENT_SCOPE)
+endfunction()
+
 set(STAGEWISE_CUDA OFF)
 set(gpus "")
 if(STAGEWISE_DEVICE MATCHES "^(auto|cuda)$")

@@ -18,8 +18,9 @@ struct GemmOptions : Options {
   double beta = 0;
   bool transpose_a = false;
   bool transpose_b = false;
-  bool picked = false;  ///< only the rung that stage 03 picks
-  bool tiles = false;   ///< in place of the rungs, the tiles from which the top rung picks
+  bool picked = false;         ///< only the rung that stage 03 picks
+  std::string cublas = "own";  ///< the reference's arithmetic: own, tf32 or bf16
+  bool tiles = false;          ///< in place of the rungs, the tiles from which the top rung picks
 };
 
 /// The sum of n numbers, with CUB as the reference; or, given m, the sums of the n columns of an

@@ -155,14 +155,29 @@ Row row_of(const GemmOptions& o) {
   const auto factors = static_cast<double>(o.m) * static_cast<double>(o.k) +
                        static_cast<double>(o.k) * static_cast<double>(o.n);
   const auto results = static_cast<double>(o.m) * static_cast<double>(o.n);
-  check_memory("the product of A " + shape_text(o.m, o.k) + " and B " + shape_text(o.k, o.n) +
-                   " in " + o.precision,
-               sizeof(T) * (factors + results) + (has_cublas ? ReferenceGemm::workspace_bytes : 0),
-               (sizeof(T) + sizeof(double)) * (factors + results) + 2 * sizeof(T) * results);
+  // Of floats, cuBLAS and the rungs with wgmma make copies in fewer bits.
+  const double copies = has_cublas && std::is_same_v<T, float> ? (2 + 4) * factors : 0;
+  check_memory(
+      "the product of A " + shape_text(o.m, o.k) + " and B " + shape_text(o.k, o.n) + " in " +
+          o.precision,
+      sizeof(T) * (factors + results) + (has_cublas ? ReferenceGemm::workspace_bytes : 0) + copies,
+      (sizeof(T) + sizeof(double)) * (factors + results) + 2 * sizeof(T) * results);
   return {.bound = bound_of<T>(o.k, o.alpha, o.beta),
           .per_rounding = 8 * deviation_of(o.k, o.alpha, o.beta),
           .operations = 2 * results * static_cast<double>(o.k),
           .bytes = sizeof(T) * (factors + results * (o.beta == 0 ? 1 : 2))};
+}
+
+/// What `--cublas` stands for.
+Arithmetic arithmetic_of(const std::string& name) {
+  if (name == "own") return Arithmetic::own;
+  return name == "tf32" ? Arithmetic::tf32 : Arithmetic::bf16;
+}
+
+/// By how much that rounds, relative to a number. TF32 is cut off, not rounded.
+double rounding_of(const std::string& name) {
+  if (name == "own") return 0;
+  return name == "tf32" ? 0x1p-10 : 0x1p-8;
 }
 
 /// The rung that has tiles to pick from.
@@ -261,9 +276,11 @@ Table run_gemm(const GemmOptions& o) {
         compare_values(std::span<const T>(found), std::span<const T>(by_reference)).relative;
   };
   if constexpr (has_cublas) {
-    ReferenceGemm cublas;
+    ReferenceGemm cublas(arithmetic_of(o.cublas));
+    if constexpr (std::is_same_v<T, float>) cublas.copy_factors(stream.get(), problem);
     table.reference = common;
     table.reference->name = "cuBLAS";
+    table.reference->bound += common.per_rounding * rounding_of(o.cublas);
     work.enqueue = [&] { cublas.run(stream.get(), problem); };
     runner.run(*table.reference, work);
     work.prepare();
@@ -302,6 +319,11 @@ void declare(CLI::App& command, GemmOptions& options) {
   add_options(command, options,
               names_of(shared_memory::gemm_ladder<float>(), shared_memory::gemm_ladder<double>()));
   command.option_defaults()->group("Ladder");
+  add_value(command, "cublas", "NAME",
+            "the reference's arithmetic: own, tf32 or, on copies made before, bf16", options.cublas,
+            [&](const std::string& text) {
+              options.cublas = parse_choice(text, {"own", "tf32", "bf16"});
+            });
   command.add_flag("--picked", options.picked, "only the rung that stage 03 picks")
       ->disable_flag_override();
   command
@@ -315,6 +337,9 @@ Results run(const GemmOptions& o) {
   const bool has_rung = o.rung != "all";
   if (o.picked && (has_rung || o.tiles)) {
     throw UsageError("--picked says what to run, and so do --rung and --tiles; leave one away");
+  }
+  if (o.cublas != "own" && o.precision == "double") {
+    throw UsageError("--cublas " + o.cublas + " is for floats; leave it or --precision away");
   }
   return {"gemm",
           {{"m", o.m},

@@ -2,8 +2,10 @@
 /// cuBLAS and CUB, for comparison. Compiled only by nvcc.
 
 #include <cub/device/device_reduce.cuh>
+#include <type_traits>
 
 #include "cuda/check.hpp"
+#include "cuda/launch.cuh"
 #include "cuda/memory.hpp"
 #include "ladder/references.hpp"
 #include "tensor/error.hpp"
@@ -11,6 +13,7 @@
 
 #ifdef STAGEWISE_CUBLAS
 #include <cublas_v2.h>
+#include <cuda_bf16.h>
 #endif
 
 namespace stagewise::ladder {
@@ -23,18 +26,28 @@ void check_cublas(cublasStatus_t status, const char* what) {
   throw Error(std::string("cuBLAS could not ") + what + ": " + cublasGetStatusString(status));
 }
 
-cublasStatus_t call(cublasHandle_t handle, cublasOperation_t op_a, cublasOperation_t op_b, int m,
-                    int n, int k, const float* alpha, const float* a, int a_stride, const float* b,
-                    int b_stride, const float* beta, float* c, int c_stride) {
-  return cublasSgemm(handle, op_a, op_b, m, n, k, alpha, a, a_stride, b, b_stride, beta, c,
-                     c_stride);
+template <typename T>
+constexpr cudaDataType_t type_of = CUDA_R_64F;
+template <>
+constexpr cudaDataType_t type_of<float> = CUDA_R_32F;
+
+/// Its name for how it computes.
+template <typename T>
+cublasComputeType_t compute_type(Arithmetic arithmetic) {
+  if (std::is_same_v<T, double>) return CUBLAS_COMPUTE_64F;
+  return arithmetic == Arithmetic::tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F;
 }
 
-cublasStatus_t call(cublasHandle_t handle, cublasOperation_t op_a, cublasOperation_t op_b, int m,
-                    int n, int k, const double* alpha, const double* a, int a_stride,
-                    const double* b, int b_stride, const double* beta, double* c, int c_stride) {
-  return cublasDgemm(handle, op_a, op_b, m, n, k, alpha, a, a_stride, b, b_stride, beta, c,
-                     c_stride);
+__global__ void to_bf16(Index n, const float* from, __nv_bfloat16* to) {
+  const Index i = cuda::index_x();
+  if (i < n) to[i] = __float2bfloat16_rn(from[i]);
+}
+
+Tensor<__nv_bfloat16> copy_in_bf16(cudaStream_t stream, Index n, const float* from) {
+  Tensor<__nv_bfloat16> copy({n}, cuda::device_memory());
+  to_bf16<<<cuda::grid_for(n), cuda::threads_per_block, 0, stream>>>(n, from, copy.data());
+  CUDA_CHECK_LAUNCH("copy in bfloat16");
+  return copy;
 }
 
 }  // namespace
@@ -43,16 +56,27 @@ struct ReferenceGemm::State {
   // cuBLAS would allocate its own workspace while the stream is being captured.
   Tensor<std::byte> workspace{{static_cast<Index>(workspace_bytes)}, cuda::device_memory()};
   cublasHandle_t handle = nullptr;
+  Arithmetic arithmetic;
+  Tensor<__nv_bfloat16> a;
+  Tensor<__nv_bfloat16> b;
 
-  State() { check_cublas(cublasCreate(&handle), "be started"); }
+  explicit State(Arithmetic wanted) : arithmetic(wanted) {
+    check_cublas(cublasCreate(&handle), "be started");
+  }
   ~State() { cublasDestroy(handle); }
   State(const State&) = delete;
   State& operator=(const State&) = delete;
 };
 
-ReferenceGemm::ReferenceGemm() : state_(std::make_unique<State>()) {}
+ReferenceGemm::ReferenceGemm(Arithmetic arithmetic) : state_(std::make_unique<State>(arithmetic)) {}
 
 ReferenceGemm::~ReferenceGemm() = default;
+
+void ReferenceGemm::copy_factors(cudaStream_t stream, const GemmProblem<float>& p) {
+  if (state_->arithmetic != Arithmetic::bf16) return;
+  state_->a = copy_in_bf16(stream, p.m * p.k, p.a);
+  state_->b = copy_in_bf16(stream, p.k * p.n, p.b);
+}
 
 template <typename T>
 void ReferenceGemm::run(cudaStream_t stream, const GemmProblem<T>& p) {
@@ -69,8 +93,14 @@ void ReferenceGemm::run(cudaStream_t stream, const GemmProblem<T>& p) {
   const auto a_stride = static_cast<int>(p.op_a == Transpose::yes ? p.m : p.k);
   const auto b_stride = static_cast<int>(p.op_b == Transpose::yes ? p.k : p.n);
   const auto n = static_cast<int>(p.n);
-  check_cublas(call(handle, operation(p.op_b), operation(p.op_a), n, static_cast<int>(p.m),
-                    static_cast<int>(p.k), &p.alpha, p.b, b_stride, p.a, a_stride, &p.beta, p.c, n),
+  const bool copies = state_->arithmetic == Arithmetic::bf16;
+  const cudaDataType_t factors = copies ? CUDA_R_16BF : type_of<T>;
+  const void* const a = copies ? static_cast<const void*>(state_->a.data()) : p.a;
+  const void* const b = copies ? static_cast<const void*>(state_->b.data()) : p.b;
+  check_cublas(cublasGemmEx(handle, operation(p.op_b), operation(p.op_a), n, static_cast<int>(p.m),
+                            static_cast<int>(p.k), &p.alpha, b, factors, b_stride, a, factors,
+                            a_stride, &p.beta, p.c, type_of<T>, n,
+                            compute_type<T>(state_->arithmetic), CUBLAS_GEMM_DEFAULT),
                "multiply");
 }
 

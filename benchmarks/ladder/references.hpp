@@ -3,6 +3,7 @@
 /// only; CUDA on the CPU has none, and its builds omit references.cu.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 
 #include <cuda_runtime.h>
@@ -25,15 +26,23 @@ inline constexpr bool has_cublas = true;
 inline constexpr bool has_cublas = false;
 #endif
 
-/// cuBLAS in the precision of the type itself: no TF32.
+/// How cuBLAS multiplies floats: as they are, in TF32, or in bfloat16. TF32 is cut off from floats
+/// by the unit itself; in bfloat16, it gets copies of the factors that were made before.
+enum class Arithmetic : std::uint8_t { own, tf32, bf16 };
+
+/// cuBLAS. Numbers in memory are those of the problem, but for copies in bfloat16.
 class ReferenceGemm {
  public:
   /// Allocates the library's workspace.
   /// @throws Error if that fails.
-  ReferenceGemm();
+  explicit ReferenceGemm(Arithmetic arithmetic = Arithmetic::own);
   ~ReferenceGemm();
   ReferenceGemm(const ReferenceGemm&) = delete;
   ReferenceGemm& operator=(const ReferenceGemm&) = delete;
+
+  /// For bfloat16, to be called before run(), which then ignores later changes of A and B.
+  /// @throws Error if the GPU has too little memory for the copies.
+  void copy_factors(cudaStream_t stream, const GemmProblem<float>& problem);
 
   /// Enqueues C = alpha op(A) op(B) + beta C; all sizes at least 1 and below 2^31.
   template <typename T>

@@ -31,6 +31,7 @@ nlohmann::ordered_json to_json(const Row& row, const Table& table) {
   if (row.operations > 0) json["operations"] = row.operations;
   json["bytes"] = row.bytes;
   if (row.seconds) json["seconds"] = *row.seconds;
+  if (row.first_seconds) json["preparing_seconds"] = *row.first_seconds;
   const std::optional<double> share = share_of_reference(row, table);
   if (share) json["fraction_of_reference"] = *share;
   return json;

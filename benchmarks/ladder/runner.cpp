@@ -149,6 +149,7 @@ void Runner::run(Row& row, const Work& work) {
 
   double seconds = measure(work.enqueue, first, work.also_without_graph);
   if (work.overhead) seconds -= measure(work.overhead, time_once(work.overhead), false);
+  if (work.first) row.first_seconds = measure(work.first, time_once(work.first), false);
   time_once(work.enqueue);
   verify(row, work);  // again, after many launches, some of them from a graph
   if (row.wrong.empty() && seconds > 0) row.seconds = seconds;  // else it is below the noise

@@ -79,6 +79,7 @@ class Runner {
     std::function<void()> enqueue;     ///< what is verified and measured
     std::function<void(Row&)> verify;  ///< checks the outputs
     std::function<void()> overhead;    ///< the part of `enqueue` to exclude from the time, or empty
+    std::function<void()> first;  ///< the part of `enqueue` to measure by itself, too, or empty
 
     /// Whether it may be faster without a graph; the faster time then counts. For copies, which are
     /// references.
@@ -99,6 +100,10 @@ class Runner {
       work.enqueue = [&, rung = &find_rung(ladder, row.name)] {
         rung->run(stream_.get(), problem, workspace_);
       };
+      work.first = nullptr;
+      if (const auto prepare = find_rung(ladder, row.name).prepare; prepare != nullptr) {
+        work.first = [&, prepare] { prepare(stream_.get(), problem, workspace_); };
+      }
       return work;
     });
   }

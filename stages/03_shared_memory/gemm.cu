@@ -6,7 +6,8 @@
 /// Rung 8 loads vectors, and from rung 9 on the rungs load while they multiply. Rungs 11 to 13
 /// share one main loop; the last of them keeps all multiprocessors busy until the end. Rung 14
 /// multiplies doubles on tensor cores, and rung 15 floats in the same loop. Rungs 16 and 17 round
-/// floats for tensor cores, and rung 18 wins back what that loses.
+/// floats for tensor cores, and rung 18 wins back what that loses. Rungs 19 and 20 round as 16 and
+/// 17 do, for the instructions of Hopper GPUs.
 
 #include <array>
 #include <type_traits>
@@ -42,6 +43,12 @@ Support counts_in_ints() {
   return {"it counts in 32 bits, which is too little for these sizes"};
 }
 
+Support takes_capability(const std::string& which) {
+  const int capability = cuda::compute_capability();
+  return {"it takes a GPU of compute capability " + which + ", and this one has " +
+          std::to_string(capability / 10) + "." + std::to_string(capability % 10)};
+}
+
 template <typename T>
 Support supports_main_loop(const GemmProblem<T>& p) {
   return fits_ints(p.m, p.n, p.k) ? Support() : counts_in_ints();
@@ -50,10 +57,8 @@ Support supports_main_loop(const GemmProblem<T>& p) {
 /// `cp.async` is there from compute capability 8.0 on.
 template <typename T>
 Support supports_async_copies(const GemmProblem<T>& p) {
-  const int capability = cuda::compute_capability();
-  if (capability >= 80) return supports_main_loop(p);
-  return {"it takes a GPU of compute capability 8.0 or higher, and this one has " +
-          std::to_string(capability / 10) + "." + std::to_string(capability % 10)};
+  if (cuda::compute_capability() >= 80) return supports_main_loop(p);
+  return takes_capability("8.0 or higher");
 }
 
 template <typename T>
@@ -76,6 +81,20 @@ Support supports_tiles(const GemmProblem<T>& p) {
 template <typename T, auto tiles>
 void gemm_in_tiles(cudaStream_t stream, const GemmProblem<T>& p, Workspace& workspace) {
   if constexpr (are_tiles_of<T, tiles>) gemm_planned_tiles(stream, p, tiles(), workspace);
+}
+
+/// `wgmma` is there in compute capability 9.0 only, neither before nor after.
+template <typename T>
+Support supports_wgmma(const GemmProblem<T>& p) {
+  if (!std::is_same_v<T, float>) return {"it multiplies floats"};
+  if (!why_no_wgmma().empty()) return {std::string(why_no_wgmma())};
+  if (cuda::compute_capability() == 90) return supports_main_loop(p);
+  return takes_capability("9.0");
+}
+
+template <typename T, auto kernel>
+void gemm_of_floats(cudaStream_t stream, const GemmProblem<T>& p, Workspace& workspace) {
+  if constexpr (std::is_same_v<T, float>) kernel(stream, p, workspace);
 }
 
 //! [ladder]
@@ -134,6 +153,12 @@ const auto& rungs() {
        run<T, gemm_in_tiles<T, bf16_tiles>>, supports_tiles<T, bf16_tiles>, 0, 0x1p-8},
       {"3xtf32", "stages/03_shared_memory/gemm/18_split_tf32.cu", "in two parts of 10 bits",
        run<T, gemm_in_tiles<T, split_tf32_tiles>>, supports_tiles<T, split_tf32_tiles>, 0, 0x1p-20},
+      {"wgmma-bf16", "stages/03_shared_memory/gemm/hopper/19_wgmma.cu", "bf16 by wgmma",
+       run<T, gemm_of_floats<T, gemm_wgmma_bf16>>, supports_wgmma<T>, 0, 0x1p-8,
+       run<T, gemm_of_floats<T, round_to_bf16>>},
+      {"wgmma-tf32", "stages/03_shared_memory/gemm/hopper/19_wgmma.cu", "tf32 by wgmma",
+       run<T, gemm_of_floats<T, gemm_wgmma_tf32>>, supports_wgmma<T>, 0, 0x1p-11,
+       run<T, gemm_of_floats<T, round_to_tf32>>},
   });
   return ladder;
 }

@@ -40,6 +40,10 @@ struct Rung {
   /// The largest relative error with which it takes its input; 0: it takes it as it is. A rung that
   /// rounds is used on request only.
   double rounding = 0;
+
+  /// The first part of `run`, if it prepares its input in a way that a program could keep for
+  /// several problems; else null.
+  void (*prepare)(cudaStream_t stream, const Problem& problem, Workspace& workspace) = nullptr;
 };
 
 /// All rungs, from the bottom to the top.

@@ -11,4 +11,13 @@ Workspace::Workspace()
   CUDA_CHECK(cudaStreamSynchronize(nullptr));  // other streams do not wait for this one
 }
 
+// What was given out stays where it is: work that was recorded uses it again.
+void* Workspace::room_for(Index wanted) {
+  if (wanted <= bytes) return partials_.data();
+  if (more_.empty() || more_.back().elements() < wanted) {
+    more_.emplace_back(Shape{wanted}, cuda::device_memory());
+  }
+  return more_.back().data();
+}
+
 }  // namespace stagewise::shared_memory

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <vector>
 
 #include "tensor/tensor.hpp"
 
@@ -25,6 +26,14 @@ class Workspace {
   template <typename T>
   static constexpr Index capacity() {
     return bytes / static_cast<Index>(sizeof(T));
+  }
+
+  /// Room for more than that, where a kernel needs it: partials() where that suffices, else memory
+  /// that is allocated at the first request and kept. Then no stream must be in capture.
+  /// @throws Error if the GPU has too little memory.
+  template <typename T>
+  T* room(Index count) {
+    return static_cast<T*>(room_for(count * static_cast<Index>(sizeof(T))));
   }
 
   /// Zero before every kernel: whoever counts with them sets them back to 0.
@@ -51,8 +60,11 @@ class Workspace {
  private:
   static constexpr Index bytes = Index{32} << 20;
 
+  void* room_for(Index wanted);
+
   Tensor<std::byte> partials_;
   Tensor<unsigned> counters_;
+  std::vector<Tensor<std::byte>> more_;  ///< each larger than the one before, all in use
 };
 
 }  // namespace stagewise::shared_memory

@@ -187,6 +187,32 @@ TYPED_TEST(GemmLadder, EveryRungTakesUnusualShapes) {
   this->expect_counters_at_zero();
 }
 
+/// Sizes at which the rungs with wgmma use their larger tile, several of them per block, with all
+/// transposes, and rows that do not divide into vectors.
+TYPED_TEST(GemmLadder, WgmmaComputesWhatStage01Computes) {
+  using T = TypeParam;
+  const std::vector<Shape3> shapes = {
+      {1700, 1900, 200}, {2047, 1601, 129}, {4001, 3995, 67}, {90, 9000, 260}, {9000, 90, 64}};
+  for (const char* const name : {"wgmma-bf16", "wgmma-tf32"}) {
+    const GemmRung<T>& rung = find_rung(shared_memory::gemm_ladder<T>(), name);
+    if (!rung.supports({})) GTEST_SKIP() << name << ": " << rung.supports({}).reason;
+    for (const auto [m, n, k] : shapes) {
+      for (int transposes = 0; transposes < 4; ++transposes) {
+        this->check(rung,
+                    {.op_a = transposes % 2 == 0 ? Transpose::no : Transpose::yes,
+                     .op_b = transposes / 2 == 0 ? Transpose::no : Transpose::yes,
+                     .m = m,
+                     .n = n,
+                     .k = k,
+                     .alpha = T{2},
+                     .beta = static_cast<T>(transposes - 1)},
+                    17);
+        if (this->HasFatalFailure()) return;
+      }
+    }
+  }
+}
+
 template <typename T>
 constexpr const char* rung_with_tiles = std::is_same_v<T, double> ? "tensor-cores" : "fitted-tiles";
 
@@ -212,6 +238,7 @@ TYPED_TEST(GemmLadder, TheTopRungsTakeMoreRowsThanAGridHas) {
       rows.emplace_back(name, 8'400'000);
     }
     rows.emplace_back(rung_with_tiles<T>, 2'100'000);
+    rows.emplace_back("wgmma-bf16", 2'100'000);
   }
   for (const auto& [name, m] : rows) {
     const GemmRung<T>& rung = find_rung(shared_memory::gemm_ladder<T>(), name);
@@ -337,6 +364,13 @@ TEST(GemmPrecisions, ErrorsAreThoseOfTheirBits) {
     EXPECT_GT(bf16, 4 * tf32) << "k = " << k;
     EXPECT_LT(bf16, 12 * tf32) << "k = " << k;
     EXPECT_LT(split, 1.5 * exact) << "k = " << k;
+    for (const auto& [name, same] :
+         {std::pair("wgmma-tf32", tf32), std::pair("wgmma-bf16", bf16)}) {
+      if (!find_rung(ladder, name).supports({})) continue;
+      const double error = relative_error(find_rung(ladder, name), k);
+      EXPECT_GT(error, 0.9 * same) << name << ", k = " << k;
+      EXPECT_LT(error, 1.1 * same) << name << ", k = " << k;
+    }
   }
 }
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <span>
+#include <string_view>
 
 #include <cuda_runtime.h>
 
@@ -62,7 +63,21 @@ void gemm_async_copies(cudaStream_t stream, const GemmProblem<T>& problem, Works
 template <typename T>
 void gemm_stream_k(cudaStream_t stream, const GemmProblem<T>& problem, Workspace& workspace);
 
-/// @name The tiles of rungs 14 and above, for gemm_planned_tiles()
+/// @name Rungs 19 and 20: wgmma, rounded to bfloat16 and to TF32
+/// For compute capability 9.0, and where why_no_wgmma() is empty.
+/// @{
+void gemm_wgmma_bf16(cudaStream_t stream, const GemmProblem<float>& problem, Workspace& workspace);
+void gemm_wgmma_tf32(cudaStream_t stream, const GemmProblem<float>& problem, Workspace& workspace);
+
+/// The first part of each: leaves rounded copies of the factors in the workspace.
+void round_to_bf16(cudaStream_t stream, const GemmProblem<float>& problem, Workspace& workspace);
+void round_to_tf32(cudaStream_t stream, const GemmProblem<float>& problem, Workspace& workspace);
+/// @}
+
+/// Why this build does not have rungs 19 and 20; empty if it has.
+std::string_view why_no_wgmma();
+
+/// @name The tiles of rungs 14 to 18, for gemm_planned_tiles()
 /// @{
 std::span<const FittedTile<double>> tensor_core_tiles();  ///< rung 14: doubles on tensor cores
 std::span<const FittedTile<float>> fitted_tiles();        ///< rung 15: floats on fp32 units
