@@ -2,7 +2,6 @@
 /// The gradient of a layer's input; see linear.cu.
 
 #include "04_minibatch/linear.hpp"
-
 #include "04_minibatch/linear/epilogues.cuh"
 #include "04_minibatch/linear/layer_tiles.cuh"
 

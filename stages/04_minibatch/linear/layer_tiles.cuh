@@ -27,9 +27,8 @@ template <typename... All>
 struct TilingTable {
   /// The table as plan_tiles() wants it.
   template <typename T>
-  static constexpr auto tiles =
-      std::to_array<shared_memory::FittedTile<T>>({shared_memory::describe_tile<T, All>(
-          All::rate)...});
+  static constexpr auto tiles = std::to_array<shared_memory::FittedTile<T>>(
+      {shared_memory::describe_tile<T, All>(All::rate)...});
 
   /// Calls work(tiling) with entry number `number`.
   template <typename Work>
@@ -51,10 +50,10 @@ struct LayerTiles<float> {
 
   // rate, BM, BN, BK, WM, WN, slices, stages, blocks
   using Vectors = TilingTable<  //
-      RatedTiling<119, 128, 128, 8, 32, 64, 1, 4, 1>,
-      RatedTiling<102, 80, 80, 32, 80, 40, 4, 3, 1>, RatedTiling<93, 64, 64, 16, 32, 32, 1, 4, 3>,
-      RatedTiling<83, 24, 64, 128, 24, 64, 8, 4, 1>, RatedTiling<83, 32, 64, 32, 32, 32, 4, 4, 2>,
-      RatedTiling<87, 32, 32, 32, 32, 32, 4, 4, 2>, RatedTiling<140, 16, 16, 64, 16, 16, 8, 4, 2>>;
+      RatedTiling<119, 128, 128, 8, 32, 64, 1, 4, 1>, RatedTiling<102, 80, 80, 32, 80, 40, 4, 3, 1>,
+      RatedTiling<93, 64, 64, 16, 32, 32, 1, 4, 3>, RatedTiling<83, 24, 64, 128, 24, 64, 8, 4, 1>,
+      RatedTiling<83, 32, 64, 32, 32, 32, 4, 4, 2>, RatedTiling<87, 32, 32, 32, 32, 32, 4, 4, 2>,
+      RatedTiling<140, 16, 16, 64, 16, 16, 8, 4, 2>>;
   /// Where a factor is copied number by number.
   using Scalars = TilingTable<RatedTiling<93, 64, 64, 16, 32, 32, 1, 4, 3>,
                               RatedTiling<87, 32, 32, 32, 32, 32, 4, 4, 2>,

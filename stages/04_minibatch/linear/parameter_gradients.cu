@@ -2,7 +2,6 @@
 /// The gradients of a layer's weights and bias, and their updates; see linear.cu.
 
 #include "04_minibatch/linear.hpp"
-
 #include "04_minibatch/linear/batch_copies.cuh"
 #include "04_minibatch/linear/epilogues.cuh"
 #include "04_minibatch/linear/layer_tiles.cuh"
@@ -27,7 +26,9 @@ void parameter_gradients(cudaStream_t stream, const LinearBackwardProblem<T>& p,
         return BatchColumns<T, length>{layer.input, in, rows, layer.order,
                                        has_bias ? one : nullptr};
       },
-      [&]<int length>() { return StridedMatrix<T, false, length>{p.doutput, out, rows}; },
+      [&]<int length>() {
+        return StridedMatrix<T, false, length>{p.doutput, out, rows};
+      },
       [&](const auto& a, const auto& b) {
         multiply_layer<T>(stream, layer.in + (has_bias ? 1 : 0), layer.out, layer.rows, a, b,
                           UpdateEpilogue<T>(p), workspace);
