@@ -15,10 +15,9 @@
 /// each tile that needs it, each result written once; nothing else goes to memory.
 
 #include "04_minibatch/linear.hpp"
-
 #include "04_minibatch/linear/batch_copies.cuh"
 #include "04_minibatch/linear/epilogues.cuh"
-#include "04_minibatch/linear/layer_tiles.cuh"
+#include "04_minibatch/linear/layer_kernel.cuh"
 
 namespace stagewise::minibatch {
 
@@ -32,21 +31,27 @@ bool fits_linear(Index rows, Index in, Index out) {
 
 //! [linear]
 template <typename T>
-void linear(cudaStream_t stream, const LinearProblem<T>& p, Workspace& workspace) {
+void linear(cudaStream_t stream, const LinearProblem<T>& p, Workspace& workspace,
+            bool input_is_there) {
   const auto rows = static_cast<int>(p.rows);
   const auto in = static_cast<int>(p.in);
   const auto out = static_cast<int>(p.out);
   with_lengths<T>(
       is_aligned(p.input, p.in), is_aligned(p.weight, p.out),
-      [&]<int length>() { return BatchRows<T, length>{p.input, rows, in, p.order}; },
-      [&]<int length>() { return StridedMatrix<T, false, length>{p.weight, out, in}; },
+      [&]<int length>() {
+        return BatchRows<T, length>{p.input, rows, in, p.order};
+      },
+      [&]<int length>() {
+        return StridedMatrix<T, false, length>{p.weight, out, in};
+      },
       [&](const auto& a, const auto& b) {
-        multiply_layer<T>(stream, p.rows, p.out, p.in, a, b, BiasActivation<T>(p), workspace);
+        multiply_layer<T>(stream, p.rows, p.out, p.in, a, b, input_is_there, BiasActivation<T>(p),
+                          workspace);
       });
 }
 //! [linear]
 
-template void linear(cudaStream_t, const LinearProblem<float>&, Workspace&);
-template void linear(cudaStream_t, const LinearProblem<double>&, Workspace&);
+template void linear(cudaStream_t, const LinearProblem<float>&, Workspace&, bool);
+template void linear(cudaStream_t, const LinearProblem<double>&, Workspace&, bool);
 
 }  // namespace stagewise::minibatch

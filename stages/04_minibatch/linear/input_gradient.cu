@@ -3,7 +3,7 @@
 
 #include "04_minibatch/linear.hpp"
 #include "04_minibatch/linear/epilogues.cuh"
-#include "04_minibatch/linear/layer_tiles.cuh"
+#include "04_minibatch/linear/layer_kernel.cuh"
 
 namespace stagewise::minibatch {
 
@@ -22,7 +22,7 @@ void input_gradient(cudaStream_t stream, const LinearBackwardProblem<T>& p, Work
   const auto multiply = [&]<int length>() {
     multiply_layer<T>(stream, layer.rows, layer.in, layer.out,
                       StridedMatrix<T, true, length>{p.doutput, rows, out},
-                      StridedMatrix<T, true, length>{layer.weight, in, out},
+                      StridedMatrix<T, true, length>{layer.weight, in, out}, false,
                       ThroughActivation<T>(p), workspace);
   };
   have_vectors ? multiply.template operator()<shared_memory::Vector<T>::length>()

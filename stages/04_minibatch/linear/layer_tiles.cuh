@@ -76,26 +76,6 @@ struct LayerTiles<double> {
 };
 //! [layer_tiles]
 
-//! [multiply_layer]
-/// C = epilogue(op(A) op(B)) in the tiles that suit it, m and n at least 1.
-/// @param a,b matrices of batch_matrices.cuh or StridedMatrix.
-template <typename T, typename MatrixA, typename MatrixB, typename Epilogue>
-void multiply_layer(cudaStream_t stream, Index m, Index n, Index k, const MatrixA& a,
-                    const MatrixB& b, const Epilogue& epilogue,
-                    shared_memory::Workspace& workspace) {
-  constexpr bool have_vectors = MatrixA::length > 1 && MatrixB::length > 1;
-  using Table = std::conditional_t<have_vectors, typename LayerTiles<T>::Vectors,
-                                   typename LayerTiles<T>::Scalars>;
-  constexpr auto& tiles = Table::template tiles<T>;
-  const shared_memory::TilePlan plan =
-      shared_memory::plan_tiles(std::span<const shared_memory::FittedTile<T>>(tiles), m, n, k);
-  Table::with(plan.tile, [&]<typename Tiling>(Tiling /*tiling*/) {
-    shared_memory::multiply_planned_tiles<LayerTiles<T>::template Multiplier, T, Tiling>(
-        stream, m, n, k, a, b, epilogue, plan.parts, workspace);
-  });
-}
-//! [multiply_layer]
-
 /// Calls `multiply(a, b)` with factors that are copied in vectors where they have them, or number
 /// by number.
 /// @param make_a,make_b make a factor: make_a.operator()<length>().

@@ -4,17 +4,29 @@
 #include "04_minibatch/linear.hpp"
 #include "04_minibatch/linear/batch_copies.cuh"
 #include "04_minibatch/linear/epilogues.cuh"
-#include "04_minibatch/linear/layer_tiles.cuh"
+#include "04_minibatch/linear/layer_kernel.cuh"
+#include "04_minibatch/shares.cuh"
 
 namespace stagewise::minibatch {
 
 using shared_memory::StridedMatrix;
 using shared_memory::Workspace;
 
+/// What the blocks do besides; see NothingElse.
+template <typename T>
+struct AddShares {
+  SharesProblem<T> problem;
+
+  template <int threads>
+  __device__ void run(int block, int blocks) const {
+    add_up_shares<threads>(problem, block, blocks);
+  }
+};
+
 //! [parameter_gradients]
 template <typename T>
 void parameter_gradients(cudaStream_t stream, const LinearBackwardProblem<T>& p, const T* one,
-                         Workspace& workspace) {
+                         Workspace& workspace, bool input_is_there, const SharesProblem<T>& last) {
   const LinearProblem<T>& layer = p.forward;
   const auto rows = static_cast<int>(layer.rows);
   const auto in = static_cast<int>(layer.in);
@@ -31,14 +43,14 @@ void parameter_gradients(cudaStream_t stream, const LinearBackwardProblem<T>& p,
       },
       [&](const auto& a, const auto& b) {
         multiply_layer<T>(stream, layer.in + (has_bias ? 1 : 0), layer.out, layer.rows, a, b,
-                          UpdateEpilogue<T>(p), workspace);
+                          input_is_there, UpdateEpilogue<T>(p), workspace, AddShares<T>{last});
       });
 }
 //! [parameter_gradients]
 
 template void parameter_gradients(cudaStream_t, const LinearBackwardProblem<float>&, const float*,
-                                  Workspace&);
+                                  Workspace&, bool, const SharesProblem<float>&);
 template void parameter_gradients(cudaStream_t, const LinearBackwardProblem<double>&, const double*,
-                                  Workspace&);
+                                  Workspace&, bool, const SharesProblem<double>&);
 
 }  // namespace stagewise::minibatch
