@@ -380,8 +380,8 @@ TEST_F(Stage04, WhatIsCountedCanHappen) {
   EXPECT_GT(counters().allocations, before);
 }
 
-/// Fusing is fewer launches: for a step of a network with a hidden layer, three kernels, and a share
-/// of what takes several steps' samples at once.
+/// Fusing is fewer launches: for a step of a network with a hidden layer, three kernels, and a
+/// share of what takes several steps' samples at once.
 TEST_F(Stage04, FusingSavesLaunches) {
   const std::uint64_t fused = count_within_an_epoch({.workers = 1}).launches;
   EXPECT_EQ(fused, 10U * 3 + 3);
