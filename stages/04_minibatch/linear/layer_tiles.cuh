@@ -70,8 +70,8 @@ struct LayerTiles<double> {
       RatedTiling<128, 64, 104, 16, 16, 104, 2, 4, 1>,
       RatedTiling<118, 64, 64, 16, 32, 32, 1, 3, 3>, RatedTiling<130, 32, 64, 32, 32, 32, 4, 4, 1>,
       RatedTiling<86, 32, 32, 32, 32, 32, 4, 4, 3>, RatedTiling<140, 16, 16, 64, 16, 16, 8, 5, 2>>;
-  using Scalars = TilingTable<RatedTiling<118, 64, 64, 16, 32, 32, 1, 3, 3>,
-                              RatedTiling<86, 32, 32, 32, 32, 32, 4, 4, 3>,
+  using Scalars = TilingTable<RatedTiling<118, 64, 64, 16, 32, 32, 1, 3, 2>,
+                              RatedTiling<86, 32, 32, 32, 32, 32, 4, 4, 2>,
                               RatedTiling<140, 16, 16, 64, 16, 16, 8, 5, 2>>;
 };
 //! [layer_tiles]
