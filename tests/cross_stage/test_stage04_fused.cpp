@@ -599,7 +599,7 @@ TYPED_TEST(Stage04, LastLayersOfEveryWidthAreStage01s) {
 
 /// Rows that neither blocks nor what a thread does at once divide, and several times as many as all
 /// blocks take at a time.
-TYPED_TEST(Stage04, LastLayersOfManyRowsAreStage01s) {
+TYPED_TEST(Stage04, LastLayersOfMoreRowsThanTheGridTakesAreStage01s) {
   Fused<TypeParam> fused;
   const Index at_a_time = Index{32} * cuda::multiprocessors();
   for (const Index rows : {at_a_time - 1, at_a_time + 1, 3 * at_a_time + 5}) {
