@@ -193,7 +193,7 @@ def memory(bench):
 
 def kernels(bench):
     """What the profiler says of each kernel of a step; nothing runs beside it."""
-    steps, launches = 3, 6
+    steps, launches = 3, 4
     command = ["ncu", "--csv", "--print-units", "base", "--cache-control", "none",
                "--clock-control", "none", "--launch-skip", 4 * launches, "--launch-count",
                steps * launches, "--metrics", "gpu__time_duration.sum", bench.stage(4), "train",

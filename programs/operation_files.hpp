@@ -86,9 +86,10 @@ inline OperationFiles stage04_files() {
   OperationFiles files = stage03_files();
   files["gather"] = folder + "gather.cu";
   files["linear"] = folder + "linear.cu";
-  files["linear_input_gradient"] = folder + "linear.cu";
-  files["linear_gradients"] = folder + "linear.cu";
+  files["linear_input_gradient"] = folder + "linear/input_gradient.cu";
+  files["linear_gradients"] = folder + "linear/parameter_gradients.cu";
   files["output_layer"] = folder + "output_layer.cu";
+  files["add_shares"] = folder + "shares.cu";
   files["loss"] = folder + "loss.cu";
   files["add_partials"] = folder + "loss.cu";
   files["convolution_relu_pool"] = folder + "convolution.cu";

@@ -47,16 +47,24 @@ int compiled_for(void (*kernel)(Parameters...)) {
   return attributes.ptxVersion;
 }
 
+/// A launch but for its arguments.
+struct LaunchShape {
+  dim3 grid;
+  dim3 block;
+  std::size_t shared_bytes = 0;  ///< of dynamic shared memory
+};
+
 /// Launches a kernel; `name`, in quotes, is for errors.
 template <Start start, typename... Parameters, typename... Arguments>
-void launch(const char* name, void (*kernel)(Parameters...), dim3 grid, dim3 block,
-            cudaStream_t stream, Arguments... arguments) {
+void launch(const char* name, void (*kernel)(Parameters...), const LaunchShape& shape,
+            cudaStream_t stream, const Arguments&... arguments) {
   cudaLaunchAttribute attribute = {};
   attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
   attribute.val.programmaticStreamSerializationAllowed = 1;
   cudaLaunchConfig_t config = {};
-  config.gridDim = grid;
-  config.blockDim = block;
+  config.gridDim = shape.grid;
+  config.blockDim = shape.block;
+  config.dynamicSmemBytes = shape.shared_bytes;
   config.stream = stream;
   config.attrs = &attribute;
   static const bool is_early = start == Start::early && compiled_for(kernel) >= 90;
@@ -65,5 +73,12 @@ void launch(const char* name, void (*kernel)(Parameters...), dim3 grid, dim3 blo
   CUDA_CHECK_LAUNCH(name);
 }
 //! [dependent_launch]
+
+/// The same without dynamic shared memory.
+template <Start start, typename... Parameters, typename... Arguments>
+void launch(const char* name, void (*kernel)(Parameters...), dim3 grid, dim3 block,
+            cudaStream_t stream, const Arguments&... arguments) {
+  launch<start>(name, kernel, LaunchShape{grid, block}, stream, arguments...);
+}
 
 }  // namespace stagewise::shared_memory

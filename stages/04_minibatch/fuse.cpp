@@ -48,6 +48,7 @@ Program fuse(const Program& program, Index max_rows, const FuseOptions& options)
   fuse_averages(fusion);
   fuse_updates(fusion);
   if (options.layers && options.gathers) everywhere(fusion, fuse_gather);
+  if (options.layers) everywhere(fusion, fuse_shares);
 
   Program result = fusion.rewriter.finish();
   // The totals come last: nothing waits for them.

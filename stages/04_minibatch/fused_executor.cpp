@@ -64,7 +64,7 @@ void FusedExecutor<T>::run(const Linear& op) {
                         .bias = this->at(op.bias),
                         .activation = op.activation,
                         .output = this->at(op.output)},
-                       this->workspace());
+                       this->workspace(), input_is_there(op));
 }
 //! [linear]
 
@@ -84,6 +84,15 @@ void FusedExecutor<T>::run(const LinearInputGradient& op) {
                                this->workspace());
 }
 
+template <typename T>
+GradientTarget<T> FusedExecutor<T>::target_of(T* gradient, T* parameter, double learning_rate,
+                                              double l2) {
+  return {.gradient = gradient != nullptr ? gradient : parameter,
+          .parameter = parameter,
+          .learning_rate = static_cast<T>(learning_rate),
+          .l2 = static_cast<T>(l2)};
+}
+
 //! [linear_gradients]
 template <typename T>
 void FusedExecutor<T>::run(const LinearGradients& op) {
@@ -97,10 +106,7 @@ void FusedExecutor<T>::run(const LinearGradients& op) {
     return;
   }
   const auto target = [&](T* gradient, T* parameter, double l2) {
-    return GradientTarget<T>{.gradient = gradient != nullptr ? gradient : parameter,
-                             .parameter = parameter,
-                             .learning_rate = static_cast<T>(op.learning_rate),
-                             .l2 = static_cast<T>(l2)};
+    return target_of(gradient, parameter, op.learning_rate, l2);
   };
   LinearBackwardProblem<T> problem = {
       .forward = {.rows = rows,
@@ -111,24 +117,23 @@ void FusedExecutor<T>::run(const LinearGradients& op) {
       .doutput = this->template data<T>(op.doutput),
       .weight = target(this->at(op.dweight), this->at(op.weight), op.l2)};
   if (bias) problem.bias = target(this->at(op.dbias), this->at(op.bias), 0);
-  minibatch::parameter_gradients(this->stream(), problem, one_.data(), this->workspace());
+  minibatch::parameter_gradients(this->stream(), problem, one_.data(), this->workspace(),
+                                 input_is_there(op), shares_problem(op.last));
 }
 //! [linear_gradients]
 
 template <typename T>
 template <typename Op>
-minibatch::LossProblem<T> FusedExecutor<T>::loss_problem(const Op& op,
-                                                         const Writes<Real>& doutputs) {
-  return {.rows = this->shard(doutputs).rows,
-          .batch_rows = this->batch_rows(doutputs),
-          .classes = this->columns(doutputs),
+minibatch::LossProblem<T> FusedExecutor<T>::loss_problem(const Op& op, Index classes) {
+  return {.rows = this->shard(op.partials).rows,
+          .batch_rows = this->batch_rows(op.partials),
+          .classes = classes,
           .loss = op.at.loss,
           .has_threshold = op.at.threshold.has_value(),
           .threshold = static_cast<T>(op.at.threshold.value_or(0)),
           .activation = op.at.activation,
           .labels = this->at(op.labels),
-          .order = this->at(op.order),
-          .doutputs = this->at(doutputs)};
+          .order = this->at(op.order)};
 }
 
 //! [output_layer]
@@ -136,7 +141,8 @@ template <typename T>
 void FusedExecutor<T>::run(const OutputLayer& op) {
   const Shape& weight = this->value(op.weight).shape;
   minibatch::OutputLayerProblem<T> problem;
-  problem.loss = loss_problem(op, op.doutput);
+  problem.loss = loss_problem(op, weight[1]);
+  problem.shares = this->at(op.shares);
   problem.layer = {.forward = {.rows = problem.loss.rows,
                                .in = weight[0],
                                .out = weight[1],
@@ -153,18 +159,46 @@ void FusedExecutor<T>::run(const OutputLayer& op) {
 
 template <typename T>
 void FusedExecutor<T>::run(const Loss& op) {
-  minibatch::LossProblem<T> problem = loss_problem(op, op.doutputs);
+  minibatch::LossProblem<T> problem = loss_problem(op, this->columns(op.doutputs));
   problem.outputs = this->at(op.outputs);
+  problem.doutputs = this->at(op.doutputs);
   partial_counts_[op.partials] = minibatch::loss(this->stream(), problem, this->at(op.partials));
 }
 
 template <typename T>
+minibatch::TotalsProblem FusedExecutor<T>::totals_problem(const Reads<BlockPartial>& partials,
+                                                          const Updates<Totals>& totals) {
+  return {.partials = this->at(partials),
+          .count = partial_counts_.at(partials),
+          .totals = this->at(totals),
+          .steps_before = steps_before_,
+          .step = this->batch().step};
+}
+
+template <typename T>
 void FusedExecutor<T>::run(const AddPartials& op) {
-  minibatch::add_to_totals(this->stream(), {.partials = this->at(op.partials),
-                                            .count = partial_counts_.at(op.partials),
-                                            .totals = this->at(op.totals),
-                                            .steps_before = steps_before_,
-                                            .step = this->batch().step});
+  minibatch::add_to_totals(this->stream(), totals_problem(op.partials, op.totals));
+}
+
+template <typename T>
+minibatch::SharesProblem<T> FusedExecutor<T>::shares_problem(const AddShares& op) {
+  if (!op.shares) return {};
+  const Shape& weight = this->value(op.weight).shape;
+  minibatch::SharesProblem<T> problem = {
+      .shares = this->at(op.shares),
+      .count = partial_counts_.at(op.partials),
+      .in = weight[0],
+      .out = weight[1],
+      .weight = target_of(nullptr, this->at(op.weight), op.learning_rate, op.l2),
+      .bias = {},
+      .totals = totals_problem(op.partials, op.totals)};
+  if (op.bias) problem.bias = target_of(nullptr, this->at(op.bias), op.learning_rate, 0);
+  return problem;
+}
+
+template <typename T>
+void FusedExecutor<T>::run(const AddShares& op) {
+  minibatch::add_shares(this->stream(), shares_problem(op));
 }
 
 // ----------------------------------------------------------------------------------------- images

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "03_shared_memory/shared_memory_executor.hpp"
-#include "04_minibatch/loss.hpp"
+#include "04_minibatch/output_layer.hpp"
 #include "04_minibatch/update.hpp"
 
 namespace stagewise {
@@ -22,6 +22,7 @@ class FusedExecutor : public SharedMemoryExecutor<T> {
   void run(const OutputLayer& op);
   void run(const Loss& op);
   void run(const AddPartials& op);
+  void run(const AddShares& op);
   void run(const ConvolutionReluPool& op);
   void run(const PoolReluBackward& op);
   void run(const ConvolutionBackward& op);
@@ -56,10 +57,27 @@ class FusedExecutor : public SharedMemoryExecutor<T> {
   /// The gradient of a worker that has nothing to do, if there is such an operand.
   void set_to_zero(const Writes<Real>& gradient);
 
-  /// All of the problem but its outputs.
+  /// All of the problem but its outputs and their gradients.
   /// @param op OutputLayer or Loss.
   template <typename Op>
-  minibatch::LossProblem<T> loss_problem(const Op& op, const Writes<Real>& doutputs);
+  minibatch::LossProblem<T> loss_problem(const Op& op, Index classes);
+
+  minibatch::TotalsProblem totals_problem(const Reads<BlockPartial>& partials,
+                                          const Updates<Totals>& totals);
+
+  /// Nothing to do if the operation has no operands.
+  minibatch::SharesProblem<T> shares_problem(const AddShares& op);
+
+  /// @param gradient null if the parameter is updated.
+  static GradientTarget<T> target_of(T* gradient, T* parameter, double learning_rate, double l2);
+
+  /// Whether no kernel of a step computes a line's input: it is the data set. Its order is that of
+  /// a recording, which the kernel before the first step copies.
+  /// @param op Linear or LinearGradients.
+  template <typename Op>
+  bool input_is_there(const Op& op) const {
+    return static_cast<bool>(op.order) && this->batch().step > 1;
+  }
 
   Tensor<T> one_;  ///< 1, 0, 0, 0
   std::map<ValueId, Index> partial_counts_;

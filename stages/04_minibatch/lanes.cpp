@@ -27,6 +27,7 @@ bool fits_side_stream(const Line& line) {
 /// what stands at a step's end.
 bool is_long(const Line& line) {
   return !std::holds_alternative<AddPartials>(line.operation) &&
+         !std::holds_alternative<AddShares>(line.operation) &&
          !std::holds_alternative<SgdUpdate>(line.operation) &&
          !std::holds_alternative<UpdateBySum>(line.operation) &&
          !std::holds_alternative<AllReduce>(line.operation);

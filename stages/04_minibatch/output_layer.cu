@@ -1,25 +1,32 @@
 /// @file
-/// The last layer, the loss and the way back in one kernel: a warp a row.
+/// The last layer, the loss and the way back in one kernel: a block a few rows.
 ///
-/// The last layer of a classifier has few outputs. As products, its forward pass and the gradient
-/// of its input are two launches of next to no work, with a third for the loss between them, and
-/// each waits for the one before. But they need only one row at a time: once a warp has the row of
-/// the input, it can go all the way to the loss and back. What lies in between stays in registers.
+/// The last layer of a classifier has few outputs. As products, its forward pass, the gradient of
+/// its input and that of its weights are three launches of next to no work, with a fourth for the
+/// loss between them, and each waits for the one before. But all of them need only a few rows at a
+/// time: once a block has these, it can go all the way to the loss and back.
 ///
-/// Each lane holds the sums of all outputs over its part of the inputs; after a tree of shuffles,
-/// all lanes hold the outputs, and each computes the loss for itself, as it needs the gradient of
-/// every output for its part of the way back.
+///     outputs     a thread takes some of the inputs, and adds up its products for several rows at
+///                 once; the threads' sums are added up by shuffles and through shared memory
+///     loss        a warp a row (row_loss.cuh)
+///     way back    a thread takes the same inputs: their gradients, row by row, and the sums over
+///                 the rows of the gradients of their weights, which stay in registers
 ///
-/// Work: rows x in elements read twice, the second time from the cache, and written once; 4 rows in
-/// out operations.
+/// So a weight is loaded from shared memory once for several rows, and once for all on the way
+/// back. The sums over the rows of a block are its **share** of the weights' gradient; the next
+/// kernel adds up the shares of all blocks (shares.cuh).
+///
+/// Work: rows x in elements read twice, the second time from the cache, and written once; the
+/// weights once for each block, and as many shares; 6 rows in out operations.
 
 #include <type_traits>
 
-#include "03_shared_memory/vector.cuh"
-#include "03_shared_memory/warp.cuh"
+#include "03_shared_memory/dependent_launch.cuh"
 #include "04_minibatch/activation.cuh"
 #include "04_minibatch/block_partial.cuh"
 #include "04_minibatch/output_layer.hpp"
+#include "04_minibatch/output_layer/block_memory.cuh"
+#include "04_minibatch/output_layer/dealt_sums.cuh"
 #include "04_minibatch/row_loss.cuh"
 #include "cuda/check.hpp"
 #include "cuda/device.hpp"
@@ -28,138 +35,174 @@
 namespace stagewise::minibatch {
 namespace {
 
-using shared_memory::sum_of_warp;
-using shared_memory::Vector;
-
-constexpr int warp_size = 32;
-constexpr int threads = 128;
-constexpr int warps = threads / warp_size;
+constexpr int threads = 256;
+constexpr int warps = threads / 32;
 constexpr int max_outputs = 32;
+
+/// Rows of a block: with fewer, its share takes longer to add up than to compute; with more, they
+/// are worked on one after another.
+constexpr Index least_rows = 4;
+constexpr Index most_rows = 32;
 
 /// What the kernel needs of shared memory for its partials.
 constexpr Index for_partials = 4096;
 
-//! [fetch]
-/// What a block has in shared memory: the weights, each input's row filled up with zeros to `most`,
-/// and the rows that its warps work on. The lanes of a warp read neighbouring rows of weights as
-/// vectors: an odd number of vectors a row lets them read different banks.
+//! [outputs]
+/// Computes the outputs of the rows. All threads of the block call it.
 template <int most, typename T>
-struct Shared {
-  static constexpr int length = Vector<T>::length;
-  static constexpr int stride = (most / length | 1) * length;
-
-  T* weights;
-  T* inputs;  ///< of this warp
-
-  __device__ Shared(unsigned char* memory, int in)
-      : weights(reinterpret_cast<T*>(memory)),
-        inputs(weights + in * stride + static_cast<int>(threadIdx.x) / warp_size * in) {}
-
-  static __host__ __device__ std::size_t bytes(Index in) {
-    return static_cast<std::size_t>(in * (stride + warps)) * sizeof(T);
-  }
-
-  /// Copies the weights. All threads of the block call it.
-  __device__ void fetch_weights(const LinearProblem<T>& layer) {
-    const auto in = static_cast<int>(layer.in);
-    const auto out = static_cast<int>(layer.out);
-#pragma unroll 2
-    for (int i = static_cast<int>(threadIdx.x); i < in; i += threads) {
-      T row[most];
+__device__ void find_outputs(const OutputLayerProblem<T>& p, const BlockRows& rows,
+                             const BlockMemory<most, threads, T>& memory, int room) {
+  constexpr int at_once = BlockMemory<most, threads, T>::rows_at_once;
+  using Dealt = DealtSums<at_once * most>;
+  const LinearProblem<T>& layer = p.layer.forward;
+  const auto in = static_cast<int>(layer.in);
+  const auto thread = static_cast<int>(threadIdx.x);
+  const int own = room * most;  // sums of a warp
+  for (int group = 0; group < rows.count; group += at_once) {
+    T sums[at_once * most] = {};
+#pragma unroll 1
+    for (int i = thread; i < in; i += threads) {
+      T weights[most];
+      memory.row(i, weights);
 #pragma unroll
-      for (int j = 0; j < most; ++j) row[j] = j < out ? layer.weight[i * out + j] : T{0};
+      for (int r = 0; r < at_once; ++r) {
+        const T x = layer.input[rows.place(group + r) * in + i];
 #pragma unroll
-      for (int j = 0; j < most; ++j) weights[i * stride + j] = row[j];
+        for (int j = 0; j < most; ++j) sums[r * most + j] += x * weights[j];
+      }
     }
-    __syncthreads();
-  }
-
-  /// Copies a row of the input. All lanes of a warp call it.
-  __device__ void fetch_row(const T* x, int in) {
-    __syncwarp();
-#pragma unroll 8
-    for (int i = static_cast<int>(threadIdx.x) % warp_size; i < in; i += warp_size) {
-      inputs[i] = x[i];
-    }
-    __syncwarp();
-  }
-
-  /// The weights of an input.
-  __device__ void row(int i, T* values) const {
+    Dealt::add_up(sums);
+    if (!Dealt::is_first_holder()) continue;
 #pragma unroll
-    for (int j = 0; j < most; j += length) {
-      const auto part = *reinterpret_cast<const Vector<T>*>(weights + i * stride + j);
-#pragma unroll
-      for (int k = 0; k < length; ++k) values[j + k] = part.values[k];
+    for (int k = 0; k < Dealt::held; ++k) {
+      memory.sums[thread / 32 * own + group * most + Dealt::first() + k] = sums[k];
     }
   }
-};
-//! [fetch]
+  __syncthreads();
+  for (int place = thread; place < rows.count * most; place += threads) {
+    T sum = 0;
+#pragma unroll
+    for (int warp = 0; warp < warps; ++warp) sum += memory.sums[warp * own + place];
+    const int j = place % most;
+    if (layer.bias != nullptr && j < layer.out) sum += layer.bias[j];
+    memory.outputs[place] = activate(p.loss.activation, sum);
+  }
+  __syncthreads();
+}
+//! [outputs]
 
-//! [output_layer]
-/// @tparam most at least as many as there are outputs, so that they can be held in registers.
+/// Computes the loss of the rows and the gradients of their outputs. All threads call it.
 template <int most, typename T>
-__global__ void __launch_bounds__(threads)
-    output_layer_kernel(OutputLayerProblem<T> p, BlockPartial* partials) {
-  extern __shared__ __align__(16) unsigned char memory[];
+__device__ void find_losses(const OutputLayerProblem<T>& p, const BlockRows& rows,
+                            const BlockMemory<most, threads, T>& memory, BlockPartial& partial) {
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+  const auto out = static_cast<int>(p.layer.forward.out);
+  for (int row = static_cast<int>(threadIdx.x) / 32; row < rows.count; row += warps) {
+    T* const gradient = memory.gradients + row * most;
+    const BlockPartial of_row =
+        lose_row(p.loss, memory.outputs + row * most, label_of(p.loss, rows.first + row), gradient);
+    partial.loss += of_row.loss;
+    partial.correct += of_row.correct;
+    if (lane >= out && lane < most) gradient[lane] = 0;
+    if (lane < out && p.layer.doutput != nullptr) {
+      p.layer.doutput[(rows.first + row) * out + lane] = gradient[lane];
+    }
+  }
+  __syncthreads();
+}
+
+//! [way_back]
+/// Computes the gradients of the rows' inputs, and this block's share of the weights' gradient. All
+/// threads of the block call it.
+/// @param share null: it is not wanted. The gradient of the weights, transposed, then the bias's.
+/// @param adds whether to add to what is there.
+template <int most, typename T>
+__device__ void go_back(const OutputLayerProblem<T>& p, const BlockRows& rows,
+                        const BlockMemory<most, threads, T>& memory, T* share, bool adds) {
   const LinearProblem<T>& layer = p.layer.forward;
   const auto in = static_cast<int>(layer.in);
   const auto out = static_cast<int>(layer.out);
-  Shared<most, T> shared(memory, in);
-  shared.fetch_weights(layer);
-  const int warp = static_cast<int>(threadIdx.x) / warp_size;
-  const int lane = static_cast<int>(threadIdx.x) % warp_size;
-  BlockPartial partial;
-  for (Index row = static_cast<Index>(blockIdx.x) * warps + warp; row < layer.rows;
-       row += static_cast<Index>(gridDim.x) * warps) {
-    shared.fetch_row(layer.input + row * in, in);
-    T y[most] = {};
+  constexpr int at_once = BlockMemory<most, threads, T>::rows_at_once;
+  const auto place = [&](int row, int i) { return rows.place(row) * in + i; };
+  const auto leave = [&](int at, T sum) { share[at] = adds ? share[at] + sum : sum; };
+#pragma unroll 1
+  for (int i = static_cast<int>(threadIdx.x); i < in; i += threads) {
     T weights[most];
-#pragma unroll 1
-    for (int i = lane; i < in; i += warp_size) {
-      shared.row(i, weights);
+    T of_weights[most] = {};
+    memory.row(i, weights);
+    for (int group = 0; group < rows.count; group += at_once) {
+      T x[at_once];  // in flight together: no store comes in between
 #pragma unroll
-      for (int j = 0; j < most; ++j) y[j] += shared.inputs[i] * weights[j];
+      for (int r = 0; r < at_once; ++r) x[r] = layer.input[place(group + r, i)];
+#pragma unroll
+      for (int r = 0; r < at_once; ++r) {
+        if (group + r >= rows.count) continue;
+        T gradients[most];
+        memory.gradients_of(group + r, gradients);
+        T sum = 0;
+#pragma unroll
+        for (int j = 0; j < most; ++j) {
+          sum += gradients[j] * weights[j];
+          of_weights[j] += x[r] * gradients[j];
+        }
+        if (p.layer.dinput == nullptr) continue;
+        p.layer.dinput[place(group + r, i)] =
+            through_activation(p.layer.input_activation, x[r], sum);
+      }
     }
+    if (share == nullptr) continue;
 #pragma unroll
     for (int j = 0; j < most; ++j) {
-      y[j] = sum_of_warp(y[j]);
-      if (j < out && layer.bias != nullptr) y[j] += layer.bias[j];
-      y[j] = activate(p.loss.activation, y[j]);
-    }
-
-    const std::int32_t label = label_of(p.loss, row);
-    T gradient[most] = {};
-    const T loss = find_gradients<most>(p.loss, label, y, gradient);
-    if (lane == 0) {
-      partial.loss += static_cast<double>(loss);
-      partial.correct += predict<most>(p.loss, y) == label ? 1 : 0;
-    }
-#pragma unroll
-    for (int j = 0; j < most; ++j) {
-      if (j < out && lane == j) p.layer.doutput[row * out + j] = gradient[j];
-    }
-
-    if (p.layer.dinput == nullptr) continue;
-#pragma unroll 1
-    for (int i = lane; i < in; i += warp_size) {
-      shared.row(i, weights);
-      T sum = 0;
-#pragma unroll
-      for (int j = 0; j < most; ++j) sum += gradient[j] * weights[j];
-      p.layer.dinput[row * in + i] =
-          through_activation(p.layer.input_activation, shared.inputs[i], sum);
+      if (j < out) leave(j * in + i, of_weights[j]);
     }
   }
-  store_partial<threads>(partial, partials);
+  const auto j = static_cast<int>(threadIdx.x);
+  if (share == nullptr || j >= out) return;
+  T of_bias = 0;
+  for (int row = 0; row < rows.count; ++row) of_bias += memory.gradients[row * most + j];
+  leave(in * out + j, of_bias);
+}
+//! [way_back]
+
+//! [output_layer]
+/// @param room rows that a block works on at a time, at most; a multiple of those at once.
+template <int most, typename T>
+__global__ void __launch_bounds__(threads)
+    output_layer_kernel(OutputLayerProblem<T> p, int rows_a_block, int room,
+                        BlockPartial* partials) {
+  extern __shared__ __align__(16) unsigned char bytes[];
+  const LinearProblem<T>& layer = p.layer.forward;
+  BlockMemory<most, threads, T> memory(bytes, static_cast<int>(layer.in), room);
+  shared_memory::wait_for_kernel_before();
+  memory.fetch_weights(layer);
+  T* const share =
+      p.shares == nullptr ? nullptr : p.shares + blockIdx.x * shares_length(layer.in, layer.out);
+  BlockPartial partial;
+  const Index begin = static_cast<Index>(blockIdx.x) * rows_a_block;
+  for (Index first = begin; first < layer.rows;
+       first += static_cast<Index>(gridDim.x) * rows_a_block) {
+    const Index left = layer.rows - first;
+    const BlockRows rows = {first, left < rows_a_block ? static_cast<int>(left) : rows_a_block};
+    find_outputs(p, rows, memory, room);
+    find_losses(p, rows, memory, partial);
+    go_back(p, rows, memory, share, first > begin);
+    __syncthreads();  // before the next rows' sums overwrite the gradients
+  }
+  store_partial<threads>(partial, partials + blockIdx.x);
 }
 //! [output_layer]
 
+//! [launch]
+/// Enough blocks for all multiprocessors, each with the same number of rows, or nearly.
 template <int most, typename T>
 Index launch(cudaStream_t stream, const OutputLayerProblem<T>& p, BlockPartial* partials) {
+  using Memory = BlockMemory<most, threads, T>;
   const LinearProblem<T>& layer = p.layer.forward;
-  const Index blocks = std::min(cuda::pieces(layer.rows, warps), max_partials());
-  const std::size_t bytes = Shared<most, T>::bytes(layer.in);
+  const Index most_blocks = max_shares(layer.rows);
+  const Index times = cuda::pieces(layer.rows, most_blocks * most_rows);
+  const Index rows = cuda::pieces(layer.rows, most_blocks * times);
+  const Index blocks = std::min(most_blocks, cuda::pieces(layer.rows, rows));
+  const Index room = cuda::pieces(rows, Memory::rows_at_once) * Memory::rows_at_once;
   static const bool has_shared_memory = [] {  // more than the 48 KiB that every kernel can have
     const auto all = static_cast<int>(cuda::shared_memory_per_block() - for_partials);
     CUDA_CHECK(cudaFuncSetAttribute(output_layer_kernel<most, T>,
@@ -167,10 +210,14 @@ Index launch(cudaStream_t stream, const OutputLayerProblem<T>& p, BlockPartial* 
     return true;
   }();
   static_cast<void>(has_shared_memory);
-  output_layer_kernel<most><<<static_cast<unsigned>(blocks), threads, bytes, stream>>>(p, partials);
-  CUDA_CHECK_LAUNCH("output_layer");
+  shared_memory::launch<shared_memory::Start::early>(
+      "output_layer", output_layer_kernel<most, T>,
+      shared_memory::LaunchShape{dim3(static_cast<unsigned>(blocks)), dim3(threads),
+                                 Memory::bytes(layer.in, room)},
+      stream, p, static_cast<int>(rows), static_cast<int>(room), partials);
   return blocks;
 }
+//! [launch]
 
 /// Calls `work(a number of outputs)`, known when it is compiled, that is enough for `out`.
 template <typename Work>
@@ -184,11 +231,16 @@ auto with_outputs(Index out, const Work& work) {
 
 }  // namespace
 
+Index max_shares(Index rows) {
+  return std::min<Index>(cuda::pieces(rows, least_rows), cuda::multiprocessors());
+}
+
 template <typename T>
 bool fits_output_layer(Index in, Index out) {
   const Index most = cuda::shared_memory_per_block() - for_partials;
   return out <= max_outputs && with_outputs(out, [&](auto outputs) {
-           return static_cast<Index>(Shared<outputs.value, T>::bytes(in)) <= most;
+           using Memory = BlockMemory<outputs.value, threads, T>;
+           return static_cast<Index>(Memory::bytes(in, most_rows + Memory::rows_at_once)) <= most;
          });
 }
 

@@ -253,15 +253,14 @@ TEST_F(CommandLine, InfoShowsWhatStage04Fuses) {
   need_device("stage04_minibatch");
   const std::vector<Row> rows = rows_of(run_well("stage04_minibatch info --program"));
   EXPECT_EQ(operations_of(rows),
-            (std::vector<std::string>{"linear*", "output_layer*", "linear_gradients*",
-                                      "linear_gradients*", "add_partials*"}));
+            (std::vector<std::string>{"linear*", "output_layer*", "linear_gradients*"}));
   EXPECT_EQ(rows[0].values, "features, order, fc1/weight, fc1/bias -> fc1/output");
   EXPECT_EQ(rows[0].replaces, "gather gemm add_bias relu");
   EXPECT_EQ(rows[1].replaces,
             "gather gemm add_bias softmax_cross_entropy argmax softmax_cross_entropy_backward gemm "
-            "relu_backward");
-  EXPECT_EQ(rows[3].replaces, "gather column_sums gemm sgd_update x2");
-  EXPECT_EQ(rows[3].file, "stages/04_minibatch/linear.cu");
+            "relu_backward column_sums gemm");
+  EXPECT_EQ(rows[2].replaces, "sgd_update x2 accumulate gather column_sums gemm sgd_update x2");
+  EXPECT_EQ(rows[2].file, "stages/04_minibatch/linear/parameter_gradients.cu");
   const std::vector<Row> shared = rows_of(run_well("stage04_minibatch info --program --workers 2"));
   ASSERT_EQ(shared.size(), 11U);
   EXPECT_EQ(shared[8].operation, "update_by_sum*");

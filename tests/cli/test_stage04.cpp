@@ -157,23 +157,18 @@ TEST_F(Stage04, TimesTheStepsOfAllWorkers) {
   };
   using Rows = std::map<std::string, int>;
   const std::string chunk = "take_chunk  order -> samples of the next steps";
-  const std::string totals = "add_partials  partials, totals -> totals";
   EXPECT_EQ(
       rows_of(""),  // 6 steps
       (Rows{{chunk, 6},
             {"linear  features, order, fc1/weight, fc1/bias -> fc1/output", 6},
-            {"output_layer  fc1/output, fc2/weight, fc2/bias, labels, order -> d fc2/output, "
-             "d fc1/sum, partials",
+            {"output_layer  fc1/output, fc2/weight, fc2/bias, labels, order -> d fc1/sum, "
+             "shares, partials",
              6},
-            {"linear_gradients  fc1/output, d fc2/output, fc2/weight, fc2/bias -> fc2/weight, "
-             "fc2/bias",
-             6},
-            {"linear_gradients  features, order, d fc1/sum, fc1/weight, fc1/bias -> fc1/weight, "
-             "fc1/bias",
-             6},
-            {totals, 6}}));
+            {"linear_gradients  features, order, ..., totals -> fc1/weight, fc1/bias, fc2/weight, "
+             "fc2/bias, totals",
+             6}}));
   Rows copied = rows_of("--gather kernel");
-  EXPECT_EQ(copied.size(), 7U);
+  EXPECT_EQ(copied.size(), 5U);
   EXPECT_EQ(copied["gather  features, labels, order -> batch, batch labels"], 6);
   EXPECT_EQ(copied["linear  batch, fc1/weight, fc1/bias -> fc1/output"], 6);
   Rows shared = rows_of("--workers 3");  // 5 lines of each worker, and the update of all

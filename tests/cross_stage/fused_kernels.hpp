@@ -48,8 +48,26 @@ class Fused {
 
   void last_layer(const minibatch::OutputLayerProblem<T>& p, Totals* totals) {
     EXPECT_TRUE(minibatch::fits_output_layer<T>(p.layer.forward.in, p.layer.forward.out));
-    add(minibatch::output_layer(stream(), p, partials_.get()), totals);
-    minibatch::parameter_gradients(stream(), p.layer, one_.get(), workspace_);
+    if (p.layer.weight.parameter == nullptr) {
+      add(minibatch::output_layer(stream(), p, partials_.get()), totals);
+      return minibatch::parameter_gradients(stream(), p.layer, one_.get(), workspace_);
+    }
+    const LinearProblem<T>& layer = p.layer.forward;
+    const Index length =
+        minibatch::max_shares(layer.rows) * minibatch::shares_length(layer.in, layer.out);
+    CudaArray<T> shares(poison<T>(length));
+    minibatch::OutputLayerProblem<T> problem = p;
+    problem.shares = shares.get();
+    const Index count = minibatch::output_layer(stream(), problem, partials_.get());
+    EXPECT_LE(count, minibatch::max_shares(layer.rows));
+    minibatch::add_shares<T>(stream(), {.shares = shares.get(),
+                                        .count = count,
+                                        .in = layer.in,
+                                        .out = layer.out,
+                                        .weight = p.layer.weight,
+                                        .bias = p.layer.bias,
+                                        .totals = totals_of(count, totals)});
+    CUDA_CHECK(cudaStreamSynchronize(stream()));
   }
 
  private:
@@ -57,11 +75,15 @@ class Fused {
 
   void add(Index partials, Totals* totals) {
     EXPECT_LE(partials, minibatch::max_partials());
-    minibatch::add_to_totals(stream(), {.partials = partials_.get(),
-                                        .count = partials,
-                                        .totals = totals,
-                                        .steps_before = steps_before_.get(),
-                                        .step = 3});
+    minibatch::add_to_totals(stream(), totals_of(partials, totals));
+  }
+
+  minibatch::TotalsProblem totals_of(Index partials, Totals* totals) {
+    return {.partials = partials_.get(),
+            .count = partials,
+            .totals = totals,
+            .steps_before = steps_before_.get(),
+            .step = 3};
   }
 
   MinibatchExecutor<T> executor_;

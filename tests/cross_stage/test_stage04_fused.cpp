@@ -471,6 +471,7 @@ struct LastLayerCase {
   bool wants_dinput = true;
   bool updates = true;
   bool selects = false;
+  bool has_nan = false;
   Index other_rows = 0;
 
   std::string name() const {
@@ -491,7 +492,9 @@ template <typename Kernels, typename T>
 LastLayerResult<T> run_last_layer(Kernels& kernels, const LastLayerCase& one) {
   Executor<T>& executor = kernels.executor();
   const LossCase loss_case = {.rows = one.rows, .classes = one.out, .selects = one.selects};
-  DeviceArray input(executor, activated<T>(one.input_activation, one.rows * one.in, 1));
+  std::vector<T> inputs = activated<T>(one.input_activation, one.rows * one.in, 1);
+  if (one.has_nan) inputs.back() = std::numeric_limits<T>::quiet_NaN();
+  DeviceArray input(executor, inputs);
   DeviceArray weight(executor, random_values<T>(one.in * one.out, 2));
   DeviceArray bias(executor, random_values<T>(one.out, 3));
   DeviceArray doutput(executor, poison<T>(one.rows * one.out));
@@ -591,6 +594,28 @@ TYPED_TEST(Stage04, LastLayersOfEveryWidthAreStage01s) {
     expect_last_layer_as_in_stage_01<TypeParam>(
         fused, {.rows = 5, .in = 37, .out = out, .input_activation = Activation::relu});
     if (this->HasFatalFailure()) return;
+  }
+}
+
+/// Rows that neither blocks nor what a thread does at once divide, and several times as many as all
+/// blocks take at a time.
+TYPED_TEST(Stage04, LastLayersOfMoreRowsThanTheGridTakesAreStage01s) {
+  Fused<TypeParam> fused;
+  const Index at_a_time = Index{32} * cuda::multiprocessors();
+  for (const Index rows : {at_a_time - 1, at_a_time + 1, 3 * at_a_time + 5}) {
+    expect_last_layer_as_in_stage_01<TypeParam>(fused, {.rows = rows, .in = 3, .out = 2});
+    if (this->HasFatalFailure()) return;
+  }
+}
+
+/// By the kernel that adds up the shares, too.
+TYPED_TEST(Stage04, ALastLayersLossThatIsNoNumberIsToldWithItsStep) {
+  Fused<TypeParam> fused;
+  for (const bool updates : {false, true}) {
+    const LastLayerCase one = {.rows = 29, .in = 13, .out = 5, .updates = updates, .has_nan = true};
+    const auto result = run_last_layer<Fused<TypeParam>, TypeParam>(fused, one);
+    EXPECT_EQ(result.totals.first_bad_step, 43) << one.name();
+    EXPECT_FALSE(std::isfinite(result.totals.loss)) << one.name();
   }
 }
 

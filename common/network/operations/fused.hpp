@@ -39,6 +39,23 @@ struct LinearInputGradient {
   static constexpr bool is_fused = true;
 };
 
+/// Adds up the shares of an OutputLayer's gradients, updates its weight and bias, and adds its
+/// partials to an epoch's totals.
+struct AddShares {
+  Reads<Real> shares;
+  Reads<BlockPartial> partials;
+  Updates<Real> weight;
+  Updates<Real> bias;
+  Updates<Totals> totals;
+  double learning_rate = 0;
+  double l2 = 0;
+  static constexpr auto name = "add_shares";
+  static auto operands(auto& op) {
+    return std::tie(op.shares, op.partials, op.weight, op.bias, op.totals);
+  }
+  static constexpr bool is_fused = true;
+};
+
 /// dweight = input^T doutput and dbias = the column sums of doutput: stored, or used immediately to
 /// update weight and bias.
 struct LinearGradients {
@@ -51,9 +68,12 @@ struct LinearGradients {
   Updates<Real> bias;
   double learning_rate = 0;
   double l2 = 0;
+  AddShares last = {};  ///< what is done besides; without operands: nothing
   static constexpr auto name = "linear_gradients";
   static auto operands(auto& op) {
-    return std::tie(op.input, op.order, op.doutput, op.dweight, op.dbias, op.weight, op.bias);
+    return std::tuple_cat(
+        std::tie(op.input, op.order, op.doutput, op.dweight, op.dbias, op.weight, op.bias),
+        AddShares::operands(op.last));
   }
   static constexpr bool is_fused = true;
 };
@@ -65,22 +85,24 @@ struct LossAttributes {
   std::optional<double> threshold = {};      ///< a single output means class 1 from this value on
 };
 
-/// A last layer, its loss, its prediction, and the backward pass through all of it.
+/// A last layer, its loss, its prediction, and the backward pass through all of it. The gradients
+/// of its parameters may be among it, as shares of many blocks, which AddShares adds up.
 struct OutputLayer {
   Reads<Real> input;
   Reads<Real> weight;
   Reads<Real> bias;
   Reads<std::int32_t> labels;
   Reads<std::uint32_t> order;  ///< of the labels
-  Writes<Real> doutput;        ///< before the activation
+  Writes<Real> doutput;        ///< before the activation; none if it is not needed
   Writes<Real> dinput;         ///< before the activation that computed the input
+  Writes<Real> shares;         ///< none if other lines compute the gradients of the parameters
   Writes<BlockPartial> partials;
   LossAttributes at = {};
   Activation input_activation = Activation::none;
   static constexpr auto name = "output_layer";
   static auto operands(auto& op) {
     return std::tie(op.input, op.weight, op.bias, op.labels, op.order, op.doutput, op.dinput,
-                    op.partials);
+                    op.shares, op.partials);
   }
   static constexpr bool is_fused = true;
 };

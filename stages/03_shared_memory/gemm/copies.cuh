@@ -22,10 +22,8 @@ constexpr int async_stages = 3;     ///< likewise with AsyncCopies
 template <typename T, typename KTile, typename Loader, int threads>
 class RegisterCopies {
  public:
-  /// Begins a tile at row or column `first`, with the k tile that begins at `step`.
-  __device__ void start(const Loader& loader, int first, int step) {
-    part_.start(loader, first, step);
-  }
+  /// Begins a tile at row or column `first`.
+  __device__ void start(const Loader& loader, int first) { part_.start(loader, first); }
 
   /// Starts to load this thread's part of the k tile that begins at `step`.
   __device__ void fetch(KTile& /*k_tile*/, const Loader& loader, int step) {
@@ -34,7 +32,6 @@ class RegisterCopies {
       const Element<T> from = part_.element(loader, i, step);
       values_[i] = from.is_inside ? *reinterpret_cast<const Group*>(from.address) : Group{};
     }
-    part_.look_up(loader, step + KTile::BK);
   }
 
   /// Stores what fetch() has loaded.
@@ -74,10 +71,8 @@ class RegisterCopies {
 template <typename T, typename KTile, typename Loader, int threads>
 class AsyncCopies {
  public:
-  /// Begins a tile at row or column `first`, with the k tile that begins at `step`.
-  __device__ void start(const Loader& loader, int first, int step) {
-    part_.start(loader, first, step);
-  }
+  /// Begins a tile at row or column `first`.
+  __device__ void start(const Loader& loader, int first) { part_.start(loader, first); }
 
   /// Requests this thread's part of the k tile that begins at `step`.
   __device__ void fetch(KTile& k_tile, const Loader& loader, int step) {
@@ -87,7 +82,6 @@ class AsyncCopies {
       const Element<T> from = part_.element(loader, i, step);
       copy_async<length * sizeof(T)>(k_tile.at(place, s), from.address, from.is_inside);
     }
-    part_.look_up(loader, step + KTile::BK);
   }
 
   /// Nothing: the copies write to shared memory by themselves.

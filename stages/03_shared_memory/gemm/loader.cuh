@@ -15,11 +15,6 @@
 /// tile's depth past `beyond`, where elements do not exist, and places up to a tile's height past
 /// the last, where any numbers will do, since the results are not stored. The loaders here are
 /// those of stored matrices; the convolution has another.
-///
-/// A loader that has to look up the address of a step in memory also has
-///
-///     Step step(int step) const;       // what it finds there, requested one k tile ahead
-///     Element<T> at(const Row& row, int step, Step found) const;
 #pragma once
 
 #include <cuda_runtime.h>

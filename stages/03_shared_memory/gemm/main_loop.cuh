@@ -130,8 +130,8 @@ __device__ void multiply(KTiles<Copies, stages, T, Tiling, LoaderA, LoaderB>& k_
   using CopiesB = Copies<T, typename Shared::B, LoaderB, Tiling::threads>;
   CopiesA copies_a;
   CopiesB copies_b;
-  copies_a.start(a, tile.top, begin * Tiling::BK);
-  copies_b.start(b, tile.left, begin * Tiling::BK);
+  copies_a.start(a, tile.top);
+  copies_b.start(b, tile.left);
   // Past the end, zeros are loaded: with an `if`, the compiler might move the loads down to where
   // they are stored, and nothing would be in flight during the multiplications.
   const auto fetch = [&](int k_tile, int stage) {

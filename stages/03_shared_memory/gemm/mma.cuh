@@ -10,6 +10,8 @@
 
 #include <cuda_runtime.h>
 
+#include "03_shared_memory/warp.cuh"
+
 namespace stagewise::shared_memory {
 
 //! [mma]
@@ -29,8 +31,20 @@ __device__ __forceinline__ void mma_16x8x4(double (&sums)[4], double a_upper, do
   asm volatile("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};"
                : "+d"(sums[2]), "+d"(sums[3])
                : "d"(a_lower), "d"(b));
-#else  // a program for older GPUs only fails on this one, rather than leave everything at zero
-  __trap();
+#else
+  // Units that multiply doubles are missing: lanes fetch each other's numbers and do without.
+  const auto lane = static_cast<int>(threadIdx.x % 32);
+#pragma unroll
+  for (int k = 0; k < 4; ++k) {
+    const double upper = __shfl_sync(all_lanes, a_upper, lane / 4 * 4 + k);
+    const double lower = __shfl_sync(all_lanes, a_lower, lane / 4 * 4 + k);
+#pragma unroll
+    for (int column = 0; column < 2; ++column) {
+      const double right = __shfl_sync(all_lanes, b, (lane % 4 * 2 + column) * 4 + k);
+      sums[column] += upper * right;
+      sums[2 + column] += lower * right;
+    }
+  }
 #endif
 }
 //! [mma]

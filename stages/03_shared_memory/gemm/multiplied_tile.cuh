@@ -49,11 +49,18 @@ class MultipliedTile {
   __device__ void multiply(const MatrixA& a, const MatrixB& b, int begin, int end) {
     Stages pipeline(shared_, a, b, tile_, begin, end);
     pipeline.fill();
-    multiplier_.load(0, pipeline.a(), pipeline.b());
-    while (pipeline.has_k_tile()) multiply_k_tile(pipeline);
-    pipeline.drain();
+    multiply_k_tiles(pipeline);
   }
   //! [multiply_tile]
+
+  /// The same, with something to do at the beginning; see Pipeline::fill().
+  template <typename Wait, typename Meanwhile>
+  __device__ void multiply(const MatrixA& a, const MatrixB& b, int begin, int end,
+                           const Wait& wait_for_b, const Meanwhile& meanwhile) {
+    Stages pipeline(shared_, a, b, tile_, begin, end);
+    pipeline.fill(wait_for_b, meanwhile);
+    multiply_k_tiles(pipeline);
+  }
 
   //! [add_slices]
   /// Adds up the slices; each slice then has a part of the results.
@@ -118,6 +125,15 @@ class MultipliedTile {
   }
 
  private:
+  //! [multiply_k_tiles]
+  /// Multiplies all k tiles of a pipeline that is filled.
+  __device__ __forceinline__ void multiply_k_tiles(Stages& pipeline) {
+    multiplier_.load(0, pipeline.a(), pipeline.b());
+    while (pipeline.has_k_tile()) multiply_k_tile(pipeline);
+    pipeline.drain();
+  }
+  //! [multiply_k_tiles]
+
   //! [multiply_k_tile]
   /// Multiplies a k tile, whose first fragments must be loaded; at the end, those of the next are.
   __device__ __forceinline__ void multiply_k_tile(Stages& pipeline) {

@@ -39,6 +39,27 @@ class Pipeline {
     wait();
   }
 
+  /// The same for a kernel that may be there before the one that computes B has ended, or that has
+  /// something else to do while the first copies are under way.
+  /// @param wait is called after A's copies and before B's, `meanwhile` after both.
+  template <typename Wait, typename Meanwhile>
+  __device__ void fill(const Wait& wait_for_b, const Meanwhile& meanwhile) {
+#pragma unroll
+    for (int stage = 0; stage + 1 < Tiling::stages; ++stage) {
+      copy_all(copies_a_, buffer_a(stage), matrix_a_, steps_ - stage * Tiling::BK);
+    }
+    wait_for_b();
+#pragma unroll
+    for (int stage = 0; stage + 1 < Tiling::stages; ++stage) {
+      copy_all(copies_b_, buffer_b(stage), matrix_b_, steps_ - stage * Tiling::BK);
+      __pipeline_commit();
+    }
+    steps_ -= (Tiling::stages - 1) * Tiling::BK;
+    filled_ = Tiling::stages - 1;
+    meanwhile();
+    wait();
+  }
+
   /// Requests those copies of the next k tile whose turn it is at place `which` of `of`. Past the
   /// end, zeros are copied.
   __device__ __forceinline__ void copy(int which, int of) {
@@ -86,6 +107,14 @@ class Pipeline {
   }
   __device__ T* buffer_b(int stage) const {
     return shared_ + Tiling::stages * TileA::elements + stage * TileB::elements;
+  }
+
+  /// Requests all copies of a k tile, and moves on to the next.
+  template <typename Copies, typename Matrix>
+  static __device__ void copy_all(Copies& copies, T* buffer, const Matrix& matrix, int steps) {
+#pragma unroll
+    for (int i = 0; i < Copies::count; ++i) copies.copy(buffer, matrix, i, steps);
+    copies.advance(matrix);
   }
 
   /// Groups the copies requested so far; the next k tile goes to another buffer.

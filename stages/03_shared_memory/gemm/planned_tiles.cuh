@@ -78,11 +78,10 @@ void multiply_with(cudaStream_t stream, const GemmProblem<T>& p, int parts, Work
   });
 }
 
-/// An entry of a table of tiles: the numbers of a SlicedTiling, in its order.
-/// @param rate see FittedTile.
-template <template <typename, typename, typename> class Multiplier, typename T, int... numbers>
-constexpr FittedTile<T> fitted_tile(double rate) {
-  using Tiling = SlicedTiling<numbers...>;
+/// What plan_tiles() has to know of a tiling.
+/// @param rate see FittedTile, whose `run` stays null.
+template <typename T, typename Tiling>
+constexpr FittedTile<T> describe_tile(double rate) {
   constexpr int size = sizeof(T);
   constexpr int padding = 2 * 32;  // bytes of a step, in the layout that takes more
   constexpr int pipeline =
@@ -96,7 +95,17 @@ constexpr FittedTile<T> fitted_tile(double rate) {
           Tiling::blocks,
           std::max(pipeline, others),
           rate,
-          multiply_with<Multiplier, T, Tiling>};
+          nullptr};
+}
+
+/// An entry of a table of tiles: the numbers of a SlicedTiling, in its order.
+/// @param rate see FittedTile.
+template <template <typename, typename, typename> class Multiplier, typename T, int... numbers>
+constexpr FittedTile<T> fitted_tile(double rate) {
+  using Tiling = SlicedTiling<numbers...>;
+  FittedTile<T> tile = describe_tile<T, Tiling>(rate);
+  tile.run = multiply_with<Multiplier, T, Tiling>;
+  return tile;
 }
 
 }  // namespace stagewise::shared_memory

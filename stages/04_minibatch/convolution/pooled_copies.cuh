@@ -34,7 +34,7 @@ template <typename T, typename KTile, int threads>
 class PooledCopies<T, KTile, PooledWindows<T>, threads> {
  public:
   /// Begins a tile at row `first`.
-  __device__ void start(const PooledWindows<T>& windows, int first, int /*step*/) {
+  __device__ void start(const PooledWindows<T>& windows, int first) {
 #pragma unroll
     for (int i = 0; i < count; ++i) rows_[i] = windows.row(first + place(i));
   }

@@ -54,6 +54,10 @@ bool fuse_convolution(Fusion& fusion, std::size_t i);
 /// The backward pass of pooling and relu, with the gradient of the bias: `pool_relu_backward`.
 bool fuse_pool_backward(Fusion& fusion, std::size_t i);
 
+/// The gradients of the last layer's parameters: `output_layer` leaves them as shares, and the line
+/// that ends the step adds them up, besides, and the partials.
+bool fuse_shares(Fusion& fusion, std::size_t i);
+
 /// Merges gather into the loads of the lines that read the batch, if all of them support it.
 bool fuse_gather(Fusion& fusion, std::size_t i);
 

@@ -98,10 +98,13 @@ struct UpdateEpilogue {
   }
 
   __device__ T operator()(int i, int column, T sum) const {
-    const GradientTarget<T>& target = i < in ? weight : bias;
-    if (target.parameter == nullptr) return sum;
+    // Chosen number by number: a reference to one of the two would put both into local memory.
+    const bool is_weight = i < in;
+    if ((is_weight ? weight.parameter : bias.parameter) == nullptr) return sum;
+    const T learning_rate = is_weight ? weight.learning_rate : bias.learning_rate;
+    const T l2 = is_weight ? weight.l2 : bias.l2;
     const T value = row(i)[column];
-    return value - target.learning_rate * (sum + target.l2 * value);
+    return value - learning_rate * (sum + l2 * value);
   }
 };
 //! [update_epilogue]

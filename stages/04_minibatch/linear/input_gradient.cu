@@ -1,0 +1,36 @@
+/// @file
+/// The gradient of a layer's input; see linear.cu.
+
+#include "04_minibatch/linear.hpp"
+#include "04_minibatch/linear/epilogues.cuh"
+#include "04_minibatch/linear/layer_kernel.cuh"
+
+namespace stagewise::minibatch {
+
+using shared_memory::StridedMatrix;
+using shared_memory::Workspace;
+
+//! [input_gradient]
+template <typename T>
+void input_gradient(cudaStream_t stream, const LinearBackwardProblem<T>& p, Workspace& workspace) {
+  const LinearProblem<T>& layer = p.forward;
+  const auto rows = static_cast<int>(layer.rows);
+  const auto in = static_cast<int>(layer.in);
+  const auto out = static_cast<int>(layer.out);
+  // Both factors have rows of `out` elements.
+  const bool have_vectors = is_aligned(p.doutput, layer.out) && is_aligned(layer.weight, layer.out);
+  const auto multiply = [&]<int length>() {
+    multiply_layer<T>(stream, layer.rows, layer.in, layer.out,
+                      StridedMatrix<T, true, length>{p.doutput, rows, out},
+                      StridedMatrix<T, true, length>{layer.weight, in, out}, false,
+                      ThroughActivation<T>(p), workspace);
+  };
+  have_vectors ? multiply.template operator()<shared_memory::Vector<T>::length>()
+               : multiply.template operator()<1>();
+}
+//! [input_gradient]
+
+template void input_gradient(cudaStream_t, const LinearBackwardProblem<float>&, Workspace&);
+template void input_gradient(cudaStream_t, const LinearBackwardProblem<double>&, Workspace&);
+
+}  // namespace stagewise::minibatch

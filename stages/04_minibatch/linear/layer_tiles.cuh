@@ -1,0 +1,94 @@
+/// @file
+/// The tiles in which layers are multiplied: stage 03's, as far as layers need them.
+///
+/// Each kind of factor, each epilogue and each tiling makes another kernel, so the tables are
+/// short. They were picked from those of stage 03's rungs 14 and 15 by the same estimate of time
+/// (gemm/tile_plan.hpp), for layers of 10 to 1,000 units and batches of 32 to 10,000 rows: what is
+/// left out costs less than a tenth. New are tiles with slices of k for all warps, for weights of
+/// which the whole GPU can have one tile each.
+#pragma once
+
+#include <array>
+
+#include "03_shared_memory/gemm/fma_threads.cuh"
+#include "03_shared_memory/gemm/mma_double.cuh"
+#include "03_shared_memory/gemm/planned_tiles.cuh"
+
+namespace stagewise::minibatch {
+
+/// An entry of a table: the numbers of a SlicedTiling, and its rate; see FittedTile.
+template <int rate_, int... numbers>
+struct RatedTiling : shared_memory::SlicedTiling<numbers...> {
+  static constexpr int rate = rate_;
+};
+
+/// A table of tilings.
+template <typename... All>
+struct TilingTable {
+  /// The table as plan_tiles() wants it.
+  template <typename T>
+  static constexpr auto tiles = std::to_array<shared_memory::FittedTile<T>>(
+      {shared_memory::describe_tile<T, All>(All::rate)...});
+
+  /// Calls work(tiling) with entry number `number`.
+  template <typename Work>
+  static void with(std::size_t number, const Work& work) {
+    std::size_t i = 0;
+    ((i++ == number ? work(All()) : void()), ...);
+  }
+};
+
+/// The tables for a type of numbers, and the unit that multiplies them.
+template <typename T>
+struct LayerTiles;
+
+//! [layer_tiles]
+template <>
+struct LayerTiles<float> {
+  template <typename Tiling, typename TileA, typename TileB>
+  using Multiplier = shared_memory::FmaThreads<Tiling, TileA, TileB>;
+
+  // rate, BM, BN, BK, WM, WN, slices, stages, blocks
+  using Vectors = TilingTable<  //
+      RatedTiling<119, 128, 128, 8, 32, 64, 1, 4, 1>, RatedTiling<102, 80, 80, 32, 80, 40, 4, 3, 1>,
+      RatedTiling<93, 64, 64, 16, 32, 32, 1, 4, 3>, RatedTiling<83, 24, 64, 128, 24, 64, 8, 4, 1>,
+      RatedTiling<83, 32, 64, 32, 32, 32, 4, 4, 2>, RatedTiling<87, 32, 32, 32, 32, 32, 4, 4, 2>,
+      RatedTiling<140, 16, 16, 64, 16, 16, 8, 4, 2>>;
+  /// Where a factor is copied number by number.
+  using Scalars = TilingTable<RatedTiling<93, 64, 64, 16, 32, 32, 1, 4, 3>,
+                              RatedTiling<87, 32, 32, 32, 32, 32, 4, 4, 2>,
+                              RatedTiling<140, 16, 16, 64, 16, 16, 8, 4, 2>>;
+};
+
+template <>
+struct LayerTiles<double> {
+  template <typename Tiling, typename TileA, typename TileB>
+  using Multiplier = shared_memory::MmaDouble<Tiling, TileA, TileB>;
+
+  using Vectors = TilingTable<  //
+      RatedTiling<133, 128, 128, 16, 64, 32, 1, 3, 1>,
+      RatedTiling<128, 64, 104, 16, 16, 104, 2, 4, 1>,
+      RatedTiling<118, 64, 64, 16, 32, 32, 1, 3, 3>, RatedTiling<130, 32, 64, 32, 32, 32, 4, 4, 1>,
+      RatedTiling<86, 32, 32, 32, 32, 32, 4, 4, 3>, RatedTiling<140, 16, 16, 64, 16, 16, 8, 5, 2>>;
+  using Scalars = TilingTable<RatedTiling<118, 64, 64, 16, 32, 32, 1, 3, 2>,
+                              RatedTiling<86, 32, 32, 32, 32, 32, 4, 4, 2>,
+                              RatedTiling<140, 16, 16, 64, 16, 16, 8, 5, 2>>;
+};
+//! [layer_tiles]
+
+/// Calls `multiply(a, b)` with factors that are copied in vectors where they have them, or number
+/// by number.
+/// @param make_a,make_b make a factor: make_a.operator()<length>().
+template <typename T, typename MakeA, typename MakeB, typename Multiply>
+void with_lengths(bool a_has_vectors, bool b_has_vectors, const MakeA& make_a, const MakeB& make_b,
+                  const Multiply& multiply) {
+  constexpr int vector = shared_memory::Vector<T>::length;
+  const auto with = [&]<int a, int b>() {
+    multiply(make_a.template operator()<a>(), make_b.template operator()<b>());
+  };
+  if (!a_has_vectors) return with.template operator()<1, 1>();
+  if (!b_has_vectors) return with.template operator()<vector, 1>();
+  with.template operator()<vector, vector>();
+}
+
+}  // namespace stagewise::minibatch

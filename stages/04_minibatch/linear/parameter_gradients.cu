@@ -1,0 +1,56 @@
+/// @file
+/// The gradients of a layer's weights and bias, and their updates; see linear.cu.
+
+#include "04_minibatch/linear.hpp"
+#include "04_minibatch/linear/batch_copies.cuh"
+#include "04_minibatch/linear/epilogues.cuh"
+#include "04_minibatch/linear/layer_kernel.cuh"
+#include "04_minibatch/shares.cuh"
+
+namespace stagewise::minibatch {
+
+using shared_memory::StridedMatrix;
+using shared_memory::Workspace;
+
+/// What the blocks do besides; see NothingElse.
+template <typename T>
+struct AddShares {
+  SharesProblem<T> problem;
+
+  template <int threads>
+  __device__ void run(int block, int blocks) const {
+    add_up_shares<threads>(problem, block, blocks);
+  }
+};
+
+//! [parameter_gradients]
+template <typename T>
+void parameter_gradients(cudaStream_t stream, const LinearBackwardProblem<T>& p, const T* one,
+                         Workspace& workspace, bool input_is_there, const SharesProblem<T>& last) {
+  const LinearProblem<T>& layer = p.forward;
+  const auto rows = static_cast<int>(layer.rows);
+  const auto in = static_cast<int>(layer.in);
+  const auto out = static_cast<int>(layer.out);
+  const bool has_bias = p.bias.gradient != nullptr;
+  with_lengths<T>(
+      is_aligned(layer.input, layer.in), is_aligned(p.doutput, layer.out),
+      [&]<int length>() {
+        return BatchColumns<T, length>{layer.input, in, rows, layer.order,
+                                       has_bias ? one : nullptr};
+      },
+      [&]<int length>() {
+        return StridedMatrix<T, false, length>{p.doutput, out, rows};
+      },
+      [&](const auto& a, const auto& b) {
+        multiply_layer<T>(stream, layer.in + (has_bias ? 1 : 0), layer.out, layer.rows, a, b,
+                          input_is_there, UpdateEpilogue<T>(p), workspace, AddShares<T>{last});
+      });
+}
+//! [parameter_gradients]
+
+template void parameter_gradients(cudaStream_t, const LinearBackwardProblem<float>&, const float*,
+                                  Workspace&, bool, const SharesProblem<float>&);
+template void parameter_gradients(cudaStream_t, const LinearBackwardProblem<double>&, const double*,
+                                  Workspace&, bool, const SharesProblem<double>&);
+
+}  // namespace stagewise::minibatch
