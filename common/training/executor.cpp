@@ -133,6 +133,7 @@ void Executor<T>::execute(const Program& program, const Batch& batch) {
       timings_[row->second].is_backward = is_backward(program, line.operation);
     }
     measure_into(row->second, [&] { run(line); });
+    timings_[row->second].cost += cost_of(program, line, batch.rows, sizeof(T));
   }
 }
 //! [execute]

@@ -1,0 +1,25 @@
+/// @file
+/// `train --explain`: how long the lines of a step take, and how long they must.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "io/report.hpp"
+#include "network/floor.hpp"
+#include "training/executor.hpp"
+
+namespace stagewise {
+
+/// Prints what a step's lines move and compute, their floors and their times; the step is the mean
+/// of all that were measured.
+/// @param limits of the device; empty if nothing is known about it: then there are no floors.
+/// @param times_count whether the times are those of that device; otherwise they are left out.
+void print_explanation(const std::vector<Timing>& timings,
+                       const std::optional<DeviceLimits>& limits, bool times_count);
+
+/// Adds costs and floors to the rows of a report, one for each timing.
+void explain(const std::vector<Timing>& timings, const std::optional<DeviceLimits>& limits,
+             std::vector<TimingReport>& reports);
+
+}  // namespace stagewise
