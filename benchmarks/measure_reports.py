@@ -135,7 +135,7 @@ def operations(bench):
             seconds = timing["forward_seconds"] + timing["backward_seconds"]
             sums[key] = sums.get(key, 0) + 1000 * seconds / steps
         columns.append(sums)
-    rows = [[f"`{name}`", *map(digits, theirs), *(digits(sums.get((name, is_backward)))
+    rows = [[f"`{name}`, {'back' if is_backward else 'forward'}", *map(digits, theirs), *(digits(sums.get((name, is_backward)))
                                                   for sums in columns)]
             for (name, is_backward), theirs in REPORT_002_SECONDS.items()]
     rows.append(["all of these",
@@ -168,7 +168,8 @@ def latency(bench):
         rows.append(["stage 03", paths(3)["eager"], NOTHING])
         rows += [[f"stage 04, {path}", seconds, NOTHING] for path, seconds in paths(4).items()]
     try:
-        peer = json.loads(run([sys.executable, HERE / "peers/pytorch_latency.py"], 100))
+        peer = json.loads(run([sys.executable, HERE / "peers/pytorch_latency.py"], 100,
+                              name="pytorch_latency.py"))
         rows += [["PyTorch, eager", peer["median_seconds"]["eager"], "10.2x"],
                  ["PyTorch, CUDA graph", peer["median_seconds"]["graph"], NOTHING]]
     except Failed as failure:

@@ -14,6 +14,7 @@ that fails, or takes too long, becomes a line in the file. MNIST is used if STAG
 datasets/) has it, and generated digits otherwise.
 """
 
+import collections
 import csv
 import json
 import os
@@ -235,10 +236,72 @@ def kernels(bench):
         times.setdefault(kernel, []).append(float(row["Metric Value"].replace(",", "")) / 1e3)
     rows = []
     for (name, grid), own_times in times.items():
-        function = re.sub(r"<.*|\(.*", "", name.replace("(anonymous namespace)::", ""))
-        rows.append([f"`{function.split('::')[-1].split()[-1]}`", grid, len(own_times),
+        rows.append([f"`{short_name(name)}`", grid, len(own_times),
                      f"{statistics.median(own_times):.1f}"])
     return table(["kernel", "blocks", f"launches in {steps} steps", "us"], rows)
+
+
+def traced(bench, name, variable, number, *words):
+    """The lines that a library writes when a training of a stage loads it."""
+    library = bench.programs.resolve() / f"lib{name}.so"
+    if not library.exists():
+        raise Failed(f"`{library.name}` is not there")
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder) / "trace.txt"
+        tracing = {"CUDA_INJECTION64_PATH": str(library), variable: str(path)}
+        run([bench.stage(number), "train", "--dataset", bench.dataset, *words],
+            env={**os.environ, **tracing})
+        return path.read_text(encoding="utf-8").splitlines()
+
+
+def short_name(kernel):
+    """"output_layer" of a kernel's whole name."""
+    name = re.sub(r"<.*|\(.*", "", kernel.replace("(anonymous namespace)::", ""))
+    return name.split("::")[-1].split()[-1].removesuffix("_kernel")
+
+
+def step_of(spans, steps):
+    """[(begin, end, stream, name)] of a late step, and its length; times in us, from its beginning.
+
+    A step begins with the first of the kernels that run once in every step.
+    """
+    counts = collections.Counter(name for *_, name in spans)
+    once = {name for name, count in counts.items() if steps <= count <= steps + 2}
+    first = next((name for *_, name in spans if name in once), None)
+    if first is None:
+        return None
+    begins = [begin for begin, _, _, name in spans if name == first][:steps]
+    begin, end = begins[3 * steps // 4], begins[3 * steps // 4 + 1]
+    return ([((b - begin) / 1e3, (e - begin) / 1e3, stream, name) for b, e, stream, name in spans
+             if begin <= b < end], (end - begin) / 1e3)
+
+
+def timeline(bench):
+    """When the kernels of a step run, before and after each change of the step."""
+    batch, steps = 100, 96
+    forms = [("stage 02", 2, []), ("stage 03", 3, []),
+             ("data on the GPU", 4, ["--fuse", "off", "--capture", "off"]),
+             ("fused", 4, ["--capture", "off"]), ("captured", 4, [])]
+    if "--persistent " in run([bench.stage(4), "train", "--help"]):
+        forms = [(name, number, [*words, *(["--persistent", "off"] if number == 4 else [])])
+                 for name, number, words in forms]
+    rows = []
+    for form, number, words in forms:
+        lines = traced(bench, "trace_kernels", "STAGEWISE_KERNELS", number, "--epochs", 1,
+                       "--train-limit", batch * steps, "--test-limit", 1, "--batch-size", batch,
+                       *words)
+        spans = [(int(begin), int(end), int(stream), name) for begin, end, stream, name in
+                 (line.split(" ", 3) for line in lines)]
+        step = step_of(spans, steps)
+        if step is None:
+            bench.problems.append(f"{form}: no kernel runs once in every step")
+            continue
+        streams = sorted({stream for _, _, stream, _ in step[0]})
+        rows += [[form, f"`{short_name(name)}`", streams.index(stream), f"{begin:.2f}",
+                  f"{end:.2f}"] for begin, end, stream, name in step[0]]
+        rows.append([form, "the next step", 0, f"{step[1]:.2f}", "-"])
+    return ("784-256-10, float, batch of 100; us since the step's first kernel began.\n\n"
+            + table(["training", "kernel", "stream", "begins", "ends"], rows))
 
 
 def folded(lines):
@@ -262,16 +325,9 @@ def folded(lines):
 
 def calls(bench):
     """An epoch as the host sees it."""
-    library = bench.programs.resolve() / "libtrace_cuda_calls.so"
-    if not library.exists():
-        raise Failed(f"`{library.name}` is not there")
-    with tempfile.TemporaryDirectory() as folder:
-        path = pathlib.Path(folder) / "calls.txt"
-        tracing = {"CUDA_INJECTION64_PATH": str(library), "STAGEWISE_CALLS": str(path)}
-        run([bench.stage(4), "train", "--dataset", bench.dataset, "--epochs", 3, "--batch-size",
-             1000], env={**os.environ, **tracing})
-        lines = [name for line in path.read_text(encoding="utf-8").splitlines()
-                 for times, name in [line.split()] for _ in range(int(times))]
+    lines = [name for line in traced(bench, "trace_cuda_calls", "STAGEWISE_CALLS", 4, "--epochs", 3,
+                                     "--batch-size", 1000)
+             for times, name in [line.split()] for _ in range(int(times))]
     return told(lines)
 
 
@@ -296,7 +352,8 @@ SECTIONS = [("Training beside PyTorch, images a second", training),
             ("What showing progress costs", progress),
             ("Memory", memory),
             ("Kernels of a step of 784-256-10, float, batch of 1,000, each by itself", kernels),
-            ("Calls of the CUDA runtime", calls)]
+            ("Calls of the CUDA runtime", calls),
+            ("When the kernels of a step run", timeline)]
 
 
 def main():
