@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <functional>
-#include <iostream>
-#include <string>
 
 #include "app/text.hpp"
 
@@ -38,10 +36,17 @@ struct Column {
   std::function<std::string(const Row&)> cell;
 };
 
+/// "40.1 M", "0".
+std::string amount(double value) {
+  std::string text = with_prefix(value, "");
+  if (text.ends_with(' ')) text.pop_back();
+  return text;
+}
+
 std::vector<Column> columns_for(bool has_floors, bool has_times) {
   std::vector<Column> columns = {
       {"bytes", 9, [](const Row& row) { return with_prefix(row.cost.bytes, "B"); }},
-      {"ops", 8, [](const Row& row) { return with_prefix(row.cost.operations, ""); }}};
+      {"ops", 8, [](const Row& row) { return amount(row.cost.operations); }}};
   const auto add = [&](const char* heading, std::size_t width, const auto& cell) {
     columns.push_back({heading, width, cell});
   };
@@ -54,24 +59,23 @@ std::vector<Column> columns_for(bool has_floors, bool has_times) {
     add("x floor", 8, [](const Row& row) { return fixed(row.seconds / row.floor->seconds, 1); });
   }
   if (!has_floors) {
-    add("FLOP/s", 9,
-        [](const Row& row) { return with_prefix(row.cost.operations / row.seconds, ""); });
-    add("B/s", 9, [](const Row& row) { return with_prefix(row.cost.bytes / row.seconds, ""); });
+    add("FLOP/s", 9, [](const Row& row) { return amount(row.cost.operations / row.seconds); });
+    add("B/s", 9, [](const Row& row) { return amount(row.cost.bytes / row.seconds); });
   }
   return columns;
 }
 
-void print_row(const std::string& name, const std::vector<Column>& columns,
-               const std::function<std::string(const Column&)>& cell) {
+std::string row_text(const std::string& name, const std::vector<Column>& columns,
+                     const std::function<std::string(const Column&)>& cell) {
   constexpr std::size_t name_width = 28;
   std::string line = cut(name, name_width);
   for (const Column& column : columns) line += right(cell(column), column.width);
-  std::cout << line << '\n';
+  return line + '\n';
 }
 
 /// The step as a whole: its floor is the sum of its lines' floors, and bound as most of it is.
 Row total_of(const std::vector<Row>& rows) {
-  Row total = {.name = "all", .cost = {}, .floor = {}};
+  Row total;
   double most = 0;
   for (const Row& row : rows) {
     total.cost += row.cost;
@@ -110,33 +114,31 @@ std::vector<Row> rows_of(const std::vector<Timing>& timings,
 
 /// What the floors rest on.
 std::string limits_text(const DeviceLimits& limits) {
-  std::string text = "floors of " + limits.device + ": ";
-  const auto add = [&](double value, const std::string& amount) {
-    if (value > 0) text += amount + ", ";
+  const auto rate = [](double value, const char* unit) {
+    return value > 0 ? with_prefix(value, unit) : std::string("unknown ") + unit;
   };
-  add(limits.operations_per_second, with_prefix(limits.operations_per_second, "FLOP/s"));
-  add(limits.bytes_per_second, with_prefix(limits.bytes_per_second, "B/s"));
-  return text + duration(limits.launch_seconds) + " for a launch";
+  return "floors of " + limits.device + ": " + rate(limits.operations_per_second, "FLOP/s") + ", " +
+         rate(limits.bytes_per_second, "B/s") + ", " + duration(limits.launch_seconds) +
+         " for a launch";
 }
 
 }  // namespace
 
-void print_explanation(const std::vector<Timing>& timings,
-                       const std::optional<DeviceLimits>& limits, bool times_count) {
+std::string explanation(const std::vector<Timing>& timings,
+                        const std::optional<DeviceLimits>& limits, bool times_count) {
   std::int64_t steps = 1;
   for (const Timing& timing : timings) steps = std::max(steps, timing.calls);
   const std::vector<Row> rows = rows_of(timings, limits, static_cast<double>(steps));
   const std::vector<Column> columns = columns_for(limits.has_value(), times_count);
-  std::cout << "\na step, the mean of " << with_thousands(steps) << '\n'
-            << (limits ? limits_text(*limits)
-                       : "what this device can do at most is unknown: there are no floors")
-            << "\n\n";
-  print_row("line", columns, [](const Column& column) { return column.heading; });
+  std::string text = "a step, the mean of " + with_thousands(steps) + '\n';
+  text += limits ? limits_text(*limits)
+                 : "what this device can do at most is unknown: there are no floors";
+  text += "\n\n" + row_text("line", columns, [](const Column& column) { return column.heading; });
   for (const Row& row : rows) {
-    print_row(row.name, columns, [&](const Column& column) { return column.cell(row); });
+    text += row_text(row.name, columns, [&](const Column& column) { return column.cell(row); });
   }
   const Row total = total_of(rows);
-  print_row(total.name, columns, [&](const Column& column) { return column.cell(total); });
+  return text + row_text("all", columns, [&](const Column& column) { return column.cell(total); });
 }
 
 void explain(const std::vector<Timing>& timings, const std::optional<DeviceLimits>& limits,

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "io/report.hpp"
@@ -11,12 +12,13 @@
 
 namespace stagewise {
 
-/// Prints what a step's lines move and compute, their floors and their times; the step is the mean
-/// of all that were measured.
+/// A table of what a step's lines move and compute, their floors and their times, within 80
+/// columns. The step is the mean of all that were measured.
+/// @param timings at least one.
 /// @param limits of the device; empty if nothing is known about it: then there are no floors.
 /// @param times_count whether the times are those of that device; otherwise they are left out.
-void print_explanation(const std::vector<Timing>& timings,
-                       const std::optional<DeviceLimits>& limits, bool times_count);
+std::string explanation(const std::vector<Timing>& timings,
+                        const std::optional<DeviceLimits>& limits, bool times_count);
 
 /// Adds costs and floors to the rows of a report, one for each timing.
 void explain(const std::vector<Timing>& timings, const std::optional<DeviceLimits>& limits,

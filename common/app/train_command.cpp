@@ -135,7 +135,7 @@ void add_timings(const Stage& stage, const RunOptions& options, const std::vecto
   std::optional<DeviceLimits> limits;
   if (stage.limits) limits = stage.limits(options.precision == "double");
   explain(timings, limits, report.timings);
-  print_explanation(timings, limits, !stage.cuda_on_cpu);
+  std::cout << '\n' << explanation(timings, limits, !stage.cuda_on_cpu);
 }
 
 template <typename T>
