@@ -255,7 +255,9 @@ def traced(bench, name, variable, number, *words):
 
 
 def short_name(kernel):
-    """"output_layer" of a kernel's whole name."""
+    """"output_layer" of a kernel's whole name; a copy has none."""
+    if kernel.startswith("copy"):
+        return kernel
     name = re.sub(r"<.*|\(.*", "", kernel.replace("(anonymous namespace)::", ""))
     return name.split("::")[-1].split()[-1].removesuffix("_kernel")
 

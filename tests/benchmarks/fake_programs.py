@@ -3,7 +3,7 @@
 import pathlib
 import sys
 
-PROGRAM = """#!{python}
+PROGRAM = """#!{python} -SE
 import json, sys
 
 words = sys.argv[1:]
