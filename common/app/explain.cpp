@@ -96,6 +96,12 @@ Row total_of(const std::vector<Row>& rows) {
   return total;
 }
 
+/// Of a call, the mean without the first one, if there are others.
+double usual_seconds(const Timing& timing) {
+  if (timing.calls < 2) return timing.seconds;
+  return (timing.seconds - timing.first_seconds) / static_cast<double>(timing.calls - 1);
+}
+
 std::vector<Row> rows_of(const std::vector<Timing>& timings,
                          const std::optional<DeviceLimits>& limits, double steps) {
   std::vector<Row> rows;
@@ -103,7 +109,7 @@ std::vector<Row> rows_of(const std::vector<Timing>& timings,
     Row row = {.name = short_name(timing.operation),
                .cost = {timing.cost.bytes / steps, timing.cost.operations / steps},
                .floor = {},
-               .seconds = timing.seconds / steps};
+               .seconds = usual_seconds(timing) * static_cast<double>(timing.calls) / steps};
     if (limits) {
       row.floor = floor_of(row.cost, static_cast<double>(timing.calls) / steps, *limits);
     }

@@ -13,7 +13,8 @@
 namespace stagewise {
 
 /// A table of what a step's lines move and compute, their floors and their times, within 80
-/// columns. The step is the mean of all that were measured.
+/// columns. The step is the mean of all that were measured; a line's first call is not in its time,
+/// because it may also load the kernel.
 /// @param timings at least one.
 /// @param limits of the device; empty if nothing is known about it: then there are no floors.
 /// @param times_count whether the times are those of that device; otherwise they are left out.

@@ -26,11 +26,20 @@ void spin(const Stream& stream, long long cycles) {
 /// About 20 us: the host enqueues some launches in that time.
 constexpr long long head_start = 40'000;
 
+template <typename Measure>
+double median_of(const Measure& measure) {
+  std::array<double, 31> seconds{};
+  std::generate(seconds.begin(), seconds.end(), measure);
+  const auto median = seconds.begin() + seconds.size() / 2;
+  std::nth_element(seconds.begin(), median, seconds.end());
+  return *median;
+}
+
 }  // namespace
 
-double Stopwatch::measure(const Stream& stream, const std::function<void()>& work) const {
+double Stopwatch::between_marks(const Stream& stream, const std::function<void()>& work) const {
   stream.synchronize();
-  if (!runs_on_cpu()) spin(stream, head_start);  // there, the host does the GPU's work
+  if (!runs_on_cpu()) spin(stream, head_start);
   start_.record(stream);
   work();
   stop_.record(stream);
@@ -38,16 +47,18 @@ double Stopwatch::measure(const Stream& stream, const std::function<void()>& wor
   return stop_.seconds_since(start_);
 }
 
+double Stopwatch::measure(const Stream& stream, const std::function<void()>& work) {
+  if (runs_on_cpu()) return between_marks(stream, work);  // the host does the GPU's work
+  if (!marks_) marks_ = median_of([&] { return between_marks(stream, [] {}); });
+  return std::max(0.0, between_marks(stream, work) - *marks_);
+}
+
 double launch_seconds() {
   const Stream stream;
-  const Stopwatch stopwatch;
+  Stopwatch stopwatch;
   const auto launch = [&] { spin(stream, 0); };
   stopwatch.measure(stream, launch);  // the first one also loads the kernel
-  std::array<double, 31> seconds{};
-  std::generate(seconds.begin(), seconds.end(), [&] { return stopwatch.measure(stream, launch); });
-  const auto median = seconds.begin() + seconds.size() / 2;
-  std::nth_element(seconds.begin(), median, seconds.end());
-  return *median;
+  return median_of([&] { return stopwatch.measure(stream, launch); });
 }
 
 }  // namespace stagewise::cuda
