@@ -14,6 +14,7 @@ that fails, or takes too long, becomes a line in the file. MNIST is used if STAG
 datasets/) has it, and generated digits otherwise.
 """
 
+import collections
 import csv
 import json
 import os
@@ -27,9 +28,13 @@ import threading
 import time
 
 import measuring
-from measuring import HERE, Failed, rate, rate_of, report_of, run, table
+from measuring import Failed, rate, rate_of, report_of, run, table
 
-BATCHES = (100, 250, 1000, 10000)
+# What is trained, as peers/pytorch_mlp_gpu.py reads it: network, size of a batch, what is unusual.
+CASES = ("784-256-10@100", "784-256-10@250", "784-256-10@1000", "784-256-10@2500",
+         "784-256-10@10000", "784-200-10@128", "784-300-10@640,sigmoid", "784-512-256-10@512",
+         "784-1000-10@800,sigmoid", "784-1000-10@800,sigmoid,double")
+STREAMED_BATCHES = (100, 250, 1000, 10000)
 
 
 class Bench(measuring.Bench):
@@ -42,53 +47,73 @@ class Bench(measuring.Bench):
         return report_of([self.stage(number), "train", "--dataset", self.dataset, "--epochs",
                           epochs, *words])
 
-    def sizes(self):
-        return (100, 250) if self.quick else BATCHES
 
-    def peer(self, *words):
-        """PyTorch's images a second, by form and batch size; empty without PyTorch."""
-        try:
-            text = run([sys.executable, HERE / "peers/pytorch_mlp_gpu.py", *words], 200)
-        except Failed as failure:
-            print(failure, file=sys.stderr)
-            return {"eager": {}, "graph": {}}
-        return json.loads(text)["images_per_second"]
+def options_of(case):
+    """The same for our programs."""
+    network, *words = case.split(",")
+    widths, batch = network.split("@")
+    names = {"sigmoid": ["--activation", "sigmoid"], "double": ["--precision", "double"]}
+    return ["--hidden", ",".join(widths.split("-")[1:-1]), "--batch-size", batch,
+            *(option for word in words for option in names[word])]
+
+
+def name_of(case):
+    """"784-300-10, sigmoid, 640"."""
+    network, *words = case.split(",")
+    widths, batch = network.split("@")
+    return ", ".join([widths, *words, f"{int(batch):,}"])
+
+
+def against(ours, theirs):
+    """Cells for PyTorch's images a second, and how many times as fast the fastest we are."""
+    cells = [rate(value) if value else "-" for value in theirs]
+    fastest = max(filter(None, theirs), default=None)
+    return [*cells, f"{ours / fastest:.2f}x" if fastest else "-"]
 
 
 def training(bench):
-    peer = bench.peer("--batch-sizes", ",".join(map(str, bench.sizes())))
+    cases = ("784-256-10@100", "784-300-10@250,sigmoid,double") if bench.quick else CASES
+    peer = bench.peer(cases, "--limit", 0.7)
     rows = []
-    for batch in bench.sizes():
-        before = rate_of(bench.train("--batch-size", batch, number=3, epochs=4))
-        ours = rate_of(bench.train("--batch-size", batch))
-        row = [f"{batch:,}", rate(before), rate(ours), f"{1e6 * batch / ours:.1f}",
-               f"{ours / before:.1f}x"]
-        for form in ("eager", "graph"):
-            theirs = peer.get(form, {}).get(str(batch))
-            row += [rate(theirs), f"{ours / theirs:.2f}x"] if theirs else ["-", "-"]
-        rows.append(row)
-    return table(["batch", "stage 03", "stage 04", "us a step", "to stage 03", "PyTorch eager", "",
-                  "PyTorch, CUDA graph", ""], rows)
+    for case in cases:
+        words = options_of(case)
+        before = rate_of(bench.train(*words, number=3, epochs=3))
+        ours = rate_of(bench.train(*words))
+        batch = int(words[words.index("--batch-size") + 1])
+        rates = peer.get(case, {})
+        rows.append([name_of(case), rate(before), rate(ours), f"{1e6 * batch / ours:.1f}",
+                     f"{ours / before:.1f}x",
+                     *against(ours, [rates.get(form) for form in ("eager", "graph", "epoch")])])
+    return table(["network, batch", "stage 03", "stage 04", "us a step", "over stage 03",
+                  "PyTorch, eager", "a CUDA graph a step", "a CUDA graph an epoch",
+                  "over the fastest"], rows)
 
 
-def report_000(bench):
-    words = ["--hidden", 1000, "--activation", "sigmoid", "--precision", "double", "--batch-size",
-             800, "--train-limit", 1000 if bench.quick else 54000]
-    ours = rate_of(bench.train(*words))
-    row = ["784-1000-10, sigmoid, double, 800", rate(ours), f"{54000e3 / ours:.1f}"]
-    peer = bench.peer("--batch-sizes", "800", "--hidden", "1000", "--activation", "sigmoid",
-                      "--precision", "double", "--images", "54000")
-    for form in ("eager", "graph"):
-        theirs = peer.get(form, {}).get("800")
-        row += [rate(theirs), f"{ours / theirs:.2f}x"] if theirs else ["-", "-"]
-    return table(["training", "stage 04", "ms an epoch", "PyTorch eager", "",
-                  "PyTorch, CUDA graph", ""], [row])
+def streamed(bench):
+    batches = (100,) if bench.quick else STREAMED_BATCHES
+    forms = ("streamed", "streamed-graph")
+    peer = bench.peer([f"784-256-10@{batch}" for batch in batches], "--forms", ",".join(forms),
+                      "--limit", 0.7)
+    rows = []
+    for batch in batches:
+        words = ["--batch-size", batch, "--stream-batches"]
+        reading = rate_of(bench.train(*words, "--log-every", 1, epochs=4))
+        ours = rate_of(bench.train(*words))
+        rates = peer.get(f"784-256-10@{batch}", {})
+        rows.append([f"{batch:,}", rate(ours), rate(reading),
+                     *against(ours, [rates.get(form) for form in forms])])
+    return ("784-256-10 in float; a batch is copied from the host for every step. PyTorch's loops"
+            " read the loss of every step, too.\n\n"
+            + table(["batch", "stage 04", "`--log-every 1`", "PyTorch, eager",
+                     "a CUDA graph a step", "over the fastest"], rows))
 
 
 def what_each_part_buys(bench):
     forms = [("everything", []), ("--fuse off", ["--fuse", "off"]),
              ("--capture off", ["--capture", "off"]), ("--gather kernel", ["--gather", "kernel"]),
              ("--stream-batches", ["--stream-batches"])]
+    if "--persistent " in run([bench.stage(4), "train", "--help"]):
+        forms.append(("--persistent off", ["--persistent", "off"]))
     rows = []
     for name, words in forms:
         rows.append([f"`{name}`" if name.startswith("-") else name,
@@ -110,12 +135,16 @@ def workers(bench):
     return table(["workers", "gradients", "weights, every step"], rows)
 
 
-def timings(bench):
-    report = bench.train("--batch-size", 1000, "--timings", epochs=4)
-    rows = [[t["operation"], t["calls"], f"{1e6 * t['forward_seconds'] / t['calls']:.1f}",
-             f"{1e6 * t['backward_seconds'] / t['calls']:.1f}" if t["backward_seconds"] else "-"]
-            for t in report["timings"]]
-    return table(["operation", "calls", "forward, us", "backward, us"], rows)
+def explained(bench):
+    """The tables that --explain prints."""
+    parts = []
+    for case in ("784-256-10@100", "784-256-10@1000", "784-1000-10@800,sigmoid,double"):
+        output = run([bench.stage(4), "train", "--dataset", bench.dataset, "--epochs", 2,
+                      "--explain", *options_of(case),
+                      *(["--train-limit", 1000] if bench.quick else [])])
+        explanation = output[output.index("\na step, "):output.index("\ntest ")].strip("\n")
+        parts.append(f"{name_of(case)}:\n\n```\n{explanation}\n```\n")
+    return "\n".join(parts)
 
 
 def latency(bench):
@@ -193,7 +222,8 @@ def memory(bench):
 
 def kernels(bench):
     """What the profiler says of each kernel of a step; nothing runs beside it."""
-    steps, launches = 3, 4
+    steps = 3
+    launches = len(bench.train("--batch-size", 1000, "--explain", epochs=1)["timings"])
     command = ["ncu", "--csv", "--print-units", "base", "--cache-control", "none",
                "--clock-control", "none", "--launch-skip", 4 * launches, "--launch-count",
                steps * launches, "--metrics", "gpu__time_duration.sum", bench.stage(4), "train",
@@ -206,10 +236,74 @@ def kernels(bench):
         times.setdefault(kernel, []).append(float(row["Metric Value"].replace(",", "")) / 1e3)
     rows = []
     for (name, grid), own_times in times.items():
-        function = re.sub(r"<.*|\(.*", "", name.replace("(anonymous namespace)::", ""))
-        rows.append([f"`{function.split('::')[-1].split()[-1]}`", grid, len(own_times),
+        rows.append([f"`{short_name(name)}`", grid, len(own_times),
                      f"{statistics.median(own_times):.1f}"])
     return table(["kernel", "blocks", f"launches in {steps} steps", "us"], rows)
+
+
+def traced(bench, name, variable, number, *words):
+    """The lines that a library writes when a training of a stage loads it."""
+    library = bench.programs.resolve() / f"lib{name}.so"
+    if not library.exists():
+        raise Failed(f"`{library.name}` is not there")
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder) / "trace.txt"
+        tracing = {"CUDA_INJECTION64_PATH": str(library), variable: str(path)}
+        run([bench.stage(number), "train", "--dataset", bench.dataset, *words],
+            env={**os.environ, **tracing})
+        return path.read_text(encoding="utf-8").splitlines()
+
+
+def short_name(kernel):
+    """"output_layer" of a kernel's whole name; a copy has none."""
+    if kernel.startswith("copy"):
+        return kernel
+    name = re.sub(r"<.*|\(.*", "", kernel.replace("(anonymous namespace)::", ""))
+    return name.split("::")[-1].split()[-1].removesuffix("_kernel")
+
+
+def step_of(spans, steps):
+    """[(begin, end, stream, name)] of a late step, and its length; times in us, from its beginning.
+
+    A step begins with the first of the kernels that run once in every step.
+    """
+    counts = collections.Counter(name for *_, name in spans)
+    once = {name for name, count in counts.items() if steps <= count <= steps + 2}
+    first = next((name for *_, name in spans if name in once), None)
+    if first is None:
+        return None
+    begins = [begin for begin, _, _, name in spans if name == first][:steps]
+    begin, end = begins[3 * steps // 4], begins[3 * steps // 4 + 1]
+    return ([((b - begin) / 1e3, (e - begin) / 1e3, stream, name) for b, e, stream, name in spans
+             if begin <= b < end], (end - begin) / 1e3)
+
+
+def timeline(bench):
+    """When the kernels of a step run, before and after each change of the step."""
+    batch, steps = 100, 96
+    forms = [("stage 02", 2, []), ("stage 03", 3, []),
+             ("data on the GPU", 4, ["--fuse", "off", "--capture", "off"]),
+             ("fused", 4, ["--capture", "off"]), ("captured", 4, [])]
+    if "--persistent " in run([bench.stage(4), "train", "--help"]):
+        forms = [(name, number, [*words, *(["--persistent", "off"] if number == 4 else [])])
+                 for name, number, words in forms]
+    rows = []
+    for form, number, words in forms:
+        lines = traced(bench, "trace_kernels", "STAGEWISE_KERNELS", number, "--epochs", 1,
+                       "--train-limit", batch * steps, "--test-limit", 1, "--batch-size", batch,
+                       *words)
+        spans = [(int(begin), int(end), int(stream), name) for begin, end, stream, name in
+                 (line.split(" ", 3) for line in lines)]
+        step = step_of(spans, steps)
+        if step is None:
+            bench.problems.append(f"{form}: no kernel runs once in every step")
+            continue
+        streams = sorted({stream for _, _, stream, _ in step[0]})
+        rows += [[form, f"`{short_name(name)}`", streams.index(stream), f"{begin:.2f}",
+                  f"{end:.2f}"] for begin, end, stream, name in step[0]]
+        rows.append([form, "the next step", 0, f"{step[1]:.2f}", "-"])
+    return ("784-256-10, float, batch of 100; us since the step's first kernel began.\n\n"
+            + table(["training", "kernel", "stream", "begins", "ends"], rows))
 
 
 def folded(lines):
@@ -233,16 +327,9 @@ def folded(lines):
 
 def calls(bench):
     """An epoch as the host sees it."""
-    library = bench.programs.resolve() / "libtrace_cuda_calls.so"
-    if not library.exists():
-        raise Failed(f"`{library.name}` is not there")
-    with tempfile.TemporaryDirectory() as folder:
-        path = pathlib.Path(folder) / "calls.txt"
-        tracing = {"CUDA_INJECTION64_PATH": str(library), "STAGEWISE_CALLS": str(path)}
-        run([bench.stage(4), "train", "--dataset", bench.dataset, "--epochs", 3, "--batch-size",
-             1000], env={**os.environ, **tracing})
-        lines = [name for line in path.read_text(encoding="utf-8").splitlines()
-                 for times, name in [line.split()] for _ in range(int(times))]
+    lines = [name for line in traced(bench, "trace_cuda_calls", "STAGEWISE_CALLS", 4, "--epochs", 3,
+                                     "--batch-size", 1000)
+             for times, name in [line.split()] for _ in range(int(times))]
     return told(lines)
 
 
@@ -257,17 +344,18 @@ def told(lines):
             + "\n".join(f"{times:5}  {names}" for times, names in shown) + "\n```\n")
 
 
-SECTIONS = [("Training 784-256-10, float, images a second", training),
-            ("Report 000's network", report_000),
+SECTIONS = [("Training beside PyTorch, images a second", training),
+            ("Streamed batches, images a second", streamed),
             ("What each part buys, images a second", what_each_part_buys),
             ("Workers, batch of 1,000, images a second", workers),
-            ("Time of an operation, alone, batch of 1,000", timings),
+            ("How far from its floor each line is (`--explain`)", explained),
             ("Latency of one image, host to host", latency),
             ("Convolutions", convolution),
             ("What showing progress costs", progress),
             ("Memory", memory),
             ("Kernels of a step of 784-256-10, float, batch of 1,000, each by itself", kernels),
-            ("Calls of the CUDA runtime", calls)]
+            ("Calls of the CUDA runtime", calls),
+            ("When the kernels of a step run", timeline)]
 
 
 def main():

@@ -1,4 +1,4 @@
-"""What measure_stage04.py and measure_stage05.py share: commands, reports, tables, the file.
+"""What measure_stage04.py, measure_stage05.py and measure_reports.py share: commands, reports, tables, the file.
 
 A section is a title and a function that returns the section's Markdown. A section whose command
 fails, or takes too long, says so in the file, and the others are measured all the same.
@@ -193,6 +193,21 @@ class Bench:
 
     def stage(self, number):
         return self.program(f"stage{number:02}_*")
+
+    def peer(self, cases, *words):
+        """PyTorch's images a second, {case: {form: rate}}; empty without PyTorch or a GPU.
+
+        The cases are those of peers/pytorch_mlp_gpu.py. A form that fails is left out.
+        """
+        words = [*words, "--epochs", 2, "--limit", 0] if self.quick else words
+        command = [sys.executable, HERE / "peers/pytorch_mlp_gpu.py", *cases, *words]
+        try:
+            result = json.loads(run(command, 240, name="pytorch_mlp_gpu.py"))
+        except Failed as failure:
+            self.problems.append(f"without PyTorch: {failure}")
+            return {}
+        self.problems += [f"PyTorch, {what}: {why}" for what, why in result["failures"].items()]
+        return {case: rates for case, rates in result["images_per_second"].items() if rates}
 
 
 def section_text(bench, section):

@@ -14,23 +14,13 @@ import pathlib
 import re
 import sys
 
-try:
-    import matplotlib
-except ImportError:
-    sys.exit("plot_gemm.py: there is no Matplotlib; install it with pip or your distribution "
-             "(python3-matplotlib).")
-
-matplotlib.use("svg")
-matplotlib.rcParams.update({"svg.fonttype": "none", "svg.hashsalt": "gemm",
-                            "font.sans-serif": ["Helvetica", "Arial", "DejaVu Sans"]})
-from matplotlib import pyplot  # noqa: E402: the backend comes first
+from plotting import AMBER, INK, MUTED, TEAL, pyplot, save, style, table_of
 
 HERE = pathlib.Path(__file__).resolve().parent
 OPERATIONS = 2 * 800 * 1000 * 784
 PEAK = 66.9e12  # of an H200 in float, and in double on tensor cores: operations per second
 MEMORY = 4.8e12  # bytes per second
-INK, PAPER, MUTED = "#16302f", "#f6faf9", "#5b7572"  # as in the other figures
-COLORS = {"float": "#2a9d8f", "double": "#e9963e"}
+COLORS = {"float": TEAL, "double": AMBER}
 UNITS = {"us": 1e-6, "ms": 1e-3}
 MEGABYTES = {"naive": 5018, "tile-8": 627, "tile-16": 314, "tile-32": 157, "register-column": 78,
              "register-tile": 39, "vector-loads": 39, "double-buffering": 39, "stream-k": 102,
@@ -47,31 +37,11 @@ def seconds_of(text):
 
 def rungs_of(path):
     """{rung: {"float": seconds, "double": seconds}}, in the ladder's order."""
-    _, _, section = path.read_text(encoding="utf-8").partition(". Every rung\n")
     rungs = {}
-    for line in section.partition("\n## ")[0].splitlines():
-        cells = [cell.strip(" `") for cell in line.strip("|").split("|")]
-        if len(cells) < 5 or cells[0] in ("rung", "---"):
-            continue
+    for cells in table_of(path, "Every rung")[1:]:
         times = {"float": seconds_of(cells[1]), "double": seconds_of(cells[3])}
         rungs[cells[0]] = {precision: time for precision, time in times.items() if time}
     return rungs
-
-
-def style(axes):
-    axes.set_facecolor(PAPER)
-    axes.tick_params(colors=INK, which="both")
-    for label in (axes.xaxis.label, axes.yaxis.label):
-        label.set_color(INK)
-    for side, spine in axes.spines.items():
-        spine.set_visible(side in ("left", "bottom"))
-        spine.set_color(MUTED)
-
-
-def save(figure, path):
-    figure.savefig(path, facecolor=PAPER, bbox_inches="tight", metadata={"Date": None})
-    pyplot.close(figure)
-    print(f"Wrote {path}")
 
 
 def bars(rungs, path):

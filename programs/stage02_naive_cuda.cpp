@@ -5,6 +5,7 @@
 #include "app/stage.hpp"
 #include "cuda/device.hpp"
 #include "per_step_memory/per_step_memory.hpp"
+#include "programs/gpu_limits.hpp"
 #include "programs/offers.hpp"
 #include "programs/operation_files.hpp"
 
@@ -39,6 +40,7 @@ Stage describe_stage() {
   stage.summary = "Stage 02: one thread of the GPU per output element.";
   stage.device = cuda::describe_device;
   stage.cuda_on_cpu = cuda::runs_on_cpu();
+  stage.limits = gpu_limits;
   stage.options = {{.name = "block-size",
                     .description = "side of the blocks of threads that multiply matrices",
                     .choices = {"4", "8", "16", "32"},

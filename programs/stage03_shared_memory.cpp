@@ -8,6 +8,7 @@
 #include "app/stage.hpp"
 #include "cuda/device.hpp"
 #include "fold_bias/fold_bias_executor.hpp"
+#include "programs/gpu_limits.hpp"
 #include "programs/offers.hpp"
 #include "programs/operation_files.hpp"
 
@@ -86,6 +87,7 @@ Stage describe_stage() {
   stage.summary = "Stage 03: tiles in shared memory and parallel reductions.";
   stage.device = cuda::describe_device;
   stage.cuda_on_cpu = cuda::runs_on_cpu();
+  stage.limits = gpu_limits;
   stage.options = options();
   stage.why_idle = why_idle;
   stage.in_float = {.make_executor = make_executor<float>, .rewrite = rewrite};

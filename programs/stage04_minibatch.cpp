@@ -5,6 +5,7 @@
 #include "app/stage.hpp"
 #include "cuda/device.hpp"
 #include "latency/predictors.hpp"
+#include "programs/gpu_limits.hpp"
 #include "programs/offers.hpp"
 #include "programs/operation_files.hpp"
 #include "programs/step_options.hpp"
@@ -47,6 +48,7 @@ Stage describe_stage() {
   stage.summary = "Stage 04: whole minibatches on the device, fused kernels, recorded steps.";
   stage.device = cuda::describe_device;
   stage.cuda_on_cpu = cuda::runs_on_cpu();
+  stage.limits = gpu_limits;
   stage.has_workers = true;
   stage.options = step_options();
   stage.why_idle = [](const std::string& option, const StageOptions& values,

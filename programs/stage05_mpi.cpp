@@ -11,6 +11,7 @@
 #include "app/stage.hpp"
 #include "cuda/device.hpp"
 #include "latency/predictors.hpp"
+#include "programs/gpu_limits.hpp"
 #include "programs/offers.hpp"
 #include "programs/operation_files.hpp"
 #include "programs/run_ranks.hpp"
@@ -161,6 +162,7 @@ Stage describe_stage(mpi::World& world, mpi::MpiRanks& ranks, const ProgramHooks
   stage.program = program;
   stage.summary = "Stage 05: several processes share every batch, or the network, by MPI.";
   stage.cuda_on_cpu = cuda::runs_on_cpu();
+  stage.limits = gpu_limits;
   stage.has_workers = true;
   stage.options = options();
   stage.why_idle = [&world](const std::string& option, const StageOptions& values,

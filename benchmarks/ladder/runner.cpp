@@ -1,7 +1,6 @@
 #include "ladder/runner.hpp"
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <cmath>
 #include <fstream>
@@ -33,34 +32,6 @@ double available_host_bytes() {
   return 0;
 }
 
-int attribute(cudaDeviceAttr which) {
-  int device = 0;
-  int value = 0;
-  CUDA_CHECK(cudaGetDevice(&device));
-  CUDA_CHECK(cudaDeviceGetAttribute(&value, which, device));
-  return value;
-}
-
-/// Multiply-adds that a multiprocessor can start per cycle; for double including tensor cores,
-/// which round in the same way. From the throughput table in the CUDA C++ Programming Guide and the
-/// architecture white papers; 0 for a GPU that is not listed.
-int multiply_adds_per_cycle(bool in_double) {
-  struct Row {
-    int capability;
-    int in_float;
-    int in_double;
-  };
-  constexpr std::array rows = {Row{70, 64, 32},   Row{75, 64, 2},  Row{80, 64, 64},
-                               Row{86, 128, 2},   Row{87, 128, 2}, Row{89, 128, 2},
-                               Row{90, 128, 128}, Row{120, 128, 2}};
-  for (const Row& row : rows) {
-    if (row.capability == cuda::compute_capability()) {
-      return in_double ? row.in_double : row.in_float;
-    }
-  }
-  return 0;
-}
-
 double median(std::vector<double> values) {
   const auto middle = values.begin() + std::ssize(values) / 2;
   std::nth_element(values.begin(), middle, values.end());
@@ -70,13 +41,10 @@ double median(std::vector<double> values) {
 /// The minimum time on this GPU, from the reported speed of its memory and its units; empty if
 /// unknown.
 std::string floor_of(double bytes, double operations, const std::string& precision) {
-  // The clocks are in kHz, and memory transfers data twice per cycle.
-  const double bandwidth =
-      2e3 * attribute(cudaDevAttrMemoryClockRate) * attribute(cudaDevAttrGlobalMemoryBusWidth) / 8;
+  const double bandwidth = cuda::memory_bandwidth();
   std::string text;
   if (operations > 0) {
-    const double peak = 2e3 * attribute(cudaDevAttrClockRate) * cuda::multiprocessors() *
-                        multiply_adds_per_cycle(precision == "double");
+    const double peak = cuda::peak_operations(precision == "double");
     if (peak > 0) {
       text = duration(operations / peak) + " for " + with_prefix(operations, "FLOP") + " at " +
              with_prefix(peak, "FLOP/s");
@@ -85,7 +53,7 @@ std::string floor_of(double bytes, double operations, const std::string& precisi
   if (bandwidth > 0) {
     text += (text.empty() ? "" : ", ") + duration(bytes / bandwidth) + " for " +
             with_prefix(bytes, "B") + " at " + with_prefix(bandwidth, "B/s");
-    const double cache = attribute(cudaDevAttrL2CacheSize);
+    const double cache = cuda::cache_bytes();
     if (bytes <= cache) text += ", less from the L2 cache of " + with_prefix(cache, "B");
   }
   return text;

@@ -227,6 +227,10 @@ void add_train_options(CLI::App& command, const Stage& stage, RunOptions& option
       "", [&](const std::string& text) { options.csv = parse_name(text); });
   command.add_flag("--timings", options.timings, "print a table of time per operation")
       ->disable_flag_override();
+  command
+      .add_flag("--explain", options.explain,
+                "print what limits each operation, and how far from that limit it is")
+      ->disable_flag_override();
   refuse_options_of_other_stages(command, stage);
 }
 

@@ -103,8 +103,7 @@ class ProgramTable {
     for (std::size_t i = 0; i < program_.lines.size(); ++i) {
       const Line& line = program_.lines[i];
       const Cost cost = cost_of(program_, line, rows, is_double_ ? 8 : 4);
-      all.bytes += cost.bytes;
-      all.operations += cost.operations;
+      all += cost;
       const std::string name = name_of(line.operation);
       out << row(std::to_string(i + 1), name + (line.replaces.empty() ? "" : "*"), change(line),
                  with_prefix(cost.bytes), with_prefix(cost.operations), file_of(line))

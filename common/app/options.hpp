@@ -38,6 +38,7 @@ struct RunOptions {
   std::filesystem::path csv;
   std::int64_t save_every = 0;  ///< epochs; 0: only at the end
   bool timings = false;
+  bool explain = false;
   bool latency = false;
   bool confusion = false;
   Index mistakes = 0;           ///< how many are shown

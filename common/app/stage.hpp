@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "app/program.hpp"
+#include "network/floor.hpp"
 #include "training/predictor.hpp"
 #include "training/ranks.hpp"
 #include "training/step.hpp"
@@ -43,7 +44,7 @@ struct StepArguments {
   const Sgd& sgd;
   const StageOptions& options;
   const Starts& starts;
-  bool timings;  ///< whether --timings was asked for
+  bool timings;  ///< whether every line is measured by itself
 };
 
 /// What a stage provides in one precision.
@@ -95,6 +96,10 @@ struct Stage {
 
   /// Whether kernels run through CUDA on the CPU, so that times mean nothing about GPUs.
   bool cuda_on_cpu = false;
+
+  /// What the device can do at most in a precision; where kernels run on the CPU, a GPU that it
+  /// names. Empty: unknown.
+  std::function<DeviceLimits(bool in_double)> limits;
 
   bool has_workers = false;  ///< whether it offers --workers and its companions
 

@@ -7,6 +7,7 @@
 #include "app/best_epoch.hpp"
 #include "app/check_files.hpp"
 #include "app/commands.hpp"
+#include "app/explain.hpp"
 #include "app/header.hpp"
 #include "app/narrator.hpp"
 #include "app/same_data.hpp"
@@ -124,6 +125,19 @@ std::unique_ptr<Step> make_step(const Stage& stage, const StepArguments<T>& argu
   return std::make_unique<ProgramStep<T>>(arguments.setup, std::move(programs), arguments.starts);
 }
 
+/// Prints and reports what was measured of the lines.
+void add_timings(const Stage& stage, const RunOptions& options, const std::vector<Timing>& timings,
+                 Report& report) {
+  report.timings = timing_reports(timings);
+  if (timings.empty()) return;
+  if (options.timings) print_timings(timings);
+  if (!options.explain) return;
+  std::optional<DeviceLimits> limits;
+  if (stage.limits) limits = stage.limits(options.precision == "double");
+  explain(timings, limits, report.timings);
+  std::cout << '\n' << explanation(timings, limits, !stage.cuda_on_cpu);
+}
+
 template <typename T>
 void train_with(const Stage& stage, RunOptions options, const TrainingStart& start,
                 std::vector<std::string> notes, const std::vector<std::string>& command) {
@@ -150,17 +164,18 @@ void train_with(const Stage& stage, RunOptions options, const TrainingStart& sta
                               .max_rows = max_rows,
                               .steps_done = epochs_done * steps_per_epoch,
                               .on_size = announce_size};
+  const bool measures = options.timings || options.explain;
   std::unique_ptr<Step> step = make_step<T>(stage, {.setup = setup,
                                                     .model = options.model,
                                                     .sgd = options.training.sgd,
                                                     .options = options.stage,
                                                     .starts = starts,
-                                                    .timings = options.timings});
+                                                    .timings = measures});
   network.load(max_rows);
   if (!note_on_starts.empty()) print_note(note_on_starts);
   for (const std::string& note : step->notes()) print_note(note);
   std::cout << std::flush;
-  network.executor->enable_timings(options.timings);
+  network.executor->enable_timings(measures);
   Dataset own_validation;
   const Dataset& validation = ranks.shard(data.validation, own_validation);
   std::optional<BestEpoch> best;
@@ -175,8 +190,7 @@ void train_with(const Stage& stage, RunOptions options, const TrainingStart& sta
 
   Report report = report_of(stage, options, command);
   narrator.add_to(report);
-  report.timings = timing_reports(network.executor->timings());
-  if (!report.timings.empty()) print_timings(network.executor->timings());
+  add_timings(stage, options, network.executor->timings(), report);
 
   step.reset();  // the test may need its device memory
   Dataset own_test;

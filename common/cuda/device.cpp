@@ -1,5 +1,6 @@
 #include "cuda/device.hpp"
 
+#include <array>
 #include <cmath>
 
 #include <cuda_runtime.h>
@@ -21,6 +22,23 @@ int attribute(cudaDeviceAttr which) {
   CUDA_CHECK(cudaGetDevice(&device));
   CUDA_CHECK(cudaDeviceGetAttribute(&value, which, device));
   return value;
+}
+
+/// Multiply-adds that a multiprocessor can start per cycle. From the throughput table in the CUDA
+/// C++ Programming Guide and the architecture white papers; 0 for a GPU that is not listed.
+int multiply_adds_per_cycle(bool in_double) {
+  struct Row {
+    int capability;
+    int in_float;
+    int in_double;
+  };
+  constexpr std::array rows = {Row{70, 64, 32},   Row{75, 64, 2},  Row{80, 64, 64},
+                               Row{86, 128, 2},   Row{87, 128, 2}, Row{89, 128, 2},
+                               Row{90, 128, 128}, Row{120, 128, 2}};
+  for (const Row& row : rows) {
+    if (row.capability == compute_capability()) return in_double ? row.in_double : row.in_float;
+  }
+  return 0;
 }
 
 }  // namespace
@@ -76,6 +94,23 @@ int compute_capability() {
   static const int both = 10 * attribute(cudaDevAttrComputeCapabilityMajor) +
                           attribute(cudaDevAttrComputeCapabilityMinor);
   return both;
+}
+
+int cache_bytes() {
+  static const int bytes = attribute(cudaDevAttrL2CacheSize);
+  return bytes;
+}
+
+// The clocks are in kHz, and memory transfers data twice per cycle.
+
+double memory_bandwidth() {
+  return 2e3 * attribute(cudaDevAttrMemoryClockRate) * attribute(cudaDevAttrGlobalMemoryBusWidth) /
+         8;
+}
+
+double peak_operations(bool in_double) {
+  return 2e3 * attribute(cudaDevAttrClockRate) * multiprocessors() *
+         multiply_adds_per_cycle(in_double);
 }
 
 std::vector<std::string> describe_libraries() {

@@ -28,6 +28,18 @@ int shared_memory_per_block();
 /// The current GPU's compute capability, as 90 for 9.0.
 int compute_capability();
 
+/// Bytes of the current GPU's L2 cache.
+int cache_bytes();
+
+/// Bytes per second between the current GPU's memory and its processors, from the clock that it
+/// reports; 0 if it reports none.
+double memory_bandwidth();
+
+/// The current GPU's floating-point operations per second in float or double, two for each
+/// multiply-add; for double including tensor cores, which round in the same way. 0 for a GPU that
+/// is not listed.
+double peak_operations(bool in_double);
+
 /// "CUDA runtime 13.0, driver for CUDA 13.0".
 std::vector<std::string> describe_libraries();
 

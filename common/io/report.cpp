@@ -36,10 +36,15 @@ Json to_json(const StepReport& step) {
 }
 
 Json to_json(const TimingReport& timing) {
-  return {{"operation", timing.operation},
-          {"calls", timing.calls},
-          {"forward_seconds", timing.forward_seconds},
-          {"backward_seconds", timing.backward_seconds}};
+  Json json = {{"operation", timing.operation},
+               {"calls", timing.calls},
+               {"forward_seconds", timing.forward_seconds},
+               {"backward_seconds", timing.backward_seconds}};
+  put(json, "bytes", timing.bytes);
+  put(json, "operations", timing.operations);
+  put(json, "floor_seconds", timing.floor_seconds);
+  put(json, "bound", timing.bound);
+  return json;
 }
 
 Json to_json(const LatencyReport& latency) {

@@ -31,12 +31,16 @@ struct StepReport {
   double images_per_second = 0;
 };
 
-/// The total time of an operation.
+/// The total time of an operation, over all calls. The rest is absent unless it was asked for.
 struct TimingReport {
   std::string operation;
   std::int64_t calls = 0;
   double forward_seconds = 0;
   double backward_seconds = 0;
+  std::optional<double> bytes = {};          ///< that have to be moved
+  std::optional<double> operations = {};     ///< that have to be computed
+  std::optional<double> floor_seconds = {};  ///< the least that the device can take
+  std::optional<std::string> bound = {};     ///< what sets this: memory, compute, launch
 };
 
 /// How long one batch takes from host memory to the prediction in host memory.

@@ -11,6 +11,12 @@ namespace stagewise {
 struct Cost {
   double bytes = 0;
   double operations = 0;
+
+  Cost& operator+=(const Cost& other) {
+    bytes += other.bytes;
+    operations += other.operations;
+    return *this;
+  }
 };
 
 /// The cost of one line, for a batch of `rows` samples: every operand is read or written once; a

@@ -133,6 +133,7 @@ void Executor<T>::execute(const Program& program, const Batch& batch) {
       timings_[row->second].is_backward = is_backward(program, line.operation);
     }
     measure_into(row->second, [&] { run(line); });
+    timings_[row->second].cost += cost_of(program, line, batch.rows, sizeof(T));
   }
 }
 //! [execute]
@@ -155,8 +156,10 @@ std::size_t Executor<T>::row_of(const std::string& operation) {
 template <typename T>
 void Executor<T>::measure_into(std::size_t row, const std::function<void()>& work) {
   const double seconds = measure(work);
-  timings_[row].seconds += seconds;
-  ++timings_[row].calls;
+  Timing& timing = timings_[row];
+  timing.seconds += seconds;
+  if (timing.calls == 0) timing.first_seconds = seconds;
+  ++timing.calls;
 }
 
 template <typename T>

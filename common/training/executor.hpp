@@ -28,9 +28,11 @@ struct Batch {
 
 /// The time that a line has taken so far.
 struct Timing {
-  std::string operation;  ///< "gemm batch, fc1/weight -> fc1/product"
+  std::string operation;  ///< "gemm  batch, fc1/weight -> fc1/product"
   std::int64_t calls = 0;
   double seconds = 0;
+  double first_seconds = 0;  ///< of that, the first call: it may also load the kernel
+  Cost cost = {};            ///< of all calls; nothing for what is no line of a program
   bool is_backward = false;  ///< whether it computes gradients, or uses them
 };
 

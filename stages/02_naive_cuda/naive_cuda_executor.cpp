@@ -29,12 +29,7 @@ void NaiveCudaExecutor<T>::copy_out(void* host, const void* from, std::size_t by
 
 template <typename T>
 double NaiveCudaExecutor<T>::measure(const std::function<void()>& work) {
-  synchronize();
-  start_.record(main_);
-  work();
-  stop_.record(main_);
-  synchronize();
-  return stop_.seconds_since(start_);
+  return stopwatch_.measure(main_, work);
 }
 
 template <typename T>

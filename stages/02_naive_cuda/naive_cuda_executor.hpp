@@ -12,6 +12,7 @@
 #include "02_naive_cuda/update.hpp"
 #include "cuda/handles.hpp"
 #include "cuda/range.hpp"
+#include "cuda/stopwatch.hpp"
 #include "training/executor.hpp"
 
 namespace stagewise {
@@ -101,8 +102,7 @@ class NaiveCudaExecutor : public Executor<T> {
 
  private:
   cuda::Stream main_;
-  cuda::TimedEvent start_;  ///< of what is measured
-  cuda::TimedEvent stop_;
+  cuda::Stopwatch stopwatch_;
   int block_size_;
   Tensor<T> host_batch_;  ///< in pinned memory, on its way to the GPU
   Tensor<std::int32_t> host_labels_;

@@ -76,6 +76,7 @@ const std::vector<Effect> effects_in_training = {
     {"csv", "", "", "test_train.cpp"},
     {"log-every", "", "", "test_train.cpp"},
     {"timings", tiny, tiny + "--timings"},
+    {"explain", tiny, tiny + "--explain"},
     // Of single stages. What changes speed alone is in the checkpoint.
     {"gemm", tiny, tiny + "--gemm %"},
     {"block-size", tiny, tiny + "--block-size 8"},

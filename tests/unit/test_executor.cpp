@@ -508,11 +508,16 @@ TEST(Executor, HasATimingForEachLine) {
   for (std::size_t i = 0; i < texts.size(); ++i) {
     EXPECT_EQ(timings[i].operation, texts[i]);
     EXPECT_EQ(timings[i].calls, 2);
-    EXPECT_GT(timings[i].seconds, 0);
+    EXPECT_GT(timings[i].first_seconds, 0);
+    EXPECT_GT(timings[i].seconds, timings[i].first_seconds);
     EXPECT_EQ(timings[i].is_backward, i >= 9);
+    const Cost cost = cost_of(step, step.lines[i], 6, sizeof(double));
+    EXPECT_EQ(timings[i].cost.bytes, 2 * cost.bytes) << texts[i];
+    EXPECT_EQ(timings[i].cost.operations, 2 * cost.operations) << texts[i];
   }
   EXPECT_EQ(timings.back().operation, "something else");
   EXPECT_EQ(timings.back().calls, 1);
+  EXPECT_EQ(timings.back().cost.bytes, 0);
 }
 
 }  // namespace

@@ -113,6 +113,15 @@ TEST_F(RunReport, HasTheKeysOfTheContractAndNoOthers) {
                                    "validation_accuracy", "seconds", "images_per_second"}));
   EXPECT_EQ(keys(json["timings"][0]),
             (std::set<std::string>{"operation", "calls", "forward_seconds", "backward_seconds"}));
+  report.timings.front().bytes = 12;
+  report.timings.front().operations = 0;
+  report.timings.front().floor_seconds = 0.25;
+  report.timings.front().bound = "memory";
+  const Json explained = written(report)["timings"][0];
+  EXPECT_EQ(explained["bytes"], 12);
+  EXPECT_EQ(explained["operations"], 0);
+  EXPECT_EQ(explained["floor_seconds"], 0.25);
+  EXPECT_EQ(explained["bound"], "memory");
   ASSERT_EQ(json["latency"].size(), 2U);
   for (const Json& path : json["latency"]) {
     EXPECT_EQ(keys(path), (std::set<std::string>{"path", "samples", "median_seconds", "p95_seconds",

@@ -1,0 +1,163 @@
+#include "app/explain.hpp"
+
+#include <algorithm>
+#include <functional>
+
+#include "app/text.hpp"
+
+namespace stagewise {
+namespace {
+
+/// "gemm -> fc1/product" of a line with all of its operands: what it writes tells it from others.
+std::string short_name(const std::string& operation) {
+  const std::size_t name = operation.find("  ");
+  const std::size_t arrow = operation.find("-> ");
+  if (name == std::string::npos || arrow == std::string::npos) return operation;
+  return operation.substr(0, name) + ' ' + operation.substr(arrow);
+}
+
+std::string cut(std::string text, std::size_t width) {
+  if (text.size() > width) text = text.substr(0, width - 3) + "...";
+  text.resize(width, ' ');
+  return text;
+}
+
+/// A line's share of a step, or the whole step.
+struct Row {
+  std::string name;
+  Cost cost;
+  std::optional<Floor> floor;
+  double seconds = 0;
+};
+
+struct Column {
+  std::string heading;
+  std::size_t width;
+  std::function<std::string(const Row&)> cell;
+};
+
+/// "40.1 M", "0".
+std::string amount(double value) {
+  std::string text = with_prefix(value, "");
+  if (text.ends_with(' ')) text.pop_back();
+  return text;
+}
+
+std::vector<Column> columns_for(bool has_floors, bool has_times) {
+  std::vector<Column> columns = {
+      {"bytes", 9, [](const Row& row) { return with_prefix(row.cost.bytes, "B"); }},
+      {"ops", 8, [](const Row& row) { return amount(row.cost.operations); }}};
+  const auto add = [&](const char* heading, std::size_t width, const auto& cell) {
+    columns.push_back({heading, width, cell});
+  };
+  if (has_floors) {
+    add("floor", 9, [](const Row& row) { return duration(row.floor->seconds); });
+    add("bound by", 9, [](const Row& row) { return name_of(row.floor->bound); });
+  }
+  if (has_times) add("time", 9, [](const Row& row) { return duration(row.seconds); });
+  if (has_floors && has_times) {
+    add("x floor", 8, [](const Row& row) { return fixed(row.seconds / row.floor->seconds, 1); });
+  }
+  if (!has_floors) {
+    add("FLOP/s", 9, [](const Row& row) { return amount(row.cost.operations / row.seconds); });
+    add("B/s", 9, [](const Row& row) { return amount(row.cost.bytes / row.seconds); });
+  }
+  return columns;
+}
+
+std::string row_text(const std::string& name, const std::vector<Column>& columns,
+                     const std::function<std::string(const Column&)>& cell) {
+  constexpr std::size_t name_width = 28;
+  std::string line = cut(name, name_width);
+  for (const Column& column : columns) line += right(cell(column), column.width);
+  return line + '\n';
+}
+
+/// The step as a whole: its floor is the sum of its lines' floors, and bound as most of it is.
+Row total_of(const std::vector<Row>& rows) {
+  Row total;
+  double most = 0;
+  for (const Row& row : rows) {
+    total.cost += row.cost;
+    total.seconds += row.seconds;
+    if (!row.floor) continue;
+    if (!total.floor) total.floor = Floor{};
+    total.floor->seconds += row.floor->seconds;
+  }
+  for (const Bound bound : {Bound::memory, Bound::compute, Bound::launch}) {
+    double seconds = 0;
+    for (const Row& row : rows) {
+      if (row.floor && row.floor->bound == bound) seconds += row.floor->seconds;
+    }
+    if (seconds <= most) continue;
+    most = seconds;
+    total.floor->bound = bound;
+  }
+  return total;
+}
+
+/// Of a call, the mean without the first one, if there are others.
+double usual_seconds(const Timing& timing) {
+  if (timing.calls < 2) return timing.seconds;
+  return (timing.seconds - timing.first_seconds) / static_cast<double>(timing.calls - 1);
+}
+
+std::vector<Row> rows_of(const std::vector<Timing>& timings,
+                         const std::optional<DeviceLimits>& limits, double steps) {
+  std::vector<Row> rows;
+  for (const Timing& timing : timings) {
+    Row row = {.name = short_name(timing.operation),
+               .cost = {timing.cost.bytes / steps, timing.cost.operations / steps},
+               .floor = {},
+               .seconds = usual_seconds(timing) * static_cast<double>(timing.calls) / steps};
+    if (limits) {
+      row.floor = floor_of(row.cost, static_cast<double>(timing.calls) / steps, *limits);
+    }
+    rows.push_back(row);
+  }
+  return rows;
+}
+
+/// What the floors rest on.
+std::string limits_text(const DeviceLimits& limits) {
+  const auto rate = [](double value, const char* unit) {
+    return value > 0 ? with_prefix(value, unit) : std::string("unknown ") + unit;
+  };
+  return "floors of " + limits.device + ": " + rate(limits.operations_per_second, "FLOP/s") + ", " +
+         rate(limits.bytes_per_second, "B/s") + ", " + duration(limits.launch_seconds) +
+         " for a launch";
+}
+
+}  // namespace
+
+std::string explanation(const std::vector<Timing>& timings,
+                        const std::optional<DeviceLimits>& limits, bool times_count) {
+  std::int64_t steps = 1;
+  for (const Timing& timing : timings) steps = std::max(steps, timing.calls);
+  const std::vector<Row> rows = rows_of(timings, limits, static_cast<double>(steps));
+  const std::vector<Column> columns = columns_for(limits.has_value(), times_count);
+  std::string text = "a step, the mean of " + with_thousands(steps) + '\n';
+  text += limits ? limits_text(*limits)
+                 : "what this device can do at most is unknown: there are no floors";
+  text += "\n\n" + row_text("line", columns, [](const Column& column) { return column.heading; });
+  for (const Row& row : rows) {
+    text += row_text(row.name, columns, [&](const Column& column) { return column.cell(row); });
+  }
+  const Row total = total_of(rows);
+  return text + row_text("all", columns, [&](const Column& column) { return column.cell(total); });
+}
+
+void explain(const std::vector<Timing>& timings, const std::optional<DeviceLimits>& limits,
+             std::vector<TimingReport>& reports) {
+  for (std::size_t i = 0; i < timings.size(); ++i) {
+    const Timing& timing = timings[i];
+    reports[i].bytes = timing.cost.bytes;
+    reports[i].operations = timing.cost.operations;
+    if (!limits) continue;
+    const Floor floor = floor_of(timing.cost, static_cast<double>(timing.calls), *limits);
+    reports[i].floor_seconds = floor.seconds;
+    reports[i].bound = name_of(floor.bound);
+  }
+}
+
+}  // namespace stagewise

@@ -1,0 +1,26 @@
+/// @file
+/// What the GPU of the stages 02 to 05 can do at most.
+#pragma once
+
+#include "cuda/device.hpp"
+#include "cuda/stopwatch.hpp"
+#include "network/floor.hpp"
+
+namespace stagewise {
+
+/// The current GPU's limits. Where kernels run on the CPU, an NVIDIA H200's: the floors are then
+/// those of a GPU that is not there.
+inline DeviceLimits gpu_limits(bool in_double) {
+  if (cuda::runs_on_cpu()) {
+    return {.device = "an NVIDIA H200 (there is no GPU here)",
+            .bytes_per_second = 4.8e12,
+            .operations_per_second = 66.9e12,  // in double on its tensor cores
+            .launch_seconds = 2e-6};
+  }
+  return {.device = "this GPU",
+          .bytes_per_second = cuda::memory_bandwidth(),
+          .operations_per_second = cuda::peak_operations(in_double),
+          .launch_seconds = cuda::launch_seconds()};
+}
+
+}  // namespace stagewise
