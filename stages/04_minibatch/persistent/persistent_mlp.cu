@@ -1,0 +1,280 @@
+/// @file
+/// Many training steps of a small multilayer perceptron by one kernel, which keeps the weights.
+
+#include <algorithm>
+
+#include "04_minibatch/persistent/batch_fetch.cuh"
+#include "04_minibatch/persistent/output_layer.cuh"
+#include "04_minibatch/persistent/products.cuh"
+#include "cuda/check.hpp"
+#include "cuda/device.hpp"
+
+namespace stagewise::minibatch {
+namespace {
+
+// ------------------------------------------------------------------------------------- parameters
+
+/// Fetches the block's slices of the parameters; all that is padding becomes zero.
+template <int unit_tile, typename T>
+__device__ void load_parameters(const PersistentMlp<T>& mlp, const Slice<T>& s) {
+  const auto hidden = static_cast<int>(mlp.shape.hidden);
+  const int unit_groups = s.units / unit_tile;
+  for_each(s.units * s.k_vectors * s.length, [&](int i) {
+    const int unit = i % s.units;
+    const int k = i / s.units;
+    const bool exists = unit < s.unit_count && k < s.input_count;
+    s.weight[row_of_unit<unit_tile>(unit, unit_groups) * s.k_stride + k] =
+        exists ? mlp.weight[static_cast<Index>(s.first_input + k) * hidden + s.first_unit + unit]
+               : T{0};
+  });
+  for_each(s.out * s.units, [&](int i) {
+    const int unit = i % s.units;
+    const int j = i / s.units;
+    s.out_weight[j * s.unit_stride + unit] =
+        unit < s.unit_count ? mlp.out_weight[(s.first_unit + unit) * s.out + j] : T{0};
+  });
+  for_each(s.units, [&](int unit) {
+    const bool exists = mlp.bias != nullptr && unit < s.unit_count;
+    s.bias[unit] = exists ? mlp.bias[s.first_unit + unit] : T{0};
+  });
+  for_each(s.out, [&](int j) { s.out_bias[j] = mlp.out_bias != nullptr ? mlp.out_bias[j] : T{0}; });
+  const int batch = (s.rows + row_tile - 1) / row_tile * row_tile * s.k_stride;
+  for_each(2 * batch, [&](int i) { s.input[i] = 0; });
+}
+
+/// Stores what this block alone has: its slice of the hidden weights, and for others, too, that of
+/// the last layer.
+template <int unit_tile, typename T>
+__device__ void store_parameters(const PersistentMlp<T>& mlp, const Slice<T>& s) {
+  const auto hidden = static_cast<int>(mlp.shape.hidden);
+  const int unit_groups = s.units / unit_tile;
+  for_each(s.units * s.input_count, [&](int i) {
+    const int unit = i % s.units;
+    const int k = i / s.units;
+    if (unit >= s.unit_count) return;
+    mlp.weight[static_cast<Index>(s.first_input + k) * hidden + s.first_unit + unit] =
+        s.weight[row_of_unit<unit_tile>(unit, unit_groups) * s.k_stride + k];
+  });
+  if (s.inputs != 0) return;
+  for_each(s.out * s.unit_count, [&](int i) {
+    const int unit = i / s.out;
+    const int j = i % s.out;
+    mlp.out_weight[(s.first_unit + unit) * s.out + j] = s.out_weight[j * s.unit_stride + unit];
+  });
+  if (mlp.bias != nullptr) {
+    for_each(s.unit_count, [&](int unit) { mlp.bias[s.first_unit + unit] = s.bias[unit]; });
+  }
+  if (mlp.out_bias != nullptr && s.units_slice == 0) {
+    for_each(s.out, [&](int j) { mlp.out_bias[j] = s.out_bias[j]; });
+  }
+}
+
+// ---------------------------------------------------------------------------------- hidden values
+
+/// Adds up what the threads have of the products, and sends each owner of rows its part.
+template <typename T>
+__device__ void send_sums(const PersistentArguments<T>& p, const Slice<T>& s,
+                          const Inboxes& boxes) {
+  constexpr int per_pair = values_per_pair<T>;
+  using Values = shared_memory::Vector<T, per_pair>;
+  const int part = (s.rows + row_tile - 1) / row_tile * row_tile * s.units;
+  const int own = s.max_own_rows * s.units;
+  for_each(s.owners * own / per_pair, [&](int pair) {
+    const int i = pair * per_pair;
+    Values sum = {};
+    if (i < s.rows * s.units) {
+      sum = *reinterpret_cast<const Values*>(s.partials + i);
+#pragma unroll 4
+      for (int k = 1; k < p.plan.forward_parts; ++k) {
+        const Values next = *reinterpret_cast<const Values*>(s.partials + k * part + i);
+#pragma unroll
+        for (int e = 0; e < per_pair; ++e) sum.values[e] += next.values[e];
+      }
+    }
+    const auto to = p.by_own_sums.divide(i);
+    const int box = (s.units_slice * s.input_slices + to.quotient) * s.input_slices + s.inputs;
+    store_words(boxes.sums + (static_cast<Index>(box) * own + to.remainder) * words_of<T>,
+                make_words(boxes.flag, sum.values));
+  });
+}
+
+/// Receives the sums of own rows from all slices of inputs; behind the next barrier they are there.
+template <typename T>
+__device__ void receive_sums(const Slice<T>& s, const Inboxes& boxes) {
+  if (s.own_rows == 0) return;
+  const int own = s.max_own_rows * s.units;
+  const int box = (s.units_slice * s.input_slices + s.inputs) * s.input_slices;
+  Word* const from = boxes.sums + static_cast<Index>(box) * own * words_of<T>;
+  receive<4>(s.input_slices * own, boxes.flag, s.partials,
+             [&](int i) { return from + i * words_of<T>; });
+}
+
+/// hidden = activation(the sums, in the order of the slices, + bias).
+template <typename T>
+__device__ void find_hidden(const PersistentArguments<T>& p, const Slice<T>& s) {
+  const int own = s.max_own_rows * s.units;
+  for_each(s.own_rows * s.units, [&](int i) {
+    T sum = s.partials[i];
+#pragma unroll 4
+    for (int slice = 1; slice < s.input_slices; ++slice) sum += s.partials[slice * own + i];
+    s.hidden[i] = activate(p.mlp.activation, sum + s.bias[p.by_units.divide(i).remainder]);
+  });
+}
+
+// ----------------------------------------------------------------------------------------- totals
+
+/// Adds up the scores of all threads, in the order of the rows: block 0 gets them.
+template <typename T>
+__device__ void add_to_totals(const PersistentArguments<T>& p, const Slice<T>& s,
+                              const Score& score, std::uint32_t flag) {
+  if (s.units_slice != 0 || s.own_rows == 0) return;
+  auto* const numbers = reinterpret_cast<double*>(s.exchange);
+  const int scorers = min(s.own_rows, static_cast<int>(blockDim.x));
+  const auto thread = static_cast<int>(threadIdx.x);
+  const auto add_up = [&](int count, const auto& use) {
+    Score all;
+    for (int i = 0; i < count; ++i) {
+      all.loss += numbers[3 * i];
+      all.correct += static_cast<std::int64_t>(numbers[3 * i + 1]);
+      const auto bad = static_cast<std::int64_t>(numbers[3 * i + 2]);
+      const bool is_earlier = bad >= 0 && (all.first_bad_step < 0 || bad < all.first_bad_step);
+      if (is_earlier) all.first_bad_step = bad;
+    }
+    use(all);
+  };
+  __syncthreads();
+  if (thread < scorers) {
+    numbers[3 * thread] = score.loss;
+    numbers[3 * thread + 1] = static_cast<double>(score.correct);
+    numbers[3 * thread + 2] = static_cast<double>(score.first_bad_step);
+  }
+  __syncthreads();
+  Word* const box = p.mailbox + p.plan.mailbox.scores;
+  if (thread == 0) {
+    add_up(scorers, [&](const Score& all) {
+      send(box, 3 * s.inputs, flag, all.loss);
+      send(box, 3 * s.inputs + 1, flag, static_cast<double>(all.correct));
+      send(box, 3 * s.inputs + 2, flag, static_cast<double>(all.first_bad_step));
+    });
+  }
+  if (s.inputs != 0) return;
+  __syncthreads();
+  receive<1>(3 * s.owners, flag, numbers, [&](int i) { return box + 2 * i; });
+  __syncthreads();
+  if (thread != 0) return;
+  add_up(s.owners, [&](const Score& all) {
+    Totals& totals = *p.mlp.totals;
+    totals.loss += all.loss;
+    totals.correct += all.correct;
+    if (totals.first_bad_step < 0) totals.first_bad_step = all.first_bad_step;
+  });
+}
+
+// ----------------------------------------------------------------------------------------- kernel
+
+//! [kernel]
+template <int unit_tile, typename T>
+__global__ void __launch_bounds__(persistent_threads, 1)
+    persistent_mlp_kernel(const PersistentArguments<T> p) {
+  extern __shared__ __align__(16) unsigned char bytes[];
+  __shared__ BulkBarrier barrier;
+  const PersistentMlp<T>& mlp = p.mlp;
+  const Slice<T> s(p, reinterpret_cast<T*>(bytes));
+  const int forward_parts = p.plan.forward_parts;
+  const int backward_parts = p.plan.backward_parts;
+  const int unit_groups = s.units / unit_tile;
+  const TilePart forward((s.rows + row_tile - 1) / row_tile, unit_groups, forward_parts);
+  const TilePart backward(s.k_vectors, unit_groups, backward_parts);
+  load_parameters<unit_tile>(mlp, s);
+  BatchFetch<T> fetch(mlp, s, &barrier);
+  __syncthreads();
+  fetch.start(0);
+  fetch.finish(0);
+  __syncthreads();
+
+  Score score;
+  for (Index step = 0; step < mlp.steps; ++step) {
+    const Inboxes boxes(p, step);
+    const T* const input = s.input_of(step);
+    if (step + 1 < mlp.steps) fetch.start(step + 1);
+    multiply_forward<unit_tile>(s, forward, forward_parts, input);
+    __syncthreads();
+    send_sums(p, s, boxes);
+    if (step > 0) receive_gradients(s, Inboxes(p, step - 1));
+    __syncthreads();
+    if (step > 0) update_output_layer(p, s);
+    receive_sums(s, boxes);
+    __syncthreads();
+    find_hidden(p, s);
+    __syncthreads();
+
+    const std::int32_t* const labels = s.labels_of(step);
+    send_logits(p, s, boxes);
+    find_output_gradients(p, s, boxes, labels);
+    send_dhidden(p, s, boxes);
+    send_gradients(p, s, boxes);
+    count_losses(p, s, labels, mlp.first_step + step, score);
+    receive_dhidden(s, boxes);
+    __syncthreads();
+
+    multiply_backward<unit_tile>(s, backward, backward_parts, input, s.exchange);
+    __syncthreads();
+    update_weights(s, backward_parts, mlp.learning_rate, mlp.l2);
+    if (step + 1 < mlp.steps) fetch.finish(step + 1);
+    if (mlp.progress != nullptr && blockIdx.x == 0 && threadIdx.x == 0) {
+      *mlp.progress = mlp.first_step + step;
+    }
+    __syncthreads();
+  }
+  const Inboxes boxes(p, mlp.steps - 1);
+  receive_gradients(s, boxes);
+  __syncthreads();
+  update_output_layer(p, s);
+  __syncthreads();
+  store_parameters<unit_tile>(mlp, s);
+  add_to_totals(p, s, score, boxes.flag);
+}
+//! [kernel]
+
+template <int unit_tile, typename T>
+void launch(cudaStream_t stream, PersistentArguments<T> arguments) {
+  static const bool has_shared_memory = [] {  // more than the 48 KiB that every kernel can have
+    const int most = cuda::shared_memory_per_block() - static_cast<int>(sizeof(BulkBarrier));
+    CUDA_CHECK(cudaFuncSetAttribute(persistent_mlp_kernel<unit_tile, T>,
+                                    cudaFuncAttributeMaxDynamicSharedMemorySize, most));
+    return true;
+  }();
+  static_cast<void>(has_shared_memory);
+  void* pointers[] = {&arguments};
+  CUDA_CHECK(cudaLaunchCooperativeKernel(
+      persistent_mlp_kernel<unit_tile, T>, dim3(static_cast<unsigned>(arguments.plan.blocks())),
+      dim3(persistent_threads), pointers,
+      static_cast<std::size_t>(arguments.plan.shared.size) * sizeof(T), stream));
+}
+
+}  // namespace
+
+template <typename T>
+void train_persistently(cudaStream_t stream, const PersistentMlp<T>& mlp,
+                        const PersistentPlan& plan, Word* mailbox, std::uint32_t first_flag) {
+  if (mlp.steps == 0 || mlp.shape.rows == 0) return;
+  const auto own_rows =
+      static_cast<int>((mlp.shape.rows + plan.input_slices - 1) / plan.input_slices);
+  const PersistentArguments<T> arguments = {
+      .mlp = mlp,
+      .plan = plan,
+      .mailbox = mailbox,
+      .first_flag = first_flag,
+      .by_units = cuda::FastDivmod(plan.units),
+      .by_out = cuda::FastDivmod(static_cast<int>(mlp.shape.out)),
+      .by_own_sums = cuda::FastDivmod(own_rows * plan.units)};
+  if (plan.unit_tile == 4) return launch<4>(stream, arguments);
+  launch<8>(stream, arguments);
+}
+
+template void train_persistently(cudaStream_t, const PersistentMlp<float>&, const PersistentPlan&,
+                                 Word*, std::uint32_t);
+template void train_persistently(cudaStream_t, const PersistentMlp<double>&, const PersistentPlan&,
+                                 Word*, std::uint32_t);
+
+}  // namespace stagewise::minibatch
