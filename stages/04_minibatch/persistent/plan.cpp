@@ -164,6 +164,18 @@ std::optional<PersistentPlan> plan_persistent(const MlpShape& shape) {
   return best;
 }
 
+template <typename T>
+bool is_faster(const PersistentPlan& plan, const MlpShape& shape) {
+  constexpr double start = 36'000;  // of the launches of a step, in cycles
+  const double multiplications = 3.0 * static_cast<double>(shape.rows) *
+                                 static_cast<double>(shape.hidden) *
+                                 static_cast<double>(shape.in + shape.out);
+  const double rate = 30.0 * cuda::multiprocessors();
+  return plan.cycles < start + multiplications / rate;
+}
+
+template bool is_faster<float>(const PersistentPlan&, const MlpShape&);
+template bool is_faster<double>(const PersistentPlan&, const MlpShape&);
 template std::optional<PersistentPlan> plan_slices<float>(const MlpShape&, int, int, int,
                                                           std::size_t);
 template std::optional<PersistentPlan> plan_slices<double>(const MlpShape&, int, int, int,

@@ -83,4 +83,9 @@ std::optional<PersistentPlan> plan_slices(const MlpShape& shape, int input_slice
 template <typename T>
 std::optional<PersistentPlan> plan_persistent(const MlpShape& shape);
 
+/// Whether steps by a persistent kernel are estimated to be faster than the kernels of a recorded
+/// step, one after another.
+template <typename T>
+bool is_faster(const PersistentPlan& plan, const MlpShape& shape);
+
 }  // namespace stagewise::minibatch
