@@ -7,7 +7,6 @@
 #include "04_minibatch/persistent/output_layer.cuh"
 #include "04_minibatch/persistent/products.cuh"
 #include "cuda/check.hpp"
-#include "cuda/device.hpp"
 
 namespace stagewise::minibatch {
 namespace {
@@ -236,23 +235,26 @@ __global__ void __launch_bounds__(persistent_threads, 1)
 }
 //! [kernel]
 
-template <int unit_tile, typename T>
-void launch(cudaStream_t stream, PersistentArguments<T> arguments) {
-  static const bool has_shared_memory = [] {  // more than the 48 KiB that every kernel can have
-    const int most = cuda::shared_memory_per_block() - static_cast<int>(sizeof(BulkBarrier));
-    CUDA_CHECK(cudaFuncSetAttribute(persistent_mlp_kernel<unit_tile, T>,
-                                    cudaFuncAttributeMaxDynamicSharedMemorySize, most));
-    return true;
-  }();
-  static_cast<void>(has_shared_memory);
-  void* pointers[] = {&arguments};
-  CUDA_CHECK(cudaLaunchCooperativeKernel(
-      persistent_mlp_kernel<unit_tile, T>, dim3(static_cast<unsigned>(arguments.plan.blocks())),
-      dim3(persistent_threads), pointers,
-      static_cast<std::size_t>(arguments.plan.shared.size) * sizeof(T), stream));
+template <typename T>
+using Kernel = void (*)(PersistentArguments<T>);
+
+template <typename T>
+Kernel<T> kernel_of(const PersistentPlan& plan) {
+  return plan.unit_tile == 4 ? persistent_mlp_kernel<4, T> : persistent_mlp_kernel<8, T>;
+}
+
+template <typename T>
+std::size_t shared_bytes(const PersistentPlan& plan) {
+  return static_cast<std::size_t>(plan.shared.size) * sizeof(T);
 }
 
 }  // namespace
+
+template <typename T>
+void load_persistent_mlp(const PersistentPlan& plan) {
+  CUDA_CHECK(cudaFuncSetAttribute(kernel_of<T>(plan), cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                  static_cast<int>(shared_bytes<T>(plan))));
+}
 
 template <typename T>
 void train_persistently(cudaStream_t stream, const PersistentMlp<T>& mlp,
@@ -260,7 +262,7 @@ void train_persistently(cudaStream_t stream, const PersistentMlp<T>& mlp,
   if (mlp.steps == 0 || mlp.shape.rows == 0) return;
   const auto own_rows =
       static_cast<int>((mlp.shape.rows + plan.input_slices - 1) / plan.input_slices);
-  const PersistentArguments<T> arguments = {
+  PersistentArguments<T> arguments = {
       .mlp = mlp,
       .plan = plan,
       .mailbox = mailbox,
@@ -268,10 +270,14 @@ void train_persistently(cudaStream_t stream, const PersistentMlp<T>& mlp,
       .by_units = cuda::FastDivmod(plan.units),
       .by_out = cuda::FastDivmod(static_cast<int>(mlp.shape.out)),
       .by_own_sums = cuda::FastDivmod(own_rows * plan.units)};
-  if (plan.unit_tile == 4) return launch<4>(stream, arguments);
-  launch<8>(stream, arguments);
+  void* pointers[] = {&arguments};
+  CUDA_CHECK(cudaLaunchCooperativeKernel(
+      kernel_of<T>(plan), dim3(static_cast<unsigned>(plan.blocks())), dim3(persistent_threads),
+      pointers, shared_bytes<T>(plan), stream));
 }
 
+template void load_persistent_mlp<float>(const PersistentPlan&);
+template void load_persistent_mlp<double>(const PersistentPlan&);
 template void train_persistently(cudaStream_t, const PersistentMlp<float>&, const PersistentPlan&,
                                  Word*, std::uint32_t);
 template void train_persistently(cudaStream_t, const PersistentMlp<double>&, const PersistentPlan&,

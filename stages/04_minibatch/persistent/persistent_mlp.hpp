@@ -40,7 +40,11 @@ struct PersistentMlp {
                                              ///< that is done; null: not needed
 };
 
-/// Takes the steps, one after another. All blocks of the plan must fit onto the GPU at once.
+/// Loads the kernel of a plan, so that its first launch need not.
+template <typename T>
+void load_persistent_mlp(const PersistentPlan& plan);
+
+/// Takes the steps, one after another. Its kernel must have been loaded.
 /// @param mailbox plan.mailbox.size words of device memory: zero before the first call, and in
 ///        later ones as the call before left it.
 /// @param first_flag the number of the first step in the words, and of those behind it the next

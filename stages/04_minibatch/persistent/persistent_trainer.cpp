@@ -21,6 +21,7 @@ PersistentTrainer<T>::PersistentTrainer(const MlpShape& shape)
     : plan_(plan_of<T>(shape)), mailbox_({plan_.mailbox.size}, cuda::device_memory()) {
   CUDA_CHECK(cudaMemset(mailbox_.data(), 0,
                         static_cast<std::size_t>(mailbox_.elements()) * sizeof(Word)));
+  load_persistent_mlp<T>(plan_);
   CUDA_CHECK(cudaStreamSynchronize(nullptr));  // other streams do not wait for this one
 }
 
