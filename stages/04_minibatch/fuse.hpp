@@ -25,7 +25,7 @@ struct FuseOptions {
 
   /// Whether a step of a small perceptron becomes one line, which a persistent kernel computes. Not
   /// unless layers are fused and products gather.
-  Choice persistent = Choice::automatic;
+  Choice persistent = Choice::never;
 };
 
 /// Replaces
