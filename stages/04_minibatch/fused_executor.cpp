@@ -36,9 +36,9 @@ void FusedExecutor<T>::prepare(const Program& program) {
     } else if (const auto* const average = std::get_if<AverageWeights>(&line.operation)) {
       add_table(average->means, 0, average->workers);
     } else if (const auto* const step = std::get_if<PersistentStep>(&line.operation)) {
-      minibatch::MlpShape shape = shape_of(*step);
+      minibatch::persistent::MlpShape shape = shape_of(*step);
       shape.rows = this->max_rows();
-      trainer_ = std::make_unique<minibatch::PersistentTrainer<T>>(shape);
+      trainer_ = std::make_unique<minibatch::persistent::Trainer<T>>(shape);
     }
   }
 }
@@ -174,7 +174,7 @@ void FusedExecutor<T>::run(const AddPartials& op) {
 // -------------------------------------------------------------------------------------- all steps
 
 template <typename T>
-minibatch::MlpShape FusedExecutor<T>::shape_of(const PersistentStep& op) const {
+minibatch::persistent::MlpShape FusedExecutor<T>::shape_of(const PersistentStep& op) const {
   return {.in = this->value(op.hidden_weight).shape[0],
           .hidden = this->value(op.hidden_weight).shape[1],
           .out = this->value(op.weight).shape[1],

@@ -63,7 +63,7 @@ class FusedExecutor : public SharedMemoryExecutor<T> {
   void set_to_zero(const Writes<Real>& gradient);
 
   /// The sizes of the network that a line trains.
-  minibatch::MlpShape shape_of(const PersistentStep& op) const;
+  minibatch::persistent::MlpShape shape_of(const PersistentStep& op) const;
 
   /// All of the problem but its outputs.
   /// @param op OutputLayer or Loss.
@@ -75,7 +75,7 @@ class FusedExecutor : public SharedMemoryExecutor<T> {
   std::map<ValueId, Table> tables_;  ///< by the first parameter of a line
   const std::int64_t* steps_before_ = nullptr;
   volatile std::int64_t* progress_ = nullptr;
-  std::unique_ptr<minibatch::PersistentTrainer<T>> trainer_;  ///< for a `persistent_step`
+  std::unique_ptr<minibatch::persistent::Trainer<T>> trainer_;  ///< for a `persistent_step`
   Tensor<std::int64_t> no_steps_;
 };
 

@@ -173,9 +173,8 @@ void RecordedStep<T>::run(Index first, Index rows) {
   const bool are_averaged =
       setup_.workers.average == Average::weights &&
       (setup_.steps_done + pending_.steps) % setup_.workers.average_every == 0;
-  const bool is_full = takes_many_steps_
-                           ? taken_ == first_steps * setup_.max_rows
-                           : pending_.steps == max_steps_;
+  const bool is_full =
+      takes_many_steps_ ? taken_ == first_steps * setup_.max_rows : pending_.steps == max_steps_;
   if (is_full || are_averaged) launch_pending();
   if (are_averaged) executor_->execute(programs_.take_over, last_);
 }

@@ -109,8 +109,8 @@ class RecordedStep final : public Step {
   RecordedStepOptions options_;
   std::vector<std::string> notes_;
 
-  TrainingPrograms programs_;  ///< rewritten
-  StepPrograms values_;        ///< only its values are used, not its programs
+  TrainingPrograms programs_;      ///< rewritten
+  StepPrograms values_;            ///< only its values are used, not its programs
   bool takes_many_steps_ = false;  ///< at a time: the step's program
   Part part_;
 

@@ -109,8 +109,7 @@ const std::map<std::string, std::set<std::string>> shown_elsewhere = {
       "fuse",    "data-from", "background", "csv",        "sample"}},
     {"info",  // see test_info.cpp
      {"program", "model", "precision", "hidden", "activation", "loss", "biases", "batch-size",
-      "workers", "average", "fold-bias", "gather", "fuse", "persistent", "strategy",
-      "no-overlap"}},
+      "workers", "average", "fold-bias", "gather", "fuse", "persistent", "strategy", "no-overlap"}},
 };
 
 class IdleOptions : public CommandLine, public testing::WithParamInterface<std::string> {

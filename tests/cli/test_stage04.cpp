@@ -255,8 +255,7 @@ TEST_F(Stage04, RefusesToGatherInLoadsWhereNoProductReadsTheData) {
 TEST_F(Stage04, OtherStagesSayWhereItsOptionsAre) {
   for (const std::string stage :
        {"stage01_serial", "stage02_naive_cuda", "stage03_shared_memory"}) {
-    for (const std::string option :
-         {"stream-batches", "gather", "fuse", "persistent", "capture"}) {
+    for (const std::string option : {"stream-batches", "gather", "fuse", "persistent", "capture"}) {
       expect_failure(
           stage + " train --" + option + " on", 2,
           "--" + option + " is offered by stage04_minibatch and stage05_mpi, not by " + stage);

@@ -228,18 +228,17 @@ TEST_F(Fusion, MakesOneLineOfASmallPerceptronWhereAsked) {
   EXPECT_TRUE(minibatch::takes_many_steps(fused));
   EXPECT_EQ(names_of(persistent(step_of(table({20})), minibatch::Choice::never)),
             names_of(fuse<float>(step_of(table({20})), 10)));
-  EXPECT_EQ(names_of(persistent(step_of(table({20}, Activation::sigmoid, LossKind::squared_error,
-                                              false)),
-                                minibatch::Choice::always)),
-            Texts{"persistent_step"});
+  EXPECT_EQ(
+      names_of(persistent(step_of(table({20}, Activation::sigmoid, LossKind::squared_error, false)),
+                          minibatch::Choice::always)),
+      Texts{"persistent_step"});
   for (const Program& other : {step_of(table({})), step_of(table({20, 9})), step_of(cnn),
                                step_of(table({20}), {.workers = 2})}) {
-    EXPECT_EQ(names_of(persistent(other, minibatch::Choice::always)), names_of(fuse<float>(other, 10)));
+    EXPECT_EQ(names_of(persistent(other, minibatch::Choice::always)),
+              names_of(fuse<float>(other, 10)));
     EXPECT_FALSE(minibatch::takes_many_steps(fuse<float>(other, 10)));
   }
-  EXPECT_EQ(sentence_of([&] {
-              persistent(step_of(table({100'000})), minibatch::Choice::always);
-            }),
+  EXPECT_EQ(sentence_of([&] { persistent(step_of(table({100'000})), minibatch::Choice::always); }),
             "no persistent kernel for 11-100000-4 and batches of 10 samples fits onto this GPU");
 }
 
@@ -383,7 +382,9 @@ std::vector<Case> cases() {
           {"3 workers, cnn", cnn, {.workers = 3}},
           {"8 workers", table({20}, sigmoid, squares), {.workers = 8}},
           {"persistent", table({20}), {}, {.persistent = minibatch::Choice::always}},
-          {"persistent, squares", table({7}, sigmoid, squares, false), {},
+          {"persistent, squares",
+           table({7}, sigmoid, squares, false),
+           {},
            {.persistent = minibatch::Choice::always}},
           {"own weights", table({20, 9}), own},
           {"own weights, cnn", cnn, own},
@@ -561,11 +562,10 @@ TYPED_TEST(FusedLines, ComputeWhatTheyReplace) {
       seen.insert(lines.seen().begin(), lines.seen().end());
     }
   }
-  EXPECT_EQ(seen,
-            (std::set<std::string>{"add_partials", "average_weights", "convolution_relu_pool",
-                                   "linear", "linear_gradients", "linear_input_gradient", "loss",
-                                   "output_layer", "persistent_step", "pool_relu_backward",
-                                   "update_by_sum"}));
+  EXPECT_EQ(seen, (std::set<std::string>{"add_partials", "average_weights", "convolution_relu_pool",
+                                         "linear", "linear_gradients", "linear_input_gradient",
+                                         "loss", "output_layer", "persistent_step",
+                                         "pool_relu_backward", "update_by_sum"}));
 }
 
 // ------------------------------------------------------------------------------------- side by

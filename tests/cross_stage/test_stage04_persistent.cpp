@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "01_serial/serial_executor.hpp"
-#include "04_minibatch/persistent/persistent_mlp.hpp"
+#include "04_minibatch/persistent/mlp_steps.hpp"
 #include "cross_stage/cuda_array.hpp"
 #include "cross_stage/fused_kernels.hpp"
 #include "cross_stage/random_shapes.hpp"
@@ -29,10 +29,10 @@ using cross_stage::train_recorded;
 using cross_stage::train_serially;
 using cross_stage::TrainingCase;
 using minibatch::Choice;
-using minibatch::MlpShape;
-using minibatch::PersistentMlp;
-using minibatch::PersistentPlan;
-using minibatch::Word;
+using minibatch::persistent::Mlp;
+using minibatch::persistent::MlpShape;
+using minibatch::persistent::Plan;
+using minibatch::persistent::Word;
 
 template <typename T>
 class Stage04Persistent : public testing::Test {
@@ -115,8 +115,7 @@ Trained<T> train_by_loops(const Perceptron& one, const Samples<T>& samples) {
                      samples.parameters[i].size() * sizeof(T));
   }
   for (Index step = 0; step < one.steps; ++step) {
-    executor.execute(programs.step,
-                     {.first = step * one.rows, .rows = one.rows, .step = step + 1});
+    executor.execute(programs.step, {.first = step * one.rows, .rows = one.rows, .step = step + 1});
   }
   Trained<T> result = {.parameters = samples.parameters,
                        .totals = totals_of<T>(executor, programs.totals)};
@@ -129,8 +128,7 @@ Trained<T> train_by_loops(const Perceptron& one, const Samples<T>& samples) {
 
 /// By one kernel, in two launches with the same mailbox.
 template <typename T>
-Trained<T> train_by_one_kernel(const Perceptron& one, const Samples<T>& samples,
-                               const PersistentPlan& plan) {
+Trained<T> train_by_one_kernel(const Perceptron& one, const Samples<T>& samples, const Plan& plan) {
   CudaArray<T> features(std::vector<T>(samples.features.begin(), samples.features.end()));
   CudaArray<std::int32_t> labels(samples.labels);
   CudaArray<std::uint32_t> order(samples.order);
@@ -140,31 +138,30 @@ Trained<T> train_by_one_kernel(const Perceptron& one, const Samples<T>& samples,
   CudaArray<Word> mailbox(std::vector<Word>(static_cast<std::size_t>(plan.mailbox.size)));
   const bool has_biases = one.model.biases;
   const bool squares = one.model.loss == LossKind::squared_error;
-  PersistentMlp<T> mlp = {
-      .shape = one.shape(),
-      .features = features.get(),
-      .labels = labels.get(),
-      .weight = parameters[0].get(),
-      .bias = has_biases ? parameters[1].get() : nullptr,
-      .out_weight = parameters[has_biases ? 2 : 1].get(),
-      .out_bias = has_biases ? parameters[3].get() : nullptr,
-      .activation = one.model.activation,
-      .loss = one.model.loss,
-      .out_activation = squares && one.model.activation == Activation::sigmoid
-                            ? Activation::sigmoid
-                            : Activation::none,
-      .learning_rate = static_cast<T>(learning_rate),
-      .l2 = static_cast<T>(one.l2),
-      .totals = totals.get()};
+  Mlp<T> mlp = {.shape = one.shape(),
+                .features = features.get(),
+                .labels = labels.get(),
+                .weight = parameters[0].get(),
+                .bias = has_biases ? parameters[1].get() : nullptr,
+                .out_weight = parameters[has_biases ? 2 : 1].get(),
+                .out_bias = has_biases ? parameters[3].get() : nullptr,
+                .activation = one.model.activation,
+                .loss = one.model.loss,
+                .out_activation = squares && one.model.activation == Activation::sigmoid
+                                      ? Activation::sigmoid
+                                      : Activation::none,
+                .learning_rate = static_cast<T>(learning_rate),
+                .l2 = static_cast<T>(one.l2),
+                .totals = totals.get()};
   mlp.shape.rows = one.rows;
-  minibatch::load_persistent_mlp<T>(plan);
+  minibatch::persistent::load_kernel<T>(plan);
   Index done = 0;
   for (const Index steps : {one.steps - 1, Index{1}}) {
     mlp.steps = steps;
     mlp.first_step = done + 1;
     mlp.order = order.get() + done * one.rows;
-    minibatch::train_persistently(nullptr, mlp, plan, mailbox.get(),
-                                  static_cast<std::uint32_t>(1 + done));
+    minibatch::persistent::train_steps(nullptr, mlp, plan, mailbox.get(),
+                                       static_cast<std::uint32_t>(1 + done));
     done += steps;
   }
   Trained<T> result = {.parameters = {}, .totals = totals.read().front()};
@@ -174,9 +171,9 @@ Trained<T> train_by_one_kernel(const Perceptron& one, const Samples<T>& samples,
 
 template <typename T>
 void expect_as_by_loops(const Perceptron& one) {
-  const auto plan =
-      minibatch::plan_slices<T>(one.shape(), one.input_slices, one.unit_slices, one.unit_tile,
-                                static_cast<std::size_t>(cuda::shared_memory_per_block()) - 64);
+  const auto plan = minibatch::persistent::plan_slices<T>(
+      one.shape(), one.input_slices, one.unit_slices, one.unit_tile,
+      static_cast<std::size_t>(cuda::shared_memory_per_block()) - 64);
   ASSERT_TRUE(plan) << one.name();
   const Samples<T> samples(one);
   const Trained<T> expected = train_by_loops(one, samples);
@@ -232,27 +229,28 @@ TYPED_TEST(Stage04Persistent, NetworksOfRandomShapesAreStage01s) {
 /// divides.
 TYPED_TEST(Stage04Persistent, NetworksOfExtremeShapesAreStage01s) {
   Perceptron few_rows = {.model = {.hidden = {5}, .sample = {33}, .classes = 3},
-                      .rows = 2,
-                      .max_rows = 3,
-                      .input_slices = 4};
+                         .rows = 2,
+                         .max_rows = 3,
+                         .input_slices = 4};
   expect_as_by_loops<TypeParam>(few_rows);
   Perceptron few_units = {.model = {.hidden = {3}, .sample = {1}, .classes = 2},
-                       .rows = 17,
-                       .max_rows = 17,
-                       .unit_slices = 3};
+                          .rows = 17,
+                          .max_rows = 17,
+                          .unit_slices = 3};
   expect_as_by_loops<TypeParam>(few_units);
   Perceptron smallest = {.model = {.hidden = {1}, .sample = {1}, .classes = 2}, .steps = 2};
   expect_as_by_loops<TypeParam>(smallest);
 }
 
-// ---------------------------------------------------------------------------------- whole trainings
+// ---------------------------------------------------------------------------------- whole
+// trainings
 
-const RecordedStepOptions persistent = {.fuse = {.persistent = Choice::always}};
+const RecordedStepOptions in_one_kernel = {.fuse = {.persistent = Choice::always}};
 
 TYPED_TEST(Stage04Persistent, TrainingsEqualThoseOfStage01) {
   for (const std::string name : {"mlp_relu", "mlp_squared_error"}) {
     const TrainingCase one = cases_named(name).front();
-    expect_same_arrival<TypeParam>(train_recorded<TypeParam>(one, {}, persistent),
+    expect_same_arrival<TypeParam>(train_recorded<TypeParam>(one, {}, in_one_kernel),
                                    train_serially<TypeParam>(one, {}), name);
   }
 }
@@ -261,14 +259,14 @@ TYPED_TEST(Stage04Persistent, TrainingsEqualThoseOfStage01) {
 TYPED_TEST(Stage04Persistent, EpochsOfSeveralLaunchesAreStage01s) {
   TrainingCase one = cases_named("mlp_squared_error").front();
   one.options.batch_size = 2;  // 49 steps
-  expect_same_arrival<TypeParam>(train_recorded<TypeParam>(one, {}, persistent),
+  expect_same_arrival<TypeParam>(train_recorded<TypeParam>(one, {}, in_one_kernel),
                                  train_serially<TypeParam>(one, {}), one.name);
 }
 
 TYPED_TEST(Stage04Persistent, TrainingsRepeatThemselvesBitForBit) {
   const TrainingCase one = cases_named("mlp_relu").front();
-  expect_same_bits(train_recorded<TypeParam>(one, {}, persistent),
-                   train_recorded<TypeParam>(one, {}, persistent), one.name);
+  expect_same_bits(train_recorded<TypeParam>(one, {}, in_one_kernel),
+                   train_recorded<TypeParam>(one, {}, in_one_kernel), one.name);
 }
 
 }  // namespace

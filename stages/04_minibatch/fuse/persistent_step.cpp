@@ -25,8 +25,8 @@ std::optional<Layer> layer_after(const Rewriter& rewriter, ValueId input) {
   std::optional<Layer> layer;
   for (const std::size_t line : rewriter.readers_of(input)) {
     const auto* const gemm = rewriter.get<Gemm>(line);
-    const bool is_forward = gemm != nullptr && gemm->a == input &&
-                            gemm->op_a == Transpose::no && gemm->op_b == Transpose::no;
+    const bool is_forward = gemm != nullptr && gemm->a == input && gemm->op_a == Transpose::no &&
+                            gemm->op_b == Transpose::no;
     if (is_forward) layer = {.weight = gemm->b, .bias = {}, .output = gemm->c};
   }
   if (!layer) return std::nullopt;
@@ -69,9 +69,8 @@ bool take(const Op& op, PersistentStep& step) {
 /// How many lines of a kind there are.
 template <typename Op>
 std::ptrdiff_t count(const Program& program) {
-  return std::count_if(program.lines.begin(), program.lines.end(), [](const Line& line) {
-    return std::holds_alternative<Op>(line.operation);
-  });
+  return std::count_if(program.lines.begin(), program.lines.end(),
+                       [](const Line& line) { return std::holds_alternative<Op>(line.operation); });
 }
 
 /// All of the program as one line, if it is a step of a network with one hidden layer and of
@@ -105,7 +104,7 @@ std::optional<PersistentStep> whole_step(const Rewriter& rewriter) {
   return step;
 }
 
-std::string text_of(const MlpShape& shape) {
+std::string text_of(const persistent::MlpShape& shape) {
   return std::to_string(shape.in) + "-" + std::to_string(shape.hidden) + "-" +
          std::to_string(shape.out);
 }
@@ -120,16 +119,16 @@ void fuse_persistent_step(Fusion& fusion, Choice choice) {
   if (choice == Choice::never || is_slower) return;
   const auto step = whole_step(fusion.rewriter);
   if (!step) return;
-  const MlpShape shape = {.in = fusion.value(step->hidden_weight).shape[0],
-                          .hidden = fusion.value(step->hidden_weight).shape[1],
-                          .out = fusion.value(step->weight).shape[1],
-                          .rows = fusion.max_rows};
-  const auto plan = plan_persistent<T>(shape);
+  const persistent::MlpShape shape = {.in = fusion.value(step->hidden_weight).shape[0],
+                                      .hidden = fusion.value(step->hidden_weight).shape[1],
+                                      .out = fusion.value(step->weight).shape[1],
+                                      .rows = fusion.max_rows};
+  const auto plan = persistent::plan_blocks<T>(shape);
   if (!plan && choice == Choice::always) {
     throw Error("no persistent kernel for " + text_of(shape) + " and batches of " +
                 count_of(shape.rows, "sample") + " fits onto this GPU");
   }
-  if (!plan || (choice == Choice::automatic && !is_faster<T>(*plan, shape))) return;
+  if (!plan || (choice == Choice::automatic && !persistent::is_faster<T>(*plan, shape))) return;
   std::vector<std::size_t> members(fusion.rewriter.size());
   std::iota(members.begin(), members.end(), std::size_t{0});
   fusion.rewriter.fuse(members, *step);

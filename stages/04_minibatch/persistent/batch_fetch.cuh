@@ -12,7 +12,7 @@
 #include "03_shared_memory/gemm/copy_async.cuh"
 #include "04_minibatch/persistent/slice.cuh"
 
-namespace stagewise::minibatch {
+namespace stagewise::minibatch::persistent {
 
 //! [bulk_copies]
 /// Counts the bytes of bulk copies. In shared memory.
@@ -91,7 +91,7 @@ template <typename T>
 class BatchFetch {
  public:
   /// All threads of the block construct one, and meet at a barrier before they use it.
-  __device__ BatchFetch(const PersistentMlp<T>& mlp, const Slice<T>& slice, BulkBarrier* barrier)
+  __device__ BatchFetch(const Mlp<T>& mlp, const Slice<T>& slice, BulkBarrier* barrier)
       : mlp_(mlp), slice_(slice), barrier_(barrier) {
     const auto begin = reinterpret_cast<std::uintptr_t>(mlp.features);
     has_vectors_ = begin % 16 == 0 && mlp.shape.in % Slice<T>::length == 0;
@@ -117,9 +117,8 @@ class BatchFetch {
     if (step + 1 < mlp_.steps) {
       const std::uint32_t* const order = mlp_.order + (step + 1) * slice_.rows;
       std::uint32_t* const next = slice_.samples_of(step + 1);
-      for_each(slice_.rows, [&](int row) {
-        shared_memory::copy_async<4>(next + row, order + row, true);
-      });
+      for_each(slice_.rows,
+               [&](int row) { shared_memory::copy_async<4>(next + row, order + row, true); });
     }
     __pipeline_commit();
   }
@@ -160,11 +159,11 @@ class BatchFetch {
     }
   }
 
-  const PersistentMlp<T>& mlp_;
+  const Mlp<T>& mlp_;
   const Slice<T>& slice_;
   BulkBarrier* barrier_;
   bool has_vectors_;
 };
 //! [fetch]
 
-}  // namespace stagewise::minibatch
+}  // namespace stagewise::minibatch::persistent

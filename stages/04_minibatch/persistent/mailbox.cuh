@@ -14,13 +14,12 @@
 
 #include <cstdint>
 #include <cstring>
-
 #include <cuda/atomic>
 
 #include "03_shared_memory/vector.cuh"
 #include "04_minibatch/persistent/plan.hpp"
 
-namespace stagewise::minibatch {
+namespace stagewise::minibatch::persistent {
 
 /// Two words: 16 bytes, the most that a thread can load or store at once.
 struct alignas(16) WordPair {
@@ -158,4 +157,4 @@ __device__ void receive(int count, std::uint32_t step, T* to, const BoxOf& box_o
 }
 //! [receive]
 
-}  // namespace stagewise::minibatch
+}  // namespace stagewise::minibatch::persistent

@@ -10,7 +10,7 @@
 #include "04_minibatch/persistent/row_outputs.cuh"
 #include "04_minibatch/persistent/slice.cuh"
 
-namespace stagewise::minibatch {
+namespace stagewise::minibatch::persistent {
 
 /// What a thread knows of the losses of its rows.
 struct Score {
@@ -22,8 +22,7 @@ struct Score {
 //! [send_logits]
 /// Sends what this slice of units gives of the logits.
 template <typename T>
-__device__ void send_logits(const PersistentArguments<T>& p, const Slice<T>& s,
-                            const Inboxes& boxes) {
+__device__ void send_logits(const Arguments<T>& p, const Slice<T>& s, const Inboxes& boxes) {
   using Vector = shared_memory::Vector<T>;
   Word* const box = boxes.logits + static_cast<Index>(s.inputs) * s.logits_box * words_of<T>;
   const int first = s.units_slice * s.own_rows * s.out;
@@ -49,7 +48,7 @@ __device__ void send_logits(const PersistentArguments<T>& p, const Slice<T>& s,
 
 /// Receives the logits' parts, adds them up in the order of the slices, and finds the gradients.
 template <typename T>
-__device__ void find_output_gradients(const PersistentArguments<T>& p, const Slice<T>& s,
+__device__ void find_output_gradients(const Arguments<T>& p, const Slice<T>& s,
                                       const Inboxes& boxes, const std::int32_t* labels) {
   const int own = s.own_rows * s.out;
   Word* const box = boxes.logits + static_cast<Index>(s.inputs) * s.logits_box * words_of<T>;
@@ -75,8 +74,7 @@ __device__ void find_output_gradients(const PersistentArguments<T>& p, const Sli
 /// Sends the gradient before the hidden layer's activation, of own rows, to all blocks of the same
 /// units.
 template <typename T>
-__device__ void send_dhidden(const PersistentArguments<T>& p, const Slice<T>& s,
-                             const Inboxes& boxes) {
+__device__ void send_dhidden(const Arguments<T>& p, const Slice<T>& s, const Inboxes& boxes) {
   Word* const box =
       boxes.dhidden + static_cast<Index>(s.units_slice) * s.rows * s.units * words_of<T>;
   for_each(s.own_rows * s.units, [&](int i) {
@@ -106,8 +104,7 @@ __device__ void receive_dhidden(const Slice<T>& s, const Inboxes& boxes) {
 
 /// Sends the sums over own rows of the gradients of the last layer's weights and of both biases.
 template <typename T>
-__device__ void send_gradients(const PersistentArguments<T>& p, const Slice<T>& s,
-                               const Inboxes& boxes) {
+__device__ void send_gradients(const Arguments<T>& p, const Slice<T>& s, const Inboxes& boxes) {
   if (s.own_rows == 0) return;
   Word* const box =
       boxes.gradients + static_cast<Index>(s.units_slice) * s.gradients_box * words_of<T>;
@@ -145,8 +142,8 @@ __device__ void receive_gradients(const Slice<T>& s, const Inboxes& boxes) {
 
 /// Adds them up, in the order of the rows, and updates the slice of the last layer and the biases.
 template <typename T>
-__device__ void update_output_layer(const PersistentArguments<T>& p, const Slice<T>& s) {
-  const PersistentMlp<T>& mlp = p.mlp;
+__device__ void update_output_layer(const Arguments<T>& p, const Slice<T>& s) {
+  const Mlp<T>& mlp = p.mlp;
   const int weights = s.units * s.out;
   for_each(s.gradients, [&](int i) {
     T gradient = s.exchange[i];
@@ -170,8 +167,8 @@ __device__ void update_output_layer(const PersistentArguments<T>& p, const Slice
 
 /// Counts losses and right answers of own rows: those of the first slice of units do it for all.
 template <typename T>
-__device__ void count_losses(const PersistentArguments<T>& p, const Slice<T>& s,
-                             const std::int32_t* labels, std::int64_t step, Score& score) {
+__device__ void count_losses(const Arguments<T>& p, const Slice<T>& s, const std::int32_t* labels,
+                             std::int64_t step, Score& score) {
   if (s.units_slice != 0) return;
   for_each(s.own_rows, [&](int row) {
     const T* const y = s.outputs + row * s.out;
@@ -182,4 +179,4 @@ __device__ void count_losses(const PersistentArguments<T>& p, const Slice<T>& s,
   });
 }
 
-}  // namespace stagewise::minibatch
+}  // namespace stagewise::minibatch::persistent

@@ -4,7 +4,7 @@
 
 #include "cuda/device.hpp"
 
-namespace stagewise::minibatch {
+namespace stagewise::minibatch::persistent {
 namespace {
 
 constexpr Index pieces(Index n, Index size) {
@@ -37,7 +37,7 @@ Index odd_stride(Index elements) {
 }
 
 template <typename T>
-Block block_of(const MlpShape& shape, const PersistentPlan& plan) {
+Block block_of(const MlpShape& shape, const Plan& plan) {
   return {.rows = padded(shape.rows, row_tile),
           .own_rows = pieces(shape.rows, plan.input_slices),
           .k_stride = odd_stride<T>(plan.k_vectors * length<T>),
@@ -47,7 +47,7 @@ Block block_of(const MlpShape& shape, const PersistentPlan& plan) {
 }
 
 template <typename T>
-SharedLayout shared_layout(const MlpShape& shape, const PersistentPlan& plan, const Block& block) {
+SharedLayout shared_layout(const MlpShape& shape, const Plan& plan, const Block& block) {
   Index end = 0;
   const auto place = [&](Index elements) {
     const Index begin = end;
@@ -79,8 +79,7 @@ SharedLayout shared_layout(const MlpShape& shape, const PersistentPlan& plan, co
 }
 
 template <typename T>
-MailboxLayout mailbox_layout(const MlpShape& shape, const PersistentPlan& plan,
-                             const Block& block) {
+MailboxLayout mailbox_layout(const MlpShape& shape, const Plan& plan, const Block& block) {
   Index end = 0;
   const auto place = [&](Index elements) {
     const Index begin = end;
@@ -102,26 +101,25 @@ MailboxLayout mailbox_layout(const MlpShape& shape, const PersistentPlan& plan,
 }  // namespace
 
 template <typename T>
-std::optional<PersistentPlan> plan_slices(const MlpShape& shape, int input_slices, int unit_slices,
-                                          int unit_tile, std::size_t shared_bytes) {
+std::optional<Plan> plan_slices(const MlpShape& shape, int input_slices, int unit_slices,
+                                int unit_tile, std::size_t shared_bytes) {
   const Index vectors = pieces(shape.in, length<T>);
-  PersistentPlan plan = {.input_slices = input_slices,
-                         .unit_slices = unit_slices,
-                         .unit_tile = unit_tile,
-                         .k_vectors = static_cast<int>(pieces(vectors, input_slices)),
-                         .units = static_cast<int>(
-                             padded(pieces(shape.hidden, unit_slices), unit_tile))};
+  Plan plan = {.input_slices = input_slices,
+               .unit_slices = unit_slices,
+               .unit_tile = unit_tile,
+               .k_vectors = static_cast<int>(pieces(vectors, input_slices)),
+               .units = static_cast<int>(padded(pieces(shape.hidden, unit_slices), unit_tile))};
   const Index unit_groups = plan.units / unit_tile;
   const Index forward_tiles = pieces(shape.rows, row_tile) * unit_groups;
   const Index backward_tiles = plan.k_vectors * unit_groups;
   if (vectors < input_slices || shape.hidden < unit_slices) return std::nullopt;
-  if (forward_tiles > persistent_threads || backward_tiles > persistent_threads) return std::nullopt;
+  if (forward_tiles > block_threads || backward_tiles > block_threads) return std::nullopt;
   plan.forward_parts =
-      static_cast<int>(std::min<Index>(persistent_threads / forward_tiles, plan.k_vectors));
+      static_cast<int>(std::min<Index>(block_threads / forward_tiles, plan.k_vectors));
   plan.backward_parts =
-      static_cast<int>(std::min<Index>(persistent_threads / backward_tiles, shape.rows));
+      static_cast<int>(std::min<Index>(block_threads / backward_tiles, shape.rows));
   const Block block = block_of<T>(shape, plan);
-  if (block.own_rows > persistent_threads) return std::nullopt;
+  if (block.own_rows > block_threads) return std::nullopt;
   // Before anything is counted in ints.
   const double numbers = static_cast<double>(block.rows) * static_cast<double>(block.k_stride);
   if (numbers * sizeof(T) > static_cast<double>(shared_bytes)) return std::nullopt;
@@ -137,22 +135,21 @@ std::optional<PersistentPlan> plan_slices(const MlpShape& shape, int input_slice
   const double backward = static_cast<double>(pieces(shape.rows, plan.backward_parts)) * fma *
                           unit_tile *
                           static_cast<double>(pieces(backward_tiles * plan.backward_parts, 128));
-  const double words =
-      static_cast<double>((2 * plan.input_slices * block.own_rows * block.units +
-                           plan.unit_slices * block.own_rows * shape.out +
-                           plan.input_slices * block.gradients) *
-                          words_of<T>) /
-      2;
+  const double words = static_cast<double>((2 * plan.input_slices * block.own_rows * block.units +
+                                            plan.unit_slices * block.own_rows * shape.out +
+                                            plan.input_slices * block.gradients) *
+                                           words_of<T>) /
+                       2;
   plan.cycles = 1.4 * (forward + backward) + 0.8 * words + 6000;
   return plan;
 }
 
 template <typename T>
-std::optional<PersistentPlan> plan_persistent(const MlpShape& shape) {
+std::optional<Plan> plan_blocks(const MlpShape& shape) {
   constexpr std::size_t reserved = 64;  // what the kernel has of its own
   const auto bytes = static_cast<std::size_t>(cuda::shared_memory_per_block()) - reserved;
   const int most = cuda::multiprocessors();
-  std::optional<PersistentPlan> best;
+  std::optional<Plan> best;
   for (int unit_slices = 1; unit_slices <= std::min<Index>(most, shape.hidden); ++unit_slices) {
     for (int input_slices = 1; input_slices * unit_slices <= most; ++input_slices) {
       for (const int unit_tile : {4, 8}) {
@@ -165,7 +162,7 @@ std::optional<PersistentPlan> plan_persistent(const MlpShape& shape) {
 }
 
 template <typename T>
-bool is_faster(const PersistentPlan& plan, const MlpShape& shape) {
+bool is_faster(const Plan& plan, const MlpShape& shape) {
   constexpr double start = 36'000;  // of the launches of a step, in cycles
   const double multiplications = 3.0 * static_cast<double>(shape.rows) *
                                  static_cast<double>(shape.hidden) *
@@ -174,13 +171,11 @@ bool is_faster(const PersistentPlan& plan, const MlpShape& shape) {
   return plan.cycles < start + multiplications / rate;
 }
 
-template bool is_faster<float>(const PersistentPlan&, const MlpShape&);
-template bool is_faster<double>(const PersistentPlan&, const MlpShape&);
-template std::optional<PersistentPlan> plan_slices<float>(const MlpShape&, int, int, int,
-                                                          std::size_t);
-template std::optional<PersistentPlan> plan_slices<double>(const MlpShape&, int, int, int,
-                                                           std::size_t);
-template std::optional<PersistentPlan> plan_persistent<float>(const MlpShape&);
-template std::optional<PersistentPlan> plan_persistent<double>(const MlpShape&);
+template bool is_faster<float>(const Plan&, const MlpShape&);
+template bool is_faster<double>(const Plan&, const MlpShape&);
+template std::optional<Plan> plan_slices<float>(const MlpShape&, int, int, int, std::size_t);
+template std::optional<Plan> plan_slices<double>(const MlpShape&, int, int, int, std::size_t);
+template std::optional<Plan> plan_blocks<float>(const MlpShape&);
+template std::optional<Plan> plan_blocks<double>(const MlpShape&);
 
-}  // namespace stagewise::minibatch
+}  // namespace stagewise::minibatch::persistent

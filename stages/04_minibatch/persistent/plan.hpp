@@ -7,7 +7,7 @@
 
 #include "tensor/shape.hpp"
 
-namespace stagewise::minibatch {
+namespace stagewise::minibatch::persistent {
 
 /// 4 bytes of data, and the number of the step to which they belong.
 using Word = unsigned long long;
@@ -25,18 +25,18 @@ struct MlpShape {
 };
 
 /// Threads of a block. Each can have 128 registers.
-constexpr int persistent_threads = 512;
+constexpr int block_threads = 512;
 
 /// Where things are in a block's shared memory, counted in numbers.
 struct SharedLayout {
-  int input = 0;     ///< [2][rows padded][k stride]: the slice of this batch and of the next
-  int weight = 0;    ///< [units][k stride]: the slice of the hidden layer's weights
-  int partials = 0;  ///< sums of parts of the threads, or of other blocks
-  int exchange = 0;  ///< what others have sent: logits, gradients
-  int hidden = 0;    ///< [own rows][units]
-  int dhidden = 0;   ///< [own rows][units]
-  int outputs = 0;   ///< [own rows][out]
-  int doutputs = 0;  ///< [own rows][out]
+  int input = 0;       ///< [2][rows padded][k stride]: the slice of this batch and of the next
+  int weight = 0;      ///< [units][k stride]: the slice of the hidden layer's weights
+  int partials = 0;    ///< sums of parts of the threads, or of other blocks
+  int exchange = 0;    ///< what others have sent: logits, gradients
+  int hidden = 0;      ///< [own rows][units]
+  int dhidden = 0;     ///< [own rows][units]
+  int outputs = 0;     ///< [own rows][out]
+  int doutputs = 0;    ///< [own rows][out]
   int out_weight = 0;  ///< [out][unit stride]: the slice of the last layer's weights
   int bias = 0;        ///< [units]
   int out_bias = 0;    ///< [out]
@@ -48,7 +48,7 @@ struct SharedLayout {
 /// Where the inboxes begin, counted in words. Of each but the last there are two, `parity_words`
 /// apart.
 struct MailboxLayout {
-  Index logits = 0;     ///< the first inbox begins at 0
+  Index logits = 0;  ///< the first inbox begins at 0
   Index dhidden = 0;
   Index gradients = 0;
   Index parity_words = 0;
@@ -58,7 +58,7 @@ struct MailboxLayout {
 
 /// Which block does what: block number s unit_slices + c has slice s of the inputs and slice c of
 /// the hidden units.
-struct PersistentPlan {
+struct Plan {
   int input_slices = 0;
   int unit_slices = 0;
   int unit_tile = 0;       ///< hidden units of a thread in a product: 4 or 8
@@ -75,17 +75,17 @@ struct PersistentPlan {
 
 /// The division into these slices; none if it does not fit into `shared_bytes` for a block.
 template <typename T>
-std::optional<PersistentPlan> plan_slices(const MlpShape& shape, int input_slices, int unit_slices,
-                                          int unit_tile, std::size_t shared_bytes);
+std::optional<Plan> plan_slices(const MlpShape& shape, int input_slices, int unit_slices,
+                                int unit_tile, std::size_t shared_bytes);
 
 /// The division that is estimated to be the fastest on the current GPU; none if none fits.
 /// @throws Error if no GPU can be used.
 template <typename T>
-std::optional<PersistentPlan> plan_persistent(const MlpShape& shape);
+std::optional<Plan> plan_blocks(const MlpShape& shape);
 
 /// Whether steps by a persistent kernel are estimated to be faster than the kernels of a recorded
 /// step, one after another.
 template <typename T>
-bool is_faster(const PersistentPlan& plan, const MlpShape& shape);
+bool is_faster(const Plan& plan, const MlpShape& shape);
 
-}  // namespace stagewise::minibatch
+}  // namespace stagewise::minibatch::persistent

@@ -8,7 +8,7 @@
 
 #include "04_minibatch/persistent/slice.cuh"
 
-namespace stagewise::minibatch {
+namespace stagewise::minibatch::persistent {
 
 /// A thread's part of a product: which tile, and which part of the sum.
 struct TilePart {
@@ -63,7 +63,8 @@ __device__ void multiply_forward(const Slice<T>& s, const TilePart& tile, int pa
     Vector rows[row_tile];
     Vector units[unit_tile];
 #pragma unroll
-    for (int i = 0; i < row_tile; ++i) rows[i] = *reinterpret_cast<const Vector*>(x + i * x_step + k);
+    for (int i = 0; i < row_tile; ++i)
+      rows[i] = *reinterpret_cast<const Vector*>(x + i * x_step + k);
 #pragma unroll
     for (int j = 0; j < unit_tile; ++j) {
       units[j] = *reinterpret_cast<const Vector*>(w + j * w_step + k);
@@ -77,8 +78,7 @@ __device__ void multiply_forward(const Slice<T>& s, const TilePart& tile, int pa
       }
     }
   }
-  T* const to =
-      s.partials + tile.part * row_groups * row_tile * s.units + tile.across * unit_tile;
+  T* const to = s.partials + tile.part * row_groups * row_tile * s.units + tile.across * unit_tile;
 #pragma unroll
   for (int i = 0; i < row_tile; ++i) {
 #pragma unroll
@@ -163,4 +163,4 @@ __device__ void update_weights(const Slice<T>& s, int parts, T learning_rate, T 
   });
 }
 
-}  // namespace stagewise::minibatch
+}  // namespace stagewise::minibatch::persistent

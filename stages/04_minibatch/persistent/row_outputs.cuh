@@ -3,9 +3,9 @@
 #pragma once
 
 #include "04_minibatch/activation.cuh"
-#include "04_minibatch/persistent/persistent_mlp.hpp"
+#include "04_minibatch/persistent/mlp_steps.hpp"
 
-namespace stagewise::minibatch {
+namespace stagewise::minibatch::persistent {
 
 /// The largest of a row's outputs.
 template <typename T>
@@ -34,7 +34,7 @@ __device__ T target_of(std::int32_t label, int j, int count) {
 
 /// The gradient of the mean loss with respect to output j, before its activation.
 template <typename T>
-__device__ T output_gradient(const PersistentMlp<T>& mlp, const T* y, int j, std::int32_t label) {
+__device__ T output_gradient(const Mlp<T>& mlp, const T* y, int j, std::int32_t label) {
   const auto count = static_cast<int>(mlp.shape.out);
   const auto rows = static_cast<T>(mlp.shape.rows);
   T gradient;
@@ -50,7 +50,7 @@ __device__ T output_gradient(const PersistentMlp<T>& mlp, const T* y, int j, std
 
 /// The loss of a row.
 template <typename T>
-__device__ T loss_of_row(const PersistentMlp<T>& mlp, const T* y, std::int32_t label) {
+__device__ T loss_of_row(const Mlp<T>& mlp, const T* y, std::int32_t label) {
   const auto count = static_cast<int>(mlp.shape.out);
   if (mlp.loss == LossKind::cross_entropy) {
     const T largest = largest_output(y, count);
@@ -66,7 +66,7 @@ __device__ T loss_of_row(const PersistentMlp<T>& mlp, const T* y, std::int32_t l
 
 /// The class that a row's outputs name; the lowest wins ties.
 template <typename T>
-__device__ std::int32_t class_of_row(const PersistentMlp<T>& mlp, const T* y) {
+__device__ std::int32_t class_of_row(const Mlp<T>& mlp, const T* y) {
   if (mlp.has_threshold) return y[0] >= mlp.threshold ? 1 : 0;
   int best = 0;
   for (int j = 1; j < mlp.shape.out; ++j) {
@@ -75,4 +75,4 @@ __device__ std::int32_t class_of_row(const PersistentMlp<T>& mlp, const T* y) {
   return best;
 }
 
-}  // namespace stagewise::minibatch
+}  // namespace stagewise::minibatch::persistent

@@ -4,16 +4,16 @@
 
 #include "03_shared_memory/vector.cuh"
 #include "04_minibatch/persistent/mailbox.cuh"
-#include "04_minibatch/persistent/persistent_mlp.hpp"
+#include "04_minibatch/persistent/mlp_steps.hpp"
 #include "cuda/fast_divmod.cuh"
 
-namespace stagewise::minibatch {
+namespace stagewise::minibatch::persistent {
 
 /// What all blocks get.
 template <typename T>
-struct PersistentArguments {
-  PersistentMlp<T> mlp;
-  PersistentPlan plan;
+struct Arguments {
+  Mlp<T> mlp;
+  Plan plan;
   Word* mailbox;
   std::uint32_t first_flag;
   cuda::FastDivmod by_units;  ///< numbers of a slice's units
@@ -48,8 +48,8 @@ struct Slice {
   int k_vectors;
   int k_stride;
   int unit_stride;
-  int gradients;  ///< of the last layer's weights, then of the hidden biases, then of the others
-  int logits_box;     ///< numbers in the inbox of a slice of inputs
+  int gradients;   ///< of the last layer's weights, then of the hidden biases, then of the others
+  int logits_box;  ///< numbers in the inbox of a slice of inputs
   int gradients_box;  ///< numbers in the inbox of a slice of units
 
   T* input;
@@ -68,8 +68,8 @@ struct Slice {
 
   static __device__ int even(int count) { return count + count % 2; }
 
-  __device__ Slice(const PersistentArguments<T>& p, T* shared) {
-    const PersistentPlan& plan = p.plan;
+  __device__ Slice(const Arguments<T>& p, T* shared) {
+    const Plan& plan = p.plan;
     input_slices = plan.input_slices;
     unit_slices = plan.unit_slices;
     inputs = static_cast<int>(blockIdx.x) / unit_slices;
@@ -142,7 +142,7 @@ struct Inboxes {
   std::uint32_t flag;
 
   template <typename T>
-  __device__ Inboxes(const PersistentArguments<T>& p, Index step)
+  __device__ Inboxes(const Arguments<T>& p, Index step)
       : flag(p.first_flag + static_cast<std::uint32_t>(step)) {
     const MailboxLayout& at = p.plan.mailbox;
     Word* const begin = p.mailbox + (flag % 2 == 0 ? 0 : at.parity_words);
@@ -154,4 +154,4 @@ struct Inboxes {
 };
 //! [inboxes]
 
-}  // namespace stagewise::minibatch
+}  // namespace stagewise::minibatch::persistent

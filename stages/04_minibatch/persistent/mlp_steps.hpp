@@ -9,12 +9,12 @@
 #include "04_minibatch/persistent/plan.hpp"
 #include "network/problems.hpp"
 
-namespace stagewise::minibatch {
+namespace stagewise::minibatch::persistent {
 
 /// Steps of a network with one hidden layer, on a data set that is on the device. Pointers are to
 /// device memory and not owned.
 template <typename T>
-struct PersistentMlp {
+struct Mlp {
   MlpShape shape;  ///< rows: of each batch, at most those of the plan
   Index steps = 0;
 
@@ -35,14 +35,14 @@ struct PersistentMlp {
   T l2 = 0;  ///< of the weights
 
   Totals* totals = nullptr;
-  std::int64_t first_step = 1;               ///< number of the first step, for first_bad_step
-  volatile std::int64_t* progress = nullptr; ///< receives, for the host, the number of each step
-                                             ///< that is done; null: not needed
+  std::int64_t first_step = 1;                ///< number of the first step, for first_bad_step
+  volatile std::int64_t* progress = nullptr;  ///< receives, for the host, the number of each step
+                                              ///< that is done; null: not needed
 };
 
 /// Loads the kernel of a plan, so that its first launch need not.
 template <typename T>
-void load_persistent_mlp(const PersistentPlan& plan);
+void load_kernel(const Plan& plan);
 
 /// Takes the steps, one after another. Its kernel must have been loaded.
 /// @param mailbox plan.mailbox.size words of device memory: zero before the first call, and in
@@ -50,7 +50,7 @@ void load_persistent_mlp(const PersistentPlan& plan);
 /// @param first_flag the number of the first step in the words, and of those behind it the next
 ///        ones: none that was used with this mailbox before.
 template <typename T>
-void train_persistently(cudaStream_t stream, const PersistentMlp<T>& mlp,
-                        const PersistentPlan& plan, Word* mailbox, std::uint32_t first_flag);
+void train_steps(cudaStream_t stream, const Mlp<T>& mlp, const Plan& plan, Word* mailbox,
+                 std::uint32_t first_flag);
 
-}  // namespace stagewise::minibatch
+}  // namespace stagewise::minibatch::persistent

@@ -8,14 +8,14 @@
 #include "04_minibatch/persistent/products.cuh"
 #include "cuda/check.hpp"
 
-namespace stagewise::minibatch {
+namespace stagewise::minibatch::persistent {
 namespace {
 
 // ------------------------------------------------------------------------------------- parameters
 
 /// Fetches the block's slices of the parameters; all that is padding becomes zero.
 template <int unit_tile, typename T>
-__device__ void load_parameters(const PersistentMlp<T>& mlp, const Slice<T>& s) {
+__device__ void load_parameters(const Mlp<T>& mlp, const Slice<T>& s) {
   const auto hidden = static_cast<int>(mlp.shape.hidden);
   const int unit_groups = s.units / unit_tile;
   for_each(s.units * s.k_vectors * s.length, [&](int i) {
@@ -44,7 +44,7 @@ __device__ void load_parameters(const PersistentMlp<T>& mlp, const Slice<T>& s) 
 /// Stores what this block alone has: its slice of the hidden weights, and for others, too, that of
 /// the last layer.
 template <int unit_tile, typename T>
-__device__ void store_parameters(const PersistentMlp<T>& mlp, const Slice<T>& s) {
+__device__ void store_parameters(const Mlp<T>& mlp, const Slice<T>& s) {
   const auto hidden = static_cast<int>(mlp.shape.hidden);
   const int unit_groups = s.units / unit_tile;
   for_each(s.units * s.input_count, [&](int i) {
@@ -72,8 +72,7 @@ __device__ void store_parameters(const PersistentMlp<T>& mlp, const Slice<T>& s)
 
 /// Adds up what the threads have of the products, and sends each owner of rows its part.
 template <typename T>
-__device__ void send_sums(const PersistentArguments<T>& p, const Slice<T>& s,
-                          const Inboxes& boxes) {
+__device__ void send_sums(const Arguments<T>& p, const Slice<T>& s, const Inboxes& boxes) {
   constexpr int per_pair = values_per_pair<T>;
   using Values = shared_memory::Vector<T, per_pair>;
   const int part = (s.rows + row_tile - 1) / row_tile * row_tile * s.units;
@@ -110,7 +109,7 @@ __device__ void receive_sums(const Slice<T>& s, const Inboxes& boxes) {
 
 /// hidden = activation(the sums, in the order of the slices, + bias).
 template <typename T>
-__device__ void find_hidden(const PersistentArguments<T>& p, const Slice<T>& s) {
+__device__ void find_hidden(const Arguments<T>& p, const Slice<T>& s) {
   const int own = s.max_own_rows * s.units;
   for_each(s.own_rows * s.units, [&](int i) {
     T sum = s.partials[i];
@@ -124,8 +123,8 @@ __device__ void find_hidden(const PersistentArguments<T>& p, const Slice<T>& s) 
 
 /// Adds up the scores of all threads, in the order of the rows: block 0 gets them.
 template <typename T>
-__device__ void add_to_totals(const PersistentArguments<T>& p, const Slice<T>& s,
-                              const Score& score, std::uint32_t flag) {
+__device__ void add_to_totals(const Arguments<T>& p, const Slice<T>& s, const Score& score,
+                              std::uint32_t flag) {
   if (s.units_slice != 0 || s.own_rows == 0) return;
   auto* const numbers = reinterpret_cast<double*>(s.exchange);
   const int scorers = min(s.own_rows, static_cast<int>(blockDim.x));
@@ -173,11 +172,10 @@ __device__ void add_to_totals(const PersistentArguments<T>& p, const Slice<T>& s
 
 //! [kernel]
 template <int unit_tile, typename T>
-__global__ void __launch_bounds__(persistent_threads, 1)
-    persistent_mlp_kernel(const PersistentArguments<T> p) {
+__global__ void __launch_bounds__(block_threads, 1) persistent_kernel(const Arguments<T> p) {
   extern __shared__ __align__(16) unsigned char bytes[];
   __shared__ BulkBarrier barrier;
-  const PersistentMlp<T>& mlp = p.mlp;
+  const Mlp<T>& mlp = p.mlp;
   const Slice<T> s(p, reinterpret_cast<T*>(bytes));
   const int forward_parts = p.plan.forward_parts;
   const int backward_parts = p.plan.backward_parts;
@@ -236,51 +234,48 @@ __global__ void __launch_bounds__(persistent_threads, 1)
 //! [kernel]
 
 template <typename T>
-using Kernel = void (*)(PersistentArguments<T>);
+using Kernel = void (*)(Arguments<T>);
 
 template <typename T>
-Kernel<T> kernel_of(const PersistentPlan& plan) {
-  return plan.unit_tile == 4 ? persistent_mlp_kernel<4, T> : persistent_mlp_kernel<8, T>;
+Kernel<T> kernel_of(const Plan& plan) {
+  return plan.unit_tile == 4 ? persistent_kernel<4, T> : persistent_kernel<8, T>;
 }
 
 template <typename T>
-std::size_t shared_bytes(const PersistentPlan& plan) {
+std::size_t shared_bytes(const Plan& plan) {
   return static_cast<std::size_t>(plan.shared.size) * sizeof(T);
 }
 
 }  // namespace
 
 template <typename T>
-void load_persistent_mlp(const PersistentPlan& plan) {
+void load_kernel(const Plan& plan) {
   CUDA_CHECK(cudaFuncSetAttribute(kernel_of<T>(plan), cudaFuncAttributeMaxDynamicSharedMemorySize,
                                   static_cast<int>(shared_bytes<T>(plan))));
 }
 
 template <typename T>
-void train_persistently(cudaStream_t stream, const PersistentMlp<T>& mlp,
-                        const PersistentPlan& plan, Word* mailbox, std::uint32_t first_flag) {
+void train_steps(cudaStream_t stream, const Mlp<T>& mlp, const Plan& plan, Word* mailbox,
+                 std::uint32_t first_flag) {
   if (mlp.steps == 0 || mlp.shape.rows == 0) return;
   const auto own_rows =
       static_cast<int>((mlp.shape.rows + plan.input_slices - 1) / plan.input_slices);
-  PersistentArguments<T> arguments = {
-      .mlp = mlp,
-      .plan = plan,
-      .mailbox = mailbox,
-      .first_flag = first_flag,
-      .by_units = cuda::FastDivmod(plan.units),
-      .by_out = cuda::FastDivmod(static_cast<int>(mlp.shape.out)),
-      .by_own_sums = cuda::FastDivmod(own_rows * plan.units)};
+  Arguments<T> arguments = {.mlp = mlp,
+                            .plan = plan,
+                            .mailbox = mailbox,
+                            .first_flag = first_flag,
+                            .by_units = cuda::FastDivmod(plan.units),
+                            .by_out = cuda::FastDivmod(static_cast<int>(mlp.shape.out)),
+                            .by_own_sums = cuda::FastDivmod(own_rows * plan.units)};
   void* pointers[] = {&arguments};
-  CUDA_CHECK(cudaLaunchCooperativeKernel(
-      kernel_of<T>(plan), dim3(static_cast<unsigned>(plan.blocks())), dim3(persistent_threads),
-      pointers, shared_bytes<T>(plan), stream));
+  CUDA_CHECK(
+      cudaLaunchCooperativeKernel(kernel_of<T>(plan), dim3(static_cast<unsigned>(plan.blocks())),
+                                  dim3(block_threads), pointers, shared_bytes<T>(plan), stream));
 }
 
-template void load_persistent_mlp<float>(const PersistentPlan&);
-template void load_persistent_mlp<double>(const PersistentPlan&);
-template void train_persistently(cudaStream_t, const PersistentMlp<float>&, const PersistentPlan&,
-                                 Word*, std::uint32_t);
-template void train_persistently(cudaStream_t, const PersistentMlp<double>&, const PersistentPlan&,
-                                 Word*, std::uint32_t);
+template void load_kernel<float>(const Plan&);
+template void load_kernel<double>(const Plan&);
+template void train_steps(cudaStream_t, const Mlp<float>&, const Plan&, Word*, std::uint32_t);
+template void train_steps(cudaStream_t, const Mlp<double>&, const Plan&, Word*, std::uint32_t);
 
-}  // namespace stagewise::minibatch
+}  // namespace stagewise::minibatch::persistent
