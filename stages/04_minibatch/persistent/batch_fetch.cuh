@@ -91,13 +91,13 @@ template <typename T>
 class BatchFetch {
  public:
   /// All threads of the block construct one, and meet at a barrier before they use it.
-  __device__ BatchFetch(const Mlp<T>& mlp, const Slice<T>& slice, BulkBarrier* barrier)
-      : mlp_(mlp), slice_(slice), barrier_(barrier) {
-    const auto begin = reinterpret_cast<std::uintptr_t>(mlp.features);
-    has_vectors_ = begin % 16 == 0 && mlp.shape.in % Slice<T>::length == 0;
+  __device__ BatchFetch(const Slice<T>& slice, BulkBarrier* barrier)
+      : mlp_(slice.p.mlp), slice_(slice), barrier_(barrier) {
+    const auto begin = reinterpret_cast<std::uintptr_t>(mlp_.features);
+    has_vectors_ = begin % 16 == 0 && mlp_.shape.in % Slice<T>::length == 0;
     if (threadIdx.x == 0) barrier->start();
     BulkBarrier::order_stores();
-    for_each(slice.rows, [&](int row) { slice.samples_of(0)[row] = mlp.order[row]; });
+    for_each(slice.sizes.rows, [&](int row) { slice.samples(0)[row] = mlp_.order[row]; });
   }
 
   /// Requests a batch, and the numbers of the next batch's samples.
@@ -109,15 +109,15 @@ class BatchFetch {
     } else {
       copy_pieces<1>(step);
     }
-    const std::uint32_t* const samples = slice_.samples_of(step);
-    std::int32_t* const labels = slice_.labels_of(step);
+    const std::uint32_t* const samples = slice_.samples(step);
+    std::int32_t* const labels = slice_.labels(step);
     for_each(slice_.own_rows, [&](int i) {
       shared_memory::copy_async<4>(labels + i, mlp_.labels + samples[slice_.first_row + i], true);
     });
     if (step + 1 < mlp_.steps) {
-      const std::uint32_t* const order = mlp_.order + (step + 1) * slice_.rows;
-      std::uint32_t* const next = slice_.samples_of(step + 1);
-      for_each(slice_.rows,
+      const std::uint32_t* const order = mlp_.order + (step + 1) * slice_.sizes.rows;
+      std::uint32_t* const next = slice_.samples(step + 1);
+      for_each(slice_.sizes.rows,
                [&](int row) { shared_memory::copy_async<4>(next + row, order + row, true); });
     }
     __pipeline_commit();
@@ -134,26 +134,26 @@ class BatchFetch {
   __device__ void copy_rows(Index step) {
     const int bytes = slice_.input_count * static_cast<int>(sizeof(T));
     if (bytes == 0) return;
-    if (threadIdx.x == 0) barrier_->expect(slice_.rows * bytes);
-    const std::uint32_t* const samples = slice_.samples_of(step);
-    T* const to = slice_.input_of(step);
-    for_each(slice_.rows, [&](int row) {
+    if (threadIdx.x == 0) barrier_->expect(slice_.sizes.rows * bytes);
+    const std::uint32_t* const samples = slice_.samples(step);
+    T* const to = slice_.input(step);
+    for_each(slice_.sizes.rows, [&](int row) {
       const T* const from = mlp_.features + samples[row] * mlp_.shape.in + slice_.first_input;
-      barrier_->copy(to + row * slice_.k_stride, from, bytes);
+      barrier_->copy(to + row * slice_.sizes.k_stride, from, bytes);
     });
   }
 
   /// A warp requests a row in pieces of so many numbers.
   template <int piece>
   __device__ void copy_pieces(Index step) {
-    const std::uint32_t* const samples = slice_.samples_of(step);
-    T* const to = slice_.input_of(step);
+    const std::uint32_t* const samples = slice_.samples(step);
+    T* const to = slice_.input(step);
     const int pieces = slice_.input_count / piece;
     const auto thread = static_cast<int>(threadIdx.x);
-    for (int row = thread / 32; row < slice_.rows; row += static_cast<int>(blockDim.x) / 32) {
+    for (int row = thread / 32; row < slice_.sizes.rows; row += static_cast<int>(blockDim.x) / 32) {
       const T* const from = mlp_.features + samples[row] * mlp_.shape.in + slice_.first_input;
       for (int i = thread % 32; i < pieces; i += 32) {
-        shared_memory::copy_async<piece * sizeof(T)>(to + row * slice_.k_stride + i * piece,
+        shared_memory::copy_async<piece * sizeof(T)>(to + row * slice_.sizes.k_stride + i * piece,
                                                      from + i * piece, true);
       }
     }

@@ -22,17 +22,17 @@ struct Score {
 //! [send_logits]
 /// Sends what this slice of units gives of the logits.
 template <typename T>
-__device__ void send_logits(const Arguments<T>& p, const Slice<T>& s, const Inboxes& boxes) {
+__device__ void send_logits(const Slice<T>& s, const Inboxes& boxes) {
   using Vector = shared_memory::Vector<T>;
-  Word* const box = boxes.logits + static_cast<Index>(s.inputs) * s.logits_box * words_of<T>;
-  const int first = s.units_slice * s.own_rows * s.out;
-  for_each(s.own_rows * s.out, [&](int i) {
-    const auto place = p.by_out.divide(i);
-    const T* const h = s.hidden + place.quotient * s.units;
-    const T* const w = s.out_weight + place.remainder * s.unit_stride;
+  Word* const box = boxes.logits + static_cast<Index>(s.inputs) * s.sizes.logits_box * words_of<T>;
+  const int first = s.units * s.own_rows * s.sizes.out;
+  for_each(s.own_rows * s.sizes.out, [&](int i) {
+    const auto place = s.p.by_out.divide(i);
+    const T* const h = s.hidden() + place.quotient * s.sizes.units;
+    const T* const w = s.out_weight() + place.remainder * s.sizes.unit_stride;
     T sums[Vector::length] = {};
 #pragma unroll 4
-    for (int u = 0; u < s.units; u += Vector::length) {
+    for (int u = 0; u < s.sizes.units; u += Vector::length) {
       const Vector a = *reinterpret_cast<const Vector*>(h + u);
       const Vector b = *reinterpret_cast<const Vector*>(w + u);
 #pragma unroll
@@ -48,24 +48,25 @@ __device__ void send_logits(const Arguments<T>& p, const Slice<T>& s, const Inbo
 
 /// Receives the logits' parts, adds them up in the order of the slices, and finds the gradients.
 template <typename T>
-__device__ void find_output_gradients(const Arguments<T>& p, const Slice<T>& s,
-                                      const Inboxes& boxes, const std::int32_t* labels) {
-  const int own = s.own_rows * s.out;
-  Word* const box = boxes.logits + static_cast<Index>(s.inputs) * s.logits_box * words_of<T>;
-  receive<4>(s.unit_slices * own, boxes.flag, s.exchange,
+__device__ void find_output_gradients(const Slice<T>& s, const Inboxes& boxes,
+                                      const std::int32_t* labels) {
+  const int own = s.own_rows * s.sizes.out;
+  Word* const box = boxes.logits + static_cast<Index>(s.inputs) * s.sizes.logits_box * words_of<T>;
+  receive<4>(s.p.plan.unit_slices * own, boxes.flag, s.exchange(),
              [&](int i) { return box + i * words_of<T>; });
   __syncthreads();
   for_each(own, [&](int i) {
-    T sum = s.exchange[i];
+    T sum = s.exchange()[i];
 #pragma unroll 4
-    for (int slice = 1; slice < s.unit_slices; ++slice) sum += s.exchange[slice * own + i];
-    s.outputs[i] = activate(p.mlp.out_activation, sum + s.out_bias[p.by_out.divide(i).remainder]);
+    for (int slice = 1; slice < s.p.plan.unit_slices; ++slice) sum += s.exchange()[slice * own + i];
+    s.outputs()[i] =
+        activate(s.p.mlp.out_activation, sum + s.out_bias()[s.p.by_out.divide(i).remainder]);
   });
   __syncthreads();
   for_each(own, [&](int i) {
-    const auto place = p.by_out.divide(i);
-    s.doutputs[i] = output_gradient(p.mlp, s.outputs + place.quotient * s.out, place.remainder,
-                                    labels[place.quotient]);
+    const auto place = s.p.by_out.divide(i);
+    s.doutputs()[i] = output_gradient(s.p.mlp, s.outputs() + place.quotient * s.sizes.out,
+                                      place.remainder, labels[place.quotient]);
   });
   __syncthreads();
 }
@@ -74,20 +75,20 @@ __device__ void find_output_gradients(const Arguments<T>& p, const Slice<T>& s,
 /// Sends the gradient before the hidden layer's activation, of own rows, to all blocks of the same
 /// units.
 template <typename T>
-__device__ void send_dhidden(const Arguments<T>& p, const Slice<T>& s, const Inboxes& boxes) {
+__device__ void send_dhidden(const Slice<T>& s, const Inboxes& boxes) {
   Word* const box =
-      boxes.dhidden + static_cast<Index>(s.units_slice) * s.rows * s.units * words_of<T>;
-  for_each(s.own_rows * s.units, [&](int i) {
-    const auto place = p.by_units.divide(i);
+      boxes.dhidden + static_cast<Index>(s.units) * s.sizes.rows * s.sizes.units * words_of<T>;
+  for_each(s.own_rows * s.sizes.units, [&](int i) {
+    const auto place = s.p.by_units.divide(i);
     T sum = 0;
 #pragma unroll 4
-    for (int j = 0; j < s.out; ++j) {
-      sum += s.doutputs[place.quotient * s.out + j] *
-             s.out_weight[j * s.unit_stride + place.remainder];
+    for (int j = 0; j < s.sizes.out; ++j) {
+      sum += s.doutputs()[place.quotient * s.sizes.out + j] *
+             s.out_weight()[j * s.sizes.unit_stride + place.remainder];
     }
-    sum = through_activation(p.mlp.activation, s.hidden[i], sum);
-    s.dhidden[i] = sum;
-    send(box, s.first_row * s.units + i, boxes.flag, sum);
+    sum = through_activation(s.p.mlp.activation, s.hidden()[i], sum);
+    s.dhidden()[i] = sum;
+    send(box, s.first_row * s.sizes.units + i, boxes.flag, sum);
   });
   __syncthreads();
 }
@@ -97,34 +98,36 @@ __device__ void send_dhidden(const Arguments<T>& p, const Slice<T>& s, const Inb
 template <typename T>
 __device__ void receive_dhidden(const Slice<T>& s, const Inboxes& boxes) {
   Word* const box =
-      boxes.dhidden + static_cast<Index>(s.units_slice) * s.rows * s.units * words_of<T>;
-  receive<4>(s.rows * s.units, boxes.flag, s.exchange,
+      boxes.dhidden + static_cast<Index>(s.units) * s.sizes.rows * s.sizes.units * words_of<T>;
+  receive<4>(s.sizes.rows * s.sizes.units, boxes.flag, s.exchange(),
              [&](int i) { return box + i * words_of<T>; });
 }
 
 /// Sends the sums over own rows of the gradients of the last layer's weights and of both biases.
 template <typename T>
-__device__ void send_gradients(const Arguments<T>& p, const Slice<T>& s, const Inboxes& boxes) {
+__device__ void send_gradients(const Slice<T>& s, const Inboxes& boxes) {
   if (s.own_rows == 0) return;
   Word* const box =
-      boxes.gradients + static_cast<Index>(s.units_slice) * s.gradients_box * words_of<T>;
-  const int first = s.inputs * s.gradients;
-  const int weights = s.units * s.out;
-  for_each(s.gradients, [&](int i) {
-    const auto place = p.by_units.divide(i);
+      boxes.gradients + static_cast<Index>(s.units) * s.sizes.gradients_box * words_of<T>;
+  const int first = s.inputs * s.sizes.gradients;
+  const int weights = s.sizes.units * s.sizes.out;
+  for_each(s.sizes.gradients, [&](int i) {
+    const auto place = s.p.by_units.divide(i);
     T sum = 0;
     if (i < weights) {
 #pragma unroll 4
       for (int row = 0; row < s.own_rows; ++row) {
-        sum += s.hidden[row * s.units + place.remainder] * s.doutputs[row * s.out + place.quotient];
+        sum += s.hidden()[row * s.sizes.units + place.remainder] *
+               s.doutputs()[row * s.sizes.out + place.quotient];
       }
-    } else if (i < weights + s.units) {
+    } else if (i < weights + s.sizes.units) {
 #pragma unroll 4
-      for (int row = 0; row < s.own_rows; ++row) sum += s.dhidden[row * s.units + place.remainder];
+      for (int row = 0; row < s.own_rows; ++row)
+        sum += s.dhidden()[row * s.sizes.units + place.remainder];
     } else {
 #pragma unroll 4
       for (int row = 0; row < s.own_rows; ++row) {
-        sum += s.doutputs[row * s.out + i - weights - s.units];
+        sum += s.doutputs()[row * s.sizes.out + i - weights - s.sizes.units];
       }
     }
     send(box, first + i, boxes.flag, sum);
@@ -135,47 +138,47 @@ __device__ void send_gradients(const Arguments<T>& p, const Slice<T>& s, const I
 template <typename T>
 __device__ void receive_gradients(const Slice<T>& s, const Inboxes& boxes) {
   Word* const box =
-      boxes.gradients + static_cast<Index>(s.units_slice) * s.gradients_box * words_of<T>;
-  receive<4>(s.owners * s.gradients, boxes.flag, s.exchange,
+      boxes.gradients + static_cast<Index>(s.units) * s.sizes.gradients_box * words_of<T>;
+  receive<4>(s.sizes.owners * s.sizes.gradients, boxes.flag, s.exchange(),
              [&](int i) { return box + i * words_of<T>; });
 }
 
 /// Adds them up, in the order of the rows, and updates the slice of the last layer and the biases.
 template <typename T>
-__device__ void update_output_layer(const Arguments<T>& p, const Slice<T>& s) {
-  const Mlp<T>& mlp = p.mlp;
-  const int weights = s.units * s.out;
-  for_each(s.gradients, [&](int i) {
-    T gradient = s.exchange[i];
+__device__ void update_output_layer(const Slice<T>& s) {
+  const Mlp<T>& mlp = s.p.mlp;
+  const int weights = s.sizes.units * s.sizes.out;
+  for_each(s.sizes.gradients, [&](int i) {
+    T gradient = s.exchange()[i];
 #pragma unroll 4
-    for (int owner = 1; owner < s.owners; ++owner) {
-      gradient += s.exchange[owner * s.gradients + i];
+    for (int owner = 1; owner < s.sizes.owners; ++owner) {
+      gradient += s.exchange()[owner * s.sizes.gradients + i];
     }
-    const auto place = p.by_units.divide(i);
+    const auto place = s.p.by_units.divide(i);
     if (i < weights) {
-      T& weight = s.out_weight[place.quotient * s.unit_stride + place.remainder];
+      T& weight = s.out_weight()[place.quotient * s.sizes.unit_stride + place.remainder];
       if (place.remainder < s.unit_count) {
         weight -= mlp.learning_rate * (gradient + mlp.l2 * weight);
       }
-    } else if (i < weights + s.units) {
-      if (mlp.bias != nullptr) s.bias[place.remainder] -= mlp.learning_rate * gradient;
+    } else if (i < weights + s.sizes.units) {
+      if (mlp.bias != nullptr) s.bias()[place.remainder] -= mlp.learning_rate * gradient;
     } else if (mlp.out_bias != nullptr) {
-      s.out_bias[i - weights - s.units] -= mlp.learning_rate * gradient;
+      s.out_bias()[i - weights - s.sizes.units] -= mlp.learning_rate * gradient;
     }
   });
 }
 
 /// Counts losses and right answers of own rows: those of the first slice of units do it for all.
 template <typename T>
-__device__ void count_losses(const Arguments<T>& p, const Slice<T>& s, const std::int32_t* labels,
-                             std::int64_t step, Score& score) {
-  if (s.units_slice != 0) return;
+__device__ void count_losses(const Slice<T>& s, const std::int32_t* labels, std::int64_t step,
+                             Score& score) {
+  if (s.units != 0) return;
   for_each(s.own_rows, [&](int row) {
-    const T* const y = s.outputs + row * s.out;
-    const auto loss = static_cast<double>(loss_of_row(p.mlp, y, labels[row]));
+    const T* const y = s.outputs() + row * s.sizes.out;
+    const auto loss = static_cast<double>(loss_of_row(s.p.mlp, y, labels[row]));
     if (!isfinite(loss) && score.first_bad_step < 0) score.first_bad_step = step;
     score.loss += loss;
-    score.correct += class_of_row(p.mlp, y) == labels[row] ? 1 : 0;
+    score.correct += class_of_row(s.p.mlp, y) == labels[row] ? 1 : 0;
   });
 }
 

@@ -153,6 +153,7 @@ std::optional<Plan> plan_blocks(const MlpShape& shape) {
   for (int unit_slices = 1; unit_slices <= std::min<Index>(most, shape.hidden); ++unit_slices) {
     for (int input_slices = 1; input_slices * unit_slices <= most; ++input_slices) {
       for (const int unit_tile : {4, 8}) {
+        if (sizeof(T) == 8 && unit_tile == 8) continue;  // too many registers
         const auto plan = plan_slices<T>(shape, input_slices, unit_slices, unit_tile, bytes);
         if (plan && (!best || plan->cycles < best->cycles)) best = plan;
       }

@@ -47,15 +47,15 @@ __device__ void multiply_forward(const Slice<T>& s, const TilePart& tile, int pa
   using Vector = shared_memory::Vector<T>;
   constexpr int length = Vector::length;
   if (!tile.exists()) return;
-  const int row_groups = (s.rows + row_tile - 1) / row_tile;
-  const int unit_groups = s.units / unit_tile;
-  const int per_part = (s.k_vectors + parts - 1) / parts;
+  const int row_groups = s.sizes.padded_rows / row_tile;
+  const int unit_groups = s.sizes.unit_groups;
+  const int per_part = (s.p.plan.k_vectors + parts - 1) / parts;
   const int begin = tile.part * per_part;
-  const int end = min(s.k_vectors, begin + per_part);
-  const T* const x = input + tile.down * s.k_stride;
-  const T* const w = s.weight + tile.across * s.k_stride;
-  const int x_step = row_groups * s.k_stride;
-  const int w_step = unit_groups * s.k_stride;
+  const int end = min(s.p.plan.k_vectors, begin + per_part);
+  const T* const x = input + tile.down * s.sizes.k_stride;
+  const T* const w = s.weight() + tile.across * s.sizes.k_stride;
+  const int x_step = row_groups * s.sizes.k_stride;
+  const int w_step = unit_groups * s.sizes.k_stride;
 
   T sums[row_tile][unit_tile] = {};
 #pragma unroll 2
@@ -78,7 +78,8 @@ __device__ void multiply_forward(const Slice<T>& s, const TilePart& tile, int pa
       }
     }
   }
-  T* const to = s.partials + tile.part * row_groups * row_tile * s.units + tile.across * unit_tile;
+  T* const to =
+      s.partials() + tile.part * row_groups * row_tile * s.sizes.units + tile.across * unit_tile;
 #pragma unroll
   for (int i = 0; i < row_tile; ++i) {
 #pragma unroll
@@ -86,7 +87,7 @@ __device__ void multiply_forward(const Slice<T>& s, const TilePart& tile, int pa
       Vector vector;
 #pragma unroll
       for (int e = 0; e < length; ++e) vector.values[e] = sums[i][j + e];
-      *reinterpret_cast<Vector*>(to + (tile.down + i * row_groups) * s.units + j) = vector;
+      *reinterpret_cast<Vector*>(to + (tile.down + i * row_groups) * s.sizes.units + j) = vector;
     }
   }
 }
@@ -101,12 +102,12 @@ __device__ void multiply_backward(const Slice<T>& s, const TilePart& tile, int p
   using Vector = shared_memory::Vector<T>;
   constexpr int length = Vector::length;
   if (!tile.exists()) return;
-  const int unit_groups = s.units / unit_tile;
-  const int per_part = (s.rows + parts - 1) / parts;
+  const int unit_groups = s.sizes.unit_groups;
+  const int per_part = (s.sizes.rows + parts - 1) / parts;
   const int begin = tile.part * per_part;
-  const int end = min(s.rows, begin + per_part);
-  const T* x = input + begin * s.k_stride + tile.down * length;
-  const T* d = dhidden + begin * s.units + tile.across * length;
+  const int end = min(s.sizes.rows, begin + per_part);
+  const T* x = input + begin * s.sizes.k_stride + tile.down * length;
+  const T* d = dhidden + begin * s.sizes.units + tile.across * length;
 
   T sums[length][unit_tile] = {};
 #pragma unroll 4
@@ -117,8 +118,8 @@ __device__ void multiply_backward(const Slice<T>& s, const TilePart& tile, int p
     for (int j = 0; j < unit_tile / length; ++j) {
       units[j] = *reinterpret_cast<const Vector*>(d + j * unit_groups * length);
     }
-    x += s.k_stride;
-    d += s.units;
+    x += s.sizes.k_stride;
+    d += s.sizes.units;
 #pragma unroll
     for (int e = 0; e < length; ++e) {
 #pragma unroll
@@ -127,14 +128,14 @@ __device__ void multiply_backward(const Slice<T>& s, const TilePart& tile, int p
       }
     }
   }
-  T* const to = s.partials + tile.part * s.units * s.k_stride + tile.down * length;
+  T* const to = s.partials() + tile.part * s.sizes.units * s.sizes.k_stride + tile.down * length;
 #pragma unroll
   for (int j = 0; j < unit_tile; ++j) {
     const int unit = (j / length * unit_groups + tile.across) * length + j % length;
     Vector vector;
 #pragma unroll
     for (int e = 0; e < length; ++e) vector.values[e] = sums[e][j];
-    *reinterpret_cast<Vector*>(to + row_of_unit<unit_tile>(unit, unit_groups) * s.k_stride) =
+    *reinterpret_cast<Vector*>(to + row_of_unit<unit_tile>(unit, unit_groups) * s.sizes.k_stride) =
         vector;
   }
 }
@@ -145,9 +146,9 @@ __device__ void multiply_backward(const Slice<T>& s, const TilePart& tile, int p
 template <typename T>
 __device__ void update_weights(const Slice<T>& s, int parts, T learning_rate, T l2) {
   using Vector = shared_memory::Vector<T>;
-  const int part = s.units * s.k_stride;
+  const int part = s.sizes.units * s.sizes.k_stride;
   for_each(part / Vector::length, [&](int i) {
-    const T* const from = s.partials + i * Vector::length;
+    const T* const from = s.partials() + i * Vector::length;
     Vector gradient = *reinterpret_cast<const Vector*>(from);
 #pragma unroll 4
     for (int p = 1; p < parts; ++p) {
@@ -155,7 +156,7 @@ __device__ void update_weights(const Slice<T>& s, int parts, T learning_rate, T 
 #pragma unroll
       for (int e = 0; e < Vector::length; ++e) gradient.values[e] += next.values[e];
     }
-    Vector& weight = *reinterpret_cast<Vector*>(s.weight + i * Vector::length);
+    Vector& weight = *reinterpret_cast<Vector*>(s.weight() + i * Vector::length);
 #pragma unroll
     for (int e = 0; e < Vector::length; ++e) {
       weight.values[e] -= learning_rate * (gradient.values[e] + l2 * weight.values[e]);
