@@ -94,6 +94,7 @@ inline OperationFiles stage04_files() {
   files["add_partials"] = folder + "loss.cu";
   files["convolution_relu_pool"] = folder + "convolution.cu";
   files["pool_relu_backward"] = folder + "convolution.cu";
+  files["persistent_step"] = folder + "persistent/mlp_steps.cu";
   files["update_by_sum"] = folder + "update.cu";
   files["average_weights"] = folder + "update.cu";
   return files;

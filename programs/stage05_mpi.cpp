@@ -93,7 +93,10 @@ std::string why_idle(const mpi::World& world, const std::string& option, const S
   if (option == "no-overlap" && workers.average == Average::weights) {
     return "is for --average gradients: weights are exchanged when a step is done";
   }
-  return why_idle_in_step(option, values, model);
+  if (world.size() > 1 && option == "persistent") {
+    return "is for one process: several exchange gradients in every step";
+  }
+  return why_idle_in_step(option, values, model, workers);
 }
 
 // ------------------------------------------------------------------------------ what the stage has

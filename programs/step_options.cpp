@@ -21,6 +21,12 @@ std::vector<StageOption> step_options() {
            .choices = {"on", "off"},
            .default_choice = "on",
            .changes_program = true},
+          {.name = "persistent",
+           .description = "one kernel for many steps of a small mlp, which keeps its weights",
+           .choices = {"auto", "on", "off"},
+           .default_choice = "auto",
+           .only_trains = true,
+           .changes_program = true},
           {.name = "capture",
            .description = "record steps as CUDA graphs, or launch each kernel anew",
            .choices = {"on", "off"},
@@ -29,8 +35,35 @@ std::vector<StageOption> step_options() {
            .changes_no_number = true}};
 }
 
+namespace {
+
+std::string why_not_persistent(const StageOptions& values, const ModelOptions& model,
+                               const WorkerOptions& workers) {
+  if (model.name != "mlp" || model.hidden.size() != 1) {
+    return "is for --model mlp with one hidden layer";
+  }
+  if (workers.workers > 1) return "is for one worker: several exchange gradients in every step";
+  if (values.at("stream-batches") == "on") {
+    return "is for a data set on the device, and --stream-batches leaves it on the host";
+  }
+  if (values.at("fuse") == "off") return "needs fused layers, and --fuse off leaves none";
+  if (values.at("gather") == "kernel") {
+    return "is for a kernel that picks its batches itself, and --gather kernel leaves that to "
+           "another";
+  }
+  return "";
+}
+
+minibatch::Choice choice_of(const std::string& value) {
+  if (value == "on") return minibatch::Choice::always;
+  return value == "off" ? minibatch::Choice::never : minibatch::Choice::automatic;
+}
+
+}  // namespace
+
 std::string why_idle_in_step(const std::string& option, const StageOptions& values,
-                             const ModelOptions& model) {
+                             const ModelOptions& model, const WorkerOptions& workers) {
+  if (option == "persistent") return why_not_persistent(values, model, workers);
   if (option != "gather") return "";
   if (values.at("stream-batches") == "on") {
     return "is for a data set on the device, and --stream-batches leaves it on the host";
@@ -41,9 +74,12 @@ std::string why_idle_in_step(const std::string& option, const StageOptions& valu
 }
 
 minibatch::FuseOptions read_fuse_options(const StageOptions& values) {
-  const auto gather = values.find("gather");  // evaluation has none
+  const auto gather = values.find("gather");  // evaluation has neither
+  const auto persistent = values.find("persistent");
   return {.layers = values.at("fuse") == "on",
-          .gathers = gather == values.end() || gather->second != "kernel"};
+          .gathers = gather == values.end() || gather->second != "kernel",
+          .persistent = persistent == values.end() ? minibatch::Choice::never
+                                                   : choice_of(persistent->second)};
 }
 
 RecordedStepOptions read_step_options(const StageOptions& values, bool timings) {

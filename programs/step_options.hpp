@@ -16,7 +16,7 @@ std::vector<StageOption> step_options();
 
 /// As Stage::why_idle, for these options.
 std::string why_idle_in_step(const std::string& option, const StageOptions& values,
-                             const ModelOptions& model);
+                             const ModelOptions& model, const WorkerOptions& workers);
 
 /// What is fused, as `info --program` shows it.
 minibatch::FuseOptions read_fuse_options(const StageOptions& values);

@@ -21,6 +21,6 @@ using Operation =
                  ConvolutionBackward, AveragePool, AveragePoolBackward, SgdUpdate, Mean, Copy,
                  AllReduce, Replicate, Linear, LinearInputGradient, LinearGradients, OutputLayer,
                  Loss, AddPartials, ConvolutionReluPool, PoolReluBackward, UpdateBySum,
-                 AverageWeights, AddShares, FoldedLinear, FoldedGradients>;
+                 PersistentStep, AverageWeights, AddShares, FoldedLinear, FoldedGradients>;
 
 }  // namespace stagewise

@@ -24,6 +24,8 @@ struct Batch {
   Index first = 0;        ///< position of the first sample in the order
   Index rows = 0;         ///< of the whole batch
   std::int64_t step = 1;  ///< within the epoch, counted from 1
+  Index steps = 1;        ///< batches of so many rows, one after another; more than one only for a
+                          ///< program that takes several steps at a time
 };
 
 /// The time that a line has taken so far.

@@ -3,10 +3,12 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <vector>
 
 #include "03_shared_memory/shared_memory_executor.hpp"
 #include "04_minibatch/output_layer.hpp"
+#include "04_minibatch/persistent/persistent_trainer.hpp"
 #include "04_minibatch/update.hpp"
 
 namespace stagewise {
@@ -27,10 +29,14 @@ class FusedExecutor : public SharedMemoryExecutor<T> {
   void run(const PoolReluBackward& op);
   void run(const ConvolutionBackward& op);
   void run(const UpdateBySum& op);
+  void run(const PersistentStep& op);
   void run(const AverageWeights& op);
 
   /// Where the device counts the steps before those of a recording; see TotalsProblem.
   void count_steps_from(const std::int64_t* steps_before) { steps_before_ = steps_before; }
+
+  /// Where a line that takes many steps tells the host which is done; null: nowhere.
+  void report_steps_to(volatile std::int64_t* progress) { progress_ = progress; }
 
  protected:
   /// @throws Error if no GPU can be used.
@@ -56,6 +62,9 @@ class FusedExecutor : public SharedMemoryExecutor<T> {
 
   /// The gradient of a worker that has nothing to do, if there is such an operand.
   void set_to_zero(const Writes<Real>& gradient);
+
+  /// The sizes of the network that a line trains.
+  minibatch::persistent::MlpShape shape_of(const PersistentStep& op) const;
 
   /// All of the problem but its outputs and their gradients.
   /// @param op OutputLayer or Loss.
@@ -83,6 +92,8 @@ class FusedExecutor : public SharedMemoryExecutor<T> {
   std::map<ValueId, Index> partial_counts_;
   std::map<ValueId, Table> tables_;  ///< by the first parameter of a line
   const std::int64_t* steps_before_ = nullptr;
+  volatile std::int64_t* progress_ = nullptr;
+  std::unique_ptr<minibatch::persistent::Trainer<T>> trainer_;  ///< for a `persistent_step`
   Tensor<std::int64_t> no_steps_;
 };
 

@@ -51,6 +51,8 @@ StepPrograms step_programs(const Model& model, const std::vector<ValueId>& copie
 /// launches of recordings. Within an epoch of resident data, nothing is allocated or copied, and
 /// the host waits for nothing. Therefore run() must be called for the samples in order, starting
 /// with the epoch's first, and all batches except the last must be full.
+///
+/// A program that takes many steps at a time is not recorded: one launch of it is a recording.
 template <typename T>
 class RecordedStep final : public Step {
  public:
@@ -97,6 +99,7 @@ class RecordedStep final : public Step {
   bool has_room();
   void record_all(Index samples);
   void launch_pending();
+  void launch_together(const Recording& what);
   void enqueue(const Recording& what);
   Index own_rows(Index rows) const { return shard_of(rows, part_.count, part_.index).rows; }
   const cuda::Stream& stream() const { return executor_->main_stream(); }
@@ -106,8 +109,9 @@ class RecordedStep final : public Step {
   RecordedStepOptions options_;
   std::vector<std::string> notes_;
 
-  TrainingPrograms programs_;  ///< rewritten
-  StepPrograms values_;        ///< only its values are used, not its programs
+  TrainingPrograms programs_;      ///< rewritten
+  StepPrograms values_;            ///< only its values are used, not its programs
+  bool takes_many_steps_ = false;  ///< at a time: the step's program
   Part part_;
 
   std::unique_ptr<ResidentData<T>> data_;  ///< null: batches are streamed

@@ -35,7 +35,7 @@ class ResidentData {
   std::int32_t* labels() { return labels_.data(); }
 
   /// In device memory: the order of the epoch.
-  const std::uint32_t* order() const { return order_.data(); }
+  std::uint32_t* order() { return order_.data(); }
 
   /// In device memory: room for the samples of the next steps, as take_chunk() copies them.
   std::uint32_t* chunk() { return chunk_.data(); }

@@ -87,6 +87,7 @@ const std::vector<Effect> effects_in_training = {
     {"stream-batches", tiny, tiny + "--stream-batches"},
     {"gather", tiny, tiny + "--gather kernel"},
     {"fuse", tiny, tiny + "--fuse off"},
+    {"persistent", tiny, tiny + "--persistent on"},
     {"capture", tiny, tiny + "--capture off"},
     // Of several processes.
     {"strategy", "", "", "test_stage05.cpp"},
@@ -109,7 +110,7 @@ const std::map<std::string, std::set<std::string>> shown_elsewhere = {
       "fuse",    "data-from", "background", "csv",        "sample"}},
     {"info",  // see test_info.cpp
      {"program", "model", "precision", "hidden", "activation", "loss", "biases", "batch-size",
-      "workers", "average", "fold-bias", "gather", "fuse", "strategy", "no-overlap"}},
+      "workers", "average", "fold-bias", "gather", "fuse", "persistent", "strategy", "no-overlap"}},
 };
 
 class IdleOptions : public CommandLine, public testing::WithParamInterface<std::string> {
@@ -258,6 +259,17 @@ const std::vector<Refusal> refusals = {
      "--gather is for a data set on the device, and --stream-batches leaves it on the host"},
     {"stage04_minibatch train --model cnn --gather kernel",
      "--gather needs a fused layer that reads the input, and the cnn begins with a convolution"},
+    {"stage04_minibatch train --hidden 9,9 --persistent on",
+     "--persistent is for --model mlp with one hidden layer"},
+    {"stage04_minibatch train --workers 2 --persistent on",
+     "--persistent is for one worker: several exchange gradients in every step"},
+    {"stage04_minibatch train --stream-batches --persistent on",
+     "--persistent is for a data set on the device, and --stream-batches leaves it on the host"},
+    {"stage04_minibatch train --fuse off --persistent on",
+     "--persistent needs fused layers, and --fuse off leaves none"},
+    {"stage04_minibatch train --gather kernel --persistent on",
+     "--persistent is for a kernel that picks its batches itself, and --gather kernel leaves that "
+     "to another"},
 #ifdef STAGEWISE_STAGE05
     {"mpirun -n 1 stage05_mpi train --no-overlap", "--no-overlap" + one_process},
     {"mpirun -n 1 stage05_mpi train --data-from all", "--data-from" + one_process},

@@ -251,7 +251,8 @@ TEST_F(CommandLine, InfoShowsWhatWorkersDo) {
 
 TEST_F(CommandLine, InfoShowsWhatStage04Fuses) {
   need_device("stage04_minibatch");
-  const std::vector<Row> rows = rows_of(run_well("stage04_minibatch info --program"));
+  const std::vector<Row> rows =
+      rows_of(run_well("stage04_minibatch info --program --persistent off"));
   EXPECT_EQ(operations_of(rows),
             (std::vector<std::string>{"linear*", "output_layer*", "linear_gradients*"}));
   EXPECT_EQ(rows[0].values, "features, order, fc1/weight, fc1/bias -> fc1/output");
@@ -265,6 +266,16 @@ TEST_F(CommandLine, InfoShowsWhatStage04Fuses) {
   ASSERT_EQ(shared.size(), 11U);
   EXPECT_EQ(shared[8].operation, "update_by_sum*");
   EXPECT_EQ(shared[8].replaces, "sum x4 sgd_update x4");
+}
+
+TEST_F(CommandLine, InfoShowsAStepOfOneLine) {
+  need_device("stage04_minibatch");
+  const std::vector<Row> rows = rows_of(
+      run_well("stage04_minibatch info --program --hidden 8 --batch-size 10 --persistent on"));
+  ASSERT_EQ(operations_of(rows), std::vector<std::string>{"persistent_step*"});
+  EXPECT_EQ(rows[0].file, "stages/04_minibatch/persistent/mlp_steps.cu");
+  EXPECT_TRUE(rows[0].replaces.starts_with("gather gemm add_bias relu gemm add_bias softmax_"))
+      << rows[0].replaces;
 }
 
 #ifdef STAGEWISE_STAGE05

@@ -40,7 +40,8 @@ TEST_F(Stage04, LearnsWhatTheStagesBeforeLearn) {
   run_well("stage03_shared_memory " + training + "--save 3.h5");
   for (const std::string options :
        {"", "--stream-batches", "--stream-batches=on", "--gather loads", "--gather kernel",
-        "--fuse off", "--capture off", "--capture off --fuse off"}) {
+        "--fuse off", "--persistent on", "--persistent off", "--capture off",
+        "--capture off --fuse off"}) {
     run_well(program + training + options + " --save 4.h5");
     run_well("compare_checkpoints 1.h5 4.h5 --tolerance 1e-10");
     run_well("compare_checkpoints 3.h5 4.h5 --tolerance 1e-10");
@@ -103,7 +104,7 @@ TEST_F(Stage04, HoldsAValidationSetOut) {
 TEST_F(Stage04, ContinuesAsIfItHadNeverStopped) {
   for (const std::string options :
        {"", "--workers 3", "--workers 3 --average weights --average-every 4",
-        "--stream-batches --l2 0.01", "--precision float"}) {
+        "--stream-batches --l2 0.01", "--persistent on", "--precision float"}) {
     const std::string command =
         program +
         (options.starts_with("--precision")
@@ -158,7 +159,7 @@ TEST_F(Stage04, TimesTheStepsOfAllWorkers) {
   using Rows = std::map<std::string, int>;
   const std::string chunk = "take_chunk  order -> samples of the next steps";
   EXPECT_EQ(
-      rows_of(""),  // 6 steps
+      rows_of("--persistent off"),  // 6 steps
       (Rows{{chunk, 6},
             {"linear  features, order, fc1/weight, fc1/bias -> fc1/output", 6},
             {"output_layer  fc1/output, fc2/weight, fc2/bias, labels, order -> d fc1/sum, "
@@ -209,7 +210,7 @@ TEST_F(Stage04, PrintsItsTimings) {
 // --------------------------------------------------------------------------------- wrong commands
 
 TEST_F(Stage04, RefusesWhatItDoesNotKnow) {
-  for (const std::string option : {"stream-batches", "fuse", "capture"}) {
+  for (const std::string option : {"stream-batches", "fuse", "persistent", "capture"}) {
     expect_failure(program + "train --" + option + " sometimes", 2,
                    "--" + option + ": 'sometimes' is not one of o...");
   }
@@ -249,7 +250,7 @@ TEST_F(Stage04, RefusesToGatherInLoadsWhereNoProductReadsTheData) {
 TEST_F(Stage04, OtherStagesSayWhereItsOptionsAre) {
   for (const std::string stage :
        {"stage01_serial", "stage02_naive_cuda", "stage03_shared_memory"}) {
-    for (const std::string option : {"stream-batches", "gather", "fuse", "capture"}) {
+    for (const std::string option : {"stream-batches", "gather", "fuse", "persistent", "capture"}) {
       expect_failure(
           stage + " train --" + option + " on", 2,
           "--" + option + " is offered by stage04_minibatch and stage05_mpi, not by " + stage);
@@ -304,7 +305,7 @@ TEST_F(Stage04, StopsWhenTheLossIsNoNumberAndSavesNothing) {
       "train --train-limit 53 --test-limit 20 --hidden 8 --batch-size 20 --epochs 3 "
       "--learning-rate 1e30 --save model.h5 --save-every 1 ";
   for (const std::string options :
-       {"", "--capture off", "--stream-batches", "--fuse off", "--workers 3",
+       {"", "--capture off", "--stream-batches", "--fuse off", "--persistent on", "--workers 3",
         "--workers 3 --average weights --average-every 2"}) {
     expect_failure(diverging + options, 1,
                    "the loss became NaN in epoch 1, step 2, and training stopped; a learning rate "

@@ -169,6 +169,29 @@ struct UpdateBySum {
   static constexpr bool is_fused = true;
 };
 
+/// A whole training step of a network with one hidden layer. A kernel takes any number of such
+/// steps, one after another, and keeps the parameters meanwhile.
+struct PersistentStep {
+  Reads<Real> features;  ///< of the data set
+  Reads<std::int32_t> labels;
+  Reads<std::uint32_t> order;
+  Updates<Real> hidden_weight;
+  Updates<Real> hidden_bias;  ///< none: no bias
+  Updates<Real> weight;       ///< of the last layer
+  Updates<Real> bias;
+  Updates<Totals> totals;
+  LossAttributes at = {};
+  Activation hidden_activation = Activation::none;
+  double learning_rate = 0;
+  double l2 = 0;
+  static constexpr auto name = "persistent_step";
+  static auto operands(auto& op) {
+    return std::tie(op.features, op.labels, op.order, op.hidden_weight, op.hidden_bias, op.weight,
+                    op.bias, op.totals);
+  }
+  static constexpr bool is_fused = true;
+};
+
 /// The mean of all workers' parameters, and optionally a copy of it for each worker.
 struct AverageWeights {
   std::vector<Updates<Real>> workers;  ///< the first parameter's, worker by worker, ...

@@ -1,0 +1,91 @@
+/// @file
+/// How a multilayer perceptron is divided among the blocks of a persistent kernel.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+
+#include "tensor/shape.hpp"
+
+namespace stagewise::minibatch::persistent {
+
+/// 4 bytes of data, and the number of the step to which they belong.
+using Word = unsigned long long;
+
+/// How many words a number takes.
+template <typename T>
+constexpr int words_of = sizeof(T) / 4;
+
+/// The sizes of a network with one hidden layer, and of its largest batch.
+struct MlpShape {
+  Index in = 0;
+  Index hidden = 0;
+  Index out = 0;
+  Index rows = 0;
+};
+
+/// Threads of a block. Each can have 128 registers.
+constexpr int block_threads = 512;
+
+/// Where things are in a block's shared memory, counted in numbers.
+struct SharedLayout {
+  int input = 0;       ///< [2][rows padded][k stride]: the slice of this batch and of the next
+  int weight = 0;      ///< [units][k stride]: the slice of the hidden layer's weights
+  int partials = 0;    ///< sums of parts of the threads, or of other blocks
+  int exchange = 0;    ///< what others have sent: logits, gradients
+  int hidden = 0;      ///< [own rows][units]
+  int dhidden = 0;     ///< [own rows][units]
+  int outputs = 0;     ///< [own rows][out]
+  int doutputs = 0;    ///< [own rows][out]
+  int out_weight = 0;  ///< [out][unit stride]: the slice of the last layer's weights
+  int bias = 0;        ///< [units]
+  int out_bias = 0;    ///< [out]
+  int labels = 0;      ///< [2][own rows], each an int32
+  int samples = 0;     ///< [2][rows], each an uint32: which ones they are
+  int size = 0;        ///< of all
+};
+
+/// Where the inboxes begin, counted in words. Of each but the last there are two, `parity_words`
+/// apart.
+struct MailboxLayout {
+  Index logits = 0;  ///< the first inbox begins at 0
+  Index dhidden = 0;
+  Index gradients = 0;
+  Index parity_words = 0;
+  Index scores = 0;
+  Index size = 0;
+};
+
+/// Which block does what: block number s unit_slices + c has slice s of the inputs and slice c of
+/// the hidden units.
+struct Plan {
+  int input_slices = 0;
+  int unit_slices = 0;
+  int unit_tile = 0;       ///< hidden units of a thread in a product: 4 or 8
+  int k_vectors = 0;       ///< of 16 bytes: the inputs of a slice
+  int units = 0;           ///< of a slice, padded to whole tiles
+  int forward_parts = 0;   ///< of a slice's inputs, among the threads
+  int backward_parts = 0;  ///< of the batch's rows, among the threads
+  SharedLayout shared;
+  MailboxLayout mailbox;
+  double cycles = 0;  ///< that a step is estimated to take
+
+  int blocks() const { return input_slices * unit_slices; }
+};
+
+/// The division into these slices; none if it does not fit into `shared_bytes` for a block.
+template <typename T>
+std::optional<Plan> plan_slices(const MlpShape& shape, int input_slices, int unit_slices,
+                                int unit_tile, std::size_t shared_bytes);
+
+/// The division that is estimated to be the fastest on the current GPU; none if none fits.
+/// @throws Error if no GPU can be used.
+template <typename T>
+std::optional<Plan> plan_blocks(const MlpShape& shape);
+
+/// Whether steps by a persistent kernel are estimated to be faster than the kernels of a recorded
+/// step, one after another.
+template <typename T>
+bool is_faster(const Plan& plan, const MlpShape& shape);
+
+}  // namespace stagewise::minibatch::persistent
