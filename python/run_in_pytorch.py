@@ -24,7 +24,7 @@ from stagewise.network import Network, network_of
 PREFIX = "stagewise."
 
 
-#! [build]
+## [build]
 def build(network: Network) -> torch.nn.Module:
     """Takes images as [batch, channels, height, width], or rows of features."""
     unit = torch.nn.Sigmoid if network.has_sigmoid() else torch.nn.ReLU
@@ -43,10 +43,10 @@ def build(network: Network) -> torch.nn.Module:
         if name != list(layers)[-1] or network.ends_with_sigmoid():
             modules[f"{name}-unit"] = unit()
     return torch.nn.Sequential(modules)
-#! [build]
+## [build]
 
 
-#! [load]
+## [load]
 def load(path: pathlib.Path) -> torch.nn.Module:
     """The network of a converted checkpoint; safetensors.torch.load_file() reads it as well."""
     tensors, metadata = safetensors.read(path)
@@ -55,7 +55,7 @@ def load(path: pathlib.Path) -> torch.nn.Module:
     state = {name: torch.from_numpy(values.copy()) for name, values in tensors.items()}
     module.to(next(iter(state.values())).dtype).load_state_dict(state)
     return module
-#! [load]
+## [load]
 
 
 def read_idx(path: pathlib.Path) -> np.ndarray:
