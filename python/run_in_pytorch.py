@@ -47,14 +47,14 @@ def build(network: Network) -> torch.nn.Module:
 
 
 ## [load]
-def load(path: pathlib.Path) -> torch.nn.Module:
-    """The network of a converted checkpoint; safetensors.torch.load_file() reads it as well."""
+def load(path: pathlib.Path) -> tuple[Network, torch.nn.Module]:
+    """The network of a converted checkpoint, in words and as a module."""
     tensors, metadata = safetensors.read(path)
-    attributes = {key[len(PREFIX):]: text for key, text in metadata.items()}
-    module = build(network_of(attributes, str(path)))
+    network = network_of({key[len(PREFIX):]: text for key, text in metadata.items()}, str(path))
     state = {name: torch.from_numpy(values.copy()) for name, values in tensors.items()}
-    module.to(next(iter(state.values())).dtype).load_state_dict(state)
-    return module
+    module = build(network).to(next(iter(state.values())).dtype)
+    module.load_state_dict(state)
+    return network, module
 ## [load]
 
 
@@ -66,6 +66,13 @@ def read_idx(path: pathlib.Path) -> np.ndarray:
     return pixels.reshape(count, 1, height, width) / 255
 
 
+def scores(network: Network, outputs: torch.Tensor) -> torch.Tensor:
+    """What the network says about each class, as `predict` has it."""
+    if network.model == "neuron":
+        return torch.hstack([1 - outputs, outputs])
+    return torch.softmax(outputs, dim=1) if network.loss == "cross-entropy" else outputs
+
+
 def read_answers(path: pathlib.Path) -> np.ndarray:
     """The probabilities in a table of `predict --csv`, [count, classes]."""
     with open(path, newline="", encoding="utf-8") as file:
@@ -75,15 +82,15 @@ def read_answers(path: pathlib.Path) -> np.ndarray:
 
 
 def main(model: pathlib.Path, images: pathlib.Path, answers: pathlib.Path) -> None:
-    module = load(model)
+    network, module = load(model)
     dtype = next(module.parameters()).dtype
     with torch.no_grad():
         outputs = module(torch.from_numpy(read_idx(images)).to(dtype)).double()
-    probabilities = torch.softmax(outputs, dim=1).numpy()
+    found = scores(network, outputs).numpy()
     expected = read_answers(answers)
-    same = np.sum(probabilities.argmax(axis=1) == expected.argmax(axis=1))
+    same = np.sum(found.argmax(axis=1) == expected.argmax(axis=1))
     print(f"{len(expected)} images, {same} answers are the same; "
-          f"the largest difference of a probability is {np.abs(probabilities - expected).max():.1e}")
+          f"the largest difference of a probability is {np.abs(found - expected).max():.1e}")
 
 
 if __name__ == "__main__":

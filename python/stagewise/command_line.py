@@ -87,6 +87,8 @@ def run(program: str, body: Callable[[Sequence[str]], None], words: Sequence[str
         code, sentence = 1, "there is too little memory for this"
     except KeyboardInterrupt:
         return 128 + signal.SIGINT
+    except Exception as error:  # never a stack trace
+        code, sentence = 1, f"an unforeseen error ended the program: {type(error).__name__}: {error}"
     try:
         sys.stdout.flush()
     except OSError:

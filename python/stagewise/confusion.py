@@ -84,16 +84,16 @@ def _write_numbers(axes: Axes, counts: np.ndarray, theme: Theme) -> None:
 
 def _write_fractions(axes: Axes, confusion: dict[str, Any], theme: Theme) -> None:
     """Recall at the right of each row, precision above each column."""
-    count = len(confusion["counts"])
+    right = len(confusion["counts"]) - 0.3
+    above = -0.75
+    style = {"color": theme.muted, "fontsize": 7, "va": "center"}
+    axes.text(right, above, "recall", ha="left", **style)
+    axes.text(above, above, "precision", ha="right", **style)
+    for place, value in enumerate(confusion.get("recall", [])):
+        axes.text(right, place, _fraction(value), ha="left", **style)
+    for place, value in enumerate(confusion.get("precision", [])):
+        axes.text(place, above, _fraction(value), ha="center", **style)
 
-    def write(x: float, y: float, text: str, **options: Any) -> None:
-        axes.text(x, y, text, color=theme.muted, fontsize=7, **options)
 
-    write(count - 0.3, -0.75, "recall", ha="left", va="center")
-    write(-0.75, -0.75, "precision", ha="right", va="center")
-    for place in range(count):
-        for key, x, y, align in (("recall", count - 0.3, place, "left"),
-                                 ("precision", place, -0.75, "center")):
-            values = confusion.get(key, [])
-            if place < len(values) and values[place] is not None:
-                write(x, y, f"{values[place]:.3f}", ha=align, va="center")
+def _fraction(value: float | None) -> str:
+    return "-" if value is None else f"{value:.3f}"
