@@ -64,6 +64,11 @@ class Case(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.folder = pathlib.Path(folder.name)
 
+    def expect_equal_files(self, expected: str, found: str, about: object = "") -> None:
+        """Byte by byte. (assertEqual() would look for what differs, for minutes.)"""
+        files = [(self.folder / name).read_bytes() for name in (expected, found)]
+        self.assertTrue(files[0] == files[1], f"{expected} and {found} differ; {about}")
+
     def run_program(self, name: str, *words: object) -> subprocess.CompletedProcess:
         """Runs a program of python/ in the test's folder."""
         return self.run_command(sys.executable, REPOSITORY / "python" / f"{name}.py", *words)

@@ -99,8 +99,7 @@ class StateDict(Pytorch):
                 module.load_state_dict(torch.load(self.folder / "a.pt"))  # strict, as it comes
                 self.expect_same(module, network, parameters)
                 self.convert("a.pt", "b.h5")
-                self.assertEqual((self.folder / "a.h5").read_bytes(),
-                                 (self.folder / "b.h5").read_bytes(), name)
+                self.expect_equal_files("a.h5", "b.h5", name)
 
     def save(self, attributes: dict, parameters: Parameters) -> None:
         if not HAS_H5PY:
