@@ -41,9 +41,12 @@ class Parser(argparse.ArgumentParser):
             return f"{found[1]} needs a value"
         if found := re.match(r"argument (\S+): invalid choice: ('.*') \(choose from (.*)\)",
                              message):
-            return f"there is no {found[1]} {found[2]}; there are {found[3]}"
+            choices = found[3].replace("'", "")  # which some versions of Python write
+            return f"there is no {found[1]} {found[2]}; there are {choices}"
         if found := re.match(r"the following arguments are required: (.*)", message):
-            return f"{found[1]} is missing; {self.prog} --help explains what is needed"
+            verb = "are" if ", " in found[1] else "is"
+            return (f"{found[1].replace(', ', ' and ')} {verb} missing; {self.prog} --help explains "
+                    "what is needed")
         return message
 
 
@@ -65,7 +68,7 @@ def printable(text: str) -> str:
 
 def say(text: str) -> None:
     """A line on standard output."""
-    print(printable(text).encode("utf-8", "replace").decode())
+    print(printable(text))
 
 
 def run(program: str, body: Callable[[Sequence[str]], None], words: Sequence[str]) -> int:
@@ -74,28 +77,37 @@ def run(program: str, body: Callable[[Sequence[str]], None], words: Sequence[str
     :return: its exit code."""
     if hasattr(signal, "SIGPIPE"):
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # `| head` ends it quietly
-    try:
-        body(words)
-        code, sentence = 0, ""
-    except SystemExit as end:  # --help
-        code, sentence = int(end.code or 0), ""
-    except UsageError as error:
-        code, sentence = 2, str(error)
-    except Error as error:
-        code, sentence = 1, str(error)
-    except MemoryError:
-        code, sentence = 1, "there is too little memory for this"
-    except KeyboardInterrupt:
-        return 128 + signal.SIGINT
-    except Exception as error:  # never a stack trace
-        code, sentence = 1, f"an unforeseen error ended the program: {type(error).__name__}: {error}"
-    try:
-        sys.stdout.flush()
-    except OSError:
-        # Python would try again at the end, and say so in its own way.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        code, sentence = 1, "standard output could not be written to"
+    for stream in (sys.stdout, sys.stderr):
+        stream.reconfigure(errors="backslashreplace")  # a file's name may be any bytes
+    code, sentence = _outcome(body, words)
     if sentence:
         end = "" if sentence[-1] in ".?" else "."
         print(f"{program}: {printable(sentence)}{end}", file=sys.stderr)
     return code
+
+
+def _outcome(body: Callable[[Sequence[str]], None], words: Sequence[str]) -> tuple[int, str]:
+    """Exit code and sentence."""
+    try:
+        try:
+            body(words)
+        except SystemExit as end:  # --help
+            return int(end.code or 0), ""
+        finally:
+            sys.stdout.flush()
+    except UsageError as error:
+        return 2, str(error)
+    except Error as error:
+        return 1, str(error)
+    except MemoryError:
+        return 1, "there is too little memory for this"
+    except KeyboardInterrupt:
+        return 128 + signal.SIGINT, ""
+    except OSError as error:
+        if error.filename is None:  # Python would try again at the end, and fail in its own way
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return 1, "standard output could not be written to"
+        return 1, f"cannot use {error.filename}: {error.strerror}"
+    except Exception as error:  # never a stack trace
+        return 1, f"an unforeseen error ended the program: {type(error).__name__}: {error}"
+    return 0, ""

@@ -126,7 +126,7 @@ class Program(Case):
         names = "'{}' and '{}' are not a checkpoint (.h5) and a file for PyTorch (.safetensors or .pt)"
         for words in (("a.h5", "b.h5"), ("a.pt", "b.safetensors"), ("a", "b")):
             self.expect_failure(2, names.format(*words), "convert", *words)
-        self.expect_failure(2, "FROM, TO is missing; convert --help explains what is needed", "convert")
+        self.expect_failure(2, "FROM and TO are missing; convert --help explains what is needed", "convert")
         self.expect_failure(2, "option '--x' is unknown; convert --help lists what there is",
                             "convert", "a.h5", "a.pt", "--x")
         self.expect_failure(2, "--like is for the way back to a checkpoint",

@@ -10,7 +10,7 @@ import sys
 import unittest
 import xml.etree.ElementTree
 
-from support import MLP, Case, made_up, stage01  # first: it sets the paths
+from support import MLP, REPOSITORY, Case, made_up, stage01  # first: it sets the paths
 
 try:
     import matplotlib
@@ -307,8 +307,8 @@ class Scaling(Figures):
 class Program(Figures):
     def test_wrong_usage(self):
         self.expect_failure(2, "FIGURE is missing; plot --help explains what is needed", "plot")
-        self.expect_failure(2, "there is no FIGURE 'pie'; there are 'curves', 'weights', 'filters', "
-                            "'confusion', 'mistakes', 'scaling'", "plot", "pie")
+        self.expect_failure(2, "there is no FIGURE 'pie'; there are curves, weights, filters, "
+                            "confusion, mistakes, scaling", "plot", "pie")
         self.expect_failure(2, "option '--x' is unknown; plot --help lists what there is",
                             "plot", "curves", "a.json", "--x")
         self.expect_failure(2, "--theme is 'pink', but must be light or dark",
@@ -318,6 +318,12 @@ class Program(Figures):
         self.expect_failure(2, "the figure's name 'a.pdf' must end in .svg or .png",
                             "plot", "curves", "a.json", "--output", "a.pdf")
         self.assertRegex(self.run_well("plot", "curves", "--help"), r"--theme light\|dark")
+
+    def test_output_that_is_full(self):
+        program = REPOSITORY / "python" / "plot.py"
+        outcome = self.run_command("sh", "-c", f"'{sys.executable}' '{program}' --help >/dev/full")
+        self.assertEqual((outcome.returncode, outcome.stderr),
+                         (1, "plot: standard output could not be written to.\n"))
 
     def test_files(self):
         self.expect_failure(1, "cannot read a.json: there is no such file", "plot", "curves", "a.json")
