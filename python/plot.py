@@ -30,7 +30,8 @@ def theme_of(text: str) -> str:
 
 def parser() -> argparse.ArgumentParser:
     result = command_line.Parser(prog="plot", description=__doc__)
-    figures = result.add_subparsers(metavar="FIGURE", required=True, dest="figure", help="which one")
+    figures = result.add_subparsers(metavar="FIGURE", required=True, dest="figure",
+                                    help="which one")
 
     def add(name: str, summary: str) -> argparse.ArgumentParser:
         figure = figures.add_parser(name, help=summary, description=summary)

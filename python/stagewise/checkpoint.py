@@ -1,4 +1,4 @@
-"""Checkpoints: HDF5 files with the parameters of a network, as common/io/checkpoint.hpp has them."""
+"""Checkpoints: the parameters of a network in an HDF5 file; see common/io/checkpoint.hpp."""
 
 from __future__ import annotations
 
@@ -109,8 +109,8 @@ def _parameters(group: h5py.Group) -> Parameters:
 
 
 def write(path: pathlib.Path, checkpoint: Checkpoint) -> None:
-    """Writes a checkpoint, as a whole or not at all, in the format of the C++ programs: HDF5's since
-    2008, in which all headers have checksums, and without the time.
+    """Writes a checkpoint, as a whole or not at all, in the format of the C++ programs: that of
+    HDF5 since 2008, in which all headers have checksums, and without the time.
 
     :raise Error: naming the file and the reason."""
     checksum = checksum_of(checkpoint.attributes, checkpoint.parameters, *checkpoint.workers)

@@ -45,8 +45,8 @@ class Parser(argparse.ArgumentParser):
             return f"there is no {found[1]} {found[2]}; there are {choices}"
         if found := re.match(r"the following arguments are required: (.*)", message):
             verb = "are" if ", " in found[1] else "is"
-            return (f"{found[1].replace(', ', ' and ')} {verb} missing; {self.prog} --help explains "
-                    "what is needed")
+            names = found[1].replace(", ", " and ")
+            return f"{names} {verb} missing; {self.prog} --help explains what is needed"
         return message
 
 

@@ -64,7 +64,8 @@ def _label(axes: Axes, names: list[str], theme: Theme) -> None:
     places = range(0, len(names), every)
     shown = [look.escaped(names[place]) for place in places]
     is_long = max(map(len, shown)) > 3
-    axes.set_xticks(places, shown, rotation=60 if is_long else 0, ha="right" if is_long else "center")
+    turned = {"rotation": 60, "ha": "right"} if is_long else {}
+    axes.set_xticks(places, shown, **turned)
     axes.set_yticks(places, shown)
     axes.set_xlabel("answer")
     axes.set_ylabel("class")

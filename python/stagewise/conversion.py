@@ -32,7 +32,7 @@ def attributes_in(metadata: dict[str, str]) -> dict[str, str | int]:
             continue
         if name in checkpoint.NUMBER_TYPES:
             if not text.isdecimal() or int(text) > np.iinfo(checkpoint.NUMBER_TYPES[name]).max:
-                raise Error(f"its '{key}' of '{text}' is no whole number that a checkpoint can hold")
+                raise Error(f"its '{key}' of '{text}' is no number that a checkpoint can hold")
             attributes[name] = int(text)
         else:
             attributes[name] = text
@@ -70,7 +70,8 @@ def to_checkpoint(source: pathlib.Path, target: pathlib.Path, like: pathlib.Path
     :raise Error: as above."""
     state, metadata = FORMATS[source.suffix].read(source)
     if len({values.dtype for values in state.values()}) != 1:
-        raise Error(f"{source} cannot be converted: its parameters must all be float, or all double")
+        raise Error(f"{source} cannot be converted: its parameters must all be float, or all "
+                    "double")
     try:
         attributes = checkpoint.read(like).attributes if like else attributes_in(metadata)
         if not attributes:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import pathlib
 
 from matplotlib.figure import Figure
 
@@ -39,5 +38,6 @@ def _labels(options: argparse.Namespace) -> list[str] | None:
         return None
     labels = options.labels.split(",")
     if len(labels) != len(options.files):
-        raise UsageError(f"--labels has {len(labels)} names, but there are {len(options.files)} files")
+        raise UsageError(f"--labels has {len(labels)} names, but the files are "
+                         f"{len(options.files)}")
     return labels

@@ -42,7 +42,7 @@ def colored(values: np.ndarray, theme: Theme) -> tuple[np.ndarray, float]:
 
     :param values: [count, height, width], or [count, height, width, 3] in red, green and blue, for
         which 0 is a medium grey.
-    :return: the colours, [count, height, width, 3], and the absolute value that is shown in full."""
+    :return: the colours, [count, height, width, 3], and the absolute value that is in full."""
     most = float(np.abs(values).max(initial=0.0)) or 1.0
     if values.ndim == 4:
         return (values / most + 1) / 2, most

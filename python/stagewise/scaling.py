@@ -81,7 +81,8 @@ def draw(paths: list[pathlib.Path], labels: list[str] | None, theme: Theme) -> F
         texts = [f"{text}, {value / best:.0%}" for text, value, best in zip(texts, values, ideal)]
         ends = [max(pair) for pair in zip(values, ideal)]
         for place, best in enumerate(ideal):
-            speedups.plot([best, best], [place - 0.42, place + 0.42], color=theme.ink, linewidth=1.5)
+            speedups.plot([best, best], [place - 0.42, place + 0.42], color=theme.ink,
+                          linewidth=1.5)
     _bars(speedups, values, texts, ends, theme.series[1], theme)
     speedups.set_title(title, loc="left", color=theme.ink, fontsize=9)
     if any(run.is_on_cpu for run in runs):

@@ -26,8 +26,8 @@ ATTRIBUTE = "stagewise"
 
 def _expect_pytorch(path: pathlib.Path) -> None:
     if torch is None:
-        raise Error(f"{path} is a file of PyTorch, which this python3 cannot import; install it, or "
-                    "use .safetensors, which needs no PyTorch")
+        raise Error(f"{path} is a file of PyTorch, which this python3 cannot import; install it, "
+                    "or use .safetensors, which needs no PyTorch")
 
 
 def write(path: pathlib.Path, tensors: dict[str, np.ndarray], metadata: dict[str, str]) -> None:

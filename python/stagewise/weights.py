@@ -1,7 +1,7 @@
 """The weights of a network's first layer, and the filters of its convolutions, as images.
 
-Where there are three channels, they are red, green and blue. Any other number of them stands side by
-side.
+Where there are three channels, they are red, green and blue. Any other number of them stands side
+by side.
 """
 
 from __future__ import annotations

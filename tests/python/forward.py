@@ -1,7 +1,7 @@
 """What networks say about samples, computed with NumPy alone.
 
-Twice: with the checkpoint's parameters as this project orders them, and with those of a state_dict as
-PyTorch does, each by its own loops over dimensions, to show that both are the same network.
+Twice: with the checkpoint's parameters as this project orders them, and with those of a state_dict
+as PyTorch does, each by its own loops over dimensions, to show that both are the same network.
 """
 
 from __future__ import annotations

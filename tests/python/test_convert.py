@@ -67,8 +67,8 @@ class Program(Case):
         state = {name: values.astype(float) + 1
                  for name, values in to_pytorch(network, contents.parameters).items()}
         safetensors.write(self.folder / "tuned.safetensors", state, {"format": "pt"})
-        self.expect_failure(1, "tuned.safetensors cannot be converted: it does not say which network "
-                            "it holds; --like names a checkpoint of the same network",
+        self.expect_failure(1, "tuned.safetensors cannot be converted: it does not say which "
+                            "network it holds; --like names a checkpoint of the same network",
                             "convert", "tuned.safetensors", "b.h5")
         self.run_well("convert", "tuned.safetensors", "b.h5", "--like", "a.h5")
         found = checkpoint.read(self.folder / "b.h5")
@@ -83,7 +83,8 @@ class Program(Case):
         failure = "a.safetensors cannot be converted: "
         for change, sentence in (
                 ({"fc2.bias": None}, "it has no 'fc2.bias', which the network needs, [5]"),
-                ({"fc2.bias": np.zeros(4, "<f4")}, "its 'fc2.bias' is [4], but the network's is [5]"),
+                ({"fc2.bias": np.zeros(4, "<f4")},
+                 "its 'fc2.bias' is [4], but the network's is [5]"),
                 ({"fc9.bias": np.zeros(4, "<f4")},
                  "its 'fc9.bias' is no parameter of the network, which has fc1.weight, fc1.bias, "
                  "fc2.weight, fc2.bias, fc3.weight, fc3.bias"),
@@ -101,7 +102,8 @@ class Program(Case):
         del contents.attributes["sample-shape"]
         checkpoint.write(self.folder / "a.h5", contents)
         self.expect_failure(1, "the checkpoint a.h5 does not say which network it holds, as it has "
-                            "no 'sample-shape'; one that train --load FILE --save FILE writes says it",
+                            "no 'sample-shape'; one that train --load FILE --save FILE writes says "
+                            "it",
                             "convert", "a.h5", "a.safetensors")
         with h5py.File(self.folder / "a.h5", "w") as file:
             file["parameters/fc1/weight"] = np.zeros((2, 3))
@@ -111,8 +113,8 @@ class Program(Case):
         contents = Checkpoint(*made_up("mlp"))
         contents.attributes["hidden"] = "6,five"
         checkpoint.write(self.folder / "a.h5", contents)
-        self.expect_failure(1, "the checkpoint a.h5 is of no use: its 'sample-shape', 'class-count' "
-                            "or 'hidden' is not made of whole numbers of at least 1",
+        self.expect_failure(1, "the checkpoint a.h5 is of no use: its 'sample-shape', "
+                            "'class-count' or 'hidden' is not made of whole numbers of at least 1",
                             "convert", "a.h5", "a.safetensors")
 
     def test_workers_stay_behind(self):
@@ -123,10 +125,12 @@ class Program(Case):
                       self.run_well("convert", "a.h5", "a.safetensors"))
 
     def test_wrong_usage(self):
-        names = "'{}' and '{}' are not a checkpoint (.h5) and a file for PyTorch (.safetensors or .pt)"
+        names = ("'{}' and '{}' are not a checkpoint (.h5) and a file for PyTorch (.safetensors or "
+                 ".pt)")
         for words in (("a.h5", "b.h5"), ("a.pt", "b.safetensors"), ("a", "b")):
             self.expect_failure(2, names.format(*words), "convert", *words)
-        self.expect_failure(2, "FROM and TO are missing; convert --help explains what is needed", "convert")
+        self.expect_failure(2, "FROM and TO are missing; convert --help explains what is needed",
+                            "convert")
         self.expect_failure(2, "option '--x' is unknown; convert --help lists what there is",
                             "convert", "a.h5", "a.pt", "--x")
         self.expect_failure(2, "--like is for the way back to a checkpoint",
@@ -152,12 +156,12 @@ class OfStage01(Case):
                 folder=self.folder)
         return checkpoint.read(self.folder / "a.h5")
 
-    def expect_equal(self, samples: np.ndarray, *options: object) -> None:
+    def expect_equal(self, samples: np.ndarray) -> None:
         """Compares the converted network's outputs with what `predict` says about the samples."""
         with h5py.File(self.folder / "samples.h5", "w") as file:
             file["x"] = samples
-        stage01("predict", "--load", "a.h5", "--dataset", "samples.h5", "--format", "hdf5", "--report",
-                "a.json", *options, folder=self.folder)
+        stage01("predict", "--load", "a.h5", "--dataset", "samples.h5", "--format", "hdf5",
+                "--report", "a.json", folder=self.folder)
         report = json.loads((self.folder / "a.json").read_text())
         expected = np.array([entry["scores"] for entry in report["predictions"]])
 
@@ -173,7 +177,7 @@ class OfStage01(Case):
             found = powers / powers.sum(axis=1, keepdims=True)
         bound = BOUNDS[next(iter(state.values())).dtype.type]
         self.assertLess(np.abs(found - expected).max(), bound)
-        self.assertGreater(np.ptp(expected, axis=0).max(), 1000 * bound, "all samples look the same")
+        self.assertGreater(np.ptp(expected, axis=0).max(), 1000 * bound, "all look the same")
 
         self.run_well("convert", "a.safetensors", "b.h5")
         # This reads and checks all of it.

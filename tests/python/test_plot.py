@@ -26,11 +26,13 @@ import plot
 from stagewise import checkpoint, curves, mistakes, mosaic, scaling, theme
 from stagewise.checkpoint import Checkpoint
 
+SVG = "{http://www.w3.org/2000/svg}"
 LIGHT = theme.THEMES["light"]
 MODEL = "mlp 784-8-10, relu, cross-entropy"
 
 
-def training(epochs: int = 3, rate: float = 1000.0, validates: bool = False, **more: object) -> dict:
+def training(epochs: int = 3, rate: float = 1000.0, validates: bool = False,
+             **more: object) -> dict:
     """A report of a training."""
     rows = [{"epoch": epoch, "train_loss": 1 / epoch, "train_accuracy": 1 - 1 / epoch, "seconds": 1,
              "images_per_second": rate / epoch} for epoch in range(1, epochs + 1)]
@@ -69,7 +71,7 @@ class Figures(Case):
         output = self.folder / "figure.svg"
         self.draw(*words, "--output", output)
         root = xml.etree.ElementTree.parse(output).getroot()
-        return ["".join(item.itertext()).strip() for item in root.iter("{http://www.w3.org/2000/svg}text")]
+        return ["".join(item.itertext()).strip() for item in root.iter(SVG + "text")]
 
     def sentence(self, *words: object) -> str:
         """What plot says about these words."""
@@ -151,7 +153,8 @@ class Curves(Figures):
 
     def test_what_is_none(self):
         self.assertEqual(self.sentence("curves", self.put("a.json", evaluation())),
-                         "a.json has no learning curve, since it is not of a training, or of no epoch")
+                         "a.json has no learning curve, since it is not of a training, or of no "
+                         "epoch")
         self.assertEqual(self.sentence("curves", self.put("a.json", "{")),
                          "cannot read a.json: it is not JSON")
         self.assertEqual(self.sentence("curves", self.put("a.json", [])),
@@ -160,7 +163,8 @@ class Curves(Figures):
                          "a.csv is not a log of a training, which train --csv writes")
         self.assertEqual(self.sentence("curves", self.put("a.csv", "epoch,step,loss,accuracy\n")),
                          "a.csv has no rows")
-        self.assertEqual(self.sentence("curves", self.put("a.csv", "epoch,step,loss,accuracy\n1,2,x,3")),
+        path = self.put("a.csv", "epoch,step,loss,accuracy\n1,2,x,3")
+        self.assertEqual(self.sentence("curves", path),
                          "cannot use a.csv: 'loss' is missing or no number somewhere")
         broken = training()
         del broken["epochs"][1]["train_loss"]
@@ -170,7 +174,7 @@ class Curves(Figures):
         self.assertEqual(self.sentence("curves", *[path] * 9),
                          "at most 8 curves can be told apart, and there are 9 files")
         self.assertEqual(self.sentence("curves", path, "--labels", "a,b"),
-                         "--labels has 2 names, but there are 1 files")
+                         "--labels has 2 names, but the files are 1")
 
 
 class Weights(Figures):
@@ -233,7 +237,8 @@ class Weights(Figures):
 
 class Evaluations(Figures):
     def test_confusion(self):
-        path = self.put("a.json", evaluation(confusion=MATRIX, class_names=["cat", "dog", "$5 bill"]))
+        names = ["cat", "dog", "$5 bill"]
+        path = self.put("a.json", evaluation(confusion=MATRIX, class_names=names))
         texts = self.texts("confusion", path)
         for text in ("cat", "$5 bill", "7", "1,234", "0.833", "0.714", "answer",
                      f"{MODEL}: accuracy 0.9976 of 1,249 samples"):
@@ -245,8 +250,9 @@ class Evaluations(Figures):
         self.assertIn("38", texts)
 
     def test_what_has_no_matrix(self):
-        self.assertEqual(self.sentence("confusion", self.put("a.json", evaluation())), "a.json has no "
-                         "confusion matrix, which evaluate --confusion --report writes")
+        self.assertEqual(self.sentence("confusion", self.put("a.json", evaluation())),
+                         "a.json has no confusion matrix, which evaluate --confusion --report "
+                         "writes")
         for counts in ([[1, 2]], [], [[1, "x"], [1, 2]], [[1], [1, 2]], None, [[2**70]]):
             path = self.put("a.json", evaluation(confusion={"counts": counts}))
             self.assertEqual(self.sentence("confusion", path),
@@ -265,7 +271,8 @@ class Evaluations(Figures):
 
     def test_what_has_no_mistakes(self):
         for report, sentence in (
-                (evaluation(), "a.json has no mistakes, which evaluate --mistakes N --report writes"),
+                (evaluation(),
+                 "a.json has no mistakes, which evaluate --mistakes N --report writes"),
                 (evaluation(mistakes=[]), "the network of a.json has made no mistakes, so there is "
                  "nothing to draw"),
                 (evaluation(mistakes=[{"sample": 1}]), "the mistakes of a.json are no images"),
@@ -326,7 +333,8 @@ class Program(Figures):
                          (1, "plot: standard output could not be written to.\n"))
 
     def test_files(self):
-        self.expect_failure(1, "cannot read a.json: there is no such file", "plot", "curves", "a.json")
+        self.expect_failure(1, "cannot read a.json: there is no such file",
+                            "plot", "curves", "a.json")
         self.put("a.json", training())
         self.expect_failure(1, f"the figure no/a.svg cannot be written: there is no folder "
                             f"{self.folder.resolve()}/no", "plot", "curves", "a.json", "--output",
@@ -349,7 +357,8 @@ class OfStage01(Figures):
         self.assertTrue(any(re.search(r"accuracy 0\.\d+ of 100 samples", text) for text in texts))
         report = json.loads((self.folder / "b.json").read_text())
         self.assertEqual(len(report["mistakes"]), 5)
-        self.assertEqual(mistakes.image_of(report["mistakes"][0], pathlib.Path()).shape, (28, 28, 3))
+        image = mistakes.image_of(report["mistakes"][0], pathlib.Path())
+        self.assertEqual(image.shape, (28, 28, 3))
         texts = self.texts("mistakes", self.folder / "b.json")
         for mistake in report["mistakes"]:
             self.assertIn(f"sample {mistake['sample']}: {mistake['label']}", texts)

@@ -45,7 +45,8 @@ class Pytorch(Case):
         with contextlib.redirect_stdout(io.StringIO()):
             convert.main([str(self.folder / source), str(self.folder / target)])
 
-    def expect_same(self, module: torch.nn.Module, network: Network, parameters: Parameters) -> None:
+    def expect_same(self, module: torch.nn.Module, network: Network,
+                    parameters: Parameters) -> None:
         """Expects the outputs that NumPy computes."""
         samples = samples_of(network)
         expected = forward.ours(network, parameters, samples)
@@ -65,12 +66,13 @@ class Outputs(Pytorch):
                 self.expect_same(run_in_pytorch.load(path)[1], network, parameters)
 
     def test_are_those_of_stage01(self):
-        stage01("make_dataset", "--train", 60, "--test", 30, "--output", "digits", folder=self.folder)
+        stage01("make_dataset", "--train", 60, "--test", 30, "--output", "digits",
+                folder=self.folder)
         images = self.folder / "digits" / "t10k-images-idx3-ubyte"
         for options in (("--hidden", 9), ("--hidden", 9, "--precision", "double"),
                         ("--activation", "sigmoid", "--loss", "squared-error"), ("--model", "cnn")):
-            stage01("train", "--train-limit", 60, "--test-limit", 20, "--batch-size", 20, "--epochs",
-                    1, "--save", "a.h5", *options, folder=self.folder)
+            stage01("train", "--train-limit", 60, "--test-limit", 20, "--batch-size", 20,
+                    "--epochs", 1, "--save", "a.h5", *options, folder=self.folder)
             stage01("predict", "--load", "a.h5", "--dataset", images, "--format", "idx", "--csv",
                     "answers.csv", folder=self.folder)
             self.convert("a.h5", "a.safetensors")
@@ -123,12 +125,12 @@ class StateDict(Pytorch):
     def test_other_files_are_refused(self):
         path = self.folder / "a.pt"
         failure = f"cannot read {path}: "
-        cases = [(b"text", "it is no state_dict that torch.save() has written, or damaged"),
-                 (torch.nn.Linear(2, 3), "it is no state_dict that torch.save() has written, or damaged"),
+        damaged = "it is no state_dict that torch.save() has written, or damaged"
+        cases = [(b"text", damaged), (torch.nn.Linear(2, 3), damaged),
                  ([torch.zeros(3)], "it is no state_dict, a dictionary of tensors"),
                  ({"a": torch.zeros(3), "b": 4}, "it is no state_dict, a dictionary of tensors"),
-                 ({"a": torch.zeros(3, dtype=torch.float16)}, "its 'a' is of type torch.float16, but "
-                  "only float32 and float64 are networks of this project")]
+                 ({"a": torch.zeros(3, dtype=torch.float16)}, "its 'a' is of type torch.float16, "
+                  "but only float32 and float64 are networks of this project")]
         for contents, why in cases:
             if isinstance(contents, bytes):
                 path.write_bytes(contents)

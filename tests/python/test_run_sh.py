@@ -28,7 +28,7 @@ class RunSh(Case):
         self.assertEqual(self.run_command(RUN, "plot", "curves", "no.json").returncode, 1)
         outcome = self.run_command(RUN, "plot", "pie")
         self.assertEqual(outcome.returncode, 2)
-        self.assertTrue(outcome.stderr.startswith("plot: there is no FIGURE 'pie'; "), outcome.stderr)
+        self.assertIn("plot: there is no FIGURE 'pie'; ", outcome.stderr)
 
     def test_without_packages(self):
         # A PATH on which python3 has nothing but its own modules, and no apt-get is.
