@@ -179,14 +179,13 @@ class Curves(Figures):
 
 class Weights(Figures):
     def test_mosaic(self):
-        images = np.arange(3 * 2 * 1 * 3).reshape(3, 2, 1, 3) / 100
-        found = mosaic.mosaic(images, 2, LIGHT)
-        self.assertEqual(found.shape, (5, 3, 3))
-        self.assertEqual(found[:2, 0].tolist(), images[0, :, 0].tolist())
-        self.assertEqual(found[:2, 2].tolist(), images[1, :, 0].tolist())
-        self.assertEqual(found[3:, 0].tolist(), images[2, :, 0].tolist())
+        images = np.arange(5 * 2 * 1 * 3).reshape(5, 2, 1, 3) / 100
+        found = mosaic.mosaic(images, 3, LIGHT)
+        self.assertEqual(found.shape, (5, 5, 3))
+        for number, (top, left) in enumerate([(0, 0), (0, 2), (0, 4), (3, 0), (3, 2)]):
+            self.assertEqual(found[top:top + 2, left].tolist(), images[number, :, 0].tolist())
         paper = matplotlib.colors.to_rgb(LIGHT.paper)
-        for pixel in (found[2, 0], found[0, 1], found[4, 2]):
+        for pixel in (found[2, 0], found[0, 1], found[4, 4]):
             self.assertEqual(tuple(pixel), paper)
 
     def test_colors(self):

@@ -64,7 +64,8 @@ class Format(Case):
             bytes_of({"a": entry(0, 8, ["2"])}, eight), bytes_of({"a": entry(4, 8, [1])}, eight),
             bytes_of({"a": entry(0, 8, [2]), "b": entry(4, 8, [1])}, eight),
             bytes_of({"a": entry(0, 2**62, [2**60])}, eight),
-            bytes_of({"a": entry(0, 8, None)}, eight), bytes_of({"__metadata__": {"x": 1}}, b""),
+            bytes_of({"a": entry(0, 8, [1])}, bytes(4)), bytes_of({"a": entry(0, 8, None)}, eight),
+            bytes_of({"__metadata__": {"x": 1}}, b""),
             bytes_of({"__metadata__": []}, b""), bytes_of(b"[" * 100000, b""),
         ]
         for data in damaged:
