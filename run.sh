@@ -82,6 +82,9 @@ ${bold}Commands${plain}
   test      builds everything and runs the tests, except long-running ones
   try FILE  compiles and runs your own CUDA program, in a single file, with or
             without a GPU; --check looks for mistakes in it
+  plot      draws what reports and checkpoints hold: learning curves, weights,
+            filters, a confusion matrix, mistakes, speed-ups
+  convert   converts a checkpoint to PyTorch's safetensors or state_dict, or back
   docs      builds the documentation and says where it is
   bench     builds and runs the benchmarks
   clean     removes the folder build/
@@ -100,7 +103,8 @@ ${bold}Passed on${plain}
             -V shows all commands of the build and all output of the tests)
   bench     to the benchmarks:  --benchmark_filter=REGEX  and the like
   try       -I FOLDER   -D NAME=VALUE   (for the compiler)
-  Everything after -- is passed on as it is.
+  Everything after -- is passed on as it is. To plot and convert, everything is:
+  ./run.sh plot --help explains their options.
 
 ${bold}Examples${plain}
   ./run.sh                         see it work
@@ -109,6 +113,7 @@ ${bold}Examples${plain}
   ./run.sh test --preset asan      the tests, under AddressSanitizer
   ./run.sh try my.cu -- 1000       your own program, with the argument 1000
   ./run.sh try my.cu --check       in several orders, and with AddressSanitizer
+  ./run.sh plot curves log.csv     the learning curves of a training
   STAGEWISE_DATA_DIR=~/data ./run.sh test      with the data sets in that folder
 
 On Debian and Ubuntu, missing packages are installed with apt-get.
@@ -126,27 +131,34 @@ all=no
 selects=no
 left_out=''
 verbose=no
+needs_packages=yes
 passed_on=()
 
 if [[ $# -gt 0 && $1 != -* ]]; then
   command=$1
   shift
   case $command in
-    test | try | docs | bench | clean | help) ;;
-    *) fail "Unknown command '$command'; the commands are test, try, docs, bench, clean and help." 2 ;;
+    test | try | plot | convert | docs | bench | clean | help) ;;
+    *)
+      fail "Unknown command '$command'; the commands are test, try, plot, convert, docs, bench, clean and help." 2
+      ;;
   esac
 fi
 
 while [[ $# -gt 0 ]]; do
   case $command:$1 in
     try:-h | try:--help) exec "$PWD/cuda_on_cpu/try.sh" --help ;;
+    plot:-h | plot:--help | convert:-h | convert:--help)
+      needs_packages=no
+      passed_on+=("$1")
+      ;;
     *:-h | *:--help) command=help ;;
     *:--no-install) install=no ;;
     try:--)
       passed_on+=("$@")
       break
       ;;
-    try:*) passed_on+=("$1") ;;
+    try:* | plot:* | convert:*) passed_on+=("$1") ;;
     test:--all) all=yes ;;
     *:--preset=*) preset=${1#*=} ;;
     *:--jobs=*) jobs=${1#*=} ;;
@@ -204,7 +216,15 @@ missing_packages() {
   case $command in
     test)
       program_of+=([python3]=python3)
-      libraries+=(libgtest-dev libgmock-dev python3-h5py)
+      libraries+=(libgtest-dev libgmock-dev python3-h5py python3-matplotlib)
+      ;;
+    plot)
+      program_of=([python3]=python3)
+      libraries=(python3-h5py python3-matplotlib)
+      ;;
+    convert)
+      program_of=([python3]=python3)
+      libraries=(python3-h5py)
       ;;
     bench) libraries+=(libbenchmark-dev) ;;
     docs)
@@ -227,7 +247,7 @@ install_packages() {
   if ! type -P apt-get dpkg-query >/dev/null; then
     say "This is neither Debian nor Ubuntu, so nothing is installed here. Needed are a C++20 compiler,
     CMake $cmake_needed, Ninja, HDF5, zlib, CLI11, nlohmann-json, OpenBLAS, libpng, Open MPI, Boost.Context and libdw;
-    for the tests GoogleTest and Python with h5py, for the benchmarks Google Benchmark, for the documentation Doxygen,
+    for the tests GoogleTest and Python with h5py and Matplotlib, for the benchmarks Google Benchmark, for the documentation Doxygen,
     Graphviz, doxygen-awesome-css and MathJax 2."
     return
   fi
@@ -410,9 +430,42 @@ try_program() {
   exec "$script" "${options[@]}" "${passed_on[@]}"
 }
 
+# python_with MODULE...: prints the first python3 that can import these. Packages of the system belong to
+# /usr/bin/python3, which need not be the first one on PATH.
+python_with() {
+  local python modules
+  modules=$(printf ', %s' "$@")
+  for python in python3 /usr/bin/python3; do
+    if "$python" -c "import ${modules:2}" 2>/dev/null; then
+      echo "$python"
+      return
+    fi
+  done
+  return 1
+}
+
+# The programs in python/. Standard output belongs to them.
+python_program() {
+  local modules=(h5py numpy) python=''
+  [[ $command == convert ]] || modules+=(matplotlib)
+  [[ $needs_packages == yes && ${#passed_on[@]} -gt 0 ]] || modules=(sys) # for a help text or an objection
+  # Where PyTorch is, it may be in one python3 only.
+  [[ " ${passed_on[*]} " != *.pt[\ h]* ]] || python=$(python_with "${modules[@]}" torch) || true
+  if [[ -z $python ]] && ! python=$(python_with "${modules[@]}"); then
+    ! type -P apt-get dpkg-query >/dev/null || install_packages >&2
+    python=$(python_with "${modules[@]}") ||
+      fail "This needs a python3 with ${modules[*]}, but neither the one on PATH nor /usr/bin/python3 is one." 1
+  fi
+  local script=$PWD/python/$command.py
+  cd "$called_from"
+  export PYTHONDONTWRITEBYTECODE=1
+  exec "$python" "$script" "${passed_on[@]}"
+}
+
 case $command in
   tour) tour ;;
   try) try_program ;;
+  plot | convert) python_program ;;
   test) run_tests ;;
   docs) docs ;;
   bench) bench ;;

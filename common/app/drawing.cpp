@@ -151,6 +151,19 @@ Drawing draw(const Dataset& dataset, Index sample, Colours colours, std::size_t 
   return drawing;
 }
 
+Image shown_image(const Dataset& dataset, Index sample) {
+  const Shape& shape = dataset.sample_shape();
+  const Index channels = shape[2] == 3 ? 3 : 1;
+  Image image = {.height = shape[0], .width = shape[1], .channels = channels, .pixels = {}};
+  const std::vector<double> values = shown_values(dataset, sample);
+  for (Index i = 0; i < shape.elements(); ++i) {
+    if (i % shape[2] >= channels) continue;
+    image.pixels.push_back(
+        static_cast<std::uint8_t>(level(values[static_cast<std::size_t>(i)], 255)));
+  }
+  return image;
+}
+
 void print_drawings(const std::vector<Drawing>& drawings,
                     const std::vector<std::vector<std::string>>& captions, std::size_t columns) {
   constexpr std::size_t gap = 2;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "data/dataset.hpp"
+#include "io/images/image.hpp"
 
 namespace stagewise {
 
@@ -37,6 +38,10 @@ struct Drawing {
 /// outside, from the least to the largest. A larger image is made smaller to fit.
 /// @param columns at most so many are used.
 Drawing draw(const Dataset& dataset, Index sample, Colours colours, std::size_t columns);
+
+/// The sample as it is drawn, but in full size: with its three channels, else its first one.
+/// @param sample must be an image, as for draw().
+Image shown_image(const Dataset& dataset, Index sample);
 
 /// Prints drawings beside one another, as many as there is room for, each with its caption below.
 /// @param captions lines for each drawing, the same number for all.

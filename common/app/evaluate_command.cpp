@@ -74,7 +74,7 @@ void show_answers(const Stage& stage, const RunOptions& options, const Checkpoin
   if (options.mistakes > 0) {
     const std::vector<Mistake> mistakes = answers.mistakes(whole.labels(), options.mistakes);
     print_mistakes(mistakes, whole, names, name_of_score(options.model));
-    report.mistakes = report_of(mistakes);
+    report.mistakes = report_of(mistakes, whole);
   }
 }
 

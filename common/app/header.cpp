@@ -24,15 +24,18 @@ void print_header(const Stage& stage, const RunOptions& options, const std::stri
 
 Report report_of(const Stage& stage, const RunOptions& options,
                  const std::vector<std::string>& command) {
-  return {.stage = stage.program,
-          .device = stage.device(),
-          .cuda_on_cpu = stage.cuda_on_cpu,
-          .command = command,
-          .model = describe(options.model),
-          .dataset = options.data.name,
-          .precision = options.precision,
-          .batch_size = options.training.batch_size,
-          .seed = options.training.seed};
+  Report report = {.stage = stage.program,
+                   .device = stage.device(),
+                   .cuda_on_cpu = stage.cuda_on_cpu,
+                   .command = command,
+                   .model = describe(options.model),
+                   .dataset = options.data.name,
+                   .precision = options.precision,
+                   .batch_size = options.training.batch_size,
+                   .seed = options.training.seed};
+  if (stage.ranks != nullptr) report.ranks = stage.ranks->count();
+  if (options.workers.workers > 1) report.workers = options.workers.workers;
+  return report;
 }
 
 void add_test(const Evaluation& test, Report& report) {

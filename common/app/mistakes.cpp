@@ -1,6 +1,7 @@
 #include "app/mistakes.hpp"
 
 #include <iostream>
+#include <optional>
 
 #include "app/drawing.hpp"
 #include "app/text.hpp"
@@ -38,13 +39,16 @@ void print_mistakes(const std::vector<Mistake>& mistakes, const Dataset& dataset
   if (are_images) print_drawings(drawings, captions, columns);
 }
 
-std::vector<MistakeReport> report_of(const std::vector<Mistake>& mistakes) {
+std::vector<MistakeReport> report_of(const std::vector<Mistake>& mistakes, const Dataset& dataset) {
+  const bool are_images = dataset.sample_shape().rank() == 3;
   std::vector<MistakeReport> reports;
   for (const Mistake& mistake : mistakes) {
-    reports.push_back({.sample = mistake.sample,
-                       .label = mistake.label,
-                       .predicted = mistake.answer,
-                       .confidence = mistake.confidence});
+    reports.push_back(
+        {.sample = mistake.sample,
+         .label = mistake.label,
+         .predicted = mistake.answer,
+         .confidence = mistake.confidence,
+         .image = are_images ? std::optional(shown_image(dataset, mistake.sample)) : std::nullopt});
   }
   return reports;
 }

@@ -18,7 +18,7 @@ namespace stagewise {
 void print_mistakes(const std::vector<Mistake>& mistakes, const Dataset& dataset,
                     const std::vector<std::string>& names, const std::string& score);
 
-/// The same for the report.
-std::vector<MistakeReport> report_of(const std::vector<Mistake>& mistakes);
+/// The same for the report, with the samples if they are images.
+std::vector<MistakeReport> report_of(const std::vector<Mistake>& mistakes, const Dataset& dataset);
 
 }  // namespace stagewise

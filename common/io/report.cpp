@@ -2,6 +2,8 @@
 
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <span>
+#include <string_view>
 
 #include "io/file.hpp"
 
@@ -60,11 +62,30 @@ Json to_json(const std::optional<double>& value) {
   return value ? Json(*value) : Json();
 }
 
+/// Each row of pixels as one text, two hexadecimal digits a byte: as numbers, every byte would take
+/// a line of its own.
+Json to_json(const Image& image) {
+  constexpr std::string_view digits = "0123456789abcdef";
+  Json rows = Json::array();
+  const auto row_size = static_cast<std::size_t>(image.width * image.channels);
+  for (std::size_t begin = 0; begin < image.pixels.size(); begin += row_size) {
+    std::string row;
+    for (const std::uint8_t byte : std::span(image.pixels).subspan(begin, row_size)) {
+      row += digits[byte / digits.size()];
+      row += digits[byte % digits.size()];
+    }
+    rows.push_back(row);
+  }
+  return {{"channels", image.channels}, {"rows", rows}};
+}
+
 Json to_json(const MistakeReport& mistake) {
-  return {{"sample", mistake.sample},
-          {"label", mistake.label},
-          {"predicted", mistake.predicted},
-          {"confidence", mistake.confidence}};
+  Json json = {{"sample", mistake.sample},
+               {"label", mistake.label},
+               {"predicted", mistake.predicted},
+               {"confidence", mistake.confidence}};
+  if (mistake.image) json["image"] = to_json(*mistake.image);
+  return json;
 }
 
 Json to_json(const PredictionReport& prediction) {
@@ -123,6 +144,8 @@ void write_report(const std::filesystem::path& path, const Report& report) {
                {"precision", report.precision},
                {"batch_size", report.batch_size},
                {"seed", report.seed}};
+  put(json, "ranks", report.ranks);
+  put(json, "workers", report.workers);
   json["epochs"] = to_json(report.epochs);
   if (!report.steps.empty()) json["steps"] = to_json(report.steps);
   put(json, "best_epoch", report.best_epoch);

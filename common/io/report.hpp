@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "io/images/image.hpp"
+
 namespace stagewise {
 
 /// One epoch of training.
@@ -64,7 +66,8 @@ struct MistakeReport {
   std::int64_t sample = 0;  ///< counted from 0
   std::int64_t label = 0;
   std::int64_t predicted = 0;
-  double confidence = 0;  ///< probability of the prediction; with a squared error its output
+  double confidence = 0;       ///< probability of the prediction; with a squared error its output
+  std::optional<Image> image;  ///< the sample, where it is one
 };
 
 /// What a network says about a sample.
@@ -87,6 +90,8 @@ struct Report {
   std::string precision;
   std::int64_t batch_size = 0;
   std::uint64_t seed = 0;
+  std::optional<std::int64_t> ranks;    ///< processes, of a stage that runs in several
+  std::optional<std::int64_t> workers;  ///< that share every batch, where there are several
   std::vector<EpochReport> epochs;
   std::vector<StepReport> steps;           ///< of --log-every
   std::optional<std::int64_t> best_epoch;  ///< on the validation set

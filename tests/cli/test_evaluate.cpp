@@ -186,6 +186,11 @@ TEST_F(Evaluate, ShowsTheMostConfidentMistakes) {
     EXPECT_NE(mistake.at("label"), mistake.at("predicted"));
     EXPECT_LE(mistake.at("confidence"), last);
     EXPECT_GT(mistake.at("confidence"), 0.1);
+    EXPECT_EQ(mistake.at("image").at("channels"), 1);
+    ASSERT_EQ(mistake.at("image").at("rows").size(), 28U);
+    for (const json& row : mistake.at("image").at("rows")) {
+      EXPECT_EQ(row.get<std::string>().size(), 2 * 28U);
+    }
     last = mistake.at("confidence");
   }
   const std::string output = run_well(command);
@@ -211,6 +216,9 @@ TEST_F(Evaluate, NamesClassesAsTheTableDoes) {
       "--epochs 1 --save table.h5");
   const std::string command = "stage01_serial evaluate --load table.h5 --confusion --mistakes 2";
   EXPECT_EQ(report_of(command).at("class_names"), json::array({"cat", "dog, large"}));
+  for (const json& mistake : report_of(command).at("mistakes")) {
+    EXPECT_FALSE(mistake.contains("image")) << "a row of a table is none";
+  }
   const std::string output = run_well(command);
   EXPECT_NE(output.find("\ncat  "), std::string::npos) << output;
   EXPECT_NE(output.find("\ndog, large  "), std::string::npos) << output;

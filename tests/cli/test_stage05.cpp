@@ -173,6 +173,8 @@ TEST_F(Stage05, WritesOneReportOfAllRanks) {
     fs::remove(path("report.json"));
     const json report = report_of(ranks(3) + options + " --strategy " + strategy);
     EXPECT_EQ(report.at("stage"), "stage05_mpi");
+    EXPECT_EQ(report.at("ranks"), 3);
+    EXPECT_EQ(report.contains("workers"), strategy == "data");
     const std::vector<double> parallel = losses(report);
     ASSERT_EQ(parallel.size(), 10U);
     ASSERT_EQ(serial.size(), parallel.size());

@@ -206,6 +206,23 @@ TEST(Drawing, ShrinksWhatIsTooWide) {
   for (const std::string& line : drawing.lines) EXPECT_EQ(line, std::string(30, '@'));
 }
 
+TEST(Drawing, IsAlsoAnImageInFullSize) {
+  const Dataset grey({1, 3, 1}, 2, std::vector<double>{-1, 0, 1, 0.25, 1, 0}, {0, 1});
+  EXPECT_EQ(shown_image(grey, 0).pixels, (std::vector<std::uint8_t>{0, 128, 255}));
+  EXPECT_EQ(shown_image(grey, 1).pixels, (std::vector<std::uint8_t>{64, 255, 0}));
+  EXPECT_EQ(shown_image(grey, 1).channels, 1);
+
+  const std::vector<std::uint8_t> bytes = {255, 0, 7, 0, 255, 51};
+  const Image colours = shown_image(Dataset({2, 1, 3}, 2, bytes, {0}), 0);
+  EXPECT_EQ(colours.pixels, bytes);
+  EXPECT_EQ(colours.height, 2);
+  EXPECT_EQ(colours.width, 1);
+  EXPECT_EQ(colours.channels, 3);
+
+  const Image first = shown_image(Dataset({1, 3, 2}, 2, bytes, {0}), 0);
+  EXPECT_EQ(first.pixels, (std::vector<std::uint8_t>{255, 7, 255})) << "of two channels";
+}
+
 TEST(Drawing, StretchesValuesThatAreNoBrightness) {
   const Dataset image({1, 3, 1}, 2, std::vector<double>{-1, 0, 1}, {0});
   EXPECT_EQ(draw(image, 0, Colours::none, 80).lines[0], " +@");

@@ -90,8 +90,21 @@ TEST_F(RunReport, SaysWhatWasAskedFor) {
   EXPECT_EQ(json["predictions"][0]["scores"], (std::vector<double>{0.75, 0.25}));
   EXPECT_EQ(keys(json["predictions"][1]), (std::set<std::string>{"sample", "predicted", "scores"}));
 
+  const Image image = {.height = 2, .width = 1, .channels = 3, .pixels = {0, 15, 16, 255, 1, 160}};
+  report.mistakes->front().image = image;
+  EXPECT_EQ(written(report)["mistakes"][0]["image"],
+            Json({{"channels", 3}, {"rows", {"000f10", "ff01a0"}}}));
+
   report.mistakes.emplace();
   EXPECT_EQ(written(report)["mistakes"], Json::array()) << "asked for, but there are none";
+}
+
+TEST_F(RunReport, SaysHowManyWorkTogether) {
+  Report report = training();
+  report.ranks = 2;
+  report.workers = 4;
+  EXPECT_EQ(written(report)["ranks"], 2);
+  EXPECT_EQ(written(report)["workers"], 4);
 }
 
 TEST_F(RunReport, HasTheKeysOfTheContractAndNoOthers) {

@@ -1,0 +1,113 @@
+"""Command lines and errors as the C++ programs have them.
+
+Exit codes: 0 done, 1 a run-time failure, 2 wrong usage. An error is one sentence on standard error.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import signal
+import sys
+from typing import Callable, NoReturn, Sequence
+
+
+class Error(Exception):
+    """A failure, as a sentence for the user: what was being done, with what, what was found."""
+
+
+class UsageError(Error):
+    """Wrong usage, as such a sentence."""
+
+
+class Parser(argparse.ArgumentParser):
+    """Reports wrong usage in one sentence, without the usage text."""
+
+    def __init__(self, **options):
+        super().__init__(allow_abbrev=False,
+                         formatter_class=argparse.RawDescriptionHelpFormatter, **options)
+
+    def error(self, message: str) -> NoReturn:
+        raise UsageError(self._sentence(message))
+
+    def _sentence(self, message: str) -> str:
+        help_lists = f"{self.prog} --help lists what there is"
+        if found := re.match(r"unrecognized arguments: (\S+)", message):
+            kind = "option" if found[1].startswith("-") else "argument"
+            return f"{kind} '{found[1]}' is unknown; {help_lists}"
+        if found := re.match(r"argument (?:-\w/)?(\S+): expected (?:one|at least one) argument",
+                             message):
+            return f"{found[1]} needs a value"
+        if found := re.match(r"argument (\S+): invalid choice: ('.*') \(choose from (.*)\)",
+                             message):
+            choices = found[3].replace("'", "")  # which some versions of Python write
+            return f"there is no {found[1]} {found[2]}; there are {choices}"
+        if found := re.match(r"the following arguments are required: (.*)", message):
+            verb = "are" if ", " in found[1] else "is"
+            names = found[1].replace(", ", " and ")
+            return f"{names} {verb} missing; {self.prog} --help explains what is needed"
+        return message
+
+
+def whole_number(name: str, most: int = 10_000) -> Callable[[str], int]:
+    """A reader of option `name`: a whole number from 1 to `most`."""
+
+    def read(text: str) -> int:
+        if re.fullmatch(r"[0-9]{1,9}", text) and 1 <= int(text) <= most:
+            return int(text)
+        raise UsageError(f"{name} is '{text}', but must be a whole number from 1 to {most:,}")
+
+    return read
+
+
+def printable(text: str) -> str:
+    """Without what could lead a terminal astray, such as a file's name may contain."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
+def say(text: str) -> None:
+    """A line on standard output."""
+    print(printable(text))
+
+
+def run(program: str, body: Callable[[Sequence[str]], None], words: Sequence[str]) -> int:
+    """Runs a program to its end, and says what went wrong.
+
+    :return: its exit code."""
+    if hasattr(signal, "SIGPIPE"):
+        signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # `| head` ends it quietly
+    for stream in (sys.stdout, sys.stderr):
+        stream.reconfigure(errors="backslashreplace")  # a file's name may be any bytes
+    code, sentence = _outcome(body, words)
+    if sentence:
+        end = "" if sentence[-1] in ".?" else "."
+        print(f"{program}: {printable(sentence)}{end}", file=sys.stderr)
+    return code
+
+
+def _outcome(body: Callable[[Sequence[str]], None], words: Sequence[str]) -> tuple[int, str]:
+    """Exit code and sentence."""
+    try:
+        try:
+            body(words)
+        except SystemExit as end:  # --help
+            return int(end.code or 0), ""
+        finally:
+            sys.stdout.flush()
+    except UsageError as error:
+        return 2, str(error)
+    except Error as error:
+        return 1, str(error)
+    except MemoryError:
+        return 1, "there is too little memory for this"
+    except KeyboardInterrupt:
+        return 128 + signal.SIGINT, ""
+    except OSError as error:
+        if error.filename is None:  # Python would try again at the end, and fail in its own way
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return 1, "standard output could not be written to"
+        return 1, f"cannot use {error.filename}: {error.strerror}"
+    except Exception as error:  # never a stack trace
+        return 1, f"an unforeseen error ended the program: {type(error).__name__}: {error}"
+    return 0, ""

@@ -1,0 +1,100 @@
+"""The confusion matrix: which classes a network takes for which."""
+
+from __future__ import annotations
+
+import pathlib
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from stagewise import theme as look
+from stagewise.command_line import Error
+from stagewise.report import read_report
+from stagewise.theme import Theme
+
+MOST_WITH_NUMBERS = 30  # classes; more are drawn without
+
+
+def draw(path: pathlib.Path, theme: Theme) -> Figure:
+    """A row for each class, a column for each answer. What is right and what is wrong have a colour
+    each, and each its own scale: mistakes are few.
+
+    :param path: a report of `evaluate --confusion --report`.
+    :raise Error: if it has no such matrix."""
+    report = read_report(path)
+    counts = _counts(report, path)
+    names = _names(report, len(counts))
+    side = 2.0 + min(6.0, 0.42 * len(counts))
+    figure = look.new_figure(theme, side + 1.0, side)
+    axes = figure.add_subplot()
+    right = np.eye(len(counts), dtype=bool)
+    for number, cells in ((0, right), (1, ~right)):
+        shown = np.ma.masked_array(counts, ~cells | (counts == 0))
+        axes.imshow(shown, theme.rising(number), vmin=0, vmax=max(1, counts[cells].max(initial=0)))
+    _label(axes, names, theme)
+    if len(counts) <= MOST_WITH_NUMBERS:
+        _write_numbers(axes, counts, theme)
+        _write_fractions(axes, report["confusion"], theme)
+    look.add_title(figure, theme, f"{report.get('model', '')}: accuracy "
+                   f"{np.trace(counts) / max(1, counts.sum()):.4f} of {counts.sum():,} samples")
+    return figure
+
+
+def _counts(report: dict[str, Any], path: pathlib.Path) -> np.ndarray:
+    if "confusion" not in report:
+        raise Error(f"{path} has no confusion matrix, which evaluate --confusion --report writes")
+    try:
+        counts = np.array(report["confusion"]["counts"], dtype=np.int64)
+    except (KeyError, TypeError, ValueError, OverflowError):
+        counts = np.empty(0)
+    if counts.ndim != 2 or counts.shape[0] != counts.shape[1] or counts.size == 0:
+        raise Error(f"cannot use {path}: its 'counts' are no square of whole numbers")
+    return counts
+
+
+def _names(report: dict[str, Any], count: int) -> list[str]:
+    names = report.get("class_names", [])
+    return [str(name) for name in names] if len(names) == count else [str(i) for i in range(count)]
+
+
+def _label(axes: Axes, names: list[str], theme: Theme) -> None:
+    every = -(-len(names) // MOST_WITH_NUMBERS)
+    places = range(0, len(names), every)
+    shown = [look.escaped(names[place]) for place in places]
+    is_long = max(map(len, shown)) > 3
+    turned = {"rotation": 60, "ha": "right"} if is_long else {}
+    axes.set_xticks(places, shown, **turned)
+    axes.set_yticks(places, shown)
+    axes.set_xlabel("answer")
+    axes.set_ylabel("class")
+    look.style(axes, theme)
+    axes.tick_params(length=0)
+
+
+def _write_numbers(axes: Axes, counts: np.ndarray, theme: Theme) -> None:
+    largest = max(1, np.where(np.eye(len(counts), dtype=bool), 0, counts).max())
+    for (row, column), count in np.ndenumerate(counts):
+        if count == 0:
+            continue
+        is_dark = row == column or count > 0.7 * largest
+        axes.text(column, row, f"{count:,}", ha="center", va="center", fontsize=7,
+                  color=theme.paper if is_dark else theme.ink)
+
+
+def _write_fractions(axes: Axes, confusion: dict[str, Any], theme: Theme) -> None:
+    """Recall at the right of each row, precision above each column."""
+    right = len(confusion["counts"]) - 0.3
+    above = -0.75
+    style = {"color": theme.muted, "fontsize": 7, "va": "center"}
+    axes.text(right, above, "recall", ha="left", **style)
+    axes.text(above, above, "precision", ha="right", **style)
+    for place, value in enumerate(confusion.get("recall", [])):
+        axes.text(right, place, _fraction(value), ha="left", **style)
+    for place, value in enumerate(confusion.get("precision", [])):
+        axes.text(place, above, _fraction(value), ha="center", **style)
+
+
+def _fraction(value: float | None) -> str:
+    return "-" if value is None else f"{value:.3f}"

@@ -1,0 +1,84 @@
+"""Files that are read or written as a whole."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import pathlib
+import tempfile
+from typing import Iterator
+
+from stagewise.command_line import Error
+
+
+def reason(error: OSError) -> str:
+    """Why the system refused, as the C++ programs put it."""
+    if isinstance(error, FileNotFoundError):
+        return "there is no such file"
+    return error.strerror or str(error)
+
+
+def expect_file(path: pathlib.Path, failure: str) -> None:
+    """Refuses what cannot be read as a file.
+
+    :param failure: the beginning of the sentence: "cannot read FILE"."""
+    if not path.exists():
+        raise Error(f"{failure}: there is no such file")
+    if not path.is_file():
+        raise Error(f"{failure}: it is {'a folder' if path.is_dir() else 'not a regular file'}")
+
+
+def read_text(path: pathlib.Path) -> str:
+    """The contents of a text file in UTF-8."""
+    expect_file(path, f"cannot read {path}")
+    try:
+        return path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise Error(f"cannot read {path}: {reason(error)}") from None
+    except ValueError:
+        raise Error(f"cannot read {path}: it is not a text in UTF-8") from None
+
+
+@contextlib.contextmanager
+def replacing(path: pathlib.Path, what: str) -> Iterator[pathlib.Path]:
+    """For writing a file as a whole or not at all.
+
+    Gives the name of a file beside it, which takes its place at the end, or is removed if anything
+    fails.
+
+    :param what: the file is, for errors: "figure"."""
+    failure = f"the {what} {path} cannot be written"
+    target = path.resolve()  # a link stays, and what it names is replaced
+    _expect_writable(target, failure)
+    partial = None
+    try:
+        handle, name = tempfile.mkstemp(prefix=f".{target.name[:200]}.", suffix=".partial",
+                                        dir=target.parent)
+        os.close(handle)
+        partial = pathlib.Path(name)
+        yield partial
+        partial.chmod(_permissions(target))
+        partial.replace(target)
+    except OSError as error:
+        raise Error(f"{failure}: {reason(error)}") from None
+    finally:
+        if partial is not None:
+            partial.unlink(missing_ok=True)
+
+
+def _expect_writable(target: pathlib.Path, failure: str) -> None:
+    if target.exists():
+        expect_file(target, failure)
+        if not os.access(target, os.W_OK):
+            raise Error(f"{failure}: Permission denied")
+    elif not target.parent.is_dir():
+        raise Error(f"{failure}: there is no folder {target.parent}")
+
+
+def _permissions(target: pathlib.Path) -> int:
+    """Those of the file that is replaced, else those of any new file."""
+    if target.exists():
+        return target.stat().st_mode & 0o777
+    mask = os.umask(0)
+    os.umask(mask)
+    return 0o666 & ~mask

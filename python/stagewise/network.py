@@ -1,0 +1,98 @@
+"""Which network a checkpoint holds, as its attributes say."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from typing import Mapping
+
+import numpy as np
+
+from stagewise.command_line import Error
+
+Parameters = dict[str, np.ndarray]  # by their names
+
+CNN_FILTERS = (32, 64)  # of 5x5, each convolution followed by the mean of 2x2
+CNN_SIDE = 5
+CNN_POOL = 2
+CNN_HIDDEN = (128,)
+
+
+@dataclasses.dataclass
+class Network:
+    """What one must know to build it."""
+
+    model: str  # mlp, cnn or neuron
+    sample: tuple[int, ...]  # shape: (height, width, channels) or (features,)
+    classes: int
+    hidden: tuple[int, ...]  # widths
+    activation: str  # of hidden layers
+    loss: str
+    biases: bool
+
+    def is_of_images(self) -> bool:
+        return len(self.sample) == 3
+
+    def has_sigmoid(self) -> bool:
+        """Whether its fully connected layers have sigmoid units; else they have relu units."""
+        return self.model == "neuron" or (self.model == "mlp" and self.activation == "sigmoid")
+
+    def ends_with_sigmoid(self) -> bool:
+        """Whether the outputs are values of sigmoid units; else they are sums, such as logits."""
+        return self.has_sigmoid() and (self.model == "neuron" or self.loss == "squared-error")
+
+    def layers(self) -> dict[str, tuple[int, ...]]:
+        """The shape of each layer's weights, in this project's order of dimensions."""
+        outputs = 1 if self.model == "neuron" else self.classes
+        if self.model != "cnn":
+            return _linear(math.prod(self.sample), (*self.hidden, outputs))
+        layers: dict[str, tuple[int, ...]] = {}
+        height, width, channels = self.sample
+        for number, filters in enumerate(CNN_FILTERS, start=1):
+            layers[f"conv{number}"] = (CNN_SIDE, CNN_SIDE, channels, filters)
+            height, width = ((side - CNN_SIDE + 1) // CNN_POOL for side in (height, width))
+            channels = filters
+        return layers | _linear(height * width * channels, (*CNN_HIDDEN, outputs))
+
+    def channels_of_rows(self) -> int:
+        """How many channels the pixels have that become a row of numbers, before layer fc1."""
+        if self.model == "cnn":
+            return CNN_FILTERS[-1]
+        return self.sample[2] if self.is_of_images() else 1
+
+
+def _linear(inputs: int, widths: tuple[int, ...]) -> dict[str, tuple[int, ...]]:
+    return {f"fc{number}": shape
+            for number, shape in enumerate(zip((inputs, *widths), widths), start=1)}
+
+
+def network_of(attributes: Mapping[str, str | int], what: str) -> Network:
+    """The network that these attributes describe.
+
+    :param what: has them, for errors: "the checkpoint FILE".
+    :raise Error: if they do not say enough."""
+    needed = ("model", "sample-shape", "class-count")
+    if missing := [name for name in needed if name not in attributes]:
+        raise Error(f"{what} does not say which network it holds, as it has no "
+                    f"'{missing[0]}'; one that train --load FILE --save FILE writes says it")
+    model = attributes["model"]
+    if model not in ("mlp", "cnn", "neuron"):
+        raise Error(f"{what} holds a model '{model}'; known are mlp, cnn and neuron")
+    hidden = attributes.get("hidden", "none") if model == "mlp" else "none"
+    try:
+        return Network(model=model, sample=_numbers(attributes["sample-shape"]),
+                       classes=_numbers(attributes["class-count"])[0],
+                       hidden=() if hidden == "none" else _numbers(hidden),
+                       activation=attributes.get("activation", "relu"),
+                       loss=attributes.get("loss", "cross-entropy"),
+                       biases=model == "neuron" or attributes.get("biases", "on") == "on")
+    except ValueError:
+        raise Error(f"{what} is of no use: its 'sample-shape', 'class-count' or 'hidden' is not "
+                    "made of whole numbers of at least 1") from None
+
+
+def _numbers(text: str) -> tuple[int, ...]:
+    numbers = tuple(int(part) for part in text.split(","))
+    if min(numbers) < 1:
+        raise ValueError
+    return numbers

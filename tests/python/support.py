@@ -1,0 +1,105 @@
+"""What the tests of python/ share: networks, and the programs with what they say."""
+
+from __future__ import annotations
+
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(REPOSITORY / "python"))
+
+import numpy as np  # noqa: E402: the paths come first
+
+from stagewise.network import Parameters, network_of  # noqa: E402
+
+Attributes = dict[str, "str | int"]
+
+MLP = {"model": "mlp", "hidden": "6,5", "activation": "relu", "loss": "cross-entropy",
+       "biases": "on", "sample-shape": "4,3,1", "class-count": "7"}
+NETWORKS = {
+    "mlp": MLP,
+    "mlp of colours": MLP | {"sample-shape": "5,4,3", "activation": "sigmoid"},
+    "mlp of a table": MLP | {"sample-shape": "9", "hidden": "none"},
+    "mlp with sigmoid outputs": MLP | {"activation": "sigmoid", "loss": "squared-error"},
+    "mlp with linear outputs": MLP | {"loss": "squared-error", "biases": "off"},
+    "neuron": {"model": "neuron", "sample-shape": "3,2,3", "class-count": "2"},
+    "cnn": {"model": "cnn", "sample-shape": "16,20,3", "class-count": "4", "biases": "on"},
+    "cnn without biases": {"model": "cnn", "sample-shape": "20,16,1", "class-count": "3",
+                           "biases": "off"},
+}
+
+
+def made_up(name: str, dtype: type = np.float32, seed: int = 1) -> tuple[Attributes, Parameters]:
+    """A checkpoint's attributes, of one of NETWORKS, and random parameters."""
+    random = np.random.default_rng(seed)
+    precision = "float" if dtype == np.float32 else "double"
+    attributes: Attributes = {**NETWORKS[name], "precision": precision, "seed": 2**64 - 1,
+                                        "epoch": 3, "step": 2**40, "dataset": "Größe, 'x' $y$"}
+    network = network_of(attributes, "it")
+    parameters = {}
+    for layer, shape in network.layers().items():
+        weight = "filter" if len(shape) == 4 else "weight"
+        scale = 2 / np.sqrt(np.prod(shape[:-1]))
+        if network.biases:
+            parameters[f"{layer}/bias"] = random.normal(size=shape[-1:]).astype(dtype)
+        parameters[f"{layer}/{weight}"] = (scale * random.normal(size=shape)).astype(dtype)
+    return attributes, parameters
+
+
+def samples_of(network, count: int = 5, seed: int = 2) -> np.ndarray:
+    """Made-up samples, [count, height, width, channels] or [count, features]."""
+    return np.random.default_rng(seed).random((count, *network.sample))
+
+
+class Case(unittest.TestCase):
+    """A test in a folder of its own."""
+
+    def setUp(self) -> None:
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def expect_equal_files(self, expected: str, found: str, about: object = "") -> None:
+        """Byte by byte. (assertEqual() would look for what differs, for minutes.)"""
+        files = [(self.folder / name).read_bytes() for name in (expected, found)]
+        self.assertTrue(files[0] == files[1], f"{expected} and {found} differ; {about}")
+
+    def run_program(self, name: str, *words: object) -> subprocess.CompletedProcess:
+        """Runs a program of python/ in the test's folder."""
+        return self.run_command(sys.executable, REPOSITORY / "python" / f"{name}.py", *words)
+
+    def run_command(self, *words: object) -> subprocess.CompletedProcess:
+        environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}
+        return subprocess.run([str(word) for word in words], cwd=self.folder, env=environment,
+                              capture_output=True, text=True, timeout=120, check=False)
+
+    def run_well(self, *words: object) -> str:
+        """Runs a program that must succeed and say nothing on standard error."""
+        outcome = self.run_program(*words)
+        self.assertEqual((outcome.returncode, outcome.stderr), (0, ""), outcome.stdout)
+        return outcome.stdout
+
+    def expect_failure(self, code: int, sentence: str, *words: object) -> None:
+        """Expects this exit code and this sentence, without the program's name and the period."""
+        outcome = self.run_program(*words)
+        self.assertEqual(outcome.stderr, f"{words[0]}: {sentence}.\n")
+        self.assertEqual(outcome.returncode, code)
+
+
+def stage01(*words: object, folder: pathlib.Path) -> str:
+    """Runs stage 01, or another program beside it, whose path the environment has.
+
+    :raise unittest.SkipTest: if it is not there."""
+    program = os.environ.get("STAGEWISE_STAGE01", "")
+    if not program:
+        raise unittest.SkipTest("STAGEWISE_STAGE01 does not name the program stage01_serial")
+    command = [program, *map(str, words)]
+    if words[0] == "make_dataset":
+        command = [str(pathlib.Path(program).parent / "make_dataset"), *map(str, words[1:])]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=300,
+                          check=True).stdout

@@ -1,0 +1,115 @@
+#!/usr/bin/env python3
+"""Tests of python/stagewise/checkpoint.py, also against files that stage 01 has written."""
+
+import pathlib
+import unittest
+
+from support import Case, made_up, stage01  # first: it sets the paths
+
+import h5py
+import numpy as np
+
+from stagewise import checkpoint
+from stagewise.checkpoint import Checkpoint
+from stagewise.command_line import Error
+
+
+class Checkpoints(Case):
+    def expect_equal_contents(self, expected: Checkpoint, found: Checkpoint) -> None:
+        """Bit by bit. The files may differ where they are of different versions of HDF5."""
+        self.assertEqual(found.attributes, expected.attributes)
+        networks = [[one.parameters, *one.workers] for one in (expected, found)]
+        self.assertEqual(len(networks[0]), len(networks[1]))
+        for mine, others in zip(*networks):
+            self.assertEqual(sorted(mine), sorted(others))
+            for name, values in others.items():
+                self.assertTrue(mine[name].tobytes() == values.tobytes(), name)
+
+
+class Files(Checkpoints):
+    def sentence(self, path: pathlib.Path) -> str:
+        with self.assertRaises(Error) as caught:
+            checkpoint.read(path)
+        return str(caught.exception).replace(str(self.folder) + "/", "")
+
+    def test_what_is_written_is_read(self):
+        path = self.folder / "a.h5"
+        for dtype in (np.float32, np.float64):
+            written = Checkpoint(*made_up("mlp", dtype))
+            written.parameters["fc1/weight"][0, :3] = [np.nan, -np.inf, -0.0]
+            written.workers = [made_up("mlp", dtype, seed)[1] for seed in (5, 6)]
+            checkpoint.write(path, written)
+            found = checkpoint.read(path)
+            self.assertEqual(list(found.parameters), ["fc1/weight", "fc1/bias", "fc2/weight",
+                                                      "fc2/bias", "fc3/weight", "fc3/bias"])
+            self.expect_equal_contents(written, found)
+        self.assertEqual([file.name for file in self.folder.iterdir()], ["a.h5"])
+
+    def test_names_are_in_the_order_of_the_network(self):
+        names = [f"fc{number}/{leaf}" for number in (1, 2, 10, 11) for leaf in ("weight", "bias")]
+        self.assertEqual(sorted(reversed(names), key=checkpoint.network_order), names)
+
+    def test_damage_is_noticed(self):
+        path = self.folder / "a.h5"
+        checkpoint.write(path, Checkpoint(*made_up("mlp")))
+        with h5py.File(path, "r+") as file:
+            file["parameters/fc2/bias"][1] += 1
+        self.assertEqual(self.sentence(path), "the checkpoint a.h5 cannot be read: its contents do "
+                         "not match its checksum, so it has been damaged or changed")
+        data = path.read_bytes()
+        path.write_bytes(data[:len(data) // 2])
+        self.assertEqual(self.sentence(path), "the checkpoint a.h5 cannot be read: it is damaged, "
+                         "cut short, or may not be opened")
+
+    def test_other_files_are_refused(self):
+        failure = "the checkpoint {} cannot be read: {}"
+        self.assertEqual(self.sentence(self.folder / "no.h5"),
+                         failure.format("no.h5", "there is no such file"))
+        path = self.folder / "a.h5"
+        path.write_text("text")
+        self.assertEqual(self.sentence(path), failure.format("a.h5", "it is not an HDF5 file"))
+        for name, change, why in (
+                ("parameters/x", np.zeros(3, int),
+                 "/parameters/x does not hold floating-point numbers of 4 or 8 bytes"),
+                ("parameters/x", np.zeros(3), "some of its parameters are float, others double"),
+        ):
+            checkpoint.write(path, Checkpoint(*made_up("mlp")))
+            with h5py.File(path, "r+") as file:
+                file[name] = change
+            self.assertEqual(self.sentence(path), failure.format("a.h5", why))
+        with h5py.File(path, "w") as file:
+            file.create_group("parameters")
+        self.assertEqual(self.sentence(path), failure.format("a.h5", "it holds no parameters"))
+        with h5py.File(path, "w") as file:
+            file.attrs["seed"] = "seven"
+            file["parameters/x"] = np.zeros(3)
+        self.assertEqual(self.sentence(path),
+                         failure.format("a.h5", "its attribute 'seed' is not a whole number"))
+
+    def test_parameters_at_the_root(self):
+        path = self.folder / "model.hdf5"
+        with h5py.File(path, "w") as file:
+            file["conv1"] = np.zeros((5, 5, 1, 2), "<f4")
+            file["fc1"] = np.zeros((3, 2), ">f4")
+        found = checkpoint.read(path)
+        self.assertEqual(list(found.parameters), ["conv1/filter", "fc1/weight"])
+        self.assertEqual(found.attributes, {"precision": "float"})
+
+
+class OfStage01(Checkpoints):
+    def test_its_files_come_back(self):
+        for precision in ("float", "double"):
+            stage01("train", "--train-limit", 60, "--test-limit", 20, "--hidden", "8,4", "--epochs",
+                    1, "--batch-size", 20, "--precision", precision, "--workers", 2, "--average",
+                    "weights", "--save", "a.h5", folder=self.folder)
+            contents = checkpoint.read(self.folder / "a.h5")
+            self.assertEqual(contents.attributes["hidden"], "8,4")
+            self.assertEqual(len(contents.workers), 2)
+            checkpoint.write(self.folder / "b.h5", contents)
+            self.expect_equal_contents(contents, checkpoint.read(self.folder / "b.h5"))
+            stage01("evaluate", "--load", "b.h5", "--test-limit", 20, folder=self.folder)
+            stage01("train", "--resume", "b.h5", "--epochs", 2, folder=self.folder)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,227 @@
+#!/usr/bin/env python3
+"""Tests of python/convert.py: the same network comes out, and the same numbers come back."""
+
+import contextlib
+import io
+import json
+import unittest
+
+from support import NETWORKS, Case, made_up, samples_of, stage01  # first: it sets the paths
+
+import h5py
+import numpy as np
+
+import convert
+import forward
+from stagewise import checkpoint, safetensors
+from stagewise.checkpoint import Checkpoint
+from stagewise.network import network_of
+from stagewise.pytorch_layout import from_pytorch, to_pytorch
+
+BOUNDS = {np.float32: 1e-6, np.float64: 1e-12}
+
+
+class Layout(unittest.TestCase):
+    def test_is_the_same_network(self):
+        for name in NETWORKS:
+            for dtype, bound in BOUNDS.items():
+                attributes, parameters = made_up(name, dtype)
+                network = network_of(attributes, name)
+                samples = samples_of(network)
+                expected = forward.ours(network, parameters, samples)
+                found = forward.pytorchs(network, to_pytorch(network, parameters),
+                                         forward.to_channels_first(samples))
+                scale = np.abs(expected).max()
+                self.assertGreater(scale, 0.01, name)
+                self.assertLess(np.abs(found - expected).max(), bound * max(1, scale), name)
+
+    def test_comes_back_bit_for_bit(self):
+        for name in NETWORKS:
+            attributes, parameters = made_up(name)
+            parameters["fc1/weight"].flat[:3] = [np.nan, -0.0, np.inf]
+            network = network_of(attributes, name)
+            back = from_pytorch(network, to_pytorch(network, parameters))
+            self.assertEqual(sorted(back), sorted(parameters))
+            for key, values in parameters.items():
+                self.assertEqual(back[key].shape, values.shape)
+                self.assertTrue(back[key].tobytes() == values.tobytes(), f"{name}: {key}")
+
+
+class Program(Case):
+    def test_there_and_back(self):
+        paths = [str(self.folder / name) for name in ("a.h5", "a.safetensors", "b.h5")]
+        for name in NETWORKS:
+            for dtype in (np.float32, np.float64):
+                checkpoint.write(self.folder / "a.h5", Checkpoint(*made_up(name, dtype)))
+                with contextlib.redirect_stdout(io.StringIO()):
+                    convert.main(paths[:2])
+                    convert.main(paths[1:])
+                self.expect_equal_files("a.h5", "b.h5", name)
+        self.assertEqual(self.run_well("convert", "b.h5", "b.safetensors"),
+                         "saved  b.safetensors, 68,768 parameters in double\n")
+
+    def test_from_somebody_else(self):
+        contents = Checkpoint(*made_up("cnn"))
+        checkpoint.write(self.folder / "a.h5", contents)
+        network = network_of(contents.attributes, "it")
+        state = {name: values.astype(float) + 1
+                 for name, values in to_pytorch(network, contents.parameters).items()}
+        safetensors.write(self.folder / "tuned.safetensors", state, {"format": "pt"})
+        self.expect_failure(1, "tuned.safetensors cannot be converted: it does not say which "
+                            "network it holds; --like names a checkpoint of the same network",
+                            "convert", "tuned.safetensors", "b.h5")
+        self.run_well("convert", "tuned.safetensors", "b.h5", "--like", "a.h5")
+        found = checkpoint.read(self.folder / "b.h5")
+        self.assertEqual(found.attributes, contents.attributes | {"precision": "double"})
+        for key, values in contents.parameters.items():
+            self.assertTrue((found.parameters[key] == values.astype(float) + 1).all(), key)
+
+    def test_parameters_of_another_network(self):
+        contents = Checkpoint(*made_up("mlp"))
+        checkpoint.write(self.folder / "a.h5", contents)
+        network = network_of(contents.attributes, "it")
+        failure = "a.safetensors cannot be converted: "
+        for change, sentence in (
+                ({"fc2.bias": None}, "it has no 'fc2.bias', which the network needs, [5]"),
+                ({"fc2.bias": np.zeros(4, "<f4")},
+                 "its 'fc2.bias' is [4], but the network's is [5]"),
+                ({"fc9.bias": np.zeros(4, "<f4")},
+                 "its 'fc9.bias' is no parameter of the network, which has fc1.weight, fc1.bias, "
+                 "fc2.weight, fc2.bias, fc3.weight, fc3.bias"),
+                ({"fc2.bias": np.zeros(5)}, "its parameters must all be float, or all double"),
+        ):
+            state = to_pytorch(network, contents.parameters) | change
+            state = {name: values for name, values in state.items() if values is not None}
+            safetensors.write(self.folder / "a.safetensors", state, {})
+            self.expect_failure(1, failure + sentence,
+                                "convert", "a.safetensors", "b.h5", "--like", "a.h5")
+        self.assertFalse((self.folder / "b.h5").exists())
+
+    def test_checkpoints_that_do_not_say_enough(self):
+        contents = Checkpoint(*made_up("mlp"))
+        del contents.attributes["sample-shape"]
+        checkpoint.write(self.folder / "a.h5", contents)
+        self.expect_failure(1, "the checkpoint a.h5 does not say which network it holds, as it has "
+                            "no 'sample-shape'; one that train --load FILE --save FILE writes says "
+                            "it",
+                            "convert", "a.h5", "a.safetensors")
+        with h5py.File(self.folder / "a.h5", "w") as file:
+            file["parameters/fc1/weight"] = np.zeros((2, 3))
+        self.expect_failure(1, "the checkpoint a.h5 does not say which network it holds, as it has "
+                            "no 'model'; one that train --load FILE --save FILE writes says it",
+                            "convert", "a.h5", "a.safetensors")
+        contents = Checkpoint(*made_up("mlp"))
+        contents.attributes["hidden"] = "6,five"
+        checkpoint.write(self.folder / "a.h5", contents)
+        self.expect_failure(1, "the checkpoint a.h5 is of no use: its 'sample-shape', "
+                            "'class-count' or 'hidden' is not made of whole numbers of at least 1",
+                            "convert", "a.h5", "a.safetensors")
+
+    def test_workers_stay_behind(self):
+        contents = Checkpoint(*made_up("mlp"))
+        contents.workers = [made_up("mlp", seed=seed)[1] for seed in (5, 6)]
+        checkpoint.write(self.folder / "a.h5", contents)
+        self.assertIn("note   the parameters of each of the 2 workers stay behind",
+                      self.run_well("convert", "a.h5", "a.safetensors"))
+
+    def test_wrong_usage(self):
+        names = ("'{}' and '{}' are not a checkpoint (.h5) and a file for PyTorch (.safetensors or "
+                 ".pt)")
+        for words in (("a.h5", "b.h5"), ("a.pt", "b.safetensors"), ("a", "b")):
+            self.expect_failure(2, names.format(*words), "convert", *words)
+        self.expect_failure(2, "FROM and TO are missing; convert --help explains what is needed",
+                            "convert")
+        self.expect_failure(2, "option '--x' is unknown; convert --help lists what there is",
+                            "convert", "a.h5", "a.pt", "--x")
+        self.expect_failure(2, "--like is for the way back to a checkpoint",
+                            "convert", "a.h5", "a.pt", "--like", "b.h5")
+        self.expect_failure(2, "--like needs a value", "convert", "a.pt", "a.h5", "--like")
+        self.assertIn("usage: convert", self.run_well("convert", "--help"))
+
+    def test_files_that_cannot_be_written(self):
+        checkpoint.write(self.folder / "a.h5", Checkpoint(*made_up("mlp")))
+        (self.folder / "folder.safetensors").mkdir()
+        self.expect_failure(1, "the file folder.safetensors cannot be written: it is a folder",
+                            "convert", "a.h5", "folder.safetensors")
+        self.expect_failure(1, f"the file no/a.safetensors cannot be written: there is no folder "
+                            f"{self.folder.resolve()}/no", "convert", "a.h5", "no/a.safetensors")
+        self.assertEqual(len(list(self.folder.iterdir())), 2)
+
+
+class OfStage01(Case):
+    """Networks that stage 01 has trained, and what it says about samples."""
+
+    def trained(self, *options: object) -> checkpoint.Checkpoint:
+        stage01("train", "--epochs", 1, "--batch-size", 10, "--save", "a.h5", *options,
+                folder=self.folder)
+        return checkpoint.read(self.folder / "a.h5")
+
+    def expect_equal(self, samples: np.ndarray) -> None:
+        """Compares the converted network's outputs with what `predict` says about the samples."""
+        with h5py.File(self.folder / "samples.h5", "w") as file:
+            file["x"] = samples
+        stage01("predict", "--load", "a.h5", "--dataset", "samples.h5", "--format", "hdf5",
+                "--report", "a.json", folder=self.folder)
+        report = json.loads((self.folder / "a.json").read_text())
+        expected = np.array([entry["scores"] for entry in report["predictions"]])
+
+        self.run_well("convert", "a.h5", "a.safetensors")
+        state, _ = safetensors.read(self.folder / "a.safetensors")
+        contents = checkpoint.read(self.folder / "a.h5")
+        network = network_of(contents.attributes, "it")
+        found = forward.pytorchs(network, state, forward.to_channels_first(samples)).astype(float)
+        if network.model == "neuron":
+            found = np.hstack([1 - found, found])
+        elif network.loss == "cross-entropy":
+            powers = np.exp(found - found.max(axis=1, keepdims=True))
+            found = powers / powers.sum(axis=1, keepdims=True)
+        bound = BOUNDS[next(iter(state.values())).dtype.type]
+        self.assertLess(np.abs(found - expected).max(), bound)
+        self.assertGreater(np.ptp(expected, axis=0).max(), 1000 * bound, "all look the same")
+
+        self.run_well("convert", "a.safetensors", "b.h5")
+        # This reads and checks all of it.
+        stage01("evaluate", "--load", "b.h5", "--test-limit", 10, folder=self.folder)
+        back = checkpoint.read(self.folder / "b.h5")
+        self.assertEqual(back.attributes, contents.attributes)
+        for name, values in contents.parameters.items():
+            self.assertTrue(back.parameters[name].tobytes() == values.tobytes(), name)
+
+    def images(self, name: str, count: int, *shape: int) -> None:
+        """A data set of images, and their classes."""
+        random = np.random.default_rng(3)
+        with h5py.File(self.folder / name, "w") as file:
+            file["x"] = random.random((count, *shape), np.float32)
+            file["y"] = np.eye(4)[np.arange(count) % 4]
+
+    def test_mlp(self):
+        for precision in ("float", "double"):
+            contents = self.trained("--train-limit", 100, "--test-limit", 10, "--hidden", "12,7",
+                                    "--precision", precision)
+            self.assertEqual(contents.attributes["sample-shape"], "28,28,1")
+            self.expect_equal(np.random.default_rng(1).random((6, 28, 28, 1), np.float32))
+
+    def test_mlp_of_colours(self):
+        self.images("train.h5", 40, 6, 5, 3)
+        self.trained("--dataset", "train.h5", "--format", "hdf5", "--hidden", 9, "--activation",
+                     "sigmoid", "--loss", "squared-error", "--precision", "double")
+        self.expect_equal(np.random.default_rng(1).random((6, 6, 5, 3), np.float32))
+
+    def test_cnn_of_colours(self):
+        self.images("train.h5", 40, 16, 20, 3)
+        for biases in ("on", "off"):
+            self.trained("--dataset", "train.h5", "--format", "hdf5", "--model", "cnn", "--biases",
+                         biases, "--precision", "double")
+            self.expect_equal(np.random.default_rng(1).random((6, 16, 20, 3), np.float32))
+
+    def test_cnn_in_float(self):
+        self.trained("--train-limit", 20, "--test-limit", 10, "--model", "cnn")
+        self.expect_equal(np.random.default_rng(1).random((3, 28, 28, 1), np.float32))
+
+    def test_neuron(self):
+        self.trained("--dataset", "step", "--train-limit", 100, "--model", "neuron")
+        self.expect_equal(np.linspace(0, 1, 9, dtype=np.float32)[:, None])
+
+
+if __name__ == "__main__":
+    unittest.main()

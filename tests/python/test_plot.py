@@ -1,0 +1,368 @@
+#!/usr/bin/env python3
+"""Tests of python/plot.py: each figure from made-up results, and from those of stage 01."""
+
+import contextlib
+import io
+import json
+import pathlib
+import re
+import sys
+import unittest
+import xml.etree.ElementTree
+
+from support import MLP, REPOSITORY, Case, made_up, stage01  # first: it sets the paths
+
+try:
+    import matplotlib
+except ImportError:
+    print("Skipped: Matplotlib was not found; to have it: sudo apt install python3-matplotlib")
+    sys.exit(0)
+
+import h5py
+import matplotlib.image
+import numpy as np
+
+import plot
+from stagewise import checkpoint, curves, mistakes, mosaic, scaling, theme
+from stagewise.checkpoint import Checkpoint
+
+SVG = "{http://www.w3.org/2000/svg}"
+LIGHT = theme.THEMES["light"]
+MODEL = "mlp 784-8-10, relu, cross-entropy"
+
+
+def training(epochs: int = 3, rate: float = 1000.0, validates: bool = False,
+             **more: object) -> dict:
+    """A report of a training."""
+    rows = [{"epoch": epoch, "train_loss": 1 / epoch, "train_accuracy": 1 - 1 / epoch, "seconds": 1,
+             "images_per_second": rate / epoch} for epoch in range(1, epochs + 1)]
+    for row in rows if validates else []:
+        row |= {"validation_loss": 2 / row["epoch"], "validation_accuracy": 0.5}
+    return {"stage": "stage01_serial", "model": MODEL, "precision": "float", "batch_size": 100,
+            "cuda_on_cpu": False, "epochs": rows, **more}
+
+
+def evaluation(**more: object) -> dict:
+    return {"stage": "stage01_serial", "model": MODEL, "epochs": [], **more}
+
+
+MATRIX = {"counts": [[5, 1, 0], [0, 7, 0], [2, 0, 1234]], "precision": [5 / 7, 7 / 8, None],
+          "recall": [5 / 6, 1, 0.998]}
+MISTAKE = {"sample": 17, "label": 2, "predicted": 0, "confidence": 0.875,
+           "image": {"channels": 1, "rows": ["00ff80", "102030"]}}
+
+
+class Figures(Case):
+    def put(self, name: str, report: object) -> pathlib.Path:
+        path = self.folder / name
+        path.write_text(report if isinstance(report, str) else json.dumps(report), encoding="utf-8")
+        return path
+
+    def put_checkpoint(self, name: str, network: str) -> pathlib.Path:
+        checkpoint.write(self.folder / name, Checkpoint(*made_up(network)))
+        return self.folder / name
+
+    def draw(self, *words: object) -> None:
+        with contextlib.redirect_stdout(io.StringIO()):
+            plot.main([*map(str, words)])
+
+    def texts(self, *words: object) -> list[str]:
+        """The texts of a figure that is drawn as SVG."""
+        output = self.folder / "figure.svg"
+        self.draw(*words, "--output", output)
+        root = xml.etree.ElementTree.parse(output).getroot()
+        return ["".join(item.itertext()).strip() for item in root.iter(SVG + "text")]
+
+    def sentence(self, *words: object) -> str:
+        """What plot says about these words."""
+        with self.assertRaises(plot.Error) as caught:
+            self.draw(*words, "--output", self.folder / "no.svg")
+        self.assertFalse((self.folder / "no.svg").exists())
+        return str(caught.exception).replace(f"{self.folder}/", "")
+
+
+class Files(Figures):
+    def test_all_of_them_in_both_forms_and_themes(self):
+        self.put("training.json", training(validates=True))
+        self.put("evaluation.json", evaluation(confusion=MATRIX, mistakes=[MISTAKE]))
+        self.put_checkpoint("mlp.h5", "mlp")
+        self.put_checkpoint("cnn.h5", "cnn")
+        files = {"curves": "training.json", "weights": "mlp.h5", "filters": "cnn.h5",
+                 "confusion": "evaluation.json", "mistakes": "evaluation.json",
+                 "scaling": "training.json"}
+        for figure, file in files.items():
+            def draw(name: str, colors: str) -> bytes:
+                output = self.folder / name
+                self.draw(figure, self.folder / file, "--output", output, "--theme", colors)
+                return output.read_bytes()
+
+            drawn = draw("1.svg", "light")
+            draw("2.svg", "light")
+            self.expect_equal_files("1.svg", "2.svg", figure)
+            self.assertLess(len(drawn), 60_000, figure)
+            self.assertNotIn(b"<dc:date>", drawn)
+            self.assertIn(LIGHT.paper.encode(), drawn)
+            draw("1.png", "dark")
+            corner = matplotlib.image.imread(self.folder / "1.png")[-1, -1, :3]
+            paper = matplotlib.colors.to_rgb(theme.THEMES["dark"].paper)
+            self.assertLess(np.abs(corner - paper).max(), 0.01, figure)
+
+    def test_the_users_settings_do_not_matter(self):
+        self.put("training.json", training())
+        self.run_well("plot", "curves", "training.json", "--output", "1.svg")
+        self.put("matplotlibrc", "font.size: 30\nlines.linewidth: 9\n")
+        self.assertEqual(self.run_well("plot", "curves", "training.json"), "saved  curves.svg\n")
+        self.expect_equal_files("1.svg", "curves.svg")
+
+
+class Curves(Figures):
+    def test_of_a_report(self):
+        found = curves.read(self.put("a.json", training(validates=True)))
+        self.assertEqual(found.training["loss"], curves.Series([1, 2, 3], [1, 1 / 2, 1 / 3]))
+        self.assertEqual(found.validation["loss"], curves.Series([1, 2, 3], [2, 1, 2 / 3]))
+        self.assertEqual(found.training["accuracy"].y, [0, 1 / 2, 1 - 1 / 3])
+        self.assertEqual(found.validation["accuracy"].y, [0.5] * 3)
+
+    def test_steps_take_the_place_of_epochs(self):
+        steps = [{"epoch": epoch, "step": step, "loss": 1 / step, "accuracy": step / 20}
+                 for epoch, step in ((1, 4), (1, 5), (2, 9), (2, 10))]
+        found = curves.read(self.put("a.json", training(2, validates=True, steps=steps)))
+        self.assertEqual(found.training["loss"],
+                         curves.Series([0.8, 1, 1.8, 2], [1 / 4, 1 / 5, 1 / 9, 1 / 10]))
+        self.assertEqual(found.validation["loss"].x, [1, 2])
+
+    def test_of_a_log(self):
+        path = self.put("a.csv", "epoch,step,loss,accuracy,learning_rate,images_per_second,"
+                        "validation_loss,validation_accuracy\n"
+                        "3,25,0.5,0.75,0.1,7,,\n3,30,0.25,0.875,0.1,7,0.375,0.5\n")
+        found = curves.read(path)
+        self.assertEqual(found.training["loss"], curves.Series([2.5, 3], [0.5, 0.25]))
+        self.assertEqual(found.validation["accuracy"], curves.Series([3], [0.5]))
+
+    def test_names(self):
+        paths = [self.put("a.json", training()), self.put("b $x$.json", training(validates=True))]
+        texts = self.texts("curves", *paths, "--log")
+        for text in ("a", "b $x$", "loss", "accuracy", "epoch", "training", "validation"):
+            self.assertIn(text, texts)
+        texts = self.texts("curves", *paths, "--labels", "eins,zwei")
+        self.assertIn("zwei", texts)
+        self.assertNotIn("a", texts)
+        (self.folder / "x").mkdir()
+        other = self.put("x/a.json", training())
+        self.assertIn(str(other), self.texts("curves", paths[0], other))
+
+    def test_what_is_none(self):
+        self.assertEqual(self.sentence("curves", self.put("a.json", evaluation())),
+                         "a.json has no learning curve, since it is not of a training, or of no "
+                         "epoch")
+        self.assertEqual(self.sentence("curves", self.put("a.json", "{")),
+                         "cannot read a.json: it is not JSON")
+        self.assertEqual(self.sentence("curves", self.put("a.json", [])),
+                         "a.json is not a report, which --report writes")
+        self.assertEqual(self.sentence("curves", self.put("a.csv", "x,y\n1,2\n")),
+                         "a.csv is not a log of a training, which train --csv writes")
+        self.assertEqual(self.sentence("curves", self.put("a.csv", "epoch,step,loss,accuracy\n")),
+                         "a.csv has no rows")
+        path = self.put("a.csv", "epoch,step,loss,accuracy\n1,2,x,3")
+        self.assertEqual(self.sentence("curves", path),
+                         "cannot use a.csv: 'loss' is missing or no number somewhere")
+        broken = training()
+        del broken["epochs"][1]["train_loss"]
+        self.assertEqual(self.sentence("curves", self.put("a.json", broken)),
+                         "cannot use a.json: 'train_loss' is missing or no number somewhere")
+        path = self.put("a.json", training())
+        self.assertEqual(self.sentence("curves", *[path] * 9),
+                         "at most 8 curves can be told apart, and there are 9 files")
+        self.assertEqual(self.sentence("curves", path, "--labels", "a,b"),
+                         "--labels has 2 names, but the files are 1")
+
+
+class Weights(Figures):
+    def test_mosaic(self):
+        images = np.arange(5 * 2 * 1 * 3).reshape(5, 2, 1, 3) / 100
+        found = mosaic.mosaic(images, 3, LIGHT)
+        self.assertEqual(found.shape, (5, 5, 3))
+        for number, (top, left) in enumerate([(0, 0), (0, 2), (0, 4), (3, 0), (3, 2)]):
+            self.assertEqual(found[top:top + 2, left].tolist(), images[number, :, 0].tolist())
+        paper = matplotlib.colors.to_rgb(LIGHT.paper)
+        for pixel in (found[2, 0], found[0, 1], found[4, 4]):
+            self.assertEqual(tuple(pixel), paper)
+
+    def test_colors(self):
+        found, most = mosaic.colored(np.array([[[-2.0, 0.0], [1.0, 2.0]]]), LIGHT)
+        self.assertEqual(most, 2)
+        for place, color in (((0, 0), LIGHT.series[1]), ((1, 1), LIGHT.series[0]),
+                             ((0, 1), LIGHT.paper)):
+            distance = np.abs(found[0][place] - matplotlib.colors.to_rgb(color)).max()
+            self.assertLess(distance, 0.01, place)
+        found, most = mosaic.colored(np.array([[[[-4.0, 0.0, 4.0]]]]), LIGHT)
+        self.assertEqual(found.tolist(), [[[[0, 0.5, 1]]]])
+
+    def test_titles(self):
+        self.assertIn("fc1/weight of a.h5: the first 4 of 6 units",
+                      self.texts("weights", self.put_checkpoint("a.h5", "mlp"), "--most", 4))
+        self.assertIn("fc1/weight of a.h5: 1 unit",
+                      self.texts("weights", self.put_checkpoint("a.h5", "neuron")))
+        path = self.put_checkpoint("a.h5", "cnn")
+        self.assertIn("conv1/filter of a.h5: 32 filters", self.texts("filters", path))
+        self.assertIn("conv2/filter of a.h5: the first 3 of 64 filters, a row each, a column for "
+                      "each of 32 channels",
+                      self.texts("filters", path, "--layer", "conv2", "--most", 3))
+
+    def test_parameters_of_report_001(self):
+        with h5py.File(self.folder / "model.hdf5", "w") as file:
+            file["conv1"] = np.ones((5, 5, 1, 2), "<f4")
+        self.assertIn("conv1/filter of model.hdf5: 2 filters",
+                      self.texts("filters", self.folder / "model.hdf5"))
+
+    def test_what_is_no_image(self):
+        self.assertEqual(self.sentence("weights", self.put_checkpoint("a.h5", "cnn")),
+                         "the first layer of a.h5 is a convolution; plot filters draws it")
+        self.assertEqual(self.sentence("weights", self.put_checkpoint("a.h5", "mlp of a table")),
+                         "the network of a.h5 takes samples of shape 9, which are no images")
+        path = self.put_checkpoint("a.h5", "mlp")
+        self.assertEqual(self.sentence("filters", path), "the checkpoint a.h5 has no layer 'conv1' "
+                         "with filters; it has no convolutions")
+        attributes, parameters = made_up("mlp")
+        checkpoint.write(path, Checkpoint(attributes | {"sample-shape": "9,9,1"}, parameters))
+        self.assertEqual(self.sentence("weights", path),
+                         "the checkpoint a.h5 has no 'fc1/weight' that fits its network")
+        parameters["fc1/weight"][2, 3] = np.nan
+        checkpoint.write(path, Checkpoint(attributes, parameters))
+        self.assertEqual(self.sentence("weights", path),
+                         "fc1/weight of a.h5 holds numbers that are not finite")
+        self.assertEqual(MLP["sample-shape"], "4,3,1")
+
+
+class Evaluations(Figures):
+    def test_confusion(self):
+        names = ["cat", "dog", "$5 bill"]
+        path = self.put("a.json", evaluation(confusion=MATRIX, class_names=names))
+        texts = self.texts("confusion", path)
+        for text in ("cat", "$5 bill", "7", "1,234", "0.833", "0.714", "answer",
+                     f"{MODEL}: accuracy 0.9976 of 1,249 samples"):
+            self.assertIn(text, texts)
+        self.assertNotIn("0", texts, "what does not occur")
+        large = {"counts": np.eye(40, dtype=int).tolist()}
+        texts = self.texts("confusion", self.put("a.json", evaluation(confusion=large)))
+        self.assertNotIn("recall", texts)
+        self.assertIn("38", texts)
+
+    def test_what_has_no_matrix(self):
+        self.assertEqual(self.sentence("confusion", self.put("a.json", evaluation())),
+                         "a.json has no confusion matrix, which evaluate --confusion --report "
+                         "writes")
+        for counts in ([[1, 2]], [], [[1, "x"], [1, 2]], [[1], [1, 2]], None, [[2**70]]):
+            path = self.put("a.json", evaluation(confusion={"counts": counts}))
+            self.assertEqual(self.sentence("confusion", path),
+                             "cannot use a.json: its 'counts' are no square of whole numbers")
+
+    def test_mistakes(self):
+        path = self.put("a.json", evaluation(mistakes=[MISTAKE] * 9, class_names=["a", "b", "c"]))
+        found = mistakes.image_of(MISTAKE, path)
+        self.assertEqual(found.shape, (2, 3, 3))
+        self.assertEqual((found[0, :, 1] * 255).tolist(), [0, 255, 128])
+        texts = " ".join(self.texts("mistakes", path, "--most", 7))
+        self.assertEqual(texts.count("sample 17: c"), 7)
+        self.assertEqual(texts.count("taken for a, 0.88"), 7)
+        colors = {"image": {"channels": 3, "rows": ["000102030405"]}}
+        self.assertEqual((mistakes.image_of(colors, path) * 255).tolist(), [[[0, 1, 2], [3, 4, 5]]])
+
+    def test_what_has_no_mistakes(self):
+        for report, sentence in (
+                (evaluation(),
+                 "a.json has no mistakes, which evaluate --mistakes N --report writes"),
+                (evaluation(mistakes=[]), "the network of a.json has made no mistakes, so there is "
+                 "nothing to draw"),
+                (evaluation(mistakes=[{"sample": 1}]), "the mistakes of a.json are no images"),
+                (evaluation(mistakes=[{"image": {"channels": 2, "rows": ["00"]}}]),
+                 "cannot use a.json: an 'image' of its mistakes is damaged")):
+            self.assertEqual(self.sentence("mistakes", self.put("a.json", report)), sentence)
+
+
+class Scaling(Figures):
+    def test_labels_say_what_differs(self):
+        def labels(*reports: dict) -> list[str]:
+            paths = [self.put(f"{number}.json", report) for number, report in enumerate(reports)]
+            return [run.label for run in scaling.read(paths, None)]
+
+        stage05 = {"stage": "stage05_mpi"}
+        self.assertEqual(labels(training(ranks=1), training(ranks=2)), ["1 rank", "2 ranks"])
+        self.assertEqual(labels(training(), training(ranks=2, precision="double", **stage05)),
+                         ["stage01_serial, float, 1 rank", "stage05_mpi, double, 2 ranks"])
+        self.assertEqual(labels(training(), training(workers=4)), ["1 worker", "4 workers"])
+        self.assertEqual(labels(training(), training()), ["0", "1"])
+
+    def test_speed_ups(self):
+        paths = [self.put(f"{ranks}.json", training(rate=rate, ranks=ranks))
+                 for ranks, rate in ((1, 1000.0), (2, 1500.0), (4, 123456.0))]
+        texts = self.texts("scaling", *paths[:2])
+        for text in ("1.00x, 100%", "1.50x, 75%", "1e+03", "1.5 k", "1 rank"):
+            self.assertIn(text.replace("1e+03", "1 k"), texts)
+        texts = self.texts("scaling", paths[0], self.put("a.json", training(cuda_on_cpu=True)),
+                           "--labels", "x,y")
+        self.assertIn("with CUDA on the CPU: its times mean nothing about GPUs", texts)
+        self.assertIn("speed-up over x", texts)
+        self.assertIn("1.00x", texts)
+
+    def test_what_has_no_times(self):
+        self.assertEqual(self.sentence("scaling", self.put("a.json", evaluation())),
+                         "a.json has no times, since it is not of a training, or of no epoch")
+
+
+class Program(Figures):
+    def test_wrong_usage(self):
+        self.expect_failure(2, "FIGURE is missing; plot --help explains what is needed", "plot")
+        self.expect_failure(2, "there is no FIGURE 'pie'; there are curves, weights, filters, "
+                            "confusion, mistakes, scaling", "plot", "pie")
+        self.expect_failure(2, "option '--x' is unknown; plot --help lists what there is",
+                            "plot", "curves", "a.json", "--x")
+        self.expect_failure(2, "--theme is 'pink', but must be light or dark",
+                            "plot", "curves", "a.json", "--theme", "pink")
+        self.expect_failure(2, "--most is '0', but must be a whole number from 1 to 10,000",
+                            "plot", "weights", "a.h5", "--most", "0")
+        self.expect_failure(2, "the figure's name 'a.pdf' must end in .svg or .png",
+                            "plot", "curves", "a.json", "--output", "a.pdf")
+        self.assertRegex(self.run_well("plot", "curves", "--help"), r"--theme light\|dark")
+
+    def test_output_that_is_full(self):
+        program = REPOSITORY / "python" / "plot.py"
+        outcome = self.run_command("sh", "-c", f"'{sys.executable}' '{program}' --help >/dev/full")
+        self.assertEqual((outcome.returncode, outcome.stderr),
+                         (1, "plot: standard output could not be written to.\n"))
+
+    def test_files(self):
+        self.expect_failure(1, "cannot read a.json: there is no such file",
+                            "plot", "curves", "a.json")
+        self.put("a.json", training())
+        self.expect_failure(1, f"the figure no/a.svg cannot be written: there is no folder "
+                            f"{self.folder.resolve()}/no", "plot", "curves", "a.json", "--output",
+                            "no/a.svg")
+
+
+class OfStage01(Figures):
+    def test_what_it_writes_is_drawn(self):
+        small = ("--train-limit", 200, "--test-limit", 100, "--epochs", 2)
+        stage01("train", *small, "--validation", 50, "--log-every", 1, "--csv", "a.csv", "--report",
+                "a.json", "--hidden", 12, "--save", "a.h5", folder=self.folder)
+        stage01("evaluate", "--load", "a.h5", "--test-limit", 100, "--confusion", "--mistakes", 5,
+                "--report", "b.json", folder=self.folder)
+        for name in ("a.json", "a.csv"):
+            found = curves.read(self.folder / name)
+            self.assertEqual(found.training["loss"].x, [0.5, 1, 1.5, 2])
+            self.assertEqual(found.validation["loss"].x, [1, 2])
+        self.assertIn("fc1/weight of a.h5: 12 units", self.texts("weights", self.folder / "a.h5"))
+        texts = self.texts("confusion", self.folder / "b.json")
+        self.assertTrue(any(re.search(r"accuracy 0\.\d+ of 100 samples", text) for text in texts))
+        report = json.loads((self.folder / "b.json").read_text())
+        self.assertEqual(len(report["mistakes"]), 5)
+        image = mistakes.image_of(report["mistakes"][0], pathlib.Path())
+        self.assertEqual(image.shape, (28, 28, 3))
+        texts = self.texts("mistakes", self.folder / "b.json")
+        for mistake in report["mistakes"]:
+            self.assertIn(f"sample {mistake['sample']}: {mistake['label']}", texts)
+        self.texts("scaling", self.folder / "a.json")
+
+
+if __name__ == "__main__":
+    unittest.main()
