@@ -49,7 +49,12 @@ void DistributedExecutor<T>::copy_out(void* host, const void* from, std::size_t 
 
 template <typename T>
 void DistributedExecutor<T>::prepare(const Program& program) {
+  prepare_sums(program);  // first: some lines keep the addresses of their values
   MinibatchExecutor<T>::prepare(program);
+}
+
+template <typename T>
+void DistributedExecutor<T>::prepare_sums(const Program& program) {
   Index count = 0;
   std::size_t buckets = 0;
   std::size_t largest = 0;

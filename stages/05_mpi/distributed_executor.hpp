@@ -47,6 +47,7 @@ class DistributedExecutor final : public MinibatchExecutor<T> {
   void run(const Line& line) override { run_in_range(*this, line); }
   void prepare(const Program& program) override;
   void settle(std::size_t line) override;
+  void prepare_sums(const Program& program);
   void place(const std::vector<ValueId>& values);
 
   std::string name_;

@@ -79,7 +79,7 @@ class AllReduceKernels : public testing::Test {
     if (!reason.empty()) GTEST_SKIP() << reason;
   }
 
-  const Index most_ = cuda::runs_on_cpu() ? 5'000 : 3'000'000;
+  const Index most_ = cuda::runs_on_cpu() ? 5'000 : 1'000'000;
 };
 TYPED_TEST_SUITE(AllReduceKernels, Precisions, PrecisionNames);
 
@@ -94,7 +94,7 @@ TYPED_TEST(AllReduceKernels, AddUpExactly) {
   Random same(1);
   const std::uint64_t rounds = cuda::runs_on_cpu() ? 40 : 2'000;
   for (std::uint64_t round = 0; round < rounds; ++round) {
-    const std::size_t i = same.below(sizes.size());
+    const std::size_t i = same.below(sizes.size() - (round % 10 == 0 ? 0 : 2));  // few long ones
     const bool in_one_shot = same.below(2) == 0;
     copy_in(numbers_of<T>(test_world().rank(), round, sizes[i]), places[i], stream);
     dawdle(own);

@@ -16,6 +16,7 @@
 /// Run it: mpirun -n 2 ladder all-reduce --rung one-shot
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 
 #include "05_mpi/all_reduce/wait.cuh"
@@ -70,30 +71,29 @@ __device__ Index place_in_inbox(const OneShot<T>& sum, std::uint32_t number, int
 //! [collect]
 /// Waits for word i of all other ranks, and replaces this rank's numbers by the sums.
 /// @return whether all have arrived.
-template <typename T, int most>
+template <typename T, int ranks>
 __device__ bool collect(const OneShot<T>& sum, std::uint32_t number, Index i) {
   const Peers& peers = sum.peers;
-  FlaggedWord words[most] = {};
+  FlaggedWord words[ranks] = {};
   Wait wait(peers.patience);
   for (int missing = 0; missing >= 0;) {
     // All loads are on their way before the first is looked at: a thread waits once, not in turn.
 #pragma unroll
-    for (int r = 0; r < most; ++r) {
-      if (r >= peers.count || r == peers.rank) continue;
+    for (int r = 0; r < ranks; ++r) {
+      if (r == peers.rank) continue;
       words[r] = look(&sum.inbox[peers.rank][place_in_inbox(sum, number, r) + i]);
     }
     missing = -1;
 #pragma unroll
-    for (int r = 0; r < most; ++r) {
-      if (r < peers.count && r != peers.rank && !words[r].has(number)) missing = r;
+    for (int r = 0; r < ranks; ++r) {
+      if (r != peers.rank && !words[r].has(number)) missing = r;
     }
     if (missing >= 0 && wait.is_over(missing)) return false;
   }
   const InWord<T> own = load_numbers(sum, i);
   InWord<T> total = {};
 #pragma unroll
-  for (int r = 0; r < most; ++r) {
-    if (r >= peers.count) continue;
+  for (int r = 0; r < ranks; ++r) {
     const InWord<T> of_rank = r == peers.rank ? own : InWord<T>::from(words[r].data());
 #pragma unroll
     for (int k = 0; k < InWord<T>::size; ++k) {
@@ -109,8 +109,7 @@ __device__ bool collect(const OneShot<T>& sum, std::uint32_t number, Index i) {
 }
 //! [collect]
 
-/// @tparam most of the ranks, for which there are registers.
-template <typename T, int most>
+template <typename T, int ranks>
 __global__ void __launch_bounds__(one_shot_threads) one_shot_kernel(
     const __grid_constant__ OneShot<T> sum) {
   const std::uint32_t number = number_of_sum(sum.numbers);
@@ -122,14 +121,14 @@ __global__ void __launch_bounds__(one_shot_threads) one_shot_kernel(
   for (Index i = cuda::index_x(); i < words; i += step) {
     const auto word = FlaggedWord::make(load_numbers(sum, i).data(), number);
 #pragma unroll
-    for (int r = 0; r < most; ++r) {
-      if (r < sum.peers.count && r != sum.peers.rank) send(&sum.inbox[r][to + i], word);
+    for (int r = 0; r < ranks; ++r) {
+      if (r != sum.peers.rank) send(&sum.inbox[r][to + i], word);
     }
   }
   //! [send]
   bool is_whole = true;
   for (Index i = cuda::index_x(); i < words && is_whole; i += step) {
-    is_whole = collect<T, most>(sum, number, i);
+    is_whole = collect<T, ranks>(sum, number, i);
   }
   count_sum(sum.numbers, __syncthreads_and(is_whole ? 1 : 0) != 0 ? number : 0U);
 }
@@ -139,11 +138,13 @@ __global__ void __launch_bounds__(one_shot_threads) one_shot_kernel(
 template <typename T>
 using Kernel = void (*)(OneShot<T>);
 
-/// The kernel with registers for no more ranks than necessary.
+/// The number of ranks is part of the kernel's type, so that words stay in registers.
 template <typename T>
 Kernel<T> kernel_for(int ranks) {
-  if (ranks <= 2) return one_shot_kernel<T, 2>;
-  return ranks <= 4 ? one_shot_kernel<T, 4> : one_shot_kernel<T, max_peers>;
+  constexpr std::array<Kernel<T>, max_peers> kernels = {
+      one_shot_kernel<T, 1>, one_shot_kernel<T, 2>, one_shot_kernel<T, 3>, one_shot_kernel<T, 4>,
+      one_shot_kernel<T, 5>, one_shot_kernel<T, 6>, one_shot_kernel<T, 7>, one_shot_kernel<T, 8>};
+  return kernels.at(static_cast<std::size_t>(ranks) - 1);
 }
 
 }  // namespace

@@ -17,6 +17,7 @@
 /// Run it: mpirun -n 2 ladder all-reduce --rung two-shot
 
 #include <algorithm>
+#include <array>
 
 #include "05_mpi/all_reduce/wait.cuh"
 #include "cuda/check.hpp"
@@ -57,16 +58,15 @@ __device__ bool meet(const TwoShot<T>& sum, std::uint64_t goal) {
 //! [reduce]
 /// Adds up a shard: each thread `at_once` vectors at a time from each rank, so that many loads are
 /// on their way.
-template <typename T, int most, int at_once>
+template <typename T, int ranks, int at_once>
 __device__ void reduce(const TwoShot<T>& sum, const Shard& shard) {
   using Vector = PeerVector<T>;
   const Index step = static_cast<Index>(gridDim.x) * blockDim.x;
   const Index end = shard.first + shard.rows;
   for (Index i = shard.first + cuda::index_x(); i < end; i += at_once * step) {
-    Vector parts[most][at_once];  // NOLINT(modernize-avoid-c-arrays)
+    Vector parts[ranks][at_once] = {};  // NOLINT(modernize-avoid-c-arrays)
 #pragma unroll
-    for (int r = 0; r < most; ++r) {
-      if (r >= sum.peers.count) continue;
+    for (int r = 0; r < ranks; ++r) {
       const Vector* const from = reinterpret_cast<const Vector*>(sum.values[r]);
 #pragma unroll
       for (int k = 0; k < at_once; ++k) {
@@ -78,29 +78,27 @@ __device__ void reduce(const TwoShot<T>& sum, const Shard& shard) {
       if (i + k * step >= end) continue;
       Vector total = parts[0][k];
 #pragma unroll
-      for (int r = 1; r < most; ++r) {
-        if (r >= sum.peers.count) continue;
+      for (int r = 1; r < ranks; ++r) {
 #pragma unroll
         for (int v = 0; v < Vector::size; ++v) total.values[v] += parts[r][k].values[v];
       }
 #pragma unroll
-      for (int r = 0; r < most; ++r) {
-        if (r < sum.peers.count) reinterpret_cast<Vector*>(sum.values[r])[i + k * step] = total;
+      for (int r = 0; r < ranks; ++r) {
+        reinterpret_cast<Vector*>(sum.values[r])[i + k * step] = total;
       }
     }
   }
 }
 //! [reduce]
 
-/// @tparam most of the ranks, for which there are registers.
-template <typename T, int most>
+template <typename T, int ranks>
 __global__ void __launch_bounds__(two_shot_threads) two_shot_kernel(
     const __grid_constant__ TwoShot<T> sum, Shard own) {
   const std::uint64_t number = number_of_sum(sum.numbers);
   if (number == 0) return;
   bool is_whole = meet(sum, 2 * number);
   if (is_whole) {
-    reduce<T, most, max_peers / most>(sum, own);
+    reduce<T, ranks, max_peers / ranks>(sum, own);
     is_whole = meet(sum, 2 * number + 1);
   }
   count_sum(sum.numbers, is_whole ? number : std::uint64_t{0});
@@ -109,11 +107,13 @@ __global__ void __launch_bounds__(two_shot_threads) two_shot_kernel(
 template <typename T>
 using Kernel = void (*)(TwoShot<T>, Shard);
 
-/// The kernel with registers for no more ranks than necessary.
+/// The number of ranks is part of the kernel's type, so that its loops have no conditions.
 template <typename T>
 Kernel<T> kernel_for(int ranks) {
-  if (ranks <= 2) return two_shot_kernel<T, 2>;
-  return ranks <= 4 ? two_shot_kernel<T, 4> : two_shot_kernel<T, max_peers>;
+  constexpr std::array<Kernel<T>, max_peers> kernels = {
+      two_shot_kernel<T, 1>, two_shot_kernel<T, 2>, two_shot_kernel<T, 3>, two_shot_kernel<T, 4>,
+      two_shot_kernel<T, 5>, two_shot_kernel<T, 6>, two_shot_kernel<T, 7>, two_shot_kernel<T, 8>};
+  return kernels.at(static_cast<std::size_t>(ranks) - 1);
 }
 
 }  // namespace
