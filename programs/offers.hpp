@@ -27,7 +27,9 @@ inline std::vector<Offers> all_offers() {
                        "data-from"},
            .commands = {}},
           {.program = "the program grade", .options = {}, .commands = {"grade"}},
-          {.program = "ladder", .options = {}, .commands = {"gemm", "reduce", "transpose", "all-reduce"}}};
+          {.program = "ladder",
+           .options = {},
+           .commands = {"gemm", "reduce", "transpose", "all-reduce"}}};
 }
 
 }  // namespace stagewise

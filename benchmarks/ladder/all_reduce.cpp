@@ -136,9 +136,8 @@ class Message {
     constexpr double most = 500;
     double once = seconds_of([&] { rung.enqueue(); });
     world_.broadcast(once);
-    const auto sums = cuda::runs_on_cpu()
-                          ? 1
-                          : static_cast<int>(std::clamp(wanted_seconds / once, 1.0, most));
+    const auto sums =
+        cuda::runs_on_cpu() ? 1 : static_cast<int>(std::clamp(wanted_seconds / once, 1.0, most));
     const auto enqueue_all = [&] {
       for (int i = 0; i < sums; ++i) rung.enqueue();
     };

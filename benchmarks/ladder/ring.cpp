@@ -29,8 +29,7 @@ void Ring<T>::exchange(const Shard& sent, const Shard& received) {
 template <typename T>
 void Ring<T>::add_up(const cuda::Stream& stream, T* values) {
   const auto bytes = static_cast<std::size_t>(values_.elements()) * sizeof(T);
-  CUDA_CHECK(
-      cudaMemcpyAsync(values_.data(), values, bytes, cudaMemcpyDeviceToHost, stream.get()));
+  CUDA_CHECK(cudaMemcpyAsync(values_.data(), values, bytes, cudaMemcpyDeviceToHost, stream.get()));
   stream.synchronize();
   const int ranks = world_->size();
   const auto shard = [&](int number) {
@@ -47,8 +46,7 @@ void Ring<T>::add_up(const cuda::Stream& stream, T* values) {
       to[i] = step < ranks - 1 ? to[i] + received_.data()[i] : received_.data()[i];
     }
   }
-  CUDA_CHECK(
-      cudaMemcpyAsync(values, values_.data(), bytes, cudaMemcpyHostToDevice, stream.get()));
+  CUDA_CHECK(cudaMemcpyAsync(values, values_.data(), bytes, cudaMemcpyHostToDevice, stream.get()));
   stream.synchronize();
 }
 //! [ring]

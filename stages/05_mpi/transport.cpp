@@ -9,8 +9,7 @@
 namespace stagewise::mpi {
 
 const std::vector<std::string>& transport_names() {
-  static const std::vector<std::string> names = {"auto", "host", "cuda-aware", "nccl",
-                                                 "peer"};
+  static const std::vector<std::string> names = {"auto", "host", "cuda-aware", "nccl", "peer"};
   return names;
 }
 
@@ -55,9 +54,9 @@ void all_reduce(const World& world, T* values, Index count) {
 }
 
 template std::unique_ptr<Transport<float>> make_transport(const std::string&, World&,
-                                                               std::chrono::seconds);
+                                                          std::chrono::seconds);
 template std::unique_ptr<Transport<double>> make_transport(const std::string&, World&,
-                                                                std::chrono::seconds);
+                                                           std::chrono::seconds);
 template void all_reduce(const World&, float*, Index);
 template void all_reduce(const World&, double*, Index);
 

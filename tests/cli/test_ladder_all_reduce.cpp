@@ -56,8 +56,9 @@ TEST_F(LadderOfSums, RefusesWhatItCannotAddUp) {
   const std::string alone =
       "all-reduce is for several processes, and there is but one: start them with mpirun -n";
   expect_failure("ladder all-reduce", 2, alone);
-  expect_job_fails(command_ + "--bytes 1023", 2, "--bytes 1023 is no multiple of the 4 bytes of a "
-                                                 "float");
+  expect_job_fails(command_ + "--bytes 1023", 2,
+                   "--bytes 1023 is no multiple of the 4 bytes of a "
+                   "float");
   expect_job_fails(command_ + "--rung tree", 2,
                    "--rung: 'tree' is not one of all, host, ring, one-shot, two-shot");
 }

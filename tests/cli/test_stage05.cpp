@@ -238,9 +238,9 @@ TEST_F(Stage05, HelpFitsOnATerminal) {
     EXPECT_EQ(help.find("report 0"), std::string::npos) << help;
   }
   const std::string train = run_well(program + "train --help");
-  for (const std::string option : {"strategy", "transport", "timeout", "no-overlap", "data-from",
-                                   "workers", "average", "average-every", "stream-batches",
-                                   "capture"}) {
+  for (const std::string option :
+       {"strategy", "transport", "timeout", "no-overlap", "data-from", "workers", "average",
+        "average-every", "stream-batches", "capture"}) {
     EXPECT_NE(train.find("\n  --" + option), std::string::npos) << option << train;
   }
   EXPECT_NE(run_well(program + "info").find("\nlibrary    Open MPI "), std::string::npos);

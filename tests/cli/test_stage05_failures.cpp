@@ -237,10 +237,10 @@ TEST_F(Stage05Killed, EndsWithAnyOfItsRanks) {
 /// A rank that is stopped says nothing, and mpirun does not notice. The others wait in a kernel.
 TEST_F(Stage05Killed, PeersSayWhichRankHasStopped) {
   if (!is_emulated()) GTEST_SKIP() << "there may be too few GPUs";
-  Process job(resolve(ranks(3) +
-                      "train --train-limit 5000 --test-limit 20 --hidden 8 --batch-size 3 "
-                      "--epochs 1000000 --data-from all --transport peer --timeout 2"),
-              surroundings_);
+  Process job(
+      resolve(ranks(3) + "train --train-limit 5000 --test-limit 20 --hidden 8 --batch-size 3 "
+                         "--epochs 1000000 --data-from all --transport peer --timeout 2"),
+      surroundings_);
   ASSERT_TRUE(wait_until([&] { return job.output().find("\nepoch 1/") != std::string::npos; },
                          std::chrono::seconds(60)))
       << job.output();

@@ -110,8 +110,8 @@ __device__ bool collect(const OneShot<T>& sum, std::uint32_t number, Index i) {
 //! [collect]
 
 template <typename T, int ranks>
-__global__ void __launch_bounds__(one_shot_threads) one_shot_kernel(
-    const __grid_constant__ OneShot<T> sum) {
+__global__ void __launch_bounds__(one_shot_threads)
+    one_shot_kernel(const __grid_constant__ OneShot<T> sum) {
   const std::uint32_t number = number_of_sum(sum.numbers);
   if (number == 0) return;
   const Index words = words_of<T>(sum.count);
@@ -159,8 +159,8 @@ int resident_one_shot_blocks(int ranks) {
 
 template <typename T>
 void one_shot(cudaStream_t stream, const OneShot<T>& sum, int blocks) {
-  const Index grid = std::min<Index>(cuda::pieces(words_of<T>(sum.count), one_shot_threads),
-                                     blocks);
+  const Index grid =
+      std::min<Index>(cuda::pieces(words_of<T>(sum.count), one_shot_threads), blocks);
   OneShot<T> argument = sum;
   void* arguments[] = {&argument};  // NOLINT(modernize-avoid-c-arrays)
   //! [launch]

@@ -92,8 +92,8 @@ __device__ void reduce(const TwoShot<T>& sum, const Shard& shard) {
 //! [reduce]
 
 template <typename T, int ranks>
-__global__ void __launch_bounds__(two_shot_threads) two_shot_kernel(
-    const __grid_constant__ TwoShot<T> sum, Shard own) {
+__global__ void __launch_bounds__(two_shot_threads)
+    two_shot_kernel(const __grid_constant__ TwoShot<T> sum, Shard own) {
   const std::uint64_t number = number_of_sum(sum.numbers);
   if (number == 0) return;
   bool is_whole = meet(sum, 2 * number);

@@ -36,8 +36,7 @@ std::size_t aligned(std::size_t bytes, std::size_t alignment) {
 
 template <typename U>
 void set_to_zero(Tensor<U>& tensor) {
-  CUDA_CHECK(
-      cudaMemset(tensor.data(), 0, static_cast<std::size_t>(tensor.elements()) * sizeof(U)));
+  CUDA_CHECK(cudaMemset(tensor.data(), 0, static_cast<std::size_t>(tensor.elements()) * sizeof(U)));
 }
 
 }  // namespace
