@@ -24,10 +24,13 @@ inline std::vector<Offers> all_offers() {
        .commands = {}},
       {.program = "stage05_mpi",
        .options = {"stream-batches", "gather", "fuse", "persistent", "capture", "workers",
-                   "average", "average-every", "strategy", "transport", "no-overlap", "data-from"},
+                   "average", "average-every", "strategy", "transport", "timeout", "no-overlap",
+                   "data-from"},
        .commands = {}},
       {.program = "the program grade", .options = {}, .commands = {"grade"}},
-      {.program = "ladder", .options = {}, .commands = {"gemm", "reduce", "transpose"}}};
+      {.program = "ladder",
+       .options = {},
+       .commands = {"gemm", "reduce", "transpose", "all-reduce"}}};
 }
 
 }  // namespace stagewise

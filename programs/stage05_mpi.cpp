@@ -2,6 +2,7 @@
 /// Stage 05's program.
 
 #include <algorithm>
+#include <chrono>
 #include <initializer_list>
 #include <optional>
 
@@ -40,6 +41,13 @@ std::vector<StageOption> options() {
        .default_choice = "auto",
        .only_trains = true,
        .changes_no_number = true},
+      {.name = "timeout",
+       .description = "seconds that transport peer waits for the numbers of another rank",
+       .choices = {},
+       .default_choice = std::to_string(mpi::default_patience.count()),
+       .only_trains = true,
+       .changes_no_number = true,
+       .largest = 1'000'000},
       {.name = "no-overlap",
        .description = "exchange gradients when all are computed, not layer by layer",
        .choices = {"off", "on"},
@@ -83,12 +91,15 @@ std::string why_idle(const mpi::World& world, const std::string& option, const S
   const auto is_one_of = [&](std::initializer_list<const char*> names) {
     return std::find(names.begin(), names.end(), option) != names.end();
   };
-  if (world.size() == 1 && is_one_of({"transport", "no-overlap", "data-from"})) {
+  if (world.size() == 1 && is_one_of({"transport", "timeout", "no-overlap", "data-from"})) {
     return "is for several processes, and there is but one: start them with mpirun -n";
   }
   if (is_split(values) && is_one_of({"average", "average-every", "no-overlap", "gather"})) {
     return "is for --strategy data: with tensor, every rank works on the whole batch, in step with "
            "the others";
+  }
+  if (option == "timeout" && values.at("transport") != "peer") {
+    return "is for --transport peer: only there a rank knows how long it waits";
   }
   if (option == "no-overlap" && workers.average == Average::weights) {
     return "is for --average gradients: weights are exchanged when a step is done";
@@ -110,9 +121,12 @@ struct Process {
 
 template <typename T>
 std::unique_ptr<Executor<T>> make_executor(const Process& process, const StageOptions& values) {
+  const auto timeout = values.find("timeout");  // evaluation has none
+  const std::int64_t patience =
+      timeout == values.end() ? mpi::default_patience.count() : std::stoll(timeout->second);
   return std::make_unique<DistributedExecutor<T>>(
       mpi::choose_transport(values.at("transport"), *process.world, process.place()),
-      *process.world);
+      *process.world, std::chrono::seconds(patience));
 }
 
 template <typename T>

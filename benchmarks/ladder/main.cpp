@@ -4,6 +4,7 @@
 ///     ladder gemm --m 37 --n 53 --k 101
 ///     ladder reduce --n 100000 --rung shuffles
 ///     ladder transpose --report transpose.json
+///     mpirun -n 2 ladder all-reduce
 ///
 /// @note A new rung needs a file and a line. The file, in the ladder's folder in
 ///       stages/03_shared_memory/, contains the kernel and its launch; CMake finds it there. The
@@ -14,42 +15,90 @@
 ///       tests take the rungs from that list.
 
 #include <CLI/CLI.hpp>
+#include <functional>
 #include <string>
 #include <vector>
 
 #include "app/program.hpp"
 #include "io/file.hpp"
+#include "ladder/all_reduce.hpp"
 #include "ladder/commands.hpp"
 #include "tensor/error.hpp"
+#ifdef STAGEWISE_MPI
+#include "programs/run_ranks.hpp"
+#endif
 
-// Declaring options throws only if one of them is declared wrongly, which the first run would show.
-// NOLINTNEXTLINE(bugprone-exception-escape)
-int main(int argc, char** argv) {
-  using namespace stagewise;
+namespace stagewise::ladder {
+namespace {
+
+/// The processes of a run.
+struct Processes {
+  ProgramHooks hooks = {};
+  bool is_first = true;  ///< whether this one writes files
+
+  /// Runs the subcommand for several.
+  std::function<Results(const AllReduceOptions&)> all_reduce = [](const AllReduceOptions&) {
+    throw Error("this program was built without MPI (package libopenmpi-dev)");
+    return Results();
+  };
+};
+
+/// The whole program.
+int run_ladder(int argc, char** argv, const Processes& processes) {
   CLI::App app(
       "Runs the kernels of a ladder, the rungs, at a given size, verifies each against stage 01 "
       "and times it. Ends with 0 if all that were run are right, 1 if not.",
       "ladder");
   app.require_subcommand(0, 1);
-  ladder::GemmOptions gemm;
-  ladder::ReduceOptions reduce;
-  ladder::TransposeOptions transpose;
+  GemmOptions gemm;
+  ReduceOptions reduce;
+  TransposeOptions transpose;
+  AllReduceOptions all_reduce;
   declare(*app.add_subcommand("gemm", "the kernels that multiply matrices, verified and timed"),
           gemm);
   declare(*app.add_subcommand("reduce", "the kernels that add up, verified and timed"), reduce);
   declare(*app.add_subcommand("transpose",
                               "the kernels that transpose, or insert a column, verified and timed"),
           transpose);
+  declare(*app.add_subcommand("all-reduce",
+                              "sums over the GPUs of several processes, verified and timed"),
+          all_reduce);
 
   const std::vector<std::string> command(argv, argv + argc);
-  const auto run_ladder = [&](const auto& options) {
+  const auto run_one = [&](const auto& options, const auto& run) {
     if (!options.report.empty()) check_writable(options.report, "report");
     return finish(run(options), options, command);
   };
-  return run_program(app, argc, argv, [&] {
-    if (app.got_subcommand("gemm")) return run_ladder(gemm);
-    if (app.got_subcommand("reduce")) return run_ladder(reduce);
-    if (app.got_subcommand("transpose")) return run_ladder(transpose);
-    throw UsageError("say what to do: gemm, reduce or transpose (see ladder --help)");
-  });
+  const auto run_here = [](const auto& options) { return run(options); };
+  const auto body = [&] {
+    if (app.got_subcommand("gemm")) return run_one(gemm, run_here);
+    if (app.got_subcommand("reduce")) return run_one(reduce, run_here);
+    if (app.got_subcommand("transpose")) return run_one(transpose, run_here);
+    if (app.got_subcommand("all-reduce")) {
+      if (!processes.is_first) all_reduce.report.clear();
+      return run_one(all_reduce, processes.all_reduce);
+    }
+    throw UsageError("say what to do: gemm, reduce, transpose or all-reduce (see ladder --help)");
+  };
+  return run_program(app, argc, argv, body, processes.hooks);
+}
+
+}  // namespace
+}  // namespace stagewise::ladder
+
+// Declaring options throws only if one of them is declared wrongly, which the first run would show.
+// NOLINTNEXTLINE(bugprone-exception-escape)
+int main(int argc, char** argv) {
+  using namespace stagewise;
+#ifdef STAGEWISE_MPI
+  if (argc > 1 && std::string(argv[1]) == "all-reduce") {
+    return mpi::run_ranks("ladder", argc, argv, [&](mpi::World& world, const ProgramHooks& hooks) {
+      const auto all_reduce = [&](const ladder::AllReduceOptions& options) {
+        return run(options, world);
+      };
+      return ladder::run_ladder(argc, argv, {hooks, world.rank() == 0, all_reduce});
+    });
+  }
+#endif
+  return ladder::run_ladder(argc, argv, {});
 }

@@ -59,16 +59,17 @@ void add_stage_options(CLI::App& command, const Stage& stage, RunOptions& option
              "--" + option.name + " is for train: " + command.get_name() + " has no use for it");
       continue;
     }
+    const bool is_number = option.largest > 0;
     CLI::Option* const declared =
-        add(command, options, option.name, "NAME",
-            option.description + ": " + list_of(option.choices) +
+        add(command, options, option.name, is_number ? "N" : "NAME",
+            option.description + (is_number ? "" : ": " + list_of(option.choices)) +
                 (option.choice_without_value.empty()
                      ? ""
                      : "; alone it means " + option.choice_without_value),
             option.default_choice, [&options, option](const std::string& text) {
               const bool is_alone = text.empty() && !option.choice_without_value.empty();
               options.stage[option.name] =
-                  is_alone ? option.choice_without_value : parse_choice(text, option.choices);
+                  is_alone ? option.choice_without_value : parse_stage_option(text, option);
             });
     if (!option.choice_without_value.empty()) declared->expected(0, 1);
   }

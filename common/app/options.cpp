@@ -123,6 +123,11 @@ void adopt_model(const Checkpoint& checkpoint, const std::filesystem::path& file
   }
 }
 
+std::string parse_stage_option(const std::string& text, const StageOption& option) {
+  if (option.largest == 0) return parse_choice(text, option.choices);
+  return std::to_string(parse_count(text, 1, option.largest));
+}
+
 void adopt_training(const Checkpoint& checkpoint, const std::filesystem::path& file,
                     RunOptions& options) {
   if (checkpoint.model.empty() || !checkpoint.settings.contains("batch-size")) {
@@ -140,7 +145,7 @@ void adopt_training(const Checkpoint& checkpoint, const std::filesystem::path& f
     const StageOption& option = options.stage_options.at(name);
     if (option.changes_no_number && options.given.contains(name)) continue;
     adopt(name, value, stored->second, file, options, remedy,
-          [&, &value = value] { value = parse_choice(stored->second, option.choices); });
+          [&, &value = value] { value = parse_stage_option(stored->second, option); });
   }
   expect_complete(checkpoint, file, options, remedy);
   if (!options.given.contains("epochs")) {

@@ -53,6 +53,10 @@ struct RunOptions {
   std::set<std::string> adopted;  ///< and of those that come from a checkpoint instead
 };
 
+/// A value of a stage's own option.
+/// @throws UsageError if it cannot have this value.
+std::string parse_stage_option(const std::string& text, const StageOption& option);
+
 /// Declares the options of `train` on `command`; `options` receives them and must outlive it.
 void add_train_options(CLI::App& command, const Stage& stage, RunOptions& options);
 

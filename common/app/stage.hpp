@@ -2,6 +2,7 @@
 /// What a stage tells the common command line about itself.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
@@ -19,7 +20,7 @@ namespace stagewise {
 /// Values of a stage's own options, by name without dashes.
 using StageOptions = std::map<std::string, std::string>;
 
-/// An option of one stage, with a fixed list of values.
+/// An option of one stage, with a fixed list of values, or with whole numbers.
 struct StageOption {
   std::string name;         ///< "gemm", for `--gemm`
   std::string description;  ///< for the help text
@@ -29,6 +30,7 @@ struct StageOption {
   bool only_trains = false;               ///< whether `evaluate` does not offer it
   bool changes_no_number = false;         ///< except by rounding: may differ when training resumes
   bool changes_program = false;           ///< whether `info` offers it, for --program
+  std::int64_t largest = 0;               ///< above 0: a number from 1 to this, no choice
 };
 
 /// Why an option has no effect, given the others, as the end of a sentence that begins with its

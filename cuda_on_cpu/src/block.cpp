@@ -11,6 +11,7 @@
 #include <utility>
 
 #include <device_functions.h>
+#include <sched.h>
 #include <sys/mman.h>
 #include <unwind.h>
 
@@ -1046,8 +1047,13 @@ void go_in_lockstep(Place place) {
 
 __thread unsigned futile_attempts = 0;
 
-void let_others_run() {
-  if (this_worker != nullptr && this_worker->runs_kernel()) this_worker->yield();
+__attribute__((no_sanitize("thread"))) void let_others_run() {
+  if (this_worker == nullptr || !this_worker->runs_kernel()) return;
+  // What they wait for may have to come from another process, which wants this core.
+  static __thread unsigned turns = 0;
+  constexpr unsigned turns_of_threads = 64;
+  if (++turns % turns_of_threads == 0) sched_yield();
+  this_worker->yield();
 }
 
 }  // namespace cuda_on_cpu

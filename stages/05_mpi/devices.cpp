@@ -41,7 +41,9 @@ Placement choose_device(World& world) {
   std::map<Identity, int> processes_on;
   for (const Identity& identity : world.gather_all(own)) ++processes_on[identity];
   Placement placement{.processes_on_device = processes_on.at(own),
-                      .devices = static_cast<int>(processes_on.size())};
+                      .devices = static_cast<int>(processes_on.size()),
+                      .processes = world.size(),
+                      .hosts = world.hosts()};
   for (const auto& [identity, processes] : processes_on) {
     placement.max_processes_on_device = std::max(placement.max_processes_on_device, processes);
   }

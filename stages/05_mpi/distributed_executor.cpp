@@ -42,23 +42,54 @@ void DistributedExecutor<T>::execute(const Program& program, const Batch& batch)
 }
 
 template <typename T>
+void DistributedExecutor<T>::copy_out(void* host, const void* from, std::size_t bytes) {
+  MinibatchExecutor<T>::copy_out(host, from, bytes);
+  check();
+}
+
+template <typename T>
 void DistributedExecutor<T>::prepare(const Program& program) {
+  prepare_sums(program);  // first: some lines keep the addresses of their values
   MinibatchExecutor<T>::prepare(program);
+}
+
+template <typename T>
+void DistributedExecutor<T>::prepare_sums(const Program& program) {
   Index count = 0;
   std::size_t buckets = 0;
-  std::size_t values = 0;
+  std::size_t largest = 0;
+  std::vector<ValueId> values;
   for (const Line& line : program.lines) {
     const AllReduce* const op = std::get_if<AllReduce>(&line.operation);
     if (op == nullptr) continue;
     ++buckets;
-    values = std::max(values, op->values.size());
-    for (const Updates<Real>& value : op->values) count += this->elements(value);
+    largest = std::max(largest, op->values.size());
+    for (const Updates<Real>& value : op->values) {
+      count += this->elements(value);
+      values.push_back(value);
+    }
   }
   if (buckets == 0) return;
-  if (transport_ == nullptr) transport_ = mpi::make_transport<T>(name_, *world_);
+  if (transport_ == nullptr) transport_ = mpi::make_transport<T>(name_, *world_, patience_);
   transport_->reserve(count);
-  bucket_.reserve(values);
+  place(values);
+  bucket_.reserve(largest);
   begun_.reserve(buckets);
+}
+
+/// Lets values that are added up stay where the transport wants them.
+template <typename T>
+void DistributedExecutor<T>::place(const std::vector<ValueId>& values) {
+  std::vector<ValueId> fresh;
+  std::vector<Index> counts;
+  for (const ValueId id : values) {
+    if (!placed_.insert(id.index).second) continue;
+    fresh.push_back(id);
+    counts.push_back(this->elements(id));
+  }
+  if (fresh.empty()) return;
+  const std::vector<T*> places = transport_->places_for(counts);
+  for (std::size_t i = 0; i < places.size(); ++i) this->bind(fresh[i], places[i]);
 }
 
 template class DistributedExecutor<float>;

@@ -37,7 +37,10 @@ class DistributedStep final : public Step {
                   const DistributedStepOptions& options);
 
   void begin_epoch(std::span<const std::uint32_t> order) override;
-  void run(Index first, Index rows) override { step_->run(first, rows); }
+  void run(Index first, Index rows) override {
+    step_->run(first, rows);
+    executor_->check();
+  }
   Index samples_done(Index asked) const override { return step_->samples_done(asked); }
   bool is_done() override { return step_->is_done(); }
   Totals totals() override;

@@ -9,13 +9,14 @@
 namespace stagewise::mpi {
 
 const std::vector<std::string>& transport_names() {
-  static const std::vector<std::string> names = {"auto", "host", "cuda-aware", "nccl"};
+  static const std::vector<std::string> names = {"auto", "host", "cuda-aware", "nccl", "peer"};
   return names;
 }
 
 std::string reason_against(const std::string& transport, const Placement& placement) {
   if (transport == "cuda-aware") return reason_against_cuda_aware();
   if (transport == "nccl") return reason_against_nccl(placement);
+  if (transport == "peer") return reason_against_peer(placement);
   return "";
 }
 
@@ -34,9 +35,11 @@ void check_transport(const std::string& name, const Placement& placement) {
 }
 
 template <typename T>
-std::unique_ptr<Transport<T>> make_transport(const std::string& name, World& world) {
+std::unique_ptr<Transport<T>> make_transport(const std::string& name, World& world,
+                                             std::chrono::seconds patience) {
   if (name == "cuda-aware") return make_cuda_aware_transport<T>(world);
   if (name == "nccl") return make_nccl_transport<T>(world);
+  if (name == "peer") return make_peer_transport<T>(world, patience);
   return make_host_transport<T>(world);
 }
 
@@ -50,8 +53,10 @@ void all_reduce(const World& world, T* values, Index count) {
   }
 }
 
-template std::unique_ptr<Transport<float>> make_transport(const std::string&, World&);
-template std::unique_ptr<Transport<double>> make_transport(const std::string&, World&);
+template std::unique_ptr<Transport<float>> make_transport(const std::string&, World&,
+                                                          std::chrono::seconds);
+template std::unique_ptr<Transport<double>> make_transport(const std::string&, World&,
+                                                           std::chrono::seconds);
 template void all_reduce(const World&, float*, Index);
 template void all_reduce(const World&, double*, Index);
 

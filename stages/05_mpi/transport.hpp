@@ -2,6 +2,7 @@
 /// How numbers on the GPUs of several processes are added up.
 #pragma once
 
+#include <chrono>
 #include <memory>
 #include <span>
 #include <string>
@@ -41,6 +42,12 @@ class Transport {
   /// @throws Error if there is too little memory.
   virtual void reserve(Index /*count*/) {}
 
+  /// Places in the transport's own memory, where values of these sizes are added up faster than
+  /// elsewhere, if they stay there; one after another in a bucket's order. Empty: all memory is
+  /// equally good. May wait for the other ranks, which ask for the same.
+  /// @throws Error if there is too little memory.
+  virtual std::vector<T*> places_for(std::span<const Index> /*counts*/) { return {}; }
+
   /// Begins a bucket, whose numbers are complete when the work now in the stream is done. They must
   /// not be changed until the stream has also done what finish() enqueues into it.
   virtual void begin(std::span<const Piece<T>> bucket, const cuda::Stream& stream) = 0;
@@ -69,11 +76,16 @@ std::string reason_against(const std::string& transport, const Placement& placem
 /// @throws UsageError if a transport cannot work here.
 void check_transport(const std::string& name, const Placement& placement);
 
+/// How long a kernel of the transport `peer` waits for another rank, unless told otherwise. Ranks
+/// have been two minutes apart although nothing was wrong.
+constexpr std::chrono::seconds default_patience(300);
+
 /// Makes a transport. Waits for the other ranks.
 /// @param name a name other than `auto`.
 /// @param world must outlive the transport.
 template <typename T>
-std::unique_ptr<Transport<T>> make_transport(const std::string& name, World& world);
+std::unique_ptr<Transport<T>> make_transport(const std::string& name, World& world,
+                                             std::chrono::seconds patience = default_patience);
 
 /// MPI_Allreduce of any length, in place, in memory that MPI can access.
 template <typename T>

@@ -56,7 +56,7 @@ std::vector<std::string> CommandLine::resolve(const std::string& command) {
   words.at(0) = programs.at(words.at(0));
   if (!has_ranks) return words;
   for (std::string& word : words) {
-    if (word == "stage05_mpi" || word == "grade") word = programs.at(word);
+    if (word == "stage05_mpi" || word == "grade" || word == "ladder") word = programs.at(word);
   }
   words.insert(words.begin() + 1, {"--oversubscribe", "--bind-to", "none"});
   return words;

@@ -92,6 +92,7 @@ const std::vector<Effect> effects_in_training = {
     // Of several processes.
     {"strategy", "", "", "test_stage05.cpp"},
     {"transport", "", "", "test_stage05.cpp"},
+    {"timeout", "", "", "test_stage05.cpp"},
     {"no-overlap", "", "", "test_stage05.cpp"},
     {"data-from", "", "", "test_stage05.cpp"},
 };

@@ -307,7 +307,18 @@ TEST(Transports, SayWhyTheyCannotWork) {
   EXPECT_NE(reason, "");
   EXPECT_EQ(sentence_of([&] { mpi::check_transport("nccl", shared); }),
             "--transport nccl cannot work here: " + reason + "; --transport host works everywhere");
+  EXPECT_EQ(mpi::reason_against("peer", alone), "");
+  EXPECT_EQ(mpi::reason_against("peer", {.devices = 9, .processes = 9}),
+            "it adds up over at most 8 processes, and there are 9");
+  EXPECT_EQ(mpi::reason_against("peer", {.devices = 4, .processes = 4, .hosts = 2}),
+            "a GPU accesses the memory of others on its own host only, and the processes are on 2 "
+            "hosts");
+#ifndef CUDA_ON_CPU
+  EXPECT_EQ(mpi::reason_against("peer", shared),
+            "kernels that wait for each other take a GPU for each process, and 2 share one");
+#endif
 #ifdef CUDA_ON_CPU
+  EXPECT_EQ(mpi::reason_against("peer", shared), "") << "processes share an emulated GPU's memory";
   EXPECT_EQ(mpi::reason_against("nccl", alone), "NCCL needs GPUs, and kernels run on the CPU here");
   EXPECT_EQ(mpi::reason_against("cuda-aware", alone), "");
 #endif

@@ -2,6 +2,7 @@
 /// The transports, each in a file of its own, and where they work.
 #pragma once
 
+#include <chrono>
 #include <memory>
 #include <string>
 
@@ -23,6 +24,13 @@ std::unique_ptr<Transport<T>> make_cuda_aware_transport(World& world);
 template <typename T>
 std::unique_ptr<Transport<T>> make_nccl_transport(World& world);
 
+/// Sums by kernels that access the other GPUs' memory. Recordings must be destroyed before the
+/// transport.
+/// @param patience how long a kernel waits for another rank.
+/// @throws Error if one GPU cannot access another.
+template <typename T>
+std::unique_ptr<Transport<T>> make_peer_transport(World& world, std::chrono::seconds patience);
+
 /// Why MPI cannot access device pointers here; empty if it can.
 ///
 /// With CUDA on the CPU, device memory is ordinary memory of the process: every MPI can access it.
@@ -30,5 +38,10 @@ std::string reason_against_cuda_aware();
 
 /// Why NCCL cannot work here; empty if it can.
 std::string reason_against_nccl(const Placement& placement);
+
+/// Why kernels cannot access the other GPUs here; empty if they can.
+///
+/// With CUDA on the CPU, the memory of an emulated GPU is shared among processes.
+std::string reason_against_peer(const Placement& placement);
 
 }  // namespace stagewise::mpi

@@ -1,0 +1,283 @@
+/// @file
+/// Sums over several GPUs by kernels that access each other's memory, on as many ranks as mpirun
+/// has started: are they exact, whoever comes late, and do they end if somebody does not come?
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <numeric>
+#include <thread>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "05_mpi/all_reduce/peer_all_reduce.hpp"
+#include "05_mpi/transport.hpp"
+#include "cross_stage/stage_types.hpp"
+#include "cuda/check.hpp"
+#include "cuda/device.hpp"
+#include "cuda/memory.hpp"
+#include "mpi_ranks/ranks.hpp"
+#include "support.hpp"
+#include "tensor/random.hpp"
+
+namespace stagewise {
+namespace {
+
+using mpi::PeerAllReduce;
+
+constexpr std::chrono::seconds patience(60);
+
+template <typename T>
+void copy_in(const std::vector<T>& from, T* to, const cuda::Stream& stream) {
+  CUDA_CHECK(cudaMemcpyAsync(to, from.data(), from.size() * sizeof(T), cudaMemcpyHostToDevice,
+                             stream.get()));
+  stream.synchronize();
+}
+
+template <typename T>
+std::vector<T> copy_out(const T* from, Index count, const cuda::Stream& stream) {
+  std::vector<T> to(static_cast<std::size_t>(count));
+  CUDA_CHECK(cudaMemcpyAsync(to.data(), from, to.size() * sizeof(T), cudaMemcpyDeviceToHost,
+                             stream.get()));
+  stream.synchronize();
+  return to;
+}
+
+/// What a rank adds in some round: whole numbers, so that every sum is exact.
+template <typename T>
+std::vector<T> numbers_of(int rank, std::uint64_t round, Index count) {
+  Random random(1000 * round + static_cast<std::uint64_t>(rank));
+  std::vector<T> values(static_cast<std::size_t>(count));
+  for (T& value : values) value = static_cast<T>(random.below(2001)) - 1000;
+  return values;
+}
+
+/// Their sums over all ranks.
+template <typename T>
+std::vector<T> sums_of(std::uint64_t round, Index count) {
+  std::vector<T> sums(static_cast<std::size_t>(count), 0);
+  for (int rank = 0; rank < test_world().size(); ++rank) {
+    const std::vector<T> values = numbers_of<T>(rank, round, count);
+    std::transform(sums.begin(), sums.end(), values.begin(), sums.begin(), std::plus<>());
+  }
+  return sums;
+}
+
+/// Sometimes this rank comes late.
+void dawdle(Random& random) {
+  if (random.below(3) == 0) {
+    std::this_thread::sleep_for(std::chrono::microseconds(random.below(2000)));
+  }
+}
+
+template <typename T>
+class AllReduceKernels : public testing::Test {
+ protected:
+  void SetUp() override {
+    const std::string reason = mpi::reason_against("peer", test_placement());
+    if (!reason.empty()) GTEST_SKIP() << reason;
+  }
+
+  const Index most_ = cuda::runs_on_cpu() ? 5'000 : 1'000'000;
+};
+TYPED_TEST_SUITE(AllReduceKernels, Precisions, PrecisionNames);
+
+/// One after another, long and short ones, with ranks that are late in turn.
+TYPED_TEST(AllReduceKernels, AddUpExactly) {
+  using T = TypeParam;
+  const cuda::Stream stream;
+  PeerAllReduce<T> sums(test_world(), patience);
+  const std::vector<Index> sizes = {1, 2, 3, 31, 4 * 97, 1'000, this->most_ / 3, this->most_};
+  const std::vector<T*> places = sums.allocate(sizes);
+  Random own(static_cast<std::uint64_t>(test_world().rank()));
+  Random same(1);
+  const std::uint64_t rounds = cuda::runs_on_cpu() ? 40 : 2'000;
+  for (std::uint64_t round = 0; round < rounds; ++round) {
+    const std::size_t i = same.below(sizes.size() - (round % 10 == 0 ? 0 : 2));  // few long ones
+    const bool in_one_shot = same.below(2) == 0;
+    copy_in(numbers_of<T>(test_world().rank(), round, sizes[i]), places[i], stream);
+    dawdle(own);
+    if (in_one_shot) {
+      sums.one_shot(stream, places[i], sizes[i]);
+    } else {
+      sums.two_shot(stream, places[i], sizes[i]);
+    }
+    ASSERT_EQ(copy_out(places[i], sizes[i], stream), sums_of<T>(round, sizes[i]))
+        << "round " << round << ", " << sizes[i] << " numbers in "
+        << (in_one_shot ? "one shot" : "two shots");
+  }
+}
+
+/// In memory that no other rank knows, at odd places, and longer than an inbox. What is beside the
+/// numbers stays as it is.
+TYPED_TEST(AllReduceKernels, AddUpInAnyMemory) {
+  using T = TypeParam;
+  const cuda::Stream stream;
+  PeerAllReduce<T> sums(test_world(), patience);
+  const auto longest = static_cast<Index>(sums.max_one_shot_bytes() / sizeof(T));
+  for (const Index count : {Index{1}, Index{64}, Index{501}, longest + 3}) {
+    Tensor<T> memory({count + 4}, cuda::device_memory());
+    std::vector<T> before = numbers_of<T>(test_world().rank(), 7, count);
+    before.insert(before.begin(), {T{111}});
+    before.insert(before.end(), {T{222}, T{333}, T{444}});
+    copy_in(before, memory.data(), stream);
+    ASSERT_FALSE(sums.is_shared(memory.data() + 1, count));
+    sums.add_up(stream, memory.data() + 1, count);
+    std::vector<T> expected = sums_of<T>(7, count);
+    expected.insert(expected.begin(), {T{111}});
+    expected.insert(expected.end(), {T{222}, T{333}, T{444}});
+    ASSERT_EQ(copy_out(memory.data(), count + 4, stream), expected) << count;
+  }
+}
+
+/// Numbers whose sum depends on the order: it is that of the ranks, on all of them, in both ways.
+TYPED_TEST(AllReduceKernels, AddInTheOrderOfTheRanks) {
+  using T = TypeParam;
+  const cuda::Stream stream;
+  PeerAllReduce<T> sums(test_world(), patience);
+  const Index count = 777;
+  std::vector<T> expected;
+  std::vector<T> own;
+  for (int rank = 0; rank < test_world().size(); ++rank) {
+    Random random(static_cast<std::uint64_t>(rank) + 5);
+    std::vector<T> values(static_cast<std::size_t>(count));
+    for (T& value : values) value = static_cast<T>(random.normal());
+    if (rank == test_world().rank()) own = values;
+    if (rank == 0) {
+      expected = values;
+    } else {
+      std::transform(expected.begin(), expected.end(), values.begin(), expected.begin(),
+                     std::plus<>());
+    }
+  }
+  T* const place = sums.allocate(std::vector<Index>{count}).front();
+  for (const bool in_one_shot : {true, false}) {
+    copy_in(own, place, stream);
+    if (in_one_shot) {
+      sums.one_shot(stream, place, count);
+    } else {
+      sums.two_shot(stream, place, count);
+    }
+    EXPECT_EQ(copy_out(place, count, stream), expected) << in_one_shot;
+  }
+}
+
+/// A recording finds another number of the sum, and the other inbox, each time that it is launched.
+TYPED_TEST(AllReduceKernels, AreRecorded) {
+  using T = TypeParam;
+  const cuda::Stream stream;
+  PeerAllReduce<T> sums(test_world(), patience);
+  const std::vector<Index> sizes = {10, this->most_};
+  const std::vector<T*> places = sums.allocate(sizes);
+  const cuda::ExecutableGraph graph(stream, [&] {
+    for (int i = 0; i < 3; ++i) sums.one_shot(stream, places[0], sizes[0]);
+    sums.two_shot(stream, places[1], sizes[1]);
+    sums.two_shot(stream, places[1], sizes[1]);
+  });
+  Random own(static_cast<std::uint64_t>(test_world().rank()));
+  const auto n = static_cast<T>(test_world().size());
+  for (std::uint64_t round = 0; round < 7; ++round) {
+    for (std::size_t i = 0; i < sizes.size(); ++i) {
+      copy_in(numbers_of<T>(test_world().rank(), round + i, sizes[i]), places[i], stream);
+    }
+    dawdle(own);
+    graph.launch(stream);
+    for (std::size_t i = 0; i < sizes.size(); ++i) {
+      std::vector<T> expected = sums_of<T>(round + i, sizes[i]);
+      for (T& value : expected) value *= i == 0 ? n * n : n;
+      ASSERT_EQ(copy_out(places[i], sizes[i], stream), expected) << round << ", " << i;
+    }
+  }
+}
+
+/// The numbers of sums begin again after 2^32 of them, and 0 is none of them.
+TYPED_TEST(AllReduceKernels, CountBeyondTheLargestNumber) {
+  using T = TypeParam;
+  const cuda::Stream stream;
+  const int rank = test_world().rank();
+  const Index count = 100;
+  Tensor<T> values({count}, cuda::device_memory());
+  Tensor<std::uint32_t> numbers({mpi::max_sum_blocks}, cuda::device_memory());
+  Tensor<unsigned> lost({1}, cuda::pinned_memory());
+  *lost.data() = 0;
+  copy_in(std::vector<std::uint32_t>(mpi::max_sum_blocks, 0xfffffffbU), numbers.data(), stream);
+  const auto ranks = static_cast<std::size_t>(test_world().size());
+  const mpi::PeerBuffer inboxes(test_world(), 2 * ranks * count * 16);
+  mpi::OneShot<T> sum{
+      .peers = {.rank = rank,
+                .count = test_world().size(),
+                .patience = {.lost = lost.data(),
+                             .nanoseconds = std::chrono::nanoseconds(patience).count()}},
+      .values = values.data(),
+      .count = count,
+      .capacity = count,
+      .numbers = numbers.data()};
+  for (int r = 0; r < test_world().size(); ++r) {
+    sum.inbox[r] = reinterpret_cast<mpi::FlaggedWord*>(inboxes.of(r));
+  }
+  std::vector<std::uint32_t> found;
+  for (std::uint64_t round = 0; round < 6; ++round) {
+    copy_in(numbers_of<T>(rank, round, count), values.data(), stream);
+    mpi::one_shot(stream.get(), sum, 1);
+    ASSERT_EQ(copy_out(values.data(), count, stream), sums_of<T>(round, count)) << round;
+    found.push_back(copy_out(numbers.data(), mpi::max_sum_blocks, stream).back());
+  }
+  EXPECT_EQ(found, (std::vector<std::uint32_t>{0xfffffffcU, 0xfffffffdU, 0xfffffffeU, 1, 2, 3}));
+}
+
+/// The last rank does not come. The others give up, say who is missing, and wait no longer.
+TYPED_TEST(AllReduceKernels, GiveUp) {
+  using T = TypeParam;
+  if (test_world().size() == 1) GTEST_SKIP() << "alone, there is nobody to wait for";
+  const int last = test_world().size() - 1;
+  for (const bool in_one_shot : {true, false}) {
+    const cuda::Stream stream;
+    PeerAllReduce<T> sums(test_world(), std::chrono::seconds(1));
+    const Index count = 100;
+    T* const place = sums.allocate(std::vector<Index>{count}).front();
+    const std::vector<T> own = numbers_of<T>(test_world().rank(), 1, count);
+    copy_in(own, place, stream);
+    if (test_world().rank() != last) {
+      EXPECT_FALSE(sums.lost_rank());
+      const auto start = std::chrono::steady_clock::now();
+      for (int i = 0; i < 50; ++i) {
+        if (in_one_shot) {
+          sums.one_shot(stream, place, count);
+        } else {
+          sums.two_shot(stream, place, count);
+        }
+      }
+      stream.synchronize();
+      EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(10));
+      EXPECT_EQ(sums.lost_rank(), last);
+      EXPECT_EQ(copy_out(place, count, stream), own) << "what is not whole is left alone";
+    }
+    test_world().wait_patiently();
+  }
+}
+
+/// Each message of a bucket lies behind the one before it, so that all are one sum.
+TYPED_TEST(AllReduceKernels, AddUpBucketsOfTheTransport) {
+  using T = TypeParam;
+  const cuda::Stream stream;
+  const auto transport = mpi::make_transport<T>("peer", test_world());
+  const std::vector<Index> counts = {10, 2'560, 1, 64, 700};
+  const std::vector<T*> places = transport->places_for(counts);
+  ASSERT_EQ(places.size(), counts.size());
+  std::vector<mpi::Piece<T>> bucket;
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    copy_in(numbers_of<T>(test_world().rank(), i, counts[i]), places[i], stream);
+    bucket.push_back({places[i], counts[i]});
+  }
+  std::swap(bucket[1], bucket[2]);  // an order in which not all follow each other
+  transport->begin(bucket, stream);
+  transport->finish();
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    EXPECT_EQ(copy_out(places[i], counts[i], stream), sums_of<T>(i, counts[i])) << i;
+  }
+  EXPECT_NO_THROW(transport->check());
+}
+
+}  // namespace
+}  // namespace stagewise
