@@ -100,7 +100,8 @@ class FmaThreads {
   static constexpr int TN = Tiling::WN / lanes_across;
   static constexpr int rounds = Tiling::depth;
   static constexpr int products = TN;  // of an element of B with all of A's
-  static constexpr int pairs = TM * TN / 2;
+  static constexpr int sums = TM * TN;
+  static constexpr int neighbours = TN % 4 == 0 && !TileB::keeps_rows ? 4 : 2;
   static_assert(TM * lanes_down == Tiling::WM && TN * lanes_across == Tiling::WN && TN % 2 == 0);
   static_assert(rounds % 8 == 0, "vectors of four steps, in two sets of registers");
 
@@ -125,18 +126,16 @@ class FmaThreads {
     }
   }
 
-  /// Sums that are neighbours in a row.
-  __device__ float& sum(int pair, int which) {
-    return sums_[pair / (TN / 2)][pair % (TN / 2) * 2 + which];
-  }
+  /// Sum number `i`.
+  __device__ float& sum(int i) { return sums_[i / TN][i % TN]; }
 
-  /// Where they are in the block's tile: their row, and the column of the first.
-  static __device__ int row(int pair) {
-    return Tiling::warp_row() + FragmentA::place(pair / (TN / 2), lane_down());
+  /// Its row in the block's tile.
+  static __device__ int row(int i) {
+    return Tiling::warp_row() + FragmentA::place(i / TN, lane_down());
   }
-  /// See row().
-  static __device__ int column(int pair) {
-    return Tiling::warp_column() + FragmentB::place(pair % (TN / 2) * 2, lane_across());
+  /// Its column.
+  static __device__ int column(int i) {
+    return Tiling::warp_column() + FragmentB::place(i % TN, lane_across());
   }
 
  private:
