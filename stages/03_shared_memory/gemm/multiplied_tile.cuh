@@ -7,14 +7,12 @@
 /// of the factors a lane needs (its fragments), which sums it gets, and the instruction. For a
 /// tiling that gives a slice `depth` steps of a k tile, it is a type that has
 ///
-///     static constexpr int rounds;    // in which it loads fragments and multiplies them; even
-///     static constexpr int products;  // of a round; copies are placed between them
-///     void load(int round, const T* a, const T* b);      // the fragments of a round
-///     void multiply(int round, const Before& before);    // before product i, calls before(i)
+///     static constexpr int rounds;  // in which it loads fragments and multiplies them; even
+///     void load(int round, const T* a, const T* b);  // the fragments of a round
+///     void multiply(int round);
 ///     static constexpr int sums;
-///     static constexpr int neighbours;  // so many sums, from a multiple on, are neighbours in a row
-///     T& sum(int i);
-///     int row(int i);                   // where a sum is in the block's tile
+///     static constexpr int neighbours;  // so many sums, from a multiple on, are neighbours in a
+///     row T& sum(int i); int row(int i);                   // where a sum is in the block's tile
 ///     int column(int i);
 ///
 /// Fragments are loaded one round ahead, into one of two sets of registers. Round number `rounds`
@@ -132,22 +130,20 @@ class MultipliedTile {
   __device__ __forceinline__ void multiply_k_tile(Stages& pipeline) {
     constexpr int rounds = Multiplier::rounds;
     static_assert(rounds % 2 == 0, "each k tile must begin with the same registers");
-    constexpr int places = (rounds - 1) * Multiplier::products;  // for copies
 #pragma unroll
     for (int i = 0; i < rounds; ++i) {
       if (i + 1 == rounds) pipeline.advance();
       multiplier_.load(i + 1, pipeline.a(), pipeline.b());
-      multiplier_.multiply(i, [&](int product) {
-        if (i + 1 < rounds) pipeline.copy(i * Multiplier::products + product, places);
-      });
+      if (i + 1 < rounds) pipeline.template copy<rounds - 1>(i);
+      multiplier_.multiply(i);
     }
   }
   //! [multiply_k_tile]
 
   /// How many sums are stored together: neighbours in a row, unless that leaves slices without any.
-  static constexpr int together =
-      Multiplier::sums % (Multiplier::neighbours * Tiling::slices) == 0 ? Multiplier::neighbours
-                                                                        : 2;
+  static constexpr int together = Multiplier::sums % (Multiplier::neighbours * Tiling::slices) == 0
+                                      ? Multiplier::neighbours
+                                      : 2;
 
   /// Which slice finishes a sum.
   static __device__ constexpr int owner_of(int i) {
