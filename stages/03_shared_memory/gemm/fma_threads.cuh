@@ -99,8 +99,10 @@ class FmaThreads {
   static constexpr int TM = Tiling::WM / lanes_down;
   static constexpr int TN = Tiling::WN / lanes_across;
   static constexpr int rounds = Tiling::depth;
-  static constexpr int products = TN;  // of an element of B with all of A's
-  static constexpr int pairs = TM * TN / 2;
+  static constexpr int sums = TM * TN;
+  /// The registers of a vector must be neighbours. For that, many sums leave too few others.
+  static constexpr bool in_vectors = TN % 4 == 0 && !TileB::keeps_rows && sums <= 64;
+  static constexpr int neighbours = in_vectors ? 4 : 2;
   static_assert(TM * lanes_down == Tiling::WM && TN * lanes_across == Tiling::WN && TN % 2 == 0);
   static_assert(rounds % 8 == 0, "vectors of four steps, in two sets of registers");
 
@@ -112,11 +114,9 @@ class FmaThreads {
   }
 
   /// Multiplies what was loaded for a round.
-  template <typename Before>
-  __device__ __forceinline__ void multiply(int round, const Before& before) {
+  __device__ __forceinline__ void multiply(int round) {
 #pragma unroll
     for (int j = 0; j < TN; ++j) {
-      before(j);
 #pragma unroll
       for (int n = 0; n < TM; ++n) {
         const int i = j % 2 == 0 ? n : TM - 1 - n;
@@ -125,18 +125,18 @@ class FmaThreads {
     }
   }
 
-  /// Sums that are neighbours in a row.
-  __device__ float& sum(int pair, int which) {
-    return sums_[pair / (TN / 2)][pair % (TN / 2) * 2 + which];
+  /// Sum number `i`.
+  __device__ float& sum(int i) {
+    return sums_[i / TN][i % TN];
   }
 
-  /// Where they are in the block's tile: their row, and the column of the first.
-  static __device__ int row(int pair) {
-    return Tiling::warp_row() + FragmentA::place(pair / (TN / 2), lane_down());
+  /// Its row in the block's tile.
+  static __device__ int row(int i) {
+    return Tiling::warp_row() + FragmentA::place(i / TN, lane_down());
   }
-  /// See row().
-  static __device__ int column(int pair) {
-    return Tiling::warp_column() + FragmentB::place(pair % (TN / 2) * 2, lane_across());
+  /// Its column.
+  static __device__ int column(int i) {
+    return Tiling::warp_column() + FragmentB::place(i % TN, lane_across());
   }
 
  private:

@@ -35,11 +35,9 @@ class MmaDouble : public MmaSums<double, Tiling> {
   }
 
   /// Multiplies what was loaded for a round.
-  template <typename Before>
-  __device__ __forceinline__ void multiply(int round, const Before& before) {
+  __device__ __forceinline__ void multiply(int round) {
 #pragma unroll
     for (int i = 0; i < products; ++i) {
-      before(i);
       const double* const a = a_[round % 2] + i / across * 2;
       mma_16x8x4(this->sums_[i], a[0], a[1], b_[round % 2][i % across]);
     }

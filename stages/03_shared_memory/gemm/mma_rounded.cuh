@@ -34,8 +34,7 @@ class MmaRounded : public MmaSums<float, Tiling> {
   }
 
   /// Rounds what was loaded for a round, and multiplies it.
-  template <typename Before>
-  __device__ __forceinline__ void multiply(int round, const Before& before) {
+  __device__ __forceinline__ void multiply(int round) {
     typename Unit::Factor a[2 * down];
 #pragma unroll
     for (int i = 0; i < 2 * down; ++i) a[i] = Unit::factor(a_[round % 2][i]);
@@ -44,7 +43,6 @@ class MmaRounded : public MmaSums<float, Tiling> {
       const typename Unit::Factor b = Unit::factor(b_[round % 2][j]);
 #pragma unroll
       for (int i = 0; i < down; ++i) {
-        before(j * down + i);
         Unit::multiply(this->sums_[i * across + j], a[2 * i], a[2 * i + 1], b);
       }
     }

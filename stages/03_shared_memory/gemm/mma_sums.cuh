@@ -16,19 +16,20 @@ class MmaSums {
   static constexpr int down = Tiling::WM / 16;
   static constexpr int across = Tiling::WN / 8;
   static constexpr int products = down * across;
-  static constexpr int pairs = 2 * products;
+  static constexpr int sums = 4 * products;
+  static constexpr int neighbours = 2;
   static_assert(Tiling::WM % 16 == 0 && Tiling::WN % 8 == 0);
 
-  /// Each of `pairs` has two sums that are neighbours in C: this is one of them, `which` is 0 or 1.
-  __device__ T& sum(int pair, int which) { return sums_[pair / 2][pair % 2 * 2 + which]; }
+  /// Sum number `i`.
+  __device__ T& sum(int i) { return sums_[i / 4][i % 4]; }
 
-  /// The row of a pair in the block's tile.
-  static __device__ int row(int pair) {
-    return Tiling::warp_row() + pair / 2 / across * 16 + pair % 2 * 8 + g();
+  /// Its row in the block's tile.
+  static __device__ int row(int i) {
+    return Tiling::warp_row() + i / 4 / across * 16 + i % 4 / 2 * 8 + g();
   }
-  /// The column of its first sum.
-  static __device__ int column(int pair) {
-    return Tiling::warp_column() + pair / 2 % across * 8 + t() * 2;
+  /// Its column.
+  static __device__ int column(int i) {
+    return Tiling::warp_column() + i / 4 % across * 8 + t() * 2 + i % 2;
   }
 
  protected:

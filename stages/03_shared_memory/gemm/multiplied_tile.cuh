@@ -7,17 +7,20 @@
 /// of the factors a lane needs (its fragments), which sums it gets, and the instruction. For a
 /// tiling that gives a slice `depth` steps of a k tile, it is a type that has
 ///
-///     static constexpr int rounds;    // in which it loads fragments and multiplies them; even
-///     static constexpr int products;  // of a round; copies are placed between them
-///     void load(int round, const T* a, const T* b);      // the fragments of a round
-///     void multiply(int round, const Before& before);    // before product i, calls before(i)
-///     static constexpr int pairs;     // of sums that are neighbours in a row
-///     T& sum(int pair, int which);
-///     int row(int pair);              // where a pair is in the block's tile
-///     int column(int pair);
+///     static constexpr int rounds;  // in which it loads fragments and multiplies them; even
+///     void load(int round, const T* a, const T* b);  // the fragments of a round
+///     void multiply(int round);
+///     static constexpr int sums;
+///     static constexpr int neighbours;  // so many sums, from a multiple on, are neighbours in a
+///     row T& sum(int i); int row(int i);                   // where a sum is in the block's tile
+///     int column(int i);
 ///
 /// Fragments are loaded one round ahead, into one of two sets of registers. Round number `rounds`
 /// is the first of the next k tile.
+///
+/// Sums that go to other threads are moved one by one. As vectors, they would have to be in
+/// neighbouring registers, and the compiler could no longer choose a register for each such that
+/// the operands of a multiplication are in different banks.
 #pragma once
 
 #include "03_shared_memory/gemm/epilogue.cuh"
@@ -69,14 +72,14 @@ class MultipliedTile {
       const int slice = Tiling::slice();
       __syncthreads();
 #pragma unroll
-      for (int i = 0; i < Multiplier::pairs; ++i) {
-        if (owner_of(i) != slice) partial(i, slice) = pair(i);
+      for (int i = 0; i < Multiplier::sums; ++i) {
+        if (owner_of(i) != slice) partial(i, slice) = multiplier_.sum(i);
       }
       __syncthreads();
-      each_own_pair([&](int i) {
+      each_own_sum([&](int i) {
 #pragma unroll
         for (int other = 1; other < Tiling::slices; ++other) {
-          add(i, partial(i, (slice + other) % Tiling::slices));
+          multiplier_.sum(i) += partial(i, (slice + other) % Tiling::slices);
         }
       });
     }
@@ -90,17 +93,16 @@ class MultipliedTile {
   /// @param counter 0 before and after; counts the blocks that have left their sums.
   /// @return whether this block is the last; the same for all of its threads.
   __device__ bool add_parts(T* partials, unsigned* counter, int part, int parts) {
-    const auto left = [&](int by, int i) -> Pair& {
-      constexpr int of_part = Multiplier::pairs * Tiling::threads_of_slice;
-      const int place = i * Tiling::threads_of_slice + Tiling::place();
-      return reinterpret_cast<Pair*>(partials)[by * of_part + place];
+    const auto left = [&](int by, int i) -> T& {
+      constexpr int of_part = Multiplier::sums * Tiling::threads_of_slice;
+      return partials[by * of_part + i * Tiling::threads_of_slice + Tiling::place()];
     };
-    each_own_pair([&](int i) { left(part, i) = pair(i); });
+    each_own_sum([&](int i) { left(part, i) = multiplier_.sum(i); });
     if (!is_last_block(counter, static_cast<unsigned>(parts))) return false;
-    each_own_pair([&](int i) { multiplier_.sum(i, 0) = multiplier_.sum(i, 1) = 0; });
+    each_own_sum([&](int i) { multiplier_.sum(i) = 0; });
 #pragma unroll 4  // so that the loads of four parts are in flight together
     for (int other = 0; other < parts; ++other) {
-      each_own_pair([&](int i) { add(i, left(other, i)); });
+      each_own_sum([&](int i) { multiplier_.sum(i) += left(other, i); });
     }
     return true;
   }
@@ -109,17 +111,22 @@ class MultipliedTile {
   /// Passes the sums to the epilogue, and stores the results.
   template <typename Epilogue>
   __device__ void finish(const Epilogue& epilogue, int m, int n) {
-    each_own_pair([&](int i) {
+    each_own_group([&](int i) {
       const int row = tile_.top + multiplier_.row(i);
       const int column = tile_.left + multiplier_.column(i);
       if (row >= m || column >= n) return;
       T* const out = epilogue.row(row) + column;
-      const T first = epilogue(row, column, multiplier_.sum(i, 0));
+      const auto result = [&](int j) { return epilogue(row, column + j, multiplier_.sum(i + j)); };
       if (epilogue.vectors) {
-        *reinterpret_cast<Pair*>(out) = {first, epilogue(row, column + 1, multiplier_.sum(i, 1))};
+        Vector<T, together> results;
+#pragma unroll
+        for (int j = 0; j < together; ++j) results.values[j] = result(j);
+        *reinterpret_cast<Vector<T, together>*>(out) = results;
       } else {
-        out[0] = first;
-        if (column + 1 < n) out[1] = epilogue(row, column + 1, multiplier_.sum(i, 1));
+#pragma unroll
+        for (int j = 0; j < together; ++j) {
+          if (column + j < n) out[j] = result(j);
+        }
       }
     });
   }
@@ -139,55 +146,53 @@ class MultipliedTile {
   __device__ __forceinline__ void multiply_k_tile(Stages& pipeline) {
     constexpr int rounds = Multiplier::rounds;
     static_assert(rounds % 2 == 0, "each k tile must begin with the same registers");
-    constexpr int places = (rounds - 1) * Multiplier::products;  // for copies
 #pragma unroll
     for (int i = 0; i < rounds; ++i) {
       if (i + 1 == rounds) pipeline.advance();
       multiplier_.load(i + 1, pipeline.a(), pipeline.b());
-      multiplier_.multiply(i, [&](int product) {
-        if (i + 1 < rounds) pipeline.copy(i * Multiplier::products + product, places);
-      });
+      if (i + 1 < rounds) pipeline.template copy<rounds - 1>(i);
+      multiplier_.multiply(i);
     }
   }
   //! [multiply_k_tile]
 
-  /// Two sums that are neighbours in a row.
-  struct alignas(2 * sizeof(T)) Pair {
-    T first;
-    T second;
-  };
-  __device__ Pair pair(int i) {
-    return {multiplier_.sum(i, 0), multiplier_.sum(i, 1)};
-  }
-  __device__ void add(int i, const Pair& other) {
-    multiplier_.sum(i, 0) += other.first;
-    multiplier_.sum(i, 1) += other.second;
+  /// How many sums are stored together: neighbours in a row, unless that leaves slices without any.
+  static constexpr int together = Multiplier::sums % (Multiplier::neighbours * Tiling::slices) == 0
+                                      ? Multiplier::neighbours
+                                      : 2;
+
+  /// Which slice finishes a sum.
+  static __device__ constexpr int owner_of(int i) {
+    return i / together * Tiling::slices / (Multiplier::sums / together);
   }
 
-  /// Which slice finishes a pair.
-  static __device__ constexpr int owner_of(int pair) {
-    return pair * Tiling::slices / Multiplier::pairs;
-  }
-
-  /// Calls work(i) for each pair that this thread finishes. There is one branch for all of them,
-  /// not one for each: so their loads are in flight together.
+  /// Calls work(i) for the first sum of each group that this thread finishes. There is one branch
+  /// for all of them, not one for each: so their loads are in flight together.
   template <typename Work>
-  __device__ __forceinline__ void each_own_pair(const Work& work) {
+  __device__ __forceinline__ void each_own_group(const Work& work) {
 #pragma unroll
     for (int slice = 0; slice < Tiling::slices; ++slice) {
       if (slice != Tiling::slice()) continue;
 #pragma unroll
-      for (int i = 0; i < Multiplier::pairs; ++i) {
+      for (int i = 0; i < Multiplier::sums; i += together) {
         if (owner_of(i) == slice) work(i);
       }
     }
   }
 
-  /// Where a slice leaves a pair for the slice that finishes it.
-  __device__ Pair& partial(int pair, int from) const {
-    const int room = from > owner_of(pair) ? from - 1 : from;  // the owner leaves none
-    const int number = (room * Multiplier::pairs + pair) * Tiling::threads_of_slice;
-    return reinterpret_cast<Pair*>(shared_)[number + Tiling::place()];
+  /// Likewise for every sum.
+  template <typename Work>
+  __device__ __forceinline__ void each_own_sum(const Work& work) {
+    each_own_group([&](int first) {
+#pragma unroll
+      for (int j = 0; j < together; ++j) work(first + j);
+    });
+  }
+
+  /// Where a slice leaves a sum for the slice that finishes it.
+  __device__ T& partial(int i, int from) const {
+    const int room = from > owner_of(i) ? from - 1 : from;  // the owner leaves none
+    return shared_[(room * Multiplier::sums + i) * Tiling::threads_of_slice + Tiling::place()];
   }
 
   T* shared_;

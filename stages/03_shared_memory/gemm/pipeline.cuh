@@ -2,6 +2,8 @@
 /// The k tiles of both factors on their way through shared memory.
 #pragma once
 
+#include <algorithm>
+
 #include "03_shared_memory/gemm/sliced_tiling.cuh"
 #include "03_shared_memory/gemm/tile_copies.cuh"
 #include "03_shared_memory/gemm/tiling.cuh"
@@ -33,7 +35,7 @@ class Pipeline {
   __device__ void fill() {
 #pragma unroll
     for (int stage = 0; stage + 1 < Tiling::stages; ++stage) {
-      copy(0, 1);
+      copy<1>(0);
       end_of_copies(stage + 1);
     }
     wait();
@@ -62,15 +64,23 @@ class Pipeline {
 
   /// Requests those copies of the next k tile whose turn it is at place `which` of `of`. Past the
   /// end, zeros are copied.
-  __device__ __forceinline__ void copy(int which, int of) {
+  ///
+  /// Copies come at least three at a time: before one that does not follow another, the compiler
+  /// inserts three instructions that do nothing.
+  template <int of>
+  __device__ __forceinline__ void copy(int which) {
     constexpr int copies = CopiesA::count + CopiesB::count;
+    constexpr int groups = std::min(of, (copies + 2) / 3);
 #pragma unroll
-    for (int i = 0; i < copies; ++i) {
-      if (i * of / copies != which) continue;
-      if (i < CopiesA::count) {
-        copies_a_.copy(buffer_a(filled_), matrix_a_, i, steps_);
-      } else {
-        copies_b_.copy(buffer_b(filled_), matrix_b_, i - CopiesA::count, steps_);
+    for (int group = 0; group < groups; ++group) {
+      if (group * of / groups != which) continue;
+#pragma unroll
+      for (int i = group * copies / groups; i < (group + 1) * copies / groups; ++i) {
+        if (i < CopiesA::count) {
+          copies_a_.copy(buffer_a(filled_), matrix_a_, i, steps_);
+        } else {
+          copies_b_.copy(buffer_b(filled_), matrix_b_, i - CopiesA::count, steps_);
+        }
       }
     }
   }

@@ -35,16 +35,19 @@ struct SwizzledTile {
   static constexpr int elements = (keeps_rows ? extent : BK) * row_length;
   static_assert(extent % quarter == 0 || extent % (2 * quarter) == 0);
 
+  /// How the vectors of a place are permuted, if its numbers are stored together.
+  static constexpr int vectors = BK / length;
+  static constexpr int read_together = 4 / length;  ///< vectors
+  static constexpr int bytes = BK * sizeof(T);
+  static constexpr int places_in_banks = bytes < bytes_of_banks ? bytes_of_banks / bytes : 1;
+  /// After so many places, the permutations repeat.
+  static constexpr int swizzled_places = keeps_rows ? places_in_banks * vectors / read_together : 1;
+  static_assert(!keeps_rows || ((vectors & (vectors - 1)) == 0 && read_together >= 1));
+
   /// Where an element is. Its neighbours follow it, in `step` or in `place`, within a vector.
   static __device__ int index(unsigned place, unsigned step) {
     if constexpr (keeps_rows) {
-      constexpr unsigned vectors = BK / length;  // of a place
-      constexpr unsigned read = 4 / length;      // of them are read together
-      constexpr unsigned bytes = BK * sizeof(T);
-      constexpr unsigned places =
-          bytes < bytes_of_banks ? bytes_of_banks / bytes : 1;  // in all banks
-      static_assert((vectors & (vectors - 1)) == 0 && read >= 1);
-      const unsigned swizzle = read * (place / places % (vectors / read));
+      const unsigned swizzle = place / places_in_banks % (vectors / read_together) * read_together;
       return place * BK + ((step / length) ^ swizzle) * length + step % length;
     } else {
       return step * row_length + place;

@@ -2,6 +2,8 @@
 /// A thread's asynchronous copies to a k tile, which can be requested one by one.
 #pragma once
 
+#include <algorithm>
+
 #include "03_shared_memory/gemm/copy_async.cuh"
 #include "03_shared_memory/gemm/loader.cuh"
 #include "03_shared_memory/gemm/swizzled_tile.cuh"
@@ -12,91 +14,93 @@ namespace stagewise::shared_memory {
 /// This thread's copies of one factor. None of them branches: what does not exist is copied as
 /// zeros. So the compiler can place them between multiplications.
 ///
-/// Vectors are few, so each has a pointer of its own, which moves on with the k tiles. Single
-/// numbers are too many for that, so threads stand in rows as long as what is stored together, and
-/// a thread's copies are a fixed number of rows apart: one pointer does.
+/// What is copied at once, a vector or a single number, is a **piece**. Pieces that are neighbours
+/// in memory form **lines**: rows of the k tile, or columns. `chunk` threads stand side by side
+/// before a line, and as many lines are copied at once as threads suffice for. So what a thread
+/// copies of a line lies at fixed distances, which instructions contain, and it takes one pointer,
+/// which moves on with the k tiles, for each of its lines.
 template <typename T, typename Matrix, int extent, int BK, int threads>
 class TileCopies {
  public:
   using Tile = SwizzledTile<T, extent, BK, Matrix::along>;
-  static constexpr int length = Tile::is_turned ? 1 : Matrix::length;
+  static constexpr int length = Tile::is_turned ? 1 : Matrix::length;  ///< of a piece
 
  private:
-  static constexpr int neighbours = Matrix::along ? BK : extent;  ///< in memory
-  static constexpr int lines = Matrix::along ? extent : BK;       ///< of as many
-  static constexpr int rows = length == 1 ? threads / neighbours : 0;
+  static constexpr int neighbours = Matrix::along ? BK : extent;  ///< in a line
+  static constexpr int lines = Matrix::along ? extent : BK;
+  static constexpr int pieces = neighbours / length;  ///< of a line
+
+  /// Eight single floats are a sector of memory, and eight vectors all banks of shared memory. More
+  /// if there are too few lines for all threads, or if lines would remain that are too few.
+  static constexpr int threads_before_line() {
+    int most = std::max(8, threads / lines);
+    while (most < 32 && lines % (threads / most) != 0) most *= 2;
+    while (most / 2 >= pieces) most /= 2;
+    return most;
+  }
+  static constexpr int chunk = threads_before_line();
+  static constexpr int at_once = threads / chunk;  ///< lines
+  static constexpr int thread_lines = (lines + at_once - 1) / at_once;
+  static constexpr int thread_pieces = (pieces + chunk - 1) / chunk;  ///< of a line
+  static_assert(neighbours % length == 0 && threads % chunk == 0);
 
  public:
-  static constexpr int count =
-      length == 1 ? (lines + rows - 1) / rows : (extent * BK / length + threads - 1) / threads;
+  static constexpr int count = thread_lines * thread_pieces;
 
   /// Begins at row or column `first`, with the k tile that begins at `step`.
   __device__ void start(const Matrix& matrix, int first, int step) {
     places_ = matrix.places - first;
 #pragma unroll
-    for (int i = 0; i < pointers; ++i) {
-      const int wanted = first + place(i);
-      // Single numbers past the edge are not loaded at all.
-      const int at = length == 1 ? wanted : place_inside(wanted, matrix.places);
-      from_[i] = matrix.at(at, step + this->step(i));
+    for (int i = 0; i < thread_lines; ++i) {
+      from_[i] = Matrix::along ? matrix.at(first + line(i), step + neighbour(0))
+                               : matrix.at(first + neighbour(0), step + line(i));
     }
   }
 
   /// Requests copy number `i` of the k tile, from the `steps` steps that there are.
-  __device__ void copy(T* buffer, const Matrix& matrix, int i, int steps) {
-    if (!is_mine(i)) return;
-    T* const to = buffer + Tile::index(place(i), step(i));
-    if constexpr (length == 1) {
-      const Index line = Matrix::along ? matrix.place_stride() : matrix.step_stride();
-      const bool is_inside = step(i) < steps && place(i) < places_;
-      copy_async<sizeof(T)>(to, from_[0] + i * rows * line, is_inside);
-    } else {
-      copy_async<length * sizeof(T)>(to, from_[i], step(i) < steps);
-    }
+  __device__ void copy(T* buffer, const Matrix& /*matrix*/, int i, int steps) {
+    const int l = i / thread_pieces;
+    const int piece = i % thread_pieces;
+    if (!is_mine(l, piece)) return;
+    const int lines_left = Matrix::along ? places_ : steps;
+    const int neighbours_left = Matrix::along ? steps : places_;
+    copy_async<length * sizeof(T)>(buffer + index_of(piece), from_[l] + piece * chunk * length,
+                                   line(l) < lines_left && neighbour(piece) < neighbours_left,
+                                   l * line_bytes);
   }
 
   /// Moves on to the next k tile.
   __device__ void advance(const Matrix& matrix) {
 #pragma unroll
-    for (int i = 0; i < pointers; ++i) from_[i] += BK * matrix.step_stride();
+    for (int i = 0; i < thread_lines; ++i) from_[i] += BK * matrix.step_stride();
   }
 
  private:
-  static constexpr int pointers = length == 1 ? 1 : count;
-
-  /// Single numbers occupy whole rows of threads, vectors all threads; the last copies may be
-  /// fewer.
-  static __device__ bool is_mine(int i) {
-    const auto thread = static_cast<int>(threadIdx.x);
-    if constexpr (length == 1) {
-      const bool in_row = threads % neighbours == 0 || thread < rows * neighbours;
-      return in_row && ((i + 1) * rows <= lines || thread / neighbours + i * rows < lines);
-    } else {
-      constexpr int all = extent * BK / length;
-      return (i + 1) * threads <= all || thread + i * threads < all;
-    }
+  /// The last lines of the k tile, and the last pieces of a line, may be too few for all threads.
+  static __device__ bool is_mine(int l, int piece) {
+    return ((l + 1) * at_once <= lines || line(l) < lines) &&
+           ((piece + 1) * chunk <= pieces || neighbour(piece) < neighbours);
   }
 
-  /// The place and the step of copy number `i`.
-  static __device__ int place(int i) {
-    return Matrix::along ? line(i) : neighbour(i);
+  /// This thread's lines, and where its pieces of a line begin.
+  static __device__ int line(int l) {
+    return static_cast<int>(threadIdx.x / chunk) + l * at_once;
   }
-  static __device__ int step(int i) {
-    return Matrix::along ? neighbour(i) : line(i);
-  }
-
-  /// The same as what is stored together, and what is not.
-  static __device__ int neighbour(int i) {
-    constexpr unsigned vectors = neighbours / length;
-    return (length == 1 ? threadIdx.x : threadIdx.x + i * threads) % vectors * length;
-  }
-  static __device__ int line(int i) {
-    constexpr unsigned vectors = neighbours / length;
-    return length == 1 ? threadIdx.x / vectors + i * rows : (threadIdx.x + i * threads) / vectors;
+  static __device__ int neighbour(int piece) {
+    return (static_cast<int>(threadIdx.x % chunk) + piece * chunk) * length;
   }
 
-  int places_;  ///< from the tile's first on
-  const T* from_[pointers];
+  /// Where a piece of the first line is stored. Those of the other lines are at fixed distances.
+  static __device__ int index_of(int piece) {
+    if constexpr (Matrix::along) return Tile::index(line(0), neighbour(piece));
+    return Tile::index(neighbour(0), line(0)) + piece * chunk * length;
+  }
+  static constexpr int line_bytes =
+      at_once * (Tile::is_turned ? 1 : Tile::row_length) * static_cast<int>(sizeof(T));
+  static_assert(at_once % Tile::swizzled_places == 0);
+
+  int places_;                   ///< from the tile's first on
+  const T* from_[thread_lines];  ///< this thread's first piece
 };
 //! [tile_copies]
 
