@@ -39,6 +39,16 @@ __device__ inline void wait_for_kernel_before() {
 #endif
 }
 
+/// The same in the other order: the next kernel is there only when the one before has ended, and
+/// with it, if all kernels call one of these two, whatever came before. So the next one may read at
+/// once what neither the kernel before it nor that before writes.
+__device__ inline void wait_and_let_next_start() {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+  cudaGridDependencySynchronize();
+  cudaTriggerProgrammaticLaunchCompletion();
+#endif
+}
+
 /// The compute capability whose instructions a kernel may use: what it was compiled for.
 template <typename... Parameters>
 int compiled_for(void (*kernel)(Parameters...)) {

@@ -42,7 +42,7 @@ constexpr int max_outputs = 32;
 /// Rows of a block: with fewer, its share takes longer to add up than to compute; with more, they
 /// are worked on one after another.
 constexpr Index least_rows = 4;
-constexpr Index most_rows = 32;
+constexpr Index most_rows = 28;
 
 /// What the kernel needs of shared memory for its partials.
 constexpr Index for_partials = 4096;
@@ -173,7 +173,7 @@ __global__ void __launch_bounds__(threads)
   extern __shared__ __align__(16) unsigned char bytes[];
   const LinearProblem<T>& layer = p.layer.forward;
   BlockMemory<most, threads, T> memory(bytes, static_cast<int>(layer.in), room);
-  shared_memory::wait_for_kernel_before();
+  shared_memory::wait_and_let_next_start();
   memory.fetch_weights(layer);
   T* const share =
       p.shares == nullptr ? nullptr : p.shares + blockIdx.x * shares_length(layer.in, layer.out);

@@ -16,7 +16,7 @@ constexpr int threads = 256;
 
 template <typename T>
 __global__ void add_shares_kernel(SharesProblem<T> p) {
-  shared_memory::wait_for_kernel_before();
+  shared_memory::wait_and_let_next_start();
   add_up_shares<threads>(p, static_cast<int>(blockIdx.x), static_cast<int>(gridDim.x));
 }
 

@@ -601,7 +601,7 @@ TYPED_TEST(Stage04, LastLayersOfEveryWidthAreStage01s) {
 /// blocks take at a time.
 TYPED_TEST(Stage04, LastLayersOfMoreRowsThanTheGridTakesAreStage01s) {
   Fused<TypeParam> fused;
-  const Index at_a_time = Index{32} * cuda::multiprocessors();
+  const Index at_a_time = Index{28} * cuda::multiprocessors();
   for (const Index rows : {at_a_time - 1, at_a_time + 1, 3 * at_a_time + 5}) {
     expect_last_layer_as_in_stage_01<TypeParam>(fused, {.rows = rows, .in = 3, .out = 2});
     if (this->HasFatalFailure()) return;

@@ -58,7 +58,7 @@ bool fuse_shares(Fusion& fusion, std::size_t i) {
   rewriter.split_off<SgdUpdate>(*line, add);
   const auto both =
       rewriter.fuse({*line + 1, *rewriter.reader_of<AddPartials>(layer.partials)}, add);
-  append_to_gradients(fusion, *both);
+  if (both) append_to_gradients(fusion, *both);
   return true;
 }
 //! [shares]

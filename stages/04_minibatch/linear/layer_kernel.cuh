@@ -38,11 +38,11 @@ __global__ void __launch_bounds__(Tiling::threads, Tiling::blocks)
   using Work = shared_memory::MultipliedTile<T, LayerTiles<T>::template Multiplier, Tiling, MatrixA,
                                              MatrixB>;
   Work work(reinterpret_cast<T*>(memory), order.place(tile));
-  if (!a_is_there) shared_memory::wait_for_kernel_before();
+  if (!a_is_there) shared_memory::wait_and_let_next_start();
   work.multiply(
       a, b, begin, end < k ? end : k,
       [&] {
-        if (a_is_there) shared_memory::wait_for_kernel_before();
+        if (a_is_there) shared_memory::wait_and_let_next_start();
       },
       [&] {
         besides.template run<Tiling::threads>(part * static_cast<int>(gridDim.x) + tile,
