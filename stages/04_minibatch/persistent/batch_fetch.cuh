@@ -130,17 +130,21 @@ class BatchFetch {
   }
 
  private:
-  /// A thread requests a whole row.
+  /// A thread requests a whole row. The requests of a warp's lanes come one after another, so all
+  /// warps get some.
   __device__ void copy_rows(Index step) {
     const int bytes = slice_.input_count * static_cast<int>(sizeof(T));
     if (bytes == 0) return;
     if (threadIdx.x == 0) barrier_->expect(slice_.sizes.rows * bytes);
     const std::uint32_t* const samples = slice_.samples(step);
     T* const to = slice_.input(step);
-    for_each(slice_.sizes.rows, [&](int row) {
+    const auto thread = static_cast<int>(threadIdx.x);
+    const auto threads = static_cast<int>(blockDim.x);
+    const int first = thread % 32 * (threads / 32) + thread / 32;
+    for (int row = first; row < slice_.sizes.rows; row += threads) {
       const T* const from = mlp_.features + samples[row] * mlp_.shape.in + slice_.first_input;
       barrier_->copy(to + row * slice_.sizes.k_stride, from, bytes);
-    });
+    }
   }
 
   /// A warp requests a row in pieces of so many numbers.
