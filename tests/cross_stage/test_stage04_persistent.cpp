@@ -197,6 +197,7 @@ void expect_as_by_loops(const Perceptron& one) {
   EXPECT_EQ(again.totals.loss, actual.totals.loss) << one.name();
 }
 
+template <typename T>
 Perceptron random_network(Random& random) {
   const auto below = [&](int n) { return static_cast<Index>(random.below(n)); };
   Perceptron one;
@@ -209,7 +210,7 @@ Perceptron random_network(Random& random) {
   one.max_rows = 1 + below(14);
   one.rows = 1 + below(static_cast<int>(one.max_rows));
   one.l2 = below(2) == 0 ? 0 : 0.125;
-  one.unit_tile = below(2) == 0 ? 4 : 8;
+  one.unit_tile = below(2) == 0 ? 4 : minibatch::persistent::max_unit_tile<T>;
   constexpr Index vector = 4;  // of floats
   one.input_slices = static_cast<int>(1 + below(3));
   one.input_slices = std::min(one.input_slices, static_cast<int>((one.shape().in + 3) / vector));
@@ -220,7 +221,7 @@ Perceptron random_network(Random& random) {
 TYPED_TEST(Stage04Persistent, NetworksOfRandomShapesAreStage01s) {
   Random random(5);
   for (int i = 0; i < (is_in_a_slow_preset() ? 3 : 12); ++i) {
-    expect_as_by_loops<TypeParam>(random_network(random));
+    expect_as_by_loops<TypeParam>(random_network<TypeParam>(random));
     if (this->HasFailure()) return;
   }
 }

@@ -33,7 +33,7 @@ class BulkBarrier {
   }
 
   /// By one thread: so many bytes will arrive.
-  __device__ void expect(int bytes) {
+  __device__ void expect([[maybe_unused]] int bytes) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
     asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(address()),
                  "r"(bytes)
@@ -42,7 +42,8 @@ class BulkBarrier {
   }
 
   /// Requests a copy; addresses and size are multiples of 16 bytes.
-  __device__ void copy(void* to, const void* from, int bytes) {
+  __device__ void copy([[maybe_unused]] void* to, [[maybe_unused]] const void* from,
+                       [[maybe_unused]] int bytes) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
     asm volatile(
         "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::
@@ -53,7 +54,7 @@ class BulkBarrier {
   }
 
   /// Waits until the bytes of this turn have arrived; turns are counted from 0.
-  __device__ void wait(Index turn) {
+  __device__ void wait([[maybe_unused]] Index turn) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
     unsigned has_arrived = 0;
     while (has_arrived == 0) {
@@ -72,7 +73,7 @@ class BulkBarrier {
     return static_cast<unsigned>(__cvta_generic_to_shared(this));
   }
 
-  unsigned long long state_;
+  [[maybe_unused]] unsigned long long state_;
 };
 //! [bulk_copies]
 
@@ -130,17 +131,21 @@ class BatchFetch {
   }
 
  private:
-  /// A thread requests a whole row.
+  /// A thread requests a whole row. The requests of a warp's lanes come one after another, so all
+  /// warps get some.
   __device__ void copy_rows(Index step) {
     const int bytes = slice_.input_count * static_cast<int>(sizeof(T));
     if (bytes == 0) return;
     if (threadIdx.x == 0) barrier_->expect(slice_.sizes.rows * bytes);
     const std::uint32_t* const samples = slice_.samples(step);
     T* const to = slice_.input(step);
-    for_each(slice_.sizes.rows, [&](int row) {
+    const auto thread = static_cast<int>(threadIdx.x);
+    const auto threads = static_cast<int>(blockDim.x);
+    const int first = thread % 32 * (threads / 32) + thread / 32;
+    for (int row = first; row < slice_.sizes.rows; row += threads) {
       const T* const from = mlp_.features + samples[row] * mlp_.shape.in + slice_.first_input;
       barrier_->copy(to + row * slice_.sizes.k_stride, from, bytes);
-    });
+    }
   }
 
   /// A warp requests a row in pieces of so many numbers.

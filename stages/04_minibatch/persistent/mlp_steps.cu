@@ -261,7 +261,7 @@ using Kernel = void (*)(Arguments<T>);
 
 template <typename T>
 Kernel<T> kernel_of(const Plan& plan) {
-  if constexpr (sizeof(T) == 4) {
+  if constexpr (max_unit_tile<T> == 8) {
     if (plan.unit_tile == 8) return persistent_kernel<8, T>;
   }
   return persistent_kernel<4, T>;

@@ -103,6 +103,7 @@ MailboxLayout mailbox_layout(const MlpShape& shape, const Plan& plan, const Bloc
 template <typename T>
 std::optional<Plan> plan_slices(const MlpShape& shape, int input_slices, int unit_slices,
                                 int unit_tile, std::size_t shared_bytes) {
+  if (unit_tile > max_unit_tile<T>) return std::nullopt;
   const Index vectors = pieces(shape.in, length<T>);
   Plan plan = {.input_slices = input_slices,
                .unit_slices = unit_slices,
@@ -153,7 +154,6 @@ std::optional<Plan> plan_blocks(const MlpShape& shape) {
   for (int unit_slices = 1; unit_slices <= std::min<Index>(most, shape.hidden); ++unit_slices) {
     for (int input_slices = 1; input_slices * unit_slices <= most; ++input_slices) {
       for (const int unit_tile : {4, 8}) {
-        if (sizeof(T) == 8 && unit_tile == 8) continue;  // too many registers
         const auto plan = plan_slices<T>(shape, input_slices, unit_slices, unit_tile, bytes);
         if (plan && (!best || plan->cycles < best->cycles)) best = plan;
       }
@@ -164,12 +164,13 @@ std::optional<Plan> plan_blocks(const MlpShape& shape) {
 
 template <typename T>
 bool is_faster(const Plan& plan, const MlpShape& shape) {
-  constexpr double start = 36'000;  // of the launches of a step, in cycles
+  // Of a recorded step: what its launches take, and its products at a rate that small ones reach.
+  constexpr double launches = 30'000;
+  constexpr double per_cycle = 30;  // multiplications of a multiprocessor
   const double multiplications = 3.0 * static_cast<double>(shape.rows) *
                                  static_cast<double>(shape.hidden) *
                                  static_cast<double>(shape.in + shape.out);
-  const double rate = 30.0 * cuda::multiprocessors();
-  return plan.cycles < start + multiplications / rate;
+  return plan.cycles < launches + multiplications / (per_cycle * cuda::multiprocessors());
 }
 
 template bool is_faster<float>(const Plan&, const MlpShape&);

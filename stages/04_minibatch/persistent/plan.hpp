@@ -27,6 +27,11 @@ struct MlpShape {
 /// Threads of a block. Each can have 128 registers.
 constexpr int block_threads = 512;
 
+/// The most hidden units that a thread multiplies at a time: sums of more would not fit into its
+/// registers.
+template <typename T>
+constexpr int max_unit_tile = sizeof(T) == 4 ? 8 : 4;
+
 /// Where things are in a block's shared memory, counted in numbers.
 struct SharedLayout {
   int input = 0;       ///< [2][rows padded][k stride]: the slice of this batch and of the next
