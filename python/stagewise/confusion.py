@@ -9,6 +9,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from stagewise import mosaic
 from stagewise import theme as look
 from stagewise.command_line import Error
 from stagewise.report import read_report
@@ -29,10 +30,8 @@ def draw(path: pathlib.Path, theme: Theme) -> Figure:
     side = 2.0 + min(6.0, 0.42 * len(counts))
     figure = look.new_figure(theme, side + 1.0, side)
     axes = figure.add_subplot()
-    right = np.eye(len(counts), dtype=bool)
-    for number, cells in ((0, right), (1, ~right)):
-        shown = np.ma.masked_array(counts, ~cells | (counts == 0))
-        axes.imshow(shown, theme.rising(number), vmin=0, vmax=max(1, counts[cells].max(initial=0)))
+    last = len(counts) - 0.5
+    axes.imshow(mosaic.enlarged(_picture(counts, theme)), extent=(-0.5, last, last, -0.5))
     _label(axes, names, theme)
     if len(counts) <= MOST_WITH_NUMBERS:
         _write_numbers(axes, counts, theme)
@@ -40,6 +39,16 @@ def draw(path: pathlib.Path, theme: Theme) -> Figure:
     look.add_title(figure, theme, f"{report.get('model', '')}: accuracy "
                    f"{np.trace(counts) / max(1, counts.sum()):.4f} of {counts.sum():,} samples")
     return figure
+
+
+def _picture(counts: np.ndarray, theme: Theme) -> np.ndarray:
+    """A pixel for each cell, [classes, classes, 3]."""
+    right = np.eye(len(counts), dtype=bool)
+    picture = np.empty((*counts.shape, 3))
+    for number, cells in ((0, right), (1, ~right)):
+        most = max(1, counts[cells].max(initial=0))
+        picture[cells] = theme.rising(number)(counts[cells] / most)[:, :3]
+    return picture
 
 
 def _counts(report: dict[str, Any], path: pathlib.Path) -> np.ndarray:

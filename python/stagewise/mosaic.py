@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from stagewise import theme as look
 from stagewise.theme import Theme
 
-PIXELS = 400  # of a side, at least: what is smaller, some programs would show blurred
+PIXELS = 200  # of a side, at least: programs that blur the pixels of an SVG then blur their edges
 
 
 def columns_for(count: int, height: int, width: int) -> int:
@@ -67,10 +67,14 @@ def draw(picture: np.ndarray, title: str, scale: float | None, theme: Theme) -> 
 
 def show(axes: Axes, picture: np.ndarray, theme: Theme) -> None:
     """A picture of colours from 0 to 1, every pixel a square."""
-    times = max(1, -(-PIXELS // max(picture.shape[:2])))
-    pixels = np.round(picture * 255).astype(np.uint8)
-    axes.imshow(pixels.repeat(times, axis=0).repeat(times, axis=1))
+    axes.imshow(enlarged(picture))
     look.style_picture(axes, theme)
+
+
+def enlarged(picture: np.ndarray) -> np.ndarray:
+    """The same picture in bytes, of at least PIXELS pixels."""
+    times = max(1, -(-PIXELS // max(picture.shape[:2])))
+    return np.round(picture * 255).astype(np.uint8).repeat(times, axis=0).repeat(times, axis=1)
 
 
 def _add_bar(figure: Figure, axes: Axes, scale: float, theme: Theme) -> None:
