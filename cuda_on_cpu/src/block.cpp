@@ -1051,7 +1051,7 @@ __attribute__((no_sanitize("thread"))) void let_others_run() {
   if (this_worker == nullptr || !this_worker->runs_kernel()) return;
   // What they wait for may have to come from another process, which wants this core.
   static __thread unsigned turns = 0;
-  constexpr unsigned turns_of_threads = 64;
+  constexpr unsigned turns_of_threads = 1024;
   if (++turns % turns_of_threads == 0) sched_yield();
   this_worker->yield();
 }

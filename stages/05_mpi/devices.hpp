@@ -14,7 +14,7 @@ struct Placement {
   int max_processes_on_device = 1;  ///< the most on any GPU
   int devices = 1;                  ///< GPUs in use, on all hosts
   int processes = 1;                ///< on all hosts
-  int hosts = 1;
+  int hosts = 1;                    ///< that they are on
 };
 
 /// Makes a GPU the current one: the one whose number is this process's number among those of its

@@ -238,7 +238,7 @@ TEST_F(Stage05Killed, EndsWithAnyOfItsRanks) {
 TEST_F(Stage05Killed, PeersSayWhichRankHasStopped) {
   if (!is_emulated()) GTEST_SKIP() << "there may be too few GPUs";
   Process job(
-      resolve(ranks(3) + "train --train-limit 5000 --test-limit 20 --hidden 8 --batch-size 3 "
+      resolve(ranks(3) + "train --train-limit 2000 --test-limit 20 --hidden 8 --batch-size 3 "
                          "--epochs 1000000 --data-from all --transport peer --timeout 2"),
       surroundings_);
   ASSERT_TRUE(wait_until([&] { return job.output().find("\nepoch 1/") != std::string::npos; },

@@ -13,8 +13,8 @@ constexpr std::size_t word_bytes = 16;
 constexpr std::size_t data_in_word = 8;
 
 //! [threshold]
-/// The longest message for which two ranks are faster in one shot; measured, see
-/// benchmarks/results/.
+/// The longest message for which two ranks are faster in one shot: an estimate from 5.4 us for 512
+/// KB in one shot and 24 us for 6.4 MB in two, between two H200s.
 constexpr std::size_t threshold_of_two = std::size_t{1} << 20;
 
 /// The longest message for which N ranks are faster in one shot.

@@ -27,15 +27,18 @@ struct alignas(16) FlaggedWord {
   std::uint64_t low;   ///< the number in the upper half, data in the lower one
   std::uint64_t high;  ///< the same
 
+  /// Puts data and number together.
   __device__ static FlaggedWord make(std::uint64_t data, std::uint32_t number) {
     const auto flag = static_cast<std::uint64_t>(number) << 32U;
     return {flag | (data & 0xffffffffU), flag | data >> 32U};
   }
 
+  /// Whether the data belong to the sum with this number.
   __device__ bool has(std::uint32_t number) const {
     return low >> 32U == number && high >> 32U == number;
   }
 
+  /// The 8 bytes.
   __device__ std::uint64_t data() const { return high << 32U | (low & 0xffffffffU); }
 };
 //! [flagged_word]

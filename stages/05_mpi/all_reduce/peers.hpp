@@ -30,13 +30,13 @@ struct Patience {
   /// In the host's memory, where host and GPU can see it: 0, or 1 + the rank for which a kernel has
   /// waited in vain. Once it is set, no kernel waits any longer.
   unsigned* lost = nullptr;
-  std::int64_t nanoseconds = 0;
+  std::int64_t nanoseconds = 0;  ///< a kernel waits no longer
 };
 
 /// A rank among those that add up.
 struct Peers {
-  int rank = 0;
-  int count = 1;
+  int rank = 0;   ///< this one
+  int count = 1;  ///< of all ranks
   Patience patience = {};
 };
 

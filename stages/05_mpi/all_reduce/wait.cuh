@@ -28,9 +28,11 @@ class Wait {
   /// what is waited for.
   /// @param rank the one that this thread waits for.
   __device__ bool is_over(int rank) {
-    constexpr unsigned looks_a_check = 4096;
-#ifndef __CUDA_ARCH__
-    __nanosleep(0);  // on a CPU, lets other threads run
+#ifdef __CUDA_ARCH__
+    constexpr unsigned looks_a_check = 4096;  // some milliseconds
+#else
+    constexpr unsigned looks_a_check = 16;  // on a CPU, all other threads look between two looks
+    __nanosleep(0);                         // which lets them run
 #endif
     if (++looks_ % looks_a_check != 0) return false;
     const SharedWord<unsigned> lost(*patience_.lost);
