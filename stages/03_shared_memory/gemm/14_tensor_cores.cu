@@ -47,7 +47,6 @@ constexpr auto tilings = std::to_array<FittedTile<double>>({
     tile<32, 64, 32, 32, 32, 4, 4, 1>(130),
     tile<32, 32, 32, 32, 32, 4, 4, 3>(86),
     tile<64, 16, 32, 32, 16, 4, 5, 2>(85),
-    tile<32, 16, 64, 32, 16, 8, 4, 1>(85),
     tile<16, 16, 64, 16, 16, 8, 5, 2>(140),
 });
 //! [tilings_for_tensor_cores]

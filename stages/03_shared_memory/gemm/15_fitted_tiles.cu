@@ -30,13 +30,11 @@ constexpr FittedTile<float> tile(double rate) {
 /// From large to small, each with its rate.
 constexpr auto tilings = std::to_array<FittedTile<float>>({
     //   BM, BN, BK, WM, WN, slices, stages, blocks
-    tile<128, 256, 8, 64, 64, 1, 5, 1>(119),
+    tile<128, 256, 8, 64, 64, 1, 5, 1>(113),
     tile<128, 128, 8, 32, 64, 1, 4, 1>(119),
     tile<128, 128, 16, 32, 64, 1, 4, 1>(107),
     tile<128, 80, 16, 64, 40, 2, 4, 1>(85),
     tile<96, 96, 16, 48, 48, 2, 3, 1>(82),
-    tile<64, 128, 16, 32, 64, 2, 3, 1>(85),
-    tile<64, 128, 16, 32, 64, 1, 4, 2>(85),
     tile<80, 80, 32, 80, 40, 4, 3, 1>(102),
     tile<64, 80, 32, 64, 40, 4, 3, 1>(83),
     tile<64, 64, 16, 32, 32, 1, 4, 3>(93),

@@ -33,7 +33,8 @@ class TileCopies {
   /// Eight single floats are a sector of memory, and eight vectors all banks of shared memory. More
   /// if there are too few lines for all threads, or if lines would remain that are too few.
   static constexpr int threads_before_line() {
-    int most = std::max(8, threads / lines);
+    int most = 8;
+    while (most * 2 <= threads / lines) most *= 2;
     while (most < 32 && lines % (threads / most) != 0) most *= 2;
     while (most / 2 >= pieces) most /= 2;
     return most;
@@ -64,7 +65,8 @@ class TileCopies {
     if (!is_mine(l, piece)) return;
     const int lines_left = Matrix::along ? places_ : steps;
     const int neighbours_left = Matrix::along ? steps : places_;
-    copy_async<length * sizeof(T)>(buffer + index_of(piece), from_[l] + piece * chunk * length,
+    constexpr int line_bytes = is_regular ? line_distance * static_cast<int>(sizeof(T)) : 0;
+    copy_async<length * sizeof(T)>(buffer + index_of(l, piece), from_[l] + piece * chunk * length,
                                    line(l) < lines_left && neighbour(piece) < neighbours_left,
                                    l * line_bytes);
   }
@@ -90,17 +92,17 @@ class TileCopies {
     return (static_cast<int>(threadIdx.x % chunk) + piece * chunk) * length;
   }
 
-  /// Where a piece of the first line is stored. Those of the other lines are at fixed distances.
-  static __device__ int index_of(int piece) {
-    if constexpr (Matrix::along) return Tile::index(line(0), neighbour(piece));
+  /// Where a piece is stored: in all lines at the same distance from the first, whose place this
+  /// is, unless the permutations of vectors do not repeat in time.
+  static constexpr bool is_regular = at_once % Tile::swizzled_places == 0;
+  static constexpr int line_distance = at_once * (Tile::is_turned ? 1 : Tile::row_length);
+  static __device__ int index_of(int l, int piece) {
+    if constexpr (Matrix::along) return Tile::index(line(is_regular ? 0 : l), neighbour(piece));
     return Tile::index(neighbour(0), line(0)) + piece * chunk * length;
   }
-  static constexpr int line_bytes =
-      at_once * (Tile::is_turned ? 1 : Tile::row_length) * static_cast<int>(sizeof(T));
-  static_assert(at_once % Tile::swizzled_places == 0);
 
   int places_;                   ///< from the tile's first on
-  const T* from_[thread_lines];  ///< this thread's first piece
+  const T* from_[thread_lines];  ///< this thread's first pieces
 };
 //! [tile_copies]
 
