@@ -63,16 +63,18 @@ void gemm_async_copies(cudaStream_t stream, const GemmProblem<T>& problem, Works
 template <typename T>
 void gemm_stream_k(cudaStream_t stream, const GemmProblem<T>& problem, Workspace& workspace);
 
-/// @name Rungs 19 and 20: wgmma, rounded to bfloat16 and to TF32
-/// For compute capability 9.0, and where why_no_wgmma() is empty.
-/// @{
+/// Rung 19: wgmma, rounded to bfloat16. For compute capability 9.0, and where why_no_wgmma() is
+/// empty, as all of these.
 void gemm_wgmma_bf16(cudaStream_t stream, const GemmProblem<float>& problem, Workspace& workspace);
+
+/// Rung 20: wgmma, rounded to TF32.
 void gemm_wgmma_tf32(cudaStream_t stream, const GemmProblem<float>& problem, Workspace& workspace);
 
-/// The first part of each: leaves rounded copies of the factors in the workspace.
+/// The first part of rung 19: leaves rounded copies of the factors in the workspace.
 void round_to_bf16(cudaStream_t stream, const GemmProblem<float>& problem, Workspace& workspace);
+
+/// The first part of rung 20, likewise.
 void round_to_tf32(cudaStream_t stream, const GemmProblem<float>& problem, Workspace& workspace);
-/// @}
 
 /// Why this build does not have rungs 19 and 20; empty if it has.
 std::string_view why_no_wgmma();

@@ -77,7 +77,9 @@ class KTileRing {
 
   /// Waits for the next k tile.
   __device__ void wait() { full(stage_).wait(parity_); }
+  /// Its rows of A, 128 bytes each.
   __device__ const unsigned char* a() const { return stage(); }
+  /// Its rows of B, likewise.
   __device__ const unsigned char* b() const { return stage() + Tiling::bytes_of_a; }
 
   /// Goes on to the one behind it.

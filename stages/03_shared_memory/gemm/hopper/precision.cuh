@@ -16,10 +16,10 @@ namespace stagewise::shared_memory {
 /// 7 bits of fraction, in 2 bytes.
 struct Bf16Numbers {
   static constexpr MapType map_type = MapType::bf16;
-  static constexpr int bytes = 2;
-  using Pair = __nv_bfloat162;
+  static constexpr int bytes = 2;  ///< of a number
+  using Pair = __nv_bfloat162;     ///< two neighbours
 
-  /// Two neighbours, rounded to the nearest.
+  /// Both rounded to the nearest.
   static __device__ Pair round(float first, float second) {
     return __floats2bfloat162_rn(first, second);
   }
@@ -34,8 +34,8 @@ struct Bf16Numbers {
 /// twice as wrong as rounding, and always towards zero.
 struct Tf32Numbers {
   static constexpr MapType map_type = MapType::float32;
-  static constexpr int bytes = 4;
-  using Pair = float2;
+  static constexpr int bytes = 4;  ///< of a number
+  using Pair = float2;             ///< two neighbours
 
   /// See above.
   static __device__ Pair round(float first, float second) {

@@ -15,13 +15,15 @@ namespace stagewise::shared_memory {
 template <typename Precision>
 struct RoundedCopy {
   naive_cuda::Operand<float> from;  ///< element (place, step)
-  Index places;
-  Index steps;
-  typename Precision::Pair* to;
-  Index pitch;
+  Index places;                     ///< rows of op(A), or columns of op(B)
+  Index steps;                      ///< k
+  typename Precision::Pair* to;     ///< the copy
+  Index pitch;                      ///< of the copy, from row to row
 
   static constexpr int side = 64;  ///< of the tiles in which it is copied
+  /// How many of them are beside each other.
   __host__ __device__ Index tiles_across() const { return (pitch - 1) / side + 1; }
+  /// How many there are.
   Index tiles() const { return ((places - 1) / side + 1) * tiles_across(); }
 };
 
