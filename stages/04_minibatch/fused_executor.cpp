@@ -202,6 +202,7 @@ minibatch::SharesProblem<T> FusedExecutor<T>::shares_problem(const AddShares& op
 
 template <typename T>
 void FusedExecutor<T>::run(const AddShares& op) {
+  if (this->shard(op.partials).rows == 0) return;  // a worker that has nothing to do
   minibatch::add_shares(this->stream(), shares_problem(op));
 }
 

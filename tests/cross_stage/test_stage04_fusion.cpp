@@ -228,8 +228,9 @@ TEST_F(Fusion, MakesOneLineOfASmallPerceptronWhereAsked) {
               names_of(fuse<float>(other, 10)));
     EXPECT_FALSE(minibatch::takes_many_steps(fuse<float>(other, 10)));
   }
-  EXPECT_EQ(sentence_of([&] { persistent(step_of(table({100'000})), minibatch::Choice::always); }),
-            "no persistent kernel for 11-100000-4 and batches of 10 samples fits onto this GPU");
+  EXPECT_EQ(
+      sentence_of([&] { persistent(step_of(table({10'000'000})), minibatch::Choice::always); }),
+      "no persistent kernel for 11-10000000-4 and batches of 10 samples fits onto this GPU");
 }
 
 /// What comes out of the relu is kept for the way back only.
@@ -560,11 +561,10 @@ TYPED_TEST(FusedLines, ComputeWhatTheyReplace) {
       seen.insert(lines.seen().begin(), lines.seen().end());
     }
   }
-  EXPECT_EQ(seen, (std::set<std::string>{"add_partials", "add_shares", "average_weights",
-                                         "convolution_relu_pool", "linear", "linear_gradients",
-                                         "linear_input_gradient", "loss", "output_layer",
-                                         "persistent_step",
-                                         "pool_relu_backward", "update_by_sum"}));
+  EXPECT_EQ(seen, (std::set<std::string>{
+                      "add_partials", "add_shares", "average_weights", "convolution_relu_pool",
+                      "linear", "linear_gradients", "linear_input_gradient", "loss", "output_layer",
+                      "persistent_step", "pool_relu_backward", "update_by_sum"}));
 }
 
 // ------------------------------------------------------------------------------------- side by

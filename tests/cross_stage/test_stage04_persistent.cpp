@@ -20,6 +20,10 @@
 #include "support.hpp"
 
 namespace stagewise {
+
+/// Those that execute a program line by line, which other test programs run.
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(Trainings);
+
 namespace {
 
 using cross_stage::cases_named;

@@ -43,7 +43,7 @@ class Pipeline {
 
   /// The same for a kernel that may be there before the one that computes B has ended, or that has
   /// something else to do while the first copies are under way.
-  /// @param wait is called after A's copies and before B's, `meanwhile` after both.
+  /// @param wait_for_b is called after A's copies and before B's, `meanwhile` after both.
   template <typename Wait, typename Meanwhile>
   __device__ void fill(const Wait& wait_for_b, const Meanwhile& meanwhile) {
 #pragma unroll

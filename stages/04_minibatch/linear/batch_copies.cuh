@@ -31,6 +31,7 @@ class CopyPlaces {
 
   /// Its place and its step in the k tile.
   static __device__ int place(int i) { return Matrix::along ? line(i) : neighbour(i); }
+  /// See place().
   static __device__ int step(int i) { return Matrix::along ? neighbour(i) : line(i); }
 
  private:

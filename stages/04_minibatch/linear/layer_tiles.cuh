@@ -78,7 +78,7 @@ struct LayerTiles<double> {
 
 /// Calls `multiply(a, b)` with factors that are copied in vectors where they have them, or number
 /// by number.
-/// @param make_a,make_b make a factor: make_a.operator()<length>().
+/// @param make_a,make_b make a factor for a length of copies, their template argument.
 template <typename T, typename MakeA, typename MakeB, typename Multiply>
 void with_lengths(bool a_has_vectors, bool b_has_vectors, const MakeA& make_a, const MakeB& make_b,
                   const Multiply& multiply) {

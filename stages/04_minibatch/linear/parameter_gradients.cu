@@ -17,6 +17,7 @@ template <typename T>
 struct AddShares {
   SharesProblem<T> problem;
 
+  /// All threads of block number `block` call it.
   template <int threads>
   __device__ void run(int block, int blocks) const {
     add_up_shares<threads>(problem, block, blocks);

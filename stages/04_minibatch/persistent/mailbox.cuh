@@ -103,6 +103,7 @@ __device__ void send(Word* box, int i, std::uint32_t step, T value) {
 /// seconds, so that a mistake ends the program and does not hang it.
 class Patience {
  public:
+  /// Called after each look that was in vain.
   __device__ void wait() {
     constexpr int most = 1 << 24;  // each asks memory, which takes half a microsecond
     if (++tries_ > most) __trap();

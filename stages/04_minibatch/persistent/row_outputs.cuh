@@ -17,6 +17,7 @@ __device__ T largest_output(const T* y, int count) {
   return largest;
 }
 
+/// The denominator of the softmax, relative to the largest output.
 template <typename T>
 __device__ T sum_of_exponentials(const T* y, int count, T largest) {
   T sum = 0;

@@ -149,6 +149,7 @@ Kernel<T> kernel_for(int ranks) {
 
 }  // namespace
 
+/// See peers.hpp.
 template <typename T>
 int resident_one_shot_blocks(int ranks) {
   int blocks = 0;

@@ -118,6 +118,7 @@ Kernel<T> kernel_for(int ranks) {
 
 }  // namespace
 
+/// See peers.hpp.
 template <typename T>
 int resident_two_shot_blocks(int ranks) {
   int blocks = 0;
