@@ -128,7 +128,8 @@ def busiest_pipe(counters):
 
 def name_of(kernel):
     """A kernel's own name, without namespace, arguments and parameters."""
-    return re.sub(r"<.*|\(.*", "", kernel).split("::")[-1].split()[-1]
+    own = re.sub(r"<.*|\(.*", "", kernel.replace("(anonymous namespace)::", ""))
+    return own.split("::")[-1].split()[-1]
 
 
 def row_of(rung, launches):

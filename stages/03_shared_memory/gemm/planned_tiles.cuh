@@ -93,6 +93,7 @@ constexpr FittedTile<T> describe_tile(double rate) {
           Tiling::slices,
           Tiling::stages,
           Tiling::blocks,
+          Tiling::BM * Tiling::BN / Tiling::threads,
           std::max(pipeline, others),
           rate,
           nullptr};

@@ -25,6 +25,7 @@ namespace {
 constexpr double l2_bytes = 34;        ///< that arrive per cycle, if all multiprocessors load
 constexpr double l2_bytes_alone = 86;  ///< if few of them do
 constexpr double store_bytes = 20;     ///< of results that are stored per cycle
+constexpr double in_pairs = 3.3;       ///< times as long, if a thread has too many for vectors
 constexpr double latency = 1700;       ///< from the request of a copy to its arrival
 constexpr double pause = 236;          ///< per k tile, in which a block waits for the next
 constexpr double start = 3900;         ///< of a launch, and until the first k tile is there
@@ -39,7 +40,8 @@ double cycles_of_blocks(const FittedTile<T>& tile, int count, Index k_tiles) {
   const double loading = tile.BK * static_cast<double>((tile.BM + tile.BN) * sizeof(T)) / l2_bytes;
   const double per_k_tile =
       std::max({count * multiplying + pause / count, count * loading, latency / (tile.stages - 1)});
-  const double storing = count * static_cast<double>(tile.BM * tile.BN * sizeof(T)) / store_bytes;
+  const double bytes = static_cast<double>(tile.BM * tile.BN * sizeof(T));
+  const double storing = count * bytes / store_bytes * (tile.results > 64 ? in_pairs : 1);
   return start + static_cast<double>(k_tiles) * per_k_tile + storing;
 }
 

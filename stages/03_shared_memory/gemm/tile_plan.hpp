@@ -22,6 +22,7 @@ struct FittedTile {
   int slices;
   int stages;   ///< k tiles of a factor in shared memory
   int blocks;   ///< that have room on a multiprocessor
+  int results;  ///< that a thread stores
   int bytes;    ///< of shared memory that a block needs
   double rate;  ///< multiply-adds of a multiprocessor per cycle, for the estimate
 
