@@ -69,9 +69,11 @@ class BulkBarrier {
   }
 
  private:
+#ifdef __CUDA_ARCH__  // the functions above need it there only
   __device__ unsigned address() const {
     return static_cast<unsigned>(__cvta_generic_to_shared(this));
   }
+#endif
 
   [[maybe_unused]] unsigned long long state_;
 };
