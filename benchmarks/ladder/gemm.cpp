@@ -168,14 +168,14 @@ Row row_of(const GemmOptions& o) {
           .bytes = sizeof(T) * (factors + results * (o.beta == 0 ? 1 : 2))};
 }
 
-/// What `--cublas` stands for.
-Arithmetic arithmetic_of(const std::string& name) {
+/// What `--cublas` stands for; of use only with that library.
+[[maybe_unused]] Arithmetic arithmetic_of(const std::string& name) {
   if (name == "own") return Arithmetic::own;
   return name == "tf32" ? Arithmetic::tf32 : Arithmetic::bf16;
 }
 
 /// By how much that rounds, relative to a number. TF32 is cut off, not rounded.
-double rounding_of(const std::string& name) {
+[[maybe_unused]] double rounding_of(const std::string& name) {
   if (name == "own") return 0;
   return name == "tf32" ? 0x1p-10 : 0x1p-8;
 }

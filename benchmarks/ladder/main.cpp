@@ -37,9 +37,9 @@ struct Processes {
   bool is_first = true;  ///< whether this one writes files
 
   /// Runs the subcommand for several.
-  std::function<Results(const AllReduceOptions&)> all_reduce = [](const AllReduceOptions&) {
+  std::function<Results(const AllReduceOptions&)> all_reduce =
+      [](const AllReduceOptions&) -> Results {
     throw Error("this program was built without MPI (package libopenmpi-dev)");
-    return Results();
   };
 };
 

@@ -171,6 +171,13 @@ constexpr std::size_t operand_count() {
   return Count;
 }
 
+/// Those of the operation that is part of another one, if there is one.
+template <typename Op>
+constexpr std::size_t nested_operand_count() {
+  if constexpr (requires(Op op) { op.last; }) return operand_count<decltype(Op::last)>();
+  return 0;
+}
+
 template <typename Op>
 class Operands : public testing::Test {};
 
@@ -192,7 +199,8 @@ TYPED_TEST_SUITE(Operands, TypesOf<Operation>::Types, OperationNames);
 /// What `operands` forgets would be neither allocated nor waited for, renamed or printed.
 TYPED_TEST(Operands, AreAllNamedAndOnlyOnce) {
   TypeParam op;
-  EXPECT_EQ(std::tuple_size_v<decltype(op.operands(op))>, operand_count<TypeParam>());
+  EXPECT_EQ(std::tuple_size_v<decltype(op.operands(op))>,
+            operand_count<TypeParam>() + nested_operand_count<TypeParam>());
 
   int next = 0;
   const auto fill = [&](auto& member) {
