@@ -4,10 +4,10 @@
 #pragma once
 
 #include <span>
-#include <string_view>
 
 #include <cuda_runtime.h>
 
+#include "03_shared_memory/gemm/hopper/wgmma_rungs.hpp"
 #include "03_shared_memory/gemm/tile_plan.hpp"
 #include "03_shared_memory/workspace.hpp"
 #include "network/problems.hpp"
@@ -62,22 +62,6 @@ void gemm_async_copies(cudaStream_t stream, const GemmProblem<T>& problem, Works
 /// Rung 13: every block gets the same number of k tiles.
 template <typename T>
 void gemm_stream_k(cudaStream_t stream, const GemmProblem<T>& problem, Workspace& workspace);
-
-/// Rung 19: wgmma, rounded to bfloat16. For compute capability 9.0, and where why_no_wgmma() is
-/// empty, as all of these.
-void gemm_wgmma_bf16(cudaStream_t stream, const GemmProblem<float>& problem, Workspace& workspace);
-
-/// Rung 20: wgmma, rounded to TF32.
-void gemm_wgmma_tf32(cudaStream_t stream, const GemmProblem<float>& problem, Workspace& workspace);
-
-/// The first part of rung 19: leaves rounded copies of the factors in the workspace.
-void round_to_bf16(cudaStream_t stream, const GemmProblem<float>& problem, Workspace& workspace);
-
-/// The first part of rung 20, likewise.
-void round_to_tf32(cudaStream_t stream, const GemmProblem<float>& problem, Workspace& workspace);
-
-/// Why this build does not have rungs 19 and 20; empty if it has.
-std::string_view why_no_wgmma();
 
 /// @name The tiles of rungs 14 to 18, for gemm_planned_tiles()
 /// @{

@@ -1,6 +1,6 @@
 // In place of rungs 19 and 20, where they cannot be compiled.
 
-#include "03_shared_memory/gemm/rungs.hpp"
+#include "03_shared_memory/gemm/hopper/wgmma_rungs.hpp"
 #include "cuda/device.hpp"
 
 namespace stagewise::shared_memory {

@@ -1,0 +1,30 @@
+/// @file
+/// Rungs 19 and 20 of the GEMM ladder, whose instructions only Hopper GPUs have.
+#pragma once
+
+#include <string_view>
+
+#include <cuda_runtime.h>
+
+#include "03_shared_memory/workspace.hpp"
+#include "network/problems.hpp"
+
+namespace stagewise::shared_memory {
+
+/// Rung 19: wgmma, rounded to bfloat16. For compute capability 9.0, and where why_no_wgmma() is
+/// empty, as all of these.
+void gemm_wgmma_bf16(cudaStream_t stream, const GemmProblem<float>& problem, Workspace& workspace);
+
+/// Rung 20: wgmma, rounded to TF32.
+void gemm_wgmma_tf32(cudaStream_t stream, const GemmProblem<float>& problem, Workspace& workspace);
+
+/// The first part of rung 19: leaves rounded copies of the factors in the workspace.
+void round_to_bf16(cudaStream_t stream, const GemmProblem<float>& problem, Workspace& workspace);
+
+/// The first part of rung 20, likewise.
+void round_to_tf32(cudaStream_t stream, const GemmProblem<float>& problem, Workspace& workspace);
+
+/// Why this build does not have rungs 19 and 20; empty if it has.
+std::string_view why_no_wgmma();
+
+}  // namespace stagewise::shared_memory
