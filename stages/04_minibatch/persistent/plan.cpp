@@ -54,7 +54,8 @@ SharedLayout shared_layout(const MlpShape& shape, const Plan& plan, const Block&
     end += padded(elements, length<T>);
     return static_cast<int>(begin);
   };
-  const Index per_double = sizeof(double) / sizeof(T);
+  const auto bytes = static_cast<Index>(sizeof(T));
+  const Index per_double = static_cast<Index>(sizeof(double)) / bytes;
   SharedLayout layout;
   layout.input = place(2 * block.rows * block.k_stride);
   layout.weight = place(block.units * block.k_stride);
@@ -87,7 +88,7 @@ MailboxLayout mailbox_layout(const MlpShape& shape, const Plan& plan, const Bloc
     return begin;
   };
   MailboxLayout layout;
-  place(plan.blocks() * plan.input_slices * block.own_rows * block.units);
+  place(Index{plan.blocks()} * plan.input_slices * block.own_rows * block.units);
   layout.logits =
       place(plan.input_slices * padded(plan.unit_slices * block.own_rows * shape.out, 2));
   layout.dhidden = place(plan.unit_slices * shape.rows * block.units);
@@ -136,11 +137,12 @@ std::optional<Plan> plan_slices(const MlpShape& shape, int input_slices, int uni
   const double backward = static_cast<double>(pieces(shape.rows, plan.backward_parts)) * fma *
                           unit_tile *
                           static_cast<double>(pieces(backward_tiles * plan.backward_parts, 128));
-  const double words = static_cast<double>((2 * plan.input_slices * block.own_rows * block.units +
-                                            plan.unit_slices * block.own_rows * shape.out +
-                                            plan.input_slices * block.gradients) *
-                                           words_of<T>) /
-                       2;
+  const double words =
+      static_cast<double>((Index{2} * plan.input_slices * block.own_rows * block.units +
+                           plan.unit_slices * block.own_rows * shape.out +
+                           plan.input_slices * block.gradients) *
+                          words_of<T>) /
+      2;
   plan.cycles = 1.4 * (forward + backward) + 0.8 * words + 6000;
   return plan;
 }

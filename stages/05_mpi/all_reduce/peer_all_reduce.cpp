@@ -1,6 +1,7 @@
 #include "05_mpi/all_reduce/peer_all_reduce.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <stdexcept>
 
 #include "cuda/check.hpp"
@@ -32,6 +33,12 @@ std::size_t threshold(int ranks) {
 
 std::size_t aligned(std::size_t bytes, std::size_t alignment) {
   return (bytes + alignment - 1) / alignment * alignment;
+}
+
+/// What is stored in such bytes.
+template <typename U>
+U* as(std::byte* bytes) {
+  return static_cast<U*>(static_cast<void*>(bytes));
 }
 
 template <typename U>
@@ -74,7 +81,7 @@ std::vector<T*> PeerAllReduce<T>::allocate(std::span<const Index> counts) {
   const PeerBuffer& buffer = buffers_.emplace_back(*world_, std::max(bytes, alignment));
   std::vector<T*> places;
   for (const std::size_t begin : begins) {
-    places.push_back(reinterpret_cast<T*>(buffer.of(peers_.rank) + begin));
+    places.push_back(as<T>(buffer.of(peers_.rank) + begin));
   }
   return places;
 }
@@ -101,7 +108,7 @@ std::size_t PeerAllReduce<T>::max_one_shot_bytes() const {
 template <typename T>
 void PeerAllReduce<T>::add_up(const cuda::Stream& stream, T* values, Index count) {
   const bool is_long = static_cast<std::size_t>(count) * sizeof(T) > max_one_shot_bytes();
-  const bool is_aligned = reinterpret_cast<std::uintptr_t>(values) % word_bytes == 0;
+  const bool is_aligned = std::bit_cast<std::uintptr_t>(values) % word_bytes == 0;
   if (is_long && is_aligned && is_shared(values, count)) {
     two_shot(stream, values, count);
   } else {
@@ -116,7 +123,7 @@ void PeerAllReduce<T>::one_shot(const cuda::Stream& stream, T* values, Index cou
                  .capacity = static_cast<Index>(max_one_shot_bytes() / data_in_word),
                  .numbers = one_shot_count_.data()};
   for (int rank = 0; rank < peers_.count; ++rank) {
-    sum.inbox[rank] = reinterpret_cast<FlaggedWord*>(inboxes_.of(rank));
+    sum.inbox[rank] = as<FlaggedWord>(inboxes_.of(rank));
   }
   const auto most = static_cast<Index>(max_one_shot_bytes() / sizeof(T));
   for (Index first = 0; first < count; first += most) {
@@ -131,14 +138,14 @@ void PeerAllReduce<T>::two_shot(const cuda::Stream& stream, T* values, Index cou
   if (count == 0) return;
   const PeerBuffer* const buffer = buffer_of(values, count);
   if (buffer == nullptr) throw std::logic_error("a sum in two shots takes memory of all ranks");
-  const auto begin = reinterpret_cast<std::byte*>(values) - buffer->of(peers_.rank);
+  const auto begin = static_cast<std::byte*>(static_cast<void*>(values)) - buffer->of(peers_.rank);
   const std::size_t bytes = aligned(static_cast<std::size_t>(count) * sizeof(T), word_bytes);
   TwoShot<T> sum{.peers = peers_,
                  .count = static_cast<Index>(bytes / sizeof(T)),
                  .numbers = two_shot_count_.data()};
   for (int rank = 0; rank < peers_.count; ++rank) {
-    sum.values[rank] = reinterpret_cast<T*>(buffer->of(rank) + begin);
-    sum.flags[rank] = reinterpret_cast<std::uint64_t*>(flags_.of(rank));
+    sum.values[rank] = as<T>(buffer->of(rank) + begin);
+    sum.flags[rank] = as<std::uint64_t>(flags_.of(rank));
   }
   mpi::two_shot(stream.get(), sum, blocks_);
 }
