@@ -79,7 +79,7 @@ class AllReduceKernels : public testing::Test {
     if (!reason.empty()) GTEST_SKIP() << reason;
   }
 
-  const Index most_ = cuda::runs_on_cpu() ? 5'000 : 1'000'000;
+  static Index most() { return cuda::runs_on_cpu() ? 5'000 : 1'000'000; }
 };
 TYPED_TEST_SUITE(AllReduceKernels, Precisions, PrecisionNames);
 
@@ -88,7 +88,7 @@ TYPED_TEST(AllReduceKernels, AddUpExactly) {
   using T = TypeParam;
   const cuda::Stream stream;
   PeerAllReduce<T> sums(test_world(), patience);
-  const std::vector<Index> sizes = {1, 2, 3, 31, 4 * 97, 1'000, this->most_ / 3, this->most_};
+  const std::vector<Index> sizes = {1, 2, 3, 31, 4 * 97, 1'000, this->most() / 3, this->most()};
   const std::vector<T*> places = sums.allocate(sizes);
   Random own(static_cast<std::uint64_t>(test_world().rank()));
   Random same(1);
@@ -168,7 +168,7 @@ TYPED_TEST(AllReduceKernels, AreRecorded) {
   using T = TypeParam;
   const cuda::Stream stream;
   PeerAllReduce<T> sums(test_world(), patience);
-  const std::vector<Index> sizes = {10, this->most_};
+  const std::vector<Index> sizes = {10, this->most()};
   const std::vector<T*> places = sums.allocate(sizes);
   const cuda::ExecutableGraph graph(stream, [&] {
     for (int i = 0; i < 3; ++i) sums.one_shot(stream, places[0], sizes[0]);
@@ -214,7 +214,7 @@ TYPED_TEST(AllReduceKernels, CountBeyondTheLargestNumber) {
       .capacity = count,
       .numbers = numbers.data()};
   for (int r = 0; r < test_world().size(); ++r) {
-    sum.inbox[r] = reinterpret_cast<mpi::FlaggedWord*>(inboxes.of(r));
+    sum.inbox[r] = static_cast<mpi::FlaggedWord*>(static_cast<void*>(inboxes.of(r)));
   }
   std::vector<std::uint32_t> found;
   for (std::uint64_t round = 0; round < 6; ++round) {
