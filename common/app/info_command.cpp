@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "app/commands.hpp"
+#include "app/help.hpp"
 #include "app/text.hpp"
 #include "network/cost.hpp"
 #include "network/print.hpp"
@@ -53,6 +54,14 @@ std::string columns(const std::vector<std::pair<std::string, std::size_t>>& text
     line += text + std::string(std::max(width, text.size() + 1) - text.size(), ' ');
   }
   return line;
+}
+
+/// The operations that a line stands for, behind #, in lines that fit.
+std::string members_text(const Line& line) {
+  std::istringstream lines(stagewise::wrapped(replaced_text(line), 92));
+  std::string text;
+  for (std::string part; std::getline(lines, part);) text += "      # " + part + '\n';
+  return text;
 }
 
 /// Breaks a list of operands between two of them, so that its lines are at most 100 columns wide.
@@ -108,7 +117,7 @@ class ProgramTable {
       out << row(std::to_string(i + 1), name + (line.replaces.empty() ? "" : "*"), change(line),
                  with_prefix(cost.bytes), with_prefix(cost.operations), file_of(line))
           << wrapped(operands_text(program_, line.operation, rows));
-      if (!line.replaces.empty()) out << "      # " << replaced_text(line) << '\n';
+      if (!line.replaces.empty()) out << members_text(line);
     }
     out << row("", "all", "", with_prefix(all.bytes), with_prefix(all.operations), "");
     const bool has_fused = std::any_of(program_.lines.begin(), program_.lines.end(),

@@ -40,7 +40,7 @@ std::vector<Row> rows_of(const std::string& output) {
     if (std::regex_match(*line, parts, row)) {
       rows.push_back({parts[1], parts[2], parts[3], parts[4], parts[5], "", "", ""});
     } else if (line->starts_with("      # ") && !rows.empty()) {
-      rows.back().replaces = line->substr(8);
+      rows.back().replaces += line->substr(rows.back().replaces.empty() ? 8 : 7);
     } else if (line->starts_with("      ") && !line->starts_with("      all ") && !rows.empty()) {
       rows.back().shaped += line->substr(rows.back().shaped.empty() ? 6 : 7);
     }
