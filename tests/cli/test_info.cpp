@@ -199,13 +199,16 @@ TEST_P(Info, EveryOptionChangesTheProgram) {
       {"fold-bias", {"", "--fold-bias"}},
       {"gather", {"", "--gather kernel"}},
       {"fuse", {"", "--fuse off"}},
+      {"persistent", {"", "--persistent on"}},
       {"strategy", {"", "--strategy tensor"}},
       {"no-overlap", {"--hidden 1024,1024", "--hidden 1024,1024 --no-overlap"}}};
   const bool has_ranks = GetParam() == "stage05_mpi";
   for (const std::string& line : lines_of(run_well(GetParam() + " info --help"))) {
     if (!line.starts_with("  --")) continue;
     const std::string option = line.substr(4, line.find(' ', 4) - 4);
-    if (option == "program" || (has_ranks && option == "workers")) continue;
+    if (option == "program") continue;
+    // Of one process only.
+    if (has_ranks && (option == "workers" || option == "persistent")) continue;
     const auto change = std::find_if(changes.begin(), changes.end(),
                                      [&](const auto& known) { return known.first == option; });
     ASSERT_NE(change, changes.end()) << "info --" << option << ": what does it change?";

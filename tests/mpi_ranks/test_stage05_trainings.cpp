@@ -365,7 +365,13 @@ TEST_F(Stage05, EvaluatesInShares) {
   Network<double> network(build_model(one.model), std::make_unique<MinibatchExecutor<double>>(),
                           cross_stage::fusing<double>(one, true));
   network.load(10);
-  copy_parameters_in(network, initial_parameters(network.model, one.model, 1), "the start");
+  // At first, all outputs are 0, and rounding alone would decide which is the largest.
+  std::vector<ParameterValues> parameters = initial_parameters(network.model, one.model, 1);
+  Random random(7);
+  for (ParameterValues& parameter : parameters) {
+    for (double& value : parameter.values) value += random.uniform(-0.1, 0.1);
+  }
+  copy_parameters_in(network, parameters, "the start");
   for (const Index count : {1, 2, 97}) {
     const Dataset whole = one.data.slice(0, count);
     const Evaluation expected = evaluate(network, whole);

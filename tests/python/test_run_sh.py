@@ -48,7 +48,7 @@ class RunSh(Case):
         for command in ("plot", "convert"):
             outcome = self.run_command("env", f"PATH={tools}", RUN, command)
             self.assertEqual(outcome.returncode, 2)
-            self.assertIn("is missing", outcome.stderr)
+            self.assertIn("missing", outcome.stderr)
 
 
 if __name__ == "__main__":
