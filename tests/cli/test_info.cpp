@@ -199,7 +199,7 @@ TEST_P(Info, EveryOptionChangesTheProgram) {
       {"fold-bias", {"", "--fold-bias"}},
       {"gather", {"", "--gather kernel"}},
       {"fuse", {"", "--fuse off"}},
-      {"persistent", {"", "--persistent on"}},
+      {"persistent", {"--hidden 8", "--hidden 8 --persistent on"}},
       {"strategy", {"", "--strategy tensor"}},
       {"no-overlap", {"--hidden 1024,1024", "--hidden 1024,1024 --no-overlap"}}};
   const bool has_ranks = GetParam() == "stage05_mpi";
