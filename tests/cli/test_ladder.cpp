@@ -188,8 +188,8 @@ TEST_F(Ladders, AgreeWithTheLibraryInDouble) {
 TEST_F(Ladders, EveryOptionIsKnown) {
   const std::set<std::string> of_all = {"m",    "n",           "precision", "seed",
                                         "rung", "repetitions", "report",    "help"};
-  const std::set<std::string> of_products = {"k",           "alpha",  "beta", "transpose-a",
-                                             "transpose-b", "picked", "tiles"};
+  const std::set<std::string> of_products = {"k",           "alpha",  "beta",  "transpose-a",
+                                             "transpose-b", "picked", "tiles", "cublas"};
   for (const std::string ladder : {"gemm", "reduce", "transpose"}) {
     for (const std::string& line : lines_of(run_well(program + ladder + " --help"))) {
       if (!line.starts_with("  --")) continue;
