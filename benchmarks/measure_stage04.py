@@ -112,8 +112,6 @@ def what_each_part_buys(bench):
     forms = [("everything", []), ("--fuse off", ["--fuse", "off"]),
              ("--capture off", ["--capture", "off"]), ("--gather kernel", ["--gather", "kernel"]),
              ("--stream-batches", ["--stream-batches"])]
-    if "--persistent " in run([bench.stage(4), "train", "--help"]):
-        forms.append(("--persistent off", ["--persistent", "off"]))
     rows = []
     for name, words in forms:
         rows.append([f"`{name}`" if name.startswith("-") else name,
@@ -284,9 +282,6 @@ def timeline(bench):
     forms = [("stage 02", 2, []), ("stage 03", 3, []),
              ("data on the GPU", 4, ["--fuse", "off", "--capture", "off"]),
              ("fused", 4, ["--capture", "off"]), ("captured", 4, [])]
-    if "--persistent " in run([bench.stage(4), "train", "--help"]):
-        forms = [(name, number, [*words, *(["--persistent", "off"] if number == 4 else [])])
-                 for name, number, words in forms]
     rows = []
     for form, number, words in forms:
         lines = traced(bench, "trace_kernels", "STAGEWISE_KERNELS", number, "--epochs", 1,

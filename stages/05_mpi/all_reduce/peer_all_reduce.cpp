@@ -13,8 +13,9 @@ constexpr std::size_t word_bytes = 16;
 constexpr std::size_t data_in_word = 8;
 
 //! [threshold]
-/// The longest message for which two ranks are faster in one shot: an estimate from 5.4 us for 512
-/// KB in one shot and 24 us for 6.4 MB in two, between two H200s.
+/// The longest message for which two ranks are faster in one shot. Between two H100s, straight
+/// lines through the times for 512 KB and 6.4 MB cross at 1.1 MB
+/// (benchmarks/results/h100_stage05_peer.md).
 constexpr std::size_t threshold_of_two = std::size_t{1} << 20;
 
 /// The longest message for which N ranks are faster in one shot.
