@@ -6,6 +6,39 @@
 namespace stagewise {
 namespace {
 
+template <typename Kind>
+constexpr Use use_of(const Reads<Kind>& /*operand*/) {
+  return Use::reads;
+}
+template <typename Kind>
+constexpr Use use_of(const Writes<Kind>& /*operand*/) {
+  return Use::writes;
+}
+template <typename Kind>
+constexpr Use use_of(const Updates<Kind>& /*operand*/) {
+  return Use::updates;
+}
+
+/// Calls `visit(operand, use)` for each operand of an operation, const or not.
+template <typename AnyOperation, typename Visit>
+void visit_operands(AnyOperation& operation, const Visit& visit) {
+  const auto visit_one = [&](auto& operand) {
+    if (operand) visit(operand, use_of(operand));
+  };
+  const auto visit_member = [&](auto& member) {
+    if constexpr (requires { member.begin(); }) {
+      for (auto& operand : member) visit_one(operand);
+    } else {
+      visit_one(member);
+    }
+  };
+  std::visit(
+      [&](auto& op) {
+        std::apply([&](auto&... members) { (visit_member(members), ...); }, op.operands(op));
+      },
+      operation);
+}
+
 std::vector<ValueId> operands_of(const Operation& operation, Use except) {
   std::vector<ValueId> ids;
   for_each_operand(operation, [&](ValueId id, Use use) {
@@ -29,6 +62,14 @@ ValueId Program::add(Value value) {
 ValueId Program::memory_of(ValueId id) const {
   while ((*this)[id].memory_of) id = (*this)[id].memory_of;
   return id;
+}
+
+void for_each_operand(const Operation& operation, const std::function<void(ValueId, Use)>& visit) {
+  visit_operands(operation, visit);
+}
+
+void for_each_operand(Operation& operation, const std::function<void(ValueId&, Use)>& visit) {
+  visit_operands(operation, visit);
 }
 
 const char* name_of(const Operation& operation) {

@@ -2,8 +2,9 @@
 /// The network as a program: a list of operations on named values.
 #pragma once
 
+#include <cstdint>
+#include <functional>
 #include <string>
-#include <type_traits>
 #include <vector>
 
 #include "network/operations.hpp"
@@ -48,44 +49,11 @@ struct Program {
 /// How an operation uses an operand.
 enum class Use : std::uint8_t { reads, writes, updates };
 
-/// The use of an operand, given by its type.
-template <typename Kind>
-constexpr Use use_of(const Reads<Kind>& /*operand*/) {
-  return Use::reads;
-}
+/// Calls `visit(operand, use)` for each operand that is present.
+void for_each_operand(const Operation& operation, const std::function<void(ValueId, Use)>& visit);
 
-/// Likewise.
-template <typename Kind>
-constexpr Use use_of(const Writes<Kind>& /*operand*/) {
-  return Use::writes;
-}
-
-/// Likewise.
-template <typename Kind>
-constexpr Use use_of(const Updates<Kind>& /*operand*/) {
-  return Use::updates;
-}
-
-/// Calls `visit(operand, use)` for each operand that is present. The operand is a ValueId, which
-/// may be replaced if the operation is not const.
-template <typename AnyOperation, typename Visit>
-void for_each_operand(AnyOperation&& operation, const Visit& visit) {
-  const auto visit_one = [&](auto& operand) {
-    if (operand) visit(operand, use_of(operand));
-  };
-  const auto visit_member = [&](auto& member) {
-    if constexpr (requires { member.begin(); }) {
-      for (auto& operand : member) visit_one(operand);
-    } else {
-      visit_one(member);
-    }
-  };
-  std::visit(
-      [&](auto& op) {
-        std::apply([&](auto&... members) { (visit_member(members), ...); }, op.operands(op));
-      },
-      operation);
-}
+/// Likewise, of an operation whose operands `visit` may replace.
+void for_each_operand(Operation& operation, const std::function<void(ValueId&, Use)>& visit);
 
 /// The name of an operation: "gemm".
 const char* name_of(const Operation& operation);

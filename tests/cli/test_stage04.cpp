@@ -340,11 +340,11 @@ class Stage04Memory : public Stage04 {
     Stage04::SetUp();
     if (IsSkipped()) return;
     if (!is_emulated()) GTEST_SKIP() << "only an emulated GPU can be made smaller";
-    // What the backend takes first, whatever the network, and takes twice: its workspaces.
+    // What the backend takes first, whatever the network: its workspace.
     set_memory(1000);
     const Outcome outcome = run(program + training);
     EXPECT_EQ(outcome.exit_code, 1);
-    of_backend_ = 2e6 * std::stod(between(outcome.err, "too little memory: ", " MB more"));
+    of_backend_ = 1e6 * std::stod(between(outcome.err, "too little memory: ", " MB more"));
   }
 
   void set_memory(double bytes) {
