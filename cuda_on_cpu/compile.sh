@@ -1,12 +1,19 @@
 #!/usr/bin/env bash
 # Compiles a single-file CUDA program, as nvcc would, to run on the CPU:
 #
-#   compile.sh BUILD FILE.cu PROGRAM [OPTIONS OF THE COMPILER]
+#   compile.sh [--observed] BUILD FILE.cu PROGRAM [OPTIONS OF THE COMPILER]
+#
+# --observed makes the program report its accesses to memory, for STAGEWISE_CPU_OBSERVE.
 #
 # BUILD is the folder where this project was built; it contains the runtime and the translator. The compiler is $CXX, or
 # else c++. Its preprocessor runs first, so that the translator sees neither #if branches nor macros.
 set -euo pipefail
 
+observed=no
+if [[ $1 == --observed ]]; then
+  observed=yes
+  shift
+fi
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 build=$(cd "$1" && pwd)
 file=$2
@@ -191,8 +198,21 @@ build() (
   if [[ " ${options[*]} " == *aranges* ]] && grep -qE '\<(coalesced_threads|__activemask) *\(' "$file"; then
     options+=(-O0)
   fi
-  compile "${options[@]}" -include cuda_on_cpu/qualifiers.h "$work/program.cpp" -o "$program" \
-    "$build/libcuda_on_cpu.a" -lboost_context -ldw -ldl -pthread
+  local libraries=("$build/libcuda_on_cpu.a" -lboost_context -ldw -ldl -pthread)
+  if [[ $observed == no ]]; then
+    compile "${options[@]}" -include cuda_on_cpu/qualifiers.h "$work/program.cpp" -o "$program" "${libraries[@]}"
+    return
+  fi
+  # What is reported goes to src/accesses.cpp instead of ThreadSanitizer's library, which is not linked. Each
+  # thread's accesses stay what the program says: none are joined to vectors.
+  local reports=(-fsanitize=thread -U__SANITIZE_THREAD__)
+  if [[ " ${options[*]} " == *aranges* ]]; then
+    reports+=(-fno-vectorize -fno-slp-vectorize -mllvm -tsan-instrument-func-entry-exit=0)
+  else
+    reports+=(-fno-tree-vectorize --param=tsan-instrument-func-entry-exit=0)
+  fi
+  compile "${options[@]}" "${reports[@]}" -include cuda_on_cpu/qualifiers.h -c "$work/program.cpp" -o "$work/program.o"
+  compile "$work/program.o" -o "$program" "${libraries[@]}"
 )
 
 # errors_in FILE: their number.

@@ -17,6 +17,7 @@
 
 #include "cuda_on_cpu/diagnose.hpp"
 #include "cuda_on_cpu/memory.hpp"
+#include "cuda_on_cpu/observer.hpp"
 
 __thread uint3 threadIdx;
 __thread uint3 blockIdx;
@@ -27,6 +28,7 @@ namespace cuda_on_cpu {
 
 __thread SharedMemory* shared_memory = nullptr;
 __thread Worker* this_worker = nullptr;
+Observer* observer = nullptr;
 
 namespace {
 
@@ -194,6 +196,7 @@ void Block::start(const RunningLaunch& launch, std::uint64_t number, Arena& with
       order[j] = static_cast<std::uint16_t>(i);
     }
   }
+  if (observer != nullptr) observer->start_block(*this);
 }
 
 struct FiberEntry {
@@ -332,6 +335,8 @@ inline void Worker::thread_exited(Fiber& fiber) {
   block.lanes_exited[warp] |= 1U << (fiber.thread & 31U);
   ++block.exited;
   --alive_;
+  if (observer != nullptr) [[unlikely]]
+    observer->thread_exited(block, fiber.thread);
   if (!fiber.copies.empty()) [[unlikely]]
     forget_copies(fiber);
   if (!launch_->strict) [[unlikely]] {
@@ -461,6 +466,8 @@ inline Switch Worker::barrier(Vote vote, bool predicate, const char* what, Place
 
 void Worker::release_barrier(Block& block) {
   if (block.mixed && launch_->strict) return;  // they wait for ever, which is reported
+  if (observer != nullptr) [[unlikely]]
+    observer->passed_barrier(block);
   const unsigned count = block.arrived;
   if (block.vote != Vote::none) count_votes(block);
   block.arrived = 0;
@@ -495,6 +502,7 @@ void Worker::wait_for_grid(Place place) {
 }
 
 void Worker::release_grid_barrier() {
+  if (observer != nullptr) observer->ordered_otherwise();
   ++grid_barriers_;
   for (Fiber* const waiting : at_grid_barrier_) wake(*waiting);
   at_grid_barrier_.clear();
@@ -555,6 +563,8 @@ void Worker::complete_exchange(Block& block, unsigned warp, unsigned lanes) {
       fail_missing_lane(*fibers[lane], values[lane].argument);
   });
   block.lanes_waiting[warp] &= ~lanes;
+  if (observer != nullptr) [[unlikely]]
+    observer->synchronized(block, warp, lanes);
 #ifdef CUDA_ON_CPU_THREAD_SANITIZER
   for_lanes(lanes, [&](unsigned lane) {
     for_lanes(lanes, [&](unsigned other) {
@@ -684,6 +694,7 @@ void Worker::wait_for(const void* key, const char* what, Place place) {
 }
 
 void Worker::wake_all(const void* key) {
+  if (observer != nullptr) observer->ordered_otherwise();
   std::size_t kept = 0;
   for (Fiber* const fiber : waiting_) {
     if (fiber->key == key) {

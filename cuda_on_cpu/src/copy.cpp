@@ -13,6 +13,7 @@
 #include "cuda_on_cpu/diagnose.hpp"
 #include "cuda_on_cpu/error.hpp"
 #include "cuda_on_cpu/memory.hpp"
+#include "cuda_on_cpu/observer.hpp"
 #include "cuda_on_cpu/settings.hpp"
 #include "cuda_on_cpu/stream.hpp"
 
@@ -111,6 +112,7 @@ void Box::copy() const {
   for (std::size_t z = 0; z < extent.depth; ++z) {
     for (std::size_t y = 0; y < extent.height; ++y) {
       std::memmove(to.row(y, z), from.row(y, z), extent.width);
+      note_filled(to.row(y, z), extent.width);
     }
   }
 }
@@ -197,6 +199,7 @@ cudaError_t fill_box(const char* call, const Side<char>& to, const Extent& exten
         for (std::size_t x = 0; value_bytes > 1 && x < extent.width; x += value_bytes) {
           std::memcpy(row + x, &value, value_bytes);
         }
+        note_filled(row, extent.width);
       }
     }
   };

@@ -14,6 +14,7 @@
 #include "cuda_on_cpu/error.hpp"
 #include "cuda_on_cpu/kernel.hpp"
 #include "cuda_on_cpu/memory.hpp"
+#include "cuda_on_cpu/observer.hpp"
 #include "cuda_on_cpu/pool.hpp"
 #include "cuda_on_cpu/settings.hpp"
 #include "cuda_on_cpu/stream.hpp"
@@ -126,7 +127,9 @@ void run_kernel(const char* kernel, const LaunchConfiguration& configuration, st
   launch.order = settings().thread_order;
   launch.strict = settings().strict_barriers;
   launch.seed = settings().seed + counters().launches;
+  if (observer != nullptr) observer->start_launch(launch);
   run(launch);
+  if (observer != nullptr) observer->end_launch(launch);
   if (launch.error == cudaSuccess) check_for_overruns(launch);
   if (launch.error != cudaSuccess) set_sticky_error(launch.error);
 }

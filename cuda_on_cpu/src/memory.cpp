@@ -16,6 +16,7 @@
 #include "cuda_on_cpu/device.hpp"
 #include "cuda_on_cpu/diagnose.hpp"
 #include "cuda_on_cpu/error.hpp"
+#include "cuda_on_cpu/observer.hpp"
 #include "cuda_on_cpu/settings.hpp"
 #include "cuda_on_cpu/stream.hpp"
 
@@ -200,6 +201,9 @@ cudaError_t allocate(void** pointer, std::size_t bytes, MemoryKind kind, Place p
   if (settings().protect && all.readers == 0) set_protection(allocation, PROT_NONE);
   *pointer = at(allocation.begin);
   all.allocations[allocation.pages] = allocation;
+  if (observer != nullptr && kind == MemoryKind::device) {
+    observer->allocated(allocation.begin, bytes);
+  }
   return cudaSuccess;
 }
 
@@ -236,6 +240,10 @@ void repair(const Allocation& allocation) {
 
 /// Gives the pages back but keeps their addresses, for a while.
 void unmap(Memory& all, Allocation& allocation, Place place) {
+  if (observer != nullptr) {
+    ++observer->frees;
+    observer->freed(allocation.begin);
+  }
   if (allocation.shared_file >= 0) close(allocation.shared_file);
   allocation.shared_file = -1;
   const Slack slack = slack_of(allocation);

@@ -17,6 +17,7 @@
 #include <sys/mman.h>
 
 #include "cuda_on_cpu/diagnose.hpp"
+#include "cuda_on_cpu/observer.hpp"
 #include "cuda_on_cpu/settings.hpp"
 
 namespace cuda_on_cpu {
@@ -170,6 +171,7 @@ unsigned count_workers() {
 
 unsigned worker_count() {
   static const unsigned counted = count_workers();
+  if (observer != nullptr) return 1;
   return settings().workers > 0 ? settings().workers : counted;
 }
 

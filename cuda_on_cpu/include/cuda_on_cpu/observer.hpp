@@ -1,0 +1,82 @@
+/// @file
+/// What watches kernels while they run: every access to memory, and everything that orders
+/// accesses.
+///
+/// The compiler reports accesses if the kernels are compiled with -fsanitize=thread: before each
+/// load and store it calls a function, which src/accesses.cpp defines instead of ThreadSanitizer's
+/// library.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "cuda_on_cpu/block.hpp"
+
+namespace cuda_on_cpu {
+
+/// Global memory that has been accessed: an allocation with its pages. Numbers are never given
+/// twice.
+struct MemoryRange {
+  std::uintptr_t begin;
+  std::uintptr_t end;
+  unsigned number;
+};
+
+/// One access of one thread.
+struct Access {
+  std::uintptr_t address;
+  std::uintptr_t instruction;  ///< the address that the compiler's call returns to
+  unsigned bytes;
+  bool writes;
+  bool is_atomic;
+  const MemoryRange* range;  ///< of global memory; null for shared memory
+
+  bool is_shared() const { return range == nullptr; }
+};
+
+/// What is called while a kernel runs. While there is one, a single OS thread runs all blocks.
+class Observer {
+ public:
+  Observer() = default;
+  virtual ~Observer() = default;
+  Observer(const Observer&) = delete;
+  Observer& operator=(const Observer&) = delete;
+
+  virtual void start_launch(const RunningLaunch& launch) = 0;
+  virtual void end_launch(RunningLaunch& launch) = 0;
+  virtual void start_block(const Block& block) = 0;
+  virtual void access(const Fiber& fiber, const Access& access) = 0;
+  /// All threads of the block have come to its barrier.
+  virtual void passed_barrier(const Block& block) = 0;
+  /// These lanes of a warp have come to an exchange.
+  virtual void synchronized(const Block& block, unsigned warp, unsigned lanes) = 0;
+  /// Something has ordered the accesses of some threads in a way that is not looked into: a barrier
+  /// of the grid or of a tile, a cuda::barrier.
+  virtual void ordered_otherwise() = 0;
+  virtual void thread_exited(const Block& block, unsigned thread) = 0;
+
+  /// Memory of the device is there. Nobody has written it.
+  virtual void allocated(std::uintptr_t /*begin*/, std::size_t /*bytes*/) {}
+  /// It is gone, and others may get its addresses.
+  virtual void freed(std::uintptr_t /*begin*/) {}
+  /// A copy or a fill has written memory.
+  virtual void filled(std::uintptr_t /*begin*/, std::size_t /*bytes*/) {}
+
+  std::uint64_t frees = 0;  ///< how often memory has been freed
+};
+
+/// The observer; null unless the program's kernels report their accesses and the environment
+/// variable STAGEWISE_CPU_OBSERVE asks for it.
+extern Observer* observer;
+
+/// A copy or a fill has written memory of the host or of the device.
+inline void note_filled(const void* begin, std::size_t bytes) {
+  if (observer != nullptr) observer->filled(reinterpret_cast<std::uintptr_t>(begin), bytes);
+}
+
+/// Counts what kernels ask of memory, and prints it when the program ends; see src/counts.cpp.
+Observer* make_counting_observer();
+/// Reports accesses that nothing orders, and reads of what nobody has written; see src/races.cpp.
+Observer* make_checking_observer();
+
+}  // namespace cuda_on_cpu

@@ -1,0 +1,429 @@
+/// @file
+/// Counts what kernels ask of memory, as a profiler does on a GPU: requests of warps, the 32-byte
+/// sectors of global memory that they touch, and the conflicts of banks of shared memory.
+///
+/// The threads of a block run one after another, but those of a warp would load at once. So each
+/// thread's accesses are kept until its warp has come to a barrier or its end. Then what the lanes
+/// did by the same instruction, for the same number of times since the last barrier, is one
+/// request.
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstdio>
+#include <cstdlib>
+#include <map>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "cuda_on_cpu/diagnose.hpp"
+#include "cuda_on_cpu/fiber.hpp"
+#include "cuda_on_cpu/memory.hpp"
+#include "cuda_on_cpu/observer.hpp"
+
+namespace cuda_on_cpu {
+namespace {
+
+constexpr unsigned sector_bytes = 32;
+constexpr unsigned banks = 32;  ///< of shared memory, each 4 bytes wide
+constexpr unsigned bank_bytes = 4;
+/// More accesses of a thread are not kept: the other lanes get their turn first.
+constexpr std::size_t max_kept = 8192;
+
+/// What an instruction has done.
+struct Counts {
+  std::uint64_t requests = 0;
+  std::uint64_t lanes = 0;       ///< that took part in them
+  std::uint64_t bytes = 0;       ///< that the lanes asked for
+  std::uint64_t sectors = 0;     ///< of global memory
+  std::uint64_t wavefronts = 0;  ///< cycles in which shared memory serves them
+  std::uint64_t least = 0;       ///< the same without conflicts
+
+  Counts& operator+=(const Counts& other) {
+    requests += other.requests;
+    lanes += other.lanes;
+    bytes += other.bytes;
+    sectors += other.sectors;
+    wavefronts += other.wavefronts;
+    least += other.least;
+    return *this;
+  }
+};
+
+enum class Kind : std::uint8_t {
+  global_load,
+  global_store,
+  global_atomic,
+  shared_load,
+  shared_store,
+  shared_atomic
+};
+constexpr std::array kinds{"global loads", "global stores", "global atomics",
+                           "shared loads", "shared stores", "shared atomics"};
+
+Kind kind_of(const Access& access) {
+  const int first = access.is_shared() ? 3 : 0;
+  return static_cast<Kind>(first + (access.is_atomic ? 2 : (access.writes ? 1 : 0)));
+}
+
+/// All launches of a kernel.
+struct KernelCounts {
+  std::uint64_t launches = 0;
+  std::uint64_t blocks = 0;
+  std::uint64_t threads = 0;
+  std::uint64_t barriers = 0;         ///< passed by blocks
+  std::uint64_t distinct_loaded = 0;  ///< bytes of global memory, in whole sectors, by launch
+  std::uint64_t distinct_stored = 0;
+  std::map<std::pair<std::uintptr_t, Kind>, Counts> instructions;
+};
+
+/// An access as it is kept.
+struct Kept {
+  std::uintptr_t address;
+  std::uintptr_t instruction;
+  const MemoryRange* range;  ///< null for shared memory
+  unsigned bytes;
+  Kind kind;
+
+  bool is_like(const Kept& other) const {
+    return instruction == other.instruction && kind == other.kind && bytes == other.bytes;
+  }
+};
+
+/// Accesses of the lanes of a warp that are one request.
+struct Request {
+  unsigned lanes = 0;
+  unsigned bytes = 0;  ///< of each
+  std::array<std::uintptr_t, 32> addresses;
+  std::array<const MemoryRange*, 32> ranges;
+};
+
+std::uint64_t count_distinct(std::uintptr_t* begin, std::uintptr_t* end) {
+  if (!std::is_sorted(begin, end)) std::sort(begin, end);
+  return static_cast<std::uint64_t>(std::unique(begin, end) - begin);
+}
+
+std::uint64_t sectors_of(const Request& request) {
+  std::array<std::uintptr_t, 64> sectors;
+  std::size_t count = 0;
+  for (unsigned i = 0; i < request.lanes; ++i) {
+    const std::uintptr_t first = request.addresses[i] / sector_bytes;
+    const std::uintptr_t last = (request.addresses[i] + request.bytes - 1) / sector_bytes;
+    for (std::uintptr_t sector = first; sector <= last; ++sector) sectors[count++] = sector;
+  }
+  return count_distinct(sectors.data(), sectors.data() + count);
+}
+
+/// Adds the cycles that shared memory takes for a request. Lanes that want 8 bytes are served in
+/// two halves of the warp, those that want 16 in four quarters. In each, a bank serves one word per
+/// cycle, whoever wants it.
+void add_wavefronts(const Request& request, Counts& counts) {
+  const unsigned words = std::max(1U, request.bytes / bank_bytes);
+  const unsigned together = 32 / words;
+  for (unsigned first = 0; first < request.lanes; first += together) {
+    const unsigned end = std::min(first + together, request.lanes);
+    std::array<std::uintptr_t, 64> wanted;
+    std::size_t count = 0;
+    for (unsigned i = first; i < end; ++i) {
+      for (unsigned word = 0; word < words; ++word) {
+        wanted[count++] = request.addresses[i] / bank_bytes + word;
+      }
+    }
+    const std::uint64_t distinct = count_distinct(wanted.data(), wanted.data() + count);
+    std::array<unsigned, banks> per_bank{};
+    unsigned most = 0;
+    for (std::size_t i = 0; i < distinct; ++i) most = std::max(most, ++per_bank[wanted[i] % banks]);
+    counts.wavefronts += most;
+    ++counts.least;
+  }
+}
+
+/// Which sectors of each range a launch has touched.
+using Touched = std::vector<std::vector<bool>>;
+
+class CountingObserver final : public Observer {
+ public:
+  void start_launch(const RunningLaunch& launch) override {
+    kernel_ = &kernels_[launch.kernel];
+    ++kernel_->launches;
+    kernel_->blocks += launch.blocks;
+    kernel_->threads += launch.blocks * launch.threads;
+    loaded_.clear();
+    stored_.clear();
+  }
+
+  void end_launch(RunningLaunch& /*launch*/) override {
+    for (auto& [block, lanes] : blocks_) {
+      for (unsigned warp = 0; warp < max_warps; ++warp) flush(lanes, warp);
+    }
+    blocks_.clear();
+    last_block_ = nullptr;
+    kernel_->distinct_loaded += distinct_bytes(loaded_);
+    kernel_->distinct_stored += distinct_bytes(stored_);
+    for (const auto& [key, counts] : counts_) {
+      kernel_->instructions[{key / 8, static_cast<Kind>(key % 8)}] += counts;
+    }
+    counts_.clear();
+  }
+
+  void start_block(const Block& block) override { blocks_[&block]; }
+
+  void access(const Fiber& fiber, const Access& access) override {
+    Lanes& lanes = lanes_of(*fiber.block);
+    std::vector<Kept>& kept = lanes[fiber.thread];
+    kept.push_back(
+        {access.address, access.instruction, access.range, access.bytes, kind_of(access)});
+    if (kept.size() >= max_kept) flush(lanes, fiber.thread / 32);
+  }
+
+  void passed_barrier(const Block& block) override {
+    ++kernel_->barriers;
+    flush_all(block);
+  }
+  void synchronized(const Block& block, unsigned warp, unsigned lanes) override {
+    // A part of the warp may be elsewhere.
+    if (std::popcount(lanes) == 32) flush(lanes_of(block), warp);
+  }
+  void ordered_otherwise() override {}
+
+  void thread_exited(const Block& block, unsigned thread) override {
+    const unsigned warp = thread / 32;
+    const unsigned lanes = std::min(32U, block.threads - warp * 32);
+    if (std::popcount(block.lanes_exited[warp]) == static_cast<int>(lanes)) {
+      flush(lanes_of(block), warp);
+    }
+  }
+
+  void print() const;
+
+ private:
+  using Lanes = std::array<std::vector<Kept>, max_threads>;
+
+  Lanes& lanes_of(const Block& block) {
+    if (&block != last_block_) {
+      last_block_ = &block;
+      last_lanes_ = &blocks_[&block];
+    }
+    return *last_lanes_;
+  }
+
+  void flush_all(const Block& block) {
+    Lanes& lanes = lanes_of(block);
+    for (unsigned warp = 0; warp * 32 < block.threads; ++warp) flush(lanes, warp);
+  }
+
+  /// Makes requests of what the warp's lanes have kept.
+  void flush(Lanes& lanes, unsigned warp) {
+    std::vector<Kept>* const begin = &lanes[std::size_t{warp} * 32];
+    std::array<std::vector<Kept>*, 32> active;
+    unsigned count = 0;
+    for (unsigned i = 0; i < 32; ++i) {
+      if (!begin[i].empty()) active[count++] = &begin[i];
+    }
+    if (count == 0) return;
+    if (has_one_path(active, count)) {
+      count_one_path(active, count);
+    } else {
+      count_many_paths(active, count);
+    }
+    for (unsigned i = 0; i < count; ++i) active[i]->clear();
+  }
+
+  static bool has_one_path(const std::array<std::vector<Kept>*, 32>& lanes, unsigned count) {
+    const std::vector<Kept>& first = *lanes[0];
+    for (unsigned i = 1; i < count; ++i) {
+      if (!std::equal(first.begin(), first.end(), lanes[i]->begin(), lanes[i]->end(),
+                      [](const Kept& a, const Kept& b) { return a.is_like(b); })) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  void count_one_path(const std::array<std::vector<Kept>*, 32>& lanes, unsigned count) {
+    Request request;
+    request.lanes = count;
+    for (std::size_t i = 0; i < lanes[0]->size(); ++i) {
+      const Kept& one = (*lanes[0])[i];
+      request.bytes = one.bytes;
+      for (unsigned lane = 0; lane < count; ++lane) {
+        request.addresses[lane] = (*lanes[lane])[i].address;
+        request.ranges[lane] = (*lanes[lane])[i].range;
+      }
+      add(request, one);
+    }
+  }
+
+  /// Lanes that a branch has parted: what they have done by the same instruction, the first time,
+  /// the second and so on.
+  void count_many_paths(const std::array<std::vector<Kept>*, 32>& lanes, unsigned count) {
+    struct Group {
+      Kept one;
+      Request request;
+    };
+    std::vector<Group> groups;
+    std::unordered_map<std::uintptr_t, std::vector<std::size_t>> by_instruction;
+    std::unordered_map<std::uintptr_t, std::size_t> times;
+    for (unsigned lane = 0; lane < count; ++lane) {
+      times.clear();
+      for (const Kept& kept : *lanes[lane]) {
+        const std::uintptr_t key = kept.instruction * 8 + static_cast<unsigned>(kept.kind);
+        std::vector<std::size_t>& known = by_instruction[key];
+        const std::size_t time = times[key]++;
+        if (time == known.size()) {
+          known.push_back(groups.size());
+          groups.push_back({kept, {}});
+        }
+        Request& request = groups[known[time]].request;
+        request.bytes = kept.bytes;
+        request.ranges[request.lanes] = kept.range;
+        request.addresses[request.lanes++] = kept.address;
+      }
+    }
+    for (const Group& group : groups) add(group.request, group.one);
+  }
+
+  void add(const Request& request, const Kept& one) {
+    Counts& counts = counts_[one.instruction * 8 + static_cast<unsigned>(one.kind)];
+    ++counts.requests;
+    counts.lanes += request.lanes;
+    counts.bytes += std::uint64_t{request.lanes} * request.bytes;
+    if (one.kind >= Kind::shared_load) {
+      add_wavefronts(request, counts);
+      return;
+    }
+    counts.sectors += sectors_of(request);
+    Touched& touched = one.kind == Kind::global_load ? loaded_ : stored_;
+    for (unsigned i = 0; i < request.lanes; ++i) {
+      touch(touched, *request.ranges[i], request.addresses[i], request.bytes);
+    }
+  }
+
+  static void touch(Touched& touched, const MemoryRange& range, std::uintptr_t address,
+                    unsigned bytes) {
+    if (range.number >= touched.size()) touched.resize(range.number + 1);
+    std::vector<bool>& sectors = touched[range.number];
+    if (sectors.empty()) sectors.resize((range.end - range.begin) / sector_bytes + 1);
+    const std::uintptr_t first = (address - range.begin) / sector_bytes;
+    const std::uintptr_t last = (address - range.begin + bytes - 1) / sector_bytes;
+    for (std::uintptr_t i = first; i <= last; ++i) sectors[i] = true;
+  }
+
+  static std::uint64_t distinct_bytes(const Touched& touched) {
+    std::uint64_t sectors = 0;
+    for (const std::vector<bool>& bits : touched) {
+      sectors += static_cast<std::uint64_t>(std::count(bits.begin(), bits.end(), true));
+    }
+    return sectors * sector_bytes;
+  }
+
+  std::map<std::string, KernelCounts> kernels_;
+  KernelCounts* kernel_ = nullptr;                     ///< the one that runs
+  std::unordered_map<std::uintptr_t, Counts> counts_;  ///< of the launch
+  std::unordered_map<const Block*, Lanes> blocks_;
+  const Block* last_block_ = nullptr;
+  Lanes* last_lanes_ = nullptr;
+  Touched loaded_;
+  Touched stored_;
+};
+
+// ------------------------------------------------------------------------------------------------
+// The tables
+
+/// "1,234,567"
+std::string grouped(std::uint64_t number) {
+  std::string text = std::to_string(number);
+  for (std::size_t i = text.size(); i > 3; i -= 3) text.insert(i - 3, ",");
+  return text;
+}
+
+std::string with_decimals(double number, const char* format = "%.2f") {
+  std::array<char, 40> text;
+  std::snprintf(text.data(), text.size(), format, number);
+  return text.data();
+}
+
+/// "8.39 MB"
+std::string size(double bytes) {
+  if (bytes < 1e3) return with_decimals(bytes, "%.0f B");
+  if (bytes < 1e6) return with_decimals(bytes / 1e3, "%.2f KB");
+  if (bytes < 1e9) return with_decimals(bytes / 1e6, "%.2f MB");
+  return with_decimals(bytes / 1e9, "%.2f GB");
+}
+
+double ratio(std::uint64_t a, std::uint64_t b) {
+  return b == 0 ? 0 : static_cast<double>(a) / static_cast<double>(b);
+}
+
+/// "4.00 sectors" of global memory, "2.00 cycles" of shared memory.
+std::string per_request(Kind kind, const Counts& counts) {
+  if (kind < Kind::shared_load)
+    return with_decimals(ratio(counts.sectors, counts.requests)) + " sectors";
+  return with_decimals(ratio(counts.wavefronts, counts.requests)) + " cycles";
+}
+
+/// What a reader should know about a line that is not as good as it can be.
+std::string remark(Kind kind, const Counts& counts) {
+  if (kind >= Kind::shared_load) {
+    const std::uint64_t conflicts = counts.wavefronts - counts.least;
+    return conflicts == 0 ? "no bank conflict" : grouped(conflicts) + " bank conflicts";
+  }
+  return with_decimals(100 * ratio(counts.bytes, counts.sectors * sector_bytes), "%.0f") +
+         " % of the sectors' bytes asked for";
+}
+
+void print_line(const std::string& title, Kind kind, const Counts& counts) {
+  std::fprintf(stderr, "  %-30s %14s %14s %7s   %s\n", title.c_str(),
+               grouped(counts.requests).c_str(), per_request(kind, counts).c_str(),
+               with_decimals(ratio(counts.lanes, counts.requests), "%.1f").c_str(),
+               remark(kind, counts).c_str());
+}
+
+void print_distinct(const char* what, std::uint64_t asked, std::uint64_t distinct) {
+  if (asked == 0) return;
+  std::fprintf(stderr, "  %s %s, each %s times: %s asked for\n",
+               size(static_cast<double>(distinct)).c_str(), what,
+               with_decimals(ratio(asked, distinct), "%.1f").c_str(),
+               size(static_cast<double>(asked)).c_str());
+}
+
+void print_kernel(const std::string& name, const KernelCounts& kernel) {
+  std::fprintf(stderr, "\nkernel '%s': %s, %s, %s, %s\n", name.c_str(),
+               counted(kernel.launches, "launch").c_str(), counted(kernel.blocks, "block").c_str(),
+               counted(kernel.threads, "thread").c_str(),
+               counted(kernel.barriers, "barrier").c_str());
+  std::array<Counts, kinds.size()> sums;
+  // Instructions of a line, such as the copies of an unrolled loop.
+  std::map<std::pair<std::string, Kind>, Counts> lines;
+  for (const auto& [key, counts] : kernel.instructions) {
+    const auto& [instruction, kind] = key;
+    sums[static_cast<std::size_t>(kind)] += counts;
+    std::string place = place_of_instruction(instruction);
+    lines[{place.empty() ? "(elsewhere)" : place, kind}] += counts;
+  }
+  std::fprintf(stderr, "  %-30s %14s %14s %7s\n", "", "requests", "per request", "lanes");
+  for (std::size_t i = 0; i < sums.size(); ++i) {
+    if (sums[i].requests > 0) print_line(kinds[i], static_cast<Kind>(i), sums[i]);
+  }
+  for (const auto& [key, counts] : lines) {
+    const auto& [place, kind] = key;
+    print_line(place + " " + kinds[static_cast<std::size_t>(kind)], kind, counts);
+  }
+  print_distinct("of global memory read", sums[0].bytes, kernel.distinct_loaded);
+  print_distinct("written", sums[1].bytes + sums[2].bytes, kernel.distinct_stored);
+}
+
+void CountingObserver::print() const {
+  std::fflush(stdout);
+  for (const auto& [name, kernel] : kernels_) print_kernel(name, kernel);
+}
+
+}  // namespace
+
+Observer* make_counting_observer() {
+  static const auto* const counting = new CountingObserver;  // kernels may run until the end
+  std::atexit([] { counting->print(); });
+  return const_cast<CountingObserver*>(counting);
+}
+
+}  // namespace cuda_on_cpu
