@@ -39,9 +39,9 @@ class Counter {
   double of(const SgdUpdate& op) const { return (op.l2 != 0 ? 4 : 2) * elements(op.parameter); }
 
   // These only move numbers.
-  double of(const Copy& /*op*/) const { return 0; }
-  double of(const Gather& /*op*/) const { return 0; }
-  double of(const Replicate& /*op*/) const { return 0; }
+  static double of(const Copy& /*op*/) { return 0; }
+  static double of(const Gather& /*op*/) { return 0; }
+  static double of(const Replicate& /*op*/) { return 0; }
 
   /// All others: one for each real number that is read.
   template <typename Op>
