@@ -4,7 +4,7 @@ set -euo pipefail
 readonly called_from=$PWD
 cd "$(dirname "${BASH_SOURCE[0]}")"
 
-readonly presets="auto cuda cpu asan tsan coverage"
+readonly presets="auto cuda cpu asan tsan observed coverage"
 readonly cmake_needed=3.25
 
 # ---------------------------------------------------------------------------------------------------
@@ -81,18 +81,21 @@ ${bold}Commands${plain}
             of them and prints a table that compares them
   test      builds everything and runs the tests, except long-running ones
   try FILE  compiles and runs your own CUDA program, in a single file, with or
-            without a GPU; --check looks for mistakes in it
+            without a GPU; --check looks for mistakes in it, --count counts
+            what its kernels ask of memory
   plot      draws what reports and checkpoints hold: learning curves, weights,
             filters, a confusion matrix, mistakes, speed-ups
   convert   converts a checkpoint to PyTorch's safetensors or state_dict, or back
   docs      builds the documentation and says where it is
   bench     builds and runs the benchmarks
+  install   installs the packages that these need, and nothing else
   clean     removes the folder build/
   help      this text
 
 ${bold}Options${plain}
   --preset NAME   what to build: auto [default], cuda, cpu [default of test],
-                  asan, tsan or coverage; each has its own folder build/NAME
+                  asan, tsan, observed or coverage; each has its own folder
+                  build/NAME
   --jobs N        use N processors [all of them]
   --no-install    install nothing; say what is missing and stop
   --all           test: long-running tests, too
@@ -113,6 +116,7 @@ ${bold}Examples${plain}
   ./run.sh test --preset asan      the tests, under AddressSanitizer
   ./run.sh try my.cu -- 1000       your own program, with the argument 1000
   ./run.sh try my.cu --check       in several orders, and with AddressSanitizer
+  ./run.sh try my.cu --count       sectors, bank conflicts and more, by line
   ./run.sh plot curves log.csv     the learning curves of a training
   STAGEWISE_DATA_DIR=~/data ./run.sh test      with the data sets in that folder
 
@@ -138,9 +142,9 @@ if [[ $# -gt 0 && $1 != -* ]]; then
   command=$1
   shift
   case $command in
-    test | try | plot | convert | docs | bench | clean | help) ;;
+    test | try | plot | convert | docs | bench | install | clean | help) ;;
     *)
-      fail "Unknown command '$command'; the commands are test, try, plot, convert, docs, bench, clean and help." 2
+      fail "Unknown command '$command'; the commands are test, try, plot, convert, docs, bench, install, clean and help." 2
       ;;
   esac
 fi
@@ -227,6 +231,11 @@ missing_packages() {
       libraries=(python3-h5py)
       ;;
     bench) libraries+=(libbenchmark-dev) ;;
+    install)
+      program_of+=([python3]=python3 [doxygen]=doxygen [graphviz]=dot)
+      libraries+=(libgtest-dev libgmock-dev libbenchmark-dev python3-h5py python3-matplotlib doxygen-awesome-css
+        libjs-mathjax)
+      ;;
     docs)
       program_of+=([doxygen]=doxygen [graphviz]=dot)
       libraries+=(doxygen-awesome-css libjs-mathjax)
@@ -420,7 +429,7 @@ bench() {
 # Standard output belongs to the program.
 try_program() {
   local options=(--build "$PWD/build/try") own=" ${passed_on[*]} "
-  if has_gpu && [[ ${own%% -- *} != *" --check"* ]]; then
+  if has_gpu && [[ ! ${own%% -- *} =~ " --check"|" --count" ]]; then
     options=(--gpu)
   else
     { install_packages && check_cmake; } >&2
@@ -466,6 +475,7 @@ case $command in
   tour) tour ;;
   try) try_program ;;
   plot | convert) python_program ;;
+  install) install_packages ;;
   test) run_tests ;;
   docs) docs ;;
   bench) bench ;;

@@ -209,7 +209,7 @@ build() (
   if [[ " ${options[*]} " == *aranges* ]]; then
     reports+=(-fno-vectorize -fno-slp-vectorize -mllvm -tsan-instrument-func-entry-exit=0)
   else
-    reports+=(-fno-tree-vectorize --param=tsan-instrument-func-entry-exit=0)
+    reports+=(-fno-tree-vectorize -fno-tree-loop-distribute-patterns --param=tsan-instrument-func-entry-exit=0)
   fi
   compile "${options[@]}" "${reports[@]}" -include cuda_on_cpu/qualifiers.h -c "$work/program.cpp" -o "$work/program.o"
   compile "$work/program.o" -o "$program" "${libraries[@]}"

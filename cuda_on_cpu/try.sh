@@ -8,11 +8,13 @@ help() {
   cat <<'END'
 Compiles a CUDA program in a single file, with main, and runs it: on a GPU, or with CUDA on the CPU.
 
-  try FILE.cu [--check] [-I FOLDER] [-D NAME[=VALUE]] [-- ARGUMENTS OF THE PROGRAM]
+  try FILE.cu [--check | --count] [-I FOLDER] [-D NAME[=VALUE]] [-- ARGUMENTS OF THE PROGRAM]
 
   --check      runs it several times, always with CUDA on the CPU: threads in three orders, with eager and lazy
                streams, device memory unreadable for the host, and once with AddressSanitizer. Says what each run
                found, and whether all print the same.
+  --count      runs it with CUDA on the CPU, and prints what its kernels ask of memory, by line: requests of warps,
+               sectors of global memory for each, bank conflicts in shared memory, lanes that take part
   -I, -D       passed to the compiler
   --build DIR  the folder in which CUDA on the CPU is built, once [cuda_on_cpu/build/try]
   --gpu        compiles with nvcc, and runs on this machine's GPU
@@ -33,6 +35,7 @@ fail() {
 build=$here/build/try
 gpu=no
 check=no
+count=no
 file=''
 options=()
 arguments=()
@@ -43,6 +46,7 @@ while [[ $# -gt 0 ]]; do
       exit 0
       ;;
     --check) check=yes ;;
+    --count) count=yes ;;
     --gpu) gpu=yes ;;
     --build | -I | -D)
       [[ $# -ge 2 ]] || fail "The option $1 needs a value after it." 2
@@ -67,6 +71,8 @@ done
 [[ -e $file ]] || fail "There is no file $file here ($PWD)." 2
 [[ -f $file && $file == *.cu ]] || fail "$file is no .cu file; only a CUDA program in a single file can be tried." 2
 [[ -r $file ]] || fail "$file cannot be read." 2
+[[ $count == no || $check == no ]] || fail "One of --check and --count at a time." 2
+[[ $count == no || $gpu == no ]] || fail "--count is for CUDA on the CPU; on a GPU, Nsight Compute (ncu) counts." 2
 name=${file##*/}
 
 work=$(mktemp -d)
@@ -102,11 +108,16 @@ build_runtime() {
   }
 }
 
-# compile FOLDER PROGRAM OPTIONS...
+# compile [--observed] FOLDER PROGRAM OPTIONS...
 compile() {
+  local observed=()
+  if [[ $1 == --observed ]]; then
+    observed=(--observed)
+    shift
+  fi
   local folder=$1 target=$2
   shift 2
-  "$here/compile.sh" "$folder" "$file" "$target" "$@" "${options[@]}" || fail "$name does not compile." 1
+  "$here/compile.sh" "${observed[@]}" "$folder" "$file" "$target" "$@" "${options[@]}" || fail "$name does not compile." 1
 }
 
 # ---------------------------------------------------------------------------------------------------
@@ -150,7 +161,12 @@ run_once() {
   else
     build_runtime "$build"
     echo "==> $name, on CUDA on the CPU" >&2
-    compile "$build" "$program"
+    if [[ $count == yes ]]; then
+      compile --observed "$build" "$program"
+      export STAGEWISE_CPU_OBSERVE=counters
+    else
+      compile "$build" "$program"
+    fi
   fi
   run "$program" || code=$?
   if [[ $code -ne 130 && $(ended "$code") != *" exit code $code" ]]; then

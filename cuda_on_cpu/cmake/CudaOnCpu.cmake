@@ -14,6 +14,20 @@ function(cuda_on_cpu_line_numbers variable)
       PARENT_SCOPE)
 endfunction()
 
+# cuda_on_cpu_reports(VARIABLE): the compiler options by which kernels report their accesses to memory, to
+# src/accesses.cpp instead of ThreadSanitizer's library. Each thread's accesses stay what the program says: none
+# are joined to vectors or to calls of memcpy().
+function(cuda_on_cpu_reports variable)
+  set(options -fsanitize=thread -U__SANITIZE_THREAD__)
+  if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+    list(APPEND options -fno-vectorize -fno-slp-vectorize "SHELL:-mllvm -tsan-instrument-func-entry-exit=0")
+  else()
+    list(APPEND options -O2 -fno-tree-vectorize -fno-tree-loop-distribute-patterns
+         --param=tsan-instrument-func-entry-exit=0)
+  endif()
+  set(${variable} ${options} PARENT_SCOPE)
+endfunction()
+
 # cuda_on_cpu_translate(FILE OUTPUT TARGET): sets OUTPUT to the C++ that is made of a .cu or .cuh file, and
 # TARGET to what makes it.
 function(cuda_on_cpu_translate file output target)
@@ -45,6 +59,10 @@ function(cuda_on_cpu_sources target)
   elseif(CUDA_ON_CPU_SANITIZER STREQUAL "thread") # nobody reports
     set(alignment "")
   endif()
+  set(reports "")
+  if(CUDA_ON_CPU_OBSERVED)
+    cuda_on_cpu_reports(reports)
+  endif()
   foreach(file IN LISTS ARGN)
     get_filename_component(file ${file} ABSOLUTE)
     cuda_on_cpu_translate(${file} translated rule)
@@ -56,7 +74,7 @@ function(cuda_on_cpu_sources target)
       # original.
       set_source_files_properties(
         ${translated} TARGET_DIRECTORY ${target}
-        PROPERTIES COMPILE_OPTIONS "${line_numbers};${alignment};-iquote;${folder}"
+        PROPERTIES COMPILE_OPTIONS "${line_numbers};${alignment};${reports};-iquote;${folder}"
                    SKIP_PRECOMPILE_HEADERS ON)
     endif()
   endforeach()

@@ -152,14 +152,17 @@ class CountingObserver final : public Observer {
     stored_.clear();
   }
 
-  void end_launch(RunningLaunch& /*launch*/) override {
+  void end_launch(RunningLaunch& launch) override {
     for (auto& [block, lanes] : blocks_) {
       for (unsigned warp = 0; warp < max_warps; ++warp) flush(lanes, warp);
     }
     blocks_.clear();
     last_block_ = nullptr;
-    kernel_->distinct_loaded += distinct_bytes(loaded_);
-    kernel_->distinct_stored += distinct_bytes(stored_);
+    const std::uint64_t distinct_loaded = distinct_bytes(loaded_);
+    const std::uint64_t distinct_stored = distinct_bytes(stored_);
+    kernel_->distinct_loaded += distinct_loaded;
+    kernel_->distinct_stored += distinct_stored;
+    if (table_ != nullptr) write_launch(launch, distinct_loaded, distinct_stored);
     for (const auto& [key, counts] : counts_) {
       kernel_->instructions[{key / 8, static_cast<Kind>(key % 8)}] += counts;
     }
@@ -196,8 +199,19 @@ class CountingObserver final : public Observer {
 
   void print() const;
 
+  /// Writes a line for each kind of access of every launch to a CSV file.
+  void write_to(std::FILE* file) {
+    table_ = file;
+    std::fputs(
+        "kernel,blocks,threads,accesses,requests,lanes,bytes,sectors,wavefronts,conflicts,distinct_"
+        "bytes\n",
+        file);
+  }
+
  private:
   using Lanes = std::array<std::vector<Kept>, max_threads>;
+
+  void write_launch(const RunningLaunch& launch, std::uint64_t loaded, std::uint64_t stored) const;
 
   Lanes& lanes_of(const Block& block) {
     if (&block != last_block_) {
@@ -317,6 +331,7 @@ class CountingObserver final : public Observer {
     return sectors * sector_bytes;
   }
 
+  std::FILE* table_ = nullptr;
   std::map<std::string, KernelCounts> kernels_;
   KernelCounts* kernel_ = nullptr;                     ///< the one that runs
   std::unordered_map<std::uintptr_t, Counts> counts_;  ///< of the launch
@@ -418,12 +433,39 @@ void CountingObserver::print() const {
   for (const auto& [name, kernel] : kernels_) print_kernel(name, kernel);
 }
 
+void CountingObserver::write_launch(const RunningLaunch& launch, std::uint64_t loaded,
+                                    std::uint64_t stored) const {
+  std::array<Counts, kinds.size()> sums;
+  for (const auto& [key, counts] : counts_) sums[key % 8] += counts;
+  for (std::size_t i = 0; i < sums.size(); ++i) {
+    const Counts& sum = sums[i];
+    if (sum.requests == 0) continue;
+    const std::uint64_t distinct = i == 0 ? loaded : (i < 3 ? stored : 0);
+    std::string line = "\"" + std::string(launch.kernel) + "\"," + std::to_string(launch.blocks) +
+                       "," + std::to_string(launch.threads) + "," + kinds[i];
+    for (const std::uint64_t number : {sum.requests, sum.lanes, sum.bytes, sum.sectors,
+                                       sum.wavefronts, sum.wavefronts - sum.least, distinct}) {
+      line += "," + std::to_string(number);
+    }
+    std::fprintf(table_, "%s\n", line.c_str());
+  }
+  std::fflush(table_);
+}
+
 }  // namespace
 
 Observer* make_counting_observer() {
-  static const auto* const counting = new CountingObserver;  // kernels may run until the end
-  std::atexit([] { counting->print(); });
-  return const_cast<CountingObserver*>(counting);
+  static CountingObserver* const counting = new CountingObserver;  // kernels may run until the end
+  const char* const file = std::getenv("STAGEWISE_CPU_COUNTERS");  // NOLINT(concurrency-mt-unsafe)
+  if (file == nullptr) {
+    std::atexit([] { counting->print(); });
+  } else if (std::FILE* const table = std::fopen(file, "w"); table != nullptr) {
+    counting->write_to(table);
+  } else {
+    report("STAGEWISE_CPU_COUNTERS: the file " + std::string(file) + " cannot be written.");
+    std::exit(2);  // NOLINT(concurrency-mt-unsafe): before main()
+  }
+  return counting;
 }
 
 }  // namespace cuda_on_cpu

@@ -10,18 +10,33 @@
 
 namespace cuda_on_cpu {
 
-/// Here and not in the runtime, so that the sanitizers see the accesses.
+/// Copies units of a size, each by one access, as a GPU does.
+template <class Unit>
+void copy_units(char* to, const char* from, unsigned bytes) {
+  for (unsigned i = 0; i < bytes; i += sizeof(Unit)) {
+    *reinterpret_cast<Unit*>(to + i) = *reinterpret_cast<const Unit*>(from + i);
+  }
+}
+/// 16 bytes.
+struct alignas(16) CopiedVector {
+  std::uint64_t halves[2];
+};
+
+/// Here and not in the runtime, so that whoever watches kernels sees the accesses.
 inline void do_copy(const AsyncCopy& copy) {
   const unsigned copied = copy.bytes - copy.zeros;
   auto* const to = static_cast<char*>(copy.to);
   const auto* const from = static_cast<const char*>(copy.from);
   const auto places = reinterpret_cast<std::uintptr_t>(to) | reinterpret_cast<std::uintptr_t>(from);
-  if ((places | copied) % 4 == 0) {
-    for (unsigned i = 0; i < copied; i += 4) {
-      *reinterpret_cast<std::uint32_t*>(to + i) = *reinterpret_cast<const std::uint32_t*>(from + i);
-    }
+  const auto unit = places | copied;
+  if (unit % 16 == 0) {
+    copy_units<CopiedVector>(to, from, copied);
+  } else if (unit % 8 == 0) {
+    copy_units<std::uint64_t>(to, from, copied);
+  } else if (unit % 4 == 0) {
+    copy_units<std::uint32_t>(to, from, copied);
   } else {
-    for (unsigned i = 0; i < copied; ++i) to[i] = from[i];
+    copy_units<char>(to, from, copied);
   }
   std::memset(to + copied, 0, copy.zeros);
 }
