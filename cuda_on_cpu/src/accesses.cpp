@@ -42,7 +42,7 @@ const MemoryRange* range_of(std::uintptr_t address) {
   for (const MemoryRange& range : ranges) {
     if (range.begin == found->pages) return known = &range;
   }
-  ranges.push_back({found->pages, found->pages + found->page_bytes, next_number++});
+  ranges.push_back({found->pages, found->pages + found->page_bytes, found->begin, next_number++});
   return known = &ranges.back();
 }
 

@@ -79,9 +79,8 @@ struct KernelCounts {
 
 /// An access as it is kept.
 struct Kept {
-  std::uintptr_t address;
+  std::uintptr_t address;  ///< in global memory, as a GPU would have it
   std::uintptr_t instruction;
-  const MemoryRange* range;  ///< null for shared memory
   unsigned bytes;
   Kind kind;
 
@@ -90,12 +89,20 @@ struct Kept {
   }
 };
 
+/// The address that a GPU would have: there, an allocation begins with a sector, and not where its
+/// end meets a page's. The number of the allocation keeps them apart.
+constexpr unsigned offset_bits = 40;
+std::uintptr_t device_address(const Access& access) {
+  if (access.is_shared()) return access.address;
+  return (std::uintptr_t{access.range->number + 1} << offset_bits) +
+         (access.address - access.range->origin);
+}
+
 /// Accesses of the lanes of a warp that are one request.
 struct Request {
   unsigned lanes = 0;
   unsigned bytes = 0;  ///< of each
   std::array<std::uintptr_t, 32> addresses;
-  std::array<const MemoryRange*, 32> ranges;
 };
 
 std::uint64_t count_distinct(std::uintptr_t* begin, std::uintptr_t* end) {
@@ -174,8 +181,7 @@ class CountingObserver final : public Observer {
   void access(const Fiber& fiber, const Access& access) override {
     Lanes& lanes = lanes_of(*fiber.block);
     std::vector<Kept>& kept = lanes[fiber.thread];
-    kept.push_back(
-        {access.address, access.instruction, access.range, access.bytes, kind_of(access)});
+    kept.push_back({device_address(access), access.instruction, access.bytes, kind_of(access)});
     if (kept.size() >= max_kept) flush(lanes, fiber.thread / 32);
   }
 
@@ -262,7 +268,6 @@ class CountingObserver final : public Observer {
       request.bytes = one.bytes;
       for (unsigned lane = 0; lane < count; ++lane) {
         request.addresses[lane] = (*lanes[lane])[i].address;
-        request.ranges[lane] = (*lanes[lane])[i].range;
       }
       add(request, one);
     }
@@ -290,7 +295,6 @@ class CountingObserver final : public Observer {
         }
         Request& request = groups[known[time]].request;
         request.bytes = kept.bytes;
-        request.ranges[request.lanes] = kept.range;
         request.addresses[request.lanes++] = kept.address;
       }
     }
@@ -309,18 +313,19 @@ class CountingObserver final : public Observer {
     counts.sectors += sectors_of(request);
     Touched& touched = one.kind == Kind::global_load ? loaded_ : stored_;
     for (unsigned i = 0; i < request.lanes; ++i) {
-      touch(touched, *request.ranges[i], request.addresses[i], request.bytes);
+      touch(touched, request.addresses[i], request.bytes);
     }
   }
 
-  static void touch(Touched& touched, const MemoryRange& range, std::uintptr_t address,
-                    unsigned bytes) {
-    if (range.number >= touched.size()) touched.resize(range.number + 1);
-    std::vector<bool>& sectors = touched[range.number];
-    if (sectors.empty()) sectors.resize((range.end - range.begin) / sector_bytes + 1);
-    const std::uintptr_t first = (address - range.begin) / sector_bytes;
-    const std::uintptr_t last = (address - range.begin + bytes - 1) / sector_bytes;
-    for (std::uintptr_t i = first; i <= last; ++i) sectors[i] = true;
+  static void touch(Touched& touched, std::uintptr_t address, unsigned bytes) {
+    const std::uintptr_t number = address >> offset_bits;
+    const std::uintptr_t offset = address & ((std::uintptr_t{1} << offset_bits) - 1);
+    if (offset >> (offset_bits - 1) != 0) return;  // before the allocation's beginning
+    if (number >= touched.size()) touched.resize(number + 1);
+    std::vector<bool>& sectors = touched[number];
+    const std::uintptr_t last = (offset + bytes - 1) / sector_bytes;
+    if (last >= sectors.size()) sectors.resize(std::max(last + 1, 2 * sectors.size()));
+    for (std::uintptr_t i = offset / sector_bytes; i <= last; ++i) sectors[i] = true;
   }
 
   static std::uint64_t distinct_bytes(const Touched& touched) {

@@ -17,8 +17,9 @@ namespace cuda_on_cpu {
 /// Global memory that has been accessed: an allocation with its pages. Numbers are never given
 /// twice.
 struct MemoryRange {
-  std::uintptr_t begin;
-  std::uintptr_t end;
+  std::uintptr_t begin;   ///< of its pages
+  std::uintptr_t end;     ///< of its pages
+  std::uintptr_t origin;  ///< where the allocation itself begins
   unsigned number;
 };
 

@@ -1,0 +1,20 @@
+# cmake -DBUILD=... -DFILE=... -DCOMPILER=... -DFOLDER=... -P check.cmake: what the kernels of FILE ask of memory is what its
+# main() says, for several sizes and in every order of the threads.
+set(ENV{CXX} ${COMPILER})
+file(MAKE_DIRECTORY ${FOLDER})
+execute_process(COMMAND ${CMAKE_CURRENT_LIST_DIR}/../../compile.sh --observed ${BUILD} ${FILE} ${FOLDER}/counters
+                        COMMAND_ERROR_IS_FATAL ANY)
+set(ENV{STAGEWISE_CPU_OBSERVE} counters)
+set(ENV{STAGEWISE_CPU_COUNTERS} ${FOLDER}/counted.csv)
+foreach(order IN ITEMS forward reverse random)
+  foreach(size IN ITEMS 1 31 1001 4096)
+    set(ENV{STAGEWISE_CPU_THREAD_ORDER} ${order})
+    execute_process(COMMAND ${FOLDER}/counters ${size} OUTPUT_VARIABLE expected COMMAND_ERROR_IS_FATAL ANY)
+    file(READ ${FOLDER}/counted.csv counted)
+    if(NOT counted STREQUAL expected)
+      file(WRITE ${FOLDER}/expected.csv "${expected}")
+      execute_process(COMMAND diff ${FOLDER}/expected.csv ${FOLDER}/counted.csv)
+      message(FATAL_ERROR "Size ${size}, threads ${order}: the lines with < were expected, those with > counted.")
+    endif()
+  endforeach()
+endforeach()

@@ -1,0 +1,163 @@
+// Kernels of which it is known what they ask of memory. Each line of the table that CUDA on the CPU writes is compared
+// with what main() has counted by itself: from the addresses that the kernel's comment gives, by sets.
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+// Kernels of n threads in blocks of 96.
+__global__ void copies(int n, const float* in, float* out) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) out[i] = in[i];
+}
+__global__ void vectors(int n, const float4* in, float4* out) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) out[i] = in[i];
+}
+__global__ void strided(int n, const double* in, double* out) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) out[i] = in[i * 7 % n];
+}
+__global__ void bytes(int n, const unsigned char* in, short* out) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) out[i] = in[i];
+}
+// A branch parts the lanes, and each goes through its loop as often as its number says.
+__global__ void triangle(int n, const int* in, int* out) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  int sum = 0;
+  if (i < n && i % 3 != 0) {
+    for (int j = 0; j < i % 32; ++j) sum += in[j * 5];
+  }
+  if (i < n) out[i] = sum;
+}
+__global__ void bins(int n, const int* in, int* counts) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) atomicAdd(&counts[in[i] % 5 * 9], 1);
+}
+// A tile whose columns are read: 32 lanes want the same bank, or with a pad, all banks.
+template <int pad>
+__global__ void columns(int n, const float* in, float* out) {
+  __shared__ float tile[32][32 + pad];
+  for (int y = 0; y < 32; ++y) tile[y][threadIdx.x] = in[(y * 32 + threadIdx.x) % n];
+  __syncthreads();
+  float sum = 0;
+  for (int x = 0; x < 32; ++x) sum += tile[threadIdx.x][x];
+  out[threadIdx.x] = sum;
+}
+// 8 bytes for each lane: two halves of the warp, each without a conflict, or with a conflict of two.
+template <int stride>
+__global__ void doubles(double* out) {
+  __shared__ double row[32 * stride];
+  row[threadIdx.x * stride] = threadIdx.x;
+  __syncthreads();
+  out[threadIdx.x] = row[threadIdx.x * stride];
+}
+
+struct Expected {
+  unsigned long long requests, lanes, bytes, sectors, wavefronts, conflicts, distinct;
+};
+
+using Addresses = std::function<long(int thread)>;  // -1: takes no part
+
+// Of one access by each of n threads in blocks of 96, with `size` bytes each.
+void add_global(Expected& sum, int n, int size, const Addresses& address, std::set<long>& all) {
+  for (int first = 0; first < n; first += 32) {  // 96 is a multiple of a warp
+    std::set<long> sectors;
+    int lanes = 0;
+    for (int i = first; i < first + 32 && i < n; ++i) {
+      const long begin = address(i);
+      if (begin < 0) continue;
+      ++lanes;
+      for (long at = begin; at < begin + size; ++at) sectors.insert(at / 32);
+    }
+    if (lanes == 0) continue;
+    ++sum.requests;
+    sum.lanes += lanes;
+    sum.bytes += lanes * size;
+    sum.sectors += sectors.size();
+    all.insert(sectors.begin(), sectors.end());
+    sum.distinct = 32 * all.size();
+  }
+}
+
+void print(const char* kernel, int blocks, int threads, const char* accesses, const Expected& e) {
+  if (e.requests == 0) return;
+  std::printf("\"%s\",%d,%d,%s,%llu,%llu,%llu,%llu,%llu,%llu,%llu\n", kernel, blocks, threads, accesses, e.requests,
+              e.lanes, e.bytes, e.sectors, e.wavefronts, e.conflicts, e.distinct);
+}
+
+void expect(const char* kernel, int n, const char* accesses, int size, const Addresses& address) {
+  Expected sum{};
+  std::set<long> all;
+  add_global(sum, n, size, address, all);
+  print(kernel, (n + 95) / 96, 96, accesses, sum);
+}
+
+template <class T>
+T* allocate(int n, T value = {}) {
+  T* device = nullptr;
+  const std::vector<T> host(n, value);
+  if (cudaMalloc(&device, n * sizeof(T)) != cudaSuccess) std::exit(1);
+  cudaMemcpy(device, host.data(), n * sizeof(T), cudaMemcpyHostToDevice);
+  return device;
+}
+
+int main(int argc, char** argv) {
+  const int n = argc > 1 ? std::atoi(argv[1]) : 1001;
+  const int blocks = (n + 95) / 96;
+  std::puts("kernel,blocks,threads,accesses,requests,lanes,bytes,sectors,wavefronts,conflicts,distinct_bytes");
+
+  copies<<<blocks, 96>>>(n, allocate<float>(n), allocate<float>(n));
+  expect("copies", n, "global loads", 4, [](int i) { return 4L * i; });
+  expect("copies", n, "global stores", 4, [](int i) { return 4L * i; });
+
+  vectors<<<blocks, 96>>>(n, allocate<float4>(n), allocate<float4>(n));
+  expect("vectors", n, "global loads", 16, [](int i) { return 16L * i; });
+  expect("vectors", n, "global stores", 16, [](int i) { return 16L * i; });
+
+  strided<<<blocks, 96>>>(n, allocate<double>(n), allocate<double>(n));
+  expect("strided", n, "global loads", 8, [n](int i) { return 8L * (i * 7 % n); });
+  expect("strided", n, "global stores", 8, [](int i) { return 8L * i; });
+
+  bytes<<<blocks, 96>>>(n, allocate<unsigned char>(n), allocate<short>(n));
+  expect("bytes", n, "global loads", 1, [](int i) { return 1L * i; });
+  expect("bytes", n, "global stores", 2, [](int i) { return 2L * i; });
+
+  triangle<<<blocks, 96>>>(n, allocate<int>(32 * 5), allocate<int>(n));
+  Expected loop{};
+  std::set<long> all;
+  for (int j = 0; j < 32; ++j) {
+    add_global(loop, n, 4, [j](int i) { return i % 3 != 0 && j < i % 32 ? 20L * j : -1; }, all);
+  }
+  print("triangle", blocks, 96, "global loads", loop);
+  expect("triangle", n, "global stores", 4, [](int i) { return 4L * i; });
+
+  bins<<<blocks, 96>>>(n, allocate<int>(n, 3), allocate<int>(5 * 9));
+  expect("bins", n, "global loads", 4, [](int i) { return 4L * i; });
+  expect("bins", n, "global atomics", 4, [](int) { return 4L * 3 * 9; });
+
+  // One warp each; shared memory has no sectors.
+  columns<0><<<1, 32>>>(1024, allocate<float>(1024), allocate<float>(32));
+  print("columns<0>", 1, 32, "global loads", {32, 1024, 4096, 128, 0, 0, 4096});
+  print("columns<0>", 1, 32, "global stores", {1, 32, 128, 4, 0, 0, 128});
+  print("columns<0>", 1, 32, "shared loads", {32, 1024, 4096, 0, 1024, 992, 0});
+  print("columns<0>", 1, 32, "shared stores", {32, 1024, 4096, 0, 32, 0, 0});
+  columns<1><<<1, 32>>>(1024, allocate<float>(1024), allocate<float>(32));
+  print("columns<1>", 1, 32, "global loads", {32, 1024, 4096, 128, 0, 0, 4096});
+  print("columns<1>", 1, 32, "global stores", {1, 32, 128, 4, 0, 0, 128});
+  print("columns<1>", 1, 32, "shared loads", {32, 1024, 4096, 0, 32, 0, 0});
+  print("columns<1>", 1, 32, "shared stores", {32, 1024, 4096, 0, 32, 0, 0});
+  doubles<1><<<1, 32>>>(allocate<double>(32));
+  print("doubles<1>", 1, 32, "global stores", {1, 32, 256, 8, 0, 0, 256});
+  print("doubles<1>", 1, 32, "shared loads", {1, 32, 256, 0, 2, 0, 0});
+  print("doubles<1>", 1, 32, "shared stores", {1, 32, 256, 0, 2, 0, 0});
+  doubles<2><<<1, 32>>>(allocate<double>(32));
+  print("doubles<2>", 1, 32, "global stores", {1, 32, 256, 8, 0, 0, 256});
+  print("doubles<2>", 1, 32, "shared loads", {1, 32, 256, 0, 4, 2, 0});
+  print("doubles<2>", 1, 32, "shared stores", {1, 32, 256, 0, 4, 2, 0});
+  return cudaDeviceSynchronize() == cudaSuccess ? 0 : 1;
+}
