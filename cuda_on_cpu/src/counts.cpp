@@ -382,14 +382,16 @@ std::string per_request(Kind kind, const Counts& counts) {
   return with_decimals(ratio(counts.wavefronts, counts.requests)) + " cycles";
 }
 
-/// What a reader should know about a line that is not as good as it can be.
+/// What is worse than it could be; empty if nothing is.
 std::string remark(Kind kind, const Counts& counts) {
   if (kind >= Kind::shared_load) {
     const std::uint64_t conflicts = counts.wavefronts - counts.least;
-    return conflicts == 0 ? "no bank conflict" : grouped(conflicts) + " bank conflicts";
+    return conflicts == 0
+               ? ""
+               : grouped(conflicts) + (conflicts == 1 ? " bank conflict" : " bank conflicts");
   }
-  return with_decimals(100 * ratio(counts.bytes, counts.sectors * sector_bytes), "%.0f") +
-         " % of the sectors' bytes asked for";
+  const double used = 100 * ratio(counts.bytes, counts.sectors * sector_bytes);
+  return used >= 99.5 ? "" : with_decimals(used, "%.0f") + " % of the bytes moved are asked for";
 }
 
 void print_line(const std::string& title, Kind kind, const Counts& counts) {
