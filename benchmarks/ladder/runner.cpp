@@ -111,8 +111,11 @@ void Runner::run(Row& row, const Work& work) {
     stream_.synchronize();
     return seconds_since(start);
   };
+  if (cuda::counts_memory()) cuda::take_memory_counters();
   const double first = time_once(work.enqueue);
+  if (cuda::counts_memory()) row.counters = cuda::take_memory_counters();
   verify(row, work);
+  if (row.counters) return;
   if (!row.wrong.empty() || options_.repetitions == 0) return;
 
   double seconds = measure(work.enqueue, first, work.also_without_graph);
@@ -126,6 +129,7 @@ void Runner::run(Row& row, const Work& work) {
 void Runner::run(Table& table, const std::function<Work(const Row&)>& work_of) {
   Measured measured = cuda::runs_on_cpu() ? Measured::times : Measured::rates;
   if (options_.repetitions == 0) measured = Measured::nothing;
+  if (cuda::counts_memory()) measured = Measured::counters;
   status_.clear();
   TablePrinter printer(std::cout, table, measured);
   for (Row& row : table.rows) {

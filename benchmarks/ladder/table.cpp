@@ -85,33 +85,58 @@ TablePrinter::TablePrinter(std::ostream& out, const Table& table, Measured measu
 }
 
 void TablePrinter::add_figures(const Table& table, Measured measured) {
-  const auto add = [&](const std::string& heading, std::size_t widest_cell,
-                       const std::function<std::string(const Row&)>& cell) {
-    columns_.push_back({heading, std::max(heading.size(), widest_cell), cell});
-  };
   const Row& first = table.rows.front();
   if (first.bound > 0) {
     const std::size_t widest = scientific(1e-10).size();
-    add("difference", widest, [](const Row& row) { return scientific(row.difference); });
+    add_column("difference", widest, [](const Row& row) { return scientific(row.difference); });
     if (table.reference) {
-      add("to " + table.reference_name, widest, [](const Row& row) {
+      add_column("to " + table.reference_name, widest, [](const Row& row) {
         return row.reference_difference ? scientific(*row.reference_difference) : "";
       });
     }
   }
   if (measured == Measured::nothing) return;
-  add("time", duration(1.23e-3).size(),
-      [](const Row& row) { return row.seconds ? duration(*row.seconds) : ""; });
+  if (measured == Measured::counters) return add_counters();
+  add_column("time", duration(1.23e-3).size(),
+             [](const Row& row) { return row.seconds ? duration(*row.seconds) : ""; });
   if (measured == Measured::rates) {
     const std::string unit = first.operations > 0 ? "FLOP/s" : "B/s";
-    add("rate", with_prefix(1.23e9, unit).size(),
-        [unit](const Row& row) { return row.seconds ? with_prefix(speed_of(row), unit) : ""; });
+    add_column("rate", with_prefix(1.23e9, unit).size(), [unit](const Row& row) {
+      return row.seconds ? with_prefix(speed_of(row), unit) : "";
+    });
   }
   if (!table.reference) return;
-  add("of " + table.reference_name, 0, [&table](const Row& row) {
+  add_column("of " + table.reference_name, 0, [&table](const Row& row) {
     const std::optional<double> share = share_of_reference(row, table);
     return share ? fixed(100 * *share, 0) + " %" : "";
   });
+}
+
+void TablePrinter::add_column(const std::string& heading, std::size_t widest_cell,
+                              const std::function<std::string(const Row&)>& cell) {
+  columns_.push_back({heading, std::max(heading.size(), widest_cell), cell});
+}
+
+void TablePrinter::add_counters() {
+  using cuda::MemoryCounters;
+  const auto add = [&](const std::string& heading, std::size_t widest_cell,
+                       std::string (*cell)(const Row&, const MemoryCounters&)) {
+    add_column(heading, widest_cell,
+               [cell](const Row& row) { return row.counters ? cell(row, *row.counters) : ""; });
+  };
+  add("sectors/load", 0, [](const Row& /*row*/, const MemoryCounters& counters) {
+    return counters.sectors_per_load > 0 ? fixed(counters.sectors_per_load, 1) : "-";
+  });
+  add("/store", 0, [](const Row& /*row*/, const MemoryCounters& counters) {
+    return counters.sectors_per_store > 0 ? fixed(counters.sectors_per_store, 1) : "-";
+  });
+  add("traffic", 0, [](const Row& row, const MemoryCounters& counters) {
+    return fixed(counters.bytes / row.bytes, 1) + "x";
+  });
+  add("conflicts", with_thousands(9'999'999).size(),
+      [](const Row& /*row*/, const MemoryCounters& counters) {
+        return with_thousands(static_cast<std::int64_t>(counters.bank_conflicts));
+      });
 }
 
 void TablePrinter::print(const Row& row) {

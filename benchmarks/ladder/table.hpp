@@ -24,8 +24,9 @@ struct Line {
 void print_header(std::ostream& out, const std::string& device, bool cuda_on_cpu,
                   const std::vector<Line>& lines);
 
-/// What is measured: nothing, times, or times that say something about a GPU.
-enum class Measured : std::uint8_t { nothing, times, rates };
+/// What is measured: nothing, times, times that say something about a GPU, or what the kernels ask
+/// of memory.
+enum class Measured : std::uint8_t { nothing, times, rates, counters };
 
 /// Prints a table row by row, as the rows are done.
 class TablePrinter {
@@ -46,6 +47,9 @@ class TablePrinter {
   };
 
   void add_figures(const Table& table, Measured measured);
+  void add_column(const std::string& heading, std::size_t widest_cell,
+                  const std::function<std::string(const Row&)>& cell);
+  void add_counters();
   void print_line(const std::function<std::string(const Column&)>& cell_of);
 
   std::ostream& out_;

@@ -10,6 +10,7 @@
 #include <deque>
 #include <optional>
 
+#include "cuda_on_cpu/counters.hpp"
 #include "cuda_on_cpu/fiber.hpp"
 #include "cuda_on_cpu/memory.hpp"
 #include "cuda_on_cpu/observer.hpp"
@@ -75,6 +76,7 @@ void note_range(const char* begin, std::size_t bytes, bool writes, void* called_
 
 /// Before main(), and before anything is allocated.
 [[gnu::constructor]] void start_observing() {
+  kernels_report_accesses = true;
   const char* const wanted = std::getenv("STAGEWISE_CPU_OBSERVE");  // NOLINT(concurrency-mt-unsafe)
   if (wanted == nullptr) return;
   if (std::strcmp(wanted, "counters") == 0) observer = make_counting_observer();

@@ -15,6 +15,7 @@
 #include <sys/mman.h>
 #include <unwind.h>
 
+#include "cuda_on_cpu/counters.hpp"
 #include "cuda_on_cpu/diagnose.hpp"
 #include "cuda_on_cpu/memory.hpp"
 #include "cuda_on_cpu/observer.hpp"
@@ -29,6 +30,7 @@ namespace cuda_on_cpu {
 __thread SharedMemory* shared_memory = nullptr;
 __thread Worker* this_worker = nullptr;
 Observer* observer = nullptr;
+bool kernels_report_accesses = false;
 
 namespace {
 

@@ -1,6 +1,6 @@
 /// @file
-/// Counts what kernels ask of memory, as a profiler does on a GPU: requests of warps, the 32-byte
-/// sectors of global memory that they touch, and the conflicts of banks of shared memory.
+/// AccessCounts what kernels ask of memory, as a profiler does on a GPU: requests of warps, the
+/// 32-byte sectors of global memory that they touch, and the conflicts of banks of shared memory.
 ///
 /// The threads of a block run one after another, but those of a warp would load at once. So each
 /// thread's accesses are kept until its warp has come to a barrier or its end. Then what the lanes
@@ -16,6 +16,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "cuda_on_cpu/counters.hpp"
 #include "cuda_on_cpu/diagnose.hpp"
 #include "cuda_on_cpu/fiber.hpp"
 #include "cuda_on_cpu/memory.hpp"
@@ -29,26 +30,6 @@ constexpr unsigned banks = 32;  ///< of shared memory, each 4 bytes wide
 constexpr unsigned bank_bytes = 4;
 /// More accesses of a thread are not kept: the other lanes get their turn first.
 constexpr std::size_t max_kept = 8192;
-
-/// What an instruction has done.
-struct Counts {
-  std::uint64_t requests = 0;
-  std::uint64_t lanes = 0;       ///< that took part in them
-  std::uint64_t bytes = 0;       ///< that the lanes asked for
-  std::uint64_t sectors = 0;     ///< of global memory
-  std::uint64_t wavefronts = 0;  ///< cycles in which shared memory serves them
-  std::uint64_t least = 0;       ///< the same without conflicts
-
-  Counts& operator+=(const Counts& other) {
-    requests += other.requests;
-    lanes += other.lanes;
-    bytes += other.bytes;
-    sectors += other.sectors;
-    wavefronts += other.wavefronts;
-    least += other.least;
-    return *this;
-  }
-};
 
 enum class Kind : std::uint8_t {
   global_load,
@@ -74,7 +55,7 @@ struct KernelCounts {
   std::uint64_t barriers = 0;         ///< passed by blocks
   std::uint64_t distinct_loaded = 0;  ///< bytes of global memory, in whole sectors, by launch
   std::uint64_t distinct_stored = 0;
-  std::map<std::pair<std::uintptr_t, Kind>, Counts> instructions;
+  std::map<std::pair<std::uintptr_t, Kind>, AccessCounts> instructions;
 };
 
 /// An access as it is kept.
@@ -124,7 +105,7 @@ std::uint64_t sectors_of(const Request& request) {
 /// Adds the cycles that shared memory takes for a request. Lanes that want 8 bytes are served in
 /// two halves of the warp, those that want 16 in four quarters. In each, a bank serves one word per
 /// cycle, whoever wants it.
-void add_wavefronts(const Request& request, Counts& counts) {
+void add_wavefronts(const Request& request, AccessCounts& counts) {
   const unsigned words = std::max(1U, request.bytes / bank_bytes);
   const unsigned together = 32 / words;
   for (unsigned first = 0; first < request.lanes; first += together) {
@@ -141,7 +122,7 @@ void add_wavefronts(const Request& request, Counts& counts) {
     unsigned most = 0;
     for (std::size_t i = 0; i < distinct; ++i) most = std::max(most, ++per_bank[wanted[i] % banks]);
     counts.wavefronts += most;
-    ++counts.least;
+    counts.conflicts += most - 1;
   }
 }
 
@@ -204,6 +185,17 @@ class CountingObserver final : public Observer {
   }
 
   void print() const;
+
+  /// Of all launches.
+  MemoryCounts total() const {
+    std::array<AccessCounts, kinds.size()> sums;
+    for (const auto& [name, kernel] : kernels_) {
+      for (const auto& [key, counts] : kernel.instructions) {
+        sums[static_cast<std::size_t>(key.second)] += counts;
+      }
+    }
+    return {sums[0], sums[1], sums[2], sums[3], sums[4], sums[5]};
+  }
 
   /// Writes a line for each kind of access of every launch to a CSV file.
   void write_to(std::FILE* file) {
@@ -302,7 +294,7 @@ class CountingObserver final : public Observer {
   }
 
   void add(const Request& request, const Kept& one) {
-    Counts& counts = counts_[one.instruction * 8 + static_cast<unsigned>(one.kind)];
+    AccessCounts& counts = counts_[one.instruction * 8 + static_cast<unsigned>(one.kind)];
     ++counts.requests;
     counts.lanes += request.lanes;
     counts.bytes += std::uint64_t{request.lanes} * request.bytes;
@@ -338,8 +330,8 @@ class CountingObserver final : public Observer {
 
   std::FILE* table_ = nullptr;
   std::map<std::string, KernelCounts> kernels_;
-  KernelCounts* kernel_ = nullptr;                     ///< the one that runs
-  std::unordered_map<std::uintptr_t, Counts> counts_;  ///< of the launch
+  KernelCounts* kernel_ = nullptr;                           ///< the one that runs
+  std::unordered_map<std::uintptr_t, AccessCounts> counts_;  ///< of the launch
   std::unordered_map<const Block*, Lanes> blocks_;
   const Block* last_block_ = nullptr;
   Lanes* last_lanes_ = nullptr;
@@ -376,16 +368,16 @@ double ratio(std::uint64_t a, std::uint64_t b) {
 }
 
 /// "4.00 sectors" of global memory, "2.00 cycles" of shared memory.
-std::string per_request(Kind kind, const Counts& counts) {
+std::string per_request(Kind kind, const AccessCounts& counts) {
   if (kind < Kind::shared_load)
     return with_decimals(ratio(counts.sectors, counts.requests)) + " sectors";
   return with_decimals(ratio(counts.wavefronts, counts.requests)) + " cycles";
 }
 
 /// What is worse than it could be; empty if nothing is.
-std::string remark(Kind kind, const Counts& counts) {
+std::string remark(Kind kind, const AccessCounts& counts) {
   if (kind >= Kind::shared_load) {
-    const std::uint64_t conflicts = counts.wavefronts - counts.least;
+    const std::uint64_t conflicts = counts.conflicts;
     return conflicts == 0
                ? ""
                : grouped(conflicts) + (conflicts == 1 ? " bank conflict" : " bank conflicts");
@@ -394,11 +386,12 @@ std::string remark(Kind kind, const Counts& counts) {
   return used >= 99.5 ? "" : with_decimals(used, "%.0f") + " % of the bytes moved are asked for";
 }
 
-void print_line(const std::string& title, Kind kind, const Counts& counts) {
-  std::fprintf(stderr, "  %-30s %14s %14s %7s   %s\n", title.c_str(),
-               grouped(counts.requests).c_str(), per_request(kind, counts).c_str(),
-               with_decimals(ratio(counts.lanes, counts.requests), "%.1f").c_str(),
-               remark(kind, counts).c_str());
+void print_line(const std::string& title, Kind kind, const AccessCounts& counts) {
+  std::string said = remark(kind, counts);
+  if (!said.empty()) said.insert(0, "   ");
+  std::fprintf(stderr, "  %-30s %14s %14s %7s%s\n", title.c_str(), grouped(counts.requests).c_str(),
+               per_request(kind, counts).c_str(),
+               with_decimals(ratio(counts.lanes, counts.requests), "%.1f").c_str(), said.c_str());
 }
 
 void print_distinct(const char* what, std::uint64_t asked, std::uint64_t distinct) {
@@ -414,9 +407,9 @@ void print_kernel(const std::string& name, const KernelCounts& kernel) {
                counted(kernel.launches, "launch").c_str(), counted(kernel.blocks, "block").c_str(),
                counted(kernel.threads, "thread").c_str(),
                counted(kernel.barriers, "barrier").c_str());
-  std::array<Counts, kinds.size()> sums;
+  std::array<AccessCounts, kinds.size()> sums;
   // Instructions of a line, such as the copies of an unrolled loop.
-  std::map<std::pair<std::string, Kind>, Counts> lines;
+  std::map<std::pair<std::string, Kind>, AccessCounts> lines;
   for (const auto& [key, counts] : kernel.instructions) {
     const auto& [instruction, kind] = key;
     sums[static_cast<std::size_t>(kind)] += counts;
@@ -442,16 +435,16 @@ void CountingObserver::print() const {
 
 void CountingObserver::write_launch(const RunningLaunch& launch, std::uint64_t loaded,
                                     std::uint64_t stored) const {
-  std::array<Counts, kinds.size()> sums;
+  std::array<AccessCounts, kinds.size()> sums;
   for (const auto& [key, counts] : counts_) sums[key % 8] += counts;
   for (std::size_t i = 0; i < sums.size(); ++i) {
-    const Counts& sum = sums[i];
+    const AccessCounts& sum = sums[i];
     if (sum.requests == 0) continue;
     const std::uint64_t distinct = i == 0 ? loaded : (i < 3 ? stored : 0);
     std::string line = "\"" + std::string(launch.kernel) + "\"," + std::to_string(launch.blocks) +
                        "," + std::to_string(launch.threads) + "," + kinds[i];
     for (const std::uint64_t number : {sum.requests, sum.lanes, sum.bytes, sum.sectors,
-                                       sum.wavefronts, sum.wavefronts - sum.least, distinct}) {
+                                       sum.wavefronts, sum.conflicts, distinct}) {
       line += "," + std::to_string(number);
     }
     std::fprintf(table_, "%s\n", line.c_str());
@@ -461,8 +454,23 @@ void CountingObserver::write_launch(const RunningLaunch& launch, std::uint64_t l
 
 }  // namespace
 
+namespace {
+
+/// Never destroyed: kernels may run until the end.
+CountingObserver* counting = nullptr;
+
+}  // namespace
+
+void count_accesses() {
+  if (counting == nullptr && observer == nullptr) observer = counting = new CountingObserver;
+}
+
+MemoryCounts counted_accesses() {
+  return counting == nullptr ? MemoryCounts{} : counting->total();
+}
+
 Observer* make_counting_observer() {
-  static CountingObserver* const counting = new CountingObserver;  // kernels may run until the end
+  counting = new CountingObserver;
   const char* const file = std::getenv("STAGEWISE_CPU_COUNTERS");  // NOLINT(concurrency-mt-unsafe)
   if (file == nullptr) {
     std::atexit([] { counting->print(); });

@@ -50,6 +50,26 @@ std::string print(const Table& table, Measured measured = Measured::rates) {
   return out.str();
 }
 
+/// As in the preset observed, where kernels are counted.
+TEST(LadderTable, ShowsWhatKernelsAskOfMemory) {
+  Table table{"rung", "cuBLAS", {row_of("dot-non-divergent", 1), row_of("stream-k", 1)}, {}};
+  table.rows[0].counters = {16.54, 32, 8.86e8, 56'462'803};
+  table.rows[1].counters = {0, 4, 8.86e6, 0};
+  const std::string text = print(table, Measured::counters);
+  EXPECT_NE(
+      text.find("\nrung               difference  sectors/load  /store  traffic   conflicts\n"),
+      std::string::npos)
+      << text;
+  EXPECT_NE(
+      text.find("\ndot-non-divergent     1.2e-07          16.5    32.0   100.0x  56,462,803\n"),
+      std::string::npos)
+      << text;
+  EXPECT_NE(
+      text.find("\nstream-k              1.2e-07             -     4.0     1.0x           0\n"),
+      std::string::npos)
+      << text;
+}
+
 TEST(LadderTable, ShowsRatesAndSharesOfTheReference) {
   const std::string text = print(table_of_gpu());
   EXPECT_NE(
