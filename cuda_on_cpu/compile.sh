@@ -205,14 +205,17 @@ build() (
   fi
   # What is reported goes to src/accesses.cpp instead of ThreadSanitizer's library, which is not linked. Each
   # thread's accesses stay what the program says: none are joined to vectors.
-  local reports=(-fsanitize=thread -U__SANITIZE_THREAD__)
+  local reports=(-fsanitize=thread -U__SANITIZE_THREAD__ -DCUDA_ON_CPU_OBSERVED)
   if [[ " ${options[*]} " == *aranges* ]]; then
-    reports+=(-fno-vectorize -fno-slp-vectorize -mllvm -tsan-instrument-func-entry-exit=0)
+    reports+=(-fno-vectorize -fno-slp-vectorize -mllvm -tsan-instrument-func-entry-exit=0
+      -mllvm -tsan-distinguish-volatile=1 -mllvm -tsan-instrument-read-before-write=1)
   else
-    reports+=(-fno-tree-vectorize --param=tsan-instrument-func-entry-exit=0)
+    reports+=(-fno-tree-vectorize --param=tsan-instrument-func-entry-exit=0 --param=tsan-distinguish-volatile=1)
   fi
   compile "${options[@]}" "${reports[@]}" -include cuda_on_cpu/qualifiers.h -c "$work/program.cpp" -o "$work/program.o"
-  compile "$work/program.o" -o "$program" "${libraries[@]}"
+  # Functions of the C library that copy are called by way of src/accesses.cpp, but not by the runtime.
+  compile -r -nostdlib -Wl,--wrap=memcpy,--wrap=memmove,--wrap=memset "$work/program.o" -o "$work/kernels.o"
+  compile "$work/kernels.o" -o "$program" "${libraries[@]}"
 )
 
 # errors_in FILE: their number.

@@ -70,7 +70,21 @@ std::uint64_t permuted(std::uint64_t i, std::uint64_t n, std::uint64_t seed) {
 // ------------------------------------------------------------------------------------------------
 // Shared memory
 
-Arena::Arena() : bytes_(rounded_up(max_shared_bytes, guard_bytes) + 2 * guard_bytes) {
+namespace {
+
+/// So much lies between variables, if something watches that is to notice an index too large.
+#ifdef CUDA_ON_CPU_ADDRESS_SANITIZER
+constexpr std::size_t least_gap = 64;
+#else
+constexpr std::size_t least_gap = 0;
+#endif
+
+}  // namespace
+
+Arena::Arena()
+    : gap_(observer == nullptr ? least_gap : std::max(least_gap, std::size_t{64})),
+      bytes_(rounded_up(max_shared_bytes + SharedMemory::entries * gap_, guard_bytes) +
+             2 * guard_bytes) {
   void* const pages =
       mmap(nullptr, bytes_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (pages == MAP_FAILED) throw std::bad_alloc();
@@ -98,12 +112,7 @@ void Arena::start_block(std::size_t dynamic_bytes) {
 }
 
 char* Arena::place(std::size_t bytes, std::size_t alignment) {
-#ifdef CUDA_ON_CPU_ADDRESS_SANITIZER
-  constexpr std::size_t red_zone = 64;
-#else
-  constexpr std::size_t red_zone = 0;
-#endif
-  const std::size_t offset = rounded_up(static_cast<std::size_t>(next_ - begin_) + red_zone,
+  const std::size_t offset = rounded_up(static_cast<std::size_t>(next_ - begin_) + gap_,
                                         std::max<std::size_t>(alignment, 16));
   char* const place = begin_ + offset;
   static_bytes_ += bytes;
@@ -156,6 +165,7 @@ char* place_shared(const char* name, std::size_t bytes, std::size_t alignment, u
       });
     }
     entry = {arena.table.block, arena.place(bytes, alignment)};
+    if (observer != nullptr) observer->placed(worker->block(), name, entry.address, bytes);
   }
   return entry.address;
 }
@@ -1044,6 +1054,7 @@ void end_beyond_launch_bound(unsigned bound) {
 
 void fence() {
   std::atomic_thread_fence(std::memory_order_seq_cst);
+  if (observer != nullptr && runs_in_kernel()) observer->fenced(this_worker->block());
 }
 
 bool runs_in_kernel() {
