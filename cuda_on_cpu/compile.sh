@@ -189,6 +189,7 @@ done < <(sed -nE 's/^[[:space:]]*#[[:space:]]*include[[:space:]]*[<"]((cooperati
 # build STANDARD OPTIONS...: the program.
 build() (
   options=("-std=$1" "${options[@]}" "${@:2}")
+  [[ $observed == no ]] || options+=(-DCUDA_ON_CPU_OBSERVED)
   compile "${options[@]}" -x c++ -E -DCUDA_ON_CPU_PREPROCESSING "${headers[@]}" "$file" \
     -o "$work/program.ii"
   refuse_libraries "$work/program.ii"
@@ -205,7 +206,7 @@ build() (
   fi
   # What is reported goes to src/accesses.cpp instead of ThreadSanitizer's library, which is not linked. Each
   # thread's accesses stay what the program says: none are joined to vectors.
-  local reports=(-fsanitize=thread -U__SANITIZE_THREAD__ -DCUDA_ON_CPU_OBSERVED)
+  local reports=(-fsanitize=thread -U__SANITIZE_THREAD__)
   if [[ " ${options[*]} " == *aranges* ]]; then
     reports+=(-fno-vectorize -fno-slp-vectorize -mllvm -tsan-instrument-func-entry-exit=0
       -mllvm -tsan-distinguish-volatile=1 -mllvm -tsan-instrument-read-before-write=1)

@@ -927,6 +927,24 @@ unsigned thread_in_block() {
   return in_kernel("a warp function", {}).running()->thread;
 }
 
+namespace {
+
+/// A copy to shared memory begins, and from here on nobody else may touch its target.
+void note_copy(const AsyncCopy& copy, const void* called_from) {
+  if (observer == nullptr) return;
+  const auto begin = reinterpret_cast<std::uintptr_t>(copy.to);
+  for (unsigned i = 0; i < copy.bytes; i += 4) {
+    Access access{};
+    access.address = begin + i;
+    access.instruction = reinterpret_cast<std::uintptr_t>(called_from) - 1;
+    access.bytes = std::min(4U, copy.bytes - i);
+    access.writes = true;
+    observer->access(*this_worker->running(), access);
+  }
+}
+
+}  // namespace
+
 void begin_async_copy(const AsyncCopy& copy, Place place) {
   Worker& worker = in_kernel("__pipeline_memcpy_async", place);
   const auto is_aligned = [&](const void* address) {
@@ -955,6 +973,7 @@ void begin_async_copy(const AsyncCopy& copy, Place place) {
       });
     }
   }
+  note_copy(copy, __builtin_return_address(0));
   std::memset(copy.to, 0xff, copy.bytes);
   fiber.copies.push_back(copy);
 }
@@ -1018,7 +1037,10 @@ std::uint64_t* tile_values(unsigned size) {
 
 void begin_barrier_copy(const void* barrier, const AsyncCopy& copy) {
   Worker& worker = in_kernel("memcpy_async", {});
-  if (worker.block().arena->contains(copy.to)) std::memset(copy.to, 0xff, copy.bytes);
+  if (worker.block().arena->contains(copy.to)) {
+    note_copy(copy, __builtin_return_address(0));
+    std::memset(copy.to, 0xff, copy.bytes);
+  }
   worker.barrier_copies.emplace_back(barrier, copy);
 }
 

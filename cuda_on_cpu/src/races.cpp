@@ -13,11 +13,13 @@
 ///  - what other processes, MPI for example, write into device memory: it counts as unwritten,
 ///  - accesses to memory that kernels allocate by malloc(),
 ///  - launches in different streams that nothing orders.
-#include <cstdlib>
+#include <algorithm>
+#include <array>
 #include <cstring>
 #include <map>
 #include <mutex>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "cuda_on_cpu/fiber.hpp"
@@ -93,12 +95,10 @@ struct Accessor {
     return clock->warps[warp].is_over(other.time, other.thread & 31U, record.thread & 31U);
   }
   bool is_in_conflict_with(const Record& other) const {
+    // Volatile variables are flags.
     constexpr std::uint32_t strong = Record::is_atomic | Record::is_volatile;
-    if (!((record.what | other.what) & Record::writes)) return false;
-    if (!record.has(strong) || !other.has(strong)) return true;
-    // Volatile accesses of a warp's lanes rely on lockstep; those of others are flags.
-    return !record.has(Record::is_atomic) && !other.has(Record::is_atomic) &&
-           (record.thread ^ other.thread) < 32;
+    return ((record.what | other.what) & Record::writes) != 0 &&
+           !(record.has(strong) && other.has(strong));
   }
 };
 
@@ -107,6 +107,14 @@ unsigned distance(const Record& a, const Record& b) {
   const ThreadNumber difference = a.thread ^ b.thread;
   return difference >> thread_bits != 0 ? 3
                                         : (difference >> 5U != 0 ? 2 : (difference != 0 ? 1 : 0));
+}
+
+/// Whether an atomic access does not stand for one that the same thread has made before: that one,
+/// being neither atomic nor ordered, may be in conflict with atomic accesses of others.
+bool must_stay(const Record& before, const Accessor& self) {
+  constexpr std::uint32_t strong = Record::is_atomic | Record::is_volatile;
+  return before.thread == self.record.thread && before.time >= self.over_in_block &&
+         self.record.has(strong) && !before.has(strong);
 }
 
 /// Remembers an access that does not make the others of the cell superfluous.
@@ -122,9 +130,7 @@ void remember(Cell& cell, const Accessor& self, const Record& added) {
       other->time = added.time;
       return;
     }
-    // An atomic access stands for less than others do.
-    if (self.is_after(*other) &&
-        !(added.has(Record::is_atomic) && !other->has(Record::is_atomic))) {
+    if (self.is_after(*other) && !must_stay(*other, self)) {
       *other = added;
       return;
     }
@@ -139,14 +145,17 @@ void remember(Cell& cell, const Accessor& self, const Record& added) {
   }
 }
 
+bool is_race(const Record& other, const Accessor& self) {
+  return other.exists() && self.is_in_conflict_with(other) && !self.is_after(other);
+}
+bool has_other_race(const Cell& cell, const Accessor& self) {
+  return is_race(cell.others[0], self) || is_race(cell.others[1], self);
+}
 /// @return the earlier access that this one is in a race with; null if there is none.
 const Record* find_race(const Cell& cell, const Accessor& self) {
-  const auto races = [&](const Record& other) {
-    return other.exists() && self.is_in_conflict_with(other) && !self.is_after(other);
-  };
-  if (races(cell.write)) return &cell.write;
+  if (is_race(cell.write, self)) return &cell.write;
   for (const Record& other : cell.others) {
-    if (races(other)) return &other;
+    if (is_race(other, self)) return &other;
   }
   return nullptr;
 }
@@ -167,9 +176,11 @@ void add(Cell& cell, const Accessor& self) {
     return;
   }
   for (Record& other : cell.others) {
-    if (other.exists() && self.is_after(other)) other = {};
+    if (other.exists() && self.is_after(other) && !must_stay(other, self)) other = {};
   }
-  if (before.exists() && !self.is_after(before)) remember(cell, self, before);
+  // Atomic accesses of others need not: whoever has had his own since then, and no one else, may be
+  // the last of them, who starts afresh.
+  if (before.exists() && must_stay(before, self)) remember(cell, self, before);
 }
 
 /// See the top of the file.
@@ -181,6 +192,7 @@ class CheckingObserver final : public Observer {
     launch_ = &launch;
     global_cells_.reset();  // launches are ordered
     unwritten_read_ = {};
+    suspicion_ = {};
     if (now_ > ~Time{0} / 2) {  // begins anew
       now_ = 0;
       shared_cells_.reset();
@@ -208,20 +220,22 @@ class CheckingObserver final : public Observer {
   }
 
   void passed_barrier(const Block& block) override {
-    report_unwritten();
+    report_late();
     shadow_of(block).clock.pass_barrier(advance());
   }
   void synchronized(const Block& block, unsigned warp, unsigned lanes) override {
+    settle();
     const unsigned count = std::min(32U, block.threads - warp * 32);
     const unsigned all = count == 32 ? ~0U : (1U << count) - 1U;
     shadow_of(block).clock.meet(warp, lanes, all, advance());
   }
   void ordered_otherwise() override {
-    report_unwritten();
+    report_late();
     before_all_ = advance();
   }
   void fenced(const Block& block) override { shadow_of(block).clock.fence = advance(); }
   void thread_exited(const Block& block, unsigned /*thread*/) override {
+    settle();
     if (block.exited == block.threads) report_unwritten();
   }
 
@@ -230,6 +244,8 @@ class CheckingObserver final : public Observer {
   void filled(std::uintptr_t begin, std::size_t bytes) override;
 
   void access(const Fiber& fiber, const Access& access) override {
+    if (suspicion_.bytes != 0) [[unlikely]]
+      settle(fiber, access);
     BlockShadow& block = shadow_of(*fiber.block);
     if (access.is_shared()) {
       check_shared(fiber, block, access);
@@ -246,6 +262,49 @@ class CheckingObserver final : public Observer {
     std::uintptr_t address = 0;  ///< 0 if there is none
     bool is_shared;
   };
+
+  /// A race that the thread's next step may show to be none.
+  struct Suspicion {
+    Culprit later;
+    Culprit earlier;
+    std::uintptr_t address;
+    unsigned bytes = 0;  ///< 0 if there is none
+    std::array<char, 16> before;
+  };
+  /// Two things are right although the language calls them races. Threads may write the same value,
+  /// `*found = true`. And what an atomic function of one's own begins with, a plain read of what
+  /// others change atomically, only has to be a good guess for its atomicCAS().
+  static bool may_be_right(const Cell& cell, const Record* race, const Record& later) {
+    constexpr std::uint32_t strong = Record::is_atomic | Record::is_volatile;
+    if (race != &cell.write || later.has(strong)) return false;
+    return later.has(Record::writes) != race->has(strong);
+  }
+  /// The running thread has come to its next access: was that what it was suspected of?
+  void settle(const Fiber& fiber, const Access& next) {
+    const bool is_same_thread = fiber.thread == suspicion_.later.thread;
+    if (!suspicion_.later.writes && is_same_thread) {
+      if (!next.is_atomic) return;
+      if (next.address == suspicion_.address) {
+        suspicion_ = {};
+        return;
+      }
+    }
+    // Parts of one copy are told of before it is made.
+    if (suspicion_.later.writes && next.instruction == suspicion_.later.instruction &&
+        is_same_thread && next.address == suspicion_.address + suspicion_.bytes) {
+      return;
+    }
+    settle();
+  }
+  void settle() {
+    if (suspicion_.bytes == 0) return;
+    const Suspicion found = std::exchange(suspicion_, {});
+    if (found.later.writes && std::memcmp(reinterpret_cast<const void*>(found.address),
+                                          found.before.data(), found.bytes) == 0) {
+      return;
+    }
+    end_by_race(found.later, found.earlier);
+  }
 
   Time advance() {
     if (now_ == ~Time{0}) is_exhausted_ = true;
@@ -281,11 +340,11 @@ class CheckingObserver final : public Observer {
     }
     if (!is_inside) [[unlikely]]
       end_outside(fiber, block, access);
-    if (access.reads && !is_written) [[unlikely]]
-      note_unwritten(fiber, access);
     if (access.writes)
       std::memset(&block.state[access.address - block.begin], BlockShadow::written, access.bytes);
     check_races(fiber, block, block.cells, access);
+    if (access.reads && !is_written) [[unlikely]]
+      note_unwritten(fiber, access);
   }
 
   void check_global(const Fiber& fiber, BlockShadow& block, GlobalShadow& memory,
@@ -296,10 +355,11 @@ class CheckingObserver final : public Observer {
       end_beyond_allocation(culprit_of(fiber, access), runs_over ? end : access.address);
     }
     const std::size_t offset = access.address - memory.begin;
-    if (access.reads && !memory.written.any(offset, access.bytes)) [[unlikely]]
-      note_unwritten(fiber, access);
+    const bool is_written = !access.reads || memory.written.any(offset, access.bytes);
     if (access.writes) memory.written.set(offset, access.bytes);
     check_races(fiber, block, memory.cells, access);
+    if (!is_written) [[unlikely]]
+      note_unwritten(fiber, access);
   }
 
   void check_races(const Fiber& fiber, BlockShadow& block, CellTable& cells, const Access& access) {
@@ -312,12 +372,21 @@ class CheckingObserver final : public Observer {
     if (access.is_shared()) self.over = self.over_in_block;
     self.record = {now_, clock.number << thread_bits | fiber.thread, to_what(access)};
     const bool orders = access.is_atomic || access.is_volatile;
+    if (orders && access.address == unwritten_read_.address &&
+        fiber.thread == unwritten_read_.culprit.thread) {
+      report_unwritten();  // it may go on asking for ever
+    }
     Time seen = 0;
     Record earlier;
+    bool is_certain = false;
+    const Time over = self.over;
     cells.visit(access.address, access.bytes, [&](Cell& cell) {
+      if (orders) self.over = std::max(over, cell.released);
       if (const Record* const race = find_race(cell, self); race != nullptr) [[unlikely]] {
-        earlier = *race;
-        return false;
+        if (!earlier.exists()) earlier = *race;
+        is_certain = is_certain || !may_be_right(cell, race, self.record) ||
+                     (self.record.has(Record::writes) && has_other_race(cell, self));
+        if (is_certain) return false;
       }
       add(cell, self);
       if (orders) [[unlikely]] {
@@ -329,18 +398,32 @@ class CheckingObserver final : public Observer {
       }
       return true;
     });
-    if (earlier.exists()) [[unlikely]]
-      end_by_race(culprit_of(fiber, access), to_culprit(earlier, clock, fiber));
+    if (earlier.exists()) [[unlikely]] {
+      found_race(access, culprit_of(fiber, access), to_culprit(earlier, clock, fiber), is_certain);
+    }
     if (orders) [[unlikely]] {
       if (access.reads || access.is_atomic) clock.acquire(fiber.thread, seen);
       if (access.releases) advance();
     }
   }
 
+  void found_race(const Access& access, const Culprit& later, const Culprit& earlier,
+                  bool is_certain) {
+    if (is_certain) end_by_race(later, earlier);
+    if (suspicion_.bytes != 0) return;  // parts of one copy
+    suspicion_ = {later, earlier, access.address, access.bytes, {}};
+    std::memcpy(suspicion_.before.data(), reinterpret_cast<const void*>(access.address),
+                access.bytes);
+  }
+
   void note_unwritten(const Fiber& fiber, const Access& access) {
-    if (unwritten_read_.address != 0) return;
-    unwritten_read_ = {culprit_of(fiber, access), access.address, access.is_shared()};
-    if (access.is_atomic || access.is_volatile) report_unwritten();  // it may wait for ever
+    if (unwritten_read_.address == 0) {
+      unwritten_read_ = {culprit_of(fiber, access), access.address, access.is_shared()};
+    }
+  }
+  void report_late() {
+    settle();
+    report_unwritten();
   }
   void report_unwritten() {
     if (unwritten_read_.address == 0) return;
@@ -380,6 +463,7 @@ class CheckingObserver final : public Observer {
   bool is_exhausted_ = false;  ///< there are no more times: nothing is checked any more
   Time before_all_ = 0;        ///< all accesses before that time are over
   UnwrittenRead unwritten_read_;
+  Suspicion suspicion_;
 
   CellPool global_cells_;
   CellPool shared_cells_;

@@ -34,7 +34,7 @@ struct Record {
 /// later one is enough.
 struct Cell {
   Record write;      ///< the last one
-  Record others[2];  ///< reads since then, or atomic writes that were not ordered before the last
+  Record others[2];  ///< reads since then; a write of the thread's own before its atomic one
   Time released;     ///< what atomic operations here have made known
 };
 
