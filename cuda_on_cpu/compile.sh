@@ -189,6 +189,7 @@ done < <(sed -nE 's/^[[:space:]]*#[[:space:]]*include[[:space:]]*[<"]((cooperati
 # build STANDARD OPTIONS...: the program.
 build() (
   options=("-std=$1" "${options[@]}" "${@:2}")
+  [[ $observed == no ]] || options+=(-DCUDA_ON_CPU_OBSERVED)
   compile "${options[@]}" -x c++ -E -DCUDA_ON_CPU_PREPROCESSING "${headers[@]}" "$file" \
     -o "$work/program.ii"
   refuse_libraries "$work/program.ii"
@@ -207,12 +208,18 @@ build() (
   # thread's accesses stay what the program says: none are joined to vectors.
   local reports=(-fsanitize=thread -U__SANITIZE_THREAD__)
   if [[ " ${options[*]} " == *aranges* ]]; then
-    reports+=(-fno-vectorize -fno-slp-vectorize -mllvm -tsan-instrument-func-entry-exit=0)
+    reports+=(-fno-vectorize -fno-slp-vectorize -mllvm -tsan-instrument-func-entry-exit=0
+      -mllvm -tsan-distinguish-volatile=1 -mllvm -tsan-instrument-read-before-write=1)
   else
-    reports+=(-fno-tree-vectorize -fno-tree-loop-distribute-patterns --param=tsan-instrument-func-entry-exit=0)
+    reports+=(-fno-tree-vectorize -fno-tree-loop-distribute-patterns --param=tsan-instrument-func-entry-exit=0
+      --param=tsan-distinguish-volatile=1)
   fi
   compile "${options[@]}" "${reports[@]}" -include cuda_on_cpu/qualifiers.h -c "$work/program.cpp" -o "$work/program.o"
-  compile "$work/program.o" -o "$program" "${libraries[@]}"
+  # Functions of the C library that copy are called by way of src/accesses.cpp, but not by the runtime.
+  compile -r -nostdlib -Wl,--wrap=memcpy,--wrap=memmove,--wrap=memset "$work/program.o" -o "$work/kernels.o"
+  local option for_linker=()
+  for option in "${options[@]}"; do [[ $option != -Wl,* ]] || for_linker+=("$option"); done
+  compile "${for_linker[@]}" "$work/kernels.o" -o "$program" "${libraries[@]}"
 )
 
 # errors_in FILE: their number.

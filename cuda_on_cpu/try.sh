@@ -11,8 +11,9 @@ Compiles a CUDA program in a single file, with main, and runs it: on a GPU, or w
   try FILE.cu [--check | --count] [-I FOLDER] [-D NAME[=VALUE]] [-- ARGUMENTS OF THE PROGRAM]
 
   --check      runs it several times, always with CUDA on the CPU: threads in three orders, with eager and lazy
-               streams, device memory unreadable for the host, and once with AddressSanitizer. Says what each run
-               found, and whether all print the same.
+               streams, device memory unreadable for the host; once with every access to memory checked, for races,
+               reads of what nobody has written and bounds; and once with AddressSanitizer. Says what each run found,
+               and whether all print the same.
   --count      runs it with CUDA on the CPU, and prints what its kernels ask of memory, by line: requests of warps,
                sectors of global memory for each, bank conflicts in shared memory, lanes that take part
   -I, -D       passed to the compiler
@@ -267,6 +268,7 @@ check_all() {
   build_runtime "$build-asan"
   local printing=-Wl,--wrap=printf,--wrap=__printf_chk,--wrap=puts,--wrap=putchar
   compile "$build" "$program" "$printing"
+  compile --observed "$build" "$program-observed" "$printing"
   local sanitizers=('-fsanitize=address,bounds' -fno-sanitize-recover=all -fno-omit-frame-pointer)
   [[ $("${CXX:-c++}" --version) != *clang* ]] || sanitizers+=(-D__SANITIZE_ADDRESS__=1)
   compile "$build-asan" "$program-asan" "$printing" "${sanitizers[@]}"
@@ -284,6 +286,8 @@ check_all() {
     done
   done
   unset STAGEWISE_CPU_THREAD_ORDER STAGEWISE_CPU_STREAMS STAGEWISE_CPU_SEED STAGEWISE_CPU_PROTECT
+  STAGEWISE_CPU_OBSERVE=mistakes check_run "every access" "$program-observed" "$number"
+  number=$((number + 1))
   export ASAN_OPTIONS=detect_leaks=0${ASAN_OPTIONS:+:$ASAN_OPTIONS}
   check_run "AddressSanitizer" "$program-asan" "$number"
   if [[ $found -eq 0 ]]; then

@@ -18,12 +18,13 @@ endfunction()
 # src/accesses.cpp instead of ThreadSanitizer's library. Each thread's accesses stay what the program says: none
 # are joined to vectors or to calls of memcpy().
 function(cuda_on_cpu_reports variable)
-  set(options -fsanitize=thread -U__SANITIZE_THREAD__)
+  set(options -fsanitize=thread -U__SANITIZE_THREAD__ -DCUDA_ON_CPU_OBSERVED)
   if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
-    list(APPEND options -fno-vectorize -fno-slp-vectorize "SHELL:-mllvm -tsan-instrument-func-entry-exit=0")
+    list(APPEND options -fno-vectorize -fno-slp-vectorize "SHELL:-mllvm -tsan-instrument-func-entry-exit=0"
+         "SHELL:-mllvm -tsan-distinguish-volatile=1" "SHELL:-mllvm -tsan-instrument-read-before-write=1")
   else()
     list(APPEND options -O2 -fno-tree-vectorize -fno-tree-loop-distribute-patterns
-         --param=tsan-instrument-func-entry-exit=0)
+         --param=tsan-instrument-func-entry-exit=0 --param=tsan-distinguish-volatile=1)
   endif()
   set(${variable} ${options} PARENT_SCOPE)
 endfunction()

@@ -72,7 +72,21 @@ std::uint64_t permuted(std::uint64_t i, std::uint64_t n, std::uint64_t seed) {
 // ------------------------------------------------------------------------------------------------
 // Shared memory
 
-Arena::Arena() : bytes_(rounded_up(max_shared_bytes, guard_bytes) + 2 * guard_bytes) {
+namespace {
+
+/// So much lies between variables, if something watches that is to notice an index too large.
+#ifdef CUDA_ON_CPU_ADDRESS_SANITIZER
+constexpr std::size_t least_gap = 64;
+#else
+constexpr std::size_t least_gap = 0;
+#endif
+
+}  // namespace
+
+Arena::Arena()
+    : gap_(observer == nullptr ? least_gap : std::max(least_gap, std::size_t{64})),
+      bytes_(rounded_up(max_shared_bytes + SharedMemory::entries * gap_, guard_bytes) +
+             2 * guard_bytes) {
   void* const pages =
       mmap(nullptr, bytes_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (pages == MAP_FAILED) throw std::bad_alloc();
@@ -100,12 +114,7 @@ void Arena::start_block(std::size_t dynamic_bytes) {
 }
 
 char* Arena::place(std::size_t bytes, std::size_t alignment) {
-#ifdef CUDA_ON_CPU_ADDRESS_SANITIZER
-  constexpr std::size_t red_zone = 64;
-#else
-  constexpr std::size_t red_zone = 0;
-#endif
-  const std::size_t offset = rounded_up(static_cast<std::size_t>(next_ - begin_) + red_zone,
+  const std::size_t offset = rounded_up(static_cast<std::size_t>(next_ - begin_) + gap_,
                                         std::max<std::size_t>(alignment, 16));
   char* const place = begin_ + offset;
   static_bytes_ += bytes;
@@ -158,6 +167,7 @@ char* place_shared(const char* name, std::size_t bytes, std::size_t alignment, u
       });
     }
     entry = {arena.table.block, arena.place(bytes, alignment)};
+    if (observer != nullptr) observer->placed(worker->block(), name, entry.address, bytes);
   }
   return entry.address;
 }
@@ -919,6 +929,24 @@ unsigned thread_in_block() {
   return in_kernel("a warp function", {}).running()->thread;
 }
 
+namespace {
+
+/// A copy to shared memory begins, and from here on nobody else may touch its target.
+void note_copy(const AsyncCopy& copy, const void* called_from) {
+  if (observer == nullptr) return;
+  const auto begin = reinterpret_cast<std::uintptr_t>(copy.to);
+  for (unsigned i = 0; i < copy.bytes; i += 4) {
+    Access access{};
+    access.address = begin + i;
+    access.instruction = reinterpret_cast<std::uintptr_t>(called_from) - 1;
+    access.bytes = std::min(4U, copy.bytes - i);
+    access.writes = true;
+    observer->access(*this_worker->running(), access);
+  }
+}
+
+}  // namespace
+
 void begin_async_copy(const AsyncCopy& copy, Place place) {
   Worker& worker = in_kernel("__pipeline_memcpy_async", place);
   const auto is_aligned = [&](const void* address) {
@@ -947,6 +975,7 @@ void begin_async_copy(const AsyncCopy& copy, Place place) {
       });
     }
   }
+  note_copy(copy, __builtin_return_address(0));
   std::memset(copy.to, 0xff, copy.bytes);
   fiber.copies.push_back(copy);
 }
@@ -1010,7 +1039,10 @@ std::uint64_t* tile_values(unsigned size) {
 
 void begin_barrier_copy(const void* barrier, const AsyncCopy& copy) {
   Worker& worker = in_kernel("memcpy_async", {});
-  if (worker.block().arena->contains(copy.to)) std::memset(copy.to, 0xff, copy.bytes);
+  if (worker.block().arena->contains(copy.to)) {
+    note_copy(copy, __builtin_return_address(0));
+    std::memset(copy.to, 0xff, copy.bytes);
+  }
   worker.barrier_copies.emplace_back(barrier, copy);
 }
 
@@ -1046,6 +1078,7 @@ void end_beyond_launch_bound(unsigned bound) {
 
 void fence() {
   std::atomic_thread_fence(std::memory_order_seq_cst);
+  if (observer != nullptr && runs_in_kernel()) observer->fenced(this_worker->block());
 }
 
 bool runs_in_kernel() {

@@ -201,8 +201,9 @@ cudaError_t allocate(void** pointer, std::size_t bytes, MemoryKind kind, Place p
   if (settings().protect && all.readers == 0) set_protection(allocation, PROT_NONE);
   *pointer = at(allocation.begin);
   all.allocations[allocation.pages] = allocation;
-  if (observer != nullptr && kind == MemoryKind::device) {
-    observer->allocated(allocation.begin, bytes);
+  if (observer != nullptr) {
+    ++observer->allocations;
+    if (kind == MemoryKind::device) observer->allocated(allocation.begin, bytes);
   }
   return cudaSuccess;
 }
@@ -412,6 +413,7 @@ int share_allocation(std::uintptr_t begin) {
     return -1;
   }
   found->shared_file = file;
+  note_filled(at(begin), found->bytes);  // perhaps by the other process, which nobody watches
   return file;
 }
 
@@ -435,6 +437,7 @@ void* import_allocation(int file, std::size_t bytes, std::size_t offset, int dev
   const std::lock_guard lock(memory().mutex);
   if (settings().protect) set_protection(allocation, PROT_NONE);
   memory().allocations[allocation.pages] = allocation;
+  if (observer != nullptr) ++observer->allocations;
   return at(allocation.begin);
 }
 
@@ -476,6 +479,7 @@ cudaError_t cudaHostRegister(void* pointer, std::size_t bytes, unsigned flags) {
   const std::lock_guard lock(memory().mutex);
   if (find(allocation.begin) != nullptr) return record(cudaErrorHostMemoryAlreadyRegistered);
   memory().allocations[allocation.pages] = allocation;
+  if (observer != nullptr) ++observer->allocations;
   return cudaSuccess;
 }
 
@@ -484,6 +488,10 @@ cudaError_t cudaHostUnregister(void* pointer) {
   const std::lock_guard lock(memory().mutex);
   const Allocation* const found = find(reinterpret_cast<std::uintptr_t>(pointer));
   if (found == nullptr || !found->registered) return record(cudaErrorHostMemoryNotRegistered);
+  if (observer != nullptr) {
+    ++observer->frees;
+    observer->freed(found->begin);
+  }
   memory().allocations.erase(found->pages);
   return cudaSuccess;
 }

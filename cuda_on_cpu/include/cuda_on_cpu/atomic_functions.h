@@ -11,11 +11,25 @@
 
 namespace cuda_on_cpu {
 
+/// What watches a program is told the truth: that they order nothing by themselves.
+constexpr int atomic_order =
+#ifdef CUDA_ON_CPU_OBSERVED
+    __ATOMIC_RELAXED;
+#else
+    __ATOMIC_ACQ_REL;
+#endif
+constexpr int atomic_failure_order =
+#ifdef CUDA_ON_CPU_OBSERVED
+    __ATOMIC_RELAXED;
+#else
+    __ATOMIC_ACQUIRE;
+#endif
+
 /// Compares and exchanges. @return what was there before.
 template <class T>
 T atomic_exchange_if(T* address, T compare, T value) {
-  const bool is_equal = __atomic_compare_exchange_n(address, &compare, value, false,
-                                                    __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+  const bool is_equal = __atomic_compare_exchange_n(address, &compare, value, false, atomic_order,
+                                                    atomic_failure_order);
   note_attempt(!is_equal || compare == value);
   return compare;
 }
@@ -34,8 +48,8 @@ T atomic_update(T* address, Operation operation) {
     const T changed = operation(value);
     Bits after;
     __builtin_memcpy(&after, &changed, sizeof(T));
-    if (__atomic_compare_exchange_n(place, &before, after, false, __ATOMIC_ACQ_REL,
-                                    __ATOMIC_ACQUIRE)) {
+    if (__atomic_compare_exchange_n(place, &before, after, false, atomic_order,
+                                    atomic_failure_order)) {
       note_attempt(before == after);
       return value;
     }
@@ -55,17 +69,17 @@ T atomic_update(T* address, Operation operation) {
   inline T name##_system(T* address, T operand) {                                \
     return name(address, operand);                                               \
   }
-#define CUDA_ON_CPU_NATIVE_ATOMIC(name, T, builtin, same)      \
-  inline T name(T* address, T operand) {                       \
-    const T old = builtin(address, operand, __ATOMIC_ACQ_REL); \
-    cuda_on_cpu::note_attempt(same);                           \
-    return old;                                                \
-  }                                                            \
-  inline T name##_block(T* address, T operand) {               \
-    return name(address, operand);                             \
-  }                                                            \
-  inline T name##_system(T* address, T operand) {              \
-    return name(address, operand);                             \
+#define CUDA_ON_CPU_NATIVE_ATOMIC(name, T, builtin, same)               \
+  inline T name(T* address, T operand) {                                \
+    const T old = builtin(address, operand, cuda_on_cpu::atomic_order); \
+    cuda_on_cpu::note_attempt(same);                                    \
+    return old;                                                         \
+  }                                                                     \
+  inline T name##_block(T* address, T operand) {                        \
+    return name(address, operand);                                      \
+  }                                                                     \
+  inline T name##_system(T* address, T operand) {                       \
+    return name(address, operand);                                      \
   }
 #define CUDA_ON_CPU_INTEGER_ATOMICS(T)                                                \
   CUDA_ON_CPU_NATIVE_ATOMIC(atomicAdd, T, __atomic_fetch_add, operand == 0)           \

@@ -74,12 +74,16 @@ class Arena {
     return address >= pages_ && address < pages_ + bytes_;
   }
   std::size_t static_bytes() const { return static_bytes_; }
+  /// All of it, with the pages around.
+  const char* pages() const { return pages_; }
+  std::size_t page_bytes() const { return bytes_; }
 
   SharedMemory table{};
 
  private:
+  std::size_t gap_;  ///< between variables
+  std::size_t bytes_;
   char* pages_ = nullptr;
-  std::size_t bytes_ = 0;
   char* begin_ = nullptr;
   char* end_ = nullptr;
   char* next_ = nullptr;

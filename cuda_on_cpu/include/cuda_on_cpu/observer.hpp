@@ -14,13 +14,14 @@
 
 namespace cuda_on_cpu {
 
-/// Global memory that has been accessed: an allocation with its pages. Numbers are never given
-/// twice.
+/// Global memory that has been accessed: an allocation with its pages, or the program's variables.
+/// Numbers are never given twice.
 struct MemoryRange {
   std::uintptr_t begin;   ///< of its pages
   std::uintptr_t end;     ///< of its pages
   std::uintptr_t origin;  ///< where the allocation itself begins
   unsigned number;
+  bool of_variables = false;  ///< those outside of functions, such as __device__ ones
 };
 
 /// One access of one thread.
@@ -28,8 +29,11 @@ struct Access {
   std::uintptr_t address;
   std::uintptr_t instruction;  ///< the address that the compiler's call returns to
   unsigned bytes;
-  bool writes;
+  bool reads;
+  bool writes;  ///< an atomic function may do both
   bool is_atomic;
+  bool is_volatile;
+  bool releases;             ///< an atomic write that orders what came before, without a fence
   const MemoryRange* range;  ///< of global memory; null for shared memory
 
   bool is_shared() const { return range == nullptr; }
@@ -56,6 +60,11 @@ class Observer {
   virtual void ordered_otherwise() = 0;
   virtual void thread_exited(const Block& block, unsigned thread) = 0;
 
+  /// A thread of the block has executed __threadfence() or a relative.
+  virtual void fenced(const Block& /*block*/) {}
+  /// A __shared__ variable has been given its place.
+  virtual void placed(const Block& /*block*/, const char* /*name*/, const char* /*begin*/,
+                      std::size_t /*bytes*/) {}
   /// Memory of the device is there. Nobody has written it.
   virtual void allocated(std::uintptr_t /*begin*/, std::size_t /*bytes*/) {}
   /// It is gone, and others may get its addresses.
@@ -63,7 +72,9 @@ class Observer {
   /// A copy or a fill has written memory.
   virtual void filled(std::uintptr_t /*begin*/, std::size_t /*bytes*/) {}
 
-  std::uint64_t frees = 0;  ///< how often memory has been freed
+  std::uint64_t allocations = 0;   ///< how often memory has become known
+  std::uint64_t frees = 0;         ///< how often it has been freed
+  bool watches_variables = false;  ///< wants accesses to variables outside of functions, too
 };
 
 /// The observer; null unless the program's kernels report their accesses and the environment

@@ -150,9 +150,9 @@ expect 2 'Which program' --check
 expect 1 'library.cu:1: <thrust/sort.h> belongs to Thrust' library.cu --check
 
 expect 0 '' --check "a folder/right.cu" -DFACTOR=2
-grep -q '^Nothing was found in 7 runs' <<<"$output"
+grep -q '^Nothing was found in 8 runs' <<<"$output"
 expect 0 '' hello.cu --check
-grep -q '^Nothing was found in 7 runs. They print the same lines in different orders' <<<"$output"
+grep -q '^Nothing was found in 8 runs. They print the same lines in different orders' <<<"$output"
 expect 1 '' sorts.cu --check
 grep -q 'prints different output' <<<"$output"
 expect 1 '' unset.cu --check

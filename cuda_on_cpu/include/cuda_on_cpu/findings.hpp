@@ -1,0 +1,37 @@
+/// @file
+/// What the checks of accesses have found: the sentences, and the end of the launch.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "cuda_on_cpu/observer.hpp"
+
+namespace cuda_on_cpu {
+
+/// An access that is wrong, or that it is in conflict with.
+struct Culprit {
+  std::uint64_t block;  ///< counted through the grid
+  unsigned thread;      ///< counted through the block
+  std::uintptr_t instruction;
+  bool writes;
+  bool is_atomic;
+};
+
+/// Part of an arena that a variable has, or the launch's dynamic part.
+struct SharedVariable {
+  const char* name;  ///< null for the dynamic part
+  std::uintptr_t begin;
+  std::size_t bytes;
+};
+
+/// Ends the launch with a sentence about an access of the running thread or of an earlier one,
+/// unless another mistake has come before. Gives up the stack.
+[[noreturn]] void end_by_race(const Culprit& later, const Culprit& earlier);
+[[noreturn]] void end_by_unwritten(const Culprit& reader, std::uintptr_t address, bool is_shared);
+/// @param address the first byte that is outside.
+[[noreturn]] void end_beyond_allocation(const Culprit& culprit, std::uintptr_t address);
+[[noreturn]] void end_beyond_variable(const Culprit& culprit, std::uintptr_t address,
+                                      const SharedVariable* nearest);
+
+}  // namespace cuda_on_cpu

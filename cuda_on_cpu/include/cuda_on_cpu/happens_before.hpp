@@ -1,0 +1,112 @@
+/// @file
+/// Happens-before: which of a thread's accesses are over, for certain, when another thread goes on.
+///
+/// Kernels run on one OS thread while they are watched, so that all that happens has an order, and
+/// a time: the number of events so far that order accesses. A barrier at time t orders all accesses
+/// before t. So a clock of one thread says, of each other thread, up to which time its accesses are
+/// known to be over; and since most events are about a whole block or a whole warp, few times say
+/// it all. Only lanes of a warp that wait for some of the others need vector clocks.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <new>
+
+#include "cuda_on_cpu/block.hpp"
+
+namespace cuda_on_cpu {
+
+/// How many events have ordered accesses so far. 0 is before everything.
+using Time = std::uint32_t;
+
+/// A thread of a launch: the number of its block, then its own in the block.
+using ThreadNumber = std::uint32_t;
+inline constexpr unsigned thread_bits = 10;  // for max_threads
+/// Of more blocks than that, several have one number: races between these are not seen.
+inline constexpr std::uint32_t max_blocks = 1U << (32 - thread_bits);
+
+/// What the lanes of a warp know about each other.
+struct WarpClock {
+  using Row = std::array<Time, 32>;  ///< what a lane knows about the others
+
+  Time together = 0;  ///< when all lanes were last at the same exchange
+  std::unique_ptr<std::array<Row, 32>> rows;
+
+  bool is_over(Time time, unsigned other, unsigned lane) const {
+    return time < together || (rows != nullptr && time < (*rows)[lane][other]);
+  }
+
+  /// These lanes have met: what one of them knew, all know now. Where the host has no memory, all
+  /// lanes count as having met.
+  void meet(unsigned lanes, unsigned all, Time now) {
+    if (lanes != all && rows == nullptr) rows.reset(new (std::nothrow) std::array<Row, 32>{});
+    if (lanes == all || rows == nullptr) {
+      together = now;
+      return;
+    }
+    Row known{};
+    for (unsigned lane = 0; lane < 32; ++lane) {
+      if ((lanes >> lane & 1U) == 0) continue;
+      for (unsigned other = 0; other < 32; ++other) {
+        known[other] = std::max(known[other], (*rows)[lane][other]);
+      }
+    }
+    for (unsigned lane = 0; lane < 32; ++lane) {
+      if ((lanes >> lane & 1U) != 0) known[lane] = now;
+    }
+    for (unsigned lane = 0; lane < 32; ++lane) {
+      if ((lanes >> lane & 1U) != 0) (*rows)[lane] = known;
+    }
+  }
+};
+
+/// What the threads of a block know.
+struct BlockClock {
+  std::uint32_t number = 0;   ///< of the block
+  Time barrier = 0;           ///< when all its threads last met
+  Time fence = 0;             ///< when one of them last executed a __threadfence()
+  Time acquired_by_all = 0;   ///< like `acquired`
+  bool has_acquired = false;  ///< whether there is anything in `acquired`
+  std::array<WarpClock, max_warps> warps;
+  /// By atomic operations: the accesses of all threads before that time are over.
+  std::array<Time, max_threads> acquired{};
+
+  void start(std::uint32_t block_number, Time now) {
+    number = block_number;
+    barrier = now;
+    fence = 0;
+    acquired_by_all = 0;
+    if (has_acquired) acquired.fill(0);
+    has_acquired = false;
+  }
+
+  void pass_barrier(Time now) {
+    barrier = now;
+    if (!has_acquired) return;
+    acquired_by_all =
+        std::max(acquired_by_all, *std::max_element(acquired.begin(), acquired.end()));
+  }
+
+  void meet(unsigned warp, unsigned lanes, unsigned all, Time now) {
+    warps[warp].meet(lanes, all, now);
+    if (!has_acquired) return;
+    Time* const of_warp = &acquired[std::size_t{warp} * 32];
+    Time latest = 0;
+    for (unsigned lane = 0; lane < 32; ++lane) {
+      if ((lanes >> lane & 1U) != 0) latest = std::max(latest, of_warp[lane]);
+    }
+    for (unsigned lane = 0; lane < 32; ++lane) {
+      if ((lanes >> lane & 1U) != 0) of_warp[lane] = latest;
+    }
+  }
+
+  void acquire(unsigned thread, Time time) {
+    if (time <= acquired[thread]) return;
+    acquired[thread] = time;
+    has_acquired = true;
+  }
+};
+
+}  // namespace cuda_on_cpu

@@ -1,0 +1,123 @@
+#include "cuda_on_cpu/findings.hpp"
+
+#include <cstdio>
+
+#include "cuda_on_cpu/diagnose.hpp"
+#include "cuda_on_cpu/memory.hpp"
+
+namespace cuda_on_cpu {
+namespace {
+
+uint3 index_of(std::uint64_t number, dim3 extents) {
+  return {static_cast<unsigned>(number % extents.x),
+          static_cast<unsigned>(number / extents.x % extents.y),
+          static_cast<unsigned>(number / extents.x / extents.y)};
+}
+
+uint3 block_of(const Culprit& culprit) {
+  return index_of(culprit.block, this_worker->launch().configuration.grid);
+}
+uint3 thread_of(const Culprit& culprit) {
+  return index_of(culprit.thread, this_worker->launch().configuration.block);
+}
+
+/// Everything that has to be destroyed is so before the stack is given up.
+template <class Sentence>
+[[noreturn, gnu::noinline]] void end(cudaError_t error, const Culprit& culprit,
+                                     const Sentence& sentence) {
+  Worker& worker = *this_worker;
+  if (worker.launch().fail(error)) {
+    const std::string place = place_of_instruction(culprit.instruction);
+    report((place.empty() ? "" : place + ": ") +
+           running_thread(worker.launch(), block_of(culprit), thread_of(culprit)) + ": " +
+           sentence());
+  }
+  worker.abandon(error);
+}
+
+std::string hexadecimal(std::uintptr_t address) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%#lx", static_cast<unsigned long>(address));
+  return text;
+}
+
+std::string verb(const Culprit& culprit) {
+  if (!culprit.writes) return "reads";
+  return culprit.is_atomic ? "changes atomically" : "writes";
+}
+std::string participle(const Culprit& culprit) {
+  if (!culprit.writes) return "read";
+  return culprit.is_atomic ? "changed atomically" : "written";
+}
+
+/// What would have ordered the two accesses.
+std::string cure(const Culprit& later, const Culprit& earlier) {
+  if (later.block != earlier.block) {
+    return "nothing orders blocks of a launch but atomic functions, after a __threadfence().";
+  }
+  const bool in_warp = later.thread / 32 == earlier.thread / 32;
+  return std::string("nothing orders the two: a ") +
+         (in_warp ? "__syncthreads() or __syncwarp()" : "__syncthreads()") +
+         " between them is missing.";
+}
+
+std::string describe_race(const Culprit& later, const Culprit& earlier) {
+  const std::string place = place_of_instruction(earlier.instruction);
+  std::string whom = "thread " + to_string(thread_of(earlier));
+  if (later.block != earlier.block) whom = "block " + to_string(block_of(earlier)) + ", " + whom;
+  return verb(later) + " what " + whom + " has " + participle(earlier) +
+         (place.empty() ? "" : " in " + place) + ", and " + cure(later, earlier);
+}
+
+std::string describe_unwritten(const Culprit& reader, std::uintptr_t address, bool is_shared) {
+  const std::string what = reader.writes ? "changes " : "reads ";
+  if (is_shared) return what + "shared memory that no thread of the block has written.";
+  const std::optional<Allocation> found = find_allocation(address);
+  if (!found) return what + "memory that nobody has written.";
+  return what + "byte " + std::to_string(address - found->begin) + " of the " +
+         counted(found->bytes, "byte") + " allocated in " + to_string(found->place) +
+         ", which nobody has written.";
+}
+
+std::string describe_beyond(std::uintptr_t address, const SharedVariable* nearest) {
+  if (nearest == nullptr) {
+    return "outside of shared memory: the launch gave it no dynamic part.";
+  }
+  const bool is_before = address < nearest->begin;
+  const std::uintptr_t distance =
+      is_before ? nearest->begin - address : address - nearest->begin - nearest->bytes;
+  return counted(distance, "byte") +
+         (is_before ? " before the beginning of " : " beyond the end of ") + "the " +
+         counted(nearest->bytes, "byte") + " of " +
+         (nearest->name == nullptr
+              ? "dynamic shared memory that the launch gave."
+              : "the __shared__ variable '" + std::string(nearest->name) + "'.");
+}
+
+}  // namespace
+
+void end_by_race(const Culprit& later, const Culprit& earlier) {
+  end(cudaErrorLaunchFailure, later, [&] { return describe_race(later, earlier); });
+}
+
+void end_by_unwritten(const Culprit& reader, std::uintptr_t address, bool is_shared) {
+  end(cudaErrorLaunchFailure, reader,
+      [&] { return describe_unwritten(reader, address, is_shared); });
+}
+
+void end_beyond_allocation(const Culprit& culprit, std::uintptr_t address) {
+  end(cudaErrorIllegalAddress, culprit, [&] {
+    return verb(culprit) + " address " + hexadecimal(address) + ", " + describe_address(address) +
+           ".";
+  });
+}
+
+void end_beyond_variable(const Culprit& culprit, std::uintptr_t address,
+                         const SharedVariable* nearest) {
+  end(cudaErrorIllegalAddress, culprit, [&] {
+    return verb(culprit) + " address " + hexadecimal(address) + ", " +
+           describe_beyond(address, nearest);
+  });
+}
+
+}  // namespace cuda_on_cpu

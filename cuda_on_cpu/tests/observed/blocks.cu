@@ -1,0 +1,111 @@
+// Blocks of a launch. Variant 0 is right; the others make one mistake each, at the lines that say so.
+#include <cooperative_groups.h>
+#include <cstdlib>
+
+namespace cg = cooperative_groups;
+constexpr int threads = 64;
+constexpr int blocks = 4;
+
+__device__ unsigned arrived = 0;
+__device__ float largest = 0;
+
+__global__ void add_up(int variant, const float* x, float* y) {
+  const float own = x[blockIdx.x];
+  if (threadIdx.x != 0) return;
+  if (variant == 1) {
+    *y += own;  // 1: race
+  } else {
+    atomicAdd(y, own);
+  }
+  if (variant == 8) {
+    if (largest < own + blockIdx.x) largest = own + blockIdx.x;  // 8: race
+  }
+}
+
+__global__ void differences(int variant, const float* x, float* y) {
+  const int i = blockIdx.x * threads + threadIdx.x;
+  y[i] = x[i] - 1;  // 2: race
+  if (variant == 2 && threadIdx.x == threads - 1 && blockIdx.x == 1) {
+    y[i + 1] = x[i];  // 2: race
+  }
+}
+
+// The last block adds up what all have computed.
+__global__ void sum(int variant, const float* x, float* parts, float* y) {
+  __shared__ bool is_last;
+  const float own = x[blockIdx.x * threads + threadIdx.x];
+  if (threadIdx.x == 0) {
+    parts[blockIdx.x] = own;  // 3: race, 5: race
+    if (variant != 3) __threadfence();
+    unsigned before;
+    if (variant == 4) {
+      before = arrived++;  // 4: race
+    } else {
+      before = atomicAdd(&arrived, 1U);
+    }
+    is_last = before == gridDim.x - 1;
+  }
+  __syncthreads();
+  if (variant != 5 && !is_last) return;
+  float all = 0;
+  for (int i = 0; i < gridDim.x; ++i) {
+    if (variant != 5 || i == (blockIdx.x + 1) % gridDim.x) all += parts[i];  // 3: race, 5: race
+  }
+  if (threadIdx.x == 0 && is_last) {
+    *y = all;
+    arrived = 0;
+  }
+}
+
+__global__ void histogram(int variant, const unsigned char* pixels, int* bins) {
+  const int bin = pixels[blockIdx.x * threads + threadIdx.x];
+  if (variant == 6) {
+    bins[bin % 2]++;  // 6: race
+  } else {
+    atomicAdd(&bins[bin], 1);
+  }
+}
+
+// Neighbouring bytes belong to different threads, at the borders to different blocks.
+__global__ void invert(int variant, const unsigned char* pixels, unsigned char* y) {
+  const int i = blockIdx.x * (threads - 1) + threadIdx.x;
+  if (threadIdx.x == threads - 1 && variant != 7) return;
+  y[i] = 255 - pixels[i + blockIdx.x % 2];  // 7: race
+}
+
+__global__ void two_steps(int variant, float* x, float* y) {
+  const int i = blockIdx.x * threads + threadIdx.x;
+  x[i] = i;  // 9: race
+  if (variant != 9) cg::this_grid().sync();
+  y[i] = x[(i + threads) % (blocks * threads)];  // 9: race
+}
+
+int main(int, char** arguments) {
+  int variant = std::atoi(arguments[1]);
+  const int n = blocks * threads;
+  float *x, *y, *parts;
+  unsigned char *pixels, *inverted;
+  int* bins;
+  cudaMalloc(&x, n * sizeof(float));
+  cudaMalloc(&y, n * sizeof(float));
+  cudaMalloc(&parts, blocks * sizeof(float));
+  cudaMalloc(&pixels, n);
+  cudaMalloc(&inverted, n);
+  cudaMalloc(&bins, 256 * sizeof(int));
+  cudaMemset(x, 0, n * sizeof(float));
+  cudaMemset(y, 0, n * sizeof(float));
+  cudaMemset(parts, 0, blocks * sizeof(float));
+  unsigned char host[n];
+  for (int i = 0; i < n; ++i) host[i] = i * i;
+  cudaMemcpy(pixels, host, n, cudaMemcpyHostToDevice);
+  cudaMemset(bins, 0, 256 * sizeof(int));
+  add_up<<<blocks, threads>>>(variant, x, y);
+  differences<<<blocks, threads>>>(variant, x, y);
+  sum<<<blocks, threads>>>(variant, x, parts, y);
+  sum<<<blocks, threads>>>(variant, x, parts, y);
+  histogram<<<blocks, threads>>>(variant, pixels, bins);
+  invert<<<blocks, threads>>>(variant, pixels, inverted);
+  void* parameters[] = {&variant, &x, &y};
+  cudaLaunchCooperativeKernel((void*)two_steps, dim3(blocks), dim3(threads), parameters, 0, 0);
+  return cudaDeviceSynchronize() == cudaSuccess ? 0 : 1;
+}

@@ -1,0 +1,76 @@
+// Indices too large and too small, by one. Variant 0 is right; the others make one mistake each, at the lines that say
+// so.
+#include <cstdlib>
+
+constexpr int n = 1001;
+
+__global__ void copy(int variant, const float* x, float* y) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= n) return;
+  const int from = variant == 1 ? i + 1 : (variant == 3 ? i - 1 : i);
+  const float value = x[from];  // 1: beyond, 3: beyond
+  const int to = variant == 2 ? i + 1 : (variant == 4 ? i - 1 : i);
+  y[to] = value;  // 2: beyond, 4: beyond
+}
+
+__global__ void in_shared(int variant, float* y) {
+  __shared__ float first[10];
+  __shared__ float second[10];
+  extern __shared__ float dynamic[];
+  const int t = threadIdx.x;
+  first[variant == 5 ? t + 1 : t] = 1;  // 5: beyond
+  second[t] = 2;
+  dynamic[variant == 6 ? t + 1 : t] = 3;  // 6: beyond
+  __syncthreads();
+  y[t] = first[variant == 7 ? t + 1 : t] +  // 7: beyond
+         second[variant == 8 ? t - 1 : t] +  // 8: beyond
+         dynamic[t];
+}
+
+__global__ void bytes(int variant, const char* x, char* y) {
+  const int i = threadIdx.x + (variant == 9 ? 1 : 0);
+  y[threadIdx.x] = x[i];  // 9: beyond
+}
+
+__global__ void vectors(int variant, const float* x, float4* y) {
+  const int from = variant == 10 ? 4 * threadIdx.x + 1000 : 4 * threadIdx.x;
+  const float4 value = *reinterpret_cast<const float4*>(x + from);  // 10: beyond
+  y[threadIdx.x] = value;
+}
+
+__global__ void unaligned(int variant, const float* x, float2* y) {
+  __shared__ float part[34];
+  part[threadIdx.x] = x[threadIdx.x];
+  if (threadIdx.x < 2) part[threadIdx.x + 32] = 0;
+  __syncthreads();
+  const int odd = variant == 11 ? 1 : 0;
+  const float2 value = *reinterpret_cast<const float2*>(x + 2 * threadIdx.x + odd);  // 11: misaligned
+  const int odd_in_part = variant == 12 ? 1 : 0;
+  const float2 other = *reinterpret_cast<float2*>(part + threadIdx.x / 2 * 2 + odd_in_part);  // 12: misaligned
+  y[threadIdx.x] = {value.x + other.x, value.y + other.y};
+}
+
+// More than is filled with NaNs.
+__global__ void large(int variant, size_t elements, float* x) {
+  x[elements - (variant == 13 ? 0 : 1)] = 1;  // 13: beyond
+}
+
+int main(int, char** arguments) {
+  const int variant = std::atoi(arguments[1]);
+  float *x, *y, *much;
+  char* text;
+  const size_t elements = (80UL << 20) / sizeof(float) + 3;
+  cudaMalloc(&x, n * sizeof(float));
+  cudaMalloc(&y, n * sizeof(float));
+  cudaMalloc(&text, 33);
+  cudaMalloc(&much, elements * sizeof(float));
+  cudaMemset(x, 0, n * sizeof(float));
+  cudaMemset(text, 0, 33);
+  copy<<<8, 128>>>(variant, x, y);
+  in_shared<<<1, 10, 10 * sizeof(float)>>>(variant, y);
+  bytes<<<1, 33>>>(variant, text, reinterpret_cast<char*>(y));
+  vectors<<<1, 4>>>(variant, x, reinterpret_cast<float4*>(y));
+  unaligned<<<1, 32>>>(variant, x, reinterpret_cast<float2*>(y));
+  large<<<1, 1>>>(variant, elements, much);
+  return cudaDeviceSynchronize() == cudaSuccess ? 0 : 1;
+}
