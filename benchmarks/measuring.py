@@ -69,7 +69,7 @@ def run(command, limit=120, env=None, name=None):
     try:
         process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                    stderr=subprocess.PIPE, text=True, env=env)
-    except FileNotFoundError:
+    except (FileNotFoundError, PermissionError):
         raise Failed(f"`{words[0]}` is not there") from None
     try:
         output, errors = process.communicate(timeout=limit)

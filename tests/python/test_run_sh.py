@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Tests of ./run.sh plot and ./run.sh convert: from any folder, and without any package."""
 
-import os
 import pathlib
+import shutil
 import unittest
 
 from support import REPOSITORY, Case, made_up  # first: it sets the paths
@@ -35,9 +35,7 @@ class RunSh(Case):
         tools = self.folder / "bin"
         tools.mkdir()
         for name in ("bash", "dirname", "nproc", "env"):
-            found = next(path for folder in os.environ["PATH"].split(":")
-                         if (path := pathlib.Path(folder) / name).exists())
-            (tools / name).symlink_to(found)
+            (tools / name).symlink_to(shutil.which(name))
         python = tools / "python3"
         python.write_text('#!/usr/bin/env bash\n[[ "$*" != *"import h5py"* ]] || exit 1\n'
                           'exec /usr/bin/python3 -S "$@"\n')
