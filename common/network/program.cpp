@@ -21,7 +21,7 @@ constexpr Use use_of(const Updates<Kind>& /*operand*/) {
 
 /// Calls `visit(operand, use)` for each operand of an operation, const or not.
 template <typename AnyOperation, typename Visit>
-void visit_operands(AnyOperation& operation, const Visit& visit) {
+void walk_operands(AnyOperation& operation, const Visit& visit) {
   const auto visit_one = [&](auto& operand) {
     if (operand) visit(operand, use_of(operand));
   };
@@ -64,12 +64,12 @@ ValueId Program::memory_of(ValueId id) const {
   return id;
 }
 
-void for_each_operand(const Operation& operation, const std::function<void(ValueId, Use)>& visit) {
-  visit_operands(operation, visit);
+void visit_operands(const Operation& operation, const VisitOperand& visit) {
+  walk_operands(operation, visit);
 }
 
-void for_each_operand(Operation& operation, const std::function<void(ValueId&, Use)>& visit) {
-  visit_operands(operation, visit);
+void replace_operands(Operation& operation, const ReplaceOperand& visit) {
+  walk_operands(operation, visit);
 }
 
 const char* name_of(const Operation& operation) {

@@ -49,11 +49,27 @@ struct Program {
 /// How an operation uses an operand.
 enum class Use : std::uint8_t { reads, writes, updates };
 
+/// What is called for an operand. By reference, so that a walk over a program allocates nothing.
+using VisitOperand = std::function<void(ValueId, Use)>;
+/// Likewise, for an operand that may be replaced.
+using ReplaceOperand = std::function<void(ValueId&, Use)>;
+
+/// Implementation of for_each_operand().
+void visit_operands(const Operation& operation, const VisitOperand& visit);
+/// Likewise.
+void replace_operands(Operation& operation, const ReplaceOperand& visit);
+
 /// Calls `visit(operand, use)` for each operand that is present.
-void for_each_operand(const Operation& operation, const std::function<void(ValueId, Use)>& visit);
+template <typename Visit>
+void for_each_operand(const Operation& operation, const Visit& visit) {
+  visit_operands(operation, std::cref(visit));
+}
 
 /// Likewise, of an operation whose operands `visit` may replace.
-void for_each_operand(Operation& operation, const std::function<void(ValueId&, Use)>& visit);
+template <typename Visit>
+void for_each_operand(Operation& operation, const Visit& visit) {
+  replace_operands(operation, std::cref(visit));
+}
 
 /// The name of an operation: "gemm".
 const char* name_of(const Operation& operation);

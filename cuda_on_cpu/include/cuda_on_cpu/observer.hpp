@@ -47,9 +47,13 @@ class Observer {
   Observer(const Observer&) = delete;
   Observer& operator=(const Observer&) = delete;
 
+  /// A launch begins; all that follows is about it.
   virtual void start_launch(const RunningLaunch& launch) = 0;
+  /// All its blocks have ended, or one has failed.
   virtual void end_launch(RunningLaunch& launch) = 0;
+  /// The block's first thread is about to start.
   virtual void start_block(const Block& block) = 0;
+  /// The thread that the fiber runs is about to access memory.
   virtual void access(const Fiber& fiber, const Access& access) = 0;
   /// All threads of the block have come to its barrier.
   virtual void passed_barrier(const Block& block) = 0;
@@ -58,6 +62,7 @@ class Observer {
   /// Something has ordered the accesses of some threads in a way that is not looked into: a barrier
   /// of the grid or of a tile, a cuda::barrier.
   virtual void ordered_otherwise() = 0;
+  /// A thread of the block has ended.
   virtual void thread_exited(const Block& block, unsigned thread) = 0;
 
   /// A thread of the block has executed __threadfence() or a relative.
