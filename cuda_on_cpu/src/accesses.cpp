@@ -114,6 +114,17 @@ inline void note(const volatile void* pointer, unsigned bytes, Kind kind, void* 
                     kind.writes, kind.is_atomic, kind.is_volatile, kind.releases, range});
 }
 
+constexpr bool releases(int order) {
+  return order == __ATOMIC_RELEASE || order == __ATOMIC_ACQ_REL || order == __ATOMIC_SEQ_CST;
+}
+
+/// A compare-and-swap that fails does not write.
+template <class T>
+inline void note_swap(volatile T* object, T expected, int order, void* called_from) {
+  const bool writes = __atomic_load_n(object, __ATOMIC_SEQ_CST) == expected;
+  note(object, sizeof(T), {true, writes, true, false, writes && releases(order)}, called_from);
+}
+
 /// Accesses to objects of other sizes, as the widest that a GPU would take.
 void note_range(const void* begin, std::size_t bytes, Kind kind, void* called_from) {
   const auto address = reinterpret_cast<std::uintptr_t>(begin);
@@ -122,10 +133,6 @@ void note_range(const void* begin, std::size_t bytes, Kind kind, void* called_fr
   for (std::size_t i = 0; i < bytes; i += step) {
     note(static_cast<const char*>(begin) + i, static_cast<unsigned>(step), kind, called_from);
   }
-}
-
-constexpr bool releases(int order) {
-  return order == __ATOMIC_RELEASE || order == __ATOMIC_ACQ_REL || order == __ATOMIC_SEQ_CST;
 }
 
 /// Before main(), and before anything is allocated.
@@ -146,6 +153,7 @@ constexpr bool releases(int order) {
 using cuda_on_cpu::Kind;
 using cuda_on_cpu::note;
 using cuda_on_cpu::note_range;
+using cuda_on_cpu::note_swap;
 using cuda_on_cpu::releases;
 
 extern "C" {
@@ -234,19 +242,19 @@ void* __wrap_memset(void* to, int value, std::size_t bytes) {
   CUDA_ON_CPU_FETCH(bits, T, nand)                                                                 \
   int __tsan_atomic##bits##_compare_exchange_strong(volatile T* object, T* expected, T value,      \
                                                     int order, int /*failure*/) {                  \
-    CUDA_ON_CPU_NOTE_ATOMIC(T, true, true, order);                                                 \
+    note_swap(object, *expected, order, __builtin_return_address(0));                              \
     return __atomic_compare_exchange_n(object, expected, value, false, __ATOMIC_SEQ_CST,           \
                                        __ATOMIC_SEQ_CST);                                          \
   }                                                                                                \
   int __tsan_atomic##bits##_compare_exchange_weak(volatile T* object, T* expected, T value,        \
                                                   int order, int /*failure*/) {                    \
-    CUDA_ON_CPU_NOTE_ATOMIC(T, true, true, order);                                                 \
+    note_swap(object, *expected, order, __builtin_return_address(0));                              \
     return __atomic_compare_exchange_n(object, expected, value, false, __ATOMIC_SEQ_CST,           \
                                        __ATOMIC_SEQ_CST);                                          \
   }                                                                                                \
   T __tsan_atomic##bits##_compare_exchange_val(volatile T* object, T expected, T value, int order, \
                                                int /*failure*/) {                                  \
-    CUDA_ON_CPU_NOTE_ATOMIC(T, true, true, order);                                                 \
+    note_swap(object, expected, order, __builtin_return_address(0));                               \
     __atomic_compare_exchange_n(object, &expected, value, false, __ATOMIC_SEQ_CST,                 \
                                 __ATOMIC_SEQ_CST);                                                 \
     return expected;                                                                               \

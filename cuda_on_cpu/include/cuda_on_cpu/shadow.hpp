@@ -21,6 +21,7 @@ struct Record {
   static constexpr std::uint32_t writes = 1;
   static constexpr std::uint32_t is_atomic = 2;
   static constexpr std::uint32_t is_volatile = 4;
+  static constexpr std::uint32_t is_strong = is_atomic | is_volatile;
 
   Time time = 0;  ///< 0 for none
   ThreadNumber thread = 0;

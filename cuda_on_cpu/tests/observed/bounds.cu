@@ -34,8 +34,7 @@ __global__ void bytes(int variant, const char* x, char* y) {
 
 __global__ void vectors(int variant, const float* x, float4* y) {
   const int from = variant == 10 ? 4 * threadIdx.x + 1000 : 4 * threadIdx.x;
-  const float4 value = *reinterpret_cast<const float4*>(x + from);  // 10: beyond
-  y[threadIdx.x] = value;
+  y[threadIdx.x] = *reinterpret_cast<const float4*>(x + from);  // 10: beyond
 }
 
 __global__ void unaligned(int variant, const float* x, float2* y) {
@@ -44,10 +43,10 @@ __global__ void unaligned(int variant, const float* x, float2* y) {
   if (threadIdx.x < 2) part[threadIdx.x + 32] = 0;
   __syncthreads();
   const int odd = variant == 11 ? 1 : 0;
-  const float2 value = *reinterpret_cast<const float2*>(x + 2 * threadIdx.x + odd);  // 11: misaligned
+  const float value = reinterpret_cast<const float2*>(x + 2 * threadIdx.x + odd)->y;  // 11: misaligned
   const int odd_in_part = variant == 12 ? 1 : 0;
-  const float2 other = *reinterpret_cast<float2*>(part + threadIdx.x / 2 * 2 + odd_in_part);  // 12: misaligned
-  y[threadIdx.x] = {value.x + other.x, value.y + other.y};
+  const float other = reinterpret_cast<float2*>(part + threadIdx.x / 2 * 2 + odd_in_part)->y;  // 12: misaligned
+  y[threadIdx.x] = {value, other};
 }
 
 // More than is filled with NaNs.

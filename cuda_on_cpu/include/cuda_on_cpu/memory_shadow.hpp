@@ -1,0 +1,93 @@
+/// @file
+/// What is known about memory as a whole: allocations, and the arena of a block.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "cuda_on_cpu/findings.hpp"
+#include "cuda_on_cpu/observer.hpp"
+#include "cuda_on_cpu/shadow.hpp"
+
+namespace cuda_on_cpu {
+
+/// What is known about an allocation, or about the program's variables.
+struct GlobalShadow {
+  GlobalShadow(std::uintptr_t begin_address, std::size_t size, bool is_fresh, CellPool& pool)
+      : begin(begin_address), bytes(size), written(is_fresh ? size : 0), cells(begin, size, pool) {
+    if (!is_fresh) written.set_all();
+  }
+
+  bool contains(std::uintptr_t address, unsigned size) const {
+    return address - begin < bytes && address - begin + size <= bytes;
+  }
+
+  std::uintptr_t begin;
+  std::size_t bytes;
+  WrittenBytes written;
+  CellTable cells;
+};
+
+/// What is known about an arena and the block that runs in it.
+struct BlockShadow {
+  BlockShadow(const Arena& arena, CellPool& pool)
+      : begin(reinterpret_cast<std::uintptr_t>(arena.pages())),
+        bytes(arena.page_bytes()),
+        state(bytes + 16),
+        cells(begin, bytes, pool) {}
+
+  enum State : std::uint8_t { outside, unwritten, written };
+
+  void place(const char* name, std::uintptr_t address, std::size_t size) {
+    variables.push_back({name, address, size});
+    std::memset(&state[address - begin], unwritten, size);
+  }
+  void start() {
+    for (const SharedVariable& variable : variables) {
+      std::memset(&state[variable.begin - begin], outside, variable.bytes);
+    }
+    variables.clear();
+  }
+
+  std::uintptr_t begin;
+  std::size_t bytes;
+  std::vector<std::uint8_t> state;  ///< of each byte
+  std::vector<SharedVariable> variables;
+  CellTable cells;
+  BlockClock clock;
+};
+
+/// All global memory.
+class GlobalShadows {
+ public:
+  explicit GlobalShadows(CellPool& pool) : pool_(&pool) {}
+
+  void allocated(std::uintptr_t begin, std::size_t bytes);
+  void freed(std::uintptr_t begin);
+  void filled(std::uintptr_t begin, std::size_t bytes);
+
+  /// @param frees how often memory has been freed: with each, ranges get new numbers.
+  /// @return null for memory that has been freed: the access is a fault, which is reported. Also
+  /// where the host has no memory: an exception must not leave a fiber.
+  GlobalShadow* of(const MemoryRange& range, std::uint64_t frees) {
+    const std::size_t i = range.number - first_known_;
+    return i < known_.size() && known_[i] != nullptr ? known_[i] : look_up(range, frees);
+  }
+
+ private:
+  GlobalShadow* look_up(const MemoryRange& range, std::uint64_t frees);
+
+  CellPool* pool_;
+  std::mutex mutex_;  ///< of the map: the host may allocate while a kernel runs
+  std::map<std::uintptr_t, std::unique_ptr<GlobalShadow>> allocations_;
+  std::vector<GlobalShadow*> known_;  ///< by the numbers of ranges
+  unsigned first_known_ = 0;
+  std::uint64_t known_frees_ = 0;
+};
+
+}  // namespace cuda_on_cpu

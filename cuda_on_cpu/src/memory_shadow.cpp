@@ -1,0 +1,57 @@
+#include "cuda_on_cpu/memory_shadow.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <new>
+#include <optional>
+
+#include "cuda_on_cpu/memory.hpp"
+
+namespace cuda_on_cpu {
+
+void GlobalShadows::allocated(std::uintptr_t begin, std::size_t bytes) {
+  const std::lock_guard lock(mutex_);
+  allocations_[begin] = std::make_unique<GlobalShadow>(begin, bytes, true, *pool_);
+}
+
+void GlobalShadows::freed(std::uintptr_t begin) {
+  const std::lock_guard lock(mutex_);
+  allocations_.erase(begin);
+}
+
+void GlobalShadows::filled(std::uintptr_t begin, std::size_t bytes) {
+  const std::lock_guard lock(mutex_);
+  const auto next = allocations_.upper_bound(begin);
+  if (next == allocations_.begin()) return;
+  GlobalShadow& memory = *std::prev(next)->second;
+  if (begin - memory.begin >= memory.bytes) return;
+  memory.written.set(begin - memory.begin, std::min(bytes, memory.begin + memory.bytes - begin));
+}
+
+GlobalShadow* GlobalShadows::look_up(const MemoryRange& range, std::uint64_t frees) try {
+  std::uintptr_t begin = range.begin;
+  std::size_t bytes = range.end - range.begin;
+  if (!range.of_variables) {
+    const std::optional<Allocation> found = find_allocation(range.begin);
+    if (!found || found->freed) return nullptr;
+    begin = found->begin;
+    bytes = found->bytes;
+  }
+  const std::lock_guard lock(mutex_);
+  std::unique_ptr<GlobalShadow>& memory = allocations_[begin];
+  if (memory == nullptr) {
+    memory = std::make_unique<GlobalShadow>(begin, bytes, false, *pool_);
+  }
+  if (known_frees_ != frees || known_.empty()) {  // ranges have new numbers
+    known_frees_ = frees;
+    known_.clear();
+    first_known_ = range.number;
+  }
+  if (range.number < first_known_) return memory.get();
+  if (range.number - first_known_ >= known_.size()) known_.resize(range.number - first_known_ + 1);
+  return known_[range.number - first_known_] = memory.get();
+} catch (const std::bad_alloc&) {
+  return nullptr;
+}
+
+}  // namespace cuda_on_cpu
