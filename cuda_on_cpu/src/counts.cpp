@@ -403,10 +403,12 @@ void print_distinct(const char* what, std::uint64_t asked, std::uint64_t distinc
 }
 
 void print_kernel(const std::string& name, const KernelCounts& kernel) {
-  std::fprintf(stderr, "\nkernel '%s': %s, %s, %s, %s\n", name.c_str(),
-               counted(kernel.launches, "launch").c_str(), counted(kernel.blocks, "block").c_str(),
-               counted(kernel.threads, "thread").c_str(),
-               counted(kernel.barriers, "barrier").c_str());
+  std::fprintf(
+      stderr, "\nkernel '%s': %s, %s, %s, %s\n", name.c_str(),
+      (kernel.launches == 1 ? std::string("1 launch") : grouped(kernel.launches) + " launches")
+          .c_str(),
+      counted(kernel.blocks, "block").c_str(), counted(kernel.threads, "thread").c_str(),
+      counted(kernel.barriers, "barrier").c_str());
   std::array<AccessCounts, kinds.size()> sums;
   // Instructions of a line, such as the copies of an unrolled loop.
   std::map<std::pair<std::string, Kind>, AccessCounts> lines;

@@ -73,6 +73,7 @@ struct BlockClock {
   /// By atomic operations: the accesses of all threads before that time are over.
   std::array<Time, max_threads> acquired{};
 
+  /// The block begins.
   void start(std::uint32_t block_number, Time now) {
     number = block_number;
     barrier = now;
@@ -82,6 +83,7 @@ struct BlockClock {
     has_acquired = false;
   }
 
+  /// All threads of the block have met.
   void pass_barrier(Time now) {
     barrier = now;
     if (!has_acquired) return;
@@ -89,6 +91,7 @@ struct BlockClock {
         std::max(acquired_by_all, *std::max_element(acquired.begin(), acquired.end()));
   }
 
+  /// These lanes of a warp have met.
   void meet(unsigned warp, unsigned lanes, unsigned all, Time now) {
     warps[warp].meet(lanes, all, now);
     if (!has_acquired) return;
@@ -102,6 +105,7 @@ struct BlockClock {
     }
   }
 
+  /// What was over at that time is over for this thread, too.
   void acquire(unsigned thread, Time time) {
     if (time <= acquired[thread]) return;
     acquired[thread] = time;

@@ -16,6 +16,7 @@ struct Accessor {
   Time over_in_block;  ///< accesses of its block
   Record record;       ///< of the access
 
+  /// Whether that access is known to be over.
   bool is_after(const Record& other) const {
     if (other.time < over) return true;
     const ThreadNumber difference = other.thread ^ record.thread;
@@ -26,6 +27,7 @@ struct Accessor {
     const unsigned warp = (record.thread & (max_threads - 1)) / 32;
     return clock->warps[warp].is_over(other.time, other.thread & 31U, record.thread & 31U);
   }
+  /// Whether one of the two writes, and not both are atomic.
   bool is_in_conflict_with(const Record& other) const {
     // Volatile variables are flags.
     return ((record.what | other.what) & Record::writes) != 0 &&
@@ -77,9 +79,11 @@ inline void remember(Cell& cell, const Accessor& self, const Record& added) {
   }
 }
 
+/// Whether an earlier access exists, is in conflict with this one and not ordered before it.
 inline bool is_race(const Record& other, const Accessor& self) {
   return other.exists() && self.is_in_conflict_with(other) && !self.is_after(other);
 }
+/// Likewise, of those that a cell remembers besides the last write.
 inline bool has_other_race(const Cell& cell, const Accessor& self) {
   return is_race(cell.others[0], self) || is_race(cell.others[1], self);
 }

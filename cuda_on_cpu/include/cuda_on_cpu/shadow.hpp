@@ -83,6 +83,7 @@ struct Free {
   }
 };
 template <class T>
+/// Memory that is zero, and takes none until it is written.
 std::unique_ptr<T[], Free> zeros(std::size_t count) {
   // NOLINTNEXTLINE(*-no-malloc): see above
   return std::unique_ptr<T[], Free>(static_cast<T*>(std::calloc(count, sizeof(T))));

@@ -17,6 +17,7 @@
 
 namespace cuda_on_cpu {
 
+/// A race that the next access may show to be none.
 class Suspicion {
  public:
   static bool may_be_right(const Cell& cell, const Record* race, const Record& later) {

@@ -1,5 +1,6 @@
-// Kernels of which it is known what they ask of memory. Each line of the table that CUDA on the CPU writes is compared
-// with what main() has counted by itself: from the addresses that the kernel's comment gives, by sets.
+// Kernels of which it is known what they ask of memory. Each line of the table that CUDA on the CPU
+// writes is compared with what main() has counted by itself: from the addresses that the kernel's
+// comment gives, by sets.
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
@@ -48,7 +49,8 @@ __global__ void columns(int n, const float* in, float* out) {
   for (int x = 0; x < 32; ++x) sum += tile[threadIdx.x][x];
   out[threadIdx.x] = sum;
 }
-// 8 bytes for each lane: two halves of the warp, each without a conflict, or with a conflict of two.
+// 8 bytes for each lane: two halves of the warp, each without a conflict, or with a conflict of
+// two.
 template <int stride>
 __global__ void doubles(double* out) {
   __shared__ double row[32 * stride];
@@ -86,8 +88,9 @@ void add_global(Expected& sum, int n, int size, const Addresses& address, std::s
 
 void print(const char* kernel, int blocks, int threads, const char* accesses, const Expected& e) {
   if (e.requests == 0) return;
-  std::printf("\"%s\",%d,%d,%s,%llu,%llu,%llu,%llu,%llu,%llu,%llu\n", kernel, blocks, threads, accesses, e.requests,
-              e.lanes, e.bytes, e.sectors, e.wavefronts, e.conflicts, e.distinct);
+  std::printf("\"%s\",%d,%d,%s,%llu,%llu,%llu,%llu,%llu,%llu,%llu\n", kernel, blocks, threads,
+              accesses, e.requests, e.lanes, e.bytes, e.sectors, e.wavefronts, e.conflicts,
+              e.distinct);
 }
 
 void expect(const char* kernel, int n, const char* accesses, int size, const Addresses& address) {
@@ -109,7 +112,9 @@ T* allocate(int n, T value = {}) {
 int main(int argc, char** argv) {
   const int n = argc > 1 ? std::atoi(argv[1]) : 1001;
   const int blocks = (n + 95) / 96;
-  std::puts("kernel,blocks,threads,accesses,requests,lanes,bytes,sectors,wavefronts,conflicts,distinct_bytes");
+  std::puts(
+      "kernel,blocks,threads,accesses,requests,lanes,bytes,sectors,wavefronts,conflicts,distinct_"
+      "bytes");
 
   copies<<<blocks, 96>>>(n, allocate<float>(n), allocate<float>(n));
   expect("copies", n, "global loads", 4, [](int i) { return 4L * i; });
@@ -131,7 +136,8 @@ int main(int argc, char** argv) {
   Expected loop{};
   std::set<long> all;
   for (int j = 0; j < 32; ++j) {
-    add_global(loop, n, 4, [j](int i) { return i % 3 != 0 && j < i % 32 ? 20L * j : -1; }, all);
+    add_global(
+        loop, n, 4, [j](int i) { return i % 3 != 0 && j < i % 32 ? 20L * j : -1; }, all);
   }
   print("triangle", blocks, 96, "global loads", loop);
   expect("triangle", n, "global stores", 4, [](int i) { return 4L * i; });

@@ -14,8 +14,8 @@ __global__ void copy(int variant, const float* x, float* y) {
 }
 
 __global__ void in_shared(int variant, float* y) {
-  __shared__ float first[10];
-  __shared__ float second[10];
+  __shared__ float first[16];
+  __shared__ float second[16];
   extern __shared__ float dynamic[];
   const int t = threadIdx.x;
   first[variant == 5 ? t + 1 : t] = 1;  // 5: beyond
@@ -66,7 +66,7 @@ int main(int, char** arguments) {
   cudaMemset(x, 0, n * sizeof(float));
   cudaMemset(text, 0, 33);
   copy<<<8, 128>>>(variant, x, y);
-  in_shared<<<1, 10, 10 * sizeof(float)>>>(variant, y);
+  in_shared<<<1, 16, 16 * sizeof(float)>>>(variant, y);
   bytes<<<1, 33>>>(variant, text, reinterpret_cast<char*>(y));
   vectors<<<1, 4>>>(variant, x, reinterpret_cast<float4*>(y));
   unaligned<<<1, 32>>>(variant, x, reinterpret_cast<float2*>(y));

@@ -45,7 +45,7 @@ check_mistake() {
   esac
   expected=$(grep -nE "// (.*, )?$1: $2\b" "$name.cu" | numbers 1)
   # Where memory was allocated does not count.
-  lines=$(printf '%s\n' "$said" | sed 's/allocated in .*//' | { grep -oE "/$name\.cu:[0-9]+" || true; } | numbers 2)
+  lines=$(echo "${said/allocated in */}" | { grep -oE "/$name\.cu:[0-9]+" || true; } | numbers 2)
   if [[ $code -ne 1 || $(wc -l <<<"$said") -ne 1 ]] || ! grep -qE "$words" <<<"$said" || [[ $lines != "$expected" ]]; then
     fail "$1, order $3, ended with $code instead of 1 and reported line ${lines:-none} instead of $expected ($2):
 $said"

@@ -29,7 +29,7 @@ __global__ void halves(int variant, float* y) {
   const unsigned lane = threadIdx.x;
   part[lane] = lane;  // 2: race
   __syncwarp(lane < 16 ? 0x0000ffffU : 0xffff0000U);
-  const unsigned other = variant == 2 ? lane ^ 16U : lane ^ 8U;
+  const unsigned other = variant == 2 && lane >= 16 ? lane ^ 16U : lane ^ 8U;
   y[lane] = part[other];  // 2: race
 }
 
