@@ -34,6 +34,7 @@ struct WarpClock {
   Time together = 0;  ///< when all lanes were last at the same exchange
   std::unique_ptr<std::array<Row, 32>> rows;
 
+  /// Whether another lane's access of that time is over for a lane.
   bool is_over(Time time, unsigned other, unsigned lane) const {
     return time < together || (rows != nullptr && time < (*rows)[lane][other]);
   }

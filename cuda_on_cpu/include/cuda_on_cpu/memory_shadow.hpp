@@ -23,6 +23,7 @@ struct GlobalShadow {
     if (!is_fresh) written.set_all();
   }
 
+  /// Whether all these bytes are inside.
   bool contains(std::uintptr_t address, unsigned size) const {
     return address - begin < bytes && address - begin + size <= bytes;
   }
@@ -41,12 +42,15 @@ struct BlockShadow {
         state(bytes + 16),
         cells(begin, bytes, pool) {}
 
+  /// What a byte of shared memory is.
   enum State : std::uint8_t { outside, unwritten, written };
 
+  /// A variable is there, unwritten; dynamic shared memory has no name.
   void place(const char* name, std::uintptr_t address, std::size_t size) {
     variables.push_back({name, address, size});
     std::memset(&state[address - begin], unwritten, size);
   }
+  /// A block starts: its variables are not there yet.
   void start() {
     for (const SharedVariable& variable : variables) {
       std::memset(&state[variable.begin - begin], outside, variable.bytes);
@@ -67,8 +71,11 @@ class GlobalShadows {
  public:
   explicit GlobalShadows(CellPool& pool) : pool_(&pool) {}
 
+  /// Memory of the device is there, unwritten.
   void allocated(std::uintptr_t begin, std::size_t bytes);
+  /// It is gone.
   void freed(std::uintptr_t begin);
+  /// A copy or a fill has written it.
   void filled(std::uintptr_t begin, std::size_t bytes);
 
   /// @param frees how often memory has been freed: with each, ranges get new numbers.

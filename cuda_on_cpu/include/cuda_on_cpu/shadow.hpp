@@ -28,6 +28,7 @@ struct Record {
   std::uint32_t what = 0;  ///< the flags above, and the instruction
 
   bool exists() const { return time != 0; }
+  /// Whether one of the flags is set.
   bool has(std::uint32_t flag) const { return (what & flag) != 0; }
 };
 
@@ -61,6 +62,7 @@ class CellPool {
     std::fill_n(cells, pages * page_cells, Cell{});
     return cells;
   }
+  /// Forgets everything; the memory is kept.
   void reset() {
     next_ = 0;
     used_ = 0;
@@ -153,7 +155,9 @@ class WrittenBytes {
     if ((bits_[word] & mask << shift) != 0) return true;
     return shift + bytes > 64 && (bits_[word + 1] & mask >> (64 - shift)) != 0;
   }
+  /// All bytes count as written.
   void set_all() { bits_.reset(); }
+  /// These bytes have been written.
   void set(std::size_t offset, std::size_t bytes) {
     if (bytes == bytes_) set_all();
     if (bits_ == nullptr) return;

@@ -20,6 +20,7 @@ namespace cuda_on_cpu {
 /// A race that the next access may show to be none.
 class Suspicion {
  public:
+  /// Whether it may be one of the idioms that the top of this file is about.
   static bool may_be_right(const Cell& cell, const Record* race, const Record& later) {
     if (race != &cell.write || later.has(Record::is_strong)) return false;
     return later.has(Record::writes) != race->has(Record::is_strong);

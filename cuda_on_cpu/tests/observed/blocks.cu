@@ -1,6 +1,8 @@
-// Blocks of a launch. Variant 0 is right; the others make one mistake each, at the lines that say so.
-#include <cooperative_groups.h>
+// Blocks of a launch. Variant 0 is right; the others make one mistake each, at the lines that say
+// so.
 #include <cstdlib>
+
+#include <cooperative_groups.h>
 
 namespace cg = cooperative_groups;
 constexpr int threads = 64;
@@ -73,7 +75,8 @@ __global__ void invert(int variant, const unsigned char* pixels, unsigned char* 
   y[i] = 255 - pixels[i + blockIdx.x % 2];  // 7: race
 }
 
-// What the language calls races, but is right: the same value from all, and a guess at what others change atomically.
+// What the language calls races, but is right: the same value from all, and a guess at what others
+// change atomically.
 __global__ void find(const unsigned char* pixels, int* found) {
   if (pixels[blockIdx.x * threads + threadIdx.x] < 9) *found = 1;
 }

@@ -1,5 +1,5 @@
-// Indices too large and too small, by one. Variant 0 is right; the others make one mistake each, at the lines that say
-// so.
+// Indices too large and too small, by one. Variant 0 is right; the others make one mistake each, at
+// the lines that say so.
 #include <cstdlib>
 
 constexpr int n = 1001;
@@ -22,7 +22,7 @@ __global__ void in_shared(int variant, float* y) {
   second[t] = 2;
   dynamic[variant == 6 ? t + 1 : t] = 3;  // 6: beyond
   __syncthreads();
-  y[t] = first[variant == 7 ? t + 1 : t] +  // 7: beyond
+  y[t] = first[variant == 7 ? t + 1 : t] +   // 7: beyond
          second[variant == 8 ? t - 1 : t] +  // 8: beyond
          dynamic[t];
 }
@@ -43,9 +43,11 @@ __global__ void unaligned(int variant, const float* x, float2* y) {
   if (threadIdx.x < 2) part[threadIdx.x + 32] = 0;
   __syncthreads();
   const int odd = variant == 11 ? 1 : 0;
-  const float value = reinterpret_cast<const float2*>(x + 2 * threadIdx.x + odd)->y;  // 11: misaligned
+  const float value =
+      reinterpret_cast<const float2*>(x + 2 * threadIdx.x + odd)->y;  // 11: misaligned
   const int odd_in_part = variant == 12 ? 1 : 0;
-  const float other = reinterpret_cast<float2*>(part + threadIdx.x / 2 * 2 + odd_in_part)->y;  // 12: misaligned
+  const float other =
+      reinterpret_cast<float2*>(part + threadIdx.x / 2 * 2 + odd_in_part)->y;  // 12: misaligned
   y[threadIdx.x] = {value, other};
 }
 

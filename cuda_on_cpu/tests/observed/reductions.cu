@@ -1,4 +1,5 @@
-// Sums and maxima of a block. Variant 0 is right; the others make one mistake each, at the lines that say so.
+// Sums and maxima of a block. Variant 0 is right; the others make one mistake each, at the lines
+// that say so.
 #include <cstdio>
 #include <cstdlib>
 

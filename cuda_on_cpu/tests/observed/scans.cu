@@ -1,4 +1,5 @@
-// Prefix sums and lists. Variant 0 is right; the others make one mistake each, at the lines that say so.
+// Prefix sums and lists. Variant 0 is right; the others make one mistake each, at the lines that
+// say so.
 #include <cstdlib>
 
 constexpr int threads = 64;
@@ -36,7 +37,7 @@ __global__ void scan_twice(int variant, const int* x, int* y) {
   for (int step = 1; step < threads; step *= 2) {
     const int own = parts[from][t];
     const int left = t >= step ? parts[from][t - step] : 0;  // 3: race
-    parts[1 - from][t] = own + left;  // 3: race
+    parts[1 - from][t] = own + left;                         // 3: race
     from = 1 - from;
     if (variant != 3) __syncthreads();
   }

@@ -18,8 +18,7 @@ __global__ void blur(int variant, int n, const float* x, float* y) {
     part[threads + 1] = is_there ? x[i + 1] : 0;  // 7: beyond
   }
   if (variant != 1) __syncthreads();
-  y[i] =
-      part[t - 1] + part[t] + part[t + 1];  // 1: race, 2: unwritten
+  y[i] = part[t - 1] + part[t] + part[t + 1];  // 1: race, 2: unwritten
 }
 
 // One step in place, of one block.
@@ -32,9 +31,8 @@ __global__ void shift(int variant, float* x) {
 // The next block's first element may be old or new.
 __global__ void average(int variant, int n, const float* x, float* y) {
   const int i = blockIdx.x * threads + threadIdx.x;
-  const float right =
-      i + threads < n ? (variant == 4 ? y : x)[i + threads] : 0;  // 4: race
-  y[i] = (x[i] + right) / 2;  // 4: race
+  const float right = i + threads < n ? (variant == 4 ? y : x)[i + threads] : 0;  // 4: race
+  y[i] = (x[i] + right) / 2;                                                      // 4: race
 }
 constexpr int only_last = 2 * threads;  // so that there is one such pair of blocks
 
@@ -47,7 +45,7 @@ __global__ void diffuse(int variant, int steps, float* x) {
   __syncthreads();
   for (int i = 0; i < steps; ++i) {
     const float sum = now[(t + threads - 1) % threads] + now[(t + 1) % threads];  // 5: race
-    next[t] = sum / 2;  // 5: race
+    next[t] = sum / 2;                                                            // 5: race
     if (variant != 5) __syncthreads();
     std::swap(now, next);
   }

@@ -1,5 +1,7 @@
-// Tiles in shared memory. Variant 0 is right; the others make one mistake each, at the lines that say so.
+// Tiles in shared memory. Variant 0 is right; the others make one mistake each, at the lines that
+// say so.
 #include <cstdlib>
+
 #include <cuda_pipeline.h>
 
 constexpr int tile = 8;
@@ -17,9 +19,8 @@ __global__ void multiply(int variant, int n, const float* a, const float* b, flo
     bs[threadIdx.y][threadIdx.x] = b[(k + threadIdx.y) * n + column];
     if (variant != 1) __syncthreads();
     for (int i = 0; i < tile; ++i) {
-      sum +=
-          as[threadIdx.y][i] *  // 1: race, 2: race, 5: unwritten
-          bs[i][threadIdx.x];
+      sum += as[threadIdx.y][i] *  // 1: race, 2: race, 5: unwritten
+             bs[i][threadIdx.x];
     }
     if (variant != 2) __syncthreads();
   }

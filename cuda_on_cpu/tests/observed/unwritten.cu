@@ -1,4 +1,5 @@
-// Reads of what nobody has written. Variant 0 is right; the others make one mistake each, at the lines that say so.
+// Reads of what nobody has written. Variant 0 is right; the others make one mistake each, at the
+// lines that say so.
 #include <cstdlib>
 
 struct Padded {
@@ -11,8 +12,7 @@ __device__ int table[64];
 __global__ void scale(int n, const float* x, float* y) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i < n) {
-    y[i] =
-        2 * x[i];  // 1: unwritten, 2: unwritten
+    y[i] = 2 * x[i];  // 1: unwritten, 2: unwritten
   }
 }
 
@@ -20,8 +20,7 @@ __global__ void fill(int n, float* x) {
   if (threadIdx.x < n) x[threadIdx.x] = 1;
 }
 __global__ void use(float* x, float* y) {
-  y[threadIdx.x] =
-      x[threadIdx.x];  // 3: unwritten
+  y[threadIdx.x] = x[threadIdx.x];  // 3: unwritten
 }
 
 __global__ void sums_of_tiles(int variant, int n, const float* x, float* y) {
@@ -56,8 +55,7 @@ __global__ void count(const float* x, int* total) {
 
 __global__ void first_of_many(int variant, size_t elements, float* x, float* y) {
   if (variant != 7) x[elements - 1] = 1;
-  *y =
-      x[elements - 1];  // 7: unwritten
+  *y = x[elements - 1];  // 7: unwritten
 }
 
 // What lies between the members of an object is never written, and need not be.
@@ -82,8 +80,7 @@ __global__ void fresh(int variant, float* y) {
   if (variant != 8 || blockIdx.x == 0) part[threadIdx.x] = 1;
   __syncthreads();
   if (blockIdx.x == 1) {
-    y[threadIdx.x] =
-        part[threadIdx.x];  // 8: unwritten
+    y[threadIdx.x] = part[threadIdx.x];  // 8: unwritten
   }
 }
 

@@ -1,6 +1,8 @@
-// Warps, and flags between them. Variant 0 is right; the others make one mistake each, at the lines that say so.
-#include <cooperative_groups.h>
+// Warps, and flags between them. Variant 0 is right; the others make one mistake each, at the lines
+// that say so.
 #include <cstdlib>
+
+#include <cooperative_groups.h>
 
 namespace cg = cooperative_groups;
 constexpr unsigned all = 0xffffffff;
@@ -14,7 +16,7 @@ __global__ void warp_sum(int variant, const float* x, float* y) {
   for (unsigned width = 16; width > 0; width /= 2) {
     float other = 0;
     if (lane < width) other = part[t + width];  // 1: race
-    if (lane < width) part[t] += other;  // 1: race, 4: race
+    if (lane < width) part[t] += other;         // 1: race, 4: race
     if (variant != 1) __syncwarp();
   }
   if (variant != 4) __syncthreads();
