@@ -42,12 +42,10 @@ __global__ void unaligned(int variant, const float* x, float2* y) {
   part[threadIdx.x] = x[threadIdx.x];
   if (threadIdx.x < 2) part[threadIdx.x + 32] = 0;
   __syncthreads();
-  const int odd = variant == 11 ? 1 : 0;
-  const float value =
-      reinterpret_cast<const float2*>(x + 2 * threadIdx.x + odd)->y;  // 11: misaligned
-  const int odd_in_part = variant == 12 ? 1 : 0;
-  const float other =
-      reinterpret_cast<float2*>(part + threadIdx.x / 2 * 2 + odd_in_part)->y;  // 12: misaligned
+  const float* const in_x = x + 2 * threadIdx.x + (variant == 11 ? 1 : 0);
+  const float* const in_part = part + threadIdx.x / 2 * 2 + (variant == 12 ? 1 : 0);
+  const float value = reinterpret_cast<const float2*>(in_x)->y;     // 11: misaligned
+  const float other = reinterpret_cast<const float2*>(in_part)->y;  // 12: misaligned
   y[threadIdx.x] = {value, other};
 }
 
