@@ -133,7 +133,7 @@ void TablePrinter::add_counters() {
   add("traffic", 0, [](const Row& row, const MemoryCounters& counters) {
     return fixed(counters.bytes / row.bytes, 1) + "x";
   });
-  add("conflicts", with_thousands(9'999'999).size(),
+  add("conflicts", with_thousands(99'999'999).size(),
       [](const Row& /*row*/, const MemoryCounters& counters) {
         return with_thousands(static_cast<std::int64_t>(counters.bank_conflicts));
       });
