@@ -230,7 +230,8 @@ class CheckingObserver final : public Observer {
     end_by_unwritten(read.culprit, read.address, read.is_shared);
   }
 
-  [[noreturn]] void end_outside(const Fiber& fiber, const BlockShadow& block, const Access& access);
+  [[noreturn]] static void end_outside(const Fiber& fiber, const BlockShadow& block,
+                                       const Access& access);
 
   static Culprit culprit_of(const Fiber& fiber, const Access& access) {
     return {number_of(*fiber.block), fiber.thread, access.instruction, access.writes,
