@@ -18,8 +18,8 @@ using Seconds = std::chrono::duration<double>;
 
 class Reproducible : public CommandLine {
  protected:
-  /// Starts a command and kills it after a random part of `longest`, unless it ends before. The time
-  /// counts from when `file` is there, if one is given.
+  /// Starts a command and kills it after a random part of `longest`, unless it ends before. The
+  /// time counts from when `file` is there, if one is given.
   /// @return whether it was killed.
   bool run_and_kill(const std::string& command, Seconds longest, const std::string& file = "") {
     Process process(resolve(command), surroundings_);
