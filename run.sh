@@ -83,6 +83,9 @@ ${bold}Commands${plain}
   try FILE  compiles and runs your own CUDA program, in a single file, with or
             without a GPU; --check looks for mistakes in it, --count counts
             what its kernels ask of memory
+  exercise  lists the exercises; with a NAME, begins one, or checks what you
+            have written; hint NAME helps, solution NAME shows ours afterwards
+  grade DIR...  checks the exercises of several learners, a folder each
   plot      draws what reports and checkpoints hold: learning curves, weights,
             filters, a confusion matrix, mistakes, speed-ups
   convert   converts a checkpoint to PyTorch's safetensors or state_dict, or back
@@ -106,8 +109,8 @@ ${bold}Passed on${plain}
             -V shows all commands of the build and all output of the tests)
   bench     to the benchmarks:  --benchmark_filter=REGEX  and the like
   try       -I FOLDER   -D NAME=VALUE   (for the compiler)
-  Everything after -- is passed on as it is. To plot and convert, everything is:
-  ./run.sh plot --help explains their options.
+  Everything after -- is passed on as it is. To exercise, hint, solution, grade, plot and
+  convert, everything is: ./run.sh plot --help explains their options.
 
 ${bold}Examples${plain}
   ./run.sh                         see it work
@@ -117,6 +120,7 @@ ${bold}Examples${plain}
   ./run.sh try my.cu -- 1000       your own program, with the argument 1000
   ./run.sh try my.cu --check       in several orders, and with AddressSanitizer
   ./run.sh try my.cu --count       sectors, bank conflicts and more, by line
+  ./run.sh exercise first_kernel   your first kernel
   ./run.sh plot curves log.csv     the learning curves of a training
   STAGEWISE_DATA_DIR=~/data ./run.sh test      with the data sets in that folder
 
@@ -142,9 +146,9 @@ if [[ $# -gt 0 && $1 != -* ]]; then
   command=$1
   shift
   case $command in
-    test | try | plot | convert | docs | bench | install | clean | help) ;;
+    test | try | exercise | hint | solution | grade | plot | convert | docs | bench | install | clean | help) ;;
     *)
-      fail "Unknown command '$command'; the commands are test, try, plot, convert, docs, bench, install, clean and help." 2
+      fail "Unknown command '$command'; the commands are test, try, exercise, hint, solution, grade, plot, convert, docs, bench, install, clean and help." 2
       ;;
   esac
 fi
@@ -152,7 +156,8 @@ fi
 while [[ $# -gt 0 ]]; do
   case $command:$1 in
     try:-h | try:--help) exec "$PWD/cuda_on_cpu/try.sh" --help ;;
-    plot:-h | plot:--help | convert:-h | convert:--help)
+    plot:-h | plot:--help | convert:-h | convert:--help | exercise:-h | exercise:--help | hint:-h | hint:--help | \
+      solution:-h | solution:--help | grade:-h | grade:--help)
       needs_packages=no
       passed_on+=("$1")
       ;;
@@ -162,7 +167,7 @@ while [[ $# -gt 0 ]]; do
       passed_on+=("$@")
       break
       ;;
-    try:* | plot:* | convert:*) passed_on+=("$1") ;;
+    try:* | exercise:* | hint:* | solution:* | grade:* | plot:* | convert:*) passed_on+=("$1") ;;
     test:--all) all=yes ;;
     *:--preset=*) preset=${1#*=} ;;
     *:--jobs=*) jobs=${1#*=} ;;
@@ -218,6 +223,10 @@ missing_packages() {
   [[ $preset == cuda ]] || libraries+=(libboost-context-dev libdw-dev) # for CUDA on the CPU
   [[ $command != try ]] || libraries=(libboost-context-dev libdw-dev)
   case $command in
+    exercise | grade)
+      program_of+=([python3]=python3)
+      libraries=(libboost-context-dev libdw-dev libopenmpi-dev)
+      ;;
     test)
       program_of+=([python3]=python3)
       libraries+=(libgtest-dev libgmock-dev python3-h5py python3-matplotlib)
@@ -355,18 +364,36 @@ set_up() {
 # ---------------------------------------------------------------------------------------------------
 # The commands
 
+# programs_of_stages FOLDER: those of the stages from number $2 on, one a line.
+programs_of_stages() {
+  local program
+  for program in "$1"/bin/stage0["$2"-5]_*; do
+    [[ ! -x $program ]] || echo "$program"
+  done
+}
+
+# Times of CUDA on the CPU mean nothing about GPUs. So in the preset cpu, the tour counts what kernels do, with
+# programs of the preset observed.
 tour() {
+  local counting=()
   set_up
   build tour_programs
+  if [[ $preset == cpu ]]; then
+    local cpu_folder=$folder
+    preset=observed folder=build/observed
+    configure
+    build tour_programs
+    mapfile -t counting < <(programs_of_stages "$folder" 2)
+    counting=(--counting "${counting[@]}" --measured benchmarks/results/tour.json)
+    preset=cpu folder=$cpu_folder
+  fi
   # Open MPI refuses to run as root, the usual user in a container, unless both variables allow it.
   export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
-  local program arguments=() code=0
-  for program in "$folder"/bin/stage0[1-5]_*; do
-    [[ ! -x $program ]] || arguments+=(--stage "$program")
-  done
+  local programs code=0
+  mapfile -t programs < <(programs_of_stages "$folder" 1)
   [[ -e $folder/tour/.tour ]] || rm -rf "$folder/tour" # from a version that did not mark it
-  say "The tour, about half a minute"
-  "$folder/bin/tour" "${arguments[@]}" --output "$folder/tour" || code=$?
+  say "The tour, about a minute"
+  "$folder/bin/tour" --stage "${programs[@]}" "${counting[@]}" --output "$folder/tour" || code=$?
   [[ $code -eq 0 ]] || fail "The tour failed (exit code $code); its output is above." "$code"
 }
 
@@ -471,8 +498,21 @@ python_program() {
   exec "$python" "$script" "${passed_on[@]}"
 }
 
+# The learner's files are in the folder my_exercises, whatever this is called from.
+exercise() {
+  if [[ $command =~ ^(exercise|grade)$ && ${#passed_on[@]} -gt 0 && $needs_packages == yes ]]; then
+    { install_packages && check_cmake; } >&2
+  fi
+  type -P python3 >/dev/null || fail "This needs python3." 1
+  local script=$PWD/exercises/exercise.py
+  cd "$called_from"
+  export PYTHONDONTWRITEBYTECODE=1
+  exec python3 "$script" "$command" "${passed_on[@]}"
+}
+
 case $command in
   tour) tour ;;
+  exercise | hint | solution | grade) exercise ;;
   try) try_program ;;
   plot | convert) python_program ;;
   install) install_packages ;;

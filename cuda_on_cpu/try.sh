@@ -37,6 +37,7 @@ build=$here/build/try
 gpu=no
 check=no
 count=no
+prepare=no
 file=''
 options=()
 arguments=()
@@ -48,6 +49,7 @@ while [[ $# -gt 0 ]]; do
       ;;
     --check) check=yes ;;
     --count) count=yes ;;
+    --prepare) prepare=yes ;; # only builds CUDA on the CPU
     --gpu) gpu=yes ;;
     --build | -I | -D)
       [[ $# -ge 2 ]] || fail "The option $1 needs a value after it." 2
@@ -68,10 +70,10 @@ while [[ $# -gt 0 ]]; do
   esac
   shift
 done
-[[ -n $file ]] || fail "Which program? For example: try my.cu" 2
-[[ -e $file ]] || fail "There is no file $file here ($PWD)." 2
-[[ -f $file && $file == *.cu ]] || fail "$file is no .cu file; only a CUDA program in a single file can be tried." 2
-[[ -r $file ]] || fail "$file cannot be read." 2
+[[ -n $file || $prepare == yes ]] || fail "Which program? For example: try my.cu" 2
+[[ -e $file || $prepare == yes ]] || fail "There is no file $file here ($PWD)." 2
+[[ $prepare == yes || (-f $file && $file == *.cu) ]] || fail "$file is no .cu file; only a CUDA program in a single file can be tried." 2
+[[ $prepare == yes || -r $file ]] || fail "$file cannot be read." 2
 [[ $count == no || $check == no ]] || fail "One of --check and --count at a time." 2
 [[ $count == no || $gpu == no ]] || fail "--count is for CUDA on the CPU; on a GPU, Nsight Compute (ncu) counts." 2
 name=${file##*/}
@@ -305,7 +307,9 @@ has set, or additions of floating-point numbers in any order."
   exit 1
 }
 
-if [[ $check == yes ]]; then
+if [[ $prepare == yes ]]; then
+  build_runtime "$build"
+elif [[ $check == yes ]]; then
   check_all
 else
   run_once

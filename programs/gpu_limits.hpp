@@ -12,10 +12,14 @@ namespace stagewise {
 /// those of a GPU that is not there.
 inline DeviceLimits gpu_limits(bool in_double) {
   if (cuda::runs_on_cpu()) {
+    constexpr double multiprocessors = 132;
+    constexpr double clock_rate = 1.98e9;
     return {.device = "an NVIDIA H200 (there is no GPU here)",
             .bytes_per_second = 4.8e12,
             .operations_per_second = 66.9e12,  // in double on its tensor cores
-            .launch_seconds = 2e-6};
+            .launch_seconds = 2e-6,
+            .cache_bytes_per_second = multiprocessors * clock_rate * 128,
+            .shared_cycles_per_second = multiprocessors * clock_rate};
   }
   return {.device = "this GPU",
           .bytes_per_second = cuda::memory_bandwidth(),

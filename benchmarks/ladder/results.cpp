@@ -33,9 +33,9 @@ nlohmann::ordered_json to_json(const Row& row, const Table& table) {
   if (row.seconds) json["seconds"] = *row.seconds;
   if (row.first_seconds) json["preparing_seconds"] = *row.first_seconds;
   if (row.counters) {
-    json["sectors_per_load"] = row.counters->sectors_per_load;
-    json["sectors_per_store"] = row.counters->sectors_per_store;
-    json["sector_bytes"] = row.counters->bytes;
+    json["sectors_per_load"] = row.counters->sectors_per_load();
+    json["sectors_per_store"] = row.counters->sectors_per_store();
+    json["sector_bytes"] = row.counters->asked_bytes();
     json["bank_conflicts"] = row.counters->bank_conflicts;
   }
   const std::optional<double> share = share_of_reference(row, table);

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "cuda/counters.hpp"
 #include "ladder/options.hpp"
+#include "tensor/kernel_counters.hpp"
 #include "tensor/shape.hpp"
 
 namespace stagewise::ladder {
@@ -33,11 +33,11 @@ struct Row {
       0;  ///< what a rung that rounds its inputs may add, relative to that rounding
   std::optional<double> reference_difference;  ///< like `difference`, from the reference
 
-  std::optional<double> seconds;                 ///< absent: not measured
-  std::optional<double> first_seconds;           ///< of them, those of the rung's Rung::prepare
-  std::optional<cuda::MemoryCounters> counters;  ///< of one run; absent: not counted
-  double operations = 0;                         ///< of arithmetic; 0: the memory is the limit
-  double bytes = 0;                              ///< the minimum that must move
+  std::optional<double> seconds;           ///< absent: not measured
+  std::optional<double> first_seconds;     ///< of them, those of the rung's Rung::prepare
+  std::optional<KernelCounters> counters;  ///< of one run; absent: not counted
+  double operations = 0;                   ///< of arithmetic; 0: the memory is the limit
+  double bytes = 0;                        ///< the minimum that must move
 };
 
 /// Rows that are compared with each other.

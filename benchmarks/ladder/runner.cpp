@@ -8,6 +8,7 @@
 
 #include "app/output.hpp"
 #include "app/text.hpp"
+#include "cuda/counters.hpp"
 #include "cuda/device.hpp"
 #include "cuda/thread_order.hpp"
 
@@ -111,9 +112,9 @@ void Runner::run(Row& row, const Work& work) {
     stream_.synchronize();
     return seconds_since(start);
   };
-  if (cuda::counts_memory()) cuda::take_memory_counters();
+  const KernelCounters before = cuda::kernel_counters();
   const double first = time_once(work.enqueue);
-  if (cuda::counts_memory()) row.counters = cuda::take_memory_counters();
+  if (cuda::counts_kernels()) row.counters = cuda::kernel_counters() - before;
   verify(row, work);
   if (row.counters) return;
   if (!row.wrong.empty() || options_.repetitions == 0) return;
@@ -129,7 +130,7 @@ void Runner::run(Row& row, const Work& work) {
 void Runner::run(Table& table, const std::function<Work(const Row&)>& work_of) {
   Measured measured = cuda::runs_on_cpu() ? Measured::times : Measured::rates;
   if (options_.repetitions == 0) measured = Measured::nothing;
-  if (cuda::counts_memory()) measured = Measured::counters;
+  if (cuda::counts_kernels()) measured = Measured::counters;
   status_.clear();
   TablePrinter printer(std::cout, table, measured);
   for (Row& row : table.rows) {

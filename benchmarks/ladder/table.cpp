@@ -118,23 +118,22 @@ void TablePrinter::add_column(const std::string& heading, std::size_t widest_cel
 }
 
 void TablePrinter::add_counters() {
-  using cuda::MemoryCounters;
   const auto add = [&](const std::string& heading, std::size_t widest_cell,
-                       std::string (*cell)(const Row&, const MemoryCounters&)) {
+                       std::string (*cell)(const Row&, const KernelCounters&)) {
     add_column(heading, widest_cell,
                [cell](const Row& row) { return row.counters ? cell(row, *row.counters) : ""; });
   };
-  add("sectors/load", 0, [](const Row& /*row*/, const MemoryCounters& counters) {
-    return counters.sectors_per_load > 0 ? fixed(counters.sectors_per_load, 1) : "-";
+  add("sectors/load", 0, [](const Row& /*row*/, const KernelCounters& counters) {
+    return counters.loads > 0 ? fixed(counters.sectors_per_load(), 1) : "-";
   });
-  add("/store", 0, [](const Row& /*row*/, const MemoryCounters& counters) {
-    return counters.sectors_per_store > 0 ? fixed(counters.sectors_per_store, 1) : "-";
+  add("/store", 0, [](const Row& /*row*/, const KernelCounters& counters) {
+    return counters.stores > 0 ? fixed(counters.sectors_per_store(), 1) : "-";
   });
-  add("traffic", 0, [](const Row& row, const MemoryCounters& counters) {
-    return fixed(counters.bytes / row.bytes, 1) + "x";
+  add("traffic", 0, [](const Row& row, const KernelCounters& counters) {
+    return fixed(counters.asked_bytes() / row.bytes, 1) + "x";
   });
   add("conflicts", with_thousands(99'999'999).size(),
-      [](const Row& /*row*/, const MemoryCounters& counters) {
+      [](const Row& /*row*/, const KernelCounters& counters) {
         return with_thousands(static_cast<std::int64_t>(counters.bank_conflicts));
       });
 }

@@ -28,6 +28,7 @@ struct Row {
   Cost cost;
   std::optional<Floor> floor;
   double seconds = 0;
+  KernelCounters counters;  ///< all zero where nothing is counted
 };
 
 struct Column {
@@ -43,7 +44,7 @@ std::string amount(double value) {
   return text;
 }
 
-std::vector<Column> columns_for(bool has_floors, bool has_times) {
+std::vector<Column> columns_for(bool has_floors, bool has_times, bool has_counters) {
   std::vector<Column> columns = {
       {"bytes", 9, [](const Row& row) { return with_prefix(row.cost.bytes, "B"); }},
       {"ops", 8, [](const Row& row) { return amount(row.cost.operations); }}};
@@ -58,7 +59,10 @@ std::vector<Column> columns_for(bool has_floors, bool has_times) {
   if (has_floors && has_times) {
     add("x floor", 8, [](const Row& row) { return fixed(row.seconds / row.floor->seconds, 1); });
   }
-  if (!has_floors) {
+  if (has_counters) {
+    add("asked", 9, [](const Row& row) { return with_prefix(row.counters.asked_bytes(), "B"); });
+    add("sectors", 8, [](const Row& row) { return fixed(row.counters.sectors_per_request(), 1); });
+  } else if (!has_floors) {
     add("FLOP/s", 9, [](const Row& row) { return amount(row.cost.operations / row.seconds); });
     add("B/s", 9, [](const Row& row) { return amount(row.cost.bytes / row.seconds); });
   }
@@ -80,11 +84,13 @@ Row total_of(const std::vector<Row>& rows) {
   for (const Row& row : rows) {
     total.cost += row.cost;
     total.seconds += row.seconds;
+    total.counters += row.counters;
     if (!row.floor) continue;
     if (!total.floor) total.floor = Floor{};
     total.floor->seconds += row.floor->seconds;
   }
-  for (const Bound bound : {Bound::memory, Bound::compute, Bound::launch}) {
+  for (const Bound bound :
+       {Bound::memory, Bound::compute, Bound::launch, Bound::cache, Bound::shared}) {
     double seconds = 0;
     for (const Row& row : rows) {
       if (row.floor && row.floor->bound == bound) seconds += row.floor->seconds;
@@ -109,7 +115,8 @@ std::vector<Row> rows_of(const std::vector<Timing>& timings,
     Row row = {.name = short_name(timing.operation),
                .cost = {timing.cost.bytes / steps, timing.cost.operations / steps},
                .floor = {},
-               .seconds = usual_seconds(timing) * static_cast<double>(timing.calls) / steps};
+               .seconds = usual_seconds(timing) * static_cast<double>(timing.calls) / steps,
+               .counters = timing.counters / steps};
     if (limits) {
       row.floor = floor_of(row.cost, static_cast<double>(timing.calls) / steps, *limits);
     }
@@ -130,12 +137,18 @@ std::string limits_text(const DeviceLimits& limits) {
 
 }  // namespace
 
+bool are_counted(const std::vector<Timing>& timings) {
+  return std::any_of(timings.begin(), timings.end(),
+                     [](const Timing& timing) { return timing.counters.launches > 0; });
+}
+
 std::string explanation(const std::vector<Timing>& timings,
                         const std::optional<DeviceLimits>& limits, bool times_count) {
   std::int64_t steps = 1;
   for (const Timing& timing : timings) steps = std::max(steps, timing.calls);
   const std::vector<Row> rows = rows_of(timings, limits, static_cast<double>(steps));
-  const std::vector<Column> columns = columns_for(limits.has_value(), times_count);
+  const std::vector<Column> columns =
+      columns_for(limits.has_value(), times_count, are_counted(timings));
   std::string text = "a step, the mean of " + with_thousands(steps) + '\n';
   text += limits ? limits_text(*limits)
                  : "what this device can do at most is unknown: there are no floors";
@@ -153,10 +166,14 @@ void explain(const std::vector<Timing>& timings, const std::optional<DeviceLimit
     const Timing& timing = timings[i];
     reports[i].bytes = timing.cost.bytes;
     reports[i].operations = timing.cost.operations;
+    if (are_counted(timings)) reports[i].counters = timing.counters;
     if (!limits) continue;
     const Floor floor = floor_of(timing.cost, static_cast<double>(timing.calls), *limits);
     reports[i].floor_seconds = floor.seconds;
     reports[i].bound = name_of(floor.bound);
+    if (!reports[i].counters) continue;
+    reports[i].counted_floor_seconds =
+        counted_floor_of(timing.counters, timing.cost.operations, *limits).seconds;
   }
 }
 

@@ -1,9 +1,11 @@
 #include "app/narrator.hpp"
 
+#include <cmath>
 #include <iostream>
 #include <span>
 #include <utility>
 
+#include "app/explain.hpp"
 #include "app/header.hpp"
 #include "app/output.hpp"
 #include "app/text.hpp"
@@ -142,7 +144,30 @@ void Narrator::add_to(Report& report) const {
   if (best_) report.best_epoch = best_->epoch;
 }
 
+namespace {
+
+/// What the kernels of each line have done, instead of times, which mean nothing about a GPU.
+void print_counters(const std::vector<Timing>& timings) {
+  constexpr std::size_t width = 34;
+  std::cout
+      << "\nline                               launches  copies     asked sectors conflicts\n";
+  for (const Timing& row : timings) {
+    std::string line = row.operation;
+    if (line.size() > width) line = line.substr(0, width - 3) + "...";
+    line.resize(width, ' ');
+    const KernelCounters& counters = row.counters;
+    const auto count = [](double number) { return with_thousands(std::llround(number)); };
+    std::cout << line << right(count(counters.launches), 9) << right(count(counters.copies), 8)
+              << right(with_prefix(counters.asked_bytes(), "B"), 10)
+              << right(fixed(counters.sectors_per_request(), 1), 8)
+              << right(count(counters.bank_conflicts), 10) << '\n';
+  }
+}
+
+}  // namespace
+
 void print_timings(const std::vector<Timing>& timings) {
+  if (are_counted(timings)) return print_counters(timings);
   double all = 0;
   for (const Timing& row : timings) all += row.seconds;
   constexpr std::size_t width = 50;

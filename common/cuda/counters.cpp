@@ -1,51 +1,50 @@
 #include "cuda/counters.hpp"
 
+#include <cuda_runtime.h>
+
 #ifdef CUDA_ON_CPU
 #include "cuda_on_cpu/counters.hpp"
+#include "cuda_on_cpu/settings.hpp"
 #endif
 
 namespace stagewise::cuda {
 
 #ifdef CUDA_ON_CPU
 
-namespace {
-
-double per_request(const cuda_on_cpu::AccessCounts& counts) {
-  return counts.requests == 0
-             ? 0
-             : static_cast<double>(counts.sectors) / static_cast<double>(counts.requests);
-}
-
-}  // namespace
-
-bool counts_memory() {
+bool counts_kernels() {
   return cuda_on_cpu::kernels_report_accesses;
 }
 
-MemoryCounters take_memory_counters() {
-  static cuda_on_cpu::MemoryCounts before;
+KernelCounters kernel_counters() {
+  if (!counts_kernels()) return {};
   cuda_on_cpu::count_accesses();
-  const cuda_on_cpu::MemoryCounts now = cuda_on_cpu::counted_accesses();
-  const cuda_on_cpu::AccessCounts loads = now.loads - before.loads;
-  cuda_on_cpu::AccessCounts stores = now.stores - before.stores;
-  stores += now.atomics - before.atomics;
-  constexpr double sector_bytes = 32;
-  const MemoryCounters counters{per_request(loads), per_request(stores),
-                                sector_bytes * static_cast<double>(loads.sectors + stores.sectors),
-                                (now.shared_loads - before.shared_loads).conflicts +
-                                    (now.shared_stores - before.shared_stores).conflicts +
-                                    (now.shared_atomics - before.shared_atomics).conflicts};
-  before = now;
-  return counters;
+  const cuda_on_cpu::MemoryCounts counts = cuda_on_cpu::counted_accesses();
+  const auto number = [](std::uint64_t count) { return static_cast<double>(count); };
+  cuda_on_cpu::AccessCounts stores = counts.stores;
+  stores += counts.atomics;
+  cuda_on_cpu::AccessCounts shared = counts.shared_loads;
+  shared += counts.shared_stores;
+  shared += counts.shared_atomics;
+  KernelCounters all;
+  all.launches = number(cuda_on_cpu::counters().launches);
+  all.copies = number(cuda_on_cpu::counters().copies);
+  all.loads = number(counts.loads.requests);
+  all.load_sectors = number(counts.loads.sectors);
+  all.stores = number(stores.requests);
+  all.store_sectors = number(stores.sectors);
+  all.distinct_bytes = number(counts.distinct_bytes);
+  all.shared_cycles = number(shared.wavefronts);
+  all.bank_conflicts = number(shared.conflicts);
+  return all;
 }
 
 #else
 
-bool counts_memory() {
+bool counts_kernels() {
   return false;
 }
 
-MemoryCounters take_memory_counters() {
+KernelCounters kernel_counters() {
   return {};
 }
 

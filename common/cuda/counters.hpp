@@ -1,23 +1,16 @@
 /// @file
-/// What kernels ask of memory, where that is counted: with CUDA on the CPU, in the preset observed.
+/// What kernels have done, where that is counted: with CUDA on the CPU, in the preset observed.
 #pragma once
 
-#include <cstdint>
+#include "tensor/kernel_counters.hpp"
 
 namespace stagewise::cuda {
 
-/// What the warps of some launches have asked for.
-struct MemoryCounters {
-  double sectors_per_load = 0;       ///< of 32 bytes of global memory; 0 if there were no loads
-  double sectors_per_store = 0;      ///< likewise, atomic functions included
-  double bytes = 0;                  ///< of global memory, in whole sectors
-  std::uint64_t bank_conflicts = 0;  ///< cycles that shared memory takes longer for them
-};
-
 /// Whether kernels are counted in this program.
-bool counts_memory();
+bool counts_kernels();
 
-/// What the kernels have asked for that ran since the last call. The first one begins to count.
-MemoryCounters take_memory_counters();
+/// What all kernels have done since the first call, which begins to count. All zero where
+/// counts_kernels() is false.
+KernelCounters kernel_counters();
 
 }  // namespace stagewise::cuda

@@ -37,6 +37,18 @@ Json to_json(const StepReport& step) {
           {"images_per_second", step.images_per_second}};
 }
 
+Json to_json(const KernelCounters& counters) {
+  return {{"launches", counters.launches},
+          {"copies", counters.copies},
+          {"loads", counters.loads},
+          {"load_sectors", counters.load_sectors},
+          {"stores", counters.stores},
+          {"store_sectors", counters.store_sectors},
+          {"distinct_bytes", counters.distinct_bytes},
+          {"shared_cycles", counters.shared_cycles},
+          {"bank_conflicts", counters.bank_conflicts}};
+}
+
 Json to_json(const TimingReport& timing) {
   Json json = {{"operation", timing.operation},
                {"calls", timing.calls},
@@ -46,6 +58,8 @@ Json to_json(const TimingReport& timing) {
   put(json, "operations", timing.operations);
   put(json, "floor_seconds", timing.floor_seconds);
   put(json, "bound", timing.bound);
+  if (timing.counters) json["counters"] = to_json(*timing.counters);
+  put(json, "counted_floor_seconds", timing.counted_floor_seconds);
   return json;
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "io/images/image.hpp"
+#include "tensor/kernel_counters.hpp"
 
 namespace stagewise {
 
@@ -39,10 +40,12 @@ struct TimingReport {
   std::int64_t calls = 0;
   double forward_seconds = 0;
   double backward_seconds = 0;
-  std::optional<double> bytes = {};          ///< that have to be moved
-  std::optional<double> operations = {};     ///< that have to be computed
-  std::optional<double> floor_seconds = {};  ///< the least that the device can take
-  std::optional<std::string> bound = {};     ///< what sets this: memory, compute, launch
+  std::optional<double> bytes = {};                  ///< that have to be moved
+  std::optional<double> operations = {};             ///< that have to be computed
+  std::optional<double> floor_seconds = {};          ///< the least that the device can take
+  std::optional<std::string> bound = {};             ///< what sets this: memory, compute, launch
+  std::optional<KernelCounters> counters = {};       ///< where kernels are counted
+  std::optional<double> counted_floor_seconds = {};  ///< of what they have done
 };
 
 /// How long one batch takes from host memory to the prediction in host memory.

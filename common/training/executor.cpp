@@ -155,8 +155,10 @@ std::size_t Executor<T>::row_of(const std::string& operation) {
 
 template <typename T>
 void Executor<T>::measure_into(std::size_t row, const std::function<void()>& work) {
+  const KernelCounters before = counters();
   const double seconds = measure(work);
   Timing& timing = timings_[row];
+  timing.counters += counters() - before;
   timing.seconds += seconds;
   if (timing.calls == 0) timing.first_seconds = seconds;
   ++timing.calls;

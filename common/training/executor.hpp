@@ -15,6 +15,7 @@
 #include "network/cost.hpp"
 #include "network/program.hpp"
 #include "network/shard.hpp"
+#include "tensor/kernel_counters.hpp"
 #include "tensor/tensor.hpp"
 
 namespace stagewise {
@@ -33,9 +34,10 @@ struct Timing {
   std::string operation;  ///< "gemm  batch, fc1/weight -> fc1/product"
   std::int64_t calls = 0;
   double seconds = 0;
-  double first_seconds = 0;  ///< of that, the first call: it may also load the kernel
-  Cost cost = {};            ///< of all calls; nothing for what is no line of a program
-  bool is_backward = false;  ///< whether it computes gradients, or uses them
+  double first_seconds = 0;      ///< of that, the first call: it may also load the kernel
+  Cost cost = {};                ///< of all calls; nothing for what is no line of a program
+  KernelCounters counters = {};  ///< of all calls, where kernels are counted
+  bool is_backward = false;      ///< whether it computes gradients, or uses them
 };
 
 /// Owns the memory of a program's values, allocated once, for the largest batch, and executes one
@@ -76,6 +78,9 @@ class Executor {
 
   /// Seconds that `work` takes on its own: waits for all earlier work first, then for `work`.
   virtual double measure(const std::function<void()>& work);
+
+  /// What all kernels have done so far; nothing where that is not counted.
+  virtual KernelCounters counters() const { return {}; }
 
   /// @}
 

@@ -86,24 +86,38 @@ inline const MemoryRange* range_of(std::uintptr_t address) {
   return found;
 }
 
-/// What the compiler says about an access.
+/// What the compiler says about an access. In one byte, which is a constant in a register.
 struct Kind {
-  bool reads;
-  bool writes;
-  bool is_atomic = false;
-  bool is_volatile = false;
-  bool releases = false;
+  bool reads : 1;
+  bool writes : 1;
+  bool is_atomic : 1 = false;
+  bool is_volatile : 1 = false;
+  bool releases : 1 = false;
 };
 constexpr Kind read{true, false};
 constexpr Kind write{false, true};
 
-inline void note(const volatile void* pointer, unsigned bytes, Kind kind, void* called_from) {
+/// The stack of the fiber that was last asked for; while something is observed, one OS thread runs
+/// all of them.
+std::uintptr_t known_stack = 0;
+std::size_t known_stack_bytes = 0;
+
+/// Whether an address is on the stack that we are on: most accesses to local arrays are, and end
+/// here.
+inline bool is_on_own_stack(std::uintptr_t address) {
+  const auto frame = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
+  return address - known_stack < known_stack_bytes && frame - known_stack < known_stack_bytes;
+}
+
+void note_elsewhere(const volatile void* pointer, unsigned bytes, Kind kind, void* called_from) {
+  const auto address = reinterpret_cast<std::uintptr_t>(pointer);
   Worker* const worker = this_worker;
-  if (worker == nullptr || observer == nullptr) return;
+  if (worker == nullptr) return;
   const Fiber* const fiber = worker->running();
   if (fiber == nullptr || fiber->block == nullptr) return;
-  const auto address = reinterpret_cast<std::uintptr_t>(pointer);
-  if (address - reinterpret_cast<std::uintptr_t>(fiber->stack) < fiber->stack_bytes) return;
+  known_stack = reinterpret_cast<std::uintptr_t>(fiber->stack);
+  known_stack_bytes = fiber->stack_bytes;
+  if (address - known_stack < known_stack_bytes) return;
   const MemoryRange* range = nullptr;
   if (!worker->block().arena->contains(const_cast<const void*>(pointer))) {
     range = range_of(address);
@@ -112,6 +126,12 @@ inline void note(const volatile void* pointer, unsigned bytes, Kind kind, void* 
   observer->access(*fiber,
                    {address, reinterpret_cast<std::uintptr_t>(called_from) - 1, bytes, kind.reads,
                     kind.writes, kind.is_atomic, kind.is_volatile, kind.releases, range});
+}
+
+[[gnu::always_inline]] inline void note(const volatile void* pointer, unsigned bytes, Kind kind,
+                                        void* called_from) {
+  if (observer == nullptr || is_on_own_stack(reinterpret_cast<std::uintptr_t>(pointer))) return;
+  note_elsewhere(pointer, bytes, kind, called_from);
 }
 
 constexpr bool releases(int order) {
@@ -135,6 +155,12 @@ void note_range(const void* begin, std::size_t bytes, Kind kind, void* called_fr
   }
 }
 
+template <class Bits>
+bool exchange(Bits* place, Bits& before, Bits after) {
+  return __atomic_compare_exchange_n(place, &before, after, false, __ATOMIC_SEQ_CST,
+                                     __ATOMIC_SEQ_CST);
+}
+
 /// Before main(), and before anything is allocated.
 [[gnu::constructor]] void start_observing() {
   kernels_report_accesses = true;
@@ -145,6 +171,21 @@ void note_range(const void* begin, std::size_t bytes, Kind kind, void* called_fr
 }
 
 }  // namespace
+
+// Declared in cuda_on_cpu/atomic_functions.h, for kernels.
+bool exchange_unreported(std::uint16_t* place, std::uint16_t& before, std::uint16_t after);
+bool exchange_unreported(std::uint32_t* place, std::uint32_t& before, std::uint32_t after);
+bool exchange_unreported(std::uint64_t* place, std::uint64_t& before, std::uint64_t after);
+
+bool exchange_unreported(std::uint16_t* place, std::uint16_t& before, std::uint16_t after) {
+  return exchange(place, before, after);
+}
+bool exchange_unreported(std::uint32_t* place, std::uint32_t& before, std::uint32_t after) {
+  return exchange(place, before, after);
+}
+bool exchange_unreported(std::uint64_t* place, std::uint64_t& before, std::uint64_t after) {
+  return exchange(place, before, after);
+}
 
 }  // namespace cuda_on_cpu
 

@@ -25,11 +25,13 @@
 namespace cuda_on_cpu {
 namespace {
 
-constexpr unsigned sector_bytes = 32;
+constexpr unsigned sector_bits = 5;
+constexpr unsigned sector_bytes = 1U << sector_bits;
 constexpr unsigned banks = 32;  ///< of shared memory, each 4 bytes wide
 constexpr unsigned bank_bytes = 4;
-/// More accesses of a thread are not kept: the other lanes get their turn first.
-constexpr std::size_t max_kept = 8192;
+/// Accesses of a thread between two barriers that are kept, to be joined with those of the other
+/// lanes. Of a thread with more, each becomes a request of its own.
+constexpr std::size_t max_kept = std::size_t{1} << 20;
 
 enum class Kind : std::uint8_t {
   global_load,
@@ -91,15 +93,24 @@ std::uint64_t count_distinct(std::uintptr_t* begin, std::uintptr_t* end) {
   return static_cast<std::uint64_t>(std::unique(begin, end) - begin);
 }
 
-std::uint64_t sectors_of(const Request& request) {
-  std::array<std::uintptr_t, 64> sectors;
+/// The sectors of a request, each once.
+struct Sectors {
+  std::array<std::uintptr_t, 64> numbers;
   std::size_t count = 0;
+};
+
+Sectors sectors_of(const Request& request) {
+  Sectors all;
+  auto& [sectors, count] = all;
   for (unsigned i = 0; i < request.lanes; ++i) {
     const std::uintptr_t first = request.addresses[i] / sector_bytes;
     const std::uintptr_t last = (request.addresses[i] + request.bytes - 1) / sector_bytes;
-    for (std::uintptr_t sector = first; sector <= last; ++sector) sectors[count++] = sector;
+    for (std::uintptr_t sector = first; sector <= last; ++sector) {
+      if (count == 0 || sectors[count - 1] != sector) sectors[count++] = sector;
+    }
   }
-  return count_distinct(sectors.data(), sectors.data() + count);
+  count = count_distinct(sectors.data(), sectors.data() + count);
+  return all;
 }
 
 /// Adds the cycles that shared memory takes for a request. Lanes that want 8 bytes are served in
@@ -189,12 +200,14 @@ class CountingObserver final : public Observer {
   /// Of all launches.
   MemoryCounts total() const {
     std::array<AccessCounts, kinds.size()> sums;
+    std::uint64_t distinct_bytes = 0;
     for (const auto& [name, kernel] : kernels_) {
+      distinct_bytes += kernel.distinct_loaded + kernel.distinct_stored;
       for (const auto& [key, counts] : kernel.instructions) {
         sums[static_cast<std::size_t>(key.second)] += counts;
       }
     }
-    return {sums[0], sums[1], sums[2], sums[3], sums[4], sums[5]};
+    return {sums[0], sums[1], sums[2], sums[3], sums[4], sums[5], distinct_bytes};
   }
 
   /// Writes a line for each kind of access of every launch to a CSV file.
@@ -302,22 +315,21 @@ class CountingObserver final : public Observer {
       add_wavefronts(request, counts);
       return;
     }
-    counts.sectors += sectors_of(request);
+    const Sectors sectors = sectors_of(request);
+    counts.sectors += sectors.count;
     Touched& touched = one.kind == Kind::global_load ? loaded_ : stored_;
-    for (unsigned i = 0; i < request.lanes; ++i) {
-      touch(touched, request.addresses[i], request.bytes);
-    }
+    for (std::size_t i = 0; i < sectors.count; ++i) touch(touched, sectors.numbers[i]);
   }
 
-  static void touch(Touched& touched, std::uintptr_t address, unsigned bytes) {
-    const std::uintptr_t number = address >> offset_bits;
-    const std::uintptr_t offset = address & ((std::uintptr_t{1} << offset_bits) - 1);
-    if (offset >> (offset_bits - 1) != 0) return;  // before the allocation's beginning
-    if (number >= touched.size()) touched.resize(number + 1);
-    std::vector<bool>& sectors = touched[number];
-    const std::uintptr_t last = (offset + bytes - 1) / sector_bytes;
-    if (last >= sectors.size()) sectors.resize(std::max(last + 1, 2 * sectors.size()));
-    for (std::uintptr_t i = offset / sector_bytes; i <= last; ++i) sectors[i] = true;
+  static void touch(Touched& touched, std::uintptr_t sector) {
+    constexpr unsigned bits = offset_bits - sector_bits;
+    const std::uintptr_t range = sector >> bits;
+    const std::uintptr_t place = sector & ((std::uintptr_t{1} << bits) - 1);
+    if (place >> (bits - 1) != 0) return;  // before the allocation's beginning
+    if (range >= touched.size()) touched.resize(range + 1);
+    std::vector<bool>& sectors = touched[range];
+    if (place >= sectors.size()) sectors.resize(std::max(place + 1, 2 * sectors.size()));
+    sectors[place] = true;
   }
 
   static std::uint64_t distinct_bytes(const Touched& touched) {

@@ -10,6 +10,7 @@
 #include "02_naive_cuda/predict.hpp"
 #include "02_naive_cuda/reduce.hpp"
 #include "02_naive_cuda/update.hpp"
+#include "cuda/counters.hpp"
 #include "cuda/handles.hpp"
 #include "cuda/range.hpp"
 #include "cuda/stopwatch.hpp"
@@ -41,6 +42,7 @@ class NaiveCudaExecutor : public Executor<T> {
   void copy_out(void* host, const void* from, std::size_t bytes) override;
   void synchronize() override { main_.synchronize(); }
   double measure(const std::function<void()>& work) override;
+  KernelCounters counters() const override { return cuda::kernel_counters(); }
 
   using Executor<T>::run;
   void run(const Gather& op);

@@ -16,8 +16,7 @@ class Explain : public CommandLine {
   /// The table of a training's output, from its heading to its total, all as wide and none too
   /// wide.
   static std::vector<std::string> table_in(const std::string& output) {
-    const std::vector<std::string> lines =
-        lines_of("line " + between(output, "\nline ", "\ntest "));
+    std::vector<std::string> lines = lines_of("line " + between(output, "\nline ", "\ntest "));
     for (const std::string& line : lines) {
       EXPECT_LE(line.size(), 80U) << line;
       EXPECT_EQ(line.size(), lines.front().size()) << "columns are not aligned:\n" << output;

@@ -17,7 +17,7 @@ class LadderOfSums : public Stage05 {
     said_by_ = "ladder: ";
   }
 
-  const std::string command_ = ranks(3, "ladder ") + "all-reduce ";
+  std::string command_ = ranks(3, "ladder ") + "all-reduce ";
 };
 
 TEST_F(LadderOfSums, AllRungsAreVerified) {

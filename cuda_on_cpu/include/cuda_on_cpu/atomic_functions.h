@@ -34,6 +34,33 @@ T atomic_exchange_if(T* address, T compare, T value) {
   return compare;
 }
 
+#ifdef CUDA_ON_CPU_OBSERVED
+/// Compares and exchanges without being reported; see src/accesses.cpp.
+bool exchange_unreported(std::uint16_t* place, std::uint16_t& before, std::uint16_t after);
+bool exchange_unreported(std::uint32_t* place, std::uint32_t& before, std::uint32_t after);
+bool exchange_unreported(std::uint64_t* place, std::uint64_t& before, std::uint64_t after);
+
+/// Reads what is to be changed; reported as the one atomic access that the whole is on a GPU.
+template <class Bits>
+Bits begin_update(Bits* place) {
+  return __atomic_fetch_add(place, Bits{0}, atomic_order);
+}
+template <class Bits>
+bool end_update(Bits* place, Bits& before, Bits after) {
+  return exchange_unreported(place, before, after);
+}
+#else
+template <class Bits>
+Bits begin_update(Bits* place) {
+  return __atomic_load_n(place, __ATOMIC_RELAXED);
+}
+template <class Bits>
+bool end_update(Bits* place, Bits& before, Bits after) {
+  return __atomic_compare_exchange_n(place, &before, after, false, atomic_order,
+                                     atomic_failure_order);
+}
+#endif
+
 /// value = operation(value) until nobody has come between; the value before.
 template <class T, class Operation>
 T atomic_update(T* address, Operation operation) {
@@ -41,15 +68,14 @@ T atomic_update(T* address, Operation operation) {
                                   std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint16_t>>;
   static_assert(sizeof(T) == sizeof(Bits));
   Bits* const place = reinterpret_cast<Bits*>(address);
-  Bits before = __atomic_load_n(place, __ATOMIC_RELAXED);
+  Bits before = begin_update(place);
   for (;;) {
     T value;
     __builtin_memcpy(&value, &before, sizeof(T));
     const T changed = operation(value);
     Bits after;
     __builtin_memcpy(&after, &changed, sizeof(T));
-    if (__atomic_compare_exchange_n(place, &before, after, false, atomic_order,
-                                    atomic_failure_order)) {
+    if (end_update(place, before, after)) {
       note_attempt(before == after);
       return value;
     }

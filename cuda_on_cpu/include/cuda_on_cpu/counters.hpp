@@ -38,6 +38,7 @@ struct MemoryCounts {
   AccessCounts shared_loads;
   AccessCounts shared_stores;
   AccessCounts shared_atomics;
+  std::uint64_t distinct_bytes = 0;  ///< of global memory that a launch touches, in whole sectors
 };
 
 /// Whether the program's kernels report their accesses, and so can be counted.

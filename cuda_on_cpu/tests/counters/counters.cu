@@ -35,9 +35,11 @@ __global__ void triangle(int n, const int* in, int* out) {
   }
   if (i < n) out[i] = sum;
 }
-__global__ void bins(int n, const int* in, int* counts) {
+// Whatever an addition is made of on the CPU.
+template <class T>
+__global__ void bins(int n, const int* in, T* counts) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
-  if (i < n) atomicAdd(&counts[in[i] % 5 * 9], 1);
+  if (i < n) atomicAdd(&counts[in[i] % 5 * 9], T{1});
 }
 // A tile whose columns are read: 32 lanes want the same bank, or with a pad, all banks.
 template <int pad>
@@ -142,9 +144,12 @@ int main(int argc, char** argv) {
   print("triangle", blocks, 96, "global loads", loop);
   expect("triangle", n, "global stores", 4, [](int i) { return 4L * i; });
 
-  bins<<<blocks, 96>>>(n, allocate<int>(n, 3), allocate<int>(5 * 9));
-  expect("bins", n, "global loads", 4, [](int i) { return 4L * i; });
-  expect("bins", n, "global atomics", 4, [](int) { return 4L * 3 * 9; });
+  bins<int><<<blocks, 96>>>(n, allocate<int>(n, 3), allocate<int>(5 * 9));
+  expect("bins<int>", n, "global loads", 4, [](int i) { return 4L * i; });
+  expect("bins<int>", n, "global atomics", 4, [](int) { return 4L * 3 * 9; });
+  bins<double><<<blocks, 96>>>(n, allocate<int>(n, 3), allocate<double>(5 * 9));
+  expect("bins<double>", n, "global loads", 4, [](int i) { return 4L * i; });
+  expect("bins<double>", n, "global atomics", 8, [](int) { return 8L * 3 * 9; });
 
   // One warp each; shared memory has no sectors.
   columns<0><<<1, 32>>>(1024, allocate<float>(1024), allocate<float>(32));

@@ -1,0 +1,57 @@
+#include "check.hpp"
+
+#include EXERCISE_FILE
+
+using namespace exercise;
+
+namespace {
+
+/// Adding multiples of these changes any number.
+std::vector<float> positive_numbers(int count) {
+  std::vector<float> result = numbers(count, 2);
+  for (float& number : result) number += 3;
+  return result;
+}
+
+}  // namespace
+
+void check() {
+  const float a = 1.5F;
+  for (const int n : {1000, 1, 31, 33, 256, 257, 5003}) {
+    const std::string what = "For " + std::to_string(n) + " numbers";
+    const std::vector<float> x = positive_numbers(n);
+    const std::vector<float> before = numbers(n);
+    std::vector<float> expected = before;
+    for (int i = 0; i < n; ++i) expected[i] += a * x[i];
+    DeviceArray<float> device_x(x);
+    DeviceArray<float> device_y(before);
+    axpy(n, a, device_x.data(), device_y.data());
+    expect_no_error(what);
+
+    const std::vector<float> y = device_y.values();
+    expect(y != before, what + ", y is unchanged: no kernel was launched, or it wrote nothing.");
+    int changed = n;
+    while (y[changed - 1] == before[changed - 1]) --changed;
+    expect(changed == n || !std::equal(y.begin(), y.begin() + changed, expected.begin()),
+           what + ", all is right up to there, but from [" + std::to_string(changed) +
+               "] on, y is unchanged: the launch had too few threads.");
+    expect_equal(y, expected, what);
+    expect(device_x.values() == x, what + ", x has changed; only y may.");
+  }
+  pass("y is right, for seven numbers of numbers");
+
+  const int n = 4096;
+  DeviceArray<float> x(numbers(n, 1));
+  DeviceArray<float> y(numbers(n, 2));
+  count([&] { axpy(n, a, x.data(), y.data()); },
+        [](const Counts& counts) {
+          expect(counts.launches > 0,
+                 "y is right, but no kernel was launched: on a computer with a GPU, the host "
+                 "cannot read x and y.");
+          expect(counts.loads <= 300,
+                 "For 4096 numbers, there are " + std::to_string(static_cast<int>(counts.loads)) +
+                     " loads; 256 are enough, one for 32 numbers of x or y, if all 32 threads of "
+                     "each warp have a number to compute.");
+        });
+  pass_counted("warps work with all of their threads");
+}

@@ -1,0 +1,6 @@
+// expect: 8192 loads
+__global__ void axpy_kernel(int n, float a, const float* x, float* y) {
+  for (int i = 0; i < n; ++i) y[i] = a * x[i] + y[i];
+}
+
+void axpy(int n, float a, const float* x, float* y) { axpy_kernel<<<1, 1>>>(n, a, x, y); }

@@ -1,0 +1,8 @@
+// expect: nothing orders the two
+__global__ void axpy_kernel(int n, float a, const float* x, float* y) {
+  for (int i = 0; i < n; ++i) y[i] = a * x[i] + y[i];
+}
+
+void axpy(int n, float a, const float* x, float* y) {
+  axpy_kernel<<<(n + 255) / 256, 256>>>(n, a, x, y);
+}

@@ -1,0 +1,48 @@
+#include <cmath>
+#include <limits>
+
+#include "check.hpp"
+
+#include EXERCISE_FILE
+
+using namespace exercise;
+
+namespace {
+
+/// Computes an outer product, and ends the check if it is wrong.
+void check_product(int m, int n) {
+  const std::string what = "For " + std::to_string(m) + " x " + std::to_string(n);
+  const std::vector<float> a = numbers(m, 1);
+  const std::vector<float> b = numbers(n, 2);
+  std::vector<float> expected(m * n);
+  for (int i = 0; i < m * n; ++i) expected[i] = a[i / n] * b[i % n];
+  DeviceArray<float> device_a(a);
+  DeviceArray<float> device_b(b);
+  DeviceArray<float> device_c(std::vector<float>(m * n, std::numeric_limits<float>::quiet_NaN()));
+  outer_product(m, n, device_a.data(), device_b.data(), device_c.data());
+  expect_no_error(what);
+
+  const std::vector<float> c = device_c.values();
+  int unset = 0;
+  int first = 0;
+  for (int i = m * n - 1; i >= 0; --i) {
+    if (!std::isnan(c[i])) continue;
+    ++unset;
+    first = i;
+  }
+  expect(unset == 0, what + ", c[" + std::to_string(first / n) + ", " + std::to_string(first % n) +
+                         "] has not been set, and neither have " + std::to_string(unset - 1) +
+                         " other elements of " + std::to_string(m * n) +
+                         ": no thread computes them.");
+  expect_equal(c, expected, what, n);
+}
+
+}  // namespace
+
+void check() {
+  check_product(64, 32);
+  pass("it is right for multiples of 16");
+  const int sizes[][2] = {{37, 53}, {5, 40}, {1, 1}, {1, 33}, {100, 1}, {16, 17}, {31, 16}};
+  for (const auto& [m, n] : sizes) check_product(m, n);
+  pass("it is right for seven other sizes");
+}

@@ -1,0 +1,38 @@
+#include <limits>
+
+#include "check.hpp"
+
+#include EXERCISE_FILE
+
+using namespace exercise;
+
+void check() {
+  for (const int n : {128, 100, 1, 33, 129, 1024, 1500}) {
+    const std::vector<float> x = numbers(n);
+    std::vector<float> expected((n + 127) / 128);
+    for (int i = 0; i < n; ++i) expected[i / 128] += x[i];
+    const std::string what = "For " + std::to_string(n) + " numbers";
+    DeviceArray<float> device_x(x);
+    DeviceArray<float> device_sums(
+        std::vector<float>(expected.size(), std::numeric_limits<float>::quiet_NaN()));
+    block_sums(n, device_x.data(), device_sums.data());
+    expect_no_error(what);
+    expect_equal(device_sums.values(), expected, what);
+  }
+  pass("the sums are right, for seven numbers of numbers");
+
+  DeviceArray<float> x(numbers(1024));
+  DeviceArray<float> sums(8);
+  count([&] { block_sums(1024, x.data(), sums.data()); },
+        [](const Counts& counts) {
+          expect(counts.loads <= 32,
+                 "For 1024 numbers, there are " + text(counts.loads) +
+                     " loads from global memory; 32 are enough, one for 32 numbers, if each "
+                     "number is loaded once.");
+          expect(counts.shared_loads >= 56 && counts.shared_loads <= 280,
+                 "For 8 blocks, there are " + text(counts.shared_loads) +
+                     " loads from shared memory; a tree of 7 levels takes at least 56, and no more "
+                     "than 280, since a warp loads 32 numbers at once.");
+        });
+  pass_counted("blocks add up in shared memory");
+}

@@ -1,0 +1,79 @@
+#include "check.hpp"
+
+namespace {
+
+int executable_graphs = 0;
+
+template <class... Arguments>
+cudaError_t counted_instantiate(Arguments... arguments) {
+  ++executable_graphs;
+  return cudaGraphInstantiate(arguments...);
+}
+
+template <class... Arguments>
+cudaError_t counted_instantiate_with_flags(Arguments... arguments) {
+  ++executable_graphs;
+  return cudaGraphInstantiateWithFlags(arguments...);
+}
+
+}  // namespace
+
+#define cudaGraphInstantiate counted_instantiate
+#define cudaGraphInstantiateWithFlags counted_instantiate_with_flags
+#include EXERCISE_FILE
+#undef cudaGraphInstantiate
+#undef cudaGraphInstantiateWithFlags
+
+using namespace exercise;
+
+/// "1 launch", "2 launches".
+std::string counted(double number, const std::string& one, const std::string& more) {
+  return text(number) + " " + (number == 1 ? one : more);
+}
+
+void check_steps(int n, int steps) {
+  const std::string what =
+      "For " + counted(n, "number", "numbers") + " and " + counted(steps, "step", "steps");
+  const std::vector<float> x = numbers(n, 1);
+  const std::vector<float> target = numbers(n, 2);
+  std::vector<float> rates(steps);
+  for (int step = 0; step < steps; ++step) rates[step] = step % 3 == 1 ? 0.25F : 0.5F;
+  std::vector<float> expected = x;
+  for (const float rate : rates) {
+    for (int i = 0; i < n; ++i) expected[i] += rate * (target[i] - expected[i]);
+  }
+
+  cudaStream_t stream = nullptr;
+  cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
+  DeviceArray<float> device_x(x);
+  DeviceArray<float> device_target(target);
+  DeviceArray<float> device_rates(rates);
+  cudaDeviceSynchronize();
+  executable_graphs = 0;
+  count(
+      [&] {
+        run_steps(n, steps, device_target.data(), device_rates.data(), device_x.data(), stream);
+        cudaStreamSynchronize(stream);
+        expect_no_error(what);
+        expect_equal(device_x.values(), expected, what, 0, 1e-6);
+      },
+      [&](const Counts& counts) {
+        expect(executable_graphs <= 1, what + ", the call makes " +
+                                           std::to_string(executable_graphs) +
+                                           " executable graphs; one, of one step, can be launched "
+                                           "as often as there are steps.");
+        expect(counts.graph_launches == steps,
+               what + ", the call does " +
+                   counted(counts.graph_launches, "launch of a graph", "launches of graphs") +
+                   " instead of " + std::to_string(steps) + ": one for each step.");
+      });
+  cudaStreamDestroy(stream);
+}
+
+void check() {
+  check_steps(1000, 4);
+  check_steps(1, 1);
+  check_steps(129, 6);
+  pass_counted("the results are right");
+  pass_counted("each step is a launch of the same graph");
+}

@@ -1,0 +1,35 @@
+// expect: results are wrong
+__global__ void difference_kernel(int n, const float* target, const float* x, float* difference) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) difference[i] = target[i] - x[i];
+}
+
+__global__ void move_kernel(int n, int step, const float* rates, const float* difference,
+                            float* x) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) x[i] += rates[step] * difference[i];
+}
+
+// The number of the step is recorded with the launch, and stays 0.
+void run_steps(int n, int steps, const float* target, const float* rates, float* x,
+               cudaStream_t stream) {
+  float* difference = nullptr;
+  cudaMalloc(&difference, n * sizeof(float));
+  const int threads = 128;
+  const int blocks = (n + threads - 1) / threads;
+  const int step = 0;
+
+  cudaGraph_t graph = nullptr;
+  cudaGraphExec_t executable = nullptr;
+  cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal);
+  difference_kernel<<<blocks, threads, 0, stream>>>(n, target, x, difference);
+  move_kernel<<<blocks, threads, 0, stream>>>(n, step, rates, difference, x);
+  cudaStreamEndCapture(stream, &graph);
+  cudaGraphInstantiate(&executable, graph, 0);
+
+  for (int i = 0; i < steps; ++i) cudaGraphLaunch(executable, stream);
+  cudaStreamSynchronize(stream);
+  cudaGraphExecDestroy(executable);
+  cudaGraphDestroy(graph);
+  cudaFree(difference);
+}

@@ -1,0 +1,85 @@
+#include "check.hpp"
+
+#include <limits>
+
+#include EXERCISE_FILE
+
+using namespace exercise;
+
+const char* const hangs =
+    "It has not ended after 8 seconds: a rank has found its data bad and returned, while others "
+    "wait for it in a collective operation.";
+
+/// Returns when all ranks have got here. Its messages have a tag of their own: a barrier could meet
+/// the collective operation in which another rank still waits.
+void wait_for_all() {
+  for (int step = 1; step < ranks(); ++step) {
+    char token = 0;
+    char other = 0;
+    PMPI_Sendrecv(&token, 1, MPI_CHAR, (rank() + step) % ranks(), 99, &other, 1, MPI_CHAR,
+                  (rank() + ranks() - step) % ranks(), 99, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  }
+}
+
+/// @param bad_ranks those whose pixel in the middle is `bad_pixel`
+void check_mean(const std::vector<int>& bad_ranks, float bad_pixel, int size) {
+  limit_time(8, bad_ranks.empty() ? "It has not ended after 8 seconds, although all data are good: "
+                                    "do all ranks take part in the same operations?"
+                                  : hangs);
+  double sum = 0;
+  double count = 0;
+  std::vector<float> pixels;
+  for (int r = 0; r < ranks(); ++r) {
+    std::vector<float> part = numbers(size + r, 1 + r);
+    for (float& pixel : part) sum += pixel = 8 * (pixel + 2);
+    count += size + r;
+    if (r == rank()) pixels = part;
+  }
+  std::string who;
+  bool mine_is_bad = false;
+  for (const int r : bad_ranks) {
+    who += (who.empty() ? "rank " : " and rank ") + std::to_string(r);
+    if (r != rank()) continue;
+    pixels[pixels.size() / 2] = bad_pixel;
+    mine_is_bad = true;
+  }
+
+  float mean = -1;
+  messages = {};
+  const bool good = mean_of_all(pixels, mean);
+  const Messages took = messages;
+  wait_for_all();
+
+  const std::string me = "Rank " + std::to_string(rank()) + " of " + std::to_string(ranks()) + " ";
+  if (bad_ranks.empty()) {
+    expect(good, me + "returns false, although all pixels of all ranks are good.");
+    const double expected = sum / count;
+    expect(mean >= expected - 1e-4 && mean <= expected + 1e-4,
+           me + "computes the mean " + text(mean) + " of good pixels instead of " + text(expected) +
+               ".");
+  } else {
+    expect(!good, me + "returns true, although " + who + " has found the bad pixel " +
+                      text(bad_pixel) + ".");
+    expect(mean == -1, me + "has changed the mean to " + text(mean) + ", although " + who +
+                           " has a bad pixel.");
+  }
+  expect(took.collectives <= 2, me + "takes part in " +
+                                    counted(took.collectives, "collective operation") +
+                                    "; two are enough.");
+  expect(mine_is_bad || took.sent == 0,
+         me + "sends " + counted(took.sent, "message") +
+             " by itself; an operation of all ranks tells them what any has found.");
+}
+
+void check() {
+  for (const int size : {1, 10, 501}) check_mean({}, 0, size);
+  pass("the mean of good pixels is right");
+  for (const int size : {1, 10, 501}) check_mean({ranks() - 1}, -1, size);
+  pass("all ranks return false if the last one has a bad pixel");
+  check_mean({0}, 256, 5);
+  check_mean({0}, std::numeric_limits<float>::quiet_NaN(), 5);
+  pass("all ranks return false if the first one has");
+  if (ranks() > 2) check_mean({0, 1}, -0.5F, 7);
+  check_mean({}, 0, 3);
+  pass("the mean is right again after errors");
+}

@@ -1,0 +1,17 @@
+#include <vector>
+
+#include <mpi.h>
+
+/// The mean of the pixels of all ranks.
+/// @return false if there are bad ones
+bool mean_of_all(const std::vector<float>& pixels, float& mean) {
+  double sums[] = {0, static_cast<double>(pixels.size())};
+  for (const float pixel : pixels) {
+    const bool good = pixel >= 0 && pixel <= 255;
+    if (!good) return false;
+    sums[0] += pixel;
+  }
+  MPI_Allreduce(MPI_IN_PLACE, sums, 2, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+  mean = static_cast<float>(sums[0] / sums[1]);
+  return true;
+}

@@ -1,0 +1,18 @@
+// expect: MPI_Abort.* ends the program on rank 0 of 1
+#include <vector>
+
+#include <mpi.h>
+
+/// The mean of the pixels of all ranks.
+/// @return on all ranks, false if there are bad ones on any
+bool mean_of_all(const std::vector<float>& pixels, float& mean) {
+  double sums[] = {0, static_cast<double>(pixels.size())};
+  for (const float pixel : pixels) {
+    const bool good = pixel >= 0 && pixel <= 255;
+    if (!good) MPI_Abort(MPI_COMM_WORLD, 1);
+    sums[0] += pixel;
+  }
+  MPI_Allreduce(MPI_IN_PLACE, sums, 2, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+  mean = static_cast<float>(sums[0] / sums[1]);
+  return true;
+}

@@ -1,0 +1,445 @@
+#!/usr/bin/env python3
+"""Exercises that check themselves: lists them, checks what a learner has written, gives hints.
+
+Each folder here is an exercise: exercise.md (what to do, hints), start.* (what the learner begins with),
+check.* (a program that includes the learner's file and says what is wrong), solution.* and wrong/*
+(answers that must be refused, with the sentence that they must get).
+
+The learner's files are in my_exercises, or in the folder that STAGEWISE_EXERCISES names.
+"""
+
+import argparse
+import concurrent.futures
+import csv
+import hashlib
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+REPOSITORY = HERE.parent
+CUDA_ON_CPU = REPOSITORY / "cuda_on_cpu"
+RUNTIME = REPOSITORY / "build" / "try"
+SECONDS = int(os.environ.get("STAGEWISE_EXERCISE_SECONDS", "60"))  # that a run of a check may take
+STATES = "states.json"
+
+
+class Unusable(Exception):
+    """What keeps us from checking anything, as one sentence."""
+
+
+class Exercise:
+    """A folder of this directory."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        self.name = folder.name
+        head, _, body = (folder / "exercise.md").read_text(encoding="utf-8").partition("\n\n")
+        title, *fields = head.splitlines()
+        self.title = title.removeprefix("# ")
+        self.fields = dict(field.split(": ", 1) for field in fields)
+        self.text, *self.hints = re.split(r"^## Hint\n", body, flags=re.MULTILINE)
+        self.kind = self.fields["kind"]
+        self.suffix = ".cu" if self.kind == "cuda" else ".cpp"
+
+    def file(self, name):
+        return self.folder / (name + self.suffix)
+
+    def wrong(self):
+        """(file, regular expression of the sentence that it must get)"""
+        answers = [(self.file("start"), self.fields["start"])]
+        for path in sorted((self.folder / "wrong").iterdir()):
+            first = path.read_text(encoding="utf-8").splitlines()[0]
+            answers.append((path, first.removeprefix("// expect: ")))
+        return answers
+
+
+def exercises():
+    return [Exercise(path.parent) for path in sorted(HERE.glob("*/exercise.md"))]
+
+
+def find(name):
+    """The exercise of this name, number or part of the name."""
+    known = exercises()
+    exact = [one for one in known if name in (one.name, one.name[3:], one.name[:2], one.name[:2].lstrip("0"))]
+    found = exact or [one for one in known if name in one.name]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        names = ", ".join(one.name for one in found)
+        raise Unusable(f"'{name}' may be {names}: a longer part of the name tells")
+    raise Unusable(f"there is no exercise '{name}'; ./run.sh exercise lists them")
+
+
+def shown(path):
+    """A path as the learner would type it."""
+    path = Path(path)
+    try:
+        return str(path.relative_to(REPOSITORY))
+    except ValueError:
+        return str(path)
+
+
+# ---------------------------------------------------------------------------------------------------
+# The learner's folder
+
+class Workplace:
+    """The learner's files, and what is known of them."""
+
+    def __init__(self):
+        self.folder = Path(os.environ.get("STAGEWISE_EXERCISES") or REPOSITORY / "my_exercises")
+        self.states_file = self.folder / STATES
+        try:
+            self.states = json.loads(self.states_file.read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            self.states = {}
+
+    def file(self, exercise):
+        return self.folder / (exercise.name + exercise.suffix)
+
+    def start(self, exercise):
+        """Copies what the learner begins with, unless there is a file already."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        with open(self.file(exercise), "x", encoding="utf-8") as file:
+            file.write(exercise.file("start").read_text(encoding="utf-8"))
+
+    def remember(self, exercise, key, value):
+        self.states.setdefault(exercise.name, {})[key] = value
+        new = self.states_file.with_suffix(".new")
+        new.write_text(json.dumps(self.states, indent=2), encoding="utf-8")
+        new.replace(self.states_file)
+
+    def recall(self, exercise, key, default=None):
+        return self.states.get(exercise.name, {}).get(key, default)
+
+    def state(self, exercise):
+        file = self.file(exercise)
+        if not file.exists():
+            return "-"
+        if self.recall(exercise, "solved") == digest(file):
+            return "solved"
+        return "changed" if self.recall(exercise, "solved") else "begun"
+
+
+def digest(file):
+    return hashlib.sha256(file.read_bytes()).hexdigest()
+
+
+# ---------------------------------------------------------------------------------------------------
+# Checking
+
+def prepare(kinds):
+    """Builds, once, what the checks are linked with."""
+    if "mpi" in kinds:
+        for program in ("mpic++", "mpirun"):
+            if not shutil.which(program):
+                raise Unusable(f"there is no {program} here; ./run.sh install installs Open MPI")
+    if "cuda" in kinds:
+        done = subprocess.run([CUDA_ON_CPU / "try.sh", "--prepare", "--build", RUNTIME], check=False)
+        if done.returncode != 0:
+            raise Unusable("CUDA on the CPU could not be built; the reason is above")
+
+
+def compile_command(exercise, answer, program):
+    options = ["-std=gnu++20", f"-I{HERE}", f'-DEXERCISE_FILE="{answer}"']
+    source = exercise.file("check")
+    if exercise.kind == "cuda":
+        return [CUDA_ON_CPU / "compile.sh", "--observed", RUNTIME, source, program, "-DEXERCISE_CUDA", *options]
+    if exercise.kind == "mpi":
+        return ["mpic++", "-O1", "-g", "-DEXERCISE_MPI", "-DOMPI_SKIP_MPICXX", *options, source, "-o", program]
+    return [os.environ.get("CXX", "c++"), "-O1", "-g", "-fsanitize=address,undefined",
+            "-fno-sanitize-recover=all", *options, source, "-o", program]
+
+
+def runs_of(exercise, program):
+    """(command, environment) of each run of a check."""
+    if exercise.kind == "cuda":
+        return [([program], {"STAGEWISE_CPU_OBSERVE": "mistakes"}),
+                ([program], {"STAGEWISE_CPU_THREAD_ORDER": "reverse", "STAGEWISE_CPU_STREAMS": "lazy"})]
+    if exercise.kind == "mpi":
+        settings = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+                    "OMPI_MCA_btl_base_warn_component_unused": "0"}
+        return [(["mpirun", "-n", count, "--oversubscribe", "--bind-to", "none", program], settings)
+                for count in exercise.fields["ranks"].split()]
+    return [([program], {"ASAN_OPTIONS": "detect_leaks=0"})]
+
+
+class Verdict:
+    """What a check has found."""
+
+    def __init__(self, passed, complaint=""):
+        self.passed = passed  # sentences
+        self.complaint = complaint  # empty: nothing is wrong
+
+    def __bool__(self):
+        return not self.complaint
+
+
+def complaint_of(exercise, done):
+    """What a run found wrong; empty if nothing."""
+    findings = [line for line in done.stderr.splitlines()
+                if re.match(r"CUDA on the CPU: |==\d+==ERROR: AddressSanitizer|.*: runtime error: ", line)]
+    failures = [line[6:] for line in done.stdout.splitlines() if line.startswith("fail  ")]
+    if findings:
+        first = re.sub(r"^==\d+==ERROR: ", "", findings[0]).removeprefix("CUDA on the CPU: ")
+        place = re.search(r"/my_[^ )]*\.(?:cpp|cu):\d+", done.stderr) if "Sanitizer" in first else None
+        return first + (f" ({place.group().rsplit('/', 1)[1]})" if place else "")
+    if failures:
+        return failures[0]
+    if done.returncode != 0:
+        last = done.stderr.strip().splitlines()[-1:] or [f"exit code {done.returncode}"]
+        return f"The program ended before the check was done: {last[0]}"
+    return ""
+
+
+def check(exercise, answer):
+    """Compiles and runs an answer."""
+    with tempfile.TemporaryDirectory() as folder:
+        program = Path(folder) / exercise.name
+        compiled = subprocess.run([str(word) for word in compile_command(exercise, answer, program)],
+                                  capture_output=True, text=True, check=False)
+        if compiled.returncode != 0:
+            said = compiled.stderr.replace(str(answer), shown(answer))
+            return Verdict([], "It does not compile:\n" + "\n".join(said.splitlines()[:12]))
+        passed = []
+        for command, settings in runs_of(exercise, program):
+            try:
+                done = subprocess.run([str(word) for word in command], capture_output=True, text=True, check=False,
+                                      timeout=SECONDS, env={**os.environ, **settings}, stdin=subprocess.DEVNULL)
+            except subprocess.TimeoutExpired:
+                return Verdict(passed, f"It has not ended after {SECONDS} seconds: something is waited for that "
+                                       "never happens, or a loop has no end.")
+            for line in done.stdout.splitlines():
+                if line.startswith("ok    ") and line[6:] not in passed:
+                    passed.append(line[6:])
+            complaint = complaint_of(exercise, done)
+            if complaint:
+                return Verdict(passed, complaint)
+        return Verdict(passed)
+
+
+# ---------------------------------------------------------------------------------------------------
+# What is printed
+
+def is_terminal():
+    return sys.stdout.isatty() and not os.environ.get("NO_COLOR")
+
+
+def in_color(text, code):
+    return f"\033[{code}m{text}\033[0m" if is_terminal() else text
+
+
+def fold(text, width=80, indent=""):
+    """Lines of at most so many columns."""
+    lines, line = [], ""
+    for word in text.split():
+        if line and len(line) + 1 + len(word) > width - len(indent):
+            lines.append(line)
+            line = word
+        else:
+            line = f"{line} {word}".strip()
+    lines.append(line)
+    return ("\n" + indent).join(lines)
+
+
+def print_list(workplace):
+    print("Exercises, in the order of the lessons:\n")
+    solved = 0
+    known = exercises()
+    for one in known:
+        state = workplace.state(one)
+        solved += state == "solved"
+        mark = in_color(f"{state:7}", "32") if state == "solved" else f"{state:7}"
+        print(f"  {one.name:24} {one.fields['form']:8} {mark} {one.title}")
+    print(f"\n{solved} of {len(known)} solved. ./run.sh exercise NAME begins one, or checks what you have written.")
+
+
+def print_text(exercise, workplace):
+    print(in_color(f"{exercise.name}: {exercise.title}", "1") + "\n")
+    print(exercise.text.strip() + "\n")
+    print(f"Before: the page {exercise.fields['page']} of the documentation.")
+    print(f"Your file: {shown(workplace.file(exercise))}. Edit it, then: ./run.sh exercise {exercise.name[3:]}")
+    print(f"If you are stuck: ./run.sh hint {exercise.name[3:]}")
+
+
+def command_exercise(arguments):
+    workplace = Workplace()
+    if arguments.name is None:
+        print_list(workplace)
+        return 0
+    exercise = find(arguments.name)
+    file = workplace.file(exercise)
+    if not file.exists():
+        workplace.start(exercise)
+        print_text(exercise, workplace)
+        return 0
+    prepare({exercise.kind})
+    verdict = check(exercise, file)
+    for sentence in verdict.passed:
+        print(f"{in_color('ok', '32')}    {sentence}")
+    if not verdict:
+        first, *rest = verdict.complaint.split("\n")
+        print(f"{in_color('wrong', '31')} {fold(first, indent='      ')}")
+        print("\n".join(rest), end="\n" if rest else "")
+        print(f"\n{exercise.name}: not yet. ./run.sh hint {exercise.name[3:]} helps; the task is in "
+              f"{shown(exercise.folder / 'exercise.md')}.")
+        return 1
+    workplace.remember(exercise, "solved", digest(file))
+    unsolved = [one for one in exercises() if workplace.state(one) != "solved"]
+    print(f"\n{exercise.name}: solved. ./run.sh solution {exercise.name[3:]} shows ours.")
+    if unsolved:
+        print(f"Next: ./run.sh exercise {unsolved[0].name[3:]}")
+    return 0
+
+
+def command_hint(arguments):
+    workplace = Workplace()
+    exercise = find(arguments.name)
+    if not workplace.file(exercise).exists():
+        raise Unusable(f"{exercise.name} has not been begun: ./run.sh exercise {exercise.name[3:]}")
+    count = min(workplace.recall(exercise, "hints", 0) + 1, len(exercise.hints))
+    workplace.remember(exercise, "hints", count)
+    for number, hint in enumerate(exercise.hints[:count], 1):
+        print(f"Hint {number} of {len(exercise.hints)}: {hint.strip()}\n")
+    return 0
+
+
+def command_solution(arguments):
+    workplace = Workplace()
+    exercise = find(arguments.name)
+    if workplace.state(exercise) == "-" or not workplace.recall(exercise, "solved"):
+        if not arguments.anyway:
+            raise Unusable(f"{exercise.name} is not solved yet; --anyway shows our solution all the same")
+    print(exercise.file("solution").read_text(encoding="utf-8"), end="")
+    return 0
+
+
+def command_text(arguments):
+    exercise = find(arguments.name)
+    print_text(exercise, Workplace())
+    return 0
+
+
+# ---------------------------------------------------------------------------------------------------
+# For teachers, and for tests
+
+def command_grade(arguments):
+    chosen = [find(name) for name in arguments.only.split(",")] if arguments.only else exercises()
+    folders = [Path(folder) for folder in arguments.folders]
+    for folder in folders:
+        if not folder.is_dir():
+            raise Unusable(f"{folder} is no folder; each must have one learner's files")
+    handed_in = {(folder, one.name): folder / (one.name + one.suffix) for folder in folders for one in chosen}
+    prepare({one.kind for one in chosen if any(handed_in[folder, one.name].exists() for folder in folders)})
+    results = {}
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        for folder in folders:
+            for one in chosen:
+                file = handed_in[folder, one.name].absolute()
+                results[folder, one.name] = pool.submit(check, one, file) if file.exists() else None
+    rows = []
+    for folder in folders:
+        verdicts = [results[folder, one.name] for one in chosen]
+        cells = ["-" if verdict is None else ("ok" if verdict.result() else "no") for verdict in verdicts]
+        rows.append([folder.name, *cells, f"{cells.count('ok')}/{len(chosen)}"])
+    heading = ["", *[one.name[:2] for one in chosen], "solved"]
+    if arguments.csv:
+        writer = csv.writer(sys.stdout)
+        writer.writerow(["learner", *[one.name for one in chosen], "solved"])
+        writer.writerows(rows)
+        return 0
+    width = max(len(row[0]) for row in rows)
+    for row in [heading, *rows]:
+        print(f"{row[0]:{width}} " + " ".join(f"{cell:>2}" for cell in row[1:]))
+    if arguments.reasons:
+        print()
+        for (folder, name), verdict in results.items():
+            if verdict is not None and not verdict.result():
+                print(f"{folder.name} {name}: " + fold(verdict.result().complaint, indent="    "))
+    return 0
+
+
+def verify(exercise):
+    """What is wrong with an exercise itself, as sentences."""
+    wrong = []
+    verdict = check(exercise, exercise.file("solution"))
+    if not verdict:
+        wrong.append(f"the solution is refused: {verdict.complaint}")
+    answers = exercise.wrong()
+    if len(answers) < 3:
+        wrong.append("there are fewer than two wrong answers")
+    for path, expected in answers:
+        verdict = check(exercise, path)
+        if verdict:
+            wrong.append(f"{path.name} is accepted")
+        elif not re.search(expected, verdict.complaint):
+            wrong.append(f"{path.name} should get '{expected}', but gets: {verdict.complaint}")
+    if len(exercise.hints) < 3:
+        wrong.append("there are fewer than three hints")
+    return wrong
+
+
+def command_prepare(_):
+    prepare({"cuda"})
+    return 0
+
+
+def command_verify(arguments):
+    chosen = [find(name) for name in arguments.names] or exercises()
+    if not arguments.prepared:
+        prepare({one.kind for one in chosen})
+    with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
+        results = [(one, pool.submit(verify, one)) for one in chosen]
+    failed = 0
+    for one, result in results:
+        for sentence in result.result():
+            failed += 1
+            print(f"{one.name}: {sentence}")
+    print(f"{len(chosen)} exercises verified, {failed} mistakes in them")
+    return 1 if failed else 0
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="exercise", description=__doc__.splitlines()[0])
+    commands = parser.add_subparsers(required=True)
+
+    def add(name, run, text):
+        command = commands.add_parser(name, help=text, description=text)
+        command.set_defaults(run=run)
+        return command
+
+    add("exercise", command_exercise, "Lists the exercises; with a name, begins one or checks it.").add_argument(
+        "name", nargs="?")
+    add("hint", command_hint, "Shows one more hint for an exercise.").add_argument("name")
+    solution = add("solution", command_solution, "Shows our solution of an exercise that is solved.")
+    solution.add_argument("name")
+    solution.add_argument("--anyway", action="store_true", help="also if it is not solved")
+    add("text", command_text, "Shows what an exercise asks for.").add_argument("name")
+    grade = add("grade", command_grade, "Checks the files of several learners, and prints a table.")
+    grade.add_argument("folders", nargs="+", metavar="FOLDER", help="one learner's files")
+    grade.add_argument("--only", metavar="NAME,...", help="these exercises; otherwise all")
+    grade.add_argument("--csv", action="store_true", help="as CSV")
+    grade.add_argument("--reasons", action="store_true", help="also what is wrong with each answer")
+    verification = add("verify", command_verify, "Checks the exercises themselves.")
+    verification.add_argument("names", nargs="*")
+    verification.add_argument("--jobs", type=int, default=1)
+    verification.add_argument("--prepared", action="store_true", help="builds nothing first")
+    add("prepare", command_prepare, "Builds what checks are linked with.")
+    arguments = parser.parse_args()
+    try:
+        return arguments.run(arguments)
+    except Unusable as reason:
+        print(f"exercise: {reason}.", file=sys.stderr)
+        return 2
+    except OSError as error:
+        print(f"exercise: {error.filename}: {error.strerror}.", file=sys.stderr)
+        return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
