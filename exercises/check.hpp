@@ -8,6 +8,7 @@
 #endif
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -72,10 +73,12 @@ inline void expect(bool holds, const std::string& sentence) {
   if (!holds) fail(sentence);
 }
 
-/// "4", "4.5", "0.25".
+/// "4", "4.5", "0.25", "15708", "nan".
 inline std::string text(double number) {
+  if (std::isnan(number)) return "nan";
   char buffer[40];
-  std::snprintf(buffer, sizeof buffer, "%.4g", number);
+  const bool is_whole = number == std::floor(number) && std::abs(number) < 1e9;
+  std::snprintf(buffer, sizeof buffer, is_whole ? "%.0f" : "%.4g", number);
   return buffer;
 }
 
@@ -125,8 +128,15 @@ inline void expect_no_error(const std::string& what) {
 template <class T>
 class DeviceArray {
  public:
-  explicit DeviceArray(std::size_t size) : size_(size) { cudaMalloc(&data_, size * sizeof(T)); }
-  explicit DeviceArray(const std::vector<T>& values) : DeviceArray(values.size()) {
+  /// The place is that of the array's declaration, for what is said of an access beyond its end.
+  explicit DeviceArray(std::size_t size, const char* file = __builtin_FILE(),
+                       unsigned line = __builtin_LINE())
+      : size_(size) {
+    cudaMalloc(reinterpret_cast<void**>(&data_), size * sizeof(T), file, line);
+  }
+  explicit DeviceArray(const std::vector<T>& values, const char* file = __builtin_FILE(),
+                       unsigned line = __builtin_LINE())
+      : DeviceArray(values.size(), file, line) {
     cudaMemcpy(data_, values.data(), size_ * sizeof(T), cudaMemcpyHostToDevice);
   }
   ~DeviceArray() { cudaFree(data_); }

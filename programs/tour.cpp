@@ -102,14 +102,15 @@ int run(const std::vector<std::string>& words, const fs::path& output) {
 }
 
 /// Reads a stage's report by `take`.
-void read_report(const std::string& stage, const fs::path& path,
+/// @param kind of program that would have written what is missing.
+void read_report(const std::string& stage, const fs::path& path, const std::string& kind,
                  const std::function<void(const nlohmann::json&)>& take) {
   try {
     std::ifstream file(path);
     take(nlohmann::json::parse(file));
   } catch (const nlohmann::json::exception&) {
     throw Error(stage + " did not write a report to " + path.string() +
-                " that the tour understands; is it a program of a stage?");
+                " that the tour understands; is it a program of " + kind + "?");
   }
 }
 
@@ -185,7 +186,8 @@ Row visit(const std::string& program, const fs::path& folder) {
   command.insert(command.end(), {"--save", checkpoint.string(), "--report", report.string()});
   run_stage_program(program, command, folder / (name + ".log"), {checkpoint, report});
   Row row{.stage = name};
-  read_report(name, report, [&](const nlohmann::json& json) { take_training(json, row); });
+  read_report(name, report, "a stage",
+              [&](const nlohmann::json& json) { take_training(json, row); });
   row.parameters = load_checkpoint(checkpoint).parameters;
   return row;
 }
@@ -198,7 +200,8 @@ CountedRow count(const std::string& program, const fs::path& folder) {
   if (name == stage_of_processes) command.insert(command.end(), {"--transport", "peer"});
   run_stage_program(program, command, folder / (name + "_counters.log"), {report});
   CountedRow row{.stage = name};
-  read_report(name, report, [&](const nlohmann::json& json) { take_counters(json, row); });
+  read_report(name, report, "the preset observed",
+              [&](const nlohmann::json& json) { take_counters(json, row); });
   return row;
 }
 

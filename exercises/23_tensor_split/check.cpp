@@ -2,7 +2,9 @@
 
 #include EXERCISE_FILE
 
-using namespace exercise;
+// Names of the learner's, such as rank(), are hidden here by those of the check.
+namespace exercise {
+namespace {
 
 void check_layer(int rows, int inputs, int columns) {
   limit_time(
@@ -44,7 +46,7 @@ void check_layer(int rows, int inputs, int columns) {
              " bytes, but its own columns of y have only " + text(bytes) + ".");
 }
 
-void check() {
+void check_all() {
   check_layer(1, 4, 6);
   check_layer(5, 7, 12);
   pass("y is right for numbers of columns that the ranks can divide evenly");
@@ -54,4 +56,11 @@ void check() {
   check_layer(3, 8, 1);
   check_layer(17, 5, 2);
   pass("y is right if some ranks have no columns, and each passes on its own only");
+}
+
+}  // namespace
+}  // namespace exercise
+
+void check() {
+  exercise::check_all();
 }

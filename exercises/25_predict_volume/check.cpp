@@ -2,12 +2,10 @@
 
 #include <deque>
 
-namespace learner {
 #include EXERCISE_FILE
-}
 
-using namespace exercise;
-
+// Names of the learner's, such as rank(), are hidden here by those of the check.
+namespace exercise {
 namespace {
 
 constexpr int p = 4;
@@ -92,9 +90,7 @@ void expect_predicted(const std::string& name, long predicted, long counted,
   fail(is + "which is too " + (predicted < counted ? "small" : "large") + ": " + thought);
 }
 
-}  // namespace
-
-void check() {
+void check_all() {
   Gradients sum = gradients();
   const long parameters = static_cast<long>(sum[0].size());
   Network ring;
@@ -109,23 +105,30 @@ void check() {
            "The check is wrong: the ranks of the ring do not send the same.");
   }
 
-  expect_predicted("parameters", learner::parameters, parameters,
+  expect_predicted("parameters", ::parameters, parameters,
                    "each layer has a weight for each pair of an input and an output, and a bias "
                    "for each output.");
   pass("the number of parameters");
-  expect_predicted("ring_messages", learner::ring_messages, ring.messages[0],
+  expect_predicted("ring_messages", ::ring_messages, ring.messages[0],
                    "a rank of the ring sends one message in each step, and both rounds have p - 1 "
                    "steps.");
-  expect_predicted("ring_bytes", learner::ring_bytes, ring.bytes[0],
+  expect_predicted("ring_bytes", ::ring_bytes, ring.bytes[0],
                    "each message of the ring is one chunk, a p-th of the gradient that has been "
                    "filled up to a multiple of 4 numbers.");
   pass("what a rank of the ring sends");
   expect_predicted(
-      "root_messages", learner::root_messages, star.messages[0],
+      "root_messages", ::root_messages, star.messages[0],
       "rank 0 sends one message to each of the others; what it receives, others send.");
-  expect_predicted("root_bytes", learner::root_bytes, star.bytes[0],
+  expect_predicted("root_bytes", ::root_bytes, star.bytes[0],
                    "each message of rank 0 is the whole sum, as large as a gradient.");
-  expect_predicted("other_bytes", learner::other_bytes, star.bytes[1],
+  expect_predicted("other_bytes", ::other_bytes, star.bytes[1],
                    "each of the other ranks sends its whole gradient once.");
   pass("what is sent if rank 0 does the sum");
+}
+
+}  // namespace
+}  // namespace exercise
+
+void check() {
+  exercise::check_all();
 }

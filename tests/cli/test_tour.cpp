@@ -1,6 +1,8 @@
 // The table that compares stages.
 
+#include <algorithm>
 #include <fstream>
+#include <regex>
 #include <string>
 #include <vector>
 
@@ -32,6 +34,31 @@ class Tour : public CommandLine {
     return path(name).string();
   }
 
+  /// A program that reports a step of two lines, each with these counters.
+  std::string counting(const std::string& name, const std::string& counters) {
+    std::ofstream(path(name))
+        << "#!/bin/sh\n"
+           "while [ $# -gt 0 ]; do [ $1 != --report ] || report=$2; shift; done\n"
+           "line='{\"counted_floor_seconds\": 2e-6, \"counters\": {"
+        << counters << "}}'\n"
+        << "echo \"{\\\"timings\\\": [$line, $line]}\" >$report\n";
+    fs::permissions(path(name), fs::perms::owner_all);
+    return path(name).string();
+  }
+
+  /// The tour with these programs for counting.
+  Outcome count(const std::vector<std::string>& programs, const std::string& options = "") {
+    std::vector<std::string> words = resolve("tour --output out --stage");
+    words.push_back(stage01);
+    words.emplace_back("--counting");
+    words.insert(words.end(), programs.begin(), programs.end());
+    for (const std::string& option : resolve(options)) words.push_back(option);
+    return CommandLine::run(words);
+  }
+
+  const std::string counters =
+      R"("launches": 3, "copies": 1, "loads": 100000, "load_sectors": 400000, "stores": 20000, )"
+      R"("store_sectors": 160000, "distinct_bytes": 640, "shared_cycles": 7, "bank_conflicts": 5)";
   const std::string stage01 = resolve("stage01_serial").front();
 };
 
@@ -76,6 +103,43 @@ TEST_F(Tour, DoesNotTakeOldResultsForNewOnes) {
   std::vector<std::string> words = resolve("tour --output out --stage");
   words.emplace_back("./stage01_serial");
   EXPECT_EQ(CommandLine::run(words).exit_code, 1);
+}
+
+TEST_F(Tour, ShowsCountersInsteadOfTimes) {
+  std::ofstream(path("measured.json"))
+      << R"({"stages": {"stage01_serial": {"images_per_second": 50000, "on": "a CPU core"},)"
+      << R"( "stage02_fake": {"images_per_second": 2e6, "on": "H200"}}})";
+  const Outcome outcome =
+      count({counting("stage02_fake", counters), counting("stage03_fake", counters)},
+            "--measured measured.json");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  for (const std::string& line : lines_of(outcome.out)) EXPECT_LE(line.size(), 80U) << line;
+  EXPECT_EQ(outcome.out.find("images/s"), std::string::npos) << outcome.out;
+  const auto has_line = [&](const std::string& line) {
+    std::vector<std::string> found = lines_of(outcome.out);
+    for (std::string& one : found) {  // columns are as wide as they need to be
+      one = std::regex_replace(one, std::regex(" +"), " ");
+    }
+    EXPECT_NE(std::find(found.begin(), found.end(), line), found.end()) << line << outcome.out;
+  };
+  has_line("01_serial - - - - - - 20.0 ms a CPU core");
+  has_line("02_fake 6 2 240 36 4.7 4.00 us 500 us H200");
+  has_line("03_fake 6 2 240 36 4.7 4.00 us - -");
+}
+
+TEST_F(Tour, NeedsProgramsThatCount) {
+  const Outcome outcome = count({counting("stage02_fake", R"("launches": 3)")});
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_EQ(outcome.err,
+            "tour: stage02_fake did not write a report to out/stage02_fake_counters.json that the "
+            "tour understands; is it a program of the preset observed?\n");
+}
+
+TEST_F(Tour, NeedsResultsInTheFileOfMeasured) {
+  std::ofstream(path("measured.json")) << "{}";
+  const Outcome outcome = count({counting("stage02_fake", counters)}, "--measured measured.json");
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_EQ(outcome.err, "tour: the file measured.json of --measured has no results of stages.\n");
 }
 
 TEST_F(Tour, LeavesTheFilesOfOthersAlone) {

@@ -89,6 +89,57 @@ TEST(Explanation, SaysWhatIsUnknownOfADevice) {
             std::string::npos);
 }
 
+/// A line's kernel, which has been counted in two steps.
+std::vector<Timing> counted_timings() {
+  Timing timing = timings[1];
+  timing.counters.launches = 4;
+  timing.counters.loads = 1e6;
+  timing.counters.load_sectors = 3e6;
+  timing.counters.stores = 1e6;
+  timing.counters.store_sectors = 4e6;
+  timing.counters.distinct_bytes = 8e6;
+  timing.counters.shared_cycles = 9e6;
+  return {timing, timings[2]};
+}
+
+TEST(Floor, OfWhatIsCountedKnowsCaches) {
+  const KernelCounters counters = counted_timings()[0].counters;
+  DeviceLimits known = limits;
+  EXPECT_DOUBLE_EQ(counted_floor_of(counters, 0, known).seconds, 8e-6);
+  EXPECT_EQ(counted_floor_of(counters, 0, known).bound, Bound::launch);
+  known.cache_bytes_per_second = 1e13;
+  EXPECT_DOUBLE_EQ(counted_floor_of(counters, 0, known).seconds, 22.4e-6);
+  EXPECT_EQ(counted_floor_of(counters, 0, known).bound, Bound::cache);
+  known.shared_cycles_per_second = 1e11;
+  EXPECT_DOUBLE_EQ(counted_floor_of(counters, 0, known).seconds, 90e-6);
+  EXPECT_EQ(counted_floor_of(counters, 0, known).bound, Bound::shared);
+  known.bytes_per_second = 8e9;
+  EXPECT_DOUBLE_EQ(counted_floor_of(counters, 0, known).seconds, 1e-3);
+  EXPECT_EQ(counted_floor_of(counters, 0, known).bound, Bound::memory);
+}
+
+TEST(Explanation, ShowsWhatIsCounted) {
+  const std::string text = explanation(counted_timings(), limits, false);
+  EXPECT_NE(
+      text.find(
+          "\nline                            bytes     ops    floor bound by    asked sectors\n"
+          "gemm -> fc1/product           2.00 MB  1.00 G  20.0 us  compute   112 MB     3.5\n"
+          "average_weights                   0 B       0  1.00 us   launch      0 B     0.0\n"),
+      std::string::npos)
+      << text;
+}
+
+TEST(Explanation, ReportsWhatIsCounted) {
+  std::vector<TimingReport> reports(2);
+  explain(counted_timings(), limits, reports);
+  ASSERT_TRUE(reports[0].counters.has_value());
+  EXPECT_EQ(reports[0].counters->load_sectors, 3e6);
+  EXPECT_DOUBLE_EQ(reports[0].counted_floor_seconds.value(), 40e-6);  // of the operations
+  std::vector<TimingReport> others(timings.size());
+  explain(timings, limits, others);
+  EXPECT_FALSE(others[0].counters.has_value());
+}
+
 TEST(Explanation, GoesIntoReports) {
   std::vector<TimingReport> reports(timings.size());
   explain(timings, limits, reports);
