@@ -99,6 +99,10 @@ inline std::vector<float> numbers(std::size_t count, unsigned seed = 1) {
 template <class T>
 void expect_equal(const std::vector<T>& got, const std::vector<T>& expected,
                   const std::string& what, std::size_t columns = 0, double tolerance = 0) {
+  if (got.size() != expected.size()) {
+    fail(what + ", there are " + std::to_string(got.size()) + " results instead of " +
+         std::to_string(expected.size()) + ".");
+  }
   std::size_t wrong = 0;
   std::size_t first = 0;
   for (std::size_t i = 0; i < expected.size(); ++i) {
@@ -167,10 +171,11 @@ struct Counts {
   double stores;            ///< likewise, atomic functions included
   double sectors_per_load;  ///< of 32 bytes
   double sectors_per_store;
-  double asked_bytes;     ///< of global memory, by all warps, in sectors
-  double distinct_bytes;  ///< of global memory, that a launch has touched
-  double atomics;         ///< requests to global memory
-  double shared_loads;    ///< requests to shared memory
+  double asked_bytes;  ///< of global memory, by all warps, in sectors
+  double
+      distinct_bytes;   ///< of global memory, that a launch has read, and those that it has written
+  double atomics;       ///< requests to global memory
+  double shared_loads;  ///< requests to shared memory
   double shared_stores;
   double bank_conflicts;
 };

@@ -6,7 +6,9 @@
 
 #include EXERCISE_FILE
 
-using namespace exercise;
+// Here, names such as count() are the check's, also if the learner's file has them.
+namespace exercise {
+namespace {
 
 namespace {
 
@@ -136,7 +138,7 @@ void expect_gradient(const std::string& name, const Vector& got, Layer& layer, V
 
 }  // namespace
 
-void check() {
+void run() {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   const int sizes[][3] = {{5, 4, 3}, {1, 1, 1}, {1, 3, 2}, {6, 1, 3}, {4, 5, 1}, {7, 6, 9}};
   const auto for_each_size = [&](const auto& judge) {
@@ -169,4 +171,11 @@ void check() {
     expect_gradient("dx", got.dx, layer, layer.x, layer.inputs, &Gradients::dx);
   });
   pass("dx, the gradient of the inputs, is, too");
+}
+
+}  // namespace
+}  // namespace exercise
+
+void check() {
+  exercise::run();
 }
