@@ -10,8 +10,6 @@
 namespace exercise {
 namespace {
 
-namespace {
-
 using Vector = std::vector<double>;
 
 /// A layer and a batch.
@@ -135,8 +133,6 @@ void expect_gradient(const std::string& name, const Vector& got, Layer& layer, V
   fail(sizes + element + " is " + text(got[at]) + ", but the central difference of the loss is " +
        text(expected[at]) + reason + ".");
 }
-
-}  // namespace
 
 void run() {
   const double nan = std::numeric_limits<double>::quiet_NaN();

@@ -10,8 +10,6 @@
 namespace exercise {
 namespace {
 
-namespace {
-
 /// A cache that drops the line that has not been used for longest. It is told the numbers of lines.
 class Cache {
  public:
@@ -117,8 +115,6 @@ void check_product(int m, int n, int k, Cache* cache) {
                      : "") +
        "; at most 0.1 if the innermost loop goes along rows.");
 }
-
-}  // namespace
 
 void run() {
   const int sizes[][3] = {{3, 5, 4}, {1, 1, 1}, {1, 7, 33}, {31, 1, 2}, {17, 40, 1}, {33, 20, 70}};

@@ -6,16 +6,12 @@
 namespace exercise {
 namespace {
 
-namespace {
-
 /// Adding multiples of these changes any number.
 std::vector<float> positive_numbers(int count) {
   std::vector<float> result = numbers(count, 2);
   for (float& number : result) number += 3;
   return result;
 }
-
-}  // namespace
 
 void run() {
   const float a = 1.5F;

@@ -9,8 +9,6 @@
 namespace exercise {
 namespace {
 
-namespace {
-
 /// Computes an outer product, and ends the check if it is wrong.
 void check_product(int m, int n) {
   const std::string what = "For " + std::to_string(m) + " x " + std::to_string(n);
@@ -38,8 +36,6 @@ void check_product(int m, int n) {
                          ": no thread computes them.");
   expect_equal(c, expected, what, n);
 }
-
-}  // namespace
 
 void run() {
   check_product(64, 32);

@@ -9,8 +9,6 @@
 namespace exercise {
 namespace {
 
-namespace {
-
 /// Multiplies two matrices, and ends the check if the result is wrong.
 void check_product(int m, int n, int k) {
   const std::string what = "For the product of " + std::to_string(m) + " x " + std::to_string(k) +
@@ -36,8 +34,6 @@ void check_product(int m, int n, int k) {
   }
   expect_equal(c, expected, what, n);
 }
-
-}  // namespace
 
 void run() {
   const int sizes[][3] = {{32, 32, 32}, {1, 1, 1},  {17, 33, 5},
