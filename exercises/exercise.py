@@ -191,7 +191,7 @@ def complaint_of(exercise, done):
         return first + (f" ({place.group().rsplit('/', 1)[1]})" if place else "")
     if failures:
         return failures[0]
-    if done.returncode != 0:
+    if done.returncode != 0 or "done" not in done.stdout.splitlines():
         last = done.stderr.strip().splitlines()[-1:] or [f"exit code {done.returncode}"]
         return f"The program ended before the check was done: {last[0]}"
     return ""
@@ -400,7 +400,9 @@ def command_verify(arguments):
         for sentence in result.result():
             failed += 1
             print(f"{one.name}: {sentence}")
-    print(f"{len(chosen)} exercises verified, {failed} mistakes in them")
+    counted = [f"{count} {word}{'' if count == 1 else 's'}"
+               for count, word in ((len(chosen), "exercise"), (failed, "mistake"))]
+    print(f"{counted[0]} verified, {counted[1]} in {'it' if len(chosen) == 1 else 'them'}")
     return 1 if failed else 0
 
 
@@ -432,10 +434,15 @@ def main():
     add("prepare", command_prepare, "Builds what checks are linked with.")
     arguments = parser.parse_args()
     try:
-        return arguments.run(arguments)
+        code = arguments.run(arguments)
+        sys.stdout.flush()
+        return code
     except Unusable as reason:
         print(f"exercise: {reason}.", file=sys.stderr)
         return 2
+    except BrokenPipeError:  # whoever read the output has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 141
     except OSError as error:
         print(f"exercise: {error.filename}: {error.strerror}.", file=sys.stderr)
         return 1

@@ -50,15 +50,18 @@ std::string participle(const Culprit& culprit) {
   return culprit.is_atomic ? "changed atomically" : "written";
 }
 
-/// What would have ordered the two accesses.
-std::string cure(const Culprit& later, const Culprit& earlier) {
+/// What would have ordered the two accesses. In the same line, they are perhaps additions.
+std::string cure(const Culprit& later, const Culprit& earlier, bool is_same_line) {
   if (later.block != earlier.block) {
     return "nothing orders blocks of a launch but atomic functions, after a __threadfence().";
   }
   const bool in_warp = later.thread / 32 == earlier.thread / 32;
-  return std::string("nothing orders the two: a ") +
-         (in_warp ? "__syncthreads() or __syncwarp()" : "__syncthreads()") +
-         " between them is missing.";
+  const std::string barrier = in_warp ? "__syncthreads() or __syncwarp()" : "__syncthreads()";
+  if (is_same_line) {
+    return "nothing orders the two: it takes an atomic function, or a " + barrier +
+           " between them.";
+  }
+  return "nothing orders the two: a " + barrier + " between them is missing.";
 }
 
 std::string describe_race(const Culprit& later, const Culprit& earlier) {
@@ -66,7 +69,8 @@ std::string describe_race(const Culprit& later, const Culprit& earlier) {
   std::string whom = "thread " + to_string(thread_of(earlier));
   if (later.block != earlier.block) whom = "block " + to_string(block_of(earlier)) + ", " + whom;
   return verb(later) + " what " + whom + " has " + participle(earlier) +
-         (place.empty() ? "" : " in " + place) + ", and " + cure(later, earlier);
+         (place.empty() ? "" : " in " + place) + ", and " +
+         cure(later, earlier, !place.empty() && place == place_of_instruction(later.instruction));
 }
 
 std::string describe_unwritten(const Culprit& reader, std::uintptr_t address, bool is_shared) {

@@ -71,6 +71,11 @@ class ExerciseTest(unittest.TestCase):
         self.addCleanup(os.environ.pop, "STAGEWISE_EXERCISE_SECONDS")
         self.assertIn("has not ended after 3 seconds", self.run_it("exercise", "coalescing", code=1))
 
+    def test_an_answer_that_ends_the_program(self):
+        self.mine.mkdir()
+        self.file.write_text("#include <cstdlib>\nvoid square_all(int, float*) { std::exit(0); }\n")
+        self.assertIn("ended before the check was done: exit code 0\n", self.run_it("exercise", "coalescing", code=1))
+
     def test_unknown_names(self):
         self.assertIn("there is no exercise 'nonsense'", self.run_it("exercise", "nonsense", code=2))
         self.assertIn("a longer part of the name tells", self.run_it("exercise", "ion", code=2))
