@@ -262,7 +262,7 @@ def print_list(workplace):
 def print_text(exercise, workplace):
     print(in_color(f"{exercise.name}: {exercise.title}", "1") + "\n")
     print(exercise.text.strip() + "\n")
-    print(f"Before: the page {exercise.fields['page']} of the documentation.")
+    print(f"Read first: docs/pages/{exercise.fields['page']}.md")
     print(f"Your file: {shown(workplace.file(exercise))}. Edit it, then: ./run.sh exercise {exercise.name[3:]}")
     print(f"If you are stuck: ./run.sh hint {exercise.name[3:]}")
 
@@ -276,6 +276,8 @@ def command_exercise(arguments):
     file = workplace.file(exercise)
     if not file.exists():
         workplace.start(exercise)
+        arguments.task = True
+    if arguments.task:
         print_text(exercise, workplace)
         return 0
     prepare({exercise.kind})
@@ -286,11 +288,11 @@ def command_exercise(arguments):
         first, *rest = verdict.complaint.split("\n")
         print(f"{in_color('wrong', '31')} {fold(first, indent='      ')}")
         print("\n".join(rest), end="\n" if rest else "")
-        print(f"\n{exercise.name}: not yet. ./run.sh hint {exercise.name[3:]} helps; the task is in "
-              f"{shown(exercise.folder / 'exercise.md')}.")
+        print(f"\n{exercise.name}: not yet. ./run.sh hint {exercise.name[3:]} helps, --task shows the task again.")
         return 1
     workplace.remember(exercise, "solved", digest(file))
     unsolved = [one for one in exercises() if workplace.state(one) != "solved"]
+    unsolved.sort(key=lambda one: one.name < exercise.name)  # those that follow come first
     print(f"\n{exercise.name}: solved. ./run.sh solution {exercise.name[3:]} shows ours.")
     if unsolved:
         print(f"Next: ./run.sh exercise {unsolved[0].name[3:]}")
@@ -306,6 +308,8 @@ def command_hint(arguments):
     workplace.remember(exercise, "hints", count)
     for number, hint in enumerate(exercise.hints[:count], 1):
         print(f"Hint {number} of {len(exercise.hints)}: {hint.strip()}\n")
+    if count == len(exercise.hints):
+        print(f"That was the last one; ./run.sh solution {exercise.name[3:]} --anyway shows our solution.")
     return 0
 
 
@@ -316,12 +320,6 @@ def command_solution(arguments):
         if not arguments.anyway:
             raise Unusable(f"{exercise.name} is not solved yet; --anyway shows our solution all the same")
     print(exercise.file("solution").read_text(encoding="utf-8"), end="")
-    return 0
-
-
-def command_text(arguments):
-    exercise = find(arguments.name)
-    print_text(exercise, Workplace())
     return 0
 
 
@@ -411,17 +409,17 @@ def main():
     commands = parser.add_subparsers(required=True)
 
     def add(name, run, text):
-        command = commands.add_parser(name, help=text, description=text)
+        command = commands.add_parser(name, prog=f"./run.sh {name}", help=text, description=text)
         command.set_defaults(run=run)
         return command
 
-    add("exercise", command_exercise, "Lists the exercises; with a name, begins one or checks it.").add_argument(
-        "name", nargs="?")
-    add("hint", command_hint, "Shows one more hint for an exercise.").add_argument("name")
+    exercise = add("exercise", command_exercise, "Lists the exercises; with a NAME, begins one or checks it.")
+    exercise.add_argument("name", nargs="?", metavar="NAME")
+    exercise.add_argument("--task", action="store_true", help="only shows what it asks for")
+    add("hint", command_hint, "Shows one more hint for an exercise.").add_argument("name", metavar="NAME")
     solution = add("solution", command_solution, "Shows our solution of an exercise that is solved.")
-    solution.add_argument("name")
+    solution.add_argument("name", metavar="NAME")
     solution.add_argument("--anyway", action="store_true", help="also if it is not solved")
-    add("text", command_text, "Shows what an exercise asks for.").add_argument("name")
     grade = add("grade", command_grade, "Checks the files of several learners, and prints a table.")
     grade.add_argument("folders", nargs="+", metavar="FOLDER", help="one learner's files")
     grade.add_argument("--only", metavar="NAME,...", help="these exercises; otherwise all")

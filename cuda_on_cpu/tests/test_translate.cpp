@@ -559,6 +559,8 @@ TEST(TranslatePreprocessed, RefusesCallsOfTheWrongSide) {
       "f.cu:2: the kernel 'k' is called like a function; launch it: k<<<blocks, threads>>>(...)");
   EXPECT_EQ(preprocessed(place + "__global__ unsigned k() { }"),
             "f.cu:1: the kernel 'k' returns something, but a kernel must be void");
+  EXPECT_EQ(preprocessed(place + "void k(int* x) { }\nint main() { k<<<1, 2>>>(x); }"),
+            "f.cu:2: 'k' is launched, but is no kernel; write __global__ before its void");
   for (const std::string& right :
        {host + "__device__ int h(float x);\n__global__ void k() { h(1); }",
         "constexpr " + host + "__global__ void k() { h(1); }",
@@ -573,6 +575,9 @@ TEST(TranslatePreprocessed, RefusesCallsOfTheWrongSide) {
         "__host__ " + device + "int main() { d(); }",
         device + "int main() { auto l = [] __device__ () { return d(); }; }",
         kernel + "void k(float x);\nint main() { k(x); }",
+        kernel + "void k(float x);\nint main() { k<<<1, 2>>>(x); }",
+        "template <class T> " + host + "int main() { h<<<1, 2>>>(x); }",
+        host + "void f(void (*h)(int)) { h<<<1, 2>>>(x); }",
         device + "int apply(int (*d)()) { return d(); }",
         device + "int main() { A other(1), d(2); d(); }",
         device + "struct S { F d; int f() { return d(); } };\nint f() { return d(); }",

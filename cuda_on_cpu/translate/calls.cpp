@@ -42,6 +42,7 @@ class Checker {
       for (std::size_t i = caller.body.first; i < caller.body.end; ++i) {
         if (caller.is_host && is(i, "__device__")) break;  // a lambda for a kernel
         if (at(i).kind == TokenKind::word && is(i + 1, "(")) check_call(i, caller);
+        if (caller.is_host && is_launch(i)) check_launch(i);
       }
     }
   }
@@ -184,13 +185,17 @@ class Checker {
   /// Can no type end here?
   bool is_operand(std::size_t i) const { return at(i).kind == TokenKind::number || is(i, "]"); }
 
+  /// Does a launch begin with this name?
+  bool is_launch(std::size_t i) const {
+    return at(i).kind == TokenKind::word && is(i + 1, "<") && is(i + 2, "<") && is(i + 3, "<");
+  }
+
   /// Is the name, wherever the program has it, that of calls and launches?
   bool is_of_calls_only(std::string_view name) const {
     for (std::size_t i = 0; i < significant_.size(); ++i) {
       if (!is(i, name) || declarations_.contains(i) || is_called(i)) continue;
-      const bool is_launch = is(i + 1, "<") && is(i + 2, "<") && is(i + 3, "<");
       const bool is_in_std = i > 1 && is(i - 1, "::") && is(i - 2, "std") && is(i + 1, "(");
-      if (!is_launch && !is_in_std) return false;
+      if (!is_launch(i) && !is_in_std) return false;
     }
     return true;
   }
@@ -275,6 +280,20 @@ class Checker {
     refuse(at(call), "'" + caller_name + "' calls '" + name +
                          "' on the host, but that is __device__; write __host__ __device__ before "
                          "it");
+  }
+
+  /// A launch of a function whose every declaration is one of the host.
+  void check_launch(std::size_t launch) const {
+    const std::string_view name = at(launch).text;
+    bool is_declared = false;
+    for (const auto& [place, declared] : declarations_) {
+      if (at(place).text != name) continue;
+      if (!declared.is_simple || declared.is_device) return;
+      is_declared = true;
+    }
+    if (!is_declared || is_any(launch - 1, {"::", ".", ">"}) || !is_of_calls_only(name)) return;
+    refuse(at(launch), "'" + std::string(name) +
+                           "' is launched, but is no kernel; write __global__ before its void");
   }
 
   const std::vector<Token>& tokens_;

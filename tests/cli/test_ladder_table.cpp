@@ -53,8 +53,17 @@ std::string print(const Table& table, Measured measured = Measured::rates) {
 /// As in the preset observed, where kernels are counted.
 TEST(LadderTable, ShowsWhatKernelsAskOfMemory) {
   Table table{"rung", "cuBLAS", {row_of("dot-non-divergent", 1), row_of("stream-k", 1)}, {}};
-  table.rows[0].counters = {16.54, 32, 8.86e8, 56'462'803};
-  table.rows[1].counters = {0, 4, 8.86e6, 0};
+  KernelCounters slow;
+  slow.loads = 1e6;
+  slow.load_sectors = 16.54e6;
+  slow.stores = 348359.375;
+  slow.store_sectors = 32 * slow.stores;
+  slow.bank_conflicts = 56'462'803;
+  table.rows[0].counters = slow;
+  KernelCounters storing;
+  storing.stores = 69218.75;
+  storing.store_sectors = 4 * storing.stores;
+  table.rows[1].counters = storing;
   const std::string text = print(table, Measured::counters);
   EXPECT_NE(
       text.find("\nrung               difference  sectors/load  /store  traffic   conflicts\n"),

@@ -46,13 +46,13 @@ class Tour : public CommandLine {
     return path(name).string();
   }
 
-  /// The tour with these programs for counting.
-  Outcome count(const std::vector<std::string>& programs, const std::string& options = "") {
+  /// The tour with these programs for counting, and the file of what has been measured.
+  Outcome count(const std::vector<std::string>& programs, const std::string& measured = "") {
     std::vector<std::string> words = resolve("tour --output out --stage");
     words.push_back(stage01);
     words.emplace_back("--counting");
     words.insert(words.end(), programs.begin(), programs.end());
-    for (const std::string& option : resolve(options)) words.push_back(option);
+    if (!measured.empty()) words.insert(words.end(), {"--measured", measured});
     return CommandLine::run(words);
   }
 
@@ -109,9 +109,8 @@ TEST_F(Tour, ShowsCountersInsteadOfTimes) {
   std::ofstream(path("measured.json"))
       << R"({"stages": {"stage01_serial": {"images_per_second": 50000, "on": "a CPU core"},)"
       << R"( "stage02_fake": {"images_per_second": 2e6, "on": "H200"}}})";
-  const Outcome outcome =
-      count({counting("stage02_fake", counters), counting("stage03_fake", counters)},
-            "--measured measured.json");
+  const Outcome outcome = count(
+      {counting("stage02_fake", counters), counting("stage03_fake", counters)}, "measured.json");
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
   for (const std::string& line : lines_of(outcome.out)) EXPECT_LE(line.size(), 80U) << line;
   EXPECT_EQ(outcome.out.find("images/s"), std::string::npos) << outcome.out;
@@ -137,7 +136,7 @@ TEST_F(Tour, NeedsProgramsThatCount) {
 
 TEST_F(Tour, NeedsResultsInTheFileOfMeasured) {
   std::ofstream(path("measured.json")) << "{}";
-  const Outcome outcome = count({counting("stage02_fake", counters)}, "--measured measured.json");
+  const Outcome outcome = count({counting("stage02_fake", counters)}, "measured.json");
   EXPECT_EQ(outcome.exit_code, 1);
   EXPECT_EQ(outcome.err, "tour: the file measured.json of --measured has no results of stages.\n");
 }
