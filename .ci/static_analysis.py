@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs clang-tidy on all C++ files of a configured build folder: static_analysis.py BUILD [JOBS]
+"""Runs clang-tidy on all C++ files of a configured build folder: static_analysis.py BUILD [JOBS [tests|program]]
 
 With a single file, clang-tidy spends most of its time on the headers of libraries, and with the
 next file it does so again. So the files of a folder are put together into a few large ones. Some
@@ -118,8 +118,12 @@ def analyse(members, options, number):
 def main():
     build = sys.argv[1]
     jobs = int(sys.argv[2]) if len(sys.argv) > 2 else os.cpu_count()
+    part = sys.argv[3] if len(sys.argv) > 3 else "all"
     work = []
     for folder, members in own_files(build).items():
+        is_test = re.match(r"(cuda_on_cpu/)?tests\b", folder) is not None
+        if part != "all" and is_test != (part == "tests"):
+            continue
         count = -(-len(members) // MAX_TOGETHER)
         work += [(members[i::count], together) for i in range(count)]
         if ANALYZED.fullmatch(folder):

@@ -12,15 +12,25 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <deque>
 #include <functional>
 #include <random>
 #include <string>
 #include <vector>
 
+#if !defined(EXERCISE_CUDA) && !defined(EXERCISE_MPI)
+#include <cstring>
+
+#include <sanitizer/asan_interface.h>
+#include <sanitizer/common_interface_defs.h>
+#include <unistd.h>
+#endif
 #ifdef EXERCISE_CUDA
 #include <cuda_runtime.h>
 
 #include "cuda_on_cpu/counters.hpp"
+#include "cuda_on_cpu/diagnose.hpp"
+#include "cuda_on_cpu/observer.hpp"
 #include "cuda_on_cpu/settings.hpp"
 #endif
 #ifdef EXERCISE_MPI
@@ -35,6 +45,12 @@
 void check();
 
 namespace exercise {
+
+/// What the learner's function is called for: "For 12 numbers".
+inline std::string& current_case() {
+  static std::string what;
+  return what;
+}
 
 #ifdef EXERCISE_MPI
 inline int rank() {
@@ -54,7 +70,7 @@ inline int ranks() {
 inline void pass(const std::string& what) {
 #ifdef EXERCISE_MPI
   if (rank() != 0) return;
-  std::printf("ok    %d rank%s: ", ranks(), ranks() == 1 ? "" : "s");
+  std::printf("ok    with %d rank%s, ", ranks(), ranks() == 1 ? "" : "s");
 #else
   std::printf("ok    ");
 #endif
@@ -132,15 +148,14 @@ inline void expect_no_error(const std::string& what) {
 template <class T>
 class DeviceArray {
  public:
-  /// The place is that of the array's declaration, for what is said of an access beyond its end.
-  explicit DeviceArray(std::size_t size, const char* file = __builtin_FILE(),
-                       unsigned line = __builtin_LINE())
-      : size_(size) {
-    cudaMalloc(reinterpret_cast<void**>(&data_), size * sizeof(T), file, line);
+  /// @param name what the task calls it, for what is said of a wrong access
+  DeviceArray(std::size_t size, const std::string& name) : size_(size) {
+    static std::deque<std::string> places;  // which may be needed until the end
+    places.push_back("the check, as " + name);
+    cudaMalloc(reinterpret_cast<void**>(&data_), size * sizeof(T), places.back().c_str(), 0);
   }
-  explicit DeviceArray(const std::vector<T>& values, const char* file = __builtin_FILE(),
-                       unsigned line = __builtin_LINE())
-      : DeviceArray(values.size(), file, line) {
+  DeviceArray(const std::vector<T>& values, const std::string& name)
+      : DeviceArray(values.size(), name) {
     cudaMemcpy(data_, values.data(), size_ * sizeof(T), cudaMemcpyHostToDevice);
   }
   ~DeviceArray() { cudaFree(data_); }
@@ -162,6 +177,16 @@ class DeviceArray {
   std::size_t size_;
 };
 
+/// What stands between <<< and >>>.
+struct Shape {
+  dim3 grid;
+  dim3 block;
+
+  double blocks() const { return static_cast<double>(grid.x) * grid.y * grid.z; }
+  double threads_of_block() const { return static_cast<double>(block.x) * block.y * block.z; }
+  double threads() const { return blocks() * threads_of_block(); }
+};
+
 /// What some launches have done.
 struct Counts {
   double launches;
@@ -178,7 +203,64 @@ struct Counts {
   double shared_loads;  ///< requests to shared memory
   double shared_stores;
   double bank_conflicts;
+  double shared_atomics;   ///< requests to shared memory
+  double lanes_per_load;   ///< threads that take part in a request to global memory
+  double lanes_per_store;  ///< likewise, atomic functions included
+  double atomic_lanes;     ///< threads that call atomic functions of global memory, each time
+  Shape shape;             ///< of the launch with the most threads
 };
+
+/// Watches launches besides whoever counts. Its functions must not report their own accesses.
+class LaunchWatcher final : public cuda_on_cpu::Observer {
+ public:
+  [[gnu::no_sanitize("thread")]] void start_launch(
+      const cuda_on_cpu::RunningLaunch& launch) override {
+    const Shape shape{launch.configuration.grid, launch.configuration.block};
+    if (shape.threads() > largest.threads()) largest = shape;
+    counting->start_launch(launch);
+  }
+  [[gnu::no_sanitize("thread")]] void end_launch(cuda_on_cpu::RunningLaunch& launch) override {
+    counting->end_launch(launch);
+  }
+  [[gnu::no_sanitize("thread")]] void start_block(const cuda_on_cpu::Block& block) override {
+    counting->start_block(block);
+  }
+  [[gnu::no_sanitize("thread")]] void access(const cuda_on_cpu::Fiber& fiber,
+                                             const cuda_on_cpu::Access& access) override {
+    counting->access(fiber, access);
+  }
+  [[gnu::no_sanitize("thread")]] void passed_barrier(const cuda_on_cpu::Block& block) override {
+    counting->passed_barrier(block);
+  }
+  [[gnu::no_sanitize("thread")]] void synchronized(const cuda_on_cpu::Block& block, unsigned warp,
+                                                   unsigned lanes) override {
+    counting->synchronized(block, warp, lanes);
+  }
+  [[gnu::no_sanitize("thread")]] void ordered_otherwise() override {
+    counting->ordered_otherwise();
+  }
+  [[gnu::no_sanitize("thread")]] void thread_exited(const cuda_on_cpu::Block& block,
+                                                    unsigned thread) override {
+    counting->thread_exited(block, thread);
+  }
+
+  cuda_on_cpu::Observer* counting = nullptr;
+  Shape largest{dim3(0, 0, 0), dim3(0, 0, 0)};
+};
+
+/// Begins to watch launches, once. What it watches begins with count_accesses().
+inline LaunchWatcher& watch_launches() {
+  static LaunchWatcher watcher;
+  cuda_on_cpu::count_accesses();
+  if (cuda_on_cpu::observer != &watcher) {
+    watcher.counting = cuda_on_cpu::observer;
+    watcher.allocations = watcher.counting->allocations + 1;
+    watcher.frees = watcher.counting->frees + 1;
+    cuda_on_cpu::observer = &watcher;
+  }
+  watcher.largest = {dim3(0, 0, 0), dim3(0, 0, 0)};
+  return watcher;
+}
 
 /// Whether this run counts; another one looks for races instead.
 inline bool is_counting() {
@@ -199,7 +281,7 @@ inline void count(const std::function<void()>& work,
     cudaDeviceSynchronize();
     return;
   }
-  cuda_on_cpu::count_accesses();
+  const LaunchWatcher& watcher = watch_launches();
   const cuda_on_cpu::MemoryCounts before = cuda_on_cpu::counted_accesses();
   const cuda_on_cpu::Counters calls_before = cuda_on_cpu::counters();
   work();
@@ -228,7 +310,72 @@ inline void count(const std::function<void()>& work,
          .atomics = number(atomics.requests),
          .shared_loads = number(shared_loads.requests),
          .shared_stores = number(shared_stores.requests),
-         .bank_conflicts = number(shared_loads.conflicts + shared_stores.conflicts)});
+         .bank_conflicts = number(shared_loads.conflicts + shared_stores.conflicts),
+         .shared_atomics = number(after.shared_atomics.requests - before.shared_atomics.requests),
+         .lanes_per_load = ratio(loads.lanes, loads.requests),
+         .lanes_per_store = ratio(stores.lanes, stores.requests),
+         .atomic_lanes = number(atomics.lanes),
+         .shape = watcher.largest});
+}
+
+/// "1 thread", "2 threads".
+inline std::string several(double number, const std::string& word) {
+  return text(number) + " " + word + (number == 1 ? "" : "s");
+}
+
+/// "4 x 2", or "4" if there is only x.
+inline std::string extents(dim3 size) {
+  std::string result = std::to_string(size.x);
+  if (size.y > 1 || size.z > 1) result += " x " + std::to_string(size.y);
+  if (size.z > 1) result += " x " + std::to_string(size.z);
+  return result;
+}
+
+/// "4 x 2 blocks of 256 threads"
+inline std::string described(const Shape& shape) {
+  return extents(shape.grid) + (shape.blocks() == 1 ? " block of " : " blocks of ") +
+         extents(shape.block) + (shape.threads_of_block() == 1 ? " thread" : " threads");
+}
+
+/// Ends the check if the host has done the work, which it can by copies.
+inline void expect_kernel(const Counts& counts, const std::string& what) {
+  expect(counts.launches > 0,
+         what +
+             ", the results are right, but no kernel was launched: let the threads of a kernel "
+             "compute them, and launch it by kernel<<<blocks, threads>>>(...).");
+}
+
+/// Ends the check if few threads do the work of many.
+/// @param needed so many threads should a launch have, as `why` says: "one for each number"
+inline void expect_threads(const Counts& counts, const std::string& what, double needed,
+                           const std::string& why) {
+  expect_kernel(counts, what);
+  const Shape& shape = counts.shape;
+  const double block = shape.threads_of_block();
+  if (shape.threads() < needed) {
+    fail(what + ", the results are right, but the launch has only " + described(shape) +
+         "; let it have at least " + several(needed, "thread") + ", " + why + ".");
+  }
+}
+
+/// Ends the check if the blocks are no multiple of a warp.
+inline void expect_blocks_of_warps(const Counts& counts, const std::string& what) {
+  const Shape& shape = counts.shape;
+  const double block = shape.threads_of_block();
+  if (static_cast<int>(block) % 32 != 0) {
+    fail(what + ", the launch has " + described(shape) +
+         ": the last warp of each block is not full, since a warp has 32 threads" +
+         (block < shape.blocks() && block < 32 ? "; are blocks and threads swapped?"
+                                               : "; let a block have a multiple of 32."));
+  }
+}
+
+/// Ends the check if most threads of a warp are idle.
+inline void expect_full_warps(const Counts& counts, const std::string& what) {
+  const double lanes = std::min(counts.lanes_per_load, counts.lanes_per_store);
+  expect(lanes >= 24, what + ", only " + text(lanes) +
+                          " of the 32 threads of a warp take part in an access to memory, on "
+                          "average: let all of them work, on neighbouring numbers.");
 }
 
 #endif
@@ -242,6 +389,7 @@ struct Messages {
   double collectives = 0;
   double given_bytes = 0;  ///< that this rank has passed to collective operations
   double got_bytes = 0;    ///< that it has got from them
+  int elsewhere = -1;      ///< where the first message went that was not for the next rank
 };
 
 inline Messages messages;
@@ -259,8 +407,10 @@ inline double total(const int counts[]) {
   return sum;
 }
 
-inline void note_sent(int count, MPI_Datatype type) {
+inline void note_sent(int count, MPI_Datatype type, int to) {
+  if (to == MPI_PROC_NULL) return;
   messages.sent += 1;
+  if (to != (rank() + 1) % ranks() && messages.elsewhere < 0) messages.elsewhere = to;
   messages.sent_bytes += bytes_of(count, type);
 }
 
@@ -268,6 +418,12 @@ inline void note_collective(double given_bytes, double got_bytes) {
   messages.collectives += 1;
   messages.given_bytes += given_bytes;
   messages.got_bytes += got_bytes;
+}
+
+/// "For 12 numbers, rank 1 of 3".
+inline std::string who() {
+  return (current_case().empty() ? "R" : current_case() + ", r") + "ank " + std::to_string(rank()) +
+         " of " + std::to_string(ranks());
 }
 
 /// "on rank 1 of 3".
@@ -280,27 +436,48 @@ inline std::string counted(double number, const std::string& word) {
   return text(number) + " " + word + (number == 1 ? "" : "s");
 }
 
-inline const char* too_late = "";
+/// What the handlers of signals say; they must not allocate memory.
+inline char too_late[600] = "";
+inline char crashed[400] = "";
 
-/// Ends the check with this sentence if it has not got further after some seconds. The time of the
-/// last call counts.
-inline void limit_time(unsigned seconds, const char* sentence) {
-  too_late = sentence;
-  std::signal(SIGALRM, [](int) {
-    for (const char* const part : {"fail  ", too_late, "\n"}) {
-      if (write(STDOUT_FILENO, part, std::strlen(part)) < 0) break;
-    }
-    _exit(1);
-  });
+inline void write_and_exit(const char* sentence) {
+  if (write(STDOUT_FILENO, sentence, std::strlen(sentence)) < 0) _exit(2);
+  _exit(1);
+}
+
+/// Says what the learner's function is called for: "For 12 numbers". Ends the check if it has not
+/// got to the next case after some seconds.
+/// @param advice what may be wrong then
+inline void begin_case(const std::string& what, const std::string& advice) {
+  constexpr unsigned seconds = 8;
+  current_case() = what;
+  std::snprintf(too_late, sizeof too_late,
+                "fail  %s, %d rank%s have not come to an end within %u seconds, so that one waits "
+                "for what never comes: %s\n",
+                what.c_str(), ranks(), ranks() == 1 ? "" : "s", seconds, advice.c_str());
+  std::snprintf(crashed, sizeof crashed, "fail  %s has crashed: ", who().c_str());
+  std::signal(SIGALRM, [](int) { write_and_exit(too_late); });
   alarm(seconds);
 }
 
 /// Says what MPI refuses.
 inline void explain_error(MPI_Comm* /*comm*/, int* error, ...) {
+  int kind = 0;
+  MPI_Error_class(*error, &kind);
+  if (kind == MPI_ERR_TRUNCATE) {
+    fail(who() +
+         " was sent more than it has asked for: sender and receiver disagree about how many "
+         "numbers the message has.");
+  }
   char reason[MPI_MAX_ERROR_STRING] = "";
   int length = 0;
   MPI_Error_string(*error, reason, &length);
-  fail("MPI refuses a call " + here() + ": " + reason + ".");
+  const std::string arguments =
+      kind == MPI_ERR_RANK    ? "; ranks are 0 to " + std::to_string(ranks() - 1) + "."
+      : kind == MPI_ERR_COUNT ? "; has a count of elements become negative?"
+                              : ".";
+  fail(who() + " calls a function of MPI with arguments that it refuses (" + reason + ")" +
+       arguments);
 }
 
 inline bool is_done = false;
@@ -308,18 +485,18 @@ inline bool is_done = false;
 /// Says that a rank has crashed, or ended itself.
 inline void explain_crashes() {
   std::atexit([] {
-    if (!is_done) fail("A rank has ended the program; its caller is to decide what to do.");
+    if (!is_done) fail(who() + " has ended the program; its caller is to decide what to do.");
   });
   for (const int number : {SIGSEGV, SIGBUS, SIGABRT, SIGFPE}) {
     std::signal(number, [](int reason) {
       const char* const sentence =
-          reason == SIGFPE    ? "fail  A rank has crashed: it has divided an integer by zero.\n"
-          : reason == SIGABRT ? "fail  A rank has crashed: a check of the C++ library has failed, "
-                                "such as that an index is below the size of the vector.\n"
-                              : "fail  A rank has crashed: it has used memory that it does not "
-                                "have, such as an index beyond the end of a vector.\n";
-      if (write(STDOUT_FILENO, sentence, std::strlen(sentence)) < 0) _exit(2);
-      _exit(1);
+          reason == SIGFPE    ? "it has divided an integer by zero.\n"
+          : reason == SIGABRT ? "it has used an index that its vector does not have, or a check of "
+                                "the C++ library has failed otherwise.\n"
+                              : "it has used memory that it does not have, such as what is behind "
+                                "the end of a vector.\n";
+      if (write(STDOUT_FILENO, crashed, std::strlen(crashed)) < 0) _exit(2);
+      write_and_exit(sentence);
     });
   }
 }
@@ -338,28 +515,28 @@ int MPI_Abort(MPI_Comm /*comm*/, int /*code*/) {
                  "; its caller is to decide what to do.");
 }
 int MPI_Send(const void* data, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm) {
-  exercise::note_sent(count, type);
+  exercise::note_sent(count, type, to);
   return PMPI_Send(data, count, type, to, tag, comm);
 }
 int MPI_Ssend(const void* data, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm) {
-  exercise::note_sent(count, type);
+  exercise::note_sent(count, type, to);
   return PMPI_Ssend(data, count, type, to, tag, comm);
 }
 int MPI_Isend(const void* data, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm,
               MPI_Request* request) {
-  exercise::note_sent(count, type);
+  exercise::note_sent(count, type, to);
   return PMPI_Isend(data, count, type, to, tag, comm, request);
 }
 int MPI_Sendrecv(const void* data, int count, MPI_Datatype type, int to, int tag, void* received,
                  int received_count, MPI_Datatype received_type, int from, int received_tag,
                  MPI_Comm comm, MPI_Status* status) {
-  exercise::note_sent(count, type);
+  exercise::note_sent(count, type, to);
   return PMPI_Sendrecv(data, count, type, to, tag, received, received_count, received_type, from,
                        received_tag, comm, status);
 }
 int MPI_Sendrecv_replace(void* data, int count, MPI_Datatype type, int to, int tag, int from,
                          int received_tag, MPI_Comm comm, MPI_Status* status) {
-  exercise::note_sent(count, type);
+  exercise::note_sent(count, type, to);
   return PMPI_Sendrecv_replace(data, count, type, to, tag, from, received_tag, comm, status);
 }
 int MPI_Allreduce(const void* data, void* result, int count, MPI_Datatype type, MPI_Op op,
@@ -480,7 +657,31 @@ int main(int argc, char** argv) {
 
 #else
 
+#if !defined(EXERCISE_CUDA)
+/// AddressSanitizer calls this before it reports an access, at great length.
+extern "C" void __asan_on_error() {
+  char place[300] = "";
+  __sanitizer_symbolize_pc(__asan_get_report_pc(), "%s:%l", place, sizeof place);
+  const std::string full = place;
+  const bool is_known = full.starts_with(EXERCISE_FILE);
+  const std::string where =
+      is_known ? full.substr(full.rfind('/') + 1) : std::string("a function of the C++ library");
+  const std::string what = exercise::current_case().empty() ? "" : exercise::current_case() + ", ";
+  const std::string does = __asan_get_report_access_type() != 0 ? " writes" : " reads";
+  const bool is_beyond = std::strstr(__asan_get_report_description(), "buffer-overflow") != nullptr;
+  exercise::fail("In " + where + ", " + what + "the program" + does +
+                 (is_beyond ? " what is beyond the end of a vector or array, or before its "
+                              "beginning: compare the index with the size."
+                            : " memory that it does not have: is an index far too large or "
+                              "negative, or has the memory been freed?"));
+}
+#endif
+
 int main() {
+#ifdef EXERCISE_CUDA
+  cuda_on_cpu::watch_faults();
+  cuda_on_cpu::settings().protect = true;  // as on a computer with a GPU, the host cannot read it
+#endif
   check();
   std::puts("done");
   return 0;

@@ -134,8 +134,22 @@ void expect_gradient(const std::string& name, const Vector& got, Layer& layer, V
        text(expected[at]) + reason + ".");
 }
 
-void run() {
+/// Calls the learner's function, whose gradients must set what they have.
+Gradients gradients_of(const Layer& layer, const Vector& y, const Vector& dy) {
   const double nan = std::numeric_limits<double>::quiet_NaN();
+  Gradients got{Vector(layer.w.size(), nan), Vector(layer.b.size(), nan),
+                Vector(layer.x.size(), nan)};
+  const int rows = layer.rows;
+  const int inputs = layer.inputs;
+  const int outputs = layer.outputs;
+  current_case() = "for " + std::to_string(rows) + " rows, " + std::to_string(inputs) +
+                   " inputs and " + std::to_string(outputs) + " outputs";
+  layer_backward(rows, inputs, outputs, layer.x, layer.w, y, dy, got.dw, got.db, got.dx);
+  current_case() = "";
+  return got;
+}
+
+void run() {
   const int sizes[][3] = {{5, 4, 3}, {1, 1, 1}, {1, 3, 2}, {6, 1, 3}, {4, 5, 1}, {7, 6, 9}};
   const auto for_each_size = [&](const auto& judge) {
     for (const auto& [rows, inputs, outputs] : sizes) {
@@ -149,10 +163,7 @@ void run() {
       const Vector y = layer.output();
       Vector dy = layer.c;
       for (std::size_t i = 0; i < dy.size(); ++i) dy[i] += y[i];
-      Gradients got{Vector(layer.w.size(), nan), Vector(layer.b.size(), nan),
-                    Vector(layer.x.size(), nan)};
-      layer_backward(rows, inputs, outputs, layer.x, layer.w, y, dy, got.dw, got.db, got.dx);
-      judge(layer, got);
+      judge(layer, gradients_of(layer, y, dy));
     }
   };
   for_each_size([](Layer& layer, const Gradients& got) {

@@ -21,31 +21,37 @@ void run() {
     const std::vector<float> before = numbers(n);
     std::vector<float> expected = before;
     for (int i = 0; i < n; ++i) expected[i] += a * x[i];
-    DeviceArray<float> device_x(x);
-    DeviceArray<float> device_y(before);
+    DeviceArray<float> device_x(x, "x");
+    DeviceArray<float> device_y(before, "y");
+    const std::uint64_t launches = cuda_on_cpu::counters().launches;
     axpy(n, a, device_x.data(), device_y.data());
     expect_no_error(what);
 
     const std::vector<float> y = device_y.values();
-    expect(y != before, what + ", y is unchanged: no kernel was launched, or it wrote nothing.");
+    if (cuda_on_cpu::counters().launches == launches) {
+      expect(y == expected,
+             what +
+                 ", y is not right, and no kernel was launched: write a kernel, and launch it by "
+                 "kernel<<<blocks, threads>>>(...).");
+    }
+    expect(y != before, what + ", a kernel was launched, but y is unchanged: it wrote nothing.");
     int changed = n;
     while (y[changed - 1] == before[changed - 1]) --changed;
     expect(changed == n || !std::equal(y.begin(), y.begin() + changed, expected.begin()),
-           what + ", all is right up to there, but from [" + std::to_string(changed) +
-               "] on, y is unchanged: the launch had too few threads.");
+           what + ", y is right up to [" + std::to_string(changed - 1) + "] and unchanged from [" +
+               std::to_string(changed) + "] on: the launch had too few threads.");
     expect_equal(y, expected, what);
     expect(device_x.values() == x, what + ", x has changed; only y may.");
   }
-  pass("y is right, for seven numbers of numbers");
+  pass("y is right, for seven sizes");
 
   const int n = 4096;
-  DeviceArray<float> x(numbers(n, 1));
-  DeviceArray<float> y(numbers(n, 2));
+  DeviceArray<float> x(numbers(n, 1), "x");
+  DeviceArray<float> y(numbers(n, 2), "y");
   count([&] { axpy(n, a, x.data(), y.data()); },
         [](const Counts& counts) {
-          expect(counts.launches > 0,
-                 "y is right, but no kernel was launched: on a computer with a GPU, the host "
-                 "cannot read x and y.");
+          expect_threads(counts, "For 4096 numbers", 4096, "one for each number");
+          expect_blocks_of_warps(counts, "For 4096 numbers");
           expect(counts.loads <= 300,
                  "For 4096 numbers, there are " + std::to_string(static_cast<int>(counts.loads)) +
                      " loads; 256 are enough, one for 32 numbers of x or y, if all 32 threads of "

@@ -12,8 +12,8 @@ void run() {
     for (const float number : numbers(n)) values.push_back(static_cast<int>(8 * number) + 47);
     std::vector<int> expected(64);
     for (int bin = 0; bin < 64; ++bin) expected[bin] = 10 * bin;  // what is there before
-    DeviceArray<int> device_values(values);
-    DeviceArray<int> device_counts(expected);
+    DeviceArray<int> device_values(values, "values");
+    DeviceArray<int> device_counts(expected, "counts");
     for (const int value : values) ++expected[value];
     const std::string what = "For " + std::to_string(n) + " values";
     histogram(n, device_values.data(), device_counts.data());
@@ -27,7 +27,30 @@ void run() {
                                         : "large: something is counted twice."));
     }
   }
-  pass("the counts are right, for seven numbers of values");
+  pass("the counts are right, for seven sizes");
+
+  const int n = 5003;
+  std::vector<int> values;
+  for (const float number : numbers(n)) values.push_back(static_cast<int>(8 * number) + 47);
+  DeviceArray<int> device_values(values, "values");
+  DeviceArray<int> device_counts(std::vector<int>(64), "counts");
+  count([&] { histogram(n, device_values.data(), device_counts.data()); },
+        [](const Counts& counts) {
+          const std::string what = "For 5003 values";
+          expect_threads(counts, what, 5003, "one for each value");
+          expect_blocks_of_warps(counts, what);
+          expect(counts.shared_atomics > 0,
+                 what +
+                     ", no thread counts by atomicAdd() in shared memory; let each block count "
+                     "its own values there first.");
+          const double enough = 64 * counts.shape.blocks();
+          expect(counts.atomic_lanes <= enough,
+                 what + ", threads change `counts` " + text(counts.atomic_lanes) + " times; " +
+                     text(enough) + " times are enough for " +
+                     several(counts.shape.blocks(), "block") +
+                     ", if each adds its 64 counts once, when it is done.");
+        });
+  pass_counted("each block counts in shared memory first");
 }
 
 }  // namespace

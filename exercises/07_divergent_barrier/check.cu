@@ -14,19 +14,24 @@ void run() {
     std::vector<float> expected((n + 127) / 128);
     for (int i = 0; i < n; ++i) expected[i / 128] += x[i];
     const std::string what = "For " + std::to_string(n) + " numbers";
-    DeviceArray<float> device_x(x);
+    DeviceArray<float> device_x(x, "x");
     DeviceArray<float> device_sums(
-        std::vector<float>(expected.size(), std::numeric_limits<float>::quiet_NaN()));
+        std::vector<float>(expected.size(), std::numeric_limits<float>::quiet_NaN()), "sums");
     block_sums(n, device_x.data(), device_sums.data());
     expect_no_error(what);
     expect_equal(device_sums.values(), expected, what);
   }
-  pass("the sums are right, for seven numbers of numbers");
+  pass("the sums are right, for seven sizes");
 
-  DeviceArray<float> x(numbers(1024));
-  DeviceArray<float> sums(8);
+  DeviceArray<float> x(numbers(1024), "x");
+  DeviceArray<float> sums(8, "sums");
   count([&] { block_sums(1024, x.data(), sums.data()); },
         [](const Counts& counts) {
+          const std::string what = "For 1024 numbers";
+          expect_kernel(counts, what);
+          expect(counts.shape.blocks() == 8 && counts.shape.threads_of_block() == 128,
+                 what + ", the sums are right, but the launch has " + described(counts.shape) +
+                     " instead of 8 blocks of 128 threads, a thread for each number.");
           expect(counts.loads <= 32,
                  "For 1024 numbers, there are " + text(counts.loads) +
                      " loads from global memory; 32 are enough, one for 32 numbers, if each "

@@ -21,9 +21,10 @@ void check_product(int m, int n, int k) {
       for (int j = 0; j < n; ++j) expected[i * n + j] += a[i * k + l] * b[l * n + j];
     }
   }
-  DeviceArray<float> device_a(a);
-  DeviceArray<float> device_b(b);
-  DeviceArray<float> device_c(std::vector<float>(m * n, std::numeric_limits<float>::quiet_NaN()));
+  DeviceArray<float> device_a(a, "a");
+  DeviceArray<float> device_b(b, "b");
+  DeviceArray<float> device_c(std::vector<float>(m * n, std::numeric_limits<float>::quiet_NaN()),
+                              "c");
   gemm(m, n, k, device_a.data(), device_b.data(), device_c.data());
   expect_no_error(what);
   const std::vector<float> c = device_c.values();
@@ -44,16 +45,23 @@ void run() {
   const int m = 96;
   const int n = 64;
   const int k = 80;
-  DeviceArray<float> a(numbers(m * k, 1));
-  DeviceArray<float> b(numbers(k * n, 2));
-  DeviceArray<float> c(m * n);
+  DeviceArray<float> a(numbers(m * k, 1), "a");
+  DeviceArray<float> b(numbers(k * n, 2), "b");
+  DeviceArray<float> c(m * n, "c");
   count([&] { gemm(m, n, k, a.data(), b.data(), c.data()); },
         [](const Counts& counts) {
+          const std::string what = "For the product of 96 x 80 and 80 x 64";
+          expect_kernel(counts, what);
           expect(counts.asked_bytes <= 4 * counts.distinct_bytes,
-                 "For the product of 96 x 80 and 80 x 64, each byte of the matrices is asked for " +
+                 what + ", each byte of the matrices is asked for " +
                      text(counts.asked_bytes / counts.distinct_bytes) +
                      " times on average; with tiles of 16 x 16 in shared memory, 3.6 times are "
                      "enough.");
+          expect(counts.shared_loads > 0,
+                 what +
+                     ", no thread reads from shared memory; let the threads of a block copy "
+                     "tiles of A and B there, and multiply from there.");
+          expect_full_warps(counts, what);
         });
   pass_counted("what a block loads serves all of its threads");
 }

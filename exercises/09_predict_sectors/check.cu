@@ -18,8 +18,8 @@ __global__ void load_kernel(int factor, int divisor, int offset, int per_block, 
 template <class T>
 double sectors(int factor, int divisor, int offset, int per_block = 0) {
   constexpr int threads = 64;
-  DeviceArray<T> x(std::vector<T>(100 * threads));
-  DeviceArray<T> y(threads);
+  DeviceArray<T> x(std::vector<T>(100 * threads), "x");
+  DeviceArray<T> y(threads, "y");
   double result = 0;
   count(
       [&] {

@@ -25,8 +25,8 @@ void run() {
         turned[column * rows + row] = x[row * columns + column];
       }
     }
-    DeviceArray<float> device(x);
-    DeviceArray<float> y(x.size());
+    DeviceArray<float> device(x, "x");
+    DeviceArray<float> y(x.size(), "y");
     transpose(rows, columns, device.data(), y.data());
     expect_no_error(name(size));
     expect_equal(y.values(), turned, name(size), rows);
@@ -34,30 +34,36 @@ void run() {
   pass("six matrices are transposed");
 
   for (const Size size : {Size{64, 96}, {96, 32}}) {
-    DeviceArray<float> x(numbers(size.rows * size.columns));
-    DeviceArray<float> y(size.rows * size.columns);
+    DeviceArray<float> x(numbers(size.rows * size.columns), "x");
+    DeviceArray<float> y(size.rows * size.columns, "y");
     count([&] { transpose(size.rows, size.columns, x.data(), y.data()); },
           [&](const Counts& counts) {
+            expect_kernel(counts, name(size));
             expect(counts.sectors_per_load <= 4.1,
                    name(size) + ", a warp's load of x takes " + text(counts.sectors_per_load) +
                        " sectors on average; 4 are enough if it reads neighbours.");
             expect(counts.sectors_per_store <= 4.1,
                    name(size) + ", a warp's store into y takes " + text(counts.sectors_per_store) +
                        " sectors on average; 4 are enough if it writes neighbours.");
+            expect_threads(counts, name(size), 1024, "as many as a tile of 32 x 32 has numbers");
+            expect_full_warps(counts, name(size));
           });
   }
   pass_counted("a warp's loads of x and its stores into y are coalesced");
 
   for (const Size size : {Size{64, 96}, {70, 45}}) {
-    DeviceArray<float> x(numbers(size.rows * size.columns));
-    DeviceArray<float> y(size.rows * size.columns);
+    DeviceArray<float> x(numbers(size.rows * size.columns), "x");
+    DeviceArray<float> y(size.rows * size.columns, "y");
     cuda_on_cpu::MemoryCounts before{};
     count(
         [&] {
           before = cuda_on_cpu::counted_accesses();
           transpose(size.rows, size.columns, x.data(), y.data());
         },
-        [&](const Counts& /*counts*/) {
+        [&](const Counts& counts) {
+          expect(
+              counts.shared_loads > 0,
+              name(size) + ", no thread reads from shared memory; let the tile be turned there.");
           const cuda_on_cpu::MemoryCounts after = cuda_on_cpu::counted_accesses();
           const auto expect_no_conflicts = [&](cuda_on_cpu::AccessCounts accesses,
                                                const std::string& what) {

@@ -35,9 +35,9 @@ void run() {
        {Size{1, 1, 1}, {5, 3, 7}, {16, 16, 16}, {33, 65, 17}, {64, 64, 16}, {70, 31, 40}}) {
     const std::vector<float> a = numbers(size.m * size.k, 1);
     const std::vector<float> b = numbers(size.k * size.n, 2);
-    DeviceArray<float> device_a(a);
-    DeviceArray<float> device_b(b);
-    DeviceArray<float> c(size.m * size.n);
+    DeviceArray<float> device_a(a, "a");
+    DeviceArray<float> device_b(b, "b");
+    DeviceArray<float> c(size.m * size.n, "c");
     product(size.m, size.n, size.k, device_a.data(), device_b.data(), c.data());
     expect_no_error(name(size));
     expect_equal(c.values(), product_of(size, a, b), name(size), size.n);
@@ -45,9 +45,9 @@ void run() {
   pass("six products are right");
 
   for (const Size size : {Size{128, 128, 16}}) {
-    DeviceArray<float> a(numbers(size.m * size.k, 1));
-    DeviceArray<float> b(numbers(size.k * size.n, 2));
-    DeviceArray<float> c(size.m * size.n);
+    DeviceArray<float> a(numbers(size.m * size.k, 1), "a");
+    DeviceArray<float> b(numbers(size.k * size.n, 2), "b");
+    DeviceArray<float> c(size.m * size.n, "c");
     const double multiplications = static_cast<double>(size.m) * size.n * size.k;
     cuda_on_cpu::MemoryCounts before{};
     count(
@@ -56,6 +56,8 @@ void run() {
           product(size.m, size.n, size.k, a.data(), b.data(), c.data());
         },
         [&](const Counts& counts) {
+          expect_threads(counts, name(size), 64, "each of which computes some numbers of c");
+          expect_full_warps(counts, name(size));
           const double global_bytes =
               static_cast<double>(cuda_on_cpu::counted_accesses().loads.bytes - before.loads.bytes);
           const double global = global_bytes / sizeof(float) / multiplications;

@@ -12,8 +12,8 @@ void run() {
     double expected = 0;
     for (const float number : x) expected += number;
     const std::string what = "For " + std::to_string(n) + " numbers";
-    DeviceArray<float> device(x);
-    DeviceArray<float> sum(std::vector<float>{0});
+    DeviceArray<float> device(x, "x");
+    DeviceArray<float> sum(std::vector<float>{0}, "sum");
     sum_all(n, device.data(), sum.data());
     expect_no_error(what);
     const double got = sum.values()[0];
@@ -23,8 +23,8 @@ void run() {
   pass("eight sums are right");
 
   for (const int n : {4096, 5003}) {
-    DeviceArray<float> x(numbers(n));
-    DeviceArray<float> sum(std::vector<float>{0});
+    DeviceArray<float> x(numbers(n), "x");
+    DeviceArray<float> sum(std::vector<float>{0}, "sum");
     cuda_on_cpu::MemoryCounts before{};
     count(
         [&] {
@@ -33,6 +33,7 @@ void run() {
         },
         [&](const Counts& counts) {
           const std::string what = "For " + std::to_string(n) + " numbers";
+          expect_kernel(counts, what);
           const int blocks = (n + 255) / 256;
           const int warps = (n + 31) / 32;
           expect(counts.loads <= warps,

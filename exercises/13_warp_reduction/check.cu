@@ -23,8 +23,8 @@ void run() {
     const std::vector<float> x = numbers(size.rows * size.columns);
     std::vector<float> expected(size.rows);
     for (std::size_t i = 0; i < x.size(); ++i) expected[i / size.columns] += x[i];
-    DeviceArray<float> device(x);
-    DeviceArray<float> sums(size.rows);
+    DeviceArray<float> device(x, "x");
+    DeviceArray<float> sums(size.rows, "sums");
     row_sums(size.rows, size.columns, device.data(), sums.data());
     expect_no_error(name(size));
     const std::vector<float> got = sums.values();
@@ -35,10 +35,11 @@ void run() {
   pass("the sums of the rows of seven matrices are right");
 
   for (const Size size : {Size{37, 256}, {5, 100}}) {
-    DeviceArray<float> x(numbers(size.rows * size.columns));
-    DeviceArray<float> sums(size.rows);
+    DeviceArray<float> x(numbers(size.rows * size.columns), "x");
+    DeviceArray<float> sums(size.rows, "sums");
     count([&] { row_sums(size.rows, size.columns, x.data(), sums.data()); },
           [&](const Counts& counts) {
+            expect_kernel(counts, name(size));
             expect(counts.launches == 1, name(size) + ", there are " + text(counts.launches) +
                                              " launches of kernels; a single one is enough.");
             expect(counts.shared_loads + counts.shared_stores == 0,

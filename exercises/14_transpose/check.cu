@@ -27,8 +27,8 @@ void run() {
         turned[column * rows + row] = x[row * columns + column];
       }
     }
-    DeviceArray<float> device(x);
-    DeviceArray<float> y(x.size());
+    DeviceArray<float> device(x, "x");
+    DeviceArray<float> y(x.size(), "y");
     transpose(rows, columns, device.data(), y.data());
     expect_no_error(name(size));
     const std::vector<float> got = y.values();
@@ -39,11 +39,12 @@ void run() {
   pass("six matrices are transposed");
 
   for (const Size size : {Size{64, 96}, {72, 152}, {104, 40}}) {
-    DeviceArray<float> x(numbers(size.rows * size.columns));
-    DeviceArray<float> y(size.rows * size.columns);
+    DeviceArray<float> x(numbers(size.rows * size.columns), "x");
+    DeviceArray<float> y(size.rows * size.columns, "y");
     count([&] { transpose(size.rows, size.columns, x.data(), y.data()); },
           [&](const Counts& counts) {
             const double bytes = 2 * sizeof(float) * size.rows * size.columns;
+            expect_kernel(counts, name(size));
             expect(counts.sectors_per_load <= 4.6,
                    name(size) + ", a warp's load of x takes " + text(counts.sectors_per_load) +
                        " sectors on average; 4 are enough if it reads neighbours.");
@@ -55,20 +56,25 @@ void run() {
                        std::to_string(static_cast<long>(counts.asked_bytes)) + " bytes; " +
                        std::to_string(static_cast<long>(bytes)) +
                        " are enough if each number is loaded once and stored once.");
+            expect_threads(counts, name(size), 256, "for a tile of x");
+            expect_full_warps(counts, name(size));
           });
   }
   pass_counted("a warp's loads of x and its stores into y are coalesced");
 
   for (const Size size : {Size{64, 96}, {70, 45}}) {
-    DeviceArray<float> x(numbers(size.rows * size.columns));
-    DeviceArray<float> y(size.rows * size.columns);
+    DeviceArray<float> x(numbers(size.rows * size.columns), "x");
+    DeviceArray<float> y(size.rows * size.columns, "y");
     cuda_on_cpu::MemoryCounts before{};
     count(
         [&] {
           before = cuda_on_cpu::counted_accesses();
           transpose(size.rows, size.columns, x.data(), y.data());
         },
-        [&](const Counts& /*counts*/) {
+        [&](const Counts& counts) {
+          expect(
+              counts.shared_loads > 0,
+              name(size) + ", no thread reads from shared memory; let the tile be turned there.");
           const cuda_on_cpu::MemoryCounts after = cuda_on_cpu::counted_accesses();
           const auto expect_no_conflicts = [&](cuda_on_cpu::AccessCounts accesses,
                                                const std::string& what) {

@@ -27,8 +27,8 @@ void check_softmax(int columns, const std::vector<float>& x, const std::string& 
   const int rows = static_cast<int>(x.size()) / columns;
   const std::string what = "For " + std::to_string(rows) + " rows of " + std::to_string(columns) +
                            " numbers, with " + scores;
-  DeviceArray<float> device(x);
-  DeviceArray<float> y(x.size());
+  DeviceArray<float> device(x, "x");
+  DeviceArray<float> y(x.size(), "y");
   softmax(rows, columns, device.data(), y.data());
   expect_no_error(what);
   expect_equal(y.values(), softmax_of(columns, x), what, columns, 1e-6);
@@ -66,6 +66,22 @@ void run() {
     check_softmax(columns, x, "some scores of -infinity");
   }
   pass("probabilities are right for rows with scores of -infinity");
+
+  const int rows = 40;
+  const int columns = 96;
+  DeviceArray<float> x(numbers(rows * columns), "x");
+  DeviceArray<float> y(rows * columns, "y");
+  count([&] { softmax(rows, columns, x.data(), y.data()); },
+        [](const Counts& counts) {
+          const std::string what = "For 40 rows of 96 numbers";
+          expect_threads(counts, what, 32 * 40, "a warp for each row");
+          expect_full_warps(counts, what);
+          expect(counts.sectors_per_load <= 4.5,
+                 what + ", a warp's load takes " + text(counts.sectors_per_load) +
+                     " sectors on average; 4 are enough if a warp computes a row, and its threads "
+                     "read neighbouring numbers.");
+        });
+  pass_counted("a warp computes a row");
 }
 
 }  // namespace

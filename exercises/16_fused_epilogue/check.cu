@@ -39,10 +39,10 @@ void run() {
     const std::vector<float> a = numbers(size.m * size.k, 1);
     const std::vector<float> b = numbers(size.k * size.n, 2);
     const std::vector<float> bias = numbers(size.n, 3);
-    DeviceArray<float> device_a(a);
-    DeviceArray<float> device_b(b);
-    DeviceArray<float> device_bias(bias);
-    DeviceArray<float> c(size.m * size.n);
+    DeviceArray<float> device_a(a, "a");
+    DeviceArray<float> device_b(b, "b");
+    DeviceArray<float> device_bias(bias, "bias");
+    DeviceArray<float> c(size.m * size.n, "c");
     linear_relu(size.m, size.n, size.k, device_a.data(), device_b.data(), device_bias.data(),
                 c.data());
     expect_no_error(name(size));
@@ -54,10 +54,10 @@ void run() {
   pass("six layers are right");
 
   for (const Size size : {Size{17, 33, 5}, {32, 64, 16}}) {
-    DeviceArray<float> a(numbers(size.m * size.k, 1));
-    DeviceArray<float> b(numbers(size.k * size.n, 2));
-    DeviceArray<float> bias(numbers(size.n, 3));
-    DeviceArray<float> c(size.m * size.n);
+    DeviceArray<float> a(numbers(size.m * size.k, 1), "a");
+    DeviceArray<float> b(numbers(size.k * size.n, 2), "b");
+    DeviceArray<float> bias(numbers(size.n, 3), "bias");
+    DeviceArray<float> c(size.m * size.n, "c");
     cuda_on_cpu::MemoryCounts before{};
     count(
         [&] {
@@ -65,6 +65,7 @@ void run() {
           linear_relu(size.m, size.n, size.k, a.data(), b.data(), bias.data(), c.data());
         },
         [&](const Counts& counts) {
+          expect_kernel(counts, name(size));
           expect(counts.launches == 1, name(size) + ", " + text(counts.launches) +
                                            " kernels are launched; one is enough if the thread "
                                            "that has a number of the product finishes it.");
@@ -76,6 +77,9 @@ void run() {
                                        std::to_string(static_cast<long>(needed)) +
                                        " are enough if the sum stays in a register until it is "
                                        "finished, and each number is stored once.");
+          if (size.n % 32 != 0) return;
+          expect_threads(counts, name(size), 128, "each of which computes some numbers of c");
+          expect_full_warps(counts, name(size));
         });
   }
   pass_counted("a single kernel stores each number once");

@@ -38,9 +38,9 @@ void run() {
     for (int row = 0; row < batch; ++row) {
       for (int i = 0; i < width; ++i) expected[row * width + i] = x[order[row] * width + i];
     }
-    DeviceArray<float> device_x(x);
-    DeviceArray<int> device_order(order);
-    DeviceArray<float> y(expected.size());
+    DeviceArray<float> device_x(x, "x");
+    DeviceArray<int> device_order(order, "order");
+    DeviceArray<float> y(expected.size(), "y");
     gather(batch, width, device_x.data(), device_order.data(), y.data());
     expect_no_error(name(size));
     const std::vector<float> got = y.values();
@@ -51,11 +51,12 @@ void run() {
   pass("seven batches are right");
 
   for (const Size size : {Size{16, 200}, {70, 10}}) {
-    DeviceArray<float> x(numbers(samples * size.width));
-    DeviceArray<int> order(order_of(size));
-    DeviceArray<float> y(size.batch * size.width);
+    DeviceArray<float> x(numbers(samples * size.width), "x");
+    DeviceArray<int> order(order_of(size), "order");
+    DeviceArray<float> y(size.batch * size.width, "y");
     count([&] { gather(size.batch, size.width, x.data(), order.data(), y.data()); },
           [&](const Counts& counts) {
+            expect_kernel(counts, name(size));
             expect(counts.sectors_per_store <= 4.5,
                    name(size) + ", a warp's store takes " + text(counts.sectors_per_store) +
                        " sectors on average; 4 are enough if neighbouring threads write "

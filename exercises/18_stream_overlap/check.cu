@@ -1,6 +1,26 @@
+#include <cmath>
+
 #include "check.hpp"
 
+namespace {
+
+/// The first function of the runtime that has failed in a call of the learner's function.
+const char* failed_call = nullptr;
+
+cudaError_t noted(const char* function, cudaError_t error) {
+  if (error != cudaSuccess && failed_call == nullptr) failed_call = function;
+  return error;
+}
+
+}  // namespace
+
+#define cudaEventRecord(...) noted("cudaEventRecord", cudaEventRecord(__VA_ARGS__))
+#define cudaStreamWaitEvent(...) noted("cudaStreamWaitEvent", cudaStreamWaitEvent(__VA_ARGS__))
+#define cudaMemcpyAsync(...) noted("cudaMemcpyAsync", cudaMemcpyAsync(__VA_ARGS__))
 #include EXERCISE_FILE
+#undef cudaEventRecord
+#undef cudaStreamWaitEvent
+#undef cudaMemcpyAsync
 
 // Here, names such as count() are the check's, also if the learner's file has them.
 namespace exercise {
@@ -33,7 +53,14 @@ struct Work {
   Work(const Work&) = delete;
   Work& operator=(const Work&) = delete;
 
-  void start() { affine_in_chunks(n, chunk, x, y, buffers, copying, computing, arrived, used); }
+  void start() {
+    failed_call = nullptr;
+    affine_in_chunks(n, chunk, x, y, buffers, copying, computing, arrived, used);
+    if (failed_call == nullptr) return;
+    fail(what() + ", " + failed_call + "() fails: " + cudaGetErrorString(cudaGetLastError()) +
+         "; the events are arrived[0], arrived[1], used[0] and used[1], the streams `copying` and "
+         "`computing`.");
+  }
 
   std::string what() const {
     return "For n = " + std::to_string(n) + " in chunks of " + std::to_string(chunk);
@@ -50,6 +77,38 @@ struct Work {
   cudaEvent_t used[2] = {};
 };
 
+/// Where y is wrong, what has gone wrong; empty if that is not known.
+std::string reason_for(const Work& work, const std::vector<float>& expected, int chunk) {
+  const int first = chunk * work.chunk;
+  const int size = std::min(work.chunk, work.n - first);
+  const auto is = [&](const auto& value) {
+    for (int i = 0; i < size; ++i) {
+      if (work.y[first + i] != value(i)) return false;
+    }
+    return true;
+  };
+  const std::string its = "chunk " + std::to_string(chunk);
+  const bool has_nan = std::any_of(work.y + first, work.y + first + size,
+                                   [](float number) { return std::isnan(number); });
+  if (has_nan) return "a kernel ran before " + its + " had arrived in its buffer";
+  if (is([](int) { return -1000.0F; })) return "nothing was copied back to it";
+  if (is([&](int i) { return work.x[first + i]; })) return its + " was copied back uncomputed";
+  for (int other = 0; other * work.chunk < work.n; ++other) {
+    const int from = other * work.chunk;
+    if (other == chunk || from + size > work.n) continue;
+    const bool is_result = is([&](int i) { return expected[from + i]; });
+    const bool is_repeated = is([&](int i) { return 2 * expected[from + i] + 1; });
+    if (!is_result && !is_repeated) continue;
+    const std::string whose = "it comes from chunk " + std::to_string(other) + ", ";
+    if (other < chunk) {
+      return whose + "which was in the same buffer: a kernel ran before " + its +
+             " had arrived there";
+    }
+    return whose + "which was copied into the buffer before " + its + " had left it";
+  }
+  return "";
+}
+
 void check_results(int n, int chunk, bool copying_first) {
   Work work(n, chunk);
   work.start();
@@ -59,14 +118,18 @@ void check_results(int n, int chunk, bool copying_first) {
   expect_no_error(work.what());
   std::vector<float> expected = numbers(n);
   for (float& number : expected) number = 2 * number + 1;
-  expect_equal(std::vector<float>(work.y, work.y + n), expected,
-               work.what() + ", if the caller waits for " +
-                   (copying_first ? "`copying`" : "`computing`") +
-                   " first and no stream runs ahead unless it must");
+  int wrong = 0;
+  while (wrong < n && work.y[wrong] == expected[wrong]) ++wrong;
+  if (wrong == n) return;
+  const std::string reason = reason_for(work, expected, wrong / chunk);
+  fail(work.what() + ", y[" + std::to_string(wrong) + "] is " + text(work.y[wrong]) +
+       " instead of " + text(expected[wrong]) + (reason.empty() ? "" : ": " + reason) +
+       " (when the host waits for `" + (copying_first ? "copying" : "computing") +
+       "` first, and each stream does only what it must).");
 }
 
 void run() {
-  for (const auto& [n, chunk] : {std::pair(1, 1), {5, 8}, {100, 33}, {1000, 128}, {1024, 256}}) {
+  for (const auto& [n, chunk] : {std::pair(100, 33), {1, 1}, {5, 8}, {1000, 128}, {1024, 256}}) {
     check_results(n, chunk, false);
     check_results(n, chunk, true);
   }
@@ -74,12 +137,25 @@ void run() {
   if (!is_counting()) return;
 
   {
+    Work work(1024, 256);
+    count(
+        [&] {
+          work.start();
+          cudaDeviceSynchronize();
+        },
+        [&](const Counts& counts) {
+          expect_threads(counts, work.what(), 128, "which share a chunk");
+          expect_full_warps(counts, work.what());
+        });
+  }
+  {
     Work work(1000, 256);
     const std::uint64_t waits = cuda_on_cpu::counters().host_synchronizations;
     work.start();
     const double waited = cuda_on_cpu::counters().host_synchronizations - waits;
     expect(waited == 0, work.what() + ", the host waits " + text(waited) +
-                            " times in the function; it must only say what waits for what.");
+                            " times in the function; it must only say which stream waits for what "
+                            "(cudaStreamWaitEvent).");
   }
   pass("the host does not wait");
 
@@ -91,8 +167,8 @@ void run() {
     while (cuda_on_cpu::counters().copies < before.copies + 2) {
       expect(cudaStreamQuery(work.copying) == cudaErrorNotReady,
              work.what() +
-                 ", the stream `copying` has nothing to do, or not the copies to the GPU; "
-                 "they must be there to overlap with the kernels.");
+                 ", the stream `copying` does not do the copies to the GPU; only there can they "
+                 "overlap with the kernels.");
     }
     expect(cuda_on_cpu::counters().launches == before.launches,
            work.what() +

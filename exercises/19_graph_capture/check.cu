@@ -47,9 +47,9 @@ void check_steps(int n, int steps) {
 
   cudaStream_t stream = nullptr;
   cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
-  DeviceArray<float> device_x(x);
-  DeviceArray<float> device_target(target);
-  DeviceArray<float> device_rates(rates);
+  DeviceArray<float> device_x(x, "x");
+  DeviceArray<float> device_target(target, "target");
+  DeviceArray<float> device_rates(rates, "rates");
   cudaDeviceSynchronize();
   executable_graphs = 0;
   count(
@@ -68,6 +68,8 @@ void check_steps(int n, int steps) {
                what + ", the call does " +
                    counted(counts.graph_launches, "launch of a graph", "launches of graphs") +
                    " instead of " + std::to_string(steps) + ": one for each step.");
+        expect_kernel(counts, what);
+        if (n >= 1000) expect_threads(counts, what, n, "one for each number");
       });
   cudaStreamDestroy(stream);
 }

@@ -7,10 +7,8 @@ namespace exercise {
 namespace {
 
 void check_share(int rows, int columns) {
-  limit_time(
-      8,
-      "It has not ended after 8 seconds: do all ranks take part in the operation, also those "
-      "that get no rows?");
+  begin_case("For " + std::to_string(rows) + " x " + std::to_string(columns) + " numbers",
+             "do all ranks take part in the operation, also those that get no rows?");
   const std::vector<float> matrix = numbers(rows * columns);
   const int share = rows / ranks();
   const int begin = share * rank() + std::min(rank(), rows % ranks());
@@ -45,14 +43,12 @@ void check_share(int rows, int columns) {
 
 void check_all() {
   check_share(8, 5);
-  pass("the shares are right if the rows can be divided evenly");
   check_share(27, 7);
   check_share(5, 1);
   check_share(1001, 3);
-  pass("the shares are right if they cannot");
   check_share(3, 11);
   check_share(1, 4);
-  pass("the shares are right if there are fewer rows than ranks");
+  pass("the shares are right for six sizes, also for fewer rows than ranks");
 }
 
 }  // namespace

@@ -7,10 +7,9 @@ namespace exercise {
 namespace {
 
 void check_layer(int rows, int inputs, int columns) {
-  limit_time(
-      8,
-      "It has not ended after 8 seconds: do all ranks take part in the operation, also those "
-      "without columns?");
+  begin_case("For " + counted(rows, "row") + ", " + counted(inputs, "input") + " and " +
+                 counted(columns, "column"),
+             "do all ranks take part in the operation, also those without columns?");
   const std::vector<float> x = numbers(rows * inputs, 1);
   const std::vector<float> w = numbers(inputs * columns, 2);
   std::vector<float> expected(rows * columns);
@@ -49,13 +48,11 @@ void check_layer(int rows, int inputs, int columns) {
 void check_all() {
   check_layer(1, 4, 6);
   check_layer(5, 7, 12);
-  pass("y is right for numbers of columns that the ranks can divide evenly");
   check_layer(1, 1, 5);
   check_layer(33, 20, 31);
-  pass("y is right for other numbers of columns");
   check_layer(3, 8, 1);
   check_layer(17, 5, 2);
-  pass("y is right if some ranks have no columns, and each passes on its own only");
+  pass("y is right for six sizes, and each rank passes on its own columns only");
 }
 
 }  // namespace

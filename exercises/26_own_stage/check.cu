@@ -96,11 +96,12 @@ void check_counts(int rows, int steps) {
         [&](const Counts& counts) {
           expect(counts.launches >= steps, "A training of " + std::to_string(steps) +
                                                " steps launches " + text(counts.launches) +
-                                               " kernels; the steps are to be done by the GPU.");
+                                               " kernels: let kernels do every step.");
           expect(counts.copies <= 16,
                  "A training makes " + text(counts.copies) + " copies and fills of memory in " +
                      std::to_string(steps) +
                      " steps; 16 are enough if the data stay on the GPU between steps.");
+          expect_threads(counts, "For 17 rows", 17, "which share the work");
         });
 }
 

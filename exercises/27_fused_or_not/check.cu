@@ -30,8 +30,8 @@ void run(const std::string& name, void (*work)(float*, const float*),
   for (int i = 0; i < rows * columns; ++i) {
     expected[i] = std::max(0.0F, y[i] + bias[i % columns]);
   }
-  DeviceArray<float> device_y(y);
-  DeviceArray<float> device_bias(bias);
+  DeviceArray<float> device_y(y, "y");
+  DeviceArray<float> device_bias(bias, "bias");
   count(
       [&] {
         work(device_y.data(), device_bias.data());

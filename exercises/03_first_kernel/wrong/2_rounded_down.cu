@@ -1,4 +1,4 @@
-// expect: from \[768\] on, y is unchanged
+// expect: y is right up to \[767\] and unchanged from \[768\] on
 /// Thread i computes element i.
 __global__ void axpy_kernel(int n, float a, const float* x, float* y) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;

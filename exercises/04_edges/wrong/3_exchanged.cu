@@ -1,4 +1,4 @@
-// expect: has not been set
+// expect: have not been set
 /// c[row, column] = a[row] b[column], one thread per element. At the edges, some threads have
 /// none.
 __global__ void outer_product_kernel(int m, int n, const float* a, const float* b, float* c) {

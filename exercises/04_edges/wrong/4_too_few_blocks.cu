@@ -1,4 +1,4 @@
-// expect: CUDA reports|has not been set
+// expect: CUDA reports|have not been set
 /// c[row, column] = a[row] b[column], one thread per element.
 __global__ void outer_product_kernel(int m, int n, const float* a, const float* b, float* c) {
   const int row = blockIdx.y * blockDim.y + threadIdx.y;

@@ -1,4 +1,4 @@
-// expect: `copying` has nothing to do
+// expect: `copying` does not do the copies to the GPU
 #include <algorithm>
 
 __global__ void affine_kernel(int n, float* x) {

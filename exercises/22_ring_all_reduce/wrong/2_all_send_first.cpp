@@ -1,4 +1,4 @@
-// expect: has not ended
+// expect: within 8 seconds
 #include <vector>
 
 #include <mpi.h>

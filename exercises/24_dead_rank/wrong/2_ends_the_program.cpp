@@ -1,4 +1,4 @@
-// expect: MPI_Abort.* ends the program on rank 0 of 1
+// expect: MPI_Abort.* ends the program
 #include <vector>
 
 #include <mpi.h>
