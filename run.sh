@@ -88,7 +88,8 @@ ${bold}Commands${plain}
   grade DIR...  checks the exercises of several learners, a folder each
   plot      draws what reports and checkpoints hold: learning curves, weights,
             filters, a confusion matrix, mistakes, speed-ups
-  convert   converts a checkpoint to PyTorch's safetensors or state_dict, or back
+  convert   converts a checkpoint to PyTorch's safetensors or state_dict, or
+            back
   docs      builds the documentation and says where it is
   bench     builds and runs the benchmarks
   install   installs the packages that these need, and nothing else
@@ -109,8 +110,8 @@ ${bold}Passed on${plain}
             -V shows all commands of the build and all output of the tests)
   bench     to the benchmarks:  --benchmark_filter=REGEX  and the like
   try       -I FOLDER   -D NAME=VALUE   (for the compiler)
-  Everything after -- is passed on as it is. To exercise, hint, solution, grade, plot and
-  convert, everything is: ./run.sh plot --help explains their options.
+  Everything after -- is passed on as it is; for exercise, hint, solution,
+  grade, plot and convert, everything is. ./run.sh plot --help explains their options.
 
 ${bold}Examples${plain}
   ./run.sh                         see it work

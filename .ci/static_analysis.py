@@ -119,6 +119,8 @@ def main():
     build = sys.argv[1]
     jobs = int(sys.argv[2]) if len(sys.argv) > 2 else os.cpu_count()
     part = sys.argv[3] if len(sys.argv) > 3 else "all"
+    if part not in ("all", "tests", "program"):
+        sys.exit(f"static_analysis.py: '{part}' is neither tests nor program")
     work = []
     for folder, members in own_files(build).items():
         is_test = re.match(r"(cuda_on_cpu/)?tests\b", folder) is not None

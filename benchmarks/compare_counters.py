@@ -46,6 +46,10 @@ def number(text):
         return None
 
 
+def shown(average):
+    return "-" if average is None else f"{average:.1f}"
+
+
 def close(ours, theirs):
     """Whether two averages are the same but for rounding, within 5 %, or neither."""
     if ours is None or theirs is None:
@@ -67,7 +71,7 @@ def rows_of(ours, theirs):
         their_conflicts = (number(row["conflicts, loads"]) or 0) + (number(row["stores"]) or 0)
         verdicts = {close(load, their_load), close(store, their_store)} - {""}
         verdict = next((one for one in ("differs", "within 5 %", "same") if one in verdicts), "-")
-        lines.append(f"| `{name}` | {load:.1f} | {their_load:.1f} | {store:.1f} | {their_store:.1f} | "
+        lines.append(f"| `{name}` | {load:.1f} | {shown(their_load)} | {store:.1f} | {shown(their_store)} | "
                      f"{conflicts:,.0f} | {their_conflicts:,.0f} | {verdict} |")
     return lines
 

@@ -92,6 +92,10 @@ build_runtime() {
   local folder=$1 log=$1/try.log generator=() how=''
   shift
   mkdir -p "$folder"
+  if type -P flock >/dev/null; then # one at a time
+    exec 9>"$folder/try.lock"
+    flock 9
+  fi
   if [[ ! -e $folder/CMakeCache.txt ]]; then
     if [[ $folder == *-asan ]]; then
       set -- "$@" -DCUDA_ON_CPU_SANITIZER=address
@@ -109,6 +113,7 @@ build_runtime() {
     cat "$log" >&2
     fail "CUDA on the CPU did not build; the compiler's messages are above." 1
   }
+  exec 9>&-
 }
 
 # compile [--observed] FOLDER PROGRAM OPTIONS...

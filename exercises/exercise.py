@@ -15,7 +15,10 @@ import hashlib
 import json
 import os
 import re
+import resource
+import shlex
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -25,7 +28,9 @@ HERE = Path(__file__).resolve().parent
 REPOSITORY = HERE.parent
 CUDA_ON_CPU = REPOSITORY / "cuda_on_cpu"
 RUNTIME = REPOSITORY / "build" / "try"
-SECONDS = int(os.environ.get("STAGEWISE_EXERCISE_SECONDS", "60"))  # that a run of a check may take
+DEFAULT_SECONDS = 60  # that a compiler, or a run of a check, may take
+LARGEST_FILE = 1 << 30  # bytes that a run may write; MPI has files of its own
+MOST_OUTPUT = 1_000_000  # bytes of what it prints that are looked at
 STATES = "states.json"
 
 
@@ -41,7 +46,7 @@ class Exercise:
         self.name = folder.name
         head, _, body = (folder / "exercise.md").read_text(encoding="utf-8").partition("\n\n")
         title, *fields = head.splitlines()
-        self.title = title.removeprefix("# ")
+        self.title = title[len("# "):]
         self.fields = dict(field.split(": ", 1) for field in fields)
         self.text, *self.hints = re.split(r"^## Hint\n", body, flags=re.MULTILINE)
         self.kind = self.fields["kind"]
@@ -55,7 +60,7 @@ class Exercise:
         answers = [(self.file("start"), self.fields["start"])]
         for path in sorted((self.folder / "wrong").iterdir()):
             first = path.read_text(encoding="utf-8").splitlines()[0]
-            answers.append((path, first.removeprefix("// expect: ")))
+            answers.append((path, first[len("// expect: "):]))
         return answers
 
 
@@ -72,7 +77,7 @@ def find(name):
         return found[0]
     if found:
         names = ", ".join(one.name for one in found)
-        raise Unusable(f"'{name}' may be {names}: a longer part of the name tells")
+        raise Unusable(f"'{name}' matches {names}; give a longer part of the name")
     raise Unusable(f"there is no exercise '{name}'; ./run.sh exercise lists them")
 
 
@@ -92,12 +97,16 @@ class Workplace:
     """The learner's files, and what is known of them."""
 
     def __init__(self):
-        self.folder = Path(os.environ.get("STAGEWISE_EXERCISES") or REPOSITORY / "my_exercises")
+        folder = os.environ.get("STAGEWISE_EXERCISES") or REPOSITORY / "my_exercises"
+        self.folder = Path(folder).absolute()
         self.states_file = self.folder / STATES
+        self.states = self.read_states()
+
+    def read_states(self):
         try:
-            self.states = json.loads(self.states_file.read_text(encoding="utf-8"))
+            return json.loads(self.states_file.read_text(encoding="utf-8"))
         except (OSError, ValueError):
-            self.states = {}
+            return {}
 
     def file(self, exercise):
         return self.folder / (exercise.name + exercise.suffix)
@@ -109,8 +118,9 @@ class Workplace:
             file.write(exercise.file("start").read_text(encoding="utf-8"))
 
     def remember(self, exercise, key, value):
+        self.states = self.read_states()  # another terminal may have changed them
         self.states.setdefault(exercise.name, {})[key] = value
-        new = self.states_file.with_suffix(".new")
+        new = self.states_file.with_suffix(f".{os.getpid()}")
         new.write_text(json.dumps(self.states, indent=2), encoding="utf-8")
         new.replace(self.states_file)
 
@@ -152,7 +162,7 @@ def compile_command(exercise, answer, program):
         return [CUDA_ON_CPU / "compile.sh", "--observed", RUNTIME, source, program, "-DEXERCISE_CUDA", *options]
     if exercise.kind == "mpi":
         return ["mpic++", "-O1", "-g", "-DEXERCISE_MPI", "-DOMPI_SKIP_MPICXX", *options, source, "-o", program]
-    return [os.environ.get("CXX", "c++"), "-O1", "-g", "-fsanitize=address,undefined",
+    return [*shlex.split(os.environ.get("CXX") or "c++"), "-O1", "-g", "-fsanitize=address,undefined",
             "-fno-sanitize-recover=all", *options, source, "-o", program]
 
 
@@ -180,15 +190,16 @@ class Verdict:
         return not self.complaint
 
 
-def complaint_of(exercise, done):
+def complaint_of(answer, done):
     """What a run found wrong; empty if nothing."""
     findings = [line for line in done.stderr.splitlines()
                 if re.match(r"CUDA on the CPU: |==\d+==ERROR: AddressSanitizer|.*: runtime error: ", line)]
     failures = [line[6:] for line in done.stdout.splitlines() if line.startswith("fail  ")]
     if findings:
-        first = re.sub(r"^==\d+==ERROR: ", "", findings[0]).removeprefix("CUDA on the CPU: ")
-        place = re.search(r"/my_[^ )]*\.(?:cpp|cu):\d+", done.stderr) if "Sanitizer" in first else None
-        return first + (f" ({place.group().rsplit('/', 1)[1]})" if place else "")
+        first = re.sub(r"^(==\d+==ERROR|CUDA on the CPU): ", "", findings[0])
+        place = re.search(re.escape(str(answer)) + r":\d+", done.stderr) if "Sanitizer" in first else None
+        said = first + (f" ({place.group()})" if place else "")
+        return said.replace(str(answer), shown(answer))
     if failures:
         return failures[0]
     if done.returncode != 0 or "done" not in done.stdout.splitlines():
@@ -197,27 +208,67 @@ def complaint_of(exercise, done):
     return ""
 
 
+class Done:
+    """What a command has printed, and how it ended."""
+
+    def __init__(self, command, settings, seconds):
+        def limit():
+            resource.setrlimit(resource.RLIMIT_FSIZE, (LARGEST_FILE, LARGEST_FILE))
+
+        # Whoever calls this may have asked CUDA on the CPU for something else.
+        variables = {name: value for name, value in os.environ.items() if not name.startswith("STAGEWISE_CPU_")}
+        with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+            process = subprocess.Popen([str(word) for word in command], stdin=subprocess.DEVNULL, stdout=out,
+                                       stderr=err, env={**variables, **settings}, start_new_session=True,
+                                       preexec_fn=limit if settings is not NO_LIMIT else None)
+            try:
+                self.returncode = process.wait(seconds)
+            except subprocess.TimeoutExpired:
+                self.returncode = None  # it has not ended
+            finally:
+                try:
+                    os.killpg(process.pid, signal.SIGKILL)
+                except ProcessLookupError:
+                    pass
+                process.wait()
+            out.seek(0)
+            err.seek(0)
+            self.stdout = out.read(MOST_OUTPUT).decode(errors="replace")
+            self.stderr = err.read(MOST_OUTPUT).decode(errors="replace")
+
+
+NO_LIMIT = {}  # settings of a compiler, whose files may be large
+
+
+def seconds_allowed():
+    text = os.environ.get("STAGEWISE_EXERCISE_SECONDS") or str(DEFAULT_SECONDS)
+    try:
+        return float(text)
+    except ValueError:
+        raise Unusable(f"STAGEWISE_EXERCISE_SECONDS is '{text}', which is no number of seconds") from None
+
+
 def check(exercise, answer):
     """Compiles and runs an answer."""
+    seconds = seconds_allowed()
     with tempfile.TemporaryDirectory() as folder:
         program = Path(folder) / exercise.name
-        compiled = subprocess.run([str(word) for word in compile_command(exercise, answer, program)],
-                                  capture_output=True, text=True, check=False)
+        compiled = Done(compile_command(exercise, answer, program), NO_LIMIT, max(seconds, DEFAULT_SECONDS))
+        if compiled.returncode is None:
+            return Verdict([], "The compiler has not finished: does the file include itself, or something endless?")
         if compiled.returncode != 0:
             said = compiled.stderr.replace(str(answer), shown(answer))
             return Verdict([], "It does not compile:\n" + "\n".join(said.splitlines()[:12]))
         passed = []
         for command, settings in runs_of(exercise, program):
-            try:
-                done = subprocess.run([str(word) for word in command], capture_output=True, text=True, check=False,
-                                      timeout=SECONDS, env={**os.environ, **settings}, stdin=subprocess.DEVNULL)
-            except subprocess.TimeoutExpired:
-                return Verdict(passed, f"It has not ended after {SECONDS} seconds: something is waited for that "
-                                       "never happens, or a loop has no end.")
+            done = Done(command, settings, seconds)
             for line in done.stdout.splitlines():
                 if line.startswith("ok    ") and line[6:] not in passed:
                     passed.append(line[6:])
-            complaint = complaint_of(exercise, done)
+            if done.returncode is None:
+                return Verdict(passed, f"It has not finished after {seconds:g} seconds: it waits for something that "
+                                       "never happens, or a loop never ends.")
+            complaint = complaint_of(answer, done)
             if complaint:
                 return Verdict(passed, complaint)
         return Verdict(passed)
@@ -281,6 +332,7 @@ def command_exercise(arguments):
         print_text(exercise, workplace)
         return 0
     prepare({exercise.kind})
+    checked = digest(file)
     verdict = check(exercise, file)
     for sentence in verdict.passed:
         print(f"{in_color('ok', '32')}    {sentence}")
@@ -290,7 +342,7 @@ def command_exercise(arguments):
         print("\n".join(rest), end="\n" if rest else "")
         print(f"\n{exercise.name}: not yet. ./run.sh hint {exercise.name[3:]} helps, --task shows the task again.")
         return 1
-    workplace.remember(exercise, "solved", digest(file))
+    workplace.remember(exercise, "solved", checked)
     unsolved = [one for one in exercises() if workplace.state(one) != "solved"]
     unsolved.sort(key=lambda one: one.name < exercise.name)  # those that follow come first
     print(f"\n{exercise.name}: solved. ./run.sh solution {exercise.name[3:]} shows ours.")
@@ -328,18 +380,21 @@ def command_solution(arguments):
 
 def command_grade(arguments):
     chosen = [find(name) for name in arguments.only.split(",")] if arguments.only else exercises()
-    folders = [Path(folder) for folder in arguments.folders]
+    folders = [Path(folder).resolve() for folder in arguments.folders]
     for folder in folders:
         if not folder.is_dir():
             raise Unusable(f"{folder} is no folder; each must have one learner's files")
     handed_in = {(folder, one.name): folder / (one.name + one.suffix) for folder in folders for one in chosen}
     prepare({one.kind for one in chosen if any(handed_in[folder, one.name].exists() for folder in folders)})
     results = {}
-    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+    # Several processes of MPI wait for each other, and need the machine for themselves.
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool, \
+            concurrent.futures.ThreadPoolExecutor(1) as alone:
         for folder in folders:
             for one in chosen:
-                file = handed_in[folder, one.name].absolute()
-                results[folder, one.name] = pool.submit(check, one, file) if file.exists() else None
+                file = handed_in[folder, one.name]
+                queue = alone if one.kind == "mpi" else pool
+                results[folder, one.name] = queue.submit(check, one, file) if file.exists() else None
     rows = []
     for folder in folders:
         verdicts = [results[folder, one.name] for one in chosen]
@@ -438,6 +493,8 @@ def main():
     except Unusable as reason:
         print(f"exercise: {reason}.", file=sys.stderr)
         return 2
+    except KeyboardInterrupt:
+        return 130
     except BrokenPipeError:  # whoever read the output has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 141

@@ -314,6 +314,7 @@ std::map<std::string, Measured> read_measured(const fs::path& path) {
   std::map<std::string, Measured> all;
   try {
     std::ifstream file(path);
+    if (!file) throw Error("the file " + path.string() + " of --measured cannot be read");
     const nlohmann::json json = nlohmann::json::parse(file);
     for (const auto& [stage, values] : json.at("stages").items()) {
       all[stage] = {values.at("images_per_second"), values.at("on")};
@@ -351,12 +352,12 @@ void print_counters(const std::vector<CountedRow>& rows,
   }
   print_cells(lines, {0, lines.front().size() - 1});
   std::cout << "\nkernels, copies  that a step launches\n"
-               "requests, KB     an image, of all warps to global memory; in sectors of 32 bytes\n"
+               "requests, KB     of a GPU's warps to global memory, for each of the 1,000 images\n"
                "sectors          a request takes: 4 for 32 floats, 16 for vectors of 4\n"
-               "floor            the least that an H200 can take for this: the bytes at the rate\n"
-               "                 of its memory and caches, the operations at its peak, 2 us a\n"
-               "                 launch\n"
-               "measured         on a GPU, from benchmarks/results\n";
+               "floor            about the least that an H200 takes for this: the bytes at the\n"
+               "                 rate of its memory and caches, the operations at its peak, 2 us\n"
+               "                 a launch\n"
+               "measured         what a step took on that device, from benchmarks/results\n";
 }
 
 /// What the command line says.

@@ -17,10 +17,9 @@ bool are_counted(const std::vector<Timing>& timings);
 
 /// A table of what a step's lines move and compute, their floors and their times, within 80
 /// columns. The step is the mean of all that were measured; a line's first call is not in its time,
-/// because it may also load the kernel.
+/// because it may also load the kernel. If kernels have been counted, the table also has what they
+/// asked of global memory: the bytes, in whole sectors, and the sectors a request.
 /// @param timings at least one.
-/// If kernels have been counted, the table also has what they asked of global memory: the bytes, in
-/// whole sectors, and the sectors a request.
 /// @param limits of the device; empty if nothing is known about it: then there are no floors.
 /// @param times_count whether the times are those of that device; otherwise they are left out.
 std::string explanation(const std::vector<Timing>& timings,

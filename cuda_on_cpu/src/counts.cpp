@@ -31,7 +31,8 @@ constexpr unsigned banks = 32;  ///< of shared memory, each 4 bytes wide
 constexpr unsigned bank_bytes = 4;
 /// Accesses of a thread between two barriers that are kept, to be joined with those of the other
 /// lanes. Of a thread with more, each becomes a request of its own.
-constexpr std::size_t max_kept = std::size_t{1} << 20;
+constexpr std::size_t max_kept = std::size_t{1} << 25;      ///< by a block
+constexpr std::size_t max_reserved = std::size_t{1} << 16;  ///< by a thread, for what follows
 
 enum class Kind : std::uint8_t {
   global_load,
@@ -174,7 +175,7 @@ class CountingObserver final : public Observer {
     Lanes& lanes = lanes_of(*fiber.block);
     std::vector<Kept>& kept = lanes[fiber.thread];
     kept.push_back({device_address(access), access.instruction, access.bytes, kind_of(access)});
-    if (kept.size() >= max_kept) flush(lanes, fiber.thread / 32);
+    if (kept.size() * fiber.block->threads >= max_kept) flush(lanes, fiber.thread / 32);
   }
 
   void passed_barrier(const Block& block) override {
@@ -251,7 +252,10 @@ class CountingObserver final : public Observer {
     } else {
       count_many_paths(active, count);
     }
-    for (unsigned i = 0; i < count; ++i) active[i]->clear();
+    for (unsigned i = 0; i < count; ++i) {
+      if (active[i]->capacity() > max_reserved) *active[i] = {};
+      active[i]->clear();
+    }
   }
 
   static bool has_one_path(const std::array<std::vector<Kept>*, 32>& lanes, unsigned count) {

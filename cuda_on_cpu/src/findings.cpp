@@ -53,16 +53,16 @@ std::string participle(const Culprit& culprit) {
 /// What would have ordered the two accesses. In the same line, they are perhaps additions.
 std::string cure(const Culprit& later, const Culprit& earlier, bool is_same_line) {
   if (later.block != earlier.block) {
-    return is_same_line
-               ? "nothing orders blocks of a launch: only atomic functions may change what "
-                 "several blocks use, or does an index lack blockIdx?"
-               : "nothing orders blocks of a launch but atomic functions, after a "
-                 "__threadfence().";
+    if (is_same_line) {
+      return "nothing orders the blocks of a launch: what several blocks change needs atomic "
+             "functions. Or is blockIdx missing from an index?";
+    }
+    return "nothing orders blocks of a launch but atomic functions, after a __threadfence().";
   }
   const bool in_warp = later.thread / 32 == earlier.thread / 32;
   const std::string barrier = in_warp ? "__syncthreads() or __syncwarp()" : "__syncthreads()";
   if (is_same_line) {
-    return "nothing orders the two: it takes an atomic function such as atomicAdd(), or a " +
+    return "nothing orders the two: use an atomic function such as atomicAdd(), or put a " +
            barrier + " between them.";
   }
   return "nothing orders the two: a " + barrier + " between them is missing.";

@@ -560,7 +560,7 @@ TEST(TranslatePreprocessed, RefusesCallsOfTheWrongSide) {
   EXPECT_EQ(preprocessed(place + "__global__ unsigned k() { }"),
             "f.cu:1: the kernel 'k' returns something, but a kernel must be void");
   EXPECT_EQ(preprocessed(place + "void k(int* x) { }\nint main() { k<<<1, 2>>>(x); }"),
-            "f.cu:2: 'k' is launched, but is no kernel; write __global__ before its void");
+            "f.cu:2: 'k' is launched, but is no kernel; declare it as __global__ void");
   for (const std::string& right :
        {host + "__device__ int h(float x);\n__global__ void k() { h(1); }",
         "constexpr " + host + "__global__ void k() { h(1); }",

@@ -293,7 +293,7 @@ class Checker {
     }
     if (!is_declared || is_any(launch - 1, {"::", ".", ">"}) || !is_of_calls_only(name)) return;
     refuse(at(launch), "'" + std::string(name) +
-                           "' is launched, but is no kernel; write __global__ before its void");
+                           "' is launched, but is no kernel; declare it as __global__ void");
   }
 
   const std::vector<Token>& tokens_;

@@ -22,7 +22,7 @@ class ExerciseTest(unittest.TestCase):
 
     def run_it(self, *words, code=0):
         """What a command prints; it must end with this exit code."""
-        done = subprocess.run([REPOSITORY / "run.sh", *words], capture_output=True, text=True, check=False,
+        done = subprocess.run([REPOSITORY / "run.sh", *words, "--no-install"], capture_output=True, text=True, check=False,
                               cwd=self.folder, env={**os.environ, "STAGEWISE_EXERCISES": str(self.mine)})
         self.assertEqual(done.returncode, code, done.stdout + done.stderr)
         self.assertNotIn("Traceback", done.stderr)
@@ -69,7 +69,7 @@ class ExerciseTest(unittest.TestCase):
                              "void square_all(int, float*) { wait<<<1, 1>>>(); }\n")
         os.environ["STAGEWISE_EXERCISE_SECONDS"] = "3"
         self.addCleanup(os.environ.pop, "STAGEWISE_EXERCISE_SECONDS")
-        self.assertIn("has not ended after 3 seconds", self.run_it("exercise", "coalescing", code=1))
+        self.assertIn("has not finished after 3 seconds", self.run_it("exercise", "coalescing", code=1))
 
     def test_an_answer_that_ends_the_program(self):
         self.mine.mkdir()
@@ -78,8 +78,8 @@ class ExerciseTest(unittest.TestCase):
 
     def test_unknown_names(self):
         self.assertIn("there is no exercise 'nonsense'", self.run_it("exercise", "nonsense", code=2))
-        self.assertIn("a longer part of the name tells", self.run_it("exercise", "ion", code=2))
-        self.assertIn("'hint", self.run_it("hint", code=2) + "'hint")
+        self.assertIn("give a longer part of the name", self.run_it("exercise", "ion", code=2))
+        self.assertIn("the following arguments are required: NAME", self.run_it("hint", code=2))
 
     def test_a_class_is_graded(self):
         for name, file in [("anna", "solution.cu"), ("ben", "wrong/2_by_block.cu"), ("cleo", None)]:

@@ -1,4 +1,4 @@
-// expect: a warp's load takes .* sectors
+// expect: only 20 of the 32 threads of a warp take part
 __global__ void softmax_kernel(int rows, int columns, const float* x, float* y) {
   const int row = blockIdx.x * blockDim.x + threadIdx.x;
   if (row >= rows) return;
