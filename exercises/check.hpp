@@ -151,7 +151,7 @@ class DeviceArray {
   /// @param name what the task calls it, for what is said of a wrong access
   DeviceArray(std::size_t size, const std::string& name) : size_(size) {
     static std::deque<std::string> places;  // which may be needed until the end
-    places.push_back("the check, as " + name);
+    places.push_back("the check for " + name);
     cudaMalloc(reinterpret_cast<void**>(&data_), size * sizeof(T), places.back().c_str(), 0);
   }
   DeviceArray(const std::vector<T>& values, const std::string& name)

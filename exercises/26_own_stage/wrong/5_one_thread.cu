@@ -6,44 +6,44 @@ constexpr int outputs = 3;
 /// h = max(0, x w1 + b1): a thread for each number of h.
 __global__ void hidden_kernel(int rows, const float* x, const float* w1, const float* b1,
                               float* h) {
-  for (int thread = 0; thread < rows * hidden) return;
-  const int i = thread / hidden;
-  const int j = thread % hidden;
-  float sum = b1[j];
-  for (int k = 0; k < inputs; ++k) sum += x[i * inputs + k] * w1[k * hidden + j];
-  h[thread] = sum > 0 ? sum : 0;
+  for (int thread = 0; thread < rows * hidden; ++thread) {
+    const int i = thread / hidden;
+    const int j = thread % hidden;
+    float sum = b1[j];
+    for (int k = 0; k < inputs; ++k) sum += x[i * inputs + k] * w1[k * hidden + j];
+    h[thread] = sum > 0 ? sum : 0;
+  }
 }
 
 /// dy = (h w2 + b2 - target) / rows: a thread for each number.
 __global__ void output_kernel(int rows, const float* h, const float* w2, const float* b2,
                               const float* target, float* dy) {
-  const int thread = blockIdx.x * blockDim.x + threadIdx.x;
-  if (thread >= rows * outputs) return;
-  const int i = thread / outputs;
-  const int o = thread % outputs;
-  float sum = b2[o];
-  for (int j = 0; j < hidden; ++j) sum += h[i * hidden + j] * w2[j * outputs + o];
-  dy[thread] = (sum - target[thread]) / rows;
+  for (int thread = 0; thread < rows * outputs; ++thread) {
+    const int i = thread / outputs;
+    const int o = thread % outputs;
+    float sum = b2[o];
+    for (int j = 0; j < hidden; ++j) sum += h[i * hidden + j] * w2[j * outputs + o];
+    dy[thread] = (sum - target[thread]) / rows;
+  }
 }
 
 /// dh = dy w2^T where h > 0: a thread for each number.
 __global__ void hidden_gradient_kernel(int rows, const float* dy, const float* w2, const float* h,
                                        float* dh) {
-  const int thread = blockIdx.x * blockDim.x + threadIdx.x;
-  if (thread >= rows * hidden) return;
-  const int i = thread / hidden;
-  const int j = thread % hidden;
-  float sum = 0;
-  for (int o = 0; o < outputs; ++o) sum += dy[i * outputs + o] * w2[j * outputs + o];
-  dh[thread] = h[thread] > 0 ? sum : 0;
+  for (int thread = 0; thread < rows * hidden; ++thread) {
+    const int i = thread / hidden;
+    const int j = thread % hidden;
+    float sum = 0;
+    for (int o = 0; o < outputs; ++o) sum += dy[i * outputs + o] * w2[j * outputs + o];
+    dh[thread] = h[thread] > 0 ? sum : 0;
+  }
 }
 
 /// Updates the weights and biases of a layer: a thread for each; the biases are the last row, whose
 /// input is 1.
 __global__ void update_kernel(int rows, int width, int columns, float rate, const float* input,
                               const float* gradient, float* w, float* b) {
-  const int thread = blockIdx.x * blockDim.x + threadIdx.x;
-  if (thread >= (width + 1) * columns; ++thread) {
+  for (int thread = 0; thread < (width + 1) * columns; ++thread) {
     const int k = thread / columns;
     const int j = thread % columns;
     float sum = 0;
