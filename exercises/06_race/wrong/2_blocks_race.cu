@@ -1,4 +1,4 @@
-// expect: nothing orders blocks
+// expect: nothing orders the blocks
 constexpr int bins = 64;
 
 /// Adds to counts[v] how often v is among the n values. Each block counts its own values first.
