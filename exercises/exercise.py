@@ -15,7 +15,6 @@ import hashlib
 import json
 import os
 import re
-import resource
 import shlex
 import shutil
 import signal
@@ -29,7 +28,7 @@ REPOSITORY = HERE.parent
 CUDA_ON_CPU = REPOSITORY / "cuda_on_cpu"
 RUNTIME = REPOSITORY / "build" / "try"
 DEFAULT_SECONDS = 60  # that a compiler, or a run of a check, may take
-LARGEST_FILE = 1 << 30  # bytes that a run may write; MPI has files of its own
+LARGEST_FILE = 1 << 21  # in 512 bytes: what a run may write; MPI has files of its own
 MOST_OUTPUT = 1_000_000  # bytes of what it prints that are looked at
 STATES = "states.json"
 
@@ -212,15 +211,12 @@ class Done:
     """What a command has printed, and how it ended."""
 
     def __init__(self, command, settings, seconds):
-        def limit():
-            resource.setrlimit(resource.RLIMIT_FSIZE, (LARGEST_FILE, LARGEST_FILE))
-
         # Whoever calls this may have asked CUDA on the CPU for something else.
         variables = {name: value for name, value in os.environ.items() if not name.startswith("STAGEWISE_CPU_")}
         with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
-            process = subprocess.Popen([str(word) for word in command], stdin=subprocess.DEVNULL, stdout=out,
-                                       stderr=err, env={**variables, **settings}, start_new_session=True,
-                                       preexec_fn=limit if settings is not NO_LIMIT else None)
+            limited = ["sh", "-c", f'ulimit -f {LARGEST_FILE}; exec "$@"', "sh", *(str(word) for word in command)]
+            process = subprocess.Popen(limited, stdin=subprocess.DEVNULL, stdout=out, stderr=err,
+                                       env={**variables, **settings}, start_new_session=True)
             try:
                 self.returncode = process.wait(seconds)
             except subprocess.TimeoutExpired:
@@ -237,9 +233,6 @@ class Done:
             self.stderr = err.read(MOST_OUTPUT).decode(errors="replace")
 
 
-NO_LIMIT = {}  # settings of a compiler, whose files may be large
-
-
 def seconds_allowed():
     text = os.environ.get("STAGEWISE_EXERCISE_SECONDS") or str(DEFAULT_SECONDS)
     try:
@@ -253,7 +246,7 @@ def check(exercise, answer):
     seconds = seconds_allowed()
     with tempfile.TemporaryDirectory() as folder:
         program = Path(folder) / exercise.name
-        compiled = Done(compile_command(exercise, answer, program), NO_LIMIT, max(seconds, DEFAULT_SECONDS))
+        compiled = Done(compile_command(exercise, answer, program), {}, max(seconds, DEFAULT_SECONDS))
         if compiled.returncode is None:
             return Verdict([], "The compiler has not finished: does the file include itself, or something endless?")
         if compiled.returncode != 0:
