@@ -202,7 +202,12 @@ def complaint_of(answer, done):
     if failures:
         return failures[0]
     if done.returncode != 0 or "done" not in done.stdout.splitlines():
-        last = done.stderr.strip().splitlines()[-1:] or [f"exit code {done.returncode}"]
+        if done.returncode == -signal.SIGXFSZ:
+            return "The program prints more and more: is there a loop without an end?"
+        how = f"exit code {done.returncode}"
+        if done.returncode < 0:
+            how = signal.Signals(-done.returncode).name
+        last = done.stderr.strip().splitlines()[-1:] or [how]
         return f"The program ended before the check was done: {last[0]}"
     return ""
 
