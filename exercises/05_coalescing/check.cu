@@ -29,7 +29,7 @@ void run() {
                    what + ", a warp's load takes " + text(counts.sectors_per_load) +
                        " sectors of memory on average; 4 are enough if neighbouring threads read "
                        "neighbouring numbers.");
-            expect_threads(counts, what, 1024, "so that more than one warp is at work");
+            expect_threads(counts, what, 64, "so that more than one warp is at work");
             expect(counts.shape.blocks() > 1,
                    what + ", the launch has a single block, of " +
                        several(counts.shape.threads_of_block(), "thread") +
