@@ -383,7 +383,7 @@ tour() {
     local cpu_folder=$folder
     preset=observed folder=build/observed
     configure
-    build tour_programs
+    build counted_programs
     mapfile -t counting < <(programs_of_stages "$folder" 2)
     counting=(--counting "${counting[@]}" --measured benchmarks/results/tour.json)
     preset=cpu folder=$cpu_folder
