@@ -9,8 +9,8 @@ namespace stagewise::cuda {
 /// Whether kernels are counted in this program.
 bool counts_kernels();
 
-/// What all kernels have done: their accesses since the first call, which begins to count these. For
-/// differences between two calls. All zero where counts_kernels() is false.
+/// What all kernels have done: their accesses since the first call, which begins to count these.
+/// For differences between two calls. All zero where counts_kernels() is false.
 KernelCounters kernel_counters();
 
 }  // namespace stagewise::cuda
