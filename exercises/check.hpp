@@ -449,7 +449,7 @@ inline void write_and_exit(const char* sentence) {
 /// got to the next case after some seconds.
 /// @param advice what may be wrong then
 inline void begin_case(const std::string& what, const std::string& advice) {
-  constexpr unsigned seconds = 8;
+  constexpr unsigned seconds = 5;
   current_case() = what;
   std::snprintf(too_late, sizeof too_late,
                 "fail  %s, %d rank%s have not come to an end within %u seconds, so that one waits "

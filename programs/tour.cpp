@@ -357,7 +357,8 @@ void print_counters(const std::vector<CountedRow>& rows,
                "floor            about the least that an H200 takes for this: the bytes at the\n"
                "                 rate of its memory and caches, the operations at its peak, 2 us\n"
                "                 a launch\n"
-               "measured         what a step took on that device, from benchmarks/results\n";
+               "measured         what a step took on that device; from benchmarks/results, of\n"
+               "                 several days and hosts\n";
 }
 
 /// What the command line says.

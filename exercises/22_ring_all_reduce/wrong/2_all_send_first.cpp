@@ -1,4 +1,4 @@
-// expect: within 8 seconds
+// expect: within 5 seconds
 #include <vector>
 
 #include <mpi.h>
