@@ -29,9 +29,11 @@
 #include <cuda_runtime.h>
 
 #include "cuda_on_cpu/counters.hpp"
+#include "cuda_on_cpu/settings.hpp"
+#ifndef EXERCISE_ON_GPU  // which counts nothing: only results are checked there
 #include "cuda_on_cpu/diagnose.hpp"
 #include "cuda_on_cpu/observer.hpp"
-#include "cuda_on_cpu/settings.hpp"
+#endif
 #endif
 #ifdef EXERCISE_MPI
 #include <csignal>
@@ -39,6 +41,19 @@
 
 #include <mpi.h>
 #include <unistd.h>
+#endif
+
+#ifdef EXERCISE_ON_GPU
+/// What checks ask for only when they count.
+namespace cuda_on_cpu {
+inline MemoryCounts counted_accesses() {
+  return {};
+}
+inline Counters& counters() {
+  static Counters none{};
+  return none;
+}
+}  // namespace cuda_on_cpu
 #endif
 
 /// Each exercise's own.
@@ -150,9 +165,13 @@ class DeviceArray {
  public:
   /// @param name what the task calls it, for what is said of a wrong access
   DeviceArray(std::size_t size, const std::string& name) : size_(size) {
+#ifdef EXERCISE_ON_GPU
+    cudaMalloc(&data_, size * sizeof(T));
+#else
     static std::deque<std::string> places;  // which may be needed until the end
     places.push_back("the check for " + name);
     cudaMalloc(reinterpret_cast<void**>(&data_), size * sizeof(T), places.back().c_str(), 0);
+#endif
   }
   DeviceArray(const std::vector<T>& values, const std::string& name)
       : DeviceArray(values.size(), name) {
@@ -210,6 +229,8 @@ struct Counts {
   Shape shape;             ///< of the launch with the most threads
 };
 
+#ifndef EXERCISE_ON_GPU
+
 /// Watches launches besides whoever counts. Its functions must not report their own accesses.
 class LaunchWatcher final : public cuda_on_cpu::Observer {
  public:
@@ -262,10 +283,15 @@ inline LaunchWatcher& watch_launches() {
   return watcher;
 }
 
+#endif
+
 /// Whether this run counts; another one looks for races instead.
 inline bool is_counting() {
-  const char* const observed = std::getenv("STAGEWISE_CPU_OBSERVE");
-  return observed == nullptr;
+#ifdef EXERCISE_ON_GPU
+  return false;
+#else
+  return std::getenv("STAGEWISE_CPU_OBSERVE") == nullptr;
+#endif
 }
 
 /// What is right so far, of what has been counted.
@@ -281,6 +307,7 @@ inline void count(const std::function<void()>& work,
     cudaDeviceSynchronize();
     return;
   }
+#ifndef EXERCISE_ON_GPU
   const LaunchWatcher& watcher = watch_launches();
   const cuda_on_cpu::MemoryCounts before = cuda_on_cpu::counted_accesses();
   const cuda_on_cpu::Counters calls_before = cuda_on_cpu::counters();
@@ -316,6 +343,17 @@ inline void count(const std::function<void()>& work,
          .lanes_per_store = ratio(stores.lanes, stores.requests),
          .atomic_lanes = number(atomics.lanes),
          .shape = watcher.largest});
+#endif
+}
+
+/// How many kernels have been launched so far. On a GPU, which does not say so, more at each call.
+inline std::uint64_t launches() {
+#ifdef EXERCISE_ON_GPU
+  static std::uint64_t calls = 0;
+  return ++calls;
+#else
+  return cuda_on_cpu::counters().launches;
+#endif
 }
 
 /// "1 thread", "2 threads".
@@ -678,7 +716,7 @@ extern "C" void __asan_on_error() {
 #endif
 
 int main() {
-#ifdef EXERCISE_CUDA
+#if defined(EXERCISE_CUDA) && !defined(EXERCISE_ON_GPU)
   cuda_on_cpu::watch_faults();
   cuda_on_cpu::settings().protect = true;  // as on a computer with a GPU, the host cannot read it
 #endif

@@ -31,6 +31,7 @@ DEFAULT_SECONDS = 60  # that a compiler, or a run of a check, may take
 LARGEST_FILE = 1 << 21  # in 512 bytes: what a run may write; MPI has files of its own
 MOST_OUTPUT = 1_000_000  # bytes of what it prints that are looked at
 STATES = "states.json"
+SANITIZER = "Invalid|Misaligned|Race|Potential|Uninitialized|Barrier|Program hit"  # how its findings begin
 
 
 class Unusable(Exception):
@@ -154,9 +155,20 @@ def prepare(kinds):
             raise Unusable("CUDA on the CPU could not be built; the reason is above")
 
 
-def compile_command(exercise, answer, program):
+def prepare_gpu():
+    for program, what in (("nvcc", "the CUDA Toolkit"), ("nvidia-smi", "a GPU and its driver")):
+        if not shutil.which(program):
+            raise Unusable(f"there is no {program} here; --on-gpu needs {what}")
+    if "GPU 0" not in subprocess.run(["nvidia-smi", "-L"], capture_output=True, text=True, check=False).stdout:
+        raise Unusable("there is no GPU here; without --on-gpu, none is needed")
+
+
+def compile_command(exercise, answer, program, on_gpu):
     options = ["-std=gnu++20", f"-I{HERE}", f'-DEXERCISE_FILE="{answer}"']
     source = exercise.file("check")
+    if on_gpu:
+        return ["nvcc", "-arch=native", "-lineinfo", "-Xcompiler", f"-idirafter,{CUDA_ON_CPU}/include", "-DEXERCISE_CUDA", "-DEXERCISE_ON_GPU",
+                "-std=c++20", *options[1:], source, "-o", program]
     if exercise.kind == "cuda":
         return [CUDA_ON_CPU / "compile.sh", "--observed", RUNTIME, source, program, "-DEXERCISE_CUDA", *options]
     if exercise.kind == "mpi":
@@ -165,8 +177,11 @@ def compile_command(exercise, answer, program):
             "-fno-sanitize-recover=all", *options, source, "-o", program]
 
 
-def runs_of(exercise, program):
+def runs_of(exercise, program, on_gpu):
     """(command, environment) of each run of a check."""
+    if on_gpu:
+        tools = ["memcheck", "racecheck", "initcheck", "synccheck"] if shutil.which("compute-sanitizer") else []
+        return [([program], {}), *((["compute-sanitizer", "--tool", tool, program], {}) for tool in tools)]
     if exercise.kind == "cuda":
         return [([program], {"STAGEWISE_CPU_OBSERVE": "mistakes"}),
                 ([program], {"STAGEWISE_CPU_THREAD_ORDER": "reverse", "STAGEWISE_CPU_STREAMS": "lazy"})]
@@ -194,6 +209,10 @@ def complaint_of(answer, done):
     findings = [line for line in done.stderr.splitlines()
                 if re.match(r"CUDA on the CPU: |==\d+==ERROR: AddressSanitizer|.*: runtime error: ", line)]
     failures = [line[6:] for line in done.stdout.splitlines() if line.startswith("fail  ")]
+    if sanitizer := re.search(rf"^=+ ((?:Error: )?(?:{SANITIZER}).*)\n(?:.* in ([^ ]+\.cu:\d+))?", done.stdout,
+                              re.MULTILINE):
+        place = f" ({sanitizer.group(2)})" if sanitizer.group(2) else ""
+        findings = [f"compute-sanitizer: {sanitizer.group(1)}{place}"]
     if findings:
         first = re.sub(r"^(==\d+==ERROR|CUDA on the CPU): ", "", findings[0])
         place = re.search(re.escape(str(answer)) + r":\d+", done.stderr) if "Sanitizer" in first else None
@@ -246,19 +265,19 @@ def seconds_allowed():
         raise Unusable(f"STAGEWISE_EXERCISE_SECONDS is '{text}', which is no number of seconds") from None
 
 
-def check(exercise, answer):
+def check(exercise, answer, on_gpu=False):
     """Compiles and runs an answer."""
     seconds = seconds_allowed()
     with tempfile.TemporaryDirectory() as folder:
         program = Path(folder) / exercise.name
-        compiled = Done(compile_command(exercise, answer, program), {}, max(seconds, DEFAULT_SECONDS))
+        compiled = Done(compile_command(exercise, answer, program, on_gpu), {}, max(seconds, DEFAULT_SECONDS))
         if compiled.returncode is None:
             return Verdict([], "The compiler has not finished: does the file include itself, or something endless?")
         if compiled.returncode != 0:
             said = compiled.stderr.replace(str(answer), shown(answer))
             return Verdict([], "It does not compile:\n" + "\n".join(said.splitlines()[:12]))
         passed = []
-        for command, settings in runs_of(exercise, program):
+        for command, settings in runs_of(exercise, program, on_gpu):
             done = Done(command, settings, seconds)
             for line in done.stdout.splitlines():
                 if line.startswith("ok    ") and line[6:] not in passed:
@@ -329,9 +348,14 @@ def command_exercise(arguments):
     if arguments.task:
         print_text(exercise, workplace)
         return 0
-    prepare({exercise.kind})
+    if arguments.on_gpu:
+        prepare_gpu()
+        if exercise.kind != "cuda":
+            raise Unusable(f"{exercise.name} has nothing for a GPU to do; leave --on-gpu away")
+    else:
+        prepare({exercise.kind})
     checked = digest(file)
-    verdict = check(exercise, file)
+    verdict = check(exercise, file, arguments.on_gpu)
     for sentence in verdict.passed:
         print(f"{in_color('ok', '32')}    {sentence}")
     if not verdict:
@@ -340,6 +364,9 @@ def command_exercise(arguments):
         print("\n".join(rest), end="\n" if rest else "")
         print(f"\n{exercise.name}: not yet. ./run.sh hint {exercise.name[3:]} helps, --task shows the task again.")
         return 1
+    if arguments.on_gpu:
+        print(f"\n{exercise.name}: right on this GPU. Without --on-gpu, the check also counts what it does.")
+        return 0
     workplace.remember(exercise, "solved", checked)
     unsolved = [one for one in exercises() if workplace.state(one) != "solved"]
     unsolved.sort(key=lambda one: one.name < exercise.name)  # those that follow come first
@@ -440,8 +467,28 @@ def command_prepare(_):
     return 0
 
 
+def verify_on_gpu(chosen, jobs):
+    """Whether a GPU computes what every solution should. Of the other files it says what they get: on a GPU, those
+    that are only slow are accepted."""
+    prepare_gpu()
+    chosen = [one for one in chosen if one.kind == "cuda"]
+    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+        results = [(one, path, pool.submit(check, one, path, True))
+                   for one in chosen for path in (one.file("solution"), one.file("start"))]
+    failed = 0
+    for one, path, result in results:
+        verdict = result.result()
+        is_solution = path == one.file("solution")
+        failed += is_solution and not verdict
+        print(f"{one.name}, {path.stem}: {verdict.complaint or 'right'}")
+    print(f"{failed} of {len(chosen)} solutions are wrong on this GPU")
+    return 1 if failed else 0
+
+
 def command_verify(arguments):
     chosen = [find(name) for name in arguments.names] or exercises()
+    if arguments.on_gpu:
+        return verify_on_gpu(chosen, arguments.jobs)
     if not arguments.prepared:
         prepare({one.kind for one in chosen})
     with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
@@ -469,6 +516,7 @@ def main():
     exercise = add("exercise", command_exercise, "Lists the exercises; with a NAME, begins one or checks it.")
     exercise.add_argument("name", nargs="?", metavar="NAME")
     exercise.add_argument("--task", action="store_true", help="only shows what it asks for")
+    exercise.add_argument("--on-gpu", action="store_true", help="checks the results on this machine's GPU")
     add("hint", command_hint, "Shows one more hint for an exercise.").add_argument("name", metavar="NAME")
     solution = add("solution", command_solution, "Shows our solution of an exercise that is solved.")
     solution.add_argument("name", metavar="NAME")
@@ -483,6 +531,7 @@ def main():
     verification.add_argument("--jobs", type=int, default=1)
     verification.add_argument("--wrong", type=int, default=1000, metavar="N",
                               help="tries only the first N wrong answers of each")
+    verification.add_argument("--on-gpu", action="store_true", help="the solutions, on this machine's GPU")
     verification.add_argument("--prepared", action="store_true", help="builds nothing first")
     add("prepare", command_prepare, "Builds what checks are linked with.")
     arguments = parser.parse_args()

@@ -23,12 +23,12 @@ void run() {
     for (int i = 0; i < n; ++i) expected[i] += a * x[i];
     DeviceArray<float> device_x(x, "x");
     DeviceArray<float> device_y(before, "y");
-    const std::uint64_t launches = cuda_on_cpu::counters().launches;
+    const std::uint64_t before_call = launches();
     axpy(n, a, device_x.data(), device_y.data());
     expect_no_error(what);
 
     const std::vector<float> y = device_y.values();
-    if (cuda_on_cpu::counters().launches == launches) {
+    if (launches() == before_call) {
       expect(y == expected,
              what +
                  ", y is not right, and no kernel was launched: write a kernel, and launch it by "
