@@ -8,7 +8,12 @@
 /// Steps are recorded and repeated with the same arguments. So the arguments cannot say which
 /// samples are next; a cursor in the device's memory does, which take_chunk() reads and moves on.
 ///
-/// Work: gather() reads and writes rows x features elements once; take_chunk() 4 bytes a sample.
+/// Where the data set does not fit, it stays on the host, but the kernel is nearly the same: it
+/// reads the rows there. What counts then is the bus. A load takes about a microsecond to cross it,
+/// and so many must be under way that it is always busy; a few warps suffice for that, and leave
+/// the multiprocessors to the step that computes meanwhile.
+///
+/// Work: the gathers read and write rows x features elements once; take_chunk() 4 bytes a sample.
 
 #include "03_shared_memory/vector.cuh"
 #include "04_minibatch/gather.hpp"
@@ -55,6 +60,64 @@ __global__ void gather_kernel(const Group* __restrict__ data,
 }
 //! [gather]
 
+/// A number in the form of the data set as the network wants it; see Dataset.
+template <typename T>
+__device__ T as(std::uint8_t pixel) {
+  return static_cast<T>(pixel) / T{255};
+}
+/// See above.
+template <typename T>
+__device__ T as(double value) {
+  return static_cast<T>(value);
+}
+
+constexpr int host_blocks = 2;
+constexpr int host_threads = 1024;
+constexpr int rows_under_way = 8;  ///< of a warp
+
+//! [gather_from_host]
+/// A warp copies a few rows at a time, and requests all of them before it converts the first. What
+/// a lane loads becomes one vector, or two, so that the stores of a warp are coalesced, too.
+template <int length, typename Stored, typename T>
+__global__ void __launch_bounds__(host_threads)
+    gather_from_host_kernel(const Stored* __restrict__ data,
+                            const std::int32_t* __restrict__ labels, Index features,
+                            const std::uint32_t* __restrict__ order, Index rows,
+                            T* __restrict__ batch, std::int32_t* __restrict__ batch_labels) {
+  using From = Vector<Stored, length>;
+  using To = Vector<T, (length < Vector<T>::length ? length : Vector<T>::length)>;
+  const Index thread = cuda::index_x();
+  const Index threads = static_cast<Index>(gridDim.x) * blockDim.x;
+  for (Index row = thread; row < rows; row += threads) batch_labels[row] = labels[order[row]];
+
+  const Index warps = threads / 32;
+  for (Index first = thread / 32; first < rows; first += warps * rows_under_way) {
+    for (Index feature = thread % 32 * length; feature < features; feature += 32 * length) {
+      From loaded[rows_under_way];
+#pragma unroll
+      for (int i = 0; i < rows_under_way; ++i) {
+        const Index row = first + i * warps;
+        if (row >= rows) break;
+        loaded[i] = *reinterpret_cast<const From*>(data + order[row] * features + feature);
+      }
+#pragma unroll
+      for (int i = 0; i < rows_under_way; ++i) {
+        const Index row = first + i * warps;
+        if (row >= rows) break;
+        T* const to = batch + row * features + feature;
+#pragma unroll
+        for (int j = 0; j < length; j += To::length) {
+          To converted;
+#pragma unroll
+          for (int l = 0; l < To::length; ++l) converted.values[l] = as<T>(loaded[i].values[j + l]);
+          *reinterpret_cast<To*>(to + j) = converted;
+        }
+      }
+    }
+  }
+}
+//! [gather_from_host]
+
 }  // namespace
 
 void take_chunk(cudaStream_t stream, const std::uint32_t* order, Cursor* cursor, Index steps,
@@ -80,9 +143,35 @@ void gather(cudaStream_t stream, const T* data, const std::int32_t* labels, Inde
   }
 }
 
+template <typename Stored, typename T>
+void gather_from_host(cudaStream_t stream, const Stored* data, const std::int32_t* labels,
+                      Index features, const std::uint32_t* order, Index rows, T* batch,
+                      std::int32_t* batch_labels) {
+  if (rows == 0) return;
+  const auto run = [&](auto* kernel) {
+    kernel<<<host_blocks, host_threads, 0, stream>>>(data, labels, features, order, rows, batch,
+                                                     batch_labels);
+    CUDA_CHECK_LAUNCH("gather_from_host");
+  };
+  constexpr int length = sizeof(Stored) == 1 ? 4 : 2;
+  if (features % length == 0) {  // memory that was allocated as a whole begins at a vector
+    run(gather_from_host_kernel<length, Stored, T>);
+  } else {
+    run(gather_from_host_kernel<1, Stored, T>);
+  }
+}
+
 template void gather(cudaStream_t, const float*, const std::int32_t*, Index, const std::uint32_t*,
                      Index, float*, std::int32_t*);
 template void gather(cudaStream_t, const double*, const std::int32_t*, Index, const std::uint32_t*,
                      Index, double*, std::int32_t*);
+template void gather_from_host(cudaStream_t, const std::uint8_t*, const std::int32_t*, Index,
+                               const std::uint32_t*, Index, float*, std::int32_t*);
+template void gather_from_host(cudaStream_t, const std::uint8_t*, const std::int32_t*, Index,
+                               const std::uint32_t*, Index, double*, std::int32_t*);
+template void gather_from_host(cudaStream_t, const double*, const std::int32_t*, Index,
+                               const std::uint32_t*, Index, float*, std::int32_t*);
+template void gather_from_host(cudaStream_t, const double*, const std::int32_t*, Index,
+                               const std::uint32_t*, Index, double*, std::int32_t*);
 
 }  // namespace stagewise::minibatch

@@ -1,5 +1,5 @@
 /// @file
-/// Batches from a data set that is entirely on the device.
+/// Batches, put together by the device.
 #pragma once
 
 #include <cstdint>
@@ -29,5 +29,13 @@ void take_chunk(cudaStream_t stream, const std::uint32_t* order, Cursor* cursor,
 template <typename T>
 void gather(cudaStream_t stream, const T* data, const std::int32_t* labels, Index features,
             const std::uint32_t* order, Index rows, T* batch, std::int32_t* batch_labels);
+
+/// The same from data in pinned host memory, as a data set has them: bytes, which are divided by
+/// 255, or doubles. The labels are on the device.
+/// @param rows 0 is allowed.
+template <typename Stored, typename T>
+void gather_from_host(cudaStream_t stream, const Stored* data, const std::int32_t* labels,
+                      Index features, const std::uint32_t* order, Index rows, T* batch,
+                      std::int32_t* batch_labels);
 
 }  // namespace stagewise::minibatch

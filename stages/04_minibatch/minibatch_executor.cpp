@@ -79,16 +79,10 @@ void MinibatchExecutor<T>::read_from(const Dataset& dataset, std::span<const std
 }
 
 template <typename T>
-void MinibatchExecutor<T>::stream_batches(const Shape& sample) {
+void MinibatchExecutor<T>::prepare_gather(const Gather& op) {
   if (streamed_ != nullptr) return;
-  streamed_ = std::make_unique<minibatch::StreamedBatches<T>>(sample, this->max_rows(),
-                                                              this->main_stream());
-}
-
-template <typename T>
-void MinibatchExecutor<T>::use_place(ValueId batch, ValueId batch_labels, int place) {
-  this->bind(batch, streamed_->features(place));
-  this->bind(batch_labels, streamed_->labels(place));
+  streamed_ = std::make_unique<minibatch::StreamedBatches<T>>(
+      this->value(op.batch).shape, this->max_rows(), this->main_stream());
 }
 
 //! [gather]
@@ -96,8 +90,9 @@ template <typename T>
 void MinibatchExecutor<T>::run(const Gather& op) {
   if (!is_resident_) {
     if (lane() != 0) throw std::logic_error("only lane 0 waits for streamed batches");
-    use_place(op.batch, op.batch_labels,
-              streamed_->bring(*this->dataset(), this->samples(op.batch)));
+    const int place = streamed_->bring(*this->dataset(), this->samples(op.batch));
+    this->bind(op.batch, streamed_->features(place));
+    this->bind(op.batch_labels, streamed_->labels(place));
     return;
   }
   if (this->shard(op.batch).rows == 0) return;

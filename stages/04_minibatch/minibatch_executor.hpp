@@ -33,24 +33,12 @@ class MinibatchExecutor : public FusedExecutor<T> {
   /// Whether check() has thrown; then the host must not wait for the device.
   virtual bool has_failed() const { return false; }
 
-  /// Allocates buffers for batches of such samples in transit to the device, if there are none yet.
-  void stream_batches(const Shape& sample);
-
-  /// Whether they exist.
+  /// Whether it has buffers for batches that Gather brings from the host.
   bool streams() const { return streamed_ != nullptr; }
-
-  /// Streams the named samples to the device, for a step without gather.
-  /// @return which of the two buffers they are in.
-  int bring(const Dataset& dataset, std::span<const std::uint32_t> samples) {
-    return streamed_->bring(dataset, samples);
-  }
-
-  /// Makes the samples that bring() has put there the batch.
-  void use_place(ValueId batch, ValueId batch_labels, int place);
 
  protected:
   void prepare(const Program& program) override;
-  void prepare_gather(const Gather& op) override { stream_batches(this->value(op.batch).shape); }
+  void prepare_gather(const Gather& op) override;
   void run(const Line& line) override { run_in_range(*this, line); }
   cudaStream_t stream() const override { return lane_stream().get(); }
   void select_lane(int lane) override { lane_ = lane; }

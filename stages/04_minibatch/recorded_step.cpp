@@ -17,6 +17,9 @@ namespace {
 constexpr Index max_recorded_steps = 32;
 constexpr Index max_recorded_samples = 16'384;
 
+/// If batches are streamed: so many that nearly all of them arrive during the step before.
+constexpr Index min_streamed_steps = 8;
+
 /// A program that takes many steps at a time gets so many first: while the device is busy with
 /// them, the host asks for the others.
 constexpr Index first_steps = 32;
@@ -105,16 +108,18 @@ void RecordedStep<T>::load(const StepPrograms& programs) {
     throw Error(std::string(error.what()) + ", and so do fewer --workers");
   }
   if (!options_.streams_batches && has_room()) {
-    data_ = std::make_unique<ResidentData<T>>(setup_.training_set,
-                                              max_steps_ * own_rows(setup_.max_rows));
+    data_ = std::make_unique<ResidentData<T>>(setup_.training_set);
     executor_->bind(values_.features, data_->features());
     executor_->bind(values_.labels, data_->labels());
   } else {
-    max_steps_ = 1;  // each batch has to arrive first
+    max_steps_ = std::max(max_steps_, min_streamed_steps);
     programs_.step = rewritten(training.step, programs, true);
     executor_->load(programs_.step, setup_.max_rows);
-    executor_->stream_batches(setup_.network.model[setup_.network.model.batch].shape);
+    host_data_ = std::make_unique<minibatch::HostData<T>>(setup_.training_set,
+                                                          own_rows(setup_.max_rows), stream());
   }
+  epoch_ = std::make_unique<EpochOrder>(setup_.training_set.size(),
+                                        max_steps_ * own_rows(setup_.max_rows));
   // The averages of the workers have the same values.
   programs_.mean = rewritten(training.mean, programs, false);
   programs_.take_over = rewritten(training.take_over, programs, false);
@@ -131,7 +136,8 @@ bool RecordedStep<T>::has_room() {
                              static_cast<std::size_t>(executor_->missing_bytes(
                                  setup_.network.evaluation, setup_.max_rows));
   const std::size_t needed =
-      ResidentData<T>::bytes(setup_.training_set, max_steps_ * own_rows(setup_.max_rows));
+      ResidentData<T>::bytes(setup_.training_set) +
+      EpochOrder::bytes(setup_.training_set.size(), max_steps_ * own_rows(setup_.max_rows));
   std::size_t free = 0;
   std::size_t total = 0;
   CUDA_CHECK(cudaMemGetInfo(&free, &total));
@@ -149,7 +155,7 @@ void RecordedStep<T>::begin_epoch(std::span<const std::uint32_t> order) {
   order_ = order;
   taken_ = 0;
   pending_ = {};
-  if (data_ != nullptr) data_->begin_epoch(stream().get(), order);
+  epoch_->begin_epoch(stream().get(), order);
   const minibatch::Cursor beginning;
   executor_->copy_in(cursor_.data(), &beginning, sizeof(beginning));
   reset_totals(*executor_, programs_.totals);
@@ -163,11 +169,6 @@ void RecordedStep<T>::run(Index first, Index rows) {
   if (rows != pending_.rows) launch_pending();
   last_ = {.first = first, .rows = rows};
   pending_.rows = rows;
-  if (data_ == nullptr) {
-    pending_.place = executor_->bring(
-        setup_.training_set,
-        order_.subspan(static_cast<std::size_t>(taken_), static_cast<std::size_t>(own_rows(rows))));
-  }
   taken_ += own_rows(rows);
   ++pending_.steps;
   const bool are_averaged =
@@ -202,7 +203,7 @@ template <typename T>
 void RecordedStep<T>::launch_together(const Recording& what) {
   if (what.steps == 0) return;
   const Index first = taken_ - what.steps * what.rows;
-  executor_->bind(values_.order, data_->order() + first);
+  executor_->bind(values_.order, epoch_->order() + first);
   executor_->report_steps_to(progress_.data());
   executor_->execute(programs_.step, {.first = first,
                                       .rows = what.rows,
@@ -215,9 +216,9 @@ void RecordedStep<T>::launch_together(const Recording& what) {
 
 template <typename T>
 void RecordedStep<T>::reload() {
-  if (data_ == nullptr) return;
   stream().synchronize();  // steps that still read the old ones
-  data_->load(setup_.training_set);
+  if (data_ != nullptr) data_->load(setup_.training_set);
+  if (host_data_ != nullptr) host_data_->load(setup_.training_set);
 }
 
 //! [record]
@@ -228,12 +229,10 @@ void RecordedStep<T>::record_all(Index samples) {
   const auto record = [&](const Recording& what) {
     recordings_.try_emplace(what.key(), stream(), [&] { enqueue(what); });
   };
-  for (int place = 0; place < (data_ == nullptr ? 2 : 1); ++place) {
-    for (Index steps = 1; steps <= std::min(max_steps_, full_steps); steps *= 2) {
-      record({setup_.max_rows, steps, place});
-    }
-    if (rest > 0) record({rest, 1, place});
+  for (Index steps = 1; steps <= std::min(max_steps_, full_steps); steps *= 2) {
+    record({setup_.max_rows, steps});
   }
+  if (rest > 0) record({rest, 1});
 }
 //! [record]
 
@@ -244,20 +243,25 @@ void RecordedStep<T>::enqueue(const Recording& what) {
   minibatch::Cursor* const cursor = cursor_.data();
   const Index rows = own_rows(what.rows);
   executor_->count_steps_from(&cursor->chunk_step);
-  if (data_ == nullptr) {  // the batch has been brought; the cursor counts the step
-    minibatch::take_chunk(stream().get(), nullptr, cursor, 1, 0, nullptr, progress_.data());
-    executor_->use_place(values_.batch, values_.batch_labels, what.place);
-    executor_->execute(programs_.step, {.rows = what.rows, .step = 1});
+  executor_->run_timed("take_chunk  order -> samples of the next steps", [&] {
+    minibatch::take_chunk(stream().get(), epoch_->order(), cursor, what.steps, rows,
+                          epoch_->chunk(), progress_.data());
+  });
+  const auto execute = [&](Index step) {
+    executor_->execute(programs_.step, {.rows = what.rows, .step = step + 1});
+  };
+  if (host_data_ != nullptr) {
+    host_data_->for_each_batch(epoch_->chunk(), rows, what.steps, [&](Index step, auto batch) {
+      executor_->bind(values_.batch, batch.features);
+      executor_->bind(values_.batch_labels, batch.labels);
+      execute(step);
+    });
     return;
   }
   executor_->read_from_device();
-  executor_->run_timed("take_chunk  order -> samples of the next steps", [&] {
-    minibatch::take_chunk(stream().get(), data_->order(), cursor, what.steps, rows, data_->chunk(),
-                          progress_.data());
-  });
   for (Index step = 0; step < what.steps; ++step) {
-    executor_->bind(values_.order, data_->chunk() + step * rows);
-    executor_->execute(programs_.step, {.rows = what.rows, .step = step + 1});
+    executor_->bind(values_.order, epoch_->chunk() + step * rows);
+    execute(step);
   }
 }
 //! [enqueue]

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "04_minibatch/fuse.hpp"
+#include "04_minibatch/host_data.hpp"
 #include "04_minibatch/minibatch_executor.hpp"
 #include "04_minibatch/resident_data.hpp"
 #include "training/step.hpp"
@@ -43,13 +44,13 @@ StepPrograms step_programs(const Model& model, const std::vector<ValueId>& copie
 /// Trains as ProgramStep does, but all workers share a batch at the same time, and the host does
 /// almost nothing.
 ///
-/// If the data set fits, all of it is on the device, and a step's batch consists of the next rows
-/// in the epoch's order; otherwise, batches are streamed.
+/// A step's batch consists of the next rows of the data set in the epoch's order. If the data set
+/// fits, all of it is on the device; otherwise, batches are streamed from the host's memory.
 ///
 /// What a step enqueues depends only on the size of the batch, since the device itself keeps track
 /// of which samples come next. So steps are recorded, several in a row, and an epoch is a few
-/// launches of recordings. Within an epoch of resident data, nothing is allocated or copied, and
-/// the host waits for nothing. Therefore run() must be called for the samples in order, starting
+/// launches of recordings. Within an epoch, nothing is allocated, the host copies nothing, and it
+/// waits for nothing. Therefore run() must be called for the samples in order, starting
 /// with the epoch's first, and all batches except the last must be full.
 ///
 /// A program that takes many steps at a time is not recorded: one launch of it is a recording.
@@ -90,8 +91,7 @@ class RecordedStep final : public Step {
   struct Recording {
     Index rows = 0;
     Index steps = 0;
-    int place = 0;  ///< where a streamed batch is
-    std::array<Index, 3> key() const { return {rows, steps, place}; }
+    std::array<Index, 2> key() const { return {rows, steps}; }
   };
 
   void load(const StepPrograms& programs);
@@ -114,11 +114,13 @@ class RecordedStep final : public Step {
   bool takes_many_steps_ = false;  ///< at a time: the step's program
   Part part_;
 
-  std::unique_ptr<ResidentData<T>> data_;  ///< null: batches are streamed
+  std::unique_ptr<EpochOrder> epoch_;
+  std::unique_ptr<ResidentData<T>> data_;              ///< null: the data set stays on the host
+  std::unique_ptr<minibatch::HostData<T>> host_data_;  ///< then it is here
   Tensor<minibatch::Cursor> cursor_;
   Tensor<std::int64_t> progress_;  ///< in pinned memory: steps that the device has done
 
-  std::map<std::array<Index, 3>, cuda::ExecutableGraph> recordings_;  ///< by key()
+  std::map<std::array<Index, 2>, cuda::ExecutableGraph> recordings_;  ///< by key()
   Index max_steps_ = 1;                                               ///< in a recording
   std::span<const std::uint32_t> order_;
   Index taken_ = 0;    ///< samples of the order for which steps have been requested

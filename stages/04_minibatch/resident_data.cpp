@@ -18,21 +18,28 @@ void copy_in(cudaStream_t stream, void* to, const void* from, std::size_t bytes)
 
 }  // namespace
 
-template <typename T>
-std::size_t ResidentData<T>::bytes(const Dataset& dataset, Index chunk_samples) {
-  const auto width = static_cast<std::size_t>(dataset.sample_shape().elements());
-  const auto samples = static_cast<std::size_t>(dataset.size());
-  return samples * (width * sizeof(T) + sizeof(std::int32_t) + sizeof(std::uint32_t)) +
-         static_cast<std::size_t>(chunk_samples) * sizeof(std::uint32_t);
+EpochOrder::EpochOrder(Index samples, Index chunk_samples)
+    : order_({samples}, cuda::device_memory()), chunk_({chunk_samples}, cuda::device_memory()) {}
+
+std::size_t EpochOrder::bytes(Index samples, Index chunk_samples) {
+  return static_cast<std::size_t>(samples + chunk_samples) * sizeof(std::uint32_t);
+}
+
+void EpochOrder::begin_epoch(cudaStream_t stream, std::span<const std::uint32_t> order) {
+  copy_in(stream, order_.data(), order.data(), order.size_bytes());
 }
 
 template <typename T>
-ResidentData<T>::ResidentData(const Dataset& dataset, Index chunk_samples)
+std::size_t ResidentData<T>::bytes(const Dataset& dataset) {
+  const auto width = static_cast<std::size_t>(dataset.sample_shape().elements());
+  return static_cast<std::size_t>(dataset.size()) * (width * sizeof(T) + sizeof(std::int32_t));
+}
+
+template <typename T>
+ResidentData<T>::ResidentData(const Dataset& dataset)
     : width_(dataset.sample_shape().elements()),
       features_({dataset.size(), width_}, cuda::device_memory()),
-      labels_({dataset.size()}, cuda::device_memory()),
-      order_({dataset.size()}, cuda::device_memory()),
-      chunk_({chunk_samples}, cuda::device_memory()) {
+      labels_({dataset.size()}, cuda::device_memory()) {
   load(dataset);
 }
 
@@ -55,11 +62,6 @@ void ResidentData<T>::load(const Dataset& dataset) {
   }
   copy_in(stream.get(), labels_.data(), dataset.labels().data(),
           dataset.labels().size() * sizeof(std::int32_t));
-}
-
-template <typename T>
-void ResidentData<T>::begin_epoch(cudaStream_t stream, std::span<const std::uint32_t> order) {
-  copy_in(stream, order_.data(), order.data(), order.size_bytes());
 }
 
 template class ResidentData<float>;

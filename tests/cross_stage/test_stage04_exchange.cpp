@@ -65,6 +65,50 @@ TYPED_TEST(Stage04, GathersTheRowsThatTheOrderNames) {
   }
 }
 
+/// Rows of a data set as the host would put them together, bit for bit.
+template <typename Stored, typename T>
+void expect_gathers_from_host(Index rows, Index features) {
+  const Index samples = rows + spare_samples;
+  const std::vector<std::int32_t> labels = random_labels(samples, 9, 2);
+  std::vector<Stored> stored;
+  for (const double value : random_values<double>(samples * features, 1)) {
+    stored.push_back(std::is_same_v<Stored, double>
+                         ? static_cast<Stored>(value)
+                         : static_cast<Stored>(255.999 * std::abs(value)));
+  }
+  const Dataset dataset({features}, 9, stored, labels);
+  const std::vector<std::uint32_t> order = random_order(rows, 5);
+  std::vector<T> expected(static_cast<std::size_t>(rows * features));
+  dataset.gather(order, expected.data());
+  expected.push_back(std::numeric_limits<T>::quiet_NaN());
+  std::vector<std::int32_t> expected_labels = rows_of(labels, 1, order);
+  expected_labels.push_back(-7);
+
+  Tensor<Stored> on_host({samples * features}, cuda::pinned_memory());
+  std::copy(stored.begin(), stored.end(), on_host.data());
+  CudaArray<std::int32_t> labels_array(labels);
+  CudaArray<std::uint32_t> order_array(order);
+  CudaArray<T> batch(poison<T>(rows * features + 1));
+  CudaArray<std::int32_t> batch_labels(
+      std::vector<std::int32_t>(static_cast<std::size_t>(rows + 1), -7));
+  minibatch::gather_from_host(nullptr, on_host.data(), labels_array.get(), features,
+                              order_array.get(), rows, batch.get(), batch_labels.get());
+  EXPECT_EQ(bits_of(batch.read()), bits_of(expected)) << rows << "x" << features;
+  EXPECT_EQ(batch_labels.read(), expected_labels) << rows << "x" << features;
+}
+
+TYPED_TEST(Stage04, GathersTheRowsOfTheHost) {
+  using T = TypeParam;
+  for (const Index rows : {1, 7, 63, 65, 600}) {
+    for (const Index features : {1, 2, 3, 4, 17, 784}) {
+      expect_gathers_from_host<std::uint8_t, T>(rows, features);
+      expect_gathers_from_host<double, T>(rows, features);
+    }
+  }
+  minibatch::gather_from_host<double, T>(nullptr, nullptr, nullptr, 3, nullptr, 0, nullptr,
+                                         nullptr);  // of no rows
+}
+
 /// An epoch of 5,000 samples, in chunks of different sizes.
 TEST(TakeChunk, GoesThroughTheOrderOnce) {
   if (const std::string reason = reason_to_skip(); !reason.empty()) GTEST_SKIP() << reason;

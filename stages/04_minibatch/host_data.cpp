@@ -1,0 +1,63 @@
+#include "04_minibatch/host_data.hpp"
+
+#include <algorithm>
+
+#include "04_minibatch/gather.hpp"
+#include "cuda/check.hpp"
+#include "cuda/memory.hpp"
+
+namespace stagewise::minibatch {
+
+template <typename T>
+HostData<T>::HostData(const Dataset& dataset, Index max_rows, const cuda::Stream& stream)
+    : stream_(&stream),
+      width_(dataset.sample_shape().elements()),
+      labels_({dataset.size()}, cuda::device_memory()) {
+  for (Place& place : places_) {
+    place.features = Tensor<T>(dataset.sample_shape().batched(max_rows), cuda::device_memory());
+    place.labels = Tensor<std::int32_t>({max_rows}, cuda::device_memory());
+  }
+  const Shape shape = {dataset.size(), width_};
+  if (dataset.pixels() != nullptr) {
+    features_ = Tensor<std::uint8_t>(shape, cuda::pinned_memory());
+  } else {
+    features_ = Tensor<double>(shape, cuda::pinned_memory());
+  }
+  load(dataset);
+}
+
+template <typename T>
+HostData<T>::~HostData() {
+  cudaStreamSynchronize(arrivals_.get());  // what fails here was reported elsewhere
+  cudaStreamSynchronize(stream_->get());
+}
+
+template <typename T>
+void HostData<T>::load(const Dataset& dataset) {
+  if (auto* const bytes = std::get_if<Tensor<std::uint8_t>>(&features_)) {
+    std::copy(dataset.pixels()->begin(), dataset.pixels()->end(), bytes->data());
+  } else {
+    std::copy(dataset.values()->begin(), dataset.values()->end(),
+              std::get<Tensor<double>>(features_).data());
+  }
+  CUDA_CHECK(cudaMemcpyAsync(labels_.data(), dataset.labels().data(),
+                             dataset.labels().size() * sizeof(std::int32_t), cudaMemcpyHostToDevice,
+                             stream_->get()));
+  stream_->synchronize();
+}
+
+template <typename T>
+void HostData<T>::fetch(const std::uint32_t* samples, Index rows, Place& place) {
+  std::visit(
+      [&](auto& features) {
+        gather_from_host(arrivals_.get(), features.data(), labels_.data(), width_, samples, rows,
+                         place.features.data(), place.labels.data());
+      },
+      features_);
+  place.arrived.record(arrivals_);
+}
+
+template class HostData<float>;
+template class HostData<double>;
+
+}  // namespace stagewise::minibatch

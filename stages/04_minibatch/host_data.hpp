@@ -1,0 +1,96 @@
+/// @file
+/// A data set that stays in the host's memory, where kernels read it.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <variant>
+
+#include "cuda/handles.hpp"
+#include "data/dataset.hpp"
+#include "tensor/tensor.hpp"
+
+namespace stagewise::minibatch {
+
+/// The samples of a data set in pinned memory, in the form in which the data set has them: images
+/// as bytes, a quarter of what the floats take that they become. Kernels can follow pointers into
+/// pinned memory; each load then crosses the bus (**zero copy**). So the device picks a batch's
+/// rows itself, as it does from its own memory, and the host has nothing to do.
+///
+/// There are two batches on the device, and a stream for the kernels that bring them, in addition
+/// to the one for the steps: while a step computes with one batch, the next arrives (report 001's
+/// second optimization).
+template <typename T>
+class HostData {
+ public:
+  /// Copies the data set within the host's memory, and its labels to the device.
+  /// @param max_rows the largest number of samples in a batch.
+  /// @param stream the one in which the batches are used; must outlive this.
+  /// @throws Error if there is too little memory.
+  HostData(const Dataset& dataset, Index max_rows, const cuda::Stream& stream);
+  ~HostData();
+  HostData(const HostData&) = delete;
+  HostData& operator=(const HostData&) = delete;
+
+  /// Replaces the data set with another of the same size; nothing may use it meanwhile.
+  void load(const Dataset& dataset);
+
+  /// Where a batch has arrived, in device memory.
+  struct Batch {
+    T* features;
+    std::int32_t* labels;
+  };
+
+  /// Enqueues some steps, and the arrival of their batches.
+  /// @param samples which samples are the batches, one after another, in device memory: written by
+  ///        what is in the stream before.
+  /// @param rows samples in a batch.
+  /// @param compute enqueues a step in the stream: called with its number and its batch.
+  template <typename Compute>
+  void for_each_batch(const std::uint32_t* samples, Index rows, Index steps,
+                      const Compute& compute);
+
+ private:
+  struct Place {
+    Tensor<T> features;
+    Tensor<std::int32_t> labels;
+    cuda::Event arrived;  ///< in arrivals_: the batch is here
+    cuda::Event used;     ///< in the stream: the batch is no longer needed
+  };
+
+  void fetch(const std::uint32_t* samples, Index rows, Place& place);
+  Place& place_of(Index step) { return places_[static_cast<std::size_t>(step % 2)]; }
+
+  const cuda::Stream* stream_;
+  cuda::Stream arrivals_;
+  cuda::Event begun_;
+  Index width_;                                                  ///< features per sample
+  std::variant<Tensor<std::uint8_t>, Tensor<double>> features_;  ///< in pinned memory
+  Tensor<std::int32_t> labels_;
+  std::array<Place, 2> places_;
+};
+
+//! [for_each_batch]
+// A batch is fetched one step ahead: not before the step that used its place is done. The first two
+// need not wait for that, as all earlier steps come before `begun_`.
+template <typename T>
+template <typename Compute>
+void HostData<T>::for_each_batch(const std::uint32_t* samples, Index rows, Index steps,
+                                 const Compute& compute) {
+  begun_.record(*stream_);
+  begun_.make_wait(arrivals_);
+  for (Index next = 0; next <= steps; ++next) {
+    if (next < steps) {
+      if (next >= 2) place_of(next).used.make_wait(arrivals_);
+      fetch(samples + next * rows, rows, place_of(next));
+    }
+    if (next == 0) continue;
+    Place& place = place_of(next - 1);
+    place.arrived.make_wait(*stream_);
+    compute(next - 1, Batch{place.features.data(), place.labels.data()});
+    place.used.record(*stream_);
+  }
+}
+//! [for_each_batch]
+
+}  // namespace stagewise::minibatch
