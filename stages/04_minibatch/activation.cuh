@@ -14,6 +14,22 @@ __device__ T activate(Activation activation, T x) {
   return x;
 }
 
+/// Calls work.operator()<activation>(): chooses once what would be the same for many numbers.
+template <typename Work>
+__device__ void with_activation(Activation activation, const Work& work) {
+  switch (activation) {
+    case Activation::relu:
+      work.template operator()<Activation::relu>();
+      break;
+    case Activation::sigmoid:
+      work.template operator()<Activation::sigmoid>();
+      break;
+    case Activation::none:
+      work.template operator()<Activation::none>();
+      break;
+  }
+}
+
 /// From the gradient of y = activation(x) to that of x. Both activations can tell it from y.
 template <typename T>
 __device__ T through_activation(Activation activation, T y, T gradient) {

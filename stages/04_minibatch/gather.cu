@@ -29,10 +29,11 @@ using shared_memory::Vector;
 constexpr int chunk_threads = 1024;
 
 //! [take_chunk]
-__global__ void take_chunk_kernel(const std::uint32_t* order, Cursor* cursor, Index steps,
-                                  Index rows, std::uint32_t* chunk,
+__global__ void take_chunk_kernel(const std::uint32_t* __restrict__ order, Cursor* cursor,
+                                  Index steps, Index rows, std::uint32_t* __restrict__ chunk,
                                   volatile std::int64_t* progress) {
   const Index first = cursor->first;
+#pragma unroll 8  // so many loads are in flight together
   for (Index i = threadIdx.x; i < steps * rows; i += blockDim.x) chunk[i] = order[first + i];
   __syncthreads();  // all have read the cursor
   if (threadIdx.x != 0) return;

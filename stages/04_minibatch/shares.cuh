@@ -42,7 +42,7 @@ __device__ void add_up_shares(const SharesProblem<T>& p, int block, int blocks) 
     const Index place = first + lane;
     T sum = 0;
     if (place < places) {
-#pragma unroll 8
+#pragma unroll 16  // so many loads are in flight together: usually all
       for (Index share = warp; share < p.count; share += warps) {
         sum += p.shares[share * length + place];
       }

@@ -7,6 +7,11 @@
 ///     T* row(int row) const;  // where a row's elements go, one after another
 ///     bool vectors;           // whether rows can be written 16 bytes at a time
 ///
+/// Those for multiplied_tile.cuh have, instead of the first or besides, a function that decides
+/// once what would be the same for all elements:
+///
+///     void with_element(work) const;  // calls work(element), with such an operator()
+///
 /// It is the place to do more with a sum while it is still in a register.
 #pragma once
 
@@ -38,6 +43,16 @@ struct AlphaBeta {
   __device__ T operator()(int i, int column, T sum) const {
     if (beta == 0) return alpha * sum;
     return alpha * sum + beta * row(i)[column];
+  }
+
+  /// Calls work(element).
+  template <typename Work>
+  __device__ void with_element(const Work& work) const {
+    if (beta == 0) {
+      work([&](int /*row*/, int /*column*/, T sum) { return alpha * sum; });
+    } else {
+      work(*this);
+    }
   }
 };
 //! [alpha_beta]

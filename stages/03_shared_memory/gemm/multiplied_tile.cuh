@@ -23,6 +23,8 @@
 /// the operands of a multiplication are in different banks.
 #pragma once
 
+#include <algorithm>
+
 #include "03_shared_memory/gemm/epilogue.cuh"
 #include "03_shared_memory/gemm/pipeline.cuh"
 #include "03_shared_memory/reduce/last_block.cuh"
@@ -40,8 +42,8 @@ class MultipliedTile {
 
   /// The shared memory that a block needs.
   static constexpr int bytes() {
-    constexpr int others = (Tiling::slices - 1) * Tiling::BM * Tiling::BN;
-    return static_cast<int>(sizeof(T)) * (Stages::elements > others ? Stages::elements : others);
+    constexpr int sums = Tiling::slices > 1 ? Tiling::slices * Tiling::BM * Tiling::BN : 0;
+    return static_cast<int>(sizeof(T)) * std::max(Stages::elements, sums);
   }
 
   /// @param shared bytes() bytes.
@@ -65,71 +67,40 @@ class MultipliedTile {
     multiply_k_tiles(pipeline);
   }
 
-  //! [add_slices]
-  /// Adds up the slices; each slice then has a part of the results.
-  __device__ void add_slices() {
-    if constexpr (Tiling::slices > 1) {
-      const int slice = Tiling::slice();
-      __syncthreads();
-#pragma unroll
-      for (int i = 0; i < Multiplier::sums; ++i) {
-        if (owner_of(i) != slice) partial(i, slice) = multiplier_.sum(i);
-      }
-      __syncthreads();
-      each_own_sum([&](int i) {
-#pragma unroll
-        for (int other = 1; other < Tiling::slices; ++other) {
-          multiplier_.sum(i) += partial(i, (slice + other) % Tiling::slices);
-        }
-      });
-    }
-  }
-  //! [add_slices]
+  /// Where the blocks that share a tile leave their sums.
+  struct Parts {
+    T* partials;        ///< room for the `count` parts of a tile, each as large as the tile
+    unsigned* counter;  ///< 0 before and after; counts the blocks that have left their sums
+    int part;           ///< this block's
+    int count;
+  };
 
-  //! [add_parts]
-  /// If several blocks share the tile's k tiles: leaves this block's sums in `partials`. The last
-  /// block to do so adds up those of all, always in the same order.
-  /// @param partials room for the `parts` parts of a tile, each as large as the tile.
-  /// @param counter 0 before and after; counts the blocks that have left their sums.
-  /// @return whether this block is the last; the same for all of its threads.
-  __device__ bool add_parts(T* partials, unsigned* counter, int part, int parts) {
-    const auto left = [&](int by, int i) -> T& {
-      constexpr int of_part = Multiplier::sums * Tiling::threads_of_slice;
-      return partials[by * of_part + i * Tiling::threads_of_slice + Tiling::place()];
-    };
-    each_own_sum([&](int i) { left(part, i) = multiplier_.sum(i); });
-    if (!is_last_block(counter, static_cast<unsigned>(parts))) return false;
-    each_own_sum([&](int i) { multiplier_.sum(i) = 0; });
-#pragma unroll 4  // so that the loads of four parts are in flight together
-    for (int other = 0; other < parts; ++other) {
-      each_own_sum([&](int i) { multiplier_.sum(i) += left(other, i); });
-    }
-    return true;
-  }
-  //! [add_parts]
-
-  /// Passes the sums to the epilogue, and stores the results.
+  //! [finish]
+  /// Adds up the sums of the slices, and of the blocks that share the tile: the last of these to
+  /// come here does that, always in the same order. Passes the results to the epilogue, and stores
+  /// them.
+  ///
+  /// Slices leave their sums in shared memory. Each then finishes a part of the tile in a loop over
+  /// a few places at a time. Were it unrolled completely, as it has to be where sums stay in
+  /// registers, a long epilogue would be thousands of instructions, each executed only once: the
+  /// warps would wait for instructions.
   template <typename Epilogue>
-  __device__ void finish(const Epilogue& epilogue, int m, int n) {
-    each_own_group([&](int i) {
-      const int row = tile_.top + multiplier_.row(i);
-      const int column = tile_.left + multiplier_.column(i);
-      if (row >= m || column >= n) return;
-      T* const out = epilogue.row(row) + column;
-      const auto result = [&](int j) { return epilogue(row, column + j, multiplier_.sum(i + j)); };
-      if (epilogue.vectors) {
-        Vector<T, together> results;
+  __device__ void finish(const Epilogue& epilogue, int m, int n, const Parts& parts) {
+    if constexpr (Tiling::slices > 1) leave_sums();
+    if (parts.count == 1) return deliver<direct>(OwnSums{this}, epilogue, m, n);
+    const PartSums left = {parts.partials, parts.count};
+    for_own_groups<direct>([&]<int groups>(int first, int last) {
+      T sums[groups * together];
+      OwnSums{this}.get<groups>(sums, first, last);
 #pragma unroll
-        for (int j = 0; j < together; ++j) results.values[j] = result(j);
-        *reinterpret_cast<Vector<T, together>*>(out) = results;
-      } else {
-#pragma unroll
-        for (int j = 0; j < together; ++j) {
-          if (column + j < n) out[j] = result(j);
-        }
+      for (int j = 0; j < groups * together; ++j) {
+        left.at(parts.part, number(first, last, j)) = sums[j];
       }
     });
+    if (!is_last_block(parts.counter, static_cast<unsigned>(parts.count))) return;
+    deliver<in_memory>(left, epilogue, m, n);
   }
+  //! [finish]
 
  private:
   //! [multiply_k_tiles]
@@ -146,13 +117,12 @@ class MultipliedTile {
   __device__ __forceinline__ void multiply_k_tile(Stages& pipeline) {
     constexpr int rounds = Multiplier::rounds;
     static_assert(rounds % 2 == 0, "each k tile must begin with the same registers");
-#pragma unroll
-    for (int i = 0; i < rounds; ++i) {
-      if (i + 1 == rounds) pipeline.advance();
+    for_each_number<rounds>([&]<int i>() {
+      if constexpr (i + 1 == rounds) pipeline.advance();
       multiplier_.load(i + 1, pipeline.a(), pipeline.b());
-      if (i + 1 < rounds) pipeline.template copy<rounds - 1>(i);
+      if constexpr (i + 1 < rounds) pipeline.template copy<rounds - 1, i>();
       multiplier_.multiply(i);
-    }
+    });
   }
   //! [multiply_k_tile]
 
@@ -160,39 +130,148 @@ class MultipliedTile {
   static constexpr int together = Multiplier::sums % (Multiplier::neighbours * Tiling::slices) == 0
                                       ? Multiplier::neighbours
                                       : 2;
+  static constexpr int groups_of_sums = Multiplier::sums / together;
 
-  /// Which slice finishes a sum.
-  static __device__ constexpr int owner_of(int i) {
-    return i / together * Tiling::slices / (Multiplier::sums / together);
+  /// How many such groups a thread works on at a time: from memory, a few, so that their loads are
+  /// in flight together; from registers, whose numbers must be constants, all.
+  static constexpr int in_memory = std::min(groups_of_sums, std::max(1, 8 / together));
+  static constexpr int direct = Tiling::slices == 1 ? groups_of_sums : in_memory;
+
+  /// The groups that this slice finishes: from its first to before that of the next.
+  static __device__ constexpr int first_group(int slice) {
+    return (slice * groups_of_sums + Tiling::slices - 1) / Tiling::slices;
   }
 
-  /// Calls work(i) for the first sum of each group that this thread finishes. There is one branch
-  /// for all of them, not one for each: so their loads are in flight together.
-  template <typename Work>
-  __device__ __forceinline__ void each_own_group(const Work& work) {
-#pragma unroll
-    for (int slice = 0; slice < Tiling::slices; ++slice) {
-      if (slice != Tiling::slice()) continue;
-#pragma unroll
-      for (int i = 0; i < Multiplier::sums; i += together) {
-        if (owner_of(i) == slice) work(i);
+  /// Calls work.operator()<groups>(first, last) for these groups, so many at a time; last is the
+  /// last of all.
+  template <int groups, typename Work>
+  static __device__ __forceinline__ void for_own_groups(const Work& work) {
+    if constexpr (groups == groups_of_sums && Tiling::slices == 1) {
+      work.template operator()<groups>(0, groups - 1);
+    } else {
+      const int end = first_group(Tiling::slice() + 1);
+#pragma unroll 1
+      for (int first = first_group(Tiling::slice()); first < end; first += groups) {
+        work.template operator()<groups>(first, end - 1);
       }
     }
   }
 
-  /// Likewise for every sum.
-  template <typename Work>
-  __device__ __forceinline__ void each_own_sum(const Work& work) {
-    each_own_group([&](int first) {
-#pragma unroll
-      for (int j = 0; j < together; ++j) work(first + j);
-    });
+  /// The number of sum `j` of some groups; past the last group, of its own.
+  static __device__ __forceinline__ int number(int first, int last, int j) {
+    const int group = first + j / together;
+    return (group < last ? group : last) * together + j % together;
   }
 
-  /// Where a slice leaves a sum for the slice that finishes it.
-  __device__ T& partial(int i, int from) const {
-    const int room = from > owner_of(i) ? from - 1 : from;  // the owner leaves none
-    return shared_[(room * Multiplier::sums + i) * Tiling::threads_of_slice + Tiling::place()];
+  /// Leaves this slice's sums in shared memory, and waits for those of the others.
+  __device__ __forceinline__ void leave_sums() {
+    __syncthreads();  // nobody reads the last k tile any more
+#pragma unroll
+    for (int i = 0; i < Multiplier::sums; ++i) of_slice(Tiling::slice(), i) = multiplier_.sum(i);
+    __syncthreads();
+  }
+
+  /// Where a slice leaves a sum.
+  __device__ T& of_slice(int slice, int i) const {
+    return shared_[(slice * Multiplier::sums + i) * Tiling::threads_of_slice + Tiling::place()];
+  }
+
+  /// This block's sums.
+  struct OwnSums {
+    MultipliedTile* tile;
+
+    template <int groups>
+    __device__ __forceinline__ void get(T (&sums)[groups * together], int first, int last) const {
+#pragma unroll
+      for (int j = 0; j < groups * together; ++j) {
+        if constexpr (Tiling::slices == 1) {
+          sums[j] = tile->multiplier_.sum(first * together + j);
+        } else {
+          const int i = number(first, last, j);
+          sums[j] = tile->of_slice(0, i);
+#pragma unroll
+          for (int slice = 1; slice < Tiling::slices; ++slice) sums[j] += tile->of_slice(slice, i);
+        }
+      }
+    }
+  };
+
+  /// Those of all blocks that share the tile.
+  struct PartSums {
+    T* partials;
+    int count;
+
+    __device__ T& at(int part, int i) const {
+      constexpr int of_part = Multiplier::sums * Tiling::threads_of_slice;
+      return partials[part * of_part + i * Tiling::threads_of_slice + Tiling::place()];
+    }
+
+    template <int groups>
+    __device__ __forceinline__ void get(T (&sums)[groups * together], int first, int last) const {
+#pragma unroll
+      for (int j = 0; j < groups * together; ++j) sums[j] = 0;
+#pragma unroll 4  // so that the loads of four parts are in flight together
+      for (int part = 0; part < count; ++part) {
+#pragma unroll
+        for (int j = 0; j < groups * together; ++j) sums[j] += at(part, number(first, last, j));
+      }
+    }
+  };
+
+  //! [deliver]
+  /// Results are computed for some groups before the first of them is stored, and without a branch
+  /// for each: so what the epilogue reads is in flight together. At the edges of C, it reads for
+  /// places that are inside.
+  template <int at_once, typename Sums, typename Epilogue>
+  __device__ __forceinline__ void deliver(const Sums& from, const Epilogue& epilogue, int m,
+                                          int n) {
+    epilogue.with_element([&](const auto& element) {
+      for_own_groups<at_once>([&]<int groups>(int first, int last) {
+        T sums[groups * together];
+        from.template get<groups>(sums, first, last);
+#pragma unroll
+        for (int j = 0; j < groups * together; ++j) {
+          const int row = row_of(number(first, last, j));
+          const int column = column_of(number(first, last, j));
+          sums[j] = element(row < m ? row : m - 1, column < n ? column : n - 1, sums[j]);
+        }
+#pragma unroll
+        for (int group = 0; group < groups; ++group) {
+          if (first + group > last) continue;
+          const int i = (first + group) * together;
+          store(epilogue, row_of(i), column_of(i), m, n, sums + group * together);
+        }
+      });
+    });
+  }
+  //! [deliver]
+
+  /// Stores neighbours in a row.
+  template <typename Epilogue>
+  static __device__ __forceinline__ void store(const Epilogue& epilogue, int row, int column, int m,
+                                               int n, const T* results) {
+    if (row >= m || column >= n) return;
+    T* const out = epilogue.row(row) + column;
+    if (epilogue.vectors) {
+      Vector<T, together> vector;
+#pragma unroll
+      for (int j = 0; j < together; ++j) vector.values[j] = results[j];
+      *reinterpret_cast<Vector<T, together>*>(out) = vector;
+    } else {
+#pragma unroll
+      for (int j = 0; j < together; ++j) {
+        if (column + j < n) out[j] = results[j];
+      }
+    }
+  }
+
+  /// Where sum number `i` is in C.
+  __device__ int row_of(int i) const {
+    return tile_.top + Multiplier::row(i);
+  }
+  /// See above.
+  __device__ int column_of(int i) const {
+    return tile_.left + Multiplier::column(i);
   }
 
   T* shared_;

@@ -3,12 +3,22 @@
 #pragma once
 
 #include <algorithm>
+#include <utility>
 
 #include "03_shared_memory/gemm/sliced_tiling.cuh"
 #include "03_shared_memory/gemm/tile_copies.cuh"
 #include "03_shared_memory/gemm/tiling.cuh"
 
 namespace stagewise::shared_memory {
+
+/// Calls work.operator()<i>() for i = 0, ..., count - 1.
+template <int count, typename Work>
+__device__ __forceinline__ void for_each_number(const Work& work) {
+  [&]<int... numbers>(std::integer_sequence<int, numbers...>) {
+    (work.template operator()<numbers>(), ...);
+  }
+  (std::make_integer_sequence<int, count>());
+}
 
 //! [pipeline]
 /// A ring of `stages` buffers for each factor. While one k tile is multiplied, the others are being
@@ -35,7 +45,7 @@ class Pipeline {
   __device__ void fill() {
 #pragma unroll
     for (int stage = 0; stage + 1 < Tiling::stages; ++stage) {
-      copy<1>(0);
+      copy<1, 0>();
       end_of_copies(stage + 1);
     }
     wait();
@@ -66,22 +76,24 @@ class Pipeline {
   /// end, zeros are copied.
   ///
   /// Copies come at least three at a time: before one that does not follow another, the compiler
-  /// inserts three instructions that do nothing.
-  template <int of>
-  __device__ __forceinline__ void copy(int which) {
+  /// inserts three instructions that do nothing. Their numbers are constants in the source already:
+  /// where the compiler left a loop over them, pointers were in local memory.
+  template <int of, int which>
+  __device__ __forceinline__ void copy() {
     constexpr int copies = CopiesA::count + CopiesB::count;
     constexpr int groups = std::min(of, (copies + 2) / 3);
-#pragma unroll
-    for (int group = 0; group < groups; ++group) {
-      if (group * of / groups != which) continue;
-#pragma unroll
-      for (int i = group * copies / groups; i < (group + 1) * copies / groups; ++i) {
-        if (i < CopiesA::count) {
-          copies_a_.copy(buffer_a(filled_), matrix_a_, i, steps_);
+    constexpr int group = (which * groups + of - 1) / of;  // the first that is not before its turn
+    if constexpr (group < groups && group * of / groups == which) {
+      constexpr int first = group * copies / groups;
+      constexpr int count = (group + 1) * copies / groups - first;
+      for_each_number<count>([&]<int number>() {
+        constexpr int i = first + number;
+        if constexpr (i < CopiesA::count) {
+          copies_a_.template copy<i>(buffer_a(filled_), matrix_a_, steps_);
         } else {
-          copies_b_.copy(buffer_b(filled_), matrix_b_, i - CopiesA::count, steps_);
+          copies_b_.template copy<i - CopiesA::count>(buffer_b(filled_), matrix_b_, steps_);
         }
-      }
+      });
     }
   }
 
@@ -122,8 +134,8 @@ class Pipeline {
   /// Requests all copies of a k tile, and moves on to the next.
   template <typename Copies, typename Matrix>
   static __device__ void copy_all(Copies& copies, T* buffer, const Matrix& matrix, int steps) {
-#pragma unroll
-    for (int i = 0; i < Copies::count; ++i) copies.copy(buffer, matrix, i, steps);
+    for_each_number<Copies::count>(
+        [&]<int i>() { copies.template copy<i>(buffer, matrix, steps); });
     copies.advance(matrix);
   }
 

@@ -37,12 +37,9 @@ __global__ void __launch_bounds__(Tiling::threads, Tiling::blocks)
   using Work = MultipliedTile<T, Multiplier, Tiling, MatrixA, MatrixB>;
   Work work(reinterpret_cast<T*>(memory), order.place(tile));
   work.multiply(a, b, begin, end < k ? end : k);
-  work.add_slices();
-  if (parts > 1) {
-    T* const partials = shared.partials + tile * parts * Tiling::BM * Tiling::BN;
-    if (!work.add_parts(partials, shared.counters + tile, part, parts)) return;
-  }
-  work.finish(epilogue, m, n);
+  work.finish(epilogue, m, n,
+              {shared.partials + tile * parts * Tiling::BM * Tiling::BN, shared.counters + tile,
+               part, parts});
 }
 //! [planned_tiles]
 
@@ -86,7 +83,7 @@ constexpr FittedTile<T> describe_tile(double rate) {
   constexpr int padding = 2 * 32;  // bytes of a step, in the layout that takes more
   constexpr int pipeline =
       Tiling::stages * Tiling::BK * ((Tiling::BM + Tiling::BN) * size + padding);
-  constexpr int others = (Tiling::slices - 1) * Tiling::BM * Tiling::BN * size;
+  constexpr int sums = Tiling::slices > 1 ? Tiling::slices * Tiling::BM * Tiling::BN * size : 0;
   return {Tiling::BM,
           Tiling::BN,
           Tiling::BK,
@@ -94,7 +91,7 @@ constexpr FittedTile<T> describe_tile(double rate) {
           Tiling::stages,
           Tiling::blocks,
           Tiling::BM * Tiling::BN / Tiling::threads,
-          std::max(pipeline, others),
+          std::max(pipeline, sums),
           rate,
           nullptr};
 }

@@ -59,9 +59,10 @@ class TileCopies {
   }
 
   /// Requests copy number `i` of the k tile, from the `steps` steps that there are.
-  __device__ void copy(T* buffer, const Matrix& /*matrix*/, int i, int steps) {
-    const int l = i / thread_pieces;
-    const int piece = i % thread_pieces;
+  template <int i>
+  __device__ __forceinline__ void copy(T* buffer, const Matrix& /*matrix*/, int steps) {
+    constexpr int l = i / thread_pieces;
+    constexpr int piece = i % thread_pieces;
     if (!is_mine(l, piece)) return;
     const int lines_left = Matrix::along ? places_ : steps;
     const int neighbours_left = Matrix::along ? steps : places_;
@@ -84,10 +85,28 @@ class TileCopies {
            ((piece + 1) * chunk <= pieces || neighbour(piece) < neighbours);
   }
 
-  /// This thread's lines, and where its pieces of a line begin.
+  /// This thread's lines. Those whose pieces are stored at the same time, in the 128 bytes of all
+  /// banks, are places whose vectors are permuted so differently that no two share a bank.
+  static constexpr int stored_together =
+      Tile::bytes_of_banks / (chunk * length * static_cast<int>(sizeof(T)));
+  static constexpr int in_banks = Tile::places_in_banks;
+  static constexpr int permuted = Tile::swizzled_places;
+  static constexpr int distances =
+      std::max(stored_together / in_banks, 1);  ///< between permutations
+  static constexpr bool are_permuted = Tile::keeps_rows && distances > 1 &&
+                                       permuted % (distances * in_banks) == 0;
   static __device__ int line(int l) {
-    return static_cast<int>(threadIdx.x / chunk) + l * at_once;
+    const int number = static_cast<int>(threadIdx.x / chunk);
+    if constexpr (are_permuted && at_once % permuted == 0) {
+      constexpr int apart = permuted / distances;
+      return number % in_banks + number / in_banks % distances * apart +
+             number / stored_together % (apart / in_banks) * in_banks +
+             number / permuted * permuted + l * at_once;
+    }
+    return number + l * at_once;
   }
+
+  /// Where its pieces of a line begin.
   static __device__ int neighbour(int piece) {
     return (static_cast<int>(threadIdx.x % chunk) + piece * chunk) * length;
   }

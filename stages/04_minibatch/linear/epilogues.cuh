@@ -34,9 +34,14 @@ struct BiasActivation {
   /// Where row number `i` is stored.
   __device__ T* row(int i) const { return out + static_cast<Index>(i) * n; }
 
-  __device__ T operator()(int /*row*/, int column, T sum) const {
-    if (bias != nullptr) sum += bias[column];
-    return activate(activation, sum);
+  /// See AlphaBeta.
+  template <typename Work>
+  __device__ void with_element(const Work& work) const {
+    with_activation(activation, [&]<Activation chosen>() {
+      work([&](int /*row*/, int column, T sum) {
+        return activate(chosen, bias != nullptr ? sum + bias[column] : sum);
+      });
+    });
   }
 };
 //! [bias_activation]
@@ -61,9 +66,15 @@ struct ThroughActivation {
   /// Where row number `i` is stored.
   __device__ T* row(int i) const { return out + static_cast<Index>(i) * n; }
 
-  __device__ T operator()(int i, int column, T sum) const {
-    if (activation == Activation::none) return sum;
-    return through_activation(activation, y[static_cast<Index>(i) * n + column], sum);
+  /// See AlphaBeta.
+  template <typename Work>
+  __device__ void with_element(const Work& work) const {
+    with_activation(activation, [&]<Activation chosen>() {
+      work([&](int i, int column, T sum) {
+        if constexpr (chosen == Activation::none) return sum;
+        return through_activation(chosen, y[static_cast<Index>(i) * n + column], sum);
+      });
+    });
   }
 };
 //! [through_activation]
@@ -97,14 +108,18 @@ struct UpdateEpilogue {
     return i < in ? written(weight) + static_cast<Index>(i) * n : written(bias);
   }
 
-  __device__ T operator()(int i, int column, T sum) const {
-    // Chosen number by number: a reference to one of the two would put both into local memory.
-    const bool is_weight = i < in;
-    if ((is_weight ? weight.parameter : bias.parameter) == nullptr) return sum;
-    const T learning_rate = is_weight ? weight.learning_rate : bias.learning_rate;
-    const T l2 = is_weight ? weight.l2 : bias.l2;
-    const T value = row(i)[column];
-    return value - learning_rate * (sum + l2 * value);
+  /// See AlphaBeta.
+  template <typename Work>
+  __device__ void with_element(const Work& work) const {
+    work([&](int i, int column, T sum) {
+      // Chosen number by number: a reference to one of the two would put both into local memory.
+      const bool is_weight = i < in;
+      const bool updates = (is_weight ? weight.parameter : bias.parameter) != nullptr;
+      const T learning_rate = is_weight ? weight.learning_rate : bias.learning_rate;
+      const T l2 = is_weight ? weight.l2 : bias.l2;
+      const T value = updates ? row(i)[column] : T{0};
+      return updates ? value - learning_rate * (sum + l2 * value) : sum;
+    });
   }
 };
 //! [update_epilogue]

@@ -48,12 +48,9 @@ __global__ void __launch_bounds__(Tiling::threads, Tiling::blocks)
         besides.template run<Tiling::threads>(part * static_cast<int>(gridDim.x) + tile,
                                               parts * static_cast<int>(gridDim.x));
       });
-  work.add_slices();
-  if (parts > 1) {
-    T* const partials = shared.partials + tile * parts * Tiling::BM * Tiling::BN;
-    if (!work.add_parts(partials, shared.counters + tile, part, parts)) return;
-  }
-  work.finish(epilogue, m, n);
+  work.finish(epilogue, m, n,
+              {shared.partials + tile * parts * Tiling::BM * Tiling::BN, shared.counters + tile,
+               part, parts});
 }
 //! [layer_kernel]
 
@@ -76,10 +73,21 @@ void launch_layer(cudaStream_t stream, Index m, Index n, Index k, const MatrixA&
                                        static_cast<int>(k_tiles % parts)};
   const dim3 blocks(static_cast<unsigned>(shared_memory::tile_count<Tiling>(m, n)),
                     static_cast<unsigned>(parts));
-  shared_memory::launch<shared_memory::Start::early>(
-      "layer", kernel, shared_memory::LaunchShape{blocks, dim3(Tiling::threads), bytes}, stream,
-      static_cast<int>(m), static_cast<int>(n), static_cast<int>(k), a, b, a_is_there, epilogue,
-      besides, shared_memory::SharedTiles<T>{row, workspace.partials<T>(), workspace.counters()});
+  const shared_memory::LaunchShape shape = {blocks, dim3(Tiling::threads), bytes};
+  const auto launch = [&]<shared_memory::Start start>() {
+    shared_memory::launch<start>(
+        "layer", kernel, shape, stream, static_cast<int>(m), static_cast<int>(n),
+        static_cast<int>(k), a, b, a_is_there, epilogue, besides,
+        shared_memory::SharedTiles<T>{row, workspace.partials<T>(), workspace.counters()});
+  };
+  // Blocks that are there early get what room the kernel before leaves, and the others crowd where
+  // it ends first: three on one multiprocessor, one on another, where all could have two.
+  const Index most = cuda::pieces(Index{blocks.x} * blocks.y, cuda::multiprocessors());
+  if (most >= Tiling::blocks) {
+    launch.template operator()<shared_memory::Start::early>();
+  } else {
+    launch.template operator()<shared_memory::Start::in_order>();
+  }
 }
 
 //! [multiply_layer]
