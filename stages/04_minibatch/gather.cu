@@ -96,9 +96,8 @@ __global__ void __launch_bounds__(host_threads)
     for (Index feature = thread % 32 * length; feature < features; feature += 32 * length) {
       From loaded[rows_under_way];
 #pragma unroll
-      for (int i = 0; i < rows_under_way; ++i) {
-        const Index row = first + i * warps;
-        if (row >= rows) break;
+      for (int i = 0; i < rows_under_way; ++i) {  // past the last row, that once more
+        const Index row = first + i * warps < rows ? first + i * warps : rows - 1;
         loaded[i] = *reinterpret_cast<const From*>(data + order[row] * features + feature);
       }
 #pragma unroll

@@ -8,7 +8,7 @@
 ///
 ///     outputs     a thread takes some of the inputs, and adds up its products for several rows at
 ///                 once; the threads' sums are added up by shuffles and through shared memory
-///     loss        a warp a row (row_loss.cuh)
+///     loss        a few lanes a row (row_loss.cuh)
 ///     way back    a thread takes the same inputs: their gradients, row by row, and the sums over
 ///                 the rows of the gradients of their weights, which stay in registers
 ///
@@ -38,6 +38,7 @@ namespace {
 constexpr int threads = 256;
 constexpr int warps = threads / 32;
 constexpr int max_outputs = 32;
+constexpr int lanes_a_row = 8;  ///< for the loss
 
 /// Rows of a block: with fewer, its share takes longer to add up than to compute; with more, they
 /// are worked on one after another.
@@ -46,6 +47,33 @@ constexpr Index most_rows = 28;
 
 /// What the kernel needs of shared memory for its partials.
 constexpr Index for_partials = 4096;
+
+/// An input of several rows, on its way while those before it are used.
+template <int at_once, typename T>
+class NextInputs {
+ public:
+  __device__ NextInputs(const T* input, const BlockRows& rows, int in)
+      : input_(input), rows_(rows), in_(in) {}
+
+  /// Requests input `i` of the rows from `group` on, if there is one.
+  __device__ void fetch(int group, int i) {
+    if (i >= in_) return;
+#pragma unroll
+    for (int r = 0; r < at_once; ++r) values_[r] = input_[rows_.place(group + r) * in_ + i];
+  }
+
+  /// What was requested.
+  __device__ void take(T (&values)[at_once]) const {
+#pragma unroll
+    for (int r = 0; r < at_once; ++r) values[r] = values_[r];
+  }
+
+ private:
+  const T* input_;
+  BlockRows rows_;
+  int in_;
+  T values_[at_once] = {};
+};
 
 //! [outputs]
 /// Computes the outputs of the rows. All threads of the block call it.
@@ -58,17 +86,22 @@ __device__ void find_outputs(const OutputLayerProblem<T>& p, const BlockRows& ro
   const auto in = static_cast<int>(layer.in);
   const auto thread = static_cast<int>(threadIdx.x);
   const int own = room * most;  // sums of a warp
+  NextInputs<at_once, T> next(layer.input, rows, in);
+  next.fetch(0, thread);
   for (int group = 0; group < rows.count; group += at_once) {
     T sums[at_once * most] = {};
 #pragma unroll 1
     for (int i = thread; i < in; i += threads) {
+      T x[at_once];
+      next.take(x);
+      const bool stays = i + threads < in;
+      next.fetch(stays ? group : group + at_once, stays ? i + threads : thread);
       T weights[most];
       memory.row(i, weights);
 #pragma unroll
       for (int r = 0; r < at_once; ++r) {
-        const T x = layer.input[rows.place(group + r) * in + i];
 #pragma unroll
-        for (int j = 0; j < most; ++j) sums[r * most + j] += x * weights[j];
+        for (int j = 0; j < most; ++j) sums[r * most + j] += x[r] * weights[j];
       }
     }
     Dealt::add_up(sums);
@@ -95,17 +128,21 @@ __device__ void find_outputs(const OutputLayerProblem<T>& p, const BlockRows& ro
 template <int most, typename T>
 __device__ void find_losses(const OutputLayerProblem<T>& p, const BlockRows& rows,
                             const BlockMemory<most, threads, T>& memory, BlockPartial& partial) {
-  const int lane = static_cast<int>(threadIdx.x) % 32;
+  const int lane = static_cast<int>(threadIdx.x) % lanes_a_row;
   const auto out = static_cast<int>(p.layer.forward.out);
-  for (int row = static_cast<int>(threadIdx.x) / 32; row < rows.count; row += warps) {
+  for (int row = static_cast<int>(threadIdx.x) / lanes_a_row; row < rows.count;
+       row += threads / lanes_a_row) {
     T* const gradient = memory.gradients + row * most;
-    const BlockPartial of_row =
-        lose_row(p.loss, memory.outputs + row * most, label_of(p.loss, rows.first + row), gradient);
+    const BlockPartial of_row = lose_row<lanes_a_row>(p.loss, memory.outputs + row * most,
+                                                      label_of(p.loss, rows.first + row), gradient);
     partial.loss += of_row.loss;
     partial.correct += of_row.correct;
-    if (lane >= out && lane < most) gradient[lane] = 0;
-    if (lane < out && p.layer.doutput != nullptr) {
-      p.layer.doutput[(rows.first + row) * out + lane] = gradient[lane];
+    for (int j = lane; j < most; j += lanes_a_row) {
+      if (j >= out) {
+        gradient[j] = 0;
+      } else if (p.layer.doutput != nullptr) {
+        p.layer.doutput[(rows.first + row) * out + j] = gradient[j];
+      }
     }
   }
   __syncthreads();
@@ -125,15 +162,18 @@ __device__ void go_back(const OutputLayerProblem<T>& p, const BlockRows& rows,
   constexpr int at_once = BlockMemory<most, threads, T>::rows_at_once;
   const auto place = [&](int row, int i) { return rows.place(row) * in + i; };
   const auto leave = [&](int at, T sum) { share[at] = adds ? share[at] + sum : sum; };
+  NextInputs<at_once, T> next(layer.input, rows, in);
+  next.fetch(0, static_cast<int>(threadIdx.x));
 #pragma unroll 1
   for (int i = static_cast<int>(threadIdx.x); i < in; i += threads) {
     T weights[most];
     T of_weights[most] = {};
     memory.row(i, weights);
     for (int group = 0; group < rows.count; group += at_once) {
-      T x[at_once];  // in flight together: no store comes in between
-#pragma unroll
-      for (int r = 0; r < at_once; ++r) x[r] = layer.input[place(group + r, i)];
+      T x[at_once];
+      next.take(x);
+      const bool stays = group + at_once < rows.count;
+      next.fetch(stays ? group + at_once : 0, stays ? i : i + threads);
 #pragma unroll
       for (int r = 0; r < at_once; ++r) {
         if (group + r >= rows.count) continue;

@@ -419,7 +419,7 @@ TEST_F(Stage04, StreamsWhatDoesNotFit) {
     const StepByHand streaming({.workers = 1}, {.streams_batches = true});
     needed = used_memory();
   }
-  cuda_on_cpu::settings().device_memory = needed + 4000;  // of 97 x (11 x 4 + 8) bytes and more
+  cuda_on_cpu::settings().device_memory = needed + 1000;  // of 97 x (11 x 4 + 8) bytes and more
   {
     StepByHand training({.workers = 1});
     const std::vector<std::string> notes = training.step().notes();
