@@ -11,6 +11,7 @@
 #include "app/text.hpp"
 #include "io/csv_line.hpp"
 #include "io/file.hpp"
+#include "tensor/counts.hpp"
 
 namespace stagewise {
 namespace {
@@ -26,7 +27,8 @@ Checkpoint make_checkpoint(const RunOptions& options, std::int64_t epoch, std::i
                            .step = steps,
                            .settings = settings_of(options),
                            .parameters = std::move(parameters),
-                           .workers = step.worker_parameters()};
+                           .workers = step.worker_parameters(),
+                           .optimizer = step.optimizer_state()};
   if (best) add_best(*best, checkpoint.settings);
   return checkpoint;
 }
@@ -58,7 +60,7 @@ void Narrator::on_log(const StepReport& report) {
   progress_.clear();
   steps_.push_back(report);
   std::cout << "step " << report.step << "  loss " << loss_text(report.loss) << "  accuracy "
-            << fixed(report.accuracy, 4) << "  rate " << shortest(report.learning_rate) << "  "
+            << fixed(report.accuracy, 4) << "  rate " << rounded(report.learning_rate) << "  "
             << rate(report.images_per_second) << ' ' << unit_ << "/s" << std::endl;
 }
 
@@ -112,7 +114,7 @@ void Narrator::write_csv(std::int64_t steps) {
                       .step = steps,
                       .loss = epoch.train_loss,
                       .accuracy = epoch.train_accuracy,
-                      .learning_rate = options_->training.sgd.learning_rate,
+                      .learning_rate = learning_rate_of(options_->training.sgd, steps),
                       .images_per_second = epoch.images_per_second},
                      epoch);
   }

@@ -43,6 +43,16 @@ void check_workers(const Stage& stage, const RunOptions& options) {
   }
 }
 
+/// Completes the schedule of the learning rate.
+void set_schedule(RunOptions& options, Index steps_per_epoch) {
+  Schedule& schedule = options.training.sgd.schedule;
+  schedule.steps = options.training.epochs * steps_per_epoch;
+  if (schedule.warmup > 0 && schedule.warmup >= schedule.steps && schedule.steps > 0) {
+    throw UsageError("--warmup " + std::to_string(schedule.warmup) +
+                     " leaves nothing of the training's " + count_of(schedule.steps, "step"));
+  }
+}
+
 /// Loads the data, and completes the options with what they are.
 /// @param notes receives what the user should know.
 Split load_data(Ranks& ranks, const TrainingStart& start, RunOptions& options,
@@ -152,6 +162,7 @@ void train_with(const Stage& stage, RunOptions options, const TrainingStart& sta
   const Index max_rows = options.training.batch_size;
   const Index steps_per_epoch = (training_set.size() + max_rows - 1) / max_rows;
   check_resumption(options, start, training_set.size(), steps_per_epoch);
+  set_schedule(options, steps_per_epoch);
   const std::int64_t epochs_done = options.resume.empty() ? 0 : start.checkpoint.epoch;
   Network<T> network = make_network<T>(stage, options, std::move(model));
   std::string note_on_starts;
@@ -171,6 +182,9 @@ void train_with(const Stage& stage, RunOptions options, const TrainingStart& sta
                                                     .options = options.stage,
                                                     .starts = starts,
                                                     .timings = measures});
+  if (!options.resume.empty() && note_on_starts.empty()) {
+    step->set_optimizer_state(start.checkpoint.optimizer, start.source());
+  }
   network.load(max_rows);
   if (!note_on_starts.empty()) print_note(note_on_starts);
   for (const std::string& note : step->notes()) print_note(note);

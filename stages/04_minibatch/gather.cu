@@ -7,6 +7,7 @@
 ///
 /// Steps are recorded and repeated with the same arguments. So the arguments cannot say which
 /// samples are next; a cursor in the device's memory does, which take_chunk() reads and moves on.
+/// Nor can they say the learning rate, where it changes: take_chunk() copies it to a fixed place.
 ///
 /// Work: gather() reads and writes rows x features elements once; take_chunk() 4 bytes a sample.
 
@@ -25,10 +26,13 @@ constexpr int chunk_threads = 1024;
 
 //! [take_chunk]
 __global__ void take_chunk_kernel(const std::uint32_t* order, Cursor* cursor, Index steps,
-                                  Index rows, std::uint32_t* chunk,
-                                  volatile std::int64_t* progress) {
+                                  Index rows, std::uint32_t* chunk, volatile std::int64_t* progress,
+                                  const StepRates* rates, StepRates* chunk_rates) {
   const Index first = cursor->first;
   for (Index i = threadIdx.x; i < steps * rows; i += blockDim.x) chunk[i] = order[first + i];
+  for (Index i = threadIdx.x; rates != nullptr && i < steps; i += blockDim.x) {
+    chunk_rates[i] = rates[cursor->step + i];
+  }
   __syncthreads();  // all have read the cursor
   if (threadIdx.x != 0) return;
   if (progress != nullptr) *progress = cursor->step;
@@ -58,8 +62,10 @@ __global__ void gather_kernel(const Group* __restrict__ data,
 }  // namespace
 
 void take_chunk(cudaStream_t stream, const std::uint32_t* order, Cursor* cursor, Index steps,
-                Index rows, std::uint32_t* chunk, volatile std::int64_t* progress) {
-  take_chunk_kernel<<<1, chunk_threads, 0, stream>>>(order, cursor, steps, rows, chunk, progress);
+                Index rows, std::uint32_t* chunk, volatile std::int64_t* progress,
+                const StepRates* rates, StepRates* chunk_rates) {
+  take_chunk_kernel<<<1, chunk_threads, 0, stream>>>(order, cursor, steps, rows, chunk, progress,
+                                                     rates, chunk_rates);
   CUDA_CHECK_LAUNCH("take_chunk");
 }
 
