@@ -211,7 +211,9 @@ void add_train_options(CLI::App& command, const Stage& stage, RunOptions& option
       "passes through the data; with --resume the total, those done before included",
       std::to_string(options.training.epochs) + "; with --resume the checkpoint's",
       [&](const std::string& text) { options.training.epochs = parse_epochs(text); });
-  add_setting(command, options, "learning-rate", "X", "how far a step goes");
+  add(command, options, "learning-rate", "X", "how far a step goes",
+      "0.03 for a relu mlp, else 0.1; momentum 0.01; adam 0.001",
+      [&](const std::string& text) { setting_of("learning-rate").read(text, options); });
   add_optimizer_options(command, options);
   add_setting(command, options, "l2", "X", "weight decay");
   add(command, options, "seed", "N", "of initial weights and sample order",

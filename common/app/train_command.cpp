@@ -13,6 +13,7 @@
 #include "app/same_data.hpp"
 #include "app/text.hpp"
 #include "app/training_start.hpp"
+#include "network/initialize.hpp"
 #include "tensor/error.hpp"
 #include "training/evaluate.hpp"
 #include "training/parameters.hpp"
@@ -41,6 +42,14 @@ void check_workers(const Stage& stage, const RunOptions& options) {
                      " is more than a batch has samples: --batch-size is " +
                      std::to_string(options.training.batch_size));
   }
+}
+
+/// The learning rate where none is given: one with which such a network learns in its first epoch,
+/// also from few samples. The large weights of a paired mlp turn it into large steps.
+double default_learning_rate(const RunOptions& options) {
+  if (options.training.sgd.rule == Rule::adam) return 0.001;
+  if (options.training.sgd.rule == Rule::momentum) return 0.01;
+  return options.model.name == "mlp" && starts_paired(options.model) ? 0.03 : 0.1;
 }
 
 /// Completes the schedule of the learning rate.
@@ -234,6 +243,9 @@ void check_before(const Stage& stage, RunOptions& options) {
   if (options.model.name == "neuron") {  // what it is, so that a checkpoint says so
     options.model.activation = Activation::sigmoid;
     options.model.loss = LossKind::squared_error;
+  }
+  if (!options.given.contains("learning-rate") && !options.adopted.contains("learning-rate")) {
+    options.training.sgd.learning_rate = default_learning_rate(options);
   }
   check_results_writable(stage, options);
 }
