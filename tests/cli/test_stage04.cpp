@@ -126,7 +126,7 @@ TEST_F(Stage04, ContinuesWhatStage01Began) {
   for (const std::string options :
        {"--workers 3", "--workers 2 --average weights --average-every 4",
         "--workers 2 --average weights --average-every 4 --optimizer adam",
-        "--optimizer momentum --warmup 8"}) {
+        "--optimizer momentum --warmup 5"}) {
     run_well("stage01_serial " + training + options + " --epochs 5 --save whole.h5");
     run_well("stage01_serial " + training + options + " --epochs 2 --save part.h5");
     run_well(program + "train --resume part.h5 --epochs 5 --test-limit 20 --save rest.h5");
