@@ -67,8 +67,8 @@ class Step {
   /// Continues from there; a new step begins with zeros.
   /// @param source where the state comes from: "the checkpoint model.h5".
   /// @throws Error unless there is a state for each parameter.
-  virtual void set_optimizer_state(const std::vector<ParameterValues>& /*state*/,
-                                   const std::string& /*source*/) {}
+  virtual void set_optimizer_state([[maybe_unused]] const std::vector<ParameterValues>& state,
+                                   [[maybe_unused]] const std::string& source) {}
 
   /// What the user should know about how the step works here, one sentence each; usually empty.
   virtual std::vector<std::string> notes() const { return {}; }
