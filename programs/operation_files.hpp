@@ -32,6 +32,8 @@ inline OperationFiles stage01_files() {
           {"average_pool", folder + "average_pool.cpp"},
           {"average_pool_backward", folder + "average_pool.cpp"},
           {"sgd_update", folder + "update.cpp"},
+          {"momentum_update", folder + "update.cpp"},
+          {"adam_update", folder + "update.cpp"},
           {"mean", folder + "serial_executor.cpp"},
           {"copy", folder + "serial_executor.cpp"}};
 }
@@ -60,6 +62,8 @@ inline OperationFiles stage02_files() {
           {"average_pool", folder + "average_pool.cu"},
           {"average_pool_backward", folder + "average_pool.cu"},
           {"sgd_update", folder + "update.cu"},
+          {"momentum_update", folder + "update.cu"},
+          {"adam_update", folder + "update.cu"},
           {"mean", folder + "elementwise.cu"},
           {"copy", folder + "naive_cuda_executor.cpp"}};
 }

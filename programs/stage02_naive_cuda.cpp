@@ -50,6 +50,12 @@ Stage describe_stage() {
                     .choices = {"once", "per-step"},
                     .default_choice = "once",
                     .only_trains = true}};
+  stage.why_idle = [](const std::string& option, const StageOptions& /*values*/,
+                      const ModelOptions& /*model*/, const WorkerOptions& /*workers*/,
+                      const Sgd& sgd) {
+    return option == "memory" && !is_plain(sgd) ? "is for --optimizer sgd with a constant rate"
+                                                : "";
+  };
   stage.in_float = in_precision<float>();
   stage.in_double = in_precision<double>();
   stage.folder = "stages/02_naive_cuda/";

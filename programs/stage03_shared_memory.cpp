@@ -73,7 +73,8 @@ std::vector<StageOption> options() {
 }
 
 std::string why_idle(const std::string& option, const StageOptions& /*values*/,
-                     const ModelOptions& model, const WorkerOptions& /*workers*/) {
+                     const ModelOptions& model, const WorkerOptions& /*workers*/,
+                     const Sgd& /*sgd*/) {
   if (option == "convolution" && model.name != "cnn") {
     return "is for --model cnn: " + model.name + " has no convolutions";
   }

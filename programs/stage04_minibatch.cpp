@@ -52,8 +52,8 @@ Stage describe_stage() {
   stage.has_workers = true;
   stage.options = step_options();
   stage.why_idle = [](const std::string& option, const StageOptions& values,
-                      const ModelOptions& model, const WorkerOptions& workers) {
-    return why_idle_in_step(option, values, model, workers);
+                      const ModelOptions& model, const WorkerOptions& workers, const Sgd& sgd) {
+    return why_idle_in_step(option, values, model, workers, sgd);
   };
   stage.in_float = in_precision<float>();
   stage.in_double = in_precision<double>();

@@ -87,7 +87,7 @@ void check_options(const mpi::World& world, const mpi::Placement& placement,
 
 /// Why an option has no effect: some need several processes, others a certain strategy.
 std::string why_idle(const mpi::World& world, const std::string& option, const StageOptions& values,
-                     const ModelOptions& model, const WorkerOptions& workers) {
+                     const ModelOptions& model, const WorkerOptions& workers, const Sgd& sgd) {
   const auto is_one_of = [&](std::initializer_list<const char*> names) {
     return std::find(names.begin(), names.end(), option) != names.end();
   };
@@ -107,7 +107,7 @@ std::string why_idle(const mpi::World& world, const std::string& option, const S
   if (world.size() > 1 && option == "persistent") {
     return "is for one process: several exchange gradients in every step";
   }
-  return why_idle_in_step(option, values, model, workers);
+  return why_idle_in_step(option, values, model, workers, sgd);
 }
 
 // ------------------------------------------------------------------------------ what the stage has
@@ -183,8 +183,9 @@ Stage describe_stage(mpi::World& world, mpi::MpiRanks& ranks, const ProgramHooks
   stage.has_workers = true;
   stage.options = options();
   stage.why_idle = [&world](const std::string& option, const StageOptions& values,
-                            const ModelOptions& model, const WorkerOptions& workers) {
-    return why_idle(world, option, values, model, workers);
+                            const ModelOptions& model, const WorkerOptions& workers,
+                            const Sgd& sgd) {
+    return why_idle(world, option, values, model, workers, sgd);
   };
   stage.ranks = &ranks;
   stage.ranks_are_workers = [](const StageOptions& values) { return !is_split(values); };

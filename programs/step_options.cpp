@@ -38,7 +38,8 @@ std::vector<StageOption> step_options() {
 namespace {
 
 std::string why_not_persistent(const StageOptions& values, const ModelOptions& model,
-                               const WorkerOptions& workers) {
+                               const WorkerOptions& workers, const Sgd& sgd) {
+  if (!is_plain(sgd)) return "is for --optimizer sgd with a constant rate";
   if (model.name != "mlp" || model.hidden.size() != 1) {
     return "is for --model mlp with one hidden layer";
   }
@@ -62,8 +63,9 @@ minibatch::Choice choice_of(const std::string& value) {
 }  // namespace
 
 std::string why_idle_in_step(const std::string& option, const StageOptions& values,
-                             const ModelOptions& model, const WorkerOptions& workers) {
-  if (option == "persistent") return why_not_persistent(values, model, workers);
+                             const ModelOptions& model, const WorkerOptions& workers,
+                             const Sgd& sgd) {
+  if (option == "persistent") return why_not_persistent(values, model, workers, sgd);
   if (option != "gather") return "";
   if (values.at("stream-batches") == "on") {
     return "is for a data set on the device, and --stream-batches leaves it on the host";

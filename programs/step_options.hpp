@@ -16,7 +16,8 @@ std::vector<StageOption> step_options();
 
 /// As Stage::why_idle, for these options.
 std::string why_idle_in_step(const std::string& option, const StageOptions& values,
-                             const ModelOptions& model, const WorkerOptions& workers);
+                             const ModelOptions& model, const WorkerOptions& workers,
+                             const Sgd& sgd);
 
 /// What is fused, as `info --program` shows it.
 minibatch::FuseOptions read_fuse_options(const StageOptions& values);

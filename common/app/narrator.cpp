@@ -11,6 +11,8 @@
 #include "app/text.hpp"
 #include "io/csv_line.hpp"
 #include "io/file.hpp"
+#include "tensor/counts.hpp"
+#include "training/parameters.hpp"
 
 namespace stagewise {
 namespace {
@@ -26,7 +28,8 @@ Checkpoint make_checkpoint(const RunOptions& options, std::int64_t epoch, std::i
                            .step = steps,
                            .settings = settings_of(options),
                            .parameters = std::move(parameters),
-                           .workers = step.worker_parameters()};
+                           .workers = step.worker_parameters(),
+                           .optimizer = step.optimizer_state()};
   if (best) add_best(*best, checkpoint.settings);
   return checkpoint;
 }
@@ -58,7 +61,7 @@ void Narrator::on_log(const StepReport& report) {
   progress_.clear();
   steps_.push_back(report);
   std::cout << "step " << report.step << "  loss " << loss_text(report.loss) << "  accuracy "
-            << fixed(report.accuracy, 4) << "  rate " << shortest(report.learning_rate) << "  "
+            << fixed(report.accuracy, 4) << "  rate " << rounded(report.learning_rate) << "  "
             << rate(report.images_per_second) << ' ' << unit_ << "/s" << std::endl;
 }
 
@@ -73,6 +76,7 @@ void Narrator::on_epoch(const EpochReport& report, std::int64_t steps,
   }
   std::cout << "  " << duration(report.seconds) << "  " << rate(report.images_per_second) << ' '
             << unit_ << "/s" << std::endl;  // flushed, for those who watch
+  warn_of_rate(report, parameters);
   const RunOptions& o = *options_;
   if (output_is_closed() && o.save.empty() && o.save_best.empty() && o.report.empty() &&
       o.csv.empty()) {
@@ -88,6 +92,21 @@ void Narrator::on_epoch(const EpochReport& report, std::int64_t steps,
   const bool is_last = report.epoch == o.training.epochs;
   const bool is_due = o.save_every > 0 && report.epoch % o.save_every == 0;
   if (!o.save.empty() && (is_last || is_due)) save(report.epoch, steps, parameters);
+}
+
+void Narrator::warn_of_rate(const EpochReport& report,
+                            const std::vector<ParameterValues>& parameters) const {
+  const RunOptions& o = *options_;
+  const Sgd& sgd = o.training.sgd;
+  constexpr double clearly = 1.25;  // a network that hardly learns is about as good as a guess
+  const double guess = std::log(o.model.classes);
+  const double loss = report.train_loss - sgd.l2 / 2 * squared_norm_of_weights(parameters);
+  if (report.epoch > 1 || o.model.loss != LossKind::cross_entropy || loss <= clearly * guess) {
+    return;
+  }
+  print_note("the loss of the first epoch is above " + fixed(guess, 2) +
+             ", that of a guess: a learning rate smaller than " + shortest(sgd.learning_rate) +
+             " may help");
 }
 
 void Narrator::save(std::int64_t epoch, std::int64_t steps,
@@ -112,7 +131,7 @@ void Narrator::write_csv(std::int64_t steps) {
                       .step = steps,
                       .loss = epoch.train_loss,
                       .accuracy = epoch.train_accuracy,
-                      .learning_rate = options_->training.sgd.learning_rate,
+                      .learning_rate = learning_rate_of(options_->training.sgd, steps),
                       .images_per_second = epoch.images_per_second},
                      epoch);
   }

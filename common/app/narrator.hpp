@@ -47,6 +47,10 @@ class Narrator final : public TrainingObserver {
   void save_to(const std::filesystem::path& file, std::int64_t epoch, std::int64_t steps,
                const std::vector<ParameterValues>& parameters) const;
 
+  /// Says so if the first epoch has led away from the goal.
+  void warn_of_rate(const EpochReport& report,
+                    const std::vector<ParameterValues>& parameters) const;
+
   /// Writes --csv, with the rows of another epoch: one for each step that was reported, or else a
   /// single one.
   /// @param steps the number completed so far.

@@ -42,16 +42,18 @@ void adopt_settings(bool of_network, const Checkpoint& checkpoint,
                     const std::string& remedy) {
   for (const Setting& setting : settings()) {
     if (setting.of_network != of_network) continue;
-    const auto stored = checkpoint.settings.find(setting.name);
-    if (stored == checkpoint.settings.end()) continue;
+    const auto found = checkpoint.settings.find(setting.name);
+    const std::string stored =
+        found == checkpoint.settings.end() ? setting.if_absent : found->second;
+    if (found == checkpoint.settings.end() && stored.empty()) continue;
     if (setting.name == "workers" && options.ranks_are_workers) continue;
     // One file can be named in many ways; that its data fit is checked when they are loaded.
     if (setting.name == "dataset" && !options.data.format.empty() &&
         options.given.contains("dataset")) {
       continue;
     }
-    adopt(setting.name, setting.write(options), stored->second, file, options, remedy,
-          [&] { setting.read(stored->second, options); });
+    adopt(setting.name, setting.write(options), stored, file, options, remedy,
+          [&] { setting.read(stored, options); });
   }
 }
 
@@ -61,7 +63,7 @@ void expect_complete(const Checkpoint& checkpoint, const std::filesystem::path& 
                      RunOptions& options, const std::string& remedy) {
   std::vector<std::string> missing = checkpoint.missing;
   for (const Setting& setting : settings()) {
-    if (checkpoint.settings.contains(setting.name)) continue;
+    if (checkpoint.settings.contains(setting.name) || !setting.if_absent.empty()) continue;
     if (setting.idle && options.given.contains(setting.name)) {
       adopt(setting.name, setting.write(options), "", file, options, remedy, [] {});
     } else if (why_idle(setting.name, options).empty()) {
@@ -250,6 +252,7 @@ void check_precision(const RunOptions& options) {
   };
   check("learning-rate", options.training.sgd.learning_rate);
   check("l2", options.training.sgd.l2);
+  check("epsilon", options.training.sgd.epsilon);
 }
 
 bool read_data_shape(const Checkpoint& checkpoint, const std::filesystem::path& file, Shape& sample,

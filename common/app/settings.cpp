@@ -78,6 +78,14 @@ std::string idle_gaussian(const RunOptions& options) {
   return is_gaussian ? "" : "is for --dataset gaussian";
 }
 
+std::string idle_momentum(const RunOptions& options) {
+  return options.training.sgd.rule == Rule::momentum ? "" : "is for --optimizer momentum";
+}
+
+std::string idle_adam(const RunOptions& options) {
+  return options.training.sgd.rule == Rule::adam ? "" : "is for --optimizer adam";
+}
+
 std::string idle_average(const RunOptions& options) {
   return options.workers.workers == 1 ? "is for several workers, and there is but one" : "";
 }
@@ -111,6 +119,30 @@ bool is_of_data(const std::string& name) {
 
 // --------------------------------------------------------------------------------------- the table
 
+const std::vector<std::string> optimizers = {"sgd", "momentum", "adam"};    // as Rule
+const std::vector<std::string> schedules = {"constant", "step", "cosine"};  // as Decay
+
+std::size_t index(auto choice) {
+  return static_cast<std::size_t>(choice);
+}
+
+void read_choice(const std::string& text, const std::vector<std::string>& choices, auto& choice) {
+  parse_choice(text, choices);
+  const auto place = std::find(choices.begin(), choices.end(), text) - choices.begin();
+  choice = static_cast<std::decay_t<decltype(choice)>>(place);
+}
+
+double parse_positive(const std::string& text) {
+  return parse_real(text, false);
+}
+
+/// A number from 0 to below 1.
+double parse_fraction(const std::string& text) {
+  const double number = parse_real(text, true);
+  if (number < 1) return number;
+  throw UsageError(in_quotes(text) + " is not below 1");
+}
+
 std::optional<Index> read_optional(const std::string& text) {
   if (text == "all") return std::nullopt;
   return parse_count(text, 1);
@@ -139,7 +171,7 @@ std::vector<Setting> general_settings() {
       {"batch-size", false, [](const auto& o) { return std::to_string(o.training.batch_size); },
        [](const auto& text, auto& o) { o.training.batch_size = parse_count(text, 1); }},
       {"learning-rate", false, [](const auto& o) { return shortest(o.training.sgd.learning_rate); },
-       [](const auto& text, auto& o) { o.training.sgd.learning_rate = parse_real(text, false); }},
+       [](const auto& text, auto& o) { o.training.sgd.learning_rate = parse_positive(text); }},
       {"l2", false, [](const auto& o) { return shortest(o.training.sgd.l2); },
        [](const auto& text, auto& o) { o.training.sgd.l2 = parse_real(text, true); }},
       {"workers", false, [](const auto& o) { return std::to_string(o.workers.workers); },
@@ -162,6 +194,36 @@ std::vector<Setting> general_settings() {
        [](const auto& text, auto& o) { o.workers.average_every = parse_count(text, 1); },
        idle_average_every},
   };
+}
+
+/// A number of the optimizer.
+Setting number_setting(const char* name, double Sgd::*number, double (*parse)(const std::string&),
+                       std::string (*idle)(const RunOptions&)) {
+  return {name, false, [=](const auto& o) { return shortest(o.training.sgd.*number); },
+          [=](const auto& text, auto& o) { o.training.sgd.*number = parse(text); }, idle};
+}
+
+/// Those of the optimizer, and how its rate changes. Earlier checkpoints have none of them.
+std::vector<Setting> optimizer_settings() {
+  std::vector<Setting> all = {
+      {"optimizer", false, [](const auto& o) { return optimizers.at(index(o.training.sgd.rule)); },
+       [](const auto& text, auto& o) { read_choice(text, optimizers, o.training.sgd.rule); }},
+      {"schedule", false,
+       [](const auto& o) { return schedules.at(index(o.training.sgd.schedule.decay)); },
+       [](const auto& text, auto& o) {
+         read_choice(text, schedules, o.training.sgd.schedule.decay);
+       }},
+      {"warmup", false,
+       [](const auto& o) { return std::to_string(o.training.sgd.schedule.warmup); },
+       [](const auto& text, auto& o) { o.training.sgd.schedule.warmup = parse_count(text, 0); }},
+      number_setting("momentum", &Sgd::momentum, parse_fraction, idle_momentum),
+      number_setting("beta1", &Sgd::beta1, parse_fraction, idle_adam),
+      number_setting("beta2", &Sgd::beta2, parse_fraction, idle_adam),
+      number_setting("epsilon", &Sgd::epsilon, parse_positive, idle_adam)};
+  all[0].if_absent = "sgd";
+  all[1].if_absent = "constant";
+  all[2].if_absent = "0";
+  return all;
 }
 
 /// Those of data sets of one kind; whether the samples are shuffled comes last.
@@ -209,6 +271,7 @@ std::int64_t parse_epochs(const std::string& text) {
 const std::vector<Setting>& settings() {
   static const std::vector<Setting> table = [] {
     std::vector<Setting> all = general_settings();
+    for (Setting& setting : optimizer_settings()) all.push_back(std::move(setting));
     for (Setting& setting : special_settings()) all.push_back(std::move(setting));
     return all;
   }();
@@ -220,8 +283,8 @@ std::string why_idle(const std::string& name, const RunOptions& options) {
     return "is for a data set, and --image names a picture";
   }
   if (options.stage_why_idle) {
-    std::string reason =
-        options.stage_why_idle(name, options.stage, options.model, options.workers);
+    std::string reason = options.stage_why_idle(name, options.stage, options.model, options.workers,
+                                                options.training.sgd);
     if (!reason.empty()) return reason;
   }
   const auto setting = std::find_if(settings().begin(), settings().end(),

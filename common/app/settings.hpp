@@ -22,6 +22,7 @@ struct Setting {
   std::function<std::string(const RunOptions&)> write;
   std::function<void(const std::string&, RunOptions&)> read;
   std::function<std::string(const RunOptions&)> idle = {};  ///< as why_idle(); empty: never
+  std::string if_absent = {};  ///< what a checkpoint without it means; empty: it says too little
 };
 
 /// All of them, in the order in which they are read.

@@ -36,7 +36,7 @@ struct StageOption {
 /// Why an option has no effect, given the others, as the end of a sentence that begins with its
 /// name: "is for --model cnn"; empty if it has one.
 using WhyIdle = std::function<std::string(const std::string& option, const StageOptions&,
-                                          const ModelOptions&, const WorkerOptions&)>;
+                                          const ModelOptions&, const WorkerOptions&, const Sgd&)>;
 
 /// What a step needs. All of it outlives the step.
 template <typename T>

@@ -13,6 +13,7 @@
 #include "app/same_data.hpp"
 #include "app/text.hpp"
 #include "app/training_start.hpp"
+#include "network/initialize.hpp"
 #include "tensor/error.hpp"
 #include "training/evaluate.hpp"
 #include "training/parameters.hpp"
@@ -40,6 +41,24 @@ void check_workers(const Stage& stage, const RunOptions& options) {
     throw UsageError("--workers " + std::to_string(workers.workers) +
                      " is more than a batch has samples: --batch-size is " +
                      std::to_string(options.training.batch_size));
+  }
+}
+
+/// The learning rate where none is given: one with which such a network learns in its first epoch,
+/// also from few samples. The large weights of a paired mlp turn it into large steps.
+double default_learning_rate(const RunOptions& options) {
+  if (options.training.sgd.rule == Rule::adam) return 0.001;
+  if (options.training.sgd.rule == Rule::momentum) return 0.01;
+  return options.model.name == "mlp" && starts_paired(options.model) ? 0.03 : 0.1;
+}
+
+/// Completes the schedule of the learning rate.
+void set_schedule(RunOptions& options, Index steps_per_epoch) {
+  Schedule& schedule = options.training.sgd.schedule;
+  schedule.steps = options.training.epochs * steps_per_epoch;
+  if (schedule.warmup > 0 && schedule.warmup >= schedule.steps && schedule.steps > 0) {
+    throw UsageError("--warmup " + std::to_string(schedule.warmup) +
+                     " leaves nothing of the training's " + count_of(schedule.steps, "step"));
   }
 }
 
@@ -152,6 +171,7 @@ void train_with(const Stage& stage, RunOptions options, const TrainingStart& sta
   const Index max_rows = options.training.batch_size;
   const Index steps_per_epoch = (training_set.size() + max_rows - 1) / max_rows;
   check_resumption(options, start, training_set.size(), steps_per_epoch);
+  set_schedule(options, steps_per_epoch);
   const std::int64_t epochs_done = options.resume.empty() ? 0 : start.checkpoint.epoch;
   Network<T> network = make_network<T>(stage, options, std::move(model));
   std::string note_on_starts;
@@ -171,6 +191,9 @@ void train_with(const Stage& stage, RunOptions options, const TrainingStart& sta
                                                     .options = options.stage,
                                                     .starts = starts,
                                                     .timings = measures});
+  if (!options.resume.empty() && note_on_starts.empty()) {
+    step->set_optimizer_state(start.checkpoint.optimizer, start.source());
+  }
   network.load(max_rows);
   if (!note_on_starts.empty()) print_note(note_on_starts);
   for (const std::string& note : step->notes()) print_note(note);
@@ -220,6 +243,9 @@ void check_before(const Stage& stage, RunOptions& options) {
   if (options.model.name == "neuron") {  // what it is, so that a checkpoint says so
     options.model.activation = Activation::sigmoid;
     options.model.loss = LossKind::squared_error;
+  }
+  if (!options.given.contains("learning-rate") && !options.adopted.contains("learning-rate")) {
+    options.training.sgd.learning_rate = default_learning_rate(options);
   }
   check_results_writable(stage, options);
 }

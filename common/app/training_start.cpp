@@ -56,7 +56,8 @@ std::vector<std::vector<ParameterValues>> starting_parameters(const Model& model
     const bool is_same = starts.size() == static_cast<std::size_t>(options.workers.workers);
     if (!is_same && options.ranks_are_workers) {
       note = "the checkpoint holds the weights of " + count_of(std::ssize(starts), "worker") +
-             ": " + with_thousands(options.workers.workers) + " continue from their mean";
+             ": " + with_thousands(options.workers.workers) + " continue from their mean" +
+             (start.checkpoint.optimizer.empty() ? "" : ", their optimizer anew");
       starts.clear();
     } else if (!is_same) {
       throw Error(start.source() + " holds the parameters of " +

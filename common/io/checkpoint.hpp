@@ -2,8 +2,8 @@
 /// Checkpoints: the parameters of a network, and the state of its training, in an HDF5 file.
 ///
 /// Layout: a data set for each parameter under `/parameters` (`/parameters/fc1/weight`, float32 or
-/// float64), attributes of the root for the rest, including a checksum of everything. `h5dump` and
-/// h5py can read it.
+/// float64), likewise under `/optimizer` for what an optimizer keeps from step to step, attributes
+/// of the root for the rest, including a checksum of everything. `h5dump` and h5py can read it.
 #pragma once
 
 #include <cstdint>
@@ -33,6 +33,9 @@ struct Checkpoint {
   /// Where workers have parameters of their own: those of each, under `/workers/1`, `/workers/2`,
   /// ...
   std::vector<std::vector<ParameterValues>> workers;
+  /// What the optimizer has to continue from: "velocity/fc1/weight"; of the second worker that has
+  /// parameters of its own, "velocity/fc1/weight@1".
+  std::vector<ParameterValues> optimizer;
 };
 
 /// Writes the file as a whole or not at all; the same contents give the same bytes.

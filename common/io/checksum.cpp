@@ -92,6 +92,7 @@ std::uint32_t checksum_of(const Checkpoint& checkpoint) {
   }
   checksum.add(checkpoint.parameters);
   for (const std::vector<ParameterValues>& worker : checkpoint.workers) checksum.add(worker);
+  checksum.add(checkpoint.optimizer);
   return checksum.value();
 }
 
@@ -115,6 +116,7 @@ std::uint64_t digest_of(const Checkpoint& checkpoint) {
   };
   add(checkpoint.parameters);
   for (const std::vector<ParameterValues>& worker : checkpoint.workers) add(worker);
+  add(checkpoint.optimizer);
   return digest.value();
 }
 

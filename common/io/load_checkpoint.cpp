@@ -32,6 +32,7 @@ class Reader {
     if (has_group("parameters")) {
       read_group("/parameters", "", checkpoint.parameters);
       if (has_group("workers")) read_workers(checkpoint);
+      if (has_group("optimizer")) read_group("/optimizer", "", checkpoint.optimizer);
     } else {
       read_foreign(checkpoint);
     }

@@ -232,6 +232,7 @@ std::vector<ExchangedMatrix> import_matrices(const fs::path& folder, Checkpoint&
   }
   checkpoint.parameters = std::move(parameters);
   checkpoint.workers.clear();
+  checkpoint.optimizer.clear();
   return matrices;
 }
 

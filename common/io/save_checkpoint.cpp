@@ -119,6 +119,9 @@ std::vector<std::byte> file_image(const Checkpoint& checkpoint) {
                       parameter, stored_type);
     }
   }
+  for (const ParameterValues& state : checkpoint.optimizer) {
+    write_parameter(file, "optimizer/" + state.name, state, stored_type);
+  }
 
   done(H5Fflush(file.id(), H5F_SCOPE_GLOBAL));
   const ssize_t size = H5Fget_file_image(file.id(), nullptr, 0);

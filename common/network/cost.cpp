@@ -38,6 +38,11 @@ class Counter {
   }
   double of(const SgdUpdate& op) const { return (op.l2 != 0 ? 4 : 2) * elements(op.parameter); }
 
+  double of(const MomentumUpdate& op) const {
+    return ((op.velocity ? 4 : 2) + (op.l2 != 0 ? 2 : 0)) * elements(op.parameter);
+  }
+  double of(const AdamUpdate& op) const { return (op.l2 != 0 ? 15 : 13) * elements(op.parameter); }
+
   // These only move numbers.
   static double of(const Copy& /*op*/) { return 0; }
   static double of(const Gather& /*op*/) { return 0; }
@@ -89,6 +94,8 @@ std::size_t bytes_of(Type type, int bytes_of_real) {
       return sizeof(Totals);
     case Type::partials:
       return sizeof(BlockPartial);
+    case Type::rates:
+      return sizeof(StepRates);
   }
   return 0;
 }

@@ -222,16 +222,4 @@ Differentiated differentiate(const Program& forward, ValueId row_losses) {
 }
 //! [differentiate]
 
-void append_updates(Program& program, const std::vector<ValueId>& parameters,
-                    const std::vector<ValueId>& gradients, const Sgd& sgd) {
-  for (std::size_t i = 0; i < parameters.size(); ++i) {
-    if (!gradients[i]) continue;
-    const bool decays = program[parameters[i]].role == Role::weight;
-    program.append(SgdUpdate{.gradient = gradients[i],
-                             .parameter = parameters[i],
-                             .learning_rate = sgd.learning_rate,
-                             .l2 = decays ? sgd.l2 : 0});
-  }
-}
-
 }  // namespace stagewise

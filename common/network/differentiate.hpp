@@ -24,9 +24,4 @@ struct Differentiated {
 /// @throws std::logic_error where an operation between a parameter and the loss has no derivative.
 Differentiated differentiate(const Program& forward, ValueId row_losses);
 
-/// Appends the update of each parameter by its gradient.
-/// @param gradients in the order of the parameters; none where no loss depends on a parameter.
-void append_updates(Program& program, const std::vector<ValueId>& parameters,
-                    const std::vector<ValueId>& gradients, const Sgd& sgd);
-
 }  // namespace stagewise

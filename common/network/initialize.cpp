@@ -100,15 +100,14 @@ Matrix paired_output_weight(Index in, Index out, double length, Random random) {
 }
 //! [paired]
 
-/// Whether the network is of the kind that paired weights are for.
+}  // namespace
+
 bool starts_paired(const ModelOptions& options) {
   if (options.name == "cnn") return options.loss == LossKind::cross_entropy;
   return options.name == "mlp" && options.activation == Activation::relu &&
          options.loss == LossKind::cross_entropy && !options.hidden.empty() &&
          options.hidden.back() >= 2;
 }
-
-}  // namespace
 
 std::vector<ParameterValues> initial_parameters(const Model& model, const ModelOptions& options,
                                                 std::uint64_t seed, std::uint64_t worker) {

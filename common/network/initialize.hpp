@@ -10,6 +10,9 @@
 
 namespace stagewise {
 
+/// Whether the last two layers start as pairs of units; see initial_parameters().
+bool starts_paired(const ModelOptions& options);
+
 /// The starting values of every parameter, drawn in double from a separate stream for each
 /// parameter: the same numbers in every stage, rounded where the precision is lower.
 ///

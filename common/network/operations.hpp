@@ -18,9 +18,10 @@ using Operation =
     std::variant<Gather, Gemm, AddBias, ColumnSums, Sum, Relu, ReluBackward, Sigmoid,
                  SigmoidBackward, SoftmaxCrossEntropy, SoftmaxCrossEntropyBackward, SquaredError,
                  SquaredErrorBackward, ArgMax, Threshold, Accumulate, Convolution,
-                 ConvolutionBackward, AveragePool, AveragePoolBackward, SgdUpdate, Mean, Copy,
-                 AllReduce, Replicate, Linear, LinearInputGradient, LinearGradients, OutputLayer,
-                 Loss, AddPartials, ConvolutionReluPool, PoolReluBackward, UpdateBySum,
-                 PersistentStep, AverageWeights, AddShares, FoldedLinear, FoldedGradients>;
+                 ConvolutionBackward, AveragePool, AveragePoolBackward, SgdUpdate, MomentumUpdate,
+                 AdamUpdate, Mean, Copy, AllReduce, Replicate, Linear, LinearInputGradient,
+                 LinearGradients, OutputLayer, Loss, AddPartials, ConvolutionReluPool,
+                 PoolReluBackward, UpdateBySum, PersistentStep, AverageWeights, AddShares,
+                 FoldedLinear, FoldedGradients>;
 
 }  // namespace stagewise

@@ -48,12 +48,6 @@ struct LinearProblem {
   T* output = nullptr;
 };
 
-/// How gradients update the parameters (stochastic gradient descent).
-struct Sgd {
-  double learning_rate = 0.1;
-  double l2 = 0;  ///< applies to weights and filters, never to biases
-};
-
 /// Where a parameter's gradient goes: it is stored, or the parameter is updated immediately and
 /// `gradient` is left unchanged.
 template <typename T>
@@ -135,6 +129,23 @@ struct Totals {
   double loss = 0;                   ///< sum of the samples' losses
   std::int64_t correct = 0;          ///< samples whose prediction matches their label
   std::int64_t first_bad_step = -1;  ///< the first step whose loss was not finite; -1: none
+};
+
+/// What the updates of a step have in common if it differs from step to step. In device memory, so
+/// that a recorded step finds the numbers of the step that it repeats.
+struct StepRates {
+  double rate = 0;        ///< the learning rate; for Adam, divided by 1 - beta1^t in step t
+  double correction = 1;  ///< for Adam, the square root of 1 - beta2^t
+};
+
+/// The numbers of an AdamUpdate, those subtracted from 1 before they are rounded.
+template <typename T>
+struct AdamNumbers {
+  T new_in_first;  ///< 1 - beta1
+  T beta2;
+  T new_in_second;  ///< 1 - beta2
+  T epsilon;
+  T l2;
 };
 
 /// Loss and number of correct predictions of some rows.

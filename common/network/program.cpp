@@ -49,7 +49,8 @@ std::vector<ValueId> operands_of(const Operation& operation, Use except) {
 
 /// Whether a value is there before the first line.
 bool is_given(const Value& value) {
-  return value.role == Role::data || value.role == Role::total || is_parameter(value.role);
+  return value.role == Role::data || value.role == Role::total || value.role == Role::state ||
+         is_parameter(value.role);
 }
 
 }  // namespace
@@ -96,7 +97,8 @@ bool is_read(const Program& program, ValueId value, const std::vector<std::size_
 bool is_backward(const Program& program, const Operation& operation) {
   const std::vector<ValueId> written = written_by(operation);
   return std::all_of(written.begin(), written.end(), [&](ValueId id) {
-    return program[id].role == Role::gradient || is_parameter(program[id].role);
+    const Role role = program[id].role;
+    return role == Role::gradient || role == Role::state || is_parameter(role);
   });
 }
 

@@ -21,11 +21,13 @@ struct ValueId {
 
 /// What a value is for.
 enum class Role : std::uint8_t {
-  data,  ///< the data set, and the order in which an epoch visits it: not the program's memory
+  data,  ///< the data set, the order in which an epoch visits it, and the rates of a step: not the
+         ///< program's memory
   activation,  ///< computed from a batch in the forward pass, including the batch itself
   weight,      ///< a parameter to which l2 applies: weights and filters
   bias,        ///< a parameter to which l2 does not apply
   gradient,    ///< of the loss, with respect to another value
+  state,       ///< what an optimizer keeps of a parameter from step to step
   total        ///< sums over an epoch
 };
 
@@ -35,7 +37,7 @@ constexpr bool is_parameter(Role role) {
 }
 
 /// What a value consists of.
-enum class Type : std::uint8_t { real, classes, order, totals, partials };
+enum class Type : std::uint8_t { real, classes, order, totals, partials, rates };
 
 /// float or double, the precision of the executor.
 struct Real {};
@@ -51,6 +53,8 @@ template <>
 inline constexpr Type type_of_operand<Totals> = Type::totals;
 template <>
 inline constexpr Type type_of_operand<BlockPartial> = Type::partials;
+template <>
+inline constexpr Type type_of_operand<StepRates> = Type::rates;
 
 /// The part of every batch that a value belongs to: shard number `index` of `count`.
 struct Part {

@@ -58,10 +58,11 @@ TrainingPrograms build_training(const Model& model, const Sgd& sgd, const Worker
   const std::vector<ValueId> gradients = pick(one.gradients, model.parameters);
   const bool own = options.average == Average::weights;
   TrainingPrograms result;
+  result.optimizer.sgd = sgd;
   Program& step = result.step;
   if (options.workers == 1 && !own) {
     step = one.program;
-    append_updates(step, model.parameters, gradients, sgd);
+    append_updates(step, model.parameters, gradients, result.optimizer);
     result.totals = {model.totals};
     return result;
   }
@@ -78,7 +79,7 @@ TrainingPrograms build_training(const Model& model, const Sgd& sgd, const Worker
     result.totals.push_back(pick(copies, model.totals));
     if (own) {
       result.workers.push_back(pick(copies, model.parameters));
-      append_updates(step, result.workers.back(), own_gradients, sgd);
+      append_updates(step, result.workers.back(), own_gradients, result.optimizer);
     } else {
       for (std::size_t k = 0; k < sums.size(); ++k) sums[k].terms.emplace_back(own_gradients[k]);
     }
@@ -90,7 +91,7 @@ TrainingPrograms build_training(const Model& model, const Sgd& sgd, const Worker
     return result;
   }
   for (Sum& sum : sums) step.append(std::move(sum));
-  append_updates(step, model.parameters, gradients, sgd);
+  append_updates(step, model.parameters, gradients, result.optimizer);
   return result;
 }
 //! [build_training]

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "network/model.hpp"
+#include "network/optimizer.hpp"
 
 namespace stagewise {
 
@@ -31,6 +32,7 @@ struct TrainingPrograms {
   Program take_over;  ///< the same, and all workers continue from the mean
   std::vector<std::vector<ValueId>> workers;  ///< each worker's parameters, if it has its own
   std::vector<ValueId> totals;                ///< each worker's
+  Optimizer optimizer;                        ///< of all parameters that the step updates
 };
 
 /// How lines are copied.

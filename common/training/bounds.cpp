@@ -20,6 +20,14 @@ double largest_of(const std::vector<double>& values) {
   return largest;
 }
 
+/// The largest ratio of Adam's moments, the first to the root of the second, whatever the gradients
+/// (by the inequality of Cauchy and Schwarz); infinite if there is no bound.
+double most_of_adam(const Sgd& sgd) {
+  const double decay = sgd.beta1 * sgd.beta1 / sgd.beta2;
+  return decay < 1 ? 1 / std::sqrt((1 - sgd.beta2) * (1 - decay))
+                   : std::numeric_limits<double>::infinity();
+}
+
 }  // namespace
 
 template <typename T>
@@ -85,9 +93,16 @@ bool Bounds::can_hold(Index batch_size) const {
 
 void Bounds::take_step(const Sgd& sgd) {
   for (Layer& layer : layers_) {
-    const double gradient = layer.places * layer.output_gradient;
-    layer.weight += sgd.learning_rate * (layer.input * gradient + sgd.l2 * layer.weight);
-    layer.bias += sgd.learning_rate * gradient;
+    double bias = layer.places * layer.output_gradient;
+    double weight = layer.input * bias + sgd.l2 * layer.weight;
+    if (sgd.rule == Rule::adam) {
+      weight = bias = most_of_adam(sgd);
+    } else if (sgd.rule == Rule::momentum) {  // a geometric series of gradients
+      weight /= 1 - sgd.momentum;
+      bias /= 1 - sgd.momentum;
+    }
+    layer.weight += sgd.learning_rate * weight;
+    layer.bias += sgd.learning_rate * bias;
   }
   propagate();
 }

@@ -8,6 +8,7 @@
 #include "data/dataset.hpp"
 #include "io/checkpoint.hpp"
 #include "network/model.hpp"
+#include "network/optimizer.hpp"
 
 namespace stagewise {
 

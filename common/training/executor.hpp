@@ -268,6 +268,17 @@ class Executor {
     return std::tuple(elements(op.parameter), static_cast<T>(op.learning_rate),
                       static_cast<T>(op.l2));
   }
+  auto sizes(const MomentumUpdate& op) const {
+    return std::tuple(elements(op.parameter), static_cast<T>(op.momentum), static_cast<T>(op.l2));
+  }
+  auto sizes(const AdamUpdate& op) const {
+    return std::tuple(elements(op.parameter),
+                      AdamNumbers<T>{.new_in_first = static_cast<T>(1 - op.beta1),
+                                     .beta2 = static_cast<T>(op.beta2),
+                                     .new_in_second = static_cast<T>(1 - op.beta2),
+                                     .epsilon = static_cast<T>(op.epsilon),
+                                     .l2 = static_cast<T>(op.l2)});
+  }
   /// @}
 
   std::vector<Value> values_;

@@ -48,7 +48,7 @@ NotFinite explained(const std::string& what, const Course& course) {
             true};
   }
   // The update multiplies each weight by 1 - learning_rate l2.
-  if (sgd.learning_rate * sgd.l2 > 2) {
+  if (sgd.rule == Rule::sgd && sgd.learning_rate * sgd.l2 > 2) {
     return {stopped + "; the learning rate " + rounded(sgd.learning_rate) + " times the l2 of " +
                 rounded(sgd.l2) + " is " + rounded(sgd.learning_rate * sgd.l2) +
                 ", and above 2 every step makes the weights larger",

@@ -10,6 +10,22 @@
 namespace stagewise {
 
 template <typename T>
+ParameterValues copy_out(Executor<T>& executor, ValueId id, const std::string& name,
+                         const Shape& shape) {
+  std::vector<T> buffer(static_cast<std::size_t>(shape.elements()));
+  executor.copy_out(buffer.data(), executor.data(id), buffer.size() * sizeof(T));
+  return {.name = name, .shape = shape, .values = {buffer.begin(), buffer.end()}};
+}
+
+template <typename T>
+void copy_in(Executor<T>& executor, ValueId id, const std::vector<double>& values) {
+  std::vector<T> buffer(values.size());
+  std::transform(values.begin(), values.end(), buffer.begin(),
+                 [](double value) { return static_cast<T>(value); });
+  executor.copy_in(executor.data(id), buffer.data(), buffer.size() * sizeof(T));
+}
+
+template <typename T>
 std::vector<ParameterValues> copy_parameters_out(Network<T>& network) {
   return copy_parameters_out(network, network.model.parameters);
 }
@@ -18,15 +34,9 @@ template <typename T>
 std::vector<ParameterValues> copy_parameters_out(Network<T>& network,
                                                  const std::vector<ValueId>& ids) {
   std::vector<ParameterValues> result;
-  std::vector<T> buffer;
   for (std::size_t k = 0; k < ids.size(); ++k) {
     const Value& parameter = network.model[network.model.parameters[k]];
-    buffer.resize(static_cast<std::size_t>(parameter.shape.elements()));
-    network.executor->copy_out(buffer.data(), network.executor->data(ids[k]),
-                               buffer.size() * sizeof(T));
-    result.push_back({.name = parameter.name,
-                      .shape = parameter.shape,
-                      .values = std::vector<double>(buffer.begin(), buffer.end())});
+    result.push_back(copy_out(*network.executor, ids[k], parameter.name, parameter.shape));
   }
   return result;
 }
@@ -70,14 +80,9 @@ void copy_parameters_in(Network<T>& network, const std::vector<ParameterValues>&
 template <typename T>
 void copy_parameters_in(Network<T>& network, const std::vector<ValueId>& ids,
                         const std::vector<ParameterValues>& values, const std::string& source) {
-  std::vector<T> buffer;
   const std::vector<ParameterValues> ordered = in_order_of(network.model, values, source);
   for (std::size_t k = 0; k < ids.size(); ++k) {
-    buffer.resize(ordered[k].values.size());
-    std::transform(ordered[k].values.begin(), ordered[k].values.end(), buffer.begin(),
-                   [](double value) { return static_cast<T>(value); });
-    network.executor->copy_in(network.executor->data(ids[k]), buffer.data(),
-                              buffer.size() * sizeof(T));
+    copy_in(*network.executor, ids[k], ordered[k].values);
   }
 }
 
@@ -110,11 +115,16 @@ void expect_finite(const Checkpoint& checkpoint, const std::string& source) {
                 " (counted from 0), so the network is of no use");
   };
   check(checkpoint.parameters, source);
+  check(checkpoint.optimizer, "the optimizer in " + source);
   for (std::size_t i = 0; i < checkpoint.workers.size(); ++i) {
     check(checkpoint.workers[i], "worker " + std::to_string(i + 1) + " in " + source);
   }
 }
 
+template ParameterValues copy_out(Executor<float>&, ValueId, const std::string&, const Shape&);
+template ParameterValues copy_out(Executor<double>&, ValueId, const std::string&, const Shape&);
+template void copy_in(Executor<float>&, ValueId, const std::vector<double>&);
+template void copy_in(Executor<double>&, ValueId, const std::vector<double>&);
 template std::vector<ParameterValues> copy_parameters_out(Network<float>&);
 template std::vector<ParameterValues> copy_parameters_out(Network<float>&,
                                                           const std::vector<ValueId>&);

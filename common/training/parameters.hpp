@@ -10,6 +10,16 @@
 
 namespace stagewise {
 
+/// Copies a value of a loaded program to the host.
+template <typename T>
+ParameterValues copy_out(Executor<T>& executor, ValueId id, const std::string& name,
+                         const Shape& shape);
+
+/// Sets such a value.
+/// @param values as many as it has elements.
+template <typename T>
+void copy_in(Executor<T>& executor, ValueId id, const std::vector<double>& values);
+
 /// Copies all parameters to the host.
 template <typename T>
 std::vector<ParameterValues> copy_parameters_out(Network<T>& network);

@@ -1,5 +1,7 @@
 #include "training/step.hpp"
 
+#include <algorithm>
+
 #include "tensor/error.hpp"
 #include "training/parameters.hpp"
 
@@ -13,6 +15,37 @@ void start_workers(Network<T>& network, const TrainingPrograms& programs, const 
   }
   for (std::size_t i = 0; i < starts.size(); ++i) {
     copy_parameters_in(network, programs.workers[i], starts[i], "a worker's start");
+  }
+}
+
+template <typename T>
+std::vector<ParameterValues> copy_state_out(Executor<T>& executor,
+                                            const TrainingPrograms& programs) {
+  std::vector<ParameterValues> result;
+  for (const ValueId id : programs.optimizer.states) {
+    const Value& state = programs.step[id];
+    result.push_back(copy_out(executor, id, state.name, state.shape));
+  }
+  return result;
+}
+
+template <typename T>
+void copy_state_in(Executor<T>& executor, const TrainingPrograms& programs,
+                   const std::vector<ParameterValues>* state, const std::string& source) {
+  for (const ValueId id : programs.optimizer.states) {
+    const Value& value = programs.step[id];
+    if (state == nullptr) {
+      const auto count = static_cast<std::size_t>(value.shape.elements());
+      copy_in(executor, id, std::vector<double>(count));
+      continue;
+    }
+    const auto found = std::find_if(state->begin(), state->end(),
+                                    [&](const auto& one) { return one.name == value.name; });
+    if (found == state->end() || found->shape != value.shape) {
+      throw Error(source + " holds no '" + value.name + "' of shape " + value.shape.to_string() +
+                  ", which its optimizer has to continue from");
+    }
+    copy_in(executor, id, found->values);
   }
 }
 
@@ -42,10 +75,14 @@ Totals totals_of(Executor<T>& executor, const std::vector<ValueId>& totals) {
 template <typename T>
 ProgramStep<T>::ProgramStep(const StepSetup<T>& setup, TrainingPrograms programs,
                             const Starts& starts)
-    : setup_(setup), programs_(std::move(programs)) {
+    : setup_(setup),
+      programs_(std::move(programs)),
+      rates_(*setup.network.executor, programs_.optimizer,
+             (setup.training_set.size() + setup.max_rows - 1) / setup.max_rows) {
   Executor<T>& executor = *setup.network.executor;
   executor.load(programs_.step, setup.max_rows, setup.on_size);
   executor.load(programs_.take_over, setup.max_rows);
+  copy_state_in(executor, programs_);
   if (setup.workers.average == Average::gradients) {
     copy_parameters_in(setup.network, starts.front(), "the start");
     return;
@@ -60,12 +97,14 @@ void ProgramStep<T>::begin_epoch(std::span<const std::uint32_t> order) {
   batch_ = {.step = 0};
   setup_.network.executor->read_from(setup_.training_set, order);
   reset_totals(*setup_.network.executor, programs_.totals);
+  rates_.begin_epoch(setup_.steps_done);
 }
 
 //! [run]
 template <typename T>
 void ProgramStep<T>::run(Index first, Index rows) {
   batch_ = {.first = first, .rows = rows, .step = batch_.step + 1};
+  rates_.use(rates_.data() + batch_.step - 1);
   setup_.network.executor->execute(programs_.step, batch_);
   ++setup_.steps_done;
   const bool are_averaged = setup_.workers.average == Average::weights &&
@@ -99,10 +138,27 @@ std::vector<std::vector<ParameterValues>> ProgramStep<T>::worker_parameters() co
   return result;
 }
 
+template <typename T>
+std::vector<ParameterValues> ProgramStep<T>::optimizer_state() const {
+  return copy_state_out(*setup_.network.executor, programs_);
+}
+
+template <typename T>
+void ProgramStep<T>::set_optimizer_state(const std::vector<ParameterValues>& state,
+                                         const std::string& source) {
+  copy_state_in(*setup_.network.executor, programs_, &state, source);
+}
+
 template class ProgramStep<float>;
 template class ProgramStep<double>;
 template void start_workers(Network<float>&, const TrainingPrograms&, const Starts&);
 template void start_workers(Network<double>&, const TrainingPrograms&, const Starts&);
+template std::vector<ParameterValues> copy_state_out(Executor<float>&, const TrainingPrograms&);
+template std::vector<ParameterValues> copy_state_out(Executor<double>&, const TrainingPrograms&);
+template void copy_state_in(Executor<float>&, const TrainingPrograms&,
+                            const std::vector<ParameterValues>*, const std::string&);
+template void copy_state_in(Executor<double>&, const TrainingPrograms&,
+                            const std::vector<ParameterValues>*, const std::string&);
 template void reset_totals(Executor<float>&, const std::vector<ValueId>&);
 template void reset_totals(Executor<double>&, const std::vector<ValueId>&);
 template Totals totals_of(Executor<float>&, const std::vector<ValueId>&);

@@ -9,6 +9,7 @@
 
 #include "data/dataset.hpp"
 #include "network/workers.hpp"
+#include "training/epoch_rates.hpp"
 #include "training/network.hpp"
 
 namespace stagewise {
@@ -59,6 +60,16 @@ class Step {
   /// Each worker's parameters if workers have their own; else empty.
   virtual std::vector<std::vector<ParameterValues>> worker_parameters() const { return {}; }
 
+  /// What the optimizer keeps from step to step, by the names of its values: "velocity/fc1/weight".
+  /// Empty if it keeps nothing.
+  virtual std::vector<ParameterValues> optimizer_state() const { return {}; }
+
+  /// Continues from there; a new step begins with zeros.
+  /// @param source where the state comes from: "the checkpoint model.h5".
+  /// @throws Error unless there is a state for each parameter.
+  virtual void set_optimizer_state([[maybe_unused]] const std::vector<ParameterValues>& state,
+                                   [[maybe_unused]] const std::string& source) {}
+
   /// What the user should know about how the step works here, one sentence each; usually empty.
   virtual std::vector<std::string> notes() const { return {}; }
 };
@@ -90,10 +101,14 @@ class ProgramStep final : public Step {
   void end_epoch() override;
   Samples last_batch() const override;
   std::vector<std::vector<ParameterValues>> worker_parameters() const override;
+  std::vector<ParameterValues> optimizer_state() const override;
+  void set_optimizer_state(const std::vector<ParameterValues>& state,
+                           const std::string& source) override;
 
  private:
   StepSetup<T> setup_;
   TrainingPrograms programs_;
+  EpochRates<T> rates_;
   std::span<const std::uint32_t> order_;
   Batch batch_;  ///< the last one
 };
@@ -102,6 +117,20 @@ class ProgramStep final : public Step {
 /// @throws Error unless there are as many starts as workers.
 template <typename T>
 void start_workers(Network<T>& network, const TrainingPrograms& programs, const Starts& starts);
+
+/// Copies what the optimizer keeps to the host.
+/// @param executor has loaded the step.
+template <typename T>
+std::vector<ParameterValues> copy_state_out(Executor<T>& executor,
+                                            const TrainingPrograms& programs);
+
+/// Sets it, by name.
+/// @param state null: to zero.
+/// @throws Error unless it has everything that the optimizer keeps, each in the right shape.
+template <typename T>
+void copy_state_in(Executor<T>& executor, const TrainingPrograms& programs,
+                   const std::vector<ParameterValues>* state = nullptr,
+                   const std::string& source = "");
 
 /// Sets the totals to zero.
 template <typename T>

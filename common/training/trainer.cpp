@@ -109,12 +109,13 @@ class StepLog {
     const Clock::time_point now = Clock::now();
     const auto count = static_cast<double>(sums.samples - last_.samples);
     const auto correct = static_cast<double>(sums.totals.correct - last_.totals.correct);
+    const std::int64_t number = (epoch - 1) * steps_per_epoch_ + step;
     observer_->on_log(
         {.epoch = epoch,
-         .step = (epoch - 1) * steps_per_epoch_ + step,
+         .step = number,
          .loss = (sums.totals.loss - last_.totals.loss) / count,
          .accuracy = correct / count,
-         .learning_rate = options_->sgd.learning_rate,
+         .learning_rate = learning_rate_of(options_->sgd, number),
          .images_per_second = count / std::chrono::duration<double>(now - start_).count()});
     last_ = sums;
     start_ = now;

@@ -25,6 +25,11 @@ class Checkpoint:
     attributes: dict[str, str | int]  # of the root, by name, without the checksum
     parameters: Parameters  # "fc1/weight" [in, out], "conv1/filter" [height, width, in, out], ...
     workers: list[Parameters] = dataclasses.field(default_factory=list)  # where they have their own
+    optimizer: Parameters = dataclasses.field(default_factory=dict)  # "velocity/fc1/weight", ...
+
+    def networks(self) -> list[Parameters]:
+        """All that the checksum covers, in its order."""
+        return [self.parameters, *self.workers, self.optimizer]
 
     def precision(self) -> str:
         return PRECISIONS[next(iter(self.parameters.values())).dtype]
@@ -52,7 +57,7 @@ def read(path: pathlib.Path) -> Checkpoint:
         raise Error(f"{failure}: {error}") from None
     except (OSError, RuntimeError, ValueError, TypeError):  # as h5py says it of what is damaged
         raise Error(f"{failure}: it is damaged, cut short, or may not be opened") from None
-    expected = checksum_of(checkpoint.attributes, checkpoint.parameters, *checkpoint.workers)
+    expected = checksum_of(checkpoint.attributes, *checkpoint.networks())
     if checksum is not None and checksum != expected:
         raise Error(f"{failure}: its contents do not match its checksum, "
                     "so it has been damaged or changed")
@@ -71,7 +76,8 @@ def _contents(file: h5py.File) -> tuple[Checkpoint, int | None]:
                for number in range(1, len(file.get("workers", ())) + 1)]
     if not parameters:
         raise Error("it holds no parameters")
-    checkpoint = Checkpoint(attributes, parameters, workers)
+    optimizer = _parameters(file["optimizer"]) if "optimizer" in file else {}
+    checkpoint = Checkpoint(attributes, parameters, workers, optimizer)
     precision = attributes.setdefault("precision", checkpoint.precision())
     if precision != checkpoint.precision():
         raise Error(f"its precision is {precision}, but its parameters are "
@@ -113,7 +119,7 @@ def write(path: pathlib.Path, checkpoint: Checkpoint) -> None:
     HDF5 since 2008, in which all headers have checksums, and without the time.
 
     :raise Error: naming the file and the reason."""
-    checksum = checksum_of(checkpoint.attributes, checkpoint.parameters, *checkpoint.workers)
+    checksum = checksum_of(checkpoint.attributes, *checkpoint.networks())
     with replacing(path, "checkpoint") as partial:
         access = h5py.h5p.create(h5py.h5p.FILE_ACCESS)
         access.set_libver_bounds(h5py.h5f.LIBVER_V18, h5py.h5f.LIBVER_V18)
@@ -125,6 +131,7 @@ def write(path: pathlib.Path, checkpoint: Checkpoint) -> None:
             networks = {"parameters": checkpoint.parameters}
             networks.update({f"workers/{number}": parameters
                              for number, parameters in enumerate(checkpoint.workers, start=1)})
+            networks["optimizer"] = checkpoint.optimizer
             for group, parameters in networks.items():
                 for name in sorted(parameters, key=network_order):
                     _write_parameter(file, f"{group}/{name}", parameters[name])

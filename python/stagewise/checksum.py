@@ -16,7 +16,8 @@ def checksum_of(attributes: Mapping[str, str | int], *networks: Mapping[str, np.
     """The CRC-32 of a checkpoint's contents.
 
     :param attributes: of its root.
-    :param networks: its parameters, then those of its workers, by their names."""
+    :param networks: its parameters, those of its workers, and what its optimizer keeps, by their
+        names."""
     value = 0
     for part in _parts(attributes, networks):
         value = zlib.crc32(part, value)

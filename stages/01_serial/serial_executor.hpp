@@ -50,10 +50,9 @@ class SerialExecutor : public Executor<T> {
   void run(const ConvolutionBackward& op) { call(serial::convolution_backward<T>, op); }
   void run(const AveragePool& op) { call(serial::average_pool<T>, op); }
   void run(const AveragePoolBackward& op) { call(serial::average_pool_backward<T>, op); }
-  void run(const SgdUpdate& op) {
-    if (this->shard(op.parameter).rows == 0) return;  // this worker has no samples
-    call(serial::sgd_update<T>, op);
-  }
+  void run(const SgdUpdate& op) { update(serial::sgd_update<T>, op); }
+  void run(const MomentumUpdate& op) { update(serial::momentum_update<T>, op); }
+  void run(const AdamUpdate& op) { update(serial::adam_update<T>, op); }
   //! [run]
   void run(const Sum& op);
   void run(const Mean& op);
@@ -70,6 +69,12 @@ class SerialExecutor : public Executor<T> {
     std::apply(loops, this->arguments(op));
   }
   //! [call]
+
+  /// The same for an update; of a worker that has no samples, there is none.
+  template <typename Function, typename Op>
+  void update(Function* loops, const Op& op) {
+    if (this->shard(op.parameter).rows > 0) call(loops, op);
+  }
 
   serial::GemmVariant gemm_variant_;
 };

@@ -67,10 +67,9 @@ class NaiveCudaExecutor : public Executor<T> {
   void run(const ConvolutionBackward& op) { launch(naive_cuda::convolution_backward<T>, op); }
   void run(const AveragePool& op) { launch(naive_cuda::average_pool<T>, op); }
   void run(const AveragePoolBackward& op) { launch(naive_cuda::average_pool_backward<T>, op); }
-  void run(const SgdUpdate& op) {
-    if (this->shard(op.parameter).rows == 0) return;  // this worker has no samples
-    launch(naive_cuda::sgd_update<T>, op);
-  }
+  void run(const SgdUpdate& op) { update(naive_cuda::sgd_update<T>, op); }
+  void run(const MomentumUpdate& op) { update(naive_cuda::momentum_update<T>, op); }
+  void run(const AdamUpdate& op) { update(naive_cuda::adam_update<T>, op); }
   //! [run]
   void run(const Sum& op);
   void run(const Mean& op);
@@ -91,6 +90,12 @@ class NaiveCudaExecutor : public Executor<T> {
     std::apply(in_stream, this->arguments(op));
   }
   //! [launch]
+
+  /// The same for an update; of a worker that has no samples, there is none.
+  template <typename Function, typename Op>
+  void update(Function* kernel, const Op& op) {
+    if (this->shard(op.parameter).rows > 0) launch(kernel, op);
+  }
 
   /// Makes a line's lane the current one, in executors with several lanes.
   virtual void select_lane(int /*lane*/) {}

@@ -7,6 +7,7 @@
 ///
 /// Steps are recorded and repeated with the same arguments. So the arguments cannot say which
 /// samples are next; a cursor in the device's memory does, which take_chunk() reads and moves on.
+/// Nor can they say the learning rate, where it changes: take_chunk() copies it to a fixed place.
 ///
 /// Where the data set does not fit, it stays on the host, but the kernel is nearly the same: it
 /// reads the rows there. What counts then is the bus. A load takes about a microsecond to cross it,
@@ -31,10 +32,15 @@ constexpr int chunk_threads = 1024;
 //! [take_chunk]
 __global__ void take_chunk_kernel(const std::uint32_t* __restrict__ order, Cursor* cursor,
                                   Index steps, Index rows, std::uint32_t* __restrict__ chunk,
-                                  volatile std::int64_t* progress) {
+                                  volatile std::int64_t* progress,
+                                  const StepRates* __restrict__ rates,
+                                  StepRates* __restrict__ chunk_rates) {
   const Index first = cursor->first;
 #pragma unroll 8  // so many loads are in flight together
   for (Index i = threadIdx.x; i < steps * rows; i += blockDim.x) chunk[i] = order[first + i];
+  for (Index i = threadIdx.x; rates != nullptr && i < steps; i += blockDim.x) {
+    chunk_rates[i] = rates[cursor->step + i];
+  }
   __syncthreads();  // all have read the cursor
   if (threadIdx.x != 0) return;
   if (progress != nullptr) *progress = cursor->step;
@@ -121,8 +127,10 @@ __global__ void __launch_bounds__(host_threads)
 }  // namespace
 
 void take_chunk(cudaStream_t stream, const std::uint32_t* order, Cursor* cursor, Index steps,
-                Index rows, std::uint32_t* chunk, volatile std::int64_t* progress) {
-  take_chunk_kernel<<<1, chunk_threads, 0, stream>>>(order, cursor, steps, rows, chunk, progress);
+                Index rows, std::uint32_t* chunk, volatile std::int64_t* progress,
+                const StepRates* rates, StepRates* chunk_rates) {
+  take_chunk_kernel<<<1, chunk_threads, 0, stream>>>(order, cursor, steps, rows, chunk, progress,
+                                                     rates, chunk_rates);
   CUDA_CHECK_LAUNCH("take_chunk");
 }
 

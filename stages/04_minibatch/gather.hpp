@@ -18,12 +18,15 @@ struct Cursor {
   std::int64_t chunk_step = 0;  ///< steps done before the chunk that is running
 };
 
-/// Copies the samples of the next steps to `chunk` and advances the cursor.
+/// Copies the samples of the next steps to `chunk`, their rates to `chunk_rates`, and advances the
+/// cursor.
 /// @param order the epoch's.
 /// @param steps the number of steps, of `rows` samples each.
 /// @param progress receives, for the host, how many steps were done before; null: not needed.
+/// @param rates the epoch's; null: the rate never changes.
 void take_chunk(cudaStream_t stream, const std::uint32_t* order, Cursor* cursor, Index steps,
-                Index rows, std::uint32_t* chunk, volatile std::int64_t* progress);
+                Index rows, std::uint32_t* chunk, volatile std::int64_t* progress,
+                const StepRates* rates = nullptr, StepRates* chunk_rates = nullptr);
 
 /// batch = the selected rows of the data [.., features], and likewise their labels.
 template <typename T>

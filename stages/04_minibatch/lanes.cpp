@@ -29,6 +29,8 @@ bool is_long(const Line& line) {
   return !std::holds_alternative<AddPartials>(line.operation) &&
          !std::holds_alternative<AddShares>(line.operation) &&
          !std::holds_alternative<SgdUpdate>(line.operation) &&
+         !std::holds_alternative<MomentumUpdate>(line.operation) &&
+         !std::holds_alternative<AdamUpdate>(line.operation) &&
          !std::holds_alternative<UpdateBySum>(line.operation) &&
          !std::holds_alternative<AllReduce>(line.operation);
 }

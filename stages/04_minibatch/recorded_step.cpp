@@ -48,6 +48,9 @@ RecordedStep<T>::RecordedStep(const StepSetup<T>& setup, MinibatchExecutor<T>& e
       values_(programs),
       part_(programs.part),
       cursor_({1}, cuda::device_memory()),
+      rates_(executor, programs.training.optimizer,
+             (samples + setup.max_rows - 1) / setup.max_rows),
+      chunk_rates_({max_recorded_steps}, cuda::device_memory()),
       progress_({1}, cuda::pinned_memory()) {
   values_.training = {};
   if (options.records && options.repeats) {
@@ -55,6 +58,7 @@ RecordedStep<T>::RecordedStep(const StepSetup<T>& setup, MinibatchExecutor<T>& e
     max_steps_ = static_cast<Index>(std::bit_floor(static_cast<std::uint64_t>(max_steps_)));
   }
   load(programs);
+  copy_state_in(executor, programs_);
   if (setup.workers.average == Average::weights) {
     start_workers(setup.network, programs_, starts);
     executor.execute(programs_.mean, {.rows = setup.max_rows});
@@ -82,6 +86,7 @@ RecordedStep<T>::~RecordedStep() {
        {values_.batch, values_.batch_labels, values_.features, values_.labels, values_.order}) {
     executor_->bind(id, nullptr);
   }
+  rates_.use(nullptr);
 }
 
 template <typename T>
@@ -100,7 +105,8 @@ void RecordedStep<T>::load(const StepPrograms& programs) {
                .mean = {},
                .take_over = {},
                .workers = training.workers,
-               .totals = training.totals};
+               .totals = training.totals,
+               .optimizer = training.optimizer};
   try {
     executor_->load(programs_.step, setup_.max_rows, setup_.on_size);
   } catch (const Error& error) {  // too little memory, and what needs less of it
@@ -159,6 +165,7 @@ void RecordedStep<T>::begin_epoch(std::span<const std::uint32_t> order) {
   const minibatch::Cursor beginning;
   executor_->copy_in(cursor_.data(), &beginning, sizeof(beginning));
   reset_totals(*executor_, programs_.totals);
+  rates_.begin_epoch(setup_.steps_done);
   *progress_.data() = 0;
 }
 //! [begin_epoch]
@@ -245,9 +252,10 @@ void RecordedStep<T>::enqueue(const Recording& what) {
   executor_->count_steps_from(&cursor->chunk_step);
   executor_->run_timed("take_chunk  order -> samples of the next steps", [&] {
     minibatch::take_chunk(stream().get(), epoch_->order(), cursor, what.steps, rows,
-                          epoch_->chunk(), progress_.data());
+                          epoch_->chunk(), progress_.data(), rates_.data(), chunk_rates_.data());
   });
   const auto execute = [&](Index step) {
+    rates_.use(chunk_rates_.data() + step);
     executor_->execute(programs_.step, {.rows = what.rows, .step = step + 1});
   };
   if (host_data_ != nullptr) {

@@ -81,6 +81,13 @@ class RecordedStep final : public Step {
   void end_epoch() override;
   Samples last_batch() const override;
   std::vector<std::vector<ParameterValues>> worker_parameters() const override;
+  std::vector<ParameterValues> optimizer_state() const override {
+    return copy_state_out(*executor_, programs_);
+  }
+  void set_optimizer_state(const std::vector<ParameterValues>& state,
+                           const std::string& source) override {
+    copy_state_in(*executor_, programs_, &state, source);
+  }
   std::vector<std::string> notes() const override { return notes_; }
 
   /// Replaces the samples on the device, since the training set has others now, as many as before.
@@ -118,6 +125,8 @@ class RecordedStep final : public Step {
   std::unique_ptr<ResidentData<T>> data_;              ///< null: the data set stays on the host
   std::unique_ptr<minibatch::HostData<T>> host_data_;  ///< then it is here
   Tensor<minibatch::Cursor> cursor_;
+  EpochRates<T> rates_;
+  Tensor<StepRates> chunk_rates_;  ///< in device memory: those of the steps of a recording
   Tensor<std::int64_t> progress_;  ///< in pinned memory: steps that the device has done
 
   std::map<std::array<Index, 2>, cuda::ExecutableGraph> recordings_;  ///< by key()

@@ -71,15 +71,16 @@ StepPrograms distribute_data(const Model& model, const Sgd& sgd, Average average
   StepPrograms result = step_programs(model, copies, part);
   TrainingPrograms& training = result.training;
   training.totals = {pick(copies, model.totals)};
+  training.optimizer.sgd = sgd;
   if (!own) {
     if (part.count > 1) insert_buckets(step, buckets_of(model, gradients, overlaps));
-    append_updates(step, model.parameters, gradients, sgd);
+    append_updates(step, model.parameters, gradients, training.optimizer);
     training.step = std::move(step);
     return result;
   }
 
   const std::vector<ValueId> parameters = pick(copies, model.parameters);
-  append_updates(step, parameters, gradients, sgd);
+  append_updates(step, parameters, gradients, training.optimizer);
   training.workers = {parameters};
   training.mean.values = step.values;
   AllReduce sum{.values = {}, .divides = true};

@@ -124,7 +124,8 @@ TensorPrograms distribute_tensor(const Model& model, const Sgd& sgd, const Part&
   Differentiated one = differentiate(forward, pick(copies, model.row_losses));
   TrainingPrograms& training = result.step.training;
   training.totals = {pick(copies, model.totals)};
-  append_updates(one.program, parameters, pick(one.gradients, parameters), sgd);
+  training.optimizer.sgd = sgd;
+  append_updates(one.program, parameters, pick(one.gradients, parameters), training.optimizer);
   training.step = std::move(one.program);
   return result;
 }

@@ -8,6 +8,14 @@
 #include "training/parameters.hpp"
 
 namespace stagewise::mpi {
+namespace {
+
+/// What distribute_data() and distribute_tensor() add to the names of a rank's own values.
+std::string suffix_of(int rank) {
+  return "@" + std::to_string(rank);
+}
+
+}  // namespace
 
 template <typename T>
 DistributedStep<T>::DistributedStep(const StepSetup<T>& setup, DistributedExecutor<T>& executor,
@@ -103,36 +111,34 @@ template <typename T>
 void DistributedStep<T>::start_split(const std::vector<ParameterValues>& start) {
   executor_->load(setup_.network.evaluation, executor_->max_rows());
   copy_parameters_in(setup_.network, start, "the start");
-  std::vector<T> buffer;
   for (std::size_t k = 0; k < parameters_.size(); ++k) {
-    const ParameterValues own = part_of(start[k], parameters_[k].along, part());
-    buffer.assign(own.values.begin(), own.values.end());
-    executor_->copy_in(executor_->data(parameters_[k].own), buffer.data(),
-                       buffer.size() * sizeof(T));
+    const auto& [own, along] = parameters_[k];
+    copy_in(*executor_, own, part_of(start[k], along, part()).values);
   }
 }
 
 //! [gather_split]
-/// Puts the ranks' parts of the network together, on every rank.
+/// Puts the ranks' parts of a parameter together, on every rank.
+template <typename T>
+void DistributedStep<T>::gather_parts(const ParameterValues& own, SplitAlong along,
+                                      ParameterValues& whole) const {
+  // Parameters that are not split are the same on all ranks; one of them provides them.
+  const int holders = along == SplitAlong::none ? 1 : world_->size();
+  for (int rank = 0; rank < holders; ++rank) {
+    const Part of_rank = {rank, world_->size()};
+    ParameterValues values = rank == world_->rank() ? own : part_of(whole, along, of_rank);
+    world_->broadcast(values.values, rank);
+    merge(values, along, of_rank, whole);
+  }
+}
+
 template <typename T>
 void DistributedStep<T>::gather_split() {
   std::vector<ParameterValues> whole = copy_parameters_out(setup_.network);
-  std::vector<T> buffer;
   for (std::size_t k = 0; k < whole.size(); ++k) {
-    // Parameters that are not split are the same on all ranks; one of them provides them.
-    const int holders = parameters_[k].along == SplitAlong::none ? 1 : world_->size();
-    for (int rank = 0; rank < holders; ++rank) {
-      const Part of_rank = {rank, world_->size()};
-      ParameterValues values = part_of(whole[k], parameters_[k].along, of_rank);
-      if (rank == world_->rank()) {
-        buffer.resize(values.values.size());
-        executor_->copy_out(buffer.data(), executor_->data(parameters_[k].own),
-                            buffer.size() * sizeof(T));
-        values.values.assign(buffer.begin(), buffer.end());
-      }
-      world_->broadcast(values.values, rank);
-      merge(values, parameters_[k].along, of_rank, whole[k]);
-    }
+    const auto& [own, along] = parameters_[k];
+    const Shape shape = part_of(whole[k], along, part()).shape;
+    gather_parts(copy_out(*executor_, own, whole[k].name, shape), along, whole[k]);
   }
   copy_parameters_in(setup_.network, whole, "the ranks' parts");
 }
@@ -153,6 +159,49 @@ std::vector<std::vector<ParameterValues>> DistributedStep<T>::worker_parameters(
   }
   return all;
 }
+
+//! [optimizer_state]
+template <typename T>
+std::vector<ParameterValues> DistributedStep<T>::optimizer_state() const {
+  const std::vector<ParameterValues> own = step_->optimizer_state();
+  const bool is_split = splits_network_ && !own.empty();
+  if (!is_split && setup_.workers.average == Average::gradients) return own;  // all have the same
+  const std::vector<ParameterValues> parameters = copy_parameters_out(setup_.network);
+  std::vector<ParameterValues> all;
+  for (std::size_t i = 0; i < own.size(); ++i) {
+    const std::string name = own[i].name.substr(0, own[i].name.find('@'));
+    if (is_split) {
+      const std::size_t k = i * parameters.size() / own.size();
+      all.push_back({.name = name, .shape = parameters[k].shape, .values = parameters[k].values});
+      gather_parts(own[i], parameters_[k].along, all.back());
+      continue;
+    }
+    for (int rank = 0; rank < world_->size(); ++rank) {
+      all.push_back(own[i]);
+      all.back().name = name + suffix_of(rank);
+      world_->broadcast(all.back().values, rank);
+    }
+  }
+  return all;
+}
+
+template <typename T>
+void DistributedStep<T>::set_optimizer_state(const std::vector<ParameterValues>& state,
+                                             const std::string& source) {
+  if (!splits_network_) return step_->set_optimizer_state(state, source);
+  std::vector<ParameterValues> own;
+  const Model& model = setup_.network.model;
+  for (const ParameterValues& whole : state) {
+    for (std::size_t k = 0; k < parameters_.size(); ++k) {
+      const Value& parameter = model[model.parameters[k]];
+      if (!whole.name.ends_with("/" + parameter.name) || whole.shape != parameter.shape) continue;
+      own.push_back(part_of(whole, parameters_[k].along, part()));
+      own.back().name += suffix_of(world_->rank());
+    }
+  }
+  step_->set_optimizer_state(own, source);
+}
+//! [optimizer_state]
 
 template class DistributedStep<float>;
 template class DistributedStep<double>;

@@ -50,6 +50,12 @@ class DistributedStep final : public Step {
 
   /// On rank 0; empty on the others. Waits for the other ranks.
   std::vector<std::vector<ParameterValues>> worker_parameters() const override;
+
+  /// The parts of all ranks put together, or, if each has weights of its own, those of each. Waits
+  /// for the other ranks.
+  std::vector<ParameterValues> optimizer_state() const override;
+  void set_optimizer_state(const std::vector<ParameterValues>& state,
+                           const std::string& source) override;
   std::vector<std::string> notes() const override { return step_->notes(); }
 
  private:
@@ -57,6 +63,7 @@ class DistributedStep final : public Step {
   void receive_samples(std::span<const std::uint32_t> order);
   void start_split(const std::vector<ParameterValues>& start);
   void gather_split();
+  void gather_parts(const ParameterValues& own, SplitAlong along, ParameterValues& whole) const;
   const Dataset& own_set() const { return sends_ ? sent_ : setup_.training_set; }
 
   StepSetup<T> setup_;

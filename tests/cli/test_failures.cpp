@@ -496,7 +496,10 @@ INSTANTIATE_TEST_SUITE_P(Train, Resumption,
                                          Contradiction{"train-limit", "50", "60", afresh},
                                          Contradiction{"validation", "10", "0", afresh},
                                          Contradiction{"batch-size", "10", "20", afresh},
-                                         Contradiction{"learning-rate", "0.2", "0.1", afresh},
+                                         Contradiction{"learning-rate", "0.2", "0.03", afresh},
+                                         Contradiction{"optimizer", "adam", "sgd", afresh},
+                                         Contradiction{"schedule", "cosine", "constant", afresh},
+                                         Contradiction{"warmup", "3", "0", afresh},
                                          Contradiction{"gemm", "blas", "reordered", afresh},
                                          Contradiction{"l2", "0.1", "0", afresh},
                                          Contradiction{"biases", "off", "on", another},
@@ -658,7 +661,7 @@ TEST_F(CommandLine, SaysWhyTheLossIsNoNumber) {
   const std::string train = short_training + " --epochs 3 ";
   expect_failure(train + "--l2 1e30", 1,
                  "the loss became NaN in epoch 1, step 2, and training stopped; the learning rate "
-                 "0.1 times the l2 of 1e+30 is 1e+29, and above 2 every step makes the weights "
+                 "0.03 times the l2 of 1e+30 is 3e+28, and above 2 every step makes the weights "
                  "larger");
   const std::string gaussian =
       "stage01_serial train --dataset gaussian --samples 50 --batch-size 5 --hidden 4 ";
@@ -670,7 +673,7 @@ TEST_F(CommandLine, SaysWhyTheLossIsNoNumber) {
   };
   expect_reason(
       "--spacing 1e30",
-      "inputs up to 1e+30 should be scaled, or a learning rate smaller than 0.1 may help");
+      "inputs up to 1e+30 should be scaled, or a learning rate smaller than 0.03 may help");
   expect_reason("--spacing 1e38 --deviation 1e37 --loss squared-error",
                 "that was before the first update, so the learning rate is not the cause, but "
                 "inputs up to ");

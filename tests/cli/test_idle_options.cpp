@@ -61,6 +61,13 @@ const std::vector<Effect> effects_in_training = {
     {"epochs", tiny_data + "--batch-size 10 --epochs 1", tiny_data + "--batch-size 10 --epochs 2"},
     {"learning-rate", tiny, tiny + "--learning-rate 0.5"},
     {"l2", tiny, tiny + "--l2 0.1"},
+    {"optimizer", tiny, tiny + "--optimizer momentum"},
+    {"momentum", tiny + "--optimizer momentum", tiny + "--optimizer momentum --momentum 0.5"},
+    {"beta1", tiny + "--optimizer adam", tiny + "--optimizer adam --beta1 0.5"},
+    {"beta2", tiny + "--optimizer adam", tiny + "--optimizer adam --beta2 0.5"},
+    {"epsilon", tiny + "--optimizer adam", tiny + "--optimizer adam --epsilon 0.1"},
+    {"schedule", tiny, tiny + "--schedule cosine"},
+    {"warmup", tiny, tiny + "--warmup 2"},
     {"seed", tiny, tiny + "--seed 2"},
     {"shuffle", tiny, tiny + "--shuffle off"},
     {"workers", tiny, tiny + "--workers 2"},
@@ -111,7 +118,8 @@ const std::map<std::string, std::set<std::string>> shown_elsewhere = {
       "fuse",    "data-from", "background", "csv",        "sample"}},
     {"info",  // see test_info.cpp
      {"program", "model", "precision", "hidden", "activation", "loss", "biases", "batch-size",
-      "workers", "average", "fold-bias", "gather", "fuse", "persistent", "strategy", "no-overlap"}},
+      "optimizer", "workers", "average", "fold-bias", "gather", "fuse", "persistent", "strategy",
+      "no-overlap"}},
 };
 
 class IdleOptions : public CommandLine, public testing::WithParamInterface<std::string> {
@@ -231,6 +239,21 @@ const std::vector<Refusal> refusals = {
      "--average is for several workers, and there is but one"},
     {"stage01_serial train --average gradients",
      "--average is for several workers, and there is but one"},
+    {"stage01_serial train --momentum 0.5", "--momentum is for --optimizer momentum"},
+    {"stage01_serial train --optimizer momentum --beta1 0.5", "--beta1 is for --optimizer adam"},
+    {"stage01_serial train --optimizer momentum --momentum 1", "--momentum: '1' is not below 1"},
+    {"stage01_serial train --optimizer adam --epsilon 0",
+     "--epsilon: '0' is not a number greater than 0"},
+    {"stage01_serial train --optimizer adam --epsilon 1e-60",
+     "--epsilon 1e-60 is 0 in float; choose another, or --precision double"},
+    {"stage01_serial train --optimizer nag",
+     "--optimizer: 'nag' is not one of sgd, momentum, adam"},
+    {"stage01_serial train --train-limit 30 --batch-size 10 --epochs 2 --warmup 6",
+     "--warmup 6 leaves nothing of the training's 6 steps"},
+    {"stage02_naive_cuda train --optimizer adam --memory per-step",
+     "--memory is for --optimizer sgd with a constant rate"},
+    {"stage04_minibatch train --schedule cosine --persistent on",
+     "--persistent is for --optimizer sgd with a constant rate"},
     {"stage01_serial train --average-every 1",
      "--average-every is for several workers, and there is but one"},
     {"stage01_serial train --workers 2 --average-every 2",
@@ -306,7 +329,7 @@ TEST_F(CommandLine, CheckpointsStoreWhatApplies) {
   };
   const std::set<std::string> of_digits = stored("--train-limit 10 --batch-size 5 --hidden 4");
   for (const char* const name : {"features", "classes", "samples", "spacing", "deviation", "label",
-                                 "format", "average", "average-every"}) {
+                                 "format", "average", "average-every", "momentum", "beta1"}) {
     EXPECT_FALSE(of_digits.contains(name)) << name;
   }
   for (const char* const name : {"hidden", "activation", "loss", "batch-size", "dataset"}) {

@@ -194,6 +194,7 @@ TEST_P(Info, EveryOptionChangesTheProgram) {
       {"loss", {"", "--loss squared-error"}},
       {"biases", {"", "--biases off"}},
       {"batch-size", {"", "--batch-size 20"}},
+      {"optimizer", {"", "--optimizer adam"}},
       {"workers", {"", "--workers 2"}},
       {"average", {"--workers 2", "--workers 2 --average weights"}},
       {"fold-bias", {"", "--fold-bias"}},

@@ -100,6 +100,32 @@ TEST_F(Reproducible, ContinuesWithTheOptionsRepeated) {
   EXPECT_EQ(read_file(path("part.h5")), read_file(path("whole.h5")));
 }
 
+/// A checkpoint of before there were other optimizers, and one whose state is gone.
+TEST_F(Reproducible, ContinuesWithTheOptimizerOfTheCheckpoint) {
+  run_well(short_training + " --epochs 2 --save sgd.h5");
+  Checkpoint old = load_checkpoint(path("sgd.h5"));
+  for (const char* const name : {"optimizer", "schedule", "warmup"}) old.settings.erase(name);
+  save_checkpoint(path("old.h5"), old);
+  for (const std::string name : {"sgd", "old"}) {
+    const std::string resume = "stage01_serial train --epochs 3 --resume " + name + ".h5 ";
+    run_well(resume + "--optimizer sgd --save " + name + "3.h5");
+    expect_failure(resume + "--optimizer adam", 1,
+                   "--optimizer adam contradicts the checkpoint " + name +
+                       ".h5, which has sgd; leave the option out, or start a new training from "
+                       "these parameters with --load");
+  }
+  EXPECT_EQ(read_file(path("old3.h5")), read_file(path("sgd3.h5")));
+
+  run_well(short_training + " --optimizer momentum --epochs 2 --save momentum.h5");
+  Checkpoint without = load_checkpoint(path("momentum.h5"));
+  EXPECT_EQ(without.optimizer.size(), 4U);
+  without.optimizer.erase(without.optimizer.begin());
+  save_checkpoint(path("without.h5"), without);
+  expect_failure("stage01_serial train --epochs 3 --resume without.h5", 1,
+                 "the checkpoint without.h5 holds no 'velocity/fc1/bias' of shape [8], which its "
+                 "optimizer has to continue from");
+}
+
 struct Setting {
   const char* name;
   const char* options;
@@ -144,7 +170,11 @@ INSTANTIATE_TEST_SUITE_P(
                     Setting{"with_validation", "--validation 50"},
                     Setting{"with_workers", "--workers 3"},
                     Setting{"averaging_weights", "--workers 2 --average weights --average-every 4"},
-                    Setting{"in_double", "--precision double --l2 0.001"}),
+                    Setting{"in_double", "--precision double --l2 0.001"},
+                    Setting{"with_momentum", "--optimizer momentum --learning-rate 0.01"},
+                    Setting{"with_adam",
+                            "--optimizer adam --learning-rate 0.001 --schedule cosine --warmup 60 "
+                            "--workers 2 --average weights --average-every 4"}),
     [](const auto& test) { return std::string(test.param.name); });
 
 TEST_F(Reproducible, AKillWhileSavingLeavesTheCheckpointBefore) {

@@ -104,7 +104,10 @@ TEST_F(Stage04, HoldsAValidationSetOut) {
 TEST_F(Stage04, ContinuesAsIfItHadNeverStopped) {
   for (const std::string options :
        {"", "--workers 3", "--workers 3 --average weights --average-every 4",
-        "--stream-batches --l2 0.01", "--persistent on", "--precision float"}) {
+        "--stream-batches --l2 0.01", "--persistent on", "--precision float",
+        "--optimizer momentum --schedule constant --warmup 5",
+        "--optimizer adam --workers 3 --average weights --average-every 4",
+        "--optimizer adam --stream-batches --capture off"}) {
     const std::string command =
         program +
         (options.starts_with("--precision")
@@ -120,9 +123,10 @@ TEST_F(Stage04, ContinuesAsIfItHadNeverStopped) {
 }
 
 TEST_F(Stage04, ContinuesWhatStage01Began) {
-  for (const std::string options : {"--workers 3",
-                                    "--workers 2 --average weights "
-                                    "--average-every 4"}) {
+  for (const std::string options :
+       {"--workers 3", "--workers 2 --average weights --average-every 4",
+        "--workers 2 --average weights --average-every 4 --optimizer adam",
+        "--optimizer momentum --warmup 5"}) {
     run_well("stage01_serial " + training + options + " --epochs 5 --save whole.h5");
     run_well("stage01_serial " + training + options + " --epochs 2 --save part.h5");
     run_well(program + "train --resume part.h5 --epochs 5 --test-limit 20 --save rest.h5");

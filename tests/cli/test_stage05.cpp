@@ -332,7 +332,9 @@ TEST_F(Stage05, SavesTheInitialParametersWithoutTraining) {
 TEST_F(Stage05, ContinuesAsIfItHadNeverStopped) {
   // With --average-every 7, the ranks' parameters differ after the 6 steps of the first 2 epochs.
   for (const std::string options :
-       {"", "--average weights --average-every 7", "--strategy tensor"}) {
+       {"", "--average weights --average-every 7", "--strategy tensor",
+        "--optimizer adam --warmup 4", "--optimizer momentum --average weights --average-every 7",
+        "--optimizer adam --strategy tensor"}) {
     run_well(ranks(3) + training + options + " --epochs 4 --save whole.h5");
     run_well(ranks(3) + training + options + " --epochs 2 --save part.h5");
     run_well(ranks(3) + "train --resume part.h5 --epochs 4 --test-limit 20 --save rest.h5");
@@ -352,7 +354,8 @@ TEST_F(Stage05, ContinuesAloneAndAmongSeveralAgain) {
 }
 
 TEST_F(Stage05, ContinuesWithAnotherNumberOfRanks) {
-  for (const std::string options : {"", "--strategy tensor"}) {
+  for (const std::string options :
+       {"", "--strategy tensor", "--optimizer momentum --strategy tensor"}) {
     run_well(ranks(3) + training + options + " --epochs 4 --save whole.h5");
     run_well(ranks(3) + training + options + " --epochs 2 --save part.h5");
     for (const int n : options.empty() ? std::vector{2} : std::vector{1, 2}) {
@@ -383,10 +386,16 @@ TEST_F(Stage05, OtherRanksContinueFromTheMeanOfWeights) {
       "--batch-size 20 --workers 2 --epochs 2 --save mean.h5 " +
       options);
   expect_same("mean.h5", "rest.h5", "1e-10");
+
+  run_well(ranks(3) + training + options + "--optimizer momentum --epochs 2 --save part.h5");
+  EXPECT_NE(run_well(ranks(2) + "train --resume part.h5 --epochs 4 --test-limit 20")
+                .find(": 2 continue from their mean, their optimizer anew\n"),
+            std::string::npos);
 }
 
 TEST_F(Stage05, ContinuesWhatStage04BeganAndTheOtherWayRound) {
-  for (const std::string average : {"", "--average weights --average-every 7 "}) {
+  for (const std::string average : {"", "--average weights --average-every 7 ",
+                                    "--optimizer adam --average weights --average-every 7 "}) {
     const std::string workers = average + "--workers 3 ";
     const std::string resume = "train --resume part.h5 --epochs 4 --test-limit 20 --save rest.h5";
     run_well("stage04_minibatch " + training + workers + "--epochs 4 --save whole.h5");

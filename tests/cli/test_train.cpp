@@ -405,12 +405,35 @@ TEST_F(Train, LogsEveryKSteps) {
                 1e-6);
   }
   const std::regex line(
-      R"(step \d  loss \d\.\d{6}  accuracy 0\.\d{4}  rate 0\.1  [\d,.]+( [kM])? images/s)");
+      R"(step \d  loss \d\.\d{6}  accuracy 0\.\d{4}  rate 0\.03  [\d,.]+( [kM])? images/s)");
   int count = 0;
   for (const std::string& said : lines_of(run_well(command))) {
     if (std::regex_match(said, line)) ++count;
   }
   EXPECT_EQ(count, 4);
+}
+
+/// Less than chance after an epoch is progress, more is a rate that is too high.
+TEST_F(Train, SaysWhereTheRateIsTooHigh) {
+  const auto output_of = [&](const std::string& options) {
+    return run_well("stage01_serial train --test-limit 20 --epochs 1 " + options);
+  };
+  const auto has_note = [](const std::string& output) {
+    return output.find(
+               "\nnote   the loss of the first epoch is above 2.30, that of a guess: a "
+               "learning rate smaller than ") != std::string::npos;
+  };
+  const std::string few = "--train-limit 1000 ";
+  for (const std::string options :
+       {few, few + "--workers 4", few + "--optimizer momentum", few + "--optimizer adam",
+        few + "--batch-size 20 --schedule cosine", std::string("--batch-size 1000")}) {
+    const std::string output = output_of(options);
+    EXPECT_FALSE(has_note(output)) << output;
+    EXPECT_LT(std::stod(between(output, "epoch 1/1  loss ", "  accuracy")), 2.3) << options;
+  }
+  EXPECT_TRUE(has_note(output_of(few + "--learning-rate 0.1")));
+  EXPECT_FALSE(has_note(output_of(few + "--activation sigmoid"))) << "it is too low";
+  EXPECT_FALSE(has_note(output_of(few + "--l2 10 --learning-rate 0.001"))) << "l2 is no loss";
 }
 
 TEST_F(Train, LogsEpochsUnlessAskedForSteps) {

@@ -119,6 +119,9 @@ TEST(TakeChunk, GoesThroughTheOrderOnce) {
   const std::vector<std::uint32_t> order = random_order(5000, 6);
   CudaArray<std::uint32_t> order_array(order);
   CudaArray<minibatch::Cursor> cursor(std::vector<minibatch::Cursor>(1));
+  std::vector<StepRates> rates(60);
+  for (std::size_t i = 0; i < rates.size(); ++i) rates[i].rate = static_cast<double>(i);
+  CudaArray<StepRates> rates_array(rates);
   Tensor<std::int64_t> progress({1}, cuda::pinned_memory());
   *progress.data() = -1;
   Index first = 0;
@@ -128,8 +131,14 @@ TEST(TakeChunk, GoesThroughTheOrderOnce) {
     const Index samples = steps * rows;
     CudaArray<std::uint32_t> chunk(
         std::vector<std::uint32_t>(static_cast<std::size_t>(samples + 1), 77'777));
+    CudaArray<StepRates> chunk_rates(
+        std::vector<StepRates>(static_cast<std::size_t>(steps + 1), {.rate = -1}));
     minibatch::take_chunk(nullptr, order_array.get(), cursor.get(), steps, rows, chunk.get(),
-                          progress.data());
+                          progress.data(), rates_array.get(), chunk_rates.get());
+    for (Index i = 0; i <= steps; ++i) {
+      EXPECT_EQ(chunk_rates.read()[static_cast<std::size_t>(i)].rate,
+                i < steps ? static_cast<double>(step + i) : -1);
+    }
     std::vector<std::uint32_t> expected(order.begin() + first, order.begin() + first + samples);
     expected.push_back(77'777);
     EXPECT_EQ(chunk.read(), expected) << steps << " steps of " << rows;

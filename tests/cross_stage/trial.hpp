@@ -17,7 +17,8 @@ namespace stagewise {
 
 /// What is in a value's memory.
 template <typename T>
-using Contents = std::variant<std::vector<T>, std::vector<std::int32_t>, std::vector<Totals>>;
+using Contents = std::variant<std::vector<T>, std::vector<std::int32_t>, std::vector<Totals>,
+                              std::vector<StepRates>>;
 
 /// Lines under test, and what is in memory before them.
 template <typename T>
@@ -78,7 +79,8 @@ class Trial {
   std::vector<Contents<T>> run(Executor<T>& executor, const Program& program,
                                std::int64_t steps = 1) const {
     executor.load(program, batch_rows());
-    using Array = std::variant<DeviceArray<T>, DeviceArray<std::int32_t>, DeviceArray<Totals>>;
+    using Array = std::variant<DeviceArray<T>, DeviceArray<std::int32_t>, DeviceArray<Totals>,
+                               DeviceArray<StepRates>>;
     std::vector<Array> arrays;
     for (int i = 0; i < static_cast<int>(contents_.size()); ++i) {
       const auto make_room = [&](const auto& values) {
@@ -114,7 +116,7 @@ class Trial {
 
  private:
   ValueId add(Value value, Contents<T> contents) {
-    constexpr std::array types = {Type::real, Type::classes, Type::totals};
+    constexpr std::array types = {Type::real, Type::classes, Type::totals, Type::rates};
     if (!value.memory_of) value.type = types.at(contents.index());
     value.name = "value " + std::to_string(program_.values.size());
     value.part = part_;

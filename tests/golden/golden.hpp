@@ -25,9 +25,17 @@ namespace stagewise::golden {
 
 /// The trainings there are, by the names of their files.
 inline const std::vector<std::string>& case_names() {
-  static const std::vector<std::string> names = {"relu_cross_entropy_l2", "sigmoid_cross_entropy",
-                                                 "sigmoid_squared_error", "relu_squared_error_l2",
-                                                 "no_hidden_layer_l2",    "neuron"};
+  static const std::vector<std::string> names = {"relu_cross_entropy_l2",
+                                                 "sigmoid_cross_entropy",
+                                                 "sigmoid_squared_error",
+                                                 "relu_squared_error_l2",
+                                                 "no_hidden_layer_l2",
+                                                 "neuron",
+                                                 "momentum_l2",
+                                                 "adam_l2",
+                                                 "sgd_step",
+                                                 "momentum_cosine",
+                                                 "adam_warmup"};
   return names;
 }
 
@@ -93,7 +101,22 @@ inline Case load(const std::string& name) {
 
   result.options.batch_size = std::stoi(file.settings.at("batch-size"));
   result.options.epochs = file.epoch;
-  result.options.sgd = {.learning_rate = number("learning-rate"), .l2 = number("l2")};
+  Sgd& sgd = result.options.sgd;
+  sgd = {.learning_rate = number("learning-rate"), .l2 = number("l2")};
+  if (file.settings.contains("optimizer")) {
+    const std::string rule = file.settings.at("optimizer");
+    const std::string decay = file.settings.at("schedule");
+    sgd.rule = rule == "adam" ? Rule::adam : rule == "momentum" ? Rule::momentum : Rule::sgd;
+    sgd.momentum = number("momentum");
+    sgd.beta1 = number("beta1");
+    sgd.beta2 = number("beta2");
+    sgd.epsilon = number("epsilon");
+    sgd.schedule = {.decay = decay == "cosine" ? Decay::cosine
+                             : decay == "step" ? Decay::step
+                                               : Decay::constant,
+                    .warmup = std::stoi(file.settings.at("warmup")),
+                    .steps = file.step};
+  }
   result.options.shuffle = false;
   if (file.settings.contains("average-every")) {
     result.average_every = std::stoi(file.settings.at("average-every"));

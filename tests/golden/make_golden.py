@@ -30,10 +30,11 @@ with, and the mean of the latter:
     start/1/fc1/...  end/1/fc1/...  expected/fc1/...
 
 Everything that PyTorch does here it does with its own tools (modules, automatic differentiation,
-torch.optim.SGD), none of it with our formulas: that is what makes the comparison worth something.
+torch.optim.SGD and Adam, their schedulers), none of it with our formulas: that is what makes the comparison worth something.
 """
 
 import copy
+import math
 
 import h5py
 import torch
@@ -50,7 +51,15 @@ CASES = {
     "relu_squared_error_l2": ("mlp", (5,), 3, [8], "relu", "squared-error", 0.1, 0.02),
     "no_hidden_layer_l2": ("mlp", (7,), 3, [], "relu", "cross-entropy", 0.5, 0.05),
     "neuron": ("neuron", (3,), 2, [], "sigmoid", "squared-error", 1.5, 0.0),
+    "momentum_l2": ("mlp", (7,), 3, [6], "sigmoid", "cross-entropy", 0.2, 0.01, "momentum"),
+    "adam_l2": ("mlp", (7,), 3, [6], "sigmoid", "cross-entropy", 0.05, 0.01, "adam"),
+    "sgd_step": ("mlp", (7,), 3, [6], "sigmoid", "cross-entropy", 0.8, 0.0, "sgd", "step"),
+    "momentum_cosine": ("mlp", (7,), 3, [6], "sigmoid", "cross-entropy", 0.4, 0.0, "momentum",
+                        "cosine", 4),
+    "adam_warmup": ("mlp", (7,), 3, [6], "sigmoid", "cross-entropy", 0.1, 0.0, "adam", "constant",
+                    6),
 }
+MOMENTUM, BETAS, EPSILON = 0.85, (0.8, 0.95), 1e-3  # not PyTorch's, so that each has an effect
 
 
 def build_network(model, sample, classes, hidden, activation, loss):
@@ -79,6 +88,40 @@ def data_loss(outputs, labels, loss):
     return torch.nn.functional.mse_loss(outputs, target, reduction="sum") / len(labels)
 
 
+def make_optimizer(name, layers, rate, l2):
+    groups = [
+        {"params": [layer.weight for layer in layers], "weight_decay": l2},
+        {"params": [layer.bias for layer in layers], "weight_decay": 0},
+    ]
+    if name == "adam":
+        return torch.optim.Adam(groups, lr=rate, betas=BETAS, eps=EPSILON)
+    return torch.optim.SGD(groups, lr=rate, momentum=MOMENTUM if name == "momentum" else 0)
+
+
+def make_scheduler(optimizer, decay, warmup, steps):
+    """To be stepped after each step of the optimizer."""
+    rates = torch.optim.lr_scheduler
+    after = {
+        "constant": lambda: rates.ConstantLR(optimizer, factor=1),
+        "step": lambda: rates.MultiStepLR(
+            optimizer, [math.ceil(part * (steps - warmup)) for part in (0.5, 0.75)]),
+        "cosine": lambda: rates.CosineAnnealingLR(optimizer, T_max=steps - warmup),
+    }[decay]
+    if warmup == 0:
+        return after()
+    rising = rates.LinearLR(optimizer, start_factor=1 / warmup, total_iters=warmup - 1)
+    return rates.SequentialLR(optimizer, [rising, after()], [warmup])
+
+
+def write_optimizer(attributes, name, decay="constant", warmup=0):
+    attributes["optimizer"] = name
+    attributes["momentum"] = repr(MOMENTUM)
+    attributes["beta1"], attributes["beta2"] = map(repr, BETAS)
+    attributes["epsilon"] = repr(EPSILON)
+    attributes["schedule"] = decay
+    attributes["warmup"] = str(warmup)
+
+
 def parameters_of(layers):
     """Copies of all parameters under our names; our weights are [in, out], PyTorch's [out, in]."""
     values = {}
@@ -88,7 +131,8 @@ def parameters_of(layers):
     return values
 
 
-def make_case(number, name, model, sample, classes, hidden, activation, loss, rate, l2):
+def make_case(number, name, model, sample, classes, hidden, activation, loss, rate, l2,
+              rule="sgd", decay="constant", warmup=0):
     torch.manual_seed(number)
     x = torch.randn(SAMPLES, *sample, dtype=torch.float64)
     labels = torch.randint(classes, (SAMPLES,))
@@ -96,13 +140,8 @@ def make_case(number, name, model, sample, classes, hidden, activation, loss, ra
     initial = parameters_of(layers)
 
     weights = [layer.weight for layer in layers]
-    optimizer = torch.optim.SGD(
-        [
-            {"params": weights, "weight_decay": l2},
-            {"params": [layer.bias for layer in layers], "weight_decay": 0},
-        ],
-        lr=rate,
-    )
+    optimizer = make_optimizer(rule, layers, rate, l2)
+    scheduler = make_scheduler(optimizer, decay, warmup, EPOCHS * -(-SAMPLES // BATCH_SIZE))
     losses = []
     for _ in range(EPOCHS):
         total = 0.0
@@ -111,6 +150,7 @@ def make_case(number, name, model, sample, classes, hidden, activation, loss, ra
             batch_loss = data_loss(network(x_batch), label_batch, loss)
             batch_loss.backward()
             optimizer.step()
+            scheduler.step()
             total += batch_loss.item() * len(label_batch)
         penalty = l2 / 2 * sum((w.detach() ** 2).sum().item() for w in weights)
         losses.append(total / SAMPLES + penalty)
@@ -125,6 +165,7 @@ def make_case(number, name, model, sample, classes, hidden, activation, loss, ra
         file.attrs["classes"] = str(classes)
         file.attrs["activation"] = activation
         file.attrs["loss"] = loss
+        write_optimizer(file.attrs, rule, decay, warmup)
         file.attrs["learning-rate"] = repr(rate)
         file.attrs["l2"] = repr(l2)
         file.attrs["batch-size"] = str(BATCH_SIZE)
@@ -247,7 +288,8 @@ def make_cnn(name, biases):
     print(f"{name}: losses {', '.join(f'{value:.6f}' for value in losses)}")
 
 
-def make_workers(name, workers=3, every=2, sample=(5,), classes=3, hidden=6, rate=0.6, l2=0.01):
+def make_workers(name, workers=3, every=2, sample=(5,), classes=3, hidden=6, rate=0.6, l2=0.01,
+                 rule="sgd"):
     """Workers with their own weights, whose mean is taken after every second step."""
     torch.manual_seed(77)
     x = torch.randn(SAMPLES, *sample, dtype=torch.float64)
@@ -260,11 +302,7 @@ def make_workers(name, workers=3, every=2, sample=(5,), classes=3, hidden=6, rat
     optimizers = []
     for i, (_, layers) in enumerate(built, start=1):
         stored.update({f"start/{i}/{k}": v for k, v in parameters_of(layers).items()})
-        groups = [
-            {"params": [layer.weight for layer in layers], "weight_decay": l2},
-            {"params": [layer.bias for layer in layers], "weight_decay": 0},
-        ]
-        optimizers.append(torch.optim.SGD(groups, lr=rate))
+        optimizers.append(make_optimizer(rule, layers, rate, l2))
 
     def mean_state():
         states = [network.state_dict() for network, _ in built]
@@ -307,6 +345,7 @@ def make_workers(name, workers=3, every=2, sample=(5,), classes=3, hidden=6, rat
         file.attrs["classes"] = str(classes)
         file.attrs["activation"] = "sigmoid"
         file.attrs["loss"] = "cross-entropy"
+        write_optimizer(file.attrs, rule)
         file.attrs["learning-rate"] = repr(rate)
         file.attrs["l2"] = repr(l2)
         file.attrs["batch-size"] = str(BATCH_SIZE)
@@ -323,3 +362,4 @@ for case_number, (case_name, case) in enumerate(CASES.items(), start=1):
 make_cnn("cnn_with_biases", True)
 make_cnn("cnn_without_biases", False)
 make_workers("workers_average_weights")
+make_workers("workers_average_weights_adam", rate=0.05, rule="adam")

@@ -57,11 +57,14 @@ INSTANTIATE_TEST_SUITE_P(Serial, GoldenCnn,
                          });
 
 TEST(GoldenWorkers, EqualPyTorch) {
-  golden::expect_workers_equal_pytorch(
-      serial_executor(), [](Network<double>& network, const golden::Case& file,
-                            const WorkerOptions& workers, const Starts& starts) {
-        return make_program_step(network, file.data, file.options, starts, workers);
-      });
+  for (const std::string& name : golden::worker_case_names) {
+    golden::expect_workers_equal_pytorch(serial_executor(), name,
+                                         [](Network<double>& network, const golden::Case& file,
+                                            const WorkerOptions& workers, const Starts& starts) {
+                                           return make_program_step(network, file.data,
+                                                                    file.options, starts, workers);
+                                         });
+  }
 }
 
 // -------------------------------------------------------------------------- tests of the test

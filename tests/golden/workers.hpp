@@ -29,10 +29,14 @@ inline std::vector<ParameterValues> of_worker(const std::vector<ParameterValues>
 using MakeWorkers = std::function<std::unique_ptr<Step>(Network<double>&, const Case&,
                                                         const WorkerOptions&, const Starts&)>;
 
+/// The trainings there are.
+inline const std::vector<std::string> worker_case_names = {"workers_average_weights",
+                                                           "workers_average_weights_adam"};
+
 /// The test that every stage with workers has to pass.
 inline void expect_workers_equal_pytorch(std::unique_ptr<Executor<double>> executor,
-                                         const MakeWorkers& make_workers) {
-  const Case file = load("workers_average_weights");
+                                         const std::string& name, const MakeWorkers& make_workers) {
+  const Case file = load(name);
   constexpr int workers = 3;
   Starts starts;
   for (int worker = 0; worker < workers; ++worker) {

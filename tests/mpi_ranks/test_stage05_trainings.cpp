@@ -14,6 +14,7 @@
 #include "05_mpi/scatter.hpp"
 #include "cross_stage/device_array.hpp"
 #include "cross_stage/recorded_trainings.hpp"
+#include "golden/golden.hpp"
 #include "mpi_ranks/ranks.hpp"
 #include "support.hpp"
 #include "training/evaluate.hpp"
@@ -98,7 +99,7 @@ void expect_same_whole_parameters(Network<T>& network, const Sgd& sgd, const std
 }
 
 template <typename T>
-Arrival train_spread(const TrainingCase& one, Spread spread) {
+Arrival train_spread(const TrainingCase& one, Spread spread, const Starts& starts = {}) {
   spread.workers.workers = test_world().size();
   mpi::MpiRanks ranks(test_world());
   ranks.take_data_from(spread.data_from);
@@ -113,7 +114,8 @@ Arrival train_spread(const TrainingCase& one, Spread spread) {
                      cross_stage::fusing<T>(one, spread.step.step.fuse.layers));
   mpi::DistributedStep<T> step(
       {network, data, spread.workers, one.options.batch_size}, known, one.options.sgd,
-      cross_stage::starts_of(network.model, one, spread.workers), test_world(), ranks, spread.step);
+      starts.empty() ? cross_stage::starts_of(network.model, one, spread.workers) : starts,
+      test_world(), ranks, spread.step);
   network.load(one.options.batch_size);
   cross_stage::OutcomeRecorder recorder;
   train(network, step, data, validation, one.options, 1, recorder, &ranks);
@@ -385,6 +387,27 @@ TEST_F(Stage05, EvaluatesInShares) {
       EXPECT_NEAR(found.loss, expected.loss, 1e-12 * expected.loss);
       EXPECT_EQ(found.correct, expected.correct);
       EXPECT_EQ(found.samples, count);
+    }
+  }
+}
+
+/// Every optimizer and every schedule, with the batch or the network shared out.
+TEST_F(Stage05, EqualsPyTorch) {
+  for (const std::string& name : golden::case_names()) {
+    const golden::Case file = golden::load(name);
+    const TrainingCase one = {name, file.model, file.options, file.data};
+    const Starts starts = {in_order_of(build_model(file.model), file.initial, name)};
+    std::vector<Spread> spreads = {{.data_from = DataFrom::all}};
+    for (const std::string& transport : transports()) spreads.push_back({.transport = transport});
+    if (!file.model.hidden.empty()) spreads.push_back(tensor());
+    for (const Spread& spread : spreads) {
+      const Arrival arrival = train_spread<double>(one, spread, starts);
+      golden::Outcome outcome = {.losses = {}, .parameters = arrival.outcome.parameters};
+      for (const EpochReport& epoch : arrival.outcome.epochs) {
+        outcome.losses.push_back(epoch.train_loss);
+      }
+      EXPECT_LE(golden::distance(outcome, file), golden::bound)
+          << name << " by " << spread.transport << (spread.step.splits_network ? ", split" : "");
     }
   }
 }

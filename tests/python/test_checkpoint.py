@@ -18,7 +18,7 @@ class Checkpoints(Case):
     def expect_equal_contents(self, expected: Checkpoint, found: Checkpoint) -> None:
         """Bit by bit. The files may differ where they are of different versions of HDF5."""
         self.assertEqual(found.attributes, expected.attributes)
-        networks = [[one.parameters, *one.workers] for one in (expected, found)]
+        networks = [one.networks() for one in (expected, found)]
         self.assertEqual(len(networks[0]), len(networks[1]))
         for mine, others in zip(*networks):
             self.assertEqual(sorted(mine), sorted(others))
@@ -38,6 +38,7 @@ class Files(Checkpoints):
             written = Checkpoint(*made_up("mlp", dtype))
             written.parameters["fc1/weight"][0, :3] = [np.nan, -np.inf, -0.0]
             written.workers = [made_up("mlp", dtype, seed)[1] for seed in (5, 6)]
+            written.optimizer = {"velocity/fc1/bias": written.parameters["fc1/bias"] + 1}
             checkpoint.write(path, written)
             found = checkpoint.read(path)
             self.assertEqual(list(found.parameters), ["fc1/weight", "fc1/bias", "fc2/weight",
@@ -101,10 +102,11 @@ class OfStage01(Checkpoints):
         for precision in ("float", "double"):
             stage01("train", "--train-limit", 60, "--test-limit", 20, "--hidden", "8,4", "--epochs",
                     1, "--batch-size", 20, "--precision", precision, "--workers", 2, "--average",
-                    "weights", "--save", "a.h5", folder=self.folder)
+                    "weights", "--optimizer", "momentum", "--save", "a.h5", folder=self.folder)
             contents = checkpoint.read(self.folder / "a.h5")
             self.assertEqual(contents.attributes["hidden"], "8,4")
             self.assertEqual(len(contents.workers), 2)
+            self.assertEqual(len(contents.optimizer), 2 * 6)
             checkpoint.write(self.folder / "b.h5", contents)
             self.expect_equal_contents(contents, checkpoint.read(self.folder / "b.h5"))
             stage01("evaluate", "--load", "b.h5", "--test-limit", 20, folder=self.folder)

@@ -43,7 +43,9 @@ Checkpoint example() {
           .step = Index{1} << 40,
           .settings = {{"hidden", "256,128"}, {"learning-rate", "0.1"}, {"label", ""}},
           .parameters = {parameter("conv1/filter", {5, 3, 1, 2}, 1), parameter("fc1/bias", {7}, 2),
-                         parameter("fc1/weight", {4, 7}, 3)}};
+                         parameter("fc1/weight", {4, 7}, 3)},
+          .workers = {},
+          .optimizer = {parameter("velocity/fc1/bias", {7}, 4)}};
 }
 
 void expect_equal(const Checkpoint& actual, const Checkpoint& expected) {
@@ -53,12 +55,17 @@ void expect_equal(const Checkpoint& actual, const Checkpoint& expected) {
   EXPECT_EQ(actual.epoch, expected.epoch);
   EXPECT_EQ(actual.step, expected.step);
   EXPECT_EQ(actual.settings, expected.settings);
-  ASSERT_EQ(actual.parameters.size(), expected.parameters.size());
-  for (std::size_t i = 0; i < expected.parameters.size(); ++i) {
-    EXPECT_EQ(actual.parameters[i].name, expected.parameters[i].name);
-    EXPECT_EQ(actual.parameters[i].shape, expected.parameters[i].shape);
-    EXPECT_EQ(actual.parameters[i].values, expected.parameters[i].values);
-  }
+  const auto expect_equal_values = [](const std::vector<ParameterValues>& values,
+                                      const std::vector<ParameterValues>& wanted) {
+    ASSERT_EQ(values.size(), wanted.size());
+    for (std::size_t i = 0; i < wanted.size(); ++i) {
+      EXPECT_EQ(values[i].name, wanted[i].name);
+      EXPECT_EQ(values[i].shape, wanted[i].shape);
+      EXPECT_EQ(values[i].values, wanted[i].values);
+    }
+  };
+  expect_equal_values(actual.parameters, expected.parameters);
+  expect_equal_values(actual.optimizer, expected.optimizer);
 }
 
 class CheckpointFile : public testing::Test {
@@ -83,8 +90,10 @@ TEST_F(CheckpointFile, GivesBackInDoubleWhatWasSaved) {
 TEST_F(CheckpointFile, GivesBackInFloatWhatWasSaved) {
   Checkpoint checkpoint = example();
   checkpoint.precision = "float";
-  for (ParameterValues& parameter : checkpoint.parameters) {
-    for (double& value : parameter.values) value = static_cast<float>(value);
+  for (auto* const values : {&checkpoint.parameters, &checkpoint.optimizer}) {
+    for (ParameterValues& parameter : *values) {
+      for (double& value : parameter.values) value = static_cast<float>(value);
+    }
   }
   save_checkpoint(path_, checkpoint);
   expect_equal(load_checkpoint(path_), checkpoint);
@@ -295,6 +304,7 @@ TEST_F(CheckpointFile, HasAChecksumThatDependsOnAllItSays) {
   expect_another([](Checkpoint& c) { c.parameters[0].shape = {3, 5, 1, 2}; });
   expect_another([](Checkpoint& c) { c.parameters[2].values[27] += 1e-15; });
   expect_another([](Checkpoint& c) { c.workers = {{c.parameters[1]}}; });
+  expect_another([](Checkpoint& c) { c.optimizer[0].values[3] += 1e-15; });
   Checkpoint reordered = original;
   std::swap(reordered.parameters[0], reordered.parameters[2]);
   EXPECT_EQ(checksum_of(reordered), checksum_of(original));

@@ -16,6 +16,7 @@
 #include "network/differentiate.hpp"
 #include "network/layers.hpp"
 #include "network/model.hpp"
+#include "network/optimizer.hpp"
 #include "network/print.hpp"
 #include "network/rewriter.hpp"
 #include "network/workers.hpp"
@@ -567,7 +568,8 @@ TEST(Differentiate, UpdatesNothingWithoutAGradient) {
   std::vector<ValueId> gradients;
   const std::vector<ValueId> parameters = {fork.shared, fork.left, fork.right};
   for (const ValueId id : parameters) gradients.push_back(left.gradient_of(id));
-  append_updates(left.program, parameters, gradients, {.learning_rate = 0.5, .l2 = 0.25});
+  Optimizer optimizer = {.sgd = {.learning_rate = 0.5, .l2 = 0.25}};
+  append_updates(left.program, parameters, gradients, optimizer);
   expect_valid(left.program);
   ASSERT_EQ(left.program.lines.size(), before + 2);
   for (std::size_t i = 0; i < 2; ++i) {

@@ -10,6 +10,7 @@
 #include "01_serial/transpose.hpp"
 #include "network/differentiate.hpp"
 #include "network/layers.hpp"
+#include "network/optimizer.hpp"
 #include "support.hpp"
 #include "unit/observed_executor.hpp"
 
@@ -205,9 +206,9 @@ TYPED_TEST(SerialMatrix, LinearBackwardAndItsUpdates) {
 
   Differentiated both = differentiate(layer.bench.program, layer.losses_id);
   const std::vector<ValueId> parameters = {layer.weight_id, layer.bias_id};
+  Optimizer optimizer = {.sgd = {.learning_rate = rate, .l2 = l2}};
   append_updates(both.program, parameters,
-                 {both.gradient_of(parameters[0]), both.gradient_of(parameters[1])},
-                 {.learning_rate = rate, .l2 = l2});
+                 {both.gradient_of(parameters[0]), both.gradient_of(parameters[1])}, optimizer);
   layer.bench.run(both.program, layer.rows);
   expect_near(layer.gradient_of(both, layer.below_id), expected.dbelow);
   expect_near(layer.bench.get(both.program, layer.weight_id, layer.rows), weight);

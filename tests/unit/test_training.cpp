@@ -67,6 +67,17 @@ TrainingOptions make_options(std::int64_t epochs) {
           .seed = 5};
 }
 
+/// With momentum or Adam, and a rate that is another one in every step of six epochs.
+std::vector<TrainingOptions> make_options_with_state(std::int64_t epochs) {
+  std::vector<TrainingOptions> all(2, make_options(epochs));
+  all[0].sgd.rule = Rule::momentum;
+  all[1].sgd.rule = Rule::adam;
+  for (TrainingOptions& options : all) {
+    options.sgd.schedule = {.decay = Decay::cosine, .warmup = 8, .steps = 36};
+  }
+  return all;
+}
+
 /// Remembers everything that it is told.
 class Recorder final : public TrainingObserver {
  public:
@@ -98,8 +109,11 @@ std::unique_ptr<ObservedExecutor<T>> make_far_executor(
 /// Steps from given parameters on.
 template <typename T>
 ProgramStep<T> make_step(Network<T>& network, const Dataset& data, const Sgd& sgd,
-                         const std::vector<ParameterValues>& start) {
-  return {{.network = network, .training_set = data, .max_rows = network.executor->max_rows()},
+                         const std::vector<ParameterValues>& start, std::int64_t steps_done = 0) {
+  return {{.network = network,
+           .training_set = data,
+           .max_rows = network.executor->max_rows(),
+           .steps_done = steps_done},
           build_training(network.model, sgd, {}),
           {start}};
 }
@@ -109,12 +123,16 @@ template <typename T>
 struct Training {
   explicit Training(
       const TrainingOptions& training_options = make_options(3),
-      std::unique_ptr<ObservedExecutor<T>> own = std::make_unique<ObservedExecutor<T>>())
+      std::unique_ptr<ObservedExecutor<T>> own = std::make_unique<ObservedExecutor<T>>(),
+      std::int64_t steps_done = 0)
       : options(training_options),
         executor(own.get()),
         network(make_network<T>(make_model(), options.batch_size, std::move(own))),
         step(make_step(network, data, options.sgd,
-                       initial_parameters(network.model, make_model(), options.seed))) {}
+                       initial_parameters(network.model, make_model(), options.seed), steps_done)) {
+  }
+  Training(const TrainingOptions& training_options, std::int64_t steps_done)
+      : Training(training_options, std::make_unique<ObservedExecutor<T>>(), steps_done) {}
 
   void run(std::int64_t first_epoch = 1) {
     train(network, step, data, validation, options, first_epoch, recorder);
@@ -296,6 +314,49 @@ TYPED_TEST(TrainIn, ContinuesAsIfItHadNeverStopped) {
   EXPECT_EQ(after.recorder.reports.back().train_loss,
             uninterrupted.recorder.reports.back().train_loss);
   EXPECT_EQ(after.recorder.steps_at_epoch, (std::vector<std::int64_t>{24, 30}));
+}
+
+TYPED_TEST(TrainIn, ContinuesWithTheStateOfItsOptimizer) {
+  for (std::size_t i = 0; i < 2; ++i) {
+    Training<TypeParam> uninterrupted(make_options_with_state(5)[i]);
+    uninterrupted.run();
+    Training<TypeParam> before(make_options_with_state(3)[i]);
+    before.run();
+
+    const auto state = before.step.optimizer_state();
+    EXPECT_EQ(state.size(), (i + 1) * before.network.model.parameters.size());
+    const auto arrive = [&](const std::vector<ParameterValues>* from, std::int64_t steps_done) {
+      Training<TypeParam> after(make_options_with_state(5)[i], steps_done);
+      copy_parameters_in(after.network, before.recorder.parameters, "the checkpoint");
+      if (from != nullptr) after.step.set_optimizer_state(*from, "the checkpoint");
+      after.run(4);
+      return after.recorder.parameters;
+    };
+    expect_identical(arrive(&state, 18), uninterrupted.recorder.parameters);
+    const auto differs = [&](const std::vector<ParameterValues>& other) {
+      return other.front().values != uninterrupted.recorder.parameters.front().values;
+    };
+    EXPECT_TRUE(differs(arrive(nullptr, 18))) << "the state matters";
+    EXPECT_TRUE(differs(arrive(&state, 0))) << "and so does the step";
+
+    std::vector<ParameterValues> broken = state;
+    broken.back().shape = {1};
+    EXPECT_THROW(before.step.set_optimizer_state(broken, "the checkpoint"), Error);
+    broken.pop_back();
+    EXPECT_THROW(before.step.set_optimizer_state(broken, "the checkpoint"), Error);
+  }
+}
+
+TEST(Train, LogsTheRateOfEachStep) {
+  TrainingOptions options = make_options_with_state(2)[1];
+  options.log_every = 1;
+  Training<double> training(options);
+  training.run();
+  ASSERT_EQ(training.recorder.logs.size(), 12U);
+  for (const StepReport& report : training.recorder.logs) {
+    EXPECT_EQ(report.learning_rate, learning_rate_of(options.sgd, report.step));
+  }
+  EXPECT_EQ(training.recorder.logs.front().learning_rate, 0.1 / 8);
 }
 
 TEST(Train, DoesNothingWhereAllEpochsAreDone) {
@@ -569,6 +630,30 @@ TEST(Bounds, HoldOfATraining) {
   EXPECT_TRUE(bounds.can_hold<double>(batch_size));
   for (int step = 0; step < 20; ++step) bounds.take_step(options.sgd);
   EXPECT_FALSE(bounds.can_hold<double>(batch_size)) << "they grow without end";
+}
+
+/// How many steps the bounds allow for.
+int steps_within(const Training<double>& training, const Sgd& sgd) {
+  Bounds bounds(training.network.model, 1,
+                initial_parameters(training.network.model, make_model(), 1));
+  int steps = 0;
+  for (; bounds.can_hold<float>(batch_size) && steps < 1000; ++steps) bounds.take_step(sgd);
+  return steps;
+}
+
+/// With momentum, steps add up; Adam's have a bound of their own, unless it forgets the squares of
+/// gradients too fast.
+TEST(Bounds, AllowForOtherOptimizers) {
+  const Training<double> training;
+  const int plain = steps_within(training, {.learning_rate = 1e-4});
+  EXPECT_GT(plain, 3);
+  const auto with = [&](Rule rule, double beta2) {
+    return steps_within(training,
+                        {.learning_rate = 1e-4, .rule = rule, .momentum = 0.999, .beta2 = beta2});
+  };
+  EXPECT_LT(with(Rule::momentum, 0.999), plain);
+  EXPECT_GT(with(Rule::adam, 0.999), plain);
+  EXPECT_EQ(with(Rule::adam, 0.8), 1);
 }
 
 TEST(Bounds, KnowWhatIsTooLarge) {

@@ -238,6 +238,40 @@ struct SgdUpdate {
   static auto operands(auto& op) { return std::tie(op.gradient, op.parameter); }
 };
 
+/// velocity = momentum velocity + (gradient + l2 parameter); parameter -= rate velocity, with the
+/// rate of this step. Without a velocity, momentum counts as 0.
+struct MomentumUpdate {
+  Reads<Real> gradient;
+  Reads<StepRates> rates;
+  Updates<Real> velocity;
+  Updates<Real> parameter;
+  double momentum = 0;
+  double l2 = 0;
+  static constexpr auto name = "momentum_update";
+  static auto operands(auto& op) {
+    return std::tie(op.gradient, op.rates, op.velocity, op.parameter);
+  }
+};
+
+/// With g = gradient + l2 parameter, the moments become the moving averages of g and g^2:
+/// m = beta1 m + (1 - beta1) g; v = beta2 v + (1 - beta2) g^2. Then
+/// parameter -= rate m / (sqrt(v) / correction + epsilon), with the rates of this step.
+struct AdamUpdate {
+  Reads<Real> gradient;
+  Reads<StepRates> rates;
+  Updates<Real> first_moment;
+  Updates<Real> second_moment;
+  Updates<Real> parameter;
+  double beta1 = 0;
+  double beta2 = 0;
+  double epsilon = 0;
+  double l2 = 0;
+  static constexpr auto name = "adam_update";
+  static auto operands(auto& op) {
+    return std::tie(op.gradient, op.rates, op.first_moment, op.second_moment, op.parameter);
+  }
+};
+
 /// @}
 
 }  // namespace stagewise
