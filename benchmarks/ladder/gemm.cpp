@@ -211,12 +211,15 @@ std::vector<Row> rows_of_tiles(const GemmProblem<T>& problem,
     throw Error("the tiles of " + std::string(rung.name) +
                 " cannot be used here: " + support.reason);
   }
-  const auto plan = shared_memory::plan_tiles(tiles, problem.m, problem.n, problem.k);
+  const auto plan = shared_memory::plan_tiles(tiles, problem.m, problem.n, problem.k,
+                                              shared_memory::copies_vectors(problem));
   row.file = rung.file;
   row.bound += row.per_rounding * rung.rounding;
   std::vector<Row> rows;
   for (std::size_t i = 0; i < tiles.size(); ++i) {
-    const int parts = shared_memory::plan_tile(tiles[i], problem.m, problem.n, problem.k).parts;
+    const int parts = shared_memory::plan_tile(tiles[i], problem.m, problem.n, problem.k,
+                                               shared_memory::copies_vectors(problem))
+                          .parts;
     row.name = std::to_string(tiles[i].BM) + "x" + std::to_string(tiles[i].BN);
     row.idea = row.plan = plan_text(tiles[i], parts);
     row.picked = i == plan.tile && shared_memory::pick_gemm(problem).name == rung.name;
@@ -240,7 +243,8 @@ std::vector<Row> rows_of_product(const GemmOptions& o, const GemmProblem<T>& pro
     const auto tiles = shared_memory::gemm_tiles<T>(row.name);
     row.bound += row.per_rounding * find_rung(shared_memory::gemm_ladder<T>(), row.name).rounding;
     if (tiles.empty() || !row.skipped.empty()) continue;
-    const auto plan = shared_memory::plan_tiles(tiles, problem.m, problem.n, problem.k);
+    const auto plan = shared_memory::plan_tiles(tiles, problem.m, problem.n, problem.k,
+                                                shared_memory::copies_vectors(problem));
     row.plan = plan_text(tiles[plan.tile], plan.parts);
   }
   return rows;
@@ -294,7 +298,9 @@ Table run_gemm(const GemmOptions& o) {
   const auto tiles = shared_memory::gemm_tiles<T>(rung_with_tiles<T>(o).name);
   runner.run(table, [&](const Row& row) {
     const auto& tile = tiles[static_cast<std::size_t>(&row - table.rows.data())];
-    const int parts = shared_memory::plan_tile(tile, problem.m, problem.n, problem.k).parts;
+    const int parts = shared_memory::plan_tile(tile, problem.m, problem.n, problem.k,
+                                               shared_memory::copies_vectors(problem))
+                          .parts;
     work.enqueue = [&, parts] { tile.run(stream.get(), problem, parts, runner.workspace()); };
     return work;
   });

@@ -9,12 +9,15 @@
 /// computed before.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <type_traits>
 
 #include <cuda_runtime.h>
 
 #include "cuda/check.hpp"
+#include "cuda/device.hpp"
+#include "cuda/launch.cuh"
 
 namespace stagewise::shared_memory {
 
@@ -56,6 +59,40 @@ int compiled_for(void (*kernel)(Parameters...)) {
   CUDA_CHECK(cudaFuncGetAttributes(&attributes, kernel));
   return attributes.ptxVersion;
 }
+
+//! [spread_blocks]
+/// How much dynamic shared memory, at least `bytes`, a block has to ask for so that all
+/// multiprocessors get the same number of blocks, or nearly, even if they start early.
+///
+/// Blocks that are there early get what room the kernel before leaves, and the others crowd where
+/// it ends first: three on one multiprocessor and one on another, where all could have two. If each
+/// asks for half of the memory, no more than two fit. A little is left for kernels of other
+/// streams.
+template <typename... Parameters>
+int bytes_to_spread(void (*kernel)(Parameters...), Index blocks, int bytes) {
+  if (cuda::runs_on_cpu()) return bytes;
+  constexpr Index reserved = 1024;  // of each block, for the runtime
+  constexpr Index for_others = 8192;
+  cudaFuncAttributes attributes = {};
+  CUDA_CHECK(cudaFuncGetAttributes(&attributes, kernel));
+  const Index most = cuda::pieces(blocks, cuda::multiprocessors());
+  const Index all = cuda::shared_memory_per_block() + reserved - for_others;
+  const Index share = all / most - reserved - static_cast<Index>(attributes.sharedSizeBytes);
+  constexpr Index unit = 128;
+  return static_cast<int>(std::max<Index>(bytes, share / unit * unit));
+}
+
+/// Lets a kernel use all the dynamic shared memory that a block can have.
+template <typename... Parameters>
+void allow_shared_memory(void (*kernel)(Parameters...)) {
+  cudaFuncAttributes attributes = {};
+  CUDA_CHECK(cudaFuncGetAttributes(&attributes, kernel));
+  const Index all =
+      cuda::shared_memory_per_block() - static_cast<Index>(attributes.sharedSizeBytes);
+  CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                  static_cast<int>(all)));
+}
+//! [spread_blocks]
 
 /// A launch but for its arguments.
 struct LaunchShape {

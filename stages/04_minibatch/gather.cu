@@ -78,49 +78,64 @@ __device__ T as(double value) {
   return static_cast<T>(value);
 }
 
-constexpr int host_blocks = 2;
-constexpr int host_threads = 1024;
-constexpr int rows_under_way = 8;  ///< of a warp
+constexpr int host_blocks = 8;
+constexpr int host_threads = 256;   ///< few enough to fit beside blocks of the step
+constexpr int rows_under_way = 16;  ///< of a warp, at most
+
+/// Copies `count` rows, each `distance` behind the one before, with all lanes of a warp. What a
+/// lane loads becomes one vector, or two, so that the stores of a warp are coalesced, too.
+template <int count, int length, typename Stored, typename T>
+__device__ void copy_rows(const Stored* __restrict__ data, Index features,
+                          const std::uint32_t* __restrict__ order, Index distance,
+                          T* __restrict__ batch) {
+  using From = Vector<Stored, length>;
+  using To = Vector<T, (length < Vector<T>::length ? length : Vector<T>::length)>;
+  for (Index feature = threadIdx.x % 32 * length; feature < features; feature += 32 * length) {
+    From loaded[count];
+#pragma unroll
+    for (int i = 0; i < count; ++i) {
+      const Index sample = order[i * distance];
+      loaded[i] = *reinterpret_cast<const From*>(data + sample * features + feature);
+    }
+#pragma unroll
+    for (int i = 0; i < count; ++i) {
+      T* const to = batch + i * distance * features + feature;
+#pragma unroll
+      for (int j = 0; j < length; j += To::length) {
+        To converted;
+#pragma unroll
+        for (int l = 0; l < To::length; ++l) converted.values[l] = as<T>(loaded[i].values[j + l]);
+        *reinterpret_cast<To*>(to + j) = converted;
+      }
+    }
+  }
+}
 
 //! [gather_from_host]
-/// A warp copies a few rows at a time, and requests all of them before it converts the first. What
-/// a lane loads becomes one vector, or two, so that the stores of a warp are coalesced, too.
+/// A warp takes as many rows at a time as there are, in powers of two: it requests all of them
+/// before it converts the first. A branch for each row would make the compiler request one by one.
 template <int length, typename Stored, typename T>
 __global__ void __launch_bounds__(host_threads)
     gather_from_host_kernel(const Stored* __restrict__ data,
                             const std::int32_t* __restrict__ labels, Index features,
                             const std::uint32_t* __restrict__ order, Index rows,
                             T* __restrict__ batch, std::int32_t* __restrict__ batch_labels) {
-  using From = Vector<Stored, length>;
-  using To = Vector<T, (length < Vector<T>::length ? length : Vector<T>::length)>;
   const Index thread = cuda::index_x();
   const Index threads = static_cast<Index>(gridDim.x) * blockDim.x;
   for (Index row = thread; row < rows; row += threads) batch_labels[row] = labels[order[row]];
 
   const Index warps = threads / 32;
-  for (Index first = thread / 32; first < rows; first += warps * rows_under_way) {
-    for (Index feature = thread % 32 * length; feature < features; feature += 32 * length) {
-      From loaded[rows_under_way];
-#pragma unroll
-      for (int i = 0; i < rows_under_way; ++i) {  // past the last row, that once more
-        const Index row = first + i * warps < rows ? first + i * warps : rows - 1;
-        loaded[i] = *reinterpret_cast<const From*>(data + order[row] * features + feature);
-      }
-#pragma unroll
-      for (int i = 0; i < rows_under_way; ++i) {
-        const Index row = first + i * warps;
-        if (row >= rows) break;
-        T* const to = batch + row * features + feature;
-#pragma unroll
-        for (int j = 0; j < length; j += To::length) {
-          To converted;
-#pragma unroll
-          for (int l = 0; l < To::length; ++l) converted.values[l] = as<T>(loaded[i].values[j + l]);
-          *reinterpret_cast<To*>(to + j) = converted;
-        }
-      }
+  Index row = thread / 32;
+  const auto copy = [&]<int count>() {
+    for (; row + (count - 1) * warps < rows; row += count * warps) {
+      copy_rows<count, length>(data, features, order + row, warps, batch + row * features);
     }
-  }
+  };
+  copy.template operator()<rows_under_way>();
+  copy.template operator()<rows_under_way / 2>();
+  copy.template operator()<rows_under_way / 4>();
+  copy.template operator()<rows_under_way / 8>();
+  copy.template operator()<1>();
 }
 //! [gather_from_host]
 

@@ -6,8 +6,9 @@
 /// loss between them, and each waits for the one before. But all of them need only a few rows at a
 /// time: once a block has these, it can go all the way to the loss and back.
 ///
-///     outputs     a thread takes some of the inputs, and adds up its products for several rows at
-///                 once; the threads' sums are added up by shuffles and through shared memory
+///     outputs     a team of warps takes some of the rows, a thread some of the inputs: it adds up
+///                 its products for several rows at once, and the threads' sums are added up by
+///                 shuffles and through shared memory
 ///     loss        a few lanes a row (row_loss.cuh)
 ///     way back    a thread takes the same inputs: their gradients, row by row, and the sums over
 ///                 the rows of the gradients of their weights, which stay in registers
@@ -36,7 +37,7 @@ namespace stagewise::minibatch {
 namespace {
 
 constexpr int threads = 256;
-constexpr int warps = threads / 32;
+constexpr int all_warps = threads / 32;
 constexpr int max_outputs = 32;
 constexpr int lanes_a_row = 8;  ///< for the loss
 
@@ -75,6 +76,24 @@ class NextInputs {
   T values_[at_once] = {};
 };
 
+/// The warps of a block, in teams: each takes other rows, and its threads share the inputs. The
+/// fewer threads share them, the fewer sums have to be added up; but each must have some, and each
+/// team some rows.
+struct Teams {
+  int count = 1;          ///< of teams
+  int warps = all_warps;  ///< of a team
+
+  __device__ Teams(int in, int groups) {
+    while (warps > 1 && 2 * count <= groups && warps * 32 * 4 > in) {
+      count *= 2;
+      warps /= 2;
+    }
+  }
+  __device__ int threads() const { return warps * 32; }
+  __device__ int number() const { return static_cast<int>(threadIdx.x) / threads(); }
+  __device__ int member() const { return static_cast<int>(threadIdx.x) % threads(); }
+};
+
 //! [outputs]
 /// Computes the outputs of the rows. All threads of the block call it.
 template <int most, typename T>
@@ -86,16 +105,19 @@ __device__ void find_outputs(const OutputLayerProblem<T>& p, const BlockRows& ro
   const auto in = static_cast<int>(layer.in);
   const auto thread = static_cast<int>(threadIdx.x);
   const int own = room * most;  // sums of a warp
+  const Teams teams(in, (rows.count + at_once - 1) / at_once);
+  const int first = teams.number() * at_once;
   NextInputs<at_once, T> next(layer.input, rows, in);
-  next.fetch(0, thread);
-  for (int group = 0; group < rows.count; group += at_once) {
+  next.fetch(first, teams.member());
+  for (int group = first; group < rows.count; group += teams.count * at_once) {
     T sums[at_once * most] = {};
 #pragma unroll 1
-    for (int i = thread; i < in; i += threads) {
+    for (int i = teams.member(); i < in; i += teams.threads()) {
       T x[at_once];
       next.take(x);
-      const bool stays = i + threads < in;
-      next.fetch(stays ? group : group + at_once, stays ? i + threads : thread);
+      const bool stays = i + teams.threads() < in;
+      next.fetch(stays ? group : group + teams.count * at_once,
+                 stays ? i + teams.threads() : teams.member());
       T weights[most];
       memory.row(i, weights);
 #pragma unroll
@@ -113,9 +135,11 @@ __device__ void find_outputs(const OutputLayerProblem<T>& p, const BlockRows& ro
   }
   __syncthreads();
   for (int place = thread; place < rows.count * most; place += threads) {
+    const int team = place / most / at_once % teams.count;
     T sum = 0;
-#pragma unroll
-    for (int warp = 0; warp < warps; ++warp) sum += memory.sums[warp * own + place];
+    for (int warp = 0; warp < teams.warps; ++warp) {
+      sum += memory.sums[(team * teams.warps + warp) * own + place];
+    }
     const int j = place % most;
     if (layer.bias != nullptr && j < layer.out) sum += layer.bias[j];
     memory.outputs[place] = activate(p.loss.activation, sum);
@@ -243,17 +267,18 @@ Index launch(cudaStream_t stream, const OutputLayerProblem<T>& p, BlockPartial* 
   const Index rows = cuda::pieces(layer.rows, most_blocks * times);
   const Index blocks = std::min(most_blocks, cuda::pieces(layer.rows, rows));
   const Index room = cuda::pieces(rows, Memory::rows_at_once) * Memory::rows_at_once;
-  static const bool has_shared_memory = [] {  // more than the 48 KiB that every kernel can have
-    const auto all = static_cast<int>(cuda::shared_memory_per_block() - for_partials);
-    CUDA_CHECK(cudaFuncSetAttribute(output_layer_kernel<most, T>,
-                                    cudaFuncAttributeMaxDynamicSharedMemorySize, all));
+  constexpr auto* kernel = output_layer_kernel<most, T>;
+  static const bool has_shared_memory = [] {
+    shared_memory::allow_shared_memory(kernel);
     return true;
   }();
   static_cast<void>(has_shared_memory);
+  const int spread = shared_memory::bytes_to_spread(
+      kernel, blocks, static_cast<int>(Memory::bytes(layer.in, room)));
   shared_memory::launch<shared_memory::Start::early>(
-      "output_layer", output_layer_kernel<most, T>,
+      "output_layer", kernel,
       shared_memory::LaunchShape{dim3(static_cast<unsigned>(blocks)), dim3(threads),
-                                 Memory::bytes(layer.in, room)},
+                                 static_cast<std::size_t>(spread)},
       stream, p, static_cast<int>(rows), static_cast<int>(room), partials);
   return blocks;
 }

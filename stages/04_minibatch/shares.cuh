@@ -32,6 +32,7 @@ template <int threads, typename T>
 __device__ void add_up_shares(const SharesProblem<T>& p, int block, int blocks) {
   if (p.shares == nullptr) return;
   constexpr int warps = threads / 32;
+  constexpr int in_flight = 128 / warps;  // loads: usually, all of a warp's shares
   __shared__ T sums[warps][32];
   const int lane = static_cast<int>(threadIdx.x) % 32;
   const int warp = static_cast<int>(threadIdx.x) / 32;
@@ -41,11 +42,16 @@ __device__ void add_up_shares(const SharesProblem<T>& p, int block, int blocks) 
   for (Index first = Index{32} * block; first < places; first += Index{32} * blocks) {
     const Index place = first + lane;
     T sum = 0;
-    if (place < places) {
-#pragma unroll 16  // so many loads are in flight together: usually all
-      for (Index share = warp; share < p.count; share += warps) {
-        sum += p.shares[share * length + place];
+    for (Index next = warp; next < p.count; next += in_flight * warps) {
+      T values[in_flight];
+#pragma unroll
+      for (int i = 0; i < in_flight; ++i) {
+        const Index share = next + i * warps;
+        const bool is_there = share < p.count && place < places;
+        values[i] = is_there ? p.shares[share * length + place] : T{0};
       }
+#pragma unroll
+      for (int i = 0; i < in_flight; ++i) sum += values[i];
     }
     sums[warp][lane] = sum;
     __syncthreads();

@@ -25,29 +25,30 @@ namespace stagewise::shared_memory {
 namespace {
 
 template <int... numbers>
-constexpr FittedTile<double> tile(double rate) {
-  return fitted_tile<MmaDouble, double, numbers...>(rate);
+constexpr FittedTile<double> tile(double rate, double rate_of_numbers) {
+  return fitted_tile<MmaDouble, double, numbers...>(rate, rate_of_numbers);
 }
 
 //! [tilings_for_tensor_cores]
-/// From large to small, each with its rate. Those with about 6,000 elements suit products like that
-/// of 800 x 1000, and the last ones results with few rows or columns.
+/// From large to small, each with its rate for vectors, and that for single numbers. Those with
+/// about 6,000 elements suit products like that of 800 x 1000, and the last ones results with few
+/// rows or columns.
 constexpr auto tilings = std::to_array<FittedTile<double>>({
     //   BM, BN, BK, WM, WN, slices, stages, blocks
-    tile<128, 128, 16, 64, 32, 1, 3, 1>(133),
-    tile<128, 96, 16, 64, 24, 1, 3, 1>(132),
-    tile<96, 96, 16, 48, 24, 1, 3, 1>(139),
-    tile<96, 72, 16, 48, 24, 2, 3, 1>(132),
-    tile<64, 128, 16, 32, 32, 1, 4, 1>(133),
-    tile<64, 104, 16, 16, 104, 2, 4, 1>(128),
-    tile<96, 64, 16, 48, 32, 1, 3, 2>(122),
-    tile<64, 80, 16, 16, 80, 2, 4, 1>(140),
-    tile<64, 64, 16, 32, 32, 1, 3, 3>(118),
-    tile<32, 64, 16, 32, 32, 2, 5, 3>(128),
-    tile<32, 64, 32, 32, 32, 4, 4, 1>(130),
-    tile<32, 32, 32, 32, 32, 4, 4, 3>(86),
-    tile<64, 16, 32, 32, 16, 4, 5, 2>(85),
-    tile<16, 16, 64, 16, 16, 8, 5, 2>(140),
+    tile<128, 128, 16, 64, 32, 1, 3, 1>(130, 102),
+    tile<96, 96, 16, 48, 24, 1, 3, 1>(135, 107),
+    tile<96, 72, 16, 48, 24, 2, 3, 1>(130, 99),
+    tile<64, 128, 16, 32, 32, 1, 4, 1>(137, 118),
+    tile<64, 104, 16, 16, 104, 2, 4, 1>(135, 101),
+    tile<96, 64, 16, 48, 32, 1, 3, 2>(114, 110),
+    tile<64, 80, 16, 16, 80, 2, 4, 1>(150, 99),
+    tile<64, 64, 16, 32, 32, 1, 3, 3>(123, 91),
+    tile<32, 64, 16, 32, 32, 2, 5, 3>(150, 73),
+    tile<32, 64, 32, 32, 32, 4, 4, 1>(130, 83),
+    tile<32, 32, 32, 32, 32, 4, 4, 3>(121, 90),
+    tile<32, 32, 16, 16, 16, 1, 2, 6>(71, 60),
+    tile<64, 16, 32, 32, 16, 4, 5, 2>(116, 85),
+    tile<16, 16, 64, 16, 16, 8, 5, 2>(140, 110),
 });
 //! [tilings_for_tensor_cores]
 

@@ -22,27 +22,28 @@ namespace stagewise::shared_memory {
 namespace {
 
 template <int... numbers>
-constexpr FittedTile<float> tile(double rate) {
-  return fitted_tile<FmaThreads, float, numbers...>(rate);
+constexpr FittedTile<float> tile(double rate, double rate_of_numbers) {
+  return fitted_tile<FmaThreads, float, numbers...>(rate, rate_of_numbers);
 }
 
 //! [fitted_tilings]
-/// From large to small, each with its rate.
+/// From large to small, each with its rate for vectors, and that for single numbers.
 constexpr auto tilings = std::to_array<FittedTile<float>>({
     //   BM, BN, BK, WM, WN, slices, stages, blocks
-    tile<128, 256, 8, 64, 64, 1, 5, 1>(113),
-    tile<128, 128, 8, 32, 64, 1, 4, 1>(119),
-    tile<128, 128, 16, 32, 64, 1, 4, 1>(107),
-    tile<128, 80, 16, 64, 40, 2, 4, 1>(85),
-    tile<96, 96, 16, 48, 48, 2, 3, 1>(82),
-    tile<80, 80, 32, 80, 40, 4, 3, 1>(102),
-    tile<64, 80, 32, 64, 40, 4, 3, 1>(83),
-    tile<64, 64, 16, 32, 32, 1, 4, 3>(93),
-    tile<64, 40, 32, 64, 40, 4, 3, 2>(70),
-    tile<32, 64, 32, 32, 32, 4, 4, 2>(83),
-    tile<32, 32, 32, 32, 32, 4, 4, 2>(87),
-    tile<64, 16, 32, 32, 16, 4, 5, 2>(74),
-    tile<16, 16, 64, 16, 16, 8, 4, 2>(140),
+    tile<128, 256, 8, 64, 64, 1, 5, 1>(114, 75),
+    tile<128, 128, 8, 32, 64, 1, 4, 1>(110, 87),
+    tile<128, 64, 16, 64, 32, 1, 3, 2>(101, 76),
+    tile<64, 128, 16, 32, 64, 1, 3, 2>(99, 76),
+    tile<96, 96, 16, 48, 48, 2, 3, 1>(93, 76),
+    tile<80, 80, 32, 80, 40, 4, 3, 1>(92, 80),
+    tile<64, 80, 32, 64, 40, 4, 3, 1>(91, 79),
+    tile<96, 64, 16, 48, 32, 1, 3, 2>(98, 76),
+    tile<64, 64, 16, 32, 32, 1, 4, 3>(95, 77),
+    tile<32, 64, 32, 32, 32, 4, 4, 2>(100, 72),
+    tile<32, 64, 16, 32, 32, 1, 2, 6>(75, 55),
+    tile<32, 32, 32, 32, 32, 4, 4, 2>(91, 65),
+    tile<64, 16, 32, 32, 16, 4, 5, 2>(80, 49),
+    tile<16, 16, 64, 16, 16, 8, 4, 2>(61, 45),
 });
 //! [fitted_tilings]
 

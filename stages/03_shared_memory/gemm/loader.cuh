@@ -19,6 +19,7 @@
 
 #include <cuda_runtime.h>
 
+#include "03_shared_memory/gemm/tile_plan.hpp"
 #include "03_shared_memory/vector.cuh"
 #include "network/problems.hpp"
 
@@ -179,8 +180,7 @@ void with_strided_matrices(const GemmProblem<T>& p, const Multiply& multiply) {
   const auto k = static_cast<int>(p.k);
   const bool a_along = p.op_a == Transpose::no;
   const bool b_along = p.op_b == Transpose::yes;
-  const bool have_vectors =
-      is_aligned(p.a, a_along ? p.k : p.m) && is_aligned(p.b, b_along ? p.k : p.n);
+  const bool have_vectors = copies_vectors(p);
   const auto with = [&]<bool along_a, bool along_b, int length>() {
     multiply(StridedMatrix<T, along_a, length>{p.a, m, k},
              StridedMatrix<T, along_b, length>{p.b, n, k});

@@ -76,8 +76,7 @@ class Pipeline {
   /// end, zeros are copied.
   ///
   /// Copies come at least three at a time: before one that does not follow another, the compiler
-  /// inserts three instructions that do nothing. Their numbers are constants in the source already:
-  /// where the compiler left a loop over them, pointers were in local memory.
+  /// inserts three instructions that do nothing.
   template <int of, int which>
   __device__ __forceinline__ void copy() {
     constexpr int copies = CopiesA::count + CopiesB::count;
@@ -85,13 +84,12 @@ class Pipeline {
     constexpr int group = (which * groups + of - 1) / of;  // the first that is not before its turn
     if constexpr (group < groups && group * of / groups == which) {
       constexpr int first = group * copies / groups;
-      constexpr int count = (group + 1) * copies / groups - first;
-      for_each_number<count>([&]<int number>() {
-        constexpr int i = first + number;
-        if constexpr (i < CopiesA::count) {
-          copies_a_.template copy<i>(buffer_a(filled_), matrix_a_, steps_);
+      constexpr int last = (group + 1) * copies / groups;
+      for_numbers<first, last>([&](int i) {
+        if (i < CopiesA::count) {
+          copies_a_.copy(buffer_a(filled_), matrix_a_, i, steps_);
         } else {
-          copies_b_.template copy<i - CopiesA::count>(buffer_b(filled_), matrix_b_, steps_);
+          copies_b_.copy(buffer_b(filled_), matrix_b_, i - CopiesA::count, steps_);
         }
       });
     }
@@ -131,11 +129,23 @@ class Pipeline {
     return shared_ + Tiling::stages * TileA::elements + stage * TileB::elements;
   }
 
+  /// Calls work(i) for some numbers of copies. The compiler must know them, or it puts the copies'
+  /// pointers into local memory. It does not always unroll the loop for doubles; for floats it
+  /// does, and needs fewer registers than for a list of calls.
+  template <int first, int last, typename Work>
+  static __device__ __forceinline__ void for_numbers(const Work& work) {
+    if constexpr (sizeof(T) == sizeof(double)) {
+      for_each_number<last - first>([&]<int number>() { work(first + number); });
+    } else {
+#pragma unroll
+      for (int i = first; i < last; ++i) work(i);
+    }
+  }
+
   /// Requests all copies of a k tile, and moves on to the next.
   template <typename Copies, typename Matrix>
   static __device__ void copy_all(Copies& copies, T* buffer, const Matrix& matrix, int steps) {
-    for_each_number<Copies::count>(
-        [&]<int i>() { copies.template copy<i>(buffer, matrix, steps); });
+    for_numbers<0, Copies::count>([&](int i) { copies.copy(buffer, matrix, i, steps); });
     copies.advance(matrix);
   }
 

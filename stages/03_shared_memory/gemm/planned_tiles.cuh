@@ -76,9 +76,9 @@ void multiply_with(cudaStream_t stream, const GemmProblem<T>& p, int parts, Work
 }
 
 /// What plan_tiles() has to know of a tiling.
-/// @param rate see FittedTile, whose `run` stays null.
+/// @param rate,rate_of_numbers see FittedTile, whose `run` stays null.
 template <typename T, typename Tiling>
-constexpr FittedTile<T> describe_tile(double rate) {
+constexpr FittedTile<T> describe_tile(double rate, double rate_of_numbers) {
   constexpr int size = sizeof(T);
   constexpr int padding = 2 * 32;  // bytes of a step, in the layout that takes more
   constexpr int pipeline =
@@ -93,15 +93,16 @@ constexpr FittedTile<T> describe_tile(double rate) {
           Tiling::BM * Tiling::BN / Tiling::threads,
           std::max(pipeline, sums),
           rate,
+          rate_of_numbers,
           nullptr};
 }
 
 /// An entry of a table of tiles: the numbers of a SlicedTiling, in its order.
-/// @param rate see FittedTile.
+/// @param rate,rate_of_numbers see FittedTile; 0 for the same.
 template <template <typename, typename, typename> class Multiplier, typename T, int... numbers>
-constexpr FittedTile<T> fitted_tile(double rate) {
+constexpr FittedTile<T> fitted_tile(double rate, double rate_of_numbers = 0) {
   using Tiling = SlicedTiling<numbers...>;
-  FittedTile<T> tile = describe_tile<T, Tiling>(rate);
+  FittedTile<T> tile = describe_tile<T, Tiling>(rate, rate_of_numbers > 0 ? rate_of_numbers : rate);
   tile.run = multiply_with<Multiplier, T, Tiling>;
   return tile;
 }

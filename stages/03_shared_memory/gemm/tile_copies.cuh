@@ -30,10 +30,11 @@ class TileCopies {
   static constexpr int lines = Matrix::along ? extent : BK;
   static constexpr int pieces = neighbours / length;  ///< of a line
 
-  /// Eight single floats are a sector of memory, and eight vectors all banks of shared memory. More
-  /// if there are too few lines for all threads, or if lines would remain that are too few.
+  /// Eight single floats are a sector of memory, and eight vectors or sixteen doubles all banks of
+  /// shared memory. More if there are too few lines for all threads, or if lines would remain that
+  /// are too few.
   static constexpr int threads_before_line() {
-    int most = 8;
+    int most = length == 1 && sizeof(T) == 8 && pieces >= 32 ? 16 : 8;
     while (most * 2 <= threads / lines) most *= 2;
     while (most < 32 && lines % (threads / most) != 0) most *= 2;
     while (most / 2 >= pieces) most /= 2;
@@ -59,10 +60,9 @@ class TileCopies {
   }
 
   /// Requests copy number `i` of the k tile, from the `steps` steps that there are.
-  template <int i>
-  __device__ __forceinline__ void copy(T* buffer, const Matrix& /*matrix*/, int steps) {
-    constexpr int l = i / thread_pieces;
-    constexpr int piece = i % thread_pieces;
+  __device__ __forceinline__ void copy(T* buffer, const Matrix& /*matrix*/, int i, int steps) {
+    const int l = i / thread_pieces;
+    const int piece = i % thread_pieces;
     if (!is_mine(l, piece)) return;
     const int lines_left = Matrix::along ? places_ : steps;
     const int neighbours_left = Matrix::along ? steps : places_;
@@ -85,28 +85,10 @@ class TileCopies {
            ((piece + 1) * chunk <= pieces || neighbour(piece) < neighbours);
   }
 
-  /// This thread's lines. Those whose pieces are stored at the same time, in the 128 bytes of all
-  /// banks, are places whose vectors are permuted so differently that no two share a bank.
-  static constexpr int stored_together =
-      Tile::bytes_of_banks / (chunk * length * static_cast<int>(sizeof(T)));
-  static constexpr int in_banks = Tile::places_in_banks;
-  static constexpr int permuted = Tile::swizzled_places;
-  static constexpr int distances =
-      std::max(stored_together / in_banks, 1);  ///< between permutations
-  static constexpr bool are_permuted = Tile::keeps_rows && distances > 1 &&
-                                       permuted % (distances * in_banks) == 0;
+  /// This thread's lines, and where its pieces of a line begin.
   static __device__ int line(int l) {
-    const int number = static_cast<int>(threadIdx.x / chunk);
-    if constexpr (are_permuted && at_once % permuted == 0) {
-      constexpr int apart = permuted / distances;
-      return number % in_banks + number / in_banks % distances * apart +
-             number / stored_together % (apart / in_banks) * in_banks +
-             number / permuted * permuted + l * at_once;
-    }
-    return number + l * at_once;
+    return static_cast<int>(threadIdx.x / chunk) + l * at_once;
   }
-
-  /// Where its pieces of a line begin.
   static __device__ int neighbour(int piece) {
     return (static_cast<int>(threadIdx.x % chunk) + piece * chunk) * length;
   }

@@ -8,6 +8,7 @@
 
 #include <cuda_runtime.h>
 
+#include "03_shared_memory/vector.cuh"
 #include "03_shared_memory/workspace.hpp"
 #include "network/problems.hpp"
 
@@ -20,11 +21,12 @@ struct FittedTile {
   int BN;
   int BK;
   int slices;
-  int stages;   ///< k tiles of a factor in shared memory
-  int blocks;   ///< that have room on a multiprocessor
-  int results;  ///< that a thread stores
-  int bytes;    ///< of shared memory that a block needs
-  double rate;  ///< multiply-adds of a multiprocessor per cycle, for the estimate
+  int stages;              ///< k tiles of a factor in shared memory
+  int blocks;              ///< that have room on a multiprocessor
+  int results;             ///< that a thread stores
+  int bytes;               ///< of shared memory that a block needs
+  double rate;             ///< multiply-adds of a multiprocessor per cycle, for the estimate
+  double rate_of_numbers;  ///< likewise, where factors are copied number by number
 
   /// Enqueues a product, m and n at least 1.
   /// @param parts how many blocks share a tile, at most max_parts().
@@ -43,9 +45,17 @@ struct TilePlan {
 template <typename T>
 int max_parts(const FittedTile<T>& tile, Index m, Index n, Index k);
 
-/// The best number of parts for a tile, m and n at least 1. The plan's `tile` is 0.
+/// Whether a product's factors are copied in vectors, since both consist of them.
 template <typename T>
-TilePlan plan_tile(const FittedTile<T>& tile, Index m, Index n, Index k);
+bool copies_vectors(const GemmProblem<T>& p) {
+  return is_aligned(p.a, p.op_a == Transpose::no ? p.k : p.m) &&
+         is_aligned(p.b, p.op_b == Transpose::yes ? p.k : p.n);
+}
+
+/// The best number of parts for a tile, m and n at least 1. The plan's `tile` is 0.
+/// @param vectors whether the factors are copied in vectors.
+template <typename T>
+TilePlan plan_tile(const FittedTile<T>& tile, Index m, Index n, Index k, bool vectors = true);
 
 /// C = alpha op(A) op(B) + beta C, m and n at least 1, with the tile of the table that is planned.
 template <typename T>
@@ -53,7 +63,9 @@ void gemm_planned_tiles(cudaStream_t stream, const GemmProblem<T>& problem,
                         std::span<const FittedTile<T>> table, Workspace& workspace);
 
 /// The best plan with a tile of the table for which the current GPU has the shared memory.
+/// @param vectors as above.
 template <typename T>
-TilePlan plan_tiles(std::span<const FittedTile<T>> table, Index m, Index n, Index k);
+TilePlan plan_tiles(std::span<const FittedTile<T>> table, Index m, Index n, Index k,
+                    bool vectors = true);
 
 }  // namespace stagewise::shared_memory

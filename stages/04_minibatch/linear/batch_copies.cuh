@@ -66,8 +66,7 @@ class TileCopies<T, minibatch::BatchRows<T, length_>, extent, BK, threads>
   }
 
   /// Requests copy number `i` of the k tile, from the `steps` steps that there are.
-  template <int i>
-  __device__ __forceinline__ void copy(T* buffer, const Matrix& /*rows*/, int steps) {
+  __device__ __forceinline__ void copy(T* buffer, const Matrix& /*rows*/, int i, int steps) {
     if (!Places::is_mine(i)) return;
     T* const to = buffer + Places::Tile::index(Places::place(i), Places::step(i));
     copy_async<Places::length * sizeof(T)>(to, from_[i], Places::step(i) < steps);
@@ -105,8 +104,7 @@ class TileCopies<T, minibatch::BatchColumns<T, length_>, extent, BK, threads>
   }
 
   /// Requests copy number `i` of the k tile, from the `steps` steps that there are.
-  template <int i>
-  __device__ __forceinline__ void copy(T* buffer, const Matrix& columns, int steps) {
+  __device__ __forceinline__ void copy(T* buffer, const Matrix& columns, int i, int steps) {
     if (!Places::is_mine(i)) return;
     T* const to = buffer + Places::Tile::index(Places::place(i), Places::step(i));
     copy_async<Places::length * sizeof(T)>(to, columns.at(place_[i], sample_[i]),

@@ -63,8 +63,8 @@ void launch_layer(cudaStream_t stream, Index m, Index n, Index k, const MatrixA&
   constexpr int bytes = shared_memory::MultipliedTile<T, LayerTiles<T>::template Multiplier, Tiling,
                                                       MatrixA, MatrixB>::bytes();
   constexpr auto* kernel = layer_kernel<T, Tiling, MatrixA, MatrixB, Epilogue, Besides>;
-  static const bool is_allowed = [] {  // more than the 48 KiB that any kernel may use
-    CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
+  static const bool is_allowed = [] {
+    shared_memory::allow_shared_memory(kernel);
     return true;
   }();
   static_cast<void>(is_allowed);
@@ -73,21 +73,13 @@ void launch_layer(cudaStream_t stream, Index m, Index n, Index k, const MatrixA&
                                        static_cast<int>(k_tiles % parts)};
   const dim3 blocks(static_cast<unsigned>(shared_memory::tile_count<Tiling>(m, n)),
                     static_cast<unsigned>(parts));
-  const shared_memory::LaunchShape shape = {blocks, dim3(Tiling::threads), bytes};
-  const auto launch = [&]<shared_memory::Start start>() {
-    shared_memory::launch<start>(
-        "layer", kernel, shape, stream, static_cast<int>(m), static_cast<int>(n),
-        static_cast<int>(k), a, b, a_is_there, epilogue, besides,
-        shared_memory::SharedTiles<T>{row, workspace.partials<T>(), workspace.counters()});
-  };
-  // Blocks that are there early get what room the kernel before leaves, and the others crowd where
-  // it ends first: three on one multiprocessor, one on another, where all could have two.
-  const Index most = cuda::pieces(Index{blocks.x} * blocks.y, cuda::multiprocessors());
-  if (most >= Tiling::blocks) {
-    launch.template operator()<shared_memory::Start::early>();
-  } else {
-    launch.template operator()<shared_memory::Start::in_order>();
-  }
+  const int spread = shared_memory::bytes_to_spread(kernel, Index{blocks.x} * blocks.y, bytes);
+  shared_memory::launch<shared_memory::Start::early>(
+      "layer", kernel,
+      shared_memory::LaunchShape{blocks, dim3(Tiling::threads), static_cast<std::size_t>(spread)},
+      stream, static_cast<int>(m), static_cast<int>(n), static_cast<int>(k), a, b, a_is_there,
+      epilogue, besides,
+      shared_memory::SharedTiles<T>{row, workspace.partials<T>(), workspace.counters()});
 }
 
 //! [multiply_layer]
