@@ -128,7 +128,8 @@ def busiest_pipe(counters):
 
 def name_of(kernel):
     """A kernel's own name, without namespace, arguments and parameters."""
-    own = re.sub(r"<.*|\(.*", "", kernel.replace("(anonymous namespace)::", ""))
+    named = re.sub(r"\(anonymous namespace\)::|<unnamed>::", "", kernel)
+    own = re.sub(r"<.*|\(.*", "", named)
     return own.split("::")[-1].split()[-1]
 
 

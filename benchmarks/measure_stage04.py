@@ -79,7 +79,9 @@ def training(bench):
         words = options_of(case)
         before = rate_of(bench.train(*words, number=3, epochs=3))
         launches = rate_of(bench.train(*words))
-        ours = rate_of(bench.train(*words, "--persistent", "auto"))
+        has_one_layer = "," not in str(words[words.index("--hidden") + 1])
+        ours = (rate_of(bench.train(*words, "--persistent", "auto")) if has_one_layer
+                else launches)
         batch = int(words[words.index("--batch-size") + 1])
         rates = peer.get(case, {})
         rows.append([name_of(case), rate(before), rate(launches), rate(ours),

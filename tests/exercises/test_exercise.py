@@ -2,6 +2,7 @@
 """./run.sh exercise as a learner uses it, on an exercise that is quickly checked."""
 
 import os
+import shutil
 import subprocess
 import tempfile
 import unittest
@@ -48,6 +49,12 @@ class ExerciseTest(unittest.TestCase):
         self.assertEqual(self.run_it("solution", "5"), (EXERCISE / "solution.cu").read_text())
         self.file.write_text(self.file.read_text() + "// changed\n")
         self.assertRegex(self.run_it("exercise"), r"05_coalescing +repair   changed ")
+
+    @unittest.skipIf(shutil.which("nvidia-smi"), "there is a GPU")
+    def test_without_a_gpu_none_is_used(self):
+        self.run_it("exercise", "coalescing")
+        self.assertRegex(self.run_it("exercise", "coalescing", "--on-gpu", code=2),
+                         "there is no nv(cc|idia-smi) here; --on-gpu needs ")
 
     def test_an_edit_that_does_not_compile(self):
         self.run_it("exercise", "coalescing")

@@ -11,6 +11,7 @@
 /// once what would be the same for all elements:
 ///
 ///     void with_element(work) const;  // calls work(element), with such an operator()
+///     static constexpr bool reads;    // whether that usually reads memory
 ///
 /// It is the place to do more with a sum while it is still in a register.
 #pragma once
@@ -23,6 +24,8 @@ namespace stagewise::shared_memory {
 /// alpha sum + beta C. With beta = 0, C is not read.
 template <typename T>
 struct AlphaBeta {
+  static constexpr bool reads = false;  // C is rarely added to
+
   T* out;
   int n;
   T alpha;

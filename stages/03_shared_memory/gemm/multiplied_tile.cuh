@@ -134,7 +134,7 @@ class MultipliedTile {
 
   /// How many such groups a thread works on at a time: from memory, a few, so that their loads are
   /// in flight together; from registers, whose numbers must be constants, all.
-  static constexpr int in_memory = std::min(groups_of_sums, std::max(1, 8 / together));
+  static constexpr int in_memory = std::min(groups_of_sums, std::max(1, 16 / together));
   static constexpr int direct = Tiling::slices == 1 ? groups_of_sums : in_memory;
 
   /// The groups that this slice finishes: from its first to before that of the next.
@@ -219,9 +219,10 @@ class MultipliedTile {
   };
 
   //! [deliver]
-  /// Results are computed for some groups before the first of them is stored, and without a branch
-  /// for each: so what the epilogue reads is in flight together. At the edges of C, it reads for
-  /// places that are inside.
+  /// If the epilogue reads, results are computed for some groups before the first of them is
+  /// stored, and without a branch for each: so what it reads is in flight together. At the edges of
+  /// C, it reads for places that are inside. If it does not, each group is stored at once, which
+  /// leaves the compiler the choice of its sums' registers.
   template <int at_once, typename Sums, typename Epilogue>
   __device__ __forceinline__ void deliver(const Sums& from, const Epilogue& epilogue, int m,
                                           int n) {
@@ -229,17 +230,21 @@ class MultipliedTile {
       for_own_groups<at_once>([&]<int groups>(int first, int last) {
         T sums[groups * together];
         from.template get<groups>(sums, first, last);
+        constexpr int before_store = Epilogue::reads ? groups : 1;
 #pragma unroll
-        for (int j = 0; j < groups * together; ++j) {
-          const int row = row_of(number(first, last, j));
-          const int column = column_of(number(first, last, j));
-          sums[j] = element(row < m ? row : m - 1, column < n ? column : n - 1, sums[j]);
-        }
+        for (int begin = 0; begin < groups; begin += before_store) {
 #pragma unroll
-        for (int group = 0; group < groups; ++group) {
-          if (first + group > last) continue;
-          const int i = (first + group) * together;
-          store(epilogue, row_of(i), column_of(i), m, n, sums + group * together);
+          for (int j = begin * together; j < (begin + before_store) * together; ++j) {
+            const int row = row_of(number(first, last, j));
+            const int column = column_of(number(first, last, j));
+            sums[j] = element(row < m ? row : m - 1, column < n ? column : n - 1, sums[j]);
+          }
+#pragma unroll
+          for (int group = begin; group < begin + before_store; ++group) {
+            if (first + group > last) continue;
+            const int i = (first + group) * together;
+            store(epilogue, row_of(i), column_of(i), m, n, sums + group * together);
+          }
         }
       });
     });

@@ -18,6 +18,8 @@ using shared_memory::is_aligned;
 /// activation(sum + bias).
 template <typename T>
 struct BiasActivation {
+  static constexpr bool reads = true;
+
   T* out;
   int n;
   const T* bias;  ///< null: none
@@ -50,6 +52,8 @@ struct BiasActivation {
 /// The sum, taken through the activation that made `y`, the layer's input.
 template <typename T>
 struct ThroughActivation {
+  static constexpr bool reads = true;
+
   T* out;
   int n;
   const T* y;
@@ -84,6 +88,8 @@ struct ThroughActivation {
 /// update what they are the gradients of.
 template <typename T>
 struct UpdateEpilogue {
+  static constexpr bool reads = true;
+
   GradientTarget<T> weight;
   GradientTarget<T> bias;
   int in;
