@@ -177,11 +177,15 @@ class DeviceArray {
       : DeviceArray(values.size(), name) {
     cudaMemcpy(data_, values.data(), size_ * sizeof(T), cudaMemcpyHostToDevice);
   }
-  ~DeviceArray() { cudaFree(data_); }
+  ~DeviceArray() {
+    cudaFree(data_);
+  }
   DeviceArray(const DeviceArray&) = delete;
   DeviceArray& operator=(const DeviceArray&) = delete;
 
-  T* data() { return data_; }
+  T* data() {
+    return data_;
+  }
 
   /// Waits for the GPU.
   std::vector<T> values() const {
@@ -346,7 +350,8 @@ inline void count(const std::function<void()>& work,
 #endif
 }
 
-/// How many kernels have been launched so far. On a GPU, which does not say so, more at each call.
+/// How many kernels have been launched so far. On a GPU, which does not tell, one more at each
+/// call.
 inline std::uint64_t launches() {
 #ifdef EXERCISE_ON_GPU
   static std::uint64_t calls = 0;

@@ -167,8 +167,8 @@ def compile_command(exercise, answer, program, on_gpu):
     options = ["-std=gnu++20", f"-I{HERE}", f'-DEXERCISE_FILE="{answer}"']
     source = exercise.file("check")
     if on_gpu:
-        return ["nvcc", "-arch=native", "-lineinfo", "-Xcompiler", f"-idirafter,{CUDA_ON_CPU}/include", "-DEXERCISE_CUDA", "-DEXERCISE_ON_GPU",
-                "-std=c++20", *options[1:], source, "-o", program]
+        return ["nvcc", "-arch=native", "-lineinfo", "-std=c++20", "-DEXERCISE_CUDA", "-DEXERCISE_ON_GPU",
+                "-Xcompiler", f"-idirafter,{CUDA_ON_CPU}/include", *options[1:], source, "-o", program]
     if exercise.kind == "cuda":
         return [CUDA_ON_CPU / "compile.sh", "--observed", RUNTIME, source, program, "-DEXERCISE_CUDA", *options]
     if exercise.kind == "mpi":
@@ -209,7 +209,7 @@ def complaint_of(answer, done):
     findings = [line for line in done.stderr.splitlines()
                 if re.match(r"CUDA on the CPU: |==\d+==ERROR: AddressSanitizer|.*: runtime error: ", line)]
     failures = [line[6:] for line in done.stdout.splitlines() if line.startswith("fail  ")]
-    if sanitizer := re.search(rf"^=+ ((?:Error: )?(?:{SANITIZER}).*)\n(?:.* in ([^ ]+\.cu:\d+))?", done.stdout,
+    if sanitizer := re.search(rf"^=+ ((?:(?:Error|Warning): )?(?:{SANITIZER}).*)\n(?:.* in ([^ ]+\.cu:\d+))?", done.stdout,
                               re.MULTILINE):
         place = f" ({sanitizer.group(2)})" if sanitizer.group(2) else ""
         findings = [f"compute-sanitizer: {sanitizer.group(1)}{place}"]
@@ -349,9 +349,9 @@ def command_exercise(arguments):
         print_text(exercise, workplace)
         return 0
     if arguments.on_gpu:
-        prepare_gpu()
         if exercise.kind != "cuda":
-            raise Unusable(f"{exercise.name} has nothing for a GPU to do; leave --on-gpu away")
+            raise Unusable(f"{exercise.name} has nothing for a GPU to do; leave out --on-gpu")
+        prepare_gpu()
     else:
         prepare({exercise.kind})
     checked = digest(file)

@@ -223,7 +223,7 @@ std::vector<Row> rows_of_tiles(const GemmProblem<T>& problem,
     row.name = std::to_string(tiles[i].BM) + "x" + std::to_string(tiles[i].BN);
     row.idea = row.plan = plan_text(tiles[i], parts);
     row.picked = i == plan.tile && shared_memory::pick_gemm(problem).name == rung.name;
-    row.skipped = tiles[i].bytes > cuda::shared_memory_per_block()
+    row.skipped = !shared_memory::fits_block(tiles[i])
                       ? "it takes more shared memory than this GPU gives a block"
                       : "";
     rows.push_back(row);

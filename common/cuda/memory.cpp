@@ -75,7 +75,7 @@ void* PinnedMemory::allocate(std::size_t bytes, CodeLine asker) {
   if (status == cudaErrorMemoryAllocation) {
     cudaGetLastError();
     throw Error("the host has too little memory that can be pinned: " + size_text(bytes) +
-                " more are needed; a smaller --batch-size needs less");
+                " more are needed");
   }
   check(status, "cudaMallocHost", __FILE__, __LINE__);
   return pointer;

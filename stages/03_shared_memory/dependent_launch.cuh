@@ -64,9 +64,9 @@ int compiled_for(void (*kernel)(Parameters...)) {
 /// How much dynamic shared memory, at least `bytes`, a block has to ask for so that all
 /// multiprocessors get the same number of blocks, or nearly, even if they start early.
 ///
-/// Blocks that are there early get what room the kernel before leaves, and the others crowd where
-/// it ends first: three on one multiprocessor and one on another, where all could have two. If each
-/// asks for half of the memory, no more than two fit. A little is left for kernels of other
+/// Blocks that are there early get whatever room the kernel before leaves, and the others crowd
+/// where it ends first: three on one multiprocessor and one on another, where all could have two.
+/// If each asks for half of the memory, no more than two fit. A little is left for kernels of other
 /// streams.
 template <typename... Parameters>
 int bytes_to_spread(void (*kernel)(Parameters...), Index blocks, int bytes) {

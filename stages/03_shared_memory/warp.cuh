@@ -8,7 +8,7 @@ namespace stagewise::shared_memory {
 
 constexpr unsigned all_lanes = 0xffffffff;
 
-/// The lanes of this one's group, where each `lanes` neighbours are one.
+/// The lanes of this one's group, where every `lanes` neighbours form one.
 template <int lanes>
 __device__ unsigned lanes_of_group() {
   static_assert(lanes > 0 && 32 % lanes == 0);

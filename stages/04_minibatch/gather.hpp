@@ -35,7 +35,7 @@ void gather(cudaStream_t stream, const T* data, const std::int32_t* labels, Inde
 
 /// The same from data in pinned host memory, as a data set has them: bytes, which are divided by
 /// 255, or doubles. The labels are on the device.
-/// @param rows 0 is allowed.
+/// @param rows may be 0.
 template <typename Stored, typename T>
 void gather_from_host(cudaStream_t stream, const Stored* data, const std::int32_t* labels,
                       Index features, const std::uint32_t* order, Index rows, T* batch,

@@ -17,7 +17,8 @@ namespace {
 constexpr Index max_recorded_steps = 32;
 constexpr Index max_recorded_samples = 16'384;
 
-/// If batches are streamed: so many that nearly all of them arrive during the step before.
+/// If batches are streamed, at least so many steps are recorded together: then nearly all batches
+/// arrive during the step before.
 constexpr Index min_streamed_steps = 8;
 
 /// A program that takes many steps at a time gets so many first: while the device is busy with
@@ -78,6 +79,7 @@ template <typename T>
 RecordedStep<T>::~RecordedStep() {
   if (executor_->has_failed()) {  // the device waits for what will not come
     for (auto& [key, recording] : recordings_) recording.abandon();
+    static_cast<void>(host_data_.release());  // it would wait, too
     return;
   }
   cudaStreamSynchronize(stream().get());  // what fails here was reported elsewhere

@@ -90,7 +90,7 @@ class RecordedStep final : public Step {
   }
   std::vector<std::string> notes() const override { return notes_; }
 
-  /// Replaces the samples on the device, since the training set has others now, as many as before.
+  /// Replaces the samples, wherever they are kept: the training set has as many others now.
   void reload();
 
  private:

@@ -284,7 +284,7 @@ TYPED_TEST(GemmLadder, EveryTileComputesWhatStage01Computes) {
   if (rungs_with_tiles<T>().empty()) GTEST_SKIP() << "asynchronous copies are not supported here";
   for (const GemmRung<T>* const rung : rungs_with_tiles<T>()) {
     for (const auto& tile : shared_memory::gemm_tiles<T>(rung->name)) {
-      if (tile.bytes <= cuda::shared_memory_per_block()) check_tile(*rung, tile);
+      if (shared_memory::fits_block(tile)) check_tile(*rung, tile);
       if (this->HasFatalFailure()) return;
     }
   }
@@ -303,7 +303,7 @@ TYPED_TEST(GemmLadder, EveryTileRepeatsItselfBitForBit) {
   CudaArray b(random_values<T>(k * n, 2));
   for (const GemmRung<T>* const rung : rungs_with_tiles<T>()) {
     for (const auto& tile : shared_memory::gemm_tiles<T>(rung->name)) {
-      if (tile.bytes > cuda::shared_memory_per_block()) continue;
+      if (!shared_memory::fits_block(tile)) continue;
       std::vector<T> first;
       for (int i = 0; i < 3; ++i) {
         CudaArray c(poison<T>(m * n));

@@ -7,11 +7,11 @@
 ///     T* row(int row) const;  // where a row's elements go, one after another
 ///     bool vectors;           // whether rows can be written 16 bytes at a time
 ///
-/// Those for multiplied_tile.cuh have, instead of the first or besides, a function that decides
-/// once what would be the same for all elements:
+/// Those for multiplied_tile.cuh have, instead of operator() or in addition to it, a function that
+/// decides once what would be the same for all elements:
 ///
 ///     void with_element(work) const;  // calls work(element), with such an operator()
-///     static constexpr bool reads;    // whether that usually reads memory
+///     static constexpr bool reads;    // whether element usually reads memory
 ///
 /// It is the place to do more with a sum while it is still in a register.
 #pragma once

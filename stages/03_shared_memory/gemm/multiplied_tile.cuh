@@ -11,9 +11,10 @@
 ///     void load(int round, const T* a, const T* b);  // the fragments of a round
 ///     void multiply(int round);
 ///     static constexpr int sums;
-///     static constexpr int neighbours;  // so many sums, from a multiple on, are neighbours in a
-///     row T& sum(int i); int row(int i);                   // where a sum is in the block's tile
-///     int column(int i);
+///     static constexpr int neighbours;  // so many sums, from a multiple on, share a row
+///     T& sum(int i);
+///     static int row(int i);  // where a sum is in the block's tile
+///     static int column(int i);
 ///
 /// Fragments are loaded one round ahead, into one of two sets of registers. Round number `rounds`
 /// is the first of the next k tile.
@@ -69,16 +70,17 @@ class MultipliedTile {
 
   /// Where the blocks that share a tile leave their sums.
   struct Parts {
-    T* partials;        ///< room for the `count` parts of a tile, each as large as the tile
-    unsigned* counter;  ///< 0 before and after; counts the blocks that have left their sums
-    int part;           ///< this block's
+    T* partials;         ///< room for the `count` parts of each tile, as large as the tile
+    unsigned* counters;  ///< for each tile, 0 before and after: blocks that have left their sums
+    int tile;            ///< its number
+    int part;            ///< this block's
     int count;
   };
 
   //! [finish]
-  /// Adds up the sums of the slices, and of the blocks that share the tile: the last of these to
-  /// come here does that, always in the same order. Passes the results to the epilogue, and stores
-  /// them.
+  /// Adds up the sums of the slices, and those of the blocks that share the tile: the last of these
+  /// blocks to get here does the latter, always in the same order. Passes the results to the
+  /// epilogue, and stores them.
   ///
   /// Slices leave their sums in shared memory. Each then finishes a part of the tile in a loop over
   /// a few places at a time. Were it unrolled completely, as it has to be where sums stay in
@@ -88,7 +90,9 @@ class MultipliedTile {
   __device__ void finish(const Epilogue& epilogue, int m, int n, const Parts& parts) {
     if constexpr (Tiling::slices > 1) leave_sums();
     if (parts.count == 1) return deliver<direct>(OwnSums{this}, epilogue, m, n);
-    const PartSums left = {parts.partials, parts.count};
+    const PartSums left = {
+        parts.partials + static_cast<Index>(parts.tile) * parts.count * Tiling::BM * Tiling::BN,
+        parts.count};
     for_own_groups<direct>([&]<int groups>(int first, int last) {
       T sums[groups * together];
       OwnSums{this}.get<groups>(sums, first, last);
@@ -97,7 +101,7 @@ class MultipliedTile {
         left.at(parts.part, number(first, last, j)) = sums[j];
       }
     });
-    if (!is_last_block(parts.counter, static_cast<unsigned>(parts.count))) return;
+    if (!is_last_block(parts.counters + parts.tile, static_cast<unsigned>(parts.count))) return;
     deliver<in_memory>(left, epilogue, m, n);
   }
   //! [finish]
@@ -142,8 +146,8 @@ class MultipliedTile {
     return (slice * groups_of_sums + Tiling::slices - 1) / Tiling::slices;
   }
 
-  /// Calls work.operator()<groups>(first, last) for these groups, so many at a time; last is the
-  /// last of all.
+  /// Calls work.operator()<groups>(first, last) for these groups, `groups` at a time; `last` is the
+  /// last group of this slice.
   template <int groups, typename Work>
   static __device__ __forceinline__ void for_own_groups(const Work& work) {
     if constexpr (groups == groups_of_sums && Tiling::slices == 1) {

@@ -37,9 +37,7 @@ __global__ void __launch_bounds__(Tiling::threads, Tiling::blocks)
   using Work = MultipliedTile<T, Multiplier, Tiling, MatrixA, MatrixB>;
   Work work(reinterpret_cast<T*>(memory), order.place(tile));
   work.multiply(a, b, begin, end < k ? end : k);
-  work.finish(epilogue, m, n,
-              {shared.partials + tile * parts * Tiling::BM * Tiling::BN, shared.counters + tile,
-               part, parts});
+  work.finish(epilogue, m, n, {shared.partials, shared.counters, tile, part, parts});
 }
 //! [planned_tiles]
 

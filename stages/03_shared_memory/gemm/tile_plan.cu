@@ -102,7 +102,7 @@ template <typename T>
 TilePlan plan_tiles(std::span<const FittedTile<T>> table, Index m, Index n, Index k, bool vectors) {
   TilePlan best;
   for (std::size_t i = 0; i < table.size(); ++i) {
-    if (table[i].bytes > cuda::shared_memory_per_block()) continue;
+    if (!fits_block(table[i])) continue;
     TilePlan plan = plan_tile(table[i], m, n, k, vectors);
     plan.tile = i;
     if (plan.cycles < best.cycles) best = plan;

@@ -10,6 +10,7 @@
 
 #include "03_shared_memory/vector.cuh"
 #include "03_shared_memory/workspace.hpp"
+#include "cuda/device.hpp"
 #include "network/problems.hpp"
 
 namespace stagewise::shared_memory {
@@ -44,6 +45,13 @@ struct TilePlan {
 /// workspace.
 template <typename T>
 int max_parts(const FittedTile<T>& tile, Index m, Index n, Index k);
+
+/// Whether the current GPU has the shared memory for a tile, and for what kernels have besides.
+template <typename T>
+bool fits_block(const FittedTile<T>& tile) {
+  constexpr int besides = 6 * 1024;
+  return tile.bytes <= cuda::shared_memory_per_block() - besides;
+}
 
 /// Whether a product's factors are copied in vectors, since both consist of them.
 template <typename T>

@@ -48,9 +48,7 @@ __global__ void __launch_bounds__(Tiling::threads, Tiling::blocks)
         besides.template run<Tiling::threads>(part * static_cast<int>(gridDim.x) + tile,
                                               parts * static_cast<int>(gridDim.x));
       });
-  work.finish(epilogue, m, n,
-              {shared.partials + tile * parts * Tiling::BM * Tiling::BN, shared.counters + tile,
-               part, parts});
+  work.finish(epilogue, m, n, {shared.partials, shared.counters, tile, part, parts});
 }
 //! [layer_kernel]
 
