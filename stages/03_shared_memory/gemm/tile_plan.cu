@@ -12,6 +12,7 @@
 #include <algorithm>
 
 #include "03_shared_memory/gemm/tile_plan.hpp"
+#include "03_shared_memory/vector.cuh"
 #include "cuda/device.hpp"
 #include "cuda/launch.cuh"
 
@@ -71,6 +72,12 @@ double cycles_of(const FittedTile<T>& tile, double rate, Index tiles, Index k_ti
 }  // namespace
 
 template <typename T>
+bool copies_vectors(const GemmProblem<T>& p) {
+  return is_aligned(p.a, p.op_a == Transpose::no ? p.k : p.m) &&
+         is_aligned(p.b, p.op_b == Transpose::yes ? p.k : p.n);
+}
+
+template <typename T>
 int max_parts(const FittedTile<T>& tile, Index m, Index n, Index k) {
   constexpr Index min_k_tiles = 2;  // adding up parts must not take longer than multiplying them
   const Index tiles = cuda::pieces(m, tile.BM) * cuda::pieces(n, tile.BN);
@@ -118,6 +125,8 @@ void gemm_planned_tiles(cudaStream_t stream, const GemmProblem<T>& p,
   table[plan.tile].run(stream, p, plan.parts, workspace);
 }
 
+template bool copies_vectors(const GemmProblem<float>&);
+template bool copies_vectors(const GemmProblem<double>&);
 template int max_parts(const FittedTile<float>&, Index, Index, Index);
 template int max_parts(const FittedTile<double>&, Index, Index, Index);
 template TilePlan plan_tile(const FittedTile<float>&, Index, Index, Index, bool);

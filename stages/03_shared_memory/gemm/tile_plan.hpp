@@ -8,7 +8,6 @@
 
 #include <cuda_runtime.h>
 
-#include "03_shared_memory/vector.cuh"
 #include "03_shared_memory/workspace.hpp"
 #include "cuda/device.hpp"
 #include "network/problems.hpp"
@@ -55,10 +54,7 @@ bool fits_block(const FittedTile<T>& tile) {
 
 /// Whether a product's factors are copied in vectors, since both consist of them.
 template <typename T>
-bool copies_vectors(const GemmProblem<T>& p) {
-  return is_aligned(p.a, p.op_a == Transpose::no ? p.k : p.m) &&
-         is_aligned(p.b, p.op_b == Transpose::yes ? p.k : p.n);
-}
+bool copies_vectors(const GemmProblem<T>& p);
 
 /// The best number of parts for a tile, m and n at least 1. The plan's `tile` is 0.
 /// @param vectors whether the factors are copied in vectors.
