@@ -14,7 +14,8 @@ __device__ T activate(Activation activation, T x) {
   return x;
 }
 
-/// Calls work.operator()<activation>(): chooses once what would be the same for many numbers.
+/// Calls `work` with the activation as its template argument: chooses once what would be the same
+/// for many numbers.
 template <typename Work>
 __device__ void with_activation(Activation activation, const Work& work) {
   switch (activation) {

@@ -11,7 +11,7 @@
 
 namespace stagewise::shared_memory {
 
-/// Calls work.operator()<i>() for i = 0, ..., count - 1.
+/// Calls `work` with the template argument i, for i = 0, ..., count - 1.
 template <int count, typename Work>
 __device__ __forceinline__ void for_each_number(const Work& work) {
   [&]<int... numbers>(std::integer_sequence<int, numbers...>) {
