@@ -29,7 +29,8 @@ class Mnist : public CommandLine {
 
 TEST_F(Mnist, TrainsInLittleMemory) {
   run_well(
-      "stage01_serial train --dataset mnist --hidden 128 --epochs 2 --gemm blas "
+      "stage01_serial train --dataset mnist --hidden 128 --epochs 2 --learning-rate 0.1 --gemm "
+      "blas "
       "--save model.h5 --report report.json");
   const json report = json::parse(text("report.json"));
   EXPECT_GT(report.at("test_accuracy"), 0.95);

@@ -35,12 +35,12 @@ class Tour : public CommandLine {
   }
 
   /// A program that reports a step of two lines, each with these counters.
-  std::string counting(const std::string& name, const std::string& counters) {
+  std::string counting(const std::string& name, const std::string& what) {
     std::ofstream(path(name))
         << "#!/bin/sh\n"
            "while [ $# -gt 0 ]; do [ $1 != --report ] || report=$2; shift; done\n"
            "line='{\"counted_floor_seconds\": 2e-6, \"counters\": {"
-        << counters << "}}'\n"
+        << what << "}}'\n"
         << "echo \"{\\\"timings\\\": [$line, $line]}\" >$report\n";
     fs::permissions(path(name), fs::perms::owner_all);
     return path(name).string();

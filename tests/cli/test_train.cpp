@@ -424,7 +424,7 @@ TEST_F(Train, SaysWhereTheRateIsTooHigh) {
                "learning rate smaller than ") != std::string::npos;
   };
   const std::string few = "--train-limit 1000 ";
-  for (const std::string options :
+  for (const std::string& options :
        {few, few + "--workers 4", few + "--optimizer momentum", few + "--optimizer adam",
         few + "--batch-size 20 --schedule cosine", std::string("--batch-size 1000")}) {
     const std::string output = output_of(options);

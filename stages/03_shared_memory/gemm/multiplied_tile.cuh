@@ -95,7 +95,7 @@ class MultipliedTile {
         parts.count};
     for_own_groups<direct>([&]<int groups>(int first, int last) {
       T sums[groups * together];
-      OwnSums{this}.get<groups>(sums, first, last);
+      OwnSums{this}.template get<groups>(sums, first, last);
 #pragma unroll
       for (int j = 0; j < groups * together; ++j) {
         left.at(parts.part, number(first, last, j)) = sums[j];
