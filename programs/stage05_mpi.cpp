@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <chrono>
 #include <initializer_list>
+#include <iostream>
+#include <memory>
 #include <optional>
 
 #include "04_minibatch/fuse.hpp"
@@ -12,11 +14,13 @@
 #include "app/stage.hpp"
 #include "cuda/device.hpp"
 #include "latency/predictors.hpp"
+#include "mpi/heartbeat.hpp"
 #include "programs/gpu_limits.hpp"
 #include "programs/offers.hpp"
 #include "programs/operation_files.hpp"
 #include "programs/run_ranks.hpp"
 #include "programs/step_options.hpp"
+#include "tensor/counts.hpp"
 #include "tensor/error.hpp"
 
 namespace {
@@ -42,7 +46,7 @@ std::vector<StageOption> options() {
        .only_trains = true,
        .changes_no_number = true},
       {.name = "timeout",
-       .description = "seconds that transport peer waits for the numbers of another rank",
+       .description = "seconds that a rank waits for another that has stopped",
        .choices = {},
        .default_choice = std::to_string(mpi::default_patience.count()),
        .only_trains = true,
@@ -98,9 +102,6 @@ std::string why_idle(const mpi::World& world, const std::string& option, const S
     return "is for --strategy data: with tensor, every rank works on the whole batch, in step with "
            "the others";
   }
-  if (option == "timeout" && values.at("transport") != "peer") {
-    return "is for --transport peer: only there a rank knows how long it waits";
-  }
   if (option == "no-overlap" && workers.average == Average::weights) {
     return "is for --average gradients: weights are exchanged when a step is done";
   }
@@ -108,6 +109,26 @@ std::string why_idle(const mpi::World& world, const std::string& option, const S
     return "is for one process: several exchange gradients in every step";
   }
   return why_idle_in_step(option, values, model, workers, sgd);
+}
+
+/// How long a rank waits for another.
+std::chrono::seconds patience_of(const StageOptions& values) {
+  const auto timeout = values.find("timeout");  // evaluation has none
+  return timeout == values.end() ? mpi::default_patience
+                                 : std::chrono::seconds(std::stoll(timeout->second));
+}
+
+/// Ends all processes when one on this host has stopped.
+std::shared_ptr<mpi::Heartbeat> make_heartbeat(mpi::World& world, std::chrono::seconds patience) {
+  return std::make_shared<mpi::Heartbeat>(world, patience, [&world, patience](int rank) {
+    if (!world.is_first_to_fail()) return;  // another has seen it, too
+    std::cerr
+        << program << ": rank " << rank << " has not run for "
+        << count_of(patience.count(), "second")
+        << ": it has been stopped, or its host is overloaded; --timeout says how long to wait."
+        << std::endl;
+    mpi::World::abort(1);
+  });
 }
 
 // ------------------------------------------------------------------------------ what the stage has
@@ -121,12 +142,9 @@ struct Process {
 
 template <typename T>
 std::unique_ptr<Executor<T>> make_executor(const Process& process, const StageOptions& values) {
-  const auto timeout = values.find("timeout");  // evaluation has none
-  const std::int64_t patience =
-      timeout == values.end() ? mpi::default_patience.count() : std::stoll(timeout->second);
   return std::make_unique<DistributedExecutor<T>>(
       mpi::choose_transport(values.at("transport"), *process.world, process.place()),
-      *process.world, std::chrono::seconds(patience));
+      *process.world, patience_of(values));
 }
 
 template <typename T>
@@ -210,7 +228,9 @@ Stage describe_stage(mpi::World& world, mpi::MpiRanks& ranks, const ProgramHooks
                             mpi::choose_transport(values.at("transport"), world, place());
     return "ranks  " + mpi::describe(world, place()) + (trains ? how : "");
   };
-  stage.prepare = [&ranks, place](const StageOptions& values) {
+  stage.prepare = [&world, &ranks, place, heartbeat = std::shared_ptr<mpi::Heartbeat>()](
+                      const StageOptions& values) mutable {
+    if (world.size() > 1) heartbeat = make_heartbeat(world, patience_of(values));
     ranks.take_data_from(values.at("data-from") == "all" ? mpi::DataFrom::all
                                                          : mpi::DataFrom::root);
     place();

@@ -60,20 +60,25 @@ World::~World() {
 }
 
 void World::share_memory() {
-  const MPI_Aint bytes = local_rank_ == 0 ? sizeof(int) : 0;
+  int count = 0;
+  MPI_CHECK(MPI_Comm_size(local_, &count));
+  local_ranks_.resize(static_cast<std::size_t>(count));
+  MPI_CHECK(MPI_Allgather(&rank_, 1, MPI_INT, local_ranks_.data(), 1, MPI_INT, local_));
+  const std::size_t words = local_rank_ == 0 ? 1 + local_ranks_.size() : 0;
+  const auto bytes = static_cast<MPI_Aint>(words * sizeof(std::uint32_t));
   void* own = nullptr;
   MPI_CHECK(MPI_Win_allocate_shared(bytes, 1, MPI_INFO_NULL, local_, &own, &shared_));
   MPI_Aint size = 0;
   int unit = 0;
   void* of_first = nullptr;
   MPI_CHECK(MPI_Win_shared_query(shared_, 0, &size, &unit, static_cast<void*>(&of_first)));
-  has_failed_ = static_cast<int*>(of_first);
-  if (local_rank_ == 0) *has_failed_ = 0;
+  shared_words_ = static_cast<std::uint32_t*>(of_first);
+  if (local_rank_ == 0) std::fill_n(shared_words_, words, 0U);
   MPI_CHECK(MPI_Barrier(local_));
 }
 
 bool World::is_first_to_fail() const {
-  return std::atomic_ref<int>(*has_failed_).exchange(1) == 0;
+  return std::atomic_ref<std::uint32_t>(*shared_words_).exchange(1) == 0;
 }
 
 void World::abort(int exit_code) {

@@ -36,6 +36,12 @@ class World {
   /// This process's number among those on its host.
   int local_rank() const { return local_rank_; }
 
+  /// The ranks of the processes on this host, by their numbers there.
+  const std::vector<int>& local_ranks() const { return local_ranks_; }
+
+  /// A counter of a process on this host, in memory that these share; see Heartbeat.
+  std::uint32_t& beats(int local_rank) { return shared_words_[1 + local_rank]; }
+
   /// The number of hosts that the processes are on.
   int hosts() const { return hosts_; }
 
@@ -95,8 +101,11 @@ class World {
   int hosts_ = 1;
   MPI_Comm all_ = MPI_COMM_WORLD;
   MPI_Comm local_ = MPI_COMM_NULL;
+  std::vector<int> local_ranks_;
   MPI_Win shared_ = MPI_WIN_NULL;  ///< of the processes on this host
-  int* has_failed_ = nullptr;      ///< in shared_: whether one of them has asked
+
+  /// In shared_: whether one of them has asked is_first_to_fail(), then the counter of each.
+  std::uint32_t* shared_words_ = nullptr;
 };
 
 /// MPI's name for a type of numbers.

@@ -23,8 +23,6 @@ TEST_F(Stage05, RefusesWhatItDoesNotKnow) {
                      "--transport nccl cannot work here: NCCL needs GPUs, and kernels run on the "
                      "CPU here; --transport host works everywhere");
   }
-  expect_job_fails(ranks(2) + "train --timeout 5", 2,
-                   "--timeout is for --transport peer: only there a rank knows how long it waits");
   expect_job_fails(ranks(2) + "train --transport peer --timeout 0", 2, "--timeout: '0' is not ...");
   expect_job_fails(ranks(3) + "train --passes 3", 2,
                    "option '--passes' is unknown; stage05_mpi train --help lists what there is");
@@ -234,32 +232,57 @@ TEST_F(Stage05Killed, EndsWithAnyOfItsRanks) {
   if (is_emulated()) expect_end_of_all(endless + "--transport peer", 1);
 }
 
-/// A rank that is stopped says nothing, and mpirun does not notice. The others wait in a kernel.
-TEST_F(Stage05Killed, PeersSayWhichRankHasStopped) {
+/// A rank that is stopped says nothing, and mpirun does not notice. The others wait in MPI, or in a
+/// kernel, which then notices, too.
+TEST_F(Stage05Killed, OthersSayWhichRankHasStopped) {
   if (!is_emulated()) GTEST_SKIP() << "there may be too few GPUs";
-  Process job(
-      resolve(ranks(3) + "train --train-limit 2000 --test-limit 20 --hidden 8 --batch-size 3 "
-                         "--epochs 1000000 --data-from all --transport peer --timeout 2"),
-      surroundings_);
-  ASSERT_TRUE(wait_until([&] { return job.output().find("\nepoch 1/") != std::string::npos; },
-                         std::chrono::seconds(60)))
-      << job.output();
+  for (const std::string how :
+       {"--transport host", "--transport cuda-aware", "--transport peer", "--strategy tensor"}) {
+    Process job(resolve(ranks(3) +
+                        "train --train-limit 2000 --test-limit 20 --hidden 8 --batch-size 3 "
+                        "--epochs 1000000 --data-from all --timeout 2 " +
+                        how),
+                surroundings_);
+    ASSERT_TRUE(wait_until([&] { return job.output().find("\nepoch 1/") != std::string::npos; },
+                           std::chrono::seconds(60)))
+        << job.output();
+    const std::vector<pid_t> processes = descendants_of(job.id());
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));  // among the steps of an epoch
+    const pid_t victim = find_rank(processes, 1);
+    ASSERT_GT(victim, 0);
+    const auto start = Clock::now();
+    ASSERT_EQ(::kill(victim, SIGSTOP), 0);
+    const Outcome outcome = job.wait();
+    EXPECT_LT(Clock::now() - start, soon + std::chrono::seconds(2)) << how;
+    EXPECT_EQ(outcome.exit_code, 1) << outcome.err;
+    EXPECT_EQ(count(outcome.err,
+                    "stage05_mpi: rank 1 has not run for 2 seconds: it has been stopped, or its "
+                    "host is overloaded; --timeout says how long to wait.\n") +
+                  count(outcome.err,
+                        "stage05_mpi: the numbers of rank 1 have not come within 2 seconds: it has "
+                        "stopped, or is far behind; --timeout says how long to wait.\n"),
+              1)
+        << how << outcome.err;
+    EXPECT_TRUE(wait_until([&] { return !any_runs(processes); }, std::chrono::seconds(5)))
+        << "a process of the job has outlived it";
+  }
+}
+
+/// What is stopped as a whole, as by Ctrl-Z, goes on as a whole.
+TEST_F(Stage05Killed, GoesOnIfAllRanksWereStopped) {
+  if (!is_emulated()) GTEST_SKIP() << "there may be too few GPUs";
+  Process job(resolve(ranks(2) + small_training + "--epochs 1000000 --timeout 1"), surroundings_);
+  const auto epochs = [&] { return count(job.output(), "\nepoch "); };
+  ASSERT_TRUE(wait_until([&] { return epochs() > 2; }, std::chrono::seconds(60))) << job.output();
   const std::vector<pid_t> processes = descendants_of(job.id());
-  std::this_thread::sleep_for(std::chrono::milliseconds(200));  // among the steps of an epoch
-  const pid_t victim = find_rank(processes, 1);
-  ASSERT_GT(victim, 0);
-  const auto start = Clock::now();
-  ASSERT_EQ(::kill(victim, SIGSTOP), 0);
-  const Outcome outcome = job.wait();
-  EXPECT_LT(Clock::now() - start, soon + std::chrono::seconds(2));
-  EXPECT_EQ(outcome.exit_code, 1) << outcome.err;
-  EXPECT_EQ(count(outcome.err,
-                  "stage05_mpi: the numbers of rank 1 have not come within 2 seconds: it has "
-                  "stopped, or is far behind; --timeout says how long to wait.\n"),
-            1)
-      << outcome.err;
-  EXPECT_TRUE(wait_until([&] { return !any_runs(processes); }, std::chrono::seconds(5)))
-      << "a process of the job has outlived it";
+  for (const pid_t process : processes) ::kill(process, SIGSTOP);
+  std::this_thread::sleep_for(std::chrono::seconds(3));
+  for (const pid_t process : processes) ::kill(process, SIGCONT);
+  const auto before = epochs();
+  EXPECT_TRUE(wait_until([&] { return epochs() > before + 2; }, std::chrono::seconds(60)))
+      << job.output();
+  for (const pid_t process : processes) ::kill(process, SIGKILL);
+  EXPECT_EQ(count(job.wait().err, "has not run"), 0);
 }
 
 TEST_F(Stage05Killed, ContinuesFromTheLastEpochItSaved) {

@@ -1,0 +1,62 @@
+#include "mpi/heartbeat.hpp"
+
+#include <atomic>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+namespace stagewise::mpi {
+namespace {
+
+constexpr auto period = std::chrono::milliseconds(100);
+
+/// The counter of a process that is not, or no longer, expected to count.
+constexpr std::uint32_t silent = 0;
+
+std::atomic_ref<std::uint32_t> beats_of(World& world, int local_rank) {
+  return std::atomic_ref<std::uint32_t>(world.beats(local_rank));
+}
+
+}  // namespace
+
+Heartbeat::Heartbeat(World& world, std::chrono::seconds patience,
+                     std::function<void(int rank)> on_silence)
+    : world_(world), thread_([this, patience, on_silence = std::move(on_silence)] {
+        watch(patience, on_silence);
+      }) {}
+
+Heartbeat::~Heartbeat() {
+  {
+    const std::lock_guard lock(mutex_);
+    ends_ = true;
+  }
+  change_.notify_all();
+  thread_.join();
+  beats_of(world_, world_.local_rank()).store(silent);
+}
+
+//! [watch]
+void Heartbeat::watch(std::chrono::seconds patience,
+                      const std::function<void(int rank)>& on_silence) {
+  struct Other {
+    std::uint32_t last = silent;
+    std::int64_t periods = 0;  ///< in which its counter has not changed
+  };
+  std::vector<Other> others(world_.local_ranks().size());
+  std::uint32_t own = silent;
+  std::unique_lock lock(mutex_);
+  while (!change_.wait_for(lock, period, [&] { return ends_; })) {
+    if (++own == silent) ++own;
+    beats_of(world_, world_.local_rank()).store(own);
+    for (std::size_t i = 0; i < others.size(); ++i) {
+      const std::uint32_t beats = beats_of(world_, static_cast<int>(i)).load();
+      Other& other = others[i];
+      other.periods = beats == silent || beats != other.last ? 0 : other.periods + 1;
+      other.last = beats;
+      if (other.periods * period > patience) return on_silence(world_.local_ranks()[i]);
+    }
+  }
+}
+//! [watch]
+
+}  // namespace stagewise::mpi
