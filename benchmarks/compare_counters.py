@@ -79,10 +79,14 @@ def rows_of(ours, theirs):
 def ladder_counters(path):
     """{rung: counters} of a ladder's report."""
     report = json.loads(Path(path).read_text(encoding="utf-8"))
-    counted = {row["name"]: row for table in report["tables"] for row in table["rows"]
-               if "sectors_per_load" in row}
-    return report, {name: (row["sectors_per_load"], row["sectors_per_store"], row["bank_conflicts"])
-                    for name, row in counted.items()}
+    counted = {row["name"]: row["counters"] for table in report["tables"] for row in table["rows"]
+               if "counters" in row}
+    return report, {name: (ratio(row["load_sectors"], row["loads"]), ratio(row["store_sectors"], row["stores"]),
+                           row["bank_conflicts"]) for name, row in counted.items()}
+
+
+def ratio(sectors, requests):
+    return sectors / requests if requests else 0
 
 
 def kernel_name(text):
@@ -105,10 +109,10 @@ def stage_counters(path):
     for kernel, all_of in launches.items():
         largest = max(all_of, key=lambda launch: sum(int(row["sectors"]) for row in launch.values()))
 
-        def ratio(kind, of=largest):
-            row = of.get(kind)
-            return int(row["sectors"]) / int(row["requests"]) if row else 0
-        found[kernel] = (ratio("global loads"), ratio("global stores"),
+        def average(kind, of=largest):
+            row = of.get(kind, {"sectors": 0, "requests": 0})
+            return ratio(int(row["sectors"]), int(row["requests"]))
+        found[kernel] = (average("global loads"), average("global stores"),
                          sum(int(row["conflicts"]) for row in largest.values()))
     return found
 

@@ -40,6 +40,7 @@ Stage describe_stage() {
   stage.summary = "Stage 02: one thread of the GPU per output element.";
   stage.device = cuda::describe_device;
   stage.cuda_on_cpu = cuda::runs_on_cpu();
+  stage.counts_kernels = cuda::counts_kernels();
   stage.limits = gpu_limits;
   stage.options = {{.name = "block-size",
                     .description = "side of the blocks of threads that multiply matrices",

@@ -88,6 +88,7 @@ Stage describe_stage() {
   stage.summary = "Stage 03: tiles in shared memory and parallel reductions.";
   stage.device = cuda::describe_device;
   stage.cuda_on_cpu = cuda::runs_on_cpu();
+  stage.counts_kernels = cuda::counts_kernels();
   stage.limits = gpu_limits;
   stage.options = options();
   stage.why_idle = why_idle;

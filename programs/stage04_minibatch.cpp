@@ -48,6 +48,7 @@ Stage describe_stage() {
   stage.summary = "Stage 04: whole minibatches on the device, fused kernels, recorded steps.";
   stage.device = cuda::describe_device;
   stage.cuda_on_cpu = cuda::runs_on_cpu();
+  stage.counts_kernels = cuda::counts_kernels();
   stage.limits = gpu_limits;
   stage.has_workers = true;
   stage.options = step_options();

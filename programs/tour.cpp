@@ -21,11 +21,9 @@
 #include <string>
 #include <vector>
 
-#include <fcntl.h>
-#include <spawn.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
+#include "app/child.hpp"
 #include "app/program.hpp"
 #include "app/status_line.hpp"
 #include "app/text.hpp"
@@ -78,28 +76,6 @@ struct CountedRow {
   KernelCounters counters;
   double floor_seconds = 0;  ///< 0: no kernels
 };
-
-/// Runs a program to its end, with its standard output written to a new file.
-/// @return its exit code; 128 + N if signal N ended it.
-int run(const std::vector<std::string>& words, const fs::path& output) {
-  std::vector<std::string> copies = words;  // the call takes pointers to non-const strings
-  std::vector<char*> arguments;
-  for (std::string& word : copies) arguments.push_back(word.data());
-  arguments.push_back(nullptr);
-
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_addopen(&actions, 1, output.c_str(), O_WRONLY | O_CREAT | O_EXCL, 0666);
-  pid_t child = 0;
-  const int error =
-      posix_spawnp(&child, arguments[0], &actions, nullptr, arguments.data(), environ);
-  posix_spawn_file_actions_destroy(&actions);
-  if (error != 0) throw Error(words[0] + " cannot be started: " + std::strerror(error));
-  int status = 0;
-  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-}
 
 /// Reads a stage's report by `take`.
 /// @param kind of program that would have written what is missing.
@@ -171,7 +147,7 @@ void run_stage_program(const std::string& program, const std::vector<std::string
   if (name == stage_of_processes) words = launcher;
   words.push_back(program);
   words.insert(words.end(), command.begin(), command.end());
-  const int code = run(words, log);
+  const int code = run_child(words, log);
   if (code != 0) {
     throw Error(name + " ended with exit code " + std::to_string(code) +
                 "; what it printed is above and in " + log.string());

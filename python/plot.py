@@ -74,6 +74,10 @@ def parser() -> argparse.ArgumentParser:
 
     figure = add("scaling", "Rates of several trainings, and their speed-ups over the first.")
     add_files(figure, "reports of train --report")
+
+    figure = add("roofline", "The rates of kernels under the roof that memory and units set.")
+    figure.add_argument("file", metavar="REPORT", type=path_of,
+                        help="of ladder gemm --report, or of train --explain --report")
     return result
 
 

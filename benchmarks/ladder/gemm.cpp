@@ -336,6 +336,9 @@ void declare(CLI::App& command, GemmOptions& options) {
       .add_flag("--tiles", options.tiles,
                 "not the rungs, but the tiles from which the top one, or that of --rung, picks")
       ->disable_flag_override();
+  command.option_defaults()->group("Results");
+  add_value(command, "roofline", "FILE", "draw the rates under the roof of the device: SVG or PNG",
+            "", [&](const std::string& text) { options.roofline = parse_name(text); });
   command.option_defaults()->group("Options");
 }
 

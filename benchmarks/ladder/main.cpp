@@ -23,6 +23,8 @@
 #include "io/file.hpp"
 #include "ladder/all_reduce.hpp"
 #include "ladder/commands.hpp"
+#include "ladder/roofline.hpp"
+#include "programs/gpu_limits.hpp"
 #include "tensor/error.hpp"
 #ifdef STAGEWISE_MPI
 #include "programs/run_ranks.hpp"
@@ -66,8 +68,16 @@ int run_ladder(int argc, char** argv, const Processes& processes) {
 
   const std::vector<std::string> command(argv, argv + argc);
   const auto run_one = [&](const auto& options, const auto& run) {
+    const bool draws = !options.roofline.empty();
     if (!options.report.empty()) check_writable(options.report, "report");
-    return finish(run(options), options, command);
+    if (draws) check_roofline(options.roofline);
+    Results results = run(options);
+    if (draws || !options.report.empty()) {
+      results.limits = gpu_limits(options.precision == "double");
+    }
+    const int code = finish(results, options, command);
+    if (draws) draw_roofline(results, options, command);
+    return code;
   };
   const auto run_here = [](const auto& options) { return run(options); };
   const auto body = [&] {

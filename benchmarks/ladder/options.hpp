@@ -25,8 +25,9 @@ struct Options {
   std::string rung = "all";
   std::string precision = "float";
   std::uint64_t seed = 1;
-  Index repetitions;             ///< of the measurement; 0: verify only
-  std::filesystem::path report;  ///< empty: no report
+  Index repetitions;               ///< of the measurement; 0: verify only
+  std::filesystem::path report;    ///< empty: no report
+  std::filesystem::path roofline;  ///< the figure, of ladders that offer it; empty: none
 };
 
 /// Declares `--name N`, a size of the problem.

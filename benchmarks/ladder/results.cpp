@@ -7,12 +7,14 @@
 #include "cuda/device.hpp"
 #include "io/file.hpp"
 #include "io/report.hpp"
+#include "io/report_json.hpp"
 #include "ladder/table.hpp"
+#include "network/floor.hpp"
 
 namespace stagewise::ladder {
 namespace {
 
-nlohmann::ordered_json to_json(const Row& row, const Table& table) {
+nlohmann::ordered_json to_json(const Row& row, const Table& table, const DeviceLimits& limits) {
   nlohmann::ordered_json json = {{"name", row.name}};
   if (!row.file.empty()) json["file"] = row.file;
   if (!row.idea.empty()) json["idea"] = row.idea;
@@ -33,25 +35,25 @@ nlohmann::ordered_json to_json(const Row& row, const Table& table) {
   if (row.seconds) json["seconds"] = *row.seconds;
   if (row.first_seconds) json["preparing_seconds"] = *row.first_seconds;
   if (row.counters) {
-    json["sectors_per_load"] = row.counters->sectors_per_load();
-    json["sectors_per_store"] = row.counters->sectors_per_store();
-    json["sector_bytes"] = row.counters->asked_bytes();
-    json["bank_conflicts"] = row.counters->bank_conflicts;
+    json["counters"] = stagewise::to_json(*row.counters);
+    json["counted_floor_seconds"] = counted_floor_of(*row.counters, row.operations, limits).seconds;
   }
   const std::optional<double> share = share_of_reference(row, table);
   if (share) json["fraction_of_reference"] = *share;
   return json;
 }
 
-nlohmann::ordered_json to_json(const Table& table) {
+nlohmann::ordered_json to_json(const Table& table, const DeviceLimits& limits) {
   nlohmann::ordered_json json = {{"heading", table.heading}};
   json["rows"] = nlohmann::ordered_json::array();
-  for (const Row& row : table.rows) json["rows"].push_back(to_json(row, table));
-  if (table.reference) json["reference"] = to_json(*table.reference, table);
+  for (const Row& row : table.rows) json["rows"].push_back(to_json(row, table, limits));
+  if (table.reference) json["reference"] = to_json(*table.reference, table, limits);
   return json;
 }
 
-void write_report(const Results& results, const Options& options,
+}  // namespace
+
+void write_report(const std::filesystem::path& path, const Results& results, const Options& options,
                   const std::vector<std::string>& command) {
   nlohmann::ordered_json json = {{"stage", "ladder"},
                                  {"device", cuda::describe_device()},
@@ -63,14 +65,15 @@ void write_report(const Results& results, const Options& options,
   json["seed"] = options.seed;
   json["repetitions"] = options.repetitions;
   json["tables"] = nlohmann::ordered_json::array();
-  for (const Table& table : results.tables) json["tables"].push_back(to_json(table));
+  for (const Table& table : results.tables) {
+    json["tables"].push_back(to_json(table, results.limits));
+  }
+  json["limits"] = stagewise::to_json(results.limits);
   json["peak_memory_bytes"] = peak_memory_bytes();
   const std::string text =
       json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
-  write_file(options.report, std::as_bytes(std::span(text)), "report");
+  write_file(path, std::as_bytes(std::span(text)), "report");
 }
-
-}  // namespace
 
 std::vector<Row> all_rows(const Table& table) {
   std::vector<Row> rows = table.rows;
@@ -97,7 +100,7 @@ bool is_right(const std::vector<Table>& tables) {
 int finish(const Results& results, const Options& options,
            const std::vector<std::string>& command) {
   print_verdict(std::cout, results.tables);
-  if (!options.report.empty()) write_report(results, options, command);
+  if (!options.report.empty()) write_report(options.report, results, options, command);
   return is_right(results.tables) ? 0 : 1;
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "ladder/options.hpp"
+#include "tensor/device_limits.hpp"
 #include "tensor/kernel_counters.hpp"
 #include "tensor/shape.hpp"
 
@@ -65,9 +66,15 @@ struct Results {
   std::string ladder;              ///< the subcommand
   nlohmann::ordered_json problem;  ///< its sizes and factors, by name
   std::vector<Table> tables;
+  DeviceLimits limits = {};  ///< of what the kernels run on, or would; for the report
 };
 
-/// Prints the verdict, and writes the report as JSON if requested.
+/// Writes the report as JSON.
+/// @throws Error naming the file and the reason if it cannot be written.
+void write_report(const std::filesystem::path& path, const Results& results, const Options& options,
+                  const std::vector<std::string>& command);
+
+/// Prints the verdict, and writes the report if requested.
 /// @param command the command line as given.
 /// @return the exit code: 1 if a kernel is wrong, else 0.
 /// @throws Error naming the report's file and the reason if it cannot be written.

@@ -1,5 +1,9 @@
 #include <algorithm>
+#include <cstdint>
 #include <iostream>
+#include <map>
+#include <memory>
+#include <numeric>
 #include <set>
 #include <sstream>
 #include <utility>
@@ -8,6 +12,9 @@
 #include "app/commands.hpp"
 #include "app/help.hpp"
 #include "app/text.hpp"
+#include "app/training_network.hpp"
+#include "app/training_start.hpp"
+#include "data/dataset.hpp"
 #include "network/cost.hpp"
 #include "network/print.hpp"
 #include "tensor/counts.hpp"
@@ -34,6 +41,54 @@ Program program_of(const Stage& stage, const Model& model, const RunOptions& opt
   }
   return in.rewritten(build_training(model, options.training.sgd, options.workers).step,
                       options.stage, rows);
+}
+
+/// Made-up samples, one for each row of a batch.
+Dataset made_up(const ModelOptions& model, Index rows) {
+  std::vector<std::int32_t> labels;
+  for (Index i = 0; i < rows; ++i) labels.push_back(static_cast<std::int32_t>(i % model.classes));
+  std::vector<std::uint8_t> numbers;
+  for (Index i = 0; i < rows * model.sample.elements(); ++i) {
+    numbers.push_back(static_cast<std::uint8_t>(i % 251));
+  }
+  if (model.sample.rank() > 1) {
+    return {model.sample, model.classes, std::move(numbers), std::move(labels)};
+  }
+  return {model.sample, model.classes, std::vector<double>(numbers.begin(), numbers.end()),
+          std::move(labels)};
+}
+
+/// What each line of a training step does, by its name. The step is executed, on made-up samples.
+template <typename T>
+std::map<std::string, KernelCounters> counters_of(const Stage& stage, RunOptions options) {
+  options.model = with_data(options.model);
+  const Index rows = options.training.batch_size;
+  options.training.sgd.schedule.steps = options.training.epochs;
+  const Dataset samples = made_up(options.model, rows);
+  std::vector<std::uint32_t> order(static_cast<std::size_t>(rows));
+  std::iota(order.begin(), order.end(), 0U);
+
+  Network<T> network = make_network<T>(stage, options, build_model(options.model));
+  std::string note;
+  const Starts starts = starting_parameters(network.model, options, {}, note);
+  const StepSetup<T> setup = {
+      .network = network, .training_set = samples, .workers = options.workers, .max_rows = rows};
+  const std::unique_ptr<Step> step = make_step<T>(stage, {.setup = setup,
+                                                          .model = options.model,
+                                                          .sgd = options.training.sgd,
+                                                          .options = options.stage,
+                                                          .starts = starts,
+                                                          .timings = true});
+  network.load(rows);
+  network.executor->enable_timings();
+  step->begin_epoch(order);
+  step->run(0, rows);
+  step->totals();
+  std::map<std::string, KernelCounters> counters;
+  for (const Timing& timing : network.executor->timings()) {
+    counters[timing.operation] = timing.counters;
+  }
+  return counters;
 }
 
 /// "1.6 M".
@@ -98,6 +153,10 @@ class ProgramTable {
          build_training(model, options.training.sgd, options.workers).step.lines) {
       before_.insert(name_of(line.operation));
     }
+    // Alone, a process of several would wait for the others.
+    if (!stage.counts_kernels || stage.ranks != nullptr) return;
+    counters_ =
+        is_double_ ? counters_of<double>(stage, options) : counters_of<float>(stage, options);
   }
 
   std::string text() const {
@@ -118,6 +177,8 @@ class ProgramTable {
                  with_prefix(cost.bytes), with_prefix(cost.operations), file_of(line))
           << wrapped(operands_text(program_, line.operation, rows));
       if (!line.replaces.empty()) out << members_text(line);
+      const auto counted = counters_.find(line_text(program_, line));
+      if (counted != counters_.end()) out << counters_text(counted->second);
     }
     out << row("", "all", "", with_prefix(all.bytes), with_prefix(all.operations), "");
     const bool has_fused = std::any_of(program_.lines.begin(), program_.lines.end(),
@@ -135,6 +196,22 @@ class ProgramTable {
         columns({{operation, 32}, {change, 11}, {right(bytes, 8), 8}, {right(operations, 8), 10}}) +
         file;
     return text.substr(0, text.find_last_not_of(' ') + 1) + '\n';
+  }
+
+  /// "      = 1 kernel: 2.1 MB asked for, 4.0 sectors a request, 12 bank conflicts".
+  static std::string counters_text(const KernelCounters& counters) {
+    const auto count = [](double number) { return static_cast<std::int64_t>(number); };
+    std::string text = "      = " + count_of(count(counters.launches), "kernel");
+    if (counters.copies > 0) {
+      text += ", " + count_of(count(counters.copies), "copy or fill", "copies or fills");
+    }
+    if (counters.launches == 0) return text + '\n';
+    text += ": " + with_prefix(counters.asked_bytes()) + "B asked for, " +
+            fixed(counters.sectors_per_request(), 1) + " sectors a request";
+    if (counters.bank_conflicts > 0) {
+      text += ", " + count_of(count(counters.bank_conflicts), "bank conflict");
+    }
+    return text + '\n';
   }
 
   std::string file_of(const Line& line) const {
@@ -158,6 +235,7 @@ class ProgramTable {
   bool is_double_;
   Program program_;
   std::set<std::string> before_;  ///< the operations of the step that no stage has changed
+  std::map<std::string, KernelCounters> counters_;  ///< of lines by their names, where counted
 };
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include "app/narrator.hpp"
 #include "app/same_data.hpp"
 #include "app/text.hpp"
+#include "app/training_network.hpp"
 #include "app/training_start.hpp"
 #include "network/initialize.hpp"
 #include "tensor/error.hpp"
@@ -112,38 +113,6 @@ void print_start(const Stage& stage, const RunOptions& options, const Split& dat
   std::cout << std::flush;
 }
 
-/// The network as the stage executes it.
-/// @throws Error if its training does not fit into the device's memory.
-template <typename T>
-Network<T> make_network(const Stage& stage, const RunOptions& options, Model model) {
-  const Index max_rows = options.training.batch_size;
-  const auto rewrite = [&](const Program& program) {
-    return stage.in<T>().rewritten(program, options.stage, max_rows);
-  };
-  Network<T> network(std::move(model), stage.in<T>().make_executor(options.stage), rewrite);
-  if (!stage.in<T>().step_program) {  // before the starts take the host's memory
-    network.executor->expect_room(
-        rewrite(build_training(network.model, options.training.sgd, options.workers).step),
-        max_rows);
-  }
-  return network;
-}
-
-/// The stage's own; else the one that executes the program line by line.
-template <typename T>
-std::unique_ptr<Step> make_step(const Stage& stage, const StepArguments<T>& arguments) {
-  const InPrecision<T>& in = stage.in<T>();
-  if (in.make_step) {
-    if (auto own = in.make_step(arguments)) return own;
-  }
-  TrainingPrograms programs =
-      build_training(arguments.setup.network.model, arguments.sgd, arguments.setup.workers);
-  for (Program* const program : {&programs.step, &programs.mean, &programs.take_over}) {
-    *program = in.rewritten(*program, arguments.options, arguments.setup.max_rows);
-  }
-  return std::make_unique<ProgramStep<T>>(arguments.setup, std::move(programs), arguments.starts);
-}
-
 /// Prints and reports what was measured of the lines.
 void add_timings(const Stage& stage, const RunOptions& options, const std::vector<Timing>& timings,
                  Report& report) {
@@ -151,10 +120,9 @@ void add_timings(const Stage& stage, const RunOptions& options, const std::vecto
   if (timings.empty()) return;
   if (options.timings) print_timings(timings);
   if (!options.explain) return;
-  std::optional<DeviceLimits> limits;
-  if (stage.limits) limits = stage.limits(options.precision == "double");
-  explain(timings, limits, report.timings);
-  std::cout << '\n' << explanation(timings, limits, !stage.cuda_on_cpu);
+  if (stage.limits) report.limits = stage.limits(options.precision == "double");
+  explain(timings, report.limits, report.timings);
+  std::cout << '\n' << explanation(timings, report.limits, !stage.cuda_on_cpu);
 }
 
 template <typename T>

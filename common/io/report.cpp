@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "io/file.hpp"
+#include "io/report_json.hpp"
 
 namespace stagewise {
 namespace {
@@ -35,18 +36,6 @@ Json to_json(const StepReport& step) {
           {"accuracy", step.accuracy},
           {"learning_rate", step.learning_rate},
           {"images_per_second", step.images_per_second}};
-}
-
-Json to_json(const KernelCounters& counters) {
-  return {{"launches", counters.launches},
-          {"copies", counters.copies},
-          {"loads", counters.loads},
-          {"load_sectors", counters.load_sectors},
-          {"stores", counters.stores},
-          {"store_sectors", counters.store_sectors},
-          {"distinct_bytes", counters.distinct_bytes},
-          {"shared_cycles", counters.shared_cycles},
-          {"bank_conflicts", counters.bank_conflicts}};
 }
 
 Json to_json(const TimingReport& timing) {
@@ -119,6 +108,27 @@ Json to_json(const std::vector<Item>& items) {
 
 }  // namespace
 
+nlohmann::ordered_json to_json(const KernelCounters& counters) {
+  return {{"launches", counters.launches},
+          {"copies", counters.copies},
+          {"loads", counters.loads},
+          {"load_sectors", counters.load_sectors},
+          {"stores", counters.stores},
+          {"store_sectors", counters.store_sectors},
+          {"distinct_bytes", counters.distinct_bytes},
+          {"shared_cycles", counters.shared_cycles},
+          {"bank_conflicts", counters.bank_conflicts}};
+}
+
+nlohmann::ordered_json to_json(const DeviceLimits& limits) {
+  return {{"device", limits.device},
+          {"bytes_per_second", limits.bytes_per_second},
+          {"operations_per_second", limits.operations_per_second},
+          {"launch_seconds", limits.launch_seconds},
+          {"cache_bytes_per_second", limits.cache_bytes_per_second},
+          {"shared_cycles_per_second", limits.shared_cycles_per_second}};
+}
+
 std::string command_line(const std::vector<std::string>& words) {
   const std::string usual =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./=,:+";
@@ -175,6 +185,7 @@ void write_report(const std::filesystem::path& path, const Report& report) {
   if (!report.predictions.empty()) json["predictions"] = to_json(report.predictions);
   if (!report.latency.empty()) json["latency"] = to_json(report.latency);
   json["timings"] = to_json(report.timings);
+  if (report.limits) json["limits"] = to_json(*report.limits);
   json["peak_memory_bytes"] = peak_memory_bytes();
 
   // A path on the command line may be any bytes; JSON is UTF-8.

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "io/images/image.hpp"
+#include "tensor/device_limits.hpp"
 #include "tensor/kernel_counters.hpp"
 
 namespace stagewise {
@@ -106,6 +107,7 @@ struct Report {
   std::vector<PredictionReport> predictions;
   std::vector<LatencyReport> latency;
   std::vector<TimingReport> timings;
+  std::optional<DeviceLimits> limits;  ///< that the floors among them rest on
 };
 
 /// Writes the report, with the process's peak memory, as a JSON object.

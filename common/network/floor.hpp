@@ -3,22 +3,12 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 
 #include "network/cost.hpp"
+#include "tensor/device_limits.hpp"
 #include "tensor/kernel_counters.hpp"
 
 namespace stagewise {
-
-/// What a device can do at most. Zero: unknown.
-struct DeviceLimits {
-  std::string device;                   ///< "this GPU"
-  double bytes_per_second = 0;          ///< between its memory and its processors
-  double operations_per_second = 0;     ///< of floating-point arithmetic in the precision at hand
-  double launch_seconds = 0;            ///< of a kernel that does nothing
-  double cache_bytes_per_second = 0;    ///< from the L1 caches of all multiprocessors
-  double shared_cycles_per_second = 0;  ///< of the shared memory of all multiprocessors
-};
 
 /// What keeps a line from being faster: it is memory-bound, compute-bound or launch-bound; of
 /// kernels that are counted also the requests to the L1 cache or to shared memory.

@@ -53,6 +53,10 @@ std::string operands_text(const Program& program, const Operation& operation, In
                   [rows](const Value& value) { return described(value, rows); });
 }
 
+std::string line_text(const Program& program, const Line& line) {
+  return std::string(name_of(line.operation)) + "  " + operands_text(program, line.operation);
+}
+
 std::string replaced_text(const Line& line) {
   std::string text;
   for (std::size_t i = 0; i < line.replaces.size();) {

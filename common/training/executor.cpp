@@ -128,8 +128,7 @@ void Executor<T>::execute(const Program& program, const Batch& batch) {
     }
     const auto [row, is_new] = rows_of_lines_.try_emplace(&line, timings_.size());
     if (is_new) {
-      row->second = row_of(std::string(name_of(line.operation)) + "  " +
-                           operands_text(program, line.operation));
+      row->second = row_of(line_text(program, line));
       timings_[row->second].is_backward = is_backward(program, line.operation);
     }
     measure_into(row->second, [&] { run(line); });

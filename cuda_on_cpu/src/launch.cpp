@@ -94,7 +94,8 @@ cudaError_t check(const LaunchConfiguration& launch, std::size_t allowed, std::s
   if (launch.cooperative) {
     int blocks = 0;
     occupancy(&blocks, nullptr, static_cast<int>(threads), launch.shared);
-    const std::uint64_t limit = std::uint64_t{static_cast<unsigned>(blocks)} * multiprocessors;
+    const auto limit =
+        static_cast<std::uint64_t>(blocks) * static_cast<std::uint64_t>(settings().multiprocessors);
     if (std::uint64_t{grid.x} * grid.y * grid.z > limit) {
       sentence = "a cooperative grid of " + to_text(grid) + " blocks of " +
                  std::to_string(threads) + " threads is too large: at most " +

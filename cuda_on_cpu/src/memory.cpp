@@ -198,7 +198,10 @@ cudaError_t allocate(void** pointer, std::size_t bytes, MemoryKind kind, Place p
     used += bytes;
     ++counters().allocations;
   }
-  if (settings().protect && all.readers == 0) set_protection(allocation, PROT_NONE);
+  if (settings().protect) {
+    watch_faults();  // of this thread, which may be the first to use what it may not
+    if (all.readers == 0) set_protection(allocation, PROT_NONE);
+  }
   *pointer = at(allocation.begin);
   all.allocations[allocation.pages] = allocation;
   if (observer != nullptr) {

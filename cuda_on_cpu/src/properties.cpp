@@ -85,7 +85,7 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
   p.textureAlignment = p.surfaceAlignment = 512;
   p.texturePitchAlignment = 32;
   p.major = 9;
-  p.multiProcessorCount = multiprocessors;
+  p.multiProcessorCount = settings().multiprocessors;
   p.pciBusID = device;
   p.clockRate = p.memoryClockRate = 1000000;
   p.memoryBusWidth = 64;

@@ -58,6 +58,8 @@ Settings read_settings() {
   read.protect = word("STAGEWISE_CPU_PROTECT", {"on", "off"}, 1) == 0;
   read.workers = static_cast<unsigned>(number("STAGEWISE_CPU_WORKERS", 0, 1, 1024));
   read.devices = static_cast<int>(number("STAGEWISE_CPU_DEVICES", 1, 1, 64));
+  read.multiprocessors = static_cast<int>(number(
+      "STAGEWISE_CPU_MULTIPROCESSORS", static_cast<std::uint64_t>(read.multiprocessors), 1, 1024));
   read.device_memory =
       number("STAGEWISE_CPU_DEVICE_MEMORY", read.device_memory, 1, std::uint64_t{1} << 46);
   return read;

@@ -479,17 +479,18 @@ TEST(Mistakes, CopiesBeyondAnAllocation) {
 TEST(MistakesDeathTest, HostCodeThatReadsDeviceMemory) {
   if (thread_sanitizer) GTEST_SKIP() << "a program under ThreadSanitizer cannot fork threads";
   testing::GTEST_FLAG(death_test_style) = "threadsafe";
-  EXPECT_EXIT(
-      {
-        settings().protect = true;
-        float* const data = on_device(std::vector<float>(10));
-        Launch("nothing", {1, 1})([=](auto... a) { nothing(a...); });
-        std::exit(data[3] > 0 ? 3 : 4);
-      },
-      testing::ExitedWithCode(1),
-      "test_runtime_mistakes.cpp:[0-9]+: host code read device memory at 0x[0-9a-f]+, at byte 12 "
-      "of "
-      "the 40 bytes allocated in .*; use cudaMemcpy\\(\\)");
+  for (const bool after_a_launch : {false, true}) {
+    EXPECT_EXIT(
+        {
+          settings().protect = true;
+          float* const data = on_device(std::vector<float>(10));
+          if (after_a_launch) Launch("nothing", {1, 1})([=](auto... a) { nothing(a...); });
+          std::exit(data[3] > 0 ? 3 : 4);
+        },
+        testing::ExitedWithCode(1),
+        "test_runtime_mistakes.cpp:[0-9]+: host code read device memory at 0x[0-9a-f]+, at byte 12 "
+        "of the 40 bytes allocated in .*; use cudaMemcpy\\(\\)");
+  }
 }
 
 TEST(MistakesDeathTest, OtherFaultsOfHostCodeAreLeftAlone) {

@@ -6,7 +6,7 @@ import argparse
 
 from matplotlib.figure import Figure
 
-from stagewise import confusion, curves, mistakes, scaling, theme, weights
+from stagewise import confusion, curves, mistakes, roofline, scaling, theme, weights
 from stagewise.command_line import UsageError
 
 
@@ -29,6 +29,8 @@ def _draw(options: argparse.Namespace, colors: theme.Theme) -> Figure:
         return confusion.draw(options.file, colors)
     if options.figure == "mistakes":
         return mistakes.draw(options.file, colors, options.most)
+    if options.figure == "roofline":
+        return roofline.draw(options.file, colors)
     return scaling.draw(options.files, _labels(options), colors)
 
 

@@ -24,9 +24,12 @@ class CompareCountersTest(unittest.TestCase):
         return done.stdout
 
     def test_a_ladder(self):
-        rows = [{"name": "naive", "sectors_per_load": 2.04, "sectors_per_store": 4, "bank_conflicts": 0},
-                {"name": "uncoalesced", "sectors_per_load": 16.0, "sectors_per_store": 32, "bank_conflicts": 0},
-                {"name": "tile-4", "sectors_per_load": 5, "sectors_per_store": 4, "bank_conflicts": 12},
+        def row(name, load_sectors, store_sectors, conflicts):
+            return {"name": name, "counters": {
+                "loads": 100, "load_sectors": load_sectors, "stores": 10, "store_sectors": store_sectors,
+                "bank_conflicts": conflicts}}
+
+        rows = [row("naive", 204, 40, 0), row("uncoalesced", 1600, 320, 0), row("tile-4", 500, 40, 12),
                 {"name": "skipped", "skipped": "why"}]
         report = {"precision": "float", "tables": [{"rows": rows}]}
         (self.folder / "r.json").write_text(json.dumps(report))

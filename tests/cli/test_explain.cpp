@@ -36,7 +36,9 @@ TEST_F(Explain, HasNoFloorsOnStage01) {
   EXPECT_EQ(output.find("share"), std::string::npos) << "--timings was not asked for:\n" << output;
   const std::vector<std::string> lines = table_in(output);
   EXPECT_TRUE(lines.front().ends_with("FLOP/s      B/s")) << output;
-  const json timings = json::parse(text("report.json")).at("timings");
+  const json report = json::parse(text("report.json"));
+  EXPECT_FALSE(report.contains("limits"));
+  const json& timings = report.at("timings");
   EXPECT_EQ(lines.size(), timings.size() + 2);
   for (const json& row : timings) {
     EXPECT_GT(row.at("bytes"), 0) << row;
@@ -60,6 +62,8 @@ TEST_F(Explain, HasAFloorForEachLineOfAGpu) {
       EXPECT_GT(row.at("floor_seconds"), 0) << row;
       EXPECT_EQ(row.at("bound"), "launch") << "so small is this network: " << row;
     }
+    EXPECT_GT(report.at("limits").at("bytes_per_second"), 1e11) << "a roofline needs it";
+    EXPECT_GT(report.at("limits").at("operations_per_second"), 1e12);
     // Where kernels run on the CPU, the floors are those of a GPU, and times are not shown.
     const bool is_emulated = report.at("cuda_on_cpu");
     EXPECT_EQ(output.find("floors of an NVIDIA H200 (there is no GPU here): 66.9 TFLOP/s, ") !=

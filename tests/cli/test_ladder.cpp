@@ -1,5 +1,6 @@
 // The program that runs ladders.
 
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <sstream>
@@ -188,8 +189,8 @@ TEST_F(Ladders, AgreeWithTheLibraryInDouble) {
 TEST_F(Ladders, EveryOptionIsKnown) {
   const std::set<std::string> of_all = {"m",    "n",           "precision", "seed",
                                         "rung", "repetitions", "report",    "help"};
-  const std::set<std::string> of_products = {"k",           "alpha",  "beta",  "transpose-a",
-                                             "transpose-b", "picked", "tiles", "cublas"};
+  const std::set<std::string> of_products = {
+      "k", "alpha", "beta", "transpose-a", "transpose-b", "picked", "tiles", "cublas", "roofline"};
   for (const std::string ladder : {"gemm", "reduce", "transpose"}) {
     for (const std::string& line : lines_of(run_well(program + ladder + " --help"))) {
       if (!line.starts_with("  --")) continue;
@@ -197,6 +198,21 @@ TEST_F(Ladders, EveryOptionIsKnown) {
       EXPECT_TRUE(of_all.contains(option) || (ladder == "gemm" && of_products.contains(option)))
           << ladder << " --" << option << ": what does it change?";
     }
+  }
+}
+
+/// Drawn by plot; its own test looks at the figure.
+TEST_F(Ladders, ARooflineNeedsTimesOfAGpuOrCounters) {
+  const std::string command = program + "gemm --m 9 --n 10 --k 11 --roofline ";
+  expect_failure(command + "r.pdf", 2, "--roofline r.pdf must end in .svg or .png");
+  expect_failure(command + "''", 2, "--roofline: ...");
+  if (report_of(program + "reduce --n 1").at("cuda_on_cpu")) {
+    expect_failure(
+        command + "r.svg", 1,
+        "--roofline needs the times of a GPU, or counters: without a GPU, use the ladder "
+        "of the preset observed (cmake --preset observed && cmake --build --preset "
+        "observed)");
+    EXPECT_FALSE(std::filesystem::exists(path("r.svg")));
   }
 }
 

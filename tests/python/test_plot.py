@@ -23,7 +23,7 @@ import matplotlib.image
 import numpy as np
 
 import plot
-from stagewise import checkpoint, curves, mistakes, mosaic, scaling, theme
+from stagewise import checkpoint, curves, mistakes, mosaic, roofline, scaling, theme
 from stagewise.checkpoint import Checkpoint
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -310,11 +310,80 @@ class Scaling(Figures):
                          "a.json has no times, since it is not of a training, or of no epoch")
 
 
+LIMITS = {"device": "a GPU", "bytes_per_second": 4e12, "operations_per_second": 60e12,
+          "launch_seconds": 2e-6, "cache_bytes_per_second": 32e12, "shared_cycles_per_second": 2e11}
+
+
+def ladder(*rows: dict, **more: object) -> dict:
+    """A report of a ladder."""
+    return {"stage": "ladder", "cuda_on_cpu": False, "ladder": "gemm", "m": 8, "n": 9, "k": 7,
+            "precision": "float", "limits": LIMITS, **more,
+            "tables": [{"heading": "rung", "rows": [*rows]}]}
+
+
+def rung(name: str, seconds: float, **more: object) -> dict:
+    return {"name": name, "verified": True, "operations": 6e9, "bytes": 3e8, "seconds": seconds,
+            **more}
+
+
+class RooflineFigure(Figures):
+    def test_what_was_measured(self):
+        path = self.put("a.json", ladder(rung("naive", 1e-3), rung("$tile$", 2e-4),
+                                         rung("wrong", 1e-4, verified=False),
+                                         {"name": "other", "skipped": "no tensor cores"}))
+        found = roofline.read(path)
+        self.assertEqual([point.name for point in found.points], ["naive", "$tile$"])
+        self.assertEqual([point.intensity for point in found.points], [20, 20])
+        self.assertAlmostEqual(found.points[1].rate, 3e13)
+        texts = self.texts("roofline", path)
+        for text in ("naive", "$tile$", "memory, 4 TB/s", "peak, 60 TFLOP/s", "FLOP/s, measured",
+                     "gemm 8 x 9 x 7, float: the roof of a GPU"):
+            self.assertIn(text, texts)
+        self.assertNotIn("L1 caches, 32 TB/s", texts)
+
+    def test_the_reference_is_a_point(self):
+        report = ladder(rung("naive", 1e-3))
+        report["tables"][0]["reference"] = rung("cuBLAS", 1e-4)
+        self.assertEqual([point.name for point in roofline.read(self.put("a.json", report)).points],
+                         ["naive", "cuBLAS"])
+
+    def test_what_was_counted(self):
+        asked = {"load_sectors": 9e7, "store_sectors": 1e7}
+        path = self.put("a.json", ladder(rung("naive", 1, counters=asked,
+                                              counted_floor_seconds=1e-4), cuda_on_cpu=True))
+        point = roofline.read(path).points[0]
+        self.assertAlmostEqual(point.intensity, 6e9 / (32 * 1e8))
+        self.assertAlmostEqual(point.rate, 6e13)
+        texts = self.texts("roofline", path)
+        self.assertIn("L1 caches, 32 TB/s", texts)
+        self.assertIn("FLOP/s at most, by the counters", texts)
+
+    def test_lines_of_a_program(self):
+        line = {"operation": "gemm  x, fc1/weight -> fc1/product", "calls": 3, "operations": 6e9,
+                "bytes": 3e8, "forward_seconds": 1e-3, "backward_seconds": 0}
+        path = self.put("a.json", training(limits=LIMITS, timings=[line, {**line, "operations": 0}]))
+        points = roofline.read(path).points
+        self.assertEqual([(point.name, point.rate) for point in points],
+                         [("gemm -> fc1/product", 6e12)])
+        self.texts("roofline", path)
+
+    def test_what_cannot_be_drawn(self):
+        self.assertRegex(self.sentence("roofline", self.put("a.json", training())),
+                         "does not say what its device can do; make the report by a ladder, or by "
+                         "train with --explain")
+        path = self.put("a.json", ladder(rung("naive", 1), cuda_on_cpu=True))
+        self.assertRegex(self.sentence("roofline", path), "the preset observed count")
+        path = self.put("a.json", ladder({"name": "naive", "verified": True, "bytes": 3, "seconds": 1}))
+        self.assertRegex(self.sentence("roofline", path), "kernels move bytes and compute next to")
+        path = self.put("a.json", ladder(rung("naive", 1), limits=LIMITS | {"bytes_per_second": 0}))
+        self.assertRegex(self.sentence("roofline", path), "whose limits are unknown")
+
+
 class Program(Figures):
     def test_wrong_usage(self):
         self.expect_failure(2, "FIGURE is missing; plot --help explains what is needed", "plot")
         self.expect_failure(2, "there is no FIGURE 'pie'; there are curves, weights, filters, "
-                            "confusion, mistakes, scaling", "plot", "pie")
+                            "confusion, mistakes, scaling, roofline", "plot", "pie")
         self.expect_failure(2, "option '--x' is unknown; plot --help lists what there is",
                             "plot", "curves", "a.json", "--x")
         self.expect_failure(2, "--theme is 'pink', but must be light or dark",

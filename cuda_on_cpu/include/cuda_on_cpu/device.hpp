@@ -6,8 +6,6 @@
 
 namespace cuda_on_cpu {
 
-/// Few, and the same on every machine: grids that are sized by them come out the same.
-inline constexpr int multiprocessors = 4;
 inline constexpr int threads_per_multiprocessor = 2048;
 
 /// Whether there is a device of that number.

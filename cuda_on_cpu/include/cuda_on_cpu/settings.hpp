@@ -32,6 +32,9 @@ struct Settings {
   unsigned workers = 0;
   /// STAGEWISE_CPU_DEVICES=N: how many devices there seem to be.
   int devices = 1;
+  /// STAGEWISE_CPU_MULTIPROCESSORS=N: how many each of them has. Few, and the same on every
+  /// machine: grids that are sized by them come out the same.
+  int multiprocessors = 4;
   /// STAGEWISE_CPU_DEVICE_MEMORY=BYTES: the memory of each device.
   std::size_t device_memory = std::size_t{16} << 30;
 };
