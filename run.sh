@@ -198,6 +198,10 @@ while [[ $# -gt 0 ]]; do
       passed_on+=("$@")
       break
       ;;
+    tour:test | tour:try | tour:exercise | tour:hint | tour:solution | tour:grade | tour:plot | tour:convert | \
+      tour:docs | tour:bench | tour:install | tour:clean | tour:help)
+      fail "The command comes first: ./run.sh $1, then its options." 2
+      ;;
     *) fail "Unknown option '$1'; ./run.sh help lists the options." 2 ;;
   esac
   shift

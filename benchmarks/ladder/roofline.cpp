@@ -63,7 +63,7 @@ void draw_roofline(const Results& results, const Options& options,
     write_report(report, results, options, command);
   }
   std::cout << std::flush;
-  const int code = run_child({STAGEWISE_RUN_SH, "--no-install", "plot", "roofline", report.string(),
+  const int code = run_child({STAGEWISE_RUN_SH, "plot", "--no-install", "roofline", report.string(),
                               "--output", options.roofline.string()});
   if (code != 0) throw Error("the roofline was not drawn, for the reason above");
 }

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import pathlib
-from typing import Any
+from typing import Any, Sequence
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 
 from stagewise import mosaic
@@ -31,10 +32,11 @@ def draw(path: pathlib.Path, theme: Theme) -> Figure:
     figure = look.new_figure(theme, side + 1.0, side)
     axes = figure.add_subplot()
     last = len(counts) - 0.5
-    axes.imshow(mosaic.enlarged(_picture(counts, theme)), extent=(-0.5, last, last, -0.5))
+    picture = _picture(counts, theme)
+    axes.imshow(mosaic.enlarged(picture), extent=(-0.5, last, last, -0.5))
     _label(axes, names, theme)
     if len(counts) <= MOST_WITH_NUMBERS:
-        _write_numbers(axes, counts, theme)
+        _write_numbers(axes, counts, picture, theme)
         _write_fractions(axes, report["confusion"], theme)
     look.add_title(figure, theme, f"{report.get('model', '')}: accuracy "
                    f"{np.trace(counts) / max(1, counts.sum()):.4f} of {counts.sum():,} samples")
@@ -82,14 +84,19 @@ def _label(axes: Axes, names: list[str], theme: Theme) -> None:
     axes.tick_params(length=0)
 
 
-def _write_numbers(axes: Axes, counts: np.ndarray, theme: Theme) -> None:
-    largest = max(1, np.where(np.eye(len(counts), dtype=bool), 0, counts).max())
+def _write_numbers(axes: Axes, counts: np.ndarray, picture: np.ndarray, theme: Theme) -> None:
+    """Each in that of the two colours that is further from its cell's."""
     for (row, column), count in np.ndenumerate(counts):
         if count == 0:
             continue
-        is_dark = row == column or count > 0.7 * largest
-        axes.text(column, row, f"{count:,}", ha="center", va="center", fontsize=7,
-                  color=theme.paper if is_dark else theme.ink)
+        cell = _brightness(picture[row, column])
+        color = max(theme.paper, theme.ink, key=lambda one: abs(_brightness(to_rgb(one)) - cell))
+        axes.text(column, row, f"{count:,}", ha="center", va="center", fontsize=7, color=color)
+
+
+def _brightness(color: Sequence[float]) -> float:
+    """Of red, green and blue, from 0 to 1."""
+    return float(np.dot(color, (0.299, 0.587, 0.114)))
 
 
 def _write_fractions(axes: Axes, confusion: dict[str, Any], theme: Theme) -> None:

@@ -19,11 +19,13 @@ except ImportError:
     sys.exit(0)
 
 import h5py
+import matplotlib.colors
+import matplotlib.figure
 import matplotlib.image
 import numpy as np
 
 import plot
-from stagewise import checkpoint, curves, mistakes, mosaic, roofline, scaling, theme
+from stagewise import checkpoint, confusion, curves, mistakes, mosaic, roofline, scaling, theme
 from stagewise.checkpoint import Checkpoint
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -377,6 +379,21 @@ class RooflineFigure(Figures):
         self.assertRegex(self.sentence("roofline", path), "kernels move bytes and compute next to")
         path = self.put("a.json", ladder(rung("naive", 1), limits=LIMITS | {"bytes_per_second": 0}))
         self.assertRegex(self.sentence("roofline", path), "whose limits are unknown")
+
+
+class ConfusionNumbers(Figures):
+    def test_every_number_differs_from_its_cell(self):
+        for look in theme.THEMES.values():
+            counts = np.array([[950, 3, 2], [4, 2, 1], [10, 0, 14]])
+            picture = confusion._picture(counts, look)
+            axes = matplotlib.figure.Figure().add_subplot()
+            confusion._write_numbers(axes, counts, picture, look)
+            self.assertEqual(len(axes.texts), 8)
+            for text in axes.texts:
+                column, row = text.get_position()
+                cell = confusion._brightness(picture[row, column])
+                letters = confusion._brightness(matplotlib.colors.to_rgb(text.get_color()))
+                self.assertGreater(abs(cell - letters), 0.3, f"{look.paper} {row} {column}")
 
 
 class Program(Figures):
