@@ -34,11 +34,18 @@ const std::string program = "stage05_mpi";
 std::vector<StageOption> options() {
   std::vector<StageOption> all = {
       {.name = "strategy",
-       .description = "share out the batch, or the hidden layers",
-       .choices = {"data", "tensor"},
+       .description = "share out the batch, the hidden layers, or both",
+       .choices = {"data", "tensor", "hybrid"},
        .default_choice = "data",
        .only_trains = true,
        .changes_program = true},
+      {.name = "tensor-ranks",
+       .description = "with hybrid: how many processes have a network together",
+       .choices = {},
+       .default_choice = "2",
+       .only_trains = true,
+       .changes_program = true,
+       .largest = 1'000'000},
       {.name = "transport",
        .description = "how sums travel: auto is nccl where every process has a GPU, else host",
        .choices = mpi::transport_names(),
@@ -70,9 +77,19 @@ std::vector<StageOption> options() {
   return all;
 }
 
+bool has_strategy(const StageOptions& values, const std::string& name) {
+  const auto strategy = values.find("strategy");  // evaluation has none
+  return strategy != values.end() && strategy->second == name;
+}
+
 bool is_split(const StageOptions& values) {
-  const auto strategy = values.find("strategy");
-  return strategy != values.end() && strategy->second == "tensor";
+  return has_strategy(values, "tensor") || has_strategy(values, "hybrid");
+}
+
+/// How many of these processes have a network together.
+int tensor_ranks_of(const StageOptions& values, int processes) {
+  if (has_strategy(values, "hybrid")) return std::stoi(values.at("tensor-ranks"));
+  return has_strategy(values, "tensor") ? processes : 1;
 }
 
 /// @throws UsageError for options with which this stage cannot train.
@@ -81,11 +98,17 @@ void check_options(const mpi::World& world, const mpi::Placement& placement,
                    const WorkerOptions& workers) {
   mpi::check_transport(values.at("transport"), placement);
   if (!is_split(values)) return;
-  mpi::check_splittable(model, world.size());
+  const int tensor_ranks = tensor_ranks_of(values, world.size());
+  if (world.size() % tensor_ranks != 0) {
+    throw UsageError("--tensor-ranks " + std::to_string(tensor_ranks) +
+                     " does not divide the number of processes, " + std::to_string(world.size()));
+  }
+  mpi::check_splittable(model, tensor_ranks, values.at("strategy"));
   if (workers.workers > 1 || workers.average == Average::weights) {  // from a checkpoint
     throw UsageError(
-        "--strategy tensor has no workers whose results could be averaged: every rank "
-        "works on the whole batch; --strategy data has");
+        "--strategy " + values.at("strategy") +
+        " has no workers whose results could be averaged: several ranks work on the same samples; "
+        "--strategy data has");
   }
 }
 
@@ -95,12 +118,19 @@ std::string why_idle(const mpi::World& world, const std::string& option, const S
   const auto is_one_of = [&](std::initializer_list<const char*> names) {
     return std::find(names.begin(), names.end(), option) != names.end();
   };
+  if (option == "tensor-ranks" && !has_strategy(values, "hybrid")) {
+    return "is for --strategy hybrid: otherwise, each process has a whole network, or all have one "
+           "together";
+  }
   if (world.size() == 1 && is_one_of({"transport", "timeout", "no-overlap", "data-from"})) {
     return "is for several processes, and there is but one: start them with mpirun -n";
   }
-  if (is_split(values) && is_one_of({"average", "average-every", "no-overlap", "gather"})) {
-    return "is for --strategy data: with tensor, every rank works on the whole batch, in step with "
-           "the others";
+  if (is_split(values) && is_one_of({"average", "average-every", "gather"})) {
+    return "is for --strategy data: with " + values.at("strategy") +
+           ", several ranks work on the same samples, in step with each other";
+  }
+  if (has_strategy(values, "tensor") && option == "no-overlap") {
+    return "is for --strategy data or hybrid: with tensor, there are no gradients to exchange";
   }
   if (option == "no-overlap" && workers.average == Average::weights) {
     return "is for --average gradients: weights are exchanged when a step is done";
@@ -144,14 +174,13 @@ template <typename T>
 std::unique_ptr<Executor<T>> make_executor(const Process& process, const StageOptions& values) {
   return std::make_unique<DistributedExecutor<T>>(
       mpi::choose_transport(values.at("transport"), *process.world, process.place()),
-      *process.world, patience_of(values));
+      *process.world, tensor_ranks_of(values, process.world->size()), patience_of(values));
 }
 
 template <typename T>
 std::unique_ptr<Step> make_step(const Process& process, const StepArguments<T>& arguments) {
   const StageOptions& values = arguments.options;
   mpi::DistributedStepOptions options = {.step = read_step_options(values, arguments.timings),
-                                         .splits_network = is_split(values),
                                          .overlaps = values.at("no-overlap") == "off"};
   options.step.processes = process.place().processes_on_device;
   return std::make_unique<mpi::DistributedStep<T>>(
@@ -159,17 +188,22 @@ std::unique_ptr<Step> make_step(const Process& process, const StepArguments<T>& 
       arguments.sgd, arguments.starts, *process.world, *process.ranks, options);
 }
 
-/// For rank 0 of at least two.
+/// For rank 0 of at least two, with hybrid of at least two networks.
 template <typename T>
 Program step_program(const Process& process, const Model& model, const ModelOptions& described,
                      const Sgd& sgd, const WorkerOptions& workers, const StageOptions& values,
                      Index max_rows) {
-  const Part part = {0, std::max(process.world->size(), 2)};
-  if (is_split(values)) mpi::check_splittable(described, part.count);
-  const StepPrograms programs = is_split(values)
-                                    ? mpi::distribute_tensor(model, sgd, part).step
-                                    : mpi::distribute_data(model, sgd, workers.average, part,
-                                                           values.at("no-overlap") == "off");
+  const bool overlaps = values.at("no-overlap") == "off";
+  const bool is_hybrid = has_strategy(values, "hybrid");
+  const int least = is_hybrid ? 2 * tensor_ranks_of(values, 0) : 2;
+  const int processes = std::max(process.world->size(), least);
+  const int tensor_ranks = tensor_ranks_of(values, processes);
+  const Part samples = {0, processes / tensor_ranks};
+  if (is_split(values)) mpi::check_splittable(described, tensor_ranks, values.at("strategy"));
+  const StepPrograms programs =
+      is_split(values)
+          ? mpi::distribute_tensor(model, sgd, {0, tensor_ranks}, samples, overlaps).step
+          : mpi::distribute_data(model, sgd, workers.average, samples, overlaps);
   return minibatch::fuse<T>(programs.training.step, max_rows, read_fuse_options(values));
 }
 
@@ -224,8 +258,11 @@ Stage describe_stage(mpi::World& world, mpi::MpiRanks& ranks, const ProgramHooks
     return cuda::describe_device();
   };
   stage.describe_ranks = [&world, place](const StageOptions& values, bool trains) {
-    const std::string how = "; strategy " + values.at("strategy") + ", transport " +
-                            mpi::choose_transport(values.at("transport"), world, place());
+    std::string how = "; strategy " + values.at("strategy");
+    if (has_strategy(values, "hybrid")) {
+      how += " with " + count_of(tensor_ranks_of(values, world.size()), "rank") + " to a network";
+    }
+    how += ", transport " + mpi::choose_transport(values.at("transport"), world, place());
     return "ranks  " + mpi::describe(world, place()) + (trains ? how : "");
   };
   stage.prepare = [&world, &ranks, place, heartbeat = std::shared_ptr<mpi::Heartbeat>()](

@@ -79,14 +79,15 @@ std::vector<ParameterValues> start_of(const Model& model, const Training& traini
 Result train_in_parallel(const Training& training, const GradeOptions& options, mpi::World& world,
                          mpi::MpiRanks& ranks, const mpi::Placement& placement) {
   const std::string transport = mpi::choose_transport(options.transport, world, placement);
-  auto owned = std::make_unique<DistributedExecutor<double>>(transport, world);
+  auto owned = std::make_unique<DistributedExecutor<double>>(transport, world,
+                                                             options.splits ? world.size() : 1);
   DistributedExecutor<double>& executor = *owned;
   const Index rows = training.options.batch_size;
   Network<double> network(
       build_model(training.model), std::move(owned),
       [&](const Program& program) { return minibatch::fuse<double>(program, rows); });
   const Dataset& train_set = training.data->train;
-  mpi::DistributedStepOptions how = {.splits_network = options.splits};
+  mpi::DistributedStepOptions how;
   how.step.processes = placement.processes_on_device;
   mpi::DistributedStep<double> step({network, train_set, {.workers = world.size()}, rows}, executor,
                                     training.options.sgd, {start_of(network.model, training)},

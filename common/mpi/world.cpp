@@ -30,6 +30,36 @@ void yield_where_processors_are_few() {
 
 }  // namespace
 
+Communicator::~Communicator() {
+  if (all_ != MPI_COMM_WORLD) MPI_Comm_free(&all_);
+}
+
+std::unique_ptr<Communicator> Communicator::split(int color) {
+  MPI_Comm part = MPI_COMM_NULL;
+  MPI_CHECK(MPI_Comm_split(all_, color, rank_, &part));
+  std::unique_ptr<Communicator> result(new Communicator);  // its constructor is not public
+  result->take(part);
+  return result;
+}
+
+int Communicator::rank_in_world(int rank) const {
+  MPI_Group these = MPI_GROUP_NULL;
+  MPI_Group all = MPI_GROUP_NULL;
+  MPI_CHECK(MPI_Comm_group(all_, &these));
+  MPI_CHECK(MPI_Comm_group(MPI_COMM_WORLD, &all));
+  int found = -1;
+  MPI_CHECK(MPI_Group_translate_ranks(these, 1, &rank, all, &found));
+  MPI_CHECK(MPI_Group_free(&these));
+  MPI_CHECK(MPI_Group_free(&all));
+  return found;
+}
+
+void Communicator::take(MPI_Comm of) {
+  all_ = of;
+  MPI_CHECK(MPI_Comm_rank(all_, &rank_));
+  MPI_CHECK(MPI_Comm_size(all_, &size_));
+}
+
 World::World(int& argc, char**& argv) {
   // Alone, there is nobody to coordinate with: spares the helper process that Open MPI starts.
   if (std::getenv("OMPI_COMM_WORLD_SIZE") == nullptr && std::getenv("PMIX_RANK") == nullptr &&
@@ -43,10 +73,9 @@ World::World(int& argc, char**& argv) {
     throw Error("MPI cannot begin, or not in a program of several threads");
   }
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-  MPI_CHECK(MPI_Comm_rank(MPI_COMM_WORLD, &rank_));
-  MPI_CHECK(MPI_Comm_size(MPI_COMM_WORLD, &size_));
+  take(MPI_COMM_WORLD);
   MPI_CHECK(
-      MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &local_));
+      MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, rank(), MPI_INFO_NULL, &local_));
   MPI_CHECK(MPI_Comm_rank(local_, &local_rank_));
   share_memory();
   const std::vector<int> local_ranks = gather_all(local_rank_);
@@ -63,11 +92,12 @@ void World::share_memory() {
   int count = 0;
   MPI_CHECK(MPI_Comm_size(local_, &count));
   local_ranks_.resize(static_cast<std::size_t>(count));
-  MPI_CHECK(MPI_Allgather(&rank_, 1, MPI_INT, local_ranks_.data(), 1, MPI_INT, local_));
+  const int own = rank();
+  MPI_CHECK(MPI_Allgather(&own, 1, MPI_INT, local_ranks_.data(), 1, MPI_INT, local_));
   const std::size_t words = local_rank_ == 0 ? 1 + local_ranks_.size() : 0;
   const auto bytes = static_cast<MPI_Aint>(words * sizeof(std::uint32_t));
-  void* own = nullptr;
-  MPI_CHECK(MPI_Win_allocate_shared(bytes, 1, MPI_INFO_NULL, local_, &own, &shared_));
+  void* of_own = nullptr;
+  MPI_CHECK(MPI_Win_allocate_shared(bytes, 1, MPI_INFO_NULL, local_, &of_own, &shared_));
   MPI_Aint size = 0;
   int unit = 0;
   void* of_first = nullptr;
@@ -86,7 +116,7 @@ void World::abort(int exit_code) {
   std::_Exit(exit_code);
 }
 
-std::vector<std::string> World::gather_all(const std::string& own) {
+std::vector<std::string> Communicator::gather_all(const std::string& own) {
   const std::vector<int> sizes = gather_all(static_cast<int>(own.size()));
   std::vector<int> begins(sizes.size());
   std::exclusive_scan(sizes.begin(), sizes.end(), begins.begin(), 0);
@@ -103,19 +133,19 @@ std::vector<std::string> World::gather_all(const std::string& own) {
 
 void World::wait_patiently() {
   MPI_Request request = MPI_REQUEST_NULL;
-  MPI_CHECK(MPI_Ibarrier(all_, &request));
+  MPI_CHECK(MPI_Ibarrier(communicator(), &request));
   for (int is_done = 0; is_done == 0;) {
     MPI_CHECK(MPI_Test(&request, &is_done, MPI_STATUS_IGNORE));
     if (is_done == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
 }
 
-void World::gather_all_bytes(const void* own, std::size_t bytes, void* all) {
+void Communicator::gather_all_bytes(const void* own, std::size_t bytes, void* all) {
   MPI_CHECK(MPI_Allgather(own, static_cast<int>(bytes), MPI_BYTE, all, static_cast<int>(bytes),
                           MPI_BYTE, all_));
 }
 
-void World::broadcast_bytes(void* data, std::size_t bytes, int from) {
+void Communicator::broadcast_bytes(void* data, std::size_t bytes, int from) {
   auto* place = static_cast<char*>(data);
   for (std::size_t left = bytes; left > 0;) {
     const std::size_t piece = std::min(left, max_bytes);

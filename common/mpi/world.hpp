@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -12,20 +13,15 @@
 
 namespace stagewise::mpi {
 
-/// MPI from initialization to finalization, and this process's place among the others. A program
-/// creates one first of all. Started without mpirun, it is the only process.
+/// Some processes, each with a number.
 ///
-/// Functions that are not const wait for the other ranks: all must call them, in the same order.
-class World {
+/// Functions that are not const wait for the other processes: all must call them, in the same
+/// order.
+class Communicator {
  public:
-  /// Initializes MPI, which removes its own options from the command line.
-  /// @throws Error if MPI cannot be initialized.
-  World(int& argc, char**& argv);
-
-  /// Finalizes MPI; waits for the others to do so.
-  ~World();
-  World(const World&) = delete;
-  World& operator=(const World&) = delete;
+  virtual ~Communicator();
+  Communicator(const Communicator&) = delete;
+  Communicator& operator=(const Communicator&) = delete;
 
   /// This process's number, from 0 on.
   int rank() const { return rank_; }
@@ -33,29 +29,14 @@ class World {
   /// The number of processes.
   int size() const { return size_; }
 
-  /// This process's number among those on its host.
-  int local_rank() const { return local_rank_; }
-
-  /// The ranks of the processes on this host, by their numbers there.
-  const std::vector<int>& local_ranks() const { return local_ranks_; }
-
-  /// A counter of a process on this host, in memory that these share; see Heartbeat.
-  std::uint32_t& beats(int local_rank) { return shared_words_[1 + local_rank]; }
-
-  /// The number of hosts that the processes are on.
-  int hosts() const { return hosts_; }
-
-  /// The communicator of all processes, for MPI calls that this class does not have.
+  /// For MPI calls that this class does not have.
   MPI_Comm communicator() const { return all_; }
 
-  /// The communicator of the processes on this host.
-  MPI_Comm local_communicator() const { return local_; }
+  /// The number that one of these has among all processes.
+  int rank_in_world(int rank) const;
 
-  /// Whether this process is the first on its host to ask. Does not wait.
-  bool is_first_to_fail() const;
-
-  /// Ends all processes now, even those that wait for this one. mpirun ends with this exit code.
-  [[noreturn]] static void abort(int exit_code);
+  /// Those of these processes that pass the same colour, in the order that they have here.
+  std::unique_ptr<Communicator> split(int color);
 
   /// Each rank's value, in the order of the ranks.
   template <typename U>
@@ -86,20 +67,66 @@ class World {
     broadcast_bytes(&value, sizeof(U), 0);
   }
 
+ protected:
+  /// All that mpirun has started; ranks are not known yet.
+  Communicator() = default;
+
+  /// These processes.
+  /// @param of is freed at the end, unless it is that of all processes.
+  void take(MPI_Comm of);
+
+ private:
+  void gather_all_bytes(const void* own, std::size_t bytes, void* all);
+  void broadcast_bytes(void* data, std::size_t bytes, int from);
+
+  MPI_Comm all_ = MPI_COMM_WORLD;
+  int rank_ = 0;
+  int size_ = 1;
+};
+
+/// MPI from initialization to finalization, and this process's place among the others. A program
+/// creates one first of all. Started without mpirun, it is the only process.
+class World final : public Communicator {
+ public:
+  /// Initializes MPI, which removes its own options from the command line.
+  /// @throws Error if MPI cannot be initialized.
+  World(int& argc, char**& argv);
+
+  /// Finalizes MPI; waits for the others to do so.
+  ~World() override;
+  World(const World&) = delete;
+  World& operator=(const World&) = delete;
+
+  /// This process's number among those on its host.
+  int local_rank() const { return local_rank_; }
+
+  /// The ranks of the processes on this host, by their numbers there.
+  const std::vector<int>& local_ranks() const { return local_ranks_; }
+
+  /// A counter of a process on this host, in memory that these share; see Heartbeat.
+  std::uint32_t& beats(int local_rank) { return shared_words_[1 + local_rank]; }
+
+  /// The number of hosts that the processes are on.
+  int hosts() const { return hosts_; }
+
+  /// The communicator of the processes on this host.
+  MPI_Comm local_communicator() const { return local_; }
+
+  /// Whether this process is the first on its host to ask. Does not wait.
+  bool is_first_to_fail() const;
+
+  /// Ends all processes now, even those that wait for this one. mpirun ends with this exit code.
+  [[noreturn]] static void abort(int exit_code);
+
   /// Waits for all ranks, asleep most of the time: for waits of seconds, in which MPI's barrier
   /// would take a core from the ranks that still work.
   void wait_patiently();
 
  private:
   void share_memory();
-  void gather_all_bytes(const void* own, std::size_t bytes, void* all);
-  void broadcast_bytes(void* data, std::size_t bytes, int from);
 
-  int rank_ = 0;
-  int size_ = 1;
   int local_rank_ = 0;
   int hosts_ = 1;
-  MPI_Comm all_ = MPI_COMM_WORLD;
   MPI_Comm local_ = MPI_COMM_NULL;
   std::vector<int> local_ranks_;
   MPI_Win shared_ = MPI_WIN_NULL;  ///< of the processes on this host

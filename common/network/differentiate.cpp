@@ -173,7 +173,7 @@ void differentiate(const AllReduce& /*op*/, Backward& /*backward*/) {}
 void differentiate(const Replicate& op, Backward& backward) {
   const ValueId dy = backward.gradient(op.y);
   if (!backward.wants(op.x)) return;
-  backward.append(AllReduce{.values = {dy}});
+  backward.append(AllReduce{.values = {dy}, .among = Group::tensor});
   backward.pass_on(op.x, dy);
 }
 //! [all_reduce]

@@ -2,6 +2,7 @@
 /// Stage 05's rewrites: training with several processes.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "04_minibatch/recorded_step.hpp"
@@ -30,10 +31,23 @@ struct TensorPrograms {
 /// they feed. Each rank thus computes a part of the next layer's sums, and an all_reduce adds up
 /// the parts.
 /// @throws UsageError for what cannot be split; see check_splittable().
-TensorPrograms distribute_tensor(const Model& model, const Sgd& sgd, const Part& part);
+///
+/// Where several such groups of ranks share out the batch (hybrid parallelism), each trains on its
+/// part of it, and buckets of gradients are added up as in distribute_data().
+/// @param part this rank, and the number of ranks, of the group that has the whole network.
+/// @param samples the part of the batch that the group has.
+TensorPrograms distribute_tensor(const Model& model, const Sgd& sgd, const Part& part,
+                                 const Part& samples = {}, bool overlaps = true);
+
+/// Inserts sums of gradients over the data group after the lines that complete them, several in a
+/// bucket.
+/// @param gradients of the model's parameters, or of this rank's parts of them, in their order.
+void insert_buckets(Program& program, const Model& model, const std::vector<ValueId>& gradients,
+                    bool overlaps);
 
 /// @throws UsageError unless the model is an mlp with a hidden layer, and each layer that is split
-/// has at least as many units as there are ranks.
-void check_splittable(const ModelOptions& model, int ranks);
+/// has at least as many units as ranks share it.
+/// @param strategy that asks for it.
+void check_splittable(const ModelOptions& model, int ranks, const std::string& strategy = "tensor");
 
 }  // namespace stagewise::mpi

@@ -37,9 +37,11 @@ std::vector<AllReduce> buckets_of(const Model& model, const std::vector<ValueId>
   return buckets;
 }
 
-/// Inserts each bucket after the line that completes it.
-void insert_buckets(Program& program, const std::vector<AllReduce>& buckets) {
-  for (const AllReduce& bucket : buckets) {
+}  // namespace
+
+void insert_buckets(Program& program, const Model& model, const std::vector<ValueId>& gradients,
+                    bool overlaps) {
+  for (const AllReduce& bucket : buckets_of(model, gradients, overlaps)) {
     std::size_t end = 0;
     for (std::size_t i = 0; i < program.lines.size(); ++i) {
       const std::vector<ValueId> written = written_by(program.lines[i].operation);
@@ -53,8 +55,6 @@ void insert_buckets(Program& program, const std::vector<AllReduce>& buckets) {
   }
 }
 //! [buckets]
-
-}  // namespace
 
 //! [distribute_data]
 StepPrograms distribute_data(const Model& model, const Sgd& sgd, Average average, const Part& part,
@@ -73,7 +73,7 @@ StepPrograms distribute_data(const Model& model, const Sgd& sgd, Average average
   training.totals = {pick(copies, model.totals)};
   training.optimizer.sgd = sgd;
   if (!own) {
-    if (part.count > 1) insert_buckets(step, buckets_of(model, gradients, overlaps));
+    if (part.count > 1) insert_buckets(step, model, gradients, overlaps);
     append_updates(step, model.parameters, gradients, training.optimizer);
     training.step = std::move(step);
     return result;

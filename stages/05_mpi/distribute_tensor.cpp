@@ -39,7 +39,7 @@ class Splitter {
       const Gemm gemm = std::get<Gemm>(program_->lines[second].operation);
       program()[gemm.b].shape = {units, program()[gemm.b].shape[1]};
       mark(gemm.b, SplitAlong::rows);
-      insert(second + 1, AllReduce{.values = {gemm.c}});
+      insert(second + 1, AllReduce{.values = {gemm.c}, .among = Group::tensor});
       ++inserted;
     }
   }
@@ -93,15 +93,15 @@ class Splitter {
 
 }  // namespace
 
-void check_splittable(const ModelOptions& model, int ranks) {
+void check_splittable(const ModelOptions& model, int ranks, const std::string& strategy) {
   if (model.name != "mlp" || model.hidden.empty()) {
-    throw UsageError(
-        "--strategy tensor splits the hidden layers of --model mlp, and there is none; --strategy "
-        "data trains every network");
+    throw UsageError("--strategy " + strategy +
+                     " splits the hidden layers of --model mlp, and there is none; --strategy data "
+                     "trains every network");
   }
   for (std::size_t k = 0; k < model.hidden.size(); k += 2) {
     if (model.hidden[k] < ranks) {
-      throw UsageError("--strategy tensor cannot split " +
+      throw UsageError("--strategy " + strategy + " cannot split " +
                        count_of(model.hidden[k], "hidden unit") + " among " +
                        count_of(ranks, "process", "processes"));
     }
@@ -109,23 +109,28 @@ void check_splittable(const ModelOptions& model, int ranks) {
 }
 
 //! [distribute_tensor]
-TensorPrograms distribute_tensor(const Model& model, const Sgd& sgd, const Part& part) {
+TensorPrograms distribute_tensor(const Model& model, const Sgd& sgd, const Part& part,
+                                 const Part& samples, bool overlaps) {
   Program forward{.values = model.program.values, .lines = {}};
   const std::vector<ValueId> copies = append_copy(forward, model.program,
-                                                  {.part = {},
+                                                  {.part = samples,
                                                    .whose = "@" + std::to_string(part.index),
                                                    .has_parameters = true,
                                                    .has_samples = true});
-  TensorPrograms result{.step = step_programs(model, copies, {}), .parameters = {}};
+  TensorPrograms result{.step = step_programs(model, copies, samples), .parameters = {}};
   const std::vector<ValueId> parameters = pick(copies, model.parameters);
   for (const ValueId id : parameters) result.parameters.push_back({id});
   if (part.count > 1) Splitter(forward, part, result.parameters).split_layers();
 
   Differentiated one = differentiate(forward, pick(copies, model.row_losses));
+  // Updates are those of the whole batch, also on a rank that has no samples of it.
+  for (const ValueId id : parameters) one.program[id].part = {};
   TrainingPrograms& training = result.step.training;
   training.totals = {pick(copies, model.totals)};
   training.optimizer.sgd = sgd;
-  append_updates(one.program, parameters, pick(one.gradients, parameters), training.optimizer);
+  const std::vector<ValueId> gradients = pick(one.gradients, parameters);
+  if (samples.count > 1) insert_buckets(one.program, model, gradients, overlaps);
+  append_updates(one.program, parameters, gradients, training.optimizer);
   training.step = std::move(one.program);
   return result;
 }

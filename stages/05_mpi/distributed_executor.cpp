@@ -9,19 +9,21 @@ namespace stagewise {
 //! [run]
 template <typename T>
 void DistributedExecutor<T>::run(const AllReduce& op) {
+  mpi::Transport<T>& transport = *transports_.at(op.among);
   bucket_.clear();
   for (const Updates<Real>& value : op.values) {
     bucket_.push_back({this->at(value), this->elements(value)});
   }
-  transport_->begin(bucket_, this->lane_stream());
+  transport.begin(bucket_, this->lane_stream());
   if (this->lane() == 0 || op.divides) {  // what comes next in the stream needs the sums
-    transport_->finish();
-  } else if (!transport_->can_be_recorded()) {
+    transport.finish();
+  } else if (!transport.can_be_recorded()) {
     begun_.push_back(this->line_number());
   }
   if (!op.divides) return;
   for (const mpi::Piece<T>& piece : bucket_) {
-    naive_cuda::divide(this->stream(), piece.count, static_cast<T>(world_->size()), piece.values);
+    naive_cuda::divide(this->stream(), piece.count, static_cast<T>(mesh_.of(op.among).size()),
+                       piece.values);
   }
 }
 //! [run]
@@ -30,7 +32,7 @@ void DistributedExecutor<T>::run(const AllReduce& op) {
 template <typename T>
 void DistributedExecutor<T>::settle(std::size_t line) {
   if (std::find(begun_.begin(), begun_.end(), line) == begun_.end()) return;
-  transport_->finish();
+  for (const auto& [group, transport] : transports_) transport->finish();
   for (const std::size_t done : begun_) this->mark_end(done);
   begun_.clear();
 }
@@ -49,37 +51,40 @@ void DistributedExecutor<T>::copy_out(void* host, const void* from, std::size_t 
 
 template <typename T>
 void DistributedExecutor<T>::prepare(const Program& program) {
-  prepare_sums(program);  // first: some lines keep the addresses of their values
+  begun_.reserve(program.lines.size());
+  // First: some lines keep the addresses of their values.
+  for (const Group group : {Group::data, Group::tensor}) prepare_sums(program, group);
   MinibatchExecutor<T>::prepare(program);
 }
 
 template <typename T>
-void DistributedExecutor<T>::prepare_sums(const Program& program) {
+void DistributedExecutor<T>::prepare_sums(const Program& program, Group among) {
   Index count = 0;
-  std::size_t buckets = 0;
   std::size_t largest = 0;
   std::vector<ValueId> values;
   for (const Line& line : program.lines) {
     const AllReduce* const op = std::get_if<AllReduce>(&line.operation);
-    if (op == nullptr) continue;
-    ++buckets;
+    if (op == nullptr || op->among != among) continue;
     largest = std::max(largest, op->values.size());
     for (const Updates<Real>& value : op->values) {
       count += this->elements(value);
       values.push_back(value);
     }
   }
-  if (buckets == 0) return;
-  if (transport_ == nullptr) transport_ = mpi::make_transport<T>(name_, *world_, patience_);
-  transport_->reserve(count);
-  place(values);
-  bucket_.reserve(largest);
-  begun_.reserve(buckets);
+  if (values.empty()) return;
+  std::unique_ptr<mpi::Transport<T>>& transport = transports_[among];
+  if (transport == nullptr) {
+    transport = mpi::make_transport<T>(name_, mesh_.of(among), patience_);
+  }
+  transport->reserve(count);
+  place(values, *transport);
+  bucket_.reserve(std::max(largest, bucket_.capacity()));
 }
 
-/// Lets values that are added up stay where the transport wants them.
+/// Lets values that are added up stay where their transport wants them.
 template <typename T>
-void DistributedExecutor<T>::place(const std::vector<ValueId>& values) {
+void DistributedExecutor<T>::place(const std::vector<ValueId>& values,
+                                   mpi::Transport<T>& transport) {
   std::vector<ValueId> fresh;
   std::vector<Index> counts;
   for (const ValueId id : values) {
@@ -88,7 +93,7 @@ void DistributedExecutor<T>::place(const std::vector<ValueId>& values) {
     counts.push_back(this->elements(id));
   }
   if (fresh.empty()) return;
-  const std::vector<T*> places = transport_->places_for(counts);
+  const std::vector<T*> places = transport.places_for(counts);
   for (std::size_t i = 0; i < places.size(); ++i) this->bind(fresh[i], places[i]);
 }
 

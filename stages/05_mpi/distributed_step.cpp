@@ -25,18 +25,19 @@ DistributedStep<T>::DistributedStep(const StepSetup<T>& setup, DistributedExecut
       executor_(&executor),
       world_(&world),
       ranks_(&ranks),
-      shards_(setup.training_set.size(), setup.max_rows, world.size()),
+      shards_(setup.training_set.size(), setup.max_rows, samples().count),
       sends_(ranks.data_from() == DataFrom::root && world.size() > 1),
-      splits_network_(options.splits_network) {
+      splits_network_(part().count > 1) {
   StepPrograms programs;
   Starts own_starts;
   if (splits_network_) {
-    TensorPrograms split = distribute_tensor(setup.network.model, sgd, part());
+    TensorPrograms split =
+        distribute_tensor(setup.network.model, sgd, part(), samples(), options.overlaps);
     programs = std::move(split.step);
     parameters_ = std::move(split.parameters);
   } else {
-    programs =
-        distribute_data(setup.network.model, sgd, setup.workers.average, part(), options.overlaps);
+    programs = distribute_data(setup.network.model, sgd, setup.workers.average, samples(),
+                               options.overlaps);
     own_starts = {starts.at(starts.size() > 1 ? static_cast<std::size_t>(world.rank()) : 0)};
   }
   if (sends_) {  // any samples will do: only their number matters here
@@ -56,26 +57,27 @@ DistributedStep<T>::DistributedStep(const StepSetup<T>& setup, DistributedExecut
 template <typename T>
 void DistributedStep<T>::receive_samples(std::span<const std::uint32_t> order) {
   sent_order_.assign(order.begin(), order.end());
-  if (splits_network_) {  // every rank needs every sample
+  if (samples().count == 1) {  // every rank needs every sample
     if (sent_.size() == 0) sent_ = broadcast(*world_, setup_.training_set);
     return;
   }
   std::vector<Index> counts;
-  std::vector<std::uint32_t> samples;
+  std::vector<std::uint32_t> all;
   for (int rank = 0; rank < world_->size(); ++rank) {
-    counts.push_back(shards_.samples_of(rank));
-    if (world_->rank() == 0) shards_.append(order, rank, samples);
+    const int shard = rank / part().count;  // which all ranks of a tensor group need
+    counts.push_back(shards_.samples_of(shard));
+    if (world_->rank() == 0) shards_.append(order, shard, all);
   }
-  sent_ = scatter(*world_, setup_.training_set, samples, counts);
+  sent_ = scatter(*world_, setup_.training_set, all, counts);
 }
 
 template <typename T>
 void DistributedStep<T>::begin_epoch(std::span<const std::uint32_t> order) {
   own_order_.clear();
-  if (splits_network_) {
+  if (samples().count == 1) {
     own_order_.assign(order.begin(), order.end());
   } else if (!sends_) {
-    shards_.append(order, world_->rank(), own_order_);
+    shards_.append(order, samples().index, own_order_);
   } else {
     if (!std::equal(order.begin(), order.end(), sent_order_.begin(), sent_order_.end())) {
       receive_samples(order);
@@ -91,8 +93,9 @@ void DistributedStep<T>::begin_epoch(std::span<const std::uint32_t> order) {
 template <typename T>
 Totals DistributedStep<T>::totals() {
   const Totals own = step_->totals();
-  if (splits_network_) return own;  // the same on every rank
-  return ranks_->sum({.totals = own}).totals;
+  if (samples().count == 1) return own;  // the same on every rank
+  // The ranks of a tensor group have the same totals, of which one counts.
+  return ranks_->sum({.totals = part().index == 0 ? own : Totals{}}).totals;
 }
 
 template <typename T>
@@ -123,11 +126,12 @@ template <typename T>
 void DistributedStep<T>::gather_parts(const ParameterValues& own, SplitAlong along,
                                       ParameterValues& whole) const {
   // Parameters that are not split are the same on all ranks; one of them provides them.
-  const int holders = along == SplitAlong::none ? 1 : world_->size();
+  Communicator& group = executor_->mesh().of(Group::tensor);
+  const int holders = along == SplitAlong::none ? 1 : group.size();
   for (int rank = 0; rank < holders; ++rank) {
-    const Part of_rank = {rank, world_->size()};
-    ParameterValues values = rank == world_->rank() ? own : part_of(whole, along, of_rank);
-    world_->broadcast(values.values, rank);
+    const Part of_rank = {rank, group.size()};
+    ParameterValues values = rank == group.rank() ? own : part_of(whole, along, of_rank);
+    group.broadcast(values.values, rank);
     merge(values, along, of_rank, whole);
   }
 }
@@ -163,7 +167,7 @@ std::vector<std::vector<ParameterValues>> DistributedStep<T>::worker_parameters(
 //! [optimizer_state]
 template <typename T>
 std::vector<ParameterValues> DistributedStep<T>::optimizer_state() const {
-  const std::vector<ParameterValues> own = step_->optimizer_state();
+  std::vector<ParameterValues> own = step_->optimizer_state();
   const bool is_split = splits_network_ && !own.empty();
   if (!is_split && setup_.workers.average == Average::gradients) return own;  // all have the same
   const std::vector<ParameterValues> parameters = copy_parameters_out(setup_.network);
@@ -196,7 +200,7 @@ void DistributedStep<T>::set_optimizer_state(const std::vector<ParameterValues>&
       const Value& parameter = model[model.parameters[k]];
       if (!whole.name.ends_with("/" + parameter.name) || whole.shape != parameter.shape) continue;
       own.push_back(part_of(whole, parameters_[k].along, part()));
-      own.back().name += suffix_of(world_->rank());
+      own.back().name += suffix_of(part().index);
     }
   }
   step_->set_optimizer_state(own, source);

@@ -16,9 +16,8 @@ namespace stagewise::mpi {
 
 /// How the ranks work together.
 struct DistributedStepOptions {
-  RecordedStepOptions step;     ///< this rank's
-  bool splits_network = false;  ///< tensor parallelism; otherwise data parallelism
-  bool overlaps = true;         ///< see distribute_data()
+  RecordedStepOptions step;  ///< this rank's
+  bool overlaps = true;      ///< see distribute_data()
 };
 
 /// Trains as stage 04 does, with a program made by distribute_data() or distribute_tensor(). Every
@@ -30,7 +29,9 @@ class DistributedStep final : public Step {
   /// @param setup its network receives updates, means, or, at the end of an epoch, the ranks'
   ///        parts; if rank 0 sends the samples, its training set is only an outline on the other
   ///        ranks; there are as many workers as ranks.
-  /// @param executor the network's. It, `world` and `ranks` must outlive the step.
+  /// @param executor the network's, whose mesh says what the ranks share out. It, `world` and
+  /// `ranks`
+  ///        must outlive the step.
   /// @throws Error if there is too little memory; UsageError if the network cannot be split.
   DistributedStep(const StepSetup<T>& setup, DistributedExecutor<T>& executor, const Sgd& sgd,
                   const Starts& starts, World& world, MpiRanks& ranks,
@@ -59,7 +60,12 @@ class DistributedStep final : public Step {
   std::vector<std::string> notes() const override { return step_->notes(); }
 
  private:
-  Part part() const { return {world_->rank(), world_->size()}; }
+  /// The part of the network that this rank has.
+  Part part() const { return executor_->mesh().part(Group::tensor); }
+
+  /// The part of each batch that it trains on.
+  Part samples() const { return executor_->mesh().part(Group::data); }
+
   void receive_samples(std::span<const std::uint32_t> order);
   void start_split(const std::vector<ParameterValues>& start);
   void gather_split();
@@ -71,8 +77,8 @@ class DistributedStep final : public Step {
   World* world_;
   MpiRanks* ranks_;
   Shards shards_;
-  bool sends_;  ///< whether rank 0 sends the others their samples
-  bool splits_network_;
+  bool sends_;           ///< whether rank 0 sends the others their samples
+  bool splits_network_;  ///< among several ranks
   Dataset sent_;
   std::vector<std::uint32_t> sent_order_;  ///< of the epoch for which sent_ was sent
   std::vector<std::uint32_t> own_order_;   ///< of this rank's samples, within own_set()

@@ -35,7 +35,7 @@ void check_transport(const std::string& name, const Placement& placement) {
 }
 
 template <typename T>
-std::unique_ptr<Transport<T>> make_transport(const std::string& name, World& world,
+std::unique_ptr<Transport<T>> make_transport(const std::string& name, Communicator& world,
                                              std::chrono::seconds patience) {
   if (name == "cuda-aware") return make_cuda_aware_transport<T>(world);
   if (name == "nccl") return make_nccl_transport<T>(world);
@@ -44,7 +44,7 @@ std::unique_ptr<Transport<T>> make_transport(const std::string& name, World& wor
 }
 
 template <typename T>
-void all_reduce(const World& world, T* values, Index count) {
+void all_reduce(const Communicator& world, T* values, Index count) {
   constexpr Index most = Index{1} << 30;  // MPI's counts are ints
   for (Index first = 0; first < count; first += most) {
     MPI_CHECK(MPI_Allreduce(MPI_IN_PLACE, values + first,
@@ -53,11 +53,11 @@ void all_reduce(const World& world, T* values, Index count) {
   }
 }
 
-template std::unique_ptr<Transport<float>> make_transport(const std::string&, World&,
+template std::unique_ptr<Transport<float>> make_transport(const std::string&, Communicator&,
                                                           std::chrono::seconds);
-template std::unique_ptr<Transport<double>> make_transport(const std::string&, World&,
+template std::unique_ptr<Transport<double>> make_transport(const std::string&, Communicator&,
                                                            std::chrono::seconds);
-template void all_reduce(const World&, float*, Index);
-template void all_reduce(const World&, double*, Index);
+template void all_reduce(const Communicator&, float*, Index);
+template void all_reduce(const Communicator&, double*, Index);
 
 }  // namespace stagewise::mpi

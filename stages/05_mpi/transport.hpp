@@ -84,11 +84,11 @@ constexpr std::chrono::seconds default_patience(300);
 /// @param name a name other than `auto`.
 /// @param world must outlive the transport.
 template <typename T>
-std::unique_ptr<Transport<T>> make_transport(const std::string& name, World& world,
+std::unique_ptr<Transport<T>> make_transport(const std::string& name, Communicator& world,
                                              std::chrono::seconds patience = default_patience);
 
 /// MPI_Allreduce of any length, in place, in memory that MPI can access.
 template <typename T>
-void all_reduce(const World& world, T* values, Index count);
+void all_reduce(const Communicator& world, T* values, Index count);
 
 }  // namespace stagewise::mpi

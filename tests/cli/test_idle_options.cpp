@@ -99,6 +99,7 @@ const std::vector<Effect> effects_in_training = {
     // Of several processes.
     {"strategy", "", "", "test_stage05.cpp"},
     {"transport", "", "", "test_stage05.cpp"},
+    {"tensor-ranks", "", "", "test_stage05.cpp"},
     {"timeout", "", "", "test_stage05.cpp"},
     {"no-overlap", "", "", "test_stage05.cpp"},
     {"data-from", "", "", "test_stage05.cpp"},
@@ -119,7 +120,7 @@ const std::map<std::string, std::set<std::string>> shown_elsewhere = {
     {"info",  // see test_info.cpp
      {"program", "model", "precision", "hidden", "activation", "loss", "biases", "batch-size",
       "optimizer", "workers", "average", "fold-bias", "gather", "fuse", "persistent", "strategy",
-      "no-overlap"}},
+      "tensor-ranks", "no-overlap"}},
 };
 
 class IdleOptions : public CommandLine, public testing::WithParamInterface<std::string> {
@@ -214,8 +215,8 @@ const std::string of_neuron =
 const std::string one_process =
     " is for several processes, and there is but one: start them with mpirun -n";
 const std::string of_data =
-    " is for --strategy data: with tensor, every rank works on the whole batch, in step with the "
-    "others";
+    " is for --strategy data: with tensor, several ranks work on the same samples, in step with "
+    "each other";
 
 const std::vector<Refusal> refusals = {
     {"stage01_serial train --hidden 0",
@@ -304,6 +305,9 @@ const std::vector<Refusal> refusals = {
      "--average is for several workers, and there is but one"},
     {"mpirun -n 1 stage05_mpi train --strategy tensor --average gradients", "--average" + of_data},
     {"mpirun -n 1 stage05_mpi train --strategy tensor --gather kernel", "--gather" + of_data},
+    {"mpirun -n 2 stage05_mpi train --strategy tensor --tensor-ranks 2",
+     "--tensor-ranks is for --strategy hybrid: otherwise, each process has a whole network, or all "
+     "have one together"},
     {"mpirun -n 1 grade --mode 4 --hidden 3",
      "--hidden is for the modes that train: --mode 4 multiplies matrices"},
 #endif

@@ -202,6 +202,7 @@ TEST_P(Info, EveryOptionChangesTheProgram) {
       {"fuse", {"", "--fuse off"}},
       {"persistent", {"--hidden 8", "--hidden 8 --persistent on"}},
       {"strategy", {"", "--strategy tensor"}},
+      {"tensor-ranks", {"--strategy hybrid", "--strategy hybrid --tensor-ranks 4"}},
       {"no-overlap", {"--hidden 1024,1024", "--hidden 1024,1024 --no-overlap"}}};
   const bool has_ranks = GetParam() == "stage05_mpi";
   for (const std::string& line : lines_of(run_well(GetParam() + " info --help"))) {
@@ -302,6 +303,8 @@ TEST_F(CommandLine, InfoShowsWhatProcessesExchange) {
   EXPECT_EQ(sums_of("stage05_mpi info --program --strategy tensor"),
             std::vector<std::string>{"fc2/product@0 -> fc2/product@0"});
   EXPECT_EQ(sums_of("stage05_mpi info --program --strategy tensor --hidden 8,7,6").size(), 3U);
+  EXPECT_EQ(sums_of("stage05_mpi info --program --strategy hybrid"),
+            (std::vector<std::string>{"fc2/product@0 -> fc2/product@0", one.front()}));
   EXPECT_EQ(sums_of("stage05_mpi info --program --hidden 1024,1024,1024").size(), 3U);
   EXPECT_EQ(sums_of("stage05_mpi info --program --average weights").size(), 0U);
   expect_failure("stage05_mpi info --program --strategy tensor --model cnn", 2,

@@ -73,6 +73,36 @@ TEST_F(Stage05, SplitsHiddenLayersAndLearnsTheSame) {
   }
 }
 
+/// Two networks, each split between two ranks, share out the batch.
+TEST_F(Stage05, LearnsTheSameWithSplitNetworksThatShareOutTheBatch) {
+  const std::string hybrid = "--strategy hybrid ";
+  run_well("stage01_serial " + training + "--save 1.h5");
+  std::vector<std::string> ways = {"", "--data-from all ", "--no-overlap ", "--stream-batches "};
+  if (is_emulated()) ways.insert(ways.end(), {"--transport cuda-aware ", "--transport peer "});
+  for (const std::string& way : ways) {
+    const std::string output = run_well(ranks(4) + training + hybrid + way + "--save 5.h5");
+    EXPECT_NE(output.find("; strategy hybrid with 2 ranks to a network, transport "),
+              std::string::npos)
+        << output;
+    expect_same("1.h5", "5.h5", "1e-10");
+  }
+  for (const std::string tensor_ranks : {"1", "3"}) {  // as --strategy data, or tensor
+    run_well(ranks(3) + training + hybrid + "--tensor-ranks " + tensor_ranks + " --save 5.h5");
+    expect_same("1.h5", "5.h5", "1e-10");
+  }
+  // The last batch has one sample, for two networks.
+  const std::string deep =
+      "train --train-limit 41 --test-limit 20 --batch-size 20 --precision double --hidden 8,5,4 "
+      "--optimizer momentum ";
+  run_well("stage01_serial " + deep + "--save 1.h5 --report 1.json");
+  run_well(ranks(4) + deep + hybrid + "--save 5.h5 --report 5.json");
+  expect_same("1.h5", "5.h5", "1e-10");
+  for (const std::string value : {"train_loss", "train_accuracy"}) {
+    EXPECT_NEAR(json::parse(text("1.json")).at("epochs").back().at(value).get<double>(),
+                json::parse(text("5.json")).at("epochs").back().at(value).get<double>(), 1e-10);
+  }
+}
+
 /// Two numbers have one sum. Of three, the order decides, and that depends on where messages end.
 TEST_F(Stage05, LearnsTheSameHoweverSumsTravel) {
   std::vector<std::string> ways = {"--no-overlap", "--transport host"};
@@ -241,8 +271,8 @@ TEST_F(Stage05, HelpFitsOnATerminal) {
   }
   const std::string train = run_well(program + "train --help");
   for (const std::string option :
-       {"strategy", "transport", "timeout", "no-overlap", "data-from", "workers", "average",
-        "average-every", "stream-batches", "capture"}) {
+       {"strategy", "tensor-ranks", "transport", "timeout", "no-overlap", "data-from", "workers",
+        "average", "average-every", "stream-batches", "capture"}) {
     EXPECT_NE(train.find("\n  --" + option), std::string::npos) << option << train;
   }
   EXPECT_NE(run_well(program + "info").find("\nlibrary    Open MPI "), std::string::npos);
@@ -341,6 +371,14 @@ TEST_F(Stage05, ContinuesAsIfItHadNeverStopped) {
     expect_same_bytes("whole.h5", "rest.h5");
     EXPECT_NE(read_file(path("part.h5")), read_file(path("whole.h5"))) << options;
   }
+}
+
+TEST_F(Stage05, ContinuesSplitNetworksThatShareOutTheBatch) {
+  const std::string hybrid = training + "--strategy hybrid --optimizer adam ";
+  run_well(ranks(4) + hybrid + "--epochs 4 --save whole.h5");
+  run_well(ranks(4) + hybrid + "--epochs 2 --save part.h5");
+  run_well(ranks(4) + "train --resume part.h5 --epochs 4 --test-limit 20 --save rest.h5");
+  expect_same_bytes("whole.h5", "rest.h5");
 }
 
 /// What one process has no use for, it keeps for several.

@@ -57,12 +57,23 @@ TEST_F(Stage05, RefusesNetworksThatItCannotSplit) {
                    "--strategy tensor cannot split 2 hidden units among 3 processes");
   expect_job_fails(ranks(3) + split + "--hidden 2", 2,
                    "--strategy tensor cannot split 2 hidden units among 3 processes");
+  const std::string hybrid = small + "--strategy hybrid ";
+  expect_job_fails(ranks(3) + hybrid, 2,
+                   "--tensor-ranks 2 does not divide the number of processes, 3");
+  expect_job_fails(ranks(2) + hybrid + "--tensor-ranks 4", 2,
+                   "--tensor-ranks 4 does not divide the number of processes, 2");
+  expect_job_fails(ranks(2) + hybrid + "--tensor-ranks 0", 2, "--tensor-ranks: '0' is not ...");
+  expect_job_fails(ranks(2) + hybrid + "--model cnn", 2,
+                   "--strategy hybrid splits the hidden layers of --model mlp, and there is none; "
+                   "--strategy data trains every network");
+  expect_job_fails(ranks(4) + hybrid + "--hidden 1", 2,
+                   "--strategy hybrid cannot split 1 hidden unit among 2 processes");
   expect_job_fails(ranks(2) + split + "--average weights", 2,
                    "--average is for --strategy data: with tensor, ...");
   expect_job_fails(ranks(2) + split + "--average gradients", 2,
                    "--average is for --strategy data: with tensor, ...");
   expect_job_fails(ranks(2) + split + "--no-overlap", 2,
-                   "--no-overlap is for --strategy data: with tensor, ...");
+                   "--no-overlap is for --strategy data or hybrid: with tensor, ...");
   expect_job_fails(ranks(2) + split + "--gather loads", 2,
                    "--gather is for --strategy data: with tensor, ...");
   expect_job_fails(ranks(2) + "train --average weights --no-overlap", 2,
@@ -229,6 +240,7 @@ TEST_F(Stage05Killed, EndsWithAnyOfItsRanks) {
   expect_end_of_all(endless, 0);
   expect_end_of_all(endless, 2);
   expect_end_of_all(endless + "--strategy tensor", 1);
+  expect_end_of_all(ranks(4) + small_training + "--epochs 1000000 --strategy hybrid", 3);
   if (is_emulated()) expect_end_of_all(endless + "--transport peer", 1);
 }
 

@@ -44,11 +44,20 @@ struct Spread {
   DistributedStepOptions step = {};
   DataFrom data_from = DataFrom::root;
   std::string transport = "host";
+  int tensor_ranks = 1;
 };
 
-/// --strategy tensor.
-Spread tensor(DataFrom source = DataFrom::root) {
-  return {.step = {.splits_network = true}, .data_from = source};
+/// --strategy tensor, and of an even number of ranks, --strategy hybrid.
+std::vector<Spread> splits(DataFrom source = DataFrom::root) {
+  const int ranks = test_world().size();
+  std::vector<Spread> spreads = {{.data_from = source, .tensor_ranks = ranks}};
+  if (ranks % 2 == 0 && ranks > 2) {
+    for (int tensor_ranks = 2; tensor_ranks < ranks; tensor_ranks += 2) {
+      if (ranks % tensor_ranks != 0) continue;
+      spreads.push_back({.data_from = source, .tensor_ranks = tensor_ranks});
+    }
+  }
+  return spreads;
 }
 
 /// The transports that work here, by name.
@@ -81,9 +90,10 @@ void expect_same_on_all_ranks(const std::vector<ParameterValues>& values, const 
 /// Expects those parameters of a split network that every rank has as a whole to be the same ones,
 /// before any are put together.
 template <typename T>
-void expect_same_whole_parameters(Network<T>& network, const Sgd& sgd, const std::string& name) {
+void expect_same_whole_parameters(Network<T>& network, const mpi::Mesh& mesh, const Sgd& sgd,
+                                  const std::string& name) {
   const mpi::TensorPrograms split =
-      mpi::distribute_tensor(network.model, sgd, {test_world().rank(), test_world().size()});
+      mpi::distribute_tensor(network.model, sgd, mesh.part(Group::tensor), mesh.part(Group::data));
   std::vector<ValueId> whole;
   for (const mpi::SplitParameter& parameter : split.parameters) {
     if (parameter.along == mpi::SplitAlong::none) whole.push_back(parameter.own);
@@ -108,7 +118,8 @@ Arrival train_spread(const TrainingCase& one, Spread spread, const Starts& start
   Dataset storage;
   const Dataset& validation = ranks.shard(whole_validation, storage);
 
-  auto executor = std::make_unique<DistributedExecutor<T>>(spread.transport, test_world());
+  auto executor =
+      std::make_unique<DistributedExecutor<T>>(spread.transport, test_world(), spread.tensor_ranks);
   DistributedExecutor<T>& known = *executor;
   Network<T> network(build_model(one.model), std::move(executor),
                      cross_stage::fusing<T>(one, spread.step.step.fuse.layers));
@@ -119,8 +130,8 @@ Arrival train_spread(const TrainingCase& one, Spread spread, const Starts& start
   network.load(one.options.batch_size);
   cross_stage::OutcomeRecorder recorder;
   train(network, step, data, validation, one.options, 1, recorder, &ranks);
-  if (spread.step.splits_network) {
-    expect_same_whole_parameters(network, one.options.sgd, one.name);
+  if (spread.tensor_ranks > 1) {
+    expect_same_whole_parameters(network, known.mesh(), one.options.sgd, one.name);
   }
   return {recorder.outcome, step.worker_parameters()};
 }
@@ -222,8 +233,10 @@ TYPED_TEST(Stage05Trainings, ConvolutionalNetworksEqualStage04s) {
 
 TYPED_TEST(Stage05Trainings, SplitNetworksEqualWholeOnes) {
   for (const TrainingCase& one : this->splittable()) {
-    this->expect_whole(one, tensor());
-    this->expect_whole(with_short_last_batch(one), tensor(DataFrom::all));
+    for (const Spread& spread : splits()) this->expect_whole(one, spread);
+    for (const Spread& spread : splits(DataFrom::all)) {
+      this->expect_whole(with_short_last_batch(one), spread);
+    }
   }
 }
 
@@ -247,8 +260,10 @@ TYPED_TEST(Stage05Trainings, EveryFormEqualsStage04) {
     spread.workers = workers_of_ranks(Average::weights, 3);
     this->expect_workers(one, spread);
     spread.workers = {};
-    spread.step.splits_network = true;
-    this->expect_whole(one, spread);
+    for (const Spread& split : splits()) {
+      spread.tensor_ranks = split.tensor_ranks;
+      this->expect_whole(one, spread);
+    }
   }
 }
 
@@ -266,10 +281,9 @@ TYPED_TEST(Stage05Trainings, SumsThatTravelInBucketsEqualStage04s) {
 
 TYPED_TEST(Stage05Trainings, RepeatThemselvesBitForBit) {
   using T = TypeParam;
-  std::vector<Spread> spreads(3);
-  spreads[0].workers = workers_of_ranks();
-  spreads[1].workers = workers_of_ranks(Average::weights, 3);
-  spreads[2] = tensor();
+  std::vector<Spread> spreads = splits();
+  spreads.push_back({.workers = workers_of_ranks()});
+  spreads.push_back({.workers = workers_of_ranks(Average::weights, 3)});
   const TrainingCase one = cases_named("mlp_relu").front();
   for (const Spread& spread : spreads) {
     const Arrival first = train_spread<T>(one, spread);
@@ -290,7 +304,7 @@ TYPED_TEST(Stage05Trainings, UnshuffledOnesEqualStage04s) {
   TrainingCase one = cases_named("mlp_relu").front();
   one.options.shuffle = false;
   this->expect_workers(one, {.workers = workers_of_ranks()});
-  this->expect_whole(one, tensor());
+  for (const Spread& spread : splits()) this->expect_whole(one, spread);
 }
 
 class Stage05 : public testing::Test {};
@@ -399,7 +413,9 @@ TEST_F(Stage05, EqualsPyTorch) {
     const Starts starts = {in_order_of(build_model(file.model), file.initial, name)};
     std::vector<Spread> spreads = {{.data_from = DataFrom::all}};
     for (const std::string& transport : transports()) spreads.push_back({.transport = transport});
-    if (!file.model.hidden.empty()) spreads.push_back(tensor());
+    if (!file.model.hidden.empty()) {
+      for (const Spread& spread : splits()) spreads.push_back(spread);
+    }
     for (const Spread& spread : spreads) {
       const Arrival arrival = train_spread<double>(one, spread, starts);
       golden::Outcome outcome = {.losses = {}, .parameters = arrival.outcome.parameters};
@@ -407,7 +423,7 @@ TEST_F(Stage05, EqualsPyTorch) {
         outcome.losses.push_back(epoch.train_loss);
       }
       EXPECT_LE(golden::distance(outcome, file), golden::bound)
-          << name << " by " << spread.transport << (spread.step.splits_network ? ", split" : "");
+          << name << " by " << spread.transport << ", " << spread.tensor_ranks << " tensor ranks";
     }
   }
 }
@@ -464,12 +480,10 @@ TEST_F(Stage05, AddsUpPiecesOfAnySize) {
 TEST_F(Stage05, EqualsItselfWhateverTheOrderOfWork) {
   const cuda_on_cpu::Settings before = cuda_on_cpu::settings();
   const TrainingCase one = cases_named("mlp_relu").front();
-  std::vector<Spread> spreads(4);
-  spreads[0].workers = workers_of_ranks();
-  spreads[1].workers = workers_of_ranks(Average::weights, 3);
-  spreads[2] = tensor();
-  spreads[3].workers = workers_of_ranks();
-  spreads[3].transport = "cuda-aware";
+  std::vector<Spread> spreads = splits();
+  spreads.push_back({.workers = workers_of_ranks()});
+  spreads.push_back({.workers = workers_of_ranks(Average::weights, 3)});
+  spreads.push_back({.workers = workers_of_ranks(), .transport = "cuda-aware"});
   for (const Spread& spread : spreads) {
     const Arrival expected = train_spread<float>(one, spread);
     cuda_on_cpu::settings().lazy_streams = true;

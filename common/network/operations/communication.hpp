@@ -4,6 +4,7 @@
 /// programs for several workers, and so do rewrites.
 #pragma once
 
+#include <cstdint>
 #include <tuple>
 #include <vector>
 
@@ -27,18 +28,23 @@ struct Copy {
   static auto operands(auto& op) { return std::tie(op.x, op.y); }
 };
 
-/// Every value becomes its sum, or its mean, over all processes. A bucket of several values is sent
-/// in one message.
+/// The processes that compute something together, of all that train: those with other samples, or
+/// those with other parts of the network. A process is in one group of either kind.
+enum class Group : std::uint8_t { data, tensor };
+
+/// Every value becomes its sum, or its mean, over the processes of a group. A bucket of several
+/// values is sent in one message.
 struct AllReduce {
   std::vector<Updates<Real>> values;
   bool divides = false;  ///< whether the sum is divided by the number of processes
+  Group among = Group::data;
   static constexpr auto name = "all_reduce";
   static auto operands(auto& op) { return std::tie(op.values); }
 };
 
-/// y = x, in the same memory; all processes have the same x, so the forward pass does nothing. In
-/// the backward pass, each process has only its part of the gradient: the derivative is an
-/// all_reduce.
+/// y = x, in the same memory; all processes of a tensor group have the same x, so the forward pass
+/// does nothing. In the backward pass, each process has only its part of the gradient: the
+/// derivative is an all_reduce.
 struct Replicate {
   Reads<Real> x;
   Writes<Real> y;

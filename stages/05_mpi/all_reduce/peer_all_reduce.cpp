@@ -49,7 +49,7 @@ void set_to_zero(Tensor<U>& tensor) {
 }  // namespace
 
 template <typename T>
-PeerAllReduce<T>::PeerAllReduce(World& world, std::chrono::seconds patience)
+PeerAllReduce<T>::PeerAllReduce(Communicator& world, std::chrono::seconds patience)
     : world_(&world),
       peers_{.rank = world.rank(), .count = world.size()},
       lost_({1}, cuda::pinned_memory()),

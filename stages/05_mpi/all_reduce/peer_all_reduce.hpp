@@ -27,7 +27,7 @@ class PeerAllReduce {
   /// @param world must outlive this; its ranks are on one host, at most max_peers.
   /// @param patience how long a kernel waits for another rank.
   /// @throws Error if a GPU cannot access another, or there is too little memory.
-  PeerAllReduce(World& world, std::chrono::seconds patience);
+  PeerAllReduce(Communicator& world, std::chrono::seconds patience);
 
   /// Memory for so many numbers each, one after another, each at a multiple of `alignment` bytes.
   /// All ranks can access it, so that long messages in it can be added up in two shots. It contains
@@ -59,7 +59,7 @@ class PeerAllReduce {
  private:
   const PeerBuffer* buffer_of(const T* values, Index count) const;
 
-  World* world_;
+  Communicator* world_;
   Peers peers_;
   int blocks_ = 0;                        ///< the most of a grid, the same on all ranks
   Tensor<unsigned> lost_;                 ///< in pinned memory; see Patience

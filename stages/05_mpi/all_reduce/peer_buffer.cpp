@@ -14,7 +14,7 @@
 namespace stagewise::mpi {
 
 //! [exchange]
-PeerBuffer::PeerBuffer(World& world, std::size_t bytes)
+PeerBuffer::PeerBuffer(Communicator& world, std::size_t bytes)
     : world_(&world), own_({static_cast<Index>(bytes)}, cuda::device_memory()) {
   CUDA_CHECK(cudaMemset(own_.data(), 0, bytes));
   CUDA_CHECK(cudaDeviceSynchronize());

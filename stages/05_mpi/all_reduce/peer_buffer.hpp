@@ -19,7 +19,7 @@ class PeerBuffer {
   /// The bytes are 0. Waits for the other ranks.
   /// @param world must outlive the buffer; all its ranks are on one host.
   /// @throws Error if there is too little memory, or if one GPU cannot access another.
-  PeerBuffer(World& world, std::size_t bytes);
+  PeerBuffer(Communicator& world, std::size_t bytes);
 
   /// Waits for the other ranks, unless an error is on its way. No kernel uses the buffer any more.
   ~PeerBuffer();
@@ -35,7 +35,7 @@ class PeerBuffer {
   bool contains(const void* begin, std::size_t bytes) const;
 
  private:
-  World* world_;
+  Communicator* world_;
   Tensor<std::byte> own_;
   std::vector<std::byte*> places_;  ///< by rank
 };

@@ -18,7 +18,7 @@ namespace {
 template <typename T>
 class CudaAwareTransport final : public Transport<T> {
  public:
-  explicit CudaAwareTransport(World& world) : world_(&world) {}
+  explicit CudaAwareTransport(Communicator& world) : world_(&world) {}
 
   bool can_be_recorded() const override { return false; }
 
@@ -39,7 +39,7 @@ class CudaAwareTransport final : public Transport<T> {
   //! [finish]
 
  private:
-  World* world_;
+  Communicator* world_;
   std::deque<cuda::Event> complete_;  ///< each bucket's
   std::vector<std::vector<Piece<T>>> buckets_;
 };
@@ -59,11 +59,11 @@ std::string reason_against_cuda_aware() {
 }
 
 template <typename T>
-std::unique_ptr<Transport<T>> make_cuda_aware_transport(World& world) {
+std::unique_ptr<Transport<T>> make_cuda_aware_transport(Communicator& world) {
   return std::make_unique<CudaAwareTransport<T>>(world);
 }
 
-template std::unique_ptr<Transport<float>> make_cuda_aware_transport(World&);
-template std::unique_ptr<Transport<double>> make_cuda_aware_transport(World&);
+template std::unique_ptr<Transport<float>> make_cuda_aware_transport(Communicator&);
+template std::unique_ptr<Transport<double>> make_cuda_aware_transport(Communicator&);
 
 }  // namespace stagewise::mpi

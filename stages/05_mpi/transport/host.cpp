@@ -24,7 +24,7 @@ void copy(T* to, const T* from, Index count, const cuda::Stream& stream) {
 template <typename T>
 class HostTransport final : public Transport<T> {
  public:
-  explicit HostTransport(World& world) : world_(&world) {}
+  explicit HostTransport(Communicator& world) : world_(&world) {}
 
   bool can_be_recorded() const override { return false; }
 
@@ -72,7 +72,7 @@ class HostTransport final : public Transport<T> {
     Index count = 0;
   };
 
-  World* world_;
+  Communicator* world_;
   Tensor<T> host_;  ///< pinned: room for all buckets
   Index begun_ = 0;
   std::deque<cuda::Event> arrived_;  ///< each bucket's: it is in the host's memory
@@ -82,11 +82,11 @@ class HostTransport final : public Transport<T> {
 }  // namespace
 
 template <typename T>
-std::unique_ptr<Transport<T>> make_host_transport(World& world) {
+std::unique_ptr<Transport<T>> make_host_transport(Communicator& world) {
   return std::make_unique<HostTransport<T>>(world);
 }
 
-template std::unique_ptr<Transport<float>> make_host_transport(World&);
-template std::unique_ptr<Transport<double>> make_host_transport(World&);
+template std::unique_ptr<Transport<float>> make_host_transport(Communicator&);
+template std::unique_ptr<Transport<double>> make_host_transport(Communicator&);
 
 }  // namespace stagewise::mpi

@@ -30,7 +30,7 @@ template <typename T>
 class NcclTransport final : public Transport<T> {
  public:
   //! [id]
-  explicit NcclTransport(World& world) {
+  explicit NcclTransport(Communicator& world) {
     ncclUniqueId id{};
     if (world.rank() == 0) expect(ncclGetUniqueId(&id), "making an id");
     world.broadcast(id);
@@ -91,11 +91,11 @@ std::string reason_against_nccl(const Placement& placement) {
 }
 
 template <typename T>
-std::unique_ptr<Transport<T>> make_nccl_transport(World& world) {
+std::unique_ptr<Transport<T>> make_nccl_transport(Communicator& world) {
   return std::make_unique<NcclTransport<T>>(world);
 }
 
-template std::unique_ptr<Transport<float>> make_nccl_transport(World&);
-template std::unique_ptr<Transport<double>> make_nccl_transport(World&);
+template std::unique_ptr<Transport<float>> make_nccl_transport(Communicator&);
+template std::unique_ptr<Transport<double>> make_nccl_transport(Communicator&);
 
 }  // namespace stagewise::mpi

@@ -13,11 +13,11 @@ std::string reason_against_nccl(const Placement& /*placement*/) {
 }
 
 template <typename T>
-std::unique_ptr<Transport<T>> make_nccl_transport(World& /*world*/) {
+std::unique_ptr<Transport<T>> make_nccl_transport(Communicator& /*world*/) {
   throw std::logic_error("there is no NCCL to make a transport of");
 }
 
-template std::unique_ptr<Transport<float>> make_nccl_transport(World&);
-template std::unique_ptr<Transport<double>> make_nccl_transport(World&);
+template std::unique_ptr<Transport<float>> make_nccl_transport(Communicator&);
+template std::unique_ptr<Transport<double>> make_nccl_transport(Communicator&);
 
 }  // namespace stagewise::mpi

@@ -16,8 +16,8 @@ namespace {
 template <typename T>
 class PeerTransport final : public Transport<T> {
  public:
-  PeerTransport(World& world, std::chrono::seconds patience)
-      : sums_(world, patience), patience_(patience) {}
+  PeerTransport(Communicator& world, std::chrono::seconds patience)
+      : world_(&world), sums_(world, patience), patience_(patience) {}
 
   bool can_be_recorded() const override { return true; }
 
@@ -47,8 +47,8 @@ class PeerTransport final : public Transport<T> {
   void check() override {
     const std::optional<int> lost = sums_.lost_rank();
     if (!lost) return;
-    throw Error("the numbers of rank " + std::to_string(*lost) + " have not come within " +
-                count_of(patience_.count(), "second") +
+    throw Error("the numbers of rank " + std::to_string(world_->rank_in_world(*lost)) +
+                " have not come within " + count_of(patience_.count(), "second") +
                 ": it has stopped, or is far behind; --timeout says how long to wait");
   }
   //! [check]
@@ -62,6 +62,7 @@ class PeerTransport final : public Transport<T> {
            sums_.is_shared(message.values, next + piece.count);
   }
 
+  const Communicator* world_;
   PeerAllReduce<T> sums_;
   std::chrono::seconds patience_;
 };
@@ -83,11 +84,13 @@ std::string reason_against_peer(const Placement& placement) {
 }
 
 template <typename T>
-std::unique_ptr<Transport<T>> make_peer_transport(World& world, std::chrono::seconds patience) {
+std::unique_ptr<Transport<T>> make_peer_transport(Communicator& world,
+                                                  std::chrono::seconds patience) {
   return std::make_unique<PeerTransport<T>>(world, patience);
 }
 
-template std::unique_ptr<Transport<float>> make_peer_transport(World&, std::chrono::seconds);
-template std::unique_ptr<Transport<double>> make_peer_transport(World&, std::chrono::seconds);
+template std::unique_ptr<Transport<float>> make_peer_transport(Communicator&, std::chrono::seconds);
+template std::unique_ptr<Transport<double>> make_peer_transport(Communicator&,
+                                                                std::chrono::seconds);
 
 }  // namespace stagewise::mpi

@@ -12,24 +12,25 @@ namespace stagewise::mpi {
 
 /// Sums through the host's memory: works with every MPI.
 template <typename T>
-std::unique_ptr<Transport<T>> make_host_transport(World& world);
+std::unique_ptr<Transport<T>> make_host_transport(Communicator& world);
 
 /// Sums by an MPI that reads and writes the device's memory itself.
 template <typename T>
-std::unique_ptr<Transport<T>> make_cuda_aware_transport(World& world);
+std::unique_ptr<Transport<T>> make_cuda_aware_transport(Communicator& world);
 
 /// Sums by NCCL: from GPU to GPU, in a stream, without the host. Recordings must be destroyed
 /// before the transport.
 /// @throws Error with NCCL's reason if it cannot start.
 template <typename T>
-std::unique_ptr<Transport<T>> make_nccl_transport(World& world);
+std::unique_ptr<Transport<T>> make_nccl_transport(Communicator& world);
 
 /// Sums by kernels that access the other GPUs' memory. Recordings must be destroyed before the
 /// transport.
 /// @param patience how long a kernel waits for another rank.
 /// @throws Error if one GPU cannot access another.
 template <typename T>
-std::unique_ptr<Transport<T>> make_peer_transport(World& world, std::chrono::seconds patience);
+std::unique_ptr<Transport<T>> make_peer_transport(Communicator& world,
+                                                  std::chrono::seconds patience);
 
 /// Why MPI cannot access device pointers here; empty if it can.
 ///
