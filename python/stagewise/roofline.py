@@ -75,8 +75,9 @@ def read(path: pathlib.Path) -> Roofline:
         raise Error(f"{path} is of a device whose limits are unknown")
     is_ladder = "tables" in report
     rows = _rungs(report) if is_ladder else report.get("timings", [])
-    counted = any("counted_floor_seconds" in row for row in rows)
-    points = _points(rows, path, is_ladder, counted, bool(report.get("cuda_on_cpu")))
+    counted = any("counters" in row for row in rows)
+    points = _points(rows, path, is_ladder, limits if counted else None,
+                     bool(report.get("cuda_on_cpu")))
     if not points and is_ladder and not any("operations" in row for row in rows):
         raise Error(f"{path} has no operations: its kernels move bytes and compute next to nothing")
     if not points:
@@ -101,17 +102,16 @@ def _rungs(report: dict[str, Any]) -> list[dict[str, Any]]:
     return [row for row in rows if row.get("verified")]
 
 
-def _points(rows: list[dict[str, Any]], path: pathlib.Path, is_ladder: bool, counted: bool,
-            is_on_cpu: bool) -> list[Point]:
+def _points(rows: list[dict[str, Any]], path: pathlib.Path, is_ladder: bool,
+            limits: dict[str, Any] | None, is_on_cpu: bool) -> list[Point]:
+    """
+    :param limits: of the device, if the rows are counted."""
     points = []
     for row in rows:
         name = str(row.get("name" if is_ladder else "operation", ""))
         operations = row.get("operations") or 0
-        asked = row.get("counters", {})
-        if counted:
-            seconds = row.get("counted_floor_seconds") or 0
-            moved = 32 * sum(number(asked, key, path) for key in ("load_sectors", "store_sectors")
-                             ) if asked else 0
+        if limits is not None:
+            seconds, moved = _allowed(row.get("counters") or {}, operations, limits, path)
         elif is_on_cpu:
             continue  # its times are none of a GPU
         elif is_ladder:
@@ -122,6 +122,20 @@ def _points(rows: list[dict[str, Any]], path: pathlib.Path, is_ladder: bool, cou
         if min(operations, seconds, moved) > 0:
             points.append(Point(_short(name), operations, moved, seconds))
     return points
+
+
+def _allowed(counters: dict[str, Any], operations: float, limits: dict[str, Any],
+             path: pathlib.Path) -> tuple[float, float]:
+    """The seconds that this takes at least, but for the time of the launch, and the bytes that warps
+    ask for."""
+    if not counters:
+        return 0, 0
+    asked = 32 * (number(counters, "load_sectors", path) + number(counters, "store_sectors", path))
+    work = {"operations_per_second": operations, "cache_bytes_per_second": asked,
+            "bytes_per_second": number(counters, "distinct_bytes", path),
+            "shared_cycles_per_second": number(counters, "shared_cycles", path)}
+    speeds = {name: number(limits, name, path) for name in work}
+    return max(work[name] / speed for name, speed in speeds.items() if speed > 0), asked
 
 
 def _short(name: str) -> str:

@@ -350,12 +350,14 @@ class RooflineFigure(Figures):
                          ["naive", "cuBLAS"])
 
     def test_what_was_counted(self):
-        asked = {"load_sectors": 9e7, "store_sectors": 1e7}
-        path = self.put("a.json", ladder(rung("naive", 1, counters=asked,
-                                              counted_floor_seconds=1e-4), cuda_on_cpu=True))
-        point = roofline.read(path).points[0]
-        self.assertAlmostEqual(point.intensity, 6e9 / (32 * 1e8))
-        self.assertAlmostEqual(point.rate, 6e13)
+        asked = {"load_sectors": 9e7, "store_sectors": 1e7, "distinct_bytes": 4e8, "shared_cycles": 2e6}
+        conflicts = {**asked, "shared_cycles": 6e7}
+        path = self.put("a.json", ladder(rung("naive", 1, counters=asked),
+                                         rung("conflicts", 1, counters=conflicts), cuda_on_cpu=True))
+        points = roofline.read(path).points
+        self.assertAlmostEqual(points[0].intensity, 6e9 / (32 * 1e8))
+        self.assertAlmostEqual(points[0].rate, 6e13)  # by operations, the L1 caches and memory alike
+        self.assertAlmostEqual(points[1].rate, 6e9 / 3e-4)
         texts = self.texts("roofline", path)
         self.assertIn("L1 caches, 32 TB/s", texts)
         self.assertIn("FLOP/s at most, by the counters", texts)
