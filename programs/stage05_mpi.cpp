@@ -7,6 +7,7 @@
 #include <iostream>
 #include <memory>
 #include <optional>
+#include <thread>
 
 #include "04_minibatch/fuse.hpp"
 #include "05_mpi/devices.hpp"
@@ -151,12 +152,15 @@ std::chrono::seconds patience_of(const StageOptions& values) {
 /// Ends all processes when one on this host has stopped.
 std::shared_ptr<mpi::Heartbeat> make_heartbeat(mpi::World& world, std::chrono::seconds patience) {
   return std::make_shared<mpi::Heartbeat>(world, patience, [&world, patience](int rank) {
-    if (!world.is_first_to_fail()) return;  // another has seen it, too
-    std::cerr
-        << program << ": rank " << rank << " has not run for "
-        << count_of(patience.count(), "second")
-        << ": it has been stopped, or its host is overloaded; --timeout says how long to wait."
-        << std::endl;
+    if (world.is_first_to_fail()) {
+      std::cerr << program << ": rank " << rank << " has not run for "
+                << count_of(patience.count(), "second")
+                << ": it has been stopped, or its host is overloaded; --timeout says how long to "
+                   "wait."
+                << std::endl;
+    }
+    // Time for mpirun to read this; or, if another was first, for that one, which may have stopped.
+    std::this_thread::sleep_for(std::chrono::milliseconds(500));
     mpi::World::abort(1);
   });
 }
