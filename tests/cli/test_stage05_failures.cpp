@@ -251,7 +251,7 @@ TEST_F(Stage05Killed, OthersSayWhichRankHasStopped) {
   for (const std::string how :
        {"--transport host", "--transport cuda-aware", "--transport peer", "--strategy tensor"}) {
     Process job(resolve(ranks(3) +
-                        "train --train-limit 2000 --test-limit 20 --hidden 8 --batch-size 3 "
+                        "train --train-limit 600 --test-limit 20 --hidden 8 --batch-size 3 "
                         "--epochs 1000000 --data-from all --timeout 5 " +
                         how),
                 surroundings_);
