@@ -27,7 +27,8 @@ HERE = Path(__file__).resolve().parent
 REPOSITORY = HERE.parent
 CUDA_ON_CPU = REPOSITORY / "cuda_on_cpu"
 RUNTIME = REPOSITORY / "build" / "try"
-DEFAULT_SECONDS = 60  # that a compiler, or a run of a check, may take
+DEFAULT_SECONDS = 60  # that a run of a check may take
+COMPILER_SECONDS = 180  # likewise of a compiler, which shares the processors with others in a class
 LARGEST_FILE = 1 << 21  # in 512 bytes: what a run may write; MPI has files of its own
 MOST_OUTPUT = 1_000_000  # bytes of what it prints that are looked at
 STATES = "states.json"
@@ -270,7 +271,7 @@ def check(exercise, answer, on_gpu=False):
     seconds = seconds_allowed()
     with tempfile.TemporaryDirectory() as folder:
         program = Path(folder) / exercise.name
-        compiled = Done(compile_command(exercise, answer, program, on_gpu), {}, max(seconds, DEFAULT_SECONDS))
+        compiled = Done(compile_command(exercise, answer, program, on_gpu), {}, max(seconds, COMPILER_SECONDS))
         if compiled.returncode is None:
             return Verdict([], "The compiler has not finished: does the file include itself, or something endless?")
         if compiled.returncode != 0:
