@@ -76,8 +76,9 @@ std::string reason_against(const std::string& transport, const Placement& placem
 /// @throws UsageError if a transport cannot work here.
 void check_transport(const std::string& name, const Placement& placement);
 
-/// How long a kernel of the transport `peer` waits for another rank, unless told otherwise. Ranks
-/// have been two minutes apart although nothing was wrong.
+/// How long a rank waits for another that has stopped, and a kernel of the transport `peer` for
+/// another's numbers, unless told otherwise. Ranks have been two minutes apart although nothing was
+/// wrong.
 constexpr std::chrono::seconds default_patience(300);
 
 /// Makes a transport. Waits for the other ranks.
