@@ -571,7 +571,7 @@ TYPED_TEST(Stage04, LastLayersWithTheirLossAreStage01s) {
   for (int i = 0; i < shapes_per_rung(); ++i) {
     LastLayerCase one;
     one.rows = 1 + static_cast<Index>(random.below(i % 10 == 0 ? 600 : 40));
-    one.in = 1 + static_cast<Index>(random.below(i % 5 == 0 ? 600 : 70));
+    one.in = 1 + static_cast<Index>(random.below(i % 5 == 0 ? 2000 : 70));
     one.loss = coin() ? LossKind::squared_error : LossKind::cross_entropy;
     one.out = 1 + static_cast<Index>(random.below(32));
     if (one.loss == LossKind::cross_entropy) one.out = std::max<Index>(one.out, 2);
@@ -583,8 +583,20 @@ TYPED_TEST(Stage04, LastLayersWithTheirLossAreStage01s) {
     one.updates = coin();
     one.selects = coin();
     one.other_rows = i % 4;
+    while (!minibatch::fits_output_layer<TypeParam>(one.in, one.out)) one.in /= 2;
     expect_last_layer_as_in_stage_01<TypeParam>(fused, one);
     if (this->HasFatalFailure()) return;
+  }
+}
+
+/// Teams of one to eight warps, all of which have rows or only some.
+TYPED_TEST(Stage04, LastLayersOfEveryTeamAreStage01s) {
+  Fused<TypeParam> fused;
+  for (const Index in : {127, 128, 129, 255, 257, 511, 513, 1'000, 1'024}) {
+    for (const Index rows : {1, 7, 600}) {
+      expect_last_layer_as_in_stage_01<TypeParam>(fused, {.rows = rows, .in = in, .out = 10});
+      if (this->HasFatalFailure()) return;
+    }
   }
 }
 
@@ -621,6 +633,7 @@ TYPED_TEST(Stage04, ALastLayersLossThatIsNoNumberIsToldWithItsStep) {
 
 TYPED_TEST(Stage04, WideLastLayersAreLeftToProducts) {
   EXPECT_TRUE(minibatch::fits_output_layer<TypeParam>(256, 10));
+  EXPECT_TRUE(minibatch::fits_output_layer<TypeParam>(1'000, 10));
   EXPECT_FALSE(minibatch::fits_output_layer<TypeParam>(256, 33));
   EXPECT_FALSE(minibatch::fits_output_layer<TypeParam>(1'000'000, 10));
 }

@@ -51,16 +51,16 @@ using MmaTf32 = MmaRounded<Tf32, Tiling, TileA, TileB>;
 namespace {
 
 template <int... numbers>
-constexpr FittedTile<float> tile() {
-  return fitted_tile<MmaTf32, float, numbers...>(330);
+constexpr FittedTile<float> tile(double rate, double rate_of_numbers) {
+  return fitted_tile<MmaTf32, float, numbers...>(rate, rate_of_numbers);
 }
 
 constexpr auto tilings = std::to_array<FittedTile<float>>({
     //   BM, BN, BK, WM, WN, slices, stages, blocks
-    tile<128, 128, 32, 64, 32, 1, 3, 1>(),
-    tile<64, 104, 32, 16, 104, 2, 3, 1>(),
-    tile<64, 64, 32, 32, 32, 1, 3, 2>(),
-    tile<32, 32, 64, 32, 32, 4, 3, 2>(),
+    tile<128, 128, 32, 64, 32, 1, 3, 1>(345, 365),
+    tile<64, 104, 32, 16, 104, 2, 3, 1>(330, 310),
+    tile<64, 64, 32, 32, 32, 1, 3, 2>(330, 300),
+    tile<32, 32, 64, 32, 32, 4, 3, 2>(335, 320),
 });
 
 }  // namespace

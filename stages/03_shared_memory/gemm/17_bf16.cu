@@ -64,16 +64,16 @@ using MmaBf16 = MmaRounded<Bf16, Tiling, TileA, TileB>;
 namespace {
 
 template <int... numbers>
-constexpr FittedTile<float> tile() {
-  return fitted_tile<MmaBf16, float, numbers...>(380);
+constexpr FittedTile<float> tile(double rate, double rate_of_numbers) {
+  return fitted_tile<MmaBf16, float, numbers...>(rate, rate_of_numbers);
 }
 
 constexpr auto tilings = std::to_array<FittedTile<float>>({
     //   BM, BN, BK, WM, WN, slices, stages, blocks
-    tile<128, 128, 32, 64, 32, 1, 3, 1>(),
-    tile<64, 104, 64, 16, 104, 2, 3, 1>(),
-    tile<64, 64, 32, 32, 32, 1, 3, 2>(),
-    tile<32, 32, 64, 32, 32, 2, 3, 3>(),
+    tile<128, 128, 32, 64, 32, 1, 3, 1>(395, 395),
+    tile<64, 104, 64, 16, 104, 2, 3, 1>(300, 260),
+    tile<64, 64, 32, 32, 32, 1, 3, 2>(385, 385),
+    tile<32, 32, 64, 32, 32, 2, 3, 3>(380, 360),
 });
 
 }  // namespace

@@ -79,23 +79,23 @@ using MmaLongSplitTf32 = MmaRounded<SplitTf32<16>, Tiling, TileA, TileB>;
 namespace {
 
 template <int... numbers>
-constexpr FittedTile<float> tile(double rate) {
-  return fitted_tile<MmaSplitTf32, float, numbers...>(rate);
+constexpr FittedTile<float> tile(double rate, double rate_of_numbers) {
+  return fitted_tile<MmaSplitTf32, float, numbers...>(rate, rate_of_numbers);
 }
 
 /// In rounds of 16 steps.
 template <int... numbers>
-constexpr FittedTile<float> long_tile(double rate) {
-  return fitted_tile<MmaLongSplitTf32, float, numbers...>(rate);
+constexpr FittedTile<float> long_tile(double rate, double rate_of_numbers) {
+  return fitted_tile<MmaLongSplitTf32, float, numbers...>(rate, rate_of_numbers);
 }
 
 constexpr auto tilings = std::to_array<FittedTile<float>>({
     //   BM, BN, BK, WM, WN, slices, stages, blocks
-    long_tile<128, 64, 32, 64, 32, 1, 3, 2>(111),
-    tile<96, 96, 32, 48, 48, 2, 3, 1>(116),
-    tile<64, 104, 32, 16, 104, 2, 3, 1>(98),
-    tile<64, 64, 32, 32, 32, 1, 3, 2>(114),
-    tile<32, 32, 64, 32, 32, 4, 3, 2>(93),
+    long_tile<128, 64, 32, 64, 32, 1, 3, 2>(107, 107),
+    tile<96, 96, 32, 48, 48, 2, 3, 1>(116, 114),
+    tile<64, 104, 32, 16, 104, 2, 3, 1>(92, 94),
+    tile<64, 64, 32, 32, 32, 1, 3, 2>(117, 119),
+    tile<32, 32, 64, 32, 32, 4, 3, 2>(93, 93),
 });
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include <cuda_runtime.h>
 
+#include "03_shared_memory/gemm/swizzled_tile.cuh"
 #include "03_shared_memory/vector.cuh"
 
 namespace stagewise::shared_memory {
@@ -162,5 +163,8 @@ class FmaThreads {
   float sums_[TM][TN] = {};
 };
 //! [fma_threads]
+
+template <>
+inline constexpr bool keeps_vectors_of_steps<FmaThreads> = true;
 
 }  // namespace stagewise::shared_memory

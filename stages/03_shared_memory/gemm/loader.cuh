@@ -151,10 +151,12 @@ void with_loaders(const GemmProblem<T>& p, const Multiply& multiply) {
 /// look for them: from a k tile to the next, it moves its pointers on.
 /// @tparam along_ whether neighbours in memory differ in the step along k.
 /// @tparam length_ how many neighbours can be copied at once: a vector, or a single number.
-template <typename T, bool along_, int length_>
+/// @tparam is_turned_ whether k tiles are turned; see SwizzledTile.
+template <typename T, bool along_, int length_, bool is_turned_ = false>
 struct StridedMatrix {
   static constexpr bool along = along_;
   static constexpr int length = length_;
+  static constexpr bool is_turned = is_turned_;
 
   const T* data;
   int places;  ///< rows of op(A), or columns of op(B)
@@ -173,7 +175,8 @@ struct StridedMatrix {
 
 /// Calls `multiply(A, B)` with two strided matrices: with vectors if both factors have them, else
 /// with single numbers.
-template <typename T, typename Multiply>
+/// @tparam turns_one whether B's k tiles are turned, if memory runs along k in both factors.
+template <bool turns_one, typename T, typename Multiply>
 void with_strided_matrices(const GemmProblem<T>& p, const Multiply& multiply) {
   const auto m = static_cast<int>(p.m);
   const auto n = static_cast<int>(p.n);
@@ -182,8 +185,8 @@ void with_strided_matrices(const GemmProblem<T>& p, const Multiply& multiply) {
   const bool b_along = p.op_b == Transpose::yes;
   const bool have_vectors = copies_vectors(p);
   const auto with = [&]<bool along_a, bool along_b, int length>() {
-    multiply(StridedMatrix<T, along_a, length>{p.a, m, k},
-             StridedMatrix<T, along_b, length>{p.b, n, k});
+    multiply(StridedMatrix<T, along_a, length>{p.a, m, k}, StridedMatrix < T, along_b, length,
+             turns_one && along_a && along_b > {p.b, n, k});
   };
   const auto with_b = [&]<bool along_a, bool along_b>() {
     have_vectors ? with.template operator()<along_a, along_b, Vector<T>::length>()

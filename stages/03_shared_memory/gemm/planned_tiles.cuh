@@ -67,7 +67,7 @@ void multiply_planned_tiles(cudaStream_t stream, Index m, Index n, Index k, cons
 /// Computes a product with a tiling, in tiles that `parts` blocks share.
 template <template <typename, typename, typename> class Multiplier, typename T, typename Tiling>
 void multiply_with(cudaStream_t stream, const GemmProblem<T>& p, int parts, Workspace& workspace) {
-  with_strided_matrices(p, [&](const auto& a, const auto& b) {
+  with_strided_matrices<keeps_vectors_of_steps<Multiplier>>(p, [&](const auto& a, const auto& b) {
     multiply_planned_tiles<Multiplier, T, Tiling>(stream, p.m, p.n, p.k, a, b, AlphaBeta<T>(p),
                                                   parts, workspace);
   });

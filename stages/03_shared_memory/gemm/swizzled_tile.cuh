@@ -19,13 +19,14 @@ namespace stagewise::shared_memory {
 ///
 /// If memory runs along k, but only for one or two vectors, nothing is left to permute: such a tile
 /// is **turned** while it is copied, number by number, and its padding is a vector, so that copies
-/// of 8 steps of 4 places do not conflict. It suits units whose lanes read vectors of places.
-template <typename T, int extent_, int BK_, bool along>
+/// of 8 steps of 4 places do not conflict. It suits units whose lanes read vectors of places. Other
+/// tiles are turned if `turns` says so.
+template <typename T, int extent_, int BK_, bool along, bool turns = false>
 struct SwizzledTile {
   static constexpr int extent = extent_;
   static constexpr int BK = BK_;
   static constexpr int length = Vector<T>::length;
-  static constexpr bool is_turned = along && BK < 4 * length;
+  static constexpr bool is_turned = along && (turns || BK < 4 * length);
   static constexpr bool keeps_rows = along && !is_turned;
   static constexpr int bytes_of_banks = 128;
   static constexpr int quarter = bytes_of_banks / 4 / sizeof(T);  ///< numbers in 8 banks
@@ -55,5 +56,11 @@ struct SwizzledTile {
   }
 };
 //! [swizzled_tile]
+
+/// Whether a multiplier reads vectors of steps, where places are stored together. It has them in
+/// registers until it has multiplied all of their steps, four times as many numbers as it needs for
+/// one; for both factors, there are not registers enough. Then one of them should be turned.
+template <template <typename, typename, typename> class Multiplier>
+inline constexpr bool keeps_vectors_of_steps = false;
 
 }  // namespace stagewise::shared_memory

@@ -18,11 +18,12 @@ namespace stagewise::shared_memory {
 /// in memory form **lines**: rows of the k tile, or columns. `chunk` threads stand side by side
 /// before a line, and as many lines are copied at once as threads suffice for. So what a thread
 /// copies of a line lies at fixed distances, which instructions contain, and it takes one pointer,
-/// which moves on with the k tiles, for each of its lines.
+/// which moves on with the k tiles, for each of its lines. Tiles that are turned for want of
+/// registers have one pointer for all lines, and a copy takes an addition more.
 template <typename T, typename Matrix, int extent, int BK, int threads>
 class TileCopies {
  public:
-  using Tile = SwizzledTile<T, extent, BK, Matrix::along>;
+  using Tile = SwizzledTile<T, extent, BK, Matrix::along, Matrix::is_turned>;
   static constexpr int length = Tile::is_turned ? 1 : Matrix::length;  ///< of a piece
 
  private:
@@ -44,6 +45,7 @@ class TileCopies {
   static constexpr int at_once = threads / chunk;  ///< lines
   static constexpr int thread_lines = (lines + at_once - 1) / at_once;
   static constexpr int thread_pieces = (pieces + chunk - 1) / chunk;  ///< of a line
+  static constexpr int pointers = Matrix::is_turned ? 1 : thread_lines;
   static_assert(neighbours % length == 0 && threads % chunk == 0);
 
  public:
@@ -53,21 +55,23 @@ class TileCopies {
   __device__ void start(const Matrix& matrix, int first, int step) {
     places_ = matrix.places - first;
 #pragma unroll
-    for (int i = 0; i < thread_lines; ++i) {
+    for (int i = 0; i < pointers; ++i) {
       from_[i] = Matrix::along ? matrix.at(first + line(i), step + neighbour(0))
                                : matrix.at(first + neighbour(0), step + line(i));
     }
   }
 
   /// Requests copy number `i` of the k tile, from the `steps` steps that there are.
-  __device__ __forceinline__ void copy(T* buffer, const Matrix& /*matrix*/, int i, int steps) {
+  __device__ __forceinline__ void copy(T* buffer, const Matrix& matrix, int i, int steps) {
     const int l = i / thread_pieces;
     const int piece = i % thread_pieces;
     if (!is_mine(l, piece)) return;
     const int lines_left = Matrix::along ? places_ : steps;
     const int neighbours_left = Matrix::along ? steps : places_;
     constexpr int line_bytes = is_regular ? line_distance * static_cast<int>(sizeof(T)) : 0;
-    copy_async<length * sizeof(T)>(buffer + index_of(l, piece), from_[l] + piece * chunk * length,
+    const Index stride = Matrix::along ? matrix.place_stride() : matrix.step_stride();
+    const T* const from = from_[l % pointers] + l / pointers * at_once * stride;
+    copy_async<length * sizeof(T)>(buffer + index_of(l, piece), from + piece * chunk * length,
                                    line(l) < lines_left && neighbour(piece) < neighbours_left,
                                    l * line_bytes);
   }
@@ -75,7 +79,7 @@ class TileCopies {
   /// Moves on to the next k tile.
   __device__ void advance(const Matrix& matrix) {
 #pragma unroll
-    for (int i = 0; i < thread_lines; ++i) from_[i] += BK * matrix.step_stride();
+    for (int i = 0; i < pointers; ++i) from_[i] += BK * matrix.step_stride();
   }
 
  private:
@@ -102,8 +106,8 @@ class TileCopies {
     return Tile::index(neighbour(0), line(0)) + piece * chunk * length;
   }
 
-  int places_;                   ///< from the tile's first on
-  const T* from_[thread_lines];  ///< this thread's first pieces
+  int places_;               ///< from the tile's first on
+  const T* from_[pointers];  ///< this thread's first pieces
 };
 //! [tile_copies]
 

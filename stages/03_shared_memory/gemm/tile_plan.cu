@@ -20,9 +20,10 @@ namespace stagewise::shared_memory {
 namespace {
 
 //! [tile_cycles]
-/// How a multiprocessor's time depends on what it does, in cycles. These numbers and the rates of
-/// the tiles were fitted together to 1,200 products measured on an H100, so that the picked tile is
-/// the fastest as often as possible; other GPUs have similar proportions.
+/// How a multiprocessor's time depends on what it does, in cycles. These numbers were fitted to
+/// 1,200 products measured on an H100, and the rates of the tiles, with them, to others on an H200,
+/// so that the picked tile is the fastest as often as possible; other GPUs have similar
+/// proportions.
 constexpr double l2_bytes = 36.6;        ///< that arrive per cycle, if all multiprocessors load
 constexpr double l2_bytes_alone = 51.9;  ///< if few of them do
 constexpr double store_bytes = 24.1;     ///< of results that are stored per cycle

@@ -20,10 +20,11 @@ void input_gradient(cudaStream_t stream, const LinearBackwardProblem<T>& p, Work
   // Both factors have rows of `out` elements.
   const bool have_vectors = is_aligned(p.doutput, layer.out) && is_aligned(layer.weight, layer.out);
   const auto multiply = [&]<int length>() {
-    multiply_layer<T>(stream, layer.rows, layer.in, layer.out,
-                      StridedMatrix<T, true, length>{p.doutput, rows, out},
-                      StridedMatrix<T, true, length>{layer.weight, in, out}, false,
-                      ThroughActivation<T>(p), workspace);
+    multiply_layer<T>(
+        stream, layer.rows, layer.in, layer.out,
+        StridedMatrix<T, true, length>{p.doutput, rows, out},
+        StridedMatrix<T, true, length, LayerTiles<T>::turns_one>{layer.weight, in, out}, false,
+        ThroughActivation<T>(p), workspace);
   };
   have_vectors ? multiply.template operator()<shared_memory::Vector<T>::length>()
                : multiply.template operator()<1>();

@@ -38,7 +38,8 @@ struct TilingTable {
   }
 };
 
-/// The tables for a type of numbers, and the unit that multiplies them.
+/// The tables for a type of numbers, and the unit that multiplies them. `turns_one` is whether one
+/// of two factors whose memory runs along k is turned.
 template <typename T>
 struct LayerTiles;
 
@@ -47,6 +48,8 @@ template <>
 struct LayerTiles<float> {
   template <typename Tiling, typename TileA, typename TileB>
   using Multiplier = shared_memory::FmaThreads<Tiling, TileA, TileB>;
+  static constexpr bool turns_one =
+      shared_memory::keeps_vectors_of_steps<shared_memory::FmaThreads>;
 
   // rate, BM, BN, BK, WM, WN, slices, stages, blocks
   using Vectors = TilingTable<  //
@@ -64,6 +67,7 @@ template <>
 struct LayerTiles<double> {
   template <typename Tiling, typename TileA, typename TileB>
   using Multiplier = shared_memory::MmaDouble<Tiling, TileA, TileB>;
+  static constexpr bool turns_one = shared_memory::keeps_vectors_of_steps<shared_memory::MmaDouble>;
 
   using Vectors = TilingTable<  //
       RatedTiling<130, 128, 128, 16, 64, 32, 1, 3, 1>,
