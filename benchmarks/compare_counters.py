@@ -1,15 +1,17 @@
 #!/usr/bin/env python3
 """Counters of CUDA on the CPU beside those of Nsight Compute, as a table.
 
-    build/observed/bin/ladder gemm --m 800 --n 1000 --k 784 --precision float --report float.json
-    build/observed/bin/ladder gemm --m 800 --n 1000 --k 784 --precision double --report double.json
+    for rung in naive tile-16 ...; do
+        STAGEWISE_CPU_MULTIPROCESSORS=132 build/observed/bin/ladder gemm --m 800 --n 1000 --k 784 \\
+            --precision float --rung $rung --report float-$rung.json
+    done
     STAGEWISE_CPU_OBSERVE=counters STAGEWISE_CPU_COUNTERS=stage02.csv build/observed/bin/stage02_naive_cuda \\
         train --dataset digits --hidden 1000 --activation sigmoid --precision double --batch-size 800 \\
         --train-limit 800 --test-limit 800 --epochs 1
-    python3 benchmarks/compare_counters.py --ladder float.json double.json --stage stage02.csv
+    python3 benchmarks/compare_counters.py *.json --stage stage02.csv
 
-The other side is what measure_counters.py and measure_kernels.py have written to benchmarks/results on a GPU.
-Of a kernel that was launched several times, the launch that asks for most is compared.
+Plans of tiles depend on the number of multiprocessors, so it has to be that of the GPU. The other side is what
+measure_counters.py and measure_kernels.py have written to benchmarks/results on a GPU.
 """
 
 import argparse
@@ -76,13 +78,25 @@ def rows_of(ours, theirs):
     return lines
 
 
-def ladder_counters(path):
-    """{rung: counters} of a ladder's report."""
-    report = json.loads(Path(path).read_text(encoding="utf-8"))
-    counted = {row["name"]: row["counters"] for table in report["tables"] for row in table["rows"]
-               if "counters" in row}
-    return report, {name: (ratio(row["load_sectors"], row["loads"]), ratio(row["store_sectors"], row["stores"]),
-                           row["bank_conflicts"]) for name, row in counted.items()}
+def section_of(report):
+    """What measure_counters.py calls the ladder of a report."""
+    m, n, k = (report.get(size) for size in "mnk")
+    title = {"gemm": f"Products: {m} x {n} x {k}", "transpose": f"Transposes of [{m}, {n}]",
+             "reduce": f"The column sums of [{m}, {n}]" if m else f"The sum of {n:,} numbers"}[report["ladder"]]
+    return f"{title}, {report['precision']}"
+
+
+def ladder_counters(paths):
+    """{section: {rung: counters}} of the reports of ladders."""
+    found = collections.defaultdict(dict)
+    for path in paths:
+        report = json.loads(Path(path).read_text(encoding="utf-8"))
+        for row in (row for table in report["tables"] for row in table["rows"] if "counters" in row):
+            counters = row["counters"]
+            found[section_of(report)][row["name"]] = (ratio(counters["load_sectors"], counters["loads"]),
+                                                      ratio(counters["store_sectors"], counters["stores"]),
+                                                      counters["bank_conflicts"])
+    return found
 
 
 def ratio(sectors, requests):
@@ -94,8 +108,11 @@ def kernel_name(text):
     return text.split("<")[0].split("(")[0].split("::")[-1].split(" ")[-1]
 
 
-def stage_counters(path):
-    """{kernel: counters} of the launches that a program has written; of each kernel the largest."""
+def stage_counters(path, theirs):
+    """{kernel: counters} of the launches that a program has written.
+
+    Which launch of a kernel takes longest on a GPU is not known here, so of each kernel it is the one that is nearest.
+    """
     launches, last = collections.defaultdict(list), None
     with open(path, newline="", encoding="utf-8") as file:
         for row in csv.DictReader(file):
@@ -105,33 +122,41 @@ def stage_counters(path):
                 all_of.append({})
                 last = key
             all_of[-1][row["accesses"]] = row
-    found = {}
-    for kernel, all_of in launches.items():
-        largest = max(all_of, key=lambda launch: sum(int(row["sectors"]) for row in launch.values()))
 
-        def average(kind, of=largest):
-            row = of.get(kind, {"sectors": 0, "requests": 0})
+    def counters(launch):
+        def average(kind):
+            row = launch.get(kind, {"sectors": 0, "requests": 0})
             return ratio(int(row["sectors"]), int(row["requests"]))
-        found[kernel] = (average("global loads"), average("global stores"),
-                         sum(int(row["conflicts"]) for row in largest.values()))
+        return (average("global loads"), average("global stores"),
+                sum(int(row["conflicts"]) for row in launch.values()))
+
+    found = {}
+    for row in theirs:
+        name = row["name"].strip("`")
+        wanted = [number(row["sectors a load"]) or 0, number(row["a store"]) or 0]
+        if name in launches:
+            found[name] = min(map(counters, launches[name]),
+                              key=lambda one: sum(abs(ours - its) for ours, its in zip(one, wanted)))
     return found
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--ladder", nargs="*", default=[], metavar="REPORT")
-    parser.add_argument("--stage", metavar="CSV")
+    parser.add_argument("reports", nargs="*", metavar="REPORT", help="of a ladder in the preset observed")
+    parser.add_argument("--stage", metavar="CSV", help="of stage 02, as above")
+    parser.add_argument("--nsight", nargs="*", type=Path, metavar="FILE",
+                        default=[RESULTS / "h200_gemm_counters.md", RESULTS / "h200_sum_counters.md"],
+                        help="what measure_counters.py has written [that of benchmarks/results]")
     options = parser.parse_args()
     head = ["| kernel | " + " | ".join(HEAD) + " | sectors |", "| --- |" + " ---: |" * len(HEAD) + " --- |"]
-    for path in options.ladder:
-        report, ours = ladder_counters(path)
-        section = f"Products: 800 x 1000 x 784, {report['precision']}"
+    for section, ours in ladder_counters(options.reports).items():
+        theirs = [row for path in options.nsight for row in table_of(path, section)]
         print(f"## {section}\n")
-        print("\n".join([*head, *rows_of(ours, table_of(RESULTS / "h200_gemm_counters.md", section))]) + "\n")
+        print("\n".join([*head, *rows_of(ours, theirs)]) + "\n")
     if options.stage:
         print("## Stage 02, a training step of 784-1000-10, sigmoid, double, 800 images\n")
         theirs = table_of(RESULTS / "h200_kernels.md", "Stage 02")
-        print("\n".join([*head, *rows_of(stage_counters(options.stage), theirs)]))
+        print("\n".join([*head, *rows_of(stage_counters(options.stage, theirs), theirs)]))
 
 
 if __name__ == "__main__":

@@ -266,6 +266,7 @@ Fiber* Worker::idle_fiber() {
 /// After an abandoned block: whatever is on the stacks is given up.
 inline void forget_copies(Fiber& fiber) {
   fiber.copies.clear();
+  fiber.copy_instructions.clear();
   fiber.copy_groups.clear();
   fiber.copies_done = 0;
 }
@@ -932,17 +933,19 @@ unsigned thread_in_block() {
 namespace {
 
 /// A copy to shared memory begins, and from here on nobody else may touch its target.
-void note_copy(const AsyncCopy& copy, const void* called_from) {
+void note_copy(const AsyncCopy& copy, std::uintptr_t instruction) {
   if (observer == nullptr) return;
-  const auto begin = reinterpret_cast<std::uintptr_t>(copy.to);
-  for (unsigned i = 0; i < copy.bytes; i += 4) {
-    Access access{};
-    access.address = begin + i;
-    access.instruction = reinterpret_cast<std::uintptr_t>(called_from) - 1;
-    access.bytes = std::min(4U, copy.bytes - i);
-    access.writes = true;
-    observer->access(*this_worker->running(), access);
-  }
+  Access access{};
+  access.address = reinterpret_cast<std::uintptr_t>(copy.to);
+  access.instruction = instruction;
+  access.bytes = copy.bytes;
+  access.writes = true;
+  observer->access(*this_worker->running(), access);
+}
+
+/// The instruction that calls the function which returns to `called_from`.
+std::uintptr_t before(const void* called_from) {
+  return reinterpret_cast<std::uintptr_t>(called_from) - 1;
 }
 
 }  // namespace
@@ -975,9 +978,10 @@ void begin_async_copy(const AsyncCopy& copy, Place place) {
       });
     }
   }
-  note_copy(copy, __builtin_return_address(0));
+  note_copy(copy, before(__builtin_return_address(0)));
   std::memset(copy.to, 0xff, copy.bytes);
   fiber.copies.push_back(copy);
+  fiber.copy_instructions.push_back(before(__builtin_return_address(0)));
 }
 
 void commit_async_copies() {
@@ -990,9 +994,12 @@ bool take_async_copy(unsigned prior, AsyncCopy& copy) {
   const std::size_t groups = fiber.copy_groups.size();
   const std::size_t end = prior < groups ? fiber.copy_groups[groups - 1 - prior] : 0;
   if (fiber.copies_done < end) {
-    copy = fiber.copies[fiber.copies_done++];
+    copy = fiber.copies[fiber.copies_done];
+    fiber.copy_instruction = fiber.copy_instructions[fiber.copies_done];
+    ++fiber.copies_done;
     return true;
   }
+  fiber.copy_instruction = 0;
   if (fiber.copies_done > 0 && fiber.copies_done == fiber.copies.size()) forget_copies(fiber);
   return false;
 }
@@ -1040,7 +1047,7 @@ std::uint64_t* tile_values(unsigned size) {
 void begin_barrier_copy(const void* barrier, const AsyncCopy& copy) {
   Worker& worker = in_kernel("memcpy_async", {});
   if (worker.block().arena->contains(copy.to)) {
-    note_copy(copy, __builtin_return_address(0));
+    note_copy(copy, before(__builtin_return_address(0)));
     std::memset(copy.to, 0xff, copy.bytes);
   }
   worker.barrier_copies.emplace_back(barrier, copy);

@@ -171,10 +171,16 @@ class CountingObserver final : public Observer {
 
   void start_block(const Block& block) override { blocks_[&block]; }
 
+  /// An asynchronous copy's stores are counted when it is asked for, and its loads, which are made
+  /// later, as if the thread made them by the instruction that asks.
   void access(const Fiber& fiber, const Access& access) override {
+    const bool is_of_copy = fiber.copy_instruction != 0;
+    if (is_of_copy && access.is_shared()) return;
     Lanes& lanes = lanes_of(*fiber.block);
     std::vector<Kept>& kept = lanes[fiber.thread];
-    kept.push_back({device_address(access), access.instruction, access.bytes, kind_of(access)});
+    kept.push_back({device_address(access),
+                    is_of_copy ? fiber.copy_instruction : access.instruction, access.bytes,
+                    kind_of(access)});
     if (kept.size() * fiber.block->threads >= max_kept) flush(lanes, fiber.thread / 32);
   }
 

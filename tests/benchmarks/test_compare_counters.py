@@ -31,14 +31,33 @@ class CompareCountersTest(unittest.TestCase):
 
         rows = [row("naive", 204, 40, 0), row("uncoalesced", 1600, 320, 0), row("tile-4", 500, 40, 12),
                 {"name": "skipped", "skipped": "why"}]
-        report = {"precision": "float", "tables": [{"rows": rows}]}
-        (self.folder / "r.json").write_text(json.dumps(report))
-        text = self.compare("--ladder", "r.json")
+        report = {"ladder": "gemm", "m": 800, "n": 1000, "k": 784, "precision": "float",
+                  "tables": [{"rows": rows[:1]}]}
+        (self.folder / "first.json").write_text(json.dumps(report))
+        report["tables"] = [{"rows": rows[1:]}]
+        (self.folder / "others.json").write_text(json.dumps(report))
+        text = self.compare("first.json", "others.json")
+        self.assertEqual(text.count("## Products: 800 x 1000 x 784, float"), 1)
         self.assertIn("| `naive` | 2.0 | 2.0 | 4.0 | 4.0 | 0 | 0 | same |", text)
         self.assertIn("| `uncoalesced` | 16.0 | 16.5 | 32.0 | 32.0 | 0 | 0 | within 5 % |", text)
         self.assertRegex(text, r"\| `tile-4` \| 5.0 \| 4.0 .* 12 \| [\d,]+ \| differs \|")
 
-    def test_the_largest_launch_of_a_kernel(self):
+    def test_sums_and_transposes(self):
+        counters = {"loads": 10, "load_sectors": 40, "stores": 10, "store_sectors": 10, "bank_conflicts": 0}
+        report = {"ladder": "reduce", "n": 16777216, "precision": "double",
+                  "tables": [{"rows": [{"name": "sequential", "counters": counters}]}]}
+        (self.folder / "r.json").write_text(json.dumps(report))
+        nsight = self.folder / "nsight.md"
+        nsight.write_text("""## The sum of 16,777,216 numbers, double
+
+| rung | kernel | sectors a load | a store | conflicts, loads | stores |
+| --- | --- | --- | --- | --- | --- |
+| `sequential` | `k` | 4.0 | 1.0 | 1 | 2 |
+""")
+        text = self.compare("r.json", "--nsight", nsight)
+        self.assertIn("| `sequential` | 4.0 | 4.0 | 1.0 | 1.0 | 0 | 3 | same |", text)
+
+    def test_the_nearest_launch_of_a_kernel(self):
         kernel = '"stagewise::naive_cuda::gemm_kernel<double>"'
         lines = ["kernel,blocks,threads,accesses,requests,lanes,bytes,sectors,wavefronts,conflicts,distinct_bytes",
                  f"{kernel},1,32,global loads,10,320,1,90,0,0,0", f"{kernel},1,32,global stores,1,32,1,8,0,0,0",

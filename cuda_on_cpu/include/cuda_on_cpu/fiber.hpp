@@ -42,6 +42,8 @@ struct alignas(64) Fiber : Suspended {
   std::vector<AsyncCopy> copies;
   std::vector<std::size_t> copy_groups;  ///< where in `copies` each group ends
   std::size_t copies_done = 0;
+  std::vector<std::uintptr_t> copy_instructions;  ///< by which each of `copies` was asked for
+  std::uintptr_t copy_instruction = 0;  ///< that of the copy that is being made; 0: of none
 
   char* stack = nullptr;  ///< the lowest address
   std::size_t stack_bytes = 0;
