@@ -15,10 +15,14 @@ import csv
 import pathlib
 import sys
 
-import numpy as np
-import torch
+try:
+    import numpy as np
+    import torch
+except ImportError as missing:
+    sys.exit(f"run_in_pytorch: this python3 has no {missing.name}; it needs PyTorch and NumPy.")
 
-from stagewise import safetensors
+from stagewise import command_line, safetensors
+from stagewise.command_line import Error
 from stagewise.network import Network, network_of
 
 PREFIX = "stagewise."
@@ -61,6 +65,8 @@ def load(path: pathlib.Path) -> tuple[Network, torch.nn.Module]:
 def read_idx(path: pathlib.Path) -> np.ndarray:
     """Images as [count, 1, height, width], their bytes divided by 255."""
     data = path.read_bytes()
+    if data[:4] != bytes([0, 0, 8, 3]):
+        raise Error(f"{path} is no file of images in IDX format")
     count, height, width = np.frombuffer(data, ">u4", 3, offset=4)
     pixels = np.frombuffer(data, np.uint8, offset=16)
     return pixels.reshape(count, 1, height, width) / 255
@@ -88,6 +94,8 @@ def main(model: pathlib.Path, images: pathlib.Path, answers: pathlib.Path) -> No
         outputs = module(torch.from_numpy(read_idx(images)).to(dtype)).double()
     found = scores(network, outputs).numpy()
     expected = read_answers(answers)
+    if expected.shape != found.shape:
+        raise Error(f"{answers} is not what predict --csv says about these images")
     same = np.sum(found.argmax(axis=1) == expected.argmax(axis=1))
     print(f"{len(expected)} images, {same} answers are the same; "
           f"the largest difference of a probability is {np.abs(found - expected).max():.1e}")
@@ -96,4 +104,5 @@ def main(model: pathlib.Path, images: pathlib.Path, answers: pathlib.Path) -> No
 if __name__ == "__main__":
     if len(sys.argv) != 4:
         sys.exit(__doc__)
-    main(*map(pathlib.Path, sys.argv[1:]))
+    sys.exit(command_line.run("run_in_pytorch", lambda words: main(*map(pathlib.Path, words)),
+                              sys.argv[1:]))

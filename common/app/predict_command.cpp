@@ -28,20 +28,19 @@ struct Input {
 };
 
 /// What the network takes, as the checkpoint says.
-/// @param why this must be known: "an image is fitted to that".
 /// @throws Error if the checkpoint does not say.
 void expect_shape(const Checkpoint& checkpoint, const RunOptions& options, Shape& sample,
-                  int& classes, const std::string& why) {
+                  int& classes) {
   if (read_data_shape(checkpoint, options.load, sample, classes)) return;
   throw Error("the checkpoint " + options.load.string() +
-              " does not say which samples and how many classes its network knows, and " + why +
-              "; one that train --load " + options.load.string() + " --save writes says it");
+              " does not say what its samples are; train --load " + options.load.string() +
+              " --save FILE adds that");
 }
 
 Input read_picture(const Checkpoint& checkpoint, const RunOptions& options) {
   Shape sample;
   int classes = 0;
-  expect_shape(checkpoint, options, sample, classes, "a picture is fitted to them");
+  expect_shape(checkpoint, options, sample, classes);
   if (sample.rank() != 3 || (sample[2] != 1 && sample[2] != 3)) {
     throw Error("the network of " + options.load.string() + " takes samples of shape " +
                 sample.to_string() + ", which are no pictures");
@@ -63,7 +62,7 @@ Input read_samples(const Checkpoint& checkpoint, const RunOptions& options) {
   if (!data.has_labels) {
     Shape sample;
     int classes = 0;
-    expect_shape(checkpoint, options, sample, classes, "the data have no labels");
+    expect_shape(checkpoint, options, sample, classes);
   }
   const std::string unit = (is_single_file(options.data) ? "" : "test ") + unit_of(data.samples);
   Input input = {.samples = std::move(data.samples), .has_labels = data.has_labels};

@@ -28,9 +28,9 @@ void adopt_shape(const Checkpoint& checkpoint, const Dataset& dataset, RunOption
   int classes = 0;
   if (!read_data_shape(checkpoint, options.load, sample, classes)) return;
   if (sample != dataset.sample_shape() || dataset.classes() > classes) {
-    throw Error("the checkpoint " + options.load.string() + " was trained on samples of shape " +
-                sample.to_string() + " in " + count_of(classes, "class", "classes") +
-                ", but the data set has shape " + dataset.sample_shape().to_string() + " and " +
+    throw Error("the checkpoint " + options.load.string() + " is for shape " + sample.to_string() +
+                " and " + count_of(classes, "class", "classes") + ", but the data have " +
+                dataset.sample_shape().to_string() + " and " +
                 count_of(dataset.classes(), "class", "classes"));
   }
   options.model.classes = classes;

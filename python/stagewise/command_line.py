@@ -6,6 +6,7 @@ Exit codes: 0 done, 1 a run-time failure, 2 wrong usage. An error is one sentenc
 from __future__ import annotations
 
 import argparse
+import difflib
 import os
 import re
 import signal
@@ -28,26 +29,44 @@ class Parser(argparse.ArgumentParser):
         super().__init__(allow_abbrev=False,
                          formatter_class=argparse.RawDescriptionHelpFormatter, **options)
 
+    def parse_known_args(self, args=None, namespace=None):
+        """Nothing is unknown: a parser of a command would leave it to the one above, which does not
+        know the command's options."""
+        found, unknown = super().parse_known_args(args, namespace)
+        if unknown:
+            raise UsageError(self._unknown(unknown[0]))
+        return found, unknown
+
+    def _unknown(self, word: str) -> str:
+        if not word.startswith("-"):
+            return f"argument '{word}' is unknown; {self.prog} --help lists what there is"
+        names = [name for action in self._actions for name in action.option_strings]
+        meant = did_you_mean(word.partition("=")[0], names)
+        return f"option '{word}' is unknown; {meant or f'{self.prog} --help lists what there is'}"
+
     def error(self, message: str) -> NoReturn:
         raise UsageError(self._sentence(message))
 
     def _sentence(self, message: str) -> str:
-        help_lists = f"{self.prog} --help lists what there is"
-        if found := re.match(r"unrecognized arguments: (\S+)", message):
-            kind = "option" if found[1].startswith("-") else "argument"
-            return f"{kind} '{found[1]}' is unknown; {help_lists}"
         if found := re.match(r"argument (?:-\w/)?(\S+): expected (?:one|at least one) argument",
                              message):
             return f"{found[1]} needs a value"
         if found := re.match(r"argument (\S+): invalid choice: ('.*') \(choose from (.*)\)",
                              message):
             choices = found[3].replace("'", "")  # which some versions of Python write
-            return f"there is no {found[1]} {found[2]}; there are {choices}"
+            meant = did_you_mean(found[2][1:-1], choices.split(", "))
+            return f"there is no {found[1]} {found[2]}; {meant or 'there are ' + choices}"
         if found := re.match(r"the following arguments are required: (.*)", message):
             verb = "are" if ", " in found[1] else "is"
             names = found[1].replace(", ", " and ")
             return f"{names} {verb} missing; {self.prog} --help explains what is needed"
         return message
+
+
+def did_you_mean(word: str, names: Sequence[str]) -> str:
+    """The end of a sentence if the word may be a typo of one of the names, else nothing."""
+    near = difflib.get_close_matches(word, names, 1, 0.65)
+    return f"did you mean {near[0]}?" if near else ""
 
 
 def whole_number(name: str, most: int = 10_000) -> Callable[[str], int]:

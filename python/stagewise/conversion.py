@@ -23,8 +23,10 @@ def metadata_of(attributes: dict[str, str | int]) -> dict[str, str]:
     return {"format": "pt"} | ours
 
 
-def attributes_in(metadata: dict[str, str]) -> dict[str, str | int]:
-    """The attributes that such metadata hold."""
+def attributes_in(metadata: dict[str, str], source: pathlib.Path) -> dict[str, str | int]:
+    """The attributes that such metadata hold.
+
+    :param source: the file that they are of, for errors."""
     attributes: dict[str, str | int] = {}
     for key, text in metadata.items():
         name = key[len(PREFIX):]
@@ -32,7 +34,8 @@ def attributes_in(metadata: dict[str, str]) -> dict[str, str | int]:
             continue
         if name in checkpoint.NUMBER_TYPES:
             if not text.isdecimal() or int(text) > np.iinfo(checkpoint.NUMBER_TYPES[name]).max:
-                raise Error(f"its '{key}' of '{text}' is no number that a checkpoint can hold")
+                raise Error(f"{source} cannot be converted: its '{key}' of '{text}' is no number "
+                            "that a checkpoint can hold")
             attributes[name] = int(text)
         else:
             attributes[name] = text
@@ -72,12 +75,12 @@ def to_checkpoint(source: pathlib.Path, target: pathlib.Path, like: pathlib.Path
     if len({values.dtype for values in state.values()}) != 1:
         raise Error(f"{source} cannot be converted: its parameters must all be float, or all "
                     "double")
+    attributes = checkpoint.read(like).attributes if like else attributes_in(metadata, source)
+    if not attributes:
+        raise Error(f"{source} does not say which network it holds; --like names a checkpoint of "
+                    "the same one")
+    built = network.network_of(attributes, f"the checkpoint {like}" if like else str(source))
     try:
-        attributes = checkpoint.read(like).attributes if like else attributes_in(metadata)
-        if not attributes:
-            raise Error("it does not say which network it holds; --like names a checkpoint of the "
-                        "same network")
-        built = network.network_of(attributes, f"the checkpoint {like}" if like else str(source))
         parameters = pytorch_layout.from_pytorch(built, state)
     except Error as error:
         raise Error(f"{source} cannot be converted: {error}") from None

@@ -8,7 +8,7 @@ import pathlib
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.ticker import MaxNLocator
+from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter
 
 from stagewise import theme as look
 from stagewise.command_line import Error, UsageError
@@ -16,6 +16,7 @@ from stagewise.report import names_of, number, read_report, read_table
 from stagewise.theme import Theme
 
 MOST_DOTS = 25  # more are not told apart
+LABEL_COLUMNS = 26  # longer names are wrapped
 
 
 @dataclasses.dataclass
@@ -116,7 +117,7 @@ def draw(paths: list[pathlib.Path], labels: list[str] | None, theme: Theme, log:
         axes.grid(axis="y", color=theme.muted, alpha=0.2, linewidth=0.8)
         look.style(axes, theme)
     if log:
-        all_axes["loss"].set_yscale("log")
+        _make_logarithmic(all_axes["loss"])
     _add_legends(*all_axes.values(), labels or names_of(paths), theme, has_validation)
     return figure
 
@@ -126,9 +127,21 @@ def _plot(axes: Axes, series: Series, color: str, line: str) -> None:
     axes.plot(series.x, series.y, line, color=color, linewidth=1.4, marker=dots, markersize=3)
 
 
+def _make_logarithmic(axes: Axes) -> None:
+    """With labels as people write numbers, 0.05, of which there are some for any range."""
+    axes.set_yscale("log")
+    low, high = axes.get_ylim()
+    if high < 10 * low:
+        axes.yaxis.set_major_locator(MaxNLocator(nbins=7))
+    elif high < 300 * low:
+        axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    axes.yaxis.set_major_formatter(lambda value, _: f"{value:.6g}")
+    axes.yaxis.set_minor_formatter(NullFormatter())
+
+
 def _add_legends(loss: Axes, accuracy: Axes, labels: list[str], theme: Theme,
                  has_validation: bool) -> None:
-    colors = [Line2D([], [], color=color, linewidth=1.4, label=look.escaped(label))
+    colors = [Line2D([], [], color=color, linewidth=1.4, label=look.wrapped(label, LABEL_COLUMNS))
               for label, color in zip(labels, theme.series)]
     loss.legend(handles=colors, frameon=False, labelcolor=theme.ink)
     if has_validation:

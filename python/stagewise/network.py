@@ -73,8 +73,8 @@ def network_of(attributes: Mapping[str, str | int], what: str) -> Network:
     :raise Error: if they do not say enough."""
     needed = ("model", "sample-shape", "class-count")
     if missing := [name for name in needed if name not in attributes]:
-        raise Error(f"{what} does not say which network it holds, as it has no "
-                    f"'{missing[0]}'; one that train --load FILE --save FILE writes says it")
+        raise Error(f"{what} has no '{missing[0]}', so its network is unknown; "
+                    "train --load FILE --save FILE adds it")
     model = attributes["model"]
     if model not in ("mlp", "cnn", "neuron"):
         raise Error(f"{what} holds a model '{model}'; known are mlp, cnn and neuron")
@@ -87,8 +87,8 @@ def network_of(attributes: Mapping[str, str | int], what: str) -> Network:
                        loss=attributes.get("loss", "cross-entropy"),
                        biases=model == "neuron" or attributes.get("biases", "on") == "on")
     except ValueError:
-        raise Error(f"{what} is of no use: its 'sample-shape', 'class-count' or 'hidden' is not "
-                    "made of whole numbers of at least 1") from None
+        raise Error(f"the 'sample-shape', 'class-count' or 'hidden' of {what} is not made of whole "
+                    "numbers from 1") from None
 
 
 def _numbers(text: str) -> tuple[int, ...]:

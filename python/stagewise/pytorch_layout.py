@@ -94,5 +94,5 @@ def _expect_shapes(found: Parameters, expected: dict[str, tuple[int, ...]]) -> N
             raise Error(f"its '{name}' is {text(found[name].shape)}, but the network's is "
                         f"{text(shape)}")
     if more := [name for name in found if name not in expected]:
-        raise Error(f"its '{more[0]}' is no parameter of the network, which has "
-                    f"{', '.join(expected)}")
+        first, *_, last = expected
+        raise Error(f"its '{more[0]}' is no parameter of the network, which has {first} to {last}")

@@ -67,8 +67,8 @@ def read(path: pathlib.Path) -> Roofline:
     report = read_report(path)
     limits = report.get("limits")
     if not isinstance(limits, dict):
-        raise Error(f"{path} does not say what its device can do; make the report by a ladder, or "
-                    "by train with --explain")
+        raise Error(f"{path} does not say what its device can do; ladders and train --explain "
+                    "write that")
     peak = number(limits, "operations_per_second", path)
     memory = number(limits, "bytes_per_second", path)
     if min(peak, memory) <= 0:
@@ -81,8 +81,8 @@ def read(path: pathlib.Path) -> Roofline:
     if not points and is_ladder and not any("operations" in row for row in rows):
         raise Error(f"{path} has no operations: its kernels move bytes and compute next to nothing")
     if not points:
-        raise Error(f"{path} has neither times of a GPU nor counters; without a GPU, the programs of "
-                    "the preset observed count")
+        raise Error(f"{path} has neither times of a GPU nor counters, which programs of the "
+                    "preset observed write")
     cache = number(limits, "cache_bytes_per_second", path) if counted else 0
     return Roofline(_title(report, is_ladder), str(limits.get("device", "the device")), peak, memory,
                     cache, counted, points)

@@ -77,8 +77,7 @@ def _contents(data: bytes) -> tuple[dict[str, np.ndarray], dict[str, str]]:
     end = 0
     for name, entry in sorted(header.items(), key=lambda item: item[1]["data_offsets"]):
         if entry["dtype"] not in TYPES:
-            raise Error(f"its '{name}' is of type {entry['dtype']}, but only F32 and F64 are "
-                        "networks of this project")
+            raise Error(f"its '{name}' is {entry['dtype']}, but only F32 and F64 can be converted")
         tensors[name], end = _tensor(entry, numbers, end)
     if end != len(numbers):
         raise ValueError

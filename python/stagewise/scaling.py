@@ -20,6 +20,7 @@ class Run:
     """What a report says about its speed."""
 
     label: str
+    stage: str
     rate: float  # images per second, in the fastest epoch
     ranks: int  # processes
     is_on_cpu: bool  # whether it is CUDA on the CPU
@@ -29,6 +30,7 @@ class Run:
 DIFFERENCES = {"stage": ("{}",), "model": ("{}",), "precision": ("{}",),
                "batch_size": ("batches of {}",), "ranks": ("{} ranks", "1 rank"),
                "workers": ("{} workers", "1 worker")}
+LABEL_COLUMNS = 30  # longer names are wrapped
 
 
 def read(paths: list[pathlib.Path], labels: list[str] | None) -> list[Run]:
@@ -42,7 +44,8 @@ def read(paths: list[pathlib.Path], labels: list[str] | None) -> list[Run]:
         rates = [number(epoch, "images_per_second", path) for epoch in report.get("epochs", [])]
         if not rates or max(rates) <= 0:
             raise Error(f"{path} has no times, since it is not of a training, or of no epoch")
-        runs.append(Run(label, max(rates), int(number({"ranks": 1} | report, "ranks", path)),
+        runs.append(Run(label, report["stage"], max(rates),
+                        int(number({"ranks": 1} | report, "ranks", path)),
                         bool(report.get("cuda_on_cpu"))))
     return runs
 
@@ -54,30 +57,34 @@ def _labels(reports: list[dict[str, Any]], paths: list[pathlib.Path]) -> list[st
 
     different = [key for key in DIFFERENCES
                  if len({str(report.get(key, 1)) for report in reports}) > 1]
+    if all(report.get("workers", 1) == report.get("ranks", 1) for report in reports):
+        different = [key for key in different if key != "workers"]  # one in each rank
     labels = [", ".join(words(key, report.get(key, 1)) for key in different) for report in reports]
     return labels if len(set(labels)) == len(labels) else names_of(paths)
 
 
 def draw(paths: list[pathlib.Path], labels: list[str] | None, theme: Theme) -> Figure:
-    """Rates, and speed-ups over the first run; where the number of ranks differs, also what so many
-    would reach without any loss, and how much of it is reached."""
+    """Rates, and speed-ups over the first run; where the number of ranks of one stage differs, also
+    what so many would reach without any loss, and how much of it is reached."""
     runs = read(paths, labels)
-    figure = look.new_figure(theme, 8, 1.2 + 0.42 * len(runs))
+    names = [look.wrapped(run.label, LABEL_COLUMNS) for run in runs]
+    lines = max(name.count("\n") + 1 for name in names)
+    figure = look.new_figure(theme, 8, 1.2 + 0.42 * len(runs) * max(1, lines / 2))
     rates, speedups = figure.subplots(1, 2, sharey=True)
     first = runs[0]
     values = [run.rate for run in runs]
     _bars(rates, values, [_short(value) for value in values], values, theme.series[0], theme)
-    rates.set_yticks(range(len(runs)), [look.escaped(run.label) for run in runs])
+    rates.set_yticks(range(len(runs)), names)
     rates.set_title("images/s, in the fastest epoch", loc="left", color=theme.ink, fontsize=9)
     rates.invert_yaxis()
 
-    title = f"speed-up over {look.escaped(first.label)}"
+    title = "speed-up over the first"
     values = [run.rate / first.rate for run in runs]
     texts = [f"{value:.2f}x" for value in values]
     ends = values
     ideal = [run.ranks / first.ranks for run in runs]
-    if len(set(ideal)) > 1:
-        title += "; line: without any loss"
+    if len(set(ideal)) > 1 and len({run.stage for run in runs}) == 1:
+        title = "speed-up; line: without any loss"
         texts = [f"{text}, {value / best:.0%}" for text, value, best in zip(texts, values, ideal)]
         ends = [max(pair) for pair in zip(values, ideal)]
         for place, best in enumerate(ideal):

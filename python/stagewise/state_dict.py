@@ -26,8 +26,8 @@ ATTRIBUTE = "stagewise"
 
 def _expect_pytorch(path: pathlib.Path) -> None:
     if torch is None:
-        raise Error(f"{path} is a file of PyTorch, which this python3 cannot import; install it, "
-                    "or use .safetensors, which needs no PyTorch")
+        raise Error(f"{path} needs PyTorch, which this python3 does not have; install it, or use "
+                    ".safetensors")
 
 
 def write(path: pathlib.Path, tensors: dict[str, np.ndarray], metadata: dict[str, str]) -> None:
@@ -59,8 +59,8 @@ def read(path: pathlib.Path) -> tuple[dict[str, np.ndarray], dict[str, str]]:
     tensors = {}
     for name, value in state.items():
         if value.dtype not in (torch.float32, torch.float64):
-            raise Error(f"cannot read {path}: its '{name}' is of type {value.dtype}, but only "
-                        "float32 and float64 are networks of this project")
+            raise Error(f"cannot read {path}: its '{name}' is {value.dtype}, but only float32 "
+                        "and float64 can be converted")
         tensors[name] = value.detach().numpy()
     metadata = getattr(state, ATTRIBUTE, {})
     is_ours = isinstance(metadata, dict) and all(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import pathlib
+import textwrap
 
 import matplotlib
 from matplotlib.axes import Axes
@@ -96,6 +97,11 @@ def add_title(figure: Figure, theme: Theme, text: str) -> None:
 def escaped(text: str) -> str:
     """As it is: Matplotlib would take what is between two $ for a formula."""
     return text.replace("$", r"\$")
+
+
+def wrapped(text: str, columns: int) -> str:
+    """The same in lines of at most so many columns, so that a long name is not cut."""
+    return escaped(textwrap.fill(text, columns))
 
 
 def format_of(path: pathlib.Path) -> str:

@@ -229,8 +229,8 @@ const std::vector<Failure> values = {
     {"picture_for_numbers", "stage01_serial predict --load neuron.h5 --image text.h5", 1,
      "the network of neuron.h5 takes samples of shape [1], which are no pictures"},
     {"picture_for_a_foreign_network", "stage01_serial predict --load other.h5 --image text.h5", 1,
-     "the checkpoint other.h5 does not say which samples and how many classes its network knows, "
-     "and a picture is fitted to them; ..."},
+     "the checkpoint other.h5 does not say what its samples are; train --load other.h5 --save FILE "
+     "adds that"},
     {"evaluation_and_report", "stage01_serial evaluate --load digits.h5 --report ./digits.h5", 2,
      "--load and --report name the same file, digits.h5"},
     {"load_and_report", "stage01_serial train --load digits.h5 --report digits.h5", 2,
@@ -443,8 +443,8 @@ const std::vector<Failure> checkpoints = {
      "--precision double contradicts the checkpoint digits.h5, which has float; leave the option "
      "out, or name another checkpoint"},
     {"other_data", "stage01_serial evaluate --load digits.h5 --dataset step", 1,
-     "the checkpoint digits.h5 was trained on samples of shape [28, 28, 1] in 10 classes, but the "
-     "data set has shape [1] and 2 classes"},
+     "the checkpoint digits.h5 is for shape [28, 28, 1] and 10 classes, but the data have [1] and "
+     "2 classes"},
     {"other_width", "stage01_serial train --load digits.h5 --hidden 9", 1,
      "--hidden 9 contradicts the checkpoint digits.h5, which has 8; leave the option out, or name "
      "another checkpoint"},
@@ -459,8 +459,8 @@ const std::vector<Failure> checkpoints = {
     {"too_few_layers", "stage01_serial train --load other.h5 --hidden 8,10", 1,
      "the checkpoint other.h5 holds no parameter 'fc3/weight', which this network needs"},
     {"neuron_of_ten_classes", "stage01_serial evaluate --load neuron.h5 --dataset digits", 1,
-     "the checkpoint neuron.h5 was trained on samples of shape [1] in 2 classes, but the data set "
-     "has shape [28, 28, 1] and 10 classes"},
+     "the checkpoint neuron.h5 is for shape [1] and 2 classes, but the data have [28, 28, 1] and "
+     "10 classes"},
 };
 INSTANTIATE_TEST_SUITE_P(Checkpoints, WrongCommand, testing::ValuesIn(checkpoints), name_of);
 

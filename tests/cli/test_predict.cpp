@@ -106,8 +106,8 @@ TEST_F(Predict, NeedsNoLabels) {
       "stage01_serial predict --load other.h5 --format idx --dataset "
       "digits/t10k-images-idx3-ubyte",
       1,
-      "the checkpoint other.h5 does not say which samples and how many classes its network knows, "
-      "and the data have no labels; ...");
+      "the checkpoint other.h5 does not say what its samples are; train --load other.h5 --save "
+      "FILE adds that");
 }
 
 TEST_F(Predict, NamesTheClassesOfATable) {

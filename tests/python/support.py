@@ -87,7 +87,8 @@ class Case(unittest.TestCase):
     def expect_failure(self, code: int, sentence: str, *words: object) -> None:
         """Expects this exit code and this sentence, without the program's name and the period."""
         outcome = self.run_program(*words)
-        self.assertEqual(outcome.stderr, f"{words[0]}: {sentence}.\n")
+        end = "" if sentence.endswith("?") else "."
+        self.assertEqual(outcome.stderr, f"{words[0]}: {sentence}{end}\n")
         self.assertEqual(outcome.returncode, code)
 
 

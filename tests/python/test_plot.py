@@ -293,6 +293,7 @@ class Scaling(Figures):
         self.assertEqual(labels(training(), training(ranks=2, precision="double", **stage05)),
                          ["stage01_serial, float, 1 rank", "stage05_mpi, double, 2 ranks"])
         self.assertEqual(labels(training(), training(workers=4)), ["1 worker", "4 workers"])
+        self.assertEqual(labels(training(), training(ranks=4, workers=4)), ["1 rank", "4 ranks"])
         self.assertEqual(labels(training(), training()), ["0", "1"])
 
     def test_speed_ups(self):
@@ -304,7 +305,7 @@ class Scaling(Figures):
         texts = self.texts("scaling", paths[0], self.put("a.json", training(cuda_on_cpu=True)),
                            "--labels", "x,y")
         self.assertIn("with CUDA on the CPU: its times mean nothing about GPUs", texts)
-        self.assertIn("speed-up over x", texts)
+        self.assertIn("speed-up over the first", texts)
         self.assertIn("1.00x", texts)
 
     def test_what_has_no_times(self):
@@ -373,10 +374,10 @@ class RooflineFigure(Figures):
 
     def test_what_cannot_be_drawn(self):
         self.assertRegex(self.sentence("roofline", self.put("a.json", training())),
-                         "does not say what its device can do; make the report by a ladder, or by "
-                         "train with --explain")
+                         "does not say what its device can do; ladders and train --explain write "
+                         "that")
         path = self.put("a.json", ladder(rung("naive", 1), cuda_on_cpu=True))
-        self.assertRegex(self.sentence("roofline", path), "the preset observed count")
+        self.assertRegex(self.sentence("roofline", path), "the preset observed write")
         path = self.put("a.json", ladder({"name": "naive", "verified": True, "bytes": 3, "seconds": 1}))
         self.assertRegex(self.sentence("roofline", path), "kernels move bytes and compute next to")
         path = self.put("a.json", ladder(rung("naive", 1), limits=LIMITS | {"bytes_per_second": 0}))
@@ -403,8 +404,13 @@ class Program(Figures):
         self.expect_failure(2, "FIGURE is missing; plot --help explains what is needed", "plot")
         self.expect_failure(2, "there is no FIGURE 'pie'; there are curves, weights, filters, "
                             "confusion, mistakes, scaling, roofline", "plot", "pie")
-        self.expect_failure(2, "option '--x' is unknown; plot --help lists what there is",
+        for word, meant in (("curvs", "curves"), ("confusoin", "confusion"), ("roof", "roofline")):
+            self.expect_failure(2, f"there is no FIGURE '{word}'; did you mean {meant}?",
+                                "plot", word, "a.json")
+        self.expect_failure(2, "option '--x' is unknown; plot curves --help lists what there is",
                             "plot", "curves", "a.json", "--x")
+        self.expect_failure(2, "option '--lables' is unknown; did you mean --labels?",
+                            "plot", "curves", "a.json", "--lables", "a")
         self.expect_failure(2, "--theme is 'pink', but must be light or dark",
                             "plot", "curves", "a.json", "--theme", "pink")
         self.expect_failure(2, "--most is '0', but must be a whole number from 1 to 10,000",

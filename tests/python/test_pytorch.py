@@ -129,8 +129,8 @@ class StateDict(Pytorch):
         cases = [(b"text", damaged), (torch.nn.Linear(2, 3), damaged),
                  ([torch.zeros(3)], "it is no state_dict, a dictionary of tensors"),
                  ({"a": torch.zeros(3), "b": 4}, "it is no state_dict, a dictionary of tensors"),
-                 ({"a": torch.zeros(3, dtype=torch.float16)}, "its 'a' is of type torch.float16, "
-                  "but only float32 and float64 are networks of this project")]
+                 ({"a": torch.zeros(3, dtype=torch.float16)}, "its 'a' is torch.float16, but only "
+                  "float32 and float64 can be converted")]
         for contents, why in cases:
             if isinstance(contents, bytes):
                 path.write_bytes(contents)

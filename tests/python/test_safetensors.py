@@ -79,7 +79,7 @@ class Format(Case):
         self.path.write_bytes(bytes_of({"a": entry(0, 2, [1], "BF16")}, b"xx"))
         with self.assertRaises(Error) as caught:
             safetensors.read(self.path)
-        self.assertIn("its 'a' is of type BF16", str(caught.exception))
+        self.assertIn("its 'a' is BF16", str(caught.exception))
 
 
 if __name__ == "__main__":
