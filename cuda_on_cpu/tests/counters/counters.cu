@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include <cuda_pipeline_primitives.h>
+
 // Kernels of n threads in blocks of 96.
 __global__ void copies(int n, const float* in, float* out) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -59,6 +61,20 @@ __global__ void doubles(double* out) {
   row[threadIdx.x * stride] = threadIdx.x;
   __syncthreads();
   out[threadIdx.x] = row[threadIdx.x * stride];
+}
+
+// Two vectors for each lane; for the first, odd lanes ask for zeros.
+__global__ void copied(const float4* in, float4* out) {
+  __shared__ float4 first[32];
+  __shared__ float4 second[32];
+  const int i = threadIdx.x;
+  __pipeline_memcpy_async(&first[i], &in[i], 16, i % 2 == 0 ? 0 : 16);
+  __pipeline_memcpy_async(&second[i], &in[32 + i], 16);
+  __pipeline_commit();
+  __pipeline_wait_prior(0);
+  __syncthreads();
+  out[i] = first[i];
+  out[32 + i] = second[i];
 }
 
 struct Expected {
@@ -170,5 +186,10 @@ int main(int argc, char** argv) {
   print("doubles<2>", 1, 32, "global stores", {1, 32, 256, 8, 0, 0, 256});
   print("doubles<2>", 1, 32, "shared loads", {1, 32, 256, 0, 4, 2, 0});
   print("doubles<2>", 1, 32, "shared stores", {1, 32, 256, 0, 4, 2, 0});
+  copied<<<1, 32>>>(allocate<float4>(64), allocate<float4>(64));
+  print("copied", 1, 32, "global loads", {2, 48, 768, 32, 0, 0, 1024});
+  print("copied", 1, 32, "global stores", {2, 64, 1024, 32, 0, 0, 1024});
+  print("copied", 1, 32, "shared loads", {2, 64, 1024, 0, 8, 0, 0});
+  print("copied", 1, 32, "shared stores", {2, 64, 1024, 0, 8, 0, 0});
   return cudaDeviceSynchronize() == cudaSuccess ? 0 : 1;
 }
