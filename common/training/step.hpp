@@ -32,6 +32,10 @@ class Step {
   /// @param order indices into the training set; must remain unchanged until the epoch's end.
   virtual void begin_epoch(std::span<const std::uint32_t> order) = 0;
 
+  /// Says which order the next epoch will have, once all of this one has been passed to run(): the
+  /// device may still be busy, so what the next epoch needs can be fetched meanwhile.
+  virtual void prepare_epoch([[maybe_unused]] std::span<const std::uint32_t> order) {}
+
   /// Trains on the samples `order[first]`, ..., `order[first + rows - 1]`. May return before the
   /// device is done.
   virtual void run(Index first, Index rows) = 0;

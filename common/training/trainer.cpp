@@ -177,6 +177,7 @@ void train(Network<T>& network, Step& step, const Dataset& training_set, const D
     // The device may still be busy for a while.
     if (epoch < options.epochs) {
       order_of_epoch(count, options.seed, epoch + 1, options.shuffle, next_order);
+      step.prepare_epoch(next_order);
     }
     while (!step.is_done()) observer.on_step(epoch, step.samples_done(count));
     const Totals totals = step.totals();

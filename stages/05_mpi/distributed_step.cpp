@@ -43,7 +43,8 @@ DistributedStep<T>::DistributedStep(const StepSetup<T>& setup, DistributedExecut
   if (sends_) {  // any samples will do: only their number matters here
     std::vector<std::uint32_t> order(static_cast<std::size_t>(setup.training_set.size()));
     std::iota(order.begin(), order.end(), 0U);
-    receive_samples(order);
+    sent_ = receive_samples(order);
+    sent_order_ = order;
   }
   const StepSetup<T> own = {setup.network,  own_set(),        setup.workers,
                             setup.max_rows, setup.steps_done, setup.on_size};
@@ -55,12 +56,8 @@ DistributedStep<T>::DistributedStep(const StepSetup<T>& setup, DistributedExecut
 //! [receive_samples]
 /// Rank 0 sends every rank the samples that it trains on.
 template <typename T>
-void DistributedStep<T>::receive_samples(std::span<const std::uint32_t> order) {
-  sent_order_.assign(order.begin(), order.end());
-  if (samples().count == 1) {  // every rank needs every sample
-    if (sent_.size() == 0) sent_ = broadcast(*world_, setup_.training_set);
-    return;
-  }
+Dataset DistributedStep<T>::receive_samples(std::span<const std::uint32_t> order) {
+  if (samples().count == 1) return broadcast(*world_, setup_.training_set);  // all need all
   std::vector<Index> counts;
   std::vector<std::uint32_t> all;
   for (int rank = 0; rank < world_->size(); ++rank) {
@@ -68,7 +65,15 @@ void DistributedStep<T>::receive_samples(std::span<const std::uint32_t> order) {
     counts.push_back(shards_.samples_of(shard));
     if (world_->rank() == 0) shards_.append(order, shard, all);
   }
-  sent_ = scatter(*world_, setup_.training_set, all, counts);
+  return scatter(*world_, setup_.training_set, all, counts);
+}
+
+/// Those of the next epoch travel while the GPUs compute this one.
+template <typename T>
+void DistributedStep<T>::prepare_epoch(std::span<const std::uint32_t> order) {
+  if (!sends_ || samples().count == 1 || std::ranges::equal(order, sent_order_)) return;
+  next_ = receive_samples(order);
+  next_order_.assign(order.begin(), order.end());
 }
 
 template <typename T>
@@ -79,8 +84,9 @@ void DistributedStep<T>::begin_epoch(std::span<const std::uint32_t> order) {
   } else if (!sends_) {
     shards_.append(order, samples().index, own_order_);
   } else {
-    if (!std::equal(order.begin(), order.end(), sent_order_.begin(), sent_order_.end())) {
-      receive_samples(order);
+    if (!std::ranges::equal(order, sent_order_)) {
+      sent_ = std::ranges::equal(order, next_order_) ? std::move(next_) : receive_samples(order);
+      sent_order_.assign(order.begin(), order.end());
       step_->reload();
     }
     own_order_.resize(static_cast<std::size_t>(sent_.size()));

@@ -38,6 +38,7 @@ class DistributedStep final : public Step {
                   const DistributedStepOptions& options);
 
   void begin_epoch(std::span<const std::uint32_t> order) override;
+  void prepare_epoch(std::span<const std::uint32_t> order) override;
   void run(Index first, Index rows) override {
     step_->run(first, rows);
     executor_->check();
@@ -66,7 +67,7 @@ class DistributedStep final : public Step {
   /// The part of each batch that it trains on.
   Part samples() const { return executor_->mesh().part(Group::data); }
 
-  void receive_samples(std::span<const std::uint32_t> order);
+  Dataset receive_samples(std::span<const std::uint32_t> order);
   void start_split(const std::vector<ParameterValues>& start);
   void gather_split();
   void gather_parts(const ParameterValues& own, SplitAlong along, ParameterValues& whole) const;
@@ -77,11 +78,13 @@ class DistributedStep final : public Step {
   World* world_;
   MpiRanks* ranks_;
   Shards shards_;
-  bool sends_;           ///< whether rank 0 sends the others their samples
-  bool splits_network_;  ///< among several ranks
-  Dataset sent_;
-  std::vector<std::uint32_t> sent_order_;  ///< of the epoch for which sent_ was sent
-  std::vector<std::uint32_t> own_order_;   ///< of this rank's samples, within own_set()
+  bool sends_;                             ///< whether rank 0 sends the others their samples
+  bool splits_network_;                    ///< among several ranks
+  Dataset sent_;                           ///< for this epoch
+  std::vector<std::uint32_t> sent_order_;  ///< of the epoch for which that was sent
+  Dataset next_;                           ///< likewise, for the next one
+  std::vector<std::uint32_t> next_order_;
+  std::vector<std::uint32_t> own_order_;  ///< of this rank's samples, within own_set()
   std::vector<SplitParameter> parameters_;
   std::unique_ptr<RecordedStep<T>> step_;
 };

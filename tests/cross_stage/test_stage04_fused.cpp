@@ -592,8 +592,8 @@ TYPED_TEST(Stage04, LastLayersWithTheirLossAreStage01s) {
 /// Teams of one to eight warps, all of which have rows or only some.
 TYPED_TEST(Stage04, LastLayersOfEveryTeamAreStage01s) {
   Fused<TypeParam> fused;
-  for (const Index in : {127, 128, 129, 255, 257, 511, 513, 1'000, 1'024}) {
-    for (const Index rows : {1, 7, 600}) {
+  for (const Index in : {128, 129, 513, 1'000}) {
+    for (const Index rows : {1, 7, 60}) {
       expect_last_layer_as_in_stage_01<TypeParam>(fused, {.rows = rows, .in = in, .out = 10});
       if (this->HasFatalFailure()) return;
     }

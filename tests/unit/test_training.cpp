@@ -460,8 +460,13 @@ class LateStep final : public Step {
   explicit LateStep(Step& step) : step_(&step) {}
 
   void begin_epoch(std::span<const std::uint32_t> order) override {
+    if (!prepared.empty()) EXPECT_TRUE(std::ranges::equal(order, prepared));
     step_->begin_epoch(order);
     looks_ = 0;
+  }
+  void prepare_epoch(std::span<const std::uint32_t> order) override {
+    EXPECT_EQ(looks_, 0) << "the device may have been idle";
+    prepared.assign(order.begin(), order.end());
   }
   void run(Index first, Index rows) override { step_->run(first, rows); }
   Index samples_done(Index asked) const override { return asked / 2 + looks_; }
@@ -477,6 +482,7 @@ class LateStep final : public Step {
   Samples last_batch() const override { return step_->last_batch(); }
 
   int ends = 0;
+  std::vector<std::uint32_t> prepared;  ///< the order of the next epoch
 
  private:
   Step* step_;
@@ -496,6 +502,7 @@ TEST(Train, ShowsWhatIsDoneAndWatchesTheRest) {
   }
   EXPECT_EQ(recorder.steps, expected);
   EXPECT_EQ(late.ends, 2);
+  EXPECT_EQ(late.prepared.size(), 53U);
 
   Training<double> prompt(make_options(2));
   prompt.run();
