@@ -90,6 +90,9 @@ ${bold}Commands${plain}
             filters, a confusion matrix, mistakes, speed-ups
   convert   converts a checkpoint to PyTorch's safetensors or state_dict, or
             back
+  predict-scaling
+            predicts training on up to 1,024 GPUs and more, by a model of what
+            is computed and exchanged
   docs      builds the documentation and says where it is
   bench     builds and runs the benchmarks
   install   installs the packages that these need, and nothing else
@@ -111,7 +114,8 @@ ${bold}Passed on${plain}
   bench     to the benchmarks:  --benchmark_filter=REGEX  and the like
   try       -I FOLDER   -D NAME=VALUE   (for the compiler)
   Everything after -- is passed on as it is; for exercise, hint, solution,
-  grade, plot and convert, everything is. ./run.sh plot --help explains their options.
+  grade, plot, convert and predict-scaling, everything is. ./run.sh plot --help
+  explains their options.
 
 ${bold}Examples${plain}
   ./run.sh                         see it work
@@ -123,6 +127,7 @@ ${bold}Examples${plain}
   ./run.sh try my.cu --count       sectors, bank conflicts and more, by line
   ./run.sh exercise first_kernel   your first kernel
   ./run.sh plot curves log.csv     the learning curves of a training
+  ./run.sh predict-scaling --batch-per-gpu 8000     where more GPUs pay
   STAGEWISE_DATA_DIR=~/data ./run.sh test      with the data sets in that folder
 
 On Debian and Ubuntu, missing packages are installed with apt-get.
@@ -147,9 +152,10 @@ if [[ $# -gt 0 && $1 != -* ]]; then
   command=$1
   shift
   case $command in
-    test | try | exercise | hint | solution | grade | plot | convert | docs | bench | install | clean | help) ;;
+    test | try | exercise | hint | solution | grade | plot | convert | predict-scaling | docs | bench | install | \
+      clean | help) ;;
     *)
-      fail "Unknown command '$command'; the commands are test, try, exercise, hint, solution, grade, plot, convert, docs, bench, install, clean and help." 2
+      fail "Unknown command '$command'; the commands are test, try, exercise, hint, solution, grade, plot, convert, predict-scaling, docs, bench, install, clean and help." 2
       ;;
   esac
 fi
@@ -158,7 +164,7 @@ while [[ $# -gt 0 ]]; do
   case $command:$1 in
     try:-h | try:--help) exec "$PWD/cuda_on_cpu/try.sh" --help ;;
     plot:-h | plot:--help | convert:-h | convert:--help | exercise:-h | exercise:--help | hint:-h | hint:--help | \
-      solution:-h | solution:--help | grade:-h | grade:--help)
+      solution:-h | solution:--help | grade:-h | grade:--help | predict-scaling:-h | predict-scaling:--help)
       needs_packages=no
       passed_on+=("$1")
       ;;
@@ -168,7 +174,8 @@ while [[ $# -gt 0 ]]; do
       passed_on+=("$@")
       break
       ;;
-    try:* | exercise:* | hint:* | solution:* | grade:* | plot:* | convert:*) passed_on+=("$1") ;;
+    try:* | exercise:* | hint:* | solution:* | grade:* | plot:* | convert:* | predict-scaling:*)
+      passed_on+=("$1") ;;
     test:--all) all=yes ;;
     *:--preset=*) preset=${1#*=} ;;
     *:--jobs=*) jobs=${1#*=} ;;
@@ -199,7 +206,7 @@ while [[ $# -gt 0 ]]; do
       break
       ;;
     tour:test | tour:try | tour:exercise | tour:hint | tour:solution | tour:grade | tour:plot | tour:convert | \
-      tour:docs | tour:bench | tour:install | tour:clean | tour:help)
+      tour:predict-scaling | tour:docs | tour:bench | tour:install | tour:clean | tour:help)
       fail "The command comes first: ./run.sh $1, then its options." 2
       ;;
     *) fail "Unknown option '$1'; ./run.sh help lists the options." 2 ;;
@@ -243,6 +250,10 @@ missing_packages() {
     convert)
       program_of=([python3]=python3)
       libraries=(python3-h5py)
+      ;;
+    predict-scaling)
+      program_of=([python3]=python3)
+      libraries=(python3-matplotlib)
       ;;
     bench) libraries+=(libbenchmark-dev) ;;
     install)
@@ -488,8 +499,10 @@ python_with() {
 # The programs in python/. Standard output belongs to them.
 python_program() {
   local modules=(h5py numpy) python=''
+  [[ $command != predict-scaling ]] || modules=(numpy)
   [[ $command == convert ]] || modules+=(matplotlib)
-  [[ $needs_packages == yes && ${#passed_on[@]} -gt 0 ]] || modules=(sys) # for a help text or an objection
+  [[ $needs_packages == yes && (${#passed_on[@]} -gt 0 || $command == predict-scaling) ]] ||
+    modules=(sys) # for a help text or an objection
   # Where PyTorch is, it may be in one python3 only.
   [[ " ${passed_on[*]} " != *.pt[\ h]* ]] || python=$(python_with "${modules[@]}" torch) || true
   if [[ -z $python ]] && ! python=$(python_with "${modules[@]}"); then
@@ -497,7 +510,7 @@ python_program() {
     python=$(python_with "${modules[@]}") ||
       fail "This needs a python3 with ${modules[*]}, but neither the one on PATH nor /usr/bin/python3 is one." 1
   fi
-  local script=$PWD/python/$command.py
+  local script=$PWD/python/${command//-/_}.py
   cd "$called_from"
   export PYTHONDONTWRITEBYTECODE=1
   exec "$python" "$script" "${passed_on[@]}"
@@ -519,7 +532,7 @@ case $command in
   tour) tour ;;
   exercise | hint | solution | grade) exercise ;;
   try) try_program ;;
-  plot | convert) python_program ;;
+  plot | convert | predict-scaling) python_program ;;
   install) install_packages ;;
   test) run_tests ;;
   docs) docs ;;
