@@ -935,12 +935,15 @@ namespace {
 /// A copy to shared memory begins, and from here on nobody else may touch its target.
 void note_copy(const AsyncCopy& copy, std::uintptr_t instruction) {
   if (observer == nullptr) return;
-  Access access{};
-  access.address = reinterpret_cast<std::uintptr_t>(copy.to);
-  access.instruction = instruction;
-  access.bytes = copy.bytes;
-  access.writes = true;
-  observer->access(*this_worker->running(), access);
+  constexpr unsigned widest = 16;
+  for (unsigned i = 0; i < copy.bytes; i += widest) {
+    Access access{};
+    access.address = reinterpret_cast<std::uintptr_t>(copy.to) + i;
+    access.instruction = instruction;
+    access.bytes = std::min(widest, copy.bytes - i);
+    access.writes = true;
+    observer->access(*this_worker->running(), access);
+  }
 }
 
 /// The instruction that calls the function which returns to `called_from`.
@@ -1046,20 +1049,23 @@ std::uint64_t* tile_values(unsigned size) {
 
 void begin_barrier_copy(const void* barrier, const AsyncCopy& copy) {
   Worker& worker = in_kernel("memcpy_async", {});
+  const std::uintptr_t instruction = before(__builtin_return_address(0));
   if (worker.block().arena->contains(copy.to)) {
-    note_copy(copy, before(__builtin_return_address(0)));
+    note_copy(copy, instruction);
     std::memset(copy.to, 0xff, copy.bytes);
   }
-  worker.barrier_copies.emplace_back(barrier, copy);
+  worker.barrier_copies.push_back({barrier, copy, instruction});
 }
 
 bool take_barrier_copy(const void* barrier, AsyncCopy& copy) {
   Worker& worker = in_kernel("memcpy_async", {});
   auto& copies = worker.barrier_copies;
   const auto found = std::find_if(copies.begin(), copies.end(),
-                                  [&](const auto& entry) { return entry.first == barrier; });
+                                  [&](const auto& entry) { return entry.barrier == barrier; });
+  Fiber& fiber = *worker.running();
+  fiber.copy_instruction = found == copies.end() ? 0 : found->instruction;
   if (found == copies.end()) return false;
-  copy = found->second;
+  copy = found->copy;
   copies.erase(found);
   return true;
 }

@@ -169,7 +169,12 @@ class Worker {
   /// The running thread's.
   Block& block() { return *block_; }
   /// Copies that barriers will do when their phases end.
-  std::vector<std::pair<const void*, AsyncCopy>> barrier_copies;
+  struct BarrierCopy {
+    const void* barrier;
+    AsyncCopy copy;
+    std::uintptr_t instruction;  ///< by which it was asked for
+  };
+  std::vector<BarrierCopy> barrier_copies;
   RunningLaunch& launch() const { return *launch_; }
 
  private:

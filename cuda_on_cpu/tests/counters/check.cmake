@@ -1,5 +1,5 @@
 # cmake -DBUILD=... -DFILE=... -DCOMPILER=... -DFOLDER=... -P check.cmake: what the kernels of FILE ask of memory is what its
-# main() says, for several sizes and in every order of the threads.
+# main() says, for several sizes and in every order of the threads; and a copy that a barrier waits for is counted once.
 set(ENV{CXX} ${COMPILER})
 file(MAKE_DIRECTORY ${FOLDER})
 execute_process(COMMAND ${CMAKE_CURRENT_LIST_DIR}/../../compile.sh --observed ${BUILD} ${FILE} ${FOLDER}/counters
@@ -18,3 +18,12 @@ foreach(order IN ITEMS forward reverse random)
     endif()
   endforeach()
 endforeach()
+
+execute_process(COMMAND ${CMAKE_CURRENT_LIST_DIR}/../../compile.sh --observed ${BUILD}
+                        ${CMAKE_CURRENT_LIST_DIR}/barrier.cu ${FOLDER}/barrier COMMAND_ERROR_IS_FATAL ANY)
+execute_process(COMMAND ${FOLDER}/barrier TIMEOUT 60 COMMAND_ERROR_IS_FATAL ANY)
+file(READ ${FOLDER}/counted.csv counted)
+# 4,096 bytes in vectors, and a few stores of the barrier's own.
+if(NOT counted MATCHES "global loads,256,256,4096,256," OR NOT counted MATCHES "shared stores,2[567][0-9],")
+  message(FATAL_ERROR "The copy that a barrier waits for was counted otherwise:\n${counted}")
+endif()
