@@ -3,88 +3,21 @@
 /// -fsanitize=thread. The names are those of ThreadSanitizer's library, which is not linked.
 ///
 /// Part of a program only if its kernels call these functions.
-#include <array>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
-#include <deque>
-#include <optional>
 
 #include "cuda_on_cpu/counters.hpp"
 #include "cuda_on_cpu/fiber.hpp"
-#include "cuda_on_cpu/memory.hpp"
+#include "cuda_on_cpu/memory_ranges.hpp"
 #include "cuda_on_cpu/observer.hpp"
 #include "cuda_on_cpu/settings.hpp"
 
 // ThreadSanitizer's library has these functions itself.
 #if !defined(CUDA_ON_CPU_ADDRESS_SANITIZER) && !defined(CUDA_ON_CPU_THREAD_SANITIZER)
 
-// NOLINTBEGIN(bugprone-reserved-identifier, cert-dcl37-c, cert-dcl51-cpp): the linker's.
-extern "C" char __data_start;
-extern "C" char _end;
-// NOLINTEND(bugprone-reserved-identifier, cert-dcl37-c, cert-dcl51-cpp)
-
 namespace cuda_on_cpu {
 namespace {
-
-/// The ranges by the 256 KiB that an address is in: so much lies between allocations, too.
-constexpr unsigned granule_bits = 18;
-std::array<const MemoryRange*, 1024> known_ranges{};
-std::deque<MemoryRange> ranges;
-unsigned next_number = 0;
-std::uint64_t known_frees = 0;
-
-/// Pages that no allocation is on, which the runtime's own data are asked for again and again.
-constexpr unsigned page_bits = 12;
-std::array<std::uintptr_t, 1024> pages_elsewhere{};
-std::uint64_t known_allocations = 0;
-
-/// The program's variables outside of functions.
-const MemoryRange* variables() {
-  static const auto begin = reinterpret_cast<std::uintptr_t>(&__data_start);
-  static const MemoryRange all{begin, reinterpret_cast<std::uintptr_t>(&_end), begin, next_number++,
-                               true};
-  return &all;
-}
-
-const MemoryRange* look_up(std::uintptr_t address) {
-  const std::uintptr_t page = address >> page_bits;
-  if (observer->allocations != known_allocations) {
-    known_allocations = observer->allocations;
-    pages_elsewhere.fill(0);
-  }
-  std::uintptr_t& elsewhere = pages_elsewhere[page % pages_elsewhere.size()];
-  if (elsewhere == page) return nullptr;
-  const std::optional<Allocation> found = find_allocation(address);
-  if (!found) {
-    const auto is_free = [](std::uintptr_t place) { return !find_allocation(place); };
-    if (is_free(page << page_bits) && is_free(((page + 1) << page_bits) - 1)) elsewhere = page;
-    return nullptr;
-  }
-  for (const MemoryRange& range : ranges) {
-    if (range.begin == found->pages) return &range;
-  }
-  ranges.push_back({found->pages, found->pages + found->page_bytes, found->begin, next_number++});
-  return &ranges.back();
-}
-
-/// The global memory at an address; null if it is nowhere near any.
-inline const MemoryRange* range_of(std::uintptr_t address) {
-  if (observer->frees != known_frees) [[unlikely]] {  // others may have these addresses now
-    known_frees = observer->frees;
-    known_ranges.fill(nullptr);
-    ranges.clear();
-  }
-  const MemoryRange*& known = known_ranges[(address >> granule_bits) % known_ranges.size()];
-  if (known != nullptr && address - known->begin < known->end - known->begin) return known;
-  if (observer->watches_variables) {
-    const MemoryRange* const own = variables();
-    if (address - own->begin < own->end - own->begin) return own;
-  }
-  const MemoryRange* const found = look_up(address);
-  if (found != nullptr) known = found;
-  return found;
-}
 
 /// What the compiler says about an access. In one byte, which is a constant in a register.
 struct Kind {
@@ -93,44 +26,78 @@ struct Kind {
   bool is_atomic : 1 = false;
   bool is_volatile : 1 = false;
   bool releases : 1 = false;
+
+  constexpr bool is_plain_read() const { return reads && !writes && !is_atomic && !is_volatile; }
 };
 constexpr Kind read{true, false};
 constexpr Kind write{false, true};
 
-/// The stack of the fiber that was last asked for; while something is observed, one OS thread runs
-/// all of them.
-std::uintptr_t known_stack = 0;
-std::size_t known_stack_bytes = 0;
-
-/// Whether an address is on the stack that we are on: most accesses to local arrays are, and end
-/// here.
-inline bool is_on_own_stack(std::uintptr_t address) {
-  const auto frame = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
-  return address - known_stack < known_stack_bytes && frame - known_stack < known_stack_bytes;
-}
-
-void note_elsewhere(const volatile void* pointer, unsigned bytes, Kind kind, void* called_from) {
+/// An access of a kernel that is not known to be uninteresting, or of other code.
+[[gnu::noinline]] void note_elsewhere(const volatile void* pointer, unsigned bytes, Kind kind,
+                                      void* called_from) {
   const auto address = reinterpret_cast<std::uintptr_t>(pointer);
   Worker* const worker = this_worker;
   if (worker == nullptr) return;
   const Fiber* const fiber = worker->running();
   if (fiber == nullptr || fiber->block == nullptr) return;
-  known_stack = reinterpret_cast<std::uintptr_t>(fiber->stack);
-  known_stack_bytes = fiber->stack_bytes;
-  if (address - known_stack < known_stack_bytes) return;
+  resume(*fiber);
+  if (address - running.stack < running.stack_bytes) return;
   const MemoryRange* range = nullptr;
   if (!worker->block().arena->contains(const_cast<const void*>(pointer))) {
     range = range_of(address);
     if (range == nullptr) return;
+    Window& window = window_at(address);
+    if (!window.has(address)) window = observer->window(*range);
   }
   observer->access(*fiber,
                    {address, reinterpret_cast<std::uintptr_t>(called_from) - 1, bytes, kind.reads,
                     kind.writes, kind.is_atomic, kind.is_volatile, kind.releases, range});
 }
 
+/// Keeps an access of the running thread, if there is room.
+[[gnu::always_inline]] inline bool keep(std::uintptr_t address, unsigned bytes, unsigned kind,
+                                        void* called_from) {
+  KeptAccesses& kept = *running.kept;
+  if (kept.next == kept.end || running.fiber->copy_instruction != 0) [[unlikely]]
+    return false;
+  *kept.next++ = {address, key_of(reinterpret_cast<std::uintptr_t>(called_from) - 1, kind, bytes)};
+  return true;
+}
+
+/// Whether all words have marks by which a plain read changes nothing.
+[[gnu::always_inline]] inline bool is_quiet(std::uintptr_t first_mark, unsigned bytes) {
+  if (first_mark % sizeof(WordMark) != 0 || bytes < 4) return false;
+  const auto* const marks = reinterpret_cast<const WordMark*>(first_mark);
+  for (unsigned i = 0; i < bytes / 4; ++i) {
+    const WordMark mark = marks[i];
+    const bool is_quiet =
+        (mark == running.quiet[0]) | (mark == running.quiet[1]) | (mark == running.quiet[2]);
+    if (!is_quiet) return false;
+  }
+  return true;
+}
+
 [[gnu::always_inline]] inline void note(const volatile void* pointer, unsigned bytes, Kind kind,
                                         void* called_from) {
-  if (observer == nullptr || is_on_own_stack(reinterpret_cast<std::uintptr_t>(pointer))) return;
+  const auto address = reinterpret_cast<std::uintptr_t>(pointer);
+  const auto frame = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
+  if (frame - running.stack < running.stack_bytes) [[likely]] {
+    // Most accesses to local arrays are on the stack that we are on.
+    if (address - running.stack < running.stack_bytes) return;
+    const bool is_shared = running.shared.has(address);
+    const Window& window = is_shared ? running.shared : window_at(address);
+    if (window.has(address)) [[likely]] {
+      const std::uintptr_t shifted = address + window.shift;
+      if (running.kept != nullptr) {
+        const unsigned number = kind_of(is_shared, kind.writes, kind.is_atomic);
+        if (keep(shifted, bytes, number, called_from)) return;
+      } else if (kind.is_plain_read() && is_quiet(shifted, bytes)) {
+        return;
+      }
+    }
+  } else if (observer == nullptr) {
+    return;
+  }
   note_elsewhere(pointer, bytes, kind, called_from);
 }
 

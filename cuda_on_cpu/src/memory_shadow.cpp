@@ -11,7 +11,7 @@ namespace cuda_on_cpu {
 
 void GlobalShadows::allocated(std::uintptr_t begin, std::size_t bytes) {
   const std::lock_guard lock(mutex_);
-  allocations_[begin] = std::make_unique<GlobalShadow>(begin, bytes, true, *pool_);
+  allocations_[begin] = std::make_unique<GlobalShadow>(begin, bytes, true);
 }
 
 void GlobalShadows::freed(std::uintptr_t begin) {
@@ -28,6 +28,13 @@ void GlobalShadows::filled(std::uintptr_t begin, std::size_t bytes) {
   memory.written.set(begin - memory.begin, std::min(bytes, memory.begin + memory.bytes - begin));
 }
 
+void GlobalShadows::clear() {
+  const std::lock_guard lock(mutex_);
+  for (const auto& [begin, memory] : allocations_) {
+    if (memory != nullptr) memory->words.clear();
+  }
+}
+
 GlobalShadow* GlobalShadows::look_up(const MemoryRange& range, std::uint64_t frees) try {
   std::uintptr_t begin = range.begin;
   std::size_t bytes = range.end - range.begin;
@@ -40,7 +47,7 @@ GlobalShadow* GlobalShadows::look_up(const MemoryRange& range, std::uint64_t fre
   const std::lock_guard lock(mutex_);
   std::unique_ptr<GlobalShadow>& memory = allocations_[begin];
   if (memory == nullptr) {
-    memory = std::make_unique<GlobalShadow>(begin, bytes, false, *pool_);
+    memory = std::make_unique<GlobalShadow>(begin, bytes, false);
   }
   if (known_frees_ != frees || known_.empty()) {  // ranges have new numbers
     known_frees_ = frees;

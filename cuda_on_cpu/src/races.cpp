@@ -25,6 +25,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "cuda_on_cpu/culprits.hpp"
 #include "cuda_on_cpu/fiber.hpp"
 #include "cuda_on_cpu/findings.hpp"
 #include "cuda_on_cpu/memory_shadow.hpp"
@@ -42,27 +43,23 @@ class CheckingObserver final : public Observer {
 
   void start_launch(const RunningLaunch& launch) override {
     launch_ = &launch;
-    global_cells_.reset();  // launches are ordered
     unwritten_read_ = {};
     suspicion_ = {};
-    if (now_ > ~Time{0} / 2) {  // begins anew
-      now_ = 0;
-      is_exhausted_ = false;
-      shared_cells_.reset();
-      blocks_.clear();
-      last_block_ = nullptr;
-    }
-    before_all_ = advance();
+    if (now_ > max_time / 2) begin_anew();
+    before_all_ = advance();  // launches are ordered
   }
-  void end_launch(RunningLaunch& /*launch*/) override { last_block_ = nullptr; }
+  void end_launch(RunningLaunch& /*launch*/) override {
+    forget_running();
+    last_block_ = nullptr;
+  }
 
   void start_block(const Block& block) override {
     std::unique_ptr<BlockShadow>& shadow = blocks_[block.arena];
-    if (shadow == nullptr) shadow = std::make_unique<BlockShadow>(*block.arena, shared_cells_);
+    if (shadow == nullptr) shadow = std::make_unique<BlockShadow>(*block.arena);
     last_block_ = &block;
     last_shadow_ = shadow.get();
-    shadow->clock.start(static_cast<std::uint32_t>(number_of(block)) & (max_blocks - 1), advance());
-    shadow->start();
+    const Time now = advance();
+    shadow->start(static_cast<std::uint32_t>(number_of(block)) & (max_blocks - 1), now);
     const std::size_t dynamic = launch_->configuration.shared;
     if (dynamic > 0) {
       shadow->place(nullptr, reinterpret_cast<std::uintptr_t>(block.arena->table.dynamic), dynamic);
@@ -89,6 +86,7 @@ class CheckingObserver final : public Observer {
   void fenced(const Block& block) override { shadow_of(block).clock.fence = advance(); }
   void thread_exited(const Block& block, unsigned /*thread*/) override {
     suspicion_.settle();
+    forget_running();
     if (block.exited == block.threads) report_unwritten();
   }
 
@@ -98,9 +96,24 @@ class CheckingObserver final : public Observer {
   void freed(std::uintptr_t begin) override { global_.freed(begin); }
   void filled(std::uintptr_t begin, std::size_t bytes) override { global_.filled(begin, bytes); }
 
+  void resume(const Fiber& fiber) override {
+    BlockShadow& block = shadow_of(*fiber.block);
+    running.shared = block.words.window(block.begin, block.bytes);
+    running.quiet.fill(no_mark);
+    if (suspicion_.exists() || block.clock.has_acquired) return;
+    running.quiet = {mark_of(now_, fiber.thread / 32), mark_of(now_, of_block),
+                     mark_of(before_all_, of_all)};
+  }
+  Window window(const MemoryRange& range) override {
+    const GlobalShadow* const memory = global_.of(range, frees);
+    return memory == nullptr ? Window{} : memory->words.window(memory->begin, memory->bytes);
+  }
+
   void access(const Fiber& fiber, const Access& access) override {
-    if (suspicion_.exists()) [[unlikely]]
+    if (suspicion_.exists()) [[unlikely]] {
       suspicion_.settle(fiber.thread, access);
+      forget_running();
+    }
     BlockShadow& block = shadow_of(*fiber.block);
     if (access.is_shared()) {
       check_shared(fiber, block, access);
@@ -118,14 +131,22 @@ class CheckingObserver final : public Observer {
     bool is_shared;
   };
 
+  /// Something orders accesses.
   Time advance() {
-    if (now_ == ~Time{0}) is_exhausted_ = true;
-    return is_exhausted_ ? now_ : ++now_;
+    forget_running();
+    if (now_ == max_time) begin_anew();
+    return ++now_;
   }
-
-  static std::uint64_t number_of(const Block& block) {
-    return block.index.x +
-           std::uint64_t{gridDim.x} * (block.index.y + std::uint64_t{gridDim.y} * block.index.z);
+  /// Time does, and all accesses are forgotten.
+  void begin_anew() {
+    now_ = 0;
+    before_all_ = 0;
+    global_.clear();
+    for (const auto& [arena, shadow] : blocks_) {
+      shadow->words.clear();
+      shadow->clock.forget();
+      shadow->started = 0;
+    }
   }
 
   BlockShadow& shadow_of(const Block& block) {
@@ -147,7 +168,7 @@ class CheckingObserver final : public Observer {
       end_outside(fiber, block, access);
     if (access.writes)
       std::memset(&block.state[access.address - block.begin], BlockShadow::written, access.bytes);
-    check_races(fiber, block, block.cells, access);
+    check_races(fiber, block, block.words, access);
     if (access.reads && !is_written) [[unlikely]]
       note_unwritten(fiber, access);
   }
@@ -162,13 +183,12 @@ class CheckingObserver final : public Observer {
     const std::size_t offset = access.address - memory.begin;
     const bool is_written = !access.reads || memory.written.any(offset, access.bytes);
     if (access.writes) memory.written.set(offset, access.bytes);
-    check_races(fiber, block, memory.cells, access);
+    check_races(fiber, block, memory.words, access);
     if (!is_written) [[unlikely]]
       note_unwritten(fiber, access);
   }
 
-  void check_races(const Fiber& fiber, BlockShadow& block, CellTable& cells, const Access& access) {
-    if (is_exhausted_) return;
+  void check_races(const Fiber& fiber, BlockShadow& block, Words& words, const Access& access) {
     BlockClock& clock = block.clock;
     Accessor self{};
     self.clock = &clock;
@@ -185,7 +205,13 @@ class CheckingObserver final : public Observer {
     Record earlier;
     bool is_certain = false;
     const Time over = self.over;
-    cells.visit(access.address, access.bytes, [&](Cell& cell) {
+    const Moment moment{now_,
+                        access.is_shared() ? self.over_in_block : before_all_,
+                        access.is_shared() ? std::max(before_all_, block.started) : before_all_,
+                        !orders,
+                        !clock.has_acquired,
+                        launch_->configuration.cooperative};
+    words.visit(access.address, access.bytes, self, moment, [&](Cell& cell) {
       if (orders) self.over = std::max(over, cell.released);
       if (const Record* const race = find_race(cell, self); race != nullptr) [[unlikely]] {
         if (!earlier.exists()) earlier = *race;
@@ -208,8 +234,10 @@ class CheckingObserver final : public Observer {
       const Culprit other = to_culprit(earlier, clock, fiber);
       if (is_certain) end_by_race(later, other);
       suspicion_.raise(later, other, access);
+      forget_running();
     }
     if (orders) [[unlikely]] {
+      forget_running();
       if (access.reads || access.is_atomic) clock.acquire(fiber.thread, seen);
       if (access.releases) advance();
     }
@@ -233,45 +261,17 @@ class CheckingObserver final : public Observer {
   [[noreturn]] static void end_outside(const Fiber& fiber, const BlockShadow& block,
                                        const Access& access);
 
-  static Culprit culprit_of(const Fiber& fiber, const Access& access) {
-    return {number_of(*fiber.block), fiber.thread, access.instruction, access.writes,
-            access.is_atomic};
-  }
-  static Culprit to_culprit(const Record& record, const BlockClock& clock, const Fiber& fiber) {
-    const std::uint32_t block = record.thread >> thread_bits;
-    return {block == clock.number ? number_of(*fiber.block) : block,
-            record.thread & (max_threads - 1), to_instruction(record.what),
-            record.has(Record::writes), record.has(Record::is_atomic)};
-  }
-
-  /// Instructions are remembered by how far they are from this one.
-  static std::uintptr_t anchor() {
-    return reinterpret_cast<std::uintptr_t>(&make_checking_observer);
-  }
-  static std::uint32_t to_what(const Access& access) {
-    return static_cast<std::uint32_t>(access.instruction - anchor()) << 3U |
-           (access.writes ? Record::writes : 0) | (access.is_atomic ? Record::is_atomic : 0) |
-           (access.is_volatile ? Record::is_volatile : 0);
-  }
-  static std::uintptr_t to_instruction(std::uint32_t what) {
-    return anchor() +
-           static_cast<std::uintptr_t>(std::intptr_t{static_cast<std::int32_t>(what) >> 3});
-  }
-
   const RunningLaunch* launch_ = nullptr;
   Time now_ = 0;
-  bool is_exhausted_ = false;  ///< there are no more times: nothing is checked any more
-  Time before_all_ = 0;        ///< all accesses before that time are over
+  Time before_all_ = 0;  ///< all accesses before that time are over
   UnwrittenRead unwritten_read_;
   Suspicion suspicion_;
 
-  CellPool global_cells_;
-  CellPool shared_cells_;
   std::unordered_map<const Arena*, std::unique_ptr<BlockShadow>> blocks_;
   const Block* last_block_ = nullptr;
   BlockShadow* last_shadow_ = nullptr;
 
-  GlobalShadows global_{global_cells_};
+  GlobalShadows global_;
 };
 
 void CheckingObserver::end_outside(const Fiber& fiber, const BlockShadow& block,

@@ -39,6 +39,12 @@ struct WarpClock {
     return time < together || (rows != nullptr && time < (*rows)[lane][other]);
   }
 
+  /// Time begins anew.
+  void forget() {
+    together = 0;
+    if (rows != nullptr) *rows = {};
+  }
+
   /// These lanes have met: what one of them knew, all know now. Where the host has no memory, all
   /// lanes count as having met.
   void meet(unsigned lanes, unsigned all, Time now) {
@@ -82,6 +88,12 @@ struct BlockClock {
     acquired_by_all = 0;
     if (has_acquired) acquired.fill(0);
     has_acquired = false;
+  }
+
+  /// Time begins anew, and all accesses so far are forgotten.
+  void forget() {
+    start(number, 0);
+    for (WarpClock& warp : warps) warp.forget();
   }
 
   /// All threads of the block have met.

@@ -13,13 +13,14 @@
 #include "cuda_on_cpu/findings.hpp"
 #include "cuda_on_cpu/observer.hpp"
 #include "cuda_on_cpu/shadow.hpp"
+#include "cuda_on_cpu/words.hpp"
 
 namespace cuda_on_cpu {
 
 /// What is known about an allocation, or about the program's variables.
 struct GlobalShadow {
-  GlobalShadow(std::uintptr_t begin_address, std::size_t size, bool is_fresh, CellPool& pool)
-      : begin(begin_address), bytes(size), written(is_fresh ? size : 0), cells(begin, size, pool) {
+  GlobalShadow(std::uintptr_t begin_address, std::size_t size, bool is_fresh)
+      : begin(begin_address), bytes(size), written(is_fresh ? size : 0), words(begin, size) {
     if (!is_fresh) written.set_all();
   }
 
@@ -31,16 +32,16 @@ struct GlobalShadow {
   std::uintptr_t begin;
   std::size_t bytes;
   WrittenBytes written;
-  CellTable cells;
+  Words words;
 };
 
 /// What is known about an arena and the block that runs in it.
 struct BlockShadow {
-  BlockShadow(const Arena& arena, CellPool& pool)
+  explicit BlockShadow(const Arena& arena)
       : begin(reinterpret_cast<std::uintptr_t>(arena.pages())),
         bytes(arena.page_bytes()),
         state(bytes + 16),
-        cells(begin, bytes, pool) {}
+        words(begin, bytes) {}
 
   /// What a byte of shared memory is.
   enum State : std::uint8_t { outside, unwritten, written };
@@ -51,7 +52,9 @@ struct BlockShadow {
     std::memset(&state[address - begin], unwritten, size);
   }
   /// A block starts: its variables are not there yet.
-  void start() {
+  void start(std::uint32_t block_number, Time now) {
+    started = now;
+    clock.start(block_number, now);
     for (const SharedVariable& variable : variables) {
       std::memset(&state[variable.begin - begin], outside, variable.bytes);
     }
@@ -62,21 +65,22 @@ struct BlockShadow {
   std::size_t bytes;
   std::vector<std::uint8_t> state;  ///< of each byte
   std::vector<SharedVariable> variables;
-  CellTable cells;
+  Words words;
   BlockClock clock;
+  Time started = 0;
 };
 
 /// All global memory.
 class GlobalShadows {
  public:
-  explicit GlobalShadows(CellPool& pool) : pool_(&pool) {}
-
   /// Memory of the device is there, unwritten.
   void allocated(std::uintptr_t begin, std::size_t bytes);
   /// It is gone.
   void freed(std::uintptr_t begin);
   /// A copy or a fill has written it.
   void filled(std::uintptr_t begin, std::size_t bytes);
+  /// Forgets all accesses.
+  void clear();
 
   /// @param frees how often memory has been freed: with each, ranges get new numbers.
   /// @return null for memory that has been freed: the access is a fault, which is reported. Also
@@ -89,7 +93,6 @@ class GlobalShadows {
  private:
   GlobalShadow* look_up(const MemoryRange& range, std::uint64_t frees);
 
-  CellPool* pool_;
   std::mutex mutex_;  ///< of the map: the host may allocate while a kernel runs
   std::map<std::uintptr_t, std::unique_ptr<GlobalShadow>> allocations_;
   std::vector<GlobalShadow*> known_;  ///< by the numbers of ranges

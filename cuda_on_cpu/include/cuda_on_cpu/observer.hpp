@@ -11,6 +11,7 @@
 #include <cstdint>
 
 #include "cuda_on_cpu/block.hpp"
+#include "cuda_on_cpu/running.hpp"
 
 namespace cuda_on_cpu {
 
@@ -53,8 +54,12 @@ class Observer {
   virtual void end_launch(RunningLaunch& launch) = 0;
   /// The block's first thread is about to start.
   virtual void start_block(const Block& block) = 0;
+  /// The fiber goes on, and `running` is to tell what its accesses need.
+  virtual void resume(const Fiber& fiber) = 0;
   /// The thread that the fiber runs is about to access memory.
   virtual void access(const Fiber& fiber, const Access& access) = 0;
+  /// Where accesses to global memory need not be looked up any more.
+  virtual Window window(const MemoryRange& range) = 0;
   /// All threads of the block have come to its barrier.
   virtual void passed_barrier(const Block& block) = 0;
   /// These lanes of a warp have come to an exchange.
