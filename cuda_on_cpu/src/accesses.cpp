@@ -94,6 +94,8 @@ constexpr Kind write{false, true};
       } else if (kind.is_plain_read() && is_quiet(shifted, bytes)) {
         return;
       }
+    } else if (ignored_at(address).has(address)) {
+      return;
     }
   } else if (observer == nullptr) {
     return;

@@ -21,11 +21,8 @@ std::array<const MemoryRange*, 1024> known_ranges{};
 std::deque<MemoryRange> ranges;
 unsigned next_number = 0;
 std::uint64_t known_frees = 0;
-
-/// Pages that no allocation is on, which the runtime's own data are asked for again and again.
-constexpr unsigned page_bits = 12;
-std::array<std::uintptr_t, 1024> pages_elsewhere{};
 std::uint64_t known_allocations = 0;
+constexpr std::uintptr_t page_bytes = 4096;
 
 /// The program's variables outside of functions.
 const MemoryRange* variables() {
@@ -35,18 +32,33 @@ const MemoryRange* variables() {
   return &all;
 }
 
-const MemoryRange* look_up(std::uintptr_t address) {
-  const std::uintptr_t page = address >> page_bits;
-  if (observer->allocations != known_allocations) {
-    known_allocations = observer->allocations;
-    pages_elsewhere.fill(0);
+/// Whether nothing on the page is watched. Allocations have more than a page.
+bool is_unwatched(std::uintptr_t page) {
+  const std::uintptr_t last = page + page_bytes - 1;
+  if (observer->watches_variables && page < variables()->end && last >= variables()->begin) {
+    return false;
   }
-  std::uintptr_t& elsewhere = pages_elsewhere[page % pages_elsewhere.size()];
-  if (elsewhere == page) return nullptr;
+  return !find_allocation(page) && !find_allocation(last);
+}
+
+/// Remembers that nothing around an address is watched, if that is so.
+void ignore(std::uintptr_t address) {
+  constexpr std::uintptr_t granule_bytes = std::uintptr_t{1} << granule_bits;
+  const std::uintptr_t granule = address & ~(granule_bytes - 1);
+  std::uintptr_t begin = address & ~(page_bytes - 1);
+  std::uintptr_t end = begin + page_bytes;
+  if (!is_unwatched(begin)) return;
+  Window& known = ignored_at(address);
+  const bool is_split = known.begin - granule < granule_bytes;  // by something between
+  while (!is_split && begin > granule && is_unwatched(begin - page_bytes)) begin -= page_bytes;
+  while (!is_split && end < granule + granule_bytes && is_unwatched(end)) end += page_bytes;
+  known = {begin, end - begin, 0};
+}
+
+const MemoryRange* look_up(std::uintptr_t address) {
   const std::optional<Allocation> found = find_allocation(address);
   if (!found) {
-    const auto is_free = [](std::uintptr_t place) { return !find_allocation(place); };
-    if (is_free(page << page_bits) && is_free(((page + 1) << page_bits) - 1)) elsewhere = page;
+    ignore(address);
     return nullptr;
   }
   for (const MemoryRange& range : ranges) {
@@ -66,6 +78,10 @@ void resume(const Fiber& fiber) {
     windows.fill({});
     ranges.clear();
   }
+  if (observer->allocations != known_allocations) {
+    known_allocations = observer->allocations;
+    ignored.fill({});
+  }
   running.fiber = &fiber;
   running.stack = reinterpret_cast<std::uintptr_t>(fiber.stack);
   running.stack_bytes = fiber.stack_bytes;
@@ -75,6 +91,7 @@ void resume(const Fiber& fiber) {
 const MemoryRange* range_of(std::uintptr_t address) {
   const MemoryRange*& known = known_ranges[(address >> granule_bits) % known_ranges.size()];
   if (known != nullptr && address - known->begin < known->end - known->begin) return known;
+  if (ignored_at(address).has(address)) return nullptr;
   if (observer->watches_variables) {
     const MemoryRange* const own = variables();
     if (address - own->begin < own->end - own->begin) return own;

@@ -76,4 +76,12 @@ inline Window& window_at(std::uintptr_t address) {
   return windows[(address >> granule_bits) % windows.size()];
 }
 
+/// Likewise, memory whose accesses are nobody's business: the runtime's own, for the most part.
+inline std::array<Window, 1024> ignored;
+
+/// Its place for what an address is in.
+inline Window& ignored_at(std::uintptr_t address) {
+  return ignored[(address >> granule_bits) % ignored.size()];
+}
+
 }  // namespace cuda_on_cpu
