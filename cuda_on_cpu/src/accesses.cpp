@@ -69,10 +69,8 @@ constexpr Kind write{false, true};
   if (first_mark % sizeof(WordMark) != 0 || bytes < 4) return false;
   const auto* const marks = reinterpret_cast<const WordMark*>(first_mark);
   for (unsigned i = 0; i < bytes / 4; ++i) {
-    const WordMark mark = marks[i];
-    const bool is_quiet =
-        (mark == running.quiet[0]) | (mark == running.quiet[1]) | (mark == running.quiet[2]);
-    if (!is_quiet) return false;
+    const auto& [of_warp, of_block, of_all] = running.quiet;
+    if (marks[i] != of_warp && marks[i] != of_block && marks[i] != of_all) return false;
   }
   return true;
 }

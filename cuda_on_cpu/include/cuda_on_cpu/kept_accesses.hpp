@@ -40,7 +40,7 @@ class KeptPool {
       spare_.pop_back();
     } else {
       larger.capacity = std::max(2 * kept.capacity, least);
-      larger.memory.reset(new KeptAccess[larger.capacity]);
+      larger.memory = std::make_unique_for_overwrite<KeptAccess[]>(larger.capacity);
     }
     larger.begin = larger.memory.get();
     larger.next = std::copy(kept.begin, kept.next, larger.begin);
