@@ -7,11 +7,15 @@
 ///     T* row(int row) const;  // where a row's elements go, one after another
 ///     bool vectors;           // whether rows can be written 16 bytes at a time
 ///
-/// Those for multiplied_tile.cuh have, instead of operator() or in addition to it, a function that
-/// decides once what would be the same for all elements:
+/// Those for multiplied_tile.cuh have, instead of operator() or in addition to it, what lets a
+/// thread read all that it needs besides the sums before it uses the first of it:
 ///
-///     void with_element(work) const;  // calls work(element), with such an operator()
-///     static constexpr bool reads;    // whether element usually reads memory
+///     void with_finish(work) const;  // calls work(beside, finish)
+///     static constexpr int read_ahead;  // how many numbers to read at once; 0: rarely any
+///
+/// where `const T* beside(int row)` says where the numbers are that the elements of a row need, one
+/// for each column (null: none, they are 0), and `T finish(int row, T sum, T beside)` what to
+/// store. Numbers besides the sums can be read 16 bytes at a time where rows can be written so.
 ///
 /// It is the place to do more with a sum while it is still in a register.
 #pragma once
@@ -20,11 +24,51 @@
 
 namespace stagewise::shared_memory {
 
+/// Loads neighbours in a row of `n` numbers, from a multiple of `count` on, as far as they are
+/// inside: what is not may be written meanwhile.
+/// @param vectors whether they can be loaded as one.
+template <int count, typename T>
+__device__ __forceinline__ void load_neighbours(const T* row, int column, int n, bool vectors,
+                                                T* values) {
+  if (column >= n) return;
+  if (vectors) {
+    const auto vector = *reinterpret_cast<const Vector<T, count>*>(row + column);
+#pragma unroll
+    for (int j = 0; j < count; ++j) values[j] = vector.values[j];
+  } else {
+#pragma unroll
+    for (int j = 0; j < count; ++j) {
+      if (column + j < n) values[j] = row[column + j];
+    }
+  }
+}
+
+/// Stores neighbours in a row, as far as they are inside; see above.
+template <int count, typename T>
+__device__ __forceinline__ void store_neighbours(T* row, int column, int n, bool vectors,
+                                                 const T* values) {
+  if (column >= n) return;
+  if (vectors) {
+    Vector<T, count> vector;
+#pragma unroll
+    for (int j = 0; j < count; ++j) vector.values[j] = values[j];
+    *reinterpret_cast<Vector<T, count>*>(row + column) = vector;
+  } else {
+#pragma unroll
+    for (int j = 0; j < count; ++j) {
+      if (column + j < n) row[column + j] = values[j];
+    }
+  }
+}
+
+/// For an epilogue that needs only the sums.
+struct NothingBeside {};
+
 //! [alpha_beta]
 /// alpha sum + beta C. With beta = 0, C is not read.
 template <typename T>
 struct AlphaBeta {
-  static constexpr bool reads = false;  // C is rarely added to
+  static constexpr int read_ahead = 0;  // C is rarely added to
 
   T* out;
   int n;
@@ -48,13 +92,14 @@ struct AlphaBeta {
     return alpha * sum + beta * row(i)[column];
   }
 
-  /// Calls work(element).
+  /// See above.
   template <typename Work>
-  __device__ void with_element(const Work& work) const {
+  __device__ void with_finish(const Work& work) const {
     if (beta == 0) {
-      work([&](int /*row*/, int /*column*/, T sum) { return alpha * sum; });
+      work(NothingBeside(), [&](int /*row*/, T sum, T /*c*/) { return alpha * sum; });
     } else {
-      work(*this);
+      work([&](int i) { return row(i); },
+           [&](int /*row*/, T sum, T c) { return alpha * sum + beta * c; });
     }
   }
 };

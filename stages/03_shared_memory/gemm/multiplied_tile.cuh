@@ -20,11 +20,11 @@
 /// is the first of the next k tile.
 ///
 /// Sums that go to other threads are moved one by one. As vectors, they would have to be in
-/// neighbouring registers, and the compiler could no longer choose a register for each such that
-/// the operands of a multiplication are in different banks.
+/// neighbouring registers, which leaves the compiler too few ways to avoid conflicts of banks.
 #pragma once
 
 #include <algorithm>
+#include <type_traits>
 
 #include "03_shared_memory/gemm/epilogue.cuh"
 #include "03_shared_memory/gemm/pipeline.cuh"
@@ -41,7 +41,7 @@ class MultipliedTile {
   using Stages = Pipeline<T, Tiling, MatrixA, MatrixB>;
   using Multiplier = MultiplierOf<Tiling, typename Stages::TileA, typename Stages::TileB>;
 
-  /// The shared memory that a block needs.
+  /// Of shared memory that a block needs.
   static constexpr int bytes() {
     constexpr int sums = Tiling::slices > 1 ? Tiling::slices * Tiling::BM * Tiling::BN : 0;
     return static_cast<int>(sizeof(T)) * std::max(Stages::elements, sums);
@@ -83,17 +83,15 @@ class MultipliedTile {
   /// epilogue, and stores them.
   ///
   /// Slices leave their sums in shared memory. Each then finishes a part of the tile in a loop over
-  /// a few places at a time. Were it unrolled completely, as it has to be where sums stay in
-  /// registers, a long epilogue would be thousands of instructions, each executed only once: the
-  /// warps would wait for instructions.
+  /// a few places at a time.
   template <typename Epilogue>
   __device__ void finish(const Epilogue& epilogue, int m, int n, const Parts& parts) {
     if constexpr (Tiling::slices > 1) leave_sums();
-    if (parts.count == 1) return deliver<direct>(OwnSums{this}, epilogue, m, n);
+    if (parts.count == 1) return deliver<direct<Epilogue>>(OwnSums{this}, epilogue, m, n);
     const PartSums left = {
         parts.partials + static_cast<Index>(parts.tile) * parts.count * Tiling::BM * Tiling::BN,
         parts.count};
-    for_own_groups<direct>([&]<int groups>(int first, int last) {
+    for_own_groups<direct<Epilogue>>([&]<int groups>(int first, int last) {
       T sums[groups * together];
       OwnSums{this}.template get<groups>(sums, first, last);
 #pragma unroll
@@ -102,7 +100,7 @@ class MultipliedTile {
       }
     });
     if (!is_last_block(parts.counters + parts.tile, static_cast<unsigned>(parts.count))) return;
-    deliver<in_memory>(left, epilogue, m, n);
+    deliver<in_memory<Epilogue>>(left, epilogue, m, n);
   }
   //! [finish]
 
@@ -136,10 +134,18 @@ class MultipliedTile {
                                       : 2;
   static constexpr int groups_of_sums = Multiplier::sums / together;
 
-  /// How many such groups a thread works on at a time: from memory, a few, so that their loads are
-  /// in flight together; from registers, whose numbers must be constants, all.
-  static constexpr int in_memory = std::min(groups_of_sums, std::max(1, 16 / together));
-  static constexpr int direct = Tiling::slices == 1 ? groups_of_sums : in_memory;
+  /// How many such groups a thread works on at a time: from registers, whose numbers must be
+  /// constants, all; from memory, a few, so that their loads are in flight together, but no more
+  /// than that: long code that is executed only once makes the warps wait for instructions.
+  template <typename Epilogue>
+  static constexpr int in_memory = [] {
+    constexpr int all = (groups_of_sums + Tiling::slices - 1) / Tiling::slices;
+    constexpr int ahead = Epilogue::read_ahead > 0 ? Epilogue::read_ahead : 16;
+    constexpr int times = (all * together + ahead - 1) / ahead;
+    return (all + times - 1) / times;
+  }();
+  template <typename Epilogue>
+  static constexpr int direct = Tiling::slices == 1 ? groups_of_sums : in_memory<Epilogue>;
 
   /// The groups that this slice finishes: from its first to before that of the next.
   static __device__ constexpr int first_group(int slice) {
@@ -223,31 +229,37 @@ class MultipliedTile {
   };
 
   //! [deliver]
-  /// If the epilogue reads, results are computed for some groups before the first of them is
-  /// stored, and without a branch for each: so what it reads is in flight together. At the edges of
-  /// C, it reads for places that are inside. If it does not, each group is stored at once, which
-  /// leaves the compiler the choice of its sums' registers.
+  /// Finishes and stores some groups at a time. If the epilogue reads, all that these need is read
+  /// before the first of them is stored, so that it is in flight together. If it does not, each
+  /// group is stored at once, which leaves the compiler the choice of its sums' registers.
   template <int at_once, typename Sums, typename Epilogue>
   __device__ __forceinline__ void deliver(const Sums& from, const Epilogue& epilogue, int m,
                                           int n) {
-    epilogue.with_element([&](const auto& element) {
+    epilogue.with_finish([&](const auto& beside, const auto& finish) {
       for_own_groups<at_once>([&]<int groups>(int first, int last) {
+        constexpr bool reads_first = Epilogue::read_ahead > 0;
+        constexpr int before_store = reads_first ? groups : 1;
         T sums[groups * together];
+        T read[groups * together] = {};
+        if constexpr (reads_first) read_beside<groups>(beside, epilogue, first, last, m, n, read);
         from.template get<groups>(sums, first, last);
-        constexpr int before_store = Epilogue::reads ? groups : 1;
 #pragma unroll
         for (int begin = 0; begin < groups; begin += before_store) {
-#pragma unroll
-          for (int j = begin * together; j < (begin + before_store) * together; ++j) {
-            const int row = row_of(number(first, last, j));
-            const int column = column_of(number(first, last, j));
-            sums[j] = element(row < m ? row : m - 1, column < n ? column : n - 1, sums[j]);
+          if constexpr (!reads_first) {
+            read_beside<1>(beside, epilogue, first + begin, last, m, n, read + begin * together);
           }
 #pragma unroll
           for (int group = begin; group < begin + before_store; ++group) {
-            if (first + group > last) continue;
             const int i = (first + group) * together;
-            store(epilogue, row_of(i), column_of(i), m, n, sums + group * together);
+#pragma unroll
+            for (int j = 0; j < together; ++j) {
+              T& sum = sums[group * together + j];
+              sum = finish(row_of(i), sum, read[group * together + j]);
+            }
+            if (first + group > last) continue;
+            if (row_of(i) >= m) continue;
+            store_neighbours<together>(epilogue.row(row_of(i)), column_of(i), n, epilogue.vectors,
+                                       sums + group * together);
           }
         }
       });
@@ -255,21 +267,18 @@ class MultipliedTile {
   }
   //! [deliver]
 
-  /// Stores neighbours in a row.
-  template <typename Epilogue>
-  static __device__ __forceinline__ void store(const Epilogue& epilogue, int row, int column, int m,
-                                               int n, const T* results) {
-    if (row >= m || column >= n) return;
-    T* const out = epilogue.row(row) + column;
-    if (epilogue.vectors) {
-      Vector<T, together> vector;
+  /// Reads what groups of sums need besides.
+  template <int groups, typename Beside, typename Epilogue>
+  __device__ __forceinline__ void read_beside(const Beside& beside, const Epilogue& epilogue,
+                                              int first, int last, int m, int n, T* read) const {
+    if constexpr (!std::is_same_v<Beside, NothingBeside>) {
 #pragma unroll
-      for (int j = 0; j < together; ++j) vector.values[j] = results[j];
-      *reinterpret_cast<Vector<T, together>*>(out) = vector;
-    } else {
-#pragma unroll
-      for (int j = 0; j < together; ++j) {
-        if (column + j < n) out[j] = results[j];
+      for (int group = 0; group < groups; ++group) {
+        const int i = number(first, last, group * together);
+        const int row = row_of(i);
+        const T* const from = row < m ? beside(row) : nullptr;
+        if (from == nullptr) continue;
+        load_neighbours<together>(from, column_of(i), n, epilogue.vectors, read + group * together);
       }
     }
   }

@@ -18,7 +18,7 @@ using shared_memory::is_aligned;
 /// activation(sum + bias).
 template <typename T>
 struct BiasActivation {
-  static constexpr bool reads = true;
+  static constexpr int read_ahead = 4;  // biases are few, and near
 
   T* out;
   int n;
@@ -31,18 +31,17 @@ struct BiasActivation {
         n(static_cast<int>(p.out)),
         bias(p.bias),
         activation(p.activation),
-        vectors(is_aligned(p.output, p.out)) {}
+        vectors(is_aligned(p.output, p.out) && is_aligned(p.bias, p.out)) {}
 
   /// Where row number `i` is stored.
   __device__ T* row(int i) const { return out + static_cast<Index>(i) * n; }
 
   /// See AlphaBeta.
   template <typename Work>
-  __device__ void with_element(const Work& work) const {
+  __device__ void with_finish(const Work& work) const {
     with_activation(activation, [&]<Activation chosen>() {
-      work([&](int /*row*/, int column, T sum) {
-        return activate(chosen, bias != nullptr ? sum + bias[column] : sum);
-      });
+      work([&](int /*row*/) { return bias; },
+           [&](int /*row*/, T sum, T b) { return activate(chosen, sum + b); });
     });
   }
 };
@@ -52,7 +51,7 @@ struct BiasActivation {
 /// The sum, taken through the activation that made `y`, the layer's input.
 template <typename T>
 struct ThroughActivation {
-  static constexpr bool reads = true;
+  static constexpr int read_ahead = 16;
 
   T* out;
   int n;
@@ -65,19 +64,23 @@ struct ThroughActivation {
         n(static_cast<int>(p.forward.in)),
         y(p.forward.input),
         activation(p.input_activation),
-        vectors(is_aligned(p.dinput, p.forward.in)) {}
+        vectors(is_aligned(p.dinput, p.forward.in) && is_aligned(p.forward.input, p.forward.in)) {}
 
   /// Where row number `i` is stored.
   __device__ T* row(int i) const { return out + static_cast<Index>(i) * n; }
 
   /// See AlphaBeta.
   template <typename Work>
-  __device__ void with_element(const Work& work) const {
+  __device__ void with_finish(const Work& work) const {
     with_activation(activation, [&]<Activation chosen>() {
-      work([&](int i, int column, T sum) {
-        if constexpr (chosen == Activation::none) return sum;
-        return through_activation(chosen, y[static_cast<Index>(i) * n + column], sum);
-      });
+      const auto finish = [&](int /*row*/, T sum, T of_y) {
+        return through_activation(chosen, of_y, sum);
+      };
+      if constexpr (chosen == Activation::none) {
+        work(shared_memory::NothingBeside(), finish);
+      } else {
+        work([&](int i) { return y + static_cast<Index>(i) * n; }, finish);
+      }
     });
   }
 };
@@ -88,10 +91,12 @@ struct ThroughActivation {
 /// update what they are the gradients of.
 template <typename T>
 struct UpdateEpilogue {
-  static constexpr bool reads = true;
+  static constexpr int read_ahead = 16;
 
   GradientTarget<T> weight;
   GradientTarget<T> bias;
+  T* written_weight;  ///< the parameter, or its gradient
+  T* written_bias;
   int in;
   int n;
   bool vectors;
@@ -99,33 +104,35 @@ struct UpdateEpilogue {
   explicit UpdateEpilogue(const LinearBackwardProblem<T>& p)
       : weight(p.weight),
         bias(p.bias),
+        written_weight(written(p.weight)),
+        written_bias(written(p.bias)),
         in(static_cast<int>(p.forward.in)),
         n(static_cast<int>(p.forward.out)),
-        vectors(is_aligned(written(p.weight), p.forward.out) &&
-                (p.bias.gradient == nullptr || is_aligned(written(p.bias), p.forward.out))) {}
-
-  /// What is written: the parameter, or its gradient.
-  static __host__ __device__ T* written(const GradientTarget<T>& target) {
-    return target.parameter != nullptr ? target.parameter : target.gradient;
-  }
+        vectors(is_aligned(written_weight, p.forward.out) &&
+                is_aligned(written_bias, p.forward.out)) {}
 
   /// Where row number `i` is stored.
   __device__ T* row(int i) const {
-    return i < in ? written(weight) + static_cast<Index>(i) * n : written(bias);
+    return i < in ? written_weight + static_cast<Index>(i) * n : written_bias;
   }
 
   /// See AlphaBeta.
   template <typename Work>
-  __device__ void with_element(const Work& work) const {
-    work([&](int i, int column, T sum) {
-      // Chosen number by number: a reference to one of the two would put both into local memory.
-      const bool is_weight = i < in;
-      const bool updates = (is_weight ? weight.parameter : bias.parameter) != nullptr;
-      const T learning_rate = is_weight ? weight.learning_rate : bias.learning_rate;
-      const T l2 = is_weight ? weight.l2 : bias.l2;
-      const T value = updates ? row(i)[column] : T{0};
-      return updates ? value - learning_rate * (sum + l2 * value) : sum;
-    });
+  __device__ void with_finish(const Work& work) const {
+    const bool updates_weight = weight.parameter != nullptr;
+    const bool updates_bias = bias.parameter != nullptr;
+    const auto updates = [=, this](int i) { return i < in ? updates_weight : updates_bias; };
+    work([&](int i) { return updates(i) ? row(i) : nullptr; },
+         [&](int i, T sum, T value) {
+           const T learning_rate = i < in ? weight.learning_rate : bias.learning_rate;
+           const T l2 = i < in ? weight.l2 : bias.l2;
+           return updates(i) ? value - learning_rate * (sum + l2 * value) : sum;
+         });
+  }
+
+ private:
+  static T* written(const GradientTarget<T>& target) {
+    return target.parameter != nullptr ? target.parameter : target.gradient;
   }
 };
 //! [update_epilogue]
