@@ -3,43 +3,51 @@
 ///
 /// Nothing but the epoch's end waits for the totals. So the kernel that computes the losses, on
 /// which the whole backward pass waits, leaves a partial for each block and is done; one block adds
-/// these up later, beside everything else. The order is fixed: a block's threads by a tree, the
-/// blocks by number.
+/// these up later, beside everything else. The order is fixed: lanes by a tree, warps by number;
+/// and the partials in turn, by 32 lanes.
 #pragma once
 
-#include "03_shared_memory/reduce/6_shuffles.cuh"
+#include "03_shared_memory/warp.cuh"
 #include "04_minibatch/loss.hpp"
 
 namespace stagewise::minibatch {
+
+/// Adds a partial to a sum.
+__device__ inline void add(const BlockPartial& partial, BlockPartial& sum) {
+  sum.loss += partial.loss;
+  sum.correct += partial.correct;
+}
+
+/// The sum of the partials of a warp's lanes. All of them call it.
+__device__ inline BlockPartial sum_of_warp(const BlockPartial& partial) {
+  return {shared_memory::sum_of_warp(partial.loss), shared_memory::sum_of_warp(partial.correct)};
+}
 
 //! [partial]
 /// Leaves the partial of a block, given those of its threads. All of them call it.
 /// @tparam threads of a block.
 template <int threads>
 __device__ void store_partial(const BlockPartial& partial, BlockPartial* to) {
-  __shared__ double losses[threads];
-  __shared__ std::int64_t correct[threads];
-  losses[threadIdx.x] = partial.loss;
-  correct[threadIdx.x] = partial.correct;
-  shared_memory::Shuffles::add_up(losses);
-  shared_memory::Shuffles::add_up(correct);
-  if (threadIdx.x == 0) *to = {losses[0], correct[0]};
+  constexpr int warps = threads / 32;
+  __shared__ BlockPartial of_warps[warps];
+  const BlockPartial of_warp = sum_of_warp(partial);
+  if (threadIdx.x % 32 == 0) of_warps[threadIdx.x / 32] = of_warp;
+  __syncthreads();
+  if (threadIdx.x != 0) return;
+  BlockPartial of_block;
+  for (int warp = 0; warp < warps; ++warp) add(of_warps[warp], of_block);
+  *to = of_block;
 }
 //! [partial]
 
 //! [add_partials]
-/// Adds the partials of a batch to the totals. All threads of a block call it.
-/// @tparam threads of a block.
-template <int threads>
-__device__ void add_partials(const TotalsProblem& p) {
-  __shared__ BlockPartial batch;
-  BlockPartial partial;
-  for (Index i = threadIdx.x; i < p.count; i += threads) {
-    partial.loss += p.partials[i].loss;
-    partial.correct += p.partials[i].correct;
-  }
-  store_partial<threads>(partial, &batch);
-  if (threadIdx.x != 0) return;
+/// Adds the partials of a batch to the totals. All lanes of a warp call it.
+__device__ inline void add_partials(const TotalsProblem& p) {
+  BlockPartial batch;
+#pragma unroll 4  // so many loads are in flight together
+  for (Index i = threadIdx.x % 32; i < p.count; i += 32) add(p.partials[i], batch);
+  batch = sum_of_warp(batch);
+  if (threadIdx.x % 32 != 0) return;
   if (!isfinite(batch.loss) && p.totals->first_bad_step < 0) {
     p.totals->first_bad_step = *p.steps_before + p.step;
   }

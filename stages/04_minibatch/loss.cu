@@ -6,7 +6,7 @@
 /// of it for its row while it has the row at hand. Each block leaves a partial (block_partial.cuh).
 /// Probabilities and single losses are not stored at all.
 ///
-/// Work: rows x classes elements read and written once; two exponentials for each.
+/// Work: rows x classes elements read and written once; an exponential for each.
 
 #include "04_minibatch/block_partial.cuh"
 #include "04_minibatch/row_loss.cuh"
@@ -30,16 +30,15 @@ __global__ void loss_kernel(LossProblem<T> p, BlockPartial* partials) {
        row += static_cast<Index>(gridDim.x) * warps) {
     const BlockPartial of_row =
         lose_row(p, p.outputs + row * p.classes, label_of(p, row), p.doutputs + row * p.classes);
-    partial.loss += of_row.loss;
-    partial.correct += of_row.correct;
+    add(of_row, partial);
   }
   store_partial<threads>(partial, partials + blockIdx.x);
 }
 //! [loss]
 
-/// One block adds up the partials of a batch.
+/// One warp adds up the partials of a batch.
 __global__ void add_to_totals_kernel(TotalsProblem p) {
-  add_partials<threads>(p);
+  add_partials(p);
 }
 
 }  // namespace
@@ -58,7 +57,7 @@ Index loss(cudaStream_t stream, const LossProblem<T>& problem, BlockPartial* par
 }
 
 void add_to_totals(cudaStream_t stream, const TotalsProblem& problem) {
-  add_to_totals_kernel<<<1, threads, 0, stream>>>(problem);
+  add_to_totals_kernel<<<1, warp_size, 0, stream>>>(problem);
   CUDA_CHECK_LAUNCH("add_to_totals");
 }
 

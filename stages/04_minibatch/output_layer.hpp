@@ -33,9 +33,10 @@ struct SharesProblem {
 /// The largest number of shares of a batch of so many rows, or fewer.
 Index max_shares(Index rows);
 
-/// How long a share is: the gradient of the weights, transposed, [out, in], then that of the bias.
+/// How long a share is: the gradient of the weights, transposed, [out, in], then that of the bias,
+/// and so much that shares begin at multiples of 8.
 __host__ __device__ constexpr Index shares_length(Index in, Index out) {
-  return (in + 1) * out;
+  return ((in + 1) * out + 7) / 8 * 8;
 }
 
 /// Whether output_layer() supports layers of this many inputs and outputs: few outputs, and weights

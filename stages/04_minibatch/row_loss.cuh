@@ -1,6 +1,6 @@
 /// @file
-/// The loss of a row of outputs: a warp computes its gradient and its prediction, or a group of
-/// `lanes` neighbours in a warp.
+/// The loss of a row of outputs: a warp computes its gradient and its prediction; or `lanes`
+/// neighbours in a warp do, and the others those of other rows.
 #pragma once
 
 #include "03_shared_memory/warp.cuh"
@@ -9,65 +9,77 @@
 
 namespace stagewise::minibatch {
 
+/// Calls work(j) for the outputs of this lane: every `lanes`-th of `classes`.
+/// @tparam one_each whether there are no more outputs than lanes.
+template <int lanes, bool one_each, typename Work>
+__device__ void for_own_outputs(Index classes, const Work& work) {
+  const auto count = static_cast<int>(classes);
+  const int lane = static_cast<int>(threadIdx.x) % lanes;
+  if constexpr (one_each) {
+    if (lane < count) work(lane);
+  } else {
+    for (int j = lane; j < count; j += lanes) work(j);
+  }
+}
+
 //! [row]
-/// Computes the gradient of a row, before its activation. All lanes of the group call it.
+/// Computes the gradient of a row, before its activation. All lanes of the warp call it.
 /// @param y the outputs, of which `largest` is the largest.
 /// @return the row's loss.
-template <int lanes, typename T>
+template <int lanes, bool one_each, typename T>
 __device__ T finish_row(const LossProblem<T>& p, const T* y, std::int32_t label, T largest,
                         T* gradient) {
-  const int lane = static_cast<int>(threadIdx.x) % lanes;
   const auto rows = static_cast<T>(p.batch_rows);
   if (p.loss == LossKind::cross_entropy) {
     T sum = 0;
-    for (Index j = lane; j < p.classes; j += lanes) sum += exp(y[j] - largest);
+    for_own_outputs<lanes, one_each>(p.classes, [&](int j) {
+      gradient[j] = exp(y[j] - largest);
+      sum += gradient[j];
+    });
     sum = shared_memory::sum_of_warp<lanes>(sum);
-    for (Index j = lane; j < p.classes; j += lanes) {
+    for_own_outputs<lanes, one_each>(p.classes, [&](int j) {
       const T onehot = j == label ? T{1} : T{0};
-      gradient[j] =
-          through_activation(p.activation, y[j], (exp(y[j] - largest) / sum - onehot) / rows);
-    }
+      gradient[j] = through_activation(p.activation, y[j], (gradient[j] / sum - onehot) / rows);
+    });
     return log(sum) - (y[label] - largest);
   }
   T loss = 0;
-  for (Index j = lane; j < p.classes; j += lanes) {
+  for_own_outputs<lanes, one_each>(p.classes, [&](int j) {
     // A single output should be the label itself.
     const T onehot = j == label ? T{1} : T{0};
     const T difference = y[j] - (p.classes == 1 ? static_cast<T>(label) : onehot);
     loss += difference * difference;
     gradient[j] = through_activation(p.activation, y[j], 2 * difference / rows);
-  }
+  });
   return shared_memory::sum_of_warp<lanes>(loss);
 }
 //! [row]
 
-/// The class that a row's outputs name; the lowest wins ties. All lanes of the group call it.
-template <int lanes, typename T>
+/// The class that a row's outputs name; the lowest wins ties. All lanes of the warp call it.
+template <int lanes, bool one_each, typename T>
 __device__ std::int32_t predict(const LossProblem<T>& p, const T* y, T largest) {
   if (p.has_threshold) return y[0] >= p.threshold ? 1 : 0;
-  const int lane = static_cast<int>(threadIdx.x) % lanes;
   constexpr int none = 0x7fffffff;
   int first = none;
-  for (Index j = lane; j < p.classes && first == none; j += lanes) {
-    if (y[j] == largest) first = static_cast<int>(j);
-  }
+  for_own_outputs<lanes, one_each>(p.classes, [&](int j) {
+    if (y[j] == largest && first == none) first = j;
+  });
   return -shared_memory::largest_of_warp<lanes>(-first);  // the smallest of the lanes
 }
 
 /// The loss of a row and whether its prediction is right, for the partial of a block. All lanes of
-/// the group call it; its first gets the row, the others nothing.
-template <int lanes = 32, typename T>
+/// the warp call it; the first of a row's gets these, the others nothing.
+template <int lanes = 32, bool one_each = false, typename T>
 __device__ BlockPartial lose_row(const LossProblem<T>& p, const T* y, std::int32_t label,
                                  T* gradient) {
-  const int lane = static_cast<int>(threadIdx.x) % lanes;
   T largest = -static_cast<T>(INFINITY);
-  for (Index j = lane; j < p.classes; j += lanes) {
+  for_own_outputs<lanes, one_each>(p.classes, [&](int j) {
     if (y[j] > largest) largest = y[j];
-  }
+  });
   largest = shared_memory::largest_of_warp<lanes>(largest);
-  const std::int32_t prediction = predict<lanes>(p, y, largest);
-  const T loss = finish_row<lanes>(p, y, label, largest, gradient);
-  if (lane != 0) return {};
+  const std::int32_t prediction = predict<lanes, one_each>(p, y, largest);
+  const T loss = finish_row<lanes, one_each>(p, y, label, largest, gradient);
+  if (threadIdx.x % lanes != 0) return {};
   return {static_cast<double>(loss), prediction == label ? 1 : 0};
 }
 

@@ -25,7 +25,7 @@ __global__ void add_shares_kernel(SharesProblem<T> p) {
 template <typename T>
 void add_shares(cudaStream_t stream, const SharesProblem<T>& p) {
   const Index blocks =
-      std::min<Index>(cuda::pieces(shares_length(p.in, p.out), 32), cuda::multiprocessors());
+      std::min<Index>(cuda::pieces(shares_length(p.in, p.out), 64), cuda::multiprocessors());
   shared_memory::launch<shared_memory::Start::early>("add_shares", add_shares_kernel<T>,
                                                      dim3(static_cast<unsigned>(blocks)),
                                                      dim3(threads), stream, p);

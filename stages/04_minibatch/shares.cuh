@@ -7,67 +7,75 @@
 /// copies are under way.
 #pragma once
 
+#include "03_shared_memory/vector.cuh"
 #include "04_minibatch/block_partial.cuh"
 #include "04_minibatch/output_layer.hpp"
 
 namespace stagewise::minibatch {
 
-/// Uses a gradient: stores it, or updates the parameter.
-template <typename T>
-__device__ void deliver(const GradientTarget<T>& target, Index place, T gradient) {
-  if (target.parameter == nullptr) {
-    target.gradient[place] = gradient;
-  } else {
-    T& value = target.parameter[place];
-    value -= target.learning_rate * (gradient + target.l2 * value);
-  }
-}
-
 //! [add_shares]
-/// Block number `block` of `blocks` adds up its part of the shares: 32 neighbouring places at a
-/// time, one for each lane. Each warp takes some of the shares. The order is fixed: a warp's shares
-/// by number, then the warps. All threads of the block call it.
+/// Block number `block` of `blocks` adds up its part of the shares. A warp takes 32 bytes of each
+/// share at a time, as much as memory delivers at least: two lanes a share. So it needs nobody
+/// else: there is no barrier, which would stop the warps that have nothing to add up. The order is
+/// fixed: each lane's shares by number, then the lanes by a tree. All threads of the block call it.
 /// @tparam threads of a block.
 template <int threads, typename T>
 __device__ void add_up_shares(const SharesProblem<T>& p, int block, int blocks) {
+  using shared_memory::Vector;
   if (p.shares == nullptr) return;
   constexpr int warps = threads / 32;
-  constexpr int in_flight = 128 / warps;  // loads: usually, all of a warp's shares
-  __shared__ T sums[warps][32];
+  constexpr int length = Vector<T>::length;
+  constexpr int in_flight = 9;  // loads: usually, all of a lane's shares
   const int lane = static_cast<int>(threadIdx.x) % 32;
   const int warp = static_cast<int>(threadIdx.x) / 32;
-  const Index length = shares_length(p.in, p.out);
-  const Index weights = p.in * p.out;
-  const Index places = p.bias.gradient != nullptr ? length : weights;
-  for (Index first = Index{32} * block; first < places; first += Index{32} * blocks) {
-    const Index place = first + lane;
-    T sum = 0;
-    for (Index next = warp; next < p.count; next += in_flight * warps) {
-      T values[in_flight];
+  const int half = lane % 2;
+  const auto in = static_cast<int>(p.in);
+  const auto out = static_cast<int>(p.out);
+  const auto count = static_cast<int>(p.count);
+  const int weights = in * out;
+  const int places = weights + (p.bias.gradient != nullptr ? out : 0);
+  const Index distance = shares_length(p.in, p.out);
+  const int all = warps * blocks * 2 * length;  // places that all warps take at the same time
+  for (int first = (warp * blocks + block) * 2 * length; first < places; first += all) {
+    const int place = first + half * length + lane / 2;  // which this lane finishes, if any
+    const bool finishes = lane / 2 < length && place < places;
+    const bool is_weight = place < weights;
+    const int at = is_weight ? place % in * out + place / in : place - weights;
+    T* const parameter = is_weight ? p.weight.parameter : p.bias.parameter;
+    T value = 0;
+    if (finishes && parameter != nullptr) value = parameter[at];
+    const T* const shares = p.shares + first + half * length;
+    T sums[length] = {};
+    for (int next = lane / 2; next < count; next += 16 * in_flight) {
+      Vector<T> loaded[in_flight] = {};
 #pragma unroll
       for (int i = 0; i < in_flight; ++i) {
-        const Index share = next + i * warps;
-        const bool is_there = share < p.count && place < places;
-        values[i] = is_there ? p.shares[share * length + place] : T{0};
+        const int share = next + 16 * i;
+        if (share < count) {
+          loaded[i] = *reinterpret_cast<const Vector<T>*>(shares + share * distance);
+        }
       }
 #pragma unroll
-      for (int i = 0; i < in_flight; ++i) sum += values[i];
-    }
-    sums[warp][lane] = sum;
-    __syncthreads();
-    if (warp == 0 && place < places) {
-      T gradient = 0;
+      for (int i = 0; i < in_flight; ++i) {
 #pragma unroll
-      for (int other = 0; other < warps; ++other) gradient += sums[other][lane];
-      if (place < weights) {
-        deliver(p.weight, place % p.in * p.out + place / p.in, gradient);
-      } else {
-        deliver(p.bias, place - weights, gradient);
+        for (int j = 0; j < length; ++j) sums[j] += loaded[i].values[j];
       }
     }
-    __syncthreads();
+    T gradient = 0;
+#pragma unroll
+    for (int j = 0; j < length; ++j) {
+      const T sum = shared_memory::sum_of_warp<32, 2>(sums[j]);
+      if (lane / 2 == j) gradient = sum;
+    }
+    if (finishes && parameter != nullptr) {
+      const T learning_rate = is_weight ? p.weight.learning_rate : p.bias.learning_rate;
+      const T l2 = is_weight ? p.weight.l2 : p.bias.l2;
+      parameter[at] = value - learning_rate * (gradient + l2 * value);
+    } else if (finishes) {
+      (is_weight ? p.weight.gradient : p.bias.gradient)[at] = gradient;
+    }
   }
-  if (block == blocks - 1) add_partials<threads>(p.totals);
+  if (block == blocks - 1 && warp == warps - 1) add_partials(p.totals);
 }
 //! [add_shares]
 

@@ -3,8 +3,6 @@
 /// each other.
 #pragma once
 
-#include <algorithm>
-
 #include "03_shared_memory/gemm/copy_async.cuh"
 #include "03_shared_memory/vector.cuh"
 #include "network/problems.hpp"
@@ -16,44 +14,50 @@ namespace stagewise::minibatch {
 /// @tparam most at least as many as there are outputs, so that a row of them fits into registers.
 template <int most, int threads, typename T>
 struct BlockMemory {
-  static constexpr int warps = threads / 32;
-
-  /// Rows whose sums a thread has in registers at the same time.
-  static constexpr int rows_at_once = std::min(8, 96 / most * 4 / static_cast<int>(sizeof(T)));
-
   static constexpr int length = shared_memory::Vector<T>::length;
   /// Of a row of weights. The lanes of a warp read neighbouring rows as vectors: an odd number of
   /// vectors a row lets them read different banks.
   static constexpr int stride = (most / length | 1) * length;
 
   T* weights;    ///< [in][stride], filled up with zeros
-  T* sums;       ///< [warps][rows][most]
-  T* outputs;    ///< [rows][most], where the first warp's sums were
-  T* gradients;  ///< [rows][most], where the second warp's were
+  T* outputs;    ///< [rows][most]
+  T* gradients;  ///< [rows][most], filled up with zeros
+  T* inputs;     ///< [rows][in]
 
   __device__ BlockMemory(unsigned char* memory, int in, int rows)
       : weights(reinterpret_cast<T*>(memory)),
-        sums(weights + in * stride),
-        outputs(sums),
-        gradients(sums + rows * most) {}
+        outputs(weights + in * stride),
+        gradients(outputs + rows * most),
+        inputs(gradients + rows * most) {}
 
-  /// @param rows a multiple of rows_at_once.
-  static std::size_t bytes(Index in, Index rows) {
-    return static_cast<std::size_t>(in * stride + warps * rows * most) * sizeof(T);
+  /// How many bytes the weights take, and how many each row of the batch.
+  static constexpr Index bytes_of_weights(Index in) {
+    return in * stride * static_cast<Index>(sizeof(T));
+  }
+  /// See above.
+  static constexpr Index bytes_of_row(Index in) {
+    return (in + Index{2} * most) * static_cast<Index>(sizeof(T));
   }
 
-  /// Copies the weights. All threads of the block call it.
-  __device__ void fetch_weights(const LinearProblem<T>& layer) {
+  /// Requests the weights. All threads of the block call it.
+  __device__ void request_weights(const LinearProblem<T>& layer) const {
     const auto in = static_cast<int>(layer.in);
     const auto out = static_cast<int>(layer.out);
     constexpr int rows = threads / most;  // at the same time
     const int j = static_cast<int>(threadIdx.x) % most;
     const int first = static_cast<int>(threadIdx.x) / most;
-    for (int i = first; i < in && first < rows; i += rows) {
-      const T* const from = layer.weight + (j < out ? i * out + j : 0);
-      shared_memory::copy_async<sizeof(T)>(weights + i * stride + j, from, j < out);
+    const T* from = layer.weight + first * out + (j < out ? j : 0);
+    T* to = weights + first * stride + j;
+    for (int i = first < rows ? first : in; i < in; i += rows) {
+      shared_memory::copy_async<sizeof(T)>(to, from, j < out);
+      from += rows * out;
+      to += rows * stride;
     }
     __pipeline_commit();
+  }
+
+  /// Waits for them. All threads of the block call it.
+  static __device__ void wait_for_weights() {
     __pipeline_wait_prior(0);
     __syncthreads();
   }

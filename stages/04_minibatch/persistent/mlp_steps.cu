@@ -122,13 +122,14 @@ __device__ void find_hidden(const Slice<T>& s) {
 
 // ----------------------------------------------------------------------------------------- totals
 
-/// Adds up the scores of all threads, in the order of the rows: block 0 gets them.
+/// Adds up the scores of all rows, in a fixed order: block 0 gets them.
 template <typename T>
 __device__ void add_to_totals(const Slice<T>& s, const Score& score, std::uint32_t flag) {
   if (s.units != 0 || s.own_rows == 0) return;
   auto* const numbers = reinterpret_cast<double*>(s.exchange());
-  const int scorers = min(s.own_rows, static_cast<int>(blockDim.x));
   const auto thread = static_cast<int>(threadIdx.x);
+  const int lanes = lanes_a_row(s.sizes.out);
+  const int scorers = min(s.own_rows, static_cast<int>(blockDim.x) / lanes);
   const auto add_up = [&](int count, const auto& use) {
     Score all;
     for (int i = 0; i < count; ++i) {
@@ -141,10 +142,10 @@ __device__ void add_to_totals(const Slice<T>& s, const Score& score, std::uint32
     use(all);
   };
   __syncthreads();
-  if (thread < scorers) {
-    numbers[3 * thread] = score.loss;
-    numbers[3 * thread + 1] = static_cast<double>(score.correct);
-    numbers[3 * thread + 2] = static_cast<double>(score.first_bad_step);
+  if (const int scorer = thread / lanes; thread % lanes == 0 && scorer < scorers) {
+    numbers[3 * scorer] = score.loss;
+    numbers[3 * scorer + 1] = static_cast<double>(score.correct);
+    numbers[3 * scorer + 2] = static_cast<double>(score.first_bad_step);
   }
   __syncthreads();
   Word* const box = s.p.mailbox + s.p.plan.mailbox.scores;
@@ -207,10 +208,9 @@ __global__ void __launch_bounds__(block_threads, 1)
 
     const std::int32_t* const labels = s.labels(step);
     send_logits(s, boxes);
-    find_output_gradients(s, boxes, labels);
+    find_output_gradients(s, boxes, labels, mlp.first_step + step, score);
     send_dhidden(s, boxes);
     send_gradients(s, boxes);
-    count_losses(s, labels, mlp.first_step + step, score);
     receive_dhidden(s, boxes);
     __syncthreads();
 
@@ -286,6 +286,12 @@ void train_steps(cudaStream_t stream, const Mlp<T>& mlp, const Plan& plan, Word*
   if (mlp.steps == 0 || mlp.shape.rows == 0) return;
   const Sizes sizes = sizes_of<T>(mlp, plan);
   Arguments<T> arguments = {.mlp = mlp,
+                            .loss = {.batch_rows = mlp.shape.rows,
+                                     .classes = mlp.shape.out,
+                                     .loss = mlp.loss,
+                                     .has_threshold = mlp.has_threshold,
+                                     .threshold = mlp.threshold,
+                                     .activation = mlp.out_activation},
                             .plan = plan,
                             .sizes = sizes,
                             .mailbox = mailbox,

@@ -7,8 +7,8 @@
 /// needs them for its slice of the way back.
 #pragma once
 
-#include "04_minibatch/persistent/row_outputs.cuh"
 #include "04_minibatch/persistent/slice.cuh"
+#include "04_minibatch/row_loss.cuh"
 
 namespace stagewise::minibatch::persistent {
 
@@ -46,28 +46,57 @@ __device__ void send_logits(const Slice<T>& s, const Inboxes& boxes) {
 }
 //! [send_logits]
 
-/// Receives the logits' parts, adds them up in the order of the slices, and finds the gradients.
+/// How many lanes work on a row of outputs.
+inline __device__ int lanes_a_row(int out) {
+  return out <= 16 ? 16 : 32;
+}
+
+/// Adds up the logits' parts, in the order of the slices, and finds the losses of own rows and the
+/// gradients of their logits. Of the losses, the blocks of the first slice of units count those of
+/// all. Where a warp has two rows, the last may be none of own, for which there is room.
+template <int lanes, bool one_each, typename T>
+__device__ void find_losses(const Slice<T>& s, const std::int32_t* labels, std::int64_t step,
+                            Score& score) {
+  const int out = s.sizes.out;
+  const int own = s.own_rows * out;
+  const int groups = static_cast<int>(blockDim.x) / lanes;
+  const int in_warp = static_cast<int>(threadIdx.x) % 32 / lanes;
+  for (int row = static_cast<int>(threadIdx.x) / lanes; row - in_warp < s.own_rows; row += groups) {
+    const bool is_own = row < s.own_rows;
+    T* const outputs = s.outputs() + row * out;
+    for_own_outputs<lanes, one_each>(out, [&](int j) {
+      const T* const parts = s.exchange() + row * out + j;
+      T sum = 0;
+#pragma unroll 4
+      for (int slice = 0; is_own && slice < s.p.plan.unit_slices; ++slice)
+        sum += parts[slice * own];
+      outputs[j] = activate(s.p.loss.activation, sum + s.out_bias()[j]);
+    });
+    __syncwarp();
+    const std::int32_t label = labels[is_own ? row : s.own_rows - 1];
+    const BlockPartial of_row =
+        lose_row<lanes, one_each>(s.p.loss, outputs, label, s.doutputs() + row * out);
+    if (s.units != 0 || !is_own) continue;
+    if (!isfinite(of_row.loss) && score.first_bad_step < 0) score.first_bad_step = step;
+    score.loss += of_row.loss;
+    score.correct += of_row.correct;
+  }
+}
+
+/// Receives the logits' parts from all blocks of the same rows, and goes on to the gradients.
 template <typename T>
 __device__ void find_output_gradients(const Slice<T>& s, const Inboxes& boxes,
-                                      const std::int32_t* labels) {
+                                      const std::int32_t* labels, std::int64_t step, Score& score) {
   const int own = s.own_rows * s.sizes.out;
   Word* const box = boxes.logits + static_cast<Index>(s.inputs) * s.sizes.logits_box * words_of<T>;
   receive<4>(s.p.plan.unit_slices * own, boxes.flag, s.exchange(),
              [&](int i) { return box + i * words_of<T>; });
   __syncthreads();
-  for_each(own, [&](int i) {
-    T sum = s.exchange()[i];
-#pragma unroll 4
-    for (int slice = 1; slice < s.p.plan.unit_slices; ++slice) sum += s.exchange()[slice * own + i];
-    s.outputs()[i] =
-        activate(s.p.mlp.out_activation, sum + s.out_bias()[s.p.by_out.divide(i).remainder]);
-  });
-  __syncthreads();
-  for_each(own, [&](int i) {
-    const auto place = s.p.by_out.divide(i);
-    s.doutputs()[i] = output_gradient(s.p.mlp, s.outputs() + place.quotient * s.sizes.out,
-                                      place.remainder, labels[place.quotient]);
-  });
+  if (lanes_a_row(s.sizes.out) == 16) {
+    find_losses<16, true>(s, labels, step, score);
+  } else {
+    find_losses<32, false>(s, labels, step, score);
+  }
   __syncthreads();
 }
 
@@ -165,20 +194,6 @@ __device__ void update_output_layer(const Slice<T>& s) {
     } else if (mlp.out_bias != nullptr) {
       s.out_bias()[i - weights - s.sizes.units] -= mlp.learning_rate * gradient;
     }
-  });
-}
-
-/// Counts losses and right answers of own rows: those of the first slice of units do it for all.
-template <typename T>
-__device__ void count_losses(const Slice<T>& s, const std::int32_t* labels, std::int64_t step,
-                             Score& score) {
-  if (s.units != 0) return;
-  for_each(s.own_rows, [&](int row) {
-    const T* const y = s.outputs() + row * s.sizes.out;
-    const auto loss = static_cast<double>(loss_of_row(s.p.mlp, y, labels[row]));
-    if (!isfinite(loss) && score.first_bad_step < 0) score.first_bad_step = step;
-    score.loss += loss;
-    score.correct += class_of_row(s.p.mlp, y) == labels[row] ? 1 : 0;
   });
 }
 

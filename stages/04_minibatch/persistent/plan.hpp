@@ -40,8 +40,8 @@ struct SharedLayout {
   int exchange = 0;    ///< what others have sent: logits, gradients
   int hidden = 0;      ///< [own rows][units]
   int dhidden = 0;     ///< [own rows][units]
-  int outputs = 0;     ///< [own rows][out]
-  int doutputs = 0;    ///< [own rows][out]
+  int outputs = 0;     ///< [own rows, padded to pairs][out]
+  int doutputs = 0;    ///< likewise
   int out_weight = 0;  ///< [out][unit stride]: the slice of the last layer's weights
   int bias = 0;        ///< [units]
   int out_bias = 0;    ///< [out]

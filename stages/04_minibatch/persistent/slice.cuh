@@ -3,6 +3,7 @@
 #pragma once
 
 #include "03_shared_memory/vector.cuh"
+#include "04_minibatch/loss.hpp"
 #include "04_minibatch/persistent/mailbox.cuh"
 #include "04_minibatch/persistent/mlp_steps.hpp"
 #include "cuda/fast_divmod.cuh"
@@ -32,6 +33,7 @@ struct Sizes {
 template <typename T>
 struct Arguments {
   Mlp<T> mlp;
+  LossProblem<T> loss;  ///< of a row in shared memory: without pointers
   Plan plan;
   Sizes sizes;
   Word* mailbox;
