@@ -13,14 +13,14 @@ namespace stagewise::minibatch {
 /// The current position in an epoch, in device memory, from which recorded launches find their
 /// samples.
 struct Cursor {
-  Index first = 0;              ///< the next sample's place in the epoch's order
+  Index first = 0;              ///< the next sample's place in EpochOrder::orders()
   std::int64_t step = 0;        ///< steps done in this epoch
   std::int64_t chunk_step = 0;  ///< steps done before the chunk that is running
 };
 
 /// Copies the samples of the next steps to `chunk`, their rates to `chunk_rates`, and advances the
 /// cursor.
-/// @param order the epoch's.
+/// @param order see Cursor.
 /// @param steps the number of steps, of `rows` samples each.
 /// @param progress receives, for the host, how many steps were done before; null: not needed.
 /// @param rates the epoch's; null: the rate never changes.

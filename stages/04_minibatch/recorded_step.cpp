@@ -49,6 +49,7 @@ RecordedStep<T>::RecordedStep(const StepSetup<T>& setup, MinibatchExecutor<T>& e
       values_(programs),
       part_(programs.part),
       cursor_({1}, cuda::device_memory()),
+      start_({1}, cuda::pinned_memory()),
       rates_(executor, programs.training.optimizer,
              (samples + setup.max_rows - 1) / setup.max_rows),
       chunk_rates_({max_recorded_steps}, cuda::device_memory()),
@@ -163,10 +164,15 @@ void RecordedStep<T>::begin_epoch(std::span<const std::uint32_t> order) {
   order_ = order;
   taken_ = 0;
   pending_ = {};
-  epoch_->begin_epoch(stream().get(), order);
-  const minibatch::Cursor beginning;
-  executor_->copy_in(cursor_.data(), &beginning, sizeof(beginning));
-  reset_totals(*executor_, programs_.totals);
+  epoch_->begin_epoch(order);
+  const auto copy = [&](auto* to, const auto* from) {  // which the steps wait for, not the host
+    CUDA_CHECK(cudaMemcpyAsync(to, from, sizeof(*from), cudaMemcpyHostToDevice, stream().get()));
+  };
+  *start_.data() = {.cursor = {.first = epoch_->first()}, .totals = {}};
+  copy(cursor_.data(), &start_.data()->cursor);
+  for (const ValueId id : programs_.totals) {
+    copy(executor_->template data<Totals>(id), &start_.data()->totals);
+  }
   rates_.begin_epoch(setup_.steps_done);
   *progress_.data() = 0;
 }
@@ -212,7 +218,7 @@ template <typename T>
 void RecordedStep<T>::launch_together(const Recording& what) {
   if (what.steps == 0) return;
   const Index first = taken_ - what.steps * what.rows;
-  executor_->bind(values_.order, epoch_->order() + first);
+  executor_->bind(values_.order, epoch_->orders() + epoch_->first() + first);
   executor_->report_steps_to(progress_.data());
   executor_->execute(programs_.step, {.first = first,
                                       .rows = what.rows,
@@ -253,7 +259,7 @@ void RecordedStep<T>::enqueue(const Recording& what) {
   const Index rows = own_rows(what.rows);
   executor_->count_steps_from(&cursor->chunk_step);
   executor_->run_timed("take_chunk  order -> samples of the next steps", [&] {
-    minibatch::take_chunk(stream().get(), epoch_->order(), cursor, what.steps, rows,
+    minibatch::take_chunk(stream().get(), epoch_->orders(), cursor, what.steps, rows,
                           epoch_->chunk(), progress_.data(), rates_.data(), chunk_rates_.data());
   });
   const auto execute = [&](Index step) {

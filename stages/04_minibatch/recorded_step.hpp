@@ -72,6 +72,9 @@ class RecordedStep final : public Step {
 
   /// @param order the order of the part's samples.
   void begin_epoch(std::span<const std::uint32_t> order) override;
+  void prepare_epoch(std::span<const std::uint32_t> order) override {
+    epoch_->prepare_epoch(order);
+  }
 
   /// @param first,rows of the whole batch, over all parts.
   void run(Index first, Index rows) override;
@@ -101,6 +104,12 @@ class RecordedStep final : public Step {
     std::array<Index, 2> key() const { return {rows, steps}; }
   };
 
+  /// What the device has at an epoch's beginning.
+  struct EpochStart {
+    minibatch::Cursor cursor;
+    Totals totals;
+  };
+
   void load(const StepPrograms& programs);
   Program rewritten(const Program& program, const StepPrograms& programs, bool streams) const;
   bool has_room();
@@ -125,6 +134,7 @@ class RecordedStep final : public Step {
   std::unique_ptr<ResidentData<T>> data_;              ///< null: the data set stays on the host
   std::unique_ptr<minibatch::HostData<T>> host_data_;  ///< then it is here
   Tensor<minibatch::Cursor> cursor_;
+  Tensor<EpochStart> start_;  ///< in pinned memory, so that nobody waits until it has been copied
   EpochRates<T> rates_;
   Tensor<StepRates> chunk_rates_;  ///< in device memory: those of the steps of a recording
   Tensor<std::int64_t> progress_;  ///< in pinned memory: steps that the device has done

@@ -19,14 +19,35 @@ void copy_in(cudaStream_t stream, void* to, const void* from, std::size_t bytes)
 }  // namespace
 
 EpochOrder::EpochOrder(Index samples, Index chunk_samples)
-    : order_({samples}, cuda::device_memory()), chunk_({chunk_samples}, cuda::device_memory()) {}
+    : samples_(samples),
+      orders_({2 * samples}, cuda::device_memory()),
+      staged_({samples}, cuda::pinned_memory()),
+      chunk_({chunk_samples}, cuda::device_memory()) {}
 
 std::size_t EpochOrder::bytes(Index samples, Index chunk_samples) {
-  return static_cast<std::size_t>(samples + chunk_samples) * sizeof(std::uint32_t);
+  return static_cast<std::size_t>(2 * samples + chunk_samples) * sizeof(std::uint32_t);
 }
 
-void EpochOrder::begin_epoch(cudaStream_t stream, std::span<const std::uint32_t> order) {
-  copy_in(stream, order_.data(), order.data(), order.size_bytes());
+void EpochOrder::copy_to(Index place, std::span<const std::uint32_t> order) {
+  copies_.synchronize();  // nothing is copied from there any more
+  std::ranges::copy(order, staged_.data());
+  CUDA_CHECK(cudaMemcpyAsync(orders_.data() + place, staged_.data(), order.size_bytes(),
+                             cudaMemcpyHostToDevice, copies_.get()));
+}
+
+void EpochOrder::prepare_epoch(std::span<const std::uint32_t> order) {
+  copy_to(other(), order);
+  is_prepared_ = true;
+}
+
+void EpochOrder::begin_epoch(std::span<const std::uint32_t> order) {
+  if (is_prepared_ && std::equal(order.begin(), order.end(), staged_.data())) {
+    first_ = other();
+  } else {
+    copy_to(first_, order);
+  }
+  is_prepared_ = false;
+  copies_.synchronize();
 }
 
 template <typename T>

@@ -5,12 +5,14 @@
 #include <span>
 
 #include "04_minibatch/gather.hpp"
+#include "cuda/handles.hpp"
 #include "data/dataset.hpp"
 #include "tensor/tensor.hpp"
 
 namespace stagewise {
 
-/// The order of an epoch's samples, in device memory.
+/// The order of an epoch's samples, in device memory. There is room for two orders: that of the
+/// next epoch can arrive while this one's is read.
 class EpochOrder {
  public:
   /// @param chunk_samples the largest number of samples that chunk() has room for.
@@ -20,18 +22,33 @@ class EpochOrder {
   /// How much memory this takes.
   static std::size_t bytes(Index samples, Index chunk_samples);
 
-  /// Copies the order of a new epoch; waits until it has arrived.
-  void begin_epoch(cudaStream_t stream, std::span<const std::uint32_t> order);
+  /// Starts to copy the order of the next epoch.
+  void prepare_epoch(std::span<const std::uint32_t> order);
 
-  /// In device memory: the order of the epoch.
-  std::uint32_t* order() { return order_.data(); }
+  /// Begins an epoch with an order, which is copied unless it was prepared; waits until it has
+  /// arrived. The epoch before must have ended.
+  void begin_epoch(std::span<const std::uint32_t> order);
+
+  /// In device memory: both orders.
+  std::uint32_t* orders() { return orders_.data(); }
+
+  /// Where that of the epoch begins there.
+  Index first() const { return first_; }
 
   /// In device memory: room for the samples of the next steps, as take_chunk() copies them.
   std::uint32_t* chunk() { return chunk_.data(); }
 
  private:
-  Tensor<std::uint32_t> order_;
+  void copy_to(Index place, std::span<const std::uint32_t> order);
+  Index other() const { return samples_ - first_; }
+
+  Index samples_;
+  Tensor<std::uint32_t> orders_;
+  Tensor<std::uint32_t> staged_;  ///< in pinned memory: what is copied
   Tensor<std::uint32_t> chunk_;
+  cuda::Stream copies_;
+  Index first_ = 0;
+  bool is_prepared_ = false;  ///< the other order has been requested
 };
 
 /// The samples and labels of a data set, in device memory.

@@ -71,30 +71,39 @@ Dataset DistributedStep<T>::receive_samples(std::span<const std::uint32_t> order
 /// Those of the next epoch travel while the GPUs compute this one.
 template <typename T>
 void DistributedStep<T>::prepare_epoch(std::span<const std::uint32_t> order) {
-  if (!sends_ || samples().count == 1 || std::ranges::equal(order, sent_order_)) return;
-  next_ = receive_samples(order);
-  next_order_.assign(order.begin(), order.end());
+  if (sends_ && samples().count > 1 && !std::ranges::equal(order, sent_order_)) {
+    next_ = receive_samples(order);
+    next_order_.assign(order.begin(), order.end());
+  }
+  step_->prepare_epoch(own_order(order));
 }
 
 template <typename T>
 void DistributedStep<T>::begin_epoch(std::span<const std::uint32_t> order) {
-  own_order_.clear();
-  if (samples().count == 1) {
-    own_order_.assign(order.begin(), order.end());
-  } else if (!sends_) {
-    shards_.append(order, samples().index, own_order_);
-  } else {
-    if (!std::ranges::equal(order, sent_order_)) {
-      sent_ = std::ranges::equal(order, next_order_) ? std::move(next_) : receive_samples(order);
-      sent_order_.assign(order.begin(), order.end());
-      step_->reload();
-    }
-    own_order_.resize(static_cast<std::size_t>(sent_.size()));
-    std::iota(own_order_.begin(), own_order_.end(), 0U);
+  if (sends_ && samples().count > 1 && !std::ranges::equal(order, sent_order_)) {
+    sent_ = std::ranges::equal(order, next_order_) ? std::move(next_) : receive_samples(order);
+    sent_order_.assign(order.begin(), order.end());
+    step_->reload();
   }
+  own_order_ = own_order(order);
   step_->begin_epoch(own_order_);
 }
 //! [receive_samples]
+
+/// The order of this rank's samples, given that of all.
+template <typename T>
+std::vector<std::uint32_t> DistributedStep<T>::own_order(
+    std::span<const std::uint32_t> order) const {
+  if (samples().count == 1) return {order.begin(), order.end()};
+  std::vector<std::uint32_t> own;
+  if (sends_) {  // they arrive in the order in which they are needed
+    own.resize(static_cast<std::size_t>(sent_.size()));
+    std::iota(own.begin(), own.end(), 0U);
+  } else {
+    shards_.append(order, samples().index, own);
+  }
+  return own;
+}
 
 template <typename T>
 Totals DistributedStep<T>::totals() {

@@ -5,10 +5,12 @@
 #include <memory>
 
 #include "04_minibatch/gather.hpp"
+#include "04_minibatch/resident_data.hpp"
 #include "04_minibatch/update.hpp"
 #include "cross_stage/cuda_array.hpp"
 #include "cross_stage/fused_kernels.hpp"
 #include "cross_stage/stage_types.hpp"
+#include "cuda/check.hpp"
 #include "support.hpp"
 
 namespace stagewise {
@@ -156,6 +158,32 @@ TEST(TakeChunk, GoesThroughTheOrderOnce) {
   EXPECT_EQ(now.first, first);
   EXPECT_EQ(now.step, step + 1);
   EXPECT_EQ(now.chunk_step, step);
+}
+
+/// Prepared or not, and with another order than the one that was prepared.
+TEST(EpochOrder, IsTheOneThatTheEpochBeginsWith) {
+  if (const std::string reason = reason_to_skip(); !reason.empty()) GTEST_SKIP() << reason;
+  constexpr Index samples = 1'000;
+  std::vector<std::vector<std::uint32_t>> orders;
+  for (std::uint64_t seed = 0; seed < 4; ++seed) orders.push_back(random_order(samples, seed));
+  EpochOrder epoch(samples, 1);
+  const auto expect_begins = [&](const std::vector<std::uint32_t>& order) {
+    epoch.begin_epoch(order);
+    std::vector<std::uint32_t> read(static_cast<std::size_t>(samples));
+    CUDA_CHECK(cudaMemcpy(read.data(), epoch.orders() + epoch.first(),
+                          read.size() * sizeof(std::uint32_t), cudaMemcpyDeviceToHost));
+    EXPECT_EQ(read, order);
+    return epoch.first();
+  };
+  expect_begins(orders[0]);
+  epoch.prepare_epoch(orders[1]);
+  const Index first = expect_begins(orders[1]);
+  epoch.prepare_epoch(orders[2]);
+  EXPECT_EQ(expect_begins(orders[3]), first) << "not where the prepared one is";
+  epoch.prepare_epoch(orders[2]);
+  epoch.prepare_epoch(orders[0]);
+  EXPECT_NE(expect_begins(orders[0]), first);
+  expect_begins(orders[0]);
 }
 
 // ----------------------------------------------------------------------------- means of workers
