@@ -58,7 +58,6 @@ class Network:
 
 REPORT_000 = Network(1000, "sigmoid", "double", 800, 54000)
 SMALL = Network(256, "relu", "float", 1000, 60000)
-WIDE = Network(1000, "relu", "float", 1000, 60000)
 
 
 def shown(command):
@@ -357,47 +356,102 @@ def forms_in_float(bench):
     return forms(bench, SMALL)
 
 
-def weak_scaling(bench):
-    network = bench.network(WIDE)
+# Strong scaling keeps the batch of all processes, weak scaling that of each.
+SCALING = (("strong", 800), ("strong", 8000), ("weak", 800), ("weak", 8000))
+SCALED_FORMS = (("data", "nccl"), ("data", "peer"), ("tensor", "nccl"), ("tensor", "peer"))
+
+
+def scaled_batch(kind, batch, processes):
+    return batch * processes if kind == "weak" else batch
+
+
+def scaling_of_pytorch(bench, network, counts):
+    """PyTorch's fastest seconds an epoch, by processes and batch."""
+    fastest = {}
+    for processes in counts:
+        batches = sorted({scaled_batch(kind, batch, processes) for kind, batch in SCALING})
+        backend = "nccl" if bench.gpus >= processes else "gloo"
+        found = bench.attempt(peer, bench, network, processes, backend, batches) or {}
+        for by_batch in found.values():
+            for batch, seconds in by_batch.items():
+                key = processes, int(batch)
+                fastest[key] = min(seconds, fastest.get(key, math.inf))
+    return fastest
+
+
+def scaled(bench, network, kind, processes, alone):
+    """Cells for every form: milliseconds, and the gain over one process; and the least seconds."""
+    cells = []
+    best = math.inf
+    for strategy, transport in SCALED_FORMS:
+        words = []
+        if processes > 1:
+            words = ["--data-from", "all", "--strategy", strategy, "--transport", transport]
+        if processes > 1 or network.batch not in alone:
+            report = bench.attempt(bench.train, processes, network, *words)
+            seconds = report and seconds_of(report)
+            if processes == 1:
+                alone[network.batch] = seconds
+        else:
+            seconds = alone[network.batch]
+        cell = milliseconds(seconds)
+        if seconds and kind == "weak":
+            one = alone.get(network.batch // processes)
+            cell += f" ({100 * one / processes / seconds:.0f} %)" if one else ""
+        elif seconds:
+            one = alone.get(network.batch)
+            cell += f" ({one / seconds:.2f}x)" if one else ""
+        cells.append(cell)
+        best = min(best, seconds or math.inf)
+    return cells, best
+
+
+def scaling(bench):
+    network = bench.network(REPORT_000)
+    counts = [count for count in PROCESSES if count <= max(bench.gpus, 2)]
+    theirs = scaling_of_pytorch(bench, network, counts)
+    alone = {}
     rows = []
-    alone = None
-    for processes in PROCESSES:
-        batch = processes * network.batch
-        larger = dataclasses.replace(network, batch=batch)
-        report = bench.attempt(bench.train, processes, larger)
-        row = [processes, f"{batch:,}", "-", "-"]
-        if report:
-            ours = rate_of(report)
-            alone = ours if processes == 1 else alone
-            row[2] = rate(ours)
-            row[3] = f"{100 * ours / (processes * alone):.0f} %" if alone else "-"
-        rows.append(row)
-    command = code(shown(bench.train_command("N", dataclasses.replace(network, batch="BATCH"))))
-    return (f"Images a second of {network} with {network.batch:,} images a process and step;"
-            " the efficiency is in relation to N times as many as one process does alone.\n\n"
-            f"{command}\n{bench.placement()}"
-            + (" Processes that share one add no speed, and their efficiency says nothing about"
-               " scaling.\n\n" if bench.gpus < max(PROCESSES) else "\n\n")
-            + table(["N", "batch", "images/s", "efficiency"], rows))
+    for kind, of_kind in SCALING:
+        for processes in counts:
+            batch = scaled_batch(kind, of_kind // (16 if bench.quick else 1), processes)
+            cells, best = scaled(bench, dataclasses.replace(network, batch=batch), kind, processes,
+                                 alone)
+            peers = theirs.get((processes, batch))
+            rows.append([kind, f"{batch:,}", processes, *cells, milliseconds(peers),
+                         f"{peers / best:.2f}x" if peers else "-"])
+    command = code(shown(bench.train_command("N", dataclasses.replace(network, batch="BATCH"),
+                                             "--data-from", "all", "--strategy", "STRATEGY",
+                                             "--transport", "TRANSPORT")))
+    return (f"Milliseconds an epoch of {network.images:,} images takes N processes together, for"
+            f" {network}. In brackets: strong scaling, how many times as fast as one process with"
+            " the same batch; weak scaling, the efficiency: the time of one process, with its share"
+            " of the batch, over N times as many images, relative to this one. PyTorch's is the"
+            " faster of eager and a CUDA graph, both with DistributedDataParallel's sums; behind"
+            " it, how many times the fastest of ours that is.\n\n"
+            f"{command}\n{bench.placement()}\n\n"
+            + table(["scaling", "batch", "N", *map(", ".join, SCALED_FORMS), "PyTorch", ""], rows))
 
 
-def peer_command(bench, network, processes, backend, forms, port):
+def peer_command(bench, network, processes, backend, forms, port, batches=()):
     return [sys.executable, "-m", "torch.distributed.run", "--nproc_per_node", processes,
             "--master_addr", "127.0.0.1", "--master_port", port, HERE / "peers/pytorch_ddp.py",
             "--backend", backend, "--forms", forms, *network.words(), "--batch-sizes",
-            network.batch, "--images", network.images, "--epochs", bench.epochs - 1]
+            ",".join(map(str, batches)) or network.batch, "--images", network.images, "--epochs", bench.epochs - 1]
 
 
 def shown_peer(command):
     return shown(["python3", *command[1:]])
 
 
-def peer(bench, network, processes, backend):
-    """PyTorch's seconds an epoch, by form: those that it measured, even if it failed then."""
+def peer(bench, network, processes, backend, batches=()):
+    """PyTorch's seconds an epoch, by form and batch: those that it measured, even if it failed
+    then."""
     if not bench.has_torch:
         return {}
     forms_of_backend = "eager,graph" if backend == "nccl" else "eager"
-    command = peer_command(bench, network, processes, backend, forms_of_backend, free_port())
+    command = peer_command(bench, network, processes, backend, forms_of_backend, free_port(),
+                           batches)
     try:
         text = run(command, limit=bench.limit(), name=shown_peer(command))
     except Failed as failure:
@@ -407,7 +461,7 @@ def peer(bench, network, processes, backend):
     for line in text.splitlines():
         if line.startswith("{"):
             for form, by_batch in json.loads(line)["seconds_per_epoch"].items():
-                seconds[form] = by_batch[str(network.batch)]
+                seconds[form] = by_batch
     return seconds
 
 
@@ -425,7 +479,7 @@ def beside_pytorch(bench):
             theirs = bench.attempt(peer, bench, network, processes, backend) or {}
             row = [f"{network}, {network.batch:,}", processes, milliseconds(ours), backend]
             for form in ("eager", "graph"):
-                seconds = theirs.get(form)
+                seconds = theirs.get(form, {}).get(str(network.batch))
                 row += [milliseconds(seconds),
                         f"{seconds / ours:.2f}x" if seconds and ours else "-"]
             rows.append(row)
@@ -453,7 +507,7 @@ SECTIONS = [("Report 000's table 1", grading),
             ("Grading mode 4", products),
             ("Forms of training report 000's default network, in double", forms_in_double),
             ("Forms of training 784-256-10, in float", forms_in_float),
-            ("Weak scaling", weak_scaling),
+            ("Strong and weak scaling", scaling),
             ("Beside PyTorch", beside_pytorch),
             ("The all-reduce ladder", sums)]
 # 1 waits for the trainings in the background; 6 is what can be spared, should time run out.
