@@ -2,10 +2,10 @@
 """Predicts a training step of an mlp on many GPUs. ./run.sh predict-scaling starts it.
 
 A step is what a GPU computes and what the ranks exchange: a latency, and bytes over a bandwidth.
-The constants are fitted to measurements on H100s and H200s, or to your own: --fit. For each number
-of GPUs, there is a line for each strategy of stage 05, with its fastest transport. The page "How
-far it scales" of the documentation (docs/pages/scaling_model.md) explains the model, and how far
-off it is.
+The constants are fitted to measurements on two H200s, or to your own: --fit. For each number of
+GPUs, there is a line for each strategy of stage 05, with its fastest transport. The page "How far
+it scales" of the documentation (docs/pages/scaling_model.md) explains the model, and how far off it
+is.
 """
 
 from __future__ import annotations

@@ -52,12 +52,10 @@ class Points:
 
     sums: list[SumPoint]
     steps: list[StepPoint]
-    sums_to_check: list[SumPoint]
     steps_to_check: list[StepPoint]
 
 
-BUILT_IN = Points(scaling_points.SUMS, scaling_points.STEPS, scaling_points.SUMS_TO_CHECK,
-                  scaling_points.STEPS_TO_CHECK)
+BUILT_IN = Points(scaling_points.SUMS, scaling_points.STEPS, scaling_points.STEPS_TO_CHECK)
 
 
 # -------------------------------------------------------------------------------------------------
@@ -117,20 +115,17 @@ def fit_link(way: str, points: Sequence[SumPoint]) -> Link:
     return Link(float(latency), 1 / float(inverse) if inverse > 0 else math.inf)
 
 
-def check_sums(way: str, points: Sequence[SumPoint], others: Sequence[SumPoint]) -> list[Checked]:
-    """The points by size, and others that are not to be fitted."""
+def check_sums(way: str, points: Sequence[SumPoint]) -> list[Checked]:
+    """The points by size."""
     points = sorted(points, key=lambda point: (point.size, point.ranks))
     links = {index: fit_link(way, [p for i, p in enumerate(points) if i not in fold])
              for fold in held_out(len(points)) for index in fold}
     fitted = fit_link(way, points)
-
-    def checked(point: SumPoint, link: Link, is_held_out: bool) -> Checked:
-        return Checked(f"sum, {way.replace('_', '-')}", f"{point.ranks} GPUs, {point.size:,} B",
-                       point.seconds, sum_seconds(way, point.ranks, point.size, link), is_held_out)
-
-    return [*(checked(point, links.get(index, fitted), index in links)
-              for index, point in enumerate(points)),
-            *(checked(point, fitted, True) for point in others)]
+    return [Checked(f"sum, {way.replace('_', '-')}", f"{point.ranks} GPUs, {point.size:,} B",
+                    point.seconds,
+                    sum_seconds(way, point.ranks, point.size, links.get(index, fitted)),
+                    index in links)
+            for index, point in enumerate(points)]
 
 
 # -------------------------------------------------------------------------------------------------
@@ -205,8 +200,7 @@ def check(points: Points, constants: Constants) -> list[Checked]:
     """All points beside the model."""
     found = []
     for way in WAYS.values():
-        found += check_sums(way, [point for point in points.sums if point.way == way],
-                            [point for point in points.sums_to_check if point.way == way])
+        found += check_sums(way, [point for point in points.sums if point.way == way])
     for precision in ELEMENT_BYTES:
         found += check_steps(points.steps, precision, constants.step[precision])
     for point in points.steps_to_check:
@@ -229,7 +223,7 @@ def points_of(paths: Sequence[pathlib.Path]) -> Points:
     :raise Error: if one cannot be read, or has nothing to fit, or too little."""
     if not paths:
         return BUILT_IN
-    found = Points([], [], [], [])
+    found = Points([], [], [])
     for path in paths:
         _read(path, found)
     for way in WAYS.values():
@@ -239,8 +233,6 @@ def points_of(paths: Sequence[pathlib.Path]) -> Points:
                         "takes two")
         if not sizes:
             found.sums.extend(point for point in BUILT_IN.sums if point.way == way)
-            found.sums_to_check.extend(point for point in BUILT_IN.sums_to_check
-                                       if point.way == way)
     if not found.steps and not found.steps_to_check:
         found.steps_to_check.extend(BUILT_IN.steps_to_check)
     for precision in ELEMENT_BYTES:

@@ -18,9 +18,10 @@ OF_STAGE_05 = ("peer", "nccl", "host")  # what the program has
 ELEMENT_BYTES = {"float": 4, "double": 8}
 MOST_PEERS = 8  # of the transport peer, in one machine
 INBOX_BYTES = 2**20  # of two ranks: threshold_of_two, in all_reduce/peer_all_reduce.cpp
+EAGER_BYTES = 4096  # that Open MPI sends without asking, to a process of the same machine
 MIN_BUCKET = 2**18  # numbers: min_bucket, in distribute_data.cpp
 HOP = 0.67e-6  # a store that another GPU of the machine waits for, measured between two H200s
-KERNEL = 2.6e-6  # a kernel that does next to nothing: take_chunk in h200_stage04_pytorch.md
+KERNEL = 2.6e-6  # a kernel that does next to nothing: take_chunk in h200_stage04.md
 
 
 # -------------------------------------------------------------------------------------------------
@@ -106,10 +107,12 @@ def nccl(group: Group, size: float, link: Link) -> float:
 
 
 def host(group: Group, size: float, link: Link) -> float:
-    """A ring in the hosts' memory, copies included."""
+    """A ring in the hosts' memory, copies included. MPI sends short messages at once; before a long
+    one it asks, and waits for the answer."""
     network = group.network
     bandwidth = min(link.bandwidth, network.bandwidth) if group.machines > 1 else link.bandwidth
-    return (ring(group.ranks, size, Link(link.latency, bandwidth))
+    waits = 1 if size / group.ranks <= EAGER_BYTES else 2
+    return (ring(group.ranks, size, Link(waits * link.latency, bandwidth))
             + 2 * (group.machines - 1) * network.latency)
 
 

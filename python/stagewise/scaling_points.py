@@ -1,8 +1,7 @@
 """What was measured: the points that the constants of the scaling model are fitted to or checked
 with.
 
-All of them are in files that have the commands, except NCCL's, which were measured once on four
-H200s.
+All of them are in files that have the commands.
 """
 
 from __future__ import annotations
@@ -43,20 +42,17 @@ def _sums(way: str, ranks: int, *points: tuple[int, float]) -> list[SumPoint]:
     return [SumPoint(way, ranks, size, 1e-6 * time) for size, time in points]
 
 
-# benchmarks/results/h100_stage05_peer.md: two H100s.
-# NCCL 2.28 in a CUDA graph: four H200s.
+# benchmarks/results/h200_stage05_scaling.md, section 7: two H200s; NCCL 2.28 in a CUDA graph.
 SUMS = [
-    *_sums("one_shot", 2, (1024, 2.68), (33792, 3.20), (65536, 3.50), (524288, 5.96),
-           (6400000, 57.0)),
-    *_sums("two_shot", 2, (1024, 7.27), (33792, 8.43), (65536, 8.88), (524288, 9.35),
-           (6400000, 27.0)),
-    *_sums("nccl", 4, (1024, 9.0), (33792, 10.4), (6400000, 47.0)),
-    *_sums("host", 2, (1024, 13.8), (33792, 36.7), (65536, 47.7), (524288, 208),
-           (6400000, 2100)),
+    *_sums("one_shot", 2, (1024, 2.65), (33792, 3.13), (65536, 3.31), (524288, 5.87),
+           (6400000, 58.0)),
+    *_sums("two_shot", 2, (1024, 5.33), (33792, 6.13), (65536, 6.23), (524288, 7.42),
+           (6400000, 24.3)),
+    *_sums("nccl", 2, (1024, 6.38), (33792, 7.42), (65536, 6.97), (524288, 9.72),
+           (6400000, 39.7)),
+    *_sums("host", 2, (1024, 12.2), (33792, 34.6), (65536, 44.1), (524288, 160),
+           (6400000, 1840)),
 ]
-
-# Never fitted. MPI in the hosts' memory, among four processes of the machine with NCCL's points.
-SUMS_TO_CHECK = _sums("host", 4, (6400000, 2314))
 
 
 def _step(widths: tuple[int, ...], batch: int, time: float, precision: str = "float",
@@ -65,25 +61,34 @@ def _step(widths: tuple[int, ...], batch: int, time: float, precision: str = "fl
 
 
 # benchmarks/results/h200_stage04_pytorch.md, section 1, column "stage 04" (without persistent
-# kernels), batch / rate: one H200.
+# kernels), batch / rate: one H200 of the same machine, on the same day.
 STEPS = [
-    _step((784, 256, 10), 100, 23.4),
-    _step((784, 256, 10), 250, 29.3),
-    _step((784, 256, 10), 1000, 49.2),
-    _step((784, 256, 10), 2500, 90.6),
-    _step((784, 256, 10), 10000, 268.5),
-    _step((784, 200, 10), 128, 23.0),
-    _step((784, 300, 10), 640, 45.3),
-    _step((784, 512, 256, 10), 512, 77.0),
-    _step((784, 1000, 10), 800, 105.7),
-    _step((784, 1000, 10), 800, 108.1, "double"),
+    _step((784, 256, 10), 100, 13.4),
+    _step((784, 256, 10), 250, 18.6),
+    _step((784, 256, 10), 1000, 36.7),
+    _step((784, 256, 10), 2500, 84.9),
+    _step((784, 256, 10), 10000, 238.8),
+    _step((784, 200, 10), 128, 13.5),
+    _step((784, 300, 10), 640, 34.1),
+    _step((784, 512, 256, 10), 512, 58.7),
+    _step((784, 1000, 10), 800, 92.5),
+    _step((784, 1000, 10), 800, 84.7, "double"),
 ]
 
-# Never fitted. benchmarks/results/h100_stage05_peer.md: milliseconds an epoch of 60,000 images, on
-# two H100s, divided by the number of batches.
+
+def _training(batch: int, milliseconds: float, **where: object) -> StepPoint:
+    return _step((784, 1000, 10), batch, 1e3 * milliseconds / (54000 / batch), "double", gpus=2,
+                 **where)
+
+
+# Never fitted. benchmarks/results/h200_stage05_scaling.md, section 5: milliseconds an epoch of
+# 54,000 images, on two H200s, divided by the number of batches.
 STEPS_TO_CHECK = [
-    _step((784, 1000, 10), 800, 1e3 * 7.29 / (60000 / 800), "double", gpus=2),
-    _step((784, 1000, 10), 1600, 1e3 * 5.02 / (60000 / 1600), "double", gpus=2),
-    _step((784, 1000, 10), 800, 1e3 * 6.10 / (60000 / 800), "double", gpus=2, tensor_ranks=2),
-    _step((784, 256, 10), 1000, 1e3 * 3.11 / (60000 / 1000), gpus=2),
+    _training(batch, milliseconds, tensor_ranks=tensor_ranks, transport=transport)
+    for tensor_ranks, transport, of_batches in (
+        (1, "peer", ((800, 6.4), (1600, 3.9), (8000, 2.9), (16000, 2.7))),
+        (1, "nccl", ((800, 7.8), (1600, 4.8), (8000, 3.2), (16000, 2.7))),
+        (2, "peer", ((800, 4.9), (1600, 3.5), (8000, 2.9), (16000, 2.8))),
+        (2, "nccl", ((800, 5.4), (1600, 3.9), (8000, 3.0), (16000, 2.7))))
+    for batch, milliseconds in of_batches
 ]
