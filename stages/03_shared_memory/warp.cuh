@@ -25,8 +25,8 @@ __device__ T largest_of_warp(T value) {
   return value;
 }
 
-/// The sum of a warp's values, or of those of every `lanes` neighbours; of every `step`-th of
-/// these.
+/// The sum of a warp's values, or of those of every `lanes` neighbours; with a `step`, only of
+/// lanes whose numbers are equal modulo `step`.
 template <int lanes = 32, int step = 1, typename T>
 __device__ T sum_of_warp(T value) {
 #pragma unroll

@@ -2,9 +2,9 @@
 /// Loss and right answers of a batch: left by the kernel that computes them, added up by another.
 ///
 /// Nothing but the epoch's end waits for the totals. So the kernel that computes the losses, on
-/// which the whole backward pass waits, leaves a partial for each block and is done; one block adds
-/// these up later, beside everything else. The order is fixed: lanes by a tree, warps by number;
-/// and the partials in turn, by 32 lanes.
+/// which the whole backward pass waits, leaves a partial for each block and is done; one warp adds
+/// these up later, beside everything else. The order is fixed: lanes by a tree, warps by
+/// number; then 32 lanes take the partials in turn, and a tree adds these up.
 #pragma once
 
 #include "03_shared_memory/warp.cuh"

@@ -6,17 +6,16 @@
 /// loss between them, and each waits for the one before. But all of them need only a few rows at a
 /// time: once a block has these, it can go all the way to the loss and back.
 ///
-///     outputs     a warp takes as many rows as it has lanes for their outputs, a lane some of the
-///                 inputs: it adds up its products, and the lanes' sums are added up by shuffles
+///     outputs     a warp takes as many rows as leave a lane for each output; a lane multiplies
+///                 every 32nd input, and shuffles add up the lanes' sums
 ///     loss        a lane an output (row_loss.cuh)
-///     way back    a thread takes some of the inputs, for all rows of the block: their gradients,
-///                 row by row, and the sums over the rows of the gradients of their weights, which
-///                 stay in registers
+///     way back    a thread takes some inputs, for all rows of the block: their gradients, and
+///                 those of their weights, summed over the rows in registers
 ///
-/// A warp goes from its rows' inputs to the gradients of their outputs without waiting for another.
-/// The inputs stay in shared memory for the way back. The sums over the rows of a block are its
-/// **share** of the weights' gradient; the next kernel adds up the shares of all blocks
-/// (shares.cuh).
+/// A warp goes from its rows' inputs to the gradients of their outputs without waiting for another,
+/// unless several share its rows. The inputs stay in shared memory for the way back. The sums over
+/// the rows of a block are its **share** of the weights' gradient; the next kernel adds up the
+/// shares of all blocks (shares.cuh).
 ///
 /// Work: rows x in elements read and written once; the weights read once for each block, and as
 /// many shares written; 6 rows in out operations.
@@ -45,11 +44,11 @@ constexpr int max_outputs = 32;
 /// Rows of a block: with fewer, its share takes longer to add up than to compute.
 constexpr Index least_rows = 4;
 
-/// What the kernel needs of shared memory for its partials, and leaves to others.
+/// Shared memory that is left to the kernel's static arrays, and to other kernels.
 constexpr Index for_partials = 4096;
 
-/// How many warps share a row, each for some of the inputs: more than one if there are fewer groups
-/// of rows than warps, and many inputs.
+/// How many warps share a row, each for some of its inputs: more than one if there are fewer groups
+/// of rows than warps, and enough inputs.
 template <int most>
 __device__ int warps_a_row(int rows, int in) {
   constexpr int least_inputs = 256;
@@ -80,30 +79,30 @@ __device__ void find_losses(const OutputLayerProblem<T>& p, const BlockRows& row
   const int parts = warps_a_row<most>(rows.count, in);
   const int of_part = (in + parts * Next::of_warp - 1) / (parts * Next::of_warp) * Next::of_warp;
   const int distance = warps / parts * at_once;  // to a warp's next rows
-  RowProducts which = {.row = warp / parts * at_once, .begin = warp % parts * of_part};
-  which.end = which.begin + of_part < in ? which.begin + of_part : in;
+  RowProducts part = {.row = warp / parts * at_once, .begin = warp % parts * of_part};
+  part.end = part.begin + of_part < in ? part.begin + of_part : in;
   Next next;
-  next.fetch(layer, rows, which.row, which.begin, which.end);
+  next.fetch(layer, rows, part.row, part.begin, part.end);
   const T bias = layer.bias != nullptr && j < out ? layer.bias[j] : T{0};
-  std::int32_t next_label = label_of(p.loss, rows.place(which.row + lane / lanes));
+  std::int32_t next_label = label_of(p.loss, rows.place(part.row + lane / lanes));
   if (waits) memory.wait_for_weights();
-  for (int round = 0; round < rows.count; round += distance, which.row += distance) {
-    const int own_row = which.row + lane / lanes;
-    which.next_row = which.row + distance;
+  for (int round = 0; round < rows.count; round += distance, part.row += distance) {
+    const int own_row = part.row + lane / lanes;
+    part.next_row = part.row + distance;
     const std::int32_t label = next_label;
     next_label = label_of(p.loss, rows.place(own_row + distance));
     T total = 0;
-    if (which.row < rows.count) {
+    if (part.row < rows.count) {
       T sums[32] = {};
-      add_products(layer, rows, memory, which, next, sums);
+      add_products(layer, rows, memory, part, next, sums);
       total = deal_sums(sums);
     }
-    if (parts > 1) {  // and then, there is one round
+    if (parts > 1) {  // then there is only one round
       totals[warp][lane] = total;
       __syncthreads();
-      for (int part = 1; part < parts; ++part) total += totals[(warp + part) % warps][lane];
+      for (int other = 1; other < parts; ++other) total += totals[(warp + other) % warps][lane];
     }
-    if (which.row >= rows.count || warp % parts != 0) continue;
+    if (part.row >= rows.count || warp % parts != 0) continue;
     T* const outputs = memory.outputs + own_row * most;
     T* const gradients = memory.gradients + own_row * most;
     if (j < most) {
@@ -200,7 +199,7 @@ __global__ void __launch_bounds__(threads)
 }
 //! [output_layer]
 
-/// For how many rows a block has shared memory; 0: not even for those that a warp takes at once.
+/// How many rows fit into a block's shared memory; 0 if fewer than a warp takes at once.
 template <int most, typename T>
 Index rows_with_room(Index in) {
   using Memory = BlockMemory<most, threads, T>;

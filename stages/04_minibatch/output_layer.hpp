@@ -34,7 +34,7 @@ struct SharesProblem {
 Index max_shares(Index rows);
 
 /// How long a share is: the gradient of the weights, transposed, [out, in], then that of the bias,
-/// and so much that shares begin at multiples of 8.
+/// padded to a multiple of 8.
 __host__ __device__ constexpr Index shares_length(Index in, Index out) {
   return ((in + 1) * out + 7) / 8 * 8;
 }

@@ -49,9 +49,9 @@ StepPrograms step_programs(const Model& model, const std::vector<ValueId>& copie
 ///
 /// What a step enqueues depends only on the size of the batch, since the device itself keeps track
 /// of which samples come next. So steps are recorded, several in a row, and an epoch is a few
-/// launches of recordings. Within an epoch, nothing is allocated, the host copies nothing, and it
-/// waits for nothing. Therefore run() must be called for the samples in order, starting
-/// with the epoch's first, and all batches except the last must be full.
+/// launches of recordings. Within an epoch, nothing is allocated, the host copies nothing but the
+/// next epoch's order, and it waits for nothing. Therefore run() must be called for the samples in
+/// order, starting with the epoch's first, and all batches except the last must be full.
 ///
 /// A program that takes many steps at a time is not recorded: one launch of it is a recording.
 template <typename T>
@@ -104,7 +104,7 @@ class RecordedStep final : public Step {
     std::array<Index, 2> key() const { return {rows, steps}; }
   };
 
-  /// What the device has at an epoch's beginning.
+  /// What is copied to the device when an epoch begins.
   struct EpochStart {
     minibatch::Cursor cursor;
     Totals totals;
@@ -134,7 +134,7 @@ class RecordedStep final : public Step {
   std::unique_ptr<ResidentData<T>> data_;              ///< null: the data set stays on the host
   std::unique_ptr<minibatch::HostData<T>> host_data_;  ///< then it is here
   Tensor<minibatch::Cursor> cursor_;
-  Tensor<EpochStart> start_;  ///< in pinned memory, so that nobody waits until it has been copied
+  Tensor<EpochStart> start_;  ///< in pinned memory, so that the host need not wait for the copy
   EpochRates<T> rates_;
   Tensor<StepRates> chunk_rates_;  ///< in device memory: those of the steps of a recording
   Tensor<std::int64_t> progress_;  ///< in pinned memory: steps that the device has done

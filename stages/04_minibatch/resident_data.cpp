@@ -28,26 +28,25 @@ std::size_t EpochOrder::bytes(Index samples, Index chunk_samples) {
   return static_cast<std::size_t>(2 * samples + chunk_samples) * sizeof(std::uint32_t);
 }
 
-void EpochOrder::copy_to(Index place, std::span<const std::uint32_t> order) {
-  copies_.synchronize();  // nothing is copied from there any more
-  std::ranges::copy(order, staged_.data());
-  CUDA_CHECK(cudaMemcpyAsync(orders_.data() + place, staged_.data(), order.size_bytes(),
-                             cudaMemcpyHostToDevice, copies_.get()));
+EpochOrder::~EpochOrder() {
+  cudaStreamSynchronize(copies_.get());  // what fails here was reported elsewhere
 }
 
 void EpochOrder::prepare_epoch(std::span<const std::uint32_t> order) {
-  copy_to(other(), order);
-  is_prepared_ = true;
+  copies_.synchronize();  // the one before has left the pinned memory
+  std::ranges::copy(order, staged_.data());
+  CUDA_CHECK(cudaMemcpyAsync(orders_.data() + other(), staged_.data(), order.size_bytes(),
+                             cudaMemcpyHostToDevice, copies_.get()));
+  prepared_ = order.size();
 }
 
 void EpochOrder::begin_epoch(std::span<const std::uint32_t> order) {
-  if (is_prepared_ && std::equal(order.begin(), order.end(), staged_.data())) {
-    first_ = other();
-  } else {
-    copy_to(first_, order);
+  if (order.size() != prepared_ || !std::equal(order.begin(), order.end(), staged_.data())) {
+    prepare_epoch(order);
   }
-  is_prepared_ = false;
   copies_.synchronize();
+  first_ = other();
+  prepared_ = 0;
 }
 
 template <typename T>

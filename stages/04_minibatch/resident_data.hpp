@@ -22,24 +22,26 @@ class EpochOrder {
   /// How much memory this takes.
   static std::size_t bytes(Index samples, Index chunk_samples);
 
+  ~EpochOrder();  ///< Waits until nothing is copied any more.
+  EpochOrder(const EpochOrder&) = delete;
+  EpochOrder& operator=(const EpochOrder&) = delete;
+
   /// Starts to copy the order of the next epoch.
   void prepare_epoch(std::span<const std::uint32_t> order);
 
-  /// Begins an epoch with an order, which is copied unless it was prepared; waits until it has
-  /// arrived. The epoch before must have ended.
+  /// Begins an epoch with this order: copies it unless it was prepared, and waits for it.
   void begin_epoch(std::span<const std::uint32_t> order);
 
   /// In device memory: both orders.
   std::uint32_t* orders() { return orders_.data(); }
 
-  /// Where that of the epoch begins there.
+  /// Where this epoch's order begins there.
   Index first() const { return first_; }
 
   /// In device memory: room for the samples of the next steps, as take_chunk() copies them.
   std::uint32_t* chunk() { return chunk_.data(); }
 
  private:
-  void copy_to(Index place, std::span<const std::uint32_t> order);
   Index other() const { return samples_ - first_; }
 
   Index samples_;
@@ -48,7 +50,7 @@ class EpochOrder {
   Tensor<std::uint32_t> chunk_;
   cuda::Stream copies_;
   Index first_ = 0;
-  bool is_prepared_ = false;  ///< the other order has been requested
+  std::size_t prepared_ = 0;  ///< samples of the order that is on its way to the other place
 };
 
 /// The samples and labels of a data set, in device memory.

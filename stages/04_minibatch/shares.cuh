@@ -14,10 +14,10 @@
 namespace stagewise::minibatch {
 
 //! [add_shares]
-/// Block number `block` of `blocks` adds up its part of the shares. A warp takes 32 bytes of each
-/// share at a time, as much as memory delivers at least: two lanes a share. So it needs nobody
-/// else: there is no barrier, which would stop the warps that have nothing to add up. The order is
-/// fixed: each lane's shares by number, then the lanes by a tree. All threads of the block call it.
+/// Block number `block` of `blocks` adds up its part of the shares. A warp adds up 32 bytes of
+/// every share, the smallest piece that memory delivers; two lanes read a share. No warp waits for
+/// another: a barrier would hold up those with nothing to add. The order is fixed: each lane's
+/// shares by number, then the lanes by a tree. All threads of the block call it.
 /// @tparam threads of a block.
 template <int threads, typename T>
 __device__ void add_up_shares(const SharesProblem<T>& p, int block, int blocks) {

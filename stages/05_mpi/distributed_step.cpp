@@ -68,7 +68,7 @@ Dataset DistributedStep<T>::receive_samples(std::span<const std::uint32_t> order
   return scatter(*world_, setup_.training_set, all, counts);
 }
 
-/// Those of the next epoch travel while the GPUs compute this one.
+/// The next epoch's samples and order travel while the GPUs compute this one.
 template <typename T>
 void DistributedStep<T>::prepare_epoch(std::span<const std::uint32_t> order) {
   if (sends_ && samples().count > 1 && !std::ranges::equal(order, sent_order_)) {
@@ -81,7 +81,9 @@ void DistributedStep<T>::prepare_epoch(std::span<const std::uint32_t> order) {
 template <typename T>
 void DistributedStep<T>::begin_epoch(std::span<const std::uint32_t> order) {
   if (sends_ && samples().count > 1 && !std::ranges::equal(order, sent_order_)) {
-    sent_ = std::ranges::equal(order, next_order_) ? std::move(next_) : receive_samples(order);
+    const bool has_arrived = std::ranges::equal(order, next_order_);
+    sent_ = has_arrived ? std::move(next_) : receive_samples(order);
+    if (has_arrived) next_order_.clear();
     sent_order_.assign(order.begin(), order.end());
     step_->reload();
   }
@@ -90,7 +92,6 @@ void DistributedStep<T>::begin_epoch(std::span<const std::uint32_t> order) {
 }
 //! [receive_samples]
 
-/// The order of this rank's samples, given that of all.
 template <typename T>
 std::vector<std::uint32_t> DistributedStep<T>::own_order(
     std::span<const std::uint32_t> order) const {

@@ -61,7 +61,9 @@ class DistributedStep final : public Step {
   std::vector<std::string> notes() const override { return step_->notes(); }
 
  private:
+  /// The order of this rank's samples, given that of all.
   std::vector<std::uint32_t> own_order(std::span<const std::uint32_t> order) const;
+
   /// The part of the network that this rank has.
   Part part() const { return executor_->mesh().part(Group::tensor); }
 

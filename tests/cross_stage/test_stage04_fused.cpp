@@ -589,10 +589,11 @@ TYPED_TEST(Stage04, LastLayersWithTheirLossAreStage01s) {
   }
 }
 
-/// Teams of one to eight warps, all of which have rows or only some.
-TYPED_TEST(Stage04, LastLayersOfEveryTeamAreStage01s) {
+/// Rows shared by one to eight warps, of which the last may have no inputs.
+TYPED_TEST(Stage04, LastLayersWhoseRowsAreSharedAreStage01s) {
   Fused<TypeParam> fused;
-  for (const Index in : {128, 129, 513, 1'000}) {
+  for (const Index in : {128, 129, 513, 1'025, 2'049}) {
+    if (!minibatch::fits_output_layer<TypeParam>(in, 10)) continue;
     for (const Index rows : {1, 7, 60}) {
       expect_last_layer_as_in_stage_01<TypeParam>(fused, {.rows = rows, .in = in, .out = 10});
       if (this->HasFatalFailure()) return;
@@ -609,13 +610,12 @@ TYPED_TEST(Stage04, LastLayersOfEveryWidthAreStage01s) {
   }
 }
 
-/// Rows that neither blocks nor what a thread does at once divide, and several times as many as all
-/// blocks take at a time.
+/// Rows of 1,000 inputs, more than fit into the shared memory of all blocks at once.
 TYPED_TEST(Stage04, LastLayersOfMoreRowsThanTheGridTakesAreStage01s) {
   Fused<TypeParam> fused;
-  const Index at_a_time = Index{28} * cuda::multiprocessors();
-  for (const Index rows : {at_a_time - 1, at_a_time + 1, 3 * at_a_time + 5}) {
-    expect_last_layer_as_in_stage_01<TypeParam>(fused, {.rows = rows, .in = 3, .out = 2});
+  const Index at_a_time = Index{48} * cuda::multiprocessors();
+  for (const Index rows : {at_a_time - 1, at_a_time + 1}) {
+    expect_last_layer_as_in_stage_01<TypeParam>(fused, {.rows = rows, .in = 1'000, .out = 10});
     if (this->HasFatalFailure()) return;
   }
 }

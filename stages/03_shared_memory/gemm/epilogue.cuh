@@ -7,15 +7,15 @@
 ///     T* row(int row) const;  // where a row's elements go, one after another
 ///     bool vectors;           // whether rows can be written 16 bytes at a time
 ///
-/// Those for multiplied_tile.cuh have, instead of operator() or in addition to it, what lets a
-/// thread read all that it needs besides the sums before it uses the first of it:
+/// Those for multiplied_tile.cuh also have the following, so that a thread requests all that it
+/// needs before it uses the first of it. They may lack operator().
 ///
-///     void with_finish(work) const;  // calls work(beside, finish)
-///     static constexpr int read_ahead;  // how many numbers to read at once; 0: rarely any
+///     void with_finish(work) const;  // calls work(source, finish)
+///     static constexpr int read_ahead;  // numbers loaded at once; 0: it usually loads none
 ///
-/// where `const T* beside(int row)` says where the numbers are that the elements of a row need, one
-/// for each column (null: none, they are 0), and `T finish(int row, T sum, T beside)` what to
-/// store. Numbers besides the sums can be read 16 bytes at a time where rows can be written so.
+/// where `const T* source(int row)` says where the numbers are that the elements of a row need, one
+/// for each column (null: zeros), and `T finish(int row, T sum, T source)` what to store. They can
+/// be loaded 16 bytes at a time if `vectors`.
 ///
 /// It is the place to do more with a sum while it is still in a register.
 #pragma once
@@ -24,8 +24,8 @@
 
 namespace stagewise::shared_memory {
 
-/// Loads neighbours in a row of `n` numbers, from a multiple of `count` on, as far as they are
-/// inside: what is not may be written meanwhile.
+/// Loads `count` neighbours of a row of `n` numbers; `column` is a multiple of `count`. Leaves out
+/// those past the end: another thread may be writing there.
 /// @param vectors whether they can be loaded as one.
 template <int count, typename T>
 __device__ __forceinline__ void load_neighbours(const T* row, int column, int n, bool vectors,
@@ -62,7 +62,7 @@ __device__ __forceinline__ void store_neighbours(T* row, int column, int n, bool
 }
 
 /// For an epilogue that needs only the sums.
-struct NothingBeside {};
+struct NoSource {};
 
 //! [alpha_beta]
 /// alpha sum + beta C. With beta = 0, C is not read.
@@ -96,7 +96,7 @@ struct AlphaBeta {
   template <typename Work>
   __device__ void with_finish(const Work& work) const {
     if (beta == 0) {
-      work(NothingBeside(), [&](int /*row*/, T sum, T /*c*/) { return alpha * sum; });
+      work(NoSource(), [&](int /*row*/, T sum, T /*c*/) { return alpha * sum; });
     } else {
       work([&](int i) { return row(i); },
            [&](int /*row*/, T sum, T c) { return alpha * sum + beta * c; });

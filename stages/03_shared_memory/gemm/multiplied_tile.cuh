@@ -134,9 +134,9 @@ class MultipliedTile {
                                       : 2;
   static constexpr int groups_of_sums = Multiplier::sums / together;
 
-  /// How many such groups a thread works on at a time: from registers, whose numbers must be
-  /// constants, all; from memory, a few, so that their loads are in flight together, but no more
-  /// than that: long code that is executed only once makes the warps wait for instructions.
+  /// How many such groups a thread works on at a time. From registers, whose numbers must be
+  /// constants, all. From memory, enough that their loads overlap, but no more: warps would wait
+  /// for the instructions of long code that runs once.
   template <typename Epilogue>
   static constexpr int in_memory = [] {
     constexpr int all = (groups_of_sums + Tiling::slices - 1) / Tiling::slices;
@@ -229,24 +229,24 @@ class MultipliedTile {
   };
 
   //! [deliver]
-  /// Finishes and stores some groups at a time. If the epilogue reads, all that these need is read
-  /// before the first of them is stored, so that it is in flight together. If it does not, each
-  /// group is stored at once, which leaves the compiler the choice of its sums' registers.
+  /// Finishes and stores some groups at a time. If the epilogue reads, all that these need is
+  /// loaded before the first of them is stored, so that the loads overlap. If it does not, each
+  /// group is stored at once, which leaves the compiler free to choose registers.
   template <int at_once, typename Sums, typename Epilogue>
   __device__ __forceinline__ void deliver(const Sums& from, const Epilogue& epilogue, int m,
                                           int n) {
-    epilogue.with_finish([&](const auto& beside, const auto& finish) {
+    epilogue.with_finish([&](const auto& source, const auto& finish) {
       for_own_groups<at_once>([&]<int groups>(int first, int last) {
         constexpr bool reads_first = Epilogue::read_ahead > 0;
         constexpr int before_store = reads_first ? groups : 1;
         T sums[groups * together];
         T read[groups * together] = {};
-        if constexpr (reads_first) read_beside<groups>(beside, epilogue, first, last, m, n, read);
+        if constexpr (reads_first) load_source<groups>(source, epilogue, first, last, m, n, read);
         from.template get<groups>(sums, first, last);
 #pragma unroll
         for (int begin = 0; begin < groups; begin += before_store) {
           if constexpr (!reads_first) {
-            read_beside<1>(beside, epilogue, first + begin, last, m, n, read + begin * together);
+            load_source<1>(source, epilogue, first + begin, last, m, n, read + begin * together);
           }
 #pragma unroll
           for (int group = begin; group < begin + before_store; ++group) {
@@ -267,16 +267,16 @@ class MultipliedTile {
   }
   //! [deliver]
 
-  /// Reads what groups of sums need besides.
-  template <int groups, typename Beside, typename Epilogue>
-  __device__ __forceinline__ void read_beside(const Beside& beside, const Epilogue& epilogue,
+  /// Loads what groups of sums need besides.
+  template <int groups, typename Source, typename Epilogue>
+  __device__ __forceinline__ void load_source(const Source& source, const Epilogue& epilogue,
                                               int first, int last, int m, int n, T* read) const {
-    if constexpr (!std::is_same_v<Beside, NothingBeside>) {
+    if constexpr (!std::is_same_v<Source, NoSource>) {
 #pragma unroll
       for (int group = 0; group < groups; ++group) {
         const int i = number(first, last, group * together);
         const int row = row_of(i);
-        const T* const from = row < m ? beside(row) : nullptr;
+        const T* const from = row < m ? source(row) : nullptr;
         if (from == nullptr) continue;
         load_neighbours<together>(from, column_of(i), n, epilogue.vectors, read + group * together);
       }

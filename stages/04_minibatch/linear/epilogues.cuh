@@ -77,7 +77,7 @@ struct ThroughActivation {
         return through_activation(chosen, of_y, sum);
       };
       if constexpr (chosen == Activation::none) {
-        work(shared_memory::NothingBeside(), finish);
+        work(shared_memory::NoSource(), finish);
       } else {
         work([&](int i) { return y + static_cast<Index>(i) * n; }, finish);
       }

@@ -19,7 +19,7 @@ struct BlockMemory {
   /// vectors a row lets them read different banks.
   static constexpr int stride = (most / length | 1) * length;
 
-  T* weights;    ///< [in][stride], filled up with zeros
+  T* weights;    ///< [in][stride]; zeros from the outputs to `most`
   T* outputs;    ///< [rows][most]
   T* gradients;  ///< [rows][most], filled up with zeros
   T* inputs;     ///< [rows][in]
@@ -87,7 +87,7 @@ struct BlockRows {
   Index first;
   int count;
 
-  /// Which row of the batch is number `row`; past the last one, that once more.
+  /// The batch's row for `row` of the block; past the last, the last.
   __device__ Index place(int row) const { return first + (row < count ? row : count - 1); }
 };
 

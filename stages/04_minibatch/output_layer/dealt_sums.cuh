@@ -7,7 +7,7 @@
 namespace stagewise::minibatch {
 
 //! [dealt_sums]
-/// Adds up 32 numbers of each lane, and deals out the totals: a lane gets that with its own number.
+/// Adds up 32 numbers over the lanes of a warp; lane i gets total i (a reduce-scatter).
 ///
 /// A tree of shuffles takes 5 for each number, and then every lane has every total. Here a lane
 /// sends away the half of its numbers whose totals are not its own, and gets as many for the other

@@ -17,7 +17,7 @@ constexpr int lanes_a_row = most <= 4    ? 4
 template <int most>
 constexpr int rows_at_once = 32 / lanes_a_row<most>;
 
-/// The inputs that a warp adds up, and the rows: `rows_at_once` from `row` on.
+/// Which inputs of which rows a warp multiplies: `rows_at_once` rows from `row` on.
 struct RowProducts {
   int row;
   int next_row;  ///< of those that come next
@@ -25,8 +25,7 @@ struct RowProducts {
   int end;
 };
 
-/// A lane's inputs of the rows that its warp works on, on their way while those before them are
-/// used.
+/// The inputs that a lane needs next, on their way while it uses those before them.
 template <int rows_, typename T>
 struct NextInputs {
   static constexpr int rows = rows_;
@@ -51,42 +50,42 @@ struct NextInputs {
 };
 
 //! [products]
-/// The products of a lane's inputs of some rows with their weights, added up: for each row and
-/// output, rows after one another. Leaves the inputs in shared memory.
-/// @param next has requested the first inputs of these rows; afterwards, of the next.
+/// Multiplies a lane's inputs by their weights and adds up the products, for each row and output.
+/// Leaves the inputs in shared memory.
+/// @param next has requested these rows' first inputs; afterwards, those of the next rows.
 template <int most, int threads, typename T>
 __device__ void add_products(const LinearProblem<T>& layer, const BlockRows& rows,
-                             const BlockMemory<most, threads, T>& memory, const RowProducts& which,
+                             const BlockMemory<most, threads, T>& memory, const RowProducts& part,
                              NextInputs<rows_at_once<most>, T>& next, T (&sums)[32]) {
   using Next = NextInputs<rows_at_once<most>, T>;
   const int lane = static_cast<int>(threadIdx.x) % 32;
   const auto in = static_cast<int>(layer.in);
 #pragma unroll 1
-  for (int begin = which.begin; begin < which.end; begin += Next::of_warp) {
+  for (int begin = part.begin; begin < part.end; begin += Next::of_warp) {
     const Next inputs = next;
-    if (begin + Next::of_warp < which.end) {
-      next.fetch(layer, rows, which.row, begin + Next::of_warp, which.end);
-    } else if (which.next_row < rows.count) {
-      next.fetch(layer, rows, which.next_row, which.begin, which.end);
+    if (begin + Next::of_warp < part.end) {
+      next.fetch(layer, rows, part.row, begin + Next::of_warp, part.end);
+    } else if (part.next_row < rows.count) {
+      next.fetch(layer, rows, part.next_row, part.begin, part.end);
     }
     const auto add = [&]<bool is_whole>() {
 #pragma unroll
       for (int k = 0; k < Next::ahead; ++k) {
         const int i = begin + 32 * k + lane;
-        if (!is_whole && i >= which.end) continue;
+        if (!is_whole && i >= part.end) continue;
         T weights[most];
         memory.row(i, weights);
 #pragma unroll
         for (int r = 0; r < Next::rows; ++r) {
           const T x = inputs.values[k][r];
-          memory.inputs[(which.row + r) * in + i] = x;
+          memory.inputs[(part.row + r) * in + i] = x;
 #pragma unroll
           for (int j = 0; j < most; ++j) sums[r * lanes_a_row<most> + j] += x * weights[j];
         }
       }
     };
-    begin + Next::of_warp <= which.end ? add.template operator()<true>()
-                                       : add.template operator()<false>();
+    begin + Next::of_warp <= part.end ? add.template operator()<true>()
+                                      : add.template operator()<false>();
   }
 }
 //! [products]

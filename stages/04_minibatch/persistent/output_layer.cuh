@@ -52,9 +52,9 @@ inline __device__ int lanes_a_row(int out) {
 }
 
 /// Adds up the logits' parts, in the order of the slices, and finds the losses of own rows and the
-/// gradients of their logits. Of the losses, the blocks of the first slice of units count those of
-/// all. Where a warp has two rows, the last may be none of own, for which there is room.
-template <int lanes, bool one_each, typename T>
+/// gradients of their logits. Only the blocks of the first slice of units count the losses. Where a
+/// warp has two rows, the second may be padding.
+template <int lanes, bool one_per_lane, typename T>
 __device__ void find_losses(const Slice<T>& s, const std::int32_t* labels, std::int64_t step,
                             Score& score) {
   const int out = s.sizes.out;
@@ -64,7 +64,7 @@ __device__ void find_losses(const Slice<T>& s, const std::int32_t* labels, std::
   for (int row = static_cast<int>(threadIdx.x) / lanes; row - in_warp < s.own_rows; row += groups) {
     const bool is_own = row < s.own_rows;
     T* const outputs = s.outputs() + row * out;
-    for_own_outputs<lanes, one_each>(out, [&](int j) {
+    for_own_outputs<lanes, one_per_lane>(out, [&](int j) {
       const T* const parts = s.exchange() + row * out + j;
       T sum = 0;
 #pragma unroll 4
@@ -75,7 +75,7 @@ __device__ void find_losses(const Slice<T>& s, const std::int32_t* labels, std::
     __syncwarp();
     const std::int32_t label = labels[is_own ? row : s.own_rows - 1];
     const BlockPartial of_row =
-        lose_row<lanes, one_each>(s.p.loss, outputs, label, s.doutputs() + row * out);
+        lose_row<lanes, one_per_lane>(s.p.loss, outputs, label, s.doutputs() + row * out);
     if (s.units != 0 || !is_own) continue;
     if (!isfinite(of_row.loss) && score.first_bad_step < 0) score.first_bad_step = step;
     score.loss += of_row.loss;
