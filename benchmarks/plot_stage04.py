@@ -56,7 +56,8 @@ def timelines(rows, path):
     axes.set_xlim(0, 1.1 * max(length.values()))
     axes.set_xlabel("microseconds since the beginning of a step; the line is where the next begins")
     style(axes)
-    axes.legend(frameon=False, labelcolor=INK, fontsize=9, ncols=2, loc="lower right")
+    axes.legend(frameon=False, labelcolor=INK, fontsize=9, ncols=4, loc="lower center",
+                bbox_to_anchor=(0.5, 1))
     save(figure, path)
 
 
@@ -93,7 +94,8 @@ def beside_pytorch(columns, path):
 def main():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--results", type=pathlib.Path, default=HERE / "results/h200_stage04.md")
+    parser.add_argument("--results", type=pathlib.Path,
+                        default=HERE / "results/h200_stage04_pytorch.md")
     parser.add_argument("--folder", type=pathlib.Path, default=HERE.parent / "docs/figures")
     options = parser.parse_args()
     try:
