@@ -29,6 +29,7 @@ void FusedExecutor<T>::prepare(const Program& program) {
   for (const Line& line : program.lines) {
     if (const auto* const last = std::get_if<OutputLayer>(&line.operation)) {
       partial_counts_[last->partials] = 0;
+      set_to_zero(last->shares);  // whose padding is read, but never written
     } else if (const auto* const loss = std::get_if<Loss>(&line.operation)) {
       partial_counts_[loss->partials] = 0;
     } else if (const auto* const update = std::get_if<UpdateBySum>(&line.operation)) {
