@@ -32,18 +32,24 @@ struct Kind {
 constexpr Kind read{true, false};
 constexpr Kind write{false, true};
 
+/// Makes the thread that runs the one that `running` is about; null if it is none of a kernel.
+const Fiber* resume_thread() {
+  Worker* const worker = this_worker;
+  if (worker == nullptr) return nullptr;
+  const Fiber* const fiber = worker->running();
+  if (fiber == nullptr || fiber->block == nullptr) return nullptr;
+  resume(*fiber);
+  return fiber;
+}
+
 /// An access of a kernel that is not known to be uninteresting, or of other code.
 [[gnu::noinline]] void note_elsewhere(const volatile void* pointer, unsigned bytes, Kind kind,
                                       void* called_from) {
   const auto address = reinterpret_cast<std::uintptr_t>(pointer);
-  Worker* const worker = this_worker;
-  if (worker == nullptr) return;
-  const Fiber* const fiber = worker->running();
-  if (fiber == nullptr || fiber->block == nullptr) return;
-  resume(*fiber);
-  if (address - running.stack < running.stack_bytes) return;
+  const Fiber* const fiber = resume_thread();
+  if (fiber == nullptr || address - running.stack < running.stack_bytes) return;
   const MemoryRange* range = nullptr;
-  if (!worker->block().arena->contains(const_cast<const void*>(pointer))) {
+  if (!this_worker->block().arena->contains(const_cast<const void*>(pointer))) {
     range = range_of(address);
     if (range == nullptr) return;
     Window& window = window_at(address);
@@ -99,6 +105,28 @@ constexpr Kind write{false, true};
     return;
   }
   note_elsewhere(pointer, bytes, kind, called_from);
+}
+
+/// Whether the running thread, whose accesses are counted, has looked there before, and since then
+/// at nothing but what it looks at in turn: it waits. How often depends on the time, so the first
+/// look counts for all.
+bool looks_again(const volatile void* pointer, unsigned bytes, void* called_from) {
+  const auto address = reinterpret_cast<std::uintptr_t>(pointer);
+  const auto frame = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
+  if (observer == nullptr) return false;
+  if (frame - running.stack >= running.stack_bytes && resume_thread() == nullptr) return false;
+  if (running.kept == nullptr) return false;
+  const bool is_shared = running.shared.has(address);
+  const Window& window = is_shared ? running.shared : window_at(address);
+  if (!window.has(address)) return false;
+  const std::uint64_t key = key_of(reinterpret_cast<std::uintptr_t>(called_from) - 1,
+                                   kind_of(is_shared, false, true), bytes);
+  for (const KeptAccess* kept = running.kept->next; kept != running.kept->begin;) {
+    --kept;
+    if (kept->key == key && kept->address == address + window.shift) return true;
+    if (!is_atomic(kept->key)) return false;
+  }
+  return false;
 }
 
 constexpr bool releases(int order) {
@@ -159,6 +187,7 @@ bool exchange_unreported(std::uint64_t* place, std::uint64_t& before, std::uint6
 // NOLINTBEGIN(bugprone-reserved-identifier, cert-dcl37-c, cert-dcl51-cpp,
 // readability-identifier-naming): the names are the compiler's and the linker's.
 using cuda_on_cpu::Kind;
+using cuda_on_cpu::looks_again;
 using cuda_on_cpu::note;
 using cuda_on_cpu::note_range;
 using cuda_on_cpu::note_swap;
@@ -231,7 +260,8 @@ void* __wrap_memset(void* to, int value, std::size_t bytes) {
   }
 #define CUDA_ON_CPU_ATOMICS(bits, T)                                                               \
   T __tsan_atomic##bits##_load(const volatile T* object, int order) {                              \
-    CUDA_ON_CPU_NOTE_ATOMIC(T, true, false, order);                                                \
+    if (!looks_again(object, sizeof(T), __builtin_return_address(0)))                              \
+      CUDA_ON_CPU_NOTE_ATOMIC(T, true, false, order);                                              \
     return __atomic_load_n(object, __ATOMIC_SEQ_CST);                                              \
   }                                                                                                \
   void __tsan_atomic##bits##_store(volatile T* object, T value, int order) {                       \

@@ -26,6 +26,11 @@ constexpr unsigned kind_of(bool is_shared, bool writes, bool is_atomic) {
   return (is_shared ? 3U : 0U) + (is_atomic ? 2U : (writes ? 1U : 0U));
 }
 
+/// Whether an access with this key is one of an atomic function.
+constexpr bool is_atomic(std::uint64_t key) {
+  return (key >> 5U & 7U) % 3 == 2;
+}
+
 /// Where a thread's accesses are kept; full at the beginning.
 struct KeptAccesses {
   KeptAccess* begin = nullptr;
