@@ -1,5 +1,6 @@
 # cmake -DBUILD=... -DFILE=... -DCOMPILER=... -DFOLDER=... -P check.cmake: what the kernels of FILE ask of memory is what its
-# main() says, for several sizes and in every order of the threads; and a copy that a barrier waits for is counted once.
+# main() says, for several sizes and in every order of the threads; and a copy that a barrier waits for is counted
+# once, and so is a thread that waits.
 set(ENV{CXX} ${COMPILER})
 file(MAKE_DIRECTORY ${FOLDER})
 execute_process(COMMAND ${CMAKE_CURRENT_LIST_DIR}/../../compile.sh --observed ${BUILD} ${FILE} ${FOLDER}/counters
@@ -27,3 +28,13 @@ file(READ ${FOLDER}/counted.csv counted)
 if(NOT counted MATCHES "global loads,256,256,4096,256," OR NOT counted MATCHES "shared stores,2[567][0-9],")
   message(FATAL_ERROR "The copy that a barrier waits for was counted otherwise:\n${counted}")
 endif()
+
+execute_process(COMMAND ${CMAKE_CURRENT_LIST_DIR}/../../compile.sh --observed ${BUILD}
+                        ${CMAKE_CURRENT_LIST_DIR}/waiting.cu ${FOLDER}/waiting COMMAND_ERROR_IS_FATAL ANY)
+foreach(looks IN ITEMS "" often)
+  execute_process(COMMAND ${FOLDER}/waiting ${looks} TIMEOUT 60 COMMAND_ERROR_IS_FATAL ANY)
+  file(READ ${FOLDER}/counted.csv counted)
+  if(NOT counted MATCHES "global atomics,1,32,128,1,")
+    message(FATAL_ERROR "The threads that wait were counted otherwise:\n${counted}")
+  endif()
+endforeach()
