@@ -250,9 +250,16 @@ class LaunchWatcher final : public cuda_on_cpu::Observer {
   [[gnu::no_sanitize("thread")]] void start_block(const cuda_on_cpu::Block& block) override {
     counting->start_block(block);
   }
+  [[gnu::no_sanitize("thread")]] void resume(const cuda_on_cpu::Fiber& fiber) override {
+    counting->resume(fiber);
+  }
   [[gnu::no_sanitize("thread")]] void access(const cuda_on_cpu::Fiber& fiber,
                                              const cuda_on_cpu::Access& access) override {
     counting->access(fiber, access);
+  }
+  [[gnu::no_sanitize("thread")]] cuda_on_cpu::Window window(
+      const cuda_on_cpu::MemoryRange& range) override {
+    return counting->window(range);
   }
   [[gnu::no_sanitize("thread")]] void passed_barrier(const cuda_on_cpu::Block& block) override {
     counting->passed_barrier(block);
