@@ -18,7 +18,7 @@ template <int unit_tile, typename T>
 __device__ void load_parameters(const Slice<T>& s) {
   const Mlp<T>& mlp = s.p.mlp;
   const Sizes& n = s.sizes;
-  for_each(n.units * s.p.plan.k_vectors * s.length, [&](int i) {
+  for_each(n.units * n.k_stride, [&](int i) {
     const int unit = i % n.units;
     const int k = i / n.units;
     const Index from = static_cast<Index>(s.first_input + k) * n.hidden + s.first_unit + unit;
@@ -39,6 +39,7 @@ __device__ void load_parameters(const Slice<T>& s) {
   for_each(n.out,
            [&](int j) { s.out_bias()[j] = mlp.out_bias != nullptr ? mlp.out_bias[j] : T{0}; });
   for_each(2 * n.padded_rows * n.k_stride, [&](int i) { s.input(0)[i] = 0; });
+  for_each(s.p.plan.backward_parts * n.units * n.k_stride, [&](int i) { s.partials()[i] = 0; });
 }
 
 /// Stores the block's slice of the hidden weights; of what several blocks have, one stores it.
