@@ -315,6 +315,7 @@ FORMS = (("data, mean of gradients", []),
          ("", ["--transport", "host"]),
          ("", ["--transport", "peer"]),
          ("", ["--no-overlap"]),
+         ("", ["--transport", "peer", "--no-overlap"]),
          ("", ["--average", "weights", "--average-every", 10]),
          ("", ["--strategy", "tensor"]))
 
@@ -358,7 +359,8 @@ def forms_in_float(bench):
 
 # Strong scaling keeps the batch of all processes, weak scaling that of each.
 SCALING = (("strong", 800), ("strong", 8000), ("weak", 800), ("weak", 8000))
-SCALED_FORMS = (("data", "nccl"), ("data", "peer"), ("tensor", "nccl"), ("tensor", "peer"))
+SCALED_FORMS = (("data", "nccl"), ("data", "peer"), ("tensor", "nccl"), ("tensor", "peer"),
+                ("hybrid", "nccl"), ("hybrid", "peer"))
 
 
 def scaled_batch(kind, batch, processes):
@@ -384,6 +386,9 @@ def scaled(bench, network, kind, processes, alone):
     cells = []
     best = math.inf
     for strategy, transport in SCALED_FORMS:
+        if strategy == "hybrid" and (processes < 4 or processes % 2 == 1):
+            cells.append("-")  # two networks at least, each on two processes
+            continue
         words = []
         if processes > 1:
             words = ["--data-from", "all", "--strategy", strategy, "--transport", transport]

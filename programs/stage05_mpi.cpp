@@ -204,11 +204,17 @@ Program step_program(const Process& process, const Model& model, const ModelOpti
   const int tensor_ranks = tensor_ranks_of(values, processes);
   const Part samples = {0, processes / tensor_ranks};
   if (is_split(values)) mpi::check_splittable(described, tensor_ranks, values.at("strategy"));
-  const StepPrograms programs =
+  StepPrograms programs =
       is_split(values)
           ? mpi::distribute_tensor(model, sgd, {0, tensor_ranks}, samples, overlaps).step
           : mpi::distribute_data(model, sgd, workers.average, samples, overlaps);
-  return minibatch::fuse<T>(programs.training.step, max_rows, read_fuse_options(values));
+  Program& step = programs.training.step;
+  if (mpi::can_update(
+          mpi::choose_transport(values.at("transport"), *process.world, process.place()))) {
+    step = mpi::fuse_sums_with_updates(step);
+  }
+  const Program fused = minibatch::fuse<T>(step, max_rows, read_fuse_options(values));
+  return overlaps ? mpi::sum_in_bands(fused) : fused;
 }
 
 template <typename T>

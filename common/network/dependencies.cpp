@@ -11,24 +11,30 @@ Dependencies::Dependencies(const Program& program)
     std::vector<std::size_t> writers;
     std::vector<std::size_t> readers;  ///< since the last writer
   };
-  std::map<ValueId, Accesses> accesses;
+  // By the first row of a slice, or by that of the whole value, which is none.
+  std::map<ValueId, std::map<Index, Accesses>> accesses;
   for (std::size_t i = 0; i < program.lines.size(); ++i) {
     std::vector<std::size_t>& of = of_[i];
     const auto wait_for = [&](const std::vector<std::size_t>& lines) {
       of.insert(of.end(), lines.begin(), lines.end());
     };
     for_each_operand(program.lines[i].operation, [&](ValueId id, Use use) {
-      Accesses& there = accesses[program.memory_of(id)];
-      wait_for(there.writers);
-      if (use != Use::reads) wait_for(there.readers);
+      const Index own = program[id].first_row;
+      for (const auto& [row, there] : accesses[program.memory_of(id)]) {
+        if (row >= 0 && own >= 0 && row != own) continue;  // another slice
+        wait_for(there.writers);
+        if (use != Use::reads) wait_for(there.readers);
+      }
     });
     for_each_operand(program.lines[i].operation, [&](ValueId id, Use use) {
-      Accesses& there = accesses[program.memory_of(id)];
+      auto& of_memory = accesses[program.memory_of(id)];
+      const Index own = program[id].first_row;
       if (use == Use::reads) {
-        there.readers.push_back(i);
-      } else {
-        there = {.writers = {i}, .readers = {}};
+        of_memory[own].readers.push_back(i);
+        return;
       }
+      if (own < 0) of_memory.clear();  // all slices are written, too
+      of_memory[own] = {.writers = {i}, .readers = {}};
     });
     std::sort(of.begin(), of.end());
     of.erase(std::unique(of.begin(), of.end()), of.end());

@@ -22,6 +22,12 @@ using Operation =
                  AdamUpdate, Mean, Copy, AllReduce, Replicate, Linear, LinearInputGradient,
                  LinearGradients, OutputLayer, Loss, AddPartials, ConvolutionReluPool,
                  PoolReluBackward, UpdateBySum, PersistentStep, AverageWeights, AddShares,
-                 FoldedLinear, FoldedGradients>;
+                 FoldedLinear, FoldedGradients, AllReduceUpdate>;
+
+/// Whether processes exchange something.
+inline bool is_exchange(const Operation& operation) {
+  return std::holds_alternative<AllReduce>(operation) ||
+         std::holds_alternative<AllReduceUpdate>(operation);
+}
 
 }  // namespace stagewise

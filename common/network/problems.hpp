@@ -41,6 +41,7 @@ struct LinearProblem {
   Index in = 0;
   Index out = 0;
   const T* input = nullptr;
+  Index input_stride = 0;                ///< from an input row to the next; 0: `in`
   const std::uint32_t* order = nullptr;  ///< row i is the input's row order[i]; null: its row i
   const T* weight = nullptr;
   const T* bias = nullptr;  ///< null: no bias

@@ -44,6 +44,9 @@ struct Program {
 
   /// The value in whose memory this one is: usually itself.
   ValueId memory_of(ValueId id) const;
+
+  /// Whether two values have memory in common: not if they are slices with other rows.
+  bool overlap(ValueId one, ValueId other) const;
 };
 
 /// How an operation uses an operand.

@@ -40,15 +40,14 @@ bool Rewriter::must_follow(std::size_t later, std::size_t earlier) const {
   for_each_operand(program_.lines[earlier].operation, [&](ValueId one, Use use) {
     for_each_operand(program_.lines[later].operation, [&](ValueId other, Use other_use) {
       const bool only_read = use == Use::reads && other_use == Use::reads;
-      conflicts = conflicts || (!only_read && program_.memory_of(one) == program_.memory_of(other));
+      conflicts = conflicts || (!only_read && program_.overlap(one, other));
     });
   });
   return conflicts;
 }
 
 bool Rewriter::hides_a_value(const std::vector<std::size_t>& members,
-                             const Operation& fused) const {
-  const std::vector<ValueId> still_written = written_by(fused);
+                             const std::vector<ValueId>& still_written) const {
   for (const std::size_t member : members) {
     for (const ValueId id : written_by(program_.lines[member].operation)) {
       if (!contains(still_written, id) && is_read(program_, id, members)) return true;
@@ -58,10 +57,13 @@ bool Rewriter::hides_a_value(const std::vector<std::size_t>& members,
 }
 
 //! [fuse]
-std::optional<std::size_t> Rewriter::fuse(std::vector<std::size_t> members, Operation fused) {
+std::optional<std::size_t> Rewriter::fuse(std::vector<std::size_t> members, Operation fused,
+                                          const std::vector<ValueId>& split_off) {
   std::sort(members.begin(), members.end());
   members.erase(std::unique(members.begin(), members.end()), members.end());
-  if (hides_a_value(members, fused)) return std::nullopt;
+  std::vector<ValueId> still_written = written_by(fused);
+  still_written.insert(still_written.end(), split_off.begin(), split_off.end());
+  if (hides_a_value(members, still_written)) return std::nullopt;
 
   // What comes right after a member, and what, by way of others or not, before one: nothing may be
   // both. All that need not come before may come after.

@@ -52,8 +52,11 @@ class Rewriter {
   /// the members write and the new line does not, and no line may have to come both after one
   /// member and before another.
   /// @param members numbers of lines.
+  /// @param split_off what the new line need not write either, since split_off() will add a line
+  ///        that does.
   /// @return the number of the new line; none if nothing was replaced.
-  std::optional<std::size_t> fuse(std::vector<std::size_t> members, Operation fused);
+  std::optional<std::size_t> fuse(std::vector<std::size_t> members, Operation fused,
+                                  const std::vector<ValueId>& split_off = {});
 
   /// Splits what a fused line stands for: the operations of one kind move to a new line after it.
   template <typename Op>
@@ -79,7 +82,8 @@ class Rewriter {
 
  private:
   bool must_follow(std::size_t later, std::size_t earlier) const;
-  bool hides_a_value(const std::vector<std::size_t>& members, const Operation& fused) const;
+  bool hides_a_value(const std::vector<std::size_t>& members,
+                     const std::vector<ValueId>& still_written) const;
 
   Program program_;
 };

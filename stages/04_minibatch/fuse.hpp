@@ -33,7 +33,8 @@ struct FuseOptions {
 ///    to be faster than what follows,
 ///  - gemm, add_bias and an activation by `linear`,
 ///  - the last layer, the loss, its gradient and the prediction by `output_layer`, or, where that
-///    kernel cannot take the layer, all but the layer by `loss`; then the totals by `add_partials`,
+///    kernel cannot take the layer, all but the layer by `loss`; then the totals by `add_partials`;
+///    the layer's product stays a line of its own where an `all_reduce` adds it up over processes,
 ///  - the gemm of an input's gradient and the backward pass through an activation by
 ///    `linear_input_gradient`,
 ///  - the gradients of weight and bias, and their updates, by `linear_gradients`,

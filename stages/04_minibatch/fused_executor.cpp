@@ -1,5 +1,6 @@
 #include "04_minibatch/fused_executor.hpp"
 
+#include <algorithm>
 #include <iterator>
 #include <vector>
 
@@ -103,7 +104,7 @@ template <typename T>
 void FusedExecutor<T>::run(const LinearGradients& op) {
   const ValueId weight = op.weight ? ValueId(op.weight) : ValueId(op.dweight);
   const ValueId bias = op.bias ? ValueId(op.bias) : ValueId(op.dbias);
-  const Shape& shape = this->value(weight).shape;
+  const Value& of = this->value(weight);  // a slice: of as many of the input's columns
   const Index rows = this->shard(op.doutput).rows;
   if (rows == 0) {  // of a worker that has nothing to do
     set_to_zero(op.dweight);
@@ -115,9 +116,10 @@ void FusedExecutor<T>::run(const LinearGradients& op) {
   };
   LinearBackwardProblem<T> problem = {
       .forward = {.rows = rows,
-                  .in = shape[0],
-                  .out = shape[1],
-                  .input = this->at(op.input),
+                  .in = of.shape[0],
+                  .out = of.shape[1],
+                  .input = this->at(op.input) + std::max<Index>(of.first_row, 0),
+                  .input_stride = this->value(op.input).shape.elements(),
                   .order = this->at(op.order)},
       .doutput = this->template data<T>(op.doutput),
       .weight = target(this->at(op.dweight), this->at(op.weight), op.l2)};
@@ -147,6 +149,7 @@ void FusedExecutor<T>::run(const OutputLayer& op) {
   const Shape& weight = this->value(op.weight).shape;
   minibatch::OutputLayerProblem<T> problem;
   problem.loss = loss_problem(op, weight[1]);
+  problem.product = this->at(op.product);
   problem.shares = this->at(op.shares);
   problem.layer = {.forward = {.rows = problem.loss.rows,
                                .in = weight[0],

@@ -31,8 +31,18 @@ bool is_long(const Line& line) {
          !std::holds_alternative<SgdUpdate>(line.operation) &&
          !std::holds_alternative<MomentumUpdate>(line.operation) &&
          !std::holds_alternative<AdamUpdate>(line.operation) &&
-         !std::holds_alternative<UpdateBySum>(line.operation) &&
-         !std::holds_alternative<AllReduce>(line.operation);
+         !std::holds_alternative<UpdateBySum>(line.operation) && !is_exchange(line.operation);
+}
+
+/// Whether two lines write into the same value, such as bands of a gradient: these come one after
+/// another, as each is to be complete early.
+bool share_a_result(const Program& program, const Line& one, const Line& other) {
+  for (const ValueId a : written_by(one.operation)) {
+    for (const ValueId b : written_by(other.operation)) {
+      if (program.memory_of(a) == program.memory_of(b)) return true;
+    }
+  }
+  return false;
 }
 
 /// A lane for each worker, the first one's being everybody's, and one beside it for each.
@@ -65,9 +75,9 @@ Program assign_lanes(const Program& program) {
 
   for (std::size_t i = 0; i < result.lines.size(); ++i) {
     Line& line = result.lines[i];
-    if (const AllReduce* const all_reduce = std::get_if<AllReduce>(&line.operation)) {
+    if (is_exchange(line.operation)) {
       // A gradient's sum has until the update; what is on the way forward is waited for at once.
-      const bool has_time = program[all_reduce->values.front()].role == Role::gradient;
+      const bool has_time = program[read_by(line.operation).front()].role == Role::gradient;
       line.lane = has_time ? exchange : 0;
     } else if (fits_side_stream(line)) {
       // The totals may come any time; the last gradient has nothing left to run beside.
@@ -75,7 +85,8 @@ Program assign_lanes(const Program& program) {
       const int lane = line.lane;
       for (std::size_t k = is_late ? 0 : i + 1; k < result.lines.size(); ++k) {
         const bool is_beside = is_long(result.lines[k]) && result.lines[k].lane == lane &&
-                               !dependencies.follows(k, i) && !dependencies.follows(i, k);
+                               !dependencies.follows(k, i) && !dependencies.follows(i, k) &&
+                               !share_a_result(program, result.lines[k], line);
         if (is_beside && k != i) line.lane = lane + 1;
       }
     }

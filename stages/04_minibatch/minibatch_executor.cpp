@@ -58,8 +58,8 @@ void MinibatchExecutor<T>::prepare(const Program& program) {
     while (lanes_.size() < static_cast<std::size_t>(line.lane)) {
       lanes_.push_back(std::make_unique<Lane>());
     }
-    const bool needs_none = std::holds_alternative<AllReduce>(line.operation) ||
-                            std::holds_alternative<AddPartials>(line.operation);
+    const bool needs_none =
+        is_exchange(line.operation) || std::holds_alternative<AddPartials>(line.operation);
     if (line.lane == 0 || needs_none) continue;
     auto& scratch = lanes_[static_cast<std::size_t>(line.lane) - 1]->scratch;
     if (scratch == nullptr) {

@@ -58,6 +58,32 @@ __device__ int warps_a_row(int rows, int in) {
   return parts;
 }
 
+/// Computes the losses of a warp's rows, and the gradients of their outputs. All lanes of the warp
+/// call it.
+/// @param row this lane's: one of those that the warp takes at once.
+/// @param sum this lane's output, before bias and activation.
+template <int most, typename T>
+__device__ void lose_rows(const OutputLayerProblem<T>& p, const BlockRows& rows,
+                          const BlockMemory<most, threads, T>& memory, int row, std::int32_t label,
+                          T sum, T bias, BlockPartial& partial) {
+  constexpr int lanes = lanes_a_row<most>;
+  const auto out = static_cast<int>(p.layer.forward.out);
+  const int j = static_cast<int>(threadIdx.x) % lanes;  // the output of this lane
+  T* const outputs = memory.outputs + row * most;
+  T* const gradients = memory.gradients + row * most;
+  if (j < most) {
+    outputs[j] = activate(p.loss.activation, sum + bias);
+    gradients[j] = 0;
+  }
+  __syncwarp();
+  const BlockPartial of_row = lose_row<lanes, true>(p.loss, outputs, label, gradients);
+  if (row >= rows.count) return;
+  add(of_row, partial);
+  if (p.layer.doutput != nullptr && j < out) {
+    p.layer.doutput[(rows.first + row) * out + j] = gradients[j];
+  }
+}
+
 //! [outputs]
 /// Computes the outputs of the rows, their losses and the gradients of the outputs. All threads
 /// of the block call it.
@@ -103,22 +129,37 @@ __device__ void find_losses(const OutputLayerProblem<T>& p, const BlockRows& row
       for (int other = 1; other < parts; ++other) total += totals[(warp + other) % warps][lane];
     }
     if (part.row >= rows.count || warp % parts != 0) continue;
-    T* const outputs = memory.outputs + own_row * most;
-    T* const gradients = memory.gradients + own_row * most;
-    if (j < most) {
-      outputs[j] = activate(p.loss.activation, total + bias);
-      gradients[j] = 0;
-    }
-    __syncwarp();
-    const BlockPartial of_row = lose_row<lanes, true>(p.loss, outputs, label, gradients);
-    if (own_row >= rows.count) continue;
-    add(of_row, partial);
-    if (p.layer.doutput != nullptr && j < out) {
-      p.layer.doutput[(rows.first + own_row) * out + j] = gradients[j];
-    }
+    lose_rows(p, rows, memory, own_row, label, total, bias, partial);
   }
 }
 //! [outputs]
+
+//! [summed]
+/// The same where the products are there: they have been added up over the processes that share the
+/// inputs out. The rows' inputs still go to shared memory, for the way back.
+template <int most, typename T>
+__device__ void find_losses_of_products(const OutputLayerProblem<T>& p, const BlockRows& rows,
+                                        const BlockMemory<most, threads, T>& memory, bool waits,
+                                        BlockPartial& partial) {
+  constexpr int lanes = lanes_a_row<most>;
+  const LinearProblem<T>& layer = p.layer.forward;
+  const auto out = static_cast<int>(layer.out);
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+  const int j = lane % lanes;
+  const T bias = layer.bias != nullptr && j < out ? layer.bias[j] : T{0};
+  const T* const inputs = layer.input + rows.first * layer.in;
+  for (Index i = threadIdx.x; i < rows.count * layer.in; i += threads) memory.inputs[i] = inputs[i];
+  constexpr int at_once = rows_at_once<most>;
+  const int warp = static_cast<int>(threadIdx.x) / 32;
+  for (int row = warp * at_once; row < rows.count; row += warps * at_once) {
+    const int own_row = row + lane / lanes;
+    const Index place = rows.place(own_row);
+    const T sum = j < out ? p.product[place * out + j] : T{0};
+    lose_rows(p, rows, memory, own_row, label_of(p.loss, place), sum, bias, partial);
+  }
+  if (waits) memory.wait_for_weights();
+}
+//! [summed]
 
 //! [way_back]
 /// Computes the gradients of the rows' inputs, and this block's share of the weights' gradient. All
@@ -164,15 +205,19 @@ __device__ void go_back(const OutputLayerProblem<T>& p, const BlockRows& rows,
   }
   const auto j = static_cast<int>(threadIdx.x);
   if (share == nullptr || j >= out) return;
-  T of_bias = 0;
-  for (int row = 0; row < rows.count; ++row) of_bias += memory.gradients[row * most + j];
-  leave(in * out + j, of_bias);
+  // Row by row, however many fit into shared memory at a time: then processes with other inputs get
+  // the same bits.
+  T& of_bias = share[in * out + j];
+  T sum = adds ? of_bias : T{0};
+  for (int row = 0; row < rows.count; ++row) sum += memory.gradients[row * most + j];
+  of_bias = sum;
 }
 //! [way_back]
 
 //! [output_layer]
+/// @tparam has_product whether p.product is given.
 /// @param room rows that a block works on at a time, at most.
-template <int most, typename T>
+template <int most, bool has_product, typename T>
 __global__ void __launch_bounds__(threads)
     output_layer_kernel(OutputLayerProblem<T> p, int rows_a_block, int room,
                         BlockPartial* partials) {
@@ -188,7 +233,11 @@ __global__ void __launch_bounds__(threads)
   const Index end = begin + rows_a_block < layer.rows ? begin + rows_a_block : layer.rows;
   for (Index first = begin; first < end; first += room) {
     const BlockRows rows = {first, static_cast<int>(end - first < room ? end - first : room)};
-    find_losses(p, rows, memory, first == begin, partial);
+    if constexpr (has_product) {
+      find_losses_of_products(p, rows, memory, first == begin, partial);
+    } else {
+      find_losses(p, rows, memory, first == begin, partial);
+    }
     __syncthreads();
     with_activation(p.layer.input_activation, [&]<Activation activation>() {
       go_back<activation>(p, rows, memory, share, first > begin);
@@ -210,7 +259,7 @@ Index rows_with_room(Index in) {
 
 //! [launch]
 /// Enough blocks for all multiprocessors, each with the same number of rows, or nearly.
-template <int most, typename T>
+template <int most, bool has_product, typename T>
 Index launch(cudaStream_t stream, const OutputLayerProblem<T>& p, BlockPartial* partials) {
   using Memory = BlockMemory<most, threads, T>;
   constexpr Index at_once = rows_at_once<most>;
@@ -219,7 +268,7 @@ Index launch(cudaStream_t stream, const OutputLayerProblem<T>& p, BlockPartial* 
   const Index blocks = cuda::pieces(layer.rows, rows);
   const Index times = cuda::pieces(rows, rows_with_room<most, T>(layer.in));
   const Index room = cuda::pieces(cuda::pieces(rows, times), at_once) * at_once;
-  constexpr auto* kernel = output_layer_kernel<most, T>;
+  constexpr auto* kernel = output_layer_kernel<most, has_product, T>;
   static const bool has_shared_memory = [] {
     shared_memory::allow_shared_memory(kernel);
     return true;
@@ -261,8 +310,10 @@ bool fits_output_layer(Index in, Index out) {
 template <typename T>
 Index output_layer(cudaStream_t stream, const OutputLayerProblem<T>& p, BlockPartial* partials) {
   if (p.layer.forward.rows == 0) return 0;
-  return with_outputs(p.layer.forward.out,
-                      [&](auto most) { return launch<most.value>(stream, p, partials); });
+  return with_outputs(p.layer.forward.out, [&](auto most) {
+    return p.product != nullptr ? launch<most.value, true>(stream, p, partials)
+                                : launch<most.value, false>(stream, p, partials);
+  });
 }
 
 template bool fits_output_layer<float>(Index, Index);

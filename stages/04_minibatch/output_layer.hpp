@@ -14,6 +14,7 @@ template <typename T>
 struct OutputLayerProblem {
   LinearBackwardProblem<T> layer;  ///< without activation, which the loss applies; see LossProblem
   LossProblem<T> loss;
+  const T* product = nullptr;  ///< input weight [rows, out], if it is there; null: to be computed
   T* shares = nullptr;  ///< [max_shares(), shares_length()]; null: not wanted
 };
 

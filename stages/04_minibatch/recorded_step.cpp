@@ -67,9 +67,8 @@ RecordedStep<T>::RecordedStep(const StepSetup<T>& setup, MinibatchExecutor<T>& e
   } else if (!starts.empty()) {
     copy_parameters_in(setup.network, starts.front(), "the start");
   }
-  const bool exchanges = std::any_of(
-      programs_.step.lines.begin(), programs_.step.lines.end(),
-      [](const Line& line) { return std::holds_alternative<AllReduce>(line.operation); });
+  const bool exchanges = std::any_of(programs_.step.lines.begin(), programs_.step.lines.end(),
+                                     [](const Line& line) { return is_exchange(line.operation); });
   if (exchanges && !executor.can_be_recorded()) options_.records = false;
   takes_many_steps_ = data_ != nullptr && minibatch::takes_many_steps(programs_.step);
   if (takes_many_steps_) options_.records = false;
@@ -97,7 +96,9 @@ Program RecordedStep<T>::rewritten(const Program& program, const StepPrograms& p
                                    bool streams) const {
   const Program gathering =
       streams ? minibatch::without_gather(program, programs.batch, programs.batch_labels) : program;
-  return minibatch::assign_lanes(minibatch::fuse<T>(gathering, setup_.max_rows, options_.fuse));
+  Program fused = minibatch::fuse<T>(gathering, setup_.max_rows, options_.fuse);
+  if (options_.rewrite) fused = options_.rewrite(fused);
+  return minibatch::assign_lanes(fused);
 }
 
 /// Loads the program, with the data set on the device if there is room for it.

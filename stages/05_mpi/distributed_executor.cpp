@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "02_naive_cuda/elementwise.hpp"
+#include "cuda/check.hpp"
 
 namespace stagewise {
 
@@ -27,6 +28,22 @@ void DistributedExecutor<T>::run(const AllReduce& op) {
   }
 }
 //! [run]
+
+//! [run_update]
+template <typename T>
+void DistributedExecutor<T>::run(const AllReduceUpdate& op) {
+  bucket_.clear();
+  for (std::size_t k = 0; k < op.gradients.size(); ++k) {
+    const bool is_weight = this->value(op.parameters[k]).role == Role::weight;
+    bucket_.push_back({.values = this->template data<T>(op.gradients[k]),
+                       .count = this->elements(op.gradients[k]),
+                       .update = {.parameters = this->at(op.parameters[k]),
+                                  .learning_rate = static_cast<T>(op.learning_rate),
+                                  .l2 = is_weight ? static_cast<T>(op.l2) : T{0}}});
+  }
+  transports_.at(Group::data)->begin(bucket_, this->lane_stream());
+}
+//! [run_update]
 
 /// The begun lines have marked their ends too early, before their sums have arrived.
 template <typename T>
@@ -62,13 +79,21 @@ void DistributedExecutor<T>::prepare_sums(const Program& program, Group among) {
   Index count = 0;
   std::size_t largest = 0;
   std::vector<ValueId> values;
-  for (const Line& line : program.lines) {
-    const AllReduce* const op = std::get_if<AllReduce>(&line.operation);
-    if (op == nullptr || op->among != among) continue;
-    largest = std::max(largest, op->values.size());
-    for (const Updates<Real>& value : op->values) {
+  std::vector<ValueId> parameters;
+  const auto add = [&](const auto& operands) {
+    largest = std::max(largest, operands.size());
+    for (const ValueId value : operands) {
       count += this->elements(value);
-      values.push_back(value);
+      values.push_back(program[value].is_slice() ? program.memory_of(value) : value);
+    }
+  };
+  for (const Line& line : program.lines) {
+    if (const auto* const sum = std::get_if<AllReduce>(&line.operation)) {
+      if (sum->among == among) add(sum->values);
+    } else if (const auto* const both = std::get_if<AllReduceUpdate>(&line.operation)) {
+      if (among != Group::data) continue;
+      add(both->gradients);
+      for (const ValueId id : both->parameters) parameters.push_back(program.memory_of(id));
     }
   }
   if (values.empty()) return;
@@ -78,6 +103,7 @@ void DistributedExecutor<T>::prepare_sums(const Program& program, Group among) {
   }
   transport->reserve(count);
   place(values, *transport);
+  place(parameters, *transport);
   bucket_.reserve(std::max(largest, bucket_.capacity()));
 }
 
@@ -94,7 +120,14 @@ void DistributedExecutor<T>::place(const std::vector<ValueId>& values,
   }
   if (fresh.empty()) return;
   const std::vector<T*> places = transport.places_for(counts);
-  for (std::size_t i = 0; i < places.size(); ++i) this->bind(fresh[i], places[i]);
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    if (is_parameter(this->value(fresh[i]).role)) {  // which are there already
+      CUDA_CHECK(cudaMemcpy(places[i], this->template data<T>(fresh[i]),
+                            static_cast<std::size_t>(counts[i]) * sizeof(T),
+                            cudaMemcpyDeviceToDevice));
+    }
+    this->bind(fresh[i], places[i]);
+  }
 }
 
 template class DistributedExecutor<float>;

@@ -37,8 +37,12 @@ class DistributedExecutor final : public MinibatchExecutor<T> {
 
   using MinibatchExecutor<T>::run;
   void run(const AllReduce& op);
+  void run(const AllReduceUpdate& op);
 
   void execute(const Program& program, const Batch& batch) override;
+
+  /// Whether it computes an all_reduce_update as one.
+  bool can_update() const { return mpi::can_update(name_); }
 
   /// Whether exchanges between processes work without the host.
   bool can_be_recorded() const override {

@@ -40,6 +40,9 @@ DistributedStep<T>::DistributedStep(const StepSetup<T>& setup, DistributedExecut
                                options.overlaps);
     own_starts = {starts.at(starts.size() > 1 ? static_cast<std::size_t>(world.rank()) : 0)};
   }
+  if (executor.can_update()) {
+    programs.training.step = fuse_sums_with_updates(programs.training.step);
+  }
   if (sends_) {  // any samples will do: only their number matters here
     std::vector<std::uint32_t> order(static_cast<std::size_t>(setup.training_set.size()));
     std::iota(order.begin(), order.end(), 0U);
@@ -48,8 +51,10 @@ DistributedStep<T>::DistributedStep(const StepSetup<T>& setup, DistributedExecut
   }
   const StepSetup<T> own = {setup.network,  own_set(),        setup.workers,
                             setup.max_rows, setup.steps_done, setup.on_size};
+  RecordedStepOptions step = options.step;
+  if (options.overlaps) step.rewrite = sum_in_bands;
   step_ = std::make_unique<RecordedStep<T>>(own, executor, setup.training_set.size(), programs,
-                                            own_starts, options.step);
+                                            own_starts, step);
   if (splits_network_) start_split(starts.front());
 }
 

@@ -34,6 +34,10 @@ void check_transport(const std::string& name, const Placement& placement) {
                    "; --transport host works everywhere");
 }
 
+bool can_update(const std::string& transport) {
+  return transport == "peer";
+}
+
 template <typename T>
 std::unique_ptr<Transport<T>> make_transport(const std::string& name, Communicator& world,
                                              std::chrono::seconds patience) {

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "05_mpi/all_reduce/peers.hpp"
 #include "05_mpi/devices.hpp"
 #include "cuda/handles.hpp"
 #include "mpi/world.hpp"
@@ -20,6 +21,7 @@ template <typename T>
 struct Piece {
   T* values = nullptr;
   Index count = 0;
+  Update<T> update = {};  ///< if the transport can_update()
 };
 
 /// Adds up numbers over all ranks, in place. Each transport is a file in transport/.
@@ -80,6 +82,9 @@ void check_transport(const std::string& name, const Placement& placement);
 /// another's numbers, unless told otherwise. Ranks have been two minutes apart although nothing was
 /// wrong.
 constexpr std::chrono::seconds default_patience(300);
+
+/// Whether a transport updates parameters by the sums of their gradients, instead of storing these.
+bool can_update(const std::string& transport);
 
 /// Makes a transport. Waits for the other ranks.
 /// @param name a name other than `auto`.

@@ -472,12 +472,14 @@ struct LastLayerCase {
   bool updates = true;
   bool selects = false;
   bool has_nan = false;
+  bool has_product = false;  ///< computed by another kernel
   Index other_rows = 0;
 
   std::string name() const {
     return std::to_string(rows) + " x " + std::to_string(in) + " x " + std::to_string(out) + ", " +
            to_string(loss) + (has_bias ? ", bias" : "") + (updates ? ", update" : "") +
-           ", activations " + to_string(input_activation) + " and " + to_string(activation);
+           (has_product ? ", product" : "") + ", activations " + to_string(input_activation) +
+           " and " + to_string(activation);
   }
 };
 
@@ -531,6 +533,14 @@ LastLayerResult<T> run_last_layer(Kernels& kernels, const LastLayerCase& one) {
     if (one.has_bias) problem.layer.bias = {dbias.get(), bias.get(), rate, T{0}};
   }
   if (one.selects && Kernels::selects_rows) problem.loss.order = order.get();
+  DeviceArray product(executor, poison<T>(one.rows * one.out));
+  if (one.has_product) {
+    LinearProblem<T> layer = problem.layer.forward;
+    layer.bias = nullptr;
+    layer.output = product.get();
+    kernels.linear(layer);
+    problem.product = product.get();
+  }
   kernels.last_layer(problem, totals.get());
   LastLayerResult<T> result = {.values = {{"doutput", doutput.read(executor)},
                                           {"dinput", dinput.read(executor)},
@@ -582,6 +592,7 @@ TYPED_TEST(Stage04, LastLayersWithTheirLossAreStage01s) {
     one.wants_dinput = coin();
     one.updates = coin();
     one.selects = coin();
+    one.has_product = coin();
     one.other_rows = i % 4;
     while (!minibatch::fits_output_layer<TypeParam>(one.in, one.out)) one.in /= 2;
     expect_last_layer_as_in_stage_01<TypeParam>(fused, one);
@@ -595,8 +606,11 @@ TYPED_TEST(Stage04, LastLayersWhoseRowsAreSharedAreStage01s) {
   for (const Index in : {128, 129, 513, 1'025, 2'049}) {
     if (!minibatch::fits_output_layer<TypeParam>(in, 10)) continue;
     for (const Index rows : {1, 7, 60}) {
-      expect_last_layer_as_in_stage_01<TypeParam>(fused, {.rows = rows, .in = in, .out = 10});
-      if (this->HasFatalFailure()) return;
+      for (const bool has_product : {false, true}) {
+        expect_last_layer_as_in_stage_01<TypeParam>(
+            fused, {.rows = rows, .in = in, .out = 10, .has_product = has_product});
+        if (this->HasFatalFailure()) return;
+      }
     }
   }
 }
@@ -604,9 +618,14 @@ TYPED_TEST(Stage04, LastLayersWhoseRowsAreSharedAreStage01s) {
 TYPED_TEST(Stage04, LastLayersOfEveryWidthAreStage01s) {
   Fused<TypeParam> fused;
   for (Index out = 2; out <= 32; ++out) {
-    expect_last_layer_as_in_stage_01<TypeParam>(
-        fused, {.rows = 5, .in = 37, .out = out, .input_activation = Activation::relu});
-    if (this->HasFatalFailure()) return;
+    for (const bool has_product : {false, true}) {
+      expect_last_layer_as_in_stage_01<TypeParam>(fused, {.rows = 5,
+                                                          .in = 37,
+                                                          .out = out,
+                                                          .input_activation = Activation::relu,
+                                                          .has_product = has_product});
+      if (this->HasFatalFailure()) return;
+    }
   }
 }
 
@@ -615,8 +634,11 @@ TYPED_TEST(Stage04, LastLayersOfMoreRowsThanTheGridTakesAreStage01s) {
   Fused<TypeParam> fused;
   const Index at_a_time = Index{48} * cuda::multiprocessors();
   for (const Index rows : {at_a_time - 1, at_a_time + 1}) {
-    expect_last_layer_as_in_stage_01<TypeParam>(fused, {.rows = rows, .in = 1'000, .out = 10});
-    if (this->HasFatalFailure()) return;
+    for (const bool has_product : {false, true}) {
+      expect_last_layer_as_in_stage_01<TypeParam>(
+          fused, {.rows = rows, .in = 1'000, .out = 10, .has_product = has_product});
+      if (this->HasFatalFailure()) return;
+    }
   }
 }
 

@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdlib>
 #include <cstring>
 #include <numeric>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -64,6 +66,12 @@ std::vector<T> sums_of(std::uint64_t round, Index count) {
   return sums;
 }
 
+/// How many sums a test makes: as many as the environment variable STAGEWISE_TEST_SUMS says.
+std::uint64_t rounds_asked(std::uint64_t otherwise) {
+  const char* const asked = std::getenv("STAGEWISE_TEST_SUMS");
+  return asked != nullptr ? std::stoull(asked) : otherwise;
+}
+
 /// Sometimes this rank comes late.
 void dawdle(Random& random) {
   if (random.below(3) == 0) {
@@ -92,7 +100,7 @@ TYPED_TEST(AllReduceKernels, AddUpExactly) {
   const std::vector<T*> places = sums.allocate(sizes);
   Random own(static_cast<std::uint64_t>(test_world().rank()));
   Random same(1);
-  const std::uint64_t rounds = cuda::runs_on_cpu() ? 40 : 2'000;
+  const std::uint64_t rounds = rounds_asked(cuda::runs_on_cpu() ? 40 : 2'000);
   for (std::uint64_t round = 0; round < rounds; ++round) {
     const std::size_t i = same.below(sizes.size() - (round % 10 == 0 ? 0 : 2));  // few long ones
     const bool in_one_shot = same.below(2) == 0;
@@ -106,6 +114,34 @@ TYPED_TEST(AllReduceKernels, AddUpExactly) {
     ASSERT_EQ(copy_out(places[i], sizes[i], stream), sums_of<T>(round, sizes[i]))
         << "round " << round << ", " << sizes[i] << " numbers in "
         << (in_one_shot ? "one shot" : "two shots");
+  }
+}
+
+/// The sums are the gradients of parameters, and are not stored themselves. All numbers stay exact.
+TYPED_TEST(AllReduceKernels, UpdateParameters) {
+  using T = TypeParam;
+  const cuda::Stream stream;
+  PeerAllReduce<T> sums(test_world(), patience);
+  const auto longest = static_cast<Index>(sums.max_one_shot_bytes() / sizeof(T));
+  for (const Index count : {Index{1}, Index{63}, Index{1'001}, this->most(), longest + 5}) {
+    const std::vector<T*> places = sums.allocate(std::vector<Index>{count, count});
+    const std::vector<T> own = numbers_of<T>(test_world().rank(), 3, count);
+    const std::vector<T> gradient = sums_of<T>(3, count);
+    std::vector<T> parameters = numbers_of<T>(50, 3, count);
+    copy_in(own, places[0], stream);
+    copy_in(parameters, places[1], stream);
+    const mpi::Update<T> update = {.parameters = places[1], .learning_rate = T{0.5}, .l2 = T{0.25}};
+    using Way = void (PeerAllReduce<T>::*)(const cuda::Stream&, T*, Index, const mpi::Update<T>&);
+    for (const Way way :
+         {&PeerAllReduce<T>::one_shot, &PeerAllReduce<T>::two_shot, &PeerAllReduce<T>::add_up}) {
+      (sums.*way)(stream, places[0], count, update);
+      for (Index i = 0; i < count; ++i) {
+        T& parameter = parameters[static_cast<std::size_t>(i)];
+        parameter -= T{0.5} * (gradient[static_cast<std::size_t>(i)] + T{0.25} * parameter);
+      }
+      ASSERT_EQ(copy_out(places[1], count, stream), parameters) << count;
+      ASSERT_EQ(copy_out(places[0], count, stream), own) << count;
+    }
   }
 }
 
@@ -177,7 +213,8 @@ TYPED_TEST(AllReduceKernels, AreRecorded) {
   });
   Random own(static_cast<std::uint64_t>(test_world().rank()));
   const auto n = static_cast<T>(test_world().size());
-  for (std::uint64_t round = 0; round < 7; ++round) {
+  const std::uint64_t rounds = rounds_asked(7);
+  for (std::uint64_t round = 0; round < rounds; ++round) {
     for (std::size_t i = 0; i < sizes.size(); ++i) {
       copy_in(numbers_of<T>(test_world().rank(), round + i, sizes[i]), places[i], stream);
     }

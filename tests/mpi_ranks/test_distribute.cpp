@@ -171,6 +171,82 @@ TEST(DistributeData, SumsTravelBesideTheRestOfAFusedStep) {
   EXPECT_FALSE(of_others.contains(*of_sums.begin()));
 }
 
+/// Each bucket updates its own parameters, and not before the backward pass has read them.
+TEST(FuseSumsWithUpdates, UpdatesWhereTheSumsAre) {
+  const StepPrograms programs = data_of(mlp_of({1024, 1024}), {0, 2});
+  const Program step = mpi::fuse_sums_with_updates(programs.training.step);
+  expect_valid(step);
+  EXPECT_EQ(sums_in(step), Texts());
+  std::vector<std::size_t> updates;
+  for (std::size_t i = 0; i < step.lines.size(); ++i) {
+    EXPECT_FALSE(std::holds_alternative<SgdUpdate>(step.lines[i].operation));
+    if (const auto* const op = std::get_if<AllReduceUpdate>(&step.lines[i].operation)) {
+      updates.push_back(i);
+      EXPECT_EQ(op->learning_rate, sgd.learning_rate);
+      EXPECT_EQ(op->l2, sgd.l2);
+      EXPECT_EQ(step.lines[i].replaces.size(), 1 + op->parameters.size());
+    }
+  }
+  ASSERT_EQ(updates.size(), 2U);
+  const Texts texts = texts_of(step);
+  EXPECT_EQ(texts[updates[0]],
+            "all_reduce_update  d fc3/bias@0, d fc3/weight@0, ..., fc2/weight -> fc3/bias, "
+            "fc3/weight, fc2/bias, fc2/weight");
+  EXPECT_GT(updates[0], line_of(step, "gemm  d fc2/sum@0, fc2/weight -> d fc1/output@0"));
+}
+
+TEST(FuseSumsWithUpdates, LeavesUpdatesThatNeedMore) {
+  const Sgd momentum = {.learning_rate = 0.1, .rule = Rule::momentum};
+  const Program step =
+      mpi::distribute_data(build_model(mlp), momentum, Average::gradients, {0, 2}, true)
+          .training.step;
+  EXPECT_EQ(texts_of(mpi::fuse_sums_with_updates(step)), texts_of(step));
+}
+
+/// With one hidden layer there is one bucket; in bands, most of it is summed early.
+TEST(SumInBands, DividesTheLastGradientAndItsSum) {
+  if (const std::string reason = reason_to_skip(); !reason.empty()) GTEST_SKIP() << reason;
+  for (const bool updates : {false, true}) {
+    Program step = data_of(mlp_of({1000}), {0, 2}).training.step;
+    if (updates) step = mpi::fuse_sums_with_updates(step);
+    step = mpi::sum_in_bands(minibatch::fuse<float>(step, 100));
+    expect_valid(step);
+    std::vector<std::size_t> gradients;
+    std::vector<std::size_t> sums;
+    for (std::size_t i = 0; i < step.lines.size(); ++i) {
+      if (is_exchange(step.lines[i].operation)) sums.push_back(i);
+      const auto* const op = std::get_if<LinearGradients>(&step.lines[i].operation);
+      if (op != nullptr && step[op->dweight].is_slice()) gradients.push_back(i);
+    }
+    ASSERT_EQ(gradients.size(), 2U);
+    ASSERT_EQ(sums.size(), 2U);
+    const Texts texts = texts_of(step);
+    EXPECT_EQ(texts[gradients[0]],
+              "linear_gradients  features, order@0, d fc1/sum@0 -> d fc1/weight@0[0:400], "
+              "d fc1/bias@0");
+    EXPECT_EQ(texts[gradients[1]],
+              "linear_gradients  features, order@0, d fc1/sum@0 -> d fc1/weight@0[400:784]");
+    EXPECT_TRUE(texts[sums[0]].ends_with(updates ? "fc1/weight[0:400]" : "d fc1/weight@0[0:400]"));
+    EXPECT_EQ(texts[sums[1]],
+              updates ? "all_reduce_update  d fc1/weight@0[400:784], fc1/weight[400:784] -> "
+                        "fc1/weight[400:784]"
+                      : "all_reduce  d fc1/weight@0[400:784] -> d fc1/weight@0[400:784]");
+
+    const Program lanes = minibatch::assign_lanes(step);
+    EXPECT_EQ(lanes.lines[gradients[0]].lane, lanes.lines[gradients[1]].lane) << "one by one";
+    EXPECT_NE(lanes.lines[sums[0]].lane, lanes.lines[gradients[1]].lane) << "beside each other";
+    const std::vector<std::size_t>& awaited = lanes.lines[sums[0]].waits_for;
+    EXPECT_NE(std::find(awaited.begin(), awaited.end(), gradients[0]), awaited.end());
+    EXPECT_EQ(std::find(awaited.begin(), awaited.end(), gradients[1]), awaited.end());
+  }
+}
+
+TEST(SumInBands, LeavesShortGradients) {
+  if (const std::string reason = reason_to_skip(); !reason.empty()) GTEST_SKIP() << reason;
+  const Program step = minibatch::fuse<float>(data_of(mlp, {0, 2}).training.step, 100);
+  EXPECT_EQ(texts_of(mpi::sum_in_bands(step)), texts_of(step));
+}
+
 // ---------------------------------------------------------------------------- tensor parallelism
 
 /// Weight and bias of each layer: "c" for columns, "r" for rows, "-" for the whole.
@@ -204,6 +280,26 @@ TEST(DistributeTensor, AddsUpWhatTheNextLayerGets) {
   EXPECT_EQ(sums({8, 7, 6}),
             (Texts{"fc2/product@1", "fc4/product@1", "d each rank's fc2/output@1"}));
   EXPECT_EQ(sums({8, 7, 6, 5}).size(), 3U);
+}
+
+/// The sum of the last products is followed by one line, as the whole layer is in stage 04.
+TEST(DistributeTensor, FusesWhatFollowsTheLastSum) {
+  if (const std::string reason = reason_to_skip(); !reason.empty()) GTEST_SKIP() << reason;
+  for (const bool biases : {true, false}) {
+    for (const Activation activation : {Activation::relu, Activation::sigmoid}) {
+      ModelOptions options = mlp_of({20});
+      options.biases = biases;
+      options.activation = activation;
+      if (activation == Activation::sigmoid) options.loss = LossKind::squared_error;
+      const Program step =
+          minibatch::fuse<float>(tensor_of(options, {1, 2}).step.training.step, 100);
+      expect_valid(step);
+      Texts names;
+      for (const Line& line : step.lines) names.emplace_back(name_of(line.operation));
+      EXPECT_EQ(names,
+                (Texts{"linear", "linear", "all_reduce", "output_layer", "linear_gradients"}));
+    }
+  }
 }
 
 TEST(DistributeTensor, ForwardLinesOfFourLayers) {

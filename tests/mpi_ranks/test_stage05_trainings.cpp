@@ -279,6 +279,27 @@ TYPED_TEST(Stage05Trainings, SumsThatTravelInBucketsEqualStage04s) {
   this->expect_workers(one, {.workers = workers_of_ranks(), .step = {.overlaps = false}});
 }
 
+/// A first layer large enough for two bands; its bias and the last layer travel with the first.
+TYPED_TEST(Stage05Trainings, SumsThatTravelInBandsEqualStage04s) {
+  TrainingCase one = cases_named("mlp_relu").front();
+  one.data = cases_named("cnn").front().data;
+  one.model.sample = one.data.sample_shape();
+  one.model.classes = one.data.classes();
+  const Index inputs = one.model.sample.elements();
+  one.model.hidden = {(Index{1} << 18U) / inputs + 3};
+  one.options.epochs = 2;
+  for (const bool biases : {true, false}) {
+    one.model.biases = biases;
+    for (const std::string& transport : transports()) {
+      this->expect_workers(one, {.workers = workers_of_ranks(), .transport = transport});
+    }
+  }
+  one.model.biases = true;
+  TrainingCase momentum = one;
+  momentum.options.sgd.rule = Rule::momentum;
+  this->expect_workers(momentum, {.workers = workers_of_ranks()});
+}
+
 TYPED_TEST(Stage05Trainings, RepeatThemselvesBitForBit) {
   using T = TypeParam;
   std::vector<Spread> spreads = splits();

@@ -42,6 +42,18 @@ struct AllReduce {
   static auto operands(auto& op) { return std::tie(op.values); }
 };
 
+/// An all_reduce of gradients over the processes with other samples, and the updates by the sums,
+/// which are not stored.
+struct AllReduceUpdate {
+  std::vector<Reads<Real>> gradients;
+  std::vector<Updates<Real>> parameters;  ///< in the gradients' order
+  double learning_rate = 0;
+  double l2 = 0;  ///< of weights
+  static constexpr auto name = "all_reduce_update";
+  static auto operands(auto& op) { return std::tie(op.gradients, op.parameters); }
+  static constexpr bool is_fused = true;
+};
+
 /// y = x, in the same memory; all processes of a tensor group have the same x, so the forward pass
 /// does nothing. In the backward pass, each process has only its part of the gradient: the
 /// derivative is an all_reduce.

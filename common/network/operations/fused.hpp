@@ -91,6 +91,7 @@ struct OutputLayer {
   Reads<Real> input;
   Reads<Real> weight;
   Reads<Real> bias;
+  Reads<Real> product;  ///< input weight, if other lines compute it; none if this one does
   Reads<std::int32_t> labels;
   Reads<std::uint32_t> order;  ///< of the labels
   Writes<Real> doutput;        ///< before the activation; none if it is not needed
@@ -101,8 +102,8 @@ struct OutputLayer {
   Activation input_activation = Activation::none;
   static constexpr auto name = "output_layer";
   static auto operands(auto& op) {
-    return std::tie(op.input, op.weight, op.bias, op.labels, op.order, op.doutput, op.dinput,
-                    op.shares, op.partials);
+    return std::tie(op.input, op.weight, op.bias, op.product, op.labels, op.order, op.doutput,
+                    op.dinput, op.shares, op.partials);
   }
   static constexpr bool is_fused = true;
 };

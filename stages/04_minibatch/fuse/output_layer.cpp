@@ -90,27 +90,23 @@ Activation activation_before(const Rewriter& rewriter, ValueId outputs) {
   return rewriter.get<Relu>(*writer) != nullptr ? Activation::relu : Activation::none;
 }
 
-}  // namespace
-
 //! [output_layer]
+/// Fuses a layer and what comes after its outputs.
+/// @param fused all of the layer.
+/// @param members the lines that it stands for so far.
 template <typename T>
-bool fuse_output_layer(Fusion& fusion, std::size_t i) {
+bool fuse_with_ending(Fusion& fusion, OutputLayer fused, std::vector<std::size_t> members,
+                      ValueId outputs, Activation activation) {
   Rewriter& rewriter = fusion.rewriter;
-  const auto* const layer = rewriter.get<Linear>(i);
-  if (layer == nullptr) return false;
-  const auto ending = ending_of(rewriter, layer->output, layer->activation);
-  const Shape& weight = fusion.value(layer->weight).shape;
+  const auto ending = ending_of(rewriter, outputs, activation);
+  const Shape& weight = fusion.value(fused.weight).shape;
   if (!ending || !fits_output_layer<T>(weight[0], weight[1])) return false;
 
-  OutputLayer fused = {.input = layer->input,
-                       .weight = layer->weight,
-                       .bias = layer->bias,
-                       .labels = ending->labels,
-                       .doutput = ending->doutputs,
-                       .partials = add_partials(fusion, *ending),
-                       .at = ending->attributes};
-  std::vector<std::size_t> members = ending->members;
-  members.push_back(i);
+  fused.labels = ending->labels;
+  fused.doutput = ending->doutputs;
+  fused.partials = add_partials(fusion, *ending);
+  fused.at = ending->attributes;
+  members.insert(members.end(), ending->members.begin(), ending->members.end());
   for (const std::size_t reader : rewriter.readers_of(ending->doutputs)) {
     const auto* const back = rewriter.get<LinearInputGradient>(reader);
     if (back == nullptr || back->weight != fused.weight) continue;
@@ -120,7 +116,47 @@ bool fuse_output_layer(Fusion& fusion, std::size_t i) {
   }
   return replace(fusion, members, fused, fused.partials, ending->totals);
 }
+
+}  // namespace
+
+template <typename T>
+bool fuse_output_layer(Fusion& fusion, std::size_t i) {
+  const auto* const layer = fusion.rewriter.get<Linear>(i);
+  if (layer == nullptr) return false;
+  return fuse_with_ending<T>(fusion,
+                             {.input = layer->input, .weight = layer->weight, .bias = layer->bias},
+                             {i}, layer->output, layer->activation);
+}
 //! [output_layer]
+
+//! [summed_output_layer]
+template <typename T>
+bool fuse_summed_output_layer(Fusion& fusion, std::size_t i) {
+  const Rewriter& rewriter = fusion.rewriter;
+  const auto* const sum = rewriter.get<AllReduce>(i);
+  if (sum == nullptr || sum->values.size() != 1) return false;
+  const ValueId product = sum->values.front();
+  const auto writer = rewriter.writer_of(product);
+  const auto* const layer = writer ? rewriter.get<Linear>(*writer) : nullptr;
+  if (layer == nullptr || layer->bias || layer->activation != Activation::none) return false;
+
+  OutputLayer fused = {.input = layer->input, .weight = layer->weight, .product = product};
+  std::vector<std::size_t> members;
+  ValueId outputs = product;
+  if (const auto line = rewriter.reader_of<AddBias>(product)) {
+    fused.bias = rewriter.get<AddBias>(*line)->bias;
+    outputs = rewriter.get<AddBias>(*line)->y;
+    members.push_back(*line);
+  }
+  const auto activation = activation_of(rewriter, outputs);
+  if (activation) {
+    outputs = activation->output;
+    members.push_back(activation->line);
+  }
+  return fuse_with_ending<T>(fusion, fused, members, outputs,
+                             activation ? activation->activation : Activation::none);
+}
+//! [summed_output_layer]
 
 bool fuse_loss(Fusion& fusion, std::size_t i) {
   const Rewriter& rewriter = fusion.rewriter;
@@ -140,5 +176,7 @@ bool fuse_loss(Fusion& fusion, std::size_t i) {
 
 template bool fuse_output_layer<float>(Fusion&, std::size_t);
 template bool fuse_output_layer<double>(Fusion&, std::size_t);
+template bool fuse_summed_output_layer<float>(Fusion&, std::size_t);
+template bool fuse_summed_output_layer<double>(Fusion&, std::size_t);
 
 }  // namespace stagewise::minibatch

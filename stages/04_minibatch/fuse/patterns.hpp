@@ -46,6 +46,11 @@ bool fuse_linear_gradients(Fusion& fusion, std::size_t i);
 template <typename T>
 bool fuse_output_layer(Fusion& fusion, std::size_t i);
 
+/// The same for a layer whose product an `all_reduce` adds up over processes, and which stays a
+/// line of its own.
+template <typename T>
+bool fuse_summed_output_layer(Fusion& fusion, std::size_t i);
+
 /// The same without the layer: `loss` and `add_partials`.
 bool fuse_loss(Fusion& fusion, std::size_t i);
 

@@ -53,7 +53,7 @@ bool fuse_shares(Fusion& fusion, std::size_t i) {
                    .totals = rewriter.get<AddPartials>(*partials)->totals,
                    .learning_rate = update.learning_rate,
                    .l2 = update.l2};
-  const auto line = rewriter.fuse({i, *gradients}, layer);
+  const auto line = rewriter.fuse({i, *gradients}, layer, written_by(add));
   if (!line) return false;
   rewriter.split_off<SgdUpdate>(*line, add);
   const auto both =

@@ -49,6 +49,7 @@ struct BatchColumns {
   int steps;   ///< rows of the batch
   const std::uint32_t* order;
   const T* one;  ///< 1, 0, 0, 0, ...: `length` numbers; null: there are no ones
+  int stride;    ///< from a sample to the next
 
   /// The place to copy from where `place` is wanted. Past the last, others stand in.
   __device__ int place_for(int place) const {
@@ -64,7 +65,7 @@ struct BatchColumns {
 
   /// Where a sample has a feature, or its 1.
   __device__ const T* at(int place, std::uint32_t sample) const {
-    return place == places ? one : data + (static_cast<Index>(sample) * places + place);
+    return place == places ? one : data + (static_cast<Index>(sample) * stride + place);
   }
 };
 //! [batch_columns]

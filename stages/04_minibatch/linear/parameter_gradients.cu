@@ -32,12 +32,14 @@ void parameter_gradients(cudaStream_t stream, const LinearBackwardProblem<T>& p,
   const auto rows = static_cast<int>(layer.rows);
   const auto in = static_cast<int>(layer.in);
   const auto out = static_cast<int>(layer.out);
+  const Index stride = layer.input_stride > 0 ? layer.input_stride : layer.in;
   const bool has_bias = p.bias.gradient != nullptr;
   with_lengths<T>(
-      is_aligned(layer.input, layer.in), is_aligned(p.doutput, layer.out),
+      is_aligned(layer.input, stride) && is_aligned(layer.input, layer.in),
+      is_aligned(p.doutput, layer.out),
       [&]<int length>() {
-        return BatchColumns<T, length>{layer.input, in, rows, layer.order,
-                                       has_bias ? one : nullptr};
+        return BatchColumns<T, length>{
+            layer.input, in, rows, layer.order, has_bias ? one : nullptr, static_cast<int>(stride)};
       },
       [&]<int length>() {
         return StridedMatrix<T, false, length>{p.doutput, out, rows};

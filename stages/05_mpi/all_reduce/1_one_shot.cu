@@ -69,7 +69,8 @@ __device__ Index place_in_inbox(const OneShot<T>& sum, std::uint32_t number, int
 }
 
 //! [collect]
-/// Waits for word i of all other ranks, and replaces this rank's numbers by the sums.
+/// Waits for word i of all other ranks, and replaces this rank's numbers by the sums, or updates
+/// its parameters by them.
 /// @return whether all have arrived.
 template <typename T, int ranks>
 __device__ bool collect(const OneShot<T>& sum, std::uint32_t number, Index i) {
@@ -103,7 +104,13 @@ __device__ bool collect(const OneShot<T>& sum, std::uint32_t number, Index i) {
 #pragma unroll
   for (int k = 0; k < InWord<T>::size; ++k) {
     const Index at = i * InWord<T>::size + k;
-    if (at < sum.count) sum.values[at] = total.values[k];
+    if (at >= sum.count) continue;
+    if (sum.update.parameters == nullptr) {
+      sum.values[at] = total.values[k];
+    } else {
+      T& parameter = sum.update.parameters[at];
+      parameter = sum.update.after(parameter, total.values[k]);
+    }
   }
   return true;
 }

@@ -13,6 +13,10 @@
 ///
 /// In the order of the ranks, again: the sums have the bits of those of 1_one_shot.cu.
 ///
+/// Sums of gradients are there to update parameters, of which every rank has the same. So the rank
+/// that adds up a shard updates its own parameters by it and writes these over those of all: no
+/// kernel that updates follows, and none reads the sums again.
+///
 /// Bytes: (N - 1) / N of the message each way while shards are read, and while sums are written.
 /// Run it: mpirun -n 2 ladder all-reduce --rung two-shot
 
@@ -57,8 +61,8 @@ __device__ bool meet(const TwoShot<T>& sum, std::uint64_t goal) {
 
 //! [reduce]
 /// Adds up a shard: each thread `at_once` vectors at a time from each rank, so that many loads are
-/// on their way.
-template <typename T, int ranks, int at_once>
+/// on their way. What goes back to all ranks are the sums or, with `updates`, the new parameters.
+template <typename T, int ranks, int at_once, bool updates>
 __device__ void reduce(const TwoShot<T>& sum, const Shard& shard) {
   using Vector = PeerVector<T>;
   const Index step = static_cast<Index>(gridDim.x) * blockDim.x;
@@ -73,6 +77,14 @@ __device__ void reduce(const TwoShot<T>& sum, const Shard& shard) {
         if (i + k * step < end) parts[r][k] = load_peer(from + i + k * step);
       }
     }
+    Vector before[updates ? at_once : 1] = {};  // NOLINT(modernize-avoid-c-arrays)
+    if constexpr (updates) {
+#pragma unroll
+      for (int k = 0; k < at_once; ++k) {
+        const Vector* const from = reinterpret_cast<const Vector*>(sum.update.parameters);
+        if (i + k * step < end) before[k] = load_peer(from + i + k * step);
+      }
+    }
 #pragma unroll
     for (int k = 0; k < at_once; ++k) {
       if (i + k * step >= end) continue;
@@ -82,23 +94,30 @@ __device__ void reduce(const TwoShot<T>& sum, const Shard& shard) {
 #pragma unroll
         for (int v = 0; v < Vector::size; ++v) total.values[v] += parts[r][k].values[v];
       }
+      if constexpr (updates) {
+#pragma unroll
+        for (int v = 0; v < Vector::size; ++v) {
+          total.values[v] = sum.update.after(before[k].values[v], total.values[v]);
+        }
+      }
 #pragma unroll
       for (int r = 0; r < ranks; ++r) {
-        reinterpret_cast<Vector*>(sum.values[r])[i + k * step] = total;
+        reinterpret_cast<Vector*>(updates ? sum.parameters[r] : sum.values[r])[i + k * step] =
+            total;
       }
     }
   }
 }
 //! [reduce]
 
-template <typename T, int ranks>
+template <typename T, int ranks, bool updates>
 __global__ void __launch_bounds__(two_shot_threads)
     two_shot_kernel(const __grid_constant__ TwoShot<T> sum, Shard own) {
   const std::uint64_t number = number_of_sum(sum.numbers);
   if (number == 0) return;
   bool is_whole = meet(sum, 2 * number);
   if (is_whole) {
-    reduce<T, ranks, max_peers / ranks>(sum, own);
+    reduce<T, ranks, max_peers / ranks, updates>(sum, own);
     is_whole = meet(sum, 2 * number + 1);
   }
   count_sum(sum.numbers, is_whole ? number : std::uint64_t{0});
@@ -108,12 +127,22 @@ template <typename T>
 using Kernel = void (*)(TwoShot<T>, Shard);
 
 /// The number of ranks is part of the kernel's type, so that its loops have no conditions.
-template <typename T>
+template <typename T, bool updates>
 Kernel<T> kernel_for(int ranks) {
   constexpr std::array<Kernel<T>, max_peers> kernels = {
-      two_shot_kernel<T, 1>, two_shot_kernel<T, 2>, two_shot_kernel<T, 3>, two_shot_kernel<T, 4>,
-      two_shot_kernel<T, 5>, two_shot_kernel<T, 6>, two_shot_kernel<T, 7>, two_shot_kernel<T, 8>};
+      two_shot_kernel<T, 1, updates>, two_shot_kernel<T, 2, updates>,
+      two_shot_kernel<T, 3, updates>, two_shot_kernel<T, 4, updates>,
+      two_shot_kernel<T, 5, updates>, two_shot_kernel<T, 6, updates>,
+      two_shot_kernel<T, 7, updates>, two_shot_kernel<T, 8, updates>};
   return kernels.at(static_cast<std::size_t>(ranks) - 1);
+}
+
+/// How many blocks of a kernel are resident at the same time.
+template <typename T>
+int resident_blocks(Kernel<T> kernel) {
+  int blocks = 0;
+  CUDA_CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, two_shot_threads, 0));
+  return blocks * cuda::multiprocessors();
 }
 
 }  // namespace
@@ -121,10 +150,8 @@ Kernel<T> kernel_for(int ranks) {
 /// See peers.hpp.
 template <typename T>
 int resident_two_shot_blocks(int ranks) {
-  int blocks = 0;
-  CUDA_CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel_for<T>(ranks),
-                                                           two_shot_threads, 0));
-  return blocks * cuda::multiprocessors();
+  return std::min(resident_blocks<T>(kernel_for<T, false>(ranks)),
+                  resident_blocks<T>(kernel_for<T, true>(ranks)));
 }
 
 template <typename T>
@@ -136,9 +163,10 @@ void two_shot(cudaStream_t stream, const TwoShot<T>& sum, int blocks) {
   const Index grid = std::clamp<Index>(cuda::pieces(most, two_shot_threads), 1, blocks);
   TwoShot<T> argument = sum;
   void* arguments[] = {&argument, &own};  // NOLINT(modernize-avoid-c-arrays)
-  CUDA_CHECK(cudaLaunchCooperativeKernel(kernel_for<T>(sum.peers.count),
-                                         dim3(static_cast<unsigned>(grid)), dim3(two_shot_threads),
-                                         arguments, 0, stream));
+  const Kernel<T> kernel = sum.update.parameters != nullptr ? kernel_for<T, true>(sum.peers.count)
+                                                            : kernel_for<T, false>(sum.peers.count);
+  CUDA_CHECK(cudaLaunchCooperativeKernel(kernel, dim3(static_cast<unsigned>(grid)),
+                                         dim3(two_shot_threads), arguments, 0, stream));
 }
 
 template int resident_two_shot_blocks<float>(int);

@@ -106,20 +106,25 @@ std::size_t PeerAllReduce<T>::max_one_shot_bytes() const {
 
 //! [add_up]
 template <typename T>
-void PeerAllReduce<T>::add_up(const cuda::Stream& stream, T* values, Index count) {
+void PeerAllReduce<T>::add_up(const cuda::Stream& stream, T* values, Index count,
+                              const Update<T>& update) {
+  const auto fits_two_shots = [&](const T* place) {
+    // NOLINTNEXTLINE(*-reinterpret-cast): an address as a number
+    return reinterpret_cast<std::uintptr_t>(place) % word_bytes == 0 && is_shared(place, count);
+  };
   const bool is_long = static_cast<std::size_t>(count) * sizeof(T) > max_one_shot_bytes();
-  // NOLINTNEXTLINE(*-reinterpret-cast): an address as a number
-  const bool is_aligned = reinterpret_cast<std::uintptr_t>(values) % word_bytes == 0;
-  if (is_long && is_aligned && is_shared(values, count)) {
-    two_shot(stream, values, count);
+  if (is_long && fits_two_shots(values) &&
+      (update.parameters == nullptr || fits_two_shots(update.parameters))) {
+    two_shot(stream, values, count, update);
   } else {
-    one_shot(stream, values, count);
+    one_shot(stream, values, count, update);
   }
 }
 //! [add_up]
 
 template <typename T>
-void PeerAllReduce<T>::one_shot(const cuda::Stream& stream, T* values, Index count) {
+void PeerAllReduce<T>::one_shot(const cuda::Stream& stream, T* values, Index count,
+                                const Update<T>& update) {
   OneShot<T> sum{.peers = peers_,
                  .capacity = static_cast<Index>(max_one_shot_bytes() / data_in_word),
                  .numbers = one_shot_count_.data()};
@@ -130,22 +135,30 @@ void PeerAllReduce<T>::one_shot(const cuda::Stream& stream, T* values, Index cou
   for (Index first = 0; first < count; first += most) {
     sum.values = values + first;
     sum.count = std::min(most, count - first);
+    sum.update = update;
+    if (update.parameters != nullptr) sum.update.parameters = update.parameters + first;
     mpi::one_shot(stream.get(), sum, blocks_);
   }
 }
 
 template <typename T>
-void PeerAllReduce<T>::two_shot(const cuda::Stream& stream, T* values, Index count) {
+void PeerAllReduce<T>::two_shot(const cuda::Stream& stream, T* values, Index count,
+                                const Update<T>& update) {
   if (count == 0) return;
-  const PeerBuffer* const buffer = buffer_of(values, count);
-  if (buffer == nullptr) throw std::logic_error("a sum in two shots takes memory of all ranks");
-  const auto begin = static_cast<std::byte*>(static_cast<void*>(values)) - buffer->of(peers_.rank);
   const std::size_t bytes = aligned(static_cast<std::size_t>(count) * sizeof(T), word_bytes);
   TwoShot<T> sum{.peers = peers_,
+                 .update = update,
                  .count = static_cast<Index>(bytes / sizeof(T)),
                  .numbers = two_shot_count_.data()};
+  const auto find_on_all = [&](T* own, T** on_all) {
+    const PeerBuffer* const buffer = buffer_of(own, count);
+    if (buffer == nullptr) throw std::logic_error("a sum in two shots takes memory of all ranks");
+    const auto begin = static_cast<std::byte*>(static_cast<void*>(own)) - buffer->of(peers_.rank);
+    for (int rank = 0; rank < peers_.count; ++rank) on_all[rank] = as<T>(buffer->of(rank) + begin);
+  };
+  find_on_all(values, sum.values);
+  if (update.parameters != nullptr) find_on_all(update.parameters, sum.parameters);
   for (int rank = 0; rank < peers_.count; ++rank) {
-    sum.values[rank] = as<T>(buffer->of(rank) + begin);
     sum.flags[rank] = as<std::uint64_t>(flags_.of(rank));
   }
   mpi::two_shot(stream.get(), sum, blocks_);

@@ -40,6 +40,19 @@ struct Peers {
   Patience patience = {};
 };
 
+/// What is done with sums of gradients, unless they are stored: an update of the parameters.
+template <typename T>
+struct Update {
+  T* parameters = nullptr;  ///< this rank's, one for each number; null: sums are stored
+  T learning_rate = 0;
+  T l2 = 0;
+
+  /// The parameter after the update by a gradient.
+  __host__ __device__ T after(T parameter, T gradient) const {
+    return parameter - learning_rate * (gradient + l2 * parameter);
+  }
+};
+
 // std::array has no functions for kernels.
 // NOLINTBEGIN(modernize-avoid-c-arrays)
 
@@ -51,6 +64,7 @@ struct OneShot {
   Peers peers;
   T* values = nullptr;  ///< this rank's numbers, which become the sums
   Index count = 0;
+  Update<T> update = {};
   /// Each rank's inbox: in either half `capacity` words from each rank.
   FlaggedWord* inbox[max_peers] = {};
   Index capacity = 0;
@@ -62,7 +76,9 @@ template <typename T>
 struct TwoShot {
   Peers peers;
   T* values[max_peers] = {};  ///< each rank's numbers, aligned to 16 bytes
-  Index count = 0;            ///< rounded up to a multiple of 16 bytes, which the memory has
+  Update<T> update = {};
+  T* parameters[max_peers] = {};  ///< each rank's, if they are updated: aligned like the numbers
+  Index count = 0;                ///< rounded up to a multiple of 16 bytes, which the memory has
   /// Each rank's flags: for each block, one that each rank sets.
   std::uint64_t* flags[max_peers] = {};
   std::uint64_t* numbers = nullptr;  ///< on this GPU: the last sum's number, for each block

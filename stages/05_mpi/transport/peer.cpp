@@ -34,10 +34,10 @@ class PeerTransport final : public Transport<T> {
         message.count = piece.values - message.values + piece.count;
         continue;
       }
-      sums_.add_up(stream, message.values, message.count);
+      sums_.add_up(stream, message.values, message.count, message.update);
       message = piece;
     }
-    sums_.add_up(stream, message.values, message.count);
+    sums_.add_up(stream, message.values, message.count, message.update);
   }
   //! [begin]
 
@@ -58,8 +58,12 @@ class PeerTransport final : public Transport<T> {
   bool follows(const Piece<T>& message, const Piece<T>& piece) const {
     constexpr auto alignment = static_cast<Index>(PeerAllReduce<T>::alignment / sizeof(T));
     const Index next = (message.count + alignment - 1) / alignment * alignment;
-    return piece.values == message.values + next &&
-           sums_.is_shared(message.values, next + piece.count);
+    const auto is_next = [&](const T* first, const T* second) {
+      return second == first + next && sums_.is_shared(first, next + piece.count);
+    };
+    const T* const parameters = message.update.parameters;
+    return is_next(message.values, piece.values) && message.update.l2 == piece.update.l2 &&
+           (parameters == nullptr || is_next(parameters, piece.update.parameters));
   }
 
   const Communicator* world_;
