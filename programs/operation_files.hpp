@@ -108,6 +108,7 @@ inline OperationFiles stage04_files() {
 inline OperationFiles stage05_files() {
   OperationFiles files = stage04_files();
   files["all_reduce"] = "stages/05_mpi/transport.cpp";
+  files["all_reduce_update"] = "stages/05_mpi/all_reduce/2_two_shot.cu";
   files["replicate"] = "common/training/executor.hpp";
   return files;
 }

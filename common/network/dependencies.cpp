@@ -11,7 +11,7 @@ Dependencies::Dependencies(const Program& program)
     std::vector<std::size_t> writers;
     std::vector<std::size_t> readers;  ///< since the last writer
   };
-  // By the first row of a slice, or by that of the whole value, which is none.
+  // By memory, then by the slice's first row; a negative row stands for the whole value.
   std::map<ValueId, std::map<Index, Accesses>> accesses;
   for (std::size_t i = 0; i < program.lines.size(); ++i) {
     std::vector<std::size_t>& of = of_[i];

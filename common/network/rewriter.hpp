@@ -52,8 +52,8 @@ class Rewriter {
   /// the members write and the new line does not, and no line may have to come both after one
   /// member and before another.
   /// @param members numbers of lines.
-  /// @param split_off what the new line need not write either, since split_off() will add a line
-  ///        that does.
+  /// @param split_off values that the new line need not write, because split_off() will add a line
+  ///        that writes them.
   /// @return the number of the new line; none if nothing was replaced.
   std::optional<std::size_t> fuse(std::vector<std::size_t> members, Operation fused,
                                   const std::vector<ValueId>& split_off = {});

@@ -104,7 +104,8 @@ template <typename T>
 void FusedExecutor<T>::run(const LinearGradients& op) {
   const ValueId weight = op.weight ? ValueId(op.weight) : ValueId(op.dweight);
   const ValueId bias = op.bias ? ValueId(op.bias) : ValueId(op.dbias);
-  const Value& of = this->value(weight);  // a slice: of as many of the input's columns
+  // Of a slice, the product needs as many of the input's columns as it has rows.
+  const Value& of = this->value(weight);
   const Index rows = this->shard(op.doutput).rows;
   if (rows == 0) {  // of a worker that has nothing to do
     set_to_zero(op.dweight);

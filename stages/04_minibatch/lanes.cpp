@@ -34,8 +34,8 @@ bool is_long(const Line& line) {
          !std::holds_alternative<UpdateBySum>(line.operation) && !is_exchange(line.operation);
 }
 
-/// Whether two lines write into the same value, such as bands of a gradient: these come one after
-/// another, as each is to be complete early.
+/// Whether two lines write into the same value, such as bands of a gradient: these run one after
+/// the other, so that the first is complete early.
 bool share_a_result(const Program& program, const Line& one, const Line& other) {
   for (const ValueId a : written_by(one.operation)) {
     for (const ValueId b : written_by(other.operation)) {

@@ -135,8 +135,8 @@ __device__ void find_losses(const OutputLayerProblem<T>& p, const BlockRows& row
 //! [outputs]
 
 //! [summed]
-/// The same where the products are there: they have been added up over the processes that share the
-/// inputs out. The rows' inputs still go to shared memory, for the way back.
+/// The same where the product is given: it has been added up over the processes, each of which has
+/// some of the inputs. The rows' inputs still go to shared memory, for the way back.
 template <int most, typename T>
 __device__ void find_losses_of_products(const OutputLayerProblem<T>& p, const BlockRows& rows,
                                         const BlockMemory<most, threads, T>& memory, bool waits,
@@ -205,8 +205,8 @@ __device__ void go_back(const OutputLayerProblem<T>& p, const BlockRows& rows,
   }
   const auto j = static_cast<int>(threadIdx.x);
   if (share == nullptr || j >= out) return;
-  // Row by row, however many fit into shared memory at a time: then processes with other inputs get
-  // the same bits.
+  // One row after another, however many fit into shared memory at a time: so processes with
+  // different numbers of inputs get the same bits.
   T& of_bias = share[in * out + j];
   T sum = adds ? of_bias : T{0};
   for (int row = 0; row < rows.count; ++row) sum += memory.gradients[row * most + j];

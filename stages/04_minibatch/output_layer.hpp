@@ -15,7 +15,7 @@ struct OutputLayerProblem {
   LinearBackwardProblem<T> layer;  ///< without activation, which the loss applies; see LossProblem
   LossProblem<T> loss;
   const T* product = nullptr;  ///< input weight [rows, out], if it is there; null: to be computed
-  T* shares = nullptr;  ///< [max_shares(), shares_length()]; null: not wanted
+  T* shares = nullptr;         ///< [max_shares(), shares_length()]; null: not wanted
 };
 
 /// The gradients of a last layer, as the blocks of output_layer() have left them, and what becomes

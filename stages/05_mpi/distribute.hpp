@@ -45,12 +45,13 @@ TensorPrograms distribute_tensor(const Model& model, const Sgd& sgd, const Part&
 void insert_buckets(Program& program, const Model& model, const std::vector<ValueId>& gradients,
                     bool overlaps);
 
-/// Replaces sums of gradients and the updates by them with `all_reduce_update`. Updates that need
-/// more than the gradient, such as momentum, stay.
+/// Fuses sums of gradients, and the updates that read them, into `all_reduce_update`. Updates that
+/// need more than the gradient, such as momentum, stay.
 Program fuse_sums_with_updates(const Program& program);
 
-/// Divides the last gradient of a fused step, which nothing is left to be computed beside, and its
-/// sum into bands of rows: while one is summed, the next is computed. Short gradients stay whole.
+/// Divides the last weight gradient of a fully connected layer, and its sum, into bands of rows:
+/// one is summed while the next is computed. It must be the last of its bucket. Small gradients
+/// stay whole.
 Program sum_in_bands(const Program& program);
 
 /// @throws UsageError unless the model is an mlp with a hidden layer, and each layer that is split

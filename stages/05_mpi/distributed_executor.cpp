@@ -107,7 +107,8 @@ void DistributedExecutor<T>::prepare_sums(const Program& program, Group among) {
   bucket_.reserve(std::max(largest, bucket_.capacity()));
 }
 
-/// Lets values that are added up stay where their transport wants them.
+/// Lets values that are added up, and parameters that are updated by the sums, stay where their
+/// transport wants them.
 template <typename T>
 void DistributedExecutor<T>::place(const std::vector<ValueId>& values,
                                    mpi::Transport<T>& transport) {
@@ -121,10 +122,10 @@ void DistributedExecutor<T>::place(const std::vector<ValueId>& values,
   if (fresh.empty()) return;
   const std::vector<T*> places = transport.places_for(counts);
   for (std::size_t i = 0; i < places.size(); ++i) {
-    if (is_parameter(this->value(fresh[i]).role)) {  // which are there already
-      CUDA_CHECK(cudaMemcpy(places[i], this->template data<T>(fresh[i]),
-                            static_cast<std::size_t>(counts[i]) * sizeof(T),
-                            cudaMemcpyDeviceToDevice));
+    if (is_parameter(this->value(fresh[i]).role)) {  // which already have values
+      CUDA_CHECK(cudaMemcpyAsync(places[i], this->template data<T>(fresh[i]),
+                                 static_cast<std::size_t>(counts[i]) * sizeof(T),
+                                 cudaMemcpyDeviceToDevice, this->main_stream().get()));
     }
     this->bind(fresh[i], places[i]);
   }

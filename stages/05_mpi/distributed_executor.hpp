@@ -41,7 +41,7 @@ class DistributedExecutor final : public MinibatchExecutor<T> {
 
   void execute(const Program& program, const Batch& batch) override;
 
-  /// Whether it computes an all_reduce_update as one.
+  /// Whether its transport can execute an all_reduce_update.
   bool can_update() const { return mpi::can_update(name_); }
 
   /// Whether exchanges between processes work without the host.

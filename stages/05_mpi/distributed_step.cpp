@@ -5,6 +5,8 @@
 #include <utility>
 
 #include "05_mpi/scatter.hpp"
+#include "tensor/counts.hpp"
+#include "tensor/error.hpp"
 #include "training/parameters.hpp"
 
 namespace stagewise::mpi {
@@ -28,6 +30,11 @@ DistributedStep<T>::DistributedStep(const StepSetup<T>& setup, DistributedExecut
       shards_(setup.training_set.size(), setup.max_rows, samples().count),
       sends_(ranks.data_from() == DataFrom::root && world.size() > 1),
       splits_network_(part().count > 1) {
+  if (splits_network_ && samples().count > setup.max_rows) {  // some would have nothing to do
+    throw UsageError("--strategy hybrid cannot divide a batch of " +
+                     count_of(setup.max_rows, "sample") + " among " +
+                     count_of(samples().count, "network"));
+  }
   StepPrograms programs;
   Starts own_starts;
   if (splits_network_) {

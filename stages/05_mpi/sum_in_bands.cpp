@@ -9,13 +9,13 @@
 namespace stagewise::mpi {
 namespace {
 
-/// More, smaller products and sums have more latencies.
+/// Each further band adds the latencies of a product and of a sum.
 constexpr int max_bands = 2;
 
-/// A band has at least so many numbers.
+/// A gradient has at most one band for each this many numbers.
 constexpr Index min_band = 1 << 17;
 
-/// A band begins at a multiple of so many rows, as tiles and 16-byte vectors want it.
+/// A band begins at a multiple of this many rows, which suits tiles and 16-byte vectors.
 constexpr Index rows_in_group = 16;
 
 /// The last line that stores the gradient of a layer's weights; the number of lines if there is
@@ -68,13 +68,19 @@ Line with_slices(Line line, const std::vector<std::array<ValueId, 2>>& slices) {
 /// The same line, for its last value only.
 void keep_last(Line& sum) {
   const auto keep = [](auto& values) { values.erase(values.begin(), values.end() - 1); };
-  if (auto* const all_reduce = std::get_if<AllReduce>(&sum.operation)) {
-    keep(all_reduce->values);
-  } else {
-    auto& both = std::get<AllReduceUpdate>(sum.operation);
-    keep(both.gradients);
-    keep(both.parameters);
-  }
+  const auto keep_in = [&](Operation& operation) {
+    if (auto* const all_reduce = std::get_if<AllReduce>(&operation)) keep(all_reduce->values);
+  };
+  keep_in(sum.operation);
+  auto* const both = std::get_if<AllReduceUpdate>(&sum.operation);
+  if (both == nullptr) return;
+  keep(both->gradients);
+  keep(both->parameters);
+  std::erase_if(sum.replaces, [&](const Operation& member) {
+    const auto* const update = std::get_if<SgdUpdate>(&member);
+    return update != nullptr && update->gradient != both->gradients.back();
+  });
+  for (Operation& member : sum.replaces) keep_in(member);
 }
 
 }  // namespace
@@ -106,14 +112,13 @@ Program sum_in_bands(const Program& program) {
     }
     Line of_gradients = with_slices(program.lines[line], slices);
     Line of_sum = with_slices(program.lines[sum], slices);
-    if (band > 0) {  // the first one has computed and summed the rest
+    if (band > 0) {  // the first band's lines compute and sum the rest
       auto& operation = std::get<LinearGradients>(of_gradients.operation);
       operation.dbias = {};
       operation.last = {};
       std::erase_if(of_gradients.replaces,
                     [](const Operation& member) { return !std::holds_alternative<Gemm>(member); });
       keep_last(of_sum);
-      of_sum.replaces.clear();
     }
     gradients_of_bands.push_back(std::move(of_gradients));
     sums_of_bands.push_back(std::move(of_sum));
@@ -122,7 +127,7 @@ Program sum_in_bands(const Program& program) {
     const auto place = result.lines.erase(result.lines.begin() + static_cast<std::ptrdiff_t>(old));
     result.lines.insert(place, bands_of_line.begin(), bands_of_line.end());
   };
-  replace(sum, sums_of_bands);  // which comes later
+  replace(sum, sums_of_bands);  // the later line first: the other's number stays valid
   replace(line, gradients_of_bands);
   return result;
 }

@@ -120,7 +120,7 @@ const std::map<std::string, std::set<std::string>> shown_elsewhere = {
     {"info",  // see test_info.cpp
      {"program", "model", "precision", "hidden", "activation", "loss", "biases", "batch-size",
       "optimizer", "workers", "average", "fold-bias", "gather", "fuse", "persistent", "strategy",
-      "tensor-ranks", "no-overlap"}},
+      "tensor-ranks", "transport", "no-overlap"}},
 };
 
 class IdleOptions : public CommandLine, public testing::WithParamInterface<std::string> {

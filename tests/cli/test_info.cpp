@@ -203,6 +203,7 @@ TEST_P(Info, EveryOptionChangesTheProgram) {
       {"persistent", {"--hidden 8", "--hidden 8 --persistent on"}},
       {"strategy", {"", "--strategy tensor"}},
       {"tensor-ranks", {"--strategy hybrid", "--strategy hybrid --tensor-ranks 4"}},
+      {"transport", {"", "--transport peer"}},
       {"no-overlap", {"--hidden 1024,1024", "--hidden 1024,1024 --no-overlap"}}};
   const bool has_ranks = GetParam() == "stage05_mpi";
   for (const std::string& line : lines_of(run_well(GetParam() + " info --help"))) {
@@ -305,7 +306,17 @@ TEST_F(CommandLine, InfoShowsWhatProcessesExchange) {
   EXPECT_EQ(sums_of("stage05_mpi info --program --strategy tensor --hidden 8,7,6").size(), 3U);
   EXPECT_EQ(sums_of("stage05_mpi info --program --strategy hybrid"),
             (std::vector<std::string>{"fc2/product@0 -> fc2/product@0", one.front()}));
-  EXPECT_EQ(sums_of("stage05_mpi info --program --hidden 1024,1024,1024").size(), 3U);
+  const std::string wide = "stage05_mpi info --program --hidden 1024,1024,1024";
+  EXPECT_EQ(sums_of(wide).size(), 4U) << "three buckets, the last one in two bands";
+  EXPECT_EQ(sums_of("mpirun -n 2 " + wide + " --no-overlap").size(), 1U);
+  const std::vector<Row> updates =
+      rows_of(run_well("mpirun -n 2 stage05_mpi info --program --transport peer"));
+  const auto update = std::find_if(updates.begin(), updates.end(), [](const Row& row) {
+    return row.operation == "all_reduce_update*";
+  });
+  ASSERT_NE(update, updates.end());
+  EXPECT_EQ(update->file, "stages/05_mpi/all_reduce/2_two_shot.cu");
+  EXPECT_EQ(update->replaces, "all_reduce sgd_update x4");
   EXPECT_EQ(sums_of("stage05_mpi info --program --average weights").size(), 0U);
   expect_failure("stage05_mpi info --program --strategy tensor --model cnn", 2,
                  "--strategy tensor splits the hidden layers of --model mlp, and there is none; "

@@ -68,6 +68,8 @@ TEST_F(Stage05, RefusesNetworksThatItCannotSplit) {
                    "--strategy data trains every network");
   expect_job_fails(ranks(4) + hybrid + "--hidden 1", 2,
                    "--strategy hybrid cannot split 1 hidden unit among 2 processes");
+  expect_job_fails(ranks(4) + "train --train-limit 53 --strategy hybrid --batch-size 1", 2,
+                   "--strategy hybrid cannot divide a batch of 1 sample among 2 networks");
   expect_job_fails(ranks(2) + split + "--average weights", 2,
                    "--average is for --strategy data: with tensor, ...");
   expect_job_fails(ranks(2) + split + "--average gradients", 2,

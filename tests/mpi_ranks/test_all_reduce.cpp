@@ -66,7 +66,7 @@ std::vector<T> sums_of(std::uint64_t round, Index count) {
   return sums;
 }
 
-/// How many sums a test makes: as many as the environment variable STAGEWISE_TEST_SUMS says.
+/// How many rounds a test runs: the environment variable STAGEWISE_TEST_SUMS, if it is set.
 std::uint64_t rounds_asked(std::uint64_t otherwise) {
   const char* const asked = std::getenv("STAGEWISE_TEST_SUMS");
   return asked != nullptr ? std::stoull(asked) : otherwise;

@@ -203,7 +203,7 @@ TEST(FuseSumsWithUpdates, LeavesUpdatesThatNeedMore) {
   EXPECT_EQ(texts_of(mpi::fuse_sums_with_updates(step)), texts_of(step));
 }
 
-/// With one hidden layer there is one bucket; in bands, most of it is summed early.
+/// With one hidden layer there is one bucket; in bands, half of it is summed early.
 TEST(SumInBands, DividesTheLastGradientAndItsSum) {
   if (const std::string reason = reason_to_skip(); !reason.empty()) GTEST_SKIP() << reason;
   for (const bool updates : {false, true}) {
@@ -282,7 +282,8 @@ TEST(DistributeTensor, AddsUpWhatTheNextLayerGets) {
   EXPECT_EQ(sums({8, 7, 6, 5}).size(), 3U);
 }
 
-/// The sum of the last products is followed by one line, as the whole layer is in stage 04.
+/// After the sum of the last product, one output_layer does the rest of the layer, its loss and its
+/// backward pass.
 TEST(DistributeTensor, FusesWhatFollowsTheLastSum) {
   if (const std::string reason = reason_to_skip(); !reason.empty()) GTEST_SKIP() << reason;
   for (const bool biases : {true, false}) {

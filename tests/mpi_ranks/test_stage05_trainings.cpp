@@ -279,7 +279,8 @@ TYPED_TEST(Stage05Trainings, SumsThatTravelInBucketsEqualStage04s) {
   this->expect_workers(one, {.workers = workers_of_ranks(), .step = {.overlaps = false}});
 }
 
-/// A first layer large enough for two bands; its bias and the last layer travel with the first.
+/// A first layer large enough for two bands; its bias and the last layer travel with
+/// the first band.
 TYPED_TEST(Stage05Trainings, SumsThatTravelInBandsEqualStage04s) {
   TrainingCase one = cases_named("mlp_relu").front();
   one.data = cases_named("cnn").front().data;

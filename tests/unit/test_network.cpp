@@ -479,7 +479,8 @@ TEST(Dependencies, LetAnUpdateWaitForEveryReaderOfItsParameter) {
   EXPECT_TRUE(dependencies.follows(19, 0));
 }
 
-/// Other rows are another matter; whoever reads the whole value waits for all slices.
+/// Lines with different slices are independent; a line that reads the whole value waits for all of
+/// them.
 TEST(Dependencies, LeaveSlicesApart) {
   Program p;
   const ValueId input = p.add({.name = "input", .shape = {4, 3}, .role = Role::weight});

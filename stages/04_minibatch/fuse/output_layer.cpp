@@ -92,8 +92,8 @@ Activation activation_before(const Rewriter& rewriter, ValueId outputs) {
 
 //! [output_layer]
 /// Fuses a layer and what comes after its outputs.
-/// @param fused all of the layer.
-/// @param members the lines that it stands for so far.
+/// @param fused the new line, with the layer's operands.
+/// @param members the lines that it replaces so far.
 template <typename T>
 bool fuse_with_ending(Fusion& fusion, OutputLayer fused, std::vector<std::size_t> members,
                       ValueId outputs, Activation activation) {

@@ -141,8 +141,8 @@ __device__ void multiply_backward(const Slice<T>& s, const TilePart& tile, int p
 }
 //! [backward]
 
-/// Adds up what the threads have of the gradient, and updates the slice of the weights, with the
-/// padding of rows, of which nobody reads the result.
+/// Adds up the threads' parts of the gradient and updates the slice of the weights, including the
+/// padding of its rows, whose results are never read.
 template <typename T>
 __device__ void update_weights(const Slice<T>& s, int parts, T learning_rate, T l2) {
   using Vector = shared_memory::Vector<T>;

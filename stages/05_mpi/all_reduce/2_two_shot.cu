@@ -13,9 +13,9 @@
 ///
 /// In the order of the ranks, again: the sums have the bits of those of 1_one_shot.cu.
 ///
-/// Sums of gradients are there to update parameters, of which every rank has the same. So the rank
-/// that adds up a shard updates its own parameters by it and writes these over those of all: no
-/// kernel that updates follows, and none reads the sums again.
+/// With an Update, the sums are gradients of parameters that are the same on all ranks. Then the
+/// rank that adds up a shard computes the new parameters and writes them to all ranks instead of
+/// the sums: no other kernel has to read the sums and update.
 ///
 /// Bytes: (N - 1) / N of the message each way while shards are read, and while sums are written.
 /// Run it: mpirun -n 2 ladder all-reduce --rung two-shot

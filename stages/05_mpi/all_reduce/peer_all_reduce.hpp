@@ -41,14 +41,15 @@ class PeerAllReduce {
   bool is_shared(const T* values, Index count) const;
 
   /// Enqueues the sum, in the way that takes less time.
-  /// @param update of parameters, which are the same on all ranks, instead of the numbers.
+  /// @param update if it has parameters, they are updated by the sums, which are not stored. They
+  ///        must be the same on all ranks.
   void add_up(const cuda::Stream& stream, T* values, Index count, const Update<T>& update = {});
 
   /// Enqueues the sum in one shot; a message of more than max_one_shot_bytes() as several sums.
   void one_shot(const cuda::Stream& stream, T* values, Index count, const Update<T>& update = {});
 
   /// Enqueues the sum in two shots.
-  /// @param values,update memory from allocate(), at multiples of 16 bytes.
+  /// @param values from allocate(), at a multiple of 16 bytes, as must be the update's parameters.
   void two_shot(const cuda::Stream& stream, T* values, Index count, const Update<T>& update = {});
 
   /// The longest message that takes less time in one shot.

@@ -11,6 +11,7 @@
 ///   another has given up before.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 
 #include <cuda_runtime.h>
@@ -47,9 +48,10 @@ struct Update {
   T learning_rate = 0;
   T l2 = 0;
 
-  /// The parameter after the update by a gradient.
+  /// The parameter after the update by a gradient: the same bits in every kernel, because no
+  /// compiler chooses where it rounds.
   __host__ __device__ T after(T parameter, T gradient) const {
-    return parameter - learning_rate * (gradient + l2 * parameter);
+    return std::fma(-learning_rate, std::fma(l2, parameter, gradient), parameter);
   }
 };
 
