@@ -54,8 +54,8 @@ endfunction()
 
 function(cuda_on_cpu_sources target)
   cuda_on_cpu_line_numbers(line_numbers)
-  # g++ would unroll the loops over a thread's tile completely and take three times as long to compile; the
-  # programs are no faster for it.
+  # g++ would unroll the loops over a thread's tile completely, which takes long to compile and makes little
+  # difference to the programs' times.
   set(loops $<$<CXX_COMPILER_ID:GNU>:--param=max-completely-peeled-insns=16>)
   set(alignment -fsanitize=alignment)
   if(CUDA_ON_CPU_SANITIZER STREQUAL "address") # then its runtime reports, and not ours
