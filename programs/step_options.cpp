@@ -2,6 +2,8 @@
 
 #include <string>
 
+#include "tensor/error.hpp"
+
 namespace stagewise {
 std::vector<StageOption> step_options() {
   return {{.name = "stream-batches",
@@ -21,6 +23,11 @@ std::vector<StageOption> step_options() {
            .choices = {"on", "off"},
            .default_choice = "on",
            .changes_program = true},
+          {.name = "math",
+           .description = "how convolutions multiply floats: as they are, or rounded to TF32, on "
+                          "tensor cores",
+           .choices = {"own", "tf32"},
+           .default_choice = "own"},
           {.name = "persistent",
            .description = "one kernel for many steps of a small mlp, which keeps its weights",
            .choices = {"off", "auto", "on"},
@@ -65,6 +72,7 @@ minibatch::Choice choice_of(const std::string& value) {
 std::string why_idle_in_step(const std::string& option, const StageOptions& values,
                              const ModelOptions& model, const WorkerOptions& workers,
                              const Sgd& sgd) {
+  if (option == "math" && model.name != "cnn") return "is for the convolutions of --model cnn";
   if (option == "persistent") return why_not_persistent(values, model, workers, sgd);
   if (option != "gather") return "";
   if (values.at("stream-batches") == "on") {
@@ -82,6 +90,12 @@ minibatch::FuseOptions read_fuse_options(const StageOptions& values) {
           .gathers = gather == values.end() || gather->second != "kernel",
           .persistent = persistent == values.end() ? minibatch::Choice::never
                                                    : choice_of(persistent->second)};
+}
+
+minibatch::Math read_math(const StageOptions& values, bool is_double) {
+  const bool is_tf32 = values.at("math") == "tf32";
+  if (is_tf32 && is_double) throw UsageError("--math tf32 rounds floats: it is for --precision float");
+  return is_tf32 ? minibatch::Math::tf32 : minibatch::Math::own;
 }
 
 RecordedStepOptions read_step_options(const StageOptions& values, bool timings) {

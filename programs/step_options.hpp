@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "04_minibatch/convolution.hpp"
 #include "04_minibatch/fuse.hpp"
 #include "04_minibatch/recorded_step.hpp"
 #include "app/stage.hpp"
@@ -21,6 +22,10 @@ std::string why_idle_in_step(const std::string& option, const StageOptions& valu
 
 /// What is fused, as `info --program` shows it.
 minibatch::FuseOptions read_fuse_options(const StageOptions& values);
+
+/// How convolutions are multiplied.
+/// @throws UsageError for doubles, if they are not multiplied as they are.
+minibatch::Math read_math(const StageOptions& values, bool is_double);
 
 /// The options that were chosen.
 /// @param timings whether every operation is timed.

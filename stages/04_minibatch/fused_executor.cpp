@@ -257,7 +257,7 @@ void FusedExecutor<T>::run(const ConvolutionReluPool& op) {
                                        .bias = this->at(op.bias),
                                        .activated = this->at(op.activated),
                                        .output = this->at(op.output)},
-                                      this->workspace());
+                                      this->workspace(), math_);
 }
 
 template <typename T>
@@ -270,8 +270,19 @@ void FusedExecutor<T>::run(const PoolReluBackward& op) {
 
 template <typename T>
 void FusedExecutor<T>::run(const ConvolutionBackward& op) {
-  if (this->shard(op.doutput).rows > 0) return SharedMemoryExecutor<T>::run(op);
-  set_to_zero(op.dfilter);
+  if (this->shard(op.doutput).rows == 0) return set_to_zero(op.dfilter);
+  const ConvolutionProblem problem = this->problem(op.input, op.filter);
+  if (!minibatch::fits_windows(problem)) return SharedMemoryExecutor<T>::run(op);
+  minibatch::filter_gradient<T>(this->stream(), problem, this->at(op.input), this->at(op.doutput),
+                                this->at(op.dfilter), this->workspace(), math_);
+  if (!op.dinput) return;
+  minibatch::input_gradient<T>(this->stream(), problem, this->at(op.filter), this->at(op.doutput),
+                               this->at(op.dinput), math_);
+}
+
+template <typename T>
+bool FusedExecutor<T>::needs_columns(const ConvolutionProblem& problem) const {
+  return !minibatch::fits_windows(problem);
 }
 
 // ---------------------------------------------------------------------------------------- workers

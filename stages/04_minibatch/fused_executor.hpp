@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "03_shared_memory/shared_memory_executor.hpp"
+#include "04_minibatch/convolution.hpp"
 #include "04_minibatch/output_layer.hpp"
 #include "04_minibatch/persistent/persistent_trainer.hpp"
 #include "04_minibatch/update.hpp"
@@ -32,6 +33,9 @@ class FusedExecutor : public SharedMemoryExecutor<T> {
   void run(const PersistentStep& op);
   void run(const AverageWeights& op);
 
+  /// How convolutions are multiplied from now on.
+  void set_math(minibatch::Math math) { math_ = math; }
+
   /// Where the device counts the steps before those of a recording; see TotalsProblem.
   void count_steps_from(const std::int64_t* steps_before) { steps_before_ = steps_before; }
 
@@ -43,6 +47,8 @@ class FusedExecutor : public SharedMemoryExecutor<T> {
   FusedExecutor();
 
   void prepare(const Program& program) override;
+
+  bool needs_columns(const ConvolutionProblem& problem) const override;
 
  private:
   /// The lists in which update.hpp's kernels find the parameters, or gradients, of all workers.
@@ -88,6 +94,7 @@ class FusedExecutor : public SharedMemoryExecutor<T> {
     return static_cast<bool>(op.order) && this->batch().step > 1;
   }
 
+  minibatch::Math math_ = minibatch::Math::own;
   Tensor<T> one_;  ///< 1, 0, 0, 0
   std::map<ValueId, Index> partial_counts_;
   std::map<ValueId, Table> tables_;  ///< by the first parameter of a line

@@ -94,6 +94,7 @@ const std::vector<Effect> effects_in_training = {
     {"stream-batches", tiny, tiny + "--stream-batches"},
     {"gather", tiny, tiny + "--gather kernel"},
     {"fuse", tiny, tiny + "--fuse off"},
+    {"math", tiny_cnn, tiny_cnn + "--math tf32"},
     {"persistent", tiny, tiny + "--persistent on"},
     {"capture", tiny, tiny + "--capture off"},
     // Of several processes.
@@ -108,15 +109,15 @@ const std::vector<Effect> effects_in_training = {
 /// What there is besides in the other commands.
 const std::map<std::string, std::set<std::string>> shown_elsewhere = {
     {"evaluate",  // see CommandLine's and the stages' tests of evaluate
-     {"dataset", "format",    "data-dir",  "label",      "test-limit", "features",    "classes",
-      "samples", "spacing",   "deviation", "model",      "precision",  "load",        "batch-size",
-      "latency", "report",    "gemm",      "block-size", "reduce",     "convolution", "fold-bias",
-      "fuse",    "data-from", "confusion", "csv",        "mistakes"}},
+     {"dataset", "format",  "data-dir",  "label",      "test-limit", "features",    "classes",
+      "samples", "spacing", "deviation", "model",      "precision",  "load",        "batch-size",
+      "latency", "report",  "gemm",      "block-size", "reduce",     "convolution", "fold-bias",
+      "fuse",    "math",    "data-from", "confusion",  "csv",        "mistakes"}},
     {"predict",  // see test_predict.cpp
-     {"dataset", "format",    "data-dir",   "label",      "test-limit", "features",    "classes",
-      "samples", "spacing",   "deviation",  "model",      "precision",  "load",        "batch-size",
-      "image",   "report",    "gemm",       "block-size", "reduce",     "convolution", "fold-bias",
-      "fuse",    "data-from", "background", "csv",        "sample"}},
+     {"dataset", "format",  "data-dir",  "label",      "test-limit", "features",    "classes",
+      "samples", "spacing", "deviation", "model",      "precision",  "load",        "batch-size",
+      "image",   "report",  "gemm",      "block-size", "reduce",     "convolution", "fold-bias",
+      "fuse",    "math",    "data-from", "background", "csv",        "sample"}},
     {"info",  // see test_info.cpp
      {"program", "model", "precision", "hidden", "activation", "loss", "biases", "batch-size",
       "optimizer", "workers", "average", "fold-bias", "gather", "fuse", "persistent", "strategy",
@@ -284,6 +285,7 @@ const std::vector<Refusal> refusals = {
      "--gather is for a data set on the device, and --stream-batches leaves it on the host"},
     {"stage04_minibatch train --model cnn --gather kernel",
      "--gather needs a fused layer that reads the input, and the cnn begins with a convolution"},
+    {"stage04_minibatch train --math tf32", "--math is for the convolutions of --model cnn"},
     {"stage04_minibatch train --hidden 9,9 --persistent on",
      "--persistent is for --model mlp with one hidden layer"},
     {"stage04_minibatch train --workers 2 --persistent on",

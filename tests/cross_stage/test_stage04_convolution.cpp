@@ -232,7 +232,7 @@ class FusedConvolution : public testing::Test {
         << layer.name() << ", a second time";
   }
 
-  /// The gradients of the convolution itself, which are stage 03's.
+  /// The gradients of the convolution itself.
   void check_gradients(const Layer& layer, bool with_input) {
     const ConvolutionProblem& p = layer.convolution;
     Trial<T> trial(p.batch);
@@ -317,6 +317,84 @@ TYPED_TEST(FusedConvolution, DoesNotSwallowANaN) {
   const std::vector<T> results = output.read();
   for (std::size_t i = 0; i < results.size(); ++i) {
     EXPECT_EQ(std::isnan(results[i]), i / 3 == 4) << "element " << i;
+  }
+}
+
+template <typename T>
+std::vector<T> magnitudes(std::vector<T> values) {
+  for (T& value : values) value = std::abs(value);
+  return values;
+}
+
+/// A layer's products, all three.
+struct Products {
+  std::vector<float> forward;
+  std::vector<float> dinput;
+  std::vector<float> dfilter;
+};
+
+Products serial_products(const Layer& layer, const std::vector<float>& input,
+                         const std::vector<float>& filter, const std::vector<float>& doutput) {
+  const auto zeros = [](Index n) { return std::vector<float>(static_cast<std::size_t>(n)); };
+  Products results = {zeros(layer.activated()), zeros(layer.inputs()), zeros(layer.weights())};
+  serial::convolution(layer.convolution, input.data(), filter.data(), results.forward.data());
+  serial::convolution_backward(layer.convolution, input.data(), filter.data(), doutput.data(),
+                               results.dinput.data(), results.dfilter.data());
+  return results;
+}
+
+/// Each product of rounded factors is off by at most 2^-10 of itself: two times 2^-11.
+void expect_rounded_factors(const std::string& what, const std::vector<float>& actual,
+                            const std::vector<float>& expected, const std::vector<float>& sizes,
+                            bool is_rounded) {
+  double largest = 0;
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    const double error = std::abs(double{actual[i]} - expected[i]);
+    ASSERT_LE(error, 1.1 * std::ldexp(1, -10) * sizes[i] + 1e-6) << what << ", element " << i;
+    largest = std::max(largest, error / (double{sizes[i]} + 1e-30));
+  }
+  EXPECT_EQ(largest > 2e-6, is_rounded) << what << ": " << largest;
+}
+
+/// TF32 rounds the factors that are copied in vectors, and changes nothing else.
+TEST(ConvolutionInTf32, RoundsFactors) {
+  if (const std::string reason = reason_to_skip(); !reason.empty()) GTEST_SKIP() << reason;
+  shared_memory::Workspace workspace;
+  for (const Layer& layer : layers) {
+    const ConvolutionProblem& p = layer.convolution;
+    const std::vector<float> input = inputs_of<float>(layer);
+    const std::vector<float> filter = filter_of<float>(layer);
+    const std::vector<float> doutput = random_values<float>(layer.activated(), 5, -2, 1);
+    const Products expected = serial_products(layer, input, filter, doutput);
+    const Products sizes =
+        serial_products(layer, magnitudes(input), magnitudes(filter), magnitudes(doutput));
+
+    CudaArray device_input(input);
+    CudaArray device_filter(filter);
+    CudaArray device_doutput(doutput);
+    CudaArray activated(poison<float>(layer.activated()));
+    CudaArray output(poison<float>(layer.outputs()));
+    CudaArray dinput(poison<float>(layer.inputs()));
+    CudaArray dfilter(poison<float>(layer.weights()));
+    ConvolutionReluPoolProblem<float> problem = layer.problem<float>();
+    problem.input = device_input.get();
+    problem.filter = device_filter.get();
+    problem.activated = activated.get();
+    problem.output = output.get();
+    minibatch::convolution_relu_pool(nullptr, problem, workspace, minibatch::Math::tf32);
+    minibatch::filter_gradient<float>(nullptr, p, device_input.get(), device_doutput.get(),
+                                      dfilter.get(), workspace, minibatch::Math::tf32);
+    minibatch::input_gradient<float>(nullptr, p, device_filter.get(), device_doutput.get(),
+                                     dinput.get(), minibatch::Math::tf32);
+    std::vector<float> positive = expected.forward;
+    for (float& value : positive) value = std::max(value, 0.0F);
+    const bool have_vectors = p.in % 4 == 0 && p.out % 4 == 0;  // else factors stay as they are
+    expect_rounded_factors(layer.name() + ", forward", activated.read(), positive, sizes.forward,
+                           have_vectors);
+    expect_rounded_factors(layer.name() + ", dinput", dinput.read(), expected.dinput, sizes.dinput,
+                           p.out % 4 == 0);
+    expect_rounded_factors(layer.name() + ", dfilter", dfilter.read(), expected.dfilter,
+                           sizes.dfilter, have_vectors);
   }
 }
 

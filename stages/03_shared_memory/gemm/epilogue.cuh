@@ -17,6 +17,14 @@
 /// for each column (null: zeros), and `T finish(int row, T sum, T source)` what to store. They can
 /// be loaded 16 bytes at a time if `vectors`.
 ///
+/// One for multiplied_tile.cuh may instead take neighbours of four rows of a lane at once, from a
+/// row on, and store them itself:
+///
+///     static constexpr bool four_rows = true;
+///     void operator()(int row, int column, int n, const T (&sums)[4][neighbours]) const;
+///
+/// Which rows these are depends on the multiplier: see its row().
+///
 /// It is the place to do more with a sum while it is still in a register.
 #pragma once
 
@@ -60,6 +68,12 @@ __device__ __forceinline__ void store_neighbours(T* row, int column, int n, bool
     }
   }
 }
+
+/// Whether an epilogue takes neighbours of four rows at once.
+template <typename Epilogue>
+constexpr bool takes_four_rows = requires {
+  Epilogue::four_rows;
+};
 
 /// For an epilogue that needs only the sums.
 struct NoSource {};

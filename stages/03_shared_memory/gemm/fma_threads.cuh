@@ -104,6 +104,8 @@ class FmaThreads {
   /// The registers of a vector must be neighbours. For that, many sums leave too few others.
   static constexpr bool in_vectors = TN % 4 == 0 && !TileB::keeps_rows && sums <= 64;
   static constexpr int neighbours = in_vectors ? 4 : 2;
+  static constexpr int rows = TM;
+  static constexpr int groups = TN / neighbours;
   static_assert(TM * lanes_down == Tiling::WM && TN * lanes_across == Tiling::WN && TN % 2 == 0);
   static_assert(rounds % 8 == 0, "vectors of four steps, in two sets of registers");
 
@@ -129,6 +131,11 @@ class FmaThreads {
   /// Sum number `i`.
   __device__ float& sum(int i) {
     return sums_[i / TN][i % TN];
+  }
+
+  /// The number of the first sum of a row's group.
+  static __device__ constexpr int number(int row, int group) {
+    return row * TN + group * neighbours;
   }
 
   /// Its row in the block's tile.

@@ -18,10 +18,17 @@ class MmaSums {
   static constexpr int products = down * across;
   static constexpr int sums = 4 * products;
   static constexpr int neighbours = 2;
+  static constexpr int rows = 2 * down;
+  static constexpr int groups = across;
   static_assert(Tiling::WM % 16 == 0 && Tiling::WN % 8 == 0);
 
   /// Sum number `i`.
   __device__ T& sum(int i) { return sums_[i / 4][i % 4]; }
+
+  /// The number of the first sum of a row's group.
+  static __device__ constexpr int number(int row, int group) {
+    return (row / 2 * across + group) * 4 + row % 2 * 2;
+  }
 
   /// Its row in the block's tile.
   static __device__ int row(int i) {

@@ -15,6 +15,9 @@
 ///     T& sum(int i);
 ///     static int row(int i);  // where a sum is in the block's tile
 ///     static int column(int i);
+///     static int number(int row, int group);  // of the first of neighbours in one of its rows
+///     static constexpr int rows;  // of a lane
+///     static constexpr int groups;  // of neighbours in each
 ///
 /// Fragments are loaded one round ahead, into one of two sets of registers. Round number `rounds`
 /// is the first of the next k tile.
@@ -70,10 +73,11 @@ class MultipliedTile {
 
   /// Where the blocks that share a tile leave their sums.
   struct Parts {
-    T* partials;         ///< room for the `count` parts of each tile, as large as the tile
-    unsigned* counters;  ///< for each tile, 0 before and after: blocks that have left their sums
-    int tile;            ///< its number
-    int part;            ///< this block's
+    T* partials;  ///< room for the `count` parts of each tile, as large as the tile
+    /// 0 before and after: of each tile, and of each group of its parts, how many have been left.
+    unsigned* counters;
+    int tile;  ///< its number
+    int part;  ///< this block's
     int count;
   };
 
@@ -87,20 +91,11 @@ class MultipliedTile {
   template <typename Epilogue>
   __device__ void finish(const Epilogue& epilogue, int m, int n, const Parts& parts) {
     if constexpr (Tiling::slices > 1) leave_sums();
-    if (parts.count == 1) return deliver<direct<Epilogue>>(OwnSums{this}, epilogue, m, n);
-    const PartSums left = {
-        parts.partials + static_cast<Index>(parts.tile) * parts.count * Tiling::BM * Tiling::BN,
-        parts.count};
-    for_own_groups<direct<Epilogue>>([&]<int groups>(int first, int last) {
-      T sums[groups * together];
-      OwnSums{this}.template get<groups>(sums, first, last);
-#pragma unroll
-      for (int j = 0; j < groups * together; ++j) {
-        left.at(parts.part, number(first, last, j)) = sums[j];
-      }
-    });
-    if (!is_last_block(parts.counters + parts.tile, static_cast<unsigned>(parts.count))) return;
-    deliver<in_memory<Epilogue>>(left, epilogue, m, n);
+    if constexpr (takes_four_rows<Epilogue>) {
+      finish_rows(epilogue, n, parts);
+    } else {
+      finish_groups(epilogue, m, n, parts);
+    }
   }
   //! [finish]
 
@@ -204,16 +199,32 @@ class MultipliedTile {
         }
       }
     }
+
+    /// Some sums from number `first` on.
+    template <int count>
+    __device__ __forceinline__ void get_neighbours(T (&sums)[count], int first) const {
+#pragma unroll
+      for (int j = 0; j < count; ++j) {
+        if constexpr (Tiling::slices == 1) {
+          sums[j] = tile->multiplier_.sum(first + j);
+        } else {
+          sums[j] = tile->of_slice(0, first + j);
+#pragma unroll
+          for (int s = 1; s < Tiling::slices; ++s) sums[j] += tile->of_slice(s, first + j);
+        }
+      }
+    }
   };
 
   /// Those of all blocks that share the tile.
   struct PartSums {
     T* partials;
     int count;
+    int apart = 1;  ///< from a part to the next
 
     __device__ T& at(int part, int i) const {
       constexpr int of_part = Multiplier::sums * Tiling::threads_of_slice;
-      return partials[part * of_part + i * Tiling::threads_of_slice + Tiling::place()];
+      return partials[part * apart * of_part + i * Tiling::threads_of_slice + Tiling::place()];
     }
 
     template <int groups>
@@ -226,7 +237,56 @@ class MultipliedTile {
         for (int j = 0; j < groups * together; ++j) sums[j] += at(part, number(first, last, j));
       }
     }
+
+    /// Some sums from number `first` on.
+    template <int count_>
+    __device__ __forceinline__ void get_neighbours(T (&sums)[count_], int first) const {
+#pragma unroll
+      for (int j = 0; j < count_; ++j) sums[j] = 0;
+#pragma unroll 4
+      for (int part = 0; part < count; ++part) {
+#pragma unroll
+        for (int j = 0; j < count_; ++j) sums[j] += at(part, first + j);
+      }
+    }
   };
+
+  /// Where the parts of this block's tile are.
+  static __device__ PartSums parts_of(const Parts& parts) {
+    return {parts.partials + static_cast<Index>(parts.tile) * parts.count * Tiling::BM * Tiling::BN,
+            parts.count};
+  }
+
+  //! [is_last]
+  /// Whether this block is the last to leave its part, so that it finishes the tile. Of many parts,
+  /// it would add up one after another while the other blocks have nothing to do: there, the last
+  /// block of each group leaves the group's sum in place of its first part.
+  static __device__ __forceinline__ bool is_last(const Parts& parts, PartSums& left) {
+    constexpr int in_group = 16;
+    unsigned* const counter = parts.counters + parts.tile;
+    if (parts.count <= 2 * in_group) {
+      return is_last_block(counter, static_cast<unsigned>(parts.count));
+    }
+    const int groups = (parts.count + in_group - 1) / in_group;
+    const int first = parts.part / in_group * in_group;
+    const int size = parts.count - first < in_group ? parts.count - first : in_group;
+    unsigned* const of_group = parts.counters + gridDim.x + parts.tile * groups + first / in_group;
+    if (!is_last_block(of_group, static_cast<unsigned>(size))) return false;
+
+    constexpr int at_once = Multiplier::sums % (8 * Tiling::slices) == 0 ? 8 : 2;
+    const PartSums group = {&left.at(first, 0) - Tiling::place(), size};
+#pragma unroll 1
+    for (int i = Tiling::slice() * at_once; i < Multiplier::sums; i += Tiling::slices * at_once) {
+      T sums[at_once];
+      group.get_neighbours(sums, i);
+#pragma unroll
+      for (int j = 0; j < at_once; ++j) group.at(0, i + j) = sums[j];
+    }
+    left.count = groups;
+    left.apart = in_group;
+    return is_last_block(counter, static_cast<unsigned>(groups));
+  }
+  //! [is_last]
 
   //! [deliver]
   /// Finishes and stores some groups at a time. If the epilogue reads, all that these need is
@@ -266,6 +326,76 @@ class MultipliedTile {
     });
   }
   //! [deliver]
+
+  //! [finish_groups]
+  /// See finish().
+  template <typename Epilogue>
+  __device__ __forceinline__ void finish_groups(const Epilogue& epilogue, int m, int n,
+                                                const Parts& parts) {
+    if (parts.count == 1) return deliver<direct<Epilogue>>(OwnSums{this}, epilogue, m, n);
+    PartSums left = parts_of(parts);
+    for_own_groups<direct<Epilogue>>([&]<int groups>(int first, int last) {
+      T sums[groups * together];
+      OwnSums{this}.template get<groups>(sums, first, last);
+#pragma unroll
+      for (int j = 0; j < groups * together; ++j) {
+        left.at(parts.part, number(first, last, j)) = sums[j];
+      }
+    });
+    if (!is_last(parts, left)) return;
+    deliver<in_memory<Epilogue>>(left, epilogue, m, n);
+  }
+  //! [finish_groups]
+
+  //! [finish_rows]
+  /// Finishes the tile for an epilogue that takes neighbours of four rows of a lane at once: see
+  /// takes_four_rows.
+  template <typename Epilogue>
+  __device__ __forceinline__ void finish_rows(const Epilogue& epilogue, int n, const Parts& parts) {
+    const auto deliver_from = [&](const auto& from) {
+      for_own_rows([&](int rows, int group) {
+        T sums[4][Multiplier::neighbours];
+        const int first = Multiplier::number(4 * rows, group);
+#pragma unroll
+        for (int r = 0; r < 4; ++r) {
+          from.get_neighbours(sums[r], Multiplier::number(4 * rows + r, group));
+        }
+        epilogue(row_of(first), column_of(first), n, sums);
+      });
+    };
+    if (parts.count == 1) return deliver_from(OwnSums{this});
+    PartSums left = parts_of(parts);
+    for_own_rows([&](int rows, int group) {
+#pragma unroll
+      for (int r = 0; r < 4; ++r) {
+        const int first = Multiplier::number(4 * rows + r, group);
+        T sums[Multiplier::neighbours];
+        OwnSums{this}.get_neighbours(sums, first);
+#pragma unroll
+        for (int v = 0; v < Multiplier::neighbours; ++v) left.at(parts.part, first + v) = sums[v];
+      }
+    });
+    if (!is_last(parts, left)) return;
+    deliver_from(left);
+  }
+
+  /// Calls work(rows, group) for the fours of rows and groups of neighbours that this slice
+  /// finishes.
+  template <typename Work>
+  static __device__ __forceinline__ void for_own_rows(const Work& work) {
+    static_assert(Multiplier::rows % 4 == 0);
+    constexpr int count = Multiplier::rows / 4 * Multiplier::groups;
+    if constexpr (Tiling::slices == 1) {
+#pragma unroll
+      for (int i = 0; i < count; ++i) work(i / Multiplier::groups, i % Multiplier::groups);
+    } else {
+#pragma unroll 1
+      for (int i = Tiling::slice(); i < count; i += Tiling::slices) {
+        work(i / Multiplier::groups, i % Multiplier::groups);
+      }
+    }
+  }
+  //! [finish_rows]
 
   /// Loads what groups of sums need besides.
   template <int groups, typename Source, typename Epilogue>

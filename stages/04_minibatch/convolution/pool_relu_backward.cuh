@@ -15,7 +15,7 @@
 #include <algorithm>
 
 #include "03_shared_memory/reduce/8_one_pass.cuh"
-#include "04_minibatch/convolution/pooled_windows.cuh"
+#include "04_minibatch/convolution/windows.cuh"
 
 namespace stagewise::minibatch {
 
@@ -41,7 +41,7 @@ struct PoolReluBackward {
   /// The gradients of a window's pixels in one column, written; and their sum.
   __device__ T window(int number, Index column) const {
     const T share = doutput[number * cols + column] * (T{1} / pooled_pixels);
-    const Index first = order.pixel(number * pooled_pixels) * cols + column;
+    const Index first = order.pixel(number, 0) * cols + column;
     T values[pooled_pixels];  // loaded together, before anything is stored
 #pragma unroll
     for (int i = 0; i < pooled_pixels; ++i) values[i] = activated[first + offset(i)];

@@ -3,30 +3,29 @@
 ///
 /// Stage 03 wrote the convolution, read and wrote it again to add the bias and again for the relu,
 /// and read it once more to pool it. Here the four pixels of a window are in the registers of one
-/// thread, or of two, when their sums are complete (pooled_windows.cuh). What is left to write is
-/// their mean: a quarter of the values, once. Training needs the values behind the relu as well,
-/// for the way back; they are written, and not read.
-///
-/// The main loop's kernel calls finish_tile() with the epilogue, and overload resolution finds the
-/// one below, as it is the more specialized.
+/// thread when their sums are complete (windows.cuh). What is left to write is their mean: a
+/// quarter of the values, once. Training needs the values behind the relu as well, for the way
+/// back; they are written, and not read.
 ///
 /// Run it: `stage04_minibatch evaluate --model cnn ...`, or `train`.
 /// Bytes, for pixels x out values: a quarter of them written, and all where `activated` is asked
 /// for; stage 03 moves 6.25 times as many as there are.
 #pragma once
 
-#include "03_shared_memory/gemm/main_loop.cuh"
-#include "03_shared_memory/reduce/6_shuffles.cuh"
-#include "04_minibatch/convolution/pooled_windows.cuh"
+#include "03_shared_memory/gemm/epilogue.cuh"
+#include "04_minibatch/convolution/windows.cuh"
 
 namespace stagewise::minibatch {
 
-using shared_memory::Vector;
-
-/// The epilogue's operands.
-template <typename T>
+//! [relu_pool]
+/// An epilogue that takes neighbours of four rows: see gemm/epilogue.cuh.
+/// @tparam apart see windows.cuh.
+template <typename T, int apart>
 struct ReluPool {
+  static constexpr bool four_rows = true;
+
   PoolingOrder order;
+  int windows;
   const T* bias;  ///< null: none
   T* activated;   ///< null: not stored
   T* out;
@@ -34,77 +33,44 @@ struct ReluPool {
 
   explicit ReluPool(const ConvolutionReluPoolProblem<T>& p)
       : order(p.convolution.output_width()),
+        windows(static_cast<int>(p.convolution.output_pixels() / pooled_pixels)),
         bias(p.bias),
         activated(p.activated),
         out(p.output),
         vectors(shared_memory::is_aligned(p.output, p.convolution.out) &&
-                shared_memory::is_aligned(p.activated, p.convolution.out)) {}
+                shared_memory::is_aligned(p.activated, p.convolution.out) &&
+                shared_memory::is_aligned(p.bias, p.convolution.out)) {}
 
-  /// The bias of a column, if there is one.
-  __device__ T bias_of(int column, int n) const {
-    return bias != nullptr && column < n ? bias[column] : T{0};
-  }
-
-  /// Stores neighbours of a row of a matrix with n columns, as far as there are so many.
-  __device__ void store(T* matrix, int row, int column, int n, const Vector<T>& values) const {
-    T* const to = matrix + static_cast<Index>(row) * n + column;
-    if (vectors) {
-      if (column < n) *reinterpret_cast<Vector<T>*>(to) = values;
-      return;
+  /// @param row the first of the window's rows, `column` the first of its channels; there are n.
+  template <int neighbours>
+  __device__ __forceinline__ void operator()(
+      int row, int column, int n,
+      const T (&sums)[pooled_pixels][neighbours]) const {  // NOLINT(modernize-avoid-c-arrays)
+    const int window = PooledRow<apart>(row).window;
+    if (window >= windows || column >= n) return;
+    T biases[neighbours] = {};
+    if (bias != nullptr) {
+      shared_memory::load_neighbours<neighbours>(bias, column, n, vectors, biases);
     }
+    T means[neighbours] = {};
 #pragma unroll
-    for (int v = 0; v < Vector<T>::length; ++v) {
-      if (column + v < n) to[v] = values.values[v];
+    for (int i = 0; i < pooled_pixels; ++i) {
+      T values[neighbours];
+#pragma unroll
+      for (int v = 0; v < neighbours; ++v) {
+        const T x = sums[i][v] + biases[v];
+        values[v] = x < 0 ? T{0} : x;  // a NaN is not < 0 and stays
+        means[v] += values[v] * (T{1} / pooled_pixels);
+      }
+      if (activated != nullptr) {
+        T* const to = activated + static_cast<Index>(order.pixel(window, i)) * n;
+        shared_memory::store_neighbours<neighbours>(to, column, n, vectors, values);
+      }
     }
+    shared_memory::store_neighbours<neighbours>(out + static_cast<Index>(window) * n, column, n,
+                                                vectors, means);
   }
 };
-
-//! [finish_tile]
-/// A thread has its rows in groups of 16 bytes: a whole window in float. In double it has half of
-/// one, and the lane below or above the other; both add up the same two sums.
-template <typename T, typename Tiling>
-__device__ void finish_tile(const ReluPool<T>& epilogue, shared_memory::TilePlace tile, int m,
-                            int n, const shared_memory::Sums<T, Tiling>& sums) {
-  constexpr int group = Tiling::group;
-  constexpr int lanes_in_window = pooled_pixels / group;
-  static_assert(lanes_in_window <= 2 && Tiling::lanes_down % lanes_in_window == 0,
-                "a window must be one thread's, or that of two neighbours");
-#pragma unroll
-  for (int j = 0; j < Tiling::TN; j += group) {
-    const int column = tile.left + Tiling::column(j);
-    T biases[group];
-#pragma unroll
-    for (int v = 0; v < group; ++v) biases[v] = epilogue.bias_of(column + v, n);
-#pragma unroll
-    for (int i = 0; i < Tiling::TM; i += group) {
-      const int row = tile.top + Tiling::row(i);
-      Vector<T> means = {};
-#pragma unroll
-      for (int r = 0; r < group; ++r) {
-        Vector<T> values;
-#pragma unroll
-        for (int v = 0; v < group; ++v) {
-          const T x = sums.values[i + r][j + v] + biases[v];
-          values.values[v] = x < 0 ? T{0} : x;  // a NaN is not < 0 and stays
-          means.values[v] += values.values[v] * (T{1} / pooled_pixels);
-        }
-        if (epilogue.activated != nullptr && row < m) {
-          epilogue.store(epilogue.activated, epilogue.order.pixel(row + r), column, n, values);
-        }
-      }
-      if constexpr (lanes_in_window == 2) {  // all lanes are here, those beyond the edges, too
-#pragma unroll
-        for (int v = 0; v < group; ++v) {
-          means.values[v] +=
-              __shfl_xor_sync(shared_memory::all_lanes, means.values[v], Tiling::lanes_across);
-        }
-      }
-      if (row < m && row % pooled_pixels == 0) {
-        epilogue.store(epilogue.out, row / pooled_pixels, column, n, means);
-      }
-    }
-  }
-}
-//! [finish_tile]
+//! [relu_pool]
 
 }  // namespace stagewise::minibatch

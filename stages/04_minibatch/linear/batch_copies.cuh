@@ -15,10 +15,11 @@ namespace stagewise::minibatch {
 
 /// Which elements of a k tile a thread copies, vector by vector, or one by one. Neighbouring
 /// threads copy neighbours in memory.
-template <typename T, typename Matrix, int extent, int BK, int threads>
+/// @tparam is_turned see SwizzledTile.
+template <typename T, typename Matrix, int extent, int BK, int threads, bool is_turned = false>
 class CopyPlaces {
  public:
-  using Tile = shared_memory::SwizzledTile<T, extent, BK, Matrix::along>;
+  using Tile = shared_memory::SwizzledTile<T, extent, BK, Matrix::along, is_turned>;
   static constexpr int length = Tile::is_turned ? 1 : Matrix::length;
   static constexpr int count = (extent * BK / length + threads - 1) / threads;
 
@@ -28,6 +29,9 @@ class CopyPlaces {
     constexpr int all = extent * BK / length;
     return (i + 1) * threads <= all || static_cast<int>(threadIdx.x) + i * threads < all;
   }
+
+  /// Whether all of its copies are of the same neighbours, in different lines.
+  static constexpr bool stays = threads % ((Matrix::along ? BK : extent) / length) == 0;
 
   /// Its place and its step in the k tile.
   static __device__ int place(int i) { return Matrix::along ? line(i) : neighbour(i); }

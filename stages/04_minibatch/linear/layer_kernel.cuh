@@ -20,10 +20,11 @@ struct NothingElse {
 };
 
 //! [layer_kernel]
+/// @tparam Tiles has the unit that multiplies: see LayerTiles.
 /// @param a_is_there whether A does not depend on the kernel before.
 /// @param besides see NothingElse.
-template <typename T, typename Tiling, typename MatrixA, typename MatrixB, typename Epilogue,
-          typename Besides>
+template <typename T, typename Tiles, typename Tiling, typename MatrixA, typename MatrixB,
+          typename Epilogue, typename Besides>
 __global__ void __launch_bounds__(Tiling::threads, Tiling::blocks)
     layer_kernel(int m, int n, int k, MatrixA a, MatrixB b, bool a_is_there, Epilogue epilogue,
                  Besides besides, shared_memory::SharedTiles<T> shared) {
@@ -35,8 +36,8 @@ __global__ void __launch_bounds__(Tiling::threads, Tiling::blocks)
   const int begin = shared.k_tiles.begin(part) * Tiling::BK;
   const int end = shared.k_tiles.begin(part + 1) * Tiling::BK;
 
-  using Work = shared_memory::MultipliedTile<T, LayerTiles<T>::template Multiplier, Tiling, MatrixA,
-                                             MatrixB>;
+  using Work =
+      shared_memory::MultipliedTile<T, Tiles::template Multiplier, Tiling, MatrixA, MatrixB>;
   Work work(reinterpret_cast<T*>(memory), order.place(tile));
   if (!a_is_there) shared_memory::wait_and_let_next_start();
   work.multiply(
@@ -53,14 +54,14 @@ __global__ void __launch_bounds__(Tiling::threads, Tiling::blocks)
 //! [layer_kernel]
 
 /// Launches it with a tiling; parts as in multiply_planned_tiles().
-template <typename Tiling, typename T, typename MatrixA, typename MatrixB, typename Epilogue,
-          typename Besides>
+template <typename Tiling, typename T, typename Tiles, typename MatrixA, typename MatrixB,
+          typename Epilogue, typename Besides>
 void launch_layer(cudaStream_t stream, Index m, Index n, Index k, const MatrixA& a,
                   const MatrixB& b, bool a_is_there, const Epilogue& epilogue,
                   const Besides& besides, int parts, shared_memory::Workspace& workspace) {
-  constexpr int bytes = shared_memory::MultipliedTile<T, LayerTiles<T>::template Multiplier, Tiling,
+  constexpr int bytes = shared_memory::MultipliedTile<T, Tiles::template Multiplier, Tiling,
                                                       MatrixA, MatrixB>::bytes();
-  constexpr auto* kernel = layer_kernel<T, Tiling, MatrixA, MatrixB, Epilogue, Besides>;
+  constexpr auto* kernel = layer_kernel<T, Tiles, Tiling, MatrixA, MatrixB, Epilogue, Besides>;
   static const bool is_allowed = [] {
     shared_memory::allow_shared_memory(kernel);
     return true;
@@ -96,8 +97,8 @@ void multiply_layer(cudaStream_t stream, Index m, Index n, Index k, const Matrix
   const shared_memory::TilePlan plan =
       shared_memory::plan_tiles(std::span<const shared_memory::FittedTile<T>>(tiles), m, n, k);
   Table::with(plan.tile, [&]<typename Tiling>(Tiling /*tiling*/) {
-    launch_layer<Tiling, T>(stream, m, n, k, a, b, a_is_there, epilogue, besides, plan.parts,
-                            workspace);
+    launch_layer<Tiling, T, LayerTiles<T>>(stream, m, n, k, a, b, a_is_there, epilogue, besides,
+                                           plan.parts, workspace);
   });
 }
 //! [multiply_layer]

@@ -8,6 +8,7 @@
 /// which the whole GPU can have one tile each.
 #pragma once
 
+#include <algorithm>
 #include <array>
 
 #include "03_shared_memory/gemm/fma_threads.cuh"
@@ -35,6 +36,14 @@ struct TilingTable {
   static void with(std::size_t number, const Work& work) {
     std::size_t i = 0;
     ((i++ == number ? work(All()) : void()), ...);
+  }
+
+  /// Calls work(tiling) with the first entry that suits, or the last.
+  template <typename Suits, typename Work>
+  static void with_first(const Suits& suits, const Work& work) {
+    std::size_t number = 0;
+    static_cast<void>(((suits(All()) || number++ + 1 == sizeof...(All)) || ...));
+    with(std::min(number, sizeof...(All) - 1), work);
   }
 };
 

@@ -1,0 +1,98 @@
+/// @file
+/// Asynchronous copies of elements whose addresses are sums of two offsets.
+///
+/// To work out the offset of a place or of a step takes divisions, so it is done rarely: for the
+/// places of a tile before the first k tile, and for the steps of a k tile one k tile ahead. Where
+/// memory runs along k, a thread has one step of each k tile:
+///
+///     k tile   step 0    1    2  ...                 8 steps, 64 threads
+///     row 0    thread 0  1    2  ...  7
+///     row 1           8  9   10  ... 15
+///     ...
+///     row 8    thread 0 again, at step 0
+///
+/// so an element, or a vector of channels, takes an addition and its copy.
+#pragma once
+
+#include <concepts>
+
+#include "04_minibatch/linear/batch_copies.cuh"
+
+namespace stagewise::minibatch {
+
+/// How far something is from the first element of a factor, or from another: an element is where
+/// the offsets of its place and its step add up.
+struct Offset {
+  int elements;
+};
+
+/// Whether an element exists: always.
+__device__ inline bool is_inside(const Offset& /*row*/, const Offset& /*step*/) {
+  return true;
+}
+
+/// A factor that says, beside what factors have:
+///
+///     const T* data() const;
+///     auto row(int place) const;   // offsets, with what else is_inside() must know
+///     auto step(int number) const;
+///     bool is_inside(row, step);   // a function: whether the element exists; else it is 0
+template <typename Matrix>
+concept HasOffsets = requires(const Matrix& matrix) {
+  { matrix.row(0).elements } -> std::convertible_to<int>;
+  { matrix.step(0).elements } -> std::convertible_to<int>;
+};
+
+}  // namespace stagewise::minibatch
+
+namespace stagewise::shared_memory {
+
+//! [copies_by_offsets]
+/// See the general TileCopies for the functions.
+template <typename T, minibatch::HasOffsets Matrix, int extent, int BK, int threads>
+class TileCopies<T, Matrix, extent, BK, threads>
+    : public minibatch::CopyPlaces<T, Matrix, extent, BK, threads, Matrix::is_turned> {
+  using Places = minibatch::CopyPlaces<T, Matrix, extent, BK, threads, Matrix::is_turned>;
+  using Row = decltype(std::declval<const Matrix&>().row(0));
+  using Step = decltype(std::declval<const Matrix&>().step(0));
+  static constexpr int rows = !Matrix::along && Places::stays ? 1 : Places::count;
+  static constexpr int steps = Matrix::along && Places::stays ? 1 : Places::count;
+
+ public:
+  /// Looks up the places of the tile that begins at `first`, and the steps of the k tile.
+  __device__ void start(const Matrix& matrix, int first, int step) {
+    step_ = step;
+#pragma unroll
+    for (int i = 0; i < rows; ++i) rows_[i] = matrix.row(first + Places::place(i));
+    look_up(matrix);
+  }
+
+  /// Requests copy number `i` of the k tile, from the `left` steps that there are.
+  __device__ __forceinline__ void copy(T* buffer, const Matrix& matrix, int i, int left) {
+    if (!Places::is_mine(i)) return;
+    const Row& row = rows_[i % rows];
+    const Step& step = steps_[i % steps];
+    T* const to = buffer + Places::Tile::index(Places::place(i), Places::step(i));
+    copy_async<Places::length * sizeof(T)>(to, matrix.data() + (row.elements + step.elements),
+                                           Places::step(i) < left && is_inside(row, step));
+  }
+
+  /// Moves on to the next k tile.
+  __device__ void advance(const Matrix& matrix) {
+    step_ += BK;
+    look_up(matrix);
+  }
+
+ private:
+  __device__ void look_up(const Matrix& matrix) {
+#pragma unroll
+    for (int i = 0; i < steps; ++i) steps_[i] = matrix.step(step_ + Places::step(i));
+  }
+
+  int step_;
+  Row rows_[rows];
+  Step steps_[steps];
+};
+//! [copies_by_offsets]
+
+}  // namespace stagewise::shared_memory

@@ -1,0 +1,204 @@
+/// @file
+/// The factors of the product that gives the gradient of a convolution's input.
+///
+/// A value of the input at (y, x) met weight (i, j) of the filter, a **tap**, in the output's pixel
+/// (y - i, x - j). So its gradient is a product with taps x output channels as steps:
+///
+///     dinput [y, x, in]  =  sum over i, j, out of  doutput [y - i, x - j, out] filter [i, j, in,
+///     out]
+///
+/// as far as there is such a pixel. Stage 03 multiplies for each output pixel, writes a gradient
+/// for each value of its window, and adds up in a kernel of its own (col2im).
+///
+/// Near the edges of an image, most taps have no pixel: of the 25 taps of report 001's second
+/// layer, a value has 11 on average. So the rows of the product are in the order (y, x, image): the
+/// rows of a tile are the same pixel of many images, or few pixels, which have the same taps, and
+/// the tile multiplies those only.
+#pragma once
+
+#include "04_minibatch/convolution/offset_copies.cuh"
+#include "cuda/fast_divmod.cuh"
+
+namespace stagewise::minibatch {
+
+//! [tap_range]
+/// The taps that some pixels have: a rectangle of the filter.
+struct TapRange {
+  int top = 0;
+  int left = 0;
+  int rows = 0;
+  int columns = 0;
+
+  __device__ int count() const { return rows * columns; }
+};
+
+/// Rows of the product, and the pixels of the input that they are.
+class PixelOrder {
+ public:
+  explicit PixelOrder(const ConvolutionProblem& p)
+      : height_(static_cast<int>(p.height)),
+        width_(static_cast<int>(p.width)),
+        output_height_(static_cast<int>(p.output_height())),
+        output_width_(static_cast<int>(p.output_width())),
+        filter_height_(static_cast<int>(p.filter_height)),
+        filter_width_(static_cast<int>(p.filter_width)),
+        rows_(static_cast<int>(p.batch * p.height * p.width)),
+        by_batch_(static_cast<int>(p.batch)),
+        by_width_(width_) {}
+
+  struct Pixel {
+    int image;
+    int y;
+    int x;
+  };
+
+  /// The pixel of a row. Past the last row, that of the last.
+  __device__ Pixel pixel(int row) const {
+    const auto [place, image] = by_batch_.divide(row < rows_ ? row : rows_ - 1);
+    const auto [y, x] = by_width_.divide(place);
+    return {image, y, x};
+  }
+
+  /// The taps of the pixels from row `first` to row `last`.
+  __device__ TapRange taps(int first, int last) const {
+    const Pixel begin = pixel(first);
+    const Pixel end = pixel(last);
+    const bool is_one_line = begin.y == end.y;
+    const auto range = [](int from, int to, int outputs, int taps, int& least, int& count) {
+      least = from - outputs + 1 > 0 ? from - outputs + 1 : 0;
+      count = (to < taps ? to : taps - 1) - least + 1;
+    };
+    TapRange result;
+    range(begin.y, end.y, output_height_, filter_height_, result.top, result.rows);
+    range(is_one_line ? begin.x : 0, is_one_line ? end.x : width_ - 1, output_width_, filter_width_,
+          result.left, result.columns);
+    return result;
+  }
+
+  __device__ int rows() const { return rows_; }
+  __device__ int height() const { return height_; }
+  __device__ int width() const { return width_; }
+  __device__ int output_height() const { return output_height_; }
+  __device__ int output_width() const { return output_width_; }
+  __device__ int filter_width() const { return filter_width_; }
+
+ private:
+  int height_;
+  int width_;
+  int output_height_;
+  int output_width_;
+  int filter_height_;
+  int filter_width_;
+  int rows_;
+  cuda::FastDivmod by_batch_;
+  cuda::FastDivmod by_width_;
+};
+//! [tap_range]
+
+/// A step: a tap of a range, and an output channel.
+struct Tap {
+  int i;
+  int j;
+  int channel;
+};
+
+/// Which step is which.
+class TapSteps {
+ public:
+  explicit TapSteps(Index out) : by_out_(static_cast<int>(out)) {}
+
+  __device__ Tap tap(const TapRange& range, int step) const {
+    const auto [number, channel] = by_out_.divide(step);
+    const int row = number / range.columns;
+    return {range.top + row, range.left + number - row * range.columns, channel};
+  }
+
+ private:
+  cuda::FastDivmod by_out_;
+};
+
+//! [gradient_taps]
+/// op(A): a place is a pixel of the input, in the order of PixelOrder, a step a tap and a channel.
+/// See offset_copies.cuh for the functions.
+/// @tparam length_ how many channels can be copied at once.
+template <typename T, int length_>
+struct GradientTaps {
+  static constexpr bool along = true;  ///< channels are neighbours in memory, and so are steps
+  static constexpr bool is_turned = false;
+  static constexpr int length = length_;
+
+  const T* doutput;
+  int out;
+  PixelOrder order;
+  TapSteps steps;
+  TapRange range = {};  ///< of a tile
+
+  /// Where the output's pixel for tap (0, 0) would be, and how far from the edges it is.
+  struct Row {
+    int elements;
+    int y;
+    int x;
+    int height;
+    int width;
+  };
+  struct Step {
+    int elements;
+    int i;
+    int j;
+  };
+
+  __device__ const T* data() const { return doutput; }
+
+  __device__ Row row(int place) const {
+    const auto [image, y, x] = order.pixel(place);
+    const int height = order.output_height();
+    const int width = order.output_width();
+    return {((image * height + y) * width + x) * out, y, x, height, width};
+  }
+
+  __device__ Step step(int number) const {
+    const auto [i, j, channel] = steps.tap(range, number);
+    return {channel - (i * order.output_width() + j) * out, i, j};
+  }
+};
+
+/// Whether the output has the pixel of a tap.
+template <typename Row, typename Step>
+requires requires(Row row, Step step) {
+  row.height + step.i;
+}
+__device__ bool is_inside(const Row& row, const Step& step) {
+  return static_cast<unsigned>(row.y - step.i) < static_cast<unsigned>(row.height) &&
+         static_cast<unsigned>(row.x - step.j) < static_cast<unsigned>(row.width);
+}
+//! [gradient_taps]
+
+//! [filter_taps]
+/// op(B): a place is a channel of the input, a step as above.
+/// @tparam is_turned_ see SwizzledTile.
+template <typename T, int length_, bool is_turned_>
+struct FilterTaps {
+  static constexpr bool along = true;  ///< output channels are neighbours in memory
+  static constexpr bool is_turned = is_turned_;
+  static constexpr int length = length_;
+
+  const T* filter;
+  int in;
+  int out;
+  int filter_width;
+  TapSteps steps;
+  TapRange range = {};  ///< of a tile
+
+  __device__ const T* data() const { return filter; }
+
+  /// Past the last channel, others stand in.
+  __device__ Offset row(int place) const { return {shared_memory::place_inside(place, in) * out}; }
+
+  __device__ Offset step(int number) const {
+    const auto [i, j, channel] = steps.tap(range, number);
+    return {(i * filter_width + j) * in * out + channel};
+  }
+};
+//! [filter_taps]
+
+}  // namespace stagewise::minibatch
