@@ -30,12 +30,27 @@ class Batches {
 
   Index count() const { return dataset_->size() / rows_; }
 
-  /// Copies a batch to the predictor and predicts it.
-  const std::vector<std::int32_t>& answer(Predictor<T>& predictor, Index batch) {
+  /// Gives a batch to the predictor.
+  void give(Predictor<T>& predictor, Index batch) const {
     const auto first = static_cast<std::size_t>(batch * rows_);
-    dataset_->gather(std::span(samples_).subspan(first, classes_.size()), predictor.features());
+    predictor.take(*dataset_, std::span(samples_).subspan(first, classes_.size()));
+  }
+
+  /// Gives it a batch and lets it predict that.
+  const std::vector<std::int32_t>& answer(Predictor<T>& predictor, Index batch) {
+    give(predictor, batch);
     predictor.predict(classes_.data());
     return classes_;
+  }
+
+  /// The seconds of that which count.
+  double time(Predictor<T>& predictor, Index batch) {
+    const bool is_on_device = predictor.is_on_device();
+    if (is_on_device) give(predictor, batch);
+    const auto start = std::chrono::steady_clock::now();
+    if (!is_on_device) give(predictor, batch);
+    predictor.predict(is_on_device ? nullptr : classes_.data());
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   }
 
  private:
@@ -136,15 +151,13 @@ LatencyReport measure_latency(Predictor<T>& predictor, const Dataset& dataset) {
   double warming = 0;
   double measured = 0;
   for (Index i = -warm_up; i < std::max(batches.count(), fewest); ++i) {
-    const auto start = std::chrono::steady_clock::now();
-    batches.answer(predictor, (i + warm_up) % batches.count());
-    const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
+    const double elapsed = batches.time(predictor, (i + warm_up) % batches.count());
     if (i < 0) {
-      warming += elapsed.count();
+      warming += elapsed;
       if (warming > longest / 10) i = -1;
     } else {
-      measured += elapsed.count();
-      seconds.push_back(elapsed.count());
+      measured += elapsed;
+      seconds.push_back(elapsed);
       if (measured > longest && std::ssize(seconds) >= at_least) break;
     }
   }

@@ -21,7 +21,8 @@ namespace stagewise {
 /// @param fraction more than 0, at most 1.
 double percentile(const std::vector<double>& sorted, double fraction);
 
-/// How long a batch takes, from samples in host memory to classes in host memory. Runs at least 200
+/// How long a batch takes, from samples in host memory to classes in host memory, or on the device
+/// alone: see Predictor::is_on_device(). Runs at least 200
 /// of the data set's full batches, after 20 more to warm up; but stops after 10 seconds if 5
 /// batches are done by then.
 /// @throws Error if the data set contains no full batch.

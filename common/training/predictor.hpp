@@ -3,8 +3,10 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 
+#include "data/dataset.hpp"
 #include "tensor/shape.hpp"
 
 namespace stagewise {
@@ -25,10 +27,20 @@ class Predictor {
   virtual Index rows() const = 0;
 
   /// The place for the next batch, in host memory: the features of rows() samples, one after
-  /// another.
+  /// another. Null if it takes batches of data sets only.
   virtual T* features() = 0;
 
-  /// Predicts the batch in features(): the class of each of its samples, complete on return.
+  /// Takes the next batch: rows() samples of a data set, which must outlive its prediction.
+  virtual void take(const Dataset& dataset, std::span<const std::uint32_t> samples) {
+    dataset.gather(samples, features());
+  }
+
+  /// Whether it measures the device alone: taking a batch does not count, and classes stay on the
+  /// device unless they are asked for.
+  virtual bool is_on_device() const { return false; }
+
+  /// Predicts the batch: the class of each of its samples, complete on return.
+  /// @param classes may be null if is_on_device().
   virtual void predict(std::int32_t* classes) = 0;
 };
 

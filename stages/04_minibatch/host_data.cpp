@@ -47,14 +47,20 @@ void HostData<T>::load(const Dataset& dataset) {
 }
 
 template <typename T>
-void HostData<T>::fetch(const std::uint32_t* samples, Index rows, Place& place) {
+void HostData<T>::fetch(cudaStream_t stream, const std::uint32_t* samples, Index rows,
+                        Place& place) {
   std::visit(
       [&](auto& features) {
-        gather_from_host(arrivals_.get(), features.data(), labels_.data(), width_, samples, rows,
+        gather_from_host(stream, features.data(), labels_.data(), width_, samples, rows,
                          place.features.data(), place.labels.data());
       },
       features_);
-  place.arrived.record(arrivals_);
+}
+
+template <typename T>
+HostData<T>::Batch HostData<T>::fetch_in_order(const std::uint32_t* samples, Index rows) {
+  fetch(stream_->get(), samples, rows, places_[0]);
+  return {places_[0].features.data(), places_[0].labels.data()};
 }
 
 template class HostData<float>;

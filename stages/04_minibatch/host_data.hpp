@@ -50,6 +50,11 @@ class HostData {
   void for_each_batch(const std::uint32_t* samples, Index rows, Index steps,
                       const Compute& compute);
 
+  /// Enqueues the arrival of a batch in the stream itself, for when there is nothing to do
+  /// meanwhile.
+  /// @param samples as above; pinned memory will do.
+  Batch fetch_in_order(const std::uint32_t* samples, Index rows);
+
  private:
   struct Place {
     Tensor<T> features;
@@ -58,7 +63,7 @@ class HostData {
     cuda::Event used;     ///< in the stream: the batch is no longer needed
   };
 
-  void fetch(const std::uint32_t* samples, Index rows, Place& place);
+  void fetch(cudaStream_t stream, const std::uint32_t* samples, Index rows, Place& place);
   Place& place_of(Index step) { return places_[static_cast<std::size_t>(step % 2)]; }
 
   const cuda::Stream* stream_;
@@ -82,7 +87,8 @@ void HostData<T>::for_each_batch(const std::uint32_t* samples, Index rows, Index
   for (Index next = 0; next <= steps; ++next) {
     if (next < steps) {
       if (next >= 2) place_of(next).used.make_wait(arrivals_);
-      fetch(samples + next * rows, rows, place_of(next));
+      fetch(arrivals_.get(), samples + next * rows, rows, place_of(next));
+      place_of(next).arrived.record(arrivals_);
     }
     if (next == 0) continue;
     Place& place = place_of(next - 1);

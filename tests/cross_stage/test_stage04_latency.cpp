@@ -1,9 +1,11 @@
 /// @file
 /// The ways in which stage 04 answers one batch: the classes are those of stage 01.
 
+#include <array>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <memory>
 #include <numeric>
 #include <set>
 #include <span>
@@ -28,6 +30,8 @@ namespace {
 using minibatch::make_persistent_prediction;
 using minibatch::PersistentPrediction;
 using minibatch::RecordedPrediction;
+using minibatch::ResidentPrediction;
+using minibatch::StreamedPrediction;
 
 /// A network, and samples to answer.
 struct Question {
@@ -134,7 +138,7 @@ class Subject {
       for (Index first = 0; first + predictor.rows() <= data.size(); first += predictor.rows()) {
         std::vector<std::uint32_t> batch(classes.size());
         std::iota(batch.begin(), batch.end(), static_cast<std::uint32_t>(first));
-        data.gather(std::span<const std::uint32_t>(batch), predictor.features());
+        predictor.take(data, batch);
         predictor.predict(classes.data());
         answers.insert(answers.end(), classes.begin(), classes.end());
       }
@@ -147,6 +151,38 @@ class Subject {
   Network<T> network_;
   std::vector<std::int32_t> expected_;
 };
+
+template <typename T>
+std::unique_ptr<Predictor<T>> make_predictor(const std::string& name, Subject<T>& subject) {
+  if (name == "captured") {
+    return std::make_unique<RecordedPrediction<T>>(subject.network(), subject.stream());
+  }
+  if (name == "streamed") {
+    return std::make_unique<StreamedPrediction<T>>(subject.network(), subject.stream());
+  }
+  return std::make_unique<ResidentPrediction<T>>(subject.network(), subject.stream());
+}
+
+std::vector<std::int32_t> twice(std::vector<std::int32_t> answers) {
+  const std::vector<std::int32_t> once = answers;
+  answers.insert(answers.end(), once.begin(), once.end());
+  return answers;
+}
+
+/// A data set of real features with the samples of another, over and over.
+Dataset repeated(const Dataset& dataset, Index size) {
+  std::vector<double> features;
+  std::vector<std::int32_t> labels;
+  const auto width = static_cast<std::size_t>(dataset.sample_shape().elements());
+  std::vector<double> sample(width);
+  for (Index i = 0; i < size; ++i) {
+    const auto from = static_cast<std::uint32_t>(i % dataset.size());
+    dataset.gather<double>(std::array{from}, sample.data());
+    features.insert(features.end(), sample.begin(), sample.end());
+    labels.push_back(dataset.labels()[from]);
+  }
+  return {dataset.sample_shape(), dataset.classes(), std::move(features), std::move(labels)};
+}
 
 template <typename T>
 class Stage04Latency : public testing::Test {
@@ -176,11 +212,24 @@ TYPED_TEST(Stage04Latency, RecordedAnswersAreStage01s) {
   for (const Question& question : some) {
     for (const Index rows : {1, 7}) {
       Subject<TypeParam> subject(question, rows);
-      RecordedPrediction<TypeParam> recorded(subject.network(), subject.stream());
-      EXPECT_EQ(recorded.rows(), rows);
-      EXPECT_EQ(subject.answers_of(recorded), subject.expected()) << question.name;
+      for (const std::string name : {"captured", "streamed", "device"}) {
+        const auto predictor = make_predictor(name, subject);
+        EXPECT_EQ(predictor->name(), name);
+        EXPECT_EQ(predictor->rows(), rows);
+        EXPECT_EQ(subject.answers_of(*predictor, 2), twice(subject.expected()))
+            << question.name << ", " << name;
+      }
     }
   }
+}
+
+/// More samples than a part has: whole parts, and a shorter one.
+TYPED_TEST(Stage04Latency, StreamedAnswersComeInParts) {
+  Question question = questions().front();
+  question.data = repeated(question.data, 2500);
+  Subject<TypeParam> subject(question, question.data.size());
+  StreamedPrediction<TypeParam> streamed(subject.network(), subject.stream());
+  EXPECT_EQ(subject.answers_of(streamed, 2), twice(subject.expected()));
 }
 
 TYPED_TEST(Stage04Latency, PersistentAnswersAreStage01s) {

@@ -8,6 +8,8 @@
 #include "04_minibatch/minibatch_executor.hpp"
 #include "latency/persistent_prediction.hpp"
 #include "latency/recorded_prediction.hpp"
+#include "latency/resident_prediction.hpp"
+#include "latency/streamed_prediction.hpp"
 
 namespace stagewise::minibatch {
 
@@ -16,8 +18,10 @@ namespace stagewise::minibatch {
 template <typename T>
 std::vector<std::unique_ptr<Predictor<T>>> make_predictors(Network<T>& network) {
   std::vector<std::unique_ptr<Predictor<T>>> predictors;
-  predictors.push_back(std::make_unique<RecordedPrediction<T>>(
-      network, static_cast<MinibatchExecutor<T>&>(*network.executor).main_stream()));
+  const cuda::Stream& stream = static_cast<MinibatchExecutor<T>&>(*network.executor).main_stream();
+  predictors.push_back(std::make_unique<RecordedPrediction<T>>(network, stream));
+  predictors.push_back(std::make_unique<StreamedPrediction<T>>(network, stream));
+  predictors.push_back(std::make_unique<ResidentPrediction<T>>(network, stream));
   // Last: while its kernel runs, nothing must wait for the whole GPU.
   if (auto persistent = make_persistent_prediction(network)) {
     predictors.push_back(std::move(persistent));
