@@ -29,7 +29,7 @@ inline std::vector<Offers> all_offers() {
           {.program = "the program grade", .options = {}, .commands = {"grade"}},
           {.program = "ladder",
            .options = {},
-           .commands = {"gemm", "reduce", "transpose", "all-reduce"}}};
+           .commands = {"gemm", "reduce", "transpose", "convolution", "all-reduce"}}};
 }
 
 }  // namespace stagewise

@@ -37,21 +37,35 @@ struct TransposeOptions : Options {
   Index n = 2048;
 };
 
+/// A convolution of square images with square filters, and the layer that it begins, with bias,
+/// relu and pooling in windows of 2 x 2; without a reference. The defaults are the first layer of
+/// report 001's network.
+struct ConvolutionOptions : Options {
+  Index images = 10;
+  Index size = 28;
+  Index channels = 1;
+  Index filter = 5;
+  Index filters = 32;
+};
+
 /// @name Declares the options of a subcommand
 /// @param options receives their values.
 /// @{
 void declare(CLI::App& command, GemmOptions& options);
 void declare(CLI::App& command, ReduceOptions& options);
 void declare(CLI::App& command, TransposeOptions& options);
+void declare(CLI::App& command, ConvolutionOptions& options);
 /// @}
 
 /// @name Runs the requested rungs, and prints each when it is done
 /// @throws Error if the problem does not fit into the memory of the GPU or the host, or if the only
-///         requested rung cannot be used. UsageError if there is no such rung in this precision.
+///         requested rung cannot be used. UsageError if there is no such rung in this precision, or
+///         if a filter is larger than the image.
 /// @{
 Results run(const GemmOptions& options);
 Results run(const ReduceOptions& options);
 Results run(const TransposeOptions& options);
+Results run(const ConvolutionOptions& options);
 /// @}
 
 }  // namespace stagewise::ladder

@@ -4,6 +4,7 @@
 ///     ladder gemm --m 37 --n 53 --k 101
 ///     ladder reduce --n 100000 --rung shuffles
 ///     ladder transpose --report transpose.json
+///     ladder convolution --images 100
 ///     mpirun -n 2 ladder all-reduce
 ///
 /// @note A new rung needs a file and a line. The file, in the ladder's folder in
@@ -12,7 +13,8 @@
 ///       what it adds; above the list, the file is included, or its launch declared
 ///       (gemm/rungs.hpp). reduce.cu has three ladders: a rung needs a label there, and a line in
 ///       each of the three lists. Nothing else is needed: this program, `train --gemm` and the
-///       tests take the rungs from that list.
+///       tests take the rungs from that list. Those of the convolution are listed in
+///       convolution_rungs.cpp.
 
 #include <CLI/CLI.hpp>
 #include <functional>
@@ -55,6 +57,7 @@ int run_ladder(int argc, char** argv, const Processes& processes) {
   GemmOptions gemm;
   ReduceOptions reduce;
   TransposeOptions transpose;
+  ConvolutionOptions convolution;
   AllReduceOptions all_reduce;
   declare(*app.add_subcommand("gemm", "the kernels that multiply matrices, verified and timed"),
           gemm);
@@ -62,6 +65,9 @@ int run_ladder(int argc, char** argv, const Processes& processes) {
   declare(*app.add_subcommand("transpose",
                               "the kernels that transpose, or insert a column, verified and timed"),
           transpose);
+  declare(*app.add_subcommand("convolution",
+                              "the kernels of a convolutional layer, verified and timed"),
+          convolution);
   declare(*app.add_subcommand("all-reduce",
                               "sums over the GPUs of several processes, verified and timed"),
           all_reduce);
@@ -84,11 +90,13 @@ int run_ladder(int argc, char** argv, const Processes& processes) {
     if (app.got_subcommand("gemm")) return run_one(gemm, run_here);
     if (app.got_subcommand("reduce")) return run_one(reduce, run_here);
     if (app.got_subcommand("transpose")) return run_one(transpose, run_here);
+    if (app.got_subcommand("convolution")) return run_one(convolution, run_here);
     if (app.got_subcommand("all-reduce")) {
       if (!processes.is_first) all_reduce.report.clear();
       return run_one(all_reduce, processes.all_reduce);
     }
-    throw UsageError("say what to do: gemm, reduce, transpose or all-reduce (see ladder --help)");
+    throw UsageError(
+        "say what to do: gemm, reduce, transpose, convolution or all-reduce (see ladder --help)");
   };
   return run_program(app, argc, argv, body, processes.hooks);
 }

@@ -331,6 +331,8 @@ const std::vector<Failure> elsewhere = {
     {"reduce", "stage01_serial reduce", 2, "reduce is offered by ladder, not by stage01_serial"},
     {"transpose", "stage01_serial transpose", 2,
      "transpose is offered by ladder, not by stage01_serial"},
+    {"convolution", "stage01_serial convolution", 2,
+     "convolution is offered by ladder, not by stage01_serial"},
     {"gemm_of_stage03", "stage03_shared_memory gemm --rung tile-16", 2,
      "gemm is offered by ladder, not by stage03_shared_memory"},
     {"transpose_of_stage04", "stage04_minibatch transpose --help", 2,

@@ -30,7 +30,7 @@ INSTANTIATE_TEST_SUITE_P(Programs, Help,
                                          "stage01_serial evaluate", "stage01_serial predict",
                                          "stage01_serial info", "compare_checkpoints", "ladder",
                                          "ladder gemm", "ladder reduce", "ladder transpose",
-                                         "make_dataset", "tour"),
+                                         "ladder convolution", "make_dataset", "tour"),
                          [](const auto& test) { return test_name(test.param); });
 
 TEST_F(CommandLine, HelpNamesEveryOption) {

@@ -56,7 +56,11 @@ TEST_F(Ladders, AllRungsAreVerified) {
         "reduce --n 1 --precision double", "reduce --m 301 --n 67", "reduce --m 1 --n 1",
         "reduce --m 67 --n 301 --precision double", "transpose --m 67 --n 131",
         "transpose --m 1 --n 1", "transpose --m 131 --n 35",
-        "transpose --m 3 --n 200 --precision double"}) {
+        "transpose --m 3 --n 200 --precision double",
+        "convolution --images 3 --size 9 --channels 3 --filter 4 --filters 7",
+        "convolution --images 5 --size 12 --channels 4 --filters 8 --precision double",
+        "convolution --images 2 --size 11 --channels 3 --filter 3 --filters 5 --precision double",
+        "convolution --images 1 --size 1 --channels 1 --filter 1 --filters 1"}) {
     const std::string output = run_well(program + arguments + " --repetitions 0");
     const std::string ladder = words_of(arguments).front();
     for (const std::string& rung : rungs_of(ladder)) {
@@ -71,7 +75,10 @@ TEST_F(Ladders, AllRungsAreVerified) {
 
 TEST_F(Ladders, ARungRunsByItsName) {
   const std::vector<std::pair<std::string, std::string>> ladders = {
-      {"gemm", " --m 9 --n 10 --k 11"}, {"reduce", " --n 99"}, {"transpose", " --m 9 --n 10"}};
+      {"gemm", " --m 9 --n 10 --k 11"},
+      {"reduce", " --n 99"},
+      {"transpose", " --m 9 --n 10"},
+      {"convolution", " --images 2 --size 7 --filter 2 --filters 3"}};
   for (const auto& [ladder, sizes] : ladders) {
     const std::vector<std::string> rungs = rungs_of(ladder);
     EXPECT_GE(rungs.size(), 3U);
@@ -151,7 +158,8 @@ TEST_F(Ladders, ReportsWhatItFound) {
 }
 
 TEST_F(Ladders, OnlyVerifiesWhereNoTimeIsWanted) {
-  for (const std::string ladder : {"gemm --m 5 --n 6 --k 7", "reduce --n 50", "transpose --m 5"}) {
+  for (const std::string ladder : {"gemm --m 5 --n 6 --k 7", "reduce --n 50", "transpose --m 5",
+                                   "convolution --images 1 --size 6"}) {
     const json report = report_of(program + ladder + " --repetitions 0");
     expect_verified(report);
     for (const json& table : report.at("tables")) {
@@ -168,6 +176,70 @@ TEST_F(Ladders, TheSeedMakesTheInputs) {
   };
   EXPECT_EQ(difference("3"), difference("3"));
   EXPECT_NE(difference("3"), difference("4"));
+}
+
+TEST_F(Ladders, ReportsConvolutionsAndWholeLayers) {
+  const json report = report_of(
+      program + "convolution --images 2 --size 9 --channels 3 --filter 4 --filters 5 --seed 7");
+  EXPECT_EQ(report.at("ladder"), "convolution");
+  EXPECT_EQ(report.at("images"), 2);
+  EXPECT_EQ(report.at("size"), 9);
+  EXPECT_EQ(report.at("channels"), 3);
+  EXPECT_EQ(report.at("filter"), 4);
+  EXPECT_EQ(report.at("filters"), 5);
+  const int given = 2 * 9 * 9 * 3 + 4 * 4 * 3 * 5;
+  const json& tables = report.at("tables");
+  ASSERT_EQ(tables.size(), 2U) << tables;
+  for (const json& table : tables) {
+    const bool whole = table.at("heading") == "whole layer";
+    for (const json& row : table.at("rows")) {
+      if (row.contains("skipped")) continue;
+      EXPECT_EQ(row.at("operations"), 2 * (2 * 6 * 6 * 5) * (4 * 4 * 3));
+      EXPECT_EQ(row.at("bytes"), 4 * (given + (whole ? 5 + 2 * 3 * 3 * 5 : 2 * 6 * 6 * 5)));
+      EXPECT_GT(row.at("seconds"), 0);
+      EXPECT_LT(row.at("difference"), 1e-6) << row;
+      EXPECT_GT(row.at("difference"), 0) << "float cannot be exact here: " << row;
+      EXPECT_EQ(row.contains("picked"), row.at("name") == "implicit") << row;
+    }
+  }
+  for (const json& row : report_of(program + "convolution --images 1 --size 4 --filter 1")
+                             .at("tables")
+                             .at(0)
+                             .at("rows")) {
+    EXPECT_EQ(row.contains("picked"), row.at("name") == "direct") << row;
+  }
+}
+
+TEST_F(Ladders, ConvolutionsSayWhatTheySkip) {
+  const std::string convolution = program + "convolution --images 1 --size 10 --filters 2 ";
+  const auto expect_skipped = [&](const std::string& options, const std::set<std::string>& rungs,
+                                  const std::string& reason) {
+    for (const std::string& rung : rungs) {
+      expect_failure(convolution + options + " --rung " + rung, 1,
+                     "the rung " + rung + " cannot be used here: " + reason);
+    }
+    for (const json& table : report_of(convolution + options).at("tables")) {
+      for (const json& row : table.at("rows")) {
+        if (!rungs.contains(row.at("name"))) continue;
+        EXPECT_EQ(row.value("skipped", ""), reason) << row;
+      }
+    }
+  };
+  expect_skipped("--filter 4", {"separate", "fused"},
+                 "windows of 2 x 2 do not cover an output of 7 x 7");
+  expect_skipped("--precision double", {"texture"}, "it takes floats: textures have no doubles");
+  expect_skipped("--precision double", {"fast-math"},
+                 "it takes floats: no other arithmetic has a fast form");
+  if (!report_of(convolution).at("cuda_on_cpu")) return;
+  expect_skipped("", {"texture"}, "CUDA on the CPU has no textures");
+  expect_skipped("", {"fast-math"},
+                 "--use_fast_math is an option of nvcc, and this build does without");
+}
+
+TEST_F(Ladders, FiltersFitIntoTheImage) {
+  run_well(program + "convolution --size 5 --filter 5 --filters 1");
+  expect_failure(program + "convolution --size 5 --filter 6", 2,
+                 "--filter 6 is larger than --size 5: it must fit into the image");
 }
 
 /// Report 000's check: in double, the rungs agree with the library to the last digits.
@@ -191,11 +263,13 @@ TEST_F(Ladders, EveryOptionIsKnown) {
                                         "rung", "repetitions", "report",    "help"};
   const std::set<std::string> of_products = {
       "k", "alpha", "beta", "transpose-a", "transpose-b", "picked", "tiles", "cublas", "roofline"};
-  for (const std::string ladder : {"gemm", "reduce", "transpose"}) {
+  const std::set<std::string> of_convolutions = {"images", "size", "channels", "filter", "filters"};
+  for (const std::string ladder : {"gemm", "reduce", "transpose", "convolution"}) {
     for (const std::string& line : lines_of(run_well(program + ladder + " --help"))) {
       if (!line.starts_with("  --")) continue;
       const std::string option = line.substr(4, line.find(' ', 4) - 4);
-      EXPECT_TRUE(of_all.contains(option) || (ladder == "gemm" && of_products.contains(option)))
+      EXPECT_TRUE(of_all.contains(option) || (ladder == "gemm" && of_products.contains(option)) ||
+                  (ladder == "convolution" && of_convolutions.contains(option)))
           << ladder << " --" << option << ": what does it change?";
     }
   }
@@ -217,8 +291,10 @@ TEST_F(Ladders, ARooflineNeedsTimesOfAGpuOrCounters) {
 }
 
 TEST_F(Ladders, RefuseWhatIsNoSize) {
-  for (const std::string option : {"gemm --m", "gemm --n", "gemm --k", "reduce --m", "reduce --n",
-                                   "transpose --m", "transpose --n"}) {
+  for (const std::string option :
+       {"gemm --m", "gemm --n", "gemm --k", "reduce --m", "reduce --n", "transpose --m",
+        "transpose --n", "convolution --images", "convolution --size", "convolution --channels",
+        "convolution --filter", "convolution --filters"}) {
     const std::string name = words_of(option).at(1);
     for (const std::string value :
          {"0", "-1", "many", "1e3", "2.5", "2147483648", "99999999999999999999", "''"}) {
@@ -231,7 +307,7 @@ TEST_F(Ladders, RefuseWhatIsNoSize) {
 }
 
 TEST_F(Ladders, RefuseWhatIsNoValue) {
-  for (const std::string ladder : {"gemm", "reduce", "transpose"}) {
+  for (const std::string ladder : {"gemm", "reduce", "transpose", "convolution"}) {
     const std::string command = program + ladder;
     expect_failure(command + " --rung best", 2, "--rung: 'best' is not one of all, ...");
     expect_failure(command + " --precision half", 2,
@@ -262,8 +338,9 @@ TEST_F(Ladders, RefuseWhatIsNoValue) {
   expect_failure("ladder gem", 2, "argument 'gem' is unknown; did you mean gemm?");
   expect_failure("ladder train", 2,
                  "argument 'train' is unknown; ladder --help lists what there is");
-  expect_failure("ladder", 2,
-                 "say what to do: gemm, reduce, transpose or all-reduce (see ladder --help)");
+  expect_failure(
+      "ladder", 2,
+      "say what to do: gemm, reduce, transpose, convolution or all-reduce (see ladder --help)");
 }
 
 TEST_F(Ladders, RefuseFactorsThatNoResultCouldHold) {
@@ -285,6 +362,10 @@ TEST_F(Ladders, RefuseWhatDoesNotFit) {
   expect_failure(program + "transpose --m 2147483647 --n 2147483647 --precision double", 1,
                  "the matrix [2147483647, 2147483647] with its copies and a helper in double "
                  "takes 148 EB of the ...");
+  expect_failure(program + "convolution --images 2147483647 --size 2147483647 --filters 2147483647",
+                 1,
+                 "the layer of 2,147,483,647 images of 2147483647x2147483647x1 in float, with "
+                 "2,147,483,647 filters of 5x5 takes ...");
 }
 
 TEST_F(Ladders, RefuseWhatDoesNotFitIntoASmallerGpu) {
@@ -296,7 +377,9 @@ TEST_F(Ladders, RefuseWhatDoesNotFitIntoASmallerGpu) {
       {"reduce --n 20000000 --precision double", "the sum of 20,000,000 numbers in double takes "},
       {"reduce --m 5000 --n 5000", "the matrix [5000, 5000] with its column sums in float takes "},
       {"transpose --m 5000 --n 5000",
-       "the matrix [5000, 5000] with its copies and a helper in float takes "}};
+       "the matrix [5000, 5000] with its copies and a helper in float takes "},
+      {"convolution --images 1000",
+       "the layer of 1,000 images of 28x28x1 in float, with 32 filters of 5x5 takes "}};
   for (const auto& [arguments, begin] : problems) {
     const Outcome outcome = run(program + arguments);
     EXPECT_EQ(outcome.exit_code, 1) << arguments;

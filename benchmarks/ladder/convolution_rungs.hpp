@@ -1,0 +1,87 @@
+/// @file
+/// The convolution ladders: the ways in which stages 02 to 04 compute a convolution, and what
+/// follows it in a layer, beside two that no stage uses.
+///
+/// These two, `texture` and `fast-math`, need nvcc: CUDA on the CPU has no textures, and nobody
+/// else has the option --use_fast_math. Builds without it omit texture_convolution.cu.
+#pragma once
+
+#include <memory>
+
+#include <cuda_runtime.h>
+
+#include "03_shared_memory/convolution.hpp"
+#include "03_shared_memory/ladder.hpp"
+#include "network/problems.hpp"
+
+namespace stagewise::ladder {
+
+/// Whether this build has Texture and fast_math::convolution().
+#ifdef CUDA_ON_CPU
+inline constexpr bool has_nvcc = false;
+#else
+inline constexpr bool has_nvcc = true;
+#endif
+
+/// An input in the GPU's memory that kernels fetch through a texture object.
+class Texture {
+ public:
+  /// @param data [elements], which must live longer than this.
+  /// @pre elements <= max_elements()
+  Texture(const float* data, Index elements);
+  ~Texture();
+  Texture(const Texture&) = delete;
+  Texture& operator=(const Texture&) = delete;
+
+  /// Enqueues stage 02's convolution, with the input from the texture.
+  void convolution(cudaStream_t stream, const ConvolutionProblem& problem, const float* filter,
+                   float* output) const;
+
+  /// How many elements the current GPU's textures have at most.
+  static Index max_elements();
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+/// A layer of a network: a convolution, and for some rungs what follows it.
+template <typename T>
+struct LayerProblem {
+  ConvolutionProblem convolution;
+  const T* input = nullptr;
+  const T* filter = nullptr;
+  const T* bias = nullptr;                 ///< [out]
+  shared_memory::Im2colImages<T> columns;  ///< for im2col
+  const Texture* texture = nullptr;        ///< of the input; null where there is none
+  T* sum = nullptr;                        ///< the convolution's output
+  T* output = nullptr;                     ///< the pooled output, of rungs that compute it
+};
+
+/// Side of the pooling windows.
+inline constexpr Index pooling_side = 2;
+
+/// Whether the input can be a texture here.
+template <typename T>
+shared_memory::Support supports_texture(const LayerProblem<T>& layer);
+
+/// The rungs that compute sum = convolution(input, filter).
+template <typename T>
+shared_memory::Ladder<LayerProblem<T>> convolution_ladder();
+
+/// The rungs that compute output = average_pool(relu(convolution(input, filter) + bias)). They may
+/// leave anything in `sum`.
+template <typename T>
+shared_memory::Ladder<LayerProblem<T>> layer_ladder();
+
+}  // namespace stagewise::ladder
+
+/// Stage 02's convolution, compiled once more with --use_fast_math (CMakeLists.txt).
+namespace stagewise::fast_math {
+
+/// @copydoc naive_cuda::convolution
+template <typename T>
+void convolution(cudaStream_t stream, const ConvolutionProblem& problem, const T* input,
+                 const T* filter, T* output);
+
+}  // namespace stagewise::fast_math
