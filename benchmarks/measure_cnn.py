@@ -30,7 +30,7 @@ from measuring import Failed, rate, rate_of, report_of, run, table
 NOTHING = "-"
 MATHS = {"float": [], "tf32": ["--math", "tf32"]}  # as peers/pytorch_cnn.py calls them
 WANTED_ACCURACY = 0.985
-IDLE = 20_000  # ns; the GPU only waits longer than this between two forward passes
+IDLE = 20_000  # ns; only between two forward passes is the GPU idle for longer
 
 
 class Bench(measuring.Bench):
@@ -251,8 +251,8 @@ def forms_of_convolution(bench):
                      ratio(separate, fused)])
     return ("Milliseconds of a forward pass from host to host: stage 03 with each"
             " `--convolution`, stage 04 with bias, ReLU and pooling in kernels of their own and in"
-            " that of the convolution. Report 001 took the direct form for up to 100 images, and"
-            " the product above.\n\n"
+            " that of the convolution. Report 001 used serial code for fewer than 100 images,"
+            " and the product for more.\n\n"
             + table(["images", *forms, "product over direct", "stage 04, `--fuse off`",
                      "`--fuse on`", "fused over separate"], rows))
 

@@ -24,6 +24,7 @@ import pathlib
 import re
 import shlex
 import socket
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -273,11 +274,43 @@ def verdict(found, expected):
             + (f" {missing} of {expected} errors are missing." if missing else "") + "\n")
 
 
+def graded_forms(bench):
+    """[(strategy, transport, processes)] for which table 1 is graded in short."""
+    transports = ("nccl", "peer", "host") if bench.gpus else ("peer", "host")
+    forms = []
+    for strategy, fewest in (("data", 2), ("tensor", 2), ("hybrid", 4)):
+        for transport in transports:
+            for processes in range(fewest, 5):
+                has_own = bench.gpus == 0 or bench.gpus >= processes
+                if transport == "host" or has_own:
+                    forms.append((strategy, transport, processes))
+    return forms
+
+
+def short_grading_table(bench, found):
+    """The largest error of every form and mode, as (error, where) in `found`, too."""
+    rows = []
+    for strategy, transport, processes in graded_forms(bench):
+        words = ["--strategy", strategy, "--transport", transport]
+        if strategy == "hybrid":
+            words += ["--tensor-ranks", 2]
+        cells = []
+        for mode in MODES:
+            seconds = bench.attempt(bench.sequential.seconds, mode)
+            graded = seconds and bench.attempt(grade, bench, processes, mode, *words)
+            errors = [float(error) for error in graded[0]] if graded else []
+            where = f"{strategy}, {transport}, mode {mode}, N = {processes}"
+            found += [(error, where) for error in errors]
+            cells.append(f"{max(errors):.1e}" if errors else "-")
+        rows.append([strategy, transport, processes, *cells])
+    return table(["strategy", "transport", "N", *(f"mode {mode}" for mode in MODES)], rows)
+
+
 def grading(bench):
     sequential = bench.sequential
     found = []
     data = grading_table(bench, MODES, (1, 2, 3, 4), found)
-    tensor = grading_table(bench, (3,), (2, 4), found, "--strategy", "tensor")
+    forms = short_grading_table(bench, found)
     place = {"--learning-rate": "RATE", "--epochs": "EPOCHS"}
     stage01 = sequential.command(1)
     graded = grade_command(bench, "N", 1)
@@ -289,11 +322,13 @@ def grading(bench):
                     shown([*graded[:-1], "seqMODE.h5"]))
     rates = ", ".join(f"{learning_rate} and {sequential.epochs(mode)}"
                       for mode, (learning_rate, _) in MODES.items())
+    expected = 2 * len(PARAMETERS) * len(MODES) * (4 + len(graded_forms(bench)))
     return (f"How far the parallel training's parameters are from those of stage 01's, which one"
             f" core computes, relative to the larger of the two; RATE and EPOCHS of modes 1, 2, 3 are"
-            f" {rates}.\n\n{commands}\nWith `--strategy data`:\n\n{data}"
-            f"\nWith `--strategy tensor`:\n\n{tensor}\n"
-            + verdict(found, (4 * len(MODES) + 2) * 2 * len(PARAMETERS)))
+            f" {rates}.\n\n{commands}\nBy default:\n\n{data}"
+            "\nThe largest of these errors for each strategy and transport, which grade gets as"
+            f" `--strategy` and `--transport`, hybrid with `--tensor-ranks 2`:\n\n{forms}\n"
+            + verdict(found, expected))
 
 
 # The other sections
@@ -413,7 +448,7 @@ def scaled(bench, network, kind, processes, alone):
 
 def scaling(bench):
     network = bench.network(REPORT_000)
-    counts = [count for count in PROCESSES if count <= max(bench.gpus, 2)]
+    counts = list(range(1, min(max(bench.gpus, 2), 4) + 1))
     theirs = scaling_of_pytorch(bench, network, counts)
     alone = {}
     rows = []
@@ -436,6 +471,103 @@ def scaling(bench):
             " it, how many times the fastest of ours that is.\n\n"
             f"{command}\n{bench.placement()}\n\n"
             + table(["scaling", "batch", "N", *map(", ".join, SCALED_FORMS), "PyTorch", ""], rows))
+
+
+# Where a step's time goes
+
+
+def traced_ranks(bench, processes, network, *words):
+    """[(begin, end, name)] of each rank's kernels and copies, in nanoseconds."""
+    library = bench.programs.resolve() / "libtrace_kernels.so"
+    if not library.exists():
+        raise Failed(f"`{library.name}` is not there")
+    with tempfile.TemporaryDirectory() as folder:
+        script = ('STAGEWISE_KERNELS="$0/$OMPI_COMM_WORLD_RANK" '
+                  f'CUDA_INJECTION64_PATH="{library}" exec "$@"')
+        command = bench.train_command(processes, network, *words)
+        place = command.index(bench.stage(5))
+        bench.run([*command[:place], "bash", "-c", script, folder, *command[place:]])
+        return [[(int(begin), int(end), name) for begin, end, _, name in
+                 (line.split(" ", 3) for line in
+                  (pathlib.Path(folder) / str(rank)).read_text(encoding="utf-8").splitlines())]
+                for rank in range(processes)]
+
+
+def length(spans):
+    """Of the union of spans."""
+    total = 0
+    last = -math.inf
+    for begin, end in sorted(spans):
+        total += max(0, end - max(begin, last))
+        last = max(last, end)
+    return total
+
+
+def parts_of_step(ranks, steps):
+    """Microseconds of a step, the mean of all ranks and of the last steps: all, in which a kernel
+    computes, and of the rest those in which a sum runs: while not all ranks have begun it, and
+    after that."""
+    def is_sum(name):
+        return re.search(r"(one_shot|two_shot)_kernel|nccl", name) is not None
+
+    late = []  # of each rank: its spans from a step to the last
+    for spans in ranks:
+        spans.sort()
+        starts = [begin for begin, _, name in spans if "output_layer" in name][:2 * steps]
+        begin, end = starts[len(starts) // 2], starts[-1]
+        late.append(([(first, min(last, end), name) for first, last, name in spans
+                      if begin <= first < end], end - begin,
+                     len(starts) - 1 - len(starts) // 2))
+    sums = [[(begin, end) for begin, end, name in spans if is_sum(name)] for spans, *_ in late]
+    count = min(map(len, sums))
+    # A sum ends everywhere at the same time: that is how clocks are compared.
+    behind = [statistics.median(own[k][1] - sums[0][k][1] for k in range(count)) if count else 0
+              for own in sums]
+    all_begun = [max(own[k][0] - late_by for own, late_by in zip(sums, behind))
+                 for k in range(count)]
+    parts = []
+    for (spans, duration, number), own, late_by in zip(late, sums, behind):
+        computing = [(begin, end) for begin, end, name in spans if not is_sum(name)]
+        waiting = [(own[k][0], max(own[k][0], min(own[k][1], all_begun[k] + late_by)))
+                   for k in range(count)]
+        compute = length(computing)
+        with_waits = length(computing + waiting)
+        with_sums = length(computing + own)
+        parts.append([t / number / 1e3 for t in (duration, compute, with_waits - compute,
+                                                 with_sums - with_waits, duration - with_sums)])
+    return [statistics.mean(column) for column in zip(*parts)]
+
+
+def split(bench):
+    rows = []
+    steps = 32
+    for kind, of_kind in SCALING[::2]:
+        for processes in range(1, min(max(bench.gpus, 2), 4) + 1):
+            batch = scaled_batch(kind, of_kind // (16 if bench.quick else 1), processes)
+            network = dataclasses.replace(bench.network(REPORT_000), batch=batch)
+            network = dataclasses.replace(
+                network, images=min(steps, network.images // batch) * batch)
+            for strategy, transport in SCALED_FORMS:
+                if strategy == "hybrid" and (processes < 4 or processes % 2 == 1):
+                    continue
+                words = []
+                if processes > 1:
+                    words = ["--data-from", "all", "--strategy", strategy, "--transport", transport]
+                elif (strategy, transport) != SCALED_FORMS[0]:
+                    continue
+                ranks = bench.attempt(traced_ranks, bench, processes, network, *words)
+                if not ranks or not all(any("output_layer" in name for *_, name in spans)
+                                        for spans in ranks):
+                    continue
+                parts = parts_of_step(ranks, network.images // batch)
+                form = f"{strategy}, {transport}" if processes > 1 else ""
+                rows.append([kind, f"{batch:,}", processes, form, *(f"{t:.1f}" for t in parts)])
+    return ("Microseconds of a step, from traces of all ranks (`libtrace_kernels.so`, which adds"
+            " a few): the mean of the ranks, over the later half of the steps. Compute: a kernel"
+            " other than a sum runs. The rest of the step: a sum waits, as not all ranks have"
+            " begun it; ranks exchange numbers; nothing runs.\n\n"
+            + table(["scaling", "batch", "N", "form", "step", "compute", "wait", "exchange",
+                     "nothing"], rows))
 
 
 def peer_command(bench, network, processes, backend, forms, port, batches=()):
@@ -514,9 +646,10 @@ SECTIONS = [("Report 000's table 1", grading),
             ("Forms of training 784-256-10, in float", forms_in_float),
             ("Strong and weak scaling", scaling),
             ("Beside PyTorch", beside_pytorch),
-            ("The all-reduce ladder", sums)]
+            ("The all-reduce ladder", sums),
+            ("Where a step's time goes", split)]
 # 1 waits for the trainings in the background; 6 is what can be spared, should time run out.
-ORDER = [2, 3, 4, 5, 7, 1, 6]
+ORDER = [2, 3, 4, 5, 7, 8, 1, 6]
 
 
 def main():

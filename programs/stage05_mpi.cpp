@@ -177,9 +177,12 @@ struct Process {
 
 template <typename T>
 std::unique_ptr<Executor<T>> make_executor(const Process& process, const StageOptions& values) {
-  return std::make_unique<DistributedExecutor<T>>(
+  const minibatch::Math math = read_math(values, std::is_same_v<T, double>);
+  auto executor = std::make_unique<DistributedExecutor<T>>(
       mpi::choose_transport(values.at("transport"), *process.world, process.place()),
       *process.world, tensor_ranks_of(values, process.world->size()), patience_of(values));
+  executor->set_math(math);
+  return executor;
 }
 
 template <typename T>
@@ -210,12 +213,11 @@ Program step_program(const Process& process, const Model& model, const ModelOpti
           ? mpi::distribute_tensor(model, sgd, {0, tensor_ranks}, samples, overlaps).step
           : mpi::distribute_data(model, sgd, workers.average, samples, overlaps);
   Program& step = programs.training.step;
-  if (mpi::can_update(
-          mpi::choose_transport(values.at("transport"), *process.world, process.place()))) {
-    step = mpi::fuse_sums_with_updates(step);
-  }
+  const bool updates = mpi::can_update(
+      mpi::choose_transport(values.at("transport"), *process.world, process.place()));
+  if (updates) step = mpi::fuse_sums_with_updates(step);
   const Program fused = minibatch::fuse<T>(step, max_rows, read_fuse_options(values));
-  return overlaps ? mpi::sum_in_bands(fused) : fused;
+  return overlaps && !updates ? mpi::sum_in_bands(fused, max_rows) : fused;
 }
 
 template <typename T>

@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "cuda/device.hpp"
 #include "tensor/error.hpp"
 
 namespace stagewise {
@@ -72,7 +73,10 @@ minibatch::Choice choice_of(const std::string& value) {
 std::string why_idle_in_step(const std::string& option, const StageOptions& values,
                              const ModelOptions& model, const WorkerOptions& workers,
                              const Sgd& sgd) {
-  if (option == "math" && model.name != "cnn") return "is for the convolutions of --model cnn";
+  if (option == "math") {
+    if (model.name != "cnn") return "is for the convolutions of --model cnn";
+    return values.at("fuse") == "off" ? "needs fused convolutions, and --fuse off leaves none" : "";
+  }
   if (option == "persistent") return why_not_persistent(values, model, workers, sgd);
   if (option != "gather") return "";
   if (values.at("stream-batches") == "on") {
@@ -93,9 +97,15 @@ minibatch::FuseOptions read_fuse_options(const StageOptions& values) {
 }
 
 minibatch::Math read_math(const StageOptions& values, bool is_double) {
-  const bool is_tf32 = values.at("math") == "tf32";
-  if (is_tf32 && is_double) throw UsageError("--math tf32 rounds floats: it is for --precision float");
-  return is_tf32 ? minibatch::Math::tf32 : minibatch::Math::own;
+  if (values.at("math") == "own") return minibatch::Math::own;
+  if (is_double) {
+    throw UsageError("--math tf32 rounds floats: it is for --precision float");
+  }
+  constexpr int least = 80;
+  if (!cuda::runs_on_cpu() && cuda::compute_capability() < least) {
+    throw UsageError("--math tf32 takes a GPU of compute capability 8.0 or higher");
+  }
+  return minibatch::Math::tf32;
 }
 
 RecordedStepOptions read_step_options(const StageOptions& values, bool timings) {

@@ -76,11 +76,17 @@ std::vector<ParameterValues> start_of(const Model& model, const Training& traini
   return initial_parameters(model, training.model, training.options.seed);
 }
 
+/// How many ranks divide the network.
+int ranks_of_network(const GradeOptions& options, const mpi::World& world) {
+  if (options.strategy == "hybrid") return options.tensor_ranks;
+  return options.strategy == "tensor" ? world.size() : 1;
+}
+
 Result train_in_parallel(const Training& training, const GradeOptions& options, mpi::World& world,
                          mpi::MpiRanks& ranks, const mpi::Placement& placement) {
   const std::string transport = mpi::choose_transport(options.transport, world, placement);
   auto owned = std::make_unique<DistributedExecutor<double>>(transport, world,
-                                                             options.splits ? world.size() : 1);
+                                                             ranks_of_network(options, world));
   DistributedExecutor<double>& executor = *owned;
   const Index rows = training.options.batch_size;
   Network<double> network(
@@ -142,12 +148,16 @@ int grade_training(const GradeOptions& options, mpi::World& world, mpi::MpiRanks
                      " is larger than the training set of " +
                      count_of(data.train.size(), "sample"));
   }
-  if (!options.splits && world.size() > options.batch_size) {
-    throw UsageError(count_of(world.size(), "process", "processes") +
+  const int tensor_ranks = ranks_of_network(options, world);
+  if (world.size() / tensor_ranks > options.batch_size) {
+    throw UsageError((tensor_ranks == 1 ? count_of(world.size(), "process", "processes")
+                                        : count_of(world.size() / tensor_ranks, "network")) +
                      " are more than a batch has samples: --batch-size is " +
                      std::to_string(options.batch_size));
   }
-  if (options.splits) mpi::check_splittable(training.model, world.size());
+  if (options.strategy != "data") {
+    mpi::check_splittable(training.model, tensor_ranks, options.strategy);
+  }
   std::cout << "grading mode " << options.mode << ": " << training.model.sample.elements() << '-'
             << options.hidden << '-' << training.model.classes << " sigmoid in double, "
             << count_of(training.options.epochs, "epoch") << " of "

@@ -19,7 +19,8 @@ struct GradeOptions {
   Index hidden = 100;
   Index batch_size = 800;
   std::int64_t epochs = 0;  ///< 0: the mode's
-  bool splits = false;      ///< --strategy tensor
+  std::string strategy = "data";
+  int tensor_ranks = 0;  ///< with hybrid: the ranks that divide a network
   std::string transport = "auto";
   std::filesystem::path sequential;  ///< checkpoint of stage 01's training; empty: train it now
 };

@@ -55,8 +55,11 @@ void declare(CLI::App& app, Given& given) {
       [&](const std::string& text) { options.batch_size = parse_count(text, 1); });
   add("epochs", "N", "passes through the data", "40, 10 or 1, by mode",
       [&](const std::string& text) { options.epochs = parse_count(text, 1, 1'000'000); });
-  add("strategy", "NAME", "data, tensor", "data", [&](const std::string& text) {
-    options.splits = parse_choice(text, {"data", "tensor"}) == "tensor";
+  add("strategy", "NAME", "data, tensor, hybrid", "data", [&](const std::string& text) {
+    options.strategy = parse_choice(text, {"data", "tensor", "hybrid"});
+  });
+  add("tensor-ranks", "K", "hybrid: ranks that divide a network", "", [&](const std::string& text) {
+    options.tensor_ranks = static_cast<int>(parse_count(text, 1, widest));
   });
   add("transport", "NAME", list_of(mpi::transport_names()), "auto", [&](const std::string& text) {
     options.transport = parse_choice(text, mpi::transport_names());
@@ -80,6 +83,9 @@ void check(const Given& given, const mpi::World& world) {
     if (name == "transport" && world.size() == 1) {
       throw UsageError("--transport is for several processes, and there is but one");
     }
+    if (name == "tensor-ranks" && options.strategy != "hybrid") {
+      throw UsageError("--tensor-ranks is for --strategy hybrid");
+    }
     if (name == "data-dir" && !is_in_data_folder(options.data)) {
       throw UsageError("--data-dir is for data sets that are read from there, and " +
                        options.data.name + " is generated");
@@ -87,9 +93,22 @@ void check(const Given& given, const mpi::World& world) {
   }
 }
 
+/// @throws UsageError if the ranks cannot be divided as the strategy wants them.
+void check_strategy(const GradeOptions& options, int ranks) {
+  if (options.strategy != "hybrid") return;
+  if (options.tensor_ranks == 0) {
+    throw UsageError("--strategy hybrid needs --tensor-ranks: how many ranks divide a network");
+  }
+  if (ranks % options.tensor_ranks != 0) {
+    throw UsageError("--tensor-ranks " + std::to_string(options.tensor_ranks) +
+                     " does not divide the number of processes, " + std::to_string(ranks));
+  }
+}
+
 int grade(const Given& given, const std::string& program, mpi::World& world) {
   const GradeOptions& options = given.options;
   check(given, world);
+  check_strategy(options, world.size());
   const mpi::Placement placement = mpi::choose_device(world);
   mpi::check_transport(options.transport, placement);
   std::cout << program << " on " << cuda::describe_device() << "\nranks  "

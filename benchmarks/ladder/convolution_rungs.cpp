@@ -42,8 +42,8 @@ void compute_with_fast_math(cudaStream_t stream, const LayerProblem<T>& p,
 
 template <typename T>
 Support supports_fast_math(const LayerProblem<T>& /*layer*/) {
-  if (!is_float<T>) return {"it takes floats: no other arithmetic has a fast form"};
-  if (!has_nvcc) return {"--use_fast_math is an option of nvcc, and this build does without"};
+  if (!is_float<T>) return {"it takes floats: --use_fast_math does not affect doubles"};
+  if (!has_nvcc) return {"--use_fast_math is an option of nvcc, and this build does not use nvcc"};
   return {};
 }
 
@@ -94,7 +94,7 @@ template <typename T>
 Support supports_fused(const LayerProblem<T>& p) {
   if (Support support = supports_pooling(p); !support) return support;
   if (!minibatch::can_fuse_pooling(p.convolution, pooling_side)) {
-    return {"it counts in ints, and the layer is larger than those"};
+    return {"it counts in ints, and the layer has more elements than an int can count"};
   }
   return {};
 }
@@ -105,7 +105,7 @@ constexpr auto convolution_rungs = std::to_array<Rung<LayerProblem<T>>>({
      compute_directly<T>, shared_memory::supports_everything<LayerProblem<T>>},
     {"texture", "benchmarks/ladder/texture_convolution.cu", "the input through a texture",
      compute_from_texture<T>, supports_texture<T>},
-    {"fast-math", "stages/02_naive_cuda/convolution.cu", "direct, by --use_fast_math",
+    {"fast-math", "stages/02_naive_cuda/convolution.cu", "direct, with --use_fast_math",
      compute_with_fast_math<T>, supports_fast_math<T>},
     {"im2col", "stages/03_shared_memory/convolution/1_im2col.cu", "a product with a matrix",
      multiply<T, ConvolutionVariant::im2col>, shared_memory::supports_everything<LayerProblem<T>>},

@@ -2,8 +2,8 @@
 /// The convolution ladders: the ways in which stages 02 to 04 compute a convolution, and what
 /// follows it in a layer, beside two that no stage uses.
 ///
-/// These two, `texture` and `fast-math`, need nvcc: CUDA on the CPU has no textures, and nobody
-/// else has the option --use_fast_math. Builds without it omit texture_convolution.cu.
+/// These two, `texture` and `fast-math`, need nvcc: CUDA on the CPU has no textures, and
+/// --use_fast_math is an option of nvcc. Builds without it omit texture_convolution.cu.
 #pragma once
 
 #include <memory>

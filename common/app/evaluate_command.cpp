@@ -25,7 +25,10 @@ namespace {
 void print_latency(Index rows, const std::vector<LatencyReport>& paths) {
   constexpr std::size_t width = 12;
   const auto column = [](const std::string& text) { return right(text, width); };
-  std::cout << "\nlatency of a batch of " << with_thousands(rows) << ", host to host\n";
+  const bool has_device = std::any_of(
+      paths.begin(), paths.end(), [](const LatencyReport& path) { return path.path == "device"; });
+  std::cout << "\nlatency of a batch of " << with_thousands(rows) << ", host to host"
+            << (has_device ? "; device: without copies\n" : "\n");
   std::cout << "path        " << column("median") << column("95 %") << column("99 %")
             << column("runs") << '\n';
   for (const LatencyReport& path : paths) {

@@ -43,7 +43,7 @@ class Batches {
     return classes_;
   }
 
-  /// The seconds of that which count.
+  /// Does the same, and returns the seconds that count: see Predictor::is_on_device().
   double time(Predictor<T>& predictor, Index batch) {
     const bool is_on_device = predictor.is_on_device();
     if (is_on_device) give(predictor, batch);
@@ -151,13 +151,15 @@ LatencyReport measure_latency(Predictor<T>& predictor, const Dataset& dataset) {
   double warming = 0;
   double measured = 0;
   for (Index i = -warm_up; i < std::max(batches.count(), fewest); ++i) {
-    const double elapsed = batches.time(predictor, (i + warm_up) % batches.count());
+    const auto start = std::chrono::steady_clock::now();
+    const double counted = batches.time(predictor, (i + warm_up) % batches.count());
+    const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
     if (i < 0) {
-      warming += elapsed;
+      warming += elapsed.count();
       if (warming > longest / 10) i = -1;
     } else {
-      measured += elapsed;
-      seconds.push_back(elapsed);
+      measured += elapsed.count();
+      seconds.push_back(counted);
       if (measured > longest && std::ssize(seconds) >= at_least) break;
     }
   }

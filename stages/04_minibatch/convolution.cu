@@ -6,8 +6,8 @@
 /// (convolution/relu_pool.cuh), and tiles for few columns (convolution/convolution_tiles.cuh). The
 /// gradients are in convolution/filter_gradient.cu and convolution/input_gradient.cu.
 ///
-/// Work: 2 pixels out window operations. The input is read once for each tile of columns, and
-/// nearly as often from a cache as windows overlap.
+/// Operations: 2 x pixels x out x window. Each tile of columns reads the input once from memory;
+/// what overlapping windows share comes from a cache.
 
 #include "04_minibatch/convolution.hpp"
 #include "04_minibatch/convolution/convolution_tiles.cuh"

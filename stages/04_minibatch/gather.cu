@@ -78,7 +78,7 @@ __device__ T as(double value) {
   return static_cast<T>(value);
 }
 
-/// With 8, a batch arrives at 7.5 GB/s on an H200, with 32 at 16 GB/s, and no faster with more.
+/// On an H200, a batch of 10,000 arrives at 7.4 GB/s with 8, and at 16 GB/s with 32 or 64.
 constexpr int host_blocks = 32;
 constexpr int host_threads = 256;   ///< few enough to fit beside blocks of the step
 constexpr int rows_under_way = 16;  ///< of a warp, at most

@@ -59,7 +59,10 @@ DistributedStep<T>::DistributedStep(const StepSetup<T>& setup, DistributedExecut
   const StepSetup<T> own = {setup.network,  own_set(),        setup.workers,
                             setup.max_rows, setup.steps_done, setup.on_size};
   RecordedStepOptions step = options.step;
-  if (options.overlaps) step.rewrite = sum_in_bands;
+  if (options.overlaps && !executor.can_update()) {  // with `peer`, bands save nothing
+    step.rewrite = [rows = setup.max_rows, fewest = options.fewest_rows_of_bands](
+                       const Program& program) { return sum_in_bands(program, rows, fewest); };
+  }
   step_ = std::make_unique<RecordedStep<T>>(own, executor, setup.training_set.size(), programs,
                                             own_starts, step);
   if (splits_network_) start_split(starts.front());

@@ -16,8 +16,9 @@ namespace stagewise::mpi {
 
 /// How the ranks work together.
 struct DistributedStepOptions {
-  RecordedStepOptions step;  ///< this rank's
-  bool overlaps = true;      ///< see distribute_data()
+  RecordedStepOptions step;                                ///< this rank's
+  bool overlaps = true;                                    ///< see distribute_data()
+  Index fewest_rows_of_bands = mpi::fewest_rows_of_bands;  ///< see sum_in_bands()
 };
 
 /// Trains as stage 04 does, with a program made by distribute_data() or distribute_tensor(). Every

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <array>
 #include <string>
 #include <vector>
 
@@ -32,12 +31,8 @@ std::size_t last_gradients(const Program& program) {
 /// is none.
 std::size_t sum_of(const Program& program, ValueId gradient) {
   for (std::size_t i = 0; i < program.lines.size(); ++i) {
-    const Operation& operation = program.lines[i].operation;
-    if (const auto* const sum = std::get_if<AllReduce>(&operation)) {
-      if (sum->values.back() == gradient) return i;
-    } else if (const auto* const both = std::get_if<AllReduceUpdate>(&operation)) {
-      if (both->gradients.back() == gradient) return i;
-    }
+    const auto* const sum = std::get_if<AllReduce>(&program.lines[i].operation);
+    if (sum != nullptr && sum->values.back() == gradient) return i;
   }
   return program.lines.size();
 }
@@ -53,45 +48,26 @@ ValueId add_slice(Program& program, ValueId whole, const Shard& rows) {
   return program.add(slice);
 }
 
-/// A line that does the same for a slice of a value, or of two.
-Line with_slices(Line line, const std::vector<std::array<ValueId, 2>>& slices) {
+/// A line that does the same for a slice of a value.
+Line with_slice(Line line, ValueId whole, ValueId slice) {
   const auto replace = [&](ValueId& id, Use /*use*/) {
-    for (const auto& [whole, slice] : slices) {
-      if (id == whole) id = slice;
-    }
+    if (id == whole) id = slice;
   };
   for_each_operand(line.operation, replace);
   for (Operation& member : line.replaces) for_each_operand(member, replace);
   return line;
 }
 
-/// The same line, for its last value only.
-void keep_last(Line& sum) {
-  const auto keep = [](auto& values) { values.erase(values.begin(), values.end() - 1); };
-  const auto keep_in = [&](Operation& operation) {
-    if (auto* const all_reduce = std::get_if<AllReduce>(&operation)) keep(all_reduce->values);
-  };
-  keep_in(sum.operation);
-  auto* const both = std::get_if<AllReduceUpdate>(&sum.operation);
-  if (both == nullptr) return;
-  keep(both->gradients);
-  keep(both->parameters);
-  std::erase_if(sum.replaces, [&](const Operation& member) {
-    const auto* const update = std::get_if<SgdUpdate>(&member);
-    return update != nullptr && update->gradient != both->gradients.back();
-  });
-  for (Operation& member : sum.replaces) keep_in(member);
-}
-
 }  // namespace
 
 //! [sum_in_bands]
-Program sum_in_bands(const Program& program) {
+Program sum_in_bands(const Program& program, Index max_rows, Index fewest_rows) {
   Program result = program;
   const std::size_t line = last_gradients(program);
   if (line == program.lines.size()) return result;
   const auto gradients = std::get<LinearGradients>(program.lines[line].operation);
   const ValueId whole = gradients.dweight;
+  if (max_rows / program[whole].part.count < fewest_rows) return result;  // the same on all ranks
   const std::size_t sum = sum_of(program, whole);
   const Shape& shape = program[whole].shape;
   const Index groups = (shape[0] + rows_in_group - 1) / rows_in_group;
@@ -105,20 +81,17 @@ Program sum_in_bands(const Program& program) {
     const Shard own = shard_of(groups, bands, band);
     const Index first = rows_in_group * own.first;
     const Shard rows = {first, std::min(rows_in_group * own.rows, shape[0] - first)};
-    std::vector<std::array<ValueId, 2>> slices = {{whole, add_slice(result, whole, rows)}};
-    if (const auto* const both = std::get_if<AllReduceUpdate>(&program.lines[sum].operation)) {
-      const ValueId parameter = both->parameters.back();
-      slices.push_back({parameter, add_slice(result, parameter, rows)});
-    }
-    Line of_gradients = with_slices(program.lines[line], slices);
-    Line of_sum = with_slices(program.lines[sum], slices);
+    const ValueId slice = add_slice(result, whole, rows);
+    Line of_gradients = with_slice(program.lines[line], whole, slice);
+    Line of_sum = with_slice(program.lines[sum], whole, slice);
     if (band > 0) {  // the first band's lines compute and sum the rest
       auto& operation = std::get<LinearGradients>(of_gradients.operation);
       operation.dbias = {};
       operation.last = {};
       std::erase_if(of_gradients.replaces,
                     [](const Operation& member) { return !std::holds_alternative<Gemm>(member); });
-      keep_last(of_sum);
+      auto& values = std::get<AllReduce>(of_sum.operation).values;
+      values.erase(values.begin(), values.end() - 1);
     }
     gradients_of_bands.push_back(std::move(of_gradients));
     sums_of_bands.push_back(std::move(of_sum));

@@ -75,6 +75,13 @@ TEST_F(Grading, FindsTheParallelTrainingRight) {
   }
 }
 
+TEST_F(Grading, FindsHybridTrainingsRight) {
+  const std::string output =
+      run_well(ranks(4, grade) + "--mode 3" + sample + "--strategy hybrid --tensor-ranks 2");
+  expect_table(output, 4);
+  EXPECT_EQ(count(output, "\nverdict     every error is at most 1.0e-07\n"), 1) << output;
+}
+
 TEST_F(Grading, FindsTheFirstTwoModesRight) {
   for (const std::string mode : {"1", "2"}) {
     const std::string output = run_well(ranks(2, grade) + "--epochs 2 --mode " + mode + sample);
@@ -119,9 +126,10 @@ TEST_F(Grading, HelpFitsOnATerminalAndNamesEveryOption) {
   EXPECT_EQ(help.find("\n\n\n"), std::string::npos) << help;
   EXPECT_FALSE(help.ends_with("\n\n")) << help;
   EXPECT_EQ(help.find("report 0"), std::string::npos) << help;
-  EXPECT_EQ(options, std::set<std::string>({"mode", "dataset", "data-dir", "train-limit",
-                                            "validation", "hidden", "batch-size", "epochs",
-                                            "strategy", "transport", "sequential", "version"}))
+  EXPECT_EQ(options,
+            std::set<std::string>({"mode", "dataset", "data-dir", "train-limit", "validation",
+                                   "hidden", "batch-size", "epochs", "strategy", "tensor-ranks",
+                                   "transport", "sequential", "version"}))
       << help;
 }
 
@@ -133,6 +141,12 @@ TEST_F(Grading, RefusesWhatItCannotGrade) {
   expect_job_fails(
       ranks(2, grade) + "--mode 3 --batch-size 500" + sample.substr(0, sample.find("--batch-size")),
       2, "--batch-size 500 is larger than the training set of 250 samples");
+  expect_job_fails(ranks(2, grade) + "--mode 3 --strategy hybrid" + sample, 2,
+                   "--strategy hybrid needs --tensor-ranks: how many ranks divide a network");
+  expect_job_fails(ranks(3, grade) + "--mode 3 --strategy hybrid --tensor-ranks 2" + sample, 2,
+                   "--tensor-ranks 2 does not divide the number of processes, 3");
+  expect_job_fails(ranks(2, grade) + "--mode 3 --tensor-ranks 2" + sample, 2,
+                   "--tensor-ranks is for --strategy hybrid");
   expect_job_fails(ranks(3, grade) + "--mode 3 --strategy tensor --hidden 2" +
                        sample.substr(0, sample.find("--hidden")),
                    2, "--strategy tensor cannot split 2 hidden units among 3 processes");

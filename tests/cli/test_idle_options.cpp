@@ -286,6 +286,8 @@ const std::vector<Refusal> refusals = {
     {"stage04_minibatch train --model cnn --gather kernel",
      "--gather needs a fused layer that reads the input, and the cnn begins with a convolution"},
     {"stage04_minibatch train --math tf32", "--math is for the convolutions of --model cnn"},
+    {"stage04_minibatch train --model cnn --fuse off --math tf32",
+     "--math needs fused convolutions, and --fuse off leaves none"},
     {"stage04_minibatch train --hidden 9,9 --persistent on",
      "--persistent is for --model mlp with one hidden layer"},
     {"stage04_minibatch train --workers 2 --persistent on",

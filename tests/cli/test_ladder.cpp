@@ -229,11 +229,11 @@ TEST_F(Ladders, ConvolutionsSayWhatTheySkip) {
                  "windows of 2 x 2 do not cover an output of 7 x 7");
   expect_skipped("--precision double", {"texture"}, "it takes floats: textures have no doubles");
   expect_skipped("--precision double", {"fast-math"},
-                 "it takes floats: no other arithmetic has a fast form");
+                 "it takes floats: --use_fast_math does not affect doubles");
   if (!report_of(convolution).at("cuda_on_cpu")) return;
   expect_skipped("", {"texture"}, "CUDA on the CPU has no textures");
   expect_skipped("", {"fast-math"},
-                 "--use_fast_math is an option of nvcc, and this build does without");
+                 "--use_fast_math is an option of nvcc, and this build does not use nvcc");
 }
 
 TEST_F(Ladders, FiltersFitIntoTheImage) {

@@ -1,5 +1,6 @@
 // `evaluate --latency`: a table of the ways in which a stage answers a batch.
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
@@ -23,7 +24,9 @@ class Latency : public CommandLine {
     ASSERT_GE(lines.size(), paths.size() + 3) << output;
     const std::size_t first = lines.size() - paths.size();
     EXPECT_EQ(lines[first - 3], "");
-    EXPECT_EQ(lines[first - 2], "latency of a batch of " + batch + ", host to host");
+    const bool has_device = std::find(paths.begin(), paths.end(), "device") != paths.end();
+    EXPECT_EQ(lines[first - 2], "latency of a batch of " + batch + ", host to host" +
+                                    (has_device ? "; device: without copies" : ""));
     EXPECT_EQ(lines[first - 1], "path              median        95 %        99 %        runs");
 
     const json latency = json::parse(text("report.json")).at("latency");
@@ -66,24 +69,24 @@ class LatencyOfStage04 : public Latency {
   void SetUp() override { need_device("stage04_minibatch"); }
 };
 
-TEST_F(LatencyOfStage04, HasThreePathsForOneImage) {
+TEST_F(LatencyOfStage04, HasFivePathsForOneImage) {
   expect_paths("stage04_minibatch evaluate --load digits.h5 --test-limit 50 --batch-size 1", "1",
-               {"eager", "captured", "persistent"});
+               {"eager", "captured", "streamed", "device", "persistent"});
   expect_paths("stage04_minibatch evaluate --load double.h5 --test-limit 50 --batch-size 1", "1",
-               {"eager", "captured", "persistent"});
+               {"eager", "captured", "streamed", "device", "persistent"});
   expect_paths("stage04_minibatch evaluate --load neuron.h5 --test-limit 50 --batch-size 1", "1",
-               {"eager", "captured", "persistent"});
+               {"eager", "captured", "streamed", "device", "persistent"});
 }
 
-TEST_F(LatencyOfStage04, HasTwoPathsForMoreImages) {
+TEST_F(LatencyOfStage04, HasFourPathsForMoreImages) {
   expect_paths("stage04_minibatch evaluate --load digits.h5 --test-limit 50 --batch-size 7", "7",
-               {"eager", "captured"});
+               {"eager", "captured", "streamed", "device"});
 }
 
 TEST_F(LatencyOfStage04, TakesANetworkThatHasNotLearned) {
   run_well("stage01_serial train --epochs 0 --save untrained.h5");
   expect_paths("stage04_minibatch evaluate --load untrained.h5 --test-limit 50 --batch-size 1", "1",
-               {"eager", "captured", "persistent"});
+               {"eager", "captured", "streamed", "device", "persistent"});
 }
 
 }  // namespace

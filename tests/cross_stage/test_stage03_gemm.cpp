@@ -253,11 +253,15 @@ TYPED_TEST(GemmLadder, TheTopRungsTakeMoreRowsThanAGridHas) {
 TYPED_TEST(GemmLadder, EveryTileComputesWhatStage01Computes) {
   using T = TypeParam;
   const auto check_tile = [&](const GemmRung<T>& rung, const shared_memory::FittedTile<T>& tile) {
-    const std::vector<Shape3> shapes = {
+    std::vector<Shape3> shapes = {
         {tile.BM + 2, tile.BN - 2, 6 * tile.BK},          // vectors
         {2 * tile.BM - 4, tile.BN + 6, 3 * tile.BK - 2},  // ... and a k that ends within a k tile
         {tile.BM - 1, 2 * tile.BN + 1, 5 * tile.BK + 3},  // single numbers
         {tile.BM, 3, 1}};
+    if (tile.BM * tile.BN <= 1024) {  // parts that are added up in groups
+      shapes.push_back({tile.BM, tile.BN, 70 * tile.BK + 3});
+      EXPECT_GT(max_parts(tile, tile.BM, tile.BN, shapes.back().k), 32);
+    }
     Random random(11);
     for (const auto [m, n, k] : shapes) {
       const int most = max_parts(tile, m, n, k);

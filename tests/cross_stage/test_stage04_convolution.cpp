@@ -2,7 +2,9 @@
 /// Stage 04's fused convolution computes what stage 01's loops compute, forward and backward,
 /// whatever the shape, and with the same bits in every run.
 
+#include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
 
 #include "01_serial/average_pool.hpp"
@@ -86,12 +88,26 @@ Layer random_layer(Random& random) {
 /// Those of the cnn, and one for each kind of tile, whole and cut.
 const std::vector<Layer> layers = {
     // batch, height, width, in, filter height, filter width, out
-    {{3, 28, 28, 1, 5, 5, 32}, 2, true},  {{3, 12, 12, 32, 5, 5, 64}, 2, true},
-    {{1, 28, 28, 1, 5, 5, 32}, 2, false}, {{1, 12, 12, 32, 5, 5, 64}, 2, false},
-    {{4, 32, 32, 3, 5, 5, 32}, 2, true},  {{7, 15, 19, 3, 2, 4, 31}, 2, true},
-    {{7, 15, 19, 4, 2, 4, 12}, 2, true},  {{5, 9, 11, 5, 4, 2, 66}, 2, true},
-    {{1, 2, 2, 1, 1, 1, 1}, 2, true},     {{2, 3, 2, 700, 2, 1, 5}, 2, true},
+    {{3, 28, 28, 1, 5, 5, 32}, 2, true},
+    {{3, 12, 12, 32, 5, 5, 64}, 2, true},
+    {{1, 28, 28, 1, 5, 5, 32}, 2, false},
+    {{1, 12, 12, 32, 5, 5, 64}, 2, false},
+    {{4, 32, 32, 3, 5, 5, 32}, 2, true},
+    {{7, 15, 19, 3, 2, 4, 31}, 2, true},
+    {{7, 15, 19, 4, 2, 4, 12}, 2, true},
+    {{5, 9, 11, 5, 4, 2, 66}, 2, true},
+    {{1, 2, 2, 1, 1, 1, 1}, 2, true},
+    {{2, 3, 2, 700, 2, 1, 5}, 2, true},
+    // So long that many blocks share a tile: of the filter's gradient, and forward.
+    {{9, 28, 28, 1, 5, 5, 32}, 2, true},
+    {{2, 20, 20, 4, 1, 1, 8}, 2, true},
+    {{1, 4, 4, 700, 3, 3, 5}, 2, true},
+    {{1, 4, 4, 704, 3, 3, 8}, 2, true},
 };
+
+/// On the CPU, work is divided as among so many multiprocessors: enough that the parts of a tile
+/// are added up in groups.
+[[maybe_unused]] const int multiprocessors = setenv("STAGEWISE_CPU_MULTIPROCESSORS", "64", 0);
 
 /// The same numbers, NaNs included.
 template <typename T>
@@ -170,6 +186,15 @@ class FusedConvolution : public testing::Test {
  protected:
   void SetUp() override {
     if (const std::string reason = reason_to_skip(); !reason.empty()) GTEST_SKIP() << reason;
+  }
+
+  /// Every kernel leaves the counters as it has found them.
+  void TearDown() override {
+    std::vector<unsigned> counters(shared_memory::Workspace::counter_count);
+    ASSERT_EQ(cudaMemcpy(counters.data(), workspace_.counters(), counters.size() * sizeof(unsigned),
+                         cudaMemcpyDeviceToHost),
+              cudaSuccess);
+    EXPECT_EQ(std::count(counters.begin(), counters.end(), 0U), std::ssize(counters));
   }
 
   Forward<T> forward(const Layer& layer, bool keeps_activated) {
@@ -408,7 +433,7 @@ TYPED_TEST(FusedConvolution, RefusesWhatItCannotCount) {
   EXPECT_FALSE(fuses({10'000, 28, 28, 1, 5, 5, 32}, 1));
   EXPECT_FALSE(fuses({10'000, 28, 28, 1, 5, 5, 32}, 4));
   EXPECT_FALSE(fuses({1 << 20, 28, 28, 2, 5, 5, 32}, 2)) << "more than 2^30 values";
-  EXPECT_FALSE(fuses({1 << 18, 28, 28, 1, 5, 5, 5000}, 2)) << "more than 2 * 10^9 k tiles";
+  EXPECT_FALSE(fuses({1 << 18, 28, 28, 1, 5, 5, 5000}, 2)) << "more than 2^30 sums";
   EXPECT_FALSE(fuses({0, 28, 28, 1, 5, 5, 32}, 2)) << "no image";
   EXPECT_FALSE(fuses({10, 28, 28, 0, 5, 5, 32}, 2)) << "no channels";
 }

@@ -226,7 +226,7 @@ TYPED_TEST(Stage04Latency, RecordedAnswersAreStage01s) {
 /// More samples than a part has: whole parts, and a shorter one.
 TYPED_TEST(Stage04Latency, StreamedAnswersComeInParts) {
   Question question = questions().front();
-  question.data = repeated(question.data, 2500);
+  question.data = repeated(question.data, 3100);
   Subject<TypeParam> subject(question, question.data.size());
   StreamedPrediction<TypeParam> streamed(subject.network(), subject.stream());
   EXPECT_EQ(subject.answers_of(streamed, 2), twice(subject.expected()));

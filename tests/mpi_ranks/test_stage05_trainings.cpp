@@ -289,16 +289,18 @@ TYPED_TEST(Stage05Trainings, SumsThatTravelInBandsEqualStage04s) {
   const Index inputs = one.model.sample.elements();
   one.model.hidden = {(Index{1} << 18U) / inputs + 3};
   one.options.epochs = 2;
+  const mpi::DistributedStepOptions in_bands = {.fewest_rows_of_bands = 1};
   for (const bool biases : {true, false}) {
     one.model.biases = biases;
     for (const std::string& transport : transports()) {
-      this->expect_workers(one, {.workers = workers_of_ranks(), .transport = transport});
+      this->expect_workers(
+          one, {.workers = workers_of_ranks(), .step = in_bands, .transport = transport});
     }
   }
   one.model.biases = true;
   TrainingCase momentum = one;
   momentum.options.sgd.rule = Rule::momentum;
-  this->expect_workers(momentum, {.workers = workers_of_ranks()});
+  this->expect_workers(momentum, {.workers = workers_of_ranks(), .step = in_bands});
 }
 
 TYPED_TEST(Stage05Trainings, RepeatThemselvesBitForBit) {

@@ -12,13 +12,14 @@ ResidentPrediction<T>::ResidentPrediction(Network<T>& network, const cuda::Strea
       features_(network.model[network.model.batch].shape.batched(network.executor->max_rows()),
                 cuda::pinned_memory()) {
   network.executor->bind(network.model.batch, nullptr);
+  batch_ = network.executor->data(network.model.batch);
   graph_.emplace(stream, [&] { network.executor->execute(network.prediction, {.rows = rows()}); });
 }
 
 template <typename T>
 void ResidentPrediction<T>::take(const Dataset& dataset, std::span<const std::uint32_t> samples) {
   dataset.gather(samples, features_.data());
-  CUDA_CHECK(cudaMemcpyAsync(network_->executor->data(network_->model.batch), features_.data(),
+  CUDA_CHECK(cudaMemcpyAsync(batch_, features_.data(),
                              static_cast<std::size_t>(features_.elements()) * sizeof(T),
                              cudaMemcpyHostToDevice, stream_->get()));
   stream_->synchronize();

@@ -27,6 +27,7 @@ class ResidentPrediction final : public Predictor<T> {
  private:
   Network<T>* network_;
   const cuda::Stream* stream_;
+  T* batch_ = nullptr;  ///< on the device
   Tensor<T> features_;
   std::optional<cuda::ExecutableGraph> graph_;
 };

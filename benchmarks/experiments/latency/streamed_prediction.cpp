@@ -7,12 +7,13 @@
 namespace stagewise::minibatch {
 namespace {
 
-/// More parts would hide more of the first one's way, but a small part does not fill a GPU.
+/// With more parts, the first would arrive sooner, but a small part does not fill a GPU.
 constexpr Index most_parts = 4;
 constexpr Index least_rows = 1024;
 
 Index rows_of_part(Index rows) {
-  return std::min(rows, std::max(least_rows, (rows + most_parts - 1) / most_parts));
+  const Index parts = std::clamp<Index>(rows / least_rows, 1, most_parts);
+  return (rows + parts - 1) / parts;
 }
 
 }  // namespace

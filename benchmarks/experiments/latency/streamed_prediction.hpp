@@ -13,7 +13,8 @@
 namespace stagewise::minibatch {
 
 /// The samples lie in pinned memory as the data set has them, images as bytes. As in training with
-/// `--stream-batches`, kernels fetch them from there: see HostData. All parts are one recording.
+/// `--stream-batches`, kernels fetch them from there: see HostData. All parts are recorded in one
+/// graph.
 template <typename T>
 class StreamedPrediction final : public Predictor<T> {
  public:

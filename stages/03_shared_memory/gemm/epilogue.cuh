@@ -17,8 +17,8 @@
 /// for each column (null: zeros), and `T finish(int row, T sum, T source)` what to store. They can
 /// be loaded 16 bytes at a time if `vectors`.
 ///
-/// One for multiplied_tile.cuh may instead take neighbours of four rows of a lane at once, from a
-/// row on, and store them itself:
+/// One for multiplied_tile.cuh may instead take neighbouring columns of four rows of a lane at
+/// once, and store them itself; `row` is the first of the four:
 ///
 ///     static constexpr bool four_rows = true;
 ///     void operator()(int row, int column, int n, const T (&sums)[4][neighbours]) const;

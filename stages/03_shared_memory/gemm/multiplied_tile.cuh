@@ -74,7 +74,7 @@ class MultipliedTile {
   /// Where the blocks that share a tile leave their sums.
   struct Parts {
     T* partials;  ///< room for the `count` parts of each tile, as large as the tile
-    /// 0 before and after: of each tile, and of each group of its parts, how many have been left.
+    /// How many parts of each tile, and of each group of parts, have been left; 0 before and after.
     unsigned* counters;
     int tile;  ///< its number
     int part;  ///< this block's
@@ -258,9 +258,9 @@ class MultipliedTile {
   }
 
   //! [is_last]
-  /// Whether this block is the last to leave its part, so that it finishes the tile. Of many parts,
-  /// it would add up one after another while the other blocks have nothing to do: there, the last
-  /// block of each group leaves the group's sum in place of its first part.
+  /// Whether this block is the last to leave its part, so that it finishes the tile. With many
+  /// parts, it would add them all up while the other blocks have nothing to do: so the last block
+  /// of each group leaves the group's sum in place of its first part.
   static __device__ __forceinline__ bool is_last(const Parts& parts, PartSums& left) {
     constexpr int in_group = 16;
     unsigned* const counter = parts.counters + parts.tile;

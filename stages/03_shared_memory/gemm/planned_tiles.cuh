@@ -15,7 +15,7 @@ template <typename T>
 struct SharedTiles {
   KTileRow k_tiles;    ///< the tile's, and each block's piece
   T* partials;         ///< where the blocks leave their sums: all of a tile, one after another
-  unsigned* counters;  ///< one for each tile
+  unsigned* counters;  ///< see MultipliedTile::Parts
 };
 
 //! [planned_tiles]

@@ -13,8 +13,9 @@
 
 namespace stagewise::minibatch {
 
-/// See LayerTiles. `apart` is how far from each other four rows of a thread are that it can take as
-/// a pooling window: those of a vector where a k tile is turned, else those of the unit.
+/// See LayerTiles. `apart` is the distance between the four rows of a thread that become one
+/// pooling window: 1 where the rows of a vector are neighbours, else that of the unit that
+/// multiplies.
 template <typename T, Math math>
 struct ConvolutionTiles;
 
@@ -58,7 +59,7 @@ struct ConvolutionTiles<float, Math::tf32> {
 //! [convolution_tiles]
 
 /// Calls `multiply` with the tiles for a Math, one of their tables, and how many numbers are copied
-/// at once, as template arguments. Tensor cores would be of no use where numbers come one by one.
+/// at once, as template arguments. Where channels are copied one by one, TF32 is not used.
 template <typename T, typename Multiply>
 void with_tables(Math math, bool have_vectors, const Multiply& multiply) {
   using Own = ConvolutionTiles<T, Math::own>;
@@ -82,18 +83,24 @@ void with_planned_tiling(Index m, Index n, Index k, const Multiply& multiply) {
   Table::with(plan.tile, [&](auto tiling) { multiply(tiling, plan.parts); });
 }
 
-/// Calls `multiply(tiling)` with the largest of which there are several tiles for each
-/// multiprocessor, or the smallest: for tiles that take different times. None wider than n, if that
-/// can be.
-template <typename Table, typename Multiply>
+/// Calls `multiply(tiling)` with the first tiling that is not wider than n and gives at least four
+/// tiles for each multiprocessor, or else with the last one; of those for which the GPU has the
+/// shared memory. For tiles that take different times: with several each, the multiprocessors
+/// finish at about the same time.
+template <typename Table, typename T, typename Multiply>
 void with_many_tiles(Index m, Index n, const Multiply& multiply) {
-  constexpr Index several = 4;
-  const Index wanted = several * cuda::multiprocessors();
-  Table::with_first(
-      [&]<typename Tiling>(Tiling /*tiling*/) {
-        return Tiling::BN <= n && shared_memory::tile_count<Tiling>(m, n) >= wanted;
-      },
-      multiply);
+  const Index wanted = 4 * cuda::multiprocessors();
+  std::size_t number = 0;
+  std::size_t chosen = 0;
+  bool is_found = false;
+  Table::for_each([&]<typename Tiling>(Tiling /*tiling*/) {
+    if (!is_found && shared_memory::fits_block(Table::template tiles<T>[number])) {
+      chosen = number;
+      is_found = Tiling::BN <= n && shared_memory::tile_count<Tiling>(m, n) >= wanted;
+    }
+    ++number;
+  });
+  Table::with(chosen, multiply);
 }
 
 }  // namespace stagewise::minibatch

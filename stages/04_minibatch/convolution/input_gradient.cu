@@ -70,7 +70,7 @@ void input_gradient(cudaStream_t stream, const ConvolutionProblem& p, const T* f
     using B = FilterTaps<T, length, Tiles::turns_one>;
     const A a = {doutput, out, order, TapSteps(p.out)};
     const B b = {filter, in, out, static_cast<int>(p.filter_width), TapSteps(p.out)};
-    with_many_tiles<Table>(pixels, p.in, [&]<typename Tiling>(Tiling /*tiling*/) {
+    with_many_tiles<Table, T>(pixels, p.in, [&]<typename Tiling>(Tiling /*tiling*/) {
       constexpr int bytes =
           shared_memory::MultipliedTile<T, Tiles::template Multiplier, Tiling, A, B>::bytes();
       constexpr auto* kernel = input_gradient_kernel<T, Tiles, Tiling, A, B>;

@@ -11,7 +11,7 @@
 ///     ...
 ///     row 8    thread 0 again, at step 0
 ///
-/// so an element, or a vector of channels, takes an addition and its copy.
+/// so an element, or a vector of channels, costs one addition and one copy.
 #pragma once
 
 #include <concepts>
@@ -20,8 +20,8 @@
 
 namespace stagewise::minibatch {
 
-/// How far something is from the first element of a factor, or from another: an element is where
-/// the offsets of its place and its step add up.
+/// The offset of a row or of a step, in elements: the sum of both says where an element is, from
+/// the factor's first element on.
 struct Offset {
   int elements;
 };

@@ -4,16 +4,17 @@
 /// A value of the input at (y, x) met weight (i, j) of the filter, a **tap**, in the output's pixel
 /// (y - i, x - j). So its gradient is a product with taps x output channels as steps:
 ///
-///     dinput [y, x, in]  =  sum over i, j, out of  doutput [y - i, x - j, out] filter [i, j, in,
-///     out]
+///     dinput [y, x, in] =
+///         sum over i, j, out of  doutput [y - i, x - j, out] filter [i, j, in, out]
 ///
 /// as far as there is such a pixel. Stage 03 multiplies for each output pixel, writes a gradient
 /// for each value of its window, and adds up in a kernel of its own (col2im).
 ///
 /// Near the edges of an image, most taps have no pixel: of the 25 taps of report 001's second
 /// layer, a value has 11 on average. So the rows of the product are in the order (y, x, image): the
-/// rows of a tile are the same pixel of many images, or few pixels, which have the same taps, and
-/// the tile multiplies those only.
+/// rows of a tile are the same pixel of many images, or few pixels, and the tile multiplies their
+/// taps only. What some of few pixels lack is multiplied as zeros: a weight that is NaN makes
+/// theirs NaN, too.
 #pragma once
 
 #include "04_minibatch/convolution/offset_copies.cuh"

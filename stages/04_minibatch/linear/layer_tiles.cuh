@@ -8,7 +8,6 @@
 /// which the whole GPU can have one tile each.
 #pragma once
 
-#include <algorithm>
 #include <array>
 
 #include "03_shared_memory/gemm/fma_threads.cuh"
@@ -38,12 +37,10 @@ struct TilingTable {
     ((i++ == number ? work(All()) : void()), ...);
   }
 
-  /// Calls work(tiling) with the first entry that suits, or the last.
-  template <typename Suits, typename Work>
-  static void with_first(const Suits& suits, const Work& work) {
-    std::size_t number = 0;
-    static_cast<void>(((suits(All()) || number++ + 1 == sizeof...(All)) || ...));
-    with(std::min(number, sizeof...(All) - 1), work);
+  /// Calls work(tiling) with each entry.
+  template <typename Work>
+  static void for_each(const Work& work) {
+    (work(All()), ...);
   }
 };
 
