@@ -58,7 +58,7 @@ void HostData<T>::fetch(cudaStream_t stream, const std::uint32_t* samples, Index
 }
 
 template <typename T>
-HostData<T>::Batch HostData<T>::fetch_in_order(const std::uint32_t* samples, Index rows) {
+typename HostData<T>::Batch HostData<T>::fetch_in_order(const std::uint32_t* samples, Index rows) {
   fetch(stream_->get(), samples, rows, places_[0]);
   return {places_[0].features.data(), places_[0].labels.data()};
 }

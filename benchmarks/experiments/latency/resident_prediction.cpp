@@ -4,15 +4,24 @@
 #include "cuda/memory.hpp"
 
 namespace stagewise::minibatch {
+namespace {
+
+/// Where the network's batch is when nobody has bound it to other memory.
+template <typename T>
+T* own_batch(Network<T>& network) {
+  network.executor->bind(network.model.batch, nullptr);
+  return network.executor->data(network.model.batch);
+}
+
+}  // namespace
 
 template <typename T>
 ResidentPrediction<T>::ResidentPrediction(Network<T>& network, const cuda::Stream& stream)
     : network_(&network),
       stream_(&stream),
+      batch_(own_batch(network)),
       features_(network.model[network.model.batch].shape.batched(network.executor->max_rows()),
                 cuda::pinned_memory()) {
-  network.executor->bind(network.model.batch, nullptr);
-  batch_ = network.executor->data(network.model.batch);
   graph_.emplace(stream, [&] { network.executor->execute(network.prediction, {.rows = rows()}); });
 }
 

@@ -108,6 +108,7 @@ class TapSteps {
  public:
   explicit TapSteps(Index out) : by_out_(static_cast<int>(out)) {}
 
+  /// The tap and the channel of a step.
   __device__ Tap tap(const TapRange& range, int step) const {
     const auto [number, channel] = by_out_.divide(step);
     const int row = number / range.columns;
@@ -150,6 +151,7 @@ struct GradientTaps {
 
   __device__ const T* data() const { return doutput; }
 
+  /// That of a pixel.
   __device__ Row row(int place) const {
     const auto [image, y, x] = order.pixel(place);
     const int height = order.output_height();
@@ -157,6 +159,7 @@ struct GradientTaps {
     return {((image * height + y) * width + x) * out, y, x, height, width};
   }
 
+  /// How far back a tap goes.
   __device__ Step step(int number) const {
     const auto [i, j, channel] = steps.tap(range, number);
     return {channel - (i * order.output_width() + j) * out, i, j};
@@ -195,6 +198,7 @@ struct FilterTaps {
   /// Past the last channel, others stand in.
   __device__ Offset row(int place) const { return {shared_memory::place_inside(place, in) * out}; }
 
+  /// Where a tap has its weights.
   __device__ Offset step(int number) const {
     const auto [i, j, channel] = steps.tap(range, number);
     return {(i * filter_width + j) * in * out + channel};
