@@ -86,7 +86,8 @@ void check_layer_fits(const ConvolutionOptions& o) {
       sizeof(T) * counts.image_columns,
       std::min(columns_bytes, sizeof(T) * static_cast<double>(o.images) * counts.image_columns));
   check_memory("the layer of " + describe(o), sizeof(T) * (given + found) + columns,
-               (sizeof(T) + sizeof(double)) * (given + found));
+               (sizeof(T) + sizeof(double)) * (given + found) +
+                   sizeof(double) * counts.sum);  // expected: before the relu, and behind it
 }
 
 /// Input, filter and bias, on the host and on the GPU, and what becomes of them.
@@ -236,10 +237,14 @@ std::vector<Table> run_convolution(const ConvolutionOptions& o) {
              {}};
   Table outputs{"whole layer", "", rows_of<T>(layer_ladder<T>(), o.rung, layer, output_row), {}};
   const Row& first = sums.rows.empty() ? output_row : sum_row;
-  print_problem({{"layer", describe(o)},
-                 {"check", "each element is at most " + scientific(first.bound) +
-                               " from stage 01's in double; inputs are random in [-1, 1)"}},
-                first.bytes, first.operations, o.precision);
+  const bool has_both = !sums.rows.empty() && !outputs.rows.empty();
+  const std::string of_layer =
+      has_both ? ", those of the whole layer " + scientific(output_row.bound) : "";
+  print_problem(
+      {{"layer", describe(o)},
+       {"check", "each element is at most " + scientific(first.bound) +
+                     " from stage 01's in double" + of_layer + "; inputs are random in [-1, 1)"}},
+      first.bytes, first.operations, o.precision);
 
   operands.compute_expected(is_any_run(outputs));
   std::vector<Table> tables;

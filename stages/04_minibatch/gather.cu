@@ -11,8 +11,8 @@
 ///
 /// Where the data set does not fit, it stays on the host, but the kernel is nearly the same: it
 /// reads the rows there. What counts then is the bus. A load takes about a microsecond to cross it,
-/// and so many must be under way that it is always busy; a few warps suffice for that, and leave
-/// the multiprocessors to the step that computes meanwhile.
+/// and so many must be under way that it is always busy; 32 small blocks suffice for that, which
+/// fit beside those of the step that computes meanwhile.
 ///
 /// Work: the gathers read and write rows x features elements once; take_chunk() 4 bytes a sample.
 
