@@ -4,7 +4,7 @@ set -euo pipefail
 readonly called_from=$PWD
 cd "$(dirname "${BASH_SOURCE[0]}")"
 
-readonly presets="auto cuda cpu asan tsan observed coverage"
+readonly presets="auto cuda cpu asan tsan coverage"
 readonly cmake_needed=3.25
 
 # ---------------------------------------------------------------------------------------------------
@@ -101,8 +101,7 @@ ${bold}Commands${plain}
 
 ${bold}Options${plain}
   --preset NAME   what to build: auto [default], cuda, cpu [default of test],
-                  asan, tsan, observed or coverage; each has its own folder
-                  build/NAME
+                  asan, tsan or coverage; each has its own folder build/NAME
   --jobs N        use N processors [all of them]
   --no-install    install nothing; say what is missing and stop
   --all           test: long-running tests, too
@@ -357,12 +356,11 @@ configure() {
   fi
 }
 
-# build TARGET
+# build TARGET [SECONDS]: the seconds are those of a step on a current processor, a little under one by default
 build() {
   local code=0 begin=$SECONDS steps
   steps=$(NINJA_STATUS='[%f/%t] ' ninja -C "$folder" -n "$1" 2>/dev/null | sed -n '$s/^\[[0-9]*\/\([0-9]*\)\].*/\1/p') || true
-  # On a current processor, a step takes a little under a second.
-  say "Building${steps:+, $steps steps$(about $((steps * 9 / 10 / jobs)))}"
+  say "Building${steps:+, $steps steps$(about $((steps * ${2:-9} / 10 / jobs)))}"
   local options=()
   [[ $verbose == no ]] || options=(--verbose)
   cmake --build "$folder" --parallel "$jobs" --target "$1" "${options[@]}" || code=$?
@@ -383,30 +381,27 @@ set_up() {
 # programs_of_stages FOLDER: those of the stages from number $2 on, one a line.
 programs_of_stages() {
   local program
-  for program in "$1"/bin/stage0["$2"-5]_*; do
+  for program in "$1"/stage0["$2"-5]_*; do
     [[ ! -x $program ]] || echo "$program"
   done
 }
 
 # Times of CUDA on the CPU mean nothing about GPUs. So in the preset cpu, the tour counts what kernels do, with
-# programs of the preset observed.
+# programs whose kernels report it.
 tour() {
   local counting=()
   set_up
   build tour_programs
   if [[ $preset == cpu ]]; then
-    local cpu_folder=$folder
-    preset=observed folder=build/observed
-    configure
-    build counted_programs
-    mapfile -t counting < <(programs_of_stages "$folder" 2)
+    say "Once more, with kernels that count what they ask of memory"
+    build observed_stages 60
+    mapfile -t counting < <(programs_of_stages "$folder/bin/observed" 2)
     counting=(--counting "${counting[@]}" --measured benchmarks/results/tour.json)
-    preset=cpu folder=$cpu_folder
   fi
   # Open MPI refuses to run as root, the usual user in a container, unless both variables allow it.
   export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
   local programs code=0
-  mapfile -t programs < <(programs_of_stages "$folder" 1)
+  mapfile -t programs < <(programs_of_stages "$folder/bin" 1)
   [[ -e $folder/tour/.tour ]] || rm -rf "$folder/tour" # from a version that did not mark it
   say "The tour, about a minute"
   "$folder/bin/tour" --stage "${programs[@]}" "${counting[@]}" --output "$folder/tour" || code=$?

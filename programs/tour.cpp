@@ -176,7 +176,7 @@ CountedRow count(const std::string& program, const fs::path& folder) {
   if (name == stage_of_processes) command.insert(command.end(), {"--transport", "peer"});
   run_stage_program(program, command, folder / (name + "_counters.log"), {report});
   CountedRow row{.stage = name};
-  read_report(name, report, "the preset observed",
+  read_report(name, report, "observed_programs",
               [&](const nlohmann::json& json) { take_counters(json, row); });
   return row;
 }
@@ -408,8 +408,8 @@ int main(int argc, char** argv) {
       ->required()
       ->type_name("PROGRAM...");
   app.add_option("--counting", options.counting_programs,
-                 "the same stages' programs of the preset observed: instead of times, shows what "
-                 "their kernels ask of a GPU")
+                 "the same stages' programs of the target observed_programs: instead of times, "
+                 "shows what their kernels ask of a GPU")
       ->type_name("PROGRAM...");
   app.add_option("--measured", options.measured,
                  "results of a GPU to be shown beside these counters")

@@ -48,8 +48,8 @@ void check_roofline(const fs::path& figure) {
   }
   if (cuda::runs_on_cpu() && !cuda::counts_kernels()) {
     throw Error(
-        "--roofline needs the times of a GPU, or counters: without a GPU, use the ladder of the "
-        "preset observed (cmake --preset observed && cmake --build --preset observed)");
+        "--roofline needs the times of a GPU, or counters: without a GPU, use "
+        "build/cpu/bin/observed/ladder (cmake --build build/cpu --target observed_programs)");
   }
   check_writable(figure, "figure");
 }

@@ -1,5 +1,5 @@
 /// @file
-/// What kernels have done, where that is counted: with CUDA on the CPU, in the preset observed.
+/// What kernels have done, where that is counted: by CUDA on the CPU in observed_programs.
 #pragma once
 
 #include "tensor/kernel_counters.hpp"

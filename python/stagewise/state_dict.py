@@ -8,33 +8,33 @@ from __future__ import annotations
 
 import collections
 import pathlib
+import types
 
 import numpy as np
 
 from stagewise.command_line import Error
 from stagewise.files import expect_file, replacing
 
-try:
-    import torch
-except ImportError:
-    torch = None
-
 # The metadata are an attribute of the dictionary, as PyTorch's own `_metadata`: torch.save() and
 # torch.load() keep it, and load_state_dict() finds no key that it does not know.
 ATTRIBUTE = "stagewise"
 
 
-def _expect_pytorch(path: pathlib.Path) -> None:
-    if torch is None:
+def _pytorch(path: pathlib.Path) -> types.ModuleType:
+    """PyTorch, which takes a second to load: only the files that need it wait for it."""
+    try:
+        import torch
+    except ImportError:
         raise Error(f"{path} needs PyTorch, which this python3 does not have; install it, or use "
-                    ".safetensors")
+                    ".safetensors") from None
+    return torch
 
 
 def write(path: pathlib.Path, tensors: dict[str, np.ndarray], metadata: dict[str, str]) -> None:
     """Writes a file, as a whole or not at all.
 
     :raise Error: naming the file and the reason; or there is no PyTorch."""
-    _expect_pytorch(path)
+    torch = _pytorch(path)
     state = collections.OrderedDict((name, torch.from_numpy(values.copy()))
                                     for name, values in tensors.items())
     setattr(state, ATTRIBUTE, metadata)
@@ -46,7 +46,7 @@ def read(path: pathlib.Path) -> tuple[dict[str, np.ndarray], dict[str, str]]:
     """Reads a file's tensors, and its metadata if write() has written it.
 
     :raise Error: naming the file and what is wrong with it; or there is no PyTorch."""
-    _expect_pytorch(path)
+    torch = _pytorch(path)
     expect_file(path, f"cannot read {path}")
     try:
         state = torch.load(path, map_location="cpu", weights_only=True)

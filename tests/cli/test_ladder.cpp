@@ -283,9 +283,8 @@ TEST_F(Ladders, ARooflineNeedsTimesOfAGpuOrCounters) {
   if (report_of(program + "reduce --n 1").at("cuda_on_cpu")) {
     expect_failure(
         command + "r.svg", 1,
-        "--roofline needs the times of a GPU, or counters: without a GPU, use the ladder "
-        "of the preset observed (cmake --preset observed && cmake --build --preset "
-        "observed)");
+        "--roofline needs the times of a GPU, or counters: without a GPU, use "
+        "build/cpu/bin/observed/ladder (cmake --build build/cpu --target observed_programs)");
     EXPECT_FALSE(std::filesystem::exists(path("r.svg")));
   }
 }

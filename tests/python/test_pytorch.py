@@ -18,7 +18,7 @@ from stagewise import safetensors, state_dict
 from stagewise.network import Network, Parameters, network_of
 from stagewise.pytorch_layout import to_pytorch
 
-if state_dict.torch is None:
+if importlib.util.find_spec("torch") is None:
     print("Skipped: PyTorch was not found.")
     sys.exit(0)
 
