@@ -157,23 +157,33 @@ WorkerOptions workers_of_ranks(Average average = Average::gradients, std::int64_
 template <typename T>
 class Stage05Trainings : public testing::Test {
  protected:
-  /// Expects a training on the ranks to arrive where stage 04's and stage 01's workers do.
-  static void expect_workers(const TrainingCase& one, const Spread& spread) {
-    const std::string name = one.name + ", " + name_of(spread.workers);
-    const Arrival spread_arrival = train_spread<T>(one, spread);
-    expect_arrival<T>(spread_arrival, cross_stage::train_recorded<T>(one, spread.workers), name);
-    expect_arrival<T>(spread_arrival, cross_stage::train_serially<T>(one, spread.workers),
-                      name + " of stage 01");
-    expect_same_on_all_ranks(spread_arrival.outcome.parameters, name);
+  /// Expects a training on the ranks, in each of these forms, to arrive where stage 04's and stage
+  /// 01's workers do.
+  static void expect_workers(const TrainingCase& one, const WorkerOptions& workers,
+                             const std::vector<Spread>& forms = {{}}) {
+    const std::string name = one.name + ", " + name_of(workers);
+    const Arrival stage04 = cross_stage::train_recorded<T>(one, workers);
+    const Arrival stage01 = cross_stage::train_serially<T>(one, workers);
+    for (Spread form : forms) {
+      form.workers = workers;
+      const Arrival spread = train_spread<T>(one, form);
+      expect_arrival<T>(spread, stage04, name);
+      expect_arrival<T>(spread, stage01, name + " of stage 01");
+      expect_same_on_all_ranks(spread.outcome.parameters, name);
+    }
   }
 
-  /// Expects a split network to arrive where stage 04's and stage 01's whole ones do.
-  static void expect_whole(const TrainingCase& one, const Spread& spread) {
-    const Arrival split = train_spread<T>(one, spread);
-    expect_same_arrival<T>(split, cross_stage::train_recorded<T>(one, {}), one.name + ", split");
-    expect_same_arrival<T>(split, cross_stage::train_serially<T>(one, {}),
-                           one.name + ", split, against stage 01");
-    expect_same_on_all_ranks(split.outcome.parameters, one.name + ", split");
+  /// Expects a split network, in each of these forms, to arrive where stage 04's and stage 01's
+  /// whole ones do.
+  static void expect_whole(const TrainingCase& one, const std::vector<Spread>& forms) {
+    const Arrival stage04 = cross_stage::train_recorded<T>(one, {});
+    const Arrival stage01 = cross_stage::train_serially<T>(one, {});
+    for (const Spread& form : forms) {
+      const Arrival split = train_spread<T>(one, form);
+      expect_same_arrival<T>(split, stage04, one.name + ", split");
+      expect_same_arrival<T>(split, stage01, one.name + ", split, against stage 01");
+      expect_same_on_all_ranks(split.outcome.parameters, one.name + ", split");
+    }
   }
 
   /// Trainings that can be split: with layers behind each other that are split and whole, and
@@ -205,38 +215,34 @@ TYPED_TEST_SUITE(Stage05Trainings, Precisions, PrecisionNames);
 
 TYPED_TEST(Stage05Trainings, AveragedGradientsEqualStage04s) {
   for (const TrainingCase& one : cases_named("mlp")) {
-    this->expect_workers(one, {.workers = workers_of_ranks()});
-    this->expect_workers(with_short_last_batch(one), {.workers = workers_of_ranks()});
+    this->expect_workers(one, workers_of_ranks());
+    this->expect_workers(with_short_last_batch(one), workers_of_ranks());
   }
-  this->expect_workers(cases_named("neuron").front(), {.workers = workers_of_ranks()});
+  this->expect_workers(cases_named("neuron").front(), workers_of_ranks());
 }
 
 TYPED_TEST(Stage05Trainings, AveragedWeightsEqualStage04s) {
   const TrainingCase relu = cases_named("mlp_relu").front();
   for (const std::int64_t every : {1, 3, 7}) {  // 10 steps an epoch
-    const Spread spread = {.workers = workers_of_ranks(Average::weights, every)};
-    this->expect_workers(relu, spread);
-    this->expect_workers(with_short_last_batch(relu), spread);
+    const WorkerOptions workers = workers_of_ranks(Average::weights, every);
+    this->expect_workers(relu, workers);
+    this->expect_workers(with_short_last_batch(relu), workers);
   }
-  this->expect_workers(cases_named("mlp_sigmoid").front(),
-                       {.workers = workers_of_ranks(Average::weights, 3)});
-  this->expect_workers(cases_named("neuron").front(),
-                       {.workers = workers_of_ranks(Average::weights, 7)});
+  this->expect_workers(cases_named("mlp_sigmoid").front(), workers_of_ranks(Average::weights, 3));
+  this->expect_workers(cases_named("neuron").front(), workers_of_ranks(Average::weights, 7));
 }
 
 TYPED_TEST(Stage05Trainings, ConvolutionalNetworksEqualStage04s) {
   const TrainingCase with_biases = cases_named("cnn").front();
   const TrainingCase without = cases_named("cnn_without").front();
-  this->expect_workers(with_biases, {.workers = workers_of_ranks()});
-  this->expect_workers(without, {.workers = workers_of_ranks(Average::weights, 3)});
+  this->expect_workers(with_biases, workers_of_ranks());
+  this->expect_workers(without, workers_of_ranks(Average::weights, 3));
 }
 
 TYPED_TEST(Stage05Trainings, SplitNetworksEqualWholeOnes) {
   for (const TrainingCase& one : this->splittable()) {
-    for (const Spread& spread : splits()) this->expect_whole(one, spread);
-    for (const Spread& spread : splits(DataFrom::all)) {
-      this->expect_whole(with_short_last_batch(one), spread);
-    }
+    this->expect_whole(one, splits());
+    this->expect_whole(with_short_last_batch(one), splits(DataFrom::all));
   }
 }
 
@@ -254,17 +260,16 @@ TYPED_TEST(Stage05Trainings, EveryFormEqualsStage04) {
     forms.push_back({.step = {.overlaps = false}, .transport = transport});
   }
   const TrainingCase one = with_short_last_batch(cases_named("mlp_relu").front());
-  for (Spread spread : forms) {
-    spread.workers = workers_of_ranks();
-    this->expect_workers(one, spread);
-    spread.workers = workers_of_ranks(Average::weights, 3);
-    this->expect_workers(one, spread);
-    spread.workers = {};
+  this->expect_workers(one, workers_of_ranks(), forms);
+  this->expect_workers(one, workers_of_ranks(Average::weights, 3), forms);
+  std::vector<Spread> split_forms;
+  for (Spread form : forms) {
     for (const Spread& split : splits()) {
-      spread.tensor_ranks = split.tensor_ranks;
-      this->expect_whole(one, spread);
+      form.tensor_ranks = split.tensor_ranks;
+      split_forms.push_back(form);
     }
   }
+  this->expect_whole(one, split_forms);
 }
 
 /// Layers large enough for two buckets.
@@ -273,10 +278,9 @@ TYPED_TEST(Stage05Trainings, SumsThatTravelInBucketsEqualStage04s) {
   one.model.hidden = {520, 512};
   one.data = one.data.slice(0, 32);
   one.options.epochs = 1;
-  for (const std::string& transport : transports()) {
-    this->expect_workers(one, {.workers = workers_of_ranks(), .transport = transport});
-  }
-  this->expect_workers(one, {.workers = workers_of_ranks(), .step = {.overlaps = false}});
+  std::vector<Spread> forms = {{.step = {.overlaps = false}}};
+  for (const std::string& transport : transports()) forms.push_back({.transport = transport});
+  this->expect_workers(one, workers_of_ranks(), forms);
 }
 
 /// A first layer large enough for two bands; its bias and the last layer travel with
@@ -288,19 +292,19 @@ TYPED_TEST(Stage05Trainings, SumsThatTravelInBandsEqualStage04s) {
   one.model.classes = one.data.classes();
   const Index inputs = one.model.sample.elements();
   one.model.hidden = {(Index{1} << 18U) / inputs + 3};
-  one.options.epochs = 2;
+  one.options.epochs = 1;
   const mpi::DistributedStepOptions in_bands = {.fewest_rows_of_bands = 1};
-  for (const bool biases : {true, false}) {
-    one.model.biases = biases;
-    for (const std::string& transport : transports()) {
-      this->expect_workers(
-          one, {.workers = workers_of_ranks(), .step = in_bands, .transport = transport});
-    }
+  std::vector<Spread> forms;
+  for (const std::string& transport : transports()) {
+    forms.push_back({.step = in_bands, .transport = transport});
   }
-  one.model.biases = true;
+  this->expect_workers(one, workers_of_ranks(), forms);
+  TrainingCase without = one;
+  without.model.biases = false;
+  this->expect_workers(without, workers_of_ranks(), {{.step = in_bands}});
   TrainingCase momentum = one;
   momentum.options.sgd.rule = Rule::momentum;
-  this->expect_workers(momentum, {.workers = workers_of_ranks(), .step = in_bands});
+  this->expect_workers(momentum, workers_of_ranks(), {{.step = in_bands}});
 }
 
 TYPED_TEST(Stage05Trainings, RepeatThemselvesBitForBit) {
@@ -327,8 +331,8 @@ TYPED_TEST(Stage05Trainings, RepeatThemselvesBitForBit) {
 TYPED_TEST(Stage05Trainings, UnshuffledOnesEqualStage04s) {
   TrainingCase one = cases_named("mlp_relu").front();
   one.options.shuffle = false;
-  this->expect_workers(one, {.workers = workers_of_ranks()});
-  for (const Spread& spread : splits()) this->expect_whole(one, spread);
+  this->expect_workers(one, workers_of_ranks());
+  this->expect_whole(one, splits());
 }
 
 class Stage05 : public testing::Test {};
