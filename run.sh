@@ -356,11 +356,11 @@ configure() {
   fi
 }
 
-# build TARGET [SECONDS]: the seconds are those of a step on a current processor, a little under one by default
+# build TARGET [TENTHS]: of a second, which a step takes on a current processor; by default 16
 build() {
   local code=0 begin=$SECONDS steps
   steps=$(NINJA_STATUS='[%f/%t] ' ninja -C "$folder" -n "$1" 2>/dev/null | sed -n '$s/^\[[0-9]*\/\([0-9]*\)\].*/\1/p') || true
-  say "Building${steps:+, $steps steps$(about $((steps * ${2:-9} / 10 / jobs)))}"
+  say "Building${steps:+, $steps steps$(about $((steps * ${2:-16} / 10 / jobs)))}"
   local options=()
   [[ $verbose == no ]] || options=(--verbose)
   cmake --build "$folder" --parallel "$jobs" --target "$1" "${options[@]}" || code=$?
@@ -423,9 +423,9 @@ run_tests() {
   if [[ ${#passed_on[@]} -gt 0 ]]; then
     say "Testing"
   elif [[ $all == yes ]]; then
-    say "Testing everything$(about $((1200 / jobs)))"
+    say "Testing everything$(about $((3000 / jobs)))"
   else
-    say "Testing$(about $((420 / jobs))); --all adds the long-running tests"
+    say "Testing$(about $((1200 / jobs))); --all adds the long-running tests"
   fi
   ctest --preset "$preset" --parallel "$jobs" --no-tests=error --no-label-summary "${options[@]}" "${passed_on[@]}" || code=$?
   [[ $code -eq 0 ]] || fail "The tests failed (exit code $code); their output is above." "$code"

@@ -485,8 +485,8 @@ TEST(Dependencies, LeaveSlicesApart) {
   Program p;
   const ValueId input = p.add({.name = "input", .shape = {4, 3}, .role = Role::weight});
   const ValueId whole = p.add({.name = "whole", .shape = {4, 3}});
-  const auto slice = [&](Index first, Index rows) {
-    return p.add({.name = "slice", .shape = {rows, 3}, .memory_of = whole, .first_row = first});
+  const auto slice = [&](Index first, Index count) {
+    return p.add({.name = "slice", .shape = {count, 3}, .memory_of = whole, .first_row = first});
   };
   const ValueId low = slice(0, 3);
   const ValueId high = slice(3, 1);
