@@ -142,7 +142,7 @@ def stage_counters(path, theirs):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("reports", nargs="*", metavar="REPORT", help="of the ladder in observed_programs")
+    parser.add_argument("reports", nargs="*", metavar="REPORT", help="of the observed ladder")
     parser.add_argument("--stage", metavar="CSV", help="of stage 02, as above")
     parser.add_argument("--nsight", nargs="*", type=Path, metavar="FILE",
                         default=[RESULTS / "h200_gemm_counters.md", RESULTS / "h200_sum_counters.md"],

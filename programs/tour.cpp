@@ -176,7 +176,7 @@ CountedRow count(const std::string& program, const fs::path& folder) {
   if (name == stage_of_processes) command.insert(command.end(), {"--transport", "peer"});
   run_stage_program(program, command, folder / (name + "_counters.log"), {report});
   CountedRow row{.stage = name};
-  read_report(name, report, "observed_programs",
+  read_report(name, report, "the target observed_stages",
               [&](const nlohmann::json& json) { take_counters(json, row); });
   return row;
 }
@@ -408,7 +408,7 @@ int main(int argc, char** argv) {
       ->required()
       ->type_name("PROGRAM...");
   app.add_option("--counting", options.counting_programs,
-                 "the same stages' programs of the target observed_programs: instead of times, "
+                 "the same stages' programs of the target observed_stages: instead of times, "
                  "shows what their kernels ask of a GPU")
       ->type_name("PROGRAM...");
   app.add_option("--measured", options.measured,

@@ -99,7 +99,7 @@ struct Stage {
   /// Whether kernels run through CUDA on the CPU, so that times mean nothing about GPUs.
   bool cuda_on_cpu = false;
 
-  /// Whether what kernels ask of memory is counted, by CUDA on the CPU in observed_programs.
+  /// Whether what kernels ask of memory is counted, by CUDA on the CPU in an observed program.
   bool counts_kernels = false;
 
   /// What the device can do at most in a precision; where kernels run on the CPU, a GPU that it

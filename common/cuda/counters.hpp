@@ -1,5 +1,5 @@
 /// @file
-/// What kernels have done, where that is counted: by CUDA on the CPU in observed_programs.
+/// What kernels have done, where that is counted: by CUDA on the CPU in an observed program.
 #pragma once
 
 #include "tensor/kernel_counters.hpp"

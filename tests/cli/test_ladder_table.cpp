@@ -50,7 +50,7 @@ std::string print(const Table& table, Measured measured = Measured::rates) {
   return out.str();
 }
 
-/// As in observed_programs, where kernels are counted.
+/// As in an observed program, where kernels are counted.
 TEST(LadderTable, ShowsWhatKernelsAskOfMemory) {
   Table table{"rung", "cuBLAS", {row_of("dot-non-divergent", 1), row_of("stream-k", 1)}, {}};
   KernelCounters slow;

@@ -131,7 +131,7 @@ TEST_F(Tour, NeedsProgramsThatCount) {
   EXPECT_EQ(outcome.exit_code, 1);
   EXPECT_EQ(outcome.err,
             "tour: stage02_fake did not write a report to out/stage02_fake_counters.json that the "
-            "tour understands; is it a program of observed_programs?\n");
+            "tour understands; is it a program of the target observed_stages?\n");
 }
 
 TEST_F(Tour, NeedsResultsInTheFileOfMeasured) {

@@ -301,7 +301,7 @@ TYPED_TEST(Stage05Trainings, SumsThatTravelInBandsEqualStage04s) {
   this->expect_workers(one, workers_of_ranks(), forms);
   TrainingCase without = one;
   without.model.biases = false;
-  this->expect_workers(without, workers_of_ranks(), {{.step = in_bands}});
+  this->expect_workers(without, workers_of_ranks(), forms);
   TrainingCase momentum = one;
   momentum.options.sgd.rule = Rule::momentum;
   this->expect_workers(momentum, workers_of_ranks(), {{.step = in_bands}});

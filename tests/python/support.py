@@ -72,21 +72,24 @@ class Case(unittest.TestCase):
         self.assertTrue(files[0] == files[1], f"{expected} and {found} differ; {about}")
 
     def run_program(self, name: str, *words: object) -> subprocess.CompletedProcess:
-        """Runs a program of python/ in the test's folder, in a process that has its libraries already: loading
-        them takes longer than anything that the program does."""
+        """Runs a program of python/ in the test's folder, in a forked process, which already has the libraries:
+        loading them takes longer than anything the program itself does."""
         module = importlib.import_module(name)
         with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as err:
             sys.stdout.flush()
             sys.stderr.flush()
             process = os.fork()
             if process == 0:
-                os.dup2(out.fileno(), 1)
-                os.dup2(err.fileno(), 2)
-                sys.stdout, sys.stderr = open(1, "w", encoding="utf-8"), open(2, "w", encoding="utf-8")
-                os.chdir(self.folder)
-                code = command_line.run(name, module.main, [str(word) for word in words])
-                sys.stderr.flush()
-                os._exit(code)
+                code = 70
+                try:
+                    os.dup2(out.fileno(), 1)
+                    os.dup2(err.fileno(), 2)
+                    sys.stdout, sys.stderr = open(1, "w", encoding="utf-8"), open(2, "w", encoding="utf-8")
+                    os.chdir(self.folder)
+                    code = command_line.run(name, module.main, [str(word) for word in words])
+                    sys.stderr.flush()
+                finally:
+                    os._exit(code)  # never a second runner of tests
             code = os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
             out.seek(0)
             err.seek(0)

@@ -377,7 +377,7 @@ class RooflineFigure(Figures):
                          "does not say what its device can do; ladders and train --explain write "
                          "that")
         path = self.put("a.json", ladder(rung("naive", 1), cuda_on_cpu=True))
-        self.assertRegex(self.sentence("roofline", path), "which observed_programs write")
+        self.assertRegex(self.sentence("roofline", path), "which programs of the target observed_programs")
         path = self.put("a.json", ladder({"name": "naive", "verified": True, "bytes": 3, "seconds": 1}))
         self.assertRegex(self.sentence("roofline", path), "kernels move bytes and compute next to")
         path = self.put("a.json", ladder(rung("naive", 1), limits=LIMITS | {"bytes_per_second": 0}))

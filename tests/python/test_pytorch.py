@@ -18,11 +18,11 @@ from stagewise import safetensors, state_dict
 from stagewise.network import Network, Parameters, network_of
 from stagewise.pytorch_layout import to_pytorch
 
-if importlib.util.find_spec("torch") is None:
+try:
+    import torch
+except ImportError:
     print("Skipped: PyTorch was not found.")
     sys.exit(0)
-
-import torch
 
 import run_in_pytorch
 

@@ -47,6 +47,7 @@ class RunSh(Case):
             outcome = self.run_command("env", f"PATH={tools}", RUN, command)
             self.assertEqual(outcome.returncode, 2)
             self.assertIn("missing", outcome.stderr)
+            self.assertTrue(outcome.stderr.startswith(f"{command}: "), outcome.stderr)
 
 
 if __name__ == "__main__":

@@ -460,7 +460,9 @@ class LateStep final : public Step {
   explicit LateStep(Step& step) : step_(&step) {}
 
   void begin_epoch(std::span<const std::uint32_t> order) override {
-    if (!prepared.empty()) EXPECT_TRUE(std::ranges::equal(order, prepared));
+    if (!prepared.empty()) {
+      EXPECT_TRUE(std::ranges::equal(order, prepared));
+    }
     step_->begin_epoch(order);
     looks_ = 0;
   }

@@ -8,7 +8,7 @@ namespace mistakes {
 namespace {
 
 //! [kernel]
-__global__ void sum_some(int n, const float* x, float* total) {
+__global__ void sum_some(unsigned n, const float* x, float* total) {
   const unsigned mask = __ballot_sync(0xffffffff, threadIdx.x < n);
   if (threadIdx.x < n) {
     float value = x[threadIdx.x];
@@ -21,7 +21,7 @@ __global__ void sum_some(int n, const float* x, float* total) {
 //! [kernel]
 
 //! [cure]
-__global__ void sum_some_cured(int n, const float* x, float* total) {
+__global__ void sum_some_cured(unsigned n, const float* x, float* total) {
   const unsigned mask = __ballot_sync(0xffffffff, threadIdx.x < n);
   if (threadIdx.x < n) {
     float value = x[threadIdx.x];

@@ -39,5 +39,5 @@ endif()
 execute_process(COMMAND ${CMAKE_COMMAND} -E env STAGEWISE_CPU_OBSERVE=counters ${FOLDER}/outside/vector_add
                 OUTPUT_VARIABLE output ERROR_VARIABLE output)
 if(output MATCHES "global loads")
-  message(FATAL_ERROR "vector_add reports accesses that it should not know: ${output}")
+  message(FATAL_ERROR "vector_add reports accesses although it is not the observed one: ${output}")
 endif()

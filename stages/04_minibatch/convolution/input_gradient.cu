@@ -7,9 +7,6 @@
 #include "04_minibatch/convolution/taps.cuh"
 
 namespace stagewise::minibatch {
-namespace {
-
-using shared_memory::is_aligned;
 
 /// An epilogue: the sums are stored where the pixels are.
 template <typename T>
@@ -33,6 +30,10 @@ struct PixelGradients {
     work(shared_memory::NoSource(), [](int /*row*/, T sum, T /*source*/) { return sum; });
   }
 };
+
+namespace {
+
+using shared_memory::is_aligned;
 
 //! [input_gradient_kernel]
 template <typename T, typename Tiles, typename Tiling, typename MatrixA, typename MatrixB>

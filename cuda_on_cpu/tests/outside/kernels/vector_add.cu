@@ -10,8 +10,8 @@ __global__ void vector_add(const float* a, const float* b, float* c, int n) {
   if (i < n) c[i] = a[i] + b[i];
 }
 
-// With an argument, the kernel is told of one number more than there is.
-int main(int argc, char** /*argv*/) {
+// Beyond the vectors' ends, the kernel is told of one number more than there is.
+int add_vectors(bool beyond) {
   constexpr int n = 1000;
   constexpr int threads = 256;
   const std::vector<float> a(n, 1);
@@ -26,7 +26,7 @@ int main(int argc, char** /*argv*/) {
   cudaMalloc(&dc, bytes);
   cudaMemcpy(da, a.data(), bytes, cudaMemcpyHostToDevice);
   cudaMemcpy(db, b.data(), bytes, cudaMemcpyHostToDevice);
-  vector_add<<<(n + threads - 1) / threads, threads>>>(da, db, dc, argc > 1 ? n + 1 : n);
+  vector_add<<<(n + threads - 1) / threads, threads>>>(da, db, dc, beyond ? n + 1 : n);
   const cudaError_t error = cudaDeviceSynchronize();
   if (error != cudaSuccess) return 1;
   cudaMemcpy(c.data(), dc, bytes, cudaMemcpyDeviceToHost);
@@ -37,4 +37,5 @@ int main(int argc, char** /*argv*/) {
   cudaFree(da);
   cudaFree(db);
   cudaFree(dc);
+  return 0;
 }
