@@ -30,6 +30,11 @@ class EpochRates {
   /// Those of all steps of the epoch; null if the rate never changes.
   StepRates* data() { return rates_.data(); }
 
+  /// Lets the updates read those of step number `step` of the epoch, which begins with 0.
+  void use_step(Index step) {
+    if (optimizer_.rates) use(rates_.data() + step);
+  }
+
   /// Lets the updates read them there from now on.
   void use(StepRates* of_step) const {
     if (optimizer_.rates) executor_->bind(optimizer_.rates, of_step);

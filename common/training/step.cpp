@@ -104,7 +104,7 @@ void ProgramStep<T>::begin_epoch(std::span<const std::uint32_t> order) {
 template <typename T>
 void ProgramStep<T>::run(Index first, Index rows) {
   batch_ = {.first = first, .rows = rows, .step = batch_.step + 1};
-  rates_.use(rates_.data() + batch_.step - 1);
+  rates_.use_step(batch_.step - 1);
   setup_.network.executor->execute(programs_.step, batch_);
   ++setup_.steps_done;
   const bool are_averaged = setup_.workers.average == Average::weights &&
