@@ -292,7 +292,7 @@ TYPED_TEST(Stage05Trainings, SumsThatTravelInBandsEqualStage04s) {
   one.model.classes = one.data.classes();
   const Index inputs = one.model.sample.elements();
   one.model.hidden = {(Index{1} << 18U) / inputs + 3};
-  one.options.epochs = 1;
+  one.options.epochs = 2;
   const mpi::DistributedStepOptions in_bands = {.fewest_rows_of_bands = 1};
   std::vector<Spread> forms;
   for (const std::string& transport : transports()) {
