@@ -60,9 +60,9 @@ struct LayerTiles<float> {
   // rate, BM, BN, BK, WM, WN, slices, stages, blocks
   using Vectors = TilingTable<  //
       RatedTiling<110, 128, 128, 8, 32, 64, 1, 4, 1>, RatedTiling<92, 80, 80, 32, 80, 40, 4, 3, 1>,
-      RatedTiling<95, 64, 64, 16, 32, 32, 1, 4, 3>, RatedTiling<95, 24, 64, 128, 24, 64, 8, 4, 1>,
-      RatedTiling<100, 32, 64, 32, 32, 32, 4, 4, 2>, RatedTiling<91, 32, 32, 32, 32, 32, 4, 4, 2>,
-      RatedTiling<61, 16, 16, 64, 16, 16, 8, 4, 2>>;
+      RatedTiling<100, 80, 64, 16, 40, 32, 1, 3, 3>, RatedTiling<95, 64, 64, 16, 32, 32, 1, 4, 3>,
+      RatedTiling<95, 24, 64, 128, 24, 64, 8, 4, 1>, RatedTiling<100, 32, 64, 32, 32, 32, 4, 4, 2>,
+      RatedTiling<91, 32, 32, 32, 32, 32, 4, 4, 2>, RatedTiling<61, 16, 16, 64, 16, 16, 8, 4, 2>>;
   /// Where a factor is copied number by number.
   using Scalars = TilingTable<RatedTiling<77, 64, 64, 16, 32, 32, 1, 4, 3>,
                               RatedTiling<65, 32, 32, 32, 32, 32, 4, 4, 2>,
@@ -78,8 +78,9 @@ struct LayerTiles<double> {
   using Vectors = TilingTable<  //
       RatedTiling<130, 128, 128, 16, 64, 32, 1, 3, 1>,
       RatedTiling<135, 64, 104, 16, 16, 104, 2, 4, 1>,
-      RatedTiling<123, 64, 64, 16, 32, 32, 1, 3, 3>, RatedTiling<130, 32, 64, 32, 32, 32, 4, 4, 1>,
-      RatedTiling<121, 32, 32, 32, 32, 32, 4, 4, 3>, RatedTiling<140, 16, 16, 64, 16, 16, 8, 5, 2>>;
+      RatedTiling<135, 80, 40, 32, 16, 40, 2, 3, 1>, RatedTiling<123, 64, 64, 16, 32, 32, 1, 3, 3>,
+      RatedTiling<130, 32, 64, 32, 32, 32, 4, 4, 1>, RatedTiling<121, 32, 32, 32, 32, 32, 4, 4, 3>,
+      RatedTiling<140, 16, 16, 64, 16, 16, 8, 5, 2>>;
   using Scalars = TilingTable<RatedTiling<91, 64, 64, 16, 32, 32, 1, 3, 2>,
                               RatedTiling<90, 32, 32, 32, 32, 32, 4, 4, 2>,
                               RatedTiling<110, 16, 16, 64, 16, 16, 8, 5, 2>>;
