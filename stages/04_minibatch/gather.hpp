@@ -35,10 +35,11 @@ void gather(cudaStream_t stream, const T* data, const std::int32_t* labels, Inde
 
 /// The same from data in pinned host memory, as a data set has them: bytes, which are divided by
 /// 255, or doubles. The labels are on the device.
+/// @param stride from a row of the data to the next.
 /// @param rows may be 0.
 template <typename Stored, typename T>
-void gather_from_host(cudaStream_t stream, const Stored* data, const std::int32_t* labels,
-                      Index features, const std::uint32_t* order, Index rows, T* batch,
-                      std::int32_t* batch_labels);
+void gather_from_host(cudaStream_t stream, const Stored* data, Index stride,
+                      const std::int32_t* labels, Index features, const std::uint32_t* order,
+                      Index rows, T* batch, std::int32_t* batch_labels);
 
 }  // namespace stagewise::minibatch

@@ -7,6 +7,20 @@
 #include "cuda/memory.hpp"
 
 namespace stagewise::minibatch {
+namespace {
+
+//! [stride]
+/// How far apart samples of so many features are. A warp's load crosses the bus in requests for
+/// lines of 128 bytes: one request if the sample begins at a line, else two. So samples do, unless
+/// that would take much more memory.
+Index stride_of(Index features, Index bytes) {
+  const Index line = 128 / bytes;
+  const Index padded = (features + line - 1) / line * line;
+  return padded - features <= features / 4 ? padded : features;
+}
+//! [stride]
+
+}  // namespace
 
 template <typename T>
 HostData<T>::HostData(const Dataset& dataset, Index max_rows, const cuda::Stream& stream)
@@ -17,11 +31,12 @@ HostData<T>::HostData(const Dataset& dataset, Index max_rows, const cuda::Stream
     place.features = Tensor<T>(dataset.sample_shape().batched(max_rows), cuda::device_memory());
     place.labels = Tensor<std::int32_t>({max_rows}, cuda::device_memory());
   }
-  const Shape shape = {dataset.size(), width_};
   if (dataset.pixels() != nullptr) {
-    features_ = Tensor<std::uint8_t>(shape, cuda::pinned_memory());
+    stride_ = stride_of(width_, sizeof(std::uint8_t));
+    features_ = Tensor<std::uint8_t>({dataset.size(), stride_}, cuda::pinned_memory());
   } else {
-    features_ = Tensor<double>(shape, cuda::pinned_memory());
+    stride_ = stride_of(width_, sizeof(double));
+    features_ = Tensor<double>({dataset.size(), stride_}, cuda::pinned_memory());
   }
   load(dataset);
 }
@@ -34,11 +49,15 @@ HostData<T>::~HostData() {
 
 template <typename T>
 void HostData<T>::load(const Dataset& dataset) {
+  const auto copy = [&](const auto& from, auto* to) {
+    for (Index sample = 0; sample < dataset.size(); ++sample) {
+      std::copy_n(from.begin() + sample * width_, width_, to + sample * stride_);
+    }
+  };
   if (auto* const bytes = std::get_if<Tensor<std::uint8_t>>(&features_)) {
-    std::copy(dataset.pixels()->begin(), dataset.pixels()->end(), bytes->data());
+    copy(*dataset.pixels(), bytes->data());
   } else {
-    std::copy(dataset.values()->begin(), dataset.values()->end(),
-              std::get<Tensor<double>>(features_).data());
+    copy(*dataset.values(), std::get<Tensor<double>>(features_).data());
   }
   CUDA_CHECK(cudaMemcpyAsync(labels_.data(), dataset.labels().data(),
                              dataset.labels().size() * sizeof(std::int32_t), cudaMemcpyHostToDevice,
@@ -51,7 +70,7 @@ void HostData<T>::fetch(cudaStream_t stream, const std::uint32_t* samples, Index
                         Place& place) {
   std::visit(
       [&](auto& features) {
-        gather_from_host(stream, features.data(), labels_.data(), width_, samples, rows,
+        gather_from_host(stream, features.data(), stride_, labels_.data(), width_, samples, rows,
                          place.features.data(), place.labels.data());
       },
       features_);

@@ -70,6 +70,7 @@ class HostData {
   cuda::Stream arrivals_;
   cuda::Event begun_;
   Index width_;                                                  ///< features per sample
+  Index stride_ = 0;                                             ///< from a sample to the next
   std::variant<Tensor<std::uint8_t>, Tensor<double>> features_;  ///< in pinned memory
   Tensor<std::int32_t> labels_;
   std::array<Place, 2> places_;

@@ -67,9 +67,9 @@ TYPED_TEST(Stage04, GathersTheRowsThatTheOrderNames) {
   }
 }
 
-/// Rows of a data set as the host would put them together, bit for bit.
+/// Rows of a data set as the host would put them together, bit for bit; `padding` numbers apart.
 template <typename Stored, typename T>
-void expect_gathers_from_host(Index rows, Index features) {
+void expect_gathers_from_host(Index rows, Index features, Index padding) {
   const Index samples = rows + spare_samples;
   const std::vector<std::int32_t> labels = random_labels(samples, 9, 2);
   std::vector<Stored> stored;
@@ -86,16 +86,19 @@ void expect_gathers_from_host(Index rows, Index features) {
   std::vector<std::int32_t> expected_labels = rows_of(labels, 1, order);
   expected_labels.push_back(-7);
 
-  Tensor<Stored> on_host({samples * features}, cuda::pinned_memory());
-  std::copy(stored.begin(), stored.end(), on_host.data());
+  const Index stride = features + padding;
+  Tensor<Stored> on_host({samples, stride}, cuda::pinned_memory());
+  for (Index sample = 0; sample < samples; ++sample) {
+    std::copy_n(stored.begin() + sample * features, features, on_host.data() + sample * stride);
+  }
   CudaArray<std::int32_t> labels_array(labels);
   CudaArray<std::uint32_t> order_array(order);
   CudaArray<T> batch(poison<T>(rows * features + 1));
   CudaArray<std::int32_t> batch_labels(
       std::vector<std::int32_t>(static_cast<std::size_t>(rows + 1), -7));
-  minibatch::gather_from_host(nullptr, on_host.data(), labels_array.get(), features,
+  minibatch::gather_from_host(nullptr, on_host.data(), stride, labels_array.get(), features,
                               order_array.get(), rows, batch.get(), batch_labels.get());
-  EXPECT_EQ(bits_of(batch.read()), bits_of(expected)) << rows << "x" << features;
+  EXPECT_EQ(bits_of(batch.read()), bits_of(expected)) << rows << "x" << features << "+" << padding;
   EXPECT_EQ(batch_labels.read(), expected_labels) << rows << "x" << features;
 }
 
@@ -103,11 +106,13 @@ TYPED_TEST(Stage04, GathersTheRowsOfTheHost) {
   using T = TypeParam;
   for (const Index rows : {1, 7, 63, 65, 600}) {
     for (const Index features : {1, 2, 3, 4, 17, 784}) {
-      expect_gathers_from_host<std::uint8_t, T>(rows, features);
-      expect_gathers_from_host<double, T>(rows, features);
+      for (const Index padding : {0, 1, 112}) {
+        expect_gathers_from_host<std::uint8_t, T>(rows, features, padding);
+        expect_gathers_from_host<double, T>(rows, features, padding);
+      }
     }
   }
-  minibatch::gather_from_host<double, T>(nullptr, nullptr, nullptr, 3, nullptr, 0, nullptr,
+  minibatch::gather_from_host<double, T>(nullptr, nullptr, 3, nullptr, 3, nullptr, 0, nullptr,
                                          nullptr);  // of no rows
 }
 
