@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
 #include <vector>
 
 #include "04_minibatch/convolution.hpp"
@@ -27,10 +28,15 @@ Tensor<U> FusedExecutor<T>::copied(const std::vector<U>& values) {
 template <typename T>
 void FusedExecutor<T>::prepare(const Program& program) {
   SharedMemoryExecutor<T>::prepare(program);
+  const Line* before = nullptr;
   for (const Line& line : program.lines) {
+    const Line* const previous = std::exchange(before, &line);
     if (const auto* const last = std::get_if<OutputLayer>(&line.operation)) {
       partial_counts_[last->partials] = 0;
       set_to_zero(last->shares);  // whose padding is read, but never written
+      const bool follows = previous != nullptr && previous->lane == line.lane &&
+                           std::holds_alternative<Linear>(previous->operation);
+      if (follows) behind_linear_.insert(last->partials);
     } else if (const auto* const loss = std::get_if<Loss>(&line.operation)) {
       partial_counts_[loss->partials] = 0;
     } else if (const auto* const update = std::get_if<UpdateBySum>(&line.operation)) {
@@ -152,6 +158,7 @@ void FusedExecutor<T>::run(const OutputLayer& op) {
   problem.loss = loss_problem(op, weight[1]);
   problem.product = this->at(op.product);
   problem.shares = this->at(op.shares);
+  problem.weight_is_there = behind_linear_.contains(op.partials);
   problem.layer = {.forward = {.rows = problem.loss.rows,
                                .in = weight[0],
                                .out = weight[1],

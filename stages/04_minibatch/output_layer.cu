@@ -173,7 +173,6 @@ __device__ void go_back(const OutputLayerProblem<T>& p, const BlockRows& rows,
   const auto in = static_cast<int>(layer.in);
   const auto out = static_cast<int>(layer.out);
   const bool wants_dinput = p.layer.dinput != nullptr;
-  const auto leave = [&](int at, T sum) { share[at] = adds ? share[at] + sum : sum; };
 #pragma unroll 1
   for (int i = static_cast<int>(threadIdx.x); i < in; i += threads) {
     T weights[most];
@@ -198,9 +197,15 @@ __device__ void go_back(const OutputLayerProblem<T>& p, const BlockRows& rows,
       place += in;
     }
     if (share == nullptr) continue;
+    if (adds) {
+#pragma unroll
+      for (int j = 0; j < most; ++j) {
+        if (j < out) of_weights[j] += share[j * in + i];
+      }
+    }
 #pragma unroll
     for (int j = 0; j < most; ++j) {
-      if (j < out) leave(j * in + i, of_weights[j]);
+      if (j < out) share[j * in + i] = of_weights[j];
     }
   }
   const auto j = static_cast<int>(threadIdx.x);
@@ -224,8 +229,9 @@ __global__ void __launch_bounds__(threads)
   extern __shared__ __align__(16) unsigned char bytes[];
   const LinearProblem<T>& layer = p.layer.forward;
   const BlockMemory<most, threads, T> memory(bytes, static_cast<int>(layer.in), room);
+  if (p.weight_is_there) memory.request_weights(layer);
   shared_memory::wait_and_let_next_start();
-  memory.request_weights(layer);
+  if (!p.weight_is_there) memory.request_weights(layer);
   T* const share =
       p.shares == nullptr ? nullptr : p.shares + blockIdx.x * shares_length(layer.in, layer.out);
   BlockPartial partial;

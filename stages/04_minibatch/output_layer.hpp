@@ -16,6 +16,8 @@ struct OutputLayerProblem {
   LossProblem<T> loss;
   const T* product = nullptr;  ///< input weight [rows, out], if it is there; null: to be computed
   T* shares = nullptr;         ///< [max_shares(), shares_length()]; null: not wanted
+  /// Whether the kernel before does not write the weights, and began when all before it had ended.
+  bool weight_is_there = false;
 };
 
 /// The gradients of a last layer, as the blocks of output_layer() have left them, and what becomes

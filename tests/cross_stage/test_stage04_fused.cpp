@@ -328,6 +328,35 @@ TYPED_TEST(Stage04, LayersPassNaNsOn) {
   }
 }
 
+/// Over all of the range in which it is neither 0 nor 1, and far outside.
+TYPED_TEST(Stage04, SigmoidsAreThoseOfTheFormula) {
+  Fused<TypeParam> fused;
+  constexpr double end = sizeof(TypeParam) == 8 ? 707 : 86;
+  constexpr TypeParam infinity = std::numeric_limits<TypeParam>::infinity();
+  std::vector<TypeParam> values = random_values<TypeParam>(4000, 1, -end, end);
+  for (const TypeParam value : random_values<TypeParam>(4000, 2, -4, 4)) values.push_back(value);
+  values.insert(values.end(), {-infinity, infinity, TypeParam(-2 * end), TypeParam(2 * end),
+                               std::numeric_limits<TypeParam>::lowest(), TypeParam{0}});
+  CudaArray input(values);
+  CudaArray weight(std::vector<TypeParam>{1});
+  CudaArray output(poison<TypeParam>(std::ssize(values)));
+  fused.linear({.rows = std::ssize(values),
+                .in = 1,
+                .out = 1,
+                .input = input.get(),
+                .weight = weight.get(),
+                .activation = Activation::sigmoid,
+                .output = output.get()});
+  const std::vector<TypeParam> result = output.read();
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const auto expected =
+        static_cast<double>(1 / (1 + std::exp(-static_cast<long double>(values[i]))));
+    const double units = 3 * static_cast<double>(std::numeric_limits<TypeParam>::epsilon());
+    const double tiny = 2 * static_cast<double>(std::numeric_limits<TypeParam>::min());
+    EXPECT_NEAR(result[i], expected, units * expected + tiny) << values[i];
+  }
+}
+
 // -------------------------------------------------------------------------------------- the loss
 
 /// The end of a network and how it is asked for.
@@ -473,13 +502,14 @@ struct LastLayerCase {
   bool selects = false;
   bool has_nan = false;
   bool has_product = false;  ///< computed by another kernel
+  bool weight_is_there = false;
   Index other_rows = 0;
 
   std::string name() const {
     return std::to_string(rows) + " x " + std::to_string(in) + " x " + std::to_string(out) + ", " +
            to_string(loss) + (has_bias ? ", bias" : "") + (updates ? ", update" : "") +
-           (has_product ? ", product" : "") + ", activations " + to_string(input_activation) +
-           " and " + to_string(activation);
+           (has_product ? ", product" : "") + (weight_is_there ? ", early" : "") +
+           ", activations " + to_string(input_activation) + " and " + to_string(activation);
   }
 };
 
@@ -541,6 +571,7 @@ LastLayerResult<T> run_last_layer(Kernels& kernels, const LastLayerCase& one) {
     kernels.linear(layer);
     problem.product = product.get();
   }
+  problem.weight_is_there = one.weight_is_there;
   kernels.last_layer(problem, totals.get());
   LastLayerResult<T> result = {.values = {{"doutput", doutput.read(executor)},
                                           {"dinput", dinput.read(executor)},
@@ -593,6 +624,7 @@ TYPED_TEST(Stage04, LastLayersWithTheirLossAreStage01s) {
     one.updates = coin();
     one.selects = coin();
     one.has_product = coin();
+    one.weight_is_there = coin();
     one.other_rows = i % 4;
     while (!minibatch::fits_output_layer<TypeParam>(one.in, one.out)) one.in /= 2;
     expect_last_layer_as_in_stage_01<TypeParam>(fused, one);

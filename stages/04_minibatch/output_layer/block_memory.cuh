@@ -3,6 +3,8 @@
 /// each other.
 #pragma once
 
+#include <cstdint>
+
 #include "03_shared_memory/gemm/copy_async.cuh"
 #include "03_shared_memory/vector.cuh"
 #include "network/problems.hpp"
@@ -39,21 +41,16 @@ struct BlockMemory {
     return (in + Index{2} * most) * static_cast<Index>(sizeof(T));
   }
 
-  /// Requests the weights. All threads of the block call it.
+  /// Requests the weights, in pieces as large as their rows allow. All threads of the block call
+  /// it.
   __device__ void request_weights(const LinearProblem<T>& layer) const {
-    const auto in = static_cast<int>(layer.in);
-    const auto out = static_cast<int>(layer.out);
-    constexpr int rows = threads / most;  // at the same time
-    const int j = static_cast<int>(threadIdx.x) % most;
-    const int first = static_cast<int>(threadIdx.x) / most;
-    const T* from = layer.weight + first * out + (j < out ? j : 0);
-    T* to = weights + first * stride + j;
-    for (int i = first < rows ? first : in; i < in; i += rows) {
-      shared_memory::copy_async<sizeof(T)>(to, from, j < out);
-      from += rows * out;
-      to += rows * stride;
-    }
-    __pipeline_commit();
+    const auto begin = reinterpret_cast<std::uintptr_t>(layer.weight);
+    const auto comes_in = [&](int piece) {
+      return layer.out % piece == 0 && begin % (piece * sizeof(T)) == 0;
+    };
+    if (comes_in(length)) return request_pieces<length>(layer);
+    if (length > 2 && comes_in(2)) return request_pieces<2>(layer);
+    request_pieces<1>(layer);
   }
 
   /// Waits for them. All threads of the block call it.
@@ -71,6 +68,25 @@ struct BlockMemory {
   }
 
  private:
+  /// Neighbouring threads request neighbours.
+  template <int piece>
+  __device__ void request_pieces(const LinearProblem<T>& layer) const {
+    const auto in = static_cast<int>(layer.in);
+    const auto out = static_cast<int>(layer.out);
+    constexpr int pieces = most / piece;    // of a row, with its padding
+    constexpr int rows = threads / pieces;  // at the same time
+    const int j = static_cast<int>(threadIdx.x) % pieces * piece;
+    const int first = static_cast<int>(threadIdx.x) / pieces;
+    const T* from = layer.weight + first * out + (j < out ? j : 0);
+    T* to = weights + first * stride + j;
+    for (int i = first < rows ? first : in; i < in; i += rows) {
+      shared_memory::copy_async<piece * sizeof(T)>(to, from, j < out);
+      from += rows * out;
+      to += rows * stride;
+    }
+    __pipeline_commit();
+  }
+
   static __device__ void load(const T* from, T (&values)[most]) {
 #pragma unroll
     for (int j = 0; j < most; j += length) {
