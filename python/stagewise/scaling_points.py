@@ -42,16 +42,16 @@ def _sums(way: str, ranks: int, *points: tuple[int, float]) -> list[SumPoint]:
     return [SumPoint(way, ranks, size, 1e-6 * time) for size, time in points]
 
 
-# benchmarks/results/h200_stage05_scaling.md, section 7: two H200s; NCCL 2.28 in a CUDA graph.
+# benchmarks/results/h200_stage05_four.md: two of four H200s; NCCL 2.28 in a CUDA graph.
 SUMS = [
-    *_sums("one_shot", 2, (1024, 2.65), (33792, 3.13), (65536, 3.31), (524288, 5.87),
-           (6400000, 58.0)),
-    *_sums("two_shot", 2, (1024, 5.33), (33792, 6.13), (65536, 6.23), (524288, 7.42),
+    *_sums("one_shot", 2, (1024, 2.73), (33792, 3.19), (65536, 3.36), (524288, 5.95),
+           (6400000, 58.6)),
+    *_sums("two_shot", 2, (1024, 5.47), (33792, 5.93), (65536, 6.18), (524288, 7.42),
            (6400000, 24.3)),
-    *_sums("nccl", 2, (1024, 6.38), (33792, 7.42), (65536, 6.97), (524288, 9.72),
-           (6400000, 39.7)),
-    *_sums("host", 2, (1024, 12.2), (33792, 34.6), (65536, 44.1), (524288, 160),
-           (6400000, 1840)),
+    *_sums("nccl", 2, (1024, 6.25), (33792, 7.45), (65536, 7.11), (524288, 9.80),
+           (6400000, 40.0)),
+    *_sums("host", 2, (1024, 13.2), (33792, 34.6), (65536, 45.6), (524288, 160),
+           (6400000, 2090)),
 ]
 
 
@@ -61,34 +61,40 @@ def _step(widths: tuple[int, ...], batch: int, time: float, precision: str = "fl
 
 
 # benchmarks/results/h200_stage04_pytorch.md, section 1, column "stage 04" (without persistent
-# kernels), batch / rate: one H200 of the same machine, on the same day.
+# kernels), batch / rate: one H200 of the same machine, minutes later.
 STEPS = [
-    _step((784, 256, 10), 100, 13.4),
-    _step((784, 256, 10), 250, 18.6),
-    _step((784, 256, 10), 1000, 36.7),
-    _step((784, 256, 10), 2500, 84.9),
-    _step((784, 256, 10), 10000, 238.8),
-    _step((784, 200, 10), 128, 13.5),
-    _step((784, 300, 10), 640, 34.1),
+    _step((784, 256, 10), 100, 13.2),
+    _step((784, 256, 10), 250, 18.8),
+    _step((784, 256, 10), 1000, 37.2),
+    _step((784, 256, 10), 2500, 74.4),
+    _step((784, 256, 10), 10000, 239.6),
+    _step((784, 200, 10), 128, 13.3),
+    _step((784, 300, 10), 640, 33.3),
     _step((784, 512, 256, 10), 512, 58.7),
-    _step((784, 1000, 10), 800, 92.5),
-    _step((784, 1000, 10), 800, 84.7, "double"),
+    _step((784, 1000, 10), 800, 89.4),
+    _step((784, 1000, 10), 800, 83.2, "double"),
+    # benchmarks/results/h200_stage05_four.md, section 1: 5.4 ms an epoch of 54,000 images.
+    _step((784, 1000, 10), 8000, 800.0, "double"),
 ]
 
 
-def _training(batch: int, milliseconds: float, **where: object) -> StepPoint:
-    return _step((784, 1000, 10), batch, 1e3 * milliseconds / (54000 / batch), "double", gpus=2,
+def _training(gpus: int, batch: int, milliseconds: float, **where: object) -> StepPoint:
+    return _step((784, 1000, 10), batch, 1e3 * milliseconds / (54000 / batch), "double", gpus=gpus,
                  **where)
 
 
-# Never fitted. benchmarks/results/h200_stage05_scaling.md, section 5: milliseconds an epoch of
-# 54,000 images, on two H200s, divided by the number of batches.
+# Never fitted. benchmarks/results/h200_stage05_four.md: milliseconds an epoch of 54,000 images, on
+# two and on four H200s of the same machine, divided by the number of batches.
 STEPS_TO_CHECK = [
-    _training(batch, milliseconds, tensor_ranks=tensor_ranks, transport=transport)
-    for tensor_ranks, transport, of_batches in (
-        (1, "peer", ((800, 6.4), (1600, 3.9), (8000, 2.9), (16000, 2.7))),
-        (1, "nccl", ((800, 7.8), (1600, 4.8), (8000, 3.2), (16000, 2.7))),
-        (2, "peer", ((800, 4.9), (1600, 3.5), (8000, 2.9), (16000, 2.8))),
-        (2, "nccl", ((800, 5.4), (1600, 3.9), (8000, 3.0), (16000, 2.7))))
+    _training(gpus, batch, milliseconds, tensor_ranks=gpus if splits else 1, transport=transport)
+    for gpus, splits, transport, of_batches in (
+        (2, False, "peer", ((800, 5.5), (1600, 3.8), (8000, 3.0), (16000, 3.0))),
+        (2, False, "nccl", ((800, 7.5), (1600, 4.9), (8000, 3.3), (16000, 2.7))),
+        (2, True, "peer", ((800, 4.6), (1600, 3.5), (8000, 2.9), (16000, 2.9))),
+        (2, True, "nccl", ((800, 5.0), (1600, 3.8), (8000, 3.1), (16000, 3.0))),
+        (4, False, "peer", ((800, 5.3), (3200, 2.4), (8000, 1.8), (32000, 1.4))),
+        (4, False, "nccl", ((800, 6.8), (3200, 2.8), (8000, 1.9), (32000, 1.4))),
+        (4, True, "peer", ((800, 3.8), (3200, 2.0), (8000, 1.7), (32000, 1.7))),
+        (4, True, "nccl", ((800, 4.3), (3200, 2.4), (8000, 1.6), (32000, 1.7))))
     for batch, milliseconds in of_batches
 ]
