@@ -9,9 +9,10 @@ The same are: the network (--hidden, --activation, --precision), the loss (cross
 with the mean of the gradients of all processes, the size of a batch, which is that of all processes
 together. Every process has all images, random ones, on its GPU, and picks its part of a batch by a
 shuffled index; the losses are added up on the GPU and read once an epoch. No TF32. An epoch has
-whole batches only; its time is scaled to all images. In the form `graph`, a whole step (picking the
-batch and adding up the gradients included) is recorded once and replayed for every batch; that
-needs NCCL. An epoch's order is made and copied before it.
+whole batches only, and a batch as many images as can be shared evenly; the time is scaled to all
+images. In the form `graph`, a whole step (picking the batch and adding up the gradients included)
+is recorded once and replayed for every batch; that needs NCCL. An epoch's order is made and copied
+before it.
 
 NCCL wants a GPU for each process. Where processes share one, use --backend gloo.
 """
@@ -46,8 +47,8 @@ processes = int(os.environ["WORLD_SIZE"])
 batch_sizes = [int(size) for size in arguments.batch_sizes.split(",")]
 forms = arguments.forms.split(",")
 for size in batch_sizes:
-    if size % processes != 0:
-        options.error(f"a batch of {size} cannot be shared evenly among {processes} processes")
+    if size < processes:
+        options.error(f"a batch of {size} cannot be shared among {processes} processes")
     if size > arguments.images:
         options.error(f"a batch of {size} is more than all {arguments.images} images")
 if "graph" in forms and arguments.backend != "nccl":
@@ -131,7 +132,7 @@ def measure(form, batch_size):
             training.total.item()
             seconds.append(time.perf_counter() - start)
     torch.cuda.synchronize()
-    return statistics.median(seconds[1:]) * arguments.images / (steps * batch_size)
+    return statistics.median(seconds[1:]) * arguments.images / (steps * part * processes)
 
 
 for form in forms:
