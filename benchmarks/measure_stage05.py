@@ -503,14 +503,14 @@ def length(spans):
     return total
 
 
-def parts_of_step(ranks, steps):
-    """Microseconds of a step, the mean of all ranks and of the last steps: all, in which a kernel
-    computes, and of the rest those in which a sum runs: while not all ranks have begun it, and
-    after that."""
-    def is_sum(name):
-        return re.search(r"(one_shot|two_shot)_kernel|nccl", name) is not None
+def is_sum(name):
+    return re.search(r"(one_shot|two_shot)_kernel|nccl", name) is not None
 
-    late = []  # of each rank: its spans from a step to the last
+
+def late_steps(ranks, steps):
+    """Of each rank: its spans in the later half of the steps, the nanoseconds from the first of these
+    to the last, their number, and how far its clock is behind that of rank 0."""
+    late = []
     for spans in ranks:
         spans.sort()
         starts = [begin for begin, _, name in spans if "output_layer" in name][:2 * steps]
@@ -518,24 +518,81 @@ def parts_of_step(ranks, steps):
         late.append(([(first, min(last, end), name) for first, last, name in spans
                       if begin <= first < end], end - begin,
                      len(starts) - 1 - len(starts) // 2))
-    sums = [[(begin, end) for begin, end, name in spans if is_sum(name)] for spans, *_ in late]
+    sums = [[span for span in spans if is_sum(span[2])] for spans, *_ in late]
     count = min(map(len, sums))
     # A sum ends everywhere at the same time: that is how clocks are compared.
     behind = [statistics.median(own[k][1] - sums[0][k][1] for k in range(count)) if count else 0
               for own in sums]
-    all_begun = [max(own[k][0] - late_by for own, late_by in zip(sums, behind))
-                 for k in range(count)]
+    return [(*of_rank, late_by) for of_rank, late_by in zip(late, behind)]
+
+
+def parts_of_step(ranks, steps):
+    """Microseconds of a step, the mean of all ranks and of the last steps: all, in which a kernel
+    computes, and of the rest those in which a sum runs: while not all ranks have begun it, and
+    after that."""
+    late = late_steps(ranks, steps)
+    sums = [[(begin, end) for begin, end, name in spans if is_sum(name)] for spans, *_ in late]
+    all_begun = [max(begins[0] - late_by for begins, (*_, late_by) in zip(kth, late))
+                 for kth in zip(*sums)]
     parts = []
-    for (spans, duration, number), own, late_by in zip(late, sums, behind):
+    for (spans, duration, number, late_by), own in zip(late, sums):
         computing = [(begin, end) for begin, end, name in spans if not is_sum(name)]
-        waiting = [(own[k][0], max(own[k][0], min(own[k][1], all_begun[k] + late_by)))
-                   for k in range(count)]
+        waiting = [(begin, max(begin, min(end, begun + late_by)))
+                   for (begin, end), begun in zip(own, all_begun)]
         compute = length(computing)
         with_waits = length(computing + waiting)
         with_sums = length(computing + own)
         parts.append([t / number / 1e3 for t in (duration, compute, with_waits - compute,
                                                  with_sums - with_waits, duration - with_sums)])
     return [statistics.mean(column) for column in zip(*parts)]
+
+
+def short_name(kernel):
+    """A kernel's name without what it is made for."""
+    name = re.split(r"[<(]", kernel.replace("void ", ""))[0].split("::")[-1]
+    return "NCCL's sum" if "nccl" in name.lower() else name.removesuffix("_kernel")
+
+
+def rows_of_step(form, ranks, steps):
+    """[[form, kernel, lane, begins, ends]] of a step of median length, from its last layer on, in
+    microseconds; a last row says when the next begins."""
+    late = late_steps(ranks, steps)
+    starts = [begin for begin, _, name in late[0][0] if "output_layer" in name]
+    lengths = [after - before for before, after in zip(starts, starts[1:])]
+    if not lengths:
+        return []
+    chosen = lengths.index(statistics.median_low(lengths))
+    first, next_step = starts[chosen], starts[chosen + 1]
+    rows = []
+    for rank, (spans, *_, late_by) in enumerate(late):
+        for begin, end, name in spans:
+            begin, end = begin - late_by, end - late_by
+            if first <= begin < next_step:
+                rows.append([form, f"`{short_name(name)}`", 2 * rank + is_sum(name),
+                             f"{(begin - first) / 1e3:.2f}", f"{(end - first) / 1e3:.2f}"])
+    return [*rows, [form, "the next step", 0, f"{(next_step - first) / 1e3:.2f}", "-"]]
+
+
+TIMELINES = (("data, nccl, --no-overlap", 16000, ["--transport", "nccl", "--no-overlap"]),
+             ("data, nccl", 16000, ["--transport", "nccl"]),
+             ("data, peer", 1600, ["--transport", "peer"]),
+             ("tensor, peer", 1600, ["--transport", "peer", "--strategy", "tensor"]))
+
+
+def timeline(bench):
+    rows = []
+    for form, batch, words in TIMELINES:
+        network = bench.network(REPORT_000)
+        batch = network.batch if bench.quick else batch
+        steps = min(32, network.images // batch)
+        network = dataclasses.replace(network, batch=batch, images=steps * batch)
+        ranks = bench.attempt(traced_ranks, bench, 2, network, "--data-from", "all", *words)
+        if ranks and all(any("output_layer" in name for *_, name in spans) for spans in ranks):
+            rows += rows_of_step(f"{form}, {batch:,}", ranks, steps)
+    return ("A step of 784-1000-10 on two GPUs, from the last layer to the next step's, in"
+            " microseconds, by `libtrace_kernels.so`; `plot_stage05.py` draws it. Clocks are compared"
+            " by the ends of sums. Rank r's sums are in lane 2 r + 1, what else it runs in lane 2 r.\n\n"
+            + table(["training", "kernel", "lane", "begins", "ends"], rows))
 
 
 def split(bench):
@@ -647,9 +704,10 @@ SECTIONS = [("Report 000's table 1", grading),
             ("Strong and weak scaling", scaling),
             ("Beside PyTorch", beside_pytorch),
             ("The all-reduce ladder", sums),
-            ("Where a step's time goes", split)]
+            ("Where a step's time goes", split),
+            ("What runs when on two ranks", timeline)]
 # 1 waits for the trainings in the background; 6 is what can be spared, should time run out.
-ORDER = [2, 3, 4, 5, 7, 8, 1, 6]
+ORDER = [2, 3, 4, 5, 7, 8, 9, 1, 6]
 
 
 def main():

@@ -19,11 +19,14 @@ HERE = pathlib.Path(__file__).resolve().parent
 UNITS = {"k": 1e3, "M": 1e6}
 # What a kernel does, by words in its name; the first that fits counts.
 KINDS = [("copy", "copies from and to the host", MUTED),
+         ("one_shot", "sums over ranks", BLUE), ("two_shot", "sums over ranks", BLUE),
+         ("NCCL", "sums over ranks", BLUE),
          ("output_layer", "last layer and loss", VIOLET), ("loss", "last layer and loss", VIOLET),
          ("softmax", "last layer and loss", VIOLET), ("argmax", "last layer and loss", VIOLET),
          ("sgd", "updates", RED), ("update", "updates", RED),
          ("gemm", "products", TEAL), ("stream_k", "products", TEAL), ("tile", "products", TEAL),
-         ("linear", "products", TEAL), ("gradient", "products", TEAL), ("product", "products", TEAL),
+         ("linear", "products", TEAL), ("layer", "products", TEAL),
+         ("gradient", "products", TEAL), ("product", "products", TEAL),
          ("sums", "sums of columns, totals", BLUE), ("totals", "sums of columns, totals", BLUE),
          ("accumulate", "sums of columns, totals", BLUE)]
 OTHER = ("bias, relu, picking rows", AMBER)
