@@ -9,12 +9,12 @@
 namespace stagewise::minibatch {
 
 //! [sigmoid]
-/// exp(x) for |x| up to 708: x = k log 2 + r, exp(x) = 2^k exp(r), and for |r| <= log 2 / 2
-/// fourteen terms of the series are as good as a double.
+/// exp(x) for |x| up to 708: x = k ln 2 + r, exp(x) = 2^k exp(r), and for |r| <= ln 2 / 2 fourteen
+/// terms of the series are as good as a double.
 __device__ inline double bounded_exp(double x) {
   constexpr double to_integer = 6755399441055744.0;  // 1.5 2^52: what is added to it is rounded
-  constexpr double log2_high = 0x1.62e42fefa38p-1;   // so few bits that k times it is exact
-  constexpr double log2_low = 0x1.ef35793c7673p-45;
+  constexpr double ln2_high = 0x1.62e42fefa38p-1;    // so few bits that k times it is exact
+  constexpr double ln2_low = 0x1.ef35793c7673p-45;
   constexpr double series[] = {1.0 / 6227020800,
                                1.0 / 479001600,
                                1.0 / 39916800,
@@ -31,7 +31,7 @@ __device__ inline double bounded_exp(double x) {
                                1.0};
   const double k = fma(x, 1.4426950408889634, to_integer);
   const double rounded = k - to_integer;
-  const double r = fma(rounded, -log2_low, fma(rounded, -log2_high, x));
+  const double r = fma(rounded, -ln2_low, fma(rounded, -ln2_high, x));
   double sum = series[0];
 #pragma unroll
   for (int i = 1; i < 14; ++i) sum = fma(sum, r, series[i]);
@@ -44,7 +44,7 @@ __device__ inline float bounded_exp(float x) {
   return exp(x);
 }
 
-/// 1 / x for x from 1 to infinity, but for the last bit: an approximation, and Newton's steps, each
+/// 1 / x for a finite x from 1 on, but for the last bit: an approximation, and Newton's steps, each
 /// of which doubles the number of right bits.
 template <typename T>
 __device__ T reciprocal(T x) {
@@ -67,7 +67,7 @@ __device__ T reciprocal(T x) {
 /// CUDA's exp() of doubles and its division branch for numbers that do not occur here. An epilogue
 /// computes several sigmoids at a time, each a chain of some thirty operations that wait for each
 /// other, and behind branches the chains follow one another, instead of running side by side. So x
-/// is kept where there is nothing to branch for.
+/// is clamped to where no branch is needed.
 template <typename T>
 __device__ T sigmoid(T x) {
   constexpr T least = sizeof(T) == 8 ? -708 : -87;

@@ -98,7 +98,7 @@ class FusedExecutor : public SharedMemoryExecutor<T> {
   minibatch::Math math_ = minibatch::Math::own;
   Tensor<T> one_;  ///< 1, 0, 0, 0
   std::map<ValueId, Index> partial_counts_;
-  std::set<ValueId> behind_linear_;  ///< the partials of last layers that come right after another
+  std::set<ValueId> behind_linear_;  ///< partials of last layers right after a `linear`
   std::map<ValueId, Table> tables_;  ///< by the first parameter of a line
   const std::int64_t* steps_before_ = nullptr;
   volatile std::int64_t* progress_ = nullptr;

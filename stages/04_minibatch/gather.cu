@@ -11,7 +11,7 @@
 ///
 /// Where the data set does not fit, it stays on the host, but the kernel is nearly the same: it
 /// reads the rows there. What counts then is the bus. A load takes about a microsecond to cross it,
-/// and so many must be under way that it is always busy; 32 small blocks suffice for that, which
+/// and so many must be under way that it is always busy; 64 small blocks suffice for that, which
 /// fit beside those of the step that computes meanwhile.
 ///
 /// Work: the gathers read and write rows x features elements once; take_chunk() 4 bytes a sample.
@@ -81,7 +81,7 @@ __device__ T as(double value) {
   return static_cast<T>(value);
 }
 
-/// Pixels stay four in a register until they are converted.
+/// Four pixels stay packed in a register until they are converted.
 template <typename Stored, int length>
 using Loaded = std::conditional_t<std::is_same_v<Stored, std::uint8_t> && length == 4,
                                   std::uint32_t, Vector<Stored, length>>;
@@ -107,10 +107,11 @@ constexpr int on_multiprocessor = 8;  ///< which leaves 64 registers a thread
 
 //! [gather_from_host]
 /// A warp's load takes what its lanes have, `length` numbers each: a part of a row. The parts of
-/// all rows are dealt to the warps in turn, and a warp requests many before it converts the first;
-/// a small batch has as many under way as a large one. Where there is nothing left to load, the
-/// last that there was is loaded again: a branch would make the compiler request one by one. What a
-/// lane loads becomes one vector, or two, so that the stores of a warp are coalesced, too.
+/// all rows are dealt to the warps in turn, and a warp requests several before it converts the
+/// first: a hundred images of 784 bytes already have 700 parts. Where there is nothing left to
+/// load, the last that there was is loaded again: a branch would make the compiler request one by
+/// one. What a lane loads becomes one vector, or two, so that the stores of a warp are coalesced,
+/// too.
 /// @param parts of a row.
 template <int length, typename Stored, typename T>
 __global__ void __launch_bounds__(host_threads, on_multiprocessor)

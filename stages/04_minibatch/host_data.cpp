@@ -11,8 +11,8 @@ namespace {
 
 //! [stride]
 /// How far apart samples of so many features are. A warp's load crosses the bus in requests for
-/// lines of 128 bytes: one request if the sample begins at a line, else two. So samples do, unless
-/// that would take much more memory.
+/// lines of 128 bytes: one request if the sample begins at a line, else two. So samples begin at
+/// lines, unless that would take much more memory.
 Index stride_of(Index features, Index bytes) {
   const Index line = 128 / bytes;
   const Index padded = (features + line - 1) / line * line;

@@ -16,7 +16,7 @@ struct OutputLayerProblem {
   LossProblem<T> loss;
   const T* product = nullptr;  ///< input weight [rows, out], if it is there; null: to be computed
   T* shares = nullptr;         ///< [max_shares(), shares_length()]; null: not wanted
-  /// Whether the kernel before does not write the weights, and began when all before it had ended.
+  /// Whether the weights are complete before this kernel can start.
   bool weight_is_there = false;
 };
 

@@ -68,7 +68,7 @@ struct BlockMemory {
   }
 
  private:
-  /// Neighbouring threads request neighbours.
+  /// Neighbouring threads request neighbouring pieces.
   template <int piece>
   __device__ void request_pieces(const LinearProblem<T>& layer) const {
     const auto in = static_cast<int>(layer.in);
