@@ -36,6 +36,7 @@ void FusedExecutor<T>::prepare(const Program& program) {
       set_to_zero(last->shares);  // whose padding is read, but never written
       const bool follows = previous != nullptr && previous->lane == line.lane &&
                            std::holds_alternative<Linear>(previous->operation);
+      behind_linear_.erase(last->partials);
       if (follows) behind_linear_.insert(last->partials);
     } else if (const auto* const loss = std::get_if<Loss>(&line.operation)) {
       partial_counts_[loss->partials] = 0;

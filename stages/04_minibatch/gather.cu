@@ -16,6 +16,7 @@
 ///
 /// Work: the gathers read and write rows x features elements once; take_chunk() 4 bytes a sample.
 
+#include <algorithm>
 #include <type_traits>
 
 #include "03_shared_memory/vector.cuh"
@@ -199,9 +200,12 @@ void gather_from_host(cudaStream_t stream, const Stored* data, Index stride,
   if (rows == 0) return;
   const auto run = [&](auto* kernel, Index length) {
     const auto parts = static_cast<int>(cuda::pieces(features, 32 * length));
-    kernel<<<host_blocks, host_threads, 0, stream>>>(data, stride, labels, features, order, rows,
-                                                     parts, cuda::FastDivmod(parts), batch,
-                                                     batch_labels);
+    // No more than have something to load.
+    constexpr Index of_block = host_threads / 32 * parts_under_way;
+    const Index blocks = std::min<Index>(host_blocks, cuda::pieces(rows * parts, of_block));
+    kernel<<<static_cast<unsigned>(blocks), host_threads, 0, stream>>>(
+        data, stride, labels, features, order, rows, parts, cuda::FastDivmod(parts), batch,
+        batch_labels);
     CUDA_CHECK_LAUNCH("gather_from_host");
   };
   constexpr int length = sizeof(Stored) == 1 ? 4 : 2;
