@@ -36,7 +36,8 @@ __device__ inline double bounded_exp(double x) {
 #pragma unroll
   for (int i = 1; i < 14; ++i) sum = fma(sum, r, series[i]);
   // The lowest bits of k are the integer; it becomes an exponent.
-  return sum * __hiloint2double((__double2loint(k) + 1023) << 20, 0);
+  const unsigned exponent = static_cast<unsigned>(__double2loint(k)) + 1023;
+  return sum * __hiloint2double(static_cast<int>(exponent << 20U), 0);
 }
 
 /// The same as the library has it, which for floats does not branch.
