@@ -36,8 +36,7 @@ void FusedExecutor<T>::prepare(const Program& program) {
       set_to_zero(last->shares);  // whose padding is read, but never written
       const bool follows = previous != nullptr && previous->lane == line.lane &&
                            std::holds_alternative<Linear>(previous->operation);
-      behind_linear_.erase(last->partials);
-      if (follows) behind_linear_.insert(last->partials);
+      behind_linear_[last->partials] = follows;
     } else if (const auto* const loss = std::get_if<Loss>(&line.operation)) {
       partial_counts_[loss->partials] = 0;
     } else if (const auto* const update = std::get_if<UpdateBySum>(&line.operation)) {
@@ -159,7 +158,7 @@ void FusedExecutor<T>::run(const OutputLayer& op) {
   problem.loss = loss_problem(op, weight[1]);
   problem.product = this->at(op.product);
   problem.shares = this->at(op.shares);
-  problem.weight_is_there = behind_linear_.contains(op.partials);
+  problem.weight_is_there = behind_linear_.at(op.partials);
   problem.layer = {.forward = {.rows = problem.loss.rows,
                                .in = weight[0],
                                .out = weight[1],

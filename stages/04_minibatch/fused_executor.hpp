@@ -4,7 +4,6 @@
 
 #include <map>
 #include <memory>
-#include <set>
 #include <vector>
 
 #include "03_shared_memory/shared_memory_executor.hpp"
@@ -98,8 +97,8 @@ class FusedExecutor : public SharedMemoryExecutor<T> {
   minibatch::Math math_ = minibatch::Math::own;
   Tensor<T> one_;  ///< 1, 0, 0, 0
   std::map<ValueId, Index> partial_counts_;
-  std::set<ValueId> behind_linear_;  ///< partials of last layers right after a `linear`
-  std::map<ValueId, Table> tables_;  ///< by the first parameter of a line
+  std::map<ValueId, bool> behind_linear_;  ///< by partials: whether the line before is `linear`
+  std::map<ValueId, Table> tables_;        ///< by the first parameter of a line
   const std::int64_t* steps_before_ = nullptr;
   volatile std::int64_t* progress_ = nullptr;
   std::unique_ptr<minibatch::persistent::Trainer<T>> trainer_;  ///< for a `persistent_step`

@@ -5,7 +5,8 @@
 /// short. They were picked from those of stage 03's rungs 14 and 15 by the same estimate of time
 /// (gemm/tile_plan.hpp), for layers of 10 to 1,000 units and batches of 32 to 10,000 rows: what is
 /// left out costs less than a tenth. New are tiles with slices of k for all warps, for weights of
-/// which the whole GPU can have one tile each.
+/// which the whole GPU can have one tile each, and 80 x 64 and 80 x 40, for half of a layer or of a
+/// batch; the rates of these two are those of similar tiles, not fitted.
 #pragma once
 
 #include <array>
