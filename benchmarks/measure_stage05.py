@@ -31,6 +31,7 @@ import tempfile
 import time
 
 import measuring
+from measure_stage04 import short_name
 from measuring import HERE, ROOT, Failed, rate, rate_of, report_of, run, seconds_of, table
 
 MPIRUN = ["mpirun", "--oversubscribe", "--bind-to", "none", "-n"]
@@ -476,8 +477,18 @@ def scaling(bench):
 # Where a step's time goes
 
 
+def spans_of(traces):
+    """[(begin, end, name)] of each rank's kernels and copies, in nanoseconds since the first, from the
+    lines of their traces. As nanoseconds since 1970, times have more digits than a float."""
+    ranks = [[(int(begin), int(end), name) for begin, end, _, name in
+              (line.split(" ", 3) for line in trace.splitlines())] for trace in traces]
+    origin = min((span[0] for spans in ranks for span in spans), default=0)
+    return [[(begin - origin, end - origin, name) for begin, end, name in spans]
+            for spans in ranks]
+
+
 def traced_ranks(bench, processes, network, *words):
-    """[(begin, end, name)] of each rank's kernels and copies, in nanoseconds."""
+    """spans_of() a training."""
     library = bench.programs.resolve() / "libtrace_kernels.so"
     if not library.exists():
         raise Failed(f"`{library.name}` is not there")
@@ -487,10 +498,8 @@ def traced_ranks(bench, processes, network, *words):
         command = bench.train_command(processes, network, *words)
         place = command.index(bench.stage(5))
         bench.run([*command[:place], "bash", "-c", script, folder, *command[place:]])
-        return [[(int(begin), int(end), name) for begin, end, _, name in
-                 (line.split(" ", 3) for line in
-                  (pathlib.Path(folder) / str(rank)).read_text(encoding="utf-8").splitlines())]
-                for rank in range(processes)]
+        return spans_of((pathlib.Path(folder) / str(rank)).read_text(encoding="utf-8")
+                        for rank in range(processes))
 
 
 def length(spans):
@@ -547,12 +556,6 @@ def parts_of_step(ranks, steps):
     return [statistics.mean(column) for column in zip(*parts)]
 
 
-def short_name(kernel):
-    """A kernel's name without what it is made for."""
-    name = re.split(r"[<(]", kernel.replace("void ", ""))[0].split("::")[-1]
-    return "NCCL's sum" if "nccl" in name.lower() else name.removesuffix("_kernel")
-
-
 def rows_of_step(form, ranks, steps):
     """[[form, kernel, lane, begins, ends]] of a step of median length, from its last layer on, in
     microseconds; a last row says when the next begins."""
@@ -568,7 +571,8 @@ def rows_of_step(form, ranks, steps):
         for begin, end, name in spans:
             begin, end = begin - late_by, end - late_by
             if first <= begin < next_step:
-                rows.append([form, f"`{short_name(name)}`", 2 * rank + is_sum(name),
+                shown_name = "NCCL's sum" if "nccl" in name else short_name(name)
+                rows.append([form, f"`{shown_name}`", 2 * rank + is_sum(name),
                              f"{(begin - first) / 1e3:.2f}", f"{(end - first) / 1e3:.2f}"])
     return [*rows, [form, "the next step", 0, f"{(next_step - first) / 1e3:.2f}", "-"]]
 

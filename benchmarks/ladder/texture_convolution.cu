@@ -4,9 +4,9 @@
 ///
 /// Report 001 left textures as something to try. They had a cache of their own when global memory
 /// had none. Since then, both go through the same L1 cache, and stage 02's __restrict__ lets the
-/// compiler load by the read-only path, the texture's. So little gain was expected; on an H100, it
+/// compiler load by the read-only path, the texture's. So little gain was expected; on an H200, it
 /// takes from 0.55 to twice the time of stage 02's kernel, depending on the layer and the number of
-/// images (benchmarks/results/h100_cnn.md). What a texture still has beside its cache,
+/// images (benchmarks/results/h200_cnn.md). What a texture still has beside its cache,
 /// interpolation and a rule for coordinates outside, a valid convolution does not need.
 ///
 /// Operations and bytes are those of stage 02.

@@ -33,7 +33,8 @@ class Step {
   virtual void begin_epoch(std::span<const std::uint32_t> order) = 0;
 
   /// Says which order the next epoch will have, once all of this one has been passed to run(): the
-  /// device may still be busy, so what the next epoch needs can be fetched meanwhile.
+  /// device may still be busy, so what the next epoch needs can be fetched meanwhile. begin_epoch()
+  /// must get the same order then, which is not looked at again.
   virtual void prepare_epoch([[maybe_unused]] std::span<const std::uint32_t> order) {}
 
   /// Trains on the samples `order[first]`, ..., `order[first + rows - 1]`. May return before the
@@ -52,7 +53,8 @@ class Step {
   /// @param asked the number of samples passed to run().
   virtual Index samples_done(Index asked) const { return asked; }
 
-  /// Whether all requested work is done, as far as can be told without waiting.
+  /// Whether all requested work is done, as far as can be told without waiting. Starts what run()
+  /// has only noted.
   virtual bool is_done() { return true; }
 
   /// Ends an epoch: from now on, the network's parameters are those to report and to save.

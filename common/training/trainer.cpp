@@ -174,12 +174,13 @@ void train(Network<T>& network, Step& step, const Dataset& training_set, const D
       }
       observer.on_step(epoch, step.samples_done(first + rows));
     }
-    // The device may still be busy for a while.
+    // This also launches what is pending: the device works while the next order is drawn.
+    bool is_done = step.is_done();
     if (epoch < options.epochs) {
       order_of_epoch(count, options.seed, epoch + 1, options.shuffle, next_order);
       step.prepare_epoch(next_order);
     }
-    while (!step.is_done()) observer.on_step(epoch, step.samples_done(count));
+    for (; !is_done; is_done = step.is_done()) observer.on_step(epoch, step.samples_done(count));
     const Totals totals = step.totals();
     const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
     watch.check_loss(totals, epoch, step);

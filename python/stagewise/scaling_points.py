@@ -60,8 +60,7 @@ def _step(widths: tuple[int, ...], batch: int, time: float, precision: str = "fl
     return StepPoint(Network(widths, precision), batch, 1e-6 * time, **where)
 
 
-# benchmarks/results/h200_stage04_pytorch.md, section 1, column "stage 04" (without persistent
-# kernels), batch / rate: one H200 of the same machine, minutes later.
+# benchmarks/results/h200_stage05_four.md, section 7: one H200 of the same machine, minutes later.
 STEPS = [
     _step((784, 256, 10), 100, 13.2),
     _step((784, 256, 10), 250, 18.8),

@@ -66,20 +66,20 @@ int compiled_for(void (*kernel)(Parameters...)) {
 ///
 /// Blocks that are there early get whatever room the kernel before leaves, and the others crowd
 /// where it ends first: three on one multiprocessor and one on another, where all could have two.
-/// If each asks for half of the memory, no more than two fit. A little is left for kernels of other
-/// streams.
+/// If each asks for a little more than a third of the memory, no more than two fit, and the rest is
+/// left for other kernels.
 template <typename... Parameters>
 int bytes_to_spread(void (*kernel)(Parameters...), Index blocks, int bytes) {
   if (cuda::runs_on_cpu()) return bytes;
   constexpr Index reserved = 1024;  // of each block, for the runtime
-  constexpr Index for_others = 8192;
   cudaFuncAttributes attributes = {};
   CUDA_CHECK(cudaFuncGetAttributes(&attributes, kernel));
   const Index most = cuda::pieces(blocks, cuda::multiprocessors());
-  const Index all = cuda::shared_memory_per_block() + reserved - for_others;
-  const Index share = all / most - reserved - static_cast<Index>(attributes.sharedSizeBytes);
+  const Index all = cuda::shared_memory_per_block() + reserved;
   constexpr Index unit = 128;
-  return static_cast<int>(std::max<Index>(bytes, share / unit * unit));
+  const Index share = (all / (most + 1) / unit + 1) * unit;
+  return static_cast<int>(
+      std::max<Index>(bytes, share - reserved - static_cast<Index>(attributes.sharedSizeBytes)));
 }
 
 /// Lets a kernel use all the dynamic shared memory that a block can have.

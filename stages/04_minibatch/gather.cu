@@ -14,6 +14,8 @@
 ///
 /// Work: the gather reads and writes rows x features elements once; take_chunk() 4 bytes a sample.
 
+#include <algorithm>
+
 #include "03_shared_memory/vector.cuh"
 #include "04_minibatch/gather.hpp"
 #include "cuda/check.hpp"
@@ -26,6 +28,7 @@ using shared_memory::is_aligned;
 using shared_memory::Vector;
 
 constexpr int chunk_threads = 1024;
+constexpr int chunk_loads = 8;  ///< of a thread, under way together
 
 //! [take_chunk]
 __global__ void take_chunk_kernel(const std::uint32_t* __restrict__ order, Cursor* cursor,
@@ -34,13 +37,17 @@ __global__ void take_chunk_kernel(const std::uint32_t* __restrict__ order, Curso
                                   const StepRates* __restrict__ rates,
                                   StepRates* __restrict__ chunk_rates) {
   const Index first = cursor->first;
-#pragma unroll 8  // so many loads are in flight together
-  for (Index i = threadIdx.x; i < steps * rows; i += blockDim.x) chunk[i] = order[first + i];
-  for (Index i = threadIdx.x; rates != nullptr && i < steps; i += blockDim.x) {
+  const Index threads = static_cast<Index>(gridDim.x) * blockDim.x;
+#pragma unroll chunk_loads
+  for (Index i = cuda::index_x(); i < steps * rows; i += threads) chunk[i] = order[first + i];
+  for (Index i = cuda::index_x(); rates != nullptr && i < steps; i += threads) {
     chunk_rates[i] = rates[cursor->step + i];
   }
-  __syncthreads();  // all have read the cursor
+  __syncthreads();  // all of this block have read the cursor
   if (threadIdx.x != 0) return;
+  __threadfence();
+  if (atomicAdd(&cursor->blocks_done, 1U) + 1 < gridDim.x) return;
+  cursor->blocks_done = 0;  // the last block moves it on
   if (progress != nullptr) *progress = cursor->step;
   cursor->chunk_step = cursor->step;
   cursor->step += steps;
@@ -70,8 +77,10 @@ __global__ void gather_kernel(const Group* __restrict__ data,
 void take_chunk(cudaStream_t stream, const std::uint32_t* order, Cursor* cursor, Index steps,
                 Index rows, std::uint32_t* chunk, volatile std::int64_t* progress,
                 const StepRates* rates, StepRates* chunk_rates) {
-  take_chunk_kernel<<<1, chunk_threads, 0, stream>>>(order, cursor, steps, rows, chunk, progress,
-                                                     rates, chunk_rates);
+  const Index blocks =
+      std::max<Index>(1, cuda::pieces(steps * rows, Index{chunk_threads} * chunk_loads));
+  take_chunk_kernel<<<static_cast<unsigned>(blocks), chunk_threads, 0, stream>>>(
+      order, cursor, steps, rows, chunk, progress, rates, chunk_rates);
   CUDA_CHECK_LAUNCH("take_chunk");
 }
 

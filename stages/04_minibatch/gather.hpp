@@ -16,6 +16,7 @@ struct Cursor {
   Index first = 0;              ///< the next sample's place in EpochOrder::orders()
   std::int64_t step = 0;        ///< steps done in this epoch
   std::int64_t chunk_step = 0;  ///< steps done before the chunk that is running
+  unsigned blocks_done = 0;     ///< that have copied their part of the chunk
 };
 
 /// Copies the samples of the next steps to `chunk`, their rates to `chunk_rates`, and advances the

@@ -15,7 +15,7 @@ namespace {
 /// A recording has at most so many steps, and about so many samples where steps are large: enough
 /// that launching it costs little beside what it does.
 constexpr Index max_recorded_steps = 32;
-constexpr Index max_recorded_samples = 16'384;
+constexpr Index max_recorded_samples = 65'536;
 
 /// If batches are streamed, at least so many steps are recorded together: then nearly all batches
 /// arrive during the step before.
@@ -57,7 +57,6 @@ RecordedStep<T>::RecordedStep(const StepSetup<T>& setup, MinibatchExecutor<T>& e
   values_.training = {};
   if (options.records && options.repeats) {
     max_steps_ = std::clamp<Index>(max_recorded_samples / setup.max_rows, 1, max_recorded_steps);
-    max_steps_ = static_cast<Index>(std::bit_floor(static_cast<std::uint64_t>(max_steps_)));
   }
   load(programs);
   copy_state_in(executor, programs_);
@@ -200,9 +199,11 @@ template <typename T>
 void RecordedStep<T>::launch_pending() {
   if (takes_many_steps_) return launch_together(pending_);
   while (pending_.steps > 0) {
-    Recording part = pending_;  // recordings come in powers of two
-    part.steps = static_cast<Index>(std::bit_floor(static_cast<std::uint64_t>(pending_.steps)));
+    Recording part = pending_;
     if (options_.records && options_.repeats) {
+      if (!recordings_.contains(part.key())) {
+        part.steps = static_cast<Index>(std::bit_floor(static_cast<std::uint64_t>(part.steps)));
+      }
       recordings_.at(part.key()).launch(stream());
     } else {
       enqueue(part);
@@ -245,6 +246,9 @@ void RecordedStep<T>::record_all(Index samples) {
   const auto record = [&](const Recording& what) {
     recordings_.try_emplace(what.key(), stream(), [&] { enqueue(what); });
   };
+  if (full_steps >= max_steps_) record({setup_.max_rows, max_steps_});
+  if (full_steps % max_steps_ > 0) record({setup_.max_rows, full_steps % max_steps_});
+  // Any other number of steps is put together from powers of two.
   for (Index steps = 1; steps <= std::min(max_steps_, full_steps); steps *= 2) {
     record({setup_.max_rows, steps});
   }

@@ -41,9 +41,7 @@ void EpochOrder::prepare_epoch(std::span<const std::uint32_t> order) {
 }
 
 void EpochOrder::begin_epoch(std::span<const std::uint32_t> order) {
-  if (order.size() != prepared_ || !std::equal(order.begin(), order.end(), staged_.data())) {
-    prepare_epoch(order);
-  }
+  if (order.size() != prepared_) prepare_epoch(order);
   copies_.synchronize();
   first_ = other();
   prepared_ = 0;

@@ -26,7 +26,7 @@ class EpochOrder {
   EpochOrder(const EpochOrder&) = delete;
   EpochOrder& operator=(const EpochOrder&) = delete;
 
-  /// Starts to copy the order of the next epoch.
+  /// Starts to copy the order of the next epoch, with which begin_epoch() is to be called then.
   void prepare_epoch(std::span<const std::uint32_t> order);
 
   /// Begins an epoch with this order: copies it unless it was prepared, and waits for it.

@@ -90,7 +90,8 @@ void DistributedStep<T>::prepare_epoch(std::span<const std::uint32_t> order) {
     next_ = receive_samples(order);
     next_order_.assign(order.begin(), order.end());
   }
-  step_->prepare_epoch(own_order(order));
+  next_own_order_ = own_order(order);
+  step_->prepare_epoch(next_own_order_);
 }
 
 template <typename T>
@@ -102,7 +103,8 @@ void DistributedStep<T>::begin_epoch(std::span<const std::uint32_t> order) {
     sent_order_.assign(order.begin(), order.end());
     step_->reload();
   }
-  own_order_ = own_order(order);
+  own_order_ = next_own_order_.empty() ? own_order(order) : std::move(next_own_order_);
+  next_own_order_.clear();
   step_->begin_epoch(own_order_);
 }
 //! [receive_samples]

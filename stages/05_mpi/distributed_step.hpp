@@ -88,7 +88,8 @@ class DistributedStep final : public Step {
   std::vector<std::uint32_t> sent_order_;  ///< of the epoch for which that was sent
   Dataset next_;                           ///< likewise, for the next one
   std::vector<std::uint32_t> next_order_;
-  std::vector<std::uint32_t> own_order_;  ///< of this rank's samples, within own_set()
+  std::vector<std::uint32_t> own_order_;       ///< of this rank's samples, within own_set()
+  std::vector<std::uint32_t> next_own_order_;  ///< of the epoch that has been prepared
   std::vector<SplitParameter> parameters_;
   std::unique_ptr<RecordedStep<T>> step_;
 };

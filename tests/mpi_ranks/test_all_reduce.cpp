@@ -213,17 +213,25 @@ TYPED_TEST(AllReduceKernels, AreRecorded) {
   });
   Random own(static_cast<std::uint64_t>(test_world().rank()));
   const auto n = static_cast<T>(test_world().size());
+  // To make the numbers takes longer than to add them up.
+  constexpr std::uint64_t different = 3;
+  std::vector<std::vector<T>> numbers;
+  std::vector<std::vector<T>> expected;
+  for (std::uint64_t k = 0; k < different; ++k) {
+    for (std::size_t i = 0; i < sizes.size(); ++i) {
+      numbers.push_back(numbers_of<T>(test_world().rank(), k + i, sizes[i]));
+      expected.push_back(sums_of<T>(k + i, sizes[i]));
+      for (T& value : expected.back()) value *= i == 0 ? n * n : n;
+    }
+  }
   const std::uint64_t rounds = rounds_asked(7);
   for (std::uint64_t round = 0; round < rounds; ++round) {
-    for (std::size_t i = 0; i < sizes.size(); ++i) {
-      copy_in(numbers_of<T>(test_world().rank(), round + i, sizes[i]), places[i], stream);
-    }
+    const std::size_t first = round % different * sizes.size();
+    for (std::size_t i = 0; i < sizes.size(); ++i) copy_in(numbers[first + i], places[i], stream);
     dawdle(own);
     graph.launch(stream);
     for (std::size_t i = 0; i < sizes.size(); ++i) {
-      std::vector<T> expected = sums_of<T>(round + i, sizes[i]);
-      for (T& value : expected) value *= i == 0 ? n * n : n;
-      ASSERT_EQ(copy_out(places[i], sizes[i], stream), expected) << round << ", " << i;
+      ASSERT_EQ(copy_out(places[i], sizes[i], stream), expected[first + i]) << round << ", " << i;
     }
   }
 }

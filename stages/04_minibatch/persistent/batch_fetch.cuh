@@ -4,7 +4,8 @@
 /// To request a hundred rows in vectors of 16 bytes takes every thread several instructions, more
 /// time than they take to arrive. Since compute capability 9.0 one instruction requests a run of
 /// any length (a **bulk copy**), and a barrier in shared memory counts the bytes that arrive: a
-/// thread requests a row.
+/// thread requests a row. Meanwhile, the others multiply: if the product leaves warps idle, these
+/// request all rows.
 #pragma once
 
 #include <cuda_pipeline_primitives.h>
@@ -94,8 +95,11 @@ template <typename T>
 class BatchFetch {
  public:
   /// All threads of the block construct one, and meet at a barrier before they use it.
-  __device__ BatchFetch(const Slice<T>& slice, BulkBarrier* barrier)
+  /// @param busy_threads how many threads, from the first on, multiply next.
+  __device__ BatchFetch(const Slice<T>& slice, BulkBarrier* barrier, int busy_threads)
       : mlp_(slice.p.mlp), slice_(slice), barrier_(barrier) {
+    const int first_idle = (busy_threads + 31) / 32;
+    first_warp_ = first_idle < static_cast<int>(blockDim.x) / 32 ? first_idle : 0;
     const auto begin = reinterpret_cast<std::uintptr_t>(mlp_.features);
     has_vectors_ = begin % 16 == 0 && mlp_.shape.in % Slice<T>::length == 0;
     if (threadIdx.x == 0) barrier->start();
@@ -133,16 +137,17 @@ class BatchFetch {
   }
 
  private:
-  /// A thread requests a whole row. The requests of a warp's lanes come one after another, so all
-  /// warps get some.
+  /// A thread requests a whole row. The requests of a warp's lanes come one after another, so each
+  /// of the warps gets some.
   __device__ void copy_rows(Index step) {
     const int bytes = slice_.input_count * static_cast<int>(sizeof(T));
     if (bytes == 0) return;
-    if (threadIdx.x == 0) barrier_->expect(slice_.sizes.rows * bytes);
+    const int thread = static_cast<int>(threadIdx.x) - 32 * first_warp_;
+    if (thread < 0) return;
+    if (thread == 0) barrier_->expect(slice_.sizes.rows * bytes);
     const std::uint32_t* const samples = slice_.samples(step);
     T* const to = slice_.input(step);
-    const auto thread = static_cast<int>(threadIdx.x);
-    const auto threads = static_cast<int>(blockDim.x);
+    const int threads = static_cast<int>(blockDim.x) - 32 * first_warp_;
     const int first = thread % 32 * (threads / 32) + thread / 32;
     for (int row = first; row < slice_.sizes.rows; row += threads) {
       const T* const from = mlp_.features + samples[row] * mlp_.shape.in + slice_.first_input;
@@ -169,6 +174,7 @@ class BatchFetch {
   const Mlp<T>& mlp_;
   const Slice<T>& slice_;
   BulkBarrier* barrier_;
+  int first_warp_;  ///< of those that request
   bool has_vectors_;
 };
 //! [fetch]

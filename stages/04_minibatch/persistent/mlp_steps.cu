@@ -185,7 +185,7 @@ __global__ void __launch_bounds__(block_threads, 1)
   const TilePart forward(s.sizes.padded_rows / row_tile, s.sizes.unit_groups, forward_parts);
   const TilePart backward(p.plan.k_vectors, s.sizes.unit_groups, backward_parts);
   load_parameters<unit_tile>(s);
-  BatchFetch<T> fetch(s, &barrier);
+  BatchFetch<T> fetch(s, &barrier, forward.busy_threads);
   __syncthreads();
   fetch.start(0);
   fetch.finish(0);

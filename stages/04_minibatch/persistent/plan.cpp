@@ -116,8 +116,9 @@ std::optional<Plan> plan_slices(const MlpShape& shape, int input_slices, int uni
   const Index backward_tiles = plan.k_vectors * unit_groups;
   if (vectors < input_slices || shape.hidden < unit_slices) return std::nullopt;
   if (forward_tiles > block_threads || backward_tiles > block_threads) return std::nullopt;
-  plan.forward_parts =
-      static_cast<int>(std::min<Index>(block_threads / forward_tiles, plan.k_vectors));
+  // As many as have something to do: 25 vectors in 10 parts are 3 each, and 1 part gets none.
+  const Index most_parts = std::min<Index>(block_threads / forward_tiles, plan.k_vectors);
+  plan.forward_parts = static_cast<int>(pieces(plan.k_vectors, pieces(plan.k_vectors, most_parts)));
   plan.backward_parts =
       static_cast<int>(std::min<Index>(block_threads / backward_tiles, shape.rows));
   const Block block = block_of<T>(shape, plan);

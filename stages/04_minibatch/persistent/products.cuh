@@ -13,8 +13,9 @@ namespace stagewise::minibatch::persistent {
 /// A thread's part of a product: which tile, and which part of the sum.
 struct TilePart {
   int part;
-  int across;  ///< number of the tile's group of units
-  int down;    ///< number of the tile's group of rows, or of inputs
+  int across;        ///< number of the tile's group of units
+  int down;          ///< number of the tile's group of rows, or of inputs
+  int busy_threads;  ///< of the block: those that have a part
 
   /// @param tiles how many there are down.
   __device__ TilePart(int tiles, int unit_groups, int parts) {
@@ -23,6 +24,7 @@ struct TilePart {
     const int tile = thread % (tiles * unit_groups);
     down = tile / unit_groups;
     across = tile % unit_groups;
+    busy_threads = tiles * unit_groups * parts;
     if (part >= parts) part = -1;
   }
 
