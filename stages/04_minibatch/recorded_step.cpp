@@ -4,6 +4,7 @@
 #include <bit>
 
 #include "cuda/check.hpp"
+#include "cuda/device.hpp"
 #include "cuda/memory.hpp"
 #include "tensor/counts.hpp"
 #include "tensor/error.hpp"
@@ -12,10 +13,15 @@
 namespace stagewise {
 namespace {
 
-/// A recording has at most so many steps, and about so many samples where steps are large: enough
-/// that launching it costs little beside what it does.
+/// A recording has at most so many steps.
 constexpr Index max_recorded_steps = 32;
-constexpr Index max_recorded_samples = 65'536;
+
+/// And where steps are large, about so many samples: enough that launching it costs little beside
+/// what it does. CUDA on the CPU takes seconds for so many, and how far it is is only known between
+/// recordings.
+Index max_recorded_samples() {
+  return cuda::runs_on_cpu() ? 4'096 : 65'536;
+}
 
 /// If batches are streamed, at least so many steps are recorded together: then nearly all batches
 /// arrive during the step before.
@@ -56,7 +62,7 @@ RecordedStep<T>::RecordedStep(const StepSetup<T>& setup, MinibatchExecutor<T>& e
       progress_({1}, cuda::pinned_memory()) {
   values_.training = {};
   if (options.records && options.repeats) {
-    max_steps_ = std::clamp<Index>(max_recorded_samples / setup.max_rows, 1, max_recorded_steps);
+    max_steps_ = std::clamp<Index>(max_recorded_samples() / setup.max_rows, 1, max_recorded_steps);
   }
   load(programs);
   copy_state_in(executor, programs_);
