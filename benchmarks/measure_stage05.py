@@ -31,7 +31,7 @@ import tempfile
 import time
 
 import measuring
-from measure_stage04 import short_name
+from measure_stage04 import CASES, name_of, options_of, short_name
 from measuring import HERE, ROOT, Failed, rate, rate_of, report_of, run, seconds_of, table
 
 MPIRUN = ["mpirun", "--oversubscribe", "--bind-to", "none", "-n"]
@@ -49,6 +49,7 @@ class Network:
     precision: str
     batch: int  # of all processes together
     images: int
+    data: tuple = ()  # options; none: those of all measurements
 
     def __str__(self):
         return f"784-{self.hidden}-10, {self.activation}, {self.precision}"
@@ -132,8 +133,8 @@ class Bench(measuring.Bench):
         return network
 
     def train_command(self, processes, network, *words):
-        return [*MPIRUN, processes, self.stage(5), "train", "--dataset", self.dataset,
-                "--train-limit", network.images, *network.words(), "--batch-size", network.batch,
+        data = network.data or ("--dataset", self.dataset)
+        return [*MPIRUN, processes, self.stage(5), "train", *data, "--train-limit", network.images, *network.words(), "--batch-size", network.batch,
                 "--epochs", self.epochs, *words]
 
     def train(self, processes, network, *words):
@@ -394,6 +395,7 @@ def forms_in_float(bench):
 
 
 # Strong scaling keeps the batch of all processes, weak scaling that of each.
+WEAK_SHARE = 30000  # images of each process
 SCALING = (("strong", 800), ("strong", 8000), ("weak", 800), ("weak", 8000))
 SCALED_FORMS = (("data", "nccl"), ("data", "peer"), ("tensor", "nccl"), ("tensor", "peer"),
                 ("hybrid", "nccl"), ("hybrid", "peer"))
@@ -403,8 +405,15 @@ def scaled_batch(kind, batch, processes):
     return batch * processes if kind == "weak" else batch
 
 
+def digits_for(bench, images, folder):
+    """Options of a training with so many images, which MNIST does not have."""
+    run([bench.program("make_dataset"), "--train", images, "--test", 100, "--output",
+         pathlib.Path(folder) / "mnist"])
+    return "--dataset", "mnist", "--data-dir", pathlib.Path(folder)
+
+
 def scaling_of_pytorch(bench, network, counts):
-    """PyTorch's fastest seconds an epoch, by processes and batch."""
+    """PyTorch's fastest seconds a step, by processes and batch."""
     fastest = {}
     for processes in counts:
         batches = sorted({scaled_batch(kind, batch, processes) for kind, batch in SCALING})
@@ -413,63 +422,73 @@ def scaling_of_pytorch(bench, network, counts):
         for by_batch in found.values():
             for batch, seconds in by_batch.items():
                 key = processes, int(batch)
-                fastest[key] = min(seconds, fastest.get(key, math.inf))
+                step = seconds * int(batch) / network.images
+                fastest[key] = min(step, fastest.get(key, math.inf))
     return fastest
 
 
-def scaled(bench, network, kind, processes, alone):
-    """Cells for every form: milliseconds, and the gain over one process; and the least seconds."""
+def scaled(bench, network, kind, processes, one):
+    """Cells for every form: microseconds a step, and the gain over `one`, the seconds a step of one
+    process takes, which is None if this is it; and the least seconds."""
     cells = []
-    best = math.inf
+    measured = []
     for strategy, transport in SCALED_FORMS:
         if strategy == "hybrid" and (processes < 4 or processes % 2 == 1):
             cells.append("-")  # two networks at least, each on two processes
             continue
+        if processes == 1 and measured:
+            cells.append(cells[0])
+            continue
         words = []
         if processes > 1:
             words = ["--data-from", "all", "--strategy", strategy, "--transport", transport]
-        if processes > 1 or network.batch not in alone:
-            report = bench.attempt(bench.train, processes, network, *words)
-            seconds = report and seconds_of(report)
-            if processes == 1:
-                alone[network.batch] = seconds
-        else:
-            seconds = alone[network.batch]
-        cell = milliseconds(seconds)
-        if seconds and kind == "weak":
-            one = alone.get(network.batch // processes)
-            cell += f" ({100 * one / processes / seconds:.0f} %)" if one else ""
-        elif seconds:
-            one = alone.get(network.batch)
-            cell += f" ({one / seconds:.2f}x)" if one else ""
-        cells.append(cell)
-        best = min(best, seconds or math.inf)
-    return cells, best
+        report = bench.attempt(bench.train, processes, network, *words)
+        if not report:
+            cells.append("-")
+            continue
+        seconds = seconds_of(report) * network.batch / network.images
+        measured.append(seconds)
+        gain = (one or seconds) / seconds
+        cells.append(f"{1e6 * seconds:.1f} "
+                     + (f"({100 * gain:.0f} %)" if kind == "weak" else f"({gain:.2f}x)"))
+    return cells, min(measured, default=None)
 
 
 def scaling(bench):
     network = bench.network(REPORT_000)
+    share = 1000 if bench.quick else WEAK_SHARE
     counts = list(range(1, min(max(bench.gpus, 2), 4) + 1))
     theirs = scaling_of_pytorch(bench, network, counts)
-    alone = {}
     rows = []
-    for kind, of_kind in SCALING:
-        for processes in counts:
-            batch = scaled_batch(kind, of_kind // (16 if bench.quick else 1), processes)
-            cells, best = scaled(bench, dataclasses.replace(network, batch=batch), kind, processes,
-                                 alone)
-            peers = theirs.get((processes, batch))
-            rows.append([kind, f"{batch:,}", processes, *cells, milliseconds(peers),
-                         f"{peers / best:.2f}x" if peers else "-"])
-    command = code(shown(bench.train_command("N", dataclasses.replace(network, batch="BATCH"),
-                                             "--data-from", "all", "--strategy", "STRATEGY",
-                                             "--transport", "TRANSPORT")))
-    return (f"Milliseconds an epoch of {network.images:,} images takes N processes together, for"
-            f" {network}. In brackets: strong scaling, how many times as fast as one process with"
-            " the same batch; weak scaling, the efficiency: the time of one process, with its share"
-            " of the batch, over N times as many images, relative to this one. PyTorch's is the"
-            " faster of eager and a CUDA graph, both with DistributedDataParallel's sums; behind"
-            " it, how many times the fastest of ours that is.\n\n"
+    with tempfile.TemporaryDirectory() as folder:
+        digits = digits_for(bench, share * counts[-1], folder)
+        for kind, of_kind in SCALING:
+            one = None
+            for processes in counts:
+                batch = scaled_batch(kind, of_kind // (16 if bench.quick else 1), processes)
+                trained = dataclasses.replace(network, batch=batch)
+                if kind == "weak":
+                    trained = dataclasses.replace(trained, images=share * processes, data=digits)
+                cells, best = scaled(bench, trained, kind, processes, one)
+                if processes == 1:
+                    one = best
+                peers = theirs.get((processes, batch))
+                rows.append([kind, f"{batch:,}", processes, *cells,
+                             f"{1e6 * peers:.1f}" if peers else "-",
+                             f"{peers / best:.2f}x" if peers and best else "-"])
+    place = dataclasses.replace(network, batch="BATCH", images="IMAGES", data=("DATA",))
+    command = code(f"make_dataset --train {share * counts[-1]} --test 100 --output digits/mnist",
+                   shown(bench.train_command("N", place, "--data-from", "all", "--strategy",
+                                             "STRATEGY", "--transport", "TRANSPORT")))
+    return (f"Microseconds a step takes N processes together, for {network}: an epoch's time,"
+            " divided by its batches, of which the last, if it is not full, counts as a part. Strong"
+            f" scaling: an epoch has {network.images:,} images, of `--dataset {bench.dataset}`; in"
+            " brackets, how many times as fast as one process with the same batch. Weak scaling:"
+            f" {share:,} images for each process, of `--dataset mnist --data-dir digits`; in brackets,"
+            " the efficiency: the time of one process with its share, relative to this one."
+            f" PyTorch's is the faster of eager and a CUDA graph, {network.images:,} images, both with"
+            " DistributedDataParallel's sums; behind it, how many times the fastest of ours that"
+            " is.\n\n"
             f"{command}\n{bench.placement()}\n\n"
             + table(["scaling", "batch", "N", *map(", ".join, SCALED_FORMS), "PyTorch", ""], rows))
 
@@ -701,6 +720,34 @@ def sums(bench):
             " graph where it can be recorded.\n\n" + "\n\n".join(parts))
 
 
+# What a rank has of 784-1000-10, alone, with two and with four.
+PARTS = tuple(f"784-{hidden}-10@{batch},sigmoid,double" for hidden in (1000, 500, 250)
+              for batch in (200, 800, 3200, 8000))
+
+
+def steps_on_one(bench):
+    rows = []
+    images = 1000 if bench.quick else bench.network(REPORT_000).images
+    for case in dict.fromkeys((*CASES, *PARTS)):
+        words = options_of(case)
+        batch = int(words[words.index("--batch-size") + 1])
+        whole = images // batch * batch
+        if whole == 0:
+            continue
+        command = [bench.stage(4), "train", "--dataset", bench.dataset, "--train-limit", whole,
+                   "--epochs", bench.epochs, *words]
+        if "," not in words[words.index("--hidden") + 1]:  # else there is no persistent kernel
+            command += ["--persistent", "off"]
+        report = bench.attempt(lambda command: report_of(command, limit=bench.limit()), command)
+        if report:
+            rows.append([name_of(case), f"{1e6 * seconds_of(report) * batch / whole:.1f}"])
+    return ("Microseconds of a step, an epoch's time divided by its steps. The scaling model is"
+            " fitted to these.\n\n"
+            + code(f"stage04_minibatch train --dataset {bench.dataset} --train-limit IMAGES --epochs"
+                   f" {bench.epochs} --hidden HIDDEN --batch-size BATCH --persistent off")
+            + "\n" + table(["network, batch", "us a step"], rows))
+
+
 SECTIONS = [("Report 000's table 1", grading),
             ("Grading mode 4", products),
             ("Forms of training report 000's default network, in double", forms_in_double),
@@ -709,9 +756,10 @@ SECTIONS = [("Report 000's table 1", grading),
             ("Beside PyTorch", beside_pytorch),
             ("The all-reduce ladder", sums),
             ("Where a step's time goes", split),
-            ("What runs when on two ranks", timeline)]
+            ("What runs when on two ranks", timeline),
+            ("Steps on one GPU", steps_on_one)]
 # 1 waits for the trainings in the background; 6 is what can be spared, should time run out.
-ORDER = [2, 3, 4, 5, 7, 8, 9, 1, 6]
+ORDER = [2, 3, 4, 5, 10, 7, 8, 9, 1, 6]
 
 
 def main():

@@ -16,6 +16,7 @@
 
 #include <algorithm>
 
+#include "03_shared_memory/reduce/last_block.cuh"
 #include "03_shared_memory/vector.cuh"
 #include "04_minibatch/gather.hpp"
 #include "cuda/check.hpp"
@@ -25,6 +26,7 @@ namespace stagewise::minibatch {
 namespace {
 
 using shared_memory::is_aligned;
+using shared_memory::is_last_block;
 using shared_memory::Vector;
 
 constexpr int chunk_threads = 1024;
@@ -43,11 +45,8 @@ __global__ void take_chunk_kernel(const std::uint32_t* __restrict__ order, Curso
   for (Index i = cuda::index_x(); rates != nullptr && i < steps; i += threads) {
     chunk_rates[i] = rates[cursor->step + i];
   }
-  __syncthreads();  // all of this block have read the cursor
-  if (threadIdx.x != 0) return;
-  __threadfence();
-  if (atomicAdd(&cursor->blocks_done, 1U) + 1 < gridDim.x) return;
-  cursor->blocks_done = 0;  // the last block moves it on
+  // The last block moves it on: all have read it by then.
+  if (!is_last_block(&cursor->blocks_done, gridDim.x) || threadIdx.x != 0) return;
   if (progress != nullptr) *progress = cursor->step;
   cursor->chunk_step = cursor->step;
   cursor->step += steps;

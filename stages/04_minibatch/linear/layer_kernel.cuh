@@ -83,16 +83,16 @@ void launch_layer(cudaStream_t stream, Index m, Index n, Index k, const MatrixA&
 
 //! [multiply_layer]
 /// C = epilogue(op(A) op(B)) in the tiles that suit it, m and n at least 1.
+/// @tparam Vectors the table for factors that are copied in vectors.
 /// @param a,b matrices of batch_matrices.cuh or StridedMatrix.
 /// @param a_is_there,besides see layer_kernel().
-template <typename T, typename MatrixA, typename MatrixB, typename Epilogue,
-          typename Besides = NothingElse>
+template <typename T, typename Vectors = typename LayerTiles<T>::Vectors, typename MatrixA,
+          typename MatrixB, typename Epilogue, typename Besides = NothingElse>
 void multiply_layer(cudaStream_t stream, Index m, Index n, Index k, const MatrixA& a,
                     const MatrixB& b, bool a_is_there, const Epilogue& epilogue,
                     shared_memory::Workspace& workspace, const Besides& besides = {}) {
   constexpr bool have_vectors = MatrixA::length > 1 && MatrixB::length > 1;
-  using Table = std::conditional_t<have_vectors, typename LayerTiles<T>::Vectors,
-                                   typename LayerTiles<T>::Scalars>;
+  using Table = std::conditional_t<have_vectors, Vectors, typename LayerTiles<T>::Scalars>;
   constexpr auto& tiles = Table::template tiles<T>;
   const shared_memory::TilePlan plan =
       shared_memory::plan_tiles(std::span<const shared_memory::FittedTile<T>>(tiles), m, n, k);

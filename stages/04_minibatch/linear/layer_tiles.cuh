@@ -4,9 +4,12 @@
 /// Each kind of factor, each epilogue and each tiling makes another kernel, so the tables are
 /// short. They were picked from those of stage 03's rungs 14 and 15 by the same estimate of time
 /// (gemm/tile_plan.hpp), for layers of 10 to 1,000 units and batches of 32 to 10,000 rows: what is
-/// left out costs less than a tenth. New are tiles with slices of k for all warps, for weights of
-/// which the whole GPU can have one tile each, and 80 x 64 and 80 x 40, for half of a layer or of a
-/// batch; the rates of these two are those of similar tiles, not fitted.
+/// left out costs less than a tenth. New are, for floats, a tile with slices of k for all warps,
+/// for weights of which the whole GPU can have one tile each, and 80 x 64; for doubles, tiles for
+/// halves to quarters of a layer or of a batch, as the ranks of a distributed training have them.
+/// They have a multiple of four warps, since a multiprocessor has four parts that issue
+/// instructions. Some are good at the gradients of weights only, so these have a table of their own
+/// (benchmarks/results/h200_layer_tiles.md).
 #pragma once
 
 #include <array>
@@ -68,6 +71,8 @@ struct LayerTiles<float> {
   using Scalars = TilingTable<RatedTiling<77, 64, 64, 16, 32, 32, 1, 4, 3>,
                               RatedTiling<65, 32, 32, 32, 32, 32, 4, 4, 2>,
                               RatedTiling<45, 16, 16, 64, 16, 16, 8, 4, 2>>;
+  /// Like Vectors, for the gradients of weights.
+  using Gradients = Vectors;
 };
 
 template <>
@@ -79,12 +84,21 @@ struct LayerTiles<double> {
   using Vectors = TilingTable<  //
       RatedTiling<130, 128, 128, 16, 64, 32, 1, 3, 1>,
       RatedTiling<135, 64, 104, 16, 16, 104, 2, 4, 1>,
-      RatedTiling<135, 80, 40, 32, 16, 40, 2, 3, 1>, RatedTiling<123, 64, 64, 16, 32, 32, 1, 3, 3>,
-      RatedTiling<130, 32, 64, 32, 32, 32, 4, 4, 1>, RatedTiling<121, 32, 32, 32, 32, 32, 4, 4, 3>,
-      RatedTiling<140, 16, 16, 64, 16, 16, 8, 5, 2>>;
+      RatedTiling<130, 128, 56, 16, 32, 56, 2, 4, 1>, RatedTiling<123, 64, 64, 16, 32, 32, 1, 3, 3>,
+      RatedTiling<130, 64, 56, 16, 16, 56, 2, 4, 1>, RatedTiling<130, 48, 56, 32, 16, 56, 4, 3, 1>,
+      RatedTiling<130, 32, 56, 32, 16, 56, 4, 4, 1>, RatedTiling<130, 32, 64, 32, 32, 32, 4, 4, 1>,
+      RatedTiling<121, 32, 32, 32, 32, 32, 4, 4, 3>, RatedTiling<140, 16, 16, 64, 16, 16, 8, 5, 2>>;
   using Scalars = TilingTable<RatedTiling<91, 64, 64, 16, 32, 32, 1, 3, 2>,
                               RatedTiling<90, 32, 32, 32, 32, 32, 4, 4, 2>,
                               RatedTiling<110, 16, 16, 64, 16, 16, 8, 5, 2>>;
+  using Gradients = TilingTable<  //
+      RatedTiling<130, 128, 128, 16, 64, 32, 1, 3, 1>,
+      RatedTiling<135, 64, 104, 16, 16, 104, 2, 4, 1>,
+      RatedTiling<136, 64, 128, 16, 32, 32, 1, 3, 1>,
+      RatedTiling<130, 32, 104, 32, 16, 104, 4, 3, 1>,
+      RatedTiling<130, 64, 56, 16, 16, 56, 2, 4, 1>, RatedTiling<115, 48, 56, 32, 16, 56, 4, 3, 1>,
+      RatedTiling<130, 32, 56, 32, 16, 56, 4, 4, 1>, RatedTiling<130, 32, 64, 32, 32, 32, 4, 4, 1>,
+      RatedTiling<121, 32, 32, 32, 32, 32, 4, 4, 3>, RatedTiling<140, 16, 16, 64, 16, 16, 8, 5, 2>>;
 };
 //! [layer_tiles]
 

@@ -45,8 +45,9 @@ void parameter_gradients(cudaStream_t stream, const LinearBackwardProblem<T>& p,
         return StridedMatrix<T, false, length>{p.doutput, out, rows};
       },
       [&](const auto& a, const auto& b) {
-        multiply_layer<T>(stream, layer.in + (has_bias ? 1 : 0), layer.out, layer.rows, a, b,
-                          input_is_there, UpdateEpilogue<T>(p), workspace, AddShares<T>{last});
+        multiply_layer<T, typename LayerTiles<T>::Gradients>(
+            stream, layer.in + (has_bias ? 1 : 0), layer.out, layer.rows, a, b, input_is_there,
+            UpdateEpilogue<T>(p), workspace, AddShares<T>{last});
       });
 }
 //! [parameter_gradients]
