@@ -7,6 +7,8 @@
 /// - Of N ranks, rank r adds up shard r: it reads that shard from all others, straight from where
 ///   they have computed it, and writes the sums over the numbers of all. So 2 (N - 1) / N of the
 ///   message leave a GPU instead of 2 (N - 1), as in a ring, but in two steps instead of 2 (N - 1).
+/// - Each rank begins with the one after it, and goes around. If all began with rank 0, they would
+///   all wait for its link, while the other links have nothing to do.
 /// - The data carry no flags, so there are two barriers among the ranks: before, since all must
 ///   have computed their numbers, and after, since all must have the sums. They are barriers of
 ///   block i with the others' blocks i, not of whole grids.
@@ -59,6 +61,22 @@ __device__ bool meet(const TwoShot<T>& sum, std::uint64_t goal) {
 }
 //! [meet]
 
+//! [in_turn]
+/// Calls work(r) for each of the ranks, from the one after `rank` on. In `work`, the number of the
+/// rank is a constant, as the registers of its numbers need; so each turn looks for it.
+template <int ranks, typename Work>
+__device__ __forceinline__ void for_ranks_in_turn(int rank, const Work& work) {
+#pragma unroll
+  for (int turn = 1; turn <= ranks; ++turn) {
+    const int next = rank + turn < ranks ? rank + turn : rank + turn - ranks;
+#pragma unroll
+    for (int r = 0; r < ranks; ++r) {
+      if (r == next) work(r);
+    }
+  }
+}
+//! [in_turn]
+
 //! [reduce]
 /// Adds up a shard: each thread `at_once` vectors at a time from each rank, so that many loads are
 /// on their way. What goes back to all ranks are the sums or, with `updates`, the new parameters.
@@ -69,14 +87,13 @@ __device__ void reduce(const TwoShot<T>& sum, const Shard& shard) {
   const Index end = shard.first + shard.rows;
   for (Index i = shard.first + cuda::index_x(); i < end; i += at_once * step) {
     Vector parts[ranks][at_once] = {};  // NOLINT(modernize-avoid-c-arrays)
-#pragma unroll
-    for (int r = 0; r < ranks; ++r) {
+    for_ranks_in_turn<ranks>(sum.peers.rank, [&](int r) {
       const Vector* const from = reinterpret_cast<const Vector*>(sum.values[r]);
 #pragma unroll
       for (int k = 0; k < at_once; ++k) {
         if (i + k * step < end) parts[r][k] = load_peer(from + i + k * step);
       }
-    }
+    });
     Vector before[updates ? at_once : 1] = {};  // NOLINT(modernize-avoid-c-arrays)
     if constexpr (updates) {
 #pragma unroll
@@ -100,11 +117,10 @@ __device__ void reduce(const TwoShot<T>& sum, const Shard& shard) {
           total.values[v] = sum.update.after(before[k].values[v], total.values[v]);
         }
       }
-#pragma unroll
-      for (int r = 0; r < ranks; ++r) {
+      for_ranks_in_turn<ranks>(sum.peers.rank, [&](int r) {
         reinterpret_cast<Vector*>(updates ? sum.parameters[r] : sum.values[r])[i + k * step] =
             total;
-      }
+      });
     }
   }
 }
