@@ -134,7 +134,8 @@ class Bench(measuring.Bench):
 
     def train_command(self, processes, network, *words):
         data = network.data or ("--dataset", self.dataset)
-        return [*MPIRUN, processes, self.stage(5), "train", *data, "--train-limit", network.images, *network.words(), "--batch-size", network.batch,
+        return [*MPIRUN, processes, self.stage(5), "train", *data, "--train-limit", network.images,
+                *network.words(), "--batch-size", network.batch,
                 "--epochs", self.epochs, *words]
 
     def train(self, processes, network, *words):
