@@ -135,11 +135,12 @@ class Bench(measuring.Bench):
     def train_command(self, processes, network, *words):
         data = network.data or ("--dataset", self.dataset)
         return [*MPIRUN, processes, self.stage(5), "train", *data, "--train-limit", network.images,
-                *network.words(), "--batch-size", network.batch,
-                "--epochs", self.epochs, *words]
+                *network.words(), "--batch-size", network.batch, "--epochs", self.epochs, *words]
 
     def train(self, processes, network, *words):
-        command = self.train_command(processes, network, *words)
+        return self.report(self.train_command(processes, network, *words))
+
+    def report(self, command):
         return report_of(command, limit=self.limit(), env=self.env, name=shown(command))
 
     def placement(self):
@@ -739,11 +740,11 @@ def steps_on_one(bench):
                    "--epochs", bench.epochs, *words]
         if "," not in words[words.index("--hidden") + 1]:  # else there is no persistent kernel
             command += ["--persistent", "off"]
-        report = bench.attempt(lambda command: report_of(command, limit=bench.limit()), command)
+        report = bench.attempt(bench.report, command)
         if report:
             rows.append([name_of(case), f"{1e6 * seconds_of(report) * batch / whole:.1f}"])
-    return ("Microseconds of a step, an epoch's time divided by its steps. The scaling model is"
-            " fitted to these.\n\n"
+    return ("Microseconds of a step, an epoch's time divided by its steps: what the scaling"
+            " model needs to know of one GPU.\n\n"
             + code(f"stage04_minibatch train --dataset {bench.dataset} --train-limit IMAGES --epochs"
                    f" {bench.epochs} --hidden HIDDEN --batch-size BATCH --persistent off")
             + "\n" + table(["network, batch", "us a step"], rows))

@@ -61,7 +61,6 @@ __device__ bool meet(const TwoShot<T>& sum, std::uint64_t goal) {
 }
 //! [meet]
 
-//! [in_turn]
 /// Calls work(r) for each of the ranks, from the one after `rank` on. In `work`, the number of the
 /// rank is a constant, as the registers of its numbers need; so each turn looks for it.
 template <int ranks, typename Work>
@@ -75,7 +74,6 @@ __device__ __forceinline__ void for_ranks_in_turn(int rank, const Work& work) {
     }
   }
 }
-//! [in_turn]
 
 //! [reduce]
 /// Adds up a shard: each thread `at_once` vectors at a time from each rank, so that many loads are
