@@ -590,16 +590,16 @@ def rows_of_step(form, ranks, steps):
     rows = []
     for rank, (spans, *_, late_by) in enumerate(late):
         for begin, end, name in spans:
-            begin, end = begin - late_by, end - late_by
-            if first <= begin < next_step:
+            begin, end = max(first, begin - late_by), end - late_by
+            if begin < min(end, next_step):
                 shown_name = "NCCL's sum" if "nccl" in name else short_name(name)
                 rows.append([form, f"`{shown_name}`", 2 * rank + is_sum(name),
                              f"{(begin - first) / 1e3:.2f}", f"{(end - first) / 1e3:.2f}"])
     return [*rows, [form, "the next step", 0, f"{(next_step - first) / 1e3:.2f}", "-"]]
 
 
-TIMELINES = (("data, nccl, --no-overlap", 16000, ["--transport", "nccl", "--no-overlap"]),
-             ("data, nccl", 16000, ["--transport", "nccl"]),
+TIMELINES = (("data, nccl, --no-overlap", 4800, ["--transport", "nccl", "--no-overlap"]),
+             ("data, nccl", 4800, ["--transport", "nccl"]),
              ("data, peer", 1600, ["--transport", "peer"]),
              ("tensor, peer", 1600, ["--transport", "peer", "--strategy", "tensor"]))
 

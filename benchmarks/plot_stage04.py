@@ -19,8 +19,8 @@ HERE = pathlib.Path(__file__).resolve().parent
 UNITS = {"k": 1e3, "M": 1e6}
 # What a kernel does, by words in its name; the first that fits counts.
 KINDS = [("copy", "copies from and to the host", MUTED),
-         ("one_shot", "sums over ranks", BLUE), ("two_shot", "sums over ranks", BLUE),
-         ("NCCL", "sums over ranks", BLUE),
+         ("one_shot", "sums over ranks", AMBER), ("two_shot", "sums over ranks", AMBER),
+         ("NCCL", "sums over ranks", AMBER),
          ("output_layer", "last layer and loss", VIOLET), ("loss", "last layer and loss", VIOLET),
          ("softmax", "last layer and loss", VIOLET), ("argmax", "last layer and loss", VIOLET),
          ("sgd", "updates", RED), ("update", "updates", RED),
@@ -36,8 +36,10 @@ def kind_of(kernel):
     return next(((what, color) for word, what, color in KINDS if word in kernel), OTHER)
 
 
-def timelines(rows, path):
-    """A step of each form, one above the other, a bar for each stream; the steps repeat."""
+def timelines(rows, path, names=None):
+    """A step of each form, one above the other, a bar for each stream; the steps repeat.
+
+    :param names: of streams, by their numbers."""
     forms = list(dict.fromkeys(row[0] for row in rows))
     length = {row[0]: number(row[3]) for row in rows if row[1] == "the next step"}
     lanes = [(form, stream) for form in forms for stream in
@@ -54,7 +56,8 @@ def timelines(rows, path):
         axes.barh(y, number(end) - number(begin), 0.62, number(begin), color=color,
                   edgecolor=PAPER, linewidth=0.5, label=None if what in named else what)
         named.add(what)
-    axes.set_yticks(range(len(lanes)), [form if stream == "0" else "" for form, stream in lanes])
+    axes.set_yticks(range(len(lanes)), [": ".join(filter(None, (form if stream == "0" else "", (names or {}).get(stream))))
+                    for form, stream in lanes])
     axes.invert_yaxis()
     axes.set_xlim(0, 1.1 * max(length.values()))
     axes.set_xlabel("microseconds since the beginning of a step; the line is where the next begins")

@@ -15,6 +15,7 @@ from plot_stage04 import timelines
 from plotting import table_of
 
 HERE = pathlib.Path(__file__).resolve().parent
+LANES = {"0": "rank 0", "1": "its sums", "2": "rank 1", "3": "its sums"}
 
 
 def main():
@@ -29,7 +30,7 @@ def main():
         sys.exit(f"plot_stage05.py: {error.filename}: {error.strerror}.")
     if not rows:
         sys.exit(f"plot_stage05.py: {options.results} has no table of what runs when.")
-    timelines(rows, options.folder / "mpi_timelines.svg")
+    timelines(rows, options.folder / "mpi_timelines.svg", LANES)
 
 
 if __name__ == "__main__":

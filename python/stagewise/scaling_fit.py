@@ -142,7 +142,7 @@ def fit_step(points: Sequence[StepPoint],
         constants."""
     works = [work_of(point.network, point.batch) for point in points]
     measured = np.array([point.seconds for point in points])
-    rest = np.array([KERNEL * (work.kernels - 4) for work in works])
+    rest = np.array([KERNEL * (work.kernels - 3) for work in works])
     if begin_and_byte is not None:
         begin, byte = begin_and_byte
         rest = rest + begin + byte * np.array([work.bytes for work in works])

@@ -8,6 +8,7 @@ in scaling_fit.py; all functions are straight lines in them.
 from __future__ import annotations
 
 import dataclasses
+import enum
 import math
 from typing import Callable, Iterator
 
@@ -154,22 +155,29 @@ class Network:
         by columns, the second by rows; the last of an odd number is whole."""
         layers = self.layers
         for first in range(0, len(layers) - 1, 2):
-            units = math.ceil(layers[first][1] / tensor_ranks)
+            units = most_units(layers[first][1], tensor_ranks)
             layers[first] = (layers[first][0], units)
             layers[first + 1] = (units, layers[first + 1][1])
         return layers
+
+
+def most_units(units: int, tensor_ranks: int) -> int:
+    """Of the rank with most; units_of() in split_parameter.cpp."""
+    group = next(size for size in (4, 2, 1)
+                 if size == 1 or (units % size == 0 and units // size >= tensor_ranks))
+    return group * math.ceil(units // group / tensor_ranks)
 
 
 @dataclasses.dataclass(frozen=True)
 class Step:
     """What a step costs a GPU that computes it."""
 
-    begin: float  # the first four kernels, and whatever a step takes besides
+    begin: float  # the first three kernels, and whatever a step takes besides
     operation: float
     byte: float
 
     def seconds(self, work: Work) -> float:
-        return (self.begin + KERNEL * (work.kernels - 4) + self.operation * work.operations
+        return (self.begin + KERNEL * (work.kernels - 3) + self.operation * work.operations
                 + self.byte * work.bytes)
 
 
@@ -182,36 +190,38 @@ class Work:
     bytes: float
 
 
-def work_of(network: Network, rows: int, tensor_ranks: int = 1,
-            updates_later: bool = False) -> Work:
-    """What a rank does in a step, without the sums.
+class Updates(enum.Enum):
+    """Which kernels update the parameters."""
 
-    :param updates_later: if gradients are added up first: the update is a kernel of its own
-        then."""
+    WITH_GRADIENTS = enum.auto()  # those that compute the gradients
+    AFTER_SUMS = enum.auto()  # one more, after the gradients are added up
+    IN_SUMS = enum.auto()  # those that add up
+
+
+def work_of(network: Network, rows: int, tensor_ranks: int = 1,
+            updates: Updates = Updates.WITH_GRADIENTS) -> Work:
+    """What a rank does in a step, without the sums and what happens in them."""
+    of_weights = {Updates.WITH_GRADIENTS: 3, Updates.AFTER_SUMS: 5, Updates.IN_SUMS: 2}[updates]
     operations = numbers = 0
     for index, (inputs, outputs) in enumerate(network.of_rank(tensor_ranks)):
         weights = inputs * outputs
         operations += 4 * rows * weights  # forward, and the gradient of the weights
-        numbers += 2 * (rows * inputs + rows * outputs) + (5 if updates_later else 3) * weights
+        numbers += 2 * (rows * inputs + rows * outputs) + of_weights * weights
         if index > 0:  # the gradient of the inputs
             operations += 2 * rows * weights
             numbers += rows * outputs + weights + 2 * rows * inputs
-    kernels = kernels_of(len(network.layers), tensor_ranks > 1, updates_later)
+    kernels = kernels_of(len(network.layers), tensor_ranks > 1, updates)
     return Work(kernels, operations, numbers * network.element)
 
 
-def kernels_of(layers: int, is_split: bool, updates_later: bool) -> int:
-    """The lines that `info --program` lists, without all_reduce and replicate, and the one that
-    takes the samples of a batch."""
+def kernels_of(layers: int, is_split: bool, updates: Updates) -> int:
+    """The lines that `info --program` lists, without sums and replicate."""
+    # The totals of the loss, and the last layer's gradients, have lines of their own beside sums.
+    later = {Updates.WITH_GRADIENTS: 0, Updates.AFTER_SUMS: 3, Updates.IN_SUMS: 2}[updates]
     if layers == 1:
-        return 3 + (2 if updates_later else 0)
+        return 3 + max(0, later - 1)
     pairs, odd = divmod(layers, 2)
-    if not is_split:
-        return 3 * layers + 1 - (0 if updates_later else 3)
-    lines = 3 * layers + 3 * pairs - (4 if odd else 1)
-    if updates_later:
-        lines += 3 if odd else 1
-    return lines + 1
+    return 3 * (layers - 1) + later + (3 * pairs - 2 + odd if is_split else 0)
 
 
 # -------------------------------------------------------------------------------------------------
@@ -329,7 +339,9 @@ def step_of(network: Network, batch: int, gpus: int, tensor_ranks: int, transpor
     data_ranks = gpus // tensor_ranks
     rows = math.ceil(batch / data_ranks)  # of the rank with most
     step = constants.step[network.precision]
-    compute = step.seconds(work_of(network, rows, tensor_ranks, data_ranks > 1))
+    updates = (Updates.WITH_GRADIENTS if data_ranks == 1 else
+               Updates.IN_SUMS if transport == "peer" else Updates.AFTER_SUMS)
+    compute = step.seconds(work_of(network, rows, tensor_ranks, updates))
     add_up = sum_of(constants, transport)
     exchange = 0.0
     if tensor_ranks > 1:

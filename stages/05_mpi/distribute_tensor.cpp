@@ -1,6 +1,5 @@
 #include "05_mpi/distribute.hpp"
 #include "network/differentiate.hpp"
-#include "network/shard.hpp"
 #include "tensor/counts.hpp"
 #include "tensor/error.hpp"
 
@@ -63,7 +62,7 @@ class Splitter {
   Index split_columns(std::size_t line) {
     const Gemm gemm = std::get<Gemm>(program_->lines[line].operation);
     const Shape weight = program()[gemm.b].shape;
-    const Index units = shard_of(weight[1], part_.count, part_.index).rows;
+    const Index units = units_of(weight[1], part_).rows;
     program()[gemm.b].shape = {weight[0], units};
     mark(gemm.b, SplitAlong::columns);
     reshape(program(), gemm.c, {units});

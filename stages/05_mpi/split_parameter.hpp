@@ -2,6 +2,7 @@
 /// Parameters that are split among the ranks.
 #pragma once
 
+#include "network/shard.hpp"
 #include "network/value.hpp"
 #include "tensor/parameter_values.hpp"
 
@@ -15,6 +16,11 @@ struct SplitParameter {
   ValueId own;
   SplitAlong along = SplitAlong::none;
 };
+
+/// The units of a split layer that a rank has: consecutive ones, divided in groups of four or two if
+/// there are enough of these. Rows of its weights then begin where kernels can load several numbers
+/// at once; 1,000 units for three ranks are 336, 332 and 332.
+Shard units_of(Index units, const Part& part);
 
 /// The part of a whole parameter that belongs to one rank.
 ParameterValues part_of(const ParameterValues& whole, SplitAlong along, const Part& part);

@@ -3,6 +3,7 @@
 /// compute is the affair of test_stage05_trainings.cpp.
 
 #include <algorithm>
+#include <numeric>
 #include <set>
 #include <string>
 #include <vector>
@@ -11,6 +12,7 @@
 
 #include "04_minibatch/fuse.hpp"
 #include "05_mpi/distribute.hpp"
+#include "05_mpi/split_parameter.hpp"
 #include "05_mpi/transport.hpp"
 #include "cross_stage/stage_types.hpp"
 #include "network/initialize.hpp"
@@ -387,6 +389,25 @@ TEST(DistributeTensor, CutsANetworkAndPutsItTogether) {
     const bool is_split = whole[k].name != "fc2/bias" && whole[k].name != "fc4/bias";
     EXPECT_EQ(left[k] == 0, is_split) << whole[k].name << ": nothing is there twice";
   }
+}
+
+TEST(DistributeTensor, DividesUnitsInGroupsWhereThereAreEnough) {
+  const auto units = [](Index all, int ranks) {
+    std::vector<Index> found;
+    for (int rank = 0; rank < ranks; ++rank) {
+      const Shard own = mpi::units_of(all, {rank, ranks});
+      EXPECT_EQ(own.first, std::accumulate(found.begin(), found.end(), Index{0}));
+      found.push_back(own.rows);
+    }
+    return found;
+  };
+  EXPECT_EQ(units(1000, 3), std::vector<Index>({336, 332, 332}));
+  EXPECT_EQ(units(1000, 4), std::vector<Index>({252, 252, 248, 248}));
+  EXPECT_EQ(units(14, 3), std::vector<Index>({6, 4, 4}));
+  EXPECT_EQ(units(8, 3), std::vector<Index>({4, 2, 2}));
+  EXPECT_EQ(units(7, 3), std::vector<Index>({3, 2, 2}));
+  EXPECT_EQ(units(4, 4), std::vector<Index>({1, 1, 1, 1}));
+  EXPECT_EQ(units(1000, 1), std::vector<Index>({1000}));
 }
 
 TEST(DistributeTensor, RefusesWhatItCannotSplit) {
