@@ -482,15 +482,15 @@ def scaling(bench):
     command = code(f"make_dataset --train {share * counts[-1]} --test 100 --output digits/mnist",
                    shown(bench.train_command("N", place, "--data-from", "all", "--strategy",
                                              "STRATEGY", "--transport", "TRANSPORT")))
-    return (f"Microseconds a step takes N processes together, for {network}: an epoch's time,"
-            " divided by its batches, of which the last, if it is not full, counts as a part. Strong"
+    return (f"Microseconds a step with N processes, for {network}: an epoch's time, divided by its"
+            " batches, of which the last, if it is not full, counts as a fraction. Strong"
             f" scaling: an epoch has {network.images:,} images, of `--dataset {bench.dataset}`; in"
             " brackets, how many times as fast as one process with the same batch. Weak scaling:"
             f" {share:,} images for each process, of `--dataset mnist --data-dir digits`; in brackets,"
-            " the efficiency: the time of one process with its share, relative to this one."
+            " the efficiency: the time of one process with its share, divided by this one."
             f" PyTorch's is the faster of eager and a CUDA graph, {network.images:,} images, both with"
-            " DistributedDataParallel's sums; behind it, how many times the fastest of ours that"
-            " is.\n\n"
+            " DistributedDataParallel's sums; behind it, how many times as long as the fastest of"
+            " ours that takes.\n\n"
             f"{command}\n{bench.placement()}\n\n"
             + table(["scaling", "batch", "N", *map(", ".join, SCALED_FORMS), "PyTorch", ""], rows))
 
@@ -582,16 +582,16 @@ def rows_of_step(form, ranks, steps):
     microseconds; a last row says when the next begins."""
     late = late_steps(ranks, steps)
     starts = [begin for begin, _, name in late[0][0] if "output_layer" in name]
-    lengths = [after - before for before, after in zip(starts, starts[1:])]
-    if not lengths:
+    steps_of_rank = list(zip(starts, starts[1:]))[1:]  # what the first began with is cut off
+    if not steps_of_rank:
         return []
-    chosen = lengths.index(statistics.median_low(lengths))
-    first, next_step = starts[chosen], starts[chosen + 1]
+    median = statistics.median_low(end - begin for begin, end in steps_of_rank)
+    first, next_step = next(step for step in steps_of_rank if step[1] - step[0] == median)
     rows = []
     for rank, (spans, *_, late_by) in enumerate(late):
         for begin, end, name in spans:
-            begin, end = max(first, begin - late_by), end - late_by
-            if begin < min(end, next_step):
+            begin, end = max(first, begin - late_by), min(end - late_by, next_step)
+            if begin < end:
                 shown_name = "NCCL's sum" if "nccl" in name else short_name(name)
                 rows.append([form, f"`{shown_name}`", 2 * rank + is_sum(name),
                              f"{(begin - first) / 1e3:.2f}", f"{(end - first) / 1e3:.2f}"])
@@ -615,8 +615,9 @@ def timeline(bench):
         if ranks and all(any("output_layer" in name for *_, name in spans) for spans in ranks):
             rows += rows_of_step(f"{form}, {batch:,}", ranks, steps)
     return ("A step of 784-1000-10 on two GPUs, from the last layer to the next step's, in"
-            " microseconds, by `libtrace_kernels.so`; `plot_stage05.py` draws it. Clocks are compared"
-            " by the ends of sums. Rank r's sums are in lane 2 r + 1, what else it runs in lane 2 r.\n\n"
+            " microseconds, by `libtrace_kernels.so`; `plot_stage05.py` draws it. The ranks' clocks"
+            " are aligned at the ends of sums. Rank r's sums are in lane 2 r + 1, all else that it"
+            " runs in lane 2 r.\n\n"
             + table(["training", "kernel", "lane", "begins", "ends"], rows))
 
 
@@ -722,7 +723,7 @@ def sums(bench):
             " graph where it can be recorded.\n\n" + "\n\n".join(parts))
 
 
-# What a rank has of 784-1000-10, alone, with two and with four.
+# About what a rank has of 784-1000-10, alone, with two and with four.
 PARTS = tuple(f"784-{hidden}-10@{batch},sigmoid,double" for hidden in (1000, 500, 250)
               for batch in (200, 800, 3200, 8000))
 

@@ -39,7 +39,7 @@ def kind_of(kernel):
 def timelines(rows, path, names=None):
     """A step of each form, one above the other, a bar for each stream; the steps repeat.
 
-    :param names: of streams, by their numbers."""
+    :param names: labels of the streams, by number."""
     forms = list(dict.fromkeys(row[0] for row in rows))
     length = {row[0]: number(row[3]) for row in rows if row[1] == "the next step"}
     lanes = [(form, stream) for form in forms for stream in
@@ -59,7 +59,8 @@ def timelines(rows, path, names=None):
     axes.set_yticks(range(len(lanes)), [": ".join(filter(None, (form if stream == "0" else "", (names or {}).get(stream))))
                     for form, stream in lanes])
     axes.invert_yaxis()
-    axes.set_xlim(0, 1.1 * max(length.values()))
+    ends = [number(row[4]) for row in rows if row[4] != "-"]
+    axes.set_xlim(0, max(1.1 * max(length.values()), *ends))
     axes.set_xlabel("microseconds since the beginning of a step; the line is where the next begins")
     style(axes)
     axes.legend(frameon=False, labelcolor=INK, fontsize=9, ncols=4, loc="lower center",

@@ -162,9 +162,9 @@ class Network:
 
 
 def most_units(units: int, tensor_ranks: int) -> int:
-    """Of the rank with most; units_of() in split_parameter.cpp."""
+    """Of a split layer, those of the rank with most; units_of() in split_parameter.cpp."""
     group = next(size for size in (4, 2, 1)
-                 if size == 1 or (units % size == 0 and units // size >= tensor_ranks))
+                 if size == 1 or (units % size == 0 and units // size >= 6 * tensor_ranks))
     return group * math.ceil(units // group / tensor_ranks)
 
 
@@ -215,8 +215,8 @@ def work_of(network: Network, rows: int, tensor_ranks: int = 1,
 
 
 def kernels_of(layers: int, is_split: bool, updates: Updates) -> int:
-    """The lines that `info --program` lists, without sums and replicate."""
-    # The totals of the loss, and the last layer's gradients, have lines of their own beside sums.
+    """The lines that `info --program` lists, without sums, replicate and bands."""
+    # If gradients are added up, those of the last layer and the loss have lines of their own.
     later = {Updates.WITH_GRADIENTS: 0, Updates.AFTER_SUMS: 3, Updates.IN_SUMS: 2}[updates]
     if layers == 1:
         return 3 + max(0, later - 1)

@@ -79,8 +79,8 @@ STEPS = [
       for batch, time in of_batches),
 ]
 
-# Never fitted. 784-1000-10 in double on two to four H200s: the fastest of up to three runs, of
-# which each was on another machine. benchmarks/results/h200_stage05_two.md, section 5;
+# Never fitted. 784-1000-10 in double on two to four H200s: the fastest of up to three runs,
+# each on a different machine. benchmarks/results/h200_stage05_two.md, section 5;
 # h200_stage05_four.md, section 1; h200_layer_tiles.md, its last table.
 STEPS_TO_CHECK = [
     _step((784, 1000, 10), batch, time, "double", gpus=gpus, tensor_ranks=tensor_ranks,

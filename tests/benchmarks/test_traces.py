@@ -51,6 +51,23 @@ class Traces(unittest.TestCase):
             ["two", "`two_shot`", 3, "49.00", "95.00"],
             ["two", "the next step", 0, "101.00", "-"]])
 
+    def test_a_step_has_only_what_runs_in_it(self):
+        """Kernels that run while a step begins or ends are cut, and belong to both steps."""
+        def early(behind):
+            return "\n".join(f"{begin + first} {begin + last} 13 {name}"
+                             for begin in range(-behind, 200_000 * STEPS - behind, 100_000)
+                             for first, last, name in ((20_000, 60_000, SUM),
+                                                       (70_000, 110_000, PRODUCT),
+                                                       (100_000, 115_000, LAST_LAYER)))
+
+        ranks = measure_stage05.spans_of([early(0), early(777)])
+        self.assertEqual(measure_stage05.rows_of_step("early", ranks, STEPS), [
+            [["early", "`layer`", lane, "0.00", "10.00"],
+             ["early", "`output_layer`", lane, "0.00", "15.00"],
+             ["early", "`two_shot`", lane + 1, "20.00", "60.00"],
+             ["early", "`layer`", lane, "70.00", "100.00"]][row]
+            for lane in (0, 2) for row in range(4)] + [["early", "the next step", 0, "100.00", "-"]])
+
     def test_nothing(self):
         self.assertEqual(measure_stage05.spans_of(["", ""]), [[], []])
 

@@ -362,8 +362,7 @@ TEST(DistributeTensor, KeepsTheWholeBatch) {
   }
 }
 
-TEST(DistributeTensor, CutsANetworkAndPutsItTogether) {
-  const ModelOptions options = mlp_of({7, 4, 3});
+void expect_cut_and_put_together(const ModelOptions& options) {
   const Model model = build_model(options);
   const std::vector<ParameterValues> whole = initial_parameters(model, options, 3);
   std::vector<ParameterValues> together = whole;
@@ -391,6 +390,11 @@ TEST(DistributeTensor, CutsANetworkAndPutsItTogether) {
   }
 }
 
+TEST(DistributeTensor, CutsANetworkAndPutsItTogether) {
+  expect_cut_and_put_together(mlp_of({7, 4, 3}));
+  expect_cut_and_put_together(mlp_of({100, 4, 50}));
+}
+
 TEST(DistributeTensor, DividesUnitsInGroupsWhereThereAreEnough) {
   const auto units = [](Index all, int ranks) {
     std::vector<Index> found;
@@ -403,8 +407,10 @@ TEST(DistributeTensor, DividesUnitsInGroupsWhereThereAreEnough) {
   };
   EXPECT_EQ(units(1000, 3), std::vector<Index>({336, 332, 332}));
   EXPECT_EQ(units(1000, 4), std::vector<Index>({252, 252, 248, 248}));
-  EXPECT_EQ(units(14, 3), std::vector<Index>({6, 4, 4}));
-  EXPECT_EQ(units(8, 3), std::vector<Index>({4, 2, 2}));
+  EXPECT_EQ(units(100, 4), std::vector<Index>({28, 24, 24, 24}));
+  EXPECT_EQ(units(50, 4), std::vector<Index>({14, 12, 12, 12}));
+  EXPECT_EQ(units(48, 4), std::vector<Index>({12, 12, 12, 12}));
+  EXPECT_EQ(units(46, 4), std::vector<Index>({12, 12, 11, 11}));
   EXPECT_EQ(units(7, 3), std::vector<Index>({3, 2, 2}));
   EXPECT_EQ(units(4, 4), std::vector<Index>({1, 1, 1, 1}));
   EXPECT_EQ(units(1000, 1), std::vector<Index>({1000}));

@@ -99,7 +99,7 @@ class Steps(unittest.TestCase):
         self.assertEqual(found.bytes, 4 * numbers)
 
     def test_kernels_are_those_that_info_lists(self):
-        """Without sums and replicate."""
+        """Without sums, replicate and bands."""
         kernels, updates = scaling_model.kernels_of, scaling_model.Updates
         self.assertEqual([kernels(n, False, updates.WITH_GRADIENTS) for n in (1, 2, 3, 4)],
                          [3, 3, 6, 9])
@@ -110,14 +110,15 @@ class Steps(unittest.TestCase):
         self.assertEqual([kernels(n, True, updates.WITH_GRADIENTS) for n in (2, 3, 4, 5, 6)],
                          [4, 8, 13, 17, 22])
         self.assertEqual([kernels(n, True, updates.AFTER_SUMS) for n in (2, 3, 4)], [7, 11, 16])
+        self.assertEqual([kernels(n, True, updates.IN_SUMS) for n in (2, 3, 4)], [6, 10, 15])
 
     def test_parts(self):
         self.assertEqual(Network((784, 1000, 10), "float").of_rank(3), [(784, 336), (336, 10)])
         self.assertEqual(Network((9, 8, 7, 6), "float").of_rank(2), [(9, 4), (4, 7), (7, 6)])
         self.assertEqual(Network((9, 8, 7, 6, 5), "float").most_tensor_ranks(), 6)
         self.assertEqual([scaling_model.most_units(units, ranks)
-                          for units, ranks in ((1000, 4), (14, 3), (8, 3), (7, 3), (4, 4))],
-                         [252, 6, 4, 3, 1])
+                          for units, ranks in ((1000, 4), (100, 4), (50, 4), (46, 4), (4, 4))],
+                         [252, 28, 14, 12, 1])
 
     def test_messages(self):
         """Those of the page's table: 6.36 MB, and 64 KB."""
