@@ -29,7 +29,7 @@ void for_each_run(const Shape& whole, SplitAlong along, const Part& part, const 
 //! [units_of]
 Shard units_of(Index units, const Part& part) {
   Index group = 4;
-  while (group > 1 && (units % group != 0 || units / group < 6 * part.count)) group /= 2;
+  while (group > 1 && (units % group != 0 || units / group / 6 < part.count)) group /= 2;
   const Shard groups = shard_of(units / group, part.count, part.index);
   return {.first = groups.first * group, .rows = groups.rows * group};
 }
