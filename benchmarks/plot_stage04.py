@@ -56,8 +56,9 @@ def timelines(rows, path, names=None):
         axes.barh(y, number(end) - number(begin), 0.62, number(begin), color=color,
                   edgecolor=PAPER, linewidth=0.5, label=None if what in named else what)
         named.add(what)
-    axes.set_yticks(range(len(lanes)), [": ".join(filter(None, (form if stream == "0" else "", (names or {}).get(stream))))
-                    for form, stream in lanes])
+    labels = [(form if stream == "0" else "", (names or {}).get(stream, ""))
+              for form, stream in lanes]
+    axes.set_yticks(range(len(lanes)), [": ".join(filter(None, label)) for label in labels])
     axes.invert_yaxis()
     ends = [number(row[4]) for row in rows if row[4] != "-"]
     axes.set_xlim(0, max(1.1 * max(length.values()), *ends))

@@ -18,8 +18,9 @@ struct SplitParameter {
 };
 
 /// The units of a split layer that a rank has: consecutive ones, divided in groups of four, of two
-/// or of one: the largest that divide them all, with six groups or more for each rank. That keeps
-/// the rows of the weights aligned for vector loads; 1,000 units for three ranks are 336, 332, 332.
+/// or of one: the largest that divide them all, with six groups or more for each rank. Groups of
+/// four numbers, or of two doubles, keep the rows of the weights aligned for vector loads; 1,000
+/// units for three ranks are 336, 332 and 332.
 Shard units_of(Index units, const Part& part);
 
 /// The part of a whole parameter that belongs to one rank.
