@@ -17,6 +17,7 @@ datasets/) has it, and generated digits otherwise.
 """
 
 import dataclasses
+import functools
 import json
 import math
 import os
@@ -37,6 +38,7 @@ from measuring import HERE, ROOT, Failed, rate, rate_of, report_of, run, seconds
 MPIRUN = ["mpirun", "--oversubscribe", "--bind-to", "none", "-n"]
 PROCESSES = (1, 2, 4)
 LIMIT = 60  # seconds, of a command
+LONG_EPOCH = 240000  # images, if its ends should hardly count: 30 batches of 8,000
 BOUND = 1e-7  # report 000's tolerance
 MODES = {1: (0.001, 40), 2: (0.01, 10), 3: (0.025, 1)}  # its learning rates and epochs
 
@@ -51,8 +53,11 @@ class Network:
     images: int
     data: tuple = ()  # options; none: those of all measurements
 
+    def widths(self):
+        return "-".join(["784", *str(self.hidden).split(","), "10"])
+
     def __str__(self):
-        return f"784-{self.hidden}-10, {self.activation}, {self.precision}"
+        return f"{self.widths()}, {self.activation}, {self.precision}"
 
     def words(self):
         return ["--hidden", self.hidden, "--activation", self.activation, "--precision",
@@ -131,6 +136,28 @@ class Bench(measuring.Bench):
         if self.dataset == "digits":  # of which there are fewer
             return dataclasses.replace(network, images=10000)
         return network
+
+    @functools.cached_property
+    def digits(self):
+        """Options of a training with generated images, of which there are more than in MNIST."""
+        self.folder = tempfile.TemporaryDirectory()
+        run([self.program("make_dataset"), "--train", self.long_images, "--test", 100, "--output",
+             pathlib.Path(self.folder.name) / "digits/mnist"])
+        return "--dataset", "mnist", "--data-dir", pathlib.Path(self.folder.name) / "digits"
+
+    @property
+    def long_images(self):
+        return 2000 if self.quick else LONG_EPOCH
+
+    def long_epochs(self, network):
+        """The network, trained with epochs so long that where they end hardly counts."""
+        return dataclasses.replace(self.network(network), images=self.long_images, data=self.digits)
+
+    def long_command(self, *words):
+        """How such a training is run."""
+        network = dataclasses.replace(self.long_epochs(REPORT_000), batch="BATCH")
+        return code(f"make_dataset --train {self.long_images} --test 100 --output digits/mnist",
+                    shown(self.train_command("N", network, "--data-from", "all", *words)))
 
     def train_command(self, processes, network, *words):
         data = network.data or ("--dataset", self.dataset)
@@ -397,21 +424,17 @@ def forms_in_float(bench):
 
 
 # Strong scaling keeps the batch of all processes, weak scaling that of each.
-WEAK_SHARE = 30000  # images of each process
 SCALING = (("strong", 800), ("strong", 8000), ("weak", 800), ("weak", 8000))
 SCALED_FORMS = (("data", "nccl"), ("data", "peer"), ("tensor", "nccl"), ("tensor", "peer"),
                 ("hybrid", "nccl"), ("hybrid", "peer"))
 
 
+def step_seconds(report, network):
+    return seconds_of(report) * network.batch / network.images
+
+
 def scaled_batch(kind, batch, processes):
     return batch * processes if kind == "weak" else batch
-
-
-def digits_for(bench, images, folder):
-    """Options of a training with so many images, which MNIST does not have."""
-    run([bench.program("make_dataset"), "--train", images, "--test", 100, "--output",
-         pathlib.Path(folder) / "mnist"])
-    return "--dataset", "mnist", "--data-dir", pathlib.Path(folder)
 
 
 def scaling_of_pytorch(bench, network, counts):
@@ -448,7 +471,7 @@ def scaled(bench, network, kind, processes, one):
         if not report:
             cells.append("-")
             continue
-        seconds = seconds_of(report) * network.batch / network.images
+        seconds = step_seconds(report, network)
         measured.append(seconds)
         gain = (one or seconds) / seconds
         cells.append(f"{1e6 * seconds:.1f} "
@@ -457,41 +480,31 @@ def scaled(bench, network, kind, processes, one):
 
 
 def scaling(bench):
-    network = bench.network(REPORT_000)
-    share = 1000 if bench.quick else WEAK_SHARE
+    network = bench.long_epochs(REPORT_000)
     counts = list(range(1, min(max(bench.gpus, 2), 4) + 1))
     theirs = scaling_of_pytorch(bench, network, counts)
     rows = []
-    with tempfile.TemporaryDirectory() as folder:
-        digits = digits_for(bench, share * counts[-1], folder)
-        for kind, of_kind in SCALING:
-            one = None
-            for processes in counts:
-                batch = scaled_batch(kind, of_kind // (16 if bench.quick else 1), processes)
-                trained = dataclasses.replace(network, batch=batch)
-                if kind == "weak":
-                    trained = dataclasses.replace(trained, images=share * processes, data=digits)
-                cells, best = scaled(bench, trained, kind, processes, one)
-                if processes == 1:
-                    one = best
-                peers = theirs.get((processes, batch))
-                rows.append([kind, f"{batch:,}", processes, *cells,
-                             f"{1e6 * peers:.1f}" if peers else "-",
-                             f"{peers / best:.2f}x" if peers and best else "-"])
-    place = dataclasses.replace(network, batch="BATCH", images="IMAGES", data=("DATA",))
-    command = code(f"make_dataset --train {share * counts[-1]} --test 100 --output digits/mnist",
-                   shown(bench.train_command("N", place, "--data-from", "all", "--strategy",
-                                             "STRATEGY", "--transport", "TRANSPORT")))
+    for kind, of_kind in SCALING:
+        one = None
+        for processes in counts:
+            batch = scaled_batch(kind, of_kind // (16 if bench.quick else 1), processes)
+            trained = dataclasses.replace(network, batch=batch)
+            cells, best = scaled(bench, trained, kind, processes, one)
+            if processes == 1:
+                one = best
+            peers = theirs.get((processes, batch))
+            rows.append([kind, f"{batch:,}", processes, *cells,
+                         f"{1e6 * peers:.1f}" if peers else "-",
+                         f"{peers / best:.2f}x" if peers and best else "-"])
     return (f"Microseconds a step with N processes, for {network}: an epoch's time, divided by its"
-            " batches, of which the last, if it is not full, counts as a fraction. Strong"
-            f" scaling: an epoch has {network.images:,} images, of `--dataset {bench.dataset}`; in"
-            " brackets, how many times as fast as one process with the same batch. Weak scaling:"
-            f" {share:,} images for each process, of `--dataset mnist --data-dir digits`; in brackets,"
-            " the efficiency: the time of one process with its share, divided by this one."
-            f" PyTorch's is the faster of eager and a CUDA graph, {network.images:,} images, both with"
+            " batches, of which the last, if it is not full, counts as a fraction. Strong scaling:"
+            " in brackets, how many times as fast as one process with the same batch. Weak scaling:"
+            " in brackets, the efficiency: the time of one process with its share, divided by this"
+            " one. PyTorch's is the faster of eager and a CUDA graph, with as many images, both with"
             " DistributedDataParallel's sums; behind it, how many times as long as the fastest of"
             " ours that takes.\n\n"
-            f"{command}\n{bench.placement()}\n\n"
+            f"{bench.long_command('--strategy', 'STRATEGY', '--transport', 'TRANSPORT')}\n"
+            f"{bench.placement()}\n\n"
             + table(["scaling", "batch", "N", *map(", ".join, SCALED_FORMS), "PyTorch", ""], rows))
 
 
@@ -598,27 +611,52 @@ def rows_of_step(form, ranks, steps):
     return [*rows, [form, "the next step", 0, f"{(next_step - first) / 1e3:.2f}", "-"]]
 
 
-TIMELINES = (("data, nccl, --no-overlap", 4800, ["--transport", "nccl", "--no-overlap"]),
-             ("data, nccl", 4800, ["--transport", "nccl"]),
-             ("data, peer", 1600, ["--transport", "peer"]),
-             ("tensor, peer", 1600, ["--transport", "peer", "--strategy", "tensor"]))
+DEEP = dataclasses.replace(REPORT_000, hidden="1000,1000")
+TIMELINES = (("data, peer", REPORT_000, ["--transport", "peer"]),
+             ("tensor, peer", REPORT_000, ["--transport", "peer", "--strategy", "tensor"]),
+             ("data, peer", DEEP, ["--transport", "peer"]),
+             ("data, peer, --no-overlap", DEEP, ["--transport", "peer", "--no-overlap"]),
+             ("data, nccl", DEEP, ["--transport", "nccl"]))
 
 
 def timeline(bench):
     rows = []
-    for form, batch, words in TIMELINES:
-        network = bench.network(REPORT_000)
-        batch = network.batch if bench.quick else batch
+    for form, of_form, words in TIMELINES:
+        network = bench.network(of_form)
+        batch = network.batch if bench.quick else 1600
         steps = min(32, network.images // batch)
         network = dataclasses.replace(network, batch=batch, images=steps * batch)
         ranks = bench.attempt(traced_ranks, bench, 2, network, "--data-from", "all", *words)
         if ranks and all(any("output_layer" in name for *_, name in spans) for spans in ranks):
-            rows += rows_of_step(f"{form}, {batch:,}", ranks, steps)
-    return ("A step of 784-1000-10 on two GPUs, from the last layer to the next step's, in"
+            rows += rows_of_step(f"{network.widths()}, {form}, {batch:,}", ranks, steps)
+    return ("A step on two GPUs, from the last layer to the next step's, in"
             " microseconds, by `libtrace_kernels.so`; `plot_stage05.py` draws it. The ranks' clocks"
             " are aligned at the ends of sums. Rank r's sums are in lane 2 r + 1, all else that it"
             " runs in lane 2 r.\n\n"
             + table(["training", "kernel", "lane", "begins", "ends"], rows))
+
+
+OVERLAPS = ((REPORT_000, (800, 8000, 32000)), (DEEP, (800, 1600, 8000)))
+
+
+def overlap(bench):
+    rows = []
+    forms = [("nccl", []), ("nccl", ["--no-overlap"]), ("peer", []), ("peer", ["--no-overlap"])]
+    for of_row, batches in OVERLAPS:
+        for batch in batches:
+            network = dataclasses.replace(bench.long_epochs(of_row),
+                                          batch=batch // (16 if bench.quick else 1))
+            cells = []
+            for transport, words in forms:
+                report = bench.attempt(bench.train, 2, network, "--data-from", "all", "--transport",
+                                       transport, *words)
+                cells.append(f"{1e6 * step_seconds(report, network):.1f}" if report else "-")
+            rows.append([network.widths(), f"{network.batch:,}", *cells])
+    return ("Microseconds a step with two processes, data parallelism, sigmoid, double: with sums of"
+            " gradients beside the backward pass, and after it.\n\n"
+            + bench.long_command("--transport", "TRANSPORT", "[--no-overlap]") + "\n"
+            + table(["network", "batch", *(" ".join([f"`{transport}`", *map("`{}`".format, words)])
+                                           for transport, words in forms)], rows))
 
 
 def split(bench):
@@ -730,15 +768,15 @@ PARTS = tuple(f"784-{hidden}-10@{batch},sigmoid,double" for hidden in (1000, 500
 
 def steps_on_one(bench):
     rows = []
-    images = 1000 if bench.quick else bench.network(REPORT_000).images
+    images = bench.long_images
     for case in dict.fromkeys((*CASES, *PARTS)):
         words = options_of(case)
         batch = int(words[words.index("--batch-size") + 1])
         whole = images // batch * batch
         if whole == 0:
             continue
-        command = [bench.stage(4), "train", "--dataset", bench.dataset, "--train-limit", whole,
-                   "--epochs", bench.epochs, *words]
+        command = [bench.stage(4), "train", *bench.digits, "--train-limit", whole, "--epochs",
+                   bench.epochs, *words]
         if "," not in words[words.index("--hidden") + 1]:  # else there is no persistent kernel
             command += ["--persistent", "off"]
         report = bench.attempt(bench.report, command)
@@ -746,8 +784,9 @@ def steps_on_one(bench):
             rows.append([name_of(case), f"{1e6 * seconds_of(report) * batch / whole:.1f}"])
     return ("Microseconds of a step, an epoch's time divided by its steps: what the scaling"
             " model needs to know of one GPU.\n\n"
-            + code(f"stage04_minibatch train --dataset {bench.dataset} --train-limit IMAGES --epochs"
-                   f" {bench.epochs} --hidden HIDDEN --batch-size BATCH --persistent off")
+            + code(f"make_dataset --train {images} --test 100 --output digits/mnist",
+                   f"stage04_minibatch train --dataset mnist --data-dir digits --train-limit IMAGES"
+                   f" --epochs {bench.epochs} --hidden HIDDEN --batch-size BATCH --persistent off")
             + "\n" + table(["network, batch", "us a step"], rows))
 
 
@@ -760,9 +799,10 @@ SECTIONS = [("Report 000's table 1", grading),
             ("The all-reduce ladder", sums),
             ("Where a step's time goes", split),
             ("What runs when on two ranks", timeline),
-            ("Steps on one GPU", steps_on_one)]
+            ("Steps on one GPU", steps_on_one),
+            ("What overlap buys", overlap)]
 # 1 waits for the trainings in the background; 6 is what can be spared, should time run out.
-ORDER = [2, 3, 4, 5, 10, 7, 8, 9, 1, 6]
+ORDER = [2, 3, 4, 5, 10, 7, 8, 9, 11, 1, 6]
 
 
 def main():

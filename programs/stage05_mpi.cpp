@@ -48,7 +48,7 @@ std::vector<StageOption> options() {
        .changes_program = true,
        .largest = 1'000'000},
       {.name = "transport",
-       .description = "how sums travel: auto is nccl where every process has a GPU, else host",
+       .description = "how sums travel: auto is peer over NVLink, else nccl if each has a GPU, else host",
        .choices = mpi::transport_names(),
        .default_choice = "auto",
        .only_trains = true,
@@ -179,7 +179,7 @@ template <typename T>
 std::unique_ptr<Executor<T>> make_executor(const Process& process, const StageOptions& values) {
   const minibatch::Math math = read_math(values, std::is_same_v<T, double>);
   auto executor = std::make_unique<DistributedExecutor<T>>(
-      mpi::choose_transport(values.at("transport"), *process.world, process.place()),
+      mpi::choose_transport(values.at("transport"), process.place()),
       *process.world, tensor_ranks_of(values, process.world->size()), patience_of(values));
   executor->set_math(math);
   return executor;
@@ -214,7 +214,7 @@ Program step_program(const Process& process, const Model& model, const ModelOpti
           : mpi::distribute_data(model, sgd, workers.average, samples, overlaps);
   Program& step = programs.training.step;
   const bool updates = mpi::can_update(
-      mpi::choose_transport(values.at("transport"), *process.world, process.place()));
+      mpi::choose_transport(values.at("transport"), process.place()));
   if (updates) step = mpi::fuse_sums_with_updates(step);
   const Program fused = minibatch::fuse<T>(step, max_rows, read_fuse_options(values));
   return overlaps && !updates ? mpi::sum_in_bands(fused, max_rows) : fused;
@@ -275,7 +275,7 @@ Stage describe_stage(mpi::World& world, mpi::MpiRanks& ranks, const ProgramHooks
     if (has_strategy(values, "hybrid")) {
       how += " with " + count_of(tensor_ranks_of(values, world.size()), "rank") + " to a network";
     }
-    how += ", transport " + mpi::choose_transport(values.at("transport"), world, place());
+    how += ", transport " + mpi::choose_transport(values.at("transport"), place());
     return "ranks  " + mpi::describe(world, place()) + (trains ? how : "");
   };
   stage.prepare = [&world, &ranks, place, heartbeat = std::shared_ptr<mpi::Heartbeat>()](

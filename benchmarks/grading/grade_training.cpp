@@ -84,7 +84,7 @@ int ranks_of_network(const GradeOptions& options, const mpi::World& world) {
 
 Result train_in_parallel(const Training& training, const GradeOptions& options, mpi::World& world,
                          mpi::MpiRanks& ranks, const mpi::Placement& placement) {
-  const std::string transport = mpi::choose_transport(options.transport, world, placement);
+  const std::string transport = mpi::choose_transport(options.transport, placement);
   auto owned = std::make_unique<DistributedExecutor<double>>(transport, world,
                                                              ranks_of_network(options, world));
   DistributedExecutor<double>& executor = *owned;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <vector>
 
 #include <cuda_runtime.h>
 
@@ -27,6 +28,26 @@ Identity identity_of_device(int device) {
   return identity;
 }
 
+//! [is_linked]
+/// Whether this process's GPU has a link to each of the others that takes atomic operations:
+/// NVLink does, PCI Express does not. All GPUs are on one host.
+bool is_linked(int device, const Identity& own, const std::vector<Identity>& all) {
+  if (cuda::runs_on_cpu()) return false;
+  return std::ranges::all_of(all, [&](const Identity& identity) {
+    if (identity == own) return true;
+    int other = 0;
+    if (cudaDeviceGetByPCIBusId(&other, identity.data()) != cudaSuccess) {
+      static_cast<void>(cudaGetLastError());
+      return false;  // this process does not see it
+    }
+    int takes_atomics = 0;
+    CUDA_CHECK(cudaDeviceGetP2PAttribute(&takes_atomics, cudaDevP2PAttrNativeAtomicSupported,
+                                         device, other));
+    return takes_atomics != 0;
+  });
+}
+//! [is_linked]
+
 }  // namespace
 
 //! [choose_device]
@@ -39,7 +60,8 @@ Placement choose_device(World& world) {
 
   const Identity own = identity_of_device(device);
   std::map<Identity, int> processes_on;
-  for (const Identity& identity : world.gather_all(own)) ++processes_on[identity];
+  const std::vector<Identity> all = world.gather_all(own);
+  for (const Identity& identity : all) ++processes_on[identity];
   Placement placement{.processes_on_device = processes_on.at(own),
                       .devices = static_cast<int>(processes_on.size()),
                       .processes = world.size(),
@@ -47,6 +69,9 @@ Placement choose_device(World& world) {
   for (const auto& [identity, processes] : processes_on) {
     placement.max_processes_on_device = std::max(placement.max_processes_on_device, processes);
   }
+  const bool is_own_linked = world.hosts() == 1 && is_linked(device, own, all);
+  placement.are_linked = std::ranges::all_of(world.gather_all(is_own_linked ? 1 : 0),
+                                             [](int linked) { return linked != 0; });
   return placement;
 }
 //! [choose_device]

@@ -20,11 +20,13 @@ std::string reason_against(const std::string& transport, const Placement& placem
   return "";
 }
 
-std::string choose_transport(const std::string& name, const World& world,
-                             const Placement& placement) {
+std::string choose_transport(const std::string& name, const Placement& placement) {
   if (name != "auto") return name;
-  const bool takes_nccl = world.size() > 1 && reason_against("nccl", placement).empty();
-  return takes_nccl ? "nccl" : "host";
+  const auto works = [&](const std::string& transport) {
+    return placement.processes > 1 && reason_against(transport, placement).empty();
+  };
+  if (placement.are_linked && works("peer")) return "peer";
+  return works("nccl") ? "nccl" : "host";
 }
 
 void check_transport(const std::string& name, const Placement& placement) {

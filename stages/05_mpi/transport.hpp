@@ -68,9 +68,9 @@ class Transport {
 /// The names that `--transport` accepts.
 const std::vector<std::string>& transport_names();
 
-/// The transport that `auto` picks here: nccl if it works, otherwise host.
-std::string choose_transport(const std::string& name, const World& world,
-                             const Placement& placement);
+/// The transport that `auto` picks here: of peer, if links connect all GPUs, nccl and host the first
+/// that works. Other names stay as they are.
+std::string choose_transport(const std::string& name, const Placement& placement);
 
 /// Why a transport cannot work here; empty if it can.
 std::string reason_against(const std::string& transport, const Placement& placement);

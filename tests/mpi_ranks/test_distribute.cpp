@@ -208,7 +208,7 @@ TEST(FuseSumsWithUpdates, LeavesUpdatesThatNeedMore) {
 /// With one hidden layer there is one bucket; in bands, half of it is summed early.
 TEST(SumInBands, DividesTheLastGradientAndItsSum) {
   if (const std::string reason = reason_to_skip(); !reason.empty()) GTEST_SKIP() << reason;
-  constexpr Index rows = 5000;
+  constexpr Index rows = 2 * mpi::fewest_rows_of_bands;
   const Program fused = minibatch::fuse<float>(data_of(mlp_of({1000}), {0, 2}).training.step, rows);
   const Program step = mpi::sum_in_bands(fused, rows);
   expect_valid(step);
@@ -250,15 +250,16 @@ TEST(SumInBands, AllRanksAgree) {
   };
   for (const int rank : {0, 1}) {
     EXPECT_EQ(sums_of(100, rank), 1) << "few samples";
-    EXPECT_EQ(sums_of(4095, rank), 1);
-    EXPECT_EQ(sums_of(4096, rank), 2);
-    EXPECT_EQ(sums_of(4097, rank), 2);
+    constexpr Index fewest = 2 * mpi::fewest_rows_of_bands;
+    EXPECT_EQ(sums_of(fewest - 1, rank), 1);
+    EXPECT_EQ(sums_of(fewest, rank), 2);
+    EXPECT_EQ(sums_of(fewest + 1, rank), 2);
   }
 }
 
 TEST(SumInBands, LeavesShortGradients) {
   if (const std::string reason = reason_to_skip(); !reason.empty()) GTEST_SKIP() << reason;
-  constexpr Index rows = 5000;
+  constexpr Index rows = 2 * mpi::fewest_rows_of_bands;
   const Program step = minibatch::fuse<float>(data_of(mlp, {0, 2}).training.step, rows);
   EXPECT_EQ(texts_of(mpi::sum_in_bands(step, rows)), texts_of(step));
 }
@@ -460,6 +461,19 @@ TEST(Transports, SayWhyTheyCannotWork) {
   EXPECT_EQ(mpi::reason_against("nccl", alone), "NCCL needs GPUs, and kernels run on the CPU here");
   EXPECT_EQ(mpi::reason_against("cuda-aware", alone), "");
 #endif
+}
+
+TEST(Transports, AutoIsThatOfTheLinks) {
+  mpi::Placement two = {.devices = 2, .processes = 2, .are_linked = true};
+  EXPECT_EQ(mpi::choose_transport("auto", two), "peer");
+  EXPECT_EQ(mpi::choose_transport("host", two), "host");
+  const std::string otherwise = mpi::reason_against("nccl", two).empty() ? "nccl" : "host";
+  two.are_linked = false;
+  EXPECT_EQ(mpi::choose_transport("auto", two), otherwise);
+  EXPECT_EQ(mpi::choose_transport("auto", {.devices = 9, .processes = 9, .are_linked = true}),
+            otherwise)
+      << "more than peer can";
+  EXPECT_EQ(mpi::choose_transport("auto", {.are_linked = true}), "host") << "one has no sums";
 }
 
 }  // namespace

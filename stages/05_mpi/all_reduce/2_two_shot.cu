@@ -61,19 +61,35 @@ __device__ bool meet(const TwoShot<T>& sum, std::uint64_t goal) {
 }
 //! [meet]
 
-/// Calls work(r) for each of the ranks, from the one after `rank` on. In `work`, the number of the
-/// rank is a constant, as the registers of its numbers need; so each turn looks for it.
-template <int ranks, typename Work>
-__device__ __forceinline__ void for_ranks_in_turn(int rank, const Work& work) {
+/// The rank whose turn it is: first the one after `rank`, last `rank` itself.
+template <int ranks>
+__device__ int rank_of_turn(int rank, int turn) {
+  const int next = rank + 1 + turn;
+  return next < ranks ? next : next - ranks;
+}
+
+//! [add_in_order]
+/// Adds up the ranks' parts, which are in the order of their turns, in the order of the ranks.
+/// Registers have no index that could be computed; so each order is written out, and `rank` picks
+/// one.
+template <int ranks, int at_once, typename Vector>
+__device__ Vector add_in_order(const Vector (&parts)[ranks][at_once], int k, int rank) {  // NOLINT
+  Vector total = {};
 #pragma unroll
-  for (int turn = 1; turn <= ranks; ++turn) {
-    const int next = rank + turn < ranks ? rank + turn : rank + turn - ranks;
+  for (int own = 0; own < ranks; ++own) {
+    if (own != rank) continue;
+    total = parts[ranks - 1 - own][k];  // rank 0's
 #pragma unroll
-    for (int r = 0; r < ranks; ++r) {
-      if (r == next) work(r);
+    for (int r = 1; r < ranks; ++r) {
+#pragma unroll
+      for (int v = 0; v < Vector::size; ++v) {
+        total.values[v] += parts[(ranks - 1 - own + r) % ranks][k].values[v];
+      }
     }
   }
+  return total;
 }
+//! [add_in_order]
 
 //! [reduce]
 /// Adds up a shard: each thread `at_once` vectors at a time from each rank, so that many loads are
@@ -85,13 +101,15 @@ __device__ void reduce(const TwoShot<T>& sum, const Shard& shard) {
   const Index end = shard.first + shard.rows;
   for (Index i = shard.first + cuda::index_x(); i < end; i += at_once * step) {
     Vector parts[ranks][at_once] = {};  // NOLINT(modernize-avoid-c-arrays)
-    for_ranks_in_turn<ranks>(sum.peers.rank, [&](int r) {
+#pragma unroll
+    for (int turn = 0; turn < ranks; ++turn) {
+      const int r = rank_of_turn<ranks>(sum.peers.rank, turn);
       const Vector* const from = reinterpret_cast<const Vector*>(sum.values[r]);
 #pragma unroll
       for (int k = 0; k < at_once; ++k) {
-        if (i + k * step < end) parts[r][k] = load_peer(from + i + k * step);
+        if (i + k * step < end) parts[turn][k] = load_peer(from + i + k * step);
       }
-    });
+    }
     Vector before[updates ? at_once : 1] = {};  // NOLINT(modernize-avoid-c-arrays)
     if constexpr (updates) {
 #pragma unroll
@@ -103,22 +121,19 @@ __device__ void reduce(const TwoShot<T>& sum, const Shard& shard) {
 #pragma unroll
     for (int k = 0; k < at_once; ++k) {
       if (i + k * step >= end) continue;
-      Vector total = parts[0][k];
-#pragma unroll
-      for (int r = 1; r < ranks; ++r) {
-#pragma unroll
-        for (int v = 0; v < Vector::size; ++v) total.values[v] += parts[r][k].values[v];
-      }
+      Vector total = add_in_order(parts, k, sum.peers.rank);
       if constexpr (updates) {
 #pragma unroll
         for (int v = 0; v < Vector::size; ++v) {
           total.values[v] = sum.update.after(before[k].values[v], total.values[v]);
         }
       }
-      for_ranks_in_turn<ranks>(sum.peers.rank, [&](int r) {
+#pragma unroll
+      for (int turn = 0; turn < ranks; ++turn) {
+        const int r = rank_of_turn<ranks>(sum.peers.rank, turn);
         reinterpret_cast<Vector*>(updates ? sum.parameters[r] : sum.values[r])[i + k * step] =
             total;
-      });
+      }
     }
   }
 }
