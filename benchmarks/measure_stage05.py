@@ -654,7 +654,7 @@ def overlap(bench):
             rows.append([network.widths(), f"{network.batch:,}", *cells])
     return ("Microseconds a step with two processes, data parallelism, sigmoid, double: with sums of"
             " gradients beside the backward pass, and after it.\n\n"
-            + bench.long_command("--transport", "TRANSPORT", "[--no-overlap]") + "\n"
+            + bench.long_command("--transport", "TRANSPORT") + "\n"
             + table(["network", "batch", *(" ".join([f"`{transport}`", *map("`{}`".format, words)])
                                            for transport, words in forms)], rows))
 

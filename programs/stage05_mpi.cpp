@@ -48,7 +48,8 @@ std::vector<StageOption> options() {
        .changes_program = true,
        .largest = 1'000'000},
       {.name = "transport",
-       .description = "how sums travel: auto is peer over NVLink, else nccl if each has a GPU, else host",
+       .description =
+           "how sums travel: auto is peer over NVLink, else nccl if each has a GPU, else host",
        .choices = mpi::transport_names(),
        .default_choice = "auto",
        .only_trains = true,
@@ -179,8 +180,8 @@ template <typename T>
 std::unique_ptr<Executor<T>> make_executor(const Process& process, const StageOptions& values) {
   const minibatch::Math math = read_math(values, std::is_same_v<T, double>);
   auto executor = std::make_unique<DistributedExecutor<T>>(
-      mpi::choose_transport(values.at("transport"), process.place()),
-      *process.world, tensor_ranks_of(values, process.world->size()), patience_of(values));
+      mpi::choose_transport(values.at("transport"), process.place()), *process.world,
+      tensor_ranks_of(values, process.world->size()), patience_of(values));
   executor->set_math(math);
   return executor;
 }
@@ -213,11 +214,11 @@ Program step_program(const Process& process, const Model& model, const ModelOpti
           ? mpi::distribute_tensor(model, sgd, {0, tensor_ranks}, samples, overlaps).step
           : mpi::distribute_data(model, sgd, workers.average, samples, overlaps);
   Program& step = programs.training.step;
-  const bool updates = mpi::can_update(
-      mpi::choose_transport(values.at("transport"), process.place()));
-  if (updates) step = mpi::fuse_sums_with_updates(step);
+  const std::string transport = mpi::choose_transport(values.at("transport"), process.place());
+  if (mpi::can_update(transport)) step = mpi::fuse_sums_with_updates(step);
   const Program fused = minibatch::fuse<T>(step, max_rows, read_fuse_options(values));
-  return overlaps && !updates ? mpi::sum_in_bands(fused, max_rows) : fused;
+  const bool has_bands = overlaps && !mpi::adds_up_in_kernels(transport);
+  return has_bands ? mpi::sum_in_bands(fused, max_rows) : fused;
 }
 
 template <typename T>

@@ -290,7 +290,7 @@ def _read_training(path: pathlib.Path, report: dict[str, Any], found: Points) ->
         raise Error(f"{path} is of averaged weights, which the model does not know")
     count = {"data": "1", "tensor": str(gpus)}.get(_option(words, "--strategy", "data"),
                                                    _option(words, "--tensor-ranks", "2"))
-    transport = _option(words, "--transport", "auto").replace("auto", "nccl")
+    transport = _option(words, "--transport", "auto").replace("auto", "peer")
     if transport not in ("peer", "nccl", "host") or not count.isdigit():
         raise Error(f"{path} is of a training that the model does not know: {' '.join(words[1:])}")
     found.steps_to_check.append(

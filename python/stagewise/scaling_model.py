@@ -351,7 +351,9 @@ def step_of(network: Network, batch: int, gpus: int, tensor_ranks: int, transpor
         group = group_of(cluster, gpus, data_ranks, tensor_ranks)
         end = 0.0
         for bucket in buckets_of(network, rows, tensor_ranks):
-            ready = compute - bucket.operations_after * step.operation
+            ready = compute
+            if transport == "host":  # sums that are kernels find no place beside the backward pass
+                ready -= bucket.operations_after * step.operation
             end = max(end, ready) + add_up(group, bucket.size)
         exchange += end - compute
     strategy = ("data" if tensor_ranks == 1 else "tensor" if data_ranks == 1 else "hybrid")

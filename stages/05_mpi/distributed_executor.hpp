@@ -44,6 +44,9 @@ class DistributedExecutor final : public MinibatchExecutor<T> {
   /// Whether its transport can execute an all_reduce_update.
   bool can_update() const { return mpi::can_update(name_); }
 
+  /// See transport.hpp.
+  bool adds_up_in_kernels() const { return mpi::adds_up_in_kernels(name_); }
+
   /// Whether exchanges between processes work without the host.
   bool can_be_recorded() const override {
     return std::all_of(transports_.begin(), transports_.end(),

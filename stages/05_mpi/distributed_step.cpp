@@ -59,9 +59,13 @@ DistributedStep<T>::DistributedStep(const StepSetup<T>& setup, DistributedExecut
   const StepSetup<T> own = {setup.network,  own_set(),        setup.workers,
                             setup.max_rows, setup.steps_done, setup.on_size};
   RecordedStepOptions step = options.step;
-  if (options.overlaps && !executor.can_update()) {  // with `peer`, bands save nothing
-    step.rewrite = [rows = setup.max_rows, fewest = options.fewest_rows_of_bands](
-                       const Program& program) { return sum_in_bands(program, rows, fewest); };
+  const bool may_have_bands =
+      options.fewest_rows_of_bands.has_value() || !executor.adds_up_in_kernels();
+  if (options.overlaps && may_have_bands && !executor.can_update()) {
+    const Index fewest = options.fewest_rows_of_bands.value_or(fewest_rows_of_bands);
+    step.rewrite = [rows = setup.max_rows, fewest](const Program& program) {
+      return sum_in_bands(program, rows, fewest);
+    };
   }
   step_ = std::make_unique<RecordedStep<T>>(own, executor, setup.training_set.size(), programs,
                                             own_starts, step);

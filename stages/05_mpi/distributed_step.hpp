@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,9 +17,10 @@ namespace stagewise::mpi {
 
 /// How the ranks work together.
 struct DistributedStepOptions {
-  RecordedStepOptions step;                                ///< this rank's
-  bool overlaps = true;                                    ///< see distribute_data()
-  Index fewest_rows_of_bands = mpi::fewest_rows_of_bands;  ///< see sum_in_bands()
+  RecordedStepOptions step;  ///< this rank's
+  bool overlaps = true;      ///< see distribute_data()
+  /// See sum_in_bands(). Unless it is set, there are no bands where kernels add up.
+  std::optional<Index> fewest_rows_of_bands;
 };
 
 /// Trains as stage 04 does, with a program made by distribute_data() or distribute_tensor(). Every

@@ -40,6 +40,10 @@ bool can_update(const std::string& transport) {
   return transport == "peer";
 }
 
+bool adds_up_in_kernels(const std::string& transport) {
+  return transport == "nccl" || transport == "peer";
+}
+
 template <typename T>
 std::unique_ptr<Transport<T>> make_transport(const std::string& name, Communicator& world,
                                              std::chrono::seconds patience) {
