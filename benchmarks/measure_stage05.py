@@ -684,7 +684,7 @@ def split(bench):
                 form = f"{strategy}, {transport}" if processes > 1 else ""
                 rows.append([kind, f"{batch:,}", processes, form, *(f"{t:.1f}" for t in parts)])
     return ("Microseconds of a step, from traces of all ranks (`libtrace_kernels.so`, which adds"
-            " a few): the mean of the ranks, over the later half of the steps. Compute: a kernel"
+            " some): the mean of the ranks, over the later half of the steps. Compute: a kernel"
             " other than a sum runs. The rest of the step: a sum waits, as not all ranks have"
             " begun it; ranks exchange numbers; nothing runs.\n\n"
             + table(["scaling", "batch", "N", "form", "step", "compute", "wait", "exchange",

@@ -29,8 +29,8 @@ Identity identity_of_device(int device) {
 }
 
 //! [is_linked]
-/// Whether this process's GPU has a link to each of the others that takes atomic operations:
-/// NVLink does, PCI Express does not. All GPUs are on one host.
+/// Whether this process's GPU has a link with native atomic operations to every other GPU: NVLink
+/// has them, PCI Express does not. All GPUs are on one host.
 bool is_linked(int device, const Identity& own, const std::vector<Identity>& all) {
   if (cuda::runs_on_cpu()) return false;
   return std::ranges::all_of(all, [&](const Identity& identity) {
@@ -38,7 +38,7 @@ bool is_linked(int device, const Identity& own, const std::vector<Identity>& all
     int other = 0;
     if (cudaDeviceGetByPCIBusId(&other, identity.data()) != cudaSuccess) {
       static_cast<void>(cudaGetLastError());
-      return false;  // this process does not see it
+      return false;  // not visible to this process
     }
     int takes_atomics = 0;
     CUDA_CHECK(cudaDeviceGetP2PAttribute(&takes_atomics, cudaDevP2PAttrNativeAtomicSupported,

@@ -19,7 +19,7 @@ namespace stagewise::mpi {
 struct DistributedStepOptions {
   RecordedStepOptions step;  ///< this rank's
   bool overlaps = true;      ///< see distribute_data()
-  /// See sum_in_bands(). Unless it is set, there are no bands where kernels add up.
+  /// See sum_in_bands(). If unset: the usual limit, and no bands where kernels add up.
   std::optional<Index> fewest_rows_of_bands;
 };
 

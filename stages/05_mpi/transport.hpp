@@ -68,8 +68,8 @@ class Transport {
 /// The names that `--transport` accepts.
 const std::vector<std::string>& transport_names();
 
-/// The transport that `auto` picks here: of peer, if links connect all GPUs, nccl and host the
-/// first that works. Other names stay as they are.
+/// The transport that `auto` picks here: the first that works of peer (only if NVLink connects all
+/// GPUs), nccl and host. Other names stay as they are.
 std::string choose_transport(const std::string& name, const Placement& placement);
 
 /// Why a transport cannot work here; empty if it can.
@@ -86,7 +86,7 @@ constexpr std::chrono::seconds default_patience(300);
 /// Whether a transport updates parameters by the sums of their gradients, instead of storing these.
 bool can_update(const std::string& transport);
 
-/// Whether its sums are kernels, for which the GPU has no place beside a large product.
+/// Whether a transport's sums run as kernels, which find no room on the GPU beside a large product.
 bool adds_up_in_kernels(const std::string& transport);
 
 /// Makes a transport. Waits for the other ranks.

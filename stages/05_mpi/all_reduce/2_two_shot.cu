@@ -69,9 +69,8 @@ __device__ int rank_of_turn(int rank, int turn) {
 }
 
 //! [add_in_order]
-/// Adds up the ranks' parts, which are in the order of their turns, in the order of the ranks.
-/// Registers have no index that could be computed; so each order is written out, and `rank` picks
-/// one.
+/// Adds the parts, which are stored in the order of turns, in the order of the ranks. Registers
+/// cannot be indexed at run time, so each order is unrolled, and `rank` selects one.
 template <int ranks, int at_once, typename Vector>
 __device__ Vector add_in_order(const Vector (&parts)[ranks][at_once], int k, int rank) {  // NOLINT
   Vector total = {};
