@@ -46,7 +46,7 @@ MODES = {1: (0.001, 40), 2: (0.01, 10), 3: (0.025, 1)}  # its learning rates and
 @dataclasses.dataclass(frozen=True)
 class Network:
     """784-hidden-10, and how it is trained."""
-    hidden: int
+    hidden: object  # units, or a list as the option --hidden has it
     activation: str
     precision: str
     batch: int  # of all processes together
@@ -132,7 +132,9 @@ class Bench(measuring.Bench):
     def network(self, network):
         """A network as it is measured here."""
         if self.quick:
-            return dataclasses.replace(network, hidden=40, batch=100, images=600)
+            layers = str(network.hidden).count(",") + 1
+            return dataclasses.replace(network, hidden=",".join(["40"] * layers), batch=100,
+                                       images=600)
         if self.dataset == "digits":  # of which there are fewer
             return dataclasses.replace(network, images=10000)
         return network
@@ -141,8 +143,8 @@ class Bench(measuring.Bench):
     def digits(self):
         """Options of a training with generated images, of which there are more than in MNIST."""
         self.folder = tempfile.TemporaryDirectory()
-        run([self.program("make_dataset"), "--train", self.long_images, "--test", 100, "--output",
-             pathlib.Path(self.folder.name) / "digits/mnist"])
+        self.run([self.program("make_dataset"), "--train", self.long_images, "--test", 100,
+                  "--output", pathlib.Path(self.folder.name) / "digits/mnist"])
         return "--dataset", "mnist", "--data-dir", pathlib.Path(self.folder.name) / "digits"
 
     @property
@@ -153,11 +155,11 @@ class Bench(measuring.Bench):
         """The network, trained with epochs so long that where they end hardly counts."""
         return dataclasses.replace(self.network(network), images=self.long_images, data=self.digits)
 
-    def long_command(self, *words):
+    def long_command(self, *words, processes="N", **network):
         """How such a training is run."""
-        network = dataclasses.replace(self.long_epochs(REPORT_000), batch="BATCH")
+        network = dataclasses.replace(self.long_epochs(REPORT_000), **{"batch": "BATCH", **network})
         return code(f"make_dataset --train {self.long_images} --test 100 --output digits/mnist",
-                    shown(self.train_command("N", network, "--data-from", "all", *words)))
+                    shown(self.train_command(processes, network, "--data-from", "all", *words)))
 
     def train_command(self, processes, network, *words):
         data = network.data or ("--dataset", self.dataset)
@@ -379,9 +381,9 @@ def products(bench):
 FORMS = (("data, mean of gradients", []),
          ("", ["--data-from", "all"]),
          ("", ["--transport", "host"]),
-         ("", ["--transport", "peer"]),
+         ("", ["--transport", "nccl"]),
+         ("", ["--transport", "nccl", "--no-overlap"]),
          ("", ["--no-overlap"]),
-         ("", ["--transport", "peer", "--no-overlap"]),
          ("", ["--average", "weights", "--average-every", 10]),
          ("", ["--strategy", "tensor"]))
 
@@ -408,9 +410,9 @@ def forms(bench, network):
     command = code(shown([*bench.train_command("N", network), "FORM"]))
     return (f"Milliseconds an epoch of {network.images:,} images takes N processes together, for"
             f" {network} and a batch of {network.batch:,}; the first line has no FORM: gradients"
-            " summed layer by layer, by NCCL where every process has a GPU of its own and else"
-            " through the host's memory, data from rank 0. Behind them, what two processes take"
-            " relative to the one of the first line.\n\n"
+            " summed layer by layer by the transport that `auto` picks (`peer` over NVLink, else"
+            " `nccl` if each process has a GPU, else `host`), data from rank 0. Behind them, what"
+            " two processes take relative to the one of the first line.\n\n"
             f"{command}\n{bench.placement()}\n\n"
             + table(["", *(f"N = {processes}" for processes in PROCESSES), "2 : 1"], rows))
 
@@ -652,9 +654,10 @@ def overlap(bench):
                                        transport, *words)
                 cells.append(f"{1e6 * step_seconds(report, network):.1f}" if report else "-")
             rows.append([network.widths(), f"{network.batch:,}", *cells])
-    return ("Microseconds a step with two processes, data parallelism, sigmoid, double: with sums of"
-            " gradients beside the backward pass, and after it.\n\n"
-            + bench.long_command("--transport", "TRANSPORT") + "\n"
+    return ("Microseconds a step with two processes, data parallelism, sigmoid, double: with sums"
+            " of gradients that may run beside the backward pass, and with one sum after it. With one"
+            " hidden layer, both are the same program.\n\n"
+            + bench.long_command("--transport", "TRANSPORT", hidden="HIDDEN", processes=2) + "\n"
             + table(["network", "batch", *(" ".join([f"`{transport}`", *map("`{}`".format, words)])
                                            for transport, words in forms)], rows))
 
@@ -744,7 +747,8 @@ def beside_pytorch(bench):
     note = "" if bench.has_torch else " There is no PyTorch here; its columns are empty."
     return ("Milliseconds an epoch takes stage 05 and PyTorch's DistributedDataParallel, N"
             " processes each, the data with all of them; behind PyTorch's, how many times stage"
-            " 05's that is. PyTorch adds up with NCCL where each process has a GPU of its own"
+            " 05's that is. Stage 05's transport is what `auto` picks; PyTorch adds up with NCCL where"
+            " each process has a GPU of its own"
             " (FORMS is `eager,graph`), else with gloo, whose sums go through the host's memory and"
             " cannot be recorded (FORMS is `eager`).\n\n"
             f"{code(*commands)}\n{bench.placement()}{note}\n\n"

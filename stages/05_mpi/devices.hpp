@@ -15,7 +15,7 @@ struct Placement {
   int devices = 1;                  ///< GPUs in use, on all hosts
   int processes = 1;                ///< on all hosts
   int hosts = 1;                    ///< that they are on
-  bool are_linked = false;          ///< all GPUs with each other, by NVLink
+  bool are_linked = false;          ///< all GPUs by NVLink, and each process sees all
 };
 
 /// Makes a GPU the current one: the one whose number is this process's number among those of its

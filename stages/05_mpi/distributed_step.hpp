@@ -19,7 +19,8 @@ namespace stagewise::mpi {
 struct DistributedStepOptions {
   RecordedStepOptions step;  ///< this rank's
   bool overlaps = true;      ///< see distribute_data()
-  /// See sum_in_bands(). If unset: the usual limit, and no bands where kernels add up.
+  /// See sum_in_bands(). If unset: the usual limit, and no bands where kernels add up. The
+  /// transport `peer`, whose sums update, never has any.
   std::optional<Index> fewest_rows_of_bands;
 };
 

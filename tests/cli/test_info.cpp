@@ -203,7 +203,7 @@ TEST_P(Info, EveryOptionChangesTheProgram) {
       {"persistent", {"--hidden 8", "--hidden 8 --persistent on"}},
       {"strategy", {"", "--strategy tensor"}},
       {"tensor-ranks", {"--strategy hybrid", "--strategy hybrid --tensor-ranks 4"}},
-      {"transport", {"", "--transport peer"}},
+      {"transport", {"--transport host", "--transport peer"}},
       {"no-overlap", {"--hidden 1024,1024", "--hidden 1024,1024 --no-overlap"}}};
   const bool has_ranks = GetParam() == "stage05_mpi";
   for (const std::string& line : lines_of(run_well(GetParam() + " info --help"))) {
@@ -300,7 +300,7 @@ TEST_F(CommandLine, InfoShowsWhatProcessesExchange) {
   const std::string values = "d fc2/bias@0, d fc2/weight@0, d fc1/bias@0, d fc1/weight@0";
   const std::vector<std::string> one = {values + " -> " + values};
   EXPECT_EQ(sums_of("stage05_mpi info --program"), one) << "as one of two processes";
-  EXPECT_EQ(sums_of("mpirun -n 3 stage05_mpi info --program"), one);
+  EXPECT_EQ(sums_of("mpirun -n 3 stage05_mpi info --program --transport host"), one);
   EXPECT_EQ(sums_of("stage05_mpi info --program --strategy tensor"),
             std::vector<std::string>{"fc2/product@0 -> fc2/product@0"});
   EXPECT_EQ(sums_of("stage05_mpi info --program --strategy tensor --hidden 8,7,6").size(), 3U);
@@ -309,7 +309,7 @@ TEST_F(CommandLine, InfoShowsWhatProcessesExchange) {
   const std::string wide = "stage05_mpi info --program --hidden 1024,1024,1024";
   EXPECT_EQ(sums_of(wide).size(), 3U) << "three buckets";
   EXPECT_EQ(sums_of(wide + " --batch-size 5000").size(), 4U) << "the last one in two bands";
-  EXPECT_EQ(sums_of("mpirun -n 2 " + wide + " --no-overlap").size(), 1U);
+  EXPECT_EQ(sums_of("mpirun -n 2 " + wide + " --transport host --no-overlap").size(), 1U);
   const std::vector<Row> updates =
       rows_of(run_well("mpirun -n 2 stage05_mpi info --program --transport peer"));
   const auto update = std::find_if(updates.begin(), updates.end(), [](const Row& row) {
