@@ -46,7 +46,7 @@ MODES = {1: (0.001, 40), 2: (0.01, 10), 3: (0.025, 1)}  # its learning rates and
 @dataclasses.dataclass(frozen=True)
 class Network:
     """784-hidden-10, and how it is trained."""
-    hidden: object  # units, or a list as the option --hidden has it
+    hidden: str  # the units of each hidden layer, as the option --hidden has them
     activation: str
     precision: str
     batch: int  # of all processes together
@@ -54,7 +54,7 @@ class Network:
     data: tuple = ()  # options; none: those of all measurements
 
     def widths(self):
-        return "-".join(["784", *str(self.hidden).split(","), "10"])
+        return "-".join(["784", *self.hidden.split(","), "10"])
 
     def __str__(self):
         return f"{self.widths()}, {self.activation}, {self.precision}"
@@ -64,8 +64,8 @@ class Network:
                 self.precision]
 
 
-REPORT_000 = Network(1000, "sigmoid", "double", 800, 54000)
-SMALL = Network(256, "relu", "float", 1000, 60000)
+REPORT_000 = Network("1000", "sigmoid", "double", 800, 54000)
+SMALL = Network("256", "relu", "float", 1000, 60000)
 
 
 def shown(command):
@@ -132,7 +132,7 @@ class Bench(measuring.Bench):
     def network(self, network):
         """A network as it is measured here."""
         if self.quick:
-            layers = str(network.hidden).count(",") + 1
+            layers = network.hidden.count(",") + 1
             return dataclasses.replace(network, hidden=",".join(["40"] * layers), batch=100,
                                        images=600)
         if self.dataset == "digits":  # of which there are fewer

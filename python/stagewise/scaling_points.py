@@ -82,7 +82,7 @@ STEPS = [
 # Never fitted. 784-1000-10 in double. Two GPUs: benchmarks/results/h200_stage05_two.md, section 5.
 # Three and four: the fastest of up to three runs of earlier versions, each on a different machine;
 # h200_stage05_four.md, section 1, and h200_layer_tiles.md, its last table. Of these, only trainings
-# with 37 steps an epoch and more: of longer steps, an epoch had two to seven, and some had bands,
+# with 37 steps an epoch and more: of longer steps, an epoch had four to seven, and some had bands,
 # which they no longer have.
 STEPS_TO_CHECK = [
     *(_step((784, 1000, 10), batch, time, "double", gpus=gpus, tensor_ranks=tensor_ranks,

@@ -49,7 +49,8 @@ void insert_buckets(Program& program, const Model& model, const std::vector<Valu
 /// need more than the gradient, such as momentum, stay.
 Program fuse_sums_with_updates(const Program& program);
 
-/// With fewer rows, there is too little to compute while a band is summed.
+/// With fewer rows, there should be too little to compute while a band is summed: a guess, not
+/// measured with sums through the host.
 constexpr Index fewest_rows_of_bands = 2048;
 
 /// Divides the last weight gradient of a fully connected layer, and its sum, into bands of rows:
