@@ -2,7 +2,7 @@
 # From a fresh clone to a trained network in one command. "./run.sh help" says what else it can do.
 set -euo pipefail
 readonly called_from=$PWD
-cd "$(dirname "${BASH_SOURCE[0]}")"
+cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")" # also through a link; CDPATH does not matter to a whole path
 
 readonly presets="auto cuda cpu asan tsan coverage"
 readonly cmake_needed=3.25
@@ -19,7 +19,16 @@ else
   bold='' plain=''
 fi
 
-say() { printf '%s==>%s %s\n' "$bold" "$plain" "$1"; }
+# fail SENTENCE EXIT-CODE
+fail() {
+  printf 'run.sh: %s\n' "$1" >&2
+  exit "$2"
+}
+
+# print TEXT: on standard output, whose disk may be full.
+print() { printf '%s\n' "$1" 2>/dev/null || fail "Standard output could not be written to." 1; }
+
+say() { print "$bold==>$plain $1"; }
 
 # duration SECONDS: "5 min 20 s"
 duration() {
@@ -63,14 +72,9 @@ logged() {
   return "$code"
 }
 
-# fail SENTENCE EXIT-CODE
-fail() {
-  printf 'run.sh: %s\n' "$1" >&2
-  exit "$2"
-}
-
 help() {
-  cat <<END
+  print "$(
+    cat <<END
 ${bold}Stagewise${plain}: from a serial neural network to multi-GPU training in five stages
 
 ${bold}Usage${plain}
@@ -131,7 +135,12 @@ ${bold}Examples${plain}
 
 On Debian and Ubuntu, missing packages are installed with apt-get.
 END
+  )"
 }
+
+{ : 3>&1; } 2>/dev/null || fail "Standard output is closed; /dev/null takes what nobody wants to read." 1
+[[ -f CMakePresets.json && -f cuda_on_cpu/try.sh && -f exercises/exercise.py ]] ||
+  fail "This script belongs to the project Stagewise, and $PWD is not its folder." 1
 
 # ---------------------------------------------------------------------------------------------------
 # The command line
@@ -276,6 +285,13 @@ missing_packages() {
   done
 }
 
+# own_folder FOLDER: makes it, if need be. In a project that somebody else owns, or that is on a read-only disk, nothing
+# can be built.
+own_folder() {
+  { mkdir -p "$1" && [[ -w $1 ]]; } 2>/dev/null ||
+    fail "The folder $PWD/$1 cannot be written to; copy the project, without build/, to a folder of your own." 1
+}
+
 install_packages() {
   if ! type -P apt-get dpkg-query >/dev/null; then
     say "This is neither Debian nor Ubuntu, so nothing is installed here. Needed are a C++20 compiler,
@@ -300,7 +316,7 @@ install_packages() {
   fi
   say "Installing ${missing[*]}$(about $((10 + 5 * ${#missing[@]})))"
   [[ ${#as_root[@]} -eq 0 ]] || sudo --validate # asks for a password, if needed, where the prompt is visible
-  mkdir -p build
+  own_folder build
   local log=build/install.log code=0
   logged "$log" "${as_root[@]}" apt-get update || true # old lists may suffice; the next step decides
   logged "$log" "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
@@ -325,14 +341,14 @@ check_cmake() {
 # Build
 
 has_gpu() {
-  { [[ -n ${CUDACXX:-} || -x /usr/local/cuda/bin/nvcc ]] || type -P nvcc; } >/dev/null &&
+  cuda_on_cpu/try.sh --nvcc >/dev/null 2>&1 &&
     timeout 20 nvidia-smi --list-gpus 2>/dev/null | grep -q .
 }
 
 # Sets preset and folder. Without a GPU, "auto" is "cpu": a link makes them the same folder, so that nothing
 # is compiled twice.
 choose_folder() {
-  mkdir -p build
+  own_folder build
   if has_gpu; then
     [[ ! -L build/auto ]] || rm build/auto
   elif [[ $preset =~ ^(auto|cpu)$ && (-L build/auto || ! -e build/auto) ]]; then
@@ -348,7 +364,7 @@ configure() {
   local testing=OFF log=$folder/configure.log code=0
   [[ $command != test ]] || testing=ON
   say "Configuring $folder"
-  mkdir -p "$folder"
+  own_folder "$folder"
   logged "$log" cmake --preset "$preset" "-DBUILD_TESTING=$testing" || code=$?
   if [[ $code -ne 0 ]]; then
     cat "$log" >&2
@@ -543,7 +559,8 @@ case $command in
   docs) docs ;;
   bench) bench ;;
   clean)
-    rm -rf build
+    rm -rf build 2>/dev/null ||
+      fail "Some of $PWD/build cannot be removed; it belongs to another user, or is on a read-only disk." 1
     say "Removed build/"
     ;;
   help) help ;;

@@ -14,12 +14,16 @@ if [[ $1 == --observed ]]; then
   observed=yes
   shift
 fi
-here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-build=$(cd "$1" && pwd)
+here=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
+build=$(realpath "$1")
 file=$2
 program=$3
 shift 3
-compiler=${CXX:-c++}
+read -ra compiler <<<"${CXX:-c++}" # with arguments, perhaps
+if ! type -P "${compiler[0]:-}" >/dev/null; then
+  echo "compile.sh: there is no compiler '${CXX:-c++}' here; the variable CXX names another" >&2
+  exit 1
+fi
 [[ $file != ../* && $file != */../* ]] || file=$(realpath "$file") # to match the names in debug information
 
 work=$(mktemp -d)
@@ -140,7 +144,7 @@ about_program() {
 
 # compile OPTIONS...: shows the compiler's messages, unless one sentence says it better.
 compile() {
-  if ! "$compiler" "$@" 2>"$work/messages"; then
+  if ! "${compiler[@]}" "$@" 2>"$work/messages"; then
     explain "$work/messages" || about_program "$work/messages" >&2
     exit 1
   fi
@@ -158,7 +162,7 @@ asks_for_architecture() {
 # nvcc includes the runtime's header automatically, and omits most of the warnings that a compiler could give.
 # Alignment checks on accesses are cheap from -O2 on.
 options=(-O2 -g1 -fsanitize=alignment -w -isystem "$here/include")
-[[ $("$compiler" --version) != *clang* ]] || options+=(-gdwarf-aranges)
+[[ $("${compiler[@]}" --version) != *clang* ]] || options+=(-gdwarf-aranges)
 
 # translate: the preprocessed program. As with nvcc, __CUDA_ARCH__ is there for the device's code only. If that has PTX
 # for newer devices, an older one may do without.

@@ -2,10 +2,20 @@
 # Compiles and runs a single-file CUDA program, or looks for mistakes in it. "try.sh --help" says how.
 set -euo pipefail
 
-here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+here=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
+
+# fail SENTENCE EXIT-CODE
+fail() {
+  printf 'try: %s\n' "$1" >&2
+  exit "$2"
+}
+
+# say TEXT: on standard output, whose disk may be full.
+say() { printf '%s\n' "$1" 2>/dev/null || fail "Standard output could not be written to." 1; }
 
 help() {
-  cat <<'END'
+  say "$(
+    cat <<'END'
 Compiles a CUDA program in a single file, with main, and runs it: on a GPU, or with CUDA on the CPU.
 
   try FILE.cu [--check | --count] [-I FOLDER] [-D NAME[=VALUE]] [-- ARGUMENTS OF THE PROGRAM]
@@ -22,12 +32,17 @@ Compiles a CUDA program in a single file, with main, and runs it: on a GPU, or w
 
 The exit code is the program's. With --check it is 0 if nothing was found, else 1. Wrong usage gives 2.
 END
+  )"
 }
 
-# fail SENTENCE EXIT-CODE
-fail() {
-  printf 'try: %s\n' "$1" >&2
-  exit "$2"
+# find_nvcc: prints where the compiler for GPUs is. Like CMake, it prefers the one that CUDACXX names.
+find_nvcc() {
+  if [[ -n ${CUDACXX:-} ]]; then
+    type -P "$CUDACXX" || fail "There is no $CUDACXX, which CUDACXX names." 1
+  else
+    type -P nvcc || type -P /usr/local/cuda/bin/nvcc ||
+      fail "There is no nvcc on the PATH or in /usr/local/cuda/bin; it comes with the CUDA Toolkit, and CUDACXX may name it." 1
+  fi
 }
 
 # ---------------------------------------------------------------------------------------------------
@@ -50,6 +65,10 @@ while [[ $# -gt 0 ]]; do
     --check) check=yes ;;
     --count) count=yes ;;
     --prepare) prepare=yes ;; # only builds CUDA on the CPU
+    --nvcc)
+      find_nvcc
+      exit
+      ;;
     --gpu) gpu=yes ;;
     --build | -I | -D)
       [[ $# -ge 2 ]] || fail "The option $1 needs a value after it." 2
@@ -91,7 +110,8 @@ program=$work/${name%.cu}
 build_runtime() {
   local folder=$1 log=$1/try.log generator=() how=''
   shift
-  mkdir -p "$folder"
+  { mkdir -p "$folder" && [[ -w $folder ]]; } 2>/dev/null ||
+    fail "The folder $folder, where CUDA on the CPU is built, cannot be written to; copy the project to a folder of your own." 1
   if type -P flock >/dev/null; then # one at a time
     exec 9>"$folder/try.lock"
     flock 9
@@ -163,7 +183,8 @@ run_once() {
   local code=0
   if [[ $gpu == yes ]]; then
     echo "==> $name, on the GPU" >&2
-    local nvcc=${CUDACXX:-$(type -P nvcc || echo /usr/local/cuda/bin/nvcc)}
+    local nvcc
+    nvcc=$(find_nvcc)
     "$nvcc" -std=c++17 -O2 -lineinfo -arch=native "${options[@]}" "$file" -o "$program" >&2 ||
       fail "$name does not compile." 1
   else
@@ -252,11 +273,11 @@ check_run() {
     fi
   fi
   if [[ ${#results[@]} -eq 0 ]]; then
-    printf '  %-40s nothing found\n' "$title"
+    say "$(printf '  %-40s nothing found' "$title")"
     return
   fi
   found=$((found + 1))
-  printf '  %-40s %s\n' "$title" "$(printf '%s; ' "${results[@]}" | sed 's/; $//')"
+  say "$(printf '  %-40s %s' "$title" "$(printf '%s; ' "${results[@]}" | sed 's/; $//')")"
   {
     findings "$said"
     if [[ -n ${difference:-} ]]; then
@@ -264,7 +285,7 @@ check_run() {
       printf 'line %s, usually: %s\nline %s, here:    %s\n' "$number" "$usual" "$number" "$other"
     fi
   } | while IFS= read -r line; do # each only once
-    grep -qxF -- "$(without_numbers <<<"$line")" "$work/said" 2>/dev/null || printf '      %s\n' "$line"
+    grep -qxF -- "$(without_numbers <<<"$line")" "$work/said" 2>/dev/null || say "      $line"
     without_numbers <<<"$line" >>"$work/said"
   done
 }
@@ -277,9 +298,10 @@ check_all() {
   compile "$build" "$program" "$printing"
   compile --observed "$build" "$program-observed" "$printing"
   local sanitizers=('-fsanitize=address,bounds' -fno-sanitize-recover=all -fno-omit-frame-pointer)
-  [[ $("${CXX:-c++}" --version) != *clang* ]] || sanitizers+=(-D__SANITIZE_ADDRESS__=1)
+  # shellcheck disable=SC2086 # CXX may have arguments
+  [[ $(${CXX:-c++} --version) != *clang* ]] || sanitizers+=(-D__SANITIZE_ADDRESS__=1)
   compile "$build-asan" "$program-asan" "$printing" "${sanitizers[@]}"
-  echo "$name, on CUDA on the CPU:"
+  say "$name, on CUDA on the CPU:"
   export STAGEWISE_CPU_PROTECT=on
   # Once more as usual, to know what differs anyway.
   STAGEWISE_CPU_THREAD_ORDER=forward STAGEWISE_CPU_STREAMS=eager STAGEWISE_CPU_SEED=1 timeout 120 "$program" "${arguments[@]}" \
@@ -299,15 +321,15 @@ check_all() {
   check_run "AddressSanitizer" "$program-asan" "$number"
   if [[ $found -eq 0 ]]; then
     if [[ $reordered == no ]]; then
-      echo "Nothing was found in $((number + 1)) runs, and all print the same."
+      say "Nothing was found in $((number + 1)) runs, and all print the same."
     else
-      echo "Nothing was found in $((number + 1)) runs. They print the same lines in different orders, as printf() in kernels may."
+      say "Nothing was found in $((number + 1)) runs. They print the same lines in different orders, as printf() in kernels may."
     fi
     exit 0
   fi
-  echo "$found of $((number + 1)) runs found something."
+  say "$found of $((number + 1)) runs found something."
   [[ $differs == no ]] ||
-    echo "A result that depends on the order is a mistake, too: a missing barrier, a missing wait, memory that nobody
+    say "A result that depends on the order is a mistake, too: a missing barrier, a missing wait, memory that nobody
 has set, or additions of floating-point numbers in any order."
   exit 1
 }

@@ -2,7 +2,7 @@
 # Fetches the data sets that the programs know by name.
 set -uo pipefail
 
-here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd) || exit 1
+here=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")") || exit 1
 readonly here
 readonly all_sets=(mnist fashion-mnist cifar10 wholesale)
 

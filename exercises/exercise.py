@@ -8,9 +8,10 @@ check.* (a program that includes the learner's file and says what is wrong), sol
 The learner's files are in my_exercises, or in the folder that STAGEWISE_EXERCISES names.
 """
 
-import argparse
 import concurrent.futures
 import csv
+import fcntl
+import functools
 import hashlib
 import json
 import os
@@ -25,6 +26,10 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 REPOSITORY = HERE.parent
+sys.path.insert(0, str(REPOSITORY / "python"))
+
+from stagewise import command_line  # noqa: E402: the path comes first
+
 CUDA_ON_CPU = REPOSITORY / "cuda_on_cpu"
 RUNTIME = REPOSITORY / "build" / "try"
 DEFAULT_SECONDS = 60  # that a run of a check may take
@@ -35,7 +40,7 @@ STATES = "states.json"
 SANITIZER = "Invalid|Misaligned|Race|Potential|Uninitialized|Barrier|Program hit"  # how its findings begin
 
 
-class Unusable(Exception):
+class Unusable(command_line.UsageError):
     """What keeps us from checking anything, as one sentence."""
 
 
@@ -100,14 +105,20 @@ class Workplace:
     def __init__(self):
         folder = os.environ.get("STAGEWISE_EXERCISES") or REPOSITORY / "my_exercises"
         self.folder = Path(folder).absolute()
-        self.states_file = self.folder / STATES
+        self.states_file = Path(os.path.realpath(self.folder / STATES))  # a link stays one
         self.states = self.read_states()
 
     def read_states(self):
         try:
-            return json.loads(self.states_file.read_text(encoding="utf-8"))
-        except (OSError, ValueError):
+            states = json.loads(self.states_file.read_text(encoding="utf-8"))
+        except FileNotFoundError:
             return {}
+        except (ValueError, RecursionError):
+            states = None
+        if not are_states(states):
+            raise command_line.Error(f"{shown(self.states_file)} does not say what has been solved: it is damaged, or "
+                                     "has been changed; repair it, or rename it to begin a new one")
+        return states
 
     def file(self, exercise):
         return self.folder / (exercise.name + exercise.suffix)
@@ -115,18 +126,26 @@ class Workplace:
     def start(self, exercise):
         """Copies what the learner begins with, unless there is a file already."""
         self.folder.mkdir(parents=True, exist_ok=True)
-        with open(self.file(exercise), "x", encoding="utf-8") as file:
-            file.write(exercise.file("start").read_text(encoding="utf-8"))
+        write_new(self.file(exercise), exercise.file("start").read_text(encoding="utf-8"))
 
-    def remember(self, exercise, key, value):
-        self.states = self.read_states()  # another terminal may have changed them
-        self.states.setdefault(exercise.name, {})[key] = value
-        new = self.states_file.with_suffix(f".{os.getpid()}")
-        new.write_text(json.dumps(self.states, indent=2), encoding="utf-8")
-        new.replace(self.states_file)
+    def remember(self, exercise, key, change):
+        """Makes of a mark, None if there is none, what change() makes of it. Another terminal may be about to change
+        one, too: it waits.
 
-    def recall(self, exercise, key, default=None):
-        return self.states.get(exercise.name, {}).get(key, default)
+        :return: the mark."""
+        with open(f"{self.states_file}.lock", "w", encoding="utf-8") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            self.states = self.read_states()
+            marks = self.states.setdefault(exercise.name, {})
+            marks[key] = change(marks.get(key))
+            new = Path(f"{self.states_file}.new")
+            new.unlink(missing_ok=True)  # of one that was killed
+            write_new(new, json.dumps(self.states, indent=2))
+            new.replace(self.states_file)
+        return marks[key]
+
+    def recall(self, exercise, key):
+        return self.states.get(exercise.name, {}).get(key)
 
     def state(self, exercise):
         file = self.file(exercise)
@@ -137,6 +156,26 @@ class Workplace:
         return "changed" if self.recall(exercise, "solved") else "begun"
 
 
+def are_states(value):
+    """Is it {name: {"solved": digest, "hints": number}}? Other marks may be those of a later version."""
+    kinds = {"solved": str, "hints": int}
+    return isinstance(value, dict) and all(
+        isinstance(marks, dict) and all(isinstance(mark, kinds.get(key, object)) for key, mark in marks.items())
+        for marks in value.values())
+
+
+def write_new(path, text):
+    """A file that is not there yet: whole, or not at all."""
+    try:
+        with open(path, "x", encoding="utf-8") as file:
+            file.write(text)
+    except FileExistsError:
+        raise
+    except OSError as error:
+        path.unlink(missing_ok=True)
+        raise OSError(error.errno, error.strerror, str(path)) from None
+
+
 def digest(file):
     return hashlib.sha256(file.read_bytes()).hexdigest()
 
@@ -144,8 +183,21 @@ def digest(file):
 # ---------------------------------------------------------------------------------------------------
 # Checking
 
+def compiler():
+    """Of checks without kernels, and of CUDA on the CPU. CXX may have arguments, as for CMake."""
+    words = os.environ.get("CXX") or "c++"
+    try:
+        command = shlex.split(words)
+    except ValueError:
+        command = []
+    if not command or not shutil.which(command[0]):
+        raise Unusable(f"there is no compiler '{words}' here; the variable CXX names another")
+    return command
+
+
 def prepare(kinds):
     """Builds, once, what the checks are linked with."""
+    compiler()
     if "mpi" in kinds:
         for program in ("mpic++", "mpirun"):
             if not shutil.which(program):
@@ -156,9 +208,17 @@ def prepare(kinds):
             raise Unusable("CUDA on the CPU could not be built; the reason is above")
 
 
+@functools.cache
+def nvcc():
+    """Where it is; None if it is nowhere."""
+    found = subprocess.run([CUDA_ON_CPU / "try.sh", "--nvcc"], capture_output=True, text=True, check=False)
+    return found.stdout.strip() or None
+
+
 def prepare_gpu():
-    for program, what in (("nvcc", "the CUDA Toolkit"), ("nvidia-smi", "a GPU and its driver")):
-        if not shutil.which(program):
+    for found, program, what in ((nvcc(), "nvcc", "the CUDA Toolkit"),
+                                 (shutil.which("nvidia-smi"), "nvidia-smi", "a GPU and its driver")):
+        if not found:
             raise Unusable(f"there is no {program} here; --on-gpu needs {what}")
     if "GPU 0" not in subprocess.run(["nvidia-smi", "-L"], capture_output=True, text=True, check=False).stdout:
         raise Unusable("there is no GPU here; without --on-gpu, none is needed")
@@ -168,21 +228,22 @@ def compile_command(exercise, answer, program, on_gpu):
     options = ["-std=gnu++20", f"-I{HERE}", f'-DEXERCISE_FILE="{answer}"']
     source = exercise.file("check")
     if on_gpu:
-        return ["nvcc", "-arch=native", "-lineinfo", "-std=c++20", "-DEXERCISE_CUDA", "-DEXERCISE_ON_GPU",
+        return [nvcc(), "-arch=native", "-lineinfo", "-std=c++20", "-DEXERCISE_CUDA", "-DEXERCISE_ON_GPU",
                 "-Xcompiler", f"-idirafter,{CUDA_ON_CPU}/include", *options[1:], source, "-o", program]
     if exercise.kind == "cuda":
         return [CUDA_ON_CPU / "compile.sh", "--observed", RUNTIME, source, program, "-DEXERCISE_CUDA", *options]
     if exercise.kind == "mpi":
         return ["mpic++", "-O1", "-g", "-DEXERCISE_MPI", "-DOMPI_SKIP_MPICXX", *options, source, "-o", program]
-    return [*shlex.split(os.environ.get("CXX") or "c++"), "-O1", "-g", "-fsanitize=address,undefined",
+    return [*compiler(), "-O1", "-g", "-fsanitize=address,undefined",
             "-fno-sanitize-recover=all", *options, source, "-o", program]
 
 
 def runs_of(exercise, program, on_gpu):
     """(command, environment) of each run of a check."""
     if on_gpu:
-        tools = ["memcheck", "racecheck", "initcheck", "synccheck"] if shutil.which("compute-sanitizer") else []
-        return [([program], {}), *((["compute-sanitizer", "--tool", tool, program], {}) for tool in tools)]
+        sanitizer = shutil.which("compute-sanitizer", path=f"{Path(nvcc()).parent}:{os.environ['PATH']}")
+        tools = ["memcheck", "racecheck", "initcheck", "synccheck"] if sanitizer else []
+        return [([program], {}), *(([sanitizer, "--tool", tool, program], {}) for tool in tools)]
     if exercise.kind == "cuda":
         return [([program], {"STAGEWISE_CPU_OBSERVE": "mistakes"}),
                 ([program], {"STAGEWISE_CPU_THREAD_ORDER": "reverse", "STAGEWISE_CPU_STREAMS": "lazy"})]
@@ -368,7 +429,7 @@ def command_exercise(arguments):
     if arguments.on_gpu:
         print(f"\n{exercise.name}: right on this GPU. Without --on-gpu, the check also counts what it does.")
         return 0
-    workplace.remember(exercise, "solved", checked)
+    workplace.remember(exercise, "solved", lambda _: checked)
     unsolved = [one for one in exercises() if workplace.state(one) != "solved"]
     unsolved.sort(key=lambda one: one.name < exercise.name)  # those that follow come first
     print(f"\n{exercise.name}: solved. ./run.sh solution {exercise.name[3:]} shows ours.")
@@ -382,8 +443,7 @@ def command_hint(arguments):
     exercise = find(arguments.name)
     if not workplace.file(exercise).exists():
         raise Unusable(f"{exercise.name} has not been begun: ./run.sh exercise {exercise.name[3:]}")
-    count = min(workplace.recall(exercise, "hints", 0) + 1, len(exercise.hints))
-    workplace.remember(exercise, "hints", count)
+    count = workplace.remember(exercise, "hints", lambda seen: min((seen or 0) + 1, len(exercise.hints)))
     for number, hint in enumerate(exercise.hints[:count], 1):
         print(f"Hint {number} of {len(exercise.hints)}: {hint.strip()}\n")
     if count == len(exercise.hints):
@@ -505,8 +565,8 @@ def command_verify(arguments):
     return 1 if failed else 0
 
 
-def main():
-    parser = argparse.ArgumentParser(prog="exercise", description=__doc__.splitlines()[0])
+def main(words):
+    parser = command_line.Parser(prog="exercise", description=__doc__.splitlines()[0])
     commands = parser.add_subparsers(required=True)
 
     def add(name, run, text):
@@ -535,23 +595,9 @@ def main():
     verification.add_argument("--on-gpu", action="store_true", help="the solutions, on this machine's GPU")
     verification.add_argument("--prepared", action="store_true", help="builds nothing first")
     add("prepare", command_prepare, "Builds what checks are linked with.")
-    arguments = parser.parse_args()
-    try:
-        code = arguments.run(arguments)
-        sys.stdout.flush()
-        return code
-    except Unusable as reason:
-        print(f"exercise: {reason}.", file=sys.stderr)
-        return 2
-    except KeyboardInterrupt:
-        return 130
-    except BrokenPipeError:  # whoever read the output has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 141
-    except OSError as error:
-        print(f"exercise: {error.filename}: {error.strerror}.", file=sys.stderr)
-        return 1
+    arguments = parser.parse_args(words)
+    sys.exit(arguments.run(arguments))
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(command_line.run("exercise", main, sys.argv[1:]))

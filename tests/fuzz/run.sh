@@ -3,7 +3,7 @@
 # long [60]. Exits with 1 if one of them finds an input that crashes a reader, which it leaves in
 # build/fuzz/findings/; `build/fuzz/bin/fuzz_csv FILE` shows it again.
 set -uo pipefail
-cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit
+cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/../.." || exit
 
 build=${STAGEWISE_FUZZ_BUILD:-build/fuzz}
 readonly seconds=${1:-60}
@@ -26,7 +26,7 @@ if ! { cmake -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo -DCMAKE
   cat "$build.log" >&2
   exit 1
 fi
-build=$(cd "$build" && pwd)
+build=$(realpath "$build")
 mkdir -p "$build/findings"
 "$build/bin/make_seeds" "$build/seeds" || exit 1
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Tests of ./run.sh plot and ./run.sh convert: from any folder, and without any package."""
+"""Tests of ./run.sh: from any folder, in anybody's, without any package, with whatever standard output."""
 
+import os
 import pathlib
 import shutil
 import unittest
@@ -13,6 +14,71 @@ RUN = REPOSITORY / "run.sh"
 
 
 class RunSh(Case):
+    def copy_project(self) -> pathlib.Path:
+        """What run.sh wants to see around it, and a build/."""
+        project = self.folder / "project"
+        for folder in ("cuda_on_cpu", "exercises", "python"):
+            shutil.copytree(REPOSITORY / folder, project / folder,
+                            ignore=shutil.ignore_patterns("build", "__pycache__"))
+        for file in ("run.sh", "CMakePresets.json"):
+            shutil.copy(REPOSITORY / file, project)
+        (project / "build" / "kept").mkdir(parents=True)
+        return project
+
+    def test_cleans_its_own_project_only(self):
+        project = self.copy_project()
+        other = self.folder / "other"
+        (other / "build").mkdir(parents=True)
+        (other / "project" / "build").mkdir(parents=True)
+        (other / "link.sh").symlink_to(project / "run.sh")
+        shutil.copy(RUN, other / "copy.sh")
+        for command in ("cd other; ./link.sh clean", "CDPATH=$PWD/other project/run.sh clean"):
+            outcome = self.run_command("bash", "-c", command)
+            self.assertEqual((outcome.returncode, outcome.stderr), (0, ""), command)
+            self.assertFalse((project / "build").exists(), command)
+            (project / "build").mkdir()
+        outcome = self.run_command("other/copy.sh", "clean")
+        self.assertEqual((outcome.returncode, outcome.stdout), (1, ""))
+        self.assertRegex(outcome.stderr, r"^run\.sh: This script belongs to the project Stagewise, and .*/other is not")
+        self.assertTrue((other / "build").exists())
+        self.assertTrue((other / "project" / "build").exists())
+
+    def test_standard_output_that_takes_nothing(self):
+        project = self.copy_project()
+        outputs = {"/dev/full": "tandard output could not be written to", "&-": "tandard output is closed"}
+        for words in ("help", "clean", "exercise", "try --help", "solution 5 --anyway"):
+            for output, sentence in outputs.items():
+                if output == "/dev/full" and not os.path.exists(output):
+                    continue
+                outcome = self.run_command("bash", "-c", f"{project}/run.sh {words} >{output}")
+                self.assertEqual(outcome.returncode, 1, words)
+                self.assertRegex(outcome.stderr, rf"^[a-z.]+: [Ss]{sentence}[^\n]*\.\n$", words)
+        outcome = self.run_command("bash", "-c", f"{project}/run.sh exercise | head -n 1")
+        self.assertEqual((outcome.returncode, outcome.stderr), (0, ""))
+
+    def test_a_project_of_somebody_else(self):
+        project = self.copy_project()
+        (self.folder / "my.cu").write_text("int main() {}\n")
+        self.folder.chmod(0o755)
+        for folder in (project, project / "build"):
+            folder.chmod(0o555)
+            self.addCleanup(folder.chmod, 0o755)
+        # Root may write anywhere.
+        user = ["setpriv", "--reuid=65534", "--clear-groups"] if os.geteuid() == 0 else []
+        if user and not shutil.which("setpriv"):
+            self.skipTest("there is no setpriv, by which root becomes somebody else")
+        for words, sentence in (("run.sh clean", "run.sh: Some of {}/build cannot be removed; "),
+                                ("run.sh --no-install", "run.sh: The folder {}/build cannot be written to; "),
+                                ("run.sh test --no-install", "run.sh: The folder {}/build cannot be written to; "),
+                                ("run.sh exercise coalescing --no-install",
+                                 "exercise: cannot use {}/my_exercises: Permission denied"),
+                                ("cuda_on_cpu/try.sh my.cu --build project/build/try",
+                                 "try: The folder project/build/try, where CUDA on the CPU is built, cannot be")):
+            outcome = self.run_command(*user, *f"project/{words}".split())
+            self.assertEqual(outcome.returncode, 1, outcome.stderr)
+            self.assertRegex(outcome.stderr, "^" + sentence.format(project) + r"[^\n]*\.\n$", words)
+        self.assertTrue((project / "build" / "kept").exists())
+
     def test_from_another_folder(self):
         checkpoint.write(self.folder / "a b.h5", checkpoint.Checkpoint(*made_up("mlp")))
         for words, written in ((("plot", "weights", "a b.h5", "--no-install", "--output", "a.png"),
@@ -34,7 +100,7 @@ class RunSh(Case):
         # A PATH on which python3 has nothing but its own modules, and no apt-get is.
         tools = self.folder / "bin"
         tools.mkdir()
-        for name in ("bash", "dirname", "nproc", "env"):
+        for name in ("bash", "dirname", "nproc", "env", "readlink"):
             (tools / name).symlink_to(shutil.which(name))
         python = tools / "python3"
         python.write_text('#!/usr/bin/env bash\n[[ "$*" != *"import h5py"* ]] || exit 1\n'

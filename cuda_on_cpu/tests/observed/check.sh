@@ -7,7 +7,7 @@
 # its variant 3 must name, for a race both lines, else the access. Variant 0 must be silent in every order of the threads.
 set -euo pipefail
 
-here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+here=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
 build=$1
 work=$2
 shift 2
