@@ -6,7 +6,9 @@ next file it does so again. So the files of a folder are put together into a few
 checks look at nothing outside the main file, first of all the static analyzer: these get the files
 one by one, but only those of some folders. Files that cannot be put together, such as those with a name in common, are taken apart again.
 
-Prints what is found and exits with 1 if anything is.
+Prints what is found and exits with 1 if anything is. First of all, that no header escapes: the filters
+of the files .clang-tidy must match all of them, and name folders that exist. Files of the exercises are not
+among those of a build: exercise.py compiles each by itself, as learners write it.
 """
 
 import concurrent.futures
@@ -61,6 +63,41 @@ def own_files(build):
                 flags.append((word,))
         folders.setdefault(os.path.dirname(file), {})[file] = flags
     return {folder: sorted(members.items()) for folder, members in sorted(folders.items())}
+
+
+def folders_of(header_filter):
+    """Those that a filter such as /folder/(this|that)/.* names."""
+    parts = re.match(r"/(?:([^(]*)/)?\(([^()]*)\)/", header_filter)
+    if parts is None:
+        sys.exit(f"static_analysis.py: the filter {header_filter} is not of the form /folder/(this|that)/...")
+    before, names = parts.groups("")
+    return [os.path.join(before, name) for name in names.split("|")]
+
+
+def headers_left_out(root="."):
+    """What is wrong with the filters of headers, a sentence each. Headers that bear NVIDIA's names are none of the
+    project's own: those in .h, and in the folder where programs look for them."""
+    objections, filters = [], {}
+    for folder, folders, files in os.walk(root):
+        folders[:] = sorted(name for name in folders if name not in ("build", ".git"))
+        here = os.path.relpath(folder, root)
+        header_filter = filters.get(os.path.dirname(here) or ".")
+        if ".clang-tidy" in files:
+            with open(os.path.join(folder, ".clang-tidy"), encoding="utf-8") as file:
+                own = re.search(r"^HeaderFilterRegex: *'(.*)'$", file.read(), re.MULTILINE)
+            if own:
+                header_filter = own.group(1)
+                objections += [f"{os.path.join(here, '.clang-tidy')}: there is no folder {name}"
+                               for name in folders_of(header_filter)
+                               if not os.path.isdir(os.path.join(root, name))]
+        filters[here] = header_filter
+        if here == "cuda_on_cpu/include":
+            continue
+        for name in sorted(files):
+            path = "/" + os.path.relpath(os.path.join(folder, name), root)
+            if name.endswith((".hpp", ".cuh")) and not re.search(header_filter, path):
+                objections.append(f"{path[1:]}: no HeaderFilterRegex of a .clang-tidy matches this header")
+    return objections
 
 
 class Batch:
@@ -131,7 +168,9 @@ def main():
         if ANALYZED.fullmatch(folder):
             work += [([member], alone) for member in members]
 
-    code = 0
+    objections = headers_left_out()
+    print(*objections, sep="\n", end="\n" if objections else "")
+    code = 1 if objections else 0
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
         pending = [pool.submit(analyse, *what, number) for number, what in enumerate(work)]
         for done in concurrent.futures.as_completed(pending):
