@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Tests of ./run.sh: from any folder, in anybody's, without any package, with whatever standard output."""
+"""Tests of ./run.sh: from any folder, in anybody's, without any package, with whatever standard output. And of
+.ci/gpu."""
 
 import os
 import pathlib
@@ -78,6 +79,23 @@ class RunSh(Case):
             self.assertEqual(outcome.returncode, 1, outcome.stderr)
             self.assertRegex(outcome.stderr, "^" + sentence.format(project) + r"[^\n]*\.\n$", words)
         self.assertTrue((project / "build" / "kept").exists())
+
+    def test_filters_on_gpus_that_match_nothing(self):
+        """.ci/gpu, with made-up GPUs."""
+        (self.folder / ".ci").mkdir()
+        shutil.copy(REPOSITORY / ".ci" / "gpu", self.folder / ".ci")
+        for name, text in (("bin/nvidia-smi", "echo one; echo two"),
+                           ("bin/mpirun", 'while [ "${1#build}" = "$1" ]; do shift; done; exec "$@"'),
+                           ("build/cuda/bin/test_stage05_trainings", 'echo "[  PASSED  ] $PASSED."')):
+            program = self.folder / name
+            program.parent.mkdir(parents=True, exist_ok=True)
+            program.write_text(f"#!/bin/sh\n{text}\n")
+            program.chmod(0o755)
+        path = f"PATH={self.folder}/bin:{os.environ['PATH']}"
+        for passed, code in (("2 tests", 0), ("0 tests", 1)):
+            outcome = self.run_command("env", path, f"PASSED={passed}", ".ci/gpu", "sums")
+            self.assertEqual(outcome.returncode, code, outcome.stdout)
+            self.assertEqual("ran no test: " in outcome.stdout, code == 1, outcome.stdout)
 
     def test_from_another_folder(self):
         checkpoint.write(self.folder / "a b.h5", checkpoint.Checkpoint(*made_up("mlp")))
