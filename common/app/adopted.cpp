@@ -1,40 +1,21 @@
 #include "app/adopted.hpp"
 
-#include <algorithm>
-#include <cctype>
-
 #include "tensor/quote.hpp"
 
 namespace stagewise {
-namespace {
 
-/// Whether the sentence names the option, not only a longer one that begins with it.
-bool names(const std::string& sentence, const std::string& option) {
-  const std::string word = "--" + option;
-  for (std::size_t at = sentence.find(word); at != std::string::npos;
-       at = sentence.find(word, at + 1)) {
-    const char next = at + word.size() < sentence.size() ? sentence[at + word.size()] : ' ';
-    if (next != '-' && std::isalnum(static_cast<unsigned char>(next)) == 0) return true;
-  }
-  return false;
-}
-
-}  // namespace
-
-std::exception_ptr blame_checkpoint(const UsageError& error, const RunOptions& options,
-                                    const std::filesystem::path& file) {
-  const std::string sentence = error.what();
-  const bool is_the_users = std::any_of(options.given.begin(), options.given.end(),
-                                        [&](const auto& name) { return names(sentence, name); });
+void blame_checkpoint(const OptionError& error, const RunOptions& options,
+                      const std::filesystem::path& file) {
   std::string attributes;
-  int count = 0;
-  for (const std::string& name : options.adopted) {
-    if (!names(sentence, name)) continue;
-    attributes += (count++ == 0 ? "" : ", ") + in_quotes(name);
+  for (const std::string& name : error.options()) {
+    if (options.given.contains(name)) return;
+    if (options.adopted.contains(name)) {
+      attributes += (attributes.empty() ? "" : ", ") + in_quotes(name);
+    }
   }
-  if (count == 0 || is_the_users) return std::make_exception_ptr(error);
-  return std::make_exception_ptr(Error("the checkpoint " + file.string() + ", which sets " +
-                                       attributes + ", cannot be used here: " + sentence));
+  if (attributes.empty()) return;
+  throw Error("the checkpoint " + file.string() + ", which sets " + attributes +
+              ", cannot be used here: " + error.what());
 }
 
 void expect_described(const Checkpoint& checkpoint, const RunOptions& options,

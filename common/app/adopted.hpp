@@ -2,33 +2,31 @@
 /// Errors about options that come from a checkpoint, not from the command line.
 #pragma once
 
-#include <exception>
 #include <filesystem>
 #include <string>
 
 #include "app/options.hpp"
 #include "tensor/error.hpp"
+#include "tensor/option_error.hpp"
 
 namespace stagewise {
 
-/// The error to throw for options that make no sense: if all options that it names come from the
-/// checkpoint, and none from the user, an Error that names the file and its attributes; otherwise
-/// the one that was caught.
+/// Of an error about options that come from the checkpoint, none of them from the user.
 /// @param file the checkpoint.
-std::exception_ptr blame_checkpoint(const UsageError& error, const RunOptions& options,
-                                    const std::filesystem::path& file);
+/// @throws Error that names the file and its attributes, if it is one.
+void blame_checkpoint(const OptionError& error, const RunOptions& options,
+                      const std::filesystem::path& file);
 
 /// Does `work`, some of whose options come from the checkpoint.
-/// @throws as blame_checkpoint() says.
+/// @throws as `work` and blame_checkpoint().
 template <typename Work>
 void with_adopted(const RunOptions& options, const std::filesystem::path& file, const Work& work) {
-  std::exception_ptr failure;
   try {
     work();
-  } catch (const UsageError& error) {
-    failure = blame_checkpoint(error, options, file);
+  } catch (const OptionError& error) {
+    blame_checkpoint(error, options, file);
+    throw;
   }
-  if (failure) std::rethrow_exception(failure);
 }
 
 /// Loads data with `load`; if the checkpoint named them, an error says so.

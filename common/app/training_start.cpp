@@ -5,6 +5,7 @@
 #include "network/initialize.hpp"
 #include "tensor/counts.hpp"
 #include "tensor/error.hpp"
+#include "tensor/option_error.hpp"
 #include "training/parameters.hpp"
 
 namespace stagewise {
@@ -30,8 +31,10 @@ void check_resumption(const RunOptions& options, const TrainingStart& start, Ind
   if (options.resume.empty()) return;
   const Checkpoint& checkpoint = start.checkpoint;
   if (checkpoint.epoch > options.training.epochs) {
-    throw UsageError("--epochs " + std::to_string(options.training.epochs) + " is the total, but " +
-                     start.source() + " already has " + count_of(checkpoint.epoch, "epoch"));
+    throw OptionError("--epochs " + std::to_string(options.training.epochs) +
+                          " is the total, but " + start.source() + " already has " +
+                          count_of(checkpoint.epoch, "epoch"),
+                      {"epochs"});
   }
   if (checkpoint.step != checkpoint.epoch * steps_per_epoch) {
     throw Error(start.source() + " stopped after " + count_of(checkpoint.step, "step") + " in " +

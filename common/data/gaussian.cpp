@@ -6,36 +6,42 @@
 #include "data/generators.hpp"
 #include "tensor/counts.hpp"
 #include "tensor/error.hpp"
+#include "tensor/option_error.hpp"
 
 namespace stagewise {
 namespace {
 
-void expect_at_least(const char* option, Index value, Index least) {
+void expect_at_least(const std::string& option, Index value, Index least) {
   if (value >= least) return;
-  throw UsageError(std::string(option) + " is " + std::to_string(value) +
-                   ", but must be at least " + std::to_string(least));
+  throw OptionError("--" + option + " is " + std::to_string(value) + ", but must be at least " +
+                        std::to_string(least),
+                    {option});
 }
 
 }  // namespace
 
 void check(const GaussianOptions& options) {
-  expect_at_least("--features", options.features, 1);
-  expect_at_least("--classes", options.classes, 2);
-  expect_at_least("--samples", options.samples, 1);
-  if (!std::isfinite(options.spacing)) throw UsageError("--spacing must be a finite number");
+  expect_at_least("features", options.features, 1);
+  expect_at_least("classes", options.classes, 2);
+  expect_at_least("samples", options.samples, 1);
+  if (!std::isfinite(options.spacing)) {
+    throw OptionError("--spacing must be a finite number", {"spacing"});
+  }
   if (!std::isfinite(options.deviation) || options.deviation < 0) {
-    throw UsageError("--deviation must be a finite number of at least 0");
+    throw OptionError("--deviation must be a finite number of at least 0", {"deviation"});
   }
   constexpr Index max_classes = 65536;
   if (options.classes > max_classes) {
-    throw UsageError("--classes is " + std::to_string(options.classes) + ", but must be at most " +
-                     std::to_string(max_classes));
+    throw OptionError("--classes is " + std::to_string(options.classes) + ", but must be at most " +
+                          std::to_string(max_classes),
+                      {"classes"});
   }
   constexpr Index max_values = Index{1} << 33;  // 64 GiB
   if (options.features > max_values / options.samples) {
-    throw UsageError("--samples " + std::to_string(options.samples) + " of --features " +
-                     std::to_string(options.features) + " are more than " +
-                     with_thousands(max_values) + " numbers");
+    throw OptionError("--samples " + std::to_string(options.samples) + " of --features " +
+                          std::to_string(options.features) + " are more than " +
+                          with_thousands(max_values) + " numbers",
+                      {"samples", "features"});
   }
 }
 

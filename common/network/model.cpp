@@ -8,6 +8,7 @@
 #include "network/layers.hpp"
 #include "tensor/error.hpp"
 #include "tensor/near_miss.hpp"
+#include "tensor/option_error.hpp"
 #include "tensor/quote.hpp"
 
 namespace stagewise {
@@ -173,15 +174,18 @@ class Builder {
 
 void check(const ModelOptions& options) {
   if (options.name == "cnn" && options.sample.rank() != 3) {
-    throw UsageError("--model cnn takes images, but a sample of this data set has shape " +
-                     options.sample.to_string());
+    throw OptionError("--model cnn takes images, but a sample of this data set has shape " +
+                          options.sample.to_string(),
+                      {"model"});
   }
   if (options.name == "cnn" && options.activation != Activation::relu) {
-    throw UsageError("--model cnn has relu units only; leave --activation out");
+    throw OptionError("--model cnn has relu units only; leave --activation out",
+                      {"model", "activation"});
   }
   if (options.name == "neuron" && options.classes != 2) {
-    throw UsageError("--model neuron tells two classes apart, but the data set has " +
-                     std::to_string(options.classes));
+    throw OptionError("--model neuron tells two classes apart, but the data set has " +
+                          std::to_string(options.classes),
+                      {"model"});
   }
 }
 

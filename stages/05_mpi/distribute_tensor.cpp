@@ -2,6 +2,7 @@
 #include "network/differentiate.hpp"
 #include "tensor/counts.hpp"
 #include "tensor/error.hpp"
+#include "tensor/option_error.hpp"
 
 namespace stagewise::mpi {
 namespace {
@@ -94,15 +95,17 @@ class Splitter {
 
 void check_splittable(const ModelOptions& model, int ranks, const std::string& strategy) {
   if (model.name != "mlp" || model.hidden.empty()) {
-    throw UsageError("--strategy " + strategy +
-                     " splits the hidden layers of --model mlp, and there is none; --strategy data "
-                     "trains every network");
+    throw OptionError("--strategy " + strategy +
+                          " splits the hidden layers of --model mlp, and there is none; --strategy "
+                          "data trains every network",
+                      {"strategy", "model"});
   }
   for (std::size_t k = 0; k < model.hidden.size(); k += 2) {
     if (model.hidden[k] < ranks) {
-      throw UsageError("--strategy " + strategy + " cannot split " +
-                       count_of(model.hidden[k], "hidden unit") + " among " +
-                       count_of(ranks, "process", "processes"));
+      throw OptionError("--strategy " + strategy + " cannot split " +
+                            count_of(model.hidden[k], "hidden unit") + " among " +
+                            count_of(ranks, "process", "processes"),
+                        {"strategy"});
     }
   }
 }

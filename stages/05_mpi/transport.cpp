@@ -5,6 +5,7 @@
 #include "05_mpi/transport/transports.hpp"
 #include "mpi/check.hpp"
 #include "tensor/error.hpp"
+#include "tensor/option_error.hpp"
 
 namespace stagewise::mpi {
 
@@ -32,8 +33,9 @@ std::string choose_transport(const std::string& name, const Placement& placement
 void check_transport(const std::string& name, const Placement& placement) {
   const std::string reason = reason_against(name, placement);
   if (reason.empty()) return;
-  throw UsageError("--transport " + name + " cannot work here: " + reason +
-                   "; --transport host works everywhere");
+  throw OptionError("--transport " + name + " cannot work here: " + reason +
+                        "; --transport host works everywhere",
+                    {"transport"});
 }
 
 bool can_update(const std::string& transport) {

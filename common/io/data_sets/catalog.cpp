@@ -13,6 +13,7 @@
 #include "tensor/counts.hpp"
 #include "tensor/error.hpp"
 #include "tensor/near_miss.hpp"
+#include "tensor/option_error.hpp"
 #include "tensor/quote.hpp"
 
 namespace stagewise {
@@ -209,21 +210,24 @@ const NamedSet& named_set(const DatasetOptions& options) {
   if (const NamedSet* const set = find(named_sets, options.name)) return *set;
   std::error_code ignored;
   if (fs::is_regular_file(options.name, ignored)) {
-    throw UsageError("--dataset " + options.name +
-                     " is a file; --format must say which format it has (" + names_in(formats) +
-                     ")");
+    throw OptionError("--dataset " + options.name +
+                          " is a file; --format must say which format it has (" +
+                          names_in(formats) + ")",
+                      {"dataset", "format"});
   }
-  throw UsageError("--dataset " + excerpt(options.name) +
-                   " is not a data set of this version, which has " + names_in(named_sets) +
-                   "; a path needs --format (" + names_in(formats) + ")" +
-                   did_you_mean(options.name, dataset_names()));
+  throw OptionError("--dataset " + excerpt(options.name) +
+                        " is not a data set of this version, which has " + names_in(named_sets) +
+                        "; a path needs --format (" + names_in(formats) + ")" +
+                        did_you_mean(options.name, dataset_names()),
+                    {"dataset", "format"});
 }
 
 const Format& format_of(const DatasetOptions& options) {
   if (const Format* const format = find(formats, options.format)) return *format;
-  throw UsageError("--format " + excerpt(options.format) +
-                   " is not a format of this version, which reads " + names_in(formats) +
-                   did_you_mean(options.format, format_names()));
+  throw OptionError("--format " + excerpt(options.format) +
+                        " is not a format of this version, which reads " + names_in(formats) +
+                        did_you_mean(options.format, format_names()),
+                    {"format"});
 }
 
 /// What reads the one file that the options mean; null if the data set is not made of one.
@@ -235,8 +239,9 @@ ReadFile file_reader(const DatasetOptions& options) {
 
 Index Limit::of(Index available) const {
   if (count && *count > available) {
-    throw UsageError(option + " " + std::to_string(*count) + " asks for more than the " +
-                     count_of(available, samples) + " of " + set);
+    throw OptionError("--" + option + " " + std::to_string(*count) + " asks for more than the " +
+                          count_of(available, samples) + " of " + set,
+                      {option});
   }
   return count.value_or(available);
 }
@@ -312,7 +317,8 @@ bool is_in_data_folder(const DatasetOptions& options) {
 FileToRead file_to_read(const DatasetOptions& options) {
   const ReadFile read = file_reader(options);
   if (!options.label.empty() && read != csv_file) {
-    throw UsageError("--label names a column of a CSV file, but " + options.name + " is none");
+    throw OptionError("--label names a column of a CSV file, but " + options.name + " is none",
+                      {"label"});
   }
   if (read == nullptr) return {};
   const bool has_name = options.format.empty();

@@ -49,7 +49,7 @@ enum class Subset : std::uint8_t { training, test };
 /// How many samples an option allows.
 struct Limit {
   std::optional<Index> count;  ///< empty: all
-  std::string option;          ///< "--train-limit"
+  std::string option;          ///< "train-limit"
   std::string samples;         ///< "training sample"
   std::string set;             ///< "mnist"
 

@@ -16,6 +16,7 @@
 #include "io/file.hpp"
 #include "tensor/counts.hpp"
 #include "tensor/error.hpp"
+#include "tensor/option_error.hpp"
 #include "tensor/quote.hpp"
 
 namespace stagewise {
@@ -61,13 +62,15 @@ std::vector<std::string> read_header(CsvReader& reader) {
 std::size_t find_label(const std::vector<std::string>& columns, const std::string& label,
                        const fs::path& path) {
   if (label.empty()) {
-    throw UsageError("--label must name the column of " + path.string() +
-                     " that holds the class; the columns are " + list(columns));
+    throw OptionError("--label must name the column of " + path.string() +
+                          " that holds the class; the columns are " + list(columns),
+                      {"label"});
   }
   const auto found = std::find(columns.begin(), columns.end(), label);
   if (found == columns.end()) {
-    throw UsageError("--label " + excerpt(label) + " is not a column of " + path.string() +
-                     ", whose columns are " + list(columns));
+    throw OptionError("--label " + excerpt(label) + " is not a column of " + path.string() +
+                          ", whose columns are " + list(columns),
+                      {"label"});
   }
   return static_cast<std::size_t>(found - columns.begin());
 }

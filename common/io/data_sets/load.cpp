@@ -8,6 +8,7 @@
 #include "io/data_sets/catalog.hpp"
 #include "tensor/counts.hpp"
 #include "tensor/error.hpp"
+#include "tensor/option_error.hpp"
 
 namespace stagewise {
 namespace {
@@ -16,11 +17,12 @@ namespace {
 Limit limit_for(Subset subset, const DatasetOptions& options) {
   const bool training = subset == Subset::training;
   Limit limit = {training ? options.train_limit : options.test_limit,
-                 training ? "--train-limit" : "--test-limit",
+                 training ? "train-limit" : "test-limit",
                  training ? "training sample" : "test sample", options.name};
   if (limit.count && *limit.count < 1) {
-    throw UsageError(limit.option + " is " + std::to_string(*limit.count) +
-                     ", but must be at least 1");
+    throw OptionError(
+        "--" + limit.option + " is " + std::to_string(*limit.count) + ", but must be at least 1",
+        {limit.option});
   }
   return limit;
 }
@@ -83,10 +85,11 @@ void standardize_all(Split& split, const DatasetOptions& options) {
 void hold_out(Split& split, Index count) {
   const Index rest = split.train.size() - count;
   if (rest < 1) {
-    throw UsageError("--validation " + std::to_string(count) +
-                     " leaves nothing to train on: there " +
-                     (split.train.size() == 1 ? "is " : "are ") +
-                     count_of(split.train.size(), "training sample"));
+    throw OptionError("--validation " + std::to_string(count) +
+                          " leaves nothing to train on: there " +
+                          (split.train.size() == 1 ? "is " : "are ") +
+                          count_of(split.train.size(), "training sample"),
+                      {"validation"});
   }
   split.validation = split.train.slice(rest, count);
   split.train = split.train.slice(0, rest);
@@ -98,8 +101,9 @@ Split load_for_training(const DatasetOptions& options) {
   const Limit train_limit = limit_for(Subset::training, options);
   const Limit test_limit = limit_for(Subset::test, options);
   if (options.validation < 0) {
-    throw UsageError("--validation is " + std::to_string(options.validation) +
-                     ", but must not be negative");
+    throw OptionError(
+        "--validation is " + std::to_string(options.validation) + ", but must not be negative",
+        {"validation"});
   }
   const FileToRead file = file_to_read(options);
   Split split;
