@@ -162,7 +162,8 @@ int run(const Options& options) {
     throw UsageError(name + " takes one checkpoint, but there is also " + in_quotes(options.b));
   }
   if (options.tolerance) {
-    throw UsageError("--tolerance is for comparing two checkpoints, not for " + name);
+    note_idle("compare_checkpoints", "tolerance",
+              "is for comparing two checkpoints, not for " + name);
   }
   try {
     return exports ? export_to(options.export_to, options.a)

@@ -35,15 +35,10 @@ std::unique_ptr<Executor<T>> make_executor(const StageOptions& options) {
 }
 
 Stage describe_stage() {
-  Stage stage;
-  stage.program = "stage01_serial";
+  Stage stage(stage01_offers());
+  stage.option("gemm").choices = serial::gemm_variant_names();
   stage.summary = "Stage 01: a neural network as loops on one core.";
   stage.device = [] { return "CPU (" + processor_name() + ", one core)"; };
-  stage.has_workers = true;
-  stage.options = {{.name = "gemm",
-                    .description = "variant of the matrix product",
-                    .choices = serial::gemm_variant_names(),
-                    .default_choice = "reordered"}};
   stage.in_float.make_executor = make_executor<float>;
   stage.in_double.make_executor = make_executor<double>;
   stage.files = stage01_files();

@@ -35,22 +35,13 @@ InPrecision<T> in_precision() {
 }
 
 Stage describe_stage() {
-  Stage stage;
-  stage.program = "stage02_naive_cuda";
+  Stage stage(stage02_offers());
+  stage.option("block-size").default_choice = std::to_string(naive_cuda::default_block_size);
   stage.summary = "Stage 02: one thread of the GPU per output element.";
   stage.device = cuda::describe_device;
   stage.cuda_on_cpu = cuda::runs_on_cpu();
   stage.counts_kernels = cuda::counts_kernels();
   stage.limits = gpu_limits;
-  stage.options = {{.name = "block-size",
-                    .description = "side of the blocks of threads that multiply matrices",
-                    .choices = {"4", "8", "16", "32"},
-                    .default_choice = std::to_string(naive_cuda::default_block_size)},
-                   {.name = "memory",
-                    .description = "allocate once, or allocate, copy and free per step",
-                    .choices = {"once", "per-step"},
-                    .default_choice = "once",
-                    .only_trains = true}};
   stage.why_idle = [](const std::string& option, const StageOptions& /*values*/,
                       const ModelOptions& /*model*/, const WorkerOptions& /*workers*/,
                       const Sgd& sgd) {

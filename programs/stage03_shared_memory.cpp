@@ -49,29 +49,6 @@ std::vector<std::string> names_of(shared_memory::Ladder<Problem> ladder) {
   return names;
 }
 
-std::vector<StageOption> options() {
-  std::vector<std::string> products = names_of(shared_memory::gemm_ladder<float>());
-  products.insert(products.begin(), "auto");
-  return {{.name = "gemm",
-           .description = "rung that multiplies matrices",
-           .choices = std::move(products),
-           .default_choice = "auto"},
-          {.name = "reduce",
-           .description = "rung that adds up",
-           .choices = names_of(shared_memory::sum_ladder<float>()),
-           .default_choice = std::string(shared_memory::default_reduce_rung)},
-          {.name = "convolution",
-           .description = "by stage 02's kernels, or as a product",
-           .choices = {convolution_variants.begin(), convolution_variants.end()},
-           .default_choice = "auto"},
-          {.name = "fold-bias",
-           .description = "make the bias a row of the weights, the input's ones put in",
-           .choices = {"off", "in-place", "out-of-place"},
-           .default_choice = "off",
-           .choice_without_value = "in-place",
-           .changes_program = true}};
-}
-
 std::string why_idle(const std::string& option, const StageOptions& /*values*/,
                      const ModelOptions& model, const WorkerOptions& /*workers*/,
                      const Sgd& /*sgd*/) {
@@ -83,14 +60,17 @@ std::string why_idle(const std::string& option, const StageOptions& /*values*/,
 }
 
 Stage describe_stage() {
-  Stage stage;
-  stage.program = "stage03_shared_memory";
+  Stage stage(stage03_offers());
+  std::vector<std::string> products = names_of(shared_memory::gemm_ladder<float>());
+  products.insert(products.begin(), "auto");
+  stage.option("gemm").choices = std::move(products);
+  stage.option("reduce").choices = names_of(shared_memory::sum_ladder<float>());
+  stage.option("reduce").default_choice = shared_memory::default_reduce_rung;
   stage.summary = "Stage 03: tiles in shared memory and parallel reductions.";
   stage.device = cuda::describe_device;
   stage.cuda_on_cpu = cuda::runs_on_cpu();
   stage.counts_kernels = cuda::counts_kernels();
   stage.limits = gpu_limits;
-  stage.options = options();
   stage.why_idle = why_idle;
   stage.in_float = {.make_executor = make_executor<float>, .rewrite = rewrite};
   stage.in_double = {.make_executor = make_executor<double>, .rewrite = rewrite};

@@ -45,15 +45,12 @@ InPrecision<T> in_precision() {
 }
 
 Stage describe_stage() {
-  Stage stage;
-  stage.program = "stage04_minibatch";
+  Stage stage(stage04_offers());
   stage.summary = "Stage 04: whole minibatches on the device, fused kernels, recorded steps.";
   stage.device = cuda::describe_device;
   stage.cuda_on_cpu = cuda::runs_on_cpu();
   stage.counts_kernels = cuda::counts_kernels();
   stage.limits = gpu_limits;
-  stage.has_workers = true;
-  stage.options = step_options();
   stage.why_idle = [](const std::string& option, const StageOptions& values,
                       const ModelOptions& model, const WorkerOptions& workers, const Sgd& sgd) {
     return why_idle_in_step(option, values, model, workers, sgd);

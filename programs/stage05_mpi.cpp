@@ -23,62 +23,15 @@
 #include "programs/step_options.hpp"
 #include "tensor/counts.hpp"
 #include "tensor/error.hpp"
+#include "tensor/option_error.hpp"
 
 namespace {
 
 using namespace stagewise;
 
-const std::string program = "stage05_mpi";
+const std::string program = stage05_offers().program;
 
 // ----------------------------------------------------------------------------------------- options
-
-std::vector<StageOption> options() {
-  std::vector<StageOption> all = {
-      {.name = "strategy",
-       .description = "share out the batch, the hidden layers, or both",
-       .choices = {"data", "tensor", "hybrid"},
-       .default_choice = "data",
-       .only_trains = true,
-       .changes_program = true},
-      {.name = "tensor-ranks",
-       .description = "with hybrid: how many processes have a network together",
-       .choices = {},
-       .default_choice = "2",
-       .only_trains = true,
-       .changes_program = true,
-       .largest = 1'000'000},
-      {.name = "transport",
-       .description =
-           "how sums travel: auto is peer over NVLink, else nccl if each has a GPU, else host",
-       .choices = mpi::transport_names(),
-       .default_choice = "auto",
-       .only_trains = true,
-       .changes_no_number = true,
-       .changes_program = true},
-      {.name = "timeout",
-       .description = "seconds that a rank waits for another that has stopped",
-       .choices = {},
-       .default_choice = std::to_string(mpi::default_patience.count()),
-       .only_trains = true,
-       .changes_no_number = true,
-       .largest = 1'000'000},
-      {.name = "no-overlap",
-       .description = "exchange gradients when all are computed, not layer by layer",
-       .choices = {"off", "on"},
-       .default_choice = "off",
-       .choice_without_value = "on",
-       .only_trains = true,
-       .changes_no_number = true,
-       .changes_program = true},
-      {.name = "data-from",
-       .description = "rank 0 reads the data and sends them, or all ranks read them",
-       .choices = {"root", "all"},
-       .default_choice = "root",
-       .changes_no_number = true}};
-  const std::vector<StageOption> of_step = step_options();
-  all.insert(all.end(), of_step.begin(), of_step.end());
-  return all;
-}
 
 bool has_strategy(const StageOptions& values, const std::string& name) {
   const auto strategy = values.find("strategy");  // evaluation has none
@@ -103,15 +56,18 @@ void check_options(const mpi::World& world, const mpi::Placement& placement,
   if (!is_split(values)) return;
   const int tensor_ranks = tensor_ranks_of(values, world.size());
   if (world.size() % tensor_ranks != 0) {
-    throw UsageError("--tensor-ranks " + std::to_string(tensor_ranks) +
-                     " does not divide the number of processes, " + std::to_string(world.size()));
+    throw OptionError("--tensor-ranks " + std::to_string(tensor_ranks) +
+                          " does not divide the number of processes, " +
+                          std::to_string(world.size()),
+                      {"tensor-ranks"});
   }
   mpi::check_splittable(model, tensor_ranks, values.at("strategy"));
   if (workers.workers > 1 || workers.average == Average::weights) {  // from a checkpoint
-    throw UsageError(
+    throw OptionError(
         "--strategy " + values.at("strategy") +
-        " has no workers whose results could be averaged: several ranks work on the same samples; "
-        "--strategy data has");
+            " has no workers whose results could be averaged: several ranks work on the same "
+            "samples; --strategy data has",
+        {"strategy"});
   }
 }
 
@@ -241,13 +197,12 @@ InPrecision<T> in_precision(const Process& process) {
 }
 
 Stage describe_stage(mpi::World& world, mpi::MpiRanks& ranks, const ProgramHooks& hooks) {
-  Stage stage;
-  stage.program = program;
+  Stage stage(stage05_offers());
+  stage.option("transport").choices = mpi::transport_names();
+  stage.option("timeout").default_choice = std::to_string(mpi::default_patience.count());
   stage.summary = "Stage 05: several processes share every batch, or the network, by MPI.";
   stage.cuda_on_cpu = cuda::runs_on_cpu();
   stage.limits = gpu_limits;
-  stage.has_workers = true;
-  stage.options = options();
   stage.why_idle = [&world](const std::string& option, const StageOptions& values,
                             const ModelOptions& model, const WorkerOptions& workers,
                             const Sgd& sgd) {

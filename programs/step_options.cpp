@@ -4,45 +4,9 @@
 
 #include "cuda/device.hpp"
 #include "tensor/error.hpp"
+#include "tensor/option_error.hpp"
 
 namespace stagewise {
-std::vector<StageOption> step_options() {
-  return {{.name = "stream-batches",
-           .description = "copy batches while others are computed, instead of the whole data set",
-           .choices = {"off", "on"},
-           .default_choice = "off",
-           .choice_without_value = "on",
-           .only_trains = true},
-          {.name = "gather",
-           .description = "batches of a data set on the device: in the products' loads, or copied",
-           .choices = {"auto", "loads", "kernel"},
-           .default_choice = "auto",
-           .only_trains = true,
-           .changes_program = true},
-          {.name = "fuse",
-           .description = "one kernel for a layer, or stage 03's",
-           .choices = {"on", "off"},
-           .default_choice = "on",
-           .changes_program = true},
-          {.name = "math",
-           .description = "how convolutions multiply floats: as they are, or rounded to TF32, on "
-                          "tensor cores",
-           .choices = {"own", "tf32"},
-           .default_choice = "own"},
-          {.name = "persistent",
-           .description = "one kernel for many steps of a small mlp, which keeps its weights",
-           .choices = {"off", "auto", "on"},
-           .default_choice = "off",
-           .only_trains = true,
-           .changes_program = true},
-          {.name = "capture",
-           .description = "record steps as CUDA graphs, or launch each kernel anew",
-           .choices = {"on", "off"},
-           .default_choice = "on",
-           .only_trains = true,
-           .changes_no_number = true}};
-}
-
 namespace {
 
 std::string why_not_persistent(const StageOptions& values, const ModelOptions& model,
@@ -74,8 +38,7 @@ std::string why_idle_in_step(const std::string& option, const StageOptions& valu
                              const ModelOptions& model, const WorkerOptions& workers,
                              const Sgd& sgd) {
   if (option == "math") {
-    if (model.name != "cnn") return "is for the convolutions of --model cnn";
-    return values.at("fuse") == "off" ? "needs fused convolutions, and --fuse off leaves none" : "";
+    return model.name == "cnn" ? "" : "is for the convolutions of --model cnn";
   }
   if (option == "persistent") return why_not_persistent(values, model, workers, sgd);
   if (option != "gather") return "";
@@ -99,11 +62,16 @@ minibatch::FuseOptions read_fuse_options(const StageOptions& values) {
 minibatch::Math read_math(const StageOptions& values, bool is_double) {
   if (values.at("math") == "own") return minibatch::Math::own;
   if (is_double) {
-    throw UsageError("--math tf32 rounds floats: it is for --precision float");
+    throw OptionError("--math tf32 rounds floats: it is for --precision float",
+                      {"math", "precision"});
+  }
+  if (values.at("fuse") == "off") {
+    throw OptionError("--math tf32 needs fused convolutions, and --fuse off leaves none",
+                      {"math", "fuse"});
   }
   constexpr int least = 80;
   if (!cuda::runs_on_cpu() && cuda::compute_capability() < least) {
-    throw UsageError("--math tf32 takes a GPU of compute capability 8.0 or higher");
+    throw OptionError("--math tf32 takes a GPU of compute capability 8.0 or higher", {"math"});
   }
   return minibatch::Math::tf32;
 }

@@ -2,7 +2,7 @@
 /// The options of stage 04's step on the command line.
 #pragma once
 
-#include <vector>
+#include <string>
 
 #include "04_minibatch/convolution.hpp"
 #include "04_minibatch/fuse.hpp"
@@ -11,11 +11,7 @@
 
 namespace stagewise {
 
-/// The options of `train`, some of them also of `evaluate`: how batches get to the device, and what
-/// is fused and recorded.
-std::vector<StageOption> step_options();
-
-/// As Stage::why_idle, for these options.
+/// As Stage::why_idle, for stage 04's options.
 std::string why_idle_in_step(const std::string& option, const StageOptions& values,
                              const ModelOptions& model, const WorkerOptions& workers,
                              const Sgd& sgd);
@@ -24,7 +20,7 @@ std::string why_idle_in_step(const std::string& option, const StageOptions& valu
 minibatch::FuseOptions read_fuse_options(const StageOptions& values);
 
 /// How convolutions are multiplied.
-/// @throws UsageError for doubles, if they are not multiplied as they are.
+/// @throws OptionError for doubles and for kernels that are not fused, if floats are rounded.
 minibatch::Math read_math(const StageOptions& values, bool is_double);
 
 /// The options that were chosen.

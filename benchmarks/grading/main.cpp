@@ -10,6 +10,7 @@
 
 #include "05_mpi/transport.hpp"
 #include "app/kernel_advice.hpp"
+#include "app/program.hpp"
 #include "app/values.hpp"
 #include "cuda/device.hpp"
 #include "grading/grade_gemm.hpp"
@@ -69,28 +70,22 @@ void declare(CLI::App& app, Given& given) {
       [&](const std::string& text) { options.sequential = parse_name(text); });
 }
 
-/// @throws UsageError without a mode, or for an option that the mode ignores.
-void check(const Given& given, const mpi::World& world) {
-  constexpr int products = 4;
-  const GradeOptions& options = given.options;
-  if (options.mode == 0) {
-    throw UsageError("say what to grade: --mode 1, 2, 3 (training) or 4 (matrix products)");
+constexpr int products = 4;  // the mode that multiplies matrices
+
+/// Why an option has no effect, as the end of a sentence that begins with its name; empty if it
+/// has.
+std::string why_idle(const std::string& name, const GradeOptions& options, int processes) {
+  if (options.mode == products && name != "mode") {
+    return "is for the modes that train: --mode 4 multiplies matrices";
   }
-  for (const std::string& name : given.names) {
-    if (options.mode == products && name != "mode") {
-      throw UsageError("--" + name + " is for the modes that train: --mode 4 multiplies matrices");
-    }
-    if (name == "transport" && world.size() == 1) {
-      throw UsageError("--transport is for several processes, and there is but one");
-    }
-    if (name == "tensor-ranks" && options.strategy != "hybrid") {
-      throw UsageError("--tensor-ranks is for --strategy hybrid");
-    }
-    if (name == "data-dir" && !is_in_data_folder(options.data)) {
-      throw UsageError("--data-dir is for data sets that are read from there, and " +
-                       options.data.name + " is generated");
-    }
+  if (name == "transport" && processes == 1) {
+    return "is for several processes, and there is but one";
   }
+  if (name == "tensor-ranks" && options.strategy != "hybrid") return "is for --strategy hybrid";
+  if (name == "data-dir" && !is_in_data_folder(options.data)) {
+    return "is for data sets that are read from there, and " + options.data.name + " is generated";
+  }
+  return "";
 }
 
 /// @throws UsageError if the ranks cannot be divided as the strategy wants them.
@@ -107,16 +102,23 @@ void check_strategy(const GradeOptions& options, int ranks) {
 
 int grade(const Given& given, const std::string& program, mpi::World& world) {
   const GradeOptions& options = given.options;
-  check(given, world);
-  check_strategy(options, world.size());
+  if (options.mode == 0) {
+    throw UsageError("say what to grade: --mode 1, 2, 3 (training) or 4 (matrix products)");
+  }
+  for (const std::string& name : given.names) {
+    const std::string reason = why_idle(name, options, world.size());
+    if (!reason.empty() && world.rank() == 0) note_idle(program, name, reason);
+  }
+  const bool trains = options.mode != products;
+  if (trains) check_strategy(options, world.size());
   const mpi::Placement placement = mpi::choose_device(world);
-  mpi::check_transport(options.transport, placement);
+  if (trains && world.size() > 1) mpi::check_transport(options.transport, placement);
   std::cout << program << " on " << cuda::describe_device() << "\nranks  "
             << mpi::describe(world, placement) << '\n';
   if (cuda::runs_on_cpu()) {
     std::cout << "note   kernels run on the CPU here: times mean nothing about GPUs\n";
   }
-  if (options.mode == 4) return world.rank() == 0 ? grade_gemm() : 0;
+  if (!trains) return world.rank() == 0 ? grade_gemm() : 0;
   mpi::MpiRanks ranks(world);
   return grade_training(options, world, ranks, placement);
 }

@@ -43,22 +43,16 @@ void refuse(CLI::App& command, const std::string& name, const std::string& sente
 
 enum class Command : std::uint8_t { train, evaluate, predict, info };
 
-/// The stage's own options, as far as the command has a use for them. `evaluate` and `predict`
-/// refuse the others.
+/// The stage's own options. What `evaluate` and `predict` have no use for, their help leaves out.
 void add_stage_options(CLI::App& command, const Stage& stage, RunOptions& options, Command which) {
   options.program = stage.program;
+  options.only_predicts = which == Command::evaluate || which == Command::predict;
   options.stage_why_idle = stage.why_idle;
   command.option_defaults()->group("This stage");
   for (const StageOption& option : stage.options) {
     options.stage[option.name] = option.default_choice;
     options.stage_options[option.name] = option;
     if (which == Command::info && !option.changes_program) continue;
-    const bool uses_network = which == Command::evaluate || which == Command::predict;
-    if (uses_network && option.only_trains) {
-      refuse(command, option.name,
-             "--" + option.name + " is for train: " + command.get_name() + " has no use for it");
-      continue;
-    }
     const bool is_number = option.largest > 0;
     CLI::Option* const declared =
         add(command, options, option.name, is_number ? "N" : "NAME",
@@ -72,6 +66,7 @@ void add_stage_options(CLI::App& command, const Stage& stage, RunOptions& option
                   is_alone ? option.choice_without_value : parse_stage_option(text, option);
             });
     if (!option.choice_without_value.empty()) declared->expected(0, 1);
+    if (option.only_trains && options.only_predicts) declared->group("");
   }
 }
 
@@ -101,10 +96,10 @@ void add_model_name(CLI::App& command, RunOptions& options) {
       [&](const std::string& text) { options.precision = parse_choice(text, precisions); });
 }
 
-void add_worker_options(CLI::App& command, const Stage& stage, RunOptions& options, bool trains) {
-  if (!stage.has_workers) return;
+/// @param are_ranks whether there are as many workers as processes.
+void add_worker_options(CLI::App& command, bool are_ranks, RunOptions& options, bool trains) {
   command.option_defaults()->group("Workers");
-  if (stage.ranks != nullptr) {
+  if (are_ranks) {
     add(command, options, "workers", "W", "every process is one", "as many as processes",
         [&](const std::string& text) { setting_of("workers").read(text, options); });
   } else {
@@ -160,11 +155,26 @@ std::string all_of(const std::vector<std::string>& programs) {
   return text;
 }
 
+/// The options that a program offers beside those of all stages.
+std::vector<std::string> names_of(const Offers& offers) {
+  std::vector<std::string> names;
+  for (const StageOption& option : offers.options) names.push_back(option.name);
+  if (!offers.has_workers) return names;
+  CLI::App declared;
+  declared.set_help_flag();
+  RunOptions unused;
+  add_worker_options(declared, false, unused, true);
+  for (const CLI::Option* const option : declared.get_options()) {
+    names.push_back(option->get_lnames().front());
+  }
+  return names;
+}
+
 /// Options of other stages are refused with a sentence that says where to find them.
 void refuse_options_of_other_stages(CLI::App& command, const Stage& stage) {
   std::map<std::string, std::vector<std::string>> programs;
   for (const Offers& offers : stage.offers) {
-    for (const std::string& option : offers.options) programs[option].push_back(offers.program);
+    for (const std::string& name : names_of(offers)) programs[name].push_back(offers.program);
   }
   for (const auto& [option, offering] : programs) {
     if (command.get_option_no_throw("--" + option) != nullptr) continue;
@@ -221,7 +231,7 @@ void add_train_options(CLI::App& command, const Stage& stage, RunOptions& option
       [&](const std::string& text) { options.training.seed = parse_seed(text); });
   add_setting(command, options, "shuffle", "on|off", "new sample order in every epoch");
 
-  add_worker_options(command, stage, options, true);
+  if (stage.has_workers) add_worker_options(command, stage.ranks != nullptr, options, true);
 
   command.option_defaults()->group("Checkpoints");
   add(command, options, "load", "FILE", "start from these parameters", "",
@@ -256,7 +266,7 @@ void add_program_options(CLI::App& command, const Stage& stage, RunOptions& opti
   add_model_options(command, options);
   add_setting(command, options, "batch-size", "N", "samples a step");
   add_setting(command, options, "optimizer", "NAME", "sgd, momentum, adam");
-  add_worker_options(command, stage, options, false);
+  if (stage.has_workers) add_worker_options(command, stage.ranks != nullptr, options, false);
   add_stage_options(command, stage, options, Command::info);
 }
 

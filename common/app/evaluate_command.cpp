@@ -126,7 +126,7 @@ void run_evaluate(const Stage& stage, RunOptions options, const std::vector<std:
   const Checkpoint checkpoint = read_trained(stage, options);
   with_adopted(options, options.load, [&] {
     const std::vector<std::string> notes = adopt_data(checkpoint, options, false);
-    refuse_idle_options(options);
+    drop_idle_options(stage, options);
     Ranks alone;
     check_files(options, stage.ranks != nullptr ? *stage.ranks : alone);
     if (stage.prepare) stage.prepare(options.stage);

@@ -247,10 +247,12 @@ void run_info(const Stage& stage, RunOptions options, bool shows_program) {
     take_workers_of_ranks(stage, options);
     // A process alone shows what two would do.
     if (stage.workers_by_ranks(options.stage) == 1) options.workers.workers = 2;
-    refuse_idle_options(options);
+    drop_idle_options(stage, options);
     table = ProgramTable(stage, options).text();
-  } else if (!options.given.empty()) {
-    throw UsageError("--" + *options.given.begin() + " is for info --program");
+  } else if (stage.is_first_rank()) {
+    for (const std::string& name : options.given) {
+      note_idle(stage.program, name, "is for info --program");
+    }
   }
   // "Stage N: loops" after the program's name would repeat the number.
   const std::size_t colon = stage.summary.find(": ");

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 #include <limits>
+#include <map>
 #include <system_error>
 #include <vector>
 
@@ -13,6 +14,7 @@
 #include "app/values.hpp"
 #include "io/data_sets/catalog.hpp"
 #include "tensor/error.hpp"
+#include "tensor/option_error.hpp"
 #include "tensor/quote.hpp"
 
 namespace stagewise {
@@ -234,10 +236,18 @@ void take_workers_of_ranks(const Stage& stage, RunOptions& options) {
   options.workers.workers = count;
 }
 
-void refuse_idle_options(const RunOptions& options) {
+void drop_idle_options(const Stage& stage, RunOptions& options) {
+  std::map<std::string, std::string> reasons;
   for (const std::string& name : options.given) {
     const std::string reason = why_idle(name, options);
-    if (!reason.empty()) throw UsageError("--" + name + " " + reason);
+    if (reason.empty()) continue;
+    if (is_contradicted(name, options)) throw UsageError("--" + name + " " + reason);
+    reasons[name] = reason;
+  }
+  for (const auto& [name, reason] : reasons) {
+    options.given.erase(name);
+    set_default(name, options);
+    if (stage.is_first_rank()) note_idle(stage.program, name, reason);
   }
 }
 
@@ -246,9 +256,10 @@ void check_precision(const RunOptions& options) {
   const auto check = [](const char* option, double value) {
     const bool is_infinite = value > static_cast<double>(std::numeric_limits<float>::max());
     if (!is_infinite && (value == 0 || static_cast<float>(value) != 0)) return;
-    throw UsageError(std::string("--") + option + " " + shortest(value) + " is " +
-                     (is_infinite ? "infinite" : "0") +
-                     " in float; choose another, or --precision double");
+    throw OptionError(std::string("--") + option + " " + shortest(value) + " is " +
+                          (is_infinite ? "infinite" : "0") +
+                          " in float; choose another, or --precision double",
+                      {option, "precision"});
   };
   check("learning-rate", options.training.sgd.learning_rate);
   check("l2", options.training.sgd.l2);

@@ -49,6 +49,7 @@ struct RunOptions {
   std::map<std::string, StageOption> stage_options;  ///< by name: the possible choices
   WhyIdle stage_why_idle;                            ///< as the stage's; may be empty
   std::string program;                               ///< the name of the stage's program
+  bool only_predicts = false;                        ///< whether nothing is trained
   std::set<std::string> given;    ///< names, without dashes, of the options on the command line
   std::set<std::string> adopted;  ///< and of those that come from a checkpoint instead
 };
@@ -94,8 +95,10 @@ std::vector<std::string> adopt_data(const Checkpoint& checkpoint, RunOptions& op
 /// @throws UsageError if the command line specifies another number.
 void take_workers_of_ranks(const Stage& stage, RunOptions& options);
 
-/// @throws UsageError for an option on the command line that has no effect; see why_idle().
-void refuse_idle_options(const RunOptions& options);
+/// Takes back what the command line says without effect, see why_idle(), with a note on standard
+/// error, once for all processes.
+/// @throws UsageError for an option that the run would contradict; see is_contradicted().
+void drop_idle_options(const Stage& stage, RunOptions& options);
 
 /// @throws UsageError for a number that is neither 0 nor infinite as written, but becomes so in the
 ///         chosen precision.

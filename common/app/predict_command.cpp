@@ -142,7 +142,7 @@ void run_predict(const Stage& stage, RunOptions options, const std::vector<std::
   with_adopted(options, options.load, [&] {
     std::vector<std::string> notes;
     if (options.image.empty()) notes = adopt_data(checkpoint, options, false);
-    refuse_idle_options(options);
+    drop_idle_options(stage, options);
     Ranks alone;
     check_files(options, alone);
     if (stage.prepare) stage.prepare(options.stage);

@@ -150,6 +150,11 @@ int run_program(CLI::App& app, int argc, const char* const* argv, const std::fun
   }
 }
 
+void note_idle(const std::string& program, const std::string& option, const std::string& reason) {
+  std::cerr << program
+            << ": note: " << sentence("--" + option + " has no effect here: it " + reason) << '\n';
+}
+
 std::string version_text() {
   return "Stagewise " STAGEWISE_VERSION " (" STAGEWISE_BUILD_TYPE " build, " STAGEWISE_COMPILER ")";
 }

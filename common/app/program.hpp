@@ -30,6 +30,12 @@ struct ProgramHooks {
 int run_program(CLI::App& app, int argc, const char* const* argv, const std::function<int()>& body,
                 const ProgramHooks& hooks = {});
 
+/// Says on standard error that an option has no effect, which is no failure.
+/// @param program its name.
+/// @param option its name without dashes.
+/// @param reason continues "it": "is for --model cnn".
+void note_idle(const std::string& program, const std::string& option, const std::string& reason);
+
 /// What `--version` prints: name and version of the project, compiler and build type.
 std::string version_text();
 

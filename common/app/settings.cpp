@@ -103,6 +103,10 @@ std::string idle_beside_settings(const std::string& name, const RunOptions& opti
            (options.data.format.empty() ? "generated" : "a path");
   }
   if (name == "background" && options.image.empty()) return "is for a picture, which --image names";
+  if (name == "save-every" && options.save_every >= options.training.epochs) {
+    return "adds nothing: --save writes at the end, and --epochs is " +
+           std::to_string(options.training.epochs);
+  }
   if (name == "seed" && !options.load.empty() && !options.training.shuffle) {
     return "has nothing to decide: --load gives the weights, and --shuffle off the order";
   }
@@ -254,6 +258,13 @@ std::vector<Setting> special_settings() {
   };
 }
 
+/// Null if no checkpoint stores it.
+const Setting* find_setting(const std::string& name) {
+  const auto found = std::find_if(settings().begin(), settings().end(),
+                                  [&](const Setting& setting) { return setting.name == name; });
+  return found == settings().end() ? nullptr : &*found;
+}
+
 }  // namespace
 
 std::string list(const std::vector<Index>& numbers) {
@@ -282,20 +293,42 @@ std::string why_idle(const std::string& name, const RunOptions& options) {
   if (!options.image.empty() && is_of_data(name)) {
     return "is for a data set, and --image names a picture";
   }
+  const auto own = options.stage_options.find(name);
+  if (own != options.stage_options.end() && own->second.only_trains && options.only_predicts) {
+    return "is for train";
+  }
   if (options.stage_why_idle) {
     std::string reason = options.stage_why_idle(name, options.stage, options.model, options.workers,
                                                 options.training.sgd);
     if (!reason.empty()) return reason;
   }
-  const auto setting = std::find_if(settings().begin(), settings().end(),
-                                    [&](const Setting& other) { return other.name == name; });
-  if (setting == settings().end()) return idle_beside_settings(name, options);
+  const Setting* const setting = find_setting(name);
+  if (setting == nullptr) return idle_beside_settings(name, options);
   return setting->idle ? setting->idle(options) : "";
 }
 
+bool is_contradicted(const std::string& name, const RunOptions& options) {
+  const ModelOptions& model = options.model;
+  if (name == "dataset" || name == "sample") return true;  // a picture is predicted instead
+  if (name == "hidden") return model.name == "cnn" || !model.hidden.empty();
+  if (name == "biases") return !model.biases;
+  if (name == "activation" || name == "loss") return model.name == "neuron";
+  const auto own = options.stage_options.find(name);
+  if (own == options.stage_options.end() || options.only_predicts) return false;
+  return own->second.insists == options.stage.at(name);
+}
+
+void set_default(const std::string& name, RunOptions& options) {
+  const auto own = options.stage_options.find(name);
+  if (own != options.stage_options.end()) {
+    options.stage[name] = own->second.default_choice;
+  } else if (const Setting* const setting = find_setting(name)) {
+    setting->read(setting->write(RunOptions()), options);
+  }
+}
+
 const Setting& setting_of(const std::string& name) {
-  return *std::find_if(settings().begin(), settings().end(),
-                       [&](const Setting& setting) { return setting.name == name; });
+  return *find_setting(name);
 }
 
 }  // namespace stagewise

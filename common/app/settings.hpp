@@ -32,9 +32,17 @@ const std::vector<Setting>& settings();
 const Setting& setting_of(const std::string& name);
 
 /// Why an option has no effect, given the others, as the end of a sentence that begins with its
-/// name: "is for --dataset gaussian". Such an option is refused, and no checkpoint stores it.
+/// name: "is for --dataset gaussian". No checkpoint stores such an option; on the command line, it
+/// is ignored with a note, unless is_contradicted().
 /// @return empty if it has an effect.
 std::string why_idle(const std::string& name, const RunOptions& options);
+
+/// Whether the run would do something else than this option without effect says, instead of having
+/// nothing that it could be about.
+bool is_contradicted(const std::string& name, const RunOptions& options);
+
+/// Gives an option the value that it has if it is not written; not one that nothing reads then.
+void set_default(const std::string& name, RunOptions& options);
 
 /// The options that say which generated data set "gaussian" is.
 inline constexpr std::array<const char*, 5> gaussian_options = {"features", "classes", "samples",

@@ -2,11 +2,13 @@
 /// What a stage tells the common command line about itself.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "app/program.hpp"
@@ -27,7 +29,8 @@ struct StageOption {
   std::vector<std::string> choices;
   std::string default_choice;
   std::string choice_without_value = {};  ///< what `--name` alone means; empty: it needs a value
-  bool only_trains = false;               ///< whether `evaluate` does not offer it
+  std::string insists = {};               ///< the choice that is refused where it has no effect
+  bool only_trains = false;               ///< whether it has no effect in `evaluate`
   bool changes_no_number = false;         ///< except by rounding: may differ when training resumes
   bool changes_program = false;           ///< whether `info` offers it, for --program
   std::int64_t largest = 0;               ///< above 0: a number from 1 to this, no choice
@@ -80,17 +83,22 @@ struct InPrecision {
 /// Where operations are computed: names of operations, and the file, from the repository's root.
 using OperationFiles = std::map<std::string, std::string>;
 
-/// Names that a program offers on the command line, so a stage can say where an option that it does
-/// not have belongs.
+/// What a program offers on the command line beside what all stages do, so that these can say where
+/// an option that they do not have belongs.
 struct Offers {
-  std::string program;
-  std::vector<std::string> options;
-  std::vector<std::string> commands;
+  std::string program;       ///< its name
+  bool has_workers = false;  ///< whether it offers --workers and its companions
+  std::vector<StageOption> options = {};
+  std::vector<std::string> commands = {};
 };
 
 /// A stage, as the command line sees it. Its program's main() fills one and calls run_stage().
-struct Stage {
-  std::string program;  ///< its name
+struct Stage : Offers {
+  Stage() = default;
+
+  /// @param own what the stage has registered.
+  explicit Stage(Offers own) : Offers(std::move(own)) {}
+
   std::string summary;  ///< one line: how this stage computes
 
   /// What the work runs on: the kind of device, then which one: "CPU (AMD EPYC, one core)".
@@ -105,8 +113,6 @@ struct Stage {
   /// What the device can do at most in a precision; where kernels run on the CPU, a GPU that it
   /// names. Empty: unknown.
   std::function<DeviceLimits(bool in_double)> limits;
-
-  bool has_workers = false;  ///< whether it offers --workers and its companions
 
   /// @name For a stage that runs in several processes
   /// @{
@@ -131,8 +137,6 @@ struct Stage {
   /// Throws UsageError for what it cannot train with these options. May be empty.
   std::function<void(const StageOptions&, const ModelOptions&, const WorkerOptions&)> check;
 
-  std::vector<StageOption> options;
-
   /// Asked for its own options and for those that all stages have. May be empty.
   WhyIdle why_idle;
 
@@ -145,6 +149,12 @@ struct Stage {
   OperationFiles files;  ///< where the lines of its programs are computed
 
   std::vector<Offers> offers;  ///< of all programs, the stages in their order
+
+  /// Its own option of this name, which must exist.
+  StageOption& option(const std::string& name) {
+    return *std::find_if(options.begin(), options.end(),
+                         [&](const StageOption& one) { return one.name == name; });
+  }
 
   /// Libraries that the stage computes with, each with its version.
   std::function<std::vector<std::string>()> libraries;

@@ -16,6 +16,7 @@
 #include "app/training_start.hpp"
 #include "network/initialize.hpp"
 #include "tensor/error.hpp"
+#include "tensor/option_error.hpp"
 #include "training/evaluate.hpp"
 #include "training/parameters.hpp"
 
@@ -24,9 +25,10 @@ namespace {
 
 void check_batch_size(const RunOptions& options, const Dataset& training_set) {
   if (options.training.batch_size > training_set.size()) {
-    throw UsageError("--batch-size " + std::to_string(options.training.batch_size) +
-                     " is larger than the training set of " +
-                     count_of(training_set.size(), "sample"));
+    throw OptionError("--batch-size " + std::to_string(options.training.batch_size) +
+                          " is larger than the training set of " +
+                          count_of(training_set.size(), "sample"),
+                      {"batch-size"});
   }
 }
 
@@ -34,14 +36,16 @@ void check_workers(const Stage& stage, const RunOptions& options) {
   const WorkerOptions& workers = options.workers;
   const bool by_ranks = stage.workers_by_ranks(options.stage) > 0;
   if (by_ranks && workers.workers > options.training.batch_size) {
-    throw UsageError(count_of(workers.workers, "process", "processes") +
-                     " are more than a batch has samples: --batch-size is " +
-                     std::to_string(options.training.batch_size));
+    throw OptionError(count_of(workers.workers, "process", "processes") +
+                          " are more than a batch has samples: --batch-size is " +
+                          std::to_string(options.training.batch_size),
+                      {"batch-size"});
   }
   if (workers.workers > options.training.batch_size) {
-    throw UsageError("--workers " + std::to_string(workers.workers) +
-                     " is more than a batch has samples: --batch-size is " +
-                     std::to_string(options.training.batch_size));
+    throw OptionError("--workers " + std::to_string(workers.workers) +
+                          " is more than a batch has samples: --batch-size is " +
+                          std::to_string(options.training.batch_size),
+                      {"batch-size", "workers"});
   }
 }
 
@@ -58,8 +62,9 @@ void set_schedule(RunOptions& options, Index steps_per_epoch) {
   Schedule& schedule = options.training.sgd.schedule;
   schedule.steps = options.training.epochs * steps_per_epoch;
   if (schedule.warmup > 0 && schedule.warmup >= schedule.steps && schedule.steps > 0) {
-    throw UsageError("--warmup " + std::to_string(schedule.warmup) +
-                     " leaves nothing of the training's " + count_of(schedule.steps, "step"));
+    throw OptionError("--warmup " + std::to_string(schedule.warmup) +
+                          " leaves nothing of the training's " + count_of(schedule.steps, "step"),
+                      {"warmup"});
   }
 }
 
@@ -193,12 +198,7 @@ void train_with(const Stage& stage, RunOptions options, const TrainingStart& sta
 
 /// Detects errors before data are read and the device is used.
 void check_before(const Stage& stage, RunOptions& options) {
-  refuse_idle_options(options);
-  if (options.save_every > 0 && options.save_every >= options.training.epochs) {
-    throw UsageError("--save-every " + std::to_string(options.save_every) +
-                     " adds nothing: --save writes at the end, and --epochs is " +
-                     std::to_string(options.training.epochs));
-  }
+  drop_idle_options(stage, options);
   if (!options.save_best.empty() && options.data.validation == 0) {
     throw UsageError(
         "--save-best needs --validation: without it, nothing says which epoch is best");

@@ -1,0 +1,19 @@
+/// @file
+/// What stage 01's program offers.
+#pragma once
+
+#include "app/stage.hpp"
+
+namespace stagewise {
+
+/// The choices of `--gemm` are left to the program: the stage knows them.
+inline Offers stage01_offers() {
+  return {.program = "stage01_serial",
+          .has_workers = true,
+          .options = {{.name = "gemm",
+                       .description = "variant of the matrix product",
+                       .choices = {},
+                       .default_choice = "reordered"}}};
+}
+
+}  // namespace stagewise

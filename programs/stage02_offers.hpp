@@ -1,0 +1,24 @@
+/// @file
+/// What stage 02's program offers.
+#pragma once
+
+#include "app/stage.hpp"
+
+namespace stagewise {
+
+/// The default of `--block-size` is left to the program: the stage knows it.
+inline Offers stage02_offers() {
+  return {.program = "stage02_naive_cuda",
+          .options = {{.name = "block-size",
+                       .description = "side of the blocks of threads that multiply matrices",
+                       .choices = {"4", "8", "16", "32"},
+                       .default_choice = {}},
+                      {.name = "memory",
+                       .description = "allocate once, or allocate, copy and free per step",
+                       .choices = {"once", "per-step"},
+                       .default_choice = "once",
+                       .insists = "per-step",
+                       .only_trains = true}}};
+}
+
+}  // namespace stagewise

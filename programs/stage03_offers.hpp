@@ -1,0 +1,33 @@
+/// @file
+/// What stage 03's program offers.
+#pragma once
+
+#include "app/stage.hpp"
+
+namespace stagewise {
+
+/// The choices of `--gemm` and `--reduce`, and the default of the latter, are left to the program:
+/// the stage's ladders know them.
+inline Offers stage03_offers() {
+  return {.program = "stage03_shared_memory",
+          .options = {{.name = "gemm",
+                       .description = "rung that multiplies matrices",
+                       .choices = {},
+                       .default_choice = "auto"},
+                      {.name = "reduce",
+                       .description = "rung that adds up",
+                       .choices = {},
+                       .default_choice = {}},
+                      {.name = "convolution",
+                       .description = "by stage 02's kernels, or as a product",
+                       .choices = {"auto", "direct", "im2col", "implicit"},
+                       .default_choice = "auto"},
+                      {.name = "fold-bias",
+                       .description = "make the bias a row of the weights, the input's ones put in",
+                       .choices = {"off", "in-place", "out-of-place"},
+                       .default_choice = "off",
+                       .choice_without_value = "in-place",
+                       .changes_program = true}}};
+}
+
+}  // namespace stagewise
