@@ -97,7 +97,12 @@ void World::share_memory() {
   const std::size_t words = local_rank_ == 0 ? 1 + local_ranks_.size() : 0;
   const auto bytes = static_cast<MPI_Aint>(words * sizeof(std::uint32_t));
   void* of_own = nullptr;
-  MPI_CHECK(MPI_Win_allocate_shared(bytes, 1, MPI_INFO_NULL, local_, &of_own, &shared_));
+  if (MPI_Win_allocate_shared(bytes, 1, MPI_INFO_NULL, local_, &of_own, &shared_) != MPI_SUCCESS) {
+    throw Error(
+        "the processes on this host cannot share memory, for which MPI makes files in /dev/shm; if "
+        "it is full (see df -h /dev/shm), remove files there, or make it larger, as docker run "
+        "--shm-size 1g does");
+  }
   MPI_Aint size = 0;
   int unit = 0;
   void* of_first = nullptr;
