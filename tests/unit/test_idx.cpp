@@ -397,7 +397,12 @@ TEST(Idx, FoldersThatCannotBeWrittenToAreNamed) {
   EXPECT_EQ(folder.entries(), 0);
   EXPECT_EQ(write_complaint(digits, folder.path(), folder / "labels"),
             "the images " + folder.path().string() + " cannot be written: it is a folder");
-  if (geteuid() == 0) return;  // root may write everywhere
+}
+
+TEST(Idx, FoldersWithoutWritePermissionAreNamed) {
+  if (geteuid() == 0) GTEST_SKIP() << "root may write everywhere";
+  const TemporaryFolder folder;
+  const Dataset digits = make_digits(2, 1, Purpose::test);
   fs::permissions(folder.path(), fs::perms::owner_read | fs::perms::owner_exec);
   EXPECT_EQ(write_complaint(digits, folder / "images", folder / "labels"),
             "the images " + (folder / "images").string() + " cannot be written: Permission denied");
