@@ -71,7 +71,7 @@ class RunSh(Case):
         for words, sentence in (("run.sh clean", "run.sh: Some of {}/build cannot be removed; "),
                                 ("run.sh --no-install", "run.sh: The folder {}/build cannot be written to; "),
                                 ("run.sh test --no-install", "run.sh: The folder {}/build cannot be written to; "),
-                                ("run.sh exercise coalescing --no-install",
+                                ("exercises/exercise.py exercise coalescing",
                                  "exercise: cannot use {}/my_exercises: Permission denied"),
                                 ("cuda_on_cpu/try.sh my.cu --build project/build/try",
                                  "try: The folder project/build/try, where CUDA on the CPU is built, cannot be")):
