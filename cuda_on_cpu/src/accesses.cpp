@@ -26,6 +26,7 @@ struct Kind {
   bool is_atomic : 1 = false;
   bool is_volatile : 1 = false;
   bool releases : 1 = false;
+  bool acquires : 1 = false;
 
   constexpr bool is_plain_read() const { return reads && !writes && !is_atomic && !is_volatile; }
 };
@@ -55,9 +56,9 @@ const Fiber* resume_thread() {
     Window& window = window_at(address);
     if (!window.has(address)) window = observer->window(*range);
   }
-  observer->access(*fiber,
-                   {address, reinterpret_cast<std::uintptr_t>(called_from) - 1, bytes, kind.reads,
-                    kind.writes, kind.is_atomic, kind.is_volatile, kind.releases, range});
+  observer->access(
+      *fiber, {address, reinterpret_cast<std::uintptr_t>(called_from) - 1, bytes, kind.reads,
+               kind.writes, kind.is_atomic, kind.is_volatile, kind.releases, kind.acquires, range});
 }
 
 /// Keeps an access of the running thread, if there is room.
@@ -133,6 +134,10 @@ constexpr bool releases(int order) {
   return order == __ATOMIC_RELEASE || order == __ATOMIC_ACQ_REL || order == __ATOMIC_SEQ_CST;
 }
 
+constexpr bool acquires(int order) {
+  return order != __ATOMIC_RELAXED && order != __ATOMIC_RELEASE;
+}
+
 /// A compare-and-swap that fails does not write.
 template <class T>
 inline void note_swap(volatile T* object, T expected, int order, void* called_from) {
@@ -186,6 +191,7 @@ bool exchange_unreported(std::uint64_t* place, std::uint64_t& before, std::uint6
 
 // NOLINTBEGIN(bugprone-reserved-identifier, cert-dcl37-c, cert-dcl51-cpp,
 // readability-identifier-naming): the names are the compiler's and the linker's.
+using cuda_on_cpu::acquires;
 using cuda_on_cpu::Kind;
 using cuda_on_cpu::looks_again;
 using cuda_on_cpu::note;
@@ -250,8 +256,9 @@ void* __wrap_memset(void* to, int value, std::size_t bytes) {
 }
 
 // Atomic functions, which the compiler calls instead of being told of.
-#define CUDA_ON_CPU_NOTE_ATOMIC(T, reads, writes, order)                             \
-  note(object, sizeof(T), {reads, writes, true, false, (writes) && releases(order)}, \
+#define CUDA_ON_CPU_NOTE_ATOMIC(T, reads, writes, order)                                      \
+  note(object, sizeof(T),                                                                     \
+       {reads, writes, true, false, (writes) && releases(order), (reads) && acquires(order)}, \
        __builtin_return_address(0))
 #define CUDA_ON_CPU_FETCH(bits, T, name)                                           \
   T __tsan_atomic##bits##_fetch_##name(volatile T* object, T operand, int order) { \
@@ -260,9 +267,10 @@ void* __wrap_memset(void* to, int value, std::size_t bytes) {
   }
 #define CUDA_ON_CPU_ATOMICS(bits, T)                                                               \
   T __tsan_atomic##bits##_load(const volatile T* object, int order) {                              \
-    if (!looks_again(object, sizeof(T), __builtin_return_address(0)))                              \
+    const T value = __atomic_load_n(object, __ATOMIC_SEQ_CST);                                     \
+    if (!looks_again(object, sizeof(T), __builtin_return_address(0))) /* by what has been found */ \
       CUDA_ON_CPU_NOTE_ATOMIC(T, true, false, order);                                              \
-    return __atomic_load_n(object, __ATOMIC_SEQ_CST);                                              \
+    return value;                                                                                  \
   }                                                                                                \
   void __tsan_atomic##bits##_store(volatile T* object, T value, int order) {                       \
     CUDA_ON_CPU_NOTE_ATOMIC(T, false, true, order);                                                \

@@ -16,6 +16,7 @@
 #include <unwind.h>
 
 #include "cuda_on_cpu/counters.hpp"
+#include "cuda_on_cpu/declare.h"
 #include "cuda_on_cpu/diagnose.hpp"
 #include "cuda_on_cpu/memory.hpp"
 #include "cuda_on_cpu/observer.hpp"
@@ -1091,7 +1092,19 @@ void end_beyond_launch_bound(unsigned bound) {
 
 void fence() {
   std::atomic_thread_fence(std::memory_order_seq_cst);
-  if (observer != nullptr && runs_in_kernel()) observer->fenced(this_worker->block());
+  if (observer != nullptr && runs_in_kernel()) observer->fenced(*this_worker->running());
+}
+
+void note_sent(const volatile void* word, std::uint64_t number) {
+  if (observer == nullptr || !runs_in_kernel()) return;
+  observer->sent(*this_worker->running(), reinterpret_cast<std::uintptr_t>(word), number,
+                 before(__builtin_return_address(0)));
+}
+
+void note_received(const volatile void* word, std::uint64_t number) {
+  if (observer == nullptr || !runs_in_kernel()) return;
+  observer->received(*this_worker->running(), reinterpret_cast<std::uintptr_t>(word), number,
+                     before(__builtin_return_address(0)));
 }
 
 bool runs_in_kernel() {

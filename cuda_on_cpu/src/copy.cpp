@@ -111,6 +111,7 @@ bool is_too_narrow(const Extent& extent, std::size_t pitch, std::size_t slice) {
 void Box::copy() const {
   for (std::size_t z = 0; z < extent.depth; ++z) {
     for (std::size_t y = 0; y < extent.height; ++y) {
+      note_copied(from.row(y, z), extent.width);
       std::memmove(to.row(y, z), from.row(y, z), extent.width);
       note_filled(to.row(y, z), extent.width);
     }

@@ -2,7 +2,9 @@
 
 #include <cstdio>
 
+#include "cuda_on_cpu/culprits.hpp"
 #include "cuda_on_cpu/diagnose.hpp"
+#include "cuda_on_cpu/error.hpp"
 #include "cuda_on_cpu/memory.hpp"
 
 namespace cuda_on_cpu {
@@ -77,6 +79,28 @@ std::string describe_race(const Culprit& later, const Culprit& earlier) {
          cure(later, earlier, !place.empty() && place == place_of_instruction(later.instruction));
 }
 
+std::string in_place_of(std::uintptr_t instruction) {
+  const std::string place = place_of_instruction(instruction);
+  return place.empty() ? "" : " in " + place;
+}
+
+std::string describe_peer(const std::string& begin, std::uint32_t what) {
+  const Record earlier{1, 0, what};
+  const Culprit other{0, 0, to_instruction(what), earlier.has(Record::writes),
+                      earlier.has(Record::is_atomic)};
+  return begin + " what another process has " + participle(other) + in_place_of(other.instruction) +
+         ", and nothing orders the two: a flag must be stored with memory_order_release behind the "
+         "one, and found with memory_order_acquire before the other.";
+}
+
+std::string describe_number(std::uint64_t number, const SentNumber& last) {
+  const std::string begin =
+      "relies on having received number " + std::to_string(number) + " in a word in which ";
+  if (!last.exists) return begin + "nothing has been sent.";
+  return begin + "number " + std::to_string(last.number) + " is the last that was sent," +
+         in_place_of(last.instruction) + ".";
+}
+
 std::string describe_unwritten(const Culprit& reader, std::uintptr_t address, bool is_shared) {
   const std::string what = reader.writes ? "changes " : "reads ";
   if (is_shared) return what + "shared memory that no thread of the block has written.";
@@ -106,6 +130,19 @@ std::string describe_beyond(std::uintptr_t address, const SharedVariable* neares
 
 void end_by_race(const Culprit& later, const Culprit& earlier) {
   end(cudaErrorLaunchFailure, later, [&] { return describe_race(later, earlier); });
+}
+
+void end_by_peer(const Culprit& later, std::uint32_t what) {
+  end(cudaErrorLaunchFailure, later, [&] { return describe_peer(verb(later), what); });
+}
+
+void report_copy_of_peer(std::uint32_t what) {
+  report(describe_peer("a copy reads", what));
+  set_sticky_error(cudaErrorLaunchFailure);
+}
+
+void end_by_number(const Culprit& receiver, std::uint64_t number, const SentNumber& last) {
+  end(cudaErrorLaunchFailure, receiver, [&] { return describe_number(number, last); });
 }
 
 void end_by_unwritten(const Culprit& reader, std::uintptr_t address, bool is_shared) {

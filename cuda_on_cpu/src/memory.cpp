@@ -11,12 +11,14 @@
 
 #include <cuda_runtime_api.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cuda_on_cpu/device.hpp"
 #include "cuda_on_cpu/diagnose.hpp"
 #include "cuda_on_cpu/error.hpp"
 #include "cuda_on_cpu/observer.hpp"
+#include "cuda_on_cpu/peer_words.hpp"
 #include "cuda_on_cpu/settings.hpp"
 #include "cuda_on_cpu/stream.hpp"
 
@@ -402,7 +404,8 @@ int share_allocation(std::uintptr_t begin) {
   const Slack slack = slack_of(*found);
   unpoison(at(slack.before), slack.after_end - slack.before);
   // The contents go into the file, and the file takes the place of the memory.
-  bool good = ftruncate(file, static_cast<off_t>(bytes)) == 0;
+  const std::size_t notes = observer == nullptr ? 0 : PeerWords::bytes_for(found->bytes);
+  bool good = ftruncate(file, static_cast<off_t>(bytes + notes)) == 0;
   void* const copy = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
   good = good && copy != MAP_FAILED;
   if (good) {
@@ -416,7 +419,8 @@ int share_allocation(std::uintptr_t begin) {
     return -1;
   }
   found->shared_file = file;
-  note_filled(at(begin), found->bytes);  // perhaps by the other process, which nobody watches
+  note_filled(at(begin), found->bytes);  // perhaps by the other process
+  if (observer != nullptr) observer->shared(begin, found->bytes, file, bytes);
   return file;
 }
 
@@ -440,7 +444,13 @@ void* import_allocation(int file, std::size_t bytes, std::size_t offset, int dev
   const std::lock_guard lock(memory().mutex);
   if (settings().protect) set_protection(allocation, PROT_NONE);
   memory().allocations[allocation.pages] = allocation;
-  if (observer != nullptr) ++observer->allocations;
+  if (observer != nullptr) {
+    ++observer->allocations;
+    struct stat known = {};
+    if (fstat(file, &known) == 0 && static_cast<std::size_t>(known.st_size) > pages) {
+      observer->shared(allocation.begin, bytes, file, pages);
+    }
+  }
   return at(allocation.begin);
 }
 

@@ -19,19 +19,40 @@ void GlobalShadows::freed(std::uintptr_t begin) {
   allocations_.erase(begin);
 }
 
+void GlobalShadows::shared(std::uintptr_t begin, std::size_t bytes, int file, std::size_t offset) {
+  const std::lock_guard lock(mutex_);
+  std::unique_ptr<GlobalShadow>& memory = allocations_[begin];
+  if (memory == nullptr) memory = std::make_unique<GlobalShadow>(begin, bytes, false);
+  memory->peers = std::make_unique<PeerWords>(file, offset, bytes);
+}
+
+GlobalShadow* GlobalShadows::at(std::uintptr_t address) {
+  const auto next = allocations_.upper_bound(address);
+  if (next == allocations_.begin()) return nullptr;
+  GlobalShadow* const memory = std::prev(next)->second.get();
+  return memory != nullptr && memory->contains(address, 1) ? memory : nullptr;
+}
+
+GlobalShadow* GlobalShadows::of_peers(std::uintptr_t address) {
+  const std::lock_guard lock(mutex_);
+  GlobalShadow* const memory = at(address);
+  return memory != nullptr && memory->peers != nullptr ? memory : nullptr;
+}
+
 void GlobalShadows::filled(std::uintptr_t begin, std::size_t bytes) {
   const std::lock_guard lock(mutex_);
-  const auto next = allocations_.upper_bound(begin);
-  if (next == allocations_.begin()) return;
-  GlobalShadow& memory = *std::prev(next)->second;
-  if (begin - memory.begin >= memory.bytes) return;
-  memory.written.set(begin - memory.begin, std::min(bytes, memory.begin + memory.bytes - begin));
+  GlobalShadow* const memory = at(begin);
+  if (memory == nullptr) return;
+  memory->written.set(begin - memory->begin,
+                      std::min(bytes, memory->begin + memory->bytes - begin));
 }
 
 void GlobalShadows::clear() {
   const std::lock_guard lock(mutex_);
   for (const auto& [begin, memory] : allocations_) {
-    if (memory != nullptr) memory->words.clear();
+    if (memory == nullptr) continue;
+    memory->words.clear();
+    for (auto& [word, sent] : memory->sent) sent.known = {};
   }
 }
 

@@ -12,9 +12,13 @@
 /// atomic ones. What their reader finds is ordered after all that any thread of the writer's block
 /// had done up to its fence.
 ///
+/// Words that order what comes before and after them without a fence are declared (declare.h).
+/// These order what their sender knows to be over, and nothing else. Each process remembers its own
+/// accesses; for memory that several share, see peer_checks.hpp.
+///
 /// Not seen are:
 ///  - a memcpy() of a few bytes that g++ compiles into moves,
-///  - what other processes, MPI for example, write into device memory: it counts as unwritten,
+///  - what MPI and the like write into device memory: it counts as unwritten,
 ///  - accesses to memory that kernels allocate by malloc(),
 ///  - launches in different streams that nothing orders,
 ///  - a __syncwarp() that is missing between volatile accesses,
@@ -28,8 +32,10 @@
 #include "cuda_on_cpu/culprits.hpp"
 #include "cuda_on_cpu/fiber.hpp"
 #include "cuda_on_cpu/findings.hpp"
+#include "cuda_on_cpu/memory_ranges.hpp"
 #include "cuda_on_cpu/memory_shadow.hpp"
 #include "cuda_on_cpu/observer.hpp"
+#include "cuda_on_cpu/peer_checks.hpp"
 #include "cuda_on_cpu/race.hpp"
 #include "cuda_on_cpu/suspicion.hpp"
 
@@ -50,6 +56,7 @@ class CheckingObserver final : public Observer {
   }
   void end_launch(RunningLaunch& /*launch*/) override {
     forget_running();
+    absorb_all();
     last_block_ = nullptr;
   }
 
@@ -59,6 +66,7 @@ class CheckingObserver final : public Observer {
     last_block_ = &block;
     last_shadow_ = shadow.get();
     const Time now = advance();
+    absorb(*shadow);
     shadow->start(static_cast<std::uint32_t>(number_of(block)) & (max_blocks - 1), now);
     const std::size_t dynamic = launch_->configuration.shared;
     if (dynamic > 0) {
@@ -81,9 +89,51 @@ class CheckingObserver final : public Observer {
   }
   void ordered_otherwise() override {
     report_late();
+    absorb_all();
     before_all_ = advance();
   }
-  void fenced(const Block& block) override { shadow_of(block).clock.fence = advance(); }
+  void fenced(const Fiber& fiber) override {
+    BlockClock& clock = shadow_of(*fiber.block).clock;
+    peers_.fenced({&clock, fiber.thread, now_, before_all_});
+    clock.fence = advance();
+  }
+  void sent(const Fiber& fiber, std::uintptr_t word, std::uint64_t number,
+            std::uintptr_t instruction) override {
+    suspicion_.settle();
+    BlockShadow& block = shadow_of(*fiber.block);
+    const BlockClock& clock = block.clock;
+    Sent sent{number, instruction, clock.known_to(fiber.thread)};
+    const PeerAccessor self{&block.clock, fiber.thread, now_, before_all_};
+    GlobalShadow* const memory = memory_of(block, word);
+    if (memory != nullptr && memory->peers != nullptr) {
+      peers_.sent(*memory->peers, word - memory->begin, sent, self);
+    }
+    sent.known.learn(Whose::process(0), std::max(before_all_, clock.acquired_by_all));
+    sent.known.learn(Whose::block(0, self.number()), clock.barrier);
+    sent.known.learn(Whose::thread(0, self.number()), advance());
+    (memory == nullptr ? block.sent : memory->sent)[word] = std::move(sent);
+  }
+  void received(const Fiber& fiber, std::uintptr_t word, std::uint64_t number,
+                std::uintptr_t instruction) override {
+    suspicion_.settle();
+    forget_running();
+    BlockShadow& block = shadow_of(*fiber.block);
+    SentNumber last;
+    {
+      const GlobalShadow* const memory = memory_of(block, word);
+      const auto& all = memory == nullptr ? block.sent : memory->sent;
+      const auto found = all.find(word);
+      if (found != all.end()) last = {true, found->second.number, found->second.instruction};
+      if (last.exists && last.number == number)
+        block.clock.learn(fiber.thread, found->second.known);
+      if (memory != nullptr && memory->peers != nullptr) {
+        last = peers_.received(*memory->peers, word - memory->begin, number,
+                               {&block.clock, fiber.thread, now_, before_all_});
+      }
+    }
+    if (last.exists && last.number == number) return;
+    end_by_number({number_of(*fiber.block), fiber.thread, instruction, false, false}, number, last);
+  }
   void thread_exited(const Block& block, unsigned /*thread*/) override {
     suspicion_.settle();
     forget_running();
@@ -93,7 +143,16 @@ class CheckingObserver final : public Observer {
   void allocated(std::uintptr_t begin, std::size_t bytes) override {
     global_.allocated(begin, bytes);
   }
+  void shared(std::uintptr_t begin, std::size_t bytes, int file, std::size_t offset) override {
+    global_.shared(begin, bytes, file, offset);
+  }
   void freed(std::uintptr_t begin) override { global_.freed(begin); }
+  void copied(std::uintptr_t begin, std::size_t bytes) override {
+    GlobalShadow* const memory = global_.of_peers(begin);
+    if (memory == nullptr) return;
+    const PeerRecord race = peers_.find_race(*memory->peers, begin - memory->begin, bytes);
+    if (race.exists()) report_copy_of_peer(race.what);
+  }
   void filled(std::uintptr_t begin, std::size_t bytes) override { global_.filled(begin, bytes); }
 
   void resume(const Fiber& fiber) override {
@@ -106,7 +165,10 @@ class CheckingObserver final : public Observer {
   }
   Window window(const MemoryRange& range) override {
     const GlobalShadow* const memory = global_.of(range, frees);
-    return memory == nullptr ? Window{} : memory->words.window(memory->begin, memory->bytes);
+    // Other processes change what is known of an access.
+    return memory == nullptr || memory->peers != nullptr
+               ? Window{}
+               : memory->words.window(memory->begin, memory->bytes);
   }
 
   void access(const Fiber& fiber, const Access& access) override {
@@ -139,13 +201,31 @@ class CheckingObserver final : public Observer {
   }
   /// Time does, and all accesses are forgotten.
   void begin_anew() {
+    absorb_all();
+    peers_.begin_anew(now_);
     now_ = before_all_ = 1;  // a word without accesses has 0
     global_.clear();
     for (const auto& [arena, shadow] : blocks_) {
       shadow->words.clear();
+      shadow->sent.clear();
       shadow->clock.forget();
       shadow->started = 0;
     }
+  }
+
+  /// What a block has learnt of other processes is known to all that comes after it.
+  void absorb(const BlockShadow& block) {
+    if (block.clock.has_acquired) peers_.absorb(block.clock);
+  }
+  void absorb_all() {
+    for (const auto& [arena, shadow] : blocks_) absorb(*shadow);
+  }
+
+  /// The memory that a word is in; null for shared memory, and for what nobody watches.
+  GlobalShadow* memory_of(const BlockShadow& block, std::uintptr_t word) {
+    if (word - block.begin < block.bytes) return nullptr;
+    const MemoryRange* const range = range_of(word);
+    return range == nullptr ? nullptr : global_.of(*range, frees);
   }
 
   BlockShadow& shadow_of(const Block& block) {
@@ -182,7 +262,9 @@ class CheckingObserver final : public Observer {
     const std::size_t offset = access.address - memory.begin;
     const bool is_written = !access.reads || memory.written.any(offset, access.bytes);
     if (access.writes) memory.written.set(offset, access.bytes);
+    const PeerAccessor self{&block.clock, fiber.thread, now_, before_all_};
     check_races(fiber, block, memory.words, access);
+    if (memory.peers != nullptr) check_peers(memory, offset, fiber, access, self);
     if (!is_written) [[unlikely]]
       note_unwritten(fiber, access);
   }
@@ -242,6 +324,13 @@ class CheckingObserver final : public Observer {
     }
   }
 
+  void check_peers(GlobalShadow& memory, std::size_t offset, const Fiber& fiber,
+                   const Access& access, const PeerAccessor& self) {
+    const PeerRecord race = peers_.check(*memory.peers, offset, access, self);
+    forget_running();  // by a flag that has been found
+    if (race.exists()) end_by_peer(culprit_of(fiber, access), race.what);
+  }
+
   void note_unwritten(const Fiber& fiber, const Access& access) {
     if (unwritten_read_.address == 0) {
       unwritten_read_ = {culprit_of(fiber, access), access.address, access.is_shared()};
@@ -271,6 +360,7 @@ class CheckingObserver final : public Observer {
   BlockShadow* last_shadow_ = nullptr;
 
   GlobalShadows global_;
+  PeerChecks peers_;
 };
 
 void CheckingObserver::end_outside(const Fiber& fiber, const BlockShadow& block,

@@ -21,10 +21,14 @@ inline std::uint64_t number_of(const Block& block) {
 inline std::uintptr_t anchor() {
   return reinterpret_cast<std::uintptr_t>(&make_checking_observer);
 }
+/// Record::what, as far as it says where.
+inline std::uint32_t what_of(std::uintptr_t instruction) {
+  return static_cast<std::uint32_t>(instruction - anchor()) << 3U;
+}
 /// Record::what of an access.
 inline std::uint32_t to_what(const Access& access) {
-  return static_cast<std::uint32_t>(access.instruction - anchor()) << 3U |
-         (access.writes ? Record::writes : 0) | (access.is_atomic ? Record::is_atomic : 0) |
+  return what_of(access.instruction) | (access.writes ? Record::writes : 0) |
+         (access.is_atomic ? Record::is_atomic : 0) |
          (access.is_volatile ? Record::is_volatile : 0);
 }
 /// The instruction of a Record::what.

@@ -25,9 +25,23 @@ struct SharedVariable {
   std::size_t bytes;
 };
 
+/// The number that was last declared to have been sent in a word; see declare.h.
+struct SentNumber {
+  bool exists = false;
+  std::uint64_t number = 0;
+  std::uintptr_t instruction = 0;
+};
+
 /// Ends the launch with a sentence about an access of the running thread or of an earlier one,
 /// unless another mistake has come before. Gives up the stack.
 [[noreturn]] void end_by_race(const Culprit& later, const Culprit& earlier);
+/// @param what Record::what of another process's access.
+[[noreturn]] void end_by_peer(const Culprit& later, std::uint32_t what);
+/// Likewise, of a copy by the host, which goes on.
+void report_copy_of_peer(std::uint32_t what);
+/// @param last what was sent in the word that the receiver relies on, instead of that number.
+[[noreturn]] void end_by_number(const Culprit& receiver, std::uint64_t number,
+                                const SentNumber& last);
 [[noreturn]] void end_by_unwritten(const Culprit& reader, std::uintptr_t address, bool is_shared);
 /// @param address the first byte that is outside.
 [[noreturn]] void end_beyond_allocation(const Culprit& culprit, std::uintptr_t address);

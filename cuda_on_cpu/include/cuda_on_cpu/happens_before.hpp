@@ -11,10 +11,12 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <new>
 
 #include "cuda_on_cpu/block.hpp"
+#include "cuda_on_cpu/knowledge.hpp"
 
 namespace cuda_on_cpu {
 
@@ -75,10 +77,13 @@ struct BlockClock {
   Time barrier = 0;           ///< when all its threads last met
   Time fence = 0;             ///< when one of them last executed a __threadfence()
   Time acquired_by_all = 0;   ///< like `acquired`
-  bool has_acquired = false;  ///< whether there is anything in `acquired`
+  bool has_acquired = false;  ///< whether there is anything in `acquired` or in what follows
   std::array<WarpClock, max_warps> warps;
   /// By atomic operations: the accesses of all threads before that time are over.
   std::array<Time, max_threads> acquired{};
+  /// By words that others have sent: what a thread knows, and what all do.
+  std::map<unsigned, Knowledge> received;
+  Knowledge received_by_all;
 
   /// The block begins.
   void start(std::uint32_t block_number, Time now) {
@@ -88,6 +93,8 @@ struct BlockClock {
     acquired_by_all = 0;
     if (has_acquired) acquired.fill(0);
     has_acquired = false;
+    received.clear();
+    received_by_all = {};
   }
 
   /// Time begins anew, and all accesses so far are forgotten.
@@ -102,6 +109,8 @@ struct BlockClock {
     if (!has_acquired) return;
     acquired_by_all =
         std::max(acquired_by_all, *std::max_element(acquired.begin(), acquired.end()));
+    for (const auto& [thread, known] : received) received_by_all.learn(known);
+    received.clear();
   }
 
   /// These lanes of a warp have met.
@@ -116,6 +125,15 @@ struct BlockClock {
     for (unsigned lane = 0; lane < 32; ++lane) {
       if ((lanes >> lane & 1U) != 0) of_warp[lane] = latest;
     }
+    if (received.empty()) return;
+    Knowledge of_all;
+    for_lanes(warp, lanes, [&](unsigned thread) {
+      if (const auto found = received.find(thread); found != received.end()) {
+        of_all.learn(found->second);
+      }
+    });
+    if (of_all.is_empty()) return;
+    for_lanes(warp, lanes, [&](unsigned thread) { received[thread] = of_all; });
   }
 
   /// What was over at that time is over for this thread, too.
@@ -123,6 +141,39 @@ struct BlockClock {
     if (time <= acquired[thread]) return;
     acquired[thread] = time;
     has_acquired = true;
+  }
+
+  /// A thread has received a word.
+  void learn(unsigned thread, const Knowledge& known) {
+    received[thread].learn(known);
+    has_acquired = true;
+  }
+  /// Whether it knows by such words that another thread's access of that time is over.
+  bool knows(unsigned thread, unsigned process, ThreadNumber other, Knowledge::Time time) const {
+    if (!has_acquired) return false;
+    if (received_by_all.covers(process, other, time)) return true;
+    const auto found = received.find(thread);
+    return found != received.end() && found->second.covers(process, other, time);
+  }
+  /// All of it.
+  Knowledge known_to(unsigned thread) const {
+    Knowledge all = received_by_all;
+    if (const auto found = received.find(thread); found != received.end()) all.learn(found->second);
+    return all;
+  }
+  /// What any of its threads knows.
+  Knowledge known_to_any() const {
+    Knowledge all = received_by_all;
+    for (const auto& [thread, known] : received) all.learn(known);
+    return all;
+  }
+
+ private:
+  template <class Function>
+  static void for_lanes(unsigned warp, unsigned lanes, const Function& function) {
+    for (unsigned lane = 0; lane < 32; ++lane) {
+      if ((lanes >> lane & 1U) != 0) function(warp * 32 + lane);
+    }
   }
 };
 

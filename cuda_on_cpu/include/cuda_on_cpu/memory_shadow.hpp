@@ -12,10 +12,18 @@
 
 #include "cuda_on_cpu/findings.hpp"
 #include "cuda_on_cpu/observer.hpp"
+#include "cuda_on_cpu/peer_words.hpp"
 #include "cuda_on_cpu/shadow.hpp"
 #include "cuda_on_cpu/words.hpp"
 
 namespace cuda_on_cpu {
+
+/// What was last declared to have been sent in a word; see declare.h.
+struct Sent {
+  std::uint64_t number = 0;
+  std::uintptr_t instruction = 0;
+  Knowledge known;  ///< to the sender
+};
 
 /// What is known about an allocation, or about the program's variables.
 struct GlobalShadow {
@@ -33,6 +41,8 @@ struct GlobalShadow {
   std::size_t bytes;
   WrittenBytes written;
   Words words;
+  std::unique_ptr<PeerWords> peers;     ///< null unless other processes share the memory
+  std::map<std::uintptr_t, Sent> sent;  ///< by the addresses of words
 };
 
 /// What is known about an arena and the block that runs in it.
@@ -55,6 +65,7 @@ struct BlockShadow {
   void start(std::uint32_t block_number, Time now) {
     started = now;
     clock.start(block_number, now);
+    sent.clear();
     for (const SharedVariable& variable : variables) {
       std::memset(&state[variable.begin - begin], outside, variable.bytes);
     }
@@ -67,6 +78,7 @@ struct BlockShadow {
   std::vector<SharedVariable> variables;
   Words words;
   BlockClock clock;
+  std::map<std::uintptr_t, Sent> sent;  ///< by the addresses of words
   Time started = 0;
 };
 
@@ -77,6 +89,10 @@ class GlobalShadows {
   void allocated(std::uintptr_t begin, std::size_t bytes);
   /// It is gone.
   void freed(std::uintptr_t begin);
+  /// Other processes may access it from here on; see Observer.
+  void shared(std::uintptr_t begin, std::size_t bytes, int file, std::size_t offset);
+  /// What is known about memory that other processes share and that an address is in; else null.
+  GlobalShadow* of_peers(std::uintptr_t address);
   /// A copy or a fill has written it.
   void filled(std::uintptr_t begin, std::size_t bytes);
   /// Forgets all accesses.
@@ -91,6 +107,7 @@ class GlobalShadows {
   }
 
  private:
+  GlobalShadow* at(std::uintptr_t address);
   GlobalShadow* look_up(const MemoryRange& range, std::uint64_t frees);
 
   std::mutex mutex_;  ///< of the map: the host may allocate while a kernel runs

@@ -35,6 +35,7 @@ struct Access {
   bool is_atomic;
   bool is_volatile;
   bool releases;             ///< an atomic write that orders what came before, without a fence
+  bool acquires;             ///< an atomic read that orders what comes after, without a fence
   const MemoryRange* range;  ///< of global memory; null for shared memory
 
   bool is_shared() const { return range == nullptr; }
@@ -70,8 +71,13 @@ class Observer {
   /// A thread of the block has ended.
   virtual void thread_exited(const Block& block, unsigned thread) = 0;
 
-  /// A thread of the block has executed __threadfence() or a relative.
-  virtual void fenced(const Block& /*block*/) {}
+  /// The thread has executed __threadfence() or a relative.
+  virtual void fenced(const Fiber& /*fiber*/) {}
+  /// It has called declare_sent(), or declare_received(); see declare.h.
+  virtual void sent(const Fiber& /*fiber*/, std::uintptr_t /*word*/, std::uint64_t /*number*/,
+                    std::uintptr_t /*instruction*/) {}
+  virtual void received(const Fiber& /*fiber*/, std::uintptr_t /*word*/, std::uint64_t /*number*/,
+                        std::uintptr_t /*instruction*/) {}
   /// A __shared__ variable has been given its place.
   virtual void placed(const Block& /*block*/, const char* /*name*/, const char* /*begin*/,
                       std::size_t /*bytes*/) {}
@@ -79,6 +85,12 @@ class Observer {
   virtual void allocated(std::uintptr_t /*begin*/, std::size_t /*bytes*/) {}
   /// It is gone, and others may get its addresses.
   virtual void freed(std::uintptr_t /*begin*/) {}
+  /// Other processes may access it from here on. What is to be known of that has its place in the
+  /// file that they share, from an offset on; see peer_words.hpp.
+  virtual void shared(std::uintptr_t /*begin*/, std::size_t /*bytes*/, int /*file*/,
+                      std::size_t /*offset*/) {}
+  /// A copy reads memory.
+  virtual void copied(std::uintptr_t /*begin*/, std::size_t /*bytes*/) {}
   /// A copy or a fill has written memory.
   virtual void filled(std::uintptr_t /*begin*/, std::size_t /*bytes*/) {}
 
@@ -91,6 +103,10 @@ class Observer {
 /// variable STAGEWISE_CPU_OBSERVE asks for it.
 extern Observer* observer;
 
+/// A copy is about to read memory of the host or of the device.
+inline void note_copied(const void* begin, std::size_t bytes) {
+  if (observer != nullptr) observer->copied(reinterpret_cast<std::uintptr_t>(begin), bytes);
+}
 /// A copy or a fill has written memory of the host or of the device.
 inline void note_filled(const void* begin, std::size_t bytes) {
   if (observer != nullptr) observer->filled(reinterpret_cast<std::uintptr_t>(begin), bytes);

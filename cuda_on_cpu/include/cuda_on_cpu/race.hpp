@@ -21,11 +21,15 @@ struct Accessor {
     if (other.time < over) return true;
     const ThreadNumber difference = other.thread ^ record.thread;
     if (difference == 0) return true;
-    if (difference >> thread_bits != 0) return false;
-    if (other.time < over_in_block) return true;
-    if (difference >> 5U != 0) return false;
-    const unsigned warp = (record.thread & (max_threads - 1)) / 32;
-    return clock->warps[warp].is_over(other.time, other.thread & 31U, record.thread & 31U);
+    const unsigned thread = record.thread & (max_threads - 1);
+    if (difference >> thread_bits == 0) {
+      if (other.time < over_in_block) return true;
+      const WarpClock& warp = clock->warps[thread / 32];
+      if (difference >> 5U == 0 && warp.is_over(other.time, other.thread & 31U, thread & 31U)) {
+        return true;
+      }
+    }
+    return clock->knows(thread, 0, other.thread, other.time);
   }
   /// Whether one of the two writes, and not both are atomic.
   bool is_in_conflict_with(const Record& other) const {

@@ -1,0 +1,68 @@
+/// @file
+/// Races between processes, in memory that they share. What orders their accesses are flags in that
+/// memory: stores that release and loads that acquire, stores after a __threadfence_system() and
+/// loads before one, and words that are declared (declare.h). What MPI orders is not seen, so only
+/// processes that have seen each other's flags are compared.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "cuda_on_cpu/findings.hpp"
+#include "cuda_on_cpu/memory_shadow.hpp"
+#include "cuda_on_cpu/peer_words.hpp"
+
+namespace cuda_on_cpu {
+
+/// A thread of this process, when it accesses such memory.
+struct PeerAccessor {
+  BlockClock* clock;
+  unsigned thread;
+  Time now;
+  Time before_all;  ///< all accesses of this process before are over
+
+  ThreadNumber number() const { return clock->number << thread_bits | thread; }
+};
+
+/// See the top of the file.
+class PeerChecks {
+ public:
+  /// @return what the access is in a race with, if anything.
+  PeerRecord check(PeerWords& words, std::size_t offset, const Access& access,
+                   const PeerAccessor& self);
+  /// @return what a copy of these bytes by the host is in a race with, if anything.
+  PeerRecord find_race(PeerWords& words, std::size_t offset, std::size_t bytes) const;
+  /// A fence: what the thread has found by loads that acquire nothing by themselves counts now.
+  void fenced(const PeerAccessor& self);
+  /// declare_sent().
+  void sent(PeerWords& words, std::size_t offset, const Sent& sent, const PeerAccessor& self);
+  /// declare_received(). If the number is that which was last sent, it has been learnt from.
+  SentNumber received(PeerWords& words, std::size_t offset, std::uint64_t number,
+                      const PeerAccessor& self);
+  /// What a block has learnt of other processes is known to all that comes after it.
+  void absorb(const BlockClock& clock) { known_.learn(clock.known_to_any().of_others()); }
+  /// This process's time begins anew; the others' does not know that.
+  void begin_anew(Time past) { past_ += past; }
+
+ private:
+  struct Process {
+    std::uint32_t id;
+    bool sets_flags = false;  ///< this process has seen one
+  };
+
+  unsigned number_of(std::uint32_t process);
+  /// Whether an access is over for all of this process, or nothing can be said about it.
+  bool is_over(const PeerRecord& other) const;
+  PeerMessage message(const PeerAccessor& self, Time of_block, Time of_thread) const;
+  Knowledge known_by(const PeerMessage& message);
+
+  std::vector<Process> processes_;  ///< others; number i + 1
+  Knowledge known_;                 ///< of their accesses, to the whole process
+  Knowledge::Time past_ = 0;
+  Knowledge found_;  ///< by loads that wait for a fence
+  const BlockClock* found_by_ = nullptr;
+  unsigned found_by_thread_ = 0;
+};
+
+}  // namespace cuda_on_cpu
