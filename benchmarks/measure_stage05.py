@@ -159,7 +159,7 @@ class Bench(measuring.Bench):
         """How such a training is run."""
         network = dataclasses.replace(self.long_epochs(REPORT_000), **{"batch": "BATCH", **network})
         return code(f"make_dataset --train {self.long_images} --test 100 --output digits/mnist",
-                    shown(self.train_command(processes, network, "--data-from", "all", *words)))
+                    shown(self.train_command(processes, network, *words)))
 
     def train_command(self, processes, network, *words):
         data = network.data or ("--dataset", self.dataset)
@@ -379,11 +379,11 @@ def products(bench):
 
 
 FORMS = (("data, mean of gradients", []),
-         ("", ["--data-from", "all"]),
+         ("", ["--data-from", "root"]),
          ("", ["--transport", "host"]),
          ("", ["--transport", "nccl"]),
-         ("", ["--transport", "nccl", "--no-overlap"]),
-         ("", ["--no-overlap"]),
+         ("", ["--transport", "nccl", "--overlap", "on"]),
+         ("", ["--transport", "host", "--overlap", "off"]),
          ("", ["--average", "weights", "--average-every", 10]),
          ("", ["--strategy", "tensor"]))
 
@@ -468,7 +468,7 @@ def scaled(bench, network, kind, processes, one):
             continue
         words = []
         if processes > 1:
-            words = ["--data-from", "all", "--strategy", strategy, "--transport", transport]
+            words = ["--strategy", strategy, "--transport", transport]
         report = bench.attempt(bench.train, processes, network, *words)
         if not report:
             cells.append("-")
@@ -616,9 +616,9 @@ def rows_of_step(form, ranks, steps):
 DEEP = dataclasses.replace(REPORT_000, hidden="1000,1000")
 TIMELINES = (("data, peer", REPORT_000, ["--transport", "peer"]),
              ("tensor, peer", REPORT_000, ["--transport", "peer", "--strategy", "tensor"]),
-             ("data, peer", DEEP, ["--transport", "peer"]),
-             ("data, peer, --no-overlap", DEEP, ["--transport", "peer", "--no-overlap"]),
-             ("data, nccl", DEEP, ["--transport", "nccl"]))
+             ("data, peer", DEEP, ["--transport", "peer", "--overlap", "on"]),
+             ("data, peer, --overlap off", DEEP, ["--transport", "peer"]),
+             ("data, nccl", DEEP, ["--transport", "nccl", "--overlap", "on"]))
 
 
 def timeline(bench):
@@ -628,7 +628,7 @@ def timeline(bench):
         batch = network.batch if bench.quick else 1600
         steps = min(32, network.images // batch)
         network = dataclasses.replace(network, batch=batch, images=steps * batch)
-        ranks = bench.attempt(traced_ranks, bench, 2, network, "--data-from", "all", *words)
+        ranks = bench.attempt(traced_ranks, bench, 2, network, *words)
         if ranks and all(any("output_layer" in name for *_, name in spans) for spans in ranks):
             rows += rows_of_step(f"{network.widths()}, {form}, {batch:,}", ranks, steps)
     return ("A step on two GPUs, from the last layer to the next step's, in"
@@ -643,14 +643,15 @@ OVERLAPS = ((REPORT_000, (800, 8000, 32000)), (DEEP, (800, 1600, 8000)))
 
 def overlap(bench):
     rows = []
-    forms = [("nccl", []), ("nccl", ["--no-overlap"]), ("peer", []), ("peer", ["--no-overlap"])]
+    forms = [(transport, ["--overlap", choice])
+             for transport in ("nccl", "peer", "host") for choice in ("on", "off")]
     for of_row, batches in OVERLAPS:
         for batch in batches:
             network = dataclasses.replace(bench.long_epochs(of_row),
                                           batch=batch // (16 if bench.quick else 1))
             cells = []
             for transport, words in forms:
-                report = bench.attempt(bench.train, 2, network, "--data-from", "all", "--transport",
+                report = bench.attempt(bench.train, 2, network, "--transport",
                                        transport, *words)
                 cells.append(f"{1e6 * step_seconds(report, network):.1f}" if report else "-")
             rows.append([network.widths(), f"{network.batch:,}", *cells])
@@ -658,8 +659,8 @@ def overlap(bench):
             " of gradients that may run beside the backward pass, and with one sum after it. With one"
             " hidden layer, both are the same program.\n\n"
             + bench.long_command("--transport", "TRANSPORT", hidden="HIDDEN", processes=2) + "\n"
-            + table(["network", "batch", *(" ".join([f"`{transport}`", *map("`{}`".format, words)])
-                                           for transport, words in forms)], rows))
+            + table(["network", "batch", *(f"`{transport}`, {words[-1]}" for transport, words in forms)],
+                    rows))
 
 
 def split(bench):
@@ -676,7 +677,7 @@ def split(bench):
                     continue
                 words = []
                 if processes > 1:
-                    words = ["--data-from", "all", "--strategy", strategy, "--transport", transport]
+                    words = ["--strategy", strategy, "--transport", transport]
                 elif (strategy, transport) != SCALED_FORMS[0]:
                     continue
                 ranks = bench.attempt(traced_ranks, bench, processes, network, *words)
@@ -730,12 +731,11 @@ def beside_pytorch(bench):
     rows = []
     commands = []
     for network in map(bench.network, (SMALL, REPORT_000)):
-        commands.append(shown(bench.train_command("N", network, "--data-from", "all")))
+        commands.append(shown(bench.train_command("N", network)))
         commands.append(shown_peer(peer_command(bench, network, "N", "BACKEND", "FORMS", "PORT")))
         for processes in PROCESSES:
             backend = "nccl" if bench.gpus >= processes else "gloo"
-            words = ["--data-from", "all"] if processes > 1 else []
-            report = bench.attempt(bench.train, processes, network, *words)
+            report = bench.attempt(bench.train, processes, network)
             ours = report and seconds_of(report)
             theirs = bench.attempt(peer, bench, network, processes, backend) or {}
             row = [f"{network}, {network.batch:,}", processes, milliseconds(ours), backend]

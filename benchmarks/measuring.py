@@ -139,9 +139,10 @@ def torch_version():
 def heading(script, options, libraries):
     """The date, the command, the GPUs, the versions.
 
+    `script` is its name, perhaps with options of its own.
     `libraries` are those lines of a program's `info` that tell its versions.
     """
-    command = ["python3", f"benchmarks/{script}"]
+    command = ["python3", *f"benchmarks/{script}".split()]
     command += ["--sections", options.sections] if options.sections else []
     command += ["--quick"] if options.quick else []
     lines = [f"Measured {datetime.date.today()} with `{shlex.join(command)}`."]

@@ -13,6 +13,7 @@
 #include "05_mpi/devices.hpp"
 #include "05_mpi/distributed_step.hpp"
 #include "app/stage.hpp"
+#include "app/status_line.hpp"
 #include "cuda/device.hpp"
 #include "latency/predictors.hpp"
 #include "mpi/heartbeat.hpp"
@@ -81,23 +82,46 @@ std::string why_idle(const mpi::World& world, const std::string& option, const S
     return "is for --strategy hybrid: otherwise, each process has a whole network, or all have one "
            "together";
   }
-  if (world.size() == 1 && is_one_of({"transport", "timeout", "no-overlap", "data-from"})) {
+  if (world.size() == 1 && is_one_of({"transport", "timeout", "overlap", "data-from"})) {
     return "is for several processes, and there is but one: start them with mpirun -n";
   }
   if (is_split(values) && is_one_of({"average", "average-every", "gather"})) {
     return "is for --strategy data: with " + values.at("strategy") +
            ", several ranks work on the same samples, in step with each other";
   }
-  if (has_strategy(values, "tensor") && option == "no-overlap") {
+  if (has_strategy(values, "tensor") && option == "overlap") {
     return "is for --strategy data or hybrid: with tensor, there are no gradients to exchange";
   }
-  if (option == "no-overlap" && workers.average == Average::weights) {
+  if (option == "overlap" && workers.average == Average::weights) {
     return "is for --average gradients: weights are exchanged when a step is done";
   }
   if (world.size() > 1 && option == "persistent") {
     return "is for one process: several exchange gradients in every step";
   }
   return why_idle_in_step(option, values, model, workers, sgd);
+}
+
+/// Whether gradients are exchanged while others are computed. Where kernels add up, the GPU has no
+/// room for them beside a product, and several sums take longer than one.
+bool overlaps(const StageOptions& values, const std::string& transport) {
+  const std::string& choice = values.at("overlap");
+  return choice == "auto" ? !mpi::adds_up_in_kernels(transport) : choice == "on";
+}
+
+/// Who reads the data.
+mpi::DataFrom data_from(const StageOptions& values) {
+  const std::string& choice = values.at("data-from");
+  if (choice == "root") return mpi::DataFrom::root;
+  return choice == "all" ? mpi::DataFrom::all : mpi::DataFrom::automatic;
+}
+
+/// Shows on a terminal how much of the data rank 0 has sent.
+std::function<void(std::uint64_t, std::uint64_t)> show_sending() {
+  return [line = std::make_shared<StatusLine>()](std::uint64_t sent, std::uint64_t all) {
+    if (sent == all) return line->clear();
+    line->show(
+        ("rank 0 has sent " + size_text(sent) + " of " + size_text(all) + " of samples").c_str());
+  };
 }
 
 /// How long a rank waits for another.
@@ -145,8 +169,9 @@ std::unique_ptr<Executor<T>> make_executor(const Process& process, const StageOp
 template <typename T>
 std::unique_ptr<Step> make_step(const Process& process, const StepArguments<T>& arguments) {
   const StageOptions& values = arguments.options;
+  const std::string transport = mpi::choose_transport(values.at("transport"), process.place());
   mpi::DistributedStepOptions options = {.step = read_step_options(values, arguments.timings),
-                                         .overlaps = values.at("no-overlap") == "off"};
+                                         .overlaps = overlaps(values, transport)};
   options.step.processes = process.place().processes_on_device;
   return std::make_unique<mpi::DistributedStep<T>>(
       arguments.setup, static_cast<DistributedExecutor<T>&>(*arguments.setup.network.executor),
@@ -158,7 +183,8 @@ template <typename T>
 Program step_program(const Process& process, const Model& model, const ModelOptions& described,
                      const Sgd& sgd, const WorkerOptions& workers, const StageOptions& values,
                      Index max_rows) {
-  const bool overlaps = values.at("no-overlap") == "off";
+  const std::string transport = mpi::choose_transport(values.at("transport"), process.place());
+  const bool with_overlap = overlaps(values, transport);
   const bool is_hybrid = has_strategy(values, "hybrid");
   const int least = is_hybrid ? 2 * tensor_ranks_of(values, 0) : 2;
   const int processes = std::max(process.world->size(), least);
@@ -167,13 +193,12 @@ Program step_program(const Process& process, const Model& model, const ModelOpti
   if (is_split(values)) mpi::check_splittable(described, tensor_ranks, values.at("strategy"));
   StepPrograms programs =
       is_split(values)
-          ? mpi::distribute_tensor(model, sgd, {0, tensor_ranks}, samples, overlaps).step
-          : mpi::distribute_data(model, sgd, workers.average, samples, overlaps);
+          ? mpi::distribute_tensor(model, sgd, {0, tensor_ranks}, samples, with_overlap).step
+          : mpi::distribute_data(model, sgd, workers.average, samples, with_overlap);
   Program& step = programs.training.step;
-  const std::string transport = mpi::choose_transport(values.at("transport"), process.place());
   if (mpi::can_update(transport)) step = mpi::fuse_sums_with_updates(step);
   const Program fused = minibatch::fuse<T>(step, max_rows, read_fuse_options(values));
-  const bool has_bands = overlaps && !mpi::adds_up_in_kernels(transport);
+  const bool has_bands = with_overlap && !mpi::adds_up_in_kernels(transport);
   return has_bands ? mpi::sum_in_bands(fused, max_rows) : fused;
 }
 
@@ -226,19 +251,21 @@ Stage describe_stage(mpi::World& world, mpi::MpiRanks& ranks, const ProgramHooks
     place();
     return cuda::describe_device();
   };
-  stage.describe_ranks = [&world, place](const StageOptions& values, bool trains) {
+  stage.describe_ranks = [&world, &ranks, place](const StageOptions& values, bool trains) {
     std::string how = "; strategy " + values.at("strategy");
     if (has_strategy(values, "hybrid")) {
       how += " with " + count_of(tensor_ranks_of(values, world.size()), "rank") + " to a network";
     }
     how += ", transport " + mpi::choose_transport(values.at("transport"), place());
-    return "ranks  " + mpi::describe(world, place()) + (trains ? how : "");
+    const std::string& sent = ranks.what_was_sent();
+    return "ranks  " + mpi::describe(world, place()) + (trains ? how : "") +
+           (sent.empty() ? "" : "\ndata   " + sent);
   };
   stage.prepare = [&world, &ranks, place, heartbeat = std::shared_ptr<mpi::Heartbeat>()](
                       const StageOptions& values) mutable {
     if (world.size() > 1) heartbeat = make_heartbeat(world, patience_of(values));
-    ranks.take_data_from(values.at("data-from") == "all" ? mpi::DataFrom::all
-                                                         : mpi::DataFrom::root);
+    ranks.take_data_from(data_from(values));
+    ranks.on_sending(show_sending());
     place();
   };
   const Process process = {&world, &ranks, place};

@@ -14,7 +14,6 @@ Dataset::Dataset(const Shape& sample, int classes, std::vector<std::uint8_t> pix
                  std::vector<std::int32_t> labels)
     : sample_(sample),
       classes_(classes),
-      size_(std::ssize(labels)),
       features_(std::move(pixels)),
       labels_(std::move(labels)) {
   check(std::get<0>(features_).size());
@@ -24,18 +23,9 @@ Dataset::Dataset(const Shape& sample, int classes, std::vector<double> features,
                  std::vector<std::int32_t> labels)
     : sample_(sample),
       classes_(classes),
-      size_(std::ssize(labels)),
       features_(std::move(features)),
       labels_(std::move(labels)) {
   check(std::get<1>(features_).size());
-}
-
-Dataset Dataset::outline(const Shape& sample, int classes, Index size) {
-  Dataset outline;
-  outline.sample_ = sample;
-  outline.classes_ = classes;
-  outline.size_ = size;
-  return outline;
 }
 
 void Dataset::check(std::size_t feature_count) const {

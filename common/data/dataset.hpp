@@ -29,12 +29,8 @@ class Dataset {
   Dataset(const Shape& sample, int classes, std::vector<double> features,
           std::vector<std::int32_t> labels);
 
-  /// An outline of a set whose samples another process has: everything but the samples, which must
-  /// not be requested.
-  static Dataset outline(const Shape& sample, int classes, Index size);
-
   /// Number of samples.
-  Index size() const { return size_; }
+  Index size() const { return std::ssize(labels_); }
 
   /// Shape of one sample: [height, width, channels], or [features].
   const Shape& sample_shape() const { return sample_; }
@@ -69,7 +65,6 @@ class Dataset {
 
   Shape sample_{0};
   int classes_ = 0;
-  Index size_ = 0;
   std::variant<std::vector<std::uint8_t>, std::vector<double>> features_;
   std::vector<std::int32_t> labels_;
 };

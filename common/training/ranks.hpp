@@ -35,7 +35,7 @@ class Ranks {
   /// The number of processes.
   virtual int count() const { return 1; }
 
-  /// The data for training. A rank may get outlines only; see Dataset::outline().
+  /// The data for training, the same on every rank.
   /// @throws as load_for_training().
   virtual Split load_for_training(const DatasetOptions& options) {
     return stagewise::load_for_training(options);

@@ -38,17 +38,6 @@ HostData<T>::HostData(const Dataset& dataset, Index max_rows, const cuda::Stream
     stride_ = stride_of(width_, sizeof(double));
     features_ = Tensor<double>({dataset.size(), stride_}, cuda::pinned_memory());
   }
-  load(dataset);
-}
-
-template <typename T>
-HostData<T>::~HostData() {
-  cudaStreamSynchronize(arrivals_.get());  // what fails here was reported elsewhere
-  cudaStreamSynchronize(stream_->get());
-}
-
-template <typename T>
-void HostData<T>::load(const Dataset& dataset) {
   const auto copy = [&](const auto& from, auto* to) {
     for (Index sample = 0; sample < dataset.size(); ++sample) {
       std::copy_n(from.begin() + sample * width_, width_, to + sample * stride_);
@@ -63,6 +52,12 @@ void HostData<T>::load(const Dataset& dataset) {
                              dataset.labels().size() * sizeof(std::int32_t), cudaMemcpyHostToDevice,
                              stream_->get()));
   stream_->synchronize();
+}
+
+template <typename T>
+HostData<T>::~HostData() {
+  cudaStreamSynchronize(arrivals_.get());  // what fails here was reported elsewhere
+  cudaStreamSynchronize(stream_->get());
 }
 
 template <typename T>

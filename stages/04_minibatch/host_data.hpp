@@ -32,9 +32,6 @@ class HostData {
   HostData(const HostData&) = delete;
   HostData& operator=(const HostData&) = delete;
 
-  /// Replaces the data set with another of the same size and form; nothing may use it meanwhile.
-  void load(const Dataset& dataset);
-
   /// Where a batch has arrived, in device memory.
   struct Batch {
     T* features;

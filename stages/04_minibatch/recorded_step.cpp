@@ -237,13 +237,6 @@ void RecordedStep<T>::launch_together(const Recording& what) {
 }
 //! [launch_together]
 
-template <typename T>
-void RecordedStep<T>::reload() {
-  stream().synchronize();  // steps that still read the old ones
-  if (data_ != nullptr) data_->load(setup_.training_set);
-  if (host_data_ != nullptr) host_data_->load(setup_.training_set);
-}
-
 //! [record]
 template <typename T>
 void RecordedStep<T>::record_all(Index samples) {

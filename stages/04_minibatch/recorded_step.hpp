@@ -97,9 +97,6 @@ class RecordedStep final : public Step {
   }
   std::vector<std::string> notes() const override { return notes_; }
 
-  /// Replaces the samples, wherever they are kept: the training set has as many others now.
-  void reload();
-
  private:
   /// What distinguishes recordings.
   struct Recording {

@@ -55,18 +55,13 @@ std::size_t ResidentData<T>::bytes(const Dataset& dataset) {
 
 template <typename T>
 ResidentData<T>::ResidentData(const Dataset& dataset)
-    : width_(dataset.sample_shape().elements()),
-      features_({dataset.size(), width_}, cuda::device_memory()),
+    : features_({dataset.size(), dataset.sample_shape().elements()}, cuda::device_memory()),
       labels_({dataset.size()}, cuda::device_memory()) {
-  load(dataset);
-}
-
-template <typename T>
-void ResidentData<T>::load(const Dataset& dataset) {
+  const Index width = dataset.sample_shape().elements();
   // Piece by piece, so that the host needs no second copy of everything.
   constexpr Index piece_elements = Index{1} << 22;
-  const Index piece = std::clamp<Index>(piece_elements / width_, 1, dataset.size());
-  Tensor<T> staging({piece, width_}, cuda::pinned_memory());
+  const Index piece = std::clamp<Index>(piece_elements / width, 1, dataset.size());
+  Tensor<T> staging({piece, width}, cuda::pinned_memory());
   std::vector<std::uint32_t> samples(static_cast<std::size_t>(dataset.size()));
   std::iota(samples.begin(), samples.end(), 0U);
   const cuda::Stream stream;
@@ -75,8 +70,8 @@ void ResidentData<T>::load(const Dataset& dataset) {
     dataset.gather(
         std::span(samples).subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(rows)),
         staging.data());
-    copy_in(stream.get(), features_.data() + first * width_, staging.data(),
-            static_cast<std::size_t>(rows * width_) * sizeof(T));
+    copy_in(stream.get(), features_.data() + first * width, staging.data(),
+            static_cast<std::size_t>(rows * width) * sizeof(T));
   }
   copy_in(stream.get(), labels_.data(), dataset.labels().data(),
           dataset.labels().size() * sizeof(std::int32_t));

@@ -57,12 +57,9 @@ class EpochOrder {
 template <typename T>
 class ResidentData {
  public:
-  /// Copies the data set.
+  /// Copies the data set; waits until it has arrived.
   /// @throws Error if the GPU has too little memory.
   explicit ResidentData(const Dataset& dataset);
-
-  /// Replaces the data set with another of the same size; waits until it has arrived.
-  void load(const Dataset& dataset);
 
   /// How much memory this takes.
   static std::size_t bytes(const Dataset& dataset);
@@ -74,7 +71,6 @@ class ResidentData {
   std::int32_t* labels() { return labels_.data(); }
 
  private:
-  Index width_;  ///< features per sample
   Tensor<T> features_;
   Tensor<std::int32_t> labels_;
 };

@@ -17,6 +17,14 @@ std::string layer_of(const std::string& parameter) {
 /// large one.
 constexpr Index min_bucket = 1 << 18;
 
+/// Moves those of biases to the front: a message then has two parts, of which the second has an l2.
+void put_biases_first(const Model& model, std::span<const ValueId> gradients, AllReduce& bucket) {
+  std::stable_partition(bucket.values.begin(), bucket.values.end(), [&](ValueId gradient) {
+    const auto k = std::find(gradients.begin(), gradients.end(), gradient) - gradients.begin();
+    return model[model.parameters[static_cast<std::size_t>(k)]].role != Role::weight;
+  });
+}
+
 /// The gradients in buckets, in the order in which they are computed, from the last layer to the
 /// first; or all of them in one bucket, if nothing is to overlap.
 std::vector<AllReduce> buckets_of(const Model& model, const std::vector<ValueId>& gradients,
@@ -34,6 +42,7 @@ std::vector<AllReduce> buckets_of(const Model& model, const std::vector<ValueId>
     buckets.back().values.emplace_back(gradients[k]);
     count += model[model.parameters[k]].shape.elements();
   }
+  for (AllReduce& bucket : buckets) put_biases_first(model, gradients, bucket);
   return buckets;
 }
 

@@ -1,10 +1,8 @@
 #include "05_mpi/distributed_step.hpp"
 
 #include <algorithm>
-#include <numeric>
 #include <utility>
 
-#include "05_mpi/scatter.hpp"
 #include "tensor/counts.hpp"
 #include "tensor/error.hpp"
 #include "training/parameters.hpp"
@@ -28,7 +26,6 @@ DistributedStep<T>::DistributedStep(const StepSetup<T>& setup, DistributedExecut
       world_(&world),
       ranks_(&ranks),
       shards_(setup.training_set.size(), setup.max_rows, samples().count),
-      sends_(ranks.data_from() == DataFrom::root && world.size() > 1),
       splits_network_(part().count > 1) {
   if (splits_network_ && samples().count > setup.max_rows) {  // some would have nothing to do
     throw UsageError("--strategy hybrid cannot divide a batch of " +
@@ -50,14 +47,6 @@ DistributedStep<T>::DistributedStep(const StepSetup<T>& setup, DistributedExecut
   if (executor.can_update()) {
     programs.training.step = fuse_sums_with_updates(programs.training.step);
   }
-  if (sends_) {  // any samples will do: only their number matters here
-    std::vector<std::uint32_t> order(static_cast<std::size_t>(setup.training_set.size()));
-    std::iota(order.begin(), order.end(), 0U);
-    sent_ = receive_samples(order);
-    sent_order_ = order;
-  }
-  const StepSetup<T> own = {setup.network,  own_set(),        setup.workers,
-                            setup.max_rows, setup.steps_done, setup.on_size};
   RecordedStepOptions step = options.step;
   const bool may_have_bands =
       options.fewest_rows_of_bands.has_value() || !executor.adds_up_in_kernels();
@@ -67,65 +56,36 @@ DistributedStep<T>::DistributedStep(const StepSetup<T>& setup, DistributedExecut
       return sum_in_bands(program, rows, fewest);
     };
   }
-  step_ = std::make_unique<RecordedStep<T>>(own, executor, setup.training_set.size(), programs,
+  step_ = std::make_unique<RecordedStep<T>>(setup_, executor, setup.training_set.size(), programs,
                                             own_starts, step);
   if (splits_network_) start_split(starts.front());
 }
 
-//! [receive_samples]
-/// Rank 0 sends every rank the samples that it trains on.
-template <typename T>
-Dataset DistributedStep<T>::receive_samples(std::span<const std::uint32_t> order) {
-  if (samples().count == 1) return broadcast(*world_, setup_.training_set);  // all need all
-  std::vector<Index> counts;
-  std::vector<std::uint32_t> all;
-  for (int rank = 0; rank < world_->size(); ++rank) {
-    const int shard = rank / part().count;  // which all ranks of a tensor group need
-    counts.push_back(shards_.samples_of(shard));
-    if (world_->rank() == 0) shards_.append(order, shard, all);
-  }
-  return scatter(*world_, setup_.training_set, all, counts);
-}
-
-/// The next epoch's samples and order travel while the GPUs compute this one.
+//! [own_order]
 template <typename T>
 void DistributedStep<T>::prepare_epoch(std::span<const std::uint32_t> order) {
-  if (sends_ && samples().count > 1 && !std::ranges::equal(order, sent_order_)) {
-    next_ = receive_samples(order);
-    next_order_.assign(order.begin(), order.end());
-  }
   next_own_order_ = own_order(order);
   step_->prepare_epoch(next_own_order_);
 }
 
 template <typename T>
 void DistributedStep<T>::begin_epoch(std::span<const std::uint32_t> order) {
-  if (sends_ && samples().count > 1 && !std::ranges::equal(order, sent_order_)) {
-    const bool has_arrived = std::ranges::equal(order, next_order_);
-    sent_ = has_arrived ? std::move(next_) : receive_samples(order);
-    if (has_arrived) next_order_.clear();
-    sent_order_.assign(order.begin(), order.end());
-    step_->reload();
-  }
   own_order_ = next_own_order_.empty() ? own_order(order) : std::move(next_own_order_);
   next_own_order_.clear();
   step_->begin_epoch(own_order_);
 }
-//! [receive_samples]
 
+/// Of the order that all ranks know, this rank's part.
 template <typename T>
 std::vector<std::uint32_t> DistributedStep<T>::own_order(
     std::span<const std::uint32_t> order) const {
   if (samples().count == 1) return {order.begin(), order.end()};
   std::vector<std::uint32_t> own;
-  if (sends_) {  // they arrive in the order in which they are needed
-    own.resize(static_cast<std::size_t>(sent_.size()));
-    std::iota(own.begin(), own.end(), 0U);
-  } else {
-    shards_.append(order, samples().index, own);
-  }
+  own.reserve(static_cast<std::size_t>(shards_.samples_of(samples().index)));
+  shards_.append(order, samples().index, own);
   return own;
 }
+//! [own_order]
 
 template <typename T>
 Totals DistributedStep<T>::totals() {

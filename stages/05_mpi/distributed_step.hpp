@@ -24,18 +24,17 @@ struct DistributedStepOptions {
   std::optional<Index> fewest_rows_of_bands;
 };
 
-/// Trains as stage 04 does, with a program made by distribute_data() or distribute_tensor(). Every
-/// rank gets the samples that it needs: its part of each batch, or all of them. With
-/// Average::gradients, all ranks have the same parameters, to the last bit.
+/// Trains as stage 04 does, with a program made by distribute_data() or distribute_tensor(). All
+/// ranks have the whole data set and know the epoch's order; each picks its part of every batch
+/// from it, or takes all of it. With Average::gradients, all ranks have the same parameters, to the
+/// last bit.
 template <typename T>
 class DistributedStep final : public Step {
  public:
   /// @param setup its network receives updates, means, or, at the end of an epoch, the ranks'
-  ///        parts; if rank 0 sends the samples, its training set is only an outline on the other
-  ///        ranks; there are as many workers as ranks.
+  ///        parts; there are as many workers as ranks.
   /// @param executor the network's, whose mesh says what the ranks share out. It, `world` and
-  /// `ranks`
-  ///        must outlive the step.
+  ///        `ranks` must outlive the step.
   /// @throws Error if there is too little memory; UsageError if the network cannot be split.
   DistributedStep(const StepSetup<T>& setup, DistributedExecutor<T>& executor, const Sgd& sgd,
                   const Starts& starts, World& world, MpiRanks& ranks,
@@ -74,24 +73,17 @@ class DistributedStep final : public Step {
   /// The part of each batch that it trains on.
   Part samples() const { return executor_->mesh().part(Group::data); }
 
-  Dataset receive_samples(std::span<const std::uint32_t> order);
   void start_split(const std::vector<ParameterValues>& start);
   void gather_split();
   void gather_parts(const ParameterValues& own, SplitAlong along, ParameterValues& whole) const;
-  const Dataset& own_set() const { return sends_ ? sent_ : setup_.training_set; }
 
   StepSetup<T> setup_;
   DistributedExecutor<T>* executor_;
   World* world_;
   MpiRanks* ranks_;
   Shards shards_;
-  bool sends_;                             ///< whether rank 0 sends the others their samples
-  bool splits_network_;                    ///< among several ranks
-  Dataset sent_;                           ///< for this epoch
-  std::vector<std::uint32_t> sent_order_;  ///< of the epoch for which that was sent
-  Dataset next_;                           ///< likewise, for the next one
-  std::vector<std::uint32_t> next_order_;
-  std::vector<std::uint32_t> own_order_;       ///< of this rank's samples, within own_set()
+  bool splits_network_;                        ///< among several ranks
+  std::vector<std::uint32_t> own_order_;       ///< of this rank's samples
   std::vector<std::uint32_t> next_own_order_;  ///< of the epoch that has been prepared
   std::vector<SplitParameter> parameters_;
   std::unique_ptr<RecordedStep<T>> step_;

@@ -1,13 +1,12 @@
 #include "05_mpi/mpi_ranks.hpp"
 
 #include <algorithm>
-#include <numeric>
 #include <span>
-#include <string>
+#include <utility>
 #include <vector>
 
-#include "05_mpi/scatter.hpp"
 #include "network/shard.hpp"
+#include "tensor/counts.hpp"
 #include "tensor/digest.hpp"
 #include "tensor/error.hpp"
 
@@ -22,6 +21,63 @@ void add(const Dataset& dataset, Digest& digest) {
   if (dataset.values() != nullptr) digest.add_all(*dataset.values());
 }
 
+template <typename U>
+std::uint64_t bytes_of(const std::vector<U>& values) {
+  return values.size() * sizeof(U);
+}
+
+/// In the form in which it is stored: a byte for a pixel.
+std::uint64_t bytes_of(const Dataset& dataset) {
+  return bytes_of(dataset.labels()) +
+         (dataset.pixels() != nullptr ? bytes_of(*dataset.pixels()) : bytes_of(*dataset.values()));
+}
+
+/// What is sent at once: little enough that progress shows.
+constexpr std::size_t piece_bytes = std::size_t{1} << 24;
+
+//! [broadcast]
+/// Sends rank 0's numbers to the others of these ranks, where it returns them.
+/// @param on_piece called with the bytes of each piece that has been sent.
+template <typename U, typename OnPiece>
+std::vector<U> broadcast(Communicator& ranks, const std::vector<U>& of_first,
+                         const OnPiece& on_piece) {
+  std::uint64_t count = of_first.size();
+  ranks.broadcast(count);
+  std::vector<U> received;
+  std::vector<U> piece;
+  if (ranks.rank() > 0) received.reserve(count);
+  for (std::uint64_t first = 0; first < count; first += piece.size()) {
+    if (ranks.rank() == 0) {
+      const std::span rest = std::span(of_first).subspan(first);
+      const std::span next = rest.first(std::min(rest.size(), piece_bytes / sizeof(U)));
+      piece.assign(next.begin(), next.end());
+    }
+    ranks.broadcast(piece);
+    if (ranks.rank() > 0) received.insert(received.end(), piece.begin(), piece.end());
+    on_piece(bytes_of(piece));
+  }
+  return received;
+}
+
+/// Sends rank 0's data set to the others of these ranks, where it returns it.
+template <typename OnPiece>
+Dataset broadcast(Communicator& ranks, const Dataset& of_first, const OnPiece& on_piece) {
+  struct Outline {
+    Shape sample;
+    int classes;
+    bool has_pixels;
+  } outline = {of_first.sample_shape(), of_first.classes(), of_first.pixels() != nullptr};
+  ranks.broadcast(outline);
+  std::vector<std::int32_t> labels = broadcast(ranks, of_first.labels(), on_piece);
+  const auto make = [&]<typename U>(const std::vector<U>* own) {
+    std::vector<U> features = broadcast(ranks, own != nullptr ? *own : std::vector<U>(), on_piece);
+    if (ranks.rank() == 0) return Dataset();
+    return Dataset(outline.sample, outline.classes, std::move(features), std::move(labels));
+  };
+  return outline.has_pixels ? make(of_first.pixels()) : make(of_first.values());
+}
+//! [broadcast]
+
 }  // namespace
 
 //! [expect_same]
@@ -35,51 +91,72 @@ void MpiRanks::expect_same(const std::string& what, std::uint64_t digest) {
 }
 //! [expect_same]
 
-void MpiRanks::agree_on(const std::string& name, std::initializer_list<Dataset*> parts) {
-  if (data_from_ == DataFrom::all) {
-    Digest digest;
-    for (const Dataset* const part : parts) add(*part, digest);
-    expect_same("the data set " + name, digest.value());
-    return;
+//! [load]
+void MpiRanks::load(const std::string& name, const std::function<void()>& read,
+                    std::initializer_list<Dataset*> parts) {
+  if (count() == 1) return read();
+  std::string why_not;  // this rank has not read the data set
+  if (rank() > 0 && data_from_ == DataFrom::root) {
+    why_not = "--data-from root";
+  } else if (rank() > 0 && data_from_ == DataFrom::automatic) {
+    try {
+      read();
+    } catch (const Error& error) {
+      why_not = error.what();
+    }
+  } else {
+    read();
   }
-  for (Dataset* const part : parts) {
-    const Dataset outline = broadcast_outline(*world_, *part);
-    if (!reads()) *part = outline;
+  const std::vector<std::string> reasons = world_->gather_all(why_not);
+  const auto first = std::find_if(reasons.begin(), reasons.end(),
+                                  [](const std::string& reason) { return !reason.empty(); });
+  what_was_sent_.clear();
+  if (first != reasons.end()) {
+    const bool takes_part = rank() == 0 || !why_not.empty();
+    const std::unique_ptr<Communicator> group = world_->split(takes_part ? 0 : 1);
+    std::uint64_t bytes = 0;
+    std::uint64_t sent = 0;
+    for (const Dataset* const part : parts) bytes += rank() == 0 ? bytes_of(*part) : 0;
+    const auto on_piece = [&](std::uint64_t of_piece) {
+      sent += of_piece;
+      if (rank() == 0 && on_sending_) on_sending_(sent, bytes);
+    };
+    for (Dataset* const part : parts) {
+      if (!takes_part) continue;
+      Dataset received = broadcast(*group, *part, on_piece);
+      if (rank() > 0) *part = std::move(received);
+    }
+    what_was_sent_ =
+        "rank 0 sent " + size_text(bytes) + " of samples to " +
+        count_of(std::ssize(reasons) - std::count(reasons.begin(), reasons.end(), ""), "rank") +
+        (*first == "--data-from root"
+             ? ""
+             : "; rank " + std::to_string(first - reasons.begin()) + ": " + *first);
   }
+  Digest digest;
+  for (const Dataset* const part : parts) add(*part, digest);
+  expect_same("the data set " + name, digest.value());
 }
+//! [load]
 
 Split MpiRanks::load_for_training(const DatasetOptions& options) {
   Split split;
-  if (reads()) split = Ranks::load_for_training(options);
-  agree_on(options.name, {&split.train, &split.validation, &split.test});
+  load(options.name, [&] { split = Ranks::load_for_training(options); },
+       {&split.train, &split.validation, &split.test});
   return split;
 }
 
 Dataset MpiRanks::load_for_evaluation(const DatasetOptions& options,
                                       const std::optional<TableEncoding>& encoding) {
   Dataset whole;
-  if (reads()) whole = Ranks::load_for_evaluation(options, encoding);
-  agree_on(options.name, {&whole});
+  load(options.name, [&] { whole = Ranks::load_for_evaluation(options, encoding); }, {&whole});
   return whole;
 }
 
 const Dataset& MpiRanks::shard(const Dataset& whole, Dataset& storage) {
   if (count() == 1 || whole.size() == 0) return whole;
-  if (data_from_ == DataFrom::all) {
-    const Shard own = shard_of(whole.size(), count(), rank());
-    storage = whole.slice(own.first, own.rows);
-    return storage;
-  }
-  std::vector<Index> counts;
-  for (int rank = 0; rank < count(); ++rank) {
-    counts.push_back(shard_of(whole.size(), count(), rank).rows);
-  }
-  std::vector<std::uint32_t> samples;
-  if (rank() == 0) {
-    samples.resize(static_cast<std::size_t>(whole.size()));
-    std::iota(samples.begin(), samples.end(), 0U);
-  }
-  storage = scatter(*world_, whole, samples, counts);
+  const Shard own = shard_of(whole.size(), count(), rank());
+  storage = whole.slice(own.first, own.rows);
   return storage;
 }
 

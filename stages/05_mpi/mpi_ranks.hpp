@@ -2,6 +2,7 @@
 /// The ranks of a training run, as the command line and the trainer see them.
 #pragma once
 
+#include <functional>
 #include <initializer_list>
 #include <string>
 
@@ -12,8 +13,9 @@ namespace stagewise::mpi {
 
 /// Who reads the data set.
 enum class DataFrom : std::uint8_t {
-  root,  ///< rank 0, which sends the others what they need
-  all    ///< every rank, from its own files
+  automatic,  ///< every rank that can; rank 0 sends it to the others
+  root,       ///< rank 0, which sends it to all others
+  all         ///< every rank, from its own files
 };
 
 /// The processes of MPI.
@@ -24,7 +26,14 @@ class MpiRanks final : public Ranks {
 
   /// Sets where data come from, from now on.
   void take_data_from(DataFrom source) { data_from_ = source; }
-  DataFrom data_from() const { return data_from_; }
+
+  /// Sets what is called on rank 0 while it sends data: with the bytes sent, and those of all.
+  void on_sending(std::function<void(std::uint64_t, std::uint64_t)> call) {
+    on_sending_ = std::move(call);
+  }
+
+  /// "rank 0 sent 47 MB of samples to 3 ranks: ..."; empty if all have read the data set, or none.
+  const std::string& what_was_sent() const { return what_was_sent_; }
 
   int rank() const override { return world_->rank(); }
   int count() const override { return world_->size(); }
@@ -45,16 +54,16 @@ class MpiRanks final : public Ranks {
   int rank_of_bad_step() const { return rank_of_bad_step_; }
 
  private:
-  /// Whether this rank reads the data set.
-  bool reads() const { return data_from_ == DataFrom::all || rank() == 0; }
-
-  /// Compares the data that all ranks have read, or sends the outlines of rank 0's data to the
-  /// others.
+  /// Lets those ranks read that are to, sends the others what rank 0 has read, and compares.
   /// @param name the data set's name.
-  void agree_on(const std::string& name, std::initializer_list<Dataset*> parts);
+  /// @param read reads the parts.
+  void load(const std::string& name, const std::function<void()>& read,
+            std::initializer_list<Dataset*> parts);
 
   World* world_;
-  DataFrom data_from_ = DataFrom::root;
+  DataFrom data_from_ = DataFrom::automatic;
+  std::function<void(std::uint64_t, std::uint64_t)> on_sending_;
+  std::string what_was_sent_;
   int rank_of_bad_step_ = -1;
 };
 

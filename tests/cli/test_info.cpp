@@ -177,11 +177,27 @@ TEST_P(Info, ShowsConvolutions) {
   const auto has = [&](const std::string& name) {
     return std::find(operations.begin(), operations.end(), name) != operations.end();
   };
-  EXPECT_TRUE(has("convolution_backward"));
+  EXPECT_EQ(has("convolution_backward"), !is_fusing());
+  EXPECT_EQ(has("convolution_gradients*"), is_fusing());
   EXPECT_EQ(has("convolution"), !is_fusing());
   EXPECT_EQ(has("average_pool_backward"), !is_fusing());
   EXPECT_EQ(has("convolution_relu_pool*"), is_fusing());
   EXPECT_EQ(has("pool_relu_backward*"), is_fusing());
+}
+
+/// But for the loss and the updates, which --fuse does not decide about.
+TEST_P(Info, LeavesLayersToStage03WhereAsked) {
+  if (!is_fusing()) GTEST_SKIP() << "this stage fuses nothing";
+  for (const std::string& model : models) {
+    for (const Row& row : rows(model + " --fuse off")) {
+      const bool is_left = row.operation == "loss*" || row.operation == "update_by_sum*" ||
+                           row.operation == "add_partials*";
+      EXPECT_TRUE(row.replaces.empty() || is_left) << model << ": " << row.operation;
+      if (row.operation.starts_with("convolution")) {
+        EXPECT_EQ(row.file, "stages/03_shared_memory/convolution.cu") << row.operation;
+      }
+    }
+  }
 }
 
 /// Options that decide nothing are not offered, or refused.
@@ -204,7 +220,7 @@ TEST_P(Info, EveryOptionChangesTheProgram) {
       {"strategy", {"", "--strategy tensor"}},
       {"tensor-ranks", {"--strategy hybrid", "--strategy hybrid --tensor-ranks 4"}},
       {"transport", {"--transport host", "--transport peer"}},
-      {"no-overlap", {"--hidden 1024,1024", "--hidden 1024,1024 --no-overlap"}}};
+      {"overlap", {"--hidden 1024,1024", "--hidden 1024,1024 --overlap off"}}};
   const bool has_ranks = GetParam() == "stage05_mpi";
   for (const std::string& line : lines_of(run_well(GetParam() + " info --help"))) {
     if (!line.starts_with("  --")) continue;
@@ -226,8 +242,7 @@ TEST_P(Info, EveryOptionChangesTheProgram) {
   }
 }
 
-TEST_P(Info, RefusesOptionsWithoutTheProgram) {
-  expect_failure(GetParam() + " info --hidden 8", 2, "--hidden is for info --program");
+TEST_P(Info, RefusesOptionsThatTheProgramWouldContradict) {
   expect_failure(GetParam() + " info --program --model cnn --hidden 8", 2,
                  "--hidden is for --model mlp: the layers of cnn are fixed");
 }
@@ -297,7 +312,7 @@ TEST_F(CommandLine, InfoShowsWhatProcessesExchange) {
     }
     return sums;
   };
-  const std::string values = "d fc2/bias@0, d fc2/weight@0, d fc1/bias@0, d fc1/weight@0";
+  const std::string values = "d fc2/bias@0, d fc1/bias@0, d fc2/weight@0, d fc1/weight@0";
   const std::vector<std::string> one = {values + " -> " + values};
   EXPECT_EQ(sums_of("stage05_mpi info --program"), one) << "as one of two processes";
   EXPECT_EQ(sums_of("mpirun -n 3 stage05_mpi info --program --transport host"), one);
@@ -309,7 +324,8 @@ TEST_F(CommandLine, InfoShowsWhatProcessesExchange) {
   const std::string wide = "stage05_mpi info --program --hidden 1024,1024,1024";
   EXPECT_EQ(sums_of(wide).size(), 3U) << "three buckets";
   EXPECT_EQ(sums_of(wide + " --batch-size 5000").size(), 4U) << "the last one in two bands";
-  EXPECT_EQ(sums_of("mpirun -n 2 " + wide + " --transport host --no-overlap").size(), 1U);
+  EXPECT_EQ(sums_of("mpirun -n 2 " + wide + " --transport host --overlap off").size(), 1U);
+  EXPECT_EQ(sums_of("mpirun -n 2 " + wide + " --transport host").size(), 3U);
   const std::vector<Row> updates =
       rows_of(run_well("mpirun -n 2 stage05_mpi info --program --transport peer"));
   const auto update = std::find_if(updates.begin(), updates.end(), [](const Row& row) {

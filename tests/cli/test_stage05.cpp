@@ -21,7 +21,7 @@ TEST_F(Stage05, AveragesGradientsAsTheStagesBefore) {
     const std::string workers = n == 1 ? "" : "--workers " + std::to_string(n);
     run_well("stage01_serial " + training + workers + " --save 1.h5");
     run_well("stage04_minibatch " + training + workers + " --save 4.h5");
-    const std::string of_several = n == 1 ? "" : "--data-from all --no-overlap ";
+    const std::string of_several = n == 1 ? "" : "--data-from root --overlap off ";
     for (const std::string& options : {std::string(), of_several + "--stream-batches"}) {
       run_well(ranks(n) + training + options + " --save 5.h5");
       expect_same("1.h5", "5.h5", "1e-10");
@@ -58,7 +58,7 @@ TEST_F(Stage05, AveragesWeightsAsTheStagesBefore) {
 TEST_F(Stage05, SplitsHiddenLayersAndLearnsTheSame) {
   run_well("stage01_serial " + training + "--save 1.h5");
   for (int n = 1; n <= 3; ++n) {
-    const std::string of_several = n == 1 ? "" : "--data-from all ";
+    const std::string of_several = n == 1 ? "" : "--data-from root ";
     for (const std::string& options : {std::string(), of_several + "--stream-batches"}) {
       run_well(ranks(n) + training + "--strategy tensor " + options + " --save 5.h5");
       expect_same("1.h5", "5.h5", "1e-10");
@@ -77,7 +77,7 @@ TEST_F(Stage05, SplitsHiddenLayersAndLearnsTheSame) {
 TEST_F(Stage05, LearnsTheSameWithSplitNetworksThatShareOutTheBatch) {
   const std::string hybrid = "--strategy hybrid ";
   run_well("stage01_serial " + training + "--save 1.h5");
-  std::vector<std::string> ways = {"", "--data-from all ", "--no-overlap ", "--stream-batches "};
+  std::vector<std::string> ways = {"", "--data-from root ", "--overlap off ", "--stream-batches "};
   if (is_emulated()) ways.insert(ways.end(), {"--transport cuda-aware ", "--transport peer "});
   for (const std::string& way : ways) {
     const std::string output = run_well(ranks(4) + training + hybrid + way + "--save 5.h5");
@@ -105,7 +105,7 @@ TEST_F(Stage05, LearnsTheSameWithSplitNetworksThatShareOutTheBatch) {
 
 /// Two numbers have one sum. Of three, the order decides, and that depends on where messages end.
 TEST_F(Stage05, LearnsTheSameHoweverSumsTravel) {
-  std::vector<std::string> ways = {"--no-overlap", "--transport host"};
+  std::vector<std::string> ways = {"--overlap off", "--transport host"};
   if (is_emulated()) {  // else MPI may not know CUDA, or there may be too few GPUs
     ways.insert(ways.end(), {"--transport cuda-aware", "--transport peer"});
   }
@@ -121,7 +121,7 @@ TEST_F(Stage05, LearnsTheSameHoweverSumsTravel) {
   };
   expect_alike(2, "", "0");
   expect_alike(3, "", "1e-12");
-  std::erase(ways, "--no-overlap");  // weights are exchanged when all are computed
+  std::erase(ways, "--overlap off");  // weights are exchanged when all are computed
   expect_alike(3, "--average weights --average-every 2 ", "1e-12");
 }
 
@@ -272,7 +272,7 @@ TEST_F(Stage05, HelpFitsOnATerminal) {
   }
   const std::string train = run_well(program + "train --help");
   for (const std::string option :
-       {"strategy", "tensor-ranks", "transport", "timeout", "no-overlap", "data-from", "workers",
+       {"strategy", "tensor-ranks", "transport", "timeout", "overlap", "data-from", "workers",
         "average", "average-every", "stream-batches", "capture"}) {
     EXPECT_NE(train.find("\n  --" + option), std::string::npos) << option << train;
   }
@@ -284,9 +284,9 @@ TEST_F(Stage05, HelpFitsOnATerminal) {
 TEST_F(Stage05, EvaluatesInSeveralRanksAsStage01) {
   run_well(ranks(3) + training + "--save 5.h5");
   for (const std::string options : {"5.h5 --test-limit 77 --batch-size 10", "5.h5 --test-limit 2",
-                                    "digits.h5 --test-limit 77 --data-from all"}) {  // of stage 01
+                                    "digits.h5 --test-limit 77 --data-from root"}) {  // of stage 01
     std::string serial_options = options;
-    if (options.ends_with(" --data-from all")) serial_options.resize(options.find(" --data-from"));
+    if (options.ends_with(" --data-from root")) serial_options.resize(options.find(" --data-from"));
     const json serial = report_of("stage01_serial evaluate --load " + serial_options);
     const json parallel = report_of(ranks(3) + "evaluate --load " + options);
     EXPECT_EQ(parallel.at("test_accuracy"), serial.at("test_accuracy")) << options;
@@ -299,7 +299,7 @@ TEST_F(Stage05, EvaluatesInSeveralRanksAsStage01) {
 TEST_F(Stage05, CollectsTheAnswersOfAllRanks) {
   const std::string options = "evaluate --load double.h5 --test-limit 77 --confusion --mistakes 5";
   const json serial = report_of("stage01_serial " + options);
-  for (const std::string from : {"", " --data-from all"}) {
+  for (const std::string from : {"", " --data-from root"}) {
     const json parallel = report_of(ranks(3) + options + from);
     EXPECT_EQ(parallel.at("confusion"), serial.at("confusion")) << from;
     ASSERT_EQ(parallel.at("mistakes").size(), 5U);

@@ -189,7 +189,7 @@ ends_when_a_rank_is_killed() {
 
 # First both hosts have the data, then only the first one.
 ends_when_data_are_missing() {
-  local host status begin seconds output=$folder/missing.txt
+  local host from status begin seconds output=$folder/missing.txt
   local reading=(train --dataset mnist --hidden 8 --batch-size 10 --epochs 1 --data-from)
   for host in "$first" "$second"; do
     "$make_dataset" --train 50 --test 20 --format idx --output "$folder/$host/mnist" >/dev/null
@@ -201,12 +201,14 @@ ends_when_data_are_missing() {
   seconds=$((SECONDS - begin + limit_of_failure)) # starting the ranks takes its time, too
 
   rm -r "$folder/$second/mnist"
-  if ! run "$limit" "$output" 2 4 "${reading[@]}" root --save "$folder/root.h5"; then
-    expected "a training where only rank 0 reads the data, and only its host has them" "$output"
-  fi
-  if ! "$compare_checkpoints" --tolerance 0 "$folder/all.h5" "$folder/root.h5" >"$output" 2>&1; then
-    expected "--data-from root to train the same as --data-from all" "$output"
-  fi
+  for from in root auto; do
+    if ! run "$limit" "$output" 2 4 "${reading[@]}" "$from" --save "$folder/$from.h5"; then
+      expected "a training with --data-from $from where only the first host has the data" "$output"
+    fi
+    if ! "$compare_checkpoints" --tolerance 0 "$folder/all.h5" "$folder/$from.h5" >"$output" 2>&1; then
+      expected "--data-from $from to train the same as --data-from all" "$output"
+    fi
+  done
 
   status=0
   run "$seconds" "$output" 2 4 "${reading[@]}" all || status=$?

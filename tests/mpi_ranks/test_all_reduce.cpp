@@ -130,14 +130,18 @@ TYPED_TEST(AllReduceKernels, UpdateParameters) {
     std::vector<T> parameters = numbers_of<T>(50, 3, count);
     copy_in(own, places[0], stream);
     copy_in(parameters, places[1], stream);
-    const mpi::Update<T> update = {.parameters = places[1], .learning_rate = T{0.5}, .l2 = T{0.25}};
+    const mpi::Update<T> update = {.parameters = places[1],
+                                   .learning_rate = T{0.5},
+                                   .l2 = T{0.25},
+                                   .l2_from = count == longest + 5 ? longest + 2 : count / 3};
     using Way = void (PeerAllReduce<T>::*)(const cuda::Stream&, T*, Index, const mpi::Update<T>&);
     for (const Way way :
          {&PeerAllReduce<T>::one_shot, &PeerAllReduce<T>::two_shot, &PeerAllReduce<T>::add_up}) {
       (sums.*way)(stream, places[0], count, update);
       for (Index i = 0; i < count; ++i) {
         T& parameter = parameters[static_cast<std::size_t>(i)];
-        parameter -= T{0.5} * (gradient[static_cast<std::size_t>(i)] + T{0.25} * parameter);
+        const T l2 = i < update.l2_from ? T{0} : T{0.25};
+        parameter -= T{0.5} * (gradient[static_cast<std::size_t>(i)] + l2 * parameter);
       }
       ASSERT_EQ(copy_out(places[1], count, stream), parameters) << count;
       ASSERT_EQ(copy_out(places[0], count, stream), own) << count;

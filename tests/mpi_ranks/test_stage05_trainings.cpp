@@ -11,13 +11,14 @@
 #include <vector>
 
 #include "05_mpi/distributed_step.hpp"
-#include "05_mpi/scatter.hpp"
 #include "cross_stage/device_array.hpp"
 #include "cross_stage/recorded_trainings.hpp"
+#include "cuda/check.hpp"
 #include "golden/golden.hpp"
 #include "mpi_ranks/ranks.hpp"
 #include "support.hpp"
 #include "training/evaluate.hpp"
+#include "unit/temporary_folder.hpp"
 #ifdef CUDA_ON_CPU
 #include "cuda_on_cpu/settings.hpp"
 #endif
@@ -42,19 +43,18 @@ using mpi::DistributedStepOptions;
 struct Spread {
   WorkerOptions workers = {};  ///< as many as there are ranks
   DistributedStepOptions step = {};
-  DataFrom data_from = DataFrom::root;
   std::string transport = "host";
   int tensor_ranks = 1;
 };
 
 /// --strategy tensor, and of an even number of ranks, --strategy hybrid.
-std::vector<Spread> splits(DataFrom source = DataFrom::root) {
+std::vector<Spread> splits() {
   const int ranks = test_world().size();
-  std::vector<Spread> spreads = {{.data_from = source, .tensor_ranks = ranks}};
+  std::vector<Spread> spreads = {{.tensor_ranks = ranks}};
   if (ranks % 2 == 0 && ranks > 2) {
     for (int tensor_ranks = 2; tensor_ranks < ranks; tensor_ranks += 2) {
       if (ranks % tensor_ranks != 0) continue;
-      spreads.push_back({.data_from = source, .tensor_ranks = tensor_ranks});
+      spreads.push_back({.tensor_ranks = tensor_ranks});
     }
   }
   return spreads;
@@ -69,12 +69,6 @@ std::vector<std::string> transports() {
     }
   }
   return names;
-}
-
-/// As the command line has it: what rank 0 sends, the others have as an outline only.
-Dataset known_to(const Dataset& whole, DataFrom source) {
-  if (source == DataFrom::all || test_world().rank() == 0) return whole;
-  return Dataset::outline(whole.sample_shape(), whole.classes(), whole.size());
 }
 
 /// Expects every rank to have the same values, to the last bit.
@@ -112,9 +106,7 @@ template <typename T>
 Arrival train_spread(const TrainingCase& one, Spread spread, const Starts& starts = {}) {
   spread.workers.workers = test_world().size();
   mpi::MpiRanks ranks(test_world());
-  ranks.take_data_from(spread.data_from);
-  const Dataset data = known_to(one.data, spread.data_from);
-  const Dataset whole_validation = known_to(one.data.slice(0, 9), spread.data_from);
+  const Dataset whole_validation = one.data.slice(0, 9);
   Dataset storage;
   const Dataset& validation = ranks.shard(whole_validation, storage);
 
@@ -124,12 +116,12 @@ Arrival train_spread(const TrainingCase& one, Spread spread, const Starts& start
   Network<T> network(build_model(one.model), std::move(executor),
                      cross_stage::fusing<T>(one, spread.step.step.fuse.layers));
   mpi::DistributedStep<T> step(
-      {network, data, spread.workers, one.options.batch_size}, known, one.options.sgd,
+      {network, one.data, spread.workers, one.options.batch_size}, known, one.options.sgd,
       starts.empty() ? cross_stage::starts_of(network.model, one, spread.workers) : starts,
       test_world(), ranks, spread.step);
   network.load(one.options.batch_size);
   cross_stage::OutcomeRecorder recorder;
-  train(network, step, data, validation, one.options, 1, recorder, &ranks);
+  train(network, step, one.data, validation, one.options, 1, recorder, &ranks);
   if (spread.tensor_ranks > 1) {
     expect_same_whole_parameters(network, known.mesh(), one.options.sgd, one.name);
   }
@@ -242,19 +234,18 @@ TYPED_TEST(Stage05Trainings, ConvolutionalNetworksEqualStage04s) {
 TYPED_TEST(Stage05Trainings, SplitNetworksEqualWholeOnes) {
   for (const TrainingCase& one : this->splittable()) {
     this->expect_whole(one, splits());
-    this->expect_whole(with_short_last_batch(one), splits(DataFrom::all));
+    this->expect_whole(with_short_last_batch(one), splits());
   }
 }
 
-/// Who reads the data, and how sums travel, changes no number but by rounding.
+/// How sums travel changes no number but by rounding.
 TYPED_TEST(Stage05Trainings, EveryFormEqualsStage04) {
-  std::vector<Spread> forms(6);
-  forms[0].data_from = DataFrom::all;
-  forms[1].step.overlaps = false;
-  forms[2].step.step.streams_batches = true;
-  forms[3].step.step.fuse.gathers = false;
-  forms[4].step.step.fuse.layers = false;
-  forms[5].step.step.records = false;
+  std::vector<Spread> forms(5);
+  forms[0].step.overlaps = false;
+  forms[1].step.step.streams_batches = true;
+  forms[2].step.step.fuse.gathers = false;
+  forms[3].step.step.fuse.layers = false;
+  forms[4].step.step.records = false;
   for (const std::string& transport : transports()) {
     forms.push_back({.transport = transport});
     forms.push_back({.step = {.overlaps = false}, .transport = transport});
@@ -317,8 +308,6 @@ TYPED_TEST(Stage05Trainings, RepeatThemselvesBitForBit) {
     const Arrival first = train_spread<T>(one, spread);
     expect_same_bits(train_spread<T>(one, spread), first, "again");
     Spread other = spread;
-    other.data_from = DataFrom::all;
-    expect_same_bits(train_spread<T>(one, other), first, "with data from all");
     other.step.step.streams_batches = true;
     other.step.step.fuse.gathers = false;
     Spread copied = spread;
@@ -327,7 +316,6 @@ TYPED_TEST(Stage05Trainings, RepeatThemselvesBitForBit) {
   }
 }
 
-/// Where the order of samples stays, they are sent once.
 TYPED_TEST(Stage05Trainings, UnshuffledOnesEqualStage04s) {
   TrainingCase one = cases_named("mlp_relu").front();
   one.options.shuffle = false;
@@ -367,37 +355,57 @@ TEST_F(Stage05, SharesCoverAnEpochOnce) {
   }
 }
 
-TEST_F(Stage05, ScattersWhatItIsTold) {
-  const TrainingCase table = cases_named("mlp_relu").front();
-  const TrainingCase images = cases_named("cnn").front();
-  for (const Dataset& whole : {table.data, images.data}) {
-    for (const bool are_equal : {true, false}) {
-      std::vector<Index> counts;  // 3 samples for each rank, or 1, 2, 3, ...
-      std::vector<std::uint32_t> samples;
-      std::vector<std::uint32_t> own;
-      for (int rank = 0; rank < test_world().size(); ++rank) {
-        counts.push_back(are_equal ? 3 : rank + 1);
-        for (Index i = 0; i < counts.back(); ++i) {
-          samples.push_back(static_cast<std::uint32_t>((5 * samples.size() + 2) % 23));
-          if (rank == test_world().rank()) own.push_back(samples.back());
-        }
+/// Whoever reads the data, all ranks have the same; the files lie on rank 0's host only, or on all.
+TEST_F(Stage05, AllRanksHaveTheDataThatSomeCanRead) {
+  const int rank = test_world().rank();
+  const int last = test_world().size() - 1;
+  const TemporaryFolder folder;
+  const Bytes images = {0, 0, 8, 3, 0, 0, 0, 5, 0, 0, 0, 1, 0,
+                        0, 0, 2, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0};
+  const std::string table = "a,b,class\n0.5,1,x\n-2,3,y\n4,0.25,x\n7,6,y\n1,1,x\n";
+  for (const bool are_images : {true, false}) {
+    for (const bool on_all : {true, false}) {
+      const auto file = folder / (are_images ? "some-images-idx3-ubyte" : "table.csv");
+      if (rank != 0 && !(on_all && rank == last)) {  // not even all others have them
+        std::filesystem::remove(file);
+      } else if (are_images) {
+        write_file(file, images);
+        write_file(folder / "some-labels-idx1-ubyte", {0, 0, 8, 1, 0, 0, 0, 5, 0, 1, 2, 1, 0});
+      } else {
+        write_file(file, Bytes(table.begin(), table.end()));
       }
-      const Dataset received =
-          mpi::scatter(test_world(), known_to(whole, DataFrom::root), samples, counts);
-      ASSERT_EQ(received.size(), std::ssize(own));
-      ASSERT_EQ(received.sample_shape(), whole.sample_shape());
-      EXPECT_EQ(received.classes(), whole.classes());
-      EXPECT_EQ(received.pixels() == nullptr, whole.pixels() == nullptr);
-      const auto width = static_cast<std::size_t>(whole.sample_shape().elements());
-      std::vector<double> expected(own.size() * width);
-      std::vector<double> found(own.size() * width);
-      std::vector<std::uint32_t> all(own.size());
-      std::iota(all.begin(), all.end(), 0U);
-      whole.gather(own, expected.data());
-      received.gather(all, found.data());
-      EXPECT_EQ(found, expected);
-      for (std::size_t i = 0; i < own.size(); ++i) {
-        EXPECT_EQ(received.labels()[i], whole.labels()[own[i]]);
+      const DatasetOptions options = {.name = file.string(),
+                                      .format = are_images ? "idx" : "csv",
+                                      .validation = 1,
+                                      .label = are_images ? "" : "class"};
+      for (const DataFrom source : {DataFrom::automatic, DataFrom::root}) {
+        mpi::MpiRanks ranks(test_world());
+        ranks.take_data_from(source);
+        std::uint64_t sent = 0;
+        std::uint64_t all = 1;
+        ranks.on_sending([&](std::uint64_t now, std::uint64_t goal) { sent = now, all = goal; });
+        const Split split = ranks.load_for_training(options);
+        const Dataset test = ranks.load_for_evaluation(options, split.encoding);
+        EXPECT_EQ(split.train.size(), 3);
+        EXPECT_EQ(split.validation.size(), 1);
+        EXPECT_EQ(split.test.size(), 1);
+        EXPECT_EQ(test.size(), 5);
+        const bool is_sent = last > 0 && (source == DataFrom::root || !(on_all && last == 1));
+        EXPECT_EQ(ranks.what_was_sent().empty(), !is_sent);
+        EXPECT_EQ(rank == 0 && is_sent, sent == all);
+        for (const Dataset* const part : {&split.train, &split.validation, &split.test, &test}) {
+          EXPECT_EQ(part->pixels() != nullptr, are_images);
+          std::vector<std::uint32_t> samples(static_cast<std::size_t>(part->size()));
+          std::iota(samples.begin(), samples.end(), 0U);
+          std::vector<double> own(samples.size() * 2);
+          part->gather(samples, own.data());
+          std::vector<double> of_first = own;
+          std::vector<std::int32_t> labels = part->labels();
+          test_world().broadcast(of_first);
+          test_world().broadcast(labels);
+          EXPECT_EQ(own, of_first);
+          EXPECT_EQ(part->labels(), labels);
+        }
       }
     }
   }
@@ -419,17 +427,12 @@ TEST_F(Stage05, EvaluatesInShares) {
   for (const Index count : {1, 2, 97}) {
     const Dataset whole = one.data.slice(0, count);
     const Evaluation expected = evaluate(network, whole);
-    for (const DataFrom source : {DataFrom::root, DataFrom::all}) {
-      mpi::MpiRanks ranks(test_world());
-      ranks.take_data_from(source);
-      const Dataset known = known_to(whole, source);
-      Dataset storage;
-      const Dataset& shard = ranks.shard(known, storage);
-      const Evaluation found = evaluate(network, shard, &ranks);
-      EXPECT_NEAR(found.loss, expected.loss, 1e-12 * expected.loss);
-      EXPECT_EQ(found.correct, expected.correct);
-      EXPECT_EQ(found.samples, count);
-    }
+    mpi::MpiRanks ranks(test_world());
+    Dataset storage;
+    const Evaluation found = evaluate(network, ranks.shard(whole, storage), &ranks);
+    EXPECT_NEAR(found.loss, expected.loss, 1e-12 * expected.loss);
+    EXPECT_EQ(found.correct, expected.correct);
+    EXPECT_EQ(found.samples, count);
   }
 }
 
@@ -439,7 +442,7 @@ TEST_F(Stage05, EqualsPyTorch) {
     const golden::Case file = golden::load(name);
     const TrainingCase one = {name, file.model, file.options, file.data};
     const Starts starts = {in_order_of(build_model(file.model), file.initial, name)};
-    std::vector<Spread> spreads = {{.data_from = DataFrom::all}};
+    std::vector<Spread> spreads = {{}};
     for (const std::string& transport : transports()) spreads.push_back({.transport = transport});
     if (!file.model.hidden.empty()) {
       for (const Spread& spread : splits()) spreads.push_back(spread);
@@ -499,6 +502,36 @@ TEST_F(Stage05, AddsUpPiecesOfAnySize) {
       }
     }
   }
+}
+
+/// Weights with an l2 and biases without one, too, if the latter come first.
+TEST_F(Stage05, SendsNeighboursAsOneMessage) {
+  if (!mpi::reason_against("peer", test_placement()).empty()) {
+    GTEST_SKIP() << "Skipped: the transport peer cannot work here.";
+  }
+  constexpr Index count = 5;
+  const auto transport = mpi::make_transport<float>("peer", test_world());
+  const std::vector<float*> gradients = transport->places_for(std::vector<Index>(4, count));
+  const std::vector<float*> parameters = transport->places_for(std::vector<Index>(4, count));
+  const auto launches = [&](const std::vector<float>& l2) {
+    std::vector<mpi::Piece<float>> bucket;
+    for (std::size_t i = 0; i < l2.size(); ++i) {
+      bucket.push_back({gradients[i], count, {parameters[i], 0.5F, l2[i]}});
+    }
+    const cuda::Stream stream;
+    CUDA_CHECK(cudaStreamBeginCapture(stream.get(), cudaStreamCaptureModeThreadLocal));
+    transport->begin(bucket, stream);
+    cudaGraph_t graph = nullptr;
+    CUDA_CHECK(cudaStreamEndCapture(stream.get(), &graph));
+    std::size_t nodes = 0;
+    CUDA_CHECK(cudaGraphGetNodes(graph, nullptr, &nodes));
+    CUDA_CHECK(cudaGraphDestroy(graph));
+    return nodes;
+  };
+  EXPECT_EQ(launches({0, 0, 0, 0}), 1U);
+  EXPECT_EQ(launches({0, 0, 0.25F, 0.25F}), 1U);
+  EXPECT_EQ(launches({0.25F, 0.25F, 0.25F, 0.25F}), 1U);
+  EXPECT_EQ(launches({0.25F, 0, 0.25F, 0}), 3U);
 }
 
 #ifdef CUDA_ON_CPU

@@ -124,7 +124,8 @@ __device__ void reduce(const TwoShot<T>& sum, const Shard& shard) {
       if constexpr (updates) {
 #pragma unroll
         for (int v = 0; v < Vector::size; ++v) {
-          total.values[v] = sum.update.after(before[k].values[v], total.values[v]);
+          const Index at = (i + k * step) * Vector::size + v;
+          total.values[v] = sum.update.after(at, before[k].values[v], total.values[v]);
         }
       }
 #pragma unroll

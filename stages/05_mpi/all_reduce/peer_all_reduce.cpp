@@ -135,8 +135,7 @@ void PeerAllReduce<T>::one_shot(const cuda::Stream& stream, T* values, Index cou
   for (Index first = 0; first < count; first += most) {
     sum.values = values + first;
     sum.count = std::min(most, count - first);
-    sum.update = update;
-    if (update.parameters != nullptr) sum.update.parameters = update.parameters + first;
+    sum.update = update.from(first);
     mpi::one_shot(stream.get(), sum, blocks_);
   }
 }

@@ -46,12 +46,20 @@ template <typename T>
 struct Update {
   T* parameters = nullptr;  ///< this rank's, one for each number; null: sums are stored
   T learning_rate = 0;
-  T l2 = 0;
+  T l2 = 0;           ///< of the parameters from `l2_from` on: weights
+  Index l2_from = 0;  ///< so many come first that have none: biases
 
-  /// The parameter after the update by a gradient: the same bits in every kernel, because no
+  /// Parameter `at` after the update by its gradient: the same bits in every kernel, because no
   /// compiler chooses where it rounds.
-  __host__ __device__ T after(T parameter, T gradient) const {
-    return std::fma(-learning_rate, std::fma(l2, parameter, gradient), parameter);
+  __host__ __device__ T after(Index at, T parameter, T gradient) const {
+    const T decay = at < l2_from ? T{0} : l2;
+    return std::fma(-learning_rate, std::fma(decay, parameter, gradient), parameter);
+  }
+
+  /// Of the parameters from `first` on.
+  Update from(Index first) const {
+    if (parameters == nullptr) return *this;
+    return {parameters + first, learning_rate, l2, l2_from > first ? l2_from - first : 0};
   }
 };
 

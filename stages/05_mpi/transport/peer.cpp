@@ -26,12 +26,18 @@ class PeerTransport final : public Transport<T> {
   }
 
   //! [begin]
-  /// Pieces that follow each other in memory of all ranks are one message.
+  /// Pieces that follow each other in memory of all ranks are one message; it may have biases,
+  /// which no l2 draws to zero, before weights.
   void begin(std::span<const Piece<T>> bucket, const cuda::Stream& stream) override {
     Piece<T> message;
     for (const Piece<T>& piece : bucket) {
       if (message.count > 0 && follows(message, piece)) {
-        message.count = piece.values - message.values + piece.count;
+        const Index first = piece.values - message.values;
+        if (piece.update.l2 != message.update.l2) {
+          message.update.l2 = piece.update.l2;
+          message.update.l2_from = first;
+        }
+        message.count = first + piece.count;
         continue;
       }
       sums_.add_up(stream, message.values, message.count, message.update);
@@ -62,7 +68,8 @@ class PeerTransport final : public Transport<T> {
       return second == first + next && sums_.is_shared(first, next + piece.count);
     };
     const T* const parameters = message.update.parameters;
-    return is_next(message.values, piece.values) && message.update.l2 == piece.update.l2 &&
+    return is_next(message.values, piece.values) &&
+           (message.update.l2 == piece.update.l2 || message.update.l2 == 0) &&
            (parameters == nullptr || is_next(parameters, piece.update.parameters));
   }
 

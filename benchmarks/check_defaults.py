@@ -1,0 +1,191 @@
+#!/usr/bin/env python3
+"""Checks that no option makes training faster: what a user gets by default is what is measured.
+
+    python3 benchmarks/check_defaults.py                   stages 02 to 04
+    python3 benchmarks/check_defaults.py --processes 2     stage 05, on two GPUs
+
+Trains with each stage's defaults, and beside them with each other choice of each of the stage's own
+options, as `train --help` lists them; so an option that is new is checked, too, unless EXEMPT says why
+not. A choice that seems faster is measured again, in turn with the default. The exit code is 1 if one is
+more than 5 % faster, and 2 if nothing could be measured. Writes benchmarks/results/<...>.md.
+
+Without a GPU, to try the script itself (the figures mean nothing then, and the file says so):
+
+    python3 benchmarks/check_defaults.py --quick --programs build/cpu/bin --output FILE
+"""
+
+import os
+import pathlib
+import re
+import shlex
+import statistics
+import sys
+import tempfile
+
+import measuring
+from measuring import Failed, report_of, run, seconds_of, table
+
+LIMIT = 0.95  # of the default's time: what a faster choice takes
+SUSPICIOUS = 0.98  # what is measured again
+TURNS = 5
+
+# Options, or some of their choices, that are not compared, and why.
+EXEMPT = {
+    "math": "it rounds floats",
+    "gemm": {"tf32": "it rounds floats", "bf16": "it rounds floats", "split-tf32": "it rounds floats",
+             "wgmma-tf32": "it rounds floats", "wgmma-bf16": "it rounds floats"},
+    "persistent": "an experiment with small networks; the stage's page has its figures",
+    "strategy": "another way to train; each is compared with its own alternatives",
+    "tensor-ranks": "another way to train",
+    "timeout": "it only says how long to wait",
+}
+
+# Choices of options that take a number.
+NUMBERS = {"block-size": ("64", "128", "512", "1024")}
+
+REPORT_000 = "--hidden 1000 --activation sigmoid"
+ALONE = {  # by stage; images in an epoch, options
+    2: ((12000, ""), (12000, f"{REPORT_000} --precision double --batch-size 800"),
+        (2000, "--model cnn")),
+    3: ((24000, ""), (24000, f"{REPORT_000} --precision double --batch-size 800"),
+        (4000, "--model cnn")),
+    4: ((60000, ""), (120000, "--batch-size 1000"),
+        (120000, f"{REPORT_000} --precision double --batch-size 800"),
+        (120000, "--hidden 512,256 --batch-size 512"), (24000, "--model cnn")),
+}
+TOGETHER = tuple(
+    (120000, f"{network} --strategy {strategy}")
+    for network in (f"{REPORT_000} --precision double --batch-size 800",
+                    f"{REPORT_000} --batch-size 1600", "--hidden 384 --batch-size 2000", "",
+                    "--hidden 1000,1000 --batch-size 1600 --l2 0.0001")
+    for strategy in ("data", "tensor"))
+
+
+def choices_of(help_text):
+    """{option: its choices} of what `train --help` lists under "This stage"."""
+    section = help_text.partition("This stage")[2].partition("\n\n")[0]
+    choices = {}
+    for entry in re.split(r"\n  --", section)[1:]:
+        name, text = re.match(r"([\w-]+)(.*)", entry, re.DOTALL).groups()
+        listed = " ".join(text.split()).rpartition(": ")[2].partition(";")[0]
+        listed = re.sub(r" \[.*", "", listed)
+        choices[name] = NUMBERS.get(name) or tuple(re.split(r", | or ", listed))
+        if name in NUMBERS or name in EXEMPT and isinstance(EXEMPT[name], str):
+            continue
+        if len(choices[name]) < 2 or not all(re.fullmatch(r"[\w-]+", one) for one in choices[name]):
+            raise Failed(f"--{name} lists no choices, and the script knows none: '{listed}'")
+    if not choices:
+        raise Failed("`train --help` lists no options of the stage")
+    return choices
+
+
+def alternatives(help_text):
+    """[(option, choice)] to compare with the default; the default itself may be among them."""
+    found = []
+    for option, choices in choices_of(help_text).items():
+        exempt = EXEMPT.get(option, {})
+        if isinstance(exempt, str):
+            continue
+        found += [(option, choice) for choice in choices if choice not in exempt]
+    return found
+
+
+class Bench(measuring.Bench):
+    """What trainings need."""
+
+    def __init__(self, options):
+        super().__init__(options)
+        self.processes = options.processes
+        self.env = dict(os.environ)
+        if os.geteuid() == 0:  # Open MPI asks for a word, twice
+            self.env.update(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
+        self.folder = tempfile.TemporaryDirectory()
+        self.data = pathlib.Path(self.folder.name) / "digits"
+        images = 600 if self.quick else 120000
+        run([self.program("make_dataset"), "--train", images, "--test", 100, "--output",
+             self.data / "mnist"])
+
+    def command(self, stage, images, words):
+        start = [self.stage(stage), "train", "--dataset", "mnist", "--data-dir", self.data,
+                 "--train-limit", min(images, 600) if self.quick else images, "--epochs",
+                 2 if self.quick else 6, *words]
+        if stage == 5:
+            start = ["mpirun", "--oversubscribe", "--bind-to", "none", "-n", self.processes, *start]
+        return start
+
+    def seconds(self, stage, images, words):
+        return seconds_of(report_of(self.command(stage, images, words), limit=120, env=self.env,
+                                    name=shlex.join(words)))
+
+
+def compare(bench, stage, images, words, choices):
+    """A row for each choice, and what was faster than the default: [(row, is faster)]."""
+    default = [bench.seconds(stage, images, words) for _ in range(2)]
+    rows = []
+    for option, choice in choices:
+        others = [*words, f"--{option}", choice]
+        try:
+            taken = [bench.seconds(stage, images, others)]
+        except Failed as failure:
+            rows.append(([f"`--{option} {choice}`", "-", str(failure)], False))
+            continue
+        ratio = taken[0] / min(default)
+        if ratio < SUSPICIOUS:
+            pairs = [(bench.seconds(stage, images, words), bench.seconds(stage, images, others))
+                     for _ in range(TURNS)]
+            ratio = statistics.median(other / own for own, other in pairs)
+        rows.append(([f"`--{option} {choice}`", f"{ratio:.2f}",
+                      "**faster**" if ratio < LIMIT else ""], ratio < LIMIT))
+    head = ["default", f"{1e3 * min(default):.2f} ms an epoch of {images:,}", ""]
+    return [(head, False), *rows]
+
+
+def main():
+    parser = measuring.make_parser(__doc__, 0)
+    parser.set_defaults(output=None)
+    parser.add_argument("--processes", type=int, default=1, help="of stage 05; 1: stages 02 to 04")
+    parser.add_argument("--stages", default="", help="those of one process to check [2,3,4]")
+    options = parser.parse_args()
+    name = f"defaults_{options.processes}.md" if options.processes > 1 else "defaults.md"
+    output = options.output or measuring.HERE / "results" / name
+    try:
+        bench = Bench(options)
+        if options.processes > 1:
+            cases = [(5, images, words.split()) for images, words in TOGETHER]
+        else:
+            stages = [int(stage) for stage in options.stages.split(",") if stage] or ALONE
+            cases = [(stage, images, words.split())
+                     for stage in stages for images, words in ALONE[stage]]
+        cases = cases[:1] if options.quick else cases
+        libraries = [line for line in run([bench.stage(4), "info"]).splitlines()
+                     if line.startswith("library")]
+        options.sections = ""
+        script = " ".join(["check_defaults.py", *(w for w in sys.argv[1:] if w != "--quick")])
+        text = ("# Defaults beside their alternatives\n\n"
+                + measuring.heading(script, options, libraries))
+        faster = []
+        for stage, images, words in cases:
+            choices = alternatives(run([bench.stage(stage), "train", "--help"]))
+            rows = compare(bench, stage, images, words, choices)
+            shown = " ".join(map(str, bench.command(stage, images, words)))
+            for folder in (f"{bench.programs}/", f"{bench.folder.name}/"):
+                shown = shown.replace(folder, "")
+            text += f"\n`{shown}`\n\n"
+            text += table(["option", "times the default's time", ""], [row for row, _ in rows])
+            output.write_text(text, encoding="utf-8")
+            for row, is_faster in rows:
+                if is_faster:
+                    faster.append(f"stage {stage:02}, {shlex.join(words) or 'no option'}: {row[0]}"
+                                  f" takes {row[1]} of the default's time")
+    except Failed as failure:
+        print(f"check_defaults.py: {failure}.", file=sys.stderr)
+        return 2
+    for line in faster:
+        print(line)
+    print(f"{len(faster)} choices are more than {100 * (1 - LIMIT):.0f} % faster than the default;"
+          f" see {output}")
+    return 1 if faster else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
