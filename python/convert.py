@@ -20,6 +20,7 @@ from typing import Sequence
 
 from stagewise import command_line
 from stagewise.command_line import Error, UsageError
+from stagewise.files import expect_kept
 
 CHECKPOINTS = (".h5", ".hdf5")
 PYTORCHS = (".safetensors", ".pt", ".pth")
@@ -53,6 +54,7 @@ def main(words: Sequence[str]) -> None:
     to_pytorch = is_to_pytorch(options.source, options.target)
     if to_pytorch and options.like:
         raise UsageError("--like is for the way back to a checkpoint")
+    expect_kept([options.source, *filter(None, [options.like])], options.target)
     try:  # only now, so that neither --help nor an objection to the options needs NumPy and h5py
         from stagewise import conversion
     except ImportError as error:

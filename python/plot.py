@@ -8,13 +8,14 @@ plot FIGURE --help explains the options of each figure. The page "Figures" of th
 from __future__ import annotations
 
 import argparse
-import logging
 import pathlib
 import sys
 from typing import Sequence
 
 from stagewise import command_line
 from stagewise.command_line import Error, UsageError, whole_number
+from stagewise.files import expect_kept
+
 
 def path_of(text: str) -> pathlib.Path:
     if not text:
@@ -83,8 +84,8 @@ def parser() -> argparse.ArgumentParser:
 
 def main(words: Sequence[str]) -> None:
     options = parser().parse_args(words)
-    # Matplotlib would say there when it looks for fonts, or has nowhere to keep their list.
-    logging.getLogger("matplotlib").setLevel(logging.CRITICAL)
+    expect_kept(options.files if "files" in options else [options.file], options.output)
+    command_line.make_matplotlib_quiet()
     try:  # only now, so that neither --help nor an objection to the options needs Matplotlib
         from stagewise import figures
     except ImportError as error:

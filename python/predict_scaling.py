@@ -11,7 +11,6 @@ is.
 from __future__ import annotations
 
 import argparse
-import logging
 import pathlib
 import re
 import sys
@@ -19,6 +18,7 @@ from typing import Sequence
 
 from stagewise import command_line
 from stagewise.command_line import Error, UsageError, did_you_mean, whole_number
+from stagewise.files import expect_kept
 
 MOST = 1_000_000
 TRANSPORTS = ("auto", "peer", "nccl", "host", "hierarchical")
@@ -113,6 +113,8 @@ def main(words: Sequence[str]) -> None:
         raise UsageError("--batch-size and --batch-per-gpu exclude each other")
     if options.check and options.figure:
         raise UsageError("--check draws no figure; leave out --figure")
+    if options.figure:
+        expect_kept(options.fit, options.figure)
     try:  # only now, so that neither --help nor an objection to the options needs NumPy
         from stagewise import scaling_fit, scaling_table
     except ImportError as error:
@@ -157,8 +159,7 @@ def question_of(options: argparse.Namespace):
 
 
 def draw(options: argparse.Namespace, *model) -> None:
-    # Matplotlib would say there when it looks for fonts, or has nowhere to keep their list.
-    logging.getLogger("matplotlib").setLevel(logging.CRITICAL)
+    command_line.make_matplotlib_quiet()
     try:
         from stagewise import scaling_figure, theme
     except ImportError as error:

@@ -7,11 +7,16 @@ from __future__ import annotations
 
 import argparse
 import difflib
+import logging
 import os
 import re
 import signal
 import sys
+import warnings
 from typing import Callable, NoReturn, Sequence
+
+
+NO_OUTPUT = "standard output could not be written to"
 
 
 class Error(Exception):
@@ -90,15 +95,29 @@ def say(text: str) -> None:
     print(printable(text))
 
 
+def make_matplotlib_quiet() -> None:
+    """To be called before Matplotlib is loaded, which says on standard error when it looks for
+    fonts, has nowhere to keep their list or lacks a letter, and refuses to start with a backend
+    that it does not know. Figures that become files need none."""
+    logging.getLogger("matplotlib").setLevel(logging.CRITICAL)
+    warnings.filterwarnings("ignore")
+    os.environ.pop("MPLBACKEND", None)
+
+
 def run(program: str, body: Callable[[Sequence[str]], None], words: Sequence[str]) -> int:
     """Runs a program to its end, and says what went wrong.
 
     :return: its exit code."""
     if hasattr(signal, "SIGPIPE"):
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # `| head` ends it quietly
-    for stream in (sys.stdout, sys.stderr):
-        stream.reconfigure(errors="backslashreplace")  # a file's name may be any bytes
+    is_closed = sys.stdout is None
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))
+        getattr(sys, name).reconfigure(errors="backslashreplace")  # a file's name may be any bytes
     code, sentence = _outcome(body, words)
+    if code == 0 and is_closed:
+        code, sentence = 1, NO_OUTPUT
     if sentence:
         end = "" if sentence[-1] in ".?" else "."
         print(f"{program}: {printable(sentence)}{end}", file=sys.stderr)
@@ -125,7 +144,7 @@ def _outcome(body: Callable[[Sequence[str]], None], words: Sequence[str]) -> tup
     except OSError as error:
         if error.filename is None:  # Python would try again at the end, and fail in its own way
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            return 1, "standard output could not be written to"
+            return 1, NO_OUTPUT
         return 1, f"cannot use {error.filename}: {error.strerror}"
     except Exception as error:  # never a stack trace
         return 1, f"an unforeseen error ended the program: {type(error).__name__}: {error}"

@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from stagewise import mosaic
 from stagewise import theme as look
 from stagewise.command_line import Error
-from stagewise.report import read_report
+from stagewise.report import class_names, number, read_report
 from stagewise.theme import Theme
 
 MOST_WITH_NUMBERS = 30  # classes; more are drawn without
@@ -37,7 +37,7 @@ def draw(path: pathlib.Path, theme: Theme) -> Figure:
     _label(axes, names, theme)
     if len(counts) <= MOST_WITH_NUMBERS:
         _write_numbers(axes, counts, picture, theme)
-        _write_fractions(axes, report["confusion"], theme)
+        _write_fractions(axes, report["confusion"], path, theme)
     look.add_title(figure, theme, f"{report.get('model', '')}: accuracy "
                    f"{np.trace(counts) / max(1, counts.sum()):.4f} of {counts.sum():,} samples")
     return figure
@@ -60,14 +60,15 @@ def _counts(report: dict[str, Any], path: pathlib.Path) -> np.ndarray:
         counts = np.array(report["confusion"]["counts"], dtype=np.int64)
     except (KeyError, TypeError, ValueError, OverflowError):
         counts = np.empty(0)
-    if counts.ndim != 2 or counts.shape[0] != counts.shape[1] or counts.size == 0:
+    is_square = counts.ndim == 2 and counts.shape[0] == counts.shape[1]
+    if not is_square or counts.size == 0 or counts.min() < 0:
         raise Error(f"cannot use {path}: its 'counts' are no square of whole numbers")
     return counts
 
 
 def _names(report: dict[str, Any], count: int) -> list[str]:
-    names = report.get("class_names", [])
-    return [str(name) for name in names] if len(names) == count else [str(i) for i in range(count)]
+    names = class_names(report)
+    return names if len(names) == count else [str(i) for i in range(count)]
 
 
 def _label(axes: Axes, names: list[str], theme: Theme) -> None:
@@ -99,18 +100,23 @@ def _brightness(color: Sequence[float]) -> float:
     return float(np.dot(color, (0.299, 0.587, 0.114)))
 
 
-def _write_fractions(axes: Axes, confusion: dict[str, Any], theme: Theme) -> None:
+def _write_fractions(axes: Axes, confusion: dict[str, Any], path: pathlib.Path,
+                     theme: Theme) -> None:
     """Recall at the right of each row, precision above each column."""
     right = len(confusion["counts"]) - 0.3
     above = -0.75
     style = {"color": theme.muted, "fontsize": 7, "va": "center"}
     axes.text(right, above, "recall", ha="left", **style)
     axes.text(above, above, "precision", ha="right", **style)
-    for place, value in enumerate(confusion.get("recall", [])):
-        axes.text(right, place, _fraction(value), ha="left", **style)
-    for place, value in enumerate(confusion.get("precision", [])):
-        axes.text(place, above, _fraction(value), ha="center", **style)
+    for place, text in enumerate(_fractions(confusion, "recall", path)):
+        axes.text(right, place, text, ha="left", **style)
+    for place, text in enumerate(_fractions(confusion, "precision", path)):
+        axes.text(place, above, text, ha="center", **style)
 
 
-def _fraction(value: float | None) -> str:
-    return "-" if value is None else f"{value:.3f}"
+def _fractions(confusion: dict[str, Any], key: str, path: pathlib.Path) -> list[str]:
+    """One for each class, as texts; "-" where there is none."""
+    values = confusion.get(key)
+    if not isinstance(values, list) or len(values) != len(confusion["counts"]):
+        raise Error(f"cannot use {path}: its '{key}' is not one number for each class")
+    return ["-" if value is None else f"{number({key: value}, key, path):.3f}" for value in values]

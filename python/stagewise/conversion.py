@@ -7,6 +7,7 @@ the checkpoint comes back as it was.
 from __future__ import annotations
 
 import pathlib
+import re
 
 import numpy as np
 
@@ -15,6 +16,7 @@ from stagewise.command_line import Error
 
 FORMATS = {".safetensors": safetensors, ".pt": state_dict, ".pth": state_dict}
 PREFIX = "stagewise."  # of our attributes, among the metadata of others
+LONGEST_NAME = 1000  # letters of an attribute's name
 
 
 def metadata_of(attributes: dict[str, str | int]) -> dict[str, str]:
@@ -33,13 +35,25 @@ def attributes_in(metadata: dict[str, str], source: pathlib.Path) -> dict[str, s
         if not key.startswith(PREFIX):
             continue
         if name in checkpoint.NUMBER_TYPES:
-            if not text.isdecimal() or int(text) > np.iinfo(checkpoint.NUMBER_TYPES[name]).max:
+            limit = np.iinfo(checkpoint.NUMBER_TYPES[name]).max
+            if not re.fullmatch(r"[0-9]{1,20}", text) or int(text) > limit:
                 raise Error(f"{source} cannot be converted: its '{key}' of '{text}' is no number "
                             "that a checkpoint can hold")
             attributes[name] = int(text)
+        elif not 0 < len(name) <= LONGEST_NAME or not _is_storable(name + text):
+            raise Error(f"{source} cannot be converted: its '{key}' is no text that a checkpoint "
+                        "can hold")
         else:
             attributes[name] = text
+    attributes.pop("checksum", None)
     return attributes
+
+
+def _is_storable(text: str) -> bool:
+    try:
+        return b"\0" not in text.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        return False
 
 
 def describe(parameters: network.Parameters) -> str:
@@ -72,6 +86,7 @@ def to_checkpoint(source: pathlib.Path, target: pathlib.Path, like: pathlib.Path
     :param like: a checkpoint whose attributes it gets; without one, those that the file holds.
     :raise Error: as above."""
     state, metadata = FORMATS[source.suffix].read(source)
+    network.expect_finite(state, str(source))
     if len({values.dtype for values in state.values()}) != 1:
         raise Error(f"{source} cannot be converted: its parameters must all be float, or all "
                     "double")

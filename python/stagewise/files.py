@@ -5,10 +5,11 @@ from __future__ import annotations
 import contextlib
 import os
 import pathlib
+import stat
 import tempfile
-from typing import Iterator
+from typing import Iterable, Iterator
 
-from stagewise.command_line import Error
+from stagewise.command_line import Error, UsageError
 
 
 def reason(error: OSError) -> str:
@@ -18,14 +19,31 @@ def reason(error: OSError) -> str:
     return error.strerror or str(error)
 
 
+def expect_kept(read: Iterable[pathlib.Path], written: pathlib.Path) -> None:
+    """Refuses a result that would take the place of a file that is read: by whatever name, also
+    through links of either kind, as the C++ programs do."""
+    for path in read:
+        if _is_same_file(path, written):
+            raise UsageError(f"'{written}' would replace '{path}', which is read")
+
+
+def _is_same_file(a: pathlib.Path, b: pathlib.Path) -> bool:
+    try:
+        return a.samefile(b)
+    except OSError:  # one does not exist yet
+        return os.path.realpath(a) == os.path.realpath(b)
+
+
 def expect_file(path: pathlib.Path, failure: str) -> None:
     """Refuses what cannot be read as a file.
 
     :param failure: the beginning of the sentence: "cannot read FILE"."""
-    if not path.exists():
-        raise Error(f"{failure}: there is no such file")
-    if not path.is_file():
-        raise Error(f"{failure}: it is {'a folder' if path.is_dir() else 'not a regular file'}")
+    try:
+        mode = path.stat().st_mode
+    except OSError as error:
+        raise Error(f"{failure}: {reason(error)}") from None
+    if not stat.S_ISREG(mode):
+        raise Error(f"{failure}: it is {'a folder' if stat.S_ISDIR(mode) else 'not a regular file'}")
 
 
 def read_text(path: pathlib.Path) -> str:
@@ -48,10 +66,10 @@ def replacing(path: pathlib.Path, what: str) -> Iterator[pathlib.Path]:
 
     :param what: the file is, for errors: "figure"."""
     failure = f"the {what} {path} cannot be written"
-    target = path.resolve()  # a link stays, and what it names is replaced
-    _expect_writable(target, failure)
+    target = pathlib.Path(os.path.realpath(path))  # a link stays, and what it names is replaced
     partial = None
     try:
+        _expect_writable(target, failure)
         handle, name = tempfile.mkstemp(prefix=f".{target.name[:200]}.", suffix=".partial",
                                         dir=target.parent)
         os.close(handle)
@@ -67,12 +85,15 @@ def replacing(path: pathlib.Path, what: str) -> Iterator[pathlib.Path]:
 
 
 def _expect_writable(target: pathlib.Path, failure: str) -> None:
-    if target.exists():
-        expect_file(target, failure)
-        if not os.access(target, os.W_OK):
-            raise Error(f"{failure}: Permission denied")
-    elif not target.parent.is_dir():
-        raise Error(f"{failure}: there is no folder {target.parent}")
+    try:
+        target.stat()
+    except FileNotFoundError:
+        if not target.parent.is_dir():
+            raise Error(f"{failure}: there is no folder {target.parent}") from None
+        return
+    expect_file(target, failure)
+    if not os.access(target, os.W_OK):
+        raise Error(f"{failure}: Permission denied")
 
 
 def _permissions(target: pathlib.Path) -> int:

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from stagewise import mosaic
 from stagewise import theme as look
 from stagewise.command_line import Error
-from stagewise.report import number, read_report
+from stagewise.report import class_names, number, read_report
 from stagewise.theme import Theme
 
 MOST_COLUMNS = 6
@@ -52,15 +52,17 @@ def image_of(mistake: dict[str, Any], path: pathlib.Path) -> np.ndarray:
         image = mistake["image"]
         rows = [np.frombuffer(bytes.fromhex(row), np.uint8) for row in image["rows"]]
         pixels = np.stack(rows).reshape(len(rows), -1, image["channels"]) / 255
-        return np.broadcast_to(pixels, (*pixels.shape[:2], 3))
+        if pixels.size:
+            return np.broadcast_to(pixels, (*pixels.shape[:2], 3))
     except (KeyError, TypeError, ValueError):
-        raise Error(f"cannot use {path}: an 'image' of its mistakes is damaged") from None
+        pass
+    raise Error(f"cannot use {path}: an 'image' of its mistakes is damaged")
 
 
 def _caption(mistake: dict[str, Any], report: dict[str, Any], path: pathlib.Path) -> str:
-    names = report.get("class_names", [])
+    names = class_names(report)
     label, answer = (int(number(mistake, key, path)) for key in ("label", "predicted"))
-    words = [str(names[i]) if 0 <= i < len(names) else str(i) for i in (label, answer)]
+    words = [names[i] if 0 <= i < len(names) else str(i) for i in (label, answer)]
     sample = int(number(mistake, "sample", path))
     return (f"sample {sample}: {words[0]}\n"
             f"taken for {words[1]}, {number(mistake, 'confidence', path):.2f}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import re
 from typing import Mapping
 
 import numpy as np
@@ -16,6 +17,10 @@ CNN_FILTERS = (32, 64)  # of 5x5, each convolution followed by the mean of 2x2
 CNN_SIDE = 5
 CNN_POOL = 2
 CNN_HIDDEN = (128,)
+
+# What an attribute may be; the first is also meant where there is none.
+CHOICES = {"activation": ("relu", "sigmoid"), "loss": ("cross-entropy", "squared-error"),
+           "biases": ("on", "off")}
 
 
 @dataclasses.dataclass
@@ -78,21 +83,40 @@ def network_of(attributes: Mapping[str, str | int], what: str) -> Network:
     model = attributes["model"]
     if model not in ("mlp", "cnn", "neuron"):
         raise Error(f"{what} holds a model '{model}'; known are mlp, cnn and neuron")
+    chosen = {}
+    for name, known in CHOICES.items():
+        chosen[name] = attributes.get(name, known[0])
+        if chosen[name] not in known:
+            raise Error(f"the '{name}' of {what} is '{chosen[name]}'; known are "
+                        f"{' and '.join(known)}")
     hidden = attributes.get("hidden", "none") if model == "mlp" else "none"
     try:
-        return Network(model=model, sample=_numbers(attributes["sample-shape"]),
-                       classes=_numbers(attributes["class-count"])[0],
-                       hidden=() if hidden == "none" else _numbers(hidden),
-                       activation=attributes.get("activation", "relu"),
-                       loss=attributes.get("loss", "cross-entropy"),
-                       biases=model == "neuron" or attributes.get("biases", "on") == "on")
+        sample = _numbers(attributes["sample-shape"])
+        (classes,) = _numbers(attributes["class-count"])
+        widths = () if hidden == "none" else _numbers(hidden)
     except ValueError:
         raise Error(f"the 'sample-shape', 'class-count' or 'hidden' of {what} is not made of whole "
                     "numbers from 1") from None
+    network = Network(model, sample, classes, widths, chosen["activation"], chosen["loss"],
+                      biases=model == "neuron" or chosen["biases"] == "on")
+    if model == "cnn" and not network.is_of_images():
+        raise Error(f"{what} holds a cnn, but its 'sample-shape' is {attributes['sample-shape']}, "
+                    "which is no image")
+    return network
+
+
+def expect_finite(parameters: Parameters, source: str) -> None:
+    """
+    :raise Error: if a number is not finite: the network is of no use then."""
+    for name, values in parameters.items():
+        wrong = np.flatnonzero(~np.isfinite(values))
+        if wrong.size:
+            kind = "NaN" if np.isnan(values.flat[wrong[0]]) else "infinite"
+            raise Error(f"the parameter '{name}' of {source} is {kind} in its value number "
+                        f"{wrong[0]} (counted from 0), so the network is of no use")
 
 
 def _numbers(text: str) -> tuple[int, ...]:
-    numbers = tuple(int(part) for part in text.split(","))
-    if min(numbers) < 1:
+    if not re.fullmatch(r"[1-9][0-9]{0,17}(,[1-9][0-9]{0,17})*", text):
         raise ValueError
-    return numbers
+    return tuple(map(int, text.split(",")))

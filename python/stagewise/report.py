@@ -5,11 +5,16 @@ from __future__ import annotations
 import csv
 import io
 import json
+import math
 import pathlib
 from typing import Any
 
 from stagewise.command_line import Error
 from stagewise.files import read_text
+
+
+ROWS = ("epochs", "steps", "timings", "tables", "rows")
+OBJECTS = ("confusion", "limits", "counters", "reference")
 
 
 def read_report(path: pathlib.Path) -> dict[str, Any]:
@@ -22,7 +27,22 @@ def read_report(path: pathlib.Path) -> dict[str, Any]:
         raise Error(f"cannot read {path}: it is not JSON") from None
     if not isinstance(report, dict) or "stage" not in report:
         raise Error(f"{path} is not a report, which --report writes")
+    _expect_structure(report, path)
     return report
+
+
+def _expect_structure(part: dict[str, Any], path: pathlib.Path) -> None:
+    """Rows are lists of objects wherever they are; so whoever reads them need not ask."""
+    for key, value in part.items():
+        is_list = key in ROWS
+        if not is_list and (key not in OBJECTS or value is None):
+            continue
+        rows = value if is_list else [value]
+        if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
+            raise Error(f"cannot use {path}: its '{key}' {'are' if is_list else 'is'} not what "
+                        "--report writes")
+        for row in rows:
+            _expect_structure(row, path)
 
 
 def read_table(path: pathlib.Path) -> list[dict[str, str]]:
@@ -40,14 +60,24 @@ def read_table(path: pathlib.Path) -> list[dict[str, str]]:
     return rows
 
 
-def number(row: dict[str, Any], key: str, path: pathlib.Path) -> float:
+def number(row: dict[str, Any], key: str, path: pathlib.Path, absent: float | None = None) -> float:
     """A number of a row.
 
-    :raise Error: if it is not there or is none."""
+    :param absent: what it is where it is not there, or null.
+    :raise Error: if it is none, or not finite."""
     try:
-        return float(row[key])
-    except (KeyError, TypeError, ValueError):
-        raise Error(f"cannot use {path}: '{key}' is missing or no number somewhere") from None
+        value = float(absent if absent is not None and row.get(key) is None else row[key])
+    except (KeyError, TypeError, ValueError, OverflowError):
+        value = math.nan
+    if not math.isfinite(value):
+        raise Error(f"cannot use {path}: '{key}' is missing or no number somewhere")
+    return value
+
+
+def class_names(report: dict[str, Any]) -> list[str]:
+    """As the data set has them; none if the report has none."""
+    names = report.get("class_names")
+    return [str(name) for name in names] if isinstance(names, list) else []
 
 
 def names_of(paths: list[pathlib.Path]) -> list[str]:

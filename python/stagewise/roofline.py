@@ -66,7 +66,7 @@ def read(path: pathlib.Path) -> Roofline:
     :raise Error: if it cannot be read or has nothing to draw."""
     report = read_report(path)
     limits = report.get("limits")
-    if not isinstance(limits, dict):
+    if limits is None:
         raise Error(f"{path} does not say what its device can do; ladders and train --explain "
                     "write that")
     peak = number(limits, "operations_per_second", path)
@@ -109,16 +109,17 @@ def _points(rows: list[dict[str, Any]], path: pathlib.Path, is_ladder: bool,
     points = []
     for row in rows:
         name = str(row.get("name" if is_ladder else "operation", ""))
-        operations = row.get("operations") or 0
+        operations = number(row, "operations", path, absent=0)
         if limits is not None:
             seconds, moved = _allowed(row.get("counters") or {}, operations, limits, path)
         elif is_on_cpu:
             continue  # its times are none of a GPU
         elif is_ladder:
-            seconds, moved = row.get("seconds") or 0, row.get("bytes") or 0
+            seconds = number(row, "seconds", path, absent=0)
+            moved = number(row, "bytes", path, absent=0)
         else:
             seconds = number(row, "forward_seconds", path) + number(row, "backward_seconds", path)
-            moved = row.get("bytes") or 0
+            moved = number(row, "bytes", path, absent=0)
         if min(operations, seconds, moved) > 0:
             points.append(Point(_short(name), operations, moved, seconds))
     return points

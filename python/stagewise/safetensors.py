@@ -60,7 +60,8 @@ def read(path: pathlib.Path) -> tuple[dict[str, np.ndarray], dict[str, str]]:
         return _contents(data)
     except Error as error:
         raise Error(f"cannot read {path}: {error}") from None
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError, struct.error):
+    except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError,
+            struct.error):
         raise Error(f"cannot read {path}: it is no safetensors file, or damaged") from None
 
 

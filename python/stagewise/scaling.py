@@ -44,8 +44,8 @@ def read(paths: list[pathlib.Path], labels: list[str] | None) -> list[Run]:
         rates = [number(epoch, "images_per_second", path) for epoch in report.get("epochs", [])]
         if not rates or max(rates) <= 0:
             raise Error(f"{path} has no times, since it is not of a training, or of no epoch")
-        runs.append(Run(label, report["stage"], max(rates),
-                        int(number({"ranks": 1} | report, "ranks", path)),
+        runs.append(Run(label, str(report["stage"]), max(rates),
+                        max(1, int(number(report, "ranks", path, absent=1))),
                         bool(report.get("cuda_on_cpu"))))
     return runs
 

@@ -276,7 +276,7 @@ def _read_training(path: pathlib.Path, report: dict[str, Any], found: Points) ->
         raise Error(f"{path} is of no mlp, and the model knows nothing else")
     network = Network(tuple(map(int, model[1].split("-"))), precision)
     batch = int(_positive(report, "batch_size", path))
-    gpus = int(_positive({"ranks": 1} | report, "ranks", path))
+    gpus = int(_positive(report, "ranks", path, absent=1))
     rate = max(_positive(epoch, "images_per_second", path) for epoch in report["epochs"])
     words = str(report.get("command", "")).split()
     if gpus == 1:
@@ -299,8 +299,8 @@ def _read_training(path: pathlib.Path, report: dict[str, Any], found: Points) ->
 
 def _memory_bandwidth(report: dict[str, Any], path: pathlib.Path) -> float:
     """Of the report's GPU, if the report knows it."""
-    limits = report.get("limits")
-    if not isinstance(limits, dict) or not limits.get("bytes_per_second"):
+    limits = report.get("limits") or {}
+    if not limits.get("bytes_per_second"):
         return scaling_points.MEMORY_BANDWIDTH
     return _positive(limits, "bytes_per_second", path)
 
@@ -315,8 +315,9 @@ def _option(words: Sequence[str], name: str, usual: str) -> str:
     return usual
 
 
-def _positive(row: dict[str, Any], key: str, path: pathlib.Path) -> float:
-    value = number(row, key, path)
-    if not 0 < value < math.inf:
+def _positive(row: dict[str, Any], key: str, path: pathlib.Path,
+              absent: float | None = None) -> float:
+    value = number(row, key, path, absent)
+    if value <= 0:
         raise Error(f"cannot use {path}: '{key}' is {value:g} somewhere")
     return value

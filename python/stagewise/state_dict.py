@@ -7,6 +7,7 @@ executing what is not on its list.
 from __future__ import annotations
 
 import collections
+import io
 import pathlib
 import types
 
@@ -38,8 +39,10 @@ def write(path: pathlib.Path, tensors: dict[str, np.ndarray], metadata: dict[str
     state = collections.OrderedDict((name, torch.from_numpy(values.copy()))
                                     for name, values in tensors.items())
     setattr(state, ATTRIBUTE, metadata)
+    data = io.BytesIO()  # of a full disk, PyTorch would say something else
+    torch.save(state, data)
     with replacing(path, "file") as partial:
-        torch.save(state, partial)
+        partial.write_bytes(data.getbuffer())
 
 
 def read(path: pathlib.Path) -> tuple[dict[str, np.ndarray], dict[str, str]]:
@@ -58,9 +61,9 @@ def read(path: pathlib.Path) -> tuple[dict[str, np.ndarray], dict[str, str]]:
         raise Error(f"cannot read {path}: it is no state_dict, a dictionary of tensors")
     tensors = {}
     for name, value in state.items():
-        if value.dtype not in (torch.float32, torch.float64):
-            raise Error(f"cannot read {path}: its '{name}' is {value.dtype}, but only float32 "
-                        "and float64 can be converted")
+        if value.dtype not in (torch.float32, torch.float64) or value.layout != torch.strided:
+            raise Error(f"cannot read {path}: its '{name}' is {value.dtype}, {value.layout}, but "
+                        "only dense float32 and float64 can be converted")
         tensors[name] = value.detach().numpy()
     metadata = getattr(state, ATTRIBUTE, {})
     is_ours = isinstance(metadata, dict) and all(

@@ -15,7 +15,7 @@ from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 
-from stagewise.command_line import UsageError
+from stagewise.command_line import UsageError, printable
 from stagewise.files import replacing
 
 
@@ -95,8 +95,9 @@ def add_title(figure: Figure, theme: Theme, text: str) -> None:
 
 
 def escaped(text: str) -> str:
-    """As it is: Matplotlib would take what is between two $ for a formula."""
-    return text.replace("$", r"\$")
+    """As it is: Matplotlib would take what is between two $ for a formula, and copy control
+    characters, which XML does not have, to an SVG."""
+    return "\n".join(map(printable, text.split("\n"))).replace("$", r"\$")
 
 
 def wrapped(text: str, columns: int) -> str:

@@ -46,9 +46,9 @@ def draw_filters(path: pathlib.Path, theme: Theme, layer: str, most: int) -> Fig
         there = f"it has {', '.join(layers)}" if layers else "it has no convolutions"
         raise Error(f"the checkpoint {path} has no layer '{layer}' with filters; {there}")
     filters = parameters[f"{layer}/filter"]
-    if filters.ndim != 4:
-        raise Error(f"'{layer}/filter' of the checkpoint {path} has {filters.ndim} dimensions, "
-                    "but filters have 4")
+    if filters.ndim != 4 or filters.size == 0:
+        raise Error(f"'{layer}/filter' of the checkpoint {path} is {list(filters.shape)}, but "
+                    "filters have 4 dimensions, none of them 0")
     units = filters.transpose(3, 0, 1, 2)[:most].astype(float)
     return _draw(units, f"{layer}/filter of {path.name}: {_count(units, filters, 'filter')}", theme)
 
@@ -61,8 +61,6 @@ def _count(shown: np.ndarray, all_of_them: np.ndarray, what: str) -> str:
 
 def _draw(units: np.ndarray, title: str, theme: Theme) -> Figure:
     """Draws weights, [count, height, width, channels]."""
-    if not np.isfinite(units).all():
-        raise Error(f"{title.split(':')[0]} holds numbers that are not finite")
     count, height, width, channels = units.shape
     if channels == 3:
         colors, _ = mosaic.colored(units, theme)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
+import io
 import os
 import pathlib
 import subprocess
@@ -74,7 +76,7 @@ class Case(unittest.TestCase):
     def run_program(self, name: str, *words: object) -> subprocess.CompletedProcess:
         """Runs a program of python/ in the test's folder, in a forked process, which already has the libraries:
         loading them takes longer than anything the program itself does."""
-        module = importlib.import_module(name)
+        module = importlib.import_module(name.replace("-", "_"))
         with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as err:
             sys.stdout.flush()
             sys.stderr.flush()
@@ -95,6 +97,20 @@ class Case(unittest.TestCase):
             err.seek(0)
             return subprocess.CompletedProcess(words, code, out.read(), err.read())
 
+    def run_here(self, name: str, *words: object) -> subprocess.CompletedProcess:
+        """The same in this process, for many runs: a crash would end the test."""
+        module = importlib.import_module(name.replace("-", "_"))
+        streams = [io.TextIOWrapper(io.BytesIO(), encoding="utf-8") for _ in range(2)]
+        before = os.getcwd()
+        os.chdir(self.folder)
+        try:
+            with contextlib.redirect_stdout(streams[0]), contextlib.redirect_stderr(streams[1]):
+                code = command_line.run(name, module.main, [str(word) for word in words])
+                sys.stderr.flush()
+        finally:
+            os.chdir(before)
+        return subprocess.CompletedProcess(words, code, *(stream.buffer.getvalue().decode() for stream in streams))
+
     def run_command(self, *words: object) -> subprocess.CompletedProcess:
         environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}
         return subprocess.run([str(word) for word in words], cwd=self.folder, env=environment,
@@ -112,6 +128,39 @@ class Case(unittest.TestCase):
         end = "" if sentence.endswith("?") else "."
         self.assertEqual(outcome.stderr, f"{words[0]}: {sentence}{end}\n")
         self.assertEqual(outcome.returncode, code)
+
+    def expect_sentence(self, about: object, *words: object) -> str:
+        """Expects a run-time failure that one sentence explains. Returns it."""
+        outcome = self.run_here(*words)
+        self.assertEqual((outcome.returncode, outcome.stdout), (1, ""), f"{about}: {outcome.stderr}")
+        self.assertRegex(outcome.stderr, rf"\A{words[0]}: .+[.?]\n\Z", about)
+        self.assertNotIn("unforeseen", outcome.stderr, about)
+        return outcome.stderr.partition(": ")[2].strip()
+
+    def make_read_only(self, name: str) -> None:
+        """A folder that nobody may write to.
+
+        :raise unittest.SkipTest: if that does not keep this user from it, as it does not keep root."""
+        (self.folder / name).mkdir()
+        (self.folder / name).chmod(0o555)
+        self.addCleanup((self.folder / name).chmod, 0o755)
+        if os.access(self.folder / name, os.W_OK):
+            self.skipTest("This user may write to any folder.")
+
+    def put_links(self, name: str, ending: str) -> list[str]:
+        """Other names of a file: a symbolic link, a hard link, a link to the link, and another
+        spelling of one of them."""
+        names = [f"{kind}{ending}" for kind in ("soft", "hard", "chain")]
+        (self.folder / names[0]).symlink_to(name)
+        os.link(self.folder / name, self.folder / names[1])
+        (self.folder / names[2]).symlink_to(names[0])
+        return [*names, f"../{self.folder.name}/{names[0]}"]
+
+    def expect_kept(self, read: str, written: str, *words: object) -> None:
+        """Expects a refusal to replace a file that is read, and that the file is as before."""
+        before = (self.folder / read).read_bytes()
+        self.expect_failure(2, f"'{written}' would replace '{read}', which is read", *words)
+        self.assertEqual((self.folder / read).read_bytes(), before)
 
 
 def stage01(*words: object, folder: pathlib.Path) -> str:

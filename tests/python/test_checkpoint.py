@@ -36,7 +36,7 @@ class Files(Checkpoints):
         path = self.folder / "a.h5"
         for dtype in (np.float32, np.float64):
             written = Checkpoint(*made_up("mlp", dtype))
-            written.parameters["fc1/weight"][0, :3] = [np.nan, -np.inf, -0.0]
+            written.parameters["fc1/weight"][0, 0] = -0.0
             written.workers = [made_up("mlp", dtype, seed)[1] for seed in (5, 6)]
             written.optimizer = {"velocity/fc1/bias": written.parameters["fc1/bias"] + 1}
             checkpoint.write(path, written)
@@ -49,6 +49,26 @@ class Files(Checkpoints):
     def test_names_are_in_the_order_of_the_network(self):
         names = [f"fc{number}/{leaf}" for number in (1, 2, 10, 11) for leaf in ("weight", "bias")]
         self.assertEqual(sorted(reversed(names), key=checkpoint.network_order), names)
+
+    def test_what_is_not_finite_is_refused(self):
+        sentence = ("the parameter '{}' of {}the checkpoint a.h5 is {} in its value number 2 (counted from 0), "
+                    "so the network is of no use")
+        for part, whose, name in (("parameters", "", "fc1/bias"), ("workers", "worker 2 in ", "fc1/bias"),
+                                  ("optimizer", "the optimizer in ", "velocity/fc1/bias")):
+            for value, kind in ((np.nan, "NaN"), (-np.inf, "infinite")):
+                written = Checkpoint(*made_up("mlp"))
+                written.workers = [made_up("mlp", seed=seed)[1] for seed in (5, 6)]
+                written.optimizer = {"velocity/fc1/bias": written.parameters["fc1/bias"].copy()}
+                values = getattr(written, part)
+                (values[1] if part == "workers" else values)[name][2] = value
+                checkpoint.write(self.folder / "a.h5", written)
+                self.assertEqual(self.sentence(self.folder / "a.h5"), sentence.format(name, whose, kind))
+
+    def test_a_long_text(self):
+        written = Checkpoint(*made_up("mlp"))
+        written.attributes["table"] = 100_000 * "x"
+        checkpoint.write(self.folder / "a.h5", written)
+        self.expect_equal_contents(written, checkpoint.read(self.folder / "a.h5"))
 
     def test_damage_is_noticed(self):
         path = self.folder / "a.h5"
@@ -99,14 +119,16 @@ class Files(Checkpoints):
 
 class OfStage01(Checkpoints):
     def test_its_files_come_back(self):
-        for precision in ("float", "double"):
+        """Both check the other's checksum, which covers workers and optimizer, too."""
+        for precision, optimizer, kept in (("float", "momentum", 1), ("double", "momentum", 1),
+                                           ("float", "adam", 2), ("double", "adam", 2)):
             stage01("train", "--train-limit", 60, "--test-limit", 20, "--hidden", "8,4", "--epochs",
                     1, "--batch-size", 20, "--precision", precision, "--workers", 2, "--average",
-                    "weights", "--optimizer", "momentum", "--save", "a.h5", folder=self.folder)
+                    "weights", "--optimizer", optimizer, "--save", "a.h5", folder=self.folder)
             contents = checkpoint.read(self.folder / "a.h5")
             self.assertEqual(contents.attributes["hidden"], "8,4")
             self.assertEqual(len(contents.workers), 2)
-            self.assertEqual(len(contents.optimizer), 2 * 6)
+            self.assertEqual(len(contents.optimizer), kept * 2 * 6)
             checkpoint.write(self.folder / "b.h5", contents)
             self.expect_equal_contents(contents, checkpoint.read(self.folder / "b.h5"))
             stage01("evaluate", "--load", "b.h5", "--test-limit", 20, folder=self.folder)

@@ -4,9 +4,10 @@
 import contextlib
 import io
 import json
+import sys
 import unittest
 
-from support import NETWORKS, Case, made_up, samples_of, stage01  # first: it sets the paths
+from support import NETWORKS, REPOSITORY, Case, made_up, samples_of, stage01  # first: it sets the paths
 
 import h5py
 import numpy as np
@@ -140,6 +141,18 @@ class Program(Case):
         self.expect_failure(2, "--like needs a value", "convert", "a.pt", "a.h5", "--like")
         self.assertIn("usage: convert", self.run_well("convert", "--help"))
 
+    def test_what_is_read_is_kept(self):
+        checkpoint.write(self.folder / "a.h5", Checkpoint(*made_up("mlp")))
+        for link in self.put_links("a.h5", ".safetensors"):
+            self.expect_kept("a.h5", link, "convert", "a.h5", link)
+        self.run_well("convert", "a.h5", "b.safetensors")
+        for link in ["a.h5", *self.put_links("b.safetensors", ".hdf5")]:
+            read = "a.h5" if link == "a.h5" else "b.safetensors"
+            self.expect_kept(read, link, "convert", "b.safetensors", link, "--like", "a.h5")
+        (self.folder / "new.safetensors").symlink_to("c.safetensors")
+        self.run_well("convert", "a.h5", "new.safetensors")
+        self.expect_equal_files("b.safetensors", "c.safetensors")
+
     def test_files_that_cannot_be_written(self):
         checkpoint.write(self.folder / "a.h5", Checkpoint(*made_up("mlp")))
         (self.folder / "folder.safetensors").mkdir()
@@ -147,7 +160,30 @@ class Program(Case):
                             "convert", "a.h5", "folder.safetensors")
         self.expect_failure(1, f"the file no/a.safetensors cannot be written: there is no folder "
                             f"{self.folder.resolve()}/no", "convert", "a.h5", "no/a.safetensors")
-        self.assertEqual(len(list(self.folder.iterdir())), 2)
+        (self.folder / "loop.safetensors").symlink_to("loop.safetensors")
+        self.expect_failure(1, "the file loop.safetensors cannot be written: Too many levels of symbolic links",
+                            "convert", "a.h5", "loop.safetensors")
+        name = 300 * "x" + ".safetensors"
+        self.expect_failure(1, f"the file {name} cannot be written: File name too long", "convert", "a.h5", name)
+        self.assertEqual(len(list(self.folder.iterdir())), 3)
+
+    def test_folder_that_is_read_only(self):
+        checkpoint.write(self.folder / "a.h5", Checkpoint(*made_up("mlp")))
+        self.run_well("convert", "a.h5", "a.safetensors")
+        self.make_read_only("folder")
+        for source, target, what in (("a.h5", "folder/a.safetensors", "file"),
+                                     ("a.safetensors", "folder/b.h5", "checkpoint")):
+            self.expect_failure(1, f"the {what} {target} cannot be written: Permission denied",
+                                "convert", source, target)
+
+    def test_disk_that_is_full(self):
+        checkpoint.write(self.folder / "a.h5", Checkpoint(*made_up("mlp of colours")))
+        self.run_well("convert", "a.h5", "a.safetensors")
+        program = REPOSITORY / "python" / "convert.py"
+        for words, what in (("a.h5 b.safetensors", "file b.safetensors"), ("a.safetensors b.h5", "checkpoint b.h5")):
+            outcome = self.run_command("sh", "-c", f"ulimit -f 1; '{sys.executable}' '{program}' {words}")
+            self.assertEqual((outcome.returncode, outcome.stderr),
+                             (1, f"convert: the {what} cannot be written: File too large.\n"))
 
 
 class OfStage01(Case):

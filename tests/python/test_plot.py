@@ -2,12 +2,15 @@
 """Tests of python/plot.py: each figure from made-up results, and from those of stage 01."""
 
 import contextlib
+import copy
 import io
 import json
+import os
 import pathlib
 import re
 import sys
 import unittest
+import unittest.mock
 import xml.etree.ElementTree
 
 from support import MLP, REPOSITORY, Case, made_up, stage01  # first: it sets the paths
@@ -229,10 +232,6 @@ class Weights(Figures):
         checkpoint.write(path, Checkpoint(attributes | {"sample-shape": "9,9,1"}, parameters))
         self.assertEqual(self.sentence("weights", path),
                          "the checkpoint a.h5 has no 'fc1/weight' that fits its network")
-        parameters["fc1/weight"][2, 3] = np.nan
-        checkpoint.write(path, Checkpoint(attributes, parameters))
-        self.assertEqual(self.sentence("weights", path),
-                         "fc1/weight of a.h5 holds numbers that are not finite")
         self.assertEqual(MLP["sample-shape"], "4,3,1")
 
 
@@ -419,11 +418,50 @@ class Program(Figures):
                             "plot", "curves", "a.json", "--output", "a.pdf")
         self.assertRegex(self.run_well("plot", "curves", "--help"), r"--theme light\|dark")
 
+    def run_in_shell(self, program: str, rest: str, **variables: str) -> tuple[int, str]:
+        """Runs a program as the user does, in a process of its own. Returns its exit code and what it says on
+        standard error."""
+        path = REPOSITORY / "python" / program
+        settings = " ".join(f"{name}='{value}'" for name, value in variables.items())
+        outcome = self.run_command("sh", "-c", f"{settings} '{sys.executable}' '{path}' {rest}")
+        return outcome.returncode, outcome.stderr
+
+    @unittest.skipUnless(os.path.exists("/dev/full"), "This system has no /dev/full.")
     def test_output_that_is_full(self):
-        program = REPOSITORY / "python" / "plot.py"
-        outcome = self.run_command("sh", "-c", f"'{sys.executable}' '{program}' --help >/dev/full")
-        self.assertEqual((outcome.returncode, outcome.stderr),
+        self.assertEqual(self.run_in_shell("plot.py", "--help >/dev/full"),
                          (1, "plot: standard output could not be written to.\n"))
+
+    def test_output_that_is_closed(self):
+        self.put("a.json", training())
+        sentence = "standard output could not be written to.\n"
+        self.assertEqual(self.run_in_shell("predict_scaling.py", ">&-"), (1, f"predict-scaling: {sentence}"))
+        self.assertEqual(self.run_in_shell("convert.py", "--help >&-"), (1, f"convert: {sentence}"))
+        self.assertEqual(self.run_in_shell("plot.py", "curves a.json >&-"), (1, f"plot: {sentence}"))
+        self.assertEqual(self.run_in_shell("plot.py", "curves a.json >&- 2>&- <&-"), (1, ""))
+        self.assertEqual(self.run_in_shell("plot.py", "curves a.json 2>&-"), (0, ""))
+
+    def test_any_backend(self):
+        self.put("a.json", training())
+        for program, words in (("plot.py", "curves a.json"), ("predict_scaling.py", "--figure b.svg")):
+            self.assertEqual(self.run_in_shell(program, words, MPLBACKEND="nonsense"), (0, ""))
+
+    def test_what_is_read_is_kept(self):
+        self.put("a.json", training())
+        self.put("b.json", training(4))
+        for ending in (".svg", ".png"):
+            for link in self.put_links("b.json", ending):
+                self.expect_kept("b.json", link, "plot", "curves", "a.json", "b.json", "--output", link)
+                self.expect_kept("b.json", link, "predict-scaling", "--fit", "a.json", "b.json", "--figure", link)
+        self.put_checkpoint("a.h5", "mlp")
+        (self.folder / "weights.svg").symlink_to("a.h5")
+        self.expect_kept("a.h5", "weights.svg", "plot", "weights", "a.h5")
+
+    def test_folder_that_is_read_only(self):
+        self.put("a.json", training())
+        self.make_read_only("folder")
+        sentence = "the figure folder/a.svg cannot be written: Permission denied"
+        self.expect_failure(1, sentence, "plot", "curves", "a.json", "--output", "folder/a.svg")
+        self.expect_failure(1, sentence, "predict-scaling", "--figure", "folder/a.svg")
 
     def test_files(self):
         self.expect_failure(1, "cannot read a.json: there is no such file",
@@ -432,6 +470,88 @@ class Program(Figures):
         self.expect_failure(1, f"the figure no/a.svg cannot be written: there is no folder "
                             f"{self.folder.resolve()}/no", "plot", "curves", "a.json", "--output",
                             "no/a.svg")
+
+
+class Damage(Figures):
+    """Reports of which a part is something else."""
+
+    REPORTS = {
+        "curves": training(1, validates=True,
+                           steps=[{"epoch": 2, "step": 4, "loss": 1.5, "accuracy": 0.5}]),
+        "scaling": training(1, ranks=2, workers=2),
+        "confusion": {"stage": "x", "confusion": {"counts": [[5, 1], [0, 2]], "precision": [1, 1 / 3],
+                                                  "recall": [5 / 6, None]}, "class_names": ["a", "b"]},
+        "mistakes": {"stage": "x", "mistakes": [MISTAKE], "class_names": ["a", "b", "c"]},
+        "roofline": {"stage": "ladder", "ladder": "gemm", "m": 8, "precision": "float", "limits": LIMITS,
+                     "tables": [{"rows": [rung("naive", 1e-3, counters={
+                         "load_sectors": 9e7, "store_sectors": 1e7, "distinct_bytes": 4e8, "shared_cycles": 2e6})],
+                         "reference": rung("cuBLAS", 1e-4)}]},
+    }
+    OTHERS = (None, "x", [], {"x": 7}, -1, 0, 10**400, float("inf"))
+
+    def places(self, part: object, path: tuple = ()):
+        """Paths to all parts of a report."""
+        if path:
+            yield path
+        inner = part.items() if isinstance(part, dict) else enumerate(part) if isinstance(part, list) else ()
+        for key, value in inner:
+            yield from self.places(value, (*path, key))
+
+    def damaged(self, report: dict):
+        """The report again and again, each time with something else at one of its places."""
+        for number, path in enumerate(self.places(report)):
+            for other in self.OTHERS[number % 2::2]:
+                result = copy.deepcopy(report)
+                part = result
+                for key in path[:-1]:
+                    part = part[key]
+                part[path[-1]] = other
+                yield path, other, result
+            if isinstance(part, dict):
+                del part[path[-1]]
+                yield path, "nothing", result
+
+    def test_is_drawn_or_refused_with_a_sentence(self):
+        drawn = refused = 0
+        with unittest.mock.patch.object(theme, "save"):  # what the parts become; files take longer
+            for figure, report in self.REPORTS.items():
+                for path, other, result in self.damaged(report):
+                    try:
+                        self.draw(figure, self.put("a.json", result))
+                        drawn += 1
+                    except plot.Error as error:
+                        self.assertNotIn("\n", str(error))
+                        refused += 1
+                    except Exception as error:
+                        raise AssertionError(f"{figure} with {other!r} at {path}") from error
+        self.assertGreater(drawn, 50)
+        self.assertGreater(refused, 100)
+
+    def test_files_that_are_cut(self):
+        whole = json.dumps(training())
+        for length in range(0, len(whole), 23):
+            self.assertEqual(self.sentence("curves", self.put("a.json", whole[:length])),
+                             "cannot read a.json: it is not JSON")
+
+    def test_names_become_figures(self):
+        """Whatever characters they have: what XML cannot hold is written as Python would."""
+        odd = "a\x00\x01\x08\x1b[31m\x7f\x9f\ufffe\ud800<&>\"'$x$ b\tc\nd"
+        shown = "a\\x00\\x01\\x08\\x1b[31m\\x7f\\x9f\\ufffe\\ud800<&>\"'$x$ b"
+        self.put("a.json", training(model=odd, stage=odd))
+        self.put("b.json", training(model=odd, stage=odd, ranks=2, precision=odd))
+        named = evaluation(confusion=MATRIX, mistakes=[MISTAKE], class_names=[odd, odd + "2", odd + "3"])
+        self.put("c.json", named | {"model": odd})
+        self.put("d.json", ladder(rung(odd, 1e-3), precision=odd, limits=LIMITS | {"device": odd}))
+        name = "\x01\x1b\udcff.h5"
+        self.put_checkpoint(name, "cnn")
+        (self.folder / "\x01\x1b\udcff.json").write_bytes((self.folder / "a.json").read_bytes())
+        for words, expected in ((("curves", "a.json", "\x01\x1b\udcff.json"), "\\x01\\x1b\\udcff"),
+                                (("scaling", "a.json", "b.json"), "1 rank"),
+                                (("confusion", "c.json"), shown), (("mistakes", "c.json"), shown),
+                                (("roofline", "d.json"), shown),
+                                (("filters", name), "\\x01\\x1b\\udcff.h5")):
+            texts = self.texts(words[0], *(self.folder / word for word in words[1:]))  # by a parser of XML
+            self.assertTrue(any(expected in text for text in texts), f"{words}: {texts}")
 
 
 class OfStage01(Figures):
