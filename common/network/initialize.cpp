@@ -15,8 +15,8 @@ namespace {
 /// Length of the weights into an output of a network that starts paired. Few units would need large
 /// weights for it, and a step would throw them about; so weights of 0.5 each are the most.
 /// @param units in the last hidden layer.
-double output_length(const ModelOptions& options, Index units) {
-  return std::min(options.name == "cnn" ? 4.0 : 8.0, std::sqrt(static_cast<double>(units)) / 2);
+double output_length(Index units) {
+  return std::min(4.0, std::sqrt(static_cast<double>(units)) / 2);
 }
 
 /// A matrix on the host, row-major.
@@ -133,7 +133,7 @@ std::vector<ParameterValues> initial_parameters(const Model& model, const ModelO
     if (model[parameter].role == Role::bias) {
       // stays at 0
     } else if (starts_paired(options) && parameter == output) {
-      start = paired_output_weight(in, out, output_length(options, in), random);
+      start = paired_output_weight(in, out, output_length(in), random);
     } else if (starts_paired(options) && parameter == last_hidden) {
       start = paired_hidden_weight(in, out, random);
     } else if (options.activation == Activation::relu && parameter != output) {

@@ -22,7 +22,7 @@ bool starts_paired(const ModelOptions& options);
 ///
 /// In a relu mlp with cross-entropy, the last two layers start differently. How fast the hidden
 /// layer learns is proportional to the squares of the weights after it, so those start large
-/// (length 8 for each output, or 0.5 per weight where that is less). But large random outputs would
+/// (length 4 for each output, or 0.5 per weight where that is less). But large random outputs would
 /// be large random errors, which training must first undo: therefore hidden units start as pairs
 /// whose contributions cancel, and the network starts as the zero function (Chizat, Oyallon and
 /// Bach, 2019). Orthogonal weights (Saxe, McClelland and Ganguli, 2014) keep units and outputs from
