@@ -53,34 +53,39 @@ ALONE = {  # by stage; images in an epoch, options
         (120000, f"{REPORT_000} --precision double --batch-size 800"),
         (120000, "--hidden 512,256 --batch-size 512"), (24000, "--model cnn")),
 }
-TOGETHER = tuple(
-    (120000, f"{network} --strategy {strategy}")
-    for network in (f"{REPORT_000} --precision double --batch-size 800",
-                    f"{REPORT_000} --batch-size 1600", "--hidden 384 --batch-size 2000", "",
-                    "--hidden 1000,1000 --batch-size 1600 --l2 0.0001")
-    for strategy in ("data", "tensor"))
+TOGETHER = (
+    *((120000, f"{REPORT_000} --precision double --batch-size 800 --strategy {strategy}")
+      for strategy in ("data", "tensor")),
+    (120000, f"{REPORT_000} --batch-size 1600"),
+    (120000, "--hidden 384 --batch-size 2000"),
+    (60000, ""),
+    (60000, "--strategy tensor"),
+    (120000, "--hidden 1000,1000 --batch-size 1600 --l2 0.0001"),
+)
 
 
 def choices_of(help_text):
-    """{option: its choices} of what `train --help` lists under "This stage"."""
+    """{option: its choices but the default} of what `train --help` lists under "This stage"."""
     section = help_text.partition("This stage")[2].partition("\n\n")[0]
     choices = {}
     for entry in re.split(r"\n  --", section)[1:]:
         name, text = re.match(r"([\w-]+)(.*)", entry, re.DOTALL).groups()
-        listed = " ".join(text.split()).rpartition(": ")[2].partition(";")[0]
-        listed = re.sub(r" \[.*", "", listed)
-        choices[name] = NUMBERS.get(name) or tuple(re.split(r", | or ", listed))
-        if name in NUMBERS or name in EXEMPT and isinstance(EXEMPT[name], str):
+        text = " ".join(text.split())
+        listed = text.rpartition(": ")[2].partition(";")[0]
+        choices[name] = NUMBERS.get(name) or tuple(listed.split(", "))
+        if name in NUMBERS or isinstance(EXEMPT.get(name), str):
             continue
-        if len(choices[name]) < 2 or not all(re.fullmatch(r"[\w-]+", one) for one in choices[name]):
+        default = re.search(r"\[([\w-]+)\]", text)
+        if default is None or default[1] not in choices[name]:
             raise Failed(f"--{name} lists no choices, and the script knows none: '{listed}'")
+        choices[name] = tuple(choice for choice in choices[name] if choice != default[1])
     if not choices:
         raise Failed("`train --help` lists no options of the stage")
     return choices
 
 
 def alternatives(help_text):
-    """[(option, choice)] to compare with the default; the default itself may be among them."""
+    """[(option, choice)] to compare with the default."""
     found = []
     for option, choices in choices_of(help_text).items():
         exempt = EXEMPT.get(option, {})
@@ -127,7 +132,8 @@ def compare(bench, stage, images, words, choices):
         try:
             taken = [bench.seconds(stage, images, others)]
         except Failed as failure:
-            rows.append(([f"`--{option} {choice}`", "-", str(failure)], False))
+            reason = str(failure).partition(": ")[2] or str(failure)
+            rows.append(([f"`--{option} {choice}`", "-", reason], False))
             continue
         ratio = taken[0] / min(default)
         if ratio < SUSPICIOUS:

@@ -42,5 +42,12 @@ TEST_F(Mnist, TrainsInLittleMemory) {
   EXPECT_NE(output.find(" of 10,000)\n"), std::string::npos) << output;
 }
 
+/// 97.6 % in the mean of five seeds.
+TEST_F(Mnist, LearnsWithoutAnyOption) {
+  if (sanitized) GTEST_SKIP() << "it takes long with sanitizers";
+  run_well("stage01_serial train --dataset mnist --gemm blas --report report.json");
+  EXPECT_GT(json::parse(text("report.json")).at("test_accuracy"), 0.973);
+}
+
 }  // namespace
 }  // namespace stagewise
