@@ -18,6 +18,7 @@
 
 #include "03_shared_memory/vector.cuh"
 #include "04_minibatch/persistent/plan.hpp"
+#include "cuda/declare.cuh"
 
 namespace stagewise::minibatch::persistent {
 
@@ -77,6 +78,8 @@ __device__ inline WordPair load_words(Word* from) {
 
 /// Stores both words at once.
 __device__ inline void store_words(Word* to, const WordPair& words) {
+  cuda::declare_sent(to, words.first >> 32U);
+  cuda::declare_sent(to + 1, words.second >> 32U);
 #ifdef __CUDA_ARCH__
   asm volatile("st.relaxed.gpu.global.v2.u64 [%0], {%1, %2};" ::"l"(to), "l"(words.first),
                "l"(words.second)
@@ -95,6 +98,7 @@ __device__ void send(Word* box, int i, std::uint32_t step, T value) {
   if constexpr (words_of<T> == 2) {
     store_words(box + 2 * i, words);
   } else {
+    cuda::declare_sent(box + i, step);
     SharedWord(box[i]).store(words.first, ::cuda::memory_order_relaxed);
   }
 }
@@ -152,7 +156,10 @@ __device__ void receive(int count, std::uint32_t step, T* to, const BoxOf& box_o
 #pragma unroll
     for (int u = 0; u < in_flight; ++u) {
       const int i = (begin + u * threads) * per_pair;
-      if (i < count) *reinterpret_cast<Values*>(to + i) = values_of<T>(words[u]);
+      if (i >= count) continue;
+      cuda::declare_received(box_of(i), step);
+      if (words_of<T> == 2 || i + 1 < count) cuda::declare_received(box_of(i) + 1, step);
+      *reinterpret_cast<Values*>(to + i) = values_of<T>(words[u]);
     }
   }
 }

@@ -91,6 +91,13 @@ __device__ bool collect(const OneShot<T>& sum, std::uint32_t number, Index i) {
     }
     if (missing >= 0 && wait.is_over(missing)) return false;
   }
+#pragma unroll
+  for (int r = 0; r < ranks; ++r) {
+    if (r == peers.rank) continue;
+    FlaggedWord* const at = &sum.inbox[peers.rank][place_in_inbox(sum, number, r) + i];
+    cuda::declare_received(&at->low, number);
+    cuda::declare_received(&at->high, number);
+  }
   const InWord<T> own = load_numbers(sum, i);
   InWord<T> total = {};
 #pragma unroll
@@ -109,7 +116,7 @@ __device__ bool collect(const OneShot<T>& sum, std::uint32_t number, Index i) {
       sum.values[at] = total.values[k];
     } else {
       T& parameter = sum.update.parameters[at];
-      parameter = sum.update.after(parameter, total.values[k]);
+      parameter = sum.update.after(at, parameter, total.values[k]);
     }
   }
   return true;

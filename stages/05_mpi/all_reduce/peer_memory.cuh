@@ -10,6 +10,7 @@
 #include <cuda/atomic>
 
 #include "05_mpi/all_reduce/peers.hpp"
+#include "cuda/declare.cuh"
 
 namespace stagewise::mpi {
 
@@ -45,6 +46,8 @@ struct alignas(16) FlaggedWord {
 
 /// Stores a word in another GPU's memory, as one access of 16 bytes.
 __device__ inline void send(FlaggedWord* to, const FlaggedWord& word) {
+  cuda::declare_sent(&to->low, word.low >> 32U);
+  cuda::declare_sent(&to->high, word.high >> 32U);
 #ifdef __CUDA_ARCH__
   asm volatile("st.relaxed.sys.global.v2.u64 [%0], {%1, %2};" ::"l"(to), "l"(word.low),
                "l"(word.high)
