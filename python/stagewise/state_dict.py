@@ -56,14 +56,15 @@ def read(path: pathlib.Path) -> tuple[dict[str, np.ndarray], dict[str, str]]:
     except Exception:  # of many kinds, from PyTorch, its unpickler and its zip file
         raise Error(f"cannot read {path}: it is no state_dict that torch.save() has written, "
                     "or damaged") from None
-    if not isinstance(state, dict) or not all(isinstance(value, torch.Tensor)
-                                              for value in state.values()):
+    if not isinstance(state, dict) or not all(
+            isinstance(value, torch.Tensor) and value.layout == torch.strided
+            for value in state.values()):
         raise Error(f"cannot read {path}: it is no state_dict, a dictionary of tensors")
     tensors = {}
     for name, value in state.items():
-        if value.dtype not in (torch.float32, torch.float64) or value.layout != torch.strided:
-            raise Error(f"cannot read {path}: its '{name}' is {value.dtype}, {value.layout}, but "
-                        "only dense float32 and float64 can be converted")
+        if value.dtype not in (torch.float32, torch.float64):
+            raise Error(f"cannot read {path}: its '{name}' is {value.dtype}, but only float32 "
+                        "and float64 can be converted")
         tensors[name] = value.detach().numpy()
     metadata = getattr(state, ATTRIBUTE, {})
     is_ours = isinstance(metadata, dict) and all(

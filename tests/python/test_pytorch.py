@@ -129,6 +129,7 @@ class StateDict(Pytorch):
         cases = [(b"text", damaged), (torch.nn.Linear(2, 3), damaged),
                  ([torch.zeros(3)], "it is no state_dict, a dictionary of tensors"),
                  ({"a": torch.zeros(3), "b": 4}, "it is no state_dict, a dictionary of tensors"),
+                 ({"a": torch.zeros(3).to_sparse()}, "it is no state_dict, a dictionary of tensors"),
                  ({"a": torch.zeros(3, dtype=torch.float16)}, "its 'a' is torch.float16, but only "
                   "float32 and float64 can be converted")]
         for contents, why in cases:
