@@ -943,6 +943,7 @@ void note_copy(const AsyncCopy& copy, std::uintptr_t instruction) {
     access.instruction = instruction;
     access.bytes = std::min(widest, copy.bytes - i);
     access.writes = true;
+    access.begins_copy = true;
     observer->access(*this_worker->running(), access);
   }
 }

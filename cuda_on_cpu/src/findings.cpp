@@ -145,6 +145,13 @@ void end_by_number(const Culprit& receiver, std::uint64_t number, const SentNumb
   end(cudaErrorLaunchFailure, receiver, [&] { return describe_number(number, last); });
 }
 
+void end_by_copy(const Culprit& reader) {
+  end(cudaErrorLaunchFailure, reader, [] {
+    return "reads shared memory into which an asynchronous copy is on its way: the thread that has "
+           "asked for it has not waited for it.";
+  });
+}
+
 void end_by_unwritten(const Culprit& reader, std::uintptr_t address, bool is_shared) {
   end(cudaErrorLaunchFailure, reader,
       [&] { return describe_unwritten(reader, address, is_shared); });

@@ -1,8 +1,8 @@
 /// @file
 /// Finds mistakes in how kernels access memory: races, which are accesses of two threads to the
 /// same byte that nothing orders, at least one of which writes and not both of which are atomic;
-/// reads of what nobody has written; and accesses outside of allocations and of __shared__
-/// variables.
+/// reads of what nobody has written, or of what a copy has not yet; and accesses outside of
+/// allocations and of __shared__ variables.
 ///
 /// Blocks run one after another, and threads of a block in turns; so each race is seen when the
 /// later of its two accesses comes, provided that the earlier one is still remembered. Of reads
@@ -239,15 +239,22 @@ class CheckingObserver final : public Observer {
     const std::uint8_t* const state = &block.state[access.address - block.begin];
     bool is_inside = true;
     bool is_written = false;
+    bool is_on_its_way = false;
     for (unsigned i = 0; i < access.bytes; ++i) {
       is_inside = is_inside && state[i] != BlockShadow::outside;
       is_written = is_written || state[i] == BlockShadow::written;
+      is_on_its_way = is_on_its_way || state[i] == BlockShadow::on_its_way;
     }
     if (!is_inside) [[unlikely]]
       end_outside(fiber, block, access);
-    if (access.writes)
-      std::memset(&block.state[access.address - block.begin], BlockShadow::written, access.bytes);
+    if (access.writes) {
+      std::memset(&block.state[access.address - block.begin],
+                  access.begins_copy ? BlockShadow::on_its_way : BlockShadow::written,
+                  access.bytes);
+    }
     check_races(fiber, block, block.words, access);
+    if (access.reads && is_on_its_way) [[unlikely]]
+      end_by_copy(culprit_of(fiber, access));
     if (access.reads && !is_written) [[unlikely]]
       note_unwritten(fiber, access);
   }

@@ -42,6 +42,8 @@ void report_copy_of_peer(std::uint32_t what);
 /// @param last what was sent in the word that the receiver relies on, instead of that number.
 [[noreturn]] void end_by_number(const Culprit& receiver, std::uint64_t number,
                                 const SentNumber& last);
+/// The access reads what an asynchronous copy is to write.
+[[noreturn]] void end_by_copy(const Culprit& reader);
 [[noreturn]] void end_by_unwritten(const Culprit& reader, std::uintptr_t address, bool is_shared);
 /// @param address the first byte that is outside.
 [[noreturn]] void end_beyond_allocation(const Culprit& culprit, std::uintptr_t address);

@@ -54,7 +54,7 @@ struct BlockShadow {
         words(begin, bytes) {}
 
   /// What a byte of shared memory is.
-  enum State : std::uint8_t { outside, unwritten, written };
+  enum State : std::uint8_t { outside, unwritten, on_its_way, written };
 
   /// A variable is there, unwritten; dynamic shared memory has no name.
   void place(const char* name, std::uintptr_t address, std::size_t size) {

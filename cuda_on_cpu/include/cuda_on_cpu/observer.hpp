@@ -37,6 +37,7 @@ struct Access {
   bool releases;             ///< an atomic write that orders what came before, without a fence
   bool acquires;             ///< an atomic read that orders what comes after, without a fence
   const MemoryRange* range;  ///< of global memory; null for shared memory
+  bool begins_copy = false;  ///< an asynchronous one: what is written comes later
 
   bool is_shared() const { return range == nullptr; }
 };

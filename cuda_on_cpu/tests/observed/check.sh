@@ -42,6 +42,7 @@ check_mistake() {
     beyond) words='(beyond the end|before the beginning) of' ;;
     unwritten) words='(nobody|no thread of the block) has written' ;;
     misaligned) words='not a multiple of' ;;
+    copy) words='has not waited for it' ;;
     number) words='relies on having received' ;;
   esac
   expected=$(grep -nE "// (.*, )?$1: $2\b" "$name.cu" | numbers 1)

@@ -50,9 +50,9 @@ __global__ void add_up(int variant, int n, const float* x, float* y) {
   fetch(0);
   for (int i = 0; i < n; ++i) {
     if (i + 1 < n) fetch(i + 1);
-    __pipeline_wait_prior(i + 1 < n ? 1 : 0);
+    __pipeline_wait_prior(i + 1 < n || variant == 8 ? 1 : 0);
     if (variant != 6) __syncthreads();
-    sum += part[i % 2][63 - t];  // 6: race, 7: race
+    sum += part[i % 2][63 - t];  // 6: race, 7: race, 8: copy
     if (variant != 7) __syncthreads();
   }
   y[t] = sum;
