@@ -1,5 +1,7 @@
 // Help texts: complete, and readable on a terminal of 80 columns.
 
+#include <map>
+#include <set>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -57,6 +59,31 @@ TEST_F(CommandLine, HelpSaysWhatResumingDoes) {
   EXPECT_NE(help.find("--test-limit N use the first N test samples; --resume does not remember it"),
             std::string::npos)
       << help;
+}
+
+TEST_F(CommandLine, EveryStageSaysWhereTheOptionsOfOthersAre) {
+  if (sanitized) GTEST_SKIP() << "shown by the other builds";
+  std::vector<std::string> stages = {"stage01_serial", "stage02_naive_cuda",
+                                     "stage03_shared_memory", "stage04_minibatch"};
+#ifdef STAGEWISE_STAGE05
+  stages.emplace_back("stage05_mpi");
+#endif
+  std::map<std::string, std::set<std::string>> offering;  // by option
+  for (const std::string& stage : stages) {
+    for (const std::string& line : lines_of(run_well(stage + " train --help"))) {
+      if (line.starts_with("  --")) offering[line.substr(4, line.find(' ', 4) - 4)].insert(stage);
+    }
+  }
+  EXPECT_TRUE(offering.contains("math") && offering.contains("workers"));
+  for (const auto& [option, others] : offering) {
+    for (const std::string& stage : stages) {
+      if (others.contains(stage)) continue;
+      const std::string said = run(stage + " train --" + option).err;
+      EXPECT_TRUE(said.starts_with(stage + ": --" + option + " is offered by ")) << said;
+      EXPECT_TRUE(said.ends_with(", not by " + stage + ".\n")) << said;
+      for (const std::string& other : others) EXPECT_NE(said.find(other), said.npos) << said;
+    }
+  }
 }
 
 TEST_F(CommandLine, EveryProgramSaysItsVersion) {

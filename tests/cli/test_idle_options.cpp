@@ -1,5 +1,5 @@
-// No option without effect: each of every command changes something, and is refused where it does
-// not.
+// Each option of every command changes something. Where one does not, a note says so, or it is
+// refused because the run would do something else than it says.
 
 #include <algorithm>
 #include <map>
@@ -102,7 +102,7 @@ const std::vector<Effect> effects_in_training = {
     {"transport", "", "", "test_stage05.cpp"},
     {"tensor-ranks", "", "", "test_stage05.cpp"},
     {"timeout", "", "", "test_stage05.cpp"},
-    {"no-overlap", "", "", "test_stage05.cpp"},
+    {"overlap", "", "", "test_stage05.cpp"},
     {"data-from", "", "", "test_stage05.cpp"},
 };
 
@@ -121,7 +121,7 @@ const std::map<std::string, std::set<std::string>> shown_elsewhere = {
     {"info",  // see test_info.cpp
      {"program", "model", "precision", "hidden", "activation", "loss", "biases", "batch-size",
       "optimizer", "workers", "average", "fold-bias", "gather", "fuse", "persistent", "strategy",
-      "tensor-ranks", "transport", "no-overlap"}},
+      "tensor-ranks", "transport", "overlap"}},
 };
 
 class IdleOptions : public CommandLine, public testing::WithParamInterface<std::string> {
@@ -205,21 +205,17 @@ std::vector<std::string> programs() {
 INSTANTIATE_TEST_SUITE_P(Stages, IdleOptions, testing::ValuesIn(programs()),
                          [](const auto& stage) { return test_name(stage.param); });
 
-/// Commands whose last option has no effect, and what is said about it.
-struct Refusal {
+/// A command, and what is said about one of its options.
+struct Remark {
   std::string command;
   std::string sentence;
 };
 
 const std::string of_neuron =
     " is for --model mlp: a neuron is one sigmoid unit with a squared error";
-const std::string one_process =
-    " is for several processes, and there is but one: start them with mpirun -n";
-const std::string of_data =
-    " is for --strategy data: with tensor, several ranks work on the same samples, in step with "
-    "each other";
 
-const std::vector<Refusal> refusals = {
+/// The run would do something else than the option says.
+const std::vector<Remark> contradictions = {
     {"stage01_serial train --hidden 0",
      "--hidden: '0' is not a whole number from 1 to 16777216; expected are the widths of the "
      "layers, such as 256,128, or none"},
@@ -227,22 +223,14 @@ const std::vector<Refusal> refusals = {
      "--hidden: '' is no width; expected are the widths of the layers, such as 256,128, or none"},
     {"stage01_serial train --model cnn --hidden 4",
      "--hidden is for --model mlp: the layers of cnn are fixed"},
-    {"stage01_serial train --dataset step --model neuron --biases on", "--biases" + of_neuron},
-    {"stage01_serial train --features 3", "--features is for --dataset gaussian"},
-    {"stage01_serial train --dataset step --deviation 3", "--deviation is for --dataset gaussian"},
-    {"stage01_serial train --label x", "--label names a column of a CSV file, but digits is none"},
-    {"stage01_serial train --data-dir none",
-     "--data-dir is for data sets that are read from there, and digits is generated"},
-    {"stage01_serial train --dataset x --format csv --data-dir .",
-     "--data-dir is for data sets that are read from there, and x is a path"},
-    {"stage01_serial evaluate --load digits.h5 --data-dir none",
-     "--data-dir is for data sets that are read from there, and digits is generated"},
-    {"stage01_serial train --workers 1 --average weights",
-     "--average is for several workers, and there is but one"},
-    {"stage01_serial train --average gradients",
-     "--average is for several workers, and there is but one"},
-    {"stage01_serial train --momentum 0.5", "--momentum is for --optimizer momentum"},
-    {"stage01_serial train --optimizer momentum --beta1 0.5", "--beta1 is for --optimizer adam"},
+    {"stage01_serial info --program --model cnn --hidden none",
+     "--hidden is for --model mlp: the layers of cnn are fixed"},
+    {"stage01_serial train --model cnn --activation sigmoid",
+     "--model cnn has relu units only; leave --activation out"},
+    {"stage01_serial train --dataset step --model neuron --hidden 4", "--hidden" + of_neuron},
+    {"stage01_serial train --dataset step --model neuron --biases off", "--biases" + of_neuron},
+    {"stage01_serial train --dataset step --model neuron --activation relu",
+     "--activation" + of_neuron},
     {"stage01_serial train --optimizer momentum --momentum 1", "--momentum: '1' is not below 1"},
     {"stage01_serial train --optimizer adam --epsilon 0",
      "--epsilon: '0' is not a number greater than 0"},
@@ -252,42 +240,24 @@ const std::vector<Refusal> refusals = {
      "--optimizer: 'nag' is not one of sgd, momentum, adam"},
     {"stage01_serial train --train-limit 30 --batch-size 10 --epochs 2 --warmup 6",
      "--warmup 6 leaves nothing of the training's 6 steps"},
-    {"stage02_naive_cuda train --optimizer adam --memory per-step",
-     "--memory is for --optimizer sgd with a constant rate"},
-    {"stage04_minibatch train --schedule cosine --persistent on",
-     "--persistent is for --optimizer sgd with a constant rate"},
-    {"stage01_serial train --average-every 1",
-     "--average-every is for several workers, and there is but one"},
-    {"stage01_serial train --workers 2 --average-every 2",
-     "--average-every is for --average weights: gradients are averaged in every step"},
-    {"stage01_serial train --load digits.h5 --shuffle off --seed 2",
-     "--seed has nothing to decide: --load gives the weights, and --shuffle off the order"},
-    {"make_dataset --output x --features 3", "--features is for --dataset gaussian"},
-    {"stage02_naive_cuda evaluate --load digits.h5 --memory once",
-     "--memory is for train: evaluate has no use for it"},
-    {"stage02_naive_cuda predict --load digits.h5 --memory once",
-     "--memory is for train: predict has no use for it"},
     {"stage01_serial predict --load digits.h5 --image x.png --dataset mnist",
      "--dataset is for a data set, and --image names a picture"},
     {"stage01_serial predict --load digits.h5 --image x.png --sample 3",
      "--sample is for a data set, and --image names a picture"},
-    {"stage01_serial predict --load digits.h5 --image x.png --features 3",
-     "--features is for a data set, and --image names a picture"},
-    {"stage01_serial predict --load digits.h5 --background dark",
-     "--background is for a picture, which --image names"},
-    {"stage03_shared_memory train --convolution direct",
-     "--convolution is for --model cnn: mlp has no convolutions"},
-    {"stage03_shared_memory evaluate --load digits.h5 --convolution direct",
-     "--convolution is for --model cnn: mlp has no convolutions"},
-    {"stage03_shared_memory train --biases off --fold-bias",
-     "--fold-bias needs biases, and --biases off leaves none"},
-    {"stage04_minibatch train --stream-batches --gather kernel",
+    {"stage02_naive_cuda train --optimizer adam --memory per-step",
+     "--memory is for --optimizer sgd with a constant rate"},
+    {"stage02_naive_cuda evaluate --load digits.h5 --memory thrice",
+     "--memory: 'thrice' is not one of once, per-step"},
+    {"stage04_minibatch train --stream-batches --gather loads",
      "--gather is for a data set on the device, and --stream-batches leaves it on the host"},
-    {"stage04_minibatch train --model cnn --gather kernel",
+    {"stage04_minibatch train --model cnn --gather loads",
      "--gather needs a fused layer that reads the input, and the cnn begins with a convolution"},
-    {"stage04_minibatch train --math tf32", "--math is for the convolutions of --model cnn"},
+    {"stage04_minibatch train --model cnn --precision double --math tf32",
+     "--math tf32 rounds floats: it is for --precision float"},
     {"stage04_minibatch train --model cnn --fuse off --math tf32",
-     "--math needs fused convolutions, and --fuse off leaves none"},
+     "--math tf32 needs fused convolutions, and --fuse off leaves none"},
+    {"stage04_minibatch train --schedule cosine --persistent on",
+     "--persistent is for --optimizer sgd with a constant rate"},
     {"stage04_minibatch train --hidden 9,9 --persistent on",
      "--persistent is for --model mlp with one hidden layer"},
     {"stage04_minibatch train --workers 2 --persistent on",
@@ -300,31 +270,187 @@ const std::vector<Refusal> refusals = {
      "--persistent is for a kernel that picks its batches itself, and --gather kernel leaves that "
      "to another"},
 #ifdef STAGEWISE_STAGE05
-    {"mpirun -n 1 stage05_mpi train --no-overlap", "--no-overlap" + one_process},
-    {"mpirun -n 1 stage05_mpi train --data-from all", "--data-from" + one_process},
-    {"mpirun -n 1 stage05_mpi train --transport host", "--transport" + one_process},
-    {"mpirun -n 1 stage05_mpi evaluate --load digits.h5 --data-from all",
-     "--data-from" + one_process},
-    {"mpirun -n 1 stage05_mpi train --average weights",
-     "--average is for several workers, and there is but one"},
-    {"mpirun -n 1 stage05_mpi train --strategy tensor --average gradients", "--average" + of_data},
-    {"mpirun -n 1 stage05_mpi train --strategy tensor --gather kernel", "--gather" + of_data},
-    {"mpirun -n 2 stage05_mpi train --strategy tensor --tensor-ranks 2",
-     "--tensor-ranks is for --strategy hybrid: otherwise, each process has a whole network, or all "
-     "have one together"},
-    {"mpirun -n 1 grade --mode 4 --hidden 3",
-     "--hidden is for the modes that train: --mode 4 multiplies matrices"},
+    {"mpirun -n 2 stage05_mpi train --persistent on",
+     "--persistent is for one process: several exchange gradients in every step"},
 #endif
 };
 
-TEST_F(CommandLine, RefusesOptionsWithoutEffect) {
-  for (const Refusal& refusal : refusals) {
-    const std::vector<std::string> words = words_of(refusal.command);
+TEST_F(CommandLine, RefusesOptionsThatTheRunWouldContradict) {
+  for (const Remark& refusal : contradictions) {
     const Outcome outcome = run(refusal.command);
     EXPECT_EQ(outcome.exit_code, 2) << refusal.command;
     EXPECT_NE(outcome.err.find(": " + refusal.sentence + ".\n"), std::string::npos)
         << refusal.command << '\n'
         << outcome.err;
+  }
+}
+
+/// There is nothing that the option could be about. The training is that of an instant.
+const std::string instant =
+    " --epochs 0 --train-limit 20 --test-limit 5 --batch-size 10 --precision float ";
+const std::string on_step = " train --dataset step" + instant;
+const std::string on_digits = " train" + instant;
+const std::string of_table = " --dataset table.csv --format csv --label y ";
+const std::string one_process =
+    " has no effect here: it is for several processes, and there is but one: start them with "
+    "mpirun -n";
+const std::string of_data =
+    " has no effect here: it is for --strategy data: with tensor, several ranks work on the same "
+    "samples, in step with each other";
+
+const std::vector<Remark> notes = {
+    {"stage01_serial" + on_step + "--model neuron --biases on",
+     "--biases has no effect here: it" + of_neuron},
+    {"stage01_serial" + on_digits + "--hidden none --activation sigmoid",
+     "--activation has no effect here: it is for hidden layers, and --hidden none leaves none"},
+    {"stage01_serial" + on_digits + "--features 3",
+     "--features has no effect here: it is for --dataset gaussian"},
+    {"stage01_serial" + on_step + "--deviation 3",
+     "--deviation has no effect here: it is for --dataset gaussian"},
+    {"stage01_serial evaluate --load digits.h5 --deviation 3",
+     "--deviation has no effect here: it is for --dataset gaussian"},
+    {"stage01_serial" + on_digits + "--label x",
+     "--label has no effect here: it names a column of a CSV file, but digits is none"},
+    {"stage01_serial" + on_digits + "--data-dir none",
+     "--data-dir has no effect here: it is for data sets that are read from there, and digits is "
+     "generated"},
+    {"stage01_serial train --epochs 0 --batch-size 1 --data-dir ." + of_table,
+     "--data-dir has no effect here: it is for data sets that are read from there, and table.csv "
+     "is a path"},
+    {"stage01_serial evaluate --load digits.h5 --data-dir none",
+     "--data-dir has no effect here: it is for data sets that are read from there, and digits is "
+     "generated"},
+    {"stage01_serial" + on_digits + "--workers 1 --average weights",
+     "--average has no effect here: it is for several workers, and there is but one"},
+    {"stage01_serial" + on_digits + "--average gradients",
+     "--average has no effect here: it is for several workers, and there is but one"},
+    {"stage01_serial" + on_digits + "--average-every 3",
+     "--average-every has no effect here: it is for several workers, and there is but one"},
+    {"stage01_serial" + on_digits + "--workers 2 --average-every 2",
+     "--average-every has no effect here: it is for --average weights: gradients are averaged in "
+     "every step"},
+    {"stage01_serial" + on_digits + "--momentum 0.5",
+     "--momentum has no effect here: it is for --optimizer momentum"},
+    {"stage01_serial" + on_digits + "--optimizer momentum --beta1 0.5",
+     "--beta1 has no effect here: it is for --optimizer adam"},
+    {"stage01_serial" + on_digits + "--epsilon 1e-60",
+     "--epsilon has no effect here: it is for --optimizer adam"},
+    {"stage01_serial train --load digits.h5 --shuffle off --seed 2" + instant,
+     "--seed has no effect here: it has nothing to decide: --load gives the weights, and --shuffle "
+     "off the order"},
+    {"stage01_serial" + on_digits + "--save-every 3 --save x.h5",
+     "--save-every has no effect here: it adds nothing: --save writes at the end, and --epochs is "
+     "0"},
+    {"stage01_serial info --hidden 8", "--hidden has no effect here: it is for info --program"},
+    {"stage01_serial predict --load digits.h5 --test-limit 5 --background dark",
+     "--background has no effect here: it is for a picture, which --image names"},
+    {"stage01_serial predict --load digits.h5 --image seven.pgm --features 3",
+     "--features has no effect here: it is for a data set, and --image names a picture"},
+    {"make_dataset --output x --train 5 --test 5 --features 3",
+     "--features has no effect here: it is for --dataset gaussian"},
+    {"compare_checkpoints --export x digits.h5 --tolerance 1",
+     "--tolerance has no effect here: it is for comparing two checkpoints, not for --export"},
+    {"stage02_naive_cuda" + on_digits + "--optimizer adam --memory once",
+     "--memory has no effect here: it is for --optimizer sgd with a constant rate"},
+    {"stage02_naive_cuda evaluate --load digits.h5 --test-limit 5 --memory per-step",
+     "--memory has no effect here: it is for train"},
+    {"stage02_naive_cuda predict --load digits.h5 --test-limit 5 --memory once",
+     "--memory has no effect here: it is for train"},
+    {"stage03_shared_memory" + on_digits + "--convolution direct",
+     "--convolution has no effect here: it is for --model cnn: mlp has no convolutions"},
+    {"stage03_shared_memory evaluate --load digits.h5 --test-limit 5 --convolution direct",
+     "--convolution has no effect here: it is for --model cnn: mlp has no convolutions"},
+    {"stage03_shared_memory" + on_digits + "--biases off --fold-bias",
+     "--fold-bias has no effect here: it needs biases, and --biases off leaves none"},
+    {"stage04_minibatch" + on_digits + "--stream-batches --gather kernel",
+     "--gather has no effect here: it is for a data set on the device, and --stream-batches leaves "
+     "it on the host"},
+    {"stage04_minibatch" + on_digits + "--model cnn --gather kernel",
+     "--gather has no effect here: it needs a fused layer that reads the input, and the cnn begins "
+     "with a convolution"},
+    {"stage04_minibatch" + on_digits + "--math tf32",
+     "--math has no effect here: it is for the convolutions of --model cnn"},
+    {"stage04_minibatch" + on_digits + "--hidden 9,9 --persistent off",
+     "--persistent has no effect here: it is for --model mlp with one hidden layer"},
+#ifdef STAGEWISE_STAGE05
+    {"mpirun -n 1 stage05_mpi" + on_digits + "--overlap off", "--overlap" + one_process},
+    {"mpirun -n 1 stage05_mpi" + on_digits + "--data-from all", "--data-from" + one_process},
+    {"mpirun -n 1 stage05_mpi" + on_digits + "--transport nccl", "--transport" + one_process},
+    {"mpirun -n 1 stage05_mpi evaluate --load digits.h5 --test-limit 5 --data-from all",
+     "--data-from" + one_process},
+    {"mpirun -n 1 stage05_mpi" + on_digits + "--average weights",
+     "--average has no effect here: it is for several workers, and there is but one"},
+    {"mpirun -n 2 stage05_mpi" + on_digits + "--strategy tensor --average weights",
+     "--average" + of_data},
+    {"mpirun -n 2 stage05_mpi" + on_digits + "--strategy tensor --gather kernel",
+     "--gather" + of_data},
+    {"mpirun -n 2 stage05_mpi" + on_digits + "--strategy tensor --overlap on",
+     "--overlap has no effect here: it is for --strategy data or hybrid: with tensor, there are no "
+     "gradients to exchange"},
+    {"mpirun -n 2 stage05_mpi" + on_digits + "--average weights --overlap off",
+     "--overlap has no effect here: it is for --average gradients: weights are exchanged when a "
+     "step is done"},
+    {"mpirun -n 2 stage05_mpi" + on_digits + "--strategy tensor --tensor-ranks 2",
+     "--tensor-ranks has no effect here: it is for --strategy hybrid: otherwise, each process has "
+     "a whole network, or all have one together"},
+    {"mpirun -n 2 grade --mode 3 --dataset=digits --train-limit 300 --validation 50 --batch-size "
+     "80 --hidden 8 --data-dir .",
+     "--data-dir has no effect here: it is for data sets that are read from there, and digits is "
+     "generated"},
+    {"mpirun -n 2 grade --mode 3 --dataset=digits --train-limit 300 --validation 50 --batch-size "
+     "80 --hidden 8 --tensor-ranks 2",
+     "--tensor-ranks has no effect here: it is for --strategy hybrid"},
+    {"mpirun -n 1 grade --mode 4 --hidden 3",
+     "--hidden has no effect here: it is for the modes that train: --mode 4 multiplies matrices"},
+#endif
+};
+
+class IdleNotes : public CommandLine, public testing::WithParamInterface<Remark> {
+ protected:
+  void SetUp() override {
+    surroundings_.variables["STAGEWISE_CPU_WORKERS"] = std::nullopt;
+    const std::string& command = GetParam().command;
+    if (command.find("stage0") != std::string::npos &&
+        command.find("stage01") == std::string::npos) {
+      need_device("stage02_naive_cuda");  // which takes less time to say so
+    }
+    const std::string table = "a,y\n1,0\n2,1\n3,0\n4,1\n5,0\n";
+    write_file(path("table.csv"), Bytes(table.begin(), table.end()));
+    std::string picture = "P2 28 28 255";
+    for (int i = 0; i < 28 * 28; ++i) picture += i % 28 / 4 == 3 ? " 255" : " 0";
+    write_file(path("seven.pgm"), Bytes(picture.begin(), picture.end()));
+  }
+};
+
+/// The program goes on, and says so once, also where there are several processes.
+TEST_P(IdleNotes, AreOneSentence) {
+  const std::string& command = GetParam().command;
+  const Outcome outcome = run(command);
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  std::vector<std::string> words = words_of(command);
+  if (words[0] == "mpirun") words.erase(words.begin(), words.begin() + 3);
+  EXPECT_EQ(outcome.err, words[0] + ": note: " + GetParam().sentence + ".\n");
+}
+
+// NOLINTNEXTLINE(readability-identifier-naming): GoogleTest wants this name
+void PrintTo(const Remark& note, std::ostream* out) {
+  *out << note.command;
+}
+
+INSTANTIATE_TEST_SUITE_P(Options, IdleNotes, testing::ValuesIn(notes));
+
+/// What has no effect is as good as not written, also in the checkpoint.
+TEST_F(CommandLine, OptionsWithoutEffectChangeNoBit) {
+  const auto checkpoint_of = [&](const std::string& options) {
+    EXPECT_EQ(run("stage01_serial train" + options + "--save a.h5").exit_code, 0) << options;
+    return text("a.h5");
+  };
+  for (const auto& [options, idle] : std::vector<std::pair<std::string, std::string>>{
+           {tiny, "--average weights --average-every 7 "},
+           {tiny, "--momentum 0.1 --beta1 0.2 --beta2 0.3 --epsilon 1e-60 "},
+           {tiny, "--label x --data-dir none --save-every 2 "},
+           {tiny_data + "--batch-size 10 --epochs 1 --hidden none ", "--activation sigmoid "}}) {
+    EXPECT_TRUE(checkpoint_of(options) == checkpoint_of(options + idle)) << idle;
   }
 }
 

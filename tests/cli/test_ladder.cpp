@@ -210,10 +210,11 @@ TEST_F(Ladders, ReportsConvolutionsAndWholeLayers) {
   }
 }
 
-TEST_F(Ladders, ConvolutionsSayWhatTheySkip) {
-  const std::string convolution = program + "convolution --images 1 --size 10 --filters 2 ";
-  const auto expect_skipped = [&](const std::string& options, const std::set<std::string>& rungs,
-                                  const std::string& reason) {
+class ConvolutionsThatAreSkipped : public Ladders {
+ protected:
+  void expect_skipped(const std::string& options, const std::set<std::string>& rungs,
+                      const std::string& reason) {
+    const std::string convolution = program + "convolution --images 1 --size 10 --filters 2 ";
     for (const std::string& rung : rungs) {
       expect_failure(convolution + options + " --rung " + rung, 1,
                      "the rung " + rung + " cannot be used here: " + reason);
@@ -224,13 +225,19 @@ TEST_F(Ladders, ConvolutionsSayWhatTheySkip) {
         EXPECT_EQ(row.value("skipped", ""), reason) << row;
       }
     }
-  };
+  }
+};
+
+TEST_F(ConvolutionsThatAreSkipped, SayWhatTheyAreNotFor) {
   expect_skipped("--filter 4", {"separate", "fused"},
                  "windows of 2 x 2 do not cover an output of 7 x 7");
   expect_skipped("--precision double", {"texture"}, "it takes floats: textures have no doubles");
   expect_skipped("--precision double", {"fast-math"},
                  "it takes floats: --use_fast_math does not affect doubles");
-  if (!report_of(convolution).at("cuda_on_cpu")) return;
+}
+
+TEST_F(ConvolutionsThatAreSkipped, SayWhatTheCpuLacks) {
+  if (!report_of(program + "reduce --n 1").at("cuda_on_cpu")) GTEST_SKIP() << "of emulated GPUs";
   expect_skipped("", {"texture"}, "CUDA on the CPU has no textures");
   expect_skipped("", {"fast-math"},
                  "--use_fast_math is an option of nvcc, and this build does not use nvcc");

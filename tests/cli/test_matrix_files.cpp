@@ -187,8 +187,6 @@ const std::vector<Refusal> refusals = {
      "--export and --import exclude one another"},
     {"two_checkpoints", "compare_checkpoints --export folder digits.h5 other.h5",
      "--export takes one checkpoint, but there is also 'other.h5'"},
-    {"tolerance", "compare_checkpoints --import folder digits.h5 --tolerance 1",
-     "--tolerance is for comparing two checkpoints, not for --import"},
     {"no_checkpoint", "compare_checkpoints --export folder", "A is required"},
     {"no_folder", "compare_checkpoints digits.h5 --export", "--export needs a value"},
     {"export_of_nothing", "compare_checkpoints --export folder none.h5",
