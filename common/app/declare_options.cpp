@@ -222,7 +222,7 @@ void add_train_options(CLI::App& command, const Stage& stage, RunOptions& option
       std::to_string(options.training.epochs) + "; with --resume the checkpoint's",
       [&](const std::string& text) { options.training.epochs = parse_epochs(text); });
   add(command, options, "learning-rate", "X", "how far a step goes",
-      "0.03 for a relu mlp, else 0.1; momentum 0.01; adam 0.001",
+      "0.15, with squared-error 0.1; momentum a tenth of it; adam 0.001",
       [&](const std::string& text) { setting_of("learning-rate").read(text, options); });
   add_optimizer_options(command, options);
   add_setting(command, options, "l2", "X", "weight decay");
@@ -249,8 +249,9 @@ void add_train_options(CLI::App& command, const Stage& stage, RunOptions& option
   command.option_defaults()->group("Results");
   add(command, options, "log-every", "K", "report every K steps, too", "",
       [&](const std::string& text) { options.training.log_every = parse_count(text, 1); });
-  add(command, options, "csv", "FILE", "write the reports of the epochs, or of --log-every, as CSV",
-      "", [&](const std::string& text) { options.csv = parse_name(text); });
+  add(command, options, "csv", "FILE",
+      "write the reports of the epochs, or of --log-every, as CSV; --resume adds to it", "",
+      [&](const std::string& text) { options.csv = parse_name(text); });
   command.add_flag("--timings", options.timings, "print a table of time per operation")
       ->disable_flag_override();
   command

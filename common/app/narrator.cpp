@@ -1,5 +1,6 @@
 #include "app/narrator.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <iostream>
 #include <span>
@@ -9,8 +10,6 @@
 #include "app/header.hpp"
 #include "app/output.hpp"
 #include "app/text.hpp"
-#include "io/csv_line.hpp"
-#include "io/file.hpp"
 #include "tensor/counts.hpp"
 #include "training/parameters.hpp"
 
@@ -34,27 +33,17 @@ Checkpoint make_checkpoint(const RunOptions& options, std::int64_t epoch, std::i
   return checkpoint;
 }
 
-std::string text_of(const std::optional<double>& value) {
-  return value ? shortest(*value) : "";
-}
-
-/// A row of --csv; what the validation set says is known only at an epoch's end.
-std::string csv_row(const StepReport& step, const EpochReport& epoch) {
-  return csv_line({std::to_string(step.epoch), std::to_string(step.step), shortest(step.loss),
-                   shortest(step.accuracy), shortest(step.learning_rate),
-                   shortest(step.images_per_second), text_of(epoch.validation_loss),
-                   text_of(epoch.validation_accuracy)});
-}
-
 }  // namespace
 
 Narrator::Narrator(const RunOptions& options, const Dataset& training_set, const Step& step,
-                   std::int64_t first_epoch, std::optional<BestEpoch> best, bool writes)
+                   std::int64_t first_epoch, std::optional<BestEpoch> best, TrainingLog log,
+                   bool writes)
     : options_(&options),
       step_(&step),
       writes_(writes),
       unit_(unit_of(training_set) + "s"),
       progress_(training_set.size(), first_epoch, options.training.epochs, unit_),
+      log_(std::move(log)),
       best_(best) {}
 
 void Narrator::on_log(const StepReport& report) {
@@ -82,7 +71,7 @@ void Narrator::on_epoch(const EpochReport& report, std::int64_t steps,
       o.csv.empty()) {
     throw OutputClosed();
   }
-  if (!o.csv.empty() && writes_) write_csv(steps);
+  if (writes_) log(report, steps);
 
   if (report.validation_accuracy && (!best_ || best_->is_beaten_by(report))) {
     best_ = {report.epoch, *report.validation_loss, *report.validation_accuracy};
@@ -120,26 +109,17 @@ void Narrator::save_to(const std::filesystem::path& file, std::int64_t epoch, st
   if (writes_) save_checkpoint(file, checkpoint);
 }
 
-void Narrator::write_csv(std::int64_t steps) {
-  const EpochReport& epoch = epochs_.back();
-  if (rows_.empty()) {
-    rows_ = csv_line({"epoch", "step", "loss", "accuracy", "learning_rate", "images_per_second",
-                      "validation_loss", "validation_accuracy"});
-  }
-  if (steps_.empty()) {
-    rows_ += csv_row({.epoch = epoch.epoch,
-                      .step = steps,
-                      .loss = epoch.train_loss,
-                      .accuracy = epoch.train_accuracy,
-                      .learning_rate = learning_rate_of(options_->training.sgd, steps),
-                      .images_per_second = epoch.images_per_second},
-                     epoch);
-  }
-  for (const StepReport& step : steps_) {
-    if (step.epoch != epoch.epoch) continue;
-    rows_ += csv_row(step, step.step == steps ? epoch : EpochReport{});
-  }
-  write_file(options_->csv, std::as_bytes(std::span(rows_)), "table");
+void Narrator::log(const EpochReport& epoch, std::int64_t steps) {
+  const auto begin = std::partition_point(
+      steps_.begin(), steps_.end(), [&](const auto& step) { return step.epoch < epoch.epoch; });
+  if (begin != steps_.end()) return log_.add(epoch, {begin, steps_.end()});
+  const StepReport row = {.epoch = epoch.epoch,
+                          .step = steps,
+                          .loss = epoch.train_loss,
+                          .accuracy = epoch.train_accuracy,
+                          .learning_rate = learning_rate_of(options_->training.sgd, steps),
+                          .images_per_second = epoch.images_per_second};
+  log_.add(epoch, {&row, 1});
 }
 
 void Narrator::conclude() const {

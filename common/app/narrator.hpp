@@ -10,6 +10,7 @@
 #include "app/best_epoch.hpp"
 #include "app/options.hpp"
 #include "app/progress.hpp"
+#include "app/training_log.hpp"
 #include "training/trainer.hpp"
 
 namespace stagewise {
@@ -19,10 +20,11 @@ class Narrator final : public TrainingObserver {
  public:
   /// @param options, step must outlive this.
   /// @param best of the epochs before, on the validation set.
+  /// @param log of --csv.
   /// @param writes whether files are written; otherwise this rank only takes part in gathering
   ///        what checkpoints hold.
   Narrator(const RunOptions& options, const Dataset& training_set, const Step& step,
-           std::int64_t first_epoch, std::optional<BestEpoch> best, bool writes);
+           std::int64_t first_epoch, std::optional<BestEpoch> best, TrainingLog log, bool writes);
 
   void on_step(std::int64_t epoch, Index samples) override { progress_.show(epoch, samples); }
   void on_log(const StepReport& report) override;
@@ -51,10 +53,9 @@ class Narrator final : public TrainingObserver {
   void warn_of_rate(const EpochReport& report,
                     const std::vector<ParameterValues>& parameters) const;
 
-  /// Writes --csv, with the rows of another epoch: one for each step that was reported, or else a
-  /// single one.
+  /// Adds an epoch to --csv: the steps that were reported, or else a single row.
   /// @param steps the number completed so far.
-  void write_csv(std::int64_t steps);
+  void log(const EpochReport& epoch, std::int64_t steps);
 
   const RunOptions* options_;
   const Step* step_;
@@ -63,7 +64,7 @@ class Narrator final : public TrainingObserver {
   ProgressBar progress_;
   std::vector<EpochReport> epochs_;
   std::vector<StepReport> steps_;
-  std::string rows_;  ///< of --csv
+  TrainingLog log_;
   std::optional<BestEpoch> best_;
   bool saved_best_ = false;  ///< whether an epoch of this run went to --save-best
 };

@@ -12,6 +12,7 @@
 #include "app/narrator.hpp"
 #include "app/same_data.hpp"
 #include "app/text.hpp"
+#include "app/training_log.hpp"
 #include "app/training_network.hpp"
 #include "app/training_start.hpp"
 #include "network/initialize.hpp"
@@ -49,12 +50,12 @@ void check_workers(const Stage& stage, const RunOptions& options) {
   }
 }
 
-/// The learning rate where none is given: one with which such a network learns in its first epoch,
-/// also from few samples. The large weights of a paired mlp turn it into large steps.
+/// The learning rate where none is given. Momentum multiplies a step by 10 in the long run, and
+/// squared errors have larger gradients.
 double default_learning_rate(const RunOptions& options) {
   if (options.training.sgd.rule == Rule::adam) return 0.001;
-  if (options.training.sgd.rule == Rule::momentum) return 0.01;
-  return options.model.name == "mlp" && starts_paired(options.model) ? 0.03 : 0.1;
+  const double rate = options.model.loss == LossKind::squared_error ? 0.1 : 0.15;
+  return options.training.sgd.rule == Rule::momentum ? rate / 10 : rate;
 }
 
 /// Completes the schedule of the learning rate.
@@ -135,6 +136,8 @@ void train_with(const Stage& stage, RunOptions options, const TrainingStart& sta
                 std::vector<std::string> notes, const std::vector<std::string>& command) {
   Ranks alone;
   Ranks& ranks = stage.ranks != nullptr ? *stage.ranks : alone;
+  TrainingLog log(stage.is_first_rank() ? options.csv : "",
+                  options.resume.empty() ? nullptr : &start.checkpoint, start.source());
   const Split data = load_data(ranks, start, options, notes);
   const Dataset& training_set = data.train;
   check_batch_size(options, training_set);
@@ -176,7 +179,8 @@ void train_with(const Stage& stage, RunOptions options, const TrainingStart& sta
   const Dataset& validation = ranks.shard(data.validation, own_validation);
   std::optional<BestEpoch> best;
   if (!options.resume.empty()) best = read_best(start.checkpoint, start.file);
-  Narrator narrator(options, training_set, *step, epochs_done + 1, best, stage.is_first_rank());
+  Narrator narrator(options, training_set, *step, epochs_done + 1, best, std::move(log),
+                    stage.is_first_rank());
   train(network, *step, training_set, validation, options.training, epochs_done + 1, narrator,
         &ranks);
   // An epoch's checkpoint was saved with the epoch; without an epoch, nothing has been saved yet.

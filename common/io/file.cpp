@@ -116,6 +116,17 @@ int create_beside(const fs::path& target, fs::path& partial) {
   return descriptor;
 }
 
+/// @return whether all of it has been written; if not, errno says why.
+bool write_all(int descriptor, std::span<const std::byte> bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written = ::write(descriptor, bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return false;
+    bytes = bytes.subspan(static_cast<std::size_t>(written));
+  }
+  return true;
+}
+
 }  // namespace
 
 NewFile::NewFile(const fs::path& path, std::string_view what)
@@ -139,12 +150,7 @@ NewFile::~NewFile() {
 }
 
 void NewFile::write(std::span<const std::byte> bytes) {
-  while (!bytes.empty()) {
-    const ssize_t written = ::write(descriptor_, bytes.data(), bytes.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) throw failure(what_, path_);
-    bytes = bytes.subspan(static_cast<std::size_t>(written));
-  }
+  if (!write_all(descriptor_, bytes)) throw failure(what_, path_);
 }
 
 void NewFile::complete() {
@@ -170,6 +176,27 @@ void write_file(const fs::path& path, std::span<const std::byte> contents, std::
   NewFile file(path, what);
   file.write(contents);
   file.publish();
+}
+
+void append_to_file(const fs::path& path, std::span<const std::byte> contents,
+                    std::string_view what) {
+  struct Descriptor {
+    explicit Descriptor(int opened) : number(opened) {}
+    ~Descriptor() {
+      if (number >= 0) ::close(number);
+    }
+    Descriptor(const Descriptor&) = delete;
+    Descriptor& operator=(const Descriptor&) = delete;
+    int number;
+  };
+  const Descriptor file(::open(path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC));
+  struct stat before {};
+  if (file.number < 0 || ::fstat(file.number, &before) != 0) throw failure(what, path);
+  if (write_all(file.number, contents)) return;
+  const Error error = failure(what, path);
+  std::error_code ignored;
+  fs::resize_file(path, static_cast<std::uintmax_t>(before.st_size), ignored);
+  throw error;
 }
 
 bool is_same_file(const fs::path& a, const fs::path& b) {

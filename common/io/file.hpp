@@ -65,6 +65,13 @@ void check_writable(const std::filesystem::path& path, std::string_view what);
 void write_file(const std::filesystem::path& path, std::span<const std::byte> contents,
                 std::string_view what);
 
+/// Adds to the end of a file: all of it or, where the disk is full, nothing. Meant for files that
+/// grow by many small parts, for each of which replacing the whole file would take too long: a
+/// crash of the machine can lose the last ones, a process that is killed does not.
+/// @throws Error naming the path and the reason.
+void append_to_file(const std::filesystem::path& path, std::span<const std::byte> contents,
+                    std::string_view what);
+
 /// Whether writing to one path would change what is read at the other: by the same name, through
 /// links of either kind, or, for files that do not exist yet, because both names lead to one place.
 bool is_same_file(const std::filesystem::path& a, const std::filesystem::path& b);

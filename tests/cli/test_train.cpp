@@ -32,6 +32,10 @@ class Train : public CommandLine {
     return json::parse(text("report.json"));
   }
 
+  void write(const std::string& name, const std::string& contents) {
+    std::ofstream(path(name), std::ios::binary) << contents;
+  }
+
   Checkpoint checkpoint_of(const std::string& command) {
     run_well(command + " --save saved.h5");
     return load_checkpoint(path("saved.h5"));
@@ -405,7 +409,7 @@ TEST_F(Train, LogsEveryKSteps) {
                 1e-6);
   }
   const std::regex line(
-      R"(step \d  loss \d\.\d{6}  accuracy 0\.\d{4}  rate 0\.03  [\d,.]+( [kM])? images/s)");
+      R"(step \d  loss \d\.\d{6}  accuracy 0\.\d{4}  rate 0\.15  [\d,.]+( [kM])? images/s)");
   int count = 0;
   for (const std::string& said : lines_of(run_well(command))) {
     if (std::regex_match(said, line)) ++count;
@@ -431,7 +435,7 @@ TEST_F(Train, SaysWhereTheRateIsTooHigh) {
     EXPECT_FALSE(has_note(output)) << output;
     EXPECT_LT(std::stod(between(output, "epoch 1/1  loss ", "  accuracy")), 2.3) << options;
   }
-  EXPECT_TRUE(has_note(output_of(few + "--learning-rate 0.1")));
+  EXPECT_TRUE(has_note(output_of(few + "--learning-rate 0.5")));
   EXPECT_FALSE(has_note(output_of(few + "--activation sigmoid"))) << "it is too low";
   EXPECT_FALSE(has_note(output_of(few + "--l2 10 --learning-rate 0.001"))) << "l2 is no loss";
 }
@@ -445,6 +449,63 @@ TEST_F(Train, LogsEpochsUnlessAskedForSteps) {
   EXPECT_TRUE(rows[1].starts_with("1,3,")) << rows[1];
   EXPECT_TRUE(rows[2].starts_with("2,6,")) << rows[2];
   EXPECT_TRUE(rows[2].ends_with(",,")) << rows[2];
+}
+
+/// The rows of a log without its column of speed.
+std::vector<std::string> without_speed(const std::string& log) {
+  std::vector<std::string> rows;
+  for (const std::string& row : lines_of(log)) {
+    std::size_t begin = 0;
+    for (int i = 0; i < 5; ++i) begin = row.find(',', begin) + 1;
+    rows.push_back(row.substr(0, begin) + row.substr(row.find(',', begin)));
+  }
+  return rows;
+}
+
+TEST_F(Train, ContinuesTheLogOfWhatItResumes) {
+  for (const std::string& more : std::vector<std::string>{"", " --log-every 2"}) {
+    const std::string logged = " --csv log.csv --validation 10" + more;
+    run_well(short_training + logged + " --epochs 4");
+    const std::vector<std::string> whole = without_speed(text("log.csv"));
+    run_well(short_training + logged + " --epochs 2 --save a.h5");
+    const std::string first = text("log.csv");
+    const std::string resume = "stage01_serial train --resume a.h5 --csv log.csv" + more;
+    run_well(resume + " --epochs 2");
+    EXPECT_EQ(text("log.csv"), first) << "there was nothing to train";
+    run_well(resume + " --epochs 4");
+    const std::string second = text("log.csv");
+    EXPECT_TRUE(second.starts_with(first)) << second;
+    EXPECT_EQ(without_speed(second), whole);
+    write("log.csv", second + "5,1");  // what was killed, has got further than its checkpoint
+    run_well(resume + " --epochs 4");
+    EXPECT_TRUE(text("log.csv").starts_with(first));
+    EXPECT_EQ(without_speed(text("log.csv")), whole);
+    write("log.csv", "");
+    run_well(resume + " --epochs 4");
+    EXPECT_EQ(lines_of(text("log.csv")).size(), 1 + whole.size() - lines_of(first).size());
+  }
+}
+
+TEST_F(Train, LeavesTheLogOfAnotherTrainingAlone) {
+  run_well(short_training + " --epochs 2 --save a.h5");
+  const std::string resume = "stage01_serial train --resume a.h5 --epochs 3 --csv log.csv";
+  const auto expect_refused = [&](const std::string& log, const std::string& what) {
+    write("log.csv", log);
+    expect_failure(
+        resume, 1,
+        "the table log.csv cannot be continued: " + what + "; choose another name for --csv");
+    EXPECT_EQ(text("log.csv"), log);
+  };
+  run_well(short_training + " --csv log.csv --epochs 1");
+  const std::string one = text("log.csv");
+  const std::string checkpoint = ", but the checkpoint a.h5 is of epoch 2, step 6";
+  expect_refused(one, "its rows lead to epoch 1, step 3" + checkpoint);
+  expect_refused(one + "2,5,1,1,1,1,,\n3,9,1,1,1,1,,\n",
+                 "its rows lead to epoch 2, step 5" + checkpoint);
+  expect_refused("a,b\n1,2\n", "its first line is not that of a training's log");
+  expect_refused(one + "\n2,6,1\n", "it has a row without epoch and step");
+  run_well(short_training + " --epochs 1 --csv log.csv");
+  EXPECT_EQ(without_speed(text("log.csv")), without_speed(one)) << "a new training has a new log";
 }
 
 TEST_F(Train, LearnsTheSameWhileLogging) {

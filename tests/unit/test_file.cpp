@@ -157,6 +157,23 @@ TEST_F(File, FullDiskLeavesTheOldFileWhole) {
   EXPECT_EQ(folder_.entries(), 1) << "the file that was begun is still there";
 }
 
+TEST_F(File, GrowsByAllOrNothing) {
+  const auto append = [&](std::size_t count) {
+    const std::string text(count, 'x');
+    return sentence_of([&] { append_to_file(path_, std::as_bytes(std::span(text)), "table"); });
+  };
+  EXPECT_EQ(append(3),
+            "the table " + path_.string() + " cannot be written: No such file or directory");
+  write(path_, "first\n");
+  const fs::path link = folder_ / "link";
+  fs::create_hard_link(path_, link);
+  EXPECT_EQ(append(3), "");
+  EXPECT_EQ(text_of(link), "first\nxxx") << "it is another file now";
+  const FullDisk full(1000);
+  EXPECT_EQ(append(2000), "the table " + path_.string() + " cannot be written: File too large");
+  EXPECT_EQ(text_of(path_), "first\nxxx");
+}
+
 TEST_F(File, NameMayBeAsLongAsTheSystemAllows) {
   const fs::path path = folder_ / std::string(255, 'x');
   EXPECT_EQ(early_refusal(path), "");

@@ -1,0 +1,110 @@
+#include "app/training_log.hpp"
+
+#include <charconv>
+#include <cstdint>
+#include <fstream>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "app/text.hpp"
+#include "io/csv_line.hpp"
+#include "io/file.hpp"
+#include "tensor/counts.hpp"
+#include "tensor/error.hpp"
+
+namespace stagewise {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view columns =
+    "epoch,step,loss,accuracy,learning_rate,images_per_second,validation_loss,"
+    "validation_accuracy\n";
+
+/// Where a training has got to.
+struct Progress {
+  std::int64_t epoch = 0;
+  std::int64_t step = 0;
+
+  bool operator==(const Progress&) const = default;
+};
+
+std::string to_text(const Progress& progress) {
+  return "epoch " + with_thousands(progress.epoch) + ", step " + with_thousands(progress.step);
+}
+
+/// What the first two cells of a row say.
+std::optional<Progress> progress_of(const std::string& row) {
+  Progress progress;
+  const char* const end = row.data() + row.size();
+  const auto epoch = std::from_chars(row.data(), end, progress.epoch);
+  if (epoch.ec != std::errc() || epoch.ptr == end || *epoch.ptr != ',') return std::nullopt;
+  const auto step = std::from_chars(epoch.ptr + 1, end, progress.step);
+  if (step.ec != std::errc() || step.ptr == end || *step.ptr != ',') return std::nullopt;
+  return progress;
+}
+
+/// The rows that a training has written until it had got to `end`.
+std::string rows_until(const Progress& end, const fs::path& path, const std::string& source) {
+  const auto failure = [&](const std::string& what) {
+    return Error("the table " + path.string() + " cannot be continued: " + what +
+                 "; choose another name for --csv");
+  };
+  std::ifstream file(path, std::ios::binary);
+  if (!file || file.peek() == std::ifstream::traits_type::eof()) return "";
+  std::string line;
+  if (!std::getline(file, line) || line + '\n' != columns) {
+    throw failure("its first line is not that of a training's log");
+  }
+  std::string rows;
+  Progress last;
+  while (std::getline(file, line) && !file.eof()) {  // the end of a line may have been cut off
+    const std::optional<Progress> progress = progress_of(line);
+    if (!progress) throw failure("it has a row without epoch and step");
+    if (progress->epoch > end.epoch) break;  // will be trained, and written, again
+    last = *progress;
+    rows += line + '\n';
+  }
+  if (!rows.empty() && last != end) {
+    throw failure("its rows lead to " + to_text(last) + ", but " + source + " is of " +
+                  to_text(end));
+  }
+  return rows;
+}
+
+std::string text_of(const std::optional<double>& value) {
+  return value ? shortest(*value) : "";
+}
+
+std::string row_of(const StepReport& step, const EpochReport& epoch) {
+  return csv_line({std::to_string(step.epoch), std::to_string(step.step), shortest(step.loss),
+                   shortest(step.accuracy), shortest(step.learning_rate),
+                   shortest(step.images_per_second), text_of(epoch.validation_loss),
+                   text_of(epoch.validation_accuracy)});
+}
+
+}  // namespace
+
+TrainingLog::TrainingLog(fs::path path, const Checkpoint* resumed, const std::string& source)
+    : path_(std::move(path)), beginning_(columns) {
+  if (path_.empty() || resumed == nullptr) return;
+  beginning_ += rows_until({resumed->epoch, resumed->step}, path_, source);
+}
+
+void TrainingLog::add(const EpochReport& epoch, std::span<const StepReport> rows) {
+  if (path_.empty()) return;
+  std::string text;
+  for (const StepReport& row : rows) {
+    text += row_of(row, &row == &rows.back() ? epoch : EpochReport{});
+  }
+  const auto bytes_of = [](const std::string& some) { return std::as_bytes(std::span(some)); };
+  if (is_begun_ && fs::exists(path_)) {
+    append_to_file(path_, bytes_of(text), "table");
+  } else {
+    write_file(path_, bytes_of(beginning_ + text), "table");
+  }
+  is_begun_ = true;
+}
+
+}  // namespace stagewise
