@@ -233,10 +233,43 @@ TEST(FitImage, CutsColoursToTheMiddle) {
   }
 }
 
-TEST(FitImage, RefusesAnEmptySheet) {
-  const Image empty = bar(50, 50, 255, 255);
-  EXPECT_EQ(complaint([&] { fit_image(empty, digit, Background::automatic, 10); }),
-            "nothing is drawn on it: all its pixels are the same");
+/// A picture of one colour.
+Image sheet(Index height, Index width, const std::vector<std::uint8_t>& colour) {
+  Image image = {.height = height,
+                 .width = width,
+                 .channels = static_cast<Index>(colour.size()),
+                 .pixels = {}};
+  for (Index i = 0; i < height * width; ++i) {
+    image.pixels.insert(image.pixels.end(), colour.begin(), colour.end());
+  }
+  return image;
+}
+
+TEST(FitImage, RefusesAnEmptySheetOfAnySize) {
+  const auto refusal = [](const Image& image, const Shape& sample) {
+    return complaint([&] { fit_image(image, sample, Background::automatic, 10); });
+  };
+  const std::string empty = "nothing is drawn on it: all its pixels are the same";
+  for (const Index size : {1, 28, 32, 50}) {
+    for (const std::uint8_t grey : std::vector<std::uint8_t>{0, 100, 255}) {
+      EXPECT_EQ(refusal(sheet(size, size, {grey}), digit), empty) << size;
+    }
+    EXPECT_EQ(refusal(sheet(size, size, {10, 200, 30}), {32, 32, 3}), empty) << size;
+  }
+  EXPECT_EQ(refusal(bar(28, 28, 3, 4), digit), "nothing was refused");
+}
+
+TEST(FitImage, RefusesWhatVanishes) {
+  Image line = sheet(2, 30'000, {0});  // a thousandth of its length is seen, too thin to be
+  std::fill(line.pixels.begin(), line.pixels.begin() + line.width, std::uint8_t{200});
+  EXPECT_EQ(complaint([&] { fit_image(line, digit, Background::dark, 10); }),
+            "nothing of it is left at 28x28: all pixels are the same");
+  Image side = sheet(8, 80, {10, 200, 30});
+  side.pixels[0] = 255;  // what protrudes is cut off
+  EXPECT_EQ(complaint([&] {
+              fit_image(side, {8, 8, 3}, Background::automatic, 10);
+            }),
+            "nothing of it is left at 8x8: all pixels are the same");
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string>
 #include <utility>
 
 #include "tensor/error.hpp"
@@ -70,11 +71,16 @@ bool has_light_edge(const Image& image) {
   return 2 * light > all;
 }
 
+/// Whether all pixels are the same: then there is nothing to tell classes by.
+bool is_of_one_colour(const Image& image) {
+  return std::equal(image.pixels.begin() + image.channels, image.pixels.end(),
+                    image.pixels.begin());
+}
+
 /// What is drawn: the pixels that differ from the darkest by more than a fifth of the range.
 /// @param black receives the value up to which a pixel counts as background.
 Frame drawn_part(const Image& image, std::uint8_t& black) {
   const auto [darkest, lightest] = std::minmax_element(image.pixels.begin(), image.pixels.end());
-  if (*darkest == *lightest) throw Error("nothing is drawn on it: all its pixels are the same");
   black = static_cast<std::uint8_t>(*darkest + (*lightest - *darkest) / 5);
   Index top = image.height;
   Index bottom = 0;
@@ -131,6 +137,7 @@ Frame middle(const Image& image, const Shape& sample) {
 }  // namespace
 
 Dataset fit_image(const Image& image, const Shape& sample, Background background, int classes) {
+  if (is_of_one_colour(image)) throw Error("nothing is drawn on it: all its pixels are the same");
   Image result = image;
   const bool is_light = background == Background::light ||
                         (background == Background::automatic && has_light_edge(image));
@@ -146,6 +153,10 @@ Dataset fit_image(const Image& image, const Shape& sample, Background background
       if (sample[2] == 1 && value <= black) value = 0;
     }
     result = scaled(result, frame, sample);
+    if (is_of_one_colour(result)) {
+      throw Error("nothing of it is left at " + std::to_string(sample[1]) + "x" +
+                  std::to_string(sample[0]) + ": all pixels are the same");
+    }
   }
   return {sample, classes, std::move(result.pixels), {0}};
 }

@@ -22,7 +22,8 @@ enum class Background : std::uint8_t { automatic, light, dark };
 /// @param sample [height, width, channels]; the picture has as many channels.
 /// @param background `automatic`: light if most of the picture's edge is.
 /// @param classes of the data set that is returned; its one label means nothing.
-/// @throws Error if the picture is of a single grey: nothing is drawn on it.
+/// @throws Error if the picture, or what is left of it at the sample's size, is of a single colour:
+///         nothing is drawn on it.
 Dataset fit_image(const Image& image, const Shape& sample, Background background, int classes);
 
 }  // namespace stagewise
