@@ -64,11 +64,21 @@ class Reader {
     return file;
   }
 
+  /// The bytes of other files, to which a link may lead, are not for whoever gets the result.
+  void expect_own(const std::string& path) const {
+    H5L_info_t link{};
+    if (H5Lget_info(file_.id(), path.c_str(), &link, H5P_DEFAULT) < 0) {
+      throw failure(excerpt(path) + " is damaged");
+    }
+    if (link.type != H5L_TYPE_HARD) throw failure(excerpt(path) + " is a link to elsewhere");
+  }
+
   /// Names of what is below a group (links) or on the root (attributes), in the library's order.
   std::vector<std::string> names_in(const std::string& group) const {
     std::vector<std::string> names;
     const Handle handle(H5Gopen2(file_.id(), group.c_str(), H5P_DEFAULT), H5Gclose);
     if (!handle) throw failure("it has no group " + excerpt(group));
+    if (group != "/") expect_own(group);
     const auto collect = [](hid_t, const char* name, const H5L_info_t*, void* into) -> herr_t {
       static_cast<std::vector<std::string>*>(into)->emplace_back(name);
       return 0;
@@ -185,6 +195,7 @@ class Reader {
     if (group.size() > deepest) throw failure("its groups are nested too deeply");
     for (const std::string& name : names_in(group.empty() ? "/" : group)) {
       const std::string path = group + "/" + name;
+      expect_own(path);
       const Handle object(H5Oopen(file_.id(), path.c_str(), H5P_DEFAULT), H5Oclose);
       if (!object) throw failure(excerpt(path) + " is damaged");
       const H5I_type_t kind = H5Iget_type(object.id());

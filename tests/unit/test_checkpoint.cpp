@@ -508,11 +508,23 @@ TEST_F(ForeignFile, WithGroupsInALoopIsRefused) {
   expect_refused("its groups are nested too deeply");
 }
 
-TEST_F(ForeignFile, WithADanglingLinkIsRefused) {
+TEST_F(ForeignFile, WithALinkToElsewhereIsRefused) {
   make([](hid_t, hid_t group) {
     H5Lcreate_soft("/nowhere", group, "link", H5P_DEFAULT, H5P_DEFAULT);
   });
-  expect_refused("/parameters/link is damaged");
+  expect_refused("/parameters/link is a link to elsewhere");
+  const fs::path other = folder_ / "other.h5";
+  make([](hid_t, hid_t group) { add_data(group, "w", H5T_IEEE_F32LE, {2}); });
+  fs::rename(path_, other);
+  make([&](hid_t, hid_t group) {
+    H5Lcreate_external(other.c_str(), "/parameters/w", group, "w", H5P_DEFAULT, H5P_DEFAULT);
+  });
+  expect_refused("/parameters/w is a link to elsewhere");
+  {
+    const Handle file(H5Fcreate(path_.c_str(), H5F_ACC_TRUNC, 0, 0), H5Fclose);
+    H5Lcreate_external(other.c_str(), "/parameters", file.id(), "parameters", 0, 0);
+  }
+  expect_refused("/parameters is a link to elsewhere");
 }
 
 TEST_F(ForeignFile, WithSomethingElseAmongTheParametersIsRefused) {
