@@ -1002,6 +1002,7 @@ bool take_async_copy(unsigned prior, AsyncCopy& copy) {
     copy = fiber.copies[fiber.copies_done];
     fiber.copy_instruction = fiber.copy_instructions[fiber.copies_done];
     ++fiber.copies_done;
+    if (observer != nullptr) observer->arrived(*fiber.block, copy.to, copy.bytes);
     return true;
   }
   fiber.copy_instruction = 0;
@@ -1069,6 +1070,7 @@ bool take_barrier_copy(const void* barrier, AsyncCopy& copy) {
   if (found == copies.end()) return false;
   copy = found->copy;
   copies.erase(found);
+  if (observer != nullptr) observer->arrived(worker.block(), copy.to, copy.bytes);
   return true;
 }
 

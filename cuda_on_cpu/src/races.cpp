@@ -77,6 +77,12 @@ class CheckingObserver final : public Observer {
     shadow_of(block).place(name, reinterpret_cast<std::uintptr_t>(begin), bytes);
   }
 
+  void arrived(const Block& block, const void* begin, std::size_t bytes) override {
+    BlockShadow& shadow = shadow_of(block);
+    const std::uintptr_t offset = reinterpret_cast<std::uintptr_t>(begin) - shadow.begin;
+    if (offset < shadow.bytes) std::memset(&shadow.state[offset], BlockShadow::written, bytes);
+  }
+
   void passed_barrier(const Block& block) override {
     report_late();
     shadow_of(block).clock.pass_barrier(advance());

@@ -79,6 +79,8 @@ class Observer {
                     std::uintptr_t /*instruction*/) {}
   virtual void received(const Fiber& /*fiber*/, std::uintptr_t /*word*/, std::uint64_t /*number*/,
                         std::uintptr_t /*instruction*/) {}
+  /// An asynchronous copy into the block's shared memory is there.
+  virtual void arrived(const Block& /*block*/, const void* /*begin*/, std::size_t /*bytes*/) {}
   /// A __shared__ variable has been given its place.
   virtual void placed(const Block& /*block*/, const char* /*name*/, const char* /*begin*/,
                       std::size_t /*bytes*/) {}
