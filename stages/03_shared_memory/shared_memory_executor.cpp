@@ -72,9 +72,9 @@ void SharedMemoryExecutor<T>::prepare(const Program& program) {
       if (forward != nullptr && convolution_ == ConvolutionVariant::im2col) {
         im2col_images(this->problem(forward->input, forward->filter));
       }
-      if (backward == nullptr || convolution_ == ConvolutionVariant::direct) continue;
-      const ConvolutionProblem problem = this->problem(backward->input, backward->filter);
-      if (needs_columns(problem)) im2col_images(problem);
+      if (backward != nullptr && needs_columns(line)) {
+        im2col_images(this->problem(backward->input, backward->filter));
+      }
     }
   }
   this->select_lane(0);

@@ -46,8 +46,8 @@ class SharedMemoryExecutor : public NaiveCudaExecutor<T> {
  protected:
   void prepare(const Program& program) override;
 
-  /// Whether the gradients of a convolution take an im2col matrix.
-  virtual bool needs_columns(const ConvolutionProblem& /*problem*/) const { return true; }
+  /// Whether a line with a convolution's gradients takes an im2col matrix.
+  virtual bool needs_columns(const Line& /*line*/) const { return true; }
 
   /// A product by the rung that was asked for, or the one that suits it.
   void multiply(const GemmProblem<T>& problem);

@@ -276,20 +276,14 @@ void FusedExecutor<T>::run(const PoolReluBackward& op) {
 }
 
 template <typename T>
-void FusedExecutor<T>::run(const ConvolutionBackward& op) {
+void FusedExecutor<T>::run(const ConvolutionGradients& op) {
   if (this->shard(op.doutput).rows == 0) return set_to_zero(op.dfilter);
   const ConvolutionProblem problem = this->problem(op.input, op.filter);
-  if (!minibatch::fits_windows(problem)) return SharedMemoryExecutor<T>::run(op);
   minibatch::filter_gradient<T>(this->stream(), problem, this->at(op.input), this->at(op.doutput),
                                 this->at(op.dfilter), this->workspace(), math_);
   if (!op.dinput) return;
   minibatch::input_gradient<T>(this->stream(), problem, this->at(op.filter), this->at(op.doutput),
                                this->at(op.dinput), math_);
-}
-
-template <typename T>
-bool FusedExecutor<T>::needs_columns(const ConvolutionProblem& problem) const {
-  return !minibatch::fits_windows(problem);
 }
 
 // ---------------------------------------------------------------------------------------- workers

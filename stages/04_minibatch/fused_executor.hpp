@@ -28,7 +28,7 @@ class FusedExecutor : public SharedMemoryExecutor<T> {
   void run(const AddShares& op);
   void run(const ConvolutionReluPool& op);
   void run(const PoolReluBackward& op);
-  void run(const ConvolutionBackward& op);
+  void run(const ConvolutionGradients& op);
   void run(const UpdateBySum& op);
   void run(const PersistentStep& op);
   void run(const AverageWeights& op);
@@ -48,7 +48,9 @@ class FusedExecutor : public SharedMemoryExecutor<T> {
 
   void prepare(const Program& program) override;
 
-  bool needs_columns(const ConvolutionProblem& problem) const override;
+  bool needs_columns(const Line& line) const override {
+    return !std::holds_alternative<ConvolutionGradients>(line.operation);
+  }
 
  private:
   /// The lists in which update.hpp's kernels find the parameters, or gradients, of all workers.

@@ -13,6 +13,7 @@
 #include "01_serial/reduce.hpp"
 #include "01_serial/serial_executor.hpp"
 #include "04_minibatch/convolution.hpp"
+#include "04_minibatch/fuse.hpp"
 #include "04_minibatch/minibatch_executor.hpp"
 #include "cross_stage/cuda_array.hpp"
 #include "cross_stage/random_shapes.hpp"
@@ -269,9 +270,11 @@ class FusedConvolution : public testing::Test {
     if (with_input) backward.dinput = trial.batched_output({p.height, p.width, p.in});
     backward.dfilter = trial.whole_output({p.filter_height, p.filter_width, p.in, p.out});
     trial.append(backward);
+    const Program fused = minibatch::fuse<T>(trial.program(), p.batch);
+    ASSERT_EQ(name_of(fused.lines.front().operation), "convolution_gradients") << layer.name();
     const auto run = [&] {
       MinibatchExecutor<T> executor;
-      return trial.run(executor, trial.program());
+      return trial.run(executor, fused);
     };
     SerialExecutor<T> serial;
     const auto expected = trial.run(serial, trial.program());

@@ -94,6 +94,17 @@ TEST_F(Fusion, FusesTheLossAloneWhereAsked) {
                    "add_partials"}));
 }
 
+TEST_F(Fusion, LeavesConvolutionsToStage03WhereAsked) {
+  const Program step = fuse<float>(step_of(cnn), 10, {.layers = false});
+  const Texts names = names_of(step);
+  EXPECT_EQ(std::count(names.begin(), names.end(), "convolution_backward"), 2);
+  for (const Line& line : step.lines) {
+    if (line.replaces.empty()) continue;
+    const std::string name = name_of(line.operation);
+    EXPECT_TRUE(name == "loss" || name == "add_partials" || name == "update_by_sum") << name;
+  }
+}
+
 TEST_F(Fusion, FusesEveryLayerOfADeepPerceptron) {
   EXPECT_EQ(
       lines_of(fuse<float>(step_of(table({20, 9}, Activation::sigmoid)), 10)),
@@ -157,11 +168,12 @@ TEST_F(Fusion, FusesTheConvolutionalNetwork) {
                    "gemm sgd_update x2",
                    "pool_relu_backward  conv2/activated, d conv2/output -> d conv2/sum, d "
                    "conv2/bias  # average_pool_backward relu_backward column_sums",
-                   "convolution_backward  conv1/output, conv2/filter, d conv2/sum -> d "
-                   "conv1/output, d conv2/filter",
+                   "convolution_gradients  conv1/output, conv2/filter, d conv2/sum -> d "
+                   "conv1/output, d conv2/filter  # convolution_backward",
                    "pool_relu_backward  conv1/activated, d conv1/output -> d conv1/sum, d "
                    "conv1/bias  # average_pool_backward relu_backward column_sums",
-                   "convolution_backward  batch, conv1/filter, d conv1/sum -> d conv1/filter",
+                   "convolution_gradients  batch, conv1/filter, d conv1/sum -> d conv1/filter  # "
+                   "convolution_backward",
                    "update_by_sum  d conv1/filter, d conv1/bias, ..., conv2/bias -> conv1/filter, "
                    "conv1/bias, conv2/filter, conv2/bias  # sgd_update x4"}));
 }
@@ -366,6 +378,7 @@ std::vector<Case> cases() {
           {"gathers by a kernel", table({20}), {}, {.gathers = false}},
           {"the loss alone", table({20}, sigmoid), {}, {.layers = false}},
           {"the loss of a neuron", neuron, {}, {.layers = false}},
+          {"the loss of a cnn", cnn, {}, {.layers = false}},
           {"2 workers", table({20, 9}), {.workers = 2}},
           {"3 workers, the loss alone", table({20}), {.workers = 3}, {.layers = false}},
           {"3 workers, cnn", cnn, {.workers = 3}},
@@ -561,10 +574,11 @@ TYPED_TEST(FusedLines, ComputeWhatTheyReplace) {
       seen.insert(lines.seen().begin(), lines.seen().end());
     }
   }
-  EXPECT_EQ(seen, (std::set<std::string>{
-                      "add_partials", "add_shares", "average_weights", "convolution_relu_pool",
-                      "linear", "linear_gradients", "linear_input_gradient", "loss", "output_layer",
-                      "persistent_step", "pool_relu_backward", "update_by_sum"}));
+  EXPECT_EQ(seen,
+            (std::set<std::string>{
+                "add_partials", "add_shares", "average_weights", "convolution_gradients",
+                "convolution_relu_pool", "linear", "linear_gradients", "linear_input_gradient",
+                "loss", "output_layer", "persistent_step", "pool_relu_backward", "update_by_sum"}));
 }
 
 // ------------------------------------------------------------------------------------- side by

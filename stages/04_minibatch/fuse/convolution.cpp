@@ -22,10 +22,7 @@ bool fuse_convolution(Fusion& fusion, std::size_t i) {
   if (!pool) return false;
   fused.output = rewriter.get<AveragePool>(*pool)->output;
   fused.window = rewriter.get<AveragePool>(*pool)->window;
-  const auto problem =
-      ConvolutionProblem::of(fusion.rows_of(fused.input), fusion.value(fused.input).shape,
-                             fusion.value(fused.filter).shape);
-  if (!can_fuse_pooling(problem, fused.window)) return false;
+  if (!can_fuse_pooling(fusion.convolution(fused.input, fused.filter), fused.window)) return false;
   members.insert(members.end(), {*relu, *pool});
   if (!is_read(rewriter.program(), fused.activated, members)) fused.activated = {};
   return rewriter.fuse(members, fused).has_value();
@@ -50,6 +47,18 @@ bool fuse_pool_backward(Fusion& fusion, std::size_t i) {
     members.push_back(*sums);
   }
   return rewriter.fuse(members, fused).has_value();
+}
+
+bool fuse_convolution_gradients(Fusion& fusion, std::size_t i) {
+  const auto* const backward = fusion.rewriter.get<ConvolutionBackward>(i);
+  if (backward == nullptr) return false;
+  if (!fits_windows(fusion.convolution(backward->input, backward->filter))) return false;
+  const ConvolutionGradients fused = {.input = backward->input,
+                                      .filter = backward->filter,
+                                      .doutput = backward->doutput,
+                                      .dinput = backward->dinput,
+                                      .dfilter = backward->dfilter};
+  return fusion.rewriter.fuse({i}, fused).has_value();
 }
 
 }  // namespace stagewise::minibatch

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "04_minibatch/fuse.hpp"
+#include "network/problems.hpp"
 #include "network/rewriter.hpp"
 
 namespace stagewise::minibatch {
@@ -23,6 +24,11 @@ struct Fusion {
 
   /// Whether the index type of linear.hpp's kernels is large enough for a layer's sizes.
   bool fits(ValueId batched, ValueId weight) const;
+
+  /// A convolution of the largest batch.
+  ConvolutionProblem convolution(ValueId input, ValueId filter) const {
+    return ConvolutionProblem::of(rows_of(input), value(input).shape, value(filter).shape);
+  }
 };
 
 /// @name The patterns. Each looks for the lines that belong to line `i`, replaces them if there is
@@ -59,6 +65,9 @@ bool fuse_convolution(Fusion& fusion, std::size_t i);
 
 /// The backward pass of pooling and relu, with the gradient of the bias: `pool_relu_backward`.
 bool fuse_pool_backward(Fusion& fusion, std::size_t i);
+
+/// The gradients of a convolution: `convolution_gradients`.
+bool fuse_convolution_gradients(Fusion& fusion, std::size_t i);
 
 /// The gradients of the last layer's parameters: `output_layer` leaves them as shares, and the line
 /// that ends the step adds them up, besides, and the partials.
