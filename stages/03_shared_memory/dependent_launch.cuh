@@ -101,10 +101,19 @@ struct LaunchShape {
   std::size_t shared_bytes = 0;  ///< of dynamic shared memory
 };
 
+/// Whether a kernel is launched early where it is to be: it was compiled for a GPU that can do so.
+/// @tparam kernel a template argument, since what was found out is remembered for each kernel;
+///         several may have parameters of the same types.
+template <Start start, auto kernel>
+bool starts_early() {
+  static const bool result = start == Start::early && compiled_for(kernel) >= 90;
+  return result;
+}
+
 /// Launches a kernel; `name`, in quotes, is for errors.
-template <Start start, typename... Parameters, typename... Arguments>
-void launch(const char* name, void (*kernel)(Parameters...), const LaunchShape& shape,
-            cudaStream_t stream, const Arguments&... arguments) {
+template <Start start, auto kernel, typename... Arguments>
+void launch(const char* name, const LaunchShape& shape, cudaStream_t stream,
+            const Arguments&... arguments) {
   cudaLaunchAttribute attribute = {};
   attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
   attribute.val.programmaticStreamSerializationAllowed = 1;
@@ -114,18 +123,17 @@ void launch(const char* name, void (*kernel)(Parameters...), const LaunchShape& 
   config.dynamicSmemBytes = shape.shared_bytes;
   config.stream = stream;
   config.attrs = &attribute;
-  static const bool is_early = start == Start::early && compiled_for(kernel) >= 90;
-  config.numAttrs = is_early ? 1 : 0;
+  config.numAttrs = starts_early<start, kernel>() ? 1 : 0;
   CUDA_CHECK(cudaLaunchKernelEx(&config, kernel, arguments...));
   CUDA_CHECK_LAUNCH(name);
 }
 //! [dependent_launch]
 
 /// The same without dynamic shared memory.
-template <Start start, typename... Parameters, typename... Arguments>
-void launch(const char* name, void (*kernel)(Parameters...), dim3 grid, dim3 block,
-            cudaStream_t stream, const Arguments&... arguments) {
-  launch<start>(name, kernel, LaunchShape{grid, block}, stream, arguments...);
+template <Start start, auto kernel, typename... Arguments>
+void launch(const char* name, dim3 grid, dim3 block, cudaStream_t stream,
+            const Arguments&... arguments) {
+  launch<start, kernel>(name, LaunchShape{grid, block}, stream, arguments...);
 }
 
 }  // namespace stagewise::shared_memory

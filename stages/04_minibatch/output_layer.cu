@@ -282,8 +282,8 @@ Index launch(cudaStream_t stream, const OutputLayerProblem<T>& p, BlockPartial* 
   static_cast<void>(has_shared_memory);
   const Index bytes = Memory::bytes_of_weights(layer.in) + room * Memory::bytes_of_row(layer.in);
   const int spread = shared_memory::bytes_to_spread(kernel, blocks, static_cast<int>(bytes));
-  shared_memory::launch<shared_memory::Start::early>(
-      "output_layer", kernel,
+  shared_memory::launch<shared_memory::Start::early, kernel>(
+      "output_layer",
       shared_memory::LaunchShape{dim3(static_cast<unsigned>(blocks)), dim3(threads),
                                  static_cast<std::size_t>(spread)},
       stream, p, static_cast<int>(rows), static_cast<int>(room), partials);

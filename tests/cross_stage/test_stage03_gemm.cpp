@@ -1,6 +1,7 @@
 /// @file
 /// Every rung of the GEMM ladder computes what stage 01 computes, whatever the shape.
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>
@@ -293,6 +294,34 @@ TYPED_TEST(GemmLadder, EveryTileComputesWhatStage01Computes) {
     }
   }
   this->expect_counters_at_zero();
+}
+
+/// At the bound of a workspace's sums and counters, and beyond.
+TYPED_TEST(GemmLadder, TilesHaveAsManyPartsAsTheWorkspaceHasRoomFor) {
+  using T = TypeParam;
+  if (rungs_with_tiles<T>().empty()) GTEST_SKIP() << "asynchronous copies are not supported here";
+  const GemmRung<T>& rung = *rungs_with_tiles<T>().front();
+  const auto tiles = shared_memory::gemm_tiles<T>(rung.name);
+  const auto& tile = *std::max_element(
+      tiles.begin(), tiles.end(),
+      [](const auto& one, const auto& other) { return one.BM * one.BN < other.BM * other.BN; });
+  const GemmProblem<T> problem = {.m = tile.BM, .n = tile.BN - 1, .k = 3 * tile.BK, .alpha = 1};
+  const auto most = static_cast<int>(shared_memory::max_parts_of_all<T>(tile.BM * tile.BN));
+  ASSERT_EQ(Index{most} * tile.BM * tile.BN, Workspace::capacity<T>());
+  const auto check_parts = [&](int parts) {
+    this->check_with([&](const GemmProblem<T>& p, Workspace& w) { tile.run(nullptr, p, parts, w); },
+                     std::to_string(parts) + " parts", rung, problem, 13);
+  };
+  check_parts(most);
+  this->expect_counters_at_zero();
+  EXPECT_THROW(check_parts(most + 1), Error);
+  for (const auto& any : tiles) {
+    const Index room = shared_memory::max_parts_of_all<T>(any.BM * any.BN);
+    for (const Index count : {Index{1}, room / 33, room / 2}) {
+      const auto parts = static_cast<int>(room / count);
+      EXPECT_LE(count * (1 + shared_memory::groups_of_parts(parts)), Workspace::counter_count);
+    }
+  }
 }
 
 /// The same bits in every run of every tile, however many blocks share it.

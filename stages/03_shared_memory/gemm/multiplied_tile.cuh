@@ -31,6 +31,7 @@
 
 #include "03_shared_memory/gemm/epilogue.cuh"
 #include "03_shared_memory/gemm/pipeline.cuh"
+#include "03_shared_memory/gemm/tile_plan.hpp"
 #include "03_shared_memory/reduce/last_block.cuh"
 
 namespace stagewise::shared_memory {
@@ -75,6 +76,7 @@ class MultipliedTile {
   struct Parts {
     T* partials;  ///< room for the `count` parts of each tile, as large as the tile
     /// How many parts of each tile, and of each group of parts, have been left; 0 before and after.
+    /// As many as tiles and groups, so never more than all tiles have parts; see share_tiles().
     unsigned* counters;
     int tile;  ///< its number
     int part;  ///< this block's
@@ -262,15 +264,13 @@ class MultipliedTile {
   /// parts, it would add them all up while the other blocks have nothing to do: so the last block
   /// of each group leaves the group's sum in place of its first part.
   static __device__ __forceinline__ bool is_last(const Parts& parts, PartSums& left) {
-    constexpr int in_group = 16;
     unsigned* const counter = parts.counters + parts.tile;
-    if (parts.count <= 2 * in_group) {
-      return is_last_block(counter, static_cast<unsigned>(parts.count));
-    }
-    const int groups = (parts.count + in_group - 1) / in_group;
-    const int first = parts.part / in_group * in_group;
-    const int size = parts.count - first < in_group ? parts.count - first : in_group;
-    unsigned* const of_group = parts.counters + gridDim.x + parts.tile * groups + first / in_group;
+    const int groups = groups_of_parts(parts.count);
+    if (groups == 0) return is_last_block(counter, static_cast<unsigned>(parts.count));
+    const int first = parts.part / parts_in_group * parts_in_group;
+    const int size = parts.count - first < parts_in_group ? parts.count - first : parts_in_group;
+    unsigned* const of_group =
+        parts.counters + gridDim.x + parts.tile * groups + first / parts_in_group;
     if (!is_last_block(of_group, static_cast<unsigned>(size))) return false;
 
     constexpr int at_once = Multiplier::sums % (8 * Tiling::slices) == 0 ? 8 : 2;
@@ -283,7 +283,7 @@ class MultipliedTile {
       for (int j = 0; j < at_once; ++j) group.at(0, i + j) = sums[j];
     }
     left.count = groups;
-    left.apart = in_group;
+    left.apart = parts_in_group;
     return is_last_block(counter, static_cast<unsigned>(groups));
   }
   //! [is_last]

@@ -7,6 +7,8 @@
 #include "03_shared_memory/workspace.hpp"
 #include "cuda/check.hpp"
 #include "cuda/launch.cuh"
+#include "tensor/counts.hpp"
+#include "tensor/error.hpp"
 
 namespace stagewise::shared_memory {
 
@@ -17,6 +19,22 @@ struct SharedTiles {
   T* partials;         ///< where the blocks leave their sums: all of a tile, one after another
   unsigned* counters;  ///< see MultipliedTile::Parts
 };
+
+/// How `parts` blocks share each of some tiles, with k steps.
+/// @throws Error if the workspace has too little room; it has enough for max_parts().
+template <typename Tiling, typename T>
+SharedTiles<T> share_tiles(Index tiles, Index k, int parts, Workspace& workspace) {
+  const Index most = max_parts_of_all<T>(Tiling::BM * Tiling::BN);
+  if (parts > 1 && tiles * parts > most) {
+    throw Error("the workspace of a product has room for " + with_thousands(most) +
+                " parts of tiles, not for " + with_thousands(parts) + " of each of " +
+                with_thousands(tiles));
+  }
+  const Index k_tiles = cuda::pieces(k, Tiling::BK);
+  return {{static_cast<int>(k_tiles / parts), static_cast<int>(k_tiles % parts)},
+          workspace.partials<T>(),
+          workspace.counters()};
+}
 
 //! [planned_tiles]
 template <template <typename, typename, typename> class Multiplier, typename T, typename Tiling,
@@ -42,7 +60,8 @@ __global__ void __launch_bounds__(Tiling::threads, Tiling::blocks)
 //! [planned_tiles]
 
 /// C = epilogue(op(A) op(B)), m, n at least 1.
-/// @param parts how many blocks share a tile; the workspace must have room for them.
+/// @param parts how many blocks share a tile.
+/// @throws Error if the workspace has too little room for them.
 template <template <typename, typename, typename> class Multiplier, typename T, typename Tiling,
           typename MatrixA, typename MatrixB, typename Epilogue>
 void multiply_planned_tiles(cudaStream_t stream, Index m, Index n, Index k, const MatrixA& a,
@@ -55,12 +74,11 @@ void multiply_planned_tiles(cudaStream_t stream, Index m, Index n, Index k, cons
     return true;
   }();
   static_cast<void>(is_allowed);
-  const Index k_tiles = cuda::pieces(k, Tiling::BK);
-  const KTileRow row = {static_cast<int>(k_tiles / parts), static_cast<int>(k_tiles % parts)};
-  const dim3 blocks(static_cast<unsigned>(tile_count<Tiling>(m, n)), static_cast<unsigned>(parts));
-  kernel<<<blocks, Tiling::threads, bytes, stream>>>(
-      static_cast<int>(m), static_cast<int>(n), static_cast<int>(k), a, b, epilogue,
-      SharedTiles<T>{row, workspace.partials<T>(), workspace.counters()});
+  const Index tiles = tile_count<Tiling>(m, n);
+  const SharedTiles<T> shared = share_tiles<Tiling, T>(tiles, k, parts, workspace);
+  const dim3 blocks(static_cast<unsigned>(tiles), static_cast<unsigned>(parts));
+  kernel<<<blocks, Tiling::threads, bytes, stream>>>(static_cast<int>(m), static_cast<int>(n),
+                                                     static_cast<int>(k), a, b, epilogue, shared);
   CUDA_CHECK_LAUNCH("gemm (planned tiles)");
 }
 

@@ -82,8 +82,7 @@ template <typename T>
 int max_parts(const FittedTile<T>& tile, Index m, Index n, Index k) {
   constexpr Index min_k_tiles = 2;  // adding up parts must not take longer than multiplying them
   const Index tiles = cuda::pieces(m, tile.BM) * cuda::pieces(n, tile.BN);
-  if (tiles > Workspace::counter_count) return 1;
-  const Index room = Workspace::capacity<T>() / (tiles * tile.BM * tile.BN);
+  const Index room = max_parts_of_all<T>(tile.BM * tile.BN) / tiles;
   return static_cast<int>(
       std::max<Index>(1, std::min(room, cuda::pieces(k, tile.BK) / min_k_tiles)));
 }

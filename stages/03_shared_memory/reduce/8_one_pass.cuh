@@ -83,8 +83,8 @@ void column_sums_in_one_pass(cudaStream_t stream, const ColumnSumsProblem<T>& p,
   if (p.cols == 0) return;
   const Index across = cuda::pieces(p.cols, column_tile);
   // A block of 1,024 threads for each multiprocessor. Each should have some rows to read before the
-  // cost of the second tree pays. As across x down is at most the number of multiprocessors where
-  // down is not 1, workspace and counters suffice.
+  // cost of the second tree pays. Where down is not 1, across x down is at most the number of
+  // multiprocessors: of the 65,536 counters, `across` are used, and room for 32 sums of each block.
   const Index wanted = std::max<Index>(cuda::multiprocessors() / across, 1);
   const Index down = std::clamp<Index>(cuda::pieces(p.rows, Index{4} * column_tile), 1, wanted);
   const dim3 grid(static_cast<unsigned>(across), static_cast<unsigned>(down));

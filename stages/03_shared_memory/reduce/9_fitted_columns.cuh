@@ -121,9 +121,9 @@ void fitted_column_sums(cudaStream_t stream, const ColumnSumsProblem<T>& p, Inde
                         Workspace& workspace) {
   const dim3 grid(static_cast<unsigned>(cuda::pieces(p.cols, Block::columns)),
                   static_cast<unsigned>(down));
-  launch<start>("fitted_column_sums", fitted_column_sums_kernel<Block, start, T>, grid,
-                dim3(Block::lanes, Block::rows), stream, p.rows, p.cols, p.x,
-                workspace.slots<Bits<T>>(), workspace.counters(), p.out);
+  launch<start, fitted_column_sums_kernel<Block, start, T>>(
+      "fitted_column_sums", grid, dim3(Block::lanes, Block::rows), stream, p.rows, p.cols, p.x,
+      workspace.slots<Bits<T>>(), workspace.counters(), p.out);
 }
 
 /// Into how many shares to divide the rows: so many that there are eight blocks for each

@@ -14,6 +14,8 @@
 /// Work: as rung 8; no fences.
 #pragma once
 
+#include <algorithm>
+
 #include "03_shared_memory/dependent_launch.cuh"
 #include "03_shared_memory/reduce/7_vector_loads.cuh"
 #include "03_shared_memory/reduce/last_block.cuh"
@@ -41,9 +43,12 @@ __global__ void sentinel_sum_kernel(Index n, Input<start, T> x, Bits<T>* slots, 
 
 template <Start start, typename T>
 void sum_by_sentinels(cudaStream_t stream, const SumProblem<T>& p, Workspace& workspace) {
-  launch<start>("sentinel_sum", sentinel_sum_kernel<start, T>, strided_blocks<T>(p.n),
-                cuda::threads_per_block, stream, p.n, p.x, workspace.slots<Bits<T>>(),
-                workspace.counters(), p.out);
+  // A slot for each block: there are enough for 40 blocks on each of 800 multiprocessors.
+  const unsigned blocks =
+      std::min(strided_blocks<T>(p.n), static_cast<unsigned>(Workspace::slot_count<Bits<T>>()));
+  launch<start, sentinel_sum_kernel<start, T>>("sentinel_sum", blocks, cuda::threads_per_block,
+                                               stream, p.n, p.x, workspace.slots<Bits<T>>(),
+                                               workspace.counters(), p.out);
 }
 
 }  // namespace stagewise::shared_memory

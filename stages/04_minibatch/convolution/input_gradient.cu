@@ -81,8 +81,8 @@ void input_gradient(cudaStream_t stream, const ConvolutionProblem& p, const T* f
       }();
       static_cast<void>(is_allowed);
       const dim3 blocks(static_cast<unsigned>(shared_memory::tile_count<Tiling>(pixels, p.in)));
-      shared_memory::launch<shared_memory::Start::early>(
-          "input_gradient", kernel,
+      shared_memory::launch<shared_memory::Start::early, kernel>(
+          "input_gradient",
           shared_memory::LaunchShape{blocks, dim3(Tiling::threads),
                                      static_cast<std::size_t>(bytes)},
           stream, in, a, b, epilogue);

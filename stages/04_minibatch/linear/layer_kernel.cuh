@@ -67,18 +67,15 @@ void launch_layer(cudaStream_t stream, Index m, Index n, Index k, const MatrixA&
     return true;
   }();
   static_cast<void>(is_allowed);
-  const Index k_tiles = cuda::pieces(k, Tiling::BK);
-  const shared_memory::KTileRow row = {static_cast<int>(k_tiles / parts),
-                                       static_cast<int>(k_tiles % parts)};
-  const dim3 blocks(static_cast<unsigned>(shared_memory::tile_count<Tiling>(m, n)),
-                    static_cast<unsigned>(parts));
-  const int spread = shared_memory::bytes_to_spread(kernel, Index{blocks.x} * blocks.y, bytes);
-  shared_memory::launch<shared_memory::Start::early>(
-      "layer", kernel,
+  const Index tiles = shared_memory::tile_count<Tiling>(m, n);
+  const auto shared = shared_memory::share_tiles<Tiling, T>(tiles, k, parts, workspace);
+  const dim3 blocks(static_cast<unsigned>(tiles), static_cast<unsigned>(parts));
+  const int spread = shared_memory::bytes_to_spread(kernel, tiles * parts, bytes);
+  shared_memory::launch<shared_memory::Start::early, kernel>(
+      "layer",
       shared_memory::LaunchShape{blocks, dim3(Tiling::threads), static_cast<std::size_t>(spread)},
       stream, static_cast<int>(m), static_cast<int>(n), static_cast<int>(k), a, b, a_is_there,
-      epilogue, besides,
-      shared_memory::SharedTiles<T>{row, workspace.partials<T>(), workspace.counters()});
+      epilogue, besides, shared);
 }
 
 //! [multiply_layer]
