@@ -83,7 +83,10 @@ World::World(int& argc, char**& argv) {
 }
 
 World::~World() {
-  if (shared_ != MPI_WIN_NULL) MPI_Win_free(&shared_);
+  if (shared_ != MPI_WIN_NULL) {
+    MPI_Win_unlock_all(shared_);
+    MPI_Win_free(&shared_);
+  }
   MPI_Comm_free(&local_);
   MPI_Finalize();
 }
@@ -108,16 +111,26 @@ void World::share_memory() {
   void* of_first = nullptr;
   MPI_CHECK(MPI_Win_shared_query(shared_, 0, &size, &unit, static_cast<void*>(&of_first)));
   shared_words_ = static_cast<std::uint32_t*>(of_first);
+  // What is another process's may be read and written within an epoch only: this one lasts as long
+  // as the window. All later accesses are atomic, and need no MPI.
+  MPI_CHECK(MPI_Win_lock_all(MPI_MODE_NOCHECK, shared_));
   if (local_rank_ == 0) std::fill_n(shared_words_, words, 0U);
+  MPI_CHECK(MPI_Win_sync(shared_));
   MPI_CHECK(MPI_Barrier(local_));
+  MPI_CHECK(MPI_Win_sync(shared_));
 }
 
 bool World::is_first_to_fail() const {
   return std::atomic_ref<std::uint32_t>(*shared_words_).exchange(1) == 0;
 }
 
+// MPI_THREAD_FUNNELED leaves other threads nothing to call but MPI_Is_thread_main(). There, the
+// process just ends: without MPI_Finalize(), which is a failure to mpirun, and to srun with
+// --kill-on-bad-exit, which then end the others.
 void World::abort(int exit_code) {
-  MPI_Abort(MPI_COMM_WORLD, exit_code);
+  int is_main_thread = 0;
+  MPI_Is_thread_main(&is_main_thread);
+  if (is_main_thread != 0) MPI_Abort(MPI_COMM_WORLD, exit_code);
   std::_Exit(exit_code);
 }
 

@@ -116,6 +116,7 @@ class World final : public Communicator {
   bool is_first_to_fail() const;
 
   /// Ends all processes now, even those that wait for this one. mpirun ends with this exit code.
+  /// Any thread may call it.
   [[noreturn]] static void abort(int exit_code);
 
   /// Waits for all ranks, asleep most of the time: for waits of seconds, in which MPI's barrier

@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include "idle_filter.hpp"
 #include "mpi_ranks/ranks.hpp"
 #include "tensor/error.hpp"
 
@@ -61,6 +62,11 @@ const mpi::Placement& test_placement() {
 int main(int argc, char** argv) {
   testing::InitGoogleTest(&argc, argv);
   world_of_program() = std::make_unique<mpi::World>(argc, argv);
+  if (const std::string objection = filter_objection(); !objection.empty()) {
+    if (test_world().rank() == 0) std::cerr << objection << ".\n";
+    world_of_program().reset();
+    return 1;
+  }
   try {
     placement_of_program() = mpi::choose_device(test_world());
   } catch (const Error& error) {
