@@ -1,12 +1,14 @@
 /// @file
-/// The main function of the test programs: GoogleTest's, and the reasons of the cases that were
-/// skipped.
+/// The main function of the test programs: GoogleTest's, the reasons of the cases that were
+/// skipped, and an error if the filter selects nothing.
 
 #include <cstddef>
 #include <iostream>
 #include <string>
 
 #include <gtest/gtest.h>
+
+#include "idle_filter.hpp"
 
 namespace {
 
@@ -37,6 +39,10 @@ class SkipReasons final : public testing::EmptyTestEventListener {
 // NOLINTNEXTLINE(bugprone-exception-escape)
 int main(int argc, char** argv) {
   testing::InitGoogleTest(&argc, argv);
+  if (const std::string objection = stagewise::filter_objection(); !objection.empty()) {
+    std::cerr << objection << ".\n";
+    return 1;
+  }
   testing::UnitTest& tests = *testing::UnitTest::GetInstance();
   tests.listeners().Append(new SkipReasons);
   const int code = RUN_ALL_TESTS();
