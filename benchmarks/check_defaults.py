@@ -29,16 +29,17 @@ LIMIT = 0.95  # of the default's time: what a faster choice takes
 SUSPICIOUS = 0.98  # what is measured again
 TURNS = 5
 
-# Options, or some of their choices, that are not compared, and why.
+# Options that are not compared, and why.
 EXEMPT = {
     "math": "it rounds floats",
-    "gemm": {"tf32": "it rounds floats", "bf16": "it rounds floats", "split-tf32": "it rounds floats",
-             "wgmma-tf32": "it rounds floats", "wgmma-bf16": "it rounds floats"},
     "persistent": "an experiment with small networks; the stage's page has its figures",
     "strategy": "another way to train; each is compared with its own alternatives",
     "tensor-ranks": "another way to train",
     "timeout": "it only says how long to wait",
 }
+
+# Choices of any option that are not, since they round floats.
+ROUNDS = re.compile("tf32|bf16")
 
 # Choices of options that take a number.
 NUMBERS = {"block-size": ("64", "128", "512", "1024")}
@@ -70,15 +71,15 @@ def choices_of(help_text):
     choices = {}
     for entry in re.split(r"\n  --", section)[1:]:
         name, text = re.match(r"([\w-]+)(.*)", entry, re.DOTALL).groups()
-        text = " ".join(text.split())
+        text, _, default = " ".join(text.split()).partition(" [")
         listed = text.rpartition(": ")[2].partition(";")[0]
         choices[name] = NUMBERS.get(name) or tuple(listed.split(", "))
-        if name in NUMBERS or isinstance(EXEMPT.get(name), str):
+        if name in NUMBERS or name in EXEMPT:
             continue
-        default = re.search(r"\[([\w-]+)\]", text)
-        if default is None or default[1] not in choices[name]:
+        default = default.rstrip("]")
+        if default not in choices[name]:
             raise Failed(f"--{name} lists no choices, and the script knows none: '{listed}'")
-        choices[name] = tuple(choice for choice in choices[name] if choice != default[1])
+        choices[name] = tuple(choice for choice in choices[name] if choice != default)
     if not choices:
         raise Failed("`train --help` lists no options of the stage")
     return choices
@@ -86,13 +87,8 @@ def choices_of(help_text):
 
 def alternatives(help_text):
     """[(option, choice)] to compare with the default."""
-    found = []
-    for option, choices in choices_of(help_text).items():
-        exempt = EXEMPT.get(option, {})
-        if isinstance(exempt, str):
-            continue
-        found += [(option, choice) for choice in choices if choice not in exempt]
-    return found
+    return [(option, choice) for option, choices in choices_of(help_text).items()
+            if option not in EXEMPT for choice in choices if not ROUNDS.search(choice)]
 
 
 class Bench(measuring.Bench):

@@ -15,17 +15,16 @@ from measuring import Failed  # noqa: E402
 
 HELP = """Trains.
 
-This stage
-  --fuse NAME [on]     one kernel for a layer, or
-                       stage 03's: on, off
-  --math NAME [own]    how floats are multiplied: own, tf32
-  --persistent NAME [off]
-                       one kernel for many steps: off, auto, on
-  --stream-batches NAME [off]
-                       copy batches: off, on; alone it means on
+This stage:
+  --fuse NAME          one kernel for a layer, or
+                       stage 03's: on, off [on]
+  --math NAME          how floats are multiplied: own, tf32 [own]
+  --persistent NAME    one kernel for many steps: off, auto, on [off]
+  --stream-batches NAME
+                       copy batches: off, on; alone it means on [off]
 
 Network
-  --hidden LIST [256]  widths: none for none
+  --hidden LIST        widths: none for none [256]
 """
 
 # A stage whose epochs take 1 s, or what `seconds` says for a choice.
@@ -54,7 +53,7 @@ class Help(unittest.TestCase):
 
     def test_an_option_that_is_not_understood(self):
         with self.assertRaisesRegex(Failed, "--speed lists no choices"):
-            check_defaults.alternatives("This stage\n  --speed N [3]   how fast\n")
+            check_defaults.alternatives("This stage:\n  --speed N   how fast [3]\n")
         with self.assertRaisesRegex(Failed, "no options of the stage"):
             check_defaults.alternatives("Network\n  --hidden LIST   widths: none for none\n")
 
