@@ -51,12 +51,9 @@ std::string why_idle_in_step(const std::string& option, const StageOptions& valu
 }
 
 minibatch::FuseOptions read_fuse_options(const StageOptions& values) {
-  const auto gather = values.find("gather");  // evaluation has neither
-  const auto persistent = values.find("persistent");
   return {.layers = values.at("fuse") == "on",
-          .gathers = gather == values.end() || gather->second != "kernel",
-          .persistent = persistent == values.end() ? minibatch::Choice::never
-                                                   : choice_of(persistent->second)};
+          .gathers = values.at("gather") != "kernel",
+          .persistent = choice_of(values.at("persistent"))};
 }
 
 minibatch::Math read_math(const StageOptions& values, bool is_double) {

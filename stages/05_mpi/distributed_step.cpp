@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "tensor/counts.hpp"
-#include "tensor/error.hpp"
+#include "tensor/option_error.hpp"
 #include "training/parameters.hpp"
 
 namespace stagewise::mpi {
@@ -28,9 +28,10 @@ DistributedStep<T>::DistributedStep(const StepSetup<T>& setup, DistributedExecut
       shards_(setup.training_set.size(), setup.max_rows, samples().count),
       splits_network_(part().count > 1) {
   if (splits_network_ && samples().count > setup.max_rows) {  // some would have nothing to do
-    throw UsageError("--strategy hybrid cannot divide a batch of " +
-                     count_of(setup.max_rows, "sample") + " among " +
-                     count_of(samples().count, "network"));
+    throw OptionError("--strategy hybrid cannot divide a batch of " +
+                          count_of(setup.max_rows, "sample") + " among " +
+                          count_of(samples().count, "network"),
+                      {"strategy"});
   }
   StepPrograms programs;
   Starts own_starts;
