@@ -259,7 +259,7 @@ Stage describe_stage(mpi::World& world, mpi::MpiRanks& ranks, const ProgramHooks
     how += ", transport " + mpi::choose_transport(values.at("transport"), place());
     const std::string& sent = ranks.what_was_sent();
     return "ranks  " + mpi::describe(world, place()) + (trains ? how : "") +
-           (sent.empty() ? "" : "\ndata   " + sent);
+           (sent.empty() ? "" : "\nsent   " + sent);
   };
   stage.prepare = [&world, &ranks, place, heartbeat = std::shared_ptr<mpi::Heartbeat>()](
                       const StageOptions& values) mutable {

@@ -127,7 +127,7 @@ void MpiRanks::load(const std::string& name, const std::function<void()>& read,
       if (rank() > 0) *part = std::move(received);
     }
     what_was_sent_ =
-        "rank 0 sent " + size_text(bytes) + " of samples to " +
+        size_text(bytes) + " of samples from rank 0 to " +
         count_of(std::ssize(reasons) - std::count(reasons.begin(), reasons.end(), ""), "rank") +
         (*first == "--data-from root"
              ? ""

@@ -32,7 +32,7 @@ class MpiRanks final : public Ranks {
     on_sending_ = std::move(call);
   }
 
-  /// "rank 0 sent 47 MB of samples to 3 ranks: ..."; empty if all have read the data set, or none.
+  /// "47 MB of samples from rank 0 to 3 ranks; rank 1: ..."; empty if all have read the data set.
   const std::string& what_was_sent() const { return what_was_sent_; }
 
   int rank() const override { return world_->rank(); }

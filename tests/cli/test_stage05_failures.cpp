@@ -128,12 +128,12 @@ TEST_F(Stage05, ARankMayLackTheDataSetIfRank0SendsIt) {
   const std::string command = training + "--dataset mnist --save model.h5 ";
   const std::string here = path("data").string();
   const std::string all_have = run_well(with_variable("STAGEWISE_DATA_DIR", here, here, command));
-  EXPECT_EQ(all_have.find("\ndata   "), std::string::npos) << all_have;
+  EXPECT_EQ(all_have.find("\nsent   "), std::string::npos) << all_have;
   fs::rename(path("model.h5"), path("all.h5"));
   const std::string sent = run_well(with_variable("STAGEWISE_DATA_DIR", here, "none", command));
   EXPECT_NE(
-      sent.find("\ndata   rank 0 sent 63.0 KB of samples to 1 rank; rank 1: the data set mnist "
-                "needs the file none/mnist/train-images-idx3-ubyte, "),
+      sent.find("\nsent   57.5 KB of samples from rank 0 to 1 rank; rank 1: the data set mnist "
+                "needs the file none/mnist/train-images-idx3-ubyte "),
       std::string::npos)
       << sent;
   expect_same("all.h5", "model.h5", "0");
