@@ -101,6 +101,12 @@ std::string describe_number(std::uint64_t number, const SentNumber& last) {
          in_place_of(last.instruction) + ".";
 }
 
+std::string describe_replacing(std::uint32_t what) {
+  return "sends in a word whose last number has been received" + in_place_of(to_instruction(what)) +
+         ", and nothing has told the sender: it must have heard from the receiver since, or take "
+         "another word.";
+}
+
 std::string describe_unwritten(const Culprit& reader, std::uintptr_t address, bool is_shared) {
   const std::string what = reader.writes ? "changes " : "reads ";
   if (is_shared) return what + "shared memory that no thread of the block has written.";
@@ -136,13 +142,17 @@ void end_by_peer(const Culprit& later, std::uint32_t what) {
   end(cudaErrorLaunchFailure, later, [&] { return describe_peer(verb(later), what); });
 }
 
-void report_copy_of_peer(std::uint32_t what) {
-  report(describe_peer("a copy reads", what));
+void report_copy(bool writes, std::uint32_t what) {
+  report(describe_peer(writes ? "a copy writes" : "a copy reads", what));
   set_sticky_error(cudaErrorLaunchFailure);
 }
 
 void end_by_number(const Culprit& receiver, std::uint64_t number, const SentNumber& last) {
   end(cudaErrorLaunchFailure, receiver, [&] { return describe_number(number, last); });
+}
+
+void end_by_replacing(const Culprit& sender, std::uint32_t what) {
+  end(cudaErrorLaunchFailure, sender, [&] { return describe_replacing(what); });
 }
 
 void end_by_copy(const Culprit& reader) {

@@ -35,6 +35,11 @@ bool PeerChecks::is_over(const PeerRecord& other) const {
   return true;
 }
 
+bool PeerChecks::is_over(const PeerRecord& other, const PeerAccessor& self) {
+  return other.process == own_process() || is_over(other) ||
+         self.clock->knows(self.thread, number_of(other.process), other.thread, other.time);
+}
+
 PeerMessage PeerChecks::message(const PeerAccessor& self, Time of_block, Time of_thread) const {
   return {past_ + self.before_all, past_ + of_block, past_ + of_thread, own_process(),
           self.number()};
@@ -66,7 +71,7 @@ PeerRecord PeerChecks::check(PeerWords& words, std::size_t offset, const Access&
   Knowledge found;
   words.visit(offset, access.bytes, [&](PeerWord& word) {
     const bool is_of_other = word.write.exists() && word.write.process != own_process();
-    if (is_flag && is_of_other) {
+    if (is_flag && is_of_other && !is_copy(word.write.what)) {
       const unsigned process = number_of(word.write.process);
       processes_[process - 1].sets_flags = true;
       if (is_early && access.reads) {
@@ -75,10 +80,7 @@ PeerRecord PeerChecks::check(PeerWords& words, std::size_t offset, const Access&
     }
     if (is_flag && access.reads) found.learn(known_by(word.message));
     if (!race.exists()) {
-      race = remember(word, record, [&](const PeerRecord& other) {
-        return is_over(other) ||
-               clock.knows(self.thread, number_of(other.process), other.thread, other.time);
-      });
+      race = remember(word, record, [&](const PeerRecord& other) { return is_over(other, self); });
     }
     if (said.of_process != 0) word.message = said;
   });
@@ -94,12 +96,15 @@ PeerRecord PeerChecks::check(PeerWords& words, std::size_t offset, const Access&
   return race;
 }
 
-PeerRecord PeerChecks::find_race(PeerWords& words, std::size_t offset, std::size_t bytes) const {
+PeerRecord PeerChecks::copied(PeerWords& words, std::size_t offset, std::size_t bytes, bool writes,
+                              Time now) {
+  constexpr ThreadNumber of_host = ~ThreadNumber{0};
+  const PeerRecord record{past_ + now, own_process(), of_host,
+                          Record::is_volatile | (writes ? Record::writes : 0)};
   PeerRecord race;
-  words.visit(offset, bytes, [&](const PeerWord& word) {
-    const PeerRecord& other = word.write;
-    if (!other.exists() || other.process == own_process()) return;
-    if (!other.has(Record::is_strong) && !is_over(other)) race = other;  // flags may be looked at
+  words.visit(offset, bytes, [&](PeerWord& word) {
+    if (race.exists()) return;
+    race = remember(word, record, [&](const PeerRecord& other) { return is_over(other); });
   });
   return race;
 }
@@ -109,23 +114,31 @@ void PeerChecks::fenced(const PeerAccessor& self) {
   self.clock->learn(self.thread, found_);
 }
 
-void PeerChecks::sent(PeerWords& words, std::size_t offset, const Sent& sent,
-                      const PeerAccessor& self) {
+PeerRecord PeerChecks::sent(PeerWords& words, std::size_t offset, const Sent& sent,
+                            const PeerAccessor& self) {
+  PeerRecord unknown;
   words.visit(offset, 1, [&](PeerWord& word) {
+    for (const PeerRecord& receipt : word.receipts) {
+      if (receipt.exists() && !is_over(receipt, self)) unknown = receipt;
+    }
+    word.receipts = {};
     word.sent = sent.number;
     word.sent_by = what_of(sent.instruction);
     word.sent_message = message(self, self.clock->barrier, self.now + 1);
   });
+  return unknown;
 }
 
 SentNumber PeerChecks::received(PeerWords& words, std::size_t offset, std::uint64_t number,
-                                const PeerAccessor& self) {
+                                std::uint32_t what, const PeerAccessor& self) {
   SentNumber last;
   Knowledge known;
   words.visit(offset, 1, [&](PeerWord& word) {
     if (word.sent_by == 0) return;
     last = {true, word.sent, to_instruction(word.sent_by)};
     known = known_by(word.sent_message);
+    if (word.sent == number)
+      put(word.receipts, {past_ + self.now, own_process(), self.number(), what});
   });
   if (last.exists && last.number == number) self.clock->learn(self.thread, known);
   return last;

@@ -107,35 +107,45 @@ class CheckingObserver final : public Observer {
             std::uintptr_t instruction) override {
     suspicion_.settle();
     BlockShadow& block = shadow_of(*fiber.block);
-    const BlockClock& clock = block.clock;
-    Sent sent{number, instruction, clock.known_to(fiber.thread)};
-    const PeerAccessor self{&block.clock, fiber.thread, now_, before_all_};
+    BlockClock& clock = block.clock;
     GlobalShadow* const memory = memory_of(block, word);
-    if (memory != nullptr && memory->peers != nullptr) {
-      peers_.sent(*memory->peers, word - memory->begin, sent, self);
+    const Culprit sender{number_of(*fiber.block), fiber.thread, instruction, true, true};
+    const PeerAccessor self{&clock, fiber.thread, now_, before_all_};
+    Sent& last = (memory == nullptr ? block.sent : memory->sent)[word];
+    const Accessor own = accessor_of(fiber, clock, false, 0);
+    for (const Record& receipt : last.receipts) {
+      if (!own.is_after(receipt)) end_by_replacing(sender, receipt.what);
     }
-    sent.known.learn(Whose::process(0), std::max(before_all_, clock.acquired_by_all));
-    sent.known.learn(Whose::block(0, self.number()), clock.barrier);
-    sent.known.learn(Whose::thread(0, self.number()), advance());
-    (memory == nullptr ? block.sent : memory->sent)[word] = std::move(sent);
+    last = {number, instruction, clock.known_to(fiber.thread), {}};
+    if (memory != nullptr && memory->peers != nullptr) {
+      const PeerRecord receipt = peers_.sent(*memory->peers, word - memory->begin, last, self);
+      if (receipt.exists()) end_by_replacing(sender, receipt.what);
+    }
+    last.known.learn(Whose::process(0), own.over);
+    last.known.learn(Whose::block(0, self.number()), clock.barrier);
+    last.known.learn(Whose::thread(0, self.number()), advance());
   }
   void received(const Fiber& fiber, std::uintptr_t word, std::uint64_t number,
                 std::uintptr_t instruction) override {
     suspicion_.settle();
     forget_running();
     BlockShadow& block = shadow_of(*fiber.block);
+    BlockClock& clock = block.clock;
+    const PeerAccessor self{&clock, fiber.thread, now_, before_all_};
+    GlobalShadow* const memory = memory_of(block, word);
+    auto& all = memory == nullptr ? block.sent : memory->sent;
     SentNumber last;
-    {
-      const GlobalShadow* const memory = memory_of(block, word);
-      const auto& all = memory == nullptr ? block.sent : memory->sent;
-      const auto found = all.find(word);
-      if (found != all.end()) last = {true, found->second.number, found->second.instruction};
-      if (last.exists && last.number == number)
-        block.clock.learn(fiber.thread, found->second.known);
-      if (memory != nullptr && memory->peers != nullptr) {
-        last = peers_.received(*memory->peers, word - memory->begin, number,
-                               {&block.clock, fiber.thread, now_, before_all_});
+    if (const auto found = all.find(word); found != all.end()) {
+      Sent& sent = found->second;
+      last = {true, sent.number, sent.instruction};
+      if (sent.number == number) {
+        clock.learn(fiber.thread, sent.known);
+        sent.receipts.push_back({now_, self.number(), what_of(instruction)});
       }
+    }
+    if (memory != nullptr && memory->peers != nullptr) {
+      last =
+          peers_.received(*memory->peers, word - memory->begin, number, what_of(instruction), self);
     }
     if (last.exists && last.number == number) return;
     end_by_number({number_of(*fiber.block), fiber.thread, instruction, false, false}, number, last);
@@ -153,13 +163,11 @@ class CheckingObserver final : public Observer {
     global_.shared(begin, bytes, file, offset);
   }
   void freed(std::uintptr_t begin) override { global_.freed(begin); }
-  void copied(std::uintptr_t begin, std::size_t bytes) override {
-    GlobalShadow* const memory = global_.of_peers(begin);
-    if (memory == nullptr) return;
-    const PeerRecord race = peers_.find_race(*memory->peers, begin - memory->begin, bytes);
-    if (race.exists()) report_copy_of_peer(race.what);
+  void copied(std::uintptr_t begin, std::size_t bytes) override { check_copy(begin, bytes, false); }
+  void filled(std::uintptr_t begin, std::size_t bytes) override {
+    global_.filled(begin, bytes);
+    check_copy(begin, bytes, true);
   }
-  void filled(std::uintptr_t begin, std::size_t bytes) override { global_.filled(begin, bytes); }
 
   void resume(const Fiber& fiber) override {
     BlockShadow& block = shadow_of(*fiber.block);
@@ -282,14 +290,20 @@ class CheckingObserver final : public Observer {
       note_unwritten(fiber, access);
   }
 
-  void check_races(const Fiber& fiber, BlockShadow& block, Words& words, const Access& access) {
-    BlockClock& clock = block.clock;
+  Accessor accessor_of(const Fiber& fiber, const BlockClock& clock, bool is_shared,
+                       std::uint32_t what) const {
     Accessor self{};
     self.clock = &clock;
     self.over = std::max({before_all_, clock.acquired_by_all, clock.acquired[fiber.thread]});
     self.over_in_block = std::max(self.over, clock.barrier);
-    if (access.is_shared()) self.over = self.over_in_block;
-    self.record = {now_, clock.number << thread_bits | fiber.thread, to_what(access)};
+    if (is_shared) self.over = self.over_in_block;
+    self.record = {now_, clock.number << thread_bits | fiber.thread, what};
+    return self;
+  }
+
+  void check_races(const Fiber& fiber, BlockShadow& block, Words& words, const Access& access) {
+    BlockClock& clock = block.clock;
+    Accessor self = accessor_of(fiber, clock, access.is_shared(), to_what(access));
     const bool orders = access.is_atomic || access.is_volatile;
     if (orders && access.address == unwritten_read_.address &&
         fiber.thread == unwritten_read_.culprit.thread) {
@@ -342,6 +356,14 @@ class CheckingObserver final : public Observer {
     const PeerRecord race = peers_.check(*memory.peers, offset, access, self);
     forget_running();  // by a flag that has been found
     if (race.exists()) end_by_peer(culprit_of(fiber, access), race.what);
+  }
+
+  void check_copy(std::uintptr_t begin, std::size_t bytes, bool writes) {
+    GlobalShadow* const memory = global_.of_peers(begin);
+    if (memory == nullptr) return;
+    const PeerRecord race =
+        peers_.copied(*memory->peers, begin - memory->begin, bytes, writes, now_);
+    if (race.exists()) report_copy(writes, race.what);
   }
 
   void note_unwritten(const Fiber& fiber, const Access& access) {

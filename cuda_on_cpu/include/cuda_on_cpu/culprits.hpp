@@ -25,6 +25,10 @@ inline std::uintptr_t anchor() {
 inline std::uint32_t what_of(std::uintptr_t instruction) {
   return static_cast<std::uint32_t>(instruction - anchor()) << 3U;
 }
+/// Whether it is no access of a kernel but a copy.
+constexpr bool is_copy(std::uint32_t what) {
+  return what >> 3U == 0;
+}
 /// Record::what of an access.
 inline std::uint32_t to_what(const Access& access) {
   return what_of(access.instruction) | (access.writes ? Record::writes : 0) |

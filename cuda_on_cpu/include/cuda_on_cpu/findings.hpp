@@ -37,8 +37,10 @@ struct SentNumber {
 [[noreturn]] void end_by_race(const Culprit& later, const Culprit& earlier);
 /// @param what Record::what of another process's access.
 [[noreturn]] void end_by_peer(const Culprit& later, std::uint32_t what);
-/// Likewise, of a copy by the host, which goes on.
-void report_copy_of_peer(std::uint32_t what);
+/// Likewise, where the later access is a copy by the host, which goes on.
+void report_copy(bool writes, std::uint32_t what);
+/// @param what Record::what of the declaration that what the sender replaces has been received.
+[[noreturn]] void end_by_replacing(const Culprit& sender, std::uint32_t what);
 /// @param last what was sent in the word that the receiver relies on, instead of that number.
 [[noreturn]] void end_by_number(const Culprit& receiver, std::uint64_t number,
                                 const SentNumber& last);

@@ -23,6 +23,7 @@ struct Sent {
   std::uint64_t number = 0;
   std::uintptr_t instruction = 0;
   Knowledge known;  ///< to the sender
+  std::vector<Record> receipts;
 };
 
 /// What is known about an allocation, or about the program's variables.

@@ -92,7 +92,7 @@ class Observer {
   /// file that they share, from an offset on; see peer_words.hpp.
   virtual void shared(std::uintptr_t /*begin*/, std::size_t /*bytes*/, int /*file*/,
                       std::size_t /*offset*/) {}
-  /// A copy reads memory.
+  /// A copy is about to read memory.
   virtual void copied(std::uintptr_t /*begin*/, std::size_t /*bytes*/) {}
   /// A copy or a fill has written memory.
   virtual void filled(std::uintptr_t /*begin*/, std::size_t /*bytes*/) {}

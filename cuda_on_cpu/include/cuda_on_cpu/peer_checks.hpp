@@ -31,15 +31,18 @@ class PeerChecks {
   /// @return what the access is in a race with, if anything.
   PeerRecord check(PeerWords& words, std::size_t offset, const Access& access,
                    const PeerAccessor& self);
-  /// @return what a copy of these bytes by the host is in a race with, if anything.
-  PeerRecord find_race(PeerWords& words, std::size_t offset, std::size_t bytes) const;
+  /// A copy of these bytes by the host, which may look at flags.
+  /// @return what it is in a race with, if anything.
+  PeerRecord copied(PeerWords& words, std::size_t offset, std::size_t bytes, bool writes, Time now);
   /// A fence: what the thread has found by loads that acquire nothing by themselves counts now.
   void fenced(const PeerAccessor& self);
   /// declare_sent().
-  void sent(PeerWords& words, std::size_t offset, const Sent& sent, const PeerAccessor& self);
+  /// @return the receipt of what was there before, if the sender does not know of it.
+  PeerRecord sent(PeerWords& words, std::size_t offset, const Sent& sent, const PeerAccessor& self);
   /// declare_received(). If the number is that which was last sent, it has been learnt from.
+  /// @param what Record::what of the declaration.
   SentNumber received(PeerWords& words, std::size_t offset, std::uint64_t number,
-                      const PeerAccessor& self);
+                      std::uint32_t what, const PeerAccessor& self);
   /// What a block has learnt of other processes is known to all that comes after it.
   void absorb(const BlockClock& clock) { known_.learn(clock.known_to_any().of_others()); }
   /// This process's time begins anew; the others' does not know that.
@@ -54,6 +57,8 @@ class PeerChecks {
   unsigned number_of(std::uint32_t process);
   /// Whether an access is over for all of this process, or nothing can be said about it.
   bool is_over(const PeerRecord& other) const;
+  /// Likewise, for this thread.
+  bool is_over(const PeerRecord& other, const PeerAccessor& self);
   PeerMessage message(const PeerAccessor& self, Time of_block, Time of_thread) const;
   Knowledge known_by(const PeerMessage& message);
 

@@ -33,6 +33,12 @@ struct PeerRecord {
   bool has(std::uint32_t flag) const { return (what & flag) != 0; }
 };
 
+/// Puts it in the place of the process's last one, or of another process's.
+inline void put(std::array<PeerRecord, 2>& places, const PeerRecord& record) {
+  auto& [first, second] = places;
+  (!first.exists() || first.process == record.process ? first : second) = record;
+}
+
 /// What is remembered of a word. All zeros if nothing is.
 struct PeerWord {
   std::uint32_t is_locked = 0;
@@ -42,6 +48,7 @@ struct PeerWord {
   std::uint64_t sent = 0;             ///< declare_sent(): the number ...
   std::uint32_t sent_by = 0;          ///< ... and Record::what of the declaration; 0 for none
   PeerMessage sent_message;
+  std::array<PeerRecord, 2> receipts{};  ///< of it, like `reads`
 };
 
 /// The words of an allocation. The memory itself is part of the file that the processes share.
@@ -89,11 +96,10 @@ PeerRecord remember(PeerWord& word, const PeerRecord& self, const IsOver& is_ove
   for (const PeerRecord& read : word.reads) {
     if (is_race(read)) return read;
   }
-  auto& [first, second] = word.reads;
   if (self.has(Record::writes)) {
     word.write = self;
   } else {
-    (!first.exists() || first.process == self.process ? first : second) = self;
+    put(word.reads, self);
   }
   return {};
 }
