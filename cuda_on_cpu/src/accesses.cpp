@@ -56,9 +56,12 @@ const Fiber* resume_thread() {
     Window& window = window_at(address);
     if (!window.has(address)) window = observer->window(*range);
   }
-  observer->access(
-      *fiber, {address, reinterpret_cast<std::uintptr_t>(called_from) - 1, bytes, kind.reads,
-               kind.writes, kind.is_atomic, kind.is_volatile, kind.releases, kind.acquires, range});
+  // A copy is known by the line that has asked for it.
+  const std::uintptr_t instruction = fiber->copy_instruction != 0
+                                         ? fiber->copy_instruction
+                                         : reinterpret_cast<std::uintptr_t>(called_from) - 1;
+  observer->access(*fiber, {address, instruction, bytes, kind.reads, kind.writes, kind.is_atomic,
+                            kind.is_volatile, kind.releases, kind.acquires, range});
 }
 
 /// Keeps an access of the running thread, if there is room.

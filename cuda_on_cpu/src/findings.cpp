@@ -88,7 +88,8 @@ std::string describe_peer(const std::string& begin, std::uint32_t what) {
   const Record earlier{1, 0, what};
   const Culprit other{0, 0, to_instruction(what), earlier.has(Record::writes),
                       earlier.has(Record::is_atomic)};
-  return begin + " what another process has " + participle(other) + in_place_of(other.instruction) +
+  return begin + " what another process has " + participle(other) +
+         (is_copy(what) ? " by a copy" : in_place_of(other.instruction)) +
          ", and nothing orders the two: a flag must be stored with memory_order_release behind the "
          "one, and found with memory_order_acquire before the other.";
 }

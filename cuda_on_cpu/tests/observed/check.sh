@@ -43,6 +43,7 @@ check_mistake() {
     unwritten) words='(nobody|no thread of the block) has written' ;;
     misaligned) words='not a multiple of' ;;
     copy) words='has not waited for it' ;;
+    replaced) words='nothing has told the sender' ;;
     number) words='relies on having received' ;;
   esac
   expected=$(grep -nE "// (.*, )?$1: $2\b" "$name.cu" | numbers 1)

@@ -19,12 +19,13 @@ __global__ void exchange(int variant, float* data, unsigned* words, float* sum) 
         variant == 5 ? 0 : turn % 2;  // who sends turn t + 2 has turn t + 1 from others
     float* const mine = data + (half * blocks + blockIdx.x) * threads;
     const float* const theirs = data + (half * blocks + other) * threads;
-    unsigned* const to = words + half * blocks + blockIdx.x;
-    unsigned* const from = words + half * blocks + other;
+    const int place = variant == 8 ? 0 : half;
+    unsigned* const to = words + place * blocks + blockIdx.x;
+    unsigned* const from = words + place * blocks + other;
     if (variant != 1) mine[threadIdx.x] = own;  // 2: race, 4: race, 5: race
     if (variant != 2) __syncthreads();
     if (threadIdx.x == 0) {
-      cuda_on_cpu::declare_sent(to, turn);  // 3: number
+      cuda_on_cpu::declare_sent(to, turn);  // 3: number, 8: replaced
       Word(*to).store(turn, cuda::memory_order_relaxed);
     }
     if (variant == 1) mine[threadIdx.x] = own;  // 1: race
@@ -34,7 +35,7 @@ __global__ void exchange(int variant, float* data, unsigned* words, float* sum) 
         if (variant == 3 ? found != 0 : found == turn) break;
         __nanosleep(0);
       }
-      cuda_on_cpu::declare_received(from, turn);  // 3: number
+      cuda_on_cpu::declare_received(from, turn);  // 3: number, 8: replaced
     }
     if (variant != 4) __syncthreads();
     own += theirs[threadIdx.x];  // 1: race, 2: race, 4: race, 5: race
