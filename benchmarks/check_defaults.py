@@ -41,9 +41,6 @@ EXEMPT = {
 # Choices of any option that are not, since they round floats.
 ROUNDS = re.compile("tf32|bf16")
 
-# Choices of options that take a number.
-NUMBERS = {"block-size": ("64", "128", "512", "1024")}
-
 REPORT_000 = "--hidden 1000 --activation sigmoid"
 ALONE = {  # by stage; images in an epoch, options
     2: ((12000, ""), (12000, f"{REPORT_000} --precision double --batch-size 800"),
@@ -73,8 +70,8 @@ def choices_of(help_text):
         name, text = re.match(r"([\w-]+)(.*)", entry, re.DOTALL).groups()
         text, _, default = " ".join(text.split()).partition(" [")
         listed = text.rpartition(": ")[2].partition(";")[0]
-        choices[name] = NUMBERS.get(name) or tuple(listed.split(", "))
-        if name in NUMBERS or name in EXEMPT:
+        choices[name] = tuple(listed.split(", "))
+        if name in EXEMPT:
             continue
         default = default.rstrip("]")
         if default not in choices[name]:
