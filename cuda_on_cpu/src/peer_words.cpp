@@ -5,8 +5,7 @@
 
 namespace cuda_on_cpu {
 
-PeerWords::PeerWords(int file, std::size_t offset, std::size_t bytes)
-    : words_(nullptr), bytes_(bytes_for(bytes)) {
+PeerWords::PeerWords(int file, std::size_t offset, std::size_t bytes) : bytes_(bytes_for(bytes)) {
   void* const mapped =
       mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED, file, static_cast<off_t>(offset));
   if (mapped != MAP_FAILED) words_ = static_cast<PeerWord*>(mapped);

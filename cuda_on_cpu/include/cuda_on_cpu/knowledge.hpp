@@ -24,7 +24,7 @@ class Whose {
   }
   constexpr bool is_of_this_process() const { return bits_ >> process_shift == 0; }
   constexpr bool operator==(const Whose&) const = default;
-  constexpr auto operator<=>(const Whose&) const = default;
+  constexpr bool operator<(const Whose& other) const { return bits_ < other.bits_; }
 
  private:
   static constexpr unsigned thread_bits = 10;

@@ -78,7 +78,7 @@ class PeerWords {
  private:
   static void lock(PeerWord& word);
 
-  PeerWord* words_;
+  PeerWord* words_ = nullptr;
   std::size_t bytes_;
 };
 
