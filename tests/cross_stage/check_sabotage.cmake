@@ -41,3 +41,12 @@ run(test "" result output)
 if(result EQUAL 0 OR NOT output MATCHES "is[ \n]+not[ \n]+said")
   message(FATAL_ERROR "A program that fails in silence passes: ${output}")
 endif()
+
+# A header has to be there for those who include it.
+file(WRITE ${folder}/edited.cuh "inline int one() { return 1; }\n")
+file(APPEND ${sabotage} "set(FILE ${folder}/edited.cuh)\n")
+run(break "" result output)
+file(READ ${broken} text)
+if(NOT result EQUAL 0 OR NOT text STREQUAL "inline int one() { return 1; }\n")
+  message(FATAL_ERROR "An edited header is gone: ${text} ${output}")
+endif()
