@@ -12,10 +12,7 @@ namespace stagewise {
 
 Dataset::Dataset(const Shape& sample, int classes, std::vector<std::uint8_t> pixels,
                  std::vector<std::int32_t> labels)
-    : sample_(sample),
-      classes_(classes),
-      features_(std::move(pixels)),
-      labels_(std::move(labels)) {
+    : sample_(sample), classes_(classes), features_(std::move(pixels)), labels_(std::move(labels)) {
   check(std::get<0>(features_).size());
 }
 
