@@ -2,7 +2,7 @@
 # From a fresh clone to a trained network in one command. "./run.sh help" says what else it can do.
 set -euo pipefail
 readonly called_from=$PWD
-cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")" # also through a link; CDPATH does not matter to a whole path
+cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")" # works through links; CDPATH does not affect an absolute path
 
 readonly presets="auto cuda cpu asan tsan coverage"
 readonly cmake_needed=3.25
@@ -285,8 +285,8 @@ missing_packages() {
   done
 }
 
-# own_folder FOLDER: makes it, if need be. In a project that somebody else owns, or that is on a read-only disk, nothing
-# can be built.
+# own_folder FOLDER: makes it, if need be. Nothing can be built in a project that belongs to another user or is on a
+# read-only disk.
 own_folder() {
   { mkdir -p "$1" && [[ -w $1 ]]; } 2>/dev/null ||
     fail "The folder $PWD/$1 cannot be written to; copy the project, without build/, to a folder of your own." 1

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Checks that no option makes training faster: what a user gets by default is what is measured.
+"""Checks that no choice of an option trains faster than its default.
 
     python3 benchmarks/check_defaults.py                   stages 02 to 04
     python3 benchmarks/check_defaults.py --processes 2     stage 05, on two GPUs
 
-Trains with each stage's defaults, and beside them with each other choice of each of the stage's own
-options, as `train --help` lists them; so an option that is new is checked, too, unless EXEMPT says why
-not. A choice that seems faster is measured again, in turn with the default. The exit code is 1 if one is
-more than 5 % faster, and 2 if nothing could be measured. Writes benchmarks/results/<...>.md.
+Trains with each stage's defaults, and with each other choice of each of the stage's own options, as
+`train --help` lists them; so new options are checked, too, unless EXEMPT says why not. A choice that
+seems faster is measured again, alternating with the default. The exit code is 1 if any is more than 5 %
+faster, and 2 if nothing could be measured. Writes benchmarks/results/<...>.md.
 
 Without a GPU, to try the script itself (the figures mean nothing then, and the file says so):
 
@@ -25,8 +25,8 @@ import tempfile
 import measuring
 from measuring import Failed, report_of, run, seconds_of, table
 
-LIMIT = 0.95  # of the default's time: what a faster choice takes
-SUSPICIOUS = 0.98  # what is measured again
+LIMIT = 0.95  # of the default's time: a choice that takes less is faster
+SUSPICIOUS = 0.98  # of it: a choice that takes less is measured again
 TURNS = 5
 
 # Options that are not compared, and why.
@@ -38,7 +38,7 @@ EXEMPT = {
     "timeout": "it only says how long to wait",
 }
 
-# Choices of any option that are not, since they round floats.
+# Choices that are not compared either, since they round floats.
 ROUNDS = re.compile("tf32|bf16")
 
 REPORT_000 = "--hidden 1000 --activation sigmoid"
@@ -63,7 +63,7 @@ TOGETHER = (
 
 
 def choices_of(help_text):
-    """{option: its choices but the default} of what `train --help` lists under "This stage"."""
+    """{option: its choices but the default}, as `train --help` lists them under "This stage"."""
     section = help_text.partition("This stage")[2].partition("\n\n")[0]
     choices = {}
     for entry in re.split(r"\n  --", section)[1:]:
@@ -89,13 +89,13 @@ def alternatives(help_text):
 
 
 class Bench(measuring.Bench):
-    """What trainings need."""
+    """The data and the command of each training."""
 
     def __init__(self, options):
         super().__init__(options)
         self.processes = options.processes
         self.env = dict(os.environ)
-        if os.geteuid() == 0:  # Open MPI asks for a word, twice
+        if os.geteuid() == 0:  # Open MPI wants that confirmed, twice
             self.env.update(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
         self.folder = tempfile.TemporaryDirectory()
         self.data = pathlib.Path(self.folder.name) / "digits"

@@ -19,7 +19,7 @@ build=$(realpath "$1")
 file=$2
 program=$3
 shift 3
-read -ra compiler <<<"${CXX:-c++}" # with arguments, perhaps
+read -ra compiler <<<"${CXX:-c++}" # may contain arguments
 if ! type -P "${compiler[0]:-}" >/dev/null; then
   echo "compile.sh: there is no compiler '${CXX:-c++}' here; the variable CXX names another" >&2
   exit 1

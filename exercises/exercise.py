@@ -129,8 +129,8 @@ class Workplace:
         write_new(self.file(exercise), exercise.file("start").read_text(encoding="utf-8"))
 
     def remember(self, exercise, key, change):
-        """Makes of a mark, None if there is none, what change() makes of it. Another terminal may be about to change
-        one, too: it waits.
+        """Replaces a mark, or None if there is none, by what change() makes of it. Other terminals that want to change
+        one wait.
 
         :return: the mark."""
         with open(f"{self.states_file}.lock", "w", encoding="utf-8") as lock:
@@ -139,7 +139,7 @@ class Workplace:
             marks = self.states.setdefault(exercise.name, {})
             marks[key] = change(marks.get(key))
             new = Path(f"{self.states_file}.new")
-            new.unlink(missing_ok=True)  # of one that was killed
+            new.unlink(missing_ok=True)  # left by a process that was killed
             write_new(new, json.dumps(self.states, indent=2))
             new.replace(self.states_file)
         return marks[key]
@@ -165,7 +165,7 @@ def are_states(value):
 
 
 def write_new(path, text):
-    """A file that is not there yet: whole, or not at all."""
+    """Writes a new file, as a whole or not at all."""
     try:
         with open(path, "x", encoding="utf-8") as file:
             file.write(text)
@@ -184,7 +184,7 @@ def digest(file):
 # Checking
 
 def compiler():
-    """Of checks without kernels, and of CUDA on the CPU. CXX may have arguments, as for CMake."""
+    """The one for checks without kernels, and for CUDA on the CPU. CXX may contain arguments, as for CMake."""
     words = os.environ.get("CXX") or "c++"
     try:
         command = shlex.split(words)

@@ -12,8 +12,7 @@
 
 namespace stagewise {
 
-/// What the stages have registered, one after another, and the programs beside them: for
-/// Stage::offers.
+/// What the stages, in their order, and the programs beside them offer: for Stage::offers.
 inline std::vector<Offers> all_offers() {
   return {stage01_offers(),
           stage02_offers(),

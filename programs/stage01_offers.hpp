@@ -6,7 +6,7 @@
 
 namespace stagewise {
 
-/// The choices of `--gemm` are left to the program: the stage knows them.
+/// The program adds the choices of `--gemm`, which the stage knows.
 inline Offers stage01_offers() {
   return {.program = "stage01_serial",
           .has_workers = true,

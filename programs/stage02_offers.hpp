@@ -6,7 +6,7 @@
 
 namespace stagewise {
 
-/// The default of `--block-size` is left to the program: the stage knows it.
+/// The program adds the default of `--block-size`, which the stage knows.
 inline Offers stage02_offers() {
   return {.program = "stage02_naive_cuda",
           .options = {{.name = "block-size",

@@ -6,8 +6,8 @@
 
 namespace stagewise {
 
-/// The choices of `--gemm` and `--reduce`, and the default of the latter, are left to the program:
-/// the stage's ladders know them.
+/// The program adds the choices of `--gemm` and `--reduce`, and the default of the latter, which
+/// the stage's ladders know.
 inline Offers stage03_offers() {
   return {.program = "stage03_shared_memory",
           .options = {{.name = "gemm",

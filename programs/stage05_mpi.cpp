@@ -101,8 +101,8 @@ std::string why_idle(const mpi::World& world, const std::string& option, const S
   return why_idle_in_step(option, values, model, workers, sgd);
 }
 
-/// Whether gradients are exchanged while others are computed. Where kernels add up, the GPU has no
-/// room for them beside a product, and several sums take longer than one.
+/// Whether gradients are exchanged while others are computed. If kernels add them up, the GPU has
+/// no room for that beside a product, and several sums take longer than one.
 bool overlaps(const StageOptions& values, const std::string& transport) {
   const std::string& choice = values.at("overlap");
   return choice == "auto" ? !mpi::adds_up_in_kernels(transport) : choice == "on";

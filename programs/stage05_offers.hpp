@@ -6,8 +6,8 @@
 
 namespace stagewise {
 
-/// The choices of `--transport` and the default of `--timeout` are left to the program: the stage
-/// knows them. Stage 04's options come last.
+/// The program adds the choices of `--transport` and the default of `--timeout`, which the stage
+/// knows. Stage 04's options come last.
 inline Offers stage05_offers() {
   Offers offers = {
       .program = "stage05_mpi",

@@ -1,5 +1,5 @@
 /// @file
-/// A run of tests that runs none, because what it names has another name now, must not pass.
+/// A test run that selects no test, for example because the test was renamed, must not pass.
 #pragma once
 
 #include <optional>
@@ -39,7 +39,7 @@ inline bool names_a_test(const std::string& pattern, const std::vector<std::stri
   return false;
 }
 
-/// The first part of a GoogleTest filter that selects no test; none if each does.
+/// The first part of a GoogleTest filter that selects no test; none if each part selects one.
 inline std::optional<std::string> idle_part(const std::string& filter) {
   const std::size_t minus = filter.find('-');
   const std::string positive = filter.substr(0, minus);

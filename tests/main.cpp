@@ -1,6 +1,6 @@
 /// @file
-/// The main function of the test programs: GoogleTest's, the reasons of the cases that were
-/// skipped, and an error if the filter selects nothing.
+/// The main function of the test programs: GoogleTest's, plus the reasons for skipped cases, and an
+/// error if the filter selects nothing.
 
 #include <cstddef>
 #include <iostream>

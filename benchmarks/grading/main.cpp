@@ -73,7 +73,7 @@ void declare(CLI::App& app, Given& given) {
 constexpr int products = 4;  // the mode that multiplies matrices
 
 /// Why an option has no effect, as the end of a sentence that begins with its name; empty if it
-/// has.
+/// has one.
 std::string why_idle(const std::string& name, const GradeOptions& options, int processes) {
   if (options.mode == products && name != "mode") {
     return "is for the modes that train: --mode 4 multiplies matrices";

@@ -11,9 +11,9 @@
 
 namespace stagewise {
 
-/// Of an error about options that come from the checkpoint, none of them from the user.
+/// Blames the checkpoint for an error whose options all come from it, none from the user.
 /// @param file the checkpoint.
-/// @throws Error that names the file and its attributes, if it is one.
+/// @throws Error that names the file and its attributes, if the error is of that kind.
 void blame_checkpoint(const OptionError& error, const RunOptions& options,
                       const std::filesystem::path& file);
 

@@ -43,7 +43,7 @@ void refuse(CLI::App& command, const std::string& name, const std::string& sente
 
 enum class Command : std::uint8_t { train, evaluate, predict, info };
 
-/// The stage's own options. What `evaluate` and `predict` have no use for, their help leaves out.
+/// The stage's own options. The help of `evaluate` and `predict` omits what they do not use.
 void add_stage_options(CLI::App& command, const Stage& stage, RunOptions& options, Command which) {
   options.program = stage.program;
   options.only_predicts = which == Command::evaluate || which == Command::predict;
@@ -155,7 +155,7 @@ std::string all_of(const std::vector<std::string>& programs) {
   return text;
 }
 
-/// The options that a program offers beside those of all stages.
+/// The options that a program offers in addition to those of all stages.
 std::vector<std::string> names_of(const Offers& offers) {
   std::vector<std::string> names;
   for (const StageOption& option : offers.options) names.push_back(option.name);

@@ -20,7 +20,7 @@ class Narrator final : public TrainingObserver {
  public:
   /// @param options, step must outlive this.
   /// @param best of the epochs before, on the validation set.
-  /// @param log of --csv.
+  /// @param log the table of --csv.
   /// @param writes whether files are written; otherwise this rank only takes part in gathering
   ///        what checkpoints hold.
   Narrator(const RunOptions& options, const Dataset& training_set, const Step& step,
@@ -53,7 +53,7 @@ class Narrator final : public TrainingObserver {
   void warn_of_rate(const EpochReport& report,
                     const std::vector<ParameterValues>& parameters) const;
 
-  /// Adds an epoch to --csv: the steps that were reported, or else a single row.
+  /// Adds an epoch to the table of --csv: a row for each reported step, or else a single one.
   /// @param steps the number completed so far.
   void log(const EpochReport& epoch, std::int64_t steps);
 

@@ -95,8 +95,8 @@ std::vector<std::string> adopt_data(const Checkpoint& checkpoint, RunOptions& op
 /// @throws UsageError if the command line specifies another number.
 void take_workers_of_ranks(const Stage& stage, RunOptions& options);
 
-/// Takes back what the command line says without effect, see why_idle(), with a note on standard
-/// error, once for all processes.
+/// Sets options on the command line that have no effect (see why_idle()) to their defaults, each
+/// with a note on standard error, which one process writes for all.
 /// @throws UsageError for an option that the run would contradict; see is_contradicted().
 void drop_idle_options(const Stage& stage, RunOptions& options);
 

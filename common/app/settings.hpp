@@ -37,11 +37,12 @@ const Setting& setting_of(const std::string& name);
 /// @return empty if it has an effect.
 std::string why_idle(const std::string& name, const RunOptions& options);
 
-/// Whether the run would do something else than this option without effect says, instead of having
-/// nothing that it could be about.
+/// Whether the run would contradict this option without effect, rather than have nothing to which
+/// it applies.
 bool is_contradicted(const std::string& name, const RunOptions& options);
 
-/// Gives an option the value that it has if it is not written; not one that nothing reads then.
+/// Sets an option without effect to its default. An option that is neither the stage's nor stored
+/// in checkpoints is left alone, since nothing reads it.
 void set_default(const std::string& name, RunOptions& options);
 
 /// The options that say which generated data set "gaussian" is.

@@ -29,11 +29,11 @@ struct StageOption {
   std::vector<std::string> choices;
   std::string default_choice;
   std::string choice_without_value = {};  ///< what `--name` alone means; empty: it needs a value
-  std::string insists = {};               ///< the choice that is refused where it has no effect
-  bool only_trains = false;               ///< whether it has no effect in `evaluate`
-  bool changes_no_number = false;         ///< except by rounding: may differ when training resumes
-  bool changes_program = false;           ///< whether `info` offers it, for --program
-  std::int64_t largest = 0;               ///< above 0: a number from 1 to this, no choice
+  std::string insists = {};        ///< the choice that is refused, not ignored, without effect
+  bool only_trains = false;        ///< whether it has no effect in `evaluate`
+  bool changes_no_number = false;  ///< except by rounding: may differ when training resumes
+  bool changes_program = false;    ///< whether `info` offers it, for --program
+  std::int64_t largest = 0;        ///< above 0: a number from 1 to this, no choice
 };
 
 /// Why an option has no effect, given the others, as the end of a sentence that begins with its
@@ -83,8 +83,8 @@ struct InPrecision {
 /// Where operations are computed: names of operations, and the file, from the repository's root.
 using OperationFiles = std::map<std::string, std::string>;
 
-/// What a program offers on the command line beside what all stages do, so that these can say where
-/// an option that they do not have belongs.
+/// What a program offers on the command line in addition to what all stages do. So a stage can say
+/// which programs have an option that it does not have itself.
 struct Offers {
   std::string program;       ///< its name
   bool has_workers = false;  ///< whether it offers --workers and its companions

@@ -50,7 +50,7 @@ void check_workers(const Stage& stage, const RunOptions& options) {
   }
 }
 
-/// The learning rate where none is given. Momentum multiplies a step by 10 in the long run, and
+/// The learning rate if none is given. Momentum multiplies a step by 10 in the long run, and
 /// squared errors have larger gradients.
 double default_learning_rate(const RunOptions& options) {
   if (options.training.sgd.rule == Rule::adam) return 0.001;

@@ -22,7 +22,7 @@ constexpr std::string_view columns =
     "epoch,step,loss,accuracy,learning_rate,images_per_second,validation_loss,"
     "validation_accuracy\n";
 
-/// Where a training has got to.
+/// How far a training has come.
 struct Progress {
   std::int64_t epoch = 0;
   std::int64_t step = 0;
@@ -45,7 +45,7 @@ std::optional<Progress> progress_of(const std::string& row) {
   return progress;
 }
 
-/// The rows that a training has written until it had got to `end`.
+/// The rows that a training has written up to `end`.
 std::string rows_until(const Progress& end, const fs::path& path, const std::string& source) {
   const auto failure = [&](const std::string& what) {
     return Error("the table " + path.string() + " cannot be continued: " + what +

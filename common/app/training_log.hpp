@@ -11,26 +11,26 @@
 
 namespace stagewise {
 
-/// A row for each step that is reported, or else for each epoch. Rows are appended when their epoch
-/// has ended: whoever kills the training finds whole rows of whole epochs.
+/// A row for each step that is reported, or else for each epoch. Rows are appended at the end of
+/// their epoch, so a training that is killed leaves whole rows of whole epochs.
 class TrainingLog {
  public:
   /// Writes nothing yet, so that a training that fails before its first epoch changes no file.
   /// @param path of the file; empty: no rows are written.
-  /// @param resumed the checkpoint of a training that goes on; null for one that begins. An
-  ///        existing file keeps its rows up to there; without a checkpoint, it is replaced.
+  /// @param resumed the checkpoint of a training that is resumed; null for one that begins. An
+  ///        existing file keeps its rows up to the checkpoint; without one, it is replaced.
   /// @param source names the checkpoint in messages: "the checkpoint a.h5".
-  /// @throws Error if there are rows that are not those of the training that goes on.
+  /// @throws Error if the file's rows are not those of the training that is resumed.
   TrainingLog(std::filesystem::path path, const Checkpoint* resumed, const std::string& source);
 
   /// Adds an epoch.
-  /// @param rows at least one, of which the last gets what the epoch's validation says.
-  /// @throws Error if they cannot be written; the rows before are still there.
+  /// @param rows at least one; the last one gets the epoch's validation loss and accuracy.
+  /// @throws Error if they cannot be written; earlier rows are kept.
   void add(const EpochReport& epoch, std::span<const StepReport> rows);
 
  private:
   std::filesystem::path path_;
-  std::string beginning_;  ///< the columns' names, and rows from before
+  std::string beginning_;  ///< the columns' names, and earlier rows
   bool is_begun_ = false;
 };
 

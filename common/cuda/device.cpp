@@ -33,9 +33,9 @@ int multiply_adds_per_cycle(int capability, bool in_double) {
     int in_double;
   };
   // From the throughput table in the CUDA C++ Programming Guide and the architectures' white
-  // papers. Those of Blackwell, also from the rates of its GPUs: 37 TFLOP/s in double of a B200
-  // (10.0), with tensor cores or without, are 64 multiply-adds; 1.25 of a B300 (10.3), and a 64th
-  // of the rate in float of a GeForce (12.0), are 2.
+  // papers; for Blackwell, also from the peak rates of its GPUs in double. A B200 (10.0) has 37
+  // TFLOP/s, with or without tensor cores: 64 multiply-adds. A B300 (10.3) has 1.25, and a GeForce
+  // (12.0) a 64th of its rate in float: 2.
   constexpr std::array rows = {
       Row{70, 64, 32}, Row{75, 64, 2},    Row{80, 64, 64},   Row{86, 128, 2},  Row{87, 128, 2},
       Row{89, 128, 2}, Row{90, 128, 128}, Row{100, 128, 64}, Row{103, 128, 2}, Row{120, 128, 2}};

@@ -35,9 +35,9 @@ int cache_bytes();
 /// reports; 0 if it reports none.
 double memory_bandwidth();
 
-/// Multiply-adds in float or double that a multiprocessor of this compute capability, as 90 for
-/// 9.0, can start per cycle; for double including tensor cores, which round in the same way. 0 for
-/// a GPU that is not listed.
+/// Multiply-adds in float or double that a multiprocessor of this compute capability (90 for 9.0)
+/// can start per cycle; in double, this includes tensor cores, which round in the same way. 0 for a
+/// GPU that is not listed.
 int multiply_adds_per_cycle(int capability, bool in_double);
 
 /// The current GPU's floating-point operations per second, two for each of these multiply-adds.

@@ -16,7 +16,7 @@ namespace stagewise {
 /// - of each parameter, in the order of their names: name, dimensions in 8 bytes each, values in
 ///   the precision in which they are stored, every NaN as the same one;
 /// - likewise the parameters of worker 1, of worker 2, ...;
-/// - likewise what the optimizer keeps.
+/// - likewise the optimizer's state.
 ///
 /// It detects all damage within 32 neighbouring bits, and all but one in 2^32 cases of any other.
 std::uint32_t checksum_of(const Checkpoint& checkpoint);

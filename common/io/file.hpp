@@ -65,9 +65,9 @@ void check_writable(const std::filesystem::path& path, std::string_view what);
 void write_file(const std::filesystem::path& path, std::span<const std::byte> contents,
                 std::string_view what);
 
-/// Adds to the end of a file: all of it or, where the disk is full, nothing. Meant for files that
-/// grow by many small parts, for each of which replacing the whole file would take too long: a
-/// crash of the machine can lose the last ones, a process that is killed does not.
+/// Appends to a file: all of it or, if the disk is full, nothing. Meant for files that grow by many
+/// small parts, for each of which replacing the whole file would take too long. The last parts can
+/// be lost if the machine crashes, but not if the process is killed.
 /// @throws Error naming the path and the reason.
 void append_to_file(const std::filesystem::path& path, std::span<const std::byte> contents,
                     std::string_view what);

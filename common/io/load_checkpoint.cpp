@@ -64,7 +64,7 @@ class Reader {
     return file;
   }
 
-  /// The bytes of other files, to which a link may lead, are not for whoever gets the result.
+  /// Refuses links: they may lead to other files, whose bytes must not get into a result.
   void expect_own(const std::string& path) const {
     H5L_info_t link{};
     if (H5Lget_info(file_.id(), path.c_str(), &link, H5P_DEFAULT) < 0) {

@@ -117,7 +117,7 @@ void write_report(const std::filesystem::path& path, const Report& report);
 /// The command as typed, words with unusual characters in quotes.
 std::string command_line(const std::vector<std::string>& words);
 
-/// The process's largest resident memory so far, in bytes. What it has on a GPU does not count.
+/// The process's largest resident memory so far, in bytes. Memory on a GPU does not count.
 std::int64_t peak_memory_bytes();
 
 }  // namespace stagewise

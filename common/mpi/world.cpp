@@ -111,8 +111,8 @@ void World::share_memory() {
   void* of_first = nullptr;
   MPI_CHECK(MPI_Win_shared_query(shared_, 0, &size, &unit, static_cast<void*>(&of_first)));
   shared_words_ = static_cast<std::uint32_t*>(of_first);
-  // What is another process's may be read and written within an epoch only: this one lasts as long
-  // as the window. All later accesses are atomic, and need no MPI.
+  // Memory of another process may only be accessed within an epoch: this one lasts as long as the
+  // window. All later accesses are atomic, and need no MPI.
   MPI_CHECK(MPI_Win_lock_all(MPI_MODE_NOCHECK, shared_));
   if (local_rank_ == 0) std::fill_n(shared_words_, words, 0U);
   MPI_CHECK(MPI_Win_sync(shared_));
@@ -124,9 +124,9 @@ bool World::is_first_to_fail() const {
   return std::atomic_ref<std::uint32_t>(*shared_words_).exchange(1) == 0;
 }
 
-// MPI_THREAD_FUNNELED leaves other threads nothing to call but MPI_Is_thread_main(). There, the
-// process just ends: without MPI_Finalize(), which is a failure to mpirun, and to srun with
-// --kill-on-bad-exit, which then end the others.
+// With MPI_THREAD_FUNNELED, threads other than the main one may not call MPI_Abort(). There, the
+// process just exits, without MPI_Finalize(): mpirun, and srun with --kill-on-bad-exit, take that
+// for a failure and end the others.
 void World::abort(int exit_code) {
   int is_main_thread = 0;
   MPI_Is_thread_main(&is_main_thread);

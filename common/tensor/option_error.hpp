@@ -1,5 +1,5 @@
 /// @file
-/// What is wrong with the values of certain options.
+/// Errors about the values of certain options.
 #pragma once
 
 #include <string>
@@ -10,11 +10,11 @@
 
 namespace stagewise {
 
-/// Wrong usage of options that it names, so that whoever set them can be told: the user, or a
+/// A usage error that names its options, so that whoever set them can be blamed: the user, or a
 /// checkpoint.
 class OptionError final : public UsageError {
  public:
-  /// @param options names, without dashes, of those that must change.
+  /// @param options the names, without dashes, of those that must change.
   OptionError(const std::string& sentence, std::vector<std::string> options)
       : UsageError(sentence), options_(std::move(options)) {}
 

@@ -56,7 +56,7 @@ const Fiber* resume_thread() {
     Window& window = window_at(address);
     if (!window.has(address)) window = observer->window(*range);
   }
-  // A copy is known by the line that has asked for it.
+  // A copy is reported at the line that requested it.
   const std::uintptr_t instruction = fiber->copy_instruction != 0
                                          ? fiber->copy_instruction
                                          : reinterpret_cast<std::uintptr_t>(called_from) - 1;

@@ -419,7 +419,7 @@ int share_allocation(std::uintptr_t begin) {
     return -1;
   }
   found->shared_file = file;
-  note_filled(at(begin), found->bytes);  // perhaps by the other process
+  note_filled(at(begin), found->bytes);  // the other process may have written it
   if (observer != nullptr) observer->shared(begin, found->bytes, file, bytes);
   return file;
 }

@@ -59,7 +59,7 @@ PeerRecord PeerChecks::check(PeerWords& words, std::size_t offset, const Access&
                              const PeerAccessor& self) {
   BlockClock& clock = *self.clock;
   const bool is_flag = access.is_atomic || access.is_volatile;
-  // These are told of before they look: what they will find cannot be known.
+  // These are reported before they read, so what they will find is not known yet.
   const bool is_early = access.is_volatile || (access.is_atomic && access.writes);
   const PeerRecord record{past_ + self.now, own_process(), self.number(), to_what(access)};
   PeerMessage said;

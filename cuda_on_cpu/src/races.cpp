@@ -1,7 +1,7 @@
 /// @file
 /// Finds mistakes in how kernels access memory: races, which are accesses of two threads to the
 /// same byte that nothing orders, at least one of which writes and not both of which are atomic;
-/// reads of what nobody has written, or of what a copy has not yet; and accesses outside of
+/// reads of what nobody has written, or a copy has not written yet; and accesses outside of
 /// allocations and of __shared__ variables.
 ///
 /// Blocks run one after another, and threads of a block in turns; so each race is seen when the
@@ -12,9 +12,9 @@
 /// atomic ones. What their reader finds is ordered after all that any thread of the writer's block
 /// had done up to its fence.
 ///
-/// Words that order what comes before and after them without a fence are declared (declare.h).
-/// These order what their sender knows to be over, and nothing else. Each process remembers its own
-/// accesses; for memory that several share, see peer_checks.hpp.
+/// Words that synchronize threads without a fence are declared (declare.h). They order what their
+/// sender knows to be over, and nothing else. Each process remembers its own accesses; for memory
+/// that several share, see peer_checks.hpp.
 ///
 /// Not seen are:
 ///  - a memcpy() of a few bytes that g++ compiles into moves,
@@ -179,7 +179,7 @@ class CheckingObserver final : public Observer {
   }
   Window window(const MemoryRange& range) override {
     const GlobalShadow* const memory = global_.of(range, frees);
-    // Other processes change what is known of an access.
+    // Other processes change what is known about its words.
     return memory == nullptr || memory->peers != nullptr
                ? Window{}
                : memory->words.window(memory->begin, memory->bytes);
@@ -227,7 +227,7 @@ class CheckingObserver final : public Observer {
     }
   }
 
-  /// What a block has learnt of other processes is known to all that comes after it.
+  /// What a block has learnt of other processes is known to everything that comes after it.
   void absorb(const BlockShadow& block) {
     if (block.clock.has_acquired) peers_.absorb(block.clock);
   }
@@ -354,7 +354,7 @@ class CheckingObserver final : public Observer {
   void check_peers(GlobalShadow& memory, std::size_t offset, const Fiber& fiber,
                    const Access& access, const PeerAccessor& self) {
     const PeerRecord race = peers_.check(*memory.peers, offset, access, self);
-    forget_running();  // by a flag that has been found
+    forget_running();  // a flag may have been read
     if (race.exists()) end_by_peer(culprit_of(fiber, access), race.what);
   }
 

@@ -115,7 +115,7 @@ def _write_fractions(axes: Axes, confusion: dict[str, Any], path: pathlib.Path,
 
 
 def _fractions(confusion: dict[str, Any], key: str, path: pathlib.Path) -> list[str]:
-    """One for each class, as texts; "-" where there is none."""
+    """One text per class; "-" if the class has none."""
     values = confusion.get(key)
     if not isinstance(values, list) or len(values) != len(confusion["counts"]):
         raise Error(f"cannot use {path}: its '{key}' is not one number for each class")

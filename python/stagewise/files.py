@@ -20,8 +20,8 @@ def reason(error: OSError) -> str:
 
 
 def expect_kept(read: Iterable[pathlib.Path], written: pathlib.Path) -> None:
-    """Refuses a result that would take the place of a file that is read: by whatever name, also
-    through links of either kind, as the C++ programs do."""
+    """Refuses a result that would replace a file that is read, under any name or through links of
+    either kind, as the C++ programs do."""
     for path in read:
         if _is_same_file(path, written):
             raise UsageError(f"'{written}' would replace '{path}', which is read")
@@ -66,7 +66,7 @@ def replacing(path: pathlib.Path, what: str) -> Iterator[pathlib.Path]:
 
     :param what: the file is, for errors: "figure"."""
     failure = f"the {what} {path} cannot be written"
-    target = pathlib.Path(os.path.realpath(path))  # a link stays, and what it names is replaced
+    target = pathlib.Path(os.path.realpath(path))  # a link stays; its target is replaced
     partial = None
     try:
         _expect_writable(target, failure)

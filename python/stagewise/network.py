@@ -18,7 +18,7 @@ CNN_SIDE = 5
 CNN_POOL = 2
 CNN_HIDDEN = (128,)
 
-# What an attribute may be; the first is also meant where there is none.
+# The values that an attribute may have; the first is the default.
 CHOICES = {"activation": ("relu", "sigmoid"), "loss": ("cross-entropy", "squared-error"),
            "biases": ("on", "off")}
 

@@ -32,7 +32,7 @@ def read_report(path: pathlib.Path) -> dict[str, Any]:
 
 
 def _expect_structure(part: dict[str, Any], path: pathlib.Path) -> None:
-    """Rows are lists of objects wherever they are; so whoever reads them need not ask."""
+    """Refuses rows that are not lists of objects, so that no reader has to check."""
     for key, value in part.items():
         is_list = key in ROWS
         if not is_list and (key not in OBJECTS or value is None):
@@ -63,8 +63,8 @@ def read_table(path: pathlib.Path) -> list[dict[str, str]]:
 def number(row: dict[str, Any], key: str, path: pathlib.Path, absent: float | None = None) -> float:
     """A number of a row.
 
-    :param absent: what it is where it is not there, or null.
-    :raise Error: if it is none, or not finite."""
+    :param absent: its value if it is missing or null.
+    :raise Error: if it is not a number, or not finite."""
     try:
         value = float(absent if absent is not None and row.get(key) is None else row[key])
     except (KeyError, TypeError, ValueError, OverflowError):

@@ -95,8 +95,8 @@ def add_title(figure: Figure, theme: Theme, text: str) -> None:
 
 
 def escaped(text: str) -> str:
-    """As it is: Matplotlib would take what is between two $ for a formula, and copy control
-    characters, which XML does not have, to an SVG."""
+    """Text to be drawn as it is: Matplotlib would take what is between two $ for a formula, and
+    copy control characters, which XML does not allow, to an SVG."""
     return "\n".join(map(printable, text.split("\n"))).replace("$", r"\$")
 
 

@@ -46,7 +46,7 @@ class SharedMemoryExecutor : public NaiveCudaExecutor<T> {
  protected:
   void prepare(const Program& program) override;
 
-  /// Whether a line with a convolution's gradients takes an im2col matrix.
+  /// Whether a line with a convolution's gradients needs an im2col matrix.
   virtual bool needs_columns(const Line& /*line*/) const { return true; }
 
   /// A product by the rung that was asked for, or the one that suits it.

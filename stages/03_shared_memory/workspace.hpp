@@ -10,8 +10,8 @@
 namespace stagewise::shared_memory {
 
 /// A piece of the GPU's memory that kernels use for partial sums, and counters by which the last of
-/// several blocks knows that it is the last. Allocated once; work of one stream at a time, so that
-/// each lane of a step has its own: 33.8 MB each.
+/// several blocks knows that it is the last. Allocated once, and used by one stream at a time, so
+/// each lane of a step has its own, of 33.8 MB.
 class Workspace {
  public:
   /// @throws Error if the GPU has too little memory.
@@ -40,9 +40,9 @@ class Workspace {
   /// Zero before every kernel: whoever counts with them sets them back to 0.
   unsigned* counters() { return counters_.data(); }
 
-  /// How many there are, in 256 KiB. Who indexes them by tile or block uses no more: see
-  /// share_tiles(), launch_stream_k(), row_shares() and the launches that follow from the number of
-  /// multiprocessors.
+  /// How many there are, in 256 KiB. Kernels that index them by tile or block use no more: see
+  /// share_tiles(), launch_stream_k(), row_shares() and the launches whose size follows from the
+  /// number of multiprocessors.
   static constexpr Index counter_count = 65'536;
 
   /// Room for values that are 0 until a block writes them, and are set back to 0 like the counters:
@@ -62,9 +62,8 @@ class Workspace {
   static constexpr Index ticket_count = 1024;
 
  private:
-  /// For partials(). As many as the blocks that a GPU runs at once leave in tiles of 64 x 64
-  /// floats, 16 on each of 128 multiprocessors; a product with less room would be shared by fewer
-  /// blocks.
+  /// For partials(): room for a tile of 64 x 64 floats from each block that a GPU runs at once, 16
+  /// on each of 128 multiprocessors. With less, fewer blocks could share a product.
   static constexpr Index bytes = Index{32} << 20;
 
   void* room_for(Index wanted);

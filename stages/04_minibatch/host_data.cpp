@@ -56,7 +56,7 @@ HostData<T>::HostData(const Dataset& dataset, Index max_rows, const cuda::Stream
 
 template <typename T>
 HostData<T>::~HostData() {
-  cudaStreamSynchronize(arrivals_.get());  // what fails here was reported elsewhere
+  cudaStreamSynchronize(arrivals_.get());  // errors have been reported elsewhere
   cudaStreamSynchronize(stream_->get());
 }
 

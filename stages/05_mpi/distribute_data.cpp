@@ -17,7 +17,7 @@ std::string layer_of(const std::string& parameter) {
 /// large one.
 constexpr Index min_bucket = 1 << 18;
 
-/// Moves those of biases to the front: a message then has two parts, of which the second has an l2.
+/// Moves the gradients of biases to the front, so that only the second part of a message has an l2.
 void put_biases_first(const Model& model, std::span<const ValueId> gradients, AllReduce& bucket) {
   std::stable_partition(bucket.values.begin(), bucket.values.end(), [&](ValueId gradient) {
     const auto k = std::find(gradients.begin(), gradients.end(), gradient) - gradients.begin();

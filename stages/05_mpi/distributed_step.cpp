@@ -76,7 +76,7 @@ void DistributedStep<T>::begin_epoch(std::span<const std::uint32_t> order) {
   step_->begin_epoch(own_order_);
 }
 
-/// Of the order that all ranks know, this rank's part.
+/// This rank's part of the order that all ranks know.
 template <typename T>
 std::vector<std::uint32_t> DistributedStep<T>::own_order(
     std::span<const std::uint32_t> order) const {

@@ -25,8 +25,8 @@ struct DistributedStepOptions {
 };
 
 /// Trains as stage 04 does, with a program made by distribute_data() or distribute_tensor(). All
-/// ranks have the whole data set and know the epoch's order; each picks its part of every batch
-/// from it, or takes all of it. With Average::gradients, all ranks have the same parameters, to the
+/// ranks have the whole data set and know the epoch's order; each trains on its part of every
+/// batch, or on all of it. With Average::gradients, all ranks have the same parameters, to the
 /// last bit.
 template <typename T>
 class DistributedStep final : public Step {

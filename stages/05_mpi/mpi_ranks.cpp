@@ -26,17 +26,17 @@ std::uint64_t bytes_of(const std::vector<U>& values) {
   return values.size() * sizeof(U);
 }
 
-/// In the form in which it is stored: a byte for a pixel.
+/// In the form in which it is stored: one byte per pixel.
 std::uint64_t bytes_of(const Dataset& dataset) {
   return bytes_of(dataset.labels()) +
          (dataset.pixels() != nullptr ? bytes_of(*dataset.pixels()) : bytes_of(*dataset.values()));
 }
 
-/// What is sent at once: little enough that progress shows.
+/// What is sent at once: small enough for progress to show.
 constexpr std::size_t piece_bytes = std::size_t{1} << 24;
 
 //! [broadcast]
-/// Sends rank 0's numbers to the others of these ranks, where it returns them.
+/// Sends numbers from the first of these ranks to the others, where it returns them.
 /// @param on_piece called with the bytes of each piece that has been sent.
 template <typename U, typename OnPiece>
 std::vector<U> broadcast(Communicator& ranks, const std::vector<U>& of_first,
@@ -59,7 +59,7 @@ std::vector<U> broadcast(Communicator& ranks, const std::vector<U>& of_first,
   return received;
 }
 
-/// Sends rank 0's data set to the others of these ranks, where it returns it.
+/// Sends a data set from the first of these ranks to the others, where it returns it.
 template <typename OnPiece>
 Dataset broadcast(Communicator& ranks, const Dataset& of_first, const OnPiece& on_piece) {
   struct Outline {

@@ -27,7 +27,7 @@ class MpiRanks final : public Ranks {
   /// Sets where data come from, from now on.
   void take_data_from(DataFrom source) { data_from_ = source; }
 
-  /// Sets what is called on rank 0 while it sends data: with the bytes sent, and those of all.
+  /// Sets what rank 0 calls while it sends data, with the number of bytes sent and that of all.
   void on_sending(std::function<void(std::uint64_t, std::uint64_t)> call) {
     on_sending_ = std::move(call);
   }
@@ -54,7 +54,7 @@ class MpiRanks final : public Ranks {
   int rank_of_bad_step() const { return rank_of_bad_step_; }
 
  private:
-  /// Lets those ranks read that are to, sends the others what rank 0 has read, and compares.
+  /// Lets the ranks read that should, sends the others what rank 0 has read, and compares.
   /// @param name the data set's name.
   /// @param read reads the parts.
   void load(const std::string& name, const std::function<void()>& read,

@@ -588,7 +588,7 @@ TEST_F(CommandLine, SaysWhichAttributeOfACheckpointIsWrong) {
   expect("evaluate --load", "class-count", "ten",
          " is of no use: its 'sample-shape' of "
          "'28,28,1' or its 'class-count' of 'ten' is not made of whole numbers of at least 1");
-  // What the user has written is the user's, and so is what is missing, whatever files are called.
+  // The user is blamed for what the user wrote or left out, whatever files are called.
   expect_failure("stage01_serial train --load digits.h5 --batch-size 200 --train-limit 60", 2,
                  "--batch-size 200 is larger than the training set of 60 samples");
   const std::string table = "a,class\n1,0\n2,1\n";

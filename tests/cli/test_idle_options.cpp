@@ -1,5 +1,5 @@
-// Each option of every command changes something. Where one does not, a note says so, or it is
-// refused because the run would do something else than it says.
+// Each option of every command changes something. If it does not, a note says so, or it is refused
+// because the run would contradict it.
 
 #include <algorithm>
 #include <map>
@@ -214,7 +214,7 @@ struct Remark {
 const std::string of_neuron =
     " is for --model mlp: a neuron is one sigmoid unit with a squared error";
 
-/// The run would do something else than the option says.
+/// The run would contradict the option.
 const std::vector<Remark> contradictions = {
     {"stage01_serial train --hidden 0",
      "--hidden: '0' is not a whole number from 1 to 16777216; expected are the widths of the "
@@ -285,7 +285,7 @@ TEST_F(CommandLine, RefusesOptionsThatTheRunWouldContradict) {
   }
 }
 
-/// There is nothing that the option could be about. The training is that of an instant.
+/// The option does not apply to the run. The training takes an instant.
 const std::string instant =
     " --epochs 0 --train-limit 20 --test-limit 5 --batch-size 10 --precision float ";
 const std::string on_step = " train --dataset step" + instant;
@@ -412,7 +412,7 @@ class IdleNotes : public CommandLine, public testing::WithParamInterface<Remark>
     const std::string& command = GetParam().command;
     if (command.find("stage0") != std::string::npos &&
         command.find("stage01") == std::string::npos) {
-      need_device("stage02_naive_cuda");  // which takes less time to say so
+      need_device("stage02_naive_cuda");  // which says so sooner
     }
     const std::string table = "a,y\n1,0\n2,1\n3,0\n4,1\n5,0\n";
     write_file(path("table.csv"), Bytes(table.begin(), table.end()));
@@ -422,7 +422,7 @@ class IdleNotes : public CommandLine, public testing::WithParamInterface<Remark>
   }
 };
 
-/// The program goes on, and says so once, also where there are several processes.
+/// The program continues, and says so once, even if there are several processes.
 TEST_P(IdleNotes, AreOneSentence) {
   const std::string& command = GetParam().command;
   const Outcome outcome = run(command);
@@ -439,7 +439,7 @@ void PrintTo(const Remark& note, std::ostream* out) {
 
 INSTANTIATE_TEST_SUITE_P(Options, IdleNotes, testing::ValuesIn(notes));
 
-/// What has no effect is as good as not written, also in the checkpoint.
+/// An option without effect changes nothing, not even in the checkpoint.
 TEST_F(CommandLine, OptionsWithoutEffectChangeNoBit) {
   const auto checkpoint_of = [&](const std::string& options) {
     EXPECT_EQ(run("stage01_serial train" + options + "--save a.h5").exit_code, 0) << options;

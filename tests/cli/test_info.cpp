@@ -185,7 +185,7 @@ TEST_P(Info, ShowsConvolutions) {
   EXPECT_EQ(has("pool_relu_backward*"), is_fusing());
 }
 
-/// But for the loss and the updates, which --fuse does not decide about.
+/// Except for the loss and the updates, which --fuse does not affect.
 TEST_P(Info, LeavesLayersToStage03WhereAsked) {
   if (!is_fusing()) GTEST_SKIP() << "this stage fuses nothing";
   for (const std::string& model : models) {

@@ -42,7 +42,7 @@ TEST_F(Mnist, TrainsInLittleMemory) {
   EXPECT_NE(output.find(" of 10,000)\n"), std::string::npos) << output;
 }
 
-/// 97.6 % in the mean of five seeds.
+/// 97.6 %, the mean of five seeds.
 TEST_F(Mnist, LearnsWithoutAnyOption) {
   if (sanitized) GTEST_SKIP() << "it takes long with sanitizers";
   run_well("stage01_serial train --dataset mnist --gemm blas --report report.json");

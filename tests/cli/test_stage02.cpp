@@ -83,7 +83,7 @@ class Report001 : public Stage02 {
   std::string arguments_;
 };
 
-/// As many images as take seconds on the CPU, beside stage 01 on the same.
+/// With so few images that it takes seconds on the CPU.
 TEST_F(Report001, NetworkIsEvaluatedAsByStage01) {
   run_well("stage02_naive_cuda" + arguments_ + " --test-limit 60 --report 2.json");
   run_well("stage01_serial" + arguments_ + " --test-limit 60 --report 1.json");

@@ -451,7 +451,7 @@ TEST_F(Train, LogsEpochsUnlessAskedForSteps) {
   EXPECT_TRUE(rows[2].ends_with(",,")) << rows[2];
 }
 
-/// The rows of a log without its column of speed.
+/// The rows of a log without the column with the speed.
 std::vector<std::string> without_speed(const std::string& log) {
   std::vector<std::string> rows;
   for (const std::string& row : lines_of(log)) {
@@ -476,7 +476,7 @@ TEST_F(Train, ContinuesTheLogOfWhatItResumes) {
     const std::string second = text("log.csv");
     EXPECT_TRUE(second.starts_with(first)) << second;
     EXPECT_EQ(without_speed(second), whole);
-    write("log.csv", second + "5,1");  // what was killed, has got further than its checkpoint
+    write("log.csv", second + "5,1");  // the killed training got further than its checkpoint
     run_well(resume + " --epochs 4");
     EXPECT_TRUE(text("log.csv").starts_with(first));
     EXPECT_EQ(without_speed(text("log.csv")), whole);

@@ -42,7 +42,7 @@ if(result EQUAL 0 OR NOT output MATCHES "is[ \n]+not[ \n]+said")
   message(FATAL_ERROR "A program that fails in silence passes: ${output}")
 endif()
 
-# A header has to be there for those who include it.
+# A header must exist for the files that include it.
 file(WRITE ${folder}/edited.cuh "inline int one() { return 1; }\n")
 file(APPEND ${sabotage} "set(FILE ${folder}/edited.cuh)\n")
 run(break "" result output)

@@ -1,5 +1,5 @@
 /// @file
-/// Two kernels with the same parameters, one of which passes for compiled for old GPUs.
+/// Two kernels with the same parameters, one of which counts as compiled for old GPUs.
 #pragma once
 
 namespace stagewise::cross_stage {

@@ -7,8 +7,8 @@
 # A TEXT is what a page of the documentation shows. Numbers with a fraction, times, places in the tests, the
 # processor and line breaks may differ.
 #
-# FILE, BROKEN, FROM, TO and REPORT come from the file SABOTAGE. Whoever has edited FILE so that FROM is no
-# longer there once gets an empty BROKEN, or the same header, and a test that is skipped; with CI set, it fails.
+# FILE, BROKEN, FROM, TO and REPORT come from the file SABOTAGE. If FILE has been edited so that FROM is no longer
+# there exactly once, BROKEN is empty, or the same header, and the test is skipped; with CI set, it fails.
 include(${SABOTAGE})
 
 file(READ ${FILE} text)
@@ -22,7 +22,7 @@ get_filename_component(name ${FILE} NAME)
 
 if(STEP STREQUAL "break")
   set(broken "// ${name} has been edited: the library's own is tested.\n")
-  if(is_there OR FILE MATCHES "[.]cuh$") # others include a header
+  if(is_there OR FILE MATCHES "[.]cuh$") # other files include a header
     string(REPLACE "${FROM}" "${TO}" broken "${text}")
   endif()
   set(before "")

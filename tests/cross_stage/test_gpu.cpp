@@ -1,4 +1,4 @@
-// What a stage knows of a GPU and of its own kernels.
+// What a stage knows about a GPU and about its own kernels.
 
 #include <vector>
 
@@ -10,7 +10,7 @@
 namespace stagewise::cross_stage {
 namespace {
 
-/// A GPU with the rates that NVIDIA gives for it.
+/// A GPU with the rates that NVIDIA states for it.
 struct Gpu {
   const char* name;
   int capability;

@@ -296,7 +296,7 @@ TYPED_TEST(GemmLadder, EveryTileComputesWhatStage01Computes) {
   this->expect_counters_at_zero();
 }
 
-/// At the bound of a workspace's sums and counters, and beyond.
+/// At the limit of a workspace's sums and counters, and beyond.
 TYPED_TEST(GemmLadder, TilesHaveAsManyPartsAsTheWorkspaceHasRoomFor) {
   using T = TypeParam;
   if (rungs_with_tiles<T>().empty()) GTEST_SKIP() << "asynchronous copies are not supported here";

@@ -1,5 +1,5 @@
-// What the processes tell MPI about the memory that they share. MPI lets a program put a function
-// of its own before any of MPI's, which it then calls by another name.
+// What the processes tell MPI about the memory that they share. MPI's profiling interface lets a
+// program define any of its functions anew, and call the original one by its name with PMPI_.
 
 #include <gtest/gtest.h>
 #include <mpi.h>

@@ -98,7 +98,7 @@ class Case(unittest.TestCase):
             return subprocess.CompletedProcess(words, code, out.read(), err.read())
 
     def run_here(self, name: str, *words: object) -> subprocess.CompletedProcess:
-        """The same in this process, for many runs: a crash would end the test."""
+        """The same within this process, for many runs; a crash would end the test."""
         module = importlib.import_module(name.replace("-", "_"))
         streams = [io.TextIOWrapper(io.BytesIO(), encoding="utf-8") for _ in range(2)]
         before = os.getcwd()
@@ -140,7 +140,7 @@ class Case(unittest.TestCase):
     def make_read_only(self, name: str) -> None:
         """A folder that nobody may write to.
 
-        :raise unittest.SkipTest: if that does not keep this user from it, as it does not keep root."""
+        :raise unittest.SkipTest: if this user, such as root, can write to it nevertheless."""
         (self.folder / name).mkdir()
         (self.folder / name).chmod(0o555)
         self.addCleanup((self.folder / name).chmod, 0o755)

@@ -73,8 +73,8 @@ void write_mnist_like(const fs::path& folder) {
             folder / "t10k-labels-idx1-ubyte");
 }
 
-/// The sentence of the error. Whether it is a UsageError, as `Exception` is or not, decides the
-/// exit code.
+/// The sentence of the error, which must be a UsageError if `Exception` is: that decides the exit
+/// code.
 template <typename Exception>
 std::string sentence(const std::function<void()>& function) {
   try {

@@ -71,7 +71,7 @@ bool has_light_edge(const Image& image) {
   return 2 * light > all;
 }
 
-/// Whether all pixels are the same: then there is nothing to tell classes by.
+/// Whether all pixels are the same: then there is nothing to classify.
 bool is_of_one_colour(const Image& image) {
   return std::equal(image.pixels.begin() + image.channels, image.pixels.end(),
                     image.pixels.begin());

@@ -21,11 +21,11 @@ inline std::uint64_t number_of(const Block& block) {
 inline std::uintptr_t anchor() {
   return reinterpret_cast<std::uintptr_t>(&make_checking_observer);
 }
-/// Record::what, as far as it says where.
+/// The part of Record::what that says where.
 inline std::uint32_t what_of(std::uintptr_t instruction) {
   return static_cast<std::uint32_t>(instruction - anchor()) << 3U;
 }
-/// Whether it is no access of a kernel but a copy.
+/// Whether it is a copy, not an access of a kernel.
 constexpr bool is_copy(std::uint32_t what) {
   return what >> 3U == 0;
 }

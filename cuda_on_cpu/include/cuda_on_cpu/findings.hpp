@@ -25,7 +25,7 @@ struct SharedVariable {
   std::size_t bytes;
 };
 
-/// The number that was last declared to have been sent in a word; see declare.h.
+/// The number last declared as sent in a word; see declare.h.
 struct SentNumber {
   bool exists = false;
   std::uint64_t number = 0;
@@ -37,14 +37,14 @@ struct SentNumber {
 [[noreturn]] void end_by_race(const Culprit& later, const Culprit& earlier);
 /// @param what Record::what of another process's access.
 [[noreturn]] void end_by_peer(const Culprit& later, std::uint32_t what);
-/// Likewise, where the later access is a copy by the host, which goes on.
+/// Likewise, if the later access is a copy by the host, which continues.
 void report_copy(bool writes, std::uint32_t what);
-/// @param what Record::what of the declaration that what the sender replaces has been received.
+/// @param what Record::what of the declare_received() of the number that the sender replaces.
 [[noreturn]] void end_by_replacing(const Culprit& sender, std::uint32_t what);
-/// @param last what was sent in the word that the receiver relies on, instead of that number.
+/// @param last what was sent in the word instead of the number that the receiver relies on.
 [[noreturn]] void end_by_number(const Culprit& receiver, std::uint64_t number,
                                 const SentNumber& last);
-/// The access reads what an asynchronous copy is to write.
+/// The access reads what an asynchronous copy has not written yet.
 [[noreturn]] void end_by_copy(const Culprit& reader);
 [[noreturn]] void end_by_unwritten(const Culprit& reader, std::uintptr_t address, bool is_shared);
 /// @param address the first byte that is outside.

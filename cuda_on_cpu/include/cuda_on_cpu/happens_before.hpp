@@ -77,11 +77,11 @@ struct BlockClock {
   Time barrier = 0;           ///< when all its threads last met
   Time fence = 0;             ///< when one of them last executed a __threadfence()
   Time acquired_by_all = 0;   ///< like `acquired`
-  bool has_acquired = false;  ///< whether there is anything in `acquired` or in what follows
+  bool has_acquired = false;  ///< whether `acquired` or `received` was ever set
   std::array<WarpClock, max_warps> warps;
   /// By atomic operations: the accesses of all threads before that time are over.
   std::array<Time, max_threads> acquired{};
-  /// By words that others have sent: what a thread knows, and what all do.
+  /// From words that others have sent: what each thread knows, and what all threads know.
   std::map<unsigned, Knowledge> received;
   Knowledge received_by_all;
 
@@ -148,20 +148,20 @@ struct BlockClock {
     received[thread].learn(known);
     has_acquired = true;
   }
-  /// Whether it knows by such words that another thread's access of that time is over.
+  /// Whether it knows from such words that another thread's access at that time is over.
   bool knows(unsigned thread, unsigned process, ThreadNumber other, Knowledge::Time time) const {
     if (!has_acquired) return false;
     if (received_by_all.covers(process, other, time)) return true;
     const auto found = received.find(thread);
     return found != received.end() && found->second.covers(process, other, time);
   }
-  /// All of it.
+  /// All that a thread knows from such words.
   Knowledge known_to(unsigned thread) const {
     Knowledge all = received_by_all;
     if (const auto found = received.find(thread); found != received.end()) all.learn(found->second);
     return all;
   }
-  /// What any of its threads knows.
+  /// All that any thread of the block knows from them.
   Knowledge known_to_any() const {
     Knowledge all = received_by_all;
     for (const auto& [thread, known] : received) all.learn(known);

@@ -1,6 +1,6 @@
 /// @file
-/// What a thread knows to be over because of words that others have sent it: a vector clock, as
-/// sparse as such words are.
+/// What a thread knows to be over from words that others have sent it: a vector clock, sparse since
+/// such words are few.
 #pragma once
 
 #include <algorithm>
@@ -11,8 +11,8 @@
 
 namespace cuda_on_cpu {
 
-/// Whose accesses: a process's, of one of its blocks, or of one thread. Numbers of processes are
-/// this process's own; its own is 0.
+/// Whose accesses: those of a process, of one of its blocks, or of one thread. Each process numbers
+/// all processes in its own way; its own number is 0.
 class Whose {
  public:
   static constexpr Whose process(unsigned process) { return Whose(process, 0); }
@@ -51,7 +51,7 @@ class Knowledge {
 
  public:
   bool is_empty() const { return entries_.empty(); }
-  /// Whether that thread's access of that time is over.
+  /// Whether that thread's access at that time is over.
   bool covers(unsigned process, std::uint32_t thread, Time time) const {
     return time < until(Whose::process(process)) || time < until(Whose::block(process, thread)) ||
            time < until(Whose::thread(process, thread));

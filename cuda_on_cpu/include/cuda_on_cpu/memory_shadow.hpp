@@ -18,7 +18,7 @@
 
 namespace cuda_on_cpu {
 
-/// What was last declared to have been sent in a word; see declare.h.
+/// What was last declared as sent in a word; see declare.h.
 struct Sent {
   std::uint64_t number = 0;
   std::uintptr_t instruction = 0;
@@ -90,9 +90,9 @@ class GlobalShadows {
   void allocated(std::uintptr_t begin, std::size_t bytes);
   /// It is gone.
   void freed(std::uintptr_t begin);
-  /// Other processes may access it from here on; see Observer.
+  /// Other processes may access it from now on; see Observer.
   void shared(std::uintptr_t begin, std::size_t bytes, int file, std::size_t offset);
-  /// What is known about memory that other processes share and that an address is in; else null.
+  /// What is known about the memory at an address, if other processes share it; else null.
   GlobalShadow* of_peers(std::uintptr_t address);
   /// A copy or a fill has written it.
   void filled(std::uintptr_t begin, std::size_t bytes);

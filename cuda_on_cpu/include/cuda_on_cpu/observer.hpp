@@ -37,7 +37,7 @@ struct Access {
   bool releases;             ///< an atomic write that orders what came before, without a fence
   bool acquires;             ///< an atomic read that orders what comes after, without a fence
   const MemoryRange* range;  ///< of global memory; null for shared memory
-  bool begins_copy = false;  ///< an asynchronous one: what is written comes later
+  bool begins_copy = false;  ///< an asynchronous one, which writes later
 
   bool is_shared() const { return range == nullptr; }
 };
@@ -79,7 +79,7 @@ class Observer {
                     std::uintptr_t /*instruction*/) {}
   virtual void received(const Fiber& /*fiber*/, std::uintptr_t /*word*/, std::uint64_t /*number*/,
                         std::uintptr_t /*instruction*/) {}
-  /// An asynchronous copy into the block's shared memory is there.
+  /// An asynchronous copy into the block's shared memory has arrived.
   virtual void arrived(const Block& /*block*/, const void* /*begin*/, std::size_t /*bytes*/) {}
   /// A __shared__ variable has been given its place.
   virtual void placed(const Block& /*block*/, const char* /*name*/, const char* /*begin*/,
@@ -88,8 +88,8 @@ class Observer {
   virtual void allocated(std::uintptr_t /*begin*/, std::size_t /*bytes*/) {}
   /// It is gone, and others may get its addresses.
   virtual void freed(std::uintptr_t /*begin*/) {}
-  /// Other processes may access it from here on. What is to be known of that has its place in the
-  /// file that they share, from an offset on; see peer_words.hpp.
+  /// Other processes may access it from now on. Their accesses are recorded in the file that they
+  /// share, from an offset on; see peer_words.hpp.
   virtual void shared(std::uintptr_t /*begin*/, std::size_t /*bytes*/, int /*file*/,
                       std::size_t /*offset*/) {}
   /// A copy is about to read memory.

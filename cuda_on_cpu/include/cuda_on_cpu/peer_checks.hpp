@@ -1,7 +1,7 @@
 /// @file
-/// Races between processes, in memory that they share. What orders their accesses are flags in that
-/// memory: stores that release and loads that acquire, stores after a __threadfence_system() and
-/// loads before one, and words that are declared (declare.h). What MPI orders is not seen, so only
+/// Races between processes, in memory that they share. Flags in that memory order their accesses:
+/// stores that release and loads that acquire, stores after a __threadfence_system() and loads
+/// before one, and words that are declared (declare.h). What MPI orders is not seen, so only
 /// processes that have seen each other's flags are compared.
 #pragma once
 
@@ -15,12 +15,12 @@
 
 namespace cuda_on_cpu {
 
-/// A thread of this process, when it accesses such memory.
+/// A thread of this process that accesses such memory.
 struct PeerAccessor {
   BlockClock* clock;
   unsigned thread;
   Time now;
-  Time before_all;  ///< all accesses of this process before are over
+  Time before_all;  ///< all accesses of this process before that time are over
 
   ThreadNumber number() const { return clock->number << thread_bits | thread; }
 };
@@ -34,18 +34,18 @@ class PeerChecks {
   /// A copy of these bytes by the host, which may look at flags.
   /// @return what it is in a race with, if anything.
   PeerRecord copied(PeerWords& words, std::size_t offset, std::size_t bytes, bool writes, Time now);
-  /// A fence: what the thread has found by loads that acquire nothing by themselves counts now.
+  /// A fence: what the thread has read by loads that acquire nothing by themselves counts now.
   void fenced(const PeerAccessor& self);
   /// declare_sent().
-  /// @return the receipt of what was there before, if the sender does not know of it.
+  /// @return the receipt of the number before, if the sender does not know of it.
   PeerRecord sent(PeerWords& words, std::size_t offset, const Sent& sent, const PeerAccessor& self);
-  /// declare_received(). If the number is that which was last sent, it has been learnt from.
+  /// declare_received(). If the number is the last one sent, the receiver learns from it.
   /// @param what Record::what of the declaration.
   SentNumber received(PeerWords& words, std::size_t offset, std::uint64_t number,
                       std::uint32_t what, const PeerAccessor& self);
-  /// What a block has learnt of other processes is known to all that comes after it.
+  /// What a block has learnt of other processes is known to everything that comes after it.
   void absorb(const BlockClock& clock) { known_.learn(clock.known_to_any().of_others()); }
-  /// This process's time begins anew; the others' does not know that.
+  /// This process's time begins anew; other processes do not notice.
   void begin_anew(Time past) { past_ += past; }
 
  private:
@@ -65,7 +65,7 @@ class PeerChecks {
   std::vector<Process> processes_;  ///< others; number i + 1
   Knowledge known_;                 ///< of their accesses, to the whole process
   Knowledge::Time past_ = 0;
-  Knowledge found_;  ///< by loads that wait for a fence
+  Knowledge found_;  ///< by loads that await a fence
   const BlockClock* found_by_ = nullptr;
   unsigned found_by_thread_ = 0;
 };

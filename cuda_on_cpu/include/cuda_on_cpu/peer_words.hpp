@@ -1,6 +1,6 @@
 /// @file
 /// Who has accessed the words of memory that several processes share (cudaIpcGetMemHandle()): each
-/// process runs its kernels by itself, and keeps what the others need to know beside the memory.
+/// process runs its own kernels, and stores what the others need to know next to that memory.
 #pragma once
 
 #include <array>
@@ -13,9 +13,9 @@
 
 namespace cuda_on_cpu {
 
-/// What a process says of itself in a word: whoever has found the word may rely on it.
+/// What a process says about itself in a word: whoever has read the word may rely on it.
 struct PeerMessage {
-  Knowledge::Time of_process = 0;  ///< its accesses before are over; 0 if nothing has been said
+  Knowledge::Time of_process = 0;  ///< its accesses before are over; 0: nothing was said
   Knowledge::Time of_block = 0;    ///< those of the sender's block
   Knowledge::Time of_thread = 0;   ///< those of the sender
   std::uint32_t process = 0;
@@ -33,18 +33,18 @@ struct PeerRecord {
   bool has(std::uint32_t flag) const { return (what & flag) != 0; }
 };
 
-/// Puts it in the place of the process's last one, or of another process's.
+/// Replaces the last record of the same process, or that of another one.
 inline void put(std::array<PeerRecord, 2>& places, const PeerRecord& record) {
   auto& [first, second] = places;
   (!first.exists() || first.process == record.process ? first : second) = record;
 }
 
-/// What is remembered of a word. All zeros if nothing is.
+/// What is remembered of a word; all zeros if nothing is.
 struct PeerWord {
   std::uint32_t is_locked = 0;
   PeerRecord write;                   ///< the last one
   std::array<PeerRecord, 2> reads{};  ///< the last ones of two processes
-  PeerMessage message;                ///< what the last that stored it as a flag has said
+  PeerMessage message;                ///< of the last thread that stored it as a flag
   std::uint64_t sent = 0;             ///< declare_sent(): the number ...
   std::uint32_t sent_by = 0;          ///< ... and Record::what of the declaration; 0 for none
   PeerMessage sent_message;
@@ -54,7 +54,7 @@ struct PeerWord {
 /// The words of an allocation. The memory itself is part of the file that the processes share.
 class PeerWords {
  public:
-  /// How many bytes those of an allocation of so many bytes take.
+  /// How many bytes the words of an allocation of this size take.
   static std::size_t bytes_for(std::size_t bytes) { return (bytes / 4 + 1) * sizeof(PeerWord); }
 
   /// @param bytes of the allocation.
@@ -63,8 +63,8 @@ class PeerWords {
   PeerWords(const PeerWords&) = delete;
   PeerWords& operator=(const PeerWords&) = delete;
 
-  /// Calls function(word) for each word that so many bytes from an offset are in, while no other
-  /// process looks at it.
+  /// Calls function(word) for each word that contains any of these bytes, while no other process
+  /// looks at it.
   template <class Function>
   void visit(std::size_t offset, std::size_t bytes, const Function& function) {
     if (words_ == nullptr || bytes == 0) return;
@@ -83,8 +83,8 @@ class PeerWords {
 };
 
 /// Remembers an access, unless it is in a race.
-/// @param is_over whether an earlier access of another process is over for whoever has this one.
-/// @return one that it is in a race with, if there is one.
+/// @param is_over whether an earlier access of another process is over for the thread of this one.
+/// @return an access with which it is in a race, if there is one.
 template <class IsOver>
 PeerRecord remember(PeerWord& word, const PeerRecord& self, const IsOver& is_over) {
   const auto is_race = [&](const PeerRecord& other) {

@@ -41,17 +41,17 @@ struct TilePlan {
   double cycles = std::numeric_limits<double>::infinity();  ///< what that takes, estimated
 };
 
-/// With many parts to a tile, so many are added up by one block, and the groups by another.
+/// If a tile has many parts, each block adds up a group of this many, and one adds up the groups.
 constexpr int parts_in_group = 16;
 
-/// How many groups that are; 0 if the parts are few.
+/// How many groups there are; 0 if the parts are few.
 constexpr int groups_of_parts(int parts) {
   return parts <= 2 * parts_in_group ? 0 : (parts + parts_in_group - 1) / parts_in_group;
 }
 
-/// How many parts there can be of all tiles together, if tiles are shared: each part has room for
-/// its sums in the workspace. The counters suffice, too: there is one for each tile and one for
-/// each group, which are never more than parts.
+/// How many parts all tiles together can have if blocks share them: each part needs room for its
+/// sums in the workspace. The counters suffice, too: tiles and groups, with one counter each, are
+/// never more than parts.
 template <typename T>
 constexpr Index max_parts_of_all(int tile_elements) {
   return std::min(Workspace::capacity<T>() / tile_elements, Workspace::counter_count);

@@ -25,7 +25,7 @@ struct Fusion {
   /// Whether the index type of linear.hpp's kernels is large enough for a layer's sizes.
   bool fits(ValueId batched, ValueId weight) const;
 
-  /// A convolution of the largest batch.
+  /// A convolution, with the largest batch.
   ConvolutionProblem convolution(ValueId input, ValueId filter) const {
     return ConvolutionProblem::of(rows_of(input), value(input).shape, value(filter).shape);
   }

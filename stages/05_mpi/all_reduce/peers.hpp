@@ -47,7 +47,7 @@ struct Update {
   T* parameters = nullptr;  ///< this rank's, one for each number; null: sums are stored
   T learning_rate = 0;
   T l2 = 0;           ///< of the parameters from `l2_from` on: weights
-  Index l2_from = 0;  ///< so many come first that have none: biases
+  Index l2_from = 0;  ///< before it, parameters without l2: biases
 
   /// Parameter `at` after the update by its gradient: the same bits in every kernel, because no
   /// compiler chooses where it rounds.
@@ -56,7 +56,7 @@ struct Update {
     return std::fma(-learning_rate, std::fma(decay, parameter, gradient), parameter);
   }
 
-  /// Of the parameters from `first` on.
+  /// The update of the parameters from `first` on.
   Update from(Index first) const {
     if (parameters == nullptr) return *this;
     return {parameters + first, learning_rate, l2, l2_from > first ? l2_from - first : 0};

@@ -26,8 +26,8 @@ class PeerTransport final : public Transport<T> {
   }
 
   //! [begin]
-  /// Pieces that follow each other in memory of all ranks are one message; it may have biases,
-  /// which no l2 draws to zero, before weights.
+  /// Pieces that are adjacent in the memory of all ranks are one message, in which biases, which
+  /// have no l2, may come before weights.
   void begin(std::span<const Piece<T>> bucket, const cuda::Stream& stream) override {
     Piece<T> message;
     for (const Piece<T>& piece : bucket) {
