@@ -67,7 +67,7 @@ def read(path: pathlib.Path) -> Checkpoint:
             raise Error("its contents do not match its checksum, so it has been damaged or changed")
     except Error as error:
         raise Error(f"{failure}: {error}") from None
-    except (KeyError, OSError, RuntimeError, TypeError, ValueError):  # h5py's, of what is damaged
+    except (KeyError, OSError, RuntimeError, TypeError, ValueError):  # h5py's, for damaged files
         raise Error(f"{failure}: it is damaged, cut short, or may not be opened") from None
     expect_finite(checkpoint.parameters, f"the checkpoint {path}")
     for number, parameters in enumerate(checkpoint.workers, start=1):
@@ -124,8 +124,8 @@ def _attribute(file: h5py.File, name: str) -> str | int:
 
 
 def _own(file: h5py.File, path: str) -> h5py.Group | h5py.Dataset:
-    """What is there in the file itself: the bytes of other files, to which a link may lead, are not
-    for whoever gets the result."""
+    """What the file itself has at a path. Links are refused: they may lead to other files, whose
+    bytes must not get into a result."""
     group, _, name = path.rpartition("/")
     if not isinstance(file[group or "/"].get(name, getlink=True), h5py.HardLink):
         raise Error(f"{path} is a link to elsewhere")
@@ -162,7 +162,7 @@ def _data_sets(file: h5py.File, group: str) -> Iterator[tuple[str, np.ndarray]]:
 
 
 def _objection_to(item: h5py.Dataset) -> str:
-    """Why its values must not be read, if so; see hdf5::objection_to() in common/io."""
+    """Why its values must not be read, or ""; see hdf5::objection_to() in common/io."""
     if item.dtype.newbyteorder("<") not in PRECISIONS:
         return "does not hold floating-point numbers of 4 or 8 bytes"
     shape = item.shape or ()
@@ -190,8 +190,8 @@ def write(path: pathlib.Path, checkpoint: Checkpoint) -> None:
 
 def _image(checkpoint: Checkpoint) -> memoryview:
     """The file, in the format of the C++ programs: that of HDF5 since 2008, in which all headers
-    have checksums, and without the time. It is built in memory, since the library does not forget
-    that a disk is full."""
+    have checksums, and without times. It is built in memory, since HDF5 does not recover from a
+    full disk."""
     image = io.BytesIO()
     access = h5py.h5p.create(h5py.h5p.FILE_ACCESS)
     access.set_libver_bounds(h5py.h5f.LIBVER_V18, h5py.h5f.LIBVER_V18)

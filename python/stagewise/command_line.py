@@ -96,9 +96,9 @@ def say(text: str) -> None:
 
 
 def make_matplotlib_quiet() -> None:
-    """To be called before Matplotlib is loaded, which says on standard error when it looks for
-    fonts, has nowhere to keep their list or lacks a letter, and refuses to start with a backend
-    that it does not know. Figures that become files need none."""
+    """To be called before Matplotlib is loaded. It would report on standard error that it looks for
+    fonts, cannot store their list or lacks a glyph, and would refuse to start with an unknown
+    backend. Figures that become files need none."""
     logging.getLogger("matplotlib").setLevel(logging.CRITICAL)
     warnings.filterwarnings("ignore")
     os.environ.pop("MPLBACKEND", None)

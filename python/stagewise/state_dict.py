@@ -39,7 +39,7 @@ def write(path: pathlib.Path, tensors: dict[str, np.ndarray], metadata: dict[str
     state = collections.OrderedDict((name, torch.from_numpy(values.copy()))
                                     for name, values in tensors.items())
     setattr(state, ATTRIBUTE, metadata)
-    data = io.BytesIO()  # of a full disk, PyTorch would say something else
+    data = io.BytesIO()  # PyTorch's own error for a full disk is misleading
     torch.save(state, data)
     with replacing(path, "file") as partial:
         partial.write_bytes(data.getbuffer())
