@@ -188,7 +188,7 @@ def write(path: pathlib.Path, checkpoint: Checkpoint) -> None:
         partial.write_bytes(data)
 
 
-def _image(checkpoint: Checkpoint) -> memoryview:
+def _image(checkpoint: Checkpoint) -> bytes:
     """The file, in the format of the C++ programs: that of HDF5 since 2008, in which all headers
     have checksums, and without times. It is built in memory, since HDF5 does not recover from a
     full disk."""
@@ -208,7 +208,7 @@ def _image(checkpoint: Checkpoint) -> memoryview:
         for group, parameters in networks.items():
             for name in sorted(parameters, key=network_order):
                 _write_parameter(file, f"{group}/{name}", parameters[name])
-    return image.getbuffer()
+    return image.getvalue()
 
 
 def _ordered(attributes: dict[str, str | int]) -> list[tuple[str, str | int]]:

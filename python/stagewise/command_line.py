@@ -49,6 +49,10 @@ class Parser(argparse.ArgumentParser):
         meant = did_you_mean(word.partition("=")[0], names)
         return f"option '{word}' is unknown; {meant or f'{self.prog} --help lists what there is'}"
 
+    def print_help(self, file=None) -> None:
+        """Unlike the library's, fails where nothing can be written."""
+        (file or sys.stdout).write(self.format_help())
+
     def error(self, message: str) -> NoReturn:
         raise UsageError(self._sentence(message))
 

@@ -42,7 +42,7 @@ def write(path: pathlib.Path, tensors: dict[str, np.ndarray], metadata: dict[str
     data = io.BytesIO()  # PyTorch's own error for a full disk is misleading
     torch.save(state, data)
     with replacing(path, "file") as partial:
-        partial.write_bytes(data.getbuffer())
+        partial.write_bytes(data.getvalue())
 
 
 def read(path: pathlib.Path) -> tuple[dict[str, np.ndarray], dict[str, str]]:
