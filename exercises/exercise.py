@@ -134,7 +134,10 @@ class Workplace:
 
         :return: the mark."""
         with open(f"{self.states_file}.lock", "w", encoding="utf-8") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX)
+            except OSError as error:  # which does not name the file; not every file system has locks
+                raise OSError(error.errno, error.strerror, lock.name) from None
             self.states = self.read_states()
             marks = self.states.setdefault(exercise.name, {})
             marks[key] = change(marks.get(key))

@@ -2,6 +2,7 @@
 """./run.sh exercise as a learner uses it, on an exercise that is quickly checked."""
 
 import concurrent.futures
+import errno
 import json
 import os
 import shutil
@@ -10,6 +11,7 @@ import sys
 import tempfile
 import time
 import unittest
+import unittest.mock
 from pathlib import Path
 
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -138,6 +140,15 @@ class ExerciseTest(unittest.TestCase):
                 job.result()
         workplace = program.Workplace()
         self.assertEqual([workplace.recall(one, "hints") for one in chosen], [4, 4, 4, 4])
+
+    def test_a_file_system_without_locks(self):
+        self.mine.mkdir()
+        refusal = OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
+        with unittest.mock.patch.dict(os.environ, STAGEWISE_EXERCISES=str(self.mine)), \
+                unittest.mock.patch("fcntl.flock", side_effect=refusal), self.assertRaises(OSError) as raised:
+            program.Workplace().remember(program.find("5"), "hints", lambda _: 1)
+        self.assertEqual((raised.exception.errno, raised.exception.filename),
+                         (errno.ENOLCK, str(self.mine / "states.json.lock")))
 
     def test_a_full_disk(self):
         self.run_it("exercise", "coalescing")
