@@ -52,7 +52,10 @@ void GlobalShadows::clear() {
   for (const auto& [begin, memory] : allocations_) {
     if (memory == nullptr) continue;
     memory->words.clear();
-    for (auto& [word, sent] : memory->sent) sent.known = {};
+    for (auto& [word, sent] : memory->sent) {
+      sent.known = {};
+      sent.receipts.clear();
+    }
   }
 }
 

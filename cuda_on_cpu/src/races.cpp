@@ -106,11 +106,12 @@ class CheckingObserver final : public Observer {
   void sent(const Fiber& fiber, std::uintptr_t word, std::uint64_t number,
             std::uintptr_t instruction) override {
     suspicion_.settle();
+    const Time now = advance();
     BlockShadow& block = shadow_of(*fiber.block);
     BlockClock& clock = block.clock;
     GlobalShadow* const memory = memory_of(block, word);
     const Culprit sender{number_of(*fiber.block), fiber.thread, instruction, true, true};
-    const PeerAccessor self{&clock, fiber.thread, now_, before_all_};
+    const PeerAccessor self{&clock, fiber.thread, now - 1, before_all_};
     Sent& last = (memory == nullptr ? block.sent : memory->sent)[word];
     const Accessor own = accessor_of(fiber, clock, false, 0);
     for (const Record& receipt : last.receipts) {
@@ -123,7 +124,7 @@ class CheckingObserver final : public Observer {
     }
     last.known.learn(Whose::process(0), own.over);
     last.known.learn(Whose::block(0, self.number()), clock.barrier);
-    last.known.learn(Whose::thread(0, self.number()), advance());
+    last.known.learn(Whose::thread(0, self.number()), now);
   }
   void received(const Fiber& fiber, std::uintptr_t word, std::uint64_t number,
                 std::uintptr_t instruction) override {
@@ -196,6 +197,8 @@ class CheckingObserver final : public Observer {
     } else if (GlobalShadow* const memory = global_.of(*access.range, frees); memory != nullptr) {
       check_global(fiber, block, *memory, access);
     }
+    if (access.releases) [[unlikely]]
+      advance();
   }
 
  private:
@@ -207,7 +210,8 @@ class CheckingObserver final : public Observer {
     bool is_shared;
   };
 
-  /// Something orders accesses.
+  /// Something orders accesses. Since time may begin anew, no time is kept across this, and nothing
+  /// that refers to what was sent.
   Time advance() {
     forget_running();
     if (now_ == max_time) begin_anew();
@@ -283,9 +287,8 @@ class CheckingObserver final : public Observer {
     const std::size_t offset = access.address - memory.begin;
     const bool is_written = !access.reads || memory.written.any(offset, access.bytes);
     if (access.writes) memory.written.set(offset, access.bytes);
-    const PeerAccessor self{&block.clock, fiber.thread, now_, before_all_};
     check_races(fiber, block, memory.words, access);
-    if (memory.peers != nullptr) check_peers(memory, offset, fiber, access, self);
+    if (memory.peers != nullptr) check_peers(memory, offset, fiber, access, block.clock);
     if (!is_written) [[unlikely]]
       note_unwritten(fiber, access);
   }
@@ -347,12 +350,12 @@ class CheckingObserver final : public Observer {
     if (orders) [[unlikely]] {
       forget_running();
       if (access.reads || access.is_atomic) clock.acquire(fiber.thread, seen);
-      if (access.releases) advance();
     }
   }
 
   void check_peers(GlobalShadow& memory, std::size_t offset, const Fiber& fiber,
-                   const Access& access, const PeerAccessor& self) {
+                   const Access& access, BlockClock& clock) {
+    const PeerAccessor self{&clock, fiber.thread, now_, before_all_};
     const PeerRecord race = peers_.check(*memory.peers, offset, access, self);
     forget_running();  // a flag may have been read
     if (race.exists()) end_by_peer(culprit_of(fiber, access), race.what);
