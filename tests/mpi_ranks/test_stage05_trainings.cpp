@@ -507,7 +507,7 @@ TEST_F(Stage05, AddsUpPiecesOfAnySize) {
 /// Weights with an l2 and biases without one, too, if the latter come first.
 TEST_F(Stage05, SendsNeighboursAsOneMessage) {
   if (!mpi::reason_against("peer", test_placement()).empty()) {
-    GTEST_SKIP() << "Skipped: the transport peer cannot work here.";
+    GTEST_SKIP() << "the transport peer cannot work here";
   }
   constexpr Index count = 5;
   const auto transport = mpi::make_transport<float>("peer", test_world());
