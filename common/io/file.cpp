@@ -180,23 +180,18 @@ void write_file(const fs::path& path, std::span<const std::byte> contents, std::
 
 void append_to_file(const fs::path& path, std::span<const std::byte> contents,
                     std::string_view what) {
-  struct Descriptor {
-    explicit Descriptor(int opened) : number(opened) {}
-    ~Descriptor() {
-      if (number >= 0) ::close(number);
-    }
-    Descriptor(const Descriptor&) = delete;
-    Descriptor& operator=(const Descriptor&) = delete;
-    int number;
-  };
-  const Descriptor file(::open(path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC));
+  const int file = ::open(path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
+  if (file < 0) throw failure(what, path);
   struct stat before {};
-  if (file.number < 0 || ::fstat(file.number, &before) != 0) throw failure(what, path);
-  if (write_all(file.number, contents)) return;
-  const Error error = failure(what, path);
-  std::error_code ignored;
-  fs::resize_file(path, static_cast<std::uintmax_t>(before.st_size), ignored);
-  throw error;
+  int error = 0;
+  if (::fstat(file, &before) != 0) {
+    error = errno;
+  } else if (!write_all(file, contents)) {
+    error = errno;
+    [[maybe_unused]] const int ignored = ::ftruncate(file, before.st_size);
+  }
+  if (::close(file) != 0 && error == 0) error = errno;
+  if (error != 0) throw failure(what, path, std::strerror(error));
 }
 
 bool is_same_file(const fs::path& a, const fs::path& b) {

@@ -174,6 +174,22 @@ TEST_F(File, GrowsByAllOrNothing) {
   EXPECT_EQ(text_of(path_), "first\nxxx");
 }
 
+fs::path file_to_move;
+fs::path place_to_move_to;
+
+/// The disk fills up after a part; just then, somebody renames the file.
+TEST_F(File, ThatIsRenamedMeanwhileKeepsNoPartEither) {
+  write(path_, "first\n");
+  file_to_move = path_;
+  place_to_move_to = folder_ / "moved";
+  const FullDisk full(1000);
+  std::signal(SIGXFSZ, [](int) { ::rename(file_to_move.c_str(), place_to_move_to.c_str()); });
+  const std::string text(2000, 'x');
+  EXPECT_NE(sentence_of([&] { append_to_file(path_, std::as_bytes(std::span(text)), "table"); }),
+            "");
+  EXPECT_EQ(text_of(place_to_move_to), "first\n");
+}
+
 TEST_F(File, NameMayBeAsLongAsTheSystemAllows) {
   const fs::path path = folder_ / std::string(255, 'x');
   EXPECT_EQ(early_refusal(path), "");
