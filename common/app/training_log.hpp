@@ -12,7 +12,8 @@
 namespace stagewise {
 
 /// A row for each step that is reported, or else for each epoch. Rows are appended at the end of
-/// their epoch, so a training that is killed leaves whole rows of whole epochs.
+/// their epoch, so a training that is killed leaves whole epochs; if it was killed while appending,
+/// the beginning of the next may follow, and end within a row.
 class TrainingLog {
  public:
   /// Writes nothing yet, so that a training that fails before its first epoch changes no file.
@@ -20,7 +21,8 @@ class TrainingLog {
   /// @param resumed the checkpoint of a training that is resumed; null for one that begins. An
   ///        existing file keeps its rows up to the checkpoint; without one, it is replaced.
   /// @param source names the checkpoint in messages: "the checkpoint a.h5".
-  /// @throws Error if the file's rows are not those of the training that is resumed.
+  /// @throws Error if the file's rows are not those of the training that is
+  /// resumed.
   TrainingLog(std::filesystem::path path, const Checkpoint* resumed, const std::string& source);
 
   /// Adds an epoch.

@@ -67,7 +67,8 @@ void write_file(const std::filesystem::path& path, std::span<const std::byte> co
 
 /// Appends to a file: all of it or, if the disk is full, nothing. Meant for files that grow by many
 /// small parts, for each of which replacing the whole file would take too long. The last parts can
-/// be lost if the machine crashes, but not if the process is killed.
+/// be lost if the machine crashes, but not if the process is killed; killed while appending, it may
+/// leave the beginning of a part.
 /// @throws Error naming the path and the reason.
 void append_to_file(const std::filesystem::path& path, std::span<const std::byte> contents,
                     std::string_view what);
