@@ -1,15 +1,19 @@
 #include "app/training_log.hpp"
 
+#include <cerrno>
 #include <charconv>
 #include <cstdint>
+#include <cstring>
 #include <fstream>
 #include <optional>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
 #include "app/text.hpp"
 #include "io/csv_line.hpp"
 #include "io/file.hpp"
+#include "io/regular_file.hpp"
 #include "tensor/counts.hpp"
 #include "tensor/error.hpp"
 
@@ -51,8 +55,13 @@ std::string rows_until(const Progress& end, const fs::path& path, const std::str
     return Error("the table " + path.string() + " cannot be continued: " + what +
                  "; choose another name for --csv");
   };
+  std::error_code error;
+  if (!fs::exists(path, error) && !error) return "";
+  const std::string objection = objection_to_reading(path);
+  if (!objection.empty()) throw failure(objection);
   std::ifstream file(path, std::ios::binary);
-  if (!file || file.peek() == std::ifstream::traits_type::eof()) return "";
+  if (!file) throw failure(std::strerror(errno));
+  if (file.peek() == std::ifstream::traits_type::eof() && !file.bad()) return "";
   std::string line;
   if (!std::getline(file, line) || line + '\n' != columns) {
     throw failure("its first line is not that of a training's log");
@@ -66,6 +75,7 @@ std::string rows_until(const Progress& end, const fs::path& path, const std::str
     last = *progress;
     rows += line + '\n';
   }
+  if (file.bad()) throw failure("it cannot be read to its end");
   if (!rows.empty() && last != end) {
     throw failure("its rows lead to " + to_text(last) + ", but " + source + " is of " +
                   to_text(end));

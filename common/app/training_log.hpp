@@ -21,7 +21,7 @@ class TrainingLog {
   /// @param resumed the checkpoint of a training that is resumed; null for one that begins. An
   ///        existing file keeps its rows up to the checkpoint; without one, it is replaced.
   /// @param source names the checkpoint in messages: "the checkpoint a.h5".
-  /// @throws Error if the file's rows are not those of the training that is
+  /// @throws Error if the file cannot be read, or its rows are not those of the training that is
   /// resumed.
   TrainingLog(std::filesystem::path path, const Checkpoint* resumed, const std::string& source);
 

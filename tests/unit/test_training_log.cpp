@@ -120,5 +120,22 @@ TEST_F(Log, OfATrainingThatGoesOnKeepsItsRows) {
   EXPECT_EQ(text(), first_ + second_);
 }
 
+TEST_F(Log, ThatCannotBeReadIsNotReplaced) {
+  const Checkpoint checkpoint = {.epoch = 1, .step = 2};
+  const auto refusal_of = [&](const fs::path& path) {
+    return sentence_of([&] { TrainingLog(path, &checkpoint, "it"); });
+  };
+  EXPECT_EQ(refusal_of(path_), "");
+  EXPECT_EQ(refusal_of(folder_.path()),
+            "the table " + folder_.path().string() +
+                " cannot be continued: it is a folder, not a file; choose another name for --csv");
+  put(first_);
+  ASSERT_EQ(chmod(path_.c_str(), 0200), 0);
+  if (geteuid() == 0) GTEST_SKIP() << "root may read every file";
+  EXPECT_EQ(refusal_of(path_),
+            "the table " + path_.string() +
+                " cannot be continued: Permission denied; choose another name for --csv");
+}
+
 }  // namespace
 }  // namespace stagewise
