@@ -136,6 +136,8 @@ def compare(bench, stage, images, words, choices):
             ratio = max(other / own, statistics.median(b / a for a, b in pairs))
         rows.append(([f"`--{option} {choice}`", f"{ratio:.2f}",
                       "**faster**" if ratio < LIMIT else ""], ratio < LIMIT))
+    if all(row[1] == "-" for row, _ in rows):
+        raise Failed(f"no choice could be compared: {rows[0][0][2]}")
     head = ["default", f"{1e3 * min(default):.2f} ms an epoch of {images:,}", ""]
     return [(head, False), *rows]
 

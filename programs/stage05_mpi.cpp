@@ -35,8 +35,7 @@ const std::string program = stage05_offers().program;
 // ----------------------------------------------------------------------------------------- options
 
 bool has_strategy(const StageOptions& values, const std::string& name) {
-  const auto strategy = values.find("strategy");  // evaluation has none
-  return strategy != values.end() && strategy->second == name;
+  return values.at("strategy") == name;
 }
 
 bool is_split(const StageOptions& values) {
@@ -82,7 +81,8 @@ std::string why_idle(const mpi::World& world, const std::string& option, const S
     return "is for --strategy hybrid: otherwise, each process has a whole network, or all have one "
            "together";
   }
-  if (world.size() == 1 && is_one_of({"transport", "timeout", "overlap", "data-from"})) {
+  const bool is_alone = world.size() == 1 && workers.workers == 1;  // info shows one of two
+  if (is_alone && is_one_of({"transport", "timeout", "overlap", "data-from"})) {
     return "is for several processes, and there is but one: start them with mpirun -n";
   }
   if (is_split(values) && is_one_of({"average", "average-every", "gather"})) {
@@ -101,11 +101,10 @@ std::string why_idle(const mpi::World& world, const std::string& option, const S
   return why_idle_in_step(option, values, model, workers, sgd);
 }
 
-/// Whether gradients are exchanged while others are computed. If kernels add them up, the GPU has
-/// no room for that beside a product, and several sums take longer than one.
-bool overlaps(const StageOptions& values, const std::string& transport) {
+/// Unset for auto; see DistributedStepOptions.
+std::optional<bool> overlaps(const StageOptions& values) {
   const std::string& choice = values.at("overlap");
-  return choice == "auto" ? !mpi::adds_up_in_kernels(transport) : choice == "on";
+  return choice == "auto" ? std::nullopt : std::optional(choice == "on");
 }
 
 /// Who reads the data.
@@ -126,9 +125,7 @@ std::function<void(std::uint64_t, std::uint64_t)> show_sending() {
 
 /// How long a rank waits for another.
 std::chrono::seconds patience_of(const StageOptions& values) {
-  const auto timeout = values.find("timeout");  // evaluation has none
-  return timeout == values.end() ? mpi::default_patience
-                                 : std::chrono::seconds(std::stoll(timeout->second));
+  return std::chrono::seconds(std::stoll(values.at("timeout")));
 }
 
 /// Ends all processes when one on this host has stopped.
@@ -169,9 +166,8 @@ std::unique_ptr<Executor<T>> make_executor(const Process& process, const StageOp
 template <typename T>
 std::unique_ptr<Step> make_step(const Process& process, const StepArguments<T>& arguments) {
   const StageOptions& values = arguments.options;
-  const std::string transport = mpi::choose_transport(values.at("transport"), process.place());
   mpi::DistributedStepOptions options = {.step = read_step_options(values, arguments.timings),
-                                         .overlaps = overlaps(values, transport)};
+                                         .overlaps = overlaps(values)};
   options.step.processes = process.place().processes_on_device;
   return std::make_unique<mpi::DistributedStep<T>>(
       arguments.setup, static_cast<DistributedExecutor<T>&>(*arguments.setup.network.executor),
@@ -184,7 +180,7 @@ Program step_program(const Process& process, const Model& model, const ModelOpti
                      const Sgd& sgd, const WorkerOptions& workers, const StageOptions& values,
                      Index max_rows) {
   const std::string transport = mpi::choose_transport(values.at("transport"), process.place());
-  const bool with_overlap = overlaps(values, transport);
+  const bool with_overlap = overlaps(values).value_or(!mpi::adds_up_in_kernels(transport));
   const bool is_hybrid = has_strategy(values, "hybrid");
   const int least = is_hybrid ? 2 * tensor_ranks_of(values, 0) : 2;
   const int processes = std::max(process.world->size(), least);

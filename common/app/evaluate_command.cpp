@@ -62,7 +62,7 @@ void show_answers(const Stage& stage, const RunOptions& options, const Checkpoin
                   Report& report) {
   if (!options.confusion && options.mistakes == 0) return;
   const SharedAnswers answers = gather(answers_to(shard, network, options.model), ranks);
-  if (!stage.is_first_rank()) return;  // others may not have the data
+  if (!stage.is_first_rank()) return;
   const std::vector<std::string> names = class_names(checkpoint, options);
   if (are_more_than_numbers(names)) report.class_names = names;
   if (options.confusion) {

@@ -12,8 +12,7 @@
 
 namespace stagewise {
 
-/// The largest magnitude of a data set's features; 0 if another process has them. A value that `T`
-/// cannot hold counts as infinite.
+/// The largest magnitude of a data set's features. A value that `T` cannot hold counts as infinite.
 template <typename T>
 double largest_input(const Dataset& dataset);
 

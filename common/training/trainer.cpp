@@ -155,7 +155,7 @@ void train(Network<T>& network, Step& step, const Dataset& training_set, const D
   const bool validates = ranks->sum({.samples = validation.size()}).samples > 0;
 
   StepLog log(options, steps, observer);
-  Watch<T> watch(network, ranks->largest(largest_input<T>(training_set)), options);
+  Watch<T> watch(network, largest_input<T>(training_set), options);
   std::vector<std::uint32_t> order;
   std::vector<std::uint32_t> next_order;
   for (std::int64_t epoch = first_epoch; epoch <= options.epochs; ++epoch) {

@@ -33,16 +33,16 @@ DistributedStep<T>::DistributedStep(const StepSetup<T>& setup, DistributedExecut
                           count_of(samples().count, "network"),
                       {"strategy"});
   }
+  const bool overlaps = options.overlaps.value_or(!executor.adds_up_in_kernels());
   StepPrograms programs;
   Starts own_starts;
   if (splits_network_) {
-    TensorPrograms split =
-        distribute_tensor(setup.network.model, sgd, part(), samples(), options.overlaps);
+    TensorPrograms split = distribute_tensor(setup.network.model, sgd, part(), samples(), overlaps);
     programs = std::move(split.step);
     parameters_ = std::move(split.parameters);
   } else {
-    programs = distribute_data(setup.network.model, sgd, setup.workers.average, samples(),
-                               options.overlaps);
+    programs =
+        distribute_data(setup.network.model, sgd, setup.workers.average, samples(), overlaps);
     own_starts = {starts.at(starts.size() > 1 ? static_cast<std::size_t>(world.rank()) : 0)};
   }
   if (executor.can_update()) {
@@ -51,7 +51,7 @@ DistributedStep<T>::DistributedStep(const StepSetup<T>& setup, DistributedExecut
   RecordedStepOptions step = options.step;
   const bool may_have_bands =
       options.fewest_rows_of_bands.has_value() || !executor.adds_up_in_kernels();
-  if (options.overlaps && may_have_bands && !executor.can_update()) {
+  if (overlaps && may_have_bands && !executor.can_update()) {
     const Index fewest = options.fewest_rows_of_bands.value_or(fewest_rows_of_bands);
     step.rewrite = [rows = setup.max_rows, fewest](const Program& program) {
       return sum_in_bands(program, rows, fewest);

@@ -18,7 +18,10 @@ namespace stagewise::mpi {
 /// How the ranks work together.
 struct DistributedStepOptions {
   RecordedStepOptions step;  ///< this rank's
-  bool overlaps = true;      ///< see distribute_data()
+  /// Whether gradients are exchanged while others are computed; see distribute_data(). If unset,
+  /// unless kernels add up: the GPU has no room for them beside a product, and several sums take
+  /// longer than one.
+  std::optional<bool> overlaps;
   /// See sum_in_bands(). If unset: the usual limit, and no bands where kernels add up. The
   /// transport `peer`, whose sums update, never has any.
   std::optional<Index> fewest_rows_of_bands;

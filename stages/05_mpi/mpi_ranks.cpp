@@ -9,6 +9,7 @@
 #include "tensor/counts.hpp"
 #include "tensor/digest.hpp"
 #include "tensor/error.hpp"
+#include "tensor/quote.hpp"
 
 namespace stagewise::mpi {
 namespace {
@@ -70,7 +71,8 @@ Dataset broadcast(Communicator& ranks, const Dataset& of_first, const OnPiece& o
   ranks.broadcast(outline);
   std::vector<std::int32_t> labels = broadcast(ranks, of_first.labels(), on_piece);
   const auto make = [&]<typename U>(const std::vector<U>* own) {
-    std::vector<U> features = broadcast(ranks, own != nullptr ? *own : std::vector<U>(), on_piece);
+    const std::vector<U> none;
+    std::vector<U> features = broadcast(ranks, own != nullptr ? *own : none, on_piece);
     if (ranks.rank() == 0) return Dataset();
     return Dataset(outline.sample, outline.classes, std::move(features), std::move(labels));
   };
@@ -97,7 +99,7 @@ void MpiRanks::load(const std::string& name, const std::function<void()>& read,
   if (count() == 1) return read();
   std::string why_not;  // this rank has not read the data set
   if (rank() > 0 && data_from_ == DataFrom::root) {
-    why_not = "--data-from root";
+    why_not = "it is not to read them";
   } else if (rank() > 0 && data_from_ == DataFrom::automatic) {
     try {
       read();
@@ -129,9 +131,9 @@ void MpiRanks::load(const std::string& name, const std::function<void()>& read,
     what_was_sent_ =
         size_text(bytes) + " of samples from rank 0 to " +
         count_of(std::ssize(reasons) - std::count(reasons.begin(), reasons.end(), ""), "rank") +
-        (*first == "--data-from root"
+        (data_from_ == DataFrom::root
              ? ""
-             : "; rank " + std::to_string(first - reasons.begin()) + ": " + *first);
+             : "; rank " + std::to_string(first - reasons.begin()) + ": " + escaped(*first));
   }
   Digest digest;
   for (const Dataset* const part : parts) add(*part, digest);

@@ -19,9 +19,9 @@ namespace stagewise::mpi {
 ///     s(b, r) = b / N (rounded down) + 1 if r < b mod N
 ///
 /// rows of a full batch, starting with row r (b / N) + min(r, b mod N), and s(l, r) rows of the
-/// last one: none if l <= r. Over the epoch, these are f s(b, r) + s(l, r) samples. A rank stores
-/// its shards batch after batch, so that in its own order, too, all batches except the last have
-/// the same length. The numbers of samples of two ranks differ by at most f + 1, and are equal if N
+/// last one: none if l <= r. Over the epoch, these are f s(b, r) + s(l, r) samples. A rank's order
+/// has its shards batch after batch, so that in it, too, all batches except the last have the same
+/// length. The numbers of samples of two ranks differ by at most f + 1, and are equal if N
 /// divides b and l.
 class Shards {
  public:

@@ -326,6 +326,8 @@ TEST_F(CommandLine, InfoShowsWhatProcessesExchange) {
   EXPECT_EQ(sums_of(wide + " --batch-size 5000").size(), 4U) << "the last one in two bands";
   EXPECT_EQ(sums_of("mpirun -n 2 " + wide + " --transport host --overlap off").size(), 1U);
   EXPECT_EQ(sums_of("mpirun -n 2 " + wide + " --transport host").size(), 3U);
+  const std::string alone = "stage05_mpi info --program --hidden 1024,1024 --transport peer";
+  EXPECT_NE(run_well(alone).find("all_reduce_update*"), std::string::npos) << "one of two";
   const std::vector<Row> updates =
       rows_of(run_well("mpirun -n 2 stage05_mpi info --program --transport peer"));
   const auto update = std::find_if(updates.begin(), updates.end(), [](const Row& row) {

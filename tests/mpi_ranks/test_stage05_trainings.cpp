@@ -247,8 +247,9 @@ TYPED_TEST(Stage05Trainings, EveryFormEqualsStage04) {
   forms[3].step.step.fuse.layers = false;
   forms[4].step.step.records = false;
   for (const std::string& transport : transports()) {
-    forms.push_back({.transport = transport});
-    forms.push_back({.step = {.overlaps = false}, .transport = transport});
+    for (const bool overlaps : {true, false}) {
+      forms.push_back({.step = {.overlaps = overlaps}, .transport = transport});
+    }
   }
   const TrainingCase one = with_short_last_batch(cases_named("mlp_relu").front());
   this->expect_workers(one, workers_of_ranks(), forms);
@@ -270,7 +271,9 @@ TYPED_TEST(Stage05Trainings, SumsThatTravelInBucketsEqualStage04s) {
   one.data = one.data.slice(0, 32);
   one.options.epochs = 1;
   std::vector<Spread> forms = {{.step = {.overlaps = false}}};
-  for (const std::string& transport : transports()) forms.push_back({.transport = transport});
+  for (const std::string& transport : transports()) {
+    forms.push_back({.step = {.overlaps = true}, .transport = transport});
+  }
   this->expect_workers(one, workers_of_ranks(), forms);
 }
 
@@ -284,7 +287,7 @@ TYPED_TEST(Stage05Trainings, SumsThatTravelInBandsEqualStage04s) {
   const Index inputs = one.model.sample.elements();
   one.model.hidden = {(Index{1} << 18U) / inputs + 3};
   one.options.epochs = 2;
-  const mpi::DistributedStepOptions in_bands = {.fewest_rows_of_bands = 1};
+  const mpi::DistributedStepOptions in_bands = {.overlaps = true, .fewest_rows_of_bands = 1};
   std::vector<Spread> forms;
   for (const std::string& transport : transports()) {
     forms.push_back({.step = in_bands, .transport = transport});
