@@ -324,6 +324,8 @@ void set_default(const std::string& name, RunOptions& options) {
     options.stage[name] = own->second.default_choice;
   } else if (const Setting* const setting = find_setting(name)) {
     setting->read(setting->write(RunOptions()), options);
+  } else if (name == "seed") {
+    options.training.seed = RunOptions().training.seed;
   }
 }
 

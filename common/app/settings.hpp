@@ -41,8 +41,8 @@ std::string why_idle(const std::string& name, const RunOptions& options);
 /// it applies.
 bool is_contradicted(const std::string& name, const RunOptions& options);
 
-/// Sets an option without effect to its default. An option that is neither the stage's nor stored
-/// in checkpoints is left alone, since nothing reads it.
+/// Sets an option without effect to its default. One that no checkpoint stores is left alone, since
+/// nothing reads it.
 void set_default(const std::string& name, RunOptions& options);
 
 /// The options that say which generated data set "gaussian" is.

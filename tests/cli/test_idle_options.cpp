@@ -449,7 +449,8 @@ TEST_F(CommandLine, OptionsWithoutEffectChangeNoBit) {
            {tiny, "--average weights --average-every 7 "},
            {tiny, "--momentum 0.1 --beta1 0.2 --beta2 0.3 --epsilon 1e-60 "},
            {tiny, "--label x --data-dir none --save-every 2 "},
-           {tiny_data + "--batch-size 10 --epochs 1 --hidden none ", "--activation sigmoid "}}) {
+           {tiny_data + "--batch-size 10 --epochs 1 --hidden none ", "--activation sigmoid "},
+           {" --load digits.h5 --shuffle off --epochs 1 --batch-size 10 ", "--seed 11 "}}) {
     EXPECT_TRUE(checkpoint_of(options) == checkpoint_of(options + idle)) << idle;
   }
 }
