@@ -59,16 +59,20 @@ void adopt_settings(bool of_network, const Checkpoint& checkpoint,
   }
 }
 
-/// @throws Error if the checkpoint lacks a setting that has an effect on its training, or one was
-///         written that had none.
+/// @throws Error if the checkpoint lacks a setting that has an effect on its training, or the command
+///         line has one that would have an effect only from here on.
 void expect_complete(const Checkpoint& checkpoint, const std::filesystem::path& file,
                      RunOptions& options, const std::string& remedy) {
   std::vector<std::string> missing = checkpoint.missing;
   for (const Setting& setting : settings()) {
     if (checkpoint.settings.contains(setting.name) || !setting.if_absent.empty()) continue;
+    // How many workers the ranks are is not known yet.
+    const bool waits = options.ranks_are_workers && setting.name.starts_with("average");
+    const bool is_idle = !why_idle(setting.name, options).empty();
     if (setting.idle && options.given.contains(setting.name)) {
+      if (is_idle && !waits) continue;  // drop_idle_options() says so
       adopt(setting.name, setting.write(options), "", file, options, remedy, [] {});
-    } else if (why_idle(setting.name, options).empty()) {
+    } else if (!is_idle) {
       missing.push_back(setting.name);
     }
   }

@@ -488,8 +488,6 @@ INSTANTIATE_TEST_SUITE_P(Train, Resumption,
                                          Contradiction{"l2", "0.1", "0", afresh},
                                          Contradiction{"biases", "off", "on", another},
                                          Contradiction{"workers", "2", "1", afresh},
-                                         Contradiction{"average", "weights", "none", afresh},
-                                         Contradiction{"average-every", "2", "none", afresh},
                                          Contradiction{"seed", "2", "1", afresh},
                                          Contradiction{"shuffle", "off", "on", afresh}),
                          [](const auto& test) { return test_name(test.param.option); });

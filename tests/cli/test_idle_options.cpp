@@ -450,7 +450,8 @@ TEST_F(CommandLine, OptionsWithoutEffectChangeNoBit) {
            {tiny, "--momentum 0.1 --beta1 0.2 --beta2 0.3 --epsilon 1e-60 "},
            {tiny, "--label x --data-dir none --save-every 2 "},
            {tiny_data + "--batch-size 10 --epochs 1 --hidden none ", "--activation sigmoid "},
-           {" --load digits.h5 --shuffle off --epochs 1 --batch-size 10 ", "--seed 11 "}}) {
+           {" --load digits.h5 --shuffle off --epochs 1 --batch-size 10 ", "--seed 11 "},
+           {" --resume digits.h5 --epochs 3 ", "--average weights --momentum 0.5 --label x "}}) {
     EXPECT_TRUE(checkpoint_of(options) == checkpoint_of(options + idle)) << idle;
   }
 }
