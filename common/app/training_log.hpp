@@ -22,7 +22,7 @@ class TrainingLog {
   ///        existing file keeps its rows up to the checkpoint; without one, it is replaced.
   /// @param source names the checkpoint in messages: "the checkpoint a.h5".
   /// @throws Error if the file cannot be read, or its rows are not those of the training that is
-  /// resumed.
+  ///         resumed.
   TrainingLog(std::filesystem::path path, const Checkpoint* resumed, const std::string& source);
 
   /// Adds an epoch.
