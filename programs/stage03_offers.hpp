@@ -6,8 +6,8 @@
 
 namespace stagewise {
 
-/// The program adds the choices of `--gemm` and `--reduce`, and the default of the latter, which
-/// the stage's ladders know.
+/// The program adds the choices of `--gemm`, `--reduce` and `--convolution`, and the default of
+/// `--reduce`, which the stage knows.
 inline Offers stage03_offers() {
   return {.program = "stage03_shared_memory",
           .options = {{.name = "gemm",
@@ -20,7 +20,7 @@ inline Offers stage03_offers() {
                        .default_choice = {}},
                       {.name = "convolution",
                        .description = "by stage 02's kernels, or as a product",
-                       .choices = {"auto", "direct", "im2col", "implicit"},
+                       .choices = {},
                        .default_choice = "auto"},
                       {.name = "fold-bias",
                        .description = "make the bias a row of the weights, the input's ones put in",

@@ -66,6 +66,8 @@ Stage describe_stage() {
   stage.option("gemm").choices = std::move(products);
   stage.option("reduce").choices = names_of(shared_memory::sum_ladder<float>());
   stage.option("reduce").default_choice = shared_memory::default_reduce_rung;
+  stage.option("convolution")
+      .choices.assign(convolution_variants.begin(), convolution_variants.end());
   stage.summary = "Stage 03: tiles in shared memory and parallel reductions.";
   stage.device = cuda::describe_device;
   stage.cuda_on_cpu = cuda::runs_on_cpu();
