@@ -60,8 +60,7 @@ void adopt_settings(bool of_network, const Checkpoint& checkpoint,
 }
 
 /// @throws Error if the checkpoint lacks a setting that has an effect on its training, or the
-/// command
-///         line has one that would have an effect only from here on.
+///         command line has one that would have an effect only from here on.
 void expect_complete(const Checkpoint& checkpoint, const std::filesystem::path& file,
                      RunOptions& options, const std::string& remedy) {
   std::vector<std::string> missing = checkpoint.missing;
