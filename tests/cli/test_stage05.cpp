@@ -241,7 +241,7 @@ TEST_F(Stage05, TimesTheStepsOfRank0) {
   const std::string chunk = "take_chunk  order -> samples of the next steps";
   const std::string linear = "linear  features, order@0, fc1/weight";
   const std::string sum = "all_reduce  ";
-  const std::string gradients = "d fc2/bias@0, d fc2/weight@0, d fc1/bias@0, d fc1/weight@0";
+  const std::string gradients = "d fc2/bias@0, d fc1/bias@0, d fc2/weight@0, d fc1/weight@0";
   const Rows data = rows_of("");
   EXPECT_EQ(data.size(), 8U);
   EXPECT_EQ(data.at(chunk), 6);  // 6 steps

@@ -75,7 +75,7 @@ std::size_t line_of(const Program& program, const std::string& text) {
 
 TEST(DistributeData, AddsOneLineToAStepOfSmallLayers) {
   const Program step = data_of(mlp, {1, 3}).training.step;
-  EXPECT_EQ(sums_in(step), Texts{"d fc2/bias@1 d fc2/weight@1 d fc1/bias@1 d fc1/weight@1"});
+  EXPECT_EQ(sums_in(step), Texts{"d fc2/bias@1 d fc1/bias@1 d fc2/weight@1 d fc1/weight@1"});
   Texts texts = texts_of(step);
   const std::size_t sum = texts.size() - 5;  // behind it are the updates
   EXPECT_TRUE(texts[sum].starts_with("all_reduce  ")) << testing::PrintToString(texts);
@@ -94,12 +94,12 @@ TEST(DistributeData, AddsOneLineToAStepOfSmallLayers) {
 TEST(DistributeData, SendsABucketWhenItIsCompleteAndLargeEnough) {
   const ModelOptions wide = mlp_of({1024, 1024, 1024});
   const Program step = data_of(wide, {0, 2}).training.step;
-  EXPECT_EQ(sums_in(step), (Texts{"d fc4/bias@0 d fc4/weight@0 d fc3/bias@0 d fc3/weight@0",
+  EXPECT_EQ(sums_in(step), (Texts{"d fc4/bias@0 d fc3/bias@0 d fc4/weight@0 d fc3/weight@0",
                                   "d fc2/bias@0 d fc2/weight@0", "d fc1/bias@0 d fc1/weight@0"}));
   const std::size_t first =
       line_of(step,
-              "all_reduce  d fc4/bias@0, d fc4/weight@0, d fc3/bias@0, d fc3/weight@0 -> "
-              "d fc4/bias@0, d fc4/weight@0, d fc3/bias@0, d fc3/weight@0");
+              "all_reduce  d fc4/bias@0, d fc3/bias@0, d fc4/weight@0, d fc3/weight@0 -> "
+              "d fc4/bias@0, d fc3/bias@0, d fc4/weight@0, d fc3/weight@0");
   EXPECT_GT(first, line_of(step, "gemm  fc2/output@0, d fc3/sum@0 -> d fc3/weight@0"));
   EXPECT_LT(first, line_of(step, "gemm  fc1/output@0, d fc2/sum@0 -> d fc2/weight@0"));
   EXPECT_LT(
@@ -192,8 +192,8 @@ TEST(FuseSumsWithUpdates, UpdatesWhereTheSumsAre) {
   ASSERT_EQ(updates.size(), 2U);
   const Texts texts = texts_of(step);
   EXPECT_EQ(texts[updates[0]],
-            "all_reduce_update  d fc3/bias@0, d fc3/weight@0, ..., fc2/weight -> fc3/bias, "
-            "fc3/weight, fc2/bias, fc2/weight");
+            "all_reduce_update  d fc3/bias@0, d fc2/bias@0, ..., fc2/weight -> fc3/bias, "
+            "fc2/bias, fc3/weight, fc2/weight");
   EXPECT_GT(updates[0], line_of(step, "gemm  d fc2/sum@0, fc2/weight -> d fc1/output@0"));
 }
 

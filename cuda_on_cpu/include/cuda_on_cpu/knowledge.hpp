@@ -15,10 +15,13 @@ namespace cuda_on_cpu {
 /// all processes in its own way; its own number is 0.
 class Whose {
  public:
+  /// All those of a process.
   static constexpr Whose process(unsigned process) { return Whose(process, 0); }
+  /// Those of the block of a thread.
   static constexpr Whose block(unsigned process, std::uint32_t thread) {
     return Whose(process, 1 + (std::uint64_t{thread >> thread_bits} << (thread_bits + 1)));
   }
+  /// Those of one thread.
   static constexpr Whose thread(unsigned process, std::uint32_t thread) {
     return Whose(process, block(0, thread).bits_ + 1 + (thread & ((1U << thread_bits) - 1)));
   }
@@ -56,6 +59,7 @@ class Knowledge {
     return time < until(Whose::process(process)) || time < until(Whose::block(process, thread)) ||
            time < until(Whose::thread(process, thread));
   }
+  /// Adds that those accesses are over up to a time.
   void learn(Whose whose, Time until) {
     const auto found = place_of(entries_, whose);
     if (found == entries_.end() || found->first != whose) {
@@ -64,6 +68,7 @@ class Knowledge {
       found->second = std::max(found->second, until);
     }
   }
+  /// Adds all that another knows.
   void learn(const Knowledge& other) {
     for (const auto& [whose, until] : other.entries_) learn(whose, until);
   }

@@ -74,9 +74,10 @@ class Observer {
 
   /// The thread has executed __threadfence() or a relative.
   virtual void fenced(const Fiber& /*fiber*/) {}
-  /// It has called declare_sent(), or declare_received(); see declare.h.
+  /// It has called declare_sent(); see declare.h.
   virtual void sent(const Fiber& /*fiber*/, std::uintptr_t /*word*/, std::uint64_t /*number*/,
                     std::uintptr_t /*instruction*/) {}
+  /// It has called declare_received().
   virtual void received(const Fiber& /*fiber*/, std::uintptr_t /*word*/, std::uint64_t /*number*/,
                         std::uintptr_t /*instruction*/) {}
   /// An asynchronous copy into the block's shared memory has arrived.

@@ -30,6 +30,7 @@ struct PeerRecord {
   std::uint32_t what = 0;  ///< as in Record
 
   bool exists() const { return process != 0; }
+  /// Whether `what` has a flag.
   bool has(std::uint32_t flag) const { return (what & flag) != 0; }
 };
 
