@@ -218,8 +218,8 @@ TEST_F(Stage05, WritesOneReportOfAllRanks) {
 TEST_F(Stage05, TimesTheStepsOfRank0) {
   const auto rows_of = [&](const std::string& options) {
     std::map<std::string, int> calls;
-    const std::string command = ranks(2) + training + "--epochs 2 --timings " + options;
-    const std::string output = run_well(command + " --report report.json");
+    const std::string command = ranks(2) + training + "--epochs 2 --timings --transport host ";
+    const std::string output = run_well(command + options + " --report report.json");
     const json report = json::parse(text("report.json"));
     for (const json& row : report.at("timings")) {
       EXPECT_FALSE(calls.contains(row.at("operation"))) << "two rows: " << row;
