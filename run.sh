@@ -517,7 +517,7 @@ python_with() {
   return 1
 }
 
-# The programs in python/. Standard output belongs to them.
+# The programs in tools/. Standard output belongs to them.
 python_program() {
   local modules=(h5py numpy) python=''
   [[ $command != predict-scaling ]] || modules=(numpy)
@@ -531,7 +531,7 @@ python_program() {
     python=$(python_with "${modules[@]}") ||
       fail "This needs a python3 with ${modules[*]}, but neither the one on PATH nor /usr/bin/python3 is one." 1
   fi
-  local script=$PWD/python/${command//-/_}.py
+  local script=$PWD/tools/${command//-/_}.py
   cd "$called_from"
   export PYTHONDONTWRITEBYTECODE=1
   exec "$python" "$script" "${passed_on[@]}"

@@ -24,10 +24,11 @@ function(add_floor name)
   target_link_libraries(stagewise_${name} PUBLIC stagewise_settings ${arg_DEPENDS})
 endfunction()
 
-# add_folder_library(NAME FOLDER SOURCES... DEPENDS...): the sources in a folder of the current one, a stage or
-# an experiment, as a static library. Among them may be .cu files; then name the .cuh files, too.
+# add_folder_library(NAME FOLDER [ROOT ROOT] SOURCES... DEPENDS...): the sources in a folder of the current one
+# as a static library, whose users include FOLDER/..., or, of a room ROOT, all that is in the room. Among the
+# sources may be .cu files; then name the .cuh files, too.
 function(add_folder_library name folder)
-  cmake_parse_arguments(arg "" "" "SOURCES;DEPENDS" ${ARGN})
+  cmake_parse_arguments(arg "" "ROOT" "SOURCES;DEPENDS" ${ARGN})
   list(TRANSFORM arg_SOURCES PREPEND ${folder}/)
   set(cuda_sources ${arg_SOURCES})
   list(FILTER cuda_sources INCLUDE REGEX "\\.cuh?$")
@@ -36,15 +37,68 @@ function(add_folder_library name folder)
   if(cuda_sources)
     stagewise_cuda_sources(${name} ${cuda_sources})
   endif()
-  stagewise_include_root(${name} ${CMAKE_CURRENT_SOURCE_DIR}/${folder})
+  if(arg_ROOT)
+    stagewise_include_root(${name} ${arg_ROOT})
+  else()
+    stagewise_include_root(${name} ${CMAKE_CURRENT_SOURCE_DIR}/${folder})
+  endif()
   target_link_libraries(${name} PUBLIC stagewise_settings ${arg_DEPENDS})
 endfunction()
 
+# stagewise_offers(HEADER FUNCTION): what a program offers on its command line: FUNCTION() in HEADER, a path from
+# the folder above the current one, returns Offers. Every program learns what the others offer, for its
+# error messages, and nothing else about them: the library stagewise_offers has these headers and a list.
+add_library(stagewise_offers INTERFACE)
+set(offers_root ${PROJECT_BINARY_DIR}/floors/offers)
+target_include_directories(stagewise_offers INTERFACE ${offers_root})
+function(stagewise_offers header function)
+  get_filename_component(room ${CMAKE_CURRENT_SOURCE_DIR} DIRECTORY)
+  get_filename_component(folder ${header} DIRECTORY)
+  set(from ${CMAKE_CURRENT_SOURCE_DIR}/${header})
+  if(NOT EXISTS ${from})
+    set(from ${room}/${header})
+  endif()
+  file(MAKE_DIRECTORY ${offers_root}/${folder})
+  file(CREATE_LINK ${from} ${offers_root}/${header} SYMBOLIC)
+  set_property(GLOBAL APPEND PROPERTY stagewise_offers_includes "#include \"${header}\"\n")
+  set_property(GLOBAL APPEND PROPERTY stagewise_offers_calls "${function}()")
+endfunction()
+
+# stagewise_write_offers(): offers/all.hpp, when all programs have said what they offer.
+function(stagewise_write_offers)
+  get_property(includes GLOBAL PROPERTY stagewise_offers_includes)
+  get_property(calls GLOBAL PROPERTY stagewise_offers_calls)
+  list(REMOVE_DUPLICATES includes)
+  list(JOIN includes "" includes)
+  list(JOIN calls ",\n          " calls)
+  file(CONFIGURE OUTPUT ${offers_root}/offers/all.hpp @ONLY CONTENT [[
+// What each program offers. Generated: see stagewise_offers() in cmake/Stages.cmake.
+#pragma once
+
+@includes@
+namespace stagewise {
+
+inline std::vector<Offers> all_offers() {
+  return {@calls@};
+}
+
+}  // namespace stagewise
+]])
+endfunction()
+
+# add_program(NAME SOURCES... DEPENDS...): a program with the common command line.
+function(add_program name)
+  cmake_parse_arguments(arg "" "" "SOURCES;DEPENDS" ${ARGN})
+  add_executable(${name} ${arg_SOURCES})
+  target_link_libraries(${name} PRIVATE stagewise_app stagewise_offers ${arg_DEPENDS})
+  add_dependencies(tour_programs ${name})
+endfunction()
+
 # stagewise_compare_with_references(PROGRAM): gives a program NVIDIA's libraries to compare with, where
-# there are any (ladder/references.hpp).
+# there are any (ladders/program/references.hpp).
 function(stagewise_compare_with_references program)
-  set(folder ${PROJECT_SOURCE_DIR}/benchmarks/ladder)
-  stagewise_include_root(${program} ${folder})
+  set(folder ${PROJECT_SOURCE_DIR}/ladders/program)
+  stagewise_include_root(${program} ${PROJECT_SOURCE_DIR}/ladders)
   if(NOT STAGEWISE_CUDA)
     return()
   endif()

@@ -4,7 +4,7 @@ namespace stagewise {
 
 std::string path_in_project(const std::string& path) {
   for (const char* const folder :
-       {"/stages/", "/common/", "/programs/", "/tests/", "/benchmarks/"}) {
+       {"/stages/", "/common/", "/ladders/", "/reports/", "/tools/", "/tests/", "/benchmarks/"}) {
     const std::size_t place = path.rfind(folder);
     if (place != std::string::npos) return path.substr(place + 1);
   }

@@ -7,7 +7,7 @@
 namespace stagewise::serial {
 
 const std::vector<std::string>& gemm_variant_names() {
-  static const std::vector<std::string> names = {"naive", "reordered", "blocked", "blas"};
+  static const std::vector<std::string> names = {"naive", "reordered", "blas"};
   return names;
 }
 
@@ -25,8 +25,6 @@ void gemm(GemmVariant variant, const GemmProblem<T>& problem) {
       return gemm_naive(problem);
     case GemmVariant::reordered:
       return gemm_reordered(problem);
-    case GemmVariant::blocked:
-      return gemm_blocked(problem);
     case GemmVariant::blas:
       return gemm_blas(problem);
   }

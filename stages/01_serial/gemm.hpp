@@ -1,5 +1,5 @@
 /// @file
-/// Matrix multiplication in four variants, from the textbook version to a library.
+/// Matrix multiplication in three variants, from the textbook version to a library.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,6 @@ namespace stagewise::serial {
 enum class GemmVariant : std::uint8_t {
   naive,      ///< the definition: a dot product for each element of C
   reordered,  ///< the same multiplications in an order that runs along rows (default)
-  blocked,    ///< a tile of C kept in registers, panels of A and B packed
   blas        ///< OpenBLAS on one thread: the fair baseline for everything that follows
 };
 
@@ -36,10 +35,6 @@ void gemm_naive(const GemmProblem<T>& problem);
 /// GemmVariant::reordered: along the rows of B and C.
 template <typename T>
 void gemm_reordered(const GemmProblem<T>& problem);
-
-/// GemmVariant::blocked: tiles in registers, packed panels.
-template <typename T>
-void gemm_blocked(const GemmProblem<T>& problem);
 
 /// GemmVariant::blas: OpenBLAS on one thread.
 /// @throws Error if a dimension does not fit into the library's 32-bit integers.

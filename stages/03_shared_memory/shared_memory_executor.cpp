@@ -19,12 +19,13 @@ void run_reduction(const shared_memory::Rung<Problem>& rung, cudaStream_t stream
 }  // namespace
 
 template <typename T>
-SharedMemoryExecutor<T>::SharedMemoryExecutor(const SharedMemoryOptions& options)
+SharedMemoryExecutor<T>::SharedMemoryExecutor(const SharedMemoryOptions& options,
+                                              shared_memory::Ladder<GemmProblem<T>> products)
     : column_sums_(&find_rung(shared_memory::column_sums_ladder<T>(), options.reduce)),
       accumulate_(&find_rung(shared_memory::accumulate_ladder<T>(), options.reduce)),
       convolution_(options.convolution) {
   if (options.gemm == "auto") return;
-  gemm_ = &find_rung(shared_memory::gemm_ladder<T>(), options.gemm);
+  gemm_ = &find_rung(products, options.gemm);
   // The implicit variant is tied to the top of the ladder; what was asked for is used everywhere.
   if (convolution_ == ConvolutionVariant::automatic) convolution_ = ConvolutionVariant::im2col;
   if (const shared_memory::Support support = gemm_->supports({}); !support) {

@@ -26,9 +26,12 @@ struct SharedMemoryOptions {
 template <typename T>
 class SharedMemoryExecutor : public NaiveCudaExecutor<T> {
  public:
+  /// @param products the rungs that `options.gemm` may name.
   /// @throws Error if no GPU can be used, or not with the rung that was asked for. UsageError for
   ///         an unknown rung.
-  explicit SharedMemoryExecutor(const SharedMemoryOptions& options = {});
+  explicit SharedMemoryExecutor(
+      const SharedMemoryOptions& options = {},
+      shared_memory::Ladder<GemmProblem<T>> products = shared_memory::gemm_ladder<T>());
 
   //! [overrides]
   using NaiveCudaExecutor<T>::run;

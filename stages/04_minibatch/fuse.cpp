@@ -36,7 +36,6 @@ bool Fusion::fits(ValueId batched, ValueId weight) const {
 template <typename T>
 Program fuse(const Program& program, Index max_rows, const FuseOptions& options) {
   Fusion fusion{.rewriter = Rewriter(program), .max_rows = max_rows};
-  if (options.layers && options.gathers) fuse_persistent_step<T>(fusion, options.persistent);
   if (options.layers) {
     everywhere(fusion, fuse_linear);
     everywhere(fusion, fuse_linear_input_gradient);
@@ -61,11 +60,6 @@ Program fuse(const Program& program, Index max_rows, const FuseOptions& options)
   return result;
 }
 //! [fuse]
-
-bool takes_many_steps(const Program& program) {
-  return program.lines.size() == 1 &&
-         std::holds_alternative<PersistentStep>(program.lines.front().operation);
-}
 
 Program without_gather(const Program& program, ValueId batch, ValueId batch_labels) {
   Program result = program;

@@ -2,18 +2,9 @@
 /// Stage 04's rewrite of a program: fewer lines that compute the same.
 #pragma once
 
-#include <cstdint>
-
 #include "network/program.hpp"
 
 namespace stagewise::minibatch {
-
-/// Whether something is done.
-enum class Choice : std::uint8_t {
-  automatic,  ///< where it is estimated to be faster
-  always,     ///< wherever it can be done
-  never
-};
 
 /// What is fused.
 struct FuseOptions {
@@ -22,15 +13,9 @@ struct FuseOptions {
   /// Whether the products that read the batch select its rows from the data set, if all of them
   /// can.
   bool gathers = true;
-
-  /// Whether a step of a small perceptron becomes one line, which a persistent kernel computes. Not
-  /// unless layers are fused and products gather.
-  Choice persistent = Choice::never;
 };
 
 /// Replaces
-///  - a whole step of a network with one hidden layer by `persistent_step`, where that is estimated
-///    to be faster than what follows,
 ///  - gemm, add_bias and an activation by `linear`,
 ///  - the last layer, the loss, its gradient and the prediction by `output_layer`, or, where that
 ///    kernel cannot take the layer, all but the layer by `loss`; then the totals by `add_partials`;
@@ -49,13 +34,9 @@ struct FuseOptions {
 /// Lines whose sizes a kernel cannot take are left as they are.
 /// @tparam T its size decides what fits into shared memory.
 /// @param max_rows the rows of the largest batch.
-/// @throws Error if no GPU can be used, or none of this size computes a `persistent_step` that is
-///         asked for.
+/// @throws Error if no GPU can be used.
 template <typename T>
 Program fuse(const Program& program, Index max_rows, const FuseOptions& options = {});
-
-/// Whether a program takes any number of steps at a time: it consists of a `persistent_step`.
-bool takes_many_steps(const Program& program);
 
 /// Assigns lines to lanes, which run concurrently: one for each worker, one for work that nothing
 /// else in its step waits for, such as the gradients of parameters, and one for exchanges between

@@ -43,10 +43,6 @@ void FusedExecutor<T>::prepare(const Program& program) {
       add_table(update->parameters, update->l2, update->gradients);
     } else if (const auto* const average = std::get_if<AverageWeights>(&line.operation)) {
       add_table(average->means, 0, average->workers);
-    } else if (const auto* const step = std::get_if<PersistentStep>(&line.operation)) {
-      minibatch::persistent::MlpShape shape = shape_of(*step);
-      shape.rows = this->max_rows();
-      trainer_ = std::make_unique<minibatch::persistent::Trainer<T>>(shape);
     }
   }
 }
@@ -216,39 +212,6 @@ template <typename T>
 void FusedExecutor<T>::run(const AddShares& op) {
   if (this->shard(op.partials).rows == 0) return;  // a worker that has nothing to do
   minibatch::add_shares(this->stream(), shares_problem(op));
-}
-
-// -------------------------------------------------------------------------------------- all steps
-
-template <typename T>
-minibatch::persistent::MlpShape FusedExecutor<T>::shape_of(const PersistentStep& op) const {
-  return {.in = this->value(op.hidden_weight).shape[0],
-          .hidden = this->value(op.hidden_weight).shape[1],
-          .out = this->value(op.weight).shape[1],
-          .rows = this->batch().rows};
-}
-
-template <typename T>
-void FusedExecutor<T>::run(const PersistentStep& op) {
-  trainer_->train(this->stream(), {.shape = shape_of(op),
-                                   .steps = this->batch().steps,
-                                   .features = this->at(op.features),
-                                   .labels = this->at(op.labels),
-                                   .order = this->at(op.order),
-                                   .weight = this->at(op.hidden_weight),
-                                   .bias = this->at(op.hidden_bias),
-                                   .out_weight = this->at(op.weight),
-                                   .out_bias = this->at(op.bias),
-                                   .activation = op.hidden_activation,
-                                   .loss = op.at.loss,
-                                   .out_activation = op.at.activation,
-                                   .has_threshold = op.at.threshold.has_value(),
-                                   .threshold = static_cast<T>(op.at.threshold.value_or(0)),
-                                   .learning_rate = static_cast<T>(op.learning_rate),
-                                   .l2 = static_cast<T>(op.l2),
-                                   .totals = this->at(op.totals),
-                                   .first_step = this->batch().step,
-                                   .progress = progress_});
 }
 
 // ----------------------------------------------------------------------------------------- images

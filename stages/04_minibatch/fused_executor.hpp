@@ -9,7 +9,6 @@
 #include "03_shared_memory/shared_memory_executor.hpp"
 #include "04_minibatch/convolution.hpp"
 #include "04_minibatch/output_layer.hpp"
-#include "04_minibatch/persistent/persistent_trainer.hpp"
 #include "04_minibatch/update.hpp"
 
 namespace stagewise {
@@ -30,7 +29,6 @@ class FusedExecutor : public SharedMemoryExecutor<T> {
   void run(const PoolReluBackward& op);
   void run(const ConvolutionGradients& op);
   void run(const UpdateBySum& op);
-  void run(const PersistentStep& op);
   void run(const AverageWeights& op);
 
   /// How convolutions are multiplied from now on.
@@ -38,9 +36,6 @@ class FusedExecutor : public SharedMemoryExecutor<T> {
 
   /// Where the device counts the steps before those of a recording; see TotalsProblem.
   void count_steps_from(const std::int64_t* steps_before) { steps_before_ = steps_before; }
-
-  /// Where a line that takes many steps tells the host which is done; null: nowhere.
-  void report_steps_to(volatile std::int64_t* progress) { progress_ = progress; }
 
  protected:
   /// @throws Error if no GPU can be used.
@@ -71,9 +66,6 @@ class FusedExecutor : public SharedMemoryExecutor<T> {
   /// The gradient of a worker that has nothing to do, if there is such an operand.
   void set_to_zero(const Writes<Real>& gradient);
 
-  /// The sizes of the network that a line trains.
-  minibatch::persistent::MlpShape shape_of(const PersistentStep& op) const;
-
   /// All of the problem but its outputs and their gradients.
   /// @param op OutputLayer or Loss.
   template <typename Op>
@@ -102,8 +94,6 @@ class FusedExecutor : public SharedMemoryExecutor<T> {
   std::map<ValueId, bool> behind_linear_;  ///< by partials: whether the line before is `linear`
   std::map<ValueId, Table> tables_;        ///< by the first parameter of a line
   const std::int64_t* steps_before_ = nullptr;
-  volatile std::int64_t* progress_ = nullptr;
-  std::unique_ptr<minibatch::persistent::Trainer<T>> trainer_;  ///< for a `persistent_step`
   Tensor<std::int64_t> no_steps_;
 };
 

@@ -27,10 +27,6 @@ Index max_recorded_samples() {
 /// arrive during the step before.
 constexpr Index min_streamed_steps = 8;
 
-/// A program that takes many steps at a time gets so many first: while the device is busy with
-/// them, the host asks for the others.
-constexpr Index first_steps = 32;
-
 }  // namespace
 
 StepPrograms step_programs(const Model& model, const std::vector<ValueId>& copies,
@@ -75,8 +71,6 @@ RecordedStep<T>::RecordedStep(const StepSetup<T>& setup, MinibatchExecutor<T>& e
   const bool exchanges = std::any_of(programs_.step.lines.begin(), programs_.step.lines.end(),
                                      [](const Line& line) { return is_exchange(line.operation); });
   if (exchanges && !executor.can_be_recorded()) options_.records = false;
-  takes_many_steps_ = data_ != nullptr && minibatch::takes_many_steps(programs_.step);
-  if (takes_many_steps_) options_.records = false;
   if (options_.records) record_all(samples);
 }
 
@@ -88,7 +82,6 @@ RecordedStep<T>::~RecordedStep() {
     return;
   }
   cudaStreamSynchronize(stream().get());  // what fails here was reported elsewhere
-  executor_->report_steps_to(nullptr);
   for (const ValueId id :
        {values_.batch, values_.batch_labels, values_.features, values_.labels, values_.order}) {
     executor_->bind(id, nullptr);
@@ -195,15 +188,12 @@ void RecordedStep<T>::run(Index first, Index rows) {
   const bool are_averaged =
       setup_.workers.average == Average::weights &&
       (setup_.steps_done + pending_.steps) % setup_.workers.average_every == 0;
-  const bool is_full =
-      takes_many_steps_ ? taken_ == first_steps * setup_.max_rows : pending_.steps == max_steps_;
-  if (is_full || are_averaged) launch_pending();
+  if (pending_.steps == max_steps_ || are_averaged) launch_pending();
   if (are_averaged) executor_->execute(programs_.take_over, last_);
 }
 
 template <typename T>
 void RecordedStep<T>::launch_pending() {
-  if (takes_many_steps_) return launch_together(pending_);
   while (pending_.steps > 0) {
     Recording part = pending_;
     if (options_.records && options_.repeats) {
@@ -219,23 +209,6 @@ void RecordedStep<T>::launch_pending() {
   }
 }
 //! [run]
-
-//! [launch_together]
-/// All steps in one launch. It is made for them, so its arguments can say where they begin.
-template <typename T>
-void RecordedStep<T>::launch_together(const Recording& what) {
-  if (what.steps == 0) return;
-  const Index first = taken_ - what.steps * what.rows;
-  executor_->bind(values_.order, epoch_->orders() + epoch_->first() + first);
-  executor_->report_steps_to(progress_.data());
-  executor_->execute(programs_.step, {.first = first,
-                                      .rows = what.rows,
-                                      .step = first / setup_.max_rows + 1,
-                                      .steps = what.steps});
-  setup_.steps_done += what.steps;
-  pending_.steps = 0;
-}
-//! [launch_together]
 
 //! [record]
 template <typename T>

@@ -56,8 +56,6 @@ StepPrograms step_programs(const Model& model, const std::vector<ValueId>& copie
 /// launches of recordings. Within an epoch, nothing is allocated, the host copies nothing but the
 /// next epoch's order, and it waits for nothing. Therefore run() must be called for the samples in
 /// order, starting with the epoch's first, and all batches except the last must be full.
-///
-/// A program that takes many steps at a time is not recorded: one launch of it is a recording.
 template <typename T>
 class RecordedStep final : public Step {
  public:
@@ -116,7 +114,6 @@ class RecordedStep final : public Step {
   bool has_room();
   void record_all(Index samples);
   void launch_pending();
-  void launch_together(const Recording& what);
   void enqueue(const Recording& what);
   Index own_rows(Index rows) const { return shard_of(rows, part_.count, part_.index).rows; }
   const cuda::Stream& stream() const { return executor_->main_stream(); }
@@ -126,9 +123,8 @@ class RecordedStep final : public Step {
   RecordedStepOptions options_;
   std::vector<std::string> notes_;
 
-  TrainingPrograms programs_;      ///< rewritten
-  StepPrograms values_;            ///< only its values are used, not its programs
-  bool takes_many_steps_ = false;  ///< at a time: the step's program
+  TrainingPrograms programs_;  ///< rewritten
+  StepPrograms values_;        ///< only its values are used, not its programs
   Part part_;
 
   std::unique_ptr<EpochOrder> epoch_;

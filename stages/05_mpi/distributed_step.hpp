@@ -10,8 +10,8 @@
 #include "04_minibatch/recorded_step.hpp"
 #include "05_mpi/distribute.hpp"
 #include "05_mpi/distributed_executor.hpp"
-#include "05_mpi/mpi_ranks.hpp"
-#include "05_mpi/shards.hpp"
+#include "mpi/mpi_ranks.hpp"
+#include "mpi/shards.hpp"
 
 namespace stagewise::mpi {
 

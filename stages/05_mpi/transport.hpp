@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "05_mpi/all_reduce/peers.hpp"
-#include "05_mpi/devices.hpp"
 #include "cuda/handles.hpp"
+#include "mpi/devices.hpp"
 #include "mpi/world.hpp"
 #include "tensor/shape.hpp"
 

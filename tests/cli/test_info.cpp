@@ -294,7 +294,7 @@ TEST_F(CommandLine, InfoShowsAStepOfOneLine) {
   const std::vector<Row> rows = rows_of(
       run_well("stage04_minibatch info --program --hidden 8 --batch-size 10 --persistent on"));
   ASSERT_EQ(operations_of(rows), std::vector<std::string>{"persistent_step*"});
-  EXPECT_EQ(rows[0].file, "stages/04_minibatch/persistent/mlp_steps.cu");
+  EXPECT_EQ(rows[0].file, "ladders/persistent/training/mlp_steps.cu");
   EXPECT_TRUE(rows[0].replaces.starts_with("gather gemm add_bias relu gemm add_bias softmax_"))
       << rows[0].replaces;
 }

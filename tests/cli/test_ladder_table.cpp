@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "cli/command_line.hpp"
-#include "ladder/table.hpp"
-#include "ladder/values.hpp"
+#include "ladders/program/table.hpp"
+#include "ladders/program/values.hpp"
 
 namespace stagewise {
 namespace ladder {

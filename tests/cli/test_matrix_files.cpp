@@ -7,7 +7,7 @@
 
 #include "cli/command_line.hpp"
 #include "io/checkpoint.hpp"
-#include "io/matrix_file.hpp"
+#include "reports/002/matrix_file.hpp"
 
 namespace stagewise {
 namespace {

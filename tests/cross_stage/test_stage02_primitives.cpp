@@ -2,13 +2,13 @@
 /// Stage 02 computes what stage 01 computes.
 
 #include "01_serial/reduce.hpp"
-#include "01_serial/transpose.hpp"
 #include "02_naive_cuda/gemm.hpp"
 #include "02_naive_cuda/naive_cuda_executor.hpp"
 #include "02_naive_cuda/reduce.hpp"
-#include "02_naive_cuda/transpose.hpp"
 #include "cross_stage/gemm_products.hpp"
 #include "cross_stage/primitives.hpp"
+#include "ladders/transpose/naive.hpp"
+#include "ladders/transpose/serial.hpp"
 
 namespace stagewise {
 namespace {

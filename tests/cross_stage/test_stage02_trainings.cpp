@@ -5,7 +5,7 @@
 #include "cross_stage/worker_trainings.hpp"
 #include "golden/cnn.hpp"
 #include "golden/golden.hpp"
-#include "per_step_memory/per_step_memory.hpp"
+#include "reports/000/per_step_memory/per_step_memory.hpp"
 
 namespace stagewise {
 namespace {

@@ -4,8 +4,8 @@
 #include "cross_stage/gemm_products.hpp"
 #include "cross_stage/primitives.hpp"
 #include "cuda/fast_divmod.cuh"
-#include "fold_bias/fold_bias_executor.hpp"
 #include "network/workers.hpp"
+#include "reports/003/fold_bias/fold_bias_executor.hpp"
 
 namespace stagewise {
 namespace {

@@ -4,9 +4,9 @@
 #include <optional>
 
 #include "cross_stage/trainings.hpp"
-#include "fold_bias/fold_bias_executor.hpp"
 #include "golden/cnn.hpp"
 #include "golden/golden.hpp"
+#include "reports/003/fold_bias/fold_bias_executor.hpp"
 
 namespace stagewise {
 namespace {

@@ -7,11 +7,11 @@
 #include <string_view>
 #include <vector>
 
-#include "03_shared_memory/transpose.hpp"
 #include "cross_stage/cuda_array.hpp"
 #include "cross_stage/random_shapes.hpp"
 #include "cross_stage/stage_types.hpp"
-#include "fold_bias/shift.hpp"
+#include "ladders/transpose/shift.hpp"
+#include "ladders/transpose/transpose.hpp"
 #include "support.hpp"
 
 namespace stagewise {

@@ -19,7 +19,7 @@
 #include "cross_stage/stage_types.hpp"
 #include "cuda/handles.hpp"
 #include "data/generators.hpp"
-#include "latency/predictors.hpp"
+#include "ladders/persistent/latency/predictors.hpp"
 #include "support.hpp"
 #include "tensor/random.hpp"
 #include "training/parameters.hpp"

@@ -9,13 +9,13 @@
 #include <vector>
 
 #include "01_serial/serial_executor.hpp"
-#include "04_minibatch/persistent/mlp_steps.hpp"
 #include "cross_stage/cuda_array.hpp"
 #include "cross_stage/fused_kernels.hpp"
 #include "cross_stage/random_shapes.hpp"
 #include "cross_stage/recorded_trainings.hpp"
 #include "cross_stage/stage_types.hpp"
 #include "cuda/device.hpp"
+#include "ladders/persistent/training/mlp_steps.hpp"
 #include "network/workers.hpp"
 #include "support.hpp"
 

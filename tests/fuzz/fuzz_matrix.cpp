@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "fuzz/fuzz_input.hpp"
-#include "io/matrix_file.hpp"
+#include "reports/002/matrix_file.hpp"
 
 // What can be read is written again, which must give the same bytes: there is one file a matrix.
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

@@ -16,7 +16,7 @@
 #include "io/data_sets/csv.hpp"
 #include "io/data_sets/idx.hpp"
 #include "io/hdf5.hpp"
-#include "io/matrix_file.hpp"
+#include "reports/002/matrix_file.hpp"
 
 namespace stagewise {
 namespace {

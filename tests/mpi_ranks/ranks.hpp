@@ -2,7 +2,7 @@
 /// What tests in several processes have in common.
 #pragma once
 
-#include "05_mpi/devices.hpp"
+#include "mpi/devices.hpp"
 #include "mpi/world.hpp"
 
 namespace stagewise {

@@ -1,4 +1,4 @@
-"""What the tests of python/ share: networks, and the programs with what they say."""
+"""What the tests of tools/ share: networks, and the programs with what they say."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class Case(unittest.TestCase):
         self.assertTrue(files[0] == files[1], f"{expected} and {found} differ; {about}")
 
     def run_program(self, name: str, *words: object) -> subprocess.CompletedProcess:
-        """Runs a program of python/ in the test's folder, in a forked process, which already has the libraries:
+        """Runs a program of tools/ in the test's folder, in a forked process, which already has the libraries:
         loading them takes longer than anything the program itself does."""
         module = importlib.import_module(name.replace("-", "_"))
         with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as err:

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Tests of python/stagewise/checkpoint.py, also against files that stage 01 has written."""
+"""Tests of tools/stagewise/checkpoint.py, also against files that stage 01 has written."""
 
 import pathlib
 import unittest

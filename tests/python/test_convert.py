@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Tests of python/convert.py: the same network comes out, and the same numbers come back."""
+"""Tests of tools/convert.py: the same network comes out, and the same numbers come back."""
 
 import contextlib
 import io

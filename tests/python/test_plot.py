@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Tests of python/plot.py: each figure from made-up results, and from those of stage 01."""
+"""Tests of tools/plot.py: each figure from made-up results, and from those of stage 01."""
 
 import contextlib
 import copy

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Tests of python/predict_scaling.py: formulas by hand, the fit, tables, and what is refused."""
+"""Tests of tools/predict_scaling.py: formulas by hand, the fit, tables, and what is refused."""
 
 import contextlib
 import io

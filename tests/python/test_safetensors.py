@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Tests of python/stagewise/safetensors.py against the format, byte by byte."""
+"""Tests of tools/stagewise/safetensors.py against the format, byte by byte."""
 
 import json
 import struct

@@ -13,7 +13,7 @@
 #include "01_serial/average_pool.hpp"
 #include "01_serial/convolution.hpp"
 #include "01_serial/reduce.hpp"
-#include "01_serial/transpose.hpp"
+#include "ladders/transpose/serial.hpp"
 #include "network/differentiate.hpp"
 #include "network/layers.hpp"
 #include "unit/gradient_check.hpp"

@@ -10,7 +10,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include "io/matrix_file.hpp"
+#include "reports/002/matrix_file.hpp"
 #include "support.hpp"
 #include "unit/temporary_folder.hpp"
 

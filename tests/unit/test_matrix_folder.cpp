@@ -7,8 +7,8 @@
 
 #include <gtest/gtest.h>
 
-#include "io/matrix_file.hpp"
-#include "io/matrix_folder.hpp"
+#include "reports/002/matrix_file.hpp"
+#include "reports/002/matrix_folder.hpp"
 #include "support.hpp"
 #include "unit/temporary_folder.hpp"
 

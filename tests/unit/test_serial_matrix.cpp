@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "01_serial/reduce.hpp"
-#include "01_serial/transpose.hpp"
+#include "ladders/transpose/serial.hpp"
 #include "network/differentiate.hpp"
 #include "network/layers.hpp"
 #include "network/optimizer.hpp"

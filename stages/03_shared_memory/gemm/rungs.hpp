@@ -7,7 +7,6 @@
 
 #include <cuda_runtime.h>
 
-#include "03_shared_memory/gemm/hopper/wgmma_rungs.hpp"
 #include "03_shared_memory/gemm/tile_plan.hpp"
 #include "03_shared_memory/workspace.hpp"
 #include "network/problems.hpp"
@@ -17,10 +16,6 @@ namespace stagewise::shared_memory {
 /// Rung 1: stage 02's kernel with the indices swapped, and so without coalescing.
 template <typename T>
 void gemm_uncoalesced(cudaStream_t stream, const GemmProblem<T>& problem, Workspace& workspace);
-
-/// Rung 3: one block per dot product, whose threads add up their products with `Tree`.
-template <typename T, typename Tree>
-void gemm_dot_product(cudaStream_t stream, const GemmProblem<T>& problem, Workspace& workspace);
 
 /// Rung 4: tiles of `size` x `size` elements in shared memory.
 template <typename T, int size>
@@ -63,13 +58,10 @@ void gemm_async_copies(cudaStream_t stream, const GemmProblem<T>& problem, Works
 template <typename T>
 void gemm_stream_k(cudaStream_t stream, const GemmProblem<T>& problem, Workspace& workspace);
 
-/// @name The tiles of rungs 14 to 18, for gemm_planned_tiles()
+/// @name The tiles of rungs 14 and 15, for gemm_planned_tiles()
 /// @{
 std::span<const FittedTile<double>> tensor_core_tiles();  ///< rung 14: doubles on tensor cores
 std::span<const FittedTile<float>> fitted_tiles();        ///< rung 15: floats on fp32 units
-std::span<const FittedTile<float>> tf32_tiles();          ///< rung 16: rounded to TF32
-std::span<const FittedTile<float>> bf16_tiles();          ///< rung 17: rounded to bfloat16
-std::span<const FittedTile<float>> split_tf32_tiles();    ///< rung 18: three products in TF32
 /// @}
 
 }  // namespace stagewise::shared_memory

@@ -7,9 +7,9 @@
 /// of a pooling window are its own.
 #pragma once
 
-#include "03_shared_memory/gemm/mma_tf32.cuh"
 #include "04_minibatch/convolution.hpp"
 #include "04_minibatch/linear/layer_kernel.cuh"
+#include "03_shared_memory/gemm/mma_tf32.cuh"
 
 namespace stagewise::minibatch {
 

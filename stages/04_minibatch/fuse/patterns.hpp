@@ -76,13 +76,6 @@ bool fuse_shares(Fusion& fusion, std::size_t i);
 /// Merges gather into the loads of the lines that read the batch, if all of them support it.
 bool fuse_gather(Fusion& fusion, std::size_t i);
 
-/// All lines of a step of a network with one hidden layer: `persistent_step`, if it fits onto the
-/// GPU and that is the choice.
-/// @tparam T its size decides what fits.
-/// @throws Error if it does not fit and `choice` is always.
-template <typename T>
-void fuse_persistent_step(Fusion& fusion, Choice choice);
-
 /// The updates of all parameters, with the sums over workers: `update_by_sum`.
 void fuse_updates(Fusion& fusion);
 

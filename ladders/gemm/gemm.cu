@@ -1,0 +1,101 @@
+/// @file
+/// The products of the stages and further ones: rung 3, which adds up each element in a tree, and
+/// rungs 16 to 20, which round. Rungs 16 and 17 round floats for tensor cores, and rung 18 wins
+/// back what that loses. Rungs 19 and 20 round as 16 and 17 do, for the instructions of Hopper
+/// GPUs.
+
+#include <algorithm>
+#include <string_view>
+#include <vector>
+
+#include "03_shared_memory/gemm/support.cuh"
+#include "03_shared_memory/reduce/1_interleaved.cuh"
+#include "03_shared_memory/reduce/2_non_divergent.cuh"
+#include "03_shared_memory/reduce/3_sequential.cuh"
+#include "03_shared_memory/reduce/5_last_warp.cuh"
+#include "ladders/gemm/gemm.hpp"
+#include "ladders/gemm/hopper/wgmma_rungs.hpp"
+#include "ladders/gemm/rungs.hpp"
+
+namespace stagewise::ladder {
+
+using namespace shared_memory;  // NOLINT(google-build-using-namespace): the rungs extend its ladder
+
+namespace {
+
+/// `wgmma` is there in compute capability 9.0 only, neither before nor after.
+template <typename T>
+Support supports_wgmma(const GemmProblem<T>& p) {
+  if (!std::is_same_v<T, float>) return {"it multiplies floats"};
+  if (!why_no_wgmma().empty()) return {std::string(why_no_wgmma())};
+  if (cuda::compute_capability() == 90) return supports_main_loop(p);
+  return takes_capability("9.0");
+}
+
+template <typename T, auto kernel>
+void gemm_of_floats(cudaStream_t stream, const GemmProblem<T>& p, Workspace& workspace) {
+  if constexpr (std::is_same_v<T, float>) kernel(stream, p, workspace);
+}
+
+//! [ladder]
+template <typename T>
+std::vector<GemmRung<T>> all_rungs() {
+  constexpr auto all = &supports_everything<GemmProblem<T>>;
+  const std::vector<GemmRung<T>> in_trees = {
+      {"dot-interleaved", "ladders/gemm/3_dot_product.cu", "a block an element, adding in pairs",
+       run_kernel<T, gemm_dot_product<T, Interleaved>>, all},
+      {"dot-non-divergent", "ladders/gemm/3_dot_product.cu", "... by neighbouring threads",
+       run_kernel<T, gemm_dot_product<T, NonDivergent>>, all},
+      {"dot-sequential", "ladders/gemm/3_dot_product.cu", "... of neighbouring numbers",
+       run_kernel<T, gemm_dot_product<T, Sequential>>, all},
+      {"dot-last-warp", "ladders/gemm/3_dot_product.cu", "... the last warp without barriers",
+       run_kernel<T, gemm_dot_product<T, LastWarp>>, all},
+  };
+  const std::vector<GemmRung<T>> rounding = {
+      {"tf32", "ladders/gemm/rounded/16_tf32.cu", "rounded to 10 bits of fraction",
+       run_kernel<T, gemm_in_tiles<T, tf32_tiles>>, supports_tiles<T, tf32_tiles>, 0, 0x1p-11},
+      {"bf16", "ladders/gemm/rounded/17_bf16.cu", "... to 7 bits",
+       run_kernel<T, gemm_in_tiles<T, bf16_tiles>>, supports_tiles<T, bf16_tiles>, 0, 0x1p-8},
+      {"3xtf32", "ladders/gemm/rounded/18_split_tf32.cu", "in two parts of 10 bits",
+       run_kernel<T, gemm_in_tiles<T, split_tf32_tiles>>, supports_tiles<T, split_tf32_tiles>, 0,
+       0x1p-20},
+      {"wgmma-bf16", "ladders/gemm/hopper/19_wgmma.cu", "bf16 by wgmma",
+       run_kernel<T, gemm_of_floats<T, gemm_wgmma_bf16>>, supports_wgmma<T>, 0, 0x1p-8,
+       run_kernel<T, gemm_of_floats<T, round_to_bf16>>},
+      {"wgmma-tf32", "ladders/gemm/hopper/19_wgmma.cu", "tf32 by wgmma",
+       run_kernel<T, gemm_of_floats<T, gemm_wgmma_tf32>>, supports_wgmma<T>, 0, 0x1p-11,
+       run_kernel<T, gemm_of_floats<T, round_to_tf32>>},
+  };
+  const Ladder<GemmProblem<T>> of_stages = shared_memory::gemm_ladder<T>();
+  std::vector<GemmRung<T>> rungs(of_stages.begin(), of_stages.end());
+  const auto is_tile = [](const GemmRung<T>& rung) { return rung.name == "tile-4"; };
+  rungs.insert(std::find_if(rungs.begin(), rungs.end(), is_tile), in_trees.begin(), in_trees.end());
+  rungs.insert(rungs.end(), rounding.begin(), rounding.end());
+  return rungs;
+}
+//! [ladder]
+
+}  // namespace
+
+template <typename T>
+Ladder<GemmProblem<T>> gemm_ladder() {
+  static const std::vector<GemmRung<T>> rungs = all_rungs<T>();
+  return rungs;
+}
+
+template <typename T>
+std::span<const FittedTile<T>> gemm_tiles(std::string_view rung) {
+  if constexpr (std::is_same_v<T, float>) {
+    if (rung == "tf32") return tf32_tiles();
+    if (rung == "bf16") return bf16_tiles();
+    if (rung == "3xtf32") return split_tf32_tiles();
+  }
+  return shared_memory::gemm_tiles<T>(rung);
+}
+
+template Ladder<GemmProblem<float>> gemm_ladder();
+template Ladder<GemmProblem<double>> gemm_ladder();
+template std::span<const FittedTile<float>> gemm_tiles(std::string_view);
+template std::span<const FittedTile<double>> gemm_tiles(std::string_view);
+
+}  // namespace stagewise::ladder

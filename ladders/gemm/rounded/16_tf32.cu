@@ -1,0 +1,43 @@
+/// @file
+/// GEMM, rung 16: floats rounded to TF32.
+///
+/// Tensor cores multiply floats, too, if 10 bits of fraction are enough. On an H200, they do 8
+/// times as many multiply-adds per cycle as the fp32 units. The price is accuracy: each number is
+/// off by up to 2^-11 of itself, and the sum of the products by about as much. So this rung and the
+/// next must be asked for; the stage never picks them.
+///
+/// Run it: `ladder gemm --rung tf32`, and with `--tiles` each of its tiles. The column `difference`
+/// shows the price.
+/// Work: 2 m n k operations, in instructions of 2,048; m n k (1 / BM + 1 / BN) numbers from global
+/// memory, m n k (1 / WM + 1 / WN) from shared memory.
+
+#include <array>
+
+#include "03_shared_memory/gemm/planned_tiles.cuh"
+#include "03_shared_memory/gemm/mma_tf32.cuh"
+#include "ladders/gemm/rungs.hpp"
+
+namespace stagewise::shared_memory {
+
+namespace {
+
+template <int... numbers>
+constexpr FittedTile<float> tile(double rate, double rate_of_numbers) {
+  return fitted_tile<MmaTf32, float, numbers...>(rate, rate_of_numbers);
+}
+
+constexpr auto tilings = std::to_array<FittedTile<float>>({
+    //   BM, BN, BK, WM, WN, slices, stages, blocks
+    tile<128, 128, 32, 64, 32, 1, 3, 1>(345, 365),
+    tile<64, 104, 32, 16, 104, 2, 3, 1>(330, 310),
+    tile<64, 64, 32, 32, 32, 1, 3, 2>(330, 300),
+    tile<32, 32, 64, 32, 32, 4, 3, 2>(335, 320),
+});
+
+}  // namespace
+
+std::span<const FittedTile<float>> tf32_tiles() {
+  return tilings;
+}
+
+}  // namespace stagewise::shared_memory

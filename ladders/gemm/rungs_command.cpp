@@ -1,0 +1,65 @@
+#include "03_shared_memory/operation_files.hpp"
+#include "03_shared_memory/shared_memory_executor.hpp"
+#include "app/gpu_stage.hpp"
+#include "ladders/gemm/commands.hpp"
+#include "ladders/gemm/gemm.hpp"
+#include "ladders/offers.hpp"
+#include "offers/all.hpp"
+
+namespace stagewise {
+namespace {
+
+using shared_memory::ConvolutionVariant;
+
+ConvolutionVariant convolution_variant(const std::string& name) {
+  if (name == "direct") return ConvolutionVariant::direct;
+  if (name == "im2col") return ConvolutionVariant::im2col;
+  return name == "implicit" ? ConvolutionVariant::implicit : ConvolutionVariant::automatic;
+}
+
+template <typename T>
+std::unique_ptr<Executor<T>> make_executor(const StageOptions& options) {
+  return std::make_unique<SharedMemoryExecutor<T>>(
+      SharedMemoryOptions{.gemm = options.at("gemm"),
+                          .reduce = options.at("reduce"),
+                          .convolution = convolution_variant(options.at("convolution"))},
+      ladder::gemm_ladder<T>());
+}
+
+template <typename Problem>
+std::vector<std::string> names_of(shared_memory::Ladder<Problem> ladder) {
+  std::vector<std::string> names;
+  for (const auto& rung : ladder) names.emplace_back(rung.name);
+  return names;
+}
+
+Stage describe_stage() {
+  Stage stage = gpu_stage(rungs_offers());
+  std::vector<std::string> products = names_of(ladder::gemm_ladder<float>());
+  products.insert(products.begin(), "auto");
+  stage.option("gemm").choices = std::move(products);
+  stage.option("reduce").choices = names_of(shared_memory::sum_ladder<float>());
+  stage.option("reduce").default_choice = shared_memory::default_reduce_rung;
+  stage.summary = "Stage 03 with every rung of the ladders.";
+  stage.why_idle = [](const std::string& option, const StageOptions& /*values*/,
+                      const ModelOptions& model, const WorkerOptions& /*workers*/,
+                      const Sgd& /*sgd*/) {
+    return option == "convolution" && model.name != "cnn"
+               ? "is for --model cnn: " + model.name + " has no convolutions"
+               : "";
+  };
+  stage.in_float.make_executor = make_executor<float>;
+  stage.in_double.make_executor = make_executor<double>;
+  stage.folder = "ladders/";
+  stage.files = stage03_files();
+  stage.offers = all_offers();
+  return stage;
+}
+
+}  // namespace
+
+int run_rungs(int argc, char** argv) {
+  return run_stage(describe_stage(), argc, argv);
+}
+
+}  // namespace stagewise

@@ -1,0 +1,52 @@
+/// @file
+/// What the program `ladder` offers. Its trainings have further options: those of the stage whose
+/// kernels they replace.
+#pragma once
+
+#include "app/stage.hpp"
+
+namespace stagewise {
+
+/// The kernels themselves: a subcommand for each ladder.
+inline Offers ladder_offers() {
+  return {.program = "ladder",
+          .commands = {"gemm", "reduce", "transpose", "convolution", "all-reduce"}};
+}
+
+/// Stage 01 with the blocked product.
+inline Offers blocked_offers() {
+  return {.program = "ladder blocked", .has_workers = true};
+}
+
+/// Stage 03 with every rung of the ladders; the program adds the choices of `--gemm` and
+/// `--reduce`.
+inline Offers rungs_offers() {
+  return {.program = "ladder rungs",
+          .options = {{.name = "gemm",
+                       .description = "rung that multiplies matrices",
+                       .choices = {},
+                       .default_choice = "auto"},
+                      {.name = "reduce",
+                       .description = "rung that adds up",
+                       .choices = {},
+                       .default_choice = {}},
+                      {.name = "convolution",
+                       .description = "by stage 02's kernels, or as a product",
+                       .choices = {"auto", "direct", "im2col", "implicit"},
+                       .default_choice = "auto"}}};
+}
+
+/// Stage 04 with one kernel for many steps of a small network.
+inline Offers persistent_offers() {
+  return {.program = "ladder persistent",
+          .options = {
+              {.name = "persistent",
+               .description = "one kernel for many steps of a small mlp, which keeps its weights",
+               .choices = {"on", "auto", "off"},
+               .default_choice = "on",
+               .insists = "on",
+               .only_trains = true,
+               .changes_program = true}}};
+}
+
+}  // namespace stagewise

@@ -1,0 +1,120 @@
+#include "ladders/persistent/command.hpp"
+
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "04_minibatch/fuse.hpp"
+#include "04_minibatch/offers.hpp"
+#include "04_minibatch/operation_files.hpp"
+#include "04_minibatch/step_options.hpp"
+#include "app/gpu_stage.hpp"
+#include "ladders/offers.hpp"
+#include "ladders/persistent/latency/predictors.hpp"
+#include "ladders/persistent/training/persistent_step.hpp"
+#include "ladders/persistent/training/persistent_training.hpp"
+#include "offers/all.hpp"
+#include "tensor/option_error.hpp"
+
+namespace stagewise {
+namespace {
+
+using minibatch::persistent::Choice;
+
+std::string why_not_persistent(const StageOptions& values, const ModelOptions& model,
+                               const WorkerOptions& workers, const Sgd& sgd) {
+  if (!is_plain(sgd)) return "is for --optimizer sgd with a constant rate";
+  if (model.name != "mlp" || model.hidden.size() != 1) {
+    return "is for --model mlp with one hidden layer";
+  }
+  if (workers.workers > 1) return "is for one worker: several exchange gradients in every step";
+  if (values.at("stream-batches") == "on") {
+    return "is for a data set on the device, and --stream-batches leaves it on the host";
+  }
+  if (values.at("fuse") == "off") return "needs fused layers, and --fuse off leaves none";
+  if (values.at("gather") == "kernel") {
+    return "is for a kernel that picks its batches itself, and --gather kernel leaves that to "
+           "another";
+  }
+  return "";
+}
+
+Choice choice_of(const StageOptions& values) {
+  const std::string& choice = values.at("persistent");
+  if (choice == "on") return Choice::always;
+  return choice == "off" ? Choice::never : Choice::automatic;
+}
+
+template <typename T>
+std::unique_ptr<Executor<T>> make_executor(const StageOptions& /*options*/) {
+  return std::make_unique<PersistentExecutor<T>>();
+}
+
+template <typename T>
+Program rewrite(const Program& program, const StageOptions& options, Index max_rows) {
+  auto step = minibatch::persistent::as_persistent_step<T>(program, max_rows, choice_of(options));
+  return step ? *std::move(step)
+              : minibatch::fuse<T>(program, max_rows, read_fuse_options(options));
+}
+
+template <typename T>
+std::unique_ptr<Step> make_step(const StepArguments<T>& arguments) {
+  const StepSetup<T>& setup = arguments.setup;
+  const StageOptions& options = arguments.options;
+  auto& executor = static_cast<PersistentExecutor<T>&>(*setup.network.executor);
+  TrainingPrograms training = build_training(setup.network.model, arguments.sgd, setup.workers);
+  const std::string obstacle =
+      why_not_persistent(options, arguments.model, setup.workers, arguments.sgd);
+  if (obstacle.empty()) {
+    auto step = minibatch::persistent::as_persistent_step<T>(training.step, setup.max_rows,
+                                                             choice_of(options));
+    if (step) {
+      training.step = *std::move(step);
+      return std::make_unique<PersistentTraining<T>>(setup, executor, std::move(training),
+                                                     arguments.starts);
+    }
+  } else if (choice_of(options) == Choice::always) {
+    throw OptionError("--persistent " + obstacle, {"persistent"});
+  }
+  StepPrograms programs = step_programs(setup.network.model);
+  programs.training = std::move(training);
+  return std::make_unique<RecordedStep<T>>(setup, executor, setup.training_set.size(), programs,
+                                           arguments.starts,
+                                           read_step_options(options, arguments.timings));
+}
+
+template <typename T>
+InPrecision<T> in_precision() {
+  return {.make_executor = make_executor<T>,
+          .rewrite = rewrite<T>,
+          .make_step = make_step<T>,
+          .make_predictors = minibatch::make_all_predictors<T>};
+}
+
+Stage describe_stage() {
+  Offers offers = persistent_offers();
+  offers.has_workers = true;
+  for (const StageOption& option : stage04_offers().options) offers.options.push_back(option);
+  Stage stage = gpu_stage(std::move(offers));
+  stage.summary = "Stage 04 with kernels that stay on the GPU.";
+  stage.why_idle = [](const std::string& option, const StageOptions& values,
+                      const ModelOptions& model, const WorkerOptions& workers, const Sgd& sgd) {
+    return option == "persistent" ? why_not_persistent(values, model, workers, sgd)
+                                  : why_idle_in_step(option, values, model, workers, sgd);
+  };
+  stage.in_float = in_precision<float>();
+  stage.in_double = in_precision<double>();
+  stage.folder = "ladders/persistent/";
+  stage.files = stage04_files();
+  stage.files["persistent_step"] = "ladders/persistent/training/mlp_steps.cu";
+  stage.offers = all_offers();
+  return stage;
+}
+
+}  // namespace
+
+int run_persistent(int argc, char** argv) {
+  return run_stage(describe_stage(), argc, argv);
+}
+
+}  // namespace stagewise

@@ -1,0 +1,55 @@
+/// @file
+/// Training by launches that take many steps each.
+#pragma once
+
+#include <span>
+
+#include "04_minibatch/resident_data.hpp"
+#include "ladders/persistent/training/persistent_executor.hpp"
+#include "training/step.hpp"
+
+namespace stagewise {
+
+/// Trains as RecordedStep does, with a program that consists of a `persistent_step`: an epoch is a
+/// launch of the first steps and another of the rest. All batches but an epoch's last are full, and
+/// the data set is on the device.
+template <typename T>
+class PersistentTraining final : public Step {
+ public:
+  /// @param programs the step: one `persistent_step`.
+  /// @param starts one set of parameters, or none if the caller sets them.
+  /// @throws Error if the GPU has too little memory, also for the data set.
+  PersistentTraining(const StepSetup<T>& setup, PersistentExecutor<T>& executor,
+                     TrainingPrograms programs, const Starts& starts);
+  ~PersistentTraining() override;
+  PersistentTraining(const PersistentTraining&) = delete;
+  PersistentTraining& operator=(const PersistentTraining&) = delete;
+
+  void begin_epoch(std::span<const std::uint32_t> order) override;
+  void prepare_epoch(std::span<const std::uint32_t> order) override { epoch_.prepare_epoch(order); }
+  void run(Index first, Index rows) override;
+  Index samples_done(Index asked) const override;
+  bool is_done() override;
+  Totals totals() override;
+  void end_epoch() override { launch(); }
+  Samples last_batch() const override;
+
+ private:
+  void launch();
+
+  StepSetup<T> setup_;
+  PersistentExecutor<T>* executor_;
+  TrainingPrograms programs_;
+  ResidentData<T> data_;
+  EpochOrder epoch_;
+  Tensor<std::int64_t> progress_;  ///< in pinned memory: steps that the device has done
+  std::span<const std::uint32_t> order_;
+  Batch last_ = {};      ///< requested last
+  Index begun_ = 0;      ///< samples of the order whose steps have been launched
+  Index requested_ = 0;  ///< samples passed to run()
+};
+
+extern template class PersistentTraining<float>;
+extern template class PersistentTraining<double>;
+
+}  // namespace stagewise

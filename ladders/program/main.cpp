@@ -1,0 +1,142 @@
+/// @file
+/// Runs the rungs of a ladder at a given size, verifies each against stage 01 and times it.
+///
+///     ladder gemm --m 37 --n 53 --k 101
+///     ladder reduce --n 100000 --rung shuffles
+///     ladder transpose --report transpose.json
+///     ladder convolution --images 100
+///     mpirun -n 2 ladder all-reduce
+///
+/// @note A new rung needs a file and a line. The file, in the ladder's folder in
+///       stages/03_shared_memory/, contains the kernel and its launch; CMake finds it there. The
+///       line, in the list in gemm.cu or transpose.cu beside that folder, gives its name and says
+///       what it adds; above the list, the file is included, or its launch declared
+///       (gemm/rungs.hpp). reduce.cu has three ladders: a rung needs a label there, and a line in
+///       each of the three lists. Nothing else is needed: this program, `train --gemm` and the
+///       tests take the rungs from that list. Those of the convolution are listed in
+///       convolution_rungs.cpp.
+
+#include <CLI/CLI.hpp>
+#include <array>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "app/gpu_limits.hpp"
+#include "app/program.hpp"
+#include "io/file.hpp"
+#include "ladders/gemm/commands.hpp"
+#include "ladders/persistent/command.hpp"
+#include "ladders/program/all_reduce.hpp"
+#include "ladders/program/commands.hpp"
+#include "ladders/program/roofline.hpp"
+#include "tensor/error.hpp"
+#ifdef STAGEWISE_MPI
+#include "mpi/run_ranks.hpp"
+#endif
+
+namespace stagewise::ladder {
+namespace {
+
+/// The processes of a run.
+struct Processes {
+  ProgramHooks hooks = {};
+  bool is_first = true;  ///< whether this one writes files
+
+  /// Runs the subcommand for several.
+  std::function<Results(const AllReduceOptions&)> all_reduce =
+      [](const AllReduceOptions&) -> Results {
+    throw Error("this program was built without MPI (package libopenmpi-dev)");
+  };
+};
+
+/// The whole program.
+int run_ladder(int argc, char** argv, const Processes& processes) {
+  CLI::App app(
+      "Runs the kernels of a ladder, the rungs, at a given size, verifies each against stage 01 "
+      "and times it. Ends with 0 if all that were run are right, 1 if not.",
+      "ladder");
+  app.require_subcommand(0, 1);
+  GemmOptions gemm;
+  ReduceOptions reduce;
+  TransposeOptions transpose;
+  ConvolutionOptions convolution;
+  AllReduceOptions all_reduce;
+  declare(*app.add_subcommand("gemm", "the kernels that multiply matrices, verified and timed"),
+          gemm);
+  declare(*app.add_subcommand("reduce", "the kernels that add up, verified and timed"), reduce);
+  declare(*app.add_subcommand("transpose",
+                              "the kernels that transpose, or insert a column, verified and timed"),
+          transpose);
+  declare(*app.add_subcommand("convolution",
+                              "the kernels of a convolutional layer, verified and timed"),
+          convolution);
+  declare(*app.add_subcommand("all-reduce",
+                              "sums over the GPUs of several processes, verified and timed"),
+          all_reduce);
+
+  const std::vector<std::string> command(argv, argv + argc);
+  const auto run_one = [&](const auto& options, const auto& run) {
+    const bool draws = !options.roofline.empty();
+    if (!options.report.empty()) check_writable(options.report, "report");
+    if (draws) check_roofline(options.roofline);
+    Results results = run(options);
+    if (draws || !options.report.empty()) {
+      results.limits = gpu_limits(options.precision == "double");
+    }
+    const int code = finish(results, options, command);
+    if (draws) draw_roofline(results, options, command);
+    return code;
+  };
+  const auto run_here = [](const auto& options) { return run(options); };
+  const auto body = [&] {
+    if (app.got_subcommand("gemm")) return run_one(gemm, run_here);
+    if (app.got_subcommand("reduce")) return run_one(reduce, run_here);
+    if (app.got_subcommand("transpose")) return run_one(transpose, run_here);
+    if (app.got_subcommand("convolution")) return run_one(convolution, run_here);
+    if (app.got_subcommand("all-reduce")) {
+      if (!processes.is_first) all_reduce.report.clear();
+      return run_one(all_reduce, processes.all_reduce);
+    }
+    throw UsageError(
+        "say what to do: gemm, reduce, transpose, convolution or all-reduce (see ladder --help)");
+  };
+  return run_program(app, argc, argv, body, processes.hooks);
+}
+
+}  // namespace
+}  // namespace stagewise::ladder
+
+namespace {
+
+/// The subcommands that are a stage's program with other kernels.
+constexpr std::array<std::pair<std::string_view, int (*)(int, char**)>, 3> trainings = {
+    {{"blocked", stagewise::run_blocked},
+     {"rungs", stagewise::run_rungs},
+     {"persistent", stagewise::run_persistent}}};
+
+}  // namespace
+
+// Declaring options throws only if one of them is declared wrongly, which the first run would show.
+// NOLINTNEXTLINE(bugprone-exception-escape)
+int main(int argc, char** argv) {
+  using namespace stagewise;
+  if (argc > 1) {
+    for (const auto& [name, run] : trainings) {
+      if (argv[1] == name) return run(argc - 1, argv + 1);
+    }
+  }
+#ifdef STAGEWISE_MPI
+  if (argc > 1 && std::string(argv[1]) == "all-reduce") {
+    return mpi::run_ranks("ladder", argc, argv, [&](mpi::World& world, const ProgramHooks& hooks) {
+      const auto all_reduce = [&](const ladder::AllReduceOptions& options) {
+        return run(options, world);
+      };
+      return ladder::run_ladder(argc, argv, {hooks, world.rank() == 0, all_reduce});
+    });
+  }
+#endif
+  return ladder::run_ladder(argc, argv, {});
+}

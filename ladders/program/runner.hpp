@@ -1,0 +1,195 @@
+/// @file
+/// What the ladders share: memory, verification, measurement.
+#pragma once
+
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <cuda_runtime.h>
+
+#include "03_shared_memory/ladder.hpp"
+#include "03_shared_memory/workspace.hpp"
+#include "app/status_line.hpp"
+#include "cuda/check.hpp"
+#include "cuda/handles.hpp"
+#include "cuda/memory.hpp"
+#include "ladders/program/options.hpp"
+#include "ladders/program/results.hpp"
+#include "ladders/program/table.hpp"
+#include "ladders/program/values.hpp"
+#include "tensor/error.hpp"
+#include "tensor/random.hpp"
+#include "tensor/tensor.hpp"
+#include "verify/differences.hpp"
+
+namespace stagewise::ladder {
+
+/// Refuses a problem that does not fit, before allocating any of it: a system that runs out of
+/// memory may kill the program without a message. The sizes are doubles, because the product of two
+/// sizes may overflow an integer.
+/// @param problem "the sum of 8 numbers in float".
+/// @param device_bytes, host_bytes the memory that the problem takes.
+/// @throws Error naming the problem, the memory that it needs and the free memory.
+void check_memory(const std::string& problem, double device_bytes, double host_bytes);
+
+/// Prints what the program runs on, the lines, and the minimum time on the GPU, given by the speed
+/// of its memory and, if there is arithmetic, of its units.
+void print_problem(std::vector<Line> lines, double bytes, double operations,
+                   const std::string& precision);
+
+/// "[800, 1000]".
+std::string shape_text(Index rows, Index cols);
+
+/// The rows of the requested rungs, to be run.
+/// @param wanted the rung's name, or all.
+/// @param row what the rows have in common.
+/// @param picked the name of stage 03's own choice.
+/// @throws Error if a rung requested by name cannot be used. UsageError if it does not exist.
+template <typename Problem>
+std::vector<Row> rows_for(shared_memory::Ladder<Problem> ladder, const std::string& wanted,
+                          const Problem& problem, Row row, std::string_view picked) {
+  const bool all = wanted == "all";
+  if (!all) ladder = {&find_rung(ladder, wanted), 1};
+  std::vector<Row> rows;
+  for (const shared_memory::Rung<Problem>& rung : ladder) {
+    row.name = rung.name;
+    row.file = rung.file;
+    row.idea = rung.idea;
+    row.tile = rung.tile;
+    row.picked = rung.name == picked;
+    row.skipped = rung.supports(problem).reason;
+    if (!all && !row.skipped.empty()) {
+      throw Error("the rung " + row.name + " cannot be used here: " + row.skipped);
+    }
+    rows.push_back(row);
+  }
+  return rows;
+}
+
+/// Runs, verifies and measures kernels.
+class Runner {
+ public:
+  explicit Runner(const Options& options) : options_(options) {}
+
+  /// The parts of a run.
+  struct Work {
+    std::function<void()> prepare;     ///< sets inputs and outputs to their state before the run
+    std::function<void()> enqueue;     ///< what is verified and measured
+    std::function<void(Row&)> verify;  ///< checks the outputs
+    std::function<void()> overhead;    ///< the part of `enqueue` to exclude from the time, or empty
+    std::function<void()> first;  ///< the part of `enqueue` to measure by itself, too, or empty
+
+    /// Whether it may be faster without a graph; the faster time then counts. For copies, which are
+    /// references.
+    bool also_without_graph = false;
+  };
+
+  /// Runs, verifies and, if the results are right, measures.
+  void run(Row& row, const Work& work);
+
+  /// The same for each row of a table that is not skipped; prints each when it is done.
+  void run(Table& table, const std::function<Work(const Row&)>& work_of);
+
+  /// The same for rungs.
+  /// @param work the work of each, except for `enqueue`.
+  template <typename Problem>
+  void run(Table& table, shared_memory::Ladder<Problem> ladder, const Problem& problem, Work work) {
+    run(table, [&](const Row& row) {
+      work.enqueue = [&, rung = &find_rung(ladder, row.name)] {
+        rung->run(stream_.get(), problem, workspace_);
+      };
+      work.first = nullptr;
+      if (const auto prepare = find_rung(ladder, row.name).prepare; prepare != nullptr) {
+        work.first = [&, prepare] { prepare(stream_.get(), problem, workspace_); };
+      }
+      return work;
+    });
+  }
+
+  const cuda::Stream& stream() const { return stream_; }
+  shared_memory::Workspace& workspace() { return workspace_; }
+
+ private:
+  /// Verifies what was run, and if it is wrong, says whether the order of the threads matters.
+  static void verify(Row& row, const Work& work);
+  double measure(const std::function<void()>& enqueue, double first, bool also_without_graph) const;
+
+  const Options& options_;
+  StatusLine status_;  // some rungs take minutes
+  cuda::Stream stream_;
+  shared_memory::Workspace workspace_;
+};
+
+/// Records how far a row's output of rows x columns is from the expected result.
+template <typename Found, typename Expected>
+void note_difference(Row& row, const std::vector<Found>& found,
+                     const std::vector<Expected>& expected, Index rows, Index columns) {
+  const ValueDifference difference =
+      compare_values(std::span<const Found>(found), std::span<const Expected>(expected));
+  row.difference = difference.relative;
+  row.worst = difference.worst;
+  row.wrong = describe_differences(
+      std::span<const Found>(found), std::span<const Expected>(expected), {rows, columns, row.tile},
+      [&](double value, double wanted) { return is_near(value, wanted, row.bound); });
+}
+
+/// Uniform in [-1, 1).
+template <typename T>
+std::vector<T> random_numbers(Index n, Random& random) {
+  std::vector<T> values(static_cast<std::size_t>(n));
+  for (T& value : values) value = static_cast<T>(random.uniform(-1, 1));
+  return values;
+}
+
+/// Whole numbers from -99 to 99: their sum is exact in any order of addition, as long as it has no
+/// more digits than a float, a limit that 2^31 of them will not reach. So one element too many or
+/// too few shows, however many there are.
+template <typename T>
+std::vector<T> random_whole_numbers(Index n, Random& random) {
+  constexpr int largest = 99;
+  std::vector<T> values(static_cast<std::size_t>(n));
+  for (T& value : values) value = static_cast<T>(random.below(2 * largest + 1)) - largest;
+  return values;
+}
+
+/// Memory for n elements on the GPU.
+template <typename T>
+Tensor<T> on_device(Index n, CodeLine asker = CodeLine::here()) {
+  return Tensor<T>({n}, cuda::device_memory(), asker);
+}
+
+/// Copies all of `from` to the GPU; the copy is complete on return.
+template <typename T>
+void copy_in(const cuda::Stream& stream, const std::vector<T>& from, Tensor<T>& to) {
+  CUDA_CHECK(cudaMemcpyAsync(to.data(), from.data(), from.size() * sizeof(T),
+                             cudaMemcpyHostToDevice, stream.get()));
+  stream.synchronize();
+}
+
+/// Copies the first n elements to the host.
+template <typename T>
+std::vector<T> copy_out(const cuda::Stream& stream, const Tensor<T>& from, Index n) {
+  std::vector<T> to(static_cast<std::size_t>(n));
+  CUDA_CHECK(cudaMemcpyAsync(to.data(), from.data(), to.size() * sizeof(T), cudaMemcpyDeviceToHost,
+                             stream.get()));
+  stream.synchronize();
+  return to;
+}
+
+/// Enqueues a copy within GPU memory.
+template <typename T>
+void copy_over(const cuda::Stream& stream, Index n, const T* from, T* to) {
+  CUDA_CHECK(cudaMemcpyAsync(to, from, static_cast<std::size_t>(n) * sizeof(T),
+                             cudaMemcpyDeviceToDevice, stream.get()));
+}
+
+/// Enqueues setting all elements to NaN, so that an element that is not written shows.
+template <typename T>
+void poison(const cuda::Stream& stream, Tensor<T>& tensor) {
+  CUDA_CHECK(cudaMemsetAsync(
+      tensor.data(), 0xff, static_cast<std::size_t>(tensor.elements()) * sizeof(T), stream.get()));
+}
+
+}  // namespace stagewise::ladder

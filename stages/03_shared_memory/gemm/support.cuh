@@ -1,0 +1,65 @@
+/// @file
+/// What the lists of rungs say about kernels: which problems they support, and how they are called.
+#pragma once
+
+#include <span>
+#include <string>
+#include <type_traits>
+
+#include "03_shared_memory/gemm/planned_tiles.cuh"
+#include "03_shared_memory/gemm/tile_plan.hpp"
+#include "03_shared_memory/gemm/tiling.cuh"
+#include "03_shared_memory/ladder.hpp"
+#include "cuda/device.hpp"
+#include "network/problems.hpp"
+
+namespace stagewise::shared_memory {
+
+/// A kernel that is not asked for products without elements: a grid must not be empty.
+template <typename T>
+using Kernel = void (*)(cudaStream_t, const GemmProblem<T>&, Workspace&);
+
+template <typename T, Kernel<T> kernel>
+void run_kernel(cudaStream_t stream, const GemmProblem<T>& p, Workspace& workspace) {
+  if (p.m > 0 && p.n > 0) kernel(stream, p, workspace);
+}
+
+inline Support counts_in_ints() {
+  return {"it counts in 32 bits, which is too little for these sizes"};
+}
+
+inline Support takes_capability(const std::string& which) {
+  const int capability = cuda::compute_capability();
+  return {"it takes a GPU of compute capability " + which + ", and this one has " +
+          std::to_string(capability / 10) + "." + std::to_string(capability % 10)};
+}
+
+template <typename T>
+Support supports_main_loop(const GemmProblem<T>& p) {
+  return fits_ints(p.m, p.n, p.k) ? Support() : counts_in_ints();
+}
+
+/// `cp.async` is there from compute capability 8.0 on.
+template <typename T>
+Support supports_async_copies(const GemmProblem<T>& p) {
+  if (cuda::compute_capability() >= 80) return supports_main_loop(p);
+  return takes_capability("8.0 or higher");
+}
+
+/// So is `mma.sync`. Each table of tiles is for numbers of one type.
+template <typename T, auto tiles>
+constexpr bool are_tiles_of = std::is_same_v<decltype(tiles()), std::span<const FittedTile<T>>>;
+
+template <typename T, auto tiles>
+Support supports_tiles(const GemmProblem<T>& p) {
+  if (are_tiles_of<T, tiles>) return supports_async_copies(p);
+  return {std::is_same_v<T, float> ? "it multiplies doubles; floats have rungs of their own"
+                                   : "it multiplies floats"};
+}
+
+template <typename T, auto tiles>
+void gemm_in_tiles(cudaStream_t stream, const GemmProblem<T>& p, Workspace& workspace) {
+  if constexpr (are_tiles_of<T, tiles>) gemm_planned_tiles(stream, p, tiles(), workspace);
+}
+
+}  // namespace stagewise::shared_memory

@@ -1,0 +1,27 @@
+/// @file
+/// What stage 03's program offers.
+#pragma once
+
+#include "app/stage.hpp"
+
+namespace stagewise {
+
+/// The program adds the choices of `--gemm`, `--reduce` and `--convolution`, and the default of
+/// `--reduce`, which the stage knows.
+inline Offers stage03_offers() {
+  return {.program = "stage03_shared_memory",
+          .options = {{.name = "gemm",
+                       .description = "rung that multiplies matrices",
+                       .choices = {},
+                       .default_choice = "auto"},
+                      {.name = "reduce",
+                       .description = "rung that adds up",
+                       .choices = {},
+                       .default_choice = {}},
+                      {.name = "convolution",
+                       .description = "by stage 02's kernels, or as a product",
+                       .choices = {},
+                       .default_choice = "auto"}}};
+}
+
+}  // namespace stagewise

@@ -1,0 +1,29 @@
+/// @file
+/// Which file computes each operation, for Stage::files.
+#pragma once
+
+#include "03_shared_memory/operation_files.hpp"
+
+namespace stagewise {
+
+/// Those of stage 04: stage 03's, and the fused operations.
+inline OperationFiles stage04_files() {
+  const std::string folder = "stages/04_minibatch/";
+  OperationFiles files = stage03_files();
+  files["gather"] = folder + "gather.cu";
+  files["linear"] = folder + "linear.cu";
+  files["linear_input_gradient"] = folder + "linear/input_gradient.cu";
+  files["linear_gradients"] = folder + "linear/parameter_gradients.cu";
+  files["output_layer"] = folder + "output_layer.cu";
+  files["add_shares"] = folder + "shares.cu";
+  files["loss"] = folder + "loss.cu";
+  files["add_partials"] = folder + "loss.cu";
+  files["convolution_relu_pool"] = folder + "convolution.cu";
+  files["convolution_gradients"] = folder + "convolution/filter_gradient.cu";
+  files["pool_relu_backward"] = folder + "convolution.cu";
+  files["update_by_sum"] = folder + "update.cu";
+  files["average_weights"] = folder + "update.cu";
+  return files;
+}
+
+}  // namespace stagewise

@@ -1,0 +1,63 @@
+/// @file
+/// What stage 05's program offers.
+#pragma once
+
+#include "04_minibatch/offers.hpp"
+
+namespace stagewise {
+
+/// The program adds the choices of `--transport` and the default of `--timeout`, which the stage
+/// knows. Stage 04's options come last.
+inline Offers stage05_offers() {
+  Offers offers = {
+      .program = "stage05_mpi",
+      .has_workers = true,
+      .options = {
+          {.name = "strategy",
+           .description = "share out the batch, the hidden layers, or both",
+           .choices = {"data", "tensor", "hybrid"},
+           .default_choice = "data",
+           .only_trains = true,
+           .changes_program = true},
+          {.name = "tensor-ranks",
+           .description = "with hybrid: how many processes have a network together",
+           .choices = {},
+           .default_choice = "2",
+           .only_trains = true,
+           .changes_program = true,
+           .largest = 1'000'000},
+          {.name = "transport",
+           .description =
+               "how sums travel: auto is peer over NVLink, else nccl if each has a GPU, else host",
+           .choices = {},
+           .default_choice = "auto",
+           .only_trains = true,
+           .changes_no_number = true,
+           .changes_program = true},
+          {.name = "timeout",
+           .description = "seconds that a rank waits for another that has stopped",
+           .choices = {},
+           .default_choice = {},
+           .only_trains = true,
+           .changes_no_number = true,
+           .largest = 1'000'000},
+          {.name = "overlap",
+           .description =
+               "exchange gradients while others are computed: auto does so through the host",
+           .choices = {"auto", "on", "off"},
+           .default_choice = "auto",
+           .only_trains = true,
+           .changes_no_number = true,
+           .changes_program = true},
+          {.name = "data-from",
+           .description =
+               "who reads the data: all ranks, rank 0 for the others, or auto: all that can",
+           .choices = {"auto", "root", "all"},
+           .default_choice = "auto",
+           .changes_no_number = true}}};
+  const std::vector<StageOption> of_step = stage04_offers().options;
+  offers.options.insert(offers.options.end(), of_step.begin(), of_step.end());
+  return offers;
+}
+
+}  // namespace stagewise
