@@ -111,12 +111,8 @@ Cost cost_of(const Program& program, const Line& line, Index rows, int bytes_of_
   for_each_operand(line.operation, [&](ValueId id, Use /*use*/) {
     if (program[id].type == Type::order) samples = id;
   });
-  const auto* const gradients = std::get_if<LinearGradients>(&line.operation);
-  const bool is_band =
-      gradients != nullptr && gradients->dweight && program[gradients->dweight].is_slice();
   for_each_operand(line.operation, [&](ValueId id, Use use) {
     Value value = program[id];
-    if (is_band && id == gradients->input) value.shape = {program[gradients->dweight].shape[0]};
     if (value.role == Role::data && samples) {
       value.is_batched = true;
       value.part = program[samples].part;

@@ -66,11 +66,7 @@ ValueId Program::memory_of(ValueId id) const {
 }
 
 bool Program::overlap(ValueId one, ValueId other) const {
-  if (memory_of(one) != memory_of(other)) return false;
-  const Value& a = (*this)[one];
-  const Value& b = (*this)[other];
-  return !a.is_slice() || !b.is_slice() ||
-         (a.first_row < b.first_row + b.shape[0] && b.first_row < a.first_row + a.shape[0]);
+  return memory_of(one) == memory_of(other);
 }
 
 void visit_operands(const Operation& operation, const VisitOperand& visit) {
@@ -110,22 +106,6 @@ bool is_backward(const Program& program, const Operation& operation) {
   });
 }
 
-namespace {
-
-/// Whether all of a value's rows are there, in slices.
-bool has_all_slices(const Program& program, ValueId whole, const std::vector<bool>& is_there) {
-  Index rows = 0;
-  for (int i = 0; i < static_cast<int>(program.values.size()); ++i) {
-    const Value& value = program[{i}];
-    if (value.is_slice() && value.memory_of == whole && is_there[static_cast<std::size_t>(i)]) {
-      rows += value.shape[0];
-    }
-  }
-  return rows > 0 && rows == program[whole].shape[0];
-}
-
-}  // namespace
-
 void expect_valid(const Program& program) {
   std::vector<bool> is_there(program.values.size());
   for (std::size_t i = 0; i < program.values.size(); ++i) {
@@ -153,10 +133,6 @@ void expect_valid(const Program& program) {
         if (program.overlap({i}, id) && !leaves_it) is_there[static_cast<std::size_t>(i)] = false;
       }
       is_there[static_cast<std::size_t>(id.index)] = true;
-      const ValueId root = program.memory_of(id);
-      if (has_all_slices(program, root, is_there)) {
-        is_there[static_cast<std::size_t>(root.index)] = true;
-      }
     });
   }
 }

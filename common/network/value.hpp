@@ -77,12 +77,6 @@ struct Value {
   bool is_batched = false;  ///< whether there is one for each sample of its part
   Part part = {};           ///< the part of the batch that it is computed from
   ValueId memory_of = {};   ///< takes over the memory of this one, which is no longer read
-
-  /// A slice is some rows of a parameter or gradient, in whose memory it is: those from here on.
-  /// Negative: it is none.
-  Index first_row = -1;
-
-  bool is_slice() const { return first_row >= 0; }
 };
 
 }  // namespace stagewise

@@ -175,10 +175,6 @@ void* Executor<T>::address_of(ValueId id) {
   void* const bound = bound_[static_cast<std::size_t>(root.index)];
   std::byte* address = bound != nullptr ? static_cast<std::byte*>(bound)
                                         : owned_[static_cast<std::size_t>(root.index)].data();
-  if (address != nullptr && value(id).is_slice()) {
-    return address + static_cast<std::size_t>(value(id).first_row * columns(id)) *
-                         stagewise::bytes_of(value(id).type, sizeof(T));
-  }
   if (address == nullptr || value(id).part == value(root).part) return address;
   return address + static_cast<std::size_t>(shard(id).first * value(id).shape.elements()) *
                        stagewise::bytes_of(value(id).type, sizeof(T));

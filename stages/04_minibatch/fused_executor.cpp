@@ -106,7 +106,6 @@ template <typename T>
 void FusedExecutor<T>::run(const LinearGradients& op) {
   const ValueId weight = op.weight ? ValueId(op.weight) : ValueId(op.dweight);
   const ValueId bias = op.bias ? ValueId(op.bias) : ValueId(op.dbias);
-  // Of a slice, the product needs as many of the input's columns as it has rows.
   const Value& of = this->value(weight);
   const Index rows = this->shard(op.doutput).rows;
   if (rows == 0) {  // of a worker that has nothing to do
@@ -121,7 +120,7 @@ void FusedExecutor<T>::run(const LinearGradients& op) {
       .forward = {.rows = rows,
                   .in = of.shape[0],
                   .out = of.shape[1],
-                  .input = this->at(op.input) + std::max<Index>(of.first_row, 0),
+                  .input = this->at(op.input),
                   .input_stride = this->value(op.input).shape.elements(),
                   .order = this->at(op.order)},
       .doutput = this->template data<T>(op.doutput),

@@ -34,17 +34,6 @@ bool is_long(const Line& line) {
          !std::holds_alternative<UpdateBySum>(line.operation) && !is_exchange(line.operation);
 }
 
-/// Whether two lines write into the same value, such as bands of a gradient: these run one after
-/// the other, so that the first is complete early.
-bool share_a_result(const Program& program, const Line& one, const Line& other) {
-  for (const ValueId a : written_by(one.operation)) {
-    for (const ValueId b : written_by(other.operation)) {
-      if (program.memory_of(a) == program.memory_of(b)) return true;
-    }
-  }
-  return false;
-}
-
 /// A lane for each worker, the first one's being everybody's, and one beside it for each.
 std::map<int, int> lanes_of_workers(const Program& program) {
   std::map<int, int> lanes = {{-1, 0}};
@@ -85,8 +74,7 @@ Program assign_lanes(const Program& program) {
       const int lane = line.lane;
       for (std::size_t k = is_late ? 0 : i + 1; k < result.lines.size(); ++k) {
         const bool is_beside = is_long(result.lines[k]) && result.lines[k].lane == lane &&
-                               !dependencies.follows(k, i) && !dependencies.follows(i, k) &&
-                               !share_a_result(program, result.lines[k], line);
+                               !dependencies.follows(k, i) && !dependencies.follows(i, k);
         if (is_beside && k != i) line.lane = lane + 1;
       }
     }

@@ -94,9 +94,7 @@ Program RecordedStep<T>::rewritten(const Program& program, const StepPrograms& p
                                    bool streams) const {
   const Program gathering =
       streams ? minibatch::without_gather(program, programs.batch, programs.batch_labels) : program;
-  Program fused = minibatch::fuse<T>(gathering, setup_.max_rows, options_.fuse);
-  if (options_.rewrite) fused = options_.rewrite(fused);
-  return minibatch::assign_lanes(fused);
+  return minibatch::assign_lanes(minibatch::fuse<T>(gathering, setup_.max_rows, options_.fuse));
 }
 
 /// Loads the program, with the data set on the device if there is room for it.

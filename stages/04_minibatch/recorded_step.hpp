@@ -3,7 +3,6 @@
 #pragma once
 
 #include <array>
-#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -23,9 +22,6 @@ struct RecordedStepOptions {
   bool repeats = true;  ///< otherwise, recording only loads the kernels, before timing starts
   bool streams_batches = false;  ///< leave the data set in the host's memory even if it fits
   minibatch::FuseOptions fuse;
-
-  /// A rewrite of the fused step, if there is one.
-  std::function<Program(const Program&)> rewrite;
   int processes = 1;  ///< that share the GPU, including this one
 };
 

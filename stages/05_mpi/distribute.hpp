@@ -49,17 +49,19 @@ void insert_buckets(Program& program, const Model& model, const std::vector<Valu
 /// need more than the gradient, such as momentum, stay.
 Program fuse_sums_with_updates(const Program& program);
 
-/// With fewer rows, there should be too little to compute while a band is summed: a guess, not
-/// measured with sums through the host.
-constexpr Index fewest_rows_of_bands = 2048;
+/// How training is divided among processes, seen by one of them.
+struct Distribution {
+  Part network = {};  ///< the part of the network that this rank has
+  Part samples = {};  ///< the part of every batch that it trains on
+  bool overlaps = true;
+  bool sums_update = false;  ///< whether the transport's sums can update parameters
+};
 
-/// Divides the last weight gradient of a fully connected layer, and its sum, into bands of rows:
-/// one is summed while the next is computed. It must be the last of its bucket. Small gradients
-/// stay whole, and those of few samples.
-/// @param max_rows of all ranks' batch together.
-/// @param fewest_rows of a rank's batch for which there are bands.
-Program sum_in_bands(const Program& program, Index max_rows,
-                     Index fewest_rows = fewest_rows_of_bands);
+/// This rank's programs, all of stage 05's rewrites done: distribute_tensor() if the network is
+/// split, else distribute_data(), then fuse_sums_with_updates(). Training and `info` call it; stage
+/// 04's rewrites follow.
+TensorPrograms distribute(const Model& model, const Sgd& sgd, Average average,
+                          const Distribution& among);
 
 /// @throws UsageError unless the model is an mlp with a hidden layer, and each layer that is split
 /// has at least as many units as ranks share it.

@@ -84,7 +84,7 @@ void DistributedExecutor<T>::prepare_sums(const Program& program, Group among) {
     largest = std::max(largest, operands.size());
     for (const ValueId value : operands) {
       count += this->elements(value);
-      values.push_back(program[value].is_slice() ? program.memory_of(value) : value);
+      values.push_back(value);
     }
   };
   for (const Line& line : program.lines) {

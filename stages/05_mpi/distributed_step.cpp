@@ -33,32 +33,19 @@ DistributedStep<T>::DistributedStep(const StepSetup<T>& setup, DistributedExecut
                           count_of(samples().count, "network"),
                       {"strategy"});
   }
-  const bool overlaps = options.overlaps.value_or(!executor.adds_up_in_kernels());
-  StepPrograms programs;
+  TensorPrograms programs =
+      distribute(setup.network.model, sgd, setup.workers.average,
+                 {.network = part(),
+                  .samples = samples(),
+                  .overlaps = options.overlaps.value_or(!executor.adds_up_in_kernels()),
+                  .sums_update = executor.can_update()});
+  parameters_ = std::move(programs.parameters);
   Starts own_starts;
-  if (splits_network_) {
-    TensorPrograms split = distribute_tensor(setup.network.model, sgd, part(), samples(), overlaps);
-    programs = std::move(split.step);
-    parameters_ = std::move(split.parameters);
-  } else {
-    programs =
-        distribute_data(setup.network.model, sgd, setup.workers.average, samples(), overlaps);
+  if (!splits_network_) {
     own_starts = {starts.at(starts.size() > 1 ? static_cast<std::size_t>(world.rank()) : 0)};
   }
-  if (executor.can_update()) {
-    programs.training.step = fuse_sums_with_updates(programs.training.step);
-  }
-  RecordedStepOptions step = options.step;
-  const bool may_have_bands =
-      options.fewest_rows_of_bands.has_value() || !executor.adds_up_in_kernels();
-  if (overlaps && may_have_bands && !executor.can_update()) {
-    const Index fewest = options.fewest_rows_of_bands.value_or(fewest_rows_of_bands);
-    step.rewrite = [rows = setup.max_rows, fewest](const Program& program) {
-      return sum_in_bands(program, rows, fewest);
-    };
-  }
-  step_ = std::make_unique<RecordedStep<T>>(setup_, executor, setup.training_set.size(), programs,
-                                            own_starts, step);
+  step_ = std::make_unique<RecordedStep<T>>(setup_, executor, setup.training_set.size(),
+                                            programs.step, own_starts, options.step);
   if (splits_network_) start_split(starts.front());
 }
 

@@ -22,9 +22,6 @@ struct DistributedStepOptions {
   /// unless kernels add up: the GPU has no room for them beside a product, and several sums take
   /// longer than one.
   std::optional<bool> overlaps;
-  /// See sum_in_bands(). If unset: the usual limit, and no bands where kernels add up. The
-  /// transport `peer`, whose sums update, never has any.
-  std::optional<Index> fewest_rows_of_bands;
 };
 
 /// Trains as stage 04 does, with a program made by distribute_data() or distribute_tensor(). All

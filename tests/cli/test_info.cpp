@@ -323,7 +323,6 @@ TEST_F(CommandLine, InfoShowsWhatProcessesExchange) {
             (std::vector<std::string>{"fc2/product@0 -> fc2/product@0", one.front()}));
   const std::string wide = "stage05_mpi info --program --hidden 1024,1024,1024";
   EXPECT_EQ(sums_of(wide).size(), 3U) << "three buckets";
-  EXPECT_EQ(sums_of(wide + " --batch-size 5000").size(), 4U) << "the last one in two bands";
   EXPECT_EQ(sums_of("mpirun -n 2 " + wide + " --transport host --overlap off").size(), 1U);
   EXPECT_EQ(sums_of("mpirun -n 2 " + wide + " --transport host").size(), 3U);
   const std::string alone = "stage05_mpi info --program --hidden 1024,1024 --transport peer";

@@ -217,34 +217,6 @@ TEST_F(Fusion, FusesWhatWorkersExchange) {
           "fc1/weight@1, ..., fc2/bias  # mean copy x2 mean copy x2 mean copy x2 mean copy x2"}));
 }
 
-TEST_F(Fusion, MakesOneLineOfASmallPerceptronWhereAsked) {
-  const auto persistent = [](const Program& step, minibatch::Choice choice) {
-    return fuse<float>(step, 10, {.persistent = choice});
-  };
-  const Program fused = persistent(step_of(table({20})), minibatch::Choice::always);
-  EXPECT_EQ(lines_of(fused),
-            (Texts{"persistent_step  features, labels, ..., totals -> fc1/weight, fc1/bias, "
-                   "fc2/weight, fc2/bias, totals  # gather gemm add_bias relu gemm add_bias "
-                   "softmax_cross_entropy argmax accumulate softmax_cross_entropy_backward "
-                   "column_sums gemm x2 relu_backward column_sums gemm sgd_update x4"}));
-  EXPECT_TRUE(minibatch::takes_many_steps(fused));
-  EXPECT_EQ(names_of(persistent(step_of(table({20})), minibatch::Choice::never)),
-            names_of(fuse<float>(step_of(table({20})), 10)));
-  EXPECT_EQ(
-      names_of(persistent(step_of(table({20}, Activation::sigmoid, LossKind::squared_error, false)),
-                          minibatch::Choice::always)),
-      Texts{"persistent_step"});
-  for (const Program& other : {step_of(table({})), step_of(table({20, 9})), step_of(cnn),
-                               step_of(table({20}), {.workers = 2})}) {
-    EXPECT_EQ(names_of(persistent(other, minibatch::Choice::always)),
-              names_of(fuse<float>(other, 10)));
-    EXPECT_FALSE(minibatch::takes_many_steps(fuse<float>(other, 10)));
-  }
-  EXPECT_EQ(
-      sentence_of([&] { persistent(step_of(table({10'000'000})), minibatch::Choice::always); }),
-      "no persistent kernel for 11-10000000-4 and batches of 10 samples fits onto this GPU");
-}
-
 /// What comes out of the relu is kept for the way back only.
 TEST_F(Fusion, KeepsWhatOnlyTrainingNeedsOnlyInTraining) {
   EXPECT_EQ(lines_of(fuse<float>(build_model(cnn).prediction(), 10)),
@@ -383,11 +355,6 @@ std::vector<Case> cases() {
           {"3 workers, the loss alone", table({20}), {.workers = 3}, {.layers = false}},
           {"3 workers, cnn", cnn, {.workers = 3}},
           {"8 workers", table({20}, sigmoid, squares), {.workers = 8}},
-          {"persistent", table({20}), {}, {.persistent = minibatch::Choice::always}},
-          {"persistent, squares",
-           table({7}, sigmoid, squares, false),
-           {},
-           {.persistent = minibatch::Choice::always}},
           {"own weights", table({20, 9}), own},
           {"own weights, cnn", cnn, own},
           {"own weights, neuron", neuron, own},
@@ -574,11 +541,10 @@ TYPED_TEST(FusedLines, ComputeWhatTheyReplace) {
       seen.insert(lines.seen().begin(), lines.seen().end());
     }
   }
-  EXPECT_EQ(seen,
-            (std::set<std::string>{
-                "add_partials", "add_shares", "average_weights", "convolution_gradients",
-                "convolution_relu_pool", "linear", "linear_gradients", "linear_input_gradient",
-                "loss", "output_layer", "persistent_step", "pool_relu_backward", "update_by_sum"}));
+  EXPECT_EQ(seen, (std::set<std::string>{"add_partials", "add_shares", "average_weights",
+                                         "convolution_gradients", "convolution_relu_pool", "linear",
+                                         "linear_gradients", "linear_input_gradient", "loss",
+                                         "output_layer", "pool_relu_backward", "update_by_sum"}));
 }
 
 // ------------------------------------------------------------------------------------- side by

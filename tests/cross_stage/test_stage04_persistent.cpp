@@ -16,6 +16,9 @@
 #include "cross_stage/stage_types.hpp"
 #include "cuda/device.hpp"
 #include "ladders/persistent/training/mlp_steps.hpp"
+#include "ladders/persistent/training/persistent_step.hpp"
+#include "ladders/persistent/training/persistent_training.hpp"
+#include "network/print.hpp"
 #include "network/workers.hpp"
 #include "support.hpp"
 
@@ -29,14 +32,14 @@ namespace {
 using cross_stage::cases_named;
 using cross_stage::expect_same_arrival;
 using cross_stage::expect_same_bits;
-using cross_stage::train_recorded;
 using cross_stage::train_serially;
 using cross_stage::TrainingCase;
-using minibatch::Choice;
+using minibatch::persistent::as_persistent_step;
+using minibatch::persistent::Choice;
 using minibatch::persistent::Mlp;
 using minibatch::persistent::MlpShape;
 using minibatch::persistent::Plan;
-using minibatch::persistent::Word;
+using minibatch::Word;
 
 template <typename T>
 class Stage04Persistent : public testing::Test {
@@ -258,12 +261,25 @@ TYPED_TEST(Stage04Persistent, NetworksOfExtremeShapesAreStage01s) {
 // ---------------------------------------------------------------------------------- whole
 // trainings
 
-const RecordedStepOptions in_one_kernel = {.fuse = {.persistent = Choice::always}};
+template <typename T>
+Arrival train_in_one_kernel(const TrainingCase& one) {
+  auto executor = std::make_unique<PersistentExecutor<T>>();
+  PersistentExecutor<T>& known = *executor;
+  const auto make_step = [&](Network<T>& network, const Starts& starts) -> std::unique_ptr<Step> {
+    TrainingPrograms programs = build_training(network.model, one.options.sgd, {});
+    programs.step =
+        as_persistent_step<T>(programs.step, one.options.batch_size, Choice::always).value();
+    const StepSetup<T> setup = {network, one.data, {}, one.options.batch_size};
+    return std::make_unique<PersistentTraining<T>>(setup, known, std::move(programs), starts);
+  };
+  return cross_stage::train_workers<T>(std::move(executor), one, {}, make_step,
+                                       cross_stage::fusing<T>(one, true));
+}
 
 TYPED_TEST(Stage04Persistent, TrainingsEqualThoseOfStage01) {
   for (const std::string name : {"mlp_relu", "mlp_squared_error"}) {
     const TrainingCase one = cases_named(name).front();
-    expect_same_arrival<TypeParam>(train_recorded<TypeParam>(one, {}, in_one_kernel),
+    expect_same_arrival<TypeParam>(train_in_one_kernel<TypeParam>(one),
                                    train_serially<TypeParam>(one, {}), name);
   }
 }
@@ -272,14 +288,53 @@ TYPED_TEST(Stage04Persistent, TrainingsEqualThoseOfStage01) {
 TYPED_TEST(Stage04Persistent, EpochsOfSeveralLaunchesAreStage01s) {
   TrainingCase one = cases_named("mlp_squared_error").front();
   one.options.batch_size = 2;  // 49 steps
-  expect_same_arrival<TypeParam>(train_recorded<TypeParam>(one, {}, in_one_kernel),
+  expect_same_arrival<TypeParam>(train_in_one_kernel<TypeParam>(one),
                                  train_serially<TypeParam>(one, {}), one.name);
 }
 
 TYPED_TEST(Stage04Persistent, TrainingsRepeatThemselvesBitForBit) {
   const TrainingCase one = cases_named("mlp_relu").front();
-  expect_same_bits(train_recorded<TypeParam>(one, {}, in_one_kernel),
-                   train_recorded<TypeParam>(one, {}, in_one_kernel), one.name);
+  expect_same_bits(train_in_one_kernel<TypeParam>(one), train_in_one_kernel<TypeParam>(one),
+                   one.name);
+}
+
+// ---------------------------------------------------------------------------------- the rewrite
+
+Program step_of(const ModelOptions& options, const WorkerOptions& workers = {}) {
+  return build_training(build_model(options), {}, workers).step;
+}
+
+ModelOptions table(std::vector<Index> hidden) {
+  return {.hidden = std::move(hidden), .sample = {11}, .classes = 4};
+}
+
+TEST(PersistentRewrite, MakesOneLineOfASmallPerceptron) {
+  if (const std::string reason = reason_to_skip(); !reason.empty()) GTEST_SKIP() << reason;
+  const auto always = [](const Program& program) {
+    return as_persistent_step<float>(program, 10, Choice::always);
+  };
+  const auto fused = always(step_of(table({20})));
+  ASSERT_TRUE(fused.has_value());
+  ASSERT_EQ(fused->lines.size(), 1U);
+  const Line& line = fused->lines.front();
+  EXPECT_EQ(text_of(*fused, line.operation) + "  # " + replaced_text(line),
+            "persistent_step  features, labels, ..., totals -> fc1/weight, fc1/bias, fc2/weight, "
+            "fc2/bias, totals  # gather gemm add_bias relu gemm add_bias softmax_cross_entropy "
+            "argmax accumulate softmax_cross_entropy_backward column_sums gemm x2 relu_backward "
+            "column_sums gemm sgd_update x4");
+  EXPECT_FALSE(as_persistent_step<float>(step_of(table({20})), 10, Choice::never).has_value());
+  ModelOptions squares = table({20});
+  squares.activation = Activation::sigmoid;
+  squares.loss = LossKind::squared_error;
+  squares.biases = false;
+  EXPECT_TRUE(always(step_of(squares)).has_value());
+  const ModelOptions cnn = {.name = "cnn", .sample = {28, 28, 1}, .classes = 10};
+  for (const Program& other : {step_of(table({})), step_of(table({20, 9})), step_of(cnn),
+                               step_of(table({20}), {.workers = 2})}) {
+    EXPECT_FALSE(always(other).has_value());
+  }
+  EXPECT_EQ(sentence_of([&] { always(step_of(table({10'000'000}))); }),
+            "no persistent kernel for 11-10000000-4 and batches of 10 samples fits onto this GPU");
 }
 
 }  // namespace

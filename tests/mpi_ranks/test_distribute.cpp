@@ -205,65 +205,6 @@ TEST(FuseSumsWithUpdates, LeavesUpdatesThatNeedMore) {
   EXPECT_EQ(texts_of(mpi::fuse_sums_with_updates(step)), texts_of(step));
 }
 
-/// With one hidden layer there is one bucket; in bands, half of it is summed early.
-TEST(SumInBands, DividesTheLastGradientAndItsSum) {
-  if (const std::string reason = reason_to_skip(); !reason.empty()) GTEST_SKIP() << reason;
-  constexpr Index rows = 2 * mpi::fewest_rows_of_bands;
-  const Program fused = minibatch::fuse<float>(data_of(mlp_of({1000}), {0, 2}).training.step, rows);
-  const Program step = mpi::sum_in_bands(fused, rows);
-  expect_valid(step);
-  std::vector<std::size_t> gradients;
-  std::vector<std::size_t> sums;
-  for (std::size_t i = 0; i < step.lines.size(); ++i) {
-    if (is_exchange(step.lines[i].operation)) sums.push_back(i);
-    const auto* const op = std::get_if<LinearGradients>(&step.lines[i].operation);
-    if (op != nullptr && step[op->dweight].is_slice()) gradients.push_back(i);
-  }
-  ASSERT_EQ(gradients.size(), 2U);
-  ASSERT_EQ(sums.size(), 2U);
-  const Texts texts = texts_of(step);
-  EXPECT_EQ(texts[gradients[0]],
-            "linear_gradients  features, order@0, d fc1/sum@0 -> d fc1/weight@0[0:400], "
-            "d fc1/bias@0");
-  EXPECT_EQ(texts[gradients[1]],
-            "linear_gradients  features, order@0, d fc1/sum@0 -> d fc1/weight@0[400:784]");
-  EXPECT_TRUE(texts[sums[0]].ends_with("d fc1/weight@0[0:400]"));
-  EXPECT_EQ(texts[sums[1]], "all_reduce  d fc1/weight@0[400:784] -> d fc1/weight@0[400:784]");
-
-  const Program lanes = minibatch::assign_lanes(step);
-  EXPECT_EQ(lanes.lines[gradients[0]].lane, lanes.lines[gradients[1]].lane) << "one by one";
-  EXPECT_NE(lanes.lines[sums[0]].lane, lanes.lines[gradients[1]].lane) << "beside each other";
-  const std::vector<std::size_t>& awaited = lanes.lines[sums[0]].waits_for;
-  EXPECT_NE(std::find(awaited.begin(), awaited.end(), gradients[0]), awaited.end());
-  EXPECT_EQ(std::find(awaited.begin(), awaited.end(), gradients[1]), awaited.end());
-}
-
-/// Ranks with one row more or less agree, or they would wait for different sums.
-TEST(SumInBands, AllRanksAgree) {
-  if (const std::string reason = reason_to_skip(); !reason.empty()) GTEST_SKIP() << reason;
-  const auto sums_of = [](Index rows, int rank) {
-    const Program fused =
-        minibatch::fuse<float>(data_of(mlp_of({1000}), {rank, 2}).training.step, rows);
-    const Program step = mpi::sum_in_bands(fused, rows);
-    return std::count_if(step.lines.begin(), step.lines.end(),
-                         [](const Line& line) { return is_exchange(line.operation); });
-  };
-  for (const int rank : {0, 1}) {
-    EXPECT_EQ(sums_of(100, rank), 1) << "few samples";
-    constexpr Index fewest = 2 * mpi::fewest_rows_of_bands;
-    EXPECT_EQ(sums_of(fewest - 1, rank), 1);
-    EXPECT_EQ(sums_of(fewest, rank), 2);
-    EXPECT_EQ(sums_of(fewest + 1, rank), 2);
-  }
-}
-
-TEST(SumInBands, LeavesShortGradients) {
-  if (const std::string reason = reason_to_skip(); !reason.empty()) GTEST_SKIP() << reason;
-  constexpr Index rows = 2 * mpi::fewest_rows_of_bands;
-  const Program step = minibatch::fuse<float>(data_of(mlp, {0, 2}).training.step, rows);
-  EXPECT_EQ(texts_of(mpi::sum_in_bands(step, rows)), texts_of(step));
-}
-
 // ---------------------------------------------------------------------------- tensor parallelism
 
 /// Weight and bias of each layer: "c" for columns, "r" for rows, "-" for the whole.

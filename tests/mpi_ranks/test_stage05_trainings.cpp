@@ -277,30 +277,6 @@ TYPED_TEST(Stage05Trainings, SumsThatTravelInBucketsEqualStage04s) {
   this->expect_workers(one, workers_of_ranks(), forms);
 }
 
-/// A first layer large enough for two bands; its bias and the last layer travel with
-/// the first band.
-TYPED_TEST(Stage05Trainings, SumsThatTravelInBandsEqualStage04s) {
-  TrainingCase one = cases_named("mlp_relu").front();
-  one.data = cases_named("cnn").front().data;
-  one.model.sample = one.data.sample_shape();
-  one.model.classes = one.data.classes();
-  const Index inputs = one.model.sample.elements();
-  one.model.hidden = {(Index{1} << 18U) / inputs + 3};
-  one.options.epochs = 2;
-  const mpi::DistributedStepOptions in_bands = {.overlaps = true, .fewest_rows_of_bands = 1};
-  std::vector<Spread> forms;
-  for (const std::string& transport : transports()) {
-    forms.push_back({.step = in_bands, .transport = transport});
-  }
-  this->expect_workers(one, workers_of_ranks(), forms);
-  TrainingCase without = one;
-  without.model.biases = false;
-  this->expect_workers(without, workers_of_ranks(), forms);
-  TrainingCase momentum = one;
-  momentum.options.sgd.rule = Rule::momentum;
-  this->expect_workers(momentum, workers_of_ranks(), {{.step = in_bands}});
-}
-
 TYPED_TEST(Stage05Trainings, RepeatThemselvesBitForBit) {
   using T = TypeParam;
   std::vector<Spread> spreads = splits();

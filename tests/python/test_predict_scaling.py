@@ -99,7 +99,7 @@ class Steps(unittest.TestCase):
         self.assertEqual(found.bytes, 4 * numbers)
 
     def test_kernels_are_those_that_info_lists(self):
-        """Without sums, replicate and bands."""
+        """Without sums and replicate."""
         kernels, updates = scaling_model.kernels_of, scaling_model.Updates
         self.assertEqual([kernels(n, False, updates.WITH_GRADIENTS) for n in (1, 2, 3, 4)],
                          [3, 3, 6, 9])

@@ -479,40 +479,6 @@ TEST(Dependencies, LetAnUpdateWaitForEveryReaderOfItsParameter) {
   EXPECT_TRUE(dependencies.follows(19, 0));
 }
 
-/// Lines with different slices are independent; a line that reads the whole value waits for all of
-/// them.
-TEST(Dependencies, LeaveSlicesApart) {
-  Program p;
-  const ValueId input = p.add({.name = "input", .shape = {4, 3}, .role = Role::weight});
-  const ValueId whole = p.add({.name = "whole", .shape = {4, 3}});
-  const auto slice = [&](Index first, Index count) {
-    return p.add({.name = "slice", .shape = {count, 3}, .memory_of = whole, .first_row = first});
-  };
-  const ValueId low = slice(0, 3);
-  const ValueId high = slice(3, 1);
-  const ValueId output = p.add({.name = "output", .shape = {4, 3}});
-  p.append(Copy{.x = input, .y = low});   // 0
-  p.append(AllReduce{.values = {low}});   // 1
-  p.append(Copy{.x = input, .y = high});  // 2
-  EXPECT_NO_THROW(expect_valid(p));
-  p.append(Copy{.x = whole, .y = output});  // 3
-  EXPECT_NO_THROW(expect_valid(p));
-  p.append(SgdUpdate{.gradient = output, .parameter = whole});  // 4
-  const Dependencies dependencies(p);
-  const auto of = [&](std::size_t line) { return dependencies.of(line); };
-  EXPECT_EQ(of(1), std::vector<std::size_t>{0});
-  EXPECT_EQ(of(2), std::vector<std::size_t>());
-  EXPECT_FALSE(dependencies.follows(2, 1));
-  EXPECT_TRUE(dependencies.follows(3, 1));
-  EXPECT_TRUE(dependencies.follows(3, 2));
-  EXPECT_TRUE(dependencies.follows(4, 2));
-  EXPECT_TRUE(p.overlap(low, whole));
-  EXPECT_FALSE(p.overlap(low, high));
-
-  p.lines.erase(p.lines.begin() + 2);  // then a row is missing
-  EXPECT_THROW(expect_valid(p), std::logic_error);
-}
-
 TEST(Dependencies, LeaveWorkersApartUntilTheyAreAddedUp) {
   const Program step = step_of(mlp, {.workers = 3});
   const Dependencies dependencies(step);

@@ -215,7 +215,7 @@ def work_of(network: Network, rows: int, tensor_ranks: int = 1,
 
 
 def kernels_of(layers: int, is_split: bool, updates: Updates) -> int:
-    """The lines that `info --program` lists, without sums, replicate and bands."""
+    """The lines that `info --program` lists, without sums and replicate."""
     # If gradients are added up, those of the last layer and the loss have lines of their own.
     later = {Updates.WITH_GRADIENTS: 0, Updates.AFTER_SUMS: 3, Updates.IN_SUMS: 2}[updates]
     if layers == 1:

@@ -2,7 +2,7 @@
 /// A persistent kernel that holds a multilayer perceptron and answers one request after another.
 #pragma once
 
-#include "ladders/persistent/latency/flagged_words.hpp"
+#include "ladders/persistent/flagged_words.hpp"
 #include "network/problems.hpp"
 
 namespace stagewise::minibatch {

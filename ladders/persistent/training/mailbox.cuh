@@ -3,16 +3,13 @@
 /// their own arrival.
 ///
 /// A barrier of the whole grid makes every block wait for the slowest, and costs a trip to memory
-/// for the counter besides the one for the data. Here the receiver waits for the data alone. Each 8
-/// bytes hold 4 bytes of data and the number of the step to which they belong, and are written and
-/// read as one. So a thread that finds the number has the data, without fence or flag, for twice
-/// the bytes. (NCCL has such a protocol for small messages, LL, for low latency.)
+/// for the counter besides the one for the data. Here the receiver waits for the data alone: see
+/// ../flagged_words.hpp. The number of a word is that of the step to which it belongs.
 ///
 /// A word may only be overwritten when it has been read. There are two inboxes, used in turn: who
 /// sends step t + 2 has received step t + 1 from all that have read step t.
 #pragma once
 
-#include <cstdint>
 #include <cstring>
 #include <cuda/atomic>
 
@@ -38,20 +35,18 @@ template <typename T>
 __device__ WordPair make_words(std::uint32_t step, const T* values) {
   std::uint32_t data[2];
   std::memcpy(data, values, sizeof(data));
-  const Word flag = static_cast<Word>(step) << 32U;
-  return {flag | data[0], flag | data[1]};
+  return {make_word(step, data[0]), make_word(step, data[1])};
 }
 
 /// Whether a word belongs to a step.
 __device__ inline bool is_of(Word word, std::uint32_t step) {
-  return static_cast<std::uint32_t>(word >> 32U) == step;
+  return number_of(word) == step;
 }
 
 /// The numbers in two words.
 template <typename T>
 __device__ shared_memory::Vector<T, values_per_pair<T>> values_of(const WordPair& words) {
-  const std::uint32_t data[2] = {static_cast<std::uint32_t>(words.first),
-                                 static_cast<std::uint32_t>(words.second)};
+  const std::uint32_t data[2] = {data_of(words.first), data_of(words.second)};
   shared_memory::Vector<T, values_per_pair<T>> values;
   std::memcpy(&values, data, sizeof(data));
   return values;
@@ -78,8 +73,8 @@ __device__ inline WordPair load_words(Word* from) {
 
 /// Stores both words at once.
 __device__ inline void store_words(Word* to, const WordPair& words) {
-  cuda::declare_sent(to, words.first >> 32U);
-  cuda::declare_sent(to + 1, words.second >> 32U);
+  cuda::declare_sent(to, number_of(words.first));
+  cuda::declare_sent(to + 1, number_of(words.second));
 #ifdef __CUDA_ARCH__
   asm volatile("st.relaxed.gpu.global.v2.u64 [%0], {%1, %2};" ::"l"(to), "l"(words.first),
                "l"(words.second)

@@ -5,16 +5,10 @@
 #include <cstddef>
 #include <optional>
 
+#include "ladders/persistent/flagged_words.hpp"
 #include "tensor/shape.hpp"
 
 namespace stagewise::minibatch::persistent {
-
-/// 4 bytes of data, and the number of the step to which they belong.
-using Word = unsigned long long;
-
-/// How many words a number takes.
-template <typename T>
-constexpr int words_of = sizeof(T) / 4;
 
 /// The sizes of a network with one hidden layer, and of its largest batch.
 struct MlpShape {

@@ -1,0 +1,117 @@
+#include "05_mpi/options.hpp"
+
+#include <algorithm>
+#include <initializer_list>
+#include <iostream>
+#include <thread>
+
+#include "04_minibatch/step_options.hpp"
+#include "05_mpi/distribute.hpp"
+#include "05_mpi/transport.hpp"
+#include "app/status_line.hpp"
+#include "app/text.hpp"
+#include "tensor/counts.hpp"
+#include "tensor/option_error.hpp"
+
+namespace stagewise::mpi {
+
+bool has_strategy(const StageOptions& values, const std::string& name) {
+  return values.at("strategy") == name;
+}
+
+bool is_split(const StageOptions& values) {
+  return has_strategy(values, "tensor") || has_strategy(values, "hybrid");
+}
+
+int tensor_ranks_of(const StageOptions& values, int processes) {
+  if (has_strategy(values, "hybrid")) return std::stoi(values.at("tensor-ranks"));
+  return has_strategy(values, "tensor") ? processes : 1;
+}
+
+void check_options(const World& world, const Placement& placement, const StageOptions& values,
+                   const ModelOptions& model, const WorkerOptions& workers) {
+  check_transport(values.at("transport"), placement);
+  if (!is_split(values)) return;
+  const int tensor_ranks = tensor_ranks_of(values, world.size());
+  if (world.size() % tensor_ranks != 0) {
+    throw OptionError("--tensor-ranks " + std::to_string(tensor_ranks) +
+                          " does not divide the number of processes, " +
+                          std::to_string(world.size()),
+                      {"tensor-ranks"});
+  }
+  check_splittable(model, tensor_ranks, values.at("strategy"));
+  if (workers.workers > 1 || workers.average == Average::weights) {  // from a checkpoint
+    throw OptionError(
+        "--strategy " + values.at("strategy") +
+            " has no workers whose results could be averaged: several ranks work on the same "
+            "samples; --strategy data has",
+        {"strategy"});
+  }
+}
+
+std::string why_idle(const World& world, const std::string& option, const StageOptions& values,
+                     const ModelOptions& model, const WorkerOptions& workers, const Sgd& sgd) {
+  const auto is_one_of = [&](std::initializer_list<const char*> names) {
+    return std::find(names.begin(), names.end(), option) != names.end();
+  };
+  if (option == "tensor-ranks" && !has_strategy(values, "hybrid")) {
+    return "is for --strategy hybrid: otherwise, each process has a whole network, or all have one "
+           "together";
+  }
+  const bool is_alone = world.size() == 1 && workers.workers == 1;  // info shows one of two
+  if (is_alone && is_one_of({"transport", "timeout", "overlap", "data-from"})) {
+    return "is for several processes, and there is but one: start them with mpirun -n";
+  }
+  if (is_split(values) && is_one_of({"average", "average-every", "gather"})) {
+    return "is for --strategy data: with " + values.at("strategy") +
+           ", several ranks work on the same samples, in step with each other";
+  }
+  if (has_strategy(values, "tensor") && option == "overlap") {
+    return "is for --strategy data or hybrid: with tensor, there are no gradients to exchange";
+  }
+  if (option == "overlap" && workers.average == Average::weights) {
+    return "is for --average gradients: weights are exchanged when a step is done";
+  }
+  return why_idle_in_step(option, values, model, workers, sgd);
+}
+
+std::optional<bool> overlaps(const StageOptions& values) {
+  const std::string& choice = values.at("overlap");
+  return choice == "auto" ? std::nullopt : std::optional(choice == "on");
+}
+
+DataFrom data_from(const StageOptions& values) {
+  const std::string& choice = values.at("data-from");
+  if (choice == "root") return DataFrom::root;
+  return choice == "all" ? DataFrom::all : DataFrom::automatic;
+}
+
+std::function<void(std::uint64_t, std::uint64_t)> show_sending() {
+  return [line = std::make_shared<StatusLine>()](std::uint64_t sent, std::uint64_t all) {
+    if (sent == all) return line->clear();
+    line->show(
+        ("rank 0 has sent " + size_text(sent) + " of " + size_text(all) + " of samples").c_str());
+  };
+}
+
+std::chrono::seconds patience_of(const StageOptions& values) {
+  return std::chrono::seconds(std::stoll(values.at("timeout")));
+}
+
+std::shared_ptr<Heartbeat> make_heartbeat(World& world, const std::string& program,
+                                          std::chrono::seconds patience) {
+  return std::make_shared<Heartbeat>(world, patience, [&world, program, patience](int rank) {
+    if (world.is_first_to_fail()) {
+      std::cerr << program << ": rank " << rank << " has not run for "
+                << count_of(patience.count(), "second")
+                << ": it has been stopped, or its host is overloaded; --timeout says how long to "
+                   "wait."
+                << std::endl;
+    }
+    // Time for mpirun to read this; or, if another was first, for that one, which may have stopped.
+    std::this_thread::sleep_for(std::chrono::milliseconds(500));
+    World::abort(1);
+  });
+}
+
+}  // namespace stagewise::mpi

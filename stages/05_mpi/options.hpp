@@ -1,0 +1,54 @@
+/// @file
+/// The options of stage 05 on the command line: what they mean, and which exclude one another.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "app/stage.hpp"
+#include "mpi/devices.hpp"
+#include "mpi/heartbeat.hpp"
+#include "mpi/mpi_ranks.hpp"
+#include "mpi/world.hpp"
+
+namespace stagewise::mpi {
+
+/// Whether several ranks have a network together.
+bool is_split(const StageOptions& values);
+
+/// Whether `--strategy` is this one.
+bool has_strategy(const StageOptions& values, const std::string& name);
+
+/// How many of these processes have a network together.
+int tensor_ranks_of(const StageOptions& values, int processes);
+
+/// @throws UsageError for options with which this stage cannot train.
+void check_options(const World& world, const Placement& placement, const StageOptions& values,
+                   const ModelOptions& model, const WorkerOptions& workers);
+
+/// See Stage::why_idle: some options need several processes, others a certain strategy.
+std::string why_idle(const World& world, const std::string& option, const StageOptions& values,
+                     const ModelOptions& model, const WorkerOptions& workers, const Sgd& sgd);
+
+/// Unset for auto; see DistributedStepOptions.
+std::optional<bool> overlaps(const StageOptions& values);
+
+/// Who reads the data.
+DataFrom data_from(const StageOptions& values);
+
+/// Shows on a terminal how much of the data rank 0 has sent.
+std::function<void(std::uint64_t, std::uint64_t)> show_sending();
+
+/// How long a rank waits for another.
+std::chrono::seconds patience_of(const StageOptions& values);
+
+/// Ends all processes when one on this host has stopped.
+/// @param program its name, for the message.
+std::shared_ptr<Heartbeat> make_heartbeat(World& world, const std::string& program,
+                                          std::chrono::seconds patience);
+
+}  // namespace stagewise::mpi
