@@ -1,6 +1,6 @@
 /// @file
-/// The four variants of GEMM, each beside OpenBLAS on one thread, measured in turns in the same
-/// run.
+/// Stage 01's variants of GEMM and the blocked one, each beside OpenBLAS on one thread, measured in
+/// turns in the same run.
 ///
 /// Run it: `bench_gemm`, or only a part of it: `bench_gemm --benchmark_filter=float/reordered`.
 /// Columns: GFLOP/s (2 m n k operations a product) and of_openblas, the variant's speed as a
@@ -10,14 +10,17 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <functional>
 #include <limits>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <benchmark/benchmark.h>
 
 #include "01_serial/gemm.hpp"
+#include "ladders/gemm/blocked.hpp"
 #include "tensor/random.hpp"
 
 namespace stagewise {
@@ -59,15 +62,23 @@ std::vector<T> random_matrix(Index elements, std::uint64_t seed) {
 }
 
 template <typename T>
-double seconds(serial::GemmVariant variant, const GemmProblem<T>& problem) {
+using Multiply = std::function<void(const GemmProblem<T>&)>;
+
+template <typename T>
+Multiply<T> by(serial::GemmVariant variant) {
+  return [=](const GemmProblem<T>& problem) { serial::gemm(variant, problem); };
+}
+
+template <typename T>
+double seconds(const Multiply<T>& multiply, const GemmProblem<T>& problem) {
   const auto start = std::chrono::steady_clock::now();
-  serial::gemm(variant, problem);
+  multiply(problem);
   benchmark::ClobberMemory();
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
 template <typename T>
-void run(benchmark::State& state, serial::GemmVariant variant, const Size& size) {
+void run(benchmark::State& state, const Multiply<T>& multiply, const Size& size) {
   const std::vector<T> a = random_matrix<T>(size.m * size.k, 1);
   const std::vector<T> b = random_matrix<T>(size.k * size.n, 2);
   std::vector<T> c(static_cast<std::size_t>(size.m * size.n));
@@ -79,13 +90,14 @@ void run(benchmark::State& state, serial::GemmVariant variant, const Size& size)
                                .a = a.data(),
                                .b = b.data(),
                                .c = c.data()};
-  seconds(serial::GemmVariant::blas, problem);  // the first call allocates the library's buffers
+  const Multiply<T> blas = by<T>(serial::GemmVariant::blas);
+  seconds(blas, problem);  // the first call allocates the library's buffers
   double ours = std::numeric_limits<double>::infinity();
   double reference = ours;
   for ([[maybe_unused]] const auto iteration : state) {
-    const double time = seconds(variant, problem);
+    const double time = seconds(multiply, problem);
     ours = std::min(ours, time);
-    reference = std::min(reference, seconds(serial::GemmVariant::blas, problem));
+    reference = std::min(reference, seconds(blas, problem));
     state.SetIterationTime(time);
   }
   const double operations = 2 * static_cast<double>(size.m * size.n * size.k);
@@ -95,10 +107,14 @@ void run(benchmark::State& state, serial::GemmVariant variant, const Size& size)
 
 template <typename T>
 void add(const std::string& type) {
+  std::vector<std::pair<std::string, Multiply<T>>> all = {{"blocked", serial::gemm_blocked<T>}};
   for (const std::string& variant : serial::gemm_variant_names()) {
+    all.emplace_back(variant, by<T>(serial::parse_gemm_variant(variant)));
+  }
+  for (const auto& [variant, multiply] : all) {
     for (const Size& size : sizes) {
       const std::string name = "gemm/" + type + "/" + variant + "/" + size.name();
-      benchmark::RegisterBenchmark(name.c_str(), run<T>, serial::parse_gemm_variant(variant), size)
+      benchmark::RegisterBenchmark(name.c_str(), run<T>, multiply, size)
           ->UseManualTime()
           ->Unit(benchmark::kMicrosecond);
     }

@@ -38,7 +38,7 @@ Stage describe_stage() {
   std::vector<std::string> products = names_of(ladder::gemm_ladder<float>());
   products.insert(products.begin(), "auto");
   stage.option("gemm").choices = std::move(products);
-  stage.option("reduce").choices = names_of(shared_memory::sum_ladder<float>());
+  stage.option("reduce").choices = names_of(shared_memory::column_sums_ladder<float>());
   stage.option("reduce").default_choice = shared_memory::default_reduce_rung;
   stage.summary = "Stage 03 with every rung of the ladders.";
   stage.why_idle = [](const std::string& option, const StageOptions& /*values*/,

@@ -4,11 +4,12 @@
 
 #include <CLI/CLI.hpp>
 
-#include "03_shared_memory/reduce.hpp"
 #include "cuda/device.hpp"
 #include "ladders/program/commands.hpp"
 #include "ladders/program/references.hpp"
 #include "ladders/program/runner.hpp"
+#include "ladders/reduce/reduce.hpp"
+#include "ladders/reduce/serial.hpp"
 #include "tensor/counts.hpp"
 
 namespace stagewise::ladder {

@@ -3,8 +3,7 @@
 ///
 /// column_sums(), the gradient of a bias, has one thread per column; neighbouring threads read
 /// neighbouring elements of each row, which is coalesced. But a layer of 10 units occupies only 10
-/// threads of a GPU that runs 200,000 at once. sum() has a single output, and so a single thread:
-/// correct, in stage 01's order, but slower than the CPU. Stage 03 lets threads add in pairs.
+/// threads of a GPU that runs 200,000 at once. Stage 03 lets threads add in pairs.
 
 #include "02_naive_cuda/reduce.hpp"
 #include "cuda/check.hpp"
@@ -12,15 +11,6 @@
 
 namespace stagewise::naive_cuda {
 namespace {
-
-//! [sum]
-template <typename T>
-__global__ void sum_kernel(Index n, const T* __restrict__ x, T* __restrict__ out) {
-  double total = 0;
-  for (Index i = 0; i < n; ++i) total += static_cast<double>(x[i]);
-  out[0] = static_cast<T>(total);
-}
-//! [sum]
 
 //! [column_sums]
 template <typename T>
@@ -37,12 +27,6 @@ __global__ void column_sums_kernel(Index rows, Index cols, const T* __restrict__
 }  // namespace
 
 template <typename T>
-void sum(cudaStream_t stream, Index n, const T* x, T* out) {
-  sum_kernel<<<1, 1, 0, stream>>>(n, x, out);
-  CUDA_CHECK_LAUNCH("sum");
-}
-
-template <typename T>
 void column_sums(cudaStream_t stream, Index rows, Index cols, const T* x, T* out) {
   if (cols == 0) return;
   column_sums_kernel<<<cuda::grid_for(cols), cuda::threads_per_block, 0, stream>>>(rows, cols, x,
@@ -50,8 +34,6 @@ void column_sums(cudaStream_t stream, Index rows, Index cols, const T* x, T* out
   CUDA_CHECK_LAUNCH("column_sums");
 }
 
-template void sum(cudaStream_t, Index, const float*, float*);
-template void sum(cudaStream_t, Index, const double*, double*);
 template void column_sums(cudaStream_t, Index, Index, const float*, float*);
 template void column_sums(cudaStream_t, Index, Index, const double*, double*);
 

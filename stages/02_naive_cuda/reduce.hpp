@@ -8,10 +8,6 @@
 
 namespace stagewise::naive_cuda {
 
-/// out[0] = the sum of n elements.
-template <typename T>
-void sum(cudaStream_t stream, Index n, const T* x, T* out);
-
 /// out[j] = the sum of column j of x [rows, cols]: the gradient of a bias.
 template <typename T>
 void column_sums(cudaStream_t stream, Index rows, Index cols, const T* x, T* out);

@@ -51,7 +51,7 @@ Stage describe_stage() {
   std::vector<std::string> products = names_of(shared_memory::gemm_ladder<float>());
   products.insert(products.begin(), "auto");
   stage.option("gemm").choices = std::move(products);
-  stage.option("reduce").choices = names_of(shared_memory::sum_ladder<float>());
+  stage.option("reduce").choices = names_of(shared_memory::column_sums_ladder<float>());
   stage.option("reduce").default_choice = shared_memory::default_reduce_rung;
   stage.option("convolution")
       .choices.assign(convolution_variants.begin(), convolution_variants.end());

@@ -7,14 +7,6 @@
 
 namespace stagewise::shared_memory {
 
-/// out[0] = the sum of n elements.
-template <typename T>
-struct SumProblem {
-  Index n = 0;
-  const T* x = nullptr;
-  T* out = nullptr;
-};
-
 /// out[j] = the sum of column j of x [rows, cols]: the gradient of a bias.
 template <typename T>
 struct ColumnSumsProblem {
@@ -35,19 +27,14 @@ struct AccumulateProblem {
   Totals* totals = nullptr;
 };
 
-// The three ladders have the same rungs, by name and number.
-
-/// Variants of the full sum, from the slowest to the fastest; see the files in reduce/.
-template <typename T>
-Ladder<SumProblem<T>> sum_ladder();
-
-/// The same for the sums of columns.
+/// Variants of the sums of columns, from the slowest to the fastest; see the files in reduce/.
 template <typename T>
 Ladder<ColumnSumsProblem<T>> column_sums_ladder();
 
-/// The same for the totals of an epoch.
+/// The totals of an epoch, by the tree of that rung, or by shuffles if it is none: one block needs
+/// nothing of what the rungs from the seventh on have.
 template <typename T>
-Ladder<AccumulateProblem<T>> accumulate_ladder();
+void accumulate(cudaStream_t stream, std::string_view rung, const AccumulateProblem<T>& problem);
 
 /// The rung that the executor uses where nobody asks for another: the last one but for the one that
 /// pays only behind kernels that allow it.

@@ -4,25 +4,11 @@ namespace stagewise {
 
 using shared_memory::ConvolutionVariant;
 
-namespace {
-
-/// Runs a rung that the user may have asked for.
-template <typename Problem>
-void run_reduction(const shared_memory::Rung<Problem>& rung, cudaStream_t stream,
-                   const Problem& problem, shared_memory::Workspace& workspace) {
-  if (const shared_memory::Support support = rung.supports(problem); !support) {
-    throw Error("--reduce " + std::string(rung.name) + " cannot be used here: " + support.reason);
-  }
-  rung.run(stream, problem, workspace);
-}
-
-}  // namespace
-
 template <typename T>
 SharedMemoryExecutor<T>::SharedMemoryExecutor(const SharedMemoryOptions& options,
                                               shared_memory::Ladder<GemmProblem<T>> products)
     : column_sums_(&find_rung(shared_memory::column_sums_ladder<T>(), options.reduce)),
-      accumulate_(&find_rung(shared_memory::accumulate_ladder<T>(), options.reduce)),
+      reduce_(options.reduce),
       convolution_(options.convolution) {
   if (options.gemm == "auto") return;
   gemm_ = &find_rung(products, options.gemm);
@@ -47,18 +33,18 @@ void SharedMemoryExecutor<T>::run(const Gemm& op) {
 template <typename T>
 void SharedMemoryExecutor<T>::run(const ColumnSums& op) {
   const Index columns = this->columns(op.y);
-  run_reduction(*column_sums_, this->stream(),
-                {this->elements(op.x) / columns, columns, this->at(op.x), this->at(op.y)},
-                workspace());
+  column_sums_->run(this->stream(),
+                    {this->elements(op.x) / columns, columns, this->at(op.x), this->at(op.y)},
+                    workspace());
 }
 //! [run]
 
 template <typename T>
 void SharedMemoryExecutor<T>::run(const Accumulate& op) {
-  run_reduction(*accumulate_, this->stream(),
-                {this->elements(op.row_losses), this->at(op.row_losses), this->at(op.classes),
-                 this->at(op.labels), this->batch().step, this->at(op.totals)},
-                workspace());
+  shared_memory::accumulate<T>(
+      this->stream(), reduce_,
+      {this->elements(op.row_losses), this->at(op.row_losses), this->at(op.classes),
+       this->at(op.labels), this->batch().step, this->at(op.totals)});
 }
 
 template <typename T>

@@ -74,7 +74,7 @@ class SharedMemoryExecutor : public NaiveCudaExecutor<T> {
  private:
   const shared_memory::GemmRung<T>* gemm_ = nullptr;  ///< null: pick one for each product
   const shared_memory::Rung<shared_memory::ColumnSumsProblem<T>>* column_sums_;
-  const shared_memory::Rung<shared_memory::AccumulateProblem<T>>* accumulate_;
+  std::string reduce_;
   shared_memory::ConvolutionVariant convolution_;
   Scratch scratch_;
 };

@@ -10,12 +10,12 @@
 #include <utility>
 
 #include "01_serial/gemm.hpp"
-#include "03_shared_memory/gemm.hpp"
 #include "cross_stage/cuda_array.hpp"
 #include "cross_stage/random_shapes.hpp"
 #include "cross_stage/stage_types.hpp"
 #include "cuda/check.hpp"
 #include "cuda/device.hpp"
+#include "ladders/gemm/gemm.hpp"
 #include "support.hpp"
 
 namespace stagewise {
@@ -151,7 +151,7 @@ TYPED_TEST_SUITE(GemmLadder, Precisions, PrecisionNames);
 
 TYPED_TEST(GemmLadder, EveryRungComputesWhatStage01Computes) {
   using T = TypeParam;
-  for (const GemmRung<T>& rung : shared_memory::gemm_ladder<T>()) {
+  for (const GemmRung<T>& rung : ladder::gemm_ladder<T>()) {
     Random random(7);
     for (int i = 0; i < shapes_per_rung(); ++i) {
       const auto [m, n, k] = random_shape(random, rung.name.starts_with("dot-"));
@@ -175,7 +175,7 @@ TYPED_TEST(GemmLadder, EveryRungTakesUnusualShapes) {
   using T = TypeParam;
   const std::vector<Shape3> shapes = {{0, 3, 2},    {3, 0, 2},    {3, 4, 0},    {1, 1, 1},
                                       {1, 1, 3000}, {2, 3, 5001}, {1100, 1, 2}, {1, 1100, 2}};
-  for (const GemmRung<T>& rung : shared_memory::gemm_ladder<T>()) {
+  for (const GemmRung<T>& rung : ladder::gemm_ladder<T>()) {
     for (const auto [m, n, k] : shapes) {
       for (const T beta : {T{0}, T{2}}) {
         const GemmProblem<T> problem = {.m = m, .n = n, .k = k, .alpha = T{3}, .beta = beta};
@@ -195,7 +195,7 @@ TYPED_TEST(GemmLadder, WgmmaComputesWhatStage01Computes) {
   const std::vector<Shape3> shapes = {
       {1700, 1900, 200}, {2047, 1601, 129}, {4001, 3995, 67}, {90, 9000, 260}, {9000, 90, 64}};
   for (const char* const name : {"wgmma-bf16", "wgmma-tf32"}) {
-    const GemmRung<T>& rung = find_rung(shared_memory::gemm_ladder<T>(), name);
+    const GemmRung<T>& rung = find_rung(ladder::gemm_ladder<T>(), name);
     if (!rung.supports({})) GTEST_SKIP() << name << ": " << rung.supports({}).reason;
     for (const auto [m, n, k] : shapes) {
       for (int transposes = 0; transposes < 4; ++transposes) {
@@ -221,8 +221,8 @@ constexpr const char* rung_with_tiles = std::is_same_v<T, double> ? "tensor-core
 template <typename T>
 std::vector<const GemmRung<T>*> rungs_with_tiles() {
   std::vector<const GemmRung<T>*> rungs;
-  for (const GemmRung<T>& rung : shared_memory::gemm_ladder<T>()) {
-    if (!shared_memory::gemm_tiles<T>(rung.name).empty() && rung.supports({})) {
+  for (const GemmRung<T>& rung : ladder::gemm_ladder<T>()) {
+    if (!ladder::gemm_tiles<T>(rung.name).empty() && rung.supports({})) {
       rungs.push_back(&rung);
     }
   }
@@ -242,7 +242,7 @@ TYPED_TEST(GemmLadder, TheTopRungsTakeMoreRowsThanAGridHas) {
     rows.emplace_back("wgmma-bf16", 2'100'000);
   }
   for (const auto& [name, m] : rows) {
-    const GemmRung<T>& rung = find_rung(shared_memory::gemm_ladder<T>(), name);
+    const GemmRung<T>& rung = find_rung(ladder::gemm_ladder<T>(), name);
     const GemmProblem<T> problem = {.m = m, .n = 1, .k = 2, .alpha = 1};
     if (rung.supports(problem)) this->check(rung, problem, 9);
     if (this->HasFatalFailure()) return;
@@ -288,7 +288,7 @@ TYPED_TEST(GemmLadder, EveryTileComputesWhatStage01Computes) {
   };
   if (rungs_with_tiles<T>().empty()) GTEST_SKIP() << "asynchronous copies are not supported here";
   for (const GemmRung<T>* const rung : rungs_with_tiles<T>()) {
-    for (const auto& tile : shared_memory::gemm_tiles<T>(rung->name)) {
+    for (const auto& tile : ladder::gemm_tiles<T>(rung->name)) {
       if (shared_memory::fits_block(tile)) check_tile(*rung, tile);
       if (this->HasFatalFailure()) return;
     }
@@ -301,7 +301,7 @@ TYPED_TEST(GemmLadder, TilesHaveAsManyPartsAsTheWorkspaceHasRoomFor) {
   using T = TypeParam;
   if (rungs_with_tiles<T>().empty()) GTEST_SKIP() << "asynchronous copies are not supported here";
   const GemmRung<T>& rung = *rungs_with_tiles<T>().front();
-  const auto tiles = shared_memory::gemm_tiles<T>(rung.name);
+  const auto tiles = ladder::gemm_tiles<T>(rung.name);
   const auto& tile = *std::max_element(
       tiles.begin(), tiles.end(),
       [](const auto& one, const auto& other) { return one.BM * one.BN < other.BM * other.BN; });
@@ -335,7 +335,7 @@ TYPED_TEST(GemmLadder, EveryTileRepeatsItselfBitForBit) {
   CudaArray a(random_values<T>(m * k, 1));
   CudaArray b(random_values<T>(k * n, 2));
   for (const GemmRung<T>* const rung : rungs_with_tiles<T>()) {
-    for (const auto& tile : shared_memory::gemm_tiles<T>(rung->name)) {
+    for (const auto& tile : ladder::gemm_tiles<T>(rung->name)) {
       if (!shared_memory::fits_block(tile)) continue;
       std::vector<T> first;
       for (int i = 0; i < 3; ++i) {
@@ -384,7 +384,7 @@ double relative_error(const GemmRung<float>& rung, Index k) {
 /// Rounding costs what the number of bits says, and two parts of a number win it back.
 TEST(GemmPrecisions, ErrorsAreThoseOfTheirBits) {
   if (const std::string reason = reason_to_skip(); !reason.empty()) GTEST_SKIP() << reason;
-  const auto ladder = shared_memory::gemm_ladder<float>();
+  const auto ladder = ladder::gemm_ladder<float>();
   if (!find_rung(ladder, "tf32").supports({})) GTEST_SKIP() << "no tensor cores for floats";
   for (const Index k : {64, 784, 1501}) {
     const double exact = relative_error(find_rung(ladder, "warp-tiles"), k);
@@ -421,7 +421,7 @@ TEST(GemmPrecisions, NoneThatRoundsIsPicked) {
 /// A plan never asks for more blocks than have k tiles, room and counters.
 TEST(GemmTiles, PlansStayWithinTheirLimits) {
   if (const std::string reason = reason_to_skip(); !reason.empty()) GTEST_SKIP() << reason;
-  const auto tiles = shared_memory::gemm_tiles<double>("tensor-cores");
+  const auto tiles = ladder::gemm_tiles<double>("tensor-cores");
   Random random(3);
   for (int i = 0; i < 1000; ++i) {
     const auto size = [&](std::uint64_t most) {
@@ -450,7 +450,7 @@ TYPED_TEST(GemmLadder, EveryRungTakesMatricesThatBeginAnywhere) {
   constexpr Index m = 36;
   constexpr Index n = 68;
   constexpr Index k = 40;
-  for (const GemmRung<T>& rung : shared_memory::gemm_ladder<T>()) {
+  for (const GemmRung<T>& rung : ladder::gemm_ladder<T>()) {
     if (rung.name.starts_with("dot-") || !rung.supports({})) continue;  // no vectors, and slow
     for (const Index offset : {1, 2, 3}) {
       for (int which = 0; which < 3; ++which) {
@@ -495,7 +495,7 @@ TYPED_TEST(GemmLadder, EveryRungRepeatsItselfBitForBit) {
   constexpr Index k = 801;
   CudaArray a(random_values<T>(m * k, 1));
   CudaArray b(random_values<T>(k * n, 2));
-  for (const GemmRung<T>& rung : shared_memory::gemm_ladder<T>()) {
+  for (const GemmRung<T>& rung : ladder::gemm_ladder<T>()) {
     if (rung.name.starts_with("dot-")) continue;  // 3,000 blocks; tested above
     std::vector<T> first;
     for (int i = 0; i < 3; ++i) {
@@ -518,20 +518,20 @@ TEST(GemmRungs, ThoseThatCountInIntsRefuseWhatTheyCannotCount) {
        std::vector<Shape3>{{large, 1, 1}, {1, large, 1}, {1, 1, large}, {large, large, large}}) {
     const GemmProblem<float> problem = {.m = shape.m, .n = shape.n, .k = shape.k};
     for (const char* const name : {"main-loop", "async-copies", "stream-k"}) {
-      const auto support = find_rung(shared_memory::gemm_ladder<float>(), name).supports(problem);
+      const auto support = find_rung(ladder::gemm_ladder<float>(), name).supports(problem);
       EXPECT_FALSE(support) << name;
       EXPECT_FALSE(support.reason.empty());
     }
     EXPECT_EQ(shared_memory::pick_gemm(problem).name, "warp-tiles");
   }
   const GemmProblem<float> deep = {.m = 60'000, .n = 60'000, .k = 60'000};
-  EXPECT_FALSE(find_rung(shared_memory::gemm_ladder<float>(), "stream-k").supports(deep));
+  EXPECT_FALSE(find_rung(ladder::gemm_ladder<float>(), "stream-k").supports(deep));
   EXPECT_NE(shared_memory::pick_gemm(deep).name, "stream-k");
 }
 
 TEST(GemmRungs, AnUnknownRungIsRefusedWithTheNames) {
   try {
-    find_rung(shared_memory::gemm_ladder<float>(), "tile-17");
+    find_rung(ladder::gemm_ladder<float>(), "tile-17");
     FAIL() << "there is a rung named tile-17";
   } catch (const UsageError& error) {
     EXPECT_NE(std::string(error.what()).find("no rung named 'tile-17'"), std::string::npos);

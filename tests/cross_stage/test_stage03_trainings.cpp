@@ -6,6 +6,7 @@
 #include "cross_stage/trainings.hpp"
 #include "golden/cnn.hpp"
 #include "golden/golden.hpp"
+#include "ladders/gemm/gemm.hpp"
 #include "reports/003/fold_bias/fold_bias_executor.hpp"
 
 namespace stagewise {
@@ -35,7 +36,7 @@ class Stage03 : public testing::Test {
   static void expect_stage_02(const SharedMemoryOptions& options, const std::string& beginning,
                               std::optional<FoldBias> fold_bias = {}) {
     const auto make_executor = [&]() -> std::unique_ptr<Executor<T>> {
-      if (!fold_bias) return std::make_unique<SharedMemoryExecutor<T>>(options);
+      if (!fold_bias) return std::make_unique<SharedMemoryExecutor<T>>(options, ladder::gemm_ladder<T>());
       return std::make_unique<FoldBiasExecutor<T>>(options, *fold_bias);
     };
     int cases = 0;
@@ -72,14 +73,14 @@ TEST_F(Stage03, EveryFormOfConvolutionTrainsTheSame) {
 
 /// Report 004's comparison: the reductions, and its products by reductions, inside a training.
 TEST_F(Stage03, EveryReductionTrainsTheSame) {
-  for (const auto& rung : shared_memory::sum_ladder<double>()) {
+  for (const auto& rung : shared_memory::column_sums_ladder<double>()) {
     expect_stage_02<double>({.reduce = std::string(rung.name)}, "mlp_squared_error");
     expect_stage_02<double>({.reduce = std::string(rung.name)}, "neuron");
   }
 }
 
 TEST_F(Stage03, EveryProductTrainsTheSame) {
-  for (const auto& rung : shared_memory::gemm_ladder<double>()) {
+  for (const auto& rung : ladder::gemm_ladder<double>()) {
     if (!rung.supports({})) continue;
     expect_stage_02<double>({.gemm = std::string(rung.name)}, "mlp_squared_error");
   }

@@ -21,6 +21,7 @@
 #include "network/print.hpp"
 #include "network/workers.hpp"
 #include "support.hpp"
+#include "unit/programs.hpp"
 
 namespace stagewise {
 
@@ -34,12 +35,12 @@ using cross_stage::expect_same_arrival;
 using cross_stage::expect_same_bits;
 using cross_stage::train_serially;
 using cross_stage::TrainingCase;
+using minibatch::Word;
 using minibatch::persistent::as_persistent_step;
 using minibatch::persistent::Choice;
 using minibatch::persistent::Mlp;
 using minibatch::persistent::MlpShape;
 using minibatch::persistent::Plan;
-using minibatch::Word;
 
 template <typename T>
 class Stage04Persistent : public testing::Test {
@@ -262,7 +263,7 @@ TYPED_TEST(Stage04Persistent, NetworksOfExtremeShapesAreStage01s) {
 // trainings
 
 template <typename T>
-Arrival train_in_one_kernel(const TrainingCase& one) {
+cross_stage::Arrival train_in_one_kernel(const TrainingCase& one) {
   auto executor = std::make_unique<PersistentExecutor<T>>();
   PersistentExecutor<T>& known = *executor;
   const auto make_step = [&](Network<T>& network, const Starts& starts) -> std::unique_ptr<Step> {

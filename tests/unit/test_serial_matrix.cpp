@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "01_serial/reduce.hpp"
+#include "ladders/reduce/serial.hpp"
 #include "ladders/transpose/serial.hpp"
 #include "network/differentiate.hpp"
 #include "network/layers.hpp"

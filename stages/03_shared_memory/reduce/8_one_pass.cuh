@@ -1,49 +1,22 @@
 /// @file
-/// Rung 8, "one-pass": the last block to finish does the rest.
+/// Rung 8, "one-pass": several blocks share the rows of a column, and the last one adds up.
 ///
-/// Rung 7 needed a second launch to be sure that all partial sums had been written. Here, the block
-/// that finishes last adds them up, in the order of the blocks and not in that of their arrival:
-/// the same bits in every run, which atomic additions to the result would not give.
+/// In rung 7, a block takes all rows of its 32 columns: a narrow matrix has few columns, and so
+/// keeps few multiprocessors busy. Here, the rows are shared out as well. The block that finishes
+/// last adds up what the others have left, in the order of the blocks and not in that of their
+/// arrival: the same bits in every run, which atomic additions to the result would not give.
 ///
-/// The sums of columns gain more than a launch. Now that blocks can put their parts together, the
-/// rows of a narrow matrix are shared out to several of them as well.
-///
-/// Run it: `ladder reduce --rung one-pass`.
-/// Work: as rung 7, with one launch; a ticket for each block.
+/// Run it: `ladder reduce --m 10000 --n 10 --rung one-pass`.
+/// Work: as rung 7; a partial sum and a ticket for each block.
 #pragma once
 
 #include <algorithm>
 
 #include "03_shared_memory/reduce/7_coalesced_columns.cuh"
-#include "03_shared_memory/reduce/7_vector_loads.cuh"
 #include "03_shared_memory/reduce/last_block.cuh"
+#include "cuda/device.hpp"
 
 namespace stagewise::shared_memory {
-
-//! [one_pass_sum]
-template <typename T>
-__global__ void one_pass_sum_kernel(Index n, const T* __restrict__ x, T* sums, unsigned* counter,
-                                    T* __restrict__ out) {
-  __shared__ T partial[cuda::threads_per_block];
-  partial[threadIdx.x] = strided_sum(n, x);
-  Shuffles::add_up(partial);
-  if (threadIdx.x == 0) sums[blockIdx.x] = partial[0];
-  if (!is_last_block(counter, gridDim.x)) return;
-
-  T sum = 0;
-  for (unsigned i = threadIdx.x; i < gridDim.x; i += blockDim.x) sum += sums[i];
-  partial[threadIdx.x] = sum;
-  Shuffles::add_up(partial);
-  if (threadIdx.x == 0) *out = partial[0];
-}
-//! [one_pass_sum]
-
-template <typename T>
-void sum_in_one_pass(cudaStream_t stream, const SumProblem<T>& p, Workspace& workspace) {
-  one_pass_sum_kernel<<<strided_blocks<T>(p.n), cuda::threads_per_block, 0, stream>>>(
-      p.n, p.x, workspace.partials<T>(), workspace.counters(), p.out);
-  CUDA_CHECK_LAUNCH("one_pass_sum");
-}
 
 //! [one_pass_column_sums]
 /// Block (x, y) adds up rows y * 32 to y * 32 + 31 of its 32 columns, then those gridDim.y * 32

@@ -38,8 +38,7 @@ __global__ void totals_kernel(AccumulateProblem<T> p) {
 
 /// @tparam threads of the block: half as many from rung 4 on, so that each adds more by itself.
 template <typename Tree, int threads, typename T>
-void add_to_totals(cudaStream_t stream, const AccumulateProblem<T>& problem,
-                   Workspace& /*workspace*/) {
+void add_to_totals(cudaStream_t stream, const AccumulateProblem<T>& problem) {
   totals_kernel<Tree, threads><<<1, threads, 0, stream>>>(problem);
   CUDA_CHECK_LAUNCH("totals");
 }

@@ -21,12 +21,12 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "03_shared_memory/reduce.hpp"
 #include "03_shared_memory/reduce/6_shuffles.cuh"
 #include "03_shared_memory/vector.cuh"
 #include "cuda/check.hpp"
 #include "cuda/device.hpp"
 #include "cuda/launch.cuh"
+#include "ladders/reduce/reduce.hpp"
 
 namespace stagewise::shared_memory {
 

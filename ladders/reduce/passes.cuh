@@ -12,9 +12,9 @@
 #include <algorithm>
 #include <string>
 
-#include "03_shared_memory/reduce.hpp"
 #include "cuda/check.hpp"
 #include "cuda/launch.cuh"
+#include "ladders/reduce/reduce.hpp"
 
 namespace stagewise::shared_memory {
 

@@ -17,9 +17,9 @@
 #include <algorithm>
 
 #include "03_shared_memory/dependent_launch.cuh"
-#include "03_shared_memory/reduce/7_vector_loads.cuh"
 #include "03_shared_memory/reduce/last_block.cuh"
 #include "03_shared_memory/reduce/sentinel.cuh"
+#include "ladders/reduce/7_vector_loads.cuh"
 
 namespace stagewise::shared_memory {
 

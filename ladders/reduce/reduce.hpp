@@ -1,0 +1,22 @@
+/// @file
+/// The sum of a whole array as a ladder of kernels.
+#pragma once
+
+#include "03_shared_memory/reduce.hpp"
+
+namespace stagewise::shared_memory {
+
+/// out[0] = the sum of n elements.
+template <typename T>
+struct SumProblem {
+  Index n = 0;
+  const T* x = nullptr;
+  T* out = nullptr;
+};
+
+/// Variants of the sum, from the slowest to the fastest; see the files in this folder, and the
+/// trees in stages/03_shared_memory/reduce/. The rungs have the names of column_sums_ladder()'s.
+template <typename T>
+Ladder<SumProblem<T>> sum_ladder();
+
+}  // namespace stagewise::shared_memory
