@@ -2,10 +2,6 @@
 
 #include <string>
 
-#include "cuda/device.hpp"
-#include "tensor/error.hpp"
-#include "tensor/option_error.hpp"
-
 namespace stagewise {
 namespace {
 
@@ -37,9 +33,6 @@ minibatch::Choice choice_of(const std::string& value) {
 std::string why_idle_in_step(const std::string& option, const StageOptions& values,
                              const ModelOptions& model, const WorkerOptions& workers,
                              const Sgd& sgd) {
-  if (option == "math") {
-    return model.name == "cnn" ? "" : "is for the convolutions of --model cnn";
-  }
   if (option == "persistent") return why_not_persistent(values, model, workers, sgd);
   if (option != "gather") return "";
   if (values.at("stream-batches") == "on") {
@@ -54,23 +47,6 @@ minibatch::FuseOptions read_fuse_options(const StageOptions& values) {
   return {.layers = values.at("fuse") == "on",
           .gathers = values.at("gather") != "kernel",
           .persistent = choice_of(values.at("persistent"))};
-}
-
-minibatch::Math read_math(const StageOptions& values, bool is_double) {
-  if (values.at("math") == "own") return minibatch::Math::own;
-  if (is_double) {
-    throw OptionError("--math tf32 rounds floats: it is for --precision float",
-                      {"math", "precision"});
-  }
-  if (values.at("fuse") == "off") {
-    throw OptionError("--math tf32 needs fused convolutions, and --fuse off leaves none",
-                      {"math", "fuse"});
-  }
-  constexpr int least = 80;
-  if (!cuda::runs_on_cpu() && cuda::compute_capability() < least) {
-    throw OptionError("--math tf32 takes a GPU of compute capability 8.0 or higher", {"math"});
-  }
-  return minibatch::Math::tf32;
 }
 
 RecordedStepOptions read_step_options(const StageOptions& values, bool timings) {
