@@ -31,7 +31,6 @@ TURNS = 5
 
 # Options that are not compared, and why.
 EXEMPT = {
-    "math": "it rounds floats",
     "persistent": "an experiment with small networks; the stage's page has its figures",
     "strategy": "another way to train; each is compared with its own alternatives",
     "tensor-ranks": "another way to train",

@@ -28,7 +28,7 @@ from measure_stage04 import short_name
 from measuring import Failed, rate, rate_of, report_of, run, table
 
 NOTHING = "-"
-MATHS = {"float": [], "tf32": ["--math", "tf32"]}  # as peers/pytorch_cnn.py calls them
+MATHS = {"float": "stage04", "tf32": "ladder tf32"}  # as peers/pytorch_cnn.py calls them
 WANTED_ACCURACY = 0.985
 IDLE = 20_000  # ns; only between two forward passes is the GPU idle for longer
 
@@ -50,13 +50,19 @@ class Bench(measuring.Bench):
             self.problems.append(str(failure))
             return None
 
-    def train_command(self, *words, number=4):
-        limits = ["--train-limit", 100, "--test-limit", 10] if self.quick else []
-        return [self.stage(number), "train", "--dataset", self.dataset, "--model", "cnn", *limits,
-                *words]
+    def words_of(self, program):
+        """The command that "stage04" or "ladder tf32" stands for."""
+        name, *command = program.split()
+        return [self.program(name if command else f"{name}_*"), *command]
 
-    def train(self, *words):
-        return report_of(self.train_command(*words), name=shlex.join(["train", *map(str, words)]))
+    def train_command(self, *words, program="stage04"):
+        limits = ["--train-limit", 100, "--test-limit", 10] if self.quick else []
+        return [*self.words_of(program), "train", "--dataset", self.dataset, "--model", "cnn",
+                *limits, *words]
+
+    def train(self, program, *words):
+        return report_of(self.train_command(*words, program=program),
+                         name=shlex.join([*program.split(), "train", *map(str, words)]))
 
     @functools.cached_property
     def checkpoint(self):
@@ -65,19 +71,19 @@ class Bench(measuring.Bench):
         run(self.train_command("--epochs", 1, *limit, "--save", path))
         return path
 
-    def evaluate_command(self, number, count, *words):
-        return [self.stage(number), "evaluate", "--load", self.checkpoint, "--dataset",
+    def evaluate_command(self, program, count, *words):
+        return [*self.words_of(program), "evaluate", "--load", self.checkpoint, "--dataset",
                 self.dataset, "--batch-size", count, "--test-limit", count, "--latency", *words]
 
-    def latencies(self, number, count, *words):
+    def latencies(self, program, count, *words):
         """{path: seconds of a batch}."""
-        report = report_of(self.evaluate_command(number, count, *words),
-                           name=shlex.join([f"stage{number:02}", "evaluate", *words]))
+        report = report_of(self.evaluate_command(program, count, *words),
+                           name=shlex.join([*program.split(), "evaluate", *words]))
         return {path["path"]: path["median_seconds"] for path in report["latency"]}
 
-    def host_to_host(self, number, count, *words):
+    def host_to_host(self, program, count, *words):
         """Seconds of a batch, by the fastest path."""
-        paths = self.latencies(number, count, *words)
+        paths = self.latencies(program, count, *words)
         return min(seconds for path, seconds in paths.items() if path != "device")
 
     def peer(self, *words):
@@ -126,8 +132,8 @@ def forward(bench):
     peer = bench.peer("--batches", listed(bench.counts), "--training", "")
     rows = {"device": [], "host": []}
     for count in bench.counts:
-        for precision, words in MATHS.items():
-            paths = bench.attempt(bench.latencies, 4, count, *words) or {}
+        for precision, program in MATHS.items():
+            paths = bench.attempt(bench.latencies, program, count) or {}
             for place, own_rows in rows.items():
                 ours, path = best({path: seconds for path, seconds in paths.items()
                                    if (path == "device") == (place == "device")})
@@ -148,9 +154,9 @@ def training(bench):
     peer = bench.peer("--batches", "", "--training", listed(bench.batches))
     rows = []
     for batch in bench.batches:
-        for precision, words in MATHS.items():
-            report = bench.attempt(bench.train, "--batch-size", batch, "--epochs",
-                                   2 if bench.quick else 5, *words)
+        for precision, program in MATHS.items():
+            report = bench.attempt(bench.train, program, "--batch-size", batch, "--epochs",
+                                   2 if bench.quick else 5)
             ours = rate_of(report) if report else None
             theirs, form = best(peer["images_per_second"].get(f"{precision}@{batch}", {}), max)
             rows.append([f"{batch:,}", precision, cell(ours, rate),
@@ -171,8 +177,8 @@ def explained(bench):
 
 def accuracy(bench):
     rows = []
-    for precision, words in MATHS.items():
-        report = bench.attempt(bench.train, "--epochs", 3, *words)
+    for precision, program in MATHS.items():
+        report = bench.attempt(bench.train, program, "--epochs", 3)
         reached = report["test_accuracy"] if report else None
         if reached is not None and reached < WANTED_ACCURACY:
             bench.problems.append(f"{precision} does not reach {percent(WANTED_ACCURACY)}")
@@ -181,15 +187,15 @@ def accuracy(bench):
             + table(["precision", "reached"], rows))
 
 
-def traced(bench, *words):
+def traced(bench, program):
     """[(begin, end, stream, name)] of an evaluation's kernels and copies, in ns, by beginning."""
     library = bench.programs.resolve() / "libtrace_kernels.so"
     if not library.exists():
         raise Failed(f"`{library.name}` is not there")
     path = bench.folder / "trace.txt"
-    run(bench.evaluate_command(4, bench.counts[-1], *words),
+    run(bench.evaluate_command(program, bench.counts[-1]),
         env={**os.environ, "CUDA_INJECTION64_PATH": str(library), "STAGEWISE_KERNELS": str(path)},
-        name=shlex.join(["stage04", "evaluate", *words]))
+        name=f"{program} evaluate")
     lines = (line.split(" ", 3) for line in path.read_text(encoding="utf-8").splitlines())
     return [(int(begin), int(end), int(stream), name) for begin, end, stream, name in lines]
 
@@ -228,21 +234,26 @@ def pass_table(spans):
 
 def timeline(bench):
     parts = []
-    for precision, words in MATHS.items():
-        spans = bench.attempt(lambda: last_pass(traced(bench, *words)))
+    for precision, program in MATHS.items():
+        spans = bench.attempt(lambda: last_pass(traced(bench, program)))
         if spans is not None:
             parts.append(f"{precision}:\n\n{pass_table(spans)}")
     return (f"{bench.counts[-1]:,} images from host to host, the last pass that was measured; the"
             " host's own work before it is not in the table.\n\n" + "\n".join(parts))
 
 
+def words_of_form(form, count):
+    """The program and its arguments that compute a form of convolution."""
+    return "ladder rungs" if form == "im2col" else "stage03", count, "--convolution", form
+
+
 def forms_of_convolution(bench):
     forms = ("direct", "im2col", "implicit")
     rows = []
     for count in bench.counts:
-        direct, *products = (bench.attempt(bench.host_to_host, 3, count, "--convolution", form)
+        direct, *products = (bench.attempt(bench.host_to_host, *words_of_form(form, count))
                              for form in forms)
-        separate, fused = (bench.attempt(bench.host_to_host, 4, count, "--fuse", fuse)
+        separate, fused = (bench.attempt(bench.host_to_host, "stage04", count, "--fuse", fuse)
                            for fuse in ("off", "on"))
         product = min(filter(None, products), default=None)
         rows.append([f"{count:,}", *(cell(seconds, milliseconds) for seconds in
@@ -250,8 +261,8 @@ def forms_of_convolution(bench):
                      cell(separate, milliseconds), cell(fused, milliseconds),
                      ratio(separate, fused)])
     return ("Milliseconds of a forward pass from host to host: stage 03 with each"
-            " `--convolution`, stage 04 with bias, ReLU and pooling in kernels of their own and in"
-            " that of the convolution. Report 001 used serial code for fewer than 100 images,"
+            " `--convolution`, `ladder rungs` with im2col, stage 04 with bias, ReLU and pooling in"
+            " kernels of their own and in that of the convolution. Report 001 used serial code for fewer than 100 images,"
             " and the product for more.\n\n"
             + table(["images", *forms, "product over direct", "stage 04, `--fuse off`",
                      "`--fuse on`", "fused over separate"], rows))

@@ -186,9 +186,11 @@ SECTIONS = [
             ["ladder", "transpose", "--m", 4096, "--n", 4096, "--repetitions", 0]),
     Section("convolution", "Convolutions: a step of report 001's network, 100 images",
             ["stage03_shared_memory", "train", *ONE_TRAINING_STEP], "--convolution",
-            ["direct", "im2col", "implicit"]),
+            ["direct", "implicit"]),
+    Section("convolution", "The same by im2col",
+            ["ladder", "im2col", "train", *ONE_TRAINING_STEP], "--gemm", ["auto"]),
 ]
-CONVOLUTION_KERNELS = "convolution_kernel|im2col|col2im|_gradient|Window"
+CONVOLUTION_KERNELS = "convolution_kernel|im2col|col2im|_gradient|Window|Taps"
 
 
 class Profiler:

@@ -628,7 +628,8 @@ def with_fastest(label, names, values):
     return [label, *map(rate, values), max(known)[1] if known else NOTHING]
 
 
-FORMS = ["direct", "im2col", "implicit"]
+FORMS = {"direct": ([STAGE03], ["--convolution", "direct"]), "im2col": ([LADDER, "im2col"], []),
+         "implicit": ([STAGE03], ["--convolution", "implicit"])}
 
 
 def cnn_checkpoint(bench):
@@ -647,9 +648,10 @@ def cnn_checkpoint(bench):
 
 def cnn_forward(bench, checkpoint):
     def command(batch, form, images):
-        return [STAGE03, "evaluate", "--load", checkpoint, "--model", "cnn",
+        program, options = FORMS[form]
+        return [*program, "evaluate", "--load", checkpoint, "--model", "cnn",
                 *bench.images.options, "--test-limit", images, "--batch-size", batch,
-                "--convolution", form, "--latency"]
+                *options, "--latency"]
 
     def images_per_second(batch, form):
         # Few images: what is measured is the latency, which repeats batches by itself.
@@ -667,7 +669,7 @@ def cnn_forward(bench, checkpoint):
 From images on the host to classes on the host, images/s by the median of 200 batches or more;
 IMAGES are 200, or a batch where that is larger:
 
-{commands(bench, command("BATCH", "FORM", "IMAGES"))}
+{commands(bench, *(command("BATCH", form, "IMAGES") for form in FORMS))}
 {table(["batch", *FORMS, "fastest"], rows)}
 Accuracy on the images of the last row: {accuracies or NOTHING}.
 """
@@ -675,9 +677,10 @@ Accuracy on the images of the last row: {accuracies or NOTHING}.
 
 def cnn_training(bench):
     def command(batch, form, images):
-        return [STAGE03, "train", "--model", "cnn", "--biases", "off", *bench.images.options,
+        program, options = FORMS[form]
+        return [*program, "train", "--model", "cnn", "--biases", "off", *bench.images.options,
                 "--train-limit", images, "--test-limit", 10, "--batch-size", batch,
-                "--epochs", 3, "--convolution", form]
+                "--epochs", 3, *options]
 
     rows = [with_fastest(f"{batch:,} of {images:,}", FORMS,
                          [training_rate(bench, command(batch, form, images)) for form in FORMS])
@@ -686,7 +689,7 @@ def cnn_training(bench):
 
 Images/s:
 
-{commands(bench, command("BATCH", "FORM", "IMAGES"))}
+{commands(bench, *(command("BATCH", form, "IMAGES") for form in FORMS))}
 {table(["batch, of images", *FORMS, "fastest"], rows)}"""
 
 

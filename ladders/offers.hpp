@@ -36,6 +36,16 @@ inline Offers rungs_offers() {
                        .default_choice = "auto"}}};
 }
 
+/// Stage 04 with convolutions that round.
+inline Offers tf32_offers() {
+  return {.program = "ladder tf32",
+          .options = {{.name = "math",
+                       .description = "how convolutions multiply floats: rounded to TF32, on "
+                                      "tensor cores, or as they are",
+                       .choices = {"tf32", "own"},
+                       .default_choice = "tf32"}}};
+}
+
 /// Stage 04 with one kernel for many steps of a small network.
 inline Offers persistent_offers() {
   return {.program = "ladder persistent",

@@ -21,8 +21,8 @@ using Operation =
                  ConvolutionBackward, AveragePool, AveragePoolBackward, SgdUpdate, MomentumUpdate,
                  AdamUpdate, Mean, Copy, AllReduce, Replicate, Linear, LinearInputGradient,
                  LinearGradients, OutputLayer, Loss, AddPartials, ConvolutionReluPool,
-                 PoolReluBackward, ConvolutionGradients, UpdateBySum, PersistentStep,
-                 AverageWeights, AddShares, FoldedLinear, FoldedGradients, AllReduceUpdate>;
+                 PoolReluBackward, UpdateBySum, PersistentStep, AverageWeights, AddShares,
+                 FoldedLinear, FoldedGradients, AllReduceUpdate>;
 
 /// Whether processes exchange something.
 inline bool is_exchange(const Operation& operation) {

@@ -1,6 +1,7 @@
 #include "03_shared_memory/operation_files.hpp"
 #include "03_shared_memory/shared_memory_executor.hpp"
 #include "app/gpu_stage.hpp"
+#include "ladders/convolution/im2col_executor.hpp"
 #include "ladders/gemm/commands.hpp"
 #include "ladders/gemm/gemm.hpp"
 #include "ladders/offers.hpp"
@@ -9,21 +10,17 @@
 namespace stagewise {
 namespace {
 
-using shared_memory::ConvolutionVariant;
-
-ConvolutionVariant convolution_variant(const std::string& name) {
-  if (name == "direct") return ConvolutionVariant::direct;
-  if (name == "im2col") return ConvolutionVariant::im2col;
-  return name == "implicit" ? ConvolutionVariant::implicit : ConvolutionVariant::automatic;
-}
-
 template <typename T>
 std::unique_ptr<Executor<T>> make_executor(const StageOptions& options) {
-  return std::make_unique<SharedMemoryExecutor<T>>(
-      SharedMemoryOptions{.gemm = options.at("gemm"),
-                          .reduce = options.at("reduce"),
-                          .convolution = convolution_variant(options.at("convolution"))},
-      ladder::gemm_ladder<T>());
+  using shared_memory::ConvolutionVariant;
+  const std::string& convolution = options.at("convolution");
+  SharedMemoryOptions kernels = {.gemm = options.at("gemm"), .reduce = options.at("reduce")};
+  if (convolution == "im2col") {
+    return std::make_unique<Im2colExecutor<T>>(kernels, ladder::gemm_ladder<T>());
+  }
+  if (convolution == "direct") kernels.convolution = ConvolutionVariant::direct;
+  if (convolution == "implicit") kernels.convolution = ConvolutionVariant::implicit;
+  return std::make_unique<SharedMemoryExecutor<T>>(kernels, ladder::gemm_ladder<T>());
 }
 
 template <typename Problem>

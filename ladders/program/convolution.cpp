@@ -122,7 +122,7 @@ class Layer {
             .input = input_.data(),
             .filter = filter_.data(),
             .bias = bias_.data(),
-            .columns = {columns_.data(), shared_memory::images_at_a_time<T>(problem_)},
+            .columns = {columns_.data(), ladder::images_at_a_time<T>(problem_)},
             .texture = texture_.get(),
             .sum = sum_.data(),
             .output = output_.data()};
@@ -183,8 +183,8 @@ class Layer {
   Tensor<T> input_ = on_device<T>(std::ssize(host_input_));
   Tensor<T> filter_ = on_device<T>(std::ssize(host_filter_));
   Tensor<T> bias_ = on_device<T>(std::ssize(host_bias_));
-  Tensor<T> columns_ = on_device<T>(shared_memory::images_at_a_time<T>(problem_) *
-                                    shared_memory::im2col_elements(problem_));
+  Tensor<T> columns_ =
+      on_device<T>(ladder::images_at_a_time<T>(problem_) * ladder::im2col_elements(problem_));
   Tensor<T> sum_ = on_device<T>(problem_.output_pixels() * problem_.out);
   Tensor<T> output_ = on_device<T>(pooling().output_elements());
   std::shared_ptr<const Texture> texture_;

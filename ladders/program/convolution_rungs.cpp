@@ -47,17 +47,22 @@ Support supports_fast_math(const LayerProblem<T>& /*layer*/) {
   return {};
 }
 
-template <typename T, ConvolutionVariant Variant>
-void multiply(cudaStream_t stream, const LayerProblem<T>& p, Workspace& workspace) {
-  shared_memory::convolution(stream, Variant, p.convolution, p.input, p.filter, p.sum, p.columns,
-                             workspace);
+template <typename T>
+void compute_by_im2col(cudaStream_t stream, const LayerProblem<T>& p, Workspace& workspace) {
+  ladder::convolution(stream, p.convolution, p.input, p.filter, p.sum, p.columns, workspace);
+}
+
+template <typename T>
+void compute_implicitly(cudaStream_t stream, const LayerProblem<T>& p, Workspace& workspace) {
+  shared_memory::convolution(stream, ConvolutionVariant::implicit, p.convolution, p.input, p.filter,
+                             p.sum, workspace);
 }
 
 /// As stage 03 does it: four kernels.
 template <typename T>
 void compute_separately(cudaStream_t stream, const LayerProblem<T>& p, Workspace& workspace) {
   const ConvolutionProblem& c = p.convolution;
-  multiply<T, ConvolutionVariant::implicit>(stream, p, workspace);
+  compute_implicitly(stream, p, workspace);
   naive_cuda::add_bias(stream, c.output_pixels(), c.out, p.sum, p.bias, p.sum);
   naive_cuda::relu(stream, c.output_pixels() * c.out, p.sum, p.sum);
   naive_cuda::average_pool(stream,
@@ -107,11 +112,10 @@ constexpr auto convolution_rungs = std::to_array<Rung<LayerProblem<T>>>({
      compute_from_texture<T>, supports_texture<T>},
     {"fast-math", "stages/02_naive_cuda/convolution.cu", "direct, with --use_fast_math",
      compute_with_fast_math<T>, supports_fast_math<T>},
-    {"im2col", "stages/03_shared_memory/convolution/1_im2col.cu", "a product with a matrix",
-     multiply<T, ConvolutionVariant::im2col>, shared_memory::supports_everything<LayerProblem<T>>},
-    {"implicit", "stages/03_shared_memory/convolution/2_implicit.cuh", "the matrix never written",
-     multiply<T, ConvolutionVariant::implicit>,
+    {"im2col", "ladders/convolution/1_im2col.cu", "a product with a matrix", compute_by_im2col<T>,
      shared_memory::supports_everything<LayerProblem<T>>},
+    {"implicit", "stages/03_shared_memory/convolution.cu", "the matrix never written",
+     compute_implicitly<T>, shared_memory::supports_everything<LayerProblem<T>>},
 });
 
 template <typename T>

@@ -12,6 +12,7 @@
 
 #include "03_shared_memory/convolution.hpp"
 #include "03_shared_memory/ladder.hpp"
+#include "ladders/convolution/im2col.hpp"
 #include "network/problems.hpp"
 
 namespace stagewise::ladder {
@@ -51,11 +52,11 @@ struct LayerProblem {
   ConvolutionProblem convolution;
   const T* input = nullptr;
   const T* filter = nullptr;
-  const T* bias = nullptr;                 ///< [out]
-  shared_memory::Im2colImages<T> columns;  ///< for im2col
-  const Texture* texture = nullptr;        ///< of the input; null where there is none
-  T* sum = nullptr;                        ///< the convolution's output
-  T* output = nullptr;                     ///< the pooled output, of rungs that compute it
+  const T* bias = nullptr;           ///< [out]
+  ladder::Im2colImages<T> columns;   ///< for im2col
+  const Texture* texture = nullptr;  ///< of the input; null where there is none
+  T* sum = nullptr;                  ///< the convolution's output
+  T* output = nullptr;               ///< the pooled output, of rungs that compute it
 };
 
 /// Side of the pooling windows.

@@ -27,6 +27,7 @@
 #include "app/gpu_limits.hpp"
 #include "app/program.hpp"
 #include "io/file.hpp"
+#include "ladders/convolution/command.hpp"
 #include "ladders/gemm/commands.hpp"
 #include "ladders/persistent/command.hpp"
 #include "ladders/program/all_reduce.hpp"
@@ -112,9 +113,10 @@ int run_ladder(int argc, char** argv, const Processes& processes) {
 namespace {
 
 /// The subcommands that are a stage's program with other kernels.
-constexpr std::array<std::pair<std::string_view, int (*)(int, char**)>, 3> trainings = {
+constexpr std::array<std::pair<std::string_view, int (*)(int, char**)>, 4> trainings = {
     {{"blocked", stagewise::run_blocked},
      {"rungs", stagewise::run_rungs},
+     {"tf32", stagewise::run_tf32},
      {"persistent", stagewise::run_persistent}}};
 
 }  // namespace

@@ -15,7 +15,7 @@ namespace {
 using namespace stagewise;
 
 /// The names that `--convolution` accepts, in the order of ConvolutionVariant.
-constexpr std::array convolution_variants = {"auto", "direct", "im2col", "implicit"};
+constexpr std::array convolution_variants = {"auto", "direct", "implicit"};
 
 shared_memory::ConvolutionVariant convolution_variant(const std::string& name) {
   const auto found = std::find(convolution_variants.begin(), convolution_variants.end(), name);

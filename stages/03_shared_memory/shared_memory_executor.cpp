@@ -2,8 +2,6 @@
 
 namespace stagewise {
 
-using shared_memory::ConvolutionVariant;
-
 template <typename T>
 SharedMemoryExecutor<T>::SharedMemoryExecutor(const SharedMemoryOptions& options,
                                               shared_memory::Ladder<GemmProblem<T>> products)
@@ -12,8 +10,6 @@ SharedMemoryExecutor<T>::SharedMemoryExecutor(const SharedMemoryOptions& options
       convolution_(options.convolution) {
   if (options.gemm == "auto") return;
   gemm_ = &find_rung(products, options.gemm);
-  // The implicit variant is tied to the top of the ladder; what was asked for is used everywhere.
-  if (convolution_ == ConvolutionVariant::automatic) convolution_ = ConvolutionVariant::im2col;
   if (const shared_memory::Support support = gemm_->supports({}); !support) {
     throw Error("--gemm " + options.gemm + " cannot be used here: " + support.reason);
   }
@@ -48,53 +44,18 @@ void SharedMemoryExecutor<T>::run(const Accumulate& op) {
 }
 
 template <typename T>
-void SharedMemoryExecutor<T>::prepare(const Program& program) {
-  NaiveCudaExecutor<T>::prepare(program);
-  for (const Line& line : program.lines) {
-    this->select_lane(line.lane);
-    for (const Operation& operation :
-         line.replaces.empty() ? std::vector{line.operation} : line.replaces) {
-      const auto* const forward = std::get_if<Convolution>(&operation);
-      const auto* const backward = std::get_if<ConvolutionBackward>(&operation);
-      if (forward != nullptr && convolution_ == ConvolutionVariant::im2col) {
-        im2col_images(this->problem(forward->input, forward->filter));
-      }
-      if (backward != nullptr && needs_columns(line)) {
-        im2col_images(this->problem(backward->input, backward->filter));
-      }
-    }
-  }
-  this->select_lane(0);
-}
-
-/// Room for the im2col matrix: it is there since prepare(), and else is made now.
-template <typename T>
-shared_memory::Im2colImages<T> SharedMemoryExecutor<T>::im2col_images(
-    const ConvolutionProblem& problem) {
-  if (convolution_ == ConvolutionVariant::direct) return {};
-  const Index images = shared_memory::images_at_a_time<T>(problem);
-  const Index elements = images * shared_memory::im2col_elements(problem);
-  Tensor<T>& columns = scratch().columns;
-  if (columns.elements() < elements) columns = Tensor<T>({elements}, this->memory());
-  return {columns.data(), images};
-}
-
-template <typename T>
 void SharedMemoryExecutor<T>::run(const Convolution& op) {
-  const ConvolutionProblem problem = this->problem(op.input, op.filter);
-  shared_memory::Im2colImages<T> columns;
-  if (convolution_ == ConvolutionVariant::im2col) columns = im2col_images(problem);
-  shared_memory::convolution(this->stream(), convolution_, problem, this->at(op.input),
-                             this->at(op.filter), this->at(op.output), columns, workspace(), gemm_);
+  shared_memory::convolution(this->stream(), convolution_, this->problem(op.input, op.filter),
+                             this->at(op.input), this->at(op.filter), this->at(op.output),
+                             workspace());
 }
 
 template <typename T>
 void SharedMemoryExecutor<T>::run(const ConvolutionBackward& op) {
-  const ConvolutionProblem problem = this->problem(op.input, op.filter);
-  shared_memory::convolution_backward(this->stream(), convolution_, problem, this->at(op.input),
+  shared_memory::convolution_backward(this->stream(), convolution_,
+                                      this->problem(op.input, op.filter), this->at(op.input),
                                       this->at(op.filter), this->at(op.doutput),
-                                      this->at(op.dinput), this->at(op.dfilter),
-                                      im2col_images(problem), workspace(), gemm_);
+                                      this->at(op.dinput), this->at(op.dfilter), workspace());
 }
 
 template class SharedMemoryExecutor<float>;

@@ -16,8 +16,6 @@ namespace stagewise {
 struct SharedMemoryOptions {
   std::string gemm = "auto";  ///< a rung of the GEMM ladder, or auto: pick one for each product
   std::string reduce = std::string(shared_memory::default_reduce_rung);
-
-  /// With a rung in `gemm`, automatic means im2col, so that this rung multiplies.
   shared_memory::ConvolutionVariant convolution = shared_memory::ConvolutionVariant::automatic;
 };
 
@@ -47,27 +45,14 @@ class SharedMemoryExecutor : public NaiveCudaExecutor<T> {
   //! [overrides]
 
  protected:
-  void prepare(const Program& program) override;
+  /// The rung that was asked for; null: the one that suits each product.
+  const shared_memory::GemmRung<T>* gemm_rung() const { return gemm_; }
 
-  /// Whether a line with a convolution's gradients needs an im2col matrix.
-  virtual bool needs_columns(const Line& /*line*/) const { return true; }
-
-  /// A product by the rung that was asked for, or the one that suits it.
+  /// A product by this rung.
   void multiply(const GemmProblem<T>& problem);
 
-  /// What the kernels of a lane need beside their operands.
-  struct Scratch {
-    shared_memory::Workspace workspace;
-    Tensor<T> columns;  ///< an im2col matrix, for convolutions as products
-  };
-
-  /// Those of the current lane.
-  virtual Scratch& scratch() { return scratch_; }
-
-  /// Likewise, for kernels that keep partial sums and counters.
-  shared_memory::Workspace& workspace() { return scratch().workspace; }
-
-  shared_memory::Im2colImages<T> im2col_images(const ConvolutionProblem& problem);
+  /// That of the current lane, for kernels that keep partial sums and counters.
+  virtual shared_memory::Workspace& workspace() { return workspace_; }
 
   void run(const Line& line) override { run_in_range(*this, line); }
 
@@ -76,7 +61,7 @@ class SharedMemoryExecutor : public NaiveCudaExecutor<T> {
   const shared_memory::Rung<shared_memory::ColumnSumsProblem<T>>* column_sums_;
   std::string reduce_;
   shared_memory::ConvolutionVariant convolution_;
-  Scratch scratch_;
+  shared_memory::Workspace workspace_;
 };
 
 }  // namespace stagewise

@@ -42,7 +42,6 @@ Program fuse(const Program& program, Index max_rows, const FuseOptions& options)
     everywhere(fusion, fuse_linear_gradients);
     everywhere(fusion, fuse_convolution);
     everywhere(fusion, fuse_pool_backward);
-    everywhere(fusion, fuse_convolution_gradients);
     everywhere(fusion, fuse_output_layer<T>);
     everywhere(fusion, fuse_summed_output_layer<T>);
   }

@@ -25,7 +25,6 @@ struct FuseOptions {
 ///  - the gradients of weight and bias, and their updates, by `linear_gradients`,
 ///  - convolution, add_bias, relu and pooling by `convolution_relu_pool`, and the backward pass of
 ///    relu and pooling by `pool_relu_backward`,
-///  - the gradients of a convolution by `convolution_gradients`, which needs no im2col matrix,
 ///  - the gradients and updates of the last layer, and the totals, by `output_layer` and the last
 ///    `linear_gradients`,
 ///  - the remaining updates, with the sums over workers, by `update_by_sum`, and the averaging of

@@ -216,17 +216,20 @@ void FusedExecutor<T>::run(const AddShares& op) {
 // ----------------------------------------------------------------------------------------- images
 
 template <typename T>
+ConvolutionReluPoolProblem<T> FusedExecutor<T>::problem_of(const ConvolutionReluPool& op) {
+  return {.convolution = this->problem(op.input, op.filter),
+          .window = op.window,
+          .input = this->at(op.input),
+          .filter = this->at(op.filter),
+          .bias = this->at(op.bias),
+          .activated = this->at(op.activated),
+          .output = this->at(op.output)};
+}
+
+template <typename T>
 void FusedExecutor<T>::run(const ConvolutionReluPool& op) {
   if (this->shard(op.output).rows == 0) return;
-  minibatch::convolution_relu_pool<T>(this->stream(),
-                                      {.convolution = this->problem(op.input, op.filter),
-                                       .window = op.window,
-                                       .input = this->at(op.input),
-                                       .filter = this->at(op.filter),
-                                       .bias = this->at(op.bias),
-                                       .activated = this->at(op.activated),
-                                       .output = this->at(op.output)},
-                                      this->workspace(), math_);
+  minibatch::convolution_relu_pool(this->stream(), problem_of(op), this->workspace());
 }
 
 template <typename T>
@@ -235,17 +238,6 @@ void FusedExecutor<T>::run(const PoolReluBackward& op) {
   minibatch::pool_relu_backward(this->stream(), this->pooling(op.dsum, op.window),
                                 this->at(op.activated), this->at(op.doutput), this->at(op.dsum),
                                 this->at(op.dbias), this->workspace());
-}
-
-template <typename T>
-void FusedExecutor<T>::run(const ConvolutionGradients& op) {
-  if (this->shard(op.doutput).rows == 0) return set_to_zero(op.dfilter);
-  const ConvolutionProblem problem = this->problem(op.input, op.filter);
-  minibatch::filter_gradient<T>(this->stream(), problem, this->at(op.input), this->at(op.doutput),
-                                this->at(op.dfilter), this->workspace(), math_);
-  if (!op.dinput) return;
-  minibatch::input_gradient<T>(this->stream(), problem, this->at(op.filter), this->at(op.doutput),
-                               this->at(op.dinput), math_);
 }
 
 // ---------------------------------------------------------------------------------------- workers

@@ -27,12 +27,8 @@ class FusedExecutor : public SharedMemoryExecutor<T> {
   void run(const AddShares& op);
   void run(const ConvolutionReluPool& op);
   void run(const PoolReluBackward& op);
-  void run(const ConvolutionGradients& op);
   void run(const UpdateBySum& op);
   void run(const AverageWeights& op);
-
-  /// How convolutions are multiplied from now on.
-  void set_math(minibatch::Math math) { math_ = math; }
 
   /// Where the device counts the steps before those of a recording; see TotalsProblem.
   void count_steps_from(const std::int64_t* steps_before) { steps_before_ = steps_before; }
@@ -43,9 +39,7 @@ class FusedExecutor : public SharedMemoryExecutor<T> {
 
   void prepare(const Program& program) override;
 
-  bool needs_columns(const Line& line) const override {
-    return !std::holds_alternative<ConvolutionGradients>(line.operation);
-  }
+  ConvolutionReluPoolProblem<T> problem_of(const ConvolutionReluPool& op);
 
  private:
   /// The lists in which update.hpp's kernels find the parameters, or gradients, of all workers.
@@ -88,7 +82,6 @@ class FusedExecutor : public SharedMemoryExecutor<T> {
     return static_cast<bool>(op.order) && this->batch().step > 1;
   }
 
-  minibatch::Math math_ = minibatch::Math::own;
   Tensor<T> one_;  ///< 1, 0, 0, 0
   std::map<ValueId, Index> partial_counts_;
   std::map<ValueId, bool> behind_linear_;  ///< by partials: whether the line before is `linear`

@@ -44,7 +44,7 @@ std::map<int, int> lanes_of_workers(const Program& program) {
   return lanes;
 }
 
-/// Leaves no lane out: each costs a stream and scratch memory.
+/// Leaves no lane out: each costs a stream and a workspace.
 void number_lanes(Program& program) {
   std::map<int, int> numbers = {{0, 0}};
   for (Line& line : program.lines) {

@@ -17,7 +17,7 @@
 #include "04_minibatch/linear.hpp"
 #include "04_minibatch/linear/batch_copies.cuh"
 #include "04_minibatch/linear/epilogues.cuh"
-#include "04_minibatch/linear/layer_kernel.cuh"
+#include "04_minibatch/linear/layer_tiles.cuh"
 
 namespace stagewise::minibatch {
 
@@ -45,8 +45,8 @@ void linear(cudaStream_t stream, const LinearProblem<T>& p, Workspace& workspace
         return StridedMatrix<T, false, length>{p.weight, out, in};
       },
       [&](const auto& a, const auto& b) {
-        multiply_layer<T>(stream, p.rows, p.out, p.in, a, b, input_is_there, BiasActivation<T>(p),
-                          workspace);
+        multiply_layer<T>(stream, {p.rows, p.out, p.in}, a, b, BiasActivation<T>(p), workspace,
+                          input_is_there);
       });
 }
 //! [linear]

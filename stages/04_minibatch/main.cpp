@@ -14,10 +14,8 @@ namespace {
 using namespace stagewise;
 
 template <typename T>
-std::unique_ptr<Executor<T>> make_executor(const StageOptions& options) {
-  auto executor = std::make_unique<MinibatchExecutor<T>>();
-  executor->set_math(read_math(options, std::is_same_v<T, double>));
-  return executor;
+std::unique_ptr<Executor<T>> make_executor(const StageOptions& /*options*/) {
+  return std::make_unique<MinibatchExecutor<T>>();
 }
 
 template <typename T>

@@ -15,9 +15,9 @@ const cuda::Stream& MinibatchExecutor<T>::stream_of(int lane) const {
 }
 
 template <typename T>
-typename SharedMemoryExecutor<T>::Scratch& MinibatchExecutor<T>::scratch() {
-  return lane_ == 0 ? SharedMemoryExecutor<T>::scratch()
-                    : *lanes_[static_cast<std::size_t>(lane_) - 1]->scratch;
+shared_memory::Workspace& MinibatchExecutor<T>::workspace() {
+  return lane_ == 0 ? FusedExecutor<T>::workspace()
+                    : *lanes_[static_cast<std::size_t>(lane_) - 1]->workspace;
 }
 
 //! [execute]
@@ -61,10 +61,8 @@ void MinibatchExecutor<T>::prepare(const Program& program) {
     const bool needs_none =
         is_exchange(line.operation) || std::holds_alternative<AddPartials>(line.operation);
     if (line.lane == 0 || needs_none) continue;
-    auto& scratch = lanes_[static_cast<std::size_t>(line.lane) - 1]->scratch;
-    if (scratch == nullptr) {
-      scratch = std::make_unique<typename SharedMemoryExecutor<T>::Scratch>();
-    }
+    auto& workspace = lanes_[static_cast<std::size_t>(line.lane) - 1]->workspace;
+    if (workspace == nullptr) workspace = std::make_unique<shared_memory::Workspace>();
   }
   while (events_.size() < program.lines.size()) events_.emplace_back();
   FusedExecutor<T>::prepare(program);

@@ -44,7 +44,7 @@ class MinibatchExecutor : public FusedExecutor<T> {
   void select_lane(int lane) override { lane_ = lane; }
 
   /// Each lane has its own, since kernels of two lanes may run at the same time.
-  typename SharedMemoryExecutor<T>::Scratch& scratch() override;
+  shared_memory::Workspace& workspace() override;
 
   /// Called before something waits for a line: all of its work must be enqueued by then.
   virtual void settle(std::size_t /*line*/) {}
@@ -60,7 +60,7 @@ class MinibatchExecutor : public FusedExecutor<T> {
   struct Lane {
     cuda::Stream stream;
     cuda::Event end;
-    std::unique_ptr<typename SharedMemoryExecutor<T>::Scratch> scratch;  ///< if its lines need it
+    std::unique_ptr<shared_memory::Workspace> workspace;  ///< if its lines need it
   };
 
   const cuda::Stream& stream_of(int lane) const;

@@ -30,11 +30,6 @@ inline Offers stage04_offers() {
            .choices = {"on", "off"},
            .default_choice = "on",
            .changes_program = true},
-          {.name = "math",
-           .description = "how convolutions multiply floats: as they are, or rounded to TF32, on "
-                          "tensor cores",
-           .choices = {"own", "tf32"},
-           .default_choice = "own"},
           {.name = "capture",
            .description = "record steps as CUDA graphs, or launch each kernel anew",
            .choices = {"on", "off"},

@@ -19,7 +19,6 @@ inline OperationFiles stage04_files() {
   files["loss"] = folder + "loss.cu";
   files["add_partials"] = folder + "loss.cu";
   files["convolution_relu_pool"] = folder + "convolution.cu";
-  files["convolution_gradients"] = folder + "convolution/filter_gradient.cu";
   files["pool_relu_backward"] = folder + "convolution.cu";
   files["update_by_sum"] = folder + "update.cu";
   files["average_weights"] = folder + "update.cu";

@@ -4,7 +4,6 @@
 
 #include <string>
 
-#include "04_minibatch/convolution.hpp"
 #include "04_minibatch/fuse.hpp"
 #include "04_minibatch/recorded_step.hpp"
 #include "app/stage.hpp"
@@ -18,10 +17,6 @@ std::string why_idle_in_step(const std::string& option, const StageOptions& valu
 
 /// What is fused, as `info --program` shows it.
 minibatch::FuseOptions read_fuse_options(const StageOptions& values);
-
-/// How convolutions are multiplied.
-/// @throws OptionError for doubles and for kernels that are not fused, if floats are rounded.
-minibatch::Math read_math(const StageOptions& values, bool is_double);
 
 /// The options that were chosen.
 /// @param timings whether every operation is timed.

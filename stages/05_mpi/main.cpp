@@ -32,12 +32,9 @@ struct Process {
 
 template <typename T>
 std::unique_ptr<Executor<T>> make_executor(const Process& process, const StageOptions& values) {
-  const minibatch::Math math = read_math(values, std::is_same_v<T, double>);
-  auto executor = std::make_unique<DistributedExecutor<T>>(
+  return std::make_unique<DistributedExecutor<T>>(
       mpi::choose_transport(values.at("transport"), process.place()), *process.world,
       mpi::tensor_ranks_of(values, process.world->size()), mpi::patience_of(values));
-  executor->set_math(math);
-  return executor;
 }
 
 template <typename T>

@@ -18,7 +18,6 @@ HELP = """Trains.
 This stage:
   --fuse NAME          one kernel for a layer, or
                        stage 03's: on, off [on]
-  --math NAME          how floats are multiplied: own, tf32 [own]
   --persistent NAME    one kernel for many steps: off, auto, on [off]
   --stream-batches NAME
                        copy batches: off, on; alone it means on [off]

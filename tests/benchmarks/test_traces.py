@@ -11,7 +11,7 @@ sys.dont_write_bytecode = True
 import measure_stage05  # noqa: E402
 
 LAST_LAYER = "void stagewise::minibatch::(anonymous namespace)::output_layer_kernel<12, float>(int)"
-PRODUCT = "void stagewise::minibatch::layer_kernel<double, Tiles<double> >(int, int)"
+PRODUCT = "void stagewise::shared_memory::tile_kernel<Mma, double, Tile>(int, int)"
 SUM = "void stagewise::mpi::(anonymous namespace)::two_shot_kernel<double, 2, true>(int)"
 STEP = 101_003  # ns
 STEPS = 21  # so the later half has an even number of sums, whose median is a float
@@ -44,10 +44,10 @@ class Traces(unittest.TestCase):
         rows = measure_stage05.rows_of_step("two", ranks, STEPS)
         self.assertEqual(rows, [
             ["two", "`output_layer`", 0, "0.00", "10.00"],
-            ["two", "`layer`", 0, "10.00", "40.00"],
+            ["two", "`tile`", 0, "10.00", "40.00"],
             ["two", "`two_shot`", 1, "45.00", "95.00"],
             ["two", "`output_layer`", 2, "0.00", "10.00"],
-            ["two", "`layer`", 2, "10.00", "40.00"],
+            ["two", "`tile`", 2, "10.00", "40.00"],
             ["two", "`two_shot`", 3, "49.00", "95.00"],
             ["two", "the next step", 0, "101.00", "-"]])
 
@@ -62,10 +62,10 @@ class Traces(unittest.TestCase):
 
         ranks = measure_stage05.spans_of([early(0), early(777)])
         self.assertEqual(measure_stage05.rows_of_step("early", ranks, STEPS), [
-            [["early", "`layer`", lane, "0.00", "10.00"],
+            [["early", "`tile`", lane, "0.00", "10.00"],
              ["early", "`output_layer`", lane, "0.00", "15.00"],
              ["early", "`two_shot`", lane + 1, "20.00", "60.00"],
-             ["early", "`layer`", lane, "70.00", "100.00"]][row]
+             ["early", "`tile`", lane, "70.00", "100.00"]][row]
             for lane in (0, 2) for row in range(4)] + [["early", "the next step", 0, "100.00", "-"]])
 
     def test_nothing(self):

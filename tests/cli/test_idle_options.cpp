@@ -94,7 +94,6 @@ const std::vector<Effect> effects_in_training = {
     {"stream-batches", tiny, tiny + "--stream-batches"},
     {"gather", tiny, tiny + "--gather kernel"},
     {"fuse", tiny, tiny + "--fuse off"},
-    {"math", tiny_cnn, tiny_cnn + "--math tf32"},
     {"persistent", tiny, tiny + "--persistent on"},
     {"capture", tiny, tiny + "--capture off"},
     // Of several processes.
@@ -109,15 +108,15 @@ const std::vector<Effect> effects_in_training = {
 /// What there is besides in the other commands.
 const std::map<std::string, std::set<std::string>> shown_elsewhere = {
     {"evaluate",  // see CommandLine's and the stages' tests of evaluate
-     {"dataset", "format",  "data-dir",  "label",      "test-limit", "features",    "classes",
-      "samples", "spacing", "deviation", "model",      "precision",  "load",        "batch-size",
-      "latency", "report",  "gemm",      "block-size", "reduce",     "convolution", "fold-bias",
-      "fuse",    "math",    "data-from", "confusion",  "csv",        "mistakes"}},
+     {"dataset", "format",    "data-dir",  "label",      "test-limit", "features",    "classes",
+      "samples", "spacing",   "deviation", "model",      "precision",  "load",        "batch-size",
+      "latency", "report",    "gemm",      "block-size", "reduce",     "convolution", "fold-bias",
+      "fuse",    "data-from", "confusion", "csv",        "mistakes"}},
     {"predict",  // see test_predict.cpp
-     {"dataset", "format",  "data-dir",  "label",      "test-limit", "features",    "classes",
-      "samples", "spacing", "deviation", "model",      "precision",  "load",        "batch-size",
-      "image",   "report",  "gemm",      "block-size", "reduce",     "convolution", "fold-bias",
-      "fuse",    "math",    "data-from", "background", "csv",        "sample"}},
+     {"dataset", "format",    "data-dir",   "label",      "test-limit", "features",    "classes",
+      "samples", "spacing",   "deviation",  "model",      "precision",  "load",        "batch-size",
+      "image",   "report",    "gemm",       "block-size", "reduce",     "convolution", "fold-bias",
+      "fuse",    "data-from", "background", "csv",        "sample"}},
     {"info",  // see test_info.cpp
      {"program", "model", "precision", "hidden", "activation", "loss", "biases", "batch-size",
       "optimizer", "workers", "average", "fold-bias", "gather", "fuse", "persistent", "strategy",
@@ -252,10 +251,6 @@ const std::vector<Remark> contradictions = {
      "--gather is for a data set on the device, and --stream-batches leaves it on the host"},
     {"stage04_minibatch train --model cnn --gather loads",
      "--gather needs a fused layer that reads the input, and the cnn begins with a convolution"},
-    {"stage04_minibatch train --model cnn --precision double --math tf32",
-     "--math tf32 rounds floats: it is for --precision float"},
-    {"stage04_minibatch train --model cnn --fuse off --math tf32",
-     "--math tf32 needs fused convolutions, and --fuse off leaves none"},
     {"stage04_minibatch train --schedule cosine --persistent on",
      "--persistent is for --optimizer sgd with a constant rate"},
     {"stage04_minibatch train --hidden 9,9 --persistent on",
@@ -368,8 +363,6 @@ const std::vector<Remark> notes = {
     {"stage04_minibatch" + on_digits + "--model cnn --gather kernel",
      "--gather has no effect here: it needs a fused layer that reads the input, and the cnn begins "
      "with a convolution"},
-    {"stage04_minibatch" + on_digits + "--math tf32",
-     "--math has no effect here: it is for the convolutions of --model cnn"},
     {"stage04_minibatch" + on_digits + "--hidden 9,9 --persistent off",
      "--persistent has no effect here: it is for --model mlp with one hidden layer"},
 #ifdef STAGEWISE_STAGE05

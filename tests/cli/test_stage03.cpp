@@ -53,7 +53,7 @@ TEST_F(Stage03Training, RefusesWhatItDoesNotKnow) {
   expect_failure(program + "train --gemm tile-17", 2, "--gemm: 'tile-17' is not one of auto, ...");
   expect_failure(program + "train --reduce tree", 2, "--reduce: 'tree' is not one of ...");
   expect_failure(program + "train --convolution gemm", 2,
-                 "--convolution: 'gemm' is not one of auto, direct, im2col, implicit");
+                 "--convolution: 'gemm' is not one of auto, direct, implicit");
   expect_failure(program + "train --fold-bias yes", 2,
                  "--fold-bias: 'yes' is not one of off, in-place, out-of-place");
   expect_failure(program + "train --fold-bias=", 2, "--fold-bias needs a value");

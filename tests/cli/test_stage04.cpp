@@ -73,11 +73,6 @@ TEST_F(Stage04, RecordingAndStreamingChangeNoBit) {
   }
 }
 
-TEST_F(Stage04, RoundsFloatsOnly) {
-  expect_failure("stage04_minibatch train --model cnn --precision double --math tf32", 2,
-                 "--math tf32 rounds floats: it is for --precision float");
-}
-
 TEST_F(Stage04, EvaluatesBatchesThatAreStreamed) {
   run_well(program + training + "--save 4.h5");
   const auto result_of = [&](const std::string& stage) {

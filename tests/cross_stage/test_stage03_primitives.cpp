@@ -34,11 +34,11 @@ struct Folding {
     return shared_memory::fold_biases(program);
   }
 };
-struct Im2col : Folding<ConvolutionVariant::im2col, FoldBias::in_place> {};
+struct Direct : Folding<ConvolutionVariant::direct, FoldBias::in_place> {};
 struct Implicit : Folding<ConvolutionVariant::implicit, FoldBias::out_of_place> {};
 
 INSTANTIATE_TYPED_TEST_SUITE_P(Stage03, Primitives, StageTypes<Default>, StageNames);
-INSTANTIATE_TYPED_TEST_SUITE_P(Stage03Im2col, Primitives, StageTypes<Im2col>, StageNames);
+INSTANTIATE_TYPED_TEST_SUITE_P(Stage03Direct, Primitives, StageTypes<Direct>, StageNames);
 INSTANTIATE_TYPED_TEST_SUITE_P(Stage03Implicit, Primitives, StageTypes<Implicit>, StageNames);
 
 /// Every layer becomes one line, and its gradients another; of the first layer nobody needs the
@@ -84,56 +84,6 @@ TYPED_TEST(SharedMemoryKernels, Gemm) {
   shared_memory::Workspace workspace;
   cross_stage::expect_gemm_products<T>(
       [&](const GemmProblem<T>& problem) { shared_memory::gemm(nullptr, problem, workspace); });
-}
-
-/// A batch that goes through im2col piece by piece gives what it gives in one piece.
-TEST(Convolution, BatchesGoThroughALimitedMemoryPieceByPiece) {
-  if (const std::string reason = reason_to_skip(); !reason.empty()) GTEST_SKIP() << reason;
-  const ConvolutionProblem p = {.batch = 7,
-                                .height = 9,
-                                .width = 8,
-                                .in = 3,
-                                .filter_height = 3,
-                                .filter_width = 2,
-                                .out = 5};
-  shared_memory::Workspace workspace;
-  const Index inputs = p.batch * p.height * p.width * p.in;
-  const Index weights = p.filter_height * p.filter_width * p.in * p.out;
-  const Index outputs = p.output_pixels() * p.out;
-  CudaArray input(random_values<double>(inputs, 1));
-  CudaArray filter(random_values<double>(weights, 2));
-  CudaArray doutput(random_values<double>(outputs, 3));
-  CudaArray memory(poison<double>(7 * shared_memory::im2col_elements(p)));
-
-  struct Results {
-    std::vector<double> output;
-    std::vector<double> dinput;
-    std::vector<double> dfilter;
-  };
-  // Adds in the same order however many rows a product has; what the stage picks need not.
-  const auto& rung = find_rung(shared_memory::gemm_ladder<double>(), "warp-tiles");
-  const auto run = [&](Index images) {
-    CudaArray output(poison<double>(outputs));
-    CudaArray dinput(poison<double>(inputs));
-    CudaArray dfilter(poison<double>(weights));
-    const shared_memory::Im2colImages<double> columns = {memory.get(), images};
-    shared_memory::convolution<double>(nullptr, ConvolutionVariant::im2col, p, input.get(),
-                                       filter.get(), output.get(), columns, workspace, &rung);
-    shared_memory::convolution_backward<double>(nullptr, ConvolutionVariant::im2col, p, input.get(),
-                                                filter.get(), doutput.get(), dinput.get(),
-                                                dfilter.get(), columns, workspace, &rung);
-    return Results{output.read(), dinput.read(), dfilter.read()};
-  };
-  const Results whole = run(7);
-  for (const Index images : {1, 2, 3}) {
-    const Results pieces = run(images);
-    EXPECT_EQ(pieces.output, whole.output) << images;
-    EXPECT_EQ(pieces.dinput, whole.dinput) << images;
-    ASSERT_EQ(pieces.dfilter.size(), whole.dfilter.size());
-    for (std::size_t i = 0; i < whole.dfilter.size(); ++i) {
-      EXPECT_NEAR(pieces.dfilter[i], whole.dfilter[i], 1e-13) << images;  // another order
-    }
-  }
 }
 
 TEST(FastDivmod, DividesAsTheProcessorDoes) {

@@ -12,9 +12,9 @@
 #include "01_serial/elementwise.hpp"
 #include "01_serial/reduce.hpp"
 #include "01_serial/serial_executor.hpp"
+#include "03_shared_memory/shared_memory_executor.hpp"
 #include "04_minibatch/convolution.hpp"
-#include "04_minibatch/fuse.hpp"
-#include "04_minibatch/minibatch_executor.hpp"
+#include "cross_stage/convolution_layers.hpp"
 #include "cross_stage/cuda_array.hpp"
 #include "cross_stage/random_shapes.hpp"
 #include "cross_stage/shapes.hpp"
@@ -24,87 +24,12 @@
 namespace stagewise {
 namespace {
 
-/// A layer without its data.
-struct Layer {
-  ConvolutionProblem convolution;
-  Index window = 2;
-  bool has_bias = true;
-
-  Index inputs() const {
-    return convolution.batch * convolution.height * convolution.width * convolution.in;
-  }
-  Index weights() const {
-    return convolution.filter_height * convolution.filter_width * convolution.in * convolution.out;
-  }
-  Index activated() const { return convolution.output_pixels() * convolution.out; }
-  Index outputs() const { return activated() / (window * window); }
-
-  std::string name() const {
-    const ConvolutionProblem& p = convolution;
-    const auto text = [](Index n) { return std::to_string(n); };
-    return text(p.batch) + " images " + text(p.height) + "x" + text(p.width) + "x" + text(p.in) +
-           ", filters " + text(p.filter_height) + "x" + text(p.filter_width) + "x" + text(p.out) +
-           ", windows of " + text(window) + (has_bias ? "" : ", no bias");
-  }
-
-  PoolingProblem pooling() const {
-    return {.batch = convolution.batch,
-            .height = convolution.output_height(),
-            .width = convolution.output_width(),
-            .channels = convolution.out,
-            .window = window};
-  }
-
-  template <typename T>
-  ConvolutionReluPoolProblem<T> problem() const {
-    ConvolutionReluPoolProblem<T> problem;
-    problem.convolution = convolution;
-    problem.window = window;
-    return problem;
-  }
-};
-
-Index one_of(Random& random, const std::vector<Index>& values) {
-  return values[random.below(values.size())];
-}
-
-Index up_to(Random& random, Index most) {
-  return 1 + static_cast<Index>(random.below(static_cast<std::uint64_t>(most)));
-}
-
-Layer random_layer(Random& random) {
-  Layer layer;
-  layer.has_bias = random.below(3) != 0;
-  ConvolutionProblem& p = layer.convolution;
-  p.batch = one_of(random, {1, 1, 2, 3, 5});
-  p.filter_height = up_to(random, 5);
-  p.filter_width = up_to(random, 5);
-  p.height = layer.window * up_to(random, 7) + p.filter_height - 1;
-  p.width = layer.window * up_to(random, 7) + p.filter_width - 1;
-  p.in = one_of(random, {1, 2, 3, 4, 5, 8, 32, 33});
-  p.out = one_of(random, {1, 2, 3, 4, 5, 8, 16, 17, 20, 32, 33, 36, 64, 65});
-  return layer;
-}
-
-/// Those of the cnn, and one for each kind of tile, whole and cut.
-const std::vector<Layer> layers = {
-    // batch, height, width, in, filter height, filter width, out
-    {{3, 28, 28, 1, 5, 5, 32}, 2, true},
-    {{3, 12, 12, 32, 5, 5, 64}, 2, true},
-    {{1, 28, 28, 1, 5, 5, 32}, 2, false},
-    {{1, 12, 12, 32, 5, 5, 64}, 2, false},
-    {{4, 32, 32, 3, 5, 5, 32}, 2, true},
-    {{7, 15, 19, 3, 2, 4, 31}, 2, true},
-    {{7, 15, 19, 4, 2, 4, 12}, 2, true},
-    {{5, 9, 11, 5, 4, 2, 66}, 2, true},
-    {{1, 2, 2, 1, 1, 1, 1}, 2, true},
-    {{2, 3, 2, 700, 2, 1, 5}, 2, true},
-    // So long that many blocks share a tile: of the filter's gradient, and forward.
-    {{9, 28, 28, 1, 5, 5, 32}, 2, true},
-    {{2, 20, 20, 4, 1, 1, 8}, 2, true},
-    {{1, 4, 4, 700, 3, 3, 5}, 2, true},
-    {{1, 4, 4, 704, 3, 3, 8}, 2, true},
-};
+using cross_stage::bias_of;
+using cross_stage::filter_of;
+using cross_stage::inputs_of;
+using cross_stage::Layer;
+using cross_stage::layers;
+using cross_stage::random_layer;
 
 /// On the CPU, work is divided as among so many multiprocessors: enough that the parts of a tile
 /// are added up in groups.
@@ -127,19 +52,6 @@ struct Backward {
   std::vector<T> dactivated;
   std::vector<T> dbias;
 };
-
-template <typename T>
-std::vector<T> inputs_of(const Layer& layer) {
-  return random_values<T>(layer.inputs(), 1);
-}
-template <typename T>
-std::vector<T> filter_of(const Layer& layer) {
-  return random_values<T>(layer.weights(), 2);
-}
-template <typename T>
-std::vector<T> bias_of(const Layer& layer) {
-  return random_values<T>(layer.convolution.out, 3);
-}
 
 /// Outputs start as NaN and have one more element, which has to stay one.
 template <typename T>
@@ -258,7 +170,7 @@ class FusedConvolution : public testing::Test {
         << layer.name() << ", a second time";
   }
 
-  /// The gradients of the convolution itself.
+  /// The gradients of the convolution itself, as products, however small they are.
   void check_gradients(const Layer& layer, bool with_input) {
     const ConvolutionProblem& p = layer.convolution;
     Trial<T> trial(p.batch);
@@ -270,11 +182,10 @@ class FusedConvolution : public testing::Test {
     if (with_input) backward.dinput = trial.batched_output({p.height, p.width, p.in});
     backward.dfilter = trial.whole_output({p.filter_height, p.filter_width, p.in, p.out});
     trial.append(backward);
-    const Program fused = minibatch::fuse<T>(trial.program(), p.batch);
-    ASSERT_EQ(name_of(fused.lines.front().operation), "convolution_gradients") << layer.name();
     const auto run = [&] {
-      MinibatchExecutor<T> executor;
-      return trial.run(executor, fused);
+      SharedMemoryExecutor<T> executor(
+          {.convolution = shared_memory::ConvolutionVariant::implicit});
+      return trial.run(executor, trial.program());
     };
     SerialExecutor<T> serial;
     const auto expected = trial.run(serial, trial.program());
@@ -345,84 +256,6 @@ TYPED_TEST(FusedConvolution, DoesNotSwallowANaN) {
   const std::vector<T> results = output.read();
   for (std::size_t i = 0; i < results.size(); ++i) {
     EXPECT_EQ(std::isnan(results[i]), i / 3 == 4) << "element " << i;
-  }
-}
-
-template <typename T>
-std::vector<T> magnitudes(std::vector<T> values) {
-  for (T& value : values) value = std::abs(value);
-  return values;
-}
-
-/// A layer's products, all three.
-struct Products {
-  std::vector<float> forward;
-  std::vector<float> dinput;
-  std::vector<float> dfilter;
-};
-
-Products serial_products(const Layer& layer, const std::vector<float>& input,
-                         const std::vector<float>& filter, const std::vector<float>& doutput) {
-  const auto zeros = [](Index n) { return std::vector<float>(static_cast<std::size_t>(n)); };
-  Products results = {zeros(layer.activated()), zeros(layer.inputs()), zeros(layer.weights())};
-  serial::convolution(layer.convolution, input.data(), filter.data(), results.forward.data());
-  serial::convolution_backward(layer.convolution, input.data(), filter.data(), doutput.data(),
-                               results.dinput.data(), results.dfilter.data());
-  return results;
-}
-
-/// Each product of rounded factors is off by at most 2^-10 of itself: two times 2^-11.
-void expect_rounded_factors(const std::string& what, const std::vector<float>& actual,
-                            const std::vector<float>& expected, const std::vector<float>& sizes,
-                            bool is_rounded) {
-  double largest = 0;
-  for (std::size_t i = 0; i < expected.size(); ++i) {
-    const double error = std::abs(double{actual[i]} - expected[i]);
-    ASSERT_LE(error, 1.1 * std::ldexp(1, -10) * sizes[i] + 1e-6) << what << ", element " << i;
-    largest = std::max(largest, error / (double{sizes[i]} + 1e-30));
-  }
-  EXPECT_EQ(largest > 2e-6, is_rounded) << what << ": " << largest;
-}
-
-/// TF32 rounds the factors that are copied in vectors, and changes nothing else.
-TEST(ConvolutionInTf32, RoundsFactors) {
-  if (const std::string reason = reason_to_skip(); !reason.empty()) GTEST_SKIP() << reason;
-  shared_memory::Workspace workspace;
-  for (const Layer& layer : layers) {
-    const ConvolutionProblem& p = layer.convolution;
-    const std::vector<float> input = inputs_of<float>(layer);
-    const std::vector<float> filter = filter_of<float>(layer);
-    const std::vector<float> doutput = random_values<float>(layer.activated(), 5, -2, 1);
-    const Products expected = serial_products(layer, input, filter, doutput);
-    const Products sizes =
-        serial_products(layer, magnitudes(input), magnitudes(filter), magnitudes(doutput));
-
-    CudaArray device_input(input);
-    CudaArray device_filter(filter);
-    CudaArray device_doutput(doutput);
-    CudaArray activated(poison<float>(layer.activated()));
-    CudaArray output(poison<float>(layer.outputs()));
-    CudaArray dinput(poison<float>(layer.inputs()));
-    CudaArray dfilter(poison<float>(layer.weights()));
-    ConvolutionReluPoolProblem<float> problem = layer.problem<float>();
-    problem.input = device_input.get();
-    problem.filter = device_filter.get();
-    problem.activated = activated.get();
-    problem.output = output.get();
-    minibatch::convolution_relu_pool(nullptr, problem, workspace, minibatch::Math::tf32);
-    minibatch::filter_gradient<float>(nullptr, p, device_input.get(), device_doutput.get(),
-                                      dfilter.get(), workspace, minibatch::Math::tf32);
-    minibatch::input_gradient<float>(nullptr, p, device_filter.get(), device_doutput.get(),
-                                     dinput.get(), minibatch::Math::tf32);
-    std::vector<float> positive = expected.forward;
-    for (float& value : positive) value = std::max(value, 0.0F);
-    const bool have_vectors = p.in % 4 == 0 && p.out % 4 == 0;  // else factors stay as they are
-    expect_rounded_factors(layer.name() + ", forward", activated.read(), positive, sizes.forward,
-                           have_vectors);
-    expect_rounded_factors(layer.name() + ", dinput", dinput.read(), expected.dinput, sizes.dinput,
-                           p.out % 4 == 0);
-    expect_rounded_factors(layer.name() + ", dfilter", dfilter.read(), expected.dfilter,
-                           sizes.dfilter, have_vectors);
   }
 }
 

@@ -168,12 +168,11 @@ TEST_F(Fusion, FusesTheConvolutionalNetwork) {
                    "gemm sgd_update x2",
                    "pool_relu_backward  conv2/activated, d conv2/output -> d conv2/sum, d "
                    "conv2/bias  # average_pool_backward relu_backward column_sums",
-                   "convolution_gradients  conv1/output, conv2/filter, d conv2/sum -> d "
-                   "conv1/output, d conv2/filter  # convolution_backward",
+                   "convolution_backward  conv1/output, conv2/filter, d conv2/sum -> d "
+                   "conv1/output, d conv2/filter",
                    "pool_relu_backward  conv1/activated, d conv1/output -> d conv1/sum, d "
                    "conv1/bias  # average_pool_backward relu_backward column_sums",
-                   "convolution_gradients  batch, conv1/filter, d conv1/sum -> d conv1/filter  # "
-                   "convolution_backward",
+                   "convolution_backward  batch, conv1/filter, d conv1/sum -> d conv1/filter",
                    "update_by_sum  d conv1/filter, d conv1/bias, ..., conv2/bias -> conv1/filter, "
                    "conv1/bias, conv2/filter, conv2/bias  # sgd_update x4"}));
 }
@@ -542,9 +541,9 @@ TYPED_TEST(FusedLines, ComputeWhatTheyReplace) {
     }
   }
   EXPECT_EQ(seen, (std::set<std::string>{"add_partials", "add_shares", "average_weights",
-                                         "convolution_gradients", "convolution_relu_pool", "linear",
-                                         "linear_gradients", "linear_input_gradient", "loss",
-                                         "output_layer", "pool_relu_backward", "update_by_sum"}));
+                                         "convolution_relu_pool", "linear", "linear_gradients",
+                                         "linear_input_gradient", "loss", "output_layer",
+                                         "pool_relu_backward", "update_by_sum"}));
 }
 
 // ------------------------------------------------------------------------------------- side by

@@ -159,20 +159,6 @@ struct PoolReluBackward {
   static constexpr bool is_fused = true;
 };
 
-/// What ConvolutionBackward computes, without an im2col matrix in memory.
-struct ConvolutionGradients {
-  Reads<Real> input;
-  Reads<Real> filter;
-  Reads<Real> doutput;
-  Writes<Real> dinput;
-  Writes<Real> dfilter;
-  static constexpr auto name = "convolution_gradients";
-  static auto operands(auto& op) {
-    return std::tie(op.input, op.filter, op.doutput, op.dinput, op.dfilter);
-  }
-  static constexpr bool is_fused = true;
-};
-
 /// Updates all parameters, each by the sum of its gradients: one, or one from each worker.
 struct UpdateBySum {
   std::vector<Reads<Real>> gradients;  ///< the first parameter's, worker by worker, ...

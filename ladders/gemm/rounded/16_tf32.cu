@@ -11,33 +11,26 @@
 /// Work: 2 m n k operations, in instructions of 2,048; m n k (1 / BM + 1 / BN) numbers from global
 /// memory, m n k (1 / WM + 1 / WN) from shared memory.
 
-#include <array>
-
 #include "03_shared_memory/gemm/planned_tiles.cuh"
-#include "03_shared_memory/gemm/mma_tf32.cuh"
+#include "ladders/gemm/rounded/mma_tf32.cuh"
 #include "ladders/gemm/rungs.hpp"
 
 namespace stagewise::shared_memory {
 
 namespace {
 
-template <int... numbers>
-constexpr FittedTile<float> tile(double rate, double rate_of_numbers) {
-  return fitted_tile<MmaTf32, float, numbers...>(rate, rate_of_numbers);
-}
-
-constexpr auto tilings = std::to_array<FittedTile<float>>({
-    //   BM, BN, BK, WM, WN, slices, stages, blocks
-    tile<128, 128, 32, 64, 32, 1, 3, 1>(345, 365),
-    tile<64, 104, 32, 16, 104, 2, 3, 1>(330, 310),
-    tile<64, 64, 32, 32, 32, 1, 3, 2>(330, 300),
-    tile<32, 32, 64, 32, 32, 4, 3, 2>(335, 320),
-});
+using Table = TilingTable<MmaTf32,
+                          // the rates, BM, BN, BK, WM, WN, slices, stages, blocks
+                          TwiceRatedTiling<345, 365, 128, 128, 32, 64, 32, 1, 3, 1>,
+                          TwiceRatedTiling<330, 310, 64, 104, 32, 16, 104, 2, 3, 1>,
+                          TwiceRatedTiling<330, 300, 64, 64, 32, 32, 32, 1, 3, 2>,
+                          TwiceRatedTiling<335, 320, 32, 32, 64, 32, 32, 4, 3, 2>>;
 
 }  // namespace
 
 std::span<const FittedTile<float>> tf32_tiles() {
-  return tilings;
+  static constexpr auto tiles = gemm_table<Table, float>();
+  return tiles;
 }
 
 }  // namespace stagewise::shared_memory

@@ -10,12 +10,10 @@
 /// Run it: `ladder gemm --rung bf16`, and with `--tiles` each of its tiles.
 /// Work: as rung 16, in instructions of 4,096 operations.
 
-#include <array>
-
 #include <cuda_bf16.h>
 
 #include "03_shared_memory/gemm/planned_tiles.cuh"
-#include "03_shared_memory/gemm/mma_rounded.cuh"
+#include "ladders/gemm/rounded/mma_rounded.cuh"
 #include "ladders/gemm/rungs.hpp"
 
 namespace stagewise::shared_memory {
@@ -63,23 +61,18 @@ using MmaBf16 = MmaRounded<Bf16, Tiling, TileA, TileB>;
 
 namespace {
 
-template <int... numbers>
-constexpr FittedTile<float> tile(double rate, double rate_of_numbers) {
-  return fitted_tile<MmaBf16, float, numbers...>(rate, rate_of_numbers);
-}
-
-constexpr auto tilings = std::to_array<FittedTile<float>>({
-    //   BM, BN, BK, WM, WN, slices, stages, blocks
-    tile<128, 128, 32, 64, 32, 1, 3, 1>(395, 395),
-    tile<64, 104, 64, 16, 104, 2, 3, 1>(300, 260),
-    tile<64, 64, 32, 32, 32, 1, 3, 2>(385, 385),
-    tile<32, 32, 64, 32, 32, 2, 3, 3>(380, 360),
-});
+using Table = TilingTable<MmaBf16,
+                          // the rates, BM, BN, BK, WM, WN, slices, stages, blocks
+                          TwiceRatedTiling<395, 395, 128, 128, 32, 64, 32, 1, 3, 1>,
+                          TwiceRatedTiling<300, 260, 64, 104, 64, 16, 104, 2, 3, 1>,
+                          TwiceRatedTiling<385, 385, 64, 64, 32, 32, 32, 1, 3, 2>,
+                          TwiceRatedTiling<380, 360, 32, 32, 64, 32, 32, 2, 3, 3>>;
 
 }  // namespace
 
 std::span<const FittedTile<float>> bf16_tiles() {
-  return tilings;
+  static constexpr auto tiles = gemm_table<Table, float>();
+  return tiles;
 }
 
 }  // namespace stagewise::shared_memory

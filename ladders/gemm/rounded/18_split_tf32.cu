@@ -18,11 +18,12 @@
 /// Work: 6 m n k operations on tensor cores, m n k / 8 or / 16 additions on fp32 units; the rest as
 /// rung 16.
 
+#include <algorithm>
 #include <array>
 
 #include "03_shared_memory/gemm/planned_tiles.cuh"
-#include "03_shared_memory/gemm/mma_rounded.cuh"
-#include "03_shared_memory/gemm/tf32.cuh"
+#include "ladders/gemm/rounded/mma_rounded.cuh"
+#include "ladders/gemm/rounded/tf32.cuh"
 #include "ladders/gemm/rungs.hpp"
 
 namespace stagewise::shared_memory {
@@ -78,30 +79,26 @@ using MmaLongSplitTf32 = MmaRounded<SplitTf32<16>, Tiling, TileA, TileB>;
 
 namespace {
 
-template <int... numbers>
-constexpr FittedTile<float> tile(double rate, double rate_of_numbers) {
-  return fitted_tile<MmaSplitTf32, float, numbers...>(rate, rate_of_numbers);
-}
-
-/// In rounds of 16 steps.
-template <int... numbers>
-constexpr FittedTile<float> long_tile(double rate, double rate_of_numbers) {
-  return fitted_tile<MmaLongSplitTf32, float, numbers...>(rate, rate_of_numbers);
-}
-
-constexpr auto tilings = std::to_array<FittedTile<float>>({
-    //   BM, BN, BK, WM, WN, slices, stages, blocks
-    long_tile<128, 64, 32, 64, 32, 1, 3, 2>(107, 107),
-    tile<96, 96, 32, 48, 48, 2, 3, 1>(116, 114),
-    tile<64, 104, 32, 16, 104, 2, 3, 1>(92, 94),
-    tile<64, 64, 32, 32, 32, 1, 3, 2>(117, 119),
-    tile<32, 32, 64, 32, 32, 4, 3, 2>(93, 93),
-});
+using LongTable =
+    TilingTable<MmaLongSplitTf32, TwiceRatedTiling<107, 107, 128, 64, 32, 64, 32, 1, 3, 2>>;
+using Table = TilingTable<MmaSplitTf32,
+                          // the rates, BM, BN, BK, WM, WN, slices, stages, blocks
+                          TwiceRatedTiling<116, 114, 96, 96, 32, 48, 48, 2, 3, 1>,
+                          TwiceRatedTiling<92, 94, 64, 104, 32, 16, 104, 2, 3, 1>,
+                          TwiceRatedTiling<117, 119, 64, 64, 32, 32, 32, 1, 3, 2>,
+                          TwiceRatedTiling<93, 93, 32, 32, 64, 32, 32, 4, 3, 2>>;
 
 }  // namespace
 
 std::span<const FittedTile<float>> split_tf32_tiles() {
-  return tilings;
+  static constexpr auto tiles = [] {
+    const auto first = gemm_table<LongTable, float>();
+    const auto others = gemm_table<Table, float>();
+    std::array<FittedTile<float>, first.size() + others.size()> all = {};
+    std::copy(others.begin(), others.end(), std::copy(first.begin(), first.end(), all.begin()));
+    return all;
+  }();
+  return tiles;
 }
 
 }  // namespace stagewise::shared_memory

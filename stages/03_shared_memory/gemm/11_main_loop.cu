@@ -2,8 +2,7 @@
 /// GEMM, rung 11: rung 10, made of parts.
 ///
 /// This removes no bottleneck, but repetition. The next rungs load differently, or begin and end
-/// elsewhere along k; the convolution takes its factors from images; stage 04 does more with a
-/// finished element. All of them need rung 10's loop. So the loop becomes a template that is given
+/// elsewhere along k. All of them need rung 10's loop. So the loop becomes a template that is given
 /// its parts (main_loop.cuh): loaders say where an element of a factor is, copies how it gets into
 /// shared memory, a tiling who computes what, and an epilogue what is stored.
 ///

@@ -15,8 +15,6 @@
 /// Work: 2 m n k operations; m n k (1 / BM + 1 / BN) numbers from global memory, m n k (1 / WM +
 /// 1 / WN) from shared memory.
 
-#include <array>
-
 #include "03_shared_memory/gemm/mma_double.cuh"
 #include "03_shared_memory/gemm/planned_tiles.cuh"
 #include "03_shared_memory/gemm/rungs.hpp"
@@ -24,38 +22,33 @@
 namespace stagewise::shared_memory {
 namespace {
 
-template <int... numbers>
-constexpr FittedTile<double> tile(double rate, double rate_of_numbers) {
-  return fitted_tile<MmaDouble, double, numbers...>(rate, rate_of_numbers);
-}
-
 //! [tilings_for_tensor_cores]
 /// From large to small, each with its rate for vectors, and that for single numbers. Those with
 /// about 6,000 elements suit products like that of 800 x 1000, and the last ones results with few
 /// rows or columns.
-constexpr auto tilings = std::to_array<FittedTile<double>>({
-    //   BM, BN, BK, WM, WN, slices, stages, blocks
-    tile<128, 128, 16, 64, 32, 1, 3, 1>(130, 102),
-    tile<96, 96, 16, 48, 24, 1, 3, 1>(135, 107),
-    tile<96, 72, 16, 48, 24, 2, 3, 1>(130, 99),
-    tile<64, 128, 16, 32, 32, 1, 4, 1>(137, 118),
-    tile<64, 104, 16, 16, 104, 2, 4, 1>(135, 101),
-    tile<96, 64, 16, 48, 32, 1, 3, 2>(114, 110),
-    tile<64, 80, 16, 16, 80, 2, 4, 1>(150, 99),
-    tile<64, 64, 16, 32, 32, 1, 3, 3>(123, 91),
-    tile<32, 64, 16, 32, 32, 2, 5, 3>(150, 73),
-    tile<32, 64, 32, 32, 32, 4, 4, 1>(130, 83),
-    tile<32, 32, 32, 32, 32, 4, 4, 3>(121, 90),
-    tile<32, 32, 16, 16, 16, 1, 2, 6>(71, 60),
-    tile<64, 16, 32, 32, 16, 4, 5, 2>(116, 85),
-    tile<16, 16, 64, 16, 16, 8, 5, 2>(140, 110),
-});
+using Table = TilingTable<MmaDouble,
+                          // the rates, BM, BN, BK, WM, WN, slices, stages, blocks
+                          TwiceRatedTiling<130, 102, 128, 128, 16, 64, 32, 1, 3, 1>,
+                          TwiceRatedTiling<135, 107, 96, 96, 16, 48, 24, 1, 3, 1>,
+                          TwiceRatedTiling<130, 99, 96, 72, 16, 48, 24, 2, 3, 1>,
+                          TwiceRatedTiling<137, 118, 64, 128, 16, 32, 32, 1, 4, 1>,
+                          TwiceRatedTiling<135, 101, 64, 104, 16, 16, 104, 2, 4, 1>,
+                          TwiceRatedTiling<114, 110, 96, 64, 16, 48, 32, 1, 3, 2>,
+                          TwiceRatedTiling<150, 99, 64, 80, 16, 16, 80, 2, 4, 1>,
+                          TwiceRatedTiling<123, 91, 64, 64, 16, 32, 32, 1, 3, 3>,
+                          TwiceRatedTiling<150, 73, 32, 64, 16, 32, 32, 2, 5, 3>,
+                          TwiceRatedTiling<130, 83, 32, 64, 32, 32, 32, 4, 4, 1>,
+                          TwiceRatedTiling<121, 90, 32, 32, 32, 32, 32, 4, 4, 3>,
+                          TwiceRatedTiling<71, 60, 32, 32, 16, 16, 16, 1, 2, 6>,
+                          TwiceRatedTiling<116, 85, 64, 16, 32, 32, 16, 4, 5, 2>,
+                          TwiceRatedTiling<140, 110, 16, 16, 64, 16, 16, 8, 5, 2>>;
 //! [tilings_for_tensor_cores]
 
 }  // namespace
 
 std::span<const FittedTile<double>> tensor_core_tiles() {
-  return tilings;
+  static constexpr auto tiles = gemm_table<Table, double>();
+  return tiles;
 }
 
 }  // namespace stagewise::shared_memory

@@ -12,8 +12,6 @@
 /// Work: 2 m n k operations; m n k (1 / BM + 1 / BN) numbers from global memory, m n k (1 / TM +
 /// 1 / TN) from shared memory.
 
-#include <array>
-
 #include "03_shared_memory/gemm/fma_threads.cuh"
 #include "03_shared_memory/gemm/planned_tiles.cuh"
 #include "03_shared_memory/gemm/rungs.hpp"
@@ -21,36 +19,31 @@
 namespace stagewise::shared_memory {
 namespace {
 
-template <int... numbers>
-constexpr FittedTile<float> tile(double rate, double rate_of_numbers) {
-  return fitted_tile<FmaThreads, float, numbers...>(rate, rate_of_numbers);
-}
-
 //! [fitted_tilings]
 /// From large to small, each with its rate for vectors, and that for single numbers.
-constexpr auto tilings = std::to_array<FittedTile<float>>({
-    //   BM, BN, BK, WM, WN, slices, stages, blocks
-    tile<128, 256, 8, 64, 64, 1, 5, 1>(114, 75),
-    tile<128, 128, 8, 32, 64, 1, 4, 1>(115, 91),
-    tile<128, 64, 16, 64, 32, 1, 3, 2>(99, 76),
-    tile<64, 128, 16, 32, 64, 1, 3, 2>(103, 80),
-    tile<96, 96, 16, 48, 48, 2, 3, 1>(85, 77),
-    tile<80, 80, 32, 80, 40, 4, 3, 1>(92, 80),
-    tile<64, 80, 32, 64, 40, 4, 3, 1>(91, 79),
-    tile<96, 64, 16, 48, 32, 1, 3, 2>(103, 79),
-    tile<64, 64, 16, 32, 32, 1, 4, 3>(95, 75),
-    tile<32, 64, 32, 32, 32, 4, 4, 2>(100, 70),
-    tile<32, 64, 16, 32, 32, 1, 2, 6>(75, 55),
-    tile<32, 32, 32, 32, 32, 4, 4, 2>(103, 65),
-    tile<64, 16, 32, 32, 16, 4, 5, 2>(80, 49),
-    tile<16, 16, 64, 16, 16, 8, 4, 2>(61, 45),
-});
+using Table = TilingTable<FmaThreads,
+                          // the rates, BM, BN, BK, WM, WN, slices, stages, blocks
+                          TwiceRatedTiling<114, 75, 128, 256, 8, 64, 64, 1, 5, 1>,
+                          TwiceRatedTiling<115, 91, 128, 128, 8, 32, 64, 1, 4, 1>,
+                          TwiceRatedTiling<99, 76, 128, 64, 16, 64, 32, 1, 3, 2>,
+                          TwiceRatedTiling<103, 80, 64, 128, 16, 32, 64, 1, 3, 2>,
+                          TwiceRatedTiling<85, 77, 96, 96, 16, 48, 48, 2, 3, 1>,
+                          TwiceRatedTiling<92, 80, 80, 80, 32, 80, 40, 4, 3, 1>,
+                          TwiceRatedTiling<91, 79, 64, 80, 32, 64, 40, 4, 3, 1>,
+                          TwiceRatedTiling<103, 79, 96, 64, 16, 48, 32, 1, 3, 2>,
+                          TwiceRatedTiling<95, 75, 64, 64, 16, 32, 32, 1, 4, 3>,
+                          TwiceRatedTiling<100, 70, 32, 64, 32, 32, 32, 4, 4, 2>,
+                          TwiceRatedTiling<75, 55, 32, 64, 16, 32, 32, 1, 2, 6>,
+                          TwiceRatedTiling<103, 65, 32, 32, 32, 32, 32, 4, 4, 2>,
+                          TwiceRatedTiling<80, 49, 64, 16, 32, 32, 16, 4, 5, 2>,
+                          TwiceRatedTiling<61, 45, 16, 16, 64, 16, 16, 8, 4, 2>>;
 //! [fitted_tilings]
 
 }  // namespace
 
 std::span<const FittedTile<float>> fitted_tiles() {
-  return tilings;
+  static constexpr auto tiles = gemm_table<Table, float>();
+  return tiles;
 }
 
 }  // namespace stagewise::shared_memory

@@ -13,8 +13,7 @@
 /// A `length` above 1 promises that each group of `length` neighbours is aligned to 16 bytes and
 /// lies either entirely inside the matrix or entirely outside. Loaders must accept steps up to a
 /// tile's depth past `beyond`, where elements do not exist, and places up to a tile's height past
-/// the last, where any numbers will do, since the results are not stored. The loaders here are
-/// those of stored matrices; the convolution has another.
+/// the last, where any numbers will do, since the results are not stored.
 #pragma once
 
 #include <cuda_runtime.h>

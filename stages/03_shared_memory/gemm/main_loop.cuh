@@ -1,5 +1,5 @@
 /// @file
-/// The loop that the top rungs of the GEMM ladder, the convolution and stage 04 share.
+/// The loop that rungs 11 to 13 of the GEMM ladder share.
 ///
 /// It is a template, parameterized by how a factor is loaded (loader.cuh), how its pieces get into
 /// shared memory (copies.cuh), who computes what (tiling.cuh), and what happens to a finished

@@ -56,21 +56,17 @@ class MultipliedTile {
 
   //! [multiply_tile]
   /// Adds up steps `begin` to `end` - 1; `begin` is a multiple of BK.
-  __device__ void multiply(const MatrixA& a, const MatrixB& b, int begin, int end) {
-    Stages pipeline(shared_, a, b, tile_, begin, end);
-    pipeline.fill();
-    multiply_k_tiles(pipeline);
-  }
-  //! [multiply_tile]
-
-  /// The same, with something to do at the beginning; see Pipeline::fill().
+  /// @param wait_for_b,meanwhile see Pipeline::fill().
   template <typename Wait, typename Meanwhile>
   __device__ void multiply(const MatrixA& a, const MatrixB& b, int begin, int end,
                            const Wait& wait_for_b, const Meanwhile& meanwhile) {
     Stages pipeline(shared_, a, b, tile_, begin, end);
     pipeline.fill(wait_for_b, meanwhile);
-    multiply_k_tiles(pipeline);
+    multiplier_.load(0, pipeline.a(), pipeline.b());
+    while (pipeline.has_k_tile()) multiply_k_tile(pipeline);
+    pipeline.drain();
   }
+  //! [multiply_tile]
 
   /// Where the blocks that share a tile leave their sums.
   struct Parts {
@@ -102,15 +98,6 @@ class MultipliedTile {
   //! [finish]
 
  private:
-  //! [multiply_k_tiles]
-  /// Multiplies all k tiles of a pipeline that is filled.
-  __device__ __forceinline__ void multiply_k_tiles(Stages& pipeline) {
-    multiplier_.load(0, pipeline.a(), pipeline.b());
-    while (pipeline.has_k_tile()) multiply_k_tile(pipeline);
-    pipeline.drain();
-  }
-  //! [multiply_k_tiles]
-
   //! [multiply_k_tile]
   /// Multiplies a k tile, whose first fragments must be loaded; at the end, those of the next are.
   __device__ __forceinline__ void multiply_k_tile(Stages& pipeline) {

@@ -41,18 +41,9 @@ class Pipeline {
     copies_b_.start(b, tile.left, begin);
   }
 
-  /// Requests as many k tiles as can be in flight, and waits for the first.
-  __device__ void fill() {
-#pragma unroll
-    for (int stage = 0; stage + 1 < Tiling::stages; ++stage) {
-      copy<1, 0>();
-      end_of_copies(stage + 1);
-    }
-    wait();
-  }
-
-  /// The same for a kernel that may be there before the one that computes B has ended, or that has
-  /// something else to do while the first copies are under way.
+  /// Requests as many k tiles as can be in flight, and waits for the first. A kernel may be there
+  /// before the one that computes B has ended, or have something else to do while the first copies
+  /// are under way.
   /// @param wait_for_b is called after A's copies and before B's, `meanwhile` after both.
   template <typename Wait, typename Meanwhile>
   __device__ void fill(const Wait& wait_for_b, const Meanwhile& meanwhile) {

@@ -46,7 +46,7 @@ void gemm_double_buffering(cudaStream_t stream, const GemmProblem<T>& problem,
 template <typename T>
 void gemm_warp_tiles(cudaStream_t stream, const GemmProblem<T>& problem, Workspace& workspace);
 
-/// Rung 11: rung 10 as the main loop that the convolution and stage 04 share.
+/// Rung 11: rung 10 as the main loop that the next two share.
 template <typename T>
 void gemm_main_loop(cudaStream_t stream, const GemmProblem<T>& problem, Workspace& workspace);
 

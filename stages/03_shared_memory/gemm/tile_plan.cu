@@ -120,20 +120,22 @@ TilePlan plan_tiles(std::span<const FittedTile<T>> table, Index m, Index n, Inde
 }
 //! [plan_tile]
 
-/// Plans are remembered: making one takes the host 2 us, as long as launching a kernel.
+template <typename T>
+TilePlan remembered_plan(std::span<const FittedTile<T>> table, Index m, Index n, Index k,
+                         bool vectors) {
+  using Key = std::tuple<const FittedTile<T>*, Index, Index, Index, bool>;
+  static thread_local std::map<Key, TilePlan> plans;
+  const Key key = {table.data(), m, n, k, vectors};
+  auto plan = plans.find(key);
+  if (plan == plans.end()) plan = plans.emplace(key, plan_tiles(table, m, n, k, vectors)).first;
+  return plan->second;
+}
+
 template <typename T>
 void gemm_planned_tiles(cudaStream_t stream, const GemmProblem<T>& p,
                         std::span<const FittedTile<T>> table, Workspace& workspace) {
-  using Key = std::tuple<const FittedTile<T>*, Index, Index, Index, bool>;
-  static thread_local std::map<Key, TilePlan> plans;
-  const bool vectors = copies_vectors(p);
-  const Key key = {table.data(), p.m, p.n, p.k, vectors};
-  auto plan = plans.find(key);
-  if (plan == plans.end()) {
-    plan = plans.emplace(key, plan_tiles(table, p.m, p.n, p.k, vectors)).first;
-  }
-  const TilePlan& best = plan->second;
-  table[best.tile].run(stream, p, best.parts, workspace);
+  const TilePlan plan = remembered_plan(table, p.m, p.n, p.k, copies_vectors(p));
+  table[plan.tile].run(stream, p, plan.parts, workspace);
 }
 
 template bool copies_vectors(const GemmProblem<float>&);
@@ -144,6 +146,8 @@ template TilePlan plan_tile(const FittedTile<float>&, Index, Index, Index, bool)
 template TilePlan plan_tile(const FittedTile<double>&, Index, Index, Index, bool);
 template TilePlan plan_tiles(std::span<const FittedTile<float>>, Index, Index, Index, bool);
 template TilePlan plan_tiles(std::span<const FittedTile<double>>, Index, Index, Index, bool);
+template TilePlan remembered_plan(std::span<const FittedTile<float>>, Index, Index, Index, bool);
+template TilePlan remembered_plan(std::span<const FittedTile<double>>, Index, Index, Index, bool);
 template void gemm_planned_tiles(cudaStream_t, const GemmProblem<float>&,
                                  std::span<const FittedTile<float>>, Workspace&);
 template void gemm_planned_tiles(cudaStream_t, const GemmProblem<double>&,

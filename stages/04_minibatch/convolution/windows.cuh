@@ -1,12 +1,7 @@
 /// @file
-/// What a convolution multiplies: windows of the input, whose values are where they are.
+/// The windows of a convolution in the order in which its output is pooled.
 ///
-/// Stage 03's implicit product (convolution/2_implicit.cuh) asks for each element anew where it is.
-/// These are factors of the GEMM in fitted tiles, like those of linear/batch_matrices.cuh: the
-/// offsets of rows are worked out once for a tile, those of steps once for a k tile
-/// (offset_copies.cuh).
-///
-/// Forward, the rows of the product are output pixels, and a product does not mind in which order
+/// The rows of the product are output pixels, and a product does not mind in which order
 /// its rows are. Stage 03 has them row of the image by row, so that the four pixels of a pooling
 /// window are in different threads or even blocks, and their mean has to wait until all have been
 /// written. Here, each window's four pixels are rows of the same thread. A thread's rows are 1 or 8
@@ -20,13 +15,14 @@
 /// and the next 32 rows are windows 8 to 15.
 #pragma once
 
-#include "03_shared_memory/convolution/2_implicit.cuh"
-#include "04_minibatch/convolution/offset_copies.cuh"
+#include "03_shared_memory/convolution/windows.cuh"
 
 namespace stagewise::minibatch {
 
 constexpr int pooling_window = 2;
 constexpr int pooled_pixels = pooling_window * pooling_window;
+
+using shared_memory::Offset;
 
 //! [pooling_order]
 /// Where the pixels of a pooling window are.
@@ -68,7 +64,7 @@ inline Index pooled_rows(Index windows, int apart) {
 
 //! [pooled_windows]
 /// op(A) of the forward product: a place is an output pixel, in the order above, a step a value of
-/// what the filter sees there. See offset_copies.cuh for the functions.
+/// its window. See offset_copies.cuh of stage 03 for the functions.
 /// @tparam length_ how many channels can be copied at once.
 template <typename T, int length_, int apart>
 struct PooledWindows {
@@ -76,57 +72,29 @@ struct PooledWindows {
   static constexpr bool is_turned = false;
   static constexpr int length = length_;
 
-  shared_memory::WindowLoader<T, 1> windows;
+  const T* input;
+  shared_memory::Windows windows;
   PoolingOrder order;
   int count;  ///< of pooling windows
 
-  PooledWindows(const ConvolutionProblem& p, const T* input)
-      : windows(p, input),
+  PooledWindows(const ConvolutionProblem& p, const T* images)
+      : input(images),
+        windows(p),
         order(p.output_width()),
         count(static_cast<int>(p.output_pixels() / pooled_pixels)) {}
 
-  __device__ const T* data() const { return windows.input(); }
+  __device__ const T* data() const { return input; }
 
   /// Where a row's first value is. Past the last window, the first stands in.
   __device__ Offset row(int place) const {
     const PooledRow<apart> at(place);
     if (at.window >= count) return {0};
-    return {static_cast<int>(windows.first_seen(order.pixel(at.window, at.pixel)))};
+    return {windows.first_seen(order.pixel(at.window, at.pixel))};
   }
 
   /// How far from there the value of a step is.
-  __device__ Offset step(int number) const {
-    return {static_cast<int>(windows.from_first(number))};
-  }
+  __device__ Offset step(int number) const { return {windows.from_first(number)}; }
 };
 //! [pooled_windows]
-
-//! [window_columns]
-/// The windows transposed, as op(A) of the filter's gradient: a place is a value of the window, a
-/// step an output pixel, row of the image by row.
-template <typename T, int length_>
-struct WindowColumns {
-  static constexpr bool along = false;  ///< channels are neighbours in memory, and so are places
-  static constexpr bool is_turned = false;
-  static constexpr int length = length_;
-
-  shared_memory::WindowLoader<T, 1> windows;
-
-  WindowColumns(const ConvolutionProblem& p, const T* input) : windows(p, input) {}
-
-  __device__ const T* data() const { return windows.input(); }
-
-  /// Where a place's value of the first pixel is. Past the last place, others stand in.
-  __device__ Offset row(int place) const {
-    const int inside = shared_memory::place_inside(place, windows.window());
-    return {static_cast<int>(windows.from_first(inside))};
-  }
-
-  /// How far from there that of another pixel is. Past the last pixel, the first stands in.
-  __device__ Offset step(int number) const {
-    return {number < windows.pixels() ? static_cast<int>(windows.first_seen(number)) : 0};
-  }
-};
-//! [window_columns]
 
 }  // namespace stagewise::minibatch

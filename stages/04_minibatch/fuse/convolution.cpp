@@ -49,16 +49,4 @@ bool fuse_pool_backward(Fusion& fusion, std::size_t i) {
   return rewriter.fuse(members, fused).has_value();
 }
 
-bool fuse_convolution_gradients(Fusion& fusion, std::size_t i) {
-  const auto* const backward = fusion.rewriter.get<ConvolutionBackward>(i);
-  if (backward == nullptr) return false;
-  if (!fits_windows(fusion.convolution(backward->input, backward->filter))) return false;
-  const ConvolutionGradients fused = {.input = backward->input,
-                                      .filter = backward->filter,
-                                      .doutput = backward->doutput,
-                                      .dinput = backward->dinput,
-                                      .dfilter = backward->dfilter};
-  return fusion.rewriter.fuse({i}, fused).has_value();
-}
-
 }  // namespace stagewise::minibatch

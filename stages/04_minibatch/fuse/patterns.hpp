@@ -66,9 +66,6 @@ bool fuse_convolution(Fusion& fusion, std::size_t i);
 /// The backward pass of pooling and relu, with the gradient of the bias: `pool_relu_backward`.
 bool fuse_pool_backward(Fusion& fusion, std::size_t i);
 
-/// The gradients of a convolution: `convolution_gradients`.
-bool fuse_convolution_gradients(Fusion& fusion, std::size_t i);
-
 /// The gradients of the last layer's parameters: `output_layer` leaves them as shares, and the line
 /// that ends the step adds them up, besides, and the partials.
 bool fuse_shares(Fusion& fusion, std::size_t i);

@@ -8,47 +8,9 @@
 /// for its address; so the numbers of the next k tile's rows are fetched one k tile ahead.
 #pragma once
 
+#include "03_shared_memory/gemm/copy_places.cuh"
 #include "03_shared_memory/gemm/tile_copies.cuh"
 #include "04_minibatch/linear/batch_matrices.cuh"
-
-namespace stagewise::minibatch {
-
-/// Which elements of a k tile a thread copies, vector by vector, or one by one. Neighbouring
-/// threads copy neighbours in memory.
-/// @tparam is_turned see SwizzledTile.
-template <typename T, typename Matrix, int extent, int BK, int threads, bool is_turned = false>
-class CopyPlaces {
- public:
-  using Tile = shared_memory::SwizzledTile<T, extent, BK, Matrix::along, is_turned>;
-  static constexpr int length = Tile::is_turned ? 1 : Matrix::length;
-  static constexpr int count = (extent * BK / length + threads - 1) / threads;
-
- protected:
-  /// Whether there is a copy number `i` for this thread.
-  static __device__ bool is_mine(int i) {
-    constexpr int all = extent * BK / length;
-    return (i + 1) * threads <= all || static_cast<int>(threadIdx.x) + i * threads < all;
-  }
-
-  /// Whether all of its copies are of the same neighbours, in different lines.
-  static constexpr bool stays = threads % ((Matrix::along ? BK : extent) / length) == 0;
-
-  /// Its place and its step in the k tile.
-  static __device__ int place(int i) { return Matrix::along ? line(i) : neighbour(i); }
-  /// See place().
-  static __device__ int step(int i) { return Matrix::along ? neighbour(i) : line(i); }
-
- private:
-  static constexpr unsigned in_line = (Matrix::along ? BK : extent) / length;
-  static __device__ int neighbour(int i) {
-    return static_cast<int>((threadIdx.x + i * threads) % in_line) * length;
-  }
-  static __device__ int line(int i) {
-    return static_cast<int>((threadIdx.x + i * threads) / in_line);
-  }
-};
-
-}  // namespace stagewise::minibatch
 
 namespace stagewise::shared_memory {
 
@@ -56,9 +18,9 @@ namespace stagewise::shared_memory {
 /// Forward: a pointer for each copy. See TileCopies for the functions.
 template <typename T, int length_, int extent, int BK, int threads>
 class TileCopies<T, minibatch::BatchRows<T, length_>, extent, BK, threads>
-    : public minibatch::CopyPlaces<T, minibatch::BatchRows<T, length_>, extent, BK, threads> {
+    : public CopyPlaces<T, minibatch::BatchRows<T, length_>, extent, BK, threads> {
   using Matrix = minibatch::BatchRows<T, length_>;
-  using Places = minibatch::CopyPlaces<T, Matrix, extent, BK, threads>;
+  using Places = CopyPlaces<T, Matrix, extent, BK, threads>;
 
  public:
   /// Looks up the rows of the tile that begins at `first`.
@@ -91,9 +53,9 @@ class TileCopies<T, minibatch::BatchRows<T, length_>, extent, BK, threads>
 /// Backward: for each copy, the sample of this k tile, and that of the next.
 template <typename T, int length_, int extent, int BK, int threads>
 class TileCopies<T, minibatch::BatchColumns<T, length_>, extent, BK, threads>
-    : public minibatch::CopyPlaces<T, minibatch::BatchColumns<T, length_>, extent, BK, threads> {
+    : public CopyPlaces<T, minibatch::BatchColumns<T, length_>, extent, BK, threads> {
   using Matrix = minibatch::BatchColumns<T, length_>;
-  using Places = minibatch::CopyPlaces<T, Matrix, extent, BK, threads>;
+  using Places = CopyPlaces<T, Matrix, extent, BK, threads>;
 
  public:
   /// Looks up the samples of the k tile that begins at `step`, and of the next.

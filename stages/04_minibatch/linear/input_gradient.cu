@@ -3,7 +3,7 @@
 
 #include "04_minibatch/linear.hpp"
 #include "04_minibatch/linear/epilogues.cuh"
-#include "04_minibatch/linear/layer_kernel.cuh"
+#include "04_minibatch/linear/layer_tiles.cuh"
 
 namespace stagewise::minibatch {
 
@@ -21,9 +21,9 @@ void input_gradient(cudaStream_t stream, const LinearBackwardProblem<T>& p, Work
   const bool have_vectors = is_aligned(p.doutput, layer.out) && is_aligned(layer.weight, layer.out);
   const auto multiply = [&]<int length>() {
     multiply_layer<T>(
-        stream, layer.rows, layer.in, layer.out,
+        stream, {layer.rows, layer.in, layer.out},
         StridedMatrix<T, true, length>{p.doutput, rows, out},
-        StridedMatrix<T, true, length, LayerTiles<T>::turns_one>{layer.weight, in, out}, false,
+        StridedMatrix<T, true, length, LayerTiles<T>::Vectors::turns_one>{layer.weight, in, out},
         ThroughActivation<T>(p), workspace);
   };
   have_vectors ? multiply.template operator()<shared_memory::Vector<T>::length>()

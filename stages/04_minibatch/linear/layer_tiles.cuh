@@ -12,63 +12,35 @@
 /// (benchmarks/results/h200_layer_tiles.md).
 #pragma once
 
-#include <array>
+#include <type_traits>
 
 #include "03_shared_memory/gemm/fma_threads.cuh"
 #include "03_shared_memory/gemm/mma_double.cuh"
-#include "03_shared_memory/gemm/planned_tiles.cuh"
+#include "03_shared_memory/gemm/tile_table.cuh"
 
 namespace stagewise::minibatch {
 
-/// An entry of a table: the numbers of a SlicedTiling, and its rate; see FittedTile.
-template <int rate_, int... numbers>
-struct RatedTiling : shared_memory::SlicedTiling<numbers...> {
-  static constexpr int rate = rate_;
-};
+using shared_memory::FmaThreads;
+using shared_memory::MmaDouble;
+using shared_memory::RatedTiling;
+using shared_memory::TilingTable;
 
-/// A table of tilings.
-template <typename... All>
-struct TilingTable {
-  /// The table as plan_tiles() wants it.
-  template <typename T>
-  static constexpr auto tiles = std::to_array<shared_memory::FittedTile<T>>(
-      {shared_memory::describe_tile<T, All>(All::rate, All::rate)...});
-
-  /// Calls work(tiling) with entry number `number`.
-  template <typename Work>
-  static void with(std::size_t number, const Work& work) {
-    std::size_t i = 0;
-    ((i++ == number ? work(All()) : void()), ...);
-  }
-
-  /// Calls work(tiling) with each entry.
-  template <typename Work>
-  static void for_each(const Work& work) {
-    (work(All()), ...);
-  }
-};
-
-/// The tables for a type of numbers, and the unit that multiplies them. `turns_one` is whether one
-/// of two factors whose memory runs along k is turned.
+/// The tables for a type of numbers.
 template <typename T>
 struct LayerTiles;
 
 //! [layer_tiles]
 template <>
 struct LayerTiles<float> {
-  template <typename Tiling, typename TileA, typename TileB>
-  using Multiplier = shared_memory::FmaThreads<Tiling, TileA, TileB>;
-  static constexpr bool turns_one =
-      shared_memory::keeps_vectors_of_steps<shared_memory::FmaThreads>;
-
   // rate, BM, BN, BK, WM, WN, slices, stages, blocks
-  using Vectors = TilingTable<  //
-      RatedTiling<110, 128, 128, 8, 32, 64, 1, 4, 1>, RatedTiling<92, 80, 80, 32, 80, 40, 4, 3, 1>,
-      RatedTiling<100, 80, 64, 16, 40, 32, 1, 3, 3>, RatedTiling<95, 64, 64, 16, 32, 32, 1, 4, 3>,
-      RatedTiling<95, 24, 64, 128, 24, 64, 8, 4, 1>, RatedTiling<100, 32, 64, 32, 32, 32, 4, 4, 2>,
-      RatedTiling<91, 32, 32, 32, 32, 32, 4, 4, 2>, RatedTiling<61, 16, 16, 64, 16, 16, 8, 4, 2>>;
+  using Vectors = TilingTable<
+      FmaThreads, RatedTiling<110, 128, 128, 8, 32, 64, 1, 4, 1>,
+      RatedTiling<92, 80, 80, 32, 80, 40, 4, 3, 1>, RatedTiling<100, 80, 64, 16, 40, 32, 1, 3, 3>,
+      RatedTiling<95, 64, 64, 16, 32, 32, 1, 4, 3>, RatedTiling<95, 24, 64, 128, 24, 64, 8, 4, 1>,
+      RatedTiling<100, 32, 64, 32, 32, 32, 4, 4, 2>, RatedTiling<91, 32, 32, 32, 32, 32, 4, 4, 2>,
+      RatedTiling<61, 16, 16, 64, 16, 16, 8, 4, 2>>;
   /// Where a factor is copied number by number.
-  using Scalars = TilingTable<RatedTiling<77, 64, 64, 16, 32, 32, 1, 4, 3>,
+  using Scalars = TilingTable<FmaThreads, RatedTiling<77, 64, 64, 16, 32, 32, 1, 4, 3>,
                               RatedTiling<65, 32, 32, 32, 32, 32, 4, 4, 2>,
                               RatedTiling<45, 16, 16, 64, 16, 16, 8, 4, 2>>;
   /// Like Vectors, for the gradients of weights.
@@ -77,22 +49,18 @@ struct LayerTiles<float> {
 
 template <>
 struct LayerTiles<double> {
-  template <typename Tiling, typename TileA, typename TileB>
-  using Multiplier = shared_memory::MmaDouble<Tiling, TileA, TileB>;
-  static constexpr bool turns_one = shared_memory::keeps_vectors_of_steps<shared_memory::MmaDouble>;
-
-  using Vectors = TilingTable<  //
-      RatedTiling<130, 128, 128, 16, 64, 32, 1, 3, 1>,
+  using Vectors = TilingTable<
+      MmaDouble, RatedTiling<130, 128, 128, 16, 64, 32, 1, 3, 1>,
       RatedTiling<135, 64, 104, 16, 16, 104, 2, 4, 1>,
       RatedTiling<130, 128, 56, 16, 32, 56, 2, 4, 1>, RatedTiling<123, 64, 64, 16, 32, 32, 1, 3, 3>,
       RatedTiling<130, 64, 56, 16, 16, 56, 2, 4, 1>, RatedTiling<130, 48, 56, 32, 16, 56, 4, 3, 1>,
       RatedTiling<130, 32, 56, 32, 16, 56, 4, 4, 1>, RatedTiling<130, 32, 64, 32, 32, 32, 4, 4, 1>,
       RatedTiling<121, 32, 32, 32, 32, 32, 4, 4, 3>, RatedTiling<140, 16, 16, 64, 16, 16, 8, 5, 2>>;
-  using Scalars = TilingTable<RatedTiling<91, 64, 64, 16, 32, 32, 1, 3, 2>,
+  using Scalars = TilingTable<MmaDouble, RatedTiling<91, 64, 64, 16, 32, 32, 1, 3, 2>,
                               RatedTiling<90, 32, 32, 32, 32, 32, 4, 4, 2>,
                               RatedTiling<110, 16, 16, 64, 16, 16, 8, 5, 2>>;
-  using Gradients = TilingTable<  //
-      RatedTiling<130, 128, 128, 16, 64, 32, 1, 3, 1>,
+  using Gradients = TilingTable<
+      MmaDouble, RatedTiling<130, 128, 128, 16, 64, 32, 1, 3, 1>,
       RatedTiling<135, 64, 104, 16, 16, 104, 2, 4, 1>,
       RatedTiling<136, 64, 128, 16, 32, 32, 1, 3, 1>,
       RatedTiling<130, 32, 104, 32, 16, 104, 4, 3, 1>,
@@ -116,5 +84,24 @@ void with_lengths(bool a_has_vectors, bool b_has_vectors, const MakeA& make_a, c
   if (!b_has_vectors) return with.template operator()<vector, 1>();
   with.template operator()<vector, vector>();
 }
+
+//! [multiply_layer]
+/// C = epilogue(op(A) op(B)) in the tiles that suit it.
+/// @tparam Vectors the table for factors that are copied in vectors.
+/// @param a,b matrices of batch_matrices.cuh or StridedMatrix.
+/// @param a_is_there,prologue see shared_memory::tile_kernel().
+template <typename T, typename Vectors = typename LayerTiles<T>::Vectors, typename MatrixA,
+          typename MatrixB, typename Epilogue, typename Prologue = shared_memory::NoPrologue>
+void multiply_layer(cudaStream_t stream, const shared_memory::ProductSize& size, const MatrixA& a,
+                    const MatrixB& b, const Epilogue& epilogue, shared_memory::Workspace& workspace,
+                    bool a_is_there = false, const Prologue& prologue = {}) {
+  constexpr bool have_vectors = MatrixA::length > 1 && MatrixB::length > 1;
+  using Table = std::conditional_t<have_vectors, Vectors, typename LayerTiles<T>::Scalars>;
+  Table::template with_plan<T>(size, [&]<typename Tiling>(Tiling /*tiling*/, int parts) {
+    Table::template launch<T, Tiling>(stream, size, a, b, epilogue, parts, workspace, a_is_there,
+                                      prologue);
+  });
+}
+//! [multiply_layer]
 
 }  // namespace stagewise::minibatch

@@ -4,7 +4,7 @@
 #include "04_minibatch/linear.hpp"
 #include "04_minibatch/linear/batch_copies.cuh"
 #include "04_minibatch/linear/epilogues.cuh"
-#include "04_minibatch/linear/layer_kernel.cuh"
+#include "04_minibatch/linear/layer_tiles.cuh"
 #include "04_minibatch/shares.cuh"
 
 namespace stagewise::minibatch {
@@ -12,7 +12,7 @@ namespace stagewise::minibatch {
 using shared_memory::StridedMatrix;
 using shared_memory::Workspace;
 
-/// What the blocks do besides; see NothingElse.
+/// What the blocks do besides; see shared_memory::NoPrologue.
 template <typename T>
 struct AddShares {
   SharesProblem<T> problem;
@@ -46,8 +46,8 @@ void parameter_gradients(cudaStream_t stream, const LinearBackwardProblem<T>& p,
       },
       [&](const auto& a, const auto& b) {
         multiply_layer<T, typename LayerTiles<T>::Gradients>(
-            stream, layer.in + (has_bias ? 1 : 0), layer.out, layer.rows, a, b, input_is_there,
-            UpdateEpilogue<T>(p), workspace, AddShares<T>{last});
+            stream, {layer.in + (has_bias ? 1 : 0), layer.out, layer.rows}, a, b,
+            UpdateEpilogue<T>(p), workspace, input_is_there, AddShares<T>{last});
       });
 }
 //! [parameter_gradients]

@@ -4,8 +4,8 @@
 
 #include <mma.h>
 
-#include "03_shared_memory/gemm/mma_rounded.cuh"
-#include "03_shared_memory/gemm/tf32.cuh"
+#include "ladders/gemm/rounded/mma_rounded.cuh"
+#include "ladders/gemm/rounded/tf32.cuh"
 
 namespace stagewise::shared_memory {
 

@@ -16,9 +16,10 @@
 
 #include <concepts>
 
-#include "04_minibatch/linear/batch_copies.cuh"
+#include "03_shared_memory/gemm/copy_places.cuh"
+#include "03_shared_memory/gemm/tile_copies.cuh"
 
-namespace stagewise::minibatch {
+namespace stagewise::shared_memory {
 
 /// The offset of a row or of a step, in elements: the sum of both says where an element is, from
 /// the factor's first element on.
@@ -43,16 +44,12 @@ concept HasOffsets = requires(const Matrix& matrix) {
   { matrix.step(0).elements } -> std::convertible_to<int>;
 };
 
-}  // namespace stagewise::minibatch
-
-namespace stagewise::shared_memory {
-
 //! [copies_by_offsets]
 /// See the general TileCopies for the functions.
-template <typename T, minibatch::HasOffsets Matrix, int extent, int BK, int threads>
+template <typename T, HasOffsets Matrix, int extent, int BK, int threads>
 class TileCopies<T, Matrix, extent, BK, threads>
-    : public minibatch::CopyPlaces<T, Matrix, extent, BK, threads, Matrix::is_turned> {
-  using Places = minibatch::CopyPlaces<T, Matrix, extent, BK, threads, Matrix::is_turned>;
+    : public CopyPlaces<T, Matrix, extent, BK, threads, Matrix::is_turned> {
+  using Places = CopyPlaces<T, Matrix, extent, BK, threads, Matrix::is_turned>;
   using Row = decltype(std::declval<const Matrix&>().row(0));
   using Step = decltype(std::declval<const Matrix&>().step(0));
   static constexpr int rows = !Matrix::along && Places::stays ? 1 : Places::count;

@@ -7,8 +7,7 @@
 ///     dinput [y, x, in] =
 ///         sum over i, j, out of  doutput [y - i, x - j, out] filter [i, j, in, out]
 ///
-/// as far as there is such a pixel. Stage 03 multiplies for each output pixel, writes a gradient
-/// for each value of its window, and adds up in a kernel of its own (col2im).
+/// as far as there is such a pixel.
 ///
 /// Near the edges of an image, most taps have no pixel: of the 25 taps of report 001's second
 /// layer, a value has 11 on average. So the rows of the product are in the order (y, x, image): the
@@ -17,10 +16,10 @@
 /// theirs NaN, too.
 #pragma once
 
-#include "04_minibatch/convolution/offset_copies.cuh"
+#include "03_shared_memory/convolution/offset_copies.cuh"
 #include "cuda/fast_divmod.cuh"
 
-namespace stagewise::minibatch {
+namespace stagewise::shared_memory {
 
 //! [tap_range]
 /// The taps that some pixels have: a rectangle of the filter.
@@ -121,7 +120,7 @@ class TapSteps {
 
 //! [gradient_taps]
 /// op(A): a place is a pixel of the input, in the order of PixelOrder, a step a tap and a channel.
-/// See offset_copies.cuh for the functions.
+/// See offset_copies.cuh for the functions, and ChoosesSteps for choose_steps().
 /// @tparam length_ how many channels can be copied at once.
 template <typename T, int length_>
 struct GradientTaps {
@@ -148,6 +147,14 @@ struct GradientTaps {
     int i;
     int j;
   };
+
+  /// All taps that the pixels of a tile have.
+  template <typename FilterTaps>
+  __device__ int choose_steps(int first, int last, FilterTaps& filter) {
+    range = order.taps(first, last);
+    filter.range = range;
+    return range.count() * out;
+  }
 
   __device__ const T* data() const { return doutput; }
 
@@ -196,7 +203,7 @@ struct FilterTaps {
   __device__ const T* data() const { return filter; }
 
   /// Past the last channel, others stand in.
-  __device__ Offset row(int place) const { return {shared_memory::place_inside(place, in) * out}; }
+  __device__ Offset row(int place) const { return {place_inside(place, in) * out}; }
 
   /// Where a tap has its weights.
   __device__ Offset step(int number) const {
@@ -206,4 +213,4 @@ struct FilterTaps {
 };
 //! [filter_taps]
 
-}  // namespace stagewise::minibatch
+}  // namespace stagewise::shared_memory

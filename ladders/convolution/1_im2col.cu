@@ -11,15 +11,15 @@
 /// that divides integers, so little is divided: image and row come from the block's place in the
 /// grid, and the rest takes two multiplications (fast_divmod.cuh).
 ///
-/// Run it: `stage03_shared_memory train --model cnn --convolution im2col`.
+/// Run it: `ladder rungs train --model cnn --convolution im2col`.
 /// Bytes: pixels x window x sizeof(T), read and written.
 
-#include "03_shared_memory/convolution/im2col.hpp"
 #include "cuda/check.hpp"
 #include "cuda/fast_divmod.cuh"
 #include "cuda/launch.cuh"
+#include "ladders/convolution/im2col.hpp"
 
-namespace stagewise::shared_memory {
+namespace stagewise::ladder {
 namespace {
 
 using cuda::FastDivmod;
@@ -61,4 +61,4 @@ void im2col(cudaStream_t stream, const ConvolutionProblem& p, const T* input, T*
 template void im2col(cudaStream_t, const ConvolutionProblem&, const float*, float*);
 template void im2col(cudaStream_t, const ConvolutionProblem&, const double*, double*);
 
-}  // namespace stagewise::shared_memory
+}  // namespace stagewise::ladder

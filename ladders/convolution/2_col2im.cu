@@ -7,15 +7,15 @@
 /// come in another order every time. Turned around, a thread takes one input value and gathers: it
 /// asks which windows saw it, and where. No atomics, and the same bits in every run.
 ///
-/// Run it: `stage03_shared_memory train --model cnn --convolution implicit`.
+/// Run it: `ladder rungs train --model cnn --convolution im2col`.
 /// Bytes: pixels x window x sizeof(T) read, neighbours by neighbours; the input's size written.
 
-#include "03_shared_memory/convolution/im2col.hpp"
 #include "cuda/check.hpp"
 #include "cuda/fast_divmod.cuh"
 #include "cuda/launch.cuh"
+#include "ladders/convolution/im2col.hpp"
 
-namespace stagewise::shared_memory {
+namespace stagewise::ladder {
 namespace {
 
 using cuda::FastDivmod;
@@ -61,4 +61,4 @@ void col2im(cudaStream_t stream, const ConvolutionProblem& p, const T* dcolumns,
 template void col2im(cudaStream_t, const ConvolutionProblem&, const float*, float*);
 template void col2im(cudaStream_t, const ConvolutionProblem&, const double*, double*);
 
-}  // namespace stagewise::shared_memory
+}  // namespace stagewise::ladder

@@ -1,0 +1,91 @@
+#include "ladders/convolution/command.hpp"
+
+#include <memory>
+#include <type_traits>
+
+#include "04_minibatch/fuse.hpp"
+#include "04_minibatch/offers.hpp"
+#include "04_minibatch/operation_files.hpp"
+#include "04_minibatch/recorded_step.hpp"
+#include "04_minibatch/step_options.hpp"
+#include "app/gpu_stage.hpp"
+#include "ladders/convolution/tf32_executor.hpp"
+#include "ladders/offers.hpp"
+#include "ladders/persistent/latency/predictors.hpp"
+#include "offers/all.hpp"
+#include "tensor/error.hpp"
+#include "tensor/option_error.hpp"
+
+namespace stagewise {
+namespace {
+
+template <typename T>
+std::unique_ptr<Executor<T>> make_executor(const StageOptions& options) {
+  if (options.at("math") == "own") return std::make_unique<MinibatchExecutor<T>>();
+  if constexpr (std::is_same_v<T, double>) {
+    throw OptionError("--math tf32 rounds floats: it is for --precision float",
+                      {"math", "precision"});
+  } else {
+    if (options.at("fuse") == "off") {
+      throw OptionError("--math tf32 needs fused convolutions, and --fuse off leaves none",
+                        {"math", "fuse"});
+    }
+    constexpr int least = 80;
+    if (!cuda::runs_on_cpu() && cuda::compute_capability() < least) {
+      throw OptionError("--math tf32 takes a GPU of compute capability 8.0 or higher", {"math"});
+    }
+    return std::make_unique<Tf32Executor>();
+  }
+}
+
+template <typename T>
+Program rewrite(const Program& program, const StageOptions& options, Index max_rows) {
+  return minibatch::fuse<T>(program, max_rows, read_fuse_options(options));
+}
+
+template <typename T>
+std::unique_ptr<Step> make_step(const StepArguments<T>& arguments) {
+  const StepSetup<T>& setup = arguments.setup;
+  StepPrograms programs = step_programs(setup.network.model);
+  programs.training = build_training(setup.network.model, arguments.sgd, setup.workers);
+  return std::make_unique<RecordedStep<T>>(
+      setup, static_cast<MinibatchExecutor<T>&>(*setup.network.executor), setup.training_set.size(),
+      programs, arguments.starts, read_step_options(arguments.options, arguments.timings));
+}
+
+template <typename T>
+InPrecision<T> in_precision() {
+  return {.make_executor = make_executor<T>,
+          .rewrite = rewrite<T>,
+          .make_step = make_step<T>,
+          .make_predictors = minibatch::make_all_predictors<T>};
+}
+
+Stage describe_stage() {
+  Offers offers = tf32_offers();
+  offers.has_workers = true;
+  for (const StageOption& option : stage04_offers().options) offers.options.push_back(option);
+  Stage stage = gpu_stage(std::move(offers));
+  stage.summary = "Stage 04 with convolutions whose factors are rounded to TF32.";
+  stage.why_idle = [](const std::string& option, const StageOptions& values,
+                      const ModelOptions& model, const WorkerOptions& workers, const Sgd& sgd) {
+    if (option != "math") return why_idle_in_step(option, values, model, workers, sgd);
+    return std::string(model.name == "cnn" ? "" : "is for the convolutions of --model cnn");
+  };
+  stage.in_float = in_precision<float>();
+  stage.in_double = in_precision<double>();
+  stage.folder = "ladders/convolution/";
+  stage.files = stage04_files();
+  stage.files["convolution_relu_pool"] = "ladders/convolution/tf32_convolution.cu";
+  stage.files["convolution_backward"] = "ladders/convolution/tf32_convolution.cu";
+  stage.offers = all_offers();
+  return stage;
+}
+
+}  // namespace
+
+int run_tf32(int argc, char** argv) {
+  return run_stage(describe_stage(), argc, argv);
+}
+
+}  // namespace stagewise

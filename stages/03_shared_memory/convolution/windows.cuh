@@ -1,0 +1,118 @@
+/// @file
+/// The windows of a convolution as factors of a product, with their values where they are.
+///
+/// Stored as a matrix, a window a row, they would be filter_height x filter_width times as large as
+/// the input. But the product asks for its elements by row and step, and where one lies in the
+/// input can be worked out: the row is an output pixel, the step a place in its window, and their
+/// offsets into the input add up. So the matrix exists only tile by tile, in shared memory.
+///
+/// To work it out takes divisions, which are done as multiplications (cuda::FastDivmod): those of a
+/// row once for a tile, those of a step once for a k tile (offset_copies.cuh).
+///
+/// Run it: `stage03_shared_memory train --model cnn`.
+/// Bytes: those of the input, most of which the cache answers, instead of pixels x window.
+#pragma once
+
+#include "03_shared_memory/convolution/offset_copies.cuh"
+#include "cuda/fast_divmod.cuh"
+#include "network/problems.hpp"
+
+namespace stagewise::shared_memory {
+
+//! [windows]
+/// Where in the input the values of windows are.
+class Windows {
+ public:
+  explicit Windows(const ConvolutionProblem& p)
+      : pixels_(static_cast<int>(p.output_pixels())),
+        window_(static_cast<int>(p.window())),
+        height_(static_cast<int>(p.height)),
+        width_(static_cast<int>(p.width)),
+        in_(static_cast<int>(p.in)),
+        by_output_height_(static_cast<int>(p.output_height())),
+        by_output_width_(static_cast<int>(p.output_width())),
+        by_filter_width_(static_cast<int>(p.filter_width)),
+        by_in_(in_) {}
+
+  /// Where the first value of a pixel's window is.
+  __device__ int first_seen(int pixel) const {
+    const auto [row, x] = by_output_width_.divide(pixel);
+    const auto [image, y] = by_output_height_.divide(row);
+    return ((image * height_ + y) * width_ + x) * in_;
+  }
+
+  /// How far from there value number `step` is.
+  __device__ int from_first(int step) const {
+    const auto [place, channel] = by_in_.divide(step);
+    const auto [i, j] = by_filter_width_.divide(place);
+    return (i * width_ + j) * in_ + channel;
+  }
+
+  __device__ int pixels() const { return pixels_; }
+  __device__ int window() const { return window_; }
+
+ private:
+  int pixels_;
+  int window_;
+  int height_;
+  int width_;
+  int in_;
+  cuda::FastDivmod by_output_height_;
+  cuda::FastDivmod by_output_width_;
+  cuda::FastDivmod by_filter_width_;
+  cuda::FastDivmod by_in_;
+};
+//! [windows]
+
+//! [window_rows]
+/// op(A) of the forward product: a place is an output pixel, a step a value of its window. See
+/// offset_copies.cuh for the functions.
+/// @tparam length_ how many channels can be copied at once.
+template <typename T, int length_>
+struct WindowRows {
+  static constexpr bool along = true;  ///< channels are neighbours in memory, and so are steps
+  static constexpr bool is_turned = false;
+  static constexpr int length = length_;
+
+  const T* input;
+  Windows windows;
+
+  __device__ const T* data() const { return input; }
+
+  /// Where a pixel's first value is. Past the last pixel, others stand in.
+  __device__ Offset row(int place) const {
+    return {windows.first_seen(place_inside(place, windows.pixels()))};
+  }
+
+  /// How far from there the value of a step is.
+  __device__ Offset step(int number) const { return {windows.from_first(number)}; }
+};
+//! [window_rows]
+
+//! [window_columns]
+/// The windows transposed, as op(A) of the filter's gradient: a place is a value of the window, a
+/// step an output pixel.
+template <typename T, int length_>
+struct WindowColumns {
+  static constexpr bool along = false;  ///< channels are neighbours in memory, and so are places
+  static constexpr bool is_turned = false;
+  static constexpr int length = length_;
+
+  const T* input;
+  Windows windows;
+
+  __device__ const T* data() const { return input; }
+
+  /// Where a place's value of the first pixel is. Past the last place, others stand in.
+  __device__ Offset row(int place) const {
+    return {windows.from_first(place_inside(place, windows.window()))};
+  }
+
+  /// How far from there that of another pixel is. Past the last pixel, the first stands in.
+  __device__ Offset step(int number) const {
+    return {number < windows.pixels() ? windows.first_seen(number) : 0};
+  }
+};
+//! [window_columns]
+
+}  // namespace stagewise::shared_memory

@@ -1,0 +1,88 @@
+/// @file
+/// Tables of tilings, from which each product gets the one that suits it.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <span>
+#include <utility>
+
+#include "03_shared_memory/gemm/tile_kernel.cuh"
+
+namespace stagewise::shared_memory {
+
+/// An entry of a table: the numbers of a SlicedTiling, and its rates; see FittedTile.
+template <int rate_, int rate_of_numbers_, int... numbers>
+struct TwiceRatedTiling {
+  using Tiling = SlicedTiling<numbers...>;
+  static constexpr int rate = rate_;
+  static constexpr int rate_of_numbers = rate_of_numbers_;
+};
+
+/// An entry of a table for factors that are all copied in the same way.
+template <int rate, int... numbers>
+using RatedTiling = TwiceRatedTiling<rate, rate, numbers...>;
+
+/// What plan_tiles() has to know of an entry. `run` stays null.
+template <typename T, typename Entry>
+constexpr FittedTile<T> describe_tile() {
+  using Tiling = typename Entry::Tiling;
+  constexpr int size = sizeof(T);
+  constexpr int padding = 2 * 32;  // bytes of a step, in the layout that takes more
+  constexpr int pipeline =
+      Tiling::stages * Tiling::BK * ((Tiling::BM + Tiling::BN) * size + padding);
+  constexpr int sums = Tiling::slices > 1 ? Tiling::slices * Tiling::BM * Tiling::BN * size : 0;
+  return {Tiling::BM,
+          Tiling::BN,
+          Tiling::BK,
+          Tiling::slices,
+          Tiling::stages,
+          Tiling::blocks,
+          Tiling::BM * Tiling::BN / Tiling::threads,
+          std::max(pipeline, sums),
+          Entry::rate,
+          Entry::rate_of_numbers,
+          nullptr};
+}
+
+//! [tiling_table]
+/// @tparam Multiplier the unit that multiplies; see multiplied_tile.cuh.
+template <template <typename, typename, typename> class Multiplier, typename... Entries>
+struct TilingTable {
+  /// Whether one of two factors whose memory runs along k is turned.
+  static constexpr bool turns_one = keeps_vectors_of_steps<Multiplier>;
+
+  /// The table as plan_tiles() wants it.
+  template <typename T>
+  static constexpr auto tiles = std::to_array<FittedTile<T>>({describe_tile<T, Entries>()...});
+
+  /// Calls work(tiling) with each entry.
+  template <typename Work>
+  static constexpr void for_each(const Work& work) {
+    (work(typename Entries::Tiling()), ...);
+  }
+
+  /// Calls work(tiling) with entry number `number`.
+  template <typename Work>
+  static void with(std::size_t number, const Work& work) {
+    std::size_t i = 0;
+    ((i++ == number ? work(typename Entries::Tiling()) : void()), ...);
+  }
+
+  /// Calls work(tiling, parts) with what suits a product.
+  template <typename T, typename Work>
+  static void with_plan(const ProductSize& size, const Work& work) {
+    const TilePlan plan =
+        remembered_plan(std::span<const FittedTile<T>>(tiles<T>), size.m, size.n, size.k);
+    with(plan.tile, [&](auto tiling) { work(tiling, plan.parts); });
+  }
+
+  /// Calls launch_tiles() with this table's unit.
+  template <typename T, typename Tiling, typename... Arguments>
+  static void launch(Arguments&&... arguments) {
+    launch_tiles<Multiplier, T, Tiling>(std::forward<Arguments>(arguments)...);
+  }
+};
+//! [tiling_table]
+
+}  // namespace stagewise::shared_memory
