@@ -3,7 +3,7 @@
 #include <memory>
 #include <type_traits>
 
-#include "04_minibatch/fuse.hpp"
+#include "04_minibatch/fuse/fuse.hpp"
 #include "04_minibatch/offers.hpp"
 #include "04_minibatch/operation_files.hpp"
 #include "04_minibatch/recorded_step.hpp"

@@ -6,7 +6,7 @@
 #include "02_naive_cuda/average_pool.hpp"
 #include "02_naive_cuda/convolution.hpp"
 #include "02_naive_cuda/elementwise.hpp"
-#include "04_minibatch/convolution.hpp"
+#include "04_minibatch/convolution/convolution.hpp"
 #include "tensor/counts.hpp"
 
 namespace stagewise::ladder {
@@ -122,8 +122,8 @@ template <typename T>
 constexpr auto layer_rungs = std::to_array<Rung<LayerProblem<T>>>({
     {"separate", "stages/02_naive_cuda/elementwise.cu", "implicit, and three more kernels",
      compute_separately<T>, supports_pooling<T>},
-    {"fused", "stages/04_minibatch/convolution.cu", "stage 04: one kernel", compute_fused<T>,
-     supports_fused<T>},
+    {"fused", "stages/04_minibatch/convolution/convolution.cu", "stage 04: one kernel",
+     compute_fused<T>, supports_fused<T>},
 });
 
 }  // namespace

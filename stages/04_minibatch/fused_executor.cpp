@@ -5,9 +5,9 @@
 #include <utility>
 #include <vector>
 
-#include "04_minibatch/convolution.hpp"
-#include "04_minibatch/linear.hpp"
-#include "04_minibatch/output_layer.hpp"
+#include "04_minibatch/convolution/convolution.hpp"
+#include "04_minibatch/linear/linear.hpp"
+#include "04_minibatch/output_layer/output_layer.hpp"
 #include "cuda/check.hpp"
 
 namespace stagewise {

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "03_shared_memory/shared_memory_executor.hpp"
-#include "04_minibatch/convolution.hpp"
-#include "04_minibatch/output_layer.hpp"
+#include "04_minibatch/convolution/convolution.hpp"
+#include "04_minibatch/output_layer/output_layer.hpp"
 #include "04_minibatch/update.hpp"
 
 namespace stagewise {

@@ -1,7 +1,7 @@
 /// @file
 /// Stage 04's program: whole minibatches on the device, in fused kernels and recorded steps.
 
-#include "04_minibatch/fuse.hpp"
+#include "04_minibatch/fuse/fuse.hpp"
 #include "04_minibatch/offers.hpp"
 #include "04_minibatch/operation_files.hpp"
 #include "04_minibatch/recorded_prediction.hpp"

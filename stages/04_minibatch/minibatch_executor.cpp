@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "04_minibatch/gather.hpp"
+#include "04_minibatch/data/gather.hpp"
 
 namespace stagewise {
 

@@ -5,8 +5,8 @@
 #include <memory>
 #include <vector>
 
+#include "04_minibatch/data/streamed_batches.hpp"
 #include "04_minibatch/fused_executor.hpp"
-#include "04_minibatch/streamed_batches.hpp"
 
 namespace stagewise {
 

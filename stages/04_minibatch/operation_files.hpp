@@ -10,16 +10,16 @@ namespace stagewise {
 inline OperationFiles stage04_files() {
   const std::string folder = "stages/04_minibatch/";
   OperationFiles files = stage03_files();
-  files["gather"] = folder + "gather.cu";
-  files["linear"] = folder + "linear.cu";
+  files["gather"] = folder + "data/gather.cu";
+  files["linear"] = folder + "linear/linear.cu";
   files["linear_input_gradient"] = folder + "linear/input_gradient.cu";
   files["linear_gradients"] = folder + "linear/parameter_gradients.cu";
-  files["output_layer"] = folder + "output_layer.cu";
-  files["add_shares"] = folder + "shares.cu";
-  files["loss"] = folder + "loss.cu";
-  files["add_partials"] = folder + "loss.cu";
-  files["convolution_relu_pool"] = folder + "convolution.cu";
-  files["pool_relu_backward"] = folder + "convolution.cu";
+  files["output_layer"] = folder + "output_layer/output_layer.cu";
+  files["add_shares"] = folder + "output_layer/shares.cu";
+  files["loss"] = folder + "output_layer/loss.cu";
+  files["add_partials"] = folder + "output_layer/loss.cu";
+  files["convolution_relu_pool"] = folder + "convolution/convolution.cu";
+  files["pool_relu_backward"] = folder + "convolution/convolution.cu";
   files["update_by_sum"] = folder + "update.cu";
   files["average_weights"] = folder + "update.cu";
   return files;

@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "04_minibatch/fuse.hpp"
-#include "04_minibatch/host_data.hpp"
+#include "04_minibatch/data/host_data.hpp"
+#include "04_minibatch/data/resident_data.hpp"
+#include "04_minibatch/fuse/fuse.hpp"
 #include "04_minibatch/minibatch_executor.hpp"
-#include "04_minibatch/resident_data.hpp"
 #include "training/step.hpp"
 
 namespace stagewise {

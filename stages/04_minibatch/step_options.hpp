@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "04_minibatch/fuse.hpp"
+#include "04_minibatch/fuse/fuse.hpp"
 #include "04_minibatch/recorded_step.hpp"
 #include "app/stage.hpp"
 

@@ -5,7 +5,7 @@
 #include <memory>
 #include <optional>
 
-#include "04_minibatch/fuse.hpp"
+#include "04_minibatch/fuse/fuse.hpp"
 #include "04_minibatch/recorded_prediction.hpp"
 #include "04_minibatch/step_options.hpp"
 #include "05_mpi/distributed_step.hpp"

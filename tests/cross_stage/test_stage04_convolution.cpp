@@ -13,7 +13,7 @@
 #include "01_serial/reduce.hpp"
 #include "01_serial/serial_executor.hpp"
 #include "03_shared_memory/shared_memory_executor.hpp"
-#include "04_minibatch/convolution.hpp"
+#include "04_minibatch/convolution/convolution.hpp"
 #include "cross_stage/convolution_layers.hpp"
 #include "cross_stage/cuda_array.hpp"
 #include "cross_stage/random_shapes.hpp"

@@ -4,8 +4,8 @@
 #include <array>
 #include <memory>
 
-#include "04_minibatch/gather.hpp"
-#include "04_minibatch/resident_data.hpp"
+#include "04_minibatch/data/gather.hpp"
+#include "04_minibatch/data/resident_data.hpp"
 #include "04_minibatch/update.hpp"
 #include "cross_stage/cuda_array.hpp"
 #include "cross_stage/fused_kernels.hpp"

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "04_minibatch/fuse.hpp"
+#include "04_minibatch/fuse/fuse.hpp"
 #include "04_minibatch/minibatch_executor.hpp"
 #include "cross_stage/cuda_array.hpp"
 #include "cross_stage/stage_types.hpp"

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "01_serial/serial_executor.hpp"
-#include "04_minibatch/fuse.hpp"
+#include "04_minibatch/fuse/fuse.hpp"
 #include "app/latency.hpp"
 #include "cross_stage/stage_types.hpp"
 #include "cuda/handles.hpp"

@@ -2,7 +2,7 @@
 /// Stage 04 computes what stage 01 computes. Its fused kernels have a test of their own beside this
 /// one.
 
-#include "04_minibatch/fuse.hpp"
+#include "04_minibatch/fuse/fuse.hpp"
 #include "04_minibatch/minibatch_executor.hpp"
 #include "cross_stage/primitives.hpp"
 

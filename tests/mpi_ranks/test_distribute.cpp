@@ -10,7 +10,7 @@
 
 #include <gtest/gtest.h>
 
-#include "04_minibatch/fuse.hpp"
+#include "04_minibatch/fuse/fuse.hpp"
 #include "05_mpi/distribute.hpp"
 #include "05_mpi/split_parameter.hpp"
 #include "05_mpi/transport.hpp"

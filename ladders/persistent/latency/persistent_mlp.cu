@@ -23,7 +23,7 @@
 #include <cuda/atomic>
 
 #include "03_shared_memory/warp.cuh"
-#include "04_minibatch/activation.cuh"
+#include "04_minibatch/linear/activation.cuh"
 #include "cuda/check.hpp"
 #include "ladders/persistent/latency/persistent_mlp.hpp"
 

@@ -5,7 +5,7 @@
 #include <memory>
 #include <optional>
 
-#include "04_minibatch/host_data.hpp"
+#include "04_minibatch/data/host_data.hpp"
 #include "cuda/handles.hpp"
 #include "training/network.hpp"
 #include "training/predictor.hpp"

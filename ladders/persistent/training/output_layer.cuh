@@ -7,7 +7,7 @@
 /// needs them for its slice of the way back.
 #pragma once
 
-#include "04_minibatch/row_loss.cuh"
+#include "04_minibatch/output_layer/row_loss.cuh"
 #include "ladders/persistent/training/slice.cuh"
 
 namespace stagewise::minibatch::persistent {

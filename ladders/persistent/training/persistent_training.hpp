@@ -4,7 +4,7 @@
 
 #include <span>
 
-#include "04_minibatch/resident_data.hpp"
+#include "04_minibatch/data/resident_data.hpp"
 #include "ladders/persistent/training/persistent_executor.hpp"
 #include "training/step.hpp"
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "01_serial/serial_executor.hpp"
-#include "04_minibatch/fuse.hpp"
+#include "04_minibatch/fuse/fuse.hpp"
 #include "05_mpi/distributed_step.hpp"
 #include "app/text.hpp"
 #include "network/initialize.hpp"

@@ -1,4 +1,4 @@
-#include "04_minibatch/convolution.hpp"
+#include "04_minibatch/convolution/convolution.hpp"
 
 #include "04_minibatch/fuse/patterns.hpp"
 

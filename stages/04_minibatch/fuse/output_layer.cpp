@@ -1,4 +1,4 @@
-#include "04_minibatch/output_layer.hpp"
+#include "04_minibatch/output_layer/output_layer.hpp"
 
 #include "04_minibatch/fuse/patterns.hpp"
 

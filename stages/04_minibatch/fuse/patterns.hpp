@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "04_minibatch/fuse.hpp"
+#include "04_minibatch/fuse/fuse.hpp"
 #include "network/problems.hpp"
 #include "network/rewriter.hpp"
 

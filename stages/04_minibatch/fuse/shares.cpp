@@ -1,5 +1,5 @@
 #include "04_minibatch/fuse/patterns.hpp"
-#include "04_minibatch/output_layer.hpp"
+#include "04_minibatch/output_layer/output_layer.hpp"
 
 namespace stagewise::minibatch {
 namespace {

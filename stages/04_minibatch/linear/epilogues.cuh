@@ -8,7 +8,7 @@
 #pragma once
 
 #include "03_shared_memory/gemm/epilogue.cuh"
-#include "04_minibatch/activation.cuh"
+#include "04_minibatch/linear/activation.cuh"
 
 namespace stagewise::minibatch {
 

@@ -1,9 +1,9 @@
 /// @file
 /// The gradient of a layer's input; see linear.cu.
 
-#include "04_minibatch/linear.hpp"
 #include "04_minibatch/linear/epilogues.cuh"
 #include "04_minibatch/linear/layer_tiles.cuh"
+#include "04_minibatch/linear/linear.hpp"
 
 namespace stagewise::minibatch {
 

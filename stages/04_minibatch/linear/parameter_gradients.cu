@@ -1,11 +1,11 @@
 /// @file
 /// The gradients of a layer's weights and bias, and their updates; see linear.cu.
 
-#include "04_minibatch/linear.hpp"
 #include "04_minibatch/linear/batch_copies.cuh"
 #include "04_minibatch/linear/epilogues.cuh"
 #include "04_minibatch/linear/layer_tiles.cuh"
-#include "04_minibatch/shares.cuh"
+#include "04_minibatch/linear/linear.hpp"
+#include "04_minibatch/output_layer/shares.cuh"
 
 namespace stagewise::minibatch {
 

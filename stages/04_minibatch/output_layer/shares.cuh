@@ -8,8 +8,8 @@
 #pragma once
 
 #include "03_shared_memory/vector.cuh"
-#include "04_minibatch/block_partial.cuh"
-#include "04_minibatch/output_layer.hpp"
+#include "04_minibatch/output_layer/block_partial.cuh"
+#include "04_minibatch/output_layer/output_layer.hpp"
 
 namespace stagewise::minibatch {
 

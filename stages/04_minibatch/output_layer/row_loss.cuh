@@ -4,8 +4,8 @@
 #pragma once
 
 #include "03_shared_memory/warp.cuh"
-#include "04_minibatch/activation.cuh"
-#include "04_minibatch/loss.hpp"
+#include "04_minibatch/linear/activation.cuh"
+#include "04_minibatch/output_layer/loss.hpp"
 
 namespace stagewise::minibatch {
 

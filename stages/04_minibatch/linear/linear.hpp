@@ -5,7 +5,7 @@
 #include <cuda_runtime.h>
 
 #include "03_shared_memory/workspace.hpp"
-#include "04_minibatch/output_layer.hpp"
+#include "04_minibatch/output_layer/output_layer.hpp"
 #include "network/problems.hpp"
 
 namespace stagewise::minibatch {

@@ -8,8 +8,8 @@
 ///
 /// Work: rows x classes elements read and written once; an exponential for each.
 
-#include "04_minibatch/block_partial.cuh"
-#include "04_minibatch/row_loss.cuh"
+#include "04_minibatch/output_layer/block_partial.cuh"
+#include "04_minibatch/output_layer/row_loss.cuh"
 #include "cuda/check.hpp"
 #include "cuda/device.hpp"
 #include "cuda/launch.cuh"

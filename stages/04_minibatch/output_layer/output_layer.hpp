@@ -4,7 +4,7 @@
 
 #include <cuda_runtime.h>
 
-#include "04_minibatch/loss.hpp"
+#include "04_minibatch/output_layer/loss.hpp"
 #include "network/problems.hpp"
 
 namespace stagewise::minibatch {

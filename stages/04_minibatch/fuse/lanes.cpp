@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <map>
 
-#include "04_minibatch/fuse.hpp"
+#include "04_minibatch/fuse/fuse.hpp"
 #include "network/dependencies.hpp"
 
 namespace stagewise::minibatch {

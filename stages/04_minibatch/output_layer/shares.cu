@@ -4,7 +4,7 @@
 /// Work: the shares are read once.
 
 #include "03_shared_memory/dependent_launch.cuh"
-#include "04_minibatch/shares.cuh"
+#include "04_minibatch/output_layer/shares.cuh"
 #include "cuda/check.hpp"
 #include "cuda/device.hpp"
 #include "cuda/launch.cuh"

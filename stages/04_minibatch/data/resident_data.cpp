@@ -1,4 +1,4 @@
-#include "04_minibatch/resident_data.hpp"
+#include "04_minibatch/data/resident_data.hpp"
 
 #include <algorithm>
 #include <numeric>

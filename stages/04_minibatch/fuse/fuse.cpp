@@ -1,9 +1,9 @@
-#include "04_minibatch/fuse.hpp"
+#include "04_minibatch/fuse/fuse.hpp"
 
 #include <algorithm>
 
 #include "04_minibatch/fuse/patterns.hpp"
-#include "04_minibatch/linear.hpp"
+#include "04_minibatch/linear/linear.hpp"
 #include "network/shard.hpp"
 
 namespace stagewise::minibatch {

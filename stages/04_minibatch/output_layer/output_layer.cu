@@ -23,13 +23,13 @@
 #include <type_traits>
 
 #include "03_shared_memory/dependent_launch.cuh"
-#include "04_minibatch/activation.cuh"
-#include "04_minibatch/block_partial.cuh"
-#include "04_minibatch/output_layer.hpp"
+#include "04_minibatch/linear/activation.cuh"
 #include "04_minibatch/output_layer/block_memory.cuh"
+#include "04_minibatch/output_layer/block_partial.cuh"
 #include "04_minibatch/output_layer/dealt_sums.cuh"
+#include "04_minibatch/output_layer/output_layer.hpp"
+#include "04_minibatch/output_layer/row_loss.cuh"
 #include "04_minibatch/output_layer/row_products.cuh"
-#include "04_minibatch/row_loss.cuh"
 #include "cuda/check.hpp"
 #include "cuda/device.hpp"
 #include "cuda/launch.cuh"

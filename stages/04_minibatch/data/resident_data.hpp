@@ -4,7 +4,7 @@
 
 #include <span>
 
-#include "04_minibatch/gather.hpp"
+#include "04_minibatch/data/gather.hpp"
 #include "cuda/handles.hpp"
 #include "data/dataset.hpp"
 #include "tensor/tensor.hpp"

@@ -9,7 +9,7 @@
 /// what overlapping windows share comes from a cache.
 
 #include "03_shared_memory/convolution.hpp"
-#include "04_minibatch/convolution.hpp"
+#include "04_minibatch/convolution/convolution.hpp"
 #include "04_minibatch/convolution/pool_relu_backward.cuh"
 #include "04_minibatch/convolution/pooled_product.cuh"
 

@@ -14,10 +14,10 @@
 /// Work: forward 2 rows in out operations, backward twice as many. Each operand is read once for
 /// each tile that needs it, each result written once; nothing else goes to memory.
 
-#include "04_minibatch/linear.hpp"
 #include "04_minibatch/linear/batch_copies.cuh"
 #include "04_minibatch/linear/epilogues.cuh"
 #include "04_minibatch/linear/layer_tiles.cuh"
+#include "04_minibatch/linear/linear.hpp"
 
 namespace stagewise::minibatch {
 

@@ -1,4 +1,4 @@
-#include "04_minibatch/streamed_batches.hpp"
+#include "04_minibatch/data/streamed_batches.hpp"
 
 #include "cuda/check.hpp"
 #include "cuda/memory.hpp"

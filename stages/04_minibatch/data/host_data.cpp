@@ -1,8 +1,8 @@
-#include "04_minibatch/host_data.hpp"
+#include "04_minibatch/data/host_data.hpp"
 
 #include <algorithm>
 
-#include "04_minibatch/gather.hpp"
+#include "04_minibatch/data/gather.hpp"
 #include "cuda/check.hpp"
 #include "cuda/memory.hpp"
 
