@@ -20,15 +20,14 @@ namespace {
 template <typename T>
 std::unique_ptr<Executor<T>> make_executor(const StageOptions& options) {
   if constexpr (std::is_same_v<T, double>) {
-    throw OptionError("ladder tf32 rounds floats: it is for --precision float", {"precision"});
+    throw OptionError("TF32 rounds floats: it is for --precision float", {"precision"});
   } else {
     if (options.at("fuse") == "off") {
-      throw OptionError("ladder tf32 needs fused convolutions, and --fuse off leaves none",
-                        {"fuse"});
+      throw OptionError("TF32 needs fused convolutions, and --fuse off leaves none", {"fuse"});
     }
     constexpr int least = 80;
     if (!cuda::runs_on_cpu() && cuda::compute_capability() < least) {
-      throw Error("ladder tf32 takes a GPU of compute capability 8.0 or higher");
+      throw Error("TF32 takes a GPU of compute capability 8.0 or higher");
     }
     return std::make_unique<Tf32Executor>();
   }

@@ -13,6 +13,13 @@ const std::string cnn =
 class LadderTrainings : public CommandLine {
  protected:
   void SetUp() override { need_device("stage03_shared_memory"); }
+
+  /// The program's name is two words.
+  void expect_refusal(const std::string& command, const std::string& beginning) {
+    const Outcome outcome = run(command);
+    EXPECT_EQ(outcome.exit_code, 2) << command;
+    EXPECT_TRUE(outcome.err.starts_with(beginning)) << outcome.err;
+  }
 };
 
 TEST_F(LadderTrainings, Im2colTrainsAsStage03) {
@@ -24,11 +31,12 @@ TEST_F(LadderTrainings, Im2colTrainsAsStage03) {
 }
 
 TEST_F(LadderTrainings, Im2colHasTheRungsOfStage03) {
-  expect_failure("ladder im2col train --gemm tile-17", 2,
-                 "--gemm: 'tile-17' is not one of auto, ...");
-  expect_failure("ladder im2col train --reduce tree", 2, "--reduce: 'tree' is not one of ...");
-  expect_failure("ladder im2col train --convolution direct", 2,
-                 "--convolution is offered by stage03_shared_memory, not by ladder im2col");
+  expect_refusal("ladder im2col train --gemm tile-17",
+                 "ladder im2col: --gemm: 'tile-17' is not one of auto, ");
+  expect_refusal("ladder im2col train --reduce tree",
+                 "ladder im2col: --reduce: 'tree' is not one of ");
+  expect_refusal("ladder im2col train --convolution direct",
+                 "ladder im2col: --convolution is offered by stage03_shared_memory, not by ");
 }
 
 TEST_F(LadderTrainings, Tf32ChangesConvolutions) {
@@ -40,10 +48,10 @@ TEST_F(LadderTrainings, Tf32ChangesConvolutions) {
 }
 
 TEST_F(LadderTrainings, Tf32IsForFusedConvolutionsOfFloats) {
-  expect_failure("ladder tf32 train --model cnn --precision double", 2,
-                 "ladder tf32 rounds floats: it is for --precision float");
-  expect_failure("ladder tf32 train --model cnn --fuse off", 2,
-                 "ladder tf32 needs fused convolutions, and --fuse off leaves none");
+  expect_refusal("ladder tf32 train --model cnn --precision double",
+                 "ladder tf32: TF32 rounds floats: it is for --precision float");
+  expect_refusal("ladder tf32 train --model cnn --fuse off",
+                 "ladder tf32: TF32 needs fused convolutions, and --fuse off leaves none");
 }
 
 }  // namespace
