@@ -10,7 +10,7 @@ namespace stagewise::minibatch {
 /// The distance between the four rows of a thread that become one pooling window: 1 where the rows
 /// of a vector are neighbours, else that of the unit that multiplies.
 template <typename Table, typename Tiling>
-constexpr int rows_apart = Table::turns_one && Tiling::BK < 16 ? 1 : 8;
+constexpr int rows_apart = Tiling::BK < 16 && Table::turns_one ? 1 : 8;
 
 //! [convolution_relu_pool]
 /// convolution_relu_pool() with the tables of `Tiles`: see shared_memory::ConvolutionTiles.
@@ -34,9 +34,8 @@ void convolution_relu_pool_in(cudaStream_t stream, const ConvolutionReluPoolProb
           ReluPool<T, apart>(layer), parts, workspace);
     });
   };
-  shared_memory::with_table<Tiles, T>(is_aligned(layer.input, p.in) &&
-                                          is_aligned(layer.filter, p.out),
-                                      multiply);
+  shared_memory::with_table<Tiles, T>(
+      is_aligned(layer.input, p.in) && is_aligned(layer.filter, p.out), multiply);
 }
 //! [convolution_relu_pool]
 
