@@ -68,29 +68,28 @@ int compiled_for(void (*kernel)(Parameters...)) {
 /// where it ends first: three on one multiprocessor and one on another, where all could have two.
 /// If each asks for a little more than a third of the memory, no more than two fit, and the rest is
 /// left for other kernels.
-template <typename... Parameters>
-int bytes_to_spread(void (*kernel)(Parameters...), Index blocks, int bytes) {
+/// @param besides of shared memory that a block has without asking: see allow_shared_memory().
+inline int bytes_to_spread(Index besides, Index blocks, int bytes) {
   if (cuda::runs_on_cpu()) return bytes;
   constexpr Index reserved = 1024;  // of each block, for the runtime
-  cudaFuncAttributes attributes = {};
-  CUDA_CHECK(cudaFuncGetAttributes(&attributes, kernel));
   const Index most = cuda::pieces(blocks, cuda::multiprocessors());
   const Index all = cuda::shared_memory_per_block() + reserved;
   constexpr Index unit = 128;
   const Index share = (all / (most + 1) / unit + 1) * unit;
-  return static_cast<int>(
-      std::max<Index>(bytes, share - reserved - static_cast<Index>(attributes.sharedSizeBytes)));
+  return static_cast<int>(std::max<Index>(bytes, share - reserved - besides));
 }
 
-/// Lets a kernel use all the dynamic shared memory that a block can have.
+/// Lets a kernel use all the dynamic shared memory that a block can have: more than the 48 KiB that
+/// any kernel may use.
+/// @return the bytes of shared memory that a block has besides.
 template <typename... Parameters>
-void allow_shared_memory(void (*kernel)(Parameters...)) {
+Index allow_shared_memory(void (*kernel)(Parameters...)) {
   cudaFuncAttributes attributes = {};
   CUDA_CHECK(cudaFuncGetAttributes(&attributes, kernel));
-  const Index all =
-      cuda::shared_memory_per_block() - static_cast<Index>(attributes.sharedSizeBytes);
+  const auto besides = static_cast<Index>(attributes.sharedSizeBytes);
   CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                  static_cast<int>(all)));
+                                  static_cast<int>(cuda::shared_memory_per_block() - besides)));
+  return besides;
 }
 //! [spread_blocks]
 

@@ -13,6 +13,13 @@ const std::string cnn =
 class LadderTrainings : public CommandLine {
  protected:
   void SetUp() override { need_device("stage03_shared_memory"); }
+
+  /// The program's name is two words.
+  void expect_refusal(const std::string& command, const std::string& beginning) {
+    const Outcome outcome = run(command);
+    EXPECT_EQ(outcome.exit_code, 2) << command;
+    EXPECT_TRUE(outcome.err.starts_with(beginning)) << outcome.err;
+  }
 };
 
 TEST_F(LadderTrainings, Im2colTrainsAsStage03) {
@@ -25,9 +32,10 @@ TEST_F(LadderTrainings, Im2colTrainsAsStage03) {
 }
 
 TEST_F(LadderTrainings, RungsAreThoseOfTheLadders) {
-  expect_failure("ladder rungs train --gemm tile-17", 2,
-                 "--gemm: 'tile-17' is not one of auto, ...");
-  expect_failure("ladder rungs train --reduce tree", 2, "--reduce: 'tree' is not one of ...");
+  expect_refusal("ladder rungs train --gemm tile-17",
+                 "ladder rungs: --gemm: 'tile-17' is not one of auto, ");
+  expect_refusal("ladder rungs train --reduce tree",
+                 "ladder rungs: --reduce: 'tree' is not one of ");
 }
 
 TEST_F(LadderTrainings, Tf32ChangesConvolutions) {
@@ -39,10 +47,10 @@ TEST_F(LadderTrainings, Tf32ChangesConvolutions) {
 }
 
 TEST_F(LadderTrainings, Tf32IsForFusedConvolutionsOfFloats) {
-  expect_failure("ladder tf32 train --model cnn --precision double", 2,
-                 "--math tf32 rounds floats: it is for --precision float");
-  expect_failure("ladder tf32 train --model cnn --fuse off", 2,
-                 "--math tf32 needs fused convolutions, and --fuse off leaves none");
+  expect_refusal("ladder tf32 train --model cnn --precision double",
+                 "ladder tf32: --math tf32 rounds floats: it is for --precision float");
+  expect_refusal("ladder tf32 train --model cnn --fuse off",
+                 "ladder tf32: --math tf32 needs fused convolutions, and --fuse off leaves none");
 }
 
 }  // namespace

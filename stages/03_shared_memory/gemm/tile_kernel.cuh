@@ -111,15 +111,11 @@ void launch_tiles(cudaStream_t stream, const ProductSize& size, const MatrixA& a
                   bool a_is_there = false, const Prologue& prologue = {}) {
   constexpr int bytes = MultipliedTile<T, Multiplier, Tiling, MatrixA, MatrixB>::bytes();
   constexpr auto* kernel = tile_kernel<Multiplier, T, Tiling, MatrixA, MatrixB, Epilogue, Prologue>;
-  static const bool is_allowed = [] {  // more than the 48 KiB that any kernel may use
-    allow_shared_memory(kernel);
-    return true;
-  }();
-  static_cast<void>(is_allowed);
+  static const Index besides = allow_shared_memory(kernel);
   const Index tiles = tile_count<Tiling>(size.m, size.n);
   const SharedTiles<T> shared = share_tiles<Tiling, T>(tiles, size.k, parts, workspace);
   const dim3 blocks(static_cast<unsigned>(tiles), static_cast<unsigned>(parts));
-  const int spread = bytes_to_spread(kernel, tiles * parts, bytes);
+  const int spread = bytes_to_spread(besides, tiles * parts, bytes);
   launch<Start::early, kernel>(
       "product in tiles",
       LaunchShape{blocks, dim3(Tiling::threads), static_cast<std::size_t>(spread)}, stream,

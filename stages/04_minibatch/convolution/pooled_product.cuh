@@ -10,7 +10,7 @@ namespace stagewise::minibatch {
 /// The distance between the four rows of a thread that become one pooling window: 1 where the rows
 /// of a vector are neighbours, else that of the unit that multiplies.
 template <typename Table, typename Tiling>
-constexpr int rows_apart = Table::turns_one&& Tiling::BK < 16 ? 1 : 8;
+constexpr int rows_apart = Tiling::BK < 16 && Table::turns_one ? 1 : 8;
 
 //! [convolution_relu_pool]
 /// convolution_relu_pool() with the tables of `Tiles`: see shared_memory::ConvolutionTiles.

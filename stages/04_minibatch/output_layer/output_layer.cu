@@ -275,13 +275,9 @@ Index launch(cudaStream_t stream, const OutputLayerProblem<T>& p, BlockPartial* 
   const Index times = cuda::pieces(rows, rows_with_room<most, T>(layer.in));
   const Index room = cuda::pieces(cuda::pieces(rows, times), at_once) * at_once;
   constexpr auto* kernel = output_layer_kernel<most, has_product, T>;
-  static const bool has_shared_memory = [] {
-    shared_memory::allow_shared_memory(kernel);
-    return true;
-  }();
-  static_cast<void>(has_shared_memory);
+  static const Index besides = shared_memory::allow_shared_memory(kernel);
   const Index bytes = Memory::bytes_of_weights(layer.in) + room * Memory::bytes_of_row(layer.in);
-  const int spread = shared_memory::bytes_to_spread(kernel, blocks, static_cast<int>(bytes));
+  const int spread = shared_memory::bytes_to_spread(besides, blocks, static_cast<int>(bytes));
   shared_memory::launch<shared_memory::Start::early, kernel>(
       "output_layer",
       shared_memory::LaunchShape{dim3(static_cast<unsigned>(blocks)), dim3(threads),
