@@ -4,6 +4,7 @@
 #include <stdexcept>
 
 #include "04_minibatch/data/gather.hpp"
+#include "cuda/memory.hpp"
 
 namespace stagewise {
 
@@ -73,24 +74,24 @@ void MinibatchExecutor<T>::prepare(const Program& program) {
 template <typename T>
 void MinibatchExecutor<T>::read_from(const Dataset& dataset, std::span<const std::uint32_t> order) {
   FusedExecutor<T>::read_from(dataset, order);
+  host_data_ =
+      std::make_unique<minibatch::HostData<T>>(dataset, this->max_rows(), this->main_stream());
+  order_ = Tensor<std::uint32_t>({std::ssize(order)}, cuda::pinned_memory());
+  std::copy(order.begin(), order.end(), order_.data());
+  batches_ = 0;
   is_resident_ = false;
-}
-
-template <typename T>
-void MinibatchExecutor<T>::prepare_gather(const Gather& op) {
-  if (streamed_ != nullptr) return;
-  streamed_ = std::make_unique<minibatch::StreamedBatches<T>>(
-      this->value(op.batch).shape, this->max_rows(), this->main_stream());
 }
 
 //! [gather]
 template <typename T>
 void MinibatchExecutor<T>::run(const Gather& op) {
   if (!is_resident_) {
-    if (lane() != 0) throw std::logic_error("only lane 0 waits for streamed batches");
-    const int place = streamed_->bring(*this->dataset(), this->samples(op.batch));
-    this->bind(op.batch, streamed_->features(place));
-    this->bind(op.batch_labels, streamed_->labels(place));
+    if (lane() != 0) throw std::logic_error("only lane 0 waits for batches from the host");
+    const std::span<const std::uint32_t> samples = this->samples(op.batch);
+    const auto batch =
+        host_data_->bring(batches_++, order_.data() + this->batch().first, std::ssize(samples));
+    this->bind(op.batch, batch.features);
+    this->bind(op.batch_labels, batch.labels);
     return;
   }
   if (this->shard(op.batch).rows == 0) return;

@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include "04_minibatch/data/streamed_batches.hpp"
+#include "04_minibatch/data/host_data.hpp"
 #include "04_minibatch/fused_executor.hpp"
 
 namespace stagewise {
@@ -33,12 +33,9 @@ class MinibatchExecutor : public FusedExecutor<T> {
   /// Whether check() has thrown; then the host must not wait for the device.
   virtual bool has_failed() const { return false; }
 
-  /// Whether it has buffers for batches that Gather brings from the host.
-  bool streams() const { return streamed_ != nullptr; }
-
  protected:
   void prepare(const Program& program) override;
-  void prepare_gather(const Gather& op) override;
+  void prepare_gather(const Gather& /*op*/) override {}  // nothing before read_from()
   void run(const Line& line) override { run_in_range(*this, line); }
   cudaStream_t stream() const override { return lane_stream().get(); }
   void select_lane(int lane) override { lane_ = lane; }
@@ -70,8 +67,10 @@ class MinibatchExecutor : public FusedExecutor<T> {
   cuda::Event begun_;
   int lane_ = 0;
   std::size_t line_number_ = 0;
-  const Program* program_ = nullptr;  ///< the one being executed
-  std::unique_ptr<minibatch::StreamedBatches<T>> streamed_;
+  const Program* program_ = nullptr;                   ///< the one being executed
+  std::unique_ptr<minibatch::HostData<T>> host_data_;  ///< of the data set that Gather reads
+  Tensor<std::uint32_t> order_;                        ///< of its samples, in pinned memory
+  Index batches_ = 0;                                  ///< that it has brought
   bool is_resident_ = false;  ///< whether Gather finds the data set on the device
 };
 

@@ -136,7 +136,7 @@ void RecordedStep<T>::load(const StepPrograms& programs) {
 template <typename T>
 bool RecordedStep<T>::has_room() {
   // Evaluation takes two batches and its values; the rest is the allocator's.
-  const Index rows = executor_->streams() ? 0 : 2 * setup_.max_rows;
+  const Index rows = 2 * setup_.max_rows;
   const Shape& sample = setup_.network.model[setup_.network.model.batch].shape;
   const std::size_t others = static_cast<std::size_t>(rows * sample.elements()) * sizeof(T) +
                              static_cast<std::size_t>(executor_->missing_bytes(

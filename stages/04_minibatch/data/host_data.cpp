@@ -71,6 +71,22 @@ void HostData<T>::fetch(cudaStream_t stream, const std::uint32_t* samples, Index
       features_);
 }
 
+//! [bring]
+// A batch arrives while the one before is used, but not before the step that used its place is
+// done. Nobody has used the places of the first two.
+template <typename T>
+typename HostData<T>::Batch HostData<T>::bring(Index step, const std::uint32_t* samples,
+                                               Index rows) {
+  Place& place = place_of(step);
+  if (step >= 1) place_of(step - 1).used.record(*stream_);
+  if (step >= 2) place.used.make_wait(arrivals_);
+  fetch(arrivals_.get(), samples, rows, place);
+  place.arrived.record(arrivals_);
+  place.arrived.make_wait(*stream_);
+  return {place.features.data(), place.labels.data()};
+}
+//! [bring]
+
 template <typename T>
 typename HostData<T>::Batch HostData<T>::fetch_in_order(const std::uint32_t* samples, Index rows) {
   fetch(stream_->get(), samples, rows, places_[0]);

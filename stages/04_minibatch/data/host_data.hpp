@@ -38,10 +38,16 @@ class HostData {
     std::int32_t* labels;
   };
 
+  /// Enqueues the arrival of a batch, for which the stream waits. The work with the batch before
+  /// must have been enqueued by then.
+  /// @param step counts the batches, from 0 or any even number on.
+  /// @param samples which samples are the batch, in device or pinned memory.
+  /// @param rows samples in it.
+  Batch bring(Index step, const std::uint32_t* samples, Index rows);
+
   /// Enqueues some steps, and the arrival of their batches.
   /// @param samples which samples are the batches, one after another, in device memory: written by
   ///        what is in the stream before.
-  /// @param rows samples in a batch.
   /// @param compute enqueues a step in the stream: called with its number and its batch.
   template <typename Compute>
   void for_each_batch(const std::uint32_t* samples, Index rows, Index steps,
@@ -49,7 +55,6 @@ class HostData {
 
   /// Enqueues the arrival of a batch in the stream itself, for when there is nothing to do
   /// meanwhile.
-  /// @param samples as above; pinned memory will do.
   Batch fetch_in_order(const std::uint32_t* samples, Index rows);
 
  private:
@@ -73,28 +78,15 @@ class HostData {
   std::array<Place, 2> places_;
 };
 
-//! [for_each_batch]
-// A batch is fetched one step ahead: not before the step that used its place is done. The first two
-// need not wait for that, as all earlier steps come before `begun_`.
 template <typename T>
 template <typename Compute>
 void HostData<T>::for_each_batch(const std::uint32_t* samples, Index rows, Index steps,
                                  const Compute& compute) {
   begun_.record(*stream_);
   begun_.make_wait(arrivals_);
-  for (Index next = 0; next <= steps; ++next) {
-    if (next < steps) {
-      if (next >= 2) place_of(next).used.make_wait(arrivals_);
-      fetch(arrivals_.get(), samples + next * rows, rows, place_of(next));
-      place_of(next).arrived.record(arrivals_);
-    }
-    if (next == 0) continue;
-    Place& place = place_of(next - 1);
-    place.arrived.make_wait(*stream_);
-    compute(next - 1, Batch{place.features.data(), place.labels.data()});
-    place.used.record(*stream_);
+  for (Index step = 0; step < steps; ++step) {
+    compute(step, bring(step, samples + step * rows, rows));
   }
 }
-//! [for_each_batch]
 
 }  // namespace stagewise::minibatch
