@@ -31,14 +31,10 @@ TURNS = 5
 
 # Options that are not compared, and why.
 EXEMPT = {
-    "persistent": "an experiment with small networks; the stage's page has its figures",
     "strategy": "another way to train; each is compared with its own alternatives",
     "tensor-ranks": "another way to train",
     "timeout": "it only says how long to wait",
 }
-
-# Choices that are not compared either, since they round floats.
-ROUNDS = re.compile("tf32|bf16")
 
 REPORT_000 = "--hidden 1000 --activation sigmoid"
 ALONE = {  # by stage; images in an epoch, options
@@ -84,7 +80,7 @@ def choices_of(help_text):
 def alternatives(help_text):
     """[(option, choice)] to compare with the default."""
     return [(option, choice) for option, choices in choices_of(help_text).items()
-            if option not in EXEMPT for choice in choices if not ROUNDS.search(choice)]
+            if option not in EXEMPT for choice in choices]
 
 
 class Bench(measuring.Bench):

@@ -188,7 +188,7 @@ SECTIONS = [
             ["stage03_shared_memory", "train", *ONE_TRAINING_STEP], "--convolution",
             ["direct", "implicit"]),
     Section("convolution", "The same by im2col",
-            ["ladder", "im2col", "train", *ONE_TRAINING_STEP], "--gemm", ["auto"]),
+            ["ladder", "rungs", "train", *ONE_TRAINING_STEP], "--convolution", ["im2col"]),
 ]
 CONVOLUTION_KERNELS = "convolution_kernel|im2col|col2im|_gradient|Window|Taps"
 

@@ -47,17 +47,21 @@ WORKERS = (2, 4, 8, 16)
 class Bench(measuring.Bench):
     """What all sections need."""
 
-    def train(self, number, *words, epochs=5):
+    def train(self, stage, *words, epochs=5):
+        """`stage` is a stage's number, or the command of another program."""
         words = [*words, "--epochs", 2 if self.quick else epochs]
-        return report_of([self.stage(number), "train", *words])
+        return report_of([*self.command(stage), "train", *words])
+
+    def command(self, stage):
+        if isinstance(stage, int):
+            return [self.stage(stage)]
+        program, *words = stage.split()
+        return [self.program(program), *words]
 
     def images(self):
         """10,000 images, as in report 002."""
         return ["--dataset", self.dataset, "--train-limit", 200 if self.quick else 10000,
                 "--test-limit", 100]
-
-    def offers(self, number, option):
-        return f"--{option} " in run([self.stage(number), "train", "--help"])
 
 
 def digits(value):
@@ -156,8 +160,8 @@ def latency(bench):
         model = pathlib.Path(folder) / "model.h5"
         bench.train(1, *bench.images(), "--save", model, epochs=1)
 
-        def paths(number, *words):
-            report = report_of([bench.stage(number), "evaluate", "--load", model, "--batch-size", 1,
+        def paths(stage, *words):
+            report = report_of([*bench.command(stage), "evaluate", "--load", model, "--batch-size", 1,
                                 "--latency", *limit, *words])
             return {path["path"]: path["median_seconds"] for path in report["latency"]}
 
@@ -166,7 +170,7 @@ def latency(bench):
         rows += [[f"stage 02, {tile} x {tile}", paths(2, "--block-size", tile)["eager"], NOTHING]
                  for tile in TILES]
         rows.append(["stage 03", paths(3)["eager"], NOTHING])
-        rows += [[f"stage 04, {path}", seconds, NOTHING] for path, seconds in paths(4).items()]
+        rows += [[f"stage 04, {path}", seconds, NOTHING] for path, seconds in paths("ladder persistent").items()]
     try:
         peer = json.loads(run([sys.executable, HERE / "peers/pytorch_latency.py"], 100,
                               name="pytorch_latency.py"))
@@ -255,22 +259,21 @@ def history(bench):
     words = ["--dataset", bench.dataset, "--hidden", 1000, "--activation", "sigmoid", "--precision",
              "double", "--batch-size", 800, "--l2", 1e-4, "--train-limit", images, "--test-limit",
              100]
-    forms = [("memory per step", 2, ["--memory", "per-step"]), ("memory once", 2, []),
+    forms = [("memory per step", "per_step_memory", []), ("memory once", 2, []),
              ("products in tiles", 3, []),
              ("data on the GPU", 4, ["--fuse", "off", "--capture", "off"]),
-             ("fused", 4, ["--capture", "off"]), ("captured", 4, [])]
-    if bench.offers(4, "persistent"):
-        forms.append(("persistent", 4, ["--persistent", "on"]))
+             ("fused", 4, ["--capture", "off"]), ("captured", 4, []),
+             ("persistent", "ladder persistent", [])]
     rows = []
     first = before = None
-    for name, number, more in forms:
+    for name, stage, more in forms:
         try:
-            seconds = seconds_of(bench.train(number, *words, *more, epochs=4))
+            seconds = seconds_of(bench.train(stage, *words, *more, epochs=4))
         except Failed as failure:
             bench.problems.append(f"{name}: {failure}")
             continue
         theirs = REPORT_000_SECONDS.get(name)
-        rows.append([name, f"{number:02}", " ".join(map(str, more)) or NOTHING,
+        rows.append([name, f"{stage:02}" if isinstance(stage, int) else f"`{stage}`", " ".join(map(str, more)) or NOTHING,
                      digits(1e3 * seconds), digits(40 * seconds), ratio(before, seconds),
                      ratio(first, seconds), str(theirs or NOTHING)])
         before = seconds
@@ -282,7 +285,7 @@ def history(bench):
              for form, value in rates.items()]
     return (f"784-1000-10, sigmoid, in double, batches of 800, {images:,} images, on one GPU. The"
             " report's figures are of four GPUs.\n\n"
-            + table(["training", "stage", "options", "ms an epoch", "40 epochs, s",
+            + table(["training", "stage or program", "options", "ms an epoch", "40 epochs, s",
                      "over the one before", "over the first", "report, four Tesla K80, s"], rows))
 
 

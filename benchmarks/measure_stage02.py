@@ -58,7 +58,7 @@ def rate(value):
     return f"{value:,.0f}"
 
 
-def against_stage01(stage01, stage02):
+def against_stage01(stage01, ladder, stage02):
     rows = []
     for batch in BATCHES:
         ours = images_per_second(
@@ -67,8 +67,10 @@ def against_stage01(stage01, stage02):
         for form in FORMS:
             # So many images that a form takes about a second for an epoch.
             limit = 2000 if form == "naive" else 10000
+            program = ([ladder, "blocked", "train"] if form == "blocked"
+                       else [stage01, "train", "--gemm", form])
             theirs = images_per_second(
-                [stage01, "train", *NETWORK, "--gemm", form, "--batch-size", batch,
+                [*program, *NETWORK, "--batch-size", batch,
                  "--train-limit", limit, "--epochs", 2 if form == "naive" else 3])
             row.append(f"{rate(theirs)} ({ours / theirs:.1f}x)")
         rows.append(row)
@@ -93,13 +95,12 @@ def training_by_block_size(stage02):
                  [["images/s", *map(rate, rates)]])
 
 
-def memory(stage02):
+def memory(stage02, per_step_memory):
     rows = []
     for batch in (10, 100, 1000):
         once, per_step = (
-            images_per_second([stage02, "train", *NETWORK, "--batch-size", batch, "--epochs", 5,
-                               "--memory", kind])
-            for kind in ("once", "per-step"))
+            images_per_second([program, "train", *NETWORK, "--batch-size", batch, "--epochs", 5])
+            for program in (stage02, per_step_memory))
         rows.append([rate(batch), rate(once), rate(per_step), f"{once / per_step:.1f}"])
     return table(["batch", "allocated once, images/s", "per step, images/s", "ratio"], rows)
 
@@ -158,9 +159,9 @@ Written by `python3 benchmarks/measure_stage02.py`; see there for how it measure
 ## Training 784-256-10 in float
 
 `stage02_naive_cuda train --dataset digits --hidden 256 --batch-size B` and the same with
-`stage01_serial --gemm FORM`, images/s; in brackets, how many times as fast stage 02 is:
+`stage01_serial --gemm FORM` or `ladder blocked`, images/s; in brackets, how many times as fast stage 02 is:
 
-{against_stage01(stage01, stage02)}
+{against_stage01(stage01, options.programs / "ladder", stage02)}
 ## The size of the blocks
 
 `bench_naive_cuda`, time and GFLOP/s of a product for square blocks of threads:
@@ -169,9 +170,9 @@ Written by `python3 benchmarks/measure_stage02.py`; see there for how it measure
 {training_by_block_size(stage02)}
 ## Allocating once, or per step
 
-`stage02_naive_cuda train ... --memory once|per-step`:
+`stage02_naive_cuda train ...` and `per_step_memory train ...`:
 
-{memory(stage02)}"""
+{memory(stage02, options.programs / "per_step_memory")}"""
     batches = report_001(stage01, stage02)
     if batches is not None:
         text += f"""

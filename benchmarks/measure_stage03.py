@@ -39,6 +39,7 @@ STAGE01 = "stage01_serial"
 STAGE02 = "stage02_naive_cuda"
 STAGE03 = "stage03_shared_memory"
 LADDER = "ladder"
+FOLD_BIAS = "fold_bias"
 PRECISIONS = ["float", "double"]
 SECONDS_A_COMMAND = 90
 NOTHING = "-"
@@ -534,7 +535,7 @@ def reduce_section(bench):
 
 
 def reduction_training(sizes, name):
-    return [STAGE03, "train", "--dataset", "gaussian", "--samples", sizes.reduction_samples,
+    return [LADDER, "rungs", "train", "--dataset", "gaussian", "--samples", sizes.reduction_samples,
             "--features", 1024, "--hidden", sizes.reduction_hidden, "--activation", "sigmoid",
             "--loss", "squared-error", "--batch-size", sizes.reduction_batch,
             "--epochs", sizes.reduction_epochs, "--gemm", f"dot-{name}", "--reduce", name]
@@ -628,7 +629,8 @@ def with_fastest(label, names, values):
     return [label, *map(rate, values), max(known)[1] if known else NOTHING]
 
 
-FORMS = {"direct": ([STAGE03], ["--convolution", "direct"]), "im2col": ([LADDER, "im2col"], []),
+FORMS = {"direct": ([STAGE03], ["--convolution", "direct"]), 
+         "im2col": ([LADDER, "rungs"], ["--convolution", "im2col"]),
          "implicit": ([STAGE03], ["--convolution", "implicit"])}
 
 
@@ -715,7 +717,6 @@ def mlp(bench, program, batch, images, epochs, *more):
 def training_section(bench):
     sizes = bench.sizes
     reordered = ["--gemm", "reordered"]
-    folded = ["--fold-bias", "in-place"]
     training = {batch: min(images, bench.images.for_training)
                 for batch, images in sizes.training.items()}
     rows = []
@@ -723,15 +724,15 @@ def training_section(bench):
         serial = training_rate(bench, mlp(bench, STAGE01, batch, sizes.serial_training[batch], 2,
                                           *reordered))
         naive, shared, in_one = (
-            training_rate(bench, mlp(bench, program, batch, images, sizes.training_epochs, *more))
-            for program, more in ((STAGE02, []), (STAGE03, []), (STAGE03, folded)))
+            training_rate(bench, mlp(bench, program, batch, images, sizes.training_epochs))
+            for program in (STAGE02, STAGE03, FOLD_BIAS))
         rows.append([f"{batch:,}", *map(rate, (serial, naive, shared)), ratio(shared, serial),
                      ratio(shared, naive), rate(in_one), ratio(in_one, shared)])
     few = ", ".join(f"{images:,} at {batch:,}" for batch, images in sizes.serial_training.items())
     many = ", ".join(f"{images:,} at {batch:,}" for batch, images in training.items())
     lists = [mlp(bench, STAGE01, "BATCH", "IMAGES", 2, *reordered),
-             *(mlp(bench, program, "BATCH", "IMAGES", sizes.training_epochs, *more)
-               for program, more in ((STAGE02, []), (STAGE03, []), (STAGE03, folded)))]
+             *(mlp(bench, program, "BATCH", "IMAGES", sizes.training_epochs)
+               for program in (STAGE02, STAGE03, FOLD_BIAS))]
     head = ["batch", "stage 01, reordered", "stage 02", "stage 03", "over stage 01",
             "over stage 02", "stage 03, folded biases", "over stage 03"]
     return f"""## 8. Training 784-{sizes.hidden}-10 in float

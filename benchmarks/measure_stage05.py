@@ -781,8 +781,6 @@ def steps_on_one(bench):
             continue
         command = [bench.stage(4), "train", *bench.digits, "--train-limit", whole, "--epochs",
                    bench.epochs, *words]
-        if "," not in words[words.index("--hidden") + 1]:  # else there is no persistent kernel
-            command += ["--persistent", "off"]
         report = bench.attempt(bench.report, command)
         if report:
             rows.append([name_of(case), f"{1e6 * seconds_of(report) * batch / whole:.1f}"])
@@ -790,7 +788,7 @@ def steps_on_one(bench):
             " model needs to know of one GPU.\n\n"
             + code(f"make_dataset --train {images} --test 100 --output digits/mnist",
                    f"stage04_minibatch train --dataset mnist --data-dir digits --train-limit IMAGES"
-                   f" --epochs {bench.epochs} --hidden HIDDEN --batch-size BATCH --persistent off")
+                   f" --epochs {bench.epochs} --hidden HIDDEN --batch-size BATCH")
             + "\n" + table(["network, batch", "us a step"], rows))
 
 

@@ -7,13 +7,13 @@ PROGRAM = """#!{python} -SE
 import json, sys
 
 words = sys.argv[1:]
-number = int({name!r}[5:7])
+is_persistent = words[:1] == ["persistent"]
+words = words[is_persistent:]
+number = {number}
 value = lambda name, otherwise: words[words.index(name) + 1] if name in words else otherwise
 
 if words == ["info"]:
     print("library    CUDA runtime 13.0")
-elif words == ["train", "--help"]:
-    print("  --persistent NAME   whether {name} keeps a kernel on the GPU")
 if "--report" in words:
     batch = int(value("--batch-size", 100))
     epochs = [{{"epoch": i + 1, "seconds": 1 / number, "images_per_second": 1000.0 * number}}
@@ -23,7 +23,7 @@ if "--report" in words:
         "backward_seconds": 4e-3 * (1 - forward) / number}}
     report = {{"epochs": epochs, "timings": [line("gemm", 1), line("gemm", 0), line("relu", 1)]}}
     if words[0] == "evaluate":
-        paths = ["eager", "captured", "persistent"] if number == 4 else ["eager"]
+        paths = ["eager", "captured", "persistent"] if is_persistent else ["eager"]
         report["latency"] = [{{"path": path, "median_seconds": 1e-3 / number}} for path in paths]
     with open(value("--report", ""), "w") as file:
         json.dump(report, file)
@@ -41,9 +41,9 @@ if "--explain" in words:
 
 
 def write(folder):
-    """A program for each of the stages 01 to 04."""
-    for name in ("stage01_serial", "stage02_naive_cuda", "stage03_shared_memory",
-                 "stage04_minibatch"):
+    """A program for each of the stages 01 to 04, and those that do the same in other ways."""
+    for name, number in (("stage01_serial", 1), ("stage02_naive_cuda", 2), ("per_step_memory", 2),
+                         ("stage03_shared_memory", 3), ("stage04_minibatch", 4), ("ladder", 4)):
         path = pathlib.Path(folder) / name
-        path.write_text(PROGRAM.format(python=sys.executable, name=name), encoding="utf-8")
+        path.write_text(PROGRAM.format(python=sys.executable, number=number), encoding="utf-8")
         path.chmod(0o755)

@@ -18,7 +18,7 @@ HELP = """Trains.
 This stage:
   --fuse NAME          one kernel for a layer, or
                        stage 03's: on, off [on]
-  --persistent NAME    one kernel for many steps: off, auto, on [off]
+  --timeout N          seconds to wait for others [300]
   --stream-batches NAME
                        copy batches: off, on; alone it means on [off]
 
