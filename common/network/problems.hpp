@@ -33,6 +33,15 @@ enum class Activation : std::uint8_t { none, relu, sigmoid };
 /// The function that training minimizes.
 enum class LossKind : std::uint8_t { cross_entropy, squared_error };
 
+/// With squared_error, the value that output j of a sample should have: 1 for the labelled class
+/// and 0 for the others; for a single output, the label itself.
+/// @param cols the number of outputs.
+template <typename T>
+constexpr T target(Index cols, Index j, std::int32_t label) {
+  if (cols == 1) return static_cast<T>(label);
+  return j == label ? T{1} : T{0};
+}
+
 /// output = activation(input weight + bias): input [rows, in], weight [in, out], bias [out],
 /// output [rows, out].
 template <typename T>

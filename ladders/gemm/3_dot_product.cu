@@ -16,7 +16,6 @@
 
 #include <algorithm>
 
-#include "02_naive_cuda/operand.cuh"
 #include "03_shared_memory/reduce/1_interleaved.cuh"
 #include "03_shared_memory/reduce/2_non_divergent.cuh"
 #include "03_shared_memory/reduce/3_sequential.cuh"
@@ -24,11 +23,10 @@
 #include "cuda/check.hpp"
 #include "cuda/launch.cuh"
 #include "ladders/gemm/rungs.hpp"
+#include "network/operand.hpp"
 
 namespace stagewise::shared_memory {
 namespace {
-
-using naive_cuda::Operand;
 
 constexpr int max_threads = 256;
 
@@ -60,8 +58,7 @@ void gemm_dot_product(cudaStream_t stream, const GemmProblem<T>& p, Workspace& /
   while (threads < max_threads && threads < p.k) threads *= 2;
   const Index blocks = std::min(p.m * p.n, Index{1} << 30);
   gemm_dot_product_kernel<Tree><<<static_cast<unsigned>(blocks), threads, 0, stream>>>(
-      p.m * p.n, p.n, p.k, p.alpha, naive_cuda::operand_a(p), naive_cuda::operand_b(p), p.beta,
-      p.c);
+      p.m * p.n, p.n, p.k, p.alpha, operand_a(p), operand_b(p), p.beta, p.c);
   CUDA_CHECK_LAUNCH("gemm (dot product)");
 }
 

@@ -1,9 +1,9 @@
-#include "01_serial/gemm/operand.hpp"
 #include "01_serial/operation_files.hpp"
 #include "01_serial/serial_executor.hpp"
 #include "ladders/gemm/blocked.hpp"
 #include "ladders/gemm/commands.hpp"
 #include "ladders/offers.hpp"
+#include "network/operand.hpp"
 #include "offers/all.hpp"
 
 namespace stagewise {

@@ -3,18 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "network/problems.hpp"
+
 namespace stagewise::serial {
-namespace {
-
-/// The target of output j of a sample: 1 for the labelled class and 0 for the others; for a single
-/// output, the label itself.
-template <typename T>
-T target(Index cols, Index j, std::int32_t label) {
-  if (cols == 1) return static_cast<T>(label);
-  return j == label ? T{1} : T{0};
-}
-
-}  // namespace
 
 //! [softmax_cross_entropy]
 template <typename T>

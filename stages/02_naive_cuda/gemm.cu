@@ -12,9 +12,9 @@
 /// 2 m n k operations, mostly from the caches. Stage 03 changes that.
 
 #include "02_naive_cuda/gemm.hpp"
-#include "02_naive_cuda/operand.cuh"
 #include "cuda/check.hpp"
 #include "cuda/launch.cuh"
+#include "network/operand.hpp"
 
 namespace stagewise::naive_cuda {
 namespace {

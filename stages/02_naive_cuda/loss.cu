@@ -8,6 +8,7 @@
 #include "02_naive_cuda/loss.hpp"
 #include "cuda/check.hpp"
 #include "cuda/launch.cuh"
+#include "network/problems.hpp"
 
 namespace stagewise::naive_cuda {
 namespace {
@@ -15,14 +16,6 @@ namespace {
 using cuda::grid_for;
 using cuda::index_x;
 using cuda::threads_per_block;
-
-/// The target of output j of a sample: 1 for the labelled class and 0 for the others; for a single
-/// output, the label itself.
-template <typename T>
-__device__ T target(Index cols, Index j, std::int32_t label) {
-  if (cols == 1) return static_cast<T>(label);
-  return j == label ? T{1} : T{0};
-}
 
 //! [softmax_cross_entropy]
 template <typename T>

@@ -18,6 +18,7 @@
 #include "03_shared_memory/warp.cuh"
 #include "cuda/check.hpp"
 #include "cuda/launch.cuh"
+#include "network/problems.hpp"
 
 namespace stagewise::shared_memory {
 namespace {
@@ -60,14 +61,6 @@ __global__ void softmax_cross_entropy_kernel(Index rows, Index cols, const T* __
 //! [softmax_cross_entropy]
 
 //! [squared_error]
-/// What output j of a sample should be: 1 for the labelled class and 0 for the others; a single
-/// output should be the label itself.
-template <typename T>
-__device__ T target(Index cols, Index j, std::int32_t label) {
-  if (cols == 1) return static_cast<T>(label);
-  return j == label ? T{1} : T{0};
-}
-
 template <typename T>
 __global__ void squared_error_kernel(Index rows, Index cols, const T* __restrict__ outputs,
                                      const std::int32_t* __restrict__ labels,

@@ -70,8 +70,8 @@ struct RoundedFactors {
     const Index k_tiles = std::max<Index>(1, cuda::pieces(p.k, steps_of_k_tile<Precision>));
     const Index pitch = k_tiles * steps_of_k_tile<Precision>;
     auto* const room = workspace.room<typename Precision::Pair>((p.m + p.n) * pitch / 2);
-    a = {naive_cuda::operand_a(p), p.m, p.k, room, pitch};
-    b = {naive_cuda::operand_b(p), p.n, p.k, room + p.m * pitch / 2, pitch};
+    a = {operand_a(p), p.m, p.k, room, pitch};
+    b = {operand_b(p), p.n, p.k, room + p.m * pitch / 2, pitch};
     std::swap(b.from.row_stride, b.from.column_stride);
   }
 };

@@ -2,10 +2,10 @@
 /// The factors of a product as the unit wants them: rounded, and with k running along memory.
 #pragma once
 
-#include "02_naive_cuda/operand.cuh"
 #include "cuda/check.hpp"
 #include "cuda/launch.cuh"
 #include "ladders/gemm/hopper/precision.cuh"
+#include "network/operand.hpp"
 
 namespace stagewise::shared_memory {
 
@@ -14,11 +14,11 @@ namespace stagewise::shared_memory {
 /// number of k tiles.
 template <typename Precision>
 struct RoundedCopy {
-  naive_cuda::Operand<float> from;  ///< element (place, step)
-  Index places;                     ///< rows of op(A), or columns of op(B)
-  Index steps;                      ///< k
-  typename Precision::Pair* to;     ///< the copy
-  Index pitch;                      ///< of the copy, from row to row
+  Operand<float> from;           ///< element (place, step)
+  Index places;                  ///< rows of op(A), or columns of op(B)
+  Index steps;                   ///< k
+  typename Precision::Pair* to;  ///< the copy
+  Index pitch;                   ///< of the copy, from row to row
 
   static constexpr int side = 64;  ///< of the tiles in which it is copied
   /// How many of them are beside each other.

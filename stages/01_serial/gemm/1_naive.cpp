@@ -11,7 +11,7 @@
 /// until the next column needs them, a whole line is loaded for each element.
 
 #include "01_serial/gemm.hpp"
-#include "01_serial/gemm/operand.hpp"
+#include "network/operand.hpp"
 
 namespace stagewise::serial {
 

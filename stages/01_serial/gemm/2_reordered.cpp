@@ -17,7 +17,7 @@
 #include <array>
 
 #include "01_serial/gemm.hpp"
-#include "01_serial/gemm/operand.hpp"
+#include "network/operand.hpp"
 
 namespace stagewise::serial {
 namespace {

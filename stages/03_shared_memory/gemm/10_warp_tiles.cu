@@ -18,16 +18,14 @@
 /// Work: as rung 9, but a warp reads only 2/3 as many different numbers from shared memory. In
 /// double, where a warp's tile is 32 x 32, it reads 64 per step instead of 80.
 
-#include "02_naive_cuda/operand.cuh"
 #include "03_shared_memory/gemm/move_vectors.cuh"
 #include "03_shared_memory/gemm/rungs.hpp"
 #include "cuda/check.hpp"
 #include "cuda/launch.cuh"
+#include "network/operand.hpp"
 
 namespace stagewise::shared_memory {
 namespace {
-
-using naive_cuda::Operand;
 
 //! [warp_tiles]
 template <int BM, int BN, int BK, int WM, int WN, int TM, int TN, int length, typename T>
@@ -108,9 +106,8 @@ void launch(cudaStream_t stream, const GemmProblem<T>& p) {
   constexpr int BN = 2 * WN;
   constexpr int threads = 32 * (BM / WM) * (BN / WN);
   const dim3 grid = cuda::grid_for(p.m, p.n, dim3(BN, BM));
-  gemm_warp_tiles_kernel<BM, BN, BK, WM, WN, TM, TN, length>
-      <<<grid, threads, 0, stream>>>(p.m, p.n, p.k, p.alpha, naive_cuda::operand_a(p),
-                                     naive_cuda::operand_b(p), p.beta, p.c, is_aligned(p.c, p.n));
+  gemm_warp_tiles_kernel<BM, BN, BK, WM, WN, TM, TN, length><<<grid, threads, 0, stream>>>(
+      p.m, p.n, p.k, p.alpha, operand_a(p), operand_b(p), p.beta, p.c, is_aligned(p.c, p.n));
   CUDA_CHECK_LAUNCH("gemm (warp tiles)");
 }
 

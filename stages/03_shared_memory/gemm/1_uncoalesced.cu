@@ -9,15 +9,13 @@
 /// Run it: `ladder gemm --rung uncoalesced`.
 /// Work: 2 m n k operations, 2 m n k loads; a warp's load of A moves 1,024 bytes to use 128.
 
-#include "02_naive_cuda/operand.cuh"
 #include "03_shared_memory/gemm/rungs.hpp"
 #include "cuda/check.hpp"
 #include "cuda/launch.cuh"
+#include "network/operand.hpp"
 
 namespace stagewise::shared_memory {
 namespace {
-
-using naive_cuda::Operand;
 
 //! [uncoalesced]
 template <typename T>
@@ -40,7 +38,7 @@ template <typename T>
 void gemm_uncoalesced(cudaStream_t stream, const GemmProblem<T>& p, Workspace& /*workspace*/) {
   const dim3 block(32, 8);
   gemm_uncoalesced_kernel<<<cuda::grid_for(p.n, p.m, block), block, 0, stream>>>(
-      p.m, p.n, p.k, p.alpha, naive_cuda::operand_a(p), naive_cuda::operand_b(p), p.beta, p.c);
+      p.m, p.n, p.k, p.alpha, operand_a(p), operand_b(p), p.beta, p.c);
   CUDA_CHECK_LAUNCH("gemm (uncoalesced)");
 }
 

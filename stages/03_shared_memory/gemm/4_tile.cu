@@ -13,15 +13,13 @@
 /// Run it: `ladder gemm --rung tile-16` (or tile-4, tile-8, tile-32).
 /// Work: 2 m n k operations, 2 m n k / size loads from global and 2 m n k from shared memory.
 
-#include "02_naive_cuda/operand.cuh"
 #include "03_shared_memory/gemm/rungs.hpp"
 #include "cuda/check.hpp"
 #include "cuda/launch.cuh"
+#include "network/operand.hpp"
 
 namespace stagewise::shared_memory {
 namespace {
-
-using naive_cuda::Operand;
 
 //! [tile]
 template <int size, typename T>
@@ -57,7 +55,7 @@ template <typename T, int size>
 void gemm_tile(cudaStream_t stream, const GemmProblem<T>& p, Workspace& /*workspace*/) {
   const dim3 block(size, size);
   gemm_tile_kernel<size><<<cuda::grid_for(p.m, p.n, block), block, 0, stream>>>(
-      p.m, p.n, p.k, p.alpha, naive_cuda::operand_a(p), naive_cuda::operand_b(p), p.beta, p.c);
+      p.m, p.n, p.k, p.alpha, operand_a(p), operand_b(p), p.beta, p.c);
   CUDA_CHECK_LAUNCH("gemm (tile)");
 }
 

@@ -23,15 +23,13 @@
 /// Run it: `ladder gemm --rung conflicts`, `--rung padded`.
 /// Work: as rung 4 with tiles of 32 x 32; with conflicts, a warp's store takes 32 wavefronts.
 
-#include "02_naive_cuda/operand.cuh"
 #include "03_shared_memory/gemm/rungs.hpp"
 #include "cuda/check.hpp"
 #include "cuda/launch.cuh"
+#include "network/operand.hpp"
 
 namespace stagewise::shared_memory {
 namespace {
-
-using naive_cuda::Operand;
 
 constexpr int size = 32;
 
@@ -75,7 +73,7 @@ template <typename T, int padding>
 void gemm_coalesced_tile(cudaStream_t stream, const GemmProblem<T>& p, Workspace& /*workspace*/) {
   const dim3 block(size, size);
   gemm_coalesced_tile_kernel<padding><<<cuda::grid_for(p.m, p.n, block), block, 0, stream>>>(
-      p.m, p.n, p.k, p.alpha, naive_cuda::operand_a(p), naive_cuda::operand_b(p), p.beta, p.c);
+      p.m, p.n, p.k, p.alpha, operand_a(p), operand_b(p), p.beta, p.c);
   CUDA_CHECK_LAUNCH("gemm (coalesced tile)");
 }
 

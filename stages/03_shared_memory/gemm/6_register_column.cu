@@ -10,16 +10,14 @@
 /// Work: 2 m n k operations; with tiles of 64 x 64, 2 m n k / 64 loads from global memory and
 /// 9/8 m n k from shared memory.
 
-#include "02_naive_cuda/operand.cuh"
 #include "03_shared_memory/gemm/load_tile.cuh"
 #include "03_shared_memory/gemm/rungs.hpp"
 #include "cuda/check.hpp"
 #include "cuda/launch.cuh"
+#include "network/operand.hpp"
 
 namespace stagewise::shared_memory {
 namespace {
-
-using naive_cuda::Operand;
 
 //! [register_column]
 template <int BM, int BN, int BK, int TM, typename T>
@@ -66,7 +64,7 @@ void gemm_register_column(cudaStream_t stream, const GemmProblem<T>& p, Workspac
   constexpr int TM = 8;   // rows of a thread's tile, which is one column wide
   const dim3 grid = cuda::grid_for(p.m, p.n, dim3(BN, BM));
   gemm_register_column_kernel<BM, BN, BK, TM><<<grid, BM / TM * BN, 0, stream>>>(
-      p.m, p.n, p.k, p.alpha, naive_cuda::operand_a(p), naive_cuda::operand_b(p), p.beta, p.c);
+      p.m, p.n, p.k, p.alpha, operand_a(p), operand_b(p), p.beta, p.c);
   CUDA_CHECK_LAUNCH("gemm (register column)");
 }
 

@@ -14,16 +14,14 @@
 /// Run it: `ladder gemm --rung register-tile`.
 /// Work: 2 m n k operations; 2 m n k / 128 loads from global and m n k / 4 from shared memory.
 
-#include "02_naive_cuda/operand.cuh"
 #include "03_shared_memory/gemm/load_tile.cuh"
 #include "03_shared_memory/gemm/rungs.hpp"
 #include "cuda/check.hpp"
 #include "cuda/launch.cuh"
+#include "network/operand.hpp"
 
 namespace stagewise::shared_memory {
 namespace {
-
-using naive_cuda::Operand;
 
 //! [register_tile]
 template <int BM, int BN, int BK, int TM, int TN, typename T>
@@ -84,7 +82,7 @@ void gemm_register_tile(cudaStream_t stream, const GemmProblem<T>& p, Workspace&
   constexpr int threads = BM / TM * (BN / TN);
   const dim3 grid = cuda::grid_for(p.m, p.n, dim3(BN, BM));
   gemm_register_tile_kernel<BM, BN, BK, TM, TN><<<grid, threads, 0, stream>>>(
-      p.m, p.n, p.k, p.alpha, naive_cuda::operand_a(p), naive_cuda::operand_b(p), p.beta, p.c);
+      p.m, p.n, p.k, p.alpha, operand_a(p), operand_b(p), p.beta, p.c);
   CUDA_CHECK_LAUNCH("gemm (register tile)");
 }
 

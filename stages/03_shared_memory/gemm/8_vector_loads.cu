@@ -23,16 +23,14 @@
 /// Work: as rung 7, 2 m n k / 128 numbers from global and m n k / 4 from shared memory, but
 /// with a quarter as many load instructions in float, and half as many in double.
 
-#include "02_naive_cuda/operand.cuh"
 #include "03_shared_memory/gemm/move_vectors.cuh"
 #include "03_shared_memory/gemm/rungs.hpp"
 #include "cuda/check.hpp"
 #include "cuda/launch.cuh"
+#include "network/operand.hpp"
 
 namespace stagewise::shared_memory {
 namespace {
-
-using naive_cuda::Operand;
 
 //! [vector_loads]
 template <int BM, int BN, int BK, int TM, int TN, int length, typename T>
@@ -98,9 +96,8 @@ void launch(cudaStream_t stream, const GemmProblem<T>& p) {
   constexpr int BN = 16 * TN;
   constexpr int threads = BM / TM * (BN / TN);
   const dim3 grid = cuda::grid_for(p.m, p.n, dim3(BN, BM));
-  gemm_vector_loads_kernel<BM, BN, BK, TM, TN, length>
-      <<<grid, threads, 0, stream>>>(p.m, p.n, p.k, p.alpha, naive_cuda::operand_a(p),
-                                     naive_cuda::operand_b(p), p.beta, p.c, is_aligned(p.c, p.n));
+  gemm_vector_loads_kernel<BM, BN, BK, TM, TN, length><<<grid, threads, 0, stream>>>(
+      p.m, p.n, p.k, p.alpha, operand_a(p), operand_b(p), p.beta, p.c, is_aligned(p.c, p.n));
   CUDA_CHECK_LAUNCH("gemm (vector loads)");
 }
 

@@ -21,16 +21,14 @@
 /// Run it: `ladder gemm --rung double-buffering`.
 /// Work: as rung 8, with twice as much shared memory and half as many barriers.
 
-#include "02_naive_cuda/operand.cuh"
 #include "03_shared_memory/gemm/move_vectors.cuh"
 #include "03_shared_memory/gemm/rungs.hpp"
 #include "cuda/check.hpp"
 #include "cuda/launch.cuh"
+#include "network/operand.hpp"
 
 namespace stagewise::shared_memory {
 namespace {
-
-using naive_cuda::Operand;
 
 //! [double_buffering]
 template <int BM, int BN, int BK, int TM, int TN, int length, typename T>
@@ -102,9 +100,8 @@ void launch(cudaStream_t stream, const GemmProblem<T>& p) {
   constexpr int BN = 16 * TN;
   constexpr int threads = BM / TM * (BN / TN);
   const dim3 grid = cuda::grid_for(p.m, p.n, dim3(BN, BM));
-  gemm_double_buffering_kernel<BM, BN, BK, TM, TN, length>
-      <<<grid, threads, 0, stream>>>(p.m, p.n, p.k, p.alpha, naive_cuda::operand_a(p),
-                                     naive_cuda::operand_b(p), p.beta, p.c, is_aligned(p.c, p.n));
+  gemm_double_buffering_kernel<BM, BN, BK, TM, TN, length><<<grid, threads, 0, stream>>>(
+      p.m, p.n, p.k, p.alpha, operand_a(p), operand_b(p), p.beta, p.c, is_aligned(p.c, p.n));
   CUDA_CHECK_LAUNCH("gemm (double buffering)");
 }
 

@@ -2,7 +2,7 @@
 /// How rungs 6 and 7 fill shared memory, whether the matrix is transposed or not.
 #pragma once
 
-#include "02_naive_cuda/operand.cuh"
+#include "network/operand.hpp"
 
 namespace stagewise::shared_memory {
 
