@@ -13,6 +13,9 @@
 /// Run it: `ladder gemm --rung dot-sequential` (or dot-interleaved,
 /// dot-non-divergent, dot-last-warp).
 /// Work: 2 m n k operations, 2 m n k loads, and the barriers of one tree per element of C.
+/// Measured on an H200, 800 x 1000 x 784: `dot-interleaved` 4.479 ms in float, 4.307 ms in double;
+/// `dot-non-divergent` 3.958 ms in float, 3.888 ms in double; `dot-sequential` 3.861 ms in float,
+/// 3.878 ms in double; `dot-last-warp` 3.747 ms in float, 3.86 ms in double.
 
 #include <algorithm>
 

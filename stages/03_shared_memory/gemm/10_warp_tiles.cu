@@ -17,6 +17,7 @@
 /// Run it: `ladder gemm --rung warp-tiles`.
 /// Work: as rung 9, but a warp reads only 2/3 as many different numbers from shared memory. In
 /// double, where a warp's tile is 32 x 32, it reads 64 per step instead of 80.
+/// Measured on an H200, 800 x 1000 x 784: 90.5 us in float, 95.1 us in double.
 
 #include "03_shared_memory/gemm/move_vectors.cuh"
 #include "03_shared_memory/gemm/rungs.hpp"

@@ -11,6 +11,7 @@
 ///
 /// Run it: `ladder gemm --rung main-loop`.
 /// Work: as rung 10.
+/// Measured on an H200, 800 x 1000 x 784: 80.9 us in float, 126 us in double.
 
 #include "03_shared_memory/gemm/rungs.hpp"
 #include "03_shared_memory/gemm/whole_tiles.cuh"

@@ -8,6 +8,7 @@
 ///
 /// Run it: `ladder gemm --rung uncoalesced`.
 /// Work: 2 m n k operations, 2 m n k loads; a warp's load of A moves 1,024 bytes to use 128.
+/// Measured on an H200, 800 x 1000 x 784: 1.424 ms in float, 2.637 ms in double.
 
 #include "03_shared_memory/gemm/rungs.hpp"
 #include "cuda/check.hpp"

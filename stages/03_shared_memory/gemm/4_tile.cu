@@ -12,6 +12,9 @@
 ///
 /// Run it: `ladder gemm --rung tile-16` (or tile-4, tile-8, tile-32).
 /// Work: 2 m n k operations, 2 m n k / size loads from global and 2 m n k from shared memory.
+/// Measured on an H200, 800 x 1000 x 784: `tile-4` 758.3 us in float, 862.3 us in double; `tile-8`
+/// 240.2 us in float, 379.6 us in double; `tile-16` 157.5 us in float, 284.5 us in double;
+/// `tile-32` 173.1 us in float, 350.3 us in double.
 
 #include "03_shared_memory/gemm/rungs.hpp"
 #include "cuda/check.hpp"

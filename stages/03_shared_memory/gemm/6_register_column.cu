@@ -9,6 +9,7 @@
 /// Run it: `ladder gemm --rung register-column`.
 /// Work: 2 m n k operations; with tiles of 64 x 64, 2 m n k / 64 loads from global memory and
 /// 9/8 m n k from shared memory.
+/// Measured on an H200, 800 x 1000 x 784: 204.7 us in float, 266.2 us in double.
 
 #include "03_shared_memory/gemm/load_tile.cuh"
 #include "03_shared_memory/gemm/rungs.hpp"

@@ -13,6 +13,7 @@
 ///
 /// Run it: `ladder gemm --rung register-tile`.
 /// Work: 2 m n k operations; 2 m n k / 128 loads from global and m n k / 4 from shared memory.
+/// Measured on an H200, 800 x 1000 x 784: 191.7 us in float, 178.9 us in double.
 
 #include "03_shared_memory/gemm/load_tile.cuh"
 #include "03_shared_memory/gemm/rungs.hpp"

