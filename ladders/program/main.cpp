@@ -6,22 +6,19 @@
 ///     ladder transpose --report transpose.json
 ///     ladder convolution --images 100
 ///     mpirun -n 2 ladder all-reduce
+///     ladder persistent train --epochs 3
 ///
-/// @note A new rung needs a file and a line. The file, in the ladder's folder in
-///       stages/03_shared_memory/, contains the kernel and its launch; CMake finds it there. The
-///       line, in the list in gemm.cu or transpose.cu beside that folder, gives its name and says
-///       what it adds; above the list, the file is included, or its launch declared
-///       (gemm/rungs.hpp). reduce.cu has three ladders: a rung needs a label there, and a line in
-///       each of the three lists. Nothing else is needed: this program, `train --gemm` and the
-///       tests take the rungs from that list. Those of the convolution are listed in
-///       convolution_rungs.cpp.
+/// @note A new rung needs a file and a line. The file, in stages/03_shared_memory/ if a stage
+///       executes it, else in ladders/, contains the kernel and its launch; CMake finds it there.
+///       The line, in the list of the ladder (gemm.cu, reduce.cu, transpose.cu), gives its name and
+///       says what it adds. Nothing else is needed: this program, `ladder rungs` and the tests take
+///       the rungs from that list. Those of the convolution are listed in convolution_rungs.cpp.
 
 #include <CLI/CLI.hpp>
 #include <array>
 #include <functional>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "app/gpu_limits.hpp"
@@ -40,6 +37,21 @@
 
 namespace stagewise::ladder {
 namespace {
+
+/// A subcommand that is a stage's program with other kernels: it has train, evaluate, predict and
+/// info.
+struct Training {
+  const char* name;
+  const char* description;
+  int (*run)(int argc, char** argv);
+};
+
+constexpr std::array<Training, 4> trainings = {{
+    {"blocked", "stage 01's program with a blocked product", run_blocked},
+    {"rungs", "stage 03's program with any of the rungs", run_rungs},
+    {"tf32", "stage 04's program with convolutions in TF32", run_tf32},
+    {"persistent", "stage 04's program with kernels that stay on the GPU", run_persistent},
+}};
 
 /// The processes of a run.
 struct Processes {
@@ -78,6 +90,10 @@ int run_ladder(int argc, char** argv, const Processes& processes) {
                               "sums over the GPUs of several processes, verified and timed"),
           all_reduce);
 
+  for (const Training& training : trainings) {  // main() runs them; here they are listed
+    app.add_subcommand(training.name, training.description);
+  }
+
   const std::vector<std::string> command(argv, argv + argc);
   const auto run_one = [&](const auto& options, const auto& run) {
     const bool draws = !options.roofline.empty();
@@ -102,7 +118,8 @@ int run_ladder(int argc, char** argv, const Processes& processes) {
       return run_one(all_reduce, processes.all_reduce);
     }
     throw UsageError(
-        "say what to do: gemm, reduce, transpose, convolution or all-reduce (see ladder --help)");
+        "say what to do: gemm, reduce, transpose, convolution or all-reduce, or a training with "
+        "other kernels: blocked, rungs, tf32 or persistent (see ladder --help)");
   };
   return run_program(app, argc, argv, body, processes.hooks);
 }
@@ -110,24 +127,13 @@ int run_ladder(int argc, char** argv, const Processes& processes) {
 }  // namespace
 }  // namespace stagewise::ladder
 
-namespace {
-
-/// The subcommands that are a stage's program with other kernels.
-constexpr std::array<std::pair<std::string_view, int (*)(int, char**)>, 4> trainings = {
-    {{"blocked", stagewise::run_blocked},
-     {"rungs", stagewise::run_rungs},
-     {"tf32", stagewise::run_tf32},
-     {"persistent", stagewise::run_persistent}}};
-
-}  // namespace
-
 // Declaring options throws only if one of them is declared wrongly, which the first run would show.
 // NOLINTNEXTLINE(bugprone-exception-escape)
 int main(int argc, char** argv) {
   using namespace stagewise;
-  if (argc > 1) {
-    for (const auto& [name, run] : trainings) {
-      if (argv[1] == name) return run(argc - 1, argv + 1);
+  for (const ladder::Training& training : ladder::trainings) {
+    if (argc > 1 && std::string_view(argv[1]) == training.name) {
+      return training.run(argc - 1, argv + 1);
     }
   }
 #ifdef STAGEWISE_MPI

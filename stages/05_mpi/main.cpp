@@ -1,7 +1,6 @@
 /// @file
 /// Stage 05's program: stage 04 in several processes, which share every batch, or the network.
 
-#include <algorithm>
 #include <memory>
 #include <optional>
 
@@ -48,23 +47,15 @@ std::unique_ptr<Step> make_step(const Process& process, const StepArguments<T>& 
       arguments.sgd, arguments.starts, *process.world, *process.ranks, options);
 }
 
-/// For rank 0 of at least two, with hybrid of at least two networks.
+/// What `info` shows.
 template <typename T>
 Program step_program(const Process& process, const Model& model, const ModelOptions& described,
                      const Sgd& sgd, const WorkerOptions& workers, const StageOptions& values,
                      Index max_rows) {
-  const std::string transport = mpi::choose_transport(values.at("transport"), process.place());
-  const bool is_hybrid = mpi::has_strategy(values, "hybrid");
-  const int least = is_hybrid ? 2 * mpi::tensor_ranks_of(values, 0) : 2;
-  const int processes = std::max(process.world->size(), least);
-  const int tensor_ranks = mpi::tensor_ranks_of(values, processes);
-  if (mpi::is_split(values)) mpi::check_splittable(described, tensor_ranks, values.at("strategy"));
-  const mpi::TensorPrograms programs = mpi::distribute(
-      model, sgd, workers.average,
-      {.network = {0, tensor_ranks},
-       .samples = {0, processes / tensor_ranks},
-       .overlaps = mpi::overlaps(values).value_or(!mpi::adds_up_in_kernels(transport)),
-       .sums_update = mpi::can_update(transport)});
+  const mpi::Distribution first =
+      mpi::distribution_of_first(values, described, process.world->size(),
+                                 mpi::choose_transport(values.at("transport"), process.place()));
+  const mpi::TensorPrograms programs = mpi::distribute(model, sgd, workers.average, first);
   return minibatch::fuse<T>(programs.step.training.step, max_rows, read_fuse_options(values));
 }
 
@@ -116,14 +107,10 @@ Stage describe_stage(mpi::World& world, mpi::MpiRanks& ranks, const ProgramHooks
     return cuda::describe_device();
   };
   stage.describe_ranks = [&world, &ranks, place](const StageOptions& values, bool trains) {
-    std::string how = "; strategy " + values.at("strategy");
-    if (mpi::has_strategy(values, "hybrid")) {
-      how +=
-          " with " + count_of(mpi::tensor_ranks_of(values, world.size()), "rank") + " to a network";
-    }
-    how += ", transport " + mpi::choose_transport(values.at("transport"), place());
+    const std::string how = mpi::describe_strategy(values, world.size()) + ", transport " +
+                            mpi::choose_transport(values.at("transport"), place());
     const std::string& sent = ranks.what_was_sent();
-    return "ranks  " + mpi::describe(world, place()) + (trains ? how : "") +
+    return "ranks  " + mpi::describe(world, place()) + (trains ? "; " + how : "") +
            (sent.empty() ? "" : "\nsent   " + sent);
   };
   stage.prepare = [&world, &ranks, place, heartbeat = std::shared_ptr<mpi::Heartbeat>()](

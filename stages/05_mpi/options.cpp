@@ -6,7 +6,6 @@
 #include <thread>
 
 #include "04_minibatch/step_options.hpp"
-#include "05_mpi/distribute.hpp"
 #include "05_mpi/transport.hpp"
 #include "app/status_line.hpp"
 #include "app/text.hpp"
@@ -73,6 +72,26 @@ std::string why_idle(const World& world, const std::string& option, const StageO
     return "is for --average gradients: weights are exchanged when a step is done";
   }
   return why_idle_in_step(option, values, model, workers, sgd);
+}
+
+std::string describe_strategy(const StageOptions& values, int processes) {
+  std::string text = "strategy " + values.at("strategy");
+  if (has_strategy(values, "hybrid")) {
+    text += " with " + count_of(tensor_ranks_of(values, processes), "rank") + " to a network";
+  }
+  return text;
+}
+
+Distribution distribution_of_first(const StageOptions& values, const ModelOptions& model,
+                                   int processes, const std::string& transport) {
+  const int least = has_strategy(values, "hybrid") ? 2 * tensor_ranks_of(values, 0) : 2;
+  processes = std::max(processes, least);
+  const int tensor_ranks = tensor_ranks_of(values, processes);
+  if (is_split(values)) check_splittable(model, tensor_ranks, values.at("strategy"));
+  return {.network = {0, tensor_ranks},
+          .samples = {0, processes / tensor_ranks},
+          .overlaps = overlaps(values).value_or(!adds_up_in_kernels(transport)),
+          .sums_update = can_update(transport)};
 }
 
 std::optional<bool> overlaps(const StageOptions& values) {

@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 
+#include "05_mpi/distribute.hpp"
 #include "app/stage.hpp"
 #include "mpi/devices.hpp"
 #include "mpi/heartbeat.hpp"
@@ -33,6 +34,15 @@ void check_options(const World& world, const Placement& placement, const StageOp
 /// See Stage::why_idle: some options need several processes, others a certain strategy.
 std::string why_idle(const World& world, const std::string& option, const StageOptions& values,
                      const ModelOptions& model, const WorkerOptions& workers, const Sgd& sgd);
+
+/// "strategy hybrid with 2 ranks to a network".
+std::string describe_strategy(const StageOptions& values, int processes);
+
+/// The part of rank 0 of these processes, or of as many as the strategy needs: two, or two networks
+/// with hybrid.
+/// @throws UsageError if the model cannot be split.
+Distribution distribution_of_first(const StageOptions& values, const ModelOptions& model,
+                                   int processes, const std::string& transport);
 
 /// Unset for auto; see DistributedStepOptions.
 std::optional<bool> overlaps(const StageOptions& values);

@@ -346,7 +346,8 @@ TEST_F(Ladders, RefuseWhatIsNoValue) {
                  "argument 'train' is unknown; ladder --help lists what there is");
   expect_failure(
       "ladder", 2,
-      "say what to do: gemm, reduce, transpose, convolution or all-reduce (see ladder --help)");
+      "say what to do: gemm, reduce, transpose, convolution or all-reduce, or a training with other "
+      "kernels: blocked, rungs, tf32 or persistent (see ladder --help)");
 }
 
 TEST_F(Ladders, RefuseFactorsThatNoResultCouldHold) {
