@@ -6,6 +6,7 @@
 
 namespace stagewise {
 
+/// Report 000: the comparison by which it was graded.
 inline Offers grade_offers() {
   return {.program = "the program grade", .commands = {"grade"}};
 }

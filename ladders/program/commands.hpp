@@ -48,24 +48,26 @@ struct ConvolutionOptions : Options {
   Index filters = 32;
 };
 
-/// @name Declares the options of a subcommand
+/// Declares the options of a subcommand.
 /// @param options receives their values.
-/// @{
 void declare(CLI::App& command, GemmOptions& options);
+/// @overload
 void declare(CLI::App& command, ReduceOptions& options);
+/// @overload
 void declare(CLI::App& command, TransposeOptions& options);
+/// @overload
 void declare(CLI::App& command, ConvolutionOptions& options);
-/// @}
 
-/// @name Runs the requested rungs, and prints each when it is done
+/// Runs the requested rungs, and prints each when it is done.
 /// @throws Error if the problem does not fit into the memory of the GPU or the host, or if the only
 ///         requested rung cannot be used. UsageError if there is no such rung in this precision, or
 ///         if a filter is larger than the image.
-/// @{
 Results run(const GemmOptions& options);
+/// @overload
 Results run(const ReduceOptions& options);
+/// @overload
 Results run(const TransposeOptions& options);
+/// @overload
 Results run(const ConvolutionOptions& options);
-/// @}
 
 }  // namespace stagewise::ladder

@@ -80,7 +80,7 @@ shared_memory::Ladder<LayerProblem<T>> layer_ladder();
 /// Stage 02's convolution, compiled once more with --use_fast_math (CMakeLists.txt).
 namespace stagewise::fast_math {
 
-/// @copydoc naive_cuda::convolution
+/// As naive_cuda::convolution() does.
 template <typename T>
 void convolution(cudaStream_t stream, const ConvolutionProblem& problem, const T* input,
                  const T* filter, T* output);

@@ -15,8 +15,7 @@ namespace stagewise::ladder {
 ///         draw, since kernels run on the CPU without being counted, or it cannot be written.
 void check_roofline(const std::filesystem::path& figure);
 
-/// Draws the rates of the kernels under the roof of their device, by the program that also draws
-/// all other figures: `./run.sh plot roofline`.
+/// Draws the rates of the kernels under the roof of their device, by `run.sh plot roofline`.
 /// @param options among them the figure, and the report that it is made of; without, a temporary
 ///        one.
 /// @throws Error if it cannot be drawn.

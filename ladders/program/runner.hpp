@@ -109,6 +109,7 @@ class Runner {
   }
 
   const cuda::Stream& stream() const { return stream_; }
+  /// For kernels that need memory besides their operands.
   shared_memory::Workspace& workspace() { return workspace_; }
 
  private:

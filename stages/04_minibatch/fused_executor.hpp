@@ -39,6 +39,7 @@ class FusedExecutor : public SharedMemoryExecutor<T> {
 
   void prepare(const Program& program) override;
 
+  /// The line's sizes, and the addresses of its values.
   ConvolutionReluPoolProblem<T> problem_of(const ConvolutionReluPool& op);
 
  private:

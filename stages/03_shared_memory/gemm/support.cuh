@@ -19,21 +19,25 @@ namespace stagewise::shared_memory {
 template <typename T>
 using Kernel = void (*)(cudaStream_t, const GemmProblem<T>&, Workspace&);
 
+/// Calls the kernel, unless C has no elements.
 template <typename T, Kernel<T> kernel>
 void run_kernel(cudaStream_t stream, const GemmProblem<T>& p, Workspace& workspace) {
   if (p.m > 0 && p.n > 0) kernel(stream, p, workspace);
 }
 
+/// Why a kernel cannot be used for sizes beyond int.
 inline Support counts_in_ints() {
   return {"it counts in 32 bits, which is too little for these sizes"};
 }
 
+/// Why a kernel cannot be used on this GPU.
 inline Support takes_capability(const std::string& which) {
   const int capability = cuda::compute_capability();
   return {"it takes a GPU of compute capability " + which + ", and this one has " +
           std::to_string(capability / 10) + "." + std::to_string(capability % 10)};
 }
 
+/// The main loop counts in int.
 template <typename T>
 Support supports_main_loop(const GemmProblem<T>& p) {
   return fits_ints(p.m, p.n, p.k) ? Support() : counts_in_ints();
@@ -50,6 +54,7 @@ Support supports_async_copies(const GemmProblem<T>& p) {
 template <typename T, auto tiles>
 constexpr bool are_tiles_of = std::is_same_v<decltype(tiles()), std::span<const FittedTile<T>>>;
 
+/// Whether the table is for numbers of this type, and the GPU has its instructions.
 template <typename T, auto tiles>
 Support supports_tiles(const GemmProblem<T>& p) {
   if (are_tiles_of<T, tiles>) return supports_async_copies(p);
@@ -57,6 +62,7 @@ Support supports_tiles(const GemmProblem<T>& p) {
                                    : "it multiplies floats"};
 }
 
+/// The product by the tile of the table that suits it; nothing if the table is for another type.
 template <typename T, auto tiles>
 void gemm_in_tiles(cudaStream_t stream, const GemmProblem<T>& p, Workspace& workspace) {
   if constexpr (are_tiles_of<T, tiles>) gemm_planned_tiles(stream, p, tiles(), workspace);
