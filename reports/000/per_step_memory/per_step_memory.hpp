@@ -1,5 +1,5 @@
 /// @file
-/// The first version of report 000, kept as an experiment of stage 02: `--memory per-step`.
+/// The first version of report 000, kept as an experiment with stage 02.
 #pragma once
 
 #include <functional>
