@@ -9,8 +9,7 @@
 #include <iostream>
 #include <memory>
 
-#include "05_mpi/all_reduce/peer_all_reduce.hpp"
-#include "05_mpi/transport.hpp"
+#include "05_mpi/transport/peer.hpp"
 #include "app/text.hpp"
 #include "ladders/program/ring.hpp"
 #include "ladders/program/runner.hpp"
@@ -61,8 +60,8 @@ class Message {
     mpi::all_reduce(world, expected_.data(), count);  // exact, in any order
     host_->reserve(count);
     if (has_peers()) {
-      sums_ = std::make_unique<mpi::PeerAllReduce<T>>(world, mpi::default_patience);
-      y_ = sums_->allocate(std::vector<Index>{count}).front();
+      peers_ = std::make_unique<mpi::PeerTransport<T>>(world, mpi::default_patience);
+      y_ = peers_->places_for(std::vector<Index>{count}).front();
     }
     if (mpi::reason_against("nccl", placement).empty()) {
       nccl_ = mpi::make_transport<T>("nccl", world);
@@ -79,9 +78,9 @@ class Message {
          [this] { ring_.add_up(stream_, y_); }},
         {"one-shot", folder + "all_reduce/1_one_shot.cu", "flagged words to every GPU", {}, true},
         {"two-shot", folder + "all_reduce/2_two_shot.cu", "each GPU adds up a shard", {}, true}};
-    if (sums_ == nullptr) return rungs;
-    rungs[2].enqueue = [this] { sums_->one_shot(stream_, y_, count_); };
-    rungs[3].enqueue = [this] { sums_->two_shot(stream_, y_, count_); };
+    if (peers_ == nullptr) return rungs;
+    rungs[2].enqueue = [this] { peers_->one_shot(stream_, y_, count_); };
+    rungs[3].enqueue = [this] { peers_->two_shot(stream_, y_, count_); };
     return rungs;
   }
 
@@ -177,7 +176,7 @@ class Message {
   T* y_ = own_.data();  ///< what is added up, in memory of all ranks if there is some
   std::unique_ptr<mpi::Transport<T>> host_;
   std::unique_ptr<mpi::Transport<T>> nccl_;
-  std::unique_ptr<mpi::PeerAllReduce<T>> sums_;
+  std::unique_ptr<mpi::PeerTransport<T>> peers_;
   Ring<T> ring_;
 };
 

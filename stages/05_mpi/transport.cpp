@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "05_mpi/transport/transports.hpp"
+#include "05_mpi/transport/peer.hpp"
 #include "mpi/check.hpp"
 #include "tensor/error.hpp"
 #include "tensor/option_error.hpp"
@@ -51,7 +51,7 @@ std::unique_ptr<Transport<T>> make_transport(const std::string& name, Communicat
                                              std::chrono::seconds patience) {
   if (name == "cuda-aware") return make_cuda_aware_transport<T>(world);
   if (name == "nccl") return make_nccl_transport<T>(world);
-  if (name == "peer") return make_peer_transport<T>(world, patience);
+  if (name == "peer") return std::make_unique<PeerTransport<T>>(world, patience);
   return make_host_transport<T>(world);
 }
 

@@ -13,8 +13,7 @@
 
 #include <gtest/gtest.h>
 
-#include "05_mpi/all_reduce/peer_all_reduce.hpp"
-#include "05_mpi/transport.hpp"
+#include "05_mpi/transport/peer.hpp"
 #include "cross_stage/stage_types.hpp"
 #include "cuda/check.hpp"
 #include "cuda/device.hpp"
@@ -26,7 +25,7 @@
 namespace stagewise {
 namespace {
 
-using mpi::PeerAllReduce;
+using mpi::PeerTransport;
 
 constexpr std::chrono::seconds patience(60);
 
@@ -95,9 +94,9 @@ TYPED_TEST_SUITE(AllReduceKernels, Precisions, PrecisionNames);
 TYPED_TEST(AllReduceKernels, AddUpExactly) {
   using T = TypeParam;
   const cuda::Stream stream;
-  PeerAllReduce<T> sums(test_world(), patience);
+  PeerTransport<T> sums(test_world(), patience);
   const std::vector<Index> sizes = {1, 2, 3, 31, 4 * 97, 1'000, this->most() / 3, this->most()};
-  const std::vector<T*> places = sums.allocate(sizes);
+  const std::vector<T*> places = sums.places_for(sizes);
   Random own(static_cast<std::uint64_t>(test_world().rank()));
   Random same(1);
   const std::uint64_t rounds = rounds_asked(cuda::runs_on_cpu() ? 40 : 2'000);
@@ -121,10 +120,10 @@ TYPED_TEST(AllReduceKernels, AddUpExactly) {
 TYPED_TEST(AllReduceKernels, UpdateParameters) {
   using T = TypeParam;
   const cuda::Stream stream;
-  PeerAllReduce<T> sums(test_world(), patience);
+  PeerTransport<T> sums(test_world(), patience);
   const auto longest = static_cast<Index>(sums.max_one_shot_bytes() / sizeof(T));
   for (const Index count : {Index{1}, Index{63}, Index{1'001}, this->most(), longest + 5}) {
-    const std::vector<T*> places = sums.allocate(std::vector<Index>{count, count});
+    const std::vector<T*> places = sums.places_for(std::vector<Index>{count, count});
     const std::vector<T> own = numbers_of<T>(test_world().rank(), 3, count);
     const std::vector<T> gradient = sums_of<T>(3, count);
     std::vector<T> parameters = numbers_of<T>(50, 3, count);
@@ -134,9 +133,9 @@ TYPED_TEST(AllReduceKernels, UpdateParameters) {
                                    .learning_rate = T{0.5},
                                    .l2 = T{0.25},
                                    .l2_from = count == longest + 5 ? longest + 2 : count / 3};
-    using Way = void (PeerAllReduce<T>::*)(const cuda::Stream&, T*, Index, const mpi::Update<T>&);
+    using Way = void (PeerTransport<T>::*)(const cuda::Stream&, T*, Index, const mpi::Update<T>&);
     for (const Way way :
-         {&PeerAllReduce<T>::one_shot, &PeerAllReduce<T>::two_shot, &PeerAllReduce<T>::add_up}) {
+         {&PeerTransport<T>::one_shot, &PeerTransport<T>::two_shot, &PeerTransport<T>::add_up}) {
       (sums.*way)(stream, places[0], count, update);
       for (Index i = 0; i < count; ++i) {
         T& parameter = parameters[static_cast<std::size_t>(i)];
@@ -154,7 +153,7 @@ TYPED_TEST(AllReduceKernels, UpdateParameters) {
 TYPED_TEST(AllReduceKernels, AddUpInAnyMemory) {
   using T = TypeParam;
   const cuda::Stream stream;
-  PeerAllReduce<T> sums(test_world(), patience);
+  PeerTransport<T> sums(test_world(), patience);
   const auto longest = static_cast<Index>(sums.max_one_shot_bytes() / sizeof(T));
   for (const Index count : {Index{1}, Index{64}, Index{501}, longest + 3}) {
     Tensor<T> memory({count + 4}, cuda::device_memory());
@@ -175,7 +174,7 @@ TYPED_TEST(AllReduceKernels, AddUpInAnyMemory) {
 TYPED_TEST(AllReduceKernels, AddInTheOrderOfTheRanks) {
   using T = TypeParam;
   const cuda::Stream stream;
-  PeerAllReduce<T> sums(test_world(), patience);
+  PeerTransport<T> sums(test_world(), patience);
   const Index count = 777;
   std::vector<T> expected;
   std::vector<T> own;
@@ -191,7 +190,7 @@ TYPED_TEST(AllReduceKernels, AddInTheOrderOfTheRanks) {
                      std::plus<>());
     }
   }
-  T* const place = sums.allocate(std::vector<Index>{count}).front();
+  T* const place = sums.places_for(std::vector<Index>{count}).front();
   for (const bool in_one_shot : {true, false}) {
     copy_in(own, place, stream);
     if (in_one_shot) {
@@ -207,9 +206,9 @@ TYPED_TEST(AllReduceKernels, AddInTheOrderOfTheRanks) {
 TYPED_TEST(AllReduceKernels, AreRecorded) {
   using T = TypeParam;
   const cuda::Stream stream;
-  PeerAllReduce<T> sums(test_world(), patience);
+  PeerTransport<T> sums(test_world(), patience);
   const std::vector<Index> sizes = {10, this->most()};
-  const std::vector<T*> places = sums.allocate(sizes);
+  const std::vector<T*> places = sums.places_for(sizes);
   const cuda::ExecutableGraph graph(stream, [&] {
     for (int i = 0; i < 3; ++i) sums.one_shot(stream, places[0], sizes[0]);
     sums.two_shot(stream, places[1], sizes[1]);
@@ -282,9 +281,9 @@ TYPED_TEST(AllReduceKernels, GiveUp) {
   const int last = test_world().size() - 1;
   for (const bool in_one_shot : {true, false}) {
     const cuda::Stream stream;
-    PeerAllReduce<T> sums(test_world(), std::chrono::seconds(1));
+    PeerTransport<T> sums(test_world(), std::chrono::seconds(1));
     const Index count = 100;
-    T* const place = sums.allocate(std::vector<Index>{count}).front();
+    T* const place = sums.places_for(std::vector<Index>{count}).front();
     const std::vector<T> own = numbers_of<T>(test_world().rank(), 1, count);
     copy_in(own, place, stream);
     if (test_world().rank() != last) {

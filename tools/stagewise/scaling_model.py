@@ -18,7 +18,7 @@ OF_STAGE_05 = ("peer", "nccl", "host")  # what the program has
 
 ELEMENT_BYTES = {"float": 4, "double": 8}
 MOST_PEERS = 8  # of the transport peer, in one machine
-INBOX_BYTES = 2**20  # of two ranks: threshold_of_two, in all_reduce/peer_all_reduce.cpp
+INBOX_BYTES = 2**20  # of two ranks: threshold_of_two, in transport/peer.cpp
 EAGER_BYTES = 4096  # that Open MPI sends without asking, to a process of the same machine
 MIN_BUCKET = 2**18  # numbers: min_bucket, in distribute_data.cpp
 HOP = 0.67e-6  # a store that another GPU of the machine waits for, measured between two H200s

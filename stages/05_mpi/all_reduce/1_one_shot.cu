@@ -16,12 +16,11 @@
 /// Run it: mpirun -n 2 ladder all-reduce --rung one-shot
 
 #include <algorithm>
-#include <array>
 #include <cstring>
 
+#include "05_mpi/all_reduce/kernel_for.cuh"
 #include "05_mpi/all_reduce/wait.cuh"
 #include "cuda/check.hpp"
-#include "cuda/device.hpp"
 #include "cuda/launch.cuh"
 
 namespace stagewise::mpi {
@@ -150,15 +149,8 @@ __global__ void __launch_bounds__(one_shot_threads)
 // NOLINTEND(modernize-avoid-c-arrays)
 
 template <typename T>
-using Kernel = void (*)(OneShot<T>);
-
-/// The number of ranks is part of the kernel's type, so that words stay in registers.
-template <typename T>
-Kernel<T> kernel_for(int ranks) {
-  constexpr std::array<Kernel<T>, max_peers> kernels = {
-      one_shot_kernel<T, 1>, one_shot_kernel<T, 2>, one_shot_kernel<T, 3>, one_shot_kernel<T, 4>,
-      one_shot_kernel<T, 5>, one_shot_kernel<T, 6>, one_shot_kernel<T, 7>, one_shot_kernel<T, 8>};
-  return kernels.at(static_cast<std::size_t>(ranks) - 1);
+auto one_shot_kernel_for(int ranks) {
+  return kernel_for(ranks, [&]<int r>() { return one_shot_kernel<T, r>; });
 }
 
 }  // namespace
@@ -166,10 +158,7 @@ Kernel<T> kernel_for(int ranks) {
 /// See peers.hpp.
 template <typename T>
 int resident_one_shot_blocks(int ranks) {
-  int blocks = 0;
-  CUDA_CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel_for<T>(ranks),
-                                                           one_shot_threads, 0));
-  return blocks * cuda::multiprocessors();
+  return resident_blocks(one_shot_kernel_for<T>(ranks), one_shot_threads);
 }
 
 template <typename T>
@@ -180,7 +169,7 @@ void one_shot(cudaStream_t stream, const OneShot<T>& sum, int blocks) {
   void* arguments[] = {&argument};  // NOLINT(modernize-avoid-c-arrays)
   //! [launch]
   // All blocks of a cooperative launch are resident, or it fails.
-  CUDA_CHECK(cudaLaunchCooperativeKernel(kernel_for<T>(sum.peers.count),
+  CUDA_CHECK(cudaLaunchCooperativeKernel(one_shot_kernel_for<T>(sum.peers.count),
                                          dim3(static_cast<unsigned>(grid)), dim3(one_shot_threads),
                                          arguments, 0, stream));
   //! [launch]

@@ -23,11 +23,10 @@
 /// Run it: mpirun -n 2 ladder all-reduce --rung two-shot
 
 #include <algorithm>
-#include <array>
 
+#include "05_mpi/all_reduce/kernel_for.cuh"
 #include "05_mpi/all_reduce/wait.cuh"
 #include "cuda/check.hpp"
-#include "cuda/device.hpp"
 #include "cuda/launch.cuh"
 #include "network/shard.hpp"
 
@@ -152,26 +151,9 @@ __global__ void __launch_bounds__(two_shot_threads)
   count_sum(sum.numbers, is_whole ? number : std::uint64_t{0});
 }
 
-template <typename T>
-using Kernel = void (*)(TwoShot<T>, Shard);
-
-/// The number of ranks is part of the kernel's type, so that its loops have no conditions.
 template <typename T, bool updates>
-Kernel<T> kernel_for(int ranks) {
-  constexpr std::array<Kernel<T>, max_peers> kernels = {
-      two_shot_kernel<T, 1, updates>, two_shot_kernel<T, 2, updates>,
-      two_shot_kernel<T, 3, updates>, two_shot_kernel<T, 4, updates>,
-      two_shot_kernel<T, 5, updates>, two_shot_kernel<T, 6, updates>,
-      two_shot_kernel<T, 7, updates>, two_shot_kernel<T, 8, updates>};
-  return kernels.at(static_cast<std::size_t>(ranks) - 1);
-}
-
-/// How many blocks of a kernel are resident at the same time.
-template <typename T>
-int resident_blocks(Kernel<T> kernel) {
-  int blocks = 0;
-  CUDA_CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, two_shot_threads, 0));
-  return blocks * cuda::multiprocessors();
+auto two_shot_kernel_for(int ranks) {
+  return kernel_for(ranks, [&]<int r>() { return two_shot_kernel<T, r, updates>; });
 }
 
 }  // namespace
@@ -179,8 +161,8 @@ int resident_blocks(Kernel<T> kernel) {
 /// See peers.hpp.
 template <typename T>
 int resident_two_shot_blocks(int ranks) {
-  return std::min(resident_blocks<T>(kernel_for<T, false>(ranks)),
-                  resident_blocks<T>(kernel_for<T, true>(ranks)));
+  return std::min(resident_blocks(two_shot_kernel_for<T, false>(ranks), two_shot_threads),
+                  resident_blocks(two_shot_kernel_for<T, true>(ranks), two_shot_threads));
 }
 
 template <typename T>
@@ -192,8 +174,9 @@ void two_shot(cudaStream_t stream, const TwoShot<T>& sum, int blocks) {
   const Index grid = std::clamp<Index>(cuda::pieces(most, two_shot_threads), 1, blocks);
   TwoShot<T> argument = sum;
   void* arguments[] = {&argument, &own};  // NOLINT(modernize-avoid-c-arrays)
-  const Kernel<T> kernel = sum.update.parameters != nullptr ? kernel_for<T, true>(sum.peers.count)
-                                                            : kernel_for<T, false>(sum.peers.count);
+  const auto kernel = sum.update.parameters != nullptr
+                          ? two_shot_kernel_for<T, true>(sum.peers.count)
+                          : two_shot_kernel_for<T, false>(sum.peers.count);
   CUDA_CHECK(cudaLaunchCooperativeKernel(kernel, dim3(static_cast<unsigned>(grid)),
                                          dim3(two_shot_threads), arguments, 0, stream));
 }

@@ -1,7 +1,7 @@
 #include <deque>
 #include <vector>
 
-#include "05_mpi/transport/transports.hpp"
+#include "05_mpi/transport.hpp"
 #ifdef CUDA_ON_CPU
 #include "cuda_on_cpu/settings.hpp"
 #endif

@@ -1,7 +1,7 @@
 #include <deque>
 #include <vector>
 
-#include "05_mpi/transport/transports.hpp"
+#include "05_mpi/transport.hpp"
 #include "cuda/check.hpp"
 #include "cuda/memory.hpp"
 #include "tensor/tensor.hpp"

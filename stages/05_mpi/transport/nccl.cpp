@@ -2,7 +2,7 @@
 
 #include <nccl.h>
 
-#include "05_mpi/transport/transports.hpp"
+#include "05_mpi/transport.hpp"
 #include "tensor/error.hpp"
 
 namespace stagewise::mpi {

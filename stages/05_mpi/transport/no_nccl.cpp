@@ -1,6 +1,6 @@
 #include <stdexcept>
 
-#include "05_mpi/transport/transports.hpp"
+#include "05_mpi/transport.hpp"
 
 namespace stagewise::mpi {
 

@@ -1,84 +1,233 @@
-#include <string>
-#include <vector>
+#include "05_mpi/transport/peer.hpp"
 
-#include "05_mpi/all_reduce/peer_all_reduce.hpp"
-#include "05_mpi/transport/transports.hpp"
+#include <algorithm>
+#include <stdexcept>
+#include <string>
+
+#include "cuda/check.hpp"
 #include "cuda/device.hpp"
+#include "cuda/memory.hpp"
 #include "tensor/counts.hpp"
 #include "tensor/error.hpp"
 
 namespace stagewise::mpi {
 namespace {
 
-/// Kernels add up, which read and write the memory of the other GPUs. As with NCCL, a sum is work
-/// in a stream, and a recorded step contains it. Unlike NCCL's, these kernels are part of this
-/// project: see all_reduce/.
-template <typename T>
-class PeerTransport final : public Transport<T> {
- public:
-  PeerTransport(Communicator& world, std::chrono::seconds patience)
-      : world_(&world), sums_(world, patience), patience_(patience) {}
+constexpr std::size_t word_bytes = 16;
+constexpr std::size_t data_in_word = 8;
 
-  bool can_be_recorded() const override { return true; }
+/// Of places; what lies between two values may be added up, too.
+constexpr std::size_t alignment = 256;
 
-  std::vector<T*> places_for(std::span<const Index> counts) override {
-    return sums_.allocate(counts);
-  }
+//! [threshold]
+/// The longest message for which two ranks are faster in one shot. Between two H100s, straight
+/// lines through the times for 512 KB and 6.4 MB cross at 1.1 MB
+/// (benchmarks/results/h100_stage05_peer.md).
+constexpr std::size_t threshold_of_two = std::size_t{1} << 20;
 
-  //! [begin]
-  /// Pieces that are adjacent in the memory of all ranks are one message, in which biases, which
-  /// have no l2, may come before weights.
-  void begin(std::span<const Piece<T>> bucket, const cuda::Stream& stream) override {
-    Piece<T> message;
-    for (const Piece<T>& piece : bucket) {
-      if (message.count > 0 && follows(message, piece)) {
-        const Index first = piece.values - message.values;
-        if (piece.update.l2 != message.update.l2) {
-          message.update.l2 = piece.update.l2;
-          message.update.l2_from = first;
-        }
-        message.count = first + piece.count;
-        continue;
-      }
-      sums_.add_up(stream, message.values, message.count, message.update);
-      message = piece;
-    }
-    sums_.add_up(stream, message.values, message.count, message.update);
-  }
-  //! [begin]
+/// The longest message for which N ranks are faster in one shot.
+///
+/// Both take a latency, a or b, and the time of the bytes that leave a GPU at bandwidth B: in one
+/// shot a + 2 (N - 1) n / B, in two b + 2 (N - 1) / N n / B. They are equal where n is (b - a) B
+/// times N / (2 (N - 1)^2). That factor is 1 for two ranks.
+std::size_t threshold(int ranks) {
+  const auto n = static_cast<std::size_t>(ranks);
+  if (n <= 2) return threshold_of_two;
+  const std::size_t bytes = threshold_of_two * n / (2 * (n - 1) * (n - 1));
+  return bytes / data_in_word * data_in_word;
+}
+//! [threshold]
 
-  void finish() override {}
+std::size_t aligned(std::size_t bytes, std::size_t to) {
+  return (bytes + to - 1) / to * to;
+}
 
-  //! [check]
-  void check() override {
-    const std::optional<int> lost = sums_.lost_rank();
-    if (!lost) return;
-    throw Error("the numbers of rank " + std::to_string(world_->rank_in_world(*lost)) +
-                " have not come within " + count_of(patience_.count(), "second") +
-                ": it has stopped, or is far behind; --timeout says how long to wait");
-  }
-  //! [check]
+/// What is stored in such bytes.
+template <typename U>
+U* as(std::byte* bytes) {
+  return static_cast<U*>(static_cast<void*>(bytes));
+}
 
- private:
-  /// Whether a piece is the next one behind the message.
-  bool follows(const Piece<T>& message, const Piece<T>& piece) const {
-    constexpr auto alignment = static_cast<Index>(PeerAllReduce<T>::alignment / sizeof(T));
-    const Index next = (message.count + alignment - 1) / alignment * alignment;
-    const auto is_next = [&](const T* first, const T* second) {
-      return second == first + next && sums_.is_shared(first, next + piece.count);
-    };
-    const T* const parameters = message.update.parameters;
-    return is_next(message.values, piece.values) &&
-           (message.update.l2 == piece.update.l2 || message.update.l2 == 0) &&
-           (parameters == nullptr || is_next(parameters, piece.update.parameters));
-  }
-
-  const Communicator* world_;
-  PeerAllReduce<T> sums_;
-  std::chrono::seconds patience_;
-};
+template <typename U>
+void set_to_zero(Tensor<U>& tensor) {
+  CUDA_CHECK(cudaMemset(tensor.data(), 0, static_cast<std::size_t>(tensor.elements()) * sizeof(U)));
+}
 
 }  // namespace
+
+template <typename T>
+PeerTransport<T>::PeerTransport(Communicator& world, std::chrono::seconds patience)
+    : world_(&world),
+      patience_(patience),
+      peers_{.rank = world.rank(), .count = world.size()},
+      lost_({1}, cuda::pinned_memory()),
+      one_shot_count_({max_sum_blocks}, cuda::device_memory()),
+      two_shot_count_({max_sum_blocks}, cuda::device_memory()),
+      inboxes_(world, 2 * static_cast<std::size_t>(world.size()) * threshold(world.size()) /
+                          data_in_word * word_bytes),
+      flags_(world, sizeof(std::uint64_t) * max_sum_blocks * max_peers) {
+  *lost_.data() = 0;
+  set_to_zero(one_shot_count_);
+  set_to_zero(two_shot_count_);
+  peers_.patience = {.lost = lost_.data(),
+                     .nanoseconds = std::chrono::nanoseconds(patience).count()};
+  const int blocks = std::min({max_sum_blocks, resident_one_shot_blocks<T>(world.size()),
+                               resident_two_shot_blocks<T>(world.size())});
+  const std::vector<int> of_all = world.gather_all(blocks);
+  blocks_ = *std::min_element(of_all.begin(), of_all.end());
+  CUDA_CHECK(cudaDeviceSynchronize());
+}
+
+template <typename T>
+std::vector<T*> PeerTransport<T>::places_for(std::span<const Index> counts) {
+  std::vector<std::size_t> begins;
+  std::size_t bytes = 0;
+  for (const Index count : counts) {
+    begins.push_back(bytes);
+    bytes += aligned(static_cast<std::size_t>(count) * sizeof(T), alignment);
+  }
+  const PeerBuffer& buffer = buffers_.emplace_back(*world_, std::max(bytes, alignment));
+  std::vector<T*> places;
+  for (const std::size_t begin : begins) {
+    places.push_back(as<T>(buffer.of(peers_.rank) + begin));
+  }
+  return places;
+}
+
+template <typename T>
+const PeerBuffer* PeerTransport<T>::buffer_of(const T* values, Index count) const {
+  const auto found = std::find_if(buffers_.begin(), buffers_.end(), [&](const PeerBuffer& buffer) {
+    return buffer.contains(values, static_cast<std::size_t>(count) * sizeof(T));
+  });
+  return found == buffers_.end() ? nullptr : &*found;
+}
+
+template <typename T>
+bool PeerTransport<T>::is_shared(const T* values, Index count) const {
+  return buffer_of(values, count) != nullptr;
+}
+
+template <typename T>
+std::size_t PeerTransport<T>::max_one_shot_bytes() const {
+  return threshold(peers_.count);
+}
+
+/// Whether a piece is the next one behind the message.
+template <typename T>
+bool PeerTransport<T>::follows(const Piece<T>& message, const Piece<T>& piece) const {
+  const auto next = static_cast<Index>(
+      aligned(static_cast<std::size_t>(message.count) * sizeof(T), alignment) / sizeof(T));
+  const auto is_next = [&](const T* first, const T* second) {
+    return second == first + next && is_shared(first, next + piece.count);
+  };
+  const T* const parameters = message.update.parameters;
+  return is_next(message.values, piece.values) &&
+         (message.update.l2 == piece.update.l2 || message.update.l2 == 0) &&
+         (parameters == nullptr || is_next(parameters, piece.update.parameters));
+}
+
+//! [begin]
+/// Pieces that are adjacent in the memory of all ranks are one message, in which biases, which
+/// have no l2, may come before weights.
+template <typename T>
+void PeerTransport<T>::begin(std::span<const Piece<T>> bucket, const cuda::Stream& stream) {
+  Piece<T> message;
+  for (const Piece<T>& piece : bucket) {
+    if (message.count > 0 && follows(message, piece)) {
+      const Index first = piece.values - message.values;
+      if (piece.update.l2 != message.update.l2) {
+        message.update.l2 = piece.update.l2;
+        message.update.l2_from = first;
+      }
+      message.count = first + piece.count;
+      continue;
+    }
+    add_up(stream, message.values, message.count, message.update);
+    message = piece;
+  }
+  add_up(stream, message.values, message.count, message.update);
+}
+//! [begin]
+
+//! [add_up]
+template <typename T>
+void PeerTransport<T>::add_up(const cuda::Stream& stream, T* values, Index count,
+                              const Update<T>& update) {
+  const auto fits_two_shots = [&](const T* place) {
+    // NOLINTNEXTLINE(*-reinterpret-cast): an address as a number
+    return reinterpret_cast<std::uintptr_t>(place) % word_bytes == 0 && is_shared(place, count);
+  };
+  const bool is_long = static_cast<std::size_t>(count) * sizeof(T) > max_one_shot_bytes();
+  if (is_long && fits_two_shots(values) &&
+      (update.parameters == nullptr || fits_two_shots(update.parameters))) {
+    two_shot(stream, values, count, update);
+  } else {
+    one_shot(stream, values, count, update);
+  }
+}
+//! [add_up]
+
+template <typename T>
+void PeerTransport<T>::one_shot(const cuda::Stream& stream, T* values, Index count,
+                                const Update<T>& update) {
+  OneShot<T> sum{.peers = peers_,
+                 .capacity = static_cast<Index>(max_one_shot_bytes() / data_in_word),
+                 .numbers = one_shot_count_.data()};
+  for (int rank = 0; rank < peers_.count; ++rank) {
+    sum.inbox[rank] = as<FlaggedWord>(inboxes_.of(rank));
+  }
+  const auto most = static_cast<Index>(max_one_shot_bytes() / sizeof(T));
+  for (Index first = 0; first < count; first += most) {
+    sum.values = values + first;
+    sum.count = std::min(most, count - first);
+    sum.update = update.from(first);
+    mpi::one_shot(stream.get(), sum, blocks_);
+  }
+}
+
+template <typename T>
+void PeerTransport<T>::two_shot(const cuda::Stream& stream, T* values, Index count,
+                                const Update<T>& update) {
+  if (count == 0) return;
+  const std::size_t bytes = aligned(static_cast<std::size_t>(count) * sizeof(T), word_bytes);
+  TwoShot<T> sum{.peers = peers_,
+                 .update = update,
+                 .count = static_cast<Index>(bytes / sizeof(T)),
+                 .numbers = two_shot_count_.data()};
+  const auto find_on_all = [&](T* own, T** on_all) {
+    const PeerBuffer* const buffer = buffer_of(own, count);
+    if (buffer == nullptr) throw std::logic_error("a sum in two shots takes memory of all ranks");
+    const auto begin = static_cast<std::byte*>(static_cast<void*>(own)) - buffer->of(peers_.rank);
+    for (int rank = 0; rank < peers_.count; ++rank) on_all[rank] = as<T>(buffer->of(rank) + begin);
+  };
+  find_on_all(values, sum.values);
+  if (update.parameters != nullptr) find_on_all(update.parameters, sum.parameters);
+  for (int rank = 0; rank < peers_.count; ++rank) {
+    sum.flags[rank] = as<std::uint64_t>(flags_.of(rank));
+  }
+  mpi::two_shot(stream.get(), sum, blocks_);
+}
+
+template <typename T>
+std::optional<int> PeerTransport<T>::lost_rank() const {
+  const unsigned lost = *static_cast<const volatile unsigned*>(lost_.data());
+  if (lost == 0) return std::nullopt;
+  return static_cast<int>(lost) - 1;
+}
+
+//! [check]
+template <typename T>
+void PeerTransport<T>::check() {
+  const std::optional<int> lost = lost_rank();
+  if (!lost) return;
+  throw Error("the numbers of rank " + std::to_string(world_->rank_in_world(*lost)) +
+              " have not come within " + count_of(patience_.count(), "second") +
+              ": it has stopped, or is far behind; --timeout says how long to wait");
+}
+//! [check]
+
+template class PeerTransport<float>;
+template class PeerTransport<double>;
 
 std::string reason_against_peer(const Placement& placement) {
   if (placement.processes > max_peers) {
@@ -93,15 +242,5 @@ std::string reason_against_peer(const Placement& placement) {
   return "kernels that wait for each other take a GPU for each process, and " +
          std::to_string(placement.max_processes_on_device) + " share one";
 }
-
-template <typename T>
-std::unique_ptr<Transport<T>> make_peer_transport(Communicator& world,
-                                                  std::chrono::seconds patience) {
-  return std::make_unique<PeerTransport<T>>(world, patience);
-}
-
-template std::unique_ptr<Transport<float>> make_peer_transport(Communicator&, std::chrono::seconds);
-template std::unique_ptr<Transport<double>> make_peer_transport(Communicator&,
-                                                                std::chrono::seconds);
 
 }  // namespace stagewise::mpi

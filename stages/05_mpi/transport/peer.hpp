@@ -10,34 +10,38 @@
 
 #include "05_mpi/all_reduce/peer_buffer.hpp"
 #include "05_mpi/all_reduce/peers.hpp"
-#include "cuda/handles.hpp"
+#include "05_mpi/transport.hpp"
 
 namespace stagewise::mpi {
 
-/// Adds up numbers over all ranks, in place. Every sum is a kernel, so it can be recorded, and all
-/// ranks get the same bits: each number is added up in the order of the ranks.
+/// Kernels add up, which read and write the memory of the other GPUs. As with NCCL, a sum is work
+/// in a stream, and a recorded step contains it. Unlike NCCL's, these kernels are part of this
+/// project: see all_reduce/. All ranks get the same bits: each number is added up in the order of
+/// the ranks.
 ///
 /// All ranks begin the same sums in the same order, and each sum of a rank is enqueued such that it
 /// begins after the one before has ended. Recordings are destroyed before this.
 /// @tparam T float or double.
 template <typename T>
-class PeerAllReduce {
+class PeerTransport final : public Transport<T> {
  public:
   /// Waits for the other ranks.
   /// @param world must outlive this; its ranks are on one host, at most max_peers.
   /// @param patience how long a kernel waits for another rank.
   /// @throws Error if a GPU cannot access another, or there is too little memory.
-  PeerAllReduce(Communicator& world, std::chrono::seconds patience);
+  PeerTransport(Communicator& world, std::chrono::seconds patience);
 
-  /// Memory for so many numbers each, one after another, each at a multiple of `alignment` bytes.
-  /// All ranks can access it, so that long messages in it can be added up in two shots. It contains
-  /// zeros. Waits for the other ranks, which must call it with the same numbers.
-  std::vector<T*> allocate(std::span<const Index> counts);
+  bool can_be_recorded() const override { return true; }
 
-  /// The alignment of what allocate() returns; what lies between two numbers may be added up, too.
-  static constexpr std::size_t alignment = 256;
+  /// Places that all ranks can access, so that long messages there can be added up in two shots.
+  /// They contain zeros.
+  std::vector<T*> places_for(std::span<const Index> counts) override;
 
-  /// Whether these are in memory from allocate().
+  void begin(std::span<const Piece<T>> bucket, const cuda::Stream& stream) override;
+  void finish() override {}
+  void check() override;
+
+  /// Whether these are in places_for() something.
   bool is_shared(const T* values, Index count) const;
 
   /// Enqueues the sum, in the way that takes less time.
@@ -49,7 +53,8 @@ class PeerAllReduce {
   void one_shot(const cuda::Stream& stream, T* values, Index count, const Update<T>& update = {});
 
   /// Enqueues the sum in two shots.
-  /// @param values from allocate(), at a multiple of 16 bytes, as must be the update's parameters.
+  /// @param values in places_for() something, at a multiple of 16 bytes, as must be the update's
+  /// parameters.
   void two_shot(const cuda::Stream& stream, T* values, Index count, const Update<T>& update = {});
 
   /// The longest message that takes less time in one shot.
@@ -60,8 +65,10 @@ class PeerAllReduce {
 
  private:
   const PeerBuffer* buffer_of(const T* values, Index count) const;
+  bool follows(const Piece<T>& message, const Piece<T>& piece) const;
 
   Communicator* world_;
+  std::chrono::seconds patience_;
   Peers peers_;
   int blocks_ = 0;                        ///< the most of a grid, the same on all ranks
   Tensor<unsigned> lost_;                 ///< in pinned memory; see Patience
@@ -69,7 +76,7 @@ class PeerAllReduce {
   Tensor<std::uint64_t> two_shot_count_;  ///< the same
   PeerBuffer inboxes_;
   PeerBuffer flags_;
-  std::deque<PeerBuffer> buffers_;  ///< from allocate()
+  std::deque<PeerBuffer> buffers_;  ///< from places_for()
 };
 
 }  // namespace stagewise::mpi
