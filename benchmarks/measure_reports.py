@@ -262,8 +262,7 @@ def history(bench):
     forms = [("memory per step", "per_step_memory", []), ("memory once", 2, []),
              ("products in tiles", 3, []),
              ("data on the GPU", 4, ["--fuse", "off", "--capture", "off"]),
-             ("fused", 4, ["--capture", "off"]), ("captured", 4, []),
-             ("persistent", "ladder persistent", [])]
+             ("fused", 4, ["--capture", "off"]), ("captured", 4, [])]
     rows = []
     first = before = None
     for name, stage, more in forms:

@@ -54,7 +54,8 @@ def complaint(errors):
     """What says most of what a command wrote to stderr: its own sentence, else the last line."""
     lines = [line for line in errors.splitlines() if line.strip("- \n")]
     for line in lines:
-        if re.match(r"(stage\d\d_\w+|ladder|grade|[\w.]+: error|(\[rank\d+\]: )?[\w.]*Error): ", line):
+        if re.match(r"(stage\d\d_\w+|ladder( \w+)?|grade|per_step_memory|fold_bias"
+                    r"|[\w.]+: error|(\[rank\d+\]: )?[\w.]*Error): ", line):
             return line.rstrip(". ")
     return lines[-1].strip(". ") if lines else "it did not say why"
 

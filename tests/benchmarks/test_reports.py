@@ -78,7 +78,7 @@ class Script(unittest.TestCase):
         self.assertIn("| `gemm`, back | 184 | 0.105 | 1.00 |", text)
         self.assertIn("| stage 04, persistent | 250 | 4.00x |", text)
         self.assertIn("| 400 | 0.00250 |", text)
-        self.assertIn("| persistent | `ladder persistent` | - |", text)
+        self.assertIn("| memory per step | `per_step_memory` | - |", text)
 
 
 if __name__ == "__main__":
