@@ -5,6 +5,7 @@
 #include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <sstream>
 
 #include <sys/stat.h>
@@ -27,6 +28,9 @@ const std::map<std::string, std::string> programs = {
     {"mpirun", STAGEWISE_MPIRUN},
 #endif
     {"ladder", STAGEWISE_LADDER},
+    {"per_step_memory", STAGEWISE_PER_STEP_MEMORY},
+    {"fold_bias", STAGEWISE_FOLD_BIAS},
+    {"matrix_files", STAGEWISE_MATRIX_FILES},
     {"compare_checkpoints", STAGEWISE_COMPARE_CHECKPOINTS},
     {"make_dataset", STAGEWISE_MAKE_DATASET},
     {"tour", STAGEWISE_TOUR},
@@ -97,7 +101,7 @@ void CommandLine::expect_failure(const std::string& command, int exit_code,
   const Outcome outcome = run(command);
   EXPECT_EQ(outcome.signal, 0) << command;
   EXPECT_EQ(outcome.exit_code, exit_code) << command;
-  const std::string program = words_of(command).at(0);
+  const std::string program = program_of(command);
   if (sentence.ends_with("...")) {
     const std::string begin = program + ": " + sentence.substr(0, sentence.size() - 3);
     EXPECT_EQ(outcome.err.substr(0, begin.size()), begin) << command;
@@ -170,6 +174,15 @@ std::string CommandLine::text(const std::string& name) const {
   std::ostringstream text;
   text << file.rdbuf();
   return text.str();
+}
+
+std::string program_of(const std::string& command) {
+  std::vector<std::string> words = words_of(command);
+  if (words.at(0) == "mpirun") words.erase(words.begin(), words.begin() + 3);
+  const std::set<std::string> of_ladder = {"blocked", "rungs", "tf32", "persistent"};
+  const bool is_training =
+      words.at(0) == "ladder" && words.size() > 1 && of_ladder.contains(words[1]);
+  return is_training ? words[0] + " " + words[1] : words[0];
 }
 
 std::vector<std::string> lines_of(const std::string& text) {

@@ -82,6 +82,10 @@ class CommandLine : public testing::Test {
   int programs_ = 0;
 };
 
+/// What a command's program calls itself, behind "mpirun -n 2", too: "stage01_serial", or, where a
+/// ladder trains, "ladder rungs".
+std::string program_of(const std::string& command);
+
 /// The lines of a text, without their line breaks.
 std::vector<std::string> lines_of(const std::string& text);
 

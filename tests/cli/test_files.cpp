@@ -159,13 +159,13 @@ TEST_F(OwnFiles, CheckpointIsNotReplacedByItsMatrices) {
   fs::create_directory(path("net"));
   fs::create_symlink("../digits.h5", path("net/w1.data"));
   const Bytes before = read_file(path("digits.h5"));
-  expect_failure("compare_checkpoints --export net digits.h5", 2,
+  expect_failure("matrix_files --export net digits.h5", 2,
                  "the matrix net/w1.data cannot be written: it is the same file as the checkpoint "
                  "digits.h5");
   EXPECT_EQ(read_file(path("digits.h5")), before);
   fs::remove(path("net/w1.data"));
   fs::create_symlink("w2.data", path("net/w1.data"));
-  expect_failure("compare_checkpoints --export net digits.h5", 2, "the matrix net/w2.data ...");
+  expect_failure("matrix_files --export net digits.h5", 2, "the matrix net/w2.data ...");
   EXPECT_EQ(files_in("net").size(), 1U);
 }
 

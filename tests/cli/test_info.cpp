@@ -68,17 +68,61 @@ std::vector<std::string> programs() {
 class Info : public CommandLine, public testing::WithParamInterface<std::string> {
  protected:
   void SetUp() override {
-    if (GetParam() != "stage01_serial") need_device(GetParam());
+    if (GetParam() != "stage01_serial" && GetParam() != "ladder blocked") need_device(GetParam());
     folder_ = "stages/" + GetParam().substr(5, 2);
   }
 
   std::vector<Row> rows(const std::string& options = "") {
-    return rows_of(run_well(GetParam() + " info --program " + options));
+    return rows_of(run_well(GetParam() + " info --program " + options + always_));
   }
 
   static bool is_fusing() { return GetParam() >= "stage04"; }
 
+  /// Options that decide nothing are not offered, or refused.
+  void expect_every_option_changes_the_program() {
+    const std::vector<std::pair<std::string, std::vector<std::string>>> changes = {
+        {"model", {"", "--model cnn"}},
+        {"precision", {"", "--precision double"}},
+        {"hidden", {"", "--hidden 8"}},
+        {"activation", {"", "--activation sigmoid"}},
+        {"loss", {"", "--loss squared-error"}},
+        {"biases", {"", "--biases off"}},
+        {"batch-size", {"", "--batch-size 20"}},
+        {"optimizer", {"", "--optimizer adam"}},
+        {"workers", {"", "--workers 2"}},
+        {"average", {"--workers 2", "--workers 2 --average weights"}},
+        {"fold-bias", {"", "--fold-bias off"}},
+        {"gather", {"", "--gather kernel"}},
+        {"fuse", {"", "--fuse off"}},
+        {"persistent", {"--hidden 8", "--hidden 8 --persistent off"}},
+        {"strategy", {"", "--strategy tensor"}},
+        {"tensor-ranks", {"--strategy hybrid", "--strategy hybrid --tensor-ranks 4"}},
+        {"transport", {"--transport host", "--transport peer"}},
+        {"overlap", {"--hidden 1024,1024", "--hidden 1024,1024 --overlap off"}}};
+    const bool has_ranks = GetParam() == "stage05_mpi";
+    for (const std::string& line : lines_of(run_well(GetParam() + " info --help"))) {
+      if (!line.starts_with("  --")) continue;
+      const std::string option = line.substr(4, line.find(' ', 4) - 4);
+      if (option == "program") continue;
+      // Of one process only.
+      if (has_ranks && option == "workers") continue;
+      const auto change = std::find_if(changes.begin(), changes.end(),
+                                       [&](const auto& known) { return known.first == option; });
+      ASSERT_NE(change, changes.end()) << "info --" << option << ": what does it change?";
+      const std::string ranks = has_ranks ? "mpirun -n 2 " : "";
+      std::vector<std::string> outputs;
+      for (std::string options : change->second) {
+        if (has_ranks && options.starts_with("--workers 2")) options.erase(0, 11);
+        outputs.push_back(run_well(ranks + GetParam() + " info --program " + options +
+                                   (option == "persistent" ? "" : always_)));
+        outputs.back().erase(0, outputs.back().find(" lines\n"));  // the head names the model
+      }
+      EXPECT_NE(outputs[0], outputs[1]) << option;
+    }
+  }
+
   std::string folder_;
+  std::string always_;  ///< behind all options but --persistent
 };
 
 INSTANTIATE_TEST_SUITE_P(Stages, Info, testing::ValuesIn(programs()),
@@ -199,52 +243,47 @@ TEST_P(Info, LeavesLayersToStage03WhereAsked) {
   }
 }
 
-/// Options that decide nothing are not offered, or refused.
 TEST_P(Info, EveryOptionChangesTheProgram) {
-  const std::vector<std::pair<std::string, std::vector<std::string>>> changes = {
-      {"model", {"", "--model cnn"}},
-      {"precision", {"", "--precision double"}},
-      {"hidden", {"", "--hidden 8"}},
-      {"activation", {"", "--activation sigmoid"}},
-      {"loss", {"", "--loss squared-error"}},
-      {"biases", {"", "--biases off"}},
-      {"batch-size", {"", "--batch-size 20"}},
-      {"optimizer", {"", "--optimizer adam"}},
-      {"workers", {"", "--workers 2"}},
-      {"average", {"--workers 2", "--workers 2 --average weights"}},
-      {"fold-bias", {"", "--fold-bias"}},
-      {"gather", {"", "--gather kernel"}},
-      {"fuse", {"", "--fuse off"}},
-      {"persistent", {"--hidden 8", "--hidden 8 --persistent on"}},
-      {"strategy", {"", "--strategy tensor"}},
-      {"tensor-ranks", {"--strategy hybrid", "--strategy hybrid --tensor-ranks 4"}},
-      {"transport", {"--transport host", "--transport peer"}},
-      {"overlap", {"--hidden 1024,1024", "--hidden 1024,1024 --overlap off"}}};
-  const bool has_ranks = GetParam() == "stage05_mpi";
-  for (const std::string& line : lines_of(run_well(GetParam() + " info --help"))) {
-    if (!line.starts_with("  --")) continue;
-    const std::string option = line.substr(4, line.find(' ', 4) - 4);
-    if (option == "program") continue;
-    // Of one process only.
-    if (has_ranks && (option == "workers" || option == "persistent")) continue;
-    const auto change = std::find_if(changes.begin(), changes.end(),
-                                     [&](const auto& known) { return known.first == option; });
-    ASSERT_NE(change, changes.end()) << "info --" << option << ": what does it change?";
-    const std::string ranks = has_ranks ? "mpirun -n 2 " : "";
-    std::vector<std::string> outputs;
-    for (std::string options : change->second) {
-      if (has_ranks && options.starts_with("--workers 2")) options.erase(0, 11);
-      outputs.push_back(run_well(ranks + GetParam() + " info --program " + options));
-      outputs.back().erase(0, outputs.back().find(" lines\n"));  // the head names the model
-    }
-    EXPECT_NE(outputs[0], outputs[1]) << option;
-  }
+  expect_every_option_changes_the_program();
 }
 
 TEST_P(Info, RefusesOptionsThatTheProgramWouldContradict) {
   expect_failure(GetParam() + " info --program --model cnn --hidden 8", 2,
                  "--hidden is for --model mlp: the layers of cnn are fixed");
 }
+
+/// Programs with other kernels than the stages'.
+class InfoOfAVariant : public Info {
+ protected:
+  /// The one line of a persistent kernel is shown elsewhere: not every GPU has place for one.
+  void SetUp() override {
+    Info::SetUp();
+    if (GetParam() == "ladder persistent") always_ = " --persistent off";
+  }
+};
+
+TEST_P(InfoOfAVariant, NamesFilesThatExist) {
+  for (const std::string& model : models) {
+    for (const Row& row : rows(model)) {
+      EXPECT_TRUE(fs::is_regular_file(fs::path(STAGEWISE_REPOSITORY) / row.file))
+          << row.operation << " is said to be in '" << row.file << "'";
+    }
+  }
+}
+
+TEST_P(InfoOfAVariant, EveryOptionChangesTheProgram) {
+  expect_every_option_changes_the_program();
+}
+
+TEST_P(InfoOfAVariant, RefusesOptionsThatTheProgramWouldContradict) {
+  expect_failure(GetParam() + " info --program --model cnn --hidden 8", 2,
+                 "--hidden is for --model mlp: the layers of cnn are fixed");
+}
+
+INSTANTIATE_TEST_SUITE_P(Programs, InfoOfAVariant,
+                         testing::Values("ladder blocked", "ladder rungs", "ladder tf32",
+                                         "ladder persistent", "per_step_memory", "fold_bias"),
+                         [](const auto& program) { return test_name(program.param); });
 
 TEST_F(CommandLine, InfoSaysWhatTheProgramRunsOn) {
   const std::string output = run_well("stage01_serial info");
@@ -271,8 +310,7 @@ TEST_F(CommandLine, InfoShowsWhatWorkersDo) {
 
 TEST_F(CommandLine, InfoShowsWhatStage04Fuses) {
   need_device("stage04_minibatch");
-  const std::vector<Row> rows =
-      rows_of(run_well("stage04_minibatch info --program --persistent off"));
+  const std::vector<Row> rows = rows_of(run_well("stage04_minibatch info --program"));
   EXPECT_EQ(operations_of(rows),
             (std::vector<std::string>{"linear*", "output_layer*", "linear_gradients*"}));
   EXPECT_EQ(rows[0].values, "features, order, fc1/weight, fc1/bias -> fc1/output");
@@ -289,13 +327,34 @@ TEST_F(CommandLine, InfoShowsWhatStage04Fuses) {
 }
 
 TEST_F(CommandLine, InfoShowsAStepOfOneLine) {
-  need_device("stage04_minibatch");
-  const std::vector<Row> rows = rows_of(
-      run_well("stage04_minibatch info --program --hidden 8 --batch-size 10 --persistent on"));
+  need_device("ladder persistent");
+  const std::vector<Row> rows =
+      rows_of(run_well("ladder persistent info --program --hidden 8 --batch-size 10"));
   ASSERT_EQ(operations_of(rows), std::vector<std::string>{"persistent_step*"});
   EXPECT_EQ(rows[0].file, "ladders/persistent/training/mlp_steps.cu");
   EXPECT_TRUE(rows[0].replaces.starts_with("gather gemm add_bias relu gemm add_bias softmax_"))
       << rows[0].replaces;
+  EXPECT_EQ(operations_of(rows_of(run_well("ladder persistent info --program --persistent off"))),
+            (std::vector<std::string>{"linear*", "output_layer*", "linear_gradients*"}));
+}
+
+TEST_F(CommandLine, InfoShowsFoldedBiases) {
+  need_device("fold_bias");
+  const auto count = [](const std::vector<Row>& rows, const std::string& operation) {
+    return std::count_if(rows.begin(), rows.end(),
+                         [&](const Row& row) { return row.operation == operation; });
+  };
+  const std::vector<Row> rows = rows_of(run_well("fold_bias info --program"));
+  EXPECT_EQ(count(rows, "add_bias"), 0);
+  for (const std::string operation : {"folded_linear*", "folded_gradients*"}) {
+    EXPECT_EQ(count(rows, operation), 2) << operation;
+  }
+  for (const Row& row : rows) {
+    if (!row.operation.starts_with("folded_")) continue;
+    EXPECT_EQ(row.file, "reports/003/fold_bias/fold_bias_executor.cpp");
+  }
+  EXPECT_EQ(operations_of(rows_of(run_well("fold_bias info --program --fold-bias off"))),
+            operations_of(rows_of(run_well("stage03_shared_memory info --program"))));
 }
 
 #ifdef STAGEWISE_STAGE05

@@ -344,10 +344,10 @@ TEST_F(Ladders, RefuseWhatIsNoValue) {
   expect_failure("ladder gem", 2, "argument 'gem' is unknown; did you mean gemm?");
   expect_failure("ladder train", 2,
                  "argument 'train' is unknown; ladder --help lists what there is");
-  expect_failure(
-      "ladder", 2,
-      "say what to do: gemm, reduce, transpose, convolution or all-reduce, or a training with other "
-      "kernels: blocked, rungs, tf32 or persistent (see ladder --help)");
+  expect_failure("ladder", 2,
+                 "say what to do: gemm, reduce, transpose, convolution or all-reduce, or a "
+                 "training with other kernels: blocked, rungs, tf32 or persistent (see ladder "
+                 "--help)");
 }
 
 TEST_F(Ladders, RefuseFactorsThatNoResultCouldHold) {

@@ -69,24 +69,38 @@ class LatencyOfStage04 : public Latency {
   void SetUp() override { need_device("stage04_minibatch"); }
 };
 
-TEST_F(LatencyOfStage04, HasFivePathsForOneImage) {
-  expect_paths("stage04_minibatch evaluate --load digits.h5 --test-limit 50 --batch-size 1", "1",
-               {"eager", "captured", "streamed", "device", "persistent"});
-  expect_paths("stage04_minibatch evaluate --load double.h5 --test-limit 50 --batch-size 1", "1",
-               {"eager", "captured", "streamed", "device", "persistent"});
-  expect_paths("stage04_minibatch evaluate --load neuron.h5 --test-limit 50 --batch-size 1", "1",
-               {"eager", "captured", "streamed", "device", "persistent"});
+TEST_F(LatencyOfStage04, HasTwoPaths) {
+  for (const std::string network : {"digits.h5", "double.h5", "neuron.h5"}) {
+    for (const std::string batch : {"1", "7"}) {
+      expect_paths(
+          "stage04_minibatch evaluate --test-limit 50 --load " + network + " --batch-size " + batch,
+          batch, {"eager", "captured"});
+    }
+  }
 }
 
-TEST_F(LatencyOfStage04, HasFourPathsForMoreImages) {
-  expect_paths("stage04_minibatch evaluate --load digits.h5 --test-limit 50 --batch-size 7", "7",
+class LadderLatency : public Latency {
+ protected:
+  void SetUp() override { need_device("ladder persistent"); }
+
+  const std::string evaluate_ = "ladder persistent evaluate --test-limit 50 --load ";
+  const std::vector<std::string> five_ = {"eager", "captured", "streamed", "device", "persistent"};
+};
+
+TEST_F(LadderLatency, HasFivePathsForOneImage) {
+  for (const std::string network : {"digits.h5", "double.h5", "neuron.h5"}) {
+    expect_paths(evaluate_ + network + " --batch-size 1", "1", five_);
+  }
+}
+
+TEST_F(LadderLatency, HasFourPathsForMoreImages) {
+  expect_paths(evaluate_ + "digits.h5 --batch-size 7", "7",
                {"eager", "captured", "streamed", "device"});
 }
 
-TEST_F(LatencyOfStage04, TakesANetworkThatHasNotLearned) {
+TEST_F(LadderLatency, TakesANetworkThatHasNotLearned) {
   run_well("stage01_serial train --epochs 0 --save untrained.h5");
-  expect_paths("stage04_minibatch evaluate --load untrained.h5 --test-limit 50 --batch-size 1", "1",
-               {"eager", "captured", "streamed", "device", "persistent"});
+  expect_paths(evaluate_ + "untrained.h5 --batch-size 1", "1", five_);
 }
 
 }  // namespace

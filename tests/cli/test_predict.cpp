@@ -230,8 +230,9 @@ TEST_P(PredictInAStage, SaysWhatStage01Says) {
 }
 
 std::vector<std::string> other_stages() {
-  std::vector<std::string> names = {"stage02_naive_cuda", "stage03_shared_memory",
-                                    "stage04_minibatch"};
+  std::vector<std::string> names = {
+      "stage02_naive_cuda", "stage03_shared_memory", "stage04_minibatch", "ladder blocked",
+      "ladder rungs",       "ladder persistent",     "per_step_memory",   "fold_bias"};
 #ifdef STAGEWISE_STAGE05
   names.emplace_back("stage05_mpi");
 #endif
@@ -239,7 +240,7 @@ std::vector<std::string> other_stages() {
 }
 
 INSTANTIATE_TEST_SUITE_P(Stages, PredictInAStage, testing::ValuesIn(other_stages()),
-                         [](const auto& stage) { return stage.param; });
+                         [](const auto& stage) { return test_name(stage.param); });
 
 }  // namespace
 }  // namespace stagewise

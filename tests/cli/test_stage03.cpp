@@ -22,21 +22,11 @@ TEST_F(Stage03Training, LearnsWhatTheStagesBeforeLearn) {
   run_well("stage01_serial " + training + " --save 1.h5");
   run_well("stage02_naive_cuda " + training + " --save 2.h5");
   for (const std::string options :
-       {"", "--gemm tile-16", "--gemm dot-last-warp --reduce last-warp", "--reduce interleaved",
-        "--fold-bias", "--fold-bias in-place", "--fold-bias out-of-place", "--fold-bias off"}) {
+       {"", "--gemm tile-16", "--reduce last-warp", "--reduce interleaved"}) {
     run_well(program + training + " " + options + " --save 3.h5");
     run_well("compare_checkpoints 1.h5 3.h5 --tolerance 1e-10");
     run_well("compare_checkpoints 2.h5 3.h5 --tolerance 1e-10");
   }
-}
-
-TEST_F(Stage03Training, AFoldedBiasIsNeitherRefusedNorTakenForAnother) {
-  run_well(program + training + " --save plain.h5");
-  // As a flag before another option; and its order of additions shows in the last digits.
-  run_well(program + "train --fold-bias" + training.substr(5) + " --save folded.h5");
-  EXPECT_EQ(run("compare_checkpoints plain.h5 folded.h5 --tolerance 0").exit_code, 1);
-  expect_failure(program + training + " --fold-bias --fold-bias=in-place", 2,
-                 "--fold-bias is given more than once");
 }
 
 TEST_F(Stage03Training, HelpTextsFit) {
@@ -54,12 +44,17 @@ TEST_F(Stage03Training, RefusesWhatItDoesNotKnow) {
   expect_failure(program + "train --reduce tree", 2, "--reduce: 'tree' is not one of ...");
   expect_failure(program + "train --convolution gemm", 2,
                  "--convolution: 'gemm' is not one of auto, direct, implicit");
-  expect_failure(program + "train --fold-bias yes", 2,
-                 "--fold-bias: 'yes' is not one of off, in-place, out-of-place");
-  expect_failure(program + "train --fold-bias=", 2, "--fold-bias needs a value");
+  for (const std::string rung : {"dot-last-warp", "tf32", "bf16", "3xtf32", "wgmma-bf16"}) {
+    expect_failure(program + "train --gemm " + rung, 2,
+                   "--gemm: '" + rung + "' is not one of auto, ...");
+  }
   expect_failure(program + "train --block-size 16", 2,
                  "--block-size is offered by stage02_naive_cuda, not by stage03_shared_memory");
-  for (const std::string option : {"reduce", "convolution", "fold-bias"}) {
+  for (const std::string option : {"fold-bias", "fold-bias=in-place", "fold-bias off"}) {
+    expect_failure(program + "train --" + option, 2,
+                   "--fold-bias is offered by fold_bias, not by stage03_shared_memory");
+  }
+  for (const std::string option : {"reduce", "convolution"}) {
     expect_failure("stage02_naive_cuda train --" + option, 2,
                    "--" + option + " is offered by stage03_shared_memory, not by ...");
   }

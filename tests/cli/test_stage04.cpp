@@ -40,8 +40,7 @@ TEST_F(Stage04, LearnsWhatTheStagesBeforeLearn) {
   run_well("stage03_shared_memory " + training + "--save 3.h5");
   for (const std::string options :
        {"", "--stream-batches", "--stream-batches=on", "--gather loads", "--gather kernel",
-        "--fuse off", "--persistent on", "--persistent off", "--capture off",
-        "--capture off --fuse off"}) {
+        "--fuse off", "--capture off", "--capture off --fuse off"}) {
     run_well(program + training + options + " --save 4.h5");
     run_well("compare_checkpoints 1.h5 4.h5 --tolerance 1e-10");
     run_well("compare_checkpoints 3.h5 4.h5 --tolerance 1e-10");
@@ -104,7 +103,7 @@ TEST_F(Stage04, HoldsAValidationSetOut) {
 TEST_F(Stage04, ContinuesAsIfItHadNeverStopped) {
   for (const std::string options :
        {"", "--workers 3", "--workers 3 --average weights --average-every 4",
-        "--stream-batches --l2 0.01", "--persistent on", "--precision float",
+        "--stream-batches --l2 0.01", "--precision float",
         "--optimizer momentum --schedule constant --warmup 5",
         "--optimizer adam --workers 3 --average weights --average-every 4",
         "--optimizer adam --stream-batches --capture off"}) {
@@ -163,7 +162,7 @@ TEST_F(Stage04, TimesTheStepsOfAllWorkers) {
   using Rows = std::map<std::string, int>;
   const std::string chunk = "take_chunk  order -> samples of the next steps";
   EXPECT_EQ(
-      rows_of("--persistent off"),  // 6 steps
+      rows_of(""),  // 6 steps
       (Rows{{chunk, 6},
             {"linear  features, order, fc1/weight, fc1/bias -> fc1/output", 6},
             {"output_layer  fc1/output, fc2/weight, fc2/bias, labels, order -> d fc1/sum, "
@@ -214,7 +213,7 @@ TEST_F(Stage04, PrintsItsTimings) {
 // --------------------------------------------------------------------------------- wrong commands
 
 TEST_F(Stage04, RefusesWhatItDoesNotKnow) {
-  for (const std::string option : {"stream-batches", "fuse", "persistent", "capture"}) {
+  for (const std::string option : {"stream-batches", "fuse", "capture"}) {
     expect_failure(program + "train --" + option + " sometimes", 2,
                    "--" + option + ": 'sometimes' is not one of o...");
   }
@@ -228,9 +227,17 @@ TEST_F(Stage04, RefusesWhatItDoesNotKnow) {
                  "stage04_minibatch");
   expect_failure(program + "train --block-size 16", 2,
                  "--block-size is offered by stage02_naive_cuda, not by stage04_minibatch");
-  for (const std::string option : {"reduce", "fold-bias"}) {
+  expect_failure(program + "train --reduce", 2,
+                 "--reduce is offered by stage03_shared_memory, not by ...");
+  for (const auto& [option, place] :
+       std::map<std::string, std::string>{{"fold-bias", "fold_bias"},
+                                          {"math tf32", "ladder tf32"},
+                                          {"memory once", "per_step_memory"},
+                                          {"persistent", "ladder persistent"},
+                                          {"persistent on", "ladder persistent"}}) {
     expect_failure(program + "train --" + option, 2,
-                   "--" + option + " is offered by stage03_shared_memory, not by ...");
+                   "--" + option.substr(0, option.find(' ')) + " is offered by " + place +
+                       ", not by stage04_minibatch");
   }
   for (const std::string option : {"strategy", "transport"}) {
     expect_failure(program + "train --" + option + " x", 2,
@@ -248,11 +255,13 @@ TEST_F(Stage04, RefusesToGatherInLoadsWhereNoProductReadsTheData) {
 TEST_F(Stage04, OtherStagesSayWhereItsOptionsAre) {
   for (const std::string stage :
        {"stage01_serial", "stage02_naive_cuda", "stage03_shared_memory"}) {
-    for (const std::string option : {"stream-batches", "gather", "fuse", "persistent", "capture"}) {
+    for (const std::string option : {"stream-batches", "gather", "fuse", "capture"}) {
       expect_failure(
           stage + " train --" + option + " on", 2,
           "--" + option + " is offered by stage04_minibatch and stage05_mpi, not by " + stage);
     }
+    expect_failure(stage + " train --persistent on", 2,
+                   "--persistent is offered by ladder persistent, not by " + stage);
     if (stage == "stage01_serial") continue;  // has workers, too
     for (const std::string option : {"workers", "average", "average-every"}) {
       expect_failure(
@@ -301,7 +310,7 @@ TEST_F(Stage04, StopsWhenTheLossIsNoNumberAndSavesNothing) {
       "train --train-limit 53 --test-limit 20 --hidden 8 --batch-size 20 --epochs 3 "
       "--learning-rate 1e30 --save model.h5 --save-every 1 ";
   for (const std::string options :
-       {"", "--capture off", "--stream-batches", "--fuse off", "--persistent on", "--workers 3",
+       {"", "--capture off", "--stream-batches", "--fuse off", "--workers 3",
         "--workers 3 --average weights --average-every 2"}) {
     expect_failure(diverging + options, 1,
                    "the loss became NaN in epoch 1, step 2, and training stopped; a learning rate "
