@@ -7,6 +7,8 @@
 #include "02_naive_cuda/reduce.hpp"
 #include "cross_stage/gemm_products.hpp"
 #include "cross_stage/primitives.hpp"
+#include "ladders/reduce/naive.hpp"
+#include "ladders/reduce/serial.hpp"
 #include "ladders/transpose/naive.hpp"
 #include "ladders/transpose/serial.hpp"
 

@@ -301,10 +301,6 @@ TYPED_TEST(Stage04Persistent, TrainingsRepeatThemselvesBitForBit) {
 
 // ---------------------------------------------------------------------------------- the rewrite
 
-Program step_of(const ModelOptions& options, const WorkerOptions& workers = {}) {
-  return build_training(build_model(options), {}, workers).step;
-}
-
 ModelOptions table(std::vector<Index> hidden) {
   return {.hidden = std::move(hidden), .sample = {11}, .classes = 4};
 }
