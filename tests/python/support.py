@@ -14,7 +14,7 @@ import unittest
 
 REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
 sys.dont_write_bytecode = True
-sys.path.insert(0, str(REPOSITORY / "python"))
+sys.path.insert(0, str(REPOSITORY / "tools"))
 
 import numpy as np  # noqa: E402: the paths come first
 

@@ -2,6 +2,8 @@
 /// How rungs 6 and 7 fill shared memory, whether the matrix is transposed or not.
 #pragma once
 
+#include <cuda_runtime.h>
+
 #include "network/operand.hpp"
 
 namespace stagewise::shared_memory {
