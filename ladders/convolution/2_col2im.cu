@@ -12,8 +12,8 @@
 
 #include "cuda/check.hpp"
 #include "cuda/fast_divmod.cuh"
-#include "cuda/launch.cuh"
 #include "ladders/convolution/im2col.hpp"
+#include "ladders/convolution/image_grid.cuh"
 
 namespace stagewise::ladder {
 namespace {

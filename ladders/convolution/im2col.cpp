@@ -1,5 +1,7 @@
 #include "ladders/convolution/im2col.hpp"
 
+#include <algorithm>
+
 #include "02_naive_cuda/convolution.hpp"
 
 namespace stagewise::ladder {

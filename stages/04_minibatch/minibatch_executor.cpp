@@ -76,8 +76,8 @@ void MinibatchExecutor<T>::read_from(const Dataset& dataset, std::span<const std
   FusedExecutor<T>::read_from(dataset, order);
   host_data_ =
       std::make_unique<minibatch::HostData<T>>(dataset, this->max_rows(), this->main_stream());
-  order_ = Tensor<std::uint32_t>({std::ssize(order)}, cuda::pinned_memory());
-  std::copy(order.begin(), order.end(), order_.data());
+  samples_ = Tensor<std::uint32_t>({std::ssize(order)}, cuda::pinned_memory());
+  std::copy(order.begin(), order.end(), samples_.data());
   batches_ = 0;
   is_resident_ = false;
 }
@@ -87,9 +87,9 @@ template <typename T>
 void MinibatchExecutor<T>::run(const Gather& op) {
   if (!is_resident_) {
     if (lane() != 0) throw std::logic_error("only lane 0 waits for batches from the host");
-    const std::span<const std::uint32_t> samples = this->samples(op.batch);
+    const Shard own = this->shard(op.batch);
     const auto batch =
-        host_data_->bring(batches_++, order_.data() + this->batch().first, std::ssize(samples));
+        host_data_->bring(batches_++, samples_.data() + this->batch().first + own.first, own.rows);
     this->bind(op.batch, batch.features);
     this->bind(op.batch_labels, batch.labels);
     return;

@@ -69,7 +69,7 @@ class MinibatchExecutor : public FusedExecutor<T> {
   std::size_t line_number_ = 0;
   const Program* program_ = nullptr;                   ///< the one being executed
   std::unique_ptr<minibatch::HostData<T>> host_data_;  ///< of the data set that Gather reads
-  Tensor<std::uint32_t> order_;                        ///< of its samples, in pinned memory
+  Tensor<std::uint32_t> samples_;                      ///< their order, in pinned memory
   Index batches_ = 0;                                  ///< that it has brought
   bool is_resident_ = false;  ///< whether Gather finds the data set on the device
 };
