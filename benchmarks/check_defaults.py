@@ -106,9 +106,9 @@ class Bench(measuring.Bench):
             start = ["mpirun", "--oversubscribe", "--bind-to", "none", "-n", self.processes, *start]
         return start
 
-    def seconds(self, stage, images, words):
+    def seconds(self, stage, images, words, notes=None):
         return seconds_of(report_of(self.command(stage, images, words), limit=120, env=self.env,
-                                    name=shlex.join(words)))
+                                    name=shlex.join(words), notes=notes))
 
 
 def compare(bench, stage, images, words, choices):
@@ -117,10 +117,15 @@ def compare(bench, stage, images, words, choices):
     rows = []
     for option, choice in choices:
         others = [*words, f"--{option}", choice]
+        notes = []
+        reason = ""
         try:
-            taken = bench.seconds(stage, images, others)
+            taken = bench.seconds(stage, images, others, notes)
+            if f"--{option} has no effect here" in "".join(notes):
+                reason = "has no effect here"
         except Failed as failure:
             reason = str(failure).partition(": ")[2] or str(failure)
+        if reason:
             rows.append(([f"`--{option} {choice}`", "-", reason], False))
             continue
         ratio = taken / min(default)

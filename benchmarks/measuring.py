@@ -60,10 +60,11 @@ def complaint(errors):
     return lines[-1].strip(". ") if lines else "it did not say why"
 
 
-def run(command, limit=120, env=None, name=None):
+def run(command, limit=120, env=None, name=None, notes=None):
     """What a command prints.
 
-    `name` is what a failure calls it, in place of its first words.
+    `name` is what a failure calls it, in place of its first words. What it prints on standard error is
+    appended to the list `notes`, if there is one.
     """
     words = [str(word) for word in command]
     name = name or shlex.join(words[:4]) + " ..."
@@ -82,6 +83,8 @@ def run(command, limit=120, env=None, name=None):
         raise
     if process.returncode != 0:
         raise Failed(f"`{name}` ended with {process.returncode}: {complaint(errors)}", output)
+    if notes is not None:
+        notes.append(errors)
     return output
 
 

@@ -26,7 +26,7 @@ Network
   --hidden LIST        widths: none for none [256]
 """
 
-# A stage whose epochs take 1 s, or what `seconds` says for a choice.
+# A stage whose epochs take 1 s, or what `seconds` says for a choice; 0: the option has no effect.
 PROGRAM = """#!{python} -SE
 import json, sys
 
@@ -39,6 +39,9 @@ if words == ["info"]:
 seconds = [1, *({seconds!r}[word] for word in words if word in {seconds!r})][-1]
 if seconds < 0:
     sys.exit("stage04_minibatch: this cannot work.")
+if seconds == 0:
+    print("stage04_minibatch: --stream-batches has no effect here: it is for cnns.", file=sys.stderr)
+    seconds = 0.5
 if "--report" in words:
     with open(words[words.index("--report") + 1], "w") as file:
         json.dump({{"epochs": [{{"seconds": seconds}}] * 2}}, file)
@@ -90,6 +93,11 @@ class Script(unittest.TestCase):
         self.assertEqual(code, 0, said)
         self.assertIn("| `--fuse off` | - | ", text)
         self.assertIn("this cannot work", text)
+
+    def test_an_option_without_effect_is_not_faster(self):
+        code, said, text = self.check({"--stream-batches": 0})
+        self.assertEqual(code, 0, said)
+        self.assertIn("| `--stream-batches on` | - | has no effect here |", text)
 
     def test_nothing_to_measure(self):
         code, said, _ = self.check({"train": -1})
