@@ -175,6 +175,32 @@ TEST_F(LadderTrainings, Tf32ChangesConvolutions) {
   EXPECT_EQ(outcome.exit_code, 1) << "nothing was rounded";
 }
 
+TEST_F(LadderTrainings, Tf32IsStage04WhereItIsOff) {
+  for (const std::string options : {"", "--precision double ", "--fuse off "}) {
+    run_well("ladder tf32" + cnn + options + "--math own --save ladder.h5");
+    run_well("stage04_minibatch" + cnn + options + "--save stage.h5");
+    run_well("compare_checkpoints stage.h5 ladder.h5 --tolerance 0");
+  }
+}
+
+TEST_F(LadderTrainings, Tf32ContinuesAsIfItHadNeverStopped) {
+  for (const std::string math : {"tf32", "own"}) {
+    const std::string options = cnn.substr(0, cnn.find("--epochs")) + "--math " + math;
+    expect_resumption("ladder tf32" + options, "ladder tf32");
+  }
+  expect_failure("ladder tf32 train --resume part.h5 --math tf32", 1,
+                 "--math tf32 contradicts the checkpoint part.h5, which has own; ...");
+}
+
+TEST_F(LadderTrainings, Tf32EvaluatesUpToItsRounding) {
+  run_well("stage04_minibatch" + cnn + "--save cnn.h5");
+  const std::string evaluate = " evaluate --load cnn.h5 --test-limit 20";
+  const double own = report_of("stage04_minibatch" + evaluate).at("test_loss");
+  const double rounded = report_of("ladder tf32" + evaluate).at("test_loss");
+  EXPECT_NE(rounded, own) << "nothing was rounded";
+  EXPECT_NEAR(rounded, own, 1e-2);
+}
+
 TEST_F(LadderTrainings, Tf32IsForFusedConvolutionsOfFloats) {
   expect_failure("ladder tf32 train --model cnn --precision double", 2,
                  "--math tf32 rounds floats: it is for --precision float");
