@@ -26,7 +26,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 REPOSITORY = HERE.parent
-sys.path.insert(0, str(REPOSITORY / "python"))
+sys.path.insert(0, str(REPOSITORY / "tools"))
 
 from stagewise import command_line  # noqa: E402: the path comes first
 

@@ -1,7 +1,10 @@
 #include "ladders/convolution/command.hpp"
 
 #include <memory>
+#include <optional>
 #include <type_traits>
+#include <utility>
+#include <variant>
 
 #include "04_minibatch/fuse/fuse.hpp"
 #include "04_minibatch/offers.hpp"
@@ -13,29 +16,54 @@
 #include "ladders/offers.hpp"
 #include "ladders/persistent/latency/predictors.hpp"
 #include "offers/all.hpp"
-#include "tensor/error.hpp"
 #include "tensor/option_error.hpp"
 
 namespace stagewise {
 namespace {
 
+/// Why convolutions cannot be rounded; nothing if they can.
+std::optional<OptionError> obstacle(const StageOptions& options, bool is_double) {
+  if (is_double) {
+    return OptionError("--math tf32 rounds floats: it is for --precision float",
+                       {"math", "precision"});
+  }
+  if (options.at("fuse") == "off") {
+    return OptionError("--math tf32 needs fused convolutions, and --fuse off leaves none",
+                       {"math", "fuse"});
+  }
+  constexpr int least = 80;
+  if (cuda::runs_on_cpu() || cuda::compute_capability() >= least) return std::nullopt;
+  return OptionError("--math tf32 takes a GPU of compute capability 8.0 or higher", {"math"});
+}
+
+/// Stage 04, except that it refuses networks with convolutions.
+template <typename T>
+class WithoutConvolutions final : public MinibatchExecutor<T> {
+ public:
+  explicit WithoutConvolutions(OptionError reason) : reason_(std::move(reason)) {}
+
+ private:
+  void prepare(const Program& program) override {
+    for (const Line& line : program.lines) {
+      if (std::holds_alternative<Convolution>(line.operation) ||
+          std::holds_alternative<ConvolutionReluPool>(line.operation)) {
+        throw reason_;
+      }
+    }
+    MinibatchExecutor<T>::prepare(program);
+  }
+
+  OptionError reason_;
+};
+
 template <typename T>
 std::unique_ptr<Executor<T>> make_executor(const StageOptions& options) {
   if (options.at("math") == "own") return std::make_unique<MinibatchExecutor<T>>();
-  if constexpr (std::is_same_v<T, double>) {
-    throw OptionError("--math tf32 rounds floats: it is for --precision float",
-                      {"math", "precision"});
-  } else {
-    if (options.at("fuse") == "off") {
-      throw OptionError("--math tf32 needs fused convolutions, and --fuse off leaves none",
-                        {"math", "fuse"});
-    }
-    constexpr int least = 80;
-    if (!cuda::runs_on_cpu() && cuda::compute_capability() < least) {
-      throw OptionError("--math tf32 takes a GPU of compute capability 8.0 or higher", {"math"});
-    }
-    return std::make_unique<Tf32Executor>();
+  if (auto reason = obstacle(options, std::is_same_v<T, double>)) {
+    return std::make_unique<WithoutConvolutions<T>>(*std::move(reason));
   }
+  if constexpr (std::is_same_v<T, float>) return std::make_unique<Tf32Executor>();
+  return nullptr;  // a double has had an obstacle
 }
 
 template <typename T>

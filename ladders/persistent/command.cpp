@@ -1,6 +1,7 @@
 #include "ladders/persistent/command.hpp"
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -52,9 +53,21 @@ std::unique_ptr<Executor<T>> make_executor(const StageOptions& /*options*/) {
 
 template <typename T>
 Program rewrite(const Program& program, const StageOptions& options, Index max_rows) {
-  auto step = minibatch::persistent::as_persistent_step<T>(program, max_rows, choice_of(options));
-  return step ? *std::move(step)
-              : minibatch::fuse<T>(program, max_rows, read_fuse_options(options));
+  return minibatch::fuse<T>(program, max_rows, read_fuse_options(options));
+}
+
+/// The whole step as one line, if that is possible.
+/// @throws OptionError or Error if it is asked for and impossible.
+template <typename T>
+std::optional<Program> persistent_step(const Program& step, const ModelOptions& model,
+                                       const Sgd& sgd, const WorkerOptions& workers,
+                                       const StageOptions& options, Index max_rows) {
+  const std::string obstacle = why_not_persistent(options, model, workers, sgd);
+  if (!obstacle.empty()) {
+    if (choice_of(options) != Choice::always) return std::nullopt;
+    throw OptionError("--persistent " + obstacle, {"persistent"});
+  }
+  return minibatch::persistent::as_persistent_step<T>(step, max_rows, choice_of(options));
 }
 
 template <typename T>
@@ -63,18 +76,11 @@ std::unique_ptr<Step> make_step(const StepArguments<T>& arguments) {
   const StageOptions& options = arguments.options;
   auto& executor = static_cast<PersistentExecutor<T>&>(*setup.network.executor);
   TrainingPrograms training = build_training(setup.network.model, arguments.sgd, setup.workers);
-  const std::string obstacle =
-      why_not_persistent(options, arguments.model, setup.workers, arguments.sgd);
-  if (obstacle.empty()) {
-    auto step = minibatch::persistent::as_persistent_step<T>(training.step, setup.max_rows,
-                                                             choice_of(options));
-    if (step) {
-      training.step = *std::move(step);
-      return std::make_unique<PersistentTraining<T>>(setup, executor, std::move(training),
-                                                     arguments.starts);
-    }
-  } else if (choice_of(options) == Choice::always) {
-    throw OptionError("--persistent " + obstacle, {"persistent"});
+  if (auto step = persistent_step<T>(training.step, arguments.model, arguments.sgd, setup.workers,
+                                     options, setup.max_rows)) {
+    training.step = *std::move(step);
+    return std::make_unique<PersistentTraining<T>>(setup, executor, std::move(training),
+                                                   arguments.starts);
   }
   StepPrograms programs = step_programs(setup.network.model);
   programs.training = std::move(training);
@@ -83,11 +89,21 @@ std::unique_ptr<Step> make_step(const StepArguments<T>& arguments) {
                                            read_step_options(options, arguments.timings));
 }
 
+/// What `info` shows.
+template <typename T>
+Program step_program(const Model& model, const ModelOptions& described, const Sgd& sgd,
+                     const WorkerOptions& workers, const StageOptions& options, Index max_rows) {
+  const Program step = build_training(model, sgd, workers).step;
+  auto persistent = persistent_step<T>(step, described, sgd, workers, options, max_rows);
+  return persistent ? *std::move(persistent) : rewrite<T>(step, options, max_rows);
+}
+
 template <typename T>
 InPrecision<T> in_precision() {
   return {.make_executor = make_executor<T>,
           .rewrite = rewrite<T>,
           .make_step = make_step<T>,
+          .step_program = step_program<T>,
           .make_predictors = minibatch::make_all_predictors<T>};
 }
 
@@ -99,8 +115,9 @@ Stage describe_stage() {
   stage.summary = "Stage 04 with kernels that stay on the GPU.";
   stage.why_idle = [](const std::string& option, const StageOptions& values,
                       const ModelOptions& model, const WorkerOptions& workers, const Sgd& sgd) {
-    return option == "persistent" ? why_not_persistent(values, model, workers, sgd)
-                                  : why_idle_in_step(option, values, model, workers, sgd);
+    if (option != "persistent") return why_idle_in_step(option, values, model, workers, sgd);
+    return choice_of(values) == Choice::always ? why_not_persistent(values, model, workers, sgd)
+                                               : std::string();
   };
   stage.in_float = in_precision<float>();
   stage.in_double = in_precision<double>();

@@ -74,8 +74,8 @@ int import_from(const std::string& folder, const std::string& path) {
 // NOLINTNEXTLINE(bugprone-exception-escape)
 int main(int argc, char** argv) {
   CLI::App app(
-      "Turns a checkpoint into report 002's matrix files, one for each weight and bias (w1.data, "
-      "b1.data, w2.data, ...), or takes its parameters from them. Where the checkpoint to import "
+      "Turns a checkpoint into matrix files, one for each weight and bias (w1.data, b1.data, "
+      "w2.data, ...), or takes its parameters from them. Where the checkpoint to import "
       "into does not exist, the files must be those of an mlp.",
       "matrix_files");
   std::string checkpoint;

@@ -1,6 +1,7 @@
 #include "04_minibatch/minibatch_executor.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <stdexcept>
 
 #include "04_minibatch/data/gather.hpp"
@@ -74,10 +75,13 @@ void MinibatchExecutor<T>::prepare(const Program& program) {
 template <typename T>
 void MinibatchExecutor<T>::read_from(const Dataset& dataset, std::span<const std::uint32_t> order) {
   FusedExecutor<T>::read_from(dataset, order);
-  host_data_ =
-      std::make_unique<minibatch::HostData<T>>(dataset, this->max_rows(), this->main_stream());
+  for (const ValueId id : batch_values_) this->bind(id, nullptr);
+  batch_values_.clear();
+  host_data_.reset();  // before there is another
+  host_data_ = std::make_unique<minibatch::HostData<T>>(dataset, order, this->max_rows(),
+                                                        this->main_stream());
   samples_ = Tensor<std::uint32_t>({std::ssize(order)}, cuda::pinned_memory());
-  std::copy(order.begin(), order.end(), samples_.data());
+  std::iota(samples_.data(), samples_.data() + samples_.elements(), 0U);
   batches_ = 0;
   is_resident_ = false;
 }
@@ -92,6 +96,7 @@ void MinibatchExecutor<T>::run(const Gather& op) {
         host_data_->bring(batches_++, samples_.data() + this->batch().first + own.first, own.rows);
     this->bind(op.batch, batch.features);
     this->bind(op.batch_labels, batch.labels);
+    batch_values_ = {op.batch, op.batch_labels};
     return;
   }
   if (this->shard(op.batch).rows == 0) return;

@@ -68,8 +68,9 @@ class MinibatchExecutor : public FusedExecutor<T> {
   int lane_ = 0;
   std::size_t line_number_ = 0;
   const Program* program_ = nullptr;                   ///< the one being executed
-  std::unique_ptr<minibatch::HostData<T>> host_data_;  ///< of the data set that Gather reads
-  Tensor<std::uint32_t> samples_;                      ///< their order, in pinned memory
+  std::unique_ptr<minibatch::HostData<T>> host_data_;  ///< what Gather reads
+  Tensor<std::uint32_t> samples_;                      ///< 0, 1, ..., in pinned memory
+  std::vector<ValueId> batch_values_;                  ///< bound to host_data_'s batches
   Index batches_ = 0;                                  ///< that it has brought
   bool is_resident_ = false;  ///< whether Gather finds the data set on the device
 };

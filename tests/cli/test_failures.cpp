@@ -805,8 +805,7 @@ TEST_F(CommandLine, AsksForMoreMemoryThanThereIs) {
 
 const std::vector<Failure> tools = {
     {"compare_nothing", "compare_checkpoints", 2, "A is required"},
-    {"compare_one", "compare_checkpoints digits.h5", 2,
-     "a second checkpoint to compare with, B, is required"},
+    {"compare_one", "compare_checkpoints digits.h5", 2, "B is required"},
     {"compare_three", "compare_checkpoints digits.h5 digits.h5 digits.h5", 2,
      "argument 'digits.h5' is unknown; compare_checkpoints --help lists what there is"},
     {"compare_unknown_option", "compare_checkpoints digits.h5 digits.h5 --exact", 2,

@@ -216,8 +216,8 @@ class LadderPersistent : public LadderTrainings {
 };
 
 TEST_F(LadderPersistent, LearnWhatTheStagesBeforeLearn) {
-  for (const std::string options : {"", "--persistent on", "--persistent auto", "--persistent off",
-                                    "--persistent off --stream-batches"}) {
+  for (const std::string options :
+       {"", "--persistent on", "--persistent auto", "--persistent off"}) {
     expect_training("ladder persistent", "stage04_minibatch", options);
     run_well("stage01_serial" + perceptron + "--save 1.h5");
     run_well("compare_checkpoints 1.h5 ladder.h5 --tolerance 1e-10");
@@ -225,7 +225,7 @@ TEST_F(LadderPersistent, LearnWhatTheStagesBeforeLearn) {
   expect_evaluation("ladder persistent");
 }
 
-TEST_F(LadderPersistent, AreStage04sWhereTheyAreOff) {
+TEST_F(LadderPersistent, AreStage04sWhereNoKernelIsFor) {
   const auto expect_same = [&](const std::string& options, const std::string& choice) {
     run_well("ladder persistent" + options + choice + " --save ladder.h5");
     run_well("stage04_minibatch" + options + " --save stage.h5");
@@ -237,9 +237,7 @@ TEST_F(LadderPersistent, AreStage04sWhereTheyAreOff) {
   for (const std::string& options :
        {perceptron + "--fuse off", perceptron + "--gather kernel", perceptron + "--stream-batches",
         perceptron + "--workers 3", perceptron + "--optimizer adam", layers, cnn}) {
-    for (const std::string choice : {" --persistent off", " --persistent auto"}) {
-      expect_same(options, choice);
-    }
+    expect_same(options, "");
   }
 }
 
@@ -253,7 +251,7 @@ TEST_F(LadderPersistent, AreOneLine) {
 }
 
 TEST_F(LadderPersistent, ContinueAsIfTheyHadNeverStopped) {
-  for (const std::string options : {"", "--persistent off", "--persistent auto --workers 3"}) {
+  for (const std::string options : {"", "--persistent off", "--workers 3"}) {
     expect_resumption("ladder persistent" + perceptron + options, "ladder persistent");
   }
 }
@@ -290,15 +288,6 @@ TEST_F(LadderPersistent, RefuseWhatTheyDoNotKnow) {
       expect_offered("persistent" + value, "ladder persistent", stage);
     }
   }
-}
-
-/// Its default is no request: what it is not for is refused all the same, as another program has
-/// it.
-TEST_F(LadderPersistent, AreRefusedWhereStage04Trains) {
-  expect_failure("ladder persistent" + cnn, 2,
-                 "--persistent is for --model mlp with one hidden layer");
-  expect_failure("ladder persistent" + perceptron + "--workers 2", 2,
-                 "--persistent is for one worker: several exchange gradients in every step");
 }
 
 TEST_F(LadderPersistent, ShowTheirOptionWhereItDecides) {

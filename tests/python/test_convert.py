@@ -179,7 +179,7 @@ class Program(Case):
     def test_disk_that_is_full(self):
         checkpoint.write(self.folder / "a.h5", Checkpoint(*made_up("mlp of colours")))
         self.run_well("convert", "a.h5", "a.safetensors")
-        program = REPOSITORY / "python" / "convert.py"
+        program = REPOSITORY / "tools" / "convert.py"
         for words, what in (("a.h5 b.safetensors", "file b.safetensors"), ("a.safetensors b.h5", "checkpoint b.h5")):
             outcome = self.run_command("sh", "-c", f"ulimit -f 1; '{sys.executable}' '{program}' {words}")
             self.assertEqual((outcome.returncode, outcome.stderr),

@@ -421,7 +421,7 @@ class Program(Figures):
     def run_in_shell(self, program: str, rest: str, **variables: str) -> tuple[int, str]:
         """Runs a program as the user does, in a process of its own. Returns its exit code and what it says on
         standard error."""
-        path = REPOSITORY / "python" / program
+        path = REPOSITORY / "tools" / program
         settings = " ".join(f"{name}='{value}'" for name, value in variables.items())
         outcome = self.run_command("sh", "-c", f"{settings} '{sys.executable}' '{path}' {rest}")
         return outcome.returncode, outcome.stderr

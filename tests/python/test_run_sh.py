@@ -18,7 +18,7 @@ class RunSh(Case):
     def copy_project(self) -> pathlib.Path:
         """What run.sh wants to see around it, and a build/."""
         project = self.folder / "project"
-        for folder in ("cuda_on_cpu", "exercises", "python"):
+        for folder in ("cuda_on_cpu", "exercises", "tools"):
             shutil.copytree(REPOSITORY / folder, project / folder,
                             ignore=shutil.ignore_patterns("build", "__pycache__"))
         for file in ("run.sh", "CMakePresets.json"):

@@ -1,6 +1,6 @@
 /// @file
-/// A layer whose bias is one more row of its weights (report 003): stage 03's experiment
-/// `--fold-bias`.
+/// A layer whose bias is one more row of its weights (report 003): the program
+/// `fold_bias`.
 #pragma once
 
 #include <cstdint>

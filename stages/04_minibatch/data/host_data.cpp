@@ -1,6 +1,8 @@
 #include "04_minibatch/data/host_data.hpp"
 
 #include <algorithm>
+#include <numeric>
+#include <vector>
 
 #include "04_minibatch/data/gather.hpp"
 #include "cuda/check.hpp"
@@ -20,27 +22,39 @@ Index stride_of(Index features, Index bytes) {
 }
 //! [stride]
 
+std::vector<std::uint32_t> all_samples(const Dataset& dataset) {
+  std::vector<std::uint32_t> all(static_cast<std::size_t>(dataset.size()));
+  std::iota(all.begin(), all.end(), 0U);
+  return all;
+}
+
 }  // namespace
 
 template <typename T>
 HostData<T>::HostData(const Dataset& dataset, Index max_rows, const cuda::Stream& stream)
+    : HostData(dataset, all_samples(dataset), max_rows, stream) {}
+
+template <typename T>
+HostData<T>::HostData(const Dataset& dataset, std::span<const std::uint32_t> order, Index max_rows,
+                      const cuda::Stream& stream)
     : stream_(&stream),
       width_(dataset.sample_shape().elements()),
-      labels_({dataset.size()}, cuda::device_memory()) {
+      labels_({std::ssize(order)}, cuda::device_memory()) {
   for (Place& place : places_) {
     place.features = Tensor<T>(dataset.sample_shape().batched(max_rows), cuda::device_memory());
     place.labels = Tensor<std::int32_t>({max_rows}, cuda::device_memory());
   }
   if (dataset.pixels() != nullptr) {
     stride_ = stride_of(width_, sizeof(std::uint8_t));
-    features_ = Tensor<std::uint8_t>({dataset.size(), stride_}, cuda::pinned_memory());
+    features_ = Tensor<std::uint8_t>({std::ssize(order), stride_}, cuda::pinned_memory());
   } else {
     stride_ = stride_of(width_, sizeof(double));
-    features_ = Tensor<double>({dataset.size(), stride_}, cuda::pinned_memory());
+    features_ = Tensor<double>({std::ssize(order), stride_}, cuda::pinned_memory());
   }
   const auto copy = [&](const auto& from, auto* to) {
-    for (Index sample = 0; sample < dataset.size(); ++sample) {
-      std::copy_n(from.begin() + sample * width_, width_, to + sample * stride_);
+    for (const std::uint32_t sample : order) {
+      std::copy_n(from.begin() + static_cast<Index>(sample) * width_, width_, to);
+      to += stride_;
     }
   };
   if (auto* const bytes = std::get_if<Tensor<std::uint8_t>>(&features_)) {
@@ -48,9 +62,10 @@ HostData<T>::HostData(const Dataset& dataset, Index max_rows, const cuda::Stream
   } else {
     copy(*dataset.values(), std::get<Tensor<double>>(features_).data());
   }
-  CUDA_CHECK(cudaMemcpyAsync(labels_.data(), dataset.labels().data(),
-                             dataset.labels().size() * sizeof(std::int32_t), cudaMemcpyHostToDevice,
-                             stream_->get()));
+  std::vector<std::int32_t> labels(order.size());
+  dataset.gather_labels(order, labels.data());
+  CUDA_CHECK(cudaMemcpyAsync(labels_.data(), labels.data(), labels.size() * sizeof(std::int32_t),
+                             cudaMemcpyHostToDevice, stream_->get()));
   stream_->synchronize();
 }
 

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 #include <variant>
 
 #include "cuda/handles.hpp"
@@ -23,11 +24,17 @@ namespace stagewise::minibatch {
 template <typename T>
 class HostData {
  public:
-  /// Copies the data set within the host's memory, and its labels to the device.
+  /// Copies samples of a data set within the host's memory, and their labels to the device.
+  /// @param order which: the first of these is sample 0 here, and so on.
   /// @param max_rows the largest number of samples in a batch.
   /// @param stream the one in which the batches are used; must outlive this.
   /// @throws Error if there is too little memory.
+  HostData(const Dataset& dataset, std::span<const std::uint32_t> order, Index max_rows,
+           const cuda::Stream& stream);
+
+  /// The same for all samples, in their order.
   HostData(const Dataset& dataset, Index max_rows, const cuda::Stream& stream);
+
   ~HostData();
   HostData(const HostData&) = delete;
   HostData& operator=(const HostData&) = delete;
