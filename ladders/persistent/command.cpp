@@ -15,7 +15,6 @@
 #include "ladders/persistent/training/persistent_step.hpp"
 #include "ladders/persistent/training/persistent_training.hpp"
 #include "offers/all.hpp"
-#include "tensor/option_error.hpp"
 
 namespace stagewise {
 namespace {
@@ -56,17 +55,13 @@ Program rewrite(const Program& program, const StageOptions& options, Index max_r
   return minibatch::fuse<T>(program, max_rows, read_fuse_options(options));
 }
 
-/// The whole step as one line, if that is possible.
-/// @throws OptionError or Error if it is asked for and impossible.
+/// The whole step as one line, if there is a kernel for it.
+/// @throws Error if it is asked for, and the network is too large.
 template <typename T>
 std::optional<Program> persistent_step(const Program& step, const ModelOptions& model,
                                        const Sgd& sgd, const WorkerOptions& workers,
                                        const StageOptions& options, Index max_rows) {
-  const std::string obstacle = why_not_persistent(options, model, workers, sgd);
-  if (!obstacle.empty()) {
-    if (choice_of(options) != Choice::always) return std::nullopt;
-    throw OptionError("--persistent " + obstacle, {"persistent"});
-  }
+  if (!why_not_persistent(options, model, workers, sgd).empty()) return std::nullopt;
   return minibatch::persistent::as_persistent_step<T>(step, max_rows, choice_of(options));
 }
 
@@ -115,9 +110,8 @@ Stage describe_stage() {
   stage.summary = "Stage 04 with kernels that stay on the GPU.";
   stage.why_idle = [](const std::string& option, const StageOptions& values,
                       const ModelOptions& model, const WorkerOptions& workers, const Sgd& sgd) {
-    if (option != "persistent") return why_idle_in_step(option, values, model, workers, sgd);
-    return choice_of(values) == Choice::always ? why_not_persistent(values, model, workers, sgd)
-                                               : std::string();
+    return option == "persistent" ? why_not_persistent(values, model, workers, sgd)
+                                  : why_idle_in_step(option, values, model, workers, sgd);
   };
   stage.in_float = in_precision<float>();
   stage.in_double = in_precision<double>();
