@@ -13,29 +13,6 @@ inline Offers ladder_offers() {
           .commands = {"gemm", "reduce", "transpose", "convolution", "all-reduce"}};
 }
 
-/// Stage 01 with the blocked product.
-inline Offers blocked_offers() {
-  return {.program = "ladder blocked", .has_workers = true};
-}
-
-/// Stage 03 with every rung of the ladders; the program adds the choices of `--gemm` and
-/// `--reduce`.
-inline Offers rungs_offers() {
-  return {.program = "ladder rungs",
-          .options = {{.name = "gemm",
-                       .description = "rung that multiplies matrices",
-                       .choices = {},
-                       .default_choice = "auto"},
-                      {.name = "reduce",
-                       .description = "rung that adds up",
-                       .choices = {},
-                       .default_choice = {}},
-                      {.name = "convolution",
-                       .description = "by stage 02's kernels, or as a product",
-                       .choices = {"auto", "direct", "im2col", "implicit"},
-                       .default_choice = "auto"}}};
-}
-
 /// Stage 04 with convolutions that round.
 inline Offers tf32_offers() {
   return {.program = "ladder tf32",

@@ -92,6 +92,14 @@ struct Offers {
   std::vector<std::string> commands = {};
 };
 
+/// What a stage's program offers with other kernels.
+/// @param own its name and its options; the stage's come after them.
+inline Offers with_options_of(Offers own, const Offers& stage) {
+  own.has_workers = stage.has_workers;
+  own.options.insert(own.options.end(), stage.options.begin(), stage.options.end());
+  return own;
+}
+
 /// A stage, as the command line sees it. Its program's main() fills one and calls run_stage().
 struct Stage : Offers {
   Stage() = default;

@@ -6,10 +6,8 @@
 #include <utility>
 #include <variant>
 
-#include "04_minibatch/fuse/fuse.hpp"
 #include "04_minibatch/offers.hpp"
 #include "04_minibatch/operation_files.hpp"
-#include "04_minibatch/recorded_step.hpp"
 #include "04_minibatch/step_options.hpp"
 #include "app/gpu_stage.hpp"
 #include "ladders/convolution/tf32_executor.hpp"
@@ -67,33 +65,15 @@ std::unique_ptr<Executor<T>> make_executor(const StageOptions& options) {
 }
 
 template <typename T>
-Program rewrite(const Program& program, const StageOptions& options, Index max_rows) {
-  return minibatch::fuse<T>(program, max_rows, read_fuse_options(options));
-}
-
-template <typename T>
-std::unique_ptr<Step> make_step(const StepArguments<T>& arguments) {
-  const StepSetup<T>& setup = arguments.setup;
-  StepPrograms programs = step_programs(setup.network.model);
-  programs.training = build_training(setup.network.model, arguments.sgd, setup.workers);
-  return std::make_unique<RecordedStep<T>>(
-      setup, static_cast<MinibatchExecutor<T>&>(*setup.network.executor), setup.training_set.size(),
-      programs, arguments.starts, read_step_options(arguments.options, arguments.timings));
-}
-
-template <typename T>
 InPrecision<T> in_precision() {
   return {.make_executor = make_executor<T>,
-          .rewrite = rewrite<T>,
-          .make_step = make_step<T>,
+          .rewrite = fuse_as_chosen<T>,
+          .make_step = make_recorded_step<T>,
           .make_predictors = minibatch::make_all_predictors<T>};
 }
 
 Stage describe_stage() {
-  Offers offers = tf32_offers();
-  offers.has_workers = true;
-  for (const StageOption& option : stage04_offers().options) offers.options.push_back(option);
-  Stage stage = gpu_stage(std::move(offers));
+  Stage stage = gpu_stage(with_options_of(tf32_offers(), stage04_offers()));
   stage.summary = "Stage 04 with convolutions whose factors are rounded to TF32.";
   stage.why_idle = [](const std::string& option, const StageOptions& values,
                       const ModelOptions& model, const WorkerOptions& workers, const Sgd& sgd) {

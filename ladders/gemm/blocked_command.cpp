@@ -2,7 +2,6 @@
 #include "01_serial/serial_executor.hpp"
 #include "ladders/gemm/blocked.hpp"
 #include "ladders/gemm/commands.hpp"
-#include "ladders/offers.hpp"
 #include "network/operand.hpp"
 #include "offers/all.hpp"
 
@@ -26,7 +25,7 @@ std::unique_ptr<Executor<T>> make_executor(const StageOptions& /*options*/) {
 }
 
 Stage describe_stage() {
-  Stage stage(blocked_offers());
+  Stage stage(Offers{.program = "ladder blocked", .has_workers = true});
   stage.summary = "Stage 01 with a product whose tiles stay in registers.";
   stage.device = [] { return "CPU (" + processor_name() + ", one core)"; };
   stage.in_float.make_executor = make_executor<float>;

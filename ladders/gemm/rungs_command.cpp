@@ -1,10 +1,10 @@
+#include "03_shared_memory/offers.hpp"
 #include "03_shared_memory/operation_files.hpp"
 #include "03_shared_memory/shared_memory_executor.hpp"
 #include "app/gpu_stage.hpp"
 #include "ladders/convolution/im2col_executor.hpp"
 #include "ladders/gemm/commands.hpp"
 #include "ladders/gemm/gemm.hpp"
-#include "ladders/offers.hpp"
 #include "offers/all.hpp"
 
 namespace stagewise {
@@ -23,20 +23,15 @@ std::unique_ptr<Executor<T>> make_executor(const StageOptions& options) {
   return std::make_unique<SharedMemoryExecutor<T>>(kernels, ladder::gemm_ladder<T>());
 }
 
-template <typename Problem>
-std::vector<std::string> names_of(shared_memory::Ladder<Problem> ladder) {
-  std::vector<std::string> names;
-  for (const auto& rung : ladder) names.emplace_back(rung.name);
-  return names;
-}
-
 Stage describe_stage() {
-  Stage stage = gpu_stage(rungs_offers());
+  Stage stage = gpu_stage(stage03_offers());
+  stage.program = "ladder rungs";
   std::vector<std::string> products = names_of(ladder::gemm_ladder<float>());
   products.insert(products.begin(), "auto");
   stage.option("gemm").choices = std::move(products);
   stage.option("reduce").choices = names_of(shared_memory::column_sums_ladder<float>());
   stage.option("reduce").default_choice = shared_memory::default_reduce_rung;
+  stage.option("convolution").choices = {"auto", "direct", "im2col", "implicit"};
   stage.summary = "Stage 03 with every rung of the ladders.";
   stage.why_idle = [](const std::string& option, const StageOptions& /*values*/,
                       const ModelOptions& model, const WorkerOptions& /*workers*/,

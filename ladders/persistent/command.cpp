@@ -5,7 +5,6 @@
 #include <string>
 #include <utility>
 
-#include "04_minibatch/fuse/fuse.hpp"
 #include "04_minibatch/offers.hpp"
 #include "04_minibatch/operation_files.hpp"
 #include "04_minibatch/step_options.hpp"
@@ -50,11 +49,6 @@ std::unique_ptr<Executor<T>> make_executor(const StageOptions& /*options*/) {
   return std::make_unique<PersistentExecutor<T>>();
 }
 
-template <typename T>
-Program rewrite(const Program& program, const StageOptions& options, Index max_rows) {
-  return minibatch::fuse<T>(program, max_rows, read_fuse_options(options));
-}
-
 /// The whole step as one line, if there is a kernel for it.
 /// @throws Error if it is asked for, and the network is too large.
 template <typename T>
@@ -68,20 +62,14 @@ std::optional<Program> persistent_step(const Program& step, const ModelOptions& 
 template <typename T>
 std::unique_ptr<Step> make_step(const StepArguments<T>& arguments) {
   const StepSetup<T>& setup = arguments.setup;
-  const StageOptions& options = arguments.options;
-  auto& executor = static_cast<PersistentExecutor<T>&>(*setup.network.executor);
   TrainingPrograms training = build_training(setup.network.model, arguments.sgd, setup.workers);
-  if (auto step = persistent_step<T>(training.step, arguments.model, arguments.sgd, setup.workers,
-                                     options, setup.max_rows)) {
-    training.step = *std::move(step);
-    return std::make_unique<PersistentTraining<T>>(setup, executor, std::move(training),
-                                                   arguments.starts);
-  }
-  StepPrograms programs = step_programs(setup.network.model);
-  programs.training = std::move(training);
-  return std::make_unique<RecordedStep<T>>(setup, executor, setup.training_set.size(), programs,
-                                           arguments.starts,
-                                           read_step_options(options, arguments.timings));
+  auto step = persistent_step<T>(training.step, arguments.model, arguments.sgd, setup.workers,
+                                 arguments.options, setup.max_rows);
+  if (!step) return make_recorded_step(arguments);
+  training.step = *std::move(step);
+  return std::make_unique<PersistentTraining<T>>(
+      setup, static_cast<PersistentExecutor<T>&>(*setup.network.executor), std::move(training),
+      arguments.starts);
 }
 
 /// What `info` shows.
@@ -90,23 +78,20 @@ Program step_program(const Model& model, const ModelOptions& described, const Sg
                      const WorkerOptions& workers, const StageOptions& options, Index max_rows) {
   const Program step = build_training(model, sgd, workers).step;
   auto persistent = persistent_step<T>(step, described, sgd, workers, options, max_rows);
-  return persistent ? *std::move(persistent) : rewrite<T>(step, options, max_rows);
+  return persistent ? *std::move(persistent) : fuse_as_chosen<T>(step, options, max_rows);
 }
 
 template <typename T>
 InPrecision<T> in_precision() {
   return {.make_executor = make_executor<T>,
-          .rewrite = rewrite<T>,
+          .rewrite = fuse_as_chosen<T>,
           .make_step = make_step<T>,
           .step_program = step_program<T>,
           .make_predictors = minibatch::make_all_predictors<T>};
 }
 
 Stage describe_stage() {
-  Offers offers = persistent_offers();
-  offers.has_workers = true;
-  for (const StageOption& option : stage04_offers().options) offers.options.push_back(option);
-  Stage stage = gpu_stage(std::move(offers));
+  Stage stage = gpu_stage(with_options_of(persistent_offers(), stage04_offers()));
   stage.summary = "Stage 04 with kernels that stay on the GPU.";
   stage.why_idle = [](const std::string& option, const StageOptions& values,
                       const ModelOptions& model, const WorkerOptions& workers, const Sgd& sgd) {

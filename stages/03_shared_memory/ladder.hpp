@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <cuda_runtime.h>
 
@@ -54,6 +55,14 @@ using Ladder = std::span<const Rung<Problem>>;
 template <typename Problem>
 Support supports_everything(const Problem& /*problem*/) {
   return {};
+}
+
+/// For a list of choices.
+template <typename Problem>
+std::vector<std::string> names_of(Ladder<Problem> ladder) {
+  std::vector<std::string> names;
+  for (const Rung<Problem>& rung : ladder) names.emplace_back(rung.name);
+  return names;
 }
 
 /// The rung of that name.

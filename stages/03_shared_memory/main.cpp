@@ -30,13 +30,6 @@ std::unique_ptr<Executor<T>> make_executor(const StageOptions& options) {
                           .convolution = convolution_variant(options.at("convolution"))});
 }
 
-template <typename Problem>
-std::vector<std::string> names_of(shared_memory::Ladder<Problem> ladder) {
-  std::vector<std::string> names;
-  for (const auto& rung : ladder) names.emplace_back(rung.name);
-  return names;
-}
-
 std::string why_idle(const std::string& option, const StageOptions& /*values*/,
                      const ModelOptions& model, const WorkerOptions& /*workers*/,
                      const Sgd& /*sgd*/) {

@@ -1,7 +1,6 @@
 /// @file
 /// Stage 04's program: whole minibatches on the device, in fused kernels and recorded steps.
 
-#include "04_minibatch/fuse/fuse.hpp"
 #include "04_minibatch/offers.hpp"
 #include "04_minibatch/operation_files.hpp"
 #include "04_minibatch/recorded_prediction.hpp"
@@ -19,25 +18,10 @@ std::unique_ptr<Executor<T>> make_executor(const StageOptions& /*options*/) {
 }
 
 template <typename T>
-Program rewrite(const Program& program, const StageOptions& options, Index max_rows) {
-  return minibatch::fuse<T>(program, max_rows, read_fuse_options(options));
-}
-
-template <typename T>
-std::unique_ptr<Step> make_step(const StepArguments<T>& arguments) {
-  const StepSetup<T>& setup = arguments.setup;
-  StepPrograms programs = step_programs(setup.network.model);
-  programs.training = build_training(setup.network.model, arguments.sgd, setup.workers);
-  return std::make_unique<RecordedStep<T>>(
-      setup, static_cast<MinibatchExecutor<T>&>(*setup.network.executor), setup.training_set.size(),
-      programs, arguments.starts, read_step_options(arguments.options, arguments.timings));
-}
-
-template <typename T>
 InPrecision<T> in_precision() {
   return {.make_executor = make_executor<T>,
-          .rewrite = rewrite<T>,
-          .make_step = make_step<T>,
+          .rewrite = fuse_as_chosen<T>,
+          .make_step = make_recorded_step<T>,
           .make_predictors = minibatch::make_predictors<T>};
 }
 

@@ -4,7 +4,6 @@
 #include <memory>
 #include <optional>
 
-#include "04_minibatch/fuse/fuse.hpp"
 #include "04_minibatch/recorded_prediction.hpp"
 #include "04_minibatch/step_options.hpp"
 #include "05_mpi/distributed_step.hpp"
@@ -56,7 +55,7 @@ Program step_program(const Process& process, const Model& model, const ModelOpti
       mpi::distribution_of_first(values, described, process.world->size(),
                                  mpi::choose_transport(values.at("transport"), process.place()));
   const mpi::TensorPrograms programs = mpi::distribute(model, sgd, workers.average, first);
-  return minibatch::fuse<T>(programs.step.training.step, max_rows, read_fuse_options(values));
+  return fuse_as_chosen<T>(programs.step.training.step, values, max_rows);
 }
 
 template <typename T>
@@ -64,10 +63,7 @@ InPrecision<T> in_precision(const Process& process) {
   return {
       .make_executor =
           [process](const StageOptions& values) { return make_executor<T>(process, values); },
-      .rewrite =
-          [](const Program& forward, const StageOptions& values, Index max_rows) {
-            return minibatch::fuse<T>(forward, max_rows, read_fuse_options(values));
-          },
+      .rewrite = fuse_as_chosen<T>,
       .make_step =
           [process](const StepArguments<T>& arguments) { return make_step(process, arguments); },
       .step_program =

@@ -9,7 +9,7 @@ namespace stagewise {
 /// The program adds the choices of `--transport` and the default of `--timeout`, which the stage
 /// knows. Stage 04's options come last.
 inline Offers stage05_offers() {
-  Offers offers = {
+  Offers own = {
       .program = "stage05_mpi",
       .has_workers = true,
       .options = {
@@ -55,9 +55,7 @@ inline Offers stage05_offers() {
            .choices = {"auto", "root", "all"},
            .default_choice = "auto",
            .changes_no_number = true}}};
-  const std::vector<StageOption> of_step = stage04_offers().options;
-  offers.options.insert(offers.options.end(), of_step.begin(), of_step.end());
-  return offers;
+  return with_options_of(std::move(own), stage04_offers());
 }
 
 }  // namespace stagewise

@@ -34,9 +34,7 @@ InPrecision<T> in_precision() {
 }
 
 Stage describe_stage() {
-  Offers offers = per_step_memory_offers();
-  for (const StageOption& option : stage02_offers().options) offers.options.push_back(option);
-  Stage stage = gpu_stage(std::move(offers));
+  Stage stage = gpu_stage(with_options_of(per_step_memory_offers(), stage02_offers()));
   stage.option("block-size").default_choice = std::to_string(naive_cuda::default_block_size);
   stage.summary = "Stage 02, allocating, copying and freeing in every step.";
   stage.why_idle = [](const std::string& option, const StageOptions& /*values*/,
