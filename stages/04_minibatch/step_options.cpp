@@ -4,8 +4,8 @@
 
 namespace stagewise {
 std::string why_idle_in_step(const std::string& option, const StageOptions& values,
-                             const ModelOptions& model, const WorkerOptions& workers,
-                             const Sgd& sgd) {
+                             const ModelOptions& model, const WorkerOptions& /*workers*/,
+                             const Sgd& /*sgd*/) {
   if (option != "gather") return "";
   if (values.at("stream-batches") == "on") {
     return "is for a data set on the device, and --stream-batches leaves it on the host";
