@@ -49,9 +49,9 @@ about() {
 }
 
 # logged FILE COMMAND...: runs the command with its output going to the file. On a terminal, shows how
-# long it has been running.
+# long it has been running, and how many of its steps a build has done.
 logged() {
-  local log=$1 begin=$SECONDS code=0 process
+  local log=$1 begin=$SECONDS code=0 process steps
   shift
   if [[ $1 == sudo ]]; then # only root could end it
     "$@" </dev/null >"$log" 2>&1
@@ -63,7 +63,8 @@ logged() {
   set +m
   trap 'kill -- -"$process" 2>/dev/null' EXIT # whoever interrupts this means the command
   while [[ $terminal == yes ]] && kill -0 "$process" 2>/dev/null; do
-    printf '\r    %s ' "$(duration $((SECONDS - begin)))"
+    steps=$(tail -n 1 "$log" | sed -n 's/^\[\([0-9]*\)\/\([0-9]*\)\].*/, \1 of \2 steps/p')
+    printf '\r    %s%s ' "$(duration $((SECONDS - begin)))" "$steps"
     sleep 0.2
   done
   wait "$process" || code=$?
@@ -81,8 +82,10 @@ ${bold}Usage${plain}
   ./run.sh [COMMAND] [OPTION...]
 
 ${bold}Commands${plain}
-  (none)    the tour: builds the stages, trains the same small network with each
-            of them and prints a table that compares them
+  (none)    the tour: builds one stage after the other, trains the same small
+            network with each of them and prints a table that compares them
+  count     counts what a training step of each stage asks of a GPU
+  build     builds all programs, or those that follow, such as ladder
   test      builds everything and runs the tests, except long-running ones
   try FILE  compiles and runs your own CUDA program, in a single file, with or
             without a GPU; --check looks for mistakes in it, --count counts
@@ -122,6 +125,7 @@ ${bold}Passed on${plain}
 
 ${bold}Examples${plain}
   ./run.sh                         see it work
+  ./run.sh build ladder            the program ladder, in build/auto/bin
   ./run.sh test -L unit            only the unit tests
   ./run.sh test -R Stage03 -V      the tests of stage 03, with all their output
   ./run.sh test --preset asan      the tests, under AddressSanitizer
@@ -160,10 +164,10 @@ if [[ $# -gt 0 && $1 != -* ]]; then
   command=$1
   shift
   case $command in
-    test | try | exercise | hint | solution | grade | plot | convert | predict-scaling | docs | bench | install | \
-      clean | help) ;;
+    count | build | test | try | exercise | hint | solution | grade | plot | convert | predict-scaling | docs | bench | \
+      install | clean | help) ;;
     *)
-      fail "Unknown command '$command'; the commands are test, try, exercise, hint, solution, grade, plot, convert, predict-scaling, docs, bench, install, clean and help." 2
+      fail "Unknown command '$command'; the commands are count, build, test, try, exercise, hint, solution, grade, plot, convert, predict-scaling, docs, bench, install, clean and help." 2
       ;;
   esac
 fi
@@ -213,7 +217,8 @@ while [[ $# -gt 0 ]]; do
       passed_on+=("$@")
       break
       ;;
-    tour:test | tour:try | tour:exercise | tour:hint | tour:solution | tour:grade | tour:plot | tour:convert | \
+    build:[!-]*) passed_on+=("$1") ;;
+    tour:count | tour:build | tour:test | tour:try | tour:exercise | tour:hint | tour:solution | tour:grade | tour:plot | tour:convert | \
       tour:predict-scaling | tour:docs | tour:bench | tour:install | tour:clean | tour:help)
       fail "The command comes first: ./run.sh $1, then its options." 2
       ;;
@@ -224,7 +229,9 @@ done
 
 if [[ -z $preset ]]; then
   preset=auto
-  [[ $command != test ]] || preset=cpu
+  [[ ! $command =~ ^(count|test)$ ]] || preset=cpu
+elif [[ $command == count && $preset != cpu ]]; then
+  fail "What kernels ask of a GPU is counted in the preset cpu only." 2
 elif [[ " $presets " != *" $preset "* ]]; then
   fail "Unknown preset '$preset'; the presets are ${presets// /, }." 2
 fi
@@ -240,13 +247,15 @@ missing_packages() {
   local -A program_of=([g++]=g++ [cmake]=cmake [ninja-build]=ninja)
   local libraries=(libhdf5-dev zlib1g-dev libcli11-dev nlohmann-json3-dev libopenblas-dev libopenmpi-dev
     libpng-dev)
-  [[ $preset == cuda ]] || libraries+=(libboost-context-dev libdw-dev) # for CUDA on the CPU
+  # For CUDA on the CPU.
+  [[ $preset == cuda ]] || { [[ $preset == auto ]] && has_gpu; } || libraries+=(libboost-context-dev libdw-dev)
   [[ $command != try ]] || libraries=(libboost-context-dev libdw-dev)
   case $command in
     exercise | grade)
       program_of+=([python3]=python3)
       libraries=(libboost-context-dev libdw-dev libopenmpi-dev)
       ;;
+    tour | count) program_of+=([python3]=python3) ;;
     test)
       program_of+=([python3]=python3)
       libraries+=(libgtest-dev libgmock-dev python3-h5py python3-matplotlib)
@@ -372,12 +381,12 @@ configure() {
   fi
 }
 
-# steps_to TARGET: how many steps, if any. Ninja would count no further than to its own file, which it
+# steps_to TARGET...: how many steps, if any. Ninja would count no further than to its own file, which it
 # believes to be outdated until CMake has looked for new sources: so without that rule.
 steps_to() {
   local rules=$folder/count.ninja
   sed '/: RERUN_CMAKE/,/^$/d' "$folder/build.ninja" >"$rules"
-  NINJA_STATUS='[%f/%t] ' ninja -C "$folder" -f "${rules##*/}" -n "$1" 2>/dev/null |
+  NINJA_STATUS='[%f/%t] ' ninja -C "$folder" -f "${rules##*/}" -n "$@" 2>/dev/null |
     sed -n '$s/^\[[0-9]*\/\([0-9]*\)\].*/\1/p'
   rm "$rules"
 }
@@ -404,34 +413,77 @@ set_up() {
 # ---------------------------------------------------------------------------------------------------
 # The commands
 
-# programs_of_stages FOLDER: those of the stages from number $2 on, one a line.
-programs_of_stages() {
-  local program
-  for program in "$1"/stage0["$2"-5]_*; do
-    [[ ! -x $program ]] || echo "$program"
-  done
+readonly stages=(stage01_serial stage02_naive_cuda stage03_shared_memory stage04_minibatch stage05_mpi)
+
+# build_quietly WHAT TARGET...: shows no line of the build, unless it fails. What it is doing goes to standard error,
+# so that standard output has the table alone.
+build_quietly() {
+  local what=$1 log=$folder/build.log code=0 steps
+  shift
+  steps=$(steps_to "$@") || true
+  [[ -n $steps ]] || steps=0
+  [[ $steps -eq 0 ]] || say "Building $what, $steps steps$(about $((steps * 35 / 10 / jobs)))" >&2
+  logged "$log" cmake --build "$folder" --parallel "$jobs" --target "$@" || code=$?
+  if [[ $code -ne 0 ]]; then
+    cat "$log" >&2
+    fail "The build failed (exit code $code); its output is above." "$code"
+  fi
+  # The note has said what it had to say.
+  [[ $terminal == no || $steps -eq 0 || ! -t 2 ]] || printf '\e[A\r\e[K' >&2
 }
 
-# Times of CUDA on the CPU mean nothing about GPUs. So in the preset cpu, the tour counts what kernels do, with
-# programs whose kernels report it.
+# Open MPI refuses to run as root, the usual user in a container, unless both variables allow it.
+allow_root() { export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1; }
+
+# A stage's row stands while the next stage compiles.
 tour() {
-  local counting=()
   set_up
-  build tour_programs
-  if [[ $preset == cpu ]]; then
-    say "The same programs again, with kernels that count what they ask of memory"
-    build observed_stages 90
-    mapfile -t counting < <(programs_of_stages "$folder/bin/observed" 2)
-    counting=(--counting "${counting[@]}" --measured benchmarks/results/tour.json)
-  fi
-  # Open MPI refuses to run as root, the usual user in a container, unless both variables allow it.
-  export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
-  local programs code=0
-  mapfile -t programs < <(programs_of_stages "$folder/bin" 1)
-  [[ -e $folder/tour/.tour ]] || rm -rf "$folder/tour" # from a version that did not mark it
-  say "The tour, about a minute"
-  "$folder/bin/tour" --stage "${programs[@]}" "${counting[@]}" --output "$folder/tour" || code=$?
+  local stage code=0 gpus=0
+  if [[ $preset =~ ^(auto|cuda)$ ]] && has_gpu; then gpus=$(nvidia-smi --list-gpus | wc -l); fi
+  build_quietly "stage 01" stage01_serial
+  tools/tour.py begin "$folder/tour" --gpus "$gpus" || exit
+  allow_root
+  for stage in "${stages[@]}"; do
+    if ! has_target "$stage"; then continue; fi # stage 05 without MPI
+    [[ $stage == stage01_serial ]] || build_quietly "stage ${stage:5:2}" "$stage" compare_checkpoints
+    tools/tour.py row "$folder/tour" "$folder/bin/$stage" || code=$?
+    [[ $code -le 1 ]] || fail "The tour failed (exit code $code); its output is above." "$code"
+  done
+  tools/tour.py end "$folder/tour"
   [[ $code -eq 0 ]] || fail "The tour failed (exit code $code); its output is above." "$code"
+  print "
+What next?
+  $folder/bin/stage01_serial train      and 02 to 05: your own training
+  ./run.sh count                        what a step of each stage asks of a GPU
+  ./run.sh exercise first_kernel        your first kernel
+  docs/pages/how_to_read.md             what to read, and in which order"
+}
+
+# has_target NAME: whether the configured project has it.
+has_target() { grep -q "^build $1: " "$folder/build.ninja"; }
+
+# By programs whose kernels report what they ask of memory.
+count() {
+  set_up
+  local stage programs=() code=0
+  build observed_stages 90
+  allow_root
+  for stage in "${stages[@]:1}"; do
+    if has_target "$stage"; then programs+=("$folder/bin/observed/$stage"); fi
+  done
+  say "Counting, about half a minute"
+  tools/tour.py count "$folder/tour" "${programs[@]}" || code=$?
+  [[ $code -eq 0 ]] || fail "Counting failed (exit code $code); its output is above." "$code"
+}
+
+build_programs() {
+  set_up
+  [[ ${#passed_on[@]} -gt 0 ]] || passed_on=(programs)
+  local program
+  for program in "${passed_on[@]}"; do
+    has_target "$program" || fail "There is no program '$program'; ./run.sh build builds all of them." 2
+    build "$program"
+  done
 }
 
 run_tests() {
@@ -551,6 +603,8 @@ exercise() {
 
 case $command in
   tour) tour ;;
+  count) count ;;
+  build) build_programs ;;
   exercise | hint | solution | grade) exercise ;;
   try) try_program ;;
   plot | convert | predict-scaling) python_program ;;

@@ -1,5 +1,5 @@
-# What ./run.sh builds: every program but tests and timings.
-add_custom_target(tour_programs)
+# Every program but tests and timings.
+add_custom_target(programs)
 
 # stagewise_include_root(TARGET FOLDER): whoever links the target can include FOLDER/..., and nothing else
 # that lies beside the folder. So a file sees its own floor and what its target names behind DEPENDS:
@@ -13,6 +13,18 @@ function(stagewise_include_root target folder)
   target_include_directories(${target} PUBLIC ${root})
 endfunction()
 
+# stagewise_compile_together(TARGET): its C++ files share the time that their headers take. Files with options of their
+# own, and those of kernels, stay alone.
+function(stagewise_compile_together target)
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ${STAGEWISE_TOGETHER} UNITY_BUILD_BATCH_SIZE 16)
+endfunction()
+
+# stagewise_optimize_little(TARGET): for what runs once, such as reading a command line, and compiles in two thirds of
+# the time.
+function(stagewise_optimize_little target)
+  target_compile_options(${target} PRIVATE $<$<AND:$<CONFIG:Release>,$<COMPILE_LANGUAGE:CXX>>:-O1>)
+endfunction()
+
 # add_floor(NAME [FOLDER FOLDER] SOURCES... DEPENDS...): one floor of common/ as a static library.
 function(add_floor name)
   cmake_parse_arguments(arg "" "FOLDER" "SOURCES;DEPENDS" ${ARGN})
@@ -20,6 +32,7 @@ function(add_floor name)
     set(arg_FOLDER ${name})
   endif()
   add_library(stagewise_${name} STATIC ${arg_SOURCES})
+  stagewise_compile_together(stagewise_${name})
   stagewise_include_root(stagewise_${name} ${PROJECT_SOURCE_DIR}/common/${arg_FOLDER})
   target_link_libraries(stagewise_${name} PUBLIC stagewise_settings ${arg_DEPENDS})
 endfunction()
@@ -34,6 +47,7 @@ function(add_folder_library name folder)
   list(FILTER cuda_sources INCLUDE REGEX "\\.cuh?$")
   list(FILTER arg_SOURCES EXCLUDE REGEX "\\.cuh?$")
   add_library(${name} STATIC ${arg_SOURCES})
+  stagewise_compile_together(${name})
   if(cuda_sources)
     stagewise_cuda_sources(${name} ${cuda_sources})
   endif()
@@ -48,9 +62,7 @@ endfunction()
 # stagewise_offers(HEADER FUNCTION): what a program offers on its command line: FUNCTION() in HEADER, a path from
 # the folder above the current one, returns Offers. Every program learns what the others offer, for its
 # error messages, and nothing else about them: the library stagewise_offers has these headers and a list.
-add_library(stagewise_offers INTERFACE)
 set(offers_root ${PROJECT_BINARY_DIR}/floors/offers)
-target_include_directories(stagewise_offers INTERFACE ${offers_root})
 function(stagewise_offers header function)
   get_filename_component(room ${CMAKE_CURRENT_SOURCE_DIR} DIRECTORY)
   get_filename_component(folder ${header} DIRECTORY)
@@ -64,34 +76,54 @@ function(stagewise_offers header function)
   set_property(GLOBAL APPEND PROPERTY stagewise_offers_calls "${function}()")
 endfunction()
 
-# stagewise_write_offers(): offers/all.hpp, when all programs have said what they offer.
+# stagewise_write_offers(): the library stagewise_offers, when all programs have said what they offer.
 function(stagewise_write_offers)
   get_property(includes GLOBAL PROPERTY stagewise_offers_includes)
   get_property(calls GLOBAL PROPERTY stagewise_offers_calls)
   list(REMOVE_DUPLICATES includes)
   list(JOIN includes "" includes)
   list(JOIN calls ",\n          " calls)
-  file(CONFIGURE OUTPUT ${offers_root}/offers/all.hpp @ONLY CONTENT [[
-// What each program offers. Generated: see stagewise_offers() in cmake/Stages.cmake.
-#pragma once
+  file(CONFIGURE OUTPUT ${offers_root}/offers/all.cpp @ONLY CONTENT [[
+// Generated: see stagewise_offers() in cmake/Stages.cmake.
+#include "offers/all.hpp"
 
 @includes@
 namespace stagewise {
 
-inline std::vector<Offers> all_offers() {
+std::vector<Offers> all_offers() {
   return {@calls@};
 }
 
 }  // namespace stagewise
 ]])
+  file(CONFIGURE OUTPUT ${offers_root}/offers/all.hpp @ONLY CONTENT [[
+// Generated, as all.cpp is.
+#pragma once
+
+#include <vector>
+
+#include "app/stage.hpp"
+
+namespace stagewise {
+
+/// What each program offers.
+std::vector<Offers> all_offers();
+
+}  // namespace stagewise
+]])
+  add_library(stagewise_offers STATIC ${offers_root}/offers/all.cpp)
+  target_include_directories(stagewise_offers PUBLIC ${offers_root})
+  target_link_libraries(stagewise_offers PUBLIC stagewise_app)
+  stagewise_optimize_little(stagewise_offers)
 endfunction()
 
 # add_program(NAME SOURCES... DEPENDS...): a program with the common command line.
 function(add_program name)
   cmake_parse_arguments(arg "" "" "SOURCES;DEPENDS" ${ARGN})
   add_executable(${name} ${arg_SOURCES})
+  stagewise_optimize_little(${name})
   target_link_libraries(${name} PRIVATE stagewise_app stagewise_offers ${arg_DEPENDS})
-  add_dependencies(tour_programs ${name})
+  add_dependencies(programs ${name})
 endfunction()
 
 # stagewise_compare_with_references(PROGRAM): gives a program NVIDIA's libraries to compare with, where

@@ -92,7 +92,7 @@ std::map<std::string, KernelCounters> counters_of(const Stage& stage, RunOptions
 }
 
 /// "1.6 M".
-std::string with_prefix(double number) {
+std::string with_short_prefix(double number) {
   const char* prefix = "";
   for (const char* const next : {" k", " M", " G", " T"}) {
     if (number < 999.5) break;
@@ -174,13 +174,13 @@ class ProgramTable {
       all += cost;
       const std::string name = name_of(line.operation);
       out << row(std::to_string(i + 1), name + (line.replaces.empty() ? "" : "*"), change(line),
-                 with_prefix(cost.bytes), with_prefix(cost.operations), file_of(line))
+                 with_short_prefix(cost.bytes), with_short_prefix(cost.operations), file_of(line))
           << wrapped(operands_text(program_, line.operation, rows));
       if (!line.replaces.empty()) out << members_text(line);
       const auto counted = counters_.find(line_text(program_, line));
       if (counted != counters_.end()) out << counters_text(counted->second);
     }
-    out << row("", "all", "", with_prefix(all.bytes), with_prefix(all.operations), "");
+    out << row("", "all", "", with_short_prefix(all.bytes), with_short_prefix(all.operations), "");
     const bool has_fused = std::any_of(program_.lines.begin(), program_.lines.end(),
                                        [](const Line& line) { return !line.replaces.empty(); });
     if (has_fused) out << "\n* one line instead of those behind #\n";
@@ -206,7 +206,7 @@ class ProgramTable {
       text += ", " + count_of(count(counters.copies), "copy or fill", "copies or fills");
     }
     if (counters.launches == 0) return text + '\n';
-    text += ": " + with_prefix(counters.asked_bytes()) + "B asked for, " +
+    text += ": " + with_short_prefix(counters.asked_bytes()) + "B asked for, " +
             fixed(counters.sectors_per_request(), 1) + " sectors a request";
     if (counters.bank_conflicts > 0) {
       text += ", " + count_of(count(counters.bank_conflicts), "bank conflict");

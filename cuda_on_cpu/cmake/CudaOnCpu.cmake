@@ -4,7 +4,7 @@
 #
 # The translations mirror the source tree, in the folder cuda_on_cpu of the build: so a .cuh is found by its path
 # from any of the folders in CUDA_ON_CPU_ROOTS (the project's, unless set), and as a neighbour. Several
-# targets may name the same file.
+# targets may name the same file. CUDA_ON_CPU_OPTIONS are further options for the compiler.
 
 # cuda_on_cpu_line_numbers(VARIABLE): the compiler options by which a report can name lines, where a
 # configuration does not have more of it anyway. The ranges of addresses, by which libdw finds them, are g++'s
@@ -78,7 +78,7 @@ function(cuda_on_cpu_sources target)
       # original.
       set_source_files_properties(
         ${translated} TARGET_DIRECTORY ${target}
-        PROPERTIES COMPILE_OPTIONS "${line_numbers};${loops};${alignment};${reports};-iquote;${folder}"
+        PROPERTIES COMPILE_OPTIONS "${CUDA_ON_CPU_OPTIONS};${line_numbers};${loops};${alignment};${reports};-iquote;${folder}"
                    SKIP_PRECOMPILE_HEADERS ON)
     endif()
   endforeach()
@@ -113,7 +113,9 @@ function(cuda_on_cpu_observed program)
   if(NOT name)
     set(name ${program})
   endif()
-  set_target_properties(${observed} PROPERTIES OUTPUT_NAME ${name} RUNTIME_OUTPUT_DIRECTORY ${folder}/observed)
+  # The folder as a part of the name, since Ninja builds by the names of files, too: of two files of one name, the wrong
+  # one.
+  set_target_properties(${observed} PROPERTIES OUTPUT_NAME observed/${name} RUNTIME_OUTPUT_DIRECTORY ${folder})
 endfunction()
 
 # cuda_on_cpu_observe(TARGET VARIABLE): sets the variable to what stands for the target in an observed program:

@@ -43,7 +43,7 @@ std::size_t rounded_up(std::size_t bytes, std::size_t multiple) {
   return (bytes + multiple - 1) / multiple * multiple;
 }
 
-std::string hexadecimal(unsigned mask) {
+std::string mask_in_digits(unsigned mask) {
   char text[11];
   std::snprintf(text, sizeof text, "%#010x", mask);
   return text;
@@ -52,12 +52,6 @@ std::string hexadecimal(unsigned mask) {
 unsigned lanes_of_warp(const Block& block, unsigned warp) {
   const unsigned lanes = block.threads - warp * 32;
   return lanes >= 32 ? full_warp : (1U << lanes) - 1U;
-}
-
-uint3 index_of(std::uint64_t number, dim3 extents) {
-  return {static_cast<unsigned>(number % extents.x),
-          static_cast<unsigned>(number / extents.x % extents.y),
-          static_cast<unsigned>(number / extents.x / extents.y)};
 }
 
 /// Spreads the numbers 0..n-1 in an order that depends on the seed: a multiplication by a number
@@ -536,7 +530,7 @@ inline Switch Worker::exchange(const Exchange& exchange) {
   fiber.argument = exchange.argument;
   if ((mask & own) == 0) [[unlikely]] {
     fail(cudaErrorLaunchFailure, exchange.place, [&] {
-      return std::string(exchange.what) + " was called with mask " + hexadecimal(mask) +
+      return std::string(exchange.what) + " was called with mask " + mask_in_digits(mask) +
              ", which lacks the caller's own lane " + std::to_string(fiber.thread & 31U) + ".";
     });
   }
@@ -601,7 +595,7 @@ void Worker::fail_missing_lane(const Fiber& fiber, unsigned from) {
   const unsigned warp = fiber.thread >> 5U;
   threadIdx = index_of(fiber.thread, blockDim);
   fail(cudaErrorLaunchFailure, fiber.place, [&] {
-    std::string reason = "the mask " + hexadecimal(fiber.mask) + " lacks it";
+    std::string reason = "the mask " + mask_in_digits(fiber.mask) + " lacks it";
     if ((lanes_of_warp(block, warp) >> from & 1U) == 0) {
       reason = "the block has " + counted(block.threads, "thread") + ", and so its last warp has " +
                counted(block.threads - warp * 32, "lane");
@@ -835,7 +829,7 @@ std::string Worker::describe_deadlock(const Block& block, const Fiber& first) co
   const auto add = [&](const Fiber& fiber) {
     std::string group = std::string(fiber.what) + " in " + to_string(fiber.place);
     if (fiber.mask != 0) {
-      group += " with mask " + hexadecimal(fiber.mask);
+      group += " with mask " + mask_in_digits(fiber.mask);
     }
     ++groups[group];
   };

@@ -163,6 +163,18 @@ std::string to_string(Place place) {
          std::to_string(place.line);
 }
 
+uint3 index_of(std::uint64_t number, dim3 extents) {
+  return {static_cast<unsigned>(number % extents.x),
+          static_cast<unsigned>(number / extents.x % extents.y),
+          static_cast<unsigned>(number / extents.x / extents.y)};
+}
+
+std::string hexadecimal(std::uintptr_t address) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%#lx", static_cast<unsigned long>(address));
+  return text;
+}
+
 std::string to_string(uint3 index) {
   return "(" + std::to_string(index.x) + ", " + std::to_string(index.y) + ", " +
          std::to_string(index.z) + ")";

@@ -64,15 +64,7 @@ std::string place_of(const Fault& found) {
     if (!place.empty()) return place;
   }
   const std::string function = function_at(found.instructions[0]);
-  char text[32];
-  std::snprintf(text, sizeof text, "%#lx", static_cast<unsigned long>(found.instructions[0]));
-  return function.empty() ? std::string("instruction ") + text : function;
-}
-
-std::string hexadecimal(std::uintptr_t address) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%#lx", static_cast<unsigned long>(address));
-  return text;
+  return function.empty() ? "instruction " + hexadecimal(found.instructions[0]) : function;
 }
 
 std::string describe(const Fault& found, Worker& worker) {

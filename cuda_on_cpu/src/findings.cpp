@@ -1,7 +1,5 @@
 #include "cuda_on_cpu/findings.hpp"
 
-#include <cstdio>
-
 #include "cuda_on_cpu/culprits.hpp"
 #include "cuda_on_cpu/diagnose.hpp"
 #include "cuda_on_cpu/error.hpp"
@@ -9,12 +7,6 @@
 
 namespace cuda_on_cpu {
 namespace {
-
-uint3 index_of(std::uint64_t number, dim3 extents) {
-  return {static_cast<unsigned>(number % extents.x),
-          static_cast<unsigned>(number / extents.x % extents.y),
-          static_cast<unsigned>(number / extents.x / extents.y)};
-}
 
 uint3 block_of(const Culprit& culprit) {
   return index_of(culprit.block, this_worker->launch().configuration.grid);
@@ -35,12 +27,6 @@ template <class Sentence>
            sentence());
   }
   worker.abandon(error);
-}
-
-std::string hexadecimal(std::uintptr_t address) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%#lx", static_cast<unsigned long>(address));
-  return text;
 }
 
 std::string verb(const Culprit& culprit) {
@@ -94,12 +80,12 @@ std::string describe_peer(const std::string& begin, std::uint32_t what) {
          "one, and found with memory_order_acquire before the other.";
 }
 
-std::string describe_number(std::uint64_t number, const SentNumber& last) {
+std::string describe_number(std::uint64_t number, const SentNumber& latest) {
   const std::string begin =
       "relies on having received number " + std::to_string(number) + " in a word in which ";
-  if (!last.exists) return begin + "nothing has been sent.";
-  return begin + "number " + std::to_string(last.number) + " is the last that was sent," +
-         in_place_of(last.instruction) + ".";
+  if (!latest.exists) return begin + "nothing has been sent.";
+  return begin + "number " + std::to_string(latest.number) + " is the last that was sent," +
+         in_place_of(latest.instruction) + ".";
 }
 
 std::string describe_replacing(std::uint32_t what) {

@@ -4,6 +4,7 @@
 #include <new>
 #include <sstream>
 
+#include "01_serial/offers.hpp"
 #include "01_serial/operation_files.hpp"
 #include "01_serial/serial_executor.hpp"
 #include "app/stage.hpp"

@@ -33,7 +33,6 @@ const std::map<std::string, std::string> programs = {
     {"matrix_files", STAGEWISE_MATRIX_FILES},
     {"compare_checkpoints", STAGEWISE_COMPARE_CHECKPOINTS},
     {"make_dataset", STAGEWISE_MAKE_DATASET},
-    {"tour", STAGEWISE_TOUR},
 };
 
 }  // namespace

@@ -844,20 +844,6 @@ const std::vector<Failure> tools = {
      "--dataset step has no images, and an IDX file holds nothing else; ..."},
     {"make_nothing", "make_dataset --output x --train 0 --test 0", 2,
      "--train 0 and --test 0 together leave nothing to write"},
-    {"tour_nothing", "tour", 2, "--stage is required"},
-    {"tour_no_output", "tour --stage stage01_serial", 2, "--output is required"},
-    {"tour_no_stage", "tour --output x --stage", 2, "--stage needs a value"},
-    {"tour_missing_program", "tour --output x --stage ./none", 1,
-     "./none cannot be started: No such file or directory"},
-    {"tour_folder", "tour --output x --stage folder/.", 1,
-     "folder/. cannot be started: Permission denied"},
-    {"tour_failing_program", "tour --output x --stage /bin/false", 1,
-     "false ended with exit code 1; what it printed is above and in x/false.log"},
-    {"tour_silent_program", "tour --output x --stage /bin/true", 1,
-     "true did not write a report to x/true.json that the tour understands; is it a program of a "
-     "stage?"},
-    {"tour_output_is_a_file", "tour --output text.h5 --stage /bin/true", 1,
-     "the folder text.h5 cannot be made: Not a directory"},
 };
 INSTANTIATE_TEST_SUITE_P(Tools, WrongCommand, testing::ValuesIn(tools), name_of);
 

@@ -169,18 +169,5 @@ TEST_F(OwnFiles, CheckpointIsNotReplacedByItsMatrices) {
   EXPECT_EQ(files_in("net").size(), 1U);
 }
 
-TEST_F(OwnFiles, TourWritesThroughNoLink) {
-  fs::create_directory(path("out"));
-  std::ofstream(path("out/.tour")) << "";  // an earlier tour's folder
-  for (const std::string extension : {"h5", "json", "log"}) {
-    fs::create_symlink("../table.csv", path("out/stage01_serial." + extension));
-  }
-  const Bytes before = read_file(path("table.csv"));
-  std::vector<std::string> words = resolve("tour --output out --stage");
-  words.push_back(resolve("stage01_serial").front());
-  EXPECT_EQ(CommandLine::run(words).exit_code, 0);
-  EXPECT_EQ(read_file(path("table.csv")), before);
-}
-
 }  // namespace
 }  // namespace stagewise

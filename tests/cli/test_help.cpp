@@ -37,7 +37,7 @@ INSTANTIATE_TEST_SUITE_P(
                     "ladder rungs train", "ladder rungs evaluate", "ladder tf32 train",
                     "ladder persistent", "ladder persistent train", "ladder persistent evaluate",
                     "fold_bias", "fold_bias train", "make_dataset", "matrix_files",
-                    "per_step_memory", "per_step_memory train", "tour"),
+                    "per_step_memory", "per_step_memory train"),
     [](const auto& test) { return test_name(test.param); });
 
 TEST_F(CommandLine, HelpNamesEveryOption) {
@@ -142,7 +142,7 @@ TEST_F(CommandLine, EveryProgramSaysWhereTheOptionsOfOthersAre) {
 TEST_F(CommandLine, EveryProgramSaysItsVersion) {
   for (const std::string program :
        {"stage01_serial", "compare_checkpoints", "fold_bias", "ladder", "ladder persistent",
-        "make_dataset", "matrix_files", "per_step_memory", "tour"}) {
+        "make_dataset", "matrix_files", "per_step_memory"}) {
     const std::string version = run_well(program + " --version");
     EXPECT_TRUE(version.starts_with("Stagewise ")) << version;
     EXPECT_EQ(lines_of(version).size(), 1U) << version;

@@ -13,10 +13,10 @@ namespace stagewise {
 namespace {
 
 constexpr Index side = 32;
-constexpr Index channels = 3;
-constexpr int classes = 10;
+constexpr Index colors = 3;
+constexpr int class_count = 10;
 constexpr std::size_t plane_bytes = side * side;
-constexpr std::size_t record_bytes = 1 + channels * plane_bytes;
+constexpr std::size_t record_bytes = 1 + colors * plane_bytes;
 
 //! [planes]
 void append_pixels(const std::vector<std::uint8_t>& record, std::vector<std::uint8_t>& pixels) {
@@ -43,10 +43,10 @@ void read_file(const std::filesystem::path& path, std::vector<std::uint8_t>& pix
                   count_of(record_bytes, "byte") + " it ends with " +
                   count_of(static_cast<std::int64_t>(record.size()), "byte"));
     }
-    if (record[0] >= classes) {
+    if (record[0] >= class_count) {
       throw Error("the label of record " + std::to_string(records) + " (counted from 0) in " +
                   path.string() + " is " + std::to_string(record[0]) +
-                  ", but the classes are 0 to " + std::to_string(classes - 1));
+                  ", but the classes are 0 to " + std::to_string(class_count - 1));
     }
     labels.push_back(record[0]);
     append_pixels(record, pixels);
@@ -60,7 +60,7 @@ Dataset read_cifar10(const std::vector<std::filesystem::path>& files) {
   std::vector<std::uint8_t> pixels;
   std::vector<std::int32_t> labels;
   for (const std::filesystem::path& path : files) read_file(path, pixels, labels);
-  return Dataset({side, side, channels}, classes, std::move(pixels), std::move(labels));
+  return Dataset({side, side, colors}, class_count, std::move(pixels), std::move(labels));
 }
 
 }  // namespace stagewise

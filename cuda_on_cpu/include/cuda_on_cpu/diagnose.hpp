@@ -20,6 +20,10 @@ void report_in_kernel(const Worker& worker, const std::string& place, const std:
 std::string to_string(Place place);
 /// "(1, 0, 0)"
 std::string to_string(uint3 index);
+/// The block of a grid, or the thread of a block, with this number.
+uint3 index_of(std::uint64_t number, dim3 extents);
+/// "0x7f12a0"
+std::string hexadecimal(std::uintptr_t address);
 /// "kernel 'gemm<T>', block (0, 0, 0), thread (3, 1, 0)"
 std::string running_thread(const RunningLaunch& launch, uint3 block, uint3 thread);
 /// "1 thread", "2 threads"

@@ -4,7 +4,10 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <span>
+#include <tuple>
+#include <type_traits>
 #include <utility>
 
 #include "03_shared_memory/gemm/tile_kernel.cuh"
@@ -45,10 +48,46 @@ constexpr FittedTile<T> describe_tile() {
           nullptr};
 }
 
-//! [tiling_table]
+#ifdef CUDA_ON_CPU
+/// The entries of a table that are compiled where the CPU plays the GPU: the first, the last, and
+/// one whose sides are not all powers of two. There, no tile is fast, and these three have every
+/// shape that can go wrong.
+template <typename... Entries>
+struct CompiledEntries {
+  using All = std::tuple<Entries...>;
+  static constexpr std::size_t count = sizeof...(Entries);
+
+  static constexpr std::size_t odd = [] {
+    const bool is_odd[] = {(std::popcount(unsigned{Entries::Tiling::BM}) > 1 ||
+                            std::popcount(unsigned{Entries::Tiling::BN}) > 1)...};
+    for (std::size_t i = 1; i + 1 < count; ++i) {
+      if (is_odd[i]) return i;
+    }
+    return count / 2;
+  }();
+
+  template <std::size_t... numbers>
+  using Of = std::tuple<std::tuple_element_t<numbers, All>...>;
+  using Type = typename std::conditional_t<(count > 3), std::type_identity<Of<0, odd, count - 1>>,
+                                           std::type_identity<All>>::type;
+};
+#else
+template <typename... Entries>
+struct CompiledEntries {
+  using Type = std::tuple<Entries...>;
+};
+#endif
+
+template <template <typename, typename, typename> class Multiplier, typename Entries>
+struct CompiledTable;
+
 /// @tparam Multiplier the unit that multiplies; see multiplied_tile.cuh.
 template <template <typename, typename, typename> class Multiplier, typename... Entries>
-struct TilingTable {
+using TilingTable = CompiledTable<Multiplier, typename CompiledEntries<Entries...>::Type>;
+
+//! [tiling_table]
+template <template <typename, typename, typename> class Multiplier, typename... Entries>
+struct CompiledTable<Multiplier, std::tuple<Entries...>> {
   /// Whether one of two factors whose memory runs along k is turned.
   static constexpr bool turns_one = keeps_vectors_of_steps<Multiplier>;
 
