@@ -86,7 +86,7 @@ ${bold}Commands${plain}
             network with each of them and prints a table that compares them
   count     counts what a training step of each stage asks of a GPU
   build     builds all programs, or those that follow, such as ladder
-  test      builds everything and runs the tests, except long-running ones
+  test      builds and runs the tests of the five stages
   try FILE  compiles and runs your own CUDA program, in a single file, with or
             without a GPU; --check looks for mistakes in it, --count counts
             what its kernels ask of memory
@@ -111,7 +111,7 @@ ${bold}Options${plain}
                   asan, tsan or coverage; each has its own folder build/NAME
   --jobs N        use N processors [all of them]
   --no-install    install nothing; say what is missing and stop
-  --all           test: long-running tests, too
+  --all           test: also ladders, reports, exercises and what takes long
 
 ${bold}Passed on${plain}
   test      to CTest:  -L LABEL   -R NAME   -LE LABEL   -E NAME   -N   -V
@@ -197,7 +197,7 @@ while [[ $# -gt 0 ]]; do
         --preset) preset=$2 ;;
         --jobs) jobs=$2 ;;
         *)
-          [[ $1 != -R && $1$2 != -Llong ]] || selects=yes
+          [[ $1 != -R && $1$2 != -Llong ]] || selects=yes # whatever is named, long or not
           if [[ $1 == -LE ]]; then
             left_out+="|$2"
           else
@@ -452,11 +452,11 @@ tour() {
   tools/tour.py end "$folder/tour"
   [[ $code -eq 0 ]] || fail "The tour failed (exit code $code); its output is above." "$code"
   print "
-What next?
-  $folder/bin/stage01_serial train      and 02 to 05: your own training
-  ./run.sh count                        what a step of each stage asks of a GPU
-  ./run.sh exercise first_kernel        your first kernel
-  docs/pages/how_to_read.md             what to read, and in which order"
+What next?"
+  printf '  %-38s %s\n' "$folder/bin/stage01_serial train" "and 02 to 05: a training of your own" \
+    "./run.sh count" "what a step of each stage asks of a GPU" \
+    "./run.sh exercise first_kernel" "your first kernel" \
+    "docs/pages/how_to_read.md" "what to read, and in which order"
 }
 
 # has_target NAME: whether the configured project has it.
@@ -488,7 +488,8 @@ build_programs() {
 
 run_tests() {
   set_up
-  build all
+  # The tests of ladders and reports are long.
+  if [[ $all == yes || $selects == yes ]]; then build all; else build short_tests; fi
   local code=0 begin=$SECONDS options=()
   # Tests that -R names run, however long they take.
   [[ $all == yes || $selects == yes ]] || left_out+='|^long$'
@@ -503,7 +504,7 @@ run_tests() {
   elif [[ $all == yes ]]; then
     say "Testing everything$(about $((3000 / jobs)))"
   else
-    say "Testing$(about $((1200 / jobs))); --all adds the long-running tests"
+    say "Testing$(about $((600 / jobs))); --all adds ladders, reports and what takes long"
   fi
   ctest --preset "$preset" --parallel "$jobs" --no-tests=error --no-label-summary "${options[@]}" "${passed_on[@]}" || code=$?
   [[ $code -eq 0 ]] || fail "The tests failed (exit code $code); their output is above." "$code"

@@ -1,5 +1,8 @@
 #!/usr/bin/env python3
-"""Runs clang-tidy on all C++ files of a configured build folder: static_analysis.py BUILD [JOBS [tests|program]]
+"""Runs clang-tidy on C++ files of a configured build folder: static_analysis.py BUILD [JOBS [CHANGED...]]
+
+Of all files, or, if some are named as changed, of these and of those that include one of them. A changed .clang-tidy
+or this file means all of them.
 
 With a single file, clang-tidy spends most of its time on the headers of libraries, and with the
 next file it does so again. So the files of a folder are put together into a few large ones. Some
@@ -141,6 +144,17 @@ class Batch:
         return done.stdout or done.stderr or f"clang-tidy ended with {done.returncode}"
 
 
+def concerns(file, changed):
+    """Whether a file is to be analysed if these have changed."""
+    if not changed or any(os.path.basename(name) in (".clang-tidy", "static_analysis.py") for name in changed):
+        return True
+    if file in changed:
+        return True
+    with open(file, encoding="utf-8") as text:
+        included = re.findall(r'^#include "(.*)"', text.read(), re.MULTILINE)
+    return any(name == header or name.endswith("/" + header) for header in included for name in changed)
+
+
 def analyse(members, options, number):
     """[(name of what was analysed, seconds, objections)]"""
     begin = time.monotonic()
@@ -155,14 +169,10 @@ def analyse(members, options, number):
 def main():
     build = sys.argv[1]
     jobs = int(sys.argv[2]) if len(sys.argv) > 2 else os.cpu_count()
-    part = sys.argv[3] if len(sys.argv) > 3 else "all"
-    if part not in ("all", "tests", "program"):
-        sys.exit(f"static_analysis.py: '{part}' is neither tests nor program")
+    changed = sys.argv[3:]
     work = []
     for folder, members in own_files(build).items():
-        is_test = re.match(r"(cuda_on_cpu/)?tests\b", folder) is not None
-        if part != "all" and is_test != (part == "tests"):
-            continue
+        members = [member for member in members if concerns(member[0], changed)]
         count = -(-len(members) // MAX_TOGETHER)
         work += [(members[i::count], together) for i in range(count)]
         if ANALYZED.fullmatch(folder):

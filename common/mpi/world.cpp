@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <limits>
 #include <numeric>
+#include <string_view>
 #include <thread>
 
 #include "mpi/check.hpp"
@@ -18,14 +19,19 @@ namespace {
 /// Counts are ints in MPI: what is larger goes in pieces of this many bytes.
 constexpr std::size_t max_bytes = std::size_t{1} << 30;
 
-/// Open MPI waits busily, which takes the processor from ranks that still compute where there is
-/// less than one for each of a rank's two threads. Then it is to yield between two looks.
-void yield_where_processors_are_few() {
+/// What suits Open MPI where it does not know, unless the user has said something else.
+void advise_open_mpi() {
+  const char* const ranks = std::getenv("OMPI_COMM_WORLD_SIZE");
   const char* const local_ranks = std::getenv("OMPI_COMM_WORLD_LOCAL_SIZE");
-  if (local_ranks == nullptr) return;
+  if (ranks == nullptr || local_ranks == nullptr) return;
+  // It waits busily, which takes the processor from ranks that still compute where there is less
+  // than one for each of a rank's two threads. Then it is to yield between two looks.
   const bool are_few =
       2 * std::strtoul(local_ranks, nullptr, 10) > std::thread::hardware_concurrency();
   if (are_few) ::setenv("OMPI_MCA_mpi_yield_when_idle", "1", 0);
+  // Within a host, messages go through memory. Open MPI 5 looks for a network all the same, and
+  // complains where there is none, as in a container.
+  if (std::string_view(ranks) == local_ranks) ::setenv("OMPI_MCA_btl", "^tcp", 0);
 }
 
 }  // namespace
@@ -66,7 +72,7 @@ World::World(int& argc, char**& argv) {
       std::getenv("PMI_RANK") == nullptr) {
     ::setenv("OMPI_MCA_ess_singleton_isolated", "1", 0);
   }
-  yield_where_processors_are_few();
+  advise_open_mpi();
   int provided = 0;
   if (MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided) != MPI_SUCCESS ||
       provided < MPI_THREAD_FUNNELED) {

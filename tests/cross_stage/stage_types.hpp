@@ -3,9 +3,6 @@
 #pragma once
 
 #include <string>
-#include <type_traits>
-
-#include <gtest/gtest.h>
 
 #include "cuda/device.hpp"
 #include "tensor/error.hpp"
@@ -21,22 +18,5 @@ inline std::string reason_to_skip() {
     return error.what();
   }
 }
-
-/// A maker of executors and a precision, as one type.
-template <typename MakerType, typename Type>
-struct StageType {
-  using Maker = MakerType;
-  using T = Type;
-};
-
-template <typename Maker>
-using StageTypes = testing::Types<StageType<Maker, float>, StageType<Maker, double>>;
-
-struct StageNames {
-  template <typename S>
-  static std::string GetName(int /*index*/) {  // NOLINT(*-naming): GoogleTest wants this name
-    return std::is_same_v<typename S::T, float> ? "float" : "double";
-  }
-};
 
 }  // namespace stagewise

@@ -30,8 +30,7 @@ struct ByIm2col {
   }
 };
 
-INSTANTIATE_TYPED_TEST_SUITE_P(Im2col, Primitives, StageTypes<ByIm2col>, StageNames);
-GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(Trainings);
+const int im2col_primitives = register_primitives<ByIm2col>("Im2col");
 
 TEST(Im2col, TrainsAsStage02) {
   if (const std::string reason = reason_to_skip(); !reason.empty()) GTEST_SKIP() << reason;

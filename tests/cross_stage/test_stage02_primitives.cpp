@@ -23,7 +23,7 @@ struct NaiveCuda {
   }
 };
 
-INSTANTIATE_TYPED_TEST_SUITE_P(Stage02, Primitives, StageTypes<NaiveCuda>, StageNames);
+const int stage02_primitives = register_primitives<NaiveCuda>("Stage02");
 
 /// What kernels can do and no operation asks for.
 template <typename T>

@@ -17,7 +17,7 @@ struct NaiveCuda {
   }
 };
 
-INSTANTIATE_TYPED_TEST_SUITE_P(Stage02, Trainings, StageTypes<NaiveCuda>, StageNames);
+const int stage02_trainings = register_trainings<NaiveCuda>("Stage02");
 
 class Stage02 : public testing::Test {
  protected:

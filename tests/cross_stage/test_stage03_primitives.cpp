@@ -1,19 +1,15 @@
 /// @file
-/// Stage 03 computes what stage 01 computes, in each of its variants.
+/// Stage 03 computes what stage 01 computes.
 
+#include "03_shared_memory/gemm.hpp"
+#include "03_shared_memory/shared_memory_executor.hpp"
 #include "cross_stage/gemm_products.hpp"
 #include "cross_stage/primitives.hpp"
 #include "cuda/fast_divmod.cuh"
-#include "network/workers.hpp"
-#include "reports/003/fold_bias/fold_bias_executor.hpp"
 
 namespace stagewise {
 namespace {
 
-using shared_memory::ConvolutionVariant;
-using shared_memory::FoldBias;
-
-// The names of these are part of the tests'.
 struct Default {
   static constexpr bool adds_in_order = false;
   template <typename T>
@@ -22,51 +18,7 @@ struct Default {
   }
 };
 
-template <ConvolutionVariant Form, FoldBias Fold>
-struct Folding {
-  static constexpr bool adds_in_order = false;
-  template <typename T>
-  static std::unique_ptr<Executor<T>> make() {
-    return std::make_unique<FoldBiasExecutor<T>>(SharedMemoryOptions{.convolution = Form}, Fold);
-  }
-  template <typename T>
-  static Program rewrite(const Program& program, Index /*max_rows*/) {
-    return shared_memory::fold_biases(program);
-  }
-};
-struct Direct : Folding<ConvolutionVariant::direct, FoldBias::in_place> {};
-struct Implicit : Folding<ConvolutionVariant::implicit, FoldBias::out_of_place> {};
-
-INSTANTIATE_TYPED_TEST_SUITE_P(Stage03, Primitives, StageTypes<Default>, StageNames);
-INSTANTIATE_TYPED_TEST_SUITE_P(Stage03Direct, Primitives, StageTypes<Direct>, StageNames);
-INSTANTIATE_TYPED_TEST_SUITE_P(Stage03Implicit, Primitives, StageTypes<Implicit>, StageNames);
-
-/// Every layer becomes one line, and its gradients another; of the first layer nobody needs the
-/// input's.
-TEST(FoldBiases, MakesOneProductOfALayer) {
-  const Model model = build_model({.hidden = {5}, .sample = {3}, .classes = 2});
-  const Program step = build_training(model, {}, {}).step;
-  std::vector<std::string> names;
-  for (const Line& line : shared_memory::fold_biases(step).lines) {
-    names.emplace_back(name_of(line.operation));
-  }
-  const std::vector<std::string> expected = {"gather",
-                                             "folded_linear",
-                                             "relu",
-                                             "folded_linear",
-                                             "softmax_cross_entropy",
-                                             "argmax",
-                                             "accumulate",
-                                             "softmax_cross_entropy_backward",
-                                             "folded_gradients",
-                                             "relu_backward",
-                                             "folded_gradients",
-                                             "sgd_update",
-                                             "sgd_update",
-                                             "sgd_update",
-                                             "sgd_update"};
-  EXPECT_EQ(names, expected);
-}
+const int stage03_primitives = register_primitives<Default>("Stage03");
 
 template <typename T>
 class SharedMemoryKernels : public testing::Test {

@@ -22,7 +22,7 @@ struct SharedMemory {
   }
 };
 
-INSTANTIATE_TYPED_TEST_SUITE_P(Stage03, Trainings, StageTypes<SharedMemory>, StageNames);
+const int stage03_trainings = register_trainings<SharedMemory>("Stage03");
 
 class Stage03 : public testing::Test {
  protected:

@@ -20,7 +20,7 @@ struct Minibatch {
     return minibatch::fuse<T>(program, max_rows);
   }
 };
-INSTANTIATE_TYPED_TEST_SUITE_P(Stage04, Primitives, StageTypes<Minibatch>, StageNames);
+const int stage04_primitives = register_primitives<Minibatch>("Stage04");
 
 }  // namespace
 }  // namespace stagewise

@@ -38,7 +38,7 @@ struct Minibatch {
 };
 
 /// Line by line, with nothing fused and nothing recorded.
-INSTANTIATE_TYPED_TEST_SUITE_P(Stage04Eager, Trainings, StageTypes<Minibatch>, StageNames);
+const int stage04_eager_trainings = register_trainings<Minibatch>("Stage04Eager");
 
 /// Batches of 10 that neither 3 nor 8 divides, and a last one of 7 samples: fewer than 8 workers.
 /// Means that come in every step, once an epoch or less, and in the middle of an epoch.

@@ -1,0 +1,618 @@
+#include "cross_stage/primitives.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "01_serial/serial_executor.hpp"
+#include "cross_stage/expect_computed.hpp"
+#include "cross_stage/shapes.hpp"
+#include "cross_stage/stage_types.hpp"
+#include "cross_stage/trial.hpp"
+#include "support.hpp"
+
+namespace stagewise {
+namespace {
+
+/// A test of one kind of operation.
+template <typename T>
+class Primitives : public StageTest<T> {
+ public:
+  using Check = void (Primitives::*)();
+
+  Primitives(ComparedStage<T> stage, Check check) : StageTest<T>(std::move(stage)), check_(check) {}
+
+  void batches();
+  void products();
+  void sums_of_columns();
+  void sums();
+  void means();
+  void copies();
+  void biases();
+  void activations();
+  void activations_backward();
+  void losses();
+  void predictions();
+  void totals_of_an_epoch();
+  void convolutions();
+  void convolutions_backward();
+  void pooling();
+  void updates();
+  void layers();
+  void convolutional_layers();
+
+  static constexpr std::array checks = {
+      std::pair{"Batches", &Primitives::batches},
+      std::pair{"Products", &Primitives::products},
+      std::pair{"SumsOfColumns", &Primitives::sums_of_columns},
+      std::pair{"Sums", &Primitives::sums},
+      std::pair{"Means", &Primitives::means},
+      std::pair{"Copies", &Primitives::copies},
+      std::pair{"Biases", &Primitives::biases},
+      std::pair{"Activations", &Primitives::activations},
+      std::pair{"ActivationsBackward", &Primitives::activations_backward},
+      std::pair{"Losses", &Primitives::losses},
+      std::pair{"Predictions", &Primitives::predictions},
+      std::pair{"TotalsOfAnEpoch", &Primitives::totals_of_an_epoch},
+      std::pair{"Convolutions", &Primitives::convolutions},
+      std::pair{"ConvolutionsBackward", &Primitives::convolutions_backward},
+      std::pair{"Pooling", &Primitives::pooling},
+      std::pair{"Updates", &Primitives::updates},
+      std::pair{"Layers", &Primitives::layers},
+      std::pair{"ConvolutionalLayers", &Primitives::convolutional_layers}};
+
+ private:
+  void TestBody() override { (this->*check_)(); }
+
+  /// Executes the trial as stage 01 does and as this stage does, and expects the same in memory
+  /// afterwards: within `units` units in the last place of a value's largest element.
+  void expect_same(const std::string& what, double units, const Trial<T>& trial) {
+    if (this->HasFatalFailure()) return;
+    const Program program = this->stage_.rewrite
+                                ? this->stage_.rewrite(trial.program(), trial.batch_rows())
+                                : trial.program();
+    const auto run = [&] { return trial.run(*this->stage_.make(), program); };
+    SerialExecutor<T> serial;
+    const auto expected = trial.run(serial, trial.program());
+    const auto actual = run();
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+      if (!trial.is_comparable({static_cast<int>(i)}, program)) continue;
+      compare(what + ", value " + std::to_string(i), units, actual[i], expected[i],
+              [&] { return run()[i]; });
+      if (this->HasFatalFailure()) return;
+    }
+    if (trial.rows() > 0 || trial.part().count > 1) return;
+    expect_same(what + ", of an empty shard", units, trial.as(cross_stage::last_shard));
+  }
+
+  template <typename Again>
+  static void compare(const std::string& what, double units, const Contents<T>& actual,
+                      const Contents<T>& expected, const Again& again) {
+    using Reals = std::vector<T>;
+    using Classes = std::vector<std::int32_t>;
+    if (const Classes* const classes = std::get_if<Classes>(&expected)) {
+      ASSERT_EQ(std::get<Classes>(actual), *classes) << what;
+      return;
+    }
+    if (std::holds_alternative<std::vector<StepRates>>(expected)) return;  // only read
+    const auto& wanted = std::get<Reals>(expected);
+    double scale = 0;
+    for (const T value : wanted) {
+      if (std::isfinite(value)) scale = std::max<double>(scale, std::abs(value));
+    }
+    expect_computed<T>(what, std::get<Reals>(actual), wanted, {.columns = std::ssize(wanted)},
+                       units * std::numeric_limits<T>::epsilon() * scale,
+                       [&] { return std::get<Reals>(again()); });
+  }
+
+  Check check_;
+};
+
+/// The samples of a batch in an epoch's order, and of a shard of it.
+template <typename T>
+void Primitives<T>::batches() {
+  constexpr std::size_t samples = 29;
+  for (const bool are_images : {false, true}) {
+    const Shape sample = are_images ? Shape{3, 4, 2} : Shape{24};
+    std::vector<std::uint8_t> pixels;
+    for (const double x : random_values<double>(samples * 24, 1, 0, 256)) {
+      pixels.push_back(static_cast<std::uint8_t>(x));
+    }
+    const std::vector<std::int32_t> labels = random_labels(samples, 5, 2);
+    const Dataset dataset =
+        are_images ? Dataset(sample, 5, pixels, labels)
+                   : Dataset(sample, 5, random_values<double>(samples * 24, 3), labels);
+    std::vector<std::uint32_t> order(samples);
+    for (std::size_t i = 0; i < samples; ++i) {
+      order[i] = static_cast<std::uint32_t>((i * 11 + 5) % samples);
+    }
+
+    for (const Part& part : cross_stage::parts) {
+      Program program;
+      Value features = {.name = "features", .shape = sample, .role = Role::data};
+      Value classes = {.name = "labels", .role = Role::data, .type = Type::classes};
+      Value all = {.name = "order", .role = Role::data, .type = Type::order, .is_batched = true};
+      Gather gather = {.features = program.add(features),
+                       .labels = program.add(classes),
+                       .order = program.add(all)};
+      const auto add_own = [&](Value value) {
+        value.is_batched = true;
+        value.part = part;
+        return program.add(value);
+      };
+      all.memory_of = gather.order;
+      if (part.count > 1) gather.order = add_own(all);
+      gather.batch = add_own({.name = "batch", .shape = sample});
+      gather.batch_labels = add_own({.name = "batch labels", .type = Type::classes});
+      program.append(gather);
+      const auto executor = this->stage_.make();
+      executor->load(program, 20);
+      executor->read_from(dataset, order);
+      for (const Shard& run : {Shard{0, 20}, Shard{20, 9}, Shard{3, 1}}) {
+        executor->execute(program, {.first = run.first, .rows = run.rows});
+        const Shard own = shard_of(run.rows, part.count, part.index);
+        const std::span<const std::uint32_t> which(order.data() + run.first + own.first,
+                                                   static_cast<std::size_t>(own.rows));
+        std::vector<T> actual(which.size() * 24);
+        std::vector<T> wanted(which.size() * 24);
+        std::vector<std::int32_t> actual_labels(which.size());
+        std::vector<std::int32_t> wanted_labels(which.size());
+        executor->copy_out(actual.data(), executor->data(gather.batch), actual.size() * sizeof(T));
+        executor->copy_out(actual_labels.data(),
+                           executor->template data<std::int32_t>(gather.batch_labels),
+                           which.size() * sizeof(std::int32_t));
+        dataset.gather(which, wanted.data());
+        dataset.gather_labels(which, wanted_labels.data());
+        EXPECT_EQ(actual, wanted) << run.first << ", shard " << part.index;
+        EXPECT_EQ(actual_labels, wanted_labels) << run.first << ", shard " << part.index;
+      }
+    }
+  }
+}
+
+/// The samples are the rows of A; or, in the gradient of a weight, the sum goes over them.
+template <typename T>
+void Primitives<T>::products() {
+  for (const cross_stage::Product& p : cross_stage::products) {
+    for (const Transpose op_a : {Transpose::no, Transpose::yes}) {
+      for (const Transpose op_b : {Transpose::no, Transpose::yes}) {
+        if (p.m > 100'000 && op_a != op_b) continue;  // takes long
+        const bool sums_over_samples = op_a == Transpose::yes;
+        Trial<T> trial(sums_over_samples ? p.k : p.m);
+        Gemm gemm{.op_a = op_a, .op_b = op_b};
+        gemm.a = trial.batched({sums_over_samples ? p.m : p.k}, random_values<T>(p.m * p.k, 1));
+        const std::vector<T> b = random_values<T>(p.k * p.n, 2, -1, 2);
+        if (op_b == Transpose::yes) {
+          gemm.b = trial.whole({p.n, p.k}, b);
+        } else {
+          gemm.b = sums_over_samples ? trial.batched({p.n}, b) : trial.whole({p.k, p.n}, b);
+        }
+        gemm.c = sums_over_samples ? trial.whole_output({p.m, p.n}) : trial.batched_output({p.n});
+        trial.append(gemm);
+        expect_same("gemm " + cross_stage::name_of(p) + (sums_over_samples ? " A^T" : "") +
+                        (op_b == Transpose::yes ? " B^T" : ""),
+                    8 + 2 * std::sqrt(static_cast<double>(p.k)), trial);
+      }
+    }
+  }
+}
+
+template <typename T>
+void Primitives<T>::sums_of_columns() {
+  for (const auto [rows, cols] : cross_stage::sizes) {
+    if (rows > 10'000) continue;  // in float, the order of so many additions shows
+    Trial<T> trial(rows);
+    const ValueId x = trial.batched({cols}, random_values<T>(rows * cols, 1, -1, 3));
+    trial.append(ColumnSums{.x = x, .y = trial.whole_output({cols})});
+    expect_same("column_sums " + std::to_string(rows) + "x" + std::to_string(cols),
+                4 + 2 * std::sqrt(static_cast<double>(rows)), trial);
+  }
+}
+
+/// The first term first: to the last bit.
+template <typename T>
+void Primitives<T>::sums() {
+  for (const Index n : cross_stage::lengths) {
+    for (const std::uint64_t terms : {1, 2, 3, 8}) {
+      Trial<T> trial(n);
+      Sum sum;
+      for (std::uint64_t i = 0; i < terms; ++i) {
+        sum.terms.emplace_back(trial.batched({}, random_values<T>(n, i, -1, 3)));
+      }
+      sum.sum = trial.batched_output({});
+      trial.append(sum);
+      expect_same("sum of " + std::to_string(terms), 0, trial);
+    }
+  }
+}
+
+template <typename T>
+void Primitives<T>::means() {
+  for (const Index n : cross_stage::lengths) {
+    for (const std::uint64_t terms : {1, 2, 3, 8}) {
+      Trial<T> trial(1);
+      Mean mean;
+      for (std::uint64_t i = 0; i < terms; ++i) {
+        mean.terms.emplace_back(trial.whole({n}, random_values<T>(n, i, 0.1, 3), Role::weight));
+      }
+      mean.mean = trial.whole_output({n});
+      trial.append(mean);
+      expect_same("mean of " + std::to_string(terms), 4, trial);
+    }
+  }
+}
+
+template <typename T>
+void Primitives<T>::copies() {
+  for (const Index n : cross_stage::lengths) {
+    Trial<T> trial(n);
+    const ValueId x = trial.batched({}, random_values<T>(n, 1));
+    const ValueId w = trial.whole({2, n}, random_values<T>(2 * n, 2), Role::weight);
+    trial.append(Copy{.x = x, .y = trial.batched_output({})});
+    trial.append(Copy{.x = w, .y = trial.whole_output({2, n})});
+    expect_same("copy", 0, trial);
+  }
+}
+
+template <typename T>
+void Primitives<T>::biases() {
+  for (const auto [rows, cols] : cross_stage::sizes) {
+    for (const bool in_place : {false, true}) {
+      Trial<T> trial(rows);
+      const ValueId x = trial.batched({cols}, random_values<T>(rows * cols, 1));
+      const ValueId bias = trial.whole({cols}, random_values<T>(cols, 2));
+      trial.append(AddBias{.x = x,
+                           .bias = bias,
+                           .y = in_place ? trial.in_memory_of(x) : trial.batched_output({cols})});
+      expect_same(in_place ? "add_bias in place" : "add_bias", 1, trial);
+    }
+  }
+}
+
+template <typename T>
+void Primitives<T>::activations() {
+  const T nan = std::numeric_limits<T>::quiet_NaN();
+  const T infinity = std::numeric_limits<T>::infinity();
+  for (const Index n : cross_stage::lengths) {
+    std::vector<T> x = random_values<T>(n, 1, -9, 6);
+    if (n > 6) {
+      x[0] = nan;
+      x[1] = infinity;
+      x[2] = -infinity;
+      x[3] = 0;
+      x[4] = T{-1e4};
+      x[5] = T{1e4};
+    }
+    for (const bool in_place : {false, true}) {
+      Trial<T> relu(n);
+      Trial<T> sigmoid(n);
+      const auto output = [&](Trial<T>& trial, ValueId of) {
+        return in_place ? trial.in_memory_of(of) : trial.batched_output({});
+      };
+      const ValueId into_relu = relu.batched({}, x);
+      const ValueId into_sigmoid = sigmoid.batched({}, x);
+      relu.append(Relu{.x = into_relu, .y = output(relu, into_relu)});
+      sigmoid.append(Sigmoid{.x = into_sigmoid, .y = output(sigmoid, into_sigmoid)});
+      expect_same(in_place ? "relu in place" : "relu", 0, relu);
+      expect_same(in_place ? "sigmoid in place" : "sigmoid", 4, sigmoid);
+    }
+  }
+}
+
+template <typename T>
+void Primitives<T>::activations_backward() {
+  for (const Index n : cross_stage::lengths) {
+    std::vector<T> relus = random_values<T>(n, 1);
+    for (T& value : relus) value = std::max(value, T{0});
+    for (const bool in_place : {false, true}) {
+      Trial<T> relu(n);
+      Trial<T> sigmoid(n);
+      const auto append = [&](Trial<T>& trial, auto operation, const std::vector<T>& y) {
+        operation.y = trial.batched({}, y);
+        operation.dy = trial.batched({}, random_values<T>(n, 3, -4, 3));
+        operation.dx = in_place ? trial.in_memory_of(operation.dy) : trial.batched_output({});
+        trial.append(operation);
+      };
+      append(relu, ReluBackward(), relus);
+      append(sigmoid, SigmoidBackward(), random_values<T>(n, 2, 0, 1));
+      expect_same(in_place ? "relu_backward in place" : "relu_backward", 0, relu);
+      expect_same(in_place ? "sigmoid_backward in place" : "sigmoid_backward", 4, sigmoid);
+    }
+  }
+}
+
+/// The mean is over the whole batch, of which the rows may be a part.
+template <typename T>
+void Primitives<T>::losses() {
+  for (const auto [rows, cols] : cross_stage::sizes) {
+    if (rows * cols > 100'000) continue;
+    const auto labels = random_labels(rows, std::max<Index>(cols, 2), 4);
+    std::vector<T> logits = random_values<T>(rows * cols, 1, -30, 30);
+    if (rows > 2) logits[0] = T{1e4};  // exp of it is infinite
+
+    Trial<T> entropy(rows);
+    SoftmaxCrossEntropy forward;
+    forward.logits = entropy.batched({cols}, logits);
+    forward.labels = entropy.batched({}, labels);
+    forward.probabilities = entropy.batched_output({cols});
+    forward.row_losses = entropy.batched_output({});
+    entropy.append(forward);
+    entropy.append(SoftmaxCrossEntropyBackward{.probabilities = forward.probabilities,
+                                               .labels = forward.labels,
+                                               .dlogits = entropy.batched_output({cols})});
+    Trial<T> squares(rows);
+    SquaredError error;
+    error.outputs = squares.batched({cols}, random_values<T>(rows * cols, 2));
+    error.labels = squares.batched({}, labels);
+    error.row_losses = squares.batched_output({});
+    squares.append(error);
+    squares.append(SquaredErrorBackward{.outputs = error.outputs,
+                                        .labels = error.labels,
+                                        .doutputs = squares.batched_output({cols})});
+
+    const std::string size = std::to_string(rows) + "x" + std::to_string(cols);
+    const double units = 16 + std::sqrt(static_cast<double>(cols));
+    for (const Part& part : cross_stage::parts) {
+      if (cols > 1) {
+        expect_same("softmax_cross_entropy " + size, units, entropy.as(part));
+      }
+      expect_same("squared_error " + size, units, squares.as(part));
+    }
+  }
+}
+
+template <typename T>
+void Primitives<T>::predictions() {
+  for (const auto [rows, cols] : cross_stage::sizes) {
+    std::vector<T> x = random_values<T>(rows * cols, 1);
+    for (T& value : x) value = std::round(value * 4) / 4;  // so that there are ties
+    Trial<T> argmax(rows);
+    const ValueId outputs = argmax.batched({cols}, x);
+    argmax.append(ArgMax{.outputs = outputs, .classes = argmax.classes()});
+    expect_same("argmax", 0, argmax);
+
+    x.resize(static_cast<std::size_t>(rows));
+    Trial<T> threshold(rows);
+    const ValueId output = threshold.batched({1}, x);
+    threshold.append(
+        Threshold{.outputs = output, .classes = threshold.classes(), .threshold = 0.25});
+    expect_same("threshold", 0, threshold);
+  }
+}
+
+template <typename T>
+void Primitives<T>::totals_of_an_epoch() {
+  for (const Index rows : {0, 1, 7, 64, 257, 1000}) {
+    for (const bool bad : {false, true}) {
+      std::vector<T> losses = random_values<T>(rows, 1, 0, 5);
+      if (bad && rows > 0) losses.back() = std::numeric_limits<T>::infinity();
+      Trial<T> trial(rows, rows == 0 ? cross_stage::last_shard : Part());
+      Accumulate accumulate;
+      accumulate.row_losses = trial.batched({}, losses);
+      accumulate.classes = trial.batched({}, random_labels(rows, 3, 2));
+      accumulate.labels = trial.batched({}, random_labels(rows, 3, 9));
+      accumulate.totals = trial.whole({}, std::vector<Totals>(1), Role::total);
+      trial.append(accumulate);
+      const auto run = [&](Executor<T>& executor) {
+        return std::get<std::vector<Totals>>(trial.run(executor, trial.program(), 3).back())[0];
+      };
+      SerialExecutor<T> serial;
+      const Totals expected = run(serial);
+      const Totals actual = run(*this->stage_.make());
+      EXPECT_EQ(actual.correct, expected.correct);
+      EXPECT_EQ(actual.first_bad_step, expected.first_bad_step);
+      if (this->stage_.adds_in_order || bad) {
+        EXPECT_EQ(actual.loss, expected.loss) << "stage 01's order of the rows";
+      } else {
+        EXPECT_NEAR(actual.loss, expected.loss, 1e-14 * expected.loss);
+        EXPECT_EQ(run(*this->stage_.make()).loss, actual.loss) << "some order, but always the same";
+      }
+    }
+  }
+}
+
+template <typename T>
+void Primitives<T>::convolutions() {
+  for (const ConvolutionProblem& p : cross_stage::convolutions) {
+    const auto terms = static_cast<double>(p.filter_height * p.filter_width * p.in);
+    Trial<T> trial(p.batch);
+    const ValueId input = cross_stage::add_images(trial, {p.height, p.width, p.in}, 1);
+    const ValueId filter = cross_stage::add_filter(trial, p, 2);
+    trial.append(
+        Convolution{.input = input,
+                    .filter = filter,
+                    .output = trial.batched_output({p.output_height(), p.output_width(), p.out})});
+    expect_same("convolution of " + cross_stage::name_of(p), 8 + 2 * std::sqrt(terms), trial);
+  }
+}
+
+template <typename T>
+void Primitives<T>::convolutions_backward() {
+  for (const ConvolutionProblem& p : cross_stage::convolutions) {
+    const double units = 8 + 2 * std::sqrt(static_cast<double>(std::max(
+                                     p.output_pixels(), p.filter_height * p.filter_width * p.out)));
+    for (const bool with_input : {true, false}) {
+      Trial<T> trial(p.batch);
+      ConvolutionBackward backward;
+      backward.input = cross_stage::add_images(trial, {p.height, p.width, p.in}, 1);
+      backward.filter = cross_stage::add_filter(trial, p, 2);
+      backward.doutput =
+          cross_stage::add_images(trial, {p.output_height(), p.output_width(), p.out}, 3);
+      if (with_input) backward.dinput = trial.batched_output({p.height, p.width, p.in});
+      backward.dfilter = trial.whole_output({p.filter_height, p.filter_width, p.in, p.out});
+      trial.append(backward);
+      expect_same(
+          (with_input ? "gradients of " : "filter's gradient of ") + cross_stage::name_of(p), units,
+          trial);
+    }
+  }
+}
+
+template <typename T>
+void Primitives<T>::pooling() {
+  for (const PoolingProblem& p : cross_stage::poolings) {
+    const Shape image = {p.height, p.width, p.channels};
+    const Shape pooled = {p.height / p.window, p.width / p.window, p.channels};
+    Trial<T> trial(p.batch);
+    const ValueId input = cross_stage::add_images(trial, image, 1);
+    const ValueId doutput = cross_stage::add_images(trial, pooled, 2);
+    trial.append(
+        AveragePool{.input = input, .output = trial.batched_output(pooled), .window = p.window});
+    trial.append(AveragePoolBackward{
+        .doutput = doutput, .dinput = trial.batched_output(image), .window = p.window});
+    expect_same("average_pool", 8, trial);
+  }
+}
+
+/// A worker that has no samples takes no step, and its l2 does not either.
+template <typename T>
+void Primitives<T>::updates() {
+  for (const Index n : cross_stage::lengths) {
+    for (const double l2 : {0.0, 0.25}) {
+      for (const Index rows : {1, 0}) {
+        Trial<T> trial(rows);
+        const ValueId gradient = trial.whole({n}, random_values<T>(n, 1, -2, 3), Role::gradient);
+        const ValueId parameter = trial.whole({n}, random_values<T>(n, 2), Role::weight);
+        trial.append(SgdUpdate{
+            .gradient = gradient, .parameter = parameter, .learning_rate = 0.125, .l2 = l2});
+        expect_same("sgd_update", 2, trial);
+
+        Trial<T> others(rows);
+        const auto real = [&](std::uint64_t seed, Role role) {
+          return others.whole({n}, random_values<T>(n, seed, 0, 3), role);
+        };
+        const ValueId rates = others.whole(
+            {}, std::vector<StepRates>{{.rate = 0.125, .correction = 0.75}}, Role::total);
+        others.append(MomentumUpdate{.gradient = real(1, Role::gradient),
+                                     .rates = rates,
+                                     .velocity = real(2, Role::state),
+                                     .parameter = real(3, Role::weight),
+                                     .momentum = 0.875,
+                                     .l2 = l2});
+        others.append(MomentumUpdate{.gradient = real(4, Role::gradient),
+                                     .rates = rates,
+                                     .parameter = real(5, Role::weight),
+                                     .momentum = 0.875,
+                                     .l2 = l2});
+        others.append(AdamUpdate{.gradient = real(6, Role::gradient),
+                                 .rates = rates,
+                                 .first_moment = real(7, Role::state),
+                                 .second_moment = real(8, Role::state),
+                                 .parameter = real(9, Role::weight),
+                                 .beta1 = 0.75,
+                                 .beta2 = 0.9,
+                                 .epsilon = 0.125,
+                                 .l2 = l2});
+        expect_same("momentum_update and adam_update", 8, others);
+      }
+    }
+  }
+}
+
+/// A layer both ways, as differentiation writes it, for stages that make other lines of these.
+template <typename T>
+void Primitives<T>::layers() {
+  for (const cross_stage::Product& p : cross_stage::products) {
+    if (p.m * p.n == 0 || p.k == 0 || p.m > 10'000) continue;
+    for (const Activation activation : {Activation::none, Activation::relu, Activation::sigmoid}) {
+      for (const bool updates : {false, true}) {
+        Trial<T> trial(p.m);
+        const ValueId input = trial.batched({p.k}, random_values<T>(p.m * p.k, 1));
+        const ValueId weight =
+            trial.whole({p.k, p.n}, random_values<T>(p.k * p.n, 2), Role::weight);
+        const ValueId bias = trial.whole({p.n}, random_values<T>(p.n, 3), Role::bias);
+        const ValueId product = trial.batched_output({p.n});
+        const ValueId sum = trial.in_memory_of(product);
+        const ValueId doutput = trial.batched({p.n}, random_values<T>(p.m * p.n, 4));
+        const ValueId dinput = trial.batched_output({p.k});
+        const ValueId dweight = trial.whole_output({p.k, p.n});
+        const ValueId dbias = trial.whole_output({p.n});
+        trial.append(Gemm{.a = input, .b = weight, .c = product});
+        trial.append(AddBias{.x = product, .bias = bias, .y = sum});
+        ValueId dsum = doutput;
+        if (activation != Activation::none) {
+          const ValueId output = trial.in_memory_of(sum);
+          dsum = trial.in_memory_of(doutput);
+          if (activation == Activation::relu) {
+            trial.append(Relu{.x = sum, .y = output});
+            trial.append(ReluBackward{.y = output, .dy = doutput, .dx = dsum});
+          } else {
+            trial.append(Sigmoid{.x = sum, .y = output});
+            trial.append(SigmoidBackward{.y = output, .dy = doutput, .dx = dsum});
+          }
+        }
+        trial.append(ColumnSums{.x = dsum, .y = dbias});
+        trial.append(Gemm{.a = dsum, .b = weight, .c = dinput, .op_b = Transpose::yes});
+        trial.append(Gemm{.a = input, .b = dsum, .c = dweight, .op_a = Transpose::yes});
+        if (updates) {
+          trial.append(SgdUpdate{
+              .gradient = dweight, .parameter = weight, .learning_rate = 0.5, .l2 = 0.125});
+          trial.append(SgdUpdate{.gradient = dbias, .parameter = bias, .learning_rate = 0.5});
+        }
+        const double units = 32 + 4 * std::sqrt(static_cast<double>(std::max({p.m, p.n, p.k})));
+        expect_same((updates ? "linear with update " : "linear ") + cross_stage::name_of(p), units,
+                    trial);
+      }
+    }
+  }
+}
+
+/// Likewise a convolution with what follows it.
+template <typename T>
+void Primitives<T>::convolutional_layers() {
+  for (const Index window : {1, 2, 3}) {
+    for (const bool with_bias : {false, true}) {
+      const ConvolutionProblem p = {.batch = 3,  // outputs of 6 x 12, which all windows divide
+                                    .height = 8,
+                                    .width = 14,
+                                    .in = 3,
+                                    .filter_height = 3,
+                                    .filter_width = 3,
+                                    .out = 7};
+      const Shape convolved = {p.output_height(), p.output_width(), p.out};
+      const Shape pooled = {p.output_height() / window, p.output_width() / window, p.out};
+      Trial<T> trial(p.batch);
+      const ValueId input = cross_stage::add_images(trial, {p.height, p.width, p.in}, 1);
+      const ValueId filter = cross_stage::add_filter(trial, p, 2);
+      const ValueId product = trial.batched_output(convolved);
+      trial.append(Convolution{.input = input, .filter = filter, .output = product});
+      ValueId sum = product;
+      if (with_bias) {
+        const ValueId bias = trial.whole({p.out}, random_values<T>(p.out, 3), Role::bias);
+        sum = trial.in_memory_of(product);
+        trial.append(AddBias{.x = product, .bias = bias, .y = sum});
+      }
+      const ValueId activated = trial.in_memory_of(sum);
+      const ValueId output = trial.batched_output(pooled);
+      trial.append(Relu{.x = sum, .y = activated});
+      trial.append(AveragePool{.input = activated, .output = output, .window = window});
+
+      const ValueId doutput = cross_stage::add_images(trial, pooled, 4);
+      const ValueId dactivated = trial.batched_output(convolved);
+      const ValueId dsum = trial.in_memory_of(dactivated);
+      const ValueId dfilter = trial.whole_output({p.filter_height, p.filter_width, p.in, p.out});
+      trial.append(AveragePoolBackward{.doutput = doutput, .dinput = dactivated, .window = window});
+      trial.append(ReluBackward{.y = activated, .dy = dactivated, .dx = dsum});
+      if (with_bias) trial.append(ColumnSums{.x = dsum, .y = trial.whole_output({p.out})});
+      trial.append(ConvolutionBackward{
+          .input = input, .filter = filter, .doutput = dsum, .dinput = {}, .dfilter = dfilter});
+      expect_same("convolution_relu_pool", 32, trial);
+    }
+  }
+}
+
+}  // namespace
+
+int register_primitives(const std::string& name, const ComparedStage<float>& in_float,
+                        const ComparedStage<double>& in_double) {
+  register_checks<Primitives>(name + "/Primitives/", in_float, in_double);
+  return 0;
+}
+
+}  // namespace stagewise
