@@ -252,7 +252,7 @@ def runs_of(exercise, program, on_gpu):
                 ([program], {"STAGEWISE_CPU_THREAD_ORDER": "reverse", "STAGEWISE_CPU_STREAMS": "lazy"})]
     if exercise.kind == "mpi":
         settings = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-                    "OMPI_MCA_btl_base_warn_component_unused": "0", "OMPI_MCA_btl": "^tcp"}
+                    "OMPI_MCA_btl_base_warn_component_unused": "0", "OMPI_MCA_btl": "^tcp,uct,openib,ofi"}
         return [(["mpirun", "-n", count, "--oversubscribe", "--bind-to", "none", program], settings)
                 for count in exercise.fields["ranks"].split()]
     return [([program], {"ASAN_OPTIONS": "detect_leaks=0"})]

@@ -30,8 +30,9 @@ void advise_open_mpi() {
       2 * std::strtoul(local_ranks, nullptr, 10) > std::thread::hardware_concurrency();
   if (are_few) ::setenv("OMPI_MCA_mpi_yield_when_idle", "1", 0);
   // Within a host, messages go through memory. Open MPI 5 looks for a network all the same, and
-  // complains where there is none, as in a container.
-  if (std::string_view(ranks) == local_ranks) ::setenv("OMPI_MCA_btl", "^tcp", 0);
+  // complains where there is none, as in a container. The others are what Debian leaves out, since
+  // looking for their hardware takes a second.
+  if (std::string_view(ranks) == local_ranks) ::setenv("OMPI_MCA_btl", "^tcp,uct,openib,ofi", 0);
 }
 
 }  // namespace
