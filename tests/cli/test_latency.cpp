@@ -83,24 +83,24 @@ class LadderLatency : public Latency {
  protected:
   void SetUp() override { need_device("ladder persistent"); }
 
-  const std::string evaluate_ = "ladder persistent evaluate --test-limit 50 --load ";
-  const std::vector<std::string> five_ = {"eager", "captured", "streamed", "device", "persistent"};
+  const std::string evaluate = "ladder persistent evaluate --test-limit 50 --load ";
+  const std::vector<std::string> five = {"eager", "captured", "streamed", "device", "persistent"};
 };
 
 TEST_F(LadderLatency, HasFivePathsForOneImage) {
   for (const std::string network : {"digits.h5", "double.h5", "neuron.h5"}) {
-    expect_paths(evaluate_ + network + " --batch-size 1", "1", five_);
+    expect_paths(evaluate + network + " --batch-size 1", "1", five);
   }
 }
 
 TEST_F(LadderLatency, HasFourPathsForMoreImages) {
-  expect_paths(evaluate_ + "digits.h5 --batch-size 7", "7",
+  expect_paths(evaluate + "digits.h5 --batch-size 7", "7",
                {"eager", "captured", "streamed", "device"});
 }
 
 TEST_F(LadderLatency, TakesANetworkThatHasNotLearned) {
   run_well("stage01_serial train --epochs 0 --save untrained.h5");
-  expect_paths(evaluate_ + "untrained.h5 --batch-size 1", "1", five_);
+  expect_paths(evaluate + "untrained.h5 --batch-size 1", "1", five);
 }
 
 }  // namespace
