@@ -422,7 +422,7 @@ build_quietly() {
   shift
   steps=$(steps_to "$@") || true
   [[ -n $steps ]] || steps=0
-  [[ $steps -eq 0 ]] || say "Building $what, $steps steps$(about $((steps * 35 / 10 / jobs)))" >&2
+  [[ $steps -eq 0 ]] || say "Building $what, $steps steps$(about $((steps * 2 / jobs)))" >&2
   logged "$log" cmake --build "$folder" --parallel "$jobs" --target "$@" || code=$?
   if [[ $code -ne 0 ]]; then
     cat "$log" >&2

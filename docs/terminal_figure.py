@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Draws what a program prints as a picture of a terminal, for the pages and the README.
 
-    ./run.sh --no-install | sed -n '/^2,000 digits/,$p' | docs/terminal_figure.py './run.sh' >docs/figures/tour.svg
+    (./run.sh --no-install | sed -n '/^2,000 digits/,/^CPU[*]/p'; ./run.sh count --no-install | sed -n '/^What a step/,$p') |
+        docs/terminal_figure.py './run.sh, and ./run.sh count' >docs/figures/tour.svg
 """
 
 import sys
