@@ -30,7 +30,7 @@ void find(void* library, const char* name, Function& function) {
 }
 
 OpenBlas load() {
-  expect_memory(library_bytes);
+  expect_memory(library_bytes + buffer_bytes);  // newer ones ask for their buffer here
   setenv("OPENBLAS_NUM_THREADS", "1", 1);  // NOLINT(concurrency-mt-unsafe): read while it is loaded
   void* const library = dlopen(STAGEWISE_OPENBLAS, RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {

@@ -21,8 +21,8 @@ struct OpenBlas {
 /// @throws Error if it cannot be loaded, std::bad_alloc if there is no memory for it.
 const OpenBlas& open_blas();
 
-/// Makes sure, at the first call, that there is memory for the library's work buffer; otherwise,
-/// the library would wait forever.
+/// Makes sure, at the first call, that there is memory for the library's work buffer, which older
+/// ones ask for when they first multiply; otherwise, the library would wait forever.
 /// @throws std::bad_alloc
 void expect_memory_for_blas();
 
