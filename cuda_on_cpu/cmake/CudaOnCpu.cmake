@@ -116,6 +116,7 @@ function(cuda_on_cpu_observed program)
   # The folder as a part of the name, since Ninja builds by the names of files, too: of two files of one name, the wrong
   # one.
   set_target_properties(${observed} PROPERTIES OUTPUT_NAME observed/${name} RUNTIME_OUTPUT_DIRECTORY ${folder})
+  file(MAKE_DIRECTORY ${folder}/observed) # which Make does not
 endfunction()
 
 # cuda_on_cpu_observe(TARGET VARIABLE): sets the variable to what stands for the target in an observed program:

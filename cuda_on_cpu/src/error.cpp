@@ -8,12 +8,12 @@ namespace cuda_on_cpu {
 namespace {
 
 std::atomic<cudaError_t> sticky = cudaSuccess;
-thread_local cudaError_t last = cudaSuccess;
+thread_local cudaError_t last_error = cudaSuccess;
 
 }  // namespace
 
 cudaError_t record(cudaError_t error) {
-  if (error != cudaSuccess) last = error;
+  if (error != cudaSuccess) last_error = error;
   return error;
 }
 
@@ -28,7 +28,7 @@ void set_sticky_error(cudaError_t error) {
 
 void forget_errors() {
   sticky = cudaSuccess;
-  last = cudaSuccess;
+  last_error = cudaSuccess;
 }
 
 }  // namespace cuda_on_cpu
@@ -37,12 +37,12 @@ using namespace cuda_on_cpu;  // NOLINT(google-build-using-namespace)
 
 cudaError_t cudaGetLastError() {
   const cudaError_t error = cudaPeekAtLastError();
-  last = cudaSuccess;
+  last_error = cudaSuccess;
   return error;
 }
 
 cudaError_t cudaPeekAtLastError() {
-  return sticky_error() != cudaSuccess ? sticky_error() : last;
+  return sticky_error() != cudaSuccess ? sticky_error() : last_error;
 }
 
 const char* cudaGetErrorName(cudaError_t error) {
