@@ -252,7 +252,7 @@ def count(folder, programs, measured_file):
     with ThreadPoolExecutor(2) as pool:
         for program, (sums, floor) in zip(programs, pool.map(lambda program: count_step(folder, program), programs)):
             requests, sectors = sums["loads"] + sums["stores"], sums["load_sectors"] + sums["store_sectors"]
-            add(program.name, [f"{sums['launches']:,}", f"{sums['copies']:,}", f"{requests / COUNTED_IMAGES:,.0f}",
+            add(program.name, [f"{sums['launches']:,.0f}", f"{sums['copies']:,.0f}", f"{requests / COUNTED_IMAGES:,.0f}",
                                f"{sectors * 32 / COUNTED_IMAGES / 1000:,.0f}",
                                f"{sectors / requests if requests else 0:.1f}", duration(floor)])
     widths = [max(len(line[column]) for line in lines) for column in range(len(lines[0]))]

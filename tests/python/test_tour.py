@@ -12,7 +12,7 @@ from pathlib import Path
 REPOSITORY = Path(__file__).resolve().parents[2]
 RESULTS = REPOSITORY / "benchmarks" / "results"
 STAGE01 = os.environ["STAGEWISE_STAGE01"]
-COUNTERS = {"launches": 3, "copies": 1, "loads": 100000, "load_sectors": 400000, "stores": 20000,
+COUNTERS = {"launches": 3.0, "copies": 1.0, "loads": 100000, "load_sectors": 400000, "stores": 20000,
             "store_sectors": 160000, "distinct_bytes": 640}
 
 
