@@ -52,8 +52,9 @@ template <template <typename> class Test>
 void register_checks(const std::string& name, const ComparedStage<float>& in_float,
                      const ComparedStage<double>& in_double) {
   const auto add = [&]<typename T>(const std::string& suite, const ComparedStage<T>& stage) {
-    for (const auto& [check, function] : Test<T>::checks) {
-      testing::RegisterTest(suite.c_str(), check, nullptr, nullptr, __FILE__, __LINE__,
+    for (const auto& check : Test<T>::checks) {
+      const auto function = check.second;
+      testing::RegisterTest(suite.c_str(), check.first, nullptr, nullptr, __FILE__, __LINE__,
                             [stage, function]() { return new Test<T>(stage, function); });
     }
   };
