@@ -2,7 +2,7 @@
 #
 #     docker build --tag stagewise . && docker run --rm --interactive --tty stagewise
 #
-# Its steps are those that .ci/bare takes on a bare Debian; as an image, it has not been built where Stagewise is developed.
+# It has not been built where Stagewise is developed.
 FROM debian:trixie
 COPY run.sh CMakePresets.json /tmp/stagewise/
 COPY cuda_on_cpu/try.sh /tmp/stagewise/cuda_on_cpu/

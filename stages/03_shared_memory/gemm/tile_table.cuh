@@ -50,8 +50,8 @@ constexpr FittedTile<T> describe_tile() {
 
 #if defined(CUDA_ON_CPU) && !defined(CUDA_ON_CPU_OBSERVED)
 /// The entries of a table that are compiled where the CPU plays the GPU: the first, the last, and
-/// one whose sides are not all powers of two. There, no tile is fast, and these three have every
-/// shape that can go wrong. Programs that count have all: they tell what a GPU would do.
+/// one whose sides are not all powers of two. There, no tile is fast, and all take long to compile.
+/// Programs that count have all: they tell what a GPU would do.
 template <typename... Entries>
 struct CompiledEntries {
   using All = std::tuple<Entries...>;
