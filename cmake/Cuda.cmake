@@ -124,6 +124,7 @@ endif()
 function(stagewise_cuda_sources target)
   if(STAGEWISE_CUDA)
     target_sources(${target} PRIVATE ${ARGN})
+    set_source_files_properties(${ARGN} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON) # CMake 3.31 would join them
     target_link_libraries(${target} PUBLIC CUDA::cudart_static)
   else()
     set(CUDA_ON_CPU_ROOTS common stages tests cuda_on_cpu/tests)

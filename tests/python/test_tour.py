@@ -36,7 +36,7 @@ class TourTest(unittest.TestCase):
 
     def stage(self, name, more_options=""):
         """A program that trains as stage 01 does."""
-        smaller = "sed 's/--train-limit 20000/--train-limit 1000/; s/--hidden 1000/--hidden 16/'"
+        smaller = "sed 's/--train-limit 10000/--train-limit 1000/; s/--hidden 1000/--hidden 16/'"
         return self.program(name, f"exec '{STAGE01}' $(echo \"$@\" | {smaller}) {more_options}\n")
 
     def counting(self, name, counters):
