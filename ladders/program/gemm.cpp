@@ -210,21 +210,21 @@ std::vector<Row> rows_of_tiles(const GemmProblem<T>& problem,
     throw Error("the tiles of " + std::string(rung.name) +
                 " cannot be used here: " + support.reason);
   }
-  const auto plan = shared_memory::plan_tiles(tiles, problem.m, problem.n, problem.k,
-                                              shared_memory::copies_vectors(problem));
+  const bool vectors = shared_memory::copies_vectors(problem);
+  const auto plan = shared_memory::plan_tiles(tiles, problem.m, problem.n, problem.k, vectors);
   row.file = rung.file;
   row.bound += row.per_rounding * rung.rounding;
   std::vector<Row> rows;
   for (std::size_t i = 0; i < tiles.size(); ++i) {
-    const int parts = shared_memory::plan_tile(tiles[i], problem.m, problem.n, problem.k,
-                                               shared_memory::copies_vectors(problem))
-                          .parts;
+    const int parts =
+        shared_memory::plan_tile(tiles[i], problem.m, problem.n, problem.k, vectors).parts;
     row.name = std::to_string(tiles[i].BM) + "x" + std::to_string(tiles[i].BN);
     row.idea = row.plan = plan_text(tiles[i], parts);
     row.picked = i == plan.tile && shared_memory::pick_gemm(problem).name == rung.name;
     row.skipped = !shared_memory::fits_block(tiles[i])
                       ? "it takes more shared memory than this GPU gives a block"
-                      : "";
+                  : !tiles[i].takes(vectors) ? "it has no kernel for factors that are aligned like these"
+                                             : "";
     rows.push_back(row);
   }
   return rows;

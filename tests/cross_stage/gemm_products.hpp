@@ -26,7 +26,7 @@ void expect_gemm_products(const Multiply& multiply) {
       for (const Transpose op_b : {Transpose::no, Transpose::yes}) {
         for (const Factors factors :
              {Factors{1, 0}, Factors{T{0.75}, T{-1.25}}, Factors{0, T{0.5}}}) {
-          if (p.m > 100'000 && (op_a != op_b || factors.beta != 0)) continue;  // takes long
+          if (p.m > 100'000) continue;  // takes long; the test Products has it
           const std::vector<T> a = random_values<T>(p.m * p.k, 1);
           const std::vector<T> b = random_values<T>(p.k * p.n, 2, -1, 2);
           std::vector<T> c =

@@ -66,7 +66,8 @@ void with_many_tiles(Index m, Index n, const Multiply& multiply) {
   std::size_t number = 0;
   std::size_t chosen = 0;
   bool is_found = false;
-  Table::for_each([&]<typename Tiling>(Tiling /*tiling*/) {
+  Table::for_each([&]<typename Entry>(Entry /*entry*/) {
+    using Tiling = typename Entry::Tiling;
     if (!is_found && fits_block(Table::template tiles<T>[number])) {
       chosen = number;
       is_found = Tiling::BN <= n && tile_count<Tiling>(m, n) >= wanted;

@@ -24,24 +24,19 @@ namespace stagewise::shared_memory {
 namespace {
 
 //! [tilings_for_tensor_cores]
-/// From large to small, each with its rate for vectors, and that for single numbers. Those with
-/// about 6,000 elements suit products like that of 800 x 1000, and the last ones results with few
-/// rows or columns.
+/// From large to small, each with its rate for vectors, and that for single numbers, or 0 where
+/// another tile is as good. Those with about 6,000 elements suit products like that of
+/// 800 x 1000, and the last ones results with few rows or columns.
 using Table = TilingTable<MmaDouble,
                           // the rates, BM, BN, BK, WM, WN, slices, stages, blocks
-                          TwiceRatedTiling<130, 102, 128, 128, 16, 64, 32, 1, 3, 1>,
+                          TwiceRatedTiling<130, 0, 128, 128, 16, 64, 32, 1, 3, 1>,
                           TwiceRatedTiling<135, 107, 96, 96, 16, 48, 24, 1, 3, 1>,
-                          TwiceRatedTiling<130, 99, 96, 72, 16, 48, 24, 2, 3, 1>,
-                          TwiceRatedTiling<137, 118, 64, 128, 16, 32, 32, 1, 4, 1>,
                           TwiceRatedTiling<135, 101, 64, 104, 16, 16, 104, 2, 4, 1>,
-                          TwiceRatedTiling<114, 110, 96, 64, 16, 48, 32, 1, 3, 2>,
                           TwiceRatedTiling<150, 99, 64, 80, 16, 16, 80, 2, 4, 1>,
-                          TwiceRatedTiling<123, 91, 64, 64, 16, 32, 32, 1, 3, 3>,
-                          TwiceRatedTiling<150, 73, 32, 64, 16, 32, 32, 2, 5, 3>,
-                          TwiceRatedTiling<130, 83, 32, 64, 32, 32, 32, 4, 4, 1>,
+                          TwiceRatedTiling<123, 0, 64, 64, 16, 32, 32, 1, 3, 3>,
+                          TwiceRatedTiling<150, 0, 32, 64, 16, 32, 32, 2, 5, 3>,
                           TwiceRatedTiling<121, 90, 32, 32, 32, 32, 32, 4, 4, 3>,
                           TwiceRatedTiling<71, 60, 32, 32, 16, 16, 16, 1, 2, 6>,
-                          TwiceRatedTiling<116, 85, 64, 16, 32, 32, 16, 4, 5, 2>,
                           TwiceRatedTiling<140, 110, 16, 16, 64, 16, 16, 8, 5, 2>>;
 //! [tilings_for_tensor_cores]
 

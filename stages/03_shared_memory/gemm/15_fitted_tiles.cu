@@ -21,22 +21,16 @@ namespace stagewise::shared_memory {
 namespace {
 
 //! [fitted_tilings]
-/// From large to small, each with its rate for vectors, and that for single numbers.
+/// Each with its rate for vectors, and that for single numbers, or 0 where another tile is as good.
 using Table = TilingTable<FmaThreads,
                           // the rates, BM, BN, BK, WM, WN, slices, stages, blocks
-                          TwiceRatedTiling<114, 75, 128, 256, 8, 64, 64, 1, 5, 1>,
-                          TwiceRatedTiling<115, 91, 128, 128, 8, 32, 64, 1, 4, 1>,
-                          TwiceRatedTiling<99, 76, 128, 64, 16, 64, 32, 1, 3, 2>,
-                          TwiceRatedTiling<103, 80, 64, 128, 16, 32, 64, 1, 3, 2>,
-                          TwiceRatedTiling<85, 77, 96, 96, 16, 48, 48, 2, 3, 1>,
+                          TwiceRatedTiling<115, 0, 128, 128, 8, 32, 64, 1, 4, 1>,
                           TwiceRatedTiling<92, 80, 80, 80, 32, 80, 40, 4, 3, 1>,
+                          TwiceRatedTiling<0, 77, 96, 96, 16, 48, 48, 2, 3, 1>,
                           TwiceRatedTiling<91, 79, 64, 80, 32, 64, 40, 4, 3, 1>,
-                          TwiceRatedTiling<103, 79, 96, 64, 16, 48, 32, 1, 3, 2>,
+                          TwiceRatedTiling<103, 0, 96, 64, 16, 48, 32, 1, 3, 2>,
                           TwiceRatedTiling<95, 75, 64, 64, 16, 32, 32, 1, 4, 3>,
-                          TwiceRatedTiling<100, 70, 32, 64, 32, 32, 32, 4, 4, 2>,
-                          TwiceRatedTiling<75, 55, 32, 64, 16, 32, 32, 1, 2, 6>,
-                          TwiceRatedTiling<103, 65, 32, 32, 32, 32, 32, 4, 4, 2>,
-                          TwiceRatedTiling<80, 49, 64, 16, 32, 32, 16, 4, 5, 2>,
+                          TwiceRatedTiling<103, 0, 32, 32, 32, 32, 32, 4, 4, 2>,
                           TwiceRatedTiling<61, 45, 16, 16, 64, 16, 16, 8, 4, 2>>;
 //! [fitted_tilings]
 

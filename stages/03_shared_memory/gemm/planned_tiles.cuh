@@ -6,12 +6,14 @@
 
 namespace stagewise::shared_memory {
 
-/// Computes a product with a tiling, in tiles that `parts` blocks share.
-template <typename Table, typename T, typename Tiling>
+/// Computes a product with an entry of a table, in tiles that `parts` blocks share.
+template <typename Table, typename T, typename Entry>
 void multiply_with(cudaStream_t stream, const GemmProblem<T>& p, int parts, Workspace& workspace) {
-  with_strided_matrices<Table::turns_one>(p, [&](const auto& a, const auto& b) {
-    Table::template launch<T, Tiling>(stream, ProductSize{p.m, p.n, p.k}, a, b, AlphaBeta<T>(p),
-                                      parts, workspace);
+  with_strided_matrices<Table::turns_one>(p, [&]<typename A>(const A& a, const auto& b) {
+    if constexpr ((A::length > 1 ? Entry::rate : Entry::rate_of_numbers) > 0) {
+      Table::template launch<T, typename Entry::Tiling>(stream, ProductSize{p.m, p.n, p.k}, a, b,
+                                                        AlphaBeta<T>(p), parts, workspace);
+    }
   });
 }
 
@@ -20,8 +22,8 @@ template <typename Table, typename T>
 constexpr auto gemm_table() {
   auto tiles = Table::template tiles<T>;
   std::size_t i = 0;
-  Table::for_each([&]<typename Tiling>(Tiling /*tiling*/) {
-    tiles[i++].run = multiply_with<Table, T, Tiling>;
+  Table::for_each([&]<typename Entry>(Entry /*entry*/) {
+    tiles[i++].run = multiply_with<Table, T, Entry>;
   });
   return tiles;
 }

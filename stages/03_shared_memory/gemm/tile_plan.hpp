@@ -26,12 +26,16 @@ struct FittedTile {
   int blocks;              ///< that have room on a multiprocessor
   int results;             ///< that a thread stores
   int bytes;               ///< of shared memory that a block needs
-  double rate;             ///< multiply-adds of a multiprocessor per cycle, for the estimate
-  double rate_of_numbers;  ///< likewise, where factors are copied number by number
+  double rate;             ///< multiply-adds of a multiprocessor per cycle, where factors are
+                           ///< copied in vectors; 0 if there is no kernel for them
+  double rate_of_numbers;  ///< likewise, where they are copied number by number
 
   /// Enqueues a product, m and n at least 1.
   /// @param parts how many blocks share a tile, at most max_parts().
   void (*run)(cudaStream_t stream, const GemmProblem<T>& problem, int parts, Workspace& workspace);
+
+  /// Whether there is a kernel for factors that are copied in vectors, or number by number.
+  bool takes(bool vectors) const { return (vectors ? rate : rate_of_numbers) > 0; }
 };
 
 /// How a product is computed.

@@ -14,7 +14,8 @@
 
 namespace stagewise::shared_memory {
 
-/// An entry of a table: the numbers of a SlicedTiling, and its rates; see FittedTile.
+/// An entry of a table: the numbers of a SlicedTiling, and its rates; see FittedTile. Where a rate
+/// is 0, no kernel is compiled.
 template <int rate_, int rate_of_numbers_, int... numbers>
 struct TwiceRatedTiling {
   using Tiling = SlicedTiling<numbers...>;
@@ -95,10 +96,10 @@ struct CompiledTable<Multiplier, std::tuple<Entries...>> {
   template <typename T>
   static constexpr auto tiles = std::to_array<FittedTile<T>>({describe_tile<T, Entries>()...});
 
-  /// Calls work(tiling) with each entry.
+  /// Calls work(entry) with each entry.
   template <typename Work>
   static constexpr void for_each(const Work& work) {
-    (work(typename Entries::Tiling()), ...);
+    (work(Entries()), ...);
   }
 
   /// Calls work(tiling) with entry number `number`.
