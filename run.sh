@@ -4,7 +4,7 @@ set -euo pipefail
 readonly called_from=$PWD
 cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")" # works through links; CDPATH does not affect an absolute path
 
-readonly presets="auto cuda cpu asan tsan coverage"
+readonly presets="auto cuda cpu asan coverage"
 readonly cmake_needed=3.25
 
 # ---------------------------------------------------------------------------------------------------
@@ -108,7 +108,7 @@ ${bold}Commands${plain}
 
 ${bold}Options${plain}
   --preset NAME   what to build: auto [default], cuda, cpu [default of test],
-                  asan, tsan or coverage; each has its own folder build/NAME
+                  asan or coverage; each has its own folder build/NAME
   --jobs N        use N processors [all of them]
   --no-install    install nothing; say what is missing and stop
   --all           test: also ladders, reports, exercises and what takes long
@@ -342,7 +342,7 @@ check_cmake() {
   found=$(cmake --version | sed -n '1s/[^0-9]*//p') ||
     fail "CMake was not found; version $cmake_needed or newer is needed." 1
   if [[ $(printf '%s\n' "$cmake_needed" "$found" | sort -V | head -n 1) != "$cmake_needed" ]]; then
-    fail "CMake $cmake_needed or newer is needed, but $(type -P cmake) is version $found." 1
+    fail "CMake $cmake_needed or newer is needed, but $(type -P cmake) is version $found; pip install cmake brings a newer one." 1
   fi
 }
 

@@ -23,7 +23,7 @@ from pathlib import Path
 # GPU in float, since many have few units for doubles, and of a size at which each stage's idea shows.
 PROBLEMS = {
     False: {"images": 2000, "hidden": 64, "precision": "double", "batch": 100, "rate": "0.5", "bound": 1e-10},
-    True: {"images": 10000, "hidden": 1000, "precision": "float", "batch": 1000, "rate": "0.5", "bound": 1e-4},
+    True: {"images": 10000, "hidden": 1000, "precision": "float", "batch": 1000, "rate": "0.5", "bound": 1e-3},
 }
 EPOCHS = 3
 

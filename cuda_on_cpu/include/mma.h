@@ -155,16 +155,9 @@ void mma_sync(fragment<accumulator, m, n, k, D>& d,
   using FragmentC = fragment<accumulator, m, n, k, C>;
   using All = detail::Operands<FragmentD, FragmentA, FragmentB, FragmentC>;
   const All operands{&d, &a, &b, &c, saturate};
-#ifdef __SANITIZE_THREAD__
-  detail::all_lanes("mma_sync", {file, line});
-#else
   if (lanes_of_own_warp() != full_warp) detail::all_lanes("mma_sync", {file, line});
-#endif
   exchange(full_warp, to_bits(&operands), 0,
            detail::multiply<FragmentD, FragmentA, FragmentB, FragmentC>, "mma_sync", {file, line});
-#ifdef __SANITIZE_THREAD__
-  detail::all_lanes("mma_sync", {file, line});
-#endif
 }
 
 /// Rounded to the 10 bits of fraction that tensor cores take of a float.

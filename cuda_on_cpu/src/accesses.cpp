@@ -13,8 +13,8 @@
 #include "cuda_on_cpu/observer.hpp"
 #include "cuda_on_cpu/settings.hpp"
 
-// ThreadSanitizer's library has these functions itself.
-#if !defined(CUDA_ON_CPU_ADDRESS_SANITIZER) && !defined(CUDA_ON_CPU_THREAD_SANITIZER)
+// With AddressSanitizer, no kernel reports its accesses.
+#ifndef CUDA_ON_CPU_ADDRESS_SANITIZER
 
 namespace cuda_on_cpu {
 namespace {

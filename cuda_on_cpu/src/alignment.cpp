@@ -10,8 +10,8 @@
 #include "cuda_on_cpu/diagnose.hpp"
 #include "cuda_on_cpu/memory.hpp"
 
-// The sanitizers' libraries have these functions themselves.
-#if !defined(CUDA_ON_CPU_ADDRESS_SANITIZER) && !defined(CUDA_ON_CPU_THREAD_SANITIZER)
+// AddressSanitizer's library has these functions itself.
+#ifndef CUDA_ON_CPU_ADDRESS_SANITIZER
 
 namespace cuda_on_cpu {
 namespace {

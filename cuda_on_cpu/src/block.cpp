@@ -186,7 +186,6 @@ void Block::start(const RunningLaunch& launch, std::uint64_t number, Arena& with
   started = 0;
   exited = 0;
   arrived = 0;
-  barriers = 0;
   mixed = false;
   has_tiles = false;
   next_index = {0, 0, 0};
@@ -232,19 +231,12 @@ Fiber& Worker::new_fiber() {
   if (++guarded_stacks < max_guarded_stacks) mprotect(stack, guard_bytes, PROT_NONE);
   fiber->context = boost::context::detail::make_fcontext(fiber->stack_top, fiber_stack_bytes / 2,
                                                          FiberEntry::run);
-#ifdef CUDA_ON_CPU_THREAD_SANITIZER
-  fiber->identity = __tsan_create_fiber(0);
-#endif
   fibers_.push_back(owner.release());
   return *fiber;
 }
 
 /// @return null where the host has no memory for another: an exception must not leave a fiber.
 Fiber* Worker::idle_fiber() {
-#ifdef CUDA_ON_CPU_THREAD_SANITIZER
-  // Every CUDA thread has its own, so that it has an identity that races can be told by.
-  return fibers_[starting_ * launch_->threads + blocks_[starting_]->started];
-#else
   if (idle_ != nullptr) {
     Fiber* const fiber = idle_;
     idle_ = fiber->next_idle;
@@ -255,7 +247,6 @@ Fiber* Worker::idle_fiber() {
   } catch (const std::bad_alloc&) {
     return nullptr;
   }
-#endif
 }
 
 /// After an abandoned block: whatever is on the stacks is given up.
@@ -276,13 +267,6 @@ void Worker::reset_fibers() {
     unpoison(fiber->stack, fiber->stack_bytes);
 #ifdef CUDA_ON_CPU_ADDRESS_SANITIZER
     fiber->fake_stack = nullptr;
-#endif
-#ifdef CUDA_ON_CPU_THREAD_SANITIZER
-    // What the thread has done up to here happens before what comes.
-    __tsan_switch_to_fiber(fiber->identity, 0);
-    __tsan_switch_to_fiber(main_.identity, 0);
-    __tsan_destroy_fiber(fiber->identity);
-    fiber->identity = __tsan_create_fiber(0);
 #endif
   }
 }
@@ -326,18 +310,10 @@ inline bool Worker::start_next_thread(Fiber& fiber) {
   fiber.block = &block;
   fiber.thread = thread;
   prefer_start_ = false;
-#ifdef CUDA_ON_CPU_THREAD_SANITIZER
-  acquire(&launch_sync_);
-  char name[160];
-  std::snprintf(name, sizeof name, "%.80s block (%u, %u, %u) thread (%u, %u, %u)", launch_->kernel,
-                block.index.x, block.index.y, block.index.z, threadIdx.x, threadIdx.y, threadIdx.z);
-  __tsan_set_fiber_name(fiber.identity, name);
-#endif
   return true;
 }
 
 inline void Worker::thread_exited(Fiber& fiber) {
-  release(&block_sync_);
   Block& block = *fiber.block;
   const unsigned warp = fiber.thread >> 5U;
   block.lanes_exited[warp] |= 1U << (fiber.thread & 31U);
@@ -368,9 +344,6 @@ void Worker::serve() {
       }
       if (!has_memory) abandon(cudaErrorMemoryAllocation);
       thread_exited(self);
-#ifdef CUDA_ON_CPU_THREAD_SANITIZER
-      break;
-#endif
     }
     Fiber* next = next_fiber();
     if (next == nullptr) {
@@ -423,7 +396,7 @@ inline Switch Worker::suspend(Fiber& fiber) {
   if (next == nullptr) deadlock();
   if (next == &fiber) return {&fiber, nullptr};
   running_ = next;
-#if defined(CUDA_ON_CPU_ADDRESS_SANITIZER) || defined(CUDA_ON_CPU_THREAD_SANITIZER)
+#ifdef CUDA_ON_CPU_ADDRESS_SANITIZER
   jump(fiber, *next);
   threadIdx = fiber.index;
   return {&fiber, nullptr};
@@ -462,14 +435,10 @@ inline Switch Worker::barrier(Vote vote, bool predicate, const char* what, Place
   }
   block.votes += predicate ? 1 : 0;
   block.at_barrier[block.arrived++] = &fiber;
-  [[maybe_unused]] char* const sync = &block.barrier_sync[block.barriers & 1U];
-  release(sync);
   if (block.arrived == block.threads - (launch_->strict ? 0 : block.exited)) {
     release_barrier(block);
   }
-  const Switch threads = suspend(fiber);
-  acquire(sync);
-  return threads;
+  return suspend(fiber);
 }
 
 void Worker::release_barrier(Block& block) {
@@ -480,7 +449,6 @@ void Worker::release_barrier(Block& block) {
   if (block.vote != Vote::none) count_votes(block);
   block.arrived = 0;
   block.mixed = false;
-  ++block.barriers;
   for (unsigned i = 0; i < count; ++i) wake(*block.at_barrier[i]);
 }
 
@@ -501,17 +469,13 @@ void Worker::wait_for_grid(Place place) {
   fiber.what = "this_grid().sync()";
   fiber.mask = 0;
   at_grid_barrier_.push_back(&fiber);
-  [[maybe_unused]] char* const sync = &grid_sync_[grid_barriers_ & 1U];
-  release(sync);
   const std::size_t all = launch_->blocks * launch_->threads;
   if (at_grid_barrier_.size() == (launch_->strict ? all : alive_)) release_grid_barrier();
   switch_threads(suspend(fiber));
-  acquire(sync);
 }
 
 void Worker::release_grid_barrier() {
   if (observer != nullptr) observer->ordered_otherwise();
-  ++grid_barriers_;
   for (Fiber* const waiting : at_grid_barrier_) wake(*waiting);
   at_grid_barrier_.clear();
 }
@@ -536,28 +500,17 @@ inline Switch Worker::exchange(const Exchange& exchange) {
   }
   block.at_exchange[fiber.thread] = &fiber;
   block.lanes_waiting[warp] |= own;
-#ifdef CUDA_ON_CPU_THREAD_SANITIZER
-  char* const own_release = &fiber.warp_barrier[fiber.turn++ & 1U];
-  if (exchange.combine == only_wait) release(own_release);
-#endif
   unsigned needed = mask & lanes_of_warp(block, warp);
   if (!launch_->strict) needed &= ~block.lanes_exited[warp];
   if ((block.lanes_waiting[warp] & needed) == needed) complete_exchange(block, warp, needed);
-  const Switch threads = suspend(fiber);
-#ifdef CUDA_ON_CPU_THREAD_SANITIZER
-  if (exchange.combine == only_wait) {
-    for_lanes(needed, [&](unsigned lane) { acquire(fiber.released[lane]); });
-  }
-#endif
-  return threads;
+  return suspend(fiber);
 }
 
 /// Ends the wait of these lanes if they have all come to the same exchange.
 void Worker::complete_exchange(Block& block, unsigned warp, unsigned lanes) {
   Fiber** const fibers = block.at_exchange + std::size_t{warp} * 32;
   const Fiber& first = *fibers[std::countr_zero(lanes)];
-  // The lanes' values are copied, so that what the kernel's code combines is in one place, and on
-  // its own stack, as ThreadSanitizer sees it.
+  // The lanes' values are copied, so that what the kernel's code combines is in one place.
   Lane values[32];
   for (unsigned left = lanes; left != 0; left &= left - 1) {
     const auto lane = static_cast<unsigned>(std::countr_zero(left));
@@ -573,13 +526,6 @@ void Worker::complete_exchange(Block& block, unsigned warp, unsigned lanes) {
   block.lanes_waiting[warp] &= ~lanes;
   if (observer != nullptr) [[unlikely]]
     observer->synchronized(block, warp, lanes);
-#ifdef CUDA_ON_CPU_THREAD_SANITIZER
-  for_lanes(lanes, [&](unsigned lane) {
-    for_lanes(lanes, [&](unsigned other) {
-      fibers[lane]->released[other] = &fibers[other]->warp_barrier[(fibers[other]->turn - 1) & 1U];
-    });
-  });
-#endif
   if (launch_->order == ThreadOrder::reverse) {
     for (unsigned lane = 32; lane-- > 0;) {
       if ((lanes >> lane & 1U) != 0) wake(*fibers[lane]);
@@ -718,22 +664,11 @@ void Worker::wake_all(const void* key) {
 // Blocks and grids
 
 void Worker::run_current() {
-  launch_sync_ = 0;
-  release(&launch_sync_);
-#ifdef CUDA_ON_CPU_THREAD_SANITIZER
-  main_.identity = __tsan_get_current_fiber();
-  while (fibers_.size() < blocks_.size() * launch_->threads) new_fiber();
-#endif
   head_ = tail_ = 0;
   starting_ = 0;
   prefer_start_ = false;
   abandoned_ = false;
   alive_ = blocks_.size() * launch_->threads;
-#ifdef CUDA_ON_CPU_THREAD_SANITIZER
-  // Created here and not by one another: whatever a thread does before it creates a fiber would
-  // count as done before what that fiber does, and hide races.
-  while (fibers_.size() < alive_) new_fiber();
-#endif
   at_grid_barrier_.clear();
   converging_.clear();
   waiting_.clear();
@@ -749,7 +684,6 @@ void Worker::run_current() {
   jump(main_, *running_);
   running_ = nullptr;
   shared_memory = nullptr;
-  acquire(&block_sync_);
   if (abandoned_) reset_fibers();
 }
 
@@ -814,7 +748,6 @@ void Worker::abandon(cudaError_t error) {
   abandoned_ = true;
   Fiber& self = *running_;
   running_ = nullptr;
-  release(&block_sync_);
   jump(self, main_);
   __builtin_unreachable();
 }
@@ -1029,14 +962,12 @@ void tile_barrier(unsigned size, const char* what, Place place) {
   // The tiles of one size have the numbers from 1024 / size on.
   unsigned& arrived = block.tile_arrived[max_threads / size + tile];
   const unsigned threads = std::min(size, block.threads - tile * size);
-  release(&arrived);
   if (++arrived < threads) {
     worker.wait_for(&arrived, what, place);
   } else {
     arrived = 0;
     worker.wake_all(&arrived);
   }
-  acquire(&arrived);
 }
 
 std::uint64_t* tile_values(unsigned size) {

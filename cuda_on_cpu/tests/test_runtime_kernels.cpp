@@ -203,11 +203,7 @@ TEST_P(Kernels, CorrectKernelsRaiseNoReport) {
     float* const data = on_device(std::vector<float>(256 * 16, 1));
     double* const in = on_device(std::vector<double>(512 * 16, 1));
     double* const out = on_device(std::vector<double>(16));
-#ifdef __SANITIZE_THREAD__
-    const int pairs = 10;  // it is slow
-#else
     const int pairs = 500;
-#endif
     for (int i = 0; i < pairs; ++i) {
       const int blocks = up_to(16) + 1;
       const int threads = up_to(256) + 1;

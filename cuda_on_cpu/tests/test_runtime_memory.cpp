@@ -122,9 +122,6 @@ TEST_F(DeviceMemory, SeveralDevices) {
 /// A handle goes from this process to a child that was there before it was made, and has a runtime
 /// of its own.
 TEST_F(DeviceMemory, AnotherProcessSeesIt) {
-#ifdef __SANITIZE_THREAD__
-  GTEST_SKIP() << "ThreadSanitizer does not let the child of a threaded program start threads";
-#endif
   int to_child[2];
   int to_parent[2];
   ASSERT_EQ(pipe(to_child), 0);
@@ -168,9 +165,6 @@ TEST_F(DeviceMemory, AnotherProcessSeesIt) {
 }
 
 TEST_F(DeviceMemory, AnotherProcessWaitsForAnEventInALazyStream) {
-#ifdef __SANITIZE_THREAD__
-  GTEST_SKIP() << "ThreadSanitizer does not let the child of a threaded program start threads";
-#endif
   settings().lazy_streams = true;
   int to_child[2];
   ASSERT_EQ(pipe(to_child), 0);

@@ -15,11 +15,6 @@ constexpr bool address_sanitizer = true;
 #else
 constexpr bool address_sanitizer = false;
 #endif
-#if defined(__SANITIZE_THREAD__)
-constexpr bool thread_sanitizer = true;
-#else
-constexpr bool thread_sanitizer = false;
-#endif
 
 namespace cuda_on_cpu {
 namespace {
@@ -477,7 +472,6 @@ TEST(Mistakes, CopiesBeyondAnAllocation) {
 }
 
 TEST(MistakesDeathTest, HostCodeThatReadsDeviceMemory) {
-  if (thread_sanitizer) GTEST_SKIP() << "a program under ThreadSanitizer cannot fork threads";
   testing::GTEST_FLAG(death_test_style) = "threadsafe";
   for (const bool after_a_launch : {false, true}) {
     EXPECT_EXIT(
@@ -494,7 +488,7 @@ TEST(MistakesDeathTest, HostCodeThatReadsDeviceMemory) {
 }
 
 TEST(MistakesDeathTest, OtherFaultsOfHostCodeAreLeftAlone) {
-  if (address_sanitizer || thread_sanitizer) GTEST_SKIP() << "the sanitizer reports it";
+  if (address_sanitizer) GTEST_SKIP() << "the sanitizer reports it";
   testing::GTEST_FLAG(death_test_style) = "threadsafe";
   EXPECT_EXIT(
       {
@@ -507,7 +501,7 @@ TEST(MistakesDeathTest, OtherFaultsOfHostCodeAreLeftAlone) {
 
 /// `kill -SEGV` is no fault: neither of the host's code nor of a kernel's.
 TEST(MistakesDeathTest, SignalsThatSomebodySendsAreNoFaults) {
-  if (address_sanitizer || thread_sanitizer) GTEST_SKIP() << "the sanitizer reports it";
+  if (address_sanitizer) GTEST_SKIP() << "the sanitizer reports it";
   testing::GTEST_FLAG(death_test_style) = "threadsafe";
   EXPECT_EXIT(
       {

@@ -8,23 +8,6 @@
 namespace cuda_on_cpu {
 namespace {
 
-/// Without a barrier, a thread reads what another may not have written yet.
-[[maybe_unused]] void missing_barrier(float* out) {
-  auto& tile = ::cuda_on_cpu::shared<float[64]>([] {}, "tile");
-  tile[threadIdx.x] = static_cast<float>(threadIdx.x);
-  out[threadIdx.x] = tile[63 - threadIdx.x];
-}
-
-[[maybe_unused]] void missing_warp_barrier(float* out) {
-  auto& tile = ::cuda_on_cpu::shared<float[32]>([] {}, "tile");
-  tile[threadIdx.x] = 1;
-  __syncwarp();
-  tile[threadIdx.x ^ 1U] += 1;
-  __syncwarp();
-  out[threadIdx.x] = tile[threadIdx.x];
-  if (threadIdx.x == 3) tile[4] = 0;
-}
-
 [[maybe_unused]] void beyond_shared(float* out, int index) {
   auto& tile = ::cuda_on_cpu::shared<float[64]>([] {}, "tile");
   tile[threadIdx.x] = 0;
@@ -50,17 +33,6 @@ class SanitizersDeathTest : public testing::Test {
  protected:
   void SetUp() override { testing::GTEST_FLAG(death_test_style) = "threadsafe"; }
 };
-
-TEST_F(SanitizersDeathTest, ThreadSanitizerNamesKernelBlockAndThreadOfARace) {
-#ifndef __SANITIZE_THREAD__
-  GTEST_SKIP() << "for the preset tsan";
-#else
-  EXPECT_EXIT(run_and_exit("missing_barrier", missing_barrier), testing::ExitedWithCode(66),
-              "data race(.|\n)*missing_barrier block \\(0, 0, 0\\) thread \\([0-9]+, 0, 0\\)");
-  EXPECT_EXIT(run_and_exit("missing_warp_barrier", missing_warp_barrier),
-              testing::ExitedWithCode(66), "data race(.|\n)*missing_warp_barrier block");
-#endif
-}
 
 TEST_F(SanitizersDeathTest, AddressSanitizerReportsAreHeadedByKernelBlockAndThread) {
 #ifndef __SANITIZE_ADDRESS__

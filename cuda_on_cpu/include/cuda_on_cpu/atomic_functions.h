@@ -1,6 +1,6 @@
 /// @file
 /// Atomic functions, which order memory more strictly than a GPU's do: that costs nothing on this
-/// processor, and lets ThreadSanitizer understand a ticket that is drawn after a fence.
+/// processor.
 #pragma once
 
 #include <cstdint>

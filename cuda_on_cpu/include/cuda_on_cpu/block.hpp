@@ -109,8 +109,6 @@ struct Block {
   Vote vote = Vote::none;
   unsigned votes = 0;
   bool mixed = false;  ///< threads have come to different barriers
-  char barrier_sync[2]{};
-  unsigned barriers = 0;
 
   // The warps' exchanges.
   unsigned lanes_waiting[max_warps];
@@ -226,8 +224,6 @@ class Worker {
   std::size_t starting_ = 0;    ///< the block whose threads are being started
   std::size_t alive_ = 0;       ///< threads that have not exited
   std::vector<Fiber*> at_grid_barrier_;
-  char grid_sync_[2]{};
-  unsigned grid_barriers_ = 0;
   std::vector<Fiber*> converging_;
   std::vector<Fiber*> waiting_;  ///< for a key
   std::vector<Arena*> arenas_;
@@ -235,15 +231,13 @@ class Worker {
   bool prefer_start_ = false;  ///< start a thread before the ready ones go on
   std::unique_ptr<Block> block_store_;
   std::uint64_t random_ = 1;
-  char launch_sync_ = 0;  ///< for ThreadSanitizer: the host's work before, the threads' work after
-  char block_sync_ = 0;
 };
 
 /// The worker of this OS thread while it runs a kernel.
 extern __thread Worker* this_worker;
 /// How many stacks have guard pages; the kernel limits the number of mappings.
 inline constexpr std::size_t fiber_stack_bytes =
-#if defined(CUDA_ON_CPU_ADDRESS_SANITIZER) || defined(CUDA_ON_CPU_THREAD_SANITIZER)
+#ifdef CUDA_ON_CPU_ADDRESS_SANITIZER
     std::size_t{512} << 10;
 #else
     std::size_t{256} << 10;

@@ -1,6 +1,6 @@
 /// @file
 /// A fiber: a stack of its own that a CUDA thread is suspended on. Switching costs about 5 ns with
-/// Boost.Context; the sanitizers must be told of every switch.
+/// Boost.Context; AddressSanitizer must be told of every switch.
 #pragma once
 
 #include <boost/context/detail/fcontext.hpp>
@@ -12,9 +12,6 @@
 #ifdef CUDA_ON_CPU_ADDRESS_SANITIZER
 #include <sanitizer/asan_interface.h>
 #include <sanitizer/common_interface_defs.h>
-#endif
-#ifdef CUDA_ON_CPU_THREAD_SANITIZER
-#include <sanitizer/tsan_interface.h>
 #endif
 
 namespace cuda_on_cpu {
@@ -53,14 +50,6 @@ struct alignas(64) Fiber : Suspended {
 #ifdef CUDA_ON_CPU_ADDRESS_SANITIZER
   void* fake_stack = nullptr;
 #endif
-#ifdef CUDA_ON_CPU_THREAD_SANITIZER
-  void* identity = nullptr;
-  // Where the thread releases what it did before a warp's barrier: in turns, since a lane may be at
-  // the next one before all have acquired.
-  char warp_barrier[2]{};
-  unsigned turn = 0;
-  char* released[32]{};
-#endif
 };
 
 /// To be called first thing on a stack that has been switched to.
@@ -80,24 +69,7 @@ inline void jump(Fiber& from, Fiber& to) {
 #ifdef CUDA_ON_CPU_ADDRESS_SANITIZER
   __sanitizer_start_switch_fiber(&from.fake_stack, to.stack, to.stack_bytes);
 #endif
-#ifdef CUDA_ON_CPU_THREAD_SANITIZER
-  __tsan_switch_to_fiber(to.identity, __tsan_switch_to_fiber_no_sync);
-#endif
   arrived(boost::context::detail::jump_fcontext(to.context, static_cast<Suspended*>(&from)), from);
-}
-
-// What ThreadSanitizer is told: everything before `release` happens before what follows `acquire`.
-/// What came before it happens before what follows an acquire() of the same place.
-inline void release([[maybe_unused]] void* place) {
-#ifdef CUDA_ON_CPU_THREAD_SANITIZER
-  __tsan_release(place);
-#endif
-}
-/// See release().
-inline void acquire([[maybe_unused]] void* place) {
-#ifdef CUDA_ON_CPU_THREAD_SANITIZER
-  __tsan_acquire(place);
-#endif
 }
 
 // What AddressSanitizer is told about memory that is not to be touched.

@@ -334,14 +334,12 @@ struct Switch {
 /// Lets another thread run until `from` can go on. Compiled into the kernel: a processor predicts
 /// where a function returns to from where it was called, and would be wrong each time if this were
 /// behind a call.
-inline void switch_threads([[maybe_unused]] Switch threads) {
-#ifndef __SANITIZE_THREAD__  // which may not see how threads take turns: the runtime has switched
+inline void switch_threads(Switch threads) {
   if (threads.to != nullptr) {
     const auto back = boost::context::detail::jump_fcontext(threads.to, threads.from);
     static_cast<Suspended*>(back.data)->context = back.fctx;
   }
   threadIdx = threads.from->index;
-#endif
 }
 
 // Barriers of the block and of the grid, for device_functions.h and cooperative_groups.h.
@@ -443,9 +441,8 @@ void let_others_run();
 /// How many attempts in a row, of this OS thread, have changed nothing.
 extern __thread unsigned futile_attempts;
 /// An atomic function has run, or a loop has looked at a volatile variable. A thread whose last
-/// attempts have changed nothing seems to wait for another one, so that the others get a turn. To
-/// ThreadSanitizer, fibers of one OS thread are threads of their own, which share the counter.
-__attribute__((no_sanitize("thread"))) inline void note_attempt(bool is_futile) {
+/// attempts have changed nothing seems to wait for another one, so that the others get a turn.
+inline void note_attempt(bool is_futile) {
   if (!is_futile) {
     futile_attempts = 0;
   } else if (++futile_attempts >= 256) [[unlikely]] {

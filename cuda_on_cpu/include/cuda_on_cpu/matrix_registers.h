@@ -134,14 +134,8 @@ void multiply_matrices(const std::array<void*, 4>& results, const std::array<std
     fail_kernel("mma.sync needs a warp's 32 lanes, but the last warp of this block has fewer.",
                 place);
   }
-#ifdef __SANITIZE_THREAD__
-  exchange(full_warp, 0, 0, only_wait, "mma.sync", place);
-#endif
   exchange(full_warp, to_bits(&own), 0, multiply_registers<m, n, k, Element, Sum>, "mma.sync",
            place);
-#ifdef __SANITIZE_THREAD__
-  exchange(full_warp, 0, 0, only_wait, "mma.sync", place);
-#endif
 }
 
 }  // namespace cuda_on_cpu
