@@ -234,7 +234,7 @@ def compile_command(exercise, answer, program, on_gpu):
         return [nvcc(), "-arch=native", "-lineinfo", "-std=c++20", "-DEXERCISE_CUDA", "-DEXERCISE_ON_GPU",
                 "-Xcompiler", f"-idirafter,{CUDA_ON_CPU}/include", *options[1:], source, "-o", program]
     if exercise.kind == "cuda":
-        return [CUDA_ON_CPU / "compile.sh", "--observed", RUNTIME, source, program, "-DEXERCISE_CUDA", *options]
+        return [CUDA_ON_CPU / "compile.sh", "--observed", RUNTIME, source, program, "-O1", "-DEXERCISE_CUDA", *options]
     if exercise.kind == "mpi":
         return ["mpic++", "-O1", "-g", "-DEXERCISE_MPI", "-DOMPI_SKIP_MPICXX", *options, source, "-o", program]
     return [*compiler(), "-O1", "-g", "-fsanitize=address,undefined",

@@ -62,8 +62,6 @@ function(cuda_on_cpu_sources target)
   set(alignment -fsanitize=alignment)
   if(CUDA_ON_CPU_SANITIZER STREQUAL "address") # then its runtime reports, and not ours
     list(APPEND alignment -fno-sanitize-recover=alignment)
-  elseif(CUDA_ON_CPU_SANITIZER STREQUAL "thread") # nobody reports
-    set(alignment "")
   endif()
   cuda_on_cpu_reports(reports)
   list(TRANSFORM reports REPLACE "(.+)" "$<$<BOOL:$<TARGET_PROPERTY:CUDA_ON_CPU_OBSERVED>>:\\1>")
