@@ -40,7 +40,7 @@ TEST_F(Stage05, RefusesANumberOfProcessesThatDoesNotFit) {
 }
 
 TEST_F(Stage05, RefusesRanksThatWereToldDifferentThings) {
-  expect_job_fails("mpirun -n 1 stage05_mpi train --epochs 3 : -n 1 stage05_mpi train", 2,
+  expect_job_fails(by_rank("set -- \"$@\" --epochs 3", ":", "train"), 2,
                    "rank 1 was started with 'train', but rank 0 with 'train --epochs 3'; every "
                    "rank needs the same command line");
 }
