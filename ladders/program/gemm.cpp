@@ -223,8 +223,9 @@ std::vector<Row> rows_of_tiles(const GemmProblem<T>& problem,
     row.picked = i == plan.tile && shared_memory::pick_gemm(problem).name == rung.name;
     row.skipped = !shared_memory::fits_block(tiles[i])
                       ? "it takes more shared memory than this GPU gives a block"
-                  : !tiles[i].takes(vectors) ? "it has no kernel for factors that are aligned like these"
-                                             : "";
+                  : !tiles[i].takes(vectors)
+                      ? "it has no kernel for factors that are aligned like these"
+                      : "";
     rows.push_back(row);
   }
   return rows;
