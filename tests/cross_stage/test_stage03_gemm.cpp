@@ -432,10 +432,12 @@ TEST(GemmTiles, PlansStayWithinTheirLimits) {
     const Index m = size(i % 2 == 0 ? 300 : 2'000'000);
     const Index n = size(i % 3 == 0 ? 300 : 3000);
     const Index k = size(i % 5 == 0 ? 100'000 : 1000);
-    const shared_memory::TilePlan plan = plan_tiles(tiles, m, n, k);
+    const bool vectors = random.below(2) == 0;
+    const shared_memory::TilePlan plan = plan_tiles(tiles, m, n, k, vectors);
     ASSERT_LT(plan.tile, tiles.size());
     EXPECT_TRUE(std::isfinite(plan.cycles));
     const auto& tile = tiles[plan.tile];
+    EXPECT_TRUE(tile.takes(vectors));
     const Index count = ((m - 1) / tile.BM + 1) * ((n - 1) / tile.BN + 1);
     ASSERT_GE(plan.parts, 1);
     if (plan.parts == 1) continue;

@@ -35,6 +35,7 @@ using Table = TilingTable<MmaDouble,
                           TwiceRatedTiling<150, 99, 64, 80, 16, 16, 80, 2, 4, 1>,
                           TwiceRatedTiling<123, 0, 64, 64, 16, 32, 32, 1, 3, 3>,
                           TwiceRatedTiling<150, 0, 32, 64, 16, 32, 32, 2, 5, 3>,
+                          TwiceRatedTiling<130, 83, 32, 64, 32, 32, 32, 4, 4, 1>,
                           TwiceRatedTiling<121, 90, 32, 32, 32, 32, 32, 4, 4, 3>,
                           TwiceRatedTiling<71, 60, 32, 32, 16, 16, 16, 1, 2, 6>,
                           TwiceRatedTiling<140, 110, 16, 16, 64, 16, 16, 8, 5, 2>>;

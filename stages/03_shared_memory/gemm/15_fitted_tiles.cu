@@ -26,6 +26,7 @@ using Table = TilingTable<FmaThreads,
                           // the rates, BM, BN, BK, WM, WN, slices, stages, blocks
                           TwiceRatedTiling<115, 0, 128, 128, 8, 32, 64, 1, 4, 1>,
                           TwiceRatedTiling<92, 80, 80, 80, 32, 80, 40, 4, 3, 1>,
+                          TwiceRatedTiling<0, 80, 64, 128, 16, 32, 64, 1, 3, 2>,
                           TwiceRatedTiling<0, 77, 96, 96, 16, 48, 48, 2, 3, 1>,
                           TwiceRatedTiling<91, 79, 64, 80, 32, 64, 40, 4, 3, 1>,
                           TwiceRatedTiling<103, 0, 96, 64, 16, 48, 32, 1, 3, 2>,
