@@ -52,7 +52,7 @@ TOGETHER = (
     (120000, f"{REPORT_000} --batch-size 1600"),
     (120000, "--hidden 384 --batch-size 2000"),
     (60000, ""),
-    (60000, "--strategy tensor"),
+    (60000, "--strategy data"),
     (120000, "--hidden 1000,1000 --batch-size 1600 --l2 0.0001"),
 )
 

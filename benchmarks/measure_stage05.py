@@ -378,13 +378,14 @@ def products(bench):
             + code(body.rstrip("\n")))
 
 
-FORMS = (("data, mean of gradients", []),
-         ("", ["--data-from", "root"]),
-         ("", ["--transport", "host"]),
-         ("", ["--transport", "nccl"]),
-         ("", ["--transport", "nccl", "--overlap", "on"]),
-         ("", ["--transport", "host", "--overlap", "off"]),
-         ("", ["--average", "weights", "--average-every", 10]),
+DATA = ["--strategy", "data"]
+FORMS = (("data, mean of gradients", DATA),
+         ("", [*DATA, "--data-from", "root"]),
+         ("", [*DATA, "--transport", "host"]),
+         ("", [*DATA, "--transport", "nccl"]),
+         ("", [*DATA, "--transport", "nccl", "--overlap", "on"]),
+         ("", [*DATA, "--transport", "host", "--overlap", "off"]),
+         ("", [*DATA, "--average", "weights", "--average-every", 10]),
          ("", ["--strategy", "tensor"]))
 
 
@@ -396,20 +397,20 @@ def forms(bench, network):
         row = [name or f"`{shown(words)}`"]
         ratio = "-"
         for processes in PROCESSES:
-            if processes == 1 and words and "--strategy" not in words:
+            if processes == 1 and len(words) > len(DATA):
                 row.append("-")  # they are about what processes exchange
                 continue
             report = bench.attempt(bench.train, processes, network, *words)
             seconds = report and seconds_of(report)
             row.append(milliseconds(seconds))
-            if processes == 1 and not words:
+            if processes == 1 and words == DATA:
                 alone = seconds
             elif processes == 2 and seconds and alone:
                 ratio = f"{seconds / alone:.2f}"
         rows.append([*row, ratio])
     command = code(shown([*bench.train_command("N", network), "FORM"]))
     return (f"Milliseconds an epoch of {network.images:,} images takes N processes together, for"
-            f" {network} and a batch of {network.batch:,}; the first line has no FORM: gradients"
+            f" {network} and a batch of {network.batch:,}; the first line is `--strategy data`: gradients"
             " summed layer by layer by the transport that `auto` picks (`peer` over NVLink, else"
             " `nccl` if each process has a GPU, else `host`), data from rank 0. Behind them, what"
             " two processes take relative to the one of the first line.\n\n"
@@ -614,11 +615,11 @@ def rows_of_step(form, ranks, steps):
 
 
 DEEP = dataclasses.replace(REPORT_000, hidden="1000,1000")
-TIMELINES = (("data, peer", REPORT_000, ["--transport", "peer"]),
+TIMELINES = (("data, peer", REPORT_000, [*DATA, "--transport", "peer"]),
              ("tensor, peer", REPORT_000, ["--transport", "peer", "--strategy", "tensor"]),
-             ("data, peer", DEEP, ["--transport", "peer", "--overlap", "on"]),
-             ("data, peer, --overlap off", DEEP, ["--transport", "peer"]),
-             ("data, nccl", DEEP, ["--transport", "nccl", "--overlap", "on"]))
+             ("data, peer", DEEP, [*DATA, "--transport", "peer", "--overlap", "on"]),
+             ("data, peer, --overlap off", DEEP, [*DATA, "--transport", "peer"]),
+             ("data, nccl", DEEP, [*DATA, "--transport", "nccl", "--overlap", "on"]))
 
 
 def timeline(bench):
@@ -651,14 +652,14 @@ def overlap(bench):
                                           batch=batch // (16 if bench.quick else 1))
             cells = []
             for transport, words in forms:
-                report = bench.attempt(bench.train, 2, network, "--transport",
-                                       transport, *words)
+                report = bench.attempt(bench.train, 2, network, *DATA, "--transport", transport,
+                                       *words)
                 cells.append(f"{1e6 * step_seconds(report, network):.1f}" if report else "-")
             rows.append([network.widths(), f"{network.batch:,}", *cells])
     return ("Microseconds a step with two processes, data parallelism, sigmoid, double: with sums"
             " of gradients that may run beside the backward pass, and with one sum after it. With one"
             " hidden layer, both are the same program.\n\n"
-            + bench.long_command("--transport", "TRANSPORT", hidden="HIDDEN", processes=2) + "\n"
+            + bench.long_command(*DATA, "--transport", "TRANSPORT", hidden="HIDDEN", processes=2) + "\n"
             + table(["network", "batch", *(f"`{transport}`, {words[-1]}" for transport, words in forms)],
                     rows))
 

@@ -244,8 +244,8 @@ void run_info(const Stage& stage, RunOptions options, bool shows_program) {
   const std::string device = stage.device();  // first, as it fails without a GPU
   std::string table;
   if (shows_program) {
-    take_workers_of_ranks(stage, options);
     // A process alone shows what two would do.
+    settle(stage, options, stage.ranks != nullptr ? std::max(stage.ranks->count(), 2) : 1);
     if (stage.workers_by_ranks(options.stage) == 1) options.workers.workers = 2;
     drop_idle_options(stage, options);
     table = ProgramTable(stage, options).text();

@@ -223,7 +223,10 @@ std::vector<std::string> adopt_data(const Checkpoint& checkpoint, RunOptions& op
   return notes;
 }
 
-void take_workers_of_ranks(const Stage& stage, RunOptions& options) {
+void settle(const Stage& stage, RunOptions& options, int ranks) {
+  if (stage.settle) {
+    stage.settle(options.stage, options.model, options.workers, options.training.batch_size, ranks);
+  }
   const int count = stage.workers_by_ranks(options.stage);
   if (count == 0) return;
   if (options.given.contains("workers") && options.workers.workers != count) {

@@ -91,9 +91,11 @@ void adopt_training(const Checkpoint& checkpoint, const std::filesystem::path& f
 /// @return what the user should know about this, one sentence each, for print_note().
 std::vector<std::string> adopt_data(const Checkpoint& checkpoint, RunOptions& options, bool trains);
 
-/// If every rank is a worker, sets the number of workers.
-/// @throws UsageError if the command line specifies another number.
-void take_workers_of_ranks(const Stage& stage, RunOptions& options);
+/// Lets the stage decide what is left to it; see Stage::settle. If every rank is a worker then, sets
+/// the number of workers.
+/// @param ranks how many there are.
+/// @throws UsageError if the command line specifies another number of workers.
+void settle(const Stage& stage, RunOptions& options, int ranks);
 
 /// Sets options on the command line that have no effect (see why_idle()) to their defaults, each
 /// with a note on standard error, which one process writes for all.

@@ -142,6 +142,11 @@ struct Stage : Offers {
 
   /// @}
 
+  /// Decides what options leave to the stage, where others depend on it. May be empty.
+  std::function<void(StageOptions&, const ModelOptions&, const WorkerOptions&, Index batch_size,
+                     int ranks)>
+      settle;
+
   /// Throws UsageError for what it cannot train with these options. May be empty.
   std::function<void(const StageOptions&, const ModelOptions&, const WorkerOptions&)> check;
 

@@ -241,7 +241,7 @@ void run_train(const Stage& stage, RunOptions options, const std::vector<std::st
   with_adopted(options, start.file, [&] {
     std::vector<std::string> notes;
     if (!options.load.empty()) notes = adopt_data(start.checkpoint, options, true);
-    take_workers_of_ranks(stage, options);
+    settle(stage, options, stage.ranks != nullptr ? stage.ranks->count() : 1);
     check_before(stage, options);
     if (options.precision == "double") {
       train_with<double>(stage, options, start, notes, command);

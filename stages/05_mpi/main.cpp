@@ -94,6 +94,7 @@ Stage describe_stage(mpi::World& world, mpi::MpiRanks& ranks, const ProgramHooks
     if (!placement->has_value()) *placement = mpi::choose_device(world);
     return **placement;
   };
+  stage.settle = mpi::choose_strategy;
   stage.check = [&world, place](const StageOptions& values, const ModelOptions& model,
                                 const WorkerOptions& workers) {
     mpi::check_options(world, place(), values, model, workers);

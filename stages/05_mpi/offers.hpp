@@ -14,9 +14,10 @@ inline Offers stage05_offers() {
       .has_workers = true,
       .options = {
           {.name = "strategy",
-           .description = "share out the batch, the hidden layers, or both",
-           .choices = {"data", "tensor", "hybrid"},
-           .default_choice = "data",
+           .description =
+               "share out the batch, the hidden layers, or both: auto is tensor for small batches",
+           .choices = {"auto", "data", "tensor", "hybrid"},
+           .default_choice = "auto",
            .only_trains = true,
            .changes_program = true},
           {.name = "tensor-ranks",

@@ -22,6 +22,19 @@ bool is_split(const StageOptions& values) {
   return has_strategy(values, "tensor") || has_strategy(values, "hybrid");
 }
 
+//! [strategy]
+void choose_strategy(StageOptions& values, const ModelOptions& model, const WorkerOptions& workers,
+                     Index batch_size, int processes) {
+  if (!has_strategy(values, "auto")) return;
+  const bool has_workers = workers.workers > 1 || workers.average == Average::weights;
+  const bool can_split = model.name == "mlp" && !model.hidden.empty() && processes > 1;
+  const auto is_wide = [&](Index units) { return units >= batch_size && units >= processes; };
+  const bool splits = can_split && !has_workers &&
+                      std::all_of(model.hidden.begin(), model.hidden.end(), is_wide);
+  values["strategy"] = splits ? "tensor" : "data";
+}
+//! [strategy]
+
 int tensor_ranks_of(const StageOptions& values, int processes) {
   if (has_strategy(values, "hybrid")) return std::stoi(values.at("tensor-ranks"));
   return has_strategy(values, "tensor") ? processes : 1;

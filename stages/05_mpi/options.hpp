@@ -24,6 +24,14 @@ bool is_split(const StageOptions& values);
 /// Whether `--strategy` is this one.
 bool has_strategy(const StageOptions& values, const std::string& name);
 
+/// Replaces `--strategy auto`: by tensor where a batch has at most as many samples as each hidden
+/// layer has units, else by data; also where the network cannot be split, or workers are asked for.
+///
+/// Such a batch makes tensor parallelism sum fewer numbers, whatever the data set: a matrix of batch
+/// x units each time, where data parallelism sums weights of units x units.
+void choose_strategy(StageOptions& values, const ModelOptions& model, const WorkerOptions& workers,
+                     Index batch_size, int processes);
+
 /// How many of these processes have a network together.
 int tensor_ranks_of(const StageOptions& values, int processes);
 

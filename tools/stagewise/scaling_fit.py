@@ -288,8 +288,10 @@ def _read_training(path: pathlib.Path, report: dict[str, Any], found: Points) ->
                     "that is compared")
     if _option(words, "--average", "gradients") != "gradients":
         raise Error(f"{path} is of averaged weights, which the model does not know")
-    count = {"data": "1", "tensor": str(gpus)}.get(_option(words, "--strategy", "data"),
-                                                   _option(words, "--tensor-ranks", "2"))
+    strategy = _option(words, "--strategy", "auto")
+    if strategy == "auto":  # only with data parallelism are ranks workers
+        strategy = "data" if "workers" in report else "tensor"
+    count = {"data": "1", "tensor": str(gpus)}.get(strategy, _option(words, "--tensor-ranks", "2"))
     transport = _option(words, "--transport", "auto").replace("auto", "peer")
     if transport not in ("peer", "nccl", "host") or not count.isdigit():
         raise Error(f"{path} is of a training that the model does not know: {' '.join(words[1:])}")
