@@ -29,8 +29,8 @@ void choose_strategy(StageOptions& values, const ModelOptions& model, const Work
   const bool has_workers = workers.workers > 1 || workers.average == Average::weights;
   const bool can_split = model.name == "mlp" && !model.hidden.empty() && processes > 1;
   const auto is_wide = [&](Index units) { return units >= batch_size && units >= processes; };
-  const bool splits = can_split && !has_workers &&
-                      std::all_of(model.hidden.begin(), model.hidden.end(), is_wide);
+  const bool splits =
+      can_split && !has_workers && std::all_of(model.hidden.begin(), model.hidden.end(), is_wide);
   values["strategy"] = splits ? "tensor" : "data";
 }
 //! [strategy]

@@ -27,8 +27,8 @@ bool has_strategy(const StageOptions& values, const std::string& name);
 /// Replaces `--strategy auto`: by tensor where a batch has at most as many samples as each hidden
 /// layer has units, else by data; also where the network cannot be split, or workers are asked for.
 ///
-/// Such a batch makes tensor parallelism sum fewer numbers, whatever the data set: a matrix of batch
-/// x units each time, where data parallelism sums weights of units x units.
+/// Such a batch makes tensor parallelism sum fewer numbers, whatever the data set: a matrix of
+/// batch x units each time, where data parallelism sums weights of units x units.
 void choose_strategy(StageOptions& values, const ModelOptions& model, const WorkerOptions& workers,
                      Index batch_size, int processes);
 

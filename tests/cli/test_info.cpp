@@ -104,7 +104,7 @@ class Info : public CommandLine, public testing::WithParamInterface<std::string>
         {"gather", {"", "--gather kernel"}},
         {"fuse", {"", "--fuse off"}},
         {"persistent", {"--hidden 8", "--hidden 8 --persistent off"}},
-        {"strategy", {"", "--strategy tensor"}},
+        {"strategy", {"", "--strategy data"}},
         {"tensor-ranks", {"--strategy hybrid", "--strategy hybrid --tensor-ranks 4"}},
         {"transport", {"--transport host", "--transport peer"}},
         {"overlap", {"--hidden 1024,1024", "--hidden 1024,1024 --overlap off"}}};
@@ -122,6 +122,8 @@ class Info : public CommandLine, public testing::WithParamInterface<std::string>
       std::vector<std::string> outputs;
       for (std::string options : change->second) {
         if (has_ranks && options.starts_with("--workers 2")) options.erase(0, 11);
+        const bool has_gradients = option != "strategy" && option != "tensor-ranks";
+        if (has_ranks && has_gradients) options += " --strategy data";
         outputs.push_back(run_well(ranks + GetParam() + " info --program " + sized(options)));
         outputs.back().erase(
             0, outputs.back().find("\nline  operation "));  // the head names the model
@@ -373,21 +375,24 @@ TEST_F(CommandLine, InfoShowsWhatProcessesExchange) {
   };
   const std::string values = "d fc2/bias@0, d fc1/bias@0, d fc2/weight@0, d fc1/weight@0";
   const std::vector<std::string> one = {values + " -> " + values};
-  EXPECT_EQ(sums_of("stage05_mpi info --program"), one) << "as one of two processes";
-  EXPECT_EQ(sums_of("mpirun -n 3 stage05_mpi info --program --transport host"), one);
-  EXPECT_EQ(sums_of("stage05_mpi info --program --strategy tensor"),
-            std::vector<std::string>{"fc2/product@0 -> fc2/product@0"});
+  const std::vector<std::string> of_tensor = {"fc2/product@0 -> fc2/product@0"};
+  EXPECT_EQ(sums_of("stage05_mpi info --program --strategy data"), one) << "one of two processes";
+  EXPECT_EQ(sums_of("mpirun -n 3 stage05_mpi info --program --strategy data --transport host"),
+            one);
+  EXPECT_EQ(sums_of("stage05_mpi info --program --strategy tensor"), of_tensor);
+  EXPECT_EQ(sums_of("stage05_mpi info --program --batch-size 256"), of_tensor);
+  EXPECT_EQ(sums_of("stage05_mpi info --program --batch-size 257"), one);
   EXPECT_EQ(sums_of("stage05_mpi info --program --strategy tensor --hidden 8,7,6").size(), 3U);
   EXPECT_EQ(sums_of("stage05_mpi info --program --strategy hybrid"),
             (std::vector<std::string>{"fc2/product@0 -> fc2/product@0", one.front()}));
-  const std::string wide = "stage05_mpi info --program --hidden 1024,1024,1024";
+  const std::string of_data = "stage05_mpi info --program --strategy data ";
+  const std::string wide = of_data + "--hidden 1024,1024,1024";
   EXPECT_EQ(sums_of(wide).size(), 3U) << "three buckets";
   EXPECT_EQ(sums_of("mpirun -n 2 " + wide + " --transport host --overlap off").size(), 1U);
   EXPECT_EQ(sums_of("mpirun -n 2 " + wide + " --transport host").size(), 3U);
-  const std::string alone = "stage05_mpi info --program --hidden 1024,1024 --transport peer";
+  const std::string alone = of_data + "--hidden 1024,1024 --transport peer";
   EXPECT_NE(run_well(alone).find("all_reduce_update*"), std::string::npos) << "one of two";
-  const std::vector<Row> updates =
-      rows_of(run_well("mpirun -n 2 stage05_mpi info --program --transport peer"));
+  const std::vector<Row> updates = rows_of(run_well("mpirun -n 2 " + of_data + "--transport peer"));
   const auto update = std::find_if(updates.begin(), updates.end(), [](const Row& row) {
     return row.operation == "all_reduce_update*";
   });

@@ -146,6 +146,31 @@ TEST_F(Stage05, ABatchMayHaveFewerSamplesThanThereAreRanks) {
   }
 }
 
+/// Whoever asks for neither has what sums fewer numbers.
+TEST_F(Stage05, PicksTheStrategy) {
+  const auto strategy_of = [&](int n, const std::string& options) {
+    return between(
+        run_well(ranks(n) + "train --train-limit 40 --test-limit 20 --epochs 1 " + options),
+        "; strategy ", ", transport ");
+  };
+  EXPECT_EQ(strategy_of(2, "--batch-size 8 --hidden 8"), "tensor");
+  EXPECT_EQ(strategy_of(2, "--batch-size 9 --hidden 8"), "data");
+  EXPECT_EQ(strategy_of(3, "--batch-size 8 --hidden 20,8,9"), "tensor");
+  EXPECT_EQ(strategy_of(2, "--batch-size 8 --hidden 8,7"), "data") << "a narrow layer";
+  EXPECT_EQ(strategy_of(3, "--batch-size 3 --hidden 3,2"), "data") << "two units for three";
+  EXPECT_EQ(strategy_of(2, "--batch-size 8 --hidden none"), "data");
+  EXPECT_EQ(strategy_of(1, "--batch-size 8 --hidden 8"), "data");
+  EXPECT_EQ(strategy_of(2, "--batch-size 8 --hidden 8 --workers 2"), "data");
+  EXPECT_EQ(strategy_of(2, "--batch-size 8 --hidden 8 --average weights"), "data");
+  // Training goes on as it began.
+  run_well(ranks(2) +
+           "train --train-limit 40 --test-limit 20 --hidden 8 --batch-size 8 --epochs 1 "
+           "--strategy data --save part.h5");
+  EXPECT_EQ(between(run_well(ranks(2) + "train --resume part.h5 --test-limit 20 --epochs 2"),
+                    "; strategy ", ", transport "),
+            "data");
+}
+
 TEST_F(Stage05, LearnsWithoutMpirunWhatOneRankLearns) {
   const std::string output = run_well(program + training + "--save alone.h5");
   const std::string gpu = is_emulated() ? "an emulated GPU" : "a GPU";

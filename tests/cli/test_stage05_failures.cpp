@@ -34,7 +34,7 @@ TEST_F(Stage05, RefusesANumberOfProcessesThatDoesNotFit) {
   expect_job_fails(ranks(3) + training + "--workers 4", 2,
                    "--workers 4 contradicts the number of processes, each of which is a worker: "
                    "mpirun has started 3");
-  expect_job_fails(ranks(3) + "train --batch-size 2", 2,
+  expect_job_fails(ranks(3) + "train --strategy data --batch-size 2", 2,
                    "3 processes are more than a batch has samples: --batch-size is 2");
   run_well(ranks(3) + training + "--epochs 0 --workers 3");
 }
@@ -259,7 +259,8 @@ TEST_F(Stage05Killed, EndsWithAnyOfItsRanks) {
 TEST_F(Stage05Killed, OthersSayWhichRankHasStopped) {
   if (!is_emulated()) GTEST_SKIP() << "there may be too few GPUs";
   for (const std::string how :
-       {"--transport host", "--transport cuda-aware", "--transport peer", "--strategy tensor"}) {
+       {"--strategy data --transport host", "--strategy data --transport cuda-aware",
+        "--strategy data --transport peer", "--strategy tensor"}) {
     Process job(resolve(ranks(3) +
                         "train --train-limit 600 --test-limit 20 --hidden 8 --batch-size 3 "
                         "--epochs 1000000 --timeout 5 " +

@@ -384,6 +384,10 @@ class Command(Case):
                                  "--tensor-ranks=2 --transport peer")
         lines = [line for line in self.lines("--fit", path, "--check") if "4 GPUs  " in line]
         self.assertRegex(lines[-1], r"784-256-10 float, 1,000, hybrid, peer +100.0 us .*held out$")
+        for extra, strategy in (({"workers": 2}, "data"), ({}, "tensor")):
+            path = self.put_training("b.json", ranks=2, command="stage05_mpi train", **extra)
+            lines = [line for line in self.lines("--fit", path, "--check") if "2 GPUs  " in line]
+            self.assertRegex(lines[-1], f"784-256-10 float, 1,000, {strategy}, peer ")
 
     def test_unusable_reports(self):
         for path, words in (
