@@ -107,7 +107,9 @@ class Info : public CommandLine, public testing::WithParamInterface<std::string>
         {"strategy", {"", "--strategy data"}},
         {"tensor-ranks", {"--strategy hybrid", "--strategy hybrid --tensor-ranks 4"}},
         {"transport", {"--transport host", "--transport peer"}},
-        {"overlap", {"--hidden 1024,1024", "--hidden 1024,1024 --overlap off"}}};
+        {"overlap",
+         {"--transport host --hidden 1024,1024",
+          "--transport host --hidden 1024,1024 --overlap off"}}};
     const bool has_ranks = GetParam() == "stage05_mpi";
     for (const std::string& line : lines_of(run_well(GetParam() + " info --help"))) {
       if (!line.starts_with("  --")) continue;

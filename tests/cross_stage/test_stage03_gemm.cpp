@@ -332,13 +332,13 @@ TYPED_TEST(GemmLadder, EveryTileRepeatsItselfBitForBit) {
   if (rungs_with_tiles<T>().empty()) GTEST_SKIP() << "asynchronous copies are not supported here";
   Workspace workspace;
   constexpr Index m = 72;
-  constexpr Index n = 44;
   constexpr Index k = 804;
   CudaArray a(random_values<T>(m * k, 1));
-  CudaArray b(random_values<T>(k * n, 2));
+  CudaArray b(random_values<T>(k * 44, 2));
   for (const GemmRung<T>* const rung : rungs_with_tiles<T>()) {
     for (const auto& tile : ladder::gemm_tiles<T>(rung->name)) {
       if (!shared_memory::fits_block(tile)) continue;
+      const Index n = tile.takes(true) ? 44 : 43;  // some tiles copy only single numbers
       std::vector<T> first;
       for (int i = 0; i < 3; ++i) {
         CudaArray c(poison<T>(m * n));
