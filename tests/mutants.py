@@ -36,9 +36,10 @@ CHANGES = (
 
 
 def is_code(line):
-    """Whether a change of a line can change what is computed."""
+    """Whether a change of a line can change what is computed, not only which of two ways computes it."""
     stripped = line.strip()
-    return not re.match(r"//|#|static_assert|template|using|throw|\"", stripped) and "Error(" not in stripped
+    return (not re.match(r"//|#|static_assert|template|using|throw|\"", stripped)
+            and "Error(" not in stripped and "constexpr bool" not in stripped)
 
 
 def candidates(stage):

@@ -25,7 +25,7 @@ function(cuda_on_cpu_reports variable)
       list(APPEND options -mllvm -tsan-${option})
     endforeach()
   else()
-    list(APPEND options -O2 -fno-tree-vectorize -fno-tree-loop-distribute-patterns
+    list(APPEND options -fno-tree-vectorize -fno-tree-loop-distribute-patterns
          --param=tsan-instrument-func-entry-exit=0 --param=tsan-distinguish-volatile=1)
   endif()
   set(${variable} ${options} PARENT_SCOPE)
