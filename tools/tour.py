@@ -200,7 +200,7 @@ def end(folder):
           f"         equal up to {PROBLEMS[gpus > 0]['bound']:.0e}")
     if any(row["stage"] == MPI_STAGE for row in rows):
         processes = "two processes" if gpus < 3 else f"{gpus} processes"
-        print(f"05_mpi   {processes}, started by mpirun, train it together")
+        print(f"05_mpi   {processes}, started by mpirun, train the network together")
         if gpus == 1:
             print("         and the only GPU, so that they are not timed")
     devices = {}

@@ -152,6 +152,7 @@ void adopt_training(const Checkpoint& checkpoint, const std::filesystem::path& f
     if (stored == checkpoint.settings.end()) continue;
     const StageOption& option = options.stage_options.at(name);
     if (option.changes_no_number && options.given.contains(name)) continue;
+    if (value == "auto") options.given.erase(name);  // what it was when training began
     adopt(name, value, stored->second, file, options, remedy,
           [&, &value = value] { value = parse_stage_option(stored->second, option); });
   }

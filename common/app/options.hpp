@@ -91,8 +91,8 @@ void adopt_training(const Checkpoint& checkpoint, const std::filesystem::path& f
 /// @return what the user should know about this, one sentence each, for print_note().
 std::vector<std::string> adopt_data(const Checkpoint& checkpoint, RunOptions& options, bool trains);
 
-/// Lets the stage decide what is left to it; see Stage::settle. If every rank is a worker then,
-/// sets the number of workers.
+/// Lets the stage replace values such as `auto` (Stage::settle); if every rank is a worker then,
+/// sets their number.
 /// @param ranks how many there are.
 /// @throws UsageError if the command line specifies another number of workers.
 void settle(const Stage& stage, RunOptions& options, int ranks);

@@ -142,7 +142,7 @@ struct Stage : Offers {
 
   /// @}
 
-  /// Decides what options leave to the stage, where others depend on it. May be empty.
+  /// Replaces values such as `auto` that depend on other options. May be empty.
   std::function<void(StageOptions&, const ModelOptions&, const WorkerOptions&, Index batch_size,
                      int ranks)>
       settle;

@@ -26,11 +26,12 @@ bool is_split(const StageOptions& values) {
 void choose_strategy(StageOptions& values, const ModelOptions& model, const WorkerOptions& workers,
                      Index batch_size, int processes) {
   if (!has_strategy(values, "auto")) return;
-  const bool has_workers = workers.workers > 1 || workers.average == Average::weights;
-  const bool can_split = model.name == "mlp" && !model.hidden.empty() && processes > 1;
-  const auto is_wide = [&](Index units) { return units >= batch_size && units >= processes; };
-  const bool splits =
-      can_split && !has_workers && std::all_of(model.hidden.begin(), model.hidden.end(), is_wide);
+  const bool asks_for_data = workers.workers > 1 || workers.average == Average::weights ||
+                             values.at("overlap") != "auto" || values.at("gather") != "auto";
+  bool splits = model.name == "mlp" && !model.hidden.empty() && processes > 1 && !asks_for_data;
+  for (std::size_t k = 0; k < model.hidden.size(); k += 2) {  // the layers that would be split
+    splits = splits && model.hidden[k] >= std::max<Index>(batch_size, processes);
+  }
   values["strategy"] = splits ? "tensor" : "data";
 }
 //! [strategy]
@@ -70,7 +71,8 @@ std::string why_idle(const World& world, const std::string& option, const StageO
     return "is for --strategy hybrid: otherwise, each process has a whole network, or all have one "
            "together";
   }
-  const bool is_alone = world.size() == 1 && workers.workers == 1;  // info shows one of two
+  // Of processes that share a batch, or a network, info shows one.
+  const bool is_alone = world.size() == 1 && workers.workers == 1 && !is_split(values);
   if (is_alone && is_one_of({"transport", "timeout", "overlap", "data-from"})) {
     return "is for several processes, and there is but one: start them with mpirun -n";
   }

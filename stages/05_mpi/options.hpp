@@ -24,11 +24,12 @@ bool is_split(const StageOptions& values);
 /// Whether `--strategy` is this one.
 bool has_strategy(const StageOptions& values, const std::string& name);
 
-/// Replaces `--strategy auto`: by tensor where a batch has at most as many samples as each hidden
-/// layer has units, else by data; also where the network cannot be split, or workers are asked for.
+/// Replaces `--strategy auto`: by tensor if the network can be split, nothing that belongs to data
+/// parallelism is asked for, and no layer that is split has fewer units than a batch has samples;
+/// else by data.
 ///
-/// Such a batch makes tensor parallelism sum fewer numbers, whatever the data set: a matrix of
-/// batch x units each time, where data parallelism sums weights of units x units.
+/// Tensor parallelism then sums fewer numbers, whatever the data set: beside a layer of h units, it
+/// sums matrices of batch x n, and data parallelism weights of h x n.
 void choose_strategy(StageOptions& values, const ModelOptions& model, const WorkerOptions& workers,
                      Index batch_size, int processes);
 

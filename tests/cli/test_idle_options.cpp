@@ -393,7 +393,8 @@ const std::vector<Remark> notes = {
      "--average has no effect here: it is for several workers, and there is but one"},
     {"mpirun -n 2 stage05_mpi" + on_digits + "--strategy tensor --average weights",
      "--average" + of_data},
-    {"mpirun -n 2 stage05_mpi" + on_digits + "--gather kernel", "--gather" + of_data},
+    {"mpirun -n 2 stage05_mpi" + on_digits + "--strategy tensor --gather kernel",
+     "--gather" + of_data},
     {"mpirun -n 2 stage05_mpi" + on_digits + "--strategy tensor --overlap on",
      "--overlap has no effect here: it is for --strategy data or hybrid: with tensor, there are no "
      "gradients to exchange"},

@@ -146,7 +146,7 @@ TEST_F(Stage05, ABatchMayHaveFewerSamplesThanThereAreRanks) {
   }
 }
 
-/// Whoever asks for neither has what sums fewer numbers.
+/// Without --strategy: tensor where it certainly sums fewer numbers.
 TEST_F(Stage05, PicksTheStrategy) {
   const auto strategy_of = [&](int n, const std::string& options) {
     return between(
@@ -155,20 +155,24 @@ TEST_F(Stage05, PicksTheStrategy) {
   };
   EXPECT_EQ(strategy_of(2, "--batch-size 8 --hidden 8"), "tensor");
   EXPECT_EQ(strategy_of(2, "--batch-size 9 --hidden 8"), "data");
-  EXPECT_EQ(strategy_of(3, "--batch-size 8 --hidden 20,8,9"), "tensor");
-  EXPECT_EQ(strategy_of(2, "--batch-size 8 --hidden 8,7"), "data") << "a narrow layer";
-  EXPECT_EQ(strategy_of(3, "--batch-size 3 --hidden 3,2"), "data") << "two units for three";
+  EXPECT_EQ(strategy_of(3, "--batch-size 8 --hidden 20,3,8"), "tensor") << "the second is whole";
+  EXPECT_EQ(strategy_of(3, "--batch-size 8 --hidden 20,9,7"), "data") << "the third is narrow";
   EXPECT_EQ(strategy_of(2, "--batch-size 8 --hidden none"), "data");
   EXPECT_EQ(strategy_of(1, "--batch-size 8 --hidden 8"), "data");
   EXPECT_EQ(strategy_of(2, "--batch-size 8 --hidden 8 --workers 2"), "data");
-  EXPECT_EQ(strategy_of(2, "--batch-size 8 --hidden 8 --average weights"), "data");
+  for (const std::string of_data : {"--average weights", "--overlap off", "--gather loads"}) {
+    EXPECT_EQ(strategy_of(2, "--batch-size 8 --hidden 8 " + of_data), "data");
+  }
   // Training goes on as it began.
   run_well(ranks(2) +
            "train --train-limit 40 --test-limit 20 --hidden 8 --batch-size 8 --epochs 1 "
            "--strategy data --save part.h5");
-  EXPECT_EQ(between(run_well(ranks(2) + "train --resume part.h5 --test-limit 20 --epochs 2"),
-                    "; strategy ", ", transport "),
-            "data");
+  for (const std::string strategy : {"", " --strategy auto"}) {
+    EXPECT_EQ(
+        between(run_well(ranks(2) + "train --resume part.h5 --test-limit 20 --epochs 2" + strategy),
+                "; strategy ", ", transport "),
+        "data");
+  }
 }
 
 TEST_F(Stage05, LearnsWithoutMpirunWhatOneRankLearns) {
