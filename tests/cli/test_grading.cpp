@@ -109,6 +109,7 @@ TEST_F(Grading, FindsAnotherTrainingWrong) {
 
 TEST_F(Grading, FindsTheProductsRight) {
   surroundings_.variables["STAGEWISE_CPU_WORKERS"] = std::nullopt;
+  surroundings_.longest_run = 300;
   const std::string output = run_well(ranks(1, grade) + "--mode 4");
   EXPECT_EQ(count(output, "\nverdict     both differences are at most 1.0e-07\n"), 1) << output;
   for (const std::string& line : lines_of(output)) EXPECT_LE(line.size(), 80U) << line;
