@@ -79,7 +79,7 @@ class Info : public CommandLine, public testing::WithParamInterface<std::string>
   /// With layers and batches that one kernel has place for on every GPU, where no options say
   /// which.
   static std::string sized(const std::string& options) {
-    const auto has = [&](const char* name) { return options.find(name) != options.npos; };
+    const auto has = [&](const char* name) { return options.find(name) != std::string::npos; };
     if (GetParam() != "ladder persistent" || has("--model")) return options;
     return options + (has("--hidden") ? "" : " --hidden 8") +
            (has("--batch-size") ? "" : " --batch-size 10");
