@@ -12,6 +12,7 @@
 
 #include "mpi/check.hpp"
 #include "tensor/error.hpp"
+#include "tensor/host_memory.hpp"
 
 namespace stagewise::mpi {
 namespace {
@@ -74,6 +75,10 @@ World::World(int& argc, char**& argv) {
     ::setenv("OMPI_MCA_ess_singleton_isolated", "1", 0);
   }
   advise_open_mpi();
+  // Open MPI may crash where it gets no memory.
+  if (!can_be_had(std::size_t{256} << 20U)) {
+    throw Error("the host has too little memory for MPI, which ulimit -v may limit");
+  }
   int provided = 0;
   if (MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided) != MPI_SUCCESS ||
       provided < MPI_THREAD_FUNNELED) {
