@@ -14,8 +14,7 @@ inline Offers stage05_offers() {
       .has_workers = true,
       .options = {
           {.name = "strategy",
-           .description =
-               "share out the batch, the hidden layers, or both: auto is tensor for small batches",
+           .description = "share the batch, the hidden layers, or both",
            .choices = {"auto", "data", "tensor", "hybrid"},
            .default_choice = "auto",
            .only_trains = true,
