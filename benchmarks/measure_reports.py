@@ -14,15 +14,16 @@ peers are peers/pytorch_mlp_gpu.py and peers/pytorch_latency.py, in the same run
 PyTorch that do the same work, the fastest counts. Without PyTorch, its columns stay empty.
 """
 
-import csv
 import json
 import pathlib
-import statistics
 import sys
 import tempfile
 
 import measuring
-from measuring import HERE, Failed, rate_of, report_of, run, seconds_of, table
+from measuring import HERE, ROOT, Failed, rate_of, report_of, run, seconds_of, table
+
+sys.path.append(str(ROOT / "reports/003/neuron"))
+import neuron_study  # noqa: E402
 
 NOTHING = "-"
 
@@ -41,7 +42,6 @@ REPORT_002_SECONDS = {("gather", False): (0.034, 0.108), ("gemm", False): (132, 
 # Report 000, section 4.2 and 4.4: seconds for 40 epochs on four Tesla K80.
 REPORT_000_SECONDS = {"memory per step": 92.18, "memory once": 29.35, "products in tiles": 26.66}
 TILES = (4, 8, 16, 32)
-WORKERS = (2, 4, 8, 16)
 
 
 class Bench(measuring.Bench):
@@ -214,41 +214,8 @@ def throughput(bench):
 # Report 003: a neuron
 
 
-def neuron_losses(bench, workers, average, steps, every):
-    """The mean losses of `every` steps each, and the seconds that a step takes."""
-    # The data set has 100,000 samples; a step takes one for each worker.
-    epochs = -(-steps * workers // 100000)
-    limit = steps * workers // epochs
-    with tempfile.TemporaryDirectory() as folder:
-        path = pathlib.Path(folder) / "losses.csv"
-        report = report_of([bench.stage(4), "train", "--model", "neuron", "--dataset", "step",
-                            "--train-limit", limit, "--test-limit", 1000, "--epochs", epochs,
-                            "--learning-rate", 0.5, "--workers", workers, "--batch-size", workers,
-                            "--average", average, "--log-every", every, "--csv", path])
-        with path.open(encoding="utf-8") as file:
-            losses = [float(row["loss"]) for row in csv.DictReader(file)]
-    return losses, sum(epoch["seconds"] for epoch in report["epochs"]) / steps
-
-
 def neuron(bench):
-    steps, every = (400, 100) if bench.quick else (10000, 250)
-    curves = {(average, workers): neuron_losses(bench, workers, average, steps, every)
-              for average in ("gradients", "weights") for workers in WORKERS}
-    rows = [[f"{(i + 1) * every:,}", *(f"{losses[i]:.5f}" for losses, _ in curves.values())]
-            for i in range(steps // every)]
-
-    def last_half(losses):
-        return losses[len(losses) // 2:]
-
-    rows += [["mean of the second half",
-              *(f"{statistics.mean(last_half(losses)):.5f}" for losses, _ in curves.values())],
-             ["its deviation", *(f"{statistics.pstdev(last_half(losses)):.5f}"
-                                 for losses, _ in curves.values())],
-             ["us a step", *(digits(1e6 * seconds) for _, seconds in curves.values())]]
-    return (f"A sigmoid neuron learns whether x >= 0.5: squared error, learning rate 0.5, {steps:,}"
-            f" steps, one sample a step for each worker. Mean losses of {every} steps each.\n\n"
-            + table(["step", *(f"{average}, {workers} workers" for average, workers in curves)],
-                    rows))
+    return neuron_study.study(bench.stage(4), *((400, 100) if bench.quick else ()))
 
 
 # Report 000: 784-1000-10 in double

@@ -18,24 +18,6 @@
 
 namespace stagewise::mpi {
 
-/// Whether several ranks have a network together.
-bool is_split(const StageOptions& values);
-
-/// Whether `--strategy` is this one.
-bool has_strategy(const StageOptions& values, const std::string& name);
-
-/// Replaces `--strategy auto`: by tensor if the network can be split, nothing that belongs to data
-/// parallelism is asked for, and no layer that is split has fewer units than a batch has samples;
-/// else by data.
-///
-/// Tensor parallelism then sums fewer numbers, whatever the data set: beside a layer of h units, it
-/// sums matrices of batch x n, and data parallelism weights of h x n.
-void choose_strategy(StageOptions& values, const ModelOptions& model, const WorkerOptions& workers,
-                     Index batch_size, int processes);
-
-/// How many of these processes have a network together.
-int tensor_ranks_of(const StageOptions& values, int processes);
-
 /// @throws UsageError for options with which this stage cannot train.
 void check_options(const World& world, const Placement& placement, const StageOptions& values,
                    const ModelOptions& model, const WorkerOptions& workers);
@@ -43,9 +25,6 @@ void check_options(const World& world, const Placement& placement, const StageOp
 /// See Stage::why_idle: some options need several processes, others a certain strategy.
 std::string why_idle(const World& world, const std::string& option, const StageOptions& values,
                      const ModelOptions& model, const WorkerOptions& workers, const Sgd& sgd);
-
-/// "strategy hybrid with 2 ranks to a network".
-std::string describe_strategy(const StageOptions& values, int processes);
 
 /// The part of rank 0 of these processes, or of as many as the strategy needs: two, or two networks
 /// with hybrid.

@@ -59,6 +59,19 @@ class Numbers(unittest.TestCase):
             self.assertEqual(measure_reports.digits(value), text)
 
 
+class Neuron(unittest.TestCase):
+    def test_the_study_alone(self):
+        program = BENCHMARKS.parent / "reports/003/neuron/neuron_study.py"
+        with tempfile.TemporaryDirectory() as folder:
+            fake_programs.write(folder)
+            for name, code, words in (("stage04_minibatch", 0, "| 400 | 0.0"), ("none", 1, "none` is not there")):
+                done = subprocess.run([sys.executable, program, "--steps", "400", "--program",
+                                       pathlib.Path(folder) / name], check=False, capture_output=True, text=True,
+                                      timeout=100)
+                self.assertEqual(done.returncode, code, done.stderr)
+                self.assertIn(words, done.stdout + done.stderr)
+
+
 class Script(unittest.TestCase):
     def test_every_section_without_pytorch(self):
         with tempfile.TemporaryDirectory() as folder:
