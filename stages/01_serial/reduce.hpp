@@ -6,7 +6,7 @@
 
 namespace stagewise::serial {
 
-/// out[j] = the sum of column j of x [rows, cols].
+/// out[j] = the sum of column j of x [rows, cols]; over a batch, the gradient of a bias.
 template <typename T>
 void column_sums(Index rows, Index cols, const T* x, T* out);
 
