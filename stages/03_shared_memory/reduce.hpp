@@ -27,8 +27,8 @@ struct AccumulateProblem {
   Totals* totals = nullptr;
 };
 
-/// Variants of the sums of columns, such as the gradient of a bias, from the slowest to the fastest;
-/// see the files in reduce/.
+/// Variants of the sums of columns, such as the gradient of a bias, from the slowest to the
+/// fastest; see the files in reduce/.
 template <typename T>
 Ladder<ColumnSumsProblem<T>> column_sums_ladder();
 
