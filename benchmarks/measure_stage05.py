@@ -378,7 +378,7 @@ def products(bench):
             + code(body.rstrip("\n")))
 
 
-DATA = ["--strategy", "data"]
+DATA, TENSOR = ["--strategy", "data"], ["--strategy", "tensor"]
 FORMS = (("data, mean of gradients", DATA),
          ("", [*DATA, "--data-from", "root"]),
          ("", [*DATA, "--transport", "host"]),
@@ -386,7 +386,7 @@ FORMS = (("data, mean of gradients", DATA),
          ("", [*DATA, "--transport", "nccl", "--overlap", "on"]),
          ("", [*DATA, "--transport", "host", "--overlap", "off"]),
          ("", [*DATA, "--average", "weights", "--average-every", 10]),
-         ("", ["--strategy", "tensor"]))
+         ("", TENSOR))
 
 
 def forms(bench, network):
@@ -397,7 +397,7 @@ def forms(bench, network):
         row = [name or f"`{shown(words)}`"]
         ratio = "-"
         for processes in PROCESSES:
-            if processes == 1 and len(words) > len(DATA):
+            if processes == 1 and words not in (DATA, TENSOR):
                 row.append("-")  # they are about what processes exchange
                 continue
             report = bench.attempt(bench.train, processes, network, *words)
@@ -412,7 +412,7 @@ def forms(bench, network):
     return (f"Milliseconds an epoch of {network.images:,} images takes N processes together, for"
             f" {network} and a batch of {network.batch:,}; the first line is `--strategy data`: gradients"
             " summed layer by layer by the transport that `auto` picks (`peer` over NVLink, else"
-            " `nccl` if each process has a GPU, else `host`), data from rank 0. Behind them, what"
+            " `nccl` if each process has a GPU, else `host`). Behind them, what"
             " two processes take relative to the one of the first line.\n\n"
             f"{command}\n{bench.placement()}\n\n"
             + table(["", *(f"N = {processes}" for processes in PROCESSES), "2 : 1"], rows))

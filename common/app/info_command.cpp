@@ -246,7 +246,7 @@ void run_info(const Stage& stage, RunOptions options, bool shows_program) {
   if (shows_program) {
     // A process alone shows what two would do.
     settle(stage, options, stage.ranks != nullptr ? std::max(stage.ranks->count(), 2) : 1);
-    if (stage.workers_by_ranks(options.stage) == 1) options.workers.workers = 2;
+    if (stage.ranks != nullptr && stage.ranks->count() == 1) options.workers.workers = 2;
     drop_idle_options(stage, options);
     table = ProgramTable(stage, options).text();
   } else if (stage.is_first_rank()) {

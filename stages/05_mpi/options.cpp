@@ -45,8 +45,7 @@ std::string why_idle(const World& world, const std::string& option, const StageO
     return "is for --strategy hybrid: otherwise, each process has a whole network, or all have one "
            "together";
   }
-  // Of processes that share a batch, or a network, info shows one.
-  const bool is_alone = world.size() == 1 && workers.workers == 1 && !is_split(values);
+  const bool is_alone = world.size() == 1 && workers.workers == 1;  // info shows one of two
   if (is_alone && is_one_of({"transport", "timeout", "overlap", "data-from"})) {
     return "is for several processes, and there is but one: start them with mpirun -n";
   }

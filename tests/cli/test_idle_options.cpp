@@ -387,6 +387,8 @@ const std::vector<Remark> notes = {
     {"mpirun -n 1 stage05_mpi" + on_digits + "--overlap off", "--overlap" + one_process},
     {"mpirun -n 1 stage05_mpi" + on_digits + "--data-from all", "--data-from" + one_process},
     {"mpirun -n 1 stage05_mpi" + on_digits + "--transport nccl", "--transport" + one_process},
+    {"mpirun -n 1 stage05_mpi" + on_digits + "--strategy tensor --transport nccl",
+     "--transport" + one_process},
     {"mpirun -n 1 stage05_mpi evaluate --load digits.h5 --test-limit 5 --data-from all",
      "--data-from" + one_process},
     {"mpirun -n 1 stage05_mpi" + on_digits + "--average weights",

@@ -384,6 +384,7 @@ TEST_F(CommandLine, InfoShowsWhatProcessesExchange) {
   EXPECT_EQ(sums_of("stage05_mpi info --program --strategy tensor"), of_tensor);
   EXPECT_EQ(sums_of("stage05_mpi info --program --batch-size 256"), of_tensor);
   EXPECT_EQ(sums_of("stage05_mpi info --program --batch-size 257"), one);
+  EXPECT_EQ(run("stage05_mpi info --program --transport peer").err, "") << "one of two";
   EXPECT_EQ(sums_of("stage05_mpi info --program --strategy tensor --hidden 8,7,6").size(), 3U);
   EXPECT_EQ(sums_of("stage05_mpi info --program --strategy hybrid"),
             (std::vector<std::string>{"fc2/product@0 -> fc2/product@0", one.front()}));
