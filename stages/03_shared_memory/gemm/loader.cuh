@@ -173,7 +173,7 @@ struct StridedMatrix {
 //! [strided_matrix]
 
 /// Calls `multiply(A, B)` with two strided matrices: with vectors if both factors have them, else
-/// with single numbers.
+/// with single numbers; see copies_vectors().
 /// @tparam turns_one whether B's k tiles are turned, if memory runs along k in both factors.
 template <bool turns_one, typename T, typename Multiply>
 void with_strided_matrices(const GemmProblem<T>& p, const Multiply& multiply) {
@@ -188,8 +188,10 @@ void with_strided_matrices(const GemmProblem<T>& p, const Multiply& multiply) {
              turns_one && along_a && along_b > {p.b, n, k});
   };
   const auto with_b = [&]<bool along_a, bool along_b>() {
-    have_vectors ? with.template operator()<along_a, along_b, Vector<T>::length>()
-                 : with.template operator()<along_a, along_b, 1>();
+    if constexpr (along_a || !along_b) {
+      if (have_vectors) return with.template operator()<along_a, along_b, Vector<T>::length>();
+    }
+    with.template operator()<along_a, along_b, 1>();
   };
   const auto with_a = [&]<bool along_a>() {
     b_along ? with_b.template operator()<along_a, true>()

@@ -76,6 +76,7 @@ double cycles_of(const FittedTile<T>& tile, double rate, Index tiles, Index k_ti
 
 template <typename T>
 bool copies_vectors(const GemmProblem<T>& p) {
+  if (p.op_a == Transpose::yes && p.op_b == Transpose::yes) return false;
   return is_aligned(p.a, p.op_a == Transpose::no ? p.k : p.m) &&
          is_aligned(p.b, p.op_b == Transpose::yes ? p.k : p.n);
 }

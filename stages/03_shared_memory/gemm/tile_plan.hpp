@@ -73,7 +73,8 @@ bool fits_block(const FittedTile<T>& tile) {
   return tile.bytes <= cuda::shared_memory_per_block() - besides;
 }
 
-/// Whether a product's factors are copied in vectors, since both consist of them.
+/// Whether a product's factors are copied in vectors, since both consist of them. Two transposed
+/// factors, which no network multiplies, have kernels for single numbers only.
 template <typename T>
 bool copies_vectors(const GemmProblem<T>& p);
 
