@@ -25,4 +25,37 @@ bool is_aligned(const T* data, Index length) {
          length % Vector<T>::length == 0;
 }
 
+/// Loads a vector from shared memory into a thread's registers.
+template <typename T>
+__device__ void load_vector(T* registers, const T* shared) {
+  const auto vector = *reinterpret_cast<const Vector<T>*>(shared);
+#pragma unroll
+  for (int i = 0; i < Vector<T>::length; ++i) registers[i] = vector.values[i];
+}
+
+/// out = alpha sums + beta out, for as many elements as a vector has; `count` elements remain in
+/// the row of C. With beta = 0, `out` is not read.
+/// @param has_vectors whether is_aligned() holds for C; then a vector is entirely inside or
+/// outside.
+template <typename T>
+__device__ void store_vector(T* out, const T* sums, Index count, T alpha, T beta,
+                             bool has_vectors) {
+  constexpr int length = Vector<T>::length;
+  if (!has_vectors) {
+#pragma unroll
+    for (int i = 0; i < length; ++i) {
+      if (i < count) out[i] = beta == 0 ? alpha * sums[i] : alpha * sums[i] + beta * out[i];
+    }
+  } else if (count > 0) {
+    auto* const vector = reinterpret_cast<Vector<T>*>(out);
+    Vector<T> result = {};
+    if (beta != 0) result = *vector;
+#pragma unroll
+    for (int i = 0; i < length; ++i) {
+      result.values[i] = beta == 0 ? alpha * sums[i] : alpha * sums[i] + beta * result.values[i];
+    }
+    *vector = result;
+  }
+}
+
 }  // namespace stagewise::shared_memory
