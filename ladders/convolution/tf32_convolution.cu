@@ -2,7 +2,7 @@
 /// The convolutions of stages 03 and 04 on tensor cores, in TF32.
 ///
 /// The products are theirs; only the unit that multiplies is another, and with it the tiles. The
-/// price is accuracy, as in rung `tf32` of the products (03_shared_memory/gemm/16_tf32.cu).
+/// price is accuracy, as in rung `tf32` of the products (ladders/gemm/rounded/15_tf32.cu).
 ///
 /// Run it: `ladder tf32 train --model cnn`.
 /// Work: as stages 03 and 04.
@@ -22,9 +22,9 @@ using shared_memory::RatedTiling;
 //! [tf32_tiles]
 /// See shared_memory::ConvolutionTiles. Where channels are copied one by one, nothing is rounded.
 struct Tf32Tiles {
-  // rate, BM, BN, BK, WM, WN, slices, stages, blocks
+  // rate, BM, BN, BK, WM, WN, slice-k, buffers, blocks
   using Vectors =
-      shared_memory::TilingTable<MmaTf32, RatedTiling<330, 128, 64, 32, 64, 32, 1, 3, 2>,
+      shared_memory::TileTable<MmaTf32, RatedTiling<330, 128, 64, 32, 64, 32, 1, 3, 2>,
                                  RatedTiling<320, 128, 32, 32, 64, 32, 1, 3, 3>,
                                  RatedTiling<330, 64, 64, 32, 32, 32, 1, 3, 2>,
                                  RatedTiling<335, 32, 32, 64, 32, 32, 4, 3, 2>>;

@@ -1,8 +1,7 @@
 /// @file
-/// The products of the stages and further ones: rung 3, which adds up each element in a tree, and
-/// rungs 16 to 20, which round. Rungs 16 and 17 round floats for tensor cores, and rung 18 wins
-/// back what that loses. Rungs 19 and 20 round as 16 and 17 do, for the instructions of Hopper
-/// GPUs.
+/// The products of the stages, and further ones: those that round, for tensor cores, and beside the
+/// ladder, what is not faster than the rung before, but shows something. Rung 14 wins back what
+/// rounding loses. Rung 17 rounds as 15 and 16 do, for the instructions of Hopper GPUs.
 
 #include <algorithm>
 #include <string_view>
@@ -28,7 +27,7 @@ template <typename T>
 Support supports_wgmma(const GemmProblem<T>& p) {
   if (!std::is_same_v<T, float>) return {"it multiplies floats"};
   if (!why_no_wgmma().empty()) return {std::string(why_no_wgmma())};
-  if (cuda::compute_capability() == 90) return supports_main_loop(p);
+  if (cuda::compute_capability() == 90) return supports_ints(p);
   return takes_capability("9.0");
 }
 
@@ -41,7 +40,22 @@ void gemm_of_floats(cudaStream_t stream, const GemmProblem<T>& p, Workspace& wor
 template <typename T>
 std::vector<GemmRung<T>> all_rungs() {
   constexpr auto all = &supports_everything<GemmProblem<T>>;
-  const std::vector<GemmRung<T>> in_trees = {
+  std::vector<GemmRung<T>> rounding = {
+      {"3xtf32", "ladders/gemm/rounded/14_split_tf32.cu", "floats in two parts of 10 bits",
+       run_kernel<T, gemm_in_tiles<T, split_tf32_tiles>>, supports_tiles<T, split_tf32_tiles>, 0,
+       0x1p-20},
+      {"tf32", "ladders/gemm/rounded/15_tf32.cu", "rounded to 10 bits of fraction",
+       run_kernel<T, gemm_in_tiles<T, tf32_tiles>>, supports_tiles<T, tf32_tiles>, 0, 0x1p-11},
+      {"bf16", "ladders/gemm/rounded/16_bf16.cu", "... to 7 bits",
+       run_kernel<T, gemm_in_tiles<T, bf16_tiles>>, supports_tiles<T, bf16_tiles>, 0, 0x1p-8},
+      {"wgmma-tf32", "ladders/gemm/hopper/17_wgmma.cu", "tf32 by wgmma",
+       run_kernel<T, gemm_of_floats<T, gemm_wgmma_tf32>>, supports_wgmma<T>, 0, 0x1p-11,
+       run_kernel<T, gemm_of_floats<T, round_to_tf32>>},
+      {"wgmma-bf16", "ladders/gemm/hopper/17_wgmma.cu", "bf16 by wgmma",
+       run_kernel<T, gemm_of_floats<T, gemm_wgmma_bf16>>, supports_wgmma<T>, 0, 0x1p-8,
+       run_kernel<T, gemm_of_floats<T, round_to_bf16>>},
+  };
+  std::vector<GemmRung<T>> beside = {
       {"dot-interleaved", "ladders/gemm/3_dot_product.cu", "a block an element, adding in pairs",
        run_kernel<T, gemm_dot_product<T, Interleaved>>, all},
       {"dot-non-divergent", "ladders/gemm/3_dot_product.cu", "... by neighbouring threads",
@@ -50,27 +64,23 @@ std::vector<GemmRung<T>> all_rungs() {
        run_kernel<T, gemm_dot_product<T, Sequential>>, all},
       {"dot-last-warp", "ladders/gemm/3_dot_product.cu", "... the last warp without barriers",
        run_kernel<T, gemm_dot_product<T, LastWarp>>, all},
+      {"tile-4", "stages/03_shared_memory/gemm/4_tile.cu", "rung 4 with tiles of 4 x 4",
+       run_kernel<T, gemm_tile<T, 4>>, all, 4},
+      {"tile-8", "stages/03_shared_memory/gemm/4_tile.cu", "... of 8 x 8",
+       run_kernel<T, gemm_tile<T, 8>>, all, 8},
+      {"tile-32", "stages/03_shared_memory/gemm/4_tile.cu", "... of 32 x 32",
+       run_kernel<T, gemm_tile<T, 32>>, all, 32},
+      {"conflicts", "ladders/gemm/5_bank_conflicts.cu", "coalesced, but with bank conflicts",
+       run_kernel<T, gemm_coalesced_tile<T, 0>>, all, 32},
+      {"padded", "ladders/gemm/5_bank_conflicts.cu", "... and without, by padding",
+       run_kernel<T, gemm_coalesced_tile<T, 1>>, all, 32},
   };
-  const std::vector<GemmRung<T>> rounding = {
-      {"tf32", "ladders/gemm/rounded/16_tf32.cu", "rounded to 10 bits of fraction",
-       run_kernel<T, gemm_in_tiles<T, tf32_tiles>>, supports_tiles<T, tf32_tiles>, 0, 0x1p-11},
-      {"bf16", "ladders/gemm/rounded/17_bf16.cu", "... to 7 bits",
-       run_kernel<T, gemm_in_tiles<T, bf16_tiles>>, supports_tiles<T, bf16_tiles>, 0, 0x1p-8},
-      {"3xtf32", "ladders/gemm/rounded/18_split_tf32.cu", "in two parts of 10 bits",
-       run_kernel<T, gemm_in_tiles<T, split_tf32_tiles>>, supports_tiles<T, split_tf32_tiles>, 0,
-       0x1p-20},
-      {"wgmma-bf16", "ladders/gemm/hopper/19_wgmma.cu", "bf16 by wgmma",
-       run_kernel<T, gemm_of_floats<T, gemm_wgmma_bf16>>, supports_wgmma<T>, 0, 0x1p-8,
-       run_kernel<T, gemm_of_floats<T, round_to_bf16>>},
-      {"wgmma-tf32", "ladders/gemm/hopper/19_wgmma.cu", "tf32 by wgmma",
-       run_kernel<T, gemm_of_floats<T, gemm_wgmma_tf32>>, supports_wgmma<T>, 0, 0x1p-11,
-       run_kernel<T, gemm_of_floats<T, round_to_tf32>>},
-  };
+  for (GemmRung<T>& rung : rounding) rung.group = "rounded on the way to tensor cores:";
+  for (GemmRung<T>& rung : beside) rung.group = "beside the ladder:";
   const Ladder<GemmProblem<T>> of_stages = shared_memory::gemm_ladder<T>();
   std::vector<GemmRung<T>> rungs(of_stages.begin(), of_stages.end());
-  const auto is_tile = [](const GemmRung<T>& rung) { return rung.name == "tile-4"; };
-  rungs.insert(std::find_if(rungs.begin(), rungs.end(), is_tile), in_trees.begin(), in_trees.end());
   rungs.insert(rungs.end(), rounding.begin(), rounding.end());
+  rungs.insert(rungs.end(), beside.begin(), beside.end());
   return rungs;
 }
 //! [ladder]
@@ -84,7 +94,7 @@ Ladder<GemmProblem<T>> gemm_ladder() {
 }
 
 template <typename T>
-std::span<const FittedTile<T>> gemm_tiles(std::string_view rung) {
+std::span<const TileInfo<T>> gemm_tiles(std::string_view rung) {
   if constexpr (std::is_same_v<T, float>) {
     if (rung == "tf32") return tf32_tiles();
     if (rung == "bf16") return bf16_tiles();
@@ -95,7 +105,7 @@ std::span<const FittedTile<T>> gemm_tiles(std::string_view rung) {
 
 template Ladder<GemmProblem<float>> gemm_ladder();
 template Ladder<GemmProblem<double>> gemm_ladder();
-template std::span<const FittedTile<float>> gemm_tiles(std::string_view);
-template std::span<const FittedTile<double>> gemm_tiles(std::string_view);
+template std::span<const TileInfo<float>> gemm_tiles(std::string_view);
+template std::span<const TileInfo<double>> gemm_tiles(std::string_view);
 
 }  // namespace stagewise::ladder

@@ -7,7 +7,7 @@
 
 #include <cuda_runtime.h>
 
-#include "03_shared_memory/gemm/tile_plan.hpp"
+#include "03_shared_memory/tiles/choose_tile.hpp"
 #include "03_shared_memory/workspace.hpp"
 #include "network/problems.hpp"
 
@@ -17,11 +17,15 @@ namespace stagewise::shared_memory {
 template <typename T, typename Tree>
 void gemm_dot_product(cudaStream_t stream, const GemmProblem<T>& problem, Workspace& workspace);
 
-/// @name The tiles of rungs 16 to 18, for gemm_planned_tiles()
+/// Rung 5: coalesced for all transposes, with `padding` unused columns in shared memory.
+template <typename T, int padding>
+void gemm_coalesced_tile(cudaStream_t stream, const GemmProblem<T>& problem, Workspace& workspace);
+
+/// @name The tiles of rungs 14 to 16, for gemm_with_table()
 /// @{
-std::span<const FittedTile<float>> tf32_tiles();        ///< rung 16: rounded to TF32
-std::span<const FittedTile<float>> bf16_tiles();        ///< rung 17: rounded to bfloat16
-std::span<const FittedTile<float>> split_tf32_tiles();  ///< rung 18: three products in TF32
+std::span<const TileInfo<float>> split_tf32_tiles();  ///< rung 14: three products in TF32
+std::span<const TileInfo<float>> tf32_tiles();        ///< rung 15: rounded to TF32
+std::span<const TileInfo<float>> bf16_tiles();        ///< rung 16: rounded to bfloat16
 /// @}
 
 }  // namespace stagewise::shared_memory

@@ -19,6 +19,7 @@ struct Row {
   std::string name;
   std::string file;
   std::string idea;
+  std::string group;    ///< the heading above it, once for neighbours of the same; empty: none
   std::string plan;     ///< how it divides the problem, if that depends on the problem
   Index tile = 0;       ///< side of the squares of results that a block computes; 0: not squares
   bool picked = false;  ///< whether stage 03 itself would use it for this problem

@@ -54,6 +54,7 @@ class TablePrinter {
 
   std::ostream& out_;
   std::vector<Column> columns_;
+  std::string group_;  ///< of the row before
 };
 
 /// Prints how many rows are verified.

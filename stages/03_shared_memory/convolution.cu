@@ -25,10 +25,10 @@ void multiply_windows(cudaStream_t stream, const ConvolutionProblem& p, const T*
   const auto n = static_cast<int>(p.out);
   const auto k = static_cast<int>(p.window());
   const auto multiply = [&]<typename Table, int length>() {
-    Table::template with_plan<T>(size, [&]<typename Tiling>(Tiling /*tiling*/, int parts) {
-      Table::template launch<T, Tiling>(stream, size, WindowRows<T, length>{input, Windows(p)},
-                                        StridedMatrix<T, false, length>{filter, n, k},
-                                        AlphaBeta<T>(output, n, T{1}, T{0}), parts, workspace);
+    Table::template with_choice<T>(size, [&]<typename Tile>(Tile /*tile*/, int split_k) {
+      Table::template launch<Tile>(stream, size, WindowRows<T, length>{input, Windows(p)},
+                                   StridedMatrix<T, false, length>{filter, n, k},
+                                   AlphaBeta<T>(output, n, T{1}, T{0}), split_k, workspace);
     });
   };
   with_table<ConvolutionTiles<T>, T>(is_aligned(input, p.in) && is_aligned(filter, p.out),

@@ -1,12 +1,12 @@
 /// @file
 /// The GEMM ladder, and the rule that picks a rung.
 ///
-/// Rungs 1 and 2 take every number from global memory, each time they need it. Rungs 4 and 5 share
-/// what they load within a block, rungs 6 and 7 within a thread, too, and rung 10 within a warp.
-/// Rung 8 loads vectors, and from rung 9 on the rungs load while they multiply. Rungs 11 to 13
-/// share one main loop; the last of them keeps all multiprocessors busy until the end. Rung 14
-/// multiplies doubles on tensor cores, and rung 15 floats in the same loop. Further rungs, which
-/// add up in trees or round, are in ladders/gemm/.
+/// Rungs 1 and 2 take every number from global memory, each time they need it. Rung 4 shares what
+/// it loads within a block, rungs 6 and 7 within a thread, too, and rung 10 within a warp. Rung 8
+/// loads vectors, and from rung 9 on the rungs load while they multiply; rung 11 past the
+/// registers. Rung 12 multiplies doubles on tensor cores, and rung 13 floats in the same loop
+/// (tiles/). What is missing here is in ladders/gemm/: rungs 3 and 5, which are steps aside, and
+/// those that round.
 
 #include <array>
 #include <type_traits>
@@ -14,7 +14,6 @@
 #include "02_naive_cuda/gemm.hpp"
 #include "03_shared_memory/gemm.hpp"
 #include "03_shared_memory/gemm/rungs.hpp"
-#include "03_shared_memory/gemm/stream_k.cuh"
 #include "03_shared_memory/gemm/support.cuh"
 #include "cuda/device.hpp"
 
@@ -26,12 +25,6 @@ void gemm_naive(cudaStream_t stream, const GemmProblem<T>& p, Workspace& /*works
   naive_cuda::gemm(stream, p);
 }
 
-template <typename T>
-Support supports_stream_k(const GemmProblem<T>& p) {
-  const Support async = supports_async_copies(p);
-  return async && !fits_stream_k(p.m, p.n, p.k) ? counts_in_ints() : async;
-}
-
 //! [ladder]
 template <typename T>
 const auto& rungs() {
@@ -41,37 +34,23 @@ const auto& rungs() {
        "x is the row: what not to do", run_kernel<T, gemm_uncoalesced<T>>, all},
       {"naive", "stages/02_naive_cuda/gemm.cu", "stage 02: a thread an element",
        run_kernel<T, gemm_naive<T>>, all},
-      {"tile-4", "stages/03_shared_memory/gemm/4_tile.cu", "tiles of 4 x 4 in shared memory",
-       run_kernel<T, gemm_tile<T, 4>>, all, 4},
-      {"tile-8", "stages/03_shared_memory/gemm/4_tile.cu", "... of 8 x 8",
-       run_kernel<T, gemm_tile<T, 8>>, all, 8},
-      {"tile-16", "stages/03_shared_memory/gemm/4_tile.cu", "... of 16 x 16",
+      {"tile-16", "stages/03_shared_memory/gemm/4_tile.cu", "tiles of 16 x 16 in shared memory",
        run_kernel<T, gemm_tile<T, 16>>, all, 16},
-      {"tile-32", "stages/03_shared_memory/gemm/4_tile.cu", "... of 32 x 32",
-       run_kernel<T, gemm_tile<T, 32>>, all, 32},
-      {"conflicts", "stages/03_shared_memory/gemm/5_bank_conflicts.cu",
-       "coalesced, but with bank conflicts", run_kernel<T, gemm_coalesced_tile<T, 0>>, all, 32},
-      {"padded", "stages/03_shared_memory/gemm/5_bank_conflicts.cu", "... and without, by padding",
-       run_kernel<T, gemm_coalesced_tile<T, 1>>, all, 32},
       {"register-column", "stages/03_shared_memory/gemm/6_register_column.cu",
-       "a thread computes 8 elements", run_kernel<T, gemm_register_column<T>>, all, 64},
+       "a thread computes 16 elements", run_kernel<T, gemm_register_column<T>>, all},
       {"register-tile", "stages/03_shared_memory/gemm/7_register_tile.cu",
-       "a thread computes 8 x 8", run_kernel<T, gemm_register_tile<T>>, all, 64},
+       "a thread computes 4 x 4", run_kernel<T, gemm_register_tile<T>>, all, 64},
       {"vector-loads", "stages/03_shared_memory/gemm/8_vector_loads.cu", "16 bytes a load",
        run_kernel<T, gemm_vector_loads<T>>, all},
       {"double-buffering", "stages/03_shared_memory/gemm/9_double_buffering.cu",
        "loads while it multiplies", run_kernel<T, gemm_double_buffering<T>>, all},
       {"warp-tiles", "stages/03_shared_memory/gemm/10_warp_tiles.cu", "a warp computes 32 x 64",
        run_kernel<T, gemm_warp_tiles<T>>, all},
-      {"main-loop", "stages/03_shared_memory/gemm/11_main_loop.cu", "the same, made of parts",
-       run_kernel<T, gemm_main_loop<T>>, supports_main_loop<T>},
-      {"async-copies", "stages/03_shared_memory/gemm/12_async_copies.cu", "past the registers",
+      {"async-copies", "stages/03_shared_memory/gemm/11_async_copies.cu", "past the registers",
        run_kernel<T, gemm_async_copies<T>>, supports_async_copies<T>},
-      {"stream-k", "stages/03_shared_memory/gemm/13_stream_k.cu", "the same work for every block",
-       run_kernel<T, gemm_stream_k<T>>, supports_stream_k<T>},
-      {"tensor-cores", "stages/03_shared_memory/gemm/14_tensor_cores.cu", "fp64 by mma.sync",
+      {"tensor-cores", "stages/03_shared_memory/gemm/12_tensor_cores.cu", "fp64 by mma.sync",
        run_kernel<T, gemm_in_tiles<T, tensor_core_tiles>>, supports_tiles<T, tensor_core_tiles>},
-      {"fitted-tiles", "stages/03_shared_memory/gemm/15_fitted_tiles.cu",
+      {"fitted-tiles", "stages/03_shared_memory/gemm/13_fitted_tiles.cu",
        "the same loop for floats", run_kernel<T, gemm_in_tiles<T, fitted_tiles>>,
        supports_tiles<T, fitted_tiles>},
   });
@@ -87,7 +66,7 @@ Ladder<GemmProblem<T>> gemm_ladder() {
 }
 
 template <typename T>
-std::span<const FittedTile<T>> gemm_tiles(std::string_view rung) {
+std::span<const TileInfo<T>> gemm_tiles(std::string_view rung) {
   if constexpr (std::is_same_v<T, double>) {
     if (rung == "tensor-cores") return tensor_core_tiles();
   } else {
@@ -97,24 +76,16 @@ std::span<const FittedTile<T>> gemm_tiles(std::string_view rung) {
 }
 
 //! [pick]
-// A tile that fits the product is the fastest on a GPU, and the slowest to emulate. Otherwise,
-// large tiles load least for what they multiply, so they win where there are enough of them: from
-// six rounds on, a last round that is half empty costs less than a tenth. Everything smaller is
-// dealt out evenly. What the top rungs do not support gets the best one that does. None of these
-// rounds.
+// A tile that suits the product is the fastest on a GPU, and the slowest to emulate. What the top
+// rungs do not support gets the best one that does. None of these rounds.
 template <typename T>
 const GemmRung<T>& pick_gemm(const GemmProblem<T>& p) {
-  const Ladder<GemmProblem<T>> ladder = gemm_ladder<T>();
-  const Index tiles = tile_count<typename Tilings<T>::Large>(p.m, p.n);
-  const bool fills = tiles >= 6 * cuda::multiprocessors();
-  const char* const wanted = fills ? "async-copies" : "stream-k";
   const char* const fitted = std::is_same_v<T, double> ? "tensor-cores" : "fitted-tiles";
-  const char* const fastest = cuda::runs_on_cpu() ? wanted : fitted;
-  for (const char* const name : {fastest, wanted, "async-copies", "main-loop"}) {
-    const GemmRung<T>& rung = find_rung(ladder, name);
-    if (rung.supports(p)) return rung;
+  for (const char* const name : {fitted, "async-copies"}) {
+    const GemmRung<T>& rung = find_rung(gemm_ladder<T>(), name);
+    if (rung.supports(p) && !cuda::runs_on_cpu()) return rung;
   }
-  return find_rung(ladder, "warp-tiles");
+  return find_rung(gemm_ladder<T>(), "warp-tiles");
 }
 //! [pick]
 
@@ -130,8 +101,8 @@ void gemm(cudaStream_t stream, const GemmProblem<T>& problem, Workspace& workspa
 
 template Ladder<GemmProblem<float>> gemm_ladder();
 template Ladder<GemmProblem<double>> gemm_ladder();
-template std::span<const FittedTile<float>> gemm_tiles(std::string_view);
-template std::span<const FittedTile<double>> gemm_tiles(std::string_view);
+template std::span<const TileInfo<float>> gemm_tiles(std::string_view);
+template std::span<const TileInfo<double>> gemm_tiles(std::string_view);
 template const GemmRung<float>& pick_gemm(const GemmProblem<float>&);
 template const GemmRung<double>& pick_gemm(const GemmProblem<double>&);
 template void gemm(cudaStream_t, const GemmProblem<float>&, Workspace&, const GemmRung<float>*);

@@ -2,7 +2,7 @@
 /// Matrix multiplication as a ladder of kernels.
 #pragma once
 
-#include "03_shared_memory/gemm/tile_plan.hpp"
+#include "03_shared_memory/tiles/choose_tile.hpp"
 #include "03_shared_memory/ladder.hpp"
 #include "network/problems.hpp"
 
@@ -19,10 +19,10 @@ Ladder<GemmProblem<T>> gemm_ladder();
 template <typename T>
 const GemmRung<T>& pick_gemm(const GemmProblem<T>& problem);
 
-/// The tiles from which a rung picks one for each product, by plan_tiles(); none if it has only
+/// The tiles from which a rung picks one for each product, by choose_tile(); none if it has only
 /// one, or does not multiply such numbers. They can be used where the rung can.
 template <typename T>
-std::span<const FittedTile<T>> gemm_tiles(std::string_view rung);
+std::span<const TileInfo<T>> gemm_tiles(std::string_view rung);
 
 /// C = alpha op(A) op(B) + beta C, by a rung, or, if it is null, by the one that pick_gemm() names;
 /// see GemmProblem for shapes. Any sizes, including 0 and 1. With beta = 0, C is written without

@@ -45,6 +45,9 @@ struct Rung {
   /// The first part of `run`, if it prepares its input in a way that a program could keep for
   /// several problems; else null.
   void (*prepare)(cudaStream_t stream, const Problem& problem, Workspace& workspace) = nullptr;
+
+  /// The heading above it in a list; empty: it is a rung of the ladder, faster than those before.
+  std::string_view group = {};
 };
 
 /// All rungs, from the bottom to the top.

@@ -72,7 +72,7 @@ void FusedExecutor<T>::run(const Linear& op) {
                         .bias = this->at(op.bias),
                         .activation = op.activation,
                         .output = this->at(op.output)},
-                       this->workspace(), input_is_there(op));
+                       this->workspace(), input_is_independent(op));
 }
 //! [linear]
 
@@ -127,7 +127,7 @@ void FusedExecutor<T>::run(const LinearGradients& op) {
       .weight = target(this->at(op.dweight), this->at(op.weight), op.l2)};
   if (bias) problem.bias = target(this->at(op.dbias), this->at(op.bias), 0);
   minibatch::parameter_gradients(this->stream(), problem, one_.data(), this->workspace(),
-                                 input_is_there(op), shares_problem(op.last));
+                                 input_is_independent(op), shares_problem(op.last));
 }
 //! [linear_gradients]
 
@@ -153,7 +153,7 @@ void FusedExecutor<T>::run(const OutputLayer& op) {
   problem.loss = loss_problem(op, weight[1]);
   problem.product = this->at(op.product);
   problem.shares = this->at(op.shares);
-  problem.weight_is_there = behind_linear_.at(op.partials);
+  problem.weight_is_independent = behind_linear_.at(op.partials);
   problem.layer = {.forward = {.rows = problem.loss.rows,
                                .in = weight[0],
                                .out = weight[1],

@@ -79,7 +79,7 @@ class FusedExecutor : public SharedMemoryExecutor<T> {
   /// a recording, which the kernel before the first step copies.
   /// @param op Linear or LinearGradients.
   template <typename Op>
-  bool input_is_there(const Op& op) const {
+  bool input_is_independent(const Op& op) const {
     return static_cast<bool>(op.order) && this->batch().step > 1;
   }
 

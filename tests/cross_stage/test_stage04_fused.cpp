@@ -522,13 +522,13 @@ struct LastLayerCase {
   bool selects = false;
   bool has_nan = false;
   bool has_product = false;  ///< computed by another kernel
-  bool weight_is_there = false;
+  bool weight_is_independent = false;
   Index other_rows = 0;
 
   std::string name() const {
     return std::to_string(rows) + " x " + std::to_string(in) + " x " + std::to_string(out) + ", " +
            to_string(loss) + (has_bias ? ", bias" : "") + (updates ? ", update" : "") +
-           (has_product ? ", product" : "") + (weight_is_there ? ", early" : "") +
+           (has_product ? ", product" : "") + (weight_is_independent ? ", early" : "") +
            ", activations " + to_string(input_activation) + " and " + to_string(activation);
   }
 };
@@ -591,7 +591,7 @@ LastLayerResult<T> run_last_layer(Kernels& kernels, const LastLayerCase& one) {
     kernels.linear(layer);
     problem.product = product.get();
   }
-  problem.weight_is_there = one.weight_is_there;
+  problem.weight_is_independent = one.weight_is_independent;
   kernels.last_layer(problem, totals.get());
   LastLayerResult<T> result = {.values = {{"doutput", doutput.read(executor)},
                                           {"dinput", dinput.read(executor)},
@@ -644,7 +644,7 @@ TYPED_TEST(Stage04, LastLayersWithTheirLossAreStage01s) {
     one.updates = coin();
     one.selects = coin();
     one.has_product = coin();
-    one.weight_is_there = coin();
+    one.weight_is_independent = coin();
     one.other_rows = i % 4;
     while (!minibatch::fits_output_layer<TypeParam>(one.in, one.out)) one.in /= 2;
     expect_last_layer_as_in_stage_01<TypeParam>(fused, one);

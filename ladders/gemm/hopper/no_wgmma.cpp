@@ -1,4 +1,4 @@
-// In place of rungs 19 and 20, where they cannot be compiled.
+// In place of rung 17, where it cannot be compiled.
 
 #include "cuda/device.hpp"
 #include "ladders/gemm/hopper/wgmma_rungs.hpp"

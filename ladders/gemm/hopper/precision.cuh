@@ -1,5 +1,5 @@
 /// @file
-/// The two kinds of numbers that rungs 19 and 20 round floats to.
+/// The two kinds of numbers that the rungs with `wgmma` round floats to.
 ///
 /// To everything but the instruction, they differ in their size only: a row of a k tile is 128
 /// bytes, and an instruction takes 32 of them, whatever the numbers are.

@@ -1,9 +1,9 @@
 /// @file
-/// The kernel of rungs 19 and 20: one warp loads, eight multiply.
+/// The kernel of rung 17: one warp loads, eight multiply.
 #pragma once
 
-#include "03_shared_memory/gemm/epilogue.cuh"
-#include "03_shared_memory/gemm/tiling.cuh"
+#include "03_shared_memory/tiles/epilogue.cuh"
+#include "03_shared_memory/tiles/tile.cuh"
 #include "ladders/gemm/hopper/k_tile_ring.cuh"
 #include "ladders/gemm/hopper/precision.cuh"
 #include "ladders/gemm/hopper/wgmma.cuh"
@@ -50,7 +50,7 @@ __device__ __forceinline__ void multiply(KTileRing<Tiling>& ring, int k_tiles,
 /// warp's 16 rows, as with `mma.sync`.
 template <int count, typename Epilogue>
 __device__ __forceinline__ void store(const float (&sums)[count], const Epilogue& epilogue,
-                                      TilePlace tile, int m, int n) {
+                                      TilePosition tile, int m, int n) {
   const auto thread = static_cast<int>(threadIdx.x);
   const int first_row = tile.top + thread / 32 * 16 + thread % 32 / 4;
   const int first_column = tile.left + thread % 4 * 2;
@@ -94,14 +94,14 @@ __global__ void __cluster_dims__(Tiling::cluster, 1, 1) __launch_bounds__(Tiling
   const auto each_tile = [&](const auto& work) {
     for (auto i = static_cast<int>(blockIdx.x / Tiling::cluster); i < order.down() * order.across();
          i += clusters) {
-      TilePlace tile = order.place(i);
+      TilePosition tile = order.at(i);
       tile.top += static_cast<int>(rank) * Tiling::BM;
       work(tile);
     }
   };
   if (threadIdx.x / 32 == Tiling::warps) {
     if (threadIdx.x % 32 == 0) {
-      each_tile([&](TilePlace tile) {
+      each_tile([&](TilePosition tile) {
         for (int i = 0; i < k_tiles; ++i) {
           ring.load(a, b, i * steps_of_k_tile<Precision>, tile.top, tile.left);
         }
@@ -109,7 +109,7 @@ __global__ void __cluster_dims__(Tiling::cluster, 1, 1) __launch_bounds__(Tiling
     }
     __syncwarp();
   } else {
-    each_tile([&](TilePlace tile) {
+    each_tile([&](TilePosition tile) {
       float sums[Tiling::BN / 2];
       multiply<Precision>(ring, k_tiles, sums);
       store(sums, epilogue, tile, m, n);

@@ -18,13 +18,13 @@ void gemm_wgmma_bf16(cudaStream_t stream, const GemmProblem<float>& problem, Wor
 /// Rung 20: wgmma, rounded to TF32.
 void gemm_wgmma_tf32(cudaStream_t stream, const GemmProblem<float>& problem, Workspace& workspace);
 
-/// The first part of rung 19: leaves rounded copies of the factors in the workspace.
+/// The first part of the rung `wgmma-bf16`: leaves rounded copies of the factors in the workspace.
 void round_to_bf16(cudaStream_t stream, const GemmProblem<float>& problem, Workspace& workspace);
 
-/// The first part of rung 20, likewise.
+/// The first part of `wgmma-tf32`, likewise.
 void round_to_tf32(cudaStream_t stream, const GemmProblem<float>& problem, Workspace& workspace);
 
-/// Why this build does not have rungs 19 and 20; empty if it has.
+/// Why this build does not have rung 17; empty if it has.
 std::string_view why_no_wgmma();
 
 }  // namespace stagewise::shared_memory

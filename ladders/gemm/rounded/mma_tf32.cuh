@@ -1,5 +1,5 @@
 /// @file
-/// A multiplier for floats that are rounded to TF32.
+/// An Mma for floats that are rounded to TF32.
 #pragma once
 
 #include <mma.h>
@@ -32,7 +32,7 @@ struct Tf32 {
 };
 //! [tf32]
 
-template <typename Tiling, typename TileA, typename TileB>
-using MmaTf32 = MmaRounded<Tf32, Tiling, TileA, TileB>;
+template <typename Tile, typename TileA, typename TileB>
+using MmaTf32 = MmaRounded<Tf32, Tile, TileA, TileB>;
 
 }  // namespace stagewise::shared_memory

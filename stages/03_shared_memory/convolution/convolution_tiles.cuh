@@ -6,15 +6,16 @@
 /// those of stored matrices.
 #pragma once
 
-#include "03_shared_memory/gemm/fma_threads.cuh"
-#include "03_shared_memory/gemm/mma_double.cuh"
-#include "03_shared_memory/gemm/tile_table.cuh"
+#include "03_shared_memory/tiles/fma.cuh"
+#include "03_shared_memory/tiles/matrix.cuh"
+#include "03_shared_memory/tiles/mma_double.cuh"
+#include "03_shared_memory/tiles/table.cuh"
 #include "cuda/device.hpp"
 
 namespace stagewise::shared_memory {
 
 /// The tables for a type of numbers: for channels that are copied in vectors, and for those that
-/// are copied one by one. Each thread has a multiple of four rows, so that those of a pooling
+/// are copied one by one. Each lane has a multiple of four rows, so that those of a pooling
 /// window can be its own.
 template <typename T>
 struct ConvolutionTiles;
@@ -22,26 +23,26 @@ struct ConvolutionTiles;
 //! [convolution_tiles]
 template <>
 struct ConvolutionTiles<float> {
-  // rate, BM, BN, BK, WM, WN, slices, stages, blocks
-  using Vectors = TilingTable<
-      FmaThreads,  //
-      RatedTiling<99, 128, 64, 16, 64, 32, 1, 3, 2>, RatedTiling<95, 128, 32, 16, 64, 32, 1, 3, 4>,
-      RatedTiling<100, 32, 64, 32, 32, 32, 4, 4, 2>, RatedTiling<91, 32, 32, 32, 32, 32, 4, 4, 2>>;
-  using Scalars = TilingTable<FmaThreads,  //
-                              RatedTiling<80, 128, 32, 8, 64, 32, 1, 4, 4>,
-                              RatedTiling<77, 64, 64, 16, 32, 32, 1, 4, 3>,
-                              RatedTiling<65, 32, 32, 32, 32, 32, 4, 4, 2>>;
+  // rate, BM, BN, BK, WM, WN, slice-k, buffers, blocks
+  using Vectors = TileTable<
+      Fma,  //
+      RatedTile<99, 128, 64, 16, 64, 32, 1, 3, 2>, RatedTile<95, 128, 32, 16, 64, 32, 1, 3, 4>,
+      RatedTile<100, 32, 64, 32, 32, 32, 4, 4, 2>, RatedTile<91, 32, 32, 32, 32, 32, 4, 4, 2>>;
+  using Scalars = TileTable<Fma,  //
+                            RatedTile<80, 128, 32, 8, 64, 32, 1, 4, 4>,
+                            RatedTile<77, 64, 64, 16, 32, 32, 1, 4, 3>,
+                            RatedTile<65, 32, 32, 32, 32, 32, 4, 4, 2>>;
 };
 
 template <>
 struct ConvolutionTiles<double> {
-  using Vectors = TilingTable<MmaDouble,  //
-                              RatedTiling<123, 64, 64, 16, 32, 32, 1, 3, 3>,
-                              RatedTiling<130, 32, 64, 32, 32, 32, 4, 4, 1>,
-                              RatedTiling<121, 32, 32, 32, 32, 32, 4, 4, 3>>;
-  using Scalars = TilingTable<MmaDouble,  //
-                              RatedTiling<91, 64, 64, 16, 32, 32, 1, 3, 2>,
-                              RatedTiling<90, 32, 32, 32, 32, 32, 4, 4, 2>>;
+  using Vectors = TileTable<MmaDouble,  //
+                            RatedTile<123, 64, 64, 16, 32, 32, 1, 3, 3>,
+                            RatedTile<130, 32, 64, 32, 32, 32, 4, 4, 1>,
+                            RatedTile<121, 32, 32, 32, 32, 32, 4, 4, 3>>;
+  using Scalars = TileTable<MmaDouble,  //
+                            RatedTile<91, 64, 64, 16, 32, 32, 1, 3, 2>,
+                            RatedTile<90, 32, 32, 32, 32, 32, 4, 4, 2>>;
 };
 //! [convolution_tiles]
 
@@ -56,23 +57,22 @@ void with_table(bool have_vectors, const Multiply& multiply) {
   }
 }
 
-/// Calls `multiply(tiling)` with the first tiling that is not wider than n and gives at least four
+/// Calls `multiply(tile)` with the first tile that is not wider than n and gives at least four
 /// tiles for each multiprocessor, or else with the last one; of those for which the GPU has the
 /// shared memory. For tiles that take different times: with several each, the multiprocessors
 /// finish at about the same time.
 template <typename Table, typename T, typename Multiply>
 void with_many_tiles(Index m, Index n, const Multiply& multiply) {
   const Index wanted = 4 * cuda::multiprocessors();
-  std::size_t number = 0;
+  std::size_t index = 0;
   std::size_t chosen = 0;
   bool is_found = false;
   Table::for_each([&]<typename Entry>(Entry /*entry*/) {
-    using Tiling = typename Entry::Tiling;
-    if (!is_found && fits_block(Table::template tiles<T>[number])) {
-      chosen = number;
-      is_found = Tiling::BN <= n && tile_count<Tiling>(m, n) >= wanted;
+    if (!is_found && fits_block(Table::template tiles<T>[index])) {
+      chosen = index;
+      is_found = Entry::BN <= n && tile_count<Entry>(m, n) >= wanted;
     }
-    ++number;
+    ++index;
   });
   Table::with(chosen, multiply);
 }

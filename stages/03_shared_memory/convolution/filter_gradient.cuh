@@ -19,10 +19,10 @@ void filter_gradient_in(cudaStream_t stream, const ConvolutionProblem& p, const 
   const auto n = static_cast<int>(p.out);
   const auto k = static_cast<int>(p.output_pixels());
   const auto multiply = [&]<typename Table, int length>() {
-    Table::template with_plan<T>(size, [&]<typename Tiling>(Tiling /*tiling*/, int parts) {
-      Table::template launch<T, Tiling>(stream, size, WindowColumns<T, length>{input, Windows(p)},
-                                        StridedMatrix<T, false, length>{doutput, n, k},
-                                        AlphaBeta<T>(dfilter, n, T{1}, T{0}), parts, workspace);
+    Table::template with_choice<T>(size, [&]<typename Tile>(Tile /*tile*/, int split_k) {
+      Table::template launch<Tile>(stream, size, WindowColumns<T, length>{input, Windows(p)},
+                                   StridedMatrix<T, false, length>{doutput, n, k},
+                                   AlphaBeta<T>(dfilter, n, T{1}, T{0}), split_k, workspace);
     });
   };
   with_table<Tiles, T>(is_aligned(input, p.in) && is_aligned(doutput, p.out), multiply);

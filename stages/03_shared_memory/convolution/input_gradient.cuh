@@ -43,10 +43,10 @@ void input_gradient_in(cudaStream_t stream, const ConvolutionProblem& p, const T
   const PixelGradients<T> epilogue = {dinput, in, order, is_aligned(dinput, p.in)};
   const auto multiply = [&]<typename Table, int length>() {
     const GradientTaps<T, length> a = {doutput, out, order, TapSteps(p.out)};
-    const FilterTaps<T, length, Table::turns_one> b = {
+    const FilterTaps<T, length, Table::transposes_b> b = {
         filter, in, out, static_cast<int>(p.filter_width), TapSteps(p.out)};
-    with_many_tiles<Table, T>(size.m, size.n, [&]<typename Tiling>(Tiling /*tiling*/) {
-      Table::template launch<T, Tiling>(stream, size, a, b, epilogue, 1, workspace);
+    with_many_tiles<Table, T>(size.m, size.n, [&]<typename Tile>(Tile /*tile*/) {
+      Table::template launch<Tile>(stream, size, a, b, epilogue, 1, workspace);
     });
   };
   with_table<Tiles, T>(is_aligned(doutput, p.out) && is_aligned(filter, p.out), multiply);

@@ -16,7 +16,7 @@
 /// theirs NaN, too.
 #pragma once
 
-#include "03_shared_memory/convolution/offset_copies.cuh"
+#include "03_shared_memory/tiles/offset_copies.cuh"
 #include "cuda/fast_divmod.cuh"
 
 namespace stagewise::shared_memory {
@@ -54,8 +54,8 @@ class PixelOrder {
 
   /// The pixel of a row. Past the last row, that of the last.
   __device__ Pixel pixel(int row) const {
-    const auto [place, image] = by_batch_.divide(row < rows_ ? row : rows_ - 1);
-    const auto [y, x] = by_width_.divide(place);
+    const auto [position, image] = by_batch_.divide(row < rows_ ? row : rows_ - 1);
+    const auto [y, x] = by_width_.divide(position);
     return {image, y, x};
   }
 
@@ -119,14 +119,17 @@ class TapSteps {
 };
 
 //! [gradient_taps]
-/// op(A): a place is a pixel of the input, in the order of PixelOrder, a step a tap and a channel.
+/// op(A): a row is a pixel of the input, in the order of PixelOrder, a step a tap and a channel.
 /// See offset_copies.cuh for the functions, and ChoosesSteps for choose_steps().
 /// @tparam length_ how many channels can be copied at once.
 template <typename T, int length_>
 struct GradientTaps {
-  static constexpr bool along = true;  ///< channels are neighbours in memory, and so are steps
-  static constexpr bool is_turned = false;
+  using Scalar = T;
+  static constexpr bool k_major = true;  ///< channels are neighbours in memory, and so are steps
+  static constexpr bool is_transposed = false;
   static constexpr int length = length_;
+  template <int extent, int BK, int threads>
+  using Copies = OffsetCopies<GradientTaps, extent, BK, threads>;
 
   const T* doutput;
   int out;
@@ -159,16 +162,16 @@ struct GradientTaps {
   __device__ const T* data() const { return doutput; }
 
   /// That of a pixel.
-  __device__ Row row(int place) const {
-    const auto [image, y, x] = order.pixel(place);
+  __device__ Row row(int i) const {
+    const auto [image, y, x] = order.pixel(i);
     const int height = order.output_height();
     const int width = order.output_width();
     return {((image * height + y) * width + x) * out, y, x, height, width};
   }
 
   /// How far back a tap goes.
-  __device__ Step step(int number) const {
-    const auto [i, j, channel] = steps.tap(range, number);
+  __device__ Step step(int k) const {
+    const auto [i, j, channel] = steps.tap(range, k);
     return {channel - (i * order.output_width() + j) * out, i, j};
   }
 };
@@ -185,13 +188,16 @@ __device__ bool is_inside(const Row& row, const Step& step) {
 //! [gradient_taps]
 
 //! [filter_taps]
-/// op(B): a place is a channel of the input, a step as above.
-/// @tparam is_turned_ see SwizzledTile.
-template <typename T, int length_, bool is_turned_>
+/// op(B): a row is a channel of the input, a step as above.
+/// @tparam is_transposed_ see SwizzledTile.
+template <typename T, int length_, bool is_transposed_>
 struct FilterTaps {
-  static constexpr bool along = true;  ///< output channels are neighbours in memory
-  static constexpr bool is_turned = is_turned_;
+  using Scalar = T;
+  static constexpr bool k_major = true;  ///< output channels are neighbours in memory
+  static constexpr bool is_transposed = is_transposed_;
   static constexpr int length = length_;
+  template <int extent, int BK, int threads>
+  using Copies = OffsetCopies<FilterTaps, extent, BK, threads>;
 
   const T* filter;
   int in;
@@ -203,11 +209,11 @@ struct FilterTaps {
   __device__ const T* data() const { return filter; }
 
   /// Past the last channel, others stand in.
-  __device__ Offset row(int place) const { return {place_inside(place, in) * out}; }
+  __device__ Offset row(int i) const { return {row_inside(i, in) * out}; }
 
   /// Where a tap has its weights.
-  __device__ Offset step(int number) const {
-    const auto [i, j, channel] = steps.tap(range, number);
+  __device__ Offset step(int k) const {
+    const auto [i, j, channel] = steps.tap(range, k);
     return {(i * filter_width + j) * in * out + channel};
   }
 };

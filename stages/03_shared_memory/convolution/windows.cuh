@@ -3,8 +3,8 @@
 ///
 /// Stored as a matrix, a window a row, they would be filter_height x filter_width times as large as
 /// the input. But the product asks for its elements by row and step, and where one lies in the
-/// input can be worked out: the row is an output pixel, the step a place in its window, and their
-/// offsets into the input add up. So the matrix exists only tile by tile, in shared memory.
+/// input can be worked out: the row is an output pixel, the step a position in its window, and
+/// their offsets into the input add up. So the matrix exists only tile by tile, in shared memory.
 ///
 /// To work it out takes divisions, which are done as multiplications (cuda::FastDivmod): those of a
 /// row once for a tile, those of a step once for a k tile (offset_copies.cuh).
@@ -13,7 +13,7 @@
 /// Bytes: those of the input, most of which the cache answers, instead of pixels x window.
 #pragma once
 
-#include "03_shared_memory/convolution/offset_copies.cuh"
+#include "03_shared_memory/tiles/offset_copies.cuh"
 #include "cuda/fast_divmod.cuh"
 #include "network/problems.hpp"
 
@@ -43,8 +43,8 @@ class Windows {
 
   /// How far from there value number `step` is.
   __device__ int from_first(int step) const {
-    const auto [place, channel] = by_in_.divide(step);
-    const auto [i, j] = by_filter_width_.divide(place);
+    const auto [position, channel] = by_in_.divide(step);
+    const auto [i, j] = by_filter_width_.divide(position);
     return (i * width_ + j) * in_ + channel;
   }
 
@@ -65,14 +65,17 @@ class Windows {
 //! [windows]
 
 //! [window_rows]
-/// op(A) of the forward product: a place is an output pixel, a step a value of its window. See
+/// op(A) of the forward product: a row is an output pixel, a step a value of its window. See
 /// offset_copies.cuh for the functions.
 /// @tparam length_ how many channels can be copied at once.
 template <typename T, int length_>
 struct WindowRows {
-  static constexpr bool along = true;  ///< channels are neighbours in memory, and so are steps
-  static constexpr bool is_turned = false;
+  using Scalar = T;
+  static constexpr bool k_major = true;  ///< channels are neighbours in memory, and so are steps
+  static constexpr bool is_transposed = false;
   static constexpr int length = length_;
+  template <int extent, int BK, int threads>
+  using Copies = OffsetCopies<WindowRows, extent, BK, threads>;
 
   const T* input;
   Windows windows;
@@ -80,38 +83,39 @@ struct WindowRows {
   __device__ const T* data() const { return input; }
 
   /// Where a pixel's first value is. Past the last pixel, others stand in.
-  __device__ Offset row(int place) const {
-    return {windows.first_seen(place_inside(place, windows.pixels()))};
+  __device__ Offset row(int i) const {
+    return {windows.first_seen(row_inside(i, windows.pixels()))};
   }
 
   /// How far from there the value of a step is.
-  __device__ Offset step(int number) const { return {windows.from_first(number)}; }
+  __device__ Offset step(int k) const { return {windows.from_first(k)}; }
 };
 //! [window_rows]
 
 //! [window_columns]
-/// The windows transposed, as op(A) of the filter's gradient: a place is a value of the window, a
+/// The windows transposed, as op(A) of the filter's gradient: a row is a value of the window, a
 /// step an output pixel.
 template <typename T, int length_>
 struct WindowColumns {
-  static constexpr bool along = false;  ///< channels are neighbours in memory, and so are places
-  static constexpr bool is_turned = false;
+  using Scalar = T;
+  static constexpr bool k_major = false;  ///< channels are neighbours in memory, and so are rows
+  static constexpr bool is_transposed = false;
   static constexpr int length = length_;
+  template <int extent, int BK, int threads>
+  using Copies = OffsetCopies<WindowColumns, extent, BK, threads>;
 
   const T* input;
   Windows windows;
 
   __device__ const T* data() const { return input; }
 
-  /// Where a place's value of the first pixel is. Past the last place, others stand in.
-  __device__ Offset row(int place) const {
-    return {windows.from_first(place_inside(place, windows.window()))};
+  /// Where a row's value of the first pixel is. Past the last row, others stand in.
+  __device__ Offset row(int i) const {
+    return {windows.from_first(row_inside(i, windows.window()))};
   }
 
   /// How far from there that of another pixel is. Past the last pixel, the first stands in.
-  __device__ Offset step(int number) const {
-    return {number < windows.pixels() ? windows.first_seen(number) : 0};
-  }
+  __device__ Offset step(int k) const { return {k < windows.pixels() ? windows.first_seen(k) : 0}; }
 };
 //! [window_columns]
 

@@ -7,7 +7,7 @@
 
 #include <cuda_runtime.h>
 
-#include "03_shared_memory/gemm/tile_plan.hpp"
+#include "03_shared_memory/tiles/choose_tile.hpp"
 #include "03_shared_memory/workspace.hpp"
 #include "network/problems.hpp"
 
@@ -20,10 +20,6 @@ void gemm_uncoalesced(cudaStream_t stream, const GemmProblem<T>& problem, Worksp
 /// Rung 4: tiles of `size` x `size` elements in shared memory.
 template <typename T, int size>
 void gemm_tile(cudaStream_t stream, const GemmProblem<T>& problem, Workspace& workspace);
-
-/// Rung 5: coalesced for all transposes, with `padding` unused columns in shared memory.
-template <typename T, int padding>
-void gemm_coalesced_tile(cudaStream_t stream, const GemmProblem<T>& problem, Workspace& workspace);
 
 /// Rung 6: a thread computes a column of several elements.
 template <typename T>
@@ -46,22 +42,14 @@ void gemm_double_buffering(cudaStream_t stream, const GemmProblem<T>& problem,
 template <typename T>
 void gemm_warp_tiles(cudaStream_t stream, const GemmProblem<T>& problem, Workspace& workspace);
 
-/// Rung 11: rung 10 as the main loop that the next two share.
-template <typename T>
-void gemm_main_loop(cudaStream_t stream, const GemmProblem<T>& problem, Workspace& workspace);
-
-/// Rung 12: asynchronous copies to shared memory bypass the registers.
+/// Rung 11: asynchronous copies to shared memory bypass the registers.
 template <typename T>
 void gemm_async_copies(cudaStream_t stream, const GemmProblem<T>& problem, Workspace& workspace);
 
-/// Rung 13: every block gets the same number of k tiles.
-template <typename T>
-void gemm_stream_k(cudaStream_t stream, const GemmProblem<T>& problem, Workspace& workspace);
-
-/// @name The tiles of rungs 14 and 15, for gemm_planned_tiles()
+/// @name The tiles of rungs 12 and 13, for gemm_with_table()
 /// @{
-std::span<const FittedTile<double>> tensor_core_tiles();  ///< rung 14: doubles on tensor cores
-std::span<const FittedTile<float>> fitted_tiles();        ///< rung 15: floats on fp32 units
+std::span<const TileInfo<double>> tensor_core_tiles();  ///< rung 12: doubles on tensor cores
+std::span<const TileInfo<float>> fitted_tiles();        ///< rung 13: floats on fp32 units
 /// @}
 
 }  // namespace stagewise::shared_memory

@@ -6,9 +6,7 @@
 #include <string>
 #include <type_traits>
 
-#include "03_shared_memory/gemm/planned_tiles.cuh"
-#include "03_shared_memory/gemm/tile_plan.hpp"
-#include "03_shared_memory/gemm/tiling.cuh"
+#include "03_shared_memory/gemm/gemm_table.cuh"
 #include "03_shared_memory/ladder.hpp"
 #include "cuda/device.hpp"
 #include "network/problems.hpp"
@@ -37,27 +35,30 @@ inline Support takes_capability(const std::string& which) {
           std::to_string(capability / 10) + "." + std::to_string(capability % 10)};
 }
 
-/// The main loop counts in int.
+/// Whether sizes can be counted in ints.
 template <typename T>
-Support supports_main_loop(const GemmProblem<T>& p) {
+Support supports_ints(const GemmProblem<T>& p) {
   return fits_ints(p.m, p.n, p.k) ? Support() : counts_in_ints();
 }
 
 /// `cp.async` is there from compute capability 8.0 on.
 template <typename T>
-Support supports_async_copies(const GemmProblem<T>& p) {
-  if (cuda::compute_capability() >= 80) return supports_main_loop(p);
+Support supports_async_copies(const GemmProblem<T>& /*p*/) {
+  if (cuda::compute_capability() >= 80) return {};
   return takes_capability("8.0 or higher");
 }
 
 /// So is `mma.sync`. Each table of tiles is for numbers of one type.
 template <typename T, auto tiles>
-constexpr bool are_tiles_of = std::is_same_v<decltype(tiles()), std::span<const FittedTile<T>>>;
+constexpr bool are_tiles_of = std::is_same_v<decltype(tiles()), std::span<const TileInfo<T>>>;
 
 /// Whether the table is for numbers of this type, and the GPU has its instructions.
 template <typename T, auto tiles>
 Support supports_tiles(const GemmProblem<T>& p) {
-  if (are_tiles_of<T, tiles>) return supports_async_copies(p);
+  if (are_tiles_of<T, tiles>) {
+    const Support support = supports_async_copies(p);
+    return support ? supports_ints(p) : support;
+  }
   return {std::is_same_v<T, float> ? "it multiplies doubles; floats have rungs of their own"
                                    : "it multiplies floats"};
 }
@@ -65,7 +66,7 @@ Support supports_tiles(const GemmProblem<T>& p) {
 /// The product by the tile of the table that suits it; nothing if the table is for another type.
 template <typename T, auto tiles>
 void gemm_in_tiles(cudaStream_t stream, const GemmProblem<T>& p, Workspace& workspace) {
-  if constexpr (are_tiles_of<T, tiles>) gemm_planned_tiles(stream, p, tiles(), workspace);
+  if constexpr (are_tiles_of<T, tiles>) gemm_with_table(stream, p, tiles(), workspace);
 }
 
 }  // namespace stagewise::shared_memory

@@ -9,8 +9,8 @@ namespace stagewise::minibatch {
 
 /// The distance between the four rows of a thread that become one pooling window: 1 where the rows
 /// of a vector are neighbours, else that of the unit that multiplies.
-template <typename Table, typename Tiling>
-constexpr int rows_apart = Tiling::BK < 16 && Table::turns_one ? 1 : 8;
+template <typename Table, typename Tile>
+constexpr int rows_apart = Tile::BK < 16 && Table::transposes_b ? 1 : 8;
 
 //! [convolution_relu_pool]
 /// convolution_relu_pool() with the tables of `Tiles`: see shared_memory::ConvolutionTiles.
@@ -24,14 +24,14 @@ void convolution_relu_pool_in(cudaStream_t stream, const ConvolutionReluPoolProb
   const auto n = static_cast<int>(p.out);
   const auto multiply = [&]<typename Table, int length>() {
     const ProductSize size = {p.output_pixels(), p.out, p.window()};
-    Table::template with_plan<T>(size, [&]<typename Tiling>(Tiling /*tiling*/, int parts) {
-      constexpr int apart = rows_apart<Table, Tiling>;
-      Table::template launch<T, Tiling>(
+    Table::template with_choice<T>(size, [&]<typename Tile>(Tile /*tile*/, int split_k) {
+      constexpr int apart = rows_apart<Table, Tile>;
+      Table::template launch<Tile>(
           stream,
           ProductSize{pooled_rows(p.output_pixels() / pooled_pixels, apart), p.out, p.window()},
           PooledWindows<T, length, apart>(p, layer.input),
           shared_memory::StridedMatrix<T, false, length>{layer.filter, n, k},
-          ReluPool<T, apart>(layer), parts, workspace);
+          ReluPool<T, apart>(layer), split_k, workspace);
     });
   };
   shared_memory::with_table<Tiles, T>(

@@ -12,13 +12,13 @@
 /// for; stage 03 moves 6.25 times as many as there are.
 #pragma once
 
-#include "03_shared_memory/gemm/epilogue.cuh"
+#include "03_shared_memory/tiles/epilogue.cuh"
 #include "04_minibatch/convolution/windows.cuh"
 
 namespace stagewise::minibatch {
 
 //! [relu_pool]
-/// An epilogue that takes neighbours of four rows: see gemm/epilogue.cuh.
+/// An epilogue that takes neighbours of four rows: see tiles/epilogue.cuh.
 /// @tparam apart see windows.cuh.
 template <typename T, int apart>
 struct ReluPool {

@@ -23,6 +23,7 @@ constexpr int pooling_window = 2;
 constexpr int pooled_pixels = pooling_window * pooling_window;
 
 using shared_memory::Offset;
+using shared_memory::OffsetCopies;
 
 //! [pooling_order]
 /// Where the pixels of a pooling window are.
@@ -63,14 +64,17 @@ inline Index pooled_rows(Index windows, int apart) {
 }
 
 //! [pooled_windows]
-/// op(A) of the forward product: a place is an output pixel, in the order above, a step a value of
-/// its window. See offset_copies.cuh of stage 03 for the functions.
+/// op(A) of the forward product: a row is an output pixel, in the order above, a step a value of
+/// its window. See tiles/offset_copies.cuh for the functions.
 /// @tparam length_ how many channels can be copied at once.
 template <typename T, int length_, int apart>
 struct PooledWindows {
-  static constexpr bool along = true;  ///< channels are neighbours in memory, and so are steps
-  static constexpr bool is_turned = false;
+  using Scalar = T;
+  static constexpr bool k_major = true;  ///< channels are neighbours in memory, and so are steps
+  static constexpr bool is_transposed = false;
   static constexpr int length = length_;
+  template <int extent, int BK, int threads>
+  using Copies = OffsetCopies<PooledWindows, extent, BK, threads>;
 
   const T* input;
   shared_memory::Windows windows;
@@ -86,14 +90,14 @@ struct PooledWindows {
   __device__ const T* data() const { return input; }
 
   /// Where a row's first value is. Past the last window, the first stands in.
-  __device__ Offset row(int place) const {
-    const PooledRow<apart> at(place);
+  __device__ Offset row(int i) const {
+    const PooledRow<apart> at(i);
     if (at.window >= count) return {0};
     return {windows.first_seen(order.pixel(at.window, at.pixel))};
   }
 
   /// How far from there the value of a step is.
-  __device__ Offset step(int number) const { return {windows.from_first(number)}; }
+  __device__ Offset step(int k) const { return {windows.from_first(k)}; }
 };
 //! [pooled_windows]
 

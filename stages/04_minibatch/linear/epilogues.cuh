@@ -4,10 +4,10 @@
 /// Stage 03 stored a product, and the kernels behind it read it again: to add the bias, to apply
 /// the activation, to take a gradient through it, to update the weights. Each of these is a few
 /// instructions for an element, and cost a trip to memory and back, and a launch. These are
-/// epilogues of the GEMM's main loop (gemm/epilogue.cuh).
+/// epilogues of stage 03's product in tiles (tiles/epilogue.cuh).
 #pragma once
 
-#include "03_shared_memory/gemm/epilogue.cuh"
+#include "03_shared_memory/tiles/epilogue.cuh"
 #include "04_minibatch/linear/activation.cuh"
 
 namespace stagewise::minibatch {

@@ -23,7 +23,7 @@ void input_gradient(cudaStream_t stream, const LinearBackwardProblem<T>& p, Work
     multiply_layer<T>(
         stream, {layer.rows, layer.in, layer.out},
         StridedMatrix<T, true, length>{p.doutput, rows, out},
-        StridedMatrix<T, true, length, LayerTiles<T>::Vectors::turns_one>{layer.weight, in, out},
+        StridedMatrix<T, true, length, LayerTiles<T>::Vectors::transposes_b>{layer.weight, in, out},
         ThroughActivation<T>(p), workspace);
   };
   have_vectors ? multiply.template operator()<shared_memory::Vector<T>::length>()

@@ -1,7 +1,7 @@
 /// @file
 /// A fully connected layer, forward; its gradients are in linear/input_gradient.cu and
 /// linear/parameter_gradients.cu. These are the products of stage 03, with everything around them
-/// done on the way in (linear/batch_matrices.cuh) and on the way out (linear/epilogues.cuh).
+/// done on the way in (linear/batch.cuh) and on the way out (linear/epilogues.cuh).
 ///
 /// What stage 03 did in nine launches for a hidden layer takes three:
 ///
@@ -14,7 +14,7 @@
 /// Work: forward 2 rows in out operations, backward twice as many. Each operand is read once for
 /// each tile that needs it, each result written once; nothing else goes to memory.
 
-#include "04_minibatch/linear/batch_copies.cuh"
+#include "04_minibatch/linear/batch.cuh"
 #include "04_minibatch/linear/epilogues.cuh"
 #include "04_minibatch/linear/layer_tiles.cuh"
 #include "04_minibatch/linear/linear.hpp"
@@ -32,7 +32,7 @@ bool fits_linear(Index rows, Index in, Index out) {
 //! [linear]
 template <typename T>
 void linear(cudaStream_t stream, const LinearProblem<T>& p, Workspace& workspace,
-            bool input_is_there) {
+            bool input_is_independent) {
   const auto rows = static_cast<int>(p.rows);
   const auto in = static_cast<int>(p.in);
   const auto out = static_cast<int>(p.out);
@@ -46,7 +46,7 @@ void linear(cudaStream_t stream, const LinearProblem<T>& p, Workspace& workspace
       },
       [&](const auto& a, const auto& b) {
         multiply_layer<T>(stream, {p.rows, p.out, p.in}, a, b, BiasActivation<T>(p), workspace,
-                          input_is_there);
+                          input_is_independent);
       });
 }
 //! [linear]

@@ -14,10 +14,10 @@ namespace stagewise::minibatch {
 bool fits_linear(Index rows, Index in, Index out);
 
 /// output = activation(input weight + bias), for selected rows of the input if requested.
-/// @param input_is_there whether input and order do not depend on the kernel before.
+/// @param input_is_independent whether input and order do not depend on the kernel before.
 template <typename T>
 void linear(cudaStream_t stream, const LinearProblem<T>& layer, shared_memory::Workspace& workspace,
-            bool input_is_there = false);
+            bool input_is_independent = false);
 
 /// The gradient of the input, multiplied by the derivative of `input_activation`. Reads the
 /// weights.
@@ -28,12 +28,12 @@ void input_gradient(cudaStream_t stream, const LinearBackwardProblem<T>& layer,
 
 /// The gradients of weights and bias, and the updates that their targets request.
 /// @param one in device memory: 1, then zeros, at least 16 bytes in all.
-/// @param input_is_there whether input and order do not depend on the kernel before.
+/// @param input_is_independent whether input and order do not depend on the kernel before.
 /// @param last shares of a last layer, to be added up besides.
 /// @pre as for input_gradient(); the gradient of the weights is requested.
 template <typename T>
 void parameter_gradients(cudaStream_t stream, const LinearBackwardProblem<T>& layer, const T* one,
-                         shared_memory::Workspace& workspace, bool input_is_there = false,
+                         shared_memory::Workspace& workspace, bool input_is_independent = false,
                          const SharesProblem<T>& last = {});
 
 }  // namespace stagewise::minibatch

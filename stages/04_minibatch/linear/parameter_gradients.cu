@@ -1,7 +1,7 @@
 /// @file
 /// The gradients of a layer's weights and bias, and their updates; see linear.cu.
 
-#include "04_minibatch/linear/batch_copies.cuh"
+#include "04_minibatch/linear/batch.cuh"
 #include "04_minibatch/linear/epilogues.cuh"
 #include "04_minibatch/linear/layer_tiles.cuh"
 #include "04_minibatch/linear/linear.hpp"
@@ -27,7 +27,8 @@ struct AddShares {
 //! [parameter_gradients]
 template <typename T>
 void parameter_gradients(cudaStream_t stream, const LinearBackwardProblem<T>& p, const T* one,
-                         Workspace& workspace, bool input_is_there, const SharesProblem<T>& last) {
+                         Workspace& workspace, bool input_is_independent,
+                         const SharesProblem<T>& last) {
   const LinearProblem<T>& layer = p.forward;
   const auto rows = static_cast<int>(layer.rows);
   const auto in = static_cast<int>(layer.in);
@@ -47,7 +48,7 @@ void parameter_gradients(cudaStream_t stream, const LinearBackwardProblem<T>& p,
       [&](const auto& a, const auto& b) {
         multiply_layer<T, typename LayerTiles<T>::Gradients>(
             stream, {layer.in + (has_bias ? 1 : 0), layer.out, layer.rows}, a, b,
-            UpdateEpilogue<T>(p), workspace, input_is_there, AddShares<T>{last});
+            UpdateEpilogue<T>(p), workspace, input_is_independent, AddShares<T>{last});
       });
 }
 //! [parameter_gradients]

@@ -14,7 +14,7 @@ namespace stagewise::minibatch {
 /// half: in the first step 16 shuffles, in the next 8, and so on, 31 in all. All lanes of the warp
 /// call it.
 template <typename T>
-__device__ T deal_sums(T (&values)[32]) {
+__device__ T warp_reduce_scatter(T (&values)[32]) {
 #pragma unroll
   for (int step = 0; step < 5; ++step) {
     const int half = 16 >> step;

@@ -29,7 +29,7 @@ __global__ void loss_kernel(LossProblem<T> p, BlockPartial* partials) {
   for (Index row = static_cast<Index>(blockIdx.x) * warps + warp; row < p.rows;
        row += static_cast<Index>(gridDim.x) * warps) {
     const BlockPartial of_row =
-        lose_row(p, p.outputs + row * p.classes, label_of(p, row), p.doutputs + row * p.classes);
+        row_loss(p, p.outputs + row * p.classes, label_of(p, row), p.doutputs + row * p.classes);
     add(of_row, partial);
   }
   store_partial<threads>(partial, partials + blockIdx.x);

@@ -76,7 +76,7 @@ __device__ void lose_rows(const OutputLayerProblem<T>& p, const BlockRows& rows,
     gradients[j] = 0;
   }
   __syncwarp();
-  const BlockPartial of_row = lose_row<lanes, true>(p.loss, outputs, label, gradients);
+  const BlockPartial of_row = row_loss<lanes, true>(p.loss, outputs, label, gradients);
   if (row >= rows.count) return;
   add(of_row, partial);
   if (p.layer.doutput != nullptr && j < out) {
@@ -121,7 +121,7 @@ __device__ void find_losses(const OutputLayerProblem<T>& p, const BlockRows& row
     if (part.row < rows.count) {
       T sums[32] = {};
       add_products(layer, rows, memory, part, next, sums);
-      total = deal_sums(sums);
+      total = warp_reduce_scatter(sums);
     }
     if (parts > 1) {  // then there is only one round
       totals[warp][lane] = total;
@@ -229,9 +229,9 @@ __global__ void __launch_bounds__(threads)
   extern __shared__ __align__(16) unsigned char bytes[];
   const LinearProblem<T>& layer = p.layer.forward;
   const BlockMemory<most, threads, T> memory(bytes, static_cast<int>(layer.in), room);
-  if (p.weight_is_there) memory.request_weights(layer);
+  if (p.weight_is_independent) memory.request_weights(layer);
   shared_memory::wait_and_let_next_start();
-  if (!p.weight_is_there) memory.request_weights(layer);
+  if (!p.weight_is_independent) memory.request_weights(layer);
   T* const share =
       p.shares == nullptr ? nullptr : p.shares + blockIdx.x * shares_length(layer.in, layer.out);
   BlockPartial partial;

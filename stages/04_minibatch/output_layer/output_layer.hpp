@@ -17,7 +17,7 @@ struct OutputLayerProblem {
   const T* product = nullptr;  ///< input weight [rows, out], if it is there; null: to be computed
   T* shares = nullptr;         ///< [max_shares(), shares_length()]; null: not wanted
   /// Whether the weights are complete before this kernel can start.
-  bool weight_is_there = false;
+  bool weight_is_independent = false;
 };
 
 /// The gradients of a last layer, as the blocks of output_layer() have left them, and what becomes

@@ -70,7 +70,7 @@ __device__ std::int32_t predict(const LossProblem<T>& p, const T* y, T largest) 
 /// The loss of a row and whether its prediction is right, for the partial of a block. All lanes of
 /// the warp call it; the first lane of each row gets them, the others nothing.
 template <int lanes = 32, bool one_per_lane = false, typename T>
-__device__ BlockPartial lose_row(const LossProblem<T>& p, const T* y, std::int32_t label,
+__device__ BlockPartial row_loss(const LossProblem<T>& p, const T* y, std::int32_t label,
                                  T* gradient) {
   T largest = -static_cast<T>(INFINITY);
   for_own_outputs<lanes, one_per_lane>(p.classes, [&](int j) {

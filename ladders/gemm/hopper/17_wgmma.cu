@@ -1,5 +1,5 @@
 /// @file
-/// GEMM, rungs 19 and 20: `wgmma`, fed by the bulk copy engine, in bfloat16 and in TF32.
+/// GEMM, rung 17: `wgmma`, fed by the bulk copy engine, in bfloat16 and in TF32.
 ///
 /// Rungs 16 and 17 get less than half of what the units can do: `mma.sync` takes its factors from
 /// registers, so for each instruction, a warp loads numbers from shared memory, rounds them and

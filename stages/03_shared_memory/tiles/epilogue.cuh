@@ -1,34 +1,31 @@
 /// @file
 /// What happens to a finished element of a product.
 ///
-/// An epilogue says what is stored for the sum of an element, and where:
+/// An epilogue says what is stored for the sum of an element, and where. So that a thread requests
+/// all that it needs before it uses the first of it, that comes in two parts:
 ///
-///     T operator()(int row, int column, T sum) const;  // what to store
-///     T* row(int row) const;  // where a row's elements go, one after another
-///     bool vectors;           // whether rows can be written 16 bytes at a time
-///
-/// Those for multiplied_tile.cuh also have the following, so that a thread requests all that it
-/// needs before it uses the first of it. They may lack operator().
-///
-///     void with_finish(work) const;  // calls work(source, finish)
-///     static constexpr int read_ahead;  // numbers loaded at once; 0: it usually loads none
+///     T* row(int row) const;            // where a row's elements go, one after another
+///     bool vectors;                     // whether rows can be written 16 bytes at a time
+///     void with_finish(work) const;     // calls work(source, finish)
+///     static constexpr int read_ahead;  // scalars loaded at once; 0: it usually loads none
 ///
 /// where `const T* source(int row)` says where the numbers are that the elements of a row need, one
 /// for each column (null: zeros), and `T finish(int row, T sum, T source)` what to store. They can
 /// be loaded 16 bytes at a time if `vectors`.
 ///
-/// One for multiplied_tile.cuh may instead take neighbouring columns of four rows of a lane at
-/// once, and store them itself; `row` is the first of the four:
+/// An epilogue may instead take neighbouring columns of four rows of a lane at once, and store them
+/// itself; `row` is the first of the four:
 ///
 ///     static constexpr bool four_rows = true;
 ///     void operator()(int row, int column, int n, const T (&sums)[4][neighbours]) const;
 ///
-/// Which rows these are depends on the multiplier: see its row().
+/// Which rows these are depends on the Mma: see its row().
 ///
 /// It is the place to do more with a sum while it is still in a register.
 #pragma once
 
-#include "03_shared_memory/gemm/loader.cuh"
+#include "03_shared_memory/vector.cuh"
+#include "network/problems.hpp"
 
 namespace stagewise::shared_memory {
 
@@ -70,10 +67,20 @@ __device__ __forceinline__ void store_neighbours(T* row, int column, int n, bool
 }
 
 /// Whether an epilogue takes neighbours of four rows at once.
-template <typename Epilogue>
+template <typename E>
 constexpr bool takes_four_rows = requires {
-  Epilogue::four_rows;
+  E::four_rows;
 };
+
+/// How many scalars an epilogue reads at once; see above.
+template <typename E>
+constexpr int read_ahead_of = [] {
+  if constexpr (takes_four_rows<E>) {
+    return 0;
+  } else {
+    return E::read_ahead;
+  }
+}();
 
 /// For an epilogue that needs only the sums.
 struct NoSource {};
@@ -101,9 +108,9 @@ struct AlphaBeta {
   /// Where row number `i` is stored.
   __device__ T* row(int i) const { return out + static_cast<Index>(i) * n; }
 
+  /// What to store for a sum by itself.
   __device__ T operator()(int i, int column, T sum) const {
-    if (beta == 0) return alpha * sum;
-    return alpha * sum + beta * row(i)[column];
+    return beta == 0 ? alpha * sum : alpha * sum + beta * row(i)[column];
   }
 
   /// See above.

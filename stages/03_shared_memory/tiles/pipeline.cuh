@@ -5,36 +5,39 @@
 #include <algorithm>
 #include <utility>
 
-#include "03_shared_memory/gemm/sliced_tiling.cuh"
-#include "03_shared_memory/gemm/tile_copies.cuh"
-#include "03_shared_memory/gemm/tiling.cuh"
+#include <cuda_pipeline_primitives.h>
+
+#include "03_shared_memory/tiles/tile.cuh"
+#include "03_shared_memory/tiles/tiles.hpp"
 
 namespace stagewise::shared_memory {
 
 /// Calls `work` with the template argument i, for i = 0, ..., count - 1.
 template <int count, typename Work>
-__device__ __forceinline__ void for_each_number(const Work& work) {
-  [&]<int... numbers>(std::integer_sequence<int, numbers...>) {
-    (work.template operator()<numbers>(), ...);
+__device__ __forceinline__ void for_each(const Work& work) {
+  [&]<int... i>(std::integer_sequence<int, i...>) {
+    (work.template operator()<i>(), ...);
   }
   (std::make_integer_sequence<int, count>());
 }
 
 //! [pipeline]
-/// A ring of `stages` buffers for each factor. While one k tile is multiplied, the others are being
+/// A ring of buffers for each factor. While one k tile is multiplied, the others are being
 /// filled.
-template <typename T, typename Tiling, typename MatrixA, typename MatrixB>
+template <TileConfig Tile, Matrix MatrixA, Matrix MatrixB>
 class Pipeline {
  public:
-  using CopiesA = TileCopies<T, MatrixA, Tiling::BM, Tiling::BK, Tiling::threads>;
-  using CopiesB = TileCopies<T, MatrixB, Tiling::BN, Tiling::BK, Tiling::threads>;
+  using T = typename MatrixA::Scalar;
+  using CopiesA = typename MatrixA::template Copies<Tile::BM, Tile::BK, Tile::threads>;
+  using CopiesB = typename MatrixB::template Copies<Tile::BN, Tile::BK, Tile::threads>;
+  static_assert(MatrixCopies<CopiesA, MatrixA> && MatrixCopies<CopiesB, MatrixB>);
   using TileA = typename CopiesA::Tile;
   using TileB = typename CopiesB::Tile;
-  static constexpr int elements = Tiling::stages * (TileA::elements + TileB::elements);
+  static constexpr int elements = Tile::buffers * (TileA::elements + TileB::elements);
 
   /// For steps `begin` to `end` - 1 of a tile of C; `begin` is a multiple of BK.
-  /// @param shared room for `elements` numbers.
-  __device__ Pipeline(T* shared, const MatrixA& a, const MatrixB& b, TilePlace tile, int begin,
+  /// @param shared room for `elements` scalars.
+  __device__ Pipeline(T* shared, const MatrixA& a, const MatrixB& b, TilePosition tile, int begin,
                       int end)
       : shared_(shared), matrix_a_(a), matrix_b_(b), steps_(end - begin) {
     copies_a_.start(a, tile.top, begin);
@@ -44,26 +47,26 @@ class Pipeline {
   /// Requests as many k tiles as can be in flight, and waits for the first. A kernel may be there
   /// before the one that computes B has ended, or have something else to do while the first copies
   /// are under way.
-  /// @param wait_for_b is called after A's copies and before B's, `meanwhile` after both.
-  template <typename Wait, typename Meanwhile>
-  __device__ void fill(const Wait& wait_for_b, const Meanwhile& meanwhile) {
+  /// @param wait_for_b is called after A's copies and before B's, `prologue` after both.
+  template <typename Wait, typename Prologue>
+  __device__ void fill(const Wait& wait_for_b, const Prologue& prologue) {
 #pragma unroll
-    for (int stage = 0; stage + 1 < Tiling::stages; ++stage) {
-      copy_all(copies_a_, buffer_a(stage), matrix_a_, steps_ - stage * Tiling::BK);
+    for (int i = 0; i + 1 < Tile::buffers; ++i) {
+      copy_all(copies_a_, buffer_a(i), matrix_a_, steps_ - i * Tile::BK);
     }
     wait_for_b();
 #pragma unroll
-    for (int stage = 0; stage + 1 < Tiling::stages; ++stage) {
-      copy_all(copies_b_, buffer_b(stage), matrix_b_, steps_ - stage * Tiling::BK);
+    for (int i = 0; i + 1 < Tile::buffers; ++i) {
+      copy_all(copies_b_, buffer_b(i), matrix_b_, steps_ - i * Tile::BK);
       __pipeline_commit();
     }
-    steps_ -= (Tiling::stages - 1) * Tiling::BK;
-    filled_ = Tiling::stages - 1;
-    meanwhile();
+    steps_ -= (Tile::buffers - 1) * Tile::BK;
+    filled_ = Tile::buffers - 1;
+    prologue();
     wait();
   }
 
-  /// Requests those copies of the next k tile whose turn it is at place `which` of `of`. Past the
+  /// Requests those copies of the next k tile whose turn it is at time `which` of `of`. Past the
   /// end, zeros are copied.
   ///
   /// Copies come at least three at a time: before one that does not follow another, the compiler
@@ -76,7 +79,7 @@ class Pipeline {
     if constexpr (group < groups && group * of / groups == which) {
       constexpr int first = group * copies / groups;
       constexpr int last = (group + 1) * copies / groups;
-      for_numbers<first, last>([&](int i) {
+      for_copies<first, last>([&](int i) {
         if (i < CopiesA::count) {
           copies_a_.copy(buffer_a(filled_), matrix_a_, i, steps_);
         } else {
@@ -90,13 +93,13 @@ class Pipeline {
   /// for it.
   __device__ void advance() {
     end_of_copies(read_);
-    read_ = read_ + 1 < Tiling::stages ? read_ + 1 : 0;
+    read_ = read_ + 1 < Tile::buffers ? read_ + 1 : 0;
     wait();
   }
 
   /// Whether the k tile that is multiplied is one of this tile's.
   __device__ bool has_k_tile() const {
-    return steps_ > -(Tiling::stages - 1) * Tiling::BK;
+    return steps_ > -(Tile::buffers - 1) * Tile::BK;
   }
 
   /// Leaves nothing in flight.
@@ -113,20 +116,20 @@ class Pipeline {
   }
 
  private:
-  __device__ T* buffer_a(int stage) const {
-    return shared_ + stage * TileA::elements;
+  __device__ T* buffer_a(int i) const {
+    return shared_ + i * TileA::elements;
   }
-  __device__ T* buffer_b(int stage) const {
-    return shared_ + Tiling::stages * TileA::elements + stage * TileB::elements;
+  __device__ T* buffer_b(int i) const {
+    return shared_ + Tile::buffers * TileA::elements + i * TileB::elements;
   }
 
-  /// Calls work(i) for some numbers of copies. The compiler must know them, or it puts the copies'
+  /// Calls work(i) for some copies. The compiler must know them, or it puts the copies'
   /// pointers into local memory. It does not always unroll the loop for doubles; for floats it
   /// does, and needs fewer registers than for a list of calls.
   template <int first, int last, typename Work>
-  static __device__ __forceinline__ void for_numbers(const Work& work) {
+  static __device__ __forceinline__ void for_copies(const Work& work) {
     if constexpr (sizeof(T) == sizeof(double)) {
-      for_each_number<last - first>([&]<int number>() { work(first + number); });
+      for_each<last - first>([&]<int i>() { work(first + i); });
     } else {
 #pragma unroll
       for (int i = first; i < last; ++i) work(i);
@@ -136,14 +139,14 @@ class Pipeline {
   /// Requests all copies of a k tile, and moves on to the next.
   template <typename Copies, typename Matrix>
   static __device__ void copy_all(Copies& copies, T* buffer, const Matrix& matrix, int steps) {
-    for_numbers<0, Copies::count>([&](int i) { copies.copy(buffer, matrix, i, steps); });
+    for_copies<0, Copies::count>([&](int i) { copies.copy(buffer, matrix, i, steps); });
     copies.advance(matrix);
   }
 
   /// Groups the copies requested so far; the next k tile goes to another buffer.
   __device__ void end_of_copies(int free_buffer) {
     __pipeline_commit();
-    steps_ -= Tiling::BK;
+    steps_ -= Tile::BK;
     filled_ = free_buffer;
     copies_a_.advance(matrix_a_);
     copies_b_.advance(matrix_b_);
@@ -151,7 +154,7 @@ class Pipeline {
 
   /// Waits until the oldest k tile is complete, for all threads.
   __device__ void wait() {
-    __pipeline_wait_prior(Tiling::stages - 2);
+    __pipeline_wait_prior(Tile::buffers - 2);
     __syncthreads();
   }
 

@@ -1,8 +1,8 @@
 /// @file
 /// Asynchronous copies of elements whose addresses are sums of two offsets.
 ///
-/// To work out the offset of a place or of a step takes divisions, so it is done rarely: for the
-/// places of a tile before the first k tile, and for the steps of a k tile one k tile ahead. Where
+/// To work out the offset of a row or of a step takes divisions, so it is done rarely: for the
+/// rows of a tile before the first k tile, and for the steps of a k tile one k tile ahead. Where
 /// memory runs along k, a thread has one step of each k tile:
 ///
 ///     k tile   step 0    1    2  ...                 8 steps, 64 threads
@@ -16,8 +16,8 @@
 
 #include <concepts>
 
-#include "03_shared_memory/gemm/copy_places.cuh"
-#include "03_shared_memory/gemm/tile_copies.cuh"
+#include "03_shared_memory/copy_async.cuh"
+#include "03_shared_memory/tiles/copy_index.cuh"
 
 namespace stagewise::shared_memory {
 
@@ -35,8 +35,8 @@ __device__ inline bool is_inside(const Offset& /*row*/, const Offset& /*step*/) 
 /// A factor that says, beside what factors have:
 ///
 ///     const T* data() const;
-///     auto row(int place) const;   // offsets, with what else is_inside() must know
-///     auto step(int number) const;
+///     auto row(int i) const;   // offsets, with what else is_inside() must know
+///     auto step(int k) const;
 ///     bool is_inside(row, step);   // a function: whether the element exists; else it is 0
 template <typename Matrix>
 concept HasOffsets = requires(const Matrix& matrix) {
@@ -45,33 +45,33 @@ concept HasOffsets = requires(const Matrix& matrix) {
 };
 
 //! [copies_by_offsets]
-/// See the general TileCopies for the functions.
-template <typename T, HasOffsets Matrix, int extent, int BK, int threads>
-class TileCopies<T, Matrix, extent, BK, threads>
-    : public CopyPlaces<T, Matrix, extent, BK, threads, Matrix::is_turned> {
-  using Places = CopyPlaces<T, Matrix, extent, BK, threads, Matrix::is_turned>;
+/// See MatrixCopies for the functions.
+template <HasOffsets Matrix, int extent, int BK, int threads>
+class OffsetCopies : public CopyIndex<Matrix, extent, BK, threads> {
+  using T = typename Matrix::Scalar;
+  using At = CopyIndex<Matrix, extent, BK, threads>;
   using Row = decltype(std::declval<const Matrix&>().row(0));
   using Step = decltype(std::declval<const Matrix&>().step(0));
-  static constexpr int rows = !Matrix::along && Places::stays ? 1 : Places::count;
-  static constexpr int steps = Matrix::along && Places::stays ? 1 : Places::count;
+  static constexpr int rows = !Matrix::k_major && At::stays ? 1 : At::count;
+  static constexpr int steps = Matrix::k_major && At::stays ? 1 : At::count;
 
  public:
-  /// Looks up the places of the tile that begins at `first`, and the steps of the k tile.
+  /// Looks up the rows of the tile that begins at `first`, and the steps of the k tile.
   __device__ void start(const Matrix& matrix, int first, int step) {
     step_ = step;
 #pragma unroll
-    for (int i = 0; i < rows; ++i) rows_[i] = matrix.row(first + Places::place(i));
+    for (int i = 0; i < rows; ++i) rows_[i] = matrix.row(first + At::row(i));
     look_up(matrix);
   }
 
   /// Requests copy number `i` of the k tile, from the `left` steps that there are.
   __device__ __forceinline__ void copy(T* buffer, const Matrix& matrix, int i, int left) {
-    if (!Places::is_mine(i)) return;
+    if (!At::is_mine(i)) return;
     const Row& row = rows_[i % rows];
     const Step& step = steps_[i % steps];
-    T* const to = buffer + Places::Tile::index(Places::place(i), Places::step(i));
-    copy_async<Places::length * sizeof(T)>(to, matrix.data() + (row.elements + step.elements),
-                                           Places::step(i) < left && is_inside(row, step));
+    T* const to = buffer + At::Tile::index(At::row(i), At::step(i));
+    copy_async<At::length * sizeof(T)>(to, matrix.data() + (row.elements + step.elements),
+                                       At::step(i) < left && is_inside(row, step));
   }
 
   /// Moves on to the next k tile.
@@ -83,7 +83,7 @@ class TileCopies<T, Matrix, extent, BK, threads>
  private:
   __device__ void look_up(const Matrix& matrix) {
 #pragma unroll
-    for (int i = 0; i < steps; ++i) steps_[i] = matrix.step(step_ + Places::step(i));
+    for (int i = 0; i < steps; ++i) steps_[i] = matrix.step(step_ + At::step(i));
   }
 
   int step_;

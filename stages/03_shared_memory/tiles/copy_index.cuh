@@ -1,19 +1,19 @@
 /// @file
-/// Which elements a thread copies, where addresses are not at fixed distances.
+/// Which elements of a k tile a thread copies, where addresses are not at fixed distances.
 #pragma once
 
-#include "03_shared_memory/gemm/swizzled_tile.cuh"
+#include "03_shared_memory/tiles/swizzled_tile.cuh"
 
 namespace stagewise::shared_memory {
 
 /// Which elements of a k tile a thread copies, vector by vector, or one by one. Neighbouring
 /// threads copy neighbours in memory.
-/// @tparam is_turned see SwizzledTile.
-template <typename T, typename Matrix, int extent, int BK, int threads, bool is_turned = false>
-class CopyPlaces {
+template <typename Matrix, int extent, int BK, int threads>
+class CopyIndex {
  public:
-  using Tile = SwizzledTile<T, extent, BK, Matrix::along, is_turned>;
-  static constexpr int length = Tile::is_turned ? 1 : Matrix::length;
+  using Tile =
+      SwizzledTile<typename Matrix::Scalar, extent, BK, Matrix::k_major, Matrix::is_transposed>;
+  static constexpr int length = Tile::is_transposed ? 1 : Matrix::length;
   static constexpr int count = (extent * BK / length + threads - 1) / threads;
 
  protected:
@@ -24,15 +24,15 @@ class CopyPlaces {
   }
 
   /// Whether all of its copies are of the same neighbours, in different lines.
-  static constexpr bool stays = threads % ((Matrix::along ? BK : extent) / length) == 0;
+  static constexpr bool stays = threads % ((Matrix::k_major ? BK : extent) / length) == 0;
 
-  /// Its place and its step in the k tile.
-  static __device__ int place(int i) { return Matrix::along ? line(i) : neighbour(i); }
-  /// See place().
-  static __device__ int step(int i) { return Matrix::along ? neighbour(i) : line(i); }
+  /// Its row and its step in the k tile.
+  static __device__ int row(int i) { return Matrix::k_major ? line(i) : neighbour(i); }
+  /// See row().
+  static __device__ int step(int i) { return Matrix::k_major ? neighbour(i) : line(i); }
 
  private:
-  static constexpr unsigned in_line = (Matrix::along ? BK : extent) / length;
+  static constexpr unsigned in_line = (Matrix::k_major ? BK : extent) / length;
   static __device__ int neighbour(int i) {
     return static_cast<int>((threadIdx.x + i * threads) % in_line) * length;
   }

@@ -1,5 +1,5 @@
 /// @file
-/// GEMM, rung 16: floats rounded to TF32.
+/// GEMM, rung 15: floats rounded to TF32.
 ///
 /// Tensor cores multiply floats, too, if 10 bits of fraction are enough. On an H200, they do 8
 /// times as many multiply-adds per cycle as the fp32 units. The price is accuracy: each number is
@@ -12,7 +12,7 @@
 /// memory, m n k (1 / WM + 1 / WN) from shared memory.
 /// Measured on an H200, 800 x 1000 x 784: 17.7 us in float.
 
-#include "03_shared_memory/gemm/planned_tiles.cuh"
+#include "03_shared_memory/gemm/gemm_table.cuh"
 #include "ladders/gemm/rounded/mma_tf32.cuh"
 #include "ladders/gemm/rungs.hpp"
 
@@ -20,16 +20,16 @@ namespace stagewise::shared_memory {
 
 namespace {
 
-using Table = TilingTable<MmaTf32,
-                          // the rates, BM, BN, BK, WM, WN, slices, stages, blocks
-                          TwiceRatedTiling<345, 365, 128, 128, 32, 64, 32, 1, 3, 1>,
-                          TwiceRatedTiling<330, 310, 64, 104, 32, 16, 104, 2, 3, 1>,
-                          TwiceRatedTiling<330, 300, 64, 64, 32, 32, 32, 1, 3, 2>,
-                          TwiceRatedTiling<335, 320, 32, 32, 64, 32, 32, 4, 3, 2>>;
+using Table = TileTable<MmaTf32,
+                        // the rates, BM, BN, BK, WM, WN, slice-k, buffers, blocks
+                        TwiceRatedTile<345, 365, 128, 128, 32, 64, 32, 1, 3, 1>,
+                        TwiceRatedTile<330, 310, 64, 104, 32, 16, 104, 2, 3, 1>,
+                        TwiceRatedTile<330, 300, 64, 64, 32, 32, 32, 1, 3, 2>,
+                        TwiceRatedTile<335, 320, 32, 32, 64, 32, 32, 4, 3, 2>>;
 
 }  // namespace
 
-std::span<const FittedTile<float>> tf32_tiles() {
+std::span<const TileInfo<float>> tf32_tiles() {
   static constexpr auto tiles = gemm_table<Table, float>();
   return tiles;
 }

@@ -1,19 +1,19 @@
 /// @file
-/// A multiplier for floats: the ordinary units, each thread for itself.
+/// An Mma for floats: the ordinary units, each thread for itself.
 #pragma once
 
 #include <cuda_runtime.h>
 
-#include "03_shared_memory/gemm/swizzled_tile.cuh"
+#include "03_shared_memory/tiles/swizzled_tile.cuh"
 #include "03_shared_memory/vector.cuh"
 
 namespace stagewise::shared_memory {
 
 /// How the rows or columns of a warp's tile are shared: each lane has `count` of them, and `lanes`
 /// lanes differ in which. They come in groups that fit a vector, and a shorter one at the end.
-/// @return the place of number `i` of lane `lane`.
+/// @return which one number `i` of lane `lane` is.
 template <int count, int lanes>
-__device__ constexpr int place_in_groups(int i, int lane) {
+__device__ constexpr int index_in_groups(int i, int lane) {
   constexpr int whole = count / 4 * 4;
   constexpr int pairs = whole + (count - whole) / 2 * 2;
   if (i < whole) return (i / 4 * lanes + lane) * 4 + i % 4;
@@ -24,15 +24,15 @@ __device__ constexpr int place_in_groups(int i, int lane) {
 //! [lane_fragment]
 /// A lane's elements of a k tile, in two sets of registers, for two rounds of one step each.
 ///
-/// Where the k tile keeps rows, a vector has four steps of a place, so all places are loaded every
-/// fourth round. Otherwise, it has four places of a step.
-/// @tparam in_pairs whether places must come in pairs of neighbours.
-template <typename T, typename Tile, int count, int lanes, bool in_pairs>
+/// Where the k tile is k-major, a vector has four steps of a row, so all rows are loaded every
+/// fourth round. Otherwise, it has four rows of a step.
+/// @tparam in_pairs whether rows must come in pairs of neighbours.
+template <typename T, typename KTile, int count, int lanes, bool in_pairs>
 class LaneFragment {
  public:
-  /// The place, within the warp's tile, of element `i`.
-  static __device__ constexpr int place(int i, int lane) {
-    if constexpr (!Tile::keeps_rows) return place_in_groups<count, lanes>(i, lane);
+  /// The row, within the warp's tile, of element `i`.
+  static __device__ constexpr int row(int i, int lane) {
+    if constexpr (!KTile::k_major) return index_in_groups<count, lanes>(i, lane);
     if constexpr (in_pairs) return (i / 2 * lanes + lane) * 2 + i % 2;
     return i * lanes + lane;
   }
@@ -40,26 +40,26 @@ class LaneFragment {
   /// Loads the elements of a round, whose step is `step`, of the warp's tile that begins at
   /// `first`.
   __device__ __forceinline__ void load(int round, const T* tile, int first, int step, int lane) {
-    if constexpr (Tile::keeps_rows) {
+    if constexpr (KTile::k_major) {
       if (round % length != 0) return;
 #pragma unroll
       for (int i = 0; i < count; ++i) {
-        const T* const from = tile + Tile::index(first + place(i, lane), step);
+        const T* const from = tile + KTile::index(first + row(i, lane), step);
         rows_[round / length % 2][i] = *reinterpret_cast<const Vector<T>*>(from);
       }
     } else {
-      const T* const from = tile + Tile::index(first, step);
+      const T* const from = tile + KTile::index(first, step);
       constexpr int whole = count / length * length;
 #pragma unroll
-      for (int i = 0; i < whole; i += length) load_group<length>(round, i, from + place(i, lane));
-      if constexpr (count - whole >= 2) load_group<2>(round, whole, from + place(whole, lane));
-      if constexpr (count % 2 == 1) load_group<1>(round, count - 1, from + place(count - 1, lane));
+      for (int i = 0; i < whole; i += length) load_group<length>(round, i, from + row(i, lane));
+      if constexpr (count - whole >= 2) load_group<2>(round, whole, from + row(whole, lane));
+      if constexpr (count % 2 == 1) load_group<1>(round, count - 1, from + row(count - 1, lane));
     }
   }
 
   /// Element `i` of a round.
   __device__ T value(int round, int i) const {
-    if constexpr (Tile::keeps_rows) {
+    if constexpr (KTile::k_major) {
       return rows_[round / length % 2][i].values[round % length];
     } else {
       return steps_[round % 2][i];
@@ -76,14 +76,14 @@ class LaneFragment {
     for (int j = 0; j < wide; ++j) steps_[round % 2][i + j] = group.values[j];
   }
 
-  Vector<T> rows_[2][Tile::keeps_rows ? count : 1];
-  T steps_[2][Tile::keeps_rows ? 1 : count];
+  Vector<T> rows_[2][KTile::k_major ? count : 1];
+  T steps_[2][KTile::k_major ? 1 : count];
 };
 //! [lane_fragment]
 
-//! [fma_threads]
+//! [fma]
 /// A warp's tile of WM x WN is divided among the lanes, into TM x TN each, nearly square. A round
-/// is one step; see multiplied_tile.cuh for what a multiplier has.
+/// is one step; see tiles.hpp for what an Mma has.
 ///
 /// **Lanes** are numbered so that 8 neighbours, which read their vectors together, need only 2
 /// different ones of the factor with fewer lanes and 4 of the other: shared memory delivers those
@@ -92,28 +92,28 @@ class LaneFragment {
 /// **Products** run through A's elements downwards for one element of B and upwards for the next.
 /// So two neighbouring products always have a factor in common, which the unit need not read from
 /// the registers again.
-template <typename Tiling, typename TileA, typename TileB>
-class FmaThreads {
+template <typename Tile, typename TileA, typename TileB>
+class Fma {
  public:
-  static constexpr int lanes_across = Tiling::WN > Tiling::WM ? 8 : 4;
+  static constexpr int lanes_across = Tile::WN > Tile::WM ? 8 : 4;
   static constexpr int lanes_down = 32 / lanes_across;
-  static constexpr int TM = Tiling::WM / lanes_down;
-  static constexpr int TN = Tiling::WN / lanes_across;
-  static constexpr int rounds = Tiling::depth;
+  static constexpr int TM = Tile::WM / lanes_down;
+  static constexpr int TN = Tile::WN / lanes_across;
+  static constexpr int rounds = Tile::depth;
   static constexpr int sums = TM * TN;
   /// The registers of a vector must be neighbours. For that, many sums leave too few others.
-  static constexpr bool in_vectors = TN % 4 == 0 && !TileB::keeps_rows && sums <= 64;
+  static constexpr bool in_vectors = TN % 4 == 0 && !TileB::k_major && sums <= 64;
   static constexpr int neighbours = in_vectors ? 4 : 2;
   static constexpr int rows = TM;
   static constexpr int groups = TN / neighbours;
-  static_assert(TM * lanes_down == Tiling::WM && TN * lanes_across == Tiling::WN && TN % 2 == 0);
+  static_assert(TM * lanes_down == Tile::WM && TN * lanes_across == Tile::WN && TN % 2 == 0);
   static_assert(rounds % 8 == 0, "vectors of four steps, in two sets of registers");
 
   /// Loads this lane's elements of a round.
   __device__ __forceinline__ void load(int round, const float* a, const float* b) {
-    const int step = Tiling::slice() * Tiling::depth + round % rounds;
-    a_.load(round, a, Tiling::warp_row(), step, lane_down());
-    b_.load(round, b, Tiling::warp_column(), step, lane_across());
+    const int step = Tile::slice() * Tile::depth + round % rounds;
+    a_.load(round, a, Tile::warp_row(), step, lane_down());
+    b_.load(round, b, Tile::warp_column(), step, lane_across());
   }
 
   /// Multiplies what was loaded for a round.
@@ -133,18 +133,18 @@ class FmaThreads {
     return sums_[i / TN][i % TN];
   }
 
-  /// The number of the first sum of a row's group.
-  static __device__ constexpr int number(int row, int group) {
+  /// The first sum of a row's group.
+  static __device__ constexpr int first_sum(int row, int group) {
     return row * TN + group * neighbours;
   }
 
   /// Its row in the block's tile.
   static __device__ int row(int i) {
-    return Tiling::warp_row() + FragmentA::place(i / TN, lane_down());
+    return Tile::warp_row() + FragmentA::row(i / TN, lane_down());
   }
   /// Its column.
   static __device__ int column(int i) {
-    return Tiling::warp_column() + FragmentB::place(i % TN, lane_across());
+    return Tile::warp_column() + FragmentB::row(i % TN, lane_across());
   }
 
  private:
@@ -169,9 +169,9 @@ class FmaThreads {
   FragmentB b_;
   float sums_[TM][TN] = {};
 };
-//! [fma_threads]
+//! [fma]
 
 template <>
-inline constexpr bool keeps_vectors_of_steps<FmaThreads> = true;
+inline constexpr bool keeps_vectors_of_steps<Fma> = true;
 
 }  // namespace stagewise::shared_memory

@@ -1,0 +1,94 @@
+/// @file
+/// An Mma for doubles: tensor cores.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include "03_shared_memory/tiles/mma_sums.cuh"
+#include "03_shared_memory/warp.cuh"
+
+namespace stagewise::shared_memory {
+
+//! [mma]
+/// sums += A B, 16 x 4 by 4 x 8, for all lanes of the warp together.
+///
+/// The factors and the sums are in the registers of the 32 lanes. With g = lane / 4 and t = lane %
+/// 4, a lane has the elements (g, t) and (g + 8, t) of A, the element (t, g) of B, and the sums (g,
+/// 2t), (g, 2t + 1), (g + 8, 2t) and (g + 8, 2t + 1): see the PTX ISA on `mma.m16n8k4` with `.f64`.
+/// The unit adds the four products in ascending order, like a chain of fused multiply-adds, so a
+/// sum over all of k by one warp has the same bits as in the ladder's rungs.
+__device__ __forceinline__ void mma_16x8x4(double (&sums)[4], double a_upper, double a_lower,
+                                           double b) {
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
+  asm volatile(
+      "mma.sync.aligned.m16n8k4.row.col.f64.f64.f64.f64 "
+      "{%0, %1, %2, %3}, {%4, %5}, {%6}, {%0, %1, %2, %3};"
+      : "+d"(sums[0]), "+d"(sums[1]), "+d"(sums[2]), "+d"(sums[3])
+      : "d"(a_upper), "d"(a_lower), "d"(b));
+#elif __CUDA_ARCH__ >= 800  // earlier units have only an instruction for half of the rows
+  asm volatile("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};"
+               : "+d"(sums[0]), "+d"(sums[1])
+               : "d"(a_upper), "d"(b));
+  asm volatile("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};"
+               : "+d"(sums[2]), "+d"(sums[3])
+               : "d"(a_lower), "d"(b));
+#else
+  // Units that multiply doubles are missing: lanes fetch each other's numbers and do without.
+  const auto lane = static_cast<int>(threadIdx.x % 32);
+#pragma unroll
+  for (int k = 0; k < 4; ++k) {
+    const double upper = __shfl_sync(all_lanes, a_upper, lane / 4 * 4 + k);
+    const double lower = __shfl_sync(all_lanes, a_lower, lane / 4 * 4 + k);
+#pragma unroll
+    for (int column = 0; column < 2; ++column) {
+      const double right = __shfl_sync(all_lanes, b, (lane % 4 * 2 + column) * 4 + k);
+      sums[column] += upper * right;
+      sums[2 + column] += lower * right;
+    }
+  }
+#endif
+}
+//! [mma]
+
+//! [mma_double]
+/// A warp's tile of WM x WN consists of products of 16 x 4 by 4 x 8, for which a lane has single
+/// elements, one of every 4 x 8. A round is 4 steps; see tiles.hpp for what an Mma has.
+template <typename Tile, typename TileA, typename TileB>
+class MmaDouble : public MmaSums<double, Tile> {
+ public:
+  using Sums = MmaSums<double, Tile>;
+  using Sums::across;
+  using Sums::down;
+  using Sums::products;
+  static constexpr int rounds = Tile::depth / 4;
+  static_assert(Tile::depth % 8 == 0, "two sets of registers");
+
+  /// Loads this lane's elements of a round.
+  __device__ __forceinline__ void load(int round, const double* a, const double* b) {
+    const int step = Tile::slice() * Tile::depth + round % rounds * 4 + Sums::t();
+#pragma unroll
+    for (int i = 0; i < 2 * down; ++i) {
+      a_[round % 2][i] = a[TileA::index(Tile::warp_row() + i * 8 + Sums::g(), step)];
+    }
+#pragma unroll
+    for (int j = 0; j < across; ++j) {
+      b_[round % 2][j] = b[TileB::index(Tile::warp_column() + j * 8 + Sums::g(), step)];
+    }
+  }
+
+  /// Multiplies what was loaded for a round.
+  __device__ __forceinline__ void multiply(int round) {
+#pragma unroll
+    for (int i = 0; i < products; ++i) {
+      const double* const a = a_[round % 2] + i / across * 2;
+      mma_16x8x4(this->sums_[i], a[0], a[1], b_[round % 2][i % across]);
+    }
+  }
+
+ private:
+  double a_[2][2 * down];
+  double b_[2][across];
+};
+//! [mma_double]
+
+}  // namespace stagewise::shared_memory

@@ -1,0 +1,125 @@
+/// @file
+/// Tables of tiles, from which each product gets the one that suits it.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <span>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+#include "03_shared_memory/tiles/kernel.cuh"
+
+namespace stagewise::shared_memory {
+
+/// An entry of a table: a Tile, and its rates; see TileInfo. Where a rate is 0, no kernel is
+/// compiled.
+template <int rate_, int rate_of_scalars_, int... sizes>
+struct TwiceRatedTile : Tile<sizes...> {
+  static constexpr int rate = rate_;
+  static constexpr int rate_of_scalars = rate_of_scalars_;
+};
+
+/// An entry of a table for factors that are all copied in the same way.
+template <int rate, int... sizes>
+using RatedTile = TwiceRatedTile<rate, rate, sizes...>;
+
+/// What choose_tile() has to know of an entry. `run` stays null.
+template <typename T, typename Entry>
+constexpr TileInfo<T> describe_tile() {
+  constexpr int size = sizeof(T);
+  constexpr int padding = 2 * 32;  // bytes of a step, in the layout that takes more
+  constexpr int pipeline = Entry::buffers * Entry::BK * ((Entry::BM + Entry::BN) * size + padding);
+  constexpr int sums = Entry::slice_k > 1 ? Entry::slice_k * Entry::BM * Entry::BN * size : 0;
+  return {Entry::BM,
+          Entry::BN,
+          Entry::BK,
+          Entry::slice_k,
+          Entry::buffers,
+          Entry::blocks,
+          Entry::BM * Entry::BN / Entry::threads,
+          std::max(pipeline, sums),
+          Entry::rate,
+          Entry::rate_of_scalars,
+          nullptr};
+}
+
+#if defined(CUDA_ON_CPU) && !defined(CUDA_ON_CPU_OBSERVED)
+/// The entries of a table that are compiled where the CPU plays the GPU: the first, the last, and
+/// one whose sides are not all powers of two. There, no tile is fast, and all take long to compile.
+/// Programs that count have all: they tell what a GPU would do.
+template <typename... Entries>
+struct CompiledEntries {
+  using All = std::tuple<Entries...>;
+  static constexpr std::size_t count = sizeof...(Entries);
+
+  static constexpr std::size_t odd = [] {
+    const bool is_odd[] = {
+        (std::popcount(unsigned{Entries::BM}) > 1 || std::popcount(unsigned{Entries::BN}) > 1)...};
+    for (std::size_t i = 1; i + 1 < count; ++i) {
+      if (is_odd[i]) return i;
+    }
+    return count / 2;
+  }();
+
+  template <std::size_t... i>
+  using Of = std::tuple<std::tuple_element_t<i, All>...>;
+  using Type = typename std::conditional_t<(count > 3), std::type_identity<Of<0, odd, count - 1>>,
+                                           std::type_identity<All>>::type;
+};
+#else
+template <typename... Entries>
+struct CompiledEntries {
+  using Type = std::tuple<Entries...>;
+};
+#endif
+
+template <template <typename, typename, typename> class MmaOf, typename Entries>
+struct CompiledTable;
+
+/// @tparam MmaOf what multiplies; see Mma.
+template <template <typename, typename, typename> class MmaOf, typename... Entries>
+using TileTable = CompiledTable<MmaOf, typename CompiledEntries<Entries...>::Type>;
+
+//! [tile_table]
+template <template <typename, typename, typename> class MmaOf, typename... Entries>
+struct CompiledTable<MmaOf, std::tuple<Entries...>> {
+  /// Whether B's k tiles are transposed if memory runs along k in both factors.
+  static constexpr bool transposes_b = keeps_vectors_of_steps<MmaOf>;
+
+  /// The table as choose_tile() wants it.
+  template <typename T>
+  static constexpr auto tiles = std::to_array<TileInfo<T>>({describe_tile<T, Entries>()...});
+
+  /// Calls work(entry) with each entry.
+  template <typename Work>
+  static constexpr void for_each(const Work& work) {
+    (work(Entries()), ...);
+  }
+
+  /// Calls work(entry) with the entry of an index.
+  template <typename Work>
+  static void with(std::size_t index, const Work& work) {
+    std::size_t i = 0;
+    ((i++ == index ? work(Entries()) : void()), ...);
+  }
+
+  /// Calls work(entry, split_k) with what suits a product.
+  template <typename T, typename Work>
+  static void with_choice(const ProductSize& size, const Work& work) {
+    const TileChoice choice =
+        remembered_choice(std::span<const TileInfo<T>>(tiles<T>), size.m, size.n, size.k);
+    with(choice.tile, [&](auto entry) { work(entry, choice.split_k); });
+  }
+
+  /// Calls launch_tiles() with an entry.
+  template <typename Entry, typename... Arguments>
+  static void launch(Arguments&&... arguments) {
+    launch_tiles<MmaOf, Entry>(std::forward<Arguments>(arguments)...);
+  }
+};
+//! [tile_table]
+
+}  // namespace stagewise::shared_memory
