@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "03_shared_memory/gemm/rungs.hpp"
 #include "03_shared_memory/gemm/support.cuh"
 #include "03_shared_memory/reduce/1_interleaved.cuh"
 #include "03_shared_memory/reduce/2_non_divergent.cuh"

@@ -184,11 +184,11 @@ Row row_of(const GemmOptions& o) {
 template <typename T>
 constexpr std::string_view top_rung = std::is_same_v<T, double> ? "tensor-cores" : "fitted-tiles";
 
-/// "64x104, 16 deep, 2 slices, 3 parts".
+/// "64x104, 16 deep, slice-k 2, split-k 3".
 template <typename T>
-std::string plan_text(const shared_memory::FittedTile<T>& tile, int parts) {
+std::string plan_text(const shared_memory::TileInfo<T>& tile, int split_k) {
   return std::to_string(tile.BM) + "x" + std::to_string(tile.BN) + ", " + std::to_string(tile.BK) +
-         " deep, " + count_of(tile.slices, "slice") + ", " + count_of(parts, "part");
+         " deep, slice-k " + std::to_string(tile.slice_k) + ", split-k " + std::to_string(split_k);
 }
 
 /// The rung whose tiles are asked for.
@@ -211,16 +211,16 @@ std::vector<Row> rows_of_tiles(const GemmProblem<T>& problem,
                 " cannot be used here: " + support.reason);
   }
   const bool vectors = shared_memory::copies_vectors(problem);
-  const auto plan = shared_memory::plan_tiles(tiles, problem.m, problem.n, problem.k, vectors);
+  const auto choice = shared_memory::choose_tile(tiles, problem.m, problem.n, problem.k, vectors);
   row.file = rung.file;
   row.bound += row.per_rounding * rung.rounding;
   std::vector<Row> rows;
   for (std::size_t i = 0; i < tiles.size(); ++i) {
-    const int parts =
-        shared_memory::plan_tile(tiles[i], problem.m, problem.n, problem.k, vectors).parts;
+    const int split_k =
+        shared_memory::choose_split_k(tiles[i], problem.m, problem.n, problem.k, vectors).split_k;
     row.name = std::to_string(tiles[i].BM) + "x" + std::to_string(tiles[i].BN);
-    row.idea = row.plan = plan_text(tiles[i], parts);
-    row.picked = i == plan.tile && shared_memory::pick_gemm(problem).name == rung.name;
+    row.idea = row.plan = plan_text(tiles[i], split_k);
+    row.picked = i == choice.tile && shared_memory::pick_gemm(problem).name == rung.name;
     row.skipped = !shared_memory::fits_block(tiles[i])
                       ? "it takes more shared memory than this GPU gives a block"
                   : !tiles[i].takes(vectors)
@@ -243,9 +243,9 @@ std::vector<Row> rows_of_product(const GemmOptions& o, const GemmProblem<T>& pro
     const auto tiles = ladder::gemm_tiles<T>(row.name);
     row.bound += row.per_rounding * find_rung(ladder::gemm_ladder<T>(), row.name).rounding;
     if (tiles.empty() || !row.skipped.empty()) continue;
-    const auto plan = shared_memory::plan_tiles(tiles, problem.m, problem.n, problem.k,
-                                                shared_memory::copies_vectors(problem));
-    row.plan = plan_text(tiles[plan.tile], plan.parts);
+    const auto choice = shared_memory::choose_tile(tiles, problem.m, problem.n, problem.k,
+                                                   shared_memory::copies_vectors(problem));
+    row.plan = plan_text(tiles[choice.tile], choice.split_k);
   }
   return rows;
 }
@@ -298,10 +298,10 @@ Table run_gemm(const GemmOptions& o) {
   const auto tiles = ladder::gemm_tiles<T>(rung_with_tiles<T>(o).name);
   runner.run(table, [&](const Row& row) {
     const auto& tile = tiles[static_cast<std::size_t>(&row - table.rows.data())];
-    const int parts = shared_memory::plan_tile(tile, problem.m, problem.n, problem.k,
-                                               shared_memory::copies_vectors(problem))
-                          .parts;
-    work.enqueue = [&, parts] { tile.run(stream.get(), problem, parts, runner.workspace()); };
+    const int split_k = shared_memory::choose_split_k(tile, problem.m, problem.n, problem.k,
+                                                      shared_memory::copies_vectors(problem))
+                            .split_k;
+    work.enqueue = [&, split_k] { tile.run(stream.get(), problem, split_k, runner.workspace()); };
     return work;
   });
   return table;

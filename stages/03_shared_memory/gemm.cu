@@ -75,6 +75,13 @@ std::span<const TileInfo<T>> gemm_tiles(std::string_view rung) {
   return {};
 }
 
+template <typename T>
+bool copies_vectors(const GemmProblem<T>& p) {
+  const bool are_transposed = p.op_a == Transpose::yes && p.op_b == Transpose::yes;
+  return !are_transposed && is_aligned(p.a, p.op_a == Transpose::no ? p.k : p.m) &&
+         is_aligned(p.b, p.op_b == Transpose::yes ? p.k : p.n);
+}
+
 //! [pick]
 // A tile that suits the product is the fastest on a GPU, and the slowest to emulate. What the top
 // rungs do not support gets the best one that does. None of these rounds.
@@ -103,6 +110,8 @@ template Ladder<GemmProblem<float>> gemm_ladder();
 template Ladder<GemmProblem<double>> gemm_ladder();
 template std::span<const TileInfo<float>> gemm_tiles(std::string_view);
 template std::span<const TileInfo<double>> gemm_tiles(std::string_view);
+template bool copies_vectors(const GemmProblem<float>&);
+template bool copies_vectors(const GemmProblem<double>&);
 template const GemmRung<float>& pick_gemm(const GemmProblem<float>&);
 template const GemmRung<double>& pick_gemm(const GemmProblem<double>&);
 template void gemm(cudaStream_t, const GemmProblem<float>&, Workspace&, const GemmRung<float>*);

@@ -2,8 +2,8 @@
 /// Matrix multiplication as a ladder of kernels.
 #pragma once
 
-#include "03_shared_memory/tiles/choose_tile.hpp"
 #include "03_shared_memory/ladder.hpp"
+#include "03_shared_memory/tiles/choose_tile.hpp"
 #include "network/problems.hpp"
 
 namespace stagewise::shared_memory {
@@ -23,6 +23,11 @@ const GemmRung<T>& pick_gemm(const GemmProblem<T>& problem);
 /// one, or does not multiply such numbers. They can be used where the rung can.
 template <typename T>
 std::span<const TileInfo<T>> gemm_tiles(std::string_view rung);
+
+/// Whether these copy a product's factors in vectors, since both consist of them. Two transposed
+/// factors, which no network multiplies, have kernels for single scalars only.
+template <typename T>
+bool copies_vectors(const GemmProblem<T>& problem);
 
 /// C = alpha op(A) op(B) + beta C, by a rung, or, if it is null, by the one that pick_gemm() names;
 /// see GemmProblem for shapes. Any sizes, including 0 and 1. With beta = 0, C is written without

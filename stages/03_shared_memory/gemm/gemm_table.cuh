@@ -4,6 +4,7 @@
 
 #include <span>
 
+#include "03_shared_memory/gemm.hpp"
 #include "03_shared_memory/tiles/matrix.cuh"
 #include "03_shared_memory/tiles/table.cuh"
 #include "03_shared_memory/vector.cuh"
@@ -11,15 +12,6 @@
 #include "tensor/error.hpp"
 
 namespace stagewise::shared_memory {
-
-/// Whether a product's factors are copied in vectors, since both consist of them. Two transposed
-/// factors, which no network multiplies, have kernels for single scalars only.
-template <typename T>
-bool copies_vectors(const GemmProblem<T>& p) {
-  const bool are_transposed = p.op_a == Transpose::yes && p.op_b == Transpose::yes;
-  return !are_transposed && is_aligned(p.a, p.op_a == Transpose::no ? p.k : p.m) &&
-         is_aligned(p.b, p.op_b == Transpose::yes ? p.k : p.n);
-}
 
 //! [multiply_with]
 /// Computes a product with an entry of a table, in tiles that `split_k` blocks share. A factor is
