@@ -4,7 +4,7 @@ set(folder ${CMAKE_CURRENT_BINARY_DIR}/check_sabotage)
 set(sabotage ${folder}/sabotage.cmake)
 set(broken ${folder}/broken.cu)
 file(WRITE ${folder}/edited.cu "for (;;) sum += x[i];\n")
-file(WRITE ${sabotage} "set(FILE ${folder}/edited.cu)\nset(BROKEN ${broken})\nset(REPORT wrong)\n"
+file(WRITE ${sabotage} "set(FILE [[${folder}/edited.cu]])\nset(BROKEN [[${broken}]])\nset(REPORT wrong)\n"
                        "set(FROM [==[sum += x[i];\n  __syncthreads();]==])\nset(TO [==[sum += x[i];]==])\n")
 
 # run(STEP ENVIRONMENT RESULT OUTPUT)
@@ -44,7 +44,7 @@ endif()
 
 # A header must exist for the files that include it.
 file(WRITE ${folder}/edited.cuh "inline int one() { return 1; }\n")
-file(APPEND ${sabotage} "set(FILE ${folder}/edited.cuh)\n")
+file(APPEND ${sabotage} "set(FILE [[${folder}/edited.cuh]])\n")
 run(break "" result output)
 file(READ ${broken} text)
 if(NOT result EQUAL 0 OR NOT text STREQUAL "inline int one() { return 1; }\n")
