@@ -16,6 +16,7 @@
 /// theirs NaN, too.
 #pragma once
 
+#include "03_shared_memory/tiles/matrix.cuh"
 #include "03_shared_memory/tiles/offset_copies.cuh"
 #include "cuda/fast_divmod.cuh"
 

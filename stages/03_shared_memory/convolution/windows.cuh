@@ -13,6 +13,7 @@
 /// Bytes: those of the input, most of which the cache answers, instead of pixels x window.
 #pragma once
 
+#include "03_shared_memory/tiles/matrix.cuh"
 #include "03_shared_memory/tiles/offset_copies.cuh"
 #include "cuda/fast_divmod.cuh"
 #include "network/problems.hpp"
