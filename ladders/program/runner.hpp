@@ -57,7 +57,7 @@ std::vector<Row> rows_for(shared_memory::Ladder<Problem> ladder, const std::stri
     row.name = rung.name;
     row.file = rung.file;
     row.idea = rung.idea;
-    row.group = all ? rung.group : "";
+    if (all) row.group = rung.group;
     row.tile = rung.tile;
     row.picked = rung.name == picked;
     row.skipped = rung.supports(problem).reason;

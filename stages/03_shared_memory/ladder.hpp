@@ -47,7 +47,7 @@ struct Rung {
   void (*prepare)(cudaStream_t stream, const Problem& problem, Workspace& workspace) = nullptr;
 
   /// The heading above it in a list; empty: it is a rung of the ladder, faster than those before.
-  std::string_view group = {};
+  const char* group = "";
 };
 
 /// All rungs, from the bottom to the top.

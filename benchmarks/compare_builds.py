@@ -1,0 +1,105 @@
+#!/usr/bin/env python3
+"""Two builds on the same GPU, in turn: is a change slower anywhere?
+
+    python3 benchmarks/compare_builds.py BEFORE AFTER [-o FILE]
+
+BEFORE and AFTER are folders of programs (build/cuda/bin) of two versions. Prints tables: trainings of stages 02 to 04,
+products of stage 03, and all rungs of the newer ladder.
+"""
+import argparse
+import datetime
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+TRAININGS = [(stage, model, precision, batch)
+             for stage in ("stage02_naive_cuda", "stage03_shared_memory", "stage04_minibatch")
+             for model in ("mlp", "cnn") for precision in ("float", "double") for batch in (100, 1000, 10000)]
+PRODUCTS = [(800, 1000, 784, ""), (800, 10, 1000, ""), (1000, 784, 800, "--transpose-a"), (777, 1001, 513, ""),
+            (4096, 4096, 4096, ""), (100, 256, 784, ""), (784, 256, 100, "--transpose-a"), (10000, 1000, 784, ""),
+            (1000, 10, 10000, "--transpose-a"), (788, 1180, 880, "--transpose-b")]
+RUNS = 3
+
+
+def report_of(command):
+    """What a program reports as JSON; None if it fails."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = pathlib.Path(folder) / "report.json"
+        done = subprocess.run([*map(str, command), "--report", str(file)], capture_output=True, text=True, timeout=120)
+        if done.returncode != 0:
+            print(" ".join(map(str, command)), done.stderr.strip(), file=sys.stderr)
+            return None
+        return json.loads(file.read_text())
+
+
+def epoch(folder, training):
+    """The fastest epoch in milliseconds."""
+    stage, model, precision, batch = training
+    options = ["--model", "cnn"] if model == "cnn" else ["--hidden", "1000"]
+    limit = 10000 if stage == "stage02_naive_cuda" else 20000
+    report = report_of([folder / stage, "train", "--train-limit", limit, "--test-limit", 100, "--batch-size", batch,
+                        "--precision", precision, "--epochs", 4, *options])
+    return report and min(one["seconds"] for one in report["epochs"]) * 1e3
+
+
+def product(folder, problem, precision):
+    """What stage 03's pick takes, in microseconds."""
+    m, n, k, transpose = problem
+    report = report_of([folder / "ladder", "gemm", "--picked", "--m", m, "--n", n, "--k", k, "--precision", precision,
+                        *transpose.split()])
+    return report and report["tables"][0]["rows"][0]["seconds"] * 1e6
+
+
+def both(before, after, measure):
+    """The fastest of some runs of both, in turn."""
+    times = {before: [], after: []}
+    for _ in range(RUNS):
+        for folder in (before, after):
+            times[folder].append(measure(folder))
+    return [min((time for time in times[folder] if time), default=None) for folder in (before, after)]
+
+
+def row(cells, old, new):
+    ratio = f"{old / new:.3f}" if old and new else "-"
+    return "| " + " | ".join([*cells, *(f"{time:.4g}" if time else "-" for time in (old, new)), ratio]) + " |"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("before", type=pathlib.Path)
+    parser.add_argument("after", type=pathlib.Path)
+    parser.add_argument("-o", "--output", type=pathlib.Path)
+    options = parser.parse_args()
+    gpu = subprocess.run(["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"],
+                         capture_output=True, text=True).stdout.strip().splitlines()[0]
+    lines = [f"Measured {datetime.date.today()} on an {gpu}, the fastest of {RUNS} runs of each build, in turn.", ""]
+    lines += ["## Trainings", "", "| stage | model | precision | batch | before, ms an epoch | after | before : after |",
+              "|---|---|---|---:|---:|---:|---:|"]
+    for training in TRAININGS:
+        times = both(options.before, options.after, lambda folder: epoch(folder, training))
+        lines.append(row([*map(str, training)], *times))
+    lines += ["", "## Products that stage 03 picks", "",
+              "| m x n x k | precision | before, us | after | before : after |", "|---|---|---:|---:|---:|"]
+    for problem in PRODUCTS:
+        for precision in ("float", "double"):
+            times = both(options.before, options.after, lambda folder: product(folder, problem, precision))
+            lines.append(row([" x ".join(map(str, problem[:3])) + " " + problem[3], precision], *times))
+    lines += ["", "## Rungs", "", "| m x n x k | precision | rung | us |", "|---|---|---|---:|"]
+    for size in ((800, 1000, 784), (4096, 4096, 4096)):
+        for precision in ("float", "double"):
+            m, n, k = size
+            report = report_of([options.after / "ladder", "gemm", "--m", m, "--n", n, "--k", k, "--precision", precision,
+                                "--repetitions", 5 if m > 1000 else 20])
+            for one in report["tables"][0]["rows"] if report else []:
+                if "seconds" in one:
+                    lines.append(f"| {m} x {n} x {k} | {precision} | `{one['name']}` | {one['seconds'] * 1e6:.4g} |")
+    text = "\n".join(lines) + "\n"
+    print(text)
+    if options.output:
+        options.output.write_text(text)
+
+
+if __name__ == "__main__":
+    main()
