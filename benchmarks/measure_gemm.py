@@ -198,8 +198,8 @@ def tiles(bench, products, precision):
         times = [row.get("seconds") for row in found]
         cells = []
         for row, seconds in zip(found, times):
-            parts = re.search(r"(\d+) parts$", row["plan"])
-            text = duration(seconds) + (f" ({parts[1]})" if parts else "")
+            split_k = re.search(r"split-k (\d+)$", row["plan"])[1]
+            text = duration(seconds) + (f" ({split_k})" if split_k != "1" else "")
             cells.append(f"**{text}**" if row.get("picked") else text)
         best = min((seconds for seconds in times if seconds), default=None)
         chosen = next((s for row, s in zip(found, times) if row.get("picked")), None)
@@ -265,15 +265,15 @@ def same_precision(bench):
                          duration(alone), rate, duration(cublas), ratio(cublas, seconds),
                          ratio(cublas, alone)])
     return ("cuBLAS in the same precision: TF32 from floats, whose last bits the unit ignores; bfloat16 "
-            "from copies that were made before, whose time does not count. Rungs 19 and 20 make "
-            "their rounded copies each time: `rounding`, and `rest` is the time without it.\n\n"
+            "from copies that were made before, whose time does not count. Rung 17 makes "
+            "its rounded copies each time: `rounding`, and `rest` is the time without it.\n\n"
             + table(["product", "rung", "time", "rounding", "rest", "TFLOP/s", "cuBLAS", "x cuBLAS",
                      "rest"], rows))
 
 
 # Verification alone takes seconds at such a size, and the lower rungs are no match for it.
-RUNGS_FOR_LARGE = ("tile-16", "tile-32", "register-column", "register-tile", "vector-loads",
-                   "double-buffering", "warp-tiles", "main-loop", "async-copies", "fitted-tiles")
+RUNGS_FOR_LARGE = ("tile-16", "register-column", "register-tile", "vector-loads",
+                   "double-buffering", "warp-tiles", "async-copies")
 
 
 def times_of(bench, product, precision, rungs):
@@ -294,7 +294,10 @@ def every_rung(bench):
     """The whole ladder at the example's size, and its upper half at a large one."""
     columns = [(str(EXAMPLE) + ", float", times_of(bench, EXAMPLE, "float", ["all"])),
                ("double", times_of(bench, EXAMPLE, "double", ["all"])),
-               (str(LARGE) + ", float", times_of(bench, LARGE, "float", RUNGS_FOR_LARGE))]
+               (str(LARGE) + ", float",
+                times_of(bench, LARGE, "float", (*RUNGS_FOR_LARGE, "fitted-tiles"))),
+               (str(LARGE) + ", double",
+                times_of(bench, LARGE, "double", (*RUNGS_FOR_LARGE, "tensor-cores")))]
     names = [name for name in columns[0][1] if name != "cuBLAS"] + ["cuBLAS"]
     rows = [[f"`{name}`" if name != "cuBLAS" else name,
              *(cell for _, times in columns

@@ -45,10 +45,8 @@ SECONDS_A_COMMAND = 90
 NOTHING = "-"
 
 # At 4096^3, verification alone takes seconds, and the lower rungs are no match for such a size.
-RUNGS_FOR_LARGE = ["tile-32", "register-tile", "vector-loads", "double-buffering", "warp-tiles",
-                   "main-loop", "async-copies", "stream-k"]
-RUNGS_FOR_LARGE_DOUBLES = [*RUNGS_FOR_LARGE, "tensor-cores"]
-RUNGS_TO_PICK_FROM = ["stream-k", "async-copies", "main-loop"]
+RUNGS_FOR_LARGE = ["tile-16", "register-column", "register-tile", "vector-loads",
+                   "double-buffering", "warp-tiles", "async-copies"]
 
 # Report 000, section 3.1 and table 2, on a Tesla K80: the difference to cuBLAS, and seconds by the
 # side of the blocks; the last is what section 4.4 made of 16 x 16, coalesced and padded.
@@ -360,7 +358,8 @@ def merged(reports):
 
 def large_gemm(bench):
     size = bench.sizes.large_gemm
-    rungs = {"float": RUNGS_FOR_LARGE, "double": RUNGS_FOR_LARGE_DOUBLES}
+    rungs = {"float": [*RUNGS_FOR_LARGE, "fitted-tiles"],
+             "double": [*RUNGS_FOR_LARGE, "tensor-cores"]}
     reports = {precision: merged([bench.report(gemm(size, precision, "--rung", rung))
                                   for rung in rungs[precision]])
                for precision in PRECISIONS}
@@ -383,16 +382,9 @@ def training_products(batch, hidden):
 
 
 def picked_product(bench, size, transposes):
-    """The row of the rung that the stage picks for this product, and the reference's. There is no
-    `--rung auto`: whichever is asked for says whether it is the one."""
-    for rung in RUNGS_TO_PICK_FROM:
-        command = gemm(size, "float", *transposes, "--rung", rung)
-        report = bench.report(command)
-        row = rows_of(report).get(rung, {})
-        if row.get("picked"):
-            return row, reference_of(report)
-    bench.problems.append(f"`{bench.shown(command)}`: none of the rungs tried is the one picked")
-    return None, None
+    """The row of the rung that the stage picks for this product, and the reference's."""
+    report = bench.report(gemm(size, "float", *transposes, "--picked"))
+    return next(iter(rows_of(report).values()), None), reference_of(report)
 
 
 def training_gemms(bench):
@@ -411,7 +403,7 @@ def training_gemms(bench):
         lines.append([f"{batch:,}", "together", "", "",
                       *(duration(value) if value else NOTHING for value in (total, theirs_total)),
                       ratio(theirs_total, total)])
-    command = gemm(("M", "N", "K"), "float", "--rung", "RUNG")
+    command = gemm(("M", "N", "K"), "float", "--picked")
     return f"""### The products of training 784-{hidden}-10, in float
 
 With the rung that the stage picks, and `--transpose-a` for gradients of weights, `--transpose-b`

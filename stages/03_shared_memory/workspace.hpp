@@ -41,8 +41,8 @@ class Workspace {
   unsigned* counters() { return counters_.data(); }
 
   /// How many there are, in 256 KiB. Kernels that index them by tile or block use no more: see
-  /// share_tiles(), launch_stream_k(), row_shares() and the launches whose size follows from the
-  /// number of multiprocessors.
+  /// split_tiles(), row_shares() and the launches whose size follows from the number of
+  /// multiprocessors.
   static constexpr Index counter_count = 65'536;
 
   /// Room for values that are 0 until a block writes them, and are set back to 0 like the counters:

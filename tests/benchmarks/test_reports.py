@@ -47,8 +47,8 @@ class Timeline(unittest.TestCase):
 
     def test_names_of_kernels(self):
         self.assertEqual(measure_stage04.short_name(
-            "void stagewise::(anonymous namespace)::stream_k_kernel<float, int(*)(long)>(long)"),
-            "stream_k")
+            "void stagewise::(anonymous namespace)::gemm_tile_kernel<float, int(*)(long)>(long)"),
+            "gemm_tile")
         self.assertEqual(measure_stage04.short_name("copy in"), "copy in")
 
 

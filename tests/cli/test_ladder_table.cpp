@@ -32,7 +32,7 @@ Row row_of(const std::string& name, double seconds) {
 Table table_of_gpu() {
   Table table{"rung",
               "cuBLAS",
-              {row_of("dot-non-divergent", 0.123), row_of("stream-k", 32.1e-6)},
+              {row_of("dot-non-divergent", 0.123), row_of("async-copies", 32.1e-6)},
               row_of("cuBLAS", 41.5e-6)};
   table.rows.back().picked = true;
   return table;
@@ -52,7 +52,7 @@ std::string print(const Table& table, Measured measured = Measured::rates) {
 
 /// As in an observed program, where kernels are counted.
 TEST(LadderTable, ShowsWhatKernelsAskOfMemory) {
-  Table table{"rung", "cuBLAS", {row_of("dot-non-divergent", 1), row_of("stream-k", 1)}, {}};
+  Table table{"rung", "cuBLAS", {row_of("dot-non-divergent", 1), row_of("async-copies", 1)}, {}};
   KernelCounters slow;
   slow.loads = 1e6;
   slow.load_sectors = 16.54e6;
@@ -74,7 +74,7 @@ TEST(LadderTable, ShowsWhatKernelsAskOfMemory) {
       std::string::npos)
       << text;
   EXPECT_NE(
-      text.find("\nstream-k              1.2e-07             -     4.0     1.0x           0\n"),
+      text.find("\nasync-copies          1.2e-07             -     4.0     1.0x           0\n"),
       std::string::npos)
       << text;
 }
@@ -89,7 +89,7 @@ TEST(LadderTable, ShowsRatesAndSharesOfTheReference) {
                       "%\n"),
             std::string::npos)
       << text;
-  EXPECT_NE(text.find("\nstream-k *            1.2e-07    1.3e-07  32.1 us  39.1 TFLOP/s      129 "
+  EXPECT_NE(text.find("\nasync-copies *        1.2e-07    1.3e-07  32.1 us  39.1 TFLOP/s      129 "
                       "%\n"),
             std::string::npos)
       << text;
@@ -138,7 +138,7 @@ TEST(LadderTable, ShowsWhatDiffersAndWhatWasSkipped) {
       text.find("\ndot-non-divergent  DIFFERS: 1 of 60 elements: [3, 5] is 0.25 instead of 0.5\n"),
       std::string::npos)
       << text;
-  EXPECT_NE(text.find("\nstream-k *         skipped: it takes a GPU of compute capability 8.0 or "
+  EXPECT_NE(text.find("\nasync-copies *     skipped: it takes a GPU of compute capability 8.0 or "
                       "higher,\n                   and this one has 7.5\n"),
             std::string::npos)
       << text;

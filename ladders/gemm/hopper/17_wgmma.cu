@@ -1,7 +1,7 @@
 /// @file
 /// GEMM, rung 17: `wgmma`, fed by the bulk copy engine, in bfloat16 and in TF32.
 ///
-/// Rungs 16 and 17 get less than half of what the units can do: `mma.sync` takes its factors from
+/// Rungs 15 and 16 get less than half of what the units can do: `mma.sync` takes its factors from
 /// registers, so for each instruction, a warp loads numbers from shared memory, rounds them and
 /// waits. Here, the factors are rounded beforehand, by a kernel of their own. Then nobody has to
 /// touch them again: the copy engine moves them to shared memory, and `wgmma` fetches them from

@@ -1,5 +1,5 @@
 /// @file
-/// Rungs 19 and 20 of the GEMM ladder, whose instructions only Hopper GPUs have.
+/// Rung 17 of the GEMM ladder, whose instructions only Hopper GPUs have.
 #pragma once
 
 #include <string_view>
@@ -11,11 +11,11 @@
 
 namespace stagewise::shared_memory {
 
-/// Rung 19: wgmma, rounded to bfloat16. For compute capability 9.0, and where why_no_wgmma() is
+/// wgmma, rounded to bfloat16. For compute capability 9.0, and where why_no_wgmma() is
 /// empty, as all of these.
 void gemm_wgmma_bf16(cudaStream_t stream, const GemmProblem<float>& problem, Workspace& workspace);
 
-/// Rung 20: wgmma, rounded to TF32.
+/// wgmma, rounded to TF32.
 void gemm_wgmma_tf32(cudaStream_t stream, const GemmProblem<float>& problem, Workspace& workspace);
 
 /// The first part of the rung `wgmma-bf16`: leaves rounded copies of the factors in the workspace.

@@ -11,7 +11,7 @@
 /// is, [row][step], and a lane reads vectors of steps: those of its eight rows, good for four steps
 /// in float. Padded by a vector, the four rows that a warp reads together are in different banks.
 /// B's columns must be neighbours in registers, since they are stored as vectors; if its memory
-/// runs along k, it is copied number by number, and transposed.
+/// runs along k, it is copied scalar by scalar, and transposed.
 ///
 /// Run it: `ladder gemm --rung async-copies`.
 /// Work: as rung 10, without the stores to shared memory; in double, m n k / 4 numbers from shared
