@@ -23,7 +23,7 @@ except ImportError as missing:
 
 from stagewise import command_line, safetensors
 from stagewise.command_line import Error
-from stagewise.network import Network, network_of
+from stagewise.network import ACTIVATIONS, Network, network_of
 
 PREFIX = "stagewise."
 
@@ -31,7 +31,7 @@ PREFIX = "stagewise."
 ## [build]
 def build(network: Network) -> torch.nn.Module:
     """Takes images as [batch, channels, height, width], or rows of features."""
-    unit = torch.nn.Sigmoid if network.has_sigmoid() else torch.nn.ReLU
+    unit = getattr(torch.nn, ACTIVATIONS[network.unit()])
     modules: dict[str, torch.nn.Module] = collections.OrderedDict()
     layers = network.layers()
     for name, shape in layers.items():

@@ -72,7 +72,11 @@ void add_stage_options(CLI::App& command, const Stage& stage, RunOptions& option
 
 void add_model_options(CLI::App& command, RunOptions& options) {
   add_setting(command, options, "hidden", "LIST", "widths of the hidden layers; none for none");
-  add_setting(command, options, "activation", "NAME", "relu, sigmoid");
+  std::string names;
+  for (const ActivationNames& one : activations) {
+    names += (names.empty() ? "" : ", ") + std::string(one.name);
+  }
+  add_setting(command, options, "activation", "NAME", names);
   add_setting(command, options, "loss", "NAME", "cross-entropy, squared-error");
   add_setting(command, options, "biases", "on|off", "whether layers have biases");
 }

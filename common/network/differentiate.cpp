@@ -113,22 +113,16 @@ void differentiate(const AddBias& op, Backward& backward) {
   backward.pass_on(op.x, dy);
 }
 
-//! [relu]
-/// dx = dy where y > 0, in the memory of dy.
-void differentiate(const Relu& op, Backward& backward) {
+//! [activation]
+/// dx = dy activation'(x), in the memory of dy.
+template <Activation activation>
+void differentiate(const Activate<activation>& op, Backward& backward) {
   const ValueId dy = backward.gradient(op.y);
   if (const ValueId dx = backward.contribute(op.x, dy)) {
-    backward.append(ReluBackward{.y = op.y, .dy = dy, .dx = dx});
+    backward.append(ActivateBackward<activation>{.y = op.y, .dy = dy, .dx = dx});
   }
 }
-//! [relu]
-
-void differentiate(const Sigmoid& op, Backward& backward) {
-  const ValueId dy = backward.gradient(op.y);
-  if (const ValueId dx = backward.contribute(op.x, dy)) {
-    backward.append(SigmoidBackward{.y = op.y, .dy = dy, .dx = dx});
-  }
-}
+//! [activation]
 
 void differentiate(const SoftmaxCrossEntropy& op, Backward& backward) {
   if (!backward.is_loss(op.row_losses)) return;

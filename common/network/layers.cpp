@@ -63,11 +63,9 @@ ValueId append_activation(Program& program, const std::string& name, ValueId inp
                           Activation activation) {
   if (activation == Activation::none) return input;
   const ValueId output = add_in_place(program, input, name);
-  if (activation == Activation::relu) {
-    program.append(Relu{.x = input, .y = output});
-  } else {
-    program.append(Sigmoid{.x = input, .y = output});
-  }
+  with_activation(activation, [&]<Activation chosen>() {
+    program.append(Activate<chosen>{.x = input, .y = output});
+  });
   return output;
 }
 

@@ -14,9 +14,6 @@
 namespace stagewise {
 namespace {
 
-constexpr std::array activations = {std::pair{Activation::none, "none"},
-                                    std::pair{Activation::relu, "relu"},
-                                    std::pair{Activation::sigmoid, "sigmoid"}};
 constexpr std::array losses = {std::pair{LossKind::cross_entropy, "cross-entropy"},
                                std::pair{LossKind::squared_error, "squared-error"}};
 
@@ -231,7 +228,7 @@ Model build_model(const ModelOptions& options) {
 }
 
 std::string to_string(Activation activation) {
-  return name_in(activations, activation);
+  return activation == Activation::none ? "none" : names_of(activation).name;
 }
 std::string to_string(LossKind loss) {
   return name_in(losses, loss);
@@ -239,7 +236,9 @@ std::string to_string(LossKind loss) {
 
 Activation parse_activation(const std::string& text) {
   if (text == "none") throw UsageError("there is no activation 'none': hidden layers need one");
-  return value_in(activations, text, "activation");
+  std::vector<std::pair<Activation, std::string>> named;
+  for (const ActivationNames& one : activations) named.emplace_back(one.activation, one.name);
+  return value_in(named, text, "activation");
 }
 
 LossKind parse_loss(const std::string& text) {

@@ -6,6 +6,7 @@
 /// all that dependencies, printing, allocation and the count of bytes need to know.
 #pragma once
 
+#include <utility>
 #include <variant>
 
 #include "network/operations/communication.hpp"
@@ -14,15 +15,18 @@
 
 namespace stagewise {
 
-using Operation =
-    std::variant<Gather, Gemm, AddBias, ColumnSums, Sum, Relu, ReluBackward, Sigmoid,
-                 SigmoidBackward, SoftmaxCrossEntropy, SoftmaxCrossEntropyBackward, SquaredError,
-                 SquaredErrorBackward, ArgMax, Threshold, Accumulate, Convolution,
-                 ConvolutionBackward, AveragePool, AveragePoolBackward, SgdUpdate, MomentumUpdate,
-                 AdamUpdate, Mean, Copy, AllReduce, Replicate, Linear, LinearInputGradient,
-                 LinearGradients, OutputLayer, Loss, AddPartials, ConvolutionReluPool,
-                 PoolReluBackward, UpdateBySum, PersistentStep, AverageWeights, AddShares,
-                 FoldedLinear, FoldedGradients, AllReduceUpdate>;
+/// All operations, with those of each activation.
+template <std::size_t... i>
+auto operations_with(std::index_sequence<i...>) -> std::variant<
+    Gather, Gemm, AddBias, ColumnSums, Sum, Activate<activations[i].activation>...,
+    ActivateBackward<activations[i].activation>..., SoftmaxCrossEntropy,
+    SoftmaxCrossEntropyBackward, SquaredError, SquaredErrorBackward, ArgMax, Threshold, Accumulate,
+    Convolution, ConvolutionBackward, AveragePool, AveragePoolBackward, SgdUpdate, MomentumUpdate,
+    AdamUpdate, Mean, Copy, AllReduce, Replicate, Linear, LinearInputGradient, LinearGradients,
+    OutputLayer, Loss, AddPartials, ConvolutionReluPool, PoolReluBackward, UpdateBySum,
+    PersistentStep, AverageWeights, AddShares, FoldedLinear, FoldedGradients, AllReduceUpdate>;
+
+using Operation = decltype(operations_with(std::make_index_sequence<activations.size()>()));
 
 /// Whether processes exchange something.
 inline bool is_exchange(const Operation& operation) {

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "network/activations.hpp"
 #include "tensor/shape.hpp"
 
 namespace stagewise {
@@ -26,9 +27,6 @@ struct GemmProblem {
   T beta = 0;
   T* c = nullptr;
 };
-
-/// The function applied to the output of a layer.
-enum class Activation : std::uint8_t { none, relu, sigmoid };
 
 /// The function that training minimizes.
 enum class LossKind : std::uint8_t { cross_entropy, squared_error };

@@ -61,6 +61,17 @@ void Executor<T>::expect_room(const Program& program, Index max_rows) {
               room.of + " are free; a smaller network or --batch-size needs less");
 }
 
+template <typename T>
+void Executor<T>::expect_computed(const Operation& operation) const {
+  for_each_activation([&]<Activation a>() {
+    const bool uses = std::holds_alternative<Activate<a>>(operation) ||
+                      std::holds_alternative<ActivateBackward<a>>(operation);
+    if (uses && !computes(a)) {
+      throw UsageError("this stage does not compute " + std::string(names_of(a).name) + " yet");
+    }
+  });
+}
+
 //! [load]
 template <typename T>
 void Executor<T>::load(const Program& program, Index max_rows,
@@ -71,6 +82,7 @@ void Executor<T>::load(const Program& program, Index max_rows,
                              " for " + program.values[i].name);
     }
   }
+  for (const Line& line : program.lines) expect_computed(line.operation);
   max_rows_ = max_rows;
   batch_.rows = max_rows;
   expect_room(program, max_rows);

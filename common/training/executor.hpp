@@ -76,6 +76,9 @@ class Executor {
   /// Waits until all requested work is done.
   virtual void synchronize() = 0;
 
+  /// Whether this stage computes an activation and its derivative.
+  virtual bool computes(Activation activation) const = 0;
+
   /// Seconds that `work` takes on its own: waits for all earlier work first, then for `work`.
   virtual double measure(const std::function<void()>& work);
 
@@ -87,7 +90,8 @@ class Executor {
   /// Allocates the values that the program's lines use, unless they already have memory.
   /// @param max_rows of the largest batch; the same in every call.
   /// @param on_size is called first, with the number of bytes that this takes at least.
-  /// @throws Error before anything is allocated if there is not enough memory.
+  /// @throws Error before anything is allocated if there is not enough memory, or a line that the
+  ///         stage does not compute.
   void load(const Program& program, Index max_rows,
             const std::function<void(double)>& on_size = {});
 
@@ -219,6 +223,9 @@ class Executor {
  private:
   void* address_of(ValueId id);
 
+  /// @throws UsageError if it is an activation that the stage does not compute.
+  void expect_computed(const Operation& operation) const;
+
   /// The values in whose memory the program's values are, unless these already have memory.
   std::vector<ValueId> missing(const Program& program) const;
 
@@ -241,10 +248,14 @@ class Executor {
   /// @{
   auto sizes(const AddBias& op) const { return matrix(op.x, op.bias); }
   auto sizes(const ColumnSums& op) const { return matrix(op.x, op.y); }
-  auto sizes(const Relu& op) const { return std::tuple(elements(op.x)); }
-  auto sizes(const ReluBackward& op) const { return std::tuple(elements(op.y)); }
-  auto sizes(const Sigmoid& op) const { return std::tuple(elements(op.x)); }
-  auto sizes(const SigmoidBackward& op) const { return std::tuple(elements(op.y)); }
+  template <Activation activation>
+  auto sizes(const Activate<activation>& op) const {
+    return std::tuple(activation, elements(op.x));
+  }
+  template <Activation activation>
+  auto sizes(const ActivateBackward<activation>& op) const {
+    return std::tuple(activation, elements(op.y));
+  }
   auto sizes(const SoftmaxCrossEntropy& op) const { return outputs(op.logits); }
   auto sizes(const SoftmaxCrossEntropyBackward& op) const { return gradient(op.dlogits); }
   auto sizes(const SquaredError& op) const { return outputs(op.outputs); }

@@ -144,7 +144,7 @@ class Layer {
     std::vector<double> activated(expected_sum_.size());
     serial::add_bias(problem_.output_pixels(), problem_.out, expected_sum_.data(), bias.data(),
                      activated.data());
-    serial::relu(sum_.elements(), activated.data(), activated.data());
+    serial::activate(Activation::relu, sum_.elements(), activated.data(), activated.data());
     expected_output_.resize(static_cast<std::size_t>(pooling().output_elements()));
     serial::average_pool(pooling(), activated.data(), expected_output_.data());
   }

@@ -64,7 +64,7 @@ void compute_separately(cudaStream_t stream, const LayerProblem<T>& p, Workspace
   const ConvolutionProblem& c = p.convolution;
   compute_implicitly(stream, p, workspace);
   naive_cuda::add_bias(stream, c.output_pixels(), c.out, p.sum, p.bias, p.sum);
-  naive_cuda::relu(stream, c.output_pixels() * c.out, p.sum, p.sum);
+  naive_cuda::activate(stream, Activation::relu, c.output_pixels() * c.out, p.sum, p.sum);
   naive_cuda::average_pool(stream,
                            {.batch = c.batch,
                             .height = c.output_height(),

@@ -3,6 +3,49 @@
 #include <cmath>
 
 namespace stagewise::serial {
+namespace {
+
+/// An activation, and the way back through it; there is none for what this stage does not compute.
+template <Activation activation>
+struct Function;
+
+//! [relu]
+template <>
+struct Function<Activation::relu> {
+  template <typename T>
+  static T of(T x) {
+    return x < T{0} ? T{0} : x;  // in this form, a NaN stays
+  }
+  template <typename T>
+  static T back(T y, T dy) {
+    return y > T{0} ? dy : T{0};
+  }
+};
+//! [relu]
+
+//! [sigmoid]
+template <>
+struct Function<Activation::sigmoid> {
+  template <typename T>
+  static T of(T x) {
+    return T{1} / (T{1} + std::exp(-x));
+  }
+  template <typename T>
+  static T back(T y, T dy) {
+    return dy * y * (T{1} - y);
+  }
+};
+//! [sigmoid]
+
+/// Calls work.operator()<Function>() for an activation that this stage computes.
+template <typename Work>
+void with_function(Activation activation, const Work& work) {
+  with_activation(activation, [&]<Activation a>() {
+    if constexpr (requires { Function<a>(); }) work.template operator()<Function<a>>();
+  });
+}
+
+}  // namespace
 
 //! [add_bias]
 template <typename T>
@@ -13,29 +56,27 @@ void add_bias(Index rows, Index cols, const T* x, const T* bias, T* y) {
 }
 //! [add_bias]
 
-//! [relu]
+bool computes(Activation activation) {
+  bool found = false;
+  with_function(activation, [&]<typename F>() { found = true; });
+  return found;
+}
+
+//! [activate]
 template <typename T>
-void relu(Index n, const T* x, T* y) {
-  for (Index i = 0; i < n; ++i) y[i] = x[i] < T{0} ? T{0} : x[i];  // in this form, a NaN stays
+void activate(Activation activation, Index n, const T* x, T* y) {
+  with_function(activation, [&]<typename F>() {
+    for (Index i = 0; i < n; ++i) y[i] = F::of(x[i]);
+  });
 }
 
 template <typename T>
-void relu_backward(Index n, const T* y, const T* dy, T* dx) {
-  for (Index i = 0; i < n; ++i) dx[i] = y[i] > T{0} ? dy[i] : T{0};
+void activate_backward(Activation activation, Index n, const T* y, const T* dy, T* dx) {
+  with_function(activation, [&]<typename F>() {
+    for (Index i = 0; i < n; ++i) dx[i] = F::back(y[i], dy[i]);
+  });
 }
-//! [relu]
-
-//! [sigmoid]
-template <typename T>
-void sigmoid(Index n, const T* x, T* y) {
-  for (Index i = 0; i < n; ++i) y[i] = T{1} / (T{1} + std::exp(-x[i]));
-}
-
-template <typename T>
-void sigmoid_backward(Index n, const T* y, const T* dy, T* dx) {
-  for (Index i = 0; i < n; ++i) dx[i] = dy[i] * y[i] * (T{1} - y[i]);
-}
-//! [sigmoid]
+//! [activate]
 
 template <typename T>
 void add(Index n, const T* x, const T* y, T* z) {
@@ -46,13 +87,9 @@ template void add(Index, const float*, const float*, float*);
 template void add(Index, const double*, const double*, double*);
 template void add_bias(Index, Index, const float*, const float*, float*);
 template void add_bias(Index, Index, const double*, const double*, double*);
-template void relu(Index, const float*, float*);
-template void relu(Index, const double*, double*);
-template void relu_backward(Index, const float*, const float*, float*);
-template void relu_backward(Index, const double*, const double*, double*);
-template void sigmoid(Index, const float*, float*);
-template void sigmoid(Index, const double*, double*);
-template void sigmoid_backward(Index, const float*, const float*, float*);
-template void sigmoid_backward(Index, const double*, const double*, double*);
+template void activate(Activation, Index, const float*, float*);
+template void activate(Activation, Index, const double*, double*);
+template void activate_backward(Activation, Index, const float*, const float*, float*);
+template void activate_backward(Activation, Index, const double*, const double*, double*);
 
 }  // namespace stagewise::serial

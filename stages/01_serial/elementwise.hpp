@@ -2,6 +2,7 @@
 /// Elementwise operations: bias, activations and their gradients, sums.
 #pragma once
 
+#include "network/activations.hpp"
 #include "tensor/shape.hpp"
 
 namespace stagewise::serial {
@@ -10,21 +11,16 @@ namespace stagewise::serial {
 template <typename T>
 void add_bias(Index rows, Index cols, const T* x, const T* bias, T* y);
 
-/// y = max(x, 0); `y` may be `x`.
-template <typename T>
-void relu(Index n, const T* x, T* y);
+/// Whether activate() and activate_backward() compute it.
+bool computes(Activation activation);
 
-/// dx = dy where y > 0, else 0; `dx` may be `dy`.
+/// y = activation(x); `y` may be `x`.
 template <typename T>
-void relu_backward(Index n, const T* y, const T* dy, T* dx);
+void activate(Activation activation, Index n, const T* x, T* y);
 
-/// y = 1 / (1 + exp(-x)); `y` may be `x`.
+/// dx = dy activation'(x), which y = activation(x) tells; `dx` may be `dy`.
 template <typename T>
-void sigmoid(Index n, const T* x, T* y);
-
-/// dx = dy y (1 - y); `dx` may be `dy`.
-template <typename T>
-void sigmoid_backward(Index n, const T* y, const T* dy, T* dx);
+void activate_backward(Activation activation, Index n, const T* y, const T* dy, T* dx);
 
 /// z = x + y; `z` may be `x`.
 template <typename T>

@@ -26,6 +26,7 @@ class SerialExecutor : public Executor<T> {
   void copy_in(void* to, const void* host, std::size_t bytes) override;
   void copy_out(void* host, const void* from, std::size_t bytes) override;
   void synchronize() override {}
+  bool computes(Activation activation) const override { return serial::computes(activation); }
 
   using Executor<T>::run;
   void run(const Gather& op);
@@ -33,10 +34,14 @@ class SerialExecutor : public Executor<T> {
   void run(const Gemm& op) { serial::gemm(gemm_variant_, this->problem(op)); }
   void run(const AddBias& op) { call(serial::add_bias<T>, op); }
   void run(const ColumnSums& op) { call(serial::column_sums<T>, op); }
-  void run(const Relu& op) { call(serial::relu<T>, op); }
-  void run(const ReluBackward& op) { call(serial::relu_backward<T>, op); }
-  void run(const Sigmoid& op) { call(serial::sigmoid<T>, op); }
-  void run(const SigmoidBackward& op) { call(serial::sigmoid_backward<T>, op); }
+  template <Activation activation>
+  void run(const Activate<activation>& op) {
+    call(serial::activate<T>, op);
+  }
+  template <Activation activation>
+  void run(const ActivateBackward<activation>& op) {
+    call(serial::activate_backward<T>, op);
+  }
   void run(const SoftmaxCrossEntropy& op) { call(serial::softmax_cross_entropy<T>, op); }
   void run(const SoftmaxCrossEntropyBackward& op) {
     call(serial::softmax_cross_entropy_backward<T>, op);

@@ -37,33 +37,59 @@ __global__ void add_bias_kernel(Index n, Index cols, const T* x, const T* bias, 
 }
 //! [add_bias]
 
-//! [relu]
-template <typename T>
-__global__ void relu_kernel(Index n, const T* x, T* y) {
-  const Index i = index_x();
-  if (i < n) y[i] = x[i] < 0 ? T{0} : x[i];  // a NaN is not < 0 and stays
-}
+/// An activation, and the way back through it; there is none for what this stage does not compute.
+template <Activation activation>
+struct Function;
 
-template <typename T>
-__global__ void relu_backward_kernel(Index n, const T* y, const T* dy, T* dx) {
-  const Index i = index_x();
-  if (i < n) dx[i] = y[i] > 0 ? dy[i] : T{0};
-}
+//! [relu]
+template <>
+struct Function<Activation::relu> {
+  template <typename T>
+  static __device__ T of(T x) {
+    return x < 0 ? T{0} : x;  // a NaN is not < 0 and stays
+  }
+  template <typename T>
+  static __device__ T back(T y, T dy) {
+    return y > 0 ? dy : T{0};
+  }
+};
 //! [relu]
 
 //! [sigmoid]
-template <typename T>
-__global__ void sigmoid_kernel(Index n, const T* x, T* y) {
+template <>
+struct Function<Activation::sigmoid> {
+  template <typename T>
+  static __device__ T of(T x) {
+    return 1 / (1 + exp(-x));
+  }
+  template <typename T>
+  static __device__ T back(T y, T dy) {
+    return dy * y * (1 - y);
+  }
+};
+//! [sigmoid]
+
+//! [activate]
+template <typename F, typename T>
+__global__ void activate_kernel(Index n, const T* x, T* y) {
   const Index i = index_x();
-  if (i < n) y[i] = 1 / (1 + exp(-x[i]));
+  if (i < n) y[i] = F::of(x[i]);
 }
 
-template <typename T>
-__global__ void sigmoid_backward_kernel(Index n, const T* y, const T* dy, T* dx) {
+template <typename F, typename T>
+__global__ void activate_backward_kernel(Index n, const T* y, const T* dy, T* dx) {
   const Index i = index_x();
-  if (i < n) dx[i] = dy[i] * y[i] * (1 - y[i]);
+  if (i < n) dx[i] = F::back(y[i], dy[i]);
 }
-//! [sigmoid]
+//! [activate]
+
+/// Calls work.operator()<Function>() for an activation that this stage computes.
+template <typename Work>
+void with_function(Activation activation, const Work& work) {
+  with_activation(activation, [&]<Activation a>() {
+    if constexpr (requires { Function<a>(); }) work.template operator()<Function<a>>();
+  });
+}
 
 }  // namespace
 
@@ -89,34 +115,31 @@ void add_bias(cudaStream_t stream, Index rows, Index cols, const T* x, const T* 
   CUDA_CHECK_LAUNCH("add_bias");
 }
 
+bool computes(Activation activation) {
+  bool found = false;
+  with_function(activation, [&]<typename F>() { found = true; });
+  return found;
+}
+
 //! [launch]
 template <typename T>
-void relu(cudaStream_t stream, Index n, const T* x, T* y) {
+void activate(cudaStream_t stream, Activation activation, Index n, const T* x, T* y) {
   if (n == 0) return;  // an empty grid is an error
-  relu_kernel<<<grid_for(n), threads_per_block, 0, stream>>>(n, x, y);
-  CUDA_CHECK_LAUNCH("relu");
+  with_function(activation, [&]<typename F>() {
+    activate_kernel<F><<<grid_for(n), threads_per_block, 0, stream>>>(n, x, y);
+  });
+  CUDA_CHECK_LAUNCH("activation");
 }
 //! [launch]
 
 template <typename T>
-void relu_backward(cudaStream_t stream, Index n, const T* y, const T* dy, T* dx) {
+void activate_backward(cudaStream_t stream, Activation activation, Index n, const T* y, const T* dy,
+                       T* dx) {
   if (n == 0) return;
-  relu_backward_kernel<<<grid_for(n), threads_per_block, 0, stream>>>(n, y, dy, dx);
-  CUDA_CHECK_LAUNCH("relu_backward");
-}
-
-template <typename T>
-void sigmoid(cudaStream_t stream, Index n, const T* x, T* y) {
-  if (n == 0) return;
-  sigmoid_kernel<<<grid_for(n), threads_per_block, 0, stream>>>(n, x, y);
-  CUDA_CHECK_LAUNCH("sigmoid");
-}
-
-template <typename T>
-void sigmoid_backward(cudaStream_t stream, Index n, const T* y, const T* dy, T* dx) {
-  if (n == 0) return;
-  sigmoid_backward_kernel<<<grid_for(n), threads_per_block, 0, stream>>>(n, y, dy, dx);
-  CUDA_CHECK_LAUNCH("sigmoid_backward");
+  with_function(activation, [&]<typename F>() {
+    activate_backward_kernel<F><<<grid_for(n), threads_per_block, 0, stream>>>(n, y, dy, dx);
+  });
+  CUDA_CHECK_LAUNCH("activation, backward");
 }
 
 template void add(cudaStream_t, Index, const float*, const float*, float*);
@@ -125,13 +148,11 @@ template void divide(cudaStream_t, Index, float, float*);
 template void divide(cudaStream_t, Index, double, double*);
 template void add_bias(cudaStream_t, Index, Index, const float*, const float*, float*);
 template void add_bias(cudaStream_t, Index, Index, const double*, const double*, double*);
-template void relu(cudaStream_t, Index, const float*, float*);
-template void relu(cudaStream_t, Index, const double*, double*);
-template void relu_backward(cudaStream_t, Index, const float*, const float*, float*);
-template void relu_backward(cudaStream_t, Index, const double*, const double*, double*);
-template void sigmoid(cudaStream_t, Index, const float*, float*);
-template void sigmoid(cudaStream_t, Index, const double*, double*);
-template void sigmoid_backward(cudaStream_t, Index, const float*, const float*, float*);
-template void sigmoid_backward(cudaStream_t, Index, const double*, const double*, double*);
+template void activate(cudaStream_t, Activation, Index, const float*, float*);
+template void activate(cudaStream_t, Activation, Index, const double*, double*);
+template void activate_backward(cudaStream_t, Activation, Index, const float*, const float*,
+                                float*);
+template void activate_backward(cudaStream_t, Activation, Index, const double*, const double*,
+                                double*);
 
 }  // namespace stagewise::naive_cuda

@@ -4,6 +4,7 @@
 
 #include <cuda_runtime.h>
 
+#include "network/activations.hpp"
 #include "tensor/shape.hpp"
 
 namespace stagewise::naive_cuda {
@@ -20,20 +21,16 @@ void divide(cudaStream_t stream, Index n, T divisor, T* x);
 template <typename T>
 void add_bias(cudaStream_t stream, Index rows, Index cols, const T* x, const T* bias, T* y);
 
-/// y = max(x, 0); `y` may be `x`.
-template <typename T>
-void relu(cudaStream_t stream, Index n, const T* x, T* y);
+/// Whether activate() and activate_backward() compute it.
+bool computes(Activation activation);
 
-/// dx = dy where y > 0, else 0; `dx` may be `dy`.
+/// y = activation(x); `y` may be `x`.
 template <typename T>
-void relu_backward(cudaStream_t stream, Index n, const T* y, const T* dy, T* dx);
+void activate(cudaStream_t stream, Activation activation, Index n, const T* x, T* y);
 
-/// y = 1 / (1 + exp(-x)); `y` may be `x`.
+/// dx = dy activation'(x), which y = activation(x) tells; `dx` may be `dy`.
 template <typename T>
-void sigmoid(cudaStream_t stream, Index n, const T* x, T* y);
-
-/// dx = dy y (1 - y); `dx` may be `dy`.
-template <typename T>
-void sigmoid_backward(cudaStream_t stream, Index n, const T* y, const T* dy, T* dx);
+void activate_backward(cudaStream_t stream, Activation activation, Index n, const T* y, const T* dy,
+                       T* dx);
 
 }  // namespace stagewise::naive_cuda

@@ -41,6 +41,7 @@ class NaiveCudaExecutor : public Executor<T> {
   void copy_in(void* to, const void* host, std::size_t bytes) override;
   void copy_out(void* host, const void* from, std::size_t bytes) override;
   void synchronize() override { main_.synchronize(); }
+  bool computes(Activation activation) const override { return naive_cuda::computes(activation); }
   double measure(const std::function<void()>& work) override;
   KernelCounters counters() const override { return cuda::kernel_counters(); }
 
@@ -50,10 +51,14 @@ class NaiveCudaExecutor : public Executor<T> {
   void run(const Gemm& op) { naive_cuda::gemm(stream(), this->problem(op), block_size_); }
   void run(const AddBias& op) { launch(naive_cuda::add_bias<T>, op); }
   void run(const ColumnSums& op) { launch(naive_cuda::column_sums<T>, op); }
-  void run(const Relu& op) { launch(naive_cuda::relu<T>, op); }
-  void run(const ReluBackward& op) { launch(naive_cuda::relu_backward<T>, op); }
-  void run(const Sigmoid& op) { launch(naive_cuda::sigmoid<T>, op); }
-  void run(const SigmoidBackward& op) { launch(naive_cuda::sigmoid_backward<T>, op); }
+  template <Activation activation>
+  void run(const Activate<activation>& op) {
+    launch(naive_cuda::activate<T>, op);
+  }
+  template <Activation activation>
+  void run(const ActivateBackward<activation>& op) {
+    launch(naive_cuda::activate_backward<T>, op);
+  }
   void run(const SoftmaxCrossEntropy& op) { launch(naive_cuda::softmax_cross_entropy<T>, op); }
   void run(const SoftmaxCrossEntropyBackward& op) {
     launch(naive_cuda::softmax_cross_entropy_backward<T>, op);

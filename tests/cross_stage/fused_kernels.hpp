@@ -106,8 +106,7 @@ class Unfused {
     const Index n = p.rows * p.out;
     multiply({.m = p.rows, .n = p.out, .k = p.in, .a = p.input, .b = p.weight, .c = p.output});
     if (p.bias != nullptr) serial::add_bias(p.rows, p.out, p.output, p.bias, p.output);
-    if (p.activation == Activation::relu) serial::relu(n, p.output, p.output);
-    if (p.activation == Activation::sigmoid) serial::sigmoid(n, p.output, p.output);
+    serial::activate(p.activation, n, p.output, p.output);
   }
 
   void linear_backward(const LinearBackwardProblem<T>& p) {
@@ -174,8 +173,7 @@ class Unfused {
   static void multiply(const GemmProblem<T>& p) { serial::gemm(serial::GemmVariant::reordered, p); }
 
   static void back_through(Activation activation, Index n, const T* y, T* dy) {
-    if (activation == Activation::relu) serial::relu_backward(n, y, dy, dy);
-    if (activation == Activation::sigmoid) serial::sigmoid_backward(n, y, dy, dy);
+    serial::activate_backward(activation, n, y, dy, dy);
   }
 
   static void update(const GradientTarget<T>& target, Index n) {

@@ -63,7 +63,7 @@ Forward<T> serial_forward(const Layer& layer) {
   if (layer.has_bias) {
     serial::add_bias(layer.convolution.output_pixels(), layer.convolution.out, y, bias.data(), y);
   }
-  serial::relu(layer.activated(), y, y);
+  serial::activate(Activation::relu, layer.activated(), y, y);
   serial::average_pool(layer.pooling(), y, result.output.data());
   return result;
 }
@@ -86,7 +86,8 @@ Backward<T> serial_backward(const Layer& layer) {
   Backward<T> result = {poison<T>(layer.activated() + 1), poison<T>(layer.convolution.out + 1)};
   T* const dx = result.dactivated.data();
   serial::average_pool_backward(layer.pooling(), doutput_of<T>(layer).data(), dx);
-  serial::relu_backward(layer.activated(), activated_of<T>(layer).data(), dx, dx);
+  serial::activate_backward(Activation::relu, layer.activated(), activated_of<T>(layer).data(), dx,
+                            dx);
   if (layer.has_bias) {
     serial::column_sums(layer.convolution.output_pixels(), layer.convolution.out, dx,
                         result.dbias.data());

@@ -14,7 +14,8 @@ from stagewise.network import Network, Parameters
 
 def unit(network: Network, values: np.ndarray) -> np.ndarray:
     """The activation of fully connected layers."""
-    return 1 / (1 + np.exp(-values)) if network.has_sigmoid() else np.maximum(values, 0)
+    functions = {"relu": lambda x: np.maximum(x, 0), "sigmoid": lambda x: 1 / (1 + np.exp(-x))}
+    return functions[network.unit()](values)
 
 
 def ours(network: Network, parameters: Parameters, samples: np.ndarray) -> np.ndarray:

@@ -87,11 +87,11 @@ TYPED_TEST(SerialElementwise, Relu) {
     for (long double& value : expected) value = value > 0 ? value : 0;
 
     std::vector<T> y = poison<T>(n);
-    serial::relu(n, x.data(), y.data());
+    serial::activate(Activation::relu, n, x.data(), y.data());
     expect_close(y, expected);
 
     std::vector<T> in_place = x;
-    serial::relu(n, in_place.data(), in_place.data());
+    serial::activate(Activation::relu, n, in_place.data(), in_place.data());
     EXPECT_EQ(in_place, y);
   }
 }
@@ -100,7 +100,7 @@ TYPED_TEST(SerialElementwise, ReluKeepsNaNAndInfinity) {
   using T = TypeParam;
   const std::vector<T> x = {this->nan, this->infinity, -this->infinity, T{0}, T{-0.0}};
   std::vector<T> y = poison<T>(5);
-  serial::relu(5, x.data(), y.data());
+  serial::activate(Activation::relu, 5, x.data(), y.data());
   EXPECT_TRUE(std::isnan(y[0]));
   EXPECT_EQ(y[1], this->infinity);
   EXPECT_EQ(y[2], 0);
@@ -118,11 +118,11 @@ TYPED_TEST(SerialElementwise, ReluBackward) {
     for (Index i = 0; i < n; ++i) expected[i] = y[i] > 0 ? expected[i] : 0;
 
     std::vector<T> dx = poison<T>(n);
-    serial::relu_backward(n, y.data(), dy.data(), dx.data());
+    serial::activate_backward(Activation::relu, n, y.data(), dy.data(), dx.data());
     expect_close(dx, expected);
 
     std::vector<T> in_place = dy;
-    serial::relu_backward(n, y.data(), in_place.data(), in_place.data());
+    serial::activate_backward(Activation::relu, n, y.data(), in_place.data(), in_place.data());
     EXPECT_EQ(in_place, dx);
   }
 }
@@ -132,7 +132,7 @@ TYPED_TEST(SerialElementwise, DerivativeOfReluAtZeroIsZero) {
   const std::vector<T> y = {T{0}, T{-0.0}, std::numeric_limits<T>::denorm_min()};
   const std::vector<T> dy = {T{3}, T{3}, T{3}};
   std::vector<T> dx = poison<T>(3);
-  serial::relu_backward(3, y.data(), dy.data(), dx.data());
+  serial::activate_backward(Activation::relu, 3, y.data(), dy.data(), dx.data());
   EXPECT_EQ(dx, (std::vector<T>{0, 0, 3}));
 }
 
@@ -144,11 +144,11 @@ TYPED_TEST(SerialElementwise, Sigmoid) {
     for (long double& value : expected) value = 1 / (1 + std::exp(-value));
 
     std::vector<T> y = poison<T>(n);
-    serial::sigmoid(n, x.data(), y.data());
+    serial::activate(Activation::sigmoid, n, x.data(), y.data());
     expect_close(y, expected, 4);
 
     std::vector<T> in_place = x;
-    serial::sigmoid(n, in_place.data(), in_place.data());
+    serial::activate(Activation::sigmoid, n, in_place.data(), in_place.data());
     EXPECT_EQ(in_place, y);
   }
 }
@@ -158,7 +158,7 @@ TYPED_TEST(SerialElementwise, SigmoidSaturatesWithoutNaN) {
   const std::vector<T> x = {T{-1e4}, T{1e4}, -this->infinity, this->infinity, T{0}, this->nan};
   std::vector<T> y = poison<T>(6);
   y[5] = 0;
-  serial::sigmoid(6, x.data(), y.data());
+  serial::activate(Activation::sigmoid, 6, x.data(), y.data());
   EXPECT_TRUE(std::isnan(y[5]));
   y.pop_back();
   EXPECT_EQ(y, (std::vector<T>{0, 1, 0, 1, 0.5}));
@@ -173,12 +173,38 @@ TYPED_TEST(SerialElementwise, SigmoidBackward) {
     for (Index i = 0; i < n; ++i) expected[i] *= y[i] * (1 - static_cast<long double>(y[i]));
 
     std::vector<T> dx = poison<T>(n);
-    serial::sigmoid_backward(n, y.data(), dy.data(), dx.data());
+    serial::activate_backward(Activation::sigmoid, n, y.data(), dy.data(), dx.data());
     expect_close(dx, expected, 4);
 
     std::vector<T> in_place = dy;
-    serial::sigmoid_backward(n, y.data(), in_place.data(), in_place.data());
+    serial::activate_backward(Activation::sigmoid, n, y.data(), in_place.data(), in_place.data());
     EXPECT_EQ(in_place, dx);
+  }
+}
+
+/// Whatever is added: the way back is the derivative, by central differences.
+TEST(SerialActivations, EachGoesBackByItsDerivative) {
+  const std::vector<double> x = random_values<double>(200, 3, -4, 4);
+  const auto n = std::ssize(x);
+  for (const ActivationNames& one : activations) {
+    if (!serial::computes(one.activation)) continue;
+    const auto at = [&](double shift) {
+      std::vector<double> values = x;
+      for (double& value : values) value += shift;
+      serial::activate(one.activation, n, values.data(), values.data());
+      return values;
+    };
+    constexpr double step = 1e-5;
+    const std::vector<double> before = at(-step);
+    const std::vector<double> after = at(step);
+    const std::vector<double> y = at(0);
+    std::vector<double> gradients(x.size(), 3.0);
+    serial::activate_backward(one.activation, n, y.data(), gradients.data(), gradients.data());
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      if (one.activation == Activation::relu && std::abs(x[i]) < step) continue;  // the kink
+      EXPECT_NEAR(gradients[i], 3 * (after[i] - before[i]) / (2 * step), 1e-8)
+          << one.name << " at " << x[i];
+    }
   }
 }
 

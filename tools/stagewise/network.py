@@ -18,8 +18,11 @@ CNN_SIDE = 5
 CNN_POOL = 2
 CNN_HIDDEN = (128,)
 
+# What PyTorch calls the activations, a module each.
+ACTIVATIONS = {"relu": "ReLU", "sigmoid": "Sigmoid"}
+
 # The values that an attribute may have; the first is the default.
-CHOICES = {"activation": ("relu", "sigmoid"), "loss": ("cross-entropy", "squared-error"),
+CHOICES = {"activation": tuple(ACTIVATIONS), "loss": ("cross-entropy", "squared-error"),
            "biases": ("on", "off")}
 
 
@@ -38,13 +41,13 @@ class Network:
     def is_of_images(self) -> bool:
         return len(self.sample) == 3
 
-    def has_sigmoid(self) -> bool:
-        """Whether its fully connected layers have sigmoid units; else they have relu units."""
-        return self.model == "neuron" or (self.model == "mlp" and self.activation == "sigmoid")
+    def unit(self) -> str:
+        """The activation of its fully connected layers."""
+        return {"neuron": "sigmoid", "mlp": self.activation, "cnn": "relu"}[self.model]
 
     def ends_with_sigmoid(self) -> bool:
         """Whether the outputs are values of sigmoid units; else they are sums, such as logits."""
-        return self.has_sigmoid() and (self.model == "neuron" or self.loss == "squared-error")
+        return self.unit() == "sigmoid" and (self.model == "neuron" or self.loss == "squared-error")
 
     def layers(self) -> dict[str, tuple[int, ...]]:
         """The shape of each layer's weights, in this project's order of dimensions."""

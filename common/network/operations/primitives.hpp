@@ -6,6 +6,7 @@
 #include <tuple>
 #include <vector>
 
+#include "network/activations.hpp"
 #include "network/operations/operands.hpp"
 
 namespace stagewise {
@@ -70,39 +71,32 @@ struct Sum {
 /// @name Activations, elementwise; the result may be in the memory of the last operand read.
 /// @{
 
-/// y = max(x, 0); a NaN stays NaN.
-struct Relu {
+/// y = activation(x).
+template <Activation activation>
+struct Activate {
   Reads<Real> x;
   Writes<Real> y;
-  static constexpr auto name = "relu";
+  static constexpr auto name = names_of(activation).name;
   static auto operands(auto& op) { return std::tie(op.x, op.y); }
 };
 
-/// dx = dy where y > 0, else 0: relu'(0) = 0.
-struct ReluBackward {
+/// dx = dy activation'(x), which can be told from y.
+template <Activation activation>
+struct ActivateBackward {
   Reads<Real> y;
   Reads<Real> dy;
   Writes<Real> dx;
-  static constexpr auto name = "relu_backward";
+  static constexpr auto name = names_of(activation).backward;
   static auto operands(auto& op) { return std::tie(op.y, op.dy, op.dx); }
 };
+
+/// y = max(x, 0); a NaN stays NaN. relu'(0) = 0.
+using Relu = Activate<Activation::relu>;
+using ReluBackward = ActivateBackward<Activation::relu>;
 
 /// y = 1 / (1 + exp(-x)).
-struct Sigmoid {
-  Reads<Real> x;
-  Writes<Real> y;
-  static constexpr auto name = "sigmoid";
-  static auto operands(auto& op) { return std::tie(op.x, op.y); }
-};
-
-/// dx = dy y (1 - y).
-struct SigmoidBackward {
-  Reads<Real> y;
-  Reads<Real> dy;
-  Writes<Real> dx;
-  static constexpr auto name = "sigmoid_backward";
-  static auto operands(auto& op) { return std::tie(op.y, op.dy, op.dx); }
-};
+using Sigmoid = Activate<Activation::sigmoid>;
+using SigmoidBackward = ActivateBackward<Activation::sigmoid>;
 
 /// @}
 /// @name Losses and predictions

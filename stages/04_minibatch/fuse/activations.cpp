@@ -1,32 +1,34 @@
 #include "04_minibatch/fuse/patterns.hpp"
+#include "04_minibatch/linear/linear.hpp"
 
 namespace stagewise::minibatch {
 namespace {
 
 /// The line of this kind that reads a value.
-template <typename Op>
-std::optional<FoundActivation> find(const Rewriter& rewriter, ValueId value,
-                                    Activation activation) {
-  const auto line = rewriter.reader_of<Op>(value);
-  if (!line) return std::nullopt;
-  const Op& op = *rewriter.get<Op>(*line);
-  if constexpr (requires { op.dx; }) {
-    return FoundActivation{*line, activation, op.y, op.dx};
-  } else {
-    return FoundActivation{*line, activation, op.y, op.y};
-  }
+template <template <Activation> typename Op>
+std::optional<FoundActivation> find(const Rewriter& rewriter, ValueId value) {
+  std::optional<FoundActivation> found;
+  for_each_activation([&]<Activation activation>() {
+    const auto line = rewriter.reader_of<Op<activation>>(value);
+    if (!line || !computes(activation)) return;
+    const auto& op = *rewriter.get<Op<activation>>(*line);
+    if constexpr (requires { op.dx; }) {
+      found = {*line, activation, op.y, op.dx};
+    } else {
+      found = {*line, activation, op.y, op.y};
+    }
+  });
+  return found;
 }
 
 }  // namespace
 
 std::optional<FoundActivation> activation_of(const Rewriter& rewriter, ValueId sum) {
-  const auto relu = find<Relu>(rewriter, sum, Activation::relu);
-  return relu ? relu : find<Sigmoid>(rewriter, sum, Activation::sigmoid);
+  return find<Activate>(rewriter, sum);
 }
 
 std::optional<FoundActivation> activation_backward_of(const Rewriter& rewriter, ValueId doutput) {
-  const auto relu = find<ReluBackward>(rewriter, doutput, Activation::relu);
-  return relu ? relu : find<SigmoidBackward>(rewriter, doutput, Activation::sigmoid);
+  return find<ActivateBackward>(rewriter, doutput);
 }
 
 }  // namespace stagewise::minibatch

@@ -86,8 +86,11 @@ Activation activation_before(const Rewriter& rewriter, ValueId outputs) {
   const auto writer = rewriter.writer_of(outputs);
   if (!writer) return Activation::none;
   if (const auto* const layer = rewriter.get<Linear>(*writer)) return layer->activation;
-  if (rewriter.get<Sigmoid>(*writer) != nullptr) return Activation::sigmoid;
-  return rewriter.get<Relu>(*writer) != nullptr ? Activation::relu : Activation::none;
+  Activation found = Activation::none;
+  for_each_activation([&]<Activation activation>() {
+    if (rewriter.get<Activate<activation>>(*writer) != nullptr) found = activation;
+  });
+  return found;
 }
 
 //! [output_layer]

@@ -76,37 +76,73 @@ __device__ T sigmoid(T x) {
 }
 //! [sigmoid]
 
-/// activation(x). A NaN stays one.
+/// An activation, and the way back through it, which y = activation(x) can tell; there is none for
+/// what is not fused. A NaN stays one.
+template <Activation activation>
+struct Function;
+
+//! [functions]
+template <>
+struct Function<Activation::none> {
+  template <typename T>
+  static __device__ T of(T x) {
+    return x;
+  }
+  template <typename T>
+  static __device__ T back(T /*y*/, T gradient) {
+    return gradient;
+  }
+};
+
+template <>
+struct Function<Activation::relu> {
+  template <typename T>
+  static __device__ T of(T x) {
+    return x < 0 ? T{0} : x;
+  }
+  template <typename T>
+  static __device__ T back(T y, T gradient) {
+    return y > 0 ? gradient : T{0};
+  }
+};
+
+template <>
+struct Function<Activation::sigmoid> {
+  template <typename T>
+  static __device__ T of(T x) {
+    return sigmoid(x);
+  }
+  template <typename T>
+  static __device__ T back(T y, T gradient) {
+    return gradient * y * (T{1} - y);
+  }
+};
+//! [functions]
+
+/// Calls work.operator()<a>() with the activation: chooses once what would be the same for many
+/// numbers.
+template <typename Work>
+__device__ void with_function(Activation activation, const Work& work) {
+  if (activation == Activation::none) return work.template operator()<Activation::none>();
+  with_activation(activation, [&]<Activation a>() {
+    if constexpr (requires { Function<a>(); }) work.template operator()<a>();
+  });
+}
+
+/// activation(x).
 template <typename T>
 __device__ T activate(Activation activation, T x) {
-  if (activation == Activation::relu) return x < 0 ? T{0} : x;
-  if (activation == Activation::sigmoid) return sigmoid(x);
-  return x;
+  T y = x;
+  with_function(activation, [&]<Activation a>() { y = Function<a>::of(x); });
+  return y;
 }
 
-/// Calls `work` with the activation as its template argument: chooses once what would be the same
-/// for many numbers.
-template <typename Work>
-__device__ void with_activation(Activation activation, const Work& work) {
-  switch (activation) {
-    case Activation::relu:
-      work.template operator()<Activation::relu>();
-      break;
-    case Activation::sigmoid:
-      work.template operator()<Activation::sigmoid>();
-      break;
-    case Activation::none:
-      work.template operator()<Activation::none>();
-      break;
-  }
-}
-
-/// From the gradient of y = activation(x) to that of x. Both activations can tell it from y.
+/// From the gradient of y = activation(x) to that of x.
 template <typename T>
 __device__ T through_activation(Activation activation, T y, T gradient) {
-  if (activation == Activation::relu) return y > 0 ? gradient : T{0};
-  if (activation == Activation::sigmoid) return gradient * y * (T{1} - y);
-  return gradient;
+  T result = gradient;
+  with_function(activation, [&]<Activation a>() { result = Function<a>::back(y, gradient); });
+  return result;
 }
 
 }  // namespace stagewise::minibatch

@@ -39,9 +39,9 @@ struct BiasActivation {
   /// See AlphaBeta.
   template <typename Work>
   __device__ void with_finish(const Work& work) const {
-    with_activation(activation, [&]<Activation chosen>() {
+    with_function(activation, [&]<Activation chosen>() {
       work([&](int /*row*/) { return bias; },
-           [&](int /*row*/, T sum, T b) { return activate(chosen, sum + b); });
+           [&](int /*row*/, T sum, T b) { return Function<chosen>::of(sum + b); });
     });
   }
 };
@@ -72,9 +72,9 @@ struct ThroughActivation {
   /// See AlphaBeta.
   template <typename Work>
   __device__ void with_finish(const Work& work) const {
-    with_activation(activation, [&]<Activation chosen>() {
+    with_function(activation, [&]<Activation chosen>() {
       const auto finish = [&](int /*row*/, T sum, T of_y) {
-        return through_activation(chosen, of_y, sum);
+        return Function<chosen>::back(of_y, sum);
       };
       if constexpr (chosen == Activation::none) {
         work(shared_memory::NoSource(), finish);

@@ -25,6 +25,16 @@ using shared_memory::is_aligned;
 using shared_memory::StridedMatrix;
 using shared_memory::Workspace;
 
+bool computes(Activation activation) {
+  bool found = activation == Activation::none;
+  with_activation(activation, [&]<Activation a>() {
+    found = requires {
+      Function<a>();
+    };
+  });
+  return found;
+}
+
 bool fits_linear(Index rows, Index in, Index out) {
   return shared_memory::fits_ints(rows, out, in + 1);
 }

@@ -10,6 +10,9 @@
 
 namespace stagewise::minibatch {
 
+/// Whether the kernels below compute an activation, and the way back through it.
+bool computes(Activation activation);
+
 /// Whether these sizes fit into ints, as the functions below require. No size may be 0.
 bool fits_linear(Index rows, Index in, Index out);
 

@@ -191,7 +191,7 @@ __device__ void go_back(const OutputLayerProblem<T>& p, const BlockRows& rows,
         of_weights[j] += *input * gradients[j];
       }
       if (wants_dinput) {
-        p.layer.dinput[place] = through_activation(input_activation, *input, sum);
+        p.layer.dinput[place] = Function<input_activation>::back(*input, sum);
       }
       input += in;
       place += in;
@@ -245,7 +245,7 @@ __global__ void __launch_bounds__(threads)
       find_losses(p, rows, memory, first == begin, partial);
     }
     __syncthreads();
-    with_activation(p.layer.input_activation, [&]<Activation activation>() {
+    with_function(p.layer.input_activation, [&]<Activation activation>() {
       go_back<activation>(p, rows, memory, share, first > begin);
     });
     __syncthreads();  // before the next rows take the place of these
