@@ -61,7 +61,7 @@ class Message {
     host_->reserve(count);
     if (has_peers()) {
       peers_ = std::make_unique<mpi::PeerTransport<T>>(world, mpi::default_patience);
-      y_ = peers_->places_for(std::vector<Index>{count}).front();
+      y_ = peers_->memory_for(std::vector<Index>{count}).front();
     }
     if (mpi::reason_against("nccl", placement).empty()) {
       nccl_ = mpi::make_transport<T>("nccl", world);

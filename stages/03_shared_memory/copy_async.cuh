@@ -17,16 +17,16 @@ template <int bytes>
 __device__ __forceinline__ void copy_async(void* to, const void* from, bool is_inside,
                                            int offset = 0) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
-  const auto place = static_cast<unsigned>(__cvta_generic_to_shared(to));
+  const auto address = static_cast<unsigned>(__cvta_generic_to_shared(to));
   if constexpr (bytes == 16) {  // bypasses the L1 cache
     asm volatile(
         "{.reg .u32 there; add.u32 there, %0, %3; cp.async.cg.shared.global [there], [%1], 16, "
-        "%2;}" ::"r"(place),
+        "%2;}" ::"r"(address),
         "l"(from), "r"(is_inside ? bytes : 0), "r"(offset));
   } else {
     asm volatile(
         "{.reg .u32 there; add.u32 there, %0, %4; cp.async.ca.shared.global [there], [%1], %2, "
-        "%3;}" ::"r"(place),
+        "%3;}" ::"r"(address),
         "l"(from), "n"(bytes), "r"(is_inside ? bytes : 0), "r"(offset));
   }
 #else

@@ -102,16 +102,16 @@ void DistributedExecutor<T>::prepare_sums(const Program& program, Group among) {
     transport = mpi::make_transport<T>(name_, mesh_.of(among), patience_);
   }
   transport->reserve(count);
-  place(values, *transport);
-  place(parameters, *transport);
+  move_to(values, *transport);
+  move_to(parameters, *transport);
   bucket_.reserve(std::max(largest, bucket_.capacity()));
 }
 
 /// Lets values that are added up, and parameters that are updated by the sums, stay where their
 /// transport wants them.
 template <typename T>
-void DistributedExecutor<T>::place(const std::vector<ValueId>& values,
-                                   mpi::Transport<T>& transport) {
+void DistributedExecutor<T>::move_to(const std::vector<ValueId>& values,
+                                     mpi::Transport<T>& transport) {
   std::vector<ValueId> fresh;
   std::vector<Index> counts;
   for (const ValueId id : values) {
@@ -120,14 +120,14 @@ void DistributedExecutor<T>::place(const std::vector<ValueId>& values,
     counts.push_back(this->elements(id));
   }
   if (fresh.empty()) return;
-  const std::vector<T*> places = transport.places_for(counts);
-  for (std::size_t i = 0; i < places.size(); ++i) {
+  const std::vector<T*> memory = transport.memory_for(counts);
+  for (std::size_t i = 0; i < memory.size(); ++i) {
     if (is_parameter(this->value(fresh[i]).role)) {  // which already have values
-      CUDA_CHECK(cudaMemcpyAsync(places[i], this->template data<T>(fresh[i]),
+      CUDA_CHECK(cudaMemcpyAsync(memory[i], this->template data<T>(fresh[i]),
                                  static_cast<std::size_t>(counts[i]) * sizeof(T),
                                  cudaMemcpyDeviceToDevice, this->main_stream().get()));
     }
-    this->bind(fresh[i], places[i]);
+    this->bind(fresh[i], memory[i]);
   }
 }
 

@@ -66,13 +66,13 @@ class DistributedExecutor final : public MinibatchExecutor<T> {
   void prepare(const Program& program) override;
   void settle(std::size_t line) override;
   void prepare_sums(const Program& program, Group among);
-  void place(const std::vector<ValueId>& values, mpi::Transport<T>& transport);
+  void move_to(const std::vector<ValueId>& values, mpi::Transport<T>& transport);
 
   std::string name_;
   mpi::Mesh mesh_;
   std::chrono::seconds patience_;
   std::map<Group, std::unique_ptr<mpi::Transport<T>>> transports_;
-  std::set<int> placed_;  ///< values for which the transport has been asked for places
+  std::set<int> placed_;  ///< values for which the transport has been asked for memory
   std::vector<mpi::Piece<T>> bucket_;
   std::vector<std::size_t> begun_;  ///< lines whose sums have begun
 };

@@ -48,7 +48,7 @@ class Transport {
   /// elsewhere, if they stay there; one after another in a bucket's order. Empty: all memory is
   /// equally good. May wait for the other ranks, which ask for the same.
   /// @throws Error if there is too little memory.
-  virtual std::vector<T*> places_for(std::span<const Index> /*counts*/) { return {}; }
+  virtual std::vector<T*> memory_for(std::span<const Index> /*counts*/) { return {}; }
 
   /// Begins a bucket, whose numbers are complete when the work now in the stream is done. They must
   /// not be changed until the stream has also done what finish() enqueues into it.

@@ -96,7 +96,7 @@ TYPED_TEST(AllReduceKernels, AddUpExactly) {
   const cuda::Stream stream;
   PeerTransport<T> sums(test_world(), patience);
   const std::vector<Index> sizes = {1, 2, 3, 31, 4 * 97, 1'000, this->most() / 3, this->most()};
-  const std::vector<T*> places = sums.places_for(sizes);
+  const std::vector<T*> places = sums.memory_for(sizes);
   Random own(static_cast<std::uint64_t>(test_world().rank()));
   Random same(1);
   const std::uint64_t rounds = rounds_asked(cuda::runs_on_cpu() ? 40 : 2'000);
@@ -123,7 +123,7 @@ TYPED_TEST(AllReduceKernels, UpdateParameters) {
   PeerTransport<T> sums(test_world(), patience);
   const auto longest = static_cast<Index>(sums.max_one_shot_bytes() / sizeof(T));
   for (const Index count : {Index{1}, Index{63}, Index{1'001}, this->most(), longest + 5}) {
-    const std::vector<T*> places = sums.places_for(std::vector<Index>{count, count});
+    const std::vector<T*> places = sums.memory_for(std::vector<Index>{count, count});
     const std::vector<T> own = numbers_of<T>(test_world().rank(), 3, count);
     const std::vector<T> gradient = sums_of<T>(3, count);
     std::vector<T> parameters = numbers_of<T>(50, 3, count);
@@ -190,7 +190,7 @@ TYPED_TEST(AllReduceKernels, AddInTheOrderOfTheRanks) {
                      std::plus<>());
     }
   }
-  T* const place = sums.places_for(std::vector<Index>{count}).front();
+  T* const place = sums.memory_for(std::vector<Index>{count}).front();
   for (const bool in_one_shot : {true, false}) {
     copy_in(own, place, stream);
     if (in_one_shot) {
@@ -208,7 +208,7 @@ TYPED_TEST(AllReduceKernels, AreRecorded) {
   const cuda::Stream stream;
   PeerTransport<T> sums(test_world(), patience);
   const std::vector<Index> sizes = {10, this->most()};
-  const std::vector<T*> places = sums.places_for(sizes);
+  const std::vector<T*> places = sums.memory_for(sizes);
   const cuda::ExecutableGraph graph(stream, [&] {
     for (int i = 0; i < 3; ++i) sums.one_shot(stream, places[0], sizes[0]);
     sums.two_shot(stream, places[1], sizes[1]);
@@ -283,7 +283,7 @@ TYPED_TEST(AllReduceKernels, GiveUp) {
     const cuda::Stream stream;
     PeerTransport<T> sums(test_world(), std::chrono::seconds(1));
     const Index count = 100;
-    T* const place = sums.places_for(std::vector<Index>{count}).front();
+    T* const place = sums.memory_for(std::vector<Index>{count}).front();
     const std::vector<T> own = numbers_of<T>(test_world().rank(), 1, count);
     copy_in(own, place, stream);
     if (test_world().rank() != last) {

@@ -79,13 +79,13 @@ class AsyncTile {
     for (int i = 0; i < (keeps_rows ? rows : group); ++i) {
       if constexpr (keeps_rows) {
         T steps[group];
-        load_vector(steps, &values_[buffer][first + place<lanes>(i, lane)][step]);
+        load_vector(steps, &values_[buffer][first + row_of_lane<lanes>(i, lane)][step]);
 #pragma unroll
         for (int j = 0; j < group; ++j) to[j][i] = steps[j];
       } else {
 #pragma unroll
         for (int r = 0; r < rows; r += group) {
-          load_vector(&to[i][r], &values_[buffer][step + i][first + place<lanes>(r, lane)]);
+          load_vector(&to[i][r], &values_[buffer][step + i][first + row_of_lane<lanes>(r, lane)]);
         }
       }
     }
@@ -93,7 +93,7 @@ class AsyncTile {
 
   /// Which row of its warp a lane's row number `r` is: one of every `lanes`, or groups of rows.
   template <int lanes>
-  static __device__ int place(int r, int lane) {
+  static __device__ int row_of_lane(int r, int lane) {
     return keeps_rows ? r * lanes + lane : (r / group * lanes + lane) * group + r % group;
   }
 
@@ -174,11 +174,11 @@ __global__ void __launch_bounds__(threads, 2)
   __pipeline_wait_prior(0);
 #pragma unroll
   for (int r = 0; r < TM; ++r) {
-    const Index row = top + y + TileA::template place<4>(r, lane_row);
+    const Index row = top + y + TileA::template row_of_lane<4>(r, lane_row);
     if (row >= p.m) continue;
 #pragma unroll
     for (int s = 0; s < TN; s += group) {
-      const Index column = left + x + TileB::template place<8>(s, lane_column);
+      const Index column = left + x + TileB::template row_of_lane<8>(s, lane_column);
       store_vector(p.c + row * p.n + column, &sums[r][s], p.n - column, p.alpha, p.beta,
                    c_has_vectors);
     }

@@ -17,7 +17,7 @@
 #include <concepts>
 
 #include "03_shared_memory/copy_async.cuh"
-#include "03_shared_memory/tiles/copy_index.cuh"
+#include "03_shared_memory/tiles/k_tile.cuh"
 
 namespace stagewise::shared_memory {
 

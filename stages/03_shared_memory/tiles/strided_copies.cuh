@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "03_shared_memory/copy_async.cuh"
-#include "03_shared_memory/tiles/swizzled_tile.cuh"
+#include "03_shared_memory/tiles/k_tile.cuh"
 #include "tensor/shape.hpp"
 
 namespace stagewise::shared_memory {

@@ -20,7 +20,7 @@
 ///     tile.cuh             the sizes of a tile, and which block has which
 ///     pipeline.cuh         buffers: when what is copied, and when it is there
 ///     strided_copies.cuh   a thread's copies of a matrix in memory
-///     swizzled_tile.cuh    where they go: no bank conflicts
+///     k_tile.cuh           where they go: no bank conflicts
 ///     fma.cuh              who multiplies what: threads of their own, or ...
 ///     mma_double.cuh       ... tensor cores
 ///     finish.cuh           what becomes of the sums: slices and blocks add theirs up

@@ -40,9 +40,9 @@ HostData<T>::HostData(const Dataset& dataset, std::span<const std::uint32_t> ord
     : stream_(&stream),
       width_(dataset.sample_shape().elements()),
       labels_({std::ssize(order)}, cuda::device_memory()) {
-  for (Place& place : places_) {
-    place.features = Tensor<T>(dataset.sample_shape().batched(max_rows), cuda::device_memory());
-    place.labels = Tensor<std::int32_t>({max_rows}, cuda::device_memory());
+  for (Slot& slot : slots_) {
+    slot.features = Tensor<T>(dataset.sample_shape().batched(max_rows), cuda::device_memory());
+    slot.labels = Tensor<std::int32_t>({max_rows}, cuda::device_memory());
   }
   if (dataset.pixels() != nullptr) {
     stride_ = stride_of(width_, sizeof(std::uint8_t));
@@ -76,36 +76,35 @@ HostData<T>::~HostData() {
 }
 
 template <typename T>
-void HostData<T>::fetch(cudaStream_t stream, const std::uint32_t* samples, Index rows,
-                        Place& place) {
+void HostData<T>::fetch(cudaStream_t stream, const std::uint32_t* samples, Index rows, Slot& slot) {
   std::visit(
       [&](auto& features) {
         gather_from_host(stream, features.data(), stride_, labels_.data(), width_, samples, rows,
-                         place.features.data(), place.labels.data());
+                         slot.features.data(), slot.labels.data());
       },
       features_);
 }
 
 //! [bring]
-// A batch arrives while the one before is used, but not before the step that used its place is
-// done. Nobody has used the places of the first two.
+// A batch arrives while the one before is used, but not before the step that used its slot is
+// done. Nobody has used the slots of the first two.
 template <typename T>
 typename HostData<T>::Batch HostData<T>::bring(Index step, const std::uint32_t* samples,
                                                Index rows) {
-  Place& place = place_of(step);
-  if (step >= 1) place_of(step - 1).used.record(*stream_);
-  if (step >= 2) place.used.make_wait(arrivals_);
-  fetch(arrivals_.get(), samples, rows, place);
-  place.arrived.record(arrivals_);
-  place.arrived.make_wait(*stream_);
-  return {place.features.data(), place.labels.data()};
+  Slot& slot = slot_of(step);
+  if (step >= 1) slot_of(step - 1).used.record(*stream_);
+  if (step >= 2) slot.used.make_wait(arrivals_);
+  fetch(arrivals_.get(), samples, rows, slot);
+  slot.arrived.record(arrivals_);
+  slot.arrived.make_wait(*stream_);
+  return {slot.features.data(), slot.labels.data()};
 }
 //! [bring]
 
 template <typename T>
 typename HostData<T>::Batch HostData<T>::fetch_in_order(const std::uint32_t* samples, Index rows) {
-  fetch(stream_->get(), samples, rows, places_[0]);
-  return {places_[0].features.data(), places_[0].labels.data()};
+  fetch(stream_->get(), samples, rows, slots_[0]);
+  return {slots_[0].features.data(), slots_[0].labels.data()};
 }
 
 template class HostData<float>;

@@ -65,15 +65,15 @@ class HostData {
   Batch fetch_in_order(const std::uint32_t* samples, Index rows);
 
  private:
-  struct Place {
+  struct Slot {
     Tensor<T> features;
     Tensor<std::int32_t> labels;
     cuda::Event arrived;  ///< in arrivals_: the batch is here
     cuda::Event used;     ///< in the stream: the batch is no longer needed
   };
 
-  void fetch(cudaStream_t stream, const std::uint32_t* samples, Index rows, Place& place);
-  Place& place_of(Index step) { return places_[static_cast<std::size_t>(step % 2)]; }
+  void fetch(cudaStream_t stream, const std::uint32_t* samples, Index rows, Slot& slot);
+  Slot& slot_of(Index step) { return slots_[static_cast<std::size_t>(step % 2)]; }
 
   const cuda::Stream* stream_;
   cuda::Stream arrivals_;
@@ -82,7 +82,7 @@ class HostData {
   Index stride_ = 0;                                             ///< from a sample to the next
   std::variant<Tensor<std::uint8_t>, Tensor<double>> features_;  ///< in pinned memory
   Tensor<std::int32_t> labels_;
-  std::array<Place, 2> places_;
+  std::array<Slot, 2> slots_;
 };
 
 template <typename T>

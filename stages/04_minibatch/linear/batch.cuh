@@ -14,7 +14,7 @@
 #pragma once
 
 #include "03_shared_memory/copy_async.cuh"
-#include "03_shared_memory/tiles/copy_index.cuh"
+#include "03_shared_memory/tiles/k_tile.cuh"
 #include "03_shared_memory/tiles/matrix.cuh"
 
 namespace stagewise::minibatch {

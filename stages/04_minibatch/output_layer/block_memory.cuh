@@ -104,7 +104,7 @@ struct BlockRows {
   int count;
 
   /// The batch's row for `row` of the block; past the last, the last.
-  __device__ Index place(int row) const { return first + (row < count ? row : count - 1); }
+  __device__ Index batch_row(int row) const { return first + (row < count ? row : count - 1); }
 };
 
 }  // namespace stagewise::minibatch

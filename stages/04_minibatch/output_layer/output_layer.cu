@@ -26,10 +26,10 @@
 #include "04_minibatch/linear/activation.cuh"
 #include "04_minibatch/output_layer/block_memory.cuh"
 #include "04_minibatch/output_layer/block_partial.cuh"
-#include "04_minibatch/output_layer/dealt_sums.cuh"
 #include "04_minibatch/output_layer/output_layer.hpp"
 #include "04_minibatch/output_layer/row_loss.cuh"
 #include "04_minibatch/output_layer/row_products.cuh"
+#include "04_minibatch/output_layer/warp_reduce_scatter.cuh"
 #include "cuda/check.hpp"
 #include "cuda/device.hpp"
 #include "cuda/launch.cuh"
@@ -110,13 +110,13 @@ __device__ void find_losses(const OutputLayerProblem<T>& p, const BlockRows& row
   Next next;
   next.fetch(layer, rows, part.row, part.begin, part.end);
   const T bias = layer.bias != nullptr && j < out ? layer.bias[j] : T{0};
-  std::int32_t next_label = label_of(p.loss, rows.place(part.row + lane / lanes));
+  std::int32_t next_label = label_of(p.loss, rows.batch_row(part.row + lane / lanes));
   if (waits) memory.wait_for_weights();
   for (int round = 0; round < rows.count; round += distance, part.row += distance) {
     const int own_row = part.row + lane / lanes;
     part.next_row = part.row + distance;
     const std::int32_t label = next_label;
-    next_label = label_of(p.loss, rows.place(own_row + distance));
+    next_label = label_of(p.loss, rows.batch_row(own_row + distance));
     T total = 0;
     if (part.row < rows.count) {
       T sums[32] = {};
@@ -153,9 +153,9 @@ __device__ void find_losses_of_products(const OutputLayerProblem<T>& p, const Bl
   const int warp = static_cast<int>(threadIdx.x) / 32;
   for (int row = warp * at_once; row < rows.count; row += warps * at_once) {
     const int own_row = row + lane / lanes;
-    const Index place = rows.place(own_row);
-    const T sum = j < out ? p.product[place * out + j] : T{0};
-    lose_rows(p, rows, memory, own_row, label_of(p.loss, place), sum, bias, partial);
+    const Index batch_row = rows.batch_row(own_row);
+    const T sum = j < out ? p.product[batch_row * out + j] : T{0};
+    lose_rows(p, rows, memory, own_row, label_of(p.loss, batch_row), sum, bias, partial);
   }
   if (waits) memory.wait_for_weights();
 }
@@ -179,7 +179,7 @@ __device__ void go_back(const OutputLayerProblem<T>& p, const BlockRows& rows,
     T of_weights[most] = {};
     memory.row(i, weights);
     const T* input = memory.inputs + i;
-    Index place = rows.first * in + i;
+    Index element = rows.first * in + i;
 #pragma unroll 2
     for (int row = 0; row < rows.count; ++row) {
       T gradients[most];
@@ -191,10 +191,10 @@ __device__ void go_back(const OutputLayerProblem<T>& p, const BlockRows& rows,
         of_weights[j] += *input * gradients[j];
       }
       if (wants_dinput) {
-        p.layer.dinput[place] = Function<input_activation>::back(*input, sum);
+        p.layer.dinput[element] = Function<input_activation>::back(*input, sum);
       }
       input += in;
-      place += in;
+      element += in;
     }
     if (share == nullptr) continue;
     if (adds) {

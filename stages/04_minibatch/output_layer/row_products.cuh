@@ -40,7 +40,7 @@ struct NextInputs {
     const int i = begin + static_cast<int>(threadIdx.x) % 32;
 #pragma unroll
     for (int r = 0; r < rows; ++r) {
-      const T* const inputs = layer.input + from.place(row + r) * layer.in;
+      const T* const inputs = layer.input + from.batch_row(row + r) * layer.in;
 #pragma unroll
       for (int k = 0; k < ahead; ++k) {
         if (i + 32 * k < end) values[k][r] = inputs[i + 32 * k];

@@ -3,8 +3,8 @@
 ///
 /// The layer is small, so its gradients are, too, but every block of output_layer() has a share of
 /// all of them. One block would take long to add them up, and a kernel of its own would be a launch
-/// more. But some kernel comes next: its blocks do it, each for a few places, while their own first
-/// copies are under way.
+/// more. But some kernel comes next: its blocks do it, each for a few elements, while their own
+/// first copies are under way.
 #pragma once
 
 #include "03_shared_memory/vector.cuh"
@@ -33,14 +33,14 @@ __device__ void add_up_shares(const SharesProblem<T>& p, int block, int blocks) 
   const auto out = static_cast<int>(p.out);
   const auto count = static_cast<int>(p.count);
   const int weights = in * out;
-  const int places = weights + (p.bias.gradient != nullptr ? out : 0);
+  const int elements = weights + (p.bias.gradient != nullptr ? out : 0);
   const Index distance = shares_length(p.in, p.out);
-  const int all = warps * blocks * 2 * length;  // places that all warps take at the same time
-  for (int first = (warp * blocks + block) * 2 * length; first < places; first += all) {
-    const int place = first + half * length + lane / 2;  // which this lane finishes, if any
-    const bool finishes = lane / 2 < length && place < places;
-    const bool is_weight = place < weights;
-    const int at = is_weight ? place % in * out + place / in : place - weights;
+  const int all = warps * blocks * 2 * length;  // elements that all warps take at the same time
+  for (int first = (warp * blocks + block) * 2 * length; first < elements; first += all) {
+    const int element = first + half * length + lane / 2;  // which this lane finishes, if any
+    const bool finishes = lane / 2 < length && element < elements;
+    const bool is_weight = element < weights;
+    const int at = is_weight ? element % in * out + element / in : element - weights;
     T* const parameter = is_weight ? p.weight.parameter : p.bias.parameter;
     T value = 0;
     if (finishes && parameter != nullptr) value = parameter[at];

@@ -35,13 +35,13 @@ namespace {
 
 constexpr int two_shot_threads = 512;
 
-//! [meet]
+//! [barrier]
 /// Waits until the other ranks' blocks of the same number have come here, too. What they have
 /// written before can then be read.
 /// @param goal the value of the flags, larger each time.
 /// @return whether all have come.
 template <typename T>
-__device__ bool meet(const TwoShot<T>& sum, std::uint64_t goal) {
+__device__ bool barrier(const TwoShot<T>& sum, std::uint64_t goal) {
   const Peers& peers = sum.peers;
   const int other = static_cast<int>(threadIdx.x);
   bool is_here = true;
@@ -58,7 +58,7 @@ __device__ bool meet(const TwoShot<T>& sum, std::uint64_t goal) {
   }
   return __syncthreads_and(is_here ? 1 : 0) != 0;
 }
-//! [meet]
+//! [barrier]
 
 /// The rank whose turn it is: first the one after `rank`, last `rank` itself.
 template <int ranks>
@@ -143,10 +143,10 @@ __global__ void __launch_bounds__(two_shot_threads)
     two_shot_kernel(const __grid_constant__ TwoShot<T> sum, Shard own) {
   const std::uint64_t number = number_of_sum(sum.numbers);
   if (number == 0) return;
-  bool is_whole = meet(sum, 2 * number);
+  bool is_whole = barrier(sum, 2 * number);
   if (is_whole) {
     reduce<T, ranks, max_peers / ranks, updates>(sum, own);
-    is_whole = meet(sum, 2 * number + 1);
+    is_whole = barrier(sum, 2 * number + 1);
   }
   count_sum(sum.numbers, is_whole ? number : std::uint64_t{0});
 }

@@ -22,24 +22,24 @@ PeerBuffer::PeerBuffer(Communicator& world, std::size_t bytes)
   CUDA_CHECK(cudaIpcGetMemHandle(&handle, own_.data()));
   const std::vector<cudaIpcMemHandle_t> handles = world.gather_all(handle);
   for (int rank = 0; rank < world.size(); ++rank) {
-    void* place = own_.data();
+    void* address = own_.data();
     if (rank != world.rank()) {
       const cudaError_t status = cudaIpcOpenMemHandle(
-          &place, handles[static_cast<std::size_t>(rank)], cudaIpcMemLazyEnablePeerAccess);
+          &address, handles[static_cast<std::size_t>(rank)], cudaIpcMemLazyEnablePeerAccess);
       if (status != cudaSuccess) {
         throw Error("the GPU of rank " + std::to_string(world.rank()) +
                     " cannot access the memory of rank " + std::to_string(rank) +
                     "'s: " + cudaGetErrorString(status) + "; --transport host works everywhere");
       }
     }
-    places_.push_back(static_cast<std::byte*>(place));
+    addresses_.push_back(static_cast<std::byte*>(address));
   }
 }
 //! [exchange]
 
 PeerBuffer::~PeerBuffer() {
-  for (std::byte* const place : places_) {
-    if (place != own_.data()) cudaIpcCloseMemHandle(place);
+  for (std::byte* const address : addresses_) {
+    if (address != own_.data()) cudaIpcCloseMemHandle(address);
   }
   // Nobody frees what another still has open. After an error, the others may never come.
   if (std::uncaught_exceptions() == 0) MPI_Barrier(world_->communicator());

@@ -27,7 +27,7 @@ class PeerBuffer {
   PeerBuffer& operator=(const PeerBuffer&) = delete;
 
   /// A rank's bytes, at an address of this process.
-  std::byte* of(int rank) const { return places_[static_cast<std::size_t>(rank)]; }
+  std::byte* of(int rank) const { return addresses_[static_cast<std::size_t>(rank)]; }
 
   std::size_t bytes() const { return static_cast<std::size_t>(own_.elements()); }
 
@@ -37,7 +37,7 @@ class PeerBuffer {
  private:
   Communicator* world_;
   Tensor<std::byte> own_;
-  std::vector<std::byte*> places_;  ///< by rank
+  std::vector<std::byte*> addresses_;  ///< by rank
 };
 
 }  // namespace stagewise::mpi

@@ -16,7 +16,7 @@ namespace {
 constexpr std::size_t word_bytes = 16;
 constexpr std::size_t data_in_word = 8;
 
-/// Of places; what lies between two values may be added up, too.
+/// Of memory; what lies between two values may be added up, too.
 constexpr std::size_t alignment = 256;
 
 //! [threshold]
@@ -79,7 +79,7 @@ PeerTransport<T>::PeerTransport(Communicator& world, std::chrono::seconds patien
 }
 
 template <typename T>
-std::vector<T*> PeerTransport<T>::places_for(std::span<const Index> counts) {
+std::vector<T*> PeerTransport<T>::memory_for(std::span<const Index> counts) {
   std::vector<std::size_t> begins;
   std::size_t bytes = 0;
   for (const Index count : counts) {
@@ -87,11 +87,11 @@ std::vector<T*> PeerTransport<T>::places_for(std::span<const Index> counts) {
     bytes += aligned(static_cast<std::size_t>(count) * sizeof(T), alignment);
   }
   const PeerBuffer& buffer = buffers_.emplace_back(*world_, std::max(bytes, alignment));
-  std::vector<T*> places;
+  std::vector<T*> memory;
   for (const std::size_t begin : begins) {
-    places.push_back(as<T>(buffer.of(peers_.rank) + begin));
+    memory.push_back(as<T>(buffer.of(peers_.rank) + begin));
   }
-  return places;
+  return memory;
 }
 
 template <typename T>
@@ -153,9 +153,9 @@ void PeerTransport<T>::begin(std::span<const Piece<T>> bucket, const cuda::Strea
 template <typename T>
 void PeerTransport<T>::add_up(const cuda::Stream& stream, T* values, Index count,
                               const Update<T>& update) {
-  const auto fits_two_shots = [&](const T* place) {
+  const auto fits_two_shots = [&](const T* values) {
     // NOLINTNEXTLINE(*-reinterpret-cast): an address as a number
-    return reinterpret_cast<std::uintptr_t>(place) % word_bytes == 0 && is_shared(place, count);
+    return reinterpret_cast<std::uintptr_t>(values) % word_bytes == 0 && is_shared(values, count);
   };
   const bool is_long = static_cast<std::size_t>(count) * sizeof(T) > max_one_shot_bytes();
   if (is_long && fits_two_shots(values) &&

@@ -35,13 +35,13 @@ class PeerTransport final : public Transport<T> {
 
   /// Places that all ranks can access, so that long messages there can be added up in two shots.
   /// They contain zeros.
-  std::vector<T*> places_for(std::span<const Index> counts) override;
+  std::vector<T*> memory_for(std::span<const Index> counts) override;
 
   void begin(std::span<const Piece<T>> bucket, const cuda::Stream& stream) override;
   void finish() override {}
   void check() override;
 
-  /// Whether these are in places_for() something.
+  /// Whether these are in memory_for() something.
   bool is_shared(const T* values, Index count) const;
 
   /// Enqueues the sum, in the way that takes less time.
@@ -53,7 +53,7 @@ class PeerTransport final : public Transport<T> {
   void one_shot(const cuda::Stream& stream, T* values, Index count, const Update<T>& update = {});
 
   /// Enqueues the sum in two shots.
-  /// @param values in places_for() something, at a multiple of 16 bytes, as must be the update's
+  /// @param values in memory_for() something, at a multiple of 16 bytes, as must be the update's
   /// parameters.
   void two_shot(const cuda::Stream& stream, T* values, Index count, const Update<T>& update = {});
 
@@ -76,7 +76,7 @@ class PeerTransport final : public Transport<T> {
   Tensor<std::uint64_t> two_shot_count_;  ///< the same
   PeerBuffer inboxes_;
   PeerBuffer flags_;
-  std::deque<PeerBuffer> buffers_;  ///< from places_for()
+  std::deque<PeerBuffer> buffers_;  ///< from memory_for()
 };
 
 }  // namespace stagewise::mpi

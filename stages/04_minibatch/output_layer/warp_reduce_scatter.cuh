@@ -6,7 +6,7 @@
 
 namespace stagewise::minibatch {
 
-//! [dealt_sums]
+//! [warp_reduce_scatter]
 /// Adds up 32 numbers over the lanes of a warp; lane i gets total i (a reduce-scatter).
 ///
 /// A tree of shuffles takes 5 for each number, and then every lane has every total. Here a lane
@@ -29,6 +29,6 @@ __device__ T warp_reduce_scatter(T (&values)[32]) {
   }
   return values[0];
 }
-//! [dealt_sums]
+//! [warp_reduce_scatter]
 
 }  // namespace stagewise::minibatch
