@@ -8,6 +8,7 @@
 #include <memory>
 #include <mutex>
 #include <new>
+#include <optional>
 #include <system_error>
 #include <thread>
 #include <vector>
@@ -91,8 +92,10 @@ class Pool {
     work_.notify_all();
   }
 
-  /// Says whether it could be started; if not, the others do the work.
+  /// Says whether it could be started and has set itself up; if not, the others do the work. The C
+  /// library ends the program if a thread's own variables find no memory, so there must be some.
   bool start_thread(Worker& worker) {
+    if (!has_room_for_thread()) return false;
     // Signals that are meant for the program are not for these threads.
     sigset_t all;
     sigset_t before;
@@ -100,19 +103,45 @@ class Pool {
     for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT}) sigdelset(&all, fault);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     bool started = true;
+    is_set_up_.reset();
     try {
-      std::thread([this, &worker] { help(worker); }).detach();
+      std::thread([this, &worker] {
+        if (set_up()) help(worker);
+      }).detach();
     } catch (const std::system_error&) {
       started = false;
     } catch (const std::bad_alloc&) {
       started = false;
     }
     pthread_sigmask(SIG_SETMASK, &before, nullptr);
-    return started;
+    if (!started) return false;
+    std::unique_lock lock(mutex_);
+    finished_.wait(lock, [this] { return is_set_up_.has_value(); });
+    return *is_set_up_;
+  }
+
+  static bool has_room_for_thread() {
+    constexpr std::size_t bytes = std::size_t{32} << 20;  // its stack, its variables, its heap
+    void* const room = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    return room != MAP_FAILED && munmap(room, bytes) == 0;
+  }
+
+  /// A thread's own beginning.
+  bool set_up() {
+    bool done = true;
+    try {
+      watch_faults();
+    } catch (const std::bad_alloc&) {
+      done = false;
+    }
+    const std::lock_guard lock(mutex_);
+    is_set_up_ = done;
+    finished_.notify_one();
+    return done;
   }
 
   [[noreturn]] void help(Worker& worker) {
-    watch_faults();
     std::uint64_t seen = 0;
     std::unique_lock lock(mutex_);
     for (;;) {
@@ -122,8 +151,12 @@ class Pool {
       ++active_;
       RunningLaunch& launch = *posted_;
       lock.unlock();
-      worker.run_blocks(
-          launch, [](void*) {}, nullptr);
+      try {
+        worker.run_blocks(
+            launch, [](void*) {}, nullptr);
+      } catch (const std::bad_alloc&) {
+        launch.fail(cudaErrorMemoryAllocation);
+      }
       lock.lock();
       if (--active_ == 0) finished_.notify_one();
     }
@@ -145,6 +178,7 @@ class Pool {
   std::uint64_t launches_ = 0;
   unsigned wanted_ = 0;
   unsigned active_ = 0;
+  std::optional<bool> is_set_up_;  ///< of the thread that is being started
 };
 
 /// Never destroyed: its threads sleep in it while the program ends.
