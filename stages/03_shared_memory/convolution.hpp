@@ -22,7 +22,7 @@ namespace stagewise::shared_memory {
 /// How a convolution is computed.
 enum class ConvolutionVariant : std::uint8_t {
   automatic,  ///< by the rule of pick_convolution()
-  direct,     ///< stage 02's kernels: a thread an element of what comes out
+  direct,     ///< stage 02's kernels: one thread per element of what comes out
   implicit    ///< multiplied, with the matrix of windows only where the product loads it
 };
 

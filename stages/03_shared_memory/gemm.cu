@@ -32,7 +32,7 @@ const auto& rungs() {
   static constexpr auto ladder = std::to_array<GemmRung<T>>({
       {"uncoalesced", "stages/03_shared_memory/gemm/1_uncoalesced.cu",
        "x is the row: what not to do", run_kernel<T, gemm_uncoalesced<T>>, all},
-      {"naive", "stages/02_naive_cuda/gemm.cu", "stage 02: a thread an element",
+      {"naive", "stages/02_naive_cuda/gemm.cu", "stage 02: one thread per element",
        run_kernel<T, gemm_naive<T>>, all},
       {"tile-16", "stages/03_shared_memory/gemm/4_tile.cu", "tiles of 16 x 16 in shared memory",
        run_kernel<T, gemm_tile<T, 16>>, all, 16},

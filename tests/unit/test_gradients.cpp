@@ -293,12 +293,12 @@ struct ModelCase {
 std::vector<ModelCase> model_cases() {
   std::vector<ModelCase> cases;
   const std::vector<std::vector<Index>> widths = {{}, {7}, {7, 4}, {7, 4, 5}};
-  for (const Activation activation : {Activation::relu, Activation::sigmoid}) {
+  for (const auto& [activation, activation_name, backward] : activations) {
     for (const LossKind loss : {LossKind::cross_entropy, LossKind::squared_error}) {
       for (const std::vector<Index>& hidden : widths) {
         for (const Index rows : {6, 2}) {
           const std::string name =
-              std::string(activation == Activation::relu ? "relu" : "sigmoid") +
+              std::string(activation_name) +
               (loss == LossKind::cross_entropy ? "_cross_entropy_" : "_squared_error_") +
               std::to_string(hidden.size()) + "_hidden_" + std::to_string(rows) + "_rows";
           cases.push_back({"mlp_" + name,

@@ -23,7 +23,7 @@ struct PixelGradients {
     return out + static_cast<Index>((image * order.height() + y) * order.width() + x) * n;
   }
 
-  /// See AlphaBeta.
+  /// See tiles/epilogue.cuh.
   template <typename Work>
   __device__ void with_finish(const Work& work) const {
     work(NoSource(), [](int /*row*/, T sum, T /*source*/) { return sum; });

@@ -3,7 +3,7 @@
 ///
 /// The rungs below use a multiprocessor's fp64 units, which do 64 multiply-adds per cycle. Since
 /// the A100, tensor cores multiply doubles, too, at twice that rate and with the same rounding
-/// (mma.cuh). On an H200, this raises the peak from 33 to 67 TFLOP/s.
+/// (mma_double.cuh). On an H200, this raises the peak from 33 to 67 TFLOP/s.
 ///
 /// An instruction does 512 multiply-adds, so everything else must be rare. Rung 11's loop is here
 /// once more, in parts that stage 04 uses, too: tiles/tiles.hpp is their map. Copies do not branch,

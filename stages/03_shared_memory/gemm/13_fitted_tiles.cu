@@ -3,8 +3,8 @@
 ///
 /// Tensor cores would round floats. But what rung 12 has put around them serves any unit: copies
 /// without branches, slices of k, and a tile that fits the product. Here, threads multiply by
-/// themselves, with one multiply-add per instruction (fma.cuh), so few other instructions
-/// can be afforded: between a tenth and a quarter more. And 800 x 1000 has 130 tiles of 80 x 80,
+/// themselves, with one multiply-add per instruction (fma.cuh), so other instructions may
+/// add only a tenth to a quarter. And 800 x 1000 has 130 tiles of 80 x 80,
 /// nearly one for each of 132 multiprocessors, where rung 11 has 104 of 64 x 128.
 ///
 /// Run it: `ladder gemm --rung fitted-tiles`, and with `--tiles` each of its tiles.

@@ -1,6 +1,6 @@
 /// @file
 /// A k tile in shared memory: where its elements are, so that lanes read them without bank
-/// conflicts, and who copies which.
+/// conflicts; and who copies which, for factors that are no matrices in memory.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -10,8 +10,8 @@
 namespace stagewise::shared_memory {
 
 //! [swizzled_tile]
-/// `extent` rows of A, or columns of B, and BK steps. The lanes of a warp read 4 neighbouring steps
-/// of 8 neighbouring rows, one scalar each, or a vector each.
+/// `extent` rows of A, or columns of B, and BK steps. Tensor cores' lanes read a scalar each of 4
+/// steps and 8 neighbouring rows; those of Fma a vector each of up to 8 rows.
 ///
 /// If memory runs along k, the steps of a row are stored together, and their vectors are permuted
 /// by exclusive or (a swizzle), so that rows which would share banks do not. Otherwise the rows of

@@ -19,17 +19,18 @@
 ///     kernel.cuh           what a block does, and how it is launched
 ///     tile.cuh             the sizes of a tile, and which block has which
 ///     pipeline.cuh         buffers: when what is copied, and when it is there
-///     strided_copies.cuh   a thread's copies of a matrix in memory
+///     matrix.cuh           a factor in memory, and ...
+///     strided_copies.cuh   ... a thread's copies of it (offset_copies.cuh: of windows of images)
 ///     k_tile.cuh           where they go: no bank conflicts
 ///     fma.cuh              who multiplies what: threads of their own, or ...
-///     mma_double.cuh       ... tensor cores
+///     mma_double.cuh       ... tensor cores (mma_sums.cuh: where their sums are)
 ///     finish.cuh           what becomes of the sums: slices and blocks add theirs up
 ///     epilogue.cuh         what is stored: alpha sum + beta C, or, in stage 04, more
 ///     choose_tile.cu       which tile suits a product
 ///     table.cuh            the tiles that are compiled
 ///
-/// Each part can be another one that has what its concept below asks for. Rows of op(A) and columns
-/// of op(B) are treated alike, and both called rows.
+/// Any part can be replaced by one that satisfies its concept below. Rows of op(A) and columns of
+/// op(B) are treated alike, and both are called rows.
 #pragma once
 
 #include <concepts>

@@ -76,7 +76,7 @@ __device__ T sigmoid(T x) {
 }
 //! [sigmoid]
 
-/// An activation, and the way back through it, which y = activation(x) can tell; there is none for
+/// An activation, and the way back through it, computed from y = activation(x); there is none for
 /// what is not fused. A NaN stays one.
 template <Activation activation>
 struct Function;

@@ -2,11 +2,11 @@
 /// What stage 04 multiplies besides stored matrices: rows picked from the data set, and a bias that
 /// is one more row of the weights.
 ///
-/// Stage 03 gathered a batch on the host, or would gather it by a kernel of its own that reads and
-/// writes it once. But a product can just as well read a row where it is: only the address of the
+/// Stage 03 gathers a batch on the host; a kernel of its own could do it, and would read and write it
+/// once. But a product can just as well read a row where it is: only the address of the
 /// row's beginning changes. These are factors of stage 03's product in tiles (tiles/tiles.hpp).
 ///
-/// Its copies move their pointers on by the same distance from a k tile to the next
+/// Copies of a stored matrix move their pointers on by the same distance from a k tile to the next
 /// (tiles/strided_copies.cuh). Rows of the data set are anywhere. Forward, they are the product's
 /// rows: they are looked up once, before the first k tile. Backward, they are its steps, so each k
 /// tile has others. To look one up takes as long as to copy it, and the copy would have to wait for

@@ -36,7 +36,7 @@ struct BiasActivation {
   /// Where row number `i` is stored.
   __device__ T* row(int i) const { return out + static_cast<Index>(i) * n; }
 
-  /// See AlphaBeta.
+  /// See tiles/epilogue.cuh.
   template <typename Work>
   __device__ void with_finish(const Work& work) const {
     with_function(activation, [&]<Activation chosen>() {
@@ -69,7 +69,7 @@ struct ThroughActivation {
   /// Where row number `i` is stored.
   __device__ T* row(int i) const { return out + static_cast<Index>(i) * n; }
 
-  /// See AlphaBeta.
+  /// See tiles/epilogue.cuh.
   template <typename Work>
   __device__ void with_finish(const Work& work) const {
     with_function(activation, [&]<Activation chosen>() {
@@ -116,7 +116,7 @@ struct UpdateEpilogue {
     return i < in ? written_weight + static_cast<Index>(i) * n : written_bias;
   }
 
-  /// See AlphaBeta.
+  /// See tiles/epilogue.cuh.
   template <typename Work>
   __device__ void with_finish(const Work& work) const {
     const bool updates_weight = weight.parameter != nullptr;

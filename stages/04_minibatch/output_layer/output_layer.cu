@@ -1,5 +1,5 @@
 /// @file
-/// The last layer, the loss and the way back in one kernel: a block a few rows.
+/// The last layer, the loss and the way back in one kernel: each block takes a few rows.
 ///
 /// The last layer of a classifier has few outputs. As products, its forward pass, the gradient of
 /// its input and that of its weights are three launches of next to no work, with a fourth for the
@@ -8,7 +8,7 @@
 ///
 ///     outputs     a warp takes as many rows as leave a lane for each output; a lane multiplies
 ///                 every 32nd input, and shuffles add up the lanes' sums
-///     loss        a lane an output (row_loss.cuh)
+///     loss        one lane per output (row_loss.cuh)
 ///     way back    a thread takes some inputs, for all rows of the block: their gradients, and
 ///                 those of their weights, summed over the rows in registers
 ///
