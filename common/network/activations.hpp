@@ -7,6 +7,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <stdexcept>
 #include <utility>
 
 namespace stagewise {
@@ -28,12 +29,13 @@ inline constexpr std::array activations = {
     ActivationNames{Activation::sigmoid, "sigmoid", "sigmoid_backward"}};
 //! [activations]
 
-/// The names of an activation that is not none. Compile time: it does not compile for one that has
-/// none.
+/// The names of an activation.
+/// @throws std::logic_error if it has none.
 constexpr const ActivationNames& names_of(Activation activation) {
-  std::size_t i = 0;
-  while (activations[i].activation != activation) ++i;
-  return activations[i];
+  for (const ActivationNames& one : activations) {
+    if (one.activation == activation) return one;
+  }
+  throw std::logic_error("this activation has no name");
 }
 
 /// Calls work.operator()<a>() with each of them.

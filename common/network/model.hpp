@@ -58,7 +58,7 @@ struct Model {
 /// @throws UsageError if model and data do not match.
 Model build_model(const ModelOptions& options);
 
-/// "relu", "sigmoid", "none".
+/// Its name, or "none".
 std::string to_string(Activation activation);
 
 /// "cross-entropy", "squared-error".

@@ -21,7 +21,7 @@ void gemm_dot_product(cudaStream_t stream, const GemmProblem<T>& problem, Worksp
 template <typename T, int padding>
 void gemm_coalesced_tile(cudaStream_t stream, const GemmProblem<T>& problem, Workspace& workspace);
 
-/// @name The tiles of rungs 14 to 16, for gemm_with_table()
+/// @name The tiles of rungs 14 to 16
 /// @{
 std::span<const TileInfo<float>> split_tf32_tiles();  ///< rung 14: three products in TF32
 std::span<const TileInfo<float>> tf32_tiles();        ///< rung 15: rounded to TF32

@@ -141,7 +141,7 @@ void TablePrinter::add_counters() {
 void TablePrinter::print(const Row& row) {
   if (row.group != group_) {
     group_ = row.group;
-    if (!group_.empty()) out_ << '\n' << group_ << '\n';
+    out_ << '\n' << (group_.empty() ? "" : group_ + '\n');
   }
   if (row.skipped.empty() && row.wrong.empty()) {
     print_line([&](const Column& column) { return column.cell(row); });

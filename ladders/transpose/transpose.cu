@@ -24,8 +24,8 @@ void transpose_naively(cudaStream_t stream, const TransposeProblem<T>& p,
 
 template <typename T>
 constexpr auto rungs = std::to_array<Rung<TransposeProblem<T>>>({
-    {"naive", "ladders/transpose/1_naive.cu", "stage 02: one thread per element", transpose_naively<T>,
-     supports_everything<TransposeProblem<T>>},
+    {"naive", "ladders/transpose/1_naive.cu", "stage 02: one thread per element",
+     transpose_naively<T>, supports_everything<TransposeProblem<T>>},
     {"tile", "ladders/transpose/2_tile.cuh", "tiles in shared memory: coalesced on both sides",
      transpose_tiles<PlainTile, T>, supports_everything<TransposeProblem<T>>, 32},
     {"padded", "ladders/transpose/3_padded.cuh", "an unused column: no bank conflicts",

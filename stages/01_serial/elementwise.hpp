@@ -15,10 +15,12 @@ void add_bias(Index rows, Index cols, const T* x, const T* bias, T* y);
 bool computes(Activation activation);
 
 /// y = activation(x); `y` may be `x`.
+/// @pre computes(activation); else it does nothing.
 template <typename T>
 void activate(Activation activation, Index n, const T* x, T* y);
 
 /// dx = dy activation'(x), which y = activation(x) tells; `dx` may be `dy`.
+/// @pre as above.
 template <typename T>
 void activate_backward(Activation activation, Index n, const T* y, const T* dy, T* dx);
 

@@ -128,7 +128,7 @@ void activate(cudaStream_t stream, Activation activation, Index n, const T* x, T
   with_function(activation, [&]<typename F>() {
     activate_kernel<F><<<grid_for(n), threads_per_block, 0, stream>>>(n, x, y);
   });
-  CUDA_CHECK_LAUNCH("activation");
+  CUDA_CHECK_LAUNCH(names_of(activation).name);
 }
 //! [launch]
 
@@ -139,7 +139,7 @@ void activate_backward(cudaStream_t stream, Activation activation, Index n, cons
   with_function(activation, [&]<typename F>() {
     activate_backward_kernel<F><<<grid_for(n), threads_per_block, 0, stream>>>(n, y, dy, dx);
   });
-  CUDA_CHECK_LAUNCH("activation, backward");
+  CUDA_CHECK_LAUNCH(names_of(activation).backward);
 }
 
 template void add(cudaStream_t, Index, const float*, const float*, float*);

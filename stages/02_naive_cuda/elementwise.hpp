@@ -25,10 +25,12 @@ void add_bias(cudaStream_t stream, Index rows, Index cols, const T* x, const T* 
 bool computes(Activation activation);
 
 /// y = activation(x); `y` may be `x`.
+/// @pre computes(activation); else it does nothing.
 template <typename T>
 void activate(cudaStream_t stream, Activation activation, Index n, const T* x, T* y);
 
 /// dx = dy activation'(x), which y = activation(x) tells; `dx` may be `dy`.
+/// @pre as above.
 template <typename T>
 void activate_backward(cudaStream_t stream, Activation activation, Index n, const T* y, const T* dy,
                        T* dx);

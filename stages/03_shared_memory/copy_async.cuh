@@ -11,8 +11,8 @@ namespace stagewise::shared_memory {
 /// The copy goes to `offset` bytes behind `to`; a constant one becomes part of the instruction.
 ///
 /// CUDA's __pipeline_memcpy_async() does the same, but branches on the number of zeros, and keeps
-/// the compiler from holding values in registers across it. Neither is needed, since the main loops
-/// wait at barriers before they read what has been copied.
+/// the compiler from holding values in registers across it. Neither is needed, since callers wait
+/// at barriers before they read what has been copied.
 template <int bytes>
 __device__ __forceinline__ void copy_async(void* to, const void* from, bool is_inside,
                                            int offset = 0) {

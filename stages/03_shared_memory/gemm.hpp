@@ -24,8 +24,8 @@ const GemmRung<T>& pick_gemm(const GemmProblem<T>& problem);
 template <typename T>
 std::span<const TileInfo<T>> gemm_tiles(std::string_view rung);
 
-/// Whether these copy a product's factors in vectors, since both consist of them. Two transposed
-/// factors, which no network multiplies, have kernels for single scalars only.
+/// Whether the tiles copy a product's factors in vectors, since both consist of them. Two
+/// transposed factors, which no network multiplies, have kernels for single scalars only.
 template <typename T>
 bool copies_vectors(const GemmProblem<T>& problem);
 

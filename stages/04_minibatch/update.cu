@@ -18,13 +18,13 @@ namespace stagewise::minibatch {
 namespace {
 
 /// Which element of which parameter this thread works on.
-struct Element {
+struct ParameterElement {
   int parameter;
-  Index element;  ///< may be past the last one
+  Index index;  ///< may be past the last one
 };
 
 template <typename T>
-__device__ Element find_element(const WorkersParameters<T>& p) {
+__device__ ParameterElement find_element(const WorkersParameters<T>& p) {
   const auto block = static_cast<Index>(blockIdx.x);
   int parameter = 0;
   while (parameter + 1 < p.parameters && p.mean[parameter + 1].first_block <= block) ++parameter;
@@ -34,13 +34,13 @@ __device__ Element find_element(const WorkersParameters<T>& p) {
 //! [sum_of_gradients]
 template <typename T>
 __global__ void update_by_sum_kernel(WorkersParameters<T> p, T learning_rate) {
-  const Element at = find_element(p);
+  const ParameterElement at = find_element(p);
   const MeanParameter<T> mean = p.mean[at.parameter];
-  if (at.element >= mean.elements) return;
+  if (at.index >= mean.elements) return;
   const T* const* const gradients = p.parts + at.parameter * p.workers;
   T gradient = 0;
-  for (int worker = 0; worker < p.workers; ++worker) gradient += gradients[worker][at.element];
-  T& value = mean.value[at.element];
+  for (int worker = 0; worker < p.workers; ++worker) gradient += gradients[worker][at.index];
+  T& value = mean.value[at.index];
   value -= learning_rate * (gradient + mean.l2 * value);
 }
 //! [sum_of_gradients]
@@ -48,18 +48,18 @@ __global__ void update_by_sum_kernel(WorkersParameters<T> p, T learning_rate) {
 //! [mean_weights]
 template <typename T>
 __global__ void mean_weights_kernel(WorkersParameters<T> p, bool workers_too) {
-  const Element at = find_element(p);
+  const ParameterElement at = find_element(p);
   const MeanParameter<T> mean = p.mean[at.parameter];
-  if (at.element >= mean.elements) return;
+  if (at.index >= mean.elements) return;
   T* const* const values = p.parts + at.parameter * p.workers;
   double sum = 0;
   for (int worker = 0; worker < p.workers; ++worker) {
-    sum += static_cast<double>(values[worker][at.element]);
+    sum += static_cast<double>(values[worker][at.index]);
   }
   const T value = static_cast<T>(sum / p.workers);
-  mean.value[at.element] = value;
+  mean.value[at.index] = value;
   if (!workers_too) return;
-  for (int worker = 0; worker < p.workers; ++worker) values[worker][at.element] = value;
+  for (int worker = 0; worker < p.workers; ++worker) values[worker][at.index] = value;
 }
 //! [mean_weights]
 

@@ -76,12 +76,10 @@ class PixelOrder {
     return result;
   }
 
-  __device__ int rows() const { return rows_; }
   __device__ int height() const { return height_; }
   __device__ int width() const { return width_; }
   __device__ int output_height() const { return output_height_; }
   __device__ int output_width() const { return output_width_; }
-  __device__ int filter_width() const { return filter_width_; }
 
  private:
   int height_;

@@ -41,18 +41,19 @@ constexpr int threads = 32 * (BM / WM) * (BN / WN);
 /// The buffers of a factor, and a thread's copies to them: `extent` rows of op(A), or columns of
 /// op(B), and BK steps in each.
 /// @tparam length how many neighbours are copied at once.
-/// @tparam keeps_rows whether the steps of a row are stored together; else, the rows of a step are.
-template <typename T, int extent, int length, bool keeps_rows>
+/// @tparam tile_k_major whether the steps of a row are stored together; else, the rows of a step
+/// are.
+template <typename T, int extent, int length, bool tile_k_major>
 class AsyncTile {
  public:
   static constexpr int group = Vector<T>::length;
-  using Buffers = T[buffers][keeps_rows ? extent : BK][(keeps_rows ? BK : extent) + group];
+  using Buffers = T[buffers][tile_k_major ? extent : BK][(tile_k_major ? BK : extent) + group];
 
   /// For op(A), with `end` rows, or op(B), with `end` columns, from row or column `first` on.
   /// @param k_major whether its memory runs along k.
   __device__ AsyncTile(Buffers& values, const T* data, bool k_major, Index first, Index end,
                        Index steps)
-      : values_(values), k_major_(is_known ? keeps_rows : k_major), rows_(end - first) {
+      : values_(values), k_major_(is_known ? tile_k_major : k_major), rows_(end - first) {
     stride_ = k_major_ ? 1 : end;
 #pragma unroll
     for (int i = 0; i < count; ++i) {
@@ -66,7 +67,7 @@ class AsyncTile {
 #pragma unroll
     for (int i = 0; i < count; ++i) {
       T* const to =
-          keeps_rows ? &values_[buffer][row(i)][step(i)] : &values_[buffer][step(i)][row(i)];
+          tile_k_major ? &values_[buffer][row(i)][step(i)] : &values_[buffer][step(i)][row(i)];
       copy_async<length * sizeof(T)>(to, from_[i], row(i) < rows_ && step(i) < steps);
       from_[i] += BK * stride_;
     }
@@ -76,8 +77,8 @@ class AsyncTile {
   template <int lanes, int rows>
   __device__ void read(T (&to)[group][rows], int buffer, int first, int lane, int step) const {
 #pragma unroll
-    for (int i = 0; i < (keeps_rows ? rows : group); ++i) {
-      if constexpr (keeps_rows) {
+    for (int i = 0; i < (tile_k_major ? rows : group); ++i) {
+      if constexpr (tile_k_major) {
         T steps[group];
         load_vector(steps, &values_[buffer][first + row_of_lane<lanes>(i, lane)][step]);
 #pragma unroll
@@ -94,7 +95,7 @@ class AsyncTile {
   /// Which row of its warp a lane's row number `r` is: one of every `lanes`, or groups of rows.
   template <int lanes>
   static __device__ int row_of_lane(int r, int lane) {
-    return keeps_rows ? r * lanes + lane : (r / group * lanes + lane) * group + r % group;
+    return tile_k_major ? r * lanes + lane : (r / group * lanes + lane) * group + r % group;
   }
 
  private:
@@ -121,11 +122,11 @@ class AsyncTile {
 //! [async_tile]
 
 //! [async_copies]
-/// @tparam length_a,length_b,keeps_rows see AsyncTile; B does not.
-template <typename T, int length_a, bool keeps_rows, int length_b>
+/// @tparam length_a,length_b,tile_k_major see AsyncTile; B does not.
+template <typename T, int length_a, bool tile_k_major, int length_b>
 __global__ void __launch_bounds__(threads, 2)
     gemm_async_copies_kernel(GemmProblem<T> p, bool c_has_vectors) {
-  using TileA = AsyncTile<T, BM, length_a, keeps_rows>;
+  using TileA = AsyncTile<T, BM, length_a, tile_k_major>;
   using TileB = AsyncTile<T, BN, length_b, false>;
   constexpr int group = Vector<T>::length;
   __shared__ alignas(16) typename TileA::Buffers a_values;
@@ -186,10 +187,10 @@ __global__ void __launch_bounds__(threads, 2)
 }
 //! [async_copies]
 
-template <int length_a, bool keeps_rows, int length_b, typename T>
+template <int length_a, bool tile_k_major, int length_b, typename T>
 void launch(cudaStream_t stream, const GemmProblem<T>& p) {
   const dim3 grid = cuda::grid_of_tiles(p.m, p.n, BM, BN);
-  gemm_async_copies_kernel<T, length_a, keeps_rows, length_b>
+  gemm_async_copies_kernel<T, length_a, tile_k_major, length_b>
       <<<grid, threads, 0, stream>>>(p, is_aligned(p.c, p.n));
   CUDA_CHECK_LAUNCH("gemm (async copies)");
 }

@@ -2,8 +2,6 @@
 /// The product of two stored matrices with each tile of a table, for the rungs from 12 on.
 #pragma once
 
-#include <span>
-
 #include "03_shared_memory/gemm.hpp"
 #include "03_shared_memory/tiles/matrix.cuh"
 #include "03_shared_memory/tiles/table.cuh"
@@ -59,14 +57,6 @@ constexpr auto gemm_table() {
   Table::for_each(
       [&]<typename Entry>(Entry /*entry*/) { tiles[i++].run = multiply_with<Table, T, Entry>; });
   return tiles;
-}
-
-/// C = alpha op(A) op(B) + beta C, m and n at least 1, with the tile of the table that suits it.
-template <typename T>
-void gemm_with_table(cudaStream_t stream, const GemmProblem<T>& p,
-                     std::span<const TileInfo<T>> table, Workspace& workspace) {
-  const TileChoice choice = remembered_choice(table, p.m, p.n, p.k, copies_vectors(p));
-  table[choice.tile].run(stream, p, choice.split_k, workspace);
 }
 
 }  // namespace stagewise::shared_memory

@@ -46,7 +46,7 @@ void gemm_warp_tiles(cudaStream_t stream, const GemmProblem<T>& problem, Workspa
 template <typename T>
 void gemm_async_copies(cudaStream_t stream, const GemmProblem<T>& problem, Workspace& workspace);
 
-/// @name The tiles of rungs 12 and 13, for gemm_with_table()
+/// @name The tiles of rungs 12 and 13
 /// @{
 std::span<const TileInfo<double>> tensor_core_tiles();  ///< rung 12: doubles on tensor cores
 std::span<const TileInfo<float>> fitted_tiles();        ///< rung 13: floats on fp32 units

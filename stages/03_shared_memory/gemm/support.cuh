@@ -23,11 +23,6 @@ void run_kernel(cudaStream_t stream, const GemmProblem<T>& p, Workspace& workspa
   if (p.m > 0 && p.n > 0) kernel(stream, p, workspace);
 }
 
-/// Why a kernel cannot be used for sizes beyond int.
-inline Support counts_in_ints() {
-  return {"it counts in 32 bits, which is too little for these sizes"};
-}
-
 /// Why a kernel cannot be used on this GPU.
 inline Support takes_capability(const std::string& which) {
   const int capability = cuda::compute_capability();
@@ -38,7 +33,8 @@ inline Support takes_capability(const std::string& which) {
 /// Whether sizes can be counted in ints.
 template <typename T>
 Support supports_ints(const GemmProblem<T>& p) {
-  return fits_ints(p.m, p.n, p.k) ? Support() : counts_in_ints();
+  if (fits_ints(p.m, p.n, p.k)) return {};
+  return {"it counts in 32 bits, which is too little for these sizes"};
 }
 
 /// `cp.async` is there from compute capability 8.0 on.
@@ -48,11 +44,12 @@ Support supports_async_copies(const GemmProblem<T>& /*p*/) {
   return takes_capability("8.0 or higher");
 }
 
-/// So is `mma.sync`. Each table of tiles is for numbers of one type.
+/// Each table of tiles is for numbers of one type.
 template <typename T, auto tiles>
 constexpr bool are_tiles_of = std::is_same_v<decltype(tiles()), std::span<const TileInfo<T>>>;
 
-/// Whether the table is for numbers of this type, and the GPU has its instructions.
+/// Whether the table is for numbers of this type, and the GPU has its instructions: those of the
+/// tensor cores, too, are there from 8.0 on.
 template <typename T, auto tiles>
 Support supports_tiles(const GemmProblem<T>& p) {
   if (are_tiles_of<T, tiles>) {
@@ -66,7 +63,10 @@ Support supports_tiles(const GemmProblem<T>& p) {
 /// The product by the tile of the table that suits it; nothing if the table is for another type.
 template <typename T, auto tiles>
 void gemm_in_tiles(cudaStream_t stream, const GemmProblem<T>& p, Workspace& workspace) {
-  if constexpr (are_tiles_of<T, tiles>) gemm_with_table(stream, p, tiles(), workspace);
+  if constexpr (are_tiles_of<T, tiles>) {
+    const TileChoice choice = remembered_choice(tiles(), p.m, p.n, p.k, copies_vectors(p));
+    tiles()[choice.tile].run(stream, p, choice.split_k, workspace);
+  }
 }
 
 }  // namespace stagewise::shared_memory

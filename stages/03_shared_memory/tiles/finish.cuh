@@ -9,35 +9,35 @@
 /// neighbouring registers, which leaves the compiler too few ways to avoid conflicts of banks.
 #pragma once
 
-#include <algorithm>
 #include <type_traits>
 
 #include "03_shared_memory/reduce/last_block.cuh"
 #include "03_shared_memory/tiles/choose_tile.hpp"
 #include "03_shared_memory/tiles/epilogue.cuh"
 #include "03_shared_memory/tiles/tile.cuh"
+#include "03_shared_memory/tiles/tiles.hpp"
 
 namespace stagewise::shared_memory {
 
 /// The end of a block's work on a tile.
-template <typename T, typename Tile, typename Mma>
+template <typename T, TileConfig Tile, Mma<T> M>
 class Finish {
  public:
   /// @param shared room for the sums of all slices, once nobody reads the last k tile any more.
-  __device__ Finish(T* shared, TilePosition position, Mma& mma, const SplitK<T>& split)
+  __device__ Finish(T* shared, TilePosition position, M& mma, const SplitK<T>& split)
       : shared_(shared), position_(position), mma_(mma), split_(split) {}
 
   //! [finish]
   /// Adds up the sums of the slices, and those of the blocks that share the tile: the last of these
   /// blocks to get here does the latter. Passes the results to the epilogue, and stores them.
-  template <typename Epilogue>
-  __device__ __forceinline__ void run(const Epilogue& epilogue, int m, int n) {
+  template <Epilogue E>
+  __device__ __forceinline__ void run(const E& epilogue, int m, int n) {
     if constexpr (Tile::slice_k > 1) leave_slice();
-    if (gridDim.y == 1) return deliver<from_own<Epilogue>>(OwnSums{this}, epilogue, m, n);
+    if (gridDim.y == 1) return deliver<from_own<E>>(OwnSums{this}, epilogue, m, n);
     SplitSums left = {
         split_.sums + static_cast<Index>(blockIdx.x) * gridDim.y * Tile::BM * Tile::BN,
         static_cast<int>(gridDim.y)};
-    for_own_groups<from_own<Epilogue>>([&]<int groups>(int first, int last) {
+    for_own_groups<from_own<E>>([&]<int groups>(int first, int last) {
       T sums[groups * together];
       const auto index = [&](int j) { return sum_index(first, last, j); };
       OwnSums{this}.get(sums, index);
@@ -46,28 +46,29 @@ class Finish {
         left.at(static_cast<int>(blockIdx.y), index(j)) = sums[j];
       }
     });
-    if (is_last(left)) deliver<from_memory<Epilogue>>(left, epilogue, m, n);
+    if (is_last(left)) deliver<from_memory<E>>(left, epilogue, m, n);
   }
   //! [finish]
 
  private:
   /// Sums are moved in groups: neighbours in a row, unless that leaves slices without any.
   static constexpr int together =
-      Mma::sums % (Mma::neighbours * Tile::slice_k) == 0 ? Mma::neighbours : 2;
-  static constexpr int all_groups = Mma::sums / together;
+      M::sums % (M::neighbours * Tile::slice_k) == 0 ? M::neighbours : 2;
+  static constexpr int all_groups = M::sums / together;
 
   /// How many groups a thread works on at a time. From registers, whose indices must be constants,
   /// all. From memory, enough that their loads overlap, but no more: warps would wait for the
   /// instructions of long code that runs once.
-  template <typename Epilogue>
+  template <Epilogue E>
   static constexpr int from_memory = [] {
     constexpr int of_slice = (all_groups + Tile::slice_k - 1) / Tile::slice_k;
-    constexpr int ahead = read_ahead_of < Epilogue >> 0 ? read_ahead_of<Epilogue> : 16;
+    constexpr int wanted = read_ahead_of<E>;
+    constexpr int ahead = wanted > 0 ? wanted : 16;
     constexpr int times = (of_slice * together + ahead - 1) / ahead;
     return (of_slice + times - 1) / times;
   }();
-  template <typename Epilogue>
-  static constexpr int from_own = Tile::slice_k == 1 ? all_groups : from_memory<Epilogue>;
+  template <Epilogue E>
+  static constexpr int from_own = Tile::slice_k == 1 ? all_groups : from_memory<E>;
 
   /// The groups that a slice finishes: from its first to before that of the next.
   static __device__ constexpr int first_group(int slice) {
@@ -99,13 +100,13 @@ class Finish {
   __device__ __forceinline__ void leave_slice() {
     __syncthreads();  // nobody reads the last k tile any more
 #pragma unroll
-    for (int i = 0; i < Mma::sums; ++i) of_slice(Tile::slice(), i) = mma_.sum(i);
+    for (int i = 0; i < M::sums; ++i) of_slice(Tile::slice(), i) = mma_.sum(i);
     __syncthreads();
   }
 
   /// Where a slice leaves a sum.
   __device__ T& of_slice(int slice, int i) const {
-    return shared_[(slice * Mma::sums + i) * Tile::slice_threads + Tile::slice_thread()];
+    return shared_[(slice * M::sums + i) * Tile::slice_threads + Tile::slice_thread()];
   }
 
   /// This block's sums.
@@ -135,7 +136,7 @@ class Finish {
     int apart = 1;  ///< from one block's to the next
 
     __device__ T& at(int block, int i) const {
-      constexpr int of_block = Mma::sums * Tile::slice_threads;
+      constexpr int of_block = M::sums * Tile::slice_threads;
       return sums[block * apart * of_block + i * Tile::slice_threads + Tile::slice_thread()];
     }
 
@@ -170,10 +171,10 @@ class Finish {
         split_.counters + gridDim.x + blockIdx.x * groups + first / split_k_group;
     if (!is_last_block(of_group, static_cast<unsigned>(size))) return false;
 
-    constexpr int at_once = Mma::sums % (8 * Tile::slice_k) == 0 ? 8 : 2;
+    constexpr int at_once = M::sums % (8 * Tile::slice_k) == 0 ? 8 : 2;
     const SplitSums group = {&left.at(first, 0) - Tile::slice_thread(), size};
 #pragma unroll 1
-    for (int i = Tile::slice() * at_once; i < Mma::sums; i += Tile::slice_k * at_once) {
+    for (int i = Tile::slice() * at_once; i < M::sums; i += Tile::slice_k * at_once) {
       T sums[at_once];
       group.get(sums, [&](int j) { return i + j; });
 #pragma unroll
@@ -189,15 +190,14 @@ class Finish {
   /// Finishes and stores some groups at a time. If the epilogue reads, all that these need is
   /// loaded before the first of them is stored, so that the loads overlap. If it does not, each
   /// group is stored at once, which leaves the compiler free to choose registers.
-  template <int at_once, typename Sums, typename Epilogue>
-  __device__ __forceinline__ void deliver(const Sums& from, const Epilogue& epilogue, int m,
-                                          int n) {
-    if constexpr (takes_four_rows<Epilogue>) {
+  template <int at_once, typename Sums, Epilogue E>
+  __device__ __forceinline__ void deliver(const Sums& from, const E& epilogue, int m, int n) {
+    if constexpr (takes_four_rows<E>) {
       deliver_rows(from, epilogue, n);
     } else {
       epilogue.with_finish([&](const auto& source, const auto& finish) {
         for_own_groups<at_once>([&]<int groups>(int first, int last) {
-          constexpr bool reads_first = Epilogue::read_ahead > 0;
+          constexpr bool reads_first = E::read_ahead > 0;
           constexpr int before_store = reads_first ? groups : 1;
           T sums[groups * together];
           T read[groups * together] = {};
@@ -230,30 +230,30 @@ class Finish {
 
   //! [deliver_rows]
   /// The same for an epilogue that takes neighbours of four rows of a lane at once.
-  template <typename Sums, typename Epilogue>
-  __device__ __forceinline__ void deliver_rows(const Sums& from, const Epilogue& epilogue, int n) {
-    static_assert(Mma::rows % 4 == 0);
-    constexpr int count = Mma::rows / 4 * Mma::groups;
+  template <typename Sums, Epilogue E>
+  __device__ __forceinline__ void deliver_rows(const Sums& from, const E& epilogue, int n) {
+    static_assert(M::rows % 4 == 0);
+    constexpr int count = M::rows / 4 * M::groups;
     constexpr int unrolled = Tile::slice_k == 1 ? count : 1;
 #pragma unroll unrolled
     for (int i = Tile::slice(); i < count; i += Tile::slice_k) {
-      const int row = i / Mma::groups * 4;
-      const int group = i % Mma::groups;
-      T sums[4][Mma::neighbours];
+      const int row = i / M::groups * 4;
+      const int group = i % M::groups;
+      T sums[4][M::neighbours];
 #pragma unroll
       for (int r = 0; r < 4; ++r) {
-        from.get(sums[r], [&](int j) { return Mma::first_sum(row + r, group) + j; });
+        from.get(sums[r], [&](int j) { return M::first_sum(row + r, group) + j; });
       }
-      const int first = Mma::first_sum(row, group);
+      const int first = M::first_sum(row, group);
       epilogue(row_of(first), column_of(first), n, sums);
     }
   }
   //! [deliver_rows]
 
   /// Loads what groups of sums need besides.
-  template <int groups, typename Source, typename Epilogue>
-  __device__ __forceinline__ void load_source(const Source& source, const Epilogue& epilogue,
-                                              int first, int last, int m, int n, T* read) const {
+  template <int groups, typename Source, Epilogue E>
+  __device__ __forceinline__ void load_source(const Source& source, const E& epilogue, int first,
+                                              int last, int m, int n, T* read) const {
     if constexpr (!std::is_same_v<Source, NoSource>) {
 #pragma unroll
       for (int group = 0; group < groups; ++group) {
@@ -268,16 +268,16 @@ class Finish {
 
   /// Where sum `i` is in C.
   __device__ int row_of(int i) const {
-    return position_.top + Mma::row(i);
+    return position_.top + M::row(i);
   }
   /// See above.
   __device__ int column_of(int i) const {
-    return position_.left + Mma::column(i);
+    return position_.left + M::column(i);
   }
 
   T* shared_;
   TilePosition position_;
-  Mma& mma_;
+  M& mma_;
   const SplitK<T>& split_;
 };
 

@@ -36,9 +36,9 @@ concept ChoosesSteps = requires(MatrixA& a, MatrixB& b) {
 //! [multiply_k_tile]
 /// Multiplies a k tile, whose first fragments must be loaded; at the end, those of the next are.
 /// The copies of another are requested between the multiplications, a few at a time.
-template <typename Mma, typename Pipeline>
-__device__ __forceinline__ void multiply_k_tile(Mma& mma, Pipeline& pipeline) {
-  constexpr int rounds = Mma::rounds;
+template <typename M, typename Buffers>
+__device__ __forceinline__ void multiply_k_tile(M& mma, Buffers& pipeline) {
+  constexpr int rounds = M::rounds;
   static_assert(rounds % 2 == 0, "each k tile must begin with the same registers");
   for_each<rounds>([&]<int i>() {
     if constexpr (i + 1 == rounds) pipeline.advance();
@@ -99,8 +99,8 @@ SplitK<T> split_tiles(Index tiles, Index k, int blocks, Workspace& workspace) {
   const Index most = split_k_room<T>(Tile::BM * Tile::BN);
   if (blocks > 1 && tiles * blocks > most) {
     throw Error("the workspace of a product has room for " + with_thousands(most) +
-                " parts of tiles, not for " + with_thousands(blocks) + " of each of " +
-                with_thousands(tiles));
+                " sums of blocks, not for those of " + with_thousands(blocks) + " for each of " +
+                with_thousands(tiles) + " tiles");
   }
   const Index k_tiles = cuda::pieces(k, Tile::BK);
   return {static_cast<int>(k_tiles / blocks), static_cast<int>(k_tiles % blocks),

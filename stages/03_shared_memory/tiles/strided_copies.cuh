@@ -2,8 +2,6 @@
 /// A thread's asynchronous copies of a StridedMatrix, which can be requested one by one.
 #pragma once
 
-#include <algorithm>
-
 #include "03_shared_memory/copy_async.cuh"
 #include "03_shared_memory/tiles/k_tile.cuh"
 #include "tensor/shape.hpp"
@@ -99,7 +97,7 @@ class StridedCopies {
     return (static_cast<int>(threadIdx.x % chunk) + piece * chunk) * length;
   }
 
-  /// Where a piece is stored: in all lines at the same distance from the first, whose place this
+  /// Where a piece is stored: in all lines at the same distance from the first, whose index this
   /// is, unless the permutations of vectors do not repeat in time.
   static constexpr bool is_regular = at_once % Tile::swizzled_rows == 0;
   static constexpr int line_distance = at_once * (Tile::is_transposed ? 1 : Tile::row_length);

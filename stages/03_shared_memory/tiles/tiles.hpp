@@ -51,7 +51,8 @@ template <typename M>
 concept Matrix = requires {
   typename M::Scalar;
   { M::k_major } -> std::convertible_to<bool>;  ///< whether neighbours in memory differ in step
-  { M::length } -> std::convertible_to<int>;    ///< how many neighbours are copied at once
+  { M::is_transposed } -> std::convertible_to<bool>;  ///< whether k tiles are; see SwizzledTile
+  { M::length } -> std::convertible_to<int>;          ///< how many neighbours are copied at once
   typename M::template Copies<64, 16, 128>;
 };
 

@@ -2,9 +2,9 @@
 /// What stage 04 multiplies besides stored matrices: rows picked from the data set, and a bias that
 /// is one more row of the weights.
 ///
-/// Stage 03 gathers a batch on the host; a kernel of its own could do it, and would read and write it
-/// once. But a product can just as well read a row where it is: only the address of the
-/// row's beginning changes. These are factors of stage 03's product in tiles (tiles/tiles.hpp).
+/// Stage 03 gathers a batch on the host; a kernel of its own could do it, and would read and write
+/// it once. But a product can just as well read a row where it is: only the address of the row's
+/// beginning changes. These are factors of stage 03's product in tiles (tiles/tiles.hpp).
 ///
 /// Copies of a stored matrix move their pointers on by the same distance from a k tile to the next
 /// (tiles/strided_copies.cuh). Rows of the data set are anywhere. Forward, they are the product's

@@ -16,7 +16,7 @@ namespace {
 constexpr std::size_t word_bytes = 16;
 constexpr std::size_t data_in_word = 8;
 
-/// Of memory; what lies between two values may be added up, too.
+/// Of each value; what lies between two may be added up, too.
 constexpr std::size_t alignment = 256;
 
 //! [threshold]
@@ -153,9 +153,9 @@ void PeerTransport<T>::begin(std::span<const Piece<T>> bucket, const cuda::Strea
 template <typename T>
 void PeerTransport<T>::add_up(const cuda::Stream& stream, T* values, Index count,
                               const Update<T>& update) {
-  const auto fits_two_shots = [&](const T* values) {
+  const auto fits_two_shots = [&](const T* address) {
     // NOLINTNEXTLINE(*-reinterpret-cast): an address as a number
-    return reinterpret_cast<std::uintptr_t>(values) % word_bytes == 0 && is_shared(values, count);
+    return reinterpret_cast<std::uintptr_t>(address) % word_bytes == 0 && is_shared(address, count);
   };
   const bool is_long = static_cast<std::size_t>(count) * sizeof(T) > max_one_shot_bytes();
   if (is_long && fits_two_shots(values) &&
