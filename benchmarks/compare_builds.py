@@ -15,12 +15,12 @@ import sys
 import tempfile
 
 TRAININGS = [(stage, model, precision, batch)
-             for stage in ("stage02_naive_cuda", "stage03_shared_memory", "stage04_minibatch")
+             for stage in ("stage04_minibatch", "stage03_shared_memory", "stage02_naive_cuda")
              for model in ("mlp", "cnn") for precision in ("float", "double") for batch in (100, 1000, 10000)]
 PRODUCTS = [(800, 1000, 784, ""), (800, 10, 1000, ""), (1000, 784, 800, "--transpose-a"), (777, 1001, 513, ""),
             (4096, 4096, 4096, ""), (100, 256, 784, ""), (784, 256, 100, "--transpose-a"), (10000, 1000, 784, ""),
             (1000, 10, 10000, "--transpose-a"), (788, 1180, 880, "--transpose-b")]
-RUNS = 3
+RUNS = 2
 
 
 def report_of(command):
@@ -74,31 +74,34 @@ def main():
     options = parser.parse_args()
     gpu = subprocess.run(["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"],
                          capture_output=True, text=True).stdout.strip().splitlines()[0]
-    lines = [f"Measured {datetime.date.today()} on an {gpu}, the fastest of {RUNS} runs of each build, in turn.", ""]
-    lines += ["## Trainings", "", "| stage | model | precision | batch | before, ms an epoch | after | before : after |",
-              "|---|---|---|---:|---:|---:|---:|"]
-    for training in TRAININGS:
-        times = both(options.before, options.after, lambda folder: epoch(folder, training))
-        lines.append(row([*map(str, training)], *times))
-    lines += ["", "## Products that stage 03 picks", "",
-              "| m x n x k | precision | before, us | after | before : after |", "|---|---|---:|---:|---:|"]
-    for problem in PRODUCTS:
+    file = options.output.open("w") if options.output else None
+
+    def say(*lines):
+        for line in lines:
+            print(line, flush=True)
+            if file:
+                print(line, file=file, flush=True)
+
+    say(f"Measured {datetime.date.today()} on an {gpu}, the fastest of {RUNS} runs of each build, in turn.", "",
+        "## Rungs", "", "| m x n x k | precision | rung | us |", "|---|---|---|---:|")
+    for m, n, k in ((800, 1000, 784), (4096, 4096, 4096)):
         for precision in ("float", "double"):
-            times = both(options.before, options.after, lambda folder: product(folder, problem, precision))
-            lines.append(row([" x ".join(map(str, problem[:3])) + " " + problem[3], precision], *times))
-    lines += ["", "## Rungs", "", "| m x n x k | precision | rung | us |", "|---|---|---|---:|"]
-    for size in ((800, 1000, 784), (4096, 4096, 4096)):
-        for precision in ("float", "double"):
-            m, n, k = size
             report = report_of([options.after / "ladder", "gemm", "--m", m, "--n", n, "--k", k, "--precision", precision,
                                 "--repetitions", 5 if m > 1000 else 20])
             for one in report["tables"][0]["rows"] if report else []:
                 if "seconds" in one:
-                    lines.append(f"| {m} x {n} x {k} | {precision} | `{one['name']}` | {one['seconds'] * 1e6:.4g} |")
-    text = "\n".join(lines) + "\n"
-    print(text)
-    if options.output:
-        options.output.write_text(text)
+                    say(f"| {m} x {n} x {k} | {precision} | `{one['name']}` | {one['seconds'] * 1e6:.4g} |")
+    say("", "## Products that stage 03 picks", "",
+        "| m x n x k | precision | before, us | after | before : after |", "|---|---|---:|---:|---:|")
+    for problem in PRODUCTS:
+        for precision in ("float", "double"):
+            times = both(options.before, options.after, lambda folder: product(folder, problem, precision))
+            say(row([" x ".join(map(str, problem[:3])) + " " + problem[3], precision], *times))
+    say("", "## Trainings", "", "| stage | model | precision | batch | before, ms an epoch | after | before : after |",
+        "|---|---|---|---:|---:|---:|---:|")
+    for training in TRAININGS:
+        times = both(options.before, options.after, lambda folder: epoch(folder, training))
+        say(row([*map(str, training)], *times))
 
 
 if __name__ == "__main__":
