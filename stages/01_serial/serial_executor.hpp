@@ -34,10 +34,12 @@ class SerialExecutor : public Executor<T> {
   void run(const Gemm& op) { serial::gemm(gemm_variant_, this->problem(op)); }
   void run(const AddBias& op) { call(serial::add_bias<T>, op); }
   void run(const ColumnSums& op) { call(serial::column_sums<T>, op); }
+  /// Any activation.
   template <Activation activation>
   void run(const Activate<activation>& op) {
     call(serial::activate<T>, op);
   }
+  /// The way back through it.
   template <Activation activation>
   void run(const ActivateBackward<activation>& op) {
     call(serial::activate_backward<T>, op);

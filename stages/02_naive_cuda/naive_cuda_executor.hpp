@@ -51,10 +51,12 @@ class NaiveCudaExecutor : public Executor<T> {
   void run(const Gemm& op) { naive_cuda::gemm(stream(), this->problem(op), block_size_); }
   void run(const AddBias& op) { launch(naive_cuda::add_bias<T>, op); }
   void run(const ColumnSums& op) { launch(naive_cuda::column_sums<T>, op); }
+  /// Any activation.
   template <Activation activation>
   void run(const Activate<activation>& op) {
     launch(naive_cuda::activate<T>, op);
   }
+  /// The way back through it.
   template <Activation activation>
   void run(const ActivateBackward<activation>& op) {
     launch(naive_cuda::activate_backward<T>, op);

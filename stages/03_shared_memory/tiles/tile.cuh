@@ -67,9 +67,12 @@ struct TileOrder {
   int m;
   int n;
 
+  /// How many there are below one another, and side by side.
   __device__ int down() const { return (m - 1) / Tile::BM + 1; }
+  /// See above.
   __device__ int across() const { return (n - 1) / Tile::BN + 1; }
 
+  /// Where a tile is.
   __device__ TilePosition at(int tile) const {
     constexpr int height = 8;
     const int first = tile / (height * across()) * height;

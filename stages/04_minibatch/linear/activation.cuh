@@ -84,10 +84,12 @@ struct Function;
 //! [functions]
 template <>
 struct Function<Activation::none> {
+  /// y.
   template <typename T>
   static __device__ T of(T x) {
     return x;
   }
+  /// The gradient of x from that of y.
   template <typename T>
   static __device__ T back(T /*y*/, T gradient) {
     return gradient;
@@ -96,10 +98,12 @@ struct Function<Activation::none> {
 
 template <>
 struct Function<Activation::relu> {
+  /// y.
   template <typename T>
   static __device__ T of(T x) {
     return x < 0 ? T{0} : x;
   }
+  /// The gradient of x from that of y.
   template <typename T>
   static __device__ T back(T y, T gradient) {
     return y > 0 ? gradient : T{0};
@@ -108,10 +112,12 @@ struct Function<Activation::relu> {
 
 template <>
 struct Function<Activation::sigmoid> {
+  /// y.
   template <typename T>
   static __device__ T of(T x) {
     return sigmoid(x);
   }
+  /// The gradient of x from that of y.
   template <typename T>
   static __device__ T back(T y, T gradient) {
     return gradient * y * (T{1} - y);
