@@ -311,7 +311,7 @@ TYPED_TEST(AllReduceKernels, AddUpBucketsOfTheTransport) {
   const cuda::Stream stream;
   const auto transport = mpi::make_transport<T>("peer", test_world());
   const std::vector<Index> counts = {10, 2'560, 1, 64, 700};
-  const std::vector<T*> places = transport->places_for(counts);
+  const std::vector<T*> places = transport->memory_for(counts);
   ASSERT_EQ(places.size(), counts.size());
   std::vector<mpi::Piece<T>> bucket;
   for (std::size_t i = 0; i < counts.size(); ++i) {

@@ -490,8 +490,8 @@ TEST_F(Stage05, SendsNeighboursAsOneMessage) {
   }
   constexpr Index count = 5;
   const auto transport = mpi::make_transport<float>("peer", test_world());
-  const std::vector<float*> gradients = transport->places_for(std::vector<Index>(4, count));
-  const std::vector<float*> parameters = transport->places_for(std::vector<Index>(4, count));
+  const std::vector<float*> gradients = transport->memory_for(std::vector<Index>(4, count));
+  const std::vector<float*> parameters = transport->memory_for(std::vector<Index>(4, count));
   const auto launches = [&](const std::vector<float>& l2) {
     std::vector<mpi::Piece<float>> bucket;
     for (std::size_t i = 0; i < l2.size(); ++i) {
