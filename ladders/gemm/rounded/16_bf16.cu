@@ -9,7 +9,7 @@
 ///
 /// Run it: `ladder gemm --rung bf16`, and with `--tiles` each of its tiles.
 /// Work: as rung 15, in instructions of 4,096 operations.
-/// Measured on an H200, 800 x 1000 x 784: 16.9 us in float.
+/// Measured on an H200, 800 x 1000 x 784: 16.6 us in float.
 
 #include <cuda_bf16.h>
 
