@@ -163,8 +163,8 @@ void FusedExecutor<T>::run(const OutputLayer& op) {
                    .doutput = this->at(op.doutput),
                    .dinput = this->at(op.dinput),
                    .input_activation = op.input_activation};
-  partial_counts_[op.partials] =
-      minibatch::output_layer(this->stream(), problem, this->at(op.partials));
+  const auto run = op.warp_per_row ? minibatch::warp_per_row<T> : minibatch::output_layer<T>;
+  partial_counts_[op.partials] = run(this->stream(), problem, this->at(op.partials));
 }
 //! [output_layer]
 

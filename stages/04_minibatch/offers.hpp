@@ -26,8 +26,9 @@ inline Offers stage04_offers() {
            .only_trains = true,
            .changes_program = true},
           {.name = "fuse",
-           .description = "one kernel for a layer, or stage 03's",
-           .choices = {"on", "off"},
+           .description = "one kernel a layer; the last one's with its loss: each warp for a row, "
+                          "or more (on)",
+           .choices = {"on", "rows", "layers", "off"},
            .default_choice = "on",
            .changes_program = true},
           {.name = "capture",

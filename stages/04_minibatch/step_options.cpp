@@ -16,7 +16,11 @@ std::string why_idle_in_step(const std::string& option, const StageOptions& valu
 }
 
 minibatch::FuseOptions read_fuse_options(const StageOptions& values) {
-  return {.layers = values.at("fuse") == "on", .gathers = values.at("gather") != "kernel"};
+  const std::string& fuse = values.at("fuse");
+  const auto last = fuse == "layers" ? minibatch::LastLayer::loss
+                    : fuse == "rows" ? minibatch::LastLayer::warp_per_row
+                                     : minibatch::LastLayer::shares;
+  return {.layers = fuse != "off", .last_layer = last, .gathers = values.at("gather") != "kernel"};
 }
 
 RecordedStepOptions read_step_options(const StageOptions& values, bool timings) {

@@ -38,9 +38,9 @@ class Stage04 : public CommandLine {
 TEST_F(Stage04, LearnsWhatTheStagesBeforeLearn) {
   run_well("stage01_serial " + training + "--save 1.h5");
   run_well("stage03_shared_memory " + training + "--save 3.h5");
-  for (const std::string options :
-       {"", "--stream-batches", "--stream-batches=on", "--gather loads", "--gather kernel",
-        "--fuse off", "--capture off", "--capture off --fuse off"}) {
+  for (const std::string options : {"", "--stream-batches", "--stream-batches=on", "--gather loads",
+                                    "--gather kernel", "--fuse rows", "--fuse layers", "--fuse off",
+                                    "--capture off", "--capture off --fuse off"}) {
     run_well(program + training + options + " --save 4.h5");
     run_well("compare_checkpoints 1.h5 4.h5 --tolerance 1e-10");
     run_well("compare_checkpoints 3.h5 4.h5 --tolerance 1e-10");

@@ -31,6 +31,8 @@ class Fused {
  public:
   static constexpr bool selects_rows = true;
 
+  bool warp_per_row = false;  ///< how last_layer() works that only stores gradients
+
   /// In whose memory everything is.
   Executor<T>& executor() { return executor_; }
 
@@ -49,7 +51,8 @@ class Fused {
   void last_layer(const minibatch::OutputLayerProblem<T>& p, Totals* totals) {
     EXPECT_TRUE(minibatch::fits_output_layer<T>(p.layer.forward.in, p.layer.forward.out));
     if (p.layer.weight.parameter == nullptr) {
-      add(minibatch::output_layer(stream(), p, partials_.get()), totals);
+      const auto run = warp_per_row ? minibatch::warp_per_row<T> : minibatch::output_layer<T>;
+      add(run(stream(), p, partials_.get()), totals);
       return minibatch::parameter_gradients(stream(), p.layer, one_.get(), workspace_);
     }
     const LinearProblem<T>& layer = p.layer.forward;

@@ -657,6 +657,35 @@ TYPED_TEST(Stage04, LastLayersWithTheirLossAreStage01s) {
   }
 }
 
+/// The simpler kernel, with more rows than the grid has warps, too.
+TYPED_TEST(Stage04, LastLayersByAWarpPerRowAreStage01s) {
+  Fused<TypeParam> fused;
+  fused.warp_per_row = true;
+  const Index at_a_time = Index{64} * cuda::multiprocessors();
+  const std::vector<Index> all_rows = {1, 7, 60, at_a_time + 1};
+  for (const Index rows : all_rows) {
+    for (const Index out : {2, 10, 32}) {
+      for (const Index in : {1, 33, 70}) {
+        expect_last_layer_as_in_stage_01<TypeParam>(fused, {.rows = rows,
+                                                            .in = in,
+                                                            .out = out,
+                                                            .input_activation = Activation::sigmoid,
+                                                            .has_bias = in != 33,
+                                                            .wants_dinput = in != 70,
+                                                            .updates = false,
+                                                            .selects = out == 10});
+        if (this->HasFatalFailure()) return;
+      }
+    }
+  }
+  expect_last_layer_as_in_stage_01<TypeParam>(fused, {.rows = 29,
+                                                      .in = 13,
+                                                      .out = 1,
+                                                      .loss = LossKind::squared_error,
+                                                      .activation = Activation::sigmoid,
+                                                      .updates = false});
+}
+
 /// Rows shared by one to eight warps, of which the last may have no inputs.
 TYPED_TEST(Stage04, LastLayersWhoseRowsAreSharedAreStage01s) {
   Fused<TypeParam> fused;

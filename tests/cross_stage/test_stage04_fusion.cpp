@@ -26,6 +26,7 @@ namespace {
 using minibatch::assign_lanes;
 using minibatch::fuse;
 using minibatch::FuseOptions;
+using minibatch::LastLayer;
 using minibatch::without_gather;
 using Texts = std::vector<std::string>;
 
@@ -92,6 +93,16 @@ TEST_F(Fusion, FusesTheLossAloneWhereAsked) {
             (Texts{"gather", "gemm", "add_bias", "relu", "gemm", "add_bias", "loss", "column_sums",
                    "gemm", "gemm", "relu_backward", "column_sums", "gemm", "update_by_sum",
                    "add_partials"}));
+}
+
+TEST_F(Fusion, FusesTheLastLayerAsFarAsAsked) {
+  EXPECT_EQ(names_of(fuse<float>(step_of(mlp), 100, {.last_layer = LastLayer::loss})),
+            (Texts{"linear", "linear", "loss", "linear_gradients", "linear_input_gradient",
+                   "linear_gradients", "add_partials"}));
+  const Program step = fuse<float>(step_of(mlp), 100, {.last_layer = LastLayer::warp_per_row});
+  EXPECT_EQ(names_of(step), (Texts{"linear", "output_layer", "linear_gradients", "linear_gradients",
+                                   "add_partials"}));
+  EXPECT_TRUE(std::get<OutputLayer>(step.lines[1].operation).warp_per_row);
 }
 
 TEST_F(Fusion, LeavesConvolutionsToStage03WhereAsked) {
@@ -347,6 +358,8 @@ std::vector<Case> cases() {
           {"cnn", cnn},
           {"cnn without biases", without_biases},
           {"gathers by a kernel", table({20}), {}, {.gathers = false}},
+          {"layers and the loss", table({20}), {}, {.last_layer = LastLayer::loss}},
+          {"a warp per row", table({20}), {}, {.last_layer = LastLayer::warp_per_row}},
           {"the loss alone", table({20}, sigmoid), {}, {.layers = false}},
           {"the loss of a neuron", neuron, {}, {.layers = false}},
           {"the loss of a cnn", cnn, {}, {.layers = false}},

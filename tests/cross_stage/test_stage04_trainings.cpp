@@ -104,9 +104,14 @@ TYPED_TEST(Stage04Trainings, ConvolutionalNetworksEqualThoseOfStage01) {
 /// Every way to work, with one worker and with three.
 TYPED_TEST(Stage04Trainings, EveryFormEqualsStage01) {
   const std::vector<RecordedStepOptions> forms = {
-      {.fuse = {.gathers = true}}, {.fuse = {.gathers = false}},
-      {.fuse = {.layers = false}}, {.records = false},
-      {.streams_batches = true},   {.records = false, .fuse = {.layers = false, .gathers = false}}};
+      {.fuse = {.gathers = true}},
+      {.fuse = {.gathers = false}},
+      {.fuse = {.layers = false}},
+      {.records = false},
+      {.fuse = {.last_layer = minibatch::LastLayer::loss}},
+      {.fuse = {.last_layer = minibatch::LastLayer::warp_per_row}},
+      {.streams_batches = true},
+      {.records = false, .fuse = {.layers = false, .gathers = false}}};
   for (const RecordedStepOptions& form : forms) {
     this->expect_stage_01("neuron", {.workers = 1}, form);
     this->expect_stage_01("mlp_squared_error", averaged_weights, form);

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "03_shared_memory/vector.cuh"
-#include "04_minibatch/output_layer/loss.hpp"
+#include "04_minibatch/output_layer/output_layer.hpp"
 #include "cuda/fast_divmod.cuh"
 #include "ladders/persistent/training/mailbox.cuh"
 #include "ladders/persistent/training/mlp_steps.hpp"

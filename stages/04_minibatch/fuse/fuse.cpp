@@ -35,21 +35,22 @@ bool Fusion::fits(ValueId batched, ValueId weight) const {
 //! [fuse]
 template <typename T>
 Program fuse(const Program& program, Index max_rows, const FuseOptions& options) {
-  Fusion fusion{.rewriter = Rewriter(program), .max_rows = max_rows};
+  const LastLayer last = options.layers ? options.last_layer : LastLayer::loss;
+  Fusion fusion{.rewriter = Rewriter(program), .max_rows = max_rows, .last_layer = last};
   if (options.layers) {
     everywhere(fusion, fuse_linear);
     everywhere(fusion, fuse_linear_input_gradient);
     everywhere(fusion, fuse_linear_gradients);
     everywhere(fusion, fuse_convolution);
     everywhere(fusion, fuse_pool_backward);
-    everywhere(fusion, fuse_output_layer<T>);
-    everywhere(fusion, fuse_summed_output_layer<T>);
   }
+  if (last != LastLayer::loss) everywhere(fusion, fuse_output_layer<T>);
+  if (last == LastLayer::shares) everywhere(fusion, fuse_summed_output_layer<T>);
   everywhere(fusion, fuse_loss);
   fuse_averages(fusion);
   fuse_updates(fusion);
   if (options.layers && options.gathers) everywhere(fusion, fuse_gather);
-  if (options.layers) everywhere(fusion, fuse_shares);
+  if (last == LastLayer::shares) everywhere(fusion, fuse_shares);
 
   Program result = fusion.rewriter.finish();
   // The totals come last: nothing waits for them.

@@ -6,9 +6,17 @@
 
 namespace stagewise::minibatch {
 
+/// How much of the end of a step is one kernel; each does what the one before does.
+enum class LastLayer {
+  loss,          ///< the loss, from the outputs to their gradient
+  warp_per_row,  ///< the last layer, too, and the gradient of its input
+  shares,        ///< the gradients of its parameters, too
+};
+
 /// What is fused.
 struct FuseOptions {
   bool layers = true;  ///< otherwise only the loss and the workers' exchanges
+  LastLayer last_layer = LastLayer::shares;
 
   /// Whether the products that read the batch select its rows from the data set, if all of them
   /// can.

@@ -109,6 +109,7 @@ bool fuse_with_ending(Fusion& fusion, OutputLayer fused, std::vector<std::size_t
   fused.doutput = ending->doutputs;
   fused.partials = add_partials(fusion, *ending);
   fused.at = ending->attributes;
+  fused.warp_per_row = fusion.last_layer == LastLayer::warp_per_row;
   members.insert(members.end(), ending->members.begin(), ending->members.end());
   for (const std::size_t reader : rewriter.readers_of(ending->doutputs)) {
     const auto* const back = rewriter.get<LinearInputGradient>(reader);

@@ -15,6 +15,7 @@ namespace stagewise::minibatch {
 struct Fusion {
   Rewriter rewriter;
   Index max_rows;  ///< of the largest batch that it will be executed with
+  LastLayer last_layer = LastLayer::shares;
 
   /// A value of the program.
   const Value& value(ValueId id) const { return rewriter.program()[id]; }

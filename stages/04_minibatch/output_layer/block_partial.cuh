@@ -8,7 +8,7 @@
 #pragma once
 
 #include "03_shared_memory/warp.cuh"
-#include "04_minibatch/output_layer/loss.hpp"
+#include "04_minibatch/output_layer/output_layer.hpp"
 
 namespace stagewise::minibatch {
 

@@ -1,13 +1,45 @@
 /// @file
-/// The last layer, the loss and the backward pass through that layer in one kernel.
+/// The loss of a batch, with the last layer or without it, forward and backward: a ladder of three.
+///
+///  1. loss(): the loss, its gradient and the predictions, given the outputs.
+///  2. warp_per_row(): the last layer, too, and the way back through it; a warp takes a row.
+///  3. output_layer(): the gradients of the layer's parameters, too; a block takes some rows.
+///
+/// All of them leave a partial for each block, and add_to_totals() adds these up.
 #pragma once
+
+#include <cstdint>
 
 #include <cuda_runtime.h>
 
-#include "04_minibatch/output_layer/loss.hpp"
 #include "network/problems.hpp"
 
 namespace stagewise::minibatch {
+
+/// The outputs of a network in training, and the expected labels.
+template <typename T>
+struct LossProblem {
+  Index rows = 0;
+  Index batch_rows = 0;  ///< rows of the whole batch, over which the mean is taken
+  Index classes = 0;
+  LossKind loss = LossKind::cross_entropy;
+  bool has_threshold = false;  ///< a single output means class 1 from `threshold` on
+  T threshold = 0;             ///< without one, the largest output names the class
+  const T* outputs = nullptr;  ///< [rows, classes]
+  Activation activation = {};  ///< that computed the outputs
+  const std::int32_t* labels = nullptr;
+  const std::uint32_t* order = nullptr;  ///< row i has labels[order[i]]; null: labels[i]
+  T* doutputs = nullptr;                 ///< the gradient of the mean loss, before the activation
+};
+
+/// Where the totals of a batch are added up.
+struct TotalsProblem {
+  const BlockPartial* partials = nullptr;
+  Index count = 0;
+  Totals* totals = nullptr;
+  const std::int64_t* steps_before = nullptr;  ///< in device memory: steps before `step`
+  std::int64_t step = 0;  ///< this step's number after those: for Totals::first_bad_step
+};
 
 /// A last layer and its loss.
 template <typename T>
@@ -33,6 +65,33 @@ struct SharesProblem {
   TotalsProblem totals;
 };
 
+/// The largest number of partials that the three functions below store.
+Index max_partials();
+
+/// Computes the gradient of the loss, and the block partials, each over some of the rows.
+/// @param partials has room for max_partials().
+/// @return the number of partials.
+template <typename T>
+Index loss(cudaStream_t stream, const LossProblem<T>& problem, BlockPartial* partials);
+
+/// Adds a batch to the totals.
+void add_to_totals(cudaStream_t stream, const TotalsProblem& problem);
+
+/// Whether the two below support layers of this many inputs and outputs: few outputs, and weights
+/// that fit into shared memory.
+template <typename T>
+bool fits_output_layer(Index in, Index out);
+
+/// Computes the layer's output, without storing it; the loss and the predictions, as partials; the
+/// gradient of the output, `layer.doutput`; and, unless null, that of the input, `layer.dinput`.
+/// @param partials has room for max_partials().
+/// @return the number of partials.
+/// @pre fits_output_layer(), loss.doutputs is layer.doutput, the input's rows are not selected, and
+/// neither `product` nor `shares` is given.
+template <typename T>
+Index warp_per_row(cudaStream_t stream, const OutputLayerProblem<T>& problem,
+                   BlockPartial* partials);
+
 /// The largest number of shares of a batch of so many rows, or fewer.
 Index max_shares(Index rows);
 
@@ -42,17 +101,11 @@ __host__ __device__ constexpr Index shares_length(Index in, Index out) {
   return ((in + 1) * out + 7) / 8 * 8;
 }
 
-/// Whether output_layer() supports layers of this many inputs and outputs: few outputs, and weights
-/// that fit into shared memory.
-template <typename T>
-bool fits_output_layer(Index in, Index out);
-
-/// Computes the layer's output, without storing it; the loss and the predictions, as partials; the
-/// gradient of the output, `layer.doutput`; and, unless null, that of the input, `layer.dinput`.
-/// If `shares` is given, also computes the gradients of weights and bias, as shares.
+/// Computes the same from the product, if that is given; and, if `shares` are wanted, the gradients
+/// of weights and bias, as shares.
 /// @param partials has room for max_partials().
 /// @return the number of partials, and of shares.
-/// @pre fits_output_layer(), loss.doutputs is layer.doutput, and the input's rows are not selected.
+/// @pre as that of warp_per_row(), but for product and shares.
 template <typename T>
 Index output_layer(cudaStream_t stream, const OutputLayerProblem<T>& problem,
                    BlockPartial* partials);

@@ -5,7 +5,7 @@
 
 #include "03_shared_memory/warp.cuh"
 #include "04_minibatch/linear/activation.cuh"
-#include "04_minibatch/output_layer/loss.hpp"
+#include "04_minibatch/output_layer/output_layer.hpp"
 
 namespace stagewise::minibatch {
 

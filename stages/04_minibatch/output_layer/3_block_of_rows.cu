@@ -1,10 +1,10 @@
 /// @file
 /// The last layer, the loss and the way back in one kernel: each block takes a few rows.
 ///
-/// The last layer of a classifier has few outputs. As products, its forward pass, the gradient of
-/// its input and that of its weights are three launches of next to no work, with a fourth for the
-/// loss between them, and each waits for the one before. But all of them need only a few rows at a
-/// time: once a block has these, it can go all the way to the loss and back.
+/// With a warp a row (2_warp_per_row.cu), every warp reads all weights, and the gradient of the
+/// weights is left to a product. A block that takes some rows reads the weights once for all of
+/// them, into shared memory, before the kernel ahead has ended; and since it has all that the
+/// gradient of the weights needs of its rows, it adds that up, too.
 ///
 ///     outputs     a warp takes as many rows as leave a lane for each output; a lane multiplies
 ///                 every 32nd input, and shuffles add up the lanes' sums
@@ -26,10 +26,7 @@
 #include "04_minibatch/linear/activation.cuh"
 #include "04_minibatch/output_layer/block_memory.cuh"
 #include "04_minibatch/output_layer/block_partial.cuh"
-#include "04_minibatch/output_layer/output_layer.hpp"
-#include "04_minibatch/output_layer/row_loss.cuh"
-#include "04_minibatch/output_layer/row_products.cuh"
-#include "04_minibatch/output_layer/warp_reduce_scatter.cuh"
+#include "04_minibatch/output_layer/outputs.cuh"
 #include "cuda/check.hpp"
 #include "cuda/device.hpp"
 #include "cuda/launch.cuh"
@@ -38,7 +35,6 @@ namespace stagewise::minibatch {
 namespace {
 
 constexpr int threads = 256;
-constexpr int warps = threads / 32;
 constexpr int max_outputs = 32;
 
 /// Rows of a block: with fewer, its share takes longer to add up than to compute.
@@ -46,120 +42,6 @@ constexpr Index least_rows = 4;
 
 /// Shared memory that is left to the kernel's static arrays, and to other kernels.
 constexpr Index for_partials = 4096;
-
-/// How many warps share a row, each for some of its inputs: more than one if there are fewer groups
-/// of rows than warps, and enough inputs.
-template <int most>
-__device__ int warps_a_row(int rows, int in) {
-  constexpr int least_inputs = 256;
-  const int groups = (rows + rows_at_once<most> - 1) / rows_at_once<most>;
-  int parts = 1;
-  while (2 * parts * groups <= warps && in >= 2 * parts * least_inputs) parts *= 2;
-  return parts;
-}
-
-/// Computes the losses of a warp's rows, and the gradients of their outputs. All lanes of the warp
-/// call it.
-/// @param row this lane's: one of those that the warp takes at once.
-/// @param sum this lane's output, before bias and activation.
-template <int most, typename T>
-__device__ void lose_rows(const OutputLayerProblem<T>& p, const BlockRows& rows,
-                          const BlockMemory<most, threads, T>& memory, int row, std::int32_t label,
-                          T sum, T bias, BlockPartial& partial) {
-  constexpr int lanes = lanes_a_row<most>;
-  const auto out = static_cast<int>(p.layer.forward.out);
-  const int j = static_cast<int>(threadIdx.x) % lanes;  // the output of this lane
-  T* const outputs = memory.outputs + row * most;
-  T* const gradients = memory.gradients + row * most;
-  if (j < most) {
-    outputs[j] = activate(p.loss.activation, sum + bias);
-    gradients[j] = 0;
-  }
-  __syncwarp();
-  const BlockPartial of_row = row_loss<lanes, true>(p.loss, outputs, label, gradients);
-  if (row >= rows.count) return;
-  add(of_row, partial);
-  if (p.layer.doutput != nullptr && j < out) {
-    p.layer.doutput[(rows.first + row) * out + j] = gradients[j];
-  }
-}
-
-//! [outputs]
-/// Computes the outputs of the rows, their losses and the gradients of the outputs. All threads
-/// of the block call it.
-/// @param waits whether the weights may still be on their way.
-template <int most, typename T>
-__device__ void find_losses(const OutputLayerProblem<T>& p, const BlockRows& rows,
-                            const BlockMemory<most, threads, T>& memory, bool waits,
-                            BlockPartial& partial) {
-  constexpr int lanes = lanes_a_row<most>;
-  constexpr int at_once = rows_at_once<most>;
-  using Next = NextInputs<at_once, T>;
-  __shared__ T totals[warps][32];
-  const LinearProblem<T>& layer = p.layer.forward;
-  const auto in = static_cast<int>(layer.in);
-  const auto out = static_cast<int>(layer.out);
-  const int lane = static_cast<int>(threadIdx.x) % 32;
-  const int warp = static_cast<int>(threadIdx.x) / 32;
-  const int j = lane % lanes;  // the output of this lane
-  const int parts = warps_a_row<most>(rows.count, in);
-  const int of_part = (in + parts * Next::of_warp - 1) / (parts * Next::of_warp) * Next::of_warp;
-  const int distance = warps / parts * at_once;  // to a warp's next rows
-  RowProducts part = {.row = warp / parts * at_once, .begin = warp % parts * of_part};
-  part.end = part.begin + of_part < in ? part.begin + of_part : in;
-  Next next;
-  next.fetch(layer, rows, part.row, part.begin, part.end);
-  const T bias = layer.bias != nullptr && j < out ? layer.bias[j] : T{0};
-  std::int32_t next_label = label_of(p.loss, rows.batch_row(part.row + lane / lanes));
-  if (waits) memory.wait_for_weights();
-  for (int round = 0; round < rows.count; round += distance, part.row += distance) {
-    const int own_row = part.row + lane / lanes;
-    part.next_row = part.row + distance;
-    const std::int32_t label = next_label;
-    next_label = label_of(p.loss, rows.batch_row(own_row + distance));
-    T total = 0;
-    if (part.row < rows.count) {
-      T sums[32] = {};
-      add_products(layer, rows, memory, part, next, sums);
-      total = warp_reduce_scatter(sums);
-    }
-    if (parts > 1) {  // then there is only one round
-      totals[warp][lane] = total;
-      __syncthreads();
-      for (int other = 1; other < parts; ++other) total += totals[(warp + other) % warps][lane];
-    }
-    if (part.row >= rows.count || warp % parts != 0) continue;
-    lose_rows(p, rows, memory, own_row, label, total, bias, partial);
-  }
-}
-//! [outputs]
-
-//! [summed]
-/// The same where the product is given: it has been added up over the processes, each of which has
-/// some of the inputs. The rows' inputs still go to shared memory, for the way back.
-template <int most, typename T>
-__device__ void find_losses_of_products(const OutputLayerProblem<T>& p, const BlockRows& rows,
-                                        const BlockMemory<most, threads, T>& memory, bool waits,
-                                        BlockPartial& partial) {
-  constexpr int lanes = lanes_a_row<most>;
-  const LinearProblem<T>& layer = p.layer.forward;
-  const auto out = static_cast<int>(layer.out);
-  const int lane = static_cast<int>(threadIdx.x) % 32;
-  const int j = lane % lanes;
-  const T bias = layer.bias != nullptr && j < out ? layer.bias[j] : T{0};
-  const T* const inputs = layer.input + rows.first * layer.in;
-  for (Index i = threadIdx.x; i < rows.count * layer.in; i += threads) memory.inputs[i] = inputs[i];
-  constexpr int at_once = rows_at_once<most>;
-  const int warp = static_cast<int>(threadIdx.x) / 32;
-  for (int row = warp * at_once; row < rows.count; row += warps * at_once) {
-    const int own_row = row + lane / lanes;
-    const Index batch_row = rows.batch_row(own_row);
-    const T sum = j < out ? p.product[batch_row * out + j] : T{0};
-    lose_rows(p, rows, memory, own_row, label_of(p.loss, batch_row), sum, bias, partial);
-  }
-  if (waits) memory.wait_for_weights();
-}
-//! [summed]
 
 //! [way_back]
 /// Computes the gradients of the rows' inputs, and this block's share of the weights' gradient. All
@@ -263,7 +145,6 @@ Index rows_with_room(Index in) {
   return rows / rows_at_once<most> * rows_at_once<most>;
 }
 
-//! [launch]
 /// Enough blocks for all multiprocessors, each with the same number of rows, or nearly.
 template <int most, bool has_product, typename T>
 Index launch(cudaStream_t stream, const OutputLayerProblem<T>& p, BlockPartial* partials) {
@@ -285,7 +166,6 @@ Index launch(cudaStream_t stream, const OutputLayerProblem<T>& p, BlockPartial* 
       stream, p, static_cast<int>(rows), static_cast<int>(room), partials);
   return blocks;
 }
-//! [launch]
 
 /// Calls `work(a number of outputs)`, known when it is compiled, that is enough for `out`.
 template <typename Work>

@@ -6,6 +6,9 @@
 /// of it for its row while it has the row at hand. Each block leaves a partial (block_partial.cuh).
 /// Probabilities and single losses are not stored at all.
 ///
+/// What is left: the outputs and their gradient go through memory, with a product before this
+/// kernel and two behind it (2_warp_per_row.cu).
+///
 /// Work: rows x classes elements read and written once; an exponential for each.
 
 #include "04_minibatch/output_layer/block_partial.cuh"
