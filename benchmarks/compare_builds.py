@@ -4,7 +4,7 @@
     python3 benchmarks/compare_builds.py BEFORE AFTER [-o FILE]
 
 BEFORE and AFTER are folders of programs (build/cuda/bin) of two versions. Prints tables: trainings of stages 02 to 04,
-products of stage 03, and all rungs of the newer ladder.
+products of stage 03, the kernels of stage 04's last layer, and all rungs of the newer ladder.
 """
 import argparse
 import datetime
@@ -38,9 +38,15 @@ def epoch(folder, training):
     """The fastest epoch in milliseconds."""
     stage, model, precision, batch = training
     options = ["--model", "cnn"] if model == "cnn" else ["--hidden", "1000"]
-    limit = 10000 if stage == "stage02_naive_cuda" else 20000
-    report = report_of([folder / stage, "train", "--train-limit", limit, "--test-limit", 100, "--batch-size", batch,
+    report = report_of([folder / stage, "train", "--train-limit", 10000, "--test-limit", 100, "--batch-size", batch,
                         "--precision", precision, "--epochs", 4, *options])
+    return report and min(one["seconds"] for one in report["epochs"]) * 1e3
+
+
+def last_layer(folder, fuse, precision, batch):
+    """The fastest epoch of stage 04 in milliseconds, with so much of the last layer in one kernel."""
+    report = report_of([folder / "stage04_minibatch", "train", "--train-limit", 10000, "--test-limit", 100, "--batch-size",
+                        batch, "--precision", precision, "--epochs", 4, "--hidden", "1000", "--fuse", fuse])
     return report and min(one["seconds"] for one in report["epochs"]) * 1e3
 
 
@@ -97,6 +103,13 @@ def main():
         for precision in ("float", "double"):
             times = both(options.before, options.after, lambda folder: product(folder, problem, precision))
             say(row([" x ".join(map(str, problem[:3])) + " " + problem[3], precision], *times))
+    kernels = ("off", "layers", "rows", "on")
+    say("", "## The last layer of stage 04, by --fuse: ms an epoch of 10,000, 784-1000-10", "",
+        "| precision | batch | " + " | ".join(kernels) + " |", "|---|---:|" + "---:|" * len(kernels))
+    for precision in ("float", "double"):
+        for batch in (100, 1000):
+            times = [last_layer(options.after, fuse, precision, batch) for fuse in kernels]
+            say(f"| {precision} | {batch} | " + " | ".join(f"{time:.4g}" if time else "-" for time in times) + " |")
     say("", "## Trainings", "", "| stage | model | precision | batch | before, ms an epoch | after | before : after |",
         "|---|---|---|---:|---:|---:|---:|")
     for training in TRAININGS:
