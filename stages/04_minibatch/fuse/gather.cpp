@@ -5,19 +5,16 @@ namespace {
 
 /// The operation, with rows read directly from the data set; none if it has no kernel for that.
 std::optional<Operation> picking(Operation operation, const Gather& gather) {
-  const auto pick = [&](auto& op, auto& operand, ValueId from) {
-    operand = from;
-    op.order = gather.order;
+  const auto pick = [&]<typename Op>(auto Op::*operand, ValueId from) {
+    auto* const op = std::get_if<Op>(&operation);
+    if (op == nullptr) return;
+    op->*operand = from;
+    op->order = gather.order;
   };
-  if (auto* const layer = std::get_if<Linear>(&operation)) {
-    pick(*layer, layer->input, gather.features);
-  } else if (auto* const gradients = std::get_if<LinearGradients>(&operation)) {
-    pick(*gradients, gradients->input, gather.features);
-  } else if (auto* const loss = std::get_if<Loss>(&operation)) {
-    pick(*loss, loss->labels, gather.labels);
-  } else if (auto* const last = std::get_if<OutputLayer>(&operation)) {
-    pick(*last, last->labels, gather.labels);
-  }
+  pick(&Linear::input, gather.features);
+  pick(&LinearGradients::input, gather.features);
+  pick(&Loss::labels, gather.labels);
+  pick(&OutputLayer::labels, gather.labels);
   for (const ValueId id : read_by(operation)) {
     if (id == gather.batch || id == gather.batch_labels) return std::nullopt;
   }
