@@ -60,8 +60,7 @@ void MinibatchExecutor<T>::prepare(const Program& program) {
     while (lanes_.size() < static_cast<std::size_t>(line.lane)) {
       lanes_.push_back(std::make_unique<Lane>());
     }
-    const bool needs_none =
-        is_exchange(line.operation) || std::holds_alternative<AddPartials>(line.operation);
+    const bool needs_none = is_exchange(line.operation) || is_a<AddPartials>(line.operation);
     if (line.lane == 0 || needs_none) continue;
     auto& workspace = lanes_[static_cast<std::size_t>(line.lane) - 1]->workspace;
     if (workspace == nullptr) workspace = std::make_unique<shared_memory::Workspace>();

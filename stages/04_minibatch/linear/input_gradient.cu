@@ -7,9 +7,6 @@
 
 namespace stagewise::minibatch {
 
-using shared_memory::StridedMatrix;
-using shared_memory::Workspace;
-
 //! [input_gradient]
 template <typename T>
 void input_gradient(cudaStream_t stream, const LinearBackwardProblem<T>& p, Workspace& workspace) {

@@ -24,7 +24,9 @@ namespace stagewise::minibatch {
 using shared_memory::Fma;
 using shared_memory::MmaDouble;
 using shared_memory::RatedTile;
+using shared_memory::StridedMatrix;
 using shared_memory::TileTable;
+using shared_memory::Workspace;
 
 /// The tables for a type of numbers.
 template <typename T>
@@ -92,7 +94,7 @@ void with_lengths(bool a_has_vectors, bool b_has_vectors, const MakeA& make_a, c
 template <typename T, typename Vectors = typename LayerTiles<T>::Vectors, typename MatrixA,
           typename MatrixB, typename Epilogue, typename Prologue = shared_memory::NoPrologue>
 void multiply_layer(cudaStream_t stream, const shared_memory::ProductSize& size, const MatrixA& a,
-                    const MatrixB& b, const Epilogue& epilogue, shared_memory::Workspace& workspace,
+                    const MatrixB& b, const Epilogue& epilogue, Workspace& workspace,
                     bool a_is_independent = false, const Prologue& prologue = {}) {
   constexpr bool have_vectors = MatrixA::length > 1 && MatrixB::length > 1;
   using Table = std::conditional_t<have_vectors, Vectors, typename LayerTiles<T>::Scalars>;

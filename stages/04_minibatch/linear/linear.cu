@@ -21,10 +21,6 @@
 
 namespace stagewise::minibatch {
 
-using shared_memory::is_aligned;
-using shared_memory::StridedMatrix;
-using shared_memory::Workspace;
-
 bool computes(Activation activation) {
   bool found = activation == Activation::none;
   with_activation(activation, [&]<Activation a>() {

@@ -9,9 +9,6 @@
 
 namespace stagewise::minibatch {
 
-using shared_memory::StridedMatrix;
-using shared_memory::Workspace;
-
 /// What the blocks do besides; see shared_memory::NoPrologue.
 template <typename T>
 struct AddShares {
