@@ -68,7 +68,6 @@ LinearProblem<T> FusedExecutor<T>::layer_of(ValueId batched, const Reads<Real>& 
           .weight = this->template data<T>(weight)};
 }
 
-//! [linear]
 template <typename T>
 void FusedExecutor<T>::run(const Linear& op) {
   LinearProblem<T> layer = layer_of(op.output, op.input, op.weight);
@@ -79,7 +78,6 @@ void FusedExecutor<T>::run(const Linear& op) {
   layer.output = this->at(op.output);
   minibatch::linear(this->stream(), layer, this->workspace(), input_is_independent(op));
 }
-//! [linear]
 
 template <typename T>
 void FusedExecutor<T>::run(const LinearInputGradient& op) {
@@ -102,7 +100,6 @@ GradientTarget<T> FusedExecutor<T>::target_of(T* gradient, T* parameter, double 
           .l2 = static_cast<T>(l2)};
 }
 
-//! [linear_gradients]
 template <typename T>
 void FusedExecutor<T>::run(const LinearGradients& op) {
   LinearBackwardProblem<T> problem;
@@ -121,7 +118,6 @@ void FusedExecutor<T>::run(const LinearGradients& op) {
   minibatch::parameter_gradients(this->stream(), problem, one_.data(), this->workspace(),
                                  input_is_independent(op), shares_problem(op.last));
 }
-//! [linear_gradients]
 
 template <typename T>
 template <typename Op>
@@ -137,7 +133,6 @@ minibatch::LossProblem<T> FusedExecutor<T>::loss_problem(const Op& op, Index cla
           .order = this->at(op.order)};
 }
 
-//! [output_layer]
 template <typename T>
 void FusedExecutor<T>::run(const OutputLayer& op) {
   minibatch::OutputLayerProblem<T> problem;
@@ -153,7 +148,6 @@ void FusedExecutor<T>::run(const OutputLayer& op) {
   partial_counts_[op.partials] =
       minibatch::output_layer(this->stream(), problem, this->at(op.partials));
 }
-//! [output_layer]
 
 template <typename T>
 void FusedExecutor<T>::run(const Loss& op) {

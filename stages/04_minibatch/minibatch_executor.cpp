@@ -85,12 +85,11 @@ void MinibatchExecutor<T>::read_from(const Dataset& dataset, std::span<const std
   is_resident_ = false;
 }
 
-//! [gather]
 template <typename T>
 void MinibatchExecutor<T>::run(const Gather& op) {
+  const Shard own = this->shard(op.batch);
   if (!is_resident_) {
     if (lane() != 0) throw std::logic_error("only lane 0 waits for batches from the host");
-    const Shard own = this->shard(op.batch);
     const auto batch =
         host_data_->bring(batches_++, samples_.data() + this->batch().first + own.first, own.rows);
     this->bind(op.batch, batch.features);
@@ -98,12 +97,11 @@ void MinibatchExecutor<T>::run(const Gather& op) {
     batch_values_ = {op.batch, op.batch_labels};
     return;
   }
-  if (this->shard(op.batch).rows == 0) return;
+  if (own.rows == 0) return;
   minibatch::gather(this->stream(), this->at(op.features), this->at(op.labels),
-                    this->value(op.features).shape.elements(), this->at(op.order),
-                    this->shard(op.batch).rows, this->at(op.batch), this->at(op.batch_labels));
+                    this->value(op.features).shape.elements(), this->at(op.order), own.rows,
+                    this->at(op.batch), this->at(op.batch_labels));
 }
-//! [gather]
 
 template class MinibatchExecutor<float>;
 template class MinibatchExecutor<double>;

@@ -142,7 +142,6 @@ bool RecordedStep<T>::has_room() {
   return false;
 }
 
-//! [begin_epoch]
 template <typename T>
 void RecordedStep<T>::begin_epoch(std::span<const std::uint32_t> order) {
   order_ = order;
@@ -160,7 +159,6 @@ void RecordedStep<T>::begin_epoch(std::span<const std::uint32_t> order) {
   rates_.begin_epoch(setup_.steps_done);
   *progress_.data() = 0;
 }
-//! [begin_epoch]
 
 //! [run]
 template <typename T>

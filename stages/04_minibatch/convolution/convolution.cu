@@ -10,7 +10,7 @@
 
 #include "03_shared_memory/convolution.hpp"
 #include "04_minibatch/convolution/convolution.hpp"
-#include "04_minibatch/convolution/pooled_product.cuh"
+#include "04_minibatch/convolution/relu_pool.cuh"
 
 namespace stagewise::minibatch {
 

@@ -57,7 +57,6 @@ struct PoolReluBackward {
   }
 };
 
-//! [pool_relu_backward]
 /// Block (x, y) takes windows y * 32 to y * 32 + 31 of its 32 columns, then those gridDim.y * 32
 /// windows further on. The last one of the column of blocks adds up their sums.
 template <typename T>
@@ -90,7 +89,6 @@ __global__ void __launch_bounds__(1024, 2) pool_relu_backward_kernel(PoolReluBac
   shared_memory::add_up_columns(partial);
   if (threadIdx.y == 0 && column < p.cols) p.dbias[column] = partial[0][threadIdx.x];
 }
-//! [pool_relu_backward]
 
 }  // namespace
 

@@ -60,7 +60,6 @@ inline Index pooled_rows(Index windows, int apart) {
   return (windows + apart - 1) / apart * apart * pooled_pixels;
 }
 
-//! [pooled_windows]
 /// op(A) of the forward product: stage 03's, whose rows are output pixels and whose steps are the
 /// values of their windows; but the rows are in the order above.
 /// @tparam length_ how many channels can be copied at once.
@@ -84,6 +83,5 @@ struct PooledWindows : shared_memory::WindowRows<T, length_> {
     return {this->windows.first_seen(order.pixel(at.window, at.pixel))};
   }
 };
-//! [pooled_windows]
 
 }  // namespace stagewise::minibatch

@@ -1,3 +1,5 @@
+#include <utility>
+
 #include "04_minibatch/fuse/patterns.hpp"
 
 namespace stagewise::minibatch {
@@ -23,28 +25,22 @@ std::optional<Operation> picking(Operation operation, const Gather& gather) {
 
 }  // namespace
 
-//! [gather]
 bool fuse_gather(Fusion& fusion, std::size_t i) {
   Rewriter& rewriter = fusion.rewriter;
   const auto* const found = rewriter.get<Gather>(i);
   if (found == nullptr) return false;
   const Gather gather = *found;
-  std::vector<std::size_t> readers = rewriter.readers_of(gather.batch);
-  const std::vector<std::size_t> of_labels = rewriter.readers_of(gather.batch_labels);
-  readers.insert(readers.end(), of_labels.begin(), of_labels.end());
-
-  std::vector<Operation> replacements;
-  for (const std::size_t line : readers) {
-    const auto replacement = picking(rewriter.program().lines[line].operation, gather);
-    if (!replacement) return false;
-    replacements.push_back(*replacement);
+  std::vector<std::pair<std::size_t, Operation>> replacements;
+  for (const ValueId read : written_by(gather)) {
+    for (const std::size_t line : rewriter.readers_of(read)) {
+      const auto replacement = picking(rewriter.program().lines[line].operation, gather);
+      if (!replacement) return false;
+      replacements.emplace_back(line, *replacement);
+    }
   }
-  for (std::size_t k = 0; k < readers.size(); ++k) {
-    rewriter.replace(readers[k], replacements[k], {gather});
-  }
+  for (const auto& [line, operation] : replacements) rewriter.replace(line, operation, {gather});
   rewriter.remove(i);
   return true;
 }
-//! [gather]
 
 }  // namespace stagewise::minibatch

@@ -32,7 +32,6 @@ using shared_memory::Workspace;
 template <typename T>
 struct LayerTiles;
 
-//! [layer_tiles]
 template <>
 struct LayerTiles<float> {
   // rate, BM, BN, BK, WM, WN, slice-k, buffers, blocks
@@ -69,7 +68,6 @@ struct LayerTiles<double> {
       RatedTile<130, 32, 64, 32, 32, 32, 4, 4, 1>, RatedTile<121, 32, 32, 32, 32, 32, 4, 4, 3>,
       RatedTile<140, 16, 16, 64, 16, 16, 8, 5, 2>>;
 };
-//! [layer_tiles]
 
 /// Calls `multiply(a, b)` with factors that are copied in vectors where they have them, or scalar
 /// by scalar.
