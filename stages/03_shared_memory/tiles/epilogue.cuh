@@ -89,8 +89,8 @@ struct NoSource {};
 template <typename T>
 struct StoredRows {
   T* out;
-  int n;  ///< columns
-  bool vectors;
+  int n;         ///< columns
+  bool vectors;  ///< whether they can be read and written 16 bytes at a time
 
   /// @param source rows of as many columns, which the epilogue reads; null: none.
   StoredRows(T* to, Index columns, const T* source = nullptr)

@@ -1,5 +1,5 @@
 /// @file
-/// The patterns of fuse(), each in its own file: lines that become one.
+/// The patterns of fuse(): lines that become one.
 #pragma once
 
 #include <algorithm>
