@@ -28,10 +28,15 @@ auto operations_with(std::index_sequence<i...>) -> std::variant<
 
 using Operation = decltype(operations_with(std::make_index_sequence<activations.size()>()));
 
+/// Whether an operation is of one of these kinds.
+template <typename... Ops>
+bool is_a(const Operation& operation) {
+  return (std::holds_alternative<Ops>(operation) || ...);
+}
+
 /// Whether processes exchange something.
 inline bool is_exchange(const Operation& operation) {
-  return std::holds_alternative<AllReduce>(operation) ||
-         std::holds_alternative<AllReduceUpdate>(operation);
+  return is_a<AllReduce, AllReduceUpdate>(operation);
 }
 
 }  // namespace stagewise

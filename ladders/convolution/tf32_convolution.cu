@@ -9,7 +9,7 @@
 
 #include "03_shared_memory/convolution/filter_gradient.cuh"
 #include "03_shared_memory/convolution/input_gradient.cuh"
-#include "04_minibatch/convolution/pooled_product.cuh"
+#include "04_minibatch/convolution/relu_pool.cuh"
 #include "ladders/convolution/tf32_convolution.hpp"
 #include "ladders/gemm/rounded/mma_tf32.cuh"
 

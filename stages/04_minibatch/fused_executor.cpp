@@ -57,35 +57,34 @@ void FusedExecutor<T>::set_to_zero(const Writes<Real>& gradient) {
 
 // ----------------------------------------------------------------------------------------- layers
 
-//! [linear]
+template <typename T>
+LinearProblem<T> FusedExecutor<T>::layer_of(ValueId batched, const Reads<Real>& input,
+                                            ValueId weight) {
+  const Shape& shape = this->value(weight).shape;
+  return {.rows = this->shard(batched).rows,
+          .in = shape[0],
+          .out = shape[1],
+          .input = this->at(input),
+          .weight = this->template data<T>(weight)};
+}
+
 template <typename T>
 void FusedExecutor<T>::run(const Linear& op) {
-  const Index rows = this->shard(op.output).rows;
-  if (rows == 0) return;
-  minibatch::linear<T>(this->stream(),
-                       {.rows = rows,
-                        .in = this->value(op.weight).shape[0],
-                        .out = this->value(op.weight).shape[1],
-                        .input = this->at(op.input),
-                        .order = this->at(op.order),
-                        .weight = this->at(op.weight),
-                        .bias = this->at(op.bias),
-                        .activation = op.activation,
-                        .output = this->at(op.output)},
-                       this->workspace(), input_is_independent(op));
+  LinearProblem<T> layer = layer_of(op.output, op.input, op.weight);
+  if (layer.rows == 0) return;
+  layer.order = this->at(op.order);
+  layer.bias = this->at(op.bias);
+  layer.activation = op.activation;
+  layer.output = this->at(op.output);
+  minibatch::linear(this->stream(), layer, this->workspace(), input_is_independent(op));
 }
-//! [linear]
 
 template <typename T>
 void FusedExecutor<T>::run(const LinearInputGradient& op) {
-  const Index rows = this->shard(op.dinput).rows;
-  if (rows == 0) return;
+  const LinearProblem<T> layer = layer_of(op.dinput, op.input, op.weight);
+  if (layer.rows == 0) return;
   minibatch::input_gradient<T>(this->stream(),
-                               {.forward = {.rows = rows,
-                                            .in = this->value(op.weight).shape[0],
-                                            .out = this->value(op.weight).shape[1],
-                                            .input = this->at(op.input),
-                                            .weight = this->at(op.weight)},
+                               {.forward = layer,
                                 .doutput = this->template data<T>(op.doutput),
                                 .dinput = this->at(op.dinput),
                                 .input_activation = op.input_activation},
@@ -101,35 +100,24 @@ GradientTarget<T> FusedExecutor<T>::target_of(T* gradient, T* parameter, double 
           .l2 = static_cast<T>(l2)};
 }
 
-//! [linear_gradients]
 template <typename T>
 void FusedExecutor<T>::run(const LinearGradients& op) {
-  const ValueId weight = op.weight ? ValueId(op.weight) : ValueId(op.dweight);
-  const ValueId bias = op.bias ? ValueId(op.bias) : ValueId(op.dbias);
-  const Value& of = this->value(weight);
-  const Index rows = this->shard(op.doutput).rows;
-  if (rows == 0) {  // of a worker that has nothing to do
+  LinearBackwardProblem<T> problem;
+  LinearProblem<T>& layer = problem.forward;
+  layer = layer_of(op.doutput, op.input, op.weight ? ValueId(op.weight) : ValueId(op.dweight));
+  if (layer.rows == 0) {  // of a worker that has nothing to do
     set_to_zero(op.dweight);
     set_to_zero(op.dbias);
     return;
   }
-  const auto target = [&](T* gradient, T* parameter, double l2) {
-    return target_of(gradient, parameter, op.learning_rate, l2);
-  };
-  LinearBackwardProblem<T> problem = {
-      .forward = {.rows = rows,
-                  .in = of.shape[0],
-                  .out = of.shape[1],
-                  .input = this->at(op.input),
-                  .input_stride = this->value(op.input).shape.elements(),
-                  .order = this->at(op.order)},
-      .doutput = this->template data<T>(op.doutput),
-      .weight = target(this->at(op.dweight), this->at(op.weight), op.l2)};
-  if (bias) problem.bias = target(this->at(op.dbias), this->at(op.bias), 0);
+  layer.input_stride = this->value(op.input).shape.elements();
+  layer.order = this->at(op.order);
+  problem.doutput = this->template data<T>(op.doutput);
+  problem.weight = target_of(this->at(op.dweight), this->at(op.weight), op.learning_rate, op.l2);
+  problem.bias = target_of(this->at(op.dbias), this->at(op.bias), op.learning_rate, 0);
   minibatch::parameter_gradients(this->stream(), problem, one_.data(), this->workspace(),
                                  input_is_independent(op), shares_problem(op.last));
 }
-//! [linear_gradients]
 
 template <typename T>
 template <typename Op>
@@ -145,28 +133,21 @@ minibatch::LossProblem<T> FusedExecutor<T>::loss_problem(const Op& op, Index cla
           .order = this->at(op.order)};
 }
 
-//! [output_layer]
 template <typename T>
 void FusedExecutor<T>::run(const OutputLayer& op) {
-  const Shape& weight = this->value(op.weight).shape;
   minibatch::OutputLayerProblem<T> problem;
-  problem.loss = loss_problem(op, weight[1]);
-  problem.product = this->at(op.product);
-  problem.shares = this->at(op.shares);
-  problem.weight_is_independent = behind_linear_.at(op.partials);
-  problem.layer = {.forward = {.rows = problem.loss.rows,
-                               .in = weight[0],
-                               .out = weight[1],
-                               .input = this->at(op.input),
-                               .weight = this->at(op.weight),
-                               .bias = this->at(op.bias)},
+  problem.layer = {.forward = layer_of(op.partials, op.input, op.weight),
                    .doutput = this->at(op.doutput),
                    .dinput = this->at(op.dinput),
                    .input_activation = op.input_activation};
+  problem.layer.forward.bias = this->at(op.bias);
+  problem.loss = loss_problem(op, problem.layer.forward.out);
+  problem.product = this->at(op.product);
+  problem.shares = this->at(op.shares);
+  problem.weight_is_independent = behind_linear_.at(op.partials);
   const auto run = op.warp_per_row ? minibatch::warp_per_row<T> : minibatch::output_layer<T>;
   partial_counts_[op.partials] = run(this->stream(), problem, this->at(op.partials));
 }
-//! [output_layer]
 
 template <typename T>
 void FusedExecutor<T>::run(const Loss& op) {
@@ -195,16 +176,13 @@ template <typename T>
 minibatch::SharesProblem<T> FusedExecutor<T>::shares_problem(const AddShares& op) {
   if (!op.shares) return {};
   const Shape& weight = this->value(op.weight).shape;
-  minibatch::SharesProblem<T> problem = {
-      .shares = this->at(op.shares),
-      .count = partial_counts_.at(op.partials),
-      .in = weight[0],
-      .out = weight[1],
-      .weight = target_of(nullptr, this->at(op.weight), op.learning_rate, op.l2),
-      .bias = {},
-      .totals = totals_problem(op.partials, op.totals)};
-  if (op.bias) problem.bias = target_of(nullptr, this->at(op.bias), op.learning_rate, 0);
-  return problem;
+  return {.shares = this->at(op.shares),
+          .count = partial_counts_.at(op.partials),
+          .in = weight[0],
+          .out = weight[1],
+          .weight = target_of(nullptr, this->at(op.weight), op.learning_rate, op.l2),
+          .bias = target_of(nullptr, this->at(op.bias), op.learning_rate, 0),
+          .totals = totals_problem(op.partials, op.totals)};
 }
 
 template <typename T>

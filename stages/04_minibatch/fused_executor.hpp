@@ -61,6 +61,10 @@ class FusedExecutor : public SharedMemoryExecutor<T> {
   /// The gradient of a worker that has nothing to do, if there is such an operand.
   void set_to_zero(const Writes<Real>& gradient);
 
+  /// The sizes of a layer, and where its input and its weight are.
+  /// @param batched any value with its samples.
+  LinearProblem<T> layer_of(ValueId batched, const Reads<Real>& input, ValueId weight);
+
   /// All of the problem but its outputs and their gradients.
   /// @param op OutputLayer or Loss.
   template <typename Op>
@@ -72,7 +76,7 @@ class FusedExecutor : public SharedMemoryExecutor<T> {
   /// Nothing to do if the operation has no operands.
   minibatch::SharesProblem<T> shares_problem(const AddShares& op);
 
-  /// @param gradient null if the parameter is updated.
+  /// @param gradient,parameter one of them, or neither: null.
   static GradientTarget<T> target_of(T* gradient, T* parameter, double learning_rate, double l2);
 
   /// Whether no kernel of a step computes a line's input: it is the data set. Its order is that of

@@ -13,13 +13,12 @@ namespace stagewise {
 
 template <typename T>
 const cuda::Stream& MinibatchExecutor<T>::stream_of(int lane) const {
-  return lane == 0 ? this->main_stream() : lanes_[static_cast<std::size_t>(lane) - 1]->stream;
+  return lane == 0 ? this->main_stream() : lane_at(lane).stream;
 }
 
 template <typename T>
 shared_memory::Workspace& MinibatchExecutor<T>::workspace() {
-  return lane_ == 0 ? FusedExecutor<T>::workspace()
-                    : *lanes_[static_cast<std::size_t>(lane_) - 1]->workspace;
+  return lane_ == 0 ? FusedExecutor<T>::workspace() : *lane_at(lane_).workspace;
 }
 
 //! [execute]
@@ -28,12 +27,10 @@ void MinibatchExecutor<T>::execute(const Program& program, const Batch& batch) {
   if (this->measures()) return FusedExecutor<T>::execute(program, batch);
   this->begin(batch);
   program_ = &program;
-  std::size_t lanes = 0;
-  for (const Line& line : program.lines) {
-    lanes = std::max(lanes, static_cast<std::size_t>(line.lane));
-  }
-  if (lanes > 0) begun_.record(this->main_stream());
-  for (std::size_t i = 0; i < lanes; ++i) begun_.make_wait(lanes_[i]->stream);
+  int last = 0;
+  for (const Line& line : program.lines) last = std::max(last, line.lane);
+  if (last > 0) begun_.record(this->main_stream());
+  for (int lane = 1; lane <= last; ++lane) begun_.make_wait(stream_of(lane));
   for (std::size_t i = 0; i < program.lines.size(); ++i) {
     const Line& line = program.lines[i];
     select_lane(line.lane);
@@ -47,9 +44,9 @@ void MinibatchExecutor<T>::execute(const Program& program, const Batch& batch) {
   }
   for (std::size_t i = 0; i < program.lines.size(); ++i) settle(i);
   select_lane(0);
-  for (std::size_t i = 0; i < lanes; ++i) {
-    lanes_[i]->end.record(lanes_[i]->stream);
-    lanes_[i]->end.make_wait(this->main_stream());
+  for (int lane = 1; lane <= last; ++lane) {
+    lane_at(lane).end.record(stream_of(lane));
+    lane_at(lane).end.make_wait(this->main_stream());
   }
 }
 //! [execute]
@@ -60,10 +57,9 @@ void MinibatchExecutor<T>::prepare(const Program& program) {
     while (lanes_.size() < static_cast<std::size_t>(line.lane)) {
       lanes_.push_back(std::make_unique<Lane>());
     }
-    const bool needs_none =
-        is_exchange(line.operation) || std::holds_alternative<AddPartials>(line.operation);
+    const bool needs_none = is_exchange(line.operation) || is_a<AddPartials>(line.operation);
     if (line.lane == 0 || needs_none) continue;
-    auto& workspace = lanes_[static_cast<std::size_t>(line.lane) - 1]->workspace;
+    auto& workspace = lane_at(line.lane).workspace;
     if (workspace == nullptr) workspace = std::make_unique<shared_memory::Workspace>();
   }
   while (events_.size() < program.lines.size()) events_.emplace_back();
@@ -86,12 +82,11 @@ void MinibatchExecutor<T>::read_from(const Dataset& dataset, std::span<const std
   is_resident_ = false;
 }
 
-//! [gather]
 template <typename T>
 void MinibatchExecutor<T>::run(const Gather& op) {
+  const Shard own = this->shard(op.batch);
   if (!is_resident_) {
     if (lane() != 0) throw std::logic_error("only lane 0 waits for batches from the host");
-    const Shard own = this->shard(op.batch);
     const auto batch =
         host_data_->bring(batches_++, samples_.data() + this->batch().first + own.first, own.rows);
     this->bind(op.batch, batch.features);
@@ -99,12 +94,11 @@ void MinibatchExecutor<T>::run(const Gather& op) {
     batch_values_ = {op.batch, op.batch_labels};
     return;
   }
-  if (this->shard(op.batch).rows == 0) return;
+  if (own.rows == 0) return;
   minibatch::gather(this->stream(), this->at(op.features), this->at(op.labels),
-                    this->value(op.features).shape.elements(), this->at(op.order),
-                    this->shard(op.batch).rows, this->at(op.batch), this->at(op.batch_labels));
+                    this->value(op.features).shape.elements(), this->at(op.order), own.rows,
+                    this->at(op.batch), this->at(op.batch_labels));
 }
-//! [gather]
 
 template class MinibatchExecutor<float>;
 template class MinibatchExecutor<double>;

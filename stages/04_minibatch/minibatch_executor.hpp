@@ -60,6 +60,7 @@ class MinibatchExecutor : public FusedExecutor<T> {
     std::unique_ptr<shared_memory::Workspace> workspace;  ///< if its lines need it
   };
 
+  Lane& lane_at(int lane) const { return *lanes_[static_cast<std::size_t>(lane) - 1]; }
   const cuda::Stream& stream_of(int lane) const;
 
   std::vector<std::unique_ptr<Lane>> lanes_;  ///< except lane 0, which is stage 03's

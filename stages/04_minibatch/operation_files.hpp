@@ -12,14 +12,14 @@ inline OperationFiles stage04_files() {
   OperationFiles files = stage03_files();
   files["gather"] = folder + "data/gather.cu";
   files["linear"] = folder + "linear/linear.cu";
-  files["linear_input_gradient"] = folder + "linear/input_gradient.cu";
-  files["linear_gradients"] = folder + "linear/parameter_gradients.cu";
+  files["linear_input_gradient"] = folder + "linear/linear.cu";
+  files["linear_gradients"] = folder + "linear/linear.cu";
   files["output_layer"] = folder + "output_layer/output_layer.hpp";
   files["add_shares"] = folder + "output_layer/shares.cu";
   files["loss"] = folder + "output_layer/1_loss.cu";
   files["add_partials"] = folder + "output_layer/1_loss.cu";
   files["convolution_relu_pool"] = folder + "convolution/convolution.cu";
-  files["pool_relu_backward"] = folder + "convolution/convolution.cu";
+  files["pool_relu_backward"] = folder + "convolution/pool_relu_backward.cu";
   files["update_by_sum"] = folder + "update.cu";
   files["average_weights"] = folder + "update.cu";
   return files;

@@ -14,21 +14,18 @@ RecordedPrediction<T>::RecordedPrediction(Network<T>& network, const cuda::Strea
                 cuda::pinned_memory()),
       classes_({network.executor->max_rows()}, cuda::pinned_memory()) {
   network.executor->bind(network.model.batch, nullptr);
-  graph_.emplace(stream, [&] { enqueue(network); });
-}
-
-template <typename T>
-void RecordedPrediction<T>::enqueue(Network<T>& network) {
   //! [captured]
-  Executor<T>& executor = *network.executor;
-  CUDA_CHECK(cudaMemcpyAsync(executor.data(network.model.batch), features_.data(),
-                             static_cast<std::size_t>(features_.elements()) * sizeof(T),
-                             cudaMemcpyHostToDevice, stream_->get()));
-  executor.execute(network.prediction, {.rows = rows()});
-  CUDA_CHECK(cudaMemcpyAsync(classes_.data(),
-                             executor.template data<std::int32_t>(network.model.classes),
-                             static_cast<std::size_t>(rows()) * sizeof(std::int32_t),
-                             cudaMemcpyDeviceToHost, stream_->get()));
+  graph_.emplace(stream, [&] {
+    Executor<T>& executor = *network.executor;
+    CUDA_CHECK(cudaMemcpyAsync(executor.data(network.model.batch), features_.data(),
+                               static_cast<std::size_t>(features_.elements()) * sizeof(T),
+                               cudaMemcpyHostToDevice, stream.get()));
+    executor.execute(network.prediction, {.rows = rows()});
+    CUDA_CHECK(cudaMemcpyAsync(classes_.data(),
+                               executor.template data<std::int32_t>(network.model.classes),
+                               static_cast<std::size_t>(rows()) * sizeof(std::int32_t),
+                               cudaMemcpyDeviceToHost, stream.get()));
+  });
   //! [captured]
 }
 

@@ -30,8 +30,6 @@ class RecordedPrediction final : public Predictor<T> {
   void predict(std::int32_t* classes) override;
 
  private:
-  void enqueue(Network<T>& network);
-
   const cuda::Stream* stream_;
   Tensor<T> features_;
   Tensor<std::int32_t> classes_;

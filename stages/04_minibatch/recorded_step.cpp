@@ -32,8 +32,7 @@ constexpr Index min_streamed_steps = 8;
 StepPrograms step_programs(const Model& model, const std::vector<ValueId>& copies,
                            const Part& part) {
   const auto own = [&](ValueId id) { return copies.empty() ? id : pick(copies, id); };
-  return {.training = {},
-          .features = model.features,
+  return {.features = model.features,
           .labels = model.labels,
           .order = own(model.order),
           .batch = own(model.batch),
@@ -48,28 +47,26 @@ RecordedStep<T>::RecordedStep(const StepSetup<T>& setup, MinibatchExecutor<T>& e
     : setup_(setup),
       executor_(&executor),
       options_(options),
-      values_(programs),
-      part_(programs.part),
+      programs_(programs),
       cursor_({1}, cuda::device_memory()),
       start_({1}, cuda::pinned_memory()),
       rates_(executor, programs.training.optimizer,
              (samples + setup.max_rows - 1) / setup.max_rows),
       chunk_rates_({max_recorded_steps}, cuda::device_memory()),
       progress_({1}, cuda::pinned_memory()) {
-  values_.training = {};
   if (options.records && options.repeats) {
     max_steps_ = std::clamp<Index>(max_recorded_samples() / setup.max_rows, 1, max_recorded_steps);
   }
-  load(programs);
-  copy_state_in(executor, programs_);
+  load(programs.training);
+  copy_state_in(executor, programs_.training);
   if (setup.workers.average == Average::weights) {
-    start_workers(setup.network, programs_, starts);
-    executor.execute(programs_.mean, {.rows = setup.max_rows});
+    start_workers(setup.network, programs_.training, starts);
+    executor.execute(programs_.training.mean, {.rows = setup.max_rows});
   } else if (!starts.empty()) {
     copy_parameters_in(setup.network, starts.front(), "the start");
   }
-  const bool exchanges = std::any_of(programs_.step.lines.begin(), programs_.step.lines.end(),
-                                     [](const Line& line) { return is_exchange(line.operation); });
+  const bool exchanges = std::ranges::any_of(
+      programs_.training.step.lines, [](const Line& line) { return is_exchange(line.operation); });
   if (exchanges && !executor.can_be_recorded()) options_.records = false;
   if (options_.records) record_all(samples);
 }
@@ -82,80 +79,69 @@ RecordedStep<T>::~RecordedStep() {
     return;
   }
   cudaStreamSynchronize(stream().get());  // what fails here was reported elsewhere
-  for (const ValueId id :
-       {values_.batch, values_.batch_labels, values_.features, values_.labels, values_.order}) {
+  for (const ValueId id : {programs_.batch, programs_.batch_labels, programs_.features,
+                           programs_.labels, programs_.order}) {
     executor_->bind(id, nullptr);
   }
   rates_.use(nullptr);
 }
 
 template <typename T>
-Program RecordedStep<T>::rewritten(const Program& program, const StepPrograms& programs,
-                                   bool streams) const {
+Program RecordedStep<T>::rewritten(const Program& program, bool streams) const {
   const Program gathering =
-      streams ? minibatch::without_gather(program, programs.batch, programs.batch_labels) : program;
+      streams ? minibatch::without_gather(program, programs_.batch, programs_.batch_labels)
+              : program;
   return minibatch::assign_lanes(minibatch::fuse<T>(gathering, setup_.max_rows, options_.fuse));
 }
 
-/// Loads the program, with the data set on the device if there is room for it.
+/// Loads the programs, with the data set on the device if there is room for it.
 template <typename T>
-void RecordedStep<T>::load(const StepPrograms& programs) {
-  const TrainingPrograms& training = programs.training;
-  programs_ = {.step = rewritten(training.step, programs, options_.streams_batches),
-               .mean = {},
-               .take_over = {},
-               .workers = training.workers,
-               .totals = training.totals,
-               .optimizer = training.optimizer};
+void RecordedStep<T>::load(const TrainingPrograms& given) {
+  TrainingPrograms& own = programs_.training;
+  own.step = rewritten(given.step, options_.streams_batches);
   try {
-    executor_->load(programs_.step, setup_.max_rows, setup_.on_size);
+    executor_->load(own.step, setup_.max_rows, setup_.on_size);
   } catch (const Error& error) {  // too little memory, and what needs less of it
-    if (setup_.workers.workers == 1 || part_.count > 1) throw;
+    if (setup_.workers.workers == 1 || programs_.part.count > 1) throw;
     throw Error(std::string(error.what()) + ", and so do fewer --workers");
   }
   if (!options_.streams_batches && has_room()) {
     data_ = std::make_unique<ResidentData<T>>(setup_.training_set);
-    executor_->bind(values_.features, data_->features());
-    executor_->bind(values_.labels, data_->labels());
+    executor_->bind(programs_.features, data_->features());
+    executor_->bind(programs_.labels, data_->labels());
   } else {
     max_steps_ = std::max(max_steps_, min_streamed_steps);
-    programs_.step = rewritten(training.step, programs, true);
-    executor_->load(programs_.step, setup_.max_rows);
+    own.step = rewritten(given.step, true);
+    executor_->load(own.step, setup_.max_rows);
     host_data_ = std::make_unique<minibatch::HostData<T>>(setup_.training_set,
                                                           own_rows(setup_.max_rows), stream());
   }
   epoch_ = std::make_unique<EpochOrder>(setup_.training_set.size(),
                                         max_steps_ * own_rows(setup_.max_rows));
-  // The averages of the workers have the same values.
-  programs_.mean = rewritten(training.mean, programs, false);
-  programs_.take_over = rewritten(training.take_over, programs, false);
-  executor_->load(programs_.mean, setup_.max_rows);
-  executor_->load(programs_.take_over, setup_.max_rows);
+  for (Program* const average : {&own.mean, &own.take_over}) {  // which have the same values
+    *average = rewritten(*average, false);
+    executor_->load(*average, setup_.max_rows);
+  }
 }
 
 template <typename T>
 bool RecordedStep<T>::has_room() {
   // Evaluation takes two batches and its values; the rest is the allocator's.
-  const Index rows = 2 * setup_.max_rows;
-  const Shape& sample = setup_.network.model[setup_.network.model.batch].shape;
-  const std::size_t others = static_cast<std::size_t>(rows * sample.elements()) * sizeof(T) +
-                             static_cast<std::size_t>(executor_->missing_bytes(
-                                 setup_.network.evaluation, setup_.max_rows));
+  const Index batches = 2 * setup_.max_rows * setup_.training_set.sample_shape().elements();
+  const double evaluation = executor_->missing_bytes(setup_.network.evaluation, setup_.max_rows);
   const std::size_t needed =
       ResidentData<T>::bytes(setup_.training_set) +
       EpochOrder::bytes(setup_.training_set.size(), max_steps_ * own_rows(setup_.max_rows));
-  std::size_t free = 0;
-  std::size_t total = 0;
-  CUDA_CHECK(cudaMemGetInfo(&free, &total));
-  free /= static_cast<std::size_t>(options_.processes);  // the others want theirs
-  const std::size_t wanted = needed + others + needed / 64;
+  const std::size_t wanted = needed + needed / 64 + static_cast<std::size_t>(batches) * sizeof(T) +
+                             static_cast<std::size_t>(evaluation);
+  const std::size_t free =  // the other processes want theirs
+      cuda::device_memory().room().bytes / static_cast<std::size_t>(options_.processes);
   if (wanted <= free) return true;
   notes_.push_back(size_text(wanted) + " are needed to keep the data, " + size_text(free) +
                    " are free: batches are streamed");
   return false;
 }
 
-//! [begin_epoch]
 template <typename T>
 void RecordedStep<T>::begin_epoch(std::span<const std::uint32_t> order) {
   order_ = order;
@@ -167,13 +153,12 @@ void RecordedStep<T>::begin_epoch(std::span<const std::uint32_t> order) {
   };
   *start_.data() = {.cursor = {.first = epoch_->first()}, .totals = {}};
   copy(cursor_.data(), &start_.data()->cursor);
-  for (const ValueId id : programs_.totals) {
+  for (const ValueId id : programs_.training.totals) {
     copy(executor_->template data<Totals>(id), &start_.data()->totals);
   }
   rates_.begin_epoch(setup_.steps_done);
   *progress_.data() = 0;
 }
-//! [begin_epoch]
 
 //! [run]
 template <typename T>
@@ -187,7 +172,7 @@ void RecordedStep<T>::run(Index first, Index rows) {
       setup_.workers.average == Average::weights &&
       (setup_.steps_done + pending_.steps) % setup_.workers.average_every == 0;
   if (pending_.steps == max_steps_ || are_averaged) launch_pending();
-  if (are_averaged) executor_->execute(programs_.take_over, last_);
+  if (are_averaged) executor_->execute(programs_.training.take_over, last_);
 }
 
 template <typename T>
@@ -195,10 +180,10 @@ void RecordedStep<T>::launch_pending() {
   while (pending_.steps > 0) {
     Recording part = pending_;
     if (options_.records && options_.repeats) {
-      if (!recordings_.contains(part.key())) {
+      if (!recordings_.contains(part)) {
         part.steps = static_cast<Index>(std::bit_floor(static_cast<std::uint64_t>(part.steps)));
       }
-      recordings_.at(part.key()).launch(stream());
+      recordings_.at(part).launch(stream());
     } else {
       enqueue(part);
     }
@@ -214,7 +199,7 @@ void RecordedStep<T>::record_all(Index samples) {
   const Index full_steps = samples / setup_.max_rows;
   const Index rest = samples % setup_.max_rows;
   const auto record = [&](const Recording& what) {
-    recordings_.try_emplace(what.key(), stream(), [&] { enqueue(what); });
+    recordings_.try_emplace(what, stream(), [&] { enqueue(what); });
   };
   if (full_steps >= max_steps_) record({setup_.max_rows, max_steps_});
   if (full_steps % max_steps_ > 0) record({setup_.max_rows, full_steps % max_steps_});
@@ -239,19 +224,19 @@ void RecordedStep<T>::enqueue(const Recording& what) {
   });
   const auto execute = [&](Index step) {
     rates_.use(chunk_rates_.data() + step);
-    executor_->execute(programs_.step, {.rows = what.rows, .step = step + 1});
+    executor_->execute(programs_.training.step, {.rows = what.rows, .step = step + 1});
   };
   if (host_data_ != nullptr) {
     host_data_->for_each_batch(epoch_->chunk(), rows, what.steps, [&](Index step, auto batch) {
-      executor_->bind(values_.batch, batch.features);
-      executor_->bind(values_.batch_labels, batch.labels);
+      executor_->bind(programs_.batch, batch.features);
+      executor_->bind(programs_.batch_labels, batch.labels);
       execute(step);
     });
     return;
   }
   executor_->read_from_device();
   for (Index step = 0; step < what.steps; ++step) {
-    executor_->bind(values_.order, epoch_->chunk() + step * rows);
+    executor_->bind(programs_.order, epoch_->chunk() + step * rows);
     execute(step);
   }
 }
@@ -273,13 +258,13 @@ bool RecordedStep<T>::is_done() {
 template <typename T>
 Totals RecordedStep<T>::totals() {
   launch_pending();
-  return totals_of(*executor_, programs_.totals);
+  return totals_of(*executor_, programs_.training.totals);
 }
 
 template <typename T>
 void RecordedStep<T>::end_epoch() {
   launch_pending();
-  executor_->execute(programs_.mean, last_);
+  executor_->execute(programs_.training.mean, last_);
 }
 
 template <typename T>
@@ -292,7 +277,7 @@ Samples RecordedStep<T>::last_batch() const {
 template <typename T>
 std::vector<std::vector<ParameterValues>> RecordedStep<T>::worker_parameters() const {
   std::vector<std::vector<ParameterValues>> all;
-  for (const std::vector<ValueId>& own : programs_.workers) {
+  for (const std::vector<ValueId>& own : programs_.training.workers) {
     all.push_back(copy_parameters_out(setup_.network, own));
   }
   return all;

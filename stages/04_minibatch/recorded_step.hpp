@@ -2,7 +2,7 @@
 /// The training step of stage 04: recorded once, repeated without the host.
 #pragma once
 
-#include <array>
+#include <compare>
 #include <map>
 #include <memory>
 #include <string>
@@ -27,7 +27,7 @@ struct RecordedStepOptions {
 
 /// What a RecordedStep executes, before stage 04's rewrites.
 struct StepPrograms {
-  TrainingPrograms training;
+  TrainingPrograms training = {};
   ValueId features;  ///< of the data set
   ValueId labels;
   ValueId order;  ///< which samples of the data set are the batch
@@ -83,11 +83,11 @@ class RecordedStep final : public Step {
   Samples last_batch() const override;
   std::vector<std::vector<ParameterValues>> worker_parameters() const override;
   std::vector<ParameterValues> optimizer_state() const override {
-    return copy_state_out(*executor_, programs_);
+    return copy_state_out(*executor_, programs_.training);
   }
   void set_optimizer_state(const std::vector<ParameterValues>& state,
                            const std::string& source) override {
-    copy_state_in(*executor_, programs_, &state, source);
+    copy_state_in(*executor_, programs_.training, &state, source);
   }
   std::vector<std::string> notes() const override { return notes_; }
 
@@ -96,7 +96,7 @@ class RecordedStep final : public Step {
   struct Recording {
     Index rows = 0;
     Index steps = 0;
-    std::array<Index, 2> key() const { return {rows, steps}; }
+    auto operator<=>(const Recording&) const = default;
   };
 
   /// What is copied to the device when an epoch begins.
@@ -105,13 +105,15 @@ class RecordedStep final : public Step {
     Totals totals;
   };
 
-  void load(const StepPrograms& programs);
-  Program rewritten(const Program& program, const StepPrograms& programs, bool streams) const;
+  void load(const TrainingPrograms& given);
+  Program rewritten(const Program& program, bool streams) const;
   bool has_room();
   void record_all(Index samples);
   void launch_pending();
   void enqueue(const Recording& what);
-  Index own_rows(Index rows) const { return shard_of(rows, part_.count, part_.index).rows; }
+  Index own_rows(Index rows) const {
+    return shard_of(rows, programs_.part.count, programs_.part.index).rows;
+  }
   const cuda::Stream& stream() const { return executor_->main_stream(); }
 
   StepSetup<T> setup_;  ///< including the steps launched so far, over all epochs
@@ -119,10 +121,7 @@ class RecordedStep final : public Step {
   RecordedStepOptions options_;
   std::vector<std::string> notes_;
 
-  TrainingPrograms programs_;  ///< rewritten
-  StepPrograms values_;        ///< only its values are used, not its programs
-  Part part_;
-
+  StepPrograms programs_;  ///< rewritten
   std::unique_ptr<EpochOrder> epoch_;
   std::unique_ptr<ResidentData<T>> data_;              ///< null: the data set stays on the host
   std::unique_ptr<minibatch::HostData<T>> host_data_;  ///< then it is here
@@ -132,8 +131,8 @@ class RecordedStep final : public Step {
   Tensor<StepRates> chunk_rates_;  ///< in device memory: those of the steps of a recording
   Tensor<std::int64_t> progress_;  ///< in pinned memory: steps that the device has done
 
-  std::map<std::array<Index, 2>, cuda::ExecutableGraph> recordings_;  ///< by key()
-  Index max_steps_ = 1;                                               ///< in a recording
+  std::map<Recording, cuda::ExecutableGraph> recordings_;
+  Index max_steps_ = 1;  ///< in a recording
   std::span<const std::uint32_t> order_;
   Index taken_ = 0;    ///< samples of the order for which steps have been requested
   Recording pending_;  ///< requested, but not launched yet

@@ -324,7 +324,7 @@ TEST_F(CommandLine, InfoShowsWhatStage04Fuses) {
             "gather gemm add_bias softmax_cross_entropy argmax softmax_cross_entropy_backward gemm "
             "relu_backward column_sums gemm");
   EXPECT_EQ(rows[2].replaces, "sgd_update x2 accumulate gather column_sums gemm sgd_update x2");
-  EXPECT_EQ(rows[2].file, "stages/04_minibatch/linear/parameter_gradients.cu");
+  EXPECT_EQ(rows[2].file, "stages/04_minibatch/linear/linear.cu");
   const std::vector<Row> shared = rows_of(run_well("stage04_minibatch info --program --workers 2"));
   ASSERT_EQ(shared.size(), 11U);
   EXPECT_EQ(shared[8].operation, "update_by_sum*");

@@ -85,32 +85,39 @@ constexpr int read_ahead_of = [] {
 /// For an epilogue that needs only the sums.
 struct NoSource {};
 
-//! [alpha_beta]
-/// alpha sum + beta C. With beta = 0, C is not read.
+/// The rows of the matrix that an epilogue stores.
 template <typename T>
-struct AlphaBeta {
-  static constexpr int read_ahead = 0;  // C is rarely added to
-
+struct StoredRows {
   T* out;
-  int n;
-  T alpha;
-  T beta;
-  bool vectors;
+  int n;         ///< columns
+  bool vectors;  ///< whether they can be read and written 16 bytes at a time
 
-  AlphaBeta(T* c, Index columns, T alpha_factor, T beta_factor)
-      : out(c),
+  /// @param source rows of as many columns, which the epilogue reads; null: none.
+  StoredRows(T* to, Index columns, const T* source = nullptr)
+      : out(to),
         n(static_cast<int>(columns)),
-        alpha(alpha_factor),
-        beta(beta_factor),
-        vectors(is_aligned(c, columns)) {}
-  explicit AlphaBeta(const GemmProblem<T>& p) : AlphaBeta(p.c, p.n, p.alpha, p.beta) {}
+        vectors(is_aligned(to, columns) && is_aligned(source, columns)) {}
 
   /// Where row number `i` is stored.
   __device__ T* row(int i) const { return out + static_cast<Index>(i) * n; }
+};
+
+//! [alpha_beta]
+/// alpha sum + beta C. With beta = 0, C is not read.
+template <typename T>
+struct AlphaBeta : StoredRows<T> {
+  static constexpr int read_ahead = 0;  // C is rarely added to
+
+  T alpha;
+  T beta;
+
+  AlphaBeta(T* c, Index columns, T alpha_factor, T beta_factor)
+      : StoredRows<T>(c, columns), alpha(alpha_factor), beta(beta_factor) {}
+  explicit AlphaBeta(const GemmProblem<T>& p) : AlphaBeta(p.c, p.n, p.alpha, p.beta) {}
 
   /// What to store for a sum by itself.
   __device__ T operator()(int i, int column, T sum) const {
-    return beta == 0 ? alpha * sum : alpha * sum + beta * row(i)[column];
+    return beta == 0 ? alpha * sum : alpha * sum + beta * this->row(i)[column];
   }
 
   /// See above.
@@ -119,7 +126,7 @@ struct AlphaBeta {
     if (beta == 0) {
       work(NoSource(), [&](int /*row*/, T sum, T /*c*/) { return alpha * sum; });
     } else {
-      work([&](int i) { return row(i); },
+      work([&](int i) { return this->row(i); },
            [&](int /*row*/, T sum, T c) { return alpha * sum + beta * c; });
     }
   }

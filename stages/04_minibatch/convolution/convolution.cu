@@ -10,8 +10,7 @@
 
 #include "03_shared_memory/convolution.hpp"
 #include "04_minibatch/convolution/convolution.hpp"
-#include "04_minibatch/convolution/pool_relu_backward.cuh"
-#include "04_minibatch/convolution/pooled_product.cuh"
+#include "04_minibatch/convolution/relu_pool.cuh"
 
 namespace stagewise::minibatch {
 
@@ -27,29 +26,9 @@ void convolution_relu_pool(cudaStream_t stream, const ConvolutionReluPoolProblem
   convolution_relu_pool_in<shared_memory::ConvolutionTiles<T>>(stream, layer, workspace);
 }
 
-template <typename T>
-void pool_relu_backward(cudaStream_t stream, const PoolingProblem& p, const T* activated,
-                        const T* doutput, T* dsum, T* dbias, Workspace& workspace) {
-  launch_pool_relu_backward<T>(stream,
-                               {.order = PoolingOrder(p.width),
-                                .windows = static_cast<int>(p.output_elements() / p.channels),
-                                .cols = p.channels,
-                                .below = p.width * p.channels,
-                                .doutput = doutput,
-                                .activated = activated,
-                                .dsum = dsum,
-                                .dbias = dbias,
-                                .sums = workspace.partials<T>(),
-                                .counters = workspace.counters()});
-}
-
 template void convolution_relu_pool(cudaStream_t, const ConvolutionReluPoolProblem<float>&,
                                     Workspace&);
 template void convolution_relu_pool(cudaStream_t, const ConvolutionReluPoolProblem<double>&,
                                     Workspace&);
-template void pool_relu_backward(cudaStream_t, const PoolingProblem&, const float*, const float*,
-                                 float*, float*, Workspace&);
-template void pool_relu_backward(cudaStream_t, const PoolingProblem&, const double*, const double*,
-                                 double*, double*, Workspace&);
 
 }  // namespace stagewise::minibatch

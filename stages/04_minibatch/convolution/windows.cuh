@@ -22,9 +22,6 @@ namespace stagewise::minibatch {
 constexpr int pooling_window = 2;
 constexpr int pooled_pixels = pooling_window * pooling_window;
 
-using shared_memory::Offset;
-using shared_memory::OffsetCopies;
-
 //! [pooling_order]
 /// Where the pixels of a pooling window are.
 class PoolingOrder {
@@ -63,42 +60,28 @@ inline Index pooled_rows(Index windows, int apart) {
   return (windows + apart - 1) / apart * apart * pooled_pixels;
 }
 
-//! [pooled_windows]
-/// op(A) of the forward product: a row is an output pixel, in the order above, a step a value of
-/// its window. See tiles/offset_copies.cuh for the functions.
+/// op(A) of the forward product: stage 03's, whose rows are output pixels and whose steps are the
+/// values of their windows; but the rows are in the order above.
 /// @tparam length_ how many channels can be copied at once.
 template <typename T, int length_, int apart>
-struct PooledWindows {
-  using Scalar = T;
-  static constexpr bool k_major = true;  ///< channels are neighbours in memory, and so are steps
-  static constexpr bool is_transposed = false;
-  static constexpr int length = length_;
+struct PooledWindows : shared_memory::WindowRows<T, length_> {
   template <int extent, int BK, int threads>
-  using Copies = OffsetCopies<PooledWindows, extent, BK, threads>;
+  using Copies = shared_memory::OffsetCopies<PooledWindows, extent, BK, threads>;
 
-  const T* input;
-  shared_memory::Windows windows;
   PoolingOrder order;
   int count;  ///< of pooling windows
 
   PooledWindows(const ConvolutionProblem& p, const T* images)
-      : input(images),
-        windows(p),
+      : shared_memory::WindowRows<T, length_>{images, shared_memory::Windows(p)},
         order(p.output_width()),
         count(static_cast<int>(p.output_pixels() / pooled_pixels)) {}
 
-  __device__ const T* data() const { return input; }
-
   /// Where a row's first value is. Past the last window, the first stands in.
-  __device__ Offset row(int i) const {
+  __device__ shared_memory::Offset row(int i) const {
     const PooledRow<apart> at(i);
     if (at.window >= count) return {0};
-    return {windows.first_seen(order.pixel(at.window, at.pixel))};
+    return {this->windows.first_seen(order.pixel(at.window, at.pixel))};
   }
-
-  /// How far from there the value of a step is.
-  __device__ Offset step(int k) const { return {windows.from_first(k)}; }
 };
-//! [pooled_windows]
 
 }  // namespace stagewise::minibatch

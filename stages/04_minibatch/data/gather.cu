@@ -54,7 +54,6 @@ __global__ void take_chunk_kernel(const std::uint32_t* __restrict__ order, Curso
 }
 //! [take_chunk]
 
-//! [gather]
 /// A thread copies one group of neighbours, a vector or a single number, of a few rows.
 template <typename Group>
 __global__ void gather_kernel(const Group* __restrict__ data,
@@ -69,7 +68,6 @@ __global__ void gather_kernel(const Group* __restrict__ data,
     if (group == 0) batch_labels[row] = labels[sample];
   }
 }
-//! [gather]
 
 }  // namespace
 

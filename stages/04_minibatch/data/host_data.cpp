@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 #include <vector>
 
 #include "04_minibatch/data/gather.hpp"
@@ -44,24 +45,17 @@ HostData<T>::HostData(const Dataset& dataset, std::span<const std::uint32_t> ord
     slot.features = Tensor<T>(dataset.sample_shape().batched(max_rows), cuda::device_memory());
     slot.labels = Tensor<std::int32_t>({max_rows}, cuda::device_memory());
   }
-  if (dataset.pixels() != nullptr) {
-    stride_ = stride_of(width_, sizeof(std::uint8_t));
-    features_ = Tensor<std::uint8_t>({std::ssize(order), stride_}, cuda::pinned_memory());
-  } else {
-    stride_ = stride_of(width_, sizeof(double));
-    features_ = Tensor<double>({std::ssize(order), stride_}, cuda::pinned_memory());
-  }
-  const auto copy = [&](const auto& from, auto* to) {
+  const auto copy = [&]<typename Stored>(const std::vector<Stored>& from) {
+    stride_ = stride_of(width_, sizeof(Stored));
+    Tensor<Stored> rows({std::ssize(order), stride_}, cuda::pinned_memory());
+    Stored* to = rows.data();
     for (const std::uint32_t sample : order) {
       std::copy_n(from.begin() + static_cast<Index>(sample) * width_, width_, to);
       to += stride_;
     }
+    features_ = std::move(rows);
   };
-  if (auto* const bytes = std::get_if<Tensor<std::uint8_t>>(&features_)) {
-    copy(*dataset.pixels(), bytes->data());
-  } else {
-    copy(*dataset.values(), std::get<Tensor<double>>(features_).data());
-  }
+  dataset.pixels() != nullptr ? copy(*dataset.pixels()) : copy(*dataset.values());
   std::vector<std::int32_t> labels(order.size());
   dataset.gather_labels(order, labels.data());
   CUDA_CHECK(cudaMemcpyAsync(labels_.data(), labels.data(), labels.size() * sizeof(std::int32_t),

@@ -11,12 +11,8 @@ std::optional<FoundActivation> find(const Rewriter& rewriter, ValueId value) {
   for_each_activation([&]<Activation activation>() {
     const auto line = rewriter.reader_of<Op<activation>>(value);
     if (!line || !computes(activation)) return;
-    const auto& op = *rewriter.get<Op<activation>>(*line);
-    if constexpr (requires { op.dx; }) {
-      found = {*line, activation, op.y, op.dx};
-    } else {
-      found = {*line, activation, op.y, op.y};
-    }
+    const Operation& op = rewriter.program().lines[*line].operation;
+    found = {*line, activation, std::get<Op<activation>>(op).y, written_by(op).front()};
   });
   return found;
 }

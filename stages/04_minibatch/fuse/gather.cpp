@@ -1,3 +1,5 @@
+#include <utility>
+
 #include "04_minibatch/fuse/patterns.hpp"
 
 namespace stagewise::minibatch {
@@ -5,19 +7,16 @@ namespace {
 
 /// The operation, with rows read directly from the data set; none if it has no kernel for that.
 std::optional<Operation> picking(Operation operation, const Gather& gather) {
-  const auto pick = [&](auto& op, auto& operand, ValueId from) {
-    operand = from;
-    op.order = gather.order;
+  const auto pick = [&]<typename Op>(auto Op::*operand, ValueId from) {
+    auto* const op = std::get_if<Op>(&operation);
+    if (op == nullptr) return;
+    op->*operand = from;
+    op->order = gather.order;
   };
-  if (auto* const layer = std::get_if<Linear>(&operation)) {
-    pick(*layer, layer->input, gather.features);
-  } else if (auto* const gradients = std::get_if<LinearGradients>(&operation)) {
-    pick(*gradients, gradients->input, gather.features);
-  } else if (auto* const loss = std::get_if<Loss>(&operation)) {
-    pick(*loss, loss->labels, gather.labels);
-  } else if (auto* const last = std::get_if<OutputLayer>(&operation)) {
-    pick(*last, last->labels, gather.labels);
-  }
+  pick(&Linear::input, gather.features);
+  pick(&LinearGradients::input, gather.features);
+  pick(&Loss::labels, gather.labels);
+  pick(&OutputLayer::labels, gather.labels);
   for (const ValueId id : read_by(operation)) {
     if (id == gather.batch || id == gather.batch_labels) return std::nullopt;
   }
@@ -26,28 +25,22 @@ std::optional<Operation> picking(Operation operation, const Gather& gather) {
 
 }  // namespace
 
-//! [gather]
 bool fuse_gather(Fusion& fusion, std::size_t i) {
   Rewriter& rewriter = fusion.rewriter;
   const auto* const found = rewriter.get<Gather>(i);
   if (found == nullptr) return false;
   const Gather gather = *found;
-  std::vector<std::size_t> readers = rewriter.readers_of(gather.batch);
-  const std::vector<std::size_t> of_labels = rewriter.readers_of(gather.batch_labels);
-  readers.insert(readers.end(), of_labels.begin(), of_labels.end());
-
-  std::vector<Operation> replacements;
-  for (const std::size_t line : readers) {
-    const auto replacement = picking(rewriter.program().lines[line].operation, gather);
-    if (!replacement) return false;
-    replacements.push_back(*replacement);
+  std::vector<std::pair<std::size_t, Operation>> replacements;
+  for (const ValueId read : written_by(gather)) {
+    for (const std::size_t line : rewriter.readers_of(read)) {
+      const auto replacement = picking(rewriter.program().lines[line].operation, gather);
+      if (!replacement) return false;
+      replacements.emplace_back(line, *replacement);
+    }
   }
-  for (std::size_t k = 0; k < readers.size(); ++k) {
-    rewriter.replace(readers[k], replacements[k], {gather});
-  }
+  for (const auto& [line, operation] : replacements) rewriter.replace(line, operation, {gather});
   rewriter.remove(i);
   return true;
 }
-//! [gather]
 
 }  // namespace stagewise::minibatch

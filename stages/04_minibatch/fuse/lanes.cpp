@@ -19,19 +19,15 @@ int worker_of(const Program& program, const Line& line) {
 
 /// Whether the rest of its step can go on without waiting for a line: it may have a side stream.
 bool fits_side_stream(const Line& line) {
-  return std::holds_alternative<LinearGradients>(line.operation) ||
-         std::holds_alternative<AddPartials>(line.operation);
+  return is_a<LinearGradients, AddPartials>(line.operation);
 }
 
 /// Whether a line is worth a side stream beside it: neither the little that the totals take, nor
 /// what stands at a step's end.
 bool is_long(const Line& line) {
-  return !std::holds_alternative<AddPartials>(line.operation) &&
-         !std::holds_alternative<AddShares>(line.operation) &&
-         !std::holds_alternative<SgdUpdate>(line.operation) &&
-         !std::holds_alternative<MomentumUpdate>(line.operation) &&
-         !std::holds_alternative<AdamUpdate>(line.operation) &&
-         !std::holds_alternative<UpdateBySum>(line.operation) && !is_exchange(line.operation);
+  return !is_a<AddPartials, AddShares, SgdUpdate, MomentumUpdate, AdamUpdate, UpdateBySum>(
+             line.operation) &&
+         !is_exchange(line.operation);
 }
 
 /// A lane for each worker, the first one's being everybody's, and one beside it for each.

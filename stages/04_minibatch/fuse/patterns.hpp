@@ -1,5 +1,5 @@
 /// @file
-/// The patterns of fuse(), each in its own file: lines that become one.
+/// The patterns of fuse(): lines that become one.
 #pragma once
 
 #include <algorithm>
@@ -19,6 +19,16 @@ struct Fusion {
 
   /// A value of the program.
   const Value& value(ValueId id) const { return rewriter.program()[id]; }
+
+  /// The only operation of a kind that reads a value; its line becomes a member. Null if there is
+  /// no such line, or several.
+  template <typename Op>
+  const Op* take_reader(ValueId value, std::vector<std::size_t>& members) const {
+    const auto line = rewriter.reader_of<Op>(value);
+    if (!line) return nullptr;
+    members.push_back(*line);
+    return rewriter.get<Op>(*line);
+  }
 
   /// How many samples a value has in the largest batch.
   Index rows_of(ValueId batched) const;

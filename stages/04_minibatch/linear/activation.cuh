@@ -81,7 +81,6 @@ __device__ T sigmoid(T x) {
 template <Activation activation>
 struct Function;
 
-//! [functions]
 template <>
 struct Function<Activation::none> {
   /// y.
@@ -123,7 +122,6 @@ struct Function<Activation::sigmoid> {
     return gradient * y * (T{1} - y);
   }
 };
-//! [functions]
 
 /// Calls work.operator()<a>() with the activation: chooses once what would be the same for many
 /// numbers.

@@ -19,7 +19,6 @@
 
 namespace stagewise::minibatch {
 
-//! [copies_of_rows]
 /// Forward: a pointer for each copy. See MatrixCopies for the functions.
 template <typename Matrix, int extent, int BK, int threads>
 class RowCopies : public shared_memory::CopyIndex<Matrix, extent, BK, threads> {
@@ -51,7 +50,6 @@ class RowCopies : public shared_memory::CopyIndex<Matrix, extent, BK, threads> {
  private:
   const T* from_[At::count];
 };
-//! [copies_of_rows]
 
 //! [copies_of_columns]
 /// Backward: for each copy, the sample of this k tile, and that of the next.

@@ -13,28 +13,19 @@
 namespace stagewise::minibatch {
 
 using shared_memory::is_aligned;
+using shared_memory::StoredRows;
 
 //! [bias_activation]
 /// activation(sum + bias).
 template <typename T>
-struct BiasActivation {
+struct BiasActivation : StoredRows<T> {
   static constexpr int read_ahead = 4;  // biases are few, and near
 
-  T* out;
-  int n;
   const T* bias;  ///< null: none
   Activation activation;
-  bool vectors;
 
   explicit BiasActivation(const LinearProblem<T>& p)
-      : out(p.output),
-        n(static_cast<int>(p.out)),
-        bias(p.bias),
-        activation(p.activation),
-        vectors(is_aligned(p.output, p.out) && is_aligned(p.bias, p.out)) {}
-
-  /// Where row number `i` is stored.
-  __device__ T* row(int i) const { return out + static_cast<Index>(i) * n; }
+      : StoredRows<T>(p.output, p.out, p.bias), bias(p.bias), activation(p.activation) {}
 
   /// See tiles/epilogue.cuh.
   template <typename Work>
@@ -50,24 +41,16 @@ struct BiasActivation {
 //! [through_activation]
 /// The sum, taken through the activation that made `y`, the layer's input.
 template <typename T>
-struct ThroughActivation {
+struct ThroughActivation : StoredRows<T> {
   static constexpr int read_ahead = 16;
 
-  T* out;
-  int n;
   const T* y;
   Activation activation;
-  bool vectors;
 
   explicit ThroughActivation(const LinearBackwardProblem<T>& p)
-      : out(p.dinput),
-        n(static_cast<int>(p.forward.in)),
+      : StoredRows<T>(p.dinput, p.forward.in, p.forward.input),
         y(p.forward.input),
-        activation(p.input_activation),
-        vectors(is_aligned(p.dinput, p.forward.in) && is_aligned(p.forward.input, p.forward.in)) {}
-
-  /// Where row number `i` is stored.
-  __device__ T* row(int i) const { return out + static_cast<Index>(i) * n; }
+        activation(p.input_activation) {}
 
   /// See tiles/epilogue.cuh.
   template <typename Work>
@@ -79,7 +62,7 @@ struct ThroughActivation {
       if constexpr (chosen == Activation::none) {
         work(shared_memory::NoSource(), finish);
       } else {
-        work([&](int i) { return y + static_cast<Index>(i) * n; }, finish);
+        work([&](int i) { return y + static_cast<Index>(i) * this->n; }, finish);
       }
     });
   }
@@ -90,31 +73,23 @@ struct ThroughActivation {
 /// The gradients of the weights and, in the last row, of the bias: stored, or used at once to
 /// update what they are the gradients of.
 template <typename T>
-struct UpdateEpilogue {
+struct UpdateEpilogue : StoredRows<T> {
   static constexpr int read_ahead = 16;
 
   GradientTarget<T> weight;
   GradientTarget<T> bias;
-  T* written_weight;  ///< the parameter, or its gradient
   T* written_bias;
   int in;
-  int n;
-  bool vectors;
 
   explicit UpdateEpilogue(const LinearBackwardProblem<T>& p)
-      : weight(p.weight),
+      : StoredRows<T>(written(p.weight), p.forward.out, written(p.bias)),
+        weight(p.weight),
         bias(p.bias),
-        written_weight(written(p.weight)),
         written_bias(written(p.bias)),
-        in(static_cast<int>(p.forward.in)),
-        n(static_cast<int>(p.forward.out)),
-        vectors(is_aligned(written_weight, p.forward.out) &&
-                is_aligned(written_bias, p.forward.out)) {}
+        in(static_cast<int>(p.forward.in)) {}
 
   /// Where row number `i` is stored.
-  __device__ T* row(int i) const {
-    return i < in ? written_weight + static_cast<Index>(i) * n : written_bias;
-  }
+  __device__ T* row(int i) const { return i < in ? StoredRows<T>::row(i) : written_bias; }
 
   /// See tiles/epilogue.cuh.
   template <typename Work>
@@ -131,6 +106,7 @@ struct UpdateEpilogue {
   }
 
  private:
+  /// The parameter, or its gradient.
   static T* written(const GradientTarget<T>& target) {
     return target.parameter != nullptr ? target.parameter : target.gradient;
   }

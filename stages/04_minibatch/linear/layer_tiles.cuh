@@ -24,13 +24,14 @@ namespace stagewise::minibatch {
 using shared_memory::Fma;
 using shared_memory::MmaDouble;
 using shared_memory::RatedTile;
+using shared_memory::StridedMatrix;
 using shared_memory::TileTable;
+using shared_memory::Workspace;
 
 /// The tables for a type of numbers.
 template <typename T>
 struct LayerTiles;
 
-//! [layer_tiles]
 template <>
 struct LayerTiles<float> {
   // rate, BM, BN, BK, WM, WN, slice-k, buffers, blocks
@@ -67,7 +68,6 @@ struct LayerTiles<double> {
       RatedTile<130, 32, 64, 32, 32, 32, 4, 4, 1>, RatedTile<121, 32, 32, 32, 32, 32, 4, 4, 3>,
       RatedTile<140, 16, 16, 64, 16, 16, 8, 5, 2>>;
 };
-//! [layer_tiles]
 
 /// Calls `multiply(a, b)` with factors that are copied in vectors where they have them, or scalar
 /// by scalar.
@@ -92,7 +92,7 @@ void with_lengths(bool a_has_vectors, bool b_has_vectors, const MakeA& make_a, c
 template <typename T, typename Vectors = typename LayerTiles<T>::Vectors, typename MatrixA,
           typename MatrixB, typename Epilogue, typename Prologue = shared_memory::NoPrologue>
 void multiply_layer(cudaStream_t stream, const shared_memory::ProductSize& size, const MatrixA& a,
-                    const MatrixB& b, const Epilogue& epilogue, shared_memory::Workspace& workspace,
+                    const MatrixB& b, const Epilogue& epilogue, Workspace& workspace,
                     bool a_is_independent = false, const Prologue& prologue = {}) {
   constexpr bool have_vectors = MatrixA::length > 1 && MatrixB::length > 1;
   using Table = std::conditional_t<have_vectors, Vectors, typename LayerTiles<T>::Scalars>;

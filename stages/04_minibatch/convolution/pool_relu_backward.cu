@@ -10,14 +10,15 @@
 /// Run it: `stage04_minibatch train --model cnn`.
 /// Bytes, for pixels x out values: 2.25 times as many moved (values read, gradients written, a
 /// quarter of gradients read), where stage 03 moves 5.25; two operations each.
-#pragma once
 
 #include <algorithm>
 
 #include "03_shared_memory/reduce/8_one_pass.cuh"
+#include "04_minibatch/convolution/convolution.hpp"
 #include "04_minibatch/convolution/windows.cuh"
 
 namespace stagewise::minibatch {
+namespace {
 
 /// The operands; the arrays as in pool_relu_backward().
 template <typename T>
@@ -56,7 +57,6 @@ struct PoolReluBackward {
   }
 };
 
-//! [pool_relu_backward]
 /// Block (x, y) takes windows y * 32 to y * 32 + 31 of its 32 columns, then those gridDim.y * 32
 /// windows further on. The last one of the column of blocks adds up their sums.
 template <typename T>
@@ -89,19 +89,37 @@ __global__ void __launch_bounds__(1024, 2) pool_relu_backward_kernel(PoolReluBac
   shared_memory::add_up_columns(partial);
   if (threadIdx.y == 0 && column < p.cols) p.dbias[column] = partial[0][threadIdx.x];
 }
-//! [pool_relu_backward]
 
-/// Launches it with no more blocks than the GPU runs at once, two of 1,024 threads a
-/// multiprocessor; so workspace and counters suffice, as in rung 8.
+}  // namespace
+
 template <typename T>
-void launch_pool_relu_backward(cudaStream_t stream, const PoolReluBackward<T>& p) {
+void pool_relu_backward(cudaStream_t stream, const PoolingProblem& p, const T* activated,
+                        const T* doutput, T* dsum, T* dbias, shared_memory::Workspace& workspace) {
+  const PoolReluBackward<T> operands = {
+      .order = PoolingOrder(p.width),
+      .windows = static_cast<int>(p.output_elements() / p.channels),
+      .cols = p.channels,
+      .below = p.width * p.channels,
+      .doutput = doutput,
+      .activated = activated,
+      .dsum = dsum,
+      .dbias = dbias,
+      .sums = workspace.partials<T>(),
+      .counters = workspace.counters()};
+  // No more blocks than the GPU runs at once, two of 1,024 threads a multiprocessor; so workspace
+  // and counters suffice, as in rung 8.
   constexpr Index tile = shared_memory::column_tile;
-  const Index across = cuda::pieces(p.cols, tile);
+  const Index across = cuda::pieces(p.channels, tile);
   const Index most = std::max<Index>(2 * Index{cuda::multiprocessors()} / across, 1);
-  const Index down = std::clamp<Index>(cuda::pieces(p.windows, tile), 1, most);
+  const Index down = std::clamp<Index>(cuda::pieces(operands.windows, tile), 1, most);
   const dim3 grid(static_cast<unsigned>(across), static_cast<unsigned>(down));
-  pool_relu_backward_kernel<<<grid, dim3(tile, tile), 0, stream>>>(p);
+  pool_relu_backward_kernel<<<grid, dim3(tile, tile), 0, stream>>>(operands);
   CUDA_CHECK_LAUNCH("pool_relu_backward");
 }
+
+template void pool_relu_backward(cudaStream_t, const PoolingProblem&, const float*, const float*,
+                                 float*, float*, shared_memory::Workspace&);
+template void pool_relu_backward(cudaStream_t, const PoolingProblem&, const double*, const double*,
+                                 double*, double*, shared_memory::Workspace&);
 
 }  // namespace stagewise::minibatch
