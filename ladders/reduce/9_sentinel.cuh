@@ -19,7 +19,6 @@
 
 #include "03_shared_memory/dependent_launch.cuh"
 #include "03_shared_memory/reduce/last_block.cuh"
-#include "03_shared_memory/reduce/sentinel.cuh"
 #include "ladders/reduce/7_vector_loads.cuh"
 
 namespace stagewise::shared_memory {
