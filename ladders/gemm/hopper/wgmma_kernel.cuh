@@ -3,7 +3,7 @@
 #pragma once
 
 #include "03_shared_memory/tiles/epilogue.cuh"
-#include "03_shared_memory/tiles/tile.cuh"
+#include "03_shared_memory/tiles/tiles.cuh"
 #include "ladders/gemm/hopper/k_tile_ring.cuh"
 #include "ladders/gemm/hopper/precision.cuh"
 #include "ladders/gemm/hopper/wgmma.cuh"

@@ -14,8 +14,7 @@
 #include "03_shared_memory/reduce/last_block.cuh"
 #include "03_shared_memory/tiles/choose_tile.hpp"
 #include "03_shared_memory/tiles/epilogue.cuh"
-#include "03_shared_memory/tiles/tile.cuh"
-#include "03_shared_memory/tiles/tiles.hpp"
+#include "03_shared_memory/tiles/tiles.cuh"
 
 namespace stagewise::shared_memory {
 

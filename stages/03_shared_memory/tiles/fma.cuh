@@ -83,7 +83,7 @@ class LaneFragment {
 
 //! [fma]
 /// A warp's tile of WM x WN is divided among the lanes, into TM x TN each, nearly square. A round
-/// is one step; see tiles.hpp for what an Mma has.
+/// is one step; see tiles.cuh for what an Mma has.
 ///
 /// **Lanes** are numbered so that 8 neighbours, which read their vectors together, need only 2
 /// different ones of the factor with fewer lanes and 4 of the other: shared memory delivers those

@@ -96,7 +96,7 @@ __global__ void __launch_bounds__(Tile::threads, Tile::blocks)
 /// @throws Error if the workspace has too little room; it has enough for max_split_k().
 template <typename Tile, typename T>
 SplitK<T> split_tiles(Index tiles, Index k, int blocks, Workspace& workspace) {
-  const Index most = split_k_room<T>(Tile::BM * Tile::BN);
+  const Index most = split_k_room(Index{sizeof(T)} * Tile::BM * Tile::BN);
   if (blocks > 1 && tiles * blocks > most) {
     throw Error("the workspace of a product has room for " + with_thousands(most) +
                 " sums of blocks, not for those of " + with_thousands(blocks) + " for each of " +

@@ -16,8 +16,8 @@
 
 #include <concepts>
 
-#include "03_shared_memory/copy_async.cuh"
 #include "03_shared_memory/tiles/k_tile.cuh"
+#include "03_shared_memory/vector.cuh"
 
 namespace stagewise::shared_memory {
 

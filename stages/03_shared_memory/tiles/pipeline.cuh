@@ -7,8 +7,7 @@
 
 #include <cuda_pipeline_primitives.h>
 
-#include "03_shared_memory/tiles/tile.cuh"
-#include "03_shared_memory/tiles/tiles.hpp"
+#include "03_shared_memory/tiles/tiles.cuh"
 
 namespace stagewise::shared_memory {
 

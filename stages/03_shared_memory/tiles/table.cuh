@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <span>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -26,9 +25,9 @@ struct TwiceRatedTile : Tile<sizes...> {
 template <int rate, int... sizes>
 using RatedTile = TwiceRatedTile<rate, rate, sizes...>;
 
-/// What choose_tile() has to know of an entry. `run` stays null.
+/// What choose_tile() has to know of an entry.
 template <typename T, typename Entry>
-constexpr TileInfo<T> describe_tile() {
+constexpr TileInfo describe_tile() {
   constexpr int size = sizeof(T);
   constexpr int padding = 2 * 32;  // bytes of a step, in the layout that takes more
   constexpr int pipeline = Entry::buffers * Entry::BK * ((Entry::BM + Entry::BN) * size + padding);
@@ -40,10 +39,10 @@ constexpr TileInfo<T> describe_tile() {
           Entry::buffers,
           Entry::blocks,
           Entry::BM * Entry::BN / Entry::threads,
+          size,
           std::max(pipeline, sums),
           Entry::rate,
-          Entry::rate_of_scalars,
-          nullptr};
+          Entry::rate_of_scalars};
 }
 
 #if defined(CUDA_ON_CPU) && !defined(CUDA_ON_CPU_OBSERVED)
@@ -91,7 +90,7 @@ struct CompiledTable<MmaOf, std::tuple<Entries...>> {
 
   /// The table as choose_tile() wants it.
   template <typename T>
-  static constexpr auto tiles = std::to_array<TileInfo<T>>({describe_tile<T, Entries>()...});
+  static constexpr auto tiles = std::to_array<TileInfo>({describe_tile<T, Entries>()...});
 
   /// Calls work(entry) with each entry.
   template <typename Work>
@@ -109,8 +108,7 @@ struct CompiledTable<MmaOf, std::tuple<Entries...>> {
   /// Calls work(entry, split_k) with what suits a product.
   template <typename T, typename Work>
   static void with_choice(const ProductSize& size, const Work& work) {
-    const TileChoice choice =
-        remembered_choice(std::span<const TileInfo<T>>(tiles<T>), size.m, size.n, size.k);
+    const TileChoice choice = remembered_choice(tiles<T>, size.m, size.n, size.k);
     with(choice.tile, [&](auto entry) { work(entry, choice.split_k); });
   }
 

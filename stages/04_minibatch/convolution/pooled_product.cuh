@@ -20,8 +20,6 @@ void convolution_relu_pool_in(cudaStream_t stream, const ConvolutionReluPoolProb
   using shared_memory::is_aligned;
   using shared_memory::ProductSize;
   const ConvolutionProblem& p = layer.convolution;
-  const auto k = static_cast<int>(p.window());
-  const auto n = static_cast<int>(p.out);
   const auto multiply = [&]<typename Table, int length>() {
     const ProductSize size = {p.output_pixels(), p.out, p.window()};
     Table::template with_choice<T>(size, [&]<typename Tile>(Tile /*tile*/, int split_k) {
@@ -30,7 +28,7 @@ void convolution_relu_pool_in(cudaStream_t stream, const ConvolutionReluPoolProb
           stream,
           ProductSize{pooled_rows(p.output_pixels() / pooled_pixels, apart), p.out, p.window()},
           PooledWindows<T, length, apart>(p, layer.input),
-          shared_memory::StridedMatrix<T, false, length>{layer.filter, n, k},
+          shared_memory::StridedMatrix<T, false, length>(layer.filter, p.out, p.window()),
           ReluPool<T, apart>(layer), split_k, workspace);
     });
   };
