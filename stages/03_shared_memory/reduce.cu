@@ -22,7 +22,6 @@
 namespace stagewise::shared_memory {
 namespace {
 
-//! [ladder]
 template <typename T>
 const auto& column_sums_rungs() {
   static constexpr auto all = &supports_everything<ColumnSumsProblem<T>>;
@@ -53,7 +52,6 @@ const auto& column_sums_rungs() {
   });
   return ladder;
 }
-//! [ladder]
 
 }  // namespace
 

@@ -20,7 +20,6 @@ namespace stagewise::shared_memory {
 template <typename T>
 struct ConvolutionTiles;
 
-//! [convolution_tiles]
 template <>
 struct ConvolutionTiles<float> {
   // rate, BM, BN, BK, WM, WN, slice-k, buffers, blocks
@@ -44,7 +43,6 @@ struct ConvolutionTiles<double> {
                             RatedTile<91, 64, 64, 16, 32, 32, 1, 3, 2>,
                             RatedTile<90, 32, 32, 32, 32, 32, 4, 4, 2>>;
 };
-//! [convolution_tiles]
 
 /// Calls `multiply` with one of two tables, and how many numbers are copied at once, as template
 /// arguments.

@@ -17,6 +17,7 @@
 /// itself; `row` is the first of the four:
 ///
 ///     static constexpr bool four_rows = true;
+///     static constexpr int read_ahead = 0;
 ///     void operator()(int row, int column, int n, const T (&sums)[4][neighbours]) const;
 ///
 /// Which rows these are depends on the Mma: see its row().
@@ -72,16 +73,6 @@ constexpr bool takes_four_rows = requires {
   E::four_rows;
 };
 
-/// How many scalars an epilogue reads at once; see above.
-template <typename E>
-constexpr int read_ahead_of = [] {
-  if constexpr (takes_four_rows<E>) {
-    return 0;
-  } else {
-    return E::read_ahead;
-  }
-}();
-
 /// For an epilogue that needs only the sums.
 struct NoSource {};
 
@@ -107,11 +98,6 @@ struct AlphaBeta {
 
   /// Where row number `i` is stored.
   __device__ T* row(int i) const { return out + static_cast<Index>(i) * n; }
-
-  /// What to store for a sum by itself.
-  __device__ T operator()(int i, int column, T sum) const {
-    return beta == 0 ? alpha * sum : alpha * sum + beta * row(i)[column];
-  }
 
   /// See above.
   template <typename Work>

@@ -61,8 +61,7 @@ class Finish {
   template <Epilogue E>
   static constexpr int from_memory = [] {
     constexpr int of_slice = (all_groups + Tile::slice_k - 1) / Tile::slice_k;
-    constexpr int wanted = read_ahead_of<E>;
-    constexpr int ahead = wanted > 0 ? wanted : 16;
+    constexpr int ahead = E::read_ahead > 0 ? E::read_ahead : 16;
     constexpr int times = (of_slice * together + ahead - 1) / ahead;
     return (of_slice + times - 1) / times;
   }();
@@ -152,7 +151,6 @@ class Finish {
     }
   };
 
-  //! [is_last]
   /// Whether this block is the last to leave its sums, so that it finishes the tile. If many share
   /// one, it would add them all up while the other blocks have nothing to do: so the last block of
   /// each group leaves the group's sum in place of its first block's.
@@ -183,9 +181,7 @@ class Finish {
     left.apart = split_k_group;
     return is_last_block(counter, static_cast<unsigned>(groups));
   }
-  //! [is_last]
 
-  //! [deliver]
   /// Finishes and stores some groups at a time. If the epilogue reads, all that these need is
   /// loaded before the first of them is stored, so that the loads overlap. If it does not, each
   /// group is stored at once, which leaves the compiler free to choose registers.
@@ -225,9 +221,7 @@ class Finish {
       });
     }
   }
-  //! [deliver]
 
-  //! [deliver_rows]
   /// The same for an epilogue that takes neighbours of four rows of a lane at once.
   template <typename Sums, Epilogue E>
   __device__ __forceinline__ void deliver_rows(const Sums& from, const E& epilogue, int n) {
@@ -247,7 +241,6 @@ class Finish {
       epilogue(row_of(first), column_of(first), n, sums);
     }
   }
-  //! [deliver_rows]
 
   /// Loads what groups of sums need besides.
   template <int groups, typename Source, Epilogue E>

@@ -20,7 +20,6 @@ __device__ __forceinline__ void for_each(const Work& work) {
   (std::make_integer_sequence<int, count>());
 }
 
-//! [pipeline]
 /// A ring of buffers for each factor. While one k tile is multiplied, the others are being
 /// filled.
 template <TileConfig Tile, Matrix MatrixA, Matrix MatrixB>
@@ -68,8 +67,8 @@ class Pipeline {
   /// Requests those copies of the next k tile whose turn it is at time `which` of `of`. Past the
   /// end, zeros are copied.
   ///
-  /// Copies come at least three at a time: before one that does not follow another, the compiler
-  /// inserts three instructions that do nothing.
+  /// Copies come two or three at a time, and more if there are too few times: before one that does
+  /// not follow another, the compiler inserts three instructions that do nothing.
   template <int of, int which>
   __device__ __forceinline__ void copy() {
     constexpr int copies = CopiesA::count + CopiesB::count;
@@ -166,6 +165,5 @@ class Pipeline {
   CopiesA copies_a_;
   CopiesB copies_b_;
 };
-//! [pipeline]
 
 }  // namespace stagewise::shared_memory

@@ -82,7 +82,6 @@ struct CompiledTable;
 template <template <typename, typename, typename> class MmaOf, typename... Entries>
 using TileTable = CompiledTable<MmaOf, typename CompiledEntries<Entries...>::Type>;
 
-//! [tile_table]
 template <template <typename, typename, typename> class MmaOf, typename... Entries>
 struct CompiledTable<MmaOf, std::tuple<Entries...>> {
   /// Whether B's k tiles are transposed if memory runs along k in both factors.
@@ -118,6 +117,5 @@ struct CompiledTable<MmaOf, std::tuple<Entries...>> {
     launch_tiles<MmaOf, Entry>(std::forward<Arguments>(arguments)...);
   }
 };
-//! [tile_table]
 
 }  // namespace stagewise::shared_memory

@@ -178,13 +178,8 @@ concept Mma = requires(M mma, const T* a, const T* b, int i) {
 template <typename E>
 concept Epilogue = requires(const E& epilogue) {
   { epilogue.vectors } -> std::convertible_to<bool>;  ///< whether 16 bytes are stored at a time
-}
-&&(
-    requires { E::four_rows; } ||
-    requires(const E& epilogue) {
-      { E::read_ahead } -> std::convertible_to<int>;
-      epilogue.row(0);
-    });
+  { E::read_ahead } -> std::convertible_to<int>;      ///< scalars that are loaded at once
+};
 
 /// What a block does while its first copies are under way: see NoPrologue.
 template <typename P>

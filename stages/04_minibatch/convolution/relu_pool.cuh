@@ -23,6 +23,7 @@ namespace stagewise::minibatch {
 template <typename T, int apart>
 struct ReluPool {
   static constexpr bool four_rows = true;
+  static constexpr int read_ahead = 0;
 
   PoolingOrder order;
   int windows;
