@@ -81,6 +81,14 @@ class LaneFragment {
 };
 //! [lane_fragment]
 
+/// Which of the `lanes` lanes of a dimension this one is, 4 or 8: the bits 0 and 4 of its number
+/// are those of the dimension with 4 lanes.
+template <int lanes>
+__device__ int lane_of() {
+  const unsigned among_four = threadIdx.x % 2 + threadIdx.x / 16 % 2 * 2;
+  return static_cast<int>(lanes == 4 ? among_four : threadIdx.x / 2 % 8);
+}
+
 //! [fma]
 /// A warp's tile of WM x WN is divided among the lanes, into TM x TN each, nearly square. A round
 /// is one step; see tiles.cuh for what an Mma has.
@@ -109,11 +117,28 @@ class Fma {
   static_assert(TM * lanes_down == Tile::WM && TN * lanes_across == Tile::WN && TN % 2 == 0);
   static_assert(rounds % 8 == 0, "vectors of four steps, in two sets of registers");
 
+  /// Sum number `i`.
+  __device__ float& sum(int i) { return sums_[i / TN][i % TN]; }
+
+  /// The first sum of a row's group.
+  static __device__ constexpr int first_sum(int row, int group) {
+    return row * TN + group * neighbours;
+  }
+
+  /// Its row in the block's tile.
+  static __device__ int row(int i) {
+    return Tile::warp_row() + FragmentA::row(i / TN, lane_of<lanes_down>());
+  }
+  /// Its column.
+  static __device__ int column(int i) {
+    return Tile::warp_column() + FragmentB::row(i % TN, lane_of<lanes_across>());
+  }
+
   /// Loads this lane's elements of a round.
   __device__ __forceinline__ void load(int round, const float* a, const float* b) {
     const int step = Tile::slice() * Tile::depth + round % rounds;
-    a_.load(round, a, Tile::warp_row(), step, lane_down());
-    b_.load(round, b, Tile::warp_column(), step, lane_across());
+    a_.load(round, a, Tile::warp_row(), step, lane_of<lanes_down>());
+    b_.load(round, b, Tile::warp_column(), step, lane_of<lanes_across>());
   }
 
   /// Multiplies what was loaded for a round.
@@ -128,42 +153,9 @@ class Fma {
     }
   }
 
-  /// Sum number `i`.
-  __device__ float& sum(int i) {
-    return sums_[i / TN][i % TN];
-  }
-
-  /// The first sum of a row's group.
-  static __device__ constexpr int first_sum(int row, int group) {
-    return row * TN + group * neighbours;
-  }
-
-  /// Its row in the block's tile.
-  static __device__ int row(int i) {
-    return Tile::warp_row() + FragmentA::row(i / TN, lane_down());
-  }
-  /// Its column.
-  static __device__ int column(int i) {
-    return Tile::warp_column() + FragmentB::row(i % TN, lane_across());
-  }
-
  private:
   using FragmentA = LaneFragment<float, TileA, TM, lanes_down, false>;
   using FragmentB = LaneFragment<float, TileB, TN, lanes_across, true>;
-
-  /// Where this lane is in a warp: the bits 0 and 4 are those of the dimension with 4 lanes.
-  static __device__ int among_four() {
-    return static_cast<int>(threadIdx.x % 2 + threadIdx.x / 16 % 2 * 2);
-  }
-  static __device__ int among_eight() {
-    return static_cast<int>(threadIdx.x / 2 % 8);
-  }
-  static __device__ int lane_down() {
-    return lanes_down == 4 ? among_four() : among_eight();
-  }
-  static __device__ int lane_across() {
-    return lanes_across == 4 ? among_four() : among_eight();
-  }
 
   FragmentA a_;
   FragmentB b_;

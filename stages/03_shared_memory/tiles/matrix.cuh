@@ -54,6 +54,12 @@ class StridedCopies {
   static constexpr int pointers = Matrix::is_transposed ? 1 : thread_lines;
   static_assert(neighbours % length == 0 && threads % chunk == 0);
 
+  /// This thread's lines, and where its pieces of a line begin.
+  static __device__ int line(int l) { return static_cast<int>(threadIdx.x / chunk) + l * at_once; }
+  static __device__ int neighbour(int piece) {
+    return (static_cast<int>(threadIdx.x % chunk) + piece * chunk) * length;
+  }
+
  public:
   static constexpr int count = thread_lines * thread_pieces;
 
@@ -93,14 +99,6 @@ class StridedCopies {
   static __device__ bool is_mine(int l, int piece) {
     return ((l + 1) * at_once <= lines || line(l) < lines) &&
            ((piece + 1) * chunk <= pieces || neighbour(piece) < neighbours);
-  }
-
-  /// This thread's lines, and where its pieces of a line begin.
-  static __device__ int line(int l) {
-    return static_cast<int>(threadIdx.x / chunk) + l * at_once;
-  }
-  static __device__ int neighbour(int piece) {
-    return (static_cast<int>(threadIdx.x % chunk) + piece * chunk) * length;
   }
 
   /// Where a piece is stored: in all lines at the same distance from the first, whose index this

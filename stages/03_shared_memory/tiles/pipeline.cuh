@@ -42,6 +42,16 @@ class Pipeline {
     copies_b_.start(b, tile.left, begin);
   }
 
+  /// Whether the k tile that is multiplied is one of this tile's.
+  __device__ bool has_k_tile() const { return steps_ > -(Tile::buffers - 1) * Tile::BK; }
+
+  /// The k tile that is multiplied.
+  __device__ const T* a() const { return buffer_a(read_); }
+  __device__ const T* b() const { return buffer_b(read_); }
+
+  /// Leaves nothing in flight.
+  __device__ void drain() { __pipeline_wait_prior(0); }
+
   /// Requests as many k tiles as can be in flight, and waits for the first. A kernel may be there
   /// before the one that computes B has ended, or have something else to do while the first copies
   /// are under way.
@@ -88,29 +98,15 @@ class Pipeline {
   }
 
   /// After all copies of a k tile and all reads of another: moves on to the next of each, and waits
-  /// for it.
+  /// for it. The next to be copied goes where nobody reads any more.
   __device__ void advance() {
-    end_of_copies(read_);
+    __pipeline_commit();
+    steps_ -= Tile::BK;
+    filled_ = read_;
+    copies_a_.advance(matrix_a_);
+    copies_b_.advance(matrix_b_);
     read_ = read_ + 1 < Tile::buffers ? read_ + 1 : 0;
     wait();
-  }
-
-  /// Whether the k tile that is multiplied is one of this tile's.
-  __device__ bool has_k_tile() const {
-    return steps_ > -(Tile::buffers - 1) * Tile::BK;
-  }
-
-  /// Leaves nothing in flight.
-  __device__ void drain() {
-    __pipeline_wait_prior(0);
-  }
-
-  /// The k tile that is multiplied.
-  __device__ const T* a() const {
-    return buffer_a(read_);
-  }
-  __device__ const T* b() const {
-    return buffer_b(read_);
   }
 
  private:
@@ -139,15 +135,6 @@ class Pipeline {
   static __device__ void copy_all(Copies& copies, T* buffer, const Matrix& matrix, int steps) {
     for_copies<0, Copies::count>([&](int i) { copies.copy(buffer, matrix, i, steps); });
     copies.advance(matrix);
-  }
-
-  /// Groups the copies requested so far; the next k tile goes to another buffer.
-  __device__ void end_of_copies(int free_buffer) {
-    __pipeline_commit();
-    steps_ -= Tile::BK;
-    filled_ = free_buffer;
-    copies_a_.advance(matrix_a_);
-    copies_b_.advance(matrix_b_);
   }
 
   /// Waits until the oldest k tile is complete, for all threads.
