@@ -26,12 +26,12 @@ bool is_aligned(const T* data, Index length) {
          length % Vector<T>::length == 0;
 }
 
-/// Loads a vector from shared memory into a thread's registers.
-template <typename T>
-__device__ void load_vector(T* registers, const T* shared) {
-  const auto vector = *reinterpret_cast<const Vector<T>*>(shared);
+/// Loads a vector into a thread's registers.
+template <typename T, int length = Vector<T>::length>
+__device__ __forceinline__ void load_vector(T* registers, const T* from) {
+  const auto vector = *reinterpret_cast<const Vector<T, length>*>(from);
 #pragma unroll
-  for (int i = 0; i < Vector<T>::length; ++i) registers[i] = vector.values[i];
+  for (int i = 0; i < length; ++i) registers[i] = vector.values[i];
 }
 
 /// out = alpha sums + beta out, for as many elements as a vector has; `count` elements remain in

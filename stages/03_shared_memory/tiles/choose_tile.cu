@@ -78,8 +78,7 @@ double cost_of([[maybe_unused]] const TileInfo& tile, [[maybe_unused]] Index m,
                [[maybe_unused]] Index n, [[maybe_unused]] Index k, double cycles) {
 #if defined(CUDA_ON_CPU) && !defined(CUDA_ON_CPU_OBSERVED)
   const double elements = static_cast<double>(tile.BM) * tile.BN;
-  const Index k_tiles =
-      cuda::pieces(m, tile.BM) * cuda::pieces(n, tile.BN) * cuda::pieces(k, tile.BK);
+  const Index k_tiles = tile.count(m, n) * cuda::pieces(k, tile.BK);
   const double turns = static_cast<double>(k_tiles) * elements * (tile.BK + 200.0 / tile.results);
   return std::isfinite(cycles) ? turns : cycles;  // infinite: there is no kernel
 #else
@@ -91,8 +90,7 @@ double cost_of([[maybe_unused]] const TileInfo& tile, [[maybe_unused]] Index m,
 
 int max_split_k(const TileInfo& tile, Index m, Index n, Index k) {
   constexpr Index min_k_tiles = 2;  // adding up must not take longer than multiplying them
-  const Index tiles = cuda::pieces(m, tile.BM) * cuda::pieces(n, tile.BN);
-  const Index room = split_k_room(tile.BM * tile.BN * tile.scalar_bytes) / tiles;
+  const Index room = split_k_room(tile.BM * tile.BN * tile.scalar_bytes) / tile.count(m, n);
   return static_cast<int>(
       std::max<Index>(1, std::min(room, cuda::pieces(k, tile.BK) / min_k_tiles)));
 }
@@ -101,7 +99,7 @@ int max_split_k(const TileInfo& tile, Index m, Index n, Index k) {
 // Those numbers of blocks are tried that give all multiprocessors the same number of blocks, or
 // nearly.
 TileChoice choose_split_k(const TileInfo& tile, Index m, Index n, Index k, bool vectors) {
-  const Index tiles = cuda::pieces(m, tile.BM) * cuda::pieces(n, tile.BN);
+  const Index tiles = tile.count(m, n);
   const Index most = max_split_k(tile, m, n, k);
   const double rate = vectors ? tile.rate : tile.rate_of_scalars;
   TileChoice best;

@@ -37,6 +37,9 @@ struct TileInfo {
                            ///< copied in vectors; 0 if there is no kernel for them
   double rate_of_scalars;  ///< likewise, where they are copied scalar by scalar
 
+  /// How many such tiles a matrix of m x n has, m and n at least 1.
+  Index count(Index m, Index n) const { return ((m - 1) / BM + 1) * ((n - 1) / BN + 1); }
+
   /// Whether there is a kernel for factors that are copied in vectors, or scalar by scalar.
   bool takes(bool vectors) const { return (vectors ? rate : rate_of_scalars) > 0; }
 };

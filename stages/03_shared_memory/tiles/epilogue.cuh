@@ -38,9 +38,7 @@ __device__ __forceinline__ void load_neighbours(const T* row, int column, int n,
                                                 T* values) {
   if (column >= n) return;
   if (vectors) {
-    const auto vector = *reinterpret_cast<const Vector<T, count>*>(row + column);
-#pragma unroll
-    for (int j = 0; j < count; ++j) values[j] = vector.values[j];
+    load_vector<T, count>(values, row + column);
   } else {
 #pragma unroll
     for (int j = 0; j < count; ++j) {

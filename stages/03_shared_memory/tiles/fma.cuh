@@ -50,10 +50,11 @@ class LaneFragment {
     } else {
       const T* const from = tile + KTile::index(first, step);
       constexpr int whole = count / length * length;
+      T* const to = steps_[round % 2];
 #pragma unroll
-      for (int i = 0; i < whole; i += length) load_group<length>(round, i, from + row(i, lane));
-      if constexpr (count - whole >= 2) load_group<2>(round, whole, from + row(whole, lane));
-      if constexpr (count % 2 == 1) load_group<1>(round, count - 1, from + row(count - 1, lane));
+      for (int i = 0; i < whole; i += length) load_vector(to + i, from + row(i, lane));
+      if constexpr (count - whole >= 2) load_vector<T, 2>(to + whole, from + row(whole, lane));
+      if constexpr (count % 2 == 1) load_vector<T, 1>(to + count - 1, from + row(count - 1, lane));
     }
   }
 
@@ -68,13 +69,6 @@ class LaneFragment {
 
  private:
   static constexpr int length = Vector<T>::length;
-
-  template <int wide>
-  __device__ __forceinline__ void load_group(int round, int i, const T* from) {
-    const auto group = *reinterpret_cast<const Vector<T, wide>*>(from);
-#pragma unroll
-    for (int j = 0; j < wide; ++j) steps_[round % 2][i + j] = group.values[j];
-  }
 
   Vector<T> rows_[2][KTile::k_major ? count : 1];
   T steps_[2][KTile::k_major ? 1 : count];

@@ -4,12 +4,10 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
-#include <tuple>
-#include <type_traits>
 #include <utility>
 
 #include "03_shared_memory/tiles/kernel.cuh"
+#include "cuda/compiled_entries.hpp"
 
 namespace stagewise::shared_memory {
 
@@ -45,42 +43,12 @@ constexpr TileInfo describe_tile() {
           Entry::rate_of_scalars};
 }
 
-#if defined(CUDA_ON_CPU) && !defined(CUDA_ON_CPU_OBSERVED)
-/// The entries of a table that are compiled where the CPU plays the GPU: the first, the last, and
-/// one whose sides are not all powers of two. There, no tile is fast, and all take long to compile.
-/// Programs that count have all: they tell what a GPU would do.
-template <typename... Entries>
-struct CompiledEntries {
-  using All = std::tuple<Entries...>;
-  static constexpr std::size_t count = sizeof...(Entries);
-
-  static constexpr std::size_t odd = [] {
-    const bool is_odd[] = {
-        (std::popcount(unsigned{Entries::BM}) > 1 || std::popcount(unsigned{Entries::BN}) > 1)...};
-    for (std::size_t i = 1; i + 1 < count; ++i) {
-      if (is_odd[i]) return i;
-    }
-    return count / 2;
-  }();
-
-  template <std::size_t... i>
-  using Of = std::tuple<std::tuple_element_t<i, All>...>;
-  using Type = typename std::conditional_t<(count > 3), std::type_identity<Of<0, odd, count - 1>>,
-                                           std::type_identity<All>>::type;
-};
-#else
-template <typename... Entries>
-struct CompiledEntries {
-  using Type = std::tuple<Entries...>;
-};
-#endif
-
 template <template <typename, typename, typename> class MmaOf, typename Entries>
 struct CompiledTable;
 
 /// @tparam MmaOf what multiplies; see Mma.
 template <template <typename, typename, typename> class MmaOf, typename... Entries>
-using TileTable = CompiledTable<MmaOf, typename CompiledEntries<Entries...>::Type>;
+using TileTable = CompiledTable<MmaOf, typename cuda::CompiledEntries<Entries...>::Type>;
 
 template <template <typename, typename, typename> class MmaOf, typename... Entries>
 struct CompiledTable<MmaOf, std::tuple<Entries...>> {
@@ -90,12 +58,6 @@ struct CompiledTable<MmaOf, std::tuple<Entries...>> {
   /// The table as choose_tile() wants it.
   template <typename T>
   static constexpr auto tiles = std::to_array<TileInfo>({describe_tile<T, Entries>()...});
-
-  /// Calls work(entry) with each entry.
-  template <typename Work>
-  static constexpr void for_each(const Work& work) {
-    (work(Entries()), ...);
-  }
 
   /// Calls work(entry) with the entry of an index.
   template <typename Work>
