@@ -103,6 +103,28 @@ struct PixelOrder {
 };
 //! [tap_range]
 
+/// Where the output's pixel for tap (0, 0) would be, and how far from the edges it is.
+struct TapRow {
+  int elements;
+  int y;
+  int x;
+  int height;
+  int width;
+};
+
+/// How far back from there a tap goes.
+struct TapStep {
+  int elements;
+  int i;
+  int j;
+};
+
+/// Whether the output has the pixel of a tap.
+__device__ inline bool is_inside(const TapRow& row, const TapStep& step) {
+  return static_cast<unsigned>(row.y - step.i) < static_cast<unsigned>(row.height) &&
+         static_cast<unsigned>(row.x - step.j) < static_cast<unsigned>(row.width);
+}
+
 /// op(A): a row is a pixel of the input, in the order of PixelOrder, a step a tap and a channel.
 /// See offset_copies.cuh for the functions, and ChoosesSteps for choose_steps().
 /// @tparam length_ how many channels can be copied at once.
@@ -115,25 +137,11 @@ struct GradientTaps {
   template <int extent, int BK, int threads>
   using Copies = OffsetCopies<GradientTaps, extent, BK, threads>;
 
-  const T* doutput;
+  const T* data;
   int out;
   PixelOrder order;
   cuda::FastDivmod by_out;
   TapRange range = {};  ///< of a tile
-
-  /// Where the output's pixel for tap (0, 0) would be, and how far from the edges it is.
-  struct Row {
-    int elements;
-    int y;
-    int x;
-    int height;
-    int width;
-  };
-  struct Step {
-    int elements;
-    int i;
-    int j;
-  };
 
   /// All taps that the pixels of a tile have.
   template <typename FilterTaps>
@@ -143,10 +151,8 @@ struct GradientTaps {
     return range.count() * out;
   }
 
-  __device__ const T* data() const { return doutput; }
-
   /// That of a pixel.
-  __device__ Row row(int i) const {
+  __device__ TapRow row(int i) const {
     const auto [image, y, x] = order.pixel(i);
     const int height = order.output_height;
     const int width = order.output_width;
@@ -154,21 +160,11 @@ struct GradientTaps {
   }
 
   /// How far back a tap goes.
-  __device__ Step step(int k) const {
+  __device__ TapStep step(int k) const {
     const auto [i, j, channel] = range.tap(by_out, k);
     return {channel - (i * order.output_width + j) * out, i, j};
   }
 };
-
-/// Whether the output has the pixel of a tap.
-template <typename Row, typename Step>
-requires requires(Row row, Step step) {
-  row.height + step.i;
-}
-__device__ bool is_inside(const Row& row, const Step& step) {
-  return static_cast<unsigned>(row.y - step.i) < static_cast<unsigned>(row.height) &&
-         static_cast<unsigned>(row.x - step.j) < static_cast<unsigned>(row.width);
-}
 
 /// op(B): a row is a channel of the input, a step as above.
 /// @tparam is_transposed_ see SwizzledTile.
@@ -181,14 +177,12 @@ struct FilterTaps {
   template <int extent, int BK, int threads>
   using Copies = OffsetCopies<FilterTaps, extent, BK, threads>;
 
-  const T* filter;
+  const T* data;
   int in;
   int out;
   int filter_width;
   cuda::FastDivmod by_out;
   TapRange range = {};  ///< of a tile
-
-  __device__ const T* data() const { return filter; }
 
   /// Past the last channel, others stand in.
   __device__ Offset row(int i) const { return {row_inside(i, in) * out}; }

@@ -74,10 +74,8 @@ struct WindowRows {
   template <int extent, int BK, int threads>
   using Copies = OffsetCopies<WindowRows, extent, BK, threads>;
 
-  const T* input;
+  const T* data;
   Windows windows;
-
-  __device__ const T* data() const { return input; }
 
   /// Where a pixel's first value is. Past the last pixel, others stand in.
   __device__ Offset row(int i) const { return {windows.first_seen(row_inside(i, windows.pixels))}; }
@@ -97,10 +95,8 @@ struct WindowColumns {
   template <int extent, int BK, int threads>
   using Copies = OffsetCopies<WindowColumns, extent, BK, threads>;
 
-  const T* input;
+  const T* data;
   Windows windows;
-
-  __device__ const T* data() const { return input; }
 
   /// Where a row's value of the first pixel is. Past the last row, others stand in.
   __device__ Offset row(int i) const { return {windows.from_first(row_inside(i, windows.window))}; }

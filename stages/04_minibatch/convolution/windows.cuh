@@ -76,18 +76,16 @@ struct PooledWindows {
   template <int extent, int BK, int threads>
   using Copies = OffsetCopies<PooledWindows, extent, BK, threads>;
 
-  const T* input;
+  const T* data;
   shared_memory::Windows windows;
   PoolingOrder order;
   int count;  ///< of pooling windows
 
   PooledWindows(const ConvolutionProblem& p, const T* images)
-      : input(images),
+      : data(images),
         windows(p),
         order(p.output_width()),
         count(static_cast<int>(p.output_pixels() / pooled_pixels)) {}
-
-  __device__ const T* data() const { return input; }
 
   /// Where a row's first value is. Past the last window, the first stands in.
   __device__ Offset row(int i) const {
