@@ -4,6 +4,7 @@
 #pragma once
 
 #include "03_shared_memory/tiles/k_tile.cuh"
+#include "03_shared_memory/vector.cuh"
 #include "tensor/shape.hpp"
 
 namespace stagewise::shared_memory {
