@@ -34,25 +34,6 @@ inline dim3 grid_for(Index rows, Index cols, dim3 block) {
               static_cast<unsigned>(std::min(pieces(rows, block.y), max_grid_y)));
 }
 
-/// The grid of a launch with a block for each tile of a matrix: see corner_of_tile().
-inline dim3 grid_of_tiles(Index rows, Index cols, int height, int width) {
-  return dim3(static_cast<unsigned>(pieces(rows, height) * pieces(cols, width)));
-}
-
-/// An element of a matrix.
-struct Corner {
-  Index row;
-  Index column;
-};
-
-/// The first element of this block's tile, in a matrix with so many columns. Tiles are numbered row
-/// by row, along x, whose limit no matrix in memory reaches.
-template <int height, int width>
-__device__ Corner corner_of_tile(Index cols) {
-  const auto across = static_cast<unsigned>(pieces(cols, width));
-  return {blockIdx.x / across * Index{height}, blockIdx.x % across * Index{width}};
-}
-
 //! [index_x]
 /// The number of this thread along x, over all blocks: an element, or a column.
 __device__ inline Index index_x() {

@@ -7,8 +7,7 @@
 /// Run it: `ladder tf32 train --model cnn`.
 /// Work: as stages 03 and 04.
 
-#include "03_shared_memory/convolution/filter_gradient.cuh"
-#include "03_shared_memory/convolution/input_gradient.cuh"
+#include "03_shared_memory/convolution/products.cuh"
 #include "04_minibatch/convolution/relu_pool.cuh"
 #include "ladders/convolution/tf32_convolution.hpp"
 #include "ladders/gemm/rounded/mma_tf32.cuh"
@@ -42,15 +41,14 @@ void convolution_relu_pool_in_tf32(cudaStream_t stream,
 void filter_gradient_in_tf32(cudaStream_t stream, const ConvolutionProblem& convolution,
                              const float* input, const float* doutput, float* dfilter,
                              shared_memory::Workspace& workspace) {
-  shared_memory::filter_gradient_in<Tf32Tiles>(stream, convolution, input, doutput, dfilter,
-                                               workspace);
+  shared_memory::filter_gradient<Tf32Tiles>(stream, convolution, input, doutput, dfilter,
+                                            workspace);
 }
 
 void input_gradient_in_tf32(cudaStream_t stream, const ConvolutionProblem& convolution,
                             const float* filter, const float* doutput, float* dinput,
                             shared_memory::Workspace& workspace) {
-  shared_memory::input_gradient_in<Tf32Tiles>(stream, convolution, filter, doutput, dinput,
-                                              workspace);
+  shared_memory::input_gradient<Tf32Tiles>(stream, convolution, filter, doutput, dinput, workspace);
 }
 
 }  // namespace stagewise::ladder

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "03_shared_memory/gemm/rungs.hpp"
-#include "03_shared_memory/gemm/support.cuh"
 #include "03_shared_memory/reduce/1_interleaved.cuh"
 #include "03_shared_memory/reduce/2_non_divergent.cuh"
 #include "03_shared_memory/reduce/3_sequential.cuh"
@@ -94,7 +93,7 @@ Ladder<GemmProblem<T>> gemm_ladder() {
 }
 
 template <typename T>
-std::span<const TileInfo<T>> gemm_tiles(std::string_view rung) {
+GemmTiles<T> gemm_tiles(std::string_view rung) {
   if constexpr (std::is_same_v<T, float>) {
     if (rung == "tf32") return tf32_tiles();
     if (rung == "bf16") return bf16_tiles();
@@ -105,7 +104,7 @@ std::span<const TileInfo<T>> gemm_tiles(std::string_view rung) {
 
 template Ladder<GemmProblem<float>> gemm_ladder();
 template Ladder<GemmProblem<double>> gemm_ladder();
-template std::span<const TileInfo<float>> gemm_tiles(std::string_view);
-template std::span<const TileInfo<double>> gemm_tiles(std::string_view);
+template GemmTiles<float> gemm_tiles(std::string_view);
+template GemmTiles<double> gemm_tiles(std::string_view);
 
 }  // namespace stagewise::ladder

@@ -15,6 +15,6 @@ shared_memory::Ladder<GemmProblem<T>> gemm_ladder();
 
 /// See shared_memory::gemm_tiles(), also for the rungs that round.
 template <typename T>
-std::span<const shared_memory::TileInfo<T>> gemm_tiles(std::string_view rung);
+shared_memory::GemmTiles<T> gemm_tiles(std::string_view rung);
 
 }  // namespace stagewise::ladder

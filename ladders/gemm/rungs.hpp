@@ -3,13 +3,7 @@
 /// for all sizes and transposes.
 #pragma once
 
-#include <span>
-
-#include <cuda_runtime.h>
-
-#include "03_shared_memory/tiles/choose_tile.hpp"
-#include "03_shared_memory/workspace.hpp"
-#include "network/problems.hpp"
+#include "03_shared_memory/gemm.hpp"
 
 namespace stagewise::shared_memory {
 
@@ -23,9 +17,9 @@ void gemm_coalesced_tile(cudaStream_t stream, const GemmProblem<T>& problem, Wor
 
 /// @name The tiles of rungs 14 to 16
 /// @{
-std::span<const TileInfo<float>> split_tf32_tiles();  ///< rung 14: three products in TF32
-std::span<const TileInfo<float>> tf32_tiles();        ///< rung 15: rounded to TF32
-std::span<const TileInfo<float>> bf16_tiles();        ///< rung 16: rounded to bfloat16
+GemmTiles<float> split_tf32_tiles();  ///< rung 14: three products in TF32
+GemmTiles<float> tf32_tiles();        ///< rung 15: rounded to TF32
+GemmTiles<float> bf16_tiles();        ///< rung 16: rounded to bfloat16
 /// @}
 
 }  // namespace stagewise::shared_memory

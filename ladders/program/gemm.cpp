@@ -185,8 +185,7 @@ template <typename T>
 constexpr std::string_view top_rung = std::is_same_v<T, double> ? "tensor-cores" : "fitted-tiles";
 
 /// "64x104, 16 deep, slice-k 2, split-k 3".
-template <typename T>
-std::string plan_text(const shared_memory::TileInfo<T>& tile, int split_k) {
+std::string plan_text(const shared_memory::TileInfo& tile, int split_k) {
   return std::to_string(tile.BM) + "x" + std::to_string(tile.BN) + ", " + std::to_string(tile.BK) +
          " deep, slice-k " + std::to_string(tile.slice_k) + ", split-k " + std::to_string(split_k);
 }
@@ -196,7 +195,7 @@ std::string plan_text(const shared_memory::TileInfo<T>& tile, int split_k) {
 template <typename T>
 const shared_memory::GemmRung<T>& rung_with_tiles(const GemmOptions& o) {
   const auto& rung = find_rung(ladder::gemm_ladder<T>(), o.rung == "all" ? top_rung<T> : o.rung);
-  if (!ladder::gemm_tiles<T>(rung.name).empty()) return rung;
+  if (!ladder::gemm_tiles<T>(rung.name).info.empty()) return rung;
   throw UsageError("--tiles: the rung " + o.rung + " has no tiles to pick from in " + o.precision);
 }
 
@@ -205,7 +204,7 @@ const shared_memory::GemmRung<T>& rung_with_tiles(const GemmOptions& o) {
 template <typename T>
 std::vector<Row> rows_of_tiles(const GemmProblem<T>& problem,
                                const shared_memory::GemmRung<T>& rung, Row row) {
-  const auto tiles = ladder::gemm_tiles<T>(rung.name);
+  const auto tiles = ladder::gemm_tiles<T>(rung.name).info;
   if (const shared_memory::Support support = rung.supports(problem); !support) {
     throw Error("the tiles of " + std::string(rung.name) +
                 " cannot be used here: " + support.reason);
@@ -240,7 +239,7 @@ std::vector<Row> rows_of_product(const GemmOptions& o, const GemmProblem<T>& pro
   std::vector<Row> rows =
       rows_for(ladder::gemm_ladder<T>(), o.picked ? picked : o.rung, problem, common, picked);
   for (Row& row : rows) {
-    const auto tiles = ladder::gemm_tiles<T>(row.name);
+    const auto tiles = ladder::gemm_tiles<T>(row.name).info;
     row.bound += row.per_rounding * find_rung(ladder::gemm_ladder<T>(), row.name).rounding;
     if (tiles.empty() || !row.skipped.empty()) continue;
     const auto choice = shared_memory::choose_tile(tiles, problem.m, problem.n, problem.k,
@@ -297,11 +296,14 @@ Table run_gemm(const GemmOptions& o) {
   }
   const auto tiles = ladder::gemm_tiles<T>(rung_with_tiles<T>(o).name);
   runner.run(table, [&](const Row& row) {
-    const auto& tile = tiles[static_cast<std::size_t>(&row - table.rows.data())];
-    const int split_k = shared_memory::choose_split_k(tile, problem.m, problem.n, problem.k,
-                                                      shared_memory::copies_vectors(problem))
-                            .split_k;
-    work.enqueue = [&, split_k] { tile.run(stream.get(), problem, split_k, runner.workspace()); };
+    const auto tile = static_cast<std::size_t>(&row - table.rows.data());
+    const int split_k =
+        shared_memory::choose_split_k(tiles.info[tile], problem.m, problem.n, problem.k,
+                                      shared_memory::copies_vectors(problem))
+            .split_k;
+    work.enqueue = [&, tile, split_k] {
+      tiles.run(stream.get(), problem, tile, split_k, runner.workspace());
+    };
     return work;
   });
   return table;

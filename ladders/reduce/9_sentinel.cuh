@@ -19,7 +19,6 @@
 
 #include "03_shared_memory/dependent_launch.cuh"
 #include "03_shared_memory/reduce/last_block.cuh"
-#include "03_shared_memory/reduce/sentinel.cuh"
 #include "ladders/reduce/7_vector_loads.cuh"
 
 namespace stagewise::shared_memory {
@@ -47,7 +46,7 @@ void sum_by_sentinels(cudaStream_t stream, const SumProblem<T>& p, Workspace& wo
   // A slot for each block: there are enough for 40 blocks on each of 800 multiprocessors.
   const unsigned blocks =
       std::min(strided_blocks<T>(p.n), static_cast<unsigned>(Workspace::slot_count<Bits<T>>()));
-  launch<start, sentinel_sum_kernel<start, T>>("sentinel_sum", blocks, cuda::threads_per_block,
+  launch<start, sentinel_sum_kernel<start, T>>("sentinel_sum", {blocks, cuda::threads_per_block},
                                                stream, p.n, p.x, workspace.slots<Bits<T>>(),
                                                workspace.counters(), p.out);
 }

@@ -61,7 +61,7 @@ void transpose_rows(cudaStream_t stream, const TransposeProblem<T>& p, Workspace
   if (p.rows == 0 || p.cols == 0) return;
   const dim3 grid = cuda::grid_for(p.rows, p.cols, dim3(Tile::side, Tile::side));
   const dim3 block(Tile::side, cuda::threads_per_block / Tile::side);
-  launch<start, transpose_rows_kernel<Tile, start, T>>("transpose_rows", grid, block, stream,
+  launch<start, transpose_rows_kernel<Tile, start, T>>("transpose_rows", {grid, block}, stream,
                                                        p.rows, p.cols, p.x, p.y);
 }
 

@@ -2,39 +2,17 @@
 /// Convolution by the products of this stage, forward and backward, and the rule that picks a
 /// variant.
 ///
-/// All three products load windows, or what met a value of the input, from where it is: see
-/// convolution/windows.cuh and convolution/taps.cuh. The gradients are in
-/// convolution/filter_gradient.cuh and convolution/input_gradient.cuh.
+/// All three products (convolution/products.cuh) load windows, or what met a value of the input,
+/// from where it is: see convolution/windows.cuh and convolution/taps.cuh.
 ///
 /// Operations: 2 x pixels x out x window, forward and for each gradient.
 
 #include "02_naive_cuda/convolution.hpp"
 #include "03_shared_memory/convolution.hpp"
-#include "03_shared_memory/convolution/convolution_tiles.cuh"
-#include "03_shared_memory/convolution/windows.cuh"
+#include "03_shared_memory/convolution/products.cuh"
 
 namespace stagewise::shared_memory {
 namespace {
-
-//! [implicit]
-/// output = windows x filter, with the windows loaded from the input.
-template <typename T>
-void multiply_windows(cudaStream_t stream, const ConvolutionProblem& p, const T* input,
-                      const T* filter, T* output, Workspace& workspace) {
-  const ProductSize size = {p.output_pixels(), p.out, p.window()};
-  const auto n = static_cast<int>(p.out);
-  const auto k = static_cast<int>(p.window());
-  const auto multiply = [&]<typename Table, int length>() {
-    Table::template with_choice<T>(size, [&]<typename Tile>(Tile /*tile*/, int split_k) {
-      Table::template launch<Tile>(stream, size, WindowRows<T, length>{input, Windows(p)},
-                                   StridedMatrix<T, false, length>{filter, n, k},
-                                   AlphaBeta<T>(output, n, T{1}, T{0}), split_k, workspace);
-    });
-  };
-  with_table<ConvolutionTiles<T>, T>(is_aligned(input, p.in) && is_aligned(filter, p.out),
-                                     multiply);
-}
-//! [implicit]
 
 /// Whether stage 02's kernels compute a problem: those that are asked for, or that have nothing to
 /// compute or too much to count in ints.
@@ -65,7 +43,7 @@ template <typename T>
 void convolution(cudaStream_t stream, ConvolutionVariant variant, const ConvolutionProblem& p,
                  const T* input, const T* filter, T* output, Workspace& workspace) {
   if (is_direct(variant, p)) return naive_cuda::convolution(stream, p, input, filter, output);
-  multiply_windows(stream, p, input, filter, output, workspace);
+  multiply_filter<ConvolutionTiles<T>>(stream, p, input, filter, output, workspace);
 }
 
 template <typename T>
@@ -75,8 +53,9 @@ void convolution_backward(cudaStream_t stream, ConvolutionVariant variant,
   if (is_direct(variant, p)) {
     return naive_cuda::convolution_backward(stream, p, input, filter, doutput, dinput, dfilter);
   }
-  filter_gradient(stream, p, input, doutput, dfilter, workspace);
-  if (dinput != nullptr) input_gradient(stream, p, filter, doutput, dinput, workspace);
+  filter_gradient<ConvolutionTiles<T>>(stream, p, input, doutput, dfilter, workspace);
+  if (dinput == nullptr) return;
+  input_gradient<ConvolutionTiles<T>>(stream, p, filter, doutput, dinput, workspace);
 }
 
 template void convolution(cudaStream_t, ConvolutionVariant, const ConvolutionProblem&, const float*,

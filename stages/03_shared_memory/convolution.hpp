@@ -46,16 +46,4 @@ void convolution_backward(cudaStream_t stream, ConvolutionVariant variant,
                           const ConvolutionProblem& problem, const T* input, const T* filter,
                           const T* doutput, T* dinput, T* dfilter, Workspace& workspace);
 
-/// dfilter = windows^T doutput.
-/// @pre fits_windows().
-template <typename T>
-void filter_gradient(cudaStream_t stream, const ConvolutionProblem& convolution, const T* input,
-                     const T* doutput, T* dfilter, Workspace& workspace);
-
-/// The gradient of the input: of each value, the sum over all windows in which it is.
-/// @pre fits_windows().
-template <typename T>
-void input_gradient(cudaStream_t stream, const ConvolutionProblem& convolution, const T* filter,
-                    const T* doutput, T* dinput, Workspace& workspace);
-
 }  // namespace stagewise::shared_memory

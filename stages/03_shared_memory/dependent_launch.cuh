@@ -128,11 +128,4 @@ void launch(const char* name, const LaunchShape& shape, cudaStream_t stream,
 }
 //! [dependent_launch]
 
-/// The same without dynamic shared memory.
-template <Start start, auto kernel, typename... Arguments>
-void launch(const char* name, dim3 grid, dim3 block, cudaStream_t stream,
-            const Arguments&... arguments) {
-  launch<start, kernel>(name, LaunchShape{grid, block}, stream, arguments...);
-}
-
 }  // namespace stagewise::shared_memory

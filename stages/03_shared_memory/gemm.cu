@@ -13,9 +13,8 @@
 
 #include "02_naive_cuda/gemm.hpp"
 #include "03_shared_memory/gemm.hpp"
+#include "03_shared_memory/gemm/load_tile.cuh"
 #include "03_shared_memory/gemm/rungs.hpp"
-#include "03_shared_memory/gemm/support.cuh"
-#include "cuda/device.hpp"
 
 namespace stagewise::shared_memory {
 namespace {
@@ -66,7 +65,7 @@ Ladder<GemmProblem<T>> gemm_ladder() {
 }
 
 template <typename T>
-std::span<const TileInfo<T>> gemm_tiles(std::string_view rung) {
+GemmTiles<T> gemm_tiles(std::string_view rung) {
   if constexpr (std::is_same_v<T, double>) {
     if (rung == "tensor-cores") return tensor_core_tiles();
   } else {
@@ -78,8 +77,7 @@ std::span<const TileInfo<T>> gemm_tiles(std::string_view rung) {
 template <typename T>
 bool copies_vectors(const GemmProblem<T>& p) {
   const bool are_transposed = p.op_a == Transpose::yes && p.op_b == Transpose::yes;
-  return !are_transposed && is_aligned(p.a, p.op_a == Transpose::no ? p.k : p.m) &&
-         is_aligned(p.b, p.op_b == Transpose::yes ? p.k : p.n);
+  return !are_transposed && have_vectors(p);
 }
 
 //! [pick]
@@ -108,8 +106,8 @@ void gemm(cudaStream_t stream, const GemmProblem<T>& problem, Workspace& workspa
 
 template Ladder<GemmProblem<float>> gemm_ladder();
 template Ladder<GemmProblem<double>> gemm_ladder();
-template std::span<const TileInfo<float>> gemm_tiles(std::string_view);
-template std::span<const TileInfo<double>> gemm_tiles(std::string_view);
+template GemmTiles<float> gemm_tiles(std::string_view);
+template GemmTiles<double> gemm_tiles(std::string_view);
 template bool copies_vectors(const GemmProblem<float>&);
 template bool copies_vectors(const GemmProblem<double>&);
 template const GemmRung<float>& pick_gemm(const GemmProblem<float>&);

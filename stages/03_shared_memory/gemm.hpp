@@ -19,10 +19,21 @@ Ladder<GemmProblem<T>> gemm_ladder();
 template <typename T>
 const GemmRung<T>& pick_gemm(const GemmProblem<T>& problem);
 
-/// The tiles from which a rung picks one for each product, by choose_tile(); none if it has only
-/// one, or does not multiply such numbers. They can be used where the rung can.
+/// The tiles from which a rung picks one for each product, by choose_tile().
 template <typename T>
-std::span<const TileInfo<T>> gemm_tiles(std::string_view rung);
+struct GemmTiles {
+  std::span<const TileInfo> info = {};
+
+  /// Enqueues a product, m and n at least 1, by one of them.
+  /// @param split_k how many blocks share a tile, at most max_split_k().
+  void (*run)(cudaStream_t stream, const GemmProblem<T>& problem, std::size_t tile, int split_k,
+              Workspace& workspace) = nullptr;
+};
+
+/// The tiles of a rung; none if it has only one, or does not multiply such numbers. They can be
+/// used where the rung can.
+template <typename T>
+GemmTiles<T> gemm_tiles(std::string_view rung);
 
 /// Whether the tiles copy a product's factors in vectors, since both consist of them. Two
 /// transposed factors, which no network multiplies, have kernels for single scalars only.

@@ -1,8 +1,8 @@
 /// @file
 /// The reduction ladders: which kernels make up their rungs.
 ///
-/// Rungs 1 to 6 are trees, in which a block adds up a column (columns.cuh), or the losses of a
-/// batch (totals.cuh). Columns have further rungs with kernels of their own. The sum of a whole
+/// Rungs 1 to 6 are trees, in which a block adds up a column, or the losses of a batch (tree.cuh).
+/// Columns have further rungs with kernels of their own. The sum of a whole
 /// array, of which no step of a training has need, is in ladders/reduce/.
 
 #include <array>
@@ -17,13 +17,11 @@
 #include "03_shared_memory/reduce/7_coalesced_columns.cuh"
 #include "03_shared_memory/reduce/8_one_pass.cuh"
 #include "03_shared_memory/reduce/9_fitted_columns.cuh"
-#include "03_shared_memory/reduce/columns.cuh"
-#include "03_shared_memory/reduce/totals.cuh"
+#include "03_shared_memory/reduce/tree.cuh"
 
 namespace stagewise::shared_memory {
 namespace {
 
-//! [ladder]
 template <typename T>
 const auto& column_sums_rungs() {
   static constexpr auto all = &supports_everything<ColumnSumsProblem<T>>;
@@ -35,7 +33,7 @@ const auto& column_sums_rungs() {
       {"sequential", "stages/03_shared_memory/reduce/3_sequential.cuh",
        "and so are their elements: no bank conflicts", column_sums_by_tree<Sequential, 256, T>,
        all},
-      {"first-add", "stages/03_shared_memory/reduce/columns.cuh",
+      {"first-add", "stages/03_shared_memory/reduce/tree.cuh",
        "half the threads: each adds more before the tree", column_sums_by_tree<Sequential, 128, T>,
        all},
       {"last-warp", "stages/03_shared_memory/reduce/5_last_warp.cuh",
@@ -54,7 +52,6 @@ const auto& column_sums_rungs() {
   });
   return ladder;
 }
-//! [ladder]
 
 }  // namespace
 

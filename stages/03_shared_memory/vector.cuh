@@ -1,9 +1,10 @@
 /// @file
-/// 16 bytes at a time: the most that a thread can load or store in one instruction.
+/// 16 bytes at a time: the most that a thread can load, store or copy in one instruction.
 #pragma once
 
 #include <cstdint>
 
+#include <cuda_pipeline_primitives.h>
 #include <cuda_runtime.h>
 
 #include "tensor/shape.hpp"
@@ -25,12 +26,12 @@ bool is_aligned(const T* data, Index length) {
          length % Vector<T>::length == 0;
 }
 
-/// Loads a vector from shared memory into a thread's registers.
-template <typename T>
-__device__ void load_vector(T* registers, const T* shared) {
-  const auto vector = *reinterpret_cast<const Vector<T>*>(shared);
+/// Loads a vector into a thread's registers.
+template <typename T, int length = Vector<T>::length>
+__device__ __forceinline__ void load_vector(T* registers, const T* from) {
+  const auto vector = *reinterpret_cast<const Vector<T, length>*>(from);
 #pragma unroll
-  for (int i = 0; i < Vector<T>::length; ++i) registers[i] = vector.values[i];
+  for (int i = 0; i < length; ++i) registers[i] = vector.values[i];
 }
 
 /// out = alpha sums + beta out, for as many elements as a vector has; `count` elements remain in
@@ -57,5 +58,34 @@ __device__ void store_vector(T* out, const T* sums, Index count, T alpha, T beta
     *vector = result;
   }
 }
+
+//! [copy_async]
+/// Requests 4, 8 or 16 bytes, or as many zeros if `is_inside` is false. Both addresses are aligned.
+/// The copy goes to `offset` bytes behind `to`; a constant one becomes part of the instruction.
+///
+/// CUDA's __pipeline_memcpy_async() does the same, but branches on the number of zeros, and keeps
+/// the compiler from holding values in registers across it. Neither is needed, since callers wait
+/// at barriers before they read what has been copied.
+template <int bytes>
+__device__ __forceinline__ void copy_async(void* to, const void* from, bool is_inside,
+                                           int offset = 0) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+  const auto address = static_cast<unsigned>(__cvta_generic_to_shared(to));
+  if constexpr (bytes == 16) {  // bypasses the L1 cache
+    asm volatile(
+        "{.reg .u32 there; add.u32 there, %0, %3; cp.async.cg.shared.global [there], [%1], 16, "
+        "%2;}" ::"r"(address),
+        "l"(from), "r"(is_inside ? bytes : 0), "r"(offset));
+  } else {
+    asm volatile(
+        "{.reg .u32 there; add.u32 there, %0, %4; cp.async.ca.shared.global [there], [%1], %2, "
+        "%3;}" ::"r"(address),
+        "l"(from), "n"(bytes), "r"(is_inside ? bytes : 0), "r"(offset));
+  }
+#else
+  __pipeline_memcpy_async(static_cast<char*>(to) + offset, from, bytes, is_inside ? 0 : bytes);
+#endif
+}
+//! [copy_async]
 
 }  // namespace stagewise::shared_memory

@@ -222,7 +222,7 @@ template <typename T>
 std::vector<const GemmRung<T>*> rungs_with_tiles() {
   std::vector<const GemmRung<T>*> rungs;
   for (const GemmRung<T>& rung : ladder::gemm_ladder<T>()) {
-    if (!ladder::gemm_tiles<T>(rung.name).empty() && rung.supports({})) {
+    if (!ladder::gemm_tiles<T>(rung.name).info.empty() && rung.supports({})) {
       rungs.push_back(&rung);
     }
   }
@@ -253,7 +253,9 @@ TYPED_TEST(GemmLadder, TheTopRungsTakeMoreRowsThanAGridHas) {
 /// sizes around those of the tile, with vectors and with single numbers.
 TYPED_TEST(GemmLadder, EveryTileComputesWhatStage01Computes) {
   using T = TypeParam;
-  const auto check_tile = [&](const GemmRung<T>& rung, const shared_memory::TileInfo<T>& tile) {
+  const auto check_tile = [&](const GemmRung<T>& rung, std::size_t index) {
+    const auto tiles = ladder::gemm_tiles<T>(rung.name);
+    const shared_memory::TileInfo& tile = tiles.info[index];
     std::vector<Shape3> shapes = {
         {tile.BM + 4, tile.BN - 4, 6 * tile.BK},          // vectors
         {2 * tile.BM - 4, tile.BN + 8, 3 * tile.BK - 4},  // ... and a k that ends within a k tile
@@ -278,11 +280,11 @@ TYPED_TEST(GemmLadder, EveryTileComputesWhatStage01Computes) {
               .alpha = random_factor<T>(random),
               .beta = random_factor<T>(random)};
           if (!tile.takes(shared_memory::copies_vectors(problem))) continue;
-          this->check_with(
-              [&](const GemmProblem<T>& p, Workspace& w) { tile.run(nullptr, p, split_k, w); },
-              command_of(rung, problem) + ", tile " + std::to_string(tile.BM) + "x" +
-                  std::to_string(tile.BN) + ", split-k " + std::to_string(split_k),
-              rung, problem, 13);
+          this->check_with([&](const GemmProblem<T>& p,
+                               Workspace& w) { tiles.run(nullptr, p, index, split_k, w); },
+                           command_of(rung, problem) + ", tile " + std::to_string(tile.BM) + "x" +
+                               std::to_string(tile.BN) + ", split-k " + std::to_string(split_k),
+                           rung, problem, 13);
           if (this->HasFatalFailure()) return;
         }
       }
@@ -290,8 +292,9 @@ TYPED_TEST(GemmLadder, EveryTileComputesWhatStage01Computes) {
   };
   if (rungs_with_tiles<T>().empty()) GTEST_SKIP() << "asynchronous copies are not supported here";
   for (const GemmRung<T>* const rung : rungs_with_tiles<T>()) {
-    for (const auto& tile : ladder::gemm_tiles<T>(rung->name)) {
-      if (shared_memory::fits_block(tile)) check_tile(*rung, tile);
+    const auto tiles = ladder::gemm_tiles<T>(rung->name).info;
+    for (std::size_t i = 0; i < tiles.size(); ++i) {
+      if (shared_memory::fits_block(tiles[i])) check_tile(*rung, i);
       if (this->HasFatalFailure()) return;
     }
   }
@@ -304,22 +307,25 @@ TYPED_TEST(GemmLadder, TilesHaveAsManyBlocksAsTheWorkspaceHasRoomFor) {
   if (rungs_with_tiles<T>().empty()) GTEST_SKIP() << "asynchronous copies are not supported here";
   const GemmRung<T>& rung = *rungs_with_tiles<T>().front();
   const auto tiles = ladder::gemm_tiles<T>(rung.name);
-  const auto& tile = *std::max_element(
-      tiles.begin(), tiles.end(),
+  const auto largest = std::max_element(
+      tiles.info.begin(), tiles.info.end(),
       [](const auto& one, const auto& other) { return one.BM * one.BN < other.BM * other.BN; });
+  const shared_memory::TileInfo& tile = *largest;
+  const auto index = static_cast<std::size_t>(largest - tiles.info.begin());
   const GemmProblem<T> problem = {.m = tile.BM, .n = tile.BN - 4, .k = 3 * tile.BK, .alpha = 1};
-  const auto most = static_cast<int>(shared_memory::split_k_room<T>(tile.BM * tile.BN));
+  const auto most =
+      static_cast<int>(shared_memory::split_k_room(tile.BM * tile.BN * tile.scalar_bytes));
   ASSERT_EQ(Index{most} * tile.BM * tile.BN, Workspace::capacity<T>());
   const auto check_split_k = [&](int split_k) {
     this->check_with(
-        [&](const GemmProblem<T>& p, Workspace& w) { tile.run(nullptr, p, split_k, w); },
+        [&](const GemmProblem<T>& p, Workspace& w) { tiles.run(nullptr, p, index, split_k, w); },
         "split-k " + std::to_string(split_k), rung, problem, 13);
   };
   check_split_k(most);
   this->expect_counters_at_zero();
   EXPECT_THROW(check_split_k(most + 1), Error);
-  for (const auto& any : tiles) {
-    const Index room = shared_memory::split_k_room<T>(any.BM * any.BN);
+  for (const auto& any : tiles.info) {
+    const Index room = shared_memory::split_k_room(any.BM * any.BN * any.scalar_bytes);
     for (const Index count : {Index{1}, room / 33, room / 2}) {
       const auto split_k = static_cast<int>(room / count);
       EXPECT_LE(count * (1 + shared_memory::split_k_groups(split_k)), Workspace::counter_count);
@@ -337,7 +343,9 @@ TYPED_TEST(GemmLadder, EveryTileRepeatsItselfBitForBit) {
   CudaArray a(random_values<T>(m * k, 1));
   CudaArray b(random_values<T>(k * 44, 2));
   for (const GemmRung<T>* const rung : rungs_with_tiles<T>()) {
-    for (const auto& tile : ladder::gemm_tiles<T>(rung->name)) {
+    const auto tiles = ladder::gemm_tiles<T>(rung->name);
+    for (std::size_t index = 0; index < tiles.info.size(); ++index) {
+      const shared_memory::TileInfo& tile = tiles.info[index];
       if (!shared_memory::fits_block(tile)) continue;
       const Index n = tile.takes(true) ? 44 : 43;  // some tiles copy only single numbers
       std::vector<T> first;
@@ -345,7 +353,7 @@ TYPED_TEST(GemmLadder, EveryTileRepeatsItselfBitForBit) {
         CudaArray c(poison<T>(m * n));
         const GemmProblem<T> problem = {
             .m = m, .n = n, .k = k, .a = a.get(), .b = b.get(), .c = c.get()};
-        tile.run(nullptr, problem, max_split_k(tile, m, n, k), workspace);
+        tiles.run(nullptr, problem, index, max_split_k(tile, m, n, k), workspace);
         if (first.empty()) first = c.read();
         EXPECT_EQ(c.read(), first) << rung->name << ", " << tile.BM << "x" << tile.BN;
       }
@@ -424,7 +432,7 @@ TEST(GemmPrecisions, NoneThatRoundsIsPicked) {
 /// A choice never asks for more blocks than have k tiles, room and counters.
 TEST(GemmTiles, ChoicesStayWithinTheirLimits) {
   if (const std::string reason = reason_to_skip(); !reason.empty()) GTEST_SKIP() << reason;
-  const auto tiles = ladder::gemm_tiles<double>("tensor-cores");
+  const auto tiles = ladder::gemm_tiles<double>("tensor-cores").info;
   Random random(3);
   for (int i = 0; i < 1000; ++i) {
     const auto size = [&](std::uint64_t most) {

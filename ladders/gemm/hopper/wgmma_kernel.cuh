@@ -3,7 +3,7 @@
 #pragma once
 
 #include "03_shared_memory/tiles/epilogue.cuh"
-#include "03_shared_memory/tiles/tile.cuh"
+#include "03_shared_memory/tiles/tiles.cuh"
 #include "ladders/gemm/hopper/k_tile_ring.cuh"
 #include "ladders/gemm/hopper/precision.cuh"
 #include "ladders/gemm/hopper/wgmma.cuh"
@@ -64,12 +64,16 @@ __device__ __forceinline__ void store(const float (&sums)[count], const Epilogue
       if (column >= n) break;
       const float* const pair = sums + i * 4 + half * 2;
       float* const out = epilogue.row(row) + column;
-      const float first = epilogue(row, column, pair[0]);
+      const auto result = [&](int j) {
+        return epilogue.beta == 0 ? epilogue.alpha * pair[j]
+                                  : epilogue.alpha * pair[j] + epilogue.beta * out[j];
+      };
+      const float first = result(0);
       if (epilogue.vectors) {
-        *reinterpret_cast<float2*>(out) = {first, epilogue(row, column + 1, pair[1])};
+        *reinterpret_cast<float2*>(out) = {first, result(1)};
       } else {
         out[0] = first;
-        if (column + 1 < n) out[1] = epilogue(row, column + 1, pair[1]);
+        if (column + 1 < n) out[1] = result(1);
       }
     }
   }

@@ -91,15 +91,22 @@ using Table = TileTable<MmaSplitTf32,
 
 }  // namespace
 
-std::span<const TileInfo<float>> split_tf32_tiles() {
+GemmTiles<float> split_tf32_tiles() {
+  static constexpr auto& first = LongTable::tiles<float>;
+  static constexpr auto& others = Table::tiles<float>;
   static constexpr auto tiles = [] {
-    const auto first = gemm_table<LongTable, float>();
-    const auto others = gemm_table<Table, float>();
-    std::array<TileInfo<float>, first.size() + others.size()> all = {};
+    std::array<TileInfo, first.size() + others.size()> all = {};
     std::copy(others.begin(), others.end(), std::copy(first.begin(), first.end(), all.begin()));
     return all;
   }();
-  return tiles;
+  return {tiles, [](cudaStream_t stream, const GemmProblem<float>& p, std::size_t tile, int split_k,
+                    Workspace& workspace) {
+            if (tile < first.size()) {
+              multiply_with<LongTable>(stream, p, tile, split_k, workspace);
+            } else {
+              multiply_with<Table>(stream, p, tile - first.size(), split_k, workspace);
+            }
+          }};
 }
 
 }  // namespace stagewise::shared_memory

@@ -29,9 +29,8 @@ using Table = TileTable<MmaTf32,
 
 }  // namespace
 
-std::span<const TileInfo<float>> tf32_tiles() {
-  static constexpr auto tiles = gemm_table<Table, float>();
-  return tiles;
+GemmTiles<float> tf32_tiles() {
+  return gemm_tiles_of<Table, float>();
 }
 
 }  // namespace stagewise::shared_memory

@@ -71,9 +71,8 @@ using Table = TileTable<MmaBf16,
 
 }  // namespace
 
-std::span<const TileInfo<float>> bf16_tiles() {
-  static constexpr auto tiles = gemm_table<Table, float>();
-  return tiles;
+GemmTiles<float> bf16_tiles() {
+  return gemm_tiles_of<Table, float>();
 }
 
 }  // namespace stagewise::shared_memory

@@ -2,7 +2,7 @@
 /// An Mma for floats that tensor cores round before they multiply.
 #pragma once
 
-#include "03_shared_memory/tiles/mma_sums.cuh"
+#include "03_shared_memory/tiles/mma_double.cuh"
 
 namespace stagewise::shared_memory {
 
@@ -14,7 +14,7 @@ namespace stagewise::shared_memory {
 ///     static Factor factor(const float* numbers);
 ///     static void multiply(float (&sums)[4], Factor upper, Factor lower, Factor b);
 ///
-/// A round is one instruction for each 16 x 8 of the warp's tile; see tiles.hpp for what an
+/// A round is one instruction for each 16 x 8 of the warp's tile; see tiles.cuh for what an
 /// Mma has. Lane t has the steps t, t + 4, t + 8, ... of a round. Where the instruction
 /// has them in another order, that is no matter: they are the same in both factors.
 template <typename Unit, typename Tile, typename TileA, typename TileB>

@@ -10,7 +10,7 @@
 
 #include <cuda_pipeline_primitives.h>
 
-#include "03_shared_memory/copy_async.cuh"
+#include "03_shared_memory/vector.cuh"
 #include "ladders/persistent/training/slice.cuh"
 
 namespace stagewise::minibatch::persistent {

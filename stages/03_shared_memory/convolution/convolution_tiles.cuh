@@ -20,7 +20,6 @@ namespace stagewise::shared_memory {
 template <typename T>
 struct ConvolutionTiles;
 
-//! [convolution_tiles]
 template <>
 struct ConvolutionTiles<float> {
   // rate, BM, BN, BK, WM, WN, slice-k, buffers, blocks
@@ -44,7 +43,6 @@ struct ConvolutionTiles<double> {
                             RatedTile<91, 64, 64, 16, 32, 32, 1, 3, 2>,
                             RatedTile<90, 32, 32, 32, 32, 32, 4, 4, 2>>;
 };
-//! [convolution_tiles]
 
 /// Calls `multiply` with one of two tables, and how many numbers are copied at once, as template
 /// arguments.
@@ -64,16 +62,13 @@ void with_table(bool have_vectors, const Multiply& multiply) {
 template <typename Table, typename T, typename Multiply>
 void with_many_tiles(Index m, Index n, const Multiply& multiply) {
   const Index wanted = 4 * cuda::multiprocessors();
-  std::size_t index = 0;
+  const auto& tiles = Table::template tiles<T>;
   std::size_t chosen = 0;
-  bool is_found = false;
-  Table::for_each([&]<typename Entry>(Entry /*entry*/) {
-    if (!is_found && fits_block(Table::template tiles<T>[index])) {
-      chosen = index;
-      is_found = Entry::BN <= n && tile_count<Entry>(m, n) >= wanted;
-    }
-    ++index;
-  });
+  for (std::size_t i = 0; i < tiles.size(); ++i) {
+    if (!fits_block(tiles[i])) continue;
+    chosen = i;
+    if (tiles[i].BN <= n && tiles[i].count(m, n) >= wanted) break;
+  }
   Table::with(chosen, multiply);
 }
 

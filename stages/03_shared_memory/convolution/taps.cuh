@@ -22,6 +22,13 @@
 
 namespace stagewise::shared_memory {
 
+/// A step: a tap of a range, and an output channel.
+struct Tap {
+  int i;
+  int j;
+  int channel;
+};
+
 //! [tap_range]
 /// The taps that some pixels have: a rectangle of the filter.
 struct TapRange {
@@ -31,21 +38,27 @@ struct TapRange {
   int columns = 0;
 
   __device__ int count() const { return rows * columns; }
+
+  /// The tap of a step, and its output channel.
+  __device__ Tap tap(const cuda::FastDivmod& by_out, int step) const {
+    const auto [number, channel] = by_out.divide(step);
+    const int row = number / columns;
+    return {top + row, left + number - row * columns, channel};
+  }
 };
 
 /// Rows of the product, and the pixels of the input that they are.
-class PixelOrder {
- public:
+struct PixelOrder {
   explicit PixelOrder(const ConvolutionProblem& p)
-      : height_(static_cast<int>(p.height)),
-        width_(static_cast<int>(p.width)),
-        output_height_(static_cast<int>(p.output_height())),
-        output_width_(static_cast<int>(p.output_width())),
+      : height(static_cast<int>(p.height)),
+        width(static_cast<int>(p.width)),
+        output_height(static_cast<int>(p.output_height())),
+        output_width(static_cast<int>(p.output_width())),
         filter_height_(static_cast<int>(p.filter_height)),
         filter_width_(static_cast<int>(p.filter_width)),
         rows_(static_cast<int>(p.batch * p.height * p.width)),
         by_batch_(static_cast<int>(p.batch)),
-        by_width_(width_) {}
+        by_width_(width) {}
 
   struct Pixel {
     int image;
@@ -70,22 +83,18 @@ class PixelOrder {
       count = (to < taps ? to : taps - 1) - least + 1;
     };
     TapRange result;
-    range(begin.y, end.y, output_height_, filter_height_, result.top, result.rows);
-    range(is_one_line ? begin.x : 0, is_one_line ? end.x : width_ - 1, output_width_, filter_width_,
+    range(begin.y, end.y, output_height, filter_height_, result.top, result.rows);
+    range(is_one_line ? begin.x : 0, is_one_line ? end.x : width - 1, output_width, filter_width_,
           result.left, result.columns);
     return result;
   }
 
-  __device__ int height() const { return height_; }
-  __device__ int width() const { return width_; }
-  __device__ int output_height() const { return output_height_; }
-  __device__ int output_width() const { return output_width_; }
+  int height;
+  int width;
+  int output_height;
+  int output_width;
 
  private:
-  int height_;
-  int width_;
-  int output_height_;
-  int output_width_;
   int filter_height_;
   int filter_width_;
   int rows_;
@@ -94,30 +103,28 @@ class PixelOrder {
 };
 //! [tap_range]
 
-/// A step: a tap of a range, and an output channel.
-struct Tap {
+/// Where the output's pixel for tap (0, 0) would be, and how far from the edges it is.
+struct TapRow {
+  int elements;
+  int y;
+  int x;
+  int height;
+  int width;
+};
+
+/// How far back from there a tap goes.
+struct TapStep {
+  int elements;
   int i;
   int j;
-  int channel;
 };
 
-/// Which step is which.
-class TapSteps {
- public:
-  explicit TapSteps(Index out) : by_out_(static_cast<int>(out)) {}
+/// Whether the output has the pixel of a tap.
+__device__ inline bool is_inside(const TapRow& row, const TapStep& step) {
+  return static_cast<unsigned>(row.y - step.i) < static_cast<unsigned>(row.height) &&
+         static_cast<unsigned>(row.x - step.j) < static_cast<unsigned>(row.width);
+}
 
-  /// The tap and the channel of a step.
-  __device__ Tap tap(const TapRange& range, int step) const {
-    const auto [number, channel] = by_out_.divide(step);
-    const int row = number / range.columns;
-    return {range.top + row, range.left + number - row * range.columns, channel};
-  }
-
- private:
-  cuda::FastDivmod by_out_;
-};
-
-//! [gradient_taps]
 /// op(A): a row is a pixel of the input, in the order of PixelOrder, a step a tap and a channel.
 /// See offset_copies.cuh for the functions, and ChoosesSteps for choose_steps().
 /// @tparam length_ how many channels can be copied at once.
@@ -130,25 +137,11 @@ struct GradientTaps {
   template <int extent, int BK, int threads>
   using Copies = OffsetCopies<GradientTaps, extent, BK, threads>;
 
-  const T* doutput;
+  const T* data;
   int out;
   PixelOrder order;
-  TapSteps steps;
+  cuda::FastDivmod by_out;
   TapRange range = {};  ///< of a tile
-
-  /// Where the output's pixel for tap (0, 0) would be, and how far from the edges it is.
-  struct Row {
-    int elements;
-    int y;
-    int x;
-    int height;
-    int width;
-  };
-  struct Step {
-    int elements;
-    int i;
-    int j;
-  };
 
   /// All taps that the pixels of a tile have.
   template <typename FilterTaps>
@@ -158,35 +151,21 @@ struct GradientTaps {
     return range.count() * out;
   }
 
-  __device__ const T* data() const { return doutput; }
-
   /// That of a pixel.
-  __device__ Row row(int i) const {
+  __device__ TapRow row(int i) const {
     const auto [image, y, x] = order.pixel(i);
-    const int height = order.output_height();
-    const int width = order.output_width();
+    const int height = order.output_height;
+    const int width = order.output_width;
     return {((image * height + y) * width + x) * out, y, x, height, width};
   }
 
   /// How far back a tap goes.
-  __device__ Step step(int k) const {
-    const auto [i, j, channel] = steps.tap(range, k);
-    return {channel - (i * order.output_width() + j) * out, i, j};
+  __device__ TapStep step(int k) const {
+    const auto [i, j, channel] = range.tap(by_out, k);
+    return {channel - (i * order.output_width + j) * out, i, j};
   }
 };
 
-/// Whether the output has the pixel of a tap.
-template <typename Row, typename Step>
-requires requires(Row row, Step step) {
-  row.height + step.i;
-}
-__device__ bool is_inside(const Row& row, const Step& step) {
-  return static_cast<unsigned>(row.y - step.i) < static_cast<unsigned>(row.height) &&
-         static_cast<unsigned>(row.x - step.j) < static_cast<unsigned>(row.width);
-}
-//! [gradient_taps]
-
-//! [filter_taps]
 /// op(B): a row is a channel of the input, a step as above.
 /// @tparam is_transposed_ see SwizzledTile.
 template <typename T, int length_, bool is_transposed_>
@@ -198,24 +177,21 @@ struct FilterTaps {
   template <int extent, int BK, int threads>
   using Copies = OffsetCopies<FilterTaps, extent, BK, threads>;
 
-  const T* filter;
+  const T* data;
   int in;
   int out;
   int filter_width;
-  TapSteps steps;
+  cuda::FastDivmod by_out;
   TapRange range = {};  ///< of a tile
-
-  __device__ const T* data() const { return filter; }
 
   /// Past the last channel, others stand in.
   __device__ Offset row(int i) const { return {row_inside(i, in) * out}; }
 
   /// Where a tap has its weights.
   __device__ Offset step(int k) const {
-    const auto [i, j, channel] = steps.tap(range, k);
+    const auto [i, j, channel] = range.tap(by_out, k);
     return {(i * filter_width + j) * in * out + channel};
   }
 };
-//! [filter_taps]
 
 }  // namespace stagewise::shared_memory

@@ -22,11 +22,10 @@ namespace stagewise::shared_memory {
 
 //! [windows]
 /// Where in the input the values of windows are.
-class Windows {
- public:
+struct Windows {
   explicit Windows(const ConvolutionProblem& p)
-      : pixels_(static_cast<int>(p.output_pixels())),
-        window_(static_cast<int>(p.window())),
+      : pixels(static_cast<int>(p.output_pixels())),
+        window(static_cast<int>(p.window())),
         height_(static_cast<int>(p.height)),
         width_(static_cast<int>(p.width)),
         in_(static_cast<int>(p.in)),
@@ -49,12 +48,10 @@ class Windows {
     return (i * width_ + j) * in_ + channel;
   }
 
-  __device__ int pixels() const { return pixels_; }
-  __device__ int window() const { return window_; }
+  int pixels;
+  int window;
 
  private:
-  int pixels_;
-  int window_;
   int height_;
   int width_;
   int in_;
@@ -65,7 +62,6 @@ class Windows {
 };
 //! [windows]
 
-//! [window_rows]
 /// op(A) of the forward product: a row is an output pixel, a step a value of its window. See
 /// offset_copies.cuh for the functions.
 /// @tparam length_ how many channels can be copied at once.
@@ -78,22 +74,16 @@ struct WindowRows {
   template <int extent, int BK, int threads>
   using Copies = OffsetCopies<WindowRows, extent, BK, threads>;
 
-  const T* input;
+  const T* data;
   Windows windows;
 
-  __device__ const T* data() const { return input; }
-
   /// Where a pixel's first value is. Past the last pixel, others stand in.
-  __device__ Offset row(int i) const {
-    return {windows.first_seen(row_inside(i, windows.pixels()))};
-  }
+  __device__ Offset row(int i) const { return {windows.first_seen(row_inside(i, windows.pixels))}; }
 
   /// How far from there the value of a step is.
   __device__ Offset step(int k) const { return {windows.from_first(k)}; }
 };
-//! [window_rows]
 
-//! [window_columns]
 /// The windows transposed, as op(A) of the filter's gradient: a row is a value of the window, a
 /// step an output pixel.
 template <typename T, int length_>
@@ -105,19 +95,14 @@ struct WindowColumns {
   template <int extent, int BK, int threads>
   using Copies = OffsetCopies<WindowColumns, extent, BK, threads>;
 
-  const T* input;
+  const T* data;
   Windows windows;
 
-  __device__ const T* data() const { return input; }
-
   /// Where a row's value of the first pixel is. Past the last row, others stand in.
-  __device__ Offset row(int i) const {
-    return {windows.from_first(row_inside(i, windows.window()))};
-  }
+  __device__ Offset row(int i) const { return {windows.from_first(row_inside(i, windows.window))}; }
 
   /// How far from there that of another pixel is. Past the last pixel, the first stands in.
-  __device__ Offset step(int k) const { return {k < windows.pixels() ? windows.first_seen(k) : 0}; }
+  __device__ Offset step(int k) const { return {k < windows.pixels ? windows.first_seen(k) : 0}; }
 };
-//! [window_columns]
 
 }  // namespace stagewise::shared_memory

@@ -18,11 +18,10 @@
 /// memory instead of 3/8 m n k.
 /// Measured on an H200, 800 x 1000 x 784: 46.5 us in float, 86.6 us in double.
 
-#include "03_shared_memory/copy_async.cuh"
+#include "03_shared_memory/gemm/load_tile.cuh"
 #include "03_shared_memory/gemm/rungs.hpp"
 #include "03_shared_memory/vector.cuh"
 #include "cuda/check.hpp"
-#include "cuda/launch.cuh"
 
 namespace stagewise::shared_memory {
 namespace {
@@ -53,11 +52,11 @@ class AsyncTile {
   /// @param k_major whether its memory runs along k.
   __device__ AsyncTile(Buffers& values, const T* data, bool k_major, Index first, Index end,
                        Index steps)
-      : values_(values), k_major_(is_known ? tile_k_major : k_major), rows_(end - first) {
-    stride_ = k_major_ ? 1 : end;
+      : values_(values), at_{is_known ? tile_k_major : k_major}, rows_(end - first) {
+    stride_ = at_.k_major ? 1 : end;
 #pragma unroll
-    for (int i = 0; i < count; ++i) {
-      from_[i] = data + (first + row(i)) * (k_major_ ? steps : 1) + step(i) * stride_;
+    for (int i = 0; i < At::count; ++i) {
+      from_[i] = data + (first + at_.row(i)) * (at_.k_major ? steps : 1) + at_.step(i) * stride_;
     }
   }
 
@@ -65,10 +64,10 @@ class AsyncTile {
   /// does not exist is copied as zeros.
   __device__ void copy(int buffer, Index steps) {
 #pragma unroll
-    for (int i = 0; i < count; ++i) {
-      T* const to =
-          tile_k_major ? &values_[buffer][row(i)][step(i)] : &values_[buffer][step(i)][row(i)];
-      copy_async<length * sizeof(T)>(to, from_[i], row(i) < rows_ && step(i) < steps);
+    for (int i = 0; i < At::count; ++i) {
+      T* const to = tile_k_major ? &values_[buffer][at_.row(i)][at_.step(i)]
+                                 : &values_[buffer][at_.step(i)][at_.row(i)];
+      copy_async<length * sizeof(T)>(to, from_[i], at_.row(i) < rows_ && at_.step(i) < steps);
       from_[i] += BK * stride_;
     }
   }
@@ -100,24 +99,13 @@ class AsyncTile {
 
  private:
   static constexpr bool is_known = length > 1;  // how memory runs
-  static constexpr int count = extent * BK / threads / length;
-  static_assert(count * threads * length == extent * BK, "every thread must copy as much");
-
-  /// Where copy number `i` of this thread is in the k tile.
-  __device__ int row(int i) const {
-    const int number = static_cast<int>(threadIdx.x) + i * threads;
-    return k_major_ ? number / (BK / length) : number % (extent / length) * length;
-  }
-  __device__ int step(int i) const {
-    const int number = static_cast<int>(threadIdx.x) + i * threads;
-    return k_major_ ? number % (BK / length) * length : number / (extent / length);
-  }
+  using At = ThreadGroups<threads, extent, BK, length>;
 
   Buffers& values_;
-  bool k_major_;
+  At at_;
   Index rows_;
   Index stride_;  ///< from a step to the next
-  const T* from_[count];
+  const T* from_[At::count];
 };
 //! [async_tile]
 
@@ -137,7 +125,7 @@ __global__ void __launch_bounds__(threads, 2)
   const int lane_column = lane / 2 % 8;
   const int y = warp / (BN / WN) * WM;
   const int x = warp % (BN / WN) * WN;
-  const auto [top, left] = cuda::corner_of_tile<BM, BN>(p.n);
+  const auto [top, left] = corner_of_tile<BM, BN>(p.n);
   TileA a(a_values, p.a, p.op_a == Transpose::no, top, p.m, p.k);
   TileB b(b_values, p.b, p.op_b == Transpose::yes, left, p.n, p.k);
   T sums[TM][TN] = {};
@@ -189,7 +177,7 @@ __global__ void __launch_bounds__(threads, 2)
 
 template <int length_a, bool tile_k_major, int length_b, typename T>
 void launch(cudaStream_t stream, const GemmProblem<T>& p) {
-  const dim3 grid = cuda::grid_of_tiles(p.m, p.n, BM, BN);
+  const dim3 grid = grid_of_tiles(p.m, p.n, BM, BN);
   gemm_async_copies_kernel<T, length_a, tile_k_major, length_b>
       <<<grid, threads, 0, stream>>>(p, is_aligned(p.c, p.n));
   CUDA_CHECK_LAUNCH("gemm (async copies)");
@@ -202,7 +190,7 @@ void gemm_async_copies(cudaStream_t stream, const GemmProblem<T>& p, Workspace& 
   constexpr int vector = Vector<T>::length;
   const bool a_is_k_major = p.op_a == Transpose::no;
   const bool b_is_k_major = p.op_b == Transpose::yes;
-  if (!is_aligned(p.a, a_is_k_major ? p.k : p.m) || !is_aligned(p.b, b_is_k_major ? p.k : p.n)) {
+  if (!have_vectors(p)) {
     launch<1, false, 1>(stream, p);
   } else if (a_is_k_major) {
     b_is_k_major ? launch<vector, true, 1>(stream, p) : launch<vector, true, vector>(stream, p);

@@ -6,7 +6,7 @@
 /// (mma_double.cuh). On an H200, this raises the peak from 33 to 67 TFLOP/s.
 ///
 /// An instruction does 512 multiply-adds, so everything else must be rare. Rung 11's loop is here
-/// once more, in parts that stage 04 uses, too: tiles/tiles.hpp is their map. Copies do not branch,
+/// once more, in parts that stage 04 uses, too: tiles/tiles.cuh is their map. Copies do not branch,
 /// and are placed between the multiplications, a few at a time (pipeline.cuh). The numbers of the
 /// next instructions are loaded while these multiply (kernel.cuh). And multiprocessors without work
 /// cost more than anything else, so the tile has to fit the product (choose_tile.cu).
@@ -44,9 +44,8 @@ using Table = TileTable<MmaDouble,
 
 }  // namespace
 
-std::span<const TileInfo<double>> tensor_core_tiles() {
-  static constexpr auto tiles = gemm_table<Table, double>();
-  return tiles;
+GemmTiles<double> tensor_core_tiles() {
+  return gemm_tiles_of<Table, double>();
 }
 
 }  // namespace stagewise::shared_memory

@@ -36,9 +36,8 @@ using Table = TileTable<Fma,
 
 }  // namespace
 
-std::span<const TileInfo<float>> fitted_tiles() {
-  static constexpr auto tiles = gemm_table<Table, float>();
-  return tiles;
+GemmTiles<float> fitted_tiles() {
+  return gemm_tiles_of<Table, float>();
 }
 
 }  // namespace stagewise::shared_memory

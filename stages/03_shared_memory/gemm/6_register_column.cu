@@ -18,7 +18,6 @@
 #include "03_shared_memory/gemm/load_tile.cuh"
 #include "03_shared_memory/gemm/rungs.hpp"
 #include "cuda/check.hpp"
-#include "cuda/launch.cuh"
 #include "network/operand.hpp"
 
 namespace stagewise::shared_memory {
@@ -29,11 +28,11 @@ template <int BM, int BN, int BK, int TM, typename T>
 __global__ void gemm_register_column_kernel(Index m, Index n, Index k, T alpha, Operand<T> a,
                                             Operand<T> b, T beta, T* __restrict__ c) {
   constexpr int threads = BM / TM * BN;
-  __shared__ KTile<T, BM, BK> a_tile;
-  __shared__ KTile<T, BN, BK> b_tile;
+  __shared__ PaddedTile<T, BM, BK> a_tile;
+  __shared__ PaddedTile<T, BN, BK> b_tile;
   const int x = static_cast<int>(threadIdx.x) % BN;
   const int y = static_cast<int>(threadIdx.x) / BN * TM;
-  const auto [top, left] = cuda::corner_of_tile<BM, BN>(n);
+  const auto [top, left] = corner_of_tile<BM, BN>(n);
   T sums[TM] = {};
   for (Index step = 0; step < k; step += BK) {
     load_tile<threads>(a_tile, a.data, a.row_stride, a.column_stride, top, m, step, k);
@@ -64,7 +63,7 @@ void gemm_register_column(cudaStream_t stream, const GemmProblem<T>& p, Workspac
   constexpr int BN = 64;   // columns of a block's tile
   constexpr int BK = 16;   // steps along k at a time
   constexpr int TM = 16;   // rows of a thread's tile, which is one column wide
-  const dim3 grid = cuda::grid_of_tiles(p.m, p.n, BM, BN);
+  const dim3 grid = grid_of_tiles(p.m, p.n, BM, BN);
   gemm_register_column_kernel<BM, BN, BK, TM><<<grid, BM / TM * BN, 0, stream>>>(
       p.m, p.n, p.k, p.alpha, operand_a(p), operand_b(p), p.beta, p.c);
   CUDA_CHECK_LAUNCH("gemm (register column)");

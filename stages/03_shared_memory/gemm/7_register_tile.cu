@@ -16,7 +16,6 @@
 #include "03_shared_memory/gemm/load_tile.cuh"
 #include "03_shared_memory/gemm/rungs.hpp"
 #include "cuda/check.hpp"
-#include "cuda/launch.cuh"
 #include "network/operand.hpp"
 
 namespace stagewise::shared_memory {
@@ -28,11 +27,11 @@ __global__ void gemm_register_tile_kernel(Index m, Index n, Index k, T alpha, Op
                                           Operand<T> b, T beta, T* __restrict__ c) {
   constexpr int threads_across = BN / TN;
   constexpr int threads = BM / TM * threads_across;
-  __shared__ KTile<T, BM, BK> a_tile;
-  __shared__ KTile<T, BN, BK> b_tile;
+  __shared__ PaddedTile<T, BM, BK> a_tile;
+  __shared__ PaddedTile<T, BN, BK> b_tile;
   const int x = static_cast<int>(threadIdx.x) % threads_across;
   const int y = static_cast<int>(threadIdx.x) / threads_across * TM;
-  const auto [top, left] = cuda::corner_of_tile<BM, BN>(n);
+  const auto [top, left] = corner_of_tile<BM, BN>(n);
   T sums[TM][TN] = {};
   for (Index step = 0; step < k; step += BK) {
     load_tile<threads>(a_tile, a.data, a.row_stride, a.column_stride, top, m, step, k);
@@ -77,7 +76,7 @@ void gemm_register_tile(cudaStream_t stream, const GemmProblem<T>& p, Workspace&
   constexpr int BM = 16 * TM;  // rows of a block's tile
   constexpr int BN = 16 * TN;
   constexpr int threads = BM / TM * (BN / TN);
-  const dim3 grid = cuda::grid_of_tiles(p.m, p.n, BM, BN);
+  const dim3 grid = grid_of_tiles(p.m, p.n, BM, BN);
   gemm_register_tile_kernel<BM, BN, BK, TM, TN><<<grid, threads, 0, stream>>>(
       p.m, p.n, p.k, p.alpha, operand_a(p), operand_b(p), p.beta, p.c);
   CUDA_CHECK_LAUNCH("gemm (register tile)");

@@ -5,31 +5,28 @@
 #include "03_shared_memory/gemm.hpp"
 #include "03_shared_memory/tiles/matrix.cuh"
 #include "03_shared_memory/tiles/table.cuh"
-#include "03_shared_memory/vector.cuh"
-#include "network/problems.hpp"
 #include "tensor/error.hpp"
 
 namespace stagewise::shared_memory {
 
-//! [multiply_with]
-/// Computes a product with an entry of a table, in tiles that `split_k` blocks share. A factor is
-/// another type for each direction of its memory and each length of copies, and so the kernel.
-/// @throws Error if it does not take the product; see TileInfo::takes().
-template <typename Table, typename T, typename Entry>
-void multiply_with(cudaStream_t stream, const GemmProblem<T>& p, int split_k,
+/// Computes a product with a tile of a table; see GemmTiles::run. A factor is another type for each
+/// direction of its memory and each length of copies, and so the kernel.
+/// @throws Error if the tile does not take the product; see TileInfo::takes().
+template <typename Table, typename T>
+void multiply_with(cudaStream_t stream, const GemmProblem<T>& p, std::size_t tile, int split_k,
                    Workspace& workspace) {
   const auto multiply = [&]<bool a_k_major, bool b_k_major, int length>() {
-    if constexpr ((length > 1 ? Entry::rate : Entry::rate_of_scalars) > 0) {
-      constexpr bool transposes_b = Table::transposes_b && a_k_major && b_k_major;
-      const StridedMatrix<T, a_k_major, length> a = {p.a, static_cast<int>(p.m),
-                                                     static_cast<int>(p.k)};
-      const StridedMatrix<T, b_k_major, length, transposes_b> b = {p.b, static_cast<int>(p.n),
-                                                                   static_cast<int>(p.k)};
-      Table::template launch<Entry>(stream, ProductSize{p.m, p.n, p.k}, a, b, AlphaBeta<T>(p),
-                                    split_k, workspace);
-    } else {
-      throw Error("this tile has no kernel for factors that are aligned like these");
-    }
+    Table::with(tile, [&]<typename Entry>(Entry /*entry*/) {
+      if constexpr ((length > 1 ? Entry::rate : Entry::rate_of_scalars) > 0) {
+        constexpr bool transposes_b = Table::transposes_b && a_k_major && b_k_major;
+        Table::template launch<Entry>(
+            stream, ProductSize{p.m, p.n, p.k}, StridedMatrix<T, a_k_major, length>(p.a, p.m, p.k),
+            StridedMatrix<T, b_k_major, length, transposes_b>(p.b, p.n, p.k), AlphaBeta<T>(p),
+            split_k, workspace);
+      } else {
+        throw Error("this tile has no kernel for factors that are aligned like these");
+      }
+    });
   };
   const auto with_length = [&]<bool a_k_major, bool b_k_major>() {
     if constexpr (a_k_major || !b_k_major) {
@@ -47,16 +44,11 @@ void multiply_with(cudaStream_t stream, const GemmProblem<T>& p, int split_k,
                              : with_length.template operator()<false, false>();
   }
 }
-//! [multiply_with]
 
-/// The tiles of a table, with their `run`.
+/// The tiles of a table.
 template <typename Table, typename T>
-constexpr auto gemm_table() {
-  auto tiles = Table::template tiles<T>;
-  std::size_t i = 0;
-  Table::for_each(
-      [&]<typename Entry>(Entry /*entry*/) { tiles[i++].run = multiply_with<Table, T, Entry>; });
-  return tiles;
+GemmTiles<T> gemm_tiles_of() {
+  return {Table::template tiles<T>, multiply_with<Table, T>};
 }
 
 }  // namespace stagewise::shared_memory

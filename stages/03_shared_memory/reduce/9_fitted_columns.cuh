@@ -24,7 +24,6 @@
 #include "03_shared_memory/reduce.hpp"
 #include "03_shared_memory/reduce/6_shuffles.cuh"
 #include "03_shared_memory/reduce/last_block.cuh"
-#include "03_shared_memory/reduce/sentinel.cuh"
 #include "03_shared_memory/vector.cuh"
 #include "cuda/check.hpp"
 #include "cuda/device.hpp"
@@ -89,11 +88,7 @@ __global__ void __launch_bounds__(Block::threads)
   Vector<T, Block::length> sums = strided_column_sums<Block>(rows, cols, x);
 #pragma unroll
   for (int j = 0; j < Block::length; ++j) {
-    T sum = sums.values[j];
-#pragma unroll
-    for (int distance = 16; distance >= Block::lanes; distance /= 2) {
-      sum += __shfl_xor_sync(all_lanes, sum, distance);
-    }
+    const T sum = sum_of_warp<32, Block::lanes>(sums.values[j]);
     if (lane < Block::lanes) partial[warp][lane * Block::length + j] = sum;
   }
   __syncthreads();
@@ -123,7 +118,7 @@ void fitted_column_sums(cudaStream_t stream, const ColumnSumsProblem<T>& p, Inde
   const dim3 grid(static_cast<unsigned>(cuda::pieces(p.cols, Block::columns)),
                   static_cast<unsigned>(down));
   launch<start, fitted_column_sums_kernel<Block, start, T>>(
-      "fitted_column_sums", grid, dim3(Block::lanes, Block::rows), stream, p.rows, p.cols, p.x,
+      "fitted_column_sums", {grid, dim3(Block::lanes, Block::rows)}, stream, p.rows, p.cols, p.x,
       workspace.slots<Bits<T>>(), workspace.counters(), p.out);
 }
 

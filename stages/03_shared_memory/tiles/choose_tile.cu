@@ -41,23 +41,21 @@ constexpr double hand_over = 4650;  ///< until another block sees that this bloc
 /// The time of one multiprocessor that computes `count` blocks at the same time. While one of them
 /// pauses, the others multiply. A k tile cannot take less than its share of the latency: no more of
 /// them are under way than there are free buffers.
-template <typename T>
-double cycles_of_blocks(const TileInfo<T>& tile, double rate, int count, Index k_tiles) {
+double cycles_of_blocks(const TileInfo& tile, double rate, int count, Index k_tiles) {
   const double multiplying = tile.BK * static_cast<double>(tile.BM) * tile.BN / rate;
   const double numbers = tile.BK * static_cast<double>(tile.BM + tile.BN);
-  const double loading = numbers * sizeof(T) / l2_bytes;
+  const double loading = numbers * tile.scalar_bytes / l2_bytes;
   const double per_k_tile = std::max(
       {count * multiplying + pause / count, count * loading, latency / (tile.buffers - 1)});
   const double filling = count * (tile.buffers - 1) * numbers / first_numbers;
-  const double bytes = static_cast<double>(tile.BM * tile.BN * sizeof(T));
+  const double bytes = static_cast<double>(tile.BM * tile.BN * tile.scalar_bytes);
   const double adding = count * (tile.slice_k - 1) * bytes / slice_bytes;
   const double storing = count * bytes / store_bytes * (tile.results > 64 ? in_pairs : 1);
   return start + filling + static_cast<double>(k_tiles) * per_k_tile + adding + storing;
 }
 
 /// The time of a product: that of the multiprocessor with the most blocks.
-template <typename T>
-double cycles_of(const TileInfo<T>& tile, double rate, Index tiles, Index k_tiles, int split_k) {
+double cycles_of(const TileInfo& tile, double rate, Index tiles, Index k_tiles, int split_k) {
   const Index of_block = cuda::pieces(k_tiles, split_k);
   const Index most = cuda::pieces(tiles * split_k, cuda::multiprocessors());
   double cycles =
@@ -66,7 +64,7 @@ double cycles_of(const TileInfo<T>& tile, double rate, Index tiles, Index k_tile
     cycles += cycles_of_blocks(tile, rate, rest, of_block);
   }
   if (split_k > 1) {
-    const double bytes = static_cast<double>(tile.BM) * tile.BN * sizeof(T);
+    const double bytes = static_cast<double>(tile.BM) * tile.BN * tile.scalar_bytes;
     cycles += hand_over + (1 + split_k) * bytes / l2_bytes_alone;
   }
   return cycles;
@@ -76,13 +74,11 @@ double cycles_of(const TileInfo<T>& tile, double rate, Index tiles, Index k_tile
 /// How long a tile takes, to be compared with others. Where the CPU plays the GPU, nothing runs at
 /// the same time, and each thread's turn at a k tile costs as much as 200 multiply-adds. Programs
 /// that count say what a GPU would do.
-template <typename T>
-double cost_of([[maybe_unused]] const TileInfo<T>& tile, [[maybe_unused]] Index m,
+double cost_of([[maybe_unused]] const TileInfo& tile, [[maybe_unused]] Index m,
                [[maybe_unused]] Index n, [[maybe_unused]] Index k, double cycles) {
 #if defined(CUDA_ON_CPU) && !defined(CUDA_ON_CPU_OBSERVED)
   const double elements = static_cast<double>(tile.BM) * tile.BN;
-  const Index k_tiles =
-      cuda::pieces(m, tile.BM) * cuda::pieces(n, tile.BN) * cuda::pieces(k, tile.BK);
+  const Index k_tiles = tile.count(m, n) * cuda::pieces(k, tile.BK);
   const double turns = static_cast<double>(k_tiles) * elements * (tile.BK + 200.0 / tile.results);
   return std::isfinite(cycles) ? turns : cycles;  // infinite: there is no kernel
 #else
@@ -92,11 +88,9 @@ double cost_of([[maybe_unused]] const TileInfo<T>& tile, [[maybe_unused]] Index 
 
 }  // namespace
 
-template <typename T>
-int max_split_k(const TileInfo<T>& tile, Index m, Index n, Index k) {
+int max_split_k(const TileInfo& tile, Index m, Index n, Index k) {
   constexpr Index min_k_tiles = 2;  // adding up must not take longer than multiplying them
-  const Index tiles = cuda::pieces(m, tile.BM) * cuda::pieces(n, tile.BN);
-  const Index room = split_k_room<T>(tile.BM * tile.BN) / tiles;
+  const Index room = split_k_room(tile.BM * tile.BN * tile.scalar_bytes) / tile.count(m, n);
   return static_cast<int>(
       std::max<Index>(1, std::min(room, cuda::pieces(k, tile.BK) / min_k_tiles)));
 }
@@ -104,9 +98,8 @@ int max_split_k(const TileInfo<T>& tile, Index m, Index n, Index k) {
 //! [choose_tile]
 // Those numbers of blocks are tried that give all multiprocessors the same number of blocks, or
 // nearly.
-template <typename T>
-TileChoice choose_split_k(const TileInfo<T>& tile, Index m, Index n, Index k, bool vectors) {
-  const Index tiles = cuda::pieces(m, tile.BM) * cuda::pieces(n, tile.BN);
+TileChoice choose_split_k(const TileInfo& tile, Index m, Index n, Index k, bool vectors) {
+  const Index tiles = tile.count(m, n);
   const Index most = max_split_k(tile, m, n, k);
   const double rate = vectors ? tile.rate : tile.rate_of_scalars;
   TileChoice best;
@@ -119,9 +112,7 @@ TileChoice choose_split_k(const TileInfo<T>& tile, Index m, Index n, Index k, bo
   return best;
 }
 
-template <typename T>
-TileChoice choose_tile(std::span<const TileInfo<T>> table, Index m, Index n, Index k,
-                       bool vectors) {
+TileChoice choose_tile(std::span<const TileInfo> table, Index m, Index n, Index k, bool vectors) {
   TileChoice best;
   double least = std::numeric_limits<double>::infinity();
   for (std::size_t i = 0; i < table.size(); ++i) {
@@ -138,10 +129,9 @@ TileChoice choose_tile(std::span<const TileInfo<T>> table, Index m, Index n, Ind
 }
 //! [choose_tile]
 
-template <typename T>
-TileChoice remembered_choice(std::span<const TileInfo<T>> table, Index m, Index n, Index k,
+TileChoice remembered_choice(std::span<const TileInfo> table, Index m, Index n, Index k,
                              bool vectors) {
-  using Key = std::tuple<const TileInfo<T>*, Index, Index, Index, bool>;
+  using Key = std::tuple<const TileInfo*, Index, Index, Index, bool>;
   static thread_local std::map<Key, TileChoice> choices;
   const Key key = {table.data(), m, n, k, vectors};
   auto choice = choices.find(key);
@@ -149,14 +139,5 @@ TileChoice remembered_choice(std::span<const TileInfo<T>> table, Index m, Index 
     choice = choices.emplace(key, choose_tile(table, m, n, k, vectors)).first;
   return choice->second;
 }
-
-template int max_split_k(const TileInfo<float>&, Index, Index, Index);
-template int max_split_k(const TileInfo<double>&, Index, Index, Index);
-template TileChoice choose_split_k(const TileInfo<float>&, Index, Index, Index, bool);
-template TileChoice choose_split_k(const TileInfo<double>&, Index, Index, Index, bool);
-template TileChoice choose_tile(std::span<const TileInfo<float>>, Index, Index, Index, bool);
-template TileChoice choose_tile(std::span<const TileInfo<double>>, Index, Index, Index, bool);
-template TileChoice remembered_choice(std::span<const TileInfo<float>>, Index, Index, Index, bool);
-template TileChoice remembered_choice(std::span<const TileInfo<double>>, Index, Index, Index, bool);
 
 }  // namespace stagewise::shared_memory

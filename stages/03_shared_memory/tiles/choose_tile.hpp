@@ -7,16 +7,22 @@
 #include <limits>
 #include <span>
 
-#include <cuda_runtime.h>
-
 #include "03_shared_memory/workspace.hpp"
 #include "cuda/device.hpp"
-#include "network/problems.hpp"
+#include "tensor/shape.hpp"
 
 namespace stagewise::shared_memory {
 
+/// More than any size that is counted in ints here.
+constexpr int beyond = 1 << 30;
+
+/// Whether rows, columns and steps fit into ints, including those beyond the edges.
+inline bool fits_ints(Index m, Index n, Index k) {
+  constexpr Index most = beyond - 1024;
+  return m <= most && n <= most && k <= most;
+}
+
 /// A tile of a table; see Tile.
-template <typename T>
 struct TileInfo {
   int BM;
   int BN;
@@ -25,15 +31,14 @@ struct TileInfo {
   int buffers;
   int blocks;              ///< that have room on a multiprocessor
   int results;             ///< that a thread stores
+  int scalar_bytes;        ///< of a number
   int bytes;               ///< of shared memory that a block needs
   double rate;             ///< multiply-adds of a multiprocessor per cycle, where factors are
                            ///< copied in vectors; 0 if there is no kernel for them
   double rate_of_scalars;  ///< likewise, where they are copied scalar by scalar
 
-  /// Enqueues a product, m and n at least 1; null in tables that are not for stored matrices.
-  /// @param split_k how many blocks share a tile, at most max_split_k().
-  void (*run)(cudaStream_t stream, const GemmProblem<T>& problem, int split_k,
-              Workspace& workspace);
+  /// How many such tiles a matrix of m x n has, m and n at least 1.
+  Index count(Index m, Index n) const { return ((m - 1) / BM + 1) * ((n - 1) / BN + 1); }
 
   /// Whether there is a kernel for factors that are copied in vectors, or scalar by scalar.
   bool takes(bool vectors) const { return (vectors ? rate : rate_of_scalars) > 0; }
@@ -56,39 +61,33 @@ constexpr int split_k_groups(int blocks) {
 
 /// How many blocks can share all tiles together: each needs room for its sums in the workspace. The
 /// counters suffice, too: tiles and groups, with one counter each, are never more than blocks.
-template <typename T>
-constexpr Index split_k_room(int tile_elements) {
-  return std::min(Workspace::capacity<T>() / tile_elements, Workspace::counter_count);
+constexpr Index split_k_room(Index tile_bytes) {
+  return std::min(Workspace::capacity<std::byte>() / tile_bytes, Workspace::counter_count);
 }
 
 /// How many blocks can share a tile: each must have a few k tiles, and their sums room in the
 /// workspace.
-template <typename T>
-int max_split_k(const TileInfo<T>& tile, Index m, Index n, Index k);
+int max_split_k(const TileInfo& tile, Index m, Index n, Index k);
 
 /// Whether the current GPU has the shared memory for a tile, and for what kernels have without
 /// asking.
-template <typename T>
-bool fits_block(const TileInfo<T>& tile) {
+inline bool fits_block(const TileInfo& tile) {
   constexpr int static_bytes = 6 * 1024;
   return tile.bytes <= cuda::shared_memory_per_block() - static_bytes;
 }
 
 /// How many blocks should share a tile, m and n at least 1. The choice's `tile` is 0.
 /// @param vectors whether the factors are copied in vectors.
-template <typename T>
-TileChoice choose_split_k(const TileInfo<T>& tile, Index m, Index n, Index k, bool vectors = true);
+TileChoice choose_split_k(const TileInfo& tile, Index m, Index n, Index k, bool vectors = true);
 
 /// The best choice of a tile of the table for which the current GPU has the shared memory.
 /// @param vectors as above.
-template <typename T>
-TileChoice choose_tile(std::span<const TileInfo<T>> table, Index m, Index n, Index k,
+TileChoice choose_tile(std::span<const TileInfo> table, Index m, Index n, Index k,
                        bool vectors = true);
 
 /// The same, remembered: to choose takes the host 2 us, as long as launching a kernel.
 /// @pre the table is never changed.
-template <typename T>
-TileChoice remembered_choice(std::span<const TileInfo<T>> table, Index m, Index n, Index k,
+TileChoice remembered_choice(std::span<const TileInfo> table, Index m, Index n, Index k,
                              bool vectors = true);
 
 }  // namespace stagewise::shared_memory

@@ -17,6 +17,7 @@
 /// itself; `row` is the first of the four:
 ///
 ///     static constexpr bool four_rows = true;
+///     static constexpr int read_ahead = 0;
 ///     void operator()(int row, int column, int n, const T (&sums)[4][neighbours]) const;
 ///
 /// Which rows these are depends on the Mma: see its row().
@@ -37,9 +38,7 @@ __device__ __forceinline__ void load_neighbours(const T* row, int column, int n,
                                                 T* values) {
   if (column >= n) return;
   if (vectors) {
-    const auto vector = *reinterpret_cast<const Vector<T, count>*>(row + column);
-#pragma unroll
-    for (int j = 0; j < count; ++j) values[j] = vector.values[j];
+    load_vector<T, count>(values, row + column);
   } else {
 #pragma unroll
     for (int j = 0; j < count; ++j) {
@@ -71,16 +70,6 @@ template <typename E>
 constexpr bool takes_four_rows = requires {
   E::four_rows;
 };
-
-/// How many scalars an epilogue reads at once; see above.
-template <typename E>
-constexpr int read_ahead_of = [] {
-  if constexpr (takes_four_rows<E>) {
-    return 0;
-  } else {
-    return E::read_ahead;
-  }
-}();
 
 /// For an epilogue that needs only the sums.
 struct NoSource {};
@@ -114,11 +103,6 @@ struct AlphaBeta : StoredRows<T> {
   AlphaBeta(T* c, Index columns, T alpha_factor, T beta_factor)
       : StoredRows<T>(c, columns), alpha(alpha_factor), beta(beta_factor) {}
   explicit AlphaBeta(const GemmProblem<T>& p) : AlphaBeta(p.c, p.n, p.alpha, p.beta) {}
-
-  /// What to store for a sum by itself.
-  __device__ T operator()(int i, int column, T sum) const {
-    return beta == 0 ? alpha * sum : alpha * sum + beta * this->row(i)[column];
-  }
 
   /// See above.
   template <typename Work>

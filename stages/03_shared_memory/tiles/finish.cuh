@@ -14,8 +14,7 @@
 #include "03_shared_memory/reduce/last_block.cuh"
 #include "03_shared_memory/tiles/choose_tile.hpp"
 #include "03_shared_memory/tiles/epilogue.cuh"
-#include "03_shared_memory/tiles/tile.cuh"
-#include "03_shared_memory/tiles/tiles.hpp"
+#include "03_shared_memory/tiles/tiles.cuh"
 
 namespace stagewise::shared_memory {
 
@@ -33,14 +32,15 @@ class Finish {
   template <Epilogue E>
   __device__ __forceinline__ void run(const E& epilogue, int m, int n) {
     if constexpr (Tile::slice_k > 1) leave_slice();
-    if (gridDim.y == 1) return deliver<from_own<E>>(OwnSums{this}, epilogue, m, n);
+    const auto own = [&](auto& sums, const auto& index) { get_own(sums, index); };
+    if (gridDim.y == 1) return deliver<from_own<E>>(own, epilogue, m, n);
     SplitSums left = {
         split_.sums + static_cast<Index>(blockIdx.x) * gridDim.y * Tile::BM * Tile::BN,
         static_cast<int>(gridDim.y)};
     for_own_groups<from_own<E>>([&]<int groups>(int first, int last) {
       T sums[groups * together];
       const auto index = [&](int j) { return sum_index(first, last, j); };
-      OwnSums{this}.get(sums, index);
+      own(sums, index);
 #pragma unroll
       for (int j = 0; j < groups * together; ++j) {
         left.at(static_cast<int>(blockIdx.y), index(j)) = sums[j];
@@ -62,8 +62,7 @@ class Finish {
   template <Epilogue E>
   static constexpr int from_memory = [] {
     constexpr int of_slice = (all_groups + Tile::slice_k - 1) / Tile::slice_k;
-    constexpr int wanted = read_ahead_of<E>;
-    constexpr int ahead = wanted > 0 ? wanted : 16;
+    constexpr int ahead = E::read_ahead > 0 ? E::read_ahead : 16;
     constexpr int times = (of_slice * together + ahead - 1) / ahead;
     return (of_slice + times - 1) / times;
   }();
@@ -109,25 +108,20 @@ class Finish {
     return shared_[(slice * M::sums + i) * Tile::slice_threads + Tile::slice_thread()];
   }
 
-  /// This block's sums.
-  struct OwnSums {
-    Finish* finish;
-
-    /// Those with the indices that `index` gives.
-    template <int count, typename IndexOf>
-    __device__ __forceinline__ void get(T (&sums)[count], const IndexOf& index) const {
+  /// This block's sums, those with the indices that `index` gives.
+  template <int count, typename IndexOf>
+  __device__ __forceinline__ void get_own(T (&sums)[count], const IndexOf& index) const {
 #pragma unroll
-      for (int j = 0; j < count; ++j) {
-        if constexpr (Tile::slice_k == 1) {
-          sums[j] = finish->mma_.sum(index(j));
-        } else {
-          sums[j] = finish->of_slice(0, index(j));
+    for (int j = 0; j < count; ++j) {
+      if constexpr (Tile::slice_k == 1) {
+        sums[j] = mma_.sum(index(j));
+      } else {
+        sums[j] = of_slice(0, index(j));
 #pragma unroll
-          for (int s = 1; s < Tile::slice_k; ++s) sums[j] += finish->of_slice(s, index(j));
-        }
+        for (int s = 1; s < Tile::slice_k; ++s) sums[j] += of_slice(s, index(j));
       }
     }
-  };
+  }
 
   /// Those of all blocks that share the tile.
   struct SplitSums {
@@ -140,9 +134,9 @@ class Finish {
       return sums[block * apart * of_block + i * Tile::slice_threads + Tile::slice_thread()];
     }
 
-    /// See OwnSums.
+    /// See get_own().
     template <int number, typename IndexOf>
-    __device__ __forceinline__ void get(T (&total)[number], const IndexOf& index) const {
+    __device__ __forceinline__ void operator()(T (&total)[number], const IndexOf& index) const {
 #pragma unroll
       for (int j = 0; j < number; ++j) total[j] = 0;
 #pragma unroll 4  // so that the loads of four blocks are in flight together
@@ -153,7 +147,6 @@ class Finish {
     }
   };
 
-  //! [is_last]
   /// Whether this block is the last to leave its sums, so that it finishes the tile. If many share
   /// one, it would add them all up while the other blocks have nothing to do: so the last block of
   /// each group leaves the group's sum in place of its first block's.
@@ -176,7 +169,7 @@ class Finish {
 #pragma unroll 1
     for (int i = Tile::slice() * at_once; i < M::sums; i += Tile::slice_k * at_once) {
       T sums[at_once];
-      group.get(sums, [&](int j) { return i + j; });
+      group(sums, [&](int j) { return i + j; });
 #pragma unroll
       for (int j = 0; j < at_once; ++j) group.at(0, i + j) = sums[j];
     }
@@ -184,16 +177,14 @@ class Finish {
     left.apart = split_k_group;
     return is_last_block(counter, static_cast<unsigned>(groups));
   }
-  //! [is_last]
 
-  //! [deliver]
   /// Finishes and stores some groups at a time. If the epilogue reads, all that these need is
   /// loaded before the first of them is stored, so that the loads overlap. If it does not, each
   /// group is stored at once, which leaves the compiler free to choose registers.
   template <int at_once, typename Sums, Epilogue E>
-  __device__ __forceinline__ void deliver(const Sums& from, const E& epilogue, int m, int n) {
+  __device__ __forceinline__ void deliver(const Sums& get, const E& epilogue, int m, int n) {
     if constexpr (takes_four_rows<E>) {
-      deliver_rows(from, epilogue, n);
+      deliver_rows(get, epilogue, n);
     } else {
       epilogue.with_finish([&](const auto& source, const auto& finish) {
         for_own_groups<at_once>([&]<int groups>(int first, int last) {
@@ -202,7 +193,7 @@ class Finish {
           T sums[groups * together];
           T read[groups * together] = {};
           if constexpr (reads_first) load_source<groups>(source, epilogue, first, last, m, n, read);
-          from.get(sums, [&](int j) { return sum_index(first, last, j); });
+          get(sums, [&](int j) { return sum_index(first, last, j); });
 #pragma unroll
           for (int begin = 0; begin < groups; begin += before_store) {
             if constexpr (!reads_first) {
@@ -226,12 +217,10 @@ class Finish {
       });
     }
   }
-  //! [deliver]
 
-  //! [deliver_rows]
   /// The same for an epilogue that takes neighbours of four rows of a lane at once.
   template <typename Sums, Epilogue E>
-  __device__ __forceinline__ void deliver_rows(const Sums& from, const E& epilogue, int n) {
+  __device__ __forceinline__ void deliver_rows(const Sums& get, const E& epilogue, int n) {
     static_assert(M::rows % 4 == 0);
     constexpr int count = M::rows / 4 * M::groups;
     constexpr int unrolled = Tile::slice_k == 1 ? count : 1;
@@ -242,13 +231,12 @@ class Finish {
       T sums[4][M::neighbours];
 #pragma unroll
       for (int r = 0; r < 4; ++r) {
-        from.get(sums[r], [&](int j) { return M::first_sum(row + r, group) + j; });
+        get(sums[r], [&](int j) { return M::first_sum(row + r, group) + j; });
       }
       const int first = M::first_sum(row, group);
       epilogue(row_of(first), column_of(first), n, sums);
     }
   }
-  //! [deliver_rows]
 
   /// Loads what groups of sums need besides.
   template <int groups, typename Source, Epilogue E>

@@ -50,10 +50,11 @@ class LaneFragment {
     } else {
       const T* const from = tile + KTile::index(first, step);
       constexpr int whole = count / length * length;
+      T* const to = steps_[round % 2];
 #pragma unroll
-      for (int i = 0; i < whole; i += length) load_group<length>(round, i, from + row(i, lane));
-      if constexpr (count - whole >= 2) load_group<2>(round, whole, from + row(whole, lane));
-      if constexpr (count % 2 == 1) load_group<1>(round, count - 1, from + row(count - 1, lane));
+      for (int i = 0; i < whole; i += length) load_vector(to + i, from + row(i, lane));
+      if constexpr (count - whole >= 2) load_vector<T, 2>(to + whole, from + row(whole, lane));
+      if constexpr (count % 2 == 1) load_vector<T, 1>(to + count - 1, from + row(count - 1, lane));
     }
   }
 
@@ -69,21 +70,22 @@ class LaneFragment {
  private:
   static constexpr int length = Vector<T>::length;
 
-  template <int wide>
-  __device__ __forceinline__ void load_group(int round, int i, const T* from) {
-    const auto group = *reinterpret_cast<const Vector<T, wide>*>(from);
-#pragma unroll
-    for (int j = 0; j < wide; ++j) steps_[round % 2][i + j] = group.values[j];
-  }
-
   Vector<T> rows_[2][KTile::k_major ? count : 1];
   T steps_[2][KTile::k_major ? 1 : count];
 };
 //! [lane_fragment]
 
+/// Which of the `lanes` lanes of a dimension this one is, 4 or 8: the bits 0 and 4 of its number
+/// are those of the dimension with 4 lanes.
+template <int lanes>
+__device__ int lane_of() {
+  const unsigned among_four = threadIdx.x % 2 + threadIdx.x / 16 % 2 * 2;
+  return static_cast<int>(lanes == 4 ? among_four : threadIdx.x / 2 % 8);
+}
+
 //! [fma]
 /// A warp's tile of WM x WN is divided among the lanes, into TM x TN each, nearly square. A round
-/// is one step; see tiles.hpp for what an Mma has.
+/// is one step; see tiles.cuh for what an Mma has.
 ///
 /// **Lanes** are numbered so that 8 neighbours, which read their vectors together, need only 2
 /// different ones of the factor with fewer lanes and 4 of the other: shared memory delivers those
@@ -109,11 +111,28 @@ class Fma {
   static_assert(TM * lanes_down == Tile::WM && TN * lanes_across == Tile::WN && TN % 2 == 0);
   static_assert(rounds % 8 == 0, "vectors of four steps, in two sets of registers");
 
+  /// Sum number `i`.
+  __device__ float& sum(int i) { return sums_[i / TN][i % TN]; }
+
+  /// The first sum of a row's group.
+  static __device__ constexpr int first_sum(int row, int group) {
+    return row * TN + group * neighbours;
+  }
+
+  /// Its row in the block's tile.
+  static __device__ int row(int i) {
+    return Tile::warp_row() + FragmentA::row(i / TN, lane_of<lanes_down>());
+  }
+  /// Its column.
+  static __device__ int column(int i) {
+    return Tile::warp_column() + FragmentB::row(i % TN, lane_of<lanes_across>());
+  }
+
   /// Loads this lane's elements of a round.
   __device__ __forceinline__ void load(int round, const float* a, const float* b) {
     const int step = Tile::slice() * Tile::depth + round % rounds;
-    a_.load(round, a, Tile::warp_row(), step, lane_down());
-    b_.load(round, b, Tile::warp_column(), step, lane_across());
+    a_.load(round, a, Tile::warp_row(), step, lane_of<lanes_down>());
+    b_.load(round, b, Tile::warp_column(), step, lane_of<lanes_across>());
   }
 
   /// Multiplies what was loaded for a round.
@@ -128,42 +147,9 @@ class Fma {
     }
   }
 
-  /// Sum number `i`.
-  __device__ float& sum(int i) {
-    return sums_[i / TN][i % TN];
-  }
-
-  /// The first sum of a row's group.
-  static __device__ constexpr int first_sum(int row, int group) {
-    return row * TN + group * neighbours;
-  }
-
-  /// Its row in the block's tile.
-  static __device__ int row(int i) {
-    return Tile::warp_row() + FragmentA::row(i / TN, lane_down());
-  }
-  /// Its column.
-  static __device__ int column(int i) {
-    return Tile::warp_column() + FragmentB::row(i % TN, lane_across());
-  }
-
  private:
   using FragmentA = LaneFragment<float, TileA, TM, lanes_down, false>;
   using FragmentB = LaneFragment<float, TileB, TN, lanes_across, true>;
-
-  /// Where this lane is in a warp: the bits 0 and 4 are those of the dimension with 4 lanes.
-  static __device__ int among_four() {
-    return static_cast<int>(threadIdx.x % 2 + threadIdx.x / 16 % 2 * 2);
-  }
-  static __device__ int among_eight() {
-    return static_cast<int>(threadIdx.x / 2 % 8);
-  }
-  static __device__ int lane_down() {
-    return lanes_down == 4 ? among_four() : among_eight();
-  }
-  static __device__ int lane_across() {
-    return lanes_across == 4 ? among_four() : among_eight();
-  }
 
   FragmentA a_;
   FragmentB b_;

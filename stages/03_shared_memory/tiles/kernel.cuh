@@ -96,7 +96,7 @@ __global__ void __launch_bounds__(Tile::threads, Tile::blocks)
 /// @throws Error if the workspace has too little room; it has enough for max_split_k().
 template <typename Tile, typename T>
 SplitK<T> split_tiles(Index tiles, Index k, int blocks, Workspace& workspace) {
-  const Index most = split_k_room<T>(Tile::BM * Tile::BN);
+  const Index most = split_k_room(Index{sizeof(T)} * Tile::BM * Tile::BN);
   if (blocks > 1 && tiles * blocks > most) {
     throw Error("the workspace of a product has room for " + with_thousands(most) +
                 " sums of blocks, not for those of " + with_thousands(blocks) + " for each of " +
@@ -114,7 +114,6 @@ struct ProductSize {
   Index k;
 };
 
-//! [launch_tiles]
 /// C = epilogue(op(A) op(B)) in tiles of one kind.
 /// @param split_k how many blocks share a tile.
 /// @param a_is_independent,prologue see tile_kernel().
@@ -132,12 +131,11 @@ void launch_tiles(cudaStream_t stream, const ProductSize& size, const MatrixA& a
   const Index tiles = tile_count<Tile>(size.m, size.n);
   const int bytes = bytes_to_spread(static_bytes, tiles * split_k, elements * sizeof(T));
   const dim3 blocks(static_cast<unsigned>(tiles), static_cast<unsigned>(split_k));
-  launch<Start::early, kernel>(
-      "product in tiles", LaunchShape{blocks, dim3(Tile::threads), static_cast<std::size_t>(bytes)},
-      stream, static_cast<int>(size.m), static_cast<int>(size.n), static_cast<int>(size.k), a, b,
-      a_is_independent, epilogue, prologue,
-      split_tiles<Tile, T>(tiles, size.k, split_k, workspace));
+  launch<Start::early, kernel>("product in tiles",
+                               {blocks, dim3(Tile::threads), static_cast<std::size_t>(bytes)},
+                               stream, static_cast<int>(size.m), static_cast<int>(size.n),
+                               static_cast<int>(size.k), a, b, a_is_independent, epilogue, prologue,
+                               split_tiles<Tile, T>(tiles, size.k, split_k, workspace));
 }
-//! [launch_tiles]
 
 }  // namespace stagewise::shared_memory

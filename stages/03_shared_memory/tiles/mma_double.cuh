@@ -1,13 +1,55 @@
 /// @file
-/// An Mma for doubles: tensor cores.
+/// Tensor cores: where their sums are, in every precision, and an Mma for doubles.
 #pragma once
 
 #include <cuda_runtime.h>
 
-#include "03_shared_memory/tiles/mma_sums.cuh"
 #include "03_shared_memory/warp.cuh"
 
 namespace stagewise::shared_memory {
+
+//! [mma_sums]
+/// A warp's tile of WM x WN, made of tiles of 16 x 8, one of an instruction each. With g = lane / 4
+/// and t = lane % 4, a lane has the sums (g, 2t), (g, 2t + 1), (g + 8, 2t) and (g + 8, 2t + 1) of
+/// each: the same in every precision. See tiles.cuh for the names.
+template <typename T, typename Tile>
+class MmaSums {
+ public:
+  static constexpr int down = Tile::WM / 16;
+  static constexpr int across = Tile::WN / 8;
+  static constexpr int products = down * across;
+  static constexpr int sums = 4 * products;
+  static constexpr int neighbours = 2;
+  static constexpr int rows = 2 * down;
+  static constexpr int groups = across;
+  static_assert(Tile::WM % 16 == 0 && Tile::WN % 8 == 0);
+
+  /// Sum number `i`.
+  __device__ T& sum(int i) { return sums_[i / 4][i % 4]; }
+
+  /// The first sum of a row's group.
+  static __device__ constexpr int first_sum(int row, int group) {
+    return (row / 2 * across + group) * 4 + row % 2 * 2;
+  }
+
+  /// Its row in the block's tile.
+  static __device__ int row(int i) {
+    return Tile::warp_row() + i / 4 / across * 16 + i % 4 / 2 * 8 + g();
+  }
+  /// Its column.
+  static __device__ int column(int i) {
+    return Tile::warp_column() + i / 4 % across * 8 + t() * 2 + i % 2;
+  }
+
+ protected:
+  /// See above.
+  static __device__ int g() { return static_cast<int>(threadIdx.x % 32 / 4); }
+  /// See above.
+  static __device__ int t() { return static_cast<int>(threadIdx.x % 4); }
+
+  T sums_[products][4] = {};
+};
+//! [mma_sums]
 
 //! [mma]
 /// sums += A B, 16 x 4 by 4 x 8, for all lanes of the warp together.
@@ -52,7 +94,7 @@ __device__ __forceinline__ void mma_16x8x4(double (&sums)[4], double a_upper, do
 
 //! [mma_double]
 /// A warp's tile of WM x WN consists of products of 16 x 4 by 4 x 8, for which a lane has single
-/// elements, one of every 4 x 8. A round is 4 steps; see tiles.hpp for what an Mma has.
+/// elements, one of every 4 x 8. A round is 4 steps; see tiles.cuh for what an Mma has.
 template <typename Tile, typename TileA, typename TileB>
 class MmaDouble : public MmaSums<double, Tile> {
  public:

@@ -16,8 +16,8 @@
 
 #include <concepts>
 
-#include "03_shared_memory/copy_async.cuh"
 #include "03_shared_memory/tiles/k_tile.cuh"
+#include "03_shared_memory/vector.cuh"
 
 namespace stagewise::shared_memory {
 
@@ -34,7 +34,7 @@ __device__ inline bool is_inside(const Offset& /*row*/, const Offset& /*step*/) 
 
 /// A factor that says, beside what factors have:
 ///
-///     const T* data() const;
+///     const T* data;
 ///     auto row(int i) const;   // offsets, with what else is_inside() must know
 ///     auto step(int k) const;
 ///     bool is_inside(row, step);   // a function: whether the element exists; else it is 0
@@ -70,7 +70,7 @@ class OffsetCopies : public CopyIndex<Matrix, extent, BK, threads> {
     const Row& row = rows_[i % rows];
     const Step& step = steps_[i % steps];
     T* const to = buffer + At::Tile::index(At::row(i), At::step(i));
-    copy_async<At::length * sizeof(T)>(to, matrix.data() + (row.elements + step.elements),
+    copy_async<At::length * sizeof(T)>(to, matrix.data + (row.elements + step.elements),
                                        At::step(i) < left && is_inside(row, step));
   }
 

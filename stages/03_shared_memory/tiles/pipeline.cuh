@@ -7,8 +7,7 @@
 
 #include <cuda_pipeline_primitives.h>
 
-#include "03_shared_memory/tiles/tile.cuh"
-#include "03_shared_memory/tiles/tiles.hpp"
+#include "03_shared_memory/tiles/tiles.cuh"
 
 namespace stagewise::shared_memory {
 
@@ -21,7 +20,6 @@ __device__ __forceinline__ void for_each(const Work& work) {
   (std::make_integer_sequence<int, count>());
 }
 
-//! [pipeline]
 /// A ring of buffers for each factor. While one k tile is multiplied, the others are being
 /// filled.
 template <TileConfig Tile, Matrix MatrixA, Matrix MatrixB>
@@ -43,6 +41,16 @@ class Pipeline {
     copies_a_.start(a, tile.top, begin);
     copies_b_.start(b, tile.left, begin);
   }
+
+  /// Whether the k tile that is multiplied is one of this tile's.
+  __device__ bool has_k_tile() const { return steps_ > -(Tile::buffers - 1) * Tile::BK; }
+
+  /// The k tile that is multiplied.
+  __device__ const T* a() const { return buffer_a(read_); }
+  __device__ const T* b() const { return buffer_b(read_); }
+
+  /// Leaves nothing in flight.
+  __device__ void drain() { __pipeline_wait_prior(0); }
 
   /// Requests as many k tiles as can be in flight, and waits for the first. A kernel may be there
   /// before the one that computes B has ended, or have something else to do while the first copies
@@ -69,8 +77,8 @@ class Pipeline {
   /// Requests those copies of the next k tile whose turn it is at time `which` of `of`. Past the
   /// end, zeros are copied.
   ///
-  /// Copies come at least three at a time: before one that does not follow another, the compiler
-  /// inserts three instructions that do nothing.
+  /// Copies come two or three at a time, and more if there are too few times: before one that does
+  /// not follow another, the compiler inserts three instructions that do nothing.
   template <int of, int which>
   __device__ __forceinline__ void copy() {
     constexpr int copies = CopiesA::count + CopiesB::count;
@@ -90,29 +98,15 @@ class Pipeline {
   }
 
   /// After all copies of a k tile and all reads of another: moves on to the next of each, and waits
-  /// for it.
+  /// for it. The next to be copied goes where nobody reads any more.
   __device__ void advance() {
-    end_of_copies(read_);
+    __pipeline_commit();
+    steps_ -= Tile::BK;
+    filled_ = read_;
+    copies_a_.advance(matrix_a_);
+    copies_b_.advance(matrix_b_);
     read_ = read_ + 1 < Tile::buffers ? read_ + 1 : 0;
     wait();
-  }
-
-  /// Whether the k tile that is multiplied is one of this tile's.
-  __device__ bool has_k_tile() const {
-    return steps_ > -(Tile::buffers - 1) * Tile::BK;
-  }
-
-  /// Leaves nothing in flight.
-  __device__ void drain() {
-    __pipeline_wait_prior(0);
-  }
-
-  /// The k tile that is multiplied.
-  __device__ const T* a() const {
-    return buffer_a(read_);
-  }
-  __device__ const T* b() const {
-    return buffer_b(read_);
   }
 
  private:
@@ -143,15 +137,6 @@ class Pipeline {
     copies.advance(matrix);
   }
 
-  /// Groups the copies requested so far; the next k tile goes to another buffer.
-  __device__ void end_of_copies(int free_buffer) {
-    __pipeline_commit();
-    steps_ -= Tile::BK;
-    filled_ = free_buffer;
-    copies_a_.advance(matrix_a_);
-    copies_b_.advance(matrix_b_);
-  }
-
   /// Waits until the oldest k tile is complete, for all threads.
   __device__ void wait() {
     __pipeline_wait_prior(Tile::buffers - 2);
@@ -167,6 +152,5 @@ class Pipeline {
   CopiesA copies_a_;
   CopiesB copies_b_;
 };
-//! [pipeline]
 
 }  // namespace stagewise::shared_memory

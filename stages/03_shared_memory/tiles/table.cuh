@@ -4,13 +4,11 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
-#include <span>
 #include <tuple>
-#include <type_traits>
 #include <utility>
 
 #include "03_shared_memory/tiles/kernel.cuh"
+#include "cuda/compiled_entries.hpp"
 
 namespace stagewise::shared_memory {
 
@@ -26,9 +24,9 @@ struct TwiceRatedTile : Tile<sizes...> {
 template <int rate, int... sizes>
 using RatedTile = TwiceRatedTile<rate, rate, sizes...>;
 
-/// What choose_tile() has to know of an entry. `run` stays null.
+/// What choose_tile() has to know of an entry.
 template <typename T, typename Entry>
-constexpr TileInfo<T> describe_tile() {
+constexpr TileInfo describe_tile() {
   constexpr int size = sizeof(T);
   constexpr int padding = 2 * 32;  // bytes of a step, in the layout that takes more
   constexpr int pipeline = Entry::buffers * Entry::BK * ((Entry::BM + Entry::BN) * size + padding);
@@ -40,50 +38,19 @@ constexpr TileInfo<T> describe_tile() {
           Entry::buffers,
           Entry::blocks,
           Entry::BM * Entry::BN / Entry::threads,
+          size,
           std::max(pipeline, sums),
           Entry::rate,
-          Entry::rate_of_scalars,
-          nullptr};
+          Entry::rate_of_scalars};
 }
-
-#if defined(CUDA_ON_CPU) && !defined(CUDA_ON_CPU_OBSERVED)
-/// The entries of a table that are compiled where the CPU plays the GPU: the first, the last, and
-/// one whose sides are not all powers of two. There, no tile is fast, and all take long to compile.
-/// Programs that count have all: they tell what a GPU would do.
-template <typename... Entries>
-struct CompiledEntries {
-  using All = std::tuple<Entries...>;
-  static constexpr std::size_t count = sizeof...(Entries);
-
-  static constexpr std::size_t odd = [] {
-    const bool is_odd[] = {
-        (std::popcount(unsigned{Entries::BM}) > 1 || std::popcount(unsigned{Entries::BN}) > 1)...};
-    for (std::size_t i = 1; i + 1 < count; ++i) {
-      if (is_odd[i]) return i;
-    }
-    return count / 2;
-  }();
-
-  template <std::size_t... i>
-  using Of = std::tuple<std::tuple_element_t<i, All>...>;
-  using Type = typename std::conditional_t<(count > 3), std::type_identity<Of<0, odd, count - 1>>,
-                                           std::type_identity<All>>::type;
-};
-#else
-template <typename... Entries>
-struct CompiledEntries {
-  using Type = std::tuple<Entries...>;
-};
-#endif
 
 template <template <typename, typename, typename> class MmaOf, typename Entries>
 struct CompiledTable;
 
 /// @tparam MmaOf what multiplies; see Mma.
 template <template <typename, typename, typename> class MmaOf, typename... Entries>
-using TileTable = CompiledTable<MmaOf, typename CompiledEntries<Entries...>::Type>;
+using TileTable = CompiledTable<MmaOf, typename cuda::CompiledEntries<Entries...>::Type>;
 
-//! [tile_table]
 template <template <typename, typename, typename> class MmaOf, typename... Entries>
 struct CompiledTable<MmaOf, std::tuple<Entries...>> {
   /// Whether B's k tiles are transposed if memory runs along k in both factors.
@@ -91,13 +58,7 @@ struct CompiledTable<MmaOf, std::tuple<Entries...>> {
 
   /// The table as choose_tile() wants it.
   template <typename T>
-  static constexpr auto tiles = std::to_array<TileInfo<T>>({describe_tile<T, Entries>()...});
-
-  /// Calls work(entry) with each entry.
-  template <typename Work>
-  static constexpr void for_each(const Work& work) {
-    (work(Entries()), ...);
-  }
+  static constexpr auto tiles = std::to_array<TileInfo>({describe_tile<T, Entries>()...});
 
   /// Calls work(entry) with the entry of an index.
   template <typename Work>
@@ -109,8 +70,7 @@ struct CompiledTable<MmaOf, std::tuple<Entries...>> {
   /// Calls work(entry, split_k) with what suits a product.
   template <typename T, typename Work>
   static void with_choice(const ProductSize& size, const Work& work) {
-    const TileChoice choice =
-        remembered_choice(std::span<const TileInfo<T>>(tiles<T>), size.m, size.n, size.k);
+    const TileChoice choice = remembered_choice(tiles<T>, size.m, size.n, size.k);
     with(choice.tile, [&](auto entry) { work(entry, choice.split_k); });
   }
 
@@ -120,6 +80,5 @@ struct CompiledTable<MmaOf, std::tuple<Entries...>> {
     launch_tiles<MmaOf, Entry>(std::forward<Arguments>(arguments)...);
   }
 };
-//! [tile_table]
 
 }  // namespace stagewise::shared_memory

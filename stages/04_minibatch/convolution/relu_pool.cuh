@@ -23,6 +23,7 @@ namespace stagewise::minibatch {
 template <typename T, int apart>
 struct ReluPool {
   static constexpr bool four_rows = true;
+  static constexpr int read_ahead = 0;
 
   PoolingOrder order;
   int windows;
@@ -85,8 +86,6 @@ void convolution_relu_pool_in(cudaStream_t stream, const ConvolutionReluPoolProb
   using shared_memory::is_aligned;
   using shared_memory::ProductSize;
   const ConvolutionProblem& p = layer.convolution;
-  const auto k = static_cast<int>(p.window());
-  const auto n = static_cast<int>(p.out);
   const auto multiply = [&]<typename Table, int length>() {
     const ProductSize size = {p.output_pixels(), p.out, p.window()};
     Table::template with_choice<T>(size, [&]<typename Tile>(Tile /*tile*/, int split_k) {
@@ -95,7 +94,7 @@ void convolution_relu_pool_in(cudaStream_t stream, const ConvolutionReluPoolProb
           stream,
           ProductSize{pooled_rows(p.output_pixels() / pooled_pixels, apart), p.out, p.window()},
           PooledWindows<T, length, apart>(p, layer.input),
-          shared_memory::StridedMatrix<T, false, length>{layer.filter, n, k},
+          shared_memory::StridedMatrix<T, false, length>(layer.filter, p.out, p.window()),
           ReluPool<T, apart>(layer), split_k, workspace);
     });
   };

@@ -4,18 +4,18 @@
 ///
 /// Stage 03 gathers a batch on the host; a kernel of its own could do it, and would read and write
 /// it once. But a product can just as well read a row where it is: only the address of the row's
-/// beginning changes. These are factors of stage 03's product in tiles (tiles/tiles.hpp).
+/// beginning changes. These are factors of stage 03's product in tiles (tiles/tiles.cuh).
 ///
 /// Copies of a stored matrix move their pointers on by the same distance from a k tile to the next
-/// (tiles/strided_copies.cuh). Rows of the data set are anywhere. Forward, they are the product's
+/// (tiles/matrix.cuh). Rows of the data set are anywhere. Forward, they are the product's
 /// rows: they are looked up once, before the first k tile. Backward, they are its steps, so each k
 /// tile has others. To look one up takes as long as to copy it, and the copy would have to wait for
 /// its address; so the rows of the next k tile are looked up one k tile ahead.
 #pragma once
 
-#include "03_shared_memory/copy_async.cuh"
 #include "03_shared_memory/tiles/k_tile.cuh"
 #include "03_shared_memory/tiles/matrix.cuh"
+#include "03_shared_memory/vector.cuh"
 
 namespace stagewise::minibatch {
 

@@ -41,15 +41,12 @@ void linear(cudaStream_t stream, const LinearProblem<T>& p, Workspace& workspace
             bool input_is_independent) {
   const auto rows = static_cast<int>(p.rows);
   const auto in = static_cast<int>(p.in);
-  const auto out = static_cast<int>(p.out);
   with_lengths<T>(
       is_aligned(p.input, p.in), is_aligned(p.weight, p.out),
       [&]<int length>() {
         return BatchRows<T, length>{p.input, rows, in, p.order};
       },
-      [&]<int length>() {
-        return StridedMatrix<T, false, length>{p.weight, out, in};
-      },
+      [&]<int length>() { return StridedMatrix<T, false, length>(p.weight, p.out, p.in); },
       [&](const auto& a, const auto& b) {
         multiply_layer<T>(stream, {p.rows, p.out, p.in}, a, b, BiasActivation<T>(p), workspace,
                           input_is_independent);
@@ -60,17 +57,14 @@ void linear(cudaStream_t stream, const LinearProblem<T>& p, Workspace& workspace
 template <typename T>
 void input_gradient(cudaStream_t stream, const LinearBackwardProblem<T>& p, Workspace& workspace) {
   const LinearProblem<T>& layer = p.forward;
-  const auto rows = static_cast<int>(layer.rows);
-  const auto in = static_cast<int>(layer.in);
-  const auto out = static_cast<int>(layer.out);
   // Both factors have rows of `out` elements.
   const bool have_vectors = is_aligned(p.doutput, layer.out) && is_aligned(layer.weight, layer.out);
   const auto multiply = [&]<int length>() {
-    multiply_layer<T>(
-        stream, {layer.rows, layer.in, layer.out},
-        StridedMatrix<T, true, length>{p.doutput, rows, out},
-        StridedMatrix<T, true, length, LayerTiles<T>::Vectors::transposes_b>{layer.weight, in, out},
-        ThroughActivation<T>(p), workspace);
+    multiply_layer<T>(stream, {layer.rows, layer.in, layer.out},
+                      StridedMatrix<T, true, length>(p.doutput, layer.rows, layer.out),
+                      StridedMatrix<T, true, length, LayerTiles<T>::Vectors::transposes_b>(
+                          layer.weight, layer.in, layer.out),
+                      ThroughActivation<T>(p), workspace);
   };
   have_vectors ? multiply.template operator()<shared_memory::Vector<T>::length>()
                : multiply.template operator()<1>();
@@ -95,7 +89,6 @@ void parameter_gradients(cudaStream_t stream, const LinearBackwardProblem<T>& p,
   const LinearProblem<T>& layer = p.forward;
   const auto rows = static_cast<int>(layer.rows);
   const auto in = static_cast<int>(layer.in);
-  const auto out = static_cast<int>(layer.out);
   const Index stride = layer.input_stride > 0 ? layer.input_stride : layer.in;
   const bool has_bias = p.bias.gradient != nullptr;
   with_lengths<T>(
@@ -106,7 +99,7 @@ void parameter_gradients(cudaStream_t stream, const LinearBackwardProblem<T>& p,
             layer.input, in, rows, layer.order, has_bias ? one : nullptr, static_cast<int>(stride)};
       },
       [&]<int length>() {
-        return StridedMatrix<T, false, length>{p.doutput, out, rows};
+        return StridedMatrix<T, false, length>(p.doutput, layer.out, layer.rows);
       },
       [&](const auto& a, const auto& b) {
         multiply_layer<T, typename LayerTiles<T>::Gradients>(

@@ -5,7 +5,6 @@
 
 #include <cstdint>
 
-#include "03_shared_memory/copy_async.cuh"
 #include "03_shared_memory/vector.cuh"
 #include "network/problems.hpp"
 

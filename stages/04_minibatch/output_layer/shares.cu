@@ -27,7 +27,7 @@ void add_shares(cudaStream_t stream, const SharesProblem<T>& p) {
   const Index blocks =
       std::min<Index>(cuda::pieces(shares_length(p.in, p.out), 64), cuda::multiprocessors());
   shared_memory::launch<shared_memory::Start::early, add_shares_kernel<T>>(
-      "add_shares", dim3(static_cast<unsigned>(blocks)), dim3(threads), stream, p);
+      "add_shares", {static_cast<unsigned>(blocks), threads}, stream, p);
 }
 
 template void add_shares(cudaStream_t, const SharesProblem<float>&);

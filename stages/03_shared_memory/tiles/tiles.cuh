@@ -1,0 +1,190 @@
+/// @file
+/// The map of this folder: one loop, with which this stage's default products and convolutions and
+/// all of stage 04's layers are multiplied.
+///
+///       global memory            shared memory           registers
+///
+///     A --- Copies --+                                                          Epilogue
+///                    +--> Pipeline: `buffers` k tiles --> Mma: sums --> finish ----------> C
+///     B --- Copies --+      one is multiplied, the                      slice-k, split-k
+///                           others are under way
+///
+/// A block computes a tile of C, BM x BN. It steps along k, BK steps at a time: a **k tile** has
+/// BM x BK numbers of A and BK x BN of B. Its warps divide the tile, WM x WN each; if that leaves
+/// warps without work, they divide the steps of a k tile, too (**slice-k**), and if it leaves
+/// multiprocessors without, several blocks share a tile, each with a part of k (**split-k**).
+///
+/// To be read in this order:
+///
+///     kernel.cuh         what a block does, and how it is launched
+///     this file          the sizes of a tile, and which block has which
+///     pipeline.cuh       buffers: when what is copied, and when it is there
+///     matrix.cuh         a factor in memory, and a thread's copies of it
+///     offset_copies.cuh  ... and of windows of images
+///     k_tile.cuh         where they go: no bank conflicts
+///     fma.cuh            who multiplies what: threads of their own, or ...
+///     mma_double.cuh     ... tensor cores
+///     finish.cuh         what becomes of the sums: slices and blocks add theirs up
+///     epilogue.cuh       what is stored: alpha sum + beta C, or, in stage 04, more
+///     choose_tile.cu     which tile suits a product
+///     table.cuh          the tiles that are compiled
+///
+/// Any part can be replaced by one that satisfies its concept, below. Rows of op(A) and columns of
+/// op(B) are treated alike, and both are called rows.
+#pragma once
+
+#include <concepts>
+
+#include <cuda_runtime.h>
+
+#include "tensor/shape.hpp"
+
+namespace stagewise::shared_memory {
+
+/// A block's tile of BM x BN, divided into warp tiles of WM x WN. If C has too few tiles for all
+/// warps, several groups of warps compute the whole tile, each for some of the BK steps that are in
+/// shared memory, and at the end their sums are added up.
+/// @tparam slice_k_ how many groups there are.
+/// @tparam buffers_ how many k tiles of a factor are in shared memory.
+/// @tparam blocks_ how many blocks have room on a multiprocessor.
+template <int BM_, int BN_, int BK_, int WM_, int WN_, int slice_k_, int buffers_, int blocks_>
+struct Tile {
+  static constexpr int BM = BM_;
+  static constexpr int BN = BN_;
+  static constexpr int BK = BK_;
+  static constexpr int WM = WM_;
+  static constexpr int WN = WN_;
+  static constexpr int slice_k = slice_k_;
+  static constexpr int buffers = buffers_;
+  static constexpr int blocks = blocks_;
+  static constexpr int depth = BK / slice_k;  ///< steps of a k tile that are a slice's
+  static constexpr int slice_threads = 32 * (BM / WM) * (BN / WN);
+  static constexpr int threads = slice_threads * slice_k;
+
+  static_assert(BM % WM == 0 && BN % WN == 0, "the warps' tiles must fill the block's");
+  static_assert(BK % slice_k == 0 && buffers >= 2);
+
+  /// This thread's slice.
+  static __device__ int slice() {
+    return slice_k == 1 ? 0 : static_cast<int>(threadIdx.x / slice_threads);
+  }
+
+  /// Its index among the threads of the slice.
+  static __device__ int slice_thread() {
+    return static_cast<int>(slice_k == 1 ? threadIdx.x : threadIdx.x % slice_threads);
+  }
+
+  /// The row of the block's tile at which its warp's begins.
+  static __device__ int warp_row() { return warp() / warps_across * WM; }
+  /// Likewise, the column.
+  static __device__ int warp_column() { return warp() % warps_across * WN; }
+
+ private:
+  static constexpr unsigned warps_across = BN / WN;
+  static __device__ unsigned warp() { return threadIdx.x % slice_threads / 32; }
+};
+
+/// Where a tile of C is.
+struct TilePosition {
+  int top;   ///< its first row
+  int left;  ///< its first column
+};
+
+/// The order of C's tiles, in which neighbours share data: down eight rows of tiles, then on to the
+/// next column.
+template <typename Tile>
+struct TileOrder {
+  int m;
+  int n;
+
+  /// How many there are below one another, and side by side.
+  __device__ int down() const { return (m - 1) / Tile::BM + 1; }
+  /// See above.
+  __device__ int across() const { return (n - 1) / Tile::BN + 1; }
+
+  /// Where a tile is.
+  __device__ TilePosition at(int tile) const {
+    constexpr int height = 8;
+    const int first = tile / (height * across()) * height;
+    const int in_band = down() - first < height ? down() - first : height;
+    const int rest = tile % (height * across());
+    return {(first + rest % in_band) * Tile::BM, rest / in_band * Tile::BN};
+  }
+};
+
+/// How many tiles a matrix of m x n has, m and n at least 1.
+template <typename Tile>
+Index tile_count(Index m, Index n) {
+  return ((m - 1) / Tile::BM + 1) * ((n - 1) / Tile::BN + 1);
+}
+
+/// How several blocks share a tile. Each multiplies `share` of its k tiles, the first `longer` of
+/// them one more, and leaves its sums in the workspace; the last to do so adds them all up.
+template <typename T>
+struct SplitK {
+  int share;
+  int longer;
+  T* sums;             ///< room for those of each block, as large as the tile; a tile's in sequence
+  unsigned* counters;  ///< see Finish::is_last(): 0 before and after
+
+  /// The first k tile of a block; its last is the one before the next block's first.
+  __device__ int begin(int block) const {
+    return block * share + (block < longer ? block : longer);
+  }
+};
+
+/// The sizes of a tile: see Tile.
+template <typename C>
+concept TileConfig = requires {
+  { C::BM + C::BN + C::BK + C::WM + C::WN } -> std::convertible_to<int>;
+  { C::slice_k + C::buffers + C::blocks } -> std::convertible_to<int>;
+};
+
+/// A factor: where its elements are. Its Copies bring `extent` rows and BK steps to shared memory,
+/// with the threads of a block: see MatrixCopies.
+template <typename M>
+concept Matrix = requires {
+  typename M::Scalar;
+  { M::k_major } -> std::convertible_to<bool>;  ///< whether neighbours in memory differ in step
+  { M::is_transposed } -> std::convertible_to<bool>;  ///< whether k tiles are; see SwizzledTile
+  { M::length } -> std::convertible_to<int>;          ///< how many neighbours are copied at once
+  typename M::template Copies<64, 16, 128>;
+};
+
+/// A thread's copies of a factor.
+template <typename C, typename M>
+concept MatrixCopies = requires(C copies, const M& matrix, typename M::Scalar* buffer, int i) {
+  typename C::Tile;                          ///< how a k tile is stored
+  { C::count } -> std::convertible_to<int>;  ///< copies of a k tile
+  copies.start(matrix, i, i);                ///< begins at a row, and at a step
+  copies.copy(buffer, matrix, i, i);         ///< copy number i, from the steps that are left
+  copies.advance(matrix);                    ///< moves on to the next k tile
+};
+
+/// Which instruction multiplies. A lane loads its fragments in rounds, one round ahead of
+/// multiplying them, into one of two sets of registers. It has `sums` sums: `rows` rows, in each of
+/// which there are `groups` groups of `neighbours`.
+template <typename M, typename T>
+concept Mma = requires(M mma, const T* a, const T* b, int i) {
+  { M::rounds + M::sums + M::neighbours + M::rows + M::groups } -> std::convertible_to<int>;
+  mma.load(i, a, b);  ///< the fragments of a round; round `rounds` is the next k tile's first
+  mma.multiply(i);
+  { mma.sum(i) } -> std::same_as<T&>;
+  { M::row(i) + M::column(i) } -> std::convertible_to<int>;  ///< of sum i, in the block's tile
+  { M::first_sum(i, i) } -> std::convertible_to<int>;        ///< of a row's group
+};
+
+/// What becomes of a sum: see epilogue.cuh.
+template <typename E>
+concept Epilogue = requires(const E& epilogue) {
+  { epilogue.vectors } -> std::convertible_to<bool>;  ///< whether 16 bytes are stored at a time
+  { E::read_ahead } -> std::convertible_to<int>;      ///< scalars that are loaded at once
+};
+
+/// What a block does while its first copies are under way: see NoPrologue.
+template <typename P>
+concept Prologue = requires(const P& prologue) {
+  prologue.template run<128>(0, 0);
+};
+
+}  // namespace stagewise::shared_memory
