@@ -86,4 +86,7 @@ class SerialExecutor : public Executor<T> {
   serial::GemmVariant gemm_variant_;
 };
 
+extern template class SerialExecutor<float>;
+extern template class SerialExecutor<double>;
+
 }  // namespace stagewise
