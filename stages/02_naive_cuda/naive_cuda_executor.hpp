@@ -2,14 +2,7 @@
 /// Stage 02: every operation as a kernel with one thread per output element.
 #pragma once
 
-#include "02_naive_cuda/average_pool.hpp"
-#include "02_naive_cuda/convolution.hpp"
-#include "02_naive_cuda/elementwise.hpp"
-#include "02_naive_cuda/gemm.hpp"
-#include "02_naive_cuda/loss.hpp"
-#include "02_naive_cuda/predict.hpp"
-#include "02_naive_cuda/reduce.hpp"
-#include "02_naive_cuda/update.hpp"
+#include "02_naive_cuda/kernels.hpp"
 #include "cuda/counters.hpp"
 #include "cuda/handles.hpp"
 #include "cuda/range.hpp"

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "02_naive_cuda/elementwise.hpp"
+#include "02_naive_cuda/kernels.hpp"
 #include "cuda/check.hpp"
 
 namespace stagewise {
