@@ -26,8 +26,8 @@ using StageOptions = std::map<std::string, std::string>;
 struct StageOption {
   std::string name;         ///< "gemm", for `--gemm`
   std::string description;  ///< for the help text
-  std::vector<std::string> choices;
-  std::string default_choice;
+  std::vector<std::string> choices = {};
+  std::string default_choice = {};
   std::string choice_without_value = {};  ///< what `--name` alone means; empty: it needs a value
   std::string insists = {};        ///< the choice that is refused, not ignored, without effect
   bool only_trains = false;        ///< whether it has no effect in `evaluate`

@@ -72,7 +72,7 @@ class Message {
   std::vector<Rung> rungs() {
     const std::string folder = "stages/05_mpi/";
     std::vector<Rung> rungs = {
-        {"host", folder + "transport/host.cpp", "MPI_Allreduce in the hosts' memory",
+        {"host", folder + "transport/by_mpi.hpp", "MPI_Allreduce in the hosts' memory",
          [this] { add_up(*host_); }},
         {"ring", "ladders/program/ring.cpp", "in a ring, with MPI_Sendrecv",
          [this] { ring_.add_up(stream_, y_); }},

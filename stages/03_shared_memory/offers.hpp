@@ -12,15 +12,10 @@ inline Offers stage03_offers() {
   return {.program = "stage03_shared_memory",
           .options = {{.name = "gemm",
                        .description = "rung that multiplies matrices",
-                       .choices = {},
                        .default_choice = "auto"},
-                      {.name = "reduce",
-                       .description = "rung that adds up",
-                       .choices = {},
-                       .default_choice = {}},
+                      {.name = "reduce", .description = "rung that adds up"},
                       {.name = "convolution",
                        .description = "by stage 02's kernels, or as a product",
-                       .choices = {},
                        .default_choice = "auto"}}};
 }
 

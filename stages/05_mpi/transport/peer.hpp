@@ -79,4 +79,9 @@ class PeerTransport final : public Transport<T> {
   std::deque<PeerBuffer> buffers_;  ///< from memory_for()
 };
 
+/// Why kernels cannot access the other GPUs here; empty if they can.
+///
+/// With CUDA on the CPU, the memory of an emulated GPU is shared among processes.
+std::string reason_against_peer(const Placement& placement);
+
 }  // namespace stagewise::mpi
