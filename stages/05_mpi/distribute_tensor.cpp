@@ -1,7 +1,6 @@
 #include "05_mpi/distribute.hpp"
 #include "network/differentiate.hpp"
 #include "tensor/counts.hpp"
-#include "tensor/error.hpp"
 #include "tensor/option_error.hpp"
 
 namespace stagewise::mpi {

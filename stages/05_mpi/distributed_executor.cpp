@@ -77,11 +77,9 @@ void DistributedExecutor<T>::prepare(const Program& program) {
 template <typename T>
 void DistributedExecutor<T>::prepare_sums(const Program& program, Group among) {
   Index count = 0;
-  std::size_t largest = 0;
   std::vector<ValueId> values;
   std::vector<ValueId> parameters;
   const auto add = [&](const auto& operands) {
-    largest = std::max(largest, operands.size());
     for (const ValueId value : operands) {
       count += this->elements(value);
       values.push_back(value);
@@ -104,7 +102,7 @@ void DistributedExecutor<T>::prepare_sums(const Program& program, Group among) {
   transport->reserve(count);
   move_to(values, *transport);
   move_to(parameters, *transport);
-  bucket_.reserve(std::max(largest, bucket_.capacity()));
+  bucket_.reserve(values.size());
 }
 
 /// Lets values that are added up, and parameters that are updated by the sums, stay where their

@@ -161,7 +161,7 @@ TYPED_TEST(AllReduceKernels, AddUpInAnyMemory) {
     before.insert(before.begin(), {T{111}});
     before.insert(before.end(), {T{222}, T{333}, T{444}});
     copy_in(before, memory.data(), stream);
-    ASSERT_FALSE(sums.is_shared(memory.data() + 1, count));
+    ASSERT_EQ(sums.buffer_of(memory.data() + 1, count), nullptr);
     sums.add_up(stream, memory.data() + 1, count);
     std::vector<T> expected = sums_of<T>(7, count);
     expected.insert(expected.begin(), {T{111}});
@@ -261,9 +261,7 @@ TYPED_TEST(AllReduceKernels, CountBeyondTheLargestNumber) {
       .count = count,
       .capacity = count,
       .numbers = numbers.data()};
-  for (int r = 0; r < test_world().size(); ++r) {
-    sum.inbox[r] = static_cast<mpi::FlaggedWord*>(static_cast<void*>(inboxes.of(r)));
-  }
+  inboxes.store_addresses(sum.inbox);
   std::vector<std::uint32_t> found;
   for (std::uint64_t round = 0; round < 6; ++round) {
     copy_in(numbers_of<T>(rank, round, count), values.data(), stream);

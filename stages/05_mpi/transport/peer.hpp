@@ -41,8 +41,8 @@ class PeerTransport final : public Transport<T> {
   void finish() override {}
   void check() override;
 
-  /// Whether these are in memory_for() something.
-  bool is_shared(const T* values, Index count) const;
+  /// Where all ranks can access these: in memory_for() something. Null: nowhere.
+  const PeerBuffer* buffer_of(const T* values, Index count) const;
 
   /// Enqueues the sum, in the way that takes less time.
   /// @param update if it has parameters, they are updated by the sums, which are not stored. They
@@ -64,7 +64,6 @@ class PeerTransport final : public Transport<T> {
   std::optional<int> lost_rank() const;
 
  private:
-  const PeerBuffer* buffer_of(const T* values, Index count) const;
   bool follows(const Piece<T>& message, const Piece<T>& piece) const;
 
   Communicator* world_;
