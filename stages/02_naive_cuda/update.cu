@@ -21,7 +21,6 @@ __global__ void sgd_update_kernel(Index n, T learning_rate, T l2, const T* __res
 }
 //! [sgd_update]
 
-//! [momentum_update]
 template <typename T>
 __global__ void momentum_update_kernel(Index n, T momentum, T l2, const T* __restrict__ gradient,
                                        const StepRates* __restrict__ rates,
@@ -32,9 +31,7 @@ __global__ void momentum_update_kernel(Index n, T momentum, T l2, const T* __res
   if (velocity != nullptr) direction = velocity[i] = momentum * velocity[i] + direction;
   parameter[i] -= static_cast<T>(rates->rate) * direction;
 }
-//! [momentum_update]
 
-//! [adam_update]
 template <typename T>
 __global__ void adam_update_kernel(Index n, AdamNumbers<T> a, const T* __restrict__ gradient,
                                    const StepRates* __restrict__ rates, T* __restrict__ m,
@@ -47,7 +44,6 @@ __global__ void adam_update_kernel(Index n, AdamNumbers<T> a, const T* __restric
   parameter[i] -= static_cast<T>(rates->rate) * m[i] /
                   (std::sqrt(v[i]) / static_cast<T>(rates->correction) + a.epsilon);
 }
-//! [adam_update]
 
 }  // namespace
 

@@ -29,7 +29,6 @@ void DistributedExecutor<T>::run(const AllReduce& op) {
 }
 //! [run]
 
-//! [run_update]
 template <typename T>
 void DistributedExecutor<T>::run(const AllReduceUpdate& op) {
   bucket_.clear();
@@ -43,7 +42,6 @@ void DistributedExecutor<T>::run(const AllReduceUpdate& op) {
   }
   transports_.at(Group::data)->begin(bucket_, this->lane_stream());
 }
-//! [run_update]
 
 /// The begun lines have marked their ends too early, before their sums have arrived.
 template <typename T>

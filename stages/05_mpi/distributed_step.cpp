@@ -147,7 +147,6 @@ std::vector<std::vector<ParameterValues>> DistributedStep<T>::worker_parameters(
   return all;
 }
 
-//! [optimizer_state]
 template <typename T>
 std::vector<ParameterValues> DistributedStep<T>::optimizer_state() const {
   std::vector<ParameterValues> own = step_->optimizer_state();
@@ -188,7 +187,6 @@ void DistributedStep<T>::set_optimizer_state(const std::vector<ParameterValues>&
   }
   step_->set_optimizer_state(own, source);
 }
-//! [optimizer_state]
 
 template class DistributedStep<float>;
 template class DistributedStep<double>;

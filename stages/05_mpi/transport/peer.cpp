@@ -136,7 +136,6 @@ void PeerTransport<T>::begin(std::span<const Piece<T>> bucket, const cuda::Strea
 }
 //! [begin]
 
-//! [add_up]
 template <typename T>
 void PeerTransport<T>::add_up(const cuda::Stream& stream, T* values, Index count,
                               const Update<T>& update) {
@@ -153,7 +152,6 @@ void PeerTransport<T>::add_up(const cuda::Stream& stream, T* values, Index count
     one_shot(stream, values, count, update);
   }
 }
-//! [add_up]
 
 template <typename T>
 void PeerTransport<T>::one_shot(const cuda::Stream& stream, T* values, Index count,
