@@ -79,8 +79,8 @@ class Message {
         {"one-shot", folder + "all_reduce/1_one_shot.cu", "flagged words to every GPU", {}, true},
         {"two-shot", folder + "all_reduce/2_two_shot.cu", "each GPU adds up a shard", {}, true}};
     if (peers_ == nullptr) return rungs;
-    rungs[2].enqueue = [this] { peers_->one_shot(stream_, y_, count_); };
-    rungs[3].enqueue = [this] { peers_->two_shot(stream_, y_, count_); };
+    rungs[2].enqueue = [this] { peers_->one_shot(stream_, {y_, count_}); };
+    rungs[3].enqueue = [this] { peers_->two_shot(stream_, {y_, count_}); };
     return rungs;
   }
 

@@ -13,6 +13,7 @@ namespace stagewise::serial {
 template <Activation activation>
 struct Function;
 
+/// @cond
 //! [relu]
 template <>
 struct Function<Activation::relu> {
@@ -48,6 +49,7 @@ void with_function(Activation activation, const Work& work) {
     if constexpr (requires { Function<a>(); }) work.template operator()<Function<a>>();
   });
 }
+/// @endcond
 
 //! [add_bias]
 /// y[i, j] = x[i, j] + bias[j]; `y` may be `x`.

@@ -8,17 +8,20 @@ namespace stagewise {
 
 /// Those of stage 04: stage 03's, and the fused operations.
 inline OperationFiles stage04_files() {
+  const std::string folder = "stages/04_minibatch/";
   OperationFiles files = stage03_files();
-  set_files(files, "stages/04_minibatch/",
-            {{"data/gather.cu", {"gather"}},
-             {"linear/linear.cu", {"linear"}},
-             {"linear/input_gradient.cu", {"linear_input_gradient"}},
-             {"linear/parameter_gradients.cu", {"linear_gradients"}},
-             {"output_layer/output_layer.cu", {"output_layer"}},
-             {"output_layer/shares.cu", {"add_shares"}},
-             {"output_layer/loss.cu", {"loss", "add_partials"}},
-             {"convolution/convolution.cu", {"convolution_relu_pool", "pool_relu_backward"}},
-             {"update.cu", {"update_by_sum", "average_weights"}}});
+  files["gather"] = folder + "data/gather.cu";
+  files["linear"] = folder + "linear/linear.cu";
+  files["linear_input_gradient"] = folder + "linear/input_gradient.cu";
+  files["linear_gradients"] = folder + "linear/parameter_gradients.cu";
+  files["output_layer"] = folder + "output_layer/output_layer.cu";
+  files["add_shares"] = folder + "output_layer/shares.cu";
+  files["loss"] = folder + "output_layer/loss.cu";
+  files["add_partials"] = folder + "output_layer/loss.cu";
+  files["convolution_relu_pool"] = folder + "convolution/convolution.cu";
+  files["pool_relu_backward"] = folder + "convolution/convolution.cu";
+  files["update_by_sum"] = folder + "update.cu";
+  files["average_weights"] = folder + "update.cu";
   return files;
 }
 

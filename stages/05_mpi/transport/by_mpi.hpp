@@ -56,9 +56,10 @@ class MpiTransport : public Transport<T> {
     cuda::Event complete;
   };
 
-  /// Enqueues what must be done before the sum.
+  /// Enqueues what must be done before.
   virtual void prepare(const Bucket& /*bucket*/) {}
 
+  /// Adds up, when all before it is done; the sums are complete when the stream is.
   virtual void add_up(const Bucket& bucket) = 0;
 
   const Communicator& world() const { return *world_; }

@@ -129,63 +129,60 @@ void PeerTransport<T>::begin(std::span<const Piece<T>> bucket, const cuda::Strea
       message.count = first + piece.count;
       continue;
     }
-    add_up(stream, message.values, message.count, message.update);
+    add_up(stream, message);
     message = piece;
   }
-  add_up(stream, message.values, message.count, message.update);
+  add_up(stream, message);
 }
 //! [begin]
 
 template <typename T>
-void PeerTransport<T>::add_up(const cuda::Stream& stream, T* values, Index count,
-                              const Update<T>& update) {
+void PeerTransport<T>::add_up(const cuda::Stream& stream, const Piece<T>& piece) {
   const auto fits_two_shots = [&](const T* address) {
     // NOLINTNEXTLINE(*-reinterpret-cast): an address as a number
     return reinterpret_cast<std::uintptr_t>(address) % word_bytes == 0 &&
-           buffer_of(address, count) != nullptr;
+           buffer_of(address, piece.count) != nullptr;
   };
-  const bool is_long = static_cast<std::size_t>(count) * sizeof(T) > max_one_shot_bytes();
-  if (is_long && fits_two_shots(values) &&
-      (update.parameters == nullptr || fits_two_shots(update.parameters))) {
-    two_shot(stream, values, count, update);
+  const T* const parameters = piece.update.parameters;
+  if (static_cast<std::size_t>(piece.count) * sizeof(T) > max_one_shot_bytes() &&
+      fits_two_shots(piece.values) && (parameters == nullptr || fits_two_shots(parameters))) {
+    two_shot(stream, piece);
   } else {
-    one_shot(stream, values, count, update);
+    one_shot(stream, piece);
   }
 }
 
 template <typename T>
-void PeerTransport<T>::one_shot(const cuda::Stream& stream, T* values, Index count,
-                                const Update<T>& update) {
+void PeerTransport<T>::one_shot(const cuda::Stream& stream, const Piece<T>& piece) {
   OneShot<T> sum{.peers = peers_,
                  .capacity = static_cast<Index>(max_one_shot_bytes() / data_in_word),
                  .numbers = one_shot_count_.data()};
   inboxes_.store_addresses(sum.inbox);
   const auto most = static_cast<Index>(max_one_shot_bytes() / sizeof(T));
-  for (Index first = 0; first < count; first += most) {
-    sum.values = values + first;
-    sum.count = std::min(most, count - first);
-    sum.update = update.from(first);
+  for (Index first = 0; first < piece.count; first += most) {
+    sum.values = piece.values + first;
+    sum.count = std::min(most, piece.count - first);
+    sum.update = piece.update.from(first);
     mpi::one_shot(stream.get(), sum, blocks_);
   }
 }
 
 template <typename T>
-void PeerTransport<T>::two_shot(const cuda::Stream& stream, T* values, Index count,
-                                const Update<T>& update) {
-  if (count == 0) return;
-  const std::size_t bytes = aligned(static_cast<std::size_t>(count) * sizeof(T), word_bytes);
+void PeerTransport<T>::two_shot(const cuda::Stream& stream, const Piece<T>& piece) {
+  if (piece.count == 0) return;
+  const std::size_t bytes = aligned(static_cast<std::size_t>(piece.count) * sizeof(T), word_bytes);
   TwoShot<T> sum{.peers = peers_,
-                 .update = update,
+                 .update = piece.update,
                  .count = static_cast<Index>(bytes / sizeof(T)),
                  .numbers = two_shot_count_.data()};
   const auto find_on_all = [&](T* own, T** on_all) {
-    const PeerBuffer* const buffer = buffer_of(own, count);
+    const PeerBuffer* const buffer = buffer_of(own, piece.count);
     if (buffer == nullptr) throw std::logic_error("a sum in two shots takes memory of all ranks");
     const Index first = own - buffer->of<T>(peers_.rank);
     buffer->store_addresses(on_all, first * Index{sizeof(T)});
   };
-  find_on_all(values, sum.values);
-  if (update.parameters != nullptr) find_on_all(update.parameters, sum.parameters);
+  find_on_all(piece.values, sum.values);
+  if (piece.update.parameters != nullptr) find_on_all(piece.update.parameters, sum.parameters);
   flags_.store_addresses(sum.flags);
   mpi::two_shot(stream.get(), sum, blocks_);
 }

@@ -45,17 +45,17 @@ class PeerTransport final : public Transport<T> {
   const PeerBuffer* buffer_of(const T* values, Index count) const;
 
   /// Enqueues the sum, in the way that takes less time.
-  /// @param update if it has parameters, they are updated by the sums, which are not stored. They
-  ///        must be the same on all ranks.
-  void add_up(const cuda::Stream& stream, T* values, Index count, const Update<T>& update = {});
+  /// @param piece if its update has parameters, they are updated by the sums, which are not stored.
+  ///        They must be the same on all ranks.
+  void add_up(const cuda::Stream& stream, const Piece<T>& piece);
 
   /// Enqueues the sum in one shot; a message of more than max_one_shot_bytes() as several sums.
-  void one_shot(const cuda::Stream& stream, T* values, Index count, const Update<T>& update = {});
+  void one_shot(const cuda::Stream& stream, const Piece<T>& piece);
 
   /// Enqueues the sum in two shots.
-  /// @param values in memory_for() something, at a multiple of 16 bytes, as must be the update's
-  /// parameters.
-  void two_shot(const cuda::Stream& stream, T* values, Index count, const Update<T>& update = {});
+  /// @param piece its values are in memory_for() something, at a multiple of 16 bytes, as must be
+  ///        the update's parameters.
+  void two_shot(const cuda::Stream& stream, const Piece<T>& piece);
 
   /// The longest message that takes less time in one shot.
   std::size_t max_one_shot_bytes() const;
