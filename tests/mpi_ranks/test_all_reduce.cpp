@@ -133,10 +133,10 @@ TYPED_TEST(AllReduceKernels, UpdateParameters) {
                                    .learning_rate = T{0.5},
                                    .l2 = T{0.25},
                                    .l2_from = count == longest + 5 ? longest + 2 : count / 3};
-    using Way = void (PeerTransport<T>::*)(const cuda::Stream&, T*, Index, const mpi::Update<T>&);
+    using Way = void (PeerTransport<T>::*)(const cuda::Stream&, const mpi::Piece<T>&);
     for (const Way way :
          {&PeerTransport<T>::one_shot, &PeerTransport<T>::two_shot, &PeerTransport<T>::add_up}) {
-      (sums.*way)(stream, places[0], count, update);
+      (sums.*way)(stream, {places[0], count, update});
       for (Index i = 0; i < count; ++i) {
         T& parameter = parameters[static_cast<std::size_t>(i)];
         const T l2 = i < update.l2_from ? T{0} : T{0.25};
