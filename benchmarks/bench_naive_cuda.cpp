@@ -12,7 +12,7 @@
 
 #include <benchmark/benchmark.h>
 
-#include "02_naive_cuda/gemm.hpp"
+#include "02_naive_cuda/kernels.hpp"
 #include "cuda/check.hpp"
 #include "cuda/handles.hpp"
 #include "cuda/memory.hpp"

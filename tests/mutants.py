@@ -21,7 +21,7 @@ REPOSITORY = Path(__file__).resolve().parents[1]
 HOME = REPOSITORY / "build" / "mutants"
 FOLDERS = ("01_serial", "02_naive_cuda", "03_shared_memory", "04_minibatch", "05_mpi")
 # What names files, offers options, or describes itself has no numbers to get wrong.
-LEFT_OUT = re.compile(r"main\.cpp|offers\.hpp|operation_files\.hpp|options\.[ch]pp|no_nccl|nccl\.cpp|cuda_aware")
+LEFT_OUT = re.compile(r"main\.cpp|offers\.hpp|operation_files\.hpp|options\.[ch]pp|no_nccl|nccl\.cpp")
 
 # (kind, what to look for, what takes its place)
 CHANGES = (

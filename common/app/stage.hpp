@@ -83,6 +83,15 @@ struct InPrecision {
 /// Where operations are computed: names of operations, and the file, from the repository's root.
 using OperationFiles = std::map<std::string, std::string>;
 
+/// Says of a folder's files which operations they compute, in place of what `files` has said.
+/// @param computed a file's name in the folder, and its operations.
+inline void set_files(OperationFiles& files, const std::string& folder,
+                      const std::map<std::string, std::vector<std::string>>& computed) {
+  for (const auto& [file, operations] : computed) {
+    for (const std::string& operation : operations) files[operation] = folder + file;
+  }
+}
+
 /// What a program offers on the command line in addition to what all stages do. So a stage can say
 /// which programs have an option that it does not have itself.
 struct Offers {

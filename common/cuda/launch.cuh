@@ -22,9 +22,10 @@ constexpr Index pieces(Index n, Index size) {
   return (n + size - 1) / size;
 }
 
-/// The grid of a launch with one thread for each of n elements.
+/// The grid of a launch with one thread for each of n elements. If there are none, it has a block
+/// all the same, which finds nothing to do: an empty grid is an error.
 inline dim3 grid_for(Index n) {
-  return dim3(static_cast<unsigned>(pieces(n, threads_per_block)));
+  return dim3(static_cast<unsigned>(std::max<Index>(1, pieces(n, threads_per_block))));
 }
 
 /// The grid of a launch with one thread for each element of a matrix: columns along x, rows along

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "02_naive_cuda/convolution.hpp"
+#include "02_naive_cuda/kernels.hpp"
 
 namespace stagewise::ladder {
 namespace {

@@ -72,15 +72,15 @@ class Message {
   std::vector<Rung> rungs() {
     const std::string folder = "stages/05_mpi/";
     std::vector<Rung> rungs = {
-        {"host", folder + "transport/host.cpp", "MPI_Allreduce in the hosts' memory",
+        {"host", folder + "transport/by_mpi.hpp", "MPI_Allreduce in the hosts' memory",
          [this] { add_up(*host_); }},
         {"ring", "ladders/program/ring.cpp", "in a ring, with MPI_Sendrecv",
          [this] { ring_.add_up(stream_, y_); }},
         {"one-shot", folder + "all_reduce/1_one_shot.cu", "flagged words to every GPU", {}, true},
         {"two-shot", folder + "all_reduce/2_two_shot.cu", "each GPU adds up a shard", {}, true}};
     if (peers_ == nullptr) return rungs;
-    rungs[2].enqueue = [this] { peers_->one_shot(stream_, y_, count_); };
-    rungs[3].enqueue = [this] { peers_->two_shot(stream_, y_, count_); };
+    rungs[2].enqueue = [this] { peers_->one_shot(stream_, {y_, count_}); };
+    rungs[3].enqueue = [this] { peers_->two_shot(stream_, {y_, count_}); };
     return rungs;
   }
 

@@ -3,9 +3,7 @@
 #include <array>
 #include <type_traits>
 
-#include "02_naive_cuda/average_pool.hpp"
-#include "02_naive_cuda/convolution.hpp"
-#include "02_naive_cuda/elementwise.hpp"
+#include "02_naive_cuda/kernels.hpp"
 #include "04_minibatch/convolution/convolution.hpp"
 #include "tensor/counts.hpp"
 

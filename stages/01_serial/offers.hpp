@@ -12,7 +12,6 @@ inline Offers stage01_offers() {
           .has_workers = true,
           .options = {{.name = "gemm",
                        .description = "variant of the matrix product",
-                       .choices = {},
                        .default_choice = "reordered"}}};
 }
 

@@ -1,19 +1,8 @@
 #include "01_serial/serial_executor.hpp"
 
 #include <algorithm>
-#include <cstring>
 
 namespace stagewise {
-
-template <typename T>
-void SerialExecutor<T>::copy_in(void* to, const void* host, std::size_t bytes) {
-  std::memcpy(to, host, bytes);
-}
-
-template <typename T>
-void SerialExecutor<T>::copy_out(void* host, const void* from, std::size_t bytes) {
-  std::memcpy(host, from, bytes);
-}
 
 template <typename T>
 void SerialExecutor<T>::run(const Gather& op) {

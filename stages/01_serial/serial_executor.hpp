@@ -2,6 +2,8 @@
 /// Stage 01: every operation as a loop on one core.
 #pragma once
 
+#include <cstring>
+
 #include "01_serial/average_pool.hpp"
 #include "01_serial/convolution.hpp"
 #include "01_serial/elementwise.hpp"
@@ -23,8 +25,12 @@ class SerialExecutor : public Executor<T> {
 
   Memory& memory() override { return host_memory(); }
   bool host_accessible() const override { return true; }
-  void copy_in(void* to, const void* host, std::size_t bytes) override;
-  void copy_out(void* host, const void* from, std::size_t bytes) override;
+  void copy_in(void* to, const void* host, std::size_t bytes) override {
+    std::memcpy(to, host, bytes);
+  }
+  void copy_out(void* host, const void* from, std::size_t bytes) override {
+    std::memcpy(host, from, bytes);
+  }
   void synchronize() override {}
   bool computes(Activation activation) const override { return serial::computes(activation); }
 
@@ -69,13 +75,11 @@ class SerialExecutor : public Executor<T> {
   void run(const Line& line) override { run_operation(*this, line.operation, line.replaces); }
 
  private:
-  //! [call]
   /// Calls the function with the arguments of the operation.
   template <typename Function, typename Op>
   void call(Function* loops, const Op& op) {
     std::apply(loops, this->arguments(op));
   }
-  //! [call]
 
   /// The same for an update; of a worker that has no samples, there is none.
   template <typename Function, typename Op>
@@ -85,5 +89,8 @@ class SerialExecutor : public Executor<T> {
 
   serial::GemmVariant gemm_variant_;
 };
+
+extern template class SerialExecutor<float>;
+extern template class SerialExecutor<double>;
 
 }  // namespace stagewise

@@ -2,9 +2,9 @@
 /// Average pooling: one thread per output in the forward pass, one per input in the backward pass.
 /// Each value is read once and little is computed: the kernels are memory-bound.
 
-#include "02_naive_cuda/average_pool.hpp"
+#include "02_naive_cuda/element.cuh"
+#include "02_naive_cuda/kernels.hpp"
 #include "cuda/check.hpp"
-#include "cuda/launch.cuh"
 
 namespace stagewise::naive_cuda {
 namespace {
@@ -13,15 +13,9 @@ namespace {
 template <typename T>
 __global__ void average_pool_kernel(PoolingProblem p, Index n, const T* __restrict__ input,
                                     T* __restrict__ output) {
-  Index rest = cuda::index_x();
-  if (rest >= n) return;
-  T* const result = output + rest;
-  const Index c = rest % p.channels;
-  rest /= p.channels;
-  const Index x = rest % (p.width / p.window);
-  rest /= p.width / p.window;
-  const Index y = rest % (p.height / p.window);
-  const Index b = rest / (p.height / p.window);
+  const Index number = cuda::index_x();
+  if (number >= n) return;
+  const auto [b, y, x, c] = element_of(number, p.height / p.window, p.width / p.window, p.channels);
 
   const T share = T{1} / static_cast<T>(p.window * p.window);
   T sum = 0;
@@ -31,26 +25,19 @@ __global__ void average_pool_kernel(PoolingProblem p, Index n, const T* __restri
       sum += share * input[pixel * p.channels + c];
     }
   }
-  *result = sum;
+  output[number] = sum;
 }
 
 template <typename T>
 __global__ void average_pool_backward_kernel(PoolingProblem p, const T* __restrict__ doutput,
                                              T* __restrict__ dinput) {
-  Index rest = cuda::index_x();
-  if (rest >= p.batch * p.height * p.width * p.channels) return;
-  T* const result = dinput + rest;
-  const Index c = rest % p.channels;
-  rest /= p.channels;
-  const Index x = rest % p.width;
-  rest /= p.width;
-  const Index y = rest % p.height;
-  const Index b = rest / p.height;
-
+  const Index number = cuda::index_x();
+  if (number >= p.batch * p.height * p.width * p.channels) return;
+  const auto [b, y, x, c] = element_of(number, p.height, p.width, p.channels);
   const Index window =
       (b * (p.height / p.window) + y / p.window) * (p.width / p.window) + x / p.window;
   const T share = T{1} / static_cast<T>(p.window * p.window);
-  *result = share * doutput[window * p.channels + c];
+  dinput[number] = share * doutput[window * p.channels + c];
 }
 //! [average_pool]
 
@@ -59,7 +46,6 @@ __global__ void average_pool_backward_kernel(PoolingProblem p, const T* __restri
 template <typename T>
 void average_pool(cudaStream_t stream, const PoolingProblem& p, const T* input, T* output) {
   const Index n = p.output_elements();
-  if (n == 0) return;
   average_pool_kernel<<<cuda::grid_for(n), cuda::threads_per_block, 0, stream>>>(p, n, input,
                                                                                  output);
   CUDA_CHECK_LAUNCH("average_pool");
@@ -69,7 +55,6 @@ template <typename T>
 void average_pool_backward(cudaStream_t stream, const PoolingProblem& p, const T* doutput,
                            T* dinput) {
   const Index n = p.batch * p.height * p.width * p.channels;
-  if (n == 0) return;
   average_pool_backward_kernel<<<cuda::grid_for(n), cuda::threads_per_block, 0, stream>>>(
       p, doutput, dinput);
   CUDA_CHECK_LAUNCH("average_pool_backward");

@@ -10,9 +10,9 @@
 /// and neighbouring weights. The filter's gradient is the slow one: it has few elements, each a sum
 /// over every pixel of the batch.
 
-#include "02_naive_cuda/convolution.hpp"
+#include "02_naive_cuda/element.cuh"
+#include "02_naive_cuda/kernels.hpp"
 #include "cuda/check.hpp"
-#include "cuda/launch.cuh"
 
 namespace stagewise::naive_cuda {
 namespace {
@@ -22,16 +22,9 @@ template <typename T>
 __global__ void convolution_kernel(ConvolutionProblem p, Index output_height, Index output_width,
                                    const T* __restrict__ input, const T* __restrict__ filter,
                                    T* __restrict__ output) {
-  // The element's number gives its indices, from the innermost dimension outward.
-  Index rest = cuda::index_x();
-  if (rest >= p.batch * output_height * output_width * p.out) return;
-  T* const result = output + rest;
-  const Index o = rest % p.out;
-  rest /= p.out;
-  const Index x = rest % output_width;
-  rest /= output_width;
-  const Index y = rest % output_height;
-  const Index b = rest / output_height;
+  const Index number = cuda::index_x();
+  if (number >= p.batch * output_height * output_width * p.out) return;
+  const auto [b, y, x, o] = element_of(number, output_height, output_width, p.out);
 
   T sum = 0;
   for (Index i = 0; i < p.filter_height; ++i) {
@@ -41,7 +34,7 @@ __global__ void convolution_kernel(ConvolutionProblem p, Index output_height, In
       for (Index c = 0; c < p.in; ++c) sum += values[c] * weights[c * p.out];
     }
   }
-  *result = sum;
+  output[number] = sum;
 }
 //! [convolution]
 
@@ -50,15 +43,9 @@ template <typename T>
 __global__ void filter_gradient_kernel(ConvolutionProblem p, Index output_height,
                                        Index output_width, const T* __restrict__ input,
                                        const T* __restrict__ doutput, T* __restrict__ dfilter) {
-  Index rest = cuda::index_x();
-  if (rest >= p.filter_height * p.filter_width * p.in * p.out) return;
-  T* const result = dfilter + rest;
-  const Index o = rest % p.out;
-  rest /= p.out;
-  const Index c = rest % p.in;
-  rest /= p.in;
-  const Index j = rest % p.filter_width;
-  const Index i = rest / p.filter_width;
+  const Index number = cuda::index_x();
+  if (number >= p.filter_height * p.filter_width * p.in * p.out) return;
+  const auto [i, j, c, o] = element_of(number, p.filter_width, p.in, p.out);
 
   // This weight multiplied the value at offset (i, j) from every output pixel.
   T sum = 0;
@@ -69,7 +56,7 @@ __global__ void filter_gradient_kernel(ConvolutionProblem p, Index output_height
       for (Index x = 0; x < output_width; ++x) sum += values[x * p.in] * gradients[x * p.out];
     }
   }
-  *result = sum;
+  dfilter[number] = sum;
 }
 //! [convolution_backward_filter]
 
@@ -78,15 +65,9 @@ template <typename T>
 __global__ void input_gradient_kernel(ConvolutionProblem p, Index output_height, Index output_width,
                                       const T* __restrict__ filter, const T* __restrict__ doutput,
                                       T* __restrict__ dinput) {
-  Index rest = cuda::index_x();
-  if (rest >= p.batch * p.height * p.width * p.in) return;
-  T* const result = dinput + rest;
-  const Index c = rest % p.in;
-  rest /= p.in;
-  const Index x = rest % p.width;
-  rest /= p.width;
-  const Index y = rest % p.height;
-  const Index b = rest / p.height;
+  const Index number = cuda::index_x();
+  if (number >= p.batch * p.height * p.width * p.in) return;
+  const auto [b, y, x, c] = element_of(number, p.height, p.width, p.in);
 
   // This value is at place (i, j) of the window of output (y - i, x - j).
   T sum = 0;
@@ -100,7 +81,7 @@ __global__ void input_gradient_kernel(ConvolutionProblem p, Index output_height,
       for (Index o = 0; o < p.out; ++o) sum += weights[o] * gradients[o];
     }
   }
-  *result = sum;
+  dinput[number] = sum;
 }
 //! [convolution_backward_input]
 
@@ -110,7 +91,6 @@ template <typename T>
 void convolution(cudaStream_t stream, const ConvolutionProblem& p, const T* input, const T* filter,
                  T* output) {
   const Index n = p.output_pixels() * p.out;
-  if (n == 0) return;
   convolution_kernel<<<cuda::grid_for(n), cuda::threads_per_block, 0, stream>>>(
       p, p.output_height(), p.output_width(), input, filter, output);
   CUDA_CHECK_LAUNCH("convolution");
@@ -120,17 +100,14 @@ template <typename T>
 void convolution_backward(cudaStream_t stream, const ConvolutionProblem& p, const T* input,
                           const T* filter, const T* doutput, T* dinput, T* dfilter) {
   const Index weights = p.filter_height * p.filter_width * p.in * p.out;
-  if (weights > 0) {
-    filter_gradient_kernel<<<cuda::grid_for(weights), cuda::threads_per_block, 0, stream>>>(
-        p, p.output_height(), p.output_width(), input, doutput, dfilter);
-    CUDA_CHECK_LAUNCH("convolution_backward (filter)");
-  }
+  filter_gradient_kernel<<<cuda::grid_for(weights), cuda::threads_per_block, 0, stream>>>(
+      p, p.output_height(), p.output_width(), input, doutput, dfilter);
+  CUDA_CHECK_LAUNCH("convolution_backward (filter)");
+  if (dinput == nullptr) return;
   const Index values = p.batch * p.height * p.width * p.in;
-  if (dinput != nullptr && values > 0) {
-    input_gradient_kernel<<<cuda::grid_for(values), cuda::threads_per_block, 0, stream>>>(
-        p, p.output_height(), p.output_width(), filter, doutput, dinput);
-    CUDA_CHECK_LAUNCH("convolution_backward (input)");
-  }
+  input_gradient_kernel<<<cuda::grid_for(values), cuda::threads_per_block, 0, stream>>>(
+      p, p.output_height(), p.output_width(), filter, doutput, dinput);
+  CUDA_CHECK_LAUNCH("convolution_backward (input)");
 }
 
 template void convolution(cudaStream_t, const ConvolutionProblem&, const float*, const float*,

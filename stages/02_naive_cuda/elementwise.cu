@@ -6,7 +6,7 @@
 /// ("coalescing"). With one multiplication or comparison per element, the kernels are memory-bound:
 /// they move two or three values per element.
 
-#include "02_naive_cuda/elementwise.hpp"
+#include "02_naive_cuda/kernels.hpp"
 #include "cuda/check.hpp"
 #include "cuda/launch.cuh"
 
@@ -95,14 +95,12 @@ void with_function(Activation activation, const Work& work) {
 
 template <typename T>
 void add(cudaStream_t stream, Index n, const T* x, const T* y, T* z) {
-  if (n == 0) return;
   add_kernel<<<grid_for(n), threads_per_block, 0, stream>>>(n, x, y, z);
   CUDA_CHECK_LAUNCH("add");
 }
 
 template <typename T>
 void divide(cudaStream_t stream, Index n, T divisor, T* x) {
-  if (n == 0) return;
   divide_kernel<<<grid_for(n), threads_per_block, 0, stream>>>(n, divisor, x);
   CUDA_CHECK_LAUNCH("divide");
 }
@@ -110,7 +108,6 @@ void divide(cudaStream_t stream, Index n, T divisor, T* x) {
 template <typename T>
 void add_bias(cudaStream_t stream, Index rows, Index cols, const T* x, const T* bias, T* y) {
   const Index n = rows * cols;
-  if (n == 0) return;
   add_bias_kernel<<<grid_for(n), threads_per_block, 0, stream>>>(n, cols, x, bias, y);
   CUDA_CHECK_LAUNCH("add_bias");
 }
@@ -124,7 +121,6 @@ bool computes(Activation activation) {
 //! [launch]
 template <typename T>
 void activate(cudaStream_t stream, Activation activation, Index n, const T* x, T* y) {
-  if (n == 0) return;  // an empty grid is an error
   with_function(activation, [&]<typename F>() {
     activate_kernel<F><<<grid_for(n), threads_per_block, 0, stream>>>(n, x, y);
   });
@@ -135,7 +131,6 @@ void activate(cudaStream_t stream, Activation activation, Index n, const T* x, T
 template <typename T>
 void activate_backward(cudaStream_t stream, Activation activation, Index n, const T* y, const T* dy,
                        T* dx) {
-  if (n == 0) return;
   with_function(activation, [&]<typename F>() {
     activate_backward_kernel<F><<<grid_for(n), threads_per_block, 0, stream>>>(n, y, dy, dx);
   });

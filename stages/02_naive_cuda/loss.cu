@@ -5,7 +5,7 @@
 /// up a whole batch in one thread, in the order of the rows: slow, but with the same bits in every
 /// run. Atomic additions would be faster, but in a different order every time.
 
-#include "02_naive_cuda/loss.hpp"
+#include "02_naive_cuda/kernels.hpp"
 #include "cuda/check.hpp"
 #include "cuda/launch.cuh"
 #include "network/problems.hpp"
@@ -102,7 +102,6 @@ __global__ void accumulate_kernel(Index rows, std::int64_t step, const T* __rest
 template <typename T>
 void softmax_cross_entropy(cudaStream_t stream, Index rows, Index cols, const T* logits,
                            const std::int32_t* labels, T* probabilities, T* row_losses) {
-  if (rows == 0) return;
   softmax_cross_entropy_kernel<<<grid_for(rows), threads_per_block, 0, stream>>>(
       rows, cols, logits, labels, probabilities, row_losses);
   CUDA_CHECK_LAUNCH("softmax_cross_entropy");
@@ -112,7 +111,6 @@ template <typename T>
 void softmax_cross_entropy_backward(cudaStream_t stream, Index rows, Index cols, Index batch_rows,
                                     const T* probabilities, const std::int32_t* labels,
                                     T* dlogits) {
-  if (rows == 0) return;
   softmax_cross_entropy_backward_kernel<<<grid_for(rows * cols), threads_per_block, 0, stream>>>(
       rows, cols, batch_rows, probabilities, labels, dlogits);
   CUDA_CHECK_LAUNCH("softmax_cross_entropy_backward");
@@ -121,7 +119,6 @@ void softmax_cross_entropy_backward(cudaStream_t stream, Index rows, Index cols,
 template <typename T>
 void squared_error(cudaStream_t stream, Index rows, Index cols, const T* outputs,
                    const std::int32_t* labels, T* row_losses) {
-  if (rows == 0) return;
   squared_error_kernel<<<grid_for(rows), threads_per_block, 0, stream>>>(rows, cols, outputs,
                                                                          labels, row_losses);
   CUDA_CHECK_LAUNCH("squared_error");
@@ -130,7 +127,6 @@ void squared_error(cudaStream_t stream, Index rows, Index cols, const T* outputs
 template <typename T>
 void squared_error_backward(cudaStream_t stream, Index rows, Index cols, Index batch_rows,
                             const T* outputs, const std::int32_t* labels, T* doutputs) {
-  if (rows == 0) return;
   squared_error_backward_kernel<<<grid_for(rows * cols), threads_per_block, 0, stream>>>(
       rows, cols, batch_rows, outputs, labels, doutputs);
   CUDA_CHECK_LAUNCH("squared_error_backward");

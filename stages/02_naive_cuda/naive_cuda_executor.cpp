@@ -1,19 +1,8 @@
 #include "02_naive_cuda/naive_cuda_executor.hpp"
 
 #include "cuda/check.hpp"
-#include "cuda/memory.hpp"
 
 namespace stagewise {
-
-template <typename T>
-Memory& NaiveCudaExecutor<T>::memory() {
-  return cuda::device_memory();
-}
-
-template <typename T>
-Memory& NaiveCudaExecutor<T>::staging_memory() {
-  return cuda::pinned_memory();
-}
 
 template <typename T>
 void NaiveCudaExecutor<T>::copy_in(void* to, const void* host, std::size_t bytes) {
@@ -25,11 +14,6 @@ template <typename T>
 void NaiveCudaExecutor<T>::copy_out(void* host, const void* from, std::size_t bytes) {
   CUDA_CHECK(cudaMemcpyAsync(host, from, bytes, cudaMemcpyDeviceToHost, main_.get()));
   synchronize();
-}
-
-template <typename T>
-double NaiveCudaExecutor<T>::measure(const std::function<void()>& work) {
-  return stopwatch_.measure(main_, work);
 }
 
 template <typename T>

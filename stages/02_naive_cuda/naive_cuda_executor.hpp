@@ -2,16 +2,10 @@
 /// Stage 02: every operation as a kernel with one thread per output element.
 #pragma once
 
-#include "02_naive_cuda/average_pool.hpp"
-#include "02_naive_cuda/convolution.hpp"
-#include "02_naive_cuda/elementwise.hpp"
-#include "02_naive_cuda/gemm.hpp"
-#include "02_naive_cuda/loss.hpp"
-#include "02_naive_cuda/predict.hpp"
-#include "02_naive_cuda/reduce.hpp"
-#include "02_naive_cuda/update.hpp"
+#include "02_naive_cuda/kernels.hpp"
 #include "cuda/counters.hpp"
 #include "cuda/handles.hpp"
+#include "cuda/memory.hpp"
 #include "cuda/range.hpp"
 #include "cuda/stopwatch.hpp"
 #include "training/executor.hpp"
@@ -35,14 +29,16 @@ class NaiveCudaExecutor : public Executor<T> {
   explicit NaiveCudaExecutor(int block_size = naive_cuda::default_block_size)
       : block_size_(block_size) {}
 
-  Memory& memory() override;
-  Memory& staging_memory() override;
+  Memory& memory() override { return cuda::device_memory(); }
+  Memory& staging_memory() override { return cuda::pinned_memory(); }
   bool host_accessible() const override { return false; }
   void copy_in(void* to, const void* host, std::size_t bytes) override;
   void copy_out(void* host, const void* from, std::size_t bytes) override;
   void synchronize() override { main_.synchronize(); }
   bool computes(Activation activation) const override { return naive_cuda::computes(activation); }
-  double measure(const std::function<void()>& work) override;
+  double measure(const std::function<void()>& work) override {
+    return stopwatch_.measure(main_, work);
+  }
   KernelCounters counters() const override { return cuda::kernel_counters(); }
 
   using Executor<T>::run;

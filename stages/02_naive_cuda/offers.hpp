@@ -11,8 +11,7 @@ inline Offers stage02_offers() {
   return {.program = "stage02_naive_cuda",
           .options = {{.name = "block-size",
                        .description = "side of the blocks of threads that multiply matrices",
-                       .choices = {"4", "8", "16", "32"},
-                       .default_choice = {}}}};
+                       .choices = {"4", "8", "16", "32"}}}};
 }
 
 }  // namespace stagewise

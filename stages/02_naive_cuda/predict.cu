@@ -4,7 +4,7 @@
 /// Each thread reads its own row, so a warp reads 32 rows at once, `cols` elements apart. With the
 /// 10 classes of digits, the rows are so close together that the cache makes up for this.
 
-#include "02_naive_cuda/predict.hpp"
+#include "02_naive_cuda/kernels.hpp"
 #include "cuda/check.hpp"
 #include "cuda/launch.cuh"
 
@@ -36,14 +36,12 @@ __global__ void threshold_kernel(Index rows, T cut, const T* __restrict__ x,
 
 template <typename T>
 void argmax(cudaStream_t stream, Index rows, Index cols, const T* x, std::int32_t* out) {
-  if (rows == 0) return;
   argmax_kernel<<<cuda::grid_for(rows), cuda::threads_per_block, 0, stream>>>(rows, cols, x, out);
   CUDA_CHECK_LAUNCH("argmax");
 }
 
 template <typename T>
 void threshold(cudaStream_t stream, Index rows, T cut, const T* x, std::int32_t* out) {
-  if (rows == 0) return;
   threshold_kernel<<<cuda::grid_for(rows), cuda::threads_per_block, 0, stream>>>(rows, cut, x, out);
   CUDA_CHECK_LAUNCH("threshold");
 }

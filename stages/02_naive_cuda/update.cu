@@ -5,7 +5,7 @@
 
 #include <cmath>
 
-#include "02_naive_cuda/update.hpp"
+#include "02_naive_cuda/kernels.hpp"
 #include "cuda/check.hpp"
 #include "cuda/launch.cuh"
 
@@ -21,7 +21,6 @@ __global__ void sgd_update_kernel(Index n, T learning_rate, T l2, const T* __res
 }
 //! [sgd_update]
 
-//! [momentum_update]
 template <typename T>
 __global__ void momentum_update_kernel(Index n, T momentum, T l2, const T* __restrict__ gradient,
                                        const StepRates* __restrict__ rates,
@@ -32,9 +31,7 @@ __global__ void momentum_update_kernel(Index n, T momentum, T l2, const T* __res
   if (velocity != nullptr) direction = velocity[i] = momentum * velocity[i] + direction;
   parameter[i] -= static_cast<T>(rates->rate) * direction;
 }
-//! [momentum_update]
 
-//! [adam_update]
 template <typename T>
 __global__ void adam_update_kernel(Index n, AdamNumbers<T> a, const T* __restrict__ gradient,
                                    const StepRates* __restrict__ rates, T* __restrict__ m,
@@ -47,14 +44,12 @@ __global__ void adam_update_kernel(Index n, AdamNumbers<T> a, const T* __restric
   parameter[i] -= static_cast<T>(rates->rate) * m[i] /
                   (std::sqrt(v[i]) / static_cast<T>(rates->correction) + a.epsilon);
 }
-//! [adam_update]
 
 }  // namespace
 
 template <typename T>
 void sgd_update(cudaStream_t stream, Index n, T learning_rate, T l2, const T* gradient,
                 T* parameter) {
-  if (n == 0) return;
   sgd_update_kernel<<<cuda::grid_for(n), cuda::threads_per_block, 0, stream>>>(n, learning_rate, l2,
                                                                                gradient, parameter);
   CUDA_CHECK_LAUNCH("sgd_update");
@@ -63,7 +58,6 @@ void sgd_update(cudaStream_t stream, Index n, T learning_rate, T l2, const T* gr
 template <typename T>
 void momentum_update(cudaStream_t stream, Index n, T momentum, T l2, const T* gradient,
                      const StepRates* rates, T* velocity, T* parameter) {
-  if (n == 0) return;
   momentum_update_kernel<<<cuda::grid_for(n), cuda::threads_per_block, 0, stream>>>(
       n, momentum, l2, gradient, rates, velocity, parameter);
   CUDA_CHECK_LAUNCH("momentum_update");
@@ -72,7 +66,6 @@ void momentum_update(cudaStream_t stream, Index n, T momentum, T l2, const T* gr
 template <typename T>
 void adam_update(cudaStream_t stream, Index n, const AdamNumbers<T>& a, const T* gradient,
                  const StepRates* rates, T* m, T* v, T* parameter) {
-  if (n == 0) return;
   adam_update_kernel<<<cuda::grid_for(n), cuda::threads_per_block, 0, stream>>>(
       n, a, gradient, rates, m, v, parameter);
   CUDA_CHECK_LAUNCH("adam_update");

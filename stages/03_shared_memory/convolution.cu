@@ -7,7 +7,7 @@
 ///
 /// Operations: 2 x pixels x out x window, forward and for each gradient.
 
-#include "02_naive_cuda/convolution.hpp"
+#include "02_naive_cuda/kernels.hpp"
 #include "03_shared_memory/convolution.hpp"
 #include "03_shared_memory/convolution/products.cuh"
 

@@ -11,7 +11,7 @@
 #include <array>
 #include <type_traits>
 
-#include "02_naive_cuda/gemm.hpp"
+#include "02_naive_cuda/kernels.hpp"
 #include "03_shared_memory/gemm.hpp"
 #include "03_shared_memory/gemm/load_tile.cuh"
 #include "03_shared_memory/gemm/rungs.hpp"

@@ -8,15 +8,12 @@ namespace stagewise {
 
 /// Those of stage 03: stage 02's, except those that it computes itself.
 inline OperationFiles stage03_files() {
-  const std::string folder = "stages/03_shared_memory/";
   OperationFiles files = stage02_files();
-  files["gemm"] = folder + "gemm.cu";
-  files["column_sums"] = folder + "reduce.cu";
-  files["softmax_cross_entropy"] = folder + "loss.cu";
-  files["squared_error"] = folder + "loss.cu";
-  files["accumulate"] = folder + "reduce.cu";
-  files["convolution"] = folder + "convolution.cu";
-  files["convolution_backward"] = folder + "convolution.cu";
+  set_files(files, "stages/03_shared_memory/",
+            {{"gemm.cu", {"gemm"}},
+             {"reduce.cu", {"column_sums", "accumulate"}},
+             {"loss.cu", {"softmax_cross_entropy", "squared_error"}},
+             {"convolution.cu", {"convolution", "convolution_backward"}}});
   return files;
 }
 

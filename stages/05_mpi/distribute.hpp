@@ -23,7 +23,7 @@ StepPrograms distribute_data(const Model& model, const Sgd& sgd, Average average
 /// A network that is split among the ranks.
 struct TensorPrograms {
   StepPrograms step;
-  std::vector<SplitParameter> parameters;  ///< in the model's order
+  std::vector<SplitParameter> parameters = {};  ///< in the model's order
 };
 
 /// Tensor parallelism: each rank has some units of every other hidden layer of an mlp, for the

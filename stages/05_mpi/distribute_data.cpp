@@ -54,11 +54,10 @@ void insert_buckets(Program& program, const Model& model, const std::vector<Valu
     std::size_t end = 0;
     for (std::size_t i = 0; i < program.lines.size(); ++i) {
       const std::vector<ValueId> written = written_by(program.lines[i].operation);
-      const bool completes =
-          std::any_of(bucket.values.begin(), bucket.values.end(), [&](ValueId id) {
-            return std::find(written.begin(), written.end(), id) != written.end();
-          });
-      if (completes) end = i + 1;
+      if (std::find_first_of(written.begin(), written.end(), bucket.values.begin(),
+                             bucket.values.end()) != written.end()) {
+        end = i + 1;
+      }
     }
     program.lines.insert(program.lines.begin() + static_cast<std::ptrdiff_t>(end), Line{bucket});
   }

@@ -1,7 +1,6 @@
 #include "05_mpi/distribute.hpp"
 #include "network/differentiate.hpp"
 #include "tensor/counts.hpp"
-#include "tensor/error.hpp"
 #include "tensor/option_error.hpp"
 
 namespace stagewise::mpi {
@@ -119,7 +118,7 @@ TensorPrograms distribute_tensor(const Model& model, const Sgd& sgd, const Part&
                                                    .whose = "@" + std::to_string(part.index),
                                                    .has_parameters = true,
                                                    .has_samples = true});
-  TensorPrograms result{.step = step_programs(model, copies, samples), .parameters = {}};
+  TensorPrograms result{.step = step_programs(model, copies, samples)};
   const std::vector<ValueId> parameters = pick(copies, model.parameters);
   for (const ValueId id : parameters) result.parameters.push_back({id});
   if (part.count > 1) Splitter(forward, part, result.parameters).split_layers();

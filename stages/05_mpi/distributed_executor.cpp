@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "02_naive_cuda/elementwise.hpp"
+#include "02_naive_cuda/kernels.hpp"
 #include "cuda/check.hpp"
 
 namespace stagewise {
@@ -29,7 +29,6 @@ void DistributedExecutor<T>::run(const AllReduce& op) {
 }
 //! [run]
 
-//! [run_update]
 template <typename T>
 void DistributedExecutor<T>::run(const AllReduceUpdate& op) {
   bucket_.clear();
@@ -43,7 +42,6 @@ void DistributedExecutor<T>::run(const AllReduceUpdate& op) {
   }
   transports_.at(Group::data)->begin(bucket_, this->lane_stream());
 }
-//! [run_update]
 
 /// The begun lines have marked their ends too early, before their sums have arrived.
 template <typename T>
@@ -77,11 +75,9 @@ void DistributedExecutor<T>::prepare(const Program& program) {
 template <typename T>
 void DistributedExecutor<T>::prepare_sums(const Program& program, Group among) {
   Index count = 0;
-  std::size_t largest = 0;
   std::vector<ValueId> values;
   std::vector<ValueId> parameters;
   const auto add = [&](const auto& operands) {
-    largest = std::max(largest, operands.size());
     for (const ValueId value : operands) {
       count += this->elements(value);
       values.push_back(value);
@@ -104,7 +100,7 @@ void DistributedExecutor<T>::prepare_sums(const Program& program, Group among) {
   transport->reserve(count);
   move_to(values, *transport);
   move_to(parameters, *transport);
-  bucket_.reserve(std::max(largest, bucket_.capacity()));
+  bucket_.reserve(values.size());
 }
 
 /// Lets values that are added up, and parameters that are updated by the sums, stay where their

@@ -40,10 +40,8 @@ DistributedStep<T>::DistributedStep(const StepSetup<T>& setup, DistributedExecut
                   .overlaps = options.overlaps.value_or(!executor.adds_up_in_kernels()),
                   .sums_update = executor.can_update()});
   parameters_ = std::move(programs.parameters);
-  Starts own_starts;
-  if (!splits_network_) {
-    own_starts = {starts.at(starts.size() > 1 ? static_cast<std::size_t>(world.rank()) : 0)};
-  }
+  const std::size_t own = starts.size() > 1 ? static_cast<std::size_t>(world.rank()) : 0;
+  const Starts own_starts = splits_network_ ? Starts{} : Starts{starts.at(own)};
   step_ = std::make_unique<RecordedStep<T>>(setup_, executor, setup.training_set.size(),
                                             programs.step, own_starts, options.step);
   if (splits_network_) start_split(starts.front());
@@ -149,7 +147,6 @@ std::vector<std::vector<ParameterValues>> DistributedStep<T>::worker_parameters(
   return all;
 }
 
-//! [optimizer_state]
 template <typename T>
 std::vector<ParameterValues> DistributedStep<T>::optimizer_state() const {
   std::vector<ParameterValues> own = step_->optimizer_state();
@@ -190,7 +187,6 @@ void DistributedStep<T>::set_optimizer_state(const std::vector<ParameterValues>&
   }
   step_->set_optimizer_state(own, source);
 }
-//! [optimizer_state]
 
 template class DistributedStep<float>;
 template class DistributedStep<double>;

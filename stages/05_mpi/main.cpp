@@ -1,6 +1,7 @@
 /// @file
 /// Stage 05's program: stage 04 in several processes, which share every batch, or the network.
 
+#include <functional>
 #include <memory>
 #include <optional>
 
@@ -10,7 +11,6 @@
 #include "05_mpi/offers.hpp"
 #include "05_mpi/operation_files.hpp"
 #include "05_mpi/options.hpp"
-#include "05_mpi/strategy.hpp"
 #include "app/gpu_stage.hpp"
 #include "mpi/run_ranks.hpp"
 #include "offers/all.hpp"
@@ -22,57 +22,37 @@ using namespace stagewise;
 
 const std::string program = stage05_offers().program;
 
-/// What the stage's functions need from this process.
-struct Process {
-  mpi::World* world;
-  mpi::MpiRanks* ranks;
-  std::function<mpi::Placement()> place;
-};
-
 template <typename T>
-std::unique_ptr<Executor<T>> make_executor(const Process& process, const StageOptions& values) {
-  return std::make_unique<DistributedExecutor<T>>(
-      mpi::choose_transport(values.at("transport"), process.place()), *process.world,
-      mpi::tensor_ranks_of(values, process.world->size()), mpi::patience_of(values));
-}
-
-template <typename T>
-std::unique_ptr<Step> make_step(const Process& process, const StepArguments<T>& arguments) {
-  const StageOptions& values = arguments.options;
-  mpi::DistributedStepOptions options = {.step = read_step_options(values, arguments.timings),
-                                         .overlaps = mpi::overlaps(values)};
-  options.step.processes = process.place().processes_on_device;
-  return std::make_unique<mpi::DistributedStep<T>>(
-      arguments.setup, static_cast<DistributedExecutor<T>&>(*arguments.setup.network.executor),
-      arguments.sgd, arguments.starts, *process.world, *process.ranks, options);
-}
-
-/// What `info` shows.
-template <typename T>
-Program step_program(const Process& process, const Model& model, const ModelOptions& described,
-                     const Sgd& sgd, const WorkerOptions& workers, const StageOptions& values,
-                     Index max_rows) {
-  const mpi::Distribution first =
-      mpi::distribution_of_first(values, described, process.world->size(),
-                                 mpi::choose_transport(values.at("transport"), process.place()));
-  const mpi::TensorPrograms programs = mpi::distribute(model, sgd, workers.average, first);
-  return fuse_as_chosen<T>(programs.step.training.step, values, max_rows);
-}
-
-template <typename T>
-InPrecision<T> in_precision(const Process& process) {
-  return {
-      .make_executor =
-          [process](const StageOptions& values) { return make_executor<T>(process, values); },
-      .rewrite = fuse_as_chosen<T>,
-      .make_step =
-          [process](const StepArguments<T>& arguments) { return make_step(process, arguments); },
-      .step_program =
-          [process](const Model& model, const ModelOptions& described, const Sgd& sgd,
-                    const WorkerOptions& workers, const StageOptions& values, Index max_rows) {
-            return step_program<T>(process, model, described, sgd, workers, values, max_rows);
-          },
-      .make_predictors = minibatch::make_predictors<T>};
+InPrecision<T> in_precision(mpi::World& world, mpi::MpiRanks& ranks,
+                            const std::function<mpi::Placement()>& place) {
+  const auto transport_of = [place](const StageOptions& values) {
+    return mpi::choose_transport(values.at("transport"), place());
+  };
+  InPrecision<T> in;
+  in.make_executor = [=, &world](const StageOptions& values) {
+    return std::make_unique<DistributedExecutor<T>>(transport_of(values), world,
+                                                    mpi::tensor_ranks_of(values, world.size()),
+                                                    mpi::patience_of(values));
+  };
+  in.rewrite = fuse_as_chosen<T>;
+  in.make_step = [=, &world, &ranks](const StepArguments<T>& of) {
+    mpi::DistributedStepOptions options = {.step = read_step_options(of.options, of.timings),
+                                           .overlaps = mpi::overlaps(of.options)};
+    options.step.processes = place().processes_on_device;
+    auto& executor = static_cast<DistributedExecutor<T>&>(*of.setup.network.executor);
+    return std::make_unique<mpi::DistributedStep<T>>(of.setup, executor, of.sgd, of.starts, world,
+                                                     ranks, options);
+  };
+  in.step_program = [=, &world](const Model& model, const ModelOptions& described, const Sgd& sgd,
+                                const WorkerOptions& workers, const StageOptions& values,
+                                Index max_rows) {
+    const mpi::Distribution first =
+        mpi::distribution_of_first(values, described, world.size(), transport_of(values));
+    const mpi::TensorPrograms programs = mpi::distribute(model, sgd, workers.average, first);
+    return fuse_as_chosen<T>(programs.step.training.step, values, max_rows);
+  };
+  in.make_predictors = minibatch::make_predictors<T>;
+  return in;
 }
 
 Stage describe_stage(mpi::World& world, mpi::MpiRanks& ranks, const ProgramHooks& hooks) {
@@ -80,11 +60,7 @@ Stage describe_stage(mpi::World& world, mpi::MpiRanks& ranks, const ProgramHooks
   stage.option("transport").choices = mpi::transport_names();
   stage.option("timeout").default_choice = std::to_string(mpi::default_patience.count());
   stage.summary = "Stage 05: several processes share every batch, or the network, by MPI.";
-  stage.why_idle = [&world](const std::string& option, const StageOptions& values,
-                            const ModelOptions& model, const WorkerOptions& workers,
-                            const Sgd& sgd) {
-    return mpi::why_idle(world, option, values, model, workers, sgd);
-  };
+  stage.why_idle = std::bind_front(mpi::why_idle, std::cref(world));
   stage.ranks = &ranks;
   stage.ranks_are_workers = [](const StageOptions& values) { return !mpi::is_split(values); };
   stage.hooks = hooks;
@@ -118,9 +94,8 @@ Stage describe_stage(mpi::World& world, mpi::MpiRanks& ranks, const ProgramHooks
     ranks.on_sending(mpi::show_sending());
     place();
   };
-  const Process process = {&world, &ranks, place};
-  stage.in_float = in_precision<float>(process);
-  stage.in_double = in_precision<double>(process);
+  stage.in_float = in_precision<float>(world, ranks, place);
+  stage.in_double = in_precision<double>(world, ranks, place);
   stage.folder = "stages/05_mpi/";
   stage.files = stage05_files();
   stage.offers = all_offers();

@@ -96,36 +96,14 @@ template <typename T>
 std::unique_ptr<Transport<T>> make_transport(const std::string& name, Communicator& world,
                                              std::chrono::seconds patience = default_patience);
 
-/// @name The transports, each in a file of transport/, and where they work
-/// @{
-
-/// Sums through the host's memory: works with every MPI.
-template <typename T>
-std::unique_ptr<Transport<T>> make_host_transport(Communicator& world);
-
-/// Sums by an MPI that reads and writes the device's memory itself.
-template <typename T>
-std::unique_ptr<Transport<T>> make_cuda_aware_transport(Communicator& world);
-
 /// Sums by NCCL: from GPU to GPU, in a stream, without the host. Recordings must be destroyed
 /// before the transport.
 /// @throws Error with NCCL's reason if it cannot start.
 template <typename T>
 std::unique_ptr<Transport<T>> make_nccl_transport(Communicator& world);
 
-/// Why MPI cannot access device pointers here; empty if it can.
-///
-/// With CUDA on the CPU, device memory is ordinary memory of the process: every MPI can access it.
-std::string reason_against_cuda_aware();
-
 /// Why NCCL cannot work here; empty if it can.
 std::string reason_against_nccl(const Placement& placement);
-
-/// Why kernels cannot access the other GPUs here; empty if they can.
-///
-/// With CUDA on the CPU, the memory of an emulated GPU is shared among processes.
-std::string reason_against_peer(const Placement& placement);
-/// @}
 
 /// MPI_Allreduce of any length, in place, in memory that MPI can access.
 template <typename T>

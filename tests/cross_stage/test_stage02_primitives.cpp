@@ -2,9 +2,8 @@
 /// Stage 02 computes what stage 01 computes.
 
 #include "01_serial/reduce.hpp"
-#include "02_naive_cuda/gemm.hpp"
+#include "02_naive_cuda/kernels.hpp"
 #include "02_naive_cuda/naive_cuda_executor.hpp"
-#include "02_naive_cuda/reduce.hpp"
 #include "cross_stage/gemm_products.hpp"
 #include "cross_stage/primitives.hpp"
 #include "ladders/reduce/naive.hpp"

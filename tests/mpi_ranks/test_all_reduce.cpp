@@ -106,9 +106,9 @@ TYPED_TEST(AllReduceKernels, AddUpExactly) {
     copy_in(numbers_of<T>(test_world().rank(), round, sizes[i]), places[i], stream);
     dawdle(own);
     if (in_one_shot) {
-      sums.one_shot(stream, places[i], sizes[i]);
+      sums.one_shot(stream, {places[i], sizes[i]});
     } else {
-      sums.two_shot(stream, places[i], sizes[i]);
+      sums.two_shot(stream, {places[i], sizes[i]});
     }
     ASSERT_EQ(copy_out(places[i], sizes[i], stream), sums_of<T>(round, sizes[i]))
         << "round " << round << ", " << sizes[i] << " numbers in "
@@ -133,10 +133,10 @@ TYPED_TEST(AllReduceKernels, UpdateParameters) {
                                    .learning_rate = T{0.5},
                                    .l2 = T{0.25},
                                    .l2_from = count == longest + 5 ? longest + 2 : count / 3};
-    using Way = void (PeerTransport<T>::*)(const cuda::Stream&, T*, Index, const mpi::Update<T>&);
+    using Way = void (PeerTransport<T>::*)(const cuda::Stream&, const mpi::Piece<T>&);
     for (const Way way :
          {&PeerTransport<T>::one_shot, &PeerTransport<T>::two_shot, &PeerTransport<T>::add_up}) {
-      (sums.*way)(stream, places[0], count, update);
+      (sums.*way)(stream, {places[0], count, update});
       for (Index i = 0; i < count; ++i) {
         T& parameter = parameters[static_cast<std::size_t>(i)];
         const T l2 = i < update.l2_from ? T{0} : T{0.25};
@@ -161,8 +161,8 @@ TYPED_TEST(AllReduceKernels, AddUpInAnyMemory) {
     before.insert(before.begin(), {T{111}});
     before.insert(before.end(), {T{222}, T{333}, T{444}});
     copy_in(before, memory.data(), stream);
-    ASSERT_FALSE(sums.is_shared(memory.data() + 1, count));
-    sums.add_up(stream, memory.data() + 1, count);
+    ASSERT_EQ(sums.buffer_of(memory.data() + 1, count), nullptr);
+    sums.add_up(stream, {memory.data() + 1, count});
     std::vector<T> expected = sums_of<T>(7, count);
     expected.insert(expected.begin(), {T{111}});
     expected.insert(expected.end(), {T{222}, T{333}, T{444}});
@@ -194,9 +194,9 @@ TYPED_TEST(AllReduceKernels, AddInTheOrderOfTheRanks) {
   for (const bool in_one_shot : {true, false}) {
     copy_in(own, place, stream);
     if (in_one_shot) {
-      sums.one_shot(stream, place, count);
+      sums.one_shot(stream, {place, count});
     } else {
-      sums.two_shot(stream, place, count);
+      sums.two_shot(stream, {place, count});
     }
     EXPECT_EQ(copy_out(place, count, stream), expected) << in_one_shot;
   }
@@ -210,9 +210,9 @@ TYPED_TEST(AllReduceKernels, AreRecorded) {
   const std::vector<Index> sizes = {10, this->most()};
   const std::vector<T*> places = sums.memory_for(sizes);
   const cuda::ExecutableGraph graph(stream, [&] {
-    for (int i = 0; i < 3; ++i) sums.one_shot(stream, places[0], sizes[0]);
-    sums.two_shot(stream, places[1], sizes[1]);
-    sums.two_shot(stream, places[1], sizes[1]);
+    for (int i = 0; i < 3; ++i) sums.one_shot(stream, {places[0], sizes[0]});
+    sums.two_shot(stream, {places[1], sizes[1]});
+    sums.two_shot(stream, {places[1], sizes[1]});
   });
   Random own(static_cast<std::uint64_t>(test_world().rank()));
   const auto n = static_cast<T>(test_world().size());
@@ -261,9 +261,7 @@ TYPED_TEST(AllReduceKernels, CountBeyondTheLargestNumber) {
       .count = count,
       .capacity = count,
       .numbers = numbers.data()};
-  for (int r = 0; r < test_world().size(); ++r) {
-    sum.inbox[r] = static_cast<mpi::FlaggedWord*>(static_cast<void*>(inboxes.of(r)));
-  }
+  inboxes.store_addresses(sum.inbox);
   std::vector<std::uint32_t> found;
   for (std::uint64_t round = 0; round < 6; ++round) {
     copy_in(numbers_of<T>(rank, round, count), values.data(), stream);
@@ -291,9 +289,9 @@ TYPED_TEST(AllReduceKernels, GiveUp) {
       const auto start = std::chrono::steady_clock::now();
       for (int i = 0; i < 50; ++i) {
         if (in_one_shot) {
-          sums.one_shot(stream, place, count);
+          sums.one_shot(stream, {place, count});
         } else {
-          sums.two_shot(stream, place, count);
+          sums.two_shot(stream, {place, count});
         }
       }
       stream.synchronize();

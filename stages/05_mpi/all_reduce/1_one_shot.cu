@@ -129,7 +129,6 @@ __global__ void __launch_bounds__(one_shot_threads)
   if (number == 0) return;
   const Index words = words_of<T>(sum.count);
   const Index step = static_cast<Index>(gridDim.x) * blockDim.x;
-  //! [send]
   const Index to = place_in_inbox(sum, number, sum.peers.rank);
   for (Index i = cuda::index_x(); i < words; i += step) {
     const auto word = FlaggedWord::make(load_numbers(sum, i).data(), number);
@@ -138,7 +137,6 @@ __global__ void __launch_bounds__(one_shot_threads)
       if (r != sum.peers.rank) send(&sum.inbox[r][to + i], word);
     }
   }
-  //! [send]
   bool is_whole = true;
   for (Index i = cuda::index_x(); i < words && is_whole; i += step) {
     is_whole = collect<T, ranks>(sum, number, i);
@@ -167,12 +165,10 @@ void one_shot(cudaStream_t stream, const OneShot<T>& sum, int blocks) {
       std::min<Index>(cuda::pieces(words_of<T>(sum.count), one_shot_threads), blocks);
   OneShot<T> argument = sum;
   void* arguments[] = {&argument};  // NOLINT(modernize-avoid-c-arrays)
-  //! [launch]
   // All blocks of a cooperative launch are resident, or it fails.
   CUDA_CHECK(cudaLaunchCooperativeKernel(one_shot_kernel_for<T>(sum.peers.count),
                                          dim3(static_cast<unsigned>(grid)), dim3(one_shot_threads),
                                          arguments, 0, stream));
-  //! [launch]
 }
 
 template int resident_one_shot_blocks<float>(int);

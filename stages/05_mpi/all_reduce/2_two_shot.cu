@@ -67,7 +67,6 @@ __device__ int rank_of_turn(int rank, int turn) {
   return next < ranks ? next : next - ranks;
 }
 
-//! [add_in_order]
 /// Adds the parts, which are stored in the order of turns, in the order of the ranks. Registers
 /// cannot be indexed at run time, so each order is unrolled, and `rank` selects one.
 template <int ranks, int at_once, typename Vector>
@@ -87,7 +86,6 @@ __device__ Vector add_in_order(const Vector (&parts)[ranks][at_once], int k, int
   }
   return total;
 }
-//! [add_in_order]
 
 //! [reduce]
 /// Adds up a shard: each thread `at_once` vectors at a time from each rank, so that many loads are

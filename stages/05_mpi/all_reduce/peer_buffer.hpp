@@ -26,10 +26,17 @@ class PeerBuffer {
   PeerBuffer(const PeerBuffer&) = delete;
   PeerBuffer& operator=(const PeerBuffer&) = delete;
 
-  /// A rank's bytes, at an address of this process.
-  std::byte* of(int rank) const { return addresses_[static_cast<std::size_t>(rank)]; }
+  /// A rank's bytes from `first` on, at an address of this process, and as what is stored in them.
+  template <typename U = std::byte>
+  U* of(int rank, std::ptrdiff_t first = 0) const {
+    return static_cast<U*>(static_cast<void*>(addresses_[static_cast<std::size_t>(rank)] + first));
+  }
 
-  std::size_t bytes() const { return static_cast<std::size_t>(own_.elements()); }
+  /// Sets as many addresses as there are ranks to those of their bytes.
+  template <typename U>
+  void store_addresses(U** on_all, std::ptrdiff_t first = 0) const {
+    for (int rank = 0; rank < world_->size(); ++rank) on_all[rank] = of<U>(rank, first);
+  }
 
   /// Whether these bytes are among this rank's.
   bool contains(const void* begin, std::size_t bytes) const;

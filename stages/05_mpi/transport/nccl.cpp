@@ -68,7 +68,6 @@ class NcclTransport final : public Transport<T> {
   bool has_failed() const override { return has_failed_; }
 
  private:
-  //! [abort]
   /// If there is an error, aborts what the other ranks will not finish, so no kernel waits forever.
   void expect_alive(ncclResult_t result) {
     if (complaint(result).empty()) return;
@@ -76,7 +75,6 @@ class NcclTransport final : public Transport<T> {
     ncclCommAbort(communicator_);
     expect(result, "adding up");
   }
-  //! [abort]
 
   ncclComm_t communicator_ = nullptr;
   bool has_failed_ = false;

@@ -42,12 +42,6 @@ std::size_t aligned(std::size_t bytes, std::size_t to) {
   return (bytes + to - 1) / to * to;
 }
 
-/// What is stored in such bytes.
-template <typename U>
-U* as(std::byte* bytes) {
-  return static_cast<U*>(static_cast<void*>(bytes));
-}
-
 template <typename U>
 void set_to_zero(Tensor<U>& tensor) {
   CUDA_CHECK(cudaMemset(tensor.data(), 0, static_cast<std::size_t>(tensor.elements()) * sizeof(U)));
@@ -80,17 +74,15 @@ PeerTransport<T>::PeerTransport(Communicator& world, std::chrono::seconds patien
 
 template <typename T>
 std::vector<T*> PeerTransport<T>::memory_for(std::span<const Index> counts) {
-  std::vector<std::size_t> begins;
+  std::vector<std::ptrdiff_t> begins;
   std::size_t bytes = 0;
   for (const Index count : counts) {
-    begins.push_back(bytes);
+    begins.push_back(static_cast<std::ptrdiff_t>(bytes));
     bytes += aligned(static_cast<std::size_t>(count) * sizeof(T), alignment);
   }
   const PeerBuffer& buffer = buffers_.emplace_back(*world_, std::max(bytes, alignment));
   std::vector<T*> memory;
-  for (const std::size_t begin : begins) {
-    memory.push_back(as<T>(buffer.of(peers_.rank) + begin));
-  }
+  for (const auto begin : begins) memory.push_back(buffer.of<T>(peers_.rank, begin));
   return memory;
 }
 
@@ -100,11 +92,6 @@ const PeerBuffer* PeerTransport<T>::buffer_of(const T* values, Index count) cons
     return buffer.contains(values, static_cast<std::size_t>(count) * sizeof(T));
   });
   return found == buffers_.end() ? nullptr : &*found;
-}
-
-template <typename T>
-bool PeerTransport<T>::is_shared(const T* values, Index count) const {
-  return buffer_of(values, count) != nullptr;
 }
 
 template <typename T>
@@ -118,7 +105,7 @@ bool PeerTransport<T>::follows(const Piece<T>& message, const Piece<T>& piece) c
   const auto next = static_cast<Index>(
       aligned(static_cast<std::size_t>(message.count) * sizeof(T), alignment) / sizeof(T));
   const auto is_next = [&](const T* first, const T* second) {
-    return second == first + next && is_shared(first, next + piece.count);
+    return second == first + next && buffer_of(first, next + piece.count) != nullptr;
   };
   const T* const parameters = message.update.parameters;
   return is_next(message.values, piece.values) &&
@@ -142,69 +129,61 @@ void PeerTransport<T>::begin(std::span<const Piece<T>> bucket, const cuda::Strea
       message.count = first + piece.count;
       continue;
     }
-    add_up(stream, message.values, message.count, message.update);
+    add_up(stream, message);
     message = piece;
   }
-  add_up(stream, message.values, message.count, message.update);
+  add_up(stream, message);
 }
 //! [begin]
 
-//! [add_up]
 template <typename T>
-void PeerTransport<T>::add_up(const cuda::Stream& stream, T* values, Index count,
-                              const Update<T>& update) {
+void PeerTransport<T>::add_up(const cuda::Stream& stream, const Piece<T>& piece) {
   const auto fits_two_shots = [&](const T* address) {
     // NOLINTNEXTLINE(*-reinterpret-cast): an address as a number
-    return reinterpret_cast<std::uintptr_t>(address) % word_bytes == 0 && is_shared(address, count);
+    return reinterpret_cast<std::uintptr_t>(address) % word_bytes == 0 &&
+           buffer_of(address, piece.count) != nullptr;
   };
-  const bool is_long = static_cast<std::size_t>(count) * sizeof(T) > max_one_shot_bytes();
-  if (is_long && fits_two_shots(values) &&
-      (update.parameters == nullptr || fits_two_shots(update.parameters))) {
-    two_shot(stream, values, count, update);
+  const T* const parameters = piece.update.parameters;
+  if (static_cast<std::size_t>(piece.count) * sizeof(T) > max_one_shot_bytes() &&
+      fits_two_shots(piece.values) && (parameters == nullptr || fits_two_shots(parameters))) {
+    two_shot(stream, piece);
   } else {
-    one_shot(stream, values, count, update);
+    one_shot(stream, piece);
   }
 }
-//! [add_up]
 
 template <typename T>
-void PeerTransport<T>::one_shot(const cuda::Stream& stream, T* values, Index count,
-                                const Update<T>& update) {
+void PeerTransport<T>::one_shot(const cuda::Stream& stream, const Piece<T>& piece) {
   OneShot<T> sum{.peers = peers_,
                  .capacity = static_cast<Index>(max_one_shot_bytes() / data_in_word),
                  .numbers = one_shot_count_.data()};
-  for (int rank = 0; rank < peers_.count; ++rank) {
-    sum.inbox[rank] = as<FlaggedWord>(inboxes_.of(rank));
-  }
+  inboxes_.store_addresses(sum.inbox);
   const auto most = static_cast<Index>(max_one_shot_bytes() / sizeof(T));
-  for (Index first = 0; first < count; first += most) {
-    sum.values = values + first;
-    sum.count = std::min(most, count - first);
-    sum.update = update.from(first);
+  for (Index first = 0; first < piece.count; first += most) {
+    sum.values = piece.values + first;
+    sum.count = std::min(most, piece.count - first);
+    sum.update = piece.update.from(first);
     mpi::one_shot(stream.get(), sum, blocks_);
   }
 }
 
 template <typename T>
-void PeerTransport<T>::two_shot(const cuda::Stream& stream, T* values, Index count,
-                                const Update<T>& update) {
-  if (count == 0) return;
-  const std::size_t bytes = aligned(static_cast<std::size_t>(count) * sizeof(T), word_bytes);
+void PeerTransport<T>::two_shot(const cuda::Stream& stream, const Piece<T>& piece) {
+  if (piece.count == 0) return;
+  const std::size_t bytes = aligned(static_cast<std::size_t>(piece.count) * sizeof(T), word_bytes);
   TwoShot<T> sum{.peers = peers_,
-                 .update = update,
+                 .update = piece.update,
                  .count = static_cast<Index>(bytes / sizeof(T)),
                  .numbers = two_shot_count_.data()};
   const auto find_on_all = [&](T* own, T** on_all) {
-    const PeerBuffer* const buffer = buffer_of(own, count);
+    const PeerBuffer* const buffer = buffer_of(own, piece.count);
     if (buffer == nullptr) throw std::logic_error("a sum in two shots takes memory of all ranks");
-    const auto begin = static_cast<std::byte*>(static_cast<void*>(own)) - buffer->of(peers_.rank);
-    for (int rank = 0; rank < peers_.count; ++rank) on_all[rank] = as<T>(buffer->of(rank) + begin);
+    const Index first = own - buffer->of<T>(peers_.rank);
+    buffer->store_addresses(on_all, first * Index{sizeof(T)});
   };
-  find_on_all(values, sum.values);
-  if (update.parameters != nullptr) find_on_all(update.parameters, sum.parameters);
-  for (int rank = 0; rank < peers_.count; ++rank) {
-    sum.flags[rank] = as<std::uint64_t>(flags_.of(rank));
-  }
+  find_on_all(piece.values, sum.values);
+  if (piece.update.parameters != nullptr) find_on_all(piece.update.parameters, sum.parameters);
+  flags_.store_addresses(sum.flags);
   mpi::two_shot(stream.get(), sum, blocks_);
 }
 

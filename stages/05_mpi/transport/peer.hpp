@@ -41,21 +41,21 @@ class PeerTransport final : public Transport<T> {
   void finish() override {}
   void check() override;
 
-  /// Whether these are in memory_for() something.
-  bool is_shared(const T* values, Index count) const;
+  /// Where all ranks can access these: in memory_for() something. Null: nowhere.
+  const PeerBuffer* buffer_of(const T* values, Index count) const;
 
   /// Enqueues the sum, in the way that takes less time.
-  /// @param update if it has parameters, they are updated by the sums, which are not stored. They
-  ///        must be the same on all ranks.
-  void add_up(const cuda::Stream& stream, T* values, Index count, const Update<T>& update = {});
+  /// @param piece if its update has parameters, they are updated by the sums, which are not stored.
+  ///        They must be the same on all ranks.
+  void add_up(const cuda::Stream& stream, const Piece<T>& piece);
 
   /// Enqueues the sum in one shot; a message of more than max_one_shot_bytes() as several sums.
-  void one_shot(const cuda::Stream& stream, T* values, Index count, const Update<T>& update = {});
+  void one_shot(const cuda::Stream& stream, const Piece<T>& piece);
 
   /// Enqueues the sum in two shots.
-  /// @param values in memory_for() something, at a multiple of 16 bytes, as must be the update's
-  /// parameters.
-  void two_shot(const cuda::Stream& stream, T* values, Index count, const Update<T>& update = {});
+  /// @param piece its values are in memory_for() something, at a multiple of 16 bytes, as must be
+  ///        the update's parameters.
+  void two_shot(const cuda::Stream& stream, const Piece<T>& piece);
 
   /// The longest message that takes less time in one shot.
   std::size_t max_one_shot_bytes() const;
@@ -64,7 +64,6 @@ class PeerTransport final : public Transport<T> {
   std::optional<int> lost_rank() const;
 
  private:
-  const PeerBuffer* buffer_of(const T* values, Index count) const;
   bool follows(const Piece<T>& message, const Piece<T>& piece) const;
 
   Communicator* world_;
@@ -78,5 +77,10 @@ class PeerTransport final : public Transport<T> {
   PeerBuffer flags_;
   std::deque<PeerBuffer> buffers_;  ///< from memory_for()
 };
+
+/// Why kernels cannot access the other GPUs here; empty if they can.
+///
+/// With CUDA on the CPU, the memory of an emulated GPU is shared among processes.
+std::string reason_against_peer(const Placement& placement);
 
 }  // namespace stagewise::mpi
