@@ -1,11 +1,14 @@
 /// @file
-/// How many blocks a kernel needs, and which element each of its threads computes.
+/// What every file with kernels needs: how many blocks to launch, which element a thread computes,
+/// and how launches are checked.
 #pragma once
 
 #include <algorithm>
 
 #include <cuda_runtime.h>
 
+#include "cuda/check.hpp"
+#include "cuda/device.hpp"
 #include "tensor/shape.hpp"
 
 namespace stagewise::cuda {

@@ -23,7 +23,6 @@
 #include "03_shared_memory/reduce/2_non_divergent.cuh"
 #include "03_shared_memory/reduce/3_sequential.cuh"
 #include "03_shared_memory/reduce/5_last_warp.cuh"
-#include "cuda/check.hpp"
 #include "cuda/launch.cuh"
 #include "ladders/gemm/rungs.hpp"
 #include "network/operand.hpp"

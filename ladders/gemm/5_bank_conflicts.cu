@@ -25,7 +25,6 @@
 /// Measured on an H200, 800 x 1000 x 784: `conflicts` 298.3 us in float, 431.9 us in double;
 /// `padded` 211.8 us in float, 347.9 us in double.
 
-#include "cuda/check.hpp"
 #include "cuda/launch.cuh"
 #include "ladders/gemm/rungs.hpp"
 #include "network/operand.hpp"

@@ -4,7 +4,6 @@
 #include <cub/device/device_reduce.cuh>
 #include <type_traits>
 
-#include "cuda/check.hpp"
 #include "cuda/launch.cuh"
 #include "cuda/memory.hpp"
 #include "ladders/program/references.hpp"

@@ -13,7 +13,6 @@
 ///
 /// Run it: `ladder convolution --rung texture`.
 
-#include "cuda/check.hpp"
 #include "cuda/launch.cuh"
 #include "ladders/program/convolution_rungs.hpp"
 

@@ -24,8 +24,6 @@
 
 #include "03_shared_memory/reduce/6_shuffles.cuh"
 #include "03_shared_memory/vector.cuh"
-#include "cuda/check.hpp"
-#include "cuda/device.hpp"
 #include "cuda/launch.cuh"
 #include "ladders/reduce/reduce.hpp"
 

@@ -12,7 +12,6 @@
 #include <algorithm>
 #include <string>
 
-#include "cuda/check.hpp"
 #include "cuda/launch.cuh"
 #include "ladders/reduce/reduce.hpp"
 

@@ -18,7 +18,6 @@
 
 #include <algorithm>
 
-#include "cuda/check.hpp"
 #include "cuda/launch.cuh"
 #include "ladders/transpose/transpose.hpp"
 

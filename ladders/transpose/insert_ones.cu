@@ -10,7 +10,6 @@
 ///
 /// Work: rows x cols elements read and written, each once.
 
-#include "cuda/check.hpp"
 #include "cuda/launch.cuh"
 #include "ladders/transpose/shift.hpp"
 

@@ -27,7 +27,6 @@
 
 #include <algorithm>
 
-#include "cuda/check.hpp"
 #include "cuda/launch.cuh"
 #include "ladders/transpose/shift.hpp"
 

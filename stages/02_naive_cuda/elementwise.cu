@@ -7,7 +7,6 @@
 /// they move two or three values per element.
 
 #include "02_naive_cuda/kernels.hpp"
-#include "cuda/check.hpp"
 #include "cuda/launch.cuh"
 
 namespace stagewise::naive_cuda {

@@ -6,7 +6,6 @@
 /// run. Atomic additions would be faster, but in a different order every time.
 
 #include "02_naive_cuda/kernels.hpp"
-#include "cuda/check.hpp"
 #include "cuda/launch.cuh"
 #include "network/problems.hpp"
 

@@ -5,7 +5,6 @@
 /// 10 classes of digits, the rows are so close together that the cache makes up for this.
 
 #include "02_naive_cuda/kernels.hpp"
-#include "cuda/check.hpp"
 #include "cuda/launch.cuh"
 
 namespace stagewise::naive_cuda {

@@ -6,7 +6,6 @@
 /// threads of a GPU that runs 200,000 at once. Stage 03 lets threads add in pairs.
 
 #include "02_naive_cuda/kernels.hpp"
-#include "cuda/check.hpp"
 #include "cuda/launch.cuh"
 
 namespace stagewise::naive_cuda {

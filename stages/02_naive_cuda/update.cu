@@ -6,7 +6,6 @@
 #include <cmath>
 
 #include "02_naive_cuda/kernels.hpp"
-#include "cuda/check.hpp"
 #include "cuda/launch.cuh"
 
 namespace stagewise::naive_cuda {

@@ -15,8 +15,6 @@
 
 #include <cuda_runtime.h>
 
-#include "cuda/check.hpp"
-#include "cuda/device.hpp"
 #include "cuda/launch.cuh"
 
 namespace stagewise::shared_memory {

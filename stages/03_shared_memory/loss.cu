@@ -16,7 +16,6 @@
 
 #include "03_shared_memory/loss.hpp"
 #include "03_shared_memory/warp.cuh"
-#include "cuda/check.hpp"
 #include "cuda/launch.cuh"
 #include "network/problems.hpp"
 

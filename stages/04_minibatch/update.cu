@@ -11,7 +11,6 @@
 /// Work: for each element a number read for each worker, one read and one written.
 
 #include "04_minibatch/update.hpp"
-#include "cuda/check.hpp"
 #include "cuda/launch.cuh"
 
 namespace stagewise::minibatch {

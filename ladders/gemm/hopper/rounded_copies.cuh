@@ -2,7 +2,6 @@
 /// The factors of a product as the unit wants them: rounded, and with k running along memory.
 #pragma once
 
-#include "cuda/check.hpp"
 #include "cuda/launch.cuh"
 #include "ladders/gemm/hopper/precision.cuh"
 #include "network/operand.hpp"

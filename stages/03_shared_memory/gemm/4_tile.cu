@@ -17,7 +17,6 @@
 /// `tile-32` 173.1 us in float, 350.3 us in double.
 
 #include "03_shared_memory/gemm/rungs.hpp"
-#include "cuda/check.hpp"
 #include "cuda/launch.cuh"
 #include "network/operand.hpp"
 

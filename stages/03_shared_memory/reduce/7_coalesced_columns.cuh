@@ -15,7 +15,6 @@
 #pragma once
 
 #include "03_shared_memory/reduce.hpp"
-#include "cuda/check.hpp"
 #include "cuda/launch.cuh"
 
 namespace stagewise::shared_memory {

@@ -25,8 +25,6 @@
 #include "03_shared_memory/reduce/6_shuffles.cuh"
 #include "03_shared_memory/reduce/last_block.cuh"
 #include "03_shared_memory/vector.cuh"
-#include "cuda/check.hpp"
-#include "cuda/device.hpp"
 #include "cuda/launch.cuh"
 
 namespace stagewise::shared_memory {

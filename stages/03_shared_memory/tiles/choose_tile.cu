@@ -16,7 +16,6 @@
 #include <tuple>
 
 #include "03_shared_memory/tiles/choose_tile.hpp"
-#include "cuda/device.hpp"
 #include "cuda/launch.cuh"
 
 namespace stagewise::shared_memory {

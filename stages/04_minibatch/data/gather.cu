@@ -19,7 +19,6 @@
 #include "03_shared_memory/reduce/last_block.cuh"
 #include "03_shared_memory/vector.cuh"
 #include "04_minibatch/data/gather.hpp"
-#include "cuda/check.hpp"
 #include "cuda/launch.cuh"
 
 namespace stagewise::minibatch {

@@ -13,7 +13,6 @@
 
 #include "03_shared_memory/vector.cuh"
 #include "04_minibatch/data/gather.hpp"
-#include "cuda/check.hpp"
 #include "cuda/fast_divmod.cuh"
 #include "cuda/launch.cuh"
 

@@ -13,8 +13,6 @@
 
 #include "04_minibatch/output_layer/block_partial.cuh"
 #include "04_minibatch/output_layer/row_loss.cuh"
-#include "cuda/check.hpp"
-#include "cuda/device.hpp"
 #include "cuda/launch.cuh"
 
 namespace stagewise::minibatch {

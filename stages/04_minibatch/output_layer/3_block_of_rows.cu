@@ -27,8 +27,6 @@
 #include "04_minibatch/output_layer/block_memory.cuh"
 #include "04_minibatch/output_layer/block_partial.cuh"
 #include "04_minibatch/output_layer/outputs.cuh"
-#include "cuda/check.hpp"
-#include "cuda/device.hpp"
 #include "cuda/launch.cuh"
 
 namespace stagewise::minibatch {

@@ -5,8 +5,6 @@
 
 #include "03_shared_memory/dependent_launch.cuh"
 #include "04_minibatch/output_layer/shares.cuh"
-#include "cuda/check.hpp"
-#include "cuda/device.hpp"
 #include "cuda/launch.cuh"
 
 namespace stagewise::minibatch {

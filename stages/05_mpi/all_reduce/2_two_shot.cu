@@ -26,7 +26,6 @@
 
 #include "05_mpi/all_reduce/kernel_for.cuh"
 #include "05_mpi/all_reduce/wait.cuh"
-#include "cuda/check.hpp"
 #include "cuda/launch.cuh"
 #include "network/shard.hpp"
 
