@@ -4,6 +4,8 @@
 
 #include <type_traits>
 
+#include <cuda_runtime.h>
+
 #include "network/problems.hpp"
 
 namespace stagewise::minibatch {
