@@ -19,7 +19,7 @@ inline OperationFiles stage04_files() {
   files["loss"] = folder + "output_layer/1_loss.cu";
   files["add_partials"] = folder + "output_layer/1_loss.cu";
   files["convolution_relu_pool"] = folder + "convolution/convolution.cu";
-  files["pool_relu_backward"] = folder + "convolution/pool_relu_backward.cu";
+  files["pool_relu_backward"] = folder + "convolution/pool_backward.cu";
   files["update_by_sum"] = folder + "update.cu";
   files["average_weights"] = folder + "update.cu";
   return files;
