@@ -257,7 +257,7 @@ missing_packages() {
       ;;
     tour | count) program_of+=([python3]=python3) ;;
     test)
-      program_of+=([python3]=python3)
+      program_of+=([python3]=python3 [patch]=patch)
       libraries+=(libgtest-dev libgmock-dev python3-h5py python3-matplotlib)
       ;;
     plot)
@@ -274,7 +274,7 @@ missing_packages() {
       ;;
     bench) libraries+=(libbenchmark-dev) ;;
     install)
-      program_of+=([python3]=python3 [doxygen]=doxygen [graphviz]=dot)
+      program_of+=([python3]=python3 [patch]=patch [doxygen]=doxygen [graphviz]=dot)
       libraries+=(libgtest-dev libgmock-dev libbenchmark-dev python3-h5py python3-matplotlib doxygen-awesome-css
         libjs-mathjax)
       ;;

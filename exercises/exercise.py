@@ -3,7 +3,7 @@
 
 Each folder here is an exercise: exercise.md (what to do, hints), start.* (what the learner begins with),
 check.* (a program that includes the learner's file and says what is wrong), solution.* and wrong/*
-(answers that must be refused, with the sentence that they must get).
+(answers that must be refused, with the sentence that they must get: patches of the solution, or files).
 
 The learner's files are in my_exercises, or in the folder that STAGEWISE_EXERCISES names.
 """
@@ -61,13 +61,23 @@ class Exercise:
     def file(self, name):
         return self.folder / (name + self.suffix)
 
-    def wrong(self):
-        """(file, regular expression of the sentence that it must get)"""
+    def wrong(self, folder):
+        """(file, regular expression of the sentence that it must get). What is a patch becomes a file in a folder."""
         answers = [(self.file("start"), self.fields["start"])]
         for path in sorted((self.folder / "wrong").iterdir()):
             first = path.read_text(encoding="utf-8").splitlines()[0]
-            answers.append((path, first[len("// expect: "):]))
+            answers.append((self.patched(path, folder) if path.suffix == ".patch" else path,
+                            first.removeprefix("// ").removeprefix("expect: ")))
         return answers
+
+    def patched(self, patch, folder):
+        """The solution with a patch, as a file in a folder."""
+        answer = Path(folder) / (patch.stem + self.suffix)
+        done = subprocess.run(["patch", "--unified", "--silent", "--output", answer, self.file("solution"), patch],
+                              capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            raise Unusable(f"{shown(patch)} does not fit the solution: {(done.stdout + done.stderr).strip()}")
+        return answer
 
 
 def exercises():
@@ -512,15 +522,16 @@ def verify(exercise, most):
     verdict = check(exercise, exercise.file("solution"))
     if not verdict:
         wrong.append(f"the solution is refused: {verdict.complaint}")
-    answers = exercise.wrong()
-    if len(answers) < 3:
-        wrong.append("there are fewer than two wrong answers")
-    for path, expected in answers[:1 + most]:
-        verdict = check(exercise, path)
-        if verdict:
-            wrong.append(f"{path.name} is accepted")
-        elif not re.search(expected, verdict.complaint):
-            wrong.append(f"{path.name} should get '{expected}', but gets: {verdict.complaint}")
+    with tempfile.TemporaryDirectory() as folder:
+        answers = exercise.wrong(folder)
+        if len(answers) < 3:
+            wrong.append("there are fewer than two wrong answers")
+        for path, expected in answers[:1 + most]:
+            verdict = check(exercise, path)
+            if verdict:
+                wrong.append(f"{path.name} is accepted")
+            elif not re.search(expected, verdict.complaint):
+                wrong.append(f"{path.name} should get '{expected}', but gets: {verdict.complaint}")
     if len(exercise.hints) < 3:
         wrong.append("there are fewer than three hints")
     return wrong
@@ -550,6 +561,8 @@ def verify_on_gpu(chosen, jobs):
 
 
 def command_verify(arguments):
+    if not shutil.which("patch"):
+        raise Unusable("there is no patch here, which makes wrong answers of the solutions")
     chosen = [find(name) for name in arguments.names] or exercises()
     if arguments.on_gpu:
         return verify_on_gpu(chosen, arguments.jobs)
