@@ -97,7 +97,7 @@ TEST_F(Fusion, FusesTheLossAloneWhereAsked) {
 
 TEST_F(Fusion, FusesTheLastLayerAsFarAsAsked) {
   EXPECT_EQ(names_of(fuse<float>(step_of(mlp), 100, {.last_layer = LastLayer::loss})),
-            (Texts{"linear", "linear", "loss", "linear_gradients", "linear_input_gradient",
+            (Texts{"linear", "linear", "loss", "linear_input_gradient", "linear_gradients",
                    "linear_gradients", "add_partials"}));
   const Program step = fuse<float>(step_of(mlp), 100, {.last_layer = LastLayer::warp_per_row});
   EXPECT_EQ(names_of(step), (Texts{"linear", "output_layer", "linear_gradients", "linear_gradients",
