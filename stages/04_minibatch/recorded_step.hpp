@@ -96,6 +96,7 @@ class RecordedStep final : public Step {
   struct Recording {
     Index rows = 0;
     Index steps = 0;
+    // NOLINTNEXTLINE(modernize-use-nullptr): what clang-tidy 14 makes of a default comparison
     auto operator<=>(const Recording&) const = default;
   };
 

@@ -15,12 +15,12 @@ namespace {
 using shared_memory::ConvolutionVariant;
 using shared_memory::FoldBias;
 
-template <ConvolutionVariant Form, FoldBias Fold>
+template <ConvolutionVariant form, FoldBias fold>
 struct Folding {
   static constexpr bool adds_in_order = false;
   template <typename T>
   static std::unique_ptr<Executor<T>> make() {
-    return std::make_unique<FoldBiasExecutor<T>>(SharedMemoryOptions{.convolution = Form}, Fold);
+    return std::make_unique<FoldBiasExecutor<T>>(SharedMemoryOptions{.convolution = form}, fold);
   }
   template <typename T>
   static Program rewrite(const Program& program, Index /*max_rows*/) {

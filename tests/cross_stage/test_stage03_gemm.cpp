@@ -257,7 +257,7 @@ TYPED_TEST(GemmLadder, EveryTileComputesWhatStage01Computes) {
     const auto tiles = ladder::gemm_tiles<T>(rung.name);
     const shared_memory::TileInfo& tile = tiles.info[index];
     std::vector<Shape3> shapes = {
-        {tile.BM + 4, tile.BN - 4, 6 * tile.BK},          // vectors
+        {tile.BM + 4, tile.BN - 4, Index{6} * tile.BK},   // vectors
         {2 * tile.BM - 4, tile.BN + 8, 3 * tile.BK - 4},  // ... and a k that ends within a k tile
         {tile.BM - 1, 2 * tile.BN + 1, 5 * tile.BK + 3},  // single numbers
         {tile.BM, 3, 1}};
@@ -314,7 +314,7 @@ TYPED_TEST(GemmLadder, TilesHaveAsManyBlocksAsTheWorkspaceHasRoomFor) {
   const auto index = static_cast<std::size_t>(largest - tiles.info.begin());
   const GemmProblem<T> problem = {.m = tile.BM, .n = tile.BN - 4, .k = 3 * tile.BK, .alpha = 1};
   const auto most =
-      static_cast<int>(shared_memory::split_k_room(tile.BM * tile.BN * tile.scalar_bytes));
+      static_cast<int>(shared_memory::split_k_room(Index{tile.BM} * tile.BN * tile.scalar_bytes));
   ASSERT_EQ(Index{most} * tile.BM * tile.BN, Workspace::capacity<T>());
   const auto check_split_k = [&](int split_k) {
     this->check_with(
