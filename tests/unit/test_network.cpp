@@ -156,20 +156,20 @@ struct AnyOperand {
   operator std::vector<Updates<Kind>>() const;  // NOLINT(*-explicit-*)
 };
 
-template <typename Op, std::size_t... I>
-constexpr bool begins_with_operands(std::index_sequence<I...> /*count*/) {
+template <typename Op, std::size_t... i>
+constexpr bool begins_with_operands(std::index_sequence<i...> /*count*/) {
   return requires {
-    Op{(static_cast<void>(I), AnyOperand())...};
+    Op{(static_cast<void>(i), AnyOperand())...};
   };
 }
 
 /// How many of its members are operands, which stand before all attributes.
-template <typename Op, std::size_t Count = 0>
+template <typename Op, std::size_t count = 0>
 constexpr std::size_t operand_count() {
-  if constexpr (begins_with_operands<Op>(std::make_index_sequence<Count + 1>())) {
-    return operand_count<Op, Count + 1>();
+  if constexpr (begins_with_operands<Op>(std::make_index_sequence<count + 1>())) {
+    return operand_count<Op, count + 1>();
   }
-  return Count;
+  return count;
 }
 
 /// Those of the operation that is part of another one, if there is one.
