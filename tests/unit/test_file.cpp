@@ -174,7 +174,7 @@ TEST_F(File, GrowsByAllOrNothing) {
   EXPECT_EQ(text_of(path_), "first\nxxx");
 }
 
-// NOLINTBEGIN(cppcoreguidelines-avoid-non-const-global-variables): a handler of signals knows nothing else
+// NOLINTBEGIN(cppcoreguidelines-avoid-non-const-global-variables): for a handler
 fs::path file_to_move;
 fs::path place_to_move_to;
 // NOLINTEND(cppcoreguidelines-avoid-non-const-global-variables)
