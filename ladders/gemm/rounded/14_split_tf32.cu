@@ -89,24 +89,24 @@ using Table = TileTable<MmaSplitTf32,
                         TwiceRatedTile<117, 119, 64, 64, 32, 32, 32, 1, 3, 2>,
                         TwiceRatedTile<93, 93, 32, 32, 64, 32, 32, 4, 3, 2>>;
 
+void multiply_split(cudaStream_t stream, const GemmProblem<float>& p, std::size_t tile, int split_k,
+                    Workspace& workspace) {
+  constexpr std::size_t count = LongTable::tiles<float>.size();
+  if (tile < count) return multiply_with<LongTable>(stream, p, tile, split_k, workspace);
+  multiply_with<Table>(stream, p, tile - count, split_k, workspace);
+}
+
 }  // namespace
 
 GemmTiles<float> split_tf32_tiles() {
-  static constexpr auto& first = LongTable::tiles<float>;
-  static constexpr auto& others = Table::tiles<float>;
   static constexpr auto tiles = [] {
+    constexpr auto& first = LongTable::tiles<float>;
+    constexpr auto& others = Table::tiles<float>;
     std::array<TileInfo, first.size() + others.size()> all = {};
     std::copy(others.begin(), others.end(), std::copy(first.begin(), first.end(), all.begin()));
     return all;
   }();
-  return {tiles, [](cudaStream_t stream, const GemmProblem<float>& p, std::size_t tile, int split_k,
-                    Workspace& workspace) {
-            if (tile < first.size()) {
-              multiply_with<LongTable>(stream, p, tile, split_k, workspace);
-            } else {
-              multiply_with<Table>(stream, p, tile - first.size(), split_k, workspace);
-            }
-          }};
+  return {tiles, multiply_split};
 }
 
 }  // namespace stagewise::shared_memory
