@@ -31,6 +31,9 @@ std::string why_not_persistent(const StageOptions& values, const ModelOptions& m
     return "is for a data set on the device, and --stream-batches leaves it on the host";
   }
   if (values.at("fuse") == "off") return "needs fused layers, and --fuse off leaves none";
+  if (values.at("fuse") != "on") {
+    return "is for a whole step as one kernel, and --fuse " + values.at("fuse") + " fuses less";
+  }
   if (values.at("gather") == "kernel") {
     return "is for a kernel that picks its batches itself, and --gather kernel leaves that to "
            "another";

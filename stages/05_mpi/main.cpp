@@ -11,6 +11,7 @@
 #include "05_mpi/offers.hpp"
 #include "05_mpi/operation_files.hpp"
 #include "05_mpi/options.hpp"
+#include "05_mpi/strategy.hpp"
 #include "app/gpu_stage.hpp"
 #include "mpi/run_ranks.hpp"
 #include "offers/all.hpp"

@@ -1,6 +1,5 @@
 /// @file
-/// The options of stage 05 on the command line: what they mean, which exclude one another, and how
-/// `--strategy auto` chooses what the processes share out: the batch, the network, or both.
+/// The options of stage 05 on the command line: what they mean, and which exclude one another.
 #pragma once
 
 #include <chrono>
@@ -18,24 +17,6 @@
 #include "mpi/world.hpp"
 
 namespace stagewise::mpi {
-
-/// Whether several ranks have a network together.
-bool is_split(const StageOptions& values);
-
-/// Replaces `--strategy auto`: by tensor if the network can be split, nothing that belongs to data
-/// parallelism is asked for, and no layer that is split has fewer units than a batch has samples;
-/// else by data.
-///
-/// Tensor parallelism then sums fewer numbers, whatever the data set: beside a layer of h units, it
-/// sums matrices of batch x n, and data parallelism weights of h x n.
-void choose_strategy(StageOptions& values, const ModelOptions& model, const WorkerOptions& workers,
-                     Index batch_size, int processes);
-
-/// How many of these processes have a network together.
-int tensor_ranks_of(const StageOptions& values, int processes);
-
-/// "strategy hybrid with 2 ranks to a network".
-std::string describe_strategy(const StageOptions& values, int processes);
 
 /// @throws UsageError for options with which this stage cannot train.
 void check_options(const World& world, const Placement& placement, const StageOptions& values,

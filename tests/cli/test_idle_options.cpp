@@ -269,6 +269,8 @@ const std::vector<Remark> contradictions = {
      "--persistent is for a data set on the device, and --stream-batches leaves it on the host"},
     {"ladder persistent train --fuse off --persistent on",
      "--persistent needs fused layers, and --fuse off leaves none"},
+    {"ladder persistent train --fuse rows --persistent on",
+     "--persistent is for a whole step as one kernel, and --fuse rows fuses less"},
     {"ladder persistent train --gather kernel --persistent on",
      "--persistent is for a kernel that picks its batches itself, and --gather kernel leaves that "
      "to another"},

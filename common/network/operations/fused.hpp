@@ -100,8 +100,7 @@ struct OutputLayer {
   Writes<BlockPartial> partials;
   LossAttributes at = {};
   Activation input_activation = Activation::none;
-  bool warp_per_row =
-      false;  ///< by the simpler kernel, which needs no product and leaves no shares
+  bool warp_per_row = false;  ///< by the simpler kernel, without product and shares
   static constexpr auto name = "output_layer";
   static auto operands(auto& op) {
     return std::tie(op.input, op.weight, op.bias, op.product, op.labels, op.order, op.doutput,
