@@ -1,6 +1,6 @@
 /// @file
-/// Convolution by the products of this stage, forward and backward, and the rule that picks a
-/// variant.
+/// Convolution by a product of this stage, and the rule that picks a variant. The way back is in
+/// convolution/backward.cu.
 ///
 /// All three products (convolution/products.cuh) load windows, or what met a value of the input,
 /// from where it is: see convolution/windows.cuh and convolution/taps.cuh.
@@ -12,16 +12,6 @@
 #include "03_shared_memory/convolution/products.cuh"
 
 namespace stagewise::shared_memory {
-namespace {
-
-/// Whether stage 02's kernels compute a problem: those that are asked for, or that have nothing to
-/// compute or too much to count in ints.
-bool is_direct(ConvolutionVariant variant, const ConvolutionProblem& p) {
-  if (variant == ConvolutionVariant::automatic) variant = pick_convolution(p);
-  return variant == ConvolutionVariant::direct || !fits_windows(p);
-}
-
-}  // namespace
 
 bool fits_windows(const ConvolutionProblem& p) {
   return p.output_pixels() > 0 && p.out > 0 && p.window() > 0 &&
@@ -39,6 +29,11 @@ ConvolutionVariant pick_convolution(const ConvolutionProblem& p) {
 }
 //! [pick]
 
+bool is_direct(ConvolutionVariant variant, const ConvolutionProblem& p) {
+  if (variant == ConvolutionVariant::automatic) variant = pick_convolution(p);
+  return variant == ConvolutionVariant::direct || !fits_windows(p);
+}
+
 template <typename T>
 void convolution(cudaStream_t stream, ConvolutionVariant variant, const ConvolutionProblem& p,
                  const T* input, const T* filter, T* output, Workspace& workspace) {
@@ -46,27 +41,9 @@ void convolution(cudaStream_t stream, ConvolutionVariant variant, const Convolut
   multiply_filter<ConvolutionTiles<T>>(stream, p, input, filter, output, workspace);
 }
 
-template <typename T>
-void convolution_backward(cudaStream_t stream, ConvolutionVariant variant,
-                          const ConvolutionProblem& p, const T* input, const T* filter,
-                          const T* doutput, T* dinput, T* dfilter, Workspace& workspace) {
-  if (is_direct(variant, p)) {
-    return naive_cuda::convolution_backward(stream, p, input, filter, doutput, dinput, dfilter);
-  }
-  filter_gradient<ConvolutionTiles<T>>(stream, p, input, doutput, dfilter, workspace);
-  if (dinput == nullptr) return;
-  input_gradient<ConvolutionTiles<T>>(stream, p, filter, doutput, dinput, workspace);
-}
-
 template void convolution(cudaStream_t, ConvolutionVariant, const ConvolutionProblem&, const float*,
                           const float*, float*, Workspace&);
 template void convolution(cudaStream_t, ConvolutionVariant, const ConvolutionProblem&,
                           const double*, const double*, double*, Workspace&);
-template void convolution_backward(cudaStream_t, ConvolutionVariant, const ConvolutionProblem&,
-                                   const float*, const float*, const float*, float*, float*,
-                                   Workspace&);
-template void convolution_backward(cudaStream_t, ConvolutionVariant, const ConvolutionProblem&,
-                                   const double*, const double*, const double*, double*, double*,
-                                   Workspace&);
 
 }  // namespace stagewise::shared_memory

@@ -33,6 +33,10 @@ bool fits_windows(const ConvolutionProblem& convolution);
 /// The variant that is fastest for this size, of those that are not `automatic`.
 ConvolutionVariant pick_convolution(const ConvolutionProblem& problem);
 
+/// Whether stage 02's kernels compute a problem: those that are asked for, or that have nothing to
+/// compute or too much to count in ints.
+bool is_direct(ConvolutionVariant variant, const ConvolutionProblem& problem);
+
 /// output = the convolution of input and filter. What the products cannot compute, the direct
 /// kernels do; see fits_windows().
 template <typename T>

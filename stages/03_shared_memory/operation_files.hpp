@@ -13,7 +13,8 @@ inline OperationFiles stage03_files() {
             {{"gemm.cu", {"gemm"}},
              {"reduce.cu", {"column_sums", "accumulate"}},
              {"loss.cu", {"softmax_cross_entropy", "squared_error"}},
-             {"convolution.cu", {"convolution", "convolution_backward"}}});
+             {"convolution.cu", {"convolution"}},
+             {"convolution/backward.cu", {"convolution_backward"}}});
   return files;
 }
 

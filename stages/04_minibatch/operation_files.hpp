@@ -12,8 +12,8 @@ inline OperationFiles stage04_files() {
   OperationFiles files = stage03_files();
   files["gather"] = folder + "data/gather.cu";
   files["linear"] = folder + "linear/linear.cu";
-  files["linear_input_gradient"] = folder + "linear/linear.cu";
-  files["linear_gradients"] = folder + "linear/linear.cu";
+  files["linear_input_gradient"] = folder + "linear/input_gradient.cu";
+  files["linear_gradients"] = folder + "linear/parameter_gradients.cu";
   files["output_layer"] = folder + "output_layer/output_layer.hpp";
   files["add_shares"] = folder + "output_layer/shares.cu";
   files["loss"] = folder + "output_layer/1_loss.cu";

@@ -249,7 +249,9 @@ TEST_P(Info, LeavesLayersToStage03WhereAsked) {
                            row.operation == "add_partials*";
       EXPECT_TRUE(row.replaces.empty() || is_left) << model << ": " << row.operation;
       if (row.operation.starts_with("convolution")) {
-        EXPECT_EQ(row.file, "stages/03_shared_memory/convolution.cu") << row.operation;
+        const bool is_backward = row.operation == "convolution_backward";
+        EXPECT_EQ(row.file, std::string("stages/03_shared_memory/convolution") +
+                                (is_backward ? "/backward.cu" : ".cu"));
       }
     }
   }
@@ -324,7 +326,7 @@ TEST_F(CommandLine, InfoShowsWhatStage04Fuses) {
             "gather gemm add_bias softmax_cross_entropy argmax softmax_cross_entropy_backward gemm "
             "relu_backward column_sums gemm");
   EXPECT_EQ(rows[2].replaces, "sgd_update x2 accumulate gather column_sums gemm sgd_update x2");
-  EXPECT_EQ(rows[2].file, "stages/04_minibatch/linear/linear.cu");
+  EXPECT_EQ(rows[2].file, "stages/04_minibatch/linear/parameter_gradients.cu");
   const std::vector<Row> shared = rows_of(run_well("stage04_minibatch info --program --workers 2"));
   ASSERT_EQ(shared.size(), 11U);
   EXPECT_EQ(shared[8].operation, "update_by_sum*");

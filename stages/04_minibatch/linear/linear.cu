@@ -8,7 +8,8 @@
 ///     backward    dinput = (doutput weight^T), through the activation of the layer below
 ///                 [weight; bias] -= learning rate ([input | 1]^T doutput + l2 weight)
 ///
-/// The order of the last two matters: dinput is computed from the weights as they were.
+/// The order of the last two matters: dinput is computed from the weights as they were. The way back
+/// is in input_gradient.cu and parameter_gradients.cu, which compile beside this file.
 ///
 /// Work: forward 2 rows in out operations, backward twice as many. Each operand is read once for
 /// each tile that needs it, each result written once; nothing else goes to memory.
@@ -17,7 +18,6 @@
 #include "04_minibatch/linear/epilogues.cuh"
 #include "04_minibatch/linear/layer_tiles.cuh"
 #include "04_minibatch/linear/linear.hpp"
-#include "04_minibatch/output_layer/shares.cuh"
 
 namespace stagewise::minibatch {
 
@@ -54,67 +54,7 @@ void linear(cudaStream_t stream, const LinearProblem<T>& p, Workspace& workspace
 }
 //! [linear]
 
-template <typename T>
-void input_gradient(cudaStream_t stream, const LinearBackwardProblem<T>& p, Workspace& workspace) {
-  const LinearProblem<T>& layer = p.forward;
-  // Both factors have rows of `out` elements.
-  const bool have_vectors = is_aligned(p.doutput, layer.out) && is_aligned(layer.weight, layer.out);
-  const auto multiply = [&]<int length>() {
-    multiply_layer<T>(stream, {layer.rows, layer.in, layer.out},
-                      StridedMatrix<T, true, length>(p.doutput, layer.rows, layer.out),
-                      StridedMatrix<T, true, length, LayerTiles<T>::Vectors::transposes_b>(
-                          layer.weight, layer.in, layer.out),
-                      ThroughActivation<T>(p), workspace);
-  };
-  have_vectors ? multiply.template operator()<shared_memory::Vector<T>::length>()
-               : multiply.template operator()<1>();
-}
-
-/// What the blocks do besides; see shared_memory::NoPrologue.
-template <typename T>
-struct AddShares {
-  SharesProblem<T> problem;
-
-  /// All threads of block number `block` call it.
-  template <int threads>
-  __device__ void run(int block, int blocks) const {
-    add_up_shares<threads>(problem, block, blocks);
-  }
-};
-
-template <typename T>
-void parameter_gradients(cudaStream_t stream, const LinearBackwardProblem<T>& p, const T* one,
-                         Workspace& workspace, bool input_is_independent,
-                         const SharesProblem<T>& last) {
-  const LinearProblem<T>& layer = p.forward;
-  const auto rows = static_cast<int>(layer.rows);
-  const auto in = static_cast<int>(layer.in);
-  const Index stride = layer.input_stride > 0 ? layer.input_stride : layer.in;
-  const bool has_bias = p.bias.gradient != nullptr;
-  with_lengths<T>(
-      is_aligned(layer.input, stride) && is_aligned(layer.input, layer.in),
-      is_aligned(p.doutput, layer.out),
-      [&]<int length>() {
-        return BatchColumns<T, length>{
-            layer.input, in, rows, layer.order, has_bias ? one : nullptr, static_cast<int>(stride)};
-      },
-      [&]<int length>() {
-        return StridedMatrix<T, false, length>(p.doutput, layer.out, layer.rows);
-      },
-      [&](const auto& a, const auto& b) {
-        multiply_layer<T, typename LayerTiles<T>::Gradients>(
-            stream, {layer.in + (has_bias ? 1 : 0), layer.out, layer.rows}, a, b,
-            UpdateEpilogue<T>(p), workspace, input_is_independent, AddShares<T>{last});
-      });
-}
-
 template void linear(cudaStream_t, const LinearProblem<float>&, Workspace&, bool);
 template void linear(cudaStream_t, const LinearProblem<double>&, Workspace&, bool);
-template void input_gradient(cudaStream_t, const LinearBackwardProblem<float>&, Workspace&);
-template void input_gradient(cudaStream_t, const LinearBackwardProblem<double>&, Workspace&);
-template void parameter_gradients(cudaStream_t, const LinearBackwardProblem<float>&, const float*,
-                                  Workspace&, bool, const SharesProblem<float>&);
-template void parameter_gradients(cudaStream_t, const LinearBackwardProblem<double>&, const double*,
-                                  Workspace&, bool, const SharesProblem<double>&);
 
 }  // namespace stagewise::minibatch
