@@ -92,6 +92,26 @@ inline void set_files(OperationFiles& files, const std::string& folder,
   }
 }
 
+/// The files of a folder that computes the primitives: the same names in every stage.
+/// @param extension of files with kernels, or with the loops in their place.
+inline OperationFiles primitive_files(const std::string& folder, const std::string& extension) {
+  OperationFiles files;
+  const auto set = [&](const std::string& name, const std::vector<std::string>& operations) {
+    set_files(files, folder, {{name + extension, operations}});
+  };
+  set("gemm", {"gemm"});
+  set("elementwise", {"add_bias", "sum", "mean"});
+  for (const ActivationNames& one : activations) set("elementwise", {one.name, one.backward});
+  set("reduce", {"column_sums"});
+  set("loss", {"softmax_cross_entropy", "softmax_cross_entropy_backward", "squared_error",
+               "squared_error_backward", "accumulate"});
+  set("predict", {"argmax", "threshold"});
+  set("convolution", {"convolution", "convolution_backward"});
+  set("average_pool", {"average_pool", "average_pool_backward"});
+  set("update", {"sgd_update", "momentum_update", "adam_update"});
+  return files;
+}
+
 /// What a program offers on the command line in addition to what all stages do. So a stage can say
 /// which programs have an option that it does not have itself.
 struct Offers {

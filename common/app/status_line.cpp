@@ -2,10 +2,13 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <memory>
 #include <string_view>
 
 #include <sys/ioctl.h>
 #include <unistd.h>
+
+#include "tensor/counts.hpp"
 
 namespace stagewise {
 namespace {
@@ -38,6 +41,14 @@ void StatusLine::clear() {
   std::fputs("\r\033[K", stderr);
   std::fflush(stderr);
   is_visible_ = false;
+}
+
+std::function<void(std::uint64_t, std::uint64_t)> show_bytes(const std::string& done,
+                                                             const std::string& what) {
+  return [=, line = std::make_shared<StatusLine>()](std::uint64_t bytes, std::uint64_t all) {
+    if (bytes == all) return line->clear();
+    line->show((done + " " + size_text(bytes) + " of " + size_text(all) + " " + what).c_str());
+  };
 }
 
 }  // namespace stagewise

@@ -3,6 +3,9 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
 
 namespace stagewise {
 
@@ -33,5 +36,11 @@ class StatusLine {
   bool is_on_;
   bool is_visible_ = false;
 };
+
+/// A function that shows how many bytes of all have been sent or read, until it is told that all
+/// have: "rank 0 has sent 3 MB of 12 MB of samples".
+/// @param done,what what comes before and after the sizes.
+std::function<void(std::uint64_t, std::uint64_t)> show_bytes(const std::string& done,
+                                                             const std::string& what);
 
 }  // namespace stagewise

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <numeric>
 #include <string>
 #include <utility>
 
@@ -23,6 +24,12 @@ Dataset::Dataset(const Shape& sample, int classes, std::vector<double> features,
       features_(std::move(features)),
       labels_(std::move(labels)) {
   check(std::get<1>(features_).size());
+}
+
+std::vector<std::uint32_t> Dataset::all_samples() const {
+  std::vector<std::uint32_t> all(static_cast<std::size_t>(size()));
+  std::iota(all.begin(), all.end(), 0U);
+  return all;
 }
 
 void Dataset::check(std::size_t feature_count) const {

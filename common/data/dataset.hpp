@@ -32,6 +32,9 @@ class Dataset {
   /// Number of samples.
   Index size() const { return std::ssize(labels_); }
 
+  /// The indices of all samples: 0, 1, ...
+  std::vector<std::uint32_t> all_samples() const;
+
   /// Shape of one sample: [height, width, channels], or [features].
   const Shape& sample_shape() const { return sample_; }
 

@@ -2,8 +2,11 @@
 
 #include <atomic>
 #include <cstdint>
+#include <iostream>
 #include <utility>
 #include <vector>
+
+#include "tensor/counts.hpp"
 
 namespace stagewise::mpi {
 namespace {
@@ -58,5 +61,21 @@ void Heartbeat::watch(std::chrono::seconds patience,
   }
 }
 //! [watch]
+
+std::shared_ptr<Heartbeat> make_heartbeat(World& world, const std::string& program,
+                                          std::chrono::seconds patience) {
+  return std::make_shared<Heartbeat>(world, patience, [&world, program, patience](int rank) {
+    if (world.is_first_to_fail()) {
+      std::cerr << program << ": rank " << rank << " has not run for "
+                << count_of(patience.count(), "second")
+                << ": it has been stopped, or its host is overloaded; --timeout says how long to "
+                   "wait."
+                << std::endl;
+    }
+    // Time for mpirun to read this; or, if another was first, for that one, which may have stopped.
+    std::this_thread::sleep_for(std::chrono::milliseconds(500));
+    World::abort(1);
+  });
+}
 
 }  // namespace stagewise::mpi

@@ -5,7 +5,9 @@
 #include <chrono>
 #include <condition_variable>
 #include <functional>
+#include <memory>
 #include <mutex>
+#include <string>
 #include <thread>
 
 #include "mpi/world.hpp"
@@ -43,5 +45,10 @@ class Heartbeat {
   std::thread thread_;
 };
 //! [heartbeat]
+
+/// Says which process on this host has stopped, and ends all of them.
+/// @param program its name, for the message.
+std::shared_ptr<Heartbeat> make_heartbeat(World& world, const std::string& program,
+                                          std::chrono::seconds patience);
 
 }  // namespace stagewise::mpi

@@ -12,6 +12,12 @@
 #include "tensor/quote.hpp"
 
 namespace stagewise::mpi {
+
+DataFrom data_from(const std::string& name) {
+  if (name == "root") return DataFrom::root;
+  return name == "all" ? DataFrom::all : DataFrom::automatic;
+}
+
 namespace {
 
 void add(const Dataset& dataset, Digest& digest) {

@@ -18,6 +18,9 @@ enum class DataFrom : std::uint8_t {
   all         ///< every rank, from its own files
 };
 
+/// The one of that name: auto, root or all.
+DataFrom data_from(const std::string& name);
+
 /// The processes of MPI.
 class MpiRanks final : public Ranks {
  public:

@@ -50,6 +50,10 @@ class Communicator {
   /// Each rank's text, in the order of the ranks.
   std::vector<std::string> gather_all(const std::string& own);
 
+  /// MPI_Allreduce with MPI_SUM, of any length, in place, in memory that MPI can access.
+  template <typename T>
+  void all_reduce(T* values, std::int64_t count) const;
+
   /// Sets every rank's `values`, and their number, to those of one rank.
   template <typename U>
   void broadcast(std::vector<U>& values, int from = 0) {

@@ -28,6 +28,16 @@ struct GemmProblem {
   T* c = nullptr;
 };
 
+/// More than any size that kernels count in ints.
+constexpr int beyond_ints = 1 << 30;
+
+/// Whether rows, columns and steps of a product fit into ints, including those beyond the edges of
+/// tiles.
+inline bool fits_ints(Index m, Index n, Index k) {
+  constexpr Index most = beyond_ints - 1024;
+  return m <= most && n <= most && k <= most;
+}
+
 /// The function that training minimizes.
 enum class LossKind : std::uint8_t { cross_entropy, squared_error };
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 #include "tensor/error.hpp"
 #include "training/bounds.hpp"
@@ -12,12 +11,6 @@
 
 namespace stagewise {
 namespace {
-
-std::vector<std::uint32_t> all_samples(const Dataset& dataset) {
-  std::vector<std::uint32_t> samples(static_cast<std::size_t>(dataset.size()));
-  std::iota(samples.begin(), samples.end(), 0U);
-  return samples;
-}
 
 /// Runs the evaluation over all samples, batch by batch.
 template <typename T>
@@ -42,7 +35,7 @@ template <typename T>
 Evaluation evaluate(Network<T>& network, const Dataset& dataset, Ranks* ranks) {
   Ranks alone;
   if (ranks == nullptr) ranks = &alone;
-  const std::vector<std::uint32_t> samples = all_samples(dataset);
+  const std::vector<std::uint32_t> samples = dataset.all_samples();
   const Sums sums = ranks->sum({run_evaluation(network, {&dataset, samples}, 1), dataset.size()});
   if (sums.samples == 0) throw Error("there are no samples to evaluate");
   if (!std::isfinite(sums.totals.loss)) {

@@ -9,7 +9,6 @@ namespace {
 
 using shared_memory::gemm;
 using shared_memory::GemmRung;
-using shared_memory::Workspace;
 
 /// Calls `work(part of the problem, inputs before it, outputs before it)` for `images` images at a
 /// time.

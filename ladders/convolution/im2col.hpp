@@ -1,12 +1,12 @@
 /// @file
 /// Convolution as a product of stored matrices: the windows of the input are written out as rows of
 /// a matrix ("image to columns"), and the gradients of the matrix added up ("columns to image").
-/// See ConvolutionProblem and 03_shared_memory/convolution.hpp for the shapes.
+/// See ConvolutionProblem and 03_shared_memory/kernels.hpp for the shapes.
 #pragma once
 
 #include <cuda_runtime.h>
 
-#include "03_shared_memory/gemm.hpp"
+#include "03_shared_memory/kernels.hpp"
 #include "network/problems.hpp"
 
 namespace stagewise::ladder {
@@ -42,8 +42,7 @@ Index images_at_a_time(const ConvolutionProblem& problem);
 /// @param rung multiplies; null: the one that suits.
 template <typename T>
 void convolution(cudaStream_t stream, const ConvolutionProblem& problem, const T* input,
-                 const T* filter, T* output, const Im2colImages<T>& columns,
-                 shared_memory::Workspace& workspace,
+                 const T* filter, T* output, const Im2colImages<T>& columns, Workspace& workspace,
                  const shared_memory::GemmRung<T>* rung = nullptr);
 
 /// The gradients of convolution() with respect to its input and its filter.
@@ -52,7 +51,7 @@ void convolution(cudaStream_t stream, const ConvolutionProblem& problem, const T
 template <typename T>
 void convolution_backward(cudaStream_t stream, const ConvolutionProblem& problem, const T* input,
                           const T* filter, const T* doutput, T* dinput, T* dfilter,
-                          const Im2colImages<T>& columns, shared_memory::Workspace& workspace,
+                          const Im2colImages<T>& columns, Workspace& workspace,
                           const shared_memory::GemmRung<T>* rung = nullptr);
 
 }  // namespace stagewise::ladder

@@ -34,20 +34,20 @@ struct Tf32Tiles {
 
 void convolution_relu_pool_in_tf32(cudaStream_t stream,
                                    const ConvolutionReluPoolProblem<float>& layer,
-                                   shared_memory::Workspace& workspace) {
+                                   Workspace& workspace) {
   minibatch::convolution_relu_pool_in<Tf32Tiles>(stream, layer, workspace);
 }
 
 void filter_gradient_in_tf32(cudaStream_t stream, const ConvolutionProblem& convolution,
                              const float* input, const float* doutput, float* dfilter,
-                             shared_memory::Workspace& workspace) {
+                             Workspace& workspace) {
   shared_memory::filter_gradient<Tf32Tiles>(stream, convolution, input, doutput, dfilter,
                                             workspace);
 }
 
 void input_gradient_in_tf32(cudaStream_t stream, const ConvolutionProblem& convolution,
                             const float* filter, const float* doutput, float* dinput,
-                            shared_memory::Workspace& workspace) {
+                            Workspace& workspace) {
   shared_memory::input_gradient<Tf32Tiles>(stream, convolution, filter, doutput, dinput, workspace);
 }
 

@@ -5,7 +5,7 @@
 
 #include <cuda_runtime.h>
 
-#include "03_shared_memory/workspace.hpp"
+#include "cuda/workspace.hpp"
 #include "network/problems.hpp"
 
 namespace stagewise::ladder {
@@ -13,16 +13,16 @@ namespace stagewise::ladder {
 /// As minibatch::convolution_relu_pool().
 void convolution_relu_pool_in_tf32(cudaStream_t stream,
                                    const ConvolutionReluPoolProblem<float>& layer,
-                                   shared_memory::Workspace& workspace);
+                                   Workspace& workspace);
 
 /// As shared_memory::filter_gradient().
 void filter_gradient_in_tf32(cudaStream_t stream, const ConvolutionProblem& convolution,
                              const float* input, const float* doutput, float* dfilter,
-                             shared_memory::Workspace& workspace);
+                             Workspace& workspace);
 
 /// As shared_memory::input_gradient().
 void input_gradient_in_tf32(cudaStream_t stream, const ConvolutionProblem& convolution,
                             const float* filter, const float* doutput, float* dinput,
-                            shared_memory::Workspace& workspace);
+                            Workspace& workspace);
 
 }  // namespace stagewise::ladder

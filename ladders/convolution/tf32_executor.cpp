@@ -1,6 +1,6 @@
 #include "ladders/convolution/tf32_executor.hpp"
 
-#include "03_shared_memory/convolution.hpp"
+#include "03_shared_memory/kernels.hpp"
 #include "ladders/convolution/tf32_convolution.hpp"
 
 namespace stagewise {

@@ -5,13 +5,13 @@
 #include <span>
 #include <string_view>
 
-#include "03_shared_memory/gemm.hpp"
+#include "03_shared_memory/kernels.hpp"
 
 namespace stagewise::ladder {
 
 /// All variants of the product, from the slowest to the fastest, then those that round.
 template <typename T>
-shared_memory::Ladder<GemmProblem<T>> gemm_ladder();
+Ladder<GemmProblem<T>> gemm_ladder();
 
 /// See shared_memory::gemm_tiles(), also for the rungs that round.
 template <typename T>

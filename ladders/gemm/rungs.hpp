@@ -3,7 +3,7 @@
 /// for all sizes and transposes.
 #pragma once
 
-#include "03_shared_memory/gemm.hpp"
+#include "03_shared_memory/kernels.hpp"
 
 namespace stagewise::shared_memory {
 

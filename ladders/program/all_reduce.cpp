@@ -57,7 +57,7 @@ class Message {
         host_(mpi::make_transport<T>("host", world)),
         ring_(world, count) {
     copy_in(stream_, inputs_, x_);
-    mpi::all_reduce(world, expected_.data(), count);  // exact, in any order
+    world.all_reduce(expected_.data(), count);  // exact, in any order
     host_->reserve(count);
     if (has_peers()) {
       peers_ = std::make_unique<mpi::PeerTransport<T>>(world, mpi::default_patience);

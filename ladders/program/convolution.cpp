@@ -191,14 +191,14 @@ class Layer {
 };
 
 template <typename T>
-bool has_rung(shared_memory::Ladder<LayerProblem<T>> ladder, const std::string& name) {
+bool has_rung(Ladder<LayerProblem<T>> ladder, const std::string& name) {
   return name == "all" || std::any_of(ladder.begin(), ladder.end(),
                                       [&](const auto& rung) { return rung.name == name; });
 }
 
 /// The rungs of a ladder that were asked for; none where `rung` is one of the other ladder.
 template <typename T>
-std::vector<Row> rows_of(shared_memory::Ladder<LayerProblem<T>> ladder, const std::string& rung,
+std::vector<Row> rows_of(Ladder<LayerProblem<T>> ladder, const std::string& rung,
                          const LayerProblem<T>& layer, const Row& common,
                          std::string_view picked = {}) {
   if (!has_rung<T>(ladder, rung)) return {};

@@ -11,9 +11,6 @@ namespace stagewise::ladder {
 namespace {
 
 using shared_memory::ConvolutionVariant;
-using shared_memory::Rung;
-using shared_memory::Support;
-using shared_memory::Workspace;
 
 template <typename T>
 constexpr bool is_float = std::is_same_v<T, float>;
@@ -105,15 +102,15 @@ Support supports_fused(const LayerProblem<T>& p) {
 template <typename T>
 constexpr auto convolution_rungs = std::to_array<Rung<LayerProblem<T>>>({
     {"direct", "stages/02_naive_cuda/convolution.cu", "stage 02: a thread an output",
-     compute_directly<T>, shared_memory::supports_everything<LayerProblem<T>>},
+     compute_directly<T>, supports_everything<LayerProblem<T>>},
     {"texture", "ladders/program/texture_convolution.cu", "the input through a texture",
      compute_from_texture<T>, supports_texture<T>},
     {"fast-math", "stages/02_naive_cuda/convolution.cu", "direct, with --use_fast_math",
      compute_with_fast_math<T>, supports_fast_math<T>},
     {"im2col", "ladders/convolution/1_im2col.cu", "a product with a matrix", compute_by_im2col<T>,
-     shared_memory::supports_everything<LayerProblem<T>>},
+     supports_everything<LayerProblem<T>>},
     {"implicit", "stages/03_shared_memory/convolution.cu", "the matrix never written",
-     compute_implicitly<T>, shared_memory::supports_everything<LayerProblem<T>>},
+     compute_implicitly<T>, supports_everything<LayerProblem<T>>},
 });
 
 template <typename T>
@@ -140,20 +137,20 @@ Support supports_texture(const LayerProblem<T>& layer) {
 }
 
 template <typename T>
-shared_memory::Ladder<LayerProblem<T>> convolution_ladder() {
+Ladder<LayerProblem<T>> convolution_ladder() {
   return convolution_rungs<T>;
 }
 
 template <typename T>
-shared_memory::Ladder<LayerProblem<T>> layer_ladder() {
+Ladder<LayerProblem<T>> layer_ladder() {
   return layer_rungs<T>;
 }
 
 template Support supports_texture(const LayerProblem<float>&);
 template Support supports_texture(const LayerProblem<double>&);
-template shared_memory::Ladder<LayerProblem<float>> convolution_ladder();
-template shared_memory::Ladder<LayerProblem<double>> convolution_ladder();
-template shared_memory::Ladder<LayerProblem<float>> layer_ladder();
-template shared_memory::Ladder<LayerProblem<double>> layer_ladder();
+template Ladder<LayerProblem<float>> convolution_ladder();
+template Ladder<LayerProblem<double>> convolution_ladder();
+template Ladder<LayerProblem<float>> layer_ladder();
+template Ladder<LayerProblem<double>> layer_ladder();
 
 }  // namespace stagewise::ladder

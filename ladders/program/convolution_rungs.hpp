@@ -10,8 +10,8 @@
 
 #include <cuda_runtime.h>
 
-#include "03_shared_memory/convolution.hpp"
-#include "03_shared_memory/ladder.hpp"
+#include "03_shared_memory/kernels.hpp"
+#include "cuda/ladder.hpp"
 #include "ladders/convolution/im2col.hpp"
 #include "network/problems.hpp"
 
@@ -64,16 +64,16 @@ inline constexpr Index pooling_side = 2;
 
 /// Whether the input can be a texture here.
 template <typename T>
-shared_memory::Support supports_texture(const LayerProblem<T>& layer);
+Support supports_texture(const LayerProblem<T>& layer);
 
 /// The rungs that compute sum = convolution(input, filter).
 template <typename T>
-shared_memory::Ladder<LayerProblem<T>> convolution_ladder();
+Ladder<LayerProblem<T>> convolution_ladder();
 
 /// The rungs that compute output = average_pool(relu(convolution(input, filter) + bias)). They may
 /// leave anything in `sum`.
 template <typename T>
-shared_memory::Ladder<LayerProblem<T>> layer_ladder();
+Ladder<LayerProblem<T>> layer_ladder();
 
 }  // namespace stagewise::ladder
 

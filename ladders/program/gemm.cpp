@@ -205,7 +205,7 @@ template <typename T>
 std::vector<Row> rows_of_tiles(const GemmProblem<T>& problem,
                                const shared_memory::GemmRung<T>& rung, Row row) {
   const auto tiles = ladder::gemm_tiles<T>(rung.name).info;
-  if (const shared_memory::Support support = rung.supports(problem); !support) {
+  if (const Support support = rung.supports(problem); !support) {
     throw Error("the tiles of " + std::string(rung.name) +
                 " cannot be used here: " + support.reason);
   }

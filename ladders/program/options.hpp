@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "03_shared_memory/ladder.hpp"
+#include "cuda/ladder.hpp"
 #include "tensor/shape.hpp"
 
 namespace CLI {
@@ -41,14 +41,13 @@ void add_options(CLI::App& command, Options& options, const std::vector<std::str
 
 /// The names of the rungs in the ladders of both precisions, which may differ.
 template <typename Float, typename Double>
-std::vector<std::string> names_of(shared_memory::Ladder<Float> in_float,
-                                  shared_memory::Ladder<Double> in_double) {
+std::vector<std::string> names_of(Ladder<Float> in_float, Ladder<Double> in_double) {
   std::vector<std::string> names;
   const auto add = [&](std::string_view name) {
     if (std::find(names.begin(), names.end(), name) == names.end()) names.emplace_back(name);
   };
-  for (const shared_memory::Rung<Float>& rung : in_float) add(rung.name);
-  for (const shared_memory::Rung<Double>& rung : in_double) add(rung.name);
+  for (const Rung<Float>& rung : in_float) add(rung.name);
+  for (const Rung<Double>& rung : in_double) add(rung.name);
   return names;
 }
 

@@ -72,8 +72,8 @@ void check_memory(const std::string& problem, double device_bytes, double host_b
   cuda::require_device();
   CUDA_CHECK(cudaMemGetInfo(&free, &total));
   constexpr double workspace_bytes =
-      static_cast<double>(shared_memory::Workspace::capacity<std::byte>()) +
-      static_cast<double>(shared_memory::Workspace::counter_count) * sizeof(unsigned);
+      static_cast<double>(Workspace::capacity<std::byte>()) +
+      static_cast<double>(Workspace::counter_count) * sizeof(unsigned);
   const double device_needed = device_bytes + workspace_bytes;
   const auto device_free = static_cast<double>(free);
   if (device_needed > device_free) {

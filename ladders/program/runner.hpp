@@ -9,12 +9,12 @@
 
 #include <cuda_runtime.h>
 
-#include "03_shared_memory/ladder.hpp"
-#include "03_shared_memory/workspace.hpp"
 #include "app/status_line.hpp"
 #include "cuda/check.hpp"
 #include "cuda/handles.hpp"
+#include "cuda/ladder.hpp"
 #include "cuda/memory.hpp"
+#include "cuda/workspace.hpp"
 #include "ladders/program/options.hpp"
 #include "ladders/program/results.hpp"
 #include "ladders/program/table.hpp"
@@ -48,12 +48,12 @@ std::string shape_text(Index rows, Index cols);
 /// @param picked the name of stage 03's own choice.
 /// @throws Error if a rung requested by name cannot be used. UsageError if it does not exist.
 template <typename Problem>
-std::vector<Row> rows_for(shared_memory::Ladder<Problem> ladder, const std::string& wanted,
-                          const Problem& problem, Row row, std::string_view picked) {
+std::vector<Row> rows_for(Ladder<Problem> ladder, const std::string& wanted, const Problem& problem,
+                          Row row, std::string_view picked) {
   const bool all = wanted == "all";
   if (!all) ladder = {&find_rung(ladder, wanted), 1};
   std::vector<Row> rows;
-  for (const shared_memory::Rung<Problem>& rung : ladder) {
+  for (const Rung<Problem>& rung : ladder) {
     row.name = rung.name;
     row.file = rung.file;
     row.idea = rung.idea;
@@ -96,7 +96,7 @@ class Runner {
   /// The same for rungs.
   /// @param work the work of each, except for `enqueue`.
   template <typename Problem>
-  void run(Table& table, shared_memory::Ladder<Problem> ladder, const Problem& problem, Work work) {
+  void run(Table& table, Ladder<Problem> ladder, const Problem& problem, Work work) {
     run(table, [&](const Row& row) {
       work.enqueue = [&, rung = &find_rung(ladder, row.name)] {
         rung->run(stream_.get(), problem, workspace_);
@@ -111,7 +111,7 @@ class Runner {
 
   const cuda::Stream& stream() const { return stream_; }
   /// For kernels that need memory besides their operands.
-  shared_memory::Workspace& workspace() { return workspace_; }
+  Workspace& workspace() { return workspace_; }
 
  private:
   /// Verifies what was run, and if it is wrong, says whether the order of the threads matters.
@@ -121,7 +121,7 @@ class Runner {
   const Options& options_;
   StatusLine status_;  // some rungs take minutes
   cuda::Stream stream_;
-  shared_memory::Workspace workspace_;
+  Workspace workspace_;
 };
 
 /// Records how far a row's output of rows x columns is from the expected result.

@@ -176,7 +176,7 @@ class Matrix {
 
   Index rows_;
   Index cols_;
-  shared_memory::Ladder<TransposeProblem<T>> ladder_ = shared_memory::transpose_ladder<T>();
+  Ladder<TransposeProblem<T>> ladder_ = shared_memory::transpose_ladder<T>();
   Runner runner_;
   Expected<T> narrow_;
   Expected<T> ones_;  ///< the same behind a column of ones

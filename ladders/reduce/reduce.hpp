@@ -2,7 +2,7 @@
 /// The sum of a whole array as a ladder of kernels.
 #pragma once
 
-#include "03_shared_memory/reduce.hpp"
+#include "03_shared_memory/kernels.hpp"
 
 namespace stagewise::shared_memory {
 

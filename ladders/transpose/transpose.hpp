@@ -2,7 +2,7 @@
 /// Transposition as a ladder of kernels.
 #pragma once
 
-#include "03_shared_memory/ladder.hpp"
+#include "cuda/ladder.hpp"
 #include "tensor/shape.hpp"
 
 namespace stagewise::shared_memory {

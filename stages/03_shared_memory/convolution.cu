@@ -8,15 +8,16 @@
 /// Operations: 2 x pixels x out x window, forward and for each gradient.
 
 #include "02_naive_cuda/kernels.hpp"
-#include "03_shared_memory/convolution.hpp"
 #include "03_shared_memory/convolution/products.cuh"
+#include "03_shared_memory/kernels.hpp"
 
 namespace stagewise::shared_memory {
 
 bool fits_windows(const ConvolutionProblem& p) {
   return p.output_pixels() > 0 && p.out > 0 && p.window() > 0 &&
-         fits_ints(p.output_pixels(), p.out, p.window()) && p.output_pixels() * p.out < beyond &&
-         p.window() * p.out < beyond && p.batch * p.height * p.width * p.in < beyond;
+         fits_ints(p.output_pixels(), p.out, p.window()) &&
+         p.output_pixels() * p.out < beyond_ints && p.window() * p.out < beyond_ints &&
+         p.batch * p.height * p.width * p.in < beyond_ints;
 }
 
 //! [pick]

@@ -12,9 +12,9 @@
 #include <type_traits>
 
 #include "02_naive_cuda/kernels.hpp"
-#include "03_shared_memory/gemm.hpp"
 #include "03_shared_memory/gemm/load_tile.cuh"
 #include "03_shared_memory/gemm/rungs.hpp"
+#include "03_shared_memory/kernels.hpp"
 
 namespace stagewise::shared_memory {
 namespace {

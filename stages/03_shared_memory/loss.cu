@@ -14,7 +14,7 @@
 /// Work: softmax_cross_entropy() reads rows x cols elements twice, the second time from a cache,
 /// writes them twice and takes as many exponentials; squared_error() reads them once.
 
-#include "03_shared_memory/loss.hpp"
+#include "03_shared_memory/kernels.hpp"
 #include "03_shared_memory/warp.cuh"
 #include "cuda/launch.cuh"
 #include "network/problems.hpp"

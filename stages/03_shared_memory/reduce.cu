@@ -7,7 +7,7 @@
 
 #include <array>
 
-#include "03_shared_memory/reduce.hpp"
+#include "03_shared_memory/kernels.hpp"
 #include "03_shared_memory/reduce/10_dependent_launch.cuh"
 #include "03_shared_memory/reduce/1_interleaved.cuh"
 #include "03_shared_memory/reduce/2_non_divergent.cuh"

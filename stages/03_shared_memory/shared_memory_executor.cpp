@@ -4,13 +4,13 @@ namespace stagewise {
 
 template <typename T>
 SharedMemoryExecutor<T>::SharedMemoryExecutor(const SharedMemoryOptions& options,
-                                              shared_memory::Ladder<GemmProblem<T>> products)
+                                              Ladder<GemmProblem<T>> products)
     : column_sums_(&find_rung(shared_memory::column_sums_ladder<T>(), options.reduce)),
       reduce_(options.reduce),
       convolution_(options.convolution) {
   if (options.gemm == "auto") return;
   gemm_ = &find_rung(products, options.gemm);
-  if (const shared_memory::Support support = gemm_->supports({}); !support) {
+  if (const Support support = gemm_->supports({}); !support) {
     throw Error("--gemm " + options.gemm + " cannot be used here: " + support.reason);
   }
 }

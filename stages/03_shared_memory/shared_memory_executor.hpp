@@ -5,10 +5,7 @@
 #include <string>
 
 #include "02_naive_cuda/naive_cuda_executor.hpp"
-#include "03_shared_memory/convolution.hpp"
-#include "03_shared_memory/gemm.hpp"
-#include "03_shared_memory/loss.hpp"
-#include "03_shared_memory/reduce.hpp"
+#include "03_shared_memory/kernels.hpp"
 
 namespace stagewise {
 
@@ -27,9 +24,8 @@ class SharedMemoryExecutor : public NaiveCudaExecutor<T> {
   /// @param products the rungs that `options.gemm` may name.
   /// @throws Error if no GPU can be used, or not with the rung that was asked for. UsageError for
   ///         an unknown rung.
-  explicit SharedMemoryExecutor(
-      const SharedMemoryOptions& options = {},
-      shared_memory::Ladder<GemmProblem<T>> products = shared_memory::gemm_ladder<T>());
+  explicit SharedMemoryExecutor(const SharedMemoryOptions& options = {},
+                                Ladder<GemmProblem<T>> products = shared_memory::gemm_ladder<T>());
 
   //! [overrides]
   using NaiveCudaExecutor<T>::run;
@@ -52,16 +48,16 @@ class SharedMemoryExecutor : public NaiveCudaExecutor<T> {
   void multiply(const GemmProblem<T>& problem);
 
   /// That of the current lane, for kernels that keep partial sums and counters.
-  virtual shared_memory::Workspace& workspace() { return workspace_; }
+  virtual Workspace& workspace() { return workspace_; }
 
   void run(const Line& line) override { run_in_range(*this, line); }
 
  private:
   const shared_memory::GemmRung<T>* gemm_ = nullptr;  ///< null: pick one for each product
-  const shared_memory::Rung<shared_memory::ColumnSumsProblem<T>>* column_sums_;
+  const Rung<shared_memory::ColumnSumsProblem<T>>* column_sums_;
   std::string reduce_;
   shared_memory::ConvolutionVariant convolution_;
-  shared_memory::Workspace workspace_;
+  Workspace workspace_;
 };
 
 }  // namespace stagewise

@@ -34,6 +34,23 @@ __device__ __forceinline__ void load_vector(T* registers, const T* from) {
   for (int i = 0; i < length; ++i) registers[i] = vector.values[i];
 }
 
+/// Loads `count` neighbours of a row of `n` numbers; `column` is a multiple of `count`. Leaves out
+/// those past the end: another thread may be writing there.
+/// @param vectors whether they can be loaded as one.
+template <int count, typename T>
+__device__ __forceinline__ void load_neighbours(const T* row, int column, int n, bool vectors,
+                                                T* values) {
+  if (column >= n) return;
+  if (vectors) {
+    load_vector<T, count>(values, row + column);
+  } else {
+#pragma unroll
+    for (int j = 0; j < count; ++j) {
+      if (column + j < n) values[j] = row[column + j];
+    }
+  }
+}
+
 /// out = alpha sums + beta out, for as many elements as a vector has; `count` elements remain in
 /// the row of C. With beta = 0, `out` is not read.
 /// @param has_vectors whether is_aligned() holds for C; then a vector is entirely inside or

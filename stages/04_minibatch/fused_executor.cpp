@@ -1,6 +1,5 @@
 #include "04_minibatch/fused_executor.hpp"
 
-#include <algorithm>
 #include <iterator>
 #include <utility>
 #include <vector>
@@ -12,18 +11,7 @@
 
 namespace stagewise {
 template <typename T>
-FusedExecutor<T>::FusedExecutor()
-    : one_(copied(std::vector<T>{1, 0, 0, 0})), no_steps_(copied(std::vector<std::int64_t>{0})) {
-  steps_before_ = no_steps_.data();
-}
-
-template <typename T>
-template <typename U>
-Tensor<U> FusedExecutor<T>::copied(const std::vector<U>& values) {
-  Tensor<U> copy({std::ssize(values)}, this->memory());
-  this->copy_in(copy.data(), values.data(), values.size() * sizeof(U));
-  return copy;
-}
+FusedExecutor<T>::FusedExecutor() : one_(copied(std::vector<T>{1, 0, 0, 0})) {}
 
 template <typename T>
 void FusedExecutor<T>::prepare(const Program& program) {
@@ -39,10 +27,6 @@ void FusedExecutor<T>::prepare(const Program& program) {
       behind_linear_[last->partials] = follows;
     } else if (const auto* const loss = std::get_if<Loss>(&line.operation)) {
       partial_counts_[loss->partials] = 0;
-    } else if (const auto* const update = std::get_if<UpdateBySum>(&line.operation)) {
-      add_table(update->parameters, update->l2, update->gradients);
-    } else if (const auto* const average = std::get_if<AverageWeights>(&line.operation)) {
-      add_table(average->means, 0, average->workers);
     }
   }
 }
@@ -216,48 +200,6 @@ void FusedExecutor<T>::run(const PoolReluBackward& op) {
   minibatch::pool_relu_backward(this->stream(), this->pooling(op.dsum, op.window),
                                 this->at(op.activated), this->at(op.doutput), this->at(op.dsum),
                                 this->at(op.dbias), this->workspace());
-}
-
-// ---------------------------------------------------------------------------------------- workers
-
-template <typename T>
-template <typename Parameters, typename Operands>
-void FusedExecutor<T>::add_table(const Parameters& parameters, double l2, const Operands& workers) {
-  std::vector<minibatch::MeanParameter<T>> means;
-  Index blocks = 0;
-  for (const ValueId id : parameters) {
-    const Value& value = this->value(id);
-    const Index elements = value.shape.elements();
-    means.push_back({.value = this->template data<T>(id),
-                     .elements = elements,
-                     .first_block = blocks,
-                     .l2 = value.role == Role::weight ? static_cast<T>(l2) : T{0}});
-    blocks += minibatch::blocks_for(elements);
-  }
-  std::vector<T*> parts;
-  for (const ValueId id : workers) parts.push_back(this->template data<T>(id));
-
-  Table& table = tables_[parameters.front()];
-  table.means = copied(means);
-  table.parts = copied(parts);
-  table.parameters = {.workers = static_cast<int>(parts.size() / means.size()),
-                      .parameters = static_cast<int>(means.size()),
-                      .blocks = blocks,
-                      .mean = table.means.data(),
-                      .parts = table.parts.data()};
-}
-
-template <typename T>
-void FusedExecutor<T>::run(const UpdateBySum& op) {
-  if (this->batch().rows == 0) return;
-  minibatch::update_by_sum(this->stream(), tables_.at(op.parameters.front()).parameters,
-                           static_cast<T>(op.learning_rate));
-}
-
-template <typename T>
-void FusedExecutor<T>::run(const AverageWeights& op) {
-  minibatch::average_weights(this->stream(), tables_.at(op.means.front()).parameters,
-                             op.is_taken_over);
 }
 
 template class FusedExecutor<float>;

@@ -9,7 +9,6 @@
 #include "03_shared_memory/shared_memory_executor.hpp"
 #include "04_minibatch/convolution/convolution.hpp"
 #include "04_minibatch/output_layer/output_layer.hpp"
-#include "04_minibatch/update.hpp"
 
 namespace stagewise {
 
@@ -27,8 +26,6 @@ class FusedExecutor : public SharedMemoryExecutor<T> {
   void run(const AddShares& op);
   void run(const ConvolutionReluPool& op);
   void run(const PoolReluBackward& op);
-  void run(const UpdateBySum& op);
-  void run(const AverageWeights& op);
 
   /// Where the device counts the steps before those of a recording; see TotalsProblem.
   void count_steps_from(const std::int64_t* steps_before) { steps_before_ = steps_before; }
@@ -39,25 +36,18 @@ class FusedExecutor : public SharedMemoryExecutor<T> {
 
   void prepare(const Program& program) override;
 
+  /// A copy in the device's memory.
+  template <typename U>
+  Tensor<U> copied(const std::vector<U>& values) {
+    Tensor<U> copy({std::ssize(values)}, this->memory());
+    this->copy_in(copy.data(), values.data(), values.size() * sizeof(U));
+    return copy;
+  }
+
   /// The line's sizes, and the addresses of its values.
   ConvolutionReluPoolProblem<T> problem_of(const ConvolutionReluPool& op);
 
  private:
-  /// The lists in which update.hpp's kernels find the parameters, or gradients, of all workers.
-  struct Table {
-    Tensor<minibatch::MeanParameter<T>> means;
-    Tensor<T*> parts;
-    minibatch::WorkersParameters<T> parameters;
-  };
-
-  /// A copy in the device's memory.
-  template <typename U>
-  Tensor<U> copied(const std::vector<U>& values);
-
-  /// Collects what the workers' kernels need for the line that writes `parameters`.
-  template <typename Parameters, typename Operands>
-  void add_table(const Parameters& parameters, double l2, const Operands& workers);
-
   /// The gradient of a worker that has nothing to do, if there is such an operand.
   void set_to_zero(const Writes<Real>& gradient);
 
@@ -90,9 +80,7 @@ class FusedExecutor : public SharedMemoryExecutor<T> {
   Tensor<T> one_;  ///< 1, 0, 0, 0
   std::map<ValueId, Index> partial_counts_;
   std::map<ValueId, bool> behind_linear_;  ///< by partials: whether the line before is `linear`
-  std::map<ValueId, Table> tables_;        ///< by the first parameter of a line
   const std::int64_t* steps_before_ = nullptr;
-  Tensor<std::int64_t> no_steps_;
 };
 
 }  // namespace stagewise

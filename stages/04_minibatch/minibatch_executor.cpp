@@ -17,7 +17,7 @@ const cuda::Stream& MinibatchExecutor<T>::stream_of(int lane) const {
 }
 
 template <typename T>
-shared_memory::Workspace& MinibatchExecutor<T>::workspace() {
+Workspace& MinibatchExecutor<T>::workspace() {
   return lane_ == 0 ? FusedExecutor<T>::workspace() : *lane_at(lane_).workspace;
 }
 
@@ -60,10 +60,17 @@ void MinibatchExecutor<T>::prepare(const Program& program) {
     const bool needs_none = is_exchange(line.operation) || is_a<AddPartials>(line.operation);
     if (line.lane == 0 || needs_none) continue;
     auto& workspace = lane_at(line.lane).workspace;
-    if (workspace == nullptr) workspace = std::make_unique<shared_memory::Workspace>();
+    if (workspace == nullptr) workspace = std::make_unique<Workspace>();
   }
   while (events_.size() < program.lines.size()) events_.emplace_back();
   FusedExecutor<T>::prepare(program);
+  for (const Line& line : program.lines) {
+    if (const auto* const update = std::get_if<UpdateBySum>(&line.operation)) {
+      add_table(update->parameters, update->l2, update->gradients);
+    } else if (const auto* const average = std::get_if<AverageWeights>(&line.operation)) {
+      add_table(average->means, 0, average->workers);
+    }
+  }
 }
 
 // ---------------------------------------------------------------------------------------- batches
@@ -98,6 +105,49 @@ void MinibatchExecutor<T>::run(const Gather& op) {
   minibatch::gather(this->stream(), this->at(op.features), this->at(op.labels),
                     this->value(op.features).shape.elements(), this->at(op.order), own.rows,
                     this->at(op.batch), this->at(op.batch_labels));
+}
+
+// ---------------------------------------------------------------------------------------- workers
+
+template <typename T>
+template <typename Parameters, typename Operands>
+void MinibatchExecutor<T>::add_table(const Parameters& parameters, double l2,
+                                     const Operands& workers) {
+  std::vector<minibatch::MeanParameter<T>> means;
+  Index blocks = 0;
+  for (const ValueId id : parameters) {
+    const Value& value = this->value(id);
+    const Index elements = value.shape.elements();
+    means.push_back({.value = this->template data<T>(id),
+                     .elements = elements,
+                     .first_block = blocks,
+                     .l2 = value.role == Role::weight ? static_cast<T>(l2) : T{0}});
+    blocks += minibatch::blocks_for(elements);
+  }
+  std::vector<T*> parts;
+  for (const ValueId id : workers) parts.push_back(this->template data<T>(id));
+
+  Table& table = tables_[parameters.front()];
+  table.means = this->copied(means);
+  table.parts = this->copied(parts);
+  table.parameters = {.workers = static_cast<int>(parts.size() / means.size()),
+                      .parameters = static_cast<int>(means.size()),
+                      .blocks = blocks,
+                      .mean = table.means.data(),
+                      .parts = table.parts.data()};
+}
+
+template <typename T>
+void MinibatchExecutor<T>::run(const UpdateBySum& op) {
+  if (this->batch().rows == 0) return;
+  minibatch::update_by_sum(this->stream(), tables_.at(op.parameters.front()).parameters,
+                           static_cast<T>(op.learning_rate));
+}
+
+template <typename T>
+void MinibatchExecutor<T>::run(const AverageWeights& op) {
+  minibatch::average_weights(this->stream(), tables_.at(op.means.front()).parameters,
+                             op.is_taken_over);
 }
 
 template class MinibatchExecutor<float>;

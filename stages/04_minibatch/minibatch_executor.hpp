@@ -2,11 +2,13 @@
 /// Stage 04: fused lines, on lanes that run concurrently.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <vector>
 
 #include "04_minibatch/data/host_data.hpp"
 #include "04_minibatch/fused_executor.hpp"
+#include "04_minibatch/update.hpp"
 
 namespace stagewise {
 
@@ -17,6 +19,8 @@ class MinibatchExecutor : public FusedExecutor<T> {
  public:
   using FusedExecutor<T>::run;
   void run(const Gather& op);
+  void run(const UpdateBySum& op);
+  void run(const AverageWeights& op);
 
   void read_from(const Dataset& dataset, std::span<const std::uint32_t> order) override;
   void execute(const Program& program, const Batch& batch) override;
@@ -41,7 +45,7 @@ class MinibatchExecutor : public FusedExecutor<T> {
   void select_lane(int lane) override { lane_ = lane; }
 
   /// Each lane has its own, since kernels of two lanes may run at the same time.
-  shared_memory::Workspace& workspace() override;
+  Workspace& workspace() override;
 
   /// Called before something waits for a line: all of its work must be enqueued by then.
   virtual void settle(std::size_t /*line*/) {}
@@ -57,8 +61,19 @@ class MinibatchExecutor : public FusedExecutor<T> {
   struct Lane {
     cuda::Stream stream;
     cuda::Event end;
-    std::unique_ptr<shared_memory::Workspace> workspace;  ///< if its lines need it
+    std::unique_ptr<Workspace> workspace;  ///< if its lines need it
   };
+
+  /// The lists in which update.hpp's kernels find the parameters, or gradients, of all workers.
+  struct Table {
+    Tensor<minibatch::MeanParameter<T>> means;
+    Tensor<T*> parts;
+    minibatch::WorkersParameters<T> parameters;
+  };
+
+  /// Collects what the workers' kernels need for the line that writes `parameters`.
+  template <typename Parameters, typename Operands>
+  void add_table(const Parameters& parameters, double l2, const Operands& workers);
 
   Lane& lane_at(int lane) const { return *lanes_[static_cast<std::size_t>(lane) - 1]; }
   const cuda::Stream& stream_of(int lane) const;
@@ -70,6 +85,7 @@ class MinibatchExecutor : public FusedExecutor<T> {
   std::size_t line_number_ = 0;
   const Program* program_ = nullptr;                   ///< the one being executed
   std::unique_ptr<minibatch::HostData<T>> host_data_;  ///< what Gather reads
+  std::map<ValueId, Table> tables_;                    ///< by the first parameter of a line
   Tensor<std::uint32_t> samples_;                      ///< 0, 1, ..., in pinned memory
   std::vector<ValueId> batch_values_;                  ///< bound to host_data_'s batches
   Index batches_ = 0;                                  ///< that it has brought

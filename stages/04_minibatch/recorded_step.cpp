@@ -114,6 +114,7 @@ void RecordedStep<T>::load(const TrainingPrograms& given) {
     own.step = rewritten(given.step, true);
     executor_->load(own.step, setup_.max_rows);
     host_data_ = std::make_unique<minibatch::HostData<T>>(setup_.training_set,
+                                                          setup_.training_set.all_samples(),
                                                           own_rows(setup_.max_rows), stream());
   }
   epoch_ = std::make_unique<EpochOrder>(setup_.training_set.size(),

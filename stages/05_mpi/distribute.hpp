@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "04_minibatch/recorded_step.hpp"
-#include "05_mpi/split_parameter.hpp"
+#include "network/split_parameter.hpp"
 
 namespace stagewise::mpi {
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "mpi/parameters_of_ranks.hpp"
 #include "tensor/counts.hpp"
 #include "tensor/option_error.hpp"
 #include "training/parameters.hpp"
@@ -104,28 +105,13 @@ void DistributedStep<T>::start_split(const std::vector<ParameterValues>& start) 
 }
 
 //! [gather_split]
-/// Puts the ranks' parts of a parameter together, on every rank.
-template <typename T>
-void DistributedStep<T>::gather_parts(const ParameterValues& own, SplitAlong along,
-                                      ParameterValues& whole) const {
-  // Parameters that are not split are the same on all ranks; one of them provides them.
-  Communicator& group = executor_->mesh().of(Group::tensor);
-  const int holders = along == SplitAlong::none ? 1 : group.size();
-  for (int rank = 0; rank < holders; ++rank) {
-    const Part of_rank = {rank, group.size()};
-    ParameterValues values = rank == group.rank() ? own : part_of(whole, along, of_rank);
-    group.broadcast(values.values, rank);
-    merge(values, along, of_rank, whole);
-  }
-}
-
 template <typename T>
 void DistributedStep<T>::gather_split() {
   std::vector<ParameterValues> whole = copy_parameters_out(setup_.network);
   for (std::size_t k = 0; k < whole.size(); ++k) {
     const auto& [own, along] = parameters_[k];
     const Shape shape = part_of(whole[k], along, part()).shape;
-    gather_parts(copy_out(*executor_, own, whole[k].name, shape), along, whole[k]);
+    gather_parts(tensor_group(), copy_out(*executor_, own, whole[k].name, shape), along, whole[k]);
   }
   copy_parameters_in(setup_.network, whole, "the ranks' parts");
 }
@@ -136,12 +122,11 @@ std::vector<std::vector<ParameterValues>> DistributedStep<T>::worker_parameters(
   if (setup_.workers.average == Average::gradients) return {};
   const std::vector<ParameterValues> own = step_->worker_parameters().front();
   std::vector<std::vector<ParameterValues>> all;
-  if (world_->rank() == 0) all.resize(static_cast<std::size_t>(world_->size()), own);
-  for (int rank = 0; rank < world_->size(); ++rank) {  // one after the other, to save memory
-    for (std::size_t k = 0; k < own.size(); ++k) {
-      std::vector<double> values = own[k].values;
-      world_->broadcast(values, rank);
-      if (!all.empty()) all[static_cast<std::size_t>(rank)][k].values = std::move(values);
+  if (world_->rank() == 0) all.resize(static_cast<std::size_t>(world_->size()));
+  for (const ParameterValues& parameter : own) {  // one after the other, to save memory
+    std::vector<ParameterValues> each = of_each_rank(*world_, parameter);
+    for (std::size_t rank = 0; rank < all.size(); ++rank) {
+      all[rank].push_back(std::move(each[rank]));
     }
   }
   return all;
@@ -159,13 +144,12 @@ std::vector<ParameterValues> DistributedStep<T>::optimizer_state() const {
     if (is_split) {
       const std::size_t k = i * parameters.size() / own.size();
       all.push_back({.name = name, .shape = parameters[k].shape, .values = parameters[k].values});
-      gather_parts(own[i], parameters_[k].along, all.back());
+      gather_parts(tensor_group(), own[i], parameters_[k].along, all.back());
       continue;
     }
-    for (int rank = 0; rank < world_->size(); ++rank) {
-      all.push_back(own[i]);
-      all.back().name = name + suffix_of(rank);
-      world_->broadcast(all.back().values, rank);
+    for (int rank = 0; ParameterValues & values : of_each_rank(*world_, own[i])) {
+      values.name = name + suffix_of(rank++);
+      all.push_back(std::move(values));
     }
   }
   return all;

@@ -70,12 +70,14 @@ class DistributedStep final : public Step {
   /// The part of the network that this rank has.
   Part part() const { return executor_->mesh().part(Group::tensor); }
 
+  /// Those with which it shares out the network.
+  Communicator& tensor_group() const { return executor_->mesh().of(Group::tensor); }
+
   /// The part of each batch that it trains on.
   Part samples() const { return executor_->mesh().part(Group::data); }
 
   void start_split(const std::vector<ParameterValues>& start);
   void gather_split();
-  void gather_parts(const ParameterValues& own, SplitAlong along, ParameterValues& whole) const;
 
   StepSetup<T> setup_;
   DistributedExecutor<T>* executor_;

@@ -13,6 +13,8 @@
 #include "05_mpi/options.hpp"
 #include "05_mpi/strategy.hpp"
 #include "app/gpu_stage.hpp"
+#include "app/status_line.hpp"
+#include "mpi/heartbeat.hpp"
 #include "mpi/run_ranks.hpp"
 #include "offers/all.hpp"
 #include "tensor/counts.hpp"
@@ -91,8 +93,8 @@ Stage describe_stage(mpi::World& world, mpi::MpiRanks& ranks, const ProgramHooks
   stage.prepare = [&world, &ranks, place, heartbeat = std::shared_ptr<mpi::Heartbeat>()](
                       const StageOptions& values) mutable {
     if (world.size() > 1) heartbeat = mpi::make_heartbeat(world, program, mpi::patience_of(values));
-    ranks.take_data_from(mpi::data_from(values));
-    ranks.on_sending(mpi::show_sending());
+    ranks.take_data_from(mpi::data_from(values.at("data-from")));
+    ranks.on_sending(show_bytes("rank 0 has sent", "of samples"));
     place();
   };
   stage.in_float = in_precision<float>(world, ranks, place);

@@ -2,13 +2,10 @@
 
 #include <algorithm>
 #include <initializer_list>
-#include <iostream>
-#include <thread>
 
 #include "04_minibatch/step_options.hpp"
 #include "05_mpi/strategy.hpp"
 #include "05_mpi/transport.hpp"
-#include "app/status_line.hpp"
 #include "app/text.hpp"
 #include "tensor/counts.hpp"
 #include "tensor/option_error.hpp"
@@ -79,38 +76,8 @@ std::optional<bool> overlaps(const StageOptions& values) {
   return choice == "auto" ? std::nullopt : std::optional(choice == "on");
 }
 
-DataFrom data_from(const StageOptions& values) {
-  const std::string& choice = values.at("data-from");
-  if (choice == "root") return DataFrom::root;
-  return choice == "all" ? DataFrom::all : DataFrom::automatic;
-}
-
-std::function<void(std::uint64_t, std::uint64_t)> show_sending() {
-  return [line = std::make_shared<StatusLine>()](std::uint64_t sent, std::uint64_t all) {
-    if (sent == all) return line->clear();
-    line->show(
-        ("rank 0 has sent " + size_text(sent) + " of " + size_text(all) + " of samples").c_str());
-  };
-}
-
 std::chrono::seconds patience_of(const StageOptions& values) {
   return std::chrono::seconds(std::stoll(values.at("timeout")));
-}
-
-std::shared_ptr<Heartbeat> make_heartbeat(World& world, const std::string& program,
-                                          std::chrono::seconds patience) {
-  return std::make_shared<Heartbeat>(world, patience, [&world, program, patience](int rank) {
-    if (world.is_first_to_fail()) {
-      std::cerr << program << ": rank " << rank << " has not run for "
-                << count_of(patience.count(), "second")
-                << ": it has been stopped, or its host is overloaded; --timeout says how long to "
-                   "wait."
-                << std::endl;
-    }
-    // Time for mpirun to read this; or, if another was first, for that one, which may have stopped.
-    std::this_thread::sleep_for(std::chrono::milliseconds(500));
-    World::abort(1);
-  });
 }
 
 }  // namespace stagewise::mpi

@@ -3,17 +3,12 @@
 #pragma once
 
 #include <chrono>
-#include <cstdint>
-#include <functional>
-#include <memory>
 #include <optional>
 #include <string>
 
 #include "05_mpi/distribute.hpp"
 #include "app/stage.hpp"
 #include "mpi/devices.hpp"
-#include "mpi/heartbeat.hpp"
-#include "mpi/mpi_ranks.hpp"
 #include "mpi/world.hpp"
 
 namespace stagewise::mpi {
@@ -35,18 +30,7 @@ Distribution distribution_of_first(const StageOptions& values, const ModelOption
 /// Unset for auto; see DistributedStepOptions.
 std::optional<bool> overlaps(const StageOptions& values);
 
-/// Who reads the data.
-DataFrom data_from(const StageOptions& values);
-
-/// Shows on a terminal how much of the data rank 0 has sent.
-std::function<void(std::uint64_t, std::uint64_t)> show_sending();
-
 /// How long a rank waits for another.
 std::chrono::seconds patience_of(const StageOptions& values);
-
-/// Ends all processes when one on this host has stopped.
-/// @param program its name, for the message.
-std::shared_ptr<Heartbeat> make_heartbeat(World& world, const std::string& program,
-                                          std::chrono::seconds patience);
 
 }  // namespace stagewise::mpi

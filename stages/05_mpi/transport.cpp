@@ -1,10 +1,7 @@
 #include "05_mpi/transport.hpp"
 
-#include <algorithm>
-
 #include "05_mpi/transport/by_mpi.hpp"
 #include "05_mpi/transport/peer.hpp"
-#include "mpi/check.hpp"
 #include "tensor/option_error.hpp"
 #ifdef CUDA_ON_CPU
 #include "cuda_on_cpu/settings.hpp"
@@ -78,21 +75,9 @@ std::unique_ptr<Transport<T>> make_transport(const std::string& name, Communicat
   return std::make_unique<HostTransport<T>>(world);
 }
 
-template <typename T>
-void all_reduce(const Communicator& world, T* values, Index count) {
-  constexpr Index most = Index{1} << 30;  // MPI's counts are ints
-  for (Index first = 0; first < count; first += most) {
-    MPI_CHECK(MPI_Allreduce(MPI_IN_PLACE, values + first,
-                            static_cast<int>(std::min(most, count - first)), type_of<T>(), MPI_SUM,
-                            world.communicator()));
-  }
-}
-
 template std::unique_ptr<Transport<float>> make_transport(const std::string&, Communicator&,
                                                           std::chrono::seconds);
 template std::unique_ptr<Transport<double>> make_transport(const std::string&, Communicator&,
                                                            std::chrono::seconds);
-template void all_reduce(const Communicator&, float*, Index);
-template void all_reduce(const Communicator&, double*, Index);
 
 }  // namespace stagewise::mpi

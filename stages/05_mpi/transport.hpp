@@ -105,8 +105,4 @@ std::unique_ptr<Transport<T>> make_nccl_transport(Communicator& world);
 /// Why NCCL cannot work here; empty if it can.
 std::string reason_against_nccl(const Placement& placement);
 
-/// MPI_Allreduce of any length, in place, in memory that MPI can access.
-template <typename T>
-void all_reduce(const Communicator& world, T* values, Index count);
-
 }  // namespace stagewise::mpi

@@ -90,7 +90,7 @@ class Fused {
   }
 
   MinibatchExecutor<T> executor_;
-  shared_memory::Workspace workspace_;
+  Workspace workspace_;
   CudaArray<T> one_{{1, 0, 0, 0}};
   CudaArray<BlockPartial> partials_{
       std::vector<BlockPartial>(static_cast<std::size_t>(minibatch::max_partials()))};

@@ -56,7 +56,7 @@ TEST(Im2col, BatchesGoThroughALimitedMemoryPieceByPiece) {
                                 .filter_height = 3,
                                 .filter_width = 2,
                                 .out = 5};
-  shared_memory::Workspace workspace;
+  Workspace workspace;
   const Index inputs = p.batch * p.height * p.width * p.in;
   const Index weights = p.filter_height * p.filter_width * p.in * p.out;
   const Index outputs = p.output_pixels() * p.out;
@@ -134,7 +134,7 @@ void expect_rounded_factors(const std::string& what, const std::vector<float>& a
 /// TF32 rounds the factors that are copied in vectors, and changes nothing else.
 TEST(ConvolutionInTf32, RoundsFactors) {
   if (const std::string reason = reason_to_skip(); !reason.empty()) GTEST_SKIP() << reason;
-  shared_memory::Workspace workspace;
+  Workspace workspace;
   for (const Layer& layer : layers) {
     const ConvolutionProblem& p = layer.convolution;
     const std::vector<float> input = inputs_of<float>(layer);

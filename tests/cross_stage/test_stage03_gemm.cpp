@@ -22,7 +22,6 @@ namespace stagewise {
 namespace {
 
 using shared_memory::GemmRung;
-using shared_memory::Workspace;
 
 struct Shape3 {
   Index m;

@@ -1,7 +1,7 @@
 /// @file
 /// Stage 03 computes what stage 01 computes.
 
-#include "03_shared_memory/gemm.hpp"
+#include "03_shared_memory/kernels.hpp"
 #include "03_shared_memory/shared_memory_executor.hpp"
 #include "cross_stage/gemm_products.hpp"
 #include "cross_stage/primitives.hpp"
@@ -33,7 +33,7 @@ TYPED_TEST_SUITE(SharedMemoryKernels, Precisions, PrecisionNames);
 /// By the rung that is picked for each, with alpha and beta.
 TYPED_TEST(SharedMemoryKernels, Gemm) {
   using T = TypeParam;
-  shared_memory::Workspace workspace;
+  Workspace workspace;
   cross_stage::expect_gemm_products<T>(
       [&](const GemmProblem<T>& problem) { shared_memory::gemm(nullptr, problem, workspace); });
 }

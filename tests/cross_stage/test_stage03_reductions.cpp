@@ -9,7 +9,7 @@
 
 #include "01_serial/loss.hpp"
 #include "01_serial/reduce.hpp"
-#include "03_shared_memory/loss.hpp"
+#include "03_shared_memory/kernels.hpp"
 #include "cross_stage/cuda_array.hpp"
 #include "cross_stage/random_shapes.hpp"
 #include "cross_stage/stage_types.hpp"

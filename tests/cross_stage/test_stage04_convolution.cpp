@@ -104,7 +104,7 @@ class FusedConvolution : public testing::Test {
 
   /// Every kernel leaves the counters as it has found them.
   void TearDown() override {
-    std::vector<unsigned> counters(shared_memory::Workspace::counter_count);
+    std::vector<unsigned> counters(Workspace::counter_count);
     ASSERT_EQ(cudaMemcpy(counters.data(), workspace_.counters(), counters.size() * sizeof(unsigned),
                          cudaMemcpyDeviceToHost),
               cudaSuccess);
@@ -200,7 +200,7 @@ class FusedConvolution : public testing::Test {
     }
   }
 
-  shared_memory::Workspace workspace_;
+  Workspace workspace_;
 };
 
 TYPED_TEST_SUITE(FusedConvolution, Precisions, PrecisionNames);

@@ -12,17 +12,16 @@
 
 #include "04_minibatch/fuse/fuse.hpp"
 #include "05_mpi/distribute.hpp"
-#include "05_mpi/split_parameter.hpp"
 #include "05_mpi/transport.hpp"
 #include "cross_stage/stage_types.hpp"
 #include "network/initialize.hpp"
+#include "network/split_parameter.hpp"
 #include "support.hpp"
 #include "unit/programs.hpp"
 
 namespace stagewise {
 namespace {
 
-using mpi::SplitAlong;
 using Texts = std::vector<std::string>;
 
 const Sgd sgd = {.learning_rate = 0.1, .l2 = 0.01};
@@ -210,7 +209,7 @@ TEST(FuseSumsWithUpdates, LeavesUpdatesThatNeedMore) {
 /// Weight and bias of each layer: "c" for columns, "r" for rows, "-" for the whole.
 std::string splits_of(const mpi::TensorPrograms& programs) {
   std::string text;
-  for (const mpi::SplitParameter& one : programs.parameters) {
+  for (const SplitParameter& one : programs.parameters) {
     text += one.along == SplitAlong::columns ? 'c' : one.along == SplitAlong::rows ? 'r' : '-';
   }
   return text;
@@ -318,10 +317,10 @@ void expect_cut_and_put_together(const ModelOptions& options) {
     const mpi::TensorPrograms programs = tensor_of(options, part);
     for (std::size_t k = 0; k < whole.size(); ++k) {
       const auto& [own, along] = programs.parameters[k];
-      const ParameterValues piece = mpi::part_of(whole[k], along, part);
+      const ParameterValues piece = part_of(whole[k], along, part);
       EXPECT_EQ(piece.shape, programs.step.training.step[own].shape) << piece.name;
       EXPECT_EQ(piece.shape.elements(), std::ssize(piece.values));
-      mpi::merge(piece, along, part, together[k]);
+      merge(piece, along, part, together[k]);
       if (along != SplitAlong::none) left[k] -= std::ssize(piece.values);
     }
   }
@@ -341,7 +340,7 @@ TEST(DistributeTensor, DividesUnitsInGroupsWhereThereAreEnough) {
   const auto units = [](Index all, int ranks) {
     std::vector<Index> found;
     for (int rank = 0; rank < ranks; ++rank) {
-      const Shard own = mpi::units_of(all, {rank, ranks});
+      const Shard own = units_of(all, {rank, ranks});
       EXPECT_EQ(own.first, std::accumulate(found.begin(), found.end(), Index{0}));
       found.push_back(own.rows);
     }

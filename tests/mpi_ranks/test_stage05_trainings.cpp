@@ -89,8 +89,8 @@ void expect_same_whole_parameters(Network<T>& network, const mpi::Mesh& mesh, co
   const mpi::TensorPrograms split =
       mpi::distribute_tensor(network.model, sgd, mesh.part(Group::tensor), mesh.part(Group::data));
   std::vector<ValueId> whole;
-  for (const mpi::SplitParameter& parameter : split.parameters) {
-    if (parameter.along == mpi::SplitAlong::none) whole.push_back(parameter.own);
+  for (const SplitParameter& parameter : split.parameters) {
+    if (parameter.along == SplitAlong::none) whole.push_back(parameter.own);
   }
   if (whole.empty()) return;  // without biases
   for (const ValueId id : whole) {

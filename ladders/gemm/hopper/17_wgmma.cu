@@ -24,6 +24,12 @@
 namespace stagewise::shared_memory {
 namespace {
 
+/// How many tiles of a cluster a matrix has.
+template <typename Tiling>
+Index tiles_of(Index m, Index n) {
+  return TileOrder<ClusterTile<Tiling>>{static_cast<int>(m), static_cast<int>(n)}.count();
+}
+
 /// The product of the rounded factors.
 template <typename Precision, typename Tiling>
 void multiply_copies(cudaStream_t stream, const GemmProblem<float>& p,
@@ -39,8 +45,8 @@ void multiply_copies(cudaStream_t stream, const GemmProblem<float>& p,
     return make_tensor_map(Precision::map_type, copy.to, copy.places,
                            std::max<Index>(1, copy.steps), copy.pitch * Precision::bytes, rows);
   };
-  const Index clusters = std::min<Index>(tile_count<ClusterTile<Tiling>>(p.m, p.n),
-                                         cuda::multiprocessors() / Tiling::cluster);
+  const Index clusters =
+      std::min<Index>(tiles_of<Tiling>(p.m, p.n), cuda::multiprocessors() / Tiling::cluster);
   kernel<<<static_cast<unsigned>(clusters * Tiling::cluster), Tiling::threads, bytes, stream>>>(
       map(a, Tiling::BM), map(b, Tiling::part_of_b), static_cast<int>(p.m), static_cast<int>(p.n),
       static_cast<int>(cuda::pieces(p.k, steps_of_k_tile<Precision>)), AlphaBeta<float>(p));
@@ -56,8 +62,8 @@ using Small = WgmmaTiling<128, 6, 1>;
 bool is_large(Index m, Index n) {
   const auto rounds = [&](Index tiles, Index at_once) { return cuda::pieces(tiles, at_once); };
   const Index multiprocessors = cuda::multiprocessors();
-  const Index large = 2 * rounds(tile_count<ClusterTile<Large>>(m, n), multiprocessors / 2);
-  const Index small = rounds(tile_count<ClusterTile<Small>>(m, n), multiprocessors);
+  const Index large = 2 * rounds(tiles_of<Large>(m, n), multiprocessors / 2);
+  const Index small = rounds(tiles_of<Small>(m, n), multiprocessors);
   return large <= small;
 }
 //! [wgmma_pick]

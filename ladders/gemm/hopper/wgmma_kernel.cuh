@@ -2,7 +2,7 @@
 /// The kernel of rung 17: one warp loads, eight multiply.
 #pragma once
 
-#include "03_shared_memory/tiles/epilogue.cuh"
+#include "03_shared_memory/tiles/alpha_beta.cuh"
 #include "03_shared_memory/tiles/tiles.cuh"
 #include "ladders/gemm/hopper/k_tile_ring.cuh"
 #include "ladders/gemm/hopper/precision.cuh"

@@ -6,7 +6,7 @@
 
 #include <cuda_runtime.h>
 
-#include "03_shared_memory/workspace.hpp"
+#include "cuda/workspace.hpp"
 #include "network/problems.hpp"
 
 namespace stagewise::shared_memory {

@@ -10,12 +10,12 @@
 #include <vector>
 
 #include "01_serial/gemm.hpp"
-#include "03_shared_memory/gemm.hpp"
-#include "03_shared_memory/workspace.hpp"
+#include "03_shared_memory/kernels.hpp"
 #include "app/text.hpp"
 #include "cuda/check.hpp"
 #include "cuda/handles.hpp"
 #include "cuda/memory.hpp"
+#include "cuda/workspace.hpp"
 #include "ladders/program/references.hpp"
 #include "tensor/random.hpp"
 
@@ -132,7 +132,7 @@ int grade_gemm() {
             << "   m     n    k  kernel           difference      time"
             << (has_cublas ? "    cuBLAS" : "") << '\n';
   Random random(1);
-  shared_memory::Workspace workspace;
+  Workspace workspace;
   bool is_right = true;
   for (const Size& size : sizes) {
     Product product(size, random);

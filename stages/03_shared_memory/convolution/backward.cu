@@ -2,8 +2,8 @@
 /// The gradients of a convolution, by the products of this stage; see convolution.cu.
 
 #include "02_naive_cuda/kernels.hpp"
-#include "03_shared_memory/convolution.hpp"
 #include "03_shared_memory/convolution/products.cuh"
+#include "03_shared_memory/kernels.hpp"
 
 namespace stagewise::shared_memory {
 

@@ -7,9 +7,9 @@
 #pragma once
 
 #include "03_shared_memory/tiles/fma.cuh"
+#include "03_shared_memory/tiles/kernel.cuh"
 #include "03_shared_memory/tiles/matrix.cuh"
 #include "03_shared_memory/tiles/mma_double.cuh"
-#include "03_shared_memory/tiles/table.cuh"
 #include "cuda/device.hpp"
 
 namespace stagewise::shared_memory {

@@ -6,6 +6,7 @@
 #include "03_shared_memory/convolution/convolution_tiles.cuh"
 #include "03_shared_memory/convolution/taps.cuh"
 #include "03_shared_memory/convolution/windows.cuh"
+#include "03_shared_memory/tiles/alpha_beta.cuh"
 
 namespace stagewise::shared_memory {
 
@@ -18,9 +19,9 @@ void multiply_windows(cudaStream_t stream, const ConvolutionProblem& p, const Pr
                       const T* input, const T* b, T* c, Workspace& workspace) {
   const auto multiply = [&]<typename Table, int length>() {
     Table::template with_choice<T>(size, [&]<typename Tile>(Tile /*tile*/, int split_k) {
-      Table::template launch<Tile>(stream, size, WindowFactor<T, length>{input, Windows(p)},
-                                   StridedMatrix<T, false, length>(b, size.n, size.k),
-                                   AlphaBeta<T>(c, size.n, T{1}, T{0}), split_k, workspace);
+      launch_tiles<Tile>(stream, size, WindowFactor<T, length>{input, Windows(p)},
+                         StridedMatrix<T, false, length>(b, size.n, size.k),
+                         AlphaBeta<T>(c, size.n, T{1}, T{0}), split_k, workspace);
     });
   };
   with_table<Tiles, T>(is_aligned(input, p.in) && is_aligned(b, p.out), multiply);
@@ -62,7 +63,7 @@ struct PixelGradients {
     return out + static_cast<Index>((image * order.height + y) * order.width + x) * n;
   }
 
-  /// See tiles/epilogue.cuh.
+  /// See tiles/finish.cuh.
   template <typename Work>
   __device__ void with_finish(const Work& work) const {
     work(NoSource(), [](int /*row*/, T sum, T /*source*/) { return sum; });
@@ -86,7 +87,7 @@ void input_gradient(cudaStream_t stream, const ConvolutionProblem& p, const T* f
     const FilterTaps<T, length, Table::transposes_b> b = {filter, in, out,
                                                           static_cast<int>(p.filter_width), by_out};
     with_many_tiles<Table, T>(size.m, size.n, [&]<typename Tile>(Tile /*tile*/) {
-      Table::template launch<Tile>(stream, size, a, b, epilogue, 1, workspace);
+      launch_tiles<Tile>(stream, size, a, b, epilogue, 1, workspace);
     });
   };
   with_table<Tiles, T>(is_aligned(doutput, p.out) && is_aligned(filter, p.out), multiply);

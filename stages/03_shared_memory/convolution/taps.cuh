@@ -126,7 +126,8 @@ __device__ inline bool is_inside(const TapRow& row, const TapStep& step) {
 }
 
 /// op(A): a row is a pixel of the input, in the order of PixelOrder, a step a tap and a channel.
-/// See offset_copies.cuh for the functions, and ChoosesSteps for choose_steps().
+/// See offset_copies.cuh for the functions; choose_steps() is what tile_kernel() asks for where
+/// each tile has steps of its own.
 /// @tparam length_ how many channels can be copied at once.
 template <typename T, int length_>
 struct GradientTaps {

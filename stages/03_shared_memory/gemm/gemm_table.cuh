@@ -2,9 +2,10 @@
 /// The product of two stored matrices with each tile of a table, for the rungs from 12 on.
 #pragma once
 
-#include "03_shared_memory/gemm.hpp"
+#include "03_shared_memory/kernels.hpp"
+#include "03_shared_memory/tiles/alpha_beta.cuh"
+#include "03_shared_memory/tiles/kernel.cuh"
 #include "03_shared_memory/tiles/matrix.cuh"
-#include "03_shared_memory/tiles/table.cuh"
 #include "tensor/error.hpp"
 
 namespace stagewise::shared_memory {
@@ -16,13 +17,13 @@ template <typename Table, typename T>
 void multiply_with(cudaStream_t stream, const GemmProblem<T>& p, std::size_t tile, int split_k,
                    Workspace& workspace) {
   const auto multiply = [&]<bool a_k_major, bool b_k_major, int length>() {
-    Table::with(tile, [&]<typename Entry>(Entry /*entry*/) {
-      if constexpr ((length > 1 ? Entry::rate : Entry::rate_of_scalars) > 0) {
+    Table::with(tile, [&]<typename Tile>(Tile /*tile*/) {
+      if constexpr ((length > 1 ? Tile::rate : Tile::rate_of_scalars) > 0) {
         constexpr bool transposes_b = Table::transposes_b && a_k_major && b_k_major;
-        Table::template launch<Entry>(
-            stream, ProductSize{p.m, p.n, p.k}, StridedMatrix<T, a_k_major, length>(p.a, p.m, p.k),
-            StridedMatrix<T, b_k_major, length, transposes_b>(p.b, p.n, p.k), AlphaBeta<T>(p),
-            split_k, workspace);
+        launch_tiles<Tile>(stream, ProductSize{p.m, p.n, p.k},
+                           StridedMatrix<T, a_k_major, length>(p.a, p.m, p.k),
+                           StridedMatrix<T, b_k_major, length, transposes_b>(p.b, p.n, p.k),
+                           AlphaBeta<T>(p), split_k, workspace);
       } else {
         throw Error("this tile has no kernel for factors that are aligned like these");
       }

@@ -7,7 +7,7 @@
 #include <string>
 #include <type_traits>
 
-#include "03_shared_memory/gemm.hpp"
+#include "03_shared_memory/kernels.hpp"
 #include "cuda/device.hpp"
 
 namespace stagewise::shared_memory {

@@ -21,7 +21,7 @@
 #include <algorithm>
 
 #include "03_shared_memory/dependent_launch.cuh"
-#include "03_shared_memory/reduce.hpp"
+#include "03_shared_memory/kernels.hpp"
 #include "03_shared_memory/reduce/6_shuffles.cuh"
 #include "03_shared_memory/reduce/last_block.cuh"
 #include "03_shared_memory/vector.cuh"

@@ -15,7 +15,7 @@
 /// 256 threads up to rung 3, and half as many from rung 4 on, so that each adds more by itself.
 #pragma once
 
-#include "03_shared_memory/reduce.hpp"
+#include "03_shared_memory/kernels.hpp"
 #include "cuda/check.hpp"
 
 namespace stagewise::shared_memory {

@@ -133,9 +133,8 @@ TileChoice remembered_choice(std::span<const TileInfo> table, Index m, Index n, 
   using Key = std::tuple<const TileInfo*, Index, Index, Index, bool>;
   static thread_local std::map<Key, TileChoice> choices;
   const Key key = {table.data(), m, n, k, vectors};
-  auto choice = choices.find(key);
-  if (choice == choices.end())
-    choice = choices.emplace(key, choose_tile(table, m, n, k, vectors)).first;
+  const auto [choice, is_new] = choices.try_emplace(key);
+  if (is_new) choice->second = choose_tile(table, m, n, k, vectors);
   return choice->second;
 }
 

@@ -7,20 +7,11 @@
 #include <limits>
 #include <span>
 
-#include "03_shared_memory/workspace.hpp"
 #include "cuda/device.hpp"
+#include "cuda/workspace.hpp"
 #include "tensor/shape.hpp"
 
 namespace stagewise::shared_memory {
-
-/// More than any size that is counted in ints here.
-constexpr int beyond = 1 << 30;
-
-/// Whether rows, columns and steps fit into ints, including those beyond the edges.
-inline bool fits_ints(Index m, Index n, Index k) {
-  constexpr Index most = beyond - 1024;
-  return m <= most && n <= most && k <= most;
-}
 
 /// A tile of a table; see Tile.
 struct TileInfo {
@@ -50,14 +41,6 @@ struct TileChoice {
   int split_k = 1;                                          ///< how many blocks share a tile
   double cycles = std::numeric_limits<double>::infinity();  ///< what that takes, estimated
 };
-
-/// If many blocks share a tile, this many form a group, each of which is added up by a block.
-constexpr int split_k_group = 16;
-
-/// How many groups there are; 0 if the blocks are few.
-constexpr int split_k_groups(int blocks) {
-  return blocks <= 2 * split_k_group ? 0 : (blocks + split_k_group - 1) / split_k_group;
-}
 
 /// How many blocks can share all tiles together: each needs room for its sums in the workspace. The
 /// counters suffice, too: tiles and groups, with one counter each, are never more than blocks.

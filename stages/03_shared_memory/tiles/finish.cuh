@@ -1,26 +1,91 @@
 /// @file
-/// What becomes of the sums of a tile.
+/// What becomes of the sums of a tile: they are added up, go through an epilogue, and are stored.
 ///
-/// A lane has its sums in registers. Slices leave theirs in shared memory, and blocks that share a
-/// tile theirs in the workspace, from where they are added up: always in the same order, so with
-/// the same bits in every run. Then they go through the epilogue, and to C.
+/// A lane has its sums in registers. Slices leave theirs in shared memory, one by one: as vectors,
+/// they would have to be in neighbouring registers, which leaves the compiler too few ways to avoid
+/// bank conflicts. Blocks that share a tile leave theirs in the workspace (split_k.cuh).
 ///
-/// Sums that go to other threads are moved one by one. As vectors, they would have to be in
-/// neighbouring registers, which leaves the compiler too few ways to avoid conflicts of banks.
+/// An **epilogue** does more with a sum while it is still in a register. It says what is stored,
+/// and where. So that a thread requests all that it needs before it uses the first of it, that
+/// comes in two parts:
+///
+///     T* row(int row) const;            // where a row's elements go, one after another
+///     bool vectors;                     // whether rows can be written 16 bytes at a time
+///     void with_finish(work) const;     // calls work(source, finish)
+///     static constexpr int read_ahead;  // scalars loaded at once; 0: it usually loads none
+///
+/// where `const T* source(int row)` says where the numbers are that the elements of a row need, one
+/// for each column (null: zeros), and `T finish(int row, T sum, T source)` what to store. They can
+/// be loaded 16 bytes at a time if `vectors`.
+///
+/// It may instead take neighbouring columns of four rows of a lane at once, and store them itself;
+/// `row` is the first of the four, and which rows they are depends on the Mma:
+///
+///     static constexpr bool four_rows = true;
+///     static constexpr int read_ahead = 0;
+///     void operator()(int row, int column, int n, const T (&sums)[4][neighbours]) const;
 #pragma once
 
 #include <type_traits>
 
-#include "03_shared_memory/reduce/last_block.cuh"
-#include "03_shared_memory/tiles/choose_tile.hpp"
-#include "03_shared_memory/tiles/epilogue.cuh"
+#include "03_shared_memory/tiles/split_k.cuh"
 #include "03_shared_memory/tiles/tiles.cuh"
+#include "03_shared_memory/vector.cuh"
 
 namespace stagewise::shared_memory {
+
+/// Stores neighbours in a row, as far as they are inside; see load_neighbours().
+template <int count, typename T>
+__device__ __forceinline__ void store_neighbours(T* row, int column, int n, bool vectors,
+                                                 const T* values) {
+  if (column >= n) return;
+  if (vectors) {
+    Vector<T, count> vector;
+#pragma unroll
+    for (int j = 0; j < count; ++j) vector.values[j] = values[j];
+    *reinterpret_cast<Vector<T, count>*>(row + column) = vector;
+  } else {
+#pragma unroll
+    for (int j = 0; j < count; ++j) {
+      if (column + j < n) row[column + j] = values[j];
+    }
+  }
+}
+
+/// Whether an epilogue takes neighbours of four rows at once.
+template <typename E>
+constexpr bool takes_four_rows = requires {
+  E::four_rows;
+};
+
+/// For an epilogue that needs only the sums.
+struct NoSource {};
+
+/// The rows of the matrix that an epilogue stores.
+template <typename T>
+struct StoredRows {
+  T* out;
+  int n;         ///< columns
+  bool vectors;  ///< whether they can be read and written 16 bytes at a time
+
+  /// @param source rows of as many columns, which the epilogue reads; null: none.
+  StoredRows(T* to, Index columns, const T* source = nullptr)
+      : out(to),
+        n(static_cast<int>(columns)),
+        vectors(is_aligned(to, columns) && is_aligned(source, columns)) {}
+
+  /// Where row number `i` is stored.
+  __device__ T* row(int i) const { return out + static_cast<Index>(i) * n; }
+};
 
 /// The end of a block's work on a tile.
 template <typename T, TileConfig Tile, Mma<T> M>
 class Finish {
+  /// Where sum `i` is in C.
+  __device__ int row_of(int i) const { return position_.top + M::row(i); }
+  /// See above.
+  __device__ int column_of(int i) const { return position_.left + M::column(i); }
+
  public:
   /// @param shared room for the sums of all slices, once nobody reads the last k tile any more.
   __device__ Finish(T* shared, TilePosition position, M& mma, const SplitK<T>& split)
@@ -34,7 +99,7 @@ class Finish {
     if constexpr (Tile::slice_k > 1) leave_slice();
     const auto own = [&](auto& sums, const auto& index) { get_own(sums, index); };
     if (gridDim.y == 1) return deliver<from_own<E>>(own, epilogue, m, n);
-    SplitSums left = {
+    SplitSums<T, Tile, M::sums> left = {
         split_.sums + static_cast<Index>(blockIdx.x) * gridDim.y * Tile::BM * Tile::BN,
         static_cast<int>(gridDim.y)};
     for_own_groups<from_own<E>>([&]<int groups>(int first, int last) {
@@ -46,7 +111,7 @@ class Finish {
         left.at(static_cast<int>(blockIdx.y), index(j)) = sums[j];
       }
     });
-    if (is_last(left)) deliver<from_memory<E>>(left, epilogue, m, n);
+    if (left.is_last(split_.counters)) deliver<from_memory<E>>(left, epilogue, m, n);
   }
   //! [finish]
 
@@ -123,61 +188,6 @@ class Finish {
     }
   }
 
-  /// Those of all blocks that share the tile.
-  struct SplitSums {
-    T* sums;
-    int count;
-    int apart = 1;  ///< from one block's to the next
-
-    __device__ T& at(int block, int i) const {
-      constexpr int of_block = M::sums * Tile::slice_threads;
-      return sums[block * apart * of_block + i * Tile::slice_threads + Tile::slice_thread()];
-    }
-
-    /// See get_own().
-    template <int number, typename IndexOf>
-    __device__ __forceinline__ void operator()(T (&total)[number], const IndexOf& index) const {
-#pragma unroll
-      for (int j = 0; j < number; ++j) total[j] = 0;
-#pragma unroll 4  // so that the loads of four blocks are in flight together
-      for (int block = 0; block < count; ++block) {
-#pragma unroll
-        for (int j = 0; j < number; ++j) total[j] += at(block, index(j));
-      }
-    }
-  };
-
-  /// Whether this block is the last to leave its sums, so that it finishes the tile. If many share
-  /// one, it would add them all up while the other blocks have nothing to do: so the last block of
-  /// each group leaves the group's sum in place of its first block's.
-  ///
-  /// The counters say how many blocks of each tile, and of each group, have left theirs. There are
-  /// as many as tiles and groups, so never more than all blocks; see split_tiles().
-  __device__ __forceinline__ bool is_last(SplitSums& left) const {
-    unsigned* const counter = split_.counters + blockIdx.x;
-    const auto blocks = static_cast<int>(gridDim.y);
-    const int groups = split_k_groups(blocks);
-    if (groups == 0) return is_last_block(counter, gridDim.y);
-    const int first = static_cast<int>(blockIdx.y) / split_k_group * split_k_group;
-    const int size = blocks - first < split_k_group ? blocks - first : split_k_group;
-    unsigned* const of_group =
-        split_.counters + gridDim.x + blockIdx.x * groups + first / split_k_group;
-    if (!is_last_block(of_group, static_cast<unsigned>(size))) return false;
-
-    constexpr int at_once = M::sums % (8 * Tile::slice_k) == 0 ? 8 : 2;
-    const SplitSums group = {&left.at(first, 0) - Tile::slice_thread(), size};
-#pragma unroll 1
-    for (int i = Tile::slice() * at_once; i < M::sums; i += Tile::slice_k * at_once) {
-      T sums[at_once];
-      group(sums, [&](int j) { return i + j; });
-#pragma unroll
-      for (int j = 0; j < at_once; ++j) group.at(0, i + j) = sums[j];
-    }
-    left.count = groups;
-    left.apart = split_k_group;
-    return is_last_block(counter, static_cast<unsigned>(groups));
-  }
-
   /// Finishes and stores some groups at a time. If the epilogue reads, all that these need is
   /// loaded before the first of them is stored, so that the loads overlap. If it does not, each
   /// group is stored at once, which leaves the compiler free to choose registers.
@@ -223,7 +233,7 @@ class Finish {
   __device__ __forceinline__ void deliver_rows(const Sums& get, const E& epilogue, int n) {
     static_assert(M::rows % 4 == 0);
     constexpr int count = M::rows / 4 * M::groups;
-    constexpr int unrolled = Tile::slice_k == 1 ? count : 1;
+    [[maybe_unused]] constexpr int unrolled = Tile::slice_k == 1 ? count : 1;
 #pragma unroll unrolled
     for (int i = Tile::slice(); i < count; i += Tile::slice_k) {
       const int row = i / M::groups * 4;
@@ -252,15 +262,6 @@ class Finish {
         load_neighbours<together>(from, column_of(i), n, epilogue.vectors, read + group * together);
       }
     }
-  }
-
-  /// Where sum `i` is in C.
-  __device__ int row_of(int i) const {
-    return position_.top + M::row(i);
-  }
-  /// See above.
-  __device__ int column_of(int i) const {
-    return position_.left + M::column(i);
   }
 
   T* shared_;

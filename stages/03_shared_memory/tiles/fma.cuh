@@ -4,7 +4,7 @@
 
 #include <cuda_runtime.h>
 
-#include "03_shared_memory/tiles/k_tile.cuh"
+#include "03_shared_memory/tiles/tiles.cuh"
 #include "03_shared_memory/vector.cuh"
 
 namespace stagewise::shared_memory {

@@ -1,9 +1,11 @@
 /// @file
-/// A factor as it is stored, the simplest Matrix (see tiles.cuh), and a thread's asynchronous
-/// copies of it, which can be requested one by one.
+/// A factor as it is stored, the simplest Matrix (see tiles.cuh); a thread's asynchronous copies of
+/// it, which can be requested one by one; and where they go in shared memory, so that lanes read
+/// them without bank conflicts.
 #pragma once
 
-#include "03_shared_memory/tiles/k_tile.cuh"
+#include <cuda_runtime.h>
+
 #include "03_shared_memory/vector.cuh"
 #include "tensor/shape.hpp"
 
@@ -15,6 +17,55 @@ namespace stagewise::shared_memory {
 __device__ inline int row_inside(int row, int rows) {
   return row < rows ? row : row % rows;
 }
+
+//! [swizzled_tile]
+/// `extent` rows of A, or columns of B, and BK steps. Tensor cores' lanes read a scalar each of 4
+/// steps and 8 neighbouring rows; those of Fma a vector each of up to 8 rows.
+///
+/// If memory runs along k, the steps of a row are stored together, and their vectors are permuted
+/// by exclusive or (a swizzle), so that rows which would share banks do not. Otherwise the rows of
+/// a step are stored together, with a padding before those of the next: it shifts a step by a
+/// quarter of the 32 banks against the one before.
+///
+/// If memory runs along k, but only for one or two vectors, nothing is left to permute: such a tile
+/// is transposed while it is copied, scalar by scalar, and its padding is a vector, so that copies
+/// of 8 steps of 4 rows do not conflict. It suits units whose lanes read vectors of rows. Other
+/// tiles are transposed if `transposes` says so.
+template <typename T, int extent_, int BK_, bool memory_k_major, bool transposes = false>
+struct SwizzledTile {
+  static constexpr int extent = extent_;
+  static constexpr int BK = BK_;
+  static constexpr int length = Vector<T>::length;
+  static constexpr bool is_transposed = memory_k_major && (transposes || BK < 4 * length);
+  static constexpr bool k_major = memory_k_major && !is_transposed;
+  static constexpr int bytes_of_banks = 128;
+  static constexpr int quarter = bytes_of_banks / 4 / sizeof(T);  ///< scalars in 8 banks
+  static constexpr int for_reads = extent % (2 * quarter) == quarter ? 0 : quarter;
+  static constexpr int padding = is_transposed ? length : for_reads;
+  static constexpr int row_length = k_major ? BK : extent + padding;
+  static constexpr int elements = (k_major ? extent : BK) * row_length;
+  static_assert(extent % quarter == 0 || extent % (2 * quarter) == 0);
+
+  /// How the vectors of a row are permuted, if its steps are stored together.
+  static constexpr int vectors = BK / length;
+  static constexpr int read_together = 4 / length;  ///< vectors
+  static constexpr int bytes = BK * sizeof(T);
+  static constexpr int rows_in_banks = bytes < bytes_of_banks ? bytes_of_banks / bytes : 1;
+  /// After so many rows, the permutations repeat.
+  static constexpr int swizzled_rows = k_major ? rows_in_banks * vectors / read_together : 1;
+  static_assert(!k_major || ((vectors & (vectors - 1)) == 0 && read_together >= 1));
+
+  /// Where an element is. Its neighbours follow it, in `step` or in `row`, within a vector.
+  static __device__ int index(unsigned row, unsigned step) {
+    if constexpr (k_major) {
+      const unsigned swizzle = row / rows_in_banks % (vectors / read_together) * read_together;
+      return row * BK + ((step / length) ^ swizzle) * length + step % length;
+    } else {
+      return step * row_length + row;
+    }
+  }
+};
+//! [swizzled_tile]
 
 /// This thread's copies of one factor. None of them branches: what does not exist is copied as
 /// zeros. So the compiler can place them between multiplications.
@@ -82,8 +133,8 @@ class StridedCopies {
     const int lines_left = Matrix::k_major ? rows_ : steps;
     const int neighbours_left = Matrix::k_major ? steps : rows_;
     constexpr int line_bytes = is_regular ? line_distance * static_cast<int>(sizeof(T)) : 0;
-    const Index stride = Matrix::k_major ? matrix.row_stride() : matrix.step_stride();
-    const T* const from = from_[l % pointers] + l / pointers * at_once * stride;
+    const T* from = from_[l % pointers];
+    if constexpr (Matrix::is_transposed) from += l * at_once * matrix.row_stride();
     copy_async<length * sizeof(T)>(buffer + index_of(l, piece), from + piece * chunk * length,
                                    line(l) < lines_left && neighbour(piece) < neighbours_left,
                                    l * line_bytes);

@@ -16,28 +16,30 @@
 ///
 /// To be read in this order:
 ///
-///     kernel.cuh         what a block does, and how it is launched
-///     this file          the sizes of a tile, and which block has which
-///     pipeline.cuh       buffers: when what is copied, and when it is there
-///     matrix.cuh         a factor in memory, and a thread's copies of it
+///     kernel.cuh         what a block does, with a ring of buffers, and how it is launched
+///     this file          the sizes of a tile, which block has which, and tables of them
+///     matrix.cuh         a factor in memory, a thread's copies of it, and where they go
 ///     offset_copies.cuh  ... and of windows of images
-///     k_tile.cuh         where they go: no bank conflicts
 ///     fma.cuh            who multiplies what: threads of their own, or ...
 ///     mma_double.cuh     ... tensor cores
-///     finish.cuh         what becomes of the sums: slices and blocks add theirs up
-///     epilogue.cuh       what is stored: alpha sum + beta C, or, in stage 04, more
+///     finish.cuh         what becomes of the sums: added up, through an epilogue, and stored
+///     alpha_beta.cuh     the epilogue of a matrix product; stage 04's layers have others
+///     split_k.cuh        how blocks that share a tile add up
 ///     choose_tile.cu     which tile suits a product
-///     table.cuh          the tiles that are compiled
 ///
 /// Any part can be replaced by one that satisfies its concept, below. Rows of op(A) and columns of
 /// op(B) are treated alike, and both are called rows.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <concepts>
+#include <tuple>
 
 #include <cuda_runtime.h>
 
-#include "tensor/shape.hpp"
+#include "03_shared_memory/tiles/choose_tile.hpp"
+#include "cuda/compiled_entries.hpp"
 
 namespace stagewise::shared_memory {
 
@@ -97,10 +99,12 @@ struct TileOrder {
   int m;
   int n;
 
-  /// How many there are below one another, and side by side.
-  __device__ int down() const { return (m - 1) / Tile::BM + 1; }
+  /// How many there are below one another, and side by side; m and n are at least 1.
+  __host__ __device__ int down() const { return (m - 1) / Tile::BM + 1; }
   /// See above.
-  __device__ int across() const { return (n - 1) / Tile::BN + 1; }
+  __host__ __device__ int across() const { return (n - 1) / Tile::BN + 1; }
+  /// How many there are.
+  __host__ __device__ Index count() const { return Index{down()} * across(); }
 
   /// Where a tile is.
   __device__ TilePosition at(int tile) const {
@@ -112,24 +116,88 @@ struct TileOrder {
   }
 };
 
-/// How many tiles a matrix of m x n has, m and n at least 1.
-template <typename Tile>
-Index tile_count(Index m, Index n) {
-  return ((m - 1) / Tile::BM + 1) * ((n - 1) / Tile::BN + 1);
+/// Whether an Mma reads vectors of steps, where the steps of a row are stored together. It has them
+/// in registers until it has multiplied all of them, four times as many scalars as it needs for
+/// one; for both factors, there are not registers enough. Then one of them should be transposed.
+template <template <typename, typename, typename> class MmaOf>
+inline constexpr bool keeps_vectors_of_steps = false;
+
+/// An entry of a table: a Tile, and its rates; see TileInfo. Where a rate is 0, no kernel is
+/// compiled.
+template <int rate_, int rate_of_scalars_, int... sizes>
+struct TwiceRatedTile : Tile<sizes...> {
+  static constexpr int rate = rate_;
+  static constexpr int rate_of_scalars = rate_of_scalars_;
+};
+
+/// An entry of a table for factors that are all copied in the same way.
+template <int rate, int... sizes>
+using RatedTile = TwiceRatedTile<rate, rate, sizes...>;
+
+/// An entry, and what multiplies in it.
+template <template <typename, typename, typename> class MmaOf, typename Entry>
+struct TableTile : Entry {
+  /// For k tiles of A and of B in shared memory.
+  template <typename TileA, typename TileB>
+  using Mma = MmaOf<Entry, TileA, TileB>;
+};
+
+/// What choose_tile() has to know of an entry.
+template <typename T, typename Entry>
+constexpr TileInfo describe_tile() {
+  constexpr int size = sizeof(T);
+  constexpr int padding = 2 * 32;  // bytes of a step, in the layout that takes more
+  constexpr int pipeline = Entry::buffers * Entry::BK * ((Entry::BM + Entry::BN) * size + padding);
+  constexpr int sums = Entry::slice_k > 1 ? Entry::slice_k * Entry::BM * Entry::BN * size : 0;
+  return {Entry::BM,
+          Entry::BN,
+          Entry::BK,
+          Entry::slice_k,
+          Entry::buffers,
+          Entry::blocks,
+          Entry::BM * Entry::BN / Entry::threads,
+          size,
+          std::max(pipeline, sums),
+          Entry::rate,
+          Entry::rate_of_scalars};
 }
 
-/// How several blocks share a tile. Each multiplies `share` of its k tiles, the first `longer` of
-/// them one more, and leaves its sums in the workspace; the last to do so adds them all up.
-template <typename T>
-struct SplitK {
-  int share;
-  int longer;
-  T* sums;             ///< room for those of each block, as large as the tile; a tile's in sequence
-  unsigned* counters;  ///< see Finish::is_last(): 0 before and after
+/// The sizes of a product: C is m x n, m and n at least 1, with k steps.
+struct ProductSize {
+  Index m;
+  Index n;
+  Index k;
+};
 
-  /// The first k tile of a block; its last is the one before the next block's first.
-  __device__ int begin(int block) const {
-    return block * share + (block < longer ? block : longer);
+template <template <typename, typename, typename> class MmaOf, typename Entries>
+struct CompiledTable;
+
+/// A table of tiles, from which each product gets the one that suits it.
+/// @tparam MmaOf what multiplies; see Mma.
+template <template <typename, typename, typename> class MmaOf, typename... Entries>
+using TileTable = CompiledTable<MmaOf, typename cuda::CompiledEntries<Entries...>::Type>;
+
+template <template <typename, typename, typename> class MmaOf, typename... Entries>
+struct CompiledTable<MmaOf, std::tuple<Entries...>> {
+  /// Whether B's k tiles are transposed if memory runs along k in both factors.
+  static constexpr bool transposes_b = keeps_vectors_of_steps<MmaOf>;
+
+  /// The table as choose_tile() wants it.
+  template <typename T>
+  static constexpr auto tiles = std::to_array<TileInfo>({describe_tile<T, Entries>()...});
+
+  /// Calls work(tile) with the tile of an index.
+  template <typename Work>
+  static void with(std::size_t index, const Work& work) {
+    std::size_t i = 0;
+    ((i++ == index ? work(TableTile<MmaOf, Entries>()) : void()), ...);
+  }
+
+  /// Calls work(tile, split_k) with what suits a product.
+  template <typename T, typename Work>
+  static void with_choice(const ProductSize& size, const Work& work) {
+    const TileChoice choice = remembered_choice(tiles<T>, size.m, size.n, size.k);
+    with(choice.tile, [&](auto tile) { work(tile, choice.split_k); });
   }
 };
 
@@ -174,7 +242,7 @@ concept Mma = requires(M mma, const T* a, const T* b, int i) {
   { M::first_sum(i, i) } -> std::convertible_to<int>;        ///< of a row's group
 };
 
-/// What becomes of a sum: see epilogue.cuh.
+/// What becomes of a sum: see finish.cuh.
 template <typename E>
 concept Epilogue = requires(const E& epilogue) {
   { epilogue.vectors } -> std::convertible_to<bool>;  ///< whether 16 bytes are stored at a time

@@ -8,13 +8,11 @@
 /// Operations: 2 x pixels x out x window. Each tile of columns reads the input once from memory;
 /// what overlapping windows share comes from a cache.
 
-#include "03_shared_memory/convolution.hpp"
+#include "03_shared_memory/kernels.hpp"
 #include "04_minibatch/convolution/convolution.hpp"
 #include "04_minibatch/convolution/relu_pool.cuh"
 
 namespace stagewise::minibatch {
-
-using shared_memory::Workspace;
 
 bool can_fuse_pooling(const ConvolutionProblem& p, Index window) {
   return window == pooling_window && shared_memory::fits_windows(p);

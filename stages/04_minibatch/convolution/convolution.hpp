@@ -5,7 +5,7 @@
 
 #include <cuda_runtime.h>
 
-#include "03_shared_memory/workspace.hpp"
+#include "cuda/workspace.hpp"
 #include "network/problems.hpp"
 
 namespace stagewise::minibatch {
@@ -20,7 +20,7 @@ bool can_fuse_pooling(const ConvolutionProblem& convolution, Index window);
 /// @pre can_fuse_pooling() for the layer.
 template <typename T>
 void convolution_relu_pool(cudaStream_t stream, const ConvolutionReluPoolProblem<T>& layer,
-                           shared_memory::Workspace& workspace);
+                           Workspace& workspace);
 
 /// The gradients of the pooling, the relu and the bias in one kernel. Those of the convolution
 /// follow from dsum.
@@ -31,6 +31,6 @@ void convolution_relu_pool(cudaStream_t stream, const ConvolutionReluPoolProblem
 /// @pre can_fuse_pooling() for the layer.
 template <typename T>
 void pool_relu_backward(cudaStream_t stream, const PoolingProblem& pooling, const T* activated,
-                        const T* doutput, T* dsum, T* dbias, shared_memory::Workspace& workspace);
+                        const T* doutput, T* dsum, T* dbias, Workspace& workspace);
 
 }  // namespace stagewise::minibatch

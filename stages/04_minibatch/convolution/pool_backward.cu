@@ -94,7 +94,7 @@ __global__ void __launch_bounds__(1024, 2) pool_relu_backward_kernel(PoolReluBac
 
 template <typename T>
 void pool_relu_backward(cudaStream_t stream, const PoolingProblem& p, const T* activated,
-                        const T* doutput, T* dsum, T* dbias, shared_memory::Workspace& workspace) {
+                        const T* doutput, T* dsum, T* dbias, Workspace& workspace) {
   const PoolReluBackward<T> operands = {
       .order = PoolingOrder(p.width),
       .windows = static_cast<int>(p.output_elements() / p.channels),
@@ -118,8 +118,8 @@ void pool_relu_backward(cudaStream_t stream, const PoolingProblem& p, const T* a
 }
 
 template void pool_relu_backward(cudaStream_t, const PoolingProblem&, const float*, const float*,
-                                 float*, float*, shared_memory::Workspace&);
+                                 float*, float*, Workspace&);
 template void pool_relu_backward(cudaStream_t, const PoolingProblem&, const double*, const double*,
-                                 double*, double*, shared_memory::Workspace&);
+                                 double*, double*, Workspace&);
 
 }  // namespace stagewise::minibatch

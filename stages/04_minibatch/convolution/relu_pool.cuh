@@ -18,7 +18,7 @@
 namespace stagewise::minibatch {
 
 //! [relu_pool]
-/// An epilogue that takes neighbours of four rows: see tiles/epilogue.cuh.
+/// An epilogue that takes neighbours of four rows: see tiles/finish.cuh.
 /// @tparam apart see windows.cuh.
 template <typename T, int apart>
 struct ReluPool {
@@ -82,7 +82,7 @@ constexpr int rows_apart = Tile::BK < 16 && Table::transposes_b ? 1 : 8;
 /// convolution_relu_pool() with the tables of `Tiles`: see shared_memory::ConvolutionTiles.
 template <typename Tiles, typename T>
 void convolution_relu_pool_in(cudaStream_t stream, const ConvolutionReluPoolProblem<T>& layer,
-                              shared_memory::Workspace& workspace) {
+                              Workspace& workspace) {
   using shared_memory::is_aligned;
   using shared_memory::ProductSize;
   const ConvolutionProblem& p = layer.convolution;
@@ -90,7 +90,7 @@ void convolution_relu_pool_in(cudaStream_t stream, const ConvolutionReluPoolProb
     const ProductSize size = {p.output_pixels(), p.out, p.window()};
     Table::template with_choice<T>(size, [&]<typename Tile>(Tile /*tile*/, int split_k) {
       constexpr int apart = rows_apart<Table, Tile>;
-      Table::template launch<Tile>(
+      shared_memory::launch_tiles<Tile>(
           stream,
           ProductSize{pooled_rows(p.output_pixels() / pooled_pixels, apart), p.out, p.window()},
           PooledWindows<T, length, apart>(p, layer.input),

@@ -1,7 +1,6 @@
 #include "04_minibatch/data/host_data.hpp"
 
 #include <algorithm>
-#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -23,17 +22,7 @@ Index stride_of(Index features, Index bytes) {
 }
 //! [stride]
 
-std::vector<std::uint32_t> all_samples(const Dataset& dataset) {
-  std::vector<std::uint32_t> all(static_cast<std::size_t>(dataset.size()));
-  std::iota(all.begin(), all.end(), 0U);
-  return all;
-}
-
 }  // namespace
-
-template <typename T>
-HostData<T>::HostData(const Dataset& dataset, Index max_rows, const cuda::Stream& stream)
-    : HostData(dataset, all_samples(dataset), max_rows, stream) {}
 
 template <typename T>
 HostData<T>::HostData(const Dataset& dataset, std::span<const std::uint32_t> order, Index max_rows,

@@ -32,9 +32,6 @@ class HostData {
   HostData(const Dataset& dataset, std::span<const std::uint32_t> order, Index max_rows,
            const cuda::Stream& stream);
 
-  /// The same for all samples, in their order.
-  HostData(const Dataset& dataset, Index max_rows, const cuda::Stream& stream);
-
   ~HostData();
   HostData(const HostData&) = delete;
   HostData& operator=(const HostData&) = delete;

@@ -1,11 +1,42 @@
 /// @file
 /// The gradient of a layer's input; see linear.cu.
 
-#include "04_minibatch/linear/epilogues.cuh"
+#include "04_minibatch/linear/activation.cuh"
 #include "04_minibatch/linear/layer_tiles.cuh"
 #include "04_minibatch/linear/linear.hpp"
 
 namespace stagewise::minibatch {
+
+//! [through_activation]
+/// The sum, taken through the activation that made `y`, the layer's input.
+template <typename T>
+struct ThroughActivation : shared_memory::StoredRows<T> {
+  static constexpr int read_ahead = 16;
+
+  const T* y;
+  Activation activation;
+
+  explicit ThroughActivation(const LinearBackwardProblem<T>& p)
+      : shared_memory::StoredRows<T>(p.dinput, p.forward.in, p.forward.input),
+        y(p.forward.input),
+        activation(p.input_activation) {}
+
+  /// See tiles/finish.cuh.
+  template <typename Work>
+  __device__ void with_finish(const Work& work) const {
+    with_function(activation, [&]<Activation chosen>() {
+      const auto finish = [&](int /*row*/, T sum, T of_y) {
+        return Function<chosen>::back(of_y, sum);
+      };
+      if constexpr (chosen == Activation::none) {
+        work(shared_memory::NoSource(), finish);
+      } else {
+        work([&](int i) { return y + static_cast<Index>(i) * this->n; }, finish);
+      }
+    });
+  }
+};
+//! [through_activation]
 
 template <typename T>
 void input_gradient(cudaStream_t stream, const LinearBackwardProblem<T>& p, Workspace& workspace) {

@@ -15,18 +15,18 @@
 #include <type_traits>
 
 #include "03_shared_memory/tiles/fma.cuh"
+#include "03_shared_memory/tiles/kernel.cuh"
 #include "03_shared_memory/tiles/matrix.cuh"
 #include "03_shared_memory/tiles/mma_double.cuh"
-#include "03_shared_memory/tiles/table.cuh"
 
 namespace stagewise::minibatch {
 
 using shared_memory::Fma;
+using shared_memory::is_aligned;
 using shared_memory::MmaDouble;
 using shared_memory::RatedTile;
 using shared_memory::StridedMatrix;
 using shared_memory::TileTable;
-using shared_memory::Workspace;
 
 /// The tables for a type of numbers.
 template <typename T>
@@ -87,7 +87,7 @@ void with_lengths(bool a_has_vectors, bool b_has_vectors, const MakeA& make_a, c
 //! [multiply_layer]
 /// C = epilogue(op(A) op(B)) in the tiles that suit it.
 /// @tparam Vectors the table for factors that are copied in vectors.
-/// @param a,b matrices of batch.cuh, or StridedMatrix.
+/// @param a,b see shared_memory::Matrix.
 /// @param a_is_independent,prologue see shared_memory::tile_kernel().
 template <typename T, typename Vectors = typename LayerTiles<T>::Vectors, typename MatrixA,
           typename MatrixB, typename Epilogue, typename Prologue = shared_memory::NoPrologue>
@@ -97,8 +97,8 @@ void multiply_layer(cudaStream_t stream, const shared_memory::ProductSize& size,
   constexpr bool have_vectors = MatrixA::length > 1 && MatrixB::length > 1;
   using Table = std::conditional_t<have_vectors, Vectors, typename LayerTiles<T>::Scalars>;
   Table::template with_choice<T>(size, [&]<typename Tile>(Tile /*tile*/, int split_k) {
-    Table::template launch<Tile>(stream, size, a, b, epilogue, split_k, workspace, a_is_independent,
-                                 prologue);
+    shared_memory::launch_tiles<Tile>(stream, size, a, b, epilogue, split_k, workspace,
+                                      a_is_independent, prologue);
   });
 }
 //! [multiply_layer]

@@ -4,8 +4,8 @@
 
 #include <cuda_runtime.h>
 
-#include "03_shared_memory/workspace.hpp"
 #include "04_minibatch/output_layer/output_layer.hpp"
+#include "cuda/workspace.hpp"
 #include "network/problems.hpp"
 
 namespace stagewise::minibatch {
@@ -19,7 +19,7 @@ bool fits_linear(Index rows, Index in, Index out);
 /// output = activation(input weight + bias), for selected rows of the input if requested.
 /// @param input_is_independent whether input and order do not depend on the kernel before.
 template <typename T>
-void linear(cudaStream_t stream, const LinearProblem<T>& layer, shared_memory::Workspace& workspace,
+void linear(cudaStream_t stream, const LinearProblem<T>& layer, Workspace& workspace,
             bool input_is_independent = false);
 
 /// The gradient of the input, multiplied by the derivative of `input_activation`. Reads the
@@ -27,7 +27,7 @@ void linear(cudaStream_t stream, const LinearProblem<T>& layer, shared_memory::W
 /// @pre forward.activation is none: doutput already includes its derivative.
 template <typename T>
 void input_gradient(cudaStream_t stream, const LinearBackwardProblem<T>& layer,
-                    shared_memory::Workspace& workspace);
+                    Workspace& workspace);
 
 /// The gradients of weights and bias, and the updates that their targets request.
 /// @param one in device memory: 1, then zeros, at least 16 bytes in all.
@@ -36,7 +36,7 @@ void input_gradient(cudaStream_t stream, const LinearBackwardProblem<T>& layer,
 /// @pre as for input_gradient(); the gradient of the weights is requested.
 template <typename T>
 void parameter_gradients(cudaStream_t stream, const LinearBackwardProblem<T>& layer, const T* one,
-                         shared_memory::Workspace& workspace, bool input_is_independent = false,
+                         Workspace& workspace, bool input_is_independent = false,
                          const SharesProblem<T>& last = {});
 
 }  // namespace stagewise::minibatch

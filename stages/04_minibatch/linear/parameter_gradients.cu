@@ -1,13 +1,58 @@
 /// @file
 /// The gradients of a layer's weights and bias, and their updates; see linear.cu.
 
-#include "04_minibatch/linear/batch.cuh"
-#include "04_minibatch/linear/epilogues.cuh"
+#include "04_minibatch/linear/batch_columns.cuh"
 #include "04_minibatch/linear/layer_tiles.cuh"
 #include "04_minibatch/linear/linear.hpp"
 #include "04_minibatch/output_layer/shares.cuh"
 
 namespace stagewise::minibatch {
+
+//! [update_epilogue]
+/// The gradients of the weights and, in the last row, of the bias: stored, or used at once to
+/// update what they are the gradients of.
+template <typename T>
+struct UpdateEpilogue : shared_memory::StoredRows<T> {
+  static constexpr int read_ahead = 16;
+
+  GradientTarget<T> weight;
+  GradientTarget<T> bias;
+  T* written_bias;
+  int in;
+
+  explicit UpdateEpilogue(const LinearBackwardProblem<T>& p)
+      : shared_memory::StoredRows<T>(written(p.weight), p.forward.out, written(p.bias)),
+        weight(p.weight),
+        bias(p.bias),
+        written_bias(written(p.bias)),
+        in(static_cast<int>(p.forward.in)) {}
+
+  /// Where row number `i` is stored.
+  __device__ T* row(int i) const {
+    return i < in ? shared_memory::StoredRows<T>::row(i) : written_bias;
+  }
+
+  /// See tiles/finish.cuh.
+  template <typename Work>
+  __device__ void with_finish(const Work& work) const {
+    const bool updates_weight = weight.parameter != nullptr;
+    const bool updates_bias = bias.parameter != nullptr;
+    const auto updates = [=, this](int i) { return i < in ? updates_weight : updates_bias; };
+    work([&](int i) { return updates(i) ? row(i) : nullptr; },
+         [&](int i, T sum, T value) {
+           const T learning_rate = i < in ? weight.learning_rate : bias.learning_rate;
+           const T l2 = i < in ? weight.l2 : bias.l2;
+           return updates(i) ? value - learning_rate * (sum + l2 * value) : sum;
+         });
+  }
+
+ private:
+  /// The parameter, or its gradient.
+  static T* written(const GradientTarget<T>& target) {
+    return target.parameter != nullptr ? target.parameter : target.gradient;
+  }
+};
+//! [update_epilogue]
 
 /// What the blocks do besides; see shared_memory::NoPrologue.
 template <typename T>

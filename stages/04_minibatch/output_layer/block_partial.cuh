@@ -49,7 +49,7 @@ __device__ inline void add_partials(const TotalsProblem& p) {
   batch = sum_of_warp(batch);
   if (threadIdx.x % 32 != 0) return;
   if (!isfinite(batch.loss) && p.totals->first_bad_step < 0) {
-    p.totals->first_bad_step = *p.steps_before + p.step;
+    p.totals->first_bad_step = (p.steps_before != nullptr ? *p.steps_before : 0) + p.step;
   }
   p.totals->loss += batch.loss;
   p.totals->correct += batch.correct;

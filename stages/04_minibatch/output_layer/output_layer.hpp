@@ -37,7 +37,7 @@ struct TotalsProblem {
   const BlockPartial* partials = nullptr;
   Index count = 0;
   Totals* totals = nullptr;
-  const std::int64_t* steps_before = nullptr;  ///< in device memory: steps before `step`
+  const std::int64_t* steps_before = nullptr;  ///< in device memory; null: none
   std::int64_t step = 0;  ///< this step's number after those: for Totals::first_bad_step
 };
 

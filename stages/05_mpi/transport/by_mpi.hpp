@@ -100,7 +100,7 @@ class HostTransport final : public MpiTransport<T> {
 
   void add_up(const Bucket& bucket) override {
     T* sum = host_.data() + bucket.first;
-    all_reduce(this->world(), sum, bucket.count);
+    this->world().all_reduce(sum, bucket.count);
     for (const Piece<T>& piece : bucket.pieces) {
       copy(piece.values, sum, piece.count, *bucket.stream);
       sum += piece.count;
@@ -126,8 +126,9 @@ class CudaAwareTransport final : public MpiTransport<T> {
  private:
   //! [cuda_aware]
   void add_up(const typename MpiTransport<T>::Bucket& bucket) override {
-    for (const Piece<T>& piece : bucket.pieces)
-      all_reduce(this->world(), piece.values, piece.count);
+    for (const Piece<T>& piece : bucket.pieces) {
+      this->world().all_reduce(piece.values, piece.count);
+    }
   }
   //! [cuda_aware]
 };

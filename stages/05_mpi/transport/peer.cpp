@@ -94,11 +94,6 @@ const PeerBuffer* PeerTransport<T>::buffer_of(const T* values, Index count) cons
   return found == buffers_.end() ? nullptr : &*found;
 }
 
-template <typename T>
-std::size_t PeerTransport<T>::max_one_shot_bytes() const {
-  return threshold(peers_.count);
-}
-
 /// Whether a piece is the next one behind the message.
 template <typename T>
 bool PeerTransport<T>::follows(const Piece<T>& message, const Piece<T>& piece) const {
@@ -144,7 +139,7 @@ void PeerTransport<T>::add_up(const cuda::Stream& stream, const Piece<T>& piece)
            buffer_of(address, piece.count) != nullptr;
   };
   const T* const parameters = piece.update.parameters;
-  if (static_cast<std::size_t>(piece.count) * sizeof(T) > max_one_shot_bytes() &&
+  if (static_cast<std::size_t>(piece.count) * sizeof(T) > threshold(peers_.count) &&
       fits_two_shots(piece.values) && (parameters == nullptr || fits_two_shots(parameters))) {
     two_shot(stream, piece);
   } else {
@@ -155,10 +150,10 @@ void PeerTransport<T>::add_up(const cuda::Stream& stream, const Piece<T>& piece)
 template <typename T>
 void PeerTransport<T>::one_shot(const cuda::Stream& stream, const Piece<T>& piece) {
   OneShot<T> sum{.peers = peers_,
-                 .capacity = static_cast<Index>(max_one_shot_bytes() / data_in_word),
+                 .capacity = static_cast<Index>(threshold(peers_.count) / data_in_word),
                  .numbers = one_shot_count_.data()};
   inboxes_.store_addresses(sum.inbox);
-  const auto most = static_cast<Index>(max_one_shot_bytes() / sizeof(T));
+  const auto most = static_cast<Index>(threshold(peers_.count) / sizeof(T));
   for (Index first = 0; first < piece.count; first += most) {
     sum.values = piece.values + first;
     sum.count = std::min(most, piece.count - first);

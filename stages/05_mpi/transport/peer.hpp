@@ -49,16 +49,13 @@ class PeerTransport final : public Transport<T> {
   ///        They must be the same on all ranks.
   void add_up(const cuda::Stream& stream, const Piece<T>& piece);
 
-  /// Enqueues the sum in one shot; a message of more than max_one_shot_bytes() as several sums.
+  /// Enqueues the sum in one shot; a message beyond the threshold as several sums.
   void one_shot(const cuda::Stream& stream, const Piece<T>& piece);
 
   /// Enqueues the sum in two shots.
   /// @param piece its values are in memory_for() something, at a multiple of 16 bytes, as must be
   ///        the update's parameters.
   void two_shot(const cuda::Stream& stream, const Piece<T>& piece);
-
-  /// The longest message that takes less time in one shot.
-  std::size_t max_one_shot_bytes() const;
 
   /// The rank for which a kernel has waited in vain. Then sums are no longer computed.
   std::optional<int> lost_rank() const;

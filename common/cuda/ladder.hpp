@@ -10,11 +10,11 @@
 
 #include <cuda_runtime.h>
 
-#include "03_shared_memory/workspace.hpp"
+#include "cuda/workspace.hpp"
 #include "tensor/error.hpp"
 #include "tensor/shape.hpp"
 
-namespace stagewise::shared_memory {
+namespace stagewise {
 
 /// Whether a rung can be used, and if not, why.
 struct Support {
@@ -83,4 +83,4 @@ const Rung<Problem>& find_rung(Ladder<Problem> ladder, std::string_view name) {
   throw UsageError("there is no rung named '" + std::string(name) + "'; the rungs are " + names);
 }
 
-}  // namespace stagewise::shared_memory
+}  // namespace stagewise

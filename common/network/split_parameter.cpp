@@ -1,8 +1,8 @@
-#include "05_mpi/split_parameter.hpp"
+#include "network/split_parameter.hpp"
 
 #include <algorithm>
 
-namespace stagewise::mpi {
+namespace stagewise {
 namespace {
 
 /// Calls `copy(whole_first, part_first, count)` for every run of consecutive numbers that a whole
@@ -58,4 +58,4 @@ void merge(const ParameterValues& part_values, SplitAlong along, const Part& par
   });
 }
 
-}  // namespace stagewise::mpi
+}  // namespace stagewise

@@ -1,9 +1,9 @@
-#include "03_shared_memory/workspace.hpp"
+#include "cuda/workspace.hpp"
 
 #include "cuda/check.hpp"
 #include "cuda/memory.hpp"
 
-namespace stagewise::shared_memory {
+namespace stagewise {
 
 Workspace::Workspace()
     : partials_({bytes}, cuda::device_memory()), counters_({counter_count}, cuda::device_memory()) {
@@ -20,4 +20,4 @@ void* Workspace::room_for(Index wanted) {
   return more_.back().data();
 }
 
-}  // namespace stagewise::shared_memory
+}  // namespace stagewise

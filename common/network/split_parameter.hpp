@@ -6,7 +6,7 @@
 #include "network/value.hpp"
 #include "tensor/parameter_values.hpp"
 
-namespace stagewise::mpi {
+namespace stagewise {
 
 /// The dimension along which a parameter is split.
 enum class SplitAlong : std::uint8_t { none, rows, columns };
@@ -30,4 +30,4 @@ ParameterValues part_of(const ParameterValues& whole, SplitAlong along, const Pa
 void merge(const ParameterValues& part_values, SplitAlong along, const Part& part,
            ParameterValues& whole);
 
-}  // namespace stagewise::mpi
+}  // namespace stagewise

@@ -1,58 +1,20 @@
 /// @file
-/// What stage 04 multiplies besides stored matrices: rows picked from the data set, and a bias that
-/// is one more row of the weights.
-///
-/// Stage 03 gathers a batch on the host; a kernel of its own could do it, and would read and write
-/// it once. But a product can just as well read a row where it is: only the address of the row's
-/// beginning changes. These are factors of stage 03's product in tiles (tiles/tiles.cuh).
+/// The batch as a factor of the gradients of weights: rows picked from the data set are the
+/// product's steps, and a bias is one more row.
 ///
 /// Copies of a stored matrix move their pointers on by the same distance from a k tile to the next
-/// (tiles/matrix.cuh). Rows of the data set are anywhere. Forward, they are the product's
-/// rows: they are looked up once, before the first k tile. Backward, they are its steps, so each k
-/// tile has others. To look one up takes as long as to copy it, and the copy would have to wait for
-/// its address; so the rows of the next k tile are looked up one k tile ahead.
+/// (tiles/matrix.cuh). Samples of the data set are anywhere, and each k tile has others. To look
+/// one up takes as long as to copy it, and the copy would have to wait for its address; so those of
+/// the next k tile are looked up one k tile ahead.
 #pragma once
 
-#include "03_shared_memory/tiles/k_tile.cuh"
-#include "03_shared_memory/tiles/matrix.cuh"
-#include "03_shared_memory/vector.cuh"
+#include "03_shared_memory/tiles/offset_copies.cuh"
 
 namespace stagewise::minibatch {
 
-/// Forward: a pointer for each copy. See MatrixCopies for the functions.
-template <typename Matrix, int extent, int BK, int threads>
-class RowCopies : public shared_memory::CopyIndex<Matrix, extent, BK, threads> {
-  using T = typename Matrix::Scalar;
-  using At = shared_memory::CopyIndex<Matrix, extent, BK, threads>;
-
- public:
-  /// Looks up the rows of the tile that begins at `first`.
-  __device__ void start(const Matrix& rows, int first, int step) {
-#pragma unroll
-    for (int i = 0; i < At::count; ++i) {
-      from_[i] = rows.row(first + At::row(i)) + (step + At::step(i));
-    }
-  }
-
-  /// Requests copy number `i` of the k tile, from the `steps` steps that there are.
-  __device__ __forceinline__ void copy(T* buffer, const Matrix& /*rows*/, int i, int steps) {
-    if (!At::is_mine(i)) return;
-    T* const to = buffer + At::Tile::index(At::row(i), At::step(i));
-    shared_memory::copy_async<At::length * sizeof(T)>(to, from_[i], At::step(i) < steps);
-  }
-
-  /// Moves on to the next k tile.
-  __device__ void advance(const Matrix& /*rows*/) {
-#pragma unroll
-    for (int i = 0; i < At::count; ++i) from_[i] += BK;
-  }
-
- private:
-  const T* from_[At::count];
-};
-
 //! [copies_of_columns]
-/// Backward: for each copy, the sample of this k tile, and that of the next.
+/// For each copy, the sample of this k tile, and that of the next. See MatrixCopies for the
+/// functions.
 template <typename Matrix, int extent, int BK, int threads>
 class ColumnCopies : public shared_memory::CopyIndex<Matrix, extent, BK, threads> {
   using T = typename Matrix::Scalar;
@@ -95,31 +57,6 @@ class ColumnCopies : public shared_memory::CopyIndex<Matrix, extent, BK, threads
   std::uint32_t next_[At::count];
 };
 //! [copies_of_columns]
-
-//! [batch_rows]
-/// The batch as op(A) of the forward product: a row is a row of the batch, a step a feature.
-/// @tparam length_ how many features can be copied at once.
-template <typename T, int length_>
-struct BatchRows {
-  using Scalar = T;
-  static constexpr bool k_major = true;  ///< features are neighbours in memory, and so are steps
-  static constexpr bool is_transposed = false;
-  static constexpr int length = length_;
-  template <int extent, int BK, int threads>
-  using Copies = RowCopies<BatchRows, extent, BK, threads>;
-
-  const T* data;
-  int rows;   ///< of the batch
-  int steps;  ///< features
-  const std::uint32_t* order;
-
-  /// The first feature of a row. Past the last row, others stand in.
-  __device__ const T* row(int i) const {
-    const int inside = shared_memory::row_inside(i, rows);
-    return data + static_cast<Index>(order != nullptr ? order[inside] : inside) * steps;
-  }
-};
-//! [batch_rows]
 
 //! [batch_columns]
 /// The batch transposed, as op(A) of the weights' gradient: a row is a feature, a step a row of the

@@ -7,7 +7,7 @@
 
 #include "tensor/tensor.hpp"
 
-namespace stagewise::shared_memory {
+namespace stagewise {
 
 /// A piece of the GPU's memory that kernels use for partial sums, and counters by which the last of
 /// several blocks knows that it is the last. Allocated once, and used by one stream at a time, so
@@ -73,4 +73,4 @@ class Workspace {
   std::vector<Tensor<std::byte>> more_;  ///< each larger than the one before, all in use
 };
 
-}  // namespace stagewise::shared_memory
+}  // namespace stagewise
