@@ -40,7 +40,8 @@ void StreamedPrediction<T>::take(const Dataset& dataset, std::span<const std::ui
 template <typename T>
 void StreamedPrediction<T>::load(const Dataset& dataset) {
   graph_.reset();
-  data_ = std::make_unique<HostData<T>>(dataset, rows_of_part(rows()), *stream_);
+  data_ =
+      std::make_unique<HostData<T>>(dataset, dataset.all_samples(), rows_of_part(rows()), *stream_);
   dataset_ = &dataset;
   graph_.emplace(*stream_, [&] { enqueue(); });
 }

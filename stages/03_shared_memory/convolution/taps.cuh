@@ -19,6 +19,7 @@
 #include "03_shared_memory/tiles/matrix.cuh"
 #include "03_shared_memory/tiles/offset_copies.cuh"
 #include "cuda/fast_divmod.cuh"
+#include "network/problems.hpp"
 
 namespace stagewise::shared_memory {
 

@@ -42,6 +42,14 @@ struct TileChoice {
   double cycles = std::numeric_limits<double>::infinity();  ///< what that takes, estimated
 };
 
+/// If many blocks share a tile, this many form a group, each of which is added up by a block.
+constexpr int split_k_group = 16;
+
+/// How many groups there are; 0 if the blocks are few.
+constexpr int split_k_groups(int blocks) {
+  return blocks <= 2 * split_k_group ? 0 : (blocks + split_k_group - 1) / split_k_group;
+}
+
 /// How many blocks can share all tiles together: each needs room for its sums in the workspace. The
 /// counters suffice, too: tiles and groups, with one counter each, are never more than blocks.
 constexpr Index split_k_room(Index tile_bytes) {

@@ -14,14 +14,6 @@
 
 namespace stagewise::shared_memory {
 
-/// If many blocks share a tile, this many form a group, each of which is added up by a block.
-constexpr int split_k_group = 16;
-
-/// How many groups there are; 0 if the blocks are few.
-constexpr int split_k_groups(int blocks) {
-  return blocks <= 2 * split_k_group ? 0 : (blocks + split_k_group - 1) / split_k_group;
-}
-
 /// How several blocks share a tile: each multiplies `share` of its k tiles, the first `longer` of
 /// them one more.
 template <typename T>

@@ -19,25 +19,6 @@ constexpr std::size_t data_in_word = 8;
 /// Of each value; what lies between two may be added up, too.
 constexpr std::size_t alignment = 256;
 
-//! [threshold]
-/// The longest message for which two ranks are faster in one shot. Between two H100s, straight
-/// lines through the times for 512 KB and 6.4 MB cross at 1.1 MB
-/// (benchmarks/results/h100_stage05_peer.md).
-constexpr std::size_t threshold_of_two = std::size_t{1} << 20;
-
-/// The longest message for which N ranks are faster in one shot.
-///
-/// Both take a latency, a or b, and the time of the bytes that leave a GPU at bandwidth B: in one
-/// shot a + 2 (N - 1) n / B, in two b + 2 (N - 1) / N n / B. They are equal where n is (b - a) B
-/// times N / (2 (N - 1)^2). That factor is 1 for two ranks.
-std::size_t threshold(int ranks) {
-  const auto n = static_cast<std::size_t>(ranks);
-  if (n <= 2) return threshold_of_two;
-  const std::size_t bytes = threshold_of_two * n / (2 * (n - 1) * (n - 1));
-  return bytes / data_in_word * data_in_word;
-}
-//! [threshold]
-
 std::size_t aligned(std::size_t bytes, std::size_t to) {
   return (bytes + to - 1) / to * to;
 }
@@ -49,6 +30,23 @@ void set_to_zero(Tensor<U>& tensor) {
 
 }  // namespace
 
+//! [threshold]
+/// The longest message for which two ranks are faster in one shot. Between two H100s, straight
+/// lines through the times for 512 KB and 6.4 MB cross at 1.1 MB
+/// (benchmarks/results/h100_stage05_peer.md).
+constexpr std::size_t threshold_of_two = std::size_t{1} << 20;
+
+/// Both take a latency, a or b, and the time of the bytes that leave a GPU at bandwidth B: in one
+/// shot a + 2 (N - 1) n / B, in two b + 2 (N - 1) / N n / B. They are equal where n is (b - a) B
+/// times N / (2 (N - 1)^2). That factor is 1 for two ranks.
+std::size_t max_one_shot_bytes(int ranks) {
+  const auto n = static_cast<std::size_t>(ranks);
+  if (n <= 2) return threshold_of_two;
+  const std::size_t bytes = threshold_of_two * n / (2 * (n - 1) * (n - 1));
+  return bytes / data_in_word * data_in_word;
+}
+//! [threshold]
+
 template <typename T>
 PeerTransport<T>::PeerTransport(Communicator& world, std::chrono::seconds patience)
     : world_(&world),
@@ -57,8 +55,8 @@ PeerTransport<T>::PeerTransport(Communicator& world, std::chrono::seconds patien
       lost_({1}, cuda::pinned_memory()),
       one_shot_count_({max_sum_blocks}, cuda::device_memory()),
       two_shot_count_({max_sum_blocks}, cuda::device_memory()),
-      inboxes_(world, 2 * static_cast<std::size_t>(world.size()) * threshold(world.size()) /
-                          data_in_word * word_bytes),
+      inboxes_(world, 2 * static_cast<std::size_t>(world.size()) *
+                          max_one_shot_bytes(world.size()) / data_in_word * word_bytes),
       flags_(world, sizeof(std::uint64_t) * max_sum_blocks * max_peers) {
   *lost_.data() = 0;
   set_to_zero(one_shot_count_);
@@ -139,7 +137,7 @@ void PeerTransport<T>::add_up(const cuda::Stream& stream, const Piece<T>& piece)
            buffer_of(address, piece.count) != nullptr;
   };
   const T* const parameters = piece.update.parameters;
-  if (static_cast<std::size_t>(piece.count) * sizeof(T) > threshold(peers_.count) &&
+  if (static_cast<std::size_t>(piece.count) * sizeof(T) > max_one_shot_bytes(peers_.count) &&
       fits_two_shots(piece.values) && (parameters == nullptr || fits_two_shots(parameters))) {
     two_shot(stream, piece);
   } else {
@@ -150,10 +148,10 @@ void PeerTransport<T>::add_up(const cuda::Stream& stream, const Piece<T>& piece)
 template <typename T>
 void PeerTransport<T>::one_shot(const cuda::Stream& stream, const Piece<T>& piece) {
   OneShot<T> sum{.peers = peers_,
-                 .capacity = static_cast<Index>(threshold(peers_.count) / data_in_word),
+                 .capacity = static_cast<Index>(max_one_shot_bytes(peers_.count) / data_in_word),
                  .numbers = one_shot_count_.data()};
   inboxes_.store_addresses(sum.inbox);
-  const auto most = static_cast<Index>(threshold(peers_.count) / sizeof(T));
+  const auto most = static_cast<Index>(max_one_shot_bytes(peers_.count) / sizeof(T));
   for (Index first = 0; first < piece.count; first += most) {
     sum.values = piece.values + first;
     sum.count = std::min(most, piece.count - first);

@@ -14,6 +14,9 @@
 
 namespace stagewise::mpi {
 
+/// The longest message for which so many ranks are faster in one shot.
+std::size_t max_one_shot_bytes(int ranks);
+
 /// Kernels add up, which read and write the memory of the other GPUs. As with NCCL, a sum is work
 /// in a stream, and a recorded step contains it. Unlike NCCL's, these kernels are part of this
 /// project: see all_reduce/. All ranks get the same bits: each number is added up in the order of
@@ -49,7 +52,7 @@ class PeerTransport final : public Transport<T> {
   ///        They must be the same on all ranks.
   void add_up(const cuda::Stream& stream, const Piece<T>& piece);
 
-  /// Enqueues the sum in one shot; a message beyond the threshold as several sums.
+  /// Enqueues the sum in one shot; a message of more than max_one_shot_bytes() as several sums.
   void one_shot(const cuda::Stream& stream, const Piece<T>& piece);
 
   /// Enqueues the sum in two shots.
