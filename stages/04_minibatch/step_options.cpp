@@ -1,8 +1,7 @@
 #include "04_minibatch/step_options.hpp"
 
-#include <string>
-
 namespace stagewise {
+
 std::string why_idle_in_step(const std::string& option, const StageOptions& values,
                              const ModelOptions& model, const WorkerOptions& /*workers*/,
                              const Sgd& /*sgd*/) {
