@@ -22,8 +22,9 @@
 namespace stagewise::minibatch {
 namespace {
 
-constexpr int threads = 64;  // few: a batch has hardly more rows than the GPU has multiprocessors
-constexpr int warps = threads / 32;
+constexpr int warp_size = 32;
+constexpr int threads = 256;
+constexpr int warps = threads / warp_size;
 constexpr int max_outputs = 32;
 
 //! [warp_per_row]
@@ -32,34 +33,31 @@ __global__ void warp_per_row_kernel(OutputLayerProblem<T> p, BlockPartial* parti
   __shared__ T outputs_of_warps[warps][max_outputs];
   __shared__ T gradients_of_warps[warps][max_outputs];
   const LinearProblem<T>& layer = p.layer.forward;
-  const int lane = static_cast<int>(threadIdx.x) % 32;
-  const int warp = static_cast<int>(threadIdx.x) / 32;
+  const int lane = static_cast<int>(threadIdx.x) % warp_size;
+  const int warp = static_cast<int>(threadIdx.x) / warp_size;
   T* const outputs = outputs_of_warps[warp];
   T* const gradients = gradients_of_warps[warp];
   BlockPartial partial;
   for (Index row = static_cast<Index>(blockIdx.x) * warps + warp; row < layer.rows;
        row += static_cast<Index>(gridDim.x) * warps) {
     const T* const input = layer.input + row * layer.in;
-    T sums[max_outputs] = {};
-    for (Index i = lane; i < layer.in; i += 32) {
-#pragma unroll  // so that the loads of all outputs' weights are under way together
-      for (int j = 0; j < max_outputs; ++j) {
-        if (j < layer.out) sums[j] += input[i] * layer.weight[i * layer.out + j];
+    for (Index j = 0; j < layer.out; ++j) {
+      T sum = 0;
+      for (Index i = lane; i < layer.in; i += warp_size) {
+        sum += input[i] * layer.weight[i * layer.out + j];
       }
-    }
-#pragma unroll
-    for (int j = 0; j < max_outputs; ++j) {
-      if (j >= layer.out) continue;
-      const T bias = layer.bias != nullptr ? layer.bias[j] : T{0};
-      const T sum = shared_memory::sum_of_warp(sums[j]) + bias;
+      sum = shared_memory::sum_of_warp(sum);
+      if (layer.bias != nullptr) sum += layer.bias[j];
       if (lane == 0) outputs[j] = activate(p.loss.activation, sum);
     }
     __syncwarp();  // lane 0 has written what all of them read
     add(row_loss(p.loss, outputs, label_of(p.loss, row), gradients), partial);
     __syncwarp();
-    if (lane < layer.out) p.layer.doutput[row * layer.out + lane] = gradients[lane];
+    for (Index j = lane; j < layer.out; j += warp_size) {
+      p.layer.doutput[row * layer.out + j] = gradients[j];
+    }
     if (p.layer.dinput == nullptr) continue;
-    for (Index i = lane; i < layer.in; i += 32) {
+    for (Index i = lane; i < layer.in; i += warp_size) {
       T sum = 0;
       for (Index j = 0; j < layer.out; ++j) sum += gradients[j] * layer.weight[i * layer.out + j];
       p.layer.dinput[row * layer.in + i] =
