@@ -121,7 +121,7 @@ TYPED_TEST(AllReduceKernels, UpdateParameters) {
   using T = TypeParam;
   const cuda::Stream stream;
   PeerTransport<T> sums(test_world(), patience);
-  const auto longest = static_cast<Index>(max_one_shot_bytes(test_world().size()) / sizeof(T));
+  const auto longest = static_cast<Index>(mpi::max_one_shot_bytes(test_world().size()) / sizeof(T));
   for (const Index count : {Index{1}, Index{63}, Index{1'001}, this->most(), longest + 5}) {
     const std::vector<T*> places = sums.memory_for(std::vector<Index>{count, count});
     const std::vector<T> own = numbers_of<T>(test_world().rank(), 3, count);
@@ -154,7 +154,7 @@ TYPED_TEST(AllReduceKernels, AddUpInAnyMemory) {
   using T = TypeParam;
   const cuda::Stream stream;
   PeerTransport<T> sums(test_world(), patience);
-  const auto longest = static_cast<Index>(max_one_shot_bytes(test_world().size()) / sizeof(T));
+  const auto longest = static_cast<Index>(mpi::max_one_shot_bytes(test_world().size()) / sizeof(T));
   for (const Index count : {Index{1}, Index{64}, Index{501}, longest + 3}) {
     Tensor<T> memory({count + 4}, cuda::device_memory());
     std::vector<T> before = numbers_of<T>(test_world().rank(), 7, count);
