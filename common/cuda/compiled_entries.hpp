@@ -10,11 +10,13 @@
 namespace stagewise::cuda {
 
 #if defined(CUDA_ON_CPU) && !defined(CUDA_ON_CPU_OBSERVED)
-/// The entries of a table of tiles that are compiled where the CPU plays the GPU: the first, the
-/// last, and one whose sides, BM and BN, are not all powers of two. There, no tile is fast, and all
-/// take long to compile. Programs that count have all: they tell what a GPU would do.
-template <typename... Entries>
+/// The entries of a table of tiles that are compiled where the CPU plays the GPU: the first and the
+/// last, and, of three, one whose sides, BM and BN, are not all powers of two. There, no tile is
+/// fast, and all take long to compile. Programs that count have all: they tell what a GPU would do.
+/// @tparam most how many are compiled, at most: 2 or 3.
+template <int most, typename... Entries>
 struct CompiledEntries {
+  static_assert(most == 2 || most == 3);
   using All = std::tuple<Entries...>;
   static constexpr std::size_t count = sizeof...(Entries);
 
@@ -29,12 +31,13 @@ struct CompiledEntries {
 
   template <std::size_t... i>
   using Of = std::tuple<std::tuple_element_t<i, All>...>;
-  using Type = typename std::conditional_t<(count > 3), std::type_identity<Of<0, odd, count - 1>>,
-                                           std::type_identity<All>>::type;
+  using Chosen = std::conditional_t<most == 2, std::type_identity<Of<0, count - 1>>,
+                                    std::type_identity<Of<0, odd, count - 1>>>;
+  using Type = typename std::conditional_t<(count > most), Chosen, std::type_identity<All>>::type;
 };
 #else
 /// All entries of a table: `Type` is a tuple of them.
-template <typename... Entries>
+template <int /*most*/, typename... Entries>
 struct CompiledEntries {
   using Type = std::tuple<Entries...>;
 };

@@ -22,10 +22,10 @@ using shared_memory::RatedTile;
 /// See shared_memory::ConvolutionTiles. Where channels are copied one by one, nothing is rounded.
 struct Tf32Tiles {
   // rate, BM, BN, BK, WM, WN, slice-k, buffers, blocks
-  using Vectors = shared_memory::TileTable<MmaTf32, RatedTile<330, 128, 64, 32, 64, 32, 1, 3, 2>,
-                                           RatedTile<320, 128, 32, 32, 64, 32, 1, 3, 3>,
-                                           RatedTile<330, 64, 64, 32, 32, 32, 1, 3, 2>,
-                                           RatedTile<335, 32, 32, 64, 32, 32, 4, 3, 2>>;
+  using Vectors = shared_memory::LayerTable<MmaTf32, RatedTile<330, 128, 64, 32, 64, 32, 1, 3, 2>,
+                                            RatedTile<320, 128, 32, 32, 64, 32, 1, 3, 3>,
+                                            RatedTile<330, 64, 64, 32, 32, 32, 1, 3, 2>,
+                                            RatedTile<335, 32, 32, 64, 32, 32, 4, 3, 2>>;
   using Scalars = shared_memory::ConvolutionTiles<float>::Scalars;
 };
 //! [tf32_tiles]

@@ -23,25 +23,25 @@ struct ConvolutionTiles;
 template <>
 struct ConvolutionTiles<float> {
   // rate, BM, BN, BK, WM, WN, slice-k, buffers, blocks
-  using Vectors = TileTable<
+  using Vectors = LayerTable<
       Fma,  //
       RatedTile<99, 128, 64, 16, 64, 32, 1, 3, 2>, RatedTile<95, 128, 32, 16, 64, 32, 1, 3, 4>,
       RatedTile<100, 32, 64, 32, 32, 32, 4, 4, 2>, RatedTile<91, 32, 32, 32, 32, 32, 4, 4, 2>>;
-  using Scalars = TileTable<Fma,  //
-                            RatedTile<80, 128, 32, 8, 64, 32, 1, 4, 4>,
-                            RatedTile<77, 64, 64, 16, 32, 32, 1, 4, 3>,
-                            RatedTile<65, 32, 32, 32, 32, 32, 4, 4, 2>>;
+  using Scalars = LayerTable<Fma,  //
+                             RatedTile<80, 128, 32, 8, 64, 32, 1, 4, 4>,
+                             RatedTile<77, 64, 64, 16, 32, 32, 1, 4, 3>,
+                             RatedTile<65, 32, 32, 32, 32, 32, 4, 4, 2>>;
 };
 
 template <>
 struct ConvolutionTiles<double> {
-  using Vectors = TileTable<MmaDouble,  //
-                            RatedTile<123, 64, 64, 16, 32, 32, 1, 3, 3>,
-                            RatedTile<130, 32, 64, 32, 32, 32, 4, 4, 1>,
-                            RatedTile<121, 32, 32, 32, 32, 32, 4, 4, 3>>;
-  using Scalars = TileTable<MmaDouble,  //
-                            RatedTile<91, 64, 64, 16, 32, 32, 1, 3, 2>,
-                            RatedTile<90, 32, 32, 32, 32, 32, 4, 4, 2>>;
+  using Vectors = LayerTable<MmaDouble,  //
+                             RatedTile<123, 64, 64, 16, 32, 32, 1, 3, 3>,
+                             RatedTile<130, 32, 64, 32, 32, 32, 4, 4, 1>,
+                             RatedTile<121, 32, 32, 32, 32, 32, 4, 4, 3>>;
+  using Scalars = LayerTable<MmaDouble,  //
+                             RatedTile<91, 64, 64, 16, 32, 32, 1, 3, 2>,
+                             RatedTile<90, 32, 32, 32, 32, 32, 4, 4, 2>>;
 };
 
 /// Calls `multiply` with one of two tables, and how many numbers are copied at once, as template

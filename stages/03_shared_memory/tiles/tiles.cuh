@@ -175,7 +175,11 @@ struct CompiledTable;
 /// A table of tiles, from which each product gets the one that suits it.
 /// @tparam MmaOf what multiplies; see Mma.
 template <template <typename, typename, typename> class MmaOf, typename... Entries>
-using TileTable = CompiledTable<MmaOf, typename cuda::CompiledEntries<Entries...>::Type>;
+using TileTable = CompiledTable<MmaOf, typename cuda::CompiledEntries<3, Entries...>::Type>;
+
+/// The same for layers, each of which has several tables.
+template <template <typename, typename, typename> class MmaOf, typename... Entries>
+using LayerTable = CompiledTable<MmaOf, typename cuda::CompiledEntries<2, Entries...>::Type>;
 
 template <template <typename, typename, typename> class MmaOf, typename... Entries>
 struct CompiledTable<MmaOf, std::tuple<Entries...>> {

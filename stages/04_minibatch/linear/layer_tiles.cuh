@@ -23,10 +23,10 @@ namespace stagewise::minibatch {
 
 using shared_memory::Fma;
 using shared_memory::is_aligned;
+using shared_memory::LayerTable;
 using shared_memory::MmaDouble;
 using shared_memory::RatedTile;
 using shared_memory::StridedMatrix;
-using shared_memory::TileTable;
 
 /// The tables for a type of numbers.
 template <typename T>
@@ -35,32 +35,32 @@ struct LayerTiles;
 template <>
 struct LayerTiles<float> {
   // rate, BM, BN, BK, WM, WN, slice-k, buffers, blocks
-  using Vectors = TileTable<
+  using Vectors = LayerTable<
       Fma, RatedTile<110, 128, 128, 8, 32, 64, 1, 4, 1>, RatedTile<92, 80, 80, 32, 80, 40, 4, 3, 1>,
       RatedTile<100, 80, 64, 16, 40, 32, 1, 3, 3>, RatedTile<95, 64, 64, 16, 32, 32, 1, 4, 3>,
       RatedTile<95, 24, 64, 128, 24, 64, 8, 4, 1>, RatedTile<100, 32, 64, 32, 32, 32, 4, 4, 2>,
       RatedTile<91, 32, 32, 32, 32, 32, 4, 4, 2>, RatedTile<61, 16, 16, 64, 16, 16, 8, 4, 2>>;
   /// Where a factor is copied scalar by scalar.
-  using Scalars = TileTable<Fma, RatedTile<77, 64, 64, 16, 32, 32, 1, 4, 3>,
-                            RatedTile<65, 32, 32, 32, 32, 32, 4, 4, 2>,
-                            RatedTile<45, 16, 16, 64, 16, 16, 8, 4, 2>>;
+  using Scalars = LayerTable<Fma, RatedTile<77, 64, 64, 16, 32, 32, 1, 4, 3>,
+                             RatedTile<65, 32, 32, 32, 32, 32, 4, 4, 2>,
+                             RatedTile<45, 16, 16, 64, 16, 16, 8, 4, 2>>;
   /// Like Vectors, for the gradients of weights.
   using Gradients = Vectors;
 };
 
 template <>
 struct LayerTiles<double> {
-  using Vectors = TileTable<
+  using Vectors = LayerTable<
       MmaDouble, RatedTile<130, 128, 128, 16, 64, 32, 1, 3, 1>,
       RatedTile<135, 64, 104, 16, 16, 104, 2, 4, 1>, RatedTile<130, 128, 56, 16, 32, 56, 2, 4, 1>,
       RatedTile<123, 64, 64, 16, 32, 32, 1, 3, 3>, RatedTile<130, 64, 56, 16, 16, 56, 2, 4, 1>,
       RatedTile<130, 48, 56, 32, 16, 56, 4, 3, 1>, RatedTile<130, 32, 56, 32, 16, 56, 4, 4, 1>,
       RatedTile<130, 32, 64, 32, 32, 32, 4, 4, 1>, RatedTile<121, 32, 32, 32, 32, 32, 4, 4, 3>,
       RatedTile<140, 16, 16, 64, 16, 16, 8, 5, 2>>;
-  using Scalars = TileTable<MmaDouble, RatedTile<91, 64, 64, 16, 32, 32, 1, 3, 2>,
-                            RatedTile<90, 32, 32, 32, 32, 32, 4, 4, 2>,
-                            RatedTile<110, 16, 16, 64, 16, 16, 8, 5, 2>>;
-  using Gradients = TileTable<
+  using Scalars = LayerTable<MmaDouble, RatedTile<91, 64, 64, 16, 32, 32, 1, 3, 2>,
+                             RatedTile<90, 32, 32, 32, 32, 32, 4, 4, 2>,
+                             RatedTile<110, 16, 16, 64, 16, 16, 8, 5, 2>>;
+  using Gradients = LayerTable<
       MmaDouble, RatedTile<130, 128, 128, 16, 64, 32, 1, 3, 1>,
       RatedTile<135, 64, 104, 16, 16, 104, 2, 4, 1>, RatedTile<136, 64, 128, 16, 32, 32, 1, 3, 1>,
       RatedTile<130, 32, 104, 32, 16, 104, 4, 3, 1>, RatedTile<130, 64, 56, 16, 16, 56, 2, 4, 1>,
