@@ -37,8 +37,8 @@ class StatusLine {
   bool is_visible_ = false;
 };
 
-/// A function that shows how many bytes of all have been sent or read, until it is told that all
-/// have: "rank 0 has sent 3 MB of 12 MB of samples".
+/// A function that shows how many bytes of all have been sent, until it is told that all have:
+/// "rank 0 has sent 3 MB of 12 MB of samples".
 /// @param done,what what comes before and after the sizes.
 std::function<void(std::uint64_t, std::uint64_t)> show_bytes(const std::string& done,
                                                              const std::string& what);

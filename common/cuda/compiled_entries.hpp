@@ -11,8 +11,9 @@ namespace stagewise::cuda {
 
 #if defined(CUDA_ON_CPU) && !defined(CUDA_ON_CPU_OBSERVED)
 /// The entries of a table of tiles that are compiled where the CPU plays the GPU: the first and the
-/// last, and, of three, one whose sides, BM and BN, are not all powers of two. There, no tile is
-/// fast, and all take long to compile. Programs that count have all: they tell what a GPU would do.
+/// last, and, if `most` is 3, one whose sides, BM and BN, are not all powers of two. There, no tile
+/// is fast, and all take long to compile. Programs that count have all: they tell what a GPU would
+/// do.
 /// @tparam most how many are compiled, at most: 2 or 3.
 template <int most, typename... Entries>
 struct CompiledEntries {

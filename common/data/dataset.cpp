@@ -1,6 +1,5 @@
 #include "data/dataset.hpp"
 
-#include <algorithm>
 #include <iterator>
 #include <numeric>
 #include <string>

@@ -46,7 +46,7 @@ class Heartbeat {
 };
 //! [heartbeat]
 
-/// Says which process on this host has stopped, and ends all of them.
+/// A Heartbeat that says which process on this host has stopped, and ends all of them.
 /// @param program its name, for the message.
 std::shared_ptr<Heartbeat> make_heartbeat(World& world, const std::string& program,
                                           std::chrono::seconds patience);

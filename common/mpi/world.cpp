@@ -171,7 +171,7 @@ void World::wait_patiently() {
 }
 
 template <typename T>
-void Communicator::all_reduce(T* values, std::int64_t count) const {
+void Communicator::all_reduce(T* values, std::int64_t count) {
   constexpr std::int64_t most = 1 << 30;  // MPI's counts are ints
   for (std::int64_t first = 0; first < count; first += most) {
     MPI_CHECK(MPI_Allreduce(MPI_IN_PLACE, values + first,
@@ -180,8 +180,8 @@ void Communicator::all_reduce(T* values, std::int64_t count) const {
   }
 }
 
-template void Communicator::all_reduce(float*, std::int64_t) const;
-template void Communicator::all_reduce(double*, std::int64_t) const;
+template void Communicator::all_reduce(float*, std::int64_t);
+template void Communicator::all_reduce(double*, std::int64_t);
 
 void Communicator::gather_all_bytes(const void* own, std::size_t bytes, void* all) {
   MPI_CHECK(MPI_Allgather(own, static_cast<int>(bytes), MPI_BYTE, all, static_cast<int>(bytes),

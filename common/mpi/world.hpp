@@ -52,7 +52,7 @@ class Communicator {
 
   /// MPI_Allreduce with MPI_SUM, of any length, in place, in memory that MPI can access.
   template <typename T>
-  void all_reduce(T* values, std::int64_t count) const;
+  void all_reduce(T* values, std::int64_t count);
 
   /// Sets every rank's `values`, and their number, to those of one rank.
   template <typename U>

@@ -1,6 +1,7 @@
 /// @file
 /// What stage 03 computes in its own way: each function enqueues kernels into a stream. Each
-/// section is a file of the same name, and what it needs a folder.
+/// section is a file of the same name, and all but the losses have a folder of that name, too.
+/// Products and convolutions share the loop in tiles/.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +20,8 @@ namespace stagewise::shared_memory {
 template <typename T>
 using GemmRung = Rung<GemmProblem<T>>;
 
-/// All variants of the product, from the slowest to the fastest; see the files in gemm/.
+/// The variants of the product, from the slowest to the fastest: stage 02's, and the files in
+/// gemm/.
 template <typename T>
 Ladder<GemmProblem<T>> gemm_ladder();
 

@@ -1,6 +1,5 @@
 #include "04_minibatch/fused_executor.hpp"
 
-#include <iterator>
 #include <utility>
 #include <vector>
 

@@ -2,8 +2,8 @@
 /// Stage 04: a function for each fused operation, in addition to those of stage 03.
 #pragma once
 
+#include <iterator>
 #include <map>
-#include <memory>
 #include <vector>
 
 #include "03_shared_memory/shared_memory_executor.hpp"

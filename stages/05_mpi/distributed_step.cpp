@@ -1,6 +1,5 @@
 #include "05_mpi/distributed_step.hpp"
 
-#include <algorithm>
 #include <utility>
 
 #include "mpi/parameters_of_ranks.hpp"
@@ -104,7 +103,6 @@ void DistributedStep<T>::start_split(const std::vector<ParameterValues>& start) 
   }
 }
 
-//! [gather_split]
 template <typename T>
 void DistributedStep<T>::gather_split() {
   std::vector<ParameterValues> whole = copy_parameters_out(setup_.network);
@@ -115,7 +113,6 @@ void DistributedStep<T>::gather_split() {
   }
   copy_parameters_in(setup_.network, whole, "the ranks' parts");
 }
-//! [gather_split]
 
 template <typename T>
 std::vector<std::vector<ParameterValues>> DistributedStep<T>::worker_parameters() const {
@@ -123,7 +120,7 @@ std::vector<std::vector<ParameterValues>> DistributedStep<T>::worker_parameters(
   const std::vector<ParameterValues> own = step_->worker_parameters().front();
   std::vector<std::vector<ParameterValues>> all;
   if (world_->rank() == 0) all.resize(static_cast<std::size_t>(world_->size()));
-  for (const ParameterValues& parameter : own) {  // one after the other, to save memory
+  for (const ParameterValues& parameter : own) {
     std::vector<ParameterValues> each = of_each_rank(*world_, parameter);
     for (std::size_t rank = 0; rank < all.size(); ++rank) {
       all[rank].push_back(std::move(each[rank]));

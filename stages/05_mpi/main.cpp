@@ -17,7 +17,6 @@
 #include "mpi/heartbeat.hpp"
 #include "mpi/run_ranks.hpp"
 #include "offers/all.hpp"
-#include "tensor/counts.hpp"
 
 namespace {
 

@@ -6,8 +6,6 @@
 #include "04_minibatch/step_options.hpp"
 #include "05_mpi/strategy.hpp"
 #include "05_mpi/transport.hpp"
-#include "app/text.hpp"
-#include "tensor/counts.hpp"
 #include "tensor/option_error.hpp"
 
 namespace stagewise::mpi {

@@ -7,7 +7,7 @@
 ///
 /// An instruction does 512 multiply-adds, so everything else must be rare. Rung 11's loop is here
 /// once more, in parts that stage 04 uses, too: tiles/tiles.cuh is their map. Copies do not branch,
-/// and are placed between the multiplications, a few at a time (pipeline.cuh). The numbers of the
+/// and are placed between the multiplications, a few at a time (Pipeline). The numbers of the
 /// next instructions are loaded while these multiply (kernel.cuh). And multiprocessors without work
 /// cost more than anything else, so the tile has to fit the product (choose_tile.cu).
 ///

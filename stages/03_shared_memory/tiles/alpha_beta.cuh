@@ -20,7 +20,7 @@ struct AlphaBeta : StoredRows<T> {
       : StoredRows<T>(c, columns), alpha(alpha_factor), beta(beta_factor) {}
   explicit AlphaBeta(const GemmProblem<T>& p) : AlphaBeta(p.c, p.n, p.alpha, p.beta) {}
 
-  /// See above.
+  /// See finish.cuh.
   template <typename Work>
   __device__ void with_finish(const Work& work) const {
     if (beta == 0) {

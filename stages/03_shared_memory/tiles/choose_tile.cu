@@ -133,9 +133,9 @@ TileChoice remembered_choice(std::span<const TileInfo> table, Index m, Index n, 
   using Key = std::tuple<const TileInfo*, Index, Index, Index, bool>;
   static thread_local std::map<Key, TileChoice> choices;
   const Key key = {table.data(), m, n, k, vectors};
-  const auto [choice, is_new] = choices.try_emplace(key);
-  if (is_new) choice->second = choose_tile(table, m, n, k, vectors);
-  return choice->second;
+  const auto found = choices.find(key);
+  if (found != choices.end()) return found->second;
+  return choices[key] = choose_tile(table, m, n, k, vectors);
 }
 
 }  // namespace stagewise::shared_memory

@@ -23,6 +23,7 @@
 ///
 ///     static constexpr bool four_rows = true;
 ///     static constexpr int read_ahead = 0;
+///     bool vectors;
 ///     void operator()(int row, int column, int n, const T (&sums)[4][neighbours]) const;
 #pragma once
 

@@ -6,7 +6,6 @@
 #pragma once
 
 #include <algorithm>
-#include <concepts>
 #include <utility>
 
 #include <cuda_pipeline_primitives.h>
@@ -38,6 +37,15 @@ class Pipeline {
   using TileB = typename CopiesB::Tile;
   static constexpr int elements = Tile::buffers * (TileA::elements + TileB::elements);
 
+ private:
+  /// Where buffer number `i` of a factor begins.
+  __device__ T* buffer_a(int i) const { return shared_ + i * TileA::elements; }
+  /// See above.
+  __device__ T* buffer_b(int i) const {
+    return shared_ + Tile::buffers * TileA::elements + i * TileB::elements;
+  }
+
+ public:
   /// For steps `begin` to `end` - 1 of a tile of C; `begin` is a multiple of BK.
   /// @param shared room for `elements` scalars.
   __device__ Pipeline(T* shared, const MatrixA& a, const MatrixB& b, TilePosition tile, int begin,
@@ -45,13 +53,6 @@ class Pipeline {
       : shared_(shared), matrix_a_(a), matrix_b_(b), steps_(end - begin) {
     copies_a_.start(a, tile.top, begin);
     copies_b_.start(b, tile.left, begin);
-  }
-
-  /// A buffer of A's, and one of B's.
-  __device__ T* buffer_a(int i) const { return shared_ + i * TileA::elements; }
-  /// See above.
-  __device__ T* buffer_b(int i) const {
-    return shared_ + Tile::buffers * TileA::elements + i * TileB::elements;
   }
 
   /// Whether the k tile that is multiplied is one of this tile's.

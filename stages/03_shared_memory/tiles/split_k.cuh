@@ -1,9 +1,11 @@
 /// @file
 /// Split-k: several blocks share a tile, each with a part of k, and the last of them adds up.
 ///
-/// A block leaves its sums in the workspace and draws a ticket (reduce/last_block.cuh). The last
-/// adds up those of all, always in the same order. Where very many share a tile, they form groups:
-/// the last block of a group adds up the group's, and the last of all those of the groups.
+/// A block leaves its sums in the workspace, and then counts itself: is_last_block()
+/// (reduce/last_block.cuh) tells it whether all others have counted themselves before, and so left
+/// their sums. The last adds up those of all, always in the same order. If more than 32 blocks
+/// share a tile, they form groups of 16: the last block of a group adds up the group's sums, and
+/// the last of all blocks those of the groups.
 #pragma once
 
 #include "03_shared_memory/reduce/last_block.cuh"
@@ -21,7 +23,7 @@ struct SplitK {
   int share;
   int longer;
   T* sums;             ///< room for those of each block, as large as the tile; a tile's in sequence
-  unsigned* counters;  ///< see is_last(): 0 before and after
+  unsigned* counters;  ///< see SplitSums::is_last(): 0 before and after
 
   /// The first k tile of a block; its last is the one before the next block's first.
   __device__ int begin(int block) const {
@@ -44,7 +46,6 @@ SplitK<T> split_tiles(Index tiles, Index k, int blocks, Workspace& workspace) {
           workspace.partials<T>(), workspace.counters()};
 }
 
-//! [split_sums]
 /// What the blocks of a tile have left, `thread_sums` a thread.
 template <typename T, typename Tile, int thread_sums>
 struct SplitSums {
@@ -73,8 +74,8 @@ struct SplitSums {
   /// Whether this block is the last to leave its sums, so that it finishes the tile. In groups, the
   /// sum of a group is left in place of its first block's.
   ///
-  /// The counters say how many blocks of each tile, and of each group, have left theirs. There are
-  /// as many as tiles and groups, so never more than all blocks; see split_tiles().
+  /// There is a counter for each tile, and behind these one for each group; they suffice, see
+  /// split_k_room().
   __device__ __forceinline__ bool is_last(unsigned* counters) {
     unsigned* const counter = counters + blockIdx.x;
     const auto blocks = static_cast<int>(gridDim.y);
@@ -99,6 +100,5 @@ struct SplitSums {
     return is_last_block(counter, static_cast<unsigned>(groups));
   }
 };
-//! [split_sums]
 
 }  // namespace stagewise::shared_memory

@@ -1,6 +1,6 @@
 /// @file
-/// The map of this folder: one loop, with which this stage's default products and convolutions and
-/// all of stage 04's layers are multiplied.
+/// The map of this folder: one loop, with which this stage's default products and convolutions
+/// are multiplied, and stage 04's layers but for a small last one.
 ///
 ///       global memory            shared memory           registers
 ///
@@ -27,8 +27,8 @@
 ///     split_k.cuh        how blocks that share a tile add up
 ///     choose_tile.cu     which tile suits a product
 ///
-/// Any part can be replaced by one that satisfies its concept, below. Rows of op(A) and columns of
-/// op(B) are treated alike, and both are called rows.
+/// What has a concept, below, can be replaced by another type that satisfies it. Rows of op(A) and
+/// columns of op(B) are treated alike, and both are called rows.
 #pragma once
 
 #include <algorithm>
@@ -205,7 +205,7 @@ struct CompiledTable<MmaOf, std::tuple<Entries...>> {
   }
 };
 
-/// The sizes of a tile: see Tile.
+/// The sizes of a tile: see Tile; with what multiplies in it: see TableTile.
 template <typename C>
 concept TileConfig = requires {
   { C::BM + C::BN + C::BK + C::WM + C::WN } -> std::convertible_to<int>;

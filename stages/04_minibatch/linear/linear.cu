@@ -2,10 +2,11 @@
 /// A fully connected layer forward: the product of stage 03 (tiles/tiles.cuh), with everything
 /// around it done on the way in and on the way out.
 ///
-/// Stage 03 gathered a batch, and the kernels behind the product read it again: to add the bias, to
-/// apply the activation, to take a gradient through it, to update the weights. Each of these is a
-/// few instructions for an element, and cost a trip to memory and back, and a launch. Here a factor
-/// is read where it is, and an epilogue (tiles/finish.cuh) does the rest in registers.
+/// Stage 03 gathered the batch, stored the product, and the kernels after it read it again: to add
+/// the bias, to apply the activation, to take a gradient through it, to update the weights. Each of
+/// these is a few instructions for an element, and cost a trip to memory and back, and a launch.
+/// Here a factor is read where it is, and an epilogue (tiles/finish.cuh) does the rest in
+/// registers.
 ///
 /// What stage 03 did in nine launches for a hidden layer takes three:
 ///
@@ -14,7 +15,8 @@
 ///                 [weight; bias] -= learning rate ([input | 1]^T doutput + l2 weight)
 ///
 /// The order of the last two matters: dinput is computed from the weights as they were. The way
-/// back is in input_gradient.cu and parameter_gradients.cu, which compile beside this file.
+/// back is in input_gradient.cu and parameter_gradients.cu, which are compiled in parallel with
+/// this file.
 ///
 /// Work: forward 2 rows in out operations, backward twice as many. Each operand is read once for
 /// each tile that needs it, each result written once; nothing else goes to memory.
@@ -41,7 +43,7 @@ bool fits_linear(Index rows, Index in, Index out) {
 
 //! [batch_rows]
 /// The batch as A: a row is a sample, which need not be copied to stand beside the others, as stage
-/// 03's host had to do. Only where a row begins is another address. A step is a feature.
+/// 03's host had to do. Only the address at which a row begins differs. A step is a feature.
 /// @tparam length_ how many features can be copied at once.
 template <typename T, int length_>
 struct BatchRows {
@@ -59,7 +61,7 @@ struct BatchRows {
 
   __device__ Index step_stride() const { return 1; }
 
-  /// Where a row has a feature. Past the last row, it is looked up, but not copied.
+  /// Where a row has a feature. Past the last row, the first stands in; nothing is copied.
   __device__ const T* at(int row, int step) const {
     const int inside = row < rows ? row : 0;
     const Index sample = order != nullptr ? order[inside] : inside;

@@ -62,7 +62,7 @@ class MpiTransport : public Transport<T> {
   /// Adds up, when all before it is done; the sums are complete when the stream is.
   virtual void add_up(const Bucket& bucket) = 0;
 
-  const Communicator& world() const { return *world_; }
+  Communicator& world() { return *world_; }
 
  private:
   Communicator* world_;

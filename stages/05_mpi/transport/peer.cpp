@@ -36,9 +36,10 @@ void set_to_zero(Tensor<U>& tensor) {
 /// (benchmarks/results/h100_stage05_peer.md).
 constexpr std::size_t threshold_of_two = std::size_t{1} << 20;
 
-/// Both take a latency, a or b, and the time of the bytes that leave a GPU at bandwidth B: in one
-/// shot a + 2 (N - 1) n / B, in two b + 2 (N - 1) / N n / B. They are equal where n is (b - a) B
-/// times N / (2 (N - 1)^2). That factor is 1 for two ranks.
+/// The longest message for which N ranks are faster in one shot. Both ways take a latency, a or b,
+/// and the time of the bytes that leave a GPU at bandwidth B: in one shot a + 2 (N - 1) n / B, in
+/// two b + 2 (N - 1) / N n / B. They are equal where n is (b - a) B times N / (2 (N - 1)^2). That
+/// factor is 1 for two ranks.
 std::size_t max_one_shot_bytes(int ranks) {
   const auto n = static_cast<std::size_t>(ranks);
   if (n <= 2) return threshold_of_two;
