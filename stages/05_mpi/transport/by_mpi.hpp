@@ -62,6 +62,7 @@ class MpiTransport : public Transport<T> {
   /// Adds up, when all before it is done; the sums are complete when the stream is.
   virtual void add_up(const Bucket& bucket) = 0;
 
+  /// The ranks that add up.
   Communicator& world() { return *world_; }
 
  private:
