@@ -177,7 +177,7 @@ struct CompiledTable;
 template <template <typename, typename, typename> class MmaOf, typename... Entries>
 using TileTable = CompiledTable<MmaOf, typename cuda::CompiledEntries<3, Entries...>::Type>;
 
-/// The same for layers, each of which has several tables.
+/// The same for layers and convolutions. Each has several tables, so the CPU has two tiles of each.
 template <template <typename, typename, typename> class MmaOf, typename... Entries>
 using LayerTable = CompiledTable<MmaOf, typename cuda::CompiledEntries<2, Entries...>::Type>;
 
