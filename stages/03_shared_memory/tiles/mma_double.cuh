@@ -109,12 +109,12 @@ class MmaDouble : public MmaSums<double, Tile> {
   __device__ __forceinline__ void load(int round, const double* a, const double* b) {
     const int step = Tile::slice() * Tile::depth + round % rounds * 4 + Sums::t();
 #pragma unroll
-    for (int i = 0; i < 2 * down; ++i) {
-      a_[round % 2][i] = a[TileA::index(Tile::warp_row() + i * 8 + Sums::g(), step)];
-    }
-#pragma unroll
     for (int j = 0; j < across; ++j) {
       b_[round % 2][j] = b[TileB::index(Tile::warp_column() + j * 8 + Sums::g(), step)];
+    }
+#pragma unroll
+    for (int i = 0; i < 2 * down; ++i) {
+      a_[round % 2][i] = a[TileA::index(Tile::warp_row() + i * 8 + Sums::g(), step)];
     }
   }
 
