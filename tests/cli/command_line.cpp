@@ -191,6 +191,14 @@ std::vector<std::string> lines_of(const std::string& text) {
   return lines;
 }
 
+std::vector<std::string> stages() {
+  std::vector<std::string> found;
+  for (const auto& [name, path] : programs) {
+    if (name.starts_with("stage0")) found.push_back(name);
+  }
+  return found;
+}
+
 std::string test_name(std::string text) {
   std::replace_if(
       text.begin(), text.end(), [](char c) { return c == '-' || c == ' '; }, '_');

@@ -92,6 +92,9 @@ std::vector<std::string> lines_of(const std::string& text);
 /// What GoogleTest allows as a test's name: `text` with underscores for its dashes and spaces.
 std::string test_name(std::string text);
 
+/// The stages' programs, as far as they are built.
+std::vector<std::string> stages();
+
 /// The part of `text` between `before` and `after`; fails the test if they are not there.
 std::string between(const std::string& text, const std::string& before, const std::string& after);
 

@@ -198,19 +198,15 @@ TEST_P(IdleOptions, EveryOptionOfTrainChangesSomething) {
   }
 }
 
-std::vector<std::string> programs() {
-  std::vector<std::string> names = {
-      "stage01_serial",  "stage02_naive_cuda", "stage03_shared_memory", "stage04_minibatch",
-      "ladder blocked",  "ladder rungs",       "ladder tf32",           "ladder persistent",
-      "per_step_memory", "fold_bias"};
-#ifdef STAGEWISE_STAGE05
-  names.emplace_back("stage05_mpi");
-#endif
-  return names;
+std::string tested_program(const testing::TestParamInfo<std::string>& program) {
+  return test_name(program.param);
 }
 
-INSTANTIATE_TEST_SUITE_P(Stages, IdleOptions, testing::ValuesIn(programs()),
-                         [](const auto& stage) { return test_name(stage.param); });
+INSTANTIATE_TEST_SUITE_P(Stages, IdleOptions, testing::ValuesIn(stages()), tested_program);
+INSTANTIATE_TEST_SUITE_P(Variants, IdleOptions,
+                         testing::Values("ladder blocked", "ladder rungs", "ladder tf32",
+                                         "ladder persistent", "per_step_memory", "fold_bias"),
+                         tested_program);
 
 /// A command, and what is said about one of its options.
 struct Remark {

@@ -56,15 +56,6 @@ std::vector<std::string> operations_of(const std::vector<Row>& rows) {
   return operations;
 }
 
-std::vector<std::string> programs() {
-  std::vector<std::string> names = {"stage01_serial", "stage02_naive_cuda", "stage03_shared_memory",
-                                    "stage04_minibatch"};
-#ifdef STAGEWISE_STAGE05
-  names.emplace_back("stage05_mpi");
-#endif
-  return names;
-}
-
 class Info : public CommandLine, public testing::WithParamInterface<std::string> {
  protected:
   void SetUp() override {
@@ -137,7 +128,7 @@ class Info : public CommandLine, public testing::WithParamInterface<std::string>
   std::string folder_;
 };
 
-INSTANTIATE_TEST_SUITE_P(Stages, Info, testing::ValuesIn(programs()),
+INSTANTIATE_TEST_SUITE_P(Stages, Info, testing::ValuesIn(stages()),
                          [](const auto& stage) { return test_name(stage.param); });
 
 const std::vector<std::string> models = {"", "--model cnn", "--model neuron",

@@ -12,13 +12,13 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-const std::string training =
-    " train --train-limit 60 --test-limit 20 --hidden 8 --batch-size 20 --precision double "
-    "--activation sigmoid";
-
 class Stage02 : public CommandLine {
  protected:
   void SetUp() override { need_device("stage02_naive_cuda"); }
+
+  static inline const std::string training =
+      " train --train-limit 60 --test-limit 20 --hidden 8 --batch-size 20 --precision double "
+      "--activation sigmoid";
 };
 
 TEST_F(Stage02, LearnsWhatStage01Learns) {

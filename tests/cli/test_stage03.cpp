@@ -7,16 +7,15 @@
 namespace stagewise {
 namespace {
 
-const std::string program = "stage03_shared_memory ";
-
 class Stage03Training : public CommandLine {
  protected:
   void SetUp() override { need_device("stage03_shared_memory"); }
-};
 
-const std::string training =
-    "train --train-limit 60 --test-limit 20 --hidden 8 --batch-size 20 --precision double "
-    "--activation sigmoid";
+  static inline const std::string program = "stage03_shared_memory ";
+  static inline const std::string training =
+      "train --train-limit 60 --test-limit 20 --hidden 8 --batch-size 20 --precision double "
+      "--activation sigmoid";
+};
 
 TEST_F(Stage03Training, LearnsWhatTheStagesBeforeLearn) {
   run_well("stage01_serial " + training + " --save 1.h5");

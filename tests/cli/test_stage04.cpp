@@ -16,16 +16,15 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-const std::string program = "stage04_minibatch ";
-
-// 53 samples in batches of 20: two of them and a short one.
-const std::string training =
-    "train --train-limit 53 --test-limit 20 --hidden 8 --batch-size 20 --precision double "
-    "--activation sigmoid ";
-
 class Stage04 : public CommandLine {
  protected:
   void SetUp() override { need_device("stage04_minibatch"); }
+
+  static inline const std::string program = "stage04_minibatch ";
+  // 53 samples in batches of 20: two of them and a short one.
+  static inline const std::string training =
+      "train --train-limit 53 --test-limit 20 --hidden 8 --batch-size 20 --precision double "
+      "--activation sigmoid ";
 
   /// Whether the kernels run on the CPU, where the GPU's memory is what a variable says.
   bool is_emulated() {
