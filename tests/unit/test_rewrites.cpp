@@ -270,7 +270,7 @@ TEST(AppendCopy, CanHaveParametersAndSamplesOfItsOwn) {
   EXPECT_EQ(two[named(two, "fc1/weight'")].role, Role::weight);
 }
 
-const ModelOptions small = {.hidden = {}, .sample = {6}, .classes = 4};
+const ModelOptions small_model = {.hidden = {}, .sample = {6}, .classes = 4};
 
 Texts last_lines(const Program& program, std::size_t count) {
   const Texts texts = texts_of(program);
@@ -278,7 +278,7 @@ Texts last_lines(const Program& program, std::size_t count) {
 }
 
 TEST(BuildTraining, AddsUpTheWorkersGradientsInTheirOrder) {
-  const TrainingPrograms training = build_training(build_model(small), {}, {.workers = 3});
+  const TrainingPrograms training = build_training(build_model(small_model), {}, {.workers = 3});
   EXPECT_EQ(last_lines(training.step, 4),
             (Texts{"sum  d fc1/weight@0, d fc1/weight@1, d fc1/weight@2 -> d fc1/weight",
                    "sum  d fc1/bias@0, d fc1/bias@1, d fc1/bias@2 -> d fc1/bias",
@@ -293,7 +293,7 @@ TEST(BuildTraining, AddsUpTheWorkersGradientsInTheirOrder) {
 
 TEST(BuildTraining, GivesWorkersWeightsOfTheirOwnAndTheirMean) {
   const TrainingPrograms training =
-      build_training(build_model(small), {}, {.workers = 2, .average = Average::weights});
+      build_training(build_model(small_model), {}, {.workers = 2, .average = Average::weights});
   EXPECT_EQ(last_lines(training.step, 2),
             (Texts{"sgd_update  d fc1/weight@1, fc1/weight@1 -> fc1/weight@1",
                    "sgd_update  d fc1/bias@1, fc1/bias@1 -> fc1/bias@1"}));
@@ -317,9 +317,10 @@ TEST(BuildTraining, GivesWorkersWeightsOfTheirOwnAndTheirMean) {
 
 TEST(BuildTraining, DecaysWeightsAndNeverBiases) {
   for (const Average average : {Average::gradients, Average::weights}) {
-    const Program step = build_training(build_model(small), {.learning_rate = 0.5, .l2 = 0.25},
-                                        {.workers = 2, .average = average})
-                             .step;
+    const Program step =
+        build_training(build_model(small_model), {.learning_rate = 0.5, .l2 = 0.25},
+                       {.workers = 2, .average = average})
+            .step;
     int updates = 0;
     for (const Line& line : step.lines) {
       const auto* const update = std::get_if<SgdUpdate>(&line.operation);

@@ -45,7 +45,7 @@ std::vector<Kernel<T>> kernels() {
 
 constexpr std::array transposes = {Transpose::no, Transpose::yes};
 
-struct Size {
+struct GemmSize {
   Index m;
   Index n;
   Index k;
@@ -53,7 +53,7 @@ struct Size {
 
 /// Nothing, one, primes, just below and above what the variants cut their work into (rows: 6 or 8;
 /// columns: up to 32, 256; steps of k: 8, 256), wider than tall and taller than wide.
-const std::vector<Size> sizes = {
+const std::vector<GemmSize> gemm_sizes = {
     {0, 3, 2},   {3, 0, 2},   {3, 2, 0},     {1, 1, 1},    {1, 7, 1},     {7, 1, 5},
     {2, 3, 4},   {4, 4, 4},   {5, 7, 3},     {8, 32, 16},  {9, 33, 17},   {13, 31, 37},
     {47, 5, 2},  {3, 67, 29}, {11, 17, 255}, {5, 37, 256}, {19, 35, 257}, {7, 3, 521},
@@ -62,7 +62,7 @@ const std::vector<Size> sizes = {
 /// op(A) op(B) and |op(A)| |op(B)|, by the definition, in long double.
 template <typename T>
 struct Product {
-  Product(const Size& size, Transpose op_a, Transpose op_b, const std::vector<T>& a,
+  Product(const GemmSize& size, Transpose op_a, Transpose op_b, const std::vector<T>& a,
           const std::vector<T>& b)
       : sum(static_cast<std::size_t>(size.m * size.n), 0), magnitude(sum) {
     for (Index i = 0; i < size.m; ++i) {
@@ -121,7 +121,7 @@ void check(const Kernel<T>& kernel, GemmProblem<T> problem, const Product<T>& pr
 TYPED_TEST(SerialGemm, EveryFormGivesTheProduct) {
   using T = TypeParam;
   const std::vector<Kernel<T>> all = kernels<T>();
-  for (const Size& size : sizes) {
+  for (const GemmSize& size : gemm_sizes) {
     const auto a = random_values<T>(size.m * size.k, 1, -1, 2);
     const auto b = random_values<T>(size.k * size.n, 2, -2, 1);
     for (const Transpose op_a : transposes) {
@@ -152,7 +152,7 @@ TYPED_TEST(SerialGemm, EveryFormGivesTheProduct) {
 
 TYPED_TEST(SerialGemm, NaNInAnOperandReachesItsRowOrColumnAndNothingElse) {
   using T = TypeParam;
-  const Size size{11, 37, 19};
+  const GemmSize size{11, 37, 19};
   for (const Kernel<T>& kernel : kernels<T>()) {
     auto a = random_values<T>(size.m * size.k, 1);
     auto b = random_values<T>(size.k * size.n, 2);
@@ -170,7 +170,7 @@ TYPED_TEST(SerialGemm, NaNInAnOperandReachesItsRowOrColumnAndNothingElse) {
 
 TYPED_TEST(SerialGemm, ExecutorUsesTheFormItWasGiven) {
   using T = TypeParam;
-  const Size size{17, 23, 301};  // long enough for the variants to round differently
+  const GemmSize size{17, 23, 301};  // long enough for the variants to round differently
   const auto a = random_values<T>(size.m * size.k, 1);
   const auto b = random_values<T>(size.k * size.n, 2);
   std::vector<std::vector<T>> results;
@@ -197,7 +197,8 @@ TYPED_TEST(SerialGemm, ExecutorUsesTheFormItWasGiven) {
 TYPED_TEST(SerialGemm, BlasRefusesDimensionsBeyondItsIntegers) {
   using T = TypeParam;
   const Index large = Index{1} << 31;
-  for (const Size& size : {Size{large, 1, 1}, Size{1, large, 1}, Size{1, 1, large}}) {
+  for (const GemmSize& size :
+       {GemmSize{large, 1, 1}, GemmSize{1, large, 1}, GemmSize{1, 1, large}}) {
     // The refusal comes before any element is touched, so there need not be any.
     const GemmProblem<T> problem{.m = size.m, .n = size.n, .k = size.k};
     EXPECT_EQ(sentence_of([&] { serial::gemm(GemmVariant::blas, problem); }),

@@ -21,7 +21,7 @@ class SerialLoss : public testing::Test {
 
 TYPED_TEST_SUITE(SerialLoss, Precisions, PrecisionNames);
 
-struct Size {
+struct LossSize {
   Index rows;
   Index cols;
 };
@@ -29,7 +29,8 @@ struct Size {
 /// The whole batch may be larger than the rows at hand: then these are a worker's.
 const std::vector<Index> others = {0, 5};
 
-const std::vector<Size> sizes = {{1, 1}, {1, 2}, {2, 3}, {7, 10}, {100, 10}, {13, 31}, {3, 1009}};
+const std::vector<LossSize> loss_sizes = {{1, 1},    {1, 2},   {2, 3},   {7, 10},
+                                          {100, 10}, {13, 31}, {3, 1009}};
 
 long double target(Index cols, Index j, std::int32_t label) {
   return cols == 1 ? label : (j == label ? 1 : 0);
@@ -42,7 +43,7 @@ std::vector<std::int32_t> labels_for(Index rows, Index cols, std::uint64_t seed)
 
 TYPED_TEST(SerialLoss, SoftmaxCrossEntropy) {
   using T = TypeParam;
-  for (const auto [rows, cols] : sizes) {
+  for (const auto [rows, cols] : loss_sizes) {
     const auto logits = random_values<T>(rows * cols, 1, -6, 4);
     const auto labels = random_labels(rows, cols, 2);
     std::vector<long double> expected_p(logits.size());
@@ -97,7 +98,7 @@ TYPED_TEST(SerialLoss, SoftmaxCrossEntropyOfNaNIsNaN) {
 
 TYPED_TEST(SerialLoss, SoftmaxCrossEntropyBackward) {
   using T = TypeParam;
-  for (const auto [rows, cols] : sizes) {
+  for (const auto [rows, cols] : loss_sizes) {
     const auto p = random_values<T>(rows * cols, 3, 0, 1);
     const auto labels = random_labels(rows, cols, 4);
     std::vector<long double> expected = widened(p);
@@ -117,7 +118,7 @@ TYPED_TEST(SerialLoss, SoftmaxCrossEntropyBackward) {
 
 TYPED_TEST(SerialLoss, SquaredError) {
   using T = TypeParam;
-  for (const auto [rows, cols] : sizes) {
+  for (const auto [rows, cols] : loss_sizes) {
     const auto outputs = random_values<T>(rows * cols, 5, -2, 3);
     const auto labels = labels_for(rows, cols, 6);
     std::vector<long double> expected(labels.size(), 0);
@@ -133,7 +134,7 @@ TYPED_TEST(SerialLoss, SquaredError) {
 
 TYPED_TEST(SerialLoss, SquaredErrorBackward) {
   using T = TypeParam;
-  for (const auto [rows, cols] : sizes) {
+  for (const auto [rows, cols] : loss_sizes) {
     const auto outputs = random_values<T>(rows * cols, 7, -2, 3);
     const auto labels = labels_for(rows, cols, 8);
     std::vector<long double> expected(outputs.size());
@@ -153,7 +154,7 @@ TYPED_TEST(SerialLoss, SquaredErrorBackward) {
 
 TYPED_TEST(SerialLoss, ArgMax) {
   using T = TypeParam;
-  for (const auto [rows, cols] : sizes) {
+  for (const auto [rows, cols] : loss_sizes) {
     const auto x = random_values<T>(rows * cols, 9, -5, -1);
     std::vector<std::int32_t> expected;
     for (Index i = 0; i < rows; ++i) {

@@ -26,17 +26,17 @@ class SerialMatrix : public testing::Test {
 
 TYPED_TEST_SUITE(SerialMatrix, Precisions, PrecisionNames);
 
-struct Size {
+struct MatrixSize {
   Index rows;
   Index cols;
 };
 
-const std::vector<Size> sizes = {{0, 3},   {1, 1},   {1, 7},   {7, 1},   {3, 5},
-                                 {13, 17}, {64, 10}, {5, 131}, {131, 5}, {100, 257}};
+const std::vector<MatrixSize> matrix_sizes = {{0, 3},   {1, 1},   {1, 7},   {7, 1},   {3, 5},
+                                              {13, 17}, {64, 10}, {5, 131}, {131, 5}, {100, 257}};
 
 TYPED_TEST(SerialMatrix, Transpose) {
   using T = TypeParam;
-  for (const auto [rows, cols] : sizes) {
+  for (const auto [rows, cols] : matrix_sizes) {
     const auto x = random_values<T>(rows * cols, 1);
     std::vector<T> expected(x.size());
     for (Index i = 0; i < rows * cols; ++i) expected[i % cols * rows + i / cols] = x[i];
@@ -61,7 +61,7 @@ TYPED_TEST(SerialMatrix, SumIsAddedUpInDouble) {
 
 TYPED_TEST(SerialMatrix, ColumnSums) {
   using T = TypeParam;
-  for (const auto [rows, cols] : sizes) {
+  for (const auto [rows, cols] : matrix_sizes) {
     const auto x = random_values<T>(rows * cols, 3, -1, 2);
     std::vector<long double> expected(static_cast<std::size_t>(cols), 0);
     std::vector<long double> bounds(static_cast<std::size_t>(cols), 0);
