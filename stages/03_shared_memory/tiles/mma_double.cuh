@@ -105,7 +105,8 @@ class MmaDouble : public MmaSums<double, Tile> {
   static constexpr int rounds = Tile::depth / 4;
   static_assert(Tile::depth % 8 == 0, "two sets of registers");
 
-  /// Loads this lane's elements of a round.
+  /// Loads this lane's elements of a round. B's come first: the compiler then leaves more products
+  /// behind the barrier between two k tiles, behind which the loads of the next can hide.
   __device__ __forceinline__ void load(int round, const double* a, const double* b) {
     const int step = Tile::slice() * Tile::depth + round % rounds * 4 + Sums::t();
 #pragma unroll
