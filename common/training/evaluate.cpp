@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "tensor/error.hpp"
-#include "training/bounds.hpp"
 #include "training/not_finite.hpp"
 #include "training/parameters.hpp"
 #include "training/step.hpp"
@@ -39,10 +38,9 @@ Evaluation evaluate(Network<T>& network, const Dataset& dataset, Ranks* ranks) {
   const Sums sums = ranks->sum({run_evaluation(network, {&dataset, samples}, 1), dataset.size()});
   if (sums.samples == 0) throw Error("there are no samples to evaluate");
   if (!std::isfinite(sums.totals.loss)) {
-    const Bounds bounds(network.model, ranks->largest(largest_input<T>(dataset)),
-                        copy_parameters_out(network));
-    throw explained_evaluation<T>("the loss of the network on this data set is not finite", bounds,
-                                  network.executor->max_rows());
+    throw explained_evaluation(
+        "the loss of the network on this data set is not finite",
+        {ranks->largest(largest_input(dataset)), largest_parameter(copy_parameters_out(network))});
   }
   const auto count = static_cast<double>(sums.samples);
   return {.loss = sums.totals.loss / count,

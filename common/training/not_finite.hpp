@@ -2,11 +2,13 @@
 /// Why a number has become NaN or infinite, as far as is known.
 #pragma once
 
-#include <cstdint>
 #include <string>
+#include <vector>
 
+#include "data/dataset.hpp"
+#include "io/checkpoint.hpp"
+#include "network/optimizer.hpp"
 #include "tensor/error.hpp"
-#include "training/bounds.hpp"
 
 namespace stagewise {
 
@@ -17,30 +19,33 @@ class NotFinite : public Error {
   NotFinite(const std::string& sentence, bool may_be_a_kernel)
       : Error(sentence), may_be_a_kernel_(may_be_a_kernel) {}
 
-  /// Whether data, parameters and options allow for that cause.
+  /// Whether options and data allow for that cause.
   bool may_be_a_kernel() const { return may_be_a_kernel_; }
 
  private:
   bool may_be_a_kernel_;
 };
 
-/// The circumstances of a number that is not finite.
-struct Course {
-  Bounds bounds;       ///< at a step where all parameters were finite
-  std::int64_t steps;  ///< steps taken since then
-  bool has_trained;    ///< whether there were steps before it
-  Index batch_size;
-  Sgd sgd;
+/// The largest magnitudes in a computation; infinite if one is NaN.
+struct Magnitudes {
+  double input;
+  double parameter;
 };
 
-/// The error to throw.
+/// The largest magnitude of a data set's features.
+double largest_input(const Dataset& dataset);
+
+/// The largest magnitude of a network's parameters.
+double largest_parameter(const std::vector<ParameterValues>& parameters);
+
+/// The error to throw if it happened in training.
 /// @param what "the loss became NaN in epoch 1, step 2".
-template <typename T>
-NotFinite explained(const std::string& what, const Course& course);
+/// @param began with what training began.
+/// @param is_first whether no update had been made.
+NotFinite explained(const std::string& what, const Magnitudes& began, bool is_first,
+                    const Sgd& sgd);
 
 /// The same for an evaluation.
-/// @param bounds on what the network computes from the data.
-template <typename T>
-NotFinite explained_evaluation(const std::string& what, const Bounds& bounds, Index batch_size);
+NotFinite explained_evaluation(const std::string& what, const Magnitudes& given);
 
 }  // namespace stagewise

@@ -22,21 +22,12 @@ std::string in_step(std::int64_t epoch, std::int64_t step) {
 }
 
 /// Watches over a training's numbers.
-template <typename T>
 class Watch {
  public:
-  /// Before the first step.
-  Watch(Network<T>& network, double largest_input, const TrainingOptions& options)
-      : model_(&network.model),
-        largest_input_(largest_input),
-        options_(&options),
-        bounds_(network.model, largest_input, copy_parameters_out(network)) {}
+  /// @param began with what training begins.
+  Watch(const Magnitudes& began, const Sgd& sgd) : began_(began), sgd_(sgd) {}
 
-  /// @param parameters at the epoch's end, which have been found finite.
-  void end_epoch(const std::vector<ParameterValues>& parameters) {
-    bounds_ = Bounds(*model_, largest_input_, parameters);
-    has_trained_ = true;
-  }
+  void end_epoch() { has_trained_ = true; }
 
   /// @throws NotFinite if a step of this epoch had a loss that is not a number one can descend on.
   /// @param updates of the parameters in this epoch until the loss was computed; by default, that
@@ -63,18 +54,12 @@ class Watch {
   /// The error to throw.
   /// @param updates of the parameters in this epoch that have led there.
   NotFinite failure(const std::string& what, std::int64_t updates) const {
-    return explained<T>(what, {.bounds = bounds_,
-                               .steps = updates,
-                               .has_trained = has_trained_,
-                               .batch_size = options_->batch_size,
-                               .sgd = options_->sgd});
+    return explained(what, began_, updates == 0 && !has_trained_, sgd_);
   }
 
  private:
-  const Model* model_;
-  double largest_input_;
-  const TrainingOptions* options_;
-  Bounds bounds_;  ///< at the epoch's start
+  Magnitudes began_;
+  Sgd sgd_;
   bool has_trained_ = false;
 };
 
@@ -155,7 +140,8 @@ void train(Network<T>& network, Step& step, const Dataset& training_set, const D
   const bool validates = ranks->sum({.samples = validation.size()}).samples > 0;
 
   StepLog log(options, steps, observer);
-  Watch<T> watch(network, largest_input<T>(training_set), options);
+  Watch watch({largest_input(training_set), largest_parameter(copy_parameters_out(network))},
+              options.sgd);
   std::vector<std::uint32_t> order;
   std::vector<std::uint32_t> next_order;
   for (std::int64_t epoch = first_epoch; epoch <= options.epochs; ++epoch) {
@@ -199,7 +185,7 @@ void train(Network<T>& network, Step& step, const Dataset& training_set, const D
     if (!std::isfinite(report.train_loss)) {
       throw watch.failure("the share of l2 made the loss infinite" + in_step(epoch, steps), steps);
     }
-    watch.end_epoch(parameters);
+    watch.end_epoch();
     if (validates) {
       const Evaluation evaluation = evaluate(network, validation, ranks);
       report.validation_loss = evaluation.loss;
