@@ -40,8 +40,8 @@ class Workspace {
   /// Zero before every kernel: whoever counts with them sets them back to 0.
   unsigned* counters() { return counters_.data(); }
 
-  /// How many there are, in 256 KiB. Whoever indexes them by tile or block launches no more than
-  /// there are.
+  /// How many there are; they take 256 KiB. Whoever has one for each tile or block must not have
+  /// more tiles or blocks than that.
   static constexpr Index counter_count = 65'536;
 
   /// Room for values that are 0 until a block writes them, and are set back to 0 like the counters:

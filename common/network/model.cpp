@@ -131,7 +131,6 @@ class Builder {
                                    .probabilities = probabilities,
                                    .row_losses = model.row_losses});
     } else {
-      model.loss_degree = 2;
       p.append(SquaredError{
           .outputs = model.outputs, .labels = model.batch_labels, .row_losses = model.row_losses});
     }

@@ -39,9 +39,6 @@ struct Model {
   ValueId totals;
   std::vector<ValueId> parameters;  ///< in the order of the layers
 
-  /// The row losses grow no faster than this power of the outputs: 1 or 2.
-  int loss_degree = 1;
-
   /// Where class 1 begins if one output names the class.
   std::optional<double> threshold;
 

@@ -22,7 +22,7 @@ std::string inputs_up_to(double largest) {
   return "inputs up to " + rounded(largest);
 }
 
-/// What may be too large where no learning rate is to blame; or else, who is.
+/// What other than the learning rate may be the cause: a clause up to "may be".
 std::string causes(const Magnitudes& given) {
   return inputs_up_to(given.input) + ", parameters up to " + rounded(given.parameter) +
          " or an operation that computes wrong numbers may be";

@@ -19,14 +19,14 @@ class NotFinite : public Error {
   NotFinite(const std::string& sentence, bool may_be_a_kernel)
       : Error(sentence), may_be_a_kernel_(may_be_a_kernel) {}
 
-  /// Whether options and data allow for that cause.
+  /// False where the options alone explain it.
   bool may_be_a_kernel() const { return may_be_a_kernel_; }
 
  private:
   bool may_be_a_kernel_;
 };
 
-/// The largest magnitudes in a computation; infinite if one is NaN.
+/// The largest input and the largest parameter; infinite if one is NaN.
 struct Magnitudes {
   double input;
   double parameter;
@@ -38,10 +38,10 @@ double largest_input(const Dataset& dataset);
 /// The largest magnitude of a network's parameters.
 double largest_parameter(const std::vector<ParameterValues>& parameters);
 
-/// The error to throw if it happened in training.
+/// The error to throw when training produced such a number.
 /// @param what "the loss became NaN in epoch 1, step 2".
-/// @param began with what training began.
-/// @param is_first whether no update had been made.
+/// @param began the magnitudes that training began with.
+/// @param is_first whether this was before the first update.
 NotFinite explained(const std::string& what, const Magnitudes& began, bool is_first,
                     const Sgd& sgd);
 

@@ -24,10 +24,9 @@ std::string in_step(std::int64_t epoch, std::int64_t step) {
 /// Watches over a training's numbers.
 class Watch {
  public:
-  /// @param began with what training begins.
-  Watch(const Magnitudes& began, const Sgd& sgd) : began_(began), sgd_(sgd) {}
-
-  void end_epoch() { has_trained_ = true; }
+  /// @param began the magnitudes that training begins with.
+  Watch(const Magnitudes& began, std::int64_t first_epoch, const Sgd& sgd)
+      : began_(began), first_epoch_(first_epoch), sgd_(sgd) {}
 
   /// @throws NotFinite if a step of this epoch had a loss that is not a number one can descend on.
   /// @param updates of the parameters in this epoch until the loss was computed; by default, that
@@ -37,7 +36,7 @@ class Watch {
     if (totals.first_bad_step < 0) return;
     throw failure("the loss became " + std::string(std::isnan(totals.loss) ? "NaN" : "infinite") +
                       in_step(epoch, totals.first_bad_step) + step.place_of_bad_step(),
-                  updates.value_or(totals.first_bad_step - 1));
+                  epoch == first_epoch_ && updates.value_or(totals.first_bad_step - 1) == 0);
   }
 
   /// @param updates of the parameters in this epoch, after which they are looked at.
@@ -47,20 +46,19 @@ class Watch {
     const ParameterValues* const bad = find_non_finite(parameters);
     if (bad == nullptr) return;
     throw failure("the parameter " + in_quotes(bad->name) + " became NaN or infinite" +
-                      in_step(epoch, updates),
-                  updates);
+                  in_step(epoch, updates));
   }
 
   /// The error to throw.
-  /// @param updates of the parameters in this epoch that have led there.
-  NotFinite failure(const std::string& what, std::int64_t updates) const {
-    return explained(what, began_, updates == 0 && !has_trained_, sgd_);
+  /// @param is_first whether this was before the first update.
+  NotFinite failure(const std::string& what, bool is_first = false) const {
+    return explained(what, began_, is_first, sgd_);
   }
 
  private:
   Magnitudes began_;
+  std::int64_t first_epoch_;
   Sgd sgd_;
-  bool has_trained_ = false;
 };
 
 /// What the steps of an epoch have come to; of the loss, that of the data.
@@ -141,7 +139,7 @@ void train(Network<T>& network, Step& step, const Dataset& training_set, const D
 
   StepLog log(options, steps, observer);
   Watch watch({largest_input(training_set), largest_parameter(copy_parameters_out(network))},
-              options.sgd);
+              first_epoch, options.sgd);
   std::vector<std::uint32_t> order;
   std::vector<std::uint32_t> next_order;
   for (std::int64_t epoch = first_epoch; epoch <= options.epochs; ++epoch) {
@@ -183,9 +181,8 @@ void train(Network<T>& network, Step& step, const Dataset& training_set, const D
     EpochReport report = report_of(epoch, totals, count, elapsed.count());
     report.train_loss += options.sgd.l2 / 2 * squared_norm_of_weights(parameters);
     if (!std::isfinite(report.train_loss)) {
-      throw watch.failure("the share of l2 made the loss infinite" + in_step(epoch, steps), steps);
+      throw watch.failure("the share of l2 made the loss infinite" + in_step(epoch, steps));
     }
-    watch.end_epoch();
     if (validates) {
       const Evaluation evaluation = evaluate(network, validation, ranks);
       report.validation_loss = evaluation.loss;

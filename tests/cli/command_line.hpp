@@ -92,7 +92,7 @@ std::vector<std::string> lines_of(const std::string& text);
 /// What GoogleTest allows as a test's name: `text` with underscores for its dashes and spaces.
 std::string test_name(std::string text);
 
-/// The stages' programs, as far as they are built.
+/// The names of the stages' programs; stage 05's only where it is tested.
 std::vector<std::string> stages();
 
 /// The part of `text` between `before` and `after`; fails the test if they are not there.

@@ -177,7 +177,8 @@ struct CompiledTable;
 template <template <typename, typename, typename> class MmaOf, typename... Entries>
 using TileTable = CompiledTable<MmaOf, typename cuda::CompiledEntries<3, Entries...>::Type>;
 
-/// The same for layers and convolutions. Each has several tables, so the CPU has two tiles of each.
+/// The same for layers and convolutions: they have several tables, so only two tiles of each are
+/// compiled for the CPU.
 template <template <typename, typename, typename> class MmaOf, typename... Entries>
 using LayerTable = CompiledTable<MmaOf, typename cuda::CompiledEntries<2, Entries...>::Type>;
 
