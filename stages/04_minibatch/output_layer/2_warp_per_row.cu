@@ -8,9 +8,10 @@
 /// to the loss and back to the gradient of its outputs, and from there each lane goes back to its
 /// inputs. The outputs are never stored, and two launches are saved.
 ///
-/// It is slower nevertheless (benchmarks/results/h200_one_loop.md); why was not measured. Every warp
-/// reads all weights, twice, and a batch of 100 has only 100 warps. And the gradient of the weights,
-/// a sum over all rows, is still a product of its own. 3_block_of_rows.cu does both in another way.
+/// It is slower nevertheless (benchmarks/results/h200_one_loop.md); why was not measured. Every
+/// warp reads all weights, twice, and a batch of 100 has only 100 warps. And the gradient of the
+/// weights, a sum over all rows, is still a product of its own. 3_block_of_rows.cu does both in
+/// another way.
 ///
 /// Work: rows x in elements read and written once; the weights read twice for each row, from the
 /// cache; 4 rows in out operations.
