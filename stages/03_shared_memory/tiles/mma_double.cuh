@@ -105,8 +105,8 @@ class MmaDouble : public MmaSums<double, Tile> {
   static constexpr int rounds = Tile::depth / 4;
   static_assert(Tile::depth % 8 == 0, "two sets of registers");
 
-  /// Loads this lane's elements of a round. B's come first: then the compiler leaves more products
-  /// after the barrier between two k tiles, and the loads of the next k tile hide behind those.
+  /// Loads this lane's elements of a round. With A's first, 800 x 1000 x 784 takes 26.5 us instead
+  /// of 26.1 (benchmarks/results/h200_one_loop.md); why was not found.
   __device__ __forceinline__ void load(int round, const double* a, const double* b) {
     const int step = Tile::slice() * Tile::depth + round % rounds * 4 + Sums::t();
 #pragma unroll
