@@ -2,6 +2,8 @@
 /// An Mma for floats: the ordinary units, each thread for itself.
 #pragma once
 
+#include <algorithm>
+
 #include <cuda_runtime.h>
 
 #include "03_shared_memory/tiles/tiles.cuh"
@@ -91,9 +93,9 @@ __device__ int lane_of() {
 /// different ones of the factor with fewer lanes and 4 of the other: shared memory delivers those
 /// in one cycle.
 ///
-/// **Products** run through A's elements downwards for one element of B and upwards for the next.
-/// So two neighbouring products always have a factor in common, which the unit need not read from
-/// the registers again.
+/// **Products** run along the longer side, forwards for one element of the other factor and
+/// backwards for the next. So two neighbouring products always have a factor in common, which the
+/// unit need not read from the registers again.
 template <typename Tile, typename TileA, typename TileB>
 class Fma {
  public:
@@ -108,6 +110,8 @@ class Fma {
   static constexpr int neighbours = in_vectors ? 4 : 2;
   static constexpr int rows = TM;
   static constexpr int groups = TN / neighbours;
+  static constexpr int shorter = std::min(TM, TN);
+  static constexpr int longer = std::max(TM, TN);
   static_assert(TM * lanes_down == Tile::WM && TN * lanes_across == Tile::WN && TN % 2 == 0);
   static_assert(rounds % 8 == 0, "vectors of four steps, in two sets of registers");
 
@@ -138,10 +142,12 @@ class Fma {
   /// Multiplies what was loaded for a round.
   __device__ __forceinline__ void multiply(int round) {
 #pragma unroll
-    for (int j = 0; j < TN; ++j) {
+    for (int line = 0; line < shorter; ++line) {
 #pragma unroll
-      for (int n = 0; n < TM; ++n) {
-        const int i = j % 2 == 0 ? n : TM - 1 - n;
+      for (int n = 0; n < longer; ++n) {
+        const int along = line % 2 == 0 ? n : longer - 1 - n;
+        const int i = TN > TM ? line : along;
+        const int j = TN > TM ? along : line;
         sums_[i][j] += a_.value(round, i) * b_.value(round, j);
       }
     }
