@@ -2,8 +2,6 @@
 /// An Mma for floats: the ordinary units, each thread for itself.
 #pragma once
 
-#include <algorithm>
-
 #include <cuda_runtime.h>
 
 #include "03_shared_memory/tiles/tiles.cuh"
@@ -110,8 +108,7 @@ class Fma {
   static constexpr int neighbours = in_vectors ? 4 : 2;
   static constexpr int rows = TM;
   static constexpr int groups = TN / neighbours;
-  static constexpr int shorter = std::min(TM, TN);
-  static constexpr int longer = std::max(TM, TN);
+  static constexpr int longer = TN > TM ? TN : TM;
   static_assert(TM * lanes_down == Tile::WM && TN * lanes_across == Tile::WN && TN % 2 == 0);
   static_assert(rounds % 8 == 0, "vectors of four steps, in two sets of registers");
 
@@ -142,7 +139,7 @@ class Fma {
   /// Multiplies what was loaded for a round.
   __device__ __forceinline__ void multiply(int round) {
 #pragma unroll
-    for (int line = 0; line < shorter; ++line) {
+    for (int line = 0; line < TM * TN / longer; ++line) {
 #pragma unroll
       for (int n = 0; n < longer; ++n) {
         const int along = line % 2 == 0 ? n : longer - 1 - n;

@@ -2,7 +2,6 @@
 /// The patterns of fuse(): lines that become one.
 #pragma once
 
-#include <algorithm>
 #include <optional>
 
 #include "04_minibatch/fuse/fuse.hpp"
