@@ -118,4 +118,7 @@ class NaiveCudaExecutor : public Executor<T> {
   Tensor<std::int32_t> host_labels_;
 };
 
+extern template class NaiveCudaExecutor<float>;
+extern template class NaiveCudaExecutor<double>;
+
 }  // namespace stagewise

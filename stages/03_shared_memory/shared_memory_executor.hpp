@@ -60,4 +60,7 @@ class SharedMemoryExecutor : public NaiveCudaExecutor<T> {
   Workspace workspace_;
 };
 
+extern template class SharedMemoryExecutor<float>;
+extern template class SharedMemoryExecutor<double>;
+
 }  // namespace stagewise

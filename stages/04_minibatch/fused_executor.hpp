@@ -83,4 +83,7 @@ class FusedExecutor : public SharedMemoryExecutor<T> {
   const std::int64_t* steps_before_ = nullptr;
 };
 
+extern template class FusedExecutor<float>;
+extern template class FusedExecutor<double>;
+
 }  // namespace stagewise

@@ -92,4 +92,7 @@ class MinibatchExecutor : public FusedExecutor<T> {
   bool is_resident_ = false;  ///< whether Gather finds the data set on the device
 };
 
+extern template class MinibatchExecutor<float>;
+extern template class MinibatchExecutor<double>;
+
 }  // namespace stagewise

@@ -77,4 +77,7 @@ class DistributedExecutor final : public MinibatchExecutor<T> {
   std::vector<std::size_t> begun_;  ///< lines whose sums have begun
 };
 
+extern template class DistributedExecutor<float>;
+extern template class DistributedExecutor<double>;
+
 }  // namespace stagewise

@@ -1,19 +1,15 @@
 /// @file
 /// Stage 03 trains what stages 01 and 02 train, and what PyTorch trained, in each of its variants.
 
-#include <optional>
-
+#include "03_shared_memory/shared_memory_executor.hpp"
 #include "cross_stage/trainings.hpp"
 #include "golden/cnn.hpp"
 #include "golden/golden.hpp"
-#include "ladders/gemm/gemm.hpp"
-#include "reports/003/fold_bias/fold_bias_executor.hpp"
 
 namespace stagewise {
 namespace {
 
 using shared_memory::ConvolutionVariant;
-using shared_memory::FoldBias;
 
 struct SharedMemory {
   template <typename T>
@@ -30,39 +26,16 @@ class Stage03 : public testing::Test {
     if (const std::string reason = reason_to_skip(); !reason.empty()) GTEST_SKIP() << reason;
   }
 
-  /// Expects the cases whose name begins like this to train as on stage 02.
-  /// @param fold_bias how layers are folded; not at all without.
   template <typename T>
-  static void expect_stage_02(const SharedMemoryOptions& options, const std::string& beginning,
-                              std::optional<FoldBias> fold_bias = {}) {
-    const auto make_executor = [&]() -> std::unique_ptr<Executor<T>> {
-      if (!fold_bias)
-        return std::make_unique<SharedMemoryExecutor<T>>(options, ladder::gemm_ladder<T>());
-      return std::make_unique<FoldBiasExecutor<T>>(options, *fold_bias);
-    };
-    int cases = 0;
-    for (const cross_stage::TrainingCase& one : cross_stage::training_cases()) {
-      if (!one.name.starts_with(beginning)) continue;
-      ++cases;
-      cross_stage::expect_same_outcome<T>(
-          cross_stage::train_program<T>(make_executor(), one,
-                                        fold_bias ? shared_memory::fold_biases : unchanged),
-          cross_stage::train_program<T>(std::make_unique<NaiveCudaExecutor<T>>(), one), one.name);
-    }
-    EXPECT_GT(cases, 0) << beginning;
+  static void expect_stage_02(const SharedMemoryOptions& options, const std::string& beginning) {
+    cross_stage::expect_stage_02<T>(
+        [&] { return std::make_unique<SharedMemoryExecutor<T>>(options); }, beginning);
   }
 };
 
 TEST_F(Stage03, EqualsStage02) {
   expect_stage_02<float>({}, "");
   expect_stage_02<double>({}, "");
-}
-
-TEST_F(Stage03, AFoldedBiasGivesTheSameNumbers) {
-  for (const FoldBias fold : {FoldBias::in_place, FoldBias::out_of_place}) {
-    expect_stage_02<float>({}, "mlp", fold);
-    expect_stage_02<double>({}, "", fold);
-  }
 }
 
 TEST_F(Stage03, EveryFormOfConvolutionTrainsTheSame) {
@@ -81,7 +54,7 @@ TEST_F(Stage03, EveryReductionTrainsTheSame) {
 }
 
 TEST_F(Stage03, EveryProductTrainsTheSame) {
-  for (const auto& rung : ladder::gemm_ladder<double>()) {
+  for (const auto& rung : shared_memory::gemm_ladder<double>()) {
     if (!rung.supports({})) continue;
     expect_stage_02<double>({.gemm = std::string(rung.name)}, "mlp_squared_error");
   }

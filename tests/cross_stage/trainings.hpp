@@ -11,6 +11,7 @@
 #include <gtest/gtest.h>
 
 #include "01_serial/serial_executor.hpp"
+#include "02_naive_cuda/naive_cuda_executor.hpp"
 #include "cross_stage/compared_stage.hpp"
 #include "cross_stage/stage_types.hpp"
 #include "data/generators.hpp"
@@ -81,6 +82,22 @@ Outcome train_program(std::unique_ptr<Executor<T>> executor, const TrainingCase&
 /// Expects every parameter and epoch within the bounds of the architecture.
 template <typename T>
 void expect_same_outcome(const Outcome& actual, const Outcome& expected, const std::string& name);
+
+/// Expects the cases whose name begins like this to train as on stage 02.
+/// @param make_executor makes the one to compare.
+template <typename T, typename Make>
+void expect_stage_02(const Make& make_executor, const std::string& beginning,
+                     const Rewrite& rewrite = unchanged) {
+  int cases = 0;
+  for (const TrainingCase& one : training_cases()) {
+    if (!one.name.starts_with(beginning)) continue;
+    ++cases;
+    expect_same_outcome<T>(train_program<T>(make_executor(), one, rewrite),
+                           train_program<T>(std::make_unique<NaiveCudaExecutor<T>>(), one),
+                           one.name);
+  }
+  EXPECT_GT(cases, 0) << beginning;
+}
 
 }  // namespace cross_stage
 
