@@ -15,9 +15,7 @@ void SerialExecutor<T>::run(const Sum& op) {
   T* const sum = this->at(op.sum);
   const Index n = this->elements(op.sum);
   std::copy_n(this->at(op.terms.front()), n, sum);
-  for (std::size_t i = 1; i < op.terms.size(); ++i) {
-    serial::add(n, sum, this->at(op.terms[i]), sum);
-  }
+  for (std::size_t i = 1; i < op.terms.size(); ++i) serial::add(n, sum, this->at(op.terms[i]), sum);
 }
 
 template <typename T>

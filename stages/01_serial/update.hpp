@@ -12,9 +12,7 @@ namespace stagewise::serial {
 /// parameter -= learning_rate (gradient + l2 parameter), elementwise.
 template <typename T>
 void sgd_update(Index n, T learning_rate, T l2, const T* gradient, T* parameter) {
-  for (Index i = 0; i < n; ++i) {
-    parameter[i] -= learning_rate * (gradient[i] + l2 * parameter[i]);
-  }
+  for (Index i = 0; i < n; ++i) parameter[i] -= learning_rate * (gradient[i] + l2 * parameter[i]);
 }
 //! [sgd_update]
 

@@ -36,7 +36,7 @@ class Splitter {
       }
       const std::size_t second = layers[k + 1] + inserted;
       const Gemm gemm = std::get<Gemm>(program_->lines[second].operation);
-      program()[gemm.b].shape = {units, program()[gemm.b].shape[1]};
+      (*program_)[gemm.b].shape = {units, (*program_)[gemm.b].shape[1]};
       mark(gemm.b, SplitAlong::rows);
       insert(second + 1, AllReduce{.values = {gemm.c}, .among = Group::tensor});
       ++inserted;
@@ -45,8 +45,6 @@ class Splitter {
   //! [split]
 
  private:
-  Program& program() { return *program_; }
-
   void insert(std::size_t line, Operation operation) {
     program_->lines.insert(program_->lines.begin() + static_cast<std::ptrdiff_t>(line),
                            Line{std::move(operation)});
@@ -61,15 +59,15 @@ class Splitter {
   /// @return how many of the layer's units this rank has.
   Index split_columns(std::size_t line) {
     const Gemm gemm = std::get<Gemm>(program_->lines[line].operation);
-    const Shape weight = program()[gemm.b].shape;
+    const Shape weight = (*program_)[gemm.b].shape;
     const Index units = units_of(weight[1], part_).rows;
-    program()[gemm.b].shape = {weight[0], units};
+    (*program_)[gemm.b].shape = {weight[0], units};
     mark(gemm.b, SplitAlong::columns);
-    reshape(program(), gemm.c, {units});
+    reshape(*program_, gemm.c, {units});
     for (Line& other : program_->lines) {
       const AddBias* const add = std::get_if<AddBias>(&other.operation);
       if (add == nullptr || add->x != gemm.c) continue;
-      program()[add->bias].shape = {units};
+      (*program_)[add->bias].shape = {units};
       mark(add->bias, SplitAlong::columns);
     }
     return units;
@@ -77,7 +75,7 @@ class Splitter {
 
   void replicate_input(std::size_t line) {
     Gemm& gemm = std::get<Gemm>(program_->lines[line].operation);
-    Value same = program()[gemm.a];
+    Value same = (*program_)[gemm.a];
     same.memory_of = gemm.a;
     same.name = "each rank's " + same.name;
     const ValueId input = gemm.a;

@@ -94,9 +94,7 @@ void DistributedExecutor<T>::prepare_sums(const Program& program, Group among) {
   }
   if (values.empty()) return;
   std::unique_ptr<mpi::Transport<T>>& transport = transports_[among];
-  if (transport == nullptr) {
-    transport = mpi::make_transport<T>(name_, mesh_.of(among), patience_);
-  }
+  if (transport == nullptr) transport = mpi::make_transport<T>(name_, mesh_.of(among), patience_);
   transport->reserve(count);
   move_to(values, *transport);
   move_to(parameters, *transport);

@@ -127,9 +127,7 @@ class CudaAwareTransport final : public MpiTransport<T> {
  private:
   //! [cuda_aware]
   void add_up(const typename MpiTransport<T>::Bucket& bucket) override {
-    for (const Piece<T>& piece : bucket.pieces) {
-      this->world().all_reduce(piece.values, piece.count);
-    }
+    for (const Piece<T>& piece : bucket.pieces) this->world().all_reduce(piece.values, piece.count);
   }
   //! [cuda_aware]
 };

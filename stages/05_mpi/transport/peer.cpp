@@ -39,12 +39,11 @@ constexpr std::size_t threshold_of_two = std::size_t{1} << 20;
 /// The longest message for which N ranks are faster in one shot. Both ways take a latency, a or b,
 /// and the time of the bytes that leave a GPU at bandwidth B: in one shot a + 2 (N - 1) n / B, in
 /// two b + 2 (N - 1) / N n / B. They are equal where n is (b - a) B times N / (2 (N - 1)^2). That
-/// factor is 1 for two ranks.
+/// factor is 1 for two ranks. Words are whole.
 std::size_t max_one_shot_bytes(int ranks) {
   const auto n = static_cast<std::size_t>(ranks);
   if (n <= 2) return threshold_of_two;
-  const std::size_t bytes = threshold_of_two * n / (2 * (n - 1) * (n - 1));
-  return bytes / data_in_word * data_in_word;
+  return threshold_of_two * n / (2 * (n - 1) * (n - 1)) / data_in_word * data_in_word;
 }
 //! [threshold]
 
