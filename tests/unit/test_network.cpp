@@ -180,28 +180,10 @@ constexpr std::size_t nested_operand_count() {
 }
 
 template <typename Op>
-class Operands : public testing::Test {};
-
-template <typename Variant>
-struct TypesOf;
-template <typename... Ops>
-struct TypesOf<std::variant<Ops...>> {
-  using Types = testing::Types<Ops...>;
-};
-
-struct OperationNames {
-  template <typename Op>
-  static std::string GetName(int /*index*/) {  // NOLINT(*-naming): GoogleTest wants this name
-    return Op::name;
-  }
-};
-TYPED_TEST_SUITE(Operands, TypesOf<Operation>::Types, OperationNames);
-
-/// What `operands` forgets would be neither allocated nor waited for, renamed or printed.
-TYPED_TEST(Operands, AreAllNamedAndOnlyOnce) {
-  TypeParam op;
+void expect_operands_named_once() {
+  Op op;
   EXPECT_EQ(std::tuple_size_v<decltype(op.operands(op))>,
-            operand_count<TypeParam>() + nested_operand_count<TypeParam>());
+            operand_count<Op>() + nested_operand_count<Op>());
 
   int next = 0;
   const auto fill = [&](auto& member) {
@@ -217,6 +199,17 @@ TYPED_TEST(Operands, AreAllNamedAndOnlyOnce) {
   int seen = 0;
   for_each_operand(Operation(op), [&](ValueId id, Use /*use*/) { EXPECT_EQ(id.index, seen++); });
   EXPECT_EQ(seen, next);
+}
+
+/// What `operands` forgets would be neither allocated nor waited for, renamed or printed.
+TEST(Operation, NamesAllOperandsAndOnlyOnce) {
+  const auto expect = [&]<typename Op>() {
+    SCOPED_TRACE(Op::name);
+    expect_operands_named_once<Op>();
+  };
+  [&]<typename... Ops>(const std::variant<Ops...>* /*all*/) {
+    (expect.template operator()<Ops>(), ...);
+  }(static_cast<const Operation*>(nullptr));
 }
 
 TEST(Operation, HasANameOfItsOwn) {
