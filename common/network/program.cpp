@@ -55,9 +55,20 @@ bool is_given(const Value& value) {
 
 }  // namespace
 
+Program::Program() = default;
+Program::~Program() = default;
+Program::Program(const Program& other) = default;
+Program::Program(Program&& other) noexcept = default;
+Program& Program::operator=(const Program& other) = default;
+Program& Program::operator=(Program&& other) noexcept = default;
+
 ValueId Program::add(Value value) {
   values.push_back(std::move(value));
   return {static_cast<int>(values.size()) - 1};
+}
+
+void Program::append(Operation operation) {
+  lines.push_back({std::move(operation)});
 }
 
 ValueId Program::memory_of(ValueId id) const {

@@ -30,6 +30,16 @@ struct Line {
 /// A rewrite is a function from a program to a program. It may add values, but never renumbers
 /// existing ones: the ids of a program are valid in all programs made from it.
 struct Program {
+  /// @name Elsewhere, so that what uses programs need not compile this for all operations
+  /// @{
+  Program();
+  ~Program();
+  Program(const Program& other);
+  Program(Program&& other) noexcept;
+  Program& operator=(const Program& other);
+  Program& operator=(Program&& other) noexcept;
+  /// @}
+
   std::vector<Value> values;
   std::vector<Line> lines;
 
@@ -37,7 +47,7 @@ struct Program {
   ValueId add(Value value);
 
   /// Adds a line at the end.
-  void append(Operation operation) { lines.push_back({std::move(operation)}); }
+  void append(Operation operation);
 
   const Value& operator[](ValueId id) const { return values[static_cast<std::size_t>(id.index)]; }
   Value& operator[](ValueId id) { return values[static_cast<std::size_t>(id.index)]; }

@@ -146,24 +146,35 @@ TEST_F(Stage05, ABatchMayHaveFewerSamplesThanThereAreRanks) {
   }
 }
 
-/// Without --strategy: tensor where it certainly sums fewer numbers.
-TEST_F(Stage05, PicksTheStrategy) {
-  const auto strategy_of = [&](int n, const std::string& options) {
+class Stage05Strategy : public Stage05 {
+ protected:
+  /// Which one a training takes without --strategy.
+  std::string strategy_of(int n, const std::string& options) {
     return between(
         run_well(ranks(n) + "train --train-limit 40 --test-limit 20 --epochs 1 " + options),
         "; strategy ", ", transport ");
-  };
+  }
+};
+
+/// Tensor where it certainly sums fewer numbers.
+TEST_F(Stage05Strategy, FollowsFromTheNetworkAndTheBatch) {
   EXPECT_EQ(strategy_of(2, "--batch-size 8 --hidden 8"), "tensor");
   EXPECT_EQ(strategy_of(2, "--batch-size 9 --hidden 8"), "data");
   EXPECT_EQ(strategy_of(3, "--batch-size 8 --hidden 20,3,8"), "tensor") << "the second is whole";
   EXPECT_EQ(strategy_of(3, "--batch-size 8 --hidden 20,9,7"), "data") << "the third is narrow";
+}
+
+TEST_F(Stage05Strategy, IsDataWhereNothingElseIsPossible) {
   EXPECT_EQ(strategy_of(2, "--batch-size 8 --hidden none"), "data");
   EXPECT_EQ(strategy_of(1, "--batch-size 8 --hidden 8"), "data");
   EXPECT_EQ(strategy_of(2, "--batch-size 8 --hidden 8 --workers 2"), "data");
   for (const std::string of_data : {"--average weights", "--overlap off", "--gather loads"}) {
     EXPECT_EQ(strategy_of(2, "--batch-size 8 --hidden 8 " + of_data), "data");
   }
-  // Training goes on as it began.
+}
+
+/// Training goes on as it began.
+TEST_F(Stage05Strategy, IsThatOfTheBeginning) {
   run_well(ranks(2) +
            "train --train-limit 40 --test-limit 20 --hidden 8 --batch-size 8 --epochs 1 "
            "--strategy data --save part.h5");
