@@ -111,7 +111,7 @@ ${bold}Options${plain}
                   asan or coverage; each has its own folder build/NAME
   --jobs N        use N processors [all of them]
   --no-install    install nothing; say what is missing and stop
-  --all           test: also ladders, reports, exercises and what takes long
+  --all           test: also what all programs share, ladders, reports and exercises
 
 ${bold}Passed on${plain}
   test      to CTest:  -L LABEL   -R NAME   -LE LABEL   -E NAME   -N   -V
@@ -504,7 +504,7 @@ run_tests() {
   elif [[ $all == yes ]]; then
     say "Testing everything$(about $((3000 / jobs)))"
   else
-    say "Testing$(about $((600 / jobs))); --all adds ladders, reports and what takes long"
+    say "Testing$(about $((600 / jobs))); --all adds what all programs share, ladders, reports and exercises"
   fi
   ctest --preset "$preset" --parallel "$jobs" --no-tests=error --no-label-summary "${options[@]}" "${passed_on[@]}" || code=$?
   [[ $code -eq 0 ]] || fail "The tests failed (exit code $code); their output is above." "$code"

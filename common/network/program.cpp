@@ -56,6 +56,7 @@ bool is_given(const Value& value) {
 }  // namespace
 
 Program::Program() = default;
+Program::Program(std::vector<Value> known) : values(std::move(known)) {}
 Program::~Program() = default;
 Program::Program(const Program& other) = default;
 Program::Program(Program&& other) noexcept = default;

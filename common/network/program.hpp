@@ -33,6 +33,7 @@ struct Program {
   /// @name Elsewhere, so that what uses programs need not compile this for all operations
   /// @{
   Program();
+  explicit Program(std::vector<Value> known);  ///< with these values, and no lines yet
   ~Program();
   Program(const Program& other);
   Program(Program&& other) noexcept;

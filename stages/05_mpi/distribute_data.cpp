@@ -69,7 +69,7 @@ StepPrograms distribute_data(const Model& model, const Sgd& sgd, Average average
                              bool overlaps) {
   const bool own = average == Average::weights;
   const Differentiated one = differentiate(model.program, model.row_losses);
-  Program step{.values = one.program.values, .lines = {}};
+  Program step(one.program.values);
   const std::vector<ValueId> copies = append_copy(step, one.program,
                                                   {.part = {part.index, part.count, own},
                                                    .whose = "@" + std::to_string(part.index),

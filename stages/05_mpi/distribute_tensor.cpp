@@ -110,7 +110,7 @@ void check_splittable(const ModelOptions& model, int ranks, const std::string& s
 //! [distribute_tensor]
 TensorPrograms distribute_tensor(const Model& model, const Sgd& sgd, const Part& part,
                                  const Part& samples, bool overlaps) {
-  Program forward{.values = model.program.values, .lines = {}};
+  Program forward(model.program.values);
   const std::vector<ValueId> copies = append_copy(forward, model.program,
                                                   {.part = samples,
                                                    .whose = "@" + std::to_string(part.index),

@@ -464,11 +464,9 @@ class LineByLine {
     samples_.bind_to(actual_, model_, batch.first);
     samples_.bind_to(expected_, model_, batch.first);
     for (const Line& line : fused_.lines) {
-      Program alone;
-      alone.values = fused_.values;
+      Program alone(fused_.values);
       alone.lines = {{.operation = line.operation}};
-      Program members;
-      members.values = fused_.values;
+      Program members(fused_.values);
       for (const Operation& member : line.replaces) members.append(member);
       if (line.replaces.empty()) members = alone;
       actual_.execute(alone, batch);
