@@ -488,7 +488,7 @@ build_programs() {
 
 run_tests() {
   set_up
-  # The tests of ladders and reports are long.
+  # What tests no stage is long.
   if [[ $all == yes || $selects == yes ]]; then build all; else build short_tests; fi
   local code=0 begin=$SECONDS options=()
   # Tests that -R names run, however long they take.

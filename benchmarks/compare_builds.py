@@ -45,13 +45,12 @@ def gpus():
 
 
 def epoch(folder, training, ranks=1):
-    """The fastest epoch in milliseconds: of 10,000 images, or on several GPUs of all, since a single step varies."""
+    """The fastest epoch in milliseconds."""
     stage, model, precision, batch = training
     options = ["--model", "cnn"] if model == "cnn" else ["--hidden", "1000"]
-    launcher, limit = [], ["--train-limit", 10000]
-    if ranks > 1:
-        launcher, limit = ["mpirun", "--oversubscribe", "--bind-to", "none", "-n", ranks], []
-    report = report_of([*launcher, folder / stage, "train", *limit, "--test-limit", 100, "--batch-size", batch, "--precision", precision, "--epochs", 4, *options])
+    launcher = ["mpirun", "--oversubscribe", "--bind-to", "none", "-n", ranks] if ranks > 1 else []
+    report = report_of([*launcher, folder / stage, "train", "--train-limit", 10000, "--test-limit", 100,
+                        "--batch-size", batch, "--precision", precision, "--epochs", 4, *options])
     return report and min(one["seconds"] for one in report["epochs"]) * 1e3
 
 

@@ -31,16 +31,16 @@ struct LadderRungs {
 };
 
 using LadderTypes = testing::Types<LadderRungs<float>, LadderRungs<double>>;
-INSTANTIATE_TYPED_TEST_SUITE_P(Ladder, GemmLadder, LadderTypes, NamesOfRungs);
+INSTANTIATE_TYPED_TEST_SUITE_P(GemmLadderBeyond, Rungs, LadderTypes, NamesOfRungs);
 
 template <typename T>
-class WgmmaRungs : public GemmLadder<LadderRungs<T>> {};
+class WgmmaRungs : public Rungs<LadderRungs<T>> {};
 
 TYPED_TEST_SUITE(WgmmaRungs, Precisions, PrecisionNames);
 
 /// Sizes at which the rungs with wgmma use their larger tile, several of them per block, with all
 /// transposes, and rows that do not divide into vectors.
-TYPED_TEST(WgmmaRungs, WgmmaComputesWhatStage01Computes) {
+TYPED_TEST(WgmmaRungs, ComputeWhatStage01Computes) {
   using T = TypeParam;
   const std::vector<Shape3> shapes = {
       {1700, 1900, 200}, {2047, 1601, 129}, {4001, 3995, 67}, {90, 9000, 260}, {9000, 90, 64}};
@@ -125,10 +125,12 @@ TEST(GemmPrecisions, ErrorsAreThoseOfTheirBits) {
 TEST(GemmRungsBeyond, ThoseThatCountInIntsRefuseWhatTheyCannotCount) {
   if (const std::string reason = reason_to_skip(); !reason.empty()) GTEST_SKIP() << reason;
   constexpr Index large = Index{1} << 31;
-  const auto support =
-      find_rung(ladder::gemm_ladder<float>(), "tf32").supports({.m = large, .n = 1, .k = 1});
-  EXPECT_FALSE(support);
-  EXPECT_FALSE(support.reason.empty());
+  const GemmRung<float>& rung = find_rung(ladder::gemm_ladder<float>(), "tf32");
+  for (const Shape3& shape : std::vector<Shape3>{{large, 1, 1}, {1, large, 1}, {1, 1, large}}) {
+    const auto support = rung.supports({.m = shape.m, .n = shape.n, .k = shape.k});
+    EXPECT_FALSE(support);
+    EXPECT_FALSE(support.reason.empty());
+  }
 }
 
 TEST(GemmRungsBeyond, AnUnknownRungIsRefusedWithTheNames) {

@@ -23,7 +23,7 @@ struct Stage03Rungs {
 };
 
 using Stage03Types = testing::Types<Stage03Rungs<float>, Stage03Rungs<double>>;
-INSTANTIATE_TYPED_TEST_SUITE_P(Stage03, GemmLadder, Stage03Types, NamesOfRungs);
+INSTANTIATE_TYPED_TEST_SUITE_P(GemmLadder, Rungs, Stage03Types, NamesOfRungs);
 
 /// What rounds is never picked.
 TEST(GemmPrecisions, NoneThatRoundsIsPicked) {

@@ -1,5 +1,5 @@
 /// @file
-/// Stage 03 trains what stages 01 and 02 train, and what PyTorch trained, in each of its variants.
+/// Stage 03 trains what stages 01 and 02 train, and what PyTorch trained.
 
 #include "03_shared_memory/shared_memory_executor.hpp"
 #include "cross_stage/trainings.hpp"
