@@ -84,7 +84,7 @@ std::string command_of(const GemmRung<T>& rung, const GemmProblem<T>& p) {
 template <typename Tested>
 class Rungs : public testing::Test {
  protected:
-  using T = typename Tested::Scalar;
+  using Scalar = typename Tested::Scalar;
 
   void SetUp() override {
     if (const std::string reason = reason_to_skip(); !reason.empty()) GTEST_SKIP() << reason;
@@ -92,52 +92,54 @@ class Rungs : public testing::Test {
   }
 
   /// Runs a rung on random matrices, and expects stage 01's result and nothing written beyond it.
-  void check(const GemmRung<T>& rung, const GemmProblem<T>& shape, std::uint64_t seed) {
-    check_with([&](const GemmProblem<T>& p, Workspace& w) { rung.run(nullptr, p, w); },
+  void check(const GemmRung<Scalar>& rung, const GemmProblem<Scalar>& shape, std::uint64_t seed) {
+    check_with([&](const GemmProblem<Scalar>& p, Workspace& w) { rung.run(nullptr, p, w); },
                command_of(rung, shape), rung, shape, seed);
   }
 
   /// The same for what `run` enqueues and `what` describes, a variant of the rung.
   template <typename Run>
-  void check_with(const Run& run, const std::string& what, const GemmRung<T>& rung,
-                  const GemmProblem<T>& shape, std::uint64_t seed) {
-    GemmProblem<T> p = shape;
-    const std::vector<T> a = random_values<T>(p.m * p.k, seed);
-    const std::vector<T> b = random_values<T>(p.k * p.n, seed + 1, -1, 2);
-    std::vector<T> c = p.beta == 0 ? poison<T>(p.m * p.n) : random_values<T>(p.m * p.n, seed + 2);
-    c.push_back(T{-77});  // nobody is to touch what comes behind
+  void check_with(const Run& run, const std::string& what, const GemmRung<Scalar>& rung,
+                  const GemmProblem<Scalar>& shape, std::uint64_t seed) {
+    GemmProblem<Scalar> p = shape;
+    const std::vector<Scalar> a = random_values<Scalar>(p.m * p.k, seed);
+    const std::vector<Scalar> b = random_values<Scalar>(p.k * p.n, seed + 1, -1, 2);
+    std::vector<Scalar> c =
+        p.beta == 0 ? poison<Scalar>(p.m * p.n) : random_values<Scalar>(p.m * p.n, seed + 2);
+    c.push_back(Scalar{-77});  // nobody is to touch what comes behind
     p.a = a.data();
     p.b = b.data();
     const auto computed = [&] {
       CudaArray there_a(a);
       CudaArray there_b(b);
       CudaArray there_c(c);
-      GemmProblem<T> there = p;
+      GemmProblem<Scalar> there = p;
       there.a = there_a.get();
       there.b = there_b.get();
       there.c = there_c.get();
       run(there, *workspace_);
       return there_c.read();
     };
-    const std::vector<T> actual = computed();
+    const std::vector<Scalar> actual = computed();
 
-    std::vector<T> expected = c;
+    std::vector<Scalar> expected = c;
     p.c = expected.data();
     serial::gemm(serial::GemmVariant::reordered, p);
-    T scale = 0;
+    Scalar scale = 0;
     for (Index i = 0; i < p.m * p.n; ++i) {
       scale = std::max(scale, std::abs(expected[static_cast<std::size_t>(i)]));
     }
-    const T bound = static_cast<T>(8 + 2 * std::sqrt(static_cast<double>(p.k))) *
-                        std::numeric_limits<T>::epsilon() * scale +
-                    rounding_bound(rung, p, scale);
-    ASSERT_EQ(actual.back(), T{-77}) << what << " writes behind C";
-    const auto without_guard = [](std::vector<T> values) {
+    const Scalar bound = static_cast<Scalar>(8 + 2 * std::sqrt(static_cast<double>(p.k))) *
+                             std::numeric_limits<Scalar>::epsilon() * scale +
+                         rounding_bound(rung, p, scale);
+    ASSERT_EQ(actual.back(), Scalar{-77}) << what << " writes behind C";
+    const auto without_guard = [](std::vector<Scalar> values) {
       values.pop_back();
       return values;
     };
-    expect_computed<T>(what, without_guard(actual), without_guard(expected), {p.m, p.n, rung.tile},
-                       bound, [&] { return without_guard(computed()); });
+    expect_computed<Scalar>(what, without_guard(actual), without_guard(expected),
+                            {p.m, p.n, rung.tile}, bound,
+                            [&] { return without_guard(computed()); });
   }
 
   void expect_counters_at_zero() {
