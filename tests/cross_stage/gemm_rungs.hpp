@@ -413,7 +413,7 @@ REGISTER_TYPED_TEST_SUITE_P(Rungs, EveryRungComputesWhatStage01Computes,
 /// "float" and "double".
 struct NamesOfRungs {
   template <typename Rungs>
-  static std::string GetName(int index) {
+  static std::string GetName(int index) {  // NOLINT(*-naming): GoogleTest wants this name
     return PrecisionNames::GetName<typename Rungs::Scalar>(index);
   }
 };
