@@ -195,12 +195,12 @@ TYPED_TEST_P(Rungs, EveryRungTakesUnusualShapes) {
 }
 
 /// The rungs that have tiles to pick from, and can be used here.
-template <typename Rungs>
+template <typename Tested>
 auto rungs_with_tiles() {
-  using T = typename Rungs::Scalar;
+  using T = typename Tested::Scalar;
   std::vector<const GemmRung<T>*> rungs;
-  for (const GemmRung<T>& rung : Rungs::rungs()) {
-    if (!Rungs::tiles(rung.name).info.empty() && rung.supports({})) {
+  for (const GemmRung<T>& rung : Tested::rungs()) {
+    if (!Tested::tiles(rung.name).info.empty() && rung.supports({})) {
       rungs.push_back(&rung);
     }
   }
@@ -412,9 +412,9 @@ REGISTER_TYPED_TEST_SUITE_P(Rungs, EveryRungComputesWhatStage01Computes,
 
 /// "float" and "double".
 struct NamesOfRungs {
-  template <typename Rungs>
+  template <typename Tested>
   static std::string GetName(int index) {  // NOLINT(*-naming): GoogleTest wants this name
-    return PrecisionNames::GetName<typename Rungs::Scalar>(index);
+    return PrecisionNames::GetName<typename Tested::Scalar>(index);
   }
 };
 
