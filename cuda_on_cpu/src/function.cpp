@@ -8,6 +8,7 @@
 
 #include "cuda_on_cpu/diagnose.hpp"
 #include "cuda_on_cpu/error.hpp"
+#include "cuda_on_cpu/graph.hpp"
 
 namespace cuda_on_cpu {
 namespace {
@@ -43,7 +44,7 @@ std::shared_ptr<const KernelCall> bind_kernel(const char* call, const void* kern
                   "pointer to it.");
     return nullptr;
   }
-  return binder(kernel, arguments);
+  return std::shared_ptr<const KernelCall>(binder(kernel, arguments));
 }
 
 cudaError_t launch_by_address(const char* call, const void* kernel,

@@ -156,7 +156,8 @@ cudaError_t launch(const char* kernel, const LaunchConfiguration& configuration,
   return record(submit(
       configuration.stream, [&] { run_kernel(kernel, configuration, allowed, place, call); },
       [&]() -> Work {
-        return [kernel, configuration, allowed, place, kept = call.copy()] {
+        return [kernel, configuration, allowed, place,
+                kept = std::shared_ptr<const KernelCall>(call.copy())] {
           run_kernel(kernel, configuration, allowed, place, *kept);
         };
       },

@@ -76,8 +76,8 @@ class Stage05 : public CommandLine {
     return run_well("stage04_minibatch info").find("CUDA on the CPU") != std::string::npos;
   }
 
-  /// Expects that a job ends by itself, with this exit code, and that one rank says this sentence, behind
-  /// said_by_. Around it, mpirun may say what it likes.
+  /// Expects that a job ends by itself, with this exit code, and that one rank says this sentence,
+  /// behind said_by_. Around it, mpirun may say what it likes.
   /// @param sentence without the program's name and the period; what follows a "..." at its end is
   ///        left open.
   /// @return what the program has said.

@@ -10,22 +10,17 @@
 
 namespace cuda_on_cpu {
 
-/// Makes a call of a kernel and the untyped pointers to its arguments.
-using Binder = std::shared_ptr<const KernelCall> (*)(const void* kernel, void** arguments);
+/// Makes a call of a kernel and the untyped pointers to its arguments. The caller owns it.
+using Binder = const KernelCall* (*)(const void* kernel, void** arguments);
 /// From now on the kernel can be launched by its address.
 void note_kernel(const void* kernel, Binder binder);
-/// The call; null, with a sentence, if nothing is known about the address.
-std::shared_ptr<const KernelCall> bind_kernel(const char* call, const void* kernel,
-                                              void** arguments, Place place);
 
 template <class... Parameters, std::size_t... index>
-std::shared_ptr<const KernelCall> bind_call(void (*kernel)(Parameters...),
-                                            [[maybe_unused]] void** arguments,
-                                            std::index_sequence<index...> /*indices*/) {
+const KernelCall* bind_call(void (*kernel)(Parameters...), [[maybe_unused]] void** arguments,
+                            std::index_sequence<index...> /*indices*/) {
   using Call = BoundKernel<void (*)(Parameters...), std::decay_t<Parameters>...>;
-  return std::make_shared<Call>(kernel,
-                                std::tuple<std::decay_t<Parameters>...>(
-                                    *static_cast<std::decay_t<Parameters>*>(arguments[index])...));
+  return new Call(kernel, std::tuple<std::decay_t<Parameters>...>(
+                              *static_cast<std::decay_t<Parameters>*>(arguments[index])...));
 }
 
 /// The address of a kernel that can be launched by it.

@@ -20,6 +20,10 @@ struct CUgraphExec_st {
 
 namespace cuda_on_cpu {
 
+/// The call of a kernel by its address; null, with a sentence, if nothing is known about it.
+std::shared_ptr<const KernelCall> bind_kernel(const char* call, const void* kernel,
+                                              void** arguments, Place place);
+
 /// Whether there is such a graph, such a copy of one.
 bool exists(cudaGraph_t graph);
 bool exists(cudaGraphExec_t executable);

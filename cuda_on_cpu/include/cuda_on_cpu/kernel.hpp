@@ -6,7 +6,6 @@
 #include <boost/context/detail/fcontext.hpp>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -79,8 +78,9 @@ class KernelCall {
 
   /// Runs the one thread that the built-in variables describe.
   virtual void run_thread() const = 0;
-  /// For work that is kept: a lazy stream, a graph.
-  virtual std::shared_ptr<const KernelCall> copy() const = 0;
+  /// For work that is kept: a lazy stream, a graph. The caller owns it. No smart pointer,
+  /// since every file with a kernel reads this one, and <memory> takes as long as all else here.
+  virtual const KernelCall* copy() const = 0;
   /// Pointers to the arguments.
   virtual std::vector<void*> arguments() const = 0;
 };
@@ -95,9 +95,7 @@ class BoundKernel final : public KernelCall {
       : kernel_(kernel), arguments_(std::forward<Tuple>(arguments)) {}
 
   void run_thread() const override { std::apply(kernel_, arguments_); }
-  std::shared_ptr<const KernelCall> copy() const override {
-    return std::make_shared<BoundKernel>(kernel_, arguments_);
-  }
+  const KernelCall* copy() const override { return new BoundKernel(kernel_, arguments_); }
   std::vector<void*> arguments() const override {
     const auto addresses = [](const Arguments&... argument) {
       return std::vector<void*>{
