@@ -6,7 +6,7 @@
 
 #include "04_minibatch/fuse/fuse.hpp"
 #include "04_minibatch/recorded_step.hpp"
-#include "cross_stage/worker_trainings.hpp"
+#include "cross_stage/trainings.hpp"
 
 namespace stagewise::cross_stage {
 
@@ -27,7 +27,7 @@ Rewrite fusing(const TrainingCase& one, bool layers) {
 }
 
 template <typename T>
-Arrival train_recorded(const TrainingCase& one, const WorkerOptions& workers,
+Outcome train_recorded(const TrainingCase& one, const WorkerOptions& workers,
                        const RecordedStepOptions& options = {}) {
   auto executor = std::make_unique<MinibatchExecutor<T>>();
   MinibatchExecutor<T>& known = *executor;
@@ -37,8 +37,8 @@ Arrival train_recorded(const TrainingCase& one, const WorkerOptions& workers,
                                              recorded_programs(network.model, one, workers), starts,
                                              options);
   };
-  return train_workers<T>(std::move(executor), one, workers, make_step,
-                          fusing<T>(one, options.fuse.layers));
+  return train_case<T>(std::move(executor), one, workers, make_step,
+                       fusing<T>(one, options.fuse.layers));
 }
 
 }  // namespace stagewise::cross_stage

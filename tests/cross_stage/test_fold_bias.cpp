@@ -5,6 +5,8 @@
 #include <vector>
 
 #include "cross_stage/primitives.hpp"
+#include "cross_stage/stage_types.hpp"
+#include "cross_stage/trainings.hpp"
 #include "network/model.hpp"
 #include "network/workers.hpp"
 #include "reports/003/fold_bias/fold_bias_executor.hpp"
@@ -15,23 +17,45 @@ namespace {
 using shared_memory::ConvolutionVariant;
 using shared_memory::FoldBias;
 
-template <ConvolutionVariant form, FoldBias fold>
-struct Folding {
-  static constexpr bool adds_in_order = false;
-  template <typename T>
-  static std::unique_ptr<Executor<T>> make() {
-    return std::make_unique<FoldBiasExecutor<T>>(SharedMemoryOptions{.convolution = form}, fold);
-  }
-  template <typename T>
-  static Program rewrite(const Program& program, Index /*max_rows*/) {
-    return shared_memory::fold_biases(program);
-  }
-};
-struct Direct : Folding<ConvolutionVariant::direct, FoldBias::in_place> {};
-struct Implicit : Folding<ConvolutionVariant::implicit, FoldBias::out_of_place> {};
+template <typename T>
+ComparedStage<T> folding(ConvolutionVariant form, FoldBias fold) {
+  return {.make =
+              [=] {
+                return std::make_unique<FoldBiasExecutor<T>>(
+                    SharedMemoryOptions{.convolution = form}, fold);
+              },
+          .rewrite = [](const Program& program,
+                        Index /*max_rows*/) { return shared_memory::fold_biases(program); }};
+}
 
-const int stage03_direct_primitives = register_primitives<Direct>("Stage03Direct");
-const int stage03_implicit_primitives = register_primitives<Implicit>("Stage03Implicit");
+template <ConvolutionVariant form, FoldBias fold>
+int register_folding(const std::string& name) {
+  return register_primitives(name, folding<float>(form, fold), folding<double>(form, fold));
+}
+
+const int direct =
+    register_folding<ConvolutionVariant::direct, FoldBias::in_place>("Stage03Direct");
+const int implicit =
+    register_folding<ConvolutionVariant::implicit, FoldBias::out_of_place>("Stage03Implicit");
+
+template <typename T>
+void expect_trains_as_stage_01(FoldBias fold, const std::string& beginning) {
+  for (const cross_stage::TrainingCase& one : cross_stage::cases_named(beginning)) {
+    cross_stage::expect_same_outcome<T>(
+        cross_stage::train_program<T>(
+            std::make_unique<FoldBiasExecutor<T>>(SharedMemoryOptions(), fold), one, {},
+            shared_memory::fold_biases),
+        cross_stage::train_serially<T>(one), one.name);
+  }
+}
+
+TEST(FoldBiases, TrainsAsStage01) {
+  if (const std::string reason = reason_to_skip(); !reason.empty()) GTEST_SKIP() << reason;
+  for (const FoldBias fold : {FoldBias::in_place, FoldBias::out_of_place}) {
+    expect_trains_as_stage_01<float>(fold, "mlp");
+    expect_trains_as_stage_01<double>(fold, "");
+  }
+}
 
 /// Every layer becomes one line, and its gradients another; of the first layer nobody needs the
 /// input's.

@@ -10,7 +10,7 @@
 #include "cross_stage/convolution_layers.hpp"
 #include "cross_stage/cuda_array.hpp"
 #include "cross_stage/primitives.hpp"
-#include "cross_stage/trainings.hpp"
+#include "cross_stage/stage_types.hpp"
 #include "ladders/convolution/im2col_executor.hpp"
 #include "ladders/convolution/tf32_convolution.hpp"
 
@@ -22,24 +22,7 @@ using cross_stage::inputs_of;
 using cross_stage::Layer;
 using cross_stage::layers;
 
-struct ByIm2col {
-  static constexpr bool adds_in_order = false;
-  template <typename T>
-  static std::unique_ptr<Executor<T>> make() {
-    return std::make_unique<Im2colExecutor<T>>();
-  }
-};
-
-const int im2col_primitives = register_primitives<ByIm2col>("Im2col");
-
-TEST(Im2col, TrainsAsStage02) {
-  if (const std::string reason = reason_to_skip(); !reason.empty()) GTEST_SKIP() << reason;
-  for (const std::string gemm : {"auto", "warp-tiles"}) {
-    cross_stage::expect_stage_02<double>(
-        [&] { return std::make_unique<Im2colExecutor<double>>(SharedMemoryOptions{.gemm = gemm}); },
-        "cnn");
-  }
-}
+const int im2col_primitives = register_primitives<Im2colExecutor>("Im2col");
 
 /// A batch that goes through im2col piece by piece gives what it gives in one piece.
 TEST(Im2col, BatchesGoThroughALimitedMemoryPieceByPiece) {

@@ -1,14 +1,10 @@
 /// @file
-/// What brings stage 04's batches together, and what its workers exchange.
-
-#include <array>
-#include <memory>
+/// What brings stage 04's batches together.
 
 #include "04_minibatch/data/gather.hpp"
 #include "04_minibatch/data/resident_data.hpp"
-#include "04_minibatch/update.hpp"
 #include "cross_stage/cuda_array.hpp"
-#include "cross_stage/fused_kernels.hpp"
+#include "cross_stage/picked_rows.hpp"
 #include "cross_stage/stage_types.hpp"
 #include "cuda/check.hpp"
 #include "support.hpp"
@@ -16,7 +12,6 @@
 namespace stagewise {
 namespace {
 
-using cross_stage::bits_of;
 using cross_stage::random_order;
 using cross_stage::rows_of;
 using cross_stage::spare_samples;
@@ -29,8 +24,6 @@ class Stage04 : public testing::Test {
   }
 };
 TYPED_TEST_SUITE(Stage04, Precisions, PrecisionNames);
-
-// ------------------------------------------------------------------------------------- the batch
 
 TYPED_TEST(Stage04, GathersTheRowsThatTheOrderNames) {
   using T = TypeParam;
@@ -61,8 +54,9 @@ TYPED_TEST(Stage04, GathersTheRowsThatTheOrderNames) {
       expected.resize(expected.size() + 3, std::numeric_limits<T>::quiet_NaN());
       std::vector<std::int32_t> expected_labels = rows_of(labels, 1, order);
       expected_labels.push_back(-7);
-      EXPECT_EQ(bits_of(batch.read()), bits_of(expected)) << rows << "x" << features;
-      EXPECT_EQ(batch_labels.read(), expected_labels) << rows << "x" << features;
+      const std::string what = std::to_string(rows) + "x" + std::to_string(features);
+      expect_within_units(what, 0, batch.read(), expected);
+      EXPECT_EQ(batch_labels.read(), expected_labels) << what;
     }
   }
 }
@@ -98,8 +92,9 @@ void expect_gathers_from_host(Index rows, Index features, Index padding) {
       std::vector<std::int32_t>(static_cast<std::size_t>(rows + 1), -7));
   minibatch::gather_from_host(nullptr, on_host.data(), stride, labels_array.get(), features,
                               order_array.get(), rows, batch.get(), batch_labels.get());
-  EXPECT_EQ(bits_of(batch.read()), bits_of(expected)) << rows << "x" << features << "+" << padding;
-  EXPECT_EQ(batch_labels.read(), expected_labels) << rows << "x" << features;
+  const std::string what = std::to_string(rows) + "x" + std::to_string(features);
+  expect_within_units(what + "+" + std::to_string(padding), 0, batch.read(), expected);
+  EXPECT_EQ(batch_labels.read(), expected_labels) << what;
 }
 
 TYPED_TEST(Stage04, GathersTheRowsOfTheHost) {
@@ -194,136 +189,6 @@ TEST(EpochOrder, IsTheOneThatTheEpochBeginsWith) {
   epoch.prepare_epoch(orders[2]);
   epoch.prepare_epoch(shorter);
   expect_begins(orders[1]);
-}
-
-// ----------------------------------------------------------------------------- means of workers
-
-/// Parameters of a network and of workers, and the lists of them that the kernels take.
-template <typename T>
-class WorkersLists {
- public:
-  explicit WorkersLists(int workers) : workers_(workers) {
-    std::vector<minibatch::MeanParameter<T>> mean;
-    std::vector<T*> parts;
-    std::vector<T*> gradients;
-    Index blocks = 0;
-    std::uint64_t seed = 0;
-    for (const Index elements : lengths) {
-      values_.emplace_back(start_of(elements, ++seed));
-      mean.push_back({.value = values_.back().get(),
-                      .elements = elements,
-                      .first_block = blocks,
-                      .l2 = l2_of(mean.size())});
-      blocks += minibatch::blocks_for(elements);
-      for (int worker = 0; worker < workers; ++worker) {
-        parts_.emplace_back(start_of(elements, ++seed));
-        gradients_.emplace_back(start_of(elements, ++seed));
-        parts.push_back(parts_.back().get());
-        gradients.push_back(gradients_.back().get());
-      }
-    }
-    mean_ = std::make_unique<CudaArray<minibatch::MeanParameter<T>>>(mean);
-    list_of_parts_ = std::make_unique<CudaArray<T*>>(parts);
-    list_of_gradients_ = std::make_unique<CudaArray<T*>>(gradients);
-    to_average_ = {.workers = workers,
-                   .parameters = static_cast<int>(mean.size()),
-                   .blocks = blocks,
-                   .mean = mean_->get(),
-                   .parts = list_of_parts_->get()};
-  }
-
-  const minibatch::WorkersParameters<T>& to_average() const { return to_average_; }
-  minibatch::WorkersParameters<T> to_add_up() const {
-    minibatch::WorkersParameters<T> parameters = to_average_;
-    parameters.parts = list_of_gradients_->get();
-    return parameters;
-  }
-
-  /// Parameters of one thread, one block and several.
-  static constexpr std::array<Index, 5> lengths = {1, 256, 257, 1009, 31};
-  static T l2_of(std::size_t parameter) { return parameter % 2 == 0 ? T{0.25} : T{0}; }
-
-  std::vector<T> value(std::size_t parameter) const { return values_[parameter].read(); }
-  std::vector<T> part(std::size_t parameter, int worker) const {
-    return parts_[number(parameter, worker)].read();
-  }
-  std::vector<T> gradient(std::size_t parameter, int worker) const {
-    return gradients_[number(parameter, worker)].read();
-  }
-
- private:
-  static std::vector<T> start_of(Index elements, std::uint64_t seed) {
-    return random_values<T>(elements, seed, -1, 2);
-  }
-  std::size_t number(std::size_t parameter, int worker) const {
-    return parameter * static_cast<std::size_t>(workers_) + static_cast<std::size_t>(worker);
-  }
-
-  int workers_;
-  std::vector<CudaArray<T>> values_;
-  std::vector<CudaArray<T>> parts_;
-  std::vector<CudaArray<T>> gradients_;
-  std::unique_ptr<CudaArray<minibatch::MeanParameter<T>>> mean_;
-  std::unique_ptr<CudaArray<T*>> list_of_parts_;
-  std::unique_ptr<CudaArray<T*>> list_of_gradients_;
-  minibatch::WorkersParameters<T> to_average_;
-};
-
-TYPED_TEST(Stage04, UpdatesByTheSumOfTheWorkersGradients) {
-  using T = TypeParam;
-  for (const int workers : {1, 2, 3, 8}) {
-    const WorkersLists<T> before(workers);
-    const WorkersLists<T> after(workers);
-    const WorkersLists<T> again(workers);
-    minibatch::update_by_sum(nullptr, after.to_add_up(), T{0.5});
-    minibatch::update_by_sum(nullptr, again.to_add_up(), T{0.5});
-    for (std::size_t k = 0; k < WorkersLists<T>::lengths.size(); ++k) {
-      std::vector<long double> expected = widened(before.value(k));
-      std::vector<long double> sum(expected.size(), 0);
-      for (int worker = 0; worker < workers; ++worker) {
-        const std::vector<T> gradient = before.gradient(k, worker);
-        for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += gradient[i];
-      }
-      for (std::size_t i = 0; i < sum.size(); ++i) {
-        const long double l2 = WorkersLists<T>::l2_of(k);
-        expected[i] -= 0.5L * (sum[i] + l2 * expected[i]);
-      }
-      const std::vector<long double> bounds(expected.size(),
-                                            16.0L * std::numeric_limits<T>::epsilon());
-      SCOPED_TRACE(std::to_string(workers) + " workers, parameter " + std::to_string(k));
-      expect_within(after.value(k), expected, bounds);
-      EXPECT_EQ(again.value(k), after.value(k));
-      for (int worker = 0; worker < workers; ++worker) {
-        EXPECT_EQ(after.part(k, worker), before.part(k, worker)) << "a worker's own was changed";
-        EXPECT_EQ(after.gradient(k, worker), before.gradient(k, worker));
-      }
-    }
-  }
-}
-
-/// As the serial reference takes it: summed in double, worker 0 first, so the same to the last bit.
-TYPED_TEST(Stage04, AveragesTheWorkersWeights) {
-  using T = TypeParam;
-  for (const int workers : {1, 2, 3, 8}) {
-    for (const bool workers_too : {false, true}) {
-      const WorkersLists<T> before(workers);
-      const WorkersLists<T> after(workers);
-      minibatch::average_weights(nullptr, after.to_average(), workers_too);
-      for (std::size_t k = 0; k < WorkersLists<T>::lengths.size(); ++k) {
-        std::vector<T> expected(before.value(k).size());
-        for (std::size_t i = 0; i < expected.size(); ++i) {
-          double sum = 0;
-          for (int worker = 0; worker < workers; ++worker) sum += before.part(k, worker)[i];
-          expected[i] = static_cast<T>(sum / workers);
-        }
-        SCOPED_TRACE(std::to_string(workers) + " workers, parameter " + std::to_string(k));
-        EXPECT_EQ(after.value(k), expected);
-        for (int worker = 0; worker < workers; ++worker) {
-          EXPECT_EQ(after.part(k, worker), workers_too ? expected : before.part(k, worker));
-        }
-      }
-    }
-  }
 }
 
 }  // namespace

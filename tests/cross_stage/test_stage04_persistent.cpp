@@ -10,7 +10,7 @@
 
 #include "01_serial/serial_executor.hpp"
 #include "cross_stage/cuda_array.hpp"
-#include "cross_stage/fused_kernels.hpp"
+#include "cross_stage/picked_rows.hpp"
 #include "cross_stage/random_shapes.hpp"
 #include "cross_stage/recorded_trainings.hpp"
 #include "cross_stage/stage_types.hpp"
@@ -24,15 +24,11 @@
 #include "unit/programs.hpp"
 
 namespace stagewise {
-
-/// Those that execute a program line by line, which other test programs run.
-GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(Trainings);
-
 namespace {
 
 using cross_stage::cases_named;
-using cross_stage::expect_same_arrival;
 using cross_stage::expect_same_bits;
+using cross_stage::expect_same_outcome;
 using cross_stage::train_serially;
 using cross_stage::TrainingCase;
 using minibatch::Word;
@@ -263,7 +259,7 @@ TYPED_TEST(Stage04Persistent, NetworksOfExtremeShapesAreStage01s) {
 // trainings
 
 template <typename T>
-cross_stage::Arrival train_in_one_kernel(const TrainingCase& one) {
+cross_stage::Outcome train_in_one_kernel(const TrainingCase& one) {
   auto executor = std::make_unique<PersistentExecutor<T>>();
   PersistentExecutor<T>& known = *executor;
   const auto make_step = [&](Network<T>& network, const Starts& starts) -> std::unique_ptr<Step> {
@@ -273,14 +269,14 @@ cross_stage::Arrival train_in_one_kernel(const TrainingCase& one) {
     const StepSetup<T> setup = {network, one.data, {}, one.options.batch_size};
     return std::make_unique<PersistentTraining<T>>(setup, known, std::move(programs), starts);
   };
-  return cross_stage::train_workers<T>(std::move(executor), one, {}, make_step,
-                                       cross_stage::fusing<T>(one, true));
+  return cross_stage::train_case<T>(std::move(executor), one, {}, make_step,
+                                    cross_stage::fusing<T>(one, true));
 }
 
 TYPED_TEST(Stage04Persistent, TrainingsEqualThoseOfStage01) {
   for (const std::string name : {"mlp_relu", "mlp_squared_error"}) {
     const TrainingCase one = cases_named(name).front();
-    expect_same_arrival<TypeParam>(train_in_one_kernel<TypeParam>(one),
+    expect_same_outcome<TypeParam>(train_in_one_kernel<TypeParam>(one),
                                    train_serially<TypeParam>(one, {}), name);
   }
 }
@@ -289,7 +285,7 @@ TYPED_TEST(Stage04Persistent, TrainingsEqualThoseOfStage01) {
 TYPED_TEST(Stage04Persistent, EpochsOfSeveralLaunchesAreStage01s) {
   TrainingCase one = cases_named("mlp_squared_error").front();
   one.options.batch_size = 2;  // 49 steps
-  expect_same_arrival<TypeParam>(train_in_one_kernel<TypeParam>(one),
+  expect_same_outcome<TypeParam>(train_in_one_kernel<TypeParam>(one),
                                  train_serially<TypeParam>(one, {}), one.name);
 }
 

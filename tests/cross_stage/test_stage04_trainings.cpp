@@ -7,10 +7,8 @@
 
 #include "cross_stage/random_shapes.hpp"
 #include "cross_stage/recorded_trainings.hpp"
+#include "cross_stage/stage_types.hpp"
 #include "cuda/check.hpp"
-#include "golden/cnn.hpp"
-#include "golden/golden.hpp"
-#include "golden/workers.hpp"
 #include "support.hpp"
 #ifdef CUDA_ON_CPU
 #include "cuda_on_cpu/settings.hpp"
@@ -19,26 +17,16 @@
 namespace stagewise {
 namespace {
 
-using cross_stage::Arrival;
 using cross_stage::cases_named;
-using cross_stage::expect_same_arrival;
 using cross_stage::expect_same_bits;
+using cross_stage::expect_same_outcome;
 using cross_stage::name_of;
+using cross_stage::Outcome;
 using cross_stage::recorded_programs;
 using cross_stage::starts_of;
 using cross_stage::train_recorded;
 using cross_stage::train_serially;
 using cross_stage::TrainingCase;
-
-struct Minibatch {
-  template <typename T>
-  static std::unique_ptr<Executor<T>> make() {
-    return std::make_unique<MinibatchExecutor<T>>();
-  }
-};
-
-/// Line by line, with nothing fused and nothing recorded.
-const int stage04_eager_trainings = register_trainings<Minibatch>("Stage04Eager");
 
 /// Batches of 10 that neither 3 nor 8 divides, and a last one of 7 samples: fewer than 8 workers.
 /// Means that come in every step, once an epoch or less, and in the middle of an epoch.
@@ -75,7 +63,7 @@ class Stage04Trainings : public testing::Test {
   static void expect_stage_01(const std::string& beginning, const WorkerOptions& workers,
                               const RecordedStepOptions& options = {}) {
     for (const TrainingCase& one : cases_named(beginning)) {
-      expect_same_arrival<T>(train_recorded<T>(one, workers, options),
+      expect_same_outcome<T>(train_recorded<T>(one, workers, options),
                              train_serially<T>(one, workers), one.name + ", " + name_of(workers));
     }
   }
@@ -83,12 +71,18 @@ class Stage04Trainings : public testing::Test {
 TYPED_TEST_SUITE(Stage04Trainings, Precisions, PrecisionNames);
 
 TYPED_TEST(Stage04Trainings, PerceptronsEqualThoseOfStage01) {
-  for (const WorkerOptions& workers : this->some_workers()) this->expect_stage_01("mlp", workers);
+  for (const WorkerOptions& workers : this->some_workers()) {
+    this->expect_stage_01("mlp", workers);
+    this->expect_stage_01("neuron", workers);
+  }
 }
 
-TYPED_TEST(Stage04Trainings, NeuronsEqualThoseOfStage01) {
-  for (const WorkerOptions& workers : this->some_workers()) {
-    this->expect_stage_01("neuron", workers);
+TYPED_TEST(Stage04Trainings, EveryOptimizerEqualsStage01s) {
+  for (const std::string name : {"momentum", "adam"}) {
+    for (const WorkerOptions& workers :
+         {WorkerOptions{.workers = 1}, WorkerOptions{.workers = 3}, averaged_weights}) {
+      this->expect_stage_01(name, workers);
+    }
   }
 }
 
@@ -97,7 +91,7 @@ TYPED_TEST(Stage04Trainings, ConvolutionalNetworksEqualThoseOfStage01) {
   this->expect_stage_01("cnn_without", {.workers = 8});  // batches of 6
   const TrainingCase with_biases = cases_named("cnn").front();
   const WorkerOptions workers = {.workers = 3, .average = Average::weights, .average_every = 3};
-  expect_same_arrival<TypeParam>(train_recorded<TypeParam>(with_biases, workers),
+  expect_same_outcome<TypeParam>(train_recorded<TypeParam>(with_biases, workers),
                                  train_serially<TypeParam>(with_biases, workers), "cnn");
 }
 
@@ -128,7 +122,7 @@ TYPED_TEST(Stage04Trainings, FormsThatComputeTheSameAreEqualBitForBit) {
     const std::string what = name_of(workers);
     expect_same_bits(train_recorded<T>(one, workers),
                      train_recorded<T>(one, workers, {.records = false}), what);
-    const Arrival copied = train_recorded<T>(one, workers, {.fuse = {.gathers = false}});
+    const Outcome copied = train_recorded<T>(one, workers, {.fuse = {.gathers = false}});
     expect_same_bits(train_recorded<T>(one, workers, {.streams_batches = true}), copied,
                      what + ", streamed");
   }
@@ -150,17 +144,6 @@ TYPED_TEST(Stage04Trainings, RepeatThemselvesBitForBit) {
   }
 }
 
-TYPED_TEST(Stage04Trainings, EqualThoseOfStage03) {
-  using T = TypeParam;
-  for (const TrainingCase& one : cross_stage::training_cases()) {
-    if (one.name == "cnn") continue;  // long enough without biases
-    if (one.name != "mlp_relu" && is_in_a_slow_preset()) continue;
-    cross_stage::expect_same_outcome<T>(
-        train_recorded<T>(one, {.workers = 1}).outcome,
-        cross_stage::train_program<T>(std::make_unique<SharedMemoryExecutor<T>>(), one), one.name);
-  }
-}
-
 /// Recordings have up to 32 steps: epochs that need several, and their rests.
 TYPED_TEST(Stage04Trainings, EpochsOfManyStepsAreStage01s) {
   TrainingCase one = cases_named("mlp_squared_error").front();
@@ -168,9 +151,9 @@ TYPED_TEST(Stage04Trainings, EpochsOfManyStepsAreStage01s) {
     one.options.batch_size = batch_size;
     const WorkerOptions workers = {.workers = 2, .average = Average::weights, .average_every = 45};
     const std::string what = "batches of " + std::to_string(batch_size);
-    expect_same_arrival<TypeParam>(train_recorded<TypeParam>(one, {.workers = 1}),
+    expect_same_outcome<TypeParam>(train_recorded<TypeParam>(one, {.workers = 1}),
                                    train_serially<TypeParam>(one, {.workers = 1}), what);
-    expect_same_arrival<TypeParam>(train_recorded<TypeParam>(one, workers),
+    expect_same_outcome<TypeParam>(train_recorded<TypeParam>(one, workers),
                                    train_serially<TypeParam>(one, workers), what + ", 2 workers");
   }
 }
@@ -181,58 +164,6 @@ class Stage04 : public testing::Test {
     if (const std::string reason = reason_to_skip(); !reason.empty()) GTEST_SKIP() << reason;
   }
 };
-
-// --------------------------------------------------------------------------------------- PyTorch
-
-/// The step of a training of PyTorch's.
-std::unique_ptr<Step> make_golden_step(Network<double>& network, const golden::Case& file,
-                                       const WorkerOptions& workers, const Starts& starts) {
-  const TrainingCase one = {.name = "", .model = file.model, .options = file.options, .data = {}};
-  return std::make_unique<RecordedStep<double>>(
-      StepSetup<double>{network, file.data, workers, file.options.batch_size},
-      static_cast<MinibatchExecutor<double>&>(*network.executor), file.data.size(),
-      recorded_programs(network.model, one, workers), starts, RecordedStepOptions{});
-}
-
-TEST_F(Stage04, EqualsPyTorch) {
-  for (const std::string& name : golden::case_names()) {
-    for (const int workers : {1, 3}) {
-      SCOPED_TRACE(name + ", " + std::to_string(workers) + " workers");
-      golden::expect_equals_pytorch(std::make_unique<MinibatchExecutor<double>>(), name,
-                                    [&](Network<double>& network, const golden::Case& file) {
-                                      return make_golden_step(network, file, {.workers = workers},
-                                                              {file.initial});
-                                    });
-    }
-  }
-}
-
-/// A fused step whose gradients somebody reads, so that they are stored.
-Program fuse_but_for_gradients(const Program& program) {
-  Program step = program;
-  for (const Line& line : program.lines) {
-    const SgdUpdate* const update = std::get_if<SgdUpdate>(&line.operation);
-    if (update == nullptr) continue;
-    Value copy = step[update->gradient];
-    copy.name += ", read";
-    step.append(Copy{.x = update->gradient, .y = step.add(copy)});
-  }
-  return minibatch::fuse<double>(step, 10);
-}
-
-TEST_F(Stage04, EqualsPyTorchsCnn) {
-  for (const std::string& name : golden::cnn_case_names()) {
-    golden::expect_cnn_equals_pytorch(std::make_unique<MinibatchExecutor<double>>(), name,
-                                      fuse_but_for_gradients);
-  }
-}
-
-TEST_F(Stage04, WorkersEqualPyTorchs) {
-  for (const std::string& name : golden::worker_case_names) {
-    golden::expect_workers_equal_pytorch(std::make_unique<MinibatchExecutor<double>>(), name,
-                                         make_golden_step);
-  }
-}
 
 // ---------------------------------------------------------------------------------- the interface
 
@@ -406,7 +337,7 @@ TEST_F(Stage04, EqualsItselfWhateverTheOrderOfWork) {
   for (const WorkerOptions& workers : {WorkerOptions{.workers = 3}, averaged_weights}) {
     for (const RecordedStepOptions& options :
          {RecordedStepOptions{}, RecordedStepOptions{.streams_batches = true}}) {
-      const Arrival expected = train_recorded<float>(one, workers, options);
+      const Outcome expected = train_recorded<float>(one, workers, options);
       for (const bool lazy : {false, true}) {
         cuda_on_cpu::settings().lazy_streams = lazy;
         cuda_on_cpu::settings().thread_order = cuda_on_cpu::ThreadOrder::random;

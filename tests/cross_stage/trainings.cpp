@@ -1,10 +1,14 @@
 #include "cross_stage/trainings.hpp"
 
-#include <array>
+#include "01_serial/serial_executor.hpp"
+#include "data/generators.hpp"
+#include "tensor/random.hpp"
+#include "verify/compare.hpp"
 
-namespace stagewise {
-namespace cross_stage {
+namespace stagewise::cross_stage {
+namespace {
 
+/// Images of a few classes: a pattern each, and noise.
 Dataset make_images(const Shape& shape, int classes, Index count) {
   Random random(3);
   std::vector<double> patterns(static_cast<std::size_t>(classes * shape.elements()));
@@ -22,6 +26,8 @@ Dataset make_images(const Shape& shape, int classes, Index count) {
   return {shape, classes, std::move(pixels), std::move(labels)};
 }
 
+}  // namespace
+
 std::vector<TrainingCase> training_cases() {
   const Dataset table =
       make_gaussian({.features = 11, .classes = 4, .spacing = 0.5}, 97, 1, Purpose::training_data);
@@ -36,6 +42,12 @@ std::vector<TrainingCase> training_cases() {
   cnn_options.batch_size = 6;
   cnn_options.epochs = 2;
   cnn_options.sgd.learning_rate = 0.02;
+  TrainingOptions momentum = options;
+  momentum.sgd.rule = Rule::momentum;
+  momentum.sgd.schedule = {.decay = Decay::cosine, .steps = 30};
+  TrainingOptions adam = options;
+  adam.sgd.rule = Rule::adam;
+  adam.sgd.schedule = {.decay = Decay::step, .warmup = 4, .steps = 30};
 
   std::vector<TrainingCase> cases = {
       {"mlp_sigmoid", mlp({33, 7}, Activation::sigmoid, LossKind::cross_entropy), options, table},
@@ -43,6 +55,8 @@ std::vector<TrainingCase> training_cases() {
       {"mlp_squared_error", mlp({17}, Activation::sigmoid, LossKind::squared_error), options,
        table},
       {"mlp_no_hidden_layer", mlp({}, Activation::relu, LossKind::cross_entropy), options, table},
+      {"momentum", mlp({20}, Activation::sigmoid, LossKind::cross_entropy), momentum, table},
+      {"adam", mlp({17}, Activation::sigmoid, LossKind::squared_error), adam, table},
       {"neuron", {.name = "neuron"}, options, step},
       {"cnn", {.name = "cnn"}, cnn_options, images},
       {"cnn_without_biases", {.name = "cnn", .biases = false}, cnn_options, images}};
@@ -51,6 +65,39 @@ std::vector<TrainingCase> training_cases() {
     one.model.classes = one.data.classes();
   }
   return cases;
+}
+
+std::vector<TrainingCase> cases_named(const std::string& beginning) {
+  std::vector<TrainingCase> cases;
+  for (TrainingCase& one : training_cases()) {
+    if (!one.name.starts_with(beginning)) continue;
+    one.options.epochs = 2;
+    cases.push_back(std::move(one));
+  }
+  EXPECT_FALSE(cases.empty()) << beginning;
+  return cases;
+}
+
+Starts starts_of(const Model& model, const TrainingCase& one, const WorkerOptions& workers) {
+  const int count = workers.average == Average::weights ? workers.workers : 1;
+  Starts starts;
+  for (int worker = 0; worker < count; ++worker) {
+    starts.push_back(
+        initial_parameters(model, one.model, one.options.seed, static_cast<std::uint64_t>(worker)));
+  }
+  return starts;
+}
+
+template <typename T>
+Outcome train_serially(const TrainingCase& one, const WorkerOptions& workers) {
+  return train_program<T>(std::make_unique<SerialExecutor<T>>(), one, workers);
+}
+
+std::string name_of(const WorkerOptions& workers) {
+  return std::to_string(workers.workers) + " workers, " +
+         (workers.average == Average::weights
+              ? "weights every " + std::to_string(workers.average_every)
+              : "gradients");
 }
 
 template <typename T>
@@ -65,69 +112,44 @@ void expect_same_outcome(const Outcome& actual, const Outcome& expected, const s
     if (i == 0) continue;
     EXPECT_EQ(actual.epochs[i].train_accuracy, expected.epochs[i].train_accuracy) << name;
   }
-  for (const Difference& difference : compare_parameters(actual.parameters, expected.parameters)) {
-    EXPECT_TRUE(difference.within(bound))
-        << name << ": " << difference.name << " is " << difference.max_norm << " off";
+  const auto expect_near = [&](const std::vector<ParameterValues>& found,
+                               const std::vector<ParameterValues>& wanted, const std::string& who) {
+    ASSERT_FALSE(wanted.empty()) << name << who;
+    for (const Difference& difference : compare_parameters(found, wanted)) {
+      EXPECT_TRUE(difference.within(bound))
+          << name << who << ": " << difference.name << " is " << difference.max_norm << " off";
+    }
+  };
+  expect_near(actual.parameters, expected.parameters, "");
+  ASSERT_EQ(actual.workers.size(), expected.workers.size()) << name;
+  for (std::size_t i = 0; i < expected.workers.size(); ++i) {
+    expect_near(actual.workers[i], expected.workers[i], ", worker " + std::to_string(i));
   }
-  ASSERT_FALSE(expected.parameters.empty());
 }
 
+void expect_same_bits(const Outcome& a, const Outcome& b, const std::string& name) {
+  const auto expect_equal = [&](const std::vector<ParameterValues>& found,
+                                const std::vector<ParameterValues>& wanted) {
+    ASSERT_EQ(found.size(), wanted.size()) << name;
+    ASSERT_FALSE(found.empty()) << name;
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      EXPECT_EQ(found[i].values, wanted[i].values) << name << ", " << found[i].name;
+    }
+  };
+  expect_equal(a.parameters, b.parameters);
+  ASSERT_EQ(a.workers.size(), b.workers.size()) << name;
+  for (std::size_t i = 0; i < a.workers.size(); ++i) expect_equal(a.workers[i], b.workers[i]);
+  ASSERT_EQ(a.epochs.size(), b.epochs.size()) << name;
+  for (std::size_t i = 0; i < a.epochs.size(); ++i) {
+    EXPECT_EQ(a.epochs[i].train_loss, b.epochs[i].train_loss) << name;
+    EXPECT_EQ(a.epochs[i].train_accuracy, b.epochs[i].train_accuracy) << name;
+    EXPECT_EQ(a.epochs[i].validation_loss, b.epochs[i].validation_loss) << name;
+  }
+}
+
+template Outcome train_serially<float>(const TrainingCase&, const WorkerOptions&);
+template Outcome train_serially<double>(const TrainingCase&, const WorkerOptions&);
 template void expect_same_outcome<float>(const Outcome&, const Outcome&, const std::string&);
 template void expect_same_outcome<double>(const Outcome&, const Outcome&, const std::string&);
 
-}  // namespace cross_stage
-
-namespace {
-
-template <typename T>
-class Trainings : public StageTest<T> {
- public:
-  using Check = void (Trainings::*)();
-
-  Trainings(ComparedStage<T> stage, Check check) : StageTest<T>(std::move(stage)), check_(check) {}
-
-  void equal_those_of_stage_01();
-  void repeat_themselves_bit_for_bit();
-
-  static constexpr std::array checks = {
-      std::pair{"EqualThoseOfStage01", &Trainings::equal_those_of_stage_01},
-      std::pair{"RepeatThemselvesBitForBit", &Trainings::repeat_themselves_bit_for_bit}};
-
- private:
-  void TestBody() override { (this->*check_)(); }
-
-  Check check_;
-};
-
-template <typename T>
-void Trainings<T>::equal_those_of_stage_01() {
-  for (const cross_stage::TrainingCase& one : cross_stage::training_cases()) {
-    cross_stage::expect_same_outcome<T>(
-        cross_stage::train_program<T>(this->stage_.make(), one),
-        cross_stage::train_program<T>(std::make_unique<SerialExecutor<T>>(), one), one.name);
-  }
-}
-
-template <typename T>
-void Trainings<T>::repeat_themselves_bit_for_bit() {
-  for (const cross_stage::TrainingCase& one : cross_stage::training_cases()) {
-    if (one.name.ends_with("without_biases")) continue;  // long enough with the other
-    const auto run = [&] { return cross_stage::train_program<T>(this->stage_.make(), one); };
-    const cross_stage::Outcome first = run();
-    const cross_stage::Outcome second = run();
-    ASSERT_EQ(first.parameters.size(), second.parameters.size());
-    for (std::size_t i = 0; i < first.parameters.size(); ++i) {
-      EXPECT_EQ(first.parameters[i].values, second.parameters[i].values) << one.name;
-    }
-  }
-}
-
-}  // namespace
-
-int register_trainings(const std::string& name, const ComparedStage<float>& in_float,
-                       const ComparedStage<double>& in_double) {
-  register_checks<Trainings>(name + "/Trainings/", in_float, in_double);
-  return 0;
-}
-
-}  // namespace stagewise
+}  // namespace stagewise::cross_stage

@@ -1,27 +1,18 @@
 /// @file
 /// Whole trainings of a stage against stage 01's: same seed, same data, same options, and so the
-/// same parameters to rounding. Used like primitives.hpp.
+/// same parameters to rounding.
 #pragma once
 
 #include <memory>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
 
-#include "01_serial/serial_executor.hpp"
-#include "02_naive_cuda/naive_cuda_executor.hpp"
-#include "cross_stage/compared_stage.hpp"
-#include "cross_stage/stage_types.hpp"
-#include "data/generators.hpp"
 #include "network/initialize.hpp"
 #include "program_step.hpp"
-#include "tensor/random.hpp"
-#include "verify/compare.hpp"
 
-namespace stagewise {
-namespace cross_stage {
+namespace stagewise::cross_stage {
 
 /// One training that every stage repeats.
 struct TrainingCase {
@@ -31,16 +22,17 @@ struct TrainingCase {
   Dataset data;
 };
 
-/// Images of a few classes: a pattern each, and noise.
-Dataset make_images(const Shape& shape, int classes, Index count);
-
-/// mlp, cnn and neuron; every activation and loss; batches that do not divide the data.
+/// mlp, cnn and neuron; every activation, loss and optimizer; batches that do not divide the data.
 std::vector<TrainingCase> training_cases();
 
-/// What a training arrives at.
+/// Those whose names begin like this, of two epochs each.
+std::vector<TrainingCase> cases_named(const std::string& beginning);
+
+/// Where a training arrives, and each worker of it that has parameters of its own.
 struct Outcome {
   std::vector<EpochReport> epochs;
   std::vector<ParameterValues> parameters;
+  Starts workers;
 };
 
 class OutcomeRecorder final : public TrainingObserver {
@@ -54,60 +46,46 @@ class OutcomeRecorder final : public TrainingObserver {
   Outcome outcome;
 };
 
-/// Runs a training.
-/// @param make_step makes the step for the network and where it starts.
+/// Where all workers start, or each, if each has parameters of its own.
+Starts starts_of(const Model& model, const TrainingCase& one, const WorkerOptions& workers);
+
+/// Runs a training with the step that `make_step(network, starts)` makes.
 /// @param rewrite what the stage makes of evaluation and prediction.
 template <typename T, typename MakeStep>
 Outcome train_case(std::unique_ptr<Executor<T>> executor, const TrainingCase& one,
-                   const MakeStep& make_step, const Rewrite& rewrite = unchanged) {
+                   const WorkerOptions& workers, const MakeStep& make_step,
+                   const Rewrite& rewrite = unchanged) {
   Network<T> network(build_model(one.model), std::move(executor), rewrite);
-  const std::unique_ptr<Step> step =
-      make_step(network, {initial_parameters(network.model, one.model, one.options.seed)});
+  const std::unique_ptr<Step> step = make_step(network, starts_of(network.model, one, workers));
   network.load(one.options.batch_size);
   OutcomeRecorder recorder;
-  train(network, *step, one.data, Dataset(), one.options, 1, recorder);
+  // With a validation set, the network is used for something else between two epochs.
+  train(network, *step, one.data, one.data.slice(0, 9), one.options, 1, recorder);
+  recorder.outcome.workers = step->worker_parameters();
   return recorder.outcome;
 }
 
 /// Line by line, as stages 01 to 03 train.
 template <typename T>
 Outcome train_program(std::unique_ptr<Executor<T>> executor, const TrainingCase& one,
-                      const Rewrite& rewrite = unchanged) {
+                      const WorkerOptions& workers = {}, const Rewrite& rewrite = unchanged) {
   const auto make_step = [&](Network<T>& network, const Starts& starts) {
-    return make_program_step(network, one.data, one.options, starts, {}, rewrite);
+    return make_program_step(network, one.data, one.options, starts, workers, rewrite);
   };
-  return train_case(std::move(executor), one, make_step, rewrite);
+  return train_case(std::move(executor), one, workers, make_step, rewrite);
 }
 
-/// Expects every parameter and epoch within the bounds of the architecture.
+/// Stage 01's.
+template <typename T>
+Outcome train_serially(const TrainingCase& one, const WorkerOptions& workers = {});
+
+std::string name_of(const WorkerOptions& workers);
+
+/// Expects every parameter and epoch, of every worker, within the bounds of the architecture.
 template <typename T>
 void expect_same_outcome(const Outcome& actual, const Outcome& expected, const std::string& name);
 
-/// Expects the cases whose name begins like this to train as on stage 02.
-/// @param make_executor makes the one to compare.
-template <typename T, typename Make>
-void expect_stage_02(const Make& make_executor, const std::string& beginning,
-                     const Rewrite& rewrite = unchanged) {
-  int cases = 0;
-  for (const TrainingCase& one : training_cases()) {
-    if (!one.name.starts_with(beginning)) continue;
-    ++cases;
-    expect_same_outcome<T>(train_program<T>(make_executor(), one, rewrite),
-                           train_program<T>(std::make_unique<NaiveCudaExecutor<T>>(), one),
-                           one.name);
-  }
-  EXPECT_GT(cases, 0) << beginning;
-}
+/// Expects the same to the last bit; a NaN is not the same as itself.
+void expect_same_bits(const Outcome& a, const Outcome& b, const std::string& name);
 
-}  // namespace cross_stage
-
-/// Adds the tests "<name>/Trainings/float.EqualThoseOfStage01" and so on.
-int register_trainings(const std::string& name, const ComparedStage<float>& in_float,
-                       const ComparedStage<double>& in_double);
-
-template <typename Maker>
-int register_trainings(const std::string& name) {
-  return register_trainings(name, compared_stage<Maker, float>(), compared_stage<Maker, double>());
-}
-
-}  // namespace stagewise
+}  // namespace stagewise::cross_stage

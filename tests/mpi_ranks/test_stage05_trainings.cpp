@@ -14,7 +14,6 @@
 #include "cross_stage/device_array.hpp"
 #include "cross_stage/recorded_trainings.hpp"
 #include "cuda/check.hpp"
-#include "golden/golden.hpp"
 #include "mpi_ranks/ranks.hpp"
 #include "support.hpp"
 #include "training/evaluate.hpp"
@@ -24,17 +23,13 @@
 #endif
 
 namespace stagewise {
-
-/// Those that execute a program line by line, which other test programs run.
-GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(Trainings);
-
 namespace {
 
-using cross_stage::Arrival;
 using cross_stage::cases_named;
-using cross_stage::expect_same_arrival;
 using cross_stage::expect_same_bits;
+using cross_stage::expect_same_outcome;
 using cross_stage::name_of;
+using cross_stage::Outcome;
 using cross_stage::TrainingCase;
 using mpi::DataFrom;
 using mpi::DistributedStepOptions;
@@ -103,7 +98,7 @@ void expect_same_whole_parameters(Network<T>& network, const mpi::Mesh& mesh, co
 }
 
 template <typename T>
-Arrival train_spread(const TrainingCase& one, Spread spread, const Starts& starts = {}) {
+Outcome train_spread(const TrainingCase& one, Spread spread) {
   spread.workers.workers = test_world().size();
   mpi::MpiRanks ranks(test_world());
   const Dataset whole_validation = one.data.slice(0, 9);
@@ -117,22 +112,15 @@ Arrival train_spread(const TrainingCase& one, Spread spread, const Starts& start
                      cross_stage::fusing<T>(one, spread.step.step.fuse.layers));
   mpi::DistributedStep<T> step(
       {network, one.data, spread.workers, one.options.batch_size}, known, one.options.sgd,
-      starts.empty() ? cross_stage::starts_of(network.model, one, spread.workers) : starts,
-      test_world(), ranks, spread.step);
+      cross_stage::starts_of(network.model, one, spread.workers), test_world(), ranks, spread.step);
   network.load(one.options.batch_size);
   cross_stage::OutcomeRecorder recorder;
   train(network, step, one.data, validation, one.options, 1, recorder, &ranks);
   if (spread.tensor_ranks > 1) {
     expect_same_whole_parameters(network, known.mesh(), one.options.sgd, one.name);
   }
-  return {recorder.outcome, step.worker_parameters()};
-}
-
-/// With the workers' parameters on rank 0, and nowhere else.
-template <typename T>
-void expect_arrival(const Arrival& actual, Arrival expected, const std::string& name) {
-  if (test_world().rank() > 0) expected.workers.clear();
-  expect_same_arrival<T>(actual, expected, name);
+  recorder.outcome.workers = step.worker_parameters();
+  return recorder.outcome;
 }
 
 /// A case whose last batch has fewer samples than there are ranks: two.
@@ -149,32 +137,20 @@ WorkerOptions workers_of_ranks(Average average = Average::gradients, std::int64_
 template <typename T>
 class Stage05Trainings : public testing::Test {
  protected:
-  /// Expects a training on the ranks, in each of these forms, to arrive where stage 04's and stage
-  /// 01's workers do.
-  static void expect_workers(const TrainingCase& one, const WorkerOptions& workers,
-                             const std::vector<Spread>& forms = {{}}) {
-    const std::string name = one.name + ", " + name_of(workers);
-    const Arrival stage04 = cross_stage::train_recorded<T>(one, workers);
-    const Arrival stage01 = cross_stage::train_serially<T>(one, workers);
+  /// Expects a training on the ranks, in each of these forms, to arrive where stage 04's workers
+  /// do; a split network, where one worker does.
+  static void expect_stage_04(const TrainingCase& one, const WorkerOptions& workers,
+                              const std::vector<Spread>& forms = {{}}) {
+    Outcome expected = cross_stage::train_recorded<T>(one, workers);
+    if (test_world().rank() > 0) expected.workers.clear();  // they are on rank 0, and nowhere else
     for (Spread form : forms) {
       form.workers = workers;
-      const Arrival spread = train_spread<T>(one, form);
-      expect_arrival<T>(spread, stage04, name);
-      expect_arrival<T>(spread, stage01, name + " of stage 01");
-      expect_same_on_all_ranks(spread.outcome.parameters, name);
-    }
-  }
-
-  /// Expects a split network, in each of these forms, to arrive where stage 04's and stage 01's
-  /// whole ones do.
-  static void expect_whole(const TrainingCase& one, const std::vector<Spread>& forms) {
-    const Arrival stage04 = cross_stage::train_recorded<T>(one, {});
-    const Arrival stage01 = cross_stage::train_serially<T>(one, {});
-    for (const Spread& form : forms) {
-      const Arrival split = train_spread<T>(one, form);
-      expect_same_arrival<T>(split, stage04, one.name + ", split");
-      expect_same_arrival<T>(split, stage01, one.name + ", split, against stage 01");
-      expect_same_on_all_ranks(split.outcome.parameters, one.name + ", split");
+      const std::string name = one.name + ", " + name_of(workers) + ", " +
+                               std::to_string(form.tensor_ranks) + " tensor ranks, " +
+                               form.transport;
+      const Outcome spread = train_spread<T>(one, form);
+      expect_same_outcome<T>(spread, expected, name);
+      expect_same_on_all_ranks(spread.parameters, name);
     }
   }
 
@@ -207,34 +183,34 @@ TYPED_TEST_SUITE(Stage05Trainings, Precisions, PrecisionNames);
 
 TYPED_TEST(Stage05Trainings, AveragedGradientsEqualStage04s) {
   for (const TrainingCase& one : cases_named("mlp")) {
-    this->expect_workers(one, workers_of_ranks());
-    this->expect_workers(with_short_last_batch(one), workers_of_ranks());
+    this->expect_stage_04(one, workers_of_ranks());
+    this->expect_stage_04(with_short_last_batch(one), workers_of_ranks());
   }
-  this->expect_workers(cases_named("neuron").front(), workers_of_ranks());
+  this->expect_stage_04(cases_named("neuron").front(), workers_of_ranks());
 }
 
 TYPED_TEST(Stage05Trainings, AveragedWeightsEqualStage04s) {
   const TrainingCase relu = cases_named("mlp_relu").front();
   for (const std::int64_t every : {1, 3, 7}) {  // 10 steps an epoch
     const WorkerOptions workers = workers_of_ranks(Average::weights, every);
-    this->expect_workers(relu, workers);
-    this->expect_workers(with_short_last_batch(relu), workers);
+    this->expect_stage_04(relu, workers);
+    this->expect_stage_04(with_short_last_batch(relu), workers);
   }
-  this->expect_workers(cases_named("mlp_sigmoid").front(), workers_of_ranks(Average::weights, 3));
-  this->expect_workers(cases_named("neuron").front(), workers_of_ranks(Average::weights, 7));
+  this->expect_stage_04(cases_named("mlp_sigmoid").front(), workers_of_ranks(Average::weights, 3));
+  this->expect_stage_04(cases_named("neuron").front(), workers_of_ranks(Average::weights, 7));
 }
 
 TYPED_TEST(Stage05Trainings, ConvolutionalNetworksEqualStage04s) {
   const TrainingCase with_biases = cases_named("cnn").front();
   const TrainingCase without = cases_named("cnn_without").front();
-  this->expect_workers(with_biases, workers_of_ranks());
-  this->expect_workers(without, workers_of_ranks(Average::weights, 3));
+  this->expect_stage_04(with_biases, workers_of_ranks());
+  this->expect_stage_04(without, workers_of_ranks(Average::weights, 3));
 }
 
 TYPED_TEST(Stage05Trainings, SplitNetworksEqualWholeOnes) {
   for (const TrainingCase& one : this->splittable()) {
-    this->expect_whole(one, splits());
-    this->expect_whole(with_short_last_batch(one), splits());
+    this->expect_stage_04(one, {}, splits());
+    this->expect_stage_04(with_short_last_batch(one), {}, splits());
   }
 }
 
@@ -252,8 +228,8 @@ TYPED_TEST(Stage05Trainings, EveryFormEqualsStage04) {
     }
   }
   const TrainingCase one = with_short_last_batch(cases_named("mlp_relu").front());
-  this->expect_workers(one, workers_of_ranks(), forms);
-  this->expect_workers(one, workers_of_ranks(Average::weights, 3), forms);
+  this->expect_stage_04(one, workers_of_ranks(), forms);
+  this->expect_stage_04(one, workers_of_ranks(Average::weights, 3), forms);
   std::vector<Spread> split_forms;
   for (Spread form : forms) {
     for (const Spread& split : splits()) {
@@ -261,7 +237,7 @@ TYPED_TEST(Stage05Trainings, EveryFormEqualsStage04) {
       split_forms.push_back(form);
     }
   }
-  this->expect_whole(one, split_forms);
+  this->expect_stage_04(one, {}, split_forms);
 }
 
 /// Layers large enough for two buckets.
@@ -274,7 +250,7 @@ TYPED_TEST(Stage05Trainings, SumsThatTravelInBucketsEqualStage04s) {
   for (const std::string& transport : transports()) {
     forms.push_back({.step = {.overlaps = true}, .transport = transport});
   }
-  this->expect_workers(one, workers_of_ranks(), forms);
+  this->expect_stage_04(one, workers_of_ranks(), forms);
 }
 
 TYPED_TEST(Stage05Trainings, RepeatThemselvesBitForBit) {
@@ -284,7 +260,7 @@ TYPED_TEST(Stage05Trainings, RepeatThemselvesBitForBit) {
   spreads.push_back({.workers = workers_of_ranks(Average::weights, 3)});
   const TrainingCase one = cases_named("mlp_relu").front();
   for (const Spread& spread : spreads) {
-    const Arrival first = train_spread<T>(one, spread);
+    const Outcome first = train_spread<T>(one, spread);
     expect_same_bits(train_spread<T>(one, spread), first, "again");
     Spread other = spread;
     other.step.step.streams_batches = true;
@@ -295,11 +271,22 @@ TYPED_TEST(Stage05Trainings, RepeatThemselvesBitForBit) {
   }
 }
 
+/// With the batch or the network shared out.
+TYPED_TEST(Stage05Trainings, EveryOptimizerEqualsStage04s) {
+  for (const std::string name : {"momentum", "adam"}) {
+    const TrainingCase one = cases_named(name).front();
+    std::vector<Spread> forms;
+    for (const std::string& transport : transports()) forms.push_back({.transport = transport});
+    this->expect_stage_04(one, workers_of_ranks(), forms);
+    this->expect_stage_04(one, {}, splits());
+  }
+}
+
 TYPED_TEST(Stage05Trainings, UnshuffledOnesEqualStage04s) {
   TrainingCase one = cases_named("mlp_relu").front();
   one.options.shuffle = false;
-  this->expect_workers(one, workers_of_ranks());
-  this->expect_whole(one, splits());
+  this->expect_stage_04(one, workers_of_ranks());
+  this->expect_stage_04(one, {}, splits());
 }
 
 class Stage05 : public testing::Test {};
@@ -415,29 +402,6 @@ TEST_F(Stage05, EvaluatesInShares) {
   }
 }
 
-/// Every optimizer and every schedule, with the batch or the network shared out.
-TEST_F(Stage05, EqualsPyTorch) {
-  for (const std::string& name : golden::case_names()) {
-    const golden::Case file = golden::load(name);
-    const TrainingCase one = {name, file.model, file.options, file.data};
-    const Starts starts = {in_order_of(build_model(file.model), file.initial, name)};
-    std::vector<Spread> spreads = {{}};
-    for (const std::string& transport : transports()) spreads.push_back({.transport = transport});
-    if (!file.model.hidden.empty()) {
-      for (const Spread& spread : splits()) spreads.push_back(spread);
-    }
-    for (const Spread& spread : spreads) {
-      const Arrival arrival = train_spread<double>(one, spread, starts);
-      golden::Outcome outcome = {.losses = {}, .parameters = arrival.outcome.parameters};
-      for (const EpochReport& epoch : arrival.outcome.epochs) {
-        outcome.losses.push_back(epoch.train_loss);
-      }
-      EXPECT_LE(golden::distance(outcome, file), golden::bound)
-          << name << " by " << spread.transport << ", " << spread.tensor_ranks << " tensor ranks";
-    }
-  }
-}
-
 TEST_F(Stage05, FindsTheRankOfTheFirstBadStep) {
   mpi::MpiRanks ranks(test_world());
   const int last = test_world().size() - 1;
@@ -525,7 +489,7 @@ TEST_F(Stage05, EqualsItselfWhateverTheOrderOfWork) {
   spreads.push_back({.workers = workers_of_ranks(Average::weights, 3)});
   spreads.push_back({.workers = workers_of_ranks(), .transport = "cuda-aware"});
   for (const Spread& spread : spreads) {
-    const Arrival expected = train_spread<float>(one, spread);
+    const Outcome expected = train_spread<float>(one, spread);
     cuda_on_cpu::settings().lazy_streams = true;
     cuda_on_cpu::settings().thread_order = cuda_on_cpu::ThreadOrder::random;
     expect_same_bits(train_spread<float>(one, spread), expected, "lazy");
