@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "cross_stage/shapes.hpp"
 #include "network/problems.hpp"
 #include "support.hpp"
 #include "tensor/random.hpp"
@@ -27,19 +28,17 @@ struct Layer {
   Index outputs() const { return activated() / (window * window); }
 
   std::string name() const {
-    const ConvolutionProblem& p = convolution;
-    const auto text = [](Index n) { return std::to_string(n); };
-    return text(p.batch) + " images " + text(p.height) + "x" + text(p.width) + "x" + text(p.in) +
-           ", filters " + text(p.filter_height) + "x" + text(p.filter_width) + "x" + text(p.out) +
-           ", windows of " + text(window) + (has_bias ? "" : ", no bias");
+    return name_of(convolution) + ", windows of " + std::to_string(window) +
+           (has_bias ? "" : ", no bias");
   }
 
-  PoolingProblem pooling() const {
-    return {.batch = convolution.batch,
-            .height = convolution.output_height(),
-            .width = convolution.output_width(),
-            .channels = convolution.out,
-            .window = window};
+  /// Of an image.
+  Shape convolved() const {
+    return {convolution.output_height(), convolution.output_width(), convolution.out};
+  }
+  Shape pooled() const {
+    return {convolution.output_height() / window, convolution.output_width() / window,
+            convolution.out};
   }
 
   template <typename T>
@@ -100,10 +99,6 @@ std::vector<T> inputs_of(const Layer& layer) {
 template <typename T>
 std::vector<T> filter_of(const Layer& layer) {
   return random_values<T>(layer.weights(), 2);
-}
-template <typename T>
-std::vector<T> bias_of(const Layer& layer) {
-  return random_values<T>(layer.convolution.out, 3);
 }
 
 }  // namespace stagewise::cross_stage

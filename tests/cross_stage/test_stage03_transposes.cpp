@@ -88,67 +88,45 @@ class Transposes : public testing::Test {
 
 TYPED_TEST_SUITE(Transposes, Precisions, PrecisionNames);
 
-TYPED_TEST(Transposes, EveryRung) {
-  using T = TypeParam;
+/// Runs some rungs on a matrix of numbers, and expects it turned.
+template <typename T>
+void expect_transposed(const Size& size, Ladder<TransposeProblem<T>> rungs) {
+  if (is_too_large(size.rows * size.cols)) return;
   Workspace workspace;
+  const std::vector<T> x = numbered<T>(size.rows * size.cols);
+  const std::vector<T> expected = guarded(transposed(size, x));
+  CudaArray there(guarded(x));
+  for (const auto& rung : rungs) {
+    CudaArray y(poison<T>(size.rows * size.cols + 1));
+    const TransposeProblem<T> problem = {
+        .rows = size.rows, .cols = size.cols, .x = there.get(), .y = y.get()};
+    ASSERT_EQ(rung.supports(problem).reason, "");
+    rung.run(nullptr, problem, workspace);
+    expect_within_units(std::string(rung.name) + ", " + name_of(size), 0, y.read(), expected);
+    if (testing::Test::HasFatalFailure()) return;
+  }
+}
+
+TYPED_TEST(Transposes, EveryRung) {
   std::vector<Size> sizes = random_sizes(1);
   sizes.push_back({66'000, 1});
   sizes.push_back({1, 70'001});
-  for (const Size& size : sizes) {
-    if (is_too_large(size.rows * size.cols)) continue;
-    const std::vector<T> x = numbered<T>(size.rows * size.cols);
-    const std::vector<T> expected = guarded(transposed(size, x));
-    CudaArray there(guarded(x));
-    for (const auto& rung : transpose_ladder<T>()) {
-      CudaArray y(poison<T>(size.rows * size.cols + 1));
-      const TransposeProblem<T> problem = {
-          .rows = size.rows, .cols = size.cols, .x = there.get(), .y = y.get()};
-      ASSERT_EQ(rung.supports(problem).reason, "");
-      rung.run(nullptr, problem, workspace);
-      expect_within_units(std::string(rung.name) + ", " + name_of(size), 0, y.read(), expected);
-      if (this->HasFatalFailure()) return;
-    }
-  }
+  for (const Size& size : sizes) expect_transposed(size, transpose_ladder<TypeParam>());
 }
 
 /// So many elements that rungs take their large tiles; with and without whole vectors in a row.
 TYPED_TEST(Transposes, LargeTiles) {
-  using T = TypeParam;
-  if (is_too_large(Index{4100} * 2100)) GTEST_SKIP() << "fewer shapes were asked for";
-  Workspace workspace;
   for (const Size& size : {Size{4100, 2100}, Size{2001, 4103}}) {
-    const std::vector<T> x = numbered<T>(size.rows * size.cols);
-    const std::vector<T> expected = guarded(transposed(size, x));
-    CudaArray there(guarded(x));
-    for (const auto& rung : transpose_ladder<T>().last(3)) {
-      CudaArray y(poison<T>(size.rows * size.cols + 1));
-      rung.run(nullptr, {.rows = size.rows, .cols = size.cols, .x = there.get(), .y = y.get()},
-               workspace);
-      expect_within_units(std::string(rung.name) + ", " + name_of(size), 0, y.read(), expected);
-    }
+    expect_transposed(size, transpose_ladder<TypeParam>().last(3));
   }
 }
 
 /// So many rows that a block has to turn two tiles, one after the other.
 TEST(TallTranspose, MoreTilesThanAGridHasRows) {
   if (const std::string reason = reason_to_skip(); !reason.empty()) GTEST_SKIP() << reason;
-  Workspace workspace;
-  const Size size = {Index{65'535} * 32 + 33, 2};
-  if (is_too_large(size.rows)) GTEST_SKIP() << "fewer shapes were asked for";
-  const std::vector<float> x = numbered<float>(size.rows * size.cols);
-  std::vector<float> turned;
-  for (Index column = 0; column < size.cols; ++column) {
-    for (Index row = 0; row < size.rows; ++row) {
-      turned.push_back(x[static_cast<std::size_t>(row * size.cols + column)]);
-    }
-  }
-  CudaArray there(guarded(x));
   for (const std::string_view name : {"tile", "swizzled"}) {
-    CudaArray y(poison<float>(size.rows * size.cols + 1));
-    find_rung(transpose_ladder<float>(), name)
-        .run(nullptr, {.rows = size.rows, .cols = size.cols, .x = there.get(), .y = y.get()},
-             workspace);
-    expect_within_units(std::string(name), 0, y.read(), guarded(turned));
+    expect_transposed<float>({Index{65'535} * 32 + 33, 2},
+                             {&find_rung(transpose_ladder<float>(), name), 1});
   }
 }
 

@@ -572,7 +572,7 @@ template <typename T>
 class LineByLine {
  public:
   LineByLine(const Case& one, Model model, const Program& fused)
-      : name_(name_of(one)), model_(std::move(model)), fused_(fused), samples_(one) {
+      : name_(describe(one)), model_(std::move(model)), fused_(fused), samples_(one) {
     EXPECT_NO_THROW(expect_valid(fused));
     members_.values = fused.values;
     for (const Line& line : fused.lines) {
@@ -635,7 +635,9 @@ class LineByLine {
     if (fused_[id].type == Type::totals) {
       const auto actual = copy_of<Totals>(actual_, fused_, id, rows).front();
       const auto expected = copy_of<Totals>(expected_, fused_, id, rows).front();
-      if (std::isfinite(expected.loss)) EXPECT_EQ(actual.correct, expected.correct) << what;
+      if (std::isfinite(expected.loss)) {
+        EXPECT_EQ(actual.correct, expected.correct) << what;
+      }
       EXPECT_EQ(actual.first_bad_step, expected.first_bad_step) << what;
       expect_within_units<T>(what + ", loss", bound, {static_cast<T>(actual.loss)},
                              {static_cast<T>(expected.loss)});
@@ -647,7 +649,7 @@ class LineByLine {
     }
   }
 
-  static std::string name_of(const Case& one) {
+  static std::string describe(const Case& one) {
     std::string text = one.name + ", " + std::to_string(one.model.sample.elements());
     for (const Index units : one.model.hidden) text += "-" + std::to_string(units);
     return text + "-" + std::to_string(one.model.classes) + ", " +

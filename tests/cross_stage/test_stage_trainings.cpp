@@ -39,20 +39,20 @@ struct NamesOfStages {
 template <typename Stage>
 class Trainings : public testing::Test {
  protected:
-  using T = typename ScalarOf<Stage>::Type;
+  using Scalar = typename ScalarOf<Stage>::Type;
 
   void SetUp() override {
     if (const std::string reason = reason_to_skip(); !reason.empty()) GTEST_SKIP() << reason;
   }
 
   static cross_stage::Outcome run(const TrainingCase& one) {
-    return train_program<T>(std::make_unique<Stage>(), one);
+    return train_program<Scalar>(std::make_unique<Stage>(), one);
   }
 };
 TYPED_TEST_SUITE_P(Trainings);
 
 TYPED_TEST_P(Trainings, EqualThoseOfStage01) {
-  using T = typename ScalarOf<TypeParam>::Type;
+  using T = typename TestFixture::Scalar;
   for (const TrainingCase& one : cross_stage::training_cases()) {
     expect_same_outcome<T>(this->run(one), train_serially<T>(one), one.name);
   }
