@@ -102,7 +102,7 @@ def notice(folder):
     """The test that notices; empty if none does."""
     stage = folder[:2]
     ctest = ["ctest", "--preset", "cpu", "--parallel", "2", "--stop-on-failure", "-LE", "^long$"]
-    own = f"Stage{stage}|stage{stage}|Ladder|Kernels|Trainings"
+    own = f"Stage{stage}|stage{stage}|Ladder|Kernels|Trainings|Fus"
     for words in (["-R", own], ["-E", own]):
         log = HOME / "test.log"
         if run([*ctest, *words], log):

@@ -12,8 +12,8 @@
 
 #include "01_serial/serial_executor.hpp"
 #include "cross_stage/expect_computed.hpp"
+#include "cross_stage/gpu_test.hpp"
 #include "cross_stage/shapes.hpp"
-#include "cross_stage/stage_types.hpp"
 #include "cross_stage/trial.hpp"
 #include "support.hpp"
 
@@ -22,7 +22,7 @@ namespace {
 
 /// A test of one kind of operation.
 template <typename T>
-class Primitives : public testing::Test {
+class Primitives : public GpuTest {
  public:
   using Check = void (Primitives::*)();
 
@@ -64,9 +64,6 @@ class Primitives : public testing::Test {
       std::pair{"Updates", &Primitives::updates}};
 
  private:
-  void SetUp() override {
-    if (const std::string reason = reason_to_skip(); !reason.empty()) GTEST_SKIP() << reason;
-  }
   void TestBody() override { (this->*check_)(); }
 
   /// Executes the trial as stage 01 does and as this stage does, and expects the same in memory

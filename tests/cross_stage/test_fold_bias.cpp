@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "cross_stage/gpu_test.hpp"
 #include "cross_stage/primitives.hpp"
-#include "cross_stage/stage_types.hpp"
 #include "cross_stage/trainings.hpp"
 #include "network/model.hpp"
 #include "network/workers.hpp"

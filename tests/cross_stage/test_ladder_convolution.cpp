@@ -9,8 +9,8 @@
 #include "01_serial/convolution.hpp"
 #include "cross_stage/convolution_layers.hpp"
 #include "cross_stage/cuda_array.hpp"
+#include "cross_stage/gpu_test.hpp"
 #include "cross_stage/primitives.hpp"
-#include "cross_stage/stage_types.hpp"
 #include "ladders/convolution/im2col_executor.hpp"
 #include "ladders/convolution/tf32_convolution.hpp"
 

@@ -11,8 +11,8 @@
 #include "01_serial/reduce.hpp"
 #include "03_shared_memory/kernels.hpp"
 #include "cross_stage/cuda_array.hpp"
+#include "cross_stage/gpu_test.hpp"
 #include "cross_stage/random_shapes.hpp"
-#include "cross_stage/stage_types.hpp"
 #include "ladders/reduce/reduce.hpp"
 #include "ladders/reduce/serial.hpp"
 #include "support.hpp"
@@ -45,12 +45,8 @@ std::vector<Index> lengths(std::uint64_t seed) {
 }
 
 template <typename T>
-class Reductions : public testing::Test {
+class Reductions : public GpuTest {
  protected:
-  void SetUp() override {
-    if (const std::string reason = reason_to_skip(); !reason.empty()) GTEST_SKIP() << reason;
-  }
-
   /// Whoever counts in the workspace, or leaves sums in its slots, has cleaned up.
   static void expect_zeros(Workspace& workspace) {
     std::vector<unsigned> counters(Workspace::counter_count, 1U);

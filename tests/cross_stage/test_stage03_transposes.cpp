@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "cross_stage/cuda_array.hpp"
+#include "cross_stage/gpu_test.hpp"
 #include "cross_stage/random_shapes.hpp"
-#include "cross_stage/stage_types.hpp"
 #include "ladders/transpose/shift.hpp"
 #include "ladders/transpose/transpose.hpp"
 #include "support.hpp"
@@ -79,12 +79,7 @@ std::vector<T> guarded(std::vector<T> values, Index room = 0) {
 }
 
 template <typename T>
-class Transposes : public testing::Test {
- protected:
-  void SetUp() override {
-    if (const std::string reason = reason_to_skip(); !reason.empty()) GTEST_SKIP() << reason;
-  }
-};
+class Transposes : public GpuTest {};
 
 TYPED_TEST_SUITE(Transposes, Precisions, PrecisionNames);
 

@@ -12,8 +12,8 @@
 #include "04_minibatch/minibatch_executor.hpp"
 #include "cross_stage/convolution_layers.hpp"
 #include "cross_stage/cuda_array.hpp"
+#include "cross_stage/gpu_test.hpp"
 #include "cross_stage/random_shapes.hpp"
-#include "cross_stage/stage_types.hpp"
 
 namespace stagewise {
 namespace {
@@ -29,12 +29,8 @@ using cross_stage::random_layer;
 [[maybe_unused]] const int multiprocessors = setenv("STAGEWISE_CPU_MULTIPROCESSORS", "64", 0);
 
 template <typename T>
-class FusedConvolution : public testing::Test {
+class FusedConvolution : public GpuTest {
  protected:
-  void SetUp() override {
-    if (const std::string reason = reason_to_skip(); !reason.empty()) GTEST_SKIP() << reason;
-  }
-
   /// Outputs start as NaN and have one more element, which has to stay one.
   void check_forward(const Layer& layer, bool has_nan = false) {
     const ConvolutionProblem& p = layer.convolution;

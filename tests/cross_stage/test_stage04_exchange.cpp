@@ -4,8 +4,8 @@
 #include "04_minibatch/data/gather.hpp"
 #include "04_minibatch/data/resident_data.hpp"
 #include "cross_stage/cuda_array.hpp"
+#include "cross_stage/gpu_test.hpp"
 #include "cross_stage/picked_rows.hpp"
-#include "cross_stage/stage_types.hpp"
 #include "cuda/check.hpp"
 #include "support.hpp"
 
@@ -17,12 +17,7 @@ using cross_stage::rows_of;
 using cross_stage::spare_samples;
 
 template <typename T>
-class Stage04 : public testing::Test {
- protected:
-  void SetUp() override {
-    if (const std::string reason = reason_to_skip(); !reason.empty()) GTEST_SKIP() << reason;
-  }
-};
+class Stage04 : public GpuTest {};
 TYPED_TEST_SUITE(Stage04, Precisions, PrecisionNames);
 
 TYPED_TEST(Stage04, GathersTheRowsThatTheOrderNames) {

@@ -16,8 +16,8 @@
 #include "04_minibatch/minibatch_executor.hpp"
 #include "04_minibatch/output_layer/output_layer.hpp"
 #include "cross_stage/cuda_array.hpp"
+#include "cross_stage/gpu_test.hpp"
 #include "cross_stage/random_shapes.hpp"
-#include "cross_stage/stage_types.hpp"
 #include "network/dependencies.hpp"
 #include "support.hpp"
 #include "unit/programs.hpp"
@@ -59,12 +59,7 @@ ModelOptions table(std::vector<Index> hidden, Activation activation = Activation
 
 const ModelOptions cnn = {.name = "cnn", .sample = {16, 16, 2}, .classes = 3};
 
-class Stage04 : public testing::Test {
- protected:
-  void SetUp() override {
-    if (const std::string reason = reason_to_skip(); !reason.empty()) GTEST_SKIP() << reason;
-  }
-};
+class Stage04 : public GpuTest {};
 
 class Fusion : public Stage04 {};
 

@@ -10,10 +10,10 @@
 
 #include "01_serial/serial_executor.hpp"
 #include "cross_stage/cuda_array.hpp"
+#include "cross_stage/gpu_test.hpp"
 #include "cross_stage/picked_rows.hpp"
 #include "cross_stage/random_shapes.hpp"
 #include "cross_stage/recorded_trainings.hpp"
-#include "cross_stage/stage_types.hpp"
 #include "cuda/device.hpp"
 #include "ladders/persistent/training/mlp_steps.hpp"
 #include "ladders/persistent/training/persistent_step.hpp"
@@ -27,7 +27,6 @@ namespace stagewise {
 namespace {
 
 using cross_stage::cases_named;
-using cross_stage::expect_same_bits;
 using cross_stage::expect_same_outcome;
 using cross_stage::train_serially;
 using cross_stage::TrainingCase;
@@ -39,12 +38,7 @@ using minibatch::persistent::MlpShape;
 using minibatch::persistent::Plan;
 
 template <typename T>
-class Stage04Persistent : public testing::Test {
- protected:
-  void SetUp() override {
-    if (const std::string reason = reason_to_skip(); !reason.empty()) GTEST_SKIP() << reason;
-  }
-};
+class Stage04Persistent : public GpuTest {};
 TYPED_TEST_SUITE(Stage04Persistent, Precisions, PrecisionNames);
 
 // -------------------------------------------------------------------------------- one launch
@@ -255,8 +249,7 @@ TYPED_TEST(Stage04Persistent, NetworksOfExtremeShapesAreStage01s) {
   expect_as_by_loops<TypeParam>(smallest);
 }
 
-// ---------------------------------------------------------------------------------- whole
-// trainings
+// -------------------------------------------------------------------------------- whole trainings
 
 template <typename T>
 cross_stage::Outcome train_in_one_kernel(const TrainingCase& one) {
@@ -274,25 +267,15 @@ cross_stage::Outcome train_in_one_kernel(const TrainingCase& one) {
 }
 
 TYPED_TEST(Stage04Persistent, TrainingsEqualThoseOfStage01) {
-  for (const std::string name : {"mlp_relu", "mlp_squared_error"}) {
-    const TrainingCase one = cases_named(name).front();
+  std::vector<TrainingCase> all = {cases_named("mlp_relu").front(),
+                                   cases_named("mlp_squared_error").front()};
+  all.push_back(all.back());
+  all.back().options.batch_size = 2;  // 49 steps: more than the first launch takes
+  for (const TrainingCase& one : all) {
     expect_same_outcome<TypeParam>(train_in_one_kernel<TypeParam>(one),
-                                   train_serially<TypeParam>(one, {}), name);
+                                   train_serially<TypeParam>(one),
+                                   one.name + ", " + std::to_string(one.options.batch_size));
   }
-}
-
-/// Longer than the first launch: the rest is another one.
-TYPED_TEST(Stage04Persistent, EpochsOfSeveralLaunchesAreStage01s) {
-  TrainingCase one = cases_named("mlp_squared_error").front();
-  one.options.batch_size = 2;  // 49 steps
-  expect_same_outcome<TypeParam>(train_in_one_kernel<TypeParam>(one),
-                                 train_serially<TypeParam>(one, {}), one.name);
-}
-
-TYPED_TEST(Stage04Persistent, TrainingsRepeatThemselvesBitForBit) {
-  const TrainingCase one = cases_named("mlp_relu").front();
-  expect_same_bits(train_in_one_kernel<TypeParam>(one), train_in_one_kernel<TypeParam>(one),
-                   one.name);
 }
 
 // ---------------------------------------------------------------------------------- the rewrite

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <numeric>
 
+#include "cross_stage/gpu_test.hpp"
 #include "cross_stage/random_shapes.hpp"
 #include "cross_stage/recorded_trainings.hpp"
-#include "cross_stage/stage_types.hpp"
 #include "cuda/check.hpp"
 #include "support.hpp"
 #ifdef CUDA_ON_CPU
@@ -46,12 +46,8 @@ const WorkerOptions averaged_weights = {
     .workers = 3, .average = Average::weights, .average_every = 7};
 
 template <typename T>
-class Stage04Trainings : public testing::Test {
+class Stage04Trainings : public GpuTest {
  protected:
-  void SetUp() override {
-    if (const std::string reason = reason_to_skip(); !reason.empty()) GTEST_SKIP() << reason;
-  }
-
   /// All in double, which is the stricter comparison; some of each kind in float.
   static std::vector<WorkerOptions> some_workers() {
     if (is_in_a_slow_preset()) return {averaged_weights};
@@ -158,12 +154,7 @@ TYPED_TEST(Stage04Trainings, EpochsOfManyStepsAreStage01s) {
   }
 }
 
-class Stage04 : public testing::Test {
- protected:
-  void SetUp() override {
-    if (const std::string reason = reason_to_skip(); !reason.empty()) GTEST_SKIP() << reason;
-  }
-};
+class Stage04 : public GpuTest {};
 
 // ---------------------------------------------------------------------------------- the interface
 

@@ -7,8 +7,8 @@
 #include "04_minibatch/fuse/fuse.hpp"
 #include "04_minibatch/minibatch_executor.hpp"
 #include "cross_stage/cuda_array.hpp"
+#include "cross_stage/gpu_test.hpp"
 #include "cross_stage/primitives.hpp"
-#include "cross_stage/stage_types.hpp"
 #include "cuda/fast_divmod.cuh"
 #include "support.hpp"
 

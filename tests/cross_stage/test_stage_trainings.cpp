@@ -5,7 +5,7 @@
 #include "02_naive_cuda/naive_cuda_executor.hpp"
 #include "03_shared_memory/shared_memory_executor.hpp"
 #include "04_minibatch/minibatch_executor.hpp"
-#include "cross_stage/stage_types.hpp"
+#include "cross_stage/gpu_test.hpp"
 #include "cross_stage/trainings.hpp"
 #include "reports/000/per_step_memory/per_step_memory.hpp"
 #include "support.hpp"
@@ -37,13 +37,9 @@ struct NamesOfStages {
 
 /// @tparam Stage its executor.
 template <typename Stage>
-class Trainings : public testing::Test {
+class Trainings : public GpuTest {
  protected:
   using Scalar = typename ScalarOf<Stage>::Type;
-
-  void SetUp() override {
-    if (const std::string reason = reason_to_skip(); !reason.empty()) GTEST_SKIP() << reason;
-  }
 
   static cross_stage::Outcome run(const TrainingCase& one) {
     return train_program<Scalar>(std::make_unique<Stage>(), one);
@@ -76,12 +72,7 @@ INSTANTIATE_TYPED_TEST_SUITE_P(Stage03, Trainings, InBothPrecisions<SharedMemory
 INSTANTIATE_TYPED_TEST_SUITE_P(Stage04Eager, Trainings, InBothPrecisions<MinibatchExecutor>,
                                NamesOfStages);
 
-class Stage02 : public testing::Test {
- protected:
-  void SetUp() override {
-    if (const std::string reason = reason_to_skip(); !reason.empty()) GTEST_SKIP() << reason;
-  }
-};
+class Stage02 : public GpuTest {};
 
 /// The command line leaves workers to stages 01 and 04; the executor takes their programs all the
 /// same, and shards without a sample: of a last batch of 7.

@@ -3,10 +3,10 @@
 /// has started: are they exact, whoever comes late, and do they end if somebody does not come?
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
-#include <numeric>
 #include <string>
 #include <thread>
 #include <vector>
@@ -14,7 +14,7 @@
 #include <gtest/gtest.h>
 
 #include "05_mpi/transport/peer.hpp"
-#include "cross_stage/stage_types.hpp"
+#include "cross_stage/gpu_test.hpp"
 #include "cuda/check.hpp"
 #include "cuda/device.hpp"
 #include "cuda/memory.hpp"
@@ -45,21 +45,23 @@ std::vector<T> copy_out(const T* from, Index count, const cuda::Stream& stream) 
   return to;
 }
 
-/// What a rank adds in some round: whole numbers, so that every sum is exact.
+/// What a rank adds in some round: whole numbers, so that sums are exact in any order, or others.
 template <typename T>
-std::vector<T> numbers_of(int rank, std::uint64_t round, Index count) {
+std::vector<T> numbers_of(int rank, std::uint64_t round, Index count, bool are_whole = true) {
   Random random(1000 * round + static_cast<std::uint64_t>(rank));
   std::vector<T> values(static_cast<std::size_t>(count));
-  for (T& value : values) value = static_cast<T>(random.below(2001)) - 1000;
+  for (T& value : values) {
+    value = are_whole ? static_cast<T>(random.below(2001)) - 1000 : static_cast<T>(random.normal());
+  }
   return values;
 }
 
-/// Their sums over all ranks.
+/// Their sums over all ranks, in the order of these.
 template <typename T>
-std::vector<T> sums_of(std::uint64_t round, Index count) {
+std::vector<T> sums_of(std::uint64_t round, Index count, bool are_whole = true) {
   std::vector<T> sums(static_cast<std::size_t>(count), 0);
   for (int rank = 0; rank < test_world().size(); ++rank) {
-    const std::vector<T> values = numbers_of<T>(rank, round, count);
+    const std::vector<T> values = numbers_of<T>(rank, round, count, are_whole);
     std::transform(sums.begin(), sums.end(), values.begin(), sums.begin(), std::plus<>());
   }
   return sums;
@@ -87,10 +89,15 @@ class AllReduceKernels : public testing::Test {
   }
 
   static Index most() { return cuda::runs_on_cpu() ? 5'000 : 1'000'000; }
+
+  using Way = void (PeerTransport<T>::*)(const cuda::Stream&, const mpi::Piece<T>&);
+  static constexpr std::array<Way, 2> ways = {&PeerTransport<T>::one_shot,
+                                              &PeerTransport<T>::two_shot};
 };
 TYPED_TEST_SUITE(AllReduceKernels, Precisions, PrecisionNames);
 
-/// One after another, long and short ones, with ranks that are late in turn.
+/// One after another, long and short ones, with ranks that are late in turn: in the order of the
+/// ranks, on all of them, in both ways.
 TYPED_TEST(AllReduceKernels, AddUpExactly) {
   using T = TypeParam;
   const cuda::Stream stream;
@@ -102,17 +109,12 @@ TYPED_TEST(AllReduceKernels, AddUpExactly) {
   const std::uint64_t rounds = rounds_asked(cuda::runs_on_cpu() ? 40 : 2'000);
   for (std::uint64_t round = 0; round < rounds; ++round) {
     const std::size_t i = same.below(sizes.size() - (round % 10 == 0 ? 0 : 2));  // few long ones
-    const bool in_one_shot = same.below(2) == 0;
-    copy_in(numbers_of<T>(test_world().rank(), round, sizes[i]), places[i], stream);
+    const std::size_t way = same.below(2);
+    copy_in(numbers_of<T>(test_world().rank(), round, sizes[i], false), places[i], stream);
     dawdle(own);
-    if (in_one_shot) {
-      sums.one_shot(stream, {places[i], sizes[i]});
-    } else {
-      sums.two_shot(stream, {places[i], sizes[i]});
-    }
-    ASSERT_EQ(copy_out(places[i], sizes[i], stream), sums_of<T>(round, sizes[i]))
-        << "round " << round << ", " << sizes[i] << " numbers in "
-        << (in_one_shot ? "one shot" : "two shots");
+    (sums.*this->ways[way])(stream, {places[i], sizes[i]});
+    ASSERT_EQ(copy_out(places[i], sizes[i], stream), sums_of<T>(round, sizes[i], false))
+        << "round " << round << ", " << sizes[i] << " numbers in " << way + 1 << " shots";
   }
 }
 
@@ -133,9 +135,7 @@ TYPED_TEST(AllReduceKernels, UpdateParameters) {
                                    .learning_rate = T{0.5},
                                    .l2 = T{0.25},
                                    .l2_from = count == longest + 5 ? longest + 2 : count / 3};
-    using Way = void (PeerTransport<T>::*)(const cuda::Stream&, const mpi::Piece<T>&);
-    for (const Way way :
-         {&PeerTransport<T>::one_shot, &PeerTransport<T>::two_shot, &PeerTransport<T>::add_up}) {
+    for (const auto way : {this->ways[0], this->ways[1], &PeerTransport<T>::add_up}) {
       (sums.*way)(stream, {places[0], count, update});
       for (Index i = 0; i < count; ++i) {
         T& parameter = parameters[static_cast<std::size_t>(i)];
@@ -167,38 +167,6 @@ TYPED_TEST(AllReduceKernels, AddUpInAnyMemory) {
     expected.insert(expected.begin(), {T{111}});
     expected.insert(expected.end(), {T{222}, T{333}, T{444}});
     ASSERT_EQ(copy_out(memory.data(), count + 4, stream), expected) << count;
-  }
-}
-
-/// Numbers whose sum depends on the order: it is that of the ranks, on all of them, in both ways.
-TYPED_TEST(AllReduceKernels, AddInTheOrderOfTheRanks) {
-  using T = TypeParam;
-  const cuda::Stream stream;
-  PeerTransport<T> sums(test_world(), patience);
-  const Index count = 777;
-  std::vector<T> expected;
-  std::vector<T> own;
-  for (int rank = 0; rank < test_world().size(); ++rank) {
-    Random random(static_cast<std::uint64_t>(rank) + 5);
-    std::vector<T> values(static_cast<std::size_t>(count));
-    for (T& value : values) value = static_cast<T>(random.normal());
-    if (rank == test_world().rank()) own = values;
-    if (rank == 0) {
-      expected = values;
-    } else {
-      std::transform(expected.begin(), expected.end(), values.begin(), expected.begin(),
-                     std::plus<>());
-    }
-  }
-  T* const place = sums.memory_for(std::vector<Index>{count}).front();
-  for (const bool in_one_shot : {true, false}) {
-    copy_in(own, place, stream);
-    if (in_one_shot) {
-      sums.one_shot(stream, {place, count});
-    } else {
-      sums.two_shot(stream, {place, count});
-    }
-    EXPECT_EQ(copy_out(place, count, stream), expected) << in_one_shot;
   }
 }
 
@@ -277,7 +245,7 @@ TYPED_TEST(AllReduceKernels, GiveUp) {
   using T = TypeParam;
   if (test_world().size() == 1) GTEST_SKIP() << "alone, there is nobody to wait for";
   const int last = test_world().size() - 1;
-  for (const bool in_one_shot : {true, false}) {
+  for (const auto way : this->ways) {
     const cuda::Stream stream;
     PeerTransport<T> sums(test_world(), std::chrono::seconds(1));
     const Index count = 100;
@@ -287,13 +255,7 @@ TYPED_TEST(AllReduceKernels, GiveUp) {
     if (test_world().rank() != last) {
       EXPECT_FALSE(sums.lost_rank());
       const auto start = std::chrono::steady_clock::now();
-      for (int i = 0; i < 50; ++i) {
-        if (in_one_shot) {
-          sums.one_shot(stream, {place, count});
-        } else {
-          sums.two_shot(stream, {place, count});
-        }
-      }
+      for (int i = 0; i < 50; ++i) (sums.*way)(stream, {place, count});
       stream.synchronize();
       EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(10));
       EXPECT_EQ(sums.lost_rank(), last);

@@ -13,7 +13,7 @@
 #include "04_minibatch/fuse/fuse.hpp"
 #include "05_mpi/distribute.hpp"
 #include "05_mpi/transport.hpp"
-#include "cross_stage/stage_types.hpp"
+#include "cross_stage/gpu_test.hpp"
 #include "network/initialize.hpp"
 #include "network/split_parameter.hpp"
 #include "support.hpp"
@@ -258,41 +258,6 @@ TEST(DistributeTensor, FusesWhatFollowsTheLastSum) {
                 (Texts{"linear", "linear", "all_reduce", "output_layer", "linear_gradients"}));
     }
   }
-}
-
-TEST(DistributeTensor, ForwardLinesOfFourLayers) {
-  const Program step = tensor_of(mlp_of({8, 7, 6}), {1, 4}).step.training.step;
-  const Texts texts = texts_of(step);
-  const Texts expected = {"gather  features, labels, order@1 -> batch@1, batch labels@1",
-                          "gemm  batch@1, fc1/weight@1 -> fc1/product@1",
-                          "add_bias  fc1/product@1, fc1/bias@1 -> fc1/sum@1",
-                          "relu  fc1/sum@1 -> fc1/output@1",
-                          "gemm  fc1/output@1, fc2/weight@1 -> fc2/product@1",
-                          "all_reduce  fc2/product@1 -> fc2/product@1",
-                          "add_bias  fc2/product@1, fc2/bias@1 -> fc2/sum@1",
-                          "relu  fc2/sum@1 -> fc2/output@1",
-                          "replicate  fc2/output@1 -> each rank's fc2/output@1",
-                          "gemm  each rank's fc2/output@1, fc3/weight@1 -> fc3/product@1",
-                          "add_bias  fc3/product@1, fc3/bias@1 -> fc3/sum@1",
-                          "relu  fc3/sum@1 -> fc3/output@1",
-                          "gemm  fc3/output@1, fc4/weight@1 -> fc4/product@1",
-                          "all_reduce  fc4/product@1 -> fc4/product@1",
-                          "add_bias  fc4/product@1, fc4/bias@1 -> fc4/output@1"};
-  ASSERT_GE(texts.size(), expected.size());
-  EXPECT_EQ(Texts(texts.begin(), texts.begin() + static_cast<std::ptrdiff_t>(expected.size())),
-            expected);
-  const auto shape = [&](const std::string& name) { return step[named(step, name)].shape; };
-  EXPECT_EQ(shape("fc1/weight@1"), (Shape{784, 2}));  // 8 units on 4 ranks
-  EXPECT_EQ(shape("fc1/bias@1"), (Shape{2}));
-  EXPECT_EQ(shape("fc1/output@1"), (Shape{2}));
-  EXPECT_EQ(shape("d fc1/sum@1"), (Shape{2}));
-  EXPECT_EQ(shape("fc2/weight@1"), (Shape{2, 7}));
-  EXPECT_EQ(shape("fc2/bias@1"), (Shape{7}));
-  EXPECT_EQ(shape("fc3/weight@1"), (Shape{7, 2}));  // of 6 units, the first two ranks have 2
-  EXPECT_EQ(shape("fc4/weight@1"), (Shape{2, 10}));
-  EXPECT_EQ(shape("d fc4/weight@1"), (Shape{2, 10}));
-  const Program last = tensor_of(mlp_of({8, 7, 6}), {3, 4}).step.training.step;
-  EXPECT_EQ(last[named(last, "fc3/weight@3")].shape, (Shape{7, 1}));
 }
 
 TEST(DistributeTensor, KeepsTheWholeBatch) {

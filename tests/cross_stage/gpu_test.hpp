@@ -4,6 +4,8 @@
 
 #include <string>
 
+#include <gtest/gtest.h>
+
 #include "cuda/device.hpp"
 #include "tensor/error.hpp"
 
@@ -18,5 +20,13 @@ inline std::string reason_to_skip() {
     return error.what();
   }
 }
+
+/// A test that needs a GPU.
+class GpuTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (const std::string reason = reason_to_skip(); !reason.empty()) GTEST_SKIP() << reason;
+  }
+};
 
 }  // namespace stagewise
