@@ -28,15 +28,14 @@ ComparedStage<T> folding(ConvolutionVariant form, FoldBias fold) {
                         Index /*max_rows*/) { return shared_memory::fold_biases(program); }};
 }
 
-template <ConvolutionVariant form, FoldBias fold>
-int register_folding(const std::string& name) {
+int register_folding(const std::string& name, ConvolutionVariant form, FoldBias fold) {
   return register_primitives(name, folding<float>(form, fold), folding<double>(form, fold));
 }
 
 const int direct =
-    register_folding<ConvolutionVariant::direct, FoldBias::in_place>("Stage03Direct");
+    register_folding("Stage03Direct", ConvolutionVariant::direct, FoldBias::in_place);
 const int implicit =
-    register_folding<ConvolutionVariant::implicit, FoldBias::out_of_place>("Stage03Implicit");
+    register_folding("Stage03Implicit", ConvolutionVariant::implicit, FoldBias::out_of_place);
 
 template <typename T>
 void expect_trains_as_stage_01(FoldBias fold, const std::string& beginning) {

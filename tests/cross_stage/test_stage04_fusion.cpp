@@ -668,12 +668,13 @@ TYPED_TEST_SUITE(FusedLines, Precisions, PrecisionNames);
 /// What fuse() makes where processes would add up the product of the last layer in between.
 template <typename T>
 Program fuse_around_sum(Program step, const Case& one) {
-  const ValueId product =
-      named(step, "fc" + std::to_string(one.model.hidden.size() + 1) + "/product");
-  const auto gemm = std::find_if(step.lines.begin(), step.lines.end(), [&](const Line& line) {
-    return written_by(line.operation) == std::vector<ValueId>{product};
-  });
-  step.lines.insert(gemm + 1, Line{.operation = AllReduce{.values = {product}}});
+  const auto is_forward = [](const Line& line) {
+    const auto* const gemm = std::get_if<Gemm>(&line.operation);
+    return gemm != nullptr && gemm->op_a == Transpose::no && gemm->op_b == Transpose::no;
+  };
+  const auto behind = std::find_if(step.lines.rbegin(), step.lines.rend(), is_forward).base();
+  const ValueId product = std::get<Gemm>((behind - 1)->operation).c;
+  step.lines.insert(behind, Line{.operation = AllReduce{.values = {product}}});
   Program fused = fuse<T>(step, one.rows, one.fusion);
   std::erase_if(fused.lines, [](const Line& line) {
     return std::holds_alternative<AllReduce>(line.operation);  // of one process
