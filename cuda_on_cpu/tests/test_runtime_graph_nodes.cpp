@@ -59,18 +59,15 @@ TEST_F(GraphNodes, RunBehindWhatTheyNeed) {
   const cudaGraphNode_t last = append(add, 1);
   const cudaGraphNode_t first = append(multiply, 10);
   EXPECT_EQ(cudaGraphAddDependencies(graph_, &first, &last, 1), cudaSuccess);
+  const cudaGraphExec_t executable = instantiate();
+  std::vector<int> expected{1, 2};
   for (const ThreadOrder order :
        {ThreadOrder::forward, ThreadOrder::reverse, ThreadOrder::random}) {
     settings().thread_order = order;
-    x_ = on_device(std::vector<int>{1, 2});
-    const cudaKernelNodeParams to_first = launch(multiply, 10);
-    EXPECT_EQ(cudaGraphKernelNodeSetParams(first, &to_first), cudaSuccess);
-    const cudaKernelNodeParams to_last = launch(add, 1);
-    EXPECT_EQ(cudaGraphKernelNodeSetParams(last, &to_last), cudaSuccess);
-    const cudaGraphExec_t executable = instantiate();
-    EXPECT_EQ(result(executable), (std::vector<int>{11, 21}));
-    EXPECT_EQ(cudaGraphExecDestroy(executable), cudaSuccess);
+    for (int& value : expected) value = 10 * value + 1;
+    EXPECT_EQ(result(executable), expected);
   }
+  EXPECT_EQ(cudaGraphExecDestroy(executable), cudaSuccess);
 }
 
 TEST_F(GraphNodes, MayNotNeedEachOther) {
@@ -119,6 +116,55 @@ TEST_F(GraphNodes, AreUpdatedFromAGraphOfTheSameShape) {
   cudaGetLastError();
 }
 
+TEST_F(GraphNodes, CopyFillAndCallTheHost) {
+  int* pinned = nullptr;
+  EXPECT_EQ(cudaMallocHost(&pinned, 4 * sizeof(int)), cudaSuccess);
+  pinned[0] = pinned[1] = 7;
+  cudaGraphNode_t in = nullptr;
+  cudaGraphNode_t fill = nullptr;
+  cudaGraphNode_t out = nullptr;
+  cudaGraphNode_t host = nullptr;
+  EXPECT_EQ(cudaGraphAddMemcpyNode1D(&in, graph_, nullptr, 0, x_, pinned, 2 * sizeof(int),
+                                     cudaMemcpyHostToDevice),
+            cudaSuccess);
+  const cudaMemsetParams one_of_bytes{x_, 0, 1, 1, 4, 1};
+  EXPECT_EQ(cudaGraphAddMemsetNode(&fill, graph_, &in, 1, &one_of_bytes), cudaSuccess);
+  const cudaGraphNode_t kernel = append(add, 1, {fill});
+  cudaMemcpy3DParms copy{};
+  copy.srcPtr = make_cudaPitchedPtr(x_, 8, 2, 1);
+  copy.dstPtr = make_cudaPitchedPtr(pinned, 8, 2, 1);
+  copy.extent = make_cudaExtent(8, 1, 1);
+  copy.kind = cudaMemcpyDeviceToHost;
+  EXPECT_EQ(cudaGraphAddMemcpyNode(&out, graph_, &kernel, 1, &copy), cudaSuccess);
+  cudaHostNodeParams call{};
+  call.fn = [](void* data) { static_cast<int*>(data)[2] += static_cast<int*>(data)[1]; };
+  call.userData = pinned;
+  EXPECT_EQ(cudaGraphAddHostNode(&host, graph_, &out, 1, &call), cudaSuccess);
+  std::size_t roots = 0;
+  EXPECT_EQ(cudaGraphGetRootNodes(graph_, nullptr, &roots), cudaSuccess);
+  EXPECT_EQ(roots, 1U);
+  cudaGraphNodeType type = cudaGraphNodeTypeKernel;
+  EXPECT_EQ(cudaGraphNodeGetType(fill, &type), cudaSuccess);
+  EXPECT_EQ(type, cudaGraphNodeTypeMemset);
+
+  pinned[2] = 100;
+  EXPECT_EQ(result(instantiate()), (std::vector<int>{0x01010102, 8}));
+  EXPECT_EQ(std::vector<int>(pinned, pinned + 3), (std::vector<int>{0x01010102, 8, 108}));
+
+  cudaGraph_t clone = nullptr;
+  cudaGraphNode_t in_clone = nullptr;
+  cudaKernelNodeParams kept{};
+  EXPECT_EQ(cudaGraphClone(&clone, graph_), cudaSuccess);
+  EXPECT_EQ(cudaGraphNodeFindInClone(&in_clone, kernel, clone), cudaSuccess);
+  EXPECT_EQ(cudaGraphKernelNodeGetParams(in_clone, &kept), cudaSuccess);
+  EXPECT_EQ(kept.func, untyped(add));
+  EXPECT_EQ(*static_cast<int*>(kept.kernelParams[1]), 1);
+  EXPECT_EQ(cudaGraphAddKernelNode(&host, clone, &kernel, 1, &kept), cudaErrorInvalidValue)
+      << "a node of another graph";
+  EXPECT_EQ(cudaGraphDestroy(clone), cudaSuccess);
+  cudaGetLastError();
+}
+
 TEST_F(GraphNodes, CanBeGraphs) {
   append(add, 1);
   cudaGraph_t outer = nullptr;
@@ -149,32 +195,6 @@ TEST_F(GraphNodes, AreCheckedWhenTheyAreAdded) {
     EXPECT_EQ(cudaGraphAddMemsetNode(&node, graph_, nullptr, 0, &fill), cudaErrorInvalidValue);
   });
   expect_says(fill_outcome, {"cudaGraphAddMemsetNode()", "but 12 are to be written"});
-}
-
-TEST(KernelAddress, MustBeKnown) {
-  const Outcome outcome = outcome_of([] {
-    const auto* const address = reinterpret_cast<const void*>(&settings);
-    EXPECT_EQ(cudaLaunchKernel(address, dim3(1), dim3(1), nullptr), cudaErrorInvalidDeviceFunction);
-  });
-  expect_says(outcome, {here(__LINE__ - 2), "name the kernel itself, not a pointer to it"});
-}
-
-TEST(Surroundings, AreWatchedOnBothSides) {
-  const auto read = [](int offset) {
-    return outcome_of([=] {
-      float* const x = on_device(std::vector<float>(100));
-      Launch("read", {1, 1})([=](float* y) { y[0] += x[offset]; }, x);
-    });
-  };
-  expect_says(read(-20000), {"80000 bytes before the beginning of the 400 bytes"});
-  expect_says(read(20000), {"79600 bytes beyond the end of the 400 bytes"});
-#ifndef __SANITIZE_ADDRESS__  // which ends the program there
-  const Outcome written = outcome_of([] {
-    char* const x = on_device(std::vector<char>(400));
-    Launch("write", {1, 1})([](char* y) { y[-300] = 1; }, x);
-  });
-  expect_says(written, {"kernel 'write'", "has written 300 bytes before the beginning"});
-#endif
 }
 
 }  // namespace

@@ -43,49 +43,6 @@ TEST_F(DeviceMemory, RunsOut) {
   EXPECT_EQ(cudaMalloc(&second, 600), cudaSuccess);
 }
 
-TEST_F(DeviceMemory, BeginsAsNaNs) {
-  double* data = nullptr;
-  EXPECT_EQ(cudaMalloc(&data, 80), cudaSuccess);
-  for (const double value : from_device(data, 10)) EXPECT_TRUE(std::isnan(value));
-}
-
-TEST_F(DeviceMemory, CopiesOfRows) {
-  int* data = nullptr;
-  std::size_t pitch = 0;
-  EXPECT_EQ(cudaMallocPitch(&data, &pitch, 12, 2), cudaSuccess);
-  const int from[] = {1, 2, 3, 4, 5, 6};
-  int to[6] = {};
-  EXPECT_EQ(cudaMemcpy2D(data, pitch, from, 12, 12, 2, cudaMemcpyHostToDevice), cudaSuccess);
-  EXPECT_EQ(cudaMemcpy2D(to, 12, data, pitch, 12, 2, cudaMemcpyDeviceToHost), cudaSuccess);
-  EXPECT_EQ(std::vector<int>(to, to + 6), std::vector<int>(from, from + 6));
-  EXPECT_EQ(cudaMemset(data, 0, 8), cudaSuccess);
-  EXPECT_EQ(from_device(data, 3), (std::vector<int>{0, 0, 3}));
-}
-
-TEST_F(DeviceMemory, PointersTellWhatTheyAre) {
-  cudaPointerAttributes attributes;
-  void* pointer = nullptr;
-  EXPECT_EQ(cudaMalloc(&pointer, 4), cudaSuccess);
-  EXPECT_EQ(cudaPointerGetAttributes(&attributes, pointer), cudaSuccess);
-  EXPECT_EQ(attributes.type, cudaMemoryTypeDevice);
-  EXPECT_EQ(cudaHostAlloc(&pointer, 4, cudaHostAllocMapped), cudaSuccess);
-  EXPECT_EQ(cudaPointerGetAttributes(&attributes, pointer), cudaSuccess);
-  EXPECT_EQ(attributes.type, cudaMemoryTypeHost);
-  void* device = nullptr;
-  EXPECT_EQ(cudaHostGetDevicePointer(&device, pointer, 0), cudaSuccess);
-  EXPECT_EQ(device, pointer);
-  EXPECT_EQ(cudaPointerGetAttributes(&attributes, &attributes), cudaSuccess);
-  EXPECT_EQ(attributes.type, cudaMemoryTypeUnregistered);
-}
-
-TEST_F(DeviceMemory, WorksWhileItIsProtectedFromHostCode) {
-  settings().protect = true;
-  int* const data = on_device(std::vector<int>(100, 1));
-  Launch("add_one", {10, 10})([=](auto... a) { add_one(a...); }, data);
-  EXPECT_EQ(from_device(data, 100), std::vector<int>(100, 2));
-  EXPECT_EQ(cudaFree(data), cudaSuccess);
-}
-
 TEST_F(DeviceMemory, CountsWhatHappens) {
   const Counters before = counters();
   int* const data = on_device(std::vector<int>(100, 1));
@@ -119,90 +76,53 @@ TEST_F(DeviceMemory, SeveralDevices) {
   expect_contains(properties.name, "CUDA on the CPU (");
 }
 
-/// A handle goes from this process to a child that was there before it was made, and has a runtime
-/// of its own.
-TEST_F(DeviceMemory, AnotherProcessSeesIt) {
-  int to_child[2];
-  int to_parent[2];
-  ASSERT_EQ(pipe(to_child), 0);
-  ASSERT_EQ(pipe(to_parent), 0);
-  const pid_t child = fork();
-  ASSERT_GE(child, 0);
-  if (child == 0) {
-    cudaIpcMemHandle_t handle;
-    cudaIpcEventHandle_t event_handle;
-    if (read(to_child[0], &handle, sizeof handle) != sizeof handle) _exit(10);
-    if (read(to_child[0], &event_handle, sizeof event_handle) != sizeof event_handle) _exit(11);
-    int* data = nullptr;
-    cudaEvent_t event = nullptr;
-    if (cudaIpcOpenMemHandle(&data, handle, cudaIpcMemLazyEnablePeerAccess) != cudaSuccess)
-      _exit(12);
-    if (cudaIpcOpenEventHandle(&event, event_handle) != cudaSuccess) _exit(13);
-    if (cudaStreamWaitEvent(nullptr, event) != cudaSuccess) _exit(14);
-    Launch("add_one", {10, 10})([=](auto... a) { add_one(a...); }, data);
-    if (cudaDeviceSynchronize() != cudaSuccess) _exit(15);
-    if (cudaIpcCloseMemHandle(data) != cudaSuccess) _exit(16);
-    _exit(write(to_parent[1], "x", 1) == 1 ? 0 : 17);
-  }
-  int* const data = on_device(std::vector<int>(100, 41));
+struct Handles {
+  cudaIpcMemHandle_t memory;
+  cudaIpcEventHandle_t event;
+};
+
+/// In a process that was there before, with a runtime of its own: waits for the event, and adds 1
+/// to the memory that has come. The exit code tells what it has found, or what has failed.
+[[noreturn]] void add_one_in_another_process(int from_parent) {
+  Handles handles;
+  int* data = nullptr;
   cudaEvent_t event = nullptr;
-  EXPECT_EQ(cudaEventCreateWithFlags(&event, cudaEventDisableTiming | cudaEventInterprocess),
-            cudaSuccess);
-  cudaIpcMemHandle_t handle;
-  cudaIpcEventHandle_t event_handle;
-  EXPECT_EQ(cudaIpcGetMemHandle(&handle, data), cudaSuccess);
-  EXPECT_EQ(cudaIpcGetEventHandle(&event_handle, event), cudaSuccess);
-  EXPECT_EQ(cudaEventRecord(event), cudaSuccess);
-  EXPECT_EQ(write(to_child[1], &handle, sizeof handle), static_cast<ssize_t>(sizeof handle));
-  EXPECT_EQ(write(to_child[1], &event_handle, sizeof event_handle),
-            static_cast<ssize_t>(sizeof event_handle));
-  int status = 0;
-  EXPECT_EQ(waitpid(child, &status, 0), child);
-  EXPECT_TRUE(WIFEXITED(status));
-  EXPECT_EQ(WEXITSTATUS(status), 0);
-  EXPECT_EQ(from_device(data, 100), std::vector<int>(100, 42));
-  for (const int file : {to_child[0], to_child[1], to_parent[0], to_parent[1]}) close(file);
+  if (read(from_parent, &handles, sizeof handles) != sizeof handles) _exit(1);
+  if (cudaIpcOpenMemHandle(&data, handles.memory, cudaIpcMemLazyEnablePeerAccess) != cudaSuccess)
+    _exit(2);
+  if (cudaIpcOpenEventHandle(&event, handles.event) != cudaSuccess) _exit(3);
+  if (cudaStreamWaitEvent(nullptr, event) != cudaSuccess) _exit(4);
+  if (cudaEventDestroy(event) != cudaSuccess) _exit(5);
+  const int found = from_device(data, 1).front();
+  Launch("add_one", {1, 1})([=](auto... a) { add_one(a...); }, data);
+  if (cudaDeviceSynchronize() != cudaSuccess) _exit(6);
+  _exit(cudaIpcCloseMemHandle(data) == cudaSuccess ? found : 7);
 }
 
-TEST_F(DeviceMemory, AnotherProcessWaitsForAnEventInALazyStream) {
+TEST_F(DeviceMemory, AnotherProcessSharesItAfterAnEventInALazyStream) {
   settings().lazy_streams = true;
   int to_child[2];
   ASSERT_EQ(pipe(to_child), 0);
   const pid_t child = fork();
   ASSERT_GE(child, 0);
-  if (child == 0) {
-    cudaIpcMemHandle_t handle;
-    cudaIpcEventHandle_t event_handle;
-    if (read(to_child[0], &handle, sizeof handle) != sizeof handle) _exit(10);
-    if (read(to_child[0], &event_handle, sizeof event_handle) != sizeof event_handle) _exit(11);
-    int* data = nullptr;
-    cudaEvent_t event = nullptr;
-    if (cudaIpcOpenMemHandle(&data, handle, cudaIpcMemLazyEnablePeerAccess) != cudaSuccess)
-      _exit(12);
-    if (cudaIpcOpenEventHandle(&event, event_handle) != cudaSuccess) _exit(13);
-    if (cudaStreamWaitEvent(nullptr, event) != cudaSuccess) _exit(14);
-    if (cudaEventDestroy(event) != cudaSuccess) _exit(15);
-    _exit(from_device(data, 1).front());
-  }
+  if (child == 0) add_one_in_another_process(to_child[0]);
   int* const data = on_device(std::vector<int>(1, 41));
   cudaEvent_t event = nullptr;
   EXPECT_EQ(cudaEventCreateWithFlags(&event, cudaEventDisableTiming | cudaEventInterprocess),
             cudaSuccess);
-  cudaIpcMemHandle_t handle;
-  cudaIpcEventHandle_t event_handle;
-  EXPECT_EQ(cudaIpcGetMemHandle(&handle, data), cudaSuccess);
-  EXPECT_EQ(cudaIpcGetEventHandle(&event_handle, event), cudaSuccess);
+  Handles handles;
+  EXPECT_EQ(cudaIpcGetMemHandle(&handles.memory, data), cudaSuccess);
+  EXPECT_EQ(cudaIpcGetEventHandle(&handles.event, event), cudaSuccess);
   Launch("add_one", {1, 1})([=](auto... a) { add_one(a...); }, data);
   EXPECT_EQ(cudaEventRecord(event), cudaSuccess);
-  EXPECT_EQ(write(to_child[1], &handle, sizeof handle), static_cast<ssize_t>(sizeof handle));
-  EXPECT_EQ(write(to_child[1], &event_handle, sizeof event_handle),
-            static_cast<ssize_t>(sizeof event_handle));
+  EXPECT_EQ(write(to_child[1], &handles, sizeof handles), ssize_t{sizeof handles});
   std::this_thread::sleep_for(std::chrono::milliseconds(50));
   EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
   int status = 0;
   EXPECT_EQ(waitpid(child, &status, 0), child);
   EXPECT_TRUE(WIFEXITED(status));
   EXPECT_EQ(WEXITSTATUS(status), 42);
+  EXPECT_EQ(from_device(data, 1).front(), 43);
   for (const int file : to_child) close(file);
 }
 
@@ -231,19 +151,27 @@ TEST_F(DeviceMemory, AHandleIsOfNoUseInItsOwnProcess) {
 }
 
 TEST(SettingsDeathTest, RefuseUnknownValues) {
-  const auto first_use = [](const char* variable, const char* value) {
-    setenv(variable, value, 1);  // NOLINT(concurrency-mt-unsafe)
-    settings();
-    std::exit(0);  // NOLINT(concurrency-mt-unsafe)
+  struct Setting {
+    const char* variable;
+    const char* value;
+    int exit_code;
+    const char* said;
   };
   testing::GTEST_FLAG(death_test_style) = "threadsafe";
-  EXPECT_EXIT(first_use("STAGEWISE_CPU_STREAMS", "late"), testing::ExitedWithCode(2),
-              "STAGEWISE_CPU_STREAMS is 'late', but must be eager or lazy");
-  EXPECT_EXIT(first_use("STAGEWISE_CPU_THREAD_ORDER", "sideways"), testing::ExitedWithCode(2),
-              "must be forward, reverse or random");
-  EXPECT_EXIT(first_use("STAGEWISE_CPU_WORKERS", "0"), testing::ExitedWithCode(2),
-              "must be a whole number from 1 to 1024");
-  EXPECT_EXIT(first_use("STAGEWISE_CPU_PROTECT", "off"), testing::ExitedWithCode(0), "");
+  for (const Setting& one :
+       {Setting{"STREAMS", "late", 2, "STREAMS is 'late', but must be eager or lazy"},
+        Setting{"THREAD_ORDER", "sideways", 2, "must be forward, reverse or random"},
+        Setting{"WORKERS", "0", 2, "must be a whole number from 1 to 1024"},
+        Setting{"PROTECT", "off", 0, ""}}) {
+    EXPECT_EXIT(
+        {
+          setenv(("STAGEWISE_CPU_" + std::string(one.variable)).c_str(), one.value,
+                 1);  // NOLINT(concurrency-mt-unsafe)
+          settings();
+          std::exit(0);  // NOLINT(concurrency-mt-unsafe)
+        },
+        testing::ExitedWithCode(one.exit_code), one.said);
+  }
 }
 
 }  // namespace

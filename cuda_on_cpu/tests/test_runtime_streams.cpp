@@ -2,6 +2,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <fstream>
+#include <functional>
 #include <thread>
 #include <vector>
 
@@ -27,6 +28,14 @@ void launch_twice(int* data, cudaStream_t stream) {
   Launch("twice", {1, 4, 0, stream})([=](auto... a) { twice(a...); }, data);
 }
 
+/// For 4 numbers, of which the first is set.
+int* managed(int first) {
+  int* data = nullptr;
+  EXPECT_EQ(cudaMallocManaged(&data, 16), cudaSuccess);
+  data[0] = first;
+  return data;
+}
+
 cudaStream_t new_stream(unsigned flags = cudaStreamNonBlocking) {
   cudaStream_t stream = nullptr;
   EXPECT_EQ(cudaStreamCreateWithFlags(&stream, flags), cudaSuccess);
@@ -49,9 +58,7 @@ class Streams : public testing::Test {
 TEST_F(Streams, LazyOnesShowAMissingWait) {
   settings().lazy_streams = true;
   cudaStream_t stream = new_stream();
-  int* data = nullptr;
-  EXPECT_EQ(cudaMallocManaged(&data, 16), cudaSuccess);
-  data[0] = 0;
+  int* const data = managed(0);
   launch_add(data, 3, stream);
   EXPECT_EQ(data[0], 0) << "nobody has waited yet";
   EXPECT_EQ(cudaStreamQuery(stream), cudaErrorNotReady);
@@ -59,29 +66,11 @@ TEST_F(Streams, LazyOnesShowAMissingWait) {
   EXPECT_EQ(data[0], 3);
 }
 
-TEST_F(Streams, LazyOnesKeepTheOrderOfEvents) {
-  settings().lazy_streams = true;
-  cudaStream_t first = new_stream();
-  cudaStream_t second = new_stream();
-  cudaEvent_t event = new_event();
-  int* data = nullptr;
-  EXPECT_EQ(cudaMallocManaged(&data, 16), cudaSuccess);
-  data[0] = 0;
-  launch_add(data, 3, first);
-  EXPECT_EQ(cudaEventRecord(event, first), cudaSuccess);
-  EXPECT_EQ(cudaStreamWaitEvent(second, event), cudaSuccess);
-  launch_twice(data, second);
-  EXPECT_EQ(cudaStreamSynchronize(second), cudaSuccess);
-  EXPECT_EQ(data[0], 6);
-}
-
 TEST_F(Streams, TheDefaultStreamWaitsForBlockingOnesAndTheyForIt) {
   settings().lazy_streams = true;
   cudaStream_t blocking = new_stream(cudaStreamDefault);
   cudaStream_t other = new_stream(cudaStreamDefault);
-  int* data = nullptr;
-  EXPECT_EQ(cudaMallocManaged(&data, 16), cudaSuccess);
-  data[0] = 1;
+  int* const data = managed(1);
   launch_add(data, 2, blocking);
   launch_twice(data, nullptr);
   launch_add(data, 1, other);
@@ -110,9 +99,7 @@ TEST_F(Streams, PageableMemoryIsReadBeforeAnAsynchronousCopyReturns) {
 
 TEST_F(Streams, MayBeDestroyedWhileOthersHaveYetToWaitForThem) {
   settings().lazy_streams = true;
-  int* data = nullptr;
-  EXPECT_EQ(cudaMallocManaged(&data, 16), cudaSuccess);
-  data[0] = 0;
+  int* const data = managed(0);
   cudaStream_t stream = new_stream(cudaStreamDefault);
   launch_add(data, 3, stream);
   launch_twice(data, nullptr);
@@ -126,9 +113,7 @@ TEST_F(Streams, EventsMayBeDestroyedBeforeTheyHaveHappened) {
   settings().lazy_streams = true;
   cudaStream_t first = new_stream();
   cudaStream_t second = new_stream();
-  int* data = nullptr;
-  EXPECT_EQ(cudaMallocManaged(&data, 16), cudaSuccess);
-  data[0] = 1;
+  int* const data = managed(1);
   cudaEvent_t event = new_event();
   launch_add(data, 3, first);
   EXPECT_EQ(cudaEventRecord(event, first), cudaSuccess);
@@ -221,25 +206,33 @@ TEST_F(Streams, EventsMeasureTime) {
 
 class Graphs : public Streams {
  protected:
-  /// Two streams in a capture: add 1; then twice in one and add 5 to other memory in the other.
-  static cudaGraph_t capture(int* data, int* other) {
-    cudaStream_t stream = new_stream();
-    cudaStream_t branch = new_stream();
-    cudaEvent_t fork = new_event();
-    cudaEvent_t join = new_event();
-    cudaGraph_t graph = nullptr;
-    EXPECT_EQ(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal), cudaSuccess);
-    launch_add(data, 1, stream);
-    EXPECT_EQ(cudaEventRecord(fork, stream), cudaSuccess);
-    EXPECT_EQ(cudaStreamWaitEvent(branch, fork), cudaSuccess);
-    launch_add(other, 5, branch);
-    EXPECT_EQ(cudaEventRecord(join, branch), cudaSuccess);
-    launch_twice(data, stream);
-    EXPECT_EQ(cudaStreamWaitEvent(stream, join), cudaSuccess);
-    launch_add(other, 1, stream);
-    EXPECT_EQ(cudaStreamEndCapture(stream, &graph), cudaSuccess);
-    return graph;
+  void begin() {
+    EXPECT_EQ(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeThreadLocal), cudaSuccess);
   }
+
+  /// The branch waits for the stream, and so belongs to its capture.
+  void fork() {
+    EXPECT_EQ(cudaEventRecord(event_, stream_), cudaSuccess);
+    EXPECT_EQ(cudaStreamWaitEvent(branch_, event_), cudaSuccess);
+  }
+
+  void end(cudaError_t expected) {
+    EXPECT_EQ(cudaStreamEndCapture(stream_, &graph_), expected);
+    EXPECT_EQ(graph_ == nullptr, expected != cudaSuccess);
+    cudaGetLastError();
+  }
+
+  static void expect_not_captured(cudaStream_t stream) {
+    cudaStreamCaptureStatus status = cudaStreamCaptureStatusActive;
+    EXPECT_EQ(cudaStreamIsCapturing(stream, &status), cudaSuccess);
+    EXPECT_EQ(status, cudaStreamCaptureStatusNone);
+  }
+
+  cudaStream_t stream_ = new_stream();
+  cudaStream_t branch_ = new_stream();
+  cudaEvent_t event_ = new_event();
+  cudaGraph_t graph_ = nullptr;
+  int* data_ = on_device(std::vector<int>(4));
 };
 
 TEST_F(Graphs, AreRecordedAndRunAgainAndAgain) {
@@ -248,14 +241,22 @@ TEST_F(Graphs, AreRecordedAndRunAgainAndAgain) {
     settings().thread_order = order;
     int* const data = on_device(std::vector<int>(4));
     int* const other = on_device(std::vector<int>(4));
-    cudaGraph_t graph = capture(data, other);
+    begin();
+    launch_add(data, 1, stream_);
+    fork();
+    launch_add(other, 5, branch_);
+    EXPECT_EQ(cudaEventRecord(event_, branch_), cudaSuccess);
+    launch_twice(data, stream_);
+    EXPECT_EQ(cudaStreamWaitEvent(stream_, event_), cudaSuccess);
+    launch_add(other, 1, stream_);
+    end(cudaSuccess);
     EXPECT_EQ(from_device(data, 4), std::vector<int>(4)) << "a capture runs nothing";
     std::size_t count = 0;
-    EXPECT_EQ(cudaGraphGetNodes(graph, nullptr, &count), cudaSuccess);
+    EXPECT_EQ(cudaGraphGetNodes(graph_, nullptr, &count), cudaSuccess);
     EXPECT_EQ(count, 4U);
     cudaGraphExec_t executable = nullptr;
-    EXPECT_EQ(cudaGraphInstantiate(&executable, graph), cudaSuccess);
-    EXPECT_EQ(cudaGraphDestroy(graph), cudaSuccess);
+    EXPECT_EQ(cudaGraphInstantiate(&executable, graph_), cudaSuccess);
+    EXPECT_EQ(cudaGraphDestroy(graph_), cudaSuccess);
     for (int i = 0; i < 3; ++i) EXPECT_EQ(cudaGraphLaunch(executable, nullptr), cudaSuccess);
     EXPECT_EQ(from_device(data, 4), std::vector<int>(4, 14));
     EXPECT_EQ(from_device(other, 4), std::vector<int>(4, 18));
@@ -265,101 +266,68 @@ TEST_F(Graphs, AreRecordedAndRunAgainAndAgain) {
 
 TEST_F(Graphs, CaptureForbidsToWait) {
   testing::internal::CaptureStderr();
-  cudaStream_t stream = new_stream();
-  cudaGraph_t graph = nullptr;
   void* memory = nullptr;
-  const auto spoilt_by = [&](auto call, cudaError_t expected) {
-    EXPECT_EQ(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal), cudaSuccess);
-    EXPECT_EQ(call(), expected);
-    EXPECT_EQ(cudaStreamEndCapture(stream, &graph), cudaErrorStreamCaptureInvalidated);
-    EXPECT_EQ(graph, nullptr);
-    cudaGetLastError();
-  };
-  spoilt_by([&] { return cudaStreamSynchronize(stream); }, cudaErrorStreamCaptureUnsupported);
-  spoilt_by([&] { return cudaDeviceSynchronize(); }, cudaErrorStreamCaptureUnsupported);
-  spoilt_by([&] { return cudaMalloc(&memory, 16); }, cudaErrorStreamCaptureUnsupported);
-  spoilt_by([&] { return cudaStreamQuery(stream); }, cudaErrorStreamCaptureUnsupported);
+  const std::vector<std::function<cudaError_t()>> calls = {
+      [&] { return cudaStreamSynchronize(stream_); }, [] { return cudaDeviceSynchronize(); },
+      [&] { return cudaMalloc(&memory, 16); }, [&] { return cudaStreamQuery(stream_); }};
+  for (const auto& call : calls) {
+    EXPECT_EQ(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeGlobal), cudaSuccess);
+    EXPECT_EQ(call(), cudaErrorStreamCaptureUnsupported);
+    end(cudaErrorStreamCaptureInvalidated);
+  }
   EXPECT_EQ(cudaStreamBeginCapture(nullptr, cudaStreamCaptureModeGlobal),
             cudaErrorStreamCaptureUnsupported);
-  EXPECT_EQ(cudaStreamEndCapture(stream, &graph), cudaErrorIllegalState);
+  end(cudaErrorIllegalState);
   testing::internal::GetCapturedStderr();
 }
 
 TEST_F(Graphs, BranchesMustBeJoined) {
-  cudaStream_t stream = new_stream();
-  cudaStream_t branch = new_stream();
-  cudaEvent_t event = new_event();
-  int* const data = on_device(std::vector<int>(4));
-  cudaGraph_t graph = nullptr;
-  EXPECT_EQ(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal), cudaSuccess);
-  EXPECT_EQ(cudaEventRecord(event, stream), cudaSuccess);
-  EXPECT_EQ(cudaStreamWaitEvent(branch, event), cudaSuccess);
-  launch_add(data, 1, branch);
-  EXPECT_EQ(cudaEventQuery(event), cudaErrorCapturedEvent);
-  EXPECT_EQ(cudaStreamEndCapture(branch, &graph), cudaErrorStreamCaptureUnmatched);
+  begin();
+  fork();
+  launch_add(data_, 1, branch_);
+  EXPECT_EQ(cudaEventQuery(event_), cudaErrorCapturedEvent);
+  EXPECT_EQ(cudaStreamEndCapture(branch_, &graph_), cudaErrorStreamCaptureUnmatched);
   testing::internal::CaptureStderr();
-  EXPECT_EQ(cudaStreamEndCapture(stream, &graph), cudaErrorStreamCaptureInvalidated);
-  EXPECT_EQ(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal), cudaSuccess);
-  EXPECT_EQ(cudaEventRecord(event, stream), cudaSuccess);
-  EXPECT_EQ(cudaStreamWaitEvent(branch, event), cudaSuccess);
-  launch_add(data, 1, branch);
-  EXPECT_EQ(cudaStreamEndCapture(stream, &graph), cudaErrorStreamCaptureUnjoined);
+  end(cudaErrorStreamCaptureInvalidated);
+  begin();
+  fork();
+  launch_add(data_, 1, branch_);
+  end(cudaErrorStreamCaptureUnjoined);
   expect_contains(testing::internal::GetCapturedStderr(), "cudaStreamWaitEvent()");
-  cudaGetLastError();
 }
 
 TEST_F(Graphs, AStreamMayBeDestroyedWhileItIsCaptured) {
-  cudaGraph_t graph = nullptr;
-  cudaEvent_t event = new_event();
-  cudaStream_t stream = new_stream();
-  cudaStream_t branch = new_stream();
-  const auto fork = [&] {
-    EXPECT_EQ(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal), cudaSuccess);
-    EXPECT_EQ(cudaEventRecord(event, stream), cudaSuccess);
-    EXPECT_EQ(cudaStreamWaitEvent(branch, event), cudaSuccess);
-  };
+  begin();
   fork();
-  EXPECT_EQ(cudaStreamDestroy(branch), cudaSuccess);
-  EXPECT_EQ(cudaStreamEndCapture(stream, &graph), cudaErrorStreamCaptureInvalidated);
-  cudaGetLastError();
-  branch = new_stream();
+  EXPECT_EQ(cudaStreamDestroy(branch_), cudaSuccess);
+  end(cudaErrorStreamCaptureInvalidated);
+  branch_ = new_stream();
+  begin();
   fork();
-  EXPECT_EQ(cudaStreamDestroy(stream), cudaSuccess);
+  EXPECT_EQ(cudaStreamDestroy(stream_), cudaSuccess);
   EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess) << "nothing is being captured any more";
-  cudaStreamCaptureStatus status = cudaStreamCaptureStatusActive;
-  EXPECT_EQ(cudaStreamIsCapturing(branch, &status), cudaSuccess);
-  EXPECT_EQ(status, cudaStreamCaptureStatusNone);
+  expect_not_captured(branch_);
 }
 
 TEST_F(Graphs, ACaptureThatHasEndedCannotBeJoined) {
-  cudaStream_t stream = new_stream();
-  cudaStream_t late = new_stream();
-  cudaEvent_t event = new_event();
-  cudaGraph_t graph = nullptr;
-  EXPECT_EQ(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal), cudaSuccess);
-  EXPECT_EQ(cudaEventRecord(event, stream), cudaSuccess);
-  EXPECT_EQ(cudaStreamEndCapture(stream, &graph), cudaSuccess);
+  begin();
+  EXPECT_EQ(cudaEventRecord(event_, stream_), cudaSuccess);
+  end(cudaSuccess);
   testing::internal::CaptureStderr();
-  EXPECT_EQ(cudaStreamWaitEvent(late, event), cudaErrorCapturedEvent);
+  EXPECT_EQ(cudaStreamWaitEvent(branch_, event_), cudaErrorCapturedEvent);
   expect_contains(testing::internal::GetCapturedStderr(), "a capture which has ended");
   cudaGetLastError();
-  cudaStreamCaptureStatus status = cudaStreamCaptureStatusActive;
-  EXPECT_EQ(cudaStreamIsCapturing(late, &status), cudaSuccess);
-  EXPECT_EQ(status, cudaStreamCaptureStatusNone);
-  EXPECT_EQ(cudaEventRecord(event, stream), cudaSuccess);
-  EXPECT_EQ(cudaStreamWaitEvent(late, event), cudaSuccess);
+  expect_not_captured(branch_);
+  fork();
 }
 
 TEST_F(Graphs, TheDefaultStreamCannotBeUsedWhileABlockingOneIsCaptured) {
   testing::internal::CaptureStderr();
-  cudaStream_t stream = new_stream(cudaStreamDefault);
-  int* const data = on_device(std::vector<int>(4));
-  cudaGraph_t graph = nullptr;
-  EXPECT_EQ(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal), cudaSuccess);
-  launch_add(data, 1, nullptr);
+  stream_ = new_stream(cudaStreamDefault);
+  begin();
+  launch_add(data_, 1, nullptr);
   EXPECT_EQ(cudaGetLastError(), cudaErrorStreamCaptureImplicit);
-  EXPECT_EQ(cudaStreamEndCapture(stream, &graph), cudaErrorStreamCaptureInvalidated);
-  cudaGetLastError();
+  end(cudaErrorStreamCaptureInvalidated);
   testing::internal::GetCapturedStderr();
 }
 

@@ -1,8 +1,8 @@
 // Blocks of a launch. Variant 0 is right; the others make one mistake each, at the lines that say
 // so.
-#include <cstdlib>
-
 #include <cooperative_groups.h>
+
+#include "memory.h"
 
 namespace cg = cooperative_groups;
 constexpr int threads = 64;
@@ -19,16 +19,8 @@ __global__ void add_up(int variant, const float* x, float* y) {
   } else {
     atomicAdd(y, own);
   }
-  if (variant == 8) {
-    if (largest < own + blockIdx.x) largest = own + blockIdx.x;  // 8: race
-  }
-}
-
-__global__ void differences(int variant, const float* x, float* y) {
-  const int i = blockIdx.x * threads + threadIdx.x;
-  y[i] = x[i] - 1;  // 2: race
-  if (variant == 2 && threadIdx.x == threads - 1 && blockIdx.x == 1) {
-    y[i + 1] = x[i];  // 2: race
+  if (variant == 7) {
+    if (largest < own + blockIdx.x) largest = own + blockIdx.x;  // 7: race
   }
 }
 
@@ -37,21 +29,21 @@ __global__ void sum(int variant, const float* x, float* parts, float* y) {
   __shared__ bool is_last;
   const float own = x[blockIdx.x * threads + threadIdx.x];
   if (threadIdx.x == 0) {
-    parts[blockIdx.x] = own;  // 3: race, 5: race
-    if (variant != 3) __threadfence();
+    parts[blockIdx.x] = own;  // 2: race, 4: race
+    if (variant != 2) __threadfence();
     unsigned before;
-    if (variant == 4) {
-      before = arrived++;  // 4: race
+    if (variant == 3) {
+      before = arrived++;  // 3: race
     } else {
       before = atomicAdd(&arrived, 1U);
     }
     is_last = before == gridDim.x - 1;
   }
   __syncthreads();
-  if (variant != 5 && !is_last) return;
+  if (variant != 4 && !is_last) return;
   float all = 0;
   for (int i = 0; i < gridDim.x; ++i) {
-    if (variant != 5 || i == (blockIdx.x + 1) % gridDim.x) all += parts[i];  // 3: race, 5: race
+    if (variant != 4 || i == (blockIdx.x + 1) % gridDim.x) all += parts[i];  // 2: race, 4: race
   }
   if (threadIdx.x == 0 && is_last) {
     *y = all;
@@ -61,8 +53,8 @@ __global__ void sum(int variant, const float* x, float* parts, float* y) {
 
 __global__ void histogram(int variant, const unsigned char* pixels, int* bins) {
   const int bin = pixels[blockIdx.x * threads + threadIdx.x];
-  if (variant == 6) {
-    bins[bin % 2]++;  // 6: race
+  if (variant == 5) {
+    bins[bin % 2]++;  // 5: race
   } else {
     atomicAdd(&bins[bin], 1);
   }
@@ -71,8 +63,8 @@ __global__ void histogram(int variant, const unsigned char* pixels, int* bins) {
 // Neighbouring bytes belong to different threads, at the borders to different blocks.
 __global__ void invert(int variant, const unsigned char* pixels, unsigned char* y) {
   const int i = blockIdx.x * (threads - 1) + threadIdx.x;
-  if (threadIdx.x == threads - 1 && variant != 7) return;
-  y[i] = 255 - pixels[i + blockIdx.x % 2];  // 7: race
+  if (threadIdx.x == threads - 1 && variant != 6) return;
+  y[i] = 255 - pixels[i + blockIdx.x % 2];  // 6: race
 }
 
 // What the language calls races, but is right: the same value from all, and a guess at what others
@@ -92,32 +84,24 @@ __global__ void find_largest(const unsigned char* pixels, int* place) {
 
 __global__ void two_steps(int variant, float* x, float* y) {
   const int i = blockIdx.x * threads + threadIdx.x;
-  x[i] = i;  // 9: race
-  if (variant != 9) cg::this_grid().sync();
-  y[i] = x[(i + threads) % (blocks * threads)];  // 9: race
+  x[i] = i;  // 8: race
+  if (variant != 8) cg::this_grid().sync();
+  y[i] = x[(i + threads) % (blocks * threads)];  // 8: race
 }
 
 int main(int, char** arguments) {
   int variant = std::atoi(arguments[1]);
   const int n = blocks * threads;
-  float *x, *y, *parts;
-  unsigned char *pixels, *inverted;
-  int* bins;
-  cudaMalloc(&x, n * sizeof(float));
-  cudaMalloc(&y, n * sizeof(float));
-  cudaMalloc(&parts, blocks * sizeof(float));
-  cudaMalloc(&pixels, n);
-  cudaMalloc(&inverted, n);
-  cudaMalloc(&bins, 256 * sizeof(int));
-  cudaMemset(x, 0, n * sizeof(float));
-  cudaMemset(y, 0, n * sizeof(float));
-  cudaMemset(parts, 0, blocks * sizeof(float));
+  auto* x = zeros<float>(n);
+  auto* y = zeros<float>(n);
+  auto* const parts = zeros<float>(blocks);
+  auto* const pixels = unset<unsigned char>(n);
+  auto* const inverted = unset<unsigned char>(n);
+  auto* const bins = zeros<int>(256);
   unsigned char host[n];
   for (int i = 0; i < n; ++i) host[i] = i * i;
   cudaMemcpy(pixels, host, n, cudaMemcpyHostToDevice);
-  cudaMemset(bins, 0, 256 * sizeof(int));
   add_up<<<blocks, threads>>>(variant, x, y);
-  differences<<<blocks, threads>>>(variant, x, y);
   sum<<<blocks, threads>>>(variant, x, parts, y);
   sum<<<blocks, threads>>>(variant, x, parts, y);
   histogram<<<blocks, threads>>>(variant, pixels, bins);

@@ -1,6 +1,6 @@
 // Indices too large and too small, by one. Variant 0 is right; the others make one mistake each, at
 // the lines that say so.
-#include <cstdlib>
+#include "memory.h"
 
 constexpr int n = 1001;
 
@@ -56,15 +56,11 @@ __global__ void large(int variant, size_t elements, float* x) {
 
 int main(int, char** arguments) {
   const int variant = std::atoi(arguments[1]);
-  float *x, *y, *much;
-  char* text;
   const size_t elements = (80UL << 20) / sizeof(float) + 3;
-  cudaMalloc(&x, n * sizeof(float));
-  cudaMalloc(&y, n * sizeof(float));
-  cudaMalloc(&text, 33);
-  cudaMalloc(&much, elements * sizeof(float));
-  cudaMemset(x, 0, n * sizeof(float));
-  cudaMemset(text, 0, 33);
+  auto* const x = zeros<float>(n);
+  auto* const y = unset<float>(n);
+  auto* const much = unset<float>(elements);
+  auto* const text = zeros<char>(33);
   copy<<<8, 128>>>(variant, x, y);
   in_shared<<<1, 16, 16 * sizeof(float)>>>(variant, y);
   bytes<<<1, 33>>>(variant, text, reinterpret_cast<char*>(y));

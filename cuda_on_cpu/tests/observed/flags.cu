@@ -1,9 +1,11 @@
 // Two blocks that tell each other by words how far they are. Variant 0 is right; the others make
 // one mistake each, at the lines that say so.
-#include <cstdlib>
 #include <cuda/atomic>
+#include <cuda_on_cpu/words.hpp>
 
 #include <cuda_on_cpu/declare.h>
+
+#include "memory.h"
 
 constexpr int threads = 64;
 constexpr int blocks = 2;
@@ -47,20 +49,34 @@ __global__ void exchange(int variant, float* data, unsigned* words, float* sum) 
   }
 }
 
+// A launch so long that time begins anew, at the send of a word that is in use.
+__global__ void send_for_long(unsigned* word) {
+  __shared__ unsigned own;
+  constexpr unsigned sends = 1000;
+  if (threadIdx.x == 0) {
+    for (cuda_on_cpu::Time i = 0; i < cuda_on_cpu::max_time - sends / 2; ++i) __threadfence();
+    cuda_on_cpu::declare_sent(word, 1);
+  }
+  __syncthreads();
+  if (threadIdx.x == 1) cuda_on_cpu::declare_received(word, 1);
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    for (unsigned i = 1; i <= sends; ++i) {
+      cuda_on_cpu::declare_sent(&own, i);
+      cuda_on_cpu::declare_received(&own, i);
+    }
+    cuda_on_cpu::declare_sent(word, 2);
+  }
+}
+
 int main(int argc, char** argv) {
   const int variant = argc > 1 ? std::atoi(argv[1]) : 0;
-  float* data = nullptr;
-  float* sum = nullptr;
-  unsigned* words = nullptr;
-  constexpr std::size_t word_bytes = (2 * blocks + 1) * sizeof(unsigned);
-  cudaMalloc(&data, 2 * blocks * threads * sizeof(float));
-  cudaMalloc(&sum, sizeof(float));
-  cudaMalloc(&words, word_bytes);
-  cudaMemset(data, 0, 2 * blocks * threads * sizeof(float));
-  cudaMemset(sum, 0, sizeof(float));
-  cudaMemset(words, 0, word_bytes);
+  auto* data = zeros<float>(2 * blocks * threads);
+  auto* sum = zeros<float>(1);
+  auto* words = zeros<unsigned>(2 * blocks + 1);
   int given = variant;
   void* arguments[] = {&given, &data, &words, &sum};
   cudaLaunchCooperativeKernel(exchange, dim3(blocks), dim3(threads), arguments, 0, nullptr);
+  if (variant == 0) send_for_long<<<1, 2>>>(words);
   return cudaDeviceSynchronize() == cudaSuccess ? 0 : 1;
 }

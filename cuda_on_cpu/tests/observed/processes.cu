@@ -1,10 +1,11 @@
 // Two processes that share memory: the child writes what the parent reads. Variant 0 is right; the
 // others make one mistake each, at the lines that say so.
-#include <cstdlib>
 #include <cuda/atomic>
 
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "memory.h"
 
 constexpr int threads = 64;
 constexpr int turns = 3;
@@ -70,16 +71,13 @@ int main(int argc, char** argv) {
         cudaSuccess)
       return 2;
   } else {
-    cudaMalloc(&memory, 4096);
-    cudaMemset(memory, 0, 4096);
+    memory = zeros<char>(4096);
     cudaIpcGetMemHandle(&handle, memory);
     if (::write(to_child[1], &handle, sizeof handle) != sizeof handle) return 2;
   }
   auto* const flags = reinterpret_cast<unsigned*>(memory);
   auto* const data = reinterpret_cast<float*>(memory + 1024);
-  float* sum = nullptr;
-  cudaMalloc(&sum, threads * sizeof(float));
-  cudaMemset(sum, 0, threads * sizeof(float));
+  auto* const sum = zeros<float>(threads);
   for (unsigned turn = 1; turn <= turns; ++turn) {
     if (is_child) {
       write<<<1, threads>>>(variant, turn, data, flags);

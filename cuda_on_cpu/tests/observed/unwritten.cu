@@ -1,6 +1,6 @@
 // Reads of what nobody has written. Variant 0 is right; the others make one mistake each, at the
 // lines that say so.
-#include <cstdlib>
+#include "memory.h"
 
 struct Padded {
   char kind;
@@ -16,32 +16,25 @@ __global__ void scale(int n, const float* x, float* y) {
   }
 }
 
-__global__ void fill(int n, float* x) {
-  if (threadIdx.x < n) x[threadIdx.x] = 1;
-}
-__global__ void use(float* x, float* y) {
-  y[threadIdx.x] = x[threadIdx.x];  // 3: unwritten
-}
-
 __global__ void sums_of_tiles(int variant, int n, const float* x, float* y) {
   __shared__ float part[32];
   __shared__ int count;
   const int i = blockIdx.x * 32 + threadIdx.x;
-  if (variant == 4) {
+  if (variant == 3) {
     if (i < n) part[threadIdx.x] = x[i];
   } else {
     part[threadIdx.x] = i < n ? x[i] : 0;
   }
-  if (threadIdx.x == 0 && variant != 5) count = 0;
+  if (threadIdx.x == 0 && variant != 4) count = 0;
   __syncthreads();
   if (i < n) {
-    atomicAdd(&count, 1);  // 5: unwritten
+    atomicAdd(&count, 1);  // 4: unwritten
   }
   __syncthreads();
   if (threadIdx.x == 0) {
     float sum = count;
     for (int k = 0; k < 32; ++k) {
-      sum += part[k];  // 4: unwritten
+      sum += part[k];  // 3: unwritten
     }
     y[blockIdx.x] = sum;
   }
@@ -49,13 +42,13 @@ __global__ void sums_of_tiles(int variant, int n, const float* x, float* y) {
 
 __global__ void count(const float* x, int* total) {
   if (x[threadIdx.x] == 0) {
-    atomicAdd(total, 1);  // 6: unwritten
+    atomicAdd(total, 1);  // 5: unwritten
   }
 }
 
 __global__ void first_of_many(int variant, size_t elements, float* x, float* y) {
-  if (variant != 7) x[elements - 1] = 1;
-  *y = x[elements - 1];  // 7: unwritten
+  if (variant != 6) x[elements - 1] = 1;
+  *y = x[elements - 1];  // 6: unwritten
 }
 
 // What lies between the members of an object is never written, and need not be.
@@ -77,10 +70,10 @@ __global__ void other_memory(const float* managed, const float* mapped, float* y
 // Each block has shared memory of its own.
 __global__ void fresh(int variant, float* y) {
   __shared__ float part[32];
-  if (variant != 8 || blockIdx.x == 0) part[threadIdx.x] = 1;
+  if (variant != 7 || blockIdx.x == 0) part[threadIdx.x] = 1;
   __syncthreads();
   if (blockIdx.x == 1) {
-    y[threadIdx.x] = part[threadIdx.x];  // 8: unwritten
+    y[threadIdx.x] = part[threadIdx.x];  // 7: unwritten
   }
 }
 
@@ -89,30 +82,22 @@ int main(int, char** arguments) {
   const int n = 100;
   const size_t elements = (80UL << 20) / sizeof(float);
   float host[n] = {};
-  float *x, *y, *much, *managed, *mapped;
-  int* total;
-  Padded *from, *to;
-  cudaMalloc(&x, n * sizeof(float));
-  cudaMalloc(&y, n * sizeof(float));
-  cudaMalloc(&much, elements * sizeof(float));
-  cudaMalloc(&total, sizeof(int));
-  cudaMalloc(&from, 32 * sizeof(Padded));
-  cudaMalloc(&to, 64 * sizeof(Padded));
+  auto* const x = unset<float>(n);
+  auto* const y = unset<float>(n);
+  auto* const much = unset<float>(elements);
+  auto* const total = unset<int>(1);
+  float* managed = nullptr;
+  float* mapped = nullptr;
   cudaMallocManaged(&managed, n * sizeof(float));
   cudaMallocHost(&mapped, n * sizeof(float));
-  if (variant == 2) {
-    cudaMemcpy(x, host, (n - 1) * sizeof(float), cudaMemcpyHostToDevice);
-  } else if (variant != 1) {
-    cudaMemcpy(x, host, n * sizeof(float), cudaMemcpyHostToDevice);
-  }
-  if (variant != 6) cudaMemset(total, 0, sizeof(int));
+  const int given = variant == 1 ? 0 : (variant == 2 ? n - 1 : n);
+  cudaMemcpy(x, host, given * sizeof(float), cudaMemcpyHostToDevice);
+  if (variant != 5) cudaMemset(total, 0, sizeof(int));
   scale<<<2, 64>>>(n, x, y);
-  fill<<<1, 64>>>(variant == 3 ? 31 : 32, much);
-  use<<<1, 32>>>(much, y);
   sums_of_tiles<<<4, 32>>>(variant, n, x, y);
   count<<<1, 32>>>(x, total);
   first_of_many<<<1, 1>>>(variant, elements, much, y);
-  padded<<<1, 32>>>(from, to);
+  padded<<<1, 32>>>(unset<Padded>(32), unset<Padded>(64));
   other_memory<<<1, 32>>>(managed, mapped, y);
   fresh<<<2, 32>>>(variant, y);
   return cudaDeviceSynchronize() == cudaSuccess ? 0 : 1;

@@ -1,8 +1,8 @@
 // Warps, and flags between them. Variant 0 is right; the others make one mistake each, at the lines
 // that say so.
-#include <cstdlib>
-
 #include <cooperative_groups.h>
+
+#include "memory.h"
 
 namespace cg = cooperative_groups;
 constexpr unsigned all = 0xffffffff;
@@ -16,12 +16,12 @@ __global__ void warp_sum(int variant, const float* x, float* y) {
   for (unsigned width = 16; width > 0; width /= 2) {
     float other = 0;
     if (lane < width) other = part[t + width];  // 1: race
-    if (lane < width) part[t] += other;         // 1: race, 4: race
+    if (lane < width) part[t] += other;         // 1: race, 3: race
     if (variant != 1) __syncwarp();
   }
-  if (variant != 4) __syncthreads();
+  if (variant != 3) __syncthreads();
   if (t == 63) {
-    y[0] = part[32] + part[0];  // 4: race
+    y[0] = part[32] + part[0];  // 3: race
   }
 }
 
@@ -48,21 +48,12 @@ __global__ void transitive(float* y) {
   if (lane == 31) y[1] = part[1];
 }
 
-// From the time when warps went in lockstep.
-__global__ void lockstep(int variant, float* y) {
-  __shared__ float part[32];
-  const unsigned t = threadIdx.x;
-  part[t] = t;  // 3: race
-  if (variant != 3) __syncwarp();
-  y[t] = part[31 - t];  // 3: race
-}
-
 __global__ void broadcast(int variant, float* y) {
   __shared__ float first;
   const unsigned t = threadIdx.x;
-  if (t == 0) first = 3;  // 5: race
-  const int sum = variant == 5 ? 1 : __shfl_sync(all, 1, 0);
-  y[t] = first + sum;  // 5: race
+  if (t == 0) first = 3;  // 4: race
+  const int sum = variant == 4 ? 1 : __shfl_sync(all, 1, 0);
+  y[t] = first + sum;  // 4: race
 }
 
 __global__ void tiles_of_eight(float* y) {
@@ -80,13 +71,13 @@ __global__ void flag(int variant, float* y) {
   if (threadIdx.x == 0) ready = 0;
   __syncthreads();
   if (threadIdx.x == 0) {
-    message = 5;  // 6: race
-    if (variant != 6) __threadfence_block();
+    message = 5;  // 5: race
+    if (variant != 5) __threadfence_block();
     *const_cast<volatile int*>(&ready) = 1;
   } else if (threadIdx.x == 32) {
     while (*const_cast<volatile int*>(&ready) == 0) {
     }
-    *y = message;  // 6: race
+    *y = message;  // 5: race
   }
 }
 
@@ -94,9 +85,9 @@ __global__ void flag(int variant, float* y) {
 __global__ void add_one_by_one(int variant, int* lock, float* y) {
   bool is_done = false;
   while (!is_done) {
-    if (variant == 7 || atomicCAS(lock, 0, 1) == 0) {
+    if (variant == 6 || atomicCAS(lock, 0, 1) == 0) {
       __threadfence();
-      *y += 1;  // 7: race
+      *y += 1;  // 6: race
       __threadfence();
       atomicExch(lock, 0);
       is_done = true;
@@ -106,17 +97,12 @@ __global__ void add_one_by_one(int variant, int* lock, float* y) {
 
 int main(int, char** arguments) {
   const int variant = std::atoi(arguments[1]);
-  float *x, *y;
-  int* lock;
-  cudaMalloc(&x, 64 * sizeof(float));
-  cudaMalloc(&y, 64 * sizeof(float));
-  cudaMalloc(&lock, sizeof(int));
-  cudaMemset(x, 0, 64 * sizeof(float));
-  cudaMemset(lock, 0, sizeof(int));
+  auto* const x = zeros<float>(64);
+  auto* const y = unset<float>(64);
+  auto* const lock = zeros<int>(1);
   warp_sum<<<1, 64>>>(variant, x, y);
   halves<<<1, 32>>>(variant, y);
   transitive<<<1, 32>>>(y);
-  lockstep<<<1, 32>>>(variant, y);
   broadcast<<<1, 32>>>(variant, y);
   tiles_of_eight<<<1, 64>>>(y);
   flag<<<1, 64>>>(variant, y);

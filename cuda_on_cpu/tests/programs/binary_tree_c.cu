@@ -1,7 +1,7 @@
 /* A binary search tree in plain C style: built by the host in one array, searched by the device. */
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
+
+#include "expect.h"
 
 #define COUNT 200
 #define QUERIES 64
@@ -17,18 +17,6 @@ struct answer {
     result_t result;
     int depth;
 };
-
-static void die(const char *what, cudaError_t err)
-{
-    fprintf(stderr, "%s failed: %s\n", what, cudaGetErrorString(err));
-    exit(1);
-}
-
-#define TRY(f, ...)                          \
-    {                                        \
-        cudaError_t e_ = f(__VA_ARGS__);     \
-        if (e_ != cudaSuccess) die(#f, e_);  \
-    }
 
 /* host pointers would mean nothing to the device, so they are those of the copy */
 static struct node *insert(node_t *host, node_t *device, int *used, struct node *root, int key)
@@ -75,21 +63,21 @@ int main(void)
     int used = 0, i, found = 0, deepest = 0;
 
     memset(answers, 0, sizeof answers);
-    TRY(cudaMalloc, (void **)&device, COUNT * sizeof(node_t));
-    TRY(cudaMalloc, (void **)&d_answers, sizeof answers);
+    OK(cudaMalloc((void **)&device, COUNT * sizeof(node_t)));
+    OK(cudaMalloc((void **)&d_answers, sizeof answers));
     for (i = 0; i < COUNT; i++)
         root = insert(host, device, &used, root, (i * 83) % 211);
-    TRY(cudaMemcpy, device, host, used * sizeof(*host), cudaMemcpyHostToDevice);
+    OK(cudaMemcpy(device, host, used * sizeof(*host), cudaMemcpyHostToDevice));
     search<<<(QUERIES + 31) / 32, 32>>>(root, d_answers, QUERIES);
     search<<<1, 1>>>(NULL, d_answers + QUERIES - 1, 1);
-    TRY(cudaMemcpy, answers, d_answers, sizeof answers, cudaMemcpyDeviceToHost);
+    OK(cudaMemcpy(answers, d_answers, sizeof answers, cudaMemcpyDeviceToHost));
     for (i = 0; i < QUERIES; i++) {
         found += answers[i].result;
         if (answers[i].depth > deepest)
             deepest = answers[i].depth;
     }
-    printf("%d nodes, %d of %d found, the empty tree has depth %d, deep: %s\n", used, found, QUERIES,
-           answers[QUERIES - 1].depth, deepest > 5 ? "yes" : "no");
+    EXPECT(used == COUNT && found == 59 && deepest > 5);
+    EXPECT(answers[QUERIES - 1].depth == 0);
     cudaFree(device);
     cudaFree(d_answers);
     free(host);

@@ -1,56 +1,59 @@
-// What wrong arguments are answered with; none of these spoils the device.
-#include <stdio.h>
-#include <cuda_runtime.h>
+/* What wrong arguments are answered with; none of these spoils the device. */
+#include "expect.h"
 
 __global__ void increment(int *x) { *x += 1; }
 
-static int line_number = 0;
-static void show(const char *what, cudaError_t error) {
-  printf("%2d %-34s %s (%d): %s\n", ++line_number, what, cudaGetErrorName(error), (int)error, cudaGetErrorString(error));
-  if (error != cudaErrorNotReady) cudaGetLastError(); /* forget it */
-}
+struct answer {
+    const char *what;
+    cudaError_t error, expected;
+};
 
-int main(void) {
-  int count = 0, *x = NULL, *none = NULL;
-  cudaGetDeviceCount(&count);
-  show("cudaSetDevice(count)", cudaSetDevice(count));
-  show("cudaMalloc(NULL)", cudaMalloc((void **)NULL, 4));
-  show("cudaMalloc(too much)", cudaMalloc((void **)&x, (size_t)-1));
-  show("cudaMalloc(4)", cudaMalloc((void **)&x, sizeof(int)));
-  show("cudaFree(NULL)", cudaFree(none));
-  show("cudaMemset", cudaMemset(x, 0, sizeof(int)));
-  show("unknown direction", cudaMemcpy(x, x, sizeof(int), (enum cudaMemcpyKind)17));
-  show("no bytes", cudaMemcpy(x, x, 0, cudaMemcpyDeviceToDevice));
+int main(void)
+{
+    int count = 0, value = 0, *x = NULL, *y = NULL, *none = NULL;
+    size_t limit = 0;
+    float ms = 0;
+    cudaDeviceProp prop;
+    cudaPointerAttributes attributes;
+    cudaStream_t stream;
+    cudaEvent_t start, stop;
 
-  cudaDeviceProp prop;
-  show("properties of device -1", cudaGetDeviceProperties(&prop, -1));
-  int value = 0;
-  show("unknown attribute", cudaDeviceGetAttribute(&value, (enum cudaDeviceAttr)9999, 0));
-  size_t limit = 0;
-  show("unknown limit", cudaDeviceGetLimit(&limit, (enum cudaLimit)77));
-  cudaEvent_t start, stop;
-  cudaEventCreate(&start);
-  cudaEventCreateWithFlags(&stop, cudaEventDisableTiming);
-  float ms = 0;
-  show("time between fresh events", cudaEventElapsedTime(&ms, start, stop));
-  cudaStream_t stream;
-  show("unknown flags of a stream", cudaStreamCreateWithFlags(&stream, 0x40));
-  show("unknown flags of host memory", cudaHostAlloc((void **)&x, 4, 0x80));
-  show("memory that is not pinned", cudaHostUnregister(&value));
-  show("attributes of any pointer", cudaPointerGetAttributes(&(struct cudaPointerAttributes &)*new cudaPointerAttributes, &value));
+    OK(cudaGetDeviceCount(&count));
+    OK(cudaMalloc((void **)&x, sizeof(int)));
+    OK(cudaMemset(x, 0, sizeof(int)));
+    OK(cudaEventCreate(&start));
+    OK(cudaEventCreateWithFlags(&stop, cudaEventDisableTiming));
+    const struct answer answers[] = {
+        {"device count", cudaSetDevice(count), cudaErrorInvalidDevice},
+        {"cudaMalloc(NULL)", cudaMalloc((void **)NULL, 4), cudaErrorInvalidValue},
+        {"cudaMalloc(too much)", cudaMalloc((void **)&y, (size_t)-1), cudaErrorMemoryAllocation},
+        {"cudaFree(NULL)", cudaFree(none), cudaSuccess},
+        {"unknown direction", cudaMemcpy(x, x, 4, (enum cudaMemcpyKind)17), cudaErrorInvalidMemcpyDirection},
+        {"no bytes", cudaMemcpy(x, x, 0, cudaMemcpyDeviceToDevice), cudaSuccess},
+        {"device -1", cudaGetDeviceProperties(&prop, -1), cudaErrorInvalidDevice},
+        {"unknown attribute", cudaDeviceGetAttribute(&value, (enum cudaDeviceAttr)9999, 0), cudaErrorInvalidValue},
+        {"unknown limit", cudaDeviceGetLimit(&limit, (enum cudaLimit)77), cudaErrorInvalidValue},
+        {"time between fresh events", cudaEventElapsedTime(&ms, start, stop), cudaErrorInvalidResourceHandle},
+        {"unknown flags of a stream", cudaStreamCreateWithFlags(&stream, 0x40), cudaErrorInvalidValue},
+        {"unknown flags of host memory", cudaHostAlloc((void **)&y, 4, 0x80), cudaErrorInvalidValue},
+        {"memory that is not pinned", cudaHostUnregister(&value), cudaErrorHostMemoryNotRegistered},
+        {"attributes of any pointer", cudaPointerGetAttributes(&attributes, &value), cudaSuccess},
+    };
+    for (size_t i = 0; i < sizeof(answers) / sizeof(answers[0]); i++)
+        if (answers[i].error != answers[i].expected)
+            printf("%s: %s\n", answers[i].what, cudaGetErrorName(answers[i].error));
+    EXPECT(cudaGetLastError() == cudaErrorHostMemoryNotRegistered);
 
-  /* An error of a launch waits until it is asked for, and is then forgotten. */
-  cudaMalloc((void **)&x, sizeof(int));
-  cudaMemset(x, 0, sizeof(int));
-  increment<<<1, 1>>>(x);
-  show("a good launch, peeked at", cudaPeekAtLastError());
-  show("the device", cudaDeviceSynchronize());
-  cudaMemcpy(&value, x, sizeof(int), cudaMemcpyDeviceToHost);
-  printf("x is %d\n", value);
-  printf("no such code: %s\n", cudaGetErrorName((cudaError_t)12345));
-  show("cudaFree", cudaFree(x));
-  cudaEventDestroy(start);
-  cudaEventDestroy(stop);
-  show("reset", cudaDeviceReset());
-  return 0;
+    increment<<<1, 1>>>(x);
+    OK(cudaPeekAtLastError());
+    OK(cudaMemcpy(&value, x, sizeof(int), cudaMemcpyDeviceToHost));
+    EXPECT(value == 1);
+    EXPECT(strcmp(cudaGetErrorName(cudaErrorInvalidDevice), "cudaErrorInvalidDevice") == 0);
+    EXPECT(strcmp(cudaGetErrorString(cudaErrorInvalidDevice), "invalid device ordinal") == 0);
+    EXPECT(strcmp(cudaGetErrorName((cudaError_t)12345), "unrecognized error code") == 0);
+    OK(cudaFree(x));
+    OK(cudaEventDestroy(start));
+    OK(cudaEventDestroy(stop));
+    OK(cudaDeviceReset());
+    return 0;
 }

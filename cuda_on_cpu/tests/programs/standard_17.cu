@@ -1,4 +1,5 @@
 // What C++17 takes and C++20 does not, or otherwise.
+//> µs 12 27 6, 1 1
 #include <cstdio>
 #include <functional>
 #include <type_traits>

@@ -1,4 +1,5 @@
 // A program for nvcc -std=c++20.
+//> 1 4 9
 #include <concepts>
 #include <cstdio>
 

@@ -1,4 +1,7 @@
 // Texts that look like CUDA and are none, and CUDA between them. This file has line ends of DOS. Größe: 3 µm ✓
+//> 3 2 5 µm
+//> 7 __shared__ is a word // here
+//> elsewhere.cu:500
 #include <cstdio>
 #include <cstring>
 #include <string>

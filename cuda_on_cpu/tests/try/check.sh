@@ -20,14 +20,6 @@ expect() {
   fi
 }
 
-# prints TEXT
-prints() {
-  if [[ $output != "$1" ]]; then
-    printf 'Printed was:\n%s\ninstead of:\n%s\n' "$output" "$1" >&2
-    exit 1
-  fi
-}
-
 mkdir "a folder"
 cat >"a folder/right.cu" <<'END'
 #include <cstdio>
@@ -43,21 +35,6 @@ int main(int argc, char** argv) {
 }
 END
 echo '__device__ int twice(int x) { return FACTOR * x; }' >"a folder/twice.cuh"
-cat >wrong.cu <<'END'
-#include <cstdio>
-__global__ void kernel(float* x) {
-  __shared__ float s[32];
-  s[threadIdx.x] = threadIdx.x;
-  x[threadIdx.x] = s[31 - threadIdx.x];
-}
-int main() {
-  float *x, host[32];
-  cudaMalloc(&x, sizeof(host));
-  kernel<<<1, 32>>>(x);
-  cudaMemcpy(host, x, sizeof(host), cudaMemcpyDeviceToHost);
-  printf("begin\n%.0f\n", host[0]);
-}
-END
 cat >beyond.cu <<'END'
 __global__ void kernel(float* x) {
   __shared__ float s[32];
@@ -71,7 +48,6 @@ int main() {
   return cudaDeviceSynchronize();
 }
 END
-printf '#include <thrust/sort.h>\nint main() {}\n' >library.cu
 printf 'int main() {\n  return wrong;\n}\n' >error.cu
 printf '#include <cstdlib>\nint main() { abort(); }\n' >aborts.cu
 cat >hello.cu <<'END'
@@ -91,18 +67,8 @@ int main() {
   values[32] = 0;
   compact<<<1, 32>>>(values, values + 32);
   cudaDeviceSynchronize();
+  printf("begin\n");
   for (int i = 0; i < 32; ++i) printf("%d\n", values[i]);
-}
-END
-cat >unset.cu <<'END'
-#include <cstdio>
-__global__ void count(int* total) { atomicAdd(total, 1); }
-int main() {
-  int *total, host;
-  cudaMalloc(&total, sizeof(int));
-  count<<<1, 32>>>(total);
-  cudaMemcpy(&host, total, sizeof(int), cudaMemcpyDeviceToHost);
-  printf("%d\n", host);
 }
 END
 cat >newer.cu <<'END'
@@ -129,8 +95,7 @@ printf 'int main() { return -100; }\n' >negative.cu
 touch text.txt
 
 expect 7 'right.cu, on ' "a folder/right.cu" -D FACTOR=2 -- hello
-prints "62 hello
-$(sed -n 2p <<<"$output")"
+[[ $output == "62 hello"* ]]
 expect 1 'error.cu:2:' error.cu
 expect 134 'was aborted' aborts.cu
 expect 188 "exits.cu ended with exit code 188, perhaps for CUDA's error 700" exits.cu
@@ -145,9 +110,8 @@ expect 0 '' --help
 grep -q '^  try FILE.cu ' <<<"$output"
 expect 2 'There is no file none.cu' none.cu
 expect 2 'text.txt is no .cu file' text.txt
-expect 2 "Unknown option '--fast'" wrong.cu --fast
+expect 2 "Unknown option '--fast'" sorts.cu --fast
 expect 2 'Which program' --check
-expect 1 'library.cu:1: <thrust/sort.h> belongs to Thrust' library.cu --check
 
 expect 0 '' --check "a folder/right.cu" -DFACTOR=2
 grep -q '^Nothing was found in 8 runs' <<<"$output"
@@ -155,9 +119,6 @@ expect 0 '' hello.cu --check
 grep -q '^Nothing was found in 8 runs. They print the same lines in different orders' <<<"$output"
 expect 1 '' sorts.cu --check
 grep -q 'prints different output' <<<"$output"
-expect 1 '' unset.cu --check
-grep -q 'line 1, usually: 31' <<<"$output"
-expect 1 '' wrong.cu --check
 grep -q 'line 2, usually: ' <<<"$output"
 expect 1 '' beyond.cu --check
 grep -q 'beyond.cu:3:.* index 32 out of bounds' <<<"$output"

@@ -1,6 +1,5 @@
 // A reduction of 2008: the last warp waits for nobody, since its threads went in lockstep.
-#include <stdio.h>
-#include <stdlib.h>
+#include "../expect.h"
 
 #define N 4096
 #define THREADS 128
@@ -46,21 +45,15 @@ __global__ void maximum(const int *in, int *out) {
 }
 
 int main(void) {
-  int *in, *partial, largest, total = 0, expected = 0, host[N / THREADS / 2];
-  cudaMallocManaged(&in, N * sizeof(int));
-  cudaMalloc((void **)&partial, sizeof host);
+  int *in = zeros<int>(N), *partial = zeros<int>(N / THREADS / 2), total = 0, expected = 0;
   for (int i = 0; i < N; ++i) expected += in[i] = (i * 7919) % 1013;
-
   sum<THREADS><<<N / THREADS / 2, THREADS, THREADS * sizeof(int)>>>(in, partial);
-  cudaMemcpy(host, partial, sizeof host, cudaMemcpyDeviceToHost);
-  for (int value : host) total += value;
-  printf("%d, expected %d\n", total, expected);
+  OK(cudaDeviceSynchronize());
+  for (int i = 0; i < N / THREADS / 2; ++i) total += partial[i];
+  EXPECT(total == expected);
 
   maximum << <1, 32 >> > (in, partial);
-  cudaMemcpy(&largest, partial, sizeof(int), cudaMemcpyDeviceToHost);
+  OK(cudaDeviceSynchronize());
   for (int i = 0; i < 32; ++i) expected = i == 0 || in[i] > expected ? in[i] : expected;
-  printf("%d, expected %d\n", largest, expected);
-  cudaFree(in);
-  cudaFree(partial);
-  return 0;
+  EXPECT(*partial == expected);
 }

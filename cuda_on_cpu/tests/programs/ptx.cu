@@ -1,0 +1,186 @@
+// Inline PTX: products of small matrices by mma.sync, in the precisions that tensor cores have, each against a loop on the
+// host, with small integers, so that every sum is exact; and what a thread reads about itself, as articles on warps do.
+#include <cstdint>
+#include <cstring>
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+
+#include "expect.h"
+
+constexpr int M = 16, N = 8;
+
+__host__ __device__ int a_of(int row, int k) { return (row * 3 + k * 5) % 7 - 3; }
+__host__ __device__ int b_of(int k, int column) { return (k * 2 + column * 3) % 5 - 2; }
+
+struct Lane {
+  int g, t;
+  __device__ Lane() {
+    int lane;
+    asm("mov.u32 %0, %%laneid;" : "=r"(lane));
+    g = lane >> 2;
+    t = lane & 3;
+  }
+  template <typename T>
+  __device__ void store(float* c, T c0, T c1, T c2, T c3) const {
+    c[g * N + 2 * t] = static_cast<float>(c0);
+    c[g * N + 2 * t + 1] = static_cast<float>(c1);
+    c[(g + 8) * N + 2 * t] = static_cast<float>(c2);
+    c[(g + 8) * N + 2 * t + 1] = static_cast<float>(c3);
+  }
+};
+
+__global__ void fp64_k4(float* c) {
+  Lane l;
+  double a0 = a_of(l.g, l.t), a1 = a_of(l.g + 8, l.t), b = b_of(l.t, l.g);
+  double d[4] = {1, 1, 1, 1};
+  asm volatile(
+      "mma.sync.aligned.m16n8k4.row.col.f64.f64.f64.f64 "
+      "{%0, %1, %2, %3}, {%4, %5}, {%6}, {%0, %1, %2, %3};\n"
+      : "+d"(d[0]), "+d"(d[1]), "+d"(d[2]), "+d"(d[3])
+      : "d"(a0), "d"(a1), "d"(b));
+  l.store(c, d[0], d[1], d[2], d[3]);
+}
+
+__global__ void fp64_m8_twice(float* c) {
+  Lane l;
+  double d[4] = {1, 1, 1, 1};
+  for (int half = 0; half < 2; ++half) {
+    asm volatile(
+        "mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0,%1}, {%2}, {%3}, {%0,%1};"
+        : "+d"(d[2 * half]), "+d"(d[2 * half + 1])
+        : "d"(double(a_of(l.g + 8 * half, l.t))), "d"(double(b_of(l.t, l.g))));
+  }
+  l.store(c, d[0], d[1], d[2], d[3]);
+}
+
+__device__ std::uint32_t tf32(float x) {
+  std::uint32_t bits = __float_as_uint(x);
+  return bits;
+}
+
+__global__ void tf32_k8(float* c) {
+  Lane l;
+  std::uint32_t a[4], b[2];
+  for (int r = 0; r < 4; ++r) a[r] = tf32(a_of(l.g + 8 * (r & 1), l.t + 4 * (r >> 1)));
+  for (int r = 0; r < 2; ++r) b[r] = tf32(b_of(l.t + 4 * r, l.g));
+  float d0, d1, d2, d3;
+  asm volatile(
+      "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, "
+      "{%8, %9}, {%10, %11, %12, %13};\n"
+      : "=f"(d0), "=f"(d1), "=f"(d2), "=f"(d3)
+      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]), "f"(1.f), "f"(1.f),
+        "f"(1.f), "f"(1.f));
+  l.store(c, d0, d1, d2, d3);
+}
+
+template <typename Pair, typename Make>
+__device__ std::uint32_t packed(Make make, int x, int y) {
+  Pair pair = make(float(x), float(y));
+  std::uint32_t bits;
+  memcpy(&bits, &pair, 4);
+  return bits;
+}
+
+#define MMA_16_BITS(TYPES, D, A, B)                                                            \
+  asm volatile("mma.sync.aligned.m16n8k16.row.col." TYPES                                      \
+               " {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};\n"                      \
+               : "+f"(D[0]), "+f"(D[1]), "+f"(D[2]), "+f"(D[3])                                \
+               : "r"(A[0]), "r"(A[1]), "r"(A[2]), "r"(A[3]), "r"(B[0]), "r"(B[1]))
+
+template <bool brain>
+__global__ void half_k16(float* c) {
+  Lane l;
+  auto pack = [](int x, int y) {
+    if (brain) return packed<__nv_bfloat162>([](float u, float v) { return __floats2bfloat162_rn(u, v); }, x, y);
+    return packed<__half2>([](float u, float v) { return __floats2half2_rn(u, v); }, x, y);
+  };
+  std::uint32_t a[4], b[2];
+  for (int r = 0; r < 4; ++r) {
+    int row = l.g + 8 * (r & 1), k = 2 * l.t + 8 * (r >> 1);
+    a[r] = pack(a_of(row, k), a_of(row, k + 1));
+  }
+  for (int r = 0; r < 2; ++r) b[r] = pack(b_of(2 * l.t + 8 * r, l.g), b_of(2 * l.t + 8 * r + 1, l.g));
+  float d[4] = {1, 1, 1, 1};
+  if (brain) {
+    MMA_16_BITS("f32.bf16.bf16.f32", d, a, b);
+  } else {
+    MMA_16_BITS("f32.f16.f16.f32", d, a, b);
+  }
+  l.store(c, d[0], d[1], d[2], d[3]);
+}
+
+__global__ void int8_k32(float* c) {
+  Lane l;
+  int a[4] = {0, 0, 0, 0}, b[2] = {0, 0}, d[4] = {1, 1, 1, 1};
+  for (int r = 0; r < 4; ++r)
+    for (int j = 0; j < 4; ++j)
+      a[r] |= (a_of(l.g + 8 * (r & 1), 4 * l.t + 16 * (r >> 1) + j) & 0xff) << 8 * j;
+  for (int r = 0; r < 2; ++r)
+    for (int j = 0; j < 4; ++j) b[r] |= (b_of(4 * l.t + 16 * r + j, l.g) & 0xff) << 8 * j;
+  asm("mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 {%0,%1,%2,%3},{%4,%5,%6,%7},{%8,%9},{%0,%1,%2,%3};"
+      : "+r"(d[0]), "+r"(d[1]), "+r"(d[2]), "+r"(d[3])
+      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+  l.store(c, d[0], d[1], d[2], d[3]);
+}
+
+template <typename Kernel>
+void check(Kernel kernel, int k) {
+  float* c = zeros<float>(M * N);
+  kernel<<<1, 32>>>(c);
+  OK(cudaDeviceSynchronize());
+  int wrong = 0;
+  for (int row = 0; row < M; ++row) {
+    for (int column = 0; column < N; ++column) {
+      int sum = 1;
+      for (int s = 0; s < k; ++s) sum += a_of(row, s) * b_of(s, column);
+      if (c[row * N + column] != float(sum)) ++wrong;
+    }
+  }
+  EXPECT(wrong == 0);
+}
+
+static __device__ __inline__ unsigned smid() {
+  unsigned id;
+  asm volatile("mov.u32 %0, %%smid;" : "=r"(id));
+  return id;
+}
+static __device__ __inline__ unsigned lane_mask_lt() {
+  unsigned mask;
+  asm("mov.u32 %0, %%lanemask_lt;" : "=r"(mask));
+  return mask;
+}
+static __device__ unsigned long long now() {
+  unsigned long long time;
+  asm volatile("mov.u64 %0, %globaltimer;" : "=l"(time));
+  return time;
+}
+
+__global__ void ranks(int n, int* places) {
+  unsigned warp, thread, block, threads;
+  asm("mov.u32 %0, %%warpid;" : "=r"(warp));
+  asm("mov.u32 %0, %%tid.x;" : "=r"(thread));
+  asm("mov.u32 %0, %%ctaid.x;" : "=r"(block));
+  asm("mov.u32 %0, %%ntid.x;" : "=r"(threads));
+  unsigned long long begin = now();
+  int i = block * threads + thread;
+  bool wanted = i < n && i % 3 == 0;
+  unsigned votes = __ballot_sync(0xffffffff, wanted);
+  if (i < n) places[i] = wanted ? __popc(votes & lane_mask_lt()) + 100 * (int)warp : -1;
+  if (smid() > 1000 || now() < begin) places[i] = -2;
+}
+
+int main() {
+  check(fp64_k4, 4);
+  check(fp64_m8_twice, 4);
+  check(tf32_k8, 8);
+  check(half_k16<false>, 16);
+  check(half_k16<true>, 16);
+  check(int8_k32, 32);
+
+  int* places = zeros<int>(96);
+  ranks<<<2, 64>>>(96, places);
+  OK(cudaDeviceSynchronize());
+  const int expected[] = {0, 3, 6, 9, 101, 104, 107, 110, 2, 5, 8};
+  for (int i = 0; i < 11; ++i) EXPECT(places[9 * i] == expected[i]);
+  EXPECT(places[1] == -1);
+}

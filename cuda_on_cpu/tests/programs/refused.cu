@@ -1,0 +1,151 @@
+// Programs that are refused in one sentence: with -DMISTAKE=n, the n-th. The sentence is said about the line behind it.
+#include <cuda.h>
+#include <stdio.h>
+
+#if MISTAKE == 1
+#if 0
+#include <cub/cub.cuh>
+#endif
+//! <cublas_v2.h> belongs to cuBLAS, which needs a GPU build; CUDA on the CPU provides the runtime only
+#include <cublas_v2.h>
+
+#elif MISTAKE == 2
+//! <thrust/device_vector.h> belongs to Thrust, which needs a GPU build; CUDA on the CPU provides the runtime only
+#include <thrust/device_vector.h>
+#include <thrust/sort.h>
+
+#elif MISTAKE == 3
+//! <curand_kernel.h> belongs to cuRAND, which needs a GPU build; CUDA on the CPU provides the runtime only
+#include "curand_kernel.h"
+
+#elif MISTAKE == 4
+//! <nvrtc.h> belongs to NVRTC, which needs a GPU build; CUDA on the CPU provides the runtime only
+#include <nvrtc.h>
+
+#elif MISTAKE == 5
+//! <cuda_fp8.h> belongs to the CUDA Toolkit, and CUDA on the CPU does not model it; this needs a GPU build
+#include <cuda_fp8.h>
+
+#elif MISTAKE == 6
+//! <cuda/ptx> belongs to libcu++, of which CUDA on the CPU has <cuda/atomic>, <cuda/barrier>, <cuda/cmath>,
+//! <cuda/pipeline> and some of <cuda/std/...>; this needs a GPU build
+#include <cuda/ptx>
+
+#elif MISTAKE == 7
+//! helper_cuda.h comes with NVIDIA's CUDA samples: put it, and the headers that it includes, beside the program
+#include <helper_cuda.h>
+
+#elif MISTAKE == 8
+//! conio.h belongs to Windows; put it, and what needs it, between #ifdef _WIN32 and #endif
+#include <conio.h>
+
+#elif MISTAKE == 9
+//! there is no ../common/book_of_helpers.h here: put it beside the program, or name its folder by -I
+#include "../common/book_of_helpers.h"
+
+#elif MISTAKE == 10
+int main() {
+  //! 'cuInit' is of the driver API; CUDA on the CPU has the runtime API (cuda...) only
+  cuInit(0);
+}
+
+#elif MISTAKE == 11
+//! 'cudaTextureObject_t': CUDA on the CPU has no textures and no surfaces; this needs a GPU
+__global__ void fetch(float *out, cudaTextureObject_t image) { out[0] = tex1Dfetch<float>(image, threadIdx.x); }
+int main() {}
+
+#elif MISTAKE == 12
+int main() {
+  void* p = nullptr;
+  //! CUDA on the CPU does not know 'cudaMallocOnTheMoon': it is misspelt or not modelled
+  return cudaMallocOnTheMoon(&p, 100);
+}
+
+#elif MISTAKE == 13
+__device__ __forceinline__ unsigned int reversed_bytes(unsigned int x) {
+  unsigned int y;
+  //! inline PTX (asm) in the device function 'reversed_bytes' is for a GPU's processor; of PTX, CUDA on the CPU knows
+  //! mma.sync and reading special registers, so write this in C++
+  asm("prmt.b32 %0, %1, 0, 0x0123;" : "=r"(y) : "r"(x));
+  return y;
+}
+__global__ void print() { printf("%x\n", reversed_bytes(0x01020304)); }
+int main() { print<<<1, 1>>>(); }
+
+#elif MISTAKE == 14
+__global__ void warp_sum(int *values) {
+  //! __shfl_down() is gone since CUDA 9, and no device of today has it: write __shfl_down_sync(0xffffffff, ...), which
+  //! names the lanes that take part
+  values[0] += __shfl_down(values[0], 16);
+}
+int main() { warp_sum<<<1, 32>>>(nullptr); }
+
+#elif MISTAKE == 15
+#define LAUNCH(kernel, ...) kernel<<<1, 32>>>(__VA_ARGS__)
+__global__ void child(int *x) { x[threadIdx.x] = threadIdx.x; }
+__global__ void parent(int *x) {
+  if (threadIdx.x == 0)
+    //! the kernel 'parent' launches a kernel; CUDA on the CPU has no dynamic parallelism, so launch it from the host
+    LAUNCH(child, x);
+}
+int main() { LAUNCH(parent, nullptr); }
+
+#elif MISTAKE == 16
+__device__ float square(float x) { return x * x; }
+__global__ void squares(float *values) { values[threadIdx.x] = square(values[threadIdx.x]); }
+int main() {
+  //! 'main' calls 'square' on the host, but that is __device__; write __host__ __device__ before it
+  printf("%g\n", square(2));
+}
+
+#elif MISTAKE == 17
+float square(float x) { return x * x; }
+__global__ void squares(float *values) {
+  //! the kernel 'squares' calls 'square', a function of the host; write __device__ before that one
+  values[threadIdx.x] = square(values[threadIdx.x]);
+}
+int main() { squares<<<1, 32>>>(nullptr); }
+
+#elif MISTAKE == 18
+#include <stdlib.h>
+//! the device function 'drawn' calls 'rand', a function of the host, which no GPU has
+__device__ int drawn() { return rand() % 6; }
+__global__ void dice(int *values) { values[threadIdx.x] = drawn(); }
+int main() { dice<<<1, 32>>>(nullptr); }
+
+#elif MISTAKE == 19
+#include <iostream>
+//! the kernel 'hello' uses std::cout, which is the host's; in a kernel, write printf()
+__global__ void hello() { std::cout << "hello\n"; }
+int main() { hello<<<1, 1>>>(); }
+
+#elif MISTAKE == 20
+__global__ void number(int *values) { values[threadIdx.x] = 1; }
+int main() {
+  //! the kernel 'number' is called like a function; launch it: number<<<blocks, threads>>>(...)
+  number(nullptr);
+}
+
+#elif MISTAKE == 21
+__global__ void fill(int *values) { values[threadIdx.x] = 1; }
+int main() {
+  //! a launch needs a grid and a block: kernel<<<blocks, threads>>>(...)
+  fill<<<1>>>(nullptr);
+}
+
+#elif MISTAKE == 22
+//! the kernel 'first' returns something, but a kernel must be void
+__global__ int first(const int *values) { return values[0]; }
+int main() { first<<<1, 1>>>(nullptr); }
+
+#elif MISTAKE == 23
+void square(int *values) { values[threadIdx.x] *= values[threadIdx.x]; }
+int main() {
+  //! 'square' is launched, but is no kernel; declare it as __global__ void
+  square<<<1, 32>>>(nullptr);
+}
+
+#elif MISTAKE == 24
+//! refused.cu: it has no main(), so it cannot be run
+__global__ void kernel(int* x) { *x = 1; }
+#endif

@@ -1,4 +1,0 @@
-// A header of the toolkit that is not modelled.
-#include <cuda_fp8.h>
-
-int main(void) {}

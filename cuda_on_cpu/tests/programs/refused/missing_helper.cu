@@ -1,4 +1,0 @@
-#include <cuda_runtime.h>
-#include <helper_cuda.h>
-
-int main() { checkCudaErrors(cudaSetDevice(0)); }

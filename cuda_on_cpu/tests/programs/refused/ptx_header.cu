@@ -1,4 +1,0 @@
-// A part of libcu++ that is not modelled.
-#include <cuda/ptx>
-
-int main() {}

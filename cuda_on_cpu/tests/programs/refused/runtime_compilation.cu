@@ -1,3 +1,0 @@
-#include <nvrtc.h>
-
-int main() {}

@@ -1,4 +1,0 @@
-int main() {
-  void* p = nullptr;
-  return cudaMallocOnTheMoon(&p, 100);
-}
