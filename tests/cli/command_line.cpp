@@ -1,10 +1,7 @@
 #include "cli/command_line.hpp"
 
 #include <algorithm>
-#include <fstream>
 #include <limits>
-#include <map>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <sstream>
 
@@ -15,24 +12,22 @@
 namespace stagewise {
 namespace {
 
-namespace fs = std::filesystem;
+/// A sentence that a program says: "stage01_serial: --gemm needs a value."
+bool is_sentence(const std::string& line, const std::string& program) {
+  return line.starts_with(program + ": ") && (line.ends_with('.') || line.ends_with('?'));
+}
 
-const std::map<std::string, std::string> programs = {
-    {"stage01_serial", STAGEWISE_STAGE01},
-    {"stage02_naive_cuda", STAGEWISE_STAGE02},
-    {"stage03_shared_memory", STAGEWISE_STAGE03},
-    {"stage04_minibatch", STAGEWISE_STAGE04},
-#ifdef STAGEWISE_STAGE05
-    {"stage05_mpi", STAGEWISE_STAGE05},
-    {"grade", STAGEWISE_GRADE},
-    {"mpirun", STAGEWISE_MPIRUN},
-#endif
-    {"ladder", STAGEWISE_LADDER},
-    {"per_step_memory", STAGEWISE_PER_STEP_MEMORY},
-    {"fold_bias", STAGEWISE_FOLD_BIAS},
-    {"matrix_files", STAGEWISE_MATRIX_FILES},
-    {"compare_checkpoints", STAGEWISE_COMPARE_CHECKPOINTS},
-    {"make_dataset", STAGEWISE_MAKE_DATASET},
+/// Inputs that a command makes.
+const std::map<std::string, std::string> made_by_commands = {
+    {"digits.h5", short_training + " --epochs 2 --save digits.h5"},
+    {"double.h5", short_training + " --epochs 2 --precision double --save double.h5"},
+    {"neuron.h5",
+     "stage01_serial train --model neuron --dataset step --train-limit 50 --test-limit 20 "
+     "--batch-size 10 --epochs 2 --save neuron.h5"},
+    {"many.h5",
+     "stage01_serial train --dataset gaussian --classes 1001 --features 2 --samples 10 "
+     "--hidden none --batch-size 10 --epochs 0 --save many.h5"},
+    {"digits", "make_dataset --train 50 --test 20 --output digits"},
 };
 
 }  // namespace
@@ -55,11 +50,18 @@ void CommandLine::renew_temporary_folder() {
 
 std::vector<std::string> CommandLine::resolve(const std::string& command) {
   std::vector<std::string> words = words_of(command);
-  const bool has_ranks = words.at(0) == "mpirun";
-  words.at(0) = programs.at(words.at(0));
-  if (!has_ranks) return words;
+  const auto path_of = [](const std::string& program) {
+    return std::string(STAGEWISE_PROGRAMS) + "/" + program;
+  };
+  if (words.at(0) != "mpirun") {
+    words[0] = path_of(words[0]);
+    return words;
+  }
+#ifdef STAGEWISE_MPIRUN
+  words[0] = STAGEWISE_MPIRUN;
+#endif
   for (std::string& word : words) {
-    if (word == "stage05_mpi" || word == "grade" || word == "ladder") word = programs.at(word);
+    if (word == "stage05_mpi" || word == "grade" || word == "ladder") word = path_of(word);
   }
   words.insert(words.begin() + 1, {"--oversubscribe", "--bind-to", "none"});
   return words;
@@ -82,102 +84,109 @@ std::string CommandLine::run_well(const std::string& command) {
   return outcome.out;
 }
 
-nlohmann::json CommandLine::report_of(const std::string& command) {
+json CommandLine::report_of(const std::string& command) {
   run_well(command + " --report report.json");
-  return nlohmann::json::parse(text("report.json"));
+  return json::parse(text("report.json"));
 }
 
 void CommandLine::need_device(const std::string& stage) {
   const Outcome info = run(stage + " info");
   if (info.exit_code == 0) return;
-  EXPECT_NE(info.err.find("no GPU can be used here"), std::string::npos) << info.err;
-  EXPECT_NE(info.err.find("preset cpu"), std::string::npos) << info.err;
+  expect_contains(info.err, "no GPU can be used here");
+  expect_contains(info.err, "preset cpu");
   GTEST_SKIP() << info.err;
 }
 
-void CommandLine::expect_failure(const std::string& command, int exit_code,
-                                 const std::string& sentence) {
-  const Outcome outcome = run(command);
-  EXPECT_EQ(outcome.signal, 0) << command;
-  EXPECT_EQ(outcome.exit_code, exit_code) << command;
+std::string CommandLine::expect_failure(const std::string& command, int exit_code,
+                                        const std::string& said) {
+  SCOPED_TRACE(command);
+  for (const std::string& word : words_of(command)) make_input(word.substr(0, word.find('/')));
+  const std::map<std::string, Bytes> before = files();
+  const Outcome outcome = run(resolve(command));
+  EXPECT_TRUE(files() == before) << "a file has changed";
+  EXPECT_EQ(outcome.signal, 0);
+  EXPECT_EQ(outcome.exit_code, exit_code);
+  EXPECT_TRUE(exit_code != 2 || outcome.out.empty()) << outcome.out;
+  std::vector<std::string> lines = lines_of(outcome.err);
   const std::string program = program_of(command);
-  if (sentence.ends_with("...")) {
-    const std::string begin = program + ": " + sentence.substr(0, sentence.size() - 3);
-    EXPECT_EQ(outcome.err.substr(0, begin.size()), begin) << command;
-    EXPECT_TRUE(outcome.err.ends_with(".\n") || outcome.err.ends_with("?\n")) << outcome.err;
-    EXPECT_EQ(lines_of(outcome.err).size(), 1U) << outcome.err;
-  } else {
-    const std::string end = sentence.ends_with('?') ? "\n" : ".\n";
-    EXPECT_EQ(outcome.err, program + ": " + sentence + end) << command;
+  if (command.starts_with("mpirun")) {
+    std::erase_if(lines, [&](const auto& line) { return !line.starts_with(program + ": "); });
   }
+  EXPECT_EQ(lines.size(), 1U) << outcome.err;
+  if (lines.empty()) return "";
+  EXPECT_TRUE(is_sentence(lines[0], program)) << lines[0];
+  expect_contains(lines[0], said.ends_with("...") ? said.substr(0, said.size() - 3) : said);
+  return lines[0];
+}
+
+void CommandLine::expect_failures(const std::string& begin, int exit_code, const Sayings& sayings) {
+  for (const auto& [end, said] : sayings) expect_failure(begin + end, exit_code, said);
+}
+
+void CommandLine::expect_same(const std::string& a, const std::string& b,
+                              const std::string& tolerance) {
+  run_well("compare_checkpoints " + a + " " + b + " --tolerance " + tolerance);
+}
+
+void CommandLine::expect_same_bytes(const std::string& a, const std::string& b) {
+  EXPECT_FALSE(read_file(path(a)).empty()) << a;
+  EXPECT_TRUE(read_file(path(a)) == read_file(path(b))) << a << " and " << b << " differ";
 }
 
 void CommandLine::make_input(const std::string& name) {
   const fs::path place = path(name);
   std::error_code ignored;  // of a name that no file can have
   if (name.empty() || fs::exists(place, ignored)) return;
-  const auto make = [&](const std::string& command) {
-    const Outcome outcome = run(resolve(command));
-    ASSERT_EQ(outcome.exit_code, 0) << command << '\n' << outcome.err;
+  const auto checkpoint = [&] {
+    make_input("digits.h5");
+    return load_checkpoint(path("digits.h5"));
   };
-  if (name == "digits.h5") {
-    make(short_training + " --epochs 2 --save " + name);
-  } else if (name == "double.h5") {
-    make(short_training + " --epochs 2 --precision double --save " + name);
-  } else if (name == "neuron.h5") {
-    make(
-        "stage01_serial train --model neuron --dataset step --train-limit 50 --test-limit 20 "
-        "--batch-size 10 --epochs 2 --save " +
-        name);
-  } else if (name == "many.h5") {
-    make(
-        "stage01_serial train --dataset gaussian --classes 1001 --features 2 --samples 10 "
-        "--hidden none --batch-size 10 --epochs 0 --save " +
-        name);
+  if (const auto made = made_by_commands.find(name); made != made_by_commands.end()) {
+    const Outcome outcome = run(resolve(made->second));
+    ASSERT_EQ(outcome.exit_code, 0) << made->second << '\n' << outcome.err;
   } else if (name == "other.h5") {
-    make_input("digits.h5");
-    const Checkpoint whole = load_checkpoint(path("digits.h5"));
-    save_checkpoint(place, {.precision = "float", .parameters = whole.parameters});
+    save_checkpoint(place, {.precision = "float", .parameters = checkpoint().parameters});
   } else if (name == "nan.h5") {
-    make_input("digits.h5");
-    Checkpoint checkpoint = load_checkpoint(path("digits.h5"));
-    checkpoint.parameters.back().values.back() = std::numeric_limits<double>::quiet_NaN();
-    save_checkpoint(place, checkpoint);
+    Checkpoint changed = checkpoint();
+    changed.parameters.back().values.back() = std::numeric_limits<double>::quiet_NaN();
+    save_checkpoint(place, changed);
   } else if (name == "cut.h5") {
-    make_input("digits.h5");
-    Bytes bytes = read_file(path("digits.h5"));
-    bytes.resize(bytes.size() / 2);
-    write_file(place, bytes);
-  } else if (name == "text.h5") {
-    write_file(place, {'h', 'e', 'l', 'l', 'o', '\n'});
-  } else if (name == "empty.h5") {
-    write_file(place, {});
-  } else if (name == "folder") {
+    save_checkpoint(place, checkpoint());
+    fs::resize_file(place, fs::file_size(place) / 2);
+  } else if (name == "text.h5" || name == "empty.h5") {
+    write(name, name == "text.h5" ? "hello\n" : "");
+  } else if (name == "folder" || name == "locked") {
     fs::create_directory(place);
+    if (name == "locked") fs::permissions(place, fs::perms::owner_read | fs::perms::owner_exec);
   } else if (name == "fifo") {
     ASSERT_EQ(::mkfifo(place.c_str(), 0666), 0);
-  } else if (name == "locked") {
-    fs::create_directory(place);
-    fs::permissions(place, fs::perms::owner_read | fs::perms::owner_exec);
   } else if (name == "locked.h5") {
-    make_input("digits.h5");
-    fs::copy_file(path("digits.h5"), place);
+    save_checkpoint(place, checkpoint());
     fs::permissions(place, fs::perms::owner_read);
-  } else if (name == "digits") {
-    make("make_dataset --train 50 --test 20 --output digits");
   }
 }
 
 std::string CommandLine::text(const std::string& name) const {
-  std::ifstream file(path(name));
-  std::ostringstream text;
-  text << file.rdbuf();
-  return text.str();
+  const Bytes bytes = read_file(path(name));
+  return {bytes.begin(), bytes.end()};
+}
+
+void CommandLine::write(const std::string& name, const std::string& text) const {
+  write_file(path(name), Bytes(text.begin(), text.end()));
+}
+
+std::map<std::string, Bytes> CommandLine::files() const {
+  std::map<std::string, Bytes> found;
+  for (const auto& entry : fs::recursive_directory_iterator(path(""))) {
+    if (entry.is_regular_file()) found[entry.path()] = read_file(entry.path());
+  }
+  return found;
 }
 
 std::string program_of(const std::string& command) {
   std::vector<std::string> words = words_of(command);
   if (words.at(0) == "mpirun") words.erase(words.begin(), words.begin() + 3);
+  if (words.at(0) == "sh") words.erase(words.begin(), words.begin() + 2);  // and its script
   const std::set<std::string> of_ladder = {"blocked", "rungs", "tf32", "persistent"};
   const bool is_training =
       words.at(0) == "ladder" && words.size() > 1 && of_ladder.contains(words[1]);
@@ -191,12 +200,23 @@ std::vector<std::string> lines_of(const std::string& text) {
   return lines;
 }
 
-std::vector<std::string> stages() {
-  std::vector<std::string> found;
-  for (const auto& [name, path] : programs) {
-    if (name.starts_with("stage0")) found.push_back(name);
-  }
+void expect_narrow(const std::string& output) {
+  for (const std::string& line : lines_of(output)) EXPECT_LE(line.size(), 80U) << line;
+}
+
+int count(const std::string& text, const std::string& part) {
+  int found = 0;
+  for (std::size_t i = text.find(part); i != std::string::npos; i = text.find(part, i + 1)) ++found;
   return found;
+}
+
+std::vector<std::string> stages() {
+  std::vector<std::string> names = {"stage01_serial", "stage02_naive_cuda", "stage03_shared_memory",
+                                    "stage04_minibatch"};
+#ifdef STAGEWISE_MPIRUN
+  names.emplace_back("stage05_mpi");
+#endif
+  return names;
 }
 
 std::string test_name(std::string text) {

@@ -4,16 +4,22 @@
 #pragma once
 
 #include <filesystem>
-#include <nlohmann/json_fwd.hpp>
+#include <map>
+#include <nlohmann/json.hpp>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include "cli/process.hpp"
+#include "support.hpp"
 #include "unit/temporary_folder.hpp"
 
 namespace stagewise {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
 
 /// Whether programs and tests are compiled with AddressSanitizer, under which everything takes
 /// several times as long and as much memory.
@@ -26,6 +32,15 @@ inline constexpr bool sanitized = false;
 /// A training that takes milliseconds.
 inline const std::string short_training =
     "stage01_serial train --train-limit 60 --test-limit 20 --hidden 8 --batch-size 20";
+
+/// The same training in batches of which the last is short, in double and without kinks, so that
+/// all stages agree on its result to the last digits.
+inline const std::string smooth_training =
+    " train --train-limit 53 --test-limit 20 --hidden 8 --batch-size 20 --precision double "
+    "--activation sigmoid ";
+
+/// Commands, or what they end with, and what is said of them.
+using Sayings = std::vector<std::pair<std::string, std::string>>;
 
 /// Runs commands in a new folder, as `stage01_serial train --save model.h5`.
 class CommandLine : public testing::Test {
@@ -41,15 +56,26 @@ class CommandLine : public testing::Test {
   std::string run_well(const std::string& command);
 
   /// Runs such a command and has it write a report.
-  nlohmann::json report_of(const std::string& command);
+  json report_of(const std::string& command);
 
   /// Skips the test where this stage needs a GPU and there is none. For SetUp().
   void need_device(const std::string& stage);
 
-  /// Expects that the command fails with this exit code and this one sentence on standard error.
-  /// @param sentence without the program's name and the period, but with a question mark; what
-  ///        follows a "..." at its end is left open.
-  void expect_failure(const std::string& command, int exit_code, const std::string& sentence);
+  /// Expects that the command fails with this exit code and one sentence on standard error, and
+  /// that it leaves every file as it was; if it is wrong usage, it writes no output either. Around
+  /// the sentence, mpirun may say what it likes.
+  /// @param said a part of the sentence; a "..." at its end stands for the rest.
+  /// @return the sentence.
+  std::string expect_failure(const std::string& command, int exit_code, const std::string& said);
+
+  /// The same of many commands with one beginning.
+  void expect_failures(const std::string& begin, int exit_code, const Sayings& sayings);
+
+  /// Expects that two checkpoints have the same parameters up to a relative difference.
+  void expect_same(const std::string& a, const std::string& b, const std::string& tolerance = "0");
+
+  /// Expects that two files are there and have the same contents.
+  void expect_same_bytes(const std::string& a, const std::string& b);
 
   /// Path and arguments. In "mpirun -n 2 stage05_mpi train" both programs get their paths, as in
   /// "mpirun -n 2 grade", and more processes may be started than there are cores.
@@ -67,8 +93,12 @@ class CommandLine : public testing::Test {
   /// digits       a folder with data in IDX format: 50 training and 20 test images
   void make_input(const std::string& name);
 
-  std::filesystem::path path(const std::string& name) const { return folder_ / name; }
+  fs::path path(const std::string& name) const { return folder_ / name; }
   std::string text(const std::string& name) const;
+  void write(const std::string& name, const std::string& text) const;
+
+  /// All regular files in the test's folder.
+  std::map<std::string, Bytes> files() const;
 
   Surroundings surroundings_;
 
@@ -88,6 +118,12 @@ std::string program_of(const std::string& command);
 
 /// The lines of a text, without their line breaks.
 std::vector<std::string> lines_of(const std::string& text);
+
+/// Expects that no line is too wide for a terminal of 80 columns.
+void expect_narrow(const std::string& output);
+
+/// How often a text has this part.
+int count(const std::string& text, const std::string& part);
 
 /// What GoogleTest allows as a test's name: `text` with underscores for its dashes and spaces.
 std::string test_name(std::string text);

@@ -8,12 +8,10 @@
 #include <sstream>
 #include <stdexcept>
 
-#include <fcntl.h>
 #include <pty.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -34,30 +32,7 @@ void become(const std::vector<std::string>& words, const Surroundings& surroundi
       ::unsetenv(name.c_str());
     }
   }
-  if (!surroundings.standard_output.empty()) {
-    const int file = ::open(surroundings.standard_output.c_str(), O_WRONLY);
-    if (file < 0) ::_exit(cannot_start);
-    ::dup2(file, STDOUT_FILENO);
-    ::close(file);
-  }
-  if (surroundings.closed_standard_output) ::close(STDOUT_FILENO);
-  if (surroundings.broken_pipe) {
-    std::array<int, 2> ends{};
-    if (::pipe(ends.data()) != 0) ::_exit(cannot_start);
-    ::close(ends[0]);
-    ::dup2(ends[1], STDOUT_FILENO);
-    ::close(ends[1]);
-    std::signal(SIGPIPE, SIG_DFL);  // whatever these tests were started with
-  }
-  if (surroundings.largest_file) {
-    std::signal(SIGXFSZ, SIG_DFL);  // as a shell starts programs
-    const rlimit limit = {*surroundings.largest_file, *surroundings.largest_file};
-    ::setrlimit(RLIMIT_FSIZE, &limit);
-  }
-  if (surroundings.largest_memory) {
-    const rlimit limit = {*surroundings.largest_memory, *surroundings.largest_memory};
-    ::setrlimit(RLIMIT_AS, &limit);
-  }
+  for (const int signal : {SIGPIPE, SIGXFSZ}) std::signal(signal, SIG_DFL);  // as shells start them
   if (surroundings.heeds_permissions) {
     constexpr int override_permissions = 1;  // CAP_DAC_OVERRIDE of <linux/capability.h>
     constexpr int override_reading = 2;      // CAP_DAC_READ_SEARCH
@@ -66,6 +41,9 @@ void become(const std::vector<std::string>& words, const Surroundings& surroundi
   }
   ::alarm(surroundings.longest_run);
   std::vector<std::string> copies = words;  // the call takes pointers to what it may change
+  if (!surroundings.shell.empty()) {
+    copies.insert(copies.begin(), {"/bin/sh", "-c", surroundings.shell, "sh"});
+  }
   std::vector<char*> arguments;
   for (std::string& word : copies) arguments.push_back(word.data());
   arguments.push_back(nullptr);

@@ -20,19 +20,8 @@ struct Surroundings {
   /// Environment variables to set, or to unset where there is no value.
   std::map<std::string, std::optional<std::string>> variables;
 
-  /// A file that standard output goes to; empty: it is kept.
-  std::string standard_output;
-
-  bool closed_standard_output = false;
-
-  /// Standard output is a pipe that nobody reads, as the program behind it has ended.
-  bool broken_pipe = false;
-
-  /// No file may grow beyond so many bytes, as if the disk were full there.
-  std::optional<std::uint64_t> largest_file;
-
-  /// At most so many bytes of memory, as by `ulimit -v`.
-  std::optional<std::uint64_t> largest_memory;
+  /// What a shell runs instead, in which "$@" is the program: `ulimit -v 1000; exec "$@"`.
+  std::string shell;
 
   /// Seconds after which SIGALRM ends the program, so that none hangs the tests.
   unsigned longest_run = 300;

@@ -1,7 +1,6 @@
 // The program grade: the comparison of report 000.
 
 #include <algorithm>
-#include <set>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -11,39 +10,31 @@
 namespace stagewise {
 namespace {
 
-const std::string grade = "grade ";
-
 // "=" for the space, lest a folder of that name is made.
 const std::string sample =
     " --dataset=digits --train-limit 300 --validation 50 --batch-size 80 --hidden 8 ";
 
 class Grading : public Stage05 {
  protected:
-  Grading() { said_by_ = "grade: "; }
-
   /// Mode 3 as stage 01 trains it.
   void train_sequentially(const std::string& options) {
-    run_well("stage01_serial train" + sample +
-             "--test-limit 20 --activation sigmoid --precision double --l2 0.0001 "
-             "--learning-rate 0.025 --epochs 1 --shuffle off " +
-             options);
+    run_well(
+        "stage01_serial train --dataset digits --train-limit 300 --validation 50 --batch-size 80 "
+        "--hidden 8 --test-limit 20 --activation sigmoid --precision double --l2 0.0001 "
+        "--learning-rate 0.025 --epochs 1 --shuffle off " +
+        options);
   }
 
   /// The table's and the verdict's lines.
   static void expect_table(const std::string& output, int processes) {
+    expect_narrow(output);
     const std::vector<std::string> lines = lines_of(output);
     const auto head = std::find_if(lines.begin(), lines.end(), [](const std::string& line) {
       return line.starts_with("procs ");
     });
     ASSERT_LT(std::distance(head, lines.end()), std::ssize(lines)) << output;
     ASSERT_GE(std::distance(head, lines.end()), 2) << output;
-    std::istringstream names(*(head - 1));
-    for (const std::string expected : {"W[0]", "b[0]", "W[1]", "b[1]"}) {
-      std::string name;
-      names >> name;
-      EXPECT_EQ(name, expected) << output;
-    }
-    EXPECT_LE(head->size(), 80U);
+    EXPECT_EQ(words_of(*(head - 1)), words_of("W[0] b[0] W[1] b[1]")) << output;
     EXPECT_EQ((head - 1)->size(), head->size());
     EXPECT_EQ((head + 1)->size(), head->size());
     std::istringstream values(*(head + 1));
@@ -57,102 +48,107 @@ class Grading : public Stage05 {
   }
 };
 
-TEST_F(Grading, FindsTheParallelTrainingRight) {
+TEST_F(Grading, FindsTrainingsRight) {
+  const auto expect_right = [&](int n, const std::string& options, const std::string& description) {
+    const std::string output = run_well(ranks(n, "grade") + sample + options);
+    expect_table(output, n);
+    expect_contains(output, description);
+    expect_contains(output, "\nverdict     every error is at most 1.0e-07\n");
+  };
+  expect_right(3, "--mode 1 --epochs 2 --strategy tensor", " learning rate 0.001, l2 1e-04\n");
+  expect_right(2, "--mode 2 --epochs 2",
+               ", 2 epochs of 250 samples,\nbatches of 80, learning rate");
+  expect_right(1, "--mode 3", " 250 samples,");
+  expect_right(4, "--mode 3 --strategy hybrid --tensor-ranks 2", " 250 samples,");
+}
+
+TEST_F(Grading, ComparesWithTheTrainingOfAFile) {
   train_sequentially("--save sequential.h5");
-  for (int n = 1; n <= 3; ++n) {
-    for (const std::string strategy : {"data", "tensor"}) {
-      const std::string command = ranks(n, grade) + "--mode 3" + sample + "--strategy " + strategy;
-      const std::string output = run_well(command);
-      expect_table(output, n);
-      EXPECT_EQ(count(output, "\nverdict     every error is at most 1.0e-07\n"), 1) << output;
-      if (n != 3) continue;
-      const std::string other = run_well(command + " --sequential sequential.h5");
-      expect_table(other, n);
-      EXPECT_EQ(count(other, "\nsequential  read from sequential.h5\n"), 1) << other;
-      EXPECT_EQ(between(other, "procs ", "\n\n"), between(output, "procs ", "\n\n"));
-      EXPECT_EQ(count(other, "\nverdict     every error is at most 1.0e-07\n"), 1) << other;
-    }
-  }
-}
-
-TEST_F(Grading, FindsHybridTrainingsRight) {
-  const std::string output =
-      run_well(ranks(4, grade) + "--mode 3" + sample + "--strategy hybrid --tensor-ranks 2");
-  expect_table(output, 4);
-  EXPECT_EQ(count(output, "\nverdict     every error is at most 1.0e-07\n"), 1) << output;
-}
-
-TEST_F(Grading, FindsTheFirstTwoModesRight) {
-  for (const std::string mode : {"1", "2"}) {
-    const std::string output = run_well(ranks(2, grade) + "--epochs 2 --mode " + mode + sample);
-    expect_table(output, 2);
-    EXPECT_NE(output.find(", 2 epochs of 250 samples,\nbatches of 80, learning rate " +
-                          std::string(mode == "1" ? "0.001" : "0.01") + ", l2 1e-04\n"),
-              std::string::npos)
-        << output;
-    EXPECT_EQ(count(output, "\nverdict     every error is at most 1.0e-07\n"), 1) << output;
-  }
-}
-
-TEST_F(Grading, FindsAnotherTrainingWrong) {
+  const std::string command = ranks(2, "grade") + sample + "--mode 3 --sequential ";
+  const std::string output = run_well(command + "sequential.h5");
+  expect_table(output, 2);
+  expect_contains(output, "\nsequential  read from sequential.h5\n");
+  expect_contains(output, "\nverdict     every error is at most 1.0e-07\n");
   train_sequentially("--seed 2 --save other.h5");
-  const Outcome outcome = run(ranks(2, grade) + "--mode 3 --sequential other.h5" + sample);
+  const Outcome outcome = run(command + "other.h5");
   EXPECT_EQ(outcome.exit_code, 1);
   expect_table(outcome.out, 2);
-  EXPECT_EQ(count(outcome.out, "\nverdict     NOT every error is at most 1.0e-07\n"), 1)
-      << outcome.out;
-  EXPECT_EQ(count(outcome.err, said_by_), 0) << outcome.err;
-
-  expect_job_fails(ranks(2, grade) + "--mode 3 --sequential none.h5" + sample, 1,
-                   "the checkpoint none.h5 cannot be read: there is no such file");
+  expect_contains(outcome.out, "\nverdict     NOT every error is at most 1.0e-07\n");
+  EXPECT_EQ(count(outcome.err, "grade: "), 0) << outcome.err;
+  expect_failure(command + "none.h5", 1,
+                 "the checkpoint none.h5 cannot be read: there is no such file");
 }
 
 TEST_F(Grading, FindsTheProductsRight) {
   surroundings_.variables["STAGEWISE_CPU_WORKERS"] = std::nullopt;
   surroundings_.longest_run = 300;
-  const std::string output = run_well(ranks(1, grade) + "--mode 4");
-  EXPECT_EQ(count(output, "\nverdict     both differences are at most 1.0e-07\n"), 1) << output;
-  for (const std::string& line : lines_of(output)) EXPECT_LE(line.size(), 80U) << line;
+  const std::string output = run_well(ranks(1, "grade") + " --mode 4");
+  expect_contains(output, "\nverdict     both differences are at most 1.0e-07\n");
+  expect_narrow(output);
 }
 
-TEST_F(Grading, HelpFitsOnATerminalAndNamesEveryOption) {
-  const std::string help = run_well(grade + "--help");
-  EXPECT_NE(help.find("\nUsage: " + grade), std::string::npos) << help;
-  std::set<std::string> options;
-  for (const std::string& line : lines_of(help)) {
-    EXPECT_LE(line.size(), 80U) << line;
-    EXPECT_FALSE(line.ends_with(' ')) << "'" << line << "'";
-    if (line.starts_with("  --")) options.insert(line.substr(4, line.find(' ', 4) - 4));
-  }
-  EXPECT_EQ(help.find("\n\n\n"), std::string::npos) << help;
-  EXPECT_FALSE(help.ends_with("\n\n")) << help;
-  EXPECT_EQ(help.find("report 0"), std::string::npos) << help;
-  EXPECT_EQ(options,
-            std::set<std::string>({"mode", "dataset", "data-dir", "train-limit", "validation",
-                                   "hidden", "batch-size", "epochs", "strategy", "tensor-ranks",
-                                   "transport", "sequential", "version"}))
-      << help;
-}
+const Sayings wrong_grades = {
+    {"stage05_mpi grade --mode 3", "grade is offered by the program grade, not by stage05_mpi"},
+    {"stage01_serial grade", "grade is offered by the program grade, not by stage01_serial"},
+    {"mpirun -n 2 grade", "say what to grade: --mode 1, 2, 3 (training) or 4 (matrix products)"},
+    {"mpirun -n 2 grade --mode 5", "--mode: '5' is not a whole number from 1 to 4"},
+    {"mpirun -n 2 grade --mode 3 --dataset=digits --train-limit 300 --validation 50 --batch-size "
+     "500",
+     "--batch-size 500 is larger than the training set of 250 samples"},
+    {"mpirun -n 2 grade --mode 3 --strategy hybrid" + sample,
+     "--strategy hybrid needs --tensor-ranks: how many ranks divide a network"},
+    {"mpirun -n 3 grade --mode 3 --strategy hybrid --tensor-ranks 2" + sample,
+     "--tensor-ranks 2 does not divide the number of processes, 3"},
+    {"mpirun -n 3 grade --mode 3 --strategy tensor --dataset=digits --train-limit 300 --hidden 2",
+     "--strategy tensor cannot split 2 hidden units among 3 processes"},
+};
 
 TEST_F(Grading, RefusesWhatItCannotGrade) {
-  expect_job_fails(ranks(2, grade), 2,
-                   "say what to grade: --mode 1, 2, 3 (training) or 4 (matrix products)");
-  expect_job_fails(ranks(2, grade) + "--mode 5", 2,
-                   "--mode: '5' is not a whole number from 1 to 4");
-  expect_job_fails(
-      ranks(2, grade) + "--mode 3 --batch-size 500" + sample.substr(0, sample.find("--batch-size")),
-      2, "--batch-size 500 is larger than the training set of 250 samples");
-  expect_job_fails(ranks(2, grade) + "--mode 3 --strategy hybrid" + sample, 2,
-                   "--strategy hybrid needs --tensor-ranks: how many ranks divide a network");
-  expect_job_fails(ranks(3, grade) + "--mode 3 --strategy hybrid --tensor-ranks 2" + sample, 2,
-                   "--tensor-ranks 2 does not divide the number of processes, 3");
-  expect_job_fails(ranks(3, grade) + "--mode 3 --strategy tensor --hidden 2" +
-                       sample.substr(0, sample.find("--hidden")),
-                   2, "--strategy tensor cannot split 2 hidden units among 3 processes");
-  for (const std::string stage : {"stage01_serial", "stage05_mpi"}) {
-    expect_failure(stage + " grade --mode 3", 2,
-                   "grade is offered by the program grade, not by " + stage);
+  expect_failures("", 2, wrong_grades);
+}
+
+// ------------------------------------------------------------------------------ ladder all-reduce
+
+class LadderOfSums : public Stage05 {
+ protected:
+  const std::string command_ = ranks(3, "ladder") + " all-reduce ";
+};
+
+TEST_F(LadderOfSums, VerifiesAllRungs) {
+  const std::string output =
+      run_well(command_ + "--bytes 40008 --precision double --repetitions 0");
+  EXPECT_EQ(count(output, "\nranks  3 processes on 1 host, "), 1) << output;
+  EXPECT_EQ(count(output, "DIFFERS"), 0) << output;
+  for (const std::string rung : {"host", "ring", "one-shot", "two-shot"}) {
+    expect_contains(output, "\n" + rung + " ");
   }
+  expect_narrow(output);
+
+  const json report = report_of(command_ + "--bytes 400");
+  EXPECT_EQ(report.at("ladder"), "all-reduce");
+  EXPECT_EQ(report.at("ranks"), 3);
+  ASSERT_EQ(report.at("tables").size(), 1U);
+  const json& table = report.at("tables").front();
+  EXPECT_EQ(table.at("heading"), "400 B");
+  int rows = 0;
+  for (const json& row : table.at("rows")) {
+    if (row.contains("skipped")) continue;  // for want of GPUs
+    EXPECT_TRUE(row.at("verified").get<bool>()) << row;
+    EXPECT_EQ(row.at("bytes"), 400) << row;
+    EXPECT_GT(row.at("seconds"), 0) << row;
+    EXPECT_TRUE(fs::exists(fs::path(STAGEWISE_REPOSITORY) / row.at("file"))) << row;
+    ++rows;
+  }
+  EXPECT_EQ(rows, is_emulated() ? 4 : 2);
+}
+
+TEST_F(LadderOfSums, RefusesWhatItCannotAddUp) {
+  expect_failures(
+      "", 2,
+      {{"ladder all-reduce",
+        "all-reduce is for several processes, and there is but one: start them with ..."},
+       {command_ + "--bytes 1023", "--bytes 1023 is no multiple of the 4 bytes of a"},
+       {command_ + "--rung tree", "is not one of all, host, ring, one-shot, two-shot"}});
 }
 
 }  // namespace

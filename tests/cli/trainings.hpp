@@ -1,0 +1,80 @@
+/// @file
+/// What the tests of programs that train have in common: stage 01 is the measure of them all.
+#pragma once
+
+#include <string>
+
+#include "cli/command_line.hpp"
+#include "io/checkpoint.hpp"
+#include "verify/compare.hpp"
+
+namespace stagewise {
+
+class Trainings : public CommandLine {
+ protected:
+  /// Expects that a program trains what stage 01 trains, workers included.
+  /// @param options the program's, of which stage 01 may know nothing.
+  /// @param serial stage 01's.
+  void expect_training(const std::string& program, const std::string& options = "",
+                       const std::string& serial = "") {
+    SCOPED_TRACE(program + " " + options);
+    const std::string reference = test_name("serial " + serial) + ".h5";
+    if (!fs::exists(path(reference))) {
+      run_well("stage01_serial" + smooth_training + "--save " + reference + " " + serial);
+    }
+    const std::string output = run_well(program + smooth_training + "--save own.h5 " + options);
+    EXPECT_EQ(count(output, program_of(program) + " on "), 1) << output;
+    expect_same(reference, "own.h5", "1e-10");
+    const Checkpoint expected = load_checkpoint(path(reference));
+    const Checkpoint found = load_checkpoint(path("own.h5"));
+    ASSERT_EQ(found.workers.size(), expected.workers.size());
+    for (std::size_t w = 0; w < found.workers.size(); ++w) {
+      EXPECT_LE(largest_difference(compare_parameters(found.workers[w], expected.workers[w])),
+                1e-10);
+    }
+  }
+
+  /// Expects that a program evaluates and predicts as stage 01 does.
+  void expect_answers(const std::string& program) {
+    SCOPED_TRACE(program);
+    const std::string evaluate = " evaluate --load double.h5 --test-limit 77 --batch-size 10";
+    const json serial = report_of("stage01_serial" + evaluate);
+    const json own = report_of(program + evaluate);
+    EXPECT_EQ(own.at("test_accuracy"), serial.at("test_accuracy"));
+    EXPECT_NEAR(own.at("test_loss").get<double>(), serial.at("test_loss").get<double>(), 1e-12);
+    const std::string predict = " predict --load double.h5 --test-limit 23 --batch-size 10";
+    const json expected = report_of("stage01_serial" + predict).at("predictions");
+    const json found = report_of(program + predict).at("predictions");
+    ASSERT_EQ(found.size(), 23U);
+    for (std::size_t i = 0; i < 23; ++i) {
+      EXPECT_EQ(found.at(i).at("predicted"), expected.at(i).at("predicted"));
+      for (std::size_t c = 0; c < 10; ++c) {
+        EXPECT_NEAR(found.at(i).at("scores").at(c).get<double>(),
+                    expected.at(i).at("scores").at(c).get<double>(), 1e-12);
+      }
+    }
+  }
+
+  /// Expects that a training which continues ends as one that never stopped.
+  void expect_resumption(const std::string& program, const std::string& options,
+                         const std::string& training = smooth_training) {
+    SCOPED_TRACE(program + " " + options);
+    run_well(program + training + "--epochs 4 --save whole.h5 " + options);
+    run_well(program + training + "--epochs 2 --save part.h5 " + options);
+    run_well(program + " train --resume part.h5 --epochs 4 --test-limit 20 --save rest.h5");
+    expect_same_bytes("whole.h5", "rest.h5");
+    EXPECT_NE(read_file(path("part.h5")), read_file(path("whole.h5")));
+  }
+
+  /// Expects that one program continues what another one began.
+  void expect_continuation(const std::string& first, const std::string& second,
+                           const std::string& options = "") {
+    SCOPED_TRACE(first + ", then " + second + " " + options);
+    run_well(first + smooth_training + "--epochs 4 --save whole.h5 " + options);
+    run_well(first + smooth_training + "--epochs 2 --save part.h5 " + options);
+    run_well(second + " train --resume part.h5 --epochs 4 --test-limit 20 --save rest.h5");
+    expect_same("whole.h5", "rest.h5", "1e-10");
+  }
+};
+
+}  // namespace stagewise
