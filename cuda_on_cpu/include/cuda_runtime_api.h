@@ -28,9 +28,7 @@ cudaError_t cudaGetDevice(int* device);
 cudaError_t cudaSetDevice(int device);
 cudaError_t cudaSetDeviceFlags(unsigned int flags);
 cudaError_t cudaGetDeviceFlags(unsigned int* flags);
-cudaError_t cudaSetValidDevices(int* devices, int count);
 cudaError_t cudaChooseDevice(int* device, const cudaDeviceProp* wanted);
-cudaError_t cudaInitDevice(int device, unsigned int device_flags, unsigned int flags);
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device);
 cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int device);
 cudaError_t cudaDeviceGetPCIBusId(char* text, int length, int device);
@@ -39,11 +37,8 @@ cudaError_t cudaDeviceGetP2PAttribute(int* value, cudaDeviceP2PAttr attribute, i
                                       int peer);
 cudaError_t cudaDeviceGetLimit(std::size_t* value, cudaLimit limit);
 cudaError_t cudaDeviceSetLimit(cudaLimit limit, std::size_t value);
-cudaError_t cudaDeviceGetCacheConfig(cudaFuncCache* config);
 cudaError_t cudaDeviceSetCacheConfig(cudaFuncCache config);
-cudaError_t cudaDeviceGetSharedMemConfig(cudaSharedMemConfig* config);
 cudaError_t cudaDeviceSetSharedMemConfig(cudaSharedMemConfig config);
-cudaError_t cudaCtxResetPersistingL2Cache();
 cudaError_t cudaDeviceSynchronize();
 [[deprecated("use cudaDeviceSynchronize()")]] cudaError_t cudaThreadSynchronize();
 [[deprecated("use cudaDeviceReset()")]] cudaError_t cudaThreadExit();
@@ -109,10 +104,6 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream);
 cudaError_t cudaStreamSynchronize(cudaStream_t stream);
 cudaError_t cudaStreamQuery(cudaStream_t stream);
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned int flags = 0);
-cudaError_t cudaStreamGetFlags(cudaStream_t stream, unsigned int* flags);
-cudaError_t cudaStreamGetPriority(cudaStream_t stream, int* priority);
-cudaError_t cudaStreamGetId(cudaStream_t stream, unsigned long long* id);
-cudaError_t cudaStreamGetDevice(cudaStream_t stream, int* device);
 cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void* user_data);
 cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t callback,
                                   void* user_data, unsigned int flags);
@@ -129,12 +120,10 @@ cudaError_t cudaEventSynchronize(cudaEvent_t event);
 cudaError_t cudaEventQuery(cudaEvent_t event);
 cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t start, cudaEvent_t end);
 
-// Memory and events of other processes
+// Memory of other processes
 cudaError_t cudaIpcGetMemHandle(cudaIpcMemHandle_t* handle, void* pointer);
 cudaError_t cudaIpcOpenMemHandle(void** pointer, cudaIpcMemHandle_t handle, unsigned int flags);
 cudaError_t cudaIpcCloseMemHandle(void* pointer);
-cudaError_t cudaIpcGetEventHandle(cudaIpcEventHandle_t* handle, cudaEvent_t event);
-cudaError_t cudaIpcOpenEventHandle(cudaEvent_t* event, cudaIpcEventHandle_t handle);
 
 // The typed forms, as in NVIDIA's header.
 template <class T>
@@ -248,30 +237,6 @@ template <class T>
 cudaError_t cudaGetSymbolSize(std::size_t* bytes, const T& /*symbol*/) {
   *bytes = sizeof(T);
   return cudaSuccess;
-}
-
-// Symbols as ends of a graph's copies.
-template <class T>
-cudaError_t cudaGraphAddMemcpyNodeToSymbol(cudaGraphNode_t* node, cudaGraph_t graph,
-                                           const cudaGraphNode_t* needs, std::size_t count,
-                                           const T& symbol, const void* from, std::size_t bytes,
-                                           std::size_t offset, cudaMemcpyKind kind,
-                                           CUDA_ON_CPU_HERE) {
-  char* to = nullptr;
-  cudaGetSymbolAddress(&to, symbol);
-  return cudaGraphAddMemcpyNode1D(node, graph, needs, count, to + offset, from, bytes, kind, file,
-                                  line);
-}
-template <class T>
-cudaError_t cudaGraphAddMemcpyNodeFromSymbol(cudaGraphNode_t* node, cudaGraph_t graph,
-                                             const cudaGraphNode_t* needs, std::size_t count,
-                                             void* to, const T& symbol, std::size_t bytes,
-                                             std::size_t offset, cudaMemcpyKind kind,
-                                             CUDA_ON_CPU_HERE) {
-  char* from = nullptr;
-  cudaGetSymbolAddress(&from, symbol);
-  return cudaGraphAddMemcpyNode1D(node, graph, needs, count, to, from + offset, bytes, kind, file,
-                                  line);
 }
 
 #ifdef CUDA_API_PER_THREAD_DEFAULT_STREAM

@@ -31,8 +31,6 @@ enum : unsigned int {
   cudaEventBlockingSync = 1,
   cudaEventDisableTiming = 2,
   cudaEventInterprocess = 4,
-  cudaEventRecordDefault = 0,
-  cudaEventWaitDefault = 0,
   cudaHostAllocDefault = 0,
   cudaHostAllocPortable = 1,
   cudaHostAllocMapped = 2,
@@ -52,31 +50,17 @@ enum : unsigned int {
   cudaDeviceScheduleBlockingSync = 4,
   cudaDeviceScheduleMask = 7,
   cudaDeviceMapHost = 8,
-  cudaDeviceLmemResizeToMax = 16,
-  cudaDeviceMask = 255,
-  cudaPeerAccessDefault = 0,
-  cudaEventRecordExternal = 1,
-  cudaEventWaitExternal = 1,
-  cudaOccupancyDefault = 0,
-  cudaOccupancyDisableCachingOverride = 1
+  cudaDeviceMask = 255
 };
 
 struct cudaIpcMemHandle_t {
-  char reserved[64];
-};
-struct cudaIpcEventHandle_t {
   char reserved[64];
 };
 
 enum cudaFuncAttribute {
   cudaFuncAttributeMaxDynamicSharedMemorySize = 8,
   cudaFuncAttributePreferredSharedMemoryCarveout = 9,
-  cudaFuncAttributeClusterDimMustBeSet = 10,
-  cudaFuncAttributeRequiredClusterWidth = 11,
-  cudaFuncAttributeRequiredClusterHeight = 12,
-  cudaFuncAttributeRequiredClusterDepth = 13,
-  cudaFuncAttributeNonPortableClusterSizeAllowed = 14,
-  cudaFuncAttributeClusterSchedulingPolicyPreference = 15
+  cudaFuncAttributeNonPortableClusterSizeAllowed = 14
 };
 enum cudaFuncCache {
   cudaFuncCachePreferNone = 0,
@@ -99,16 +83,11 @@ struct cudaFuncAttributes {
 
 enum cudaLaunchAttributeID {
   cudaLaunchAttributeIgnore = 0,
-  cudaLaunchAttributeAccessPolicyWindow = 1,
   cudaLaunchAttributeCooperative = 2,
-  cudaLaunchAttributeSynchronizationPolicy = 3,
   cudaLaunchAttributeClusterDimension = 4,
-  cudaLaunchAttributeClusterSchedulingPolicyPreference = 5,
   cudaLaunchAttributeProgrammaticStreamSerialization = 6,
   cudaLaunchAttributeProgrammaticEvent = 7,
-  cudaLaunchAttributePriority = 8,
-  cudaLaunchAttributeMemSyncDomainMap = 9,
-  cudaLaunchAttributeMemSyncDomain = 10
+  cudaLaunchAttributePriority = 8
 };
 union cudaLaunchAttributeValue {
   char pad[64];

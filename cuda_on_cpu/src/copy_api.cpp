@@ -24,12 +24,6 @@ Side<char> side(const cudaPitchedPtr& pointer) {
   return {static_cast<char*>(pointer.ptr), pointer.pitch, pointer.pitch * pointer.ysize};
 }
 
-/// The same copy between two devices; their memory is one here.
-cudaMemcpy3DParms without_devices(const cudaMemcpy3DPeerParms& p) {
-  return {p.srcArray, p.srcPos, p.srcPtr, p.dstArray,
-          p.dstPos,   p.dstPtr, p.extent, cudaMemcpyDeviceToDevice};
-}
-
 bool exist(int device, int other) {
   int count = 0;
   cudaGetDeviceCount(&count);
@@ -88,20 +82,6 @@ cudaError_t cudaMemcpyPeerAsync(void* to, int to_device, const void* from, int f
   if (!exist(to_device, from_device)) return record(cudaErrorInvalidDevice);
   return copy_box("cudaMemcpyPeerAsync()", one_row(to, from, bytes), cudaMemcpyDeviceToDevice,
                   false, stream, {file, line});
-}
-
-cudaError_t cudaMemcpy3DPeer(const cudaMemcpy3DPeerParms* parameters, const char* file,
-                             unsigned line) {
-  if (parameters == nullptr) return record(cudaErrorInvalidValue);
-  const cudaMemcpy3DParms same = without_devices(*parameters);
-  return copy_3d("cudaMemcpy3DPeer()", &same, true, nullptr, {file, line});
-}
-
-cudaError_t cudaMemcpy3DPeerAsync(const cudaMemcpy3DPeerParms* parameters, cudaStream_t stream,
-                                  const char* file, unsigned line) {
-  if (parameters == nullptr) return record(cudaErrorInvalidValue);
-  const cudaMemcpy3DParms same = without_devices(*parameters);
-  return copy_3d("cudaMemcpy3DPeerAsync()", &same, false, stream, {file, line});
 }
 
 cudaError_t cudaMemset(void* pointer, int value, std::size_t bytes, const char* file,

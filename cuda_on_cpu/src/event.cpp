@@ -2,12 +2,8 @@
 
 #include <algorithm>
 #include <map>
-#include <thread>
-#include <utility>
 
 #include <cuda_runtime_api.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "cuda_on_cpu/diagnose.hpp"
 #include "cuda_on_cpu/error.hpp"
@@ -23,49 +19,25 @@ Events& events() {
   return *events;
 }
 
-void happen(Event& event, std::uint64_t number) {
+void happen(Event& event) {
   event.time = std::chrono::steady_clock::now();
-  if (event.shared != nullptr) event.shared->happened = number;
 }
 
 bool has_happened(const Event& event) {
   return event.mark.stream == nullptr || event.mark.stream->done >= event.mark.position;
 }
 
-/// Waits for another process to record the event, unless the device is spoilt.
-void wait_for_others(const Event& event, std::uint64_t number) {
-  while (event.shared->happened < number && sticky_error() == cudaSuccess) {
-    std::this_thread::yield();
-  }
-}
-
-/// Other threads may use the device while this one waits for another process.
-void wait_until_happened(Event& event, std::unique_lock<std::recursive_mutex>& lock) {
+/// An event's work, as far as it is still to be done.
+void wait_until_happened(Event& event) {
   if (event.mark.stream != nullptr) run_until(event.mark);
   event.mark = {};
-  if (event.shared == nullptr) return;
-  const std::uint64_t number = event.shared->recorded;
-  lock.unlock();
-  wait_for_others(event, number);
-  lock.lock();
 }
 
 }  // namespace
 
-Event::~Event() {
-  if (shared != nullptr) munmap(shared, sizeof(SharedEvent));
-  if (shared_file >= 0) close(shared_file);
-}
-
 std::shared_ptr<Event> find_event(cudaEvent_t handle) {
   const auto found = events().find(reinterpret_cast<Event*>(handle));
   return found != events().end() ? found->second : nullptr;
-}
-
-cudaEvent_t add_event(std::shared_ptr<Event> event) {
-  Event* const key = event.get();
-  events().emplace(key, std::move(event));
-  return reinterpret_cast<cudaEvent_t>(key);
 }
 
 void forget_stream_in_events(const Stream& stream) {
@@ -89,7 +61,8 @@ cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags) {
   const std::lock_guard lock(engine());
   const auto fresh = std::make_shared<Event>();
   fresh->flags = flags;
-  *event = add_event(fresh);
+  events().emplace(fresh.get(), fresh);
+  *event = reinterpret_cast<cudaEvent_t>(fresh.get());
   return cudaSuccess;
 }
 
@@ -119,12 +92,10 @@ cudaError_t cudaEventRecord(cudaEvent_t handle, cudaStream_t stream_handle) {
   event->capture.reset();
   event->recorded = true;
   event->mark = {};
-  const std::uint64_t number = ++event->record_number;
-  if (event->shared != nullptr) event->shared->recorded = number;
   if (at_once) {
-    happen(*event, number);
+    happen(*event);
   } else {
-    keep(*stream, [event, number] { happen(*event, number); });
+    keep(*stream, [event] { happen(*event); });
     event->mark = {stream->shared_from_this(), stream->enqueued};
   }
   return cudaSuccess;
@@ -132,7 +103,7 @@ cudaError_t cudaEventRecord(cudaEvent_t handle, cudaStream_t stream_handle) {
 
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream_handle, cudaEvent_t handle,
                                 unsigned /*flags*/) {
-  std::unique_lock lock(engine());
+  const std::lock_guard lock(engine());
   const std::shared_ptr<Event> event = find_event(handle);
   if (event == nullptr) return record(cudaErrorInvalidResourceHandle);
   Stream* stream = nullptr;
@@ -171,14 +142,7 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream_handle, cudaEvent_t handle,
     return record(cudaErrorStreamCaptureIsolation);
   }
   if (at_once) {
-    wait_until_happened(*event, lock);
-  } else if (event->shared != nullptr) {
-    const Mark mark = event->mark;
-    const std::uint64_t number = event->shared->recorded;
-    keep(*stream, [event, mark, number] {
-      if (mark.stream != nullptr) run_until(mark);
-      wait_for_others(*event, number);
-    });
+    wait_until_happened(*event);
   } else if (event->mark.stream != nullptr && !has_happened(*event)) {
     const Mark mark = event->mark;
     keep(*stream, [mark] { run_until(mark); });
@@ -187,13 +151,13 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream_handle, cudaEvent_t handle,
 }
 
 cudaError_t cudaEventSynchronize(cudaEvent_t handle) {
-  std::unique_lock lock(engine());
+  const std::lock_guard lock(engine());
   if (sticky_error() != cudaSuccess) return sticky_error();
   const std::shared_ptr<Event> event = find_event(handle);
   if (event == nullptr) return record(cudaErrorInvalidResourceHandle);
   if (event->capture != nullptr) return record(cudaErrorCapturedEvent);
   ++counters().host_synchronizations;
-  wait_until_happened(*event, lock);
+  wait_until_happened(*event);
   return sticky_error();
 }
 
@@ -203,10 +167,6 @@ cudaError_t cudaEventQuery(cudaEvent_t handle) {
   const std::shared_ptr<Event> event = find_event(handle);
   if (event == nullptr) return record(cudaErrorInvalidResourceHandle);
   if (event->capture != nullptr) return record(cudaErrorCapturedEvent);
-  if (event->shared != nullptr && event->shared->happened < event->shared->recorded &&
-      event->mark.stream == nullptr) {
-    return cudaErrorNotReady;
-  }
   if (has_happened(*event)) return cudaSuccess;
   run_until({event->mark.stream, event->mark.stream->done + 1});
   return cudaErrorNotReady;
@@ -228,6 +188,6 @@ cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t start_handle,
 }
 
 cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, unsigned flags) {
-  if (flags > cudaEventRecordExternal) return record(cudaErrorInvalidValue);
+  if (flags > 1) return record(cudaErrorInvalidValue);
   return cudaEventRecord(event, stream);
 }

@@ -205,22 +205,6 @@ cudaError_t cudaStreamIsCapturing(cudaStream_t handle, cudaStreamCaptureStatus* 
   return cudaSuccess;
 }
 
-cudaError_t cudaStreamGetCaptureInfo(cudaStream_t handle, cudaStreamCaptureStatus* status,
-                                     unsigned long long* id) {
-  const std::lock_guard lock(engine());
-  if (const cudaError_t error = cudaStreamIsCapturing(handle, status); error != cudaSuccess) {
-    return error;
-  }
-  if (id != nullptr) *id = reinterpret_cast<std::uintptr_t>(find_stream(handle)->capture.get());
-  return cudaSuccess;
-}
-
-cudaError_t cudaThreadExchangeStreamCaptureMode(cudaStreamCaptureMode* mode) {
-  thread_local cudaStreamCaptureMode current = cudaStreamCaptureModeGlobal;
-  std::swap(current, *mode);
-  return cudaSuccess;
-}
-
 cudaError_t cudaGraphCreate(cudaGraph_t* graph, unsigned flags) {
   const std::lock_guard lock(engine());
   if (sticky_error() != cudaSuccess) return sticky_error();

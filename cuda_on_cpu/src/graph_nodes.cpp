@@ -106,6 +106,15 @@ cudaError_t host_node(const cudaHostNodeParams* p, Node& node) {
   });
 }
 
+/// Adds what `make(node)` makes of a node.
+template <class Make>
+cudaError_t add_made(const Position& position, Make make) {
+  const std::lock_guard lock(engine());
+  Node node;
+  const cudaError_t error = make(node);
+  return error != cudaSuccess ? error : add(position, std::move(node));
+}
+
 /// Gives a node of an instantiated graph something else to do. Launches that wait keep the old.
 cudaError_t replace(cudaGraphExec_t executable, cudaGraphNode_t handle, const Node& by) {
   if (!exists(executable)) return record(cudaErrorInvalidValue);
@@ -140,50 +149,44 @@ cudaError_t cudaGraphAddKernelNode(cudaGraphNode_t* made, cudaGraph_t graph,
                                    const cudaGraphNode_t* needs, std::size_t count,
                                    const cudaKernelNodeParams* parameters, const char* file,
                                    unsigned line) {
-  const std::lock_guard lock(engine());
-  Node node;
-  const cudaError_t error = kernel_node("cudaGraphAddKernelNode()", parameters, {file, line}, node);
-  return error != cudaSuccess ? error : add({made, graph, needs, count}, std::move(node));
+  return add_made({made, graph, needs, count}, [&](Node& node) {
+    return kernel_node("cudaGraphAddKernelNode()", parameters, {file, line}, node);
+  });
 }
 
 cudaError_t cudaGraphAddMemcpyNode(cudaGraphNode_t* made, cudaGraph_t graph,
                                    const cudaGraphNode_t* needs, std::size_t count,
                                    const cudaMemcpy3DParms* parameters, const char* file,
                                    unsigned line) {
-  const std::lock_guard lock(engine());
-  Node node;
-  const cudaError_t error = copy_node("cudaGraphAddMemcpyNode()", parameters, {file, line}, node);
-  return error != cudaSuccess ? error : add({made, graph, needs, count}, std::move(node));
+  return add_made({made, graph, needs, count}, [&](Node& node) {
+    return copy_node("cudaGraphAddMemcpyNode()", parameters, {file, line}, node);
+  });
 }
 
 cudaError_t cudaGraphAddMemcpyNode1D(cudaGraphNode_t* made, cudaGraph_t graph,
                                      const cudaGraphNode_t* needs, std::size_t count, void* to,
                                      const void* from, std::size_t bytes, cudaMemcpyKind kind,
                                      const char* file, unsigned line) {
-  const std::lock_guard lock(engine());
-  Node node;
-  const cudaError_t error =
-      copy_node("cudaGraphAddMemcpyNode1D()", one_row(to, from, bytes), kind, {file, line}, node);
-  return error != cudaSuccess ? error : add({made, graph, needs, count}, std::move(node));
+  return add_made({made, graph, needs, count}, [&](Node& node) {
+    return copy_node("cudaGraphAddMemcpyNode1D()", one_row(to, from, bytes), kind, {file, line},
+                     node);
+  });
 }
 
 cudaError_t cudaGraphAddMemsetNode(cudaGraphNode_t* made, cudaGraph_t graph,
                                    const cudaGraphNode_t* needs, std::size_t count,
                                    const cudaMemsetParams* parameters, const char* file,
                                    unsigned line) {
-  const std::lock_guard lock(engine());
-  Node node;
-  const cudaError_t error = fill_node("cudaGraphAddMemsetNode()", parameters, {file, line}, node);
-  return error != cudaSuccess ? error : add({made, graph, needs, count}, std::move(node));
+  return add_made({made, graph, needs, count}, [&](Node& node) {
+    return fill_node("cudaGraphAddMemsetNode()", parameters, {file, line}, node);
+  });
 }
 
 cudaError_t cudaGraphAddHostNode(cudaGraphNode_t* made, cudaGraph_t graph,
                                  const cudaGraphNode_t* needs, std::size_t count,
                                  const cudaHostNodeParams* parameters) {
-  const std::lock_guard lock(engine());
-  Node node;
-  const cudaError_t error = host_node(parameters, node);
-  return error != cudaSuccess ? error : add({made, graph, needs, count}, std::move(node));
+  return add_made({made, graph, needs, count},
+                  [&](Node& node) { return host_node(parameters, node); });
 }
 
 cudaError_t cudaGraphAddEmptyNode(cudaGraphNode_t* made, cudaGraph_t graph,
@@ -248,37 +251,6 @@ cudaError_t cudaGraphExecKernelNodeSetParams(cudaGraphExec_t executable, cudaGra
   return error != cudaSuccess ? error : replace(executable, node, by);
 }
 
-cudaError_t cudaGraphExecMemcpyNodeSetParams(cudaGraphExec_t executable, cudaGraphNode_t node,
-                                             const cudaMemcpy3DParms* parameters, const char* file,
-                                             unsigned line) {
-  const std::lock_guard lock(engine());
-  Node by;
-  const cudaError_t error =
-      copy_node("cudaGraphExecMemcpyNodeSetParams()", parameters, {file, line}, by);
-  return error != cudaSuccess ? error : replace(executable, node, by);
-}
-
-cudaError_t cudaGraphExecMemcpyNodeSetParams1D(cudaGraphExec_t executable, cudaGraphNode_t node,
-                                               void* to, const void* from, std::size_t bytes,
-                                               cudaMemcpyKind kind, const char* file,
-                                               unsigned line) {
-  const std::lock_guard lock(engine());
-  Node by;
-  const cudaError_t error = copy_node("cudaGraphExecMemcpyNodeSetParams1D()",
-                                      one_row(to, from, bytes), kind, {file, line}, by);
-  return error != cudaSuccess ? error : replace(executable, node, by);
-}
-
-cudaError_t cudaGraphExecMemsetNodeSetParams(cudaGraphExec_t executable, cudaGraphNode_t node,
-                                             const cudaMemsetParams* parameters, const char* file,
-                                             unsigned line) {
-  const std::lock_guard lock(engine());
-  Node by;
-  const cudaError_t error =
-      fill_node("cudaGraphExecMemsetNodeSetParams()", parameters, {file, line}, by);
-  return error != cudaSuccess ? error : replace(executable, node, by);
-}
-
 cudaError_t cudaGraphExecHostNodeSetParams(cudaGraphExec_t executable, cudaGraphNode_t node,
                                            const cudaHostNodeParams* parameters) {
   const std::lock_guard lock(engine());
@@ -305,30 +277,6 @@ cudaError_t cudaGraphGetRootNodes(cudaGraph_t graph, cudaGraphNode_t* nodes, std
   return list(found, nodes, count);
 }
 
-cudaError_t cudaGraphGetEdges(cudaGraph_t graph, cudaGraphNode_t* from, cudaGraphNode_t* to,
-                              std::size_t* count) {
-  const std::lock_guard lock(engine());
-  if (!exists(graph) || count == nullptr) return record(cudaErrorInvalidValue);
-  std::vector<cudaGraphNode_t> begins;
-  std::vector<cudaGraphNode_t> ends;
-  for (const Node& node : graph->nodes) {
-    for (const std::size_t need : node.needs) {
-      begins.push_back(to_handle(graph->nodes[need]));
-      ends.push_back(to_handle(node));
-    }
-  }
-  std::size_t same = *count;
-  list(begins, from, &same);
-  return list(ends, to, count);
-}
-
-cudaError_t cudaGraphGetEdges(cudaGraph_t graph, cudaGraphNode_t* from, cudaGraphNode_t* to,
-                              cudaGraphEdgeData* edges, std::size_t* count) {
-  const cudaError_t error = cudaGraphGetEdges(graph, from, to, count);
-  if (error == cudaSuccess && edges != nullptr) std::fill_n(edges, *count, cudaGraphEdgeData{});
-  return error;
-}
-
 cudaError_t cudaGraphAddDependencies(cudaGraph_t graph, const cudaGraphNode_t* from,
                                      const cudaGraphNode_t* to, std::size_t count) {
   const std::lock_guard lock(engine());
@@ -344,33 +292,12 @@ cudaError_t cudaGraphAddDependencies(cudaGraph_t graph, const cudaGraphNode_t* f
   return cudaSuccess;
 }
 
-cudaError_t cudaGraphAddDependencies(cudaGraph_t graph, const cudaGraphNode_t* from,
-                                     const cudaGraphNode_t* to, const cudaGraphEdgeData* edges,
-                                     std::size_t count) {
-  for (std::size_t i = 0; edges != nullptr && i < count; ++i) {
-    if (edges[i].type != 0) return record(cudaErrorNotSupported);
-  }
-  return cudaGraphAddDependencies(graph, from, to, count);
-}
-
 cudaError_t cudaGraphNodeGetType(cudaGraphNode_t handle, cudaGraphNodeType* type) {
   const std::lock_guard lock(engine());
   const cudaGraph_t graph = graph_of(handle);
   if (graph == nullptr || type == nullptr) return record(cudaErrorInvalidValue);
   *type = graph->nodes[*find_node(graph->nodes, handle)].type;
   return cudaSuccess;
-}
-
-cudaError_t cudaGraphNodeGetDependencies(cudaGraphNode_t handle, cudaGraphNode_t* needs,
-                                         std::size_t* count) {
-  const std::lock_guard lock(engine());
-  const cudaGraph_t graph = graph_of(handle);
-  if (graph == nullptr) return record(cudaErrorInvalidValue);
-  std::vector<cudaGraphNode_t> found;
-  for (const std::size_t need : graph->nodes[*find_node(graph->nodes, handle)].needs) {
-    found.push_back(to_handle(graph->nodes[need]));
-  }
-  return list(found, needs, count);
 }
 
 cudaError_t cudaGraphDestroyNode(cudaGraphNode_t handle) {

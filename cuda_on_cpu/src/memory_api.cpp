@@ -17,7 +17,6 @@
 struct CUmemPoolHandle_st {
   int device = 0;
   std::uint64_t release_threshold = 0;
-  int reuse[3] = {1, 1, 1};
 };
 
 namespace cuda_on_cpu {
@@ -25,8 +24,7 @@ namespace {
 
 struct Pools {
   std::set<cudaMemPool_t> all;
-  std::map<int, cudaMemPool_t> first;    ///< each device's own
-  std::map<int, cudaMemPool_t> current;  ///< that cudaMallocAsync() takes from
+  std::map<int, cudaMemPool_t> first;  ///< each device's own
 };
 Pools& pools() {
   static auto* const pools = new Pools;
@@ -46,15 +44,15 @@ cudaMemPool_t first_pool(int device) {
   return pool;
 }
 
-cudaMemPool_t pool_of(int device) {
-  const std::lock_guard lock(engine());
-  const cudaMemPool_t chosen = pools().current[device];
-  return chosen != nullptr ? chosen : first_pool(device);
-}
-
 bool is_pool(cudaMemPool_t pool) {
   const std::lock_guard lock(engine());
   return pools().all.contains(pool);
+}
+
+/// Whether it says when memory may be taken again, which here makes no difference.
+bool is_reuse(cudaMemPoolAttr attribute) {
+  return attribute >= cudaMemPoolReuseFollowEventDependencies &&
+         attribute <= cudaMemPoolReuseAllowInternalDependencies;
 }
 
 /// What CUDA demands of memory that is prefetched or advised on.
@@ -91,7 +89,7 @@ cudaError_t cudaMalloc(void** pointer, std::size_t bytes, const char* file, unsi
 
 cudaError_t cudaMallocAsync(void** pointer, std::size_t bytes, cudaStream_t stream,
                             const char* file, unsigned line) {
-  return cudaMallocFromPoolAsync(pointer, bytes, pool_of(current_device()), stream, file, line);
+  return cudaMallocFromPoolAsync(pointer, bytes, first_pool(current_device()), stream, file, line);
 }
 
 cudaError_t cudaMallocFromPoolAsync(void** pointer, std::size_t bytes, cudaMemPool_t pool,
@@ -251,21 +249,6 @@ cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t* pool, int device) {
   return cudaSuccess;
 }
 
-cudaError_t cudaDeviceGetMemPool(cudaMemPool_t* pool, int device) {
-  if (pool == nullptr) return record(cudaErrorInvalidValue);
-  if (!device_exists(device)) return record(cudaErrorInvalidDevice);
-  *pool = pool_of(device);
-  return cudaSuccess;
-}
-
-cudaError_t cudaDeviceSetMemPool(int device, cudaMemPool_t pool) {
-  const std::lock_guard lock(engine());
-  if (!device_exists(device)) return record(cudaErrorInvalidDevice);
-  if (!is_pool(pool) || pool->device != device) return record(cudaErrorInvalidValue);
-  pools().current[device] = pool;
-  return cudaSuccess;
-}
-
 cudaError_t cudaMemPoolCreate(cudaMemPool_t* pool, const cudaMemPoolProps* properties) {
   const std::lock_guard lock(engine());
   if (pool == nullptr || properties == nullptr ||
@@ -285,8 +268,6 @@ cudaError_t cudaMemPoolCreate(cudaMemPool_t* pool, const cudaMemPoolProps* prope
 cudaError_t cudaMemPoolDestroy(cudaMemPool_t pool) {
   const std::lock_guard lock(engine());
   if (!is_pool(pool) || pool == first_pool(pool->device)) return record(cudaErrorInvalidValue);
-  cudaMemPool_t& current = pools().current[pool->device];
-  if (current == pool) current = nullptr;
   pools().all.erase(pool);
   return cudaSuccess;  // what was allocated from it may still be in use
 }
@@ -294,46 +275,25 @@ cudaError_t cudaMemPoolDestroy(cudaMemPool_t pool) {
 cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void* value) {
   const std::lock_guard lock(engine());
   if (!is_pool(pool) || value == nullptr) return record(cudaErrorInvalidValue);
-  if (attribute >= cudaMemPoolReuseFollowEventDependencies &&
-      attribute <= cudaMemPoolReuseAllowInternalDependencies) {
-    pool->reuse[attribute - 1] = *static_cast<int*>(value);
-  } else if (attribute == cudaMemPoolAttrReleaseThreshold) {
+  if (attribute == cudaMemPoolAttrReleaseThreshold) {
     pool->release_threshold = *static_cast<std::uint64_t*>(value);
-  } else if ((attribute != cudaMemPoolAttrUsedMemHigh &&
-              attribute != cudaMemPoolAttrReservedMemHigh) ||
-             *static_cast<std::uint64_t*>(value) != 0) {
-    return record(cudaErrorInvalidValue);
+    return cudaSuccess;
   }
-  return cudaSuccess;
+  return is_reuse(attribute) ? cudaSuccess : record(cudaErrorInvalidValue);
 }
 
 cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void* value) {
   const std::lock_guard lock(engine());
   if (!is_pool(pool) || value == nullptr) return record(cudaErrorInvalidValue);
-  if (attribute >= cudaMemPoolReuseFollowEventDependencies &&
-      attribute <= cudaMemPoolReuseAllowInternalDependencies) {
-    *static_cast<int*>(value) = pool->reuse[attribute - 1];
-  } else if (attribute == cudaMemPoolAttrReleaseThreshold) {
-    *static_cast<std::uint64_t*>(value) = pool->release_threshold;
-  } else if (attribute == cudaMemPoolAttrUsedMemCurrent ||
-             attribute == cudaMemPoolAttrReservedMemCurrent) {
-    *static_cast<std::uint64_t*>(value) = bytes_of(pool);
+  if (is_reuse(attribute)) {
+    *static_cast<int*>(value) = 1;
   } else {
-    report("cudaMemPoolGetAttribute(): how much a pool has had at most is not counted here.");
-    return record(cudaErrorNotSupported);
+    *static_cast<std::uint64_t*>(value) =
+        attribute == cudaMemPoolAttrReleaseThreshold ? pool->release_threshold : bytes_of(pool);
   }
   return cudaSuccess;
 }
 
 cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, std::size_t /*bytes*/) {
   return is_pool(pool) ? sticky_error() : record(cudaErrorInvalidValue);
-}
-
-cudaError_t cudaMemPoolSetAccess(cudaMemPool_t pool, const cudaMemAccessDesc* list,
-                                 std::size_t count) {
-  if (!is_pool(pool) || (list == nullptr && count > 0)) return record(cudaErrorInvalidValue);
-  for (std::size_t i = 0; i < count; ++i) {
-    if (!device_exists(list[i].location.id)) return record(cudaErrorInvalidDevice);
-  }
-  return cudaSuccess;  // devices can access each other's memory anyway
 }

@@ -54,10 +54,10 @@ void set_abilities(cudaDeviceProp& p) {
   p.ipcEventSupported = p.directManagedMemAccessFromHost = 1;
 }
 
-using Limits = std::array<std::atomic<std::size_t>, 7>;
-/// By their numbers: stack, printf(), malloc() in kernels and so on.
+using Limits = std::array<std::atomic<std::size_t>, 3>;
+/// By their numbers: stack, printf(), malloc() in kernels.
 Limits& limits() {
-  static Limits limits{1024, std::size_t{1} << 20, std::size_t{8} << 20, 2, 2048, 64, 0};
+  static Limits limits{1024, std::size_t{1} << 20, std::size_t{8} << 20};
   return limits;
 }
 bool is_limit(cudaLimit limit) {
@@ -65,7 +65,6 @@ bool is_limit(cudaLimit limit) {
 }
 
 std::atomic<unsigned> device_flags = cudaDeviceMapHost;
-std::atomic<cudaFuncCache> cache_config = cudaFuncCachePreferNone;
 
 }  // namespace
 }  // namespace cuda_on_cpu
@@ -123,17 +122,6 @@ cudaError_t cudaChooseDevice(int* device, const cudaDeviceProp* wanted) {
   return cudaSuccess;
 }
 
-cudaError_t cudaSetValidDevices(int* devices, int count) {
-  if (devices == nullptr || count <= 0) return record(cudaErrorInvalidValue);
-  const bool known = std::all_of(devices, devices + count, device_exists);
-  return known ? cudaSuccess : record(cudaErrorInvalidDevice);
-}
-
-cudaError_t cudaInitDevice(int device, unsigned flags, unsigned /*flags_are_valid*/) {
-  if (!device_exists(device)) return record(cudaErrorInvalidDevice);
-  return flags == 0 ? sticky_error() : cudaSetDeviceFlags(flags);
-}
-
 cudaError_t cudaSetDeviceFlags(unsigned flags) {
   const unsigned schedule = flags & cudaDeviceScheduleMask;
   const bool one_schedule = (schedule & (schedule - 1)) == 0;
@@ -169,27 +157,10 @@ cudaError_t cudaDeviceSetLimit(cudaLimit limit, std::size_t value) {
   return cudaSuccess;
 }
 
-cudaError_t cudaDeviceGetCacheConfig(cudaFuncCache* config) {
-  if (config == nullptr) return record(cudaErrorInvalidValue);
-  *config = cache_config;
-  return cudaSuccess;
-}
-
-cudaError_t cudaDeviceSetCacheConfig(cudaFuncCache config) {
-  cache_config = config;
-  return cudaSuccess;
-}
-
-cudaError_t cudaDeviceGetSharedMemConfig(cudaSharedMemConfig* config) {
-  if (config == nullptr) return record(cudaErrorInvalidValue);
-  *config = cudaSharedMemBankSizeFourByte;
-  return cudaSuccess;
+cudaError_t cudaDeviceSetCacheConfig(cudaFuncCache /*config*/) {
+  return sticky_error();
 }
 
 cudaError_t cudaDeviceSetSharedMemConfig(cudaSharedMemConfig /*config*/) {
   return sticky_error();  // banks of 4 bytes, as all recent GPUs have
-}
-
-cudaError_t cudaCtxResetPersistingL2Cache() {
-  return sticky_error();
 }

@@ -36,11 +36,10 @@ Streams& streams() {
   return *streams;
 }
 
-Stream& new_stream(int device, unsigned flags, int priority) {
+Stream& new_stream(int device, unsigned flags) {
   const auto stream = std::make_shared<Stream>();
   stream->device = device;
   stream->flags = flags;
-  stream->priority = priority;
   streams().all.emplace(stream.get(), stream);
   return *stream;
 }
@@ -48,7 +47,7 @@ Stream& new_stream(int device, unsigned flags, int priority) {
 Stream& legacy_stream(int device) {
   Stream*& stream = streams().legacy[device];
   if (stream == nullptr) {
-    stream = &new_stream(device, 0, 0);
+    stream = &new_stream(device, 0);
     stream->legacy = true;
   }
   return *stream;
@@ -108,7 +107,7 @@ Stream* find_stream(cudaStream_t handle) {
   }
   if (of_this_thread) {
     Stream*& stream = of_thread[current_device()];
-    if (stream == nullptr) stream = &new_stream(current_device(), 0, 0);
+    if (stream == nullptr) stream = &new_stream(current_device(), 0);
     return stream;
   }
   auto* const stream = reinterpret_cast<Stream*>(handle);
@@ -171,7 +170,7 @@ std::size_t new_node_name() {
 }
 
 cudaError_t record_nodes(const std::function<cudaError_t(cudaStream_t)>& enqueue, Nodes& nodes) {
-  Stream& stream = new_stream(current_device(), cudaStreamNonBlocking, 0);
+  Stream& stream = new_stream(current_device(), cudaStreamNonBlocking);
   stream.capture = std::make_shared<Capture>();
   stream.capture->origin = &stream;
   const cudaError_t error = enqueue(reinterpret_cast<cudaStream_t>(&stream));
@@ -271,15 +270,11 @@ cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags) {
   return cudaStreamCreateWithPriority(stream, flags, 0);
 }
 
-cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned flags, int priority) {
+cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned flags, int /*priority*/) {
   if (sticky_error() != cudaSuccess) return sticky_error();
   if (stream == nullptr || flags > cudaStreamNonBlocking) return record(cudaErrorInvalidValue);
-  int least = 0;
-  int greatest = 0;
-  cudaDeviceGetStreamPriorityRange(&least, &greatest);
-  priority = std::clamp(priority, greatest, least);
   const std::lock_guard lock(engine());
-  *stream = reinterpret_cast<cudaStream_t>(&new_stream(current_device(), flags, priority));
+  *stream = reinterpret_cast<cudaStream_t>(&new_stream(current_device(), flags));
   return cudaSuccess;
 }
 
@@ -323,40 +318,6 @@ cudaError_t cudaStreamQuery(cudaStream_t handle) {
   if (stream->waiting.empty()) return cudaSuccess;
   run_until({stream->shared_from_this(), stream->done + 1});
   return cudaErrorNotReady;
-}
-
-cudaError_t cudaStreamGetFlags(cudaStream_t handle, unsigned* flags) {
-  const std::lock_guard lock(engine());
-  const Stream* const stream = find_stream(handle);
-  if (stream == nullptr) return record(cudaErrorInvalidResourceHandle);
-  *flags = stream->flags;
-  return cudaSuccess;
-}
-
-cudaError_t cudaStreamGetPriority(cudaStream_t handle, int* priority) {
-  const std::lock_guard lock(engine());
-  const Stream* const stream = find_stream(handle);
-  if (stream == nullptr) return record(cudaErrorInvalidResourceHandle);
-  *priority = stream->priority;
-  return cudaSuccess;
-}
-
-cudaError_t cudaStreamGetId(cudaStream_t handle, unsigned long long* id) {
-  const std::lock_guard lock(engine());
-  const Stream* const stream = find_stream(handle);
-  if (stream == nullptr) return record(cudaErrorInvalidResourceHandle);
-  if (id == nullptr) return record(cudaErrorInvalidValue);
-  *id = reinterpret_cast<std::uintptr_t>(stream);
-  return cudaSuccess;
-}
-
-cudaError_t cudaStreamGetDevice(cudaStream_t handle, int* device) {
-  const std::lock_guard lock(engine());
-  const Stream* const stream = find_stream(handle);
-  if (stream == nullptr) return record(cudaErrorInvalidResourceHandle);
-  if (device == nullptr) return record(cudaErrorInvalidValue);
-  *device = stream->device;
-  return cudaSuccess;
 }
 
 cudaError_t cudaStreamAttachMemAsync(cudaStream_t handle, void* pointer, std::size_t /*bytes*/,

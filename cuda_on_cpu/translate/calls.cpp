@@ -3,10 +3,14 @@
 #include <algorithm>
 #include <array>
 #include <initializer_list>
+#include <iterator>
 #include <map>
 #include <set>
 #include <string>
 #include <string_view>
+#include <vector>
+
+#include "functions.hpp"
 
 namespace cuda_on_cpu {
 namespace {
@@ -24,12 +28,11 @@ struct Declaration {
 /// Looks for wrong calls.
 class Checker {
  public:
-  Checker(const std::vector<Token>& tokens, const std::vector<DeviceFunction>& functions)
-      : tokens_(tokens), functions_(functions) {
-    for (std::size_t i = 0; i < tokens.size(); ++i) {
-      if (tokens[i].kind != TokenKind::space) significant_.push_back(i);
-    }
-    find_declarations(0, significant_.size(), "");
+  explicit Checker(const Tokens& tokens) {
+    std::copy_if(tokens.begin(), tokens.end(), std::back_inserter(tokens_),
+                 [](const Token& token) { return token.kind != TokenKind::space; });
+    functions_ = find_device_functions(tokens_);
+    find_declarations(0, tokens_.size(), "");
   }
 
   void check() const {
@@ -41,43 +44,29 @@ class Checker {
       if (!caller.is_simple || caller.is_device == caller.is_host) continue;
       for (std::size_t i = caller.body.first; i < caller.body.end; ++i) {
         if (caller.is_host && is(i, "__device__")) break;  // a lambda for a kernel
-        if (at(i).kind == TokenKind::word && is(i + 1, "(")) check_call(i, caller);
+        if (tokens_.is_word(i) && is(i + 1, "(")) check_call(i, caller);
         if (caller.is_host && is_launch(i)) check_launch(i);
       }
     }
   }
 
  private:
-  /// All tokens but the spaces, by their number among these.
-  const Token& at(std::size_t number) const { return tokens_[significant_[number]]; }
-  bool is(std::size_t number, std::string_view wanted) const {
-    return number < significant_.size() && at(number).is(wanted);
-  }
-  bool is_any(std::size_t number, std::initializer_list<std::string_view> wanted) const {
-    return std::any_of(wanted.begin(), wanted.end(),
-                       [&](std::string_view word) { return is(number, word); });
-  }
-  std::size_t number_of(std::size_t place) const {
-    return static_cast<std::size_t>(
-        std::lower_bound(significant_.begin(), significant_.end(), place) - significant_.begin());
+  bool is(std::size_t place, std::string_view wanted) const { return tokens_.is(place, wanted); }
+  bool is_any(std::size_t place, std::initializer_list<std::string_view> wanted) const {
+    return tokens_.is_any(place, wanted);
   }
 
   /// Behind the bracket that closes the one here.
   std::size_t behind(std::size_t open) const {
-    std::size_t depth = 0;
-    for (std::size_t i = open; i < significant_.size(); ++i) {
-      if (is_any(i, {"(", "{", "["})) ++depth;
-      if (is_any(i, {")", "}", "]"}) && --depth == 0) return i + 1;
-    }
-    return significant_.size();
+    return std::min(tokens_.close_of(open) + 1, tokens_.size());
   }
 
   /// The innermost bracket that is open here; the first token if there is none.
   std::size_t open_around(std::size_t i) const {
     std::size_t depth = 0;
     while (i-- > 0) {
-      if (is_any(i, {")", "}", "]"})) ++depth;
-      if (is_any(i, {"(", "{", "["}) && depth-- == 0) return i;
+      if (tokens_.closes(i)) ++depth;
+      if (tokens_.opens(i) && depth-- == 0) return i;
     }
     return 0;
   }
@@ -85,8 +74,8 @@ class Checker {
   /// The words and symbols of the statement up to this one.
   std::set<std::string_view> words_before(std::size_t i) const {
     std::set<std::string_view> words;
-    while (i-- > 0 && !is_any(i, {";", "{", "}"}) && at(i).kind != TokenKind::directive)
-      words.insert(at(i).text);
+    while (i-- > 0 && !is_any(i, {";", "{", "}"}) && tokens_.at(i).kind != TokenKind::directive)
+      words.insert(tokens_.at(i).text);
     return words;
   }
 
@@ -106,7 +95,7 @@ class Checker {
         i = close;
       } else if (is_any(i, {"(", "["})) {
         i = behind(i) - 1;
-      } else if (at(i).kind == TokenKind::word && is(i + 1, "(")) {
+      } else if (tokens_.is_word(i) && is(i + 1, "(")) {
         declarations_.insert({i, declaration(i, space)});
       }
     }
@@ -115,8 +104,9 @@ class Checker {
   std::string name_of_space(std::size_t brace) const {
     std::string name;
     for (std::size_t i = brace; i-- > 0 && !is(i, "namespace");) {
-      if (is_any(i, {";", "{", "}"}) || at(i).kind == TokenKind::literal) return "";  // extern "C"
-      name.insert(0, at(i).text);
+      if (is_any(i, {";", "{", "}"}) || tokens_.at(i).kind == TokenKind::literal)
+        return "";  // extern "C"
+      name.insert(0, tokens_.at(i).text);
     }
     return name + "::";
   }
@@ -125,7 +115,7 @@ class Checker {
     const auto words = words_before(i);
     const std::size_t close = behind(i + 1);
     const bool is_behind_type =
-        i > 0 && (at(i - 1).kind == TokenKind::word || is_any(i - 1, {"*", "&", ">", ")"}));
+        i > 0 && (tokens_.is_word(i - 1) || is_any(i - 1, {"*", "&", ">", ")"}));
     const bool is_simple =
         is_behind_type && !contains_any(words, {"template", "constexpr", "consteval", "operator",
                                                 "friend", "using", "typedef", "=", ":"});
@@ -148,7 +138,7 @@ class Checker {
     bool has_templates = false;
     for (std::size_t i = range.first; i < range.end; ++i) {
       if (is(i, "=") || (is(i, ".") && is(i + 1, "."))) return -1;
-      if (is_any(i, {"(", "{", "["})) i = behind(i) - 1;
+      if (tokens_.opens(i)) i = behind(i) - 1;
       if (is(i, "<")) has_templates = true;
       if (is(i, ",")) ++count;
     }
@@ -178,21 +168,23 @@ class Checker {
   /// Is what stands here between the parentheses of a call?
   bool is_argument(std::size_t i) const {
     const std::size_t open = open_around(i);
-    return open > 0 && is(open, "(") && at(open - 1).kind == TokenKind::word &&
+    return open > 0 && is(open, "(") && tokens_.is_word(open - 1) &&
            !is_any(open - 1, {"for", "if", "while", "switch", "catch"});
   }
 
   /// Can no type end here?
-  bool is_operand(std::size_t i) const { return at(i).kind == TokenKind::number || is(i, "]"); }
+  bool is_operand(std::size_t i) const {
+    return tokens_.at(i).kind == TokenKind::number || is(i, "]");
+  }
 
   /// Does a launch begin with this name?
   bool is_launch(std::size_t i) const {
-    return at(i).kind == TokenKind::word && is(i + 1, "<") && is(i + 2, "<") && is(i + 3, "<");
+    return tokens_.is_word(i) && is(i + 1, "<") && is(i + 2, "<") && is(i + 3, "<");
   }
 
   /// Is the name, wherever the program has it, that of calls and launches?
   bool is_of_calls_only(std::string_view name) const {
-    for (std::size_t i = 0; i < significant_.size(); ++i) {
+    for (std::size_t i = 0; i < tokens_.size(); ++i) {
       if (!is(i, name) || declarations_.contains(i) || is_called(i)) continue;
       const bool is_in_std = i > 1 && is(i - 1, "::") && is(i - 2, "std") && is(i + 1, "(");
       if (!is_launch(i) && !is_in_std) return false;
@@ -205,7 +197,7 @@ class Checker {
     const Declaration* found = nullptr;
     const int count = count_arguments({call + 2, behind(call + 1) - 1});
     for (const auto& [place, declared] : declarations_) {
-      if (at(place).text != at(call).text) continue;
+      if (tokens_.at(place).text != tokens_.at(call).text) continue;
       const bool is_other = found != nullptr &&
                             (declared.is_device != found->is_device ||
                              declared.is_host != found->is_host || declared.space != found->space);
@@ -215,19 +207,14 @@ class Checker {
       }
       found = &declared;
     }
-    if (found == nullptr || !is_of_calls_only(at(call).text) ||
-        has_function_in_headers(tokens_, at(call).text))
+    if (found == nullptr || !is_of_calls_only(tokens_.at(call).text) ||
+        has_function_in_headers(tokens_, tokens_.at(call).text))
       return nullptr;
     return found;
   }
 
-  [[noreturn]] static void refuse(const Token& token, const std::string& what) {
-    throw TranslationError(std::string(token.file) + ":" + std::to_string(token.line) + ": " +
-                           what);
-  }
-
   void check_return_type(const DeviceFunction& kernel) const {
-    const auto words = words_before(number_of(kernel.name_at));
+    const auto words = words_before(kernel.name_at);
     if (!contains_any(words, {"void", "auto", "template"}) &&
         contains_any(words,
                      {"int", "float", "double", "bool", "char", "unsigned", "long", "short"})) {
@@ -241,11 +228,11 @@ class Checker {
   }
 
   void check_streams(const DeviceFunction& function) const {
-    const Range body = {number_of(function.body.first), number_of(function.body.end)};
-    for (std::size_t i = body.first; i < body.end; ++i) {
+    for (std::size_t i = function.body.first; i < function.body.end; ++i) {
       if (is(i, "cout") && is(i - 1, "::") && is(i - 2, "std"))
-        refuse(at(i), described(function.name, function.is_kernel) +
-                          " uses std::cout, which is the host's; in a kernel, write printf()");
+        refuse(tokens_.at(i),
+               described(function.name, function.is_kernel) +
+                   " uses std::cout, which is the host's; in a kernel, write printf()");
     }
   }
 
@@ -253,60 +240,61 @@ class Checker {
   bool is_of_library(std::size_t call) const {
     constexpr std::array<std::string_view, 8> names = {"rand", "srand",    "fprintf", "sprintf",
                                                        "puts", "snprintf", "system",  "getenv"};
-    const std::string_view name = at(call).text;
+    const std::string_view name = tokens_.at(call).text;
     if (std::find(names.begin(), names.end(), name) == names.end()) return false;
     return is_of_calls_only(name) &&
-           std::none_of(declarations_.begin(), declarations_.end(),
-                        [&](const auto& declared) { return at(declared.first).text == name; });
+           std::none_of(declarations_.begin(), declarations_.end(), [&](const auto& declared) {
+             return tokens_.at(declared.first).text == name;
+           });
   }
 
   void check_call(std::size_t call, const Declaration& caller) const {
-    const std::string name(at(call).text);
-    const std::string caller_name(at(caller.name_at).text);
+    const std::string name(tokens_.at(call).text);
+    const std::string caller_name(tokens_.at(caller.name_at).text);
     const std::string device_caller =
         described(caller_name, words_before(caller.name_at).contains("__global__"));
     if (caller.is_device && is_of_library(call))
-      refuse(at(call),
+      refuse(tokens_.at(call),
              device_caller + " calls '" + name + "', a function of the host, which no GPU has");
     const Declaration* const callee = callee_of(call, caller);
     if (callee == nullptr) return;
     if (caller.is_device && !callee->is_device)
-      refuse(at(call), device_caller + " calls '" + name +
-                           "', a function of the host; write __device__ before that one");
+      refuse(tokens_.at(call), device_caller + " calls '" + name +
+                                   "', a function of the host; write __device__ before that one");
     if (caller.is_device || callee->is_host) return;
     if (words_before(callee->name_at).contains("__global__"))
-      refuse(at(call), "the kernel '" + name + "' is called like a function; launch it: " + name +
-                           "<<<blocks, threads>>>(...)");
-    refuse(at(call), "'" + caller_name + "' calls '" + name +
-                         "' on the host, but that is __device__; write __host__ __device__ before "
-                         "it");
+      refuse(tokens_.at(call), "the kernel '" + name + "' is called like a function; launch it: " +
+                                   name + "<<<blocks, threads>>>(...)");
+    refuse(tokens_.at(call),
+           "'" + caller_name + "' calls '" + name +
+               "' on the host, but that is __device__; write __host__ __device__ before "
+               "it");
   }
 
   /// A launch of a function whose every declaration is one of the host.
   void check_launch(std::size_t launch) const {
-    const std::string_view name = at(launch).text;
+    const std::string_view name = tokens_.at(launch).text;
     bool is_declared = false;
     for (const auto& [place, declared] : declarations_) {
-      if (at(place).text != name) continue;
+      if (tokens_.at(place).text != name) continue;
       if (!declared.is_simple || declared.is_device) return;
       is_declared = true;
     }
     if (!is_declared || is_any(launch - 1, {"::", ".", ">"}) || !is_of_calls_only(name)) return;
-    refuse(at(launch), "'" + std::string(name) +
-                           "' is launched, but is no kernel; declare it as __global__ void");
+    refuse(
+        tokens_.at(launch),
+        "'" + std::string(name) + "' is launched, but is no kernel; declare it as __global__ void");
   }
 
-  const std::vector<Token>& tokens_;
-  const std::vector<DeviceFunction>& functions_;
-  std::vector<std::size_t> significant_;
-  std::map<std::size_t, Declaration> declarations_;  ///< by the names' numbers
+  Tokens tokens_;  ///< without the spaces
+  std::vector<DeviceFunction> functions_;
+  std::map<std::size_t, Declaration> declarations_;  ///< by the names' places
 };
 
 }  // namespace
 
-void refuse_wrong_calls(const std::vector<Token>& tokens,
-                        const std::vector<DeviceFunction>& functions) {
-  Checker(tokens, functions).check();
+void refuse_wrong_calls(const Tokens& tokens) {
+  Checker(tokens).check();
 }
 
 }  // namespace cuda_on_cpu

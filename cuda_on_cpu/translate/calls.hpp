@@ -3,9 +3,6 @@
 /// functions by device code, of the device's by host code, of kernels without a launch.
 #pragma once
 
-#include <vector>
-
-#include "functions.hpp"
 #include "scanner.hpp"
 
 namespace cuda_on_cpu {
@@ -16,7 +13,6 @@ namespace cuda_on_cpu {
 /// around the caller's; all else that the program has of the name must be calls and launches; and
 /// no header of the system may have a function of the name.
 /// @throws TranslationError with a sentence on the first.
-void refuse_wrong_calls(const std::vector<Token>& tokens,
-                        const std::vector<DeviceFunction>& functions);
+void refuse_wrong_calls(const Tokens& tokens);
 
 }  // namespace cuda_on_cpu

@@ -6,21 +6,21 @@
 namespace cuda_on_cpu {
 namespace {
 
-/// Walks over tokens without looking at spaces. Behind the last one there is nothing more.
+/// Walks over tokens without looking at spaces.
 class Walk {
  public:
-  Walk(const std::vector<Token>& tokens, std::size_t place) : tokens_(&tokens), place_(place) {}
+  Walk(const Tokens& tokens, std::size_t place) : tokens_(&tokens), place_(place) {}
 
   std::size_t place() const { return place_; }
-  bool at_end() const { return place_ >= tokens_->size(); }
-  bool is(std::string_view wanted) const { return !at_end() && (*tokens_)[place_].is(wanted); }
-  bool is_word() const { return !at_end() && (*tokens_)[place_].kind == TokenKind::word; }
+  bool at_end() const { return place_ == none; }
+  bool is(std::string_view wanted) const { return tokens_->is(place_, wanted); }
+  bool is_any(std::initializer_list<std::string_view> wanted) const {
+    return tokens_->is_any(place_, wanted);
+  }
+  bool is_word() const { return tokens_->is_word(place_); }
   std::string_view text() const { return (*tokens_)[place_].text; }
 
-  void go_on() {
-    do ++place_;
-    while (!at_end() && (*tokens_)[place_].kind == TokenKind::space);
-  }
+  void go_on() { place_ = tokens_->next(place_); }
   /// Goes on if the token is this one.
   bool skip(std::string_view wanted) {
     if (!is(wanted)) return false;
@@ -30,25 +30,25 @@ class Walk {
   /// Goes behind the bracket that closes the one here.
   void skip_brackets(std::string_view open, std::string_view close) {
     std::size_t depth = 0;
-    for (; !at_end() && !is(";") && !is("{"); go_on()) {
+    for (; !at_end() && !is_any({";", "{"}); go_on()) {
       if (is(open)) ++depth;
       if (is(close) && --depth == 0) return go_on();
     }
   }
 
  private:
-  const std::vector<Token>* tokens_;
+  const Tokens* tokens_;
   std::size_t place_;
 };
 
 /// The names behind __global__: the last word before the parameters.
-std::set<std::string_view> kernel_names(const std::vector<Token>& tokens) {
+std::set<std::string_view> kernel_names(const Tokens& tokens) {
   std::set<std::string_view> names;
   for (std::size_t i = 0; i < tokens.size(); ++i) {
     if (!tokens[i].is("__global__")) continue;
     std::string_view name;
     Walk walk(tokens, i);
-    for (walk.go_on(); !walk.at_end() && !walk.is(";") && !walk.is("{"); walk.go_on()) {
+    for (walk.go_on(); !walk.at_end() && !walk.is_any({";", "{"}); walk.go_on()) {
       if (walk.skip("__launch_bounds__")) walk.skip_brackets("(", ")");
       if (walk.is("(")) break;
       if (walk.is_word()) name = walk.text();
@@ -70,13 +70,12 @@ bool skip_kernel(Walk& walk, const std::set<std::string_view>& kernels) {
     if (walk.is("<")) walk.skip_brackets("<", ">");  // nobody compares a cast kernel
     if (!walk.skip("::")) break;
   }
-  const bool at_end = walk.is(",") || walk.is(")") || walk.is(";") || walk.is("}");
-  return at_end && kernels.contains(name);
+  return walk.is_any({",", ")", ";", "}"}) && kernels.contains(name);
 }
 
 }  // namespace
 
-std::map<std::size_t, Cast> find_casts(const std::vector<Token>& tokens) {
+std::map<std::size_t, Cast> find_casts(const Tokens& tokens) {
   std::map<std::size_t, Cast> casts;
   const std::set<std::string_view> kernels = kernel_names(tokens);
   if (kernels.empty()) return casts;

@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <map>
 #include <string>
-#include <vector>
 
 #include "scanner.hpp"
 
@@ -27,6 +26,6 @@ struct Cast {
 };
 
 /// All casts of the kernels that the tokens declare, by the token that they begin with.
-std::map<std::size_t, Cast> find_casts(const std::vector<Token>& tokens);
+std::map<std::size_t, Cast> find_casts(const Tokens& tokens);
 
 }  // namespace cuda_on_cpu

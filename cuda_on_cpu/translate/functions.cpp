@@ -7,20 +7,16 @@
 namespace cuda_on_cpu {
 namespace {
 
-bool is_border(const Token& token) {
-  return token.kind == TokenKind::define || token.kind == TokenKind::end_of_define;
-}
-
 /// Walks over a file's tokens without looking at spaces.
 class Finder {
  public:
-  explicit Finder(const std::vector<Token>& tokens) : tokens_(tokens) {}
+  explicit Finder(const Tokens& tokens) : tokens_(tokens) {}
 
   std::vector<DeviceFunction> find() {
     bool in_define = false;
     for (std::size_t i = 0; i < tokens_.size(); ++i) {
-      if (is_border(tokens_[i])) in_define = tokens_[i].kind == TokenKind::define;
-      if (in_define || !(tokens_[i].is("__global__") || tokens_[i].is("__device__"))) continue;
+      if (tokens_.is_border(i)) in_define = tokens_[i].kind == TokenKind::define;
+      if (in_define || !tokens_.is_any(i, {"__global__", "__device__"})) continue;
       DeviceFunction function;
       const std::size_t end = read(i, function);
       if (function.body.first > 0) found_.push_back(function);
@@ -30,26 +26,6 @@ class Finder {
   }
 
  private:
-  bool is(std::size_t place, std::string_view wanted) const {
-    return place < tokens_.size() && tokens_[place].is(wanted);
-  }
-
-  std::size_t next(std::size_t place) const {
-    while (++place < tokens_.size() && tokens_[place].kind == TokenKind::space) {
-    }
-    return place;
-  }
-
-  /// The bracket that closes the one here; the end of the file, if none does.
-  std::size_t close_of(std::size_t open) const {
-    std::size_t depth = 0;
-    for (std::size_t i = open; i < tokens_.size() && !is_border(tokens_[i]); ++i) {
-      if (is(i, "(") || is(i, "[") || is(i, "{")) ++depth;
-      if ((is(i, ")") || is(i, "]") || is(i, "}")) && --depth == 0) return i;
-    }
-    return tokens_.size();
-  }
-
   /// The first token of the declaration that this one belongs to.
   std::size_t begin_of(std::size_t place) const {
     std::size_t depth = 0;
@@ -60,8 +36,8 @@ class Finder {
         if (depth == 0) break;
         --depth;
       }
-      if (is_border(before) || before.kind == TokenKind::directive || before.is(";") ||
-          before.is("}") || before.is("{")) {
+      if (tokens_.is_border(place - 1) || before.kind == TokenKind::directive ||
+          tokens_.is_any(place - 1, {";", "}", "{"})) {
         break;
       }
       --place;
@@ -74,7 +50,7 @@ class Finder {
     std::size_t name = tokens_.size();
     std::size_t templates = 0;
     std::size_t i = begin_of(qualifier);
-    for (; i < tokens_.size() && !is_border(tokens_[i]); ++i) {
+    for (; i < tokens_.size() && !tokens_.is_border(i); ++i) {
       const Token& token = tokens_[i];
       if (token.kind == TokenKind::space) continue;
       if (token.is("__global__")) function.is_kernel = true;
@@ -87,7 +63,7 @@ class Finder {
         break;
       }
       if (token.is("(") || token.is("[")) {
-        const std::size_t close = close_of(i);
+        const std::size_t close = tokens_.close_of(i);
         if (name < tokens_.size() && tokens_[name].is("__launch_bounds__"))
           function.bound = first_argument(i, close);
         i = close;
@@ -97,24 +73,24 @@ class Finder {
       }
       name = i;
     }
-    if (i >= tokens_.size() || is_border(tokens_[i])) return i;
+    if (i >= tokens_.size() || tokens_.is_border(i)) return i;
     function.name = tokens_[name].text;
     function.name_at = name;
-    const std::size_t close = close_of(i);
+    const std::size_t close = tokens_.close_of(i);
     function.parameters = {i + 1, close};
     return read_body(close, function);
   }
 
   /// Reads what comes behind the parameters: const, noexcept, a list of initializers, the body.
   std::size_t read_body(std::size_t place, DeviceFunction& function) const {
-    for (std::size_t i = place; i < tokens_.size() && !is_border(tokens_[i]); i = next(i)) {
-      if (is(i, ";") || is(i, "=")) return i;
-      if (is(i, "{")) {
-        const std::size_t close = close_of(i);
+    for (std::size_t i = place; i < tokens_.size() && !tokens_.is_border(i); i = tokens_.next(i)) {
+      if (tokens_.is_any(i, {";", "="})) return i;
+      if (tokens_.is(i, "{")) {
+        const std::size_t close = tokens_.close_of(i);
         if (close < tokens_.size()) function.body = {i + 1, close};
         return i;  // there may be lambdas inside
       }
-      if (is(i, "(") || is(i, "[")) i = close_of(i);
+      if (tokens_.opens(i)) i = tokens_.close_of(i);
     }
     return place;
   }
@@ -131,8 +107,8 @@ class Finder {
 
   Range first_argument(std::size_t open, std::size_t close) const {
     for (std::size_t i = open + 1; i < close; ++i) {
-      if (is(i, "(") || is(i, "[") || is(i, "{")) i = close_of(i);
-      if (is(i, ",") && !is_within_template(open + 1, i)) return {open + 1, i};
+      if (tokens_.opens(i)) i = tokens_.close_of(i);
+      if (tokens_.is(i, ",") && !is_within_template(open + 1, i)) return {open + 1, i};
     }
     return {open + 1, close};
   }
@@ -140,19 +116,15 @@ class Finder {
   bool is_within_template(std::size_t first, std::size_t place) const {
     std::size_t depth = 0;
     for (std::size_t i = first; i < place; ++i) {
-      if (is(i, "<")) ++depth;
-      if (is(i, ">") && depth > 0) --depth;
+      if (tokens_.is(i, "<")) ++depth;
+      if (tokens_.is(i, ">") && depth > 0) --depth;
     }
     return depth > 0;
   }
 
-  const std::vector<Token>& tokens_;
+  const Tokens& tokens_;
   std::vector<DeviceFunction> found_;
 };
-
-[[noreturn]] void refuse(const Token& token, const std::string& what) {
-  throw TranslationError(std::string(token.file) + ":" + std::to_string(token.line) + ": " + what);
-}
 
 bool starts_with_any(std::string_view word, std::initializer_list<std::string_view> beginnings) {
   return std::any_of(beginnings.begin(), beginnings.end(),
@@ -182,14 +154,12 @@ bool is_driver_api(std::string_view word, const Token& follower) {
                                 "cuDriverGet", "cuOccupancy"});
 }
 
-/// The token behind this one that is no space.
-const Token& follower_of(const std::vector<Token>& tokens, std::size_t place) {
-  std::size_t i = place + 1;
-  while (i + 1 < tokens.size() && tokens[i].kind == TokenKind::space) ++i;
-  return tokens[std::min(i, tokens.size() - 1)];
+/// The token behind this one that is no space, or the last one.
+const Token& follower_of(const Tokens& tokens, std::size_t place) {
+  return tokens[std::min(tokens.next(place), tokens.size() - 1)];
 }
 
-void refuse_in_device_code(const std::vector<Token>& tokens, const DeviceFunction& function,
+void refuse_in_device_code(const Tokens& tokens, const DeviceFunction& function,
                            const std::set<std::size_t>& known_ptx) {
   const std::string kind = function.is_kernel ? "kernel" : "device function";
   for (std::size_t i = function.body.first; i < function.body.end; ++i) {
@@ -213,11 +183,11 @@ void refuse_in_device_code(const std::vector<Token>& tokens, const DeviceFunctio
 
 }  // namespace
 
-std::vector<DeviceFunction> find_device_functions(const std::vector<Token>& tokens) {
+std::vector<DeviceFunction> find_device_functions(const Tokens& tokens) {
   return Finder(tokens).find();
 }
 
-bool has_function_in_headers(const std::vector<Token>& tokens, std::string_view name) {
+bool has_function_in_headers(const Tokens& tokens, std::string_view name) {
   const auto is_of_word = [](char c) {
     return c == '_' || std::isalnum(static_cast<unsigned char>(c)) != 0;
   };
@@ -233,8 +203,7 @@ bool has_function_in_headers(const std::vector<Token>& tokens, std::string_view 
   return false;
 }
 
-void refuse_what_is_missing(const std::vector<Token>& tokens,
-                            const std::vector<DeviceFunction>& functions,
+void refuse_what_is_missing(const Tokens& tokens, const std::vector<DeviceFunction>& functions,
                             const std::set<std::size_t>& known_ptx) {
   for (std::size_t i = 0; i < tokens.size(); ++i) {
     if (tokens[i].kind != TokenKind::word) continue;

@@ -13,12 +13,6 @@
 
 namespace cuda_on_cpu {
 
-/// Tokens from first up to, but without, end.
-struct Range {
-  std::size_t first;
-  std::size_t end;
-};
-
 /// A function whose declaration says __global__ or __device__, and that has a body.
 struct DeviceFunction {
   std::string_view name;
@@ -32,18 +26,17 @@ struct DeviceFunction {
 };
 
 /// All of them in a file, in its order. Macros are not looked into.
-std::vector<DeviceFunction> find_device_functions(const std::vector<Token>& tokens);
+std::vector<DeviceFunction> find_device_functions(const Tokens& tokens);
 
 /// Has a header of the system a function of that name, in a preprocessed program? The standard
 /// library's may be found by the types of the arguments, and the runtime's are there for kernels.
-bool has_function_in_headers(const std::vector<Token>& tokens, std::string_view name);
+bool has_function_in_headers(const Tokens& tokens, std::string_view name);
 
 /// What a preprocessed program asks for that is not there on a processor: textures, the driver's
 /// API, inline PTX that is not known, launches by kernels.
 /// @param known_ptx the statements that are (ptx.hpp), by the tokens that they begin with.
 /// @throws TranslationError with a sentence on the first.
-void refuse_what_is_missing(const std::vector<Token>& tokens,
-                            const std::vector<DeviceFunction>& functions,
+void refuse_what_is_missing(const Tokens& tokens, const std::vector<DeviceFunction>& functions,
                             const std::set<std::size_t>& known_ptx);
 
 }  // namespace cuda_on_cpu

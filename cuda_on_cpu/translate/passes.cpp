@@ -46,7 +46,7 @@ class Pass {
   }
 
   std::string_view text_;
-  std::vector<Token> tokens_;
+  Tokens tokens_;
   std::vector<DeviceFunction> functions_;
 };
 

@@ -20,7 +20,7 @@ struct Statement {
 /// Reads the asm statement that begins at a token.
 class Reader {
  public:
-  Reader(const std::vector<Token>& tokens, std::size_t place) : tokens_(tokens), i_(place) {}
+  Reader(const Tokens& tokens, std::size_t place) : tokens_(tokens), i_(place) {}
 
   std::optional<Statement> read() {
     advance();
@@ -44,17 +44,14 @@ class Reader {
         advance();
       }
     }
+    if (i_ == none) return std::nullopt;
     statement.end = i_ + 1;
     return statement;
   }
 
  private:
-  bool is(std::string_view wanted) const { return i_ < tokens_.size() && tokens_[i_].is(wanted); }
-
-  void advance() {
-    while (++i_ < tokens_.size() && tokens_[i_].kind == TokenKind::space) {
-    }
-  }
+  bool is(std::string_view wanted) const { return tokens_.is(i_, wanted); }
+  void advance() { i_ = tokens_.next(i_); }
 
   std::optional<std::string> read_operand() {
     if (tokens_[i_].kind != TokenKind::literal) return std::nullopt;  // a name in brackets
@@ -62,8 +59,8 @@ class Reader {
     if (!is("(")) return std::nullopt;
     std::string expression;
     for (int depth = 0; i_ < tokens_.size(); ++i_) {
-      if (is("(") || is("[") || is("{")) ++depth;
-      if (is(")") || is("]") || is("}")) --depth;
+      if (tokens_.opens(i_)) ++depth;
+      if (tokens_.closes(i_)) --depth;
       expression += tokens_[i_].kind == TokenKind::space ? " " : tokens_[i_].text;
       if (depth == 0) break;
     }
@@ -82,7 +79,7 @@ class Reader {
     return text;
   }
 
-  const std::vector<Token>& tokens_;
+  const Tokens& tokens_;
   std::size_t i_;
 };
 
@@ -198,12 +195,12 @@ std::optional<std::string> product(const Statement& statement) {
 
 }  // namespace
 
-std::map<std::size_t, InlinePtx> find_inline_ptx(const std::vector<Token>& tokens,
+std::map<std::size_t, InlinePtx> find_inline_ptx(const Tokens& tokens,
                                                  const std::vector<DeviceFunction>& functions) {
   std::map<std::size_t, InlinePtx> found;
   for (const DeviceFunction& function : functions) {
     for (std::size_t i = function.body.first; i < function.body.end; ++i) {
-      if (!tokens[i].is("asm") && !tokens[i].is("__asm__") && !tokens[i].is("__asm")) continue;
+      if (!tokens.is_any(i, {"asm", "__asm__", "__asm"})) continue;
       const std::optional<Statement> statement = Reader(tokens, i).read();
       if (!statement) continue;
       std::optional<std::string> replacement = special_register(*statement);

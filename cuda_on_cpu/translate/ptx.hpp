@@ -20,7 +20,7 @@ struct InlinePtx {
 };
 
 /// All in device functions whose instruction is known, by the token that they begin with.
-std::map<std::size_t, InlinePtx> find_inline_ptx(const std::vector<Token>& tokens,
+std::map<std::size_t, InlinePtx> find_inline_ptx(const Tokens& tokens,
                                                  const std::vector<DeviceFunction>& functions);
 
 }  // namespace cuda_on_cpu

@@ -19,9 +19,11 @@ bool is_word(char c) {
 class Scanner {
  public:
   Scanner(std::string_view text, const std::string& file, bool preprocessed)
-      : text_(text), file_(file), preprocessed_(preprocessed) {}
+      : text_(text), file_(file), preprocessed_(preprocessed) {
+    if (!preprocessed) from_ = file;
+  }
 
-  std::vector<Token> scan() {
+  Tokens scan() {
     while (at_ < text_.size()) next();
     end_define();
     return std::move(tokens_);
@@ -248,7 +250,7 @@ class Scanner {
 
   std::string_view text_;
   const std::string& file_;
-  std::vector<Token> tokens_;
+  Tokens tokens_;
   std::size_t at_ = 0;
   std::size_t line_ = 1;
   bool line_is_empty_ = true;  ///< nothing but blanks so far, so that # begins a directive
@@ -260,7 +262,61 @@ class Scanner {
 
 }  // namespace
 
-std::vector<Token> scan(std::string_view text, const std::string& file, bool preprocessed) {
+void refuse(const Token& token, const std::string& what) {
+  throw TranslationError(std::string(token.file) + ":" + std::to_string(token.line) + ": " + what);
+}
+
+bool Tokens::is(std::size_t place, std::string_view wanted) const {
+  return place < size() && at(place).is(wanted);
+}
+
+bool Tokens::is_any(std::size_t place, std::initializer_list<std::string_view> wanted) const {
+  return std::any_of(wanted.begin(), wanted.end(),
+                     [&](std::string_view word) { return is(place, word); });
+}
+
+bool Tokens::is_word(std::size_t place) const {
+  return place < size() && at(place).kind == TokenKind::word;
+}
+
+bool Tokens::is_border(std::size_t place) const {
+  return place < size() &&
+         (at(place).kind == TokenKind::define || at(place).kind == TokenKind::end_of_define);
+}
+
+bool Tokens::contains(Range range, std::string_view wanted) const {
+  for (std::size_t i = range.first; i < range.end; ++i) {
+    if (is(i, wanted)) return true;
+  }
+  return false;
+}
+
+std::size_t Tokens::next(std::size_t place) const {
+  while (++place < size()) {
+    if (is_border(place)) return none;
+    if (at(place).kind != TokenKind::space) return place;
+  }
+  return none;
+}
+
+std::size_t Tokens::previous(std::size_t place) const {
+  while (place-- > 0) {
+    if (is_border(place) || at(place).kind == TokenKind::directive) return none;
+    if (at(place).kind != TokenKind::space) return place;
+  }
+  return none;
+}
+
+std::size_t Tokens::close_of(std::size_t open) const {
+  std::size_t depth = 0;
+  for (std::size_t i = open; i < size() && !is_border(i); ++i) {
+    if (opens(i)) ++depth;
+    if (closes(i) && --depth == 0) return i;
+  }
+  return size();
+}
+
+Tokens scan(std::string_view text, const std::string& file, bool preprocessed) {
   return Scanner(text, file, preprocessed).scan();
 }
 

@@ -1,8 +1,8 @@
 #include "translate.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
+#include <functional>
 #include <map>
 #include <set>
 #include <utility>
@@ -19,8 +19,6 @@
 namespace cuda_on_cpu {
 namespace {
 
-constexpr std::size_t none = static_cast<std::size_t>(-1);
-
 /// The `<<<` or the `>>>` of a launch, which may have blanks in them.
 struct Brackets {
   std::size_t first;
@@ -33,33 +31,11 @@ struct Launch {
   Range arguments;
 };
 
-/// `__shared__ float a[3], b`, without its semicolon.
-struct SharedDeclaration {
-  std::size_t end;
-  std::string replacement;
-  Range definition;  ///< a type that is defined in it, which keeps its line breaks; else empty
+/// What takes the place of tokens.
+struct Replacement {
+  std::size_t end;                    ///< behind them
+  std::function<std::string()> text;  ///< with all their line breaks
 };
-
-template <std::size_t N>
-bool is_one_of(const Token& token, const std::array<std::string_view, N>& words) {
-  return std::any_of(words.begin(), words.end(), [&](auto word) { return token.is(word); });
-}
-
-/// Words that may stand before an expression without being a part of it.
-bool is_keyword(const Token& token) {
-  constexpr std::array<std::string_view, 14> keywords = {
-      "return", "else",  "do",        "if",       "while",     "for",      "switch",
-      "case",   "throw", "constexpr", "co_yield", "co_return", "co_await", "sizeof"};
-  return is_one_of(token, keywords);
-}
-
-bool opens(const Token& token) {
-  return token.is("(") || token.is("[") || token.is("{");
-}
-
-bool closes(const Token& token) {
-  return token.is(")") || token.is("]") || token.is("}");
-}
 
 std::string in_quotes(const std::string& text) {
   std::string result = "\"";
@@ -74,30 +50,16 @@ class Translator {
  public:
   Translator(std::string_view text, const std::string& file, bool preprocessed)
       : file_(file),
-        tokens_(scan(text, file, preprocessed)),
+        tokens_(scan(text, file_, preprocessed)),
         functions_(find_device_functions(tokens_)),
         preprocessed_(preprocessed) {}
 
   std::string translate() {
-    ptx_ = find_inline_ptx(tokens_, functions_);
-    if (preprocessed_) {
-      std::set<std::size_t> known;
-      for (const auto& statement : ptx_) known.insert(statement.first);
-      refuse_what_is_missing(tokens_, functions_, known);
-      refuse_wrong_calls(tokens_, functions_);
-    }
+    find_ptx_and_casts();
+    if (preprocessed_) refuse_wrong_calls(tokens_);
     find_own_atomics();
     find_bounds();
-    casts_ = find_casts(tokens_);
-    if (preprocessed_) {
-      stores_ = find_volatile_stores(tokens_, functions_);
-      for (const std::size_t end : find_empty_loops(tokens_, functions_)) {
-        inserted_[end] =
-            std::string(" ::cuda_on_cpu::let_others_run()") + (is(end, "}") ? "; " : "");
-      }
-      for (const std::size_t condition : find_watching_loops(tokens_, functions_))
-        inserted_[condition] += " ::cuda_on_cpu::note_attempt(true), ";
-    }
+    if (preprocessed_) find_volatiles();
     find();
     return (preprocessed_ ? "" : "#line 1 " + in_quotes(file_) + "\n") + emit({0, tokens_.size()});
   }
@@ -106,53 +68,28 @@ class Translator {
   // ------------------------------------------------------------------------- walking over tokens
 
   [[noreturn]] void fail(std::size_t place, const std::string& what) const {
-    const std::string file = preprocessed_ ? std::string(tokens_[place].file) : file_;
-    throw TranslationError(file + ":" + std::to_string(tokens_[place].line) + ": " + what);
+    refuse(tokens_[place], what);
   }
 
-  bool is(std::size_t place, std::string_view wanted) const {
-    return place < tokens_.size() && tokens_[place].is(wanted);
-  }
-
-  /// What no expression and no declaration reaches across.
-  bool is_border(std::size_t place) const {
-    const TokenKind kind = tokens_[place].kind;
-    return kind == TokenKind::define || kind == TokenKind::end_of_define;
-  }
-
-  /// The token before this one that is no space; none at a border.
-  std::size_t previous(std::size_t place) const {
-    while (place-- > 0) {
-      if (is_border(place) || tokens_[place].kind == TokenKind::directive) return none;
-      if (tokens_[place].kind != TokenKind::space) return place;
-    }
-    return none;
-  }
-
-  std::size_t next(std::size_t place) const {
-    while (++place < tokens_.size()) {
-      if (is_border(place)) return none;
-      if (tokens_[place].kind != TokenKind::space) return place;
-    }
-    return none;
-  }
+  bool is(std::size_t place, std::string_view wanted) const { return tokens_.is(place, wanted); }
+  bool is_border(std::size_t place) const { return tokens_.is_border(place); }
+  std::size_t previous(std::size_t place) const { return tokens_.previous(place); }
+  std::size_t next(std::size_t place) const { return tokens_.next(place); }
 
   /// The bracket that closes the one here.
   std::size_t close_of(std::size_t open) const {
-    std::size_t depth = 0;
-    for (std::size_t i = open; i < tokens_.size() && !is_border(i); ++i) {
-      if (opens(tokens_[i])) ++depth;
-      if (closes(tokens_[i]) && --depth == 0) return i;
-    }
-    fail(open, "the '" + std::string(tokens_[open].text) + "' is never closed");
+    const std::size_t close = tokens_.close_of(open);
+    if (close == tokens_.size())
+      fail(open, "the '" + std::string(tokens_[open].text) + "' is never closed");
+    return close;
   }
 
   /// The bracket that opens what the one here closes.
   std::size_t open_of(std::size_t close) const {
     std::size_t depth = 0;
     for (std::size_t i = close; i != none && !is_border(i); --i) {
-      if (closes(tokens_[i])) ++depth;
-      if (opens(tokens_[i]) && --depth == 0) return i;
+      if (tokens_.closes(i)) ++depth;
+      if (tokens_.opens(i) && --depth == 0) return i;
     }
     fail(close, "the '" + std::string(tokens_[close].text) + "' was never opened");
   }
@@ -168,7 +105,7 @@ class Translator {
   std::size_t open_of_template(std::size_t close) const {
     std::size_t depth = 0;
     for (std::size_t i = close; i != none && !is_border(i) && !is(i, ";") && !is(i, "{"); --i) {
-      if (closes(tokens_[i])) {
+      if (tokens_.closes(i)) {
         i = open_of(i);
       } else if (is(i, ">") && !is(i + 1, "=")) {
         ++depth;
@@ -184,7 +121,7 @@ class Translator {
   std::size_t close_of_template(std::size_t open, std::size_t end) const {
     std::size_t depth = 0;
     for (std::size_t i = open; i < end; ++i) {
-      if (opens(tokens_[i])) {
+      if (tokens_.opens(i)) {
         i = close_of(i);
       } else if (is(i, "<") && is(i + 1, "<")) {
         ++i;
@@ -198,6 +135,33 @@ class Translator {
   }
 
   // ------------------------------------------------------------------------------------- finding
+
+  /// Replaces the tokens by a text on one line, behind which their line breaks come.
+  void replace(Range range, const std::string& text) {
+    replacements_[range.first] = {range.end, [=, this] { return text + line_breaks(range); }};
+  }
+
+  void find_ptx_and_casts() {
+    std::set<std::size_t> known;
+    for (const auto& [first, statement] : find_inline_ptx(tokens_, functions_)) {
+      known.insert(first);
+      replace({first, statement.end}, statement.replacement);
+    }
+    if (preprocessed_) refuse_what_is_missing(tokens_, functions_, known);
+    for (const auto& [first, cast] : find_casts(tokens_))
+      replace({first, cast.end}, cast.around(flat({cast.first, cast.last})));
+  }
+
+  void find_volatiles() {
+    const VolatileUses uses = find_volatile_uses(tokens_, functions_);
+    for (const auto& [first, store] : uses.stores) {
+      replacements_[first] = {store.value.end, [store = store, this] { return store_text(store); }};
+    }
+    for (const std::size_t end : uses.empty_loops)
+      inserted_[end] = std::string(" ::cuda_on_cpu::let_others_run()") + (is(end, "}") ? "; " : "");
+    for (const std::size_t condition : uses.watching_loops)
+      inserted_[condition] += " ::cuda_on_cpu::note_attempt(true), ";
+  }
 
   /// A kernel with __launch_bounds__ tells its launches by its first statement; so must its
   /// namesakes.
@@ -221,10 +185,7 @@ class Translator {
       if (function.name != "atomicAdd") continue;
       std::string parameters;
       for (std::size_t i = function.parameters.first; i < function.parameters.end; ++i) {
-        const bool is_name_of_type =
-            tokens_[i].is("double") || tokens_[i].is("float") || tokens_[i].is("int");
-        if (is_name_of_type || tokens_[i].is("*") || tokens_[i].is(","))
-          parameters += tokens_[i].text;
+        if (tokens_.is_any(i, {"double", "float", "int", "*", ","})) parameters += tokens_[i].text;
       }
       if (parameters == "double*,double") own_atomics_.insert(function.name_at);
     }
@@ -232,11 +193,8 @@ class Translator {
 
   /// Is this the name of a kernel with __launch_bounds__, with or without template arguments?
   bool is_bounded(Range kernel) const {
-    return std::any_of(tokens_.begin() + static_cast<std::ptrdiff_t>(kernel.first),
-                       tokens_.begin() + static_cast<std::ptrdiff_t>(kernel.end),
-                       [&](const Token& token) {
-                         return token.kind == TokenKind::word && bounded_.contains(token.text);
-                       });
+    return std::any_of(bounded_.begin(), bounded_.end(),
+                       [&](std::string_view name) { return tokens_.contains(kernel, name); });
   }
 
   void find() {
@@ -316,6 +274,7 @@ class Translator {
     const Launch launch = {
         {first, last + 1}, {opening.last + 1, closing.first}, {open + 1, close_of(open)}};
     launches_[first] = launch;
+    replacements_[first] = {launch.arguments.end + 1, [=, this] { return launch_text(launch); }};
     pass_arguments(launch);
   }
 
@@ -333,15 +292,13 @@ class Translator {
         before = previous(open_of(place));
       } else if (is(place, ">")) {
         before = previous(open_of_template(place));
-      } else if (tokens_[place].kind == TokenKind::word && !is_keyword(tokens_[place])) {
+      } else if (is_name(place)) {
         before = previous(first);
         if (before != none && is(before, "template")) {
           first = before;
           before = previous(first);
         }
-        if (before == none || !(is(before, "::") || is(before, ".") || is(before, "->"))) {
-          return first;
-        }
+        if (!tokens_.is_any(before, {"::", ".", "->"})) return first;
         first = before;
         const bool is_scope = is(before, "::");
         before = previous(before);
@@ -352,15 +309,20 @@ class Translator {
     }
   }
 
-  bool is_name(std::size_t place) const {
-    return tokens_[place].kind == TokenKind::word && !is_keyword(tokens_[place]);
+  bool is_name(std::size_t place) const { return tokens_.is_word(place) && !is_keyword(place); }
+
+  /// Words that may stand before an expression without being a part of it.
+  bool is_keyword(std::size_t place) const {
+    return tokens_.is_any(place,
+                          {"return", "else", "do", "if", "while", "for", "switch", "case", "throw",
+                           "constexpr", "co_yield", "co_return", "co_await", "sizeof"});
   }
 
   /// Is `(...)` behind this token a call, so that the token belongs to the expression?
   bool continues(std::size_t place) const {
-    if (!is(place, ")")) return is_name(place) || is(place, "]") || is(place, ">");
+    if (!is(place, ")")) return is_name(place) || tokens_.is_any(place, {"]", ">"});
     const std::size_t head = previous(open_of(place));  // if (x) (*kernel)<<<...
-    return head == none || !is_keyword(tokens_[head]);
+    return head == none || !is_keyword(head);
   }
 
   /// The `>`s that stand here, with or without blanks between them.
@@ -376,9 +338,9 @@ class Translator {
     std::size_t templates = 0;  // '<' behind a name: template arguments, or a comparison
     Brackets doubtful = {none, none};
     for (std::size_t i = begin; i < tokens_.size() && !is_border(i); ++i) {
-      if (opens(tokens_[i])) {
+      if (tokens_.opens(i)) {
         i = close_of(i);
-      } else if (closes(tokens_[i]) || is(i, ";")) {
+      } else if (tokens_.closes(i) || is(i, ";")) {
         break;
       } else if (is(i, "<") && is(i + 1, "<")) {
         if (is(i + 2, "<")) break;
@@ -428,10 +390,8 @@ class Translator {
     }
     if (only == nullptr || !only->is_kernel || only->is_template || is_overloaded(*only)) return "";
     const Range range = only->parameters;
-    for (std::size_t i = range.first; i < range.end; ++i) {
-      if (is(i, "=")) return "";
-    }
-    if (expands_pack(range) || parameters_in(range).size() != count_arguments(launch.arguments))
+    if (tokens_.contains(range, "=") || expands_pack(range) ||
+        parameters_in(range).size() != count_arguments(launch.arguments))
       return "";
     std::string name = flat(launch.kernel);
     if (name != only->name || !uses_namespace() || !has_function_in_headers(tokens_, name))
@@ -475,11 +435,8 @@ class Translator {
       if (i == kernel.name_at || !is(i, kernel.name) || next(i) == none || !is(next(i), "("))
         continue;
       std::size_t before = previous(i);
-      if (before == none ||
-          !(is_name(before) || is(before, "*") || is(before, "&") || is(before, ">")))
-        continue;
-      while (before != none && !is(before, "__global__") && !is(before, ";") && !is(before, "}") &&
-             !is(before, "{")) {
+      if (before == none || !(is_name(before) || tokens_.is_any(before, {"*", "&", ">"}))) continue;
+      while (before != none && !tokens_.is_any(before, {"__global__", ";", "}", "{"})) {
         before = previous(before);
       }
       if (before == none || !is(before, "__global__")) return true;
@@ -498,7 +455,7 @@ class Translator {
   std::size_t count_arguments(Range arguments) const {
     std::size_t count = 1;
     for (std::size_t i = arguments.first; i < arguments.end; ++i) {
-      if (opens(tokens_[i])) i = close_of(i);
+      if (tokens_.opens(i)) i = close_of(i);
       if (is(i, ",")) ++count;
     }
     return count;
@@ -510,7 +467,7 @@ class Translator {
     for (std::size_t i = range.first; i < range.end; ++i) {
       if (is(i, "(") && next(i) != none && is(next(i), "&")) parameters.back() = Passing::reference;
       if (is(i, "[") && parameters.back() == Passing::value) parameters.back() = Passing::pointer;
-      if (opens(tokens_[i])) i = close_of(i);
+      if (tokens_.opens(i)) i = close_of(i);
       if (opens_template(i)) i = close_of_template(i, range.end);
       if (is(i, "const")) is_constant = true;
       if (is(i, "*")) parameters.back() = Passing::pointer;
@@ -539,7 +496,7 @@ class Translator {
     std::size_t first = launch.arguments.first;
     for (std::size_t i = first; i <= launch.arguments.end && number < parameters.size(); ++i) {
       if (i < launch.arguments.end && !is(i, ",")) {
-        if (opens(tokens_[i])) i = close_of(i);
+        if (tokens_.opens(i)) i = close_of(i);
         continue;
       }
       const Passing passing = parameters[number++];
@@ -573,7 +530,7 @@ class Translator {
         fail(end,
              "shared memory cannot be initialized where it is declared; its type needs a name");
       }
-      if (opens(tokens_[end])) end = close_of(end);
+      if (tokens_.opens(end)) end = close_of(end);
     }
     if (end == tokens_.size()) fail(place, "the declaration of shared memory has no end");
     names_.clear();
@@ -584,14 +541,16 @@ class Translator {
       declare_in_functions(end, text + ";");
       text = "struct " + tag + " {}";
     }
-    shared_[first] = {end, type + text, definition};
+    replacements_[first] = {end, [=, this] {
+                              return type + text + line_breaks({first, definition.first}) +
+                                     line_breaks({definition.end, end});
+                            }};
   }
 
   /// The struct, class, union or enum whose brace this is.
   std::size_t type_keyword(std::size_t first, std::size_t brace) const {
-    constexpr std::array<std::string_view, 4> keywords = {"struct", "class", "union", "enum"};
     for (std::size_t i = first; i < brace; ++i) {
-      if (is_one_of(tokens_[i], keywords)) return i;
+      if (tokens_.is_any(i, {"struct", "class", "union", "enum"})) return i;
     }
     return none;
   }
@@ -622,13 +581,11 @@ class Translator {
   bool uses_shared(const DeviceFunction& function) const {
     bool uses = false;
     for (const std::string& name : names_) {
-      for (std::size_t i = function.parameters.first; i < function.parameters.end; ++i) {
-        if (is(i, name)) return false;
-      }
+      if (tokens_.contains(function.parameters, name)) return false;
       for (std::size_t i = function.body.first; i < function.body.end; ++i) {
         if (!is(i, name)) continue;
         const std::size_t before = previous(i);
-        if (before == none || is(before, ".") || is(before, "->") || is(before, "::")) continue;
+        if (before == none || tokens_.is_any(before, {".", "->", "::"})) continue;
         if (is_name(before)) return false;  // a variable of the function's own
         uses = true;
       }
@@ -655,12 +612,11 @@ class Translator {
   }
 
   bool is_alignment(std::size_t place) const {
-    return is(place, "alignas") || is(place, "__align__") || is(place, "__builtin_align__") ||
-           is(place, "__attribute__");
+    return tokens_.is_any(place, {"alignas", "__align__", "__builtin_align__", "__attribute__"});
   }
 
   bool is_type_of(std::size_t place) const {
-    return is(place, "decltype") || is(place, "__typeof__");
+    return tokens_.is_any(place, {"decltype", "__typeof__"});
   }
 
   /// A token of a declaration, or several in brackets.
@@ -716,7 +672,7 @@ class Translator {
           fail(i, "this declaration of shared memory is too involved; give its type a name");
         }
         if (is(i, "<")) i = close_of_template(i, range.end);
-        if (opens(tokens_[i])) i = close_of(i);
+        if (tokens_.opens(i)) i = close_of(i);
         pieces.push_back({flat({first, i + 1}), tokens_[first].kind == TokenKind::word});
       }
     }
@@ -775,27 +731,10 @@ class Translator {
       const Token& token = tokens_[i];
       if (const auto inserted = inserted_.find(i); inserted != inserted_.end())
         text += inserted->second;
-      if (const auto launch = launches_.find(i); launch != launches_.end()) {
+      if (const auto found = replacements_.find(i); found != replacements_.end()) {
         if (text.ends_with(':')) text += ' ';  // or ::stagewise would begin with three of them
-        text += launch_text(launch->second);
-        i = launch->second.arguments.end;
-      } else if (const auto shared = shared_.find(i); shared != shared_.end()) {
-        const Range definition = shared->second.definition;
-        text += shared->second.replacement + line_breaks({i, definition.first}) +
-                line_breaks({definition.end, shared->second.end});
-        i = shared->second.end - 1;
-      } else if (const auto cast = casts_.find(i); cast != casts_.end()) {
-        if (text.ends_with(':')) text += ' ';
-        const Cast& found = cast->second;
-        text += found.around(flat({found.first, found.last})) + line_breaks({i, found.end});
-        i = found.end - 1;
-      } else if (const auto ptx = ptx_.find(i); ptx != ptx_.end()) {
-        text += ptx->second.replacement + line_breaks({i, ptx->second.end});
-        i = ptx->second.end - 1;
-      } else if (const auto store = stores_.find(i); store != stores_.end()) {
-        if (text.ends_with(':')) text += ' ';
-        text += store_text(store->second);
-        i = store->second.value.end - 1;
+        text += found->second.text();
+        i = found->second.end - 1;
       } else if (token.kind == TokenKind::directive) {
         text += (is_about_device_code(token.text) ? "//" : "") + std::string(token.text);
       } else if (token.is("_Pragma") && is(i + 1, "(") && is_unroll(tokens_[i + 2].text)) {
@@ -815,7 +754,7 @@ class Translator {
   std::string word_text(std::size_t place) const {
     const Token& token = tokens_[place];
     const std::size_t before = previous(place);
-    if (token.is("__noinline__") && (before == none || !(is(before, "(") || is(before, "::")))) {
+    if (token.is("__noinline__") && !tokens_.is_any(before, {"(", "::"})) {
       return "__attribute__((noinline))";
     }
     if (own_atomics_.contains(place)) return std::string(token.text) + "_of_old_devices";
@@ -833,15 +772,15 @@ class Translator {
   /// scope?
   bool is_value(std::size_t place) const {
     const std::size_t behind = next(place);
-    if (!tokens_[place].text.starts_with("cuda") || behind == none || is(behind, "(") ||
-        is(behind, "<") || is(behind, "::"))
+    if (!tokens_[place].text.starts_with("cuda") || behind == none ||
+        tokens_.is_any(behind, {"(", "<", "::"}))
       return false;
     std::size_t before = previous(place);
     if (before != none && is(before, "::")) {
       before = previous(before);
-      if (before != none && (is(before, ">") || is(before, "using"))) return false;
+      if (tokens_.is_any(before, {">", "using"})) return false;
     }
-    return before == none || !(is_name(before) || is(before, ".") || is(before, "->"));
+    return before == none || !(is_name(before) || tokens_.is_any(before, {".", "->"}));
   }
 
   /// Is the whole argument this word? A pointer that is passed on by its type must be none of an
@@ -849,10 +788,7 @@ class Translator {
   bool is_argument_of_launch(std::size_t place) const {
     const std::size_t before = previous(place);
     const std::size_t behind = next(place);
-    if (before == none || behind == none || !(is(before, "(") || is(before, ",")) ||
-        !(is(behind, ")") || is(behind, ","))) {
-      return false;
-    }
+    if (!tokens_.is_any(before, {"(", ","}) || !tokens_.is_any(behind, {")", ","})) return false;
     return std::any_of(launches_.begin(), launches_.end(), [&](const auto& launch) {
       return launch.second.arguments.first <= place && place < launch.second.arguments.end;
     });
@@ -861,7 +797,7 @@ class Translator {
   /// Does another word of the declaration say "inline"?
   bool is_inline_anyway(std::size_t place) const {
     const auto is_inline = [&](std::size_t i) {
-      return is(i, "inline") || is(i, "__inline__") || is(i, "__inline");
+      return tokens_.is_any(i, {"inline", "__inline__", "__inline"});
     };
     for (std::size_t i = previous(place); i != none && is_name(i); i = previous(i)) {
       if (is_inline(i)) return true;
@@ -912,10 +848,7 @@ class Translator {
 
   std::string launch_text(const Launch& launch) const {
     const std::string kernel = flat(launch.kernel);
-    const bool uses_this =
-        std::any_of(tokens_.begin() + static_cast<std::ptrdiff_t>(launch.kernel.first),
-                    tokens_.begin() + static_cast<std::ptrdiff_t>(launch.kernel.end),
-                    [](const Token& token) { return token.is("this"); });
+    const bool uses_this = tokens_.contains(launch.kernel, "this");
     const bool has_arguments = next(launch.arguments.first - 1) != launch.arguments.end;
     const bool has_references = with_references_.contains(launch.kernel.first);
     const std::string address = has_arguments ? address_of_kernel(launch) : "";
@@ -952,12 +885,9 @@ class Translator {
   }
 
   std::string file_;
-  std::vector<Token> tokens_;
+  Tokens tokens_;
   std::map<std::size_t, Launch> launches_;           ///< by the token that they begin with
-  std::map<std::size_t, VolatileStore> stores_;      ///< by the token that they begin with
-  std::map<std::size_t, InlinePtx> ptx_;             ///< by the token that they begin with
-  std::map<std::size_t, Cast> casts_;                ///< by the token that they begin with
-  std::map<std::size_t, SharedDeclaration> shared_;  ///< by the token that they begin with
+  std::map<std::size_t, Replacement> replacements_;  ///< by the token that they begin with
   std::vector<DeviceFunction> functions_;
   std::map<std::size_t, std::string> inserted_;  ///< what stands before a token, on its line
   std::set<std::size_t> with_references_;        ///< the launches of kernels that take `T&`

@@ -1,58 +1,57 @@
 #include "volatiles.hpp"
 
 #include <algorithm>
-#include <array>
 #include <set>
 #include <string_view>
 
 namespace cuda_on_cpu {
 namespace {
 
-/// Looks for the stores of one function.
+/// Looks into one function.
 class Finder {
  public:
-  Finder(const std::vector<Token>& tokens, const DeviceFunction& function,
-         std::map<std::size_t, VolatileStore>& stores)
-      : tokens_(tokens), function_(function), stores_(stores) {}
+  Finder(const Tokens& tokens, const std::vector<DeviceFunction>& functions,
+         const DeviceFunction& function, VolatileUses& uses)
+      : tokens_(tokens), functions_(functions), function_(function), uses_(uses) {}
 
-  void find_empty_loops(std::vector<std::size_t>& ends) const {
+  void find() {
+    collect_names(function_.parameters);
+    collect_names(function_.body);
+    if (!names_.empty()) find_stores();
     if (is_constexpr()) return;
+    find_empty_loops();
+    find_watching_loops();
+  }
+
+ private:
+  void find_empty_loops() {
     std::set<std::size_t> of_do;  // each `while` that ends a `do`
     for (std::size_t i = function_.body.first; i < function_.body.end; ++i) {
       if (is(i, "do")) of_do.insert(behind_statement(next(i)));
       if (!is(i, "while") || of_do.contains(i) || !is(next(i), "(")) continue;
       const std::size_t body = next(close_of(next(i)));
-      if (is(body, ";")) ends.push_back(body);
-      if (is(body, "{") && is(next(body), "}")) ends.push_back(next(body));
+      if (is(body, ";")) uses_.empty_loops.push_back(body);
+      if (is(body, "{") && is(next(body), "}")) uses_.empty_loops.push_back(next(body));
     }
   }
 
-  /// @param functions all of the program.
-  /// @param conditions gets where each begins.
-  void find_watching_loops(const std::vector<DeviceFunction>& functions,
-                           std::vector<std::size_t>& conditions) {
-    if (is_constexpr()) return;
+  void find_watching_loops() {
     std::size_t first = 0;
-    for (const DeviceFunction& other : functions) {  // variables and members, not others' own
+    for (const DeviceFunction& other : functions_) {  // variables and members, not others' own
       collect_names({first, std::max(first, other.parameters.first)});
       first = std::max(first, other.body.end);
     }
     collect_names({first, tokens_.size()});
-    collect_names(function_.parameters);
-    collect_names(function_.body);
     for (std::size_t i = function_.body.first; i < function_.body.end; ++i) {
-      if (!(is(i, "while") || is(i, "for")) || !is(next(i), "(")) continue;
+      if (!tokens_.is_any(i, {"while", "for"}) || !is(next(i), "(")) continue;
       Range condition = {next(i) + 1, close_of(next(i))};
       if (is(i, "for")) condition = condition_of_for(condition);
       if (is_volatile(condition) && !assigns(condition))
-        conditions.push_back(next(condition.first - 1));
+        uses_.watching_loops.push_back(next(condition.first - 1));
     }
   }
 
-  void find() {
-    collect_names(function_.parameters);
-    collect_names(function_.body);
-    if (names_.empty()) return;
+  void find_stores() {
     bool begins = true;  // a statement
     for (std::size_t i = function_.body.first; i < function_.body.end; ++i) {
       if (tokens_[i].kind == TokenKind::space) continue;
@@ -61,31 +60,14 @@ class Finder {
         begins = is_condition(i);
         i = close_of(i);
       } else {
-        begins =
-            is(i, ";") || is(i, "{") || is(i, "}") || is(i, "else") || is(i, "do") || is(i, ":");
+        begins = tokens_.is_any(i, {";", "{", "}", "else", "do", ":"});
       }
     }
   }
 
- private:
-  bool is(std::size_t place, std::string_view wanted) const {
-    return place < tokens_.size() && tokens_[place].is(wanted);
-  }
-
-  std::size_t next(std::size_t place) const {
-    while (++place < tokens_.size() && tokens_[place].kind == TokenKind::space) {
-    }
-    return place;
-  }
-
-  std::size_t close_of(std::size_t open) const {
-    std::size_t depth = 0;
-    for (std::size_t i = open; i < tokens_.size(); ++i) {
-      if (is(i, "(") || is(i, "[") || is(i, "{")) ++depth;
-      if ((is(i, ")") || is(i, "]") || is(i, "}")) && --depth == 0) return i;
-    }
-    return tokens_.size();
-  }
+  bool is(std::size_t place, std::string_view wanted) const { return tokens_.is(place, wanted); }
+  std::size_t next(std::size_t place) const { return tokens_.next(place); }
+  std::size_t close_of(std::size_t open) const { return tokens_.close_of(open); }
 
   std::size_t behind_statement(std::size_t first) const {
     std::size_t i = first;
@@ -98,8 +80,8 @@ class Finder {
   /// Such a function may run while the program is compiled, so that nothing is put into it.
   bool is_constexpr() const {
     for (std::size_t i = function_.name_at; i-- > 0;) {
-      if (is(i, ";") || is(i, "{") || is(i, "}")) return false;
-      if (is(i, "constexpr") || is(i, "consteval")) return true;
+      if (tokens_.is_any(i, {";", "{", "}"})) return false;
+      if (tokens_.is_any(i, {"constexpr", "consteval"})) return true;
     }
     return false;
   }
@@ -109,17 +91,11 @@ class Finder {
     std::size_t first = head.first;
     for (; first < head.end && !is(first, ";"); ++first) {
       if (is(first, "volatile")) return {first, first};
-      if (is(first, "(") || is(first, "[") || is(first, "{")) first = close_of(first);
+      if (tokens_.opens(first)) first = close_of(first);
     }
     std::size_t end = ++first;
     while (end < head.end && !is(end, ";")) ++end;
     return {first, std::max(first, end)};
-  }
-
-  static bool is_type(std::string_view word) {
-    constexpr std::array<std::string_view, 8> types = {"int",  "unsigned", "float", "double",
-                                                       "char", "bool",     "long",  "short"};
-    return std::find(types.begin(), types.end(), word) != types.end();
   }
 
   /// The name that each declaration with volatile ends with: `volatile float* partial`. A cast ends
@@ -129,10 +105,12 @@ class Finder {
       if (!is(i, "volatile")) continue;
       std::string_view name;
       for (std::size_t j = next(i); j < range.end; j = next(j)) {
-        if (is(j, ",") || is(j, ")") || is(j, ";") || is(j, "=") || is(j, "[") || is(j, "(")) break;
-        name = tokens_[j].kind == TokenKind::word ? tokens_[j].text : std::string_view();
+        if (tokens_.is_any(j, {",", ")", ";", "=", "[", "("})) break;
+        const bool is_type = tokens_.is_any(
+            j, {"int", "unsigned", "float", "double", "char", "bool", "long", "short"});
+        name = tokens_.is_word(j) && !is_type ? tokens_[j].text : std::string_view();
       }
-      if (!name.empty() && !is_type(name)) names_.insert(name);
+      if (!name.empty()) names_.insert(name);
     }
   }
 
@@ -156,13 +134,7 @@ class Finder {
 
   /// Does a statement follow these parentheses?
   bool is_condition(std::size_t open) const {
-    std::size_t before = open;
-    while (before-- > function_.body.first) {
-      if (tokens_[before].kind != TokenKind::space)
-        return is(before, "if") || is(before, "for") || is(before, "while") ||
-               is(before, "constexpr");
-    }
-    return false;
+    return tokens_.is_any(tokens_.previous(open), {"if", "for", "while", "constexpr"});
   }
 
   /// Reads `name[...] += ...;`.
@@ -173,18 +145,18 @@ class Finder {
     std::size_t i = next(close_of(open));
     while (i < tokens_.size() && !is(i, "=") && tokens_[i].kind == TokenKind::symbol &&
            store.operation.size() < 3) {
-      if (is(i, ".") || is(i, "->") || is(i, ";") || is(i, "[") || is(i, "(")) return false;
+      if (tokens_.is_any(i, {".", "->", ";", "[", "("})) return false;
       store.operation += tokens_[i].text;
       i = i + 1;
     }
     if (!is(i, "=") || is(i + 1, "=") || is(next(i), "{")) return false;
     store.value.first = i + 1;
     for (++i; i < function_.body.end && !is(i, ";"); ++i) {
-      if (is(i, "(") || is(i, "[") || is(i, "{")) i = close_of(i);
-      if (is(i, ",") || is(i, "}")) return false;
+      if (tokens_.opens(i)) i = close_of(i);
+      if (tokens_.is_any(i, {",", "}"})) return false;
     }
     store.value.end = i;
-    stores_[first] = store;
+    uses_.stores[first] = store;
     return true;
   }
 
@@ -198,37 +170,20 @@ class Finder {
     return false;
   }
 
-  const std::vector<Token>& tokens_;
+  const Tokens& tokens_;
+  const std::vector<DeviceFunction>& functions_;
   const DeviceFunction& function_;
-  std::map<std::size_t, VolatileStore>& stores_;
+  VolatileUses& uses_;
   std::set<std::string_view> names_;
 };
 
 }  // namespace
 
-std::map<std::size_t, VolatileStore> find_volatile_stores(
-    const std::vector<Token>& tokens, const std::vector<DeviceFunction>& functions) {
-  std::map<std::size_t, VolatileStore> stores;
-  for (const DeviceFunction& function : functions) Finder(tokens, function, stores).find();
-  return stores;
-}
-
-std::vector<std::size_t> find_empty_loops(const std::vector<Token>& tokens,
-                                          const std::vector<DeviceFunction>& functions) {
-  std::vector<std::size_t> ends;
-  std::map<std::size_t, VolatileStore> none;
-  for (const DeviceFunction& function : functions)
-    Finder(tokens, function, none).find_empty_loops(ends);
-  return ends;
-}
-
-std::vector<std::size_t> find_watching_loops(const std::vector<Token>& tokens,
-                                             const std::vector<DeviceFunction>& functions) {
-  std::vector<std::size_t> conditions;
-  std::map<std::size_t, VolatileStore> none;
-  for (const DeviceFunction& function : functions)
-    Finder(tokens, function, none).find_watching_loops(functions, conditions);
-  return conditions;
+VolatileUses find_volatile_uses(const Tokens& tokens,
+                                const std::vector<DeviceFunction>& functions) {
+  VolatileUses uses;
+  for (const DeviceFunction& function : functions) Finder(tokens, functions, function, uses).find();
+  return uses;
 }
 
 }  // namespace cuda_on_cpu

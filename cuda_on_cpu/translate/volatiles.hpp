@@ -21,17 +21,15 @@ struct VolatileStore {
   Range value;
 };
 
-/// All of them, by the token that they begin with.
-std::map<std::size_t, VolatileStore> find_volatile_stores(
-    const std::vector<Token>& tokens, const std::vector<DeviceFunction>& functions);
+struct VolatileUses {
+  std::map<std::size_t, VolatileStore> stores;  ///< by the token that they begin with
+  /// The `;` or the `}` that ends each loop with an empty body, as in `while (*flag == 0);`: a
+  /// thread that waits there for another one.
+  std::vector<std::size_t> empty_loops;
+  /// Where the conditions of loops begin that read a volatile variable.
+  std::vector<std::size_t> watching_loops;
+};
 
-/// The `;` or the `}` that ends each loop with an empty body, as in `while (*flag == 0);`: a thread
-/// that waits there for another one.
-std::vector<std::size_t> find_empty_loops(const std::vector<Token>& tokens,
-                                          const std::vector<DeviceFunction>& functions);
-
-/// Loops whose condition reads a volatile variable: where the conditions begin.
-std::vector<std::size_t> find_watching_loops(const std::vector<Token>& tokens,
-                                             const std::vector<DeviceFunction>& functions);
+VolatileUses find_volatile_uses(const Tokens& tokens, const std::vector<DeviceFunction>& functions);
 
 }  // namespace cuda_on_cpu

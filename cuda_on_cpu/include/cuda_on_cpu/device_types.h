@@ -140,22 +140,13 @@ enum cudaDeviceP2PAttr {
   cudaDevP2PAttrCudaArrayAccessSupported = 4
 };
 enum cudaComputeMode {
-  cudaComputeModeDefault = 0,
-  cudaComputeModeExclusive = 1,
-  cudaComputeModeProhibited = 2,
-  cudaComputeModeExclusiveProcess = 3
+  cudaComputeModeDefault,
+  cudaComputeModeExclusive,
+  cudaComputeModeProhibited
 };
-enum cudaLimit {
-  cudaLimitStackSize = 0,
-  cudaLimitPrintfFifoSize = 1,
-  cudaLimitMallocHeapSize = 2,
-  cudaLimitDevRuntimeSyncDepth = 3,
-  cudaLimitDevRuntimePendingLaunchCount = 4,
-  cudaLimitMaxL2FetchGranularity = 5,
-  cudaLimitPersistingL2CacheSize = 6
-};
+enum cudaLimit { cudaLimitStackSize, cudaLimitPrintfFifoSize, cudaLimitMallocHeapSize };
 enum cudaSharedMemConfig {
-  cudaSharedMemBankSizeDefault = 0,
-  cudaSharedMemBankSizeFourByte = 1,
-  cudaSharedMemBankSizeEightByte = 2
+  cudaSharedMemBankSizeDefault,
+  cudaSharedMemBankSizeFourByte,
+  cudaSharedMemBankSizeEightByte
 };

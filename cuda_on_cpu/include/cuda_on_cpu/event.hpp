@@ -2,8 +2,6 @@
 /// What streams and events know of each other.
 #pragma once
 
-#include <atomic>
-
 #include "cuda_on_cpu/stream.hpp"
 
 namespace cuda_on_cpu {
@@ -19,34 +17,18 @@ void register_capture(Capture& capture);
 /// The streams that took part are no longer being captured.
 void end_capture(Capture& capture);
 
-/// What two processes share of an event: how often it has been recorded, and has happened.
-struct SharedEvent {
-  std::atomic<std::uint64_t> recorded;
-  std::atomic<std::uint64_t> happened;
-};
-
 /// What a cudaEvent_t stands for.
 struct Event {
-  Event() = default;
-  ~Event();
-  Event(const Event&) = delete;
-  Event& operator=(const Event&) = delete;
-
   unsigned flags = 0;
   bool recorded = false;
   Mark mark;  ///< its place in a stream, while that has not come there
   std::chrono::steady_clock::time_point time;
   std::shared_ptr<Capture> capture;     ///< in which it was last recorded
   std::vector<std::size_t> last_nodes;  ///< and after which of its nodes
-  SharedEvent* shared = nullptr;
-  int shared_file = -1;
-  std::uint64_t record_number = 0;
 };
 
 /// Null if there is none behind the handle. Work that waits shares the event, which may be
 /// destroyed before.
 std::shared_ptr<Event> find_event(cudaEvent_t handle);
-/// Gives the event a handle.
-cudaEvent_t add_event(std::shared_ptr<Event> event);
 
 }  // namespace cuda_on_cpu

@@ -126,17 +126,8 @@ cudaError_t cudaFuncSetCacheConfig(Kernel* /*kernel*/, cudaFuncCache /*config*/)
   return cudaSuccess;
 }
 template <class Kernel>
-cudaError_t cudaFuncSetSharedMemConfig(Kernel* /*kernel*/, cudaSharedMemConfig /*config*/) {
-  return cudaSuccess;
-}
-template <class Kernel>
 cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, Kernel* kernel) {
   return cuda_on_cpu::function_attributes(attributes, reinterpret_cast<const void*>(kernel));
-}
-template <class Kernel>
-cudaError_t cudaFuncGetName(const char** name, Kernel* kernel) {
-  *name = cuda_on_cpu::function_name(reinterpret_cast<const void*>(kernel));
-  return cudaSuccess;
 }
 
 // Occupancy, by threads and dynamic shared memory: registers are not counted here.
@@ -146,22 +137,10 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, Kernel* k
   return cuda_on_cpu::occupancy(blocks, reinterpret_cast<const void*>(kernel), threads, shared);
 }
 template <class Kernel>
-cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, Kernel* kernel,
-                                                                   int threads, std::size_t shared,
-                                                                   unsigned int /*flags*/) {
-  return cudaOccupancyMaxActiveBlocksPerMultiprocessor(blocks, kernel, threads, shared);
-}
-template <class Kernel>
 cudaError_t cudaOccupancyMaxPotentialBlockSize(int* grid, int* block, Kernel* /*kernel*/,
                                                std::size_t shared = 0, int limit = 0) {
   return cuda_on_cpu::best_block_size(
       grid, block, [shared](int /*size*/) { return shared; }, limit);
-}
-template <class Kernel>
-cudaError_t cudaOccupancyMaxPotentialBlockSizeWithFlags(int* grid, int* block, Kernel* kernel,
-                                                        std::size_t shared = 0, int limit = 0,
-                                                        unsigned int /*flags*/ = 0) {
-  return cudaOccupancyMaxPotentialBlockSize(grid, block, kernel, shared, limit);
 }
 template <class Shared, class Kernel>
 cudaError_t cudaOccupancyMaxPotentialBlockSizeVariableSMem(int* grid, int* block,

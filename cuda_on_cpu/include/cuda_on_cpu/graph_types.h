@@ -18,11 +18,7 @@ enum cudaGraphNodeType {
   cudaGraphNodeTypeMemset = 2,
   cudaGraphNodeTypeHost = 3,
   cudaGraphNodeTypeGraph = 4,
-  cudaGraphNodeTypeEmpty = 5,
-  cudaGraphNodeTypeWaitEvent = 6,
-  cudaGraphNodeTypeEventRecord = 7,
-  cudaGraphNodeTypeMemAlloc = 10,
-  cudaGraphNodeTypeMemFree = 11
+  cudaGraphNodeTypeEmpty = 5
 };
 struct cudaKernelNodeParams {
   void* func;
@@ -44,9 +40,6 @@ struct cudaHostNodeParams {
   cudaHostFn_t fn;
   void* userData;
 };
-struct cudaGraphEdgeData {
-  unsigned char from_port, to_port, type, reserved[5];
-};
 
 enum cudaStreamCaptureStatus {
   cudaStreamCaptureStatusNone = 0,
@@ -62,19 +55,10 @@ enum cudaGraphExecUpdateResult {
   cudaGraphExecUpdateSuccess = 0,
   cudaGraphExecUpdateError = 1,
   cudaGraphExecUpdateErrorTopologyChanged = 2,
-  cudaGraphExecUpdateErrorNodeTypeChanged = 3,
-  cudaGraphExecUpdateErrorFunctionChanged = 4,
-  cudaGraphExecUpdateErrorParametersChanged = 5,
-  cudaGraphExecUpdateErrorNotSupported = 6
+  cudaGraphExecUpdateErrorNodeTypeChanged = 3
 };
 struct cudaGraphExecUpdateResultInfo {
   cudaGraphExecUpdateResult result;
   cudaGraphNode_t errorNode;
   cudaGraphNode_t errorFromNode;
-};
-enum : unsigned int {
-  cudaGraphInstantiateFlagAutoFreeOnLaunch = 1,
-  cudaGraphInstantiateFlagUpload = 2,
-  cudaGraphInstantiateFlagDeviceLaunch = 4,
-  cudaGraphInstantiateFlagUseNodePriority = 8
 };

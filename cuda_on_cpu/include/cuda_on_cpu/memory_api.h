@@ -14,9 +14,6 @@ cudaError_t cudaMemset3DAsync(cudaPitchedPtr pitched, int value, cudaExtent exte
 cudaError_t cudaMemcpy3D(const cudaMemcpy3DParms* parameters, CUDA_ON_CPU_HERE);
 cudaError_t cudaMemcpy3DAsync(const cudaMemcpy3DParms* parameters, cudaStream_t stream = nullptr,
                               CUDA_ON_CPU_HERE);
-cudaError_t cudaMemcpy3DPeer(const cudaMemcpy3DPeerParms* parameters, CUDA_ON_CPU_HERE);
-cudaError_t cudaMemcpy3DPeerAsync(const cudaMemcpy3DPeerParms* parameters,
-                                  cudaStream_t stream = nullptr, CUDA_ON_CPU_HERE);
 
 // Managed memory: it is everywhere at once here, so that advice changes nothing. Still, what CUDA
 // refuses is refused.
@@ -39,15 +36,11 @@ cudaError_t cudaStreamAttachMemAsync(cudaStream_t stream, T* pointer, std::size_
 
 // Pools: each allocation of a pool is one of its own; a pool keeps count of them.
 cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t* pool, int device);
-cudaError_t cudaDeviceGetMemPool(cudaMemPool_t* pool, int device);
-cudaError_t cudaDeviceSetMemPool(int device, cudaMemPool_t pool);
 cudaError_t cudaMemPoolCreate(cudaMemPool_t* pool, const cudaMemPoolProps* properties);
 cudaError_t cudaMemPoolDestroy(cudaMemPool_t pool);
 cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void* value);
 cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void* value);
 cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, std::size_t bytes);
-cudaError_t cudaMemPoolSetAccess(cudaMemPool_t pool, const cudaMemAccessDesc* list,
-                                 std::size_t count);
 cudaError_t cudaMallocFromPoolAsync(void** pointer, std::size_t bytes, cudaMemPool_t pool,
                                     cudaStream_t stream, CUDA_ON_CPU_HERE);
 template <class T>

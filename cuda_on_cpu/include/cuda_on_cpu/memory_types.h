@@ -57,18 +57,6 @@ struct cudaMemcpy3DParms {
   cudaExtent extent;
   cudaMemcpyKind kind;
 };
-struct cudaMemcpy3DPeerParms {
-  cudaArray_t srcArray;
-  cudaPos srcPos;
-  cudaPitchedPtr srcPtr;
-  int srcDevice;
-  cudaArray_t dstArray;
-  cudaPos dstPos;
-  cudaPitchedPtr dstPtr;
-  int dstDevice;
-  cudaExtent extent;
-};
-
 enum cudaMemoryAdvise {
   cudaMemAdviseSetReadMostly = 1,
   cudaMemAdviseUnsetReadMostly = 2,
@@ -80,9 +68,7 @@ enum cudaMemoryAdvise {
 enum cudaMemLocationType {
   cudaMemLocationTypeInvalid = 0,
   cudaMemLocationTypeDevice = 1,
-  cudaMemLocationTypeHost = 2,
-  cudaMemLocationTypeHostNuma = 3,
-  cudaMemLocationTypeHostNumaCurrent = 4
+  cudaMemLocationTypeHost = 2
 };
 struct cudaMemLocation {
   cudaMemLocationType type;
@@ -98,23 +84,12 @@ enum cudaMemPoolAttr {
   cudaMemPoolReuseAllowInternalDependencies = 3,
   cudaMemPoolAttrReleaseThreshold = 4,
   cudaMemPoolAttrReservedMemCurrent = 5,
-  cudaMemPoolAttrReservedMemHigh = 6,
-  cudaMemPoolAttrUsedMemCurrent = 7,
-  cudaMemPoolAttrUsedMemHigh = 8
+  cudaMemPoolAttrUsedMemCurrent = 7
 };
 enum cudaMemAllocationType { cudaMemAllocationTypeInvalid = 0, cudaMemAllocationTypePinned = 1 };
 enum cudaMemAllocationHandleType {
   cudaMemHandleTypeNone = 0,
   cudaMemHandleTypePosixFileDescriptor = 1
-};
-enum cudaMemAccessFlags {
-  cudaMemAccessFlagsProtNone = 0,
-  cudaMemAccessFlagsProtRead = 1,
-  cudaMemAccessFlagsProtReadWrite = 3
-};
-struct cudaMemAccessDesc {
-  cudaMemLocation location;
-  cudaMemAccessFlags flags;
 };
 struct cudaMemPoolProps {
   cudaMemAllocationType allocType;

@@ -60,7 +60,6 @@ struct Mark {
 struct Stream : std::enable_shared_from_this<Stream> {
   int device = 0;
   unsigned flags = 0;
-  int priority = 0;
   bool legacy = false;
 
   // Work that waits, in lazy streams.
