@@ -28,16 +28,6 @@ void invoke_one(const Group& group, Function&& function, Arguments&&... argument
     std::forward<Function>(function)(std::forward<Arguments>(arguments)...);
   }
 }
-/// The same; all get what it returns.
-template <class Group, class Function, class... Arguments>
-auto invoke_one_broadcast(const Group& group, Function&& function, Arguments&&... arguments) {
-  std::decay_t<std::invoke_result_t<Function, Arguments...>> result{};
-  if (group.thread_rank() == 0) {
-    result = std::forward<Function>(function)(std::forward<Arguments>(arguments)...);
-  }
-  return group.shfl(result, 0);
-}
-
 template <class T>
 struct plus {
   T operator()(T a, T b) const { return a + b; }

@@ -75,8 +75,6 @@ inline void __nanosleep(unsigned /*nanoseconds*/) {
 [[noreturn]] inline void __trap(CUDA_ON_CPU_HERE) {
   cuda_on_cpu::trap({file, line});
 }
-/// Where a debugger would stop.
-inline void __brkpt() {}
 
 #ifndef __clang__  // which knows this word of nvcc's
 #define __builtin_assume(condition) ((void)0)

@@ -3,7 +3,6 @@
 /// a GPU does. Kernels are compiled with -fsanitize=alignment, whose check calls what is defined
 /// here, so that no library of the compiler is needed.
 #include <cstdint>
-#include <cstdio>
 #include <string>
 
 #include "cuda_on_cpu/block.hpp"
@@ -56,13 +55,12 @@ bool is_local(std::uintptr_t address) {
 }
 
 std::string describe(const CheckedAccess& access, std::uintptr_t address, std::size_t alignment) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%#lx", static_cast<unsigned long>(address));
   const std::string allocation = describe_address(address);
   const char* const verb = access.kind == 0 ? "reads" : (access.kind == 1 ? "writes" : "uses");
-  return std::string(verb) + " a " + plain_name(access.type->name) + " at address " + text +
-         (allocation.empty() ? "" : ", " + allocation) + ", which is not a multiple of " +
-         std::to_string(alignment) + ", as it must be for this type.";
+  return std::string(verb) + " a " + plain_name(access.type->name) + " at address " +
+         hexadecimal(address) + (allocation.empty() ? "" : ", " + allocation) +
+         ", which is not a multiple of " + std::to_string(alignment) +
+         ", as it must be for this type.";
 }
 
 /// Where the access stands in one of the runtime's headers, the call of it counts.

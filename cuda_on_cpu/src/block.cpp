@@ -62,6 +62,12 @@ std::uint64_t permuted(std::uint64_t i, std::uint64_t n, std::uint64_t seed) {
   return static_cast<std::uint64_t>((static_cast<__uint128_t>(i) * factor + seed) % n);
 }
 
+/// The number of the block that is the i-th to start.
+std::uint64_t number_in_order(const RunningLaunch& launch, std::uint64_t i) {
+  if (launch.order == ThreadOrder::reverse) return launch.blocks - 1 - i;
+  return launch.order == ThreadOrder::random ? permuted(i, launch.blocks, launch.seed) : i;
+}
+
 }  // namespace
 
 // ------------------------------------------------------------------------------------------------
@@ -142,23 +148,17 @@ char* place_shared(const char* name, std::size_t bytes, std::size_t alignment, u
   SharedMemory::Entry& entry = arena.table.entry[number];
   if (entry.block != arena.table.block) {
     const std::size_t dynamic = worker->launch().configuration.shared;
-    const std::size_t total = arena.static_bytes() + bytes + dynamic;
-    if (dynamic > worker->launch().allowed_shared && total > default_shared_bytes &&
-        total - dynamic <= default_shared_bytes) {
+    const std::size_t bytes_of_all = arena.static_bytes() + bytes;
+    const bool fits = bytes_of_all <= default_shared_bytes;
+    const bool is_allowed = dynamic <= worker->launch().allowed_shared;
+    if (!fits || bytes_of_all + dynamic > (is_allowed ? max_shared_bytes : default_shared_bytes)) {
       worker->fail(cudaErrorInvalidValue, worker->launch().place, [&] {
         return "with '" + std::string(name) + "' its __shared__ variables have " +
-               std::to_string(total - dynamic) + " bytes, beside " + std::to_string(dynamic) +
-               " dynamic ones, but a block has " + std::to_string(default_shared_bytes) +
-               " for both; cudaFuncSetAttribute() allows more dynamic ones.";
-      });
-    }
-    if (arena.static_bytes() + bytes > default_shared_bytes || total > max_shared_bytes) {
-      worker->fail(cudaErrorInvalidValue, worker->launch().place, [&] {
-        return "with '" + std::string(name) + "' its __shared__ variables have " +
-               std::to_string(arena.static_bytes() + bytes) + " bytes" +
+               std::to_string(bytes_of_all) + " bytes" +
                (dynamic > 0 ? ", beside " + std::to_string(dynamic) + " dynamic ones" : "") +
                ", but a block has " + std::to_string(default_shared_bytes) +
-               " for such variables; more must be dynamic.";
+               (fits && !is_allowed ? " for both; cudaFuncSetAttribute() allows more dynamic ones."
+                                    : " for such variables; more must be dynamic.");
       });
     }
     entry = {arena.table.block, arena.place(bytes, alignment)};
@@ -252,7 +252,6 @@ Fiber* Worker::idle_fiber() {
 /// After an abandoned block: whatever is on the stacks is given up.
 inline void forget_copies(Fiber& fiber) {
   fiber.copies.clear();
-  fiber.copy_instructions.clear();
   fiber.copy_groups.clear();
   fiber.copies_done = 0;
 }
@@ -326,7 +325,7 @@ inline void Worker::thread_exited(Fiber& fiber) {
   if (!launch_->strict) [[unlikely]] {
     complete_exchanges(block, warp);
     if (block.arrived > 0 && block.arrived == block.threads - block.exited) release_barrier(block);
-    if (alive_ > 0 && at_grid_barrier_.size() == alive_) release_grid_barrier();
+    if (alive_ > 0 && at_grid_barrier_ == alive_) release_grid_barrier();
   }
 }
 
@@ -420,12 +419,18 @@ std::uint64_t Worker::random() {
 // ------------------------------------------------------------------------------------------------
 // Waiting for other threads
 
-inline Switch Worker::barrier(Vote vote, bool predicate, const char* what, Place place) {
+/// The running thread is about to wait.
+inline Fiber& Worker::note_wait(const char* what, Place place, unsigned mask) {
   Fiber& fiber = *running_;
-  Block& block = *block_;
   fiber.place = place;
   fiber.what = what;
-  fiber.mask = 0;
+  fiber.mask = mask;
+  return fiber;
+}
+
+inline Switch Worker::barrier(Vote vote, bool predicate, const char* what, Place place) {
+  Fiber& fiber = note_wait(what, place);
+  Block& block = *block_;
   if (block.arrived == 0) {
     block.vote = vote;
     block.votes = 0;
@@ -460,35 +465,31 @@ void Worker::count_votes(Block& block) {
 }
 
 void Worker::wait_for_grid(Place place) {
-  Fiber& fiber = *running_;
   if (!launch_->configuration.cooperative) {
     fail(cudaErrorLaunchFailure, place,
          [] { return "this_grid().sync() needs a launch by cudaLaunchCooperativeKernel()."; });
   }
-  fiber.place = place;
-  fiber.what = "this_grid().sync()";
-  fiber.mask = 0;
-  at_grid_barrier_.push_back(&fiber);
   const std::size_t all = launch_->blocks * launch_->threads;
-  if (at_grid_barrier_.size() == (launch_->strict ? all : alive_)) release_grid_barrier();
-  switch_threads(suspend(fiber));
+  if (++at_grid_barrier_ == (launch_->strict ? all : alive_)) {
+    release_grid_barrier();
+    wake(*running_);
+    switch_threads(suspend(*running_));
+  } else {
+    wait_for(launch_, "this_grid().sync()", place);
+  }
 }
 
 void Worker::release_grid_barrier() {
-  if (observer != nullptr) observer->ordered_otherwise();
-  for (Fiber* const waiting : at_grid_barrier_) wake(*waiting);
-  at_grid_barrier_.clear();
+  at_grid_barrier_ = 0;
+  wake_all(launch_);
 }
 
 inline Switch Worker::exchange(const Exchange& exchange) {
-  Fiber& fiber = *running_;
   const unsigned mask = exchange.mask;
+  Fiber& fiber = note_wait(exchange.what, exchange.place, mask);
   Block& block = *block_;
   const unsigned warp = fiber.thread >> 5U;
   const unsigned own = 1U << (fiber.thread & 31U);
-  fiber.place = exchange.place;
-  fiber.what = exchange.what;
-  fiber.mask = mask;
   fiber.combine = exchange.combine;
   fiber.value = exchange.value;
   fiber.argument = exchange.argument;
@@ -594,10 +595,7 @@ unsigned Worker::converge(const char* what, Place place) {
 }
 
 unsigned Worker::converge(std::uint64_t calls, const char* what, Place place) {
-  Fiber& fiber = *running_;
-  fiber.place = place;
-  fiber.what = what;
-  fiber.mask = 0;
+  Fiber& fiber = note_wait(what, place);
   fiber.calls = calls;
   converging_.push_back(&fiber);
   const unsigned warp = fiber.thread >> 5U;
@@ -638,10 +636,7 @@ void Worker::release_lanes(const Block& block, unsigned warp, std::uint64_t call
 }
 
 void Worker::wait_for(const void* key, const char* what, Place place) {
-  Fiber& fiber = *running_;
-  fiber.place = place;
-  fiber.what = what;
-  fiber.mask = 0;
+  Fiber& fiber = note_wait(what, place);
   fiber.key = key;
   waiting_.push_back(&fiber);
   switch_threads(suspend(fiber));
@@ -669,11 +664,11 @@ void Worker::run_current() {
   prefer_start_ = false;
   abandoned_ = false;
   alive_ = blocks_.size() * launch_->threads;
-  at_grid_barrier_.clear();
+  at_grid_barrier_ = 0;
   converging_.clear();
   waiting_.clear();
   barrier_copies.clear();
-  if (launch_->configuration.cooperative) at_grid_barrier_.reserve(alive_);
+  if (launch_->configuration.cooperative) waiting_.reserve(alive_);
   const unsigned ring = std::bit_ceil(static_cast<unsigned>(alive_) + 1U);
   if (ready_.size() < ring) ready_.resize(ring);
   ring_mask_ = static_cast<unsigned>(ready_.size()) - 1U;
@@ -687,60 +682,47 @@ void Worker::run_current() {
   if (abandoned_) reset_fibers();
 }
 
-void Worker::run_blocks(RunningLaunch& launch, void (*after_block)(void*), void* data) {
-  try {
-    run_all_blocks(launch, after_block, data);
-  } catch (const std::bad_alloc&) {
-    launch.fail(cudaErrorMemoryAllocation);
-  }
-  this_worker = nullptr;
-}
-
-void Worker::run_all_blocks(RunningLaunch& launch, void (*after_block)(void*), void* data) {
+/// Runs what `run()` does of the launch.
+template <class Run>
+void Worker::execute(RunningLaunch& launch, Run run) {
   launch_ = &launch;
   this_worker = this;
   gridDim = launch.configuration.grid;
   blockDim = launch.configuration.block;
-  if (block_store_ == nullptr) block_store_ = std::make_unique<Block>();
-  blocks_.assign(1, block_store_.get());
-  while (launch.error.load(std::memory_order_relaxed) == cudaSuccess) {
-    std::uint64_t number = launch.next_block.fetch_add(1);
-    if (number >= launch.blocks) break;
-    if (launch.order == ThreadOrder::reverse) number = launch.blocks - 1 - number;
-    if (launch.order == ThreadOrder::random) number = permuted(number, launch.blocks, launch.seed);
-    blocks_[0]->start(launch, number, *arenas_[0]);
-    run_current();
-    after_block(data);
+  try {
+    run();
+  } catch (const std::bad_alloc&) {
+    launch.fail(cudaErrorMemoryAllocation);
   }
+  blocks_.clear();
+  this_worker = nullptr;
+}
+
+void Worker::run_blocks(RunningLaunch& launch, void (*after_block)(void*), void* data) {
+  execute(launch, [&] {
+    if (block_store_ == nullptr) block_store_ = std::make_unique<Block>();
+    blocks_.assign(1, block_store_.get());
+    while (launch.error.load(std::memory_order_relaxed) == cudaSuccess) {
+      const std::uint64_t i = launch.next_block.fetch_add(1);
+      if (i >= launch.blocks) break;
+      blocks_[0]->start(launch, number_in_order(launch, i), *arenas_[0]);
+      run_current();
+      after_block(data);
+    }
+  });
 }
 
 void Worker::run_grid(RunningLaunch& launch) {
-  try {
-    run_whole_grid(launch);
-  } catch (const std::bad_alloc&) {
-    launch.fail(cudaErrorMemoryAllocation);
-  }
-  blocks_.clear();
-  this_worker = nullptr;
-}
-
-void Worker::run_whole_grid(RunningLaunch& launch) {
-  launch_ = &launch;
-  this_worker = this;
-  gridDim = launch.configuration.grid;
-  blockDim = launch.configuration.block;
-  while (arenas_.size() < launch.blocks) arenas_.push_back(new Arena);
-  std::vector<std::unique_ptr<Block>> blocks(launch.blocks);
-  blocks_.clear();
-  for (std::uint64_t i = 0; i < launch.blocks; ++i) {
-    std::uint64_t number = i;
-    if (launch.order == ThreadOrder::reverse) number = launch.blocks - 1 - i;
-    if (launch.order == ThreadOrder::random) number = permuted(i, launch.blocks, launch.seed);
-    blocks[i] = std::make_unique<Block>();
-    blocks[i]->start(launch, number, *arenas_[i]);
-    blocks_.push_back(blocks[i].get());
-  }
-  run_current();
+  std::vector<std::unique_ptr<Block>> blocks;
+  execute(launch, [&] {
+    while (arenas_.size() < launch.blocks) arenas_.push_back(new Arena);
+    for (std::uint64_t i = 0; i < launch.blocks; ++i) {
+      blocks.push_back(std::make_unique<Block>());
+      blocks[i]->start(launch, number_in_order(launch, i), *arenas_[i]);
+      blocks_.push_back(blocks[i].get());
+    }
+    run_current();
+  });
 }
 
 void Worker::abandon(cudaError_t error) {
@@ -771,9 +753,6 @@ std::string Worker::describe_deadlock(const Block& block, const Fiber& first) co
     for_lanes(block.lanes_waiting[warp],
               [&](unsigned lane) { add(*block.at_exchange[warp * 32 + lane]); });
   }
-  for (const Fiber* const fiber : at_grid_barrier_) {
-    if (fiber->block == &block) add(*fiber);
-  }
   for (const Fiber* const fiber : waiting_) {
     if (fiber->block == &block) add(*fiber);
   }
@@ -799,9 +778,6 @@ void Worker::deadlock() {
       const unsigned waiting = block->lanes_waiting[warp];
       if (waiting != 0)
         first = block->at_exchange[warp * 32 + static_cast<unsigned>(std::countr_zero(waiting))];
-    }
-    for (const Fiber* const fiber : at_grid_barrier_) {
-      if (first == nullptr && fiber->block == block) first = fiber;
     }
     for (const Fiber* const fiber : waiting_) {
       if (first == nullptr && fiber->block == block) first = fiber;
@@ -901,19 +877,20 @@ void begin_async_copy(const AsyncCopy& copy, Place place) {
   }
   Fiber& fiber = *worker.running();
   for (std::size_t i = fiber.copies_done; i < fiber.copies.size(); ++i) {
-    const auto* const other = static_cast<const char*>(fiber.copies[i].to);
+    const AsyncCopy& earlier = fiber.copies[i].copy;
+    const auto* const other = static_cast<const char*>(earlier.to);
     const auto* const begin = static_cast<const char*>(copy.to);
-    if (begin < other + fiber.copies[i].bytes && other < begin + copy.bytes) {
+    if (begin < other + earlier.bytes && other < begin + copy.bytes) {
       worker.fail(cudaErrorLaunchFailure, place, [] {
         return "__pipeline_memcpy_async() was to copy to where a copy is still under way that this "
                "thread has not waited for.";
       });
     }
   }
-  note_copy(copy, before(__builtin_return_address(0)));
+  const std::uintptr_t instruction = before(__builtin_return_address(0));
+  note_copy(copy, instruction);
   std::memset(copy.to, 0xff, copy.bytes);
-  fiber.copies.push_back(copy);
-  fiber.copy_instructions.push_back(before(__builtin_return_address(0)));
+  fiber.copies.push_back({copy, instruction});
 }
 
 void commit_async_copies() {
@@ -926,9 +903,9 @@ bool take_async_copy(unsigned prior, AsyncCopy& copy) {
   const std::size_t groups = fiber.copy_groups.size();
   const std::size_t end = prior < groups ? fiber.copy_groups[groups - 1 - prior] : 0;
   if (fiber.copies_done < end) {
-    copy = fiber.copies[fiber.copies_done];
-    fiber.copy_instruction = fiber.copy_instructions[fiber.copies_done];
-    ++fiber.copies_done;
+    const Fiber::RequestedCopy& oldest = fiber.copies[fiber.copies_done++];
+    copy = oldest.copy;
+    fiber.copy_instruction = oldest.instruction;
     if (observer != nullptr) observer->arrived(*fiber.block, copy.to, copy.bytes);
     return true;
   }

@@ -134,8 +134,7 @@ cudaError_t copy_box(const char* call, const Box& box, cudaMemcpyKind kind, bool
     return record(cudaErrorInvalidPitchValue);
   }
   if (const std::string wrong = check_copy(box, kind); !wrong.empty()) {
-    report_at(place, std::string(call) + ": " + wrong);
-    return record(cudaErrorInvalidValue);
+    return refuse(place, std::string(call) + ": " + wrong);
   }
   if (wait) {
     if (const cudaError_t error = may_wait(call); error != cudaSuccess) return error;
@@ -166,8 +165,8 @@ cudaError_t copy_3d(const char* call, const cudaMemcpy3DParms* parameters, bool 
   if (parameters == nullptr) return record(cudaErrorInvalidValue);
   const cudaMemcpy3DParms& p = *parameters;
   if (p.srcArray != nullptr || p.dstArray != nullptr) {
-    report_at(place, std::string(call) + ": there are no CUDA arrays here, only memory.");
-    return record(cudaErrorNotSupported);
+    return refuse(place, std::string(call) + ": there are no CUDA arrays here, only memory.",
+                  cudaErrorNotSupported);
   }
   const auto side = [](const cudaPitchedPtr& pointer, const cudaPos& at) {
     const std::size_t slice = pointer.pitch * pointer.ysize;
@@ -188,8 +187,7 @@ cudaError_t fill_box(const char* call, const Side<char>& to, const Extent& exten
   if (is_too_narrow(extent, to.pitch, to.slice)) return record(cudaErrorInvalidPitchValue);
   const std::string wrong = check_side("destination", to.begin, to.bytes(extent), Where::device);
   if (!wrong.empty()) {
-    report_at(place, std::string(call) + ": " + wrong);
-    return record(cudaErrorInvalidValue);
+    return refuse(place, std::string(call) + ": " + wrong);
   }
   const auto fill = [=] {
     ++counters().copies;
@@ -222,10 +220,10 @@ cudaError_t copy_symbol(void* symbol, std::size_t symbol_bytes, void* other, std
   const char* const call = to_symbol ? "cudaMemcpyToSymbol()" : "cudaMemcpyFromSymbol()";
   note_symbol(symbol, symbol_bytes);
   if (offset > symbol_bytes || bytes > symbol_bytes - offset) {
-    report_at({file, line}, std::string(call) + ": the variable has " +
-                                counted(symbol_bytes, "byte") + ", but " + std::to_string(bytes) +
-                                " from byte " + std::to_string(offset) + " on are to be copied.");
-    return record(cudaErrorInvalidValue);
+    return refuse({file, line}, std::string(call) + ": the variable has " +
+                                    counted(symbol_bytes, "byte") + ", but " +
+                                    std::to_string(bytes) + " from byte " + std::to_string(offset) +
+                                    " on are to be copied.");
   }
   char* const inside = static_cast<char*>(symbol) + offset;
   return to_symbol ? copy_box(call, one_row(inside, other, bytes), cudaMemcpyDefault, wait, stream,

@@ -16,9 +16,6 @@
 namespace cuda_on_cpu {
 namespace {
 
-/// The version whose functions are offered.
-constexpr int version = CUDART_VERSION;
-
 thread_local int device_of_thread = 0;
 
 /// Which device may use which other's memory.
@@ -42,15 +39,11 @@ int current_device() {
 using namespace cuda_on_cpu;  // NOLINT(google-build-using-namespace)
 
 cudaError_t cudaGetDeviceCount(int* count) {
-  if (count == nullptr) return record(cudaErrorInvalidValue);
-  *count = settings().devices;
-  return cudaSuccess;
+  return answer(count, settings().devices);
 }
 
 cudaError_t cudaGetDevice(int* device) {
-  if (device == nullptr) return record(cudaErrorInvalidValue);
-  *device = device_of_thread;
-  return cudaSuccess;
+  return answer(device, device_of_thread);
 }
 
 cudaError_t cudaSetDevice(int device) {
@@ -88,35 +81,26 @@ cudaError_t cudaDeviceReset() {
 }
 
 cudaError_t cudaDriverGetVersion(int* value) {
-  if (value == nullptr) return record(cudaErrorInvalidValue);
-  *value = version;
-  return cudaSuccess;
+  return answer(value, CUDART_VERSION);
 }
 
 cudaError_t cudaRuntimeGetVersion(int* value) {
-  if (value == nullptr) return record(cudaErrorInvalidValue);
-  *value = version;
-  return cudaSuccess;
+  return answer(value, CUDART_VERSION);
 }
 
 cudaError_t cudaDeviceCanAccessPeer(int* can, int device, int peer) {
-  if (can == nullptr) return record(cudaErrorInvalidValue);
   if (!device_exists(device) || !device_exists(peer)) return record(cudaErrorInvalidDevice);
-  *can = device != peer ? 1 : 0;
-  return cudaSuccess;
+  return answer(can, device != peer ? 1 : 0);
 }
 
 cudaError_t cudaDeviceGetP2PAttribute(int* value, cudaDeviceP2PAttr attribute, int device,
                                       int peer) {
-  if (value == nullptr) return record(cudaErrorInvalidValue);
   if (!device_exists(device) || !device_exists(peer) || device == peer) {
     return record(cudaErrorInvalidDevice);
   }
-  *value =
-      attribute == cudaDevP2PAttrAccessSupported || attribute == cudaDevP2PAttrNativeAtomicSupported
-          ? 1
-          : 0;
-  return cudaSuccess;
+  const bool is_there = attribute == cudaDevP2PAttrAccessSupported ||
+                        attribute == cudaDevP2PAttrNativeAtomicSupported;
+  return answer(value, is_there ? 1 : 0);
 }
 
 cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned flags) {

@@ -13,6 +13,8 @@
 #include <elfutils/libdwfl.h>
 #include <unistd.h>
 
+#include "cuda_on_cpu/error.hpp"
+
 namespace cuda_on_cpu {
 namespace {
 
@@ -146,6 +148,11 @@ void report(const std::string& sentence) {
 
 void report_at(Place place, const std::string& sentence) {
   report(place.file == nullptr ? sentence : to_string(place) + ": " + sentence);
+}
+
+cudaError_t refuse(Place place, const std::string& sentence, cudaError_t error) {
+  report_at(place, sentence);
+  return record(error);
 }
 
 void report_in_kernel(const Worker& worker, const std::string& place, const std::string& sentence) {

@@ -113,10 +113,11 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream_handle, cudaEvent_t handle,
   }
   if (event->capture != nullptr && event->capture->ended) {
     if (stream->capture != nullptr) stream->capture->invalid = true;
-    report(
+    return refuse(
+        {},
         "a stream was told to wait for an event that was last recorded in a capture which has "
-        "ended; record it again before.");
-    return record(cudaErrorCapturedEvent);
+        "ended; record it again before.",
+        cudaErrorCapturedEvent);
   }
   if (event->capture != nullptr) {
     if (stream->capture != nullptr && stream->capture != event->capture) {
@@ -138,8 +139,9 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream_handle, cudaEvent_t handle,
   if (stream->capture != nullptr) {
     if (!event->recorded) return cudaSuccess;
     stream->capture->invalid = true;
-    report("a stream that is being captured was told to wait for an event outside of the capture.");
-    return record(cudaErrorStreamCaptureIsolation);
+    return refuse(
+        {}, "a stream that is being captured was told to wait for an event outside of the capture.",
+        cudaErrorStreamCaptureIsolation);
   }
   if (at_once) {
     wait_until_happened(*event);

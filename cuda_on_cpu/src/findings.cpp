@@ -56,18 +56,17 @@ std::string cure(const Culprit& later, const Culprit& earlier, bool is_same_line
   return "nothing orders the two: a " + barrier + " between them is missing.";
 }
 
-std::string describe_race(const Culprit& later, const Culprit& earlier) {
-  const std::string place = place_of_instruction(earlier.instruction);
-  std::string whom = "thread " + to_string(thread_of(earlier));
-  if (later.block != earlier.block) whom = "block " + to_string(block_of(earlier)) + ", " + whom;
-  return verb(later) + " what " + whom + " has " + participle(earlier) +
-         (place.empty() ? "" : " in " + place) + ", and " +
-         cure(later, earlier, !place.empty() && place == place_of_instruction(later.instruction));
-}
-
 std::string in_place_of(std::uintptr_t instruction) {
   const std::string place = place_of_instruction(instruction);
   return place.empty() ? "" : " in " + place;
+}
+
+std::string describe_race(const Culprit& later, const Culprit& earlier) {
+  const std::string place = in_place_of(earlier.instruction);
+  std::string whom = "thread " + to_string(thread_of(earlier));
+  if (later.block != earlier.block) whom = "block " + to_string(block_of(earlier)) + ", " + whom;
+  return verb(later) + " what " + whom + " has " + participle(earlier) + place + ", and " +
+         cure(later, earlier, !place.empty() && place == in_place_of(later.instruction));
 }
 
 std::string describe_peer(const std::string& begin, std::uint32_t what) {
@@ -78,20 +77,6 @@ std::string describe_peer(const std::string& begin, std::uint32_t what) {
          (is_copy(what) ? " by a copy" : in_place_of(other.instruction)) +
          ", and nothing orders the two: a flag must be stored with memory_order_release behind the "
          "one, and found with memory_order_acquire before the other.";
-}
-
-std::string describe_number(std::uint64_t number, const SentNumber& latest) {
-  const std::string begin =
-      "relies on having received number " + std::to_string(number) + " in a word in which ";
-  if (!latest.exists) return begin + "nothing has been sent.";
-  return begin + "number " + std::to_string(latest.number) + " is the last that was sent," +
-         in_place_of(latest.instruction) + ".";
-}
-
-std::string describe_replacing(std::uint32_t what) {
-  return "sends in a word whose last number has been received" + in_place_of(to_instruction(what)) +
-         ", and nothing has told the sender: it must have heard from the receiver since, or take "
-         "another word.";
 }
 
 std::string describe_unwritten(const Culprit& reader, std::uintptr_t address, bool is_shared) {
@@ -135,11 +120,22 @@ void report_copy(bool writes, std::uint32_t what) {
 }
 
 void end_by_number(const Culprit& receiver, std::uint64_t number, const SentNumber& last) {
-  end(cudaErrorLaunchFailure, receiver, [&] { return describe_number(number, last); });
+  end(cudaErrorLaunchFailure, receiver, [&] {
+    const std::string begin =
+        "relies on having received number " + std::to_string(number) + " in a word in which ";
+    if (!last.exists) return begin + "nothing has been sent.";
+    return begin + "number " + std::to_string(last.number) + " is the last that was sent," +
+           in_place_of(last.instruction) + ".";
+  });
 }
 
 void end_by_replacing(const Culprit& sender, std::uint32_t what) {
-  end(cudaErrorLaunchFailure, sender, [&] { return describe_replacing(what); });
+  end(cudaErrorLaunchFailure, sender, [&] {
+    return "sends in a word whose last number has been received" +
+           in_place_of(to_instruction(what)) +
+           ", and nothing has told the sender: it must have heard from the receiver since, or take "
+           "another word.";
+  });
 }
 
 void end_by_copy(const Culprit& reader) {

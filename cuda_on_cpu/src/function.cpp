@@ -65,12 +65,12 @@ cudaError_t heed_attributes(const cudaLaunchConfig_t& config, LaunchConfiguratio
     const auto& cluster = attribute.val.clusterDim;
     if (attribute.id == cudaLaunchAttributeClusterDimension &&
         cluster.x * cluster.y * cluster.z > 1) {
-      report("cudaLaunchKernelEx(): clusters of thread blocks are not modelled here.");
-      return record(cudaErrorNotSupported);
+      return refuse({}, "cudaLaunchKernelEx(): clusters of thread blocks are not modelled here.",
+                    cudaErrorNotSupported);
     }
     if (attribute.id == cudaLaunchAttributeProgrammaticEvent) {
-      report("cudaLaunchKernelEx(): programmatic events are not modelled here.");
-      return record(cudaErrorNotSupported);
+      return refuse({}, "cudaLaunchKernelEx(): programmatic events are not modelled here.",
+                    cudaErrorNotSupported);
     }
   }
   return cudaSuccess;

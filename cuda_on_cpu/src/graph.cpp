@@ -150,8 +150,8 @@ cudaError_t cudaStreamBeginCapture(cudaStream_t handle, cudaStreamCaptureMode mo
   Stream* const stream = find_stream(handle);
   if (stream == nullptr) return record(cudaErrorInvalidResourceHandle);
   if (stream->legacy) {
-    report("the default stream cannot be captured; create one.");
-    return record(cudaErrorStreamCaptureUnsupported);
+    return refuse({}, "the default stream cannot be captured; create one.",
+                  cudaErrorStreamCaptureUnsupported);
   }
   if (stream->capture != nullptr) return record(cudaErrorIllegalState);
   auto capture = std::make_shared<Capture>();
@@ -250,8 +250,7 @@ cudaError_t cudaGraphInstantiate(cudaGraphExec_t* executable, cudaGraph_t graph,
   if (executable == nullptr || !exists(graph)) return record(cudaErrorInvalidValue);
   const std::optional<Nodes> nodes = sorted(graph->nodes);
   if (!nodes) {
-    report("cudaGraphInstantiate(): nodes of the graph need each other in a circle.");
-    return record(cudaErrorInvalidValue);
+    return refuse({}, "cudaGraphInstantiate(): nodes of the graph need each other in a circle.");
   }
   *executable = new CUgraphExec_st{std::make_shared<const Nodes>(*nodes)};
   graphs().executables.insert(*executable);

@@ -56,9 +56,9 @@ cudaError_t recorded(Node& node, cudaGraphNodeType type, Enqueue enqueue) {
 cudaError_t kernel_node(const char* call, const cudaKernelNodeParams* p, Place place, Node& node) {
   if (p == nullptr) return record(cudaErrorInvalidValue);
   if (p->kernelParams == nullptr && p->extra != nullptr) {
-    report_at(place,
-              std::string(call) + ": arguments are taken from kernelParams only, not from extra.");
-    return record(cudaErrorNotSupported);
+    return refuse(
+        place, std::string(call) + ": arguments are taken from kernelParams only, not from extra.",
+        cudaErrorNotSupported);
   }
   const auto bound = bind_kernel(call, p->func, p->kernelParams, place);
   if (bound == nullptr) return record(cudaErrorInvalidDeviceFunction);
@@ -88,9 +88,8 @@ cudaError_t copy_node(const char* call, const Box& box, cudaMemcpyKind kind, Pla
 cudaError_t fill_node(const char* call, const cudaMemsetParams* p, Place place, Node& node) {
   if (p == nullptr) return record(cudaErrorInvalidValue);
   if (p->elementSize != 1 && p->elementSize != 2 && p->elementSize != 4) {
-    report_at(place, std::string(call) + ": an element has 1, 2 or 4 bytes, not " +
-                         std::to_string(p->elementSize) + ".");
-    return record(cudaErrorInvalidValue);
+    return refuse(place, std::string(call) + ": an element has 1, 2 or 4 bytes, not " +
+                             std::to_string(p->elementSize) + ".");
   }
   return recorded(node, cudaGraphNodeTypeMemset, [&](cudaStream_t stream) {
     return fill_box(call, {static_cast<char*>(p->dst), p->pitch},
@@ -215,10 +214,11 @@ cudaError_t cudaGraphKernelNodeGetParams(cudaGraphNode_t handle, cudaKernelNodeP
   const Node& node = graph->nodes[*find_node(graph->nodes, handle)];
   if (node.type != cudaGraphNodeTypeKernel) return record(cudaErrorInvalidValue);
   if (node.kernel == nullptr) {
-    report(
+    return refuse(
+        {},
         "cudaGraphKernelNodeGetParams(): the parameters of a launch that was captured are not "
-        "known.");
-    return record(cudaErrorNotSupported);
+        "known.",
+        cudaErrorNotSupported);
   }
   *parameters = node.kernel->parameters;
   return cudaSuccess;

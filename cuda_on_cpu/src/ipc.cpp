@@ -63,8 +63,7 @@ cudaError_t cudaIpcGetMemHandle(cudaIpcMemHandle_t* handle, void* pointer) {
   const auto found = find_allocation(address);
   if (handle == nullptr || !found || found->freed || found->kind != MemoryKind::device ||
       found->imported || address < found->begin || address >= found->end()) {
-    report("cudaIpcGetMemHandle(): the pointer is not device memory of this process.");
-    return record(cudaErrorInvalidValue);
+    return refuse({}, "cudaIpcGetMemHandle(): the pointer is not device memory of this process.");
   }
   const int file = share_allocation(found->begin);
   if (file < 0) return record(cudaErrorMapBufferObjectFailed);

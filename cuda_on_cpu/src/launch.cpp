@@ -53,32 +53,28 @@ std::size_t allowance(const char* kernel) {
   return static_cast<std::size_t>(of_this > 0 ? of_this : of_any);
 }
 
-std::string to_text(dim3 extents) {
-  return "(" + std::to_string(extents.x) + ", " + std::to_string(extents.y) + ", " +
-         std::to_string(extents.z) + ")";
-}
-
 /// What is wrong with the launch, in a sentence; its code.
 cudaError_t check(const LaunchConfiguration& launch, std::size_t allowed, std::string& sentence) {
   const dim3 grid = launch.grid;
   const dim3 block = launch.block;
   const std::uint64_t threads = std::uint64_t{block.x} * block.y * block.z;
   if (threads == 0 || std::uint64_t{grid.x} * grid.y * grid.z == 0) {
-    sentence = "the grid is " + to_text(grid) + " and the block " + to_text(block) +
+    sentence = "the grid is " + to_string(grid) + " and the block " + to_string(block) +
                ", but no extent may be 0.";
     return cudaErrorInvalidConfiguration;
   }
   if (threads > max_threads) {
-    sentence = "a block of " + to_text(block) + " has " + std::to_string(threads) +
+    sentence = "a block of " + to_string(block) + " has " + std::to_string(threads) +
                " threads, but at most " + std::to_string(max_threads) + " are possible.";
     return cudaErrorInvalidConfiguration;
   }
   if (block.z > 64) {
-    sentence = "the block is " + to_text(block) + ", but its z extent can be at most 64.";
+    sentence = "the block is " + to_string(block) + ", but its z extent can be at most 64.";
     return cudaErrorInvalidConfiguration;
   }
   if (grid.x > 0x7fffffffU || grid.y > 65535 || grid.z > 65535) {
-    sentence = "the grid is " + to_text(grid) + ", but can be at most (2147483647, 65535, 65535).";
+    sentence =
+        "the grid is " + to_string(grid) + ", but can be at most (2147483647, 65535, 65535).";
     return cudaErrorInvalidConfiguration;
   }
   if (launch.shared > default_shared_bytes) {
@@ -97,7 +93,7 @@ cudaError_t check(const LaunchConfiguration& launch, std::size_t allowed, std::s
     const auto limit =
         static_cast<std::uint64_t>(blocks) * static_cast<std::uint64_t>(settings().multiprocessors);
     if (std::uint64_t{grid.x} * grid.y * grid.z > limit) {
-      sentence = "a cooperative grid of " + to_text(grid) + " blocks of " +
+      sentence = "a cooperative grid of " + to_string(grid) + " blocks of " +
                  std::to_string(threads) + " threads is too large: at most " +
                  std::to_string(limit) + " such blocks can run at the same time.";
       return cudaErrorCooperativeLaunchTooLarge;
@@ -116,7 +112,7 @@ std::string exceeded_bound(const LaunchConfiguration& launch, const KernelCall& 
   asked_bound = nullptr;
   const unsigned threads = launch.block.x * launch.block.y * launch.block.z;
   if (threads <= bound) return "";
-  return "a block of " + to_text(launch.block) + " has " + std::to_string(threads) +
+  return "a block of " + to_string(launch.block) + " has " + std::to_string(threads) +
          " threads, but the kernel's __launch_bounds__ allow " + std::to_string(bound) + ".";
 }
 
@@ -183,10 +179,10 @@ cudaError_t set_function_attribute(const void* function, cudaFuncAttribute attri
   }
   if (attribute != cudaFuncAttributeMaxDynamicSharedMemorySize) return cudaSuccess;
   if (value < 0 || static_cast<std::size_t>(value) > max_shared_bytes) {
-    report("cudaFuncSetAttribute(): kernel '" + std::string(function_name(function)) +
-           "' is to have " + std::to_string(value) + " bytes of dynamic shared memory, but " +
-           std::to_string(max_shared_bytes) + " are the most a block can have.");
-    return record(cudaErrorInvalidValue);
+    return refuse({}, "cudaFuncSetAttribute(): kernel '" + std::string(function_name(function)) +
+                          "' is to have " + std::to_string(value) +
+                          " bytes of dynamic shared memory, but " +
+                          std::to_string(max_shared_bytes) + " are the most a block can have.");
   }
   const std::lock_guard lock(attributes_mutex);
   allowed_shared[function] = value;

@@ -278,29 +278,29 @@ cudaError_t release_allocation(const char* call, void* pointer, bool host, Place
   const std::lock_guard lock(all.mutex);
   const auto address = reinterpret_cast<std::uintptr_t>(pointer);
   Allocation* const found = find(address);
-  const auto refuse = [&](const std::string& why) {
-    report_at(place, std::string(call) + ": " + why);
-    return record(cudaErrorInvalidValue);
+  const auto refuse_call = [&](const std::string& why) {
+    return refuse(place, std::string(call) + ": " + why);
   };
   if (found == nullptr || found->registered) {
-    return refuse("the pointer does not come from " +
-                  std::string(host ? "cudaHostAlloc() or cudaMallocHost()." : "cudaMalloc()."));
+    return refuse_call(
+        "the pointer does not come from " +
+        std::string(host ? "cudaHostAlloc() or cudaMallocHost()." : "cudaMalloc()."));
   }
   if (found->freed && found->begin == address) {
-    return refuse(allocated(*found) + " have been freed before, in " + to_string(found->freed_at) +
-                  ".");
+    return refuse_call(allocated(*found) + " have been freed before, in " +
+                       to_string(found->freed_at) + ".");
   }
   if (found->begin != address) {
-    return refuse("the pointer is not the beginning of an allocation but " +
-                  describe(*found, address) + ".");
+    return refuse_call("the pointer is not the beginning of an allocation but " +
+                       describe(*found, address) + ".");
   }
   if ((found->kind == MemoryKind::host) != host) {
-    return refuse(
+    return refuse_call(
         std::string("the pointer comes from ") +
         (host ? "cudaMalloc(), use cudaFree()." : "cudaHostAlloc(), use cudaFreeHost()."));
   }
   if (found->imported)
-    return refuse("the memory is another process's, use cudaIpcCloseMemHandle().");
+    return refuse_call("the memory is another process's, use cudaIpcCloseMemHandle().");
   const std::string overrun = find_overrun(*found, found->begin - slack_of(*found).before);
   unmap(all, *found, place);
   if (!overrun.empty()) {

@@ -63,10 +63,16 @@ cudaError_t check_managed(const char* call, const void* pointer, std::size_t byt
   if (bytes == 0) return record(cudaErrorInvalidValue);
   if (!found || found->freed || found->kind != MemoryKind::managed || address < found->begin ||
       bytes > found->end() - address) {
-    report_at(place, std::string(call) + ": the range is not memory of cudaMallocManaged().");
-    return record(cudaErrorInvalidValue);
+    return refuse(place, std::string(call) + ": the range is not memory of cudaMallocManaged().");
   }
   return cudaSuccess;
+}
+
+/// Memory of the host that the runtime knows.
+std::optional<Allocation> find_pinned(const void* pointer) {
+  auto found = find_allocation(reinterpret_cast<std::uintptr_t>(pointer));
+  const bool is_pinned = found && !found->freed && found->kind == MemoryKind::host;
+  return is_pinned ? found : std::nullopt;
 }
 
 bool is_place(int device) {
@@ -99,10 +105,11 @@ cudaError_t cudaMallocFromPoolAsync(void** pointer, std::size_t bytes, cudaMemPo
   const cudaError_t error = cudaStreamIsCapturing(stream, &capturing);
   if (error != cudaSuccess) return error;
   if (capturing != cudaStreamCaptureStatusNone) {
-    report_at({file, line},
-              "cudaMallocAsync(): memory of a graph is not modelled here; allocate it before the "
-              "capture.");
-    return record(cudaErrorStreamCaptureUnsupported);
+    return refuse(
+        {file, line},
+        "cudaMallocAsync(): memory of a graph is not modelled here; allocate it before the "
+        "capture.",
+        cudaErrorStreamCaptureUnsupported);
   }
   return allocate(pointer, bytes, MemoryKind::device, {file, line}, 0, pool);
 }
@@ -162,21 +169,14 @@ cudaError_t cudaFreeHost(void* pointer, const char* file, unsigned line) {
 
 cudaError_t cudaHostGetDevicePointer(void** device, void* host, unsigned flags) {
   if (sticky_error() != cudaSuccess) return sticky_error();
-  if (device == nullptr || flags != 0) return record(cudaErrorInvalidValue);
-  const auto found = find_allocation(reinterpret_cast<std::uintptr_t>(host));
-  if (!found || found->freed || found->kind != MemoryKind::host)
-    return record(cudaErrorInvalidValue);
-  *device = host;
-  return cudaSuccess;
+  const auto found = find_pinned(host);
+  if (flags != 0 || !found) return record(cudaErrorInvalidValue);
+  return answer(device, host);
 }
 
 cudaError_t cudaHostGetFlags(unsigned* flags, void* pointer) {
-  const auto found = find_allocation(reinterpret_cast<std::uintptr_t>(pointer));
-  if (flags == nullptr || !found || found->freed || found->kind != MemoryKind::host) {
-    return record(cudaErrorInvalidValue);
-  }
-  *flags = found->flags | cudaHostAllocMapped;
-  return cudaSuccess;
+  const auto found = find_pinned(pointer);
+  return found ? answer(flags, found->flags | cudaHostAllocMapped) : record(cudaErrorInvalidValue);
 }
 
 cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const void* pointer) {
@@ -243,10 +243,8 @@ cudaError_t cudaMemAdvise(const void* pointer, std::size_t bytes, cudaMemoryAdvi
 }
 
 cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t* pool, int device) {
-  if (pool == nullptr) return record(cudaErrorInvalidValue);
   if (!device_exists(device)) return record(cudaErrorInvalidDevice);
-  *pool = first_pool(device);
-  return cudaSuccess;
+  return answer(pool, first_pool(device));
 }
 
 cudaError_t cudaMemPoolCreate(cudaMemPool_t* pool, const cudaMemPoolProps* properties) {
@@ -258,8 +256,9 @@ cudaError_t cudaMemPoolCreate(cudaMemPool_t* pool, const cudaMemPoolProps* prope
   }
   if (!device_exists(properties->location.id)) return record(cudaErrorInvalidDevice);
   if (properties->handleTypes != cudaMemHandleTypeNone) {
-    report("cudaMemPoolCreate(): pools that other processes can use are not modelled here.");
-    return record(cudaErrorNotSupported);
+    return refuse({},
+                  "cudaMemPoolCreate(): pools that other processes can use are not modelled here.",
+                  cudaErrorNotSupported);
   }
   *pool = new_pool(properties->location.id);
   return cudaSuccess;

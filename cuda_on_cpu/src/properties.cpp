@@ -51,7 +51,7 @@ void set_abilities(cudaDeviceProp& p) {
   p.managedMemory = p.concurrentManagedAccess = p.hostNativeAtomicSupported = 1;
   p.computePreemptionSupported = p.canUseHostPointerForRegisteredMem = 1;
   p.cooperativeLaunch = p.hostRegisterSupported = p.memoryPoolsSupported = 1;
-  p.ipcEventSupported = p.directManagedMemAccessFromHost = 1;
+  p.directManagedMemAccessFromHost = 1;
 }
 
 using Limits = std::array<std::atomic<std::size_t>, 3>;
@@ -117,9 +117,8 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int dev
 }
 
 cudaError_t cudaChooseDevice(int* device, const cudaDeviceProp* wanted) {
-  if (device == nullptr || wanted == nullptr) return record(cudaErrorInvalidValue);
-  *device = 0;  // they are all alike
-  return cudaSuccess;
+  if (wanted == nullptr) return record(cudaErrorInvalidValue);
+  return answer(device, 0);  // they are all alike
 }
 
 cudaError_t cudaSetDeviceFlags(unsigned flags) {
@@ -131,27 +130,24 @@ cudaError_t cudaSetDeviceFlags(unsigned flags) {
 }
 
 cudaError_t cudaGetDeviceFlags(unsigned* flags) {
-  if (flags == nullptr) return record(cudaErrorInvalidValue);
-  *flags = device_flags;
-  return cudaSuccess;
+  return answer(flags, device_flags.load());
 }
 
 cudaError_t cudaDeviceGetLimit(std::size_t* value, cudaLimit limit) {
   if (sticky_error() != cudaSuccess) return sticky_error();
-  if (value == nullptr) return record(cudaErrorInvalidValue);
   if (!is_limit(limit)) return record(cudaErrorInvalidValue);
-  *value = limits()[static_cast<std::size_t>(limit)];
-  return cudaSuccess;
+  return answer(value, limits()[static_cast<std::size_t>(limit)].load());
 }
 
 cudaError_t cudaDeviceSetLimit(cudaLimit limit, std::size_t value) {
   if (sticky_error() != cudaSuccess) return sticky_error();
   if (!is_limit(limit)) return record(cudaErrorInvalidValue);
   if (limit == cudaLimitStackSize && value > fiber_stack_bytes) {
-    report("cudaDeviceSetLimit(): a thread has " + std::to_string(fiber_stack_bytes >> 10U) +
-           " KiB for its calls and local arrays here, and cannot have " +
-           std::to_string((value + 1023) >> 10U) + ".");
-    return record(cudaErrorNotSupported);
+    return refuse({},
+                  "cudaDeviceSetLimit(): a thread has " + std::to_string(fiber_stack_bytes >> 10U) +
+                      " KiB for its calls and local arrays here, and cannot have " +
+                      std::to_string((value + 1023) >> 10U) + ".",
+                  cudaErrorNotSupported);
   }
   limits()[static_cast<std::size_t>(limit)] = value;
   return cudaSuccess;

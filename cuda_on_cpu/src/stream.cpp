@@ -217,8 +217,8 @@ cudaError_t may_wait(const char* call) {
         (capture->mode == cudaStreamCaptureModeThreadLocal && capture->thread == this_thread());
     if (!forbids) continue;
     capture->invalid = true;
-    report(std::string(call) + " is not permitted while a stream is being captured.");
-    return record(cudaErrorStreamCaptureUnsupported);
+    return refuse({}, std::string(call) + " is not permitted while a stream is being captured.",
+                  cudaErrorStreamCaptureUnsupported);
   }
   return cudaSuccess;
 }
@@ -228,13 +228,13 @@ cudaError_t wait_for(cudaStream_t handle) {
   if (sticky_error() != cudaSuccess) return sticky_error();
   Stream* const stream = find_stream(handle);
   if (stream == nullptr) {
-    report("a stream was waited for that does not exist or has been destroyed.");
-    return record(cudaErrorInvalidResourceHandle);
+    return refuse({}, "a stream was waited for that does not exist or has been destroyed.",
+                  cudaErrorInvalidResourceHandle);
   }
   if (stream->capture != nullptr) {
     stream->capture->invalid = true;
-    report("a stream was waited for while it is being captured.");
-    return record(cudaErrorStreamCaptureUnsupported);
+    return refuse({}, "a stream was waited for while it is being captured.",
+                  cudaErrorStreamCaptureUnsupported);
   }
   if (stream->legacy) keep_order_with_default_stream(*stream);
   run_until({stream->shared_from_this(), stream->enqueued});

@@ -22,22 +22,4 @@ T reduce(const Group& group, T value, Operation operation, CUDA_ON_CPU_HERE) {
   return group.shfl(value, 0, file, line);
 }
 
-/// The combination is stored by one thread.
-template <class Group, class T, class Value, class Operation>
-void reduce_store_async(const Group& group, T* to, Value value, Operation operation,
-                        CUDA_ON_CPU_HERE) {
-  const Value result = reduce(group, value, operation, file, line);
-  if (group.thread_rank() == 0) *to = result;
-}
-/// The combination is combined with an atomic by one thread.
-template <class Group, class Atomic, class Value, class Operation>
-void reduce_update_async(const Group& group, Atomic& to, Value value, Operation operation,
-                         CUDA_ON_CPU_HERE) {
-  const Value result = reduce(group, value, operation, file, line);
-  if (group.thread_rank() != 0) return;
-  auto old = to.load();
-  while (!to.compare_exchange_weak(old, operation(old, result))) {
-  }
-}
-
 }  // namespace cooperative_groups

@@ -84,29 +84,27 @@ T atomic_update(T* address, Operation operation) {
 
 }  // namespace cuda_on_cpu
 
+// The same among other threads: here it always is among all.
+#define CUDA_ON_CPU_SCOPES(name, T)               \
+  inline T name##_block(T* address, T operand) {  \
+    return name(address, operand);                \
+  }                                               \
+  inline T name##_system(T* address, T operand) { \
+    return name(address, operand);                \
+  }
 #define CUDA_ON_CPU_ATOMIC(name, T, expression)                                  \
   inline T name(T* address, T operand) {                                         \
     return cuda_on_cpu::atomic_update(                                           \
         address, [operand]([[maybe_unused]] T old) -> T { return expression; }); \
   }                                                                              \
-  inline T name##_block(T* address, T operand) {                                 \
-    return name(address, operand);                                               \
-  }                                                                              \
-  inline T name##_system(T* address, T operand) {                                \
-    return name(address, operand);                                               \
-  }
+  CUDA_ON_CPU_SCOPES(name, T)
 #define CUDA_ON_CPU_NATIVE_ATOMIC(name, T, builtin, same)               \
   inline T name(T* address, T operand) {                                \
     const T old = builtin(address, operand, cuda_on_cpu::atomic_order); \
     cuda_on_cpu::note_attempt(same);                                    \
     return old;                                                         \
   }                                                                     \
-  inline T name##_block(T* address, T operand) {                        \
-    return name(address, operand);                                      \
-  }                                                                     \
-  inline T name##_system(T* address, T operand) {                       \
-    return name(address, operand);                                      \
-  }
+  CUDA_ON_CPU_SCOPES(name, T)
 #define CUDA_ON_CPU_INTEGER_ATOMICS(T)                                                \
   CUDA_ON_CPU_NATIVE_ATOMIC(atomicAdd, T, __atomic_fetch_add, operand == 0)           \
   CUDA_ON_CPU_NATIVE_ATOMIC(atomicSub, T, __atomic_fetch_sub, operand == 0)           \
@@ -155,3 +153,4 @@ inline float4 atomicAdd(float4* address, float4 value) {
 #undef CUDA_ON_CPU_INTEGER_ATOMICS
 #undef CUDA_ON_CPU_NATIVE_ATOMIC
 #undef CUDA_ON_CPU_ATOMIC
+#undef CUDA_ON_CPU_SCOPES

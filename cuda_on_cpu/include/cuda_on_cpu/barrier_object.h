@@ -51,20 +51,11 @@ class barrier {
       cuda_on_cpu::wait_for(this, "wait_parity() of a cuda::barrier", {file, line});
     }
   }
-  bool try_wait(arrival_token&& token) const {
-    cuda_on_cpu::let_others_run();
-    return __atomic_load_n(&phase_, __ATOMIC_ACQUIRE) != token;
-  }
-  bool try_wait_parity(bool parity) const {
-    cuda_on_cpu::let_others_run();
-    return (__atomic_load_n(&phase_, __ATOMIC_ACQUIRE) & 1U) != (parity ? 1U : 0U);
-  }
   void arrive_and_wait(CUDA_ON_CPU_HERE) { wait(arrive(), file, line); }
   void arrive_and_drop() {
     __atomic_sub_fetch(&expected_, 1, __ATOMIC_ACQ_REL);
     (void)arrive();
   }
-  static constexpr ::std::ptrdiff_t max() { return (1 << 20) - 1; }
 
  private:
   void complete() {

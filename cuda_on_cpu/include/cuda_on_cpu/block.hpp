@@ -178,13 +178,14 @@ class Worker {
  private:
   friend struct FiberEntry;
 
-  void run_all_blocks(RunningLaunch& launch, void (*after_block)(void*), void* data);
-  void run_whole_grid(RunningLaunch& launch);
+  template <class Run>
+  void execute(RunningLaunch& launch, Run run);
   void run_current();
   void serve();
   bool find_unstarted();
   bool start_next_thread(Fiber& fiber);
   void thread_exited(Fiber& fiber);
+  Fiber& note_wait(const char* what, Place place, unsigned mask = 0);
   Switch suspend(Fiber& fiber);
   void wake(Fiber& fiber);
   Fiber* next_fiber();
@@ -220,10 +221,10 @@ class Worker {
 
   Fiber* idle_ = nullptr;
   std::vector<Fiber*> fibers_;
-  std::vector<Block*> blocks_;  ///< those being run: one, or a whole grid
-  std::size_t starting_ = 0;    ///< the block whose threads are being started
-  std::size_t alive_ = 0;       ///< threads that have not exited
-  std::vector<Fiber*> at_grid_barrier_;
+  std::vector<Block*> blocks_;       ///< those being run: one, or a whole grid
+  std::size_t starting_ = 0;         ///< the block whose threads are being started
+  std::size_t alive_ = 0;            ///< threads that have not exited
+  std::size_t at_grid_barrier_ = 0;  ///< threads, which wait for the launch as the key
   std::vector<Fiber*> converging_;
   std::vector<Fiber*> waiting_;  ///< for a key
   std::vector<Arena*> arenas_;

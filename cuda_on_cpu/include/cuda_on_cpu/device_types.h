@@ -69,19 +69,16 @@ struct cudaDeviceProp {
   X(MaxPitch, 11, p.memPitch) \
   X(MaxRegistersPerBlock, 12, p.regsPerBlock) \
   X(ClockRate, 13, p.clockRate) \
-  X(TextureAlignment, 14, p.textureAlignment) \
   X(GpuOverlap, 15, p.deviceOverlap) \
   X(MultiProcessorCount, 16, p.multiProcessorCount) \
   X(KernelExecTimeout, 17, p.kernelExecTimeoutEnabled) \
   X(Integrated, 18, p.integrated) \
   X(CanMapHostMemory, 19, p.canMapHostMemory) \
   X(ComputeMode, 20, p.computeMode) \
-  X(SurfaceAlignment, 30, p.surfaceAlignment) \
   X(ConcurrentKernels, 31, p.concurrentKernels) \
   X(EccEnabled, 32, p.ECCEnabled) \
   X(PciBusId, 33, p.pciBusID) \
   X(PciDeviceId, 34, p.pciDeviceID) \
-  X(TccDriver, 35, p.tccDriver) \
   X(MemoryClockRate, 36, p.memoryClockRate) \
   X(GlobalMemoryBusWidth, 37, p.memoryBusWidth) \
   X(L2CacheSize, 38, p.l2CacheSize) \
@@ -89,7 +86,6 @@ struct cudaDeviceProp {
   X(AsyncEngineCount, 40, p.asyncEngineCount) \
   X(UnifiedAddressing, 41, p.unifiedAddressing) \
   X(PciDomainId, 50, p.pciDomainID) \
-  X(TexturePitchAlignment, 51, p.texturePitchAlignment) \
   X(ComputeCapabilityMajor, 75, p.major) \
   X(ComputeCapabilityMinor, 76, p.minor) \
   X(StreamPrioritiesSupported, 78, p.streamPrioritiesSupported) \
@@ -98,8 +94,6 @@ struct cudaDeviceProp {
   X(MaxSharedMemoryPerMultiprocessor, 81, p.sharedMemPerMultiprocessor) \
   X(MaxRegistersPerMultiprocessor, 82, p.regsPerMultiprocessor) \
   X(ManagedMemory, 83, p.managedMemory) \
-  X(IsMultiGpuBoard, 84, p.isMultiGpuBoard) \
-  X(MultiGpuBoardGroupID, 85, p.multiGpuBoardGroupID) \
   X(HostNativeAtomicSupported, 86, p.hostNativeAtomicSupported) \
   X(SingleToDoublePrecisionPerfRatio, 87, p.singleToDoublePrecisionPerfRatio) \
   X(PageableMemoryAccess, 88, p.pageableMemoryAccess) \
@@ -107,24 +101,10 @@ struct cudaDeviceProp {
   X(ComputePreemptionSupported, 90, p.computePreemptionSupported) \
   X(CanUseHostPointerForRegisteredMem, 91, p.canUseHostPointerForRegisteredMem) \
   X(CooperativeLaunch, 95, p.cooperativeLaunch) \
-  X(CooperativeMultiDeviceLaunch, 96, p.cooperativeMultiDeviceLaunch) \
   X(MaxSharedMemoryPerBlockOptin, 97, p.sharedMemPerBlockOptin) \
-  X(CanFlushRemoteWrites, 98, 0) \
   X(HostRegisterSupported, 99, p.hostRegisterSupported) \
-  X(PageableMemoryAccessUsesHostPageTables, 100, p.pageableMemoryAccessUsesHostPageTables) \
-  X(DirectManagedMemAccessFromHost, 101, p.directManagedMemAccessFromHost) \
   X(MaxBlocksPerMultiprocessor, 106, p.maxBlocksPerMultiProcessor) \
-  X(MaxPersistingL2CacheSize, 108, p.persistingL2CacheMaxSize) \
-  X(MaxAccessPolicyWindowSize, 109, p.accessPolicyMaxWindowSize) \
-  X(ReservedSharedMemoryPerBlock, 111, p.reservedSharedMemPerBlock) \
-  X(SparseCudaArraySupported, 112, p.sparseCudaArraySupported) \
-  X(HostRegisterReadOnlySupported, 113, p.hostRegisterReadOnlySupported) \
-  X(TimelineSemaphoreInteropSupported, 114, p.timelineSemaphoreInteropSupported) \
-  X(MemoryPoolsSupported, 115, p.memoryPoolsSupported) \
-  X(GPUDirectRDMASupported, 116, p.gpuDirectRDMASupported) \
-  X(MemoryPoolSupportedHandleTypes, 119, p.memoryPoolSupportedHandleTypes) \
-  X(ClusterLaunch, 120, p.clusterLaunch) \
-  X(IpcEventSupport, 125, p.ipcEventSupported)
+  X(MemoryPoolsSupported, 115, p.memoryPoolsSupported)
 // clang-format on
 
 enum cudaDeviceAttr {

@@ -36,10 +36,13 @@ struct alignas(64) Fiber : Suspended {
   const char* frame = nullptr;  ///< where the thread's own part of the stack begins
 
   // What it has asked for with __pipeline_memcpy_async() and not waited for.
-  std::vector<AsyncCopy> copies;
+  struct RequestedCopy {
+    AsyncCopy copy;
+    std::uintptr_t instruction;  ///< by which it was asked for
+  };
+  std::vector<RequestedCopy> copies;
   std::vector<std::size_t> copy_groups;  ///< where in `copies` each group ends
   std::size_t copies_done = 0;
-  std::vector<std::uintptr_t> copy_instructions;  ///< by which each of `copies` was asked for
   std::uintptr_t copy_instruction = 0;  ///< that of the copy that is being made; 0: of none
 
   char* stack = nullptr;  ///< the lowest address

@@ -113,15 +113,6 @@ unsigned dot_product(unsigned a, unsigned b, unsigned sum) {
   }
   return sum;
 }
-/// The same of the two halves of `a` and the two lower, or upper, bytes of `b`.
-template <class Half, class Byte>
-unsigned dot_product_2(unsigned a, unsigned b, unsigned sum) {
-  for (unsigned i = 0; i < 2; ++i) {
-    sum += static_cast<unsigned>(static_cast<int>(static_cast<Half>(a >> (16 * i))) *
-                                 static_cast<int>(static_cast<Byte>(b >> (8 * i))));
-  }
-  return sum;
-}
 
 }  // namespace cuda_on_cpu
 
@@ -132,20 +123,6 @@ inline int __dp4a(int a, int b, int sum) {
 }
 inline unsigned __dp4a(unsigned a, unsigned b, unsigned sum) {
   return cuda_on_cpu::dot_product<std::uint8_t, std::uint8_t>(a, b, sum);
-}
-inline int __dp2a_lo(int a, int b, int sum) {
-  using namespace cuda_on_cpu;
-  return static_cast<int>(dot_product_2<std::int16_t, std::int8_t>(
-      static_cast<unsigned>(a), static_cast<unsigned>(b), static_cast<unsigned>(sum)));
-}
-inline int __dp2a_hi(int a, int b, int sum) {
-  return __dp2a_lo(a, static_cast<int>(static_cast<unsigned>(b) >> 16U), sum);
-}
-inline unsigned __dp2a_lo(unsigned a, unsigned b, unsigned sum) {
-  return cuda_on_cpu::dot_product_2<std::uint16_t, std::uint8_t>(a, b, sum);
-}
-inline unsigned __dp2a_hi(unsigned a, unsigned b, unsigned sum) {
-  return __dp2a_lo(a, b >> 16U, sum);
 }
 /// The place of the n-th bit that is set, counted from `base`: upwards, or down if n is negative.
 inline unsigned __fns(unsigned mask, unsigned base, int n) {

@@ -11,29 +11,21 @@
 // The C library declares some of these names for itself, without defining them; hence the language
 // linkage.
 extern "C" {
-inline float __expf(float x) noexcept {
-  return std::exp(x);
-}
+#define CUDA_ON_CPU_FAST(name, exact)   \
+  inline float name(float x) noexcept { \
+    return std::exact(x);               \
+  }
+CUDA_ON_CPU_FAST(__expf, exp)
+CUDA_ON_CPU_FAST(__logf, log)
+CUDA_ON_CPU_FAST(__log2f, log2)
+CUDA_ON_CPU_FAST(__log10f, log10)
+CUDA_ON_CPU_FAST(__sinf, sin)
+CUDA_ON_CPU_FAST(__cosf, cos)
+CUDA_ON_CPU_FAST(__tanf, tan)
+CUDA_ON_CPU_FAST(__tanhf, tanh)
+#undef CUDA_ON_CPU_FAST
 inline float __exp10f(float x) noexcept {
   return std::pow(10.0F, x);
-}
-inline float __logf(float x) noexcept {
-  return std::log(x);
-}
-inline float __log2f(float x) noexcept {
-  return std::log2(x);
-}
-inline float __log10f(float x) noexcept {
-  return std::log10(x);
-}
-inline float __sinf(float x) noexcept {
-  return std::sin(x);
-}
-inline float __cosf(float x) noexcept {
-  return std::cos(x);
-}
-inline float __tanf(float x) noexcept {
-  return std::tan(x);
 }
 inline float __powf(float x, float y) noexcept {
   return std::pow(x, y);
@@ -42,9 +34,6 @@ inline float __powf(float x, float y) noexcept {
 inline void __sincosf(float x, float* sine, float* cosine) {
   *sine = std::sin(x);
   *cosine = std::cos(x);
-}
-inline float __tanhf(float x) {
-  return std::tanh(x);
 }
 inline float __fdividef(float x, float y) {
   return x / y;
@@ -81,19 +70,22 @@ inline float __frsqrt_rn(float x) {
   return rsqrtf(x);
 }
 
-#define CUDA_ON_CPU_MIN_MAX(T) \
-  constexpr T min(T a, T b) {  \
-    return b < a ? b : a;      \
-  }                            \
-  constexpr T max(T a, T b) {  \
-    return a < b ? b : a;      \
+#define CUDA_ON_CPU_MIN_MAX(T, smaller, larger) \
+  constexpr T smaller(T a, T b) {               \
+    return b < a ? b : a;                       \
+  }                                             \
+  constexpr T larger(T a, T b) {                \
+    return a < b ? b : a;                       \
   }
-CUDA_ON_CPU_MIN_MAX(int)
-CUDA_ON_CPU_MIN_MAX(unsigned)
-CUDA_ON_CPU_MIN_MAX(long)
-CUDA_ON_CPU_MIN_MAX(unsigned long)
-CUDA_ON_CPU_MIN_MAX(long long)
-CUDA_ON_CPU_MIN_MAX(unsigned long long)
+CUDA_ON_CPU_MIN_MAX(int, min, max)
+CUDA_ON_CPU_MIN_MAX(unsigned, min, max)
+CUDA_ON_CPU_MIN_MAX(long, min, max)
+CUDA_ON_CPU_MIN_MAX(unsigned long, min, max)
+CUDA_ON_CPU_MIN_MAX(long long, min, max)
+CUDA_ON_CPU_MIN_MAX(unsigned long long, min, max)
+CUDA_ON_CPU_MIN_MAX(unsigned, umin, umax)
+CUDA_ON_CPU_MIN_MAX(long long, llmin, llmax)
+CUDA_ON_CPU_MIN_MAX(unsigned long long, ullmin, ullmax)
 #undef CUDA_ON_CPU_MIN_MAX
 #define CUDA_ON_CPU_MIXED_MIN_MAX(A, B, T)            \
   constexpr T min(A a, B b) {                         \
@@ -101,52 +93,26 @@ CUDA_ON_CPU_MIN_MAX(unsigned long long)
   }                                                   \
   constexpr T max(A a, B b) {                         \
     return max(static_cast<T>(a), static_cast<T>(b)); \
-  }                                                   \
-  constexpr T min(B a, A b) {                         \
-    return min(static_cast<T>(a), static_cast<T>(b)); \
-  }                                                   \
-  constexpr T max(B a, A b) {                         \
-    return max(static_cast<T>(a), static_cast<T>(b)); \
   }
 CUDA_ON_CPU_MIXED_MIN_MAX(int, unsigned, unsigned)
+CUDA_ON_CPU_MIXED_MIN_MAX(unsigned, int, unsigned)
 CUDA_ON_CPU_MIXED_MIN_MAX(long, unsigned long, unsigned long)
+CUDA_ON_CPU_MIXED_MIN_MAX(unsigned long, long, unsigned long)
 CUDA_ON_CPU_MIXED_MIN_MAX(long long, unsigned long long, unsigned long long)
+CUDA_ON_CPU_MIXED_MIN_MAX(unsigned long long, long long, unsigned long long)
 #undef CUDA_ON_CPU_MIXED_MIN_MAX
-#define CUDA_ON_CPU_NAMED_MIN_MAX(T, smaller, larger) \
-  constexpr T smaller(T a, T b) {                     \
-    return b < a ? b : a;                             \
-  }                                                   \
-  constexpr T larger(T a, T b) {                      \
-    return a < b ? b : a;                             \
+#define CUDA_ON_CPU_FLOAT_MIN_MAX(A, B, T)                  \
+  inline T min(A a, B b) {                                  \
+    return std::fmin(static_cast<T>(a), static_cast<T>(b)); \
+  }                                                         \
+  inline T max(A a, B b) {                                  \
+    return std::fmax(static_cast<T>(a), static_cast<T>(b)); \
   }
-CUDA_ON_CPU_NAMED_MIN_MAX(unsigned, umin, umax)
-CUDA_ON_CPU_NAMED_MIN_MAX(long long, llmin, llmax)
-CUDA_ON_CPU_NAMED_MIN_MAX(unsigned long long, ullmin, ullmax)
-#undef CUDA_ON_CPU_NAMED_MIN_MAX
-inline float min(float a, float b) {
-  return std::fmin(a, b);
-}
-inline float max(float a, float b) {
-  return std::fmax(a, b);
-}
-inline double min(double a, double b) {
-  return std::fmin(a, b);
-}
-inline double max(double a, double b) {
-  return std::fmax(a, b);
-}
-inline double min(float a, double b) {
-  return std::fmin(static_cast<double>(a), b);
-}
-inline double max(float a, double b) {
-  return std::fmax(static_cast<double>(a), b);
-}
-inline double min(double a, float b) {
-  return std::fmin(a, static_cast<double>(b));
-}
-inline double max(double a, float b) {
-  return std::fmax(a, static_cast<double>(b));
-}
+CUDA_ON_CPU_FLOAT_MIN_MAX(float, float, float)
+CUDA_ON_CPU_FLOAT_MIN_MAX(double, double, double)
+CUDA_ON_CPU_FLOAT_MIN_MAX(float, double, double)
+CUDA_ON_CPU_FLOAT_MIN_MAX(double, float, double)
+#undef CUDA_ON_CPU_FLOAT_MIN_MAX
 
 namespace cuda_on_cpu {
 
@@ -230,9 +196,6 @@ inline void sincospif(float x, float* sine, float* cosine) {
   *sine = sinpif(x);
   *cosine = cospif(x);
 }
-inline float fdividef(float x, float y) {
-  return x / y;
-}
 inline double rhypot(double x, double y) {
   return 1 / std::hypot(x, y);
 }
@@ -245,19 +208,6 @@ inline double norm3d(double x, double y, double z) {
 inline float norm3df(float x, float y, float z) {
   return std::hypot(x, y, z);
 }
-inline double rnorm3d(double x, double y, double z) {
-  return 1 / std::hypot(x, y, z);
-}
-inline float rnorm3df(float x, float y, float z) {
-  return 1 / std::hypot(x, y, z);
-}
-inline double norm4d(double x, double y, double z, double w) {
-  return std::hypot(std::hypot(x, y), std::hypot(z, w));
-}
-inline float norm4df(float x, float y, float z, float w) {
-  return std::hypot(std::hypot(x, y), std::hypot(z, w));
-}
-
 // Arithmetic with a rounding of one's choice.
 #define CUDA_ON_CPU_ROUNDED_ARITHMETIC(T, add_, sub_, mul_, div_, fma_, rcp_, sqrt_, mode) \
   inline T add_(T x, T y) {                                                                \

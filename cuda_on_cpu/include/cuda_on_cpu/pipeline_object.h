@@ -10,8 +10,6 @@
 
 namespace cuda {
 
-enum class pipeline_role { producer, consumer };
-
 /// Not a class of CUDA's: a stage has a barrier for what is produced and one for what is consumed.
 template <thread_scope scope>
 struct PipelineStage {
@@ -27,9 +25,8 @@ class pipeline_shared_state {
   pipeline_shared_state(const pipeline_shared_state&) = delete;
   pipeline_shared_state& operator=(const pipeline_shared_state&) = delete;
 
-  /// Not members of CUDA's.
+  /// Not a member of CUDA's.
   PipelineStage<scope> stage[stages];
-  unsigned producers;
 };
 
 /// Stages of copies: they are produced, then consumed, in turn.
@@ -99,40 +96,6 @@ pipeline<scope> make_pipeline(const Group& group, pipeline_shared_state<scope, s
   group.sync();
   return {state->stage, stages};
 }
-/// Each thread of the group says what it does.
-template <class Group, thread_scope scope, ::std::uint8_t stages>
-pipeline<scope> make_pipeline(const Group& group, pipeline_shared_state<scope, stages>* state,
-                              pipeline_role role) {
-  if (group.thread_rank() == 0) state->producers = 0;
-  group.sync();
-  if (role == pipeline_role::producer) {
-    __atomic_fetch_add(&state->producers, 1U, __ATOMIC_RELAXED);
-  }
-  group.sync();
-  if (group.thread_rank() == 0) {
-    for (auto& stage : state->stage) {
-      init(&stage.produced, state->producers);
-      init(&stage.consumed, static_cast<unsigned>(group.size()) - state->producers);
-    }
-  }
-  group.sync();
-  return {state->stage, stages};
-}
-/// The first threads of the group produce, the others consume.
-template <class Group, thread_scope scope, ::std::uint8_t stages>
-pipeline<scope> make_pipeline(const Group& group, pipeline_shared_state<scope, stages>* state,
-                              ::std::size_t producers) {
-  return make_pipeline(
-      group, state,
-      group.thread_rank() < producers ? pipeline_role::producer : pipeline_role::consumer);
-}
-
-/// Waits for all stages that this thread has produced but the `prior` latest.
-template <::std::uint8_t prior>
-void pipeline_consumer_wait_prior(pipeline<thread_scope_thread>& /*pipeline*/) {
-  cuda_on_cpu::finish_async_copies(prior);
-}
-
 /// One thread's copy, in the stage that it produces.
 template <thread_scope scope>
 void memcpy_async(void* to, const void* from, ::std::size_t bytes, pipeline<scope>& pipeline,

@@ -173,10 +173,6 @@ struct SmallFloat {
   friend SmallFloat __hfma_sat(SmallFloat a, SmallFloat b, SmallFloat c) {
     return saturated(fused_once(a, b, c));
   }
-  friend SmallFloat __hfma_relu(SmallFloat a, SmallFloat b, SmallFloat c) {
-    const SmallFloat result = fused_once(a, b, c);
-    return result.wide() < 0 ? SmallFloat(0.0F) : result;
-  }
 
 // The forms with a u are true of what cannot be compared, a NaN.
 #define CUDA_ON_CPU_COMPARISON(sign, name)                              \
@@ -209,12 +205,6 @@ struct SmallFloat {
   friend SmallFloat __hmin(SmallFloat a, SmallFloat b) {
     return a.wide() == b.wide() ? of_bits(a.bits | b.bits)
                                 : SmallFloat(std::fmin(a.wide(), b.wide()));
-  }
-  friend SmallFloat __hmax_nan(SmallFloat a, SmallFloat b) {
-    return unordered(a, b) ? of_bits(0x7fff) : __hmax(a, b);
-  }
-  friend SmallFloat __hmin_nan(SmallFloat a, SmallFloat b) {
-    return unordered(a, b) ? of_bits(0x7fff) : __hmin(a, b);
   }
 
 #define CUDA_ON_CPU_FUNCTION(name, expression)  \

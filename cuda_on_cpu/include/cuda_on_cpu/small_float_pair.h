@@ -42,8 +42,6 @@ struct alignas(4) SmallFloatPair {
   CUDA_ON_CPU_BINARY(__hmul2_sat, __hmul_sat)
   CUDA_ON_CPU_BINARY(__hmax2, __hmax)
   CUDA_ON_CPU_BINARY(__hmin2, __hmin)
-  CUDA_ON_CPU_BINARY(__hmax2_nan, __hmax_nan)
-  CUDA_ON_CPU_BINARY(__hmin2_nan, __hmin_nan)
 #undef CUDA_ON_CPU_OPERATOR
 #undef CUDA_ON_CPU_BINARY
   friend SmallFloatPair operator+(const SmallFloatPair& a) {
@@ -74,12 +72,7 @@ struct alignas(4) SmallFloatPair {
   }
   CUDA_ON_CPU_FUSED(__hfma2, __hfma)
   CUDA_ON_CPU_FUSED(__hfma2_sat, __hfma_sat)
-  CUDA_ON_CPU_FUSED(__hfma2_relu, __hfma_relu)
 #undef CUDA_ON_CPU_FUSED
-  /// The pairs as complex numbers.
-  friend SmallFloatPair __hcmadd(SmallFloatPair a, SmallFloatPair b, SmallFloatPair c) {
-    return {__hfma(-a.y, b.y, __hfma(a.x, b.x, c.x)), __hfma(a.y, b.x, __hfma(a.x, b.y, c.y))};
-  }
 
 // 1 or 0 for each, a mask for each, or whether it holds for both.
 #define CUDA_ON_CPU_COMPARISON(of_number, each, both)                                       \
@@ -92,18 +85,17 @@ struct alignas(4) SmallFloatPair {
   friend bool both(SmallFloatPair a, SmallFloatPair b) {                                    \
     return of_number(a.x, b.x) && of_number(a.y, b.y);                                      \
   }
-  CUDA_ON_CPU_COMPARISON(__heq, __heq2, __hbeq2)
-  CUDA_ON_CPU_COMPARISON(__hne, __hne2, __hbne2)
-  CUDA_ON_CPU_COMPARISON(__hlt, __hlt2, __hblt2)
-  CUDA_ON_CPU_COMPARISON(__hle, __hle2, __hble2)
-  CUDA_ON_CPU_COMPARISON(__hgt, __hgt2, __hbgt2)
-  CUDA_ON_CPU_COMPARISON(__hge, __hge2, __hbge2)
-  CUDA_ON_CPU_COMPARISON(__hequ, __hequ2, __hbequ2)
-  CUDA_ON_CPU_COMPARISON(__hneu, __hneu2, __hbneu2)
-  CUDA_ON_CPU_COMPARISON(__hltu, __hltu2, __hbltu2)
-  CUDA_ON_CPU_COMPARISON(__hleu, __hleu2, __hbleu2)
-  CUDA_ON_CPU_COMPARISON(__hgtu, __hgtu2, __hbgtu2)
-  CUDA_ON_CPU_COMPARISON(__hgeu, __hgeu2, __hbgeu2)
+// With a u at the end, of what cannot be compared, too.
+#define CUDA_ON_CPU_COMPARISONS(name)                            \
+  CUDA_ON_CPU_COMPARISON(__h##name, __h##name##2, __hb##name##2) \
+  CUDA_ON_CPU_COMPARISON(__h##name##u, __h##name##u2, __hb##name##u2)
+  CUDA_ON_CPU_COMPARISONS(eq)
+  CUDA_ON_CPU_COMPARISONS(ne)
+  CUDA_ON_CPU_COMPARISONS(lt)
+  CUDA_ON_CPU_COMPARISONS(le)
+  CUDA_ON_CPU_COMPARISONS(gt)
+  CUDA_ON_CPU_COMPARISONS(ge)
+#undef CUDA_ON_CPU_COMPARISONS
 #undef CUDA_ON_CPU_COMPARISON
 #define CUDA_ON_CPU_OPERATOR(sign, both)                                        \
   friend bool operator sign(const SmallFloatPair& a, const SmallFloatPair& b) { \
@@ -140,9 +132,6 @@ struct alignas(4) SmallFloatPair {
   CUDA_ON_CPU_FUNCTION(rint)
 #undef CUDA_ON_CPU_FUNCTION
 
-  friend SmallFloatPair __lowhigh2highlow(SmallFloatPair a) {
-    return {a.y, a.x};
-  }
   friend float __low2float(SmallFloatPair a) {
     return a.x;
   }

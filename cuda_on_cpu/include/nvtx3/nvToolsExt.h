@@ -49,39 +49,24 @@ struct nvtxEventAttributes_t {
   nvtxMessageValue_t message;
 };
 
-inline int nvtxRangePushA(const char* /*name*/) {
-  return 0;
-}
-inline int nvtxRangePushW(const wchar_t* /*name*/) {
-  return 0;
-}
-inline int nvtxRangePushEx(const nvtxEventAttributes_t* /*attributes*/) {
-  return 0;
-}
-inline int nvtxRangePop() {
-  return 0;
-}
-inline nvtxRangeId_t nvtxRangeStartA(const char* /*name*/) {
-  return 0;
-}
-inline nvtxRangeId_t nvtxRangeStartEx(const nvtxEventAttributes_t* /*attributes*/) {
-  return 0;
-}
-inline void nvtxRangeEnd(nvtxRangeId_t /*range*/) {}
-inline void nvtxMarkA(const char* /*name*/) {}
-inline void nvtxMarkEx(const nvtxEventAttributes_t* /*attributes*/) {}
-inline void nvtxNameOsThreadA(std::uint32_t /*thread*/, const char* /*name*/) {}
-inline void nvtxNameCategoryA(std::uint32_t /*category*/, const char* /*name*/) {}
+/// What each function does: nothing, whatever it is given.
+inline constexpr auto nvtxNothing = [](const auto&... /*ignored*/) { return 0; };
+inline constexpr auto nvtxRangePushA = nvtxNothing;
+inline constexpr auto nvtxRangePushW = nvtxNothing;
+inline constexpr auto nvtxRangePushEx = nvtxNothing;
+inline constexpr auto nvtxRangePop = nvtxNothing;
+inline constexpr auto nvtxRangeStartA = nvtxNothing;
+inline constexpr auto nvtxRangeStartEx = nvtxNothing;
+inline constexpr auto nvtxRangeEnd = nvtxNothing;
+inline constexpr auto nvtxMarkA = nvtxNothing;
+inline constexpr auto nvtxMarkEx = nvtxNothing;
+inline constexpr auto nvtxNameOsThreadA = nvtxNothing;
+inline constexpr auto nvtxNameCategoryA = nvtxNothing;
+inline constexpr auto nvtxDomainDestroy = nvtxNothing;
+inline constexpr auto nvtxDomainRangePushEx = nvtxNothing;
+inline constexpr auto nvtxDomainRangePop = nvtxNothing;
 inline nvtxDomainHandle_t nvtxDomainCreateA(const char* /*name*/) {
   return nullptr;
-}
-inline void nvtxDomainDestroy(nvtxDomainHandle_t /*domain*/) {}
-inline int nvtxDomainRangePushEx(nvtxDomainHandle_t /*domain*/,
-                                 const nvtxEventAttributes_t* /*attributes*/) {
-  return 0;
-}
-inline int nvtxDomainRangePop(nvtxDomainHandle_t /*domain*/) {
-  return 0;
 }
 #define nvtxRangePush nvtxRangePushA
 #define nvtxRangeStart nvtxRangeStartA
