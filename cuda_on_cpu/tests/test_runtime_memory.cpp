@@ -1,6 +1,4 @@
-#include <chrono>
 #include <cstdlib>
-#include <thread>
 #include <vector>
 
 #include <sys/wait.h>
