@@ -16,7 +16,6 @@
 #include "io/data_sets/csv.hpp"
 #include "io/data_sets/idx.hpp"
 #include "io/hdf5.hpp"
-#include "reports/002/matrix_file.hpp"
 
 namespace stagewise {
 namespace {
@@ -124,16 +123,6 @@ void checkpoint_seeds(const fs::path& folder) {
   add_set(file, "fc1", H5T_IEEE_F32LE, {4, 2}, std::vector<double>(8, 0.5), false);
 }
 
-void matrix_seeds(const fs::path& folder) {
-  write_matrix(folder / "one", {.height = 1, .width = 1, .values = {-0.0F}});
-  write_matrix(folder / "wide", {.height = 2, .width = 3, .values = {1, 2, 3, 4, 5, 1e-45F}});
-  const std::string bytes = contents(folder / "wide");
-  store(folder / "cut", bytes.substr(0, 21));
-  store(folder / "long", bytes + "more");
-  store(folder / "huge", bytes.substr(0, 8) + std::string(8, '\xff') + bytes.substr(16));
-  store(folder / "nan", bytes.substr(0, 16) + std::string(24, '\xff'));
-}
-
 std::string big_endian(std::size_t value) {
   std::string bytes;
   for (const unsigned shift : {24U, 16U, 8U, 0U}) bytes += static_cast<char>(value >> shift);
@@ -190,7 +179,6 @@ int main(int argc, char** argv) {
     stagewise::csv_seeds(folder("csv"));
     stagewise::hdf5_seeds(folder("hdf5"));
     stagewise::checkpoint_seeds(folder("checkpoint"));
-    stagewise::matrix_seeds(folder("matrix"));
     return 0;
   } catch (const std::exception& error) {
     std::cerr << "make_seeds: " << error.what() << '\n';

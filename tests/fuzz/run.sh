@@ -9,7 +9,7 @@ build=${STAGEWISE_FUZZ_BUILD:-build/fuzz}
 readonly seconds=${1:-60}
 shift || true
 targets=("$@")
-[[ ${#targets[@]} -gt 0 ]] || targets=(idx image cifar10 csv hdf5 checkpoint matrix)
+[[ ${#targets[@]} -gt 0 ]] || targets=(idx image cifar10 csv hdf5 checkpoint)
 
 if ! type -P clang++ >/dev/null; then
   echo "tests/fuzz/run.sh: fuzzing needs clang: sudo apt install clang" >&2
