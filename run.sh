@@ -573,7 +573,7 @@ python_with() {
 # The programs in tools/. Standard output belongs to them.
 python_program() {
   local modules=(h5py numpy) python=''
-  [[ $command != predict-scaling ]] || modules=(numpy)
+  [[ $command != predict-scaling ]] || modules=()
   [[ $command == convert ]] || modules+=(matplotlib)
   [[ $needs_packages == yes && (${#passed_on[@]} -gt 0 || $command == predict-scaling) ]] ||
     modules=(sys) # for a help text or an objection

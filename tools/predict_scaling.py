@@ -2,10 +2,9 @@
 """Predicts a training step of an mlp on many GPUs. ./run.sh predict-scaling starts it.
 
 A step is what a GPU computes and what the ranks exchange: a latency, and bytes over a bandwidth.
-The constants are fitted to measurements on two H200s, or to your own: --fit. For each number of
-GPUs, there is a line for each strategy of stage 05, with its fastest transport. The page "How far
-it scales" of the documentation (docs/pages/scaling_model.md) explains the model, and how far off it
-is.
+The constants were measured on two H200s. For each number of GPUs, there is a line for each strategy
+of stage 05, with its fastest transport. The page "How far it scales" of the documentation
+(docs/pages/scaling_model.md) explains the model, and how far off it is.
 """
 
 from __future__ import annotations
@@ -14,15 +13,13 @@ import argparse
 import pathlib
 import re
 import sys
-from typing import Sequence
+from typing import Iterator, Sequence
 
-from stagewise import command_line
+from stagewise import command_line, scaling_points
 from stagewise.command_line import Error, UsageError, did_you_mean, whole_number
-from stagewise.files import expect_kept
+from stagewise.scaling_model import OF_STAGE_05, TRANSPORTS, Cluster, Link, Network, Prediction, predict
 
 MOST = 1_000_000
-TRANSPORTS = ("auto", "peer", "nccl", "host", "hierarchical")
-USUAL_BATCH = 800
 
 
 def widths_of(text: str) -> tuple[int, ...]:
@@ -35,12 +32,11 @@ def gpus_of(text: str) -> tuple[int, ...]:
     return tuple(sorted({whole_number("--gpus", MOST)(word) for word in text.split(",")}))
 
 
-def network_of(text: str) -> tuple[float, float]:
-    words = text.split(",")
-    if len(words) == 2 and all(re.fullmatch(r"[0-9]{1,9}(\.[0-9]{1,9})?", word) for word in words):
-        bandwidth, latency = map(float, words)
+def network_of(text: str) -> Link:
+    if re.fullmatch(r"[0-9]{1,9}(\.[0-9]{1,9})?(,[0-9]{1,9}(\.[0-9]{1,9})?)", text):
+        bandwidth, latency = map(float, text.split(","))
         if bandwidth > 0:
-            return bandwidth, latency
+            return Link(1e-6 * latency, 1e9 * bandwidth)
     raise UsageError(f"--network is '{text}', but must be GB/s and us: 400,5")
 
 
@@ -63,47 +59,30 @@ def path_of(text: str) -> pathlib.Path:
 def parser() -> argparse.ArgumentParser:
     result = command_line.Parser(prog="predict-scaling", description=__doc__)
 
-    training = result.add_argument_group("Training")
-    training.add_argument("--hidden", metavar="LIST", type=widths_of, default=(1000,),
-                          help="widths of the hidden layers; none for none [1000]")
-    training.add_argument("--features", metavar="N", type=whole_number("--features", MOST),
-                          default=784, help="pixels of an image [784]")
-    training.add_argument("--classes", metavar="N", type=whole_number("--classes", MOST),
-                          default=10, help="[10]")
-    training.add_argument("--precision", metavar="NAME", default="float",
-                          type=one_of("--precision", ("float", "double")),
-                          help="float, double [float]")
-    training.add_argument("--batch-size", metavar="N", type=whole_number("--batch-size", MOST),
-                          help=f"samples a step over all GPUs: strong scaling [{USUAL_BATCH}]")
-    training.add_argument("--batch-per-gpu", metavar="N",
-                          type=whole_number("--batch-per-gpu", MOST),
-                          help="samples a step on each GPU: weak scaling")
+    def number(name: str, description: str, default: int | None = None) -> None:
+        result.add_argument(name, metavar="N", type=whole_number(name, MOST), default=default, help=description)
 
-    gpus = result.add_argument_group("GPUs")
-    gpus.add_argument("--gpus", metavar="LIST", type=gpus_of,
-                      default=tuple(2**power for power in range(11)),
-                      help="numbers of GPUs [1,2,4,8,16,32,64,128,256,512,1024]")
-    gpus.add_argument("--gpus-per-machine", metavar="N", default=8,
-                      type=whole_number("--gpus-per-machine"), help="[8]")
-    gpus.add_argument("--network", metavar="GB/S,US", type=network_of, default=(400.0, 5.0),
-                      help="what a machine sends to the others a second, and after which latency "
-                      "[400,5]")
-    gpus.add_argument("--transport", metavar="NAME", default="auto",
-                      type=one_of("--transport", TRANSPORTS),
-                      help="peer, nccl, host, hierarchical (which stage 05 does not have), or the "
-                      "fastest of the first three: auto [auto]")
-
-    results = result.add_argument_group("Constants and results")
-    results.add_argument("--fit", metavar="REPORT", nargs="+", type=path_of, default=[],
-                         help="fit to these: of ladder all-reduce --report, and of train --report "
-                         "on one GPU, at least three a precision; --check compares also those of "
-                         "trainings on several GPUs")
-    results.add_argument("--check", action="store_true",
-                         help="print the constants, and all measurements beside the model, instead")
-    results.add_argument("--figure", metavar="FILE", type=path_of,
-                         help="draw it, SVG or PNG by its name")
-    results.add_argument("--theme", metavar="light|dark", type=one_of("--theme", ("light", "dark")),
-                         default="light", help="the page that the figure is for [light]")
+    result.add_argument("--hidden", metavar="LIST", type=widths_of, default=(1000,),
+                        help="widths of the hidden layers; none for none [1000]")
+    number("--features", "pixels of an image [784]", 784)
+    number("--classes", "[10]", 10)
+    result.add_argument("--precision", metavar="NAME", default="float", type=one_of("--precision", ("float", "double")),
+                        help="float, double [float]")
+    number("--batch-size", "samples a step over all GPUs: strong scaling [800]")
+    number("--batch-per-gpu", "samples a step on each GPU: weak scaling")
+    result.add_argument("--gpus", metavar="LIST", type=gpus_of, default=tuple(2**power for power in range(11)),
+                        help="numbers of GPUs [1,2,4,8,16,32,64,128,256,512,1024]")
+    number("--gpus-per-machine", "[8]", 8)
+    result.add_argument("--network", metavar="GB/S,US", type=network_of, default=Link(5e-6, 400e9),
+                        help="what a machine sends to the others a second, and after which latency [400,5]")
+    result.add_argument("--transport", metavar="NAME", default="auto",
+                        type=one_of("--transport", ("auto", *TRANSPORTS)),
+                        help="peer, nccl, host, hierarchical (which stage 05 does not have), or the fastest of the "
+                        "first three: auto [auto]")
+    result.add_argument("--check", action="store_true", help="print all measurements beside the model, instead")
+    result.add_argument("--figure", metavar="FILE", type=path_of, help="draw it, SVG or PNG by its name")
+    result.add_argument("--theme", metavar="light|dark", type=one_of("--theme", ("light", "dark")), default="light",
+                        help="the page that the figure is for [light]")
     return result
 
 
@@ -113,59 +92,91 @@ def main(words: Sequence[str]) -> None:
         raise UsageError("--batch-size and --batch-per-gpu exclude each other")
     if options.check and options.figure:
         raise UsageError("--check draws no figure; leave out --figure")
-    if options.figure:
-        expect_kept(options.fit, options.figure)
-    try:  # only now, so that neither --help nor an objection to the options needs NumPy
-        from stagewise import scaling_fit, scaling_table
-    except ImportError as error:
-        raise missing(error) from None
-    points = scaling_fit.points_of(options.fit)
-    constants = scaling_fit.fit(points)
     if options.check:
-        lines = [*scaling_table.constants_table(constants), "",
-                 *scaling_table.check_table(scaling_fit.check(points, constants))]
-    else:
-        question = question_of(options)
-        found = scaling_table.answer(question, constants)
-        if not found.rows:
-            raise UsageError(f"--transport {options.transport} reaches none of these numbers of "
-                             "GPUs")
-        lines = [*scaling_table.head(question), "", *scaling_table.table(found), "",
-                 *scaling_table.sentences(found)]
+        for line in check_table():
+            command_line.say(line)
+        return
+    network = Network((options.features, *options.hidden, options.classes), options.precision)
+    cluster = Cluster(options.gpus_per_machine, options.network)
+    transports = OF_STAGE_05 if options.transport == "auto" else (options.transport,)
+    batch = options.batch_per_gpu or options.batch_size or 800
+
+    def rows_of(gpus: int) -> list[Prediction]:
+        return predict(network, batch * (gpus if options.batch_per_gpu else 1), gpus, cluster, transports)
+
+    one = rows_of(1)[0]
+    rows = [row for gpus in options.gpus for row in rows_of(gpus)]
+    if not rows:
+        raise UsageError(f"--transport {options.transport} reaches none of these numbers of GPUs")
+    batches = f"{batch:,} {'on each GPU' if options.batch_per_gpu else 'over all GPUs'}"
     if options.figure:
-        draw(options, question, found, points, constants)
-    for line in lines:
+        draw(options, f"{widths(network)}, {network.precision}, batches of {batches}", one, rows)
+    parameters = sum((inputs + 1) * outputs for inputs, outputs in network.layers)
+    command_line.say(f"model  mlp {widths(network)}, {network.precision}, {parameters:,} parameters")
+    command_line.say(f"batch  {batches}")
+    link = cluster.network
+    command_line.say(f"GPUs   {cluster.gpus_per_machine} in a machine, which sends {link.bandwidth / 1e9:g} GB/s to "
+                     f"the others after {link.latency * 1e6:g} us")
+    command_line.say("")
+    for line in table(one, rows):
         command_line.say(line)
     if options.figure:
         command_line.say(f"saved  {options.figure}")
 
 
-def missing(error: ImportError) -> Error:
-    return Error(f"this python3 has no {error.name}; ./run.sh predict-scaling installs it")
+def widths(network: Network) -> str:
+    return "-".join(map(str, network.widths))
 
 
-def question_of(options: argparse.Namespace):
-    from stagewise.scaling_model import OF_STAGE_05, Cluster, Link, Network
-    from stagewise.scaling_table import Question
+def table(one: Prediction, rows: Sequence[Prediction]) -> Iterator[str]:
+    """A line for each number of GPUs and strategy. The efficiency is the rate as a part of that of so many GPUs that
+    exchange nothing."""
+    yield (f"{'GPUs':>5}  {'strategy':<13}  {'transport':<12}  {'compute':>11}  {'exchange':>11}  "
+           f"{'a step':>11}  {'images/s':>8}  efficiency")
+    for row in rows:
+        is_best = row.gpus > 1 and row.rate == max(other.rate for other in rows if other.gpus == row.gpus)
+        strategy, transport = (row.strategy, row.transport) if row.gpus > 1 else ("-", "-")
+        if strategy == "hybrid":
+            strategy = f"hybrid, {row.gpus // row.tensor_ranks}x{row.tensor_ranks}"
+        yield (f"{row.gpus:>5,}  {strategy:<13}  {transport:<12}  {us(row.compute)}  {us(row.exchange)}  "
+               f"{us(row.seconds)}  {short(row.rate):>8}  {row.rate / (row.gpus * one.rate):>10.1%}"
+               + ("  best" if is_best else ""))
 
-    bandwidth, latency = options.network
-    return Question(
-        Network((options.features, *options.hidden, options.classes), options.precision),
-        options.batch_per_gpu or options.batch_size or USUAL_BATCH,
-        options.batch_per_gpu is not None,
-        options.gpus,
-        Cluster(options.gpus_per_machine, Link(1e-6 * latency, 1e9 * bandwidth)),
-        OF_STAGE_05 if options.transport == "auto" else (options.transport,))
+
+def us(seconds: float) -> str:
+    return f"{1e6 * seconds:>8,.1f} us"
 
 
-def draw(options: argparse.Namespace, *model) -> None:
+def short(value: float) -> str:
+    for unit, size in (("G", 1e9), ("M", 1e6), ("k", 1e3)):
+        if value >= size:
+            return f"{value / size:.3g} {unit}"
+    return f"{value:.3g}"
+
+
+def check_table() -> Iterator[str]:
+    """Every measurement beside the model, and the errors of each kind."""
+    points = list(scaling_points.checked())
+    yield f"{'':<14}  {'':<40}  {'measured':>11}  {'the model':>11}  {'error':>7}"
+    for point in points:
+        yield (f"{point.kind:<14}  {point.what:<40}  {us(point.measured)}  {us(point.predicted)}  "
+               f"{point.error:>+7.1%}")
+    yield ""
+    for kind in dict.fromkeys(point.kind for point in points):
+        errors = [abs(point.error) for point in points if point.kind == kind]
+        yield (f"{kind + ',':<15} {len(errors)}: error {sum(errors) / len(errors):.1%} on average, "
+               f"{max(errors):.1%} at most")
+
+
+def draw(options: argparse.Namespace, title: str, one: Prediction, rows: Sequence[Prediction]) -> None:
     command_line.make_matplotlib_quiet()
-    try:
+    try:  # only now, so that nothing else needs Matplotlib
         from stagewise import scaling_figure, theme
     except ImportError as error:
-        raise missing(error) from None
+        raise Error(f"this python3 has no {error.name}; ./run.sh predict-scaling installs it") from None
     theme.format_of(options.figure)  # before the work
-    theme.save(scaling_figure.draw(*model, theme.THEMES[options.theme]), options.figure)
+    theme.save(scaling_figure.draw(title, one, rows, options.gpus_per_machine, short, theme.THEMES[options.theme]),
+               options.figure)
 
 
 if __name__ == "__main__":

@@ -451,7 +451,6 @@ class Program(Figures):
         for ending in (".svg", ".png"):
             for link in self.put_links("b.json", ending):
                 self.expect_kept("b.json", link, "plot", "curves", "a.json", "b.json", "--output", link)
-                self.expect_kept("b.json", link, "predict-scaling", "--fit", "a.json", "b.json", "--figure", link)
         self.put_checkpoint("a.h5", "mlp")
         (self.folder / "weights.svg").symlink_to("a.h5")
         self.expect_kept("a.h5", "weights.svg", "plot", "weights", "a.h5")
