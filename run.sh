@@ -101,7 +101,6 @@ ${bold}Commands${plain}
             predicts training on up to 1,024 GPUs and more, by a model of what
             is computed and exchanged
   docs      builds the documentation and says where it is
-  bench     builds and runs the benchmarks
   install   installs the packages that these need, and nothing else
   clean     removes the folder build/
   help      this text
@@ -117,7 +116,6 @@ ${bold}Passed on${plain}
   test      to CTest:  -L LABEL   -R NAME   -LE LABEL   -E NAME   -N   -V
             (regular expressions: which labels and names to run or to leave out;
             -V shows all commands of the build and all output of the tests)
-  bench     to the benchmarks:  --benchmark_filter=REGEX  and the like
   try       -I FOLDER   -D NAME=VALUE   (for the compiler)
   Everything after -- is passed on as it is; for exercise, hint, solution,
   grade, plot, convert and predict-scaling, everything is. ./run.sh plot --help
@@ -164,10 +162,10 @@ if [[ $# -gt 0 && $1 != -* ]]; then
   command=$1
   shift
   case $command in
-    count | build | test | try | exercise | hint | solution | grade | plot | convert | predict-scaling | docs | bench | \
+    count | build | test | try | exercise | hint | solution | grade | plot | convert | predict-scaling | docs | \
       install | clean | help) ;;
     *)
-      fail "Unknown command '$command'; the commands are count, build, test, try, exercise, hint, solution, grade, plot, convert, predict-scaling, docs, bench, install, clean and help." 2
+      fail "Unknown command '$command'; the commands are count, build, test, try, exercise, hint, solution, grade, plot, convert, predict-scaling, docs, install, clean and help." 2
       ;;
   esac
 fi
@@ -211,15 +209,14 @@ while [[ $# -gt 0 ]]; do
       verbose=yes
       passed_on+=("$1")
       ;;
-    bench:--benchmark_*) passed_on+=("$1") ;;
-    test:-- | bench:--)
+    test:--)
       shift
       passed_on+=("$@")
       break
       ;;
     build:[!-]*) passed_on+=("$1") ;;
     tour:count | tour:build | tour:test | tour:try | tour:exercise | tour:hint | tour:solution | tour:grade | tour:plot | tour:convert | \
-      tour:predict-scaling | tour:docs | tour:bench | tour:install | tour:clean | tour:help)
+      tour:predict-scaling | tour:docs | tour:install | tour:clean | tour:help)
       fail "The command comes first: ./run.sh $1, then its options." 2
       ;;
     *) fail "Unknown option '$1'; ./run.sh help lists the options." 2 ;;
@@ -272,10 +269,9 @@ missing_packages() {
       program_of=([python3]=python3)
       libraries=(python3-matplotlib)
       ;;
-    bench) libraries+=(libbenchmark-dev) ;;
     install)
       program_of+=([python3]=python3 [patch]=patch [doxygen]=doxygen [graphviz]=dot)
-      libraries+=(libgtest-dev libgmock-dev libbenchmark-dev python3-h5py python3-matplotlib doxygen-awesome-css
+      libraries+=(libgtest-dev libgmock-dev python3-h5py python3-matplotlib doxygen-awesome-css
         libjs-mathjax)
       ;;
     docs)
@@ -305,7 +301,7 @@ install_packages() {
   if ! type -P apt-get dpkg-query >/dev/null; then
     say "This is neither Debian nor Ubuntu, so nothing is installed here. Needed are a C++20 compiler,
     CMake $cmake_needed, Ninja, HDF5, zlib, CLI11, nlohmann-json, OpenBLAS, libpng, Open MPI, Boost.Context and libdw;
-    for the tests GoogleTest and Python with h5py and Matplotlib, for the benchmarks Google Benchmark, for the documentation Doxygen,
+    for the tests GoogleTest and Python with h5py and Matplotlib, for the documentation Doxygen,
     Graphviz, doxygen-awesome-css and MathJax 2."
     return
   fi
@@ -531,18 +527,6 @@ docs() {
   say "The documentation is $PWD/$folder/docs/html/index.html"
 }
 
-bench() {
-  set_up
-  build benchmarks
-  local program code
-  for program in "$folder"/bin/bench_*; do
-    code=0
-    say "${program##*/}"
-    "$program" "${passed_on[@]}" || code=$?
-    [[ $code -eq 0 ]] || fail "${program##*/} failed (exit code $code); its output is above." "$code"
-  done
-}
-
 # Standard output belongs to the program.
 try_program() {
   local options=(--build "$PWD/build/try") own=" ${passed_on[*]} "
@@ -612,7 +596,6 @@ case $command in
   install) install_packages ;;
   test) run_tests ;;
   docs) docs ;;
-  bench) bench ;;
   clean)
     rm -rf build 2>/dev/null ||
       fail "Some of $PWD/build cannot be removed; it belongs to another user, or is on a read-only disk." 1

@@ -14,7 +14,6 @@ Without a GPU, to try the script itself (the figures mean nothing then, and the 
     python3 benchmarks/check_defaults.py --quick --programs build/cpu/bin --output FILE
 """
 
-import os
 import pathlib
 import re
 import shlex
@@ -23,7 +22,7 @@ import sys
 import tempfile
 
 import measuring
-from measuring import Failed, report_of, run, seconds_of, table
+from measuring import NOTHING, Failed, command_line, report_of, run, seconds_of, table
 
 LIMIT = 0.95  # of the default's time: a choice that takes less is faster
 SUSPICIOUS = 0.98  # of it: a choice that takes less is measured again
@@ -37,18 +36,15 @@ EXEMPT = {
 }
 
 REPORT_000 = "--hidden 1000 --activation sigmoid"
+IN_DOUBLE = f"{REPORT_000} --precision double --batch-size 800"
 ALONE = {  # by stage; images in an epoch, options
-    2: ((12000, ""), (12000, f"{REPORT_000} --precision double --batch-size 800"),
-        (2000, "--model cnn")),
-    3: ((24000, ""), (24000, f"{REPORT_000} --precision double --batch-size 800"),
-        (4000, "--model cnn")),
-    4: ((60000, ""), (120000, "--batch-size 1000"),
-        (120000, f"{REPORT_000} --precision double --batch-size 800"),
-        (120000, "--hidden 512,256 --batch-size 512"), (24000, "--model cnn")),
+    2: ((12000, ""), (12000, IN_DOUBLE), (2000, "--model cnn")),
+    3: ((24000, ""), (24000, IN_DOUBLE), (4000, "--model cnn")),
+    4: ((60000, ""), (120000, "--batch-size 1000"), (120000, IN_DOUBLE), (120000, "--hidden 512,256 --batch-size 512"),
+        (24000, "--model cnn")),
 }
 TOGETHER = (
-    *((120000, f"{REPORT_000} --precision double --batch-size 800 --strategy {strategy}")
-      for strategy in ("data", "tensor")),
+    *((120000, f"{IN_DOUBLE} --strategy {strategy}") for strategy in ("data", "tensor")),
     (120000, f"{REPORT_000} --batch-size 1600"),
     (120000, "--hidden 384 --batch-size 2000"),
     (60000, ""),
@@ -57,30 +53,24 @@ TOGETHER = (
 )
 
 
-def choices_of(help_text):
-    """{option: its choices but the default}, as `train --help` lists them under "This stage"."""
+def alternatives(help_text):
+    """[(option, choice)] to compare with the default: the choices that `train --help` lists under "This stage"."""
     section = help_text.partition("This stage")[2].partition("\n\n")[0]
-    choices = {}
-    for entry in re.split(r"\n  --", section)[1:]:
+    entries = re.split(r"\n  --", section)[1:]
+    if not entries:
+        raise Failed("`train --help` lists no options of the stage")
+    found = []
+    for entry in entries:
         name, text = re.match(r"([\w-]+)(.*)", entry, re.DOTALL).groups()
         text, _, default = " ".join(text.split()).partition(" [")
         listed = text.rpartition(": ")[2].partition(";")[0]
-        choices[name] = tuple(listed.split(", "))
+        choices = listed.split(", ")
         if name in EXEMPT:
             continue
-        default = default.rstrip("]")
-        if default not in choices[name]:
+        if default.rstrip("]") not in choices:
             raise Failed(f"--{name} lists no choices, and the script knows none: '{listed}'")
-        choices[name] = tuple(choice for choice in choices[name] if choice != default)
-    if not choices:
-        raise Failed("`train --help` lists no options of the stage")
-    return choices
-
-
-def alternatives(help_text):
-    """[(option, choice)] to compare with the default."""
-    return [(option, choice) for option, choices in choices_of(help_text).items()
-            if option not in EXEMPT for choice in choices]
+        found += [(name, choice) for choice in choices if choice != default.rstrip("]")]
+    return found
 
 
 class Bench(measuring.Bench):
@@ -88,32 +78,24 @@ class Bench(measuring.Bench):
 
     def __init__(self, options):
         super().__init__(options)
-        self.processes = options.processes
-        self.env = dict(os.environ)
-        if os.geteuid() == 0:  # Open MPI wants that confirmed, twice
-            self.env.update(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
         self.folder = tempfile.TemporaryDirectory()
         self.data = pathlib.Path(self.folder.name) / "digits"
-        images = 600 if self.quick else 120000
-        run([self.program("make_dataset"), "--train", images, "--test", 100, "--output",
+        run([*self.words("make_dataset"), "--train", 600 if self.quick else 120000, "--test", 100, "--output",
              self.data / "mnist"])
 
     def command(self, stage, images, words):
-        start = [self.stage(stage), "train", "--dataset", "mnist", "--data-dir", self.data,
-                 "--train-limit", min(images, 600) if self.quick else images, "--epochs",
-                 2 if self.quick else 6, *words]
-        if stage == 5:
-            start = ["mpirun", "--oversubscribe", "--bind-to", "none", "-n", self.processes, *start]
-        return start
+        start = [*self.words(f"stage{stage:02}"), "train", "--dataset", "mnist", "--data-dir", self.data, "--train-limit",
+                 min(images, 600) if self.quick else images, "--epochs", 2 if self.quick else 6, *words]
+        launcher = ["mpirun", "--oversubscribe", "--bind-to", "none", "-n", self.options.processes] if stage == 5 else []
+        return [*launcher, *start]
 
     def seconds(self, stage, images, words, notes=None):
-        return seconds_of(report_of(self.command(stage, images, words), limit=120, env=self.env,
-                                    name=shlex.join(words), notes=notes))
+        return seconds_of(report_of(self.command(stage, images, words), name=shlex.join(words), notes=notes))
 
 
 def compare(bench, stage, images, words, choices):
     """A row for each choice, and what was faster than the default: [(row, is faster)]."""
-    default = [bench.seconds(stage, images, words) for _ in range(2)]
+    default = min(bench.seconds(stage, images, words) for _ in range(2))
     rows = []
     for option, choice in choices:
         others = [*words, f"--{option}", choice]
@@ -126,66 +108,58 @@ def compare(bench, stage, images, words, choices):
         except Failed as failure:
             reason = str(failure).partition(": ")[2] or str(failure)
         if reason:
-            rows.append(([f"`--{option} {choice}`", "-", reason], False))
+            rows.append(([f"`--{option} {choice}`", NOTHING, reason], False))
             continue
-        ratio = taken / min(default)
+        ratio = taken / default
         if ratio < SUSPICIOUS:  # faster is what wins in most turns, and at its best
             pairs = [(bench.seconds(stage, images, words), bench.seconds(stage, images, others))
                      for _ in range(TURNS)]
             own, other = map(min, zip(*pairs))
             ratio = max(other / own, statistics.median(b / a for a, b in pairs))
-        rows.append(([f"`--{option} {choice}`", f"{ratio:.2f}",
-                      "**faster**" if ratio < LIMIT else ""], ratio < LIMIT))
-    if all(row[1] == "-" for row, _ in rows):
+        is_faster = ratio < LIMIT
+        rows.append(([f"`--{option} {choice}`", f"{ratio:.2f}", "**faster**" if is_faster else ""], is_faster))
+    if all(row[1] == NOTHING for row, _ in rows):
         raise Failed(f"no choice could be compared: {rows[0][0][2]}")
-    head = ["default", f"{1e3 * min(default):.2f} ms an epoch of {images:,}", ""]
-    return [(head, False), *rows]
+    return [(["default", f"{1e3 * default:.2f} ms an epoch of {images:,}", ""], False), *rows]
+
+
+def add_options(parser):
+    parser.add_argument("--processes", type=int, default=1, help="of stage 05; 1: stages 02 to 04")
+    parser.add_argument("--stages", default="", help="those of one process to check [2,3,4]")
+
+
+def check(options):
+    """Writes the file; what is faster, as sentences."""
+    bench = Bench(options)
+    cases = [(5, images, words.split()) for images, words in TOGETHER]
+    if options.processes == 1:
+        stages = [int(stage) for stage in options.stages.split(",") if stage] or ALONE
+        cases = [(stage, images, words.split()) for stage in stages for images, words in ALONE[stage]]
+    more = ["--processes", str(options.processes)] if options.processes > 1 else []
+    text = "# Defaults beside their alternatives\n\n" + measuring.heading(options, *more)
+    faster = []
+    for stage, images, words in cases[:1] if bench.quick else cases:
+        rows = compare(bench, stage, images, words, alternatives(bench.run([*bench.words(f"stage{stage:02}"), "train",
+                                                                            "--help"])))
+        text += f"\n`{command_line(bench.command(stage, images, words))}`\n\n"
+        text += table(["option", "times the default's time", ""], [row for row, _ in rows])
+        options.output.write_text(text, encoding="utf-8")
+        faster += [f"stage {stage:02}, {shlex.join(words) or 'no option'}: {row[0]} takes {row[1]} of the default's time"
+                   for row, is_faster in rows if is_faster]
+    return faster
 
 
 def main():
-    parser = measuring.make_parser(__doc__, 0)
-    parser.set_defaults(output=None)
-    parser.add_argument("--processes", type=int, default=1, help="of stage 05; 1: stages 02 to 04")
-    parser.add_argument("--stages", default="", help="those of one process to check [2,3,4]")
-    options = parser.parse_args()
+    options = measuring.parse(__doc__, add_options, output=None)
     name = f"defaults_{options.processes}.md" if options.processes > 1 else "defaults.md"
-    output = options.output or measuring.HERE / "results" / name
+    options.output = options.output or measuring.HERE / "results" / name
     try:
-        bench = Bench(options)
-        if options.processes > 1:
-            cases = [(5, images, words.split()) for images, words in TOGETHER]
-        else:
-            stages = [int(stage) for stage in options.stages.split(",") if stage] or ALONE
-            cases = [(stage, images, words.split())
-                     for stage in stages for images, words in ALONE[stage]]
-        cases = cases[:1] if options.quick else cases
-        libraries = [line for line in run([bench.stage(4), "info"]).splitlines()
-                     if line.startswith("library")]
-        options.sections = ""
-        script = " ".join(["check_defaults.py", *(w for w in sys.argv[1:] if w != "--quick")])
-        text = ("# Defaults beside their alternatives\n\n"
-                + measuring.heading(script, options, libraries))
-        faster = []
-        for stage, images, words in cases:
-            choices = alternatives(run([bench.stage(stage), "train", "--help"]))
-            rows = compare(bench, stage, images, words, choices)
-            shown = " ".join(map(str, bench.command(stage, images, words)))
-            for folder in (f"{bench.programs}/", f"{bench.folder.name}/"):
-                shown = shown.replace(folder, "")
-            text += f"\n`{shown}`\n\n"
-            text += table(["option", "times the default's time", ""], [row for row, _ in rows])
-            output.write_text(text, encoding="utf-8")
-            for row, is_faster in rows:
-                if is_faster:
-                    faster.append(f"stage {stage:02}, {shlex.join(words) or 'no option'}: {row[0]}"
-                                  f" takes {row[1]} of the default's time")
+        faster = check(options)
     except Failed as failure:
         print(f"check_defaults.py: {failure}.", file=sys.stderr)
         return 2
-    for line in faster:
-        print(line)
-    print(f"{len(faster)} choices are more than {100 * (1 - LIMIT):.0f} % faster than the default;"
-          f" see {output}")
+    print(*faster, f"{len(faster)} choices are more than {100 * (1 - LIMIT):.0f} % faster than the default; see "
+          f"{options.output}", sep="\n")
     return 1 if faster else 0
 
 

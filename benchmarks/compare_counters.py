@@ -11,71 +11,51 @@
     python3 benchmarks/compare_counters.py *.json --stage stage02.csv
 
 Plans of tiles depend on the number of multiprocessors, so it has to be that of the GPU. The other side is what
-measure_counters.py and measure_kernels.py have written to benchmarks/results on a GPU.
+measure_counters.py has written to benchmarks/results on a GPU.
 """
 
 import argparse
 import collections
 import csv
 import json
-import sys
 from pathlib import Path
 
+from measuring import NOTHING, number, shown, table, table_of
+
 RESULTS = Path(__file__).resolve().parent / "results"
-HEAD = ["sectors a load", "Nsight", "sectors a store", "Nsight", "conflicts", "Nsight"]
-
-
-def table_of(path, section):
-    """The rows of a section's table, as dictionaries by heading; the first column is called name."""
-    rows, heads, inside = [], None, False
-    for line in path.read_text(encoding="utf-8").splitlines():
-        if line.startswith("## "):
-            inside = line == f"## {section}"
-        elif inside and line.startswith("|"):
-            cells = [cell.strip() for cell in line.strip("|").split("|")]
-            if heads is None:
-                heads = ["name", *cells[1:]]
-            elif not cells[0].startswith("---"):
-                rows.append(dict(zip(heads, cells)))
-    return rows
-
-
-def number(text):
-    """Of "1,234.5"; None of anything else."""
-    try:
-        return float(text.replace(",", ""))
-    except ValueError:
-        return None
-
-
-def shown(average):
-    return "-" if average is None else f"{average:.1f}"
+HEAD = ["kernel", "sectors a load", "Nsight", "sectors a store", "Nsight", "conflicts", "Nsight", "sectors"]
 
 
 def close(ours, theirs):
     """Whether two averages are the same but for rounding, within 5 %, or neither."""
-    if ours is None or theirs is None:
+    if theirs is None:
         return ""
     if abs(ours - theirs) <= 0.051:
         return "same"
     return "within 5 %" if abs(ours - theirs) <= 0.05 * theirs else "differs"
 
 
-def rows_of(ours, theirs):
-    """A line for each kernel that both have; `ours` is {name: (load, store, conflicts)}."""
-    lines = []
-    for row in theirs:
-        name = row["name"].strip("`")
+def compared(ours, theirs):
+    """A table with a line for each kernel that both have; `ours` is {name: (load, store, conflicts)}."""
+    rows = []
+    for name, row in theirs.items():
         if name not in ours:
             continue
         load, store, conflicts = ours[name]
         their_load, their_store = number(row["sectors a load"]), number(row["a store"])
         their_conflicts = (number(row["conflicts, loads"]) or 0) + (number(row["stores"]) or 0)
-        verdicts = {close(load, their_load), close(store, their_store)} - {""}
-        verdict = next((one for one in ("differs", "within 5 %", "same") if one in verdicts), "-")
-        lines.append(f"| `{name}` | {load:.1f} | {shown(their_load)} | {store:.1f} | {shown(their_store)} | "
-                     f"{conflicts:,.0f} | {their_conflicts:,.0f} | {verdict} |")
-    return lines
+        verdicts = {close(load, their_load), close(store, their_store)}
+        rows.append([f"`{name}`", f"{load:.1f}", shown(their_load, ".1f"), f"{store:.1f}", shown(their_store, ".1f"),
+                     f"{conflicts:,.0f}", f"{their_conflicts:,.0f}",
+                     next((one for one in ("differs", "within 5 %", "same") if one in verdicts), NOTHING)])
+    return table(HEAD, rows)
+
+
+def nsight(paths, section):
+    """{name: {heading: cell}} of a section in the first of these files that has it."""
+    for head, *rows in filter(None, (table_of(path, section) for path in paths)):
+        return {row[0]: dict(zip(head, row)) for row in rows}
+    return {}
 
 
 def section_of(report):
@@ -86,21 +66,21 @@ def section_of(report):
     return f"{title}, {report['precision']}"
 
 
+def average(sectors, requests):
+    return int(sectors) / int(requests) if int(requests) else 0
+
+
 def ladder_counters(paths):
     """{section: {rung: counters}} of the reports of ladders."""
     found = collections.defaultdict(dict)
     for path in paths:
         report = json.loads(Path(path).read_text(encoding="utf-8"))
-        for row in (row for table in report["tables"] for row in table["rows"] if "counters" in row):
+        for row in (row for tables in report["tables"] for row in tables["rows"] if "counters" in row):
             counters = row["counters"]
-            found[section_of(report)][row["name"]] = (ratio(counters["load_sectors"], counters["loads"]),
-                                                      ratio(counters["store_sectors"], counters["stores"]),
+            found[section_of(report)][row["name"]] = (average(counters["load_sectors"], counters["loads"]),
+                                                      average(counters["store_sectors"], counters["stores"]),
                                                       counters["bank_conflicts"])
     return found
-
-
-def ratio(sectors, requests):
-    return sectors / requests if requests else 0
 
 
 def kernel_name(text):
@@ -124,15 +104,12 @@ def stage_counters(path, theirs):
             all_of[-1][row["accesses"]] = row
 
     def counters(launch):
-        def average(kind):
-            row = launch.get(kind, {"sectors": 0, "requests": 0})
-            return ratio(int(row["sectors"]), int(row["requests"]))
-        return (average("global loads"), average("global stores"),
-                sum(int(row["conflicts"]) for row in launch.values()))
+        averages = [average(row["sectors"], row["requests"]) if row else 0
+                    for row in map(launch.get, ("global loads", "global stores"))]
+        return *averages, sum(int(row["conflicts"]) for row in launch.values())
 
     found = {}
-    for row in theirs:
-        name = row["name"].strip("`")
+    for name, row in theirs.items():
         wanted = [number(row["sectors a load"]) or 0, number(row["a store"]) or 0]
         if name in launches:
             found[name] = min(map(counters, launches[name]),
@@ -145,19 +122,16 @@ def main():
     parser.add_argument("reports", nargs="*", metavar="REPORT", help="of the observed ladder")
     parser.add_argument("--stage", metavar="CSV", help="of stage 02, as above")
     parser.add_argument("--nsight", nargs="*", type=Path, metavar="FILE",
-                        default=[RESULTS / "h200_gemm_counters.md", RESULTS / "h200_sum_counters.md"],
+                        default=[RESULTS / f"h200_{name}.md" for name in ("gemm_counters", "sum_counters", "kernels")],
                         help="what measure_counters.py has written [that of benchmarks/results]")
     options = parser.parse_args()
-    head = ["| kernel | " + " | ".join(HEAD) + " | sectors |", "| --- |" + " ---: |" * len(HEAD) + " --- |"]
     for section, ours in ladder_counters(options.reports).items():
-        theirs = [row for path in options.nsight for row in table_of(path, section)]
-        print(f"## {section}\n")
-        print("\n".join([*head, *rows_of(ours, theirs)]) + "\n")
+        print(f"## {section}\n\n{compared(ours, nsight(options.nsight, section))}")
     if options.stage:
-        print("## Stage 02, a training step of 784-1000-10, sigmoid, double, 800 images\n")
-        theirs = table_of(RESULTS / "h200_kernels.md", "Stage 02")
-        print("\n".join([*head, *rows_of(stage_counters(options.stage, theirs), theirs)]))
+        theirs = nsight(options.nsight, "Stage 02")
+        print("## Stage 02, a training step of 784-1000-10, sigmoid, double, 800 images\n\n"
+              + compared(stage_counters(options.stage, theirs), theirs))
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

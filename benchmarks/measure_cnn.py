@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Report 001's network on a machine with a GPU, beside cuDNN: measures, and writes the results.
 
-    ./run.sh bench --preset cuda          builds everything (and runs the benchmarks once)
+    ./run.sh build --preset cuda          builds everything
     python3 benchmarks/measure_cnn.py     writes benchmarks/results/cnn.md
 
 Without a GPU, to try the script itself (the figures mean nothing then, and the file says so):
@@ -10,93 +10,55 @@ Without a GPU, to try the script itself (the figures mean nothing then, and the 
 
 Ours are stages 03 and 04 with `--model cnn`; the peer is peers/pytorch_cnn.py, in the same run,
 with the fastest of its forms. Without PyTorch its columns stay empty. A command that fails, or
-takes too long, becomes a line in the file. STAGEWISE_DATA_DIR (or datasets/) must have MNIST.
+takes too long, becomes a line in the file. STAGEWISE_DATA_DIR (or datasets/) should have MNIST.
 """
 
 import collections
 import functools
-import json
-import os
 import pathlib
 import re
-import shlex
-import sys
 import tempfile
 
 import measuring
-from measure_stage04 import short_name
-from measuring import Failed, rate, rate_of, report_of, run, table
+from measuring import NOTHING, Failed, explained, rate, rate_of, ratio, short_name, shown, table
 
-NOTHING = "-"
 MATHS = {"float": "stage04", "tf32": "ladder tf32"}  # as peers/pytorch_cnn.py calls them
 WANTED_ACCURACY = 0.985
 IDLE = 20_000  # ns; only between two forward passes is the GPU idle for longer
+FORMS = {"direct": "stage03", "im2col": "ladder rungs", "implicit": "stage03"}
+LAYERS = {"28x28x1, 32 filters of 5x5": [],
+          "12x12x32, 64 filters of 5x5": ["--size", 12, "--channels", 32, "--filters", 64]}
+RUNGS = ("direct", "texture", "fast-math", "im2col", "implicit", "separate", "fused")
 
 
 class Bench(measuring.Bench):
-    """What all sections need. `folder` is for files that are not kept."""
-
-    def __init__(self, options, folder):
+    def __init__(self, options):
         super().__init__(options)
-        self.folder = pathlib.Path(folder)
         self.counts = (2,) if self.quick else (2, 10, 100, 1000, 10000)
         self.batches = (50,) if self.quick else (100, 1000)
-
-    def attempt(self, work, *words):
-        """What `work` returns; None if it fails, which is noted then."""
-        try:
-            return work(*words)
-        except Failed as failure:
-            self.problems.append(str(failure))
-            return None
-
-    def words_of(self, program):
-        """The command that "stage04" or "ladder tf32" stands for."""
-        name, *command = program.split()
-        return [self.program(name if command else f"{name}_*"), *command]
-
-    def train_command(self, *words, program="stage04"):
-        limits = ["--train-limit", 100, "--test-limit", 10] if self.quick else []
-        return [*self.words_of(program), "train", "--dataset", self.dataset, "--model", "cnn",
-                *limits, *words]
-
-    def train(self, program, *words):
-        return report_of(self.train_command(*words, program=program),
-                         name=shlex.join([*program.split(), "train", *map(str, words)]))
+        self.network = ["--dataset", self.dataset, "--model", "cnn",
+                        *(["--train-limit", 100, "--test-limit", 10] if self.quick else [])]
 
     @functools.cached_property
     def checkpoint(self):
-        path = self.folder / "cnn.h5"
+        self.folder = tempfile.TemporaryDirectory()
+        path = pathlib.Path(self.folder.name) / "cnn.h5"
         limit = [] if self.quick else ["--train-limit", 1000]
-        run(self.train_command("--epochs", 1, *limit, "--save", path))
+        self.train("stage04", *self.network, *limit, "--save", path, epochs=1)
         return path
 
-    def evaluate_command(self, program, count, *words):
-        return [*self.words_of(program), "evaluate", "--load", self.checkpoint, "--dataset",
-                self.dataset, "--batch-size", count, "--test-limit", count, "--latency", *words]
-
-    def latencies(self, program, count, *words):
-        """{path: seconds of a batch}."""
-        report = report_of(self.evaluate_command(program, count, *words),
-                           name=shlex.join([*program.split(), "evaluate", *words]))
-        return {path["path"]: path["median_seconds"] for path in report["latency"]}
+    def evaluation(self, count):
+        return ["--dataset", self.dataset, "--batch-size", count, "--test-limit", count]
 
     def host_to_host(self, program, count, *words):
         """Seconds of a batch, by the fastest path."""
-        paths = self.latencies(program, count, *words)
+        paths = self.latency(program, self.checkpoint, *self.evaluation(count), *words)
         return min(seconds for path, seconds in paths.items() if path != "device")
 
-    def peer(self, *words):
+    def cnn_peer(self, *words):
         """What peers/pytorch_cnn.py prints; no figures without PyTorch or a GPU."""
         words = [*words, "--repetitions", 5, "--images", 100, "--limit", 0] if self.quick else words
-        command = [sys.executable, measuring.HERE / "peers/pytorch_cnn.py", *words]
-        try:
-            result = json.loads(run(command, 300, name="pytorch_cnn.py"))
-        except Failed as failure:
-            self.problems.append(f"without PyTorch: {failure}")
-            return collections.defaultdict(dict)
-        self.problems += [f"PyTorch, {what}: {why}" for what, why in result["failures"].items()]
-        return result
+        return collections.defaultdict(dict, self.peer("pytorch_cnn.py", *words))
 
 
 def listed(numbers):
@@ -108,40 +70,23 @@ def best(figures, pick=min):
     return pick(((figure, name) for name, figure in figures.items()), default=(None, NOTHING))
 
 
-def cell(value, show):
-    return NOTHING if value is None else show(value)
-
-
 def microseconds(seconds):
-    return f"{1e6 * seconds:,.1f}"
-
-
-def milliseconds(seconds):
-    return f"{1e3 * seconds:,.3f}"
-
-
-def percent(fraction):
-    return f"{100 * fraction:.2f} %"
-
-
-def ratio(dividend, divisor):
-    return f"{dividend / divisor:.2f}x" if dividend and divisor else NOTHING
+    return NOTHING if seconds is None else f"{1e6 * seconds:,.1f}"
 
 
 def forward(bench):
-    peer = bench.peer("--batches", listed(bench.counts), "--training", "")
+    peer = bench.cnn_peer("--batches", listed(bench.counts), "--training", "")
     rows = {"device": [], "host": []}
     for count in bench.counts:
         for precision, program in MATHS.items():
-            paths = bench.attempt(bench.latencies, program, count) or {}
+            paths = bench.attempt(bench.latency, program, bench.checkpoint, *bench.evaluation(count)) or {}
             for place, own_rows in rows.items():
                 ours, path = best({path: seconds for path, seconds in paths.items()
                                    if (path == "device") == (place == "device")})
                 theirs, form = best(peer[f"{place}_seconds"].get(f"{precision}@{count}", {}))
-                own_rows.append([f"{count:,}", precision, cell(ours, microseconds), path,
-                                 cell(theirs, microseconds), form, ratio(theirs, ours)])
-    head = ["images", "precision", "stage 04, us", "its path", "PyTorch, us", "its form",
-            "over the fastest"]
+                own_rows.append([f"{count:,}", precision, microseconds(ours), path, microseconds(theirs), form,
+                                 ratio(theirs, ours)])
+    head = ["images", "precision", "stage 04, us", "its path", "PyTorch, us", "its form", "over the fastest"]
     return ("The median time of a forward pass. On the device, images and classes lie in the GPU's"
             " memory:\n\n" + table(head, rows["device"])
             + "\nFrom host to host. Stage 04's path `captured` begins with a data set's bytes, which"
@@ -151,53 +96,43 @@ def forward(bench):
 
 
 def training(bench):
-    peer = bench.peer("--batches", "", "--training", listed(bench.batches))
+    peer = bench.cnn_peer("--batches", "", "--training", listed(bench.batches))
     rows = []
     for batch in bench.batches:
         for precision, program in MATHS.items():
-            report = bench.attempt(bench.train, program, "--batch-size", batch, "--epochs",
-                                   2 if bench.quick else 5)
+            report = bench.attempt(bench.train, program, *bench.network, "--batch-size", batch)
             ours = rate_of(report) if report else None
             theirs, form = best(peer["images_per_second"].get(f"{precision}@{batch}", {}), max)
-            rows.append([f"{batch:,}", precision, cell(ours, rate),
-                         cell(ours and batch / ours, microseconds), cell(theirs, rate), form,
+            rows.append([f"{batch:,}", precision, rate(ours), microseconds(ours and batch / ours), rate(theirs), form,
                          ratio(ours, theirs)])
-    return table(["batch", "precision", "stage 04, images/s", "us a step", "PyTorch, images/s",
-                  "its form", "over the fastest"], rows)
-
-
-def explained(bench):
-    parts = []
+    forms = []
     for batch in bench.batches:
-        output = run(bench.train_command("--batch-size", batch, "--epochs", 1, "--explain"))
-        explanation = output[output.index("\na step, "):output.index("\ntest ")].strip("\n")
-        parts.append(f"Batch of {batch:,}:\n\n```\n{explanation}\n```\n")
-    return "\n".join(parts)
+        reports = [bench.attempt(bench.train, program, *bench.network, "--batch-size", batch, "--convolution", form,
+                                 epochs=3) for form, program in FORMS.items()]
+        forms.append([f"{batch:,}", *(rate(report and rate_of(report)) for report in reports)])
+    return (table(["batch", "precision", "stage 04, images/s", "us a step", "PyTorch, images/s",
+                   "its form", "over the fastest"], rows)
+            + "\nStage 03 with each `--convolution`, `ladder rungs` with im2col, images/s:\n\n"
+            + table(["batch", *FORMS], forms))
+
+
+def explanations(bench):
+    return "\n".join(
+        f"Batch of {batch:,}:\n\n"
+        + explained(bench.run([*bench.words("stage04"), "train", *bench.network, "--batch-size", batch, "--epochs", 1,
+                               "--explain"])) for batch in bench.batches)
 
 
 def accuracy(bench):
     rows = []
     for precision, program in MATHS.items():
-        report = bench.attempt(bench.train, program, "--epochs", 3)
+        report = bench.attempt(bench.train, program, *bench.network, epochs=3)
         reached = report["test_accuracy"] if report else None
         if reached is not None and reached < WANTED_ACCURACY:
-            bench.problems.append(f"{precision} does not reach {percent(WANTED_ACCURACY)}")
-        rows.append([precision, cell(reached, percent)])
-    return (f"Three epochs should reach {percent(WANTED_ACCURACY)} on the test set.\n\n"
+            bench.problems.append(f"{precision} does not reach {WANTED_ACCURACY:.2%}")
+        rows.append([precision, shown(reached, ".2%")])
+    return (f"Three epochs should reach {WANTED_ACCURACY:.2%} on the test set.\n\n"
             + table(["precision", "reached"], rows))
-
-
-def traced(bench, program):
-    """[(begin, end, stream, name)] of an evaluation's kernels and copies, in ns, by beginning."""
-    library = bench.programs.resolve() / "libtrace_kernels.so"
-    if not library.exists():
-        raise Failed(f"`{library.name}` is not there")
-    path = bench.folder / "trace.txt"
-    run(bench.evaluate_command(program, bench.counts[-1]),
-        env={**os.environ, "CUDA_INJECTION64_PATH": str(library), "STAGEWISE_KERNELS": str(path)},
-        name=f"{program} evaluate")
-    lines = (line.split(" ", 3) for line in path.read_text(encoding="utf-8").splitlines())
-    return [(int(begin), int(end), int(stream), name) for begin, end, stream, name in lines]
 
 
 def last_pass(spans):
@@ -235,58 +170,43 @@ def pass_table(spans):
 def timeline(bench):
     parts = []
     for precision, program in MATHS.items():
-        spans = bench.attempt(lambda: last_pass(traced(bench, program)))
+        spans = bench.attempt(lambda: last_pass(bench.traced(
+            [*bench.words(program), "evaluate", "--load", bench.checkpoint, *bench.evaluation(bench.counts[-1]),
+             "--latency"])))
         if spans is not None:
             parts.append(f"{precision}:\n\n{pass_table(spans)}")
     return (f"{bench.counts[-1]:,} images from host to host, the last pass that was measured; the"
             " host's own work before it is not in the table.\n\n" + "\n".join(parts))
 
 
-def words_of_form(form, count):
-    """The program and its arguments that compute a form of convolution."""
-    return "ladder rungs" if form == "im2col" else "stage03", count, "--convolution", form
-
-
 def forms_of_convolution(bench):
-    forms = ("direct", "im2col", "implicit")
     rows = []
     for count in bench.counts:
-        direct, *products = (bench.attempt(bench.host_to_host, *words_of_form(form, count))
-                             for form in forms)
+        direct, *products = (bench.attempt(bench.host_to_host, program, count, "--convolution", form)
+                             for form, program in FORMS.items())
         separate, fused = (bench.attempt(bench.host_to_host, "stage04", count, "--fuse", fuse)
                            for fuse in ("off", "on"))
-        product = min(filter(None, products), default=None)
-        rows.append([f"{count:,}", *(cell(seconds, milliseconds) for seconds in
-                                     (direct, *products)), ratio(direct, product),
-                     cell(separate, milliseconds), cell(fused, milliseconds),
+        ms = lambda seconds: NOTHING if seconds is None else f"{1e3 * seconds:,.3f}"
+        rows.append([f"{count:,}", *map(ms, (direct, *products)),
+                     ratio(direct, min(filter(None, products), default=None)), ms(separate), ms(fused),
                      ratio(separate, fused)])
     return ("Milliseconds of a forward pass from host to host: stage 03 with each"
             " `--convolution`, `ladder rungs` with im2col, stage 04 with bias, ReLU and pooling in"
             " kernels of their own and in that of the convolution. Report 001 used serial code for fewer than 100 images,"
             " and the product for more.\n\n"
-            + table(["images", *forms, "product over direct", "stage 04, `--fuse off`",
-                     "`--fuse on`", "fused over separate"], rows))
-
-
-LAYERS = {"28x28x1, 32 filters of 5x5": [],
-          "12x12x32, 64 filters of 5x5": ["--size", 12, "--channels", 32, "--filters", 64]}
-RUNGS = ("direct", "texture", "fast-math", "im2col", "implicit", "separate", "fused")
-
-
-def times_of_rungs(text):
-    """{rung: "1.23 us"} of what `ladder convolution` prints."""
-    pattern = rf"^({'|'.join(RUNGS)})(?: \*)? +[\d.e+-]+ +([\d.]+ [mu]?s) "
-    return dict(re.findall(pattern, text, re.MULTILINE))
+            + table(["images", *FORMS, "product over direct", "stage 04, `--fuse off`", "`--fuse on`",
+                     "fused over separate"], rows))
 
 
 def layers(bench):
+    pattern = rf"^({'|'.join(RUNGS)})(?: \*)? +[\d.e+-]+ +([\d.]+ [mu]?s) "
     parts = []
     for name, words in LAYERS.items():
         rows = []
         for count in (1, *bench.counts):
-            command = [bench.program("ladder"), "convolution", "--images", count, *words,
-                       "--repetitions", 1 if bench.quick else 20]
-            times = times_of_rungs(bench.attempt(run, command) or "")
+            text = bench.attempt(bench.run, [*bench.words("ladder"), "convolution", "--images", count, *words,
+                                             "--repetitions", 1 if bench.quick else 20])
+            times = dict(re.findall(pattern, text or "", re.MULTILINE))
             rows.append([f"{count:,}", *(times.get(rung, NOTHING) for rung in RUNGS)])
         parts.append(f"{name}:\n\n" + table(["images", *RUNGS], rows))
     return ("Each way to compute a layer of the network forward, in float (`ladder convolution`);"
@@ -295,29 +215,11 @@ def layers(bench):
 
 SECTIONS = [("Forward on the device and host to host", forward),
             ("Training", training),
-            ("Lines of a step (`--explain`)", explained),
+            ("Lines of a step (`--explain`)", explanations),
             ("Accuracy", accuracy),
             ("Where the time of 10,000 images goes", timeline),
             ("What each form of convolution takes", forms_of_convolution),
             ("A layer in every way", layers)]
 
-
-def main():
-    parser = measuring.make_parser(__doc__, 4)
-    parser.set_defaults(output=measuring.HERE / "results/cnn.md")
-    options = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
-        bench = Bench(options, folder)
-        if bench.dataset != "mnist" and not options.quick:
-            sys.exit("There is no MNIST: STAGEWISE_DATA_DIR must name a folder that holds mnist/.")
-        try:
-            info = run([bench.stage(4), "info"])
-        except Failed as failure:
-            sys.exit(f"{failure}; build it with ./run.sh bench --preset cuda.")
-        libraries = [line for line in info.splitlines() if "CUDA" in line]
-        top = measuring.heading("measure_cnn.py", options, libraries)
-        measuring.measure(bench, options, "Report 001's network", top, SECTIONS)
-
-
 if __name__ == "__main__":
-    main()
+    measuring.main(__doc__, "Report 001's network", SECTIONS, Bench)

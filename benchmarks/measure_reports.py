@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Experiments of the reports, on today's GPU and beside PyTorch: measures, and writes the file.
 
-    ./run.sh bench --preset cuda              builds everything (and runs the benchmarks once)
+    ./run.sh build --preset cuda              builds everything
     python3 benchmarks/measure_reports.py     writes benchmarks/results/reports.md
-    python3 benchmarks/plot_reports.py        draws docs/figures/report_*.svg from it
+    python3 benchmarks/plot_results.py        draws docs/figures/report_*.svg from the H200's
 
 Without a GPU, to try the script itself (the figures mean nothing then, and the file says so):
 
@@ -14,18 +14,15 @@ peers are peers/pytorch_mlp_gpu.py and peers/pytorch_latency.py, in the same run
 PyTorch that do the same work, the fastest counts. Without PyTorch, its columns stay empty.
 """
 
-import json
 import pathlib
 import sys
 import tempfile
 
 import measuring
-from measuring import HERE, ROOT, Failed, rate_of, report_of, run, seconds_of, table
+from measuring import NOTHING, REPORT_000, ROOT, digits, rate_of, ratio, seconds_of, table
 
 sys.path.append(str(ROOT / "reports/003/neuron"))
 import neuron_study  # noqa: E402
-
-NOTHING = "-"
 
 # Report 004: how many times as fast a Tesla K80 was as the serial program.
 REPORT_004_BY_INPUTS = {512: 4.27, 1024: 4.43}
@@ -45,34 +42,9 @@ TILES = (4, 8, 16, 32)
 
 
 class Bench(measuring.Bench):
-    """What all sections need."""
-
-    def train(self, stage, *words, epochs=5):
-        """`stage` is a stage's number, or the command of another program."""
-        words = [*words, "--epochs", 2 if self.quick else epochs]
-        return report_of([*self.command(stage), "train", *words])
-
-    def command(self, stage):
-        if isinstance(stage, int):
-            return [self.stage(stage)]
-        program, *words = stage.split()
-        return [self.program(program), *words]
-
     def images(self):
         """10,000 images, as in report 002."""
-        return ["--dataset", self.dataset, "--train-limit", 200 if self.quick else 10000,
-                "--test-limit", 100]
-
-
-def digits(value):
-    """A number with three significant digits."""
-    if value is None:
-        return NOTHING
-    return f"{value:,.0f}" if value >= 100 else f"{value:#.3g}".rstrip(".")
-
-
-def ratio(numerator, denominator):
-    return NOTHING if None in (numerator, denominator) else f"{digits(numerator / denominator)}x"
+        return ["--dataset", self.dataset, "--train-limit", 200 if self.quick else 10000, "--test-limit", 100]
 
 
 # Report 004: a sigmoid network with squared error, on data of any size
@@ -86,11 +58,10 @@ def gaussian(inputs, hidden, samples, batch):
 
 def stages_and_peer(bench, what, words_of, case_of, sizes, steps, epochs, theirs):
     """A row for each size: the seconds that stages 01 to 04 and PyTorch take for so many epochs."""
-    peer = bench.peer([case_of(size) for size in sizes], "--steps", steps)
+    peer = bench.peer_rates([case_of(size) for size in sizes], "--steps", steps)
     rows = []
     for size in sizes:
-        seconds = [epochs * seconds_of(bench.train(number, *words_of(size)))
-                   for number in (1, 2, 3, 4)]
+        seconds = [epochs * seconds_of(bench.train(f"stage{number:02}", *words_of(size))) for number in (1, 2, 3, 4)]
         rates = peer.get(case_of(size), {})
         batch = int(case_of(size).split("@")[1].split(",")[0])
         seconds.append(epochs * steps * batch / max(rates.values()) if rates else None)
@@ -127,11 +98,11 @@ def minibatch(bench):
 
 def operations(bench):
     """Seconds by operation, scaled to the report's 10 epochs of 10,000 images."""
-    forms = [(1, ["--gemm", "naive"]), (2, ["--block-size", 32]), (2, []), (3, [])]
+    forms = [("stage01", ["--gemm", "naive"]), ("stage02", ["--block-size", 32]), ("stage02", []), ("stage03", [])]
     columns = []
-    for number, words in forms:
-        report = bench.train(number, *bench.images(), "--batch-size", 100, "--timings", *words,
-                             epochs=1 if number == 1 else 3)
+    for program, words in forms:
+        report = bench.train(program, *bench.images(), "--batch-size", 100, "--timings", *words,
+                             epochs=1 if program == "stage01" else 3)
         steps = max(timing["calls"] for timing in report["timings"])
         sums = {}
         for timing in report["timings"]:
@@ -154,30 +125,22 @@ def operations(bench):
 
 
 def latency(bench):
-    rows = []
-    limit = ["--test-limit", 20 if bench.quick else 500]
     with tempfile.TemporaryDirectory() as folder:
         model = pathlib.Path(folder) / "model.h5"
-        bench.train(1, *bench.images(), "--save", model, epochs=1)
+        bench.train("stage01", *bench.images(), "--save", model, epochs=1)
 
-        def paths(stage, *words):
-            report = report_of([*bench.command(stage), "evaluate", "--load", model, "--batch-size", 1,
-                                "--latency", *limit, *words])
-            return {path["path"]: path["median_seconds"] for path in report["latency"]}
+        def paths(program, *words):
+            return bench.latency(program, model, "--batch-size", 1, "--test-limit", 20 if bench.quick else 500, *words)
 
-        serial = paths(1, "--gemm", "naive")["eager"]
-        rows.append(["stage 01, naive", serial, "1x"])
-        rows += [[f"stage 02, {tile} x {tile}", paths(2, "--block-size", tile)["eager"], NOTHING]
+        serial = paths("stage01", "--gemm", "naive")["eager"]
+        rows = [["stage 01, naive", serial, "1x"]]
+        rows += [[f"stage 02, {tile} x {tile}", paths("stage02", "--block-size", tile)["eager"], NOTHING]
                  for tile in TILES]
-        rows.append(["stage 03", paths(3)["eager"], NOTHING])
+        rows.append(["stage 03", paths("stage03")["eager"], NOTHING])
         rows += [[f"stage 04, {path}", seconds, NOTHING] for path, seconds in paths("ladder persistent").items()]
-    try:
-        peer = json.loads(run([sys.executable, HERE / "peers/pytorch_latency.py"], 100,
-                              name="pytorch_latency.py"))
-        rows += [["PyTorch, eager", peer["median_seconds"]["eager"], "10.2x"],
-                 ["PyTorch, CUDA graph", peer["median_seconds"]["graph"], NOTHING]]
-    except Failed as failure:
-        bench.problems.append(f"without PyTorch: {failure}")
+    medians = bench.peer("pytorch_latency.py").get("median_seconds", {})
+    rows += [[f"PyTorch, {name}", medians[form], theirs]
+             for form, name, theirs in (("eager", "eager", "10.2x"), ("graph", "CUDA graph", NOTHING)) if medians]
     return ("One image from the host's memory to its class there. The report's sequential program"
             " took 1,310 us, its four tile sizes were 15 to 16.6 times as fast.\n\n"
             + table(["program", "us", "over sequential", "report"],
@@ -187,21 +150,19 @@ def latency(bench):
 
 def throughput(bench):
     sizes = (10, 100) if bench.quick else (10, 100, 250, 1000, 2500, 10000)
-    forms = [(f"stage 02, {tile} x {tile}", 2, ["--block-size", tile]) for tile in TILES]
-    forms += [("stage 03", 3, []), ("stage 04, streamed", 4, ["--stream-batches"]),
-              ("stage 04", 4, [])]
-    streams = ["--forms", "streamed,streamed-graph", "--images", 10000]
+    forms = [(f"stage 02, {tile} x {tile}", "stage02", ["--block-size", tile]) for tile in TILES]
+    forms += [("stage 03", "stage03", []), ("stage 04, streamed", "stage04", ["--stream-batches"]),
+              ("stage 04", "stage04", [])]
     cases = {size: f"784-256-10@{size}" for size in sizes}
-    copied = bench.peer(cases.values(), *streams)
-    resident = bench.peer(cases.values(), "--images", 10000)
+    copied = bench.peer_rates(cases.values(), "--forms", "streamed,streamed-graph", "--images", 10000)
+    resident = bench.peer_rates(cases.values(), "--images", 10000)
     rows = []
     for size in sizes:
-        rows.append([f"{size:,}", *(digits(rate_of(bench.train(
-            number, *bench.images(), "--batch-size", min(size, 200 if bench.quick else size),
-            *words))) for _, number, words in forms)])
+        ours = [rate_of(bench.train(program, *bench.images(), "--batch-size", size, *words))
+                for _, program, words in forms]
         rates = copied.get(cases[size], {})
-        rows[-1] += [digits(rates.get("streamed")), digits(rates.get("streamed-graph")),
-                     digits(max(resident.get(cases[size], {}).values(), default=None))]
+        rows.append([f"{size:,}", *map(digits, ours), digits(rates.get("streamed")), digits(rates.get("streamed-graph")),
+                     digits(max(resident.get(cases[size], {}).values(), default=None))])
     return ("Images a second in training, from 10,000 images. In the first columns, in \"streamed\""
             " and in PyTorch's loops with copies, a batch is copied from the host for every step;"
             " PyTorch's loops read the loss of every step, too. The report's best were 311,000 (8 x"
@@ -215,7 +176,7 @@ def throughput(bench):
 
 
 def neuron(bench):
-    return neuron_study.study(bench.stage(4), *((400, 100) if bench.quick else ()))
+    return neuron_study.study(bench.words("stage04")[0], *((400, 100) if bench.quick else ()))
 
 
 # Report 000: 784-1000-10 in double
@@ -223,29 +184,25 @@ def neuron(bench):
 
 def history(bench):
     images = 800 if bench.quick else 54000
-    words = ["--dataset", bench.dataset, "--hidden", 1000, "--activation", "sigmoid", "--precision",
-             "double", "--batch-size", 800, "--l2", 1e-4, "--train-limit", images, "--test-limit",
-             100]
-    forms = [("memory per step", "per_step_memory", []), ("memory once", 2, []),
-             ("products in tiles", 3, []),
-             ("data on the GPU", 4, ["--fuse", "off", "--capture", "off"]),
-             ("fused", 4, ["--capture", "off"]), ("captured", 4, [])]
+    words = ["--dataset", bench.dataset, *REPORT_000, "--precision", "double", "--batch-size", 800, "--l2", 1e-4,
+             "--train-limit", images, "--test-limit", 100]
+    forms = [("memory per step", "per_step_memory", ""), ("memory once", "stage02", ""),
+             ("products in tiles", "stage03", ""), ("data on the GPU", "stage04", "--fuse off --capture off"),
+             ("fused", "stage04", "--capture off"), ("captured", "stage04", "")]
     rows = []
     first = before = None
-    for name, stage, more in forms:
-        try:
-            seconds = seconds_of(bench.train(stage, *words, *more, epochs=4))
-        except Failed as failure:
-            bench.problems.append(f"{name}: {failure}")
+    for name, program, more in forms:
+        report = bench.attempt(bench.train, program, *words, *more.split(), epochs=4)
+        if not report:
             continue
-        theirs = REPORT_000_SECONDS.get(name)
-        rows.append([name, f"{stage:02}" if isinstance(stage, int) else f"`{stage}`", " ".join(map(str, more)) or NOTHING,
-                     digits(1e3 * seconds), digits(40 * seconds), ratio(before, seconds),
-                     ratio(first, seconds), str(theirs or NOTHING)])
+        seconds = seconds_of(report)
+        rows.append([name, program.removeprefix("stage") if program.startswith("stage") else f"`{program}`",
+                     more or NOTHING, digits(1e3 * seconds), digits(40 * seconds), ratio(before, seconds),
+                     ratio(first, seconds), REPORT_000_SECONDS.get(name, NOTHING)])
         before = seconds
         first = first or seconds
     case = "784-1000-10@800,sigmoid,double"
-    rates = bench.peer([case], "--images", images).get(case, {})
+    rates = bench.peer_rates([case], "--images", images).get(case, {})
     rows += [[f"PyTorch, {form}", NOTHING, NOTHING, digits(1e3 * images / value),
               digits(40 * images / value), NOTHING, ratio(first, images / value), NOTHING]
              for form, value in rates.items()]
@@ -264,18 +221,5 @@ SECTIONS = [("Report 004, figure 1: the dimension of the input", input_dimension
             ("Report 000: what each change of the program bought", history)]
 
 
-def main():
-    parser = measuring.make_parser(__doc__, 4)
-    parser.set_defaults(output=HERE / "results/reports.md")
-    options = parser.parse_args()
-    bench = Bench(options)
-    try:
-        libraries = [line for line in run([bench.stage(4), "info"]).splitlines() if "CUDA" in line]
-    except Failed as failure:
-        sys.exit(f"{failure}; build it with ./run.sh bench --preset cuda.")
-    top = measuring.heading("measure_reports.py", options, libraries)
-    measuring.measure(bench, options, "Experiments of the reports", top, SECTIONS)
-
-
 if __name__ == "__main__":
-    main()
+    measuring.main(__doc__, "Experiments of the reports", SECTIONS, Bench)

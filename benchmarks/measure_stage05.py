@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Stage 05 on a machine with one or several GPUs: measures, and writes the results file.
 
-    ./run.sh bench --preset cuda              builds everything (and runs the benchmarks once)
+    ./run.sh build --preset cuda              builds everything
     python3 benchmarks/measure_stage05.py     writes benchmarks/results/stage05.md
 
 Without a GPU, to try the script itself (the figures mean nothing then, and the file says so):
@@ -16,24 +16,23 @@ that fails, or takes too long, becomes a line in the file. MNIST is used if STAG
 datasets/) has it, and generated digits otherwise.
 """
 
+import atexit
 import dataclasses
 import functools
 import json
 import math
-import os
 import pathlib
 import re
-import shlex
 import socket
 import statistics
 import subprocess
 import sys
 import tempfile
-import time
 
 import measuring
-from measure_stage04 import CASES, name_of, options_of, short_name
-from measuring import HERE, ROOT, Failed, rate, rate_of, report_of, run, seconds_of, table
+from measure_stage04 import CASES, name_of, options_of
+from measuring import (HERE, NOTHING, Failed, code, command_line, duration, ratio, run, seconds_of, short_name, spans_of,
+                       table)
 
 MPIRUN = ["mpirun", "--oversubscribe", "--bind-to", "none", "-n"]
 PROCESSES = (1, 2, 4)
@@ -68,26 +67,8 @@ REPORT_000 = Network("1000", "sigmoid", "double", 800, 54000)
 SMALL = Network("256", "relu", "float", 1000, 60000)
 
 
-def shown(command):
-    """A command as a reader would type it: files by their names, no folders of this machine."""
-    def word(part):
-        if not isinstance(part, pathlib.Path):
-            return shlex.quote(str(part))
-        return str(part.relative_to(ROOT) if HERE in part.parents else part.name)
-
-    return " ".join(map(word, command))
-
-
-def code(*lines):
-    return "```\n" + "\n".join(lines) + "\n```\n"
-
-
-def duration(seconds):
-    return f"{seconds:.2f} s" if seconds >= 1 else f"{1e3 * seconds:.0f} ms"
-
-
 def milliseconds(seconds):
-    return "-" if seconds is None else f"{1e3 * seconds:.1f}"
+    return NOTHING if seconds is None else f"{1e3 * seconds:.1f}"
 
 
 def free_port():
@@ -101,33 +82,12 @@ class Bench(measuring.Bench):
 
     def __init__(self, options):
         super().__init__(options)
-        self.end = time.monotonic() + options.budget
         self.gpus = measuring.gpu_count()
         self.has_torch = bool(measuring.torch_version())
-        self.env = dict(os.environ)
-        if os.geteuid() == 0:  # Open MPI asks for a word, twice
-            self.env.update(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
         self.epochs = 2 if self.quick else 8
-
-    def time_left(self):
-        left = self.end - time.monotonic()
-        if left < 1:
-            raise Failed("the time that --budget gives was over")
-        return left
-
-    def limit(self):
-        return min(LIMIT, self.time_left())
-
-    def run(self, command):
-        return run(command, limit=self.limit(), env=self.env, name=shown(command))
-
-    def attempt(self, work, *words):
-        """What `work` returns; None if it fails, which is noted then."""
-        try:
-            return work(*words)
-        except Failed as failure:
-            self.problems.append(str(failure))
-            return None
+        self.program = self.words("stage05")[0]
+        if not options.sections or "1" in options.sections.split(","):
+            self.sequential = Sequential(self)
 
     def network(self, network):
         """A network as it is measured here."""
@@ -143,7 +103,7 @@ class Bench(measuring.Bench):
     def digits(self):
         """Options of a training with generated images, of which there are more than in MNIST."""
         self.folder = tempfile.TemporaryDirectory()
-        self.run([self.program("make_dataset"), "--train", self.long_images, "--test", 100,
+        self.run([*self.words("make_dataset"), "--train", self.long_images, "--test", 100,
                   "--output", pathlib.Path(self.folder.name) / "digits/mnist"])
         return "--dataset", "mnist", "--data-dir", pathlib.Path(self.folder.name) / "digits"
 
@@ -159,18 +119,17 @@ class Bench(measuring.Bench):
         """How such a training is run."""
         network = dataclasses.replace(self.long_epochs(REPORT_000), **{"batch": "BATCH", **network})
         return code(f"make_dataset --train {self.long_images} --test 100 --output digits/mnist",
-                    shown(self.train_command(processes, network, *words)))
+                    command_line(self.train_command(processes, network, *words)))
 
     def train_command(self, processes, network, *words):
         data = network.data or ("--dataset", self.dataset)
-        return [*MPIRUN, processes, self.stage(5), "train", *data, "--train-limit", network.images,
+        return [*MPIRUN, processes, self.program, "train", *data, "--train-limit", network.images,
                 *network.words(), "--batch-size", network.batch, "--epochs", self.epochs, *words]
 
-    def train(self, processes, network, *words):
-        return self.report(self.train_command(processes, network, *words))
-
-    def report(self, command):
-        return report_of(command, limit=self.limit(), env=self.env, name=shown(command))
+    def seconds(self, processes, network, *words):
+        """Of an epoch; None if the training fails, which is noted."""
+        report = self.attempt(self.report, self.train_command(processes, network, *words), LIMIT)
+        return report and seconds_of(report)
 
     def placement(self):
         """How the processes of a table share the GPUs: a sentence."""
@@ -202,7 +161,8 @@ class Sequential:
             self.data = ["--dataset", bench.dataset, "--validation", held_out, "--hidden", 100,
                          "--batch-size", 800]
         self.processes = {}
-        env = {**os.environ, "OPENBLAS_NUM_THREADS": "1"}
+        env = measuring.environment() | {"OPENBLAS_NUM_THREADS": "1"}
+        atexit.register(self.stop)
         for mode in MODES:
             command = [*self.command(mode), "--save", self.file(mode, "h5"), "--report",
                        self.file(mode, "json")]
@@ -210,10 +170,7 @@ class Sequential:
                 [str(word) for word in command], stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env=env)
 
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
+    def stop(self):
         for process in self.processes.values():
             if process.poll() is None:
                 measuring.stop(process)
@@ -226,7 +183,7 @@ class Sequential:
         return 2 if self.bench.quick else MODES[mode][1]
 
     def command(self, mode):
-        return [self.bench.stage(1), "train", *self.data, "--activation", "sigmoid", "--precision",
+        return [*self.bench.words("stage01"), "train", *self.data, "--activation", "sigmoid", "--precision",
                 "double", "--learning-rate", MODES[mode][0], "--l2", 1e-4, "--epochs",
                 self.epochs(mode), "--shuffle", "off", "--seed", 1, "--gemm", "reordered"]
 
@@ -234,7 +191,7 @@ class Sequential:
         """That a mode's training took. Waits for it."""
         process = self.processes[mode]
         try:
-            _, errors = process.communicate(timeout=self.bench.time_left())
+            _, errors = process.communicate(timeout=self.bench.limit(1000))
         except subprocess.TimeoutExpired:
             measuring.stop(process)
             raise Failed(f"stage 01's training of mode {mode} was not over in time") from None
@@ -251,7 +208,7 @@ PARAMETERS = ("W[0]", "b[0]", "W[1]", "b[1]")
 def grade_command(bench, processes, mode, *words):
     """grade with the data, the network and the epochs of the sequential training."""
     sequential = bench.sequential
-    return [*MPIRUN, processes, bench.program("grade"), "--mode", mode, *sequential.data,
+    return [*MPIRUN, processes, *bench.words("grade"), "--mode", mode, *sequential.data,
             "--epochs", sequential.epochs(mode), *words, "--sequential",
             sequential.file(mode, "h5")]
 
@@ -261,11 +218,11 @@ def grade(bench, processes, mode, *words):
     time of the parallel training, the accuracy."""
     command = grade_command(bench, processes, mode, *words)
     try:
-        text = bench.run(command)
+        text = bench.run(command, LIMIT)
     except Failed as failure:  # the exit code is the verdict: there may be a table all the same
         text = failure.output
         said = re.search(r"^verdict +(.*)$", text, re.MULTILINE)
-        bench.problems.append(f"`{shown(command)}`: {said.group(1)}" if said else str(failure))
+        bench.problems.append(f"`{command_line(command)}`: {said.group(1)}" if said else str(failure))
     errors = re.search(r"^procs .*\n +\d+ +(.*)$", text, re.MULTILINE)
     taken = re.search(r"^parallel +(.*)$", text, re.MULTILINE)
     accuracy = re.search(r"^accuracy +([\d.]+)", text, re.MULTILINE)
@@ -351,8 +308,8 @@ def grading(bench):
         for i, word in enumerate(words[:-1]):
             words[i + 1] = place.get(word, words[i + 1])
     graded[graded.index("--mode") + 1] = "MODE"
-    commands = code(shown([*stage01, "--save", "seqMODE.h5", "--report", "seqMODE.json"]),
-                    shown([*graded[:-1], "seqMODE.h5"]))
+    commands = code(command_line([*stage01, "--save", "seqMODE.h5", "--report", "seqMODE.json"]),
+                    command_line([*graded[:-1], "seqMODE.h5"]))
     rates = ", ".join(f"{learning_rate} and {sequential.epochs(mode)}"
                       for mode, (learning_rate, _) in MODES.items())
     expected = 2 * len(PARAMETERS) * len(MODES) * (4 + len(graded_forms(bench)))
@@ -365,17 +322,6 @@ def grading(bench):
 
 
 # The other sections
-
-
-def products(bench):
-    command = [bench.program("grade"), "--mode", 4]
-    said = bench.run(command)
-    device, _, rest = said.partition("\n\n")
-    body = rest if rest else device
-    return ("Report 000's two products, 2 A B + 5 C in double: the kernel that the stage picks,"
-            " how far its result is from cuBLAS's (on a CPU OpenBLAS's), relative to the largest"
-            f" element, and the median times of both.\n\n{code(shown(command))}\n"
-            + code(body.rstrip("\n")))
 
 
 DATA, TENSOR = ["--strategy", "data"], ["--strategy", "tensor"]
@@ -394,21 +340,20 @@ def forms(bench, network):
     rows = []
     alone = None
     for name, words in FORMS:
-        row = [name or f"`{shown(words)}`"]
+        row = [name or f"`{command_line(words)}`"]
         ratio = "-"
         for processes in PROCESSES:
             if processes == 1 and words not in (DATA, TENSOR):
                 row.append("-")  # they are about what processes exchange
                 continue
-            report = bench.attempt(bench.train, processes, network, *words)
-            seconds = report and seconds_of(report)
+            seconds = bench.seconds(processes, network, *words)
             row.append(milliseconds(seconds))
             if processes == 1 and words == DATA:
                 alone = seconds
             elif processes == 2 and seconds and alone:
                 ratio = f"{seconds / alone:.2f}"
         rows.append([*row, ratio])
-    command = code(shown([*bench.train_command("N", network), "FORM"]))
+    command = code(command_line([*bench.train_command("N", network), "FORM"]))
     return (f"Milliseconds an epoch of {network.images:,} images takes N processes together, for"
             f" {network} and a batch of {network.batch:,}; the first line is `--strategy data`: gradients"
             " summed layer by layer by the transport that `auto` picks (`peer` over NVLink, else"
@@ -432,8 +377,9 @@ SCALED_FORMS = (("data", "nccl"), ("data", "peer"), ("tensor", "nccl"), ("tensor
                 ("hybrid", "nccl"), ("hybrid", "peer"))
 
 
-def step_seconds(report, network):
-    return seconds_of(report) * network.batch / network.images
+def step_seconds(bench, processes, network, *words):
+    seconds = bench.seconds(processes, network, *words)
+    return seconds and seconds * network.batch / network.images
 
 
 def scaled_batch(kind, batch, processes):
@@ -470,11 +416,10 @@ def scaled(bench, network, kind, processes, one):
         words = []
         if processes > 1:
             words = ["--strategy", strategy, "--transport", transport]
-        report = bench.attempt(bench.train, processes, network, *words)
-        if not report:
-            cells.append("-")
+        seconds = step_seconds(bench, processes, network, *words)
+        if not seconds:
+            cells.append(NOTHING)
             continue
-        seconds = step_seconds(report, network)
         measured.append(seconds)
         gain = (one or seconds) / seconds
         cells.append(f"{1e6 * seconds:.1f} "
@@ -497,8 +442,7 @@ def scaling(bench):
                 one = best
             peers = theirs.get((processes, batch))
             rows.append([kind, f"{batch:,}", processes, *cells,
-                         f"{1e6 * peers:.1f}" if peers else "-",
-                         f"{peers / best:.2f}x" if peers and best else "-"])
+                         f"{1e6 * peers:.1f}" if peers else NOTHING, ratio(peers, best)])
     return (f"Microseconds a step with N processes, for {network}: an epoch's time, divided by its"
             " batches, of which the last, if it is not full, counts as a fraction. Strong scaling:"
             " in brackets, how many times as fast as one process with the same batch. Weak scaling:"
@@ -514,29 +458,25 @@ def scaling(bench):
 # Where a step's time goes
 
 
-def spans_of(traces):
-    """[(begin, end, name)] of each rank's kernels and copies, in nanoseconds since the first, from the
-    lines of their traces. As nanoseconds since 1970, times have more digits than a float."""
-    ranks = [[(int(begin), int(end), name) for begin, end, _, name in
-              (line.split(" ", 3) for line in trace.splitlines())] for trace in traces]
+def spans_of_ranks(traces):
+    """[(begin, end, name)] of each rank's kernels and copies, in nanoseconds since the first, from their traces. As
+    nanoseconds since 1970, times have more digits than a float."""
+    ranks = list(map(spans_of, traces))
     origin = min((span[0] for spans in ranks for span in spans), default=0)
-    return [[(begin - origin, end - origin, name) for begin, end, name in spans]
-            for spans in ranks]
+    return [[(begin - origin, end - origin, name) for begin, end, _, name in spans] for spans in ranks]
 
 
 def traced_ranks(bench, processes, network, *words):
-    """spans_of() a training."""
-    library = bench.programs.resolve() / "libtrace_kernels.so"
-    if not library.exists():
-        raise Failed(f"`{library.name}` is not there")
+    """spans_of_ranks() of a training; nothing if it has no late steps."""
     with tempfile.TemporaryDirectory() as folder:
         script = ('STAGEWISE_KERNELS="$0/$OMPI_COMM_WORLD_RANK" '
-                  f'CUDA_INJECTION64_PATH="{library}" exec "$@"')
+                  f'CUDA_INJECTION64_PATH="{bench.tracer()}" exec "$@"')
         command = bench.train_command(processes, network, *words)
-        place = command.index(bench.stage(5))
-        bench.run([*command[:place], "bash", "-c", script, folder, *command[place:]])
-        return spans_of((pathlib.Path(folder) / str(rank)).read_text(encoding="utf-8")
-                        for rank in range(processes))
+        place = command.index(bench.program)
+        bench.run([*command[:place], "bash", "-c", script, folder, *command[place:]], LIMIT)
+        ranks = spans_of_ranks((pathlib.Path(folder) / str(rank)).read_text(encoding="utf-8")
+                               for rank in range(processes))
+    return ranks if all(any("output_layer" in name for *_, name in spans) for spans in ranks) else []
 
 
 def length(spans):
@@ -581,15 +521,15 @@ def parts_of_step(ranks, steps):
     all_begun = [max(begins[0] - late_by for begins, (*_, late_by) in zip(kth, late))
                  for kth in zip(*sums)]
     parts = []
-    for (spans, duration, number, late_by), own in zip(late, sums):
+    for (spans, whole, number, late_by), own in zip(late, sums):
         computing = [(begin, end) for begin, end, name in spans if not is_sum(name)]
         waiting = [(begin, max(begin, min(end, begun + late_by)))
                    for (begin, end), begun in zip(own, all_begun)]
         compute = length(computing)
         with_waits = length(computing + waiting)
         with_sums = length(computing + own)
-        parts.append([t / number / 1e3 for t in (duration, compute, with_waits - compute,
-                                                 with_sums - with_waits, duration - with_sums)])
+        parts.append([t / number / 1e3 for t in (whole, compute, with_waits - compute, with_sums - with_waits,
+                                                 whole - with_sums)])
     return [statistics.mean(column) for column in zip(*parts)]
 
 
@@ -630,10 +570,10 @@ def timeline(bench):
         steps = min(32, network.images // batch)
         network = dataclasses.replace(network, batch=batch, images=steps * batch)
         ranks = bench.attempt(traced_ranks, bench, 2, network, *words)
-        if ranks and all(any("output_layer" in name for *_, name in spans) for spans in ranks):
+        if ranks:
             rows += rows_of_step(f"{network.widths()}, {form}, {batch:,}", ranks, steps)
     return ("A step on two GPUs, from the last layer to the next step's, in"
-            " microseconds, by `libtrace_kernels.so`; `plot_stage05.py` draws it. The ranks' clocks"
+            " microseconds, by `libtrace_kernels.so`; `plot_results.py` draws it. The ranks' clocks"
             " are aligned at the ends of sums. Rank r's sums are in lane 2 r + 1, all else that it"
             " runs in lane 2 r.\n\n"
             + table(["training", "kernel", "lane", "begins", "ends"], rows))
@@ -652,9 +592,8 @@ def overlap(bench):
                                           batch=batch // (16 if bench.quick else 1))
             cells = []
             for transport, words in forms:
-                report = bench.attempt(bench.train, 2, network, *DATA, "--transport", transport,
-                                       *words)
-                cells.append(f"{1e6 * step_seconds(report, network):.1f}" if report else "-")
+                seconds = step_seconds(bench, 2, network, *DATA, "--transport", transport, *words)
+                cells.append(f"{1e6 * seconds:.1f}" if seconds else NOTHING)
             rows.append([network.widths(), f"{network.batch:,}", *cells])
     return ("Microseconds a step with two processes, data parallelism, sigmoid, double: with sums"
             " of gradients that may run beside the backward pass, and with one sum after it. With one"
@@ -682,8 +621,7 @@ def split(bench):
                 elif (strategy, transport) != SCALED_FORMS[0]:
                     continue
                 ranks = bench.attempt(traced_ranks, bench, processes, network, *words)
-                if not ranks or not all(any("output_layer" in name for *_, name in spans)
-                                        for spans in ranks):
+                if not ranks:
                     continue
                 parts = parts_of_step(ranks, network.images // batch)
                 form = f"{strategy}, {transport}" if processes > 1 else ""
@@ -704,7 +642,7 @@ def peer_command(bench, network, processes, backend, forms, port, batches=()):
 
 
 def shown_peer(command):
-    return shown(["python3", *command[1:]])
+    return command_line(["python3", *command[1:]])
 
 
 def peer(bench, network, processes, backend, batches=()):
@@ -716,7 +654,7 @@ def peer(bench, network, processes, backend, batches=()):
     command = peer_command(bench, network, processes, backend, forms_of_backend, free_port(),
                            batches)
     try:
-        text = run(command, limit=bench.limit(), name=shown_peer(command))
+        text = run(command, limit=bench.limit(LIMIT), name=shown_peer(command))
     except Failed as failure:
         text = failure.output
         bench.problems.append(str(failure))
@@ -732,18 +670,16 @@ def beside_pytorch(bench):
     rows = []
     commands = []
     for network in map(bench.network, (SMALL, REPORT_000)):
-        commands.append(shown(bench.train_command("N", network)))
+        commands.append(command_line(bench.train_command("N", network)))
         commands.append(shown_peer(peer_command(bench, network, "N", "BACKEND", "FORMS", "PORT")))
         for processes in PROCESSES:
             backend = "nccl" if bench.gpus >= processes else "gloo"
-            report = bench.attempt(bench.train, processes, network)
-            ours = report and seconds_of(report)
+            ours = bench.seconds(processes, network)
             theirs = bench.attempt(peer, bench, network, processes, backend) or {}
             row = [f"{network}, {network.batch:,}", processes, milliseconds(ours), backend]
             for form in ("eager", "graph"):
                 seconds = theirs.get(form, {}).get(str(network.batch))
-                row += [milliseconds(seconds),
-                        f"{seconds / ours:.2f}x" if seconds and ours else "-"]
+                row += [milliseconds(seconds), ratio(seconds, ours)]
             rows.append(row)
     note = "" if bench.has_torch else " There is no PyTorch here; its columns are empty."
     return ("Milliseconds an epoch takes stage 05 and PyTorch's DistributedDataParallel, N"
@@ -760,8 +696,8 @@ def beside_pytorch(bench):
 def sums(bench):
     parts = []
     for processes in PROCESSES[1:]:
-        command = [*MPIRUN, processes, bench.program("ladder"), "all-reduce"]
-        parts.append(f"{code(shown(command))}\n{code(bench.run(command).rstrip())}")
+        command = [*MPIRUN, processes, *bench.words("ladder"), "all-reduce"]
+        parts.append(f"{code(command_line(command))}\n{code(bench.run(command, LIMIT).rstrip())}")
     return ("Sums of a message over N processes, in place: what the slowest one takes, in a CUDA"
             " graph where it can be recorded.\n\n" + "\n\n".join(parts))
 
@@ -780,9 +716,9 @@ def steps_on_one(bench):
         whole = images // batch * batch
         if whole == 0:
             continue
-        command = [bench.stage(4), "train", *bench.digits, "--train-limit", whole, "--epochs",
+        command = [*bench.words("stage04"), "train", *bench.digits, "--train-limit", whole, "--epochs",
                    bench.epochs, *words]
-        report = bench.attempt(bench.report, command)
+        report = bench.attempt(bench.report, command, LIMIT)
         if report:
             rows.append([name_of(case), f"{1e6 * seconds_of(report) * batch / whole:.1f}"])
     return ("Microseconds of a step, an epoch's time divided by its steps: what the scaling"
@@ -794,7 +730,6 @@ def steps_on_one(bench):
 
 
 SECTIONS = [("Report 000's table 1", grading),
-            ("Grading mode 4", products),
             ("Forms of training report 000's default network, in double", forms_in_double),
             ("Forms of training 784-256-10, in float", forms_in_float),
             ("Strong and weak scaling", scaling),
@@ -804,29 +739,8 @@ SECTIONS = [("Report 000's table 1", grading),
             ("What runs when on two ranks", timeline),
             ("Steps on one GPU", steps_on_one),
             ("What overlap buys", overlap)]
-# 1 waits for the trainings in the background; 6 is what can be spared, should time run out.
-ORDER = [2, 3, 4, 5, 10, 7, 8, 9, 11, 1, 6]
-
-
-def main():
-    parser = measuring.make_parser(__doc__, 5)
-    parser.add_argument("--budget", type=float, default=450, metavar="SECONDS",
-                        help="what is not measured by then is left out [450]")
-    options = parser.parse_args()
-    bench = Bench(options)
-    try:
-        info = run([bench.stage(5), "info"]).splitlines()
-        libraries = [line for line in info if line.startswith("library")]
-        top = measuring.heading("measure_stage05.py", options, libraries)
-        bench.stage(1)
-    except Failed as failure:
-        sys.exit(f"{failure}; build it with ./run.sh bench --preset cuda.")
-    if options.sections and "1" not in options.sections.split(","):
-        measuring.measure(bench, options, "Stage 05", top, SECTIONS, ORDER)
-        return
-    with Sequential(bench) as bench.sequential:
-        measuring.measure(bench, options, "Stage 05", top, SECTIONS, ORDER)
-
+# 1 waits for the trainings in the background; 5 is what can be spared, should time run out.
+ORDER = [2, 3, 4, 9, 6, 7, 8, 10, 1, 5]
 
 if __name__ == "__main__":
-    main()
+    measuring.main(__doc__, "Stage 05", SECTIONS, Bench, ORDER, budget=450)

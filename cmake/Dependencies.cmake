@@ -62,6 +62,5 @@ if(NOT PNG_FOUND)
   message(STATUS "libpng was not found: programs will be built that read PGM images, but not PNG. "
                  "To have it: sudo apt install libpng-dev")
 endif()
-stagewise_optional(benchmark libbenchmark-dev "the benchmarks" benchmark CONFIG)
 stagewise_optional(Doxygen "doxygen graphviz doxygen-awesome-css libjs-mathjax" "the documentation"
                    Doxygen)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The peer of bench_training: the same training in PyTorch, on one thread, eager.
+"""The peer of stage 01 in compare_cpu.py: the same training in PyTorch, on one thread, eager.
 
 Run it with Debian's PyTorch: /usr/bin/python3 pytorch_mlp.py. It prints one line of JSON.
 
