@@ -9,12 +9,10 @@ layer; and all rungs of the newer ladder.
 """
 import argparse
 import datetime
-import json
-import os
 import pathlib
-import subprocess
 import sys
-import tempfile
+
+from measuring import NOTHING, Failed, gpu_count, gpu_lines, report_of
 
 TRAININGS = [(stage, model, precision, batch)
              for stage in ("stage04_minibatch", "stage03_shared_memory", "stage02_naive_cuda")
@@ -23,25 +21,21 @@ PRODUCTS = [(800, 1000, 784, ""), (800, 10, 1000, ""), (1000, 784, 800, "--trans
             (4096, 4096, 4096, ""), (100, 256, 784, ""), (784, 256, 100, "--transpose-a"), (10000, 1000, 784, ""),
             (1000, 10, 10000, "--transpose-a"), (788, 1180, 880, "--transpose-b")]
 RUNS = 2
-ENVIRONMENT = os.environ | {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 
 
-def report_of(command):
-    """What a program reports as JSON; None if it fails."""
-    with tempfile.TemporaryDirectory() as folder:
-        file = pathlib.Path(folder) / "report.json"
-        done = subprocess.run([*map(str, command), "--report", str(file)], capture_output=True, text=True, timeout=120,
-                              env=ENVIRONMENT)
-        if done.returncode != 0:
-            print(" ".join(map(str, command)), done.stderr.strip(), file=sys.stderr)
-            return None
-        return json.loads(file.read_text())
+def report(command):
+    """What a program reports; None if it fails."""
+    try:
+        return report_of(command)
+    except Failed as failure:
+        print(f"{failure}.", file=sys.stderr)
+        return None
 
 
-def gpus():
-    """Names and drivers of all GPUs."""
-    return subprocess.run(["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"],
-                          capture_output=True, text=True).stdout.strip().splitlines()
+def fastest_epoch(command):
+    """In milliseconds, of 10,000 images."""
+    found = report([*command, "--train-limit", 10000, "--test-limit", 100, "--epochs", 4])
+    return found and min(one["seconds"] for one in found["epochs"]) * 1e3
 
 
 def epoch(folder, training, ranks=1):
@@ -49,24 +43,21 @@ def epoch(folder, training, ranks=1):
     stage, model, precision, batch = training
     options = ["--model", "cnn"] if model == "cnn" else ["--hidden", "1000"]
     launcher = ["mpirun", "--oversubscribe", "--bind-to", "none", "-n", ranks] if ranks > 1 else []
-    report = report_of([*launcher, folder / stage, "train", "--train-limit", 10000, "--test-limit", 100,
-                        "--batch-size", batch, "--precision", precision, "--epochs", 4, *options])
-    return report and min(one["seconds"] for one in report["epochs"]) * 1e3
+    return fastest_epoch([*launcher, folder / stage, "train", "--batch-size", batch, "--precision", precision, *options])
 
 
 def last_layer(folder, fuse, precision, batch):
     """The fastest epoch of stage 04 in milliseconds, with so much of the last layer in one kernel."""
-    report = report_of([folder / "stage04_minibatch", "train", "--train-limit", 10000, "--test-limit", 100, "--batch-size",
-                        batch, "--precision", precision, "--epochs", 4, "--hidden", "1000", "--fuse", fuse])
-    return report and min(one["seconds"] for one in report["epochs"]) * 1e3
+    return fastest_epoch([folder / "stage04_minibatch", "train", "--batch-size", batch, "--precision", precision,
+                          "--hidden", "1000", "--fuse", fuse])
 
 
 def product(folder, problem, precision):
     """What stage 03's pick takes, in microseconds."""
     m, n, k, transpose = problem
-    report = report_of([folder / "ladder", "gemm", "--picked", "--m", m, "--n", n, "--k", k, "--precision", precision,
-                        *transpose.split()])
-    return report and report["tables"][0]["rows"][0]["seconds"] * 1e6
+    found = report([folder / "ladder", "gemm", "--picked", "--m", m, "--n", n, "--k", k, "--precision", precision,
+                    *transpose.split()])
+    return found and found["tables"][0]["rows"][0]["seconds"] * 1e6
 
 
 def both(options, measure):
@@ -79,20 +70,25 @@ def both(options, measure):
     return [min((time for time in times[folder] if time), default=None) for folder in folders]
 
 
+def line(*cells):
+    """Of a table, whose times are numbers."""
+    return "| " + " | ".join(NOTHING if cell is None else f"{cell:.4g}" if isinstance(cell, float) else str(cell)
+                             for cell in cells) + " |"
+
+
 def row(cells, old, new):
-    ratio = f"{old / new:.3f}" if old and new else "-"
-    return "| " + " | ".join([*cells, *(f"{time:.4g}" if time else "-" for time in (old, new)), ratio]) + " |"
+    return line(*cells, old, new, f"{old / new:.3f}" if old and new else NOTHING)
 
 
 def rungs(options, say):
     say("", "## Rungs", "", "| m x n x k | precision | rung | us |", "|---|---|---|---:|")
     for m, n, k in ((800, 1000, 784), (4096, 4096, 4096)):
         for precision in ("float", "double"):
-            report = report_of([options.after / "ladder", "gemm", "--m", m, "--n", n, "--k", k, "--precision", precision,
-                                "--repetitions", 5 if m > 1000 else 20])
-            for one in report["tables"][0]["rows"] if report else []:
+            found = report([options.after / "ladder", "gemm", "--m", m, "--n", n, "--k", k, "--precision", precision,
+                            "--repetitions", 5 if m > 1000 else 20])
+            for one in found["tables"][0]["rows"] if found else []:
                 if "seconds" in one:
-                    say(f"| {m} x {n} x {k} | {precision} | `{one['name']}` | {one['seconds'] * 1e6:.4g} |")
+                    say(line(f"{m} x {n} x {k}", precision, f"`{one['name']}`", one["seconds"] * 1e6))
 
 
 def products(options, say):
@@ -110,8 +106,7 @@ def last_layers(options, say):
         "| precision | batch | " + " | ".join(kernels) + " |", "|---|---:|" + "---:|" * len(kernels))
     for precision in ("float", "double"):
         for batch in (100, 1000):
-            times = [last_layer(options.after, fuse, precision, batch) for fuse in kernels]
-            say(f"| {precision} | {batch} | " + " | ".join(f"{time:.4g}" if time else "-" for time in times) + " |")
+            say(line(precision, batch, *(last_layer(options.after, fuse, precision, batch) for fuse in kernels)))
 
 
 def trainings(options, say):
@@ -122,7 +117,7 @@ def trainings(options, say):
 
 
 def several_gpus(options, say):
-    ranks = len(gpus())
+    ranks = gpu_count()
     if ranks < 2:
         say("", "Stage 05: one GPU only.")
         return
@@ -154,7 +149,7 @@ def main():
             if file:
                 print(line, file=file, flush=True)
 
-    say(f"Measured {datetime.date.today()} on an {gpus()[0]}, the fastest of {RUNS} runs of each build, in turn.")
+    say(f"Measured {datetime.date.today()}, the fastest of {RUNS} runs of each build, in turn.", *gpu_lines())
     for name, table in TABLES.items():
         if not options.only or name in options.only:
             table(options, say)

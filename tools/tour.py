@@ -82,26 +82,24 @@ def largest_difference(compare, before, after, bound):
     return max(numbers, key=lambda number: (number != number, number)), done.returncode == 0
 
 
+def three_digits(value):
+    return f"{value:,.{0 if value >= 99.95 else 1 if value >= 9.995 else 2}f}"
+
+
 def factor(value):
-    return f"{value:,.{0 if value >= 99.95 else 1 if value >= 9.995 else 2}f}x"
+    return f"{three_digits(value)}x"
 
 
 def duration(seconds):
-    for unit, size in (("s", 1), ("ms", 1e-3)):
-        if seconds >= 0.9995 * size:
-            break
-    else:
-        unit, size = "us", 1e-6
-    value = seconds / size
-    return f"{value:.{0 if value >= 99.95 else 1 if value >= 9.995 else 2}f} {unit}"
+    size, unit = next(((size, unit) for size, unit in ((1, "s"), (1e-3, "ms")) if seconds >= 0.9995 * size), (1e-6, "us"))
+    return f"{three_digits(seconds / size)} {unit}"
 
 
 def rate(value):
     if value < 9999.5:
         return f"{value:,.0f}"
-    unit, size = ("M", 1e6) if value >= 999.5e3 else ("k", 1e3)
-    value /= size
-    return f"{value:.{0 if value >= 99.95 else 1 if value >= 9.995 else 2}f} {unit}"
+    size, unit = (1e6, "M") if value >= 999.5e3 else (1e3, "k")
+    return f"{three_digits(value / size)} {unit}"
 
 
 def show(cells, widths):

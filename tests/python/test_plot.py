@@ -13,7 +13,7 @@ import unittest
 import unittest.mock
 import xml.etree.ElementTree
 
-from support import MLP, REPOSITORY, Case, made_up, stage01  # first: it sets the paths
+from support import REPOSITORY, Case, made_up, stage01  # first: it sets the paths
 
 try:
     import matplotlib
@@ -156,32 +156,6 @@ class Curves(Figures):
         other = self.put("x/a.json", training())
         self.assertIn(str(other), self.texts("curves", paths[0], other))
 
-    def test_what_is_none(self):
-        self.assertEqual(self.sentence("curves", self.put("a.json", evaluation())),
-                         "a.json has no learning curve, since it is not of a training, or of no "
-                         "epoch")
-        self.assertEqual(self.sentence("curves", self.put("a.json", "{")),
-                         "cannot read a.json: it is not JSON")
-        self.assertEqual(self.sentence("curves", self.put("a.json", [])),
-                         "a.json is not a report, which --report writes")
-        self.assertEqual(self.sentence("curves", self.put("a.csv", "x,y\n1,2\n")),
-                         "a.csv is not a log of a training, which train --csv writes")
-        self.assertEqual(self.sentence("curves", self.put("a.csv", "epoch,step,loss,accuracy\n")),
-                         "a.csv has no rows")
-        path = self.put("a.csv", "epoch,step,loss,accuracy\n1,2,x,3")
-        self.assertEqual(self.sentence("curves", path),
-                         "cannot use a.csv: 'loss' is missing or no number somewhere")
-        broken = training()
-        del broken["epochs"][1]["train_loss"]
-        self.assertEqual(self.sentence("curves", self.put("a.json", broken)),
-                         "cannot use a.json: 'train_loss' is missing or no number somewhere")
-        path = self.put("a.json", training())
-        self.assertEqual(self.sentence("curves", *[path] * 9),
-                         "at most 8 curves can be told apart, and there are 9 files")
-        self.assertEqual(self.sentence("curves", path, "--labels", "a,b"),
-                         "--labels has 2 names, but the files are 1")
-
-
 class Weights(Figures):
     def test_mosaic(self):
         images = np.arange(5 * 2 * 1 * 3).reshape(5, 2, 1, 3) / 100
@@ -220,21 +194,6 @@ class Weights(Figures):
         self.assertIn("conv1/filter of model.hdf5: 2 filters",
                       self.texts("filters", self.folder / "model.hdf5"))
 
-    def test_what_is_no_image(self):
-        self.assertEqual(self.sentence("weights", self.put_checkpoint("a.h5", "cnn")),
-                         "the first layer of a.h5 is a convolution; plot filters draws it")
-        self.assertEqual(self.sentence("weights", self.put_checkpoint("a.h5", "mlp of a table")),
-                         "the network of a.h5 takes samples of shape 9, which are no images")
-        path = self.put_checkpoint("a.h5", "mlp")
-        self.assertEqual(self.sentence("filters", path), "the checkpoint a.h5 has no layer 'conv1' "
-                         "with filters; it has no convolutions")
-        attributes, parameters = made_up("mlp")
-        checkpoint.write(path, Checkpoint(attributes | {"sample-shape": "9,9,1"}, parameters))
-        self.assertEqual(self.sentence("weights", path),
-                         "the checkpoint a.h5 has no 'fc1/weight' that fits its network")
-        self.assertEqual(MLP["sample-shape"], "4,3,1")
-
-
 class Evaluations(Figures):
     def test_confusion(self):
         names = ["cat", "dog", "$5 bill"]
@@ -249,15 +208,6 @@ class Evaluations(Figures):
         self.assertNotIn("recall", texts)
         self.assertIn("38", texts)
 
-    def test_what_has_no_matrix(self):
-        self.assertEqual(self.sentence("confusion", self.put("a.json", evaluation())),
-                         "a.json has no confusion matrix, which evaluate --confusion --report "
-                         "writes")
-        for counts in ([[1, 2]], [], [[1, "x"], [1, 2]], [[1], [1, 2]], None, [[2**70]]):
-            path = self.put("a.json", evaluation(confusion={"counts": counts}))
-            self.assertEqual(self.sentence("confusion", path),
-                             "cannot use a.json: its 'counts' are no square of whole numbers")
-
     def test_mistakes(self):
         path = self.put("a.json", evaluation(mistakes=[MISTAKE] * 9, class_names=["a", "b", "c"]))
         found = mistakes.image_of(MISTAKE, path)
@@ -268,18 +218,6 @@ class Evaluations(Figures):
         self.assertEqual(texts.count("taken for a, 0.88"), 7)
         colors = {"image": {"channels": 3, "rows": ["000102030405"]}}
         self.assertEqual((mistakes.image_of(colors, path) * 255).tolist(), [[[0, 1, 2], [3, 4, 5]]])
-
-    def test_what_has_no_mistakes(self):
-        for report, sentence in (
-                (evaluation(),
-                 "a.json has no mistakes, which evaluate --mistakes N --report writes"),
-                (evaluation(mistakes=[]), "the network of a.json has made no mistakes, so there is "
-                 "nothing to draw"),
-                (evaluation(mistakes=[{"sample": 1}]), "the mistakes of a.json are no images"),
-                (evaluation(mistakes=[{"image": {"channels": 2, "rows": ["00"]}}]),
-                 "cannot use a.json: an 'image' of its mistakes is damaged")):
-            self.assertEqual(self.sentence("mistakes", self.put("a.json", report)), sentence)
-
 
 class Scaling(Figures):
     def test_labels_say_what_differs(self):
@@ -306,11 +244,6 @@ class Scaling(Figures):
         self.assertIn("with CUDA on the CPU: its times mean nothing about GPUs", texts)
         self.assertIn("speed-up over the first", texts)
         self.assertIn("1.00x", texts)
-
-    def test_what_has_no_times(self):
-        self.assertEqual(self.sentence("scaling", self.put("a.json", evaluation())),
-                         "a.json has no times, since it is not of a training, or of no epoch")
-
 
 LIMITS = {"device": "a GPU", "bytes_per_second": 4e12, "operations_per_second": 60e12,
           "launch_seconds": 2e-6, "cache_bytes_per_second": 32e12, "shared_cycles_per_second": 2e11}
@@ -371,16 +304,67 @@ class RooflineFigure(Figures):
                          [("gemm -> fc1/product", 6e12)])
         self.texts("roofline", path)
 
-    def test_what_cannot_be_drawn(self):
-        self.assertRegex(self.sentence("roofline", self.put("a.json", training())),
-                         "does not say what its device can do; ladders and train --explain write "
-                         "that")
-        path = self.put("a.json", ladder(rung("naive", 1), cuda_on_cpu=True))
-        self.assertRegex(self.sentence("roofline", path), "which programs of the target observed_programs")
-        path = self.put("a.json", ladder({"name": "naive", "verified": True, "bytes": 3, "seconds": 1}))
-        self.assertRegex(self.sentence("roofline", path), "kernels move bytes and compute next to")
-        path = self.put("a.json", ladder(rung("naive", 1), limits=LIMITS | {"bytes_per_second": 0}))
-        self.assertRegex(self.sentence("roofline", path), "whose limits are unknown")
+class Refusals(Figures):
+    """What has nothing to draw."""
+
+    def test_reports_and_logs(self):
+        broken = training()
+        del broken["epochs"][1]["train_loss"]
+        for figure, name, contents, sentence in (
+                ("curves", "a.json", evaluation(), "a.json has no learning curve, since it is not of a training, or of "
+                 "no epoch"),
+                ("curves", "a.json", "{", "cannot read a.json: it is not JSON"),
+                ("curves", "a.json", [], "a.json is not a report, which --report writes"),
+                ("curves", "a.csv", "x,y\n1,2\n", "a.csv is not a log of a training, which train --csv writes"),
+                ("curves", "a.csv", "epoch,step,loss,accuracy\n", "a.csv has no rows"),
+                ("curves", "a.csv", "epoch,step,loss,accuracy\n1,2,x,3", "cannot use a.csv: 'loss' is missing or no "
+                 "number somewhere"),
+                ("curves", "a.json", broken, "cannot use a.json: 'train_loss' is missing or no number somewhere"),
+                ("scaling", "a.json", evaluation(), "a.json has no times, since it is not of a training, or of no "
+                 "epoch"),
+                ("confusion", "a.json", evaluation(), "a.json has no confusion matrix, which evaluate --confusion "
+                 "--report writes"),
+                *(("confusion", "a.json", evaluation(confusion={"counts": counts}), "cannot use a.json: its 'counts' "
+                   "are no square of whole numbers")
+                  for counts in ([[1, 2]], [], [[1, "x"], [1, 2]], [[1], [1, 2]], None, [[2**70]])),
+                ("mistakes", "a.json", evaluation(), "a.json has no mistakes, which evaluate --mistakes N --report "
+                 "writes"),
+                ("mistakes", "a.json", evaluation(mistakes=[]), "the network of a.json has made no mistakes, so there "
+                 "is nothing to draw"),
+                ("mistakes", "a.json", evaluation(mistakes=[{"sample": 1}]), "the mistakes of a.json are no images"),
+                ("mistakes", "a.json", evaluation(mistakes=[{"image": {"channels": 2, "rows": ["00"]}}]),
+                 "cannot use a.json: an 'image' of its mistakes is damaged"),
+                ("roofline", "a.json", training(), "does not say what its device can do; ladders and train --explain "
+                 "write that"),
+                ("roofline", "a.json", ladder(rung("naive", 1), cuda_on_cpu=True), "which programs of the target "
+                 "observed_programs"),
+                ("roofline", "a.json", ladder({"name": "naive", "verified": True, "bytes": 3, "seconds": 1}),
+                 "kernels move bytes and compute next to"),
+                ("roofline", "a.json", ladder(rung("naive", 1), limits=LIMITS | {"bytes_per_second": 0}),
+                 "whose limits are unknown")):
+            said = self.sentence(figure, self.put(name, contents))
+            self.assertIn(sentence, said)
+            self.assertTrue(figure == "roofline" or said == sentence, said)
+
+    def test_labels(self):
+        path = self.put("a.json", training())
+        self.assertEqual(self.sentence("curves", *[path] * 9),
+                         "at most 8 curves can be told apart, and there are 9 files")
+        self.assertEqual(self.sentence("curves", path, "--labels", "a,b"),
+                         "--labels has 2 names, but the files are 1")
+
+    def test_checkpoints(self):
+        attributes, parameters = made_up("mlp")
+        checkpoint.write(self.folder / "b.h5", Checkpoint(attributes | {"sample-shape": "9,9,1"}, parameters))
+        for figure, file, network, sentence in (
+                ("weights", "a.h5", "cnn", "the first layer of a.h5 is a convolution; plot filters draws it"),
+                ("weights", "a.h5", "mlp of a table", "the network of a.h5 takes samples of shape 9, which are no "
+                 "images"),
+                ("filters", "a.h5", "mlp", "the checkpoint a.h5 has no layer 'conv1' with filters; it has no "
+                 "convolutions"),
+                ("weights", "b.h5", "mlp", "the checkpoint b.h5 has no 'fc1/weight' that fits its network")):
+            self.put_checkpoint("a.h5", network)
+            self.assertEqual(self.sentence(figure, self.folder / file), sentence)
 
 
 class ConfusionNumbers(Figures):
