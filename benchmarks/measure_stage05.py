@@ -10,13 +10,11 @@ Without a GPU, to try the script itself (the figures mean nothing then, and the 
 
 The processes are Open MPI's; with fewer GPUs than processes, they share them, and the file says so.
 Trainings count with the median of their epochs without the first, as the programs report them.
-Stage 01's trainings, with which section 1 compares, run beside the other sections, each on a core.
 The peer is peers/pytorch_ddp.py, in the same run; without PyTorch its columns stay empty. A command
 that fails, or takes too long, becomes a line in the file. MNIST is used if STAGEWISE_DATA_DIR (or
 datasets/) has it, and generated digits otherwise.
 """
 
-import atexit
 import dataclasses
 import functools
 import json
@@ -25,7 +23,6 @@ import pathlib
 import re
 import socket
 import statistics
-import subprocess
 import sys
 import tempfile
 
@@ -86,8 +83,7 @@ class Bench(measuring.Bench):
         self.has_torch = bool(measuring.torch_version())
         self.epochs = 2 if self.quick else 8
         self.program = self.words("stage05")[0]
-        if not options.sections or "1" in options.sections.split(","):
-            self.sequential = Sequential(self)
+        self.folder = tempfile.TemporaryDirectory()
 
     def network(self, network):
         """A network as it is measured here."""
@@ -102,7 +98,6 @@ class Bench(measuring.Bench):
     @functools.cached_property
     def digits(self):
         """Options of a training with generated images, of which there are more than in MNIST."""
-        self.folder = tempfile.TemporaryDirectory()
         self.run([*self.words("make_dataset"), "--train", self.long_images, "--test", 100,
                   "--output", pathlib.Path(self.folder.name) / "digits/mnist"])
         return "--dataset", "mnist", "--data-dir", pathlib.Path(self.folder.name) / "digits"
@@ -147,76 +142,24 @@ class Bench(measuring.Bench):
 # Section 1
 
 
-class Sequential:
-    """Stage 01's trainings, one a mode, in the background."""
-
-    def __init__(self, bench):
-        self.bench = bench
-        self.folder = tempfile.TemporaryDirectory()
-        if bench.quick:
-            self.data = ["--dataset", bench.dataset, "--train-limit", 600, "--validation", 100,
-                         "--hidden", 20, "--batch-size", 100]
-        else:
-            held_out = 6000 if bench.dataset == "mnist" else 1000
-            self.data = ["--dataset", bench.dataset, "--validation", held_out, "--hidden", 100,
-                         "--batch-size", 800]
-        self.processes = {}
-        env = measuring.environment() | {"OPENBLAS_NUM_THREADS": "1"}
-        atexit.register(self.stop)
-        for mode in MODES:
-            command = [*self.command(mode), "--save", self.file(mode, "h5"), "--report",
-                       self.file(mode, "json")]
-            self.processes[mode] = subprocess.Popen(
-                [str(word) for word in command], stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env=env)
-
-    def stop(self):
-        for process in self.processes.values():
-            if process.poll() is None:
-                measuring.stop(process)
-        self.folder.cleanup()
-
-    def file(self, mode, kind):
-        return pathlib.Path(self.folder.name) / f"seq{mode}.{kind}"
-
-    def epochs(self, mode):
-        return 2 if self.bench.quick else MODES[mode][1]
-
-    def command(self, mode):
-        return [*self.bench.words("stage01"), "train", *self.data, "--activation", "sigmoid", "--precision",
-                "double", "--learning-rate", MODES[mode][0], "--l2", 1e-4, "--epochs",
-                self.epochs(mode), "--shuffle", "off", "--seed", 1, "--gemm", "reordered"]
-
-    def seconds(self, mode):
-        """That a mode's training took. Waits for it."""
-        process = self.processes[mode]
-        try:
-            _, errors = process.communicate(timeout=self.bench.limit(1000))
-        except subprocess.TimeoutExpired:
-            measuring.stop(process)
-            raise Failed(f"stage 01's training of mode {mode} was not over in time") from None
-        if process.returncode != 0:
-            raise Failed(f"stage 01's training of mode {mode} ended with {process.returncode}: "
-                         f"{measuring.complaint(errors)}")
-        report = json.loads(self.file(mode, "json").read_text(encoding="utf-8"))
-        return sum(epoch["seconds"] for epoch in report["epochs"])
-
-
 PARAMETERS = ("W[0]", "b[0]", "W[1]", "b[1]")
+NORMS = [f"{name} {norm}" for name in PARAMETERS for norm in ("max", "L2")]
 
 
-def grade_command(bench, processes, mode, *words):
-    """grade with the data, the network and the epochs of the sequential training."""
-    sequential = bench.sequential
-    return [*MPIRUN, processes, *bench.words("grade"), "--mode", mode, *sequential.data,
-            "--epochs", sequential.epochs(mode), *words, "--sequential",
-            sequential.file(mode, "h5")]
+def sequential_command(bench, mode, learning_rate="RATE", epochs="EPOCHS"):
+    """Stage 01's training, with which a mode is compared, and the words that it has in common with grade."""
+    small = ["--train-limit", 600, "--validation", 100, "--hidden", 20, "--batch-size", 100]
+    held_out = 6000 if bench.dataset == "mnist" else 1000
+    shared = ["--dataset", bench.dataset, *(small if bench.quick else ["--validation", held_out, "--hidden", 100,
+                                                                       "--batch-size", 800]), "--epochs", epochs]
+    path = pathlib.Path(bench.folder.name) / f"seq{mode}.h5"
+    return [*bench.words("stage01"), "train", *shared, "--activation", "sigmoid", "--precision", "double",
+            "--learning-rate", learning_rate, "--l2", 1e-4, "--shuffle", "off", "--seed", 1, "--gemm", "reordered",
+            "--save", path], [*shared, "--sequential", path]
 
 
-def grade(bench, processes, mode, *words):
-    """What a grading says: the errors in the order of PARAMETERS (each max norm, L2 norm), the
-    time of the parallel training, the accuracy."""
-    command = grade_command(bench, processes, mode, *words)
+def grade(bench, command):
+    """What a grading says: the errors by NORMS, the time of the parallel training, the accuracy."""
     try:
         text = bench.run(command, LIMIT)
     except Failed as failure:  # the exit code is the verdict: there may be a table all the same
@@ -226,32 +169,21 @@ def grade(bench, processes, mode, *words):
     errors = re.search(r"^procs .*\n +\d+ +(.*)$", text, re.MULTILINE)
     taken = re.search(r"^parallel +(.*)$", text, re.MULTILINE)
     accuracy = re.search(r"^accuracy +([\d.]+)", text, re.MULTILINE)
-    if not errors or len(errors.group(1).split()) != 2 * len(PARAMETERS):
-        return None
-    return (errors.group(1).split(), taken.group(1) if taken else "-",
-            accuracy.group(1) if accuracy else "-")
+    if not errors or not taken or not accuracy:
+        raise Failed(f"`{command_line(command)}` says neither errors nor times")
+    return errors.group(1).split(), taken.group(1), accuracy.group(1)
 
 
-def grading_table(bench, modes, counts, found, *words):
-    """Puts (error, where) into `found`, too."""
-    rows = []
-    for mode in modes:
-        seconds = bench.attempt(bench.sequential.seconds, mode)
-        for processes in counts:
-            graded = None
-            if seconds is not None:
-                graded = bench.attempt(grade, bench, processes, mode, *words)
-            if graded is None:
-                rows.append([mode, processes] + ["-"] * 11)
-                continue
-            errors, taken, accuracy = graded
-            for i, error in enumerate(errors):
-                norm = "L2 norm" if i % 2 else "max norm"
-                found.append((float(error), f"{PARAMETERS[i // 2]}, {norm}, mode {mode},"
-                                            f" N = {processes} {' '.join(words)}".strip()))
-            rows.append([mode, processes, *errors, taken, duration(seconds), accuracy])
-    norms = [f"{name} {norm}" for name in PARAMETERS for norm in ("max", "L2")]
-    return table(["mode", "N", *norms, "parallel", "sequential", "accuracy"], rows)
+def graded_forms(bench):
+    """[(words, processes)] for which table 1 is graded."""
+    forms = [([], processes) for processes in (1, 2, 3, 4)]
+    for strategy, fewest in (("data", 2), ("tensor", 2), ("hybrid", 4)):
+        for transport in ("nccl", "peer", "host") if bench.gpus else ("peer", "host"):
+            words = ["--strategy", strategy, "--transport", transport]
+            words += ["--tensor-ranks", 2] if strategy == "hybrid" else []
+            forms += [(words, processes) for processes in range(fewest, 5)
+                      if transport == "host" or bench.gpus == 0 or bench.gpus >= processes]
+    return forms
 
 
 def verdict(found, expected):
@@ -264,61 +196,34 @@ def verdict(found, expected):
             + (f" {missing} of {expected} errors are missing." if missing else "") + "\n")
 
 
-def graded_forms(bench):
-    """[(strategy, transport, processes)] for which table 1 is graded in short."""
-    transports = ("nccl", "peer", "host") if bench.gpus else ("peer", "host")
-    forms = []
-    for strategy, fewest in (("data", 2), ("tensor", 2), ("hybrid", 4)):
-        for transport in transports:
-            for processes in range(fewest, 5):
-                has_own = bench.gpus == 0 or bench.gpus >= processes
-                if transport == "host" or has_own:
-                    forms.append((strategy, transport, processes))
-    return forms
-
-
-def short_grading_table(bench, found):
-    """The largest error of every form and mode, as (error, where) in `found`, too."""
-    rows = []
-    for strategy, transport, processes in graded_forms(bench):
-        words = ["--strategy", strategy, "--transport", transport]
-        if strategy == "hybrid":
-            words += ["--tensor-ranks", 2]
-        cells = []
-        for mode in MODES:
-            seconds = bench.attempt(bench.sequential.seconds, mode)
-            graded = seconds and bench.attempt(grade, bench, processes, mode, *words)
-            errors = [float(error) for error in graded[0]] if graded else []
-            where = f"{strategy}, {transport}, mode {mode}, N = {processes}"
-            found += [(error, where) for error in errors]
-            cells.append(f"{max(errors):.1e}" if errors else "-")
-        rows.append([strategy, transport, processes, *cells])
-    return table(["strategy", "transport", "N", *(f"mode {mode}" for mode in MODES)], rows)
-
-
 def grading(bench):
-    sequential = bench.sequential
-    found = []
-    data = grading_table(bench, MODES, (1, 2, 3, 4), found)
-    forms = short_grading_table(bench, found)
-    place = {"--learning-rate": "RATE", "--epochs": "EPOCHS"}
-    stage01 = sequential.command(1)
-    graded = grade_command(bench, "N", 1)
-    for words in (stage01, graded):
-        for i, word in enumerate(words[:-1]):
-            words[i + 1] = place.get(word, words[i + 1])
-    graded[graded.index("--mode") + 1] = "MODE"
-    commands = code(command_line([*stage01, "--save", "seqMODE.h5", "--report", "seqMODE.json"]),
-                    command_line([*graded[:-1], "seqMODE.h5"]))
-    rates = ", ".join(f"{learning_rate} and {sequential.epochs(mode)}"
-                      for mode, (learning_rate, _) in MODES.items())
-    expected = 2 * len(PARAMETERS) * len(MODES) * (4 + len(graded_forms(bench)))
-    return (f"How far the parallel training's parameters are from those of stage 01's, which one"
-            f" core computes, relative to the larger of the two; RATE and EPOCHS of modes 1, 2, 3 are"
-            f" {rates}.\n\n{commands}\nBy default:\n\n{data}"
-            "\nThe largest of these errors for each strategy and transport, which grade gets as"
-            f" `--strategy` and `--transport`, hybrid with `--tensor-ranks 2`:\n\n{forms}\n"
-            + verdict(found, expected))
+    found, rows = [], []
+    forms = {(*words, processes): [*words[1:4:2], processes] for words, processes in graded_forms(bench) if words}
+    for mode, (learning_rate, epochs) in MODES.items():
+        command, shared = sequential_command(bench, mode, learning_rate, 2 if bench.quick else epochs)
+        trained = bench.attempt(bench.report, command)
+        for words, processes in graded_forms(bench):
+            graded = trained and bench.attempt(
+                grade, bench, [*MPIRUN, processes, *bench.words("grade"), "--mode", mode, *words, *shared])
+            errors, *others = graded or ([], NOTHING, NOTHING)
+            where = ", ".join(map(str, [*words[1::2], f"mode {mode}", f"N = {processes}"]))
+            found += [(float(error), f"{norm}, {where}") for error, norm in zip(errors, NORMS)]
+            if words:
+                forms[(*words, processes)].append(f"{max(map(float, errors)):.1e}" if errors else NOTHING)
+            else:
+                seconds = trained and sum(epoch["seconds"] for epoch in trained["epochs"])
+                rows.append([mode, processes, *(errors or [NOTHING] * len(NORMS)), others[0], duration(seconds), others[1]])
+    command, shared = sequential_command(bench, "MODE")
+    commands = code(command_line(command),
+                    command_line([*MPIRUN, "N", *bench.words("grade"), "--mode", "MODE", *shared]))
+    rates = ", ".join(f"{learning_rate} and {epochs}" for learning_rate, epochs in MODES.values())
+    return ("How far the parallel training's parameters are from those of stage 01's, which one core computes, relative"
+            f" to the larger of the two; RATE and EPOCHS of modes 1, 2, 3 are {rates}.\n\n{commands}\nBy default:\n\n"
+            + table(["mode", "N", *NORMS, "parallel", "sequential", "accuracy"], rows)
+            + "\nThe largest of these errors for each strategy and transport, which grade gets as `--strategy` and"
+            " `--transport`, hybrid with `--tensor-ranks 2`:\n\n"
+            + table(["strategy", "transport", "N", *(f"mode {mode}" for mode in MODES)], list(forms.values())) + "\n"
+            + verdict(found, len(NORMS) * len(MODES) * len(graded_forms(bench))))
 
 
 # The other sections
@@ -739,8 +644,8 @@ SECTIONS = [("Report 000's table 1", grading),
             ("What runs when on two ranks", timeline),
             ("Steps on one GPU", steps_on_one),
             ("What overlap buys", overlap)]
-# 1 waits for the trainings in the background; 5 is what can be spared, should time run out.
+# 5 is what can be spared, should time run out.
 ORDER = [2, 3, 4, 9, 6, 7, 8, 10, 1, 5]
 
 if __name__ == "__main__":
-    measuring.main(__doc__, "Stage 05", SECTIONS, Bench, ORDER, budget=450)
+    measuring.main(__doc__, "Stage 05", SECTIONS, Bench, ORDER, budget=500)
