@@ -29,16 +29,16 @@ try:
 except ImportError as missing:
     sys.exit(f"matrix_files: this python3 has no {missing.name}; ./run.sh convert installs it.")
 
-# [header]
+## [header]
 MAGIC = b"\x93CS378H\0"
 SIZE = np.dtype("<u4")  # of the height, then of the width: the least significant byte first
 VALUE = np.dtype("<f4")
-# [header]
+## [header]
 HEADER_BYTES = len(MAGIC) + 2 * SIZE.itemsize
 SUFFIX = ".data"
 
 
-# [names]
+## [names]
 def parameter_of(stem: str) -> str:
     """w1 -> fc1/weight, b1 -> fc1/bias, conv1_filter -> conv1/filter."""
     if found := re.fullmatch(r"([wb])([1-9][0-9]*)", stem):
@@ -51,7 +51,7 @@ def stem_of(parameter: str) -> str:
     if found := re.fullmatch(r"fc([1-9][0-9]*)/(weight|bias)", parameter):
         return found[2][0] + found[1]
     return parameter.replace("/", "_")
-# [names]
+## [names]
 
 
 def file_of(parameter: str) -> str:

@@ -1,15 +1,14 @@
 #!/usr/bin/env python3
 """Tests of tools/predict_scaling.py: formulas by hand, measurements, tables, and what is refused."""
 
+import importlib.util
 import sys
 import unittest
 import xml.etree.ElementTree
 
 from support import REPOSITORY, Case  # first: it sets the paths
 
-try:
-    import matplotlib  # noqa: F401
-except ImportError:
+if not importlib.util.find_spec("matplotlib"):
     print("Skipped: Matplotlib was not found; to have it: sudo apt install python3-matplotlib")
     sys.exit(0)
 

@@ -47,9 +47,9 @@ def _picture(counts: np.ndarray, theme: Theme) -> np.ndarray:
     """A pixel for each cell, [classes, classes, 3]."""
     right = np.eye(len(counts), dtype=bool)
     picture = np.empty((*counts.shape, 3))
-    for number, cells in ((0, right), (1, ~right)):
+    for series, cells in ((0, right), (1, ~right)):
         most = max(1, counts[cells].max(initial=0))
-        picture[cells] = theme.rising(number)(counts[cells] / most)[:, :3]
+        picture[cells] = theme.rising(series)(counts[cells] / most)[:, :3]
     return picture
 
 
