@@ -22,6 +22,8 @@ import signal
 import subprocess
 import sys
 import tempfile
+import textwrap
+import typing
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
@@ -100,10 +102,7 @@ def find(name):
 def shown(path):
     """A path as the learner would type it."""
     path = Path(path)
-    try:
-        return str(path.relative_to(REPOSITORY))
-    except ValueError:
-        return str(path)
+    return str(path.relative_to(REPOSITORY) if path.is_relative_to(REPOSITORY) else path)
 
 
 # ---------------------------------------------------------------------------------------------------
@@ -209,7 +208,7 @@ def compiler():
 
 
 def prepare(kinds):
-    """Builds, once, what the checks are linked with."""
+    """Builds, unless that is done, what the checks are linked with: CUDA on the CPU, and what they have in common."""
     compiler()
     if "mpi" in kinds:
         for program in ("mpic++", "mpirun"):
@@ -219,6 +218,33 @@ def prepare(kinds):
         done = subprocess.run([CUDA_ON_CPU / "try.sh", "--prepare", "--build", RUNTIME], check=False)
         if done.returncode != 0:
             raise Unusable("CUDA on the CPU could not be built; the reason is above")
+    RUNTIME.mkdir(parents=True, exist_ok=True)
+    for kind in kinds:
+        sources = [*HERE.glob("check*.?pp"), *RUNTIME.glob("libcuda_on_cpu.a")]
+        newest = max(source.stat().st_mtime_ns for source in sources)
+        for source, made in common_objects(kind).items():
+            if made.exists() and made.stat().st_mtime_ns > newest:
+                continue
+            new = made.with_suffix(f".{os.getpid()}")
+            if subprocess.run([*compile_command(kind), "-c", source, "-o", new], check=False).returncode != 0:
+                raise Unusable(f"{shown(source)} does not compile; the reason is above")
+            new.replace(made)
+
+
+def compile_command(kind):
+    """The compiler with its options, for what is compiled once; kernels have a command of their own."""
+    options = ["-std=gnu++20", "-O1", "-g1", f"-I{HERE}"]
+    if kind == "cuda":
+        return [*compiler(), *options, "-w", "-isystem", CUDA_ON_CPU / "include"]
+    if kind == "mpi":  # an index beyond the end of a vector ends the program
+        return ["mpic++", *options, "-DOMPI_SKIP_MPICXX", "-D_GLIBCXX_ASSERTIONS"]
+    return [*compiler(), *options, "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
+
+
+def common_objects(kind):
+    """What all checks of a kind are linked with: object files by their sources. Each command has its own."""
+    mark = hashlib.sha256(str(compile_command(kind)).encode()).hexdigest()[:8]
+    return {HERE / f"{name}.cpp": RUNTIME / f"{name}_{mark}.o" for name in ("check", f"check_{kind}")}
 
 
 @functools.cache
@@ -237,21 +263,20 @@ def prepare_gpu():
         raise Unusable("there is no GPU here; without --on-gpu, none is needed")
 
 
-def compile_command(exercise, answer, program, on_gpu):
-    options = ["-std=gnu++20", f"-I{HERE}", f'-DEXERCISE_FILE="{answer}"']
-    source = exercise.file("check")
+def check_command(exercise, answer, program, on_gpu):
+    """What makes a program of a check and an answer."""
+    source, answer = exercise.file("check"), f'-DEXERCISE_FILE="{answer}"'
     if on_gpu:
-        return [nvcc(), "-arch=native", "-lineinfo", "-std=c++20", "-DEXERCISE_CUDA", "-DEXERCISE_ON_GPU",
-                "-Xcompiler", f"-idirafter,{CUDA_ON_CPU}/include", *options[1:], source, "-o", program]
+        return [nvcc(), "-arch=native", "-lineinfo", "-std=c++20", "-DEXERCISE_ON_GPU", f"-I{HERE}", answer, source,
+                HERE / "check.cpp", HERE / "check_cuda.cpp", "-o", program]
+    common = common_objects(exercise.kind).values()
     if exercise.kind == "cuda":
-        return [CUDA_ON_CPU / "compile.sh", "--observed", RUNTIME, source, program, "-O1", "-DEXERCISE_CUDA", *options]
-    if exercise.kind == "mpi":
-        return ["mpic++", "-O1", "-g", "-DEXERCISE_MPI", "-DOMPI_SKIP_MPICXX", *options, source, "-o", program]
-    return [*compiler(), "-O1", "-g", "-fsanitize=address,undefined",
-            "-fno-sanitize-recover=all", *options, source, "-o", program]
+        return [CUDA_ON_CPU / "compile.sh", "--observed", RUNTIME, source, program, "-O1", "-std=gnu++20", f"-I{HERE}",
+                answer, *(f"-Wl,{file}" for file in common)]
+    return [*compile_command(exercise.kind), answer, source, *common, "-o", program]
 
 
-def runs_of(exercise, program, on_gpu):
+def runs_of(exercise, answer, program, on_gpu):
     """(command, environment) of each run of a check."""
     if on_gpu:
         sanitizer = shutil.which("compute-sanitizer", path=f"{Path(nvcc()).parent}:{os.environ['PATH']}")
@@ -265,15 +290,13 @@ def runs_of(exercise, program, on_gpu):
                     "OMPI_MCA_btl_base_warn_component_unused": "0", "OMPI_MCA_btl": "^tcp,uct,openib,ofi"}
         return [(["mpirun", "-n", count, "--oversubscribe", "--bind-to", "none", program], settings)
                 for count in exercise.fields["ranks"].split()]
-    return [([program], {"ASAN_OPTIONS": "detect_leaks=0"})]
+    return [([program], {"ASAN_OPTIONS": "detect_leaks=0", "EXERCISE_FILE": str(answer)})]
 
 
-class Verdict:
+class Verdict(typing.NamedTuple):
     """What a check has found."""
-
-    def __init__(self, passed, complaint=""):
-        self.passed = passed  # sentences
-        self.complaint = complaint  # empty: nothing is wrong
+    passed: list  # of sentences
+    complaint: str = ""  # empty: nothing is wrong
 
     def __bool__(self):
         return not self.complaint
@@ -345,14 +368,14 @@ def check(exercise, answer, on_gpu=False):
     seconds = seconds_allowed()
     with tempfile.TemporaryDirectory() as folder:
         program = Path(folder) / exercise.name
-        compiled = Done(compile_command(exercise, answer, program, on_gpu), {}, max(seconds, COMPILER_SECONDS))
+        compiled = Done(check_command(exercise, answer, program, on_gpu), {}, max(seconds, COMPILER_SECONDS))
         if compiled.returncode is None:
             return Verdict([], "The compiler has not finished: does the file include itself, or something endless?")
         if compiled.returncode != 0:
             said = compiled.stderr.replace(str(answer), shown(answer))
             return Verdict([], "It does not compile:\n" + "\n".join(said.splitlines()[:12]))
         passed = []
-        for command, settings in runs_of(exercise, program, on_gpu):
+        for command, settings in runs_of(exercise, answer, program, on_gpu):
             done = Done(command, settings, seconds)
             for line in done.stdout.splitlines():
                 if line.startswith("ok    ") and line[6:] not in passed:
@@ -369,25 +392,15 @@ def check(exercise, answer, on_gpu=False):
 # ---------------------------------------------------------------------------------------------------
 # What is printed
 
-def is_terminal():
-    return sys.stdout.isatty() and not os.environ.get("NO_COLOR")
-
-
 def in_color(text, code):
-    return f"\033[{code}m{text}\033[0m" if is_terminal() else text
+    is_colored = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
+    return f"\033[{code}m{text}\033[0m" if is_colored else text
 
 
-def fold(text, width=80, indent=""):
-    """Lines of at most so many columns."""
-    lines, line = [], ""
-    for word in text.split():
-        if line and len(line) + 1 + len(word) > width - len(indent):
-            lines.append(line)
-            line = word
-        else:
-            line = f"{line} {word}".strip()
-    lines.append(line)
-    return ("\n" + indent).join(lines)
+def fold(text, indent):
+    """Lines of at most 80 columns."""
+    return textwrap.fill(" ".join(text.split()), 80, initial_indent=indent, subsequent_indent=indent,
+                         break_long_words=False, break_on_hyphens=False).lstrip()
 
 
 def print_list(workplace):
@@ -538,7 +551,7 @@ def verify(exercise, most):
 
 
 def command_prepare(_):
-    prepare({"cuda"})
+    prepare({"cuda", "cpp", *(["mpi"] if shutil.which("mpic++") else [])})
     return 0
 
 

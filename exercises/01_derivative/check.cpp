@@ -1,22 +1,31 @@
 #include "check.hpp"
 
-#include <cmath>
-#include <limits>
-#include <tuple>
+#include <utility>
 
 #include EXERCISE_FILE
 
-// Here, names such as count() are the check's, also if the learner's file has them.
 namespace exercise {
 namespace {
 
 using Vector = std::vector<double>;
 
+Vector small_numbers(std::size_t count, unsigned seed, double factor) {
+  Vector result;
+  for (const float number : numbers(count, seed)) result.push_back(number * factor);
+  return result;
+}
+
 /// A layer and a batch.
 struct Layer {
   int rows, inputs, outputs;
-  Vector x, w, b;
-  Vector c;  ///< what the loss multiplies y by
+  Vector x = small_numbers(rows * inputs, 1, 1);
+  Vector w = small_numbers(inputs * outputs, 2, 0.5);
+  Vector b = small_numbers(outputs, 3, 0.5);
+  Vector c = small_numbers(rows * outputs, 4, 1);  ///< what the loss multiplies y by
+
+  std::string sizes() const {
+    return say("for ", rows, " rows, ", inputs, " inputs and ", outputs, " outputs");
+  }
 
   Vector output() const {
     Vector y(rows * outputs);
@@ -28,6 +37,13 @@ struct Layer {
       }
     }
     return y;
+  }
+
+  /// The gradient of the loss with respect to the outputs.
+  Vector output_gradient() const {
+    Vector dy = output();
+    for (std::size_t i = 0; i < dy.size(); ++i) dy[i] += c[i];
+    return dy;
   }
 
   /// The sum of c y + y^2 / 2, over all outputs.
@@ -51,12 +67,6 @@ struct Layer {
   }
 };
 
-Vector small_numbers(std::size_t count, unsigned seed, double factor) {
-  Vector result;
-  for (const float number : numbers(count, seed)) result.push_back(number * factor);
-  return result;
-}
-
 bool are_close(const Vector& a, const Vector& b) {
   for (std::size_t i = 0; i < a.size(); ++i) {
     if (!(std::abs(a[i] - b[i]) < 1e-6)) return false;
@@ -70,9 +80,12 @@ struct Gradients {
 };
 
 /// Gradients with one typical mistake, or none.
-Gradients mistaken(const Layer& layer, const Vector& y, const Vector& dy,
-                   const std::string& mistake) {
-  const auto [rows, inputs, outputs] = std::tuple(layer.rows, layer.inputs, layer.outputs);
+Gradients mistaken(const Layer& layer, const std::string& mistake) {
+  const int rows = layer.rows;
+  const int inputs = layer.inputs;
+  const int outputs = layer.outputs;
+  const Vector y = layer.output();
+  const Vector dy = layer.output_gradient();
   Gradients result{Vector(layer.w.size()), Vector(layer.b.size()), Vector(layer.x.size())};
   for (int i = mistake == "last row" ? rows - 1 : 0; i < (mistake == "first row" ? 1 : rows); ++i) {
     for (int j = 0; j < outputs; ++j) {
@@ -99,24 +112,12 @@ void expect_gradient(const std::string& name, const Vector& got, Layer& layer, V
 
   std::size_t at = 0;
   while (std::abs(got[at] - expected[at]) < 1e-6) ++at;
-  const std::string element =
-      name + "[" +
-      (columns == 0 ? std::to_string(at)
-                    : std::to_string(at / columns) + ", " + std::to_string(at % columns)) +
-      "]";
-  const std::string sizes = "For " + std::to_string(layer.rows) + " rows, " +
-                            std::to_string(layer.inputs) + " inputs and " +
-                            std::to_string(layer.outputs) + " outputs, ";
-  if (std::isnan(got[at])) {
-    fail(sizes + element +
+  const std::string element = name + place_of(at, columns);
+  const std::string sizes = "F" + layer.sizes().substr(1);
+  expect(!std::isnan(got[at]), sizes, ", ", element,
          " has not been set, or something was added to what was there before: it is not a number, "
-         "and should be " +
-         text(expected[at]) + ".");
-  }
-
-  const Vector y = layer.output();
-  Vector dy = layer.c;
-  for (std::size_t i = 0; i < dy.size(); ++i) dy[i] += y[i];
+         "and should be ",
+         expected[at], ".");
   std::string reason;
   const std::pair<const char*, const char*> mistakes[] = {
       {"no sigmoid", "; that is what comes out without the factor y (1 - y) of the sigmoid"},
@@ -126,46 +127,33 @@ void expect_gradient(const std::string& name, const Vector& got, Layer& layer, V
       {"transposed", name == "dx" ? "; that is what comes out if w is read as if it were transposed"
                                   : "; that is what comes out if dw is written as if transposed"}};
   for (const auto& [mistake, sentence] : mistakes) {
-    if (reason.empty() && are_close(got, mistaken(layer, y, dy, mistake).*member)) {
+    if (reason.empty() && are_close(got, mistaken(layer, mistake).*member)) {
       reason = sentence;
     }
   }
-  fail(sizes + element + " is " + text(got[at]) + ", but the central difference of the loss is " +
-       text(expected[at]) + reason + ".");
+  fail(sizes, ", ", element, " is ", got[at], ", but the central difference of the loss is ",
+       expected[at], reason, ".");
 }
 
-/// Calls the learner's function, whose gradients must set what they have.
-Gradients gradients_of(const Layer& layer, const Vector& y, const Vector& dy) {
-  const double nan = std::numeric_limits<double>::quiet_NaN();
-  Gradients got{Vector(layer.w.size(), nan), Vector(layer.b.size(), nan),
-                Vector(layer.x.size(), nan)};
-  const int rows = layer.rows;
-  const int inputs = layer.inputs;
-  const int outputs = layer.outputs;
-  current_case() = "for " + std::to_string(rows) + " rows, " + std::to_string(inputs) +
-                   " inputs and " + std::to_string(outputs) + " outputs";
-  layer_backward(rows, inputs, outputs, layer.x, layer.w, y, dy, got.dw, got.db, got.dx);
-  current_case() = "";
-  return got;
-}
-
-void run() {
+/// Calls the learner's function for several sizes, and judges one of its gradients.
+template <class Judge>
+void for_each_size(const Judge& judge) {
   const int sizes[][3] = {{5, 4, 3}, {1, 1, 1}, {1, 3, 2}, {6, 1, 3}, {4, 5, 1}, {7, 6, 9}};
-  const auto for_each_size = [&](const auto& judge) {
-    for (const auto& [rows, inputs, outputs] : sizes) {
-      Layer layer{.rows = rows,
-                  .inputs = inputs,
-                  .outputs = outputs,
-                  .x = small_numbers(rows * inputs, 1, 1),
-                  .w = small_numbers(inputs * outputs, 2, 0.5),
-                  .b = small_numbers(outputs, 3, 0.5),
-                  .c = small_numbers(rows * outputs, 4, 1)};
-      const Vector y = layer.output();
-      Vector dy = layer.c;
-      for (std::size_t i = 0; i < dy.size(); ++i) dy[i] += y[i];
-      judge(layer, gradients_of(layer, y, dy));
-    }
-  };
+  for (const auto& [rows, inputs, outputs] : sizes) {
+    Layer layer{rows, inputs, outputs};
+    Gradients got{Vector(layer.w.size(), NAN), Vector(layer.b.size(), NAN),
+                  Vector(layer.x.size(), NAN)};  // must be set
+    current_case = layer.sizes();
+    layer_backward(rows, inputs, outputs, layer.x, layer.w, layer.output(), layer.output_gradient(),
+                   got.dw, got.db, got.dx);
+    current_case = "";
+    judge(layer, got);
+  }
+}
+
+}  // namespace
+
+void check() {
   for_each_size([](Layer& layer, const Gradients& got) {
     expect_gradient("dw", got.dw, layer, layer.w, layer.outputs, &Gradients::dw);
   });
@@ -180,9 +168,4 @@ void run() {
   pass("dx, the gradient of the inputs, is, too");
 }
 
-}  // namespace
 }  // namespace exercise
-
-void check() {
-  exercise::run();
-}

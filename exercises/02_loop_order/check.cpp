@@ -1,12 +1,10 @@
 #include "check.hpp"
 
+#include <algorithm>
 #include <array>
-#include <cmath>
-#include <limits>
 
 #include EXERCISE_FILE
 
-// Here, names such as count() are the check's, also if the learner's file has them.
 namespace exercise {
 namespace {
 
@@ -54,11 +52,9 @@ class Matrix {
 
  private:
   int index(int row, int column) const {
-    if (row < 0 || row >= rows_ || column < 0 || column >= columns_) {
-      fail("An access to row " + std::to_string(row) + ", column " + std::to_string(column) +
-           " is outside of " + name_ + ", which is " + std::to_string(rows_) + " x " +
-           std::to_string(columns_) + ".");
-    }
+    expect(row >= 0 && row < rows_ && column >= 0 && column < columns_, "An access to row ", row,
+           ", column ", column, " is outside of ", name_, ", which is ", rows_, " x ", columns_,
+           ".");
     const int place = row * columns_ + column;
     if (cache_ != nullptr) misses_ += cache_->access(first_line_ + place / Cache::floats_per_line);
     return place;
@@ -75,30 +71,15 @@ class Matrix {
 /// Multiplies two matrices, and ends the check if the result is wrong or misses too often.
 void check_product(int m, int n, int k, Cache* cache) {
   const int far = 1 << 20;
-  const std::vector<float> nothing(m * n, std::numeric_limits<float>::quiet_NaN());
+  const std::vector<float> nothing(m * n, NAN);
   const Matrix a("A", m, k, numbers(m * k, 1), cache, 0);
   const Matrix b("B", k, n, numbers(k * n, 2), cache, far);
   Matrix c("C", m, n, nothing, cache, 2 * far);
   multiply(m, n, k, a, b, c);
 
-  const std::string what = "For a product of " + std::to_string(m) + " x " + std::to_string(k) +
-                           " and " + std::to_string(k) + " x " + std::to_string(n);
-  std::vector<float> expected(m * n);
-  for (int i = 0; i < m; ++i) {
-    for (int l = 0; l < k; ++l) {
-      for (int j = 0; j < n; ++j) {
-        expected[i * n + j] += a.elements()[i * k + l] * b.elements()[l * n + j];
-      }
-    }
-  }
-  for (int i = 0; i < m * n; ++i) {
-    if (std::isnan(c.elements()[i])) {
-      fail(what + ", C[" + std::to_string(i / n) + ", " + std::to_string(i % n) +
-           "] has not been set, or something was added to what was there before: it is not a "
-           "number.");
-    }
-  }
-  expect_equal(c.elements(), expected, what, n);
+  const std::string what = say("For a product of ", m, " x ", k, " and ", k, " x ", n);
+  expect_set(c.elements(), what, n, ", or something was added to what was there before");
+  expect_equal(c.elements(), product_of(m, n, k, a.elements(), b.elements()), what, n);
   if (cache == nullptr) return;
 
   const double all = a.misses() + b.misses() + c.misses();
@@ -109,14 +90,15 @@ void check_product(int m, int n, int k, Cache* cache) {
     if (other->misses() > worst->misses()) worst = other;
   }
   const double share = worst->misses() / all;
-  fail(what + ", there are " + text(ratio) + " misses per multiplication" +
-       (share > 0.45 ? std::string(", ") + (share > 0.9 ? "nearly all" : "most") + " of them for " +
-                           worst->name()
-                     : "") +
+  const std::string most =
+      say(share > 0.9 ? ", nearly all" : ", most", " of them for ", worst->name());
+  fail(what, ", there are ", ratio, " misses per multiplication", share > 0.45 ? most : "",
        "; at most 0.1 if the innermost loop goes along rows.");
 }
 
-void run() {
+}  // namespace
+
+void check() {
   const int sizes[][3] = {{3, 5, 4}, {1, 1, 1}, {1, 7, 33}, {31, 1, 2}, {17, 40, 1}, {33, 20, 70}};
   for (const auto& [m, n, k] : sizes) check_product(m, n, k, nullptr);
   pass("the products are right, for six sizes");
@@ -128,9 +110,4 @@ void run() {
   pass("at most every tenth multiplication waits for memory");
 }
 
-}  // namespace
 }  // namespace exercise
-
-void check() {
-  exercise::run();
-}

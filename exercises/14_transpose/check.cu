@@ -1,102 +1,78 @@
-#include <cmath>
-
-#include "check.hpp"
+#include "check_cuda.hpp"
 
 #include EXERCISE_FILE
 
-// Here, names such as count() are the check's, also if the learner's file has them.
 namespace exercise {
 namespace {
 
-struct Size {
+/// A matrix, on the GPU.
+struct Matrix {
   int rows;
   int columns;
+  std::string what = say("For ", rows, " x ", columns, " numbers");
+  std::vector<float> numbers = exercise::numbers(rows * columns);
+  DeviceArray<float> x = {numbers, "x"};
+  DeviceArray<float> y = {numbers.size(), "y"};
+
+  void turn() { transpose(rows, columns, x.data(), y.data()); }
 };
 
-std::string name(Size size) {
-  return "For " + std::to_string(size.rows) + " x " + std::to_string(size.columns) + " numbers";
+void expect_no_conflicts(double cycles, const std::string& what, const std::string& access) {
+  expect(cycles <= 1, what, ", a warp's ", access, " takes ", cycles,
+         " cycles on average, since several threads want different words of the same bank; 1 is "
+         "enough if they want words of different banks.");
 }
 
-void run() {
-  for (const Size size : {Size{1, 1}, {1, 40}, {33, 1}, {31, 33}, {32, 64}, {70, 45}}) {
-    const auto [rows, columns] = size;
-    const std::vector<float> x = numbers(rows * columns);
-    std::vector<float> turned(x.size());
-    for (int row = 0; row < rows; ++row) {
-      for (int column = 0; column < columns; ++column) {
-        turned[column * rows + row] = x[row * columns + column];
-      }
+}  // namespace
+
+void check() {
+  const int sizes[][2] = {{1, 1}, {1, 40}, {33, 1}, {31, 33}, {32, 64}, {70, 45}};
+  for (const auto& [rows, columns] : sizes) {
+    Matrix matrix{rows, columns};
+    std::vector<float> turned;
+    for (int i = 0; i < rows * columns; ++i) {
+      turned.push_back(matrix.numbers[i % rows * columns + i / rows]);
     }
-    DeviceArray<float> device(x, "x");
-    DeviceArray<float> y(x.size(), "y");
-    transpose(rows, columns, device.data(), y.data());
-    expect_no_error(name(size));
-    const std::vector<float> got = y.values();
-    expect(!std::all_of(got.begin(), got.end(), [](float number) { return std::isnan(number); }),
-           name(size) + ", nothing has been written to y.");
-    expect_equal(got, turned, name(size), rows);
+    matrix.turn();
+    expect_no_error(matrix.what);
+    expect_set(matrix.y.values(), matrix.what, rows);
+    expect_equal(matrix.y.values(), turned, matrix.what, rows);
   }
   pass("six matrices are transposed");
 
-  for (const Size size : {Size{64, 96}, {72, 152}, {104, 40}}) {
-    DeviceArray<float> x(numbers(size.rows * size.columns), "x");
-    DeviceArray<float> y(size.rows * size.columns, "y");
-    count([&] { transpose(size.rows, size.columns, x.data(), y.data()); },
+  for (const auto& [rows, columns] : {std::pair(64, 96), {72, 152}, {104, 40}}) {
+    Matrix matrix{rows, columns};
+    count([&] { matrix.turn(); },
           [&](const Counts& counts) {
-            const double bytes = 2 * sizeof(float) * size.rows * size.columns;
-            expect_kernel(counts, name(size));
-            expect(counts.sectors_per_load <= 4.6,
-                   name(size) + ", a warp's load of x takes " + text(counts.sectors_per_load) +
-                       " sectors on average; 4 are enough if it reads neighbours.");
-            expect(counts.sectors_per_store <= 4.6,
-                   name(size) + ", a warp's store into y takes " + text(counts.sectors_per_store) +
-                       " sectors on average; 4 are enough if it writes neighbours.");
-            expect(counts.asked_bytes <= 1.1 * bytes,
-                   name(size) + ", warps ask global memory for " +
-                       std::to_string(static_cast<long>(counts.asked_bytes)) + " bytes; " +
-                       std::to_string(static_cast<long>(bytes)) +
-                       " are enough if each number is loaded once and stored once.");
-            expect_threads(counts, name(size), 256, "for a tile of x");
-            if (size.rows % 32 == 0 && size.columns % 32 == 0) {
-              expect_full_warps(counts, name(size));
-            }
+            const std::string& what = matrix.what;
+            expect_kernel(counts, what);
+            expect_sectors(counts.sectors_per_load, 4.6, what, "load of x",
+                           "if it reads neighbours");
+            expect_sectors(counts.sectors_per_store, 4.6, what, "store into y",
+                           "if it writes neighbours");
+            const double bytes = 2.0 * sizeof(float) * matrix.numbers.size();
+            expect(counts.asked_bytes <= 1.1 * bytes, what, ", warps ask global memory for ",
+                   counts.asked_bytes, " bytes; ", bytes,
+                   " are enough if each number is loaded once and stored once.");
+            expect_threads(counts, what, 256, "for a tile of x");
+            if (matrix.rows % 32 == 0 && matrix.columns % 32 == 0) expect_full_warps(counts, what);
           });
   }
   pass_counted("a warp's loads of x and its stores into y are coalesced");
 
-  for (const Size size : {Size{64, 96}, {70, 45}}) {
-    DeviceArray<float> x(numbers(size.rows * size.columns), "x");
-    DeviceArray<float> y(size.rows * size.columns, "y");
-    cuda_on_cpu::MemoryCounts before{};
-    count(
-        [&] {
-          before = cuda_on_cpu::counted_accesses();
-          transpose(size.rows, size.columns, x.data(), y.data());
-        },
-        [&](const Counts& counts) {
-          expect(
-              counts.shared_loads > 0,
-              name(size) + ", no thread reads from shared memory; let the tile be turned there.");
-          const cuda_on_cpu::MemoryCounts after = cuda_on_cpu::counted_accesses();
-          const auto expect_no_conflicts = [&](cuda_on_cpu::AccessCounts accesses,
-                                               const std::string& what) {
-            expect(accesses.conflicts == 0,
-                   name(size) + ", a warp's " + what + " takes " +
-                       text(static_cast<double>(accesses.wavefronts) / accesses.requests) +
-                       " cycles on average, since several threads want different words of "
-                       "the same bank; 1 is enough if they want words of different banks.");
-          };
-          expect_no_conflicts(after.shared_loads - before.shared_loads, "load from shared memory");
-          expect_no_conflicts(after.shared_stores - before.shared_stores,
-                              "store into shared memory");
-        });
+  for (const auto& [rows, columns] : {std::pair(64, 96), {70, 45}}) {
+    Matrix matrix{rows, columns};
+    count([&] { matrix.turn(); },
+          [&](const Counts& counts) {
+            expect(counts.shared_loads > 0, matrix.what,
+                   ", no thread reads from shared memory; let the tile be turned there.");
+            expect_no_conflicts(counts.cycles_per_shared_load, matrix.what,
+                                "load from shared memory");
+            expect_no_conflicts(counts.cycles_per_shared_store, matrix.what,
+                                "store into shared memory");
+          });
   }
   pass_counted("there are no bank conflicts");
 }
 
-}  // namespace
 }  // namespace exercise
-
-void check() {
-  exercise::run();
-}

@@ -1,10 +1,9 @@
-#include <cmath>
+#include <algorithm>
 
-#include "check.hpp"
+#include "check_cuda.hpp"
 
 #include EXERCISE_FILE
 
-// Here, names such as count() are the check's, also if the learner's file has them.
 namespace exercise {
 namespace {
 
@@ -25,8 +24,7 @@ std::vector<float> softmax_of(int columns, const std::vector<float>& x) {
 /// Compares for a matrix. @param scores names them: "with large scores".
 void check_softmax(int columns, const std::vector<float>& x, const std::string& scores) {
   const int rows = static_cast<int>(x.size()) / columns;
-  const std::string what = "For " + std::to_string(rows) + " rows of " + std::to_string(columns) +
-                           " numbers, with " + scores;
+  const std::string what = say("For ", rows, " rows of ", columns, " numbers, with ", scores);
   DeviceArray<float> device(x, "x");
   DeviceArray<float> y(x.size(), "y");
   softmax(rows, columns, device.data(), y.data());
@@ -44,7 +42,9 @@ void check_sizes(float factor, float summand, const std::string& scores) {
   }
 }
 
-void run() {
+}  // namespace
+
+void check() {
   check_sizes(1, 0, "small scores");
   pass("probabilities are right for small scores");
   check_sizes(4, 1000, "large scores (about 1000)");
@@ -76,17 +76,10 @@ void run() {
           const std::string what = "For 40 rows of 96 numbers";
           expect_threads(counts, what, 32 * 40, "a warp for each row");
           expect_full_warps(counts, what);
-          expect(counts.sectors_per_load <= 4.5,
-                 what + ", a warp's load takes " + text(counts.sectors_per_load) +
-                     " sectors on average; 4 are enough if a warp computes a row, and its threads "
-                     "read neighbouring numbers.");
+          expect_sectors(counts.sectors_per_load, 4.5, what, "load",
+                         "if a warp computes a row, and its threads read neighbouring numbers");
         });
   pass_counted("a warp computes a row");
 }
 
-}  // namespace
 }  // namespace exercise
-
-void check() {
-  exercise::run();
-}

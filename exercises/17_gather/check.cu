@@ -1,86 +1,73 @@
-#include <cmath>
-
-#include "check.hpp"
+#include "check_cuda.hpp"
 
 #include EXERCISE_FILE
 
-// Here, names such as count() are the check's, also if the learner's file has them.
 namespace exercise {
 namespace {
 
-struct Size {
-  int batch;
-  int width;
-};
-
 constexpr int samples = 50;
 
-std::string name(Size size) {
-  return "For a batch of " + std::to_string(size.batch) + " rows of " + std::to_string(size.width) +
-         " numbers";
-}
+/// A batch of samples, on the GPU.
+struct Batch {
+  int rows;
+  int width;
+  std::string what = say("For a batch of ", rows, " rows of ", width, " numbers");
+  std::vector<float> numbers = exercise::numbers(samples * width);
+  std::vector<int> host_order = random_order();
+  DeviceArray<float> x = {numbers, "x"};
+  DeviceArray<int> order = {host_order, "order"};
+  DeviceArray<float> y = {static_cast<std::size_t>(rows * width), "y"};
 
-/// Numbers of rows, some of them several times.
-std::vector<int> order_of(Size size) {
-  std::mt19937 random(3);
-  std::vector<int> order(size.batch);
-  for (int& sample : order) sample = static_cast<int>(random() % samples);
-  order.back() = samples - 1;
-  return order;
-}
-
-void run() {
-  for (const Size size : {Size{3, 5}, {1, 1}, {7, 1}, {33, 31}, {60, 10}, {5, 200}, {2, 1027}}) {
-    const auto [batch, width] = size;
-    const std::vector<float> x = numbers(samples * width);
-    const std::vector<int> order = order_of(size);
-    std::vector<float> expected(batch * width);
-    for (int row = 0; row < batch; ++row) {
-      for (int i = 0; i < width; ++i) expected[row * width + i] = x[order[row] * width + i];
+  /// Numbers of rows, some of them several times.
+  std::vector<int> random_order() const {
+    std::vector<int> result;
+    for (const float number : exercise::numbers(rows, 3)) {
+      result.push_back(static_cast<int>(8 * (number + 2)));
     }
-    DeviceArray<float> device_x(x, "x");
-    DeviceArray<int> device_order(order, "order");
-    DeviceArray<float> y(expected.size(), "y");
-    gather(batch, width, device_x.data(), device_order.data(), y.data());
-    expect_no_error(name(size));
-    const std::vector<float> got = y.values();
-    expect(!std::all_of(got.begin(), got.end(), [](float number) { return std::isnan(number); }),
-           name(size) + ", nothing has been written to y.");
-    expect_equal(got, expected, name(size), width);
+    result.back() = samples - 1;
+    return result;
+  }
+
+  void gather() { ::gather(rows, width, x.data(), order.data(), y.data()); }
+};
+
+}  // namespace
+
+void check() {
+  const int sizes[][2] = {{3, 5}, {1, 1}, {7, 1}, {33, 31}, {60, 10}, {5, 200}, {2, 1027}};
+  for (const auto& [rows, width] : sizes) {
+    Batch batch{rows, width};
+    std::vector<float> expected;
+    for (int i = 0; i < rows * width; ++i) {
+      expected.push_back(batch.numbers[batch.host_order[i / width] * width + i % width]);
+    }
+    batch.gather();
+    expect_no_error(batch.what);
+    expect_set(batch.y.values(), batch.what, width);
+    expect_equal(batch.y.values(), expected, batch.what, width);
   }
   pass("seven batches are right");
 
-  for (const Size size : {Size{16, 200}, {70, 10}}) {
-    DeviceArray<float> x(numbers(samples * size.width), "x");
-    DeviceArray<int> order(order_of(size), "order");
-    DeviceArray<float> y(size.batch * size.width, "y");
-    count([&] { gather(size.batch, size.width, x.data(), order.data(), y.data()); },
+  for (const auto& [rows, width] : {std::pair(16, 200), {70, 10}}) {
+    Batch batch{rows, width};
+    count([&] { batch.gather(); },
           [&](const Counts& counts) {
-            expect_kernel(counts, name(size));
-            expect(counts.sectors_per_store <= 4.5,
-                   name(size) + ", a warp's store takes " + text(counts.sectors_per_store) +
-                       " sectors on average; 4 are enough if neighbouring threads write "
-                       "neighbouring numbers of y.");
-            if (size.width >= 32) {
-              expect(counts.sectors_per_load <= 4.6,
-                     name(size) + ", a warp's load takes " + text(counts.sectors_per_load) +
-                         " sectors on average; 4 are enough if neighbouring threads read "
-                         "neighbouring numbers of a row.");
+            const std::string& what = batch.what;
+            expect_kernel(counts, what);
+            expect_sectors(counts.sectors_per_store, 4.5, what, "store",
+                           "if neighbouring threads write neighbouring numbers of y");
+            if (batch.width >= 32) {
+              expect_sectors(counts.sectors_per_load, 4.6, what, "load",
+                             "if neighbouring threads read neighbouring numbers of a row");
             }
-            const int stores = (size.batch * size.width + 31) / 32;
-            expect(counts.stores <= stores,
-                   name(size) + ", there are " + text(counts.stores) + " stores of warps; " +
-                       std::to_string(stores) +
-                       " are enough if all 32 threads of a warp write a number, also where a row "
-                       "ends.");
+            const int stores = (batch.rows * batch.width + 31) / 32;
+            expect(counts.stores <= stores, what, ", there are ", counts.stores,
+                   " stores of warps; ", stores,
+                   " are enough if all 32 threads of a warp write a number, also where a row "
+                   "ends.");
           });
   }
   pass_counted("loads and stores are coalesced, and no threads are idle");
 }
 
-}  // namespace
 }  // namespace exercise
-
-void check() {
-  exercise::run();
-}

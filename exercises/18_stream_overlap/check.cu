@@ -1,6 +1,6 @@
-#include <cmath>
+#include <algorithm>
 
-#include "check.hpp"
+#include "check_cuda.hpp"
 
 namespace {
 
@@ -22,7 +22,6 @@ cudaError_t noted(const char* function, cudaError_t error) {
 #undef cudaStreamWaitEvent
 #undef cudaMemcpyAsync
 
-// Here, names such as count() are the check's, also if the learner's file has them.
 namespace exercise {
 namespace {
 
@@ -56,18 +55,15 @@ struct Work {
   void start() {
     failed_call = nullptr;
     affine_in_chunks(n, chunk, x, y, buffers, copying, computing, arrived, used);
-    if (failed_call == nullptr) return;
-    fail(what() + ", " + failed_call + "() fails: " + cudaGetErrorString(cudaGetLastError()) +
-         "; the events are arrived[0], arrived[1], used[0] and used[1], the streams `copying` and "
-         "`computing`.");
-  }
-
-  std::string what() const {
-    return "For n = " + std::to_string(n) + " in chunks of " + std::to_string(chunk);
+    expect(failed_call == nullptr, what, ", ", failed_call,
+           "() fails: ", cudaGetErrorString(cudaGetLastError()),
+           "; the events are arrived[0], arrived[1], used[0] and used[1], the streams `copying` "
+           "and `computing`.");
   }
 
   int n;
   int chunk;
+  std::string what = say("For n = ", n, " in chunks of ", chunk);
   cudaStream_t copying = nullptr;
   cudaStream_t computing = nullptr;
   float* x = nullptr;
@@ -87,7 +83,7 @@ std::string reason_for(const Work& work, const std::vector<float>& expected, int
     }
     return true;
   };
-  const std::string its = "chunk " + std::to_string(chunk);
+  const std::string its = say("chunk ", chunk);
   const bool has_nan = std::any_of(work.y + first, work.y + first + size,
                                    [](float number) { return std::isnan(number); });
   if (has_nan) return "a kernel ran before " + its + " had arrived in its buffer";
@@ -99,12 +95,10 @@ std::string reason_for(const Work& work, const std::vector<float>& expected, int
     const bool is_result = is([&](int i) { return expected[from + i]; });
     const bool is_repeated = is([&](int i) { return 2 * expected[from + i] + 1; });
     if (!is_result && !is_repeated) continue;
-    const std::string whose = "it comes from chunk " + std::to_string(other) + ", ";
-    if (other < chunk) {
-      return whose + "which was in the same buffer: a kernel ran before " + its +
-             " had arrived there";
-    }
-    return whose + "which was copied into the buffer before " + its + " had left it";
+    return say("it comes from chunk ", other,
+               other < chunk ? ", which was in the same buffer: a kernel ran before "
+                             : ", which was copied into the buffer before ",
+               its, other < chunk ? " had arrived there" : " had left it");
   }
   return "";
 }
@@ -115,20 +109,22 @@ void check_results(int n, int chunk, bool copying_first) {
   for (const bool is_copying : {copying_first, !copying_first}) {
     cudaStreamSynchronize(is_copying ? work.copying : work.computing);
   }
-  expect_no_error(work.what());
+  expect_no_error(work.what);
   std::vector<float> expected = numbers(n);
   for (float& number : expected) number = 2 * number + 1;
   int wrong = 0;
   while (wrong < n && work.y[wrong] == expected[wrong]) ++wrong;
   if (wrong == n) return;
   const std::string reason = reason_for(work, expected, wrong / chunk);
-  fail(work.what() + ", y[" + std::to_string(wrong) + "] is " + text(work.y[wrong]) +
-       " instead of " + text(expected[wrong]) + (reason.empty() ? "" : ": " + reason) +
-       " (when the host waits for `" + (copying_first ? "copying" : "computing") +
+  fail(work.what, ", y[", wrong, "] is ", work.y[wrong], " instead of ", expected[wrong],
+       reason.empty() ? "" : ": " + reason, " (when the host waits for `",
+       copying_first ? "copying" : "computing",
        "` first, and each stream does only what it must).");
 }
 
-void run() {
+}  // namespace
+
+void check() {
   for (const auto& [n, chunk] : {std::pair(100, 33), {1, 1}, {5, 8}, {1000, 128}, {1024, 256}}) {
     check_results(n, chunk, false);
     check_results(n, chunk, true);
@@ -138,49 +134,38 @@ void run() {
 
   {
     Work work(1024, 256);
-    count(
-        [&] {
-          work.start();
-          cudaDeviceSynchronize();
-        },
-        [&](const Counts& counts) {
-          expect_threads(counts, work.what(), 128, "which share a chunk");
-          expect_full_warps(counts, work.what());
-        });
+    count([&] { work.start(); },
+          [&](const Counts& counts) {
+            expect_threads(counts, work.what, 128, "which share a chunk");
+            expect_full_warps(counts, work.what);
+          });
   }
   {
     Work work(1000, 256);
-    const std::uint64_t waits = cuda_on_cpu::counters().host_synchronizations;
+    const std::uint64_t waits = calls().host_synchronizations;
     work.start();
-    const double waited = cuda_on_cpu::counters().host_synchronizations - waits;
-    expect(waited == 0, work.what() + ", the host waits " + text(waited) +
-                            " times in the function; it must only say which stream waits for what "
-                            "(cudaStreamWaitEvent).");
+    const double waited = calls().host_synchronizations - waits;
+    expect(waited == 0, work.what, ", the host waits ", waited,
+           " times in the function; it must only say which stream waits for what "
+           "(cudaStreamWaitEvent).");
   }
   pass("the host does not wait");
 
   {
     // The streams are lazy: asking for one does a piece of its work.
     Work work(1000, 256);
-    const cuda_on_cpu::Counters before = cuda_on_cpu::counters();
+    const Calls before = calls();
     work.start();
-    while (cuda_on_cpu::counters().copies < before.copies + 2) {
-      expect(cudaStreamQuery(work.copying) == cudaErrorNotReady,
-             work.what() +
-                 ", the stream `copying` does not do the copies to the GPU; only there can they "
-                 "overlap with the kernels.");
+    while (calls().copies < before.copies + 2) {
+      expect(cudaStreamQuery(work.copying) == cudaErrorNotReady, work.what,
+             ", the stream `copying` does not do the copies to the GPU; only there can they "
+             "overlap with the kernels.");
     }
-    expect(cuda_on_cpu::counters().launches == before.launches,
-           work.what() +
-               ", the second chunk can only arrive when the first one has been computed; "
-               "it has a buffer of its own and need not wait.");
+    expect(calls().launches == before.launches, work.what,
+           ", the second chunk can only arrive when the first one has been computed; it has a "
+           "buffer of its own and need not wait.");
   }
   pass("the second chunk can arrive while the first one is computed");
 }
 
-}  // namespace
 }  // namespace exercise
-
-void check() {
-  exercise::run();
-}

@@ -1,4 +1,4 @@
-#include "check.hpp"
+#include "check_cuda.hpp"
 
 namespace {
 
@@ -24,18 +24,11 @@ cudaError_t counted_instantiate_with_flags(Arguments... arguments) {
 #undef cudaGraphInstantiate
 #undef cudaGraphInstantiateWithFlags
 
-// Here, names such as count() are the check's, also if the learner's file has them.
 namespace exercise {
 namespace {
 
-/// "1 launch", "2 launches".
-std::string counted(double number, const std::string& one, const std::string& more) {
-  return text(number) + " " + (number == 1 ? one : more);
-}
-
 void check_steps(int n, int steps) {
-  const std::string what =
-      "For " + counted(n, "number", "numbers") + " and " + counted(steps, "step", "steps");
+  const std::string what = say("For ", several(n, "number"), " and ", several(steps, "step"));
   const std::vector<float> x = numbers(n, 1);
   const std::vector<float> target = numbers(n, 2);
   std::vector<float> rates(steps);
@@ -60,21 +53,21 @@ void check_steps(int n, int steps) {
         expect_equal(device_x.values(), expected, what, 0, 1e-6);
       },
       [&](const Counts& counts) {
-        expect(executable_graphs <= 1, what + ", the call makes " +
-                                           std::to_string(executable_graphs) +
-                                           " executable graphs; one, of one step, can be launched "
-                                           "as often as there are steps.");
-        expect(counts.graph_launches == steps,
-               what + ", the call does " +
-                   counted(counts.graph_launches, "launch of a graph", "launches of graphs") +
-                   " instead of " + std::to_string(steps) + ": one for each step.");
+        expect(executable_graphs <= 1, what, ", the call makes ", executable_graphs,
+               " executable graphs; one, of one step, can be launched as often as there are "
+               "steps.");
+        expect(counts.graph_launches == steps, what, ", the call does ", counts.graph_launches,
+               counts.graph_launches == 1 ? " launch of a graph" : " launches of graphs",
+               " instead of ", steps, ": one for each step.");
         expect_kernel(counts, what);
         if (n >= 1000) expect_threads(counts, what, n, "one for each number");
       });
   cudaStreamDestroy(stream);
 }
 
-void run() {
+}  // namespace
+
+void check() {
   check_steps(1000, 4);
   check_steps(1, 1);
   check_steps(129, 6);
@@ -82,9 +75,4 @@ void run() {
   pass_counted("each step is a launch of the same graph");
 }
 
-}  // namespace
 }  // namespace exercise
-
-void check() {
-  exercise::run();
-}

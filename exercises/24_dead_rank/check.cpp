@@ -1,10 +1,7 @@
-#include "check.hpp"
-
-#include <limits>
+#include "check_mpi.hpp"
 
 #include EXERCISE_FILE
 
-// Names of the learner's, such as rank(), are hidden here by those of the check.
 namespace exercise {
 namespace {
 
@@ -30,10 +27,10 @@ void check_mean(const std::vector<int>& bad_ranks, float bad_pixel, int size) {
     count += size + r;
     if (r == rank()) pixels = part;
   }
-  std::string who;
+  std::string bad;
   bool mine_is_bad = false;
   for (const int r : bad_ranks) {
-    who += (who.empty() ? "rank " : " and rank ") + std::to_string(r);
+    bad += say(bad.empty() ? "rank " : " and rank ", r);
     if (r != rank()) continue;
     pixels[pixels.size() / 2] = bad_pixel;
     mine_is_bad = true;
@@ -42,50 +39,42 @@ void check_mean(const std::vector<int>& bad_ranks, float bad_pixel, int size) {
   if (bad_ranks.empty()) {
     begin_case("With good pixels on all ranks", "do all ranks take part in the same operations?");
   } else {
-    begin_case("With a bad pixel on " + who,
+    begin_case("With a bad pixel on " + bad,
                "a rank has found its data bad and returned, while others wait for it in a "
                "collective operation.");
   }
   float mean = -1;
-  messages = {};
   const bool good = mean_of_all(pixels, mean);
   const Messages took = messages;
   wait_for_all();
 
-  const std::string me = "Rank " + std::to_string(rank()) + " of " + std::to_string(ranks()) + " ";
   if (bad_ranks.empty()) {
-    expect(good, me + "returns false, although all pixels of all ranks are good.");
+    expect(good, who(), " returns false, although all pixels of all ranks are good.");
     const double expected = sum / count;
-    expect(mean >= expected - 1e-4 && mean <= expected + 1e-4,
-           me + "computes the mean " + text(mean) + " of good pixels instead of " + text(expected) +
-               ".");
+    expect(mean >= expected - 1e-4 && mean <= expected + 1e-4, who(), " computes the mean ", mean,
+           " of good pixels instead of ", expected, ".");
   } else {
-    expect(!good, me + "returns true, although " + who + " has found the bad pixel " +
-                      text(bad_pixel) + ".");
-    expect(mean == -1, me + "has changed the mean to " + text(mean) + ", although " + who +
-                           " has a bad pixel.");
+    expect(!good, who(), " returns true, although ", bad, " has found the bad pixel ", bad_pixel,
+           ".");
+    expect(mean == -1, who(), " has changed the mean to ", mean, ", although ", bad,
+           " has a bad pixel.");
   }
-  expect(took.collectives <= 2, me + "takes part in " +
-                                    counted(took.collectives, "collective operation") +
-                                    "; two are enough.");
-  expect(mine_is_bad || took.sent == 0,
-         me + "sends " + counted(took.sent, "message") +
-             " by itself; an operation of all ranks tells them what any has found.");
-}
-
-void check_all() {
-  for (const int size : {1, 10, 501}) check_mean({}, 0, size);
-  for (const int size : {1, 10, 501}) check_mean({ranks() - 1}, -1, size);
-  check_mean({0}, 256, 5);
-  check_mean({0}, std::numeric_limits<float>::quiet_NaN(), 5);
-  if (ranks() > 2) check_mean({0, 1}, -0.5F, 7);
-  check_mean({}, 0, 3);
-  pass("all ranks return the mean, or false if one has a bad pixel");
+  expect(took.collectives <= 2, who(), " takes part in ",
+         several(took.collectives, "collective operation"), "; two are enough.");
+  expect(mine_is_bad || took.sent == 0, who(), " sends ", several(took.sent, "message"),
+         " by itself; an operation of all ranks tells them what any has found.");
 }
 
 }  // namespace
-}  // namespace exercise
 
 void check() {
-  exercise::check_all();
+  for (const int size : {1, 10, 501}) check_mean({}, 0, size);
+  for (const int size : {1, 10, 501}) check_mean({ranks() - 1}, -1, size);
+  check_mean({0}, 256, 5);
+  check_mean({0}, NAN, 5);
+  if (ranks() > 2) check_mean({0, 1}, -0.5F, 7);
+  check_mean({}, 0, 3);
+  pass_on_all("all ranks return the mean, or false if one has a bad pixel");
 }
+
+}  // namespace exercise

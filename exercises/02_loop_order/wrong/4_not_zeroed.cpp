@@ -1,4 +1,4 @@
-// expect: C\[0, 0\] has not been set
+// expect: results have not been set, the first is \[0, 0\]
 template <class Matrix>
 void multiply(int m, int n, int k, const Matrix& a, const Matrix& b, Matrix& c) {
   for (int i = 0; i < m; ++i) {
