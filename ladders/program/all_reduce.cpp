@@ -28,16 +28,9 @@ std::vector<Index> sizes_of(const AllReduceOptions& options) {
   return {1024, 33'792, 65'536, 524'288, 6'400'000};
 }
 
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
-}
-
 /// A way to add up.
 struct Rung {
-  std::string name;
-  std::string file;
-  std::string idea;
+  Row row;
   std::function<void()> enqueue;
   bool is_recorded = false;  ///< whether it only enqueues work, so that it is measured in a graph
 };
@@ -68,26 +61,47 @@ class Message {
     }
   }
 
-  /// The rungs of the ladder. Those that need more than there is have no function.
+  /// The rungs of the ladder, those that need more than there is with the reason.
   std::vector<Rung> rungs() {
     const std::string folder = "stages/05_mpi/";
-    std::vector<Rung> rungs = {
-        {"host", folder + "transport/by_mpi.hpp", "MPI_Allreduce in the hosts' memory",
-         [this] { add_up(*host_); }},
-        {"ring", "ladders/program/ring.cpp", "in a ring, with MPI_Sendrecv",
-         [this] { ring_.add_up(stream_, y_); }},
-        {"one-shot", folder + "all_reduce/1_one_shot.cu", "flagged words to every GPU", {}, true},
-        {"two-shot", folder + "all_reduce/2_two_shot.cu", "each GPU adds up a shard", {}, true}};
-    if (peers_ == nullptr) return rungs;
-    rungs[2].enqueue = [this] { peers_->one_shot(stream_, {y_, count_}); };
-    rungs[3].enqueue = [this] { peers_->two_shot(stream_, {y_, count_}); };
-    return rungs;
+    const std::string reason = mpi::reason_against("peer", placement_);
+    const double bytes = sizeof(T) * static_cast<double>(count_);
+    return {{{.name = "host",
+              .file = folder + "transport/by_mpi.hpp",
+              .idea = "MPI_Allreduce in the hosts' memory",
+              .bytes = bytes},
+             [this] { add_up(*host_); }},
+            {{.name = "ring",
+              .file = "ladders/program/ring.cpp",
+              .idea = "in a ring, with MPI_Sendrecv",
+              .bytes = bytes},
+             [this] { ring_.add_up(stream_, y_); }},
+            {{.name = "one-shot",
+              .file = folder + "all_reduce/1_one_shot.cu",
+              .idea = "flagged words to every GPU",
+              .skipped = reason,
+              .bytes = bytes},
+             [this] {
+               peers_->one_shot(stream_, {y_, count_});
+             },
+             true},
+            {{.name = "two-shot",
+              .file = folder + "all_reduce/2_two_shot.cu",
+              .idea = "each GPU adds up a shard",
+              .skipped = reason,
+              .bytes = bytes},
+             [this] {
+               peers_->two_shot(stream_, {y_, count_});
+             },
+             true}};
   }
 
   /// NCCL, if it can be used here.
   std::optional<Rung> reference() {
     if (nccl_ == nullptr) return std::nullopt;
-    return Rung{"NCCL", "", "", [this] { add_up(*nccl_); }, true};
+    return Rung{{.name = "NCCL", .bytes = sizeof(T) * static_cast<double>(count_)},
+                [this] { add_up(*nccl_); },
+                true};
   }
 
   /// Runs, verifies and measures, on all ranks.
@@ -116,11 +130,7 @@ class Message {
   void verify(Row& row, const Rung& rung) {
     copy_over(stream_, count_, x_.data(), y_);
     rung.enqueue();
-    std::vector<T> found(static_cast<std::size_t>(count_));
-    CUDA_CHECK(cudaMemcpyAsync(found.data(), y_, found.size() * sizeof(T), cudaMemcpyDeviceToHost,
-                               stream_.get()));
-    stream_.synchronize();
-    note_difference(row, found, expected_, 1, count_);
+    note_difference(row, copy_out(stream_, y_, count_), expected_, 1, count_);
     const std::vector<std::string> all = world_.gather_all(row.wrong);
     for (std::size_t rank = all.size(); rank-- > 0;) {
       if (!all[rank].empty()) row.wrong = "on rank " + std::to_string(rank) + ", " + all[rank];
@@ -180,45 +190,27 @@ class Message {
   Ring<T> ring_;
 };
 
-/// The rows of the rungs that were asked for.
-/// @throws Error if the only one cannot be used.
-std::vector<Row> rows_of(const std::vector<Rung>& rungs, const AllReduceOptions& options,
-                         const std::string& reason, Index bytes) {
-  std::vector<Row> rows;
-  for (const Rung& rung : rungs) {
-    if (options.rung != "all" && options.rung != rung.name) continue;
-    rows.push_back({.name = rung.name,
-                    .file = rung.file,
-                    .idea = rung.idea,
-                    .skipped = rung.enqueue ? "" : reason,
-                    .bytes = static_cast<double>(bytes)});
-    if (options.rung != "all" && !rung.enqueue) {
-      throw Error("the rung " + rung.name + " cannot be used here: " + reason);
-    }
-  }
-  return rows;
-}
-
+/// @throws Error if the only rung that was asked for cannot be used.
 template <typename T>
 Table run_size(const AllReduceOptions& options, mpi::World& world, const mpi::Placement& placement,
                Index bytes) {
   Message<T> message(options, world, placement, bytes / static_cast<Index>(sizeof(T)));
-  const std::vector<Rung> rungs = message.rungs();
-  Table table{.heading = with_thousands(bytes) + " B",
-              .reference_name = "NCCL",
-              .rows = rows_of(rungs, options, mpi::reason_against("peer", placement), bytes),
-              .reference = {}};
+  std::vector<Rung> rungs = message.rungs();
+  const bool all = options.rung == "all";
+  std::erase_if(rungs, [&](const Rung& rung) { return !all && rung.row.name != options.rung; });
+  Table table{with_thousands(bytes) + " B", "NCCL", {}, {}};
+  for (const Rung& rung : rungs) table.rows.push_back(rung.row);
+  if (!all && !table.rows.front().skipped.empty()) {
+    throw Error("the rung " + options.rung + " cannot be used here: " + table.rows.front().skipped);
+  }
   if (const std::optional<Rung> nccl = message.reference()) {
-    table.reference = {.name = nccl->name, .bytes = static_cast<double>(bytes)};
+    table.reference = nccl->row;
     message.run(*table.reference, *nccl);
   }
-  Measured measured = cuda::runs_on_cpu() ? Measured::times : Measured::rates;
-  if (options.repetitions == 0) measured = Measured::nothing;
-  TablePrinter printer(std::cout, table, measured);
-  for (Row& row : table.rows) {
-    const auto rung = std::find_if(rungs.begin(), rungs.end(),
-                                   [&](const Rung& one) { return one.name == row.name; });
-    if (row.skipped.empty()) message.run(row, *rung);
+  TablePrinter printer(std::cout, table, measured_in(options.repetitions, false));
+  for (std::size_t i = 0; i < rungs.size(); ++i) {
+    Row& row = table.rows[i];
+    if (row.skipped.empty()) message.run(row, rungs[i]);
     printer.print(row);
   }
   if (table.reference) printer.print(*table.reference);

@@ -5,7 +5,6 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <type_traits>
 
 #include "01_serial/average_pool.hpp"
@@ -55,24 +54,6 @@ Counts counts_of(const ConvolutionOptions& o) {
           .sum = images * output_pixels * filters,
           .pooled = images * output_pixels * filters / (pooling_side * pooling_side),
           .image_columns = output_pixels * window};
-}
-
-/// The largest allowed difference of an element of the convolution from stage 01's: that of a
-/// product of matrices (see gemm.cpp), as each element is a sum of as many products of numbers that
-/// are uniform in [-1, 1) as a window has values.
-template <typename T>
-double bound_of_convolution(double window) {
-  return 4 * std::numeric_limits<T>::epsilon() * window / 3 +
-         2 * std::numeric_limits<T>::denorm_min();
-}
-
-/// The same of the whole layer. The bias and the pooling are four more additions; neither the relu
-/// nor a mean makes a difference larger.
-template <typename T>
-double bound_of_layer(double window) {
-  return 4 * std::numeric_limits<T>::epsilon() * std::sqrt(window + 4) *
-             std::hypot(std::sqrt(window) / 3, 1 / std::sqrt(3.0)) +
-         2 * std::numeric_limits<T>::denorm_min();
 }
 
 /// @throws Error if the problem does not fit into memory.
@@ -128,11 +109,6 @@ class Layer {
             .output = output_.data()};
   }
 
-  void prepare(const cuda::Stream& stream) {
-    poison(stream, sum_);
-    poison(stream, output_);
-  }
-
   /// Computes by stage 01, in double.
   void compute_expected(bool with_pooling) {
     const std::vector<double> input(host_input_.begin(), host_input_.end());
@@ -149,23 +125,24 @@ class Layer {
     serial::average_pool(pooling(), activated.data(), expected_output_.data());
   }
 
-  void verify_sum(const cuda::Stream& stream, Row& row) const {
-    verify(stream, row, sum_, expected_sum_);
-  }
-
-  void verify_output(const cuda::Stream& stream, Row& row) const {
-    verify(stream, row, output_, expected_output_);
+  /// What clears the results, and compares the pooled ones, or those of the convolution.
+  Runner::Work work(const cuda::Stream& stream, bool with_pooling) {
+    return {.prepare =
+                [&] {
+                  poison(stream, sum_);
+                  poison(stream, output_);
+                },
+            .enqueue = {},
+            .verify =
+                [&, with_pooling](Row& row) {
+                  const auto& expected = with_pooling ? expected_output_ : expected_sum_;
+                  const Index elements = std::ssize(expected);  // in a row for each pixel
+                  note_difference(row, copy_out(stream, with_pooling ? output_ : sum_, elements),
+                                  expected, elements / problem_.out, problem_.out);
+                }};
   }
 
  private:
-  /// A row for each pixel.
-  void verify(const cuda::Stream& stream, Row& row, const Tensor<T>& found,
-              const std::vector<double>& expected) const {
-    const Index elements = std::ssize(expected);
-    note_difference(row, copy_out(stream, found, elements), expected, elements / problem_.out,
-                    problem_.out);
-  }
-
   PoolingProblem pooling() const {
     return {.batch = problem_.batch,
             .height = problem_.output_height(),
@@ -190,21 +167,6 @@ class Layer {
   std::shared_ptr<const Texture> texture_;
 };
 
-template <typename T>
-bool has_rung(Ladder<LayerProblem<T>> ladder, const std::string& name) {
-  return name == "all" || std::any_of(ladder.begin(), ladder.end(),
-                                      [&](const auto& rung) { return rung.name == name; });
-}
-
-/// The rungs of a ladder that were asked for; none where `rung` is one of the other ladder.
-template <typename T>
-std::vector<Row> rows_of(Ladder<LayerProblem<T>> ladder, const std::string& rung,
-                         const LayerProblem<T>& layer, const Row& common,
-                         std::string_view picked = {}) {
-  if (!has_rung<T>(ladder, rung)) return {};
-  return rows_for(ladder, rung, layer, common, picked);
-}
-
 bool is_any_run(const Table& table) {
   return std::any_of(table.rows.begin(), table.rows.end(),
                      [](const Row& row) { return row.skipped.empty(); });
@@ -220,22 +182,27 @@ std::vector<Table> run_convolution(const ConvolutionOptions& o) {
   operands.load(stream);
   const LayerProblem<T> layer = operands.layer();
 
-  const Row sum_row{.bound = bound_of_convolution<T>(counts.window),
+  // As that of an element of a product (gemm.cpp): each is a sum of as many products of numbers
+  // that are uniform in [-1, 1) as a window has values.
+  const double deviation = std::sqrt(counts.window) / 3;
+  const Row sum_row{.bound = bound_of_sum<T>(counts.window, deviation),
                     .operations = counts.operations(),
                     .bytes = sizeof(T) * (counts.input + counts.filter + counts.sum)};
-  // The operations are the convolution's again, so that the rates can be compared.
+  // The bias and the pooling are four more additions; neither the relu nor a mean makes a
+  // difference larger. The operations are the convolution's again, so that the rates can be
+  // compared.
   const Row output_row{
-      .bound = bound_of_layer<T>(counts.window),
+      .bound = bound_of_sum<T>(counts.window + 4, std::hypot(deviation, 1 / std::sqrt(3.0))),
       .operations = counts.operations(),
       .bytes = sizeof(T) * (counts.input + counts.filter + counts.bias + counts.pooled)};
   const bool picks_direct = shared_memory::pick_convolution(layer.convolution) ==
                             shared_memory::ConvolutionVariant::direct;
   Table sums{"rung",
              "",
-             rows_of<T>(convolution_ladder<T>(), o.rung, layer, sum_row,
-                        picks_direct ? "direct" : "implicit"),
+             rows_of(convolution_ladder<T>(), o.rung, layer, sum_row,
+                     picks_direct ? "direct" : "implicit"),
              {}};
-  Table outputs{"whole layer", "", rows_of<T>(layer_ladder<T>(), o.rung, layer, output_row), {}};
+  Table outputs{"whole layer", "", rows_of(layer_ladder<T>(), o.rung, layer, output_row), {}};
   const Row& first = sums.rows.empty() ? output_row : sum_row;
   const bool has_both = !sums.rows.empty() && !outputs.rows.empty();
   const std::string of_layer =
@@ -248,18 +215,13 @@ std::vector<Table> run_convolution(const ConvolutionOptions& o) {
 
   operands.compute_expected(is_any_run(outputs));
   std::vector<Table> tables;
-  Runner::Work work;
-  work.prepare = [&] { operands.prepare(stream); };
-  if (!sums.rows.empty()) {
-    work.verify = [&](Row& row) { operands.verify_sum(stream, row); };
-    runner.run(sums, convolution_ladder<T>(), layer, work);
-    tables.push_back(sums);
-  }
-  if (!outputs.rows.empty()) {
-    work.verify = [&](Row& row) { operands.verify_output(stream, row); };
-    runner.run(outputs, layer_ladder<T>(), layer, work);
-    tables.push_back(outputs);
-  }
+  const auto run_table = [&](Table& table, Ladder<LayerProblem<T>> ladder, bool with_pooling) {
+    if (table.rows.empty()) return;
+    runner.run(table, ladder, layer, operands.work(stream, with_pooling));
+    tables.push_back(table);
+  };
+  run_table(sums, convolution_ladder<T>(), false);
+  run_table(outputs, layer_ladder<T>(), true);
   return tables;
 }
 

@@ -41,21 +41,6 @@ double deviation_of(Index k, double alpha, double beta) {
   return std::hypot(alpha * std::sqrt(static_cast<double>(k)) / 3, beta / std::sqrt(3.0));
 }
 
-/// The largest allowed difference of an element from stage 01's.
-///
-/// If the k products of an element are added one after another, each of the k partial sums is
-/// rounded by at most half an epsilon of itself, up or down: together, the errors have a standard
-/// deviation of about 0.2 epsilon sqrt(k) times that of the element, and less in any order that
-/// adds in parts. Four epsilon sqrt(k) are twenty times as much, enough for the worst of any number
-/// of elements and for stage 01's own rounding. A missing product exceeds the bound as long as k is
-/// below a million in float.
-template <typename T>
-double bound_of(Index k, double alpha, double beta) {
-  return 4 * std::numeric_limits<T>::epsilon() * std::sqrt(static_cast<double>(k)) *
-             deviation_of(k, alpha, beta) +
-         2 * std::numeric_limits<T>::denorm_min();
-}
-
 void check_factor(const std::string& name, double value, const std::string& precision) {
   if (precision == "double") return;
   const auto in_float = static_cast<float>(value);
@@ -162,7 +147,7 @@ Row row_of(const GemmOptions& o) {
           o.precision,
       sizeof(T) * (factors + results) + (has_cublas ? ReferenceGemm::workspace_bytes : 0) + copies,
       (sizeof(T) + sizeof(double)) * (factors + results) + 2 * sizeof(T) * results);
-  return {.bound = bound_of<T>(o.k, o.alpha, o.beta),
+  return {.bound = bound_of_sum<T>(static_cast<double>(o.k), deviation_of(o.k, o.alpha, o.beta)),
           .per_rounding = 8 * deviation_of(o.k, o.alpha, o.beta),
           .operations = 2 * results * static_cast<double>(o.k),
           .bytes = sizeof(T) * (factors + results * (o.beta == 0 ? 1 : 2))};

@@ -17,6 +17,7 @@
 #include <CLI/CLI.hpp>
 #include <array>
 #include <functional>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -72,28 +73,6 @@ int run_ladder(int argc, char** argv, const Processes& processes) {
       "and times it. Ends with 0 if all that were run are right, 1 if not.",
       "ladder");
   app.require_subcommand(0, 1);
-  GemmOptions gemm;
-  ReduceOptions reduce;
-  TransposeOptions transpose;
-  ConvolutionOptions convolution;
-  AllReduceOptions all_reduce;
-  declare(*app.add_subcommand("gemm", "the kernels that multiply matrices, verified and timed"),
-          gemm);
-  declare(*app.add_subcommand("reduce", "the kernels that add up, verified and timed"), reduce);
-  declare(*app.add_subcommand("transpose",
-                              "the kernels that transpose, or insert a column, verified and timed"),
-          transpose);
-  declare(*app.add_subcommand("convolution",
-                              "the kernels of a convolutional layer, verified and timed"),
-          convolution);
-  declare(*app.add_subcommand("all-reduce",
-                              "sums over the GPUs of several processes, verified and timed"),
-          all_reduce);
-
-  for (const Training& training : trainings) {  // main() runs them; here they are listed
-    app.add_subcommand(training.name, training.description);
-  }
-
   const std::vector<std::string> command(argv, argv + argc);
   const auto run_one = [&](const auto& options, const auto& run) {
     const bool draws = !options.roofline.empty();
@@ -107,15 +86,35 @@ int run_ladder(int argc, char** argv, const Processes& processes) {
     if (draws) draw_roofline(results, options, command);
     return code;
   };
+  std::map<const CLI::App*, std::function<int()>> ladders;
+  const auto add = [&](const char* name, const char* description, auto& options, const auto& run) {
+    CLI::App* const ladder = app.add_subcommand(name, description);
+    declare(*ladder, options);
+    ladders[ladder] = [&] { return run_one(options, run); };
+  };
   const auto run_here = [](const auto& options) { return run(options); };
+  GemmOptions gemm;
+  add("gemm", "the kernels that multiply matrices, verified and timed", gemm, run_here);
+  ReduceOptions reduce;
+  add("reduce", "the kernels that add up, verified and timed", reduce, run_here);
+  TransposeOptions transpose;
+  add("transpose", "the kernels that transpose, or insert a column, verified and timed", transpose,
+      run_here);
+  ConvolutionOptions convolution;
+  add("convolution", "the kernels of a convolutional layer, verified and timed", convolution,
+      run_here);
+  AllReduceOptions all_reduce;
+  add("all-reduce", "sums over the GPUs of several processes, verified and timed", all_reduce,
+      processes.all_reduce);
+
+  for (const Training& training : trainings) {  // main() runs them; here they are listed
+    app.add_subcommand(training.name, training.description);
+  }
+
   const auto body = [&] {
-    if (app.got_subcommand("gemm")) return run_one(gemm, run_here);
-    if (app.got_subcommand("reduce")) return run_one(reduce, run_here);
-    if (app.got_subcommand("transpose")) return run_one(transpose, run_here);
-    if (app.got_subcommand("convolution")) return run_one(convolution, run_here);
-    if (app.got_subcommand("all-reduce")) {
-      if (!processes.is_first) all_reduce.report.clear();
-      return run_one(all_reduce, processes.all_reduce);
+    if (!processes.is_first) all_reduce.report.clear();
+    for (const auto& [ladder, run] : ladders) {
+      if (ladder->parsed()) return run();
     }
     throw UsageError(
         "say what to do: gemm, reduce, transpose, convolution or all-reduce, or a training with "

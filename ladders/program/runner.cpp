@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <fstream>
 #include <iostream>
 
 #include "app/output.hpp"
@@ -11,6 +10,7 @@
 #include "cuda/counters.hpp"
 #include "cuda/device.hpp"
 #include "cuda/thread_order.hpp"
+#include "tensor/host_memory.hpp"
 
 namespace stagewise::ladder {
 namespace {
@@ -19,24 +19,6 @@ using Clock = std::chrono::steady_clock;
 
 double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
-}
-
-/// The memory that the system can still give to programs; 0 if unknown.
-double available_host_bytes() {
-  std::ifstream file("/proc/meminfo");
-  for (std::string word; file >> word;) {
-    if (word != "MemAvailable:") continue;
-    double kilobytes = 0;
-    file >> kilobytes;
-    return 1024 * kilobytes;
-  }
-  return 0;
-}
-
-double median(std::vector<double> values) {
-  const auto middle = values.begin() + std::ssize(values) / 2;
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
 }
 
 /// The minimum time on this GPU, from the reported speed of its memory and its units; empty if
@@ -83,8 +65,8 @@ void check_memory(const std::string& problem, double device_bytes, double host_b
            device_free);
   }
   const double host_needed = host_bytes + (cuda::runs_on_cpu() ? device_needed : 0);
-  const double host_free = available_host_bytes();
-  if (host_free > 0 && host_needed > host_free) {
+  const auto host_free = static_cast<double>(available_host_memory());
+  if (host_needed > host_free) {
     refuse(host_needed, "the host's memory", host_free);
   }
 }
@@ -100,6 +82,18 @@ void print_problem(std::vector<Line> lines, double bytes, double operations,
 
 std::string shape_text(Index rows, Index cols) {
   return "[" + std::to_string(rows) + ", " + std::to_string(cols) + "]";
+}
+
+double median(std::vector<double> values) {
+  const auto middle = values.begin() + std::ssize(values) / 2;
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+Measured measured_in(Index repetitions, bool is_counted) {
+  if (is_counted) return Measured::counters;
+  if (repetitions == 0) return Measured::nothing;
+  return cuda::runs_on_cpu() ? Measured::times : Measured::rates;
 }
 
 void Runner::run(Row& row, const Work& work) {
@@ -128,11 +122,8 @@ void Runner::run(Row& row, const Work& work) {
 }
 
 void Runner::run(Table& table, const std::function<Work(const Row&)>& work_of) {
-  Measured measured = cuda::runs_on_cpu() ? Measured::times : Measured::rates;
-  if (options_.repetitions == 0) measured = Measured::nothing;
-  if (cuda::counts_kernels()) measured = Measured::counters;
   status_.clear();
-  TablePrinter printer(std::cout, table, measured);
+  TablePrinter printer(std::cout, table, measured_in(options_.repetitions, cuda::counts_kernels()));
   for (Row& row : table.rows) {
     if (row.skipped.empty()) run(row, work_of(row));
     status_.clear();

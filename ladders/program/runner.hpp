@@ -2,7 +2,9 @@
 /// What the ladders share: memory, verification, measurement.
 #pragma once
 
+#include <cmath>
 #include <functional>
+#include <limits>
 #include <span>
 #include <string>
 #include <vector>
@@ -42,18 +44,18 @@ void print_problem(std::vector<Line> lines, double bytes, double operations,
 /// "[800, 1000]".
 std::string shape_text(Index rows, Index cols);
 
-/// The rows of the requested rungs, to be run.
+/// The rows of the requested rungs, to be run; none where the ladder has no such rung.
 /// @param wanted the rung's name, or all.
 /// @param row what the rows have in common.
 /// @param picked the name of stage 03's own choice.
-/// @throws Error if a rung requested by name cannot be used. UsageError if it does not exist.
+/// @throws Error if a rung requested by name cannot be used.
 template <typename Problem>
-std::vector<Row> rows_for(Ladder<Problem> ladder, const std::string& wanted, const Problem& problem,
-                          Row row, std::string_view picked) {
+std::vector<Row> rows_of(Ladder<Problem> ladder, const std::string& wanted, const Problem& problem,
+                         Row row, std::string_view picked = {}) {
   const bool all = wanted == "all";
-  if (!all) ladder = {&find_rung(ladder, wanted), 1};
   std::vector<Row> rows;
   for (const Rung<Problem>& rung : ladder) {
+    if (!all && rung.name != wanted) continue;
     row.name = rung.name;
     row.file = rung.file;
     row.idea = rung.idea;
@@ -68,6 +70,21 @@ std::vector<Row> rows_for(Ladder<Problem> ladder, const std::string& wanted, con
   }
   return rows;
 }
+
+/// The same.
+/// @throws UsageError if there is no such rung.
+template <typename Problem>
+std::vector<Row> rows_for(Ladder<Problem> ladder, const std::string& wanted, const Problem& problem,
+                          const Row& row, std::string_view picked) {
+  if (wanted != "all") find_rung(ladder, wanted);
+  return rows_of(ladder, wanted, problem, row, picked);
+}
+
+/// The middle one, or the greater of two.
+double median(std::vector<double> values);
+
+/// What is shown of rows that are measured so often, or counted.
+Measured measured_in(Index repetitions, bool is_counted);
 
 /// Runs, verifies and measures kernels.
 class Runner {
@@ -137,6 +154,21 @@ void note_difference(Row& row, const std::vector<Found>& found,
       [&](double value, double wanted) { return is_near(value, wanted, row.bound); });
 }
 
+/// The largest allowed difference of a sum from stage 01's.
+///
+/// If the terms are added one after another, each partial sum is rounded by at most half an epsilon
+/// of itself, up or down: together, the errors have a standard deviation of about 0.2 epsilon
+/// sqrt(terms) times that of the sum, and less in any order that adds in parts. Four epsilon
+/// sqrt(terms) are twenty times as much, enough for the worst of any number of sums and for stage
+/// 01's own rounding. A missing term exceeds the bound as long as there are fewer than a million of
+/// them in float.
+/// @param deviation the standard deviation of the sum.
+template <typename T>
+double bound_of_sum(double terms, double deviation) {
+  return 4 * std::numeric_limits<T>::epsilon() * std::sqrt(terms) * deviation +
+         2 * std::numeric_limits<T>::denorm_min();
+}
+
 /// Uniform in [-1, 1).
 template <typename T>
 std::vector<T> random_numbers(Index n, Random& random) {
@@ -170,14 +202,19 @@ void copy_in(const cuda::Stream& stream, const std::vector<T>& from, Tensor<T>& 
   stream.synchronize();
 }
 
-/// Copies the first n elements to the host.
+/// Copies n elements to the host.
 template <typename T>
-std::vector<T> copy_out(const cuda::Stream& stream, const Tensor<T>& from, Index n) {
+std::vector<T> copy_out(const cuda::Stream& stream, const T* from, Index n) {
   std::vector<T> to(static_cast<std::size_t>(n));
-  CUDA_CHECK(cudaMemcpyAsync(to.data(), from.data(), to.size() * sizeof(T), cudaMemcpyDeviceToHost,
+  CUDA_CHECK(cudaMemcpyAsync(to.data(), from, to.size() * sizeof(T), cudaMemcpyDeviceToHost,
                              stream.get()));
   stream.synchronize();
   return to;
+}
+/// @overload
+template <typename T>
+std::vector<T> copy_out(const cuda::Stream& stream, const Tensor<T>& from, Index n) {
+  return copy_out(stream, from.data(), n);
 }
 
 /// Enqueues a copy within GPU memory.

@@ -21,16 +21,19 @@ using shared_memory::TransposeProblem;
 struct ColumnWork {
   const char* name;
   const char* idea;
-  const char* file;
-  int passes;  ///< over the matrix
+  bool in_place;
+  bool adds;     ///< the column
+  bool removes;  ///< it, again
+
+  int passes() const { return (adds ? 1 : 0) + (removes ? 1 : 0); }
 };
 
 constexpr std::array<ColumnWork, 5> column_work = {
-    {{"shift-right", "a column of ones, in place", "shift.cu", 1},
-     {"shift-left", "without it again, in place", "shift.cu", 1},
-     {"shift-both", "both, which restores the matrix", "shift.cu", 2},
-     {"insert-ones", "a column of ones, out of place", "insert_ones.cu", 1},
-     {"remove-column", "without it again, out of place", "insert_ones.cu", 1}}};
+    {{"shift-right", "a column of ones, in place", true, true, false},
+     {"shift-left", "without it again, in place", true, false, true},
+     {"shift-both", "both, which restores the matrix", true, true, true},
+     {"insert-ones", "a column of ones, out of place", false, true, false},
+     {"remove-column", "without it again, out of place", false, false, true}}};
 
 /// A matrix that an output is compared with.
 template <typename T>
@@ -74,10 +77,8 @@ class Matrix {
 
   /// The rungs that were asked for; none where `rung` is work on the column of ones.
   std::vector<Row> rungs(const std::string& rung) {
-    const auto names = [&](const ColumnWork& work) { return rung == work.name; };
-    if (std::any_of(column_work.begin(), column_work.end(), names)) return {};
-    return rows_for(ladder_, rung, problem(), {.bytes = bytes(2 * rows_ * cols_)},
-                    shared_memory::default_transpose_rung);
+    return rows_of(ladder_, rung, problem(), {.bytes = bytes(2 * rows_ * cols_)},
+                   shared_memory::default_transpose_rung);
   }
 
   /// The work on the column of ones that was asked for; none where `rung` is of the ladder.
@@ -86,9 +87,10 @@ class Matrix {
     for (const ColumnWork& work : column_work) {
       if (rung != "all" && rung != work.name) continue;
       rows.push_back({.name = work.name,
-                      .file = std::string("ladders/transpose/") + work.file,
+                      .file = work.in_place ? "ladders/transpose/shift.cu"
+                                            : "ladders/transpose/insert_ones.cu",
                       .idea = work.idea,
-                      .bytes = work.passes * bytes(rows_ * (2 * cols_ + 1))});
+                      .bytes = work.passes() * bytes(rows_ * (2 * cols_ + 1))});
     }
     return rows;
   }
@@ -97,7 +99,7 @@ class Matrix {
   Row copy() {
     Row row{.name = "copy", .bytes = bytes(2 * rows_ * cols_)};
     runner_.run(row, {.prepare = [&] { poison(runner_.stream(), y_); },
-                      .enqueue = [&] { copy_x(); },
+                      .enqueue = [&] { copy_to_y(x_); },
                       .verify = expecting(narrow_),
                       .also_without_graph = true});
     return row;
@@ -113,7 +115,10 @@ class Matrix {
   }
 
   void run_columns(Table& table) {
-    runner_.run(table, [&](const Row& row) { return work_of(row.name); });
+    runner_.run(table, [&](const Row& row) {
+      return work_of(*std::find_if(column_work.begin(), column_work.end(),
+                                   [&](const ColumnWork& work) { return row.name == work.name; }));
+    });
   }
 
  private:
@@ -121,49 +126,39 @@ class Matrix {
     return {.rows = rows_, .cols = cols_, .x = x_.data(), .y = y_.data()};
   }
 
-  Runner::Work work_of(const std::string& name) {
+  Runner::Work work_of(const ColumnWork& column) {
     cudaStream_t stream = runner_.stream().get();
-    const auto copy_narrow = [this] { copy_x(); };
-    const auto copy_wide = [this] {
-      copy_over(runner_.stream(), wide_.elements(), wide_.data(), y_.data());
-    };
-    const auto right = [=, this] {
-      shared_memory::shift_right(stream, rows_, cols_, y_.data(), helper_.data());
-    };
-    const auto left = [=, this] {
-      shared_memory::shift_left(stream, rows_, cols_, y_.data(), helper_.data());
-    };
+    const bool adds = column.adds;
+    const bool removes = column.removes;
     Runner::Work work;
     work.prepare = [this] { poison(runner_.stream(), y_); };
-    work.verify = expecting(name == "shift-right" || name == "insert-ones" ? ones_ : narrow_);
+    work.verify = expecting(removes ? narrow_ : ones_);
+    if (!column.in_place) {
+      work.enqueue = [=, this] {
+        if (adds) {
+          shared_memory::insert_ones(stream, rows_, cols_, x_.data(), y_.data());
+        } else {
+          shared_memory::remove_column(stream, rows_, cols_, wide_.data(), y_.data());
+        }
+      };
+      return work;
+    }
     // In place, there is nothing left to do a second time: each run begins with a fresh copy, whose
     // time is measured by itself and taken off.
-    const auto in_place = [&](const auto& copy, const auto&... shifts) {
-      work.overhead = copy;
-      work.enqueue = [=] {
-        copy();
-        (shifts(), ...);
-      };
+    work.overhead = [=, this] { copy_to_y(adds ? x_ : wide_); };
+    work.enqueue = [=, this, copy = work.overhead] {
+      copy();
+      if (adds) shared_memory::shift_right(stream, rows_, cols_, y_.data(), helper_.data());
+      if (removes) shared_memory::shift_left(stream, rows_, cols_, y_.data(), helper_.data());
     };
-    if (name == "shift-right") in_place(copy_narrow, right);
-    if (name == "shift-left") in_place(copy_wide, left);
-    if (name == "shift-both") in_place(copy_narrow, right, left);
-    if (name == "insert-ones") {
-      work.enqueue = [=, this] {
-        shared_memory::insert_ones(stream, rows_, cols_, x_.data(), y_.data());
-      };
-    }
-    if (name == "remove-column") {
-      work.enqueue = [=, this] {
-        shared_memory::remove_column(stream, rows_, cols_, wide_.data(), y_.data());
-      };
-    }
     return work;
   }
 
   static double bytes(Index elements) { return sizeof(T) * static_cast<double>(elements); }
 
-  void copy_x() { copy_over(runner_.stream(), x_.elements(), x_.data(), y_.data()); }
+  void copy_to_y(const Tensor<T>& from) {
+    copy_over(runner_.stream(), from.elements(), from.data(), y_.data());
+  }
 
   /// Compares the first elements of y_. `expected` must live on.
   std::function<void(Row&)> expecting(const Expected<T>& expected) {
