@@ -18,7 +18,7 @@ attributes of the root say how to train, and "parameters" are
 The parameters of the cnn are too many for a small file. Its training starts from numbers that both
 sides compute (lehmer() below, in C++ std::minstd_rand), and of what PyTorch arrives at the file
 holds a summary of each parameter: its length, its scalar product with numbers of lehmer(), to
-which every element contributes in its own way, and a few of its elements. See cnn.hpp.
+which every element contributes in its own way, and a few of its elements. See test_golden.cpp.
 
     gradient/conv1/...   the summaries of the first step's gradients
     expected/conv1/...   and of the parameters after all steps

@@ -140,6 +140,23 @@ struct Workbench {
   std::unique_ptr<ObservedExecutor<T>> executor = std::make_unique<ObservedExecutor<T>>();
 };
 
+/// Options of a small mlp: whatever there is to choose, at random.
+inline ModelOptions random_model(std::uint64_t seed) {
+  Random random(seed, Purpose::test);
+  const auto any = [&](Index from, std::uint64_t count) {
+    return from + static_cast<Index>(random.below(count));
+  };
+  ModelOptions options = {.hidden = {}};
+  for (Index layers = any(0, 4); layers > 0; --layers) options.hidden.push_back(any(3, 6));
+  options.activation =
+      activations.at(static_cast<std::size_t>(any(0, activations.size()))).activation;
+  options.loss = any(0, 2) == 0 ? LossKind::cross_entropy : LossKind::squared_error;
+  options.biases = any(0, 3) > 0;
+  options.sample = {any(1, 3), any(1, 3), any(1, 2)};
+  options.classes = static_cast<int>(any(2, 4));
+  return options;
+}
+
 /// A network on stage 01, loaded.
 template <typename T>
 Network<T> make_network(const ModelOptions& options, Index max_rows,
